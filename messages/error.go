@@ -1,0 +1,133 @@
+package messages
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Cause says why a run or an attempt did not succeed. The set is closed.
+type Cause string
+
+// The causes.
+const (
+	CauseError           Cause = "error"
+	CausePanic           Cause = "panic"
+	CauseCanceledByUser  Cause = "canceled_by_user"
+	CauseDeadline        Cause = "deadline"
+	CauseStalled         Cause = "stalled"
+	CauseShutdown        Cause = "shutdown"
+	CauseNodeLost        Cause = "node_lost"
+	CauseProviderError   Cause = "provider_error"
+	CauseTransportClosed Cause = "transport_closed"
+	CauseEmptyCompletion Cause = "empty_completion"
+	CauseInvalidOutput   Cause = "invalid_output"
+	CauseLimitExceeded   Cause = "limit_exceeded"
+	CauseInvalidInput    Cause = "invalid_input"
+	CauseInjected        Cause = "injected"
+)
+
+// Causes returns the closed set of causes.
+func Causes() []Cause {
+	return []Cause{
+		CauseError, CausePanic, CauseCanceledByUser, CauseDeadline, CauseStalled, CauseShutdown, CauseNodeLost,
+		CauseProviderError, CauseTransportClosed, CauseEmptyCompletion, CauseInvalidOutput, CauseLimitExceeded,
+		CauseInvalidInput, CauseInjected,
+	}
+}
+
+// Code classifies an [Error] for machines: every [Cause] is a code, and so are the answers to a call that found no run
+// to work on. Surfaces map codes to their own world: HTTP status, JSON-RPC code, exit code.
+type Code string
+
+// The codes that are not causes.
+const (
+	// CodeNotFound: no such run, or not this principal's.
+	CodeNotFound Code = "not_found"
+	// CodeConflict: the idempotency key was used with other input.
+	CodeConflict Code = "conflict"
+	// CodeEventsGone: the retention has ended the run's log.
+	CodeEventsGone Code = "events_gone"
+	// CodeReset: the cursor cannot be served; drop the State and begin at 0.
+	CodeReset Code = "reset"
+	// CodeUnavailable: the node does not take this now; try again later.
+	CodeUnavailable Code = "unavailable"
+)
+
+// Error is a failure with a code for machines and a sentence for people that says what to do.
+type Error struct {
+	Code      Code   `json:"code"`
+	Message   string `json:"message"`
+	Retryable bool   `json:"retryable,omitempty"`
+	// Stack is the goroutine's stack where a panic was caught.
+	Stack string `json:"stack,omitempty"`
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// Is reports whether target is an *Error with the same code, so that errors.Is(err, &Error{Code: c}) asks for a code.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code && t.Message == ""
+}
+
+func (e *Error) size() int {
+	if e == nil {
+		return 0
+	}
+	return len(e.Message) + len(e.Stack)
+}
+
+// Errorf returns an Error with the code and a formatted message.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// CodeOf returns the code of the first Error in err's tree, or "" when there is none.
+func CodeOf(err error) Code {
+	if e, ok := errors.AsType[*Error](err); ok {
+		return e.Code
+	}
+	return ""
+}
+
+// Rule names what a refused event breaks.
+type Rule string
+
+// The rules that [State.Apply] holds events to.
+const (
+	RuleEnded    Rule = "ended"    // nothing follows a terminal
+	RuleRun      Rule = "run"      // one log is of one run
+	RuleOrder    Rule = "order"    // b.From <= a.Seq+1 and b.Seq > a.Seq
+	RuleSpan     Rule = "span"     // only a delta or a recovery spans numbers, and never over a milestone
+	RuleOpening  Rule = "opening"  // run.queued is number 1, and only that; run.started comes once, before work
+	RuleCancel   Rule = "cancel"   // after run.canceling no task begins, and only run.canceled ends the run
+	RuleTask     Rule = "task"     // a task starts once, fails or completes once per attempt, restarts after a failure
+	RuleStream   Rule = "stream"   // a stream is of one kind and one task, contiguous, and closed by its done
+	RuleDigest   Rule = "digest"   // a done text has the digest it says
+	RuleLog      Rule = "log"      // log lines are numbered without a gap
+	RuleMerged   Rule = "merged"   // a merged event has one part per stream, at least two
+	RuleCall     Rule = "call"     // a model or tool call starts once and completes once
+	RuleArtifact Rule = "artifact" // artifacts have a name; after a cancel they are partial
+	RuleInput    Rule = "input"    // an answer belongs to an open request
+	RuleChild    Rule = "child"    // a sub-run starts once, ends once, and before its parent completes
+	RuleStep     Rule = "step"     // a step ends after it started
+	RuleTerminal Rule = "terminal" // a terminal has its author, its cause, and no task still running
+	RuleRewind   Rule = "rewind"   // recovery rewinds to what the journal holds
+	RuleBody     Rule = "body"     // the body's own fields make sense
+)
+
+// Refusal is why [State.Apply] did not take an event.
+type Refusal struct {
+	RunID RunID
+	Seq   uint64
+	Kind  Kind
+	Rule  Rule
+	// Reason is one sentence.
+	Reason string
+}
+
+// Error names the event, the rule and the reason.
+func (r *Refusal) Error() string {
+	return fmt.Sprintf("event %d (%s) refused: %s [%s]", r.Seq, r.Kind, r.Reason, r.Rule)
+}
