@@ -1,0 +1,67 @@
+package messages
+
+import "slices"
+
+// Filter selects events for a reader. The zero Filter selects everything. What it passes over still moves the reader's
+// cursor: a reader goes on from the Seq of the last event it was offered, not of the last one it was given.
+type Filter struct {
+	// MilestonesOnly leaves out every delta.
+	MilestonesOnly bool `json:"milestones_only,omitempty"`
+	// Kinds selects events of these kinds; empty selects all.
+	Kinds []Kind `json:"kinds,omitempty"`
+	// Streams selects texts and thoughts by name; empty selects all. Other kinds are not its concern.
+	Streams []string `json:"streams,omitempty"`
+}
+
+// Select returns what the filter leaves of the event, and whether that is anything. A terminal always passes. Where a
+// stream's deltas pass, so do its done event and every rewind. Of a merged event the selected parts are left.
+func (f Filter) Select(e Event) (Event, bool) {
+	switch {
+	case e.IsTerminal():
+		return e, true
+	case f.MilestonesOnly && e.IsDelta():
+		return Event{}, false
+	}
+	if m, ok := e.Body.(Merged); ok {
+		return f.parts(e, m)
+	}
+	return e, f.wants(e.Body)
+}
+
+func (f Filter) parts(e Event, m Merged) (Event, bool) {
+	var left merger
+	for _, p := range m.Parts {
+		if f.wants(p) {
+			left.add(p)
+		}
+	}
+	if len(left.parts) == 0 {
+		return Event{}, false
+	}
+	e.Body = left.body()
+	return e, true
+}
+
+func (f Filter) wants(b Body) bool {
+	switch b := b.(type) {
+	case TextDelta:
+		return f.wantsStream(KindTextDelta, b.Stream)
+	case TextDone:
+		return f.wantsStream(KindTextDone, b.Stream) || f.deltas(KindTextDelta, b.Stream)
+	case ThoughtDelta:
+		return f.wantsStream(KindThoughtDelta, b.Stream)
+	case ThoughtDone:
+		return f.wantsStream(KindThoughtDone, b.Stream) || f.deltas(KindThoughtDelta, b.Stream)
+	case TaskRestarted, RunRecovered:
+		return f.wantsKind(b.Kind()) || !f.MilestonesOnly && (f.wantsKind(KindTextDelta) || f.wantsKind(KindThoughtDelta))
+	}
+	return f.wantsKind(b.Kind())
+}
+
+func (f Filter) wantsKind(k Kind) bool { return len(f.Kinds) == 0 || slices.Contains(f.Kinds, k) }
+
+func (f Filter) wantsStream(k Kind, stream string) bool {
+	return f.wantsKind(k) && (len(f.Streams) == 0 || slices.Contains(f.Streams, stream))
+}
+
+func (f Filter) deltas(k Kind, stream string) bool { return !f.MilestonesOnly && f.wantsStream(k, stream) }

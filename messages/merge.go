@@ -1,0 +1,126 @@
+package messages
+
+import "strings"
+
+// CanMerge reports whether b may be merged onto a: both are deltas of one run, and b follows a without a gap.
+func CanMerge(a, b Event) bool {
+	return a.IsDelta() && b.IsDelta() && a.RunID == b.RunID && b.From == a.Seq+1
+}
+
+// Merge returns one event that stands for the whole stretch: the delta itself where all are of one stream, else one
+// [Merged] with a part per stream, in the order of their first appearance. Each event must be able to follow the one
+// before by [CanMerge]. Merging is associative, and takes time linear in the bytes of the stretch.
+func Merge(stretch []Event) Event {
+	if len(stretch) == 1 {
+		return stretch[0]
+	}
+	first, last := stretch[0], stretch[len(stretch)-1]
+	var m merger
+	for _, e := range stretch {
+		m.add(e.Body)
+	}
+	return Event{RunID: first.RunID, From: first.From, Seq: last.Seq, Time: last.Time, Message: last.Message, Body: m.body()}
+}
+
+// part collects what a stretch says on one stream.
+type part struct {
+	key    string
+	newest Body
+	texts  []string // of a text or thought: the pieces, and in newest the first of them
+	count  uint64
+	lines  []LogLine
+}
+
+type merger struct{ parts []*part }
+
+func (m *merger) add(b Body) {
+	if merged, ok := b.(Merged); ok {
+		for _, p := range merged.Parts {
+			m.add(p)
+		}
+		return
+	}
+	key, _ := streamKey(b)
+	p := m.part(key)
+	switch b := b.(type) {
+	case TextDelta:
+		p.say(b, b)
+	case ThoughtDelta:
+		p.say(b, TextDelta(b))
+	case Log:
+		p.lines = newest(p.lines, b.Lines)
+	default:
+		p.newest = b
+	}
+}
+
+func (m *merger) part(key string) *part {
+	for _, p := range m.parts {
+		if p.key == key {
+			return p
+		}
+	}
+	p := &part{key: key}
+	m.parts = append(m.parts, p)
+	return p
+}
+
+func (p *part) say(b Body, d TextDelta) {
+	if p.newest == nil {
+		p.newest = b
+	}
+	p.texts = append(p.texts, d.Text)
+	p.count += max(d.Count, 1)
+}
+
+func (p *part) body() Body {
+	switch first := p.newest.(type) {
+	case nil:
+		return Log{Lines: p.lines}
+	case TextDelta:
+		first.Text, first.Count = strings.Join(p.texts, ""), counted(p.count)
+		return first
+	case ThoughtDelta:
+		first.Text, first.Count = strings.Join(p.texts, ""), counted(p.count)
+		return first
+	default:
+		return first
+	}
+}
+
+// counted writes a count of one as the default.
+func counted(n uint64) uint64 {
+	if n == 1 {
+		return 0
+	}
+	return n
+}
+
+func (m *merger) body() Body {
+	if len(m.parts) == 1 {
+		return m.parts[0].body()
+	}
+	merged := Merged{Parts: make([]Body, len(m.parts))}
+	for i, p := range m.parts {
+		merged.Parts[i] = p.body()
+	}
+	return merged
+}
+
+// streamKey names the stream that a delta belongs to for merging: a text or thought by its name, progress by its task,
+// tool progress by its call, the log by itself.
+func streamKey(b Body) (string, bool) {
+	switch b := b.(type) {
+	case TextDelta:
+		return "s:" + b.Stream, true
+	case ThoughtDelta:
+		return "s:" + b.Stream, true
+	case Progress:
+		return "p:" + b.Task, true
+	case ToolProgress:
+		return "c:" + b.Call, true
+	case Log:
+		return "l", true
+	}
+	return "", false
+}

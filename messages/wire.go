@@ -1,0 +1,131 @@
+package messages
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// WireVersion names the wire form. Within it, fields and kinds are only ever added.
+const WireVersion = "run-events/1"
+
+//go:embed schema/run-events-1.json
+var schema []byte
+
+// Schema returns the JSON Schema (2020-12) of an event's wire form.
+func Schema() []byte { return append([]byte(nil), schema...) }
+
+// wireEvent is the wire form. The field order is part of it: the same event is always the same bytes.
+type wireEvent struct {
+	RunID   RunID           `json:"run_id"`
+	Seq     uint64          `json:"seq"`
+	From    uint64          `json:"from,omitempty"`
+	TS      time.Time       `json:"ts"`
+	Type    Kind            `json:"type"`
+	Message string          `json:"message,omitempty"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// MarshalJSON writes the wire form; From is left out where it equals Seq.
+func (e Event) MarshalJSON() ([]byte, error) {
+	if e.Body == nil {
+		return nil, Errorf(Code(CauseInvalidInput), "event %d has no body", e.Seq)
+	}
+	payload, err := encodeBody(e.Body)
+	if err != nil {
+		return nil, err
+	}
+	w := wireEvent{RunID: e.RunID, Seq: e.Seq, TS: e.Time.UTC(), Type: e.Kind(), Message: e.Message, Payload: payload}
+	if e.From != e.Seq {
+		w.From = e.From
+	}
+	return json.Marshal(w)
+}
+
+// UnmarshalJSON reads the wire form. An event of an unknown kind has the body [Unknown].
+func (e *Event) UnmarshalJSON(data []byte) error {
+	var w wireEvent
+	if err := json.Unmarshal(data, &w); err != nil {
+		return Errorf(Code(CauseInvalidInput), "not an event: %v", err)
+	}
+	if w.RunID == "" || w.Seq == 0 || w.Type == "" {
+		return Errorf(Code(CauseInvalidInput), "not an event: run_id, seq and type are required")
+	}
+	body, err := decode(w.Type, w.Payload)
+	if err != nil {
+		return Errorf(Code(CauseInvalidInput), "event %d (%s): %v", w.Seq, w.Type, err)
+	}
+	*e = Event{RunID: w.RunID, Seq: w.Seq, From: w.From, Time: w.TS.UTC(), Message: w.Message, Body: body}
+	if e.From == 0 {
+		e.From = e.Seq
+	}
+	return nil
+}
+
+func encodeBody(b Body) ([]byte, error) {
+	if u, ok := b.(Unknown); ok {
+		return u.Payload, nil
+	}
+	return json.Marshal(b)
+}
+
+func decode(k Kind, payload []byte) (Body, error) {
+	info := kindIndex[k]
+	if info == nil {
+		return Unknown{Type: k, Payload: append(json.RawMessage(nil), payload...)}, nil
+	}
+	return info.decode(payload)
+}
+
+func decodeBody[B Body](payload []byte) (Body, error) {
+	var b B
+	if len(payload) == 0 {
+		payload = []byte("{}")
+	}
+	err := json.Unmarshal(payload, &b)
+	return b, err
+}
+
+// wirePart is a part of a merged event: an event without an envelope.
+type wirePart struct {
+	Type    Kind            `json:"type"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// MarshalJSON writes the parts with their kinds.
+func (m Merged) MarshalJSON() ([]byte, error) {
+	parts := make([]wirePart, len(m.Parts))
+	for i, p := range m.Parts {
+		payload, err := encodeBody(p)
+		if err != nil {
+			return nil, err
+		}
+		parts[i] = wirePart{p.Kind(), payload}
+	}
+	return json.Marshal(struct {
+		Parts []wirePart `json:"parts"`
+	}{parts})
+}
+
+// UnmarshalJSON reads the parts, which are deltas other than merged ones.
+func (m *Merged) UnmarshalJSON(data []byte) error {
+	var w struct {
+		Parts []wirePart `json:"parts"`
+	}
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	m.Parts = make([]Body, len(w.Parts))
+	for i, p := range w.Parts {
+		b, err := decode(p.Type, p.Payload)
+		if err != nil {
+			return err
+		}
+		if _, ok := streamKey(b); !ok {
+			return fmt.Errorf("part %d of kind %q cannot be merged", i, p.Type)
+		}
+		m.Parts[i] = b
+	}
+	return nil
+}
