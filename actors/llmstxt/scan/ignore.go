@@ -1,0 +1,47 @@
+package scan
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
+)
+
+// ignoreBytes bounds an ignore file; what lies beyond is not heeded.
+const ignoreBytes = 256 << 10
+
+// excludes reads the repository's private ignore file. Ignore files above the
+// root are out of reach, as is the user's own.
+func excludes(root *os.Root) []gitignore.Pattern {
+	return ignoreFile(root, ".git/info/exclude", nil)
+}
+
+func ignoreFile(dir *os.Root, name string, domain []string) []gitignore.Pattern {
+	info, err := dir.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return nil
+	}
+	f, err := dir.Open(name)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, ignoreBytes))
+	if err != nil {
+		return nil
+	}
+	return patterns(string(text), domain)
+}
+
+func patterns(text string, domain []string) []gitignore.Pattern {
+	var list []gitignore.Pattern
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if line == "" || line[0] == '#' || strings.TrimSpace(line) == "" {
+			continue
+		}
+		list = append(list, gitignore.ParsePattern(line, domain))
+	}
+	return list
+}

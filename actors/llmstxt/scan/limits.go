@@ -1,0 +1,56 @@
+package scan
+
+import "fmt"
+
+// Limits bounds a scan; a zero field takes its default. A file over a limit is
+// left out and counted in [Repository.Left], and the scan goes on. Only when
+// the limits leave nothing at all, or when the folder holds more than ten
+// entries for each file that may be kept, does Read give up with a [LimitError].
+type Limits struct {
+	Files      int   // files kept, default 50,000
+	FileBytes  int64 // size of one file, default 1 MiB
+	TotalBytes int64 // sizes of the kept files together, default 2 GiB
+	Depth      int   // folders below the root, default 32
+}
+
+// entriesPerFile times Limits.Files entries may be looked at.
+const entriesPerFile = 10
+
+func (l Limits) withDefaults() Limits {
+	if l.Files <= 0 {
+		l.Files = 50_000
+	}
+	if l.FileBytes <= 0 {
+		l.FileBytes = 1 << 20
+	}
+	if l.TotalBytes <= 0 {
+		l.TotalBytes = 2 << 30
+	}
+	if l.Depth <= 0 {
+		l.Depth = 32
+	}
+	return l
+}
+
+// LimitError says that a limit left nothing to work with.
+type LimitError struct {
+	What  string // "entries", "files", "bytes of one file", "bytes" or "depth"
+	Limit int64
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("repository exceeds the limit of %d %s", e.Limit, e.What)
+}
+
+func (l Limits) exceeded(r Reason) *LimitError {
+	switch r {
+	case TooLarge:
+		return &LimitError{What: "bytes of one file", Limit: l.FileBytes}
+	case TooDeep:
+		return &LimitError{What: "depth", Limit: int64(l.Depth)}
+	case OverFiles:
+		return &LimitError{What: "files", Limit: int64(l.Files)}
+	default:
+		return &LimitError{What: "bytes", Limit: l.TotalBytes}
+	}
+}

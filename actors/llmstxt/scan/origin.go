@@ -1,0 +1,109 @@
+package scan
+
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
+// Origin is where a folder comes from. Owner and Repo are safe to use as path
+// segments: never empty between slashes, never "." or "..".
+type Origin struct {
+	Remote string // https form, without credentials; "" unless Host, Owner and Repo are known
+	Host   string // with the port, if the remote is an https one that has one
+	Owner  string // everything before the last segment, so "group/subgroup" on GitLab
+	Repo   string // without ".git"
+	Commit string // hexadecimal, "" when unknown
+	Prefix string // the scanned folder below the top of the repository, "" for the top
+}
+
+// ParseOrigin reads a remote in any of git's usual spellings: https and ssh
+// URLs and host:path. A local path or something unknown gives an Origin without
+// a remote. prefix is slash separated.
+func ParseOrigin(remote, commit, prefix string) Origin {
+	o := Origin{Prefix: cleanPrefix(prefix)}
+	if isHex(commit) {
+		o.Commit = commit
+	}
+	host, repo, ok := splitRemote(strings.TrimSpace(remote))
+	if !ok {
+		return o
+	}
+	repo = strings.TrimSuffix(strings.Trim(repo, "/"), ".git")
+	owner, name := path.Split(repo)
+	owner = strings.Trim(owner, "/")
+	if !safeSegments(owner) || !safeSegments(name) {
+		return o
+	}
+	o.Host, o.Owner, o.Repo = strings.ToLower(host), owner, name
+	o.Remote = "https://" + o.Host + "/" + o.Owner + "/" + o.Repo
+	return o
+}
+
+func splitRemote(remote string) (host, repo string, ok bool) {
+	if strings.Contains(remote, "://") {
+		return splitURL(remote)
+	}
+	// host:path, as scp has it. A slash before the colon makes it a local path,
+	// and a single letter a drive.
+	host, repo, ok = strings.Cut(remote, ":")
+	if !ok || strings.ContainsAny(host, `/\`) {
+		return "", "", false
+	}
+	if _, after, found := strings.Cut(host, "@"); found {
+		host = after
+	}
+	return host, repo, len(host) > 1 && isHost(host)
+}
+
+func splitURL(remote string) (host, repo string, ok bool) {
+	u, err := url.Parse(remote)
+	if err != nil || !isHost(u.Hostname()) {
+		return "", "", false
+	}
+	switch u.Scheme {
+	case "https":
+		return u.Host, u.Path, true
+	case "http", "git", "ssh", "git+ssh", "ssh+git", "git+https":
+		return u.Hostname(), u.Path, true
+	}
+	return "", "", false
+}
+
+func isHost(host string) bool {
+	for _, r := range host {
+		if !isWord(r) && r != '-' && r != '.' {
+			return false
+		}
+	}
+	return host != "" && host[0] != '-' && host[0] != '.'
+}
+
+// safeSegments admits what the hosting sites admit in names, and nothing that a
+// file system or a URL reads as more than a name.
+func safeSegments(p string) bool {
+	for segment := range strings.SplitSeq(p, "/") {
+		if segment == "" || segment == "." || segment == ".." || segment[0] == '-' {
+			return false
+		}
+		for _, r := range segment {
+			if !isWord(r) && !strings.ContainsRune("-._~+", r) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isWord(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
+}
+
+func isHex(s string) bool {
+	return len(s) >= 7 && len(s) <= 64 && strings.Trim(s, "0123456789abcdef") == ""
+}
+
+func cleanPrefix(prefix string) string {
+	p := path.Clean("/" + prefix)
+	return strings.Trim(p, "/")
+}

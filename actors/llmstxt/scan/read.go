@@ -1,0 +1,281 @@
+package scan
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
+)
+
+// headBytes are looked at to tell text from binary and written from generated.
+const headBytes = 8 << 10
+
+// progressEvery entries the caller hears of the scan.
+const progressEvery = 256
+
+// Read scans the folder that root holds open. progress, which may be nil, gets
+// the number of entries looked at so far, now and then and once at the end. The
+// error is ctx's cause, a [*LimitError], or that of opening the folder itself;
+// whatever cannot be read below it is counted as left out.
+func Read(ctx context.Context, root *os.Root, limits Limits, progress func(done int)) (*Repository, error) {
+	w := &walker{
+		ctx: ctx, root: root, limits: limits.withDefaults(), progress: progress,
+		repo: &Repository{Name: folderName(root.Name())},
+		left: make(map[Reason]*Left),
+		head: make([]byte, headBytes),
+	}
+	if err := w.folder(root, nil, excludes(root)); err != nil {
+		return nil, err
+	}
+	w.report()
+	return w.result()
+}
+
+// folderName cuts the version that a module cache adds to its folders.
+func folderName(path string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	name, _, _ := strings.Cut(filepath.Base(path), "@")
+	return name
+}
+
+type walker struct {
+	ctx      context.Context
+	root     *os.Root
+	limits   Limits
+	progress func(int)
+	repo     *Repository
+	left     map[Reason]*Left
+	seen     int
+	bytes    int64
+	head     []byte
+}
+
+func (w *walker) result() (*Repository, error) {
+	w.repo.Left = sortLeft(w.left)
+	if len(w.repo.Files) == 0 {
+		for _, l := range w.repo.Left {
+			if l.Reason.isLimit() {
+				return nil, w.limits.exceeded(l.Reason)
+			}
+		}
+	}
+	slices.SortFunc(w.repo.Files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	return w.repo, nil
+}
+
+// folder looks at the files first, so that what stands at the top is never
+// lost to a limit that something below it has used up.
+func (w *walker) folder(dir *os.Root, at []string, patterns []gitignore.Pattern) error {
+	entries, err := w.entries(dir)
+	if err != nil {
+		if len(at) == 0 || w.stopped(err) {
+			return err
+		}
+		w.leave(Unreadable, at, true, 0)
+		return nil
+	}
+	patterns = append(slices.Clip(patterns), ignoreFile(dir, ".gitignore", at)...)
+	ignored := gitignore.NewMatcher(patterns)
+	var below []string
+	for _, e := range entries {
+		if err := w.step(); err != nil {
+			return err
+		}
+		path := append(slices.Clip(at), e.Name())
+		reason := w.refuse(e, path, ignored)
+		switch {
+		case reason != "":
+			w.leave(reason, path, e.IsDir(), 0)
+		case e.IsDir():
+			below = append(below, e.Name())
+		default:
+			w.file(dir, e.Name(), path)
+		}
+	}
+	for _, name := range below {
+		if err := w.enter(dir, append(slices.Clip(at), name), patterns); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) enter(dir *os.Root, path []string, patterns []gitignore.Pattern) error {
+	if len(path) > w.limits.Depth {
+		w.leave(TooDeep, path, true, 0)
+		return nil
+	}
+	sub, err := dir.OpenRoot(path[len(path)-1])
+	if err != nil {
+		w.leave(Unreadable, path, true, 0)
+		return nil
+	}
+	defer sub.Close()
+	return w.folder(sub, path, patterns)
+}
+
+// entries lists a folder by name, and stops reading where the scan would.
+func (w *walker) entries(dir *os.Root) ([]fs.DirEntry, error) {
+	f, err := dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	most := w.limits.Files*entriesPerFile - w.seen
+	var entries []fs.DirEntry
+	for {
+		more, err := f.ReadDir(4096)
+		entries = append(entries, more...)
+		switch {
+		case w.ctx.Err() != nil:
+			return nil, context.Cause(w.ctx)
+		case len(entries) > most:
+			return nil, &LimitError{What: "entries", Limit: int64(w.limits.Files) * entriesPerFile}
+		case errors.Is(err, io.EOF):
+			slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+			return entries, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+func (w *walker) stopped(err error) bool {
+	_, limit := errors.AsType[*LimitError](err)
+	return limit || w.ctx.Err() != nil
+}
+
+func (w *walker) step() error {
+	w.seen++
+	if w.seen%progressEvery == 0 {
+		w.report()
+	}
+	if w.ctx.Err() != nil {
+		return context.Cause(w.ctx)
+	}
+	return nil
+}
+
+func (w *walker) report() {
+	if w.progress != nil {
+		w.progress(w.seen)
+	}
+}
+
+// refuse gives the reason that the entry's name and type alone are enough for.
+func (w *walker) refuse(e fs.DirEntry, path []string, ignored gitignore.Matcher) Reason {
+	name := e.Name()
+	switch {
+	case isVCS(name):
+		return VCS
+	case !utf8.ValidString(name):
+		return BadName
+	case e.Type()&fs.ModeSymlink != 0:
+		return w.symlink(path)
+	case !e.IsDir() && !e.Type().IsRegular():
+		return Irregular
+	case ignored.Match(path, e.IsDir()):
+		return Ignored
+	case e.IsDir() && isVendored(name):
+		return Vendored
+	}
+	return ""
+}
+
+// symlink asks the root, which refuses to look where a link leaves it.
+func (w *walker) symlink(path []string) Reason {
+	_, err := w.root.Stat(strings.Join(path, "/"))
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
+		return Symlink
+	}
+	return Escape
+}
+
+func (w *walker) leave(r Reason, path []string, folder bool, size int64) {
+	l := w.left[r]
+	if l == nil {
+		l = &Left{Reason: r, First: strings.ToValidUTF8(strings.Join(path, "/"), "\uFFFD")}
+		w.left[r] = l
+	}
+	if folder {
+		l.Folders++
+	} else {
+		l.Files++
+	}
+	l.Bytes += size
+}
+
+// file keeps the named file or leaves it out.
+func (w *walker) file(dir *os.Root, name string, at []string) {
+	if len(w.repo.Files) >= w.limits.Files {
+		w.leave(OverFiles, at, false, 0)
+		return
+	}
+	if isBinaryName(name) {
+		w.leave(Binary, at, false, 0)
+		return
+	}
+	head, size, err := w.look(dir, name)
+	switch {
+	case err != nil:
+		w.leave(Unreadable, at, false, 0)
+	case size > w.limits.FileBytes:
+		w.leave(TooLarge, at, false, size)
+	case !isText(head, size):
+		w.leave(Binary, at, false, size)
+	case w.bytes+size > w.limits.TotalBytes:
+		w.leave(OverBytes, at, false, size)
+	default:
+		w.bytes += size
+		w.repo.Files = append(w.repo.Files, describe(at, size, head))
+	}
+}
+
+// look gives the file's first bytes, valid until the next call, and its size.
+func (w *walker) look(dir *os.Root, name string) ([]byte, int64, error) {
+	f, err := dir.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s is no longer a regular file", name)
+	}
+	if info.Size() > w.limits.FileBytes {
+		return nil, info.Size(), nil
+	}
+	n, err := io.ReadFull(f, w.head)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return nil, 0, err
+	}
+	return w.head[:n], info.Size(), nil
+}
+
+func describe(at []string, size int64, head []byte) File {
+	name := at[len(at)-1]
+	f := File{
+		Path: strings.Join(at, "/"), Size: size, Language: Language(name),
+		Kind: kindOf(at), Place: placeOf(at),
+	}
+	if isGenerated(name, head) {
+		f.Place = Generated
+	}
+	if f.Language == "Go" && (f.Place == Product || f.Place == Example) {
+		f.Package, f.Imports = goHead(head)
+	}
+	return f
+}

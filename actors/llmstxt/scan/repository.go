@@ -1,0 +1,89 @@
+package scan
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Repository is what a folder holds.
+type Repository struct {
+	Name   string // base name of the folder, without a module cache's "@version"
+	Files  []File // sorted by path
+	Left   []Left // what was left out, sorted by reason; empty when nothing was
+	Origin Origin // where the folder comes from; Read leaves it zero
+}
+
+// File is one text file of the repository.
+type File struct {
+	Path     string // slash separated, relative to the root, valid UTF-8
+	Size     int64  // bytes
+	Language string // "" when the name does not tell
+	Kind     Kind
+	Place    Place
+	Package  string   // Go only: the package clause
+	Imports  []string // Go only, and not of tests or generated files
+}
+
+// Kind says what a file is.
+type Kind uint8
+
+const (
+	Other Kind = iota
+	Document
+	Source
+	Manifest // go.mod, package.json and their like
+	Config   // build and run-time configuration
+)
+
+// Place says what a file is there for.
+type Place uint8
+
+const (
+	Product Place = iota
+	Example
+	Test      // tests and their data
+	Meta      // folders for tools: .github and every other dot folder
+	Generated // written by a program; lock files and minified files too
+)
+
+// Reason says why something was left out.
+type Reason string
+
+const (
+	Ignored    Reason = "ignored"         // by a .gitignore
+	VCS        Reason = "version control" // .git and its like
+	Vendored   Reason = "vendored"
+	Binary     Reason = "binary"
+	Symlink    Reason = "symlink"             // stays in the root, so its target is seen anyway
+	Escape     Reason = "symlink out of root" // refused
+	Irregular  Reason = "not a regular file"
+	Unreadable Reason = "unreadable"
+	BadName    Reason = "name is not UTF-8"
+	TooLarge   Reason = "larger than the file limit"
+	TooDeep    Reason = "deeper than the depth limit"
+	OverFiles  Reason = "over the limit of files"
+	OverBytes  Reason = "over the limit of bytes"
+)
+
+func (r Reason) isLimit() bool {
+	return r == TooLarge || r == TooDeep || r == OverFiles || r == OverBytes
+}
+
+// Left counts what was left out for one reason. A folder counts once, however
+// much it holds, because it was not entered.
+type Left struct {
+	Reason  Reason
+	Files   int
+	Folders int
+	Bytes   int64  // of the files whose size was looked at
+	First   string // one path, the first in walking order
+}
+
+func sortLeft(left map[Reason]*Left) []Left {
+	var list []Left
+	for _, l := range left {
+		list = append(list, *l)
+	}
+	slices.SortFunc(list, func(a, b Left) int { return cmp.Compare(a.Reason, b.Reason) })
+	return list
+}
