@@ -1,0 +1,333 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const (
+	// journalDelay is how late a delta may reach the journal.
+	journalDelay = 100 * time.Millisecond
+	// backlog is how many events may wait for the journal before tasks have to.
+	backlog = 4096
+	// compactAfter is how many raw deltas the log's end holds before they are merged.
+	compactAfter = 256
+	// readBatch is how many events one read returns; a reader that is further behind is given merged deltas.
+	readBatch = 256
+)
+
+// liveLog is the log of an active run. It is not an actor: whatever else fails, this may not.
+//
+// Invariants, under mu: events are contiguous by the reader's law; state is the fold of all of them; events[:visible]
+// may be read; nothing with Seq <= sent is sent again unless its append failed.
+type liveLog struct {
+	id       messages.RunID
+	journal  Journal
+	maxBytes int64
+	updated  atomic.Int64 // unix nanoseconds of the newest event, for the watchdog
+
+	mu      sync.Mutex
+	state   messages.State
+	events  []messages.Event
+	visible int
+	bytes   int64
+	sent    uint64
+	durable uint64
+	sending bool
+	failing int         // attempts of the block under way that failed
+	flushAt *time.Timer // armed while deltas wait for the journal
+	key     Key
+	gone    error // why the log was dropped: it was fenced
+	readers int
+	wake    chan struct{}
+	once    []func() // called at the next change of what is visible
+	counts  *counts
+}
+
+// counts are a System's counters.
+type counts struct {
+	started, ended, refused, losers, fenced, retries atomic.Int64
+}
+
+func newLog(id messages.RunID, j Journal, maxBytes int64, key Key, c *counts) *liveLog {
+	return &liveLog{id: id, journal: j, maxBytes: maxBytes, key: key, counts: c}
+}
+
+// record stamps and appends one event. It answers a *messages.Refusal when the event is not legal now.
+func (l *liveLog) record(body messages.Body, message string) error {
+	l.mu.Lock()
+	err := l.push(body, message)
+	l.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	l.flush(body.Kind().Level() == messages.Milestone)
+	return nil
+}
+
+// finish writes the terminal unless there is one, and reports whether it did. Once a cancel is accepted the terminal is
+// run.canceled, whoever calls.
+func (l *liveLog) finish(word messages.Body, message string) bool {
+	l.mu.Lock()
+	if l.state.Status.IsEnded() || l.gone != nil {
+		l.mu.Unlock()
+		l.counts.losers.Add(1)
+		return false
+	}
+	last := l.state.LastWord(word)
+	if last.Kind() != word.Kind() {
+		message = "canceled"
+	}
+	err := l.push(last, message)
+	if err != nil { // only a run.completed can be illegal: a task is still open
+		err = l.push(messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
+			Error: messages.Errorf(messages.Code(messages.CauseError), "%v", err)}, err.Error())
+	}
+	l.mu.Unlock()
+	l.flush(true)
+	return err == nil
+}
+
+// push appends under mu.
+func (l *liveLog) push(body messages.Body, message string) error {
+	if l.gone != nil {
+		return l.gone
+	}
+	seq := l.state.Seq + 1
+	e := messages.Event{RunID: l.id, Seq: seq, From: seq, Time: time.Now().UTC(), Message: message}
+	e.Body = stamp(l.state, body)
+	next, err := l.state.Apply(e)
+	if err != nil {
+		l.counts.refused.Add(1)
+		return err
+	}
+	l.state = next
+	l.events = append(l.events, e)
+	l.bytes += int64(e.Size())
+	l.updated.Store(e.Time.UnixNano())
+	return nil
+}
+
+// stamp fills in what the run alone knows: a stream's offset and index, a log line's number.
+func stamp(s messages.State, b messages.Body) messages.Body {
+	switch b := b.(type) {
+	case messages.TextDelta:
+		t, _ := s.Stream(b.Stream)
+		b.Index, b.Offset = t.Index, t.Len()
+		return b
+	case messages.ThoughtDelta:
+		t, _ := s.Stream(b.Stream)
+		b.Index, b.Offset = t.Index, t.Len()
+		return b
+	case messages.Log:
+		for i := range b.Lines {
+			b.Lines[i].Number = s.Log.Next + uint64(i)
+		}
+		return b
+	}
+	return b
+}
+
+// flush sends what waits to the journal: at once with a milestone, within journalDelay without.
+func (l *liveLog) flush(now bool) {
+	l.mu.Lock()
+	changed := l.reveal()
+	if !now && l.flushAt == nil && !l.sending {
+		l.flushAt = time.AfterFunc(journalDelay, func() { l.flush(true) })
+	}
+	block, send := Block{}, false
+	if now {
+		block, send = l.nextBlock()
+	}
+	l.mu.Unlock()
+	l.changed(changed)
+	if send {
+		l.journal.Append(block, func(err error) { l.appended(block, err) })
+	}
+}
+
+// nextBlock takes what has not been sent, with its deltas merged; under mu.
+func (l *liveLog) nextBlock() (Block, bool) {
+	if l.flushAt != nil {
+		l.flushAt.Stop()
+		l.flushAt = nil
+	}
+	if l.sending || l.gone != nil {
+		return Block{}, false
+	}
+	waiting := l.events[firstAfter(l.events, l.sent):]
+	if len(waiting) == 0 {
+		return Block{}, false
+	}
+	block := Block{Run: l.id, Events: waiting[:len(waiting):len(waiting)]}
+	if len(waiting) > 1 {
+		block.Events = mergeDeltas(waiting)
+	}
+	if waiting[0].Seq == 1 {
+		block.Key = l.key
+	}
+	l.sending, l.sent = true, waiting[len(waiting)-1].Seq
+	return block, true
+}
+
+// appended is told how an append ended.
+func (l *liveLog) appended(b Block, err error) {
+	if errors.Is(err, ErrUnknown) {
+		err = l.landed(b)
+	}
+	l.mu.Lock()
+	l.sending = false
+	again := false
+	var used *KeyUsedError
+	switch {
+	case err == nil:
+		l.failing, l.durable = 0, b.Events[len(b.Events)-1].Seq
+	case errors.Is(err, ErrFenced) || errors.Is(err, ErrSealed) || errors.As(err, &used):
+		l.drop(err)
+	default:
+		l.sent, again = b.Events[0].From-1, true
+		l.failing++
+	}
+	changed := l.reveal()
+	l.compact()
+	wait := min(journalDelay<<min(l.failing, 6), 5*time.Second)
+	l.mu.Unlock()
+	l.changed(changed)
+	if again {
+		l.counts.retries.Add(1)
+		time.AfterFunc(wait, func() { l.flush(true) })
+		return
+	}
+	l.flush(l.urgent())
+}
+
+// urgent reports whether a milestone waits for the journal.
+func (l *liveLog) urgent() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.visible < len(l.events)
+}
+
+// landed finds out what became of a block whose append has no known outcome.
+func (l *liveLog) landed(b Block) error {
+	kept, err := l.journal.Read(context.Background(), l.id, b.Events[0].From-1)
+	switch {
+	case messages.CodeOf(err) == messages.CodeNotFound || err == nil && len(kept) == 0:
+		return errNotLanded
+	case err != nil:
+		return err
+	case kept[0].Seq == b.Events[0].Seq && kept[0].Time.Equal(b.Events[0].Time) && kept[0].Kind() == b.Events[0].Kind():
+		return nil
+	}
+	return ErrFenced
+}
+
+var errNotLanded = errors.New("the block did not land")
+
+// drop forgets the live log: somebody else owns the run. Readers go on from the journal. Under mu.
+func (l *liveLog) drop(err error) {
+	l.gone = err
+	l.events, l.visible = nil, 0
+	l.counts.fenced.Add(1)
+}
+
+// reveal moves visible over everything before the first milestone that is not durable, and over no delta further than
+// the reserve past the last durable event. Under mu.
+func (l *liveLog) reveal() bool {
+	before := l.visible
+	for l.visible < len(l.events) {
+		e := l.events[l.visible]
+		if e.Seq > l.durable && (!e.IsDelta() || e.Seq > l.durable+messages.Reserve) {
+			break
+		}
+		l.visible++
+	}
+	return l.visible != before || l.gone != nil
+}
+
+// changed wakes the readers.
+func (l *liveLog) changed(yes bool) {
+	if !yes {
+		return
+	}
+	l.mu.Lock()
+	wake, once := l.wake, l.once
+	l.wake, l.once = nil, nil
+	l.mu.Unlock()
+	if wake != nil {
+		close(wake)
+	}
+	for _, f := range once {
+		f()
+	}
+}
+
+// compact merges the durable deltas at the log's end once there are many: runs of doubling length, so that the log
+// holds few events for many deltas and each byte is copied a logarithmic number of times. Under mu; it writes to new
+// memory because readers hold the old.
+func (l *liveLog) compact() {
+	end := firstAfter(l.events, l.durable)
+	start := end
+	for start > 0 && l.events[start-1].IsDelta() && l.events[start-1].From == l.events[start-1].Seq {
+		start--
+	}
+	if end-start < compactAfter {
+		return
+	}
+	weight := func(e messages.Event) uint64 { return e.Seq - e.From + 1 }
+	size := uint64(end - start)
+	for start > 0 && messages.CanMerge(l.events[start-1], l.events[start]) && weight(l.events[start-1]) <= size {
+		start--
+		size += weight(l.events[start])
+	}
+	merged := messages.Merge(l.events[start:end])
+	out := make([]messages.Event, 0, len(l.events)-(end-start)+compactAfter)
+	out = append(append(out, l.events[:start]...), merged)
+	out = append(out, l.events[end:]...)
+	for _, e := range l.events[start:end] {
+		l.bytes -= int64(e.Size())
+	}
+	l.bytes += int64(merged.Size())
+	l.visible -= len(l.events) - len(out)
+	l.events = out
+}
+
+// overLimit reports whether the log holds more than it may, and pressed whether tasks must wait for the journal.
+func (l *liveLog) overLimit() (over, pressed bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.maxBytes > 0 && l.bytes > l.maxBytes, l.state.Seq > l.durable+backlog
+}
+
+// onChange calls f once, at the next change of what is visible.
+func (l *liveLog) onChange(f func()) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.once = append(l.once, f)
+}
+
+// snapshot returns the fold of everything visible.
+func (l *liveLog) snapshot() messages.State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.visible == len(l.events) {
+		return l.state
+	}
+	var s messages.State
+	for _, e := range l.events[:l.visible] {
+		s, _ = s.Apply(e)
+	}
+	return s
+}
+
+// current returns the fold of everything recorded.
+func (l *liveLog) current() messages.State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.state
+}
