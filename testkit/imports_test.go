@@ -1,0 +1,286 @@
+package testkit_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/seed889630bf/lastword"
+
+// rule says what the packages that its pattern names may import besides the standard library. Ours are patterns of this
+// module's packages. A library is an import path or, ending in "/...", a path and everything below it. Tests may import
+// what their package may, the package itself, testkit, testLibraries, and the libraries in tests.
+type rule struct {
+	pkgs  string
+	ours  []string
+	libs  []string
+	tests []string
+	// denied are packages of the standard library, for code and tests alike.
+	denied []string
+}
+
+// rules is the picture in docs/design.md: arrows point down. The first rule that names a package is its rule; a package
+// that none names fails, and so does a rule that names no package.
+var rules = []rule{{
+	pkgs:   "messages",
+	tests:  []string{"github.com/santhosh-tekuri/jsonschema/v6", "github.com/google/jsonschema-go/..."},
+	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
+}, {
+	pkgs:   "supervision",
+	ours:   []string{"messages"},
+	libs:   []string{"github.com/asynkron/protoactor-go/actor"},
+	tests:  []string{"go.opentelemetry.io/otel/..."},
+	denied: []string{"net", "net/http", "log"},
+}, {
+	pkgs:   "actors",
+	ours:   []string{"messages", "supervision"},
+	libs:   []string{"github.com/asynkron/protoactor-go/actor", "go.uber.org/zap/..."},
+	denied: []string{"net", "net/http", "log"},
+}, {
+	pkgs:   "actors/llmstxt",
+	ours:   []string{"messages", "supervision", "actors", "actors/llmstxt/*"},
+	libs:   []string{"go.uber.org/zap"},
+	denied: []string{"net", "net/http", "log"},
+}, {
+	pkgs: "actors/llmstxt/*",
+	ours: []string{"messages", "actors/llmstxt/*"},
+	libs: []string{
+		"github.com/go-git/go-git/v5/plumbing/format/gitignore",
+		"github.com/yuin/goldmark/...",
+	},
+	denied: []string{"net", "net/http", "log"},
+}, {
+	pkgs: "transport/git",
+	ours: []string{"messages"},
+	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap"},
+}, {
+	pkgs:  "cmd/lastword",
+	ours:  []string{"messages", "supervision", "actors", "actors/*", "actors/*/*", "transport/*"},
+	libs:  []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/..."},
+	tests: []string{"github.com/rogpeppe/go-internal/..."},
+}, {
+	pkgs: "testkit",
+	ours: []string{"messages", "supervision", "actors"},
+	libs: []string{"github.com/rogpeppe/go-internal/txtar", "go.uber.org/goleak"},
+}}
+
+var testLibraries = []string{"go.uber.org/goleak", "pgregory.net/rapid", "github.com/rogpeppe/go-internal/txtar"}
+
+// source is what the rules judge of one Go file. All files count, whatever their build constraints.
+type source struct {
+	path, pkg string // relative to the module's root
+	test      bool
+	main      bool
+	doc       string
+	imports   []string
+	goLines   []int // where go statements stand
+}
+
+func TestImports(t *testing.T) {
+	named := map[string]bool{}
+	for _, src := range readModule(t) {
+		if r := ruleFor(src.pkg); r != nil {
+			named[r.pkgs] = true
+		}
+		for _, breach := range breaches(src) {
+			t.Error(breach)
+		}
+	}
+	for _, r := range rules {
+		if !named[r.pkgs] {
+			t.Errorf("the rule for %s names no package", r.pkgs)
+		}
+	}
+}
+
+func TestPackageDocs(t *testing.T) {
+	for _, breach := range undocumented(readModule(t)) {
+		t.Error(breach)
+	}
+}
+
+// TestRulesAreEnforced shows that each promise fails when it is broken.
+func TestRulesAreEnforced(t *testing.T) {
+	ours := func(pkg string) []string { return []string{module + "/" + pkg} }
+	for _, c := range []struct {
+		src  source
+		want string
+	}{
+		{source{path: "util/a.go", pkg: "util"}, "no rule names"},
+		{source{path: "transport/ftp/a.go", pkg: "transport/ftp"}, "no rule names"},
+		{source{path: "messages/a.go", pkg: "messages", imports: []string{"go.uber.org/zap"}}, "may not import"},
+		{source{path: "messages/a.go", pkg: "messages", imports: []string{"log/slog"}}, "may not import"},
+		{source{path: "messages/a_test.go", pkg: "messages", test: true, imports: []string{"net/http"}}, "may not import"},
+		{source{path: "messages/a.go", pkg: "messages", imports: ours("supervision")}, "may not import"},
+		{source{path: "supervision/a.go", pkg: "supervision", imports: ours("actors")}, "may not import"},
+		{source{path: "supervision/a.go", pkg: "supervision", imports: []string{"go.uber.org/zap"}}, "may not import"},
+		{source{path: "supervision/a.go", pkg: "supervision",
+			imports: []string{"github.com/asynkron/protoactor-go/router"}}, "may not import"},
+		{source{path: "actors/a.go", pkg: "actors", imports: []string{"net/http"}}, "may not import"},
+		{source{path: "actors/a.go", pkg: "actors", imports: ours("transport/git")}, "may not import"},
+		{source{path: "actors/a.go", pkg: "actors", imports: ours("actors/llmstxt")}, "may not import"},
+		{source{path: "actors/a.go", pkg: "actors", imports: ours("testkit")}, "may not import"},
+		{source{path: "actors/llmstxt/a.go", pkg: "actors/llmstxt",
+			imports: []string{"github.com/asynkron/protoactor-go/actor"}}, "may not import"},
+		{source{path: "transport/git/a.go", pkg: "transport/git", imports: ours("actors")}, "may not import"},
+		{source{path: "transport/git/a_test.go", pkg: "transport/git", test: true, imports: ours("transport/http")},
+			"may not import"},
+		{source{path: "cmd/lastword/a.go", pkg: "cmd/lastword", imports: ours("testkit")}, "may not import"},
+		{source{path: "cmd/lastword/a.go", pkg: "cmd/lastword", goLines: []int{3}}, "a.go:3: no go statement"},
+		{source{path: "supervision/guard.go", pkg: "supervision", goLines: []int{9}}, "guard.go:9: no go statement"},
+	} {
+		got := breaches(c.src)
+		if len(got) != 1 || !strings.Contains(got[0], c.want) {
+			t.Errorf("%+v: breaches %q, want one with %q", c.src, got, c.want)
+		}
+	}
+	for _, src := range []source{
+		{path: "supervision/task.go", pkg: "supervision", goLines: []int{1}},
+		{path: "transport/git/a.go", pkg: "transport/git", goLines: []int{1}},
+		{path: "actors/a_test.go", pkg: "actors", test: true, goLines: []int{1}, imports: ours("testkit")},
+		{path: "cmd/lastword/a.go", pkg: "cmd/lastword", imports: ours("transport/git")},
+	} {
+		if got := breaches(src); len(got) != 0 {
+			t.Errorf("%+v: breaches %q, want none", src, got)
+		}
+	}
+	if got := undocumented([]source{{path: "a/b.go", pkg: "a"}, {path: "c/doc.go", pkg: "c", doc: "About c."}}); len(got) != 2 {
+		t.Errorf("undocumented = %q, want two", got)
+	}
+}
+
+func breaches(src source) []string {
+	r := ruleFor(src.pkg)
+	if r == nil {
+		return []string{fmt.Sprintf("%s: no rule names the package %s", src.path, src.pkg)}
+	}
+	var out []string
+	for _, imp := range src.imports {
+		if !r.allows(src, imp) {
+			out = append(out, fmt.Sprintf("%s: %s may not import %s", src.path, src.pkg, imp))
+		}
+	}
+	if !mayStartGoroutines(src) {
+		for _, line := range src.goLines {
+			out = append(out, fmt.Sprintf("%s:%d: no go statement here: use supervision's tasks", src.path, line))
+		}
+	}
+	return out
+}
+
+func ruleFor(pkg string) *rule {
+	for i, r := range rules {
+		if matches(r.pkgs, pkg) {
+			return &rules[i]
+		}
+	}
+	return nil
+}
+
+func (r *rule) allows(src source, imp string) bool {
+	if rel, ok := strings.CutPrefix(imp, module+"/"); ok {
+		mine := slices.ContainsFunc(r.ours, func(p string) bool { return matches(p, rel) })
+		return mine || src.test && (rel == src.pkg || rel == "testkit" || src.pkg == "testkit")
+	}
+	if first, _, _ := strings.Cut(imp, "/"); !strings.Contains(first, ".") {
+		return !slices.Contains(r.denied, imp)
+	}
+	return covers(r.libs, imp) || src.test && (covers(r.tests, imp) || covers(testLibraries, imp))
+}
+
+// mayStartGoroutines: a panic in a goroutine that supervision did not start is nobody's and ends the process.
+func mayStartGoroutines(src source) bool {
+	return src.test || src.pkg == "testkit" || src.path == "supervision/task.go" ||
+		strings.HasPrefix(src.pkg, "transport/")
+}
+
+func covers(libs []string, imp string) bool {
+	return slices.ContainsFunc(libs, func(lib string) bool {
+		tree, whole := strings.CutSuffix(lib, "/...")
+		return imp == tree || whole && strings.HasPrefix(imp, tree+"/")
+	})
+}
+
+func matches(pattern, pkg string) bool {
+	ok, err := path.Match(pattern, pkg)
+	return ok && err == nil
+}
+
+// undocumented lists the packages, other than commands, without a doc.go that opens with "Package name ".
+func undocumented(sources []source) []string {
+	documented := map[string]bool{}
+	for _, src := range sources {
+		opens := strings.HasPrefix(src.doc, "Package "+path.Base(src.pkg)+" ")
+		documented[src.pkg] = documented[src.pkg] || src.main || path.Base(src.path) == "doc.go" && opens
+	}
+	var out []string
+	for _, pkg := range slices.Sorted(maps.Keys(documented)) {
+		if !documented[pkg] {
+			out = append(out, pkg+": no doc.go that opens with the package's name")
+		}
+	}
+	return out
+}
+
+// readModule parses every Go file of the module, its tests included.
+func readModule(t *testing.T) []source {
+	t.Helper()
+	root := os.DirFS("..")
+	var sources []source
+	err := fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		base := path.Base(name)
+		if d.IsDir() && name != "." && (base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")) {
+			return fs.SkipDir
+		}
+		if d.IsDir() || path.Ext(base) != ".go" {
+			return nil
+		}
+		src, err := readSource(root, name)
+		sources = append(sources, src)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sources
+}
+
+func readSource(root fs.FS, name string) (source, error) {
+	text, err := fs.ReadFile(root, name)
+	if err != nil {
+		return source{}, err
+	}
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
+	if err != nil {
+		return source{}, err
+	}
+	src := source{path: name, pkg: path.Dir(name), test: strings.HasSuffix(name, "_test.go"),
+		main: file.Name.Name == "main", doc: file.Doc.Text()}
+	for _, spec := range file.Imports {
+		imp, err := strconv.Unquote(spec.Path.Value)
+		if err != nil {
+			return source{}, err
+		}
+		src.imports = append(src.imports, imp)
+	}
+	for n := range ast.Preorder(file) {
+		if stmt, ok := n.(*ast.GoStmt); ok {
+			src.goLines = append(src.goLines, fset.Position(stmt.Go).Line)
+		}
+	}
+	return src, nil
+}
