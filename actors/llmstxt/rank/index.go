@@ -1,0 +1,65 @@
+package rank
+
+import "github.com/seed889630bf/lastword/actors/llmstxt/scan"
+
+// Index is the content of an llms.txt, as plain text that is yet to be escaped.
+type Index struct {
+	Title       string
+	Summary     string // one or two sentences; "" when the repository says nothing of itself
+	SummaryFrom string // path of the file that the summary was taken from
+	Facts       []Fact
+	Sections    []Section // none empty, Optional last
+	Origin      scan.Origin
+}
+
+// Fact is one line about the repository: its module, languages, licence.
+type Fact struct {
+	Name, Value string
+}
+
+// Section is a list of links under a name of one word, unique in the Index.
+type Section struct {
+	Name  string
+	Links []Link
+}
+
+// Optional is the name of the section that a reader short of room may skip.
+const Optional = "Optional"
+
+// Link points to one file.
+type Link struct {
+	Title string
+	URL   string // pinned to the commit, or relative to the root where that is unknown
+	Note  string // first sentence of the file; may be empty
+	Path  string // the file, relative to the root
+}
+
+// Caps bounds what Build takes in; a zero field takes its default.
+type Caps struct {
+	PerSection int // links of a section, default 20
+	Links      int // links in all, default 100
+}
+
+func (c Caps) withDefaults() Caps {
+	if c.PerSection <= 0 {
+		c.PerSection = 20
+	}
+	if c.Links <= 0 {
+		c.Links = 100
+	}
+	return c
+}
+
+// within cuts sections to the caps, the last sections first.
+func (c Caps) within(sections []Section) []Section {
+	var kept []Section
+	room := c.Links
+	for _, s := range sections {
+		s.Links = s.Links[:min(len(s.Links), c.PerSection, room)]
+		room -= len(s.Links)
+		if len(s.Links) > 0 {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}

@@ -1,0 +1,54 @@
+package rank
+
+import (
+	"path"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+)
+
+func licenceName(name string) bool {
+	stem := strings.ToUpper(strings.TrimSuffix(name, path.Ext(name)))
+	return stem == "LICENSE" || stem == "LICENCE" || stem == "COPYING"
+}
+
+// licence is the SPDX name of the first licence file at the root whose words
+// are known.
+func (b *builder) licence() string {
+	for _, f := range b.repo.Files {
+		if f.Kind == scan.Document && licenceName(f.Path) {
+			if l := licenceOf(b.head(f.Path, pageBytes)); l != "" {
+				return l
+			}
+		}
+	}
+	return ""
+}
+
+// licenceOf recognises the common licences by words that only they have, the
+// more specific before those whose words they contain.
+func licenceOf(text string) string {
+	text = strings.ToLower(tidy(text))
+	for _, known := range []struct{ id, words string }{
+		{"AGPL-3.0", "gnu affero general public license version 3"},
+		{"LGPL-3.0", "gnu lesser general public license version 3"},
+		{"LGPL-2.1", "gnu lesser general public license version 2.1"},
+		{"GPL-3.0", "gnu general public license version 3"},
+		{"GPL-2.0", "gnu general public license version 2"},
+		{"Apache-2.0", "apache license version 2.0"},
+		{"MPL-2.0", "mozilla public license version 2.0"},
+		{"EPL-2.0", "eclipse public license - v 2.0"},
+		{"CC0-1.0", "cc0 1.0 universal"},
+		{"Unlicense", "this is free and unencumbered software released into the public domain"},
+		{"BSL-1.0", "boost software license - version 1.0"},
+		{"ISC", "permission to use, copy, modify, and/or distribute this software for any purpose with or without fee"},
+		{"MIT", "permission is hereby granted, free of charge, to any person obtaining a copy"},
+		{"BSD-3-Clause", "endorse or promote products derived from"},
+		{"BSD-2-Clause", "redistributions in binary form must reproduce the above copyright"},
+	} {
+		if strings.Contains(strings.ReplaceAll(text, ", version", " version"), known.words) {
+			return known.id
+		}
+	}
+	return ""
+}

@@ -1,0 +1,184 @@
+package rank
+
+import (
+	"html"
+	"regexp"
+	"strings"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/text"
+)
+
+// readMarkdown takes title and paragraphs from the syntax tree, so that code,
+// tables, lists, badges and raw HTML cannot be mistaken for prose.
+func readMarkdown(path, source string) page {
+	front, source := frontMatter(source)
+	if strings.HasSuffix(strings.ToLower(path), ".mdx") {
+		source = withoutImports(source)
+	}
+	src := []byte(source)
+	doc := goldmark.New(goldmark.WithExtensions(extension.Table)).Parser().Parse(text.NewReader(src))
+	p := page{path: path, title: front["title"], lead: front["description"]}
+	r := mdReader{src: src, page: &p}
+	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
+		r.block(n)
+	}
+	if p.title == "" {
+		p.title = r.htmlTitle
+	}
+	if len(p.prose) == 0 {
+		p.prose = r.htmlProse
+	}
+	return p
+}
+
+type mdReader struct {
+	src       []byte
+	page      *page
+	aside     bool // below a heading whose text is not about what this is
+	htmlTitle string
+	htmlProse []string
+}
+
+func (r *mdReader) block(n ast.Node) {
+	switch n := n.(type) {
+	case *ast.Heading:
+		r.heading(n)
+	case *ast.Paragraph:
+		r.paragraph(n)
+	case *ast.Blockquote:
+		if p, ok := n.FirstChild().(*ast.Paragraph); ok {
+			r.paragraph(p)
+		}
+	case *ast.HTMLBlock:
+		r.html(n)
+	}
+}
+
+func (r *mdReader) heading(n *ast.Heading) {
+	title, _ := r.inline(n)
+	if n.Level == 1 && r.page.title == "" {
+		r.page.title = title
+	}
+	r.aside = n.Level > 1 && isAside(title)
+}
+
+func (r *mdReader) paragraph(n *ast.Paragraph) {
+	prose, linked := r.inline(n)
+	if r.aside || !isProse(prose) || 2*linked > len(prose) {
+		return
+	}
+	r.page.prose = append(r.page.prose, prose)
+}
+
+// inline gives a block's text without images, badges, raw HTML and foot notes,
+// and how many bytes of it are link texts.
+func (r *mdReader) inline(root ast.Node) (prose string, linked int) {
+	var b strings.Builder
+	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		if !entering || n == root {
+			return ast.WalkContinue, nil
+		}
+		switch n := n.(type) {
+		case *ast.Image, *ast.RawHTML:
+			return ast.WalkSkipChildren, nil
+		case *ast.AutoLink:
+			b.Write(n.Label(r.src))
+			linked += len(n.Label(r.src))
+		case *ast.Link:
+			label, _ := r.inline(n)
+			b.WriteString(label)
+			linked += len(label)
+			return ast.WalkSkipChildren, nil
+		case *ast.Text:
+			b.Write(n.Segment.Value(r.src))
+			if n.SoftLineBreak() || n.HardLineBreak() {
+				b.WriteByte(' ')
+			}
+		case *ast.String:
+			b.Write(n.Value)
+		}
+		return ast.WalkContinue, nil
+	})
+	return tidy(html.UnescapeString(unescape(b.String()))), linked
+}
+
+// html is the second choice: many a README has its title and tag line in a
+// centred block and no other sentence about itself.
+func (r *mdReader) html(n *ast.HTMLBlock) {
+	var b strings.Builder
+	for i := range n.Lines().Len() {
+		line := n.Lines().At(i)
+		b.Write(line.Value(r.src))
+	}
+	raw := b.String()
+	if strings.HasPrefix(strings.TrimSpace(raw), "<!--") {
+		return
+	}
+	if m := regexp.MustCompile(`(?is)<h1[^>]*>(.*?)</h1>`).FindStringSubmatchIndex(raw); m != nil {
+		if r.htmlTitle == "" {
+			r.htmlTitle = stripTags(raw[m[2]:m[3]])
+		}
+		raw = raw[:m[0]] + raw[m[1]:]
+	}
+	if regexp.MustCompile(`(?i)<(a|table|pre|script|style|svg|details)\b`).MatchString(raw) {
+		return
+	}
+	if prose := stripTags(raw); !r.aside && isProse(prose) {
+		r.htmlProse = append(r.htmlProse, prose)
+	}
+}
+
+func stripTags(raw string) string {
+	return tidy(html.UnescapeString(regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`).ReplaceAllString(raw, " ")))
+}
+
+// unescape drops the backslash before punctuation, as Markdown does.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", s[i+1]) >= 0 {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// frontMatter reads the plain "key: value" lines between the --- lines at the
+// top, and gives the rest.
+func frontMatter(source string) (map[string]string, string) {
+	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\uFEFF")
+	rest, ok := strings.CutPrefix(source, "---\n")
+	if !ok {
+		return nil, source
+	}
+	block, rest, ok := strings.Cut(rest, "\n---\n")
+	if !ok {
+		return nil, source
+	}
+	front := make(map[string]string)
+	for line := range strings.SplitSeq(block, "\n") {
+		if key, value, ok := strings.Cut(line, ":"); ok && key == strings.TrimSpace(key) {
+			value = strings.TrimSpace(value)
+			if !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {
+				front[key] = tidy(strings.Trim(value, `"'`))
+			}
+		}
+	}
+	return front, rest
+}
+
+// withoutImports drops the module lines at the top of an MDX page.
+func withoutImports(source string) string {
+	var b strings.Builder
+	for line := range strings.Lines(source) {
+		if strings.HasPrefix(line, "import ") || strings.HasPrefix(line, "export ") {
+			continue
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
