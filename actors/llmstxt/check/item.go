@@ -1,0 +1,117 @@
+package check
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// item reads a line of a section, in the way of the reference parser: the title
+// ends at the first bracket, the URL at the first parenthesis.
+func (p *parser) item(line string) {
+	if strings.TrimSpace(line) == "" {
+		return
+	}
+	body, ok := strings.CutPrefix(line, "- [")
+	if !ok {
+		p.problem(LinkItem, "a line that is not a link item")
+		return
+	}
+	title, rest, ok := strings.Cut(body, "](")
+	if !ok {
+		p.problem(LinkItem, "a link item without a link")
+		return
+	}
+	target, rest, ok := strings.Cut(rest, ")")
+	if !ok {
+		p.problem(LinkItem, "a link that does not end")
+		return
+	}
+	l := Link{Title: unescape(title), URL: target, Note: p.note(rest)}
+	p.linkTitle(title)
+	p.linkURL(target)
+	s := &p.doc.Sections[len(p.doc.Sections)-1]
+	s.Links = append(s.Links, l)
+}
+
+func (p *parser) note(rest string) string {
+	if rest == "" {
+		return ""
+	}
+	note, ok := strings.CutPrefix(rest, ": ")
+	switch {
+	case !ok:
+		p.problem(LinkItem, "after the link comes neither a colon and a space nor the end")
+	case strings.TrimSpace(note) == "" || note != strings.TrimSpace(note):
+		p.problem(LinkNote, "a note that is empty or has space around it")
+	}
+	return unescape(strings.TrimSpace(note))
+}
+
+func (p *parser) linkTitle(title string) {
+	switch {
+	case strings.TrimSpace(title) == "" || title != strings.TrimSpace(title):
+		p.problem(LinkTitle, "a title that is empty or has space around it")
+	case strings.ContainsAny(title, "[]"):
+		p.problem(LinkTitle, "brackets in the title %q", title)
+	case strings.Contains(strings.NewReplacer(`\\`, "", "\\`", "").Replace(title), "`"):
+		p.problem(LinkTitle, "a backtick in the title %q could hide the end of the link", title)
+	}
+}
+
+func (p *parser) linkURL(target string) {
+	if target == "" || strings.ContainsAny(target, " ()[]<>\"\\`{}|^") || strings.IndexFunc(target, isNotASCII) >= 0 {
+		p.problem(LinkURL, "the URL %q is empty or not encoded", target)
+		return
+	}
+	u, err := url.Parse(target)
+	switch {
+	case err != nil:
+		p.problem(LinkURL, "the URL %q is malformed", target)
+	case u.Scheme != "" && u.Scheme != "http" && u.Scheme != "https":
+		p.problem(LinkURL, "the URL %q is neither http, https nor relative", target)
+	case u.Scheme != "" && u.Host == "":
+		p.problem(LinkURL, "the URL %q has no host", target)
+	}
+}
+
+func isNotASCII(r rune) bool { return r <= ' ' || r > '~' }
+
+func (p *parser) characters(line string) {
+	if strings.Contains(line, "\r") {
+		p.problem(LineEnd, "a carriage return")
+	}
+	if !utf8.ValidString(line) {
+		p.problem(Characters, "invalid UTF-8")
+	}
+	for _, r := range line {
+		if r != '\t' && r != '\r' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+			p.problem(Characters, "the character %U is not visible", r)
+			return
+		}
+	}
+}
+
+// isXMLName admits the ASCII part of XML's names.
+func isXMLName(name string) bool {
+	for i, r := range name {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_'
+		if !letter && (i == 0 || (r < '0' || r > '9') && r != '-' && r != '.') {
+			return false
+		}
+	}
+	return name != "" && !strings.HasPrefix(strings.ToLower(name), "xml")
+}
+
+// unescape resolves Markdown's backslash before punctuation.
+func unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", s[i+1]) >= 0 {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
