@@ -64,4 +64,6 @@ func (f Filter) wantsStream(k Kind, stream string) bool {
 	return f.wantsKind(k) && (len(f.Streams) == 0 || slices.Contains(f.Streams, stream))
 }
 
-func (f Filter) deltas(k Kind, stream string) bool { return !f.MilestonesOnly && f.wantsStream(k, stream) }
+func (f Filter) deltas(k Kind, stream string) bool {
+	return !f.MilestonesOnly && f.wantsStream(k, stream)
+}

@@ -46,7 +46,8 @@ type State struct {
 	// End is the terminal, once there is one.
 	End *End `json:"end,omitempty"`
 
-	milestone uint64 // number of the last milestone: no later event reaches back over it
+	// Milestone is the number of the last milestone: no later event reaches back over it.
+	Milestone uint64 `json:"milestone"`
 }
 
 // End is what a run's terminal said.
@@ -102,6 +103,21 @@ func (s Stream) MarshalJSON() ([]byte, error) {
 		plain
 		Text string `json:"text"`
 	}{plain(s), s.Text()})
+}
+
+// UnmarshalJSON reads the stream with its text, so that a State read from JSON goes on where it stood.
+func (s *Stream) UnmarshalJSON(data []byte) error {
+	type plain Stream
+	var w struct {
+		plain
+		Text string `json:"text"`
+	}
+	if err := json.Unmarshal(data, &w); err != nil {
+		return err
+	}
+	*s = Stream(w.plain)
+	s.text = newText(w.Text)
+	return nil
 }
 
 // LogState holds the newest log lines and the number of the next.

@@ -16,18 +16,24 @@ var schema []byte
 // Schema returns the JSON Schema (2020-12) of an event's wire form.
 func Schema() []byte { return append([]byte(nil), schema...) }
 
-// wireEvent is the wire form. The field order is part of it: the same event is always the same bytes.
-type wireEvent struct {
-	RunID   RunID           `json:"run_id"`
-	Seq     uint64          `json:"seq"`
-	From    uint64          `json:"from,omitempty"`
-	TS      time.Time       `json:"ts"`
-	Type    Kind            `json:"type"`
-	Message string          `json:"message,omitempty"`
-	Payload json.RawMessage `json:"payload,omitempty"`
+// wireHead is the wire form without its last field, the payload. The field order is part of it: the same event is always
+// the same bytes.
+type wireHead struct {
+	RunID   RunID     `json:"run_id"`
+	Seq     uint64    `json:"seq"`
+	From    uint64    `json:"from,omitempty"`
+	TS      time.Time `json:"ts"`
+	Type    Kind      `json:"type"`
+	Message string    `json:"message,omitempty"`
 }
 
-// MarshalJSON writes the wire form; From is left out where it equals Seq.
+type wireEvent struct {
+	wireHead
+	Payload json.RawMessage `json:"payload"`
+}
+
+// MarshalJSON writes the wire form; From is left out where it equals Seq. The payload of an unknown kind is written as
+// it was read, byte for byte; json.Marshal, which calls this, compacts and escapes it as it does with any JSON.
 func (e Event) MarshalJSON() ([]byte, error) {
 	if e.Body == nil {
 		return nil, Errorf(Code(CauseInvalidInput), "event %d has no body", e.Seq)
@@ -36,11 +42,16 @@ func (e Event) MarshalJSON() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := wireEvent{RunID: e.RunID, Seq: e.Seq, TS: e.Time.UTC(), Type: e.Kind(), Message: e.Message, Payload: payload}
+	head := wireHead{RunID: e.RunID, Seq: e.Seq, TS: e.Time.UTC(), Type: e.Kind(), Message: e.Message}
 	if e.From != e.Seq {
-		w.From = e.From
+		head.From = e.From
 	}
-	return json.Marshal(w)
+	line, err := json.Marshal(head)
+	if err != nil || len(payload) == 0 {
+		return line, err
+	}
+	line = append(line[:len(line)-1], `,"payload":`...)
+	return append(append(line, payload...), '}'), nil
 }
 
 // UnmarshalJSON reads the wire form. An event of an unknown kind has the body [Unknown].
@@ -64,8 +75,21 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 }
 
 func encodeBody(b Body) ([]byte, error) {
-	if u, ok := b.(Unknown); ok {
-		return u.Payload, nil
+	switch b := b.(type) {
+	case Unknown:
+		if len(b.Payload) > 0 && !json.Valid(b.Payload) {
+			return nil, Errorf(Code(CauseInvalidInput), "the payload of a %s is not JSON", b.Type)
+		}
+		return b.Payload, nil
+	case RunCompleted:
+		b.Artifacts = listed(b.Artifacts)
+		return json.Marshal(b)
+	case RunFailed:
+		b.Artifacts = listed(b.Artifacts)
+		return json.Marshal(b)
+	case RunCanceled:
+		b.Artifacts = listed(b.Artifacts)
+		return json.Marshal(b)
 	}
 	return json.Marshal(b)
 }
