@@ -51,7 +51,7 @@ type liveLog struct {
 
 // counts are a System's counters.
 type counts struct {
-	started, ended, refused, losers, fenced, retries atomic.Int64
+	started, ended, swept, refused, losers, fenced, retries, subscriptions atomic.Int64
 }
 
 func newLog(id messages.RunID, j Journal, maxBytes int64, key Key, c *counts) *liveLog {
@@ -302,6 +302,26 @@ func (l *liveLog) overLimit() (over, pressed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.maxBytes > 0 && l.bytes > l.maxBytes, l.state.Seq > l.durable+backlog
+}
+
+// dropped reports whether the log was dropped, and why says what for.
+func (l *liveLog) dropped() bool { return l.why() != nil }
+
+func (l *liveLog) why() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.gone
+}
+
+// whenDurable reports whether everything recorded is in the journal; while it is not, f is called at the next change.
+func (l *liveLog) whenDurable(f func()) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.gone != nil || l.durable == l.state.Seq {
+		return true
+	}
+	l.once = append(l.once, f)
+	return false
 }
 
 // onChange calls f once, at the next change of what is visible.

@@ -1,0 +1,59 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// activeRun is what the node keeps of a run until its terminal is in the journal. The run actor, the runs' supervisor
+// and callers share it.
+type activeRun struct {
+	id       messages.RunID
+	job      Job
+	log      *liveLog
+	ctx      context.Context // ends when the run is to wind down; its cause says why
+	cancel   context.CancelCauseFunc
+	deadline time.Time
+	stall    time.Duration
+	pid      *actor.PID
+
+	mu       sync.Mutex
+	current  *attempt // the attempt under way, or the last
+	result   json.RawMessage
+	degraded bool
+}
+
+func (r *activeRun) setResult(result json.RawMessage, degraded bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.result, r.degraded = result, degraded
+}
+
+func (r *activeRun) completed() messages.RunCompleted {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return messages.RunCompleted{By: messages.ByRun, Result: r.result, Degraded: r.degraded}
+}
+
+func (r *activeRun) begin(a *attempt) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.current = a
+}
+
+func (r *activeRun) attempt() *attempt {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.current
+}
+
+// taskPID returns the PID of a task's actor.
+func (r *activeRun) taskPID(task string) *actor.PID {
+	return actor.NewPID(r.pid.Address, r.pid.Id+"/"+task)
+}

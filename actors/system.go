@@ -1,0 +1,434 @@
+package actors
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"go.uber.org/zap"
+	"go.uber.org/zap/exp/zapslog"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// Config is what a System is made of. Its zero value is a node with a memory journal, the default limits, no named
+// jobs, and no word to anybody.
+type Config struct {
+	// Log is told what operators want to know; nil is silent.
+	Log *zap.Logger
+	// Journal keeps the events; nil is a new memory journal.
+	Journal Journal
+	// Node names this node in run.started.
+	Node string
+	// Jobs are the jobs that a messages.Request may name.
+	Jobs map[string]NewJob
+
+	// WallClock is the longest a run may take: 30 min. Stall is the longest it may go without an event: 5 min.
+	WallClock, Stall time.Duration
+	// CancelSoft is how long cancelled work may take before its actors are stopped: 2 s. CancelHard is when what still
+	// runs is abandoned: 5 s.
+	CancelSoft, CancelHard time.Duration
+	// Retention is how long the log of an ended run is kept: 24 h. RetentionBytes bounds all of them: 1 GiB.
+	Retention      time.Duration
+	RetentionBytes int64
+	// Drain is how long Close waits for active runs: 30 s.
+	Drain time.Duration
+	// LogBytes is the most that one run's log may hold: 64 MiB.
+	LogBytes int64
+	// MaxRuns bounds the active runs of the node: 1,000; MaxRunsPerPrincipal those of one principal: 32. Runs without a
+	// principal are bounded by MaxRuns alone.
+	MaxRuns, MaxRunsPerPrincipal int
+	// MaxReaders bounds the readers of one run: 1,000.
+	MaxReaders int
+
+	// Inject is for tests: it is called at the beginning of every turn of a run's actors, and may panic, end the
+	// goroutine, or block.
+	Inject func(Point)
+}
+
+// Point is a place where a test may inject a fault.
+type Point struct {
+	Run messages.RunID
+	// Actor is the task's name, or "run" for the run actor.
+	Actor string
+	// Message is what the actor is about to handle.
+	Message any
+}
+
+const runName = "run"
+
+func (c Config) withDefaults() Config {
+	def(&c.Log, zap.NewNop())
+	if c.Journal == nil {
+		c.Journal = NewMemoryJournal()
+	}
+	def(&c.WallClock, 30*time.Minute)
+	def(&c.Stall, 5*time.Minute)
+	def(&c.CancelSoft, 2*time.Second)
+	def(&c.CancelHard, 5*time.Second)
+	def(&c.Retention, 24*time.Hour)
+	def(&c.RetentionBytes, 1<<30)
+	def(&c.Drain, 30*time.Second)
+	def(&c.LogBytes, 64<<20)
+	def(&c.MaxRuns, 1000)
+	def(&c.MaxRunsPerPrincipal, 32)
+	def(&c.MaxReaders, 1000)
+	return c
+}
+
+func def[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
+
+// System is one node: it accepts runs, supervises them, and lets them be read. Several Systems can live in one process.
+type System struct {
+	config  Config
+	log     *zap.Logger
+	journal Journal
+	node    *supervision.Node
+	counts  counts
+	top     *actor.PID
+	runs    *actor.PID
+	subs    *actor.PID
+
+	mu      sync.Mutex
+	live    map[messages.RunID]*activeRun
+	owners  map[string]int
+	closed  error         // why no run is accepted any more
+	idle    chan struct{} // closed when the last run has ended after closed was set
+	gone    chan struct{} // closed when the top actor has ended
+	sweeper *time.Timer
+}
+
+// New starts a node. Runs that the journal holds without a terminal get one before New returns.
+func New(ctx context.Context, config Config) (*System, error) {
+	config = config.withDefaults()
+	s := &System{config: config, log: config.Log, journal: config.Journal,
+		live: map[messages.RunID]*activeRun{}, owners: map[string]int{}, idle: make(chan struct{}), gone: make(chan struct{})}
+	if err := s.recover(ctx); err != nil {
+		return nil, err
+	}
+	s.node = supervision.NewNode(slog.New(zapslog.NewHandler(config.Log.Core())))
+	s.spawnTree()
+	return s, nil
+}
+
+// Node returns the node's supervision, for embedders' own actors and for tests.
+func (s *System) Node() *supervision.Node { return s.node }
+
+// PID returns the PID of an active run's actor, or of one of its tasks' where task is not "".
+func (s *System) PID(id messages.RunID, task string) *actor.PID {
+	pid := actor.NewPID(s.runs.Address, s.runs.Id+"/"+string(id))
+	if task != "" {
+		pid.Id += "/" + task
+	}
+	return pid
+}
+
+// inject lets a test fail a turn.
+func (s *System) inject(r *activeRun, name string, c actor.Context) {
+	if s.config.Inject != nil {
+		s.config.Inject(Point{Run: r.id, Actor: name, Message: c.Message()})
+	}
+}
+
+// Start accepts a run of the job. When it returns, run.queued is in the journal. ctx bounds an Attached run: the run is
+// cancelled when ctx is done. Errors: invalid_input, limit_exceeded, conflict, unavailable.
+func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
+	queued, err := job.queued(o)
+	if err != nil {
+		return nil, err
+	}
+	r := s.newRun(job, queued, o)
+	if err := s.admit(r, o.Principal); err != nil {
+		return nil, err
+	}
+	if err := s.open(ctx, r, queued); err != nil {
+		s.release(r)
+		return s.sameRun(err, r)
+	}
+	s.node.Root().Send(s.runs, &startRun{r})
+	if queued.Mode == messages.Attached {
+		context.AfterFunc(ctx, func() { s.tellCancel(r.id, o.Principal, "the caller left") })
+	}
+	s.counts.started.Add(1)
+	return &Run{system: s, id: r.id}, nil
+}
+
+// Submit is Start for a request by name and JSON, as surfaces make it.
+func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
+	newJob := s.config.Jobs[q.Job]
+	if newJob == nil {
+		return "", invalid("there is no job %q", q.Job)
+	}
+	job, err := newJob(q.Input)
+	if err != nil {
+		return "", err
+	}
+	run, err := s.Start(ctx, job, Options{Principal: q.Principal, Mode: q.Mode, Labels: q.Labels, Limits: q.Limits, Key: q.Key})
+	if err != nil {
+		return "", err
+	}
+	return run.ID(), nil
+}
+
+func (s *System) newRun(job Job, queued messages.RunQueued, o Options) *activeRun {
+	id := messages.NewRunID()
+	ctx, cancel := context.WithCancelCause(context.Background())
+	r := &activeRun{id: id, job: job, ctx: ctx, cancel: cancel}
+	wall := positive(time.Duration(queued.Limits.WallClockMS)*time.Millisecond, s.config.WallClock)
+	r.deadline = time.Now().Add(wall)
+	r.stall = positive(time.Duration(queued.Limits.StallMS)*time.Millisecond, s.config.Stall)
+	key := Key{}
+	if o.Key != "" {
+		key = Key{Principal: o.Principal, Key: o.Key, Input: messages.Digest(job.Name + "\x00" + string(queued.Input))}
+	}
+	r.log = newLog(id, s.journal, positive(queued.Limits.Bytes, s.config.LogBytes), key, &s.counts)
+	return r
+}
+
+func positive[T int64 | time.Duration](wish, fallback T) T {
+	if wish > 0 {
+		return wish
+	}
+	return fallback
+}
+
+// admit makes the run an active one, within the bounds.
+func (s *System) admit(r *activeRun, principal string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	full := messages.Code(messages.CauseLimitExceeded)
+	switch {
+	case s.closed != nil:
+		return messages.Errorf(messages.CodeUnavailable, "the node takes no more runs: %v", s.closed)
+	case len(s.live) >= s.config.MaxRuns:
+		return messages.Errorf(full, "the node has %d active runs; wait for one to end", len(s.live))
+	case principal != "" && s.owners[principal] >= s.config.MaxRunsPerPrincipal:
+		return messages.Errorf(full, "%s has %d active runs; wait for one to end", principal, s.owners[principal])
+	}
+	s.live[r.id] = r
+	if principal != "" {
+		s.owners[principal]++
+	}
+	return nil
+}
+
+// open writes run.queued and waits until it is visible.
+func (s *System) open(ctx context.Context, r *activeRun, queued messages.RunQueued) error {
+	if err := r.log.record(queued, r.job.Name+" queued"); err != nil {
+		return err
+	}
+	for {
+		b, err := r.log.read(0)
+		switch {
+		case b.gone:
+			return r.log.why()
+		case err != nil || len(b.events) > 0:
+			return err
+		}
+		select {
+		case <-b.wake:
+		case <-ctx.Done():
+			r.log.finish(failure(messages.ByNode, "", context.Cause(ctx)), "the caller left before the run was accepted")
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// sameRun turns a key that is taken into the run that has it, when it was used for the same.
+func (s *System) sameRun(err error, r *activeRun) (*Run, error) {
+	used, ok := errors.AsType[*KeyUsedError](err)
+	switch {
+	case !ok:
+		return nil, err
+	case used.Input != r.log.key.Input:
+		return nil, messages.Errorf(messages.CodeConflict,
+			"the key %q was used with other input, for run %s; use another key", r.log.key.Key, used.Run)
+	}
+	return &Run{system: s, id: used.Run}, nil
+}
+
+// release forgets an ended run: readers that come later are served by the journal.
+func (s *System) release(r *activeRun) {
+	r.cancel(errEnding)
+	if !r.log.whenDurable(func() { s.release(r) }) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.live[r.id] != r {
+		return
+	}
+	delete(s.live, r.id)
+	if q := r.log.current().Queued; q != nil && q.Principal != "" {
+		if s.owners[q.Principal]--; s.owners[q.Principal] == 0 {
+			delete(s.owners, q.Principal)
+		}
+	}
+	if len(s.live) == 0 {
+		s.live = map[messages.RunID]*activeRun{}
+		if s.closed != nil {
+			close(s.idle)
+		}
+	}
+	s.counts.ended.Add(1)
+	s.armSweep()
+}
+
+func (s *System) active(id messages.RunID) *activeRun {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.live[id]
+}
+
+// State returns what the run's log adds up to now. Errors: not_found.
+func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, error) {
+	if r := s.active(id); r != nil && !r.log.dropped() {
+		return r.log.snapshot(), nil
+	}
+	var state messages.State
+	for after := uint64(0); !state.Status.IsEnded(); after = state.Seq {
+		events, err := s.journal.Read(ctx, id, after)
+		if err != nil || len(events) == 0 {
+			return state, err
+		}
+		for _, e := range events {
+			if state, err = state.Apply(e); err != nil {
+				return state, err
+			}
+		}
+	}
+	return state, nil
+}
+
+// Cancel asks the run to end and returns once the cancel is accepted, or the run has ended. Asking again is fine.
+func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason string) error {
+	r := s.active(id)
+	if r == nil {
+		_, err := s.State(ctx, id)
+		return err
+	}
+	s.tellCancel(id, by, reason)
+	for after := uint64(0); ; {
+		if state := r.log.snapshot(); state.Canceling || state.Status.IsEnded() || r.log.dropped() {
+			return nil
+		}
+		b, err := r.log.read(after)
+		switch {
+		case err != nil || b.gone:
+			return err
+		case b.wake != nil:
+			select {
+			case <-b.wake:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		case len(b.events) > 0:
+			after = b.events[len(b.events)-1].Seq
+		}
+	}
+}
+
+func (s *System) tellCancel(id messages.RunID, by, reason string) {
+	s.node.Root().Send(s.runs, &cancelFor{id, cancelRun{by, reason}})
+}
+
+// Answer gives a run the answer that it waits for. Errors: not_found when it does not wait for this request.
+func (s *System) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error {
+	r := s.active(id)
+	if r == nil || r.pid == nil {
+		return messages.Errorf(messages.CodeNotFound, "run %s is not active", id)
+	}
+	reply := make(chan error, 1)
+	s.node.Root().Send(s.PID(id, ""), &answerInput{request: request, value: value, principal: principal, reply: reply})
+	select {
+	case err := <-reply:
+		return err
+	case <-r.ctx.Done():
+		return messages.Errorf(messages.CodeNotFound, "run %s is ending", id)
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Stats are a System's counters since it began.
+type Stats struct {
+	Active                                   int
+	Started, Ended                           int64
+	RefusedEvents, LostFinishes              int64
+	AbandonedTasks, AbandonedActors, Retries int64
+}
+
+// Stats returns the counters.
+func (s *System) Stats() Stats {
+	s.mu.Lock()
+	active := len(s.live)
+	s.mu.Unlock()
+	n := s.node.Counters()
+	return Stats{
+		Active: active, Started: s.counts.started.Load(), Ended: s.counts.ended.Load(),
+		RefusedEvents: s.counts.refused.Load(), LostFinishes: s.counts.losers.Load(), Retries: s.counts.retries.Load(),
+		AbandonedTasks: n.AbandonedTasks, AbandonedActors: n.AbandonedActors,
+	}
+}
+
+// finishRun writes the terminal that the run's supervisor owes it.
+func (s *System) finishRun(r *activeRun, why error) {
+	if why == nil || errors.Is(why, supervision.ErrKilled) {
+		why = messages.Errorf(messages.Code(messages.CauseError), "the run's actor was stopped from outside")
+	}
+	word := failure(messages.BySupervisor, "", why)
+	if errors.Is(why, supervision.ErrAbandoned) {
+		word.Cause = messages.CauseStalled
+		word.Error = messages.Errorf(messages.Code(messages.CauseStalled), "the run's actor did not answer and was abandoned")
+	}
+	r.log.finish(word, word.Error.Message)
+}
+
+// finishLost ends the runs of a runs' supervisor that is gone.
+func (s *System) finishLost(why error) {
+	s.mu.Lock()
+	lost := make([]*activeRun, 0, len(s.live))
+	for _, r := range s.live {
+		if r.pid != nil {
+			lost = append(lost, r)
+		}
+	}
+	s.mu.Unlock()
+	slices.SortFunc(lost, func(a, b *activeRun) int { return a.deadline.Compare(b.deadline) })
+	for _, r := range lost {
+		r.cancel(errEnding)
+		s.finishRun(r, why)
+		s.release(r)
+	}
+}
+
+// armSweep has ended logs forgotten when their time has come. Under mu.
+func (s *System) armSweep() {
+	if s.sweeper == nil && s.closed == nil {
+		s.sweeper = time.AfterFunc(min(s.config.Retention, time.Minute)+time.Millisecond, s.sweep)
+	}
+}
+
+func (s *System) sweep() {
+	err := s.journal.Expire(context.Background(), time.Now().Add(-s.config.Retention), s.config.RetentionBytes)
+	if err != nil {
+		s.log.Warn("retention", zap.Error(err))
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sweeper = nil
+	if s.counts.ended.Load() > s.counts.swept.Swap(s.counts.ended.Load()) || s.config.Retention > time.Minute {
+		s.armSweep()
+	}
+}

@@ -1,0 +1,72 @@
+package actors
+
+import (
+	"context"
+	"errors"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// credits is how many of a task's events may be under way to its run.
+const credits = 8
+
+// taskActor is the child of a run that answers for one task. The work itself is in a goroutine tied to this
+// incarnation; its panics are thrown again here, where supervision sees them.
+type taskActor struct {
+	system *System
+	run    *activeRun
+	now    *attempt
+}
+
+// begin has the task actor start an attempt.
+type begin struct{ attempt *attempt }
+
+// taskDone tells the run actor that an attempt returned.
+type taskDone struct {
+	attempt *attempt
+	err     error
+}
+
+func (begin) IgnoreDeadLetterLogging()    {}
+func (taskDone) IgnoreDeadLetterLogging() {}
+
+var errActorStopped = errors.New("the task's actor was stopped")
+
+// Receive never blocks.
+func (a *taskActor) Receive(c actor.Context) {
+	a.system.inject(a.run, a.name(c), c)
+	switch m := c.Message().(type) {
+	case *begin:
+		a.start(c, m.attempt)
+	case *supervision.TaskEnded:
+		a.ended(c, m)
+	case *actor.Stopping:
+		if a.now != nil {
+			a.now.cancel(errActorStopped)
+		}
+	}
+}
+
+func (a *taskActor) name(c actor.Context) string { return c.Self().Id[len(c.Parent().Id)+1:] }
+
+func (a *taskActor) start(c actor.Context, now *attempt) {
+	a.now = now
+	work := a.system.node.Go(a.run.ctx, now.task.Name, c.Self(), c.Parent(), credits,
+		func(ctx context.Context, w *supervision.Task) error {
+			now.work.CompareAndSwap(nil, w)
+			return now.task.Run(ctx, &TaskContext{attempt: now, work: w})
+		})
+	now.work.Store(work)
+}
+
+func (a *taskActor) ended(c actor.Context, m *supervision.TaskEnded) {
+	if a.now == nil || a.now.work.Load() != m.Task {
+		return
+	}
+	if crash, ok := errors.AsType[*supervision.Crash](m.Err); ok {
+		panic(crash)
+	}
+	c.Send(c.Parent(), &taskDone{a.now, m.Err})
+}
