@@ -356,6 +356,13 @@ type Rewind struct {
 	Log      []LogLine      `json:"log,omitempty"`
 }
 
+func (r *Rewind) size() int {
+	if r == nil {
+		return 0
+	}
+	return 64*(len(r.Streams)+len(r.Progress)+len(r.Tools)) + Log{Lines: r.Log}.size()
+}
+
 // StreamMark is how much of an open text or thought the journal holds.
 type StreamMark struct {
 	Stream string `json:"stream"`

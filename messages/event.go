@@ -71,13 +71,21 @@ func bodySize(b Body) int {
 	case RunCompleted:
 		return len(b.Result) + eventOverhead*len(b.Artifacts)
 	case RunFailed:
-		return b.Error.size() + eventOverhead*len(b.Artifacts)
+		return b.Error.size() + eventOverhead*len(b.Artifacts) + b.Rewind.size()
+	case RunCanceled:
+		return eventOverhead*len(b.Artifacts) + b.Rewind.size()
+	case RunRecovered:
+		return b.Rewind.size()
 	case TaskFailed:
+		return b.Error.size()
+	case LLMCompleted:
 		return b.Error.size()
 	case ToolStarted:
 		return len(b.Arguments)
 	case ToolCompleted:
 		return len(b.Result) + b.Error.size()
+	case InputRequired:
+		return len(b.Prompt) + len(b.Schema)
 	case InputReceived:
 		return len(b.Value)
 	case Unknown:

@@ -1,0 +1,210 @@
+package messages_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files, the schema and the generated pages")
+
+const runID = messages.RunID("r_4kqxv2m5zj7ay3hd6tnwbfeu2c")
+
+var epoch = time.Date(2026, 11, 20, 20, 0, 0, 123456000, time.UTC)
+
+// tester is what the helpers need of *testing.T and *rapid.T.
+type tester interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// next is the event that says body after the event numbered seq; what recovery says spans its reserve.
+func next(seq uint64, body messages.Body) messages.Event {
+	e := messages.Event{RunID: runID, Seq: seq + 1, From: seq + 1, Body: body}
+	if rewinds(body) {
+		e.Seq += messages.Reserve
+	}
+	e.Time = epoch.Add(time.Duration(e.Seq) * time.Millisecond)
+	return e
+}
+
+func rewinds(body messages.Body) bool {
+	switch b := body.(type) {
+	case messages.RunRecovered:
+		return true
+	case messages.RunFailed:
+		return b.Rewind != nil
+	case messages.RunCanceled:
+		return b.Rewind != nil
+	}
+	return false
+}
+
+// told numbers the bodies into a log.
+func told(bodies ...messages.Body) []messages.Event { return tell(nil, bodies...) }
+
+// tell says the bodies after the log, in new memory.
+func tell(log []messages.Event, bodies ...messages.Body) []messages.Event {
+	out := append([]messages.Event(nil), log...)
+	seq := uint64(0)
+	if len(out) > 0 {
+		seq = out[len(out)-1].Seq
+	}
+	for _, b := range bodies {
+		out = append(out, next(seq, b))
+		seq = out[len(out)-1].Seq
+	}
+	return out
+}
+
+// fold applies the events to the state, which must take them.
+func fold(t tester, s messages.State, log ...messages.Event) messages.State {
+	t.Helper()
+	for _, e := range log {
+		var err error
+		if s, err = s.Apply(e); err != nil {
+			t.Fatalf("%v\nevent %s\nstate %s", err, asJSON(t, e), asJSON(t, s))
+		}
+	}
+	return s
+}
+
+// states returns the state after every event; states[0] is the one before the first.
+func states(t tester, log []messages.Event) []messages.State {
+	t.Helper()
+	out := make([]messages.State, 1, len(log)+1)
+	for i, e := range log {
+		out = append(out, fold(t, out[i], e))
+	}
+	return out
+}
+
+func asJSON(t tester, v any) string {
+	t.Helper()
+	data, err := json.Marshal(v)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return string(data)
+}
+
+func same(t tester, what string, got, want any) {
+	t.Helper()
+	if g, w := asJSON(t, got), asJSON(t, want); g != w {
+		t.Fatalf("%s:\n got %s\nwant %s", what, g, w)
+	}
+}
+
+func ruleOf(err error) messages.Rule {
+	if r, ok := errors.AsType[*messages.Refusal](err); ok {
+		return r.Rule
+	}
+	return ""
+}
+
+// golden compares got with the file, or writes it.
+func golden(t *testing.T, path string, got []byte) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the code says; run go test -update and read the difference\n got %s\nwant %s", path, got, want)
+	}
+}
+
+func textDone(stream, task, text string) messages.TextDone {
+	return messages.TextDone{Stream: stream, Task: task, Text: text, SHA256: messages.Digest(text)}
+}
+
+func lines(first uint64, texts ...string) messages.Log {
+	var l messages.Log
+	for i, s := range texts {
+		l.Lines = append(l.Lines, messages.LogLine{Number: first + uint64(i), Level: messages.LogInfo, Text: s})
+	}
+	return l
+}
+
+// samples returns a well-filled body of every kind, in the order of the table. They make no legal log.
+func samples() []messages.Body {
+	crash := &messages.Error{Code: "panic", Message: "nil map", Stack: "goroutine 7 [running]:"}
+	closed := &messages.Error{Code: "transport_closed", Message: "the connection closed after 12 tokens", Retryable: true}
+	file := messages.Artifact{Name: "llms.txt", Path: "out/llms.txt", Bytes: 6710, SHA256: messages.Digest("llms"), Partial: false}
+	part := messages.Artifact{Name: "llms.txt", Path: "out/llms.txt.part", Bytes: 512, SHA256: messages.Digest("ll"), Partial: true}
+	rewind := &messages.Rewind{
+		Streams:  []messages.StreamMark{{Stream: "answer", Bytes: 3, Index: 1}},
+		Progress: []messages.Progress{{Task: "analyze", Done: 3, Total: 9, Unit: "files"}},
+		Tools:    []messages.ToolProgress{{Call: "t1", Done: 10, Total: 20, Unit: "bytes"}},
+		Log:      lines(4, "read 3 files").Lines,
+	}
+	return []messages.Body{
+		messages.RunQueued{Job: "generate", Input: json.RawMessage(`{"repository":"https://example.com/r.git"}`),
+			Principal: "ada", Mode: messages.Detached, Labels: map[string]string{"context_id": "c1"}, Parent: "r_parent",
+			Limits: messages.Limits{WallClockMS: 1800000, StallMS: 300000, Bytes: 16 << 20}},
+		messages.RunStarted{Node: "n1"},
+		messages.RunRecovered{Node: "n2", Rewind: rewind},
+		messages.RunCanceling{By: "ada", Reason: "changed my mind"},
+		messages.RunCompleted{By: messages.ByRun, Result: json.RawMessage(`{"files":2}`), Degraded: true, Artifacts: []messages.Artifact{file}},
+		messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost, Task: "analyze", Error: closed,
+			Artifacts: []messages.Artifact{file, part}, Rewind: rewind},
+		messages.RunCanceled{By: messages.ByRun, Cause: messages.CauseCanceledByUser, Artifacts: []messages.Artifact{part}},
+		messages.TaskStarted{Task: "analyze", Attempt: 1},
+		messages.TaskCompleted{Task: "analyze", Attempt: 1},
+		messages.TaskFailed{Task: "analyze", Attempt: 1, Cause: messages.CausePanic, Error: crash, WillRetry: true, DelayMS: 250},
+		messages.TaskRestarted{Task: "analyze", Attempt: 2},
+		messages.Progress{Task: "analyze", Done: 3, Total: 9, Unit: "files"},
+		messages.Log{Lines: []messages.LogLine{{Number: 4, Level: messages.LogWarn, Task: "analyze", Text: "skipped a <binary> file"}}},
+		messages.Merged{Parts: []messages.Body{
+			messages.TextDelta{Stream: "answer", Task: "analyze", Index: 1, Count: 33, Offset: 3, Text: "lo, merged"},
+			messages.ThoughtDelta{Stream: "mind", Task: "analyze", Index: 0, Offset: 0, Text: "hm"},
+			messages.Progress{Task: "analyze", Done: 4}, messages.ToolProgress{Call: "t1", Done: 20}, lines(5, "read", "done")}},
+		messages.TextDelta{Stream: "answer", Task: "analyze", Index: 1, Count: 33, Offset: 3, Text: "lo, merged for a slow reader"},
+		textDone("answer", "analyze", "Hello, wörld"),
+		messages.ThoughtDelta{Stream: "mind", Task: "analyze", Index: 0, Offset: 0, Text: "first, "},
+		messages.ThoughtDone{Stream: "mind", Task: "analyze", Text: "first, look", SHA256: messages.Digest("first, look"),
+			ThoughtType: "planning", Confidence: new(0.75), Source: "think-tag"},
+		messages.LLMStarted{Call: "m1", Task: "analyze", Model: "qwen3-8b", Provider: "lmstudio"},
+		messages.LLMCompleted{Call: "m1", Task: "analyze", Model: "qwen3-8b",
+			Usage:        &messages.Usage{PromptTokens: 900, CompletionTokens: 120, ReasoningTokens: 20},
+			FirstTokenMS: 180, FinishReason: "stop", Evidence: "eof", Verdict: "failed", Error: closed},
+		messages.ToolStarted{Call: "t1", Task: "analyze", Tool: "read_file", Arguments: json.RawMessage(`{"path":"go.mod"}`)},
+		messages.ToolProgress{Call: "t1", Done: 10, Total: 20, Unit: "bytes"},
+		messages.ToolCompleted{Call: "t1", Task: "analyze", Result: json.RawMessage(`"module x"`), Error: crash},
+		messages.ArtifactPartial{Artifact: part, Task: "write"},
+		messages.ArtifactWritten{Artifact: file, Task: "write"},
+		messages.InputRequired{Request: "q1", Task: "analyze", Prompt: "Which branch?", Schema: json.RawMessage(`{"type":"string"}`)},
+		messages.InputReceived{Request: "q1", Task: "analyze", Value: json.RawMessage(`"main"`), Principal: "ada"},
+		messages.ChildStarted{Child: runID + ".c1", Job: "prompt"},
+		messages.ChildEnded{Child: runID + ".c1", Status: messages.Failed, Cause: messages.CauseStalled},
+		messages.StepStarted{Step: "outline", Task: "plan"},
+		messages.StepEnded{Step: "outline", Task: "plan", Outcome: "ok", Next: "draft", Reason: "the outline holds"},
+		messages.FaultInjected{Fault: "panic", Task: "analyze", Point: "llm.before"},
+	}
+}
+
+// sampleEvents gives the samples numbers of their own, and spans to those that may have one.
+func sampleEvents() []messages.Event {
+	var out []messages.Event
+	for i, b := range samples() {
+		e := next(uint64(i+40), b)
+		e.Message = "a sentence for people"
+		if b.Kind() == messages.KindTextDelta || b.Kind() == messages.KindMerged {
+			e.From -= 34
+		}
+		out = append(out, e)
+	}
+	return out
+}

@@ -1,0 +1,300 @@
+package messages_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+	"pgregory.net/rapid"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+func TestSchemaIsWhatTheBodiesSay(t *testing.T) {
+	page, err := json.MarshalIndent(eventSchema(t), "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page = append(page, '\n')
+	golden(t, filepath.Join("schema", "run-events-1.json"), page)
+	if !*update && !bytes.Equal(messages.Schema(), page) {
+		t.Error("Schema() is not the published file")
+	}
+}
+
+func TestGoldenEventsFitTheSchema(t *testing.T) {
+	for _, e := range sampleEvents() {
+		if err := validate(t, asJSON(t, e)); err != nil {
+			t.Errorf("%s: %v", e.Kind(), err)
+		}
+	}
+	unknown := next(1, messages.Unknown{Type: "moon.rose", Payload: json.RawMessage(`[1]`)})
+	if err := validate(t, asJSON(t, unknown)); err != nil {
+		t.Errorf("a kind of a newer version: %v", err)
+	}
+}
+
+func TestLegalLogsFitTheSchema(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		for _, e := range mergeSome(t, legal(t).log) {
+			if err := validate(t, asJSON(t, e)); err != nil {
+				t.Fatalf("%s\n%v", asJSON(t, e), err)
+			}
+		}
+	})
+}
+
+func TestSchemaRefusesCorruptions(t *testing.T) {
+	if *update {
+		t.Skip("the schema that is being rewritten is compiled in")
+	}
+	by := map[messages.Kind]string{}
+	for _, e := range sampleEvents() {
+		by[e.Kind()] = asJSON(t, e)
+	}
+	for _, c := range []struct {
+		name     string
+		kind     messages.Kind
+		from, to string
+	}{
+		{"number 0", messages.KindRunStarted, `"seq":42`, `"seq":0`},
+		{"number is text", messages.KindRunStarted, `"seq":42`, `"seq":"42"`},
+		{"no number", messages.KindRunStarted, `"seq":42,`, ``},
+		{"no time", messages.KindRunStarted, `"ts":`, `"at":`},
+		{"no run", messages.KindRunStarted, `"run_id"`, `"run"`},
+		{"time without a zone", messages.KindRunStarted, `Z","type"`, `","type"`},
+		{"time in another zone", messages.KindRunStarted, `Z","type"`, `+02:00","type"`},
+		{"no type", messages.KindRunStarted, `"type"`, `"kind"`},
+		{"message is a number", messages.KindRunStarted, `"a sentence for people"`, `1`},
+		{"no payload", messages.KindTaskStarted, `"payload"`, `"body"`},
+		{"from 0", messages.KindTextDelta, `"from":21`, `"from":0`},
+		{"task is a number", messages.KindTaskStarted, `"analyze"`, `7`},
+		{"task has no name", messages.KindTaskStarted, `"analyze"`, `""`},
+		{"attempt 0", messages.KindTaskStarted, `"attempt":1`, `"attempt":0`},
+		{"cause out of the set", messages.KindTaskFailed, `"cause":"panic"`, `"cause":"moon"`},
+		{"no error", messages.KindTaskFailed, `"error"`, `"fault"`},
+		{"error is null", messages.KindRunFailed, `"error":{`, `"error":null,"x":{`},
+		{"author out of the set", messages.KindRunCompleted, `"by":"run"`, `"by":"me"`},
+		{"artifacts are null", messages.KindRunCanceled, `"artifacts":[`, `"artifacts":null,"x":[`},
+		{"mode out of the set", messages.KindRunQueued, `"detached"`, `"afloat"`},
+		{"negative offset", messages.KindTextDelta, `"offset":3`, `"offset":-3`},
+		{"digest is short", messages.KindTextDone, `"sha256":"`, `"sha256":"x`},
+		{"confidence over 1", messages.KindThoughtDone, `0.75`, `1.75`},
+		{"level out of the set", messages.KindLog, `"warn"`, `"loud"`},
+		{"line 0", messages.KindLog, `"number":4`, `"number":0`},
+		{"merged of a milestone", messages.KindMerged, `"type":"progress"`, `"type":"run.started"`},
+		{"merged in merged", messages.KindMerged, `"type":"progress"`, `"type":"merged"`},
+		{"part of the wrong shape", messages.KindMerged, `"done":4`, `"done":"4"`},
+		{"recovered without a rewind", messages.KindRunRecovered, `"rewind"`, `"remind"`},
+		{"mark without an index", messages.KindRunRecovered, `"index"`, `"ordinal"`},
+		{"child ends as no status", messages.KindChildEnded, `"failed"`, `"gone"`},
+		{"partial is text", messages.KindArtifactWritten, `"partial":false`, `"partial":"no"`},
+	} {
+		bad := strings.Replace(by[c.kind], c.from, c.to, 1)
+		if bad == by[c.kind] {
+			t.Errorf("%s: %q is not in %s", c.name, c.from, bad)
+		} else if validate(t, bad) == nil {
+			t.Errorf("%s passed: %s", c.name, bad)
+		}
+	}
+}
+
+var published = sync.OnceValues(func() (*validator.Schema, error) {
+	doc, err := validator.UnmarshalJSON(bytes.NewReader(messages.Schema()))
+	if err != nil {
+		return nil, err
+	}
+	c := validator.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("run-events-1.json", doc); err != nil {
+		return nil, err
+	}
+	return c.Compile("run-events-1.json")
+})
+
+func validate(t tester, line string) error {
+	t.Helper()
+	schema, err := published()
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	v, err := validator.UnmarshalJSON(strings.NewReader(line))
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	return schema.Validate(v)
+}
+
+// eventSchema draws the schema from the table of kinds: the envelope, and by type the payload.
+func eventSchema(t *testing.T) *jsonschema.Schema {
+	docs := fieldDocs(t)
+	root := &jsonschema.Schema{
+		Schema: "https://json-schema.org/draft/2020-12/schema", ID: "urn:lastword:" + strings.ReplaceAll(messages.WireVersion, "/", ":"),
+		Title:       messages.WireVersion,
+		Description: "One event of a run. Kinds and fields are only ever added: a reader passes over what it does not know.",
+		Type:        "object", Required: []string{"run_id", "seq", "ts", "type"},
+		Properties: map[string]*jsonschema.Schema{
+			"run_id":  {Type: "string", MinLength: new(1), Description: "The run."},
+			"seq":     {Type: "integer", Minimum: new(1.0), Description: "The event's number in its run."},
+			"from":    {Type: "integer", Minimum: new(1.0), Description: "The event stands for the events from..seq; seq where it is left out."},
+			"ts":      {Type: "string", Format: "date-time", Pattern: "Z$", Description: "When the event was recorded, in UTC."},
+			"type":    {Type: "string", MinLength: new(1), Description: "The kind."},
+			"message": {Type: "string", Description: "One short sentence for people."},
+			"payload": {Description: "What the event says, by its type."},
+		},
+		PropertyOrder: []string{"run_id", "seq", "from", "ts", "type", "message", "payload"},
+		Defs:          map[string]*jsonschema.Schema{},
+	}
+	var deltas []any
+	for _, k := range messages.Kinds() {
+		body := bodySchema(t, k, docs)
+		root.Defs[string(k.Kind)] = body
+		root.AllOf = append(root.AllOf, payloadOf(k.Kind))
+		if k.Level == messages.Delta && k.Kind != messages.KindMerged {
+			deltas = append(deltas, string(k.Kind))
+		}
+	}
+	part := &jsonschema.Schema{Type: "object", Required: []string{"type", "payload"},
+		Properties: map[string]*jsonschema.Schema{"type": {Type: "string", Enum: deltas}}}
+	for _, k := range deltas {
+		part.AllOf = append(part.AllOf, payloadOf(messages.Kind(k.(string))))
+	}
+	merged := root.Defs[string(messages.KindMerged)]
+	merged.Required = []string{"parts"}
+	merged.Properties = map[string]*jsonschema.Schema{"parts": {Type: "array", MinItems: new(2), Items: part,
+		Description: "One part per stream, in the order of their first appearance."}}
+	return root
+}
+
+func payloadOf(k messages.Kind) *jsonschema.Schema {
+	kind := any(string(k))
+	return &jsonschema.Schema{
+		If: &jsonschema.Schema{Properties: map[string]*jsonschema.Schema{"type": {Const: &kind}}},
+		Then: &jsonschema.Schema{Required: []string{"payload"},
+			Properties: map[string]*jsonschema.Schema{"payload": {Ref: "#/$defs/" + string(k)}}},
+	}
+}
+
+func enum[T ~string](values ...T) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	for _, v := range values {
+		s.Enum = append(s.Enum, string(v))
+	}
+	return s
+}
+
+func bodySchema(t *testing.T, k messages.KindInfo, docs map[string]string) *jsonschema.Schema {
+	s, err := jsonschema.ForType(reflect.TypeOf(k.Zero), &jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[json.RawMessage]():   {},
+		reflect.TypeFor[messages.Cause]():    enum(messages.Causes()...),
+		reflect.TypeFor[messages.Mode]():     enum(messages.Attached, messages.Detached),
+		reflect.TypeFor[messages.LogLevel](): enum(messages.LogDebug, messages.LogInfo, messages.LogWarn, messages.LogError),
+		reflect.TypeFor[messages.Status]():   enum(messages.Completed, messages.Failed, messages.Canceled),
+		reflect.TypeFor[messages.Author]():   enum(messages.ByRun, messages.BySupervisor, messages.ByRecovery, messages.ByNode),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	describe(s, reflect.TypeOf(k.Zero), docs)
+	s.Description = k.Says
+	tighten(s)
+	return s
+}
+
+// describe takes the descriptions of the properties from the comments on the fields.
+func describe(s *jsonschema.Schema, typ reflect.Type, docs map[string]string) {
+	for typ.Kind() == reflect.Pointer || typ.Kind() == reflect.Slice {
+		typ = typ.Elem()
+		if s.Items != nil {
+			s = s.Items
+		}
+	}
+	if typ.Kind() != reflect.Struct || s.Properties == nil {
+		return
+	}
+	for _, f := range reflect.VisibleFields(typ) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		p := s.Properties[name]
+		if p == nil {
+			continue
+		}
+		describe(p, f.Type, docs)
+		p.Description = docs[owner(typ, f)+"."+f.Name]
+	}
+}
+
+// owner names the type that declares the field, which may be an embedded one; ThoughtDelta is declared as TextDelta.
+func owner(typ reflect.Type, f reflect.StructField) string {
+	if len(f.Index) > 1 {
+		typ = typ.Field(f.Index[0]).Type
+	}
+	return strings.Replace(typ.Name(), "ThoughtDelta", "TextDelta", 1)
+}
+
+// fieldDocs maps Type.Field to the comment on it.
+func fieldDocs(t *testing.T) map[string]string {
+	docs := map[string]string{}
+	for _, name := range []string{"body.go", "error.go"} {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.TypeSpec)
+			if !ok {
+				return true
+			}
+			if st, ok := spec.Type.(*ast.StructType); ok {
+				for _, f := range st.Fields.List {
+					for _, id := range f.Names {
+						docs[spec.Name.Name+"."+id.Name] = strings.Join(strings.Fields(f.Doc.Text()), " ")
+					}
+				}
+			}
+			return true
+		})
+	}
+	return docs
+}
+
+// tighten says what the Go types cannot: nothing is null, fields may be added, and names, counts and digests have a form.
+func tighten(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	if len(s.Types) == 2 {
+		s.Type, s.Types = s.Types[1], nil
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
+		s.AdditionalProperties = nil
+	}
+	tighten(s.Items)
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		p := s.Properties[name]
+		tighten(p)
+		required := slices.Contains(s.Required, name)
+		switch {
+		case name == "sha256":
+			p.Pattern = "^[0-9a-f]{64}$"
+		case name == "attempt" || name == "number":
+			p.Minimum = new(1.0)
+		case name == "confidence":
+			p.Minimum, p.Maximum = new(0.0), new(1.0)
+		case name == "offset" || name == "bytes" || strings.HasSuffix(name, "_ms"):
+			p.Minimum = new(0.0)
+		case required && slices.Contains([]string{"job", "task", "stream", "call", "name", "request", "child", "step"}, name):
+			p.MinLength = new(1)
+		}
+	}
+}
