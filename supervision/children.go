@@ -1,0 +1,150 @@
+package supervision
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Children keeps one actor's children. The actor holds it as a field, or embeds it to get HandleFailure, and calls
+// [Children.Receive] first in its own Receive; an actor that only holds it forwards HandleFailure. All methods belong to
+// the actor's Receive: Children has no lock. Children{Node: n} is ready for use.
+type Children struct {
+	Node *Node
+
+	self    *actor.PID
+	roster  roster
+	leaving bool
+}
+
+// NewChildren returns an empty Children.
+func NewChildren(n *Node) *Children { return &Children{Node: n} }
+
+// Start makes the actor and spawns it. A panic of spec.New is returned as a [*Crash]. The other errors wrap
+// [actor.ErrNameExists] or [ErrStopping]. A name is free again when its Exit was returned.
+func (c *Children) Start(ctx actor.Context, spec ChildSpec) (*actor.PID, error) {
+	if err := c.refuse(spec); err != nil {
+		return nil, fmt.Errorf("child %q: %w", spec.Name, err)
+	}
+	inner, err := construct(spec)
+	if err != nil {
+		return nil, err
+	}
+	c.self = ctx.Self()
+	// The guard is made here, not in the producer: the library would call that one in the midst of its own work.
+	g := &guard{node: c.Node, inner: inner}
+	pid, err := ctx.SpawnNamed(c.Node.props(func() actor.Actor { return g }), c.Node.freshName(c.self, spec.Name))
+	if err != nil {
+		return nil, fmt.Errorf("child %q: %w", spec.Name, err)
+	}
+	_, ordered := inner.(*supervisor)
+	c.roster.add(&child{name: spec.Name, pid: pid, shutdown: spec.Shutdown, ordered: ordered})
+	return pid, nil
+}
+
+func (c *Children) refuse(spec ChildSpec) error {
+	switch {
+	case spec.Name == "" || spec.New == nil:
+		return errors.New("a child needs a Name and a New")
+	case c.leaving:
+		// The library would never end an actor that gets a child now.
+		return ErrStopping
+	case c.roster.named(spec.Name) != nil:
+		return actor.ErrNameExists
+	}
+	return nil
+}
+
+func construct(spec ChildSpec) (made actor.Actor, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = caught(r, "New "+spec.Name)
+		}
+	}()
+	if made = spec.New(); made == nil {
+		return nil, fmt.Errorf("child %q: New returned nil", spec.Name)
+	}
+	return made, nil
+}
+
+// Stop asks the child to stop. Its Exit follows, by abandonment at the latest. An unknown name, and a second call,
+// change nothing.
+func (c *Children) Stop(ctx actor.Context, name string) {
+	k := c.roster.named(name)
+	if k == nil || k.asked || k.ended {
+		return
+	}
+	k.asked = true
+	if k.ordered && k.crash == nil && k.shutdown != Brutal {
+		ctx.Send(k.pid, Shutdown{})
+	} else {
+		ctx.Stop(k.pid)
+	}
+	c.limit(k)
+}
+
+// PID returns the PID of the child's incarnation, or nil.
+func (c *Children) PID(name string) *actor.PID {
+	if k := c.roster.named(name); k != nil {
+		return k.pid
+	}
+	return nil
+}
+
+// Len returns the number of children whose Exit was not yet returned.
+func (c *Children) Len() int { return len(c.roster.list) }
+
+// Receive takes the messages that are about children; handled says that there is nothing left to do with this one. It
+// returns an Exit exactly once per started child, after every message that the child itself sent to this actor. An actor
+// that stops gets no more exits, and abandons by itself those who outstay their Shutdown.
+func (c *Children) Receive(ctx actor.Context) (exit *Exit, handled bool) {
+	switch m := ctx.Message().(type) {
+	case *actor.Stopping:
+		c.leave(ctx)
+	case *actor.Terminated:
+		return nil, c.terminated(ctx, m.Who)
+	case *goodbye:
+		if k := c.roster.identified(m.who); k != nil {
+			k.goodbye = true
+		}
+		return nil, true
+	case *ended:
+		c.roster.remove(m.child)
+		return m.child.exit(c.Node.wasAbandoned(m.child.pid.Id)), true
+	}
+	return nil, false
+}
+
+// ended is what Children sends to its own actor when the library tells the end of a child, which overtakes what the
+// child said before. This message does not.
+type ended struct{ child *child }
+
+// IgnoreDeadLetterLogging keeps a late one quiet.
+func (*ended) IgnoreDeadLetterLogging() {}
+
+func (c *Children) terminated(ctx actor.Context, who *actor.PID) bool {
+	k := c.roster.identified(who)
+	if k == nil {
+		return false
+	}
+	if !k.ended {
+		k.ended = true
+		if k.timer != nil {
+			k.timer.Stop()
+		}
+		ctx.Send(ctx.Self(), &ended{k})
+	}
+	return true
+}
+
+// HandleFailure implements [actor.SupervisorStrategy]: it records the crash and stops the child, never anything else.
+func (c *Children) HandleFailure(
+	_ *actor.ActorSystem, self actor.Supervisor, who *actor.PID, _ *actor.RestartStatistics, reason, _ any,
+) {
+	if k := c.roster.identified(who); k != nil && k.crash == nil {
+		k.crash = caught(reason, "")
+		c.limit(k)
+	}
+	self.StopChildren(who)
+}

@@ -1,0 +1,95 @@
+package supervision
+
+import (
+	"fmt"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// guard stands around an actor's Receive. It is no receiver middleware, which would cost an envelope per message.
+type guard struct {
+	node  *Node
+	inner actor.Actor
+	// leaving: the actor was told that it stops. The library ignores a failure from here on, and a parent waits for ever
+	// for a child that failed, so nothing may get out.
+	leaving bool
+	gone    bool
+}
+
+// Receive implements [actor.Actor].
+func (g *guard) Receive(ctx actor.Context) {
+	if !g.enter(ctx) {
+		return
+	}
+	returned := false
+	defer func() {
+		if !returned {
+			g.crashed(ctx, recover())
+		}
+	}()
+	g.inner.Receive(ctx)
+	returned = true
+}
+
+// HandleFailure implements [actor.SupervisorStrategy].
+func (g *guard) HandleFailure(
+	system *actor.ActorSystem, self actor.Supervisor, who *actor.PID, stats *actor.RestartStatistics, reason, msg any,
+) {
+	returned := false
+	defer func() {
+		if !returned {
+			g.fail(caught(recover(), "HandleFailure"))
+		}
+	}()
+	if strategy, ok := g.inner.(actor.SupervisorStrategy); ok {
+		strategy.HandleFailure(system, self, who, stats, reason, msg)
+	} else {
+		self.StopChildren(who)
+	}
+	returned = true
+}
+
+// enter keeps the guard's state and reports whether the message is for the actor.
+func (g *guard) enter(ctx actor.Context) bool {
+	if g.gone {
+		return false
+	}
+	switch m := ctx.Message().(type) {
+	case *actor.Stopping, *actor.Restarting:
+		g.leaving = true
+	case *actor.Stopped:
+		g.leaving, g.gone = true, true
+	case *actor.Terminated:
+		return m.Who != ctx.Self() // resume's own
+	}
+	return true
+}
+
+func (g *guard) crashed(ctx actor.Context, recovered any) {
+	g.fail(caught(recovered, fmt.Sprintf("%T", ctx.Message())))
+	if recovered == nil {
+		g.resume(ctx)
+	}
+}
+
+// fail lets the crash out to the parent, or counts it when the actor is leaving.
+func (g *guard) fail(crash *Crash) {
+	if !g.leaving {
+		panic(crash)
+	}
+	g.node.swallowed.Add(1)
+}
+
+// resume does what the library was about to do when Goexit took its goroutine from under it: stop the children, and end
+// as soon as there are none. The message to itself makes the library look whether there are.
+func (g *guard) resume(ctx actor.Context) {
+	end := &actor.Terminated{Who: ctx.Self()}
+	if g.gone {
+		g.node.tell(ctx.Parent(), end)
+		return
+	}
+	for _, child := range ctx.Children() {
+		ctx.Stop(child)
+	}
+	g.node.tell(ctx.Self(), end)
+}

@@ -1,0 +1,89 @@
+package supervision
+
+import (
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// Node is what the actors of one runtime share: the library's actor system, the warm dispatcher and the counters.
+type Node struct {
+	system *actor.ActorSystem
+	root   *actor.RootContext
+	warm   *dispatcher
+
+	tasks, abandonedTasks, abandonedActors, swallowed atomic.Int64
+
+	// abandoned holds the ids of abandoned actors. They are never used again: such an actor may yet come to its end, and
+	// would then unregister whoever has its id.
+	abandoned sync.Map
+}
+
+// Counters are read at one moment; each is exact by itself.
+type Counters struct {
+	// Tasks counts the goroutines of tasks that are alive now, those of abandoned tasks included.
+	Tasks int64
+	// AbandonedTasks and AbandonedActors count those that did not end in time, ever. An alarm belongs on them: each may
+	// hold a goroutine for good.
+	AbandonedTasks, AbandonedActors int64
+	// SwallowedCrashes counts crashes without consequence, ever: an actor crashed when it was already stopping.
+	SwallowedCrashes int64
+}
+
+// NewNode returns a Node. The library logs to log; nil is silent. End it with [Node.Close].
+func NewNode(log *slog.Logger) *Node {
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	system := actor.NewActorSystem(
+		// The library starts a goroutine that lives for this long whenever a letter is dead.
+		actor.WithDeadLetterThrottleInterval(time.Nanosecond),
+		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return log }),
+	)
+	root := actor.NewRootContext(system, nil).WithGuardian(stopFailed{})
+	root.Self() // makes the guardian now: making it is not safe for concurrent use
+	return &Node{system: system, root: root, warm: newDispatcher()}
+}
+
+// System returns the library's actor system.
+func (n *Node) System() *actor.ActorSystem { return n.system }
+
+// Root spawns the top actors. One that crashes is stopped; the library's own root would restart it in place, with the
+// mailbox it has.
+func (n *Node) Root() *actor.RootContext { return n.root }
+
+// Props wraps the actors that producer makes in the guard and runs them on the node's dispatcher. An actor that is no
+// [actor.SupervisorStrategy] stops the children that fail.
+func (n *Node) Props(producer func() actor.Actor) *actor.Props {
+	return n.props(func() actor.Actor { return &guard{node: n, inner: producer()} })
+}
+
+func (n *Node) props(guarded actor.Producer) *actor.Props {
+	return actor.PropsFromProducer(guarded, actor.WithDispatcher(n.warm))
+}
+
+// Counters returns the counters.
+func (n *Node) Counters() Counters {
+	return Counters{
+		Tasks:            n.tasks.Load(),
+		AbandonedTasks:   n.abandonedTasks.Load(),
+		AbandonedActors:  n.abandonedActors.Load(),
+		SwallowedCrashes: n.swallowed.Load(),
+	}
+}
+
+// Close ends the dispatcher's parked goroutines. It is idempotent. No actor may be alive.
+func (n *Node) Close() { n.warm.close() }
+
+// stopFailed is the strategy above the top actors.
+type stopFailed struct{}
+
+// HandleFailure stops the actor that failed.
+func (stopFailed) HandleFailure(
+	_ *actor.ActorSystem, guardian actor.Supervisor, who *actor.PID, _ *actor.RestartStatistics, _, _ any,
+) {
+	guardian.StopChildren(who)
+}

@@ -1,0 +1,140 @@
+package supervision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Policy says what to do with a failed attempt. In the zero value a crash is final and a retryable error is retried: 3
+// attempts in all, after 100 ms doubling to 10 s, with jitter.
+type Policy struct {
+	// Attempts is the number of attempts in all; 0 is 3.
+	Attempts int
+	// Backoff is the longest wait after the first attempt; it doubles with each. 0 is 100 ms.
+	Backoff time.Duration
+	// MaxBackoff bounds the doubling, but not what [RetryAfter] asks for. 0 is 10 s.
+	MaxBackoff time.Duration
+	// RetryCrash retries a crash like a retryable error.
+	RetryCrash bool
+}
+
+// Failure is a failed attempt; the first one is 1.
+type Failure struct {
+	Attempt int
+	Err     error
+}
+
+// Decision is what follows a failure. Delay is for a Retry.
+type Decision struct {
+	Retry bool
+	Delay time.Duration
+	Cause messages.Cause
+	// Error tells the failure. It is Retryable whether or not there are attempts left.
+	Error *messages.Error
+}
+
+// Decide decides. The jitter in [0,1) places the delay between the half and the whole of the backoff. An error is
+// retryable if it is a [RetryAfter] or a *[messages.Error] that says so, and not a [Permanent] one.
+func (p Policy) Decide(f Failure, jitter float64) Decision {
+	told := tell(f.Err)
+	told.Retryable = p.retryable(f.Err)
+	d := Decision{Cause: causeOf(f.Err), Error: told}
+	if told.Retryable && f.Attempt < orDefault(p.Attempts, 3) {
+		d.Retry, d.Delay = true, p.delay(f, jitter)
+	}
+	return d
+}
+
+func (p Policy) retryable(err error) bool {
+	if _, final := errors.AsType[*permanentError](err); final {
+		return false
+	}
+	if isCrash(err) {
+		return p.RetryCrash
+	}
+	if _, ok := errors.AsType[*retryError](err); ok {
+		return true
+	}
+	e, ok := errors.AsType[*messages.Error](err)
+	return ok && e.Retryable
+}
+
+func (p Policy) delay(f Failure, jitter float64) time.Duration {
+	if e, ok := errors.AsType[*retryError](f.Err); ok && e.after > 0 {
+		return e.after
+	}
+	d, limit := orDefault(p.Backoff, 100*time.Millisecond), orDefault(p.MaxBackoff, 10*time.Second)
+	for i := 1; i < f.Attempt && d < limit; i++ {
+		d *= 2
+	}
+	half := min(d, limit) / 2
+	return half + time.Duration(jitter*float64(half))
+}
+
+func orDefault[T int | time.Duration](v, zero T) T {
+	if v == 0 {
+		return zero
+	}
+	return v
+}
+
+func causeOf(err error) messages.Cause {
+	if isCrash(err) {
+		return messages.CausePanic
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return messages.CauseDeadline
+	}
+	if cause := messages.Cause(messages.CodeOf(err)); slices.Contains(messages.Causes(), cause) {
+		return cause
+	}
+	return messages.CauseError
+}
+
+// tell makes the error that the log shows.
+func tell(err error) *messages.Error {
+	if crash, ok := errors.AsType[*Crash](err); ok {
+		return &messages.Error{
+			Code:    messages.Code(messages.CausePanic),
+			Message: fmt.Sprintf("%s crashed: %v", crash.During, crash.Value),
+			Stack:   string(crash.Stack),
+		}
+	}
+	told := messages.Errorf(messages.Code(causeOf(err)), "%v", err)
+	if e, ok := errors.AsType[*messages.Error](err); ok {
+		told.Code, told.Stack = e.Code, e.Stack
+	}
+	return told
+}
+
+type permanentError struct{ error }
+
+func (e *permanentError) Unwrap() error { return e.error }
+
+// Permanent makes err final, whatever else it says. A nil err stays nil.
+func Permanent(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &permanentError{err}
+}
+
+type retryError struct {
+	error
+	after time.Duration
+}
+
+func (e *retryError) Unwrap() error { return e.error }
+
+// RetryAfter makes err retryable, after d where d is positive. A nil err stays nil.
+func RetryAfter(d time.Duration, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &retryError{err, d}
+}
