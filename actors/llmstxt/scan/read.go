@@ -15,8 +15,9 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 )
 
-// headBytes are looked at to tell text from binary and written from generated.
-const headBytes = 8 << 10
+// HeadBytes of a file are looked at to tell text from binary and written from
+// generated, and to find a Go file's package and imports.
+const HeadBytes = 8 << 10
 
 // progressEvery entries the caller hears of the scan.
 const progressEvery = 256
@@ -30,7 +31,7 @@ func Read(ctx context.Context, root *os.Root, limits Limits, progress func(done 
 		ctx: ctx, root: root, limits: limits.withDefaults(), progress: progress,
 		repo: &Repository{Name: folderName(root.Name())},
 		left: make(map[Reason]*Left),
-		head: make([]byte, headBytes),
+		head: make([]byte, HeadBytes),
 	}
 	if err := w.folder(root, nil, excludes(root)); err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ type File struct {
 	Language string // "" when the name does not tell
 	Kind     Kind
 	Place    Place
-	Package  string   // Go only: the package clause
+	Package  string   // Go only: the package clause, "" when it is beyond HeadBytes
 	Imports  []string // Go only, and not of tests or generated files
 }
 
