@@ -138,13 +138,16 @@ func (b *builder) describe(l *Link) {
 		return
 	}
 	if l.Path == b.readme.path {
-		l.Title, l.Note = "README", b.readme.note()
+		l.Title = "README" // its first sentence is the summary
 		return
 	}
 	text := b.head(l.Path, pageBytes)
 	if isPage(l.Path) {
 		p := readPage(l.Path, text)
-		l.Title, l.Note = firstOf(l.Title, p.title, path.Base(l.Path)), p.note()
+		l.Title, l.Note = firstOf(l.Title, p.title, distinction(l.Path)), p.note()
+		if stem := stemOf(l.Path); stem == "agents" || stem == "claude" {
+			l.Title = path.Base(l.Path) // begins with an order to its reader as a rule
+		}
 	} else {
 		l.Title, l.Note = firstOf(l.Title, l.Path), sourceNote(l.Path, text)
 	}
@@ -153,23 +156,34 @@ func (b *builder) describe(l *Link) {
 	}
 }
 
-// distinguish adds the path to titles that occur more than once in a section.
+// distinguish adds to titles that occur more than once in a section the least
+// that tells them apart: the folder's name, else the path.
 func distinguish(links []Link) {
-	count := make(map[string]int)
-	for _, l := range links {
-		count[l.Title]++
-	}
+	same := make(map[string][]int)
 	for i, l := range links {
-		if count[l.Title] > 1 {
-			links[i].Title = l.Title + " (" + distinction(l.Path) + ")"
+		same[l.Title] = append(same[l.Title], i)
+	}
+	for _, group := range same {
+		if len(group) == 1 {
+			continue
+		}
+		folders := make(map[string]bool)
+		for _, i := range group {
+			folders[path.Base(path.Dir(links[i].Path))] = true
+		}
+		for _, i := range group {
+			label := distinction(links[i].Path)
+			if len(folders) == len(group) {
+				label = path.Base(path.Dir(links[i].Path))
+			}
+			links[i].Title += " (" + label + ")"
 		}
 	}
 }
 
-// distinction is the folder of a page whose own name says nothing.
+// distinction is the path, or the folder of a page whose own name says nothing.
 func distinction(p string) string {
-	stem := strings.ToLower(strings.TrimSuffix(path.Base(p), path.Ext(p)))
-	if dir := path.Dir(p); dir != "." && (stem == "readme" || stem == "index") {
+	if dir := path.Dir(p); dir != "." && (stemOf(p) == "readme" || stemOf(p) == "index") {
 		return dir
 	}
 	return p

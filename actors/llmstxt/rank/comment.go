@@ -15,7 +15,7 @@ func sourceNote(path, text string) string {
 	case "":
 		return ""
 	case "Go":
-		return shorten(synopsis(text), sentenceRunes)
+		return shorten(synopsis(text, ""), sentenceRunes)
 	case "Python":
 		blocks = pythonBlocks(text)
 	case "Shell", "Ruby", "Elixir", "R", "Julia":

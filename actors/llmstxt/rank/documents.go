@@ -17,6 +17,7 @@ func (b *builder) documents() (docs, optional []Link) {
 		switch {
 		case f.Kind != scan.Document || f.Place != scan.Product || f.Size == 0:
 		case f.Path == b.readme.path:
+		case licenceName(path.Base(f.Path)) && depth(f.Path) > 0: // of something taken over
 		case isFormal(f.Path):
 			formal = append(formal, f.Path)
 		case isPage(f.Path) && !isTranslation(f.Path, b.paths):
@@ -62,8 +63,10 @@ func guideRank(p string) int {
 		}
 	}
 	switch {
-	case home && stem == "index":
+	case home && (stem == "index" || stem == "basics"):
 		return 5
+	case strings.HasPrefix(stem, "advanced"), strings.Contains("/"+p, "/internal/"):
+		return 9
 	case home:
 		return 6
 	case stem == "readme":

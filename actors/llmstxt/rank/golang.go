@@ -24,6 +24,7 @@ type goTree struct {
 type goPackage struct {
 	dir      string // "." for the root
 	name     string
+	title    string // folder below its module, as one would name it
 	importer string // import path
 	files    []string
 	bytes    int64 // of this folder and those below
@@ -35,13 +36,16 @@ func (b *builder) findGo() goTree {
 	modules := b.goModules()
 	dirs := make(map[string]*goPackage)
 	for _, f := range b.repo.Files {
+		dir := path.Dir(f.Path)
 		if f.Package == "" {
 			continue
 		}
-		dir := path.Dir(f.Path)
 		p := dirs[dir]
 		if p == nil {
-			p = &goPackage{dir: dir, name: f.Package, importer: importPath(dir, modules), place: f.Place}
+			p = &goPackage{dir: dir, name: f.Package, title: dir, importer: importPath(dir, modules), place: f.Place}
+			if modules["."] == "" && !strings.Contains(p.importer, ".") {
+				p.title = p.importer // the Go tree: its modules lie below the root and share its paths
+			}
 			dirs[dir] = p
 		}
 		if p.name == "main" {
@@ -49,6 +53,7 @@ func (b *builder) findGo() goTree {
 		}
 		p.files = append(p.files, f.Path)
 	}
+	b.addLongComments(dirs)
 	b.countImporters(dirs)
 	b.sumBytes(dirs)
 	var tree goTree
@@ -57,6 +62,18 @@ func (b *builder) findGo() goTree {
 	}
 	slices.SortFunc(tree.packages, func(x, y *goPackage) int { return strings.Compare(x.dir, y.dir) })
 	return tree
+}
+
+// addLongComments adds the files whose package clause the scan did not reach,
+// for what stands before it is the package comment at its best. Commands keep
+// theirs in generated files, too.
+func (b *builder) addLongComments(dirs map[string]*goPackage) {
+	for _, f := range b.repo.Files {
+		p := dirs[path.Dir(f.Path)]
+		if p != nil && f.Language == "Go" && f.Package == "" && f.Place != scan.Test && f.Size > scan.HeadBytes {
+			p.files = append(p.files, f.Path)
+		}
+	}
 }
 
 // goModules gives the module path of each folder with a go.mod.
@@ -130,6 +147,14 @@ func (p *goPackage) below() int {
 
 func (p *goPackage) isCommand() bool { return p.name == "main" }
 
+// aside is 0 for commands where they belong, the root and cmd, and 1 elsewhere.
+func (p *goPackage) aside() int {
+	if p.dir == "." || strings.Contains("/"+p.dir+"/", "/cmd/") {
+		return 0
+	}
+	return 1
+}
+
 func (p *goPackage) isInternal() bool {
 	return strings.Contains("/"+p.dir+"/", "/internal/")
 }
@@ -164,7 +189,7 @@ func (b *builder) packages() []Link {
 		if p.dir == "." {
 			return p.name
 		}
-		return p.dir
+		return p.title
 	})
 }
 
@@ -185,13 +210,13 @@ func (b *builder) commands() []Link {
 		}
 	}
 	slices.SortFunc(list, func(x, y *goPackage) int {
-		return cmp.Or(cmp.Compare(depth(x.dir), depth(y.dir)), cmp.Compare(y.bytes, x.bytes), strings.Compare(x.dir, y.dir))
+		return cmp.Or(cmp.Compare(x.aside(), y.aside()), cmp.Compare(depth(x.dir), depth(y.dir)), cmp.Compare(y.bytes, x.bytes), strings.Compare(x.dir, y.dir))
 	})
 	return b.packageLinks(list, func(p *goPackage) string {
 		if p.dir == "." {
 			return firstOf(moduleName(p.importer), "main")
 		}
-		return p.dir
+		return p.title
 	})
 }
 
@@ -213,7 +238,7 @@ func (b *builder) packageDoc(p *goPackage) (file, note string) {
 	files := slices.Clone(p.files)
 	slices.SortFunc(files, compareBy(p.docRank))
 	for _, f := range files {
-		if note := synopsis(b.head(f, packageBytes)); note != "" {
+		if note := synopsis(b.head(f, packageBytes), p.name); note != "" {
 			return f, shorten(note, sentenceRunes)
 		}
 	}
@@ -222,7 +247,7 @@ func (b *builder) packageDoc(p *goPackage) (file, note string) {
 
 func (p *goPackage) docRank(file string) int {
 	switch path.Base(file) {
-	case "doc.go":
+	case "doc.go", "alldocs.go":
 		return 0
 	case p.name + ".go", path.Base(p.dir) + ".go":
 		return 1
@@ -231,10 +256,10 @@ func (p *goPackage) docRank(file string) int {
 }
 
 // synopsis is the first sentence of a package comment, as the go command shows
-// it.
-func synopsis(source string) string {
+// it, if the file is of that package. The name "" stands for any.
+func synopsis(source, name string) string {
 	file, _ := parser.ParseFile(token.NewFileSet(), "", source, parser.PackageClauseOnly|parser.ParseComments)
-	if file == nil || file.Doc == nil {
+	if file == nil || file.Doc == nil || name != "" && file.Name.Name != name {
 		return ""
 	}
 	return new(doc.Package).Synopsis(file.Doc.Text())

@@ -8,6 +8,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 )
 
@@ -19,7 +20,10 @@ func readMarkdown(path, source string) page {
 		source = withoutImports(source)
 	}
 	src := []byte(source)
-	doc := goldmark.New(goldmark.WithExtensions(extension.Table)).Parser().Parse(text.NewReader(src))
+	doc := goldmark.New(
+		goldmark.WithExtensions(extension.Table),
+		goldmark.WithParserOptions(parser.WithHeadingAttribute()),
+	).Parser().Parse(text.NewReader(src))
 	p := page{path: path, title: front["title"], lead: front["description"]}
 	r := mdReader{src: src, page: &p}
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
@@ -59,7 +63,8 @@ func (r *mdReader) block(n ast.Node) {
 
 func (r *mdReader) heading(n *ast.Heading) {
 	title, _ := r.inline(n)
-	if n.Level == 1 && r.page.title == "" {
+	// A page that begins with a lower heading means it as its title.
+	if r.page.title == "" && (n.Level == 1 || n.PreviousSibling() == nil) {
 		r.page.title = title
 	}
 	r.aside = n.Level > 1 && isAside(title)

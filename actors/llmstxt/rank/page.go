@@ -87,7 +87,7 @@ func plainProse(lines []string) string {
 		return ""
 	}
 	first := lines[0]
-	if unicode.IsSpace(rune(first[0])) || strings.ContainsRune(":.-*+|=[#", rune(first[0])) {
+	if unicode.IsSpace(rune(first[0])) || strings.ContainsRune(":.-*+|=[#0123456789", rune(first[0])) {
 		return ""
 	}
 	return tidy(strings.ReplaceAll(strings.Join(lines, " "), "``", "`"))

@@ -22,7 +22,8 @@ func isProse(s string) bool {
 	if utf8.RuneCountInString(s) < proseRunes || strings.HasSuffix(s, ":") {
 		return false
 	}
-	for _, marker := range []string{"[!", ":::", "{%", "{{", "|", "Table of Contents", "Copyright"} {
+	s = strings.TrimLeft(s, "/#*; ")
+	for _, marker := range []string{"[!", ":::", "{", "|", "<", "Table of Contents", "Copyright", "SPDX-"} {
 		if strings.HasPrefix(s, marker) {
 			return false
 		}
