@@ -26,11 +26,12 @@ func cleanLine(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// isVisible also refuses the variation selectors beyond the first sixteen: they
-// show nothing and can carry text that only a model sees.
+// isVisible also refuses the code points that are no characters, and the
+// variation selectors beyond the first sixteen: they show nothing and can carry
+// text that only a model sees.
 func isVisible(r rune) bool {
 	return !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp) &&
-		(r < 0xE0100 || r > 0xE01EF)
+		(r < 0xE0100 || r > 0xE01EF) && r&0xFFFE != 0xFFFE
 }
 
 // inline escapes what would start a link, HTML or an escape inside a line. Code

@@ -68,9 +68,10 @@ func writeDoc(b *bufio.Writer, l link, f fileText) {
 	b.WriteString("</doc>\n")
 }
 
-// content leaves quotes and line ends as they are, for models read it.
+// content escapes plain text. It leaves quotes and line ends as they are, for
+// models read it.
 func content(s string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(plain(s))
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }
 
 func attribute(s string) string {

@@ -7,37 +7,47 @@ import (
 
 const redacted = "[redacted]"
 
-// redactor replaces what has the shape of a secret. It keeps the expressions
-// it needed, for compiling them costs more than most files.
+// redactor replaces what has the shape of a secret. Each shape begins with a
+// rare word, which is searched for first; its expression is compiled when the
+// word is met, and tried there alone.
 type redactor struct {
 	shapes []shape
 }
 
-// shape is searched for by its words first: they are rare, and an expression
-// is slow.
 type shape struct {
-	words   []string
-	pattern string
+	word    string // what the shape begins with
+	pattern string // what follows; a first group is kept
+	inside  bool   // may follow a letter or digit
 	re      *regexp.Regexp
 }
 
 func newRedactor() *redactor {
-	return &redactor{shapes: []shape{
-		{words: []string{"PRIVATE KEY"}, pattern: `-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----`},
-		// a key that is cut off
-		{words: []string{"PRIVATE KEY"}, pattern: `-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----([\s"'+\\nr]*[A-Za-z0-9+/=]{16,})+`},
-		{words: []string{"AKIA", "ASIA"}, pattern: `\b(AKIA|ASIA)[A-Z0-9]{16}\b`},
-		{words: []string{"aws", "AWS"}, pattern: `(?i)(aws_?secret_?access_?key["']?\s*[:=]\s*["']?)[A-Za-z0-9/+]{40}`},
-		{words: []string{"ghp_", "gho_", "ghu_", "ghs_", "ghr_"}, pattern: `\bgh[pousr]_[A-Za-z0-9]{36,}`},
-		{words: []string{"github_pat_"}, pattern: `\bgithub_pat_[A-Za-z0-9_]{22,}`},
-		{words: []string{"glpat-"}, pattern: `\bglpat-[A-Za-z0-9_-]{20,}`},
-		{words: []string{"xox"}, pattern: `\bxox[abeoprs]-[A-Za-z0-9-]{10,}`},
-		{words: []string{"hooks.slack.com"}, pattern: `hooks\.slack\.com/services/T[A-Z0-9]+/B[A-Z0-9]+/[A-Za-z0-9]+`},
-		{words: []string{"sk-"}, pattern: `\bsk-[A-Za-z0-9_-]{20,}`},
-		{words: []string{"sk_live_", "rk_live_"}, pattern: `\b[sr]k_live_[A-Za-z0-9]{16,}`},
-		{words: []string{"AIza"}, pattern: `\bAIza[A-Za-z0-9_-]{35}`},
-		{words: []string{"npm_"}, pattern: `\bnpm_[A-Za-z0-9]{36}`},
-	}}
+	const (
+		// The end may be missing where the key is cut off.
+		key    = `[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:[\s"'+\\nr]*[A-Za-z0-9+/=]{16,})+)`
+		secret = `(["']?\s*[:=]+\s*["']?)[A-Za-z0-9/+]{40}`
+	)
+	shapes := []shape{
+		{word: "-----BEGIN ", pattern: key, inside: true},
+		{word: "aws_secret_access_key", pattern: secret},
+		{word: "AWS_SECRET_ACCESS_KEY", pattern: secret},
+		{word: "ecretAccessKey", pattern: secret, inside: true},
+		{word: "AKIA", pattern: `[A-Z0-9]{16}\b`},
+		{word: "ASIA", pattern: `[A-Z0-9]{16}\b`},
+		{word: "github_pat_", pattern: `[A-Za-z0-9_]{22,}`},
+		{word: "glpat-", pattern: `[A-Za-z0-9_-]{20,}`},
+		{word: "hooks.slack.com/services/", pattern: `T[A-Z0-9]+/B[A-Z0-9]+/[A-Za-z0-9]+`},
+		{word: "xox", pattern: `[abeoprs]-[A-Za-z0-9-]{10,}`},
+		{word: "sk-", pattern: `[A-Za-z0-9_-]{20,}`},
+		{word: "sk_live_", pattern: `[A-Za-z0-9]{16,}`},
+		{word: "rk_live_", pattern: `[A-Za-z0-9]{16,}`},
+		{word: "AIza", pattern: `[A-Za-z0-9_-]{35}`},
+		{word: "npm_", pattern: `[A-Za-z0-9]{36}`},
+	}
+	for _, kind := range "pousr" {
+		shapes = append(shapes, shape{word: "gh" + string(kind) + "_", pattern: `[A-Za-z0-9]{36,}`})
+	}
+	return &redactor{shapes}
 }
 
 func (r *redactor) redact(text string) string {
@@ -48,22 +58,50 @@ func (r *redactor) redact(text string) string {
 }
 
 func (s *shape) redact(text string) string {
-	for _, word := range s.words {
-		if !strings.Contains(text, word) {
+	var b strings.Builder
+	done, from := 0, 0
+	for {
+		i := strings.Index(text[from:], s.word)
+		if i < 0 {
+			break
+		}
+		start := from + i
+		from = start + len(s.word)
+		keep, end := s.match(text, start)
+		if end == 0 {
 			continue
 		}
-		if s.re == nil {
-			s.re = regexp.MustCompile(s.pattern)
-		}
-		return s.re.ReplaceAllStringFunc(text, func(found string) string { return s.keep(found) + redacted })
+		b.WriteString(text[done:keep])
+		b.WriteString(redacted)
+		done, from = end, end
 	}
-	return text
+	if done == 0 {
+		return text
+	}
+	b.WriteString(text[done:])
+	return b.String()
 }
 
-// keep gives the part of a match that is no secret: the name of a setting.
-func (s *shape) keep(found string) string {
-	if m := s.re.FindStringSubmatch(found); strings.HasPrefix(s.pattern, "(?i)(") && len(m) > 1 {
-		return m[1]
+// match gives where the secret at start begins and ends; the end is 0 when
+// there is none.
+func (s *shape) match(text string, start int) (keep, end int) {
+	if !s.inside && start > 0 && isWordByte(text[start-1]) {
+		return 0, 0
 	}
-	return ""
+	if s.re == nil {
+		s.re = regexp.MustCompile("^" + s.pattern)
+	}
+	after := start + len(s.word)
+	m := s.re.FindStringSubmatchIndex(text[after:])
+	switch {
+	case m == nil:
+		return 0, 0
+	case len(m) > 2:
+		return after + m[3], after + m[1]
+	}
+	return start, after + m[1]
+}
+
+func isWordByte(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_'
 }

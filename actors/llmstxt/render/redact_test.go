@@ -1,0 +1,86 @@
+package render_test
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+)
+
+// The secrets are put together here so that no scanner takes them for real.
+func TestSecretsAreRedacted(t *testing.T) {
+	const forty = "abcdefghijABCDEFGHIJ0123456789+/abcdEFGH"
+	word := strings.NewReplacer("+", "x", "/", "y").Replace(forty)
+	block := "-----BEGIN RSA PRIVATE " + "KEY-----\nProc-Type: 4,ENCRYPTED\n\n" + forty + "\n-----END RSA PRIVATE " + "KEY-----"
+	tests := map[string]string{
+		block: "[redacted]",
+		"-----BEGIN PRIVATE " + "KEY-----\n" + forty + "\n" + forty: "[redacted]",
+		`"-----BEGIN PRIVATE ` + `KEY-----\n` + word + `\n"`:        `"[redacted]\n"`,
+		"id = AK" + "IAABCDEFGHIJKLMNOP":                            "id = [redacted]",
+		"aws_secret_access_key = " + forty:                          "aws_secret_access_key = [redacted]",
+		`"SecretAccessKey": "` + forty + `"`:                        `"SecretAccessKey": "[redacted]"`,
+		"gh" + "p_" + word:                                          "[redacted]",
+		"gh" + "s_" + word + ".":                                    "[redacted].",
+		"github" + "_pat_" + word:                                   "[redacted]",
+		"gl" + "pat-" + word:                                        "[redacted]",
+		"xox" + "b-1234567890-" + word:                              "[redacted]",
+		"https://hooks.slack.com/" + "services/T0/B0/" + word:       "https://[redacted]",
+		"key: sk" + "-proj-" + word:                                 "key: [redacted]",
+		"a sk" + "-" + word + " b sk" + "-ant-" + word + " c":       "a [redacted] b [redacted] c",
+		"AI" + "za" + word[:35]:                                     "[redacted]",
+		"npm" + "_" + word[:36]:                                     "[redacted]",
+
+		"the task-force-of-the-whole-world-and-more":       "the task-force-of-the-whole-world-and-more",
+		"AKIA is a prefix":                                 "AKIA is a prefix",
+		"write -----BEGIN PRIVATE " + "KEY----- before it": "write -----BEGIN PRIVATE " + "KEY----- before it",
+		"sk-short": "sk-short",
+	}
+	for text, want := range tests {
+		for kind, got := range rendered(t, text) {
+			if !strings.Contains(got, want) || want == "[redacted]" && strings.Contains(got, word[:10]) {
+				t.Errorf("%s of %q lacks %q:\n%s", kind, text, want, got)
+			}
+		}
+	}
+}
+
+// rendered puts the text where secrets can come from.
+func rendered(t *testing.T, text string) map[string]string {
+	t.Helper()
+	root, err := os.OpenRoot(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	if err := root.WriteFile("a.md", []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var full, ctx bytes.Buffer
+	index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "Docs", Links: []rank.Link{{Title: "a", URL: "a.md", Path: "a.md"}}}}}
+	if err := render.Full(t.Context(), &full, root, index, render.Bounds{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := render.Ctx(t.Context(), &ctx, root, index, render.Bounds{}); err != nil {
+		t.Fatal(err)
+	}
+	return map[string]string{"Full": full.String(), "Ctx": ctx.String()}
+}
+
+func TestSecretsInNotesAreRedacted(t *testing.T) {
+	token := "gh" + "p_" + strings.Repeat("a", 36)
+	hidden := token[:10] + "\u200b" + token[10:] // cleaning would put it together
+	for _, secret := range []string{token, hidden} {
+		var out bytes.Buffer
+		index := &rank.Index{Title: secret, Summary: secret, Facts: []rank.Fact{{Name: "n", Value: secret}},
+			Sections: []rank.Section{{Name: "Docs", Links: []rank.Link{{Title: secret, URL: "a", Note: secret}}}}}
+		if err := render.Txt(&out, index); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(out.String(), token) || strings.Count(out.String(), "redacted") != 5 {
+			t.Errorf("got\n%s", out.String())
+		}
+	}
+}
