@@ -1,0 +1,169 @@
+package git_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	gogit "github.com/go-git/go-git/v5"
+	"github.com/go-git/go-git/v5/config"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/seed889630bf/lastword/transport/git"
+)
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// repository makes one commit of sub/a.txt, with a remote if its URL is given.
+func repository(t *testing.T, remote string) (dir string, repo *gogit.Repository, commit string) {
+	t.Helper()
+	dir = t.TempDir()
+	repo, err := gogit.PlainInit(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if remote != "" {
+		if _, err := repo.CreateRemote(&config.RemoteConfig{Name: "origin", URLs: []string{remote}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(t, filepath.Join(dir, "sub", "a.txt"), "a")
+	tree, err := repo.Worktree()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tree.Add("sub/a.txt"); err != nil {
+		t.Fatal(err)
+	}
+	who := &object.Signature{Name: "a", Email: "a@example.com", When: time.Unix(1, 0)}
+	hash, err := tree.Commit("one", &gogit.CommitOptions{Author: who, Committer: who})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, repo, hash.String()
+}
+
+func expect(t *testing.T, dir string, want git.Origin) {
+	t.Helper()
+	got, err := git.Read(dir)
+	if err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+const remote = "https://github.com/o/r.git"
+
+func TestReadOfARepository(t *testing.T) {
+	dir, _, commit := repository(t, remote)
+	expect(t, dir, git.Origin{Remote: remote, Commit: commit})
+	expect(t, filepath.Join(dir, "sub"), git.Origin{Remote: remote, Commit: commit, Prefix: "sub"})
+}
+
+func TestReadOutsideAnyRepository(t *testing.T) {
+	expect(t, t.TempDir(), git.Origin{})
+}
+
+// A module cache or a download below someone's repository is not part of it.
+func TestReadOfAFolderThatTheCommitDoesNotKnow(t *testing.T) {
+	dir, _, _ := repository(t, remote)
+	write(t, filepath.Join(dir, "cache", "b.txt"), "b")
+	expect(t, filepath.Join(dir, "cache"), git.Origin{})
+}
+
+func TestReadBeforeTheFirstCommit(t *testing.T) {
+	dir := t.TempDir()
+	repo, err := gogit.PlainInit(dir, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := repo.CreateRemote(&config.RemoteConfig{Name: "origin", URLs: []string{remote}}); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, dir, git.Origin{Remote: remote})
+}
+
+func TestReadOfADetachedHead(t *testing.T) {
+	dir, repo, commit := repository(t, "")
+	if err := repo.Storer.SetReference(plumbing.NewHashReference(plumbing.HEAD, plumbing.NewHash(commit))); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, dir, git.Origin{Commit: commit})
+}
+
+func TestReadOfPackedRefs(t *testing.T) {
+	dir, _, commit := repository(t, "")
+	if err := os.RemoveAll(filepath.Join(dir, ".git", "refs", "heads")); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, ".git", "packed-refs"), "# pack-refs with: peeled fully-peeled sorted\n"+commit+" refs/heads/master\n")
+	expect(t, dir, git.Origin{Commit: commit})
+}
+
+// git writes these files for "git worktree add".
+func TestReadOfALinkedWorktree(t *testing.T) {
+	dir, _, commit := repository(t, remote)
+	linked := t.TempDir()
+	private := filepath.Join(dir, ".git", "worktrees", "linked")
+	write(t, filepath.Join(linked, ".git"), "gitdir: "+private+"\n")
+	write(t, filepath.Join(private, "HEAD"), commit+"\n")
+	write(t, filepath.Join(private, "commondir"), "../..\n")
+	write(t, filepath.Join(private, "gitdir"), filepath.Join(linked, ".git")+"\n")
+	write(t, filepath.Join(linked, "sub", "a.txt"), "a")
+	expect(t, linked, git.Origin{Remote: remote, Commit: commit})
+	expect(t, filepath.Join(linked, "sub"), git.Origin{Remote: remote, Commit: commit, Prefix: "sub"})
+}
+
+func TestReadOfABareRepository(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := gogit.PlainInit(dir, true); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, dir, git.Origin{})
+}
+
+func TestReadTakesTheOnlyRemote(t *testing.T) {
+	dir, repo, commit := repository(t, "")
+	for _, name := range []string{"upstream", "fork"} {
+		if _, err := repo.CreateRemote(&config.RemoteConfig{Name: name, URLs: []string{"https://example.com/" + name}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	expect(t, dir, git.Origin{Commit: commit})
+	if err := repo.DeleteRemote("fork"); err != nil {
+		t.Fatal(err)
+	}
+	expect(t, dir, git.Origin{Commit: commit, Remote: "https://example.com/upstream"})
+}
+
+func TestReadDropsCredentials(t *testing.T) {
+	for spelled, want := range map[string]string{
+		"https://user:secret@github.com/o/r.git":       "https://github.com/o/r.git",
+		"https://secret@github.com/o/r?token=secret#x": "https://github.com/o/r",
+		"ssh://git@github.com/o/r.git":                 "ssh://github.com/o/r.git",
+		"git@github.com:o/r.git":                       "git@github.com:o/r.git",
+		"secret@host:o/r":                              "host:o/r",
+		"user:secret@host:o/r":                         "host:o/r",
+		"/srv/git/r.git":                               "/srv/git/r.git",
+	} {
+		dir, _, commit := repository(t, spelled)
+		expect(t, dir, git.Origin{Remote: want, Commit: commit})
+	}
+}
+
+func TestReadOfABrokenRepository(t *testing.T) {
+	dir, _, _ := repository(t, remote)
+	write(t, filepath.Join(dir, ".git", "config"), "[remote \"origin\n")
+	if o, err := git.Read(dir); err == nil {
+		t.Errorf("got %+v without an error", o)
+	}
+}
