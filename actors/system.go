@@ -158,7 +158,7 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	}
 	s.node.Root().Send(s.runs, &startRun{r})
 	if queued.Mode == messages.Attached {
-		context.AfterFunc(ctx, func() { s.tellCancel(r.id, o.Principal, "the caller left") })
+		context.AfterFunc(ctx, func() { s.tellCancel(r.id, o.Principal, context.Cause(ctx).Error()) })
 	}
 	s.counts.started.Add(1)
 	return &Run{system: s, id: r.id}, nil

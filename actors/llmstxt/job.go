@@ -1,0 +1,210 @@
+package llmstxt
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Name is the job's name.
+const Name = "generate"
+
+// Input is what the job is asked for.
+type Input struct {
+	// Repository is the folder to read.
+	Repository string `json:"repository"`
+	// Out is the folder to write under; it is made where it is missing.
+	Out string `json:"out"`
+	// Full and Ctx ask for llms-full.txt and llms-ctx.txt beside llms.txt.
+	Full bool `json:"full"`
+	Ctx  bool `json:"ctx"`
+}
+
+// Result is the run's result.
+type Result struct {
+	Title   string `json:"title"`
+	Summary string `json:"summary,omitempty"`
+	// Folder is where the files are, slash-separated, relative to Input.Out.
+	Folder string `json:"folder"`
+	Files  int    `json:"files"`
+	Links  int    `json:"links"`
+	Commit string `json:"commit,omitempty"`
+	Remote string `json:"remote,omitempty"`
+}
+
+// OriginOf says where a folder comes from; a folder without an origin is the zero Origin.
+type OriginOf func(folder string) (scan.Origin, error)
+
+// generation is what the tasks of one run share; each task begins after the one before it has returned.
+type generation struct {
+	input    Input
+	originOf OriginOf
+	repo     *scan.Repository
+	index    *rank.Index
+}
+
+// Job returns the job for the input. Errors: invalid_input when the folder cannot be read.
+func Job(in Input, originOf OriginOf) (actors.Job, error) {
+	info, err := os.Stat(in.Repository)
+	switch {
+	case err != nil:
+		return actors.Job{}, invalid("cannot read the folder %s: %v", in.Repository, err)
+	case !info.IsDir():
+		return actors.Job{}, invalid("%s is not a folder; name the folder that holds the repository", in.Repository)
+	case in.Out == "":
+		return actors.Job{}, invalid("the output folder has no name")
+	}
+	if in.Repository, err = filepath.Abs(in.Repository); err != nil {
+		return actors.Job{}, invalid("%v", err)
+	}
+	g := &generation{input: in, originOf: originOf}
+	return actors.Job{Name: Name, Input: in, Tasks: []actors.Task{
+		{Name: "fetch", Run: g.fetch},
+		{Name: "analyze", Run: g.analyze},
+		{Name: "write", Run: g.write},
+	}}, nil
+}
+
+func invalid(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
+}
+
+func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
+	root, err := os.OpenRoot(g.input.Repository)
+	if err != nil {
+		return invalid("cannot open the folder: %v", err)
+	}
+	defer root.Close()
+	g.repo, err = scan.Read(ctx, root, scan.Limits{}, func(done int) { t.Progress(int64(done), 0, "entries") })
+	if err != nil {
+		return limit(err)
+	}
+	if g.repo.Origin, err = g.originOf(g.input.Repository); err != nil {
+		t.Log(messages.LogWarn, "the origin is not known: "+err.Error())
+	}
+	for _, left := range g.repo.Left {
+		t.Log(messages.LogInfo, fmt.Sprintf("left out, %s: %d files, %d folders, first %s",
+			left.Reason, left.Files, left.Folders, left.First))
+	}
+	t.Summarize(gathered(g.repo))
+	return nil
+}
+
+func gathered(repo *scan.Repository) string {
+	words := fmt.Sprintf("%d files", len(repo.Files))
+	if c := repo.Origin.Commit; len(c) > 12 {
+		words += " at " + c[:12]
+	}
+	return words
+}
+
+func limit(err error) error {
+	if over, ok := err.(*scan.LimitError); ok {
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%v", over)
+	}
+	return err
+}
+
+func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) error {
+	root, err := os.OpenRoot(g.input.Repository)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	g.index, err = rank.Build(ctx, root, g.repo, rank.Caps{}, func(done, total int) {
+		t.Progress(int64(done), int64(total), "links")
+	})
+	if err != nil {
+		return err
+	}
+	t.Summarize(fmt.Sprintf("%d links in %d sections, without a model", links(g.index), len(g.index.Sections)))
+	return nil
+}
+
+func links(index *rank.Index) int {
+	n := 0
+	for _, s := range index.Sections {
+		n += len(s.Links)
+	}
+	return n
+}
+
+// folder is where the files of a repository go, below the output folder.
+func folder(repo *scan.Repository) (dir, base string) {
+	base = fileName(repo.Name)
+	dir = path.Join("local", base)
+	if o := repo.Origin; o.Owner != "" {
+		base = fileName(o.Repo)
+		dir = path.Join(o.Owner, o.Repo)
+	}
+	return dir, base
+}
+
+// fileName makes a name safe to begin a file name with.
+func fileName(name string) string {
+	safe := strings.Map(func(r rune) rune {
+		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
+			return '-'
+		}
+		return r
+	}, name)
+	if safe = strings.TrimLeft(safe, "."); safe == "" {
+		return "repository"
+	}
+	return safe
+}
+
+func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
+	source, err := os.OpenRoot(g.input.Repository)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	dir, base := folder(g.repo)
+	out, err := openOut(g.input.Out, dir)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	for _, f := range g.files(ctx, source) {
+		artifact, err := put(ctx, out, base+"-"+f.name, t.RunID(), f.render, f.check)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		artifact.Name, artifact.Path = f.name, path.Join(dir, base+"-"+f.name)
+		if err := t.Emit(messages.ArtifactWritten{Artifact: artifact}, artifact.Path+" written"); err != nil {
+			return err
+		}
+	}
+	return t.Result(g.result(dir), false)
+}
+
+func (g *generation) result(dir string) Result {
+	return Result{Title: g.index.Title, Summary: g.index.Summary, Folder: dir, Files: len(g.repo.Files),
+		Links: links(g.index), Commit: g.repo.Origin.Commit, Remote: g.repo.Origin.Remote}
+}
+
+// files lists what was asked for, llms.txt first.
+func (g *generation) files(ctx context.Context, source *os.Root) []file {
+	files := []file{{"llms.txt", func(w writer) error { return render.Txt(w, g.index) }, checkTxt}}
+	if g.input.Full {
+		files = append(files, file{"llms-full.txt", func(w writer) error {
+			return render.Full(ctx, w, source, g.index, render.Bounds{})
+		}, nil})
+	}
+	if g.input.Ctx {
+		files = append(files, file{"llms-ctx.txt", func(w writer) error {
+			return render.Ctx(ctx, w, source, g.index, render.Bounds{})
+		}, checkXML})
+	}
+	return files
+}

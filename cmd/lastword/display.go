@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// display shows a run to a person, and its events to a program.
+type display struct {
+	stdout, stderr io.Writer
+	out            string // folder of the artifacts
+	jsonl, quiet   bool
+}
+
+// follow prints the run's events as they come and returns what they add up to.
+func (d *display) follow(ctx context.Context, run *actors.Run) (messages.State, error) {
+	var state messages.State
+	lines := json.NewEncoder(d.stdout)
+	lines.SetEscapeHTML(false)
+	for e, err := range run.Events(ctx, 0) {
+		if err != nil {
+			return state, err
+		}
+		if state, err = state.Apply(e); err != nil {
+			return state, err
+		}
+		if d.jsonl {
+			if err := lines.Encode(e); err != nil {
+				run.Cancel(ctx, "nobody reads the events any more")
+				return state, fmt.Errorf("cannot write the events: %w", err)
+			}
+		}
+		d.line(state, e)
+	}
+	return state, nil
+}
+
+// line prints a milestone: the time since the run was queued, the kind, the message.
+func (d *display) line(s messages.State, e messages.Event) {
+	if d.quiet || e.IsDelta() {
+		return
+	}
+	fmt.Fprintf(d.stderr, "%8s  %-16s  %s\n", since(s.QueuedAt, e.Time), e.Kind(), printable(e.Message))
+}
+
+// card prints how the run ended, from its State alone. A failure is said even quietly.
+func (d *display) card(s messages.State) {
+	switch {
+	case s.Status == messages.Failed:
+		fmt.Fprintf(d.stderr, "\nfailed after %s (%s): %s\n", since(s.QueuedAt, s.End.At), s.End.Cause, printable(s.End.Error.Message))
+		d.stack(s.End.Error)
+	case d.quiet:
+		return
+	default:
+		fmt.Fprintf(d.stderr, "\n%s in %s\n", s.Status, since(s.QueuedAt, s.End.At))
+	}
+	for _, a := range s.Artifacts {
+		fmt.Fprintf(d.stderr, "  %9s  %s%s\n", size(a.Bytes), filepath.Join(d.out, filepath.FromSlash(a.Path)), partly(a))
+	}
+	fmt.Fprintf(d.stderr, "  run %s, %d events\n", s.RunID, s.Seq)
+}
+
+func (d *display) stack(e *messages.Error) {
+	if e.Stack == "" {
+		return
+	}
+	for line := range strings.Lines(e.Stack) {
+		fmt.Fprintf(d.stderr, "  | %s\n", printable(strings.TrimRight(line, "\n")))
+	}
+}
+
+func partly(a messages.Artifact) string {
+	if a.Partial {
+		return " (partial)"
+	}
+	return ""
+}
+
+func since(start, at time.Time) string {
+	d := at.Sub(start)
+	if d < time.Second {
+		return d.Round(10 * time.Microsecond).String()
+	}
+	return d.Round(time.Millisecond).String()
+}
+
+func size(bytes int64) string {
+	switch {
+	case bytes < 1000:
+		return fmt.Sprintf("%d B", bytes)
+	case bytes < 1000*1000:
+		return fmt.Sprintf("%.1f kB", float64(bytes)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+}
+
+// printable keeps what a run says from steering the terminal.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\t' || unicode.IsPrint(r) {
+			return r
+		}
+		return -1
+	}, text)
+}

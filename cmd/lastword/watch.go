@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// watch runs the job, shows its events, and returns what the program ends with. It is a reader like any other: what it
+// knows it has from the events.
+func watch(ctx context.Context, config actors.Config, job actors.Job, limits messages.Limits, show *display) error {
+	system, err := actors.New(ctx, config)
+	if err != nil {
+		return &exitError{exitConfiguration, err}
+	}
+	attached, first := interruptible(ctx)
+	run, err := system.Start(attached, job, actors.Options{Mode: messages.Attached, Limits: limits})
+	if err != nil {
+		return err
+	}
+	state, err := show.follow(ctx, run)
+	if err != nil {
+		return err
+	}
+	show.card(state)
+	by := first()
+	if err := system.Close(ctx); err != nil {
+		return err
+	}
+	if code := exitOf(state, by); code != exitCompleted {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
+// interruptible returns a context that ends at the first Ctrl-C or SIGTERM; the second leaves at once. The returned
+// function stops listening and says which signal came first, if any did.
+func interruptible(ctx context.Context) (context.Context, func() os.Signal) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	attached, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	first, stopped := make(chan os.Signal, 1), make(chan struct{})
+	context.AfterFunc(attached, func() {
+		select {
+		case s := <-signals:
+			first <- s
+		case <-stopped:
+			return
+		}
+		select {
+		case s := <-signals:
+			os.Exit(codeOfSignal(s))
+		case <-stopped:
+		}
+	})
+	return attached, func() os.Signal {
+		interrupted := attached.Err() != nil && ctx.Err() == nil
+		defer stop()
+		defer close(stopped)
+		defer signal.Stop(signals)
+		if !interrupted {
+			return nil
+		}
+		return <-first
+	}
+}
+
+func codeOfSignal(s os.Signal) int {
+	if s == syscall.SIGTERM {
+		return exitTerminated
+	}
+	return exitInterrupted
+}
