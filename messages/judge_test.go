@@ -195,6 +195,9 @@ func (j *judge) content(b Body, fresh bool, numbers uint64) Rule {
 	case Log:
 		return j.log(b.Lines, fresh)
 	case Merged:
+		if len(b.Parts) < 2 {
+			return RuleMerged
+		}
 		seen := map[string]bool{}
 		for _, part := range b.Parts {
 			key := partKey(part)
@@ -206,7 +209,7 @@ func (j *judge) content(b Body, fresh bool, numbers uint64) Rule {
 				return rule
 			}
 		}
-		return when(len(b.Parts) < 2, RuleMerged)
+		return ""
 	case LLMStarted:
 		return j.begin("call "+b.Call, "model", b.Task, true, RuleCall)
 	case LLMCompleted:
