@@ -51,6 +51,9 @@ type builder struct {
 
 // head gives the start of a file; nothing of one that cannot be read.
 func (b *builder) head(path string, limit int64) string {
+	if b.ctx.Err() != nil {
+		return ""
+	}
 	data, whole, err := scan.ReadFile(b.ctx, b.root, path, limit)
 	if err != nil {
 		return ""
