@@ -58,12 +58,8 @@ func (t *topActor) Receive(c actor.Context) {
 		t.start(c)
 	case *awaitTree:
 		close(m.ready)
-	case *stopTree:
-		if pid := t.PID(supervisorName); pid != nil {
-			c.Send(pid, &supervision.Shutdown{})
-			return
-		}
-		supervision.Goodbye(c)
+	case *stopTree: // nodeGone follows
+		t.Stop(c, supervisorName)
 	case *actor.Stopped:
 		close(t.system.gone)
 	}
