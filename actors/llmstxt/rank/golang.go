@@ -155,4 +155,3 @@ func (p *goPackage) isInternal() bool {
 func (p *goPackage) isHidden() bool {
 	return strings.HasPrefix(p.dir, "_") || strings.Contains(p.dir, "/_")
 }
-

@@ -82,7 +82,9 @@ func TestTxtIsValidByConstruction(t *testing.T) {
 
 // plainText holds for texts that cleaning leaves alone but for their spaces.
 func plainText(s string) bool {
-	return !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) && !unicode.IsSpace(r) || r == unicode.ReplacementChar || r >= 0xE0100 }) &&
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsPrint(r) && !unicode.IsSpace(r) || r == unicode.ReplacementChar || r >= 0xE0100
+	}) &&
 		!strings.ContainsRune(s, 0x1b)
 }
 
