@@ -24,7 +24,8 @@ type activeRun struct {
 	pid      *actor.PID
 
 	mu       sync.Mutex
-	current  *attempt // the attempt under way, or the last
+	leave    func() bool // ends the watch on an attached run's caller
+	current  *attempt    // the attempt under way, or the last
 	result   json.RawMessage
 	degraded bool
 }
@@ -33,6 +34,21 @@ func (r *activeRun) setResult(result json.RawMessage, degraded bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.result, r.degraded = result, degraded
+}
+
+// attach keeps what ends the watch on the caller; detach calls it.
+func (r *activeRun) attach(leave func() bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leave = leave
+}
+
+func (r *activeRun) detach() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.leave != nil {
+		r.leave()
+	}
 }
 
 func (r *activeRun) completed() messages.RunCompleted {

@@ -23,8 +23,8 @@ type Journal interface {
 	// Unfinished lists the runs without a terminal.
 	Unfinished(ctx context.Context) ([]messages.RunID, error)
 	// Expire forgets whole logs of ended runs: those that ended before the time, and then the oldest until the rest is
-	// within the bytes.
-	Expire(ctx context.Context, before time.Time, bytes int64) error
+	// within the bytes. It returns how many logs of ended runs are left.
+	Expire(ctx context.Context, before time.Time, bytes int64) (left int, err error)
 }
 
 // Block is what is appended at once.

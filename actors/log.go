@@ -45,13 +45,13 @@ type liveLog struct {
 	gone    error // why the log was dropped: it was fenced
 	readers int
 	wake    chan struct{}
-	once    []func() // called at the next change of what is visible
+	once    []func() // called at the next progress: more is visible, or durable
 	counts  *counts
 }
 
 // counts are a System's counters.
 type counts struct {
-	started, ended, swept, refused, losers, fenced, retries, subscriptions atomic.Int64
+	started, ended, refused, losers, fenced, retries, subscriptions atomic.Int64
 }
 
 func newLog(id messages.RunID, j Journal, maxBytes int64, key Key, c *counts) *liveLog {
@@ -136,8 +136,8 @@ func stamp(s messages.State, b messages.Body) messages.Body {
 // flush sends what waits to the journal: at once with a milestone, within journalDelay without.
 func (l *liveLog) flush(now bool) {
 	l.mu.Lock()
-	changed := l.reveal()
-	if !now && l.flushAt == nil && !l.sending {
+	visible := l.reveal()
+	if !now && l.flushAt == nil && !l.sending && l.state.Seq > l.sent {
 		l.flushAt = time.AfterFunc(journalDelay, func() { l.flush(true) })
 	}
 	block, send := Block{}, false
@@ -145,7 +145,7 @@ func (l *liveLog) flush(now bool) {
 		block, send = l.nextBlock()
 	}
 	l.mu.Unlock()
-	l.changed(changed)
+	l.changed(visible, visible)
 	if send {
 		l.journal.Append(block, func(err error) { l.appended(block, err) })
 	}
@@ -193,11 +193,11 @@ func (l *liveLog) appended(b Block, err error) {
 		l.sent, again = b.Events[0].From-1, true
 		l.failing++
 	}
-	changed := l.reveal()
+	visible := l.reveal()
 	l.compact()
 	wait := min(journalDelay<<min(l.failing, 6), 5*time.Second)
 	l.mu.Unlock()
-	l.changed(changed)
+	l.changed(visible, visible || err == nil)
 	if again {
 		l.counts.retries.Add(1)
 		time.AfterFunc(wait, func() { l.flush(true) })
@@ -250,14 +250,18 @@ func (l *liveLog) reveal() bool {
 	return l.visible != before || l.gone != nil
 }
 
-// changed wakes the readers.
-func (l *liveLog) changed(yes bool) {
-	if !yes {
+// changed wakes the readers when more is visible, and calls who waits for any progress, the journal's included.
+func (l *liveLog) changed(visible, progress bool) {
+	if !progress {
 		return
 	}
 	l.mu.Lock()
-	wake, once := l.wake, l.once
-	l.wake, l.once = nil, nil
+	once := l.once
+	l.once = nil
+	var wake chan struct{}
+	if visible {
+		wake, l.wake = l.wake, nil
+	}
 	l.mu.Unlock()
 	if wake != nil {
 		close(wake)
@@ -313,7 +317,7 @@ func (l *liveLog) why() error {
 	return l.gone
 }
 
-// whenDurable reports whether everything recorded is in the journal; while it is not, f is called at the next change.
+// whenDurable reports whether everything recorded is in the journal; while it is not, f is called at the next progress.
 func (l *liveLog) whenDurable(f func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -324,8 +328,8 @@ func (l *liveLog) whenDurable(f func()) bool {
 	return false
 }
 
-// onChange calls f once, at the next change of what is visible.
-func (l *liveLog) onChange(f func()) {
+// onProgress calls f once, when more is visible or durable.
+func (l *liveLog) onProgress(f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.once = append(l.once, f)

@@ -102,7 +102,7 @@ func (j *MemoryJournal) Unfinished(context.Context) ([]messages.RunID, error) {
 }
 
 // Expire implements [Journal].
-func (j *MemoryJournal) Expire(_ context.Context, before time.Time, bytes int64) error {
+func (j *MemoryJournal) Expire(_ context.Context, before time.Time, bytes int64) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	n := 0
@@ -121,10 +121,10 @@ func (j *MemoryJournal) Expire(_ context.Context, before time.Time, bytes int64)
 		if len(j.runs) == 0 {
 			j.runs, j.keys = map[messages.RunID]*record{}, map[Key]messages.RunID{}
 		}
-		return nil
+		return 0, nil
 	}
 	j.ended = slices.Clone(j.ended[n:])
-	return nil
+	return len(j.ended), nil
 }
 
 // firstAfter returns the index of the first event whose Seq is past after.

@@ -19,7 +19,6 @@ type runsActor struct {
 	watch  map[messages.RunID]*watched
 	timer  *time.Timer
 	due    time.Time // when the timer fires
-	drain  bool
 }
 
 // watched is a run under the watchdog's eyes.
@@ -84,6 +83,10 @@ func (a *runsActor) Receive(c actor.Context) {
 }
 
 func (a *runsActor) start(c actor.Context, r *activeRun) {
+	if r.log.current().Status.IsEnded() {
+		a.system.release(r)
+		return
+	}
 	a.watch[r.id] = &watched{run: r}
 	r.pid = actor.NewPID(c.Self().Address, c.Self().Id+"/"+string(r.id))
 	_, err := a.Start(c, supervision.ChildSpec{
@@ -195,7 +198,6 @@ func (a *runsActor) cancel(c actor.Context, m *cancelFor) {
 }
 
 func (a *runsActor) drainAll(c actor.Context) {
-	a.drain = true
 	for _, w := range a.watch {
 		if w.asked.IsZero() {
 			w.asked = time.Now()
@@ -267,7 +269,7 @@ func (a *runsActor) finish(id messages.RunID, exit supervision.Exit) {
 		return
 	}
 	delete(a.watch, id)
-	if !w.run.log.current().Status.IsEnded() {
+	if !w.run.log.current().Status.IsEnded() && !w.run.log.dropped() {
 		a.system.log.Error("run actor ended without a terminal", zap.String("run", string(id)), zap.Error(exit.Err))
 		a.system.finishRun(w.run, exit.Err)
 	}

@@ -158,7 +158,7 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	}
 	s.node.Root().Send(s.runs, &startRun{r})
 	if queued.Mode == messages.Attached {
-		context.AfterFunc(ctx, func() { s.tellCancel(r.id, o.Principal, context.Cause(ctx).Error()) })
+		r.attach(context.AfterFunc(ctx, func() { s.tellCancel(r.id, o.Principal, context.Cause(ctx).Error()) }))
 	}
 	s.counts.started.Add(1)
 	return &Run{system: s, id: r.id}, nil
@@ -270,6 +270,7 @@ func (s *System) release(r *activeRun) {
 		return
 	}
 	delete(s.live, r.id)
+	r.detach()
 	if q := r.log.current().Queued; q != nil && q.Principal != "" {
 		if s.owners[q.Principal]--; s.owners[q.Principal] == 0 {
 			delete(s.owners, q.Principal)
@@ -346,7 +347,7 @@ func (s *System) tellCancel(id messages.RunID, by, reason string) {
 // Answer gives a run the answer that it waits for. Errors: not_found when it does not wait for this request.
 func (s *System) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error {
 	r := s.active(id)
-	if r == nil || r.pid == nil {
+	if r == nil {
 		return messages.Errorf(messages.CodeNotFound, "run %s is not active", id)
 	}
 	reply := make(chan error, 1)
@@ -400,7 +401,7 @@ func (s *System) finishLost(why error) {
 	s.mu.Lock()
 	lost := make([]*activeRun, 0, len(s.live))
 	for _, r := range s.live {
-		if r.pid != nil {
+		if r.log.current().Seq > 0 { // one that is not yet queued will be sent to the next supervisor
 			lost = append(lost, r)
 		}
 	}
@@ -421,14 +422,14 @@ func (s *System) armSweep() {
 }
 
 func (s *System) sweep() {
-	err := s.journal.Expire(context.Background(), time.Now().Add(-s.config.Retention), s.config.RetentionBytes)
+	left, err := s.journal.Expire(context.Background(), time.Now().Add(-s.config.Retention), s.config.RetentionBytes)
 	if err != nil {
 		s.log.Warn("retention", zap.Error(err))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sweeper = nil
-	if s.counts.ended.Load() > s.counts.swept.Swap(s.counts.ended.Load()) || s.config.Retention > time.Minute {
+	if left > 0 || err != nil {
 		s.armSweep()
 	}
 }
