@@ -65,6 +65,7 @@ func (a *runsActor) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *actor.Started:
 		a.system.finishLost(supervision.ErrKilled)
+		a.system.isUp()
 	case *startRun:
 		a.start(c, m.run)
 	case *cancelFor:

@@ -72,7 +72,10 @@ func (a *subscribersActor) Receive(c actor.Context) {
 	if _, handled := a.Children.Receive(c); handled {
 		return
 	}
-	if m, ok := c.Message().(*subscribe); ok {
+	switch m := c.Message().(type) {
+	case *actor.Started:
+		a.system.isUp()
+	case *subscribe:
 		_, err := a.Start(c, supervision.ChildSpec{
 			Name: m.name, Restart: supervision.Temporary, Shutdown: a.system.config.CancelSoft,
 			New: func() actor.Actor { return &subscriber{system: a.system, order: m} },

@@ -105,6 +105,7 @@ type System struct {
 	owners  map[string]int
 	closed  error         // why no run is accepted any more
 	idle    chan struct{} // closed when the last run has ended after closed was set
+	up      chan struct{} // runs and subscribers say here that they have started
 	gone    chan struct{} // closed when the top actor has ended
 	sweeper *time.Timer
 }
@@ -113,7 +114,8 @@ type System struct {
 func New(ctx context.Context, config Config) (*System, error) {
 	config = config.withDefaults()
 	s := &System{config: config, log: config.Log, journal: config.Journal,
-		live: map[messages.RunID]*activeRun{}, owners: map[string]int{}, idle: make(chan struct{}), gone: make(chan struct{})}
+		live: map[messages.RunID]*activeRun{}, owners: map[string]int{}, idle: make(chan struct{}),
+		up: make(chan struct{}, 2), gone: make(chan struct{})}
 	if err := s.recover(ctx); err != nil {
 		return nil, err
 	}

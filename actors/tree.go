@@ -33,18 +33,21 @@ func (s *System) spawnTree() {
 	node := s.top.Id + "/" + supervisorName
 	s.runs = actor.NewPID(s.top.Address, node+"/runs")
 	s.subs = actor.NewPID(s.top.Address, node+"/subscribers")
-	ready := make(chan struct{})
-	s.node.Root().Send(s.top, &awaitTree{ready})
-	<-ready
+	<-s.up
+	<-s.up
 }
 
-type (
-	awaitTree struct{ ready chan struct{} }
-	stopTree  struct{}
-)
+// isUp says that runs or subscribers has started. It must not block when they are started again.
+func (s *System) isUp() {
+	select {
+	case s.up <- struct{}{}:
+	default:
+	}
+}
 
-func (awaitTree) IgnoreDeadLetterLogging() {}
-func (stopTree) IgnoreDeadLetterLogging()  {}
+type stopTree struct{}
+
+func (stopTree) IgnoreDeadLetterLogging() {}
 
 func (t *topActor) Receive(c actor.Context) {
 	if exit, handled := t.Children.Receive(c); handled {
@@ -53,11 +56,9 @@ func (t *topActor) Receive(c actor.Context) {
 		}
 		return
 	}
-	switch m := c.Message().(type) {
+	switch c.Message().(type) {
 	case *actor.Started:
 		t.start(c)
-	case *awaitTree:
-		close(m.ready)
 	case *stopTree: // nodeGone follows
 		t.Stop(c, supervisorName)
 	case *actor.Stopped:

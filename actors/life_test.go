@@ -1,0 +1,414 @@
+package actors_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// heed waits for the end of its context.
+func heed(ctx context.Context, _ *actors.TaskContext) error {
+	<-ctx.Done()
+	return context.Cause(ctx)
+}
+
+func expect(t *testing.T, s messages.State, status messages.Status, by messages.Author, cause messages.Cause) {
+	t.Helper()
+	if s.End == nil || s.Status != status || s.End.By != by || s.End.Cause != cause {
+		t.Errorf("ended as %s: %+v; want %s by %s, cause %q", s.Status, s.End, status, by, cause)
+	}
+}
+
+// "Cancel is accepted when run.canceling is in the log. Every task's context is cancelled at once with the cause."
+func TestCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		var cause error
+		run := start(t, s, job(func(ctx context.Context, task *actors.TaskContext) error {
+			cause = heed(ctx, task)
+			return cause
+		}), actors.Options{})
+		synctest.Wait()
+		began := time.Now()
+		if err := run.Cancel(t.Context(), "enough"); err != nil {
+			t.Fatal(err)
+		}
+		if state, _ := run.State(t.Context()); !state.Canceling {
+			t.Error("Cancel returned before run.canceling was in the log")
+		}
+		expect(t, wait(t, run), messages.Canceled, messages.ByRun, messages.CauseCanceledByUser)
+		if took := time.Since(began); took != 0 {
+			t.Errorf("a task that heeds the cancel took %s", took)
+		}
+		if messages.CodeOf(cause) != messages.Code(messages.CauseCanceledByUser) {
+			t.Errorf("the task's cause is %v", cause)
+		}
+		if err := run.Cancel(t.Context(), "again"); err != nil {
+			t.Errorf("a second cancel: %v", err)
+		}
+	})
+}
+
+// "at 2 s their actors are stopped; at 5 s what still runs is abandoned, counted, and the terminal is written."
+func TestCancelAbandons(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		release := make(chan struct{})
+		run := start(t, s, job(func(context.Context, *actors.TaskContext) error { <-release; return nil }), actors.Options{})
+		synctest.Wait()
+		began := time.Now()
+		if err := run.Cancel(t.Context(), ""); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, wait(t, run), messages.Canceled, messages.ByRun, messages.CauseCanceledByUser)
+		if took := time.Since(began); took != 5*time.Second {
+			t.Errorf("the terminal came after %s", took)
+		}
+		if n := s.Stats().AbandonedTasks; n != 1 {
+			t.Errorf("%d tasks abandoned", n)
+		}
+		close(release)
+	})
+}
+
+// "A watchdog ends runs that make no progress (run.failed, cause stalled); every run has a wall-clock limit."
+func TestWatchdog(t *testing.T) {
+	for name, c := range map[string]struct {
+		limits messages.Limits
+		cause  messages.Cause
+		after  time.Duration
+	}{
+		"stall":      {messages.Limits{}, messages.CauseStalled, 5 * time.Minute},
+		"wall clock": {messages.Limits{WallClockMS: 1500}, messages.CauseDeadline, 1500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := open(t, actors.Config{})
+				began := time.Now()
+				run := start(t, s, job(heed), actors.Options{Limits: c.limits})
+				expect(t, wait(t, run), messages.Failed, messages.ByRun, c.cause)
+				if took := time.Since(began); took < c.after || took > c.after+time.Second {
+					t.Errorf("ended after %s", took)
+				}
+			})
+		})
+	}
+}
+
+// A task that speaks is not stalled.
+func TestWatchdogSeesProgress(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
+			for i := range int64(10) {
+				time.Sleep(4 * time.Minute / 2)
+				if err := task.Progress(i, 10, "steps"); err != nil {
+					return err
+				}
+			}
+			return nil
+		}), actors.Options{})
+		expect(t, wait(t, run), messages.Completed, messages.ByRun, "")
+	})
+}
+
+// "one whose milestones alone exceed its bytes fails limit_exceeded"
+func TestBytes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
+			for {
+				if err := task.Emit(messages.FaultInjected{Fault: "chatter"}, "chatter"); err != nil {
+					return err
+				}
+			}
+		}), actors.Options{Limits: messages.Limits{Bytes: 20_000}})
+		expect(t, wait(t, run), messages.Failed, messages.ByRun, messages.CauseLimitExceeded)
+	})
+}
+
+// "retry (bounded, backoff with jitter, visible as task.failed and task.restarted)"; a restart rewinds its streams.
+func TestRetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
+			if task.Attempt() < 3 {
+				task.Say("answer", "wrong")
+				return supervision.RetryAfter(time.Second, errors.New("busy"))
+			}
+			return task.Say("answer", "right")
+		}), actors.Options{})
+		state := wait(t, run)
+		expect(t, state, messages.Completed, messages.ByRun, "")
+		answer, _ := state.Stream("answer")
+		if work, _ := state.Task("work"); work.Attempt != 3 || answer.Text() != "right" {
+			t.Errorf("attempt %d said %q", work.Attempt, answer.Text())
+		}
+	})
+}
+
+// "attached runs are cancelled when their caller leaves, detached ones go on"
+func TestModes(t *testing.T) {
+	for mode, status := range map[messages.Mode]messages.Status{messages.Attached: messages.Canceled, messages.Detached: messages.Completed} {
+		synctest.Test(t, func(t *testing.T) {
+			s := open(t, actors.Config{})
+			caller, leave := context.WithCancel(t.Context())
+			run, err := s.Start(caller, job(func(ctx context.Context, _ *actors.TaskContext) error {
+				select {
+				case <-ctx.Done():
+					return context.Cause(ctx)
+				case <-time.After(time.Minute):
+					return nil
+				}
+			}), actors.Options{Mode: mode})
+			if err != nil {
+				t.Fatal(err)
+			}
+			leave()
+			if state := wait(t, run); state.Status != status {
+				t.Errorf("%s run ended as %s", mode, state.Status)
+			}
+		})
+	}
+}
+
+func TestAsk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		run := start(t, s, job(func(ctx context.Context, task *actors.TaskContext) error {
+			v, err := task.Ask(ctx, messages.InputRequired{Request: "go-on", Prompt: "Go on?"})
+			if err != nil {
+				return err
+			}
+			return task.Result(v, false)
+		}), actors.Options{})
+		time.Sleep(10 * time.Minute) // people are slow: that is no stall
+		if err := s.Answer(t.Context(), run.ID(), "other", json.RawMessage(`1`), "p"); messages.CodeOf(err) != messages.CodeNotFound {
+			t.Errorf("an answer to nothing: %v", err)
+		}
+		if err := s.Answer(t.Context(), run.ID(), "go-on", json.RawMessage(`"yes"`), "p"); err != nil {
+			t.Fatal(err)
+		}
+		state := wait(t, run)
+		expect(t, state, messages.Completed, messages.ByRun, "")
+		if string(state.End.Result) != `"yes"` {
+			t.Errorf("result %s", state.End.Result)
+		}
+		if err := s.Answer(t.Context(), run.ID(), "go-on", nil, "p"); messages.CodeOf(err) != messages.CodeNotFound {
+			t.Errorf("an answer after the end: %v", err)
+		}
+	})
+}
+
+// "the same key with other input is an error"
+func TestIdempotencyKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		ask := func(input, principal string) (*actors.Run, error) {
+			j := job(func(context.Context, *actors.TaskContext) error { return nil })
+			j.Input = input
+			return s.Start(t.Context(), j, actors.Options{Principal: principal, Key: "k"})
+		}
+		first, err := ask("a", "p")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := ask("a", "p"); err != nil || again.ID() != first.ID() {
+			t.Errorf("the same request again: %v", err)
+		}
+		if _, err := ask("b", "p"); messages.CodeOf(err) != messages.CodeConflict {
+			t.Errorf("the key with other input: %v", err)
+		}
+		if other, err := ask("b", "q"); err != nil || other.ID() == first.ID() {
+			t.Errorf("the key of another principal: %v", err)
+		}
+		wait(t, first)
+		if n := s.Stats().Started; n != 2 {
+			t.Errorf("%d runs started", n)
+		}
+	})
+}
+
+func TestAdmission(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{MaxRuns: 2, MaxRunsPerPrincipal: 1, MaxReaders: 1})
+		run := start(t, s, job(heed), actors.Options{Principal: "p"})
+		full := messages.Code(messages.CauseLimitExceeded)
+		if _, err := s.Start(t.Context(), job(heed), actors.Options{Principal: "p"}); messages.CodeOf(err) != full {
+			t.Errorf("a principal's second run: %v", err)
+		}
+		second := start(t, s, job(heed), actors.Options{})
+		if _, err := s.Start(t.Context(), job(heed), actors.Options{}); messages.CodeOf(err) != full {
+			t.Errorf("the node's third run: %v", err)
+		}
+		for _, err := range run.Events(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, err := range run.Events(t.Context(), 0) {
+				if messages.CodeOf(err) != full {
+					t.Errorf("the run's second reader: %v", err)
+				}
+				break
+			}
+			break
+		}
+		for _, r := range []*actors.Run{run, second} {
+			if err := r.Cancel(t.Context(), ""); err != nil {
+				t.Fatal(err)
+			}
+			wait(t, r)
+		}
+		synctest.Wait()
+		start(t, s, job(func(context.Context, *actors.TaskContext) error { return nil }), actors.Options{Principal: "p"})
+	})
+}
+
+func TestBadInput(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fine := func(context.Context, *actors.TaskContext) error { return nil }
+		s := open(t, actors.Config{Jobs: map[string]actors.NewJob{"fine": func(in json.RawMessage) (actors.Job, error) {
+			if string(in) != "1" {
+				return actors.Job{}, messages.Errorf("invalid_input", "not 1")
+			}
+			return job(fine), nil
+		}}})
+		twice := actors.Job{Name: "j", Tasks: []actors.Task{{Name: "a", Run: fine}, {Name: "a", Run: fine}}}
+		for name, j := range map[string]actors.Job{
+			"no name": {Tasks: twice.Tasks[:1]}, "no tasks": {Name: "j"}, "no function": {Name: "j", Tasks: []actors.Task{{Name: "a"}}},
+			"one name twice": twice, "input": {Name: "j", Tasks: twice.Tasks[:1], Input: func() {}},
+		} {
+			if _, err := s.Start(t.Context(), j, actors.Options{}); messages.CodeOf(err) != "invalid_input" {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if _, err := s.Start(t.Context(), job(fine), actors.Options{Mode: "loose"}); messages.CodeOf(err) != "invalid_input" {
+			t.Errorf("mode: %v", err)
+		}
+		for _, q := range []messages.Request{{Job: "none"}, {Job: "fine", Input: json.RawMessage("2")}} {
+			if _, err := s.Submit(t.Context(), q); messages.CodeOf(err) != "invalid_input" {
+				t.Errorf("%s: %v", q.Job, err)
+			}
+		}
+		id, err := s.Submit(t.Context(), messages.Request{Job: "fine", Input: json.RawMessage("1")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range s.Events(t.Context(), id, 0) {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if err := s.Cancel(t.Context(), "r_none", "", ""); messages.CodeOf(err) != messages.CodeNotFound {
+			t.Errorf("cancel of no run: %v", err)
+		}
+		if _, err := s.Subscribe(s.PID(id, ""), id, 0, 0); messages.CodeOf(err) != "invalid_input" {
+			t.Errorf("a subscription without credits: %v", err)
+		}
+	})
+}
+
+// "System.Close drains."
+func TestClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := actors.New(t.Context(), actors.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		quick := start(t, s, job(func(context.Context, *actors.TaskContext) error { time.Sleep(10 * time.Second); return nil }), actors.Options{})
+		slow := start(t, s, job(heed), actors.Options{})
+		if err := s.Close(t.Context()); messages.CodeOf(err) != messages.Code(messages.CauseShutdown) {
+			t.Errorf("Close: %v", err)
+		}
+		expect(t, wait(t, quick), messages.Completed, messages.ByRun, "")
+		expect(t, wait(t, slow), messages.Failed, messages.ByRun, messages.CauseShutdown)
+		if _, err := s.Start(t.Context(), job(heed), actors.Options{}); messages.CodeOf(err) != messages.CodeUnavailable {
+			t.Errorf("Start after Close: %v", err)
+		}
+	})
+}
+
+// "A reader may come at any time, before, during or after the run, and reads from any cursor until the retention ends
+// the log as a whole; then events_gone."
+func TestRetention(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		run := start(t, s, job(func(context.Context, *actors.TaskContext) error { return nil }), actors.Options{})
+		state := wait(t, run)
+		time.Sleep(23 * time.Hour)
+		for after := range state.Seq {
+			n := uint64(0)
+			for e, err := range run.Events(t.Context(), after) {
+				if err != nil || e.Seq != after+n+1 {
+					t.Fatalf("after %d: event %d, %v", after, e.Seq, err)
+				}
+				n++
+			}
+			if after+n != state.Seq {
+				t.Errorf("after %d: %d events", after, n)
+			}
+		}
+		for _, err := range run.Events(t.Context(), state.Seq) {
+			t.Errorf("at the terminal: %v", err)
+		}
+		for _, err := range run.Events(t.Context(), state.Seq+1) {
+			if messages.CodeOf(err) != messages.CodeReset {
+				t.Errorf("past the terminal: %v", err)
+			}
+		}
+		time.Sleep(2 * time.Hour)
+		for _, err := range run.Events(t.Context(), 1) {
+			if messages.CodeOf(err) != messages.CodeEventsGone {
+				t.Errorf("after the retention: %v", err)
+			}
+		}
+		if _, err := run.State(t.Context()); messages.CodeOf(err) != messages.CodeNotFound {
+			t.Errorf("State after the retention: %v", err)
+		}
+	})
+}
+
+// A process that died leaves runs without a terminal; the next System on its journal writes them: "run.canceled if
+// run.canceling is durable, else run.failed, node_lost".
+func TestRecovery(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := actors.NewMemoryJournal()
+		dead := []messages.Event{
+			{Body: messages.RunQueued{Job: "j", Mode: messages.Detached}},
+			{Body: messages.RunStarted{}},
+			{Body: messages.TextDelta{Stream: "answer", Text: "half an"}},
+			{Body: messages.RunCanceling{}},
+		}
+		for i := range dead {
+			dead[i].RunID, dead[i].Seq, dead[i].From, dead[i].Time = "r_b", uint64(i+1), uint64(i+1), time.Now()
+		}
+		canceling := append([]messages.Event{}, dead...)
+		for i := range dead {
+			dead[i].RunID = "r_a"
+		}
+		for _, b := range []actors.Block{{Run: "r_a", Events: dead[:3]}, {Run: "r_b", Events: canceling}} {
+			journal.Append(b, func(err error) {
+				if err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
+		s := open(t, actors.Config{Journal: journal})
+		for id, want := range map[messages.RunID]messages.Status{"r_a": messages.Failed, "r_b": messages.Canceled} {
+			state, err := s.State(t.Context(), id)
+			if err != nil || state.Status != want || state.End.By != messages.ByRecovery {
+				t.Errorf("%s: %s, %v", id, state.Status, err)
+			}
+			if answer, _ := state.Stream("answer"); answer.Text() != "half an" {
+				t.Errorf("%s: the text is %q", id, answer.Text())
+			}
+		}
+	})
+}
