@@ -30,6 +30,8 @@ type Options struct {
 	OnExit func(Exit)
 }
 
+// The messages to a supervisor may be sent as values or as pointers.
+
 // StartChild starts a child as the last one. The answer is its *[actor.PID] or an error.
 type StartChild struct{ ChildSpec }
 
@@ -75,13 +77,7 @@ type supervisor struct {
 // *[Escalation], which its own parent finds in the Exit. When a significant child ends well, it does the same and says
 // [Goodbye]. A supervisor is stopped by [Shutdown]; the library's Stop ends its children in no order.
 func NewSupervisor(n *Node, o Options, specs ...ChildSpec) actor.Actor {
-	return &supervisor{
-		Children: Children{Node: n},
-		options:  o,
-		table:    newTable(nil),
-		restarts: newIntensity(o),
-		specs:    specs,
-	}
+	return &supervisor{Children: Children{Node: n}, options: o, restarts: newIntensity(o), specs: specs}
 }
 
 // Receive implements [actor.Actor].
@@ -98,9 +94,13 @@ func (s *supervisor) Receive(ctx actor.Context) {
 		s.begin(ctx)
 	case StartChild:
 		s.startChild(ctx, m.ChildSpec)
+	case *StartChild:
+		s.startChild(ctx, m.ChildSpec)
 	case StopChild:
 		s.stopChild(ctx, m.Name)
-	case Shutdown:
+	case *StopChild:
+		s.stopChild(ctx, m.Name)
+	case Shutdown, *Shutdown:
 		s.leave(nil)
 		s.settle(ctx)
 	case retry:

@@ -18,17 +18,12 @@ type table struct {
 	gone    int
 }
 
-func newTable(specs []ChildSpec) table {
-	t := table{byName: make(map[string]*entry, len(specs))}
-	for _, spec := range specs {
-		t.add(spec)
-	}
-	return t
-}
-
 func (t *table) add(spec ChildSpec) *entry {
 	e := &entry{spec: spec}
 	t.entries = append(t.entries, e)
+	if t.byName == nil {
+		t.byName = map[string]*entry{}
+	}
 	t.byName[spec.Name] = e
 	return e
 }
