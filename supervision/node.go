@@ -39,8 +39,7 @@ func NewNode(log *slog.Logger) *Node {
 		log = slog.New(slog.DiscardHandler)
 	}
 	system := actor.NewActorSystem(
-		// The library starts a goroutine that lives for this long whenever a letter is dead.
-		actor.WithDeadLetterThrottleInterval(time.Nanosecond),
+		actor.WithDeadLetterThrottleInterval(throttle),
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return log }),
 	)
 	root := actor.NewRootContext(system, nil).WithGuardian(stopFailed{})
@@ -75,8 +74,14 @@ func (n *Node) Counters() Counters {
 	}
 }
 
-// Close ends the dispatcher's parked goroutines. It is idempotent. No actor may be alive.
-func (n *Node) Close() { n.warm.close() }
+// throttle is how long the goroutine lives that the library starts whenever a letter is dead.
+const throttle = time.Nanosecond
+
+// Close ends the dispatcher's parked goroutines, and outlives the library's. It is idempotent. No actor may be alive.
+func (n *Node) Close() {
+	n.warm.close()
+	time.Sleep(2 * throttle)
+}
 
 // stopFailed is the strategy above the top actors.
 type stopFailed struct{}
