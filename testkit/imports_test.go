@@ -71,10 +71,10 @@ var rules = []rule{{
 }, {
 	pkgs: "testkit",
 	ours: []string{"messages", "supervision", "actors"},
-	libs: []string{"github.com/rogpeppe/go-internal/txtar", "go.uber.org/goleak"},
+	libs: []string{"golang.org/x/tools/txtar", "go.uber.org/goleak", "github.com/asynkron/protoactor-go/actor"},
 }}
 
-var testLibraries = []string{"go.uber.org/goleak", "pgregory.net/rapid", "github.com/rogpeppe/go-internal/txtar"}
+var testLibraries = []string{"go.uber.org/goleak", "pgregory.net/rapid", "golang.org/x/tools/txtar"}
 
 // source is what the rules judge of one Go file. All files count, whatever their build constraints.
 type source struct {
