@@ -24,7 +24,7 @@ func Merge(stretch []Event) Event {
 
 // part collects what a stretch says on one stream.
 type part struct {
-	key    string
+	key    partKey
 	newest Body
 	texts  []string // of a text or thought: the pieces, and in newest the first of them
 	count  uint64
@@ -42,19 +42,19 @@ func (m *merger) add(b Body) {
 	}
 	key, _ := streamKey(b)
 	p := m.part(key)
-	switch b := b.(type) {
+	switch d := b.(type) {
 	case TextDelta:
-		p.say(b, b)
+		p.say(b, d)
 	case ThoughtDelta:
-		p.say(b, TextDelta(b))
+		p.say(b, TextDelta(d))
 	case Log:
-		p.lines = newest(p.lines, b.Lines)
+		p.lines = newest(p.lines, d.Lines)
 	default:
 		p.newest = b
 	}
 }
 
-func (m *merger) part(key string) *part {
+func (m *merger) part(key partKey) *part {
 	for _, p := range m.parts {
 		if p.key == key {
 			return p
@@ -107,20 +107,25 @@ func (m *merger) body() Body {
 	return merged
 }
 
-// streamKey names the stream that a delta belongs to for merging: a text or thought by its name, progress by its task,
+// partKey names the stream that a delta belongs to for merging: a text or thought by its name, progress by its task,
 // tool progress by its call, the log by itself.
-func streamKey(b Body) (string, bool) {
+type partKey struct {
+	group byte
+	name  string
+}
+
+func streamKey(b Body) (partKey, bool) {
 	switch b := b.(type) {
 	case TextDelta:
-		return "s:" + b.Stream, true
+		return partKey{'s', b.Stream}, true
 	case ThoughtDelta:
-		return "s:" + b.Stream, true
+		return partKey{'s', b.Stream}, true
 	case Progress:
-		return "p:" + b.Task, true
+		return partKey{'p', b.Task}, true
 	case ToolProgress:
-		return "c:" + b.Call, true
+		return partKey{'c', b.Call}, true
 	case Log:
-		return "l", true
+		return partKey{group: 'l'}, true
 	}
-	return "", false
+	return partKey{}, false
 }

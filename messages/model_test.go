@@ -73,7 +73,9 @@ func (m *model) crash(h history, durable int, word func(messages.State, *message
 	return append(out, reign{states: []messages.State{fold(m.t, s, last.recovery)}})
 }
 
-func recovered(_ messages.State, r *messages.Rewind) messages.Body { return messages.RunRecovered{Rewind: r} }
+func recovered(_ messages.State, r *messages.Rewind) messages.Body {
+	return messages.RunRecovered{Rewind: r}
+}
 
 func lostNode(s messages.State, r *messages.Rewind) messages.Body {
 	return s.LastWord(messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost, Error: failure, Rewind: r})

@@ -1,0 +1,127 @@
+package messages_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// The log keeps the newest lines, and their numbers say how many there were before.
+func TestLogKeepsTheNewestLines(t *testing.T) {
+	if n := (messages.LogState{}).Dropped(); n != 0 {
+		t.Errorf("nothing was logged, %d lines dropped", n)
+	}
+	log := told(messages.RunQueued{Job: "generate"}, messages.RunStarted{})
+	for i := range 100 {
+		log = tell(log, lines(uint64(i+1), fmt.Sprint("line ", i+1)))
+	}
+	s := fold(t, messages.State{}, log...)
+	if n := len(s.Log.Lines); n != messages.LogTail || s.Log.Lines[0].Number != 37 || s.Log.Next != 101 || s.Log.Dropped() != 36 {
+		t.Errorf("%d lines from %d, next %d, %d dropped", n, s.Log.Lines[0].Number, s.Log.Next, s.Log.Dropped())
+	}
+	same(t, "merged", fold(t, fold(t, messages.State{}, log[:2]...), messages.Merge(log[2:])), s)
+}
+
+// What follows from whoever wants to end the run: the log decides what the word is, and its artifacts.
+func TestLastWord(t *testing.T) {
+	whole := messages.Artifact{Name: "llms.txt", Bytes: 3}
+	open := told(messages.RunQueued{Job: "generate"}, messages.RunStarted{}, messages.ArtifactWritten{Artifact: whole})
+	going := fold(t, messages.State{}, open...)
+	canceling := fold(t, going, next(3, messages.RunCanceling{}))
+	rewind := &messages.Rewind{}
+	completed := messages.RunCompleted{By: messages.ByRun, Result: json.RawMessage(`1`)}
+	failed := messages.RunFailed{By: messages.BySupervisor, Cause: messages.CauseStalled, Error: failure, Artifacts: []messages.Artifact{{Name: "stray"}}}
+	lost := messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost, Error: failure, Rewind: rewind}
+	canceled := messages.RunCanceled{By: messages.ByNode, Cause: messages.CauseCanceledByUser}
+
+	for _, c := range []struct {
+		state      messages.State
+		word       messages.Body
+		kind       messages.Kind
+		by         messages.Author
+		partial    bool
+		carryAlong bool
+	}{
+		{going, completed, messages.KindRunCompleted, messages.ByRun, false, false},
+		{going, failed, messages.KindRunFailed, messages.BySupervisor, false, false},
+		{going, lost, messages.KindRunFailed, messages.ByRecovery, false, true},
+		{canceling, completed, messages.KindRunCanceled, messages.ByRun, true, false},
+		{canceling, failed, messages.KindRunCanceled, messages.BySupervisor, true, false},
+		{canceling, lost, messages.KindRunCanceled, messages.ByRecovery, true, true},
+		{canceling, canceled, messages.KindRunCanceled, messages.ByNode, true, false},
+	} {
+		word := c.state.LastWord(c.word)
+		end := fold(t, c.state, next(c.state.Seq, word))
+		switch {
+		case word.Kind() != c.kind || end.End.By != c.by || rewinds(word) != c.carryAlong:
+			t.Errorf("%s became %s by %s, rewind %t", c.word.Kind(), word.Kind(), end.End.By, rewinds(word))
+		case len(end.Artifacts) != 1 || end.Artifacts[0].Name != "llms.txt" || end.Artifacts[0].Partial != c.partial:
+			t.Errorf("%s lists %v", word.Kind(), end.Artifacts)
+		case c.state.Artifacts[0].Partial:
+			t.Errorf("%s changed the artifacts of the state before it", word.Kind())
+		}
+	}
+	if word := going.LastWord(canceled); word.Kind() != messages.KindRunCanceled {
+		t.Errorf("a cancel nobody accepted became %s", word.Kind())
+	}
+}
+
+// Recovery's event is one that every State on the way there takes.
+func TestRecoveryOfAnyState(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		for _, s := range states(t, legal(t).log)[1:] {
+			if s.Status.IsEnded() {
+				continue
+			}
+			from, seq, rewind := s.Recovery()
+			e := messages.Event{RunID: runID, From: from, Seq: seq, Time: s.UpdatedAt, Body: messages.RunRecovered{Rewind: rewind}}
+			after := fold(t, s, e)
+			if from != s.Seq+1 || seq != from+messages.Reserve || after.Milestone != seq {
+				t.Fatalf("recovery after %d is %d..%d", s.Seq, from, seq)
+			}
+			after.Seq, after.Milestone = s.Seq, s.Milestone
+			same(t, "a recovery that loses nothing changes nothing", after, s)
+		}
+	})
+}
+
+func TestBrokenSnapshotsAreRefused(t *testing.T) {
+	for _, page := range []string{`{"streams":[{"stream":7}]}`, `{"streams":[{"text":[]}]}`} {
+		var s messages.State
+		if err := json.Unmarshal([]byte(page), &s); err == nil {
+			t.Errorf("%s was read as %v", page, s)
+		}
+	}
+}
+
+// Nobody can change the published schema or the tables of kinds for others.
+func TestTablesAreCopies(t *testing.T) {
+	messages.Schema()[0] = 'x'
+	messages.Kinds()[0].Kind = "x"
+	messages.Causes()[0] = "x"
+	if messages.Schema()[0] != '{' || messages.Kinds()[0].Kind != messages.KindRunQueued || messages.Causes()[0] != messages.CauseError {
+		t.Error("a table was changed from outside")
+	}
+}
+
+// A long text folds in time linear in its length: each delta is appended, not copied.
+func TestLongTextsFoldInPlace(t *testing.T) {
+	const n = 20_000
+	log := tokens(n)
+	s := fold(t, messages.State{}, log[:2]...)
+	perDelta := testing.AllocsPerRun(1, func() {
+		s := s
+		for _, e := range log[2:] {
+			s, _ = s.Apply(e)
+		}
+	}) / n
+	end := fold(t, s, log[2:]...)
+	if text, _ := end.Stream("answer"); text.Text() != strings.Repeat("token ", n) || perDelta > 3 {
+		t.Errorf("%d bytes, %.1f allocations per delta", text.Len(), perDelta)
+	}
+}
