@@ -69,9 +69,10 @@ var rules = []rule{{
 	libs:  []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/..."},
 	tests: []string{"github.com/rogpeppe/go-internal/..."},
 }, {
-	pkgs: "testkit",
-	ours: []string{"messages", "supervision", "actors"},
-	libs: []string{"golang.org/x/tools/txtar", "go.uber.org/goleak", "github.com/asynkron/protoactor-go/actor"},
+	pkgs:  "testkit",
+	ours:  []string{"messages", "supervision", "actors"},
+	libs:  []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
+	tests: []string{"github.com/asynkron/protoactor-go/actor"},
 }}
 
 var testLibraries = []string{"go.uber.org/goleak", "pgregory.net/rapid", "golang.org/x/tools/txtar"}

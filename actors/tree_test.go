@@ -1,0 +1,125 @@
+package actors_test
+
+import (
+	"context"
+	"io"
+	"os"
+	"path"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zapcore"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// runsPID returns the PID of the runs' supervisor.
+func runsPID(s *actors.System) *actor.PID {
+	pid := s.PID("any", "")
+	pid.Id = path.Dir(pid.Id)
+	return pid
+}
+
+// The runs' supervisor itself can end: its runs get their terminal, and the next one takes new runs.
+func TestRunsSupervisorIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		run := start(t, s, job(heed), actors.Options{})
+		synctest.Wait()
+		s.Node().Root().Stop(runsPID(s))
+		expect(t, wait(t, run), messages.Failed, messages.BySupervisor, messages.CauseError)
+		synctest.Wait()
+		run = start(t, s, job(func(context.Context, *actors.TaskContext) error { return nil }), actors.Options{})
+		expect(t, wait(t, run), messages.Completed, messages.ByRun, "")
+	})
+}
+
+// "exceeding it escalates one level": when the node's supervisor gives up, every run has its terminal and the System
+// says that it takes no more.
+func TestNodeFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		var runs []*actors.Run
+		for range 6 {
+			runs = append(runs, start(t, s, job(heed), actors.Options{}))
+			synctest.Wait()
+			s.Node().Root().Stop(runsPID(s))
+			synctest.Wait()
+		}
+		for _, run := range runs {
+			expect(t, wait(t, run), messages.Failed, messages.BySupervisor, messages.CauseError)
+		}
+		if _, err := s.Start(t.Context(), job(heed), actors.Options{}); messages.CodeOf(err) != messages.CodeUnavailable {
+			t.Errorf("Start on a node that failed: %v", err)
+		}
+	})
+}
+
+// "silent unless given a *zap.Logger": a crash, a refused event and an abandoned task print nothing.
+func TestSilent(t *testing.T) {
+	said := captured(t, func() { trouble(t, nil) })
+	if len(said) > 0 {
+		t.Errorf("without a logger the runtime printed %q", said)
+	}
+	core, logs := observer.New(zapcore.DebugLevel)
+	if said := captured(t, func() { trouble(t, zap.New(core)) }); len(said) > 0 {
+		t.Errorf("with a logger the runtime printed %q", said)
+	}
+	if logs.FilterMessage("event refused").FilterField(zap.String("kind", "text.done")).Len() != 1 {
+		t.Errorf("\"a refused event is counted and logged with run, kind and reason\": %v", logs.All())
+	}
+}
+
+func trouble(t *testing.T, log *zap.Logger) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{Log: log})
+		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
+			task.Emit(messages.TextDone{Stream: "answer", Text: "x", SHA256: "wrong"}, "")
+			task.Say("answer", "x")
+			panic("trouble")
+		}), actors.Options{})
+		expect(t, wait(t, run), messages.Failed, messages.ByRun, messages.CausePanic)
+		if n := s.Stats().RefusedEvents; n != 1 {
+			t.Errorf("%d events refused", n)
+		}
+	})
+}
+
+// captured returns what f prints to the process's standard streams.
+func captured(t *testing.T, f func()) string {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, errs := os.Stdout, os.Stderr
+	os.Stdout, os.Stderr = w, w
+	f()
+	os.Stdout, os.Stderr = out, errs
+	w.Close()
+	said, _ := io.ReadAll(r)
+	return string(said)
+}
+
+// "nothing global; several Systems in one process"
+func TestSeveralSystems(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := open(t, actors.Config{MaxRuns: 1}), open(t, actors.Config{MaxRuns: 1})
+		one, two := start(t, a, job(heed), actors.Options{}), start(t, b, job(heed), actors.Options{})
+		if _, err := b.State(t.Context(), one.ID()); messages.CodeOf(err) != messages.CodeNotFound {
+			t.Errorf("a run of another System: %v", err)
+		}
+		for _, run := range []*actors.Run{one, two} {
+			if err := run.Cancel(t.Context(), ""); err != nil {
+				t.Fatal(err)
+			}
+			expect(t, wait(t, run), messages.Canceled, messages.ByRun, messages.CauseCanceledByUser)
+		}
+		time.Sleep(time.Second)
+	})
+}
