@@ -412,3 +412,28 @@ func TestRecovery(t *testing.T) {
 		}
 	})
 }
+
+// Deltas are merged before a run is found too large: what they say stays, however many they were.
+func TestBytesCountMerged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
+			for range 20 {
+				for range 100 {
+					if err := task.Say("answer", "x"); err != nil {
+						return err
+					}
+				}
+				if err := task.Emit(messages.FaultInjected{Fault: "a milestone between"}, ""); err != nil {
+					return err
+				}
+			}
+			return nil
+		}), actors.Options{Limits: messages.Limits{Bytes: 40_000}})
+		state := wait(t, run)
+		expect(t, state, messages.Completed, messages.ByRun, "")
+		if answer, _ := state.Stream("answer"); answer.Len() != 2000 {
+			t.Errorf("%d bytes", answer.Len())
+		}
+	})
+}

@@ -36,17 +36,19 @@ type liveLog struct {
 	events  []messages.Event
 	visible int
 	bytes   int64
-	sent    uint64
-	durable uint64
-	sending bool
-	failing int         // attempts of the block under way that failed
-	flushAt *time.Timer // armed while deltas wait for the journal
-	key     Key
-	gone    error // why the log was dropped: it was fenced
-	readers int
-	wake    chan struct{}
-	once    []func() // called at the next progress: more is visible, or durable
-	counts  *counts
+	// squeezeAt is how many bytes beyond the limit are looked at again.
+	squeezeAt int64
+	sent      uint64
+	durable   uint64
+	sending   bool
+	failing   int         // attempts of the block under way that failed
+	flushAt   *time.Timer // armed while deltas wait for the journal
+	key       Key
+	gone      error // why the log was dropped: it was fenced
+	readers   int
+	wake      chan struct{}
+	once      []func() // called at the next progress: more is visible, or durable
+	counts    *counts
 }
 
 // counts are a System's counters.
@@ -272,8 +274,7 @@ func (l *liveLog) changed(visible, progress bool) {
 }
 
 // compact merges the durable deltas at the log's end once there are many: runs of doubling length, so that the log
-// holds few events for many deltas and each byte is copied a logarithmic number of times. Under mu; it writes to new
-// memory because readers hold the old.
+// holds few events for many deltas and each byte is copied a logarithmic number of times. Under mu.
 func (l *liveLog) compact() {
 	end := firstAfter(l.events, l.durable)
 	start := end
@@ -289,23 +290,41 @@ func (l *liveLog) compact() {
 		start--
 		size += weight(l.events[start])
 	}
-	merged := messages.Merge(l.events[start:end])
-	out := make([]messages.Event, 0, len(l.events)-(end-start)+compactAfter)
-	out = append(append(out, l.events[:start]...), merged)
-	out = append(out, l.events[end:]...)
-	for _, e := range l.events[start:end] {
-		l.bytes -= int64(e.Size())
-	}
-	l.bytes += int64(merged.Size())
-	l.visible -= len(l.events) - len(out)
-	l.events = out
+	l.replace(start, end, mergeDeltas)
 }
 
-// overLimit reports whether the log holds more than it may, and pressed whether tasks must wait for the journal.
+// overLimit reports whether the log holds more than it may, all its deltas merged, and pressed whether tasks must wait
+// for the journal.
 func (l *liveLog) overLimit() (over, pressed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.maxBytes > 0 && l.bytes > l.maxBytes, l.state.Seq > l.durable+backlog
+	if l.bytes > max(l.maxBytes, l.squeezeAt) {
+		l.replace(0, firstAfter(l.events, l.durable), mergeDeltas)
+		over = l.bytes > l.maxBytes
+		// What is under the limit only after merging everything is not merged again for every event.
+		l.squeezeAt = l.bytes + l.maxBytes/16
+	}
+	return over, l.state.Seq > l.durable+backlog
+}
+
+// replace puts what f makes of events[start:end] in their place, in new memory because readers hold the old. Under mu;
+// the events are durable, and therefore visible.
+func (l *liveLog) replace(start, end int, f func([]messages.Event) []messages.Event) {
+	old := l.events[start:end]
+	merged := f(old)
+	out := make([]messages.Event, 0, len(l.events)-len(old)+len(merged)+compactAfter)
+	out = append(append(append(out, l.events[:start]...), merged...), l.events[end:]...)
+	l.bytes += size(merged) - size(old)
+	l.visible -= len(old) - len(merged)
+	l.events = out
+}
+
+func size(events []messages.Event) int64 {
+	var n int64
+	for _, e := range events {
+		n += int64(e.Size())
+	}
+	return n
 }
 
 // dropped reports whether the log was dropped, and why says what for.
