@@ -32,9 +32,7 @@ func (c *Children) Start(ctx actor.Context, spec ChildSpec) (*actor.PID, error) 
 		return nil, err
 	}
 	c.self = ctx.Self()
-	// The guard is made here, not in the producer: the library would call that one in the midst of its own work.
-	g := &guard{node: c.Node, inner: inner}
-	pid, err := ctx.SpawnNamed(c.Node.props(func() actor.Actor { return g }), c.Node.freshName(c.self, spec.Name))
+	pid, err := c.Node.spawn(ctx, &guard{node: c.Node, inner: inner}, c.Node.freshName(c.self, spec.Name))
 	if err != nil {
 		return nil, fmt.Errorf("child %q: %w", spec.Name, err)
 	}

@@ -5,61 +5,54 @@ import (
 	"sync/atomic"
 )
 
-const (
-	// maxParked bounds the goroutines that wait for work; each keeps a grown stack, which is the point of it.
-	maxParked = 64
-	// throughput is how many messages an actor handles before it yields, as in the library.
-	throughput = 300
-)
+// maxParked bounds the goroutines that wait for work; each keeps a grown stack, which is the point of it.
+const maxParked = 64
 
-// dispatcher runs mailboxes on parked goroutines where it can: a fresh one would grow its stack anew at each wake-up.
+// dispatcher runs inboxes on parked goroutines where it can: a fresh one would grow its stack anew at each wake-up.
 type dispatcher struct {
-	hand   chan func() // unbuffered: only a parked worker takes work
+	hand   chan *inbox // unbuffered: only a parked worker takes work
 	quit   chan struct{}
 	once   sync.Once
 	parked atomic.Int32
 }
 
 func newDispatcher() *dispatcher {
-	return &dispatcher{hand: make(chan func()), quit: make(chan struct{})}
+	return &dispatcher{hand: make(chan *inbox), quit: make(chan struct{})}
 }
 
-// Schedule implements [actor.Dispatcher].
-func (d *dispatcher) Schedule(run func()) {
+// schedule has the inbox take its turn.
+func (d *dispatcher) schedule(b *inbox) {
 	select {
-	case d.hand <- run:
+	case d.hand <- b:
 	default:
-		launch(func() { d.work(run) })
+		launch(func() { d.work(b) })
 	}
 }
 
-// Throughput implements [actor.Dispatcher].
-func (d *dispatcher) Throughput() int { return throughput }
-
 func (d *dispatcher) close() { d.once.Do(func() { close(d.quit) }) }
 
-func (d *dispatcher) work(run func()) {
+func (d *dispatcher) work(b *inbox) {
 	defer func() {
-		if run != nil { // Goexit: the mailbox still believes that it is running
-			launch(func() { d.work(run) })
+		if b != nil { // Goexit: the inbox still believes that its turn is under way
+			launch(func() { d.work(b) })
 		}
 	}()
-	for run != nil {
-		run()
-		run = nil // also lets go of the actor while parked
-		run = d.park()
+	for b != nil {
+		b.turn()
+		b = nil // also lets go of the actor while parked
+		b = d.park()
 	}
 }
 
 // park waits for work; nil means that there will be none.
-func (d *dispatcher) park() func() {
+func (d *dispatcher) park() *inbox {
 	defer d.parked.Add(-1)
 	if d.parked.Add(1) > maxParked {
 		return nil
 	}
 	select {
-	case run := <-d.hand:
-		return run
+	case b := <-d.hand:
+		return b
 	case <-d.quit:
 		return nil
 	}

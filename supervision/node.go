@@ -14,6 +14,7 @@ type Node struct {
 	system *actor.ActorSystem
 	root   *actor.RootContext
 	warm   *dispatcher
+	molds  sync.Pool // of *mold
 
 	tasks, abandonedTasks, abandonedActors, swallowed atomic.Int64
 
@@ -44,7 +45,9 @@ func NewNode(log *slog.Logger) *Node {
 	)
 	root := actor.NewRootContext(system, nil).WithGuardian(stopFailed{})
 	root.Self() // makes the guardian now: making it is not safe for concurrent use
-	return &Node{system: system, root: root, warm: newDispatcher()}
+	n := &Node{system: system, root: root, warm: newDispatcher()}
+	n.molds.New = n.newMold
+	return n
 }
 
 // System returns the library's actor system.
@@ -54,14 +57,14 @@ func (n *Node) System() *actor.ActorSystem { return n.system }
 // mailbox it has.
 func (n *Node) Root() *actor.RootContext { return n.root }
 
-// Props wraps the actors that producer makes in the guard and runs them on the node's dispatcher. An actor that is no
+// Props wraps the actors that producer makes in the guard and runs them on the node's warm goroutines. An actor that is no
 // [actor.SupervisorStrategy] stops the children that fail.
 func (n *Node) Props(producer func() actor.Actor) *actor.Props {
 	return n.props(func() actor.Actor { return &guard{node: n, inner: producer()} })
 }
 
 func (n *Node) props(guarded actor.Producer) *actor.Props {
-	return actor.PropsFromProducer(guarded, actor.WithDispatcher(n.warm))
+	return actor.PropsFromProducer(guarded, actor.WithMailbox(func() actor.Mailbox { return &inbox{warm: n.warm} }))
 }
 
 // Counters returns the counters.

