@@ -58,7 +58,10 @@ func (t *TaskContext) Attempt() int { return t.attempt.number }
 // Emit says an event of the task. The run stamps the numbers, offsets and the task's name; an event that is not legal
 // is refused, counted and logged.
 func (t *TaskContext) Emit(body messages.Body, message string) error {
-	return t.work.Send(&emission{attempt: t.attempt, body: owned(body, t.attempt.task.Name), message: message})
+	if b, ok := body.(messages.Log); ok {
+		body = messages.Log{Lines: slices.Clone(b.Lines)} // they will be numbered
+	}
+	return t.work.Send(&emission{attempt: t.attempt, body: body, message: message})
 }
 
 // Progress says how far the task is; total is 0 where it is not known.
@@ -102,7 +105,7 @@ func (t *TaskContext) Result(result any, degraded bool) error {
 
 // Ask says input.required and waits for the answer.
 func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
-	e := &emission{attempt: t.attempt, body: owned(in, t.attempt.task.Name), message: in.Prompt,
+	e := &emission{attempt: t.attempt, body: in, message: in.Prompt,
 		answer: make(chan json.RawMessage, 1)}
 	if err := t.work.Send(e); err != nil {
 		return nil, err
@@ -118,7 +121,8 @@ func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.
 // Go runs f in a goroutine of the task: its error, panic or Goexit is the task's, and the task waits for it.
 func (t *TaskContext) Go(f func(ctx context.Context) error) { t.work.Go(f) }
 
-// owned returns the body as the task's own.
+// owned returns the body as the task's own. It needs much stack: the run actor calls it, not the task, whose goroutine
+// may be one of very many.
 func owned(body messages.Body, task string) messages.Body {
 	switch b := body.(type) {
 	case messages.TextDelta:
@@ -137,7 +141,6 @@ func owned(body messages.Body, task string) messages.Body {
 		b.Task = task
 		return b
 	case messages.Log:
-		b.Lines = slices.Clone(b.Lines)
 		for i := range b.Lines {
 			b.Lines[i].Task = task
 		}

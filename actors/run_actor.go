@@ -185,7 +185,7 @@ func (r *runActor) taskSaid(c actor.Context, m *supervision.TaskMessage) {
 		m.Task.Ack()
 		return
 	}
-	if r.record(e.body, e.message) == nil && e.answer != nil {
+	if r.record(owned(e.body, e.attempt.task.Name), e.message) == nil && e.answer != nil {
 		r.expect(e)
 	}
 	over, pressed := r.run.log.overLimit()
