@@ -1,0 +1,507 @@
+package testkit
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// TestJournal holds a journal to the contract of [actors.Journal]. open is called once per subtest and returns an empty
+// journal; it closes what it opened in t.Cleanup.
+func TestJournal(t *testing.T, open func(t *testing.T) actors.Journal) {
+	for _, c := range []struct {
+		name string
+		test func(journalSuite)
+	}{
+		{"blocks are read as they were appended", journalSuite.order},
+		{"a gap and an overlap are refused", journalSuite.gap},
+		{"nothing follows a terminal", journalSuite.sealed},
+		{"a second writer is fenced", journalSuite.fenced},
+		{"of racing terminals one wins", journalSuite.race},
+		{"a block lands as a whole or not at all", journalSuite.whole},
+		{"a key belongs to one run", journalSuite.keys},
+		{"a log can be read from any cursor", journalSuite.cursors},
+		{"recovery may skip the reserve", journalSuite.recovery},
+		{"a run that is not known is not found", journalSuite.unknown},
+		{"unfinished runs are listed", journalSuite.unfinished},
+		{"logs expire by age", journalSuite.expireByAge},
+		{"logs expire by size, the oldest first", journalSuite.expireBySize},
+		{"done is called exactly once", journalSuite.once},
+		{"what was refused may be tried again", journalSuite.again},
+		{"many runs append at once", journalSuite.many},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(journalSuite{t, open(t)}) })
+	}
+}
+
+type journalSuite struct {
+	t *testing.T
+	j actors.Journal
+}
+
+var suiteEpoch = time.Date(2026, 11, 20, 20, 0, 0, 0, time.UTC)
+
+// numbered makes events of the bodies with numbers from the given one.
+func numbered(run messages.RunID, from uint64, bodies ...messages.Body) []messages.Event {
+	var events []messages.Event
+	for i, b := range bodies {
+		seq := from + uint64(i)
+		events = append(events, messages.Event{RunID: run, Seq: seq, From: seq, Body: b,
+			Time: suiteEpoch.Add(time.Duration(seq) * time.Millisecond), Message: string(b.Kind())})
+	}
+	return events
+}
+
+var (
+	queued  = messages.RunQueued{Job: "suite", Mode: messages.Detached}
+	started = messages.RunStarted{Node: "suite"}
+	begun   = messages.TaskStarted{Task: Write, Attempt: 1}
+	done    = messages.TaskCompleted{Task: Write, Attempt: 1}
+	success = messages.RunCompleted{By: messages.ByRun, Artifacts: []messages.Artifact{}}
+)
+
+func failed(by messages.Author) messages.RunFailed {
+	return messages.RunFailed{By: by, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
+		Error: messages.Errorf(messages.Code(messages.CauseError), "it failed")}
+}
+
+// talk returns deltas of a text, three bytes each.
+func talk(n int) []messages.Body {
+	var said []messages.Body
+	for i := range n {
+		said = append(said, messages.TextDelta{Stream: Write, Task: Write, Index: uint64(i), Offset: 3 * i,
+			Text: fmt.Sprintf("%02d ", i%100)})
+	}
+	return said
+}
+
+// story is a whole log with a talk in it.
+func story(run messages.RunID) []messages.Event {
+	bodies := slices.Concat([]messages.Body{queued, started, begun}, talk(20), []messages.Body{done, success})
+	return numbered(run, 1, bodies...)
+}
+
+// append waits for the end of an append.
+func (s journalSuite) append(b actors.Block) error {
+	end := make(chan error, 1)
+	s.j.Append(b, func(err error) { end <- err })
+	select {
+	case err := <-end:
+		return err
+	case <-time.After(time.Minute):
+		return errors.New("the append did not end within a minute")
+	}
+}
+
+func (s journalSuite) mustAppend(events []messages.Event) {
+	s.t.Helper()
+	if err := s.append(actors.Block{Run: events[0].RunID, Events: events}); err != nil {
+		s.t.Fatalf("append of %d..%d: %v", events[0].From, events[len(events)-1].Seq, err)
+	}
+}
+
+func (s journalSuite) refuses(want error, events []messages.Event) {
+	s.t.Helper()
+	if err := s.append(actors.Block{Run: events[0].RunID, Events: events}); !errors.Is(err, want) {
+		s.t.Errorf("append of %d..%d: %v, want %v", events[0].From, events[len(events)-1].Seq, err, want)
+	}
+}
+
+// read returns everything past the cursor.
+func (s journalSuite) read(run messages.RunID, after uint64) []messages.Event {
+	s.t.Helper()
+	var all []messages.Event
+	for {
+		events, err := s.j.Read(context.Background(), run, after)
+		if err != nil {
+			s.t.Fatalf("read past %d: %v", after, err)
+		}
+		if len(events) == 0 {
+			return all
+		}
+		all = append(all, events...)
+		after = events[len(events)-1].Seq
+	}
+}
+
+func (s journalSuite) head(run messages.RunID) uint64 {
+	s.t.Helper()
+	events := s.read(run, 0)
+	if len(events) == 0 {
+		return 0
+	}
+	return events[len(events)-1].Seq
+}
+
+func fold(events []messages.Event) (messages.State, error) {
+	var state messages.State
+	var err error
+	for _, e := range events {
+		if state, err = state.Apply(e); err != nil {
+			return state, err
+		}
+	}
+	return state, nil
+}
+
+// same compares two folds as their readers see them.
+func same(a, b messages.State) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
+}
+
+func (s journalSuite) order() {
+	events := story("r_order")
+	s.mustAppend(events[:3])
+	s.mustAppend(events[3:4])
+	s.mustAppend(events[4:9])
+	got := s.read("r_order", 0)
+	want, _ := fold(events[:9])
+	if state, err := fold(got); err != nil || !same(state, want) {
+		s.t.Errorf("reads as %+v (%v), want %+v", state, err, want)
+	}
+	for i, e := range got[:3] {
+		a, _ := json.Marshal(e)
+		b, _ := json.Marshal(events[i])
+		if string(a) != string(b) {
+			s.t.Errorf("read %s, appended %s", a, b)
+		}
+	}
+}
+
+func (s journalSuite) gap() {
+	events := story("r_gap")
+	s.refuses(actors.ErrFenced, events[1:3])
+	s.mustAppend(events[:3])
+	s.refuses(actors.ErrFenced, events[4:6])
+	s.refuses(actors.ErrFenced, events[2:6])
+	s.refuses(actors.ErrFenced, events[:3])
+	if head := s.head("r_gap"); head != 3 {
+		s.t.Errorf("the head is %d, want 3", head)
+	}
+}
+
+func (s journalSuite) sealed() {
+	events := story("r_sealed")
+	s.mustAppend(events)
+	next := uint64(len(events) + 1)
+	s.refuses(actors.ErrSealed, numbered("r_sealed", next, failed(messages.BySupervisor)))
+	s.refuses(actors.ErrSealed, numbered("r_sealed", next, messages.FaultInjected{Fault: "late"}))
+	if err := Check(s.read("r_sealed", 0)); err != nil {
+		s.t.Error(err)
+	}
+}
+
+func (s journalSuite) fenced() {
+	events := story("r_fenced")
+	s.mustAppend(events[:3])
+	s.mustAppend(numbered("r_fenced", 4, messages.FaultInjected{Fault: "the new owner"}))
+	s.refuses(actors.ErrFenced, events[3:5])
+	s.refuses(actors.ErrFenced, events[3:4])
+	got := s.read("r_fenced", 3)
+	if len(got) != 1 || got[0].Body != messages.Body(messages.FaultInjected{Fault: "the new owner"}) {
+		s.t.Errorf("past 3 the log is %v", got)
+	}
+}
+
+func (s journalSuite) race() {
+	for round := range 20 {
+		run := messages.RunID(fmt.Sprintf("r_race%d", round))
+		s.mustAppend(numbered(run, 1, queued, started))
+		const writers = 8
+		ends := make(chan error, writers)
+		var begin sync.WaitGroup
+		begin.Add(1)
+		for i := range writers {
+			word := failed([]messages.Author{messages.ByRun, messages.BySupervisor}[i%2])
+			go func() {
+				begin.Wait()
+				ends <- s.append(actors.Block{Run: run, Events: numbered(run, 3, word)})
+			}()
+		}
+		begin.Done()
+		winners := 0
+		for range writers {
+			switch err := <-ends; {
+			case err == nil:
+				winners++
+			case !errors.Is(err, actors.ErrSealed) && !errors.Is(err, actors.ErrFenced):
+				s.t.Errorf("a loser got %v", err)
+			}
+		}
+		if err := Check(s.read(run, 0)); err != nil || winners != 1 {
+			s.t.Fatalf("%d winners; %v", winners, err)
+		}
+	}
+}
+
+func (s journalSuite) whole() {
+	events := story("r_whole")
+	s.mustAppend(events[:2])
+	s.refuses(actors.ErrFenced, events[3:])
+	if head := s.head("r_whole"); head != 2 {
+		s.t.Errorf("something of a refused block landed: the head is %d", head)
+	}
+	s.mustAppend(events[2:])
+	if err := Check(s.read("r_whole", 0)); err != nil {
+		s.t.Error(err)
+	}
+}
+
+func (s journalSuite) keys() {
+	open := func(run messages.RunID, k actors.Key) error {
+		return s.append(actors.Block{Run: run, Events: numbered(run, 1, queued), Key: k})
+	}
+	key := actors.Key{Principal: "ann", Key: "k", Input: "digest"}
+	if err := open("r_key1", key); err != nil {
+		s.t.Fatal(err)
+	}
+	other := key
+	other.Input = "another digest"
+	for _, k := range []actors.Key{key, other} {
+		used, ok := errors.AsType[*actors.KeyUsedError](open("r_key2", k))
+		if !ok || used.Run != "r_key1" || used.Input != "digest" {
+			s.t.Errorf("the key with input %q: %+v", k.Input, used)
+		}
+	}
+	if _, err := s.j.Read(context.Background(), "r_key2", 0); messages.CodeOf(err) != messages.CodeNotFound {
+		s.t.Errorf("the run whose key was taken: %v, want not_found", err)
+	}
+	key.Principal = "bob"
+	if err := open("r_key3", key); err != nil {
+		s.t.Errorf("the same key of another principal: %v", err)
+	}
+}
+
+func (s journalSuite) cursors() {
+	events := story("r_cursors")
+	for _, upTo := range []int{12, len(events)} {
+		s.mustAppend(events[s.headOr("r_cursors"):upTo])
+		want, _ := fold(events[:upTo])
+		for after := range uint64(upTo) {
+			state, _ := fold(events[:after])
+			for _, e := range s.read("r_cursors", after) {
+				if e.From > state.Seq+1 || e.Seq <= state.Seq {
+					s.t.Fatalf("past %d: %d..%d does not continue %d", after, e.From, e.Seq, state.Seq)
+				}
+				next, err := state.Apply(e)
+				if err != nil {
+					s.t.Fatalf("past %d: %v", after, err)
+				}
+				state = next
+			}
+			if !same(state, want) {
+				s.t.Errorf("past %d the log adds up to %+v, want %+v", after, state, want)
+			}
+		}
+		for _, after := range []uint64{uint64(upTo), uint64(upTo) + 1, uint64(upTo) + 100} {
+			if got := s.read("r_cursors", after); len(got) != 0 {
+				s.t.Errorf("past %d of %d: %v", after, upTo, got)
+			}
+		}
+	}
+}
+
+// headOr is head, and 0 for a run that does not exist.
+func (s journalSuite) headOr(run messages.RunID) uint64 {
+	events, err := s.j.Read(context.Background(), run, 0)
+	if err != nil || len(events) == 0 {
+		return 0
+	}
+	return s.head(run)
+}
+
+func (s journalSuite) recovery() {
+	events := story("r_recovery")[:8]
+	s.mustAppend(events)
+	state, _ := fold(events)
+	from, seq, rewind := state.Recovery()
+	word := failed(messages.ByRecovery)
+	word.Cause, word.Rewind = messages.CauseNodeLost, rewind
+	last := messages.Event{RunID: "r_recovery", From: from, Seq: seq, Time: suiteEpoch.Add(time.Hour), Body: word}
+	s.mustAppend([]messages.Event{last})
+	if err := Check(s.read("r_recovery", 0)); err != nil {
+		s.t.Error(err)
+	}
+	if got := s.read("r_recovery", seq-1); len(got) != 1 || got[0].Seq != seq {
+		s.t.Errorf("past a number that recovery skipped: %v", got)
+	}
+	s.refuses(actors.ErrSealed, numbered("r_recovery", seq+1, failed(messages.ByRun)))
+}
+
+func (s journalSuite) unknown() {
+	for _, after := range []uint64{0, 7} {
+		if _, err := s.j.Read(context.Background(), "r_unknown", after); messages.CodeOf(err) != messages.CodeNotFound {
+			s.t.Errorf("read past %d: %v, want not_found", after, err)
+		}
+	}
+}
+
+func (s journalSuite) unfinished() {
+	var want []messages.RunID
+	for i := range 6 {
+		run := messages.RunID(fmt.Sprintf("r_open%d", i))
+		s.mustAppend(numbered(run, 1, queued, started))
+		if i%2 == 0 {
+			s.mustAppend(numbered(run, 3, failed(messages.ByRun)))
+		} else {
+			want = append(want, run)
+		}
+	}
+	got, err := s.j.Unfinished(context.Background())
+	slices.Sort(got)
+	if err != nil || !slices.Equal(got, want) {
+		s.t.Errorf("unfinished are %v (%v), want %v", got, err, want)
+	}
+}
+
+// ended appends logs that end an hour apart, each with a key, and one that does not end.
+func (s journalSuite) ended(n int) []messages.RunID {
+	s.t.Helper()
+	var runs []messages.RunID
+	for i := range n {
+		run := messages.RunID(fmt.Sprintf("r_ended%d", i))
+		events := story(run)
+		for k := range events {
+			events[k].Time = events[k].Time.Add(time.Duration(i) * time.Hour)
+		}
+		if err := s.append(actors.Block{Run: run, Events: events, Key: actors.Key{Principal: "p", Key: string(run)}}); err != nil {
+			s.t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	s.mustAppend(numbered("r_live", 1, queued, started))
+	return runs
+}
+
+func (s journalSuite) expire(before time.Time, bytes int64) int {
+	s.t.Helper()
+	left, err := s.j.Expire(context.Background(), before, bytes)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return left
+}
+
+// left checks that exactly the last of the ended runs are there, and the one that has not ended.
+func (s journalSuite) left(runs []messages.RunID, gone int) {
+	s.t.Helper()
+	for i, run := range runs {
+		events, err := s.j.Read(context.Background(), run, 0)
+		if there := err == nil && len(events) > 0; there == (i < gone) {
+			s.t.Errorf("log %d of %d is there: %t (%v), expired are %d", i, len(runs), there, err, gone)
+		}
+	}
+	if head := s.head("r_live"); head != 2 {
+		s.t.Errorf("the head of the run that has not ended is %d, want 2", head)
+	}
+}
+
+const plenty = 1 << 40
+
+func (s journalSuite) expireByAge() {
+	runs := s.ended(4)
+	if left := s.expire(suiteEpoch, plenty); left != 4 {
+		s.t.Errorf("%d left, want 4", left)
+	}
+	s.left(runs, 0)
+	if left := s.expire(suiteEpoch.Add(90*time.Minute), plenty); left != 2 {
+		s.t.Errorf("%d left, want 2", left)
+	}
+	s.left(runs, 2)
+	again := actors.Block{Run: "r_again", Events: numbered("r_again", 1, queued),
+		Key: actors.Key{Principal: "p", Key: string(runs[0])}}
+	if err := s.append(again); err != nil {
+		s.t.Errorf("the key of a log that expired: %v", err)
+	}
+	if left := s.expire(suiteEpoch.Add(24*time.Hour), plenty); left != 0 {
+		s.t.Errorf("%d left, want 0", left)
+	}
+	s.left(runs, 4)
+}
+
+func (s journalSuite) expireBySize() {
+	runs := s.ended(6)
+	before, left := 6, 6
+	for bytes := int64(1 << 20); bytes > 0; bytes /= 2 {
+		left = s.expire(suiteEpoch, bytes)
+		if left > before {
+			s.t.Fatalf("%d left of %d", left, before)
+		}
+		s.left(runs, 6-left)
+		before = left
+	}
+	if left = s.expire(suiteEpoch, 0); left != 0 {
+		s.t.Errorf("%d left within no bytes", left)
+	}
+	s.left(runs, 6)
+}
+
+func (s journalSuite) once() {
+	events := story("r_once")
+	blocks := [][]messages.Event{events[:3], events[:3], events[3:7], events[8:], events[7:], events[20:]}
+	calls := make([]int, len(blocks))
+	var mu sync.Mutex
+	for i, b := range blocks {
+		end := make(chan struct{}, 16)
+		s.j.Append(actors.Block{Run: "r_once", Events: b}, func(error) {
+			mu.Lock()
+			defer mu.Unlock()
+			calls[i]++
+			end <- struct{}{}
+		})
+		<-end
+	}
+	// Another append follows each of them; what called twice has had its time.
+	s.mustAppend(numbered("r_after", 1, queued))
+	mu.Lock()
+	defer mu.Unlock()
+	if !slices.Equal(calls, []int{1, 1, 1, 1, 1, 1}) {
+		s.t.Errorf("done was called %v times", calls)
+	}
+}
+
+func (s journalSuite) again() {
+	events := story("r_again")
+	s.refuses(actors.ErrFenced, events[2:5])
+	s.mustAppend(events[:2])
+	s.refuses(actors.ErrFenced, events[4:])
+	s.mustAppend(events[2:4])
+	s.mustAppend(events[4:])
+	if err := Check(s.read("r_again", 0)); err != nil {
+		s.t.Error(err)
+	}
+}
+
+func (s journalSuite) many() {
+	const runs = 32
+	var all sync.WaitGroup
+	for i := range runs {
+		all.Go(func() {
+			run := messages.RunID(fmt.Sprintf("r_many%d", i))
+			for rest := story(run); len(rest) > 0; {
+				n := min(len(rest), 1+i%5)
+				if err := s.append(actors.Block{Run: run, Events: rest[:n]}); err != nil {
+					s.t.Errorf("run %d: %v", i, err)
+					return
+				}
+				rest = rest[n:]
+			}
+		})
+	}
+	all.Wait()
+	for i := range runs {
+		if err := Check(s.read(messages.RunID(fmt.Sprintf("r_many%d", i)), 0)); err != nil {
+			s.t.Errorf("run %d: %v", i, err)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package testkit_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+func TestMemoryJournal(t *testing.T) {
+	testkit.TestJournal(t, func(*testing.T) actors.Journal { return actors.NewMemoryJournal() })
+}
+
+func TestJournalWrapper(t *testing.T) {
+	testkit.TestJournal(t, func(*testing.T) actors.Journal {
+		slow := func(actors.Block) testkit.Disturbance { return testkit.Disturbance{Delay: time.Microsecond} }
+		return &testkit.Journal{Journal: actors.NewMemoryJournal(), Disturb: slow}
+	})
+}
+
+func TestSystemEvents(t *testing.T) {
+	testkit.TestStream(t, func(_ *testing.T, s *actors.System) testkit.Events { return s.Events })
+}
+
+func TestRepository(t *testing.T) {
+	dir := testkit.Repository(t, []byte("-- go.mod --\nmodule m\n-- a/b/c.go --\npackage b\n"))
+	var names []string
+	err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+		if !d.IsDir() {
+			names = append(names, name)
+		}
+		return err
+	})
+	if want := []string{"a/b/c.go", "go.mod"}; err != nil || !slices.Equal(names, want) {
+		t.Errorf("the repository holds %v (%v), want %v", names, err, want)
+	}
+}
+
+// TestCheckRefuses breaks a log in every way that Check is to see.
+func TestCheckRefuses(t *testing.T) {
+	whole := log(t, testkit.Script{Analyze: []testkit.Step{{Do: testkit.Say, Text: "word ", Times: 3}}})
+	if err := testkit.Check(whole); err != nil {
+		t.Fatalf("the whole log: %v", err)
+	}
+	last := len(whole) - 1
+	breakAt := func(i int, f func(*messages.Event)) []messages.Event {
+		events := slices.Clone(whole)
+		f(&events[i])
+		return events
+	}
+	for name, events := range map[string][]messages.Event{
+		"empty":                 nil,
+		"without its terminal":  whole[:last],
+		"without its beginning": whole[1:],
+		"with a hole":           slices.Delete(slices.Clone(whole), 3, 4),
+		"with an event twice":   slices.Insert(slices.Clone(whole), 3, whole[3]),
+		"in another order":      append(slices.Clone(whole[:last-1]), whole[last], whole[last-1]),
+		"with two terminals":    append(slices.Clone(whole), renumber(whole[last], whole[last].Seq+1)),
+		"of two runs":           breakAt(4, func(e *messages.Event) { e.RunID = "r_other" }),
+		"that reaches back":     breakAt(4, func(e *messages.Event) { e.From = 1 }),
+		"from nowhere":          breakAt(4, func(e *messages.Event) { e.From = 0 }),
+		"with an illegal event": breakAt(2, func(e *messages.Event) { e.Body = messages.TaskCompleted{Task: "x", Attempt: 1} }),
+	} {
+		if testkit.Check(events) == nil {
+			t.Errorf("a log %s passes", name)
+		}
+	}
+}
+
+func renumber(e messages.Event, seq uint64) messages.Event {
+	e.From, e.Seq = seq, seq
+	return e
+}
+
+// log runs the script and returns its events.
+func log(t *testing.T, script testkit.Script) []messages.Event {
+	t.Helper()
+	s, err := actors.New(t.Context(), actors.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(t.Context())
+	run, err := s.Start(t.Context(), script.Job(), actors.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var events []messages.Event
+	for e, err := range run.Events(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	return events
+}
+
+// TestScript plays every step.
+func TestScript(t *testing.T) {
+	gate := make(chan struct{})
+	close(gate)
+	for _, c := range []struct {
+		steps []testkit.Step
+		want  messages.Cause // "" completes
+	}{
+		{steps: []testkit.Step{{Do: testkit.Say, Text: "a", Times: 2}, {Do: testkit.Said, Text: "aa"}}},
+		{steps: []testkit.Step{{Do: testkit.Log, Text: "line"}, {Do: testkit.Report, Done: 1, Total: 1}}},
+		{steps: []testkit.Step{{Do: testkit.Emit, Body: messages.FaultInjected{Fault: "f"}}}},
+		{steps: []testkit.Step{{Do: testkit.Sleep, For: time.Minute}, {Do: testkit.Await, Gate: gate}}},
+		{steps: []testkit.Step{{Do: testkit.Deaf, Gate: gate}}},
+		{steps: []testkit.Step{{Do: testkit.Retry, Attempt: 1}}},
+		{steps: []testkit.Step{{Do: testkit.Retry}}, want: messages.CauseError},
+		{steps: []testkit.Step{{Do: testkit.Fail, Text: "no"}}, want: messages.CauseError},
+		{steps: []testkit.Step{{Do: "dance"}}, want: messages.CauseError},
+		{steps: []testkit.Step{{Do: testkit.Panic}}, want: messages.CausePanic},
+		{steps: []testkit.Step{{Do: testkit.NilMap}}, want: messages.CausePanic},
+		{steps: []testkit.Step{{Do: testkit.PanicNil}}, want: messages.CausePanic},
+		{steps: []testkit.Step{{Do: testkit.Goexit}}, want: messages.CausePanic},
+		{steps: []testkit.Step{{Do: testkit.PanicInGo}}, want: messages.CausePanic},
+		{steps: []testkit.Step{{Do: testkit.Hang}}, want: messages.CauseDeadline},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			events := log(t, testkit.Script{Analyze: c.steps, Deadline: 2 * time.Minute})
+			if err := testkit.Check(events); err != nil {
+				t.Fatalf("%+v: %v", c.steps, err)
+			}
+			switch end := events[len(events)-1].Body.(type) {
+			case messages.RunFailed:
+				if end.Cause != c.want || end.Task != testkit.Analyze {
+					t.Errorf("%+v: failed with %s in %s, want %q", c.steps, end.Cause, end.Task, c.want)
+				}
+			case messages.RunCompleted:
+				if c.want != "" {
+					t.Errorf("%+v: completed, want %q", c.steps, c.want)
+				}
+			}
+		})
+	}
+}
+
+// TestJournalDisturbs appends under each disturbance and looks at what was answered and what landed.
+func TestJournalDisturbs(t *testing.T) {
+	for name, c := range map[string]struct {
+		disturb testkit.Disturbance
+		want    error
+		landed  bool
+		takes   time.Duration
+	}{
+		"calm":    {landed: true},
+		"slow":    {disturb: testkit.Disturbance{Delay: time.Hour}, landed: true, takes: time.Hour},
+		"refused": {disturb: testkit.Disturbance{Refuse: true}, want: testkit.ErrRefused},
+		"unknown": {disturb: testkit.Disturbance{Unknown: true}, want: actors.ErrUnknown, landed: true},
+		"lost":    {disturb: testkit.Disturbance{Unknown: true, Lose: true}, want: actors.ErrUnknown},
+		"gated":   {disturb: testkit.Disturbance{Gate: make(chan struct{})}, landed: true, takes: time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			if c.disturb.Gate != nil {
+				gate := make(chan struct{}) // of this bubble
+				c.disturb.Gate = gate
+				time.AfterFunc(time.Minute, func() { close(gate) })
+			}
+			j := &testkit.Journal{Journal: actors.NewMemoryJournal(),
+				Disturb: func(actors.Block) testkit.Disturbance { return c.disturb }}
+			begin, end := time.Now(), make(chan error, 1)
+			event := messages.Event{RunID: "r_x", From: 1, Seq: 1, Body: messages.RunQueued{Job: "x", Mode: messages.Detached}}
+			j.Append(actors.Block{Run: "r_x", Events: []messages.Event{event}}, func(err error) { end <- err })
+			if took := time.Since(begin); took != 0 {
+				t.Errorf("%s: Append blocked for %s", name, took)
+			}
+			if err := <-end; !errors.Is(err, c.want) || time.Since(begin) != c.takes {
+				t.Errorf("%s: %v after %s, want %v after %s", name, err, time.Since(begin), c.want, c.takes)
+			}
+			events, _ := j.Read(context.Background(), "r_x", 0)
+			if landed := len(events) == 1; landed != c.landed {
+				t.Errorf("%s: landed %t, want %t", name, landed, c.landed)
+			}
+		})
+	}
+}
+
+func TestPlansAreReproducible(t *testing.T) {
+	cells := map[testkit.Cell]bool{}
+	for seed := range uint64(len(testkit.Cells())) {
+		p := testkit.NewPlan(seed)
+		if again := testkit.NewPlan(seed); again.String() != p.String() {
+			t.Errorf("seed %d makes %s and %s", seed, p, again)
+		}
+		cells[testkit.Cell{Fault: p.Faults[0], Cancel: p.Cancel}] = true
+	}
+	if len(cells) != len(testkit.Cells()) {
+		t.Errorf("a stretch of seeds has %d of %d cells", len(cells), len(testkit.Cells()))
+	}
+	if pair := testkit.NewPlan(uint64(len(cells))); len(pair.Faults) != 2 {
+		t.Errorf("the second stretch begins with %s, want a pair", pair)
+	}
+}

@@ -1,0 +1,282 @@
+package testkit
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Failure is a way to fail: in a task's work, in the turn of an actor, or by its PID.
+type Failure string
+
+// The failures of an actor's turn, and those by PID. The failures of a task's work are named like the [Action] that
+// does it: see [WorkFailures].
+const (
+	TurnPanic    Failure = "turn-panic"     // panic in Receive
+	TurnPanicNil Failure = "turn-panic-nil" // panic(nil) in Receive
+	TurnGoexit   Failure = "turn-goexit"    // runtime.Goexit in Receive
+	TurnBlock    Failure = "turn-block"     // Receive does not return before Faults.Release
+
+	Stop   Failure = "stop"   // somebody stops the actor by its PID
+	Poison Failure = "poison" // somebody poisons it
+	Flood  Failure = "flood"  // somebody sends it a thousand messages
+)
+
+// None is no failure at all, and DeltasPanic a panic right after 20 deltas.
+const (
+	None        Failure = "none"
+	DeltasPanic Failure = "deltas-panic"
+)
+
+// WorkFailures returns the failures of a task's work.
+func WorkFailures() []Failure {
+	return []Failure{None, Failure(Fail), Failure(Retry), Failure(Panic), Failure(NilMap), Failure(PanicNil), Failure(Goexit),
+		Failure(PanicInGo), DeltasPanic, Failure(Hang), Failure(Deaf)}
+}
+
+// TurnFailures returns the failures of an actor's turn.
+func TurnFailures() []Failure { return []Failure{TurnPanic, TurnPanicNil, TurnGoexit, TurnBlock} }
+
+// PIDFailures returns the failures by PID.
+func PIDFailures() []Failure { return []Failure{Stop, Poison, Flood} }
+
+// RunActor is the name of the run's own actor among those of its tasks.
+const RunActor = "run"
+
+// Phase is when a fault happens, in the life of the run or of the actor.
+type Phase string
+
+// The phases. While a task works the phase has its name: [Fetch], [Analyze], [Write].
+const (
+	Starting Phase = "starting" // the actor handles Started
+	Retrying Phase = "retrying" // the actor's task, analyze for the run's own, waits for its second attempt
+	Stopping Phase = "stopping" // the actor handles Stopping
+	Stopped  Phase = "stopped"  // the actor handles Stopped
+)
+
+// Phases returns all phases in their order.
+func Phases() []Phase {
+	return []Phase{Starting, Phase(Fetch), Phase(Analyze), Phase(Write), Retrying, Stopping, Stopped}
+}
+
+// Cancel is when somebody cancels the run.
+type Cancel string
+
+// The cancels: never, accepted before the fault, at the same moment, after it.
+const (
+	NoCancel     Cancel = "no-cancel"
+	CancelBefore Cancel = "before"
+	CancelWith   Cancel = "with"
+	CancelAfter  Cancel = "after"
+)
+
+// Cancels returns all cancels.
+func Cancels() []Cancel { return []Cancel{NoCancel, CancelBefore, CancelWith, CancelAfter} }
+
+// Fault is a failure at a place and a time.
+type Fault struct {
+	Failure Failure
+	Actor   string // a task's name, or RunActor
+	Phase   Phase
+}
+
+// String returns failure@actor/phase.
+func (f Fault) String() string { return fmt.Sprintf("%s@%s/%s", f.Failure, f.Actor, f.Phase) }
+
+// Cell is a cell of the table failure × actor × phase × cancel.
+type Cell struct {
+	Fault
+	Cancel Cancel
+}
+
+// String returns the fault and the cancel.
+func (c Cell) String() string { return c.Fault.String() + " " + string(c.Cancel) }
+
+// AllFaults returns every fault that is possible.
+func AllFaults() []Fault {
+	var all []Fault
+	for _, task := range Tasks() {
+		for _, f := range WorkFailures() {
+			all = append(all, Fault{f, task, Phase(task)})
+		}
+	}
+	for _, name := range append(Tasks(), RunActor) {
+		for _, phase := range Phases() {
+			for _, f := range slices.Concat(TurnFailures(), PIDFailures()) {
+				if possible(f, phase) {
+					all = append(all, Fault{f, name, phase})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// possible: what is stopping already cannot be stopped, and what has stopped is nobody's child that could be abandoned.
+func possible(f Failure, phase Phase) bool {
+	switch phase {
+	case Stopping:
+		return slices.Contains(TurnFailures(), f)
+	case Stopped:
+		return slices.Contains(TurnFailures(), f) && f != TurnBlock
+	}
+	return true
+}
+
+// Cells returns every cell that is possible.
+func Cells() []Cell {
+	var all []Cell
+	for _, f := range AllFaults() {
+		for _, c := range Cancels() {
+			// The run's actor cannot accept a cancel before it has started, and a run that waits for an attempt ends at
+			// once when it is cancelled.
+			early := f.Actor == RunActor && f.Phase == Starting || f.Phase == Retrying
+			if c != CancelBefore || !early {
+				all = append(all, Cell{f, c})
+			}
+		}
+	}
+	return all
+}
+
+// Weather is how a run's journal behaves.
+type Weather string
+
+// The weathers.
+const (
+	Calm      Weather = "calm"
+	Slow      Weather = "slow"      // every append takes 1 to 3 ms
+	Refusing  Weather = "refusing"  // some appends are refused, never more than two in a row
+	Uncertain Weather = "uncertain" // of some appends nobody knows whether they landed
+)
+
+// Weathers returns all weathers.
+func Weathers() []Weather { return []Weather{Calm, Slow, Refusing, Uncertain} }
+
+// Plan is what goes wrong in one run. The same seed always makes the same plan.
+type Plan struct {
+	Seed    uint64
+	Faults  []Fault // the cancel goes with the first
+	Cancel  Cancel
+	Journal Weather
+}
+
+// NewPlan makes the plan of the seed. Any len(Cells()) seeds in a row have every cell as their first fault; every other
+// such stretch adds a second fault.
+func NewPlan(seed uint64) Plan {
+	cells := Cells()
+	n := uint64(len(cells))
+	cell := cells[seed%n]
+	dice := rand.New(rand.NewPCG(seed, 0))
+	p := Plan{Seed: seed, Faults: []Fault{cell.Fault}, Cancel: cell.Cancel}
+	if seed/n%2 == 1 {
+		all := AllFaults()
+		p.Faults = append(p.Faults, all[dice.IntN(len(all))])
+	}
+	p.Journal = Weathers()[dice.IntN(len(Weathers()))]
+	return p
+}
+
+// String returns the plan in one line.
+func (p Plan) String() string {
+	var faults []string
+	for _, f := range p.Faults {
+		faults = append(faults, f.String())
+	}
+	return fmt.Sprintf("seed %d: %s, cancel %s, journal %s", p.Seed, strings.Join(faults, " + "), p.Cancel, p.Journal)
+}
+
+// Outcome is how a run ended.
+type Outcome struct {
+	Status messages.Status
+	By     messages.Author
+	Cause  messages.Cause
+}
+
+// Outcome returns how a run ends whose only fault this is, without a cancel.
+func (f Fault) Outcome() Outcome {
+	failed := func(by messages.Author, c messages.Cause) Outcome { return Outcome{messages.Failed, by, c} }
+	if f.harmless() {
+		return Outcome{messages.Completed, messages.ByRun, ""}
+	}
+	by := messages.ByRun
+	if f.Actor == RunActor {
+		by = messages.BySupervisor
+	}
+	switch f.Failure {
+	case TurnBlock:
+		if f.Actor == RunActor {
+			return failed(by, messages.CauseStalled)
+		}
+		return failed(by, messages.CauseDeadline)
+	case Failure(Hang), Failure(Deaf):
+		return failed(by, messages.CauseDeadline)
+	case Failure(Fail), Stop, Poison:
+		return failed(by, messages.CauseError)
+	}
+	return failed(by, messages.CausePanic)
+}
+
+func (f Fault) harmless() bool {
+	switch {
+	case f.Failure == None || f.Failure == Failure(Retry) || f.Failure == Flood:
+		return true
+	case f.Phase == Stopping || f.Phase == Stopped: // the work was done, and for the run the last word written
+		return true
+	case f.Actor == RunActor || slices.Contains(WorkFailures(), f.Failure):
+		return false
+	case f.Phase == Retrying: // the next attempt gets a new actor where the old one is gone
+		return f.Failure != TurnBlock
+	}
+	order := Tasks()
+	return slices.Index(order, f.Actor) < slices.Index(order, string(f.Phase)) // its task was done
+}
+
+// Outcomes returns the ends that the plan allows.
+func (p Plan) Outcomes() []Outcome {
+	var ends []Outcome
+	completes, lethal := true, false
+	for _, f := range p.Faults {
+		if f.harmless() {
+			continue
+		}
+		// Of two faults of an actor between attempts the other may be the one that kills it, for a new one to begin anew.
+		completes = completes && len(p.Faults) > 1 && f.Phase == Retrying
+		ends = append(ends, f.Outcome())
+		lethal = lethal || f.Actor == RunActor
+	}
+	if completes {
+		ends = append(ends, Outcome{messages.Completed, messages.ByRun, ""})
+	}
+	if len(p.Faults) > 1 && slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Actor == RunActor && f.Failure == TurnBlock }) {
+		ends = append(ends, Outcome{messages.Failed, messages.BySupervisor, messages.CauseStalled})
+	}
+	if p.Cancel == NoCancel {
+		return ends
+	}
+	canceled := Outcome{messages.Canceled, messages.ByRun, messages.CauseCanceledByUser}
+	ends = append(ends, canceled)
+	if lethal {
+		canceled.By = messages.BySupervisor
+		ends = append(ends, canceled)
+	}
+	return ends
+}
+
+// Judge says whether the plan allows the end.
+func (p Plan) Judge(end messages.State) error {
+	if end.End == nil {
+		return fmt.Errorf("%s: the run has not ended", p)
+	}
+	got := Outcome{end.Status, end.End.By, end.End.Cause}
+	if allowed := p.Outcomes(); !slices.Contains(allowed, got) {
+		return fmt.Errorf("%s: ended as %v, allowed are %v", p, got, allowed)
+	}
+	if end.End.Cause == messages.CausePanic && end.End.Error.Stack == "" {
+		return fmt.Errorf("%s: a panic without its stack", p)
+	}
+	return nil
+}
