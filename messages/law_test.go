@@ -128,6 +128,19 @@ func TestMergingKeepsMilestonesApart(t *testing.T) {
 	}
 }
 
+// A text, a task and a tool call may bear one name; the name of a text and of a thought is one stream's.
+func TestMergingKeepsNamesakesApart(t *testing.T) {
+	var log []messages.Event
+	for i, b := range []messages.Body{
+		messages.TextDelta{Stream: "same", Text: "x"}, messages.Progress{Task: "same", Done: 1}, messages.ToolProgress{Call: "same", Done: 2},
+		lines(1, "same"), messages.Progress{Task: "same", Done: 3}, messages.ToolProgress{Call: "same", Done: 4},
+	} {
+		log = append(log, next(uint64(i+5), b))
+	}
+	same(t, "the parts", messages.Merge(log).Body, messages.Merged{Parts: []messages.Body{
+		messages.TextDelta{Stream: "same", Text: "x"}, messages.Progress{Task: "same", Done: 3}, messages.ToolProgress{Call: "same", Done: 4}, lines(1, "same")}})
+}
+
 func drawFilter(t *rapid.T) messages.Filter {
 	kinds := []messages.Kind{"text.delta", "thought.delta", "text.done", "progress", "log", "tool.progress", "run.started", "merged", "task.failed"}
 	streams := []string{"text.", "mind.", "text.task1", "mind.task1", "other.task1"}

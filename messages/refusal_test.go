@@ -319,7 +319,16 @@ func streams() []mutation {
 		{"a count that wraps", "full", RuleStream, body(func(b *TextDelta) { b.Count = ^uint64(0) })},
 		{"a merged delta that contradicts", "full", RuleStream, again("HeXlo", 2)},
 		{"a merged delta that ends too soon", "full", RuleStream, again("He", 1)},
-		{"a merged delta of too few", "full", RuleStream, insert(second, Progress{Task: "a"}, TextDelta{Stream: "x", Task: "a", Index: 1, Offset: 5})},
+		{"a merged delta of fewer than were said", "full", RuleStream, func(m *mutant) bool {
+			i, ok := m.find(second)
+			if ok {
+				d := m.log[i].Body.(TextDelta)
+				m.insert(i+1, TextDelta{Stream: d.Stream, Task: d.Task, Count: 1, Text: "Hello!"})
+				m.log[i+1].From -= 2
+			}
+			return ok
+		}},
+		{"a new delta that repeats an ordinal", "full", RuleStream, insert(second, Progress{Task: "a"}, TextDelta{Stream: "x", Task: "a", Index: 1, Offset: 5})},
 		{"a delta after done", "full", RuleStream, insert(ofKind(KindTextDone), TextDelta{Stream: "x", Task: "a", Index: 2, Offset: 5})},
 		{"a thought after its done", "full", RuleStream, insert(ofKind(KindThoughtDone), ThoughtDelta{Stream: "m", Task: "a", Index: 1, Offset: 2})},
 		{"done twice", "full", RuleStream, insert(ofKind(KindTextDone), textDone("x", "a", "Hello"))},

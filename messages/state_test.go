@@ -125,3 +125,24 @@ func TestLongTextsFoldInPlace(t *testing.T) {
 		t.Errorf("%d bytes, %.1f allocations per delta", text.Len(), perDelta)
 	}
 }
+
+// What was seen live and not journaled is taken back: texts, progress of tasks and of tool calls, and the log. The State
+// of the reader that saw it stays as it was.
+func TestRecoveryTakesBack(t *testing.T) {
+	open := told(messages.RunQueued{Job: "generate"}, messages.RunStarted{}, messages.ToolStarted{Call: "old", Tool: "read"},
+		messages.ToolStarted{Call: "new", Tool: "read"}, messages.TextDelta{Stream: "kept", Text: "Hel"}, messages.ToolProgress{Call: "old", Done: 1},
+		messages.Progress{Done: 1}, lines(1, "one"))
+	live := tell(open, messages.TextDelta{Stream: "kept", Index: 1, Offset: 3, Text: "p"}, messages.TextDelta{Stream: "lost", Text: "x"},
+		messages.ToolProgress{Call: "old", Done: 2}, messages.ToolProgress{Call: "new", Done: 7}, messages.Progress{Done: 5}, lines(2, "two"))
+	durable := fold(t, messages.State{}, open...)
+	seen := fold(t, durable, live[len(open):]...)
+	before := asJSON(t, seen)
+	from, seq, rewind := durable.Recovery()
+	e := messages.Event{RunID: runID, From: from, Seq: seq, Time: epoch, Body: messages.RunRecovered{Rewind: rewind}}
+	after := fold(t, seen, e)
+	same(t, "both readers", after, fold(t, durable, e))
+	same(t, "the reader's earlier state", seen, json.RawMessage(before))
+	if after.Calls[0].Progress.Done != 1 || after.Calls[1].Progress.Done != 0 || len(after.Streams) != 1 {
+		t.Errorf("after recovery: %s", asJSON(t, after))
+	}
+}
