@@ -58,7 +58,7 @@ func talk(n int) actors.Job {
 	})
 }
 
-func fold(t *testing.T, events []messages.Event) messages.State {
+func folded(t *testing.T, events []messages.Event) messages.State {
 	t.Helper()
 	var s messages.State
 	for _, e := range events {
@@ -91,7 +91,7 @@ func TestSubscribe(t *testing.T) {
 				if end := <-l.ended; end.Err != nil || end.Run != run.ID() {
 					t.Errorf("end: %+v", end)
 				}
-				state := fold(t, l.events)
+				state := folded(t, l.events)
 				if answer, _ := state.Stream("answer"); state.Status != messages.Completed || answer.Len() != 3000 {
 					t.Errorf("%s, %d bytes", state.Status, answer.Len())
 				}
@@ -129,7 +129,7 @@ func TestSubscriberCrashes(t *testing.T) {
 		if end := <-next.ended; end.Err != nil {
 			t.Errorf("end: %+v", end)
 		}
-		if state := fold(t, append(crashing.events, next.events...)); state.Status != messages.Completed {
+		if state := folded(t, append(crashing.events, next.events...)); state.Status != messages.Completed {
 			t.Errorf("both together: %s", state.Status)
 		}
 		s.Node().Root().Stop(pid)

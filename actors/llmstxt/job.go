@@ -2,6 +2,7 @@ package llmstxt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path"
@@ -108,7 +109,7 @@ func gathered(repo *scan.Repository) string {
 }
 
 func limit(err error) error {
-	if over, ok := err.(*scan.LimitError); ok {
+	if over, ok := errors.AsType[*scan.LimitError](err); ok {
 		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%v", over)
 	}
 	return err
