@@ -328,9 +328,11 @@ func TestTwoChildrenCrashTogether(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
 		o := newOffice(t, n, supervision.Options{Strategy: supervision.OneForAll}, named("a", "b", "c")...)
 		hold, release := block(t)
-		n.Root().Send(o.sup, do(hold)) // not understood, but the two are in the mailbox before anything happens
-		n.Root().Send(o.pidOf("a"), do(throwError))
-		n.Root().Send(o.pidOf("c"), do(throwError))
+		n.Root().Send(o.sup, supervision.StartChild{ChildSpec: supervision.ChildSpec{ // holds the supervisor itself
+			Name: "d", New: func() actor.Actor { hold(nil); panic("not needed") },
+		}})
+		o.order("a", throwError)
+		o.order("c", throwError)
 		release()
 		synctest.Wait()
 		if o.made["a"] != 2 || o.made["b"] != 2 || o.made["c"] != 2 || !n.Alive(o.sup) {
@@ -466,8 +468,10 @@ func TestHungChildCanBeRemoved(t *testing.T) {
 			t.Error("a was not started anew")
 		}
 		release()
+		synctest.Wait()
+		o.diary.want(t, "+a2 -a1")
 		o.send(supervision.Shutdown{})
-		o.diary.want(t, "+a2 -a1 -a2 -b2")
+		o.diary.want(t, "-a2 -b2")
 	})
 }
 
