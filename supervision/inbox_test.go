@@ -1,0 +1,151 @@
+package supervision_test
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"weak"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// numbered is message i of a sender.
+type numbered struct{ sender, i int }
+
+func TestFloodKeepsEverySendersOrder(t *testing.T) {
+	const senders, each = 10, 1000
+	inNode(t, func(t *testing.T, n *supervision.Node) {
+		next := make([]int, senders)
+		f := newFamily(t, n)
+		sink := f.startFunc("sink", func(ctx actor.Context) {
+			if m, ok := ctx.Message().(numbered); ok {
+				if next[m.sender] != m.i {
+					t.Errorf("sender %d: message %d came when %d was due", m.sender, m.i, next[m.sender])
+				}
+				next[m.sender]++
+			}
+		})
+		var wg sync.WaitGroup
+		for s := range senders {
+			wg.Go(func() {
+				for i := range each {
+					n.Root().Send(sink, numbered{s, i})
+				}
+			})
+		}
+		wg.Wait()
+		synctest.Wait()
+		for s, got := range next {
+			if got != each {
+				t.Errorf("sender %d: %d of %d messages", s, got, each)
+			}
+		}
+	})
+}
+
+// A stop overtakes what is queued, and what is queued is not handled any more.
+func TestStopOvertakesTheQueue(t *testing.T) {
+	inNode(t, func(t *testing.T, n *supervision.Node) {
+		f := newFamily(t, n)
+		hold, release := block(t)
+		handled := 0
+		child := f.startFunc("child", func(ctx actor.Context) {
+			if _, ok := ctx.Message().(numbered); ok {
+				handled++
+			}
+		})
+		f.tell(child, hold)
+		for i := range 100 {
+			n.Root().Send(child, numbered{0, i})
+		}
+		f.ask("child")
+		release()
+		synctest.Wait()
+		if f.onlyExit(); handled != 0 {
+			t.Errorf("%d messages were handled before the stop", handled)
+		}
+	})
+}
+
+// Nobody here resumes an actor, but the library's interface lets a strategy do it.
+func TestSuspendedActorHandlesNothingUntilResumed(t *testing.T) {
+	inNode(t, func(t *testing.T, n *supervision.Node) {
+		f := newFamily(t, n)
+		handled := 0
+		child := f.startFunc("child", func(ctx actor.Context) {
+			if _, ok := ctx.Message().(numbered); ok {
+				handled++
+			}
+		})
+		process, _ := n.System().ProcessRegistry.Get(child)
+		process.SendSystemMessage(child, &actor.SuspendMailbox{})
+		n.Root().Send(child, numbered{})
+		synctest.Wait()
+		if handled != 0 {
+			t.Error("handled while suspended")
+		}
+		process.SendSystemMessage(child, &actor.ResumeMailbox{})
+		synctest.Wait()
+		if handled != 1 {
+			t.Errorf("%d messages handled after the resume", handled)
+		}
+	})
+}
+
+// A handled message is let go of, by an idle mailbox and by one that is never empty.
+func TestHandledMessagesAreNotKept(t *testing.T) {
+	inNode(t, func(t *testing.T, n *supervision.Node) {
+		f := newFamily(t, n)
+		child := f.startFunc("child", nil)
+		hold, release := block(t)
+		sent := make([]weak.Pointer[[1 << 16]byte], 10)
+		for i := range sent {
+			big := new([1 << 16]byte)
+			sent[i] = weak.Make(big)
+			n.Root().Send(child, big)
+		}
+		n.Root().Send(child, do(hold))
+		n.Root().Send(child, "behind")
+		synctest.Wait()
+		runtime.GC()
+		for i, big := range sent {
+			if big.Value() != nil {
+				t.Errorf("message %d is kept", i)
+			}
+		}
+		release()
+	})
+}
+
+// Spawning is safe for concurrent use: no child gets another's actor.
+func TestConcurrentStarts(t *testing.T) {
+	inNode(t, func(t *testing.T, n *supervision.Node) {
+		const parents, each = 20, 10
+		var wrong sync.Map
+		for p := range parents {
+			body := &parent{Children: supervision.NewChildren(n)}
+			pid := n.Root().Spawn(n.Props(func() actor.Actor { return body }))
+			n.Root().Send(pid, do(func(ctx actor.Context) {
+				for i := range each {
+					name := fmt.Sprint("child", p, "-", i)
+					_, err := body.Start(ctx, supervision.ChildSpec{Name: name, New: func() actor.Actor {
+						return obeying(func(ctx actor.Context) {
+							if want := ctx.Parent().Id + "/" + name; ctx.Self().Id != want {
+								wrong.Store(ctx.Self().Id, want)
+							}
+						})
+					}})
+					if err != nil {
+						wrong.Store(name, err)
+					}
+				}
+			}))
+		}
+		synctest.Wait()
+		wrong.Range(func(k, v any) bool { t.Errorf("%v, want %v", k, v); return true })
+	})
+}
