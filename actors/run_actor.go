@@ -30,6 +30,7 @@ type runActor struct {
 	word    messages.Body       // the terminal to write; nil while the run works
 	says    string              // the message of word
 	written bool                // the last word is in the log
+	limited bool                // the hard limit is armed
 	gaveUp  bool                // the hard limit has passed: what still runs is abandoned
 	timers  []*time.Timer
 }
@@ -287,7 +288,12 @@ func (r *runActor) attemptOver(c actor.Context, a *attempt, err error) {
 	r.after(c, d.Delay, &retryDue{r.now})
 }
 
+// restart begins the next attempt, once the work of the one before has ended: its actor may have gone without it.
 func (r *runActor) restart(c actor.Context) {
+	if before := r.working(); before != nil {
+		r.await(c, before, &retryDue{r.now})
+		return
+	}
 	if r.PID(r.now.task.Name) == nil {
 		if _, err := r.spawn(c, r.now.task.Name); err != nil {
 			r.fail(c, r.now.task.Name, err)

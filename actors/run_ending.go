@@ -62,13 +62,21 @@ func (r *runActor) wind(c actor.Context, word messages.Body, says string, cause 
 	if !first {
 		return
 	}
-	if r.now == nil || !r.now.running() {
+	if r.working() == nil {
 		r.stopChildren(c)
 	} else {
 		r.after(c, r.system.config.CancelSoft, &softLimit{})
-		r.after(c, r.system.config.CancelHard, &hardLimit{})
 	}
 	r.settle(c)
+}
+
+// working returns the attempt whose work has not ended, or nil. Its actor may be gone, and it need not be the current
+// one any more.
+func (r *runActor) working() *attempt {
+	if a := r.run.attempt(); a != nil && a.running() {
+		return a
+	}
+	return nil
 }
 
 func (r *runActor) stopChildren(c actor.Context) {
@@ -82,9 +90,12 @@ func (r *runActor) settle(c actor.Context) {
 	if r.word == nil {
 		return
 	}
-	if a := r.run.attempt(); a != nil && a.running() && !r.gaveUp {
-		root, self := r.system.node.Root(), c.Self()
-		a.work.Load().OnEnd(func() { root.Send(self, &workGone{}) })
+	if a := r.working(); a != nil && !r.gaveUp {
+		r.await(c, a, &workGone{})
+		if !r.limited {
+			r.limited = true
+			r.after(c, r.system.config.CancelHard, &hardLimit{})
+		}
 		return
 	}
 	r.stopChildren(c)
@@ -94,10 +105,16 @@ func (r *runActor) settle(c actor.Context) {
 	r.lastWord(c)
 }
 
+// await sends the actor the message when the attempt's work has ended.
+func (r *runActor) await(c actor.Context, a *attempt, message any) {
+	root, self := r.system.node.Root(), c.Self()
+	a.work.Load().OnEnd(func() { root.Send(self, message) })
+}
+
 // abandon gives up on what the hard limit found alive.
 func (r *runActor) abandon(c actor.Context) {
 	r.gaveUp = true
-	if a := r.run.attempt(); a != nil && a.running() {
+	if a := r.working(); a != nil {
 		a.work.Load().Abandon()
 	}
 	for _, t := range r.run.job.Tasks {

@@ -301,6 +301,10 @@ func (t *Trial) atWork(task string, attempt int) {
 		switch {
 		case late && i == 0 && t.Plan.Cancel == CancelBefore && task == Write:
 			t.cancel()
+		case f.Failure == None && f.Actor == task:
+			t.fire(i)
+			t.cancelBefore(i)
+			t.hit(i)
 		case f.Phase == Phase(task) && !f.ofWork():
 			t.reach(i)
 			time.Sleep(2 * time.Millisecond)
@@ -313,7 +317,7 @@ func (f Fault) ofWork() bool { return slices.Contains(WorkFailures(), f.Failure)
 // failureOf returns the fault that the task's attempt is to fail with, or -1.
 func (t *Trial) failureOf(task string, attempt int) int {
 	for i, f := range t.Plan.Faults {
-		if f.Actor == task && f.ofWork() {
+		if f.Actor == task && f.ofWork() && f.Failure != None {
 			if attempt--; attempt == 0 {
 				return i
 			}
@@ -337,8 +341,6 @@ func (t *Trial) retries(task string) bool {
 func (t *Trial) fail(ctx context.Context, c *actors.TaskContext, i int) error {
 	fault := t.Plan.Faults[i]
 	switch fault.Failure {
-	case None:
-		return nil
 	case DeltasPanic:
 		for range 20 {
 			_ = c.Say("last words of "+fault.Actor, "x") // a cancelled task panics all the same

@@ -251,8 +251,11 @@ func (p Plan) Outcomes() []Outcome {
 	if completes {
 		ends = append(ends, Outcome{messages.Completed, messages.ByRun, ""})
 	}
-	if len(p.Faults) > 1 && slices.ContainsFunc(p.Faults, func(f Fault) bool { return f.Actor == RunActor && f.Failure == TurnBlock }) {
-		ends = append(ends, Outcome{messages.Failed, messages.BySupervisor, messages.CauseStalled})
+	for _, f := range p.Faults {
+		// What would have done no harm where it was to block may block earlier, because of the other fault.
+		if f.Failure == TurnBlock && len(p.Faults) > 1 {
+			ends = append(ends, Fault{TurnBlock, f.Actor, Starting}.Outcome())
+		}
 	}
 	if p.Cancel == NoCancel {
 		return ends

@@ -1,0 +1,254 @@
+package actors_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+// stall is how long a stage's runs may be silent, and taskDeadline how long their tasks may take.
+const (
+	stall        = time.Minute
+	taskDeadline = 10 * time.Second
+)
+
+// stage is a System in a bubble of virtual time, for thousands of runs with plans.
+type stage struct {
+	t      *testing.T
+	s      *actors.System
+	faults *testkit.Faults
+	ended  []messages.State // of the trials, in their order
+	trials []*testkit.Trial
+}
+
+// onStage plays on a System of its own, and at the end demands that everything is at rest: no actor of a run is alive,
+// no goroutine is left but the deaf ones, and those were counted exactly; a goroutine of anybody else's fails the bubble.
+func onStage(t *testing.T, play func(*stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		st := &stage{t: t, faults: testkit.NewFaults()}
+		st.s = open(t, actors.Config{
+			Inject:  st.faults.Inject,
+			Journal: &testkit.Journal{Journal: actors.NewMemoryJournal(), Disturb: st.faults.Disturb},
+			Stall:   stall, MaxRuns: 1 << 20,
+		})
+		play(st)
+		st.rest()
+	})
+}
+
+// script says a little in each task.
+func script() testkit.Script {
+	artifact := messages.Artifact{Name: "llms.txt", Bytes: 1, SHA256: messages.Digest("x")}
+	return testkit.Script{
+		Deadline: taskDeadline,
+		Fetch:    []testkit.Step{{Do: testkit.Report, Done: 1, Total: 1}, {Do: testkit.Log, Text: "fetched"}},
+		Analyze:  []testkit.Step{{Do: testkit.Say, Text: "thus ", Times: 3}, {Do: testkit.Said, Text: "thus thus thus "}},
+		Write:    []testkit.Step{{Do: testkit.Emit, Body: messages.ArtifactWritten{Artifact: artifact}}},
+	}
+}
+
+// wave is how many runs a stage has at a time.
+const wave = 250
+
+// play runs the plans, a wave at a time, and judges how each ends.
+func (st *stage) play(plans ...testkit.Plan) {
+	st.t.Helper()
+	for some := range slices.Chunk(plans, wave) {
+		first := len(st.trials)
+		st.trials = append(st.trials, make([]*testkit.Trial, len(some))...)
+		st.ended = append(st.ended, make([]messages.State, len(some))...)
+		var all sync.WaitGroup
+		for i, plan := range some {
+			all.Go(func() { st.trials[first+i], st.ended[first+i] = st.run(plan) })
+		}
+		all.Wait()
+	}
+}
+
+func (st *stage) run(plan testkit.Plan) (*testkit.Trial, messages.State) {
+	trial, err := st.faults.Start(context.Background(), st.s, script(), plan)
+	if err != nil {
+		st.errorf(plan, "Start: %v", err)
+		return trial, messages.State{}
+	}
+	events, err := readAll(trial.Run, 0)
+	if err := errors.Join(err, testkit.Check(events)); err != nil {
+		st.errorf(plan, "%v", err)
+	}
+	state := foldAll(events)
+	if err := plan.Judge(state); err != nil {
+		st.errorf(plan, "%v", err)
+	}
+	return trial, state
+}
+
+func (st *stage) errorf(plan testkit.Plan, format string, args ...any) {
+	st.t.Helper()
+	st.t.Errorf("%s\n"+format, append([]any{plan}, args...)...)
+}
+
+func readAll(run *actors.Run, after uint64) ([]messages.Event, error) {
+	var events []messages.Event
+	for e, err := range run.Events(context.Background(), after) {
+		if err != nil {
+			return events, err
+		}
+		events = append(events, e)
+	}
+	return events, nil
+}
+
+func foldAll(events []messages.Event) messages.State {
+	var state messages.State
+	for _, e := range events {
+		state, _ = state.Apply(e)
+	}
+	return state
+}
+
+// rest waits until whatever ends by itself has ended, and counts what is left.
+func (st *stage) rest() {
+	time.Sleep(2*stall + 30*time.Second)
+	synctest.Wait()
+	for i, trial := range st.trials {
+		st.atRest(trial, st.ended[i])
+	}
+	deaf, ever := st.faults.Deaf()
+	n := st.s.Node().Counters()
+	if n.Tasks != deaf || n.AbandonedTasks != ever {
+		st.t.Errorf("%d goroutines of tasks are left and %d were abandoned, but %d are deaf and %d were", n.Tasks, n.AbandonedTasks, deaf, ever)
+	}
+	stats, runs := st.s.Stats(), int64(len(st.trials))
+	if stats.Active != 0 || stats.Started != runs || stats.Ended != runs || stats.AbandonedTasks != ever {
+		st.t.Errorf("of %d runs with %d deaf tasks the counters say %+v", runs, ever, stats)
+	}
+	st.faults.Release()
+	time.Sleep(time.Second)
+	synctest.Wait()
+	if n := st.s.Node().Counters(); n.Tasks != 0 {
+		st.t.Errorf("%d goroutines of tasks are left after the release", n.Tasks)
+	}
+}
+
+// atRest demands that nothing of the run is alive, and that its log is what it was, read from anywhere.
+func (st *stage) atRest(trial *testkit.Trial, ended messages.State) {
+	if trial.Run == nil {
+		return
+	}
+	for _, name := range append(testkit.Tasks(), "") {
+		if pid := st.s.PID(trial.Run.ID(), name); st.s.Node().Alive(pid) {
+			st.errorf(trial.Plan, "%s is alive", pid.Id)
+		}
+	}
+	after := trial.Plan.Seed % max(ended.Seq, 1)
+	tail, err := readAll(trial.Run, after)
+	if err := errors.Join(err, testkit.CheckTail(after, tail)); err != nil {
+		st.errorf(trial.Plan, "past %d, after the end: %v", after, err)
+	}
+}
+
+// TestScenarios has every fault at every place and time where it is possible, with every cancel, three times over.
+func TestScenarios(t *testing.T) {
+	onStage(t, func(st *stage) {
+		cells := testkit.Cells()
+		var plans []testkit.Plan
+		for i, cell := range slices.Concat(cells, cells, cells) {
+			plans = append(plans, testkit.Plan{Seed: uint64(i), Faults: []testkit.Fault{cell.Fault}, Cancel: cell.Cancel,
+				Journal: testkit.Weathers()[i/len(cells)]})
+		}
+		st.play(plans...)
+		hits := st.faults.Hits()
+		for _, cell := range cells {
+			if hits[cell] == 0 {
+				t.Errorf("%s has not happened", cell)
+			}
+		}
+		// Alone, a fault blocks one actor at most, and that one is abandoned.
+		if _, ever := st.faults.Blocked(); st.s.Stats().AbandonedActors != ever {
+			t.Errorf("%d actors were abandoned, but %d were blocked", st.s.Stats().AbandonedActors, ever)
+		}
+	})
+}
+
+// TestScenarioPairs has every pair of failures in two places each, and every cancel.
+func TestScenarioPairs(t *testing.T) {
+	faults := testkit.AllFaults()
+	places := map[testkit.Failure][]testkit.Fault{}
+	for _, f := range faults {
+		places[f.Failure] = append(places[f.Failure], f)
+	}
+	failures := slices.Concat(testkit.WorkFailures(), testkit.TurnFailures(), testkit.PIDFailures())
+	var plans []testkit.Plan
+	for _, a := range failures {
+		for _, b := range failures {
+			for _, cancel := range testkit.Cancels() {
+				i := len(plans)
+				pair := []testkit.Fault{places[a][i%len(places[a])], places[b][i*7%len(places[b])]}
+				if i%2 == 0 { // both at the same actor and phase, where that is possible
+					pair[1] = beside(pair[0], places[b])
+				}
+				plans = append(plans, testkit.Plan{Seed: uint64(i), Faults: pair, Cancel: cancel, Journal: testkit.Calm})
+			}
+		}
+	}
+	onStage(t, func(st *stage) { st.play(plans...) })
+}
+
+// beside returns the fault of the list that is nearest to f: at its actor and phase, or its actor, or anywhere.
+func beside(f testkit.Fault, list []testkit.Fault) testkit.Fault {
+	best := list[0]
+	for _, g := range list {
+		switch {
+		case g.Actor == f.Actor && g.Phase == f.Phase:
+			return g
+		case g.Actor == f.Actor:
+			best = g
+		}
+	}
+	return best
+}
+
+// TestScenarioResponsive asks a run whose task is deaf for its State and cancels it: it answers at once, and its last
+// word comes when the hard limit has passed.
+func TestScenarioResponsive(t *testing.T) {
+	for _, task := range testkit.Tasks() {
+		onStage(t, func(st *stage) {
+			t := st.t
+			deaf := testkit.Fault{Failure: testkit.Failure(testkit.Deaf), Actor: task, Phase: testkit.Phase(task)}
+			trial, err := st.faults.Start(t.Context(), st.s, script(), testkit.Plan{Faults: []testkit.Fault{deaf}, Cancel: testkit.NoCancel})
+			if err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Second)
+			begin := time.Now()
+			state, err := trial.Run.State(t.Context())
+			if at, _ := state.Task(task); err != nil || at.Status != messages.TaskRunning {
+				t.Errorf("%s is %+v: %v", task, at, err)
+			}
+			if err := trial.Run.Cancel(t.Context(), "now"); err != nil {
+				t.Error(err)
+			}
+			if took := time.Since(begin); took != 0 {
+				t.Errorf("the run took %s to answer while %s was deaf", took, task)
+			}
+			state, err = trial.Run.State(t.Context())
+			if err != nil || !state.Canceling {
+				t.Errorf("the cancel that was accepted is not in the log: %v", err)
+			}
+			end, err := trial.Run.Wait(t.Context())
+			if took := time.Since(begin); err != nil || end.Status != messages.Canceled || took != 5*time.Second {
+				t.Errorf("ended as %s after %s: %v", end.Status, took, err)
+			}
+			st.trials, st.ended = append(st.trials, trial), append(st.ended, end)
+		})
+	}
+}
