@@ -29,11 +29,10 @@ func version() string {
 	if !ok {
 		return "devel"
 	}
-	v := info.Main.Version
 	for _, s := range info.Settings {
 		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			v += " " + s.Value[:12]
+			return info.Main.Version + " " + s.Value[:12]
 		}
 	}
-	return v
+	return info.Main.Version
 }
