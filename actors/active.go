@@ -18,7 +18,7 @@ type activeRun struct {
 	job      Job
 	log      *liveLog
 	ctx      context.Context // ends when the run is to wind down; its cause says why
-	cancel   context.CancelCauseFunc
+	end      context.CancelCauseFunc
 	deadline time.Time
 	stall    time.Duration
 	pid      *actor.PID
@@ -28,6 +28,15 @@ type activeRun struct {
 	current  *attempt    // the attempt under way, or the last
 	result   json.RawMessage
 	degraded bool
+}
+
+// cancel ends the run's context and cancels the attempt under way. An attempt whose work has not started yet looks at
+// the context once it has: deriving the work's context from the run's would cost each run half a kilobyte.
+func (r *activeRun) cancel(cause error) {
+	r.end(cause)
+	if a := r.attempt(); a != nil {
+		a.cancel(cause)
+	}
 }
 
 func (r *activeRun) setResult(result json.RawMessage, degraded bool) {

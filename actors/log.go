@@ -19,6 +19,8 @@ const (
 	compactAfter = 256
 	// readBatch is how many events one read returns; a reader that is further behind is given merged deltas.
 	readBatch = 256
+	// firstEvents is what there is room for from the start: few runs say less.
+	firstEvents = 6
 )
 
 // liveLog is the log of an active run. It is not an actor: whatever else fails, this may not.
@@ -57,18 +59,18 @@ type counts struct {
 }
 
 func newLog(id messages.RunID, j Journal, maxBytes int64, key Key, c *counts) *liveLog {
-	return &liveLog{id: id, journal: j, maxBytes: maxBytes, key: key, counts: c}
+	return &liveLog{id: id, journal: j, maxBytes: maxBytes, key: key, counts: c,
+		events: make([]messages.Event, 0, firstEvents)}
 }
 
 // record stamps and appends one event. It answers a *messages.Refusal when the event is not legal now.
 func (l *liveLog) record(body messages.Body, message string) error {
 	l.mu.Lock()
-	err := l.push(body, message)
-	l.mu.Unlock()
-	if err != nil {
+	if err := l.push(body, message); err != nil {
+		l.mu.Unlock()
 		return err
 	}
-	l.flush(body.Kind().Level() == messages.Milestone)
+	l.advance(body.Kind().Level() == messages.Milestone, false, false)
 	return nil
 }
 
@@ -90,8 +92,7 @@ func (l *liveLog) finish(word messages.Body, message string) bool {
 		err = l.push(messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
 			Error: messages.Errorf(messages.Code(messages.CauseError), "%v", err)}, err.Error())
 	}
-	l.mu.Unlock()
-	l.flush(true)
+	l.advance(true, false, false)
 	return err == nil
 }
 
@@ -135,21 +136,42 @@ func stamp(s messages.State, b messages.Body) messages.Body {
 	return b
 }
 
-// flush sends what waits to the journal: at once with a milestone, within journalDelay without.
-func (l *liveLog) flush(now bool) {
+// flush sends what waits to the journal.
+func (l *liveLog) flush() {
 	l.mu.Lock()
-	visible := l.reveal()
-	if !now && l.flushAt == nil && !l.sending && l.state.Seq > l.sent {
-		l.flushAt = time.AfterFunc(journalDelay, func() { l.flush(true) })
+	l.advance(true, false, false)
+}
+
+// flushAfter has what waits sent to the journal when the time has passed, unless it is sent before. Under mu.
+func (l *liveLog) flushAfter(d time.Duration) {
+	if l.flushAt != nil {
+		l.flushAt.Stop()
 	}
+	l.flushAt = time.AfterFunc(d, l.flush)
+}
+
+// advance shows what may be shown and sends what waits to the journal, now or within journalDelay. It tells those who
+// wait for either: shown says that more is visible already, and durable that the journal has more. It is called under mu
+// and unlocks it.
+func (l *liveLog) advance(now, shown, durable bool) {
+	shown = l.reveal() || shown
 	block, send := Block{}, false
 	if now {
 		block, send = l.nextBlock()
+	} else if l.flushAt == nil && !l.sending && l.gone == nil && l.state.Seq > l.sent {
+		l.flushAfter(journalDelay)
 	}
+	wake, once := l.waiting(shown, durable)
 	l.mu.Unlock()
-	l.changed(visible, visible)
+	if wake != nil {
+		close(wake)
+	}
+	for _, f := range once {
+		f()
+	}
 	if send {
-		l.journal.Append(block, func(err error) { l.appended(block, err) })
+		events := block.Events
+		l.journal.Append(block, func(err error) { l.appended(events, err) })
 	}
 }
 
@@ -178,52 +200,39 @@ func (l *liveLog) nextBlock() (Block, bool) {
 }
 
 // appended is told how an append ended.
-func (l *liveLog) appended(b Block, err error) {
+func (l *liveLog) appended(block []messages.Event, err error) {
 	if errors.Is(err, ErrUnknown) {
-		err = l.landed(b)
+		err = l.landed(block[0])
 	}
 	l.mu.Lock()
 	l.sending = false
-	again := false
 	var used *KeyUsedError
 	switch {
 	case err == nil:
-		l.failing, l.durable = 0, b.Events[len(b.Events)-1].Seq
+		l.failing, l.durable = 0, block[len(block)-1].Seq
 	case errors.Is(err, ErrFenced) || errors.Is(err, ErrSealed) || errors.As(err, &used):
 		l.drop(err)
 	default:
-		l.sent, again = b.Events[0].From-1, true
+		l.sent = block[0].From - 1
 		l.failing++
-	}
-	visible := l.reveal()
-	l.compact()
-	wait := min(journalDelay<<min(l.failing, 6), 5*time.Second)
-	l.mu.Unlock()
-	l.changed(visible, visible || err == nil)
-	if again {
 		l.counts.retries.Add(1)
-		time.AfterFunc(wait, func() { l.flush(true) })
-		return
+		l.flushAfter(min(journalDelay<<min(l.failing, 6), 5*time.Second))
 	}
-	l.flush(l.urgent())
+	shown := l.reveal()
+	l.compact()
+	urgent := l.visible < len(l.events) && l.flushAt == nil // a milestone waits for the journal
+	l.advance(urgent, shown, err == nil)
 }
 
-// urgent reports whether a milestone waits for the journal.
-func (l *liveLog) urgent() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.visible < len(l.events)
-}
-
-// landed finds out what became of a block whose append has no known outcome.
-func (l *liveLog) landed(b Block) error {
-	kept, err := l.journal.Read(context.Background(), l.id, b.Events[0].From-1)
+// landed finds out what became of a block, known by its first event, whose append has no known outcome.
+func (l *liveLog) landed(first messages.Event) error {
+	kept, err := l.journal.Read(context.Background(), l.id, first.From-1)
 	switch {
 	case messages.CodeOf(err) == messages.CodeNotFound || err == nil && len(kept) == 0:
 		return errNotLanded
 	case err != nil:
 		return err
-	case kept[0].Seq == b.Events[0].Seq && kept[0].Time.Equal(b.Events[0].Time) && kept[0].Kind() == b.Events[0].Kind():
+	case kept[0].Seq == first.Seq && kept[0].Time.Equal(first.Time) && kept[0].Kind() == first.Kind():
 		return nil
 	}
 	return ErrFenced
@@ -252,25 +261,15 @@ func (l *liveLog) reveal() bool {
 	return l.visible != before || l.gone != nil
 }
 
-// changed wakes the readers when more is visible, and calls who waits for any progress, the journal's included.
-func (l *liveLog) changed(visible, progress bool) {
-	if !progress {
-		return
-	}
-	l.mu.Lock()
-	once := l.once
-	l.once = nil
-	var wake chan struct{}
-	if visible {
+// waiting takes out the readers who wait for more to be visible, and those who wait for any progress. Under mu.
+func (l *liveLog) waiting(shown, durable bool) (wake chan struct{}, once []func()) {
+	if shown {
 		wake, l.wake = l.wake, nil
 	}
-	l.mu.Unlock()
-	if wake != nil {
-		close(wake)
+	if shown || durable {
+		once, l.once = l.once, nil
 	}
-	for _, f := range once {
-		f()
-	}
+	return wake, once
 }
 
 // compact merges the durable deltas at the log's end once there are many: runs of doubling length, so that the log

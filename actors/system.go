@@ -185,8 +185,8 @@ func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID
 
 func (s *System) newRun(job Job, queued messages.RunQueued, o Options) *activeRun {
 	id := messages.NewRunID()
-	ctx, cancel := context.WithCancelCause(context.Background())
-	r := &activeRun{id: id, job: job, ctx: ctx, cancel: cancel}
+	ctx, end := context.WithCancelCause(context.Background())
+	r := &activeRun{id: id, job: job, ctx: ctx, end: end}
 	wall := positive(time.Duration(queued.Limits.WallClockMS)*time.Millisecond, s.config.WallClock)
 	r.deadline = time.Now().Add(wall)
 	r.stall = positive(time.Duration(queued.Limits.StallMS)*time.Millisecond, s.config.Stall)

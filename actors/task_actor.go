@@ -53,12 +53,15 @@ func (a *taskActor) name(c actor.Context) string { return c.Self().Id[len(c.Pare
 
 func (a *taskActor) start(c actor.Context, now *attempt) {
 	a.now = now
-	work := a.system.node.Go(a.run.ctx, now.task.Name, c.Self(), c.Parent(), credits,
+	work := a.system.node.Go(context.Background(), now.task.Name, c.Self(), c.Parent(), credits,
 		func(ctx context.Context, w *supervision.Task) error {
 			now.work.CompareAndSwap(nil, w)
 			return now.task.Run(ctx, &TaskContext{attempt: now, work: w})
 		})
 	now.work.Store(work)
+	if a.run.ctx.Err() != nil {
+		work.Cancel(context.Cause(a.run.ctx))
+	}
 }
 
 func (a *taskActor) ended(c actor.Context, m *supervision.TaskEnded) {

@@ -29,6 +29,7 @@ func (n *Node) abandon(parent, child *actor.PID, process actor.Process) {
 		if !exists || registered != any(process) {
 			return false
 		}
+		n.anyAbandoned.Store(true)
 		n.abandoned.Store(child.Id, nil)
 		return true
 	})
@@ -43,6 +44,9 @@ func (n *Node) abandon(parent, child *actor.PID, process actor.Process) {
 }
 
 func (n *Node) wasAbandoned(id string) bool {
+	if !n.anyAbandoned.Load() {
+		return false
+	}
 	_, ok := n.abandoned.Load(id)
 	return ok
 }
@@ -50,6 +54,9 @@ func (n *Node) wasAbandoned(id string) bool {
 // freshName returns the name, or name~1, name~2 ... if the id was an abandoned actor's.
 func (n *Node) freshName(parent *actor.PID, name string) string {
 	fresh := name
+	if !n.anyAbandoned.Load() {
+		return fresh
+	}
 	for i := 1; n.wasAbandoned(parent.Id + "/" + fresh); i++ {
 		fresh = name + "~" + strconv.Itoa(i)
 	}

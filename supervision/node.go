@@ -20,7 +20,8 @@ type Node struct {
 
 	// abandoned holds the ids of abandoned actors. They are never used again: such an actor may yet come to its end, and
 	// would then unregister whoever has its id.
-	abandoned sync.Map
+	abandoned    sync.Map
+	anyAbandoned atomic.Bool
 }
 
 // Counters are read at one moment; each is exact by itself.

@@ -70,6 +70,15 @@ func (t *Task) Context() context.Context { return t.ctx }
 // Send sends msg to the sink. It blocks until there is a credit, and returns the cause when the task is canceled. After
 // [Task.Abandon] it sends nothing and returns [ErrAbandoned].
 func (t *Task) Send(msg any) error {
+	if err := t.credit(); err != nil {
+		return err
+	}
+	t.sink.send(&TaskMessage{t, msg})
+	return nil
+}
+
+// credit takes a credit. It is apart from Send to keep the stack of a goroutine that sends within its first 2 kB.
+func (t *Task) credit() error {
 	if t.ctx.Err() == nil {
 		select {
 		case t.credits <- struct{}{}:
@@ -82,7 +91,6 @@ func (t *Task) Send(msg any) error {
 	case t.ctx.Err() != nil:
 		return context.Cause(t.ctx)
 	}
-	t.sink.send(&TaskMessage{t, msg})
 	return nil
 }
 
