@@ -27,6 +27,7 @@ type stage struct {
 	faults *testkit.Faults
 	ended  []messages.State // of the trials, in their order
 	trials []*testkit.Trial
+	hint   string // how to repeat a plan, by its seed; "" where the test itself is the way
 }
 
 // onStage plays on a System of its own, and at the end demands that everything is at rest: no actor of a run is alive,
@@ -94,6 +95,9 @@ func (st *stage) run(plan testkit.Plan) (*testkit.Trial, messages.State) {
 func (st *stage) errorf(plan testkit.Plan, format string, args ...any) {
 	st.t.Helper()
 	st.t.Errorf("%s\n"+format, append([]any{plan}, args...)...)
+	if st.hint != "" {
+		st.t.Errorf("repeat it with: "+st.hint, plan.Seed)
+	}
 }
 
 func readAll(run *actors.Run, after uint64) ([]messages.Event, error) {

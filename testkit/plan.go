@@ -251,11 +251,8 @@ func (p Plan) Outcomes() []Outcome {
 	if completes {
 		ends = append(ends, Outcome{messages.Completed, messages.ByRun, ""})
 	}
-	for _, f := range p.Faults {
-		// What would have done no harm where it was to block may block earlier, because of the other fault.
-		if f.Failure == TurnBlock && len(p.Faults) > 1 {
-			ends = append(ends, Fault{TurnBlock, f.Actor, Starting}.Outcome())
-		}
+	if len(p.Faults) > 1 {
+		ends = append(ends, p.blocked()...)
 	}
 	if p.Cancel == NoCancel {
 		return ends
@@ -265,6 +262,22 @@ func (p Plan) Outcomes() []Outcome {
 	if lethal {
 		canceled.By = messages.BySupervisor
 		ends = append(ends, canceled)
+	}
+	return ends
+}
+
+// blocked returns the ends that come of an actor that blocks, and does so where it would do no harm, because of the other
+// fault: it cannot do its work, or, not yet gone, has no successor.
+func (p Plan) blocked() []Outcome {
+	var ends []Outcome
+	for i, f := range p.Faults {
+		if f.Failure != TurnBlock {
+			continue
+		}
+		ends = append(ends, Fault{TurnBlock, f.Actor, Starting}.Outcome())
+		if other := p.Faults[1-i]; other.Actor == f.Actor && !slices.Contains(WorkFailures(), other.Failure) {
+			ends = append(ends, Fault{other.Failure, f.Actor, Starting}.Outcome())
+		}
 	}
 	return ends
 }

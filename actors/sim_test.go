@@ -1,0 +1,112 @@
+package actors_test
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"text/tabwriter"
+	"time"
+
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+var seed = flag.Int64("seed", -1, "simulate this seed alone, two hundred times over")
+
+// simRuns returns how many seeds TestSim plays: a million with LASTWORD_SIM=1, as many as LASTWORD_SIM_RUNS says, or
+// 20,000.
+func simRuns(t *testing.T) int {
+	t.Helper()
+	if os.Getenv("LASTWORD_SIM") != "" {
+		return 1_000_000
+	}
+	wish := os.Getenv("LASTWORD_SIM_RUNS")
+	if wish == "" {
+		return 20_000
+	}
+	n, err := strconv.Atoi(wish)
+	if err != nil || n < 1 {
+		t.Fatalf("LASTWORD_SIM_RUNS is %q, not a number of runs", wish)
+	}
+	return n
+}
+
+// simStage is how many runs share a System.
+const simStage = 5000
+
+// TestSim plays seeds from 0 and demands that every cell of the table has happened. A seed that fails is named with what
+// went wrong; -seed plays it again.
+func TestSim(t *testing.T) {
+	if *seed >= 0 {
+		repeat(t, uint64(*seed))
+		return
+	}
+	runs, begin := simRuns(t), time.Now()
+	hits := map[testkit.Cell]int{}
+	for first := 0; first < runs && !t.Failed(); first += simStage {
+		onStage(t, func(st *stage) {
+			st.hint = "go test ./actors -run TestSim -seed %d"
+			for s := first; s < min(first+simStage, runs); s += wave {
+				st.play(seeds(s, min(s+wave, runs))...)
+			}
+			for cell, n := range st.faults.Hits() {
+				hits[cell] += n
+			}
+		})
+	}
+	table(t, hits)
+	if cells := testkit.Cells(); runs >= len(cells) {
+		for _, cell := range cells {
+			if hits[cell] == 0 {
+				t.Errorf("%s has not happened in %d runs", cell, runs)
+			}
+		}
+	}
+	took := time.Since(begin)
+	fmt.Fprintf(t.Output(), "%d runs in %s, %.0f a second\n", runs, took.Round(time.Millisecond), float64(runs)/took.Seconds())
+}
+
+func seeds(from, to int) []testkit.Plan {
+	var plans []testkit.Plan
+	for s := from; s < to; s++ {
+		plans = append(plans, testkit.NewPlan(uint64(s)))
+	}
+	return plans
+}
+
+// repeat plays one seed many times, for the races in it.
+func repeat(t *testing.T, seed uint64) {
+	fmt.Fprintln(t.Output(), testkit.NewPlan(seed))
+	onStage(t, func(st *stage) {
+		for range 200 {
+			st.play(testkit.NewPlan(seed))
+		}
+	})
+}
+
+// table prints how often each cell has happened: a line per fault, a column per cancel.
+func table(t *testing.T, hits map[testkit.Cell]int) {
+	possible := map[testkit.Cell]bool{}
+	for _, cell := range testkit.Cells() {
+		possible[cell] = true
+	}
+	w := tabwriter.NewWriter(t.Output(), 0, 0, 2, ' ', 0)
+	fmt.Fprint(w, "failure\tactor\tphase")
+	for _, cancel := range testkit.Cancels() {
+		fmt.Fprintf(w, "\t%s", cancel)
+	}
+	for _, f := range testkit.AllFaults() {
+		fmt.Fprintf(w, "\n%s\t%s\t%s", f.Failure, f.Actor, f.Phase)
+		for _, cancel := range testkit.Cancels() {
+			cell := testkit.Cell{Fault: f, Cancel: cancel}
+			if possible[cell] {
+				fmt.Fprintf(w, "\t%d", hits[cell])
+			} else {
+				fmt.Fprint(w, "\t-")
+			}
+		}
+	}
+	fmt.Fprintln(w)
+	w.Flush()
+}
