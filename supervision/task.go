@@ -54,7 +54,7 @@ func (n *Node) Go(
 	t := &Task{node: n, name: name, owner: n.mailbox(owner), sink: n.mailbox(sink), live: 1}
 	t.ctx, t.cancel = context.WithCancelCause(ctx)
 	t.credits = make(chan struct{}, max(credits, 1))
-	t.start(func(ctx context.Context) error { return fn(ctx, t) })
+	t.start(fn)
 	return t
 }
 
@@ -109,7 +109,7 @@ func (t *Task) Go(fn func(ctx context.Context) error) {
 	defer t.mu.Unlock()
 	if t.live > 0 {
 		t.live++
-		t.start(fn)
+		t.start(func(ctx context.Context, _ *Task) error { return fn(ctx) })
 	}
 }
 
@@ -144,12 +144,12 @@ func (t *Task) Abandon() {
 	}
 }
 
-func (t *Task) start(fn func(context.Context) error) {
+func (t *Task) start(fn func(context.Context, *Task) error) {
 	t.node.tasks.Add(1)
 	launch(func() { t.run(fn) })
 }
 
-func (t *Task) run(fn func(context.Context) error) {
+func (t *Task) run(fn func(context.Context, *Task) error) {
 	var err error
 	returned := false
 	defer func() {
@@ -158,7 +158,7 @@ func (t *Task) run(fn func(context.Context) error) {
 		}
 		t.done(err)
 	}()
-	err = fn(t.ctx)
+	err = fn(t.ctx, t)
 	returned = true
 }
 
