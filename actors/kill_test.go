@@ -1,0 +1,198 @@
+package actors_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+// halted is a script whose tasks wait for a gate each, in their midst.
+func halted() (testkit.Script, map[string]chan struct{}) {
+	gates := map[string]chan struct{}{}
+	steps := func(task string) []testkit.Step {
+		gates[task] = make(chan struct{})
+		return []testkit.Step{{Do: testkit.Say, Text: "a"}, {Do: testkit.Await, Gate: gates[task]}, {Do: testkit.Say, Text: "b"}}
+	}
+	return testkit.Script{Fetch: steps(testkit.Fetch), Analyze: steps(testkit.Analyze), Write: steps(testkit.Write)}, gates
+}
+
+// dead fails the test while an actor of the run is alive, or a goroutine of its tasks.
+func dead(t *testing.T, s *actors.System, run *actors.Run) {
+	t.Helper()
+	synctest.Wait()
+	for _, name := range append(testkit.Tasks(), "") {
+		if pid := s.PID(run.ID(), name); s.Node().Alive(pid) {
+			t.Errorf("%s is alive", pid.Id)
+		}
+	}
+	if n := s.Node().Counters(); n.Tasks != 0 || n.AbandonedTasks+n.AbandonedActors != 0 {
+		t.Errorf("the counters say %+v", n)
+	}
+}
+
+// "Fetch, analyze and write killed by PID in each phase": a task that has done its work is not missed; any other fails
+// the run at once, in its own name.
+func TestKillTask(t *testing.T) {
+	kill := map[string]func(*actor.RootContext, *actor.PID){
+		"stop": (*actor.RootContext).Stop, "poison": (*actor.RootContext).Poison,
+	}
+	for how, end := range kill {
+		for victim := range testkit.Tasks() {
+			for phase := range testkit.Tasks() {
+				name := how + " " + testkit.Tasks()[victim] + " while " + testkit.Tasks()[phase] + " works"
+				t.Run(name, func(t *testing.T) {
+					synctest.Test(t, func(t *testing.T) { killTask(t, testkit.Tasks()[victim], testkit.Tasks()[phase], victim < phase, end) })
+				})
+			}
+		}
+	}
+}
+
+func killTask(t *testing.T, victim, phase string, done bool, end func(*actor.RootContext, *actor.PID)) {
+	s := open(t, actors.Config{})
+	script, gates := halted()
+	run := start(t, s, script.Job(), actors.Options{})
+	for _, task := range testkit.Tasks() {
+		synctest.Wait()
+		if task == phase {
+			break
+		}
+		close(gates[task])
+	}
+	begin := time.Now()
+	end(s.Node().Root(), s.PID(run.ID(), victim))
+	synctest.Wait()
+	for _, task := range testkit.Tasks()[slices.Index(testkit.Tasks(), phase):] {
+		close(gates[task])
+	}
+	state := wait(t, run)
+	if done {
+		expect(t, state, messages.Completed, messages.ByRun, "")
+	} else {
+		expect(t, state, messages.Failed, messages.ByRun, messages.CauseError)
+		if state.End.Task != victim || !strings.Contains(state.End.Error.Message, supervision.ErrKilled.Error()) {
+			t.Errorf("failed in %q: %s", state.End.Task, state.End.Error.Message)
+		}
+	}
+	if took := time.Since(begin); took != 0 {
+		t.Errorf("the last word took %s", took)
+	}
+	dead(t, s, run)
+}
+
+// A run actor killed by its PID leaves the last word to the runs' supervisor, and its tasks end with it.
+func TestKillRun(t *testing.T) {
+	for i, phase := range testkit.Tasks() {
+		synctest.Test(t, func(t *testing.T) {
+			s := open(t, actors.Config{})
+			script, gates := halted()
+			run := start(t, s, script.Job(), actors.Options{})
+			for _, task := range testkit.Tasks()[:i] {
+				close(gates[task])
+			}
+			synctest.Wait()
+			if state, _ := run.State(t.Context()); len(state.Tasks) != i+1 {
+				t.Fatalf("in %s the tasks are %+v", phase, state.Tasks)
+			}
+			s.Node().Root().Stop(s.PID(run.ID(), ""))
+			expect(t, wait(t, run), messages.Failed, messages.BySupervisor, messages.CauseError)
+			dead(t, s, run)
+		})
+	}
+}
+
+// A run actor killed after the cancel was accepted: the supervisor, too, says that the run was canceled, and not before
+// its work has ended.
+func TestKillRunWhileCanceling(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		run := start(t, s, job(func(ctx context.Context, _ *actors.TaskContext) error {
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			return nil
+		}), actors.Options{})
+		synctest.Wait()
+		begin := time.Now()
+		if err := run.Cancel(t.Context(), "enough"); err != nil {
+			t.Error(err)
+		}
+		s.Node().Root().Stop(s.PID(run.ID(), ""))
+		expect(t, wait(t, run), messages.Canceled, messages.BySupervisor, messages.CauseCanceledByUser)
+		if took := time.Since(begin); took != time.Second {
+			t.Errorf("the last word took %s", took)
+		}
+		dead(t, s, run)
+	})
+}
+
+// Work that goes on for a while after its actor was killed holds the last word back until it has ended, and no longer.
+func TestKillWaitsForWork(t *testing.T) {
+	for _, c := range []struct {
+		works, takes time.Duration
+		abandoned    int64
+	}{{3 * time.Second, 3 * time.Second, 0}, {time.Hour, 5 * time.Second, 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			s := open(t, actors.Config{})
+			run := start(t, s, job(func(context.Context, *actors.TaskContext) error {
+				time.Sleep(c.works)
+				return nil
+			}), actors.Options{})
+			synctest.Wait()
+			begin := time.Now()
+			s.Node().Root().Stop(s.PID(run.ID(), "work"))
+			expect(t, wait(t, run), messages.Failed, messages.ByRun, messages.CauseError)
+			if took, n := time.Since(begin), s.Stats().AbandonedTasks; took != c.takes || n != c.abandoned {
+				t.Errorf("the last word took %s, want %s; %d abandoned, want %d", took, c.takes, n, c.abandoned)
+			}
+			time.Sleep(2 * time.Hour)
+			dead := s.Node().Counters().Tasks
+			if dead != 0 {
+				t.Errorf("%d goroutines are left", dead)
+			}
+		})
+	}
+}
+
+// Where a crash is retried, the next attempt waits for the work of the one before: its actor crashed without it.
+func TestAttemptsDoNotOverlap(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		crashed := false // the task actor's own
+		s := open(t, actors.Config{Inject: func(p actors.Point) {
+			if _, ok := p.Message.(crash); ok && p.Actor == "work" && !crashed {
+				crashed = true
+				panic("as the test asked")
+			}
+		}})
+		var working, most atomic.Int64
+		j := job(func(_ context.Context, task *actors.TaskContext) error {
+			most.Store(max(most.Load(), working.Add(1)))
+			defer working.Add(-1)
+			if task.Attempt() == 1 {
+				s.Node().Root().Send(s.PID(task.RunID(), "work"), crash{})
+			}
+			time.Sleep(3 * time.Second)
+			return nil
+		})
+		j.Tasks[0].Policy.RetryCrash = true
+		run := start(t, s, j, actors.Options{})
+		state := wait(t, run)
+		expect(t, state, messages.Completed, messages.ByRun, "")
+		if task, _ := state.Task("work"); task.Attempt != 2 || most.Load() != 1 {
+			t.Errorf("%d attempts, %d at once", task.Attempt, most.Load())
+		}
+		dead(t, s, run)
+	})
+}
+
+type crash struct{}
