@@ -2,8 +2,12 @@ package llmstxt
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -58,7 +62,7 @@ func Job(in Input, originOf OriginOf) (actors.Job, error) {
 	info, err := os.Stat(in.Repository)
 	switch {
 	case err != nil:
-		return actors.Job{}, invalid("cannot read the folder %s: %v", in.Repository, err)
+		return actors.Job{}, invalid("cannot read the folder %s: %v", in.Repository, reason(err))
 	case !info.IsDir():
 		return actors.Job{}, invalid("%s is not a folder; name the folder that holds the repository", in.Repository)
 	case in.Out == "":
@@ -79,12 +83,23 @@ func invalid(format string, args ...any) error {
 	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
 }
 
+// reason is what went wrong with a path that the message around it names already.
+func reason(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}
+
 func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
 	root, err := os.OpenRoot(g.input.Repository)
 	if err != nil {
-		return invalid("cannot open the folder: %v", err)
+		return invalid("cannot open the folder %s: %v", g.input.Repository, reason(err))
 	}
 	defer root.Close()
+	if err := makeOut(g.input.Out); err != nil { // sooner than after all the reading
+		return err
+	}
 	g.repo, err = scan.Read(ctx, root, scan.Limits{}, func(done int) { t.Progress(int64(done), 0, "entries") })
 	if err != nil {
 		return limit(err)
@@ -101,7 +116,7 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
 }
 
 func gathered(repo *scan.Repository) string {
-	words := fmt.Sprintf("%d files", len(repo.Files))
+	words := fmt.Sprintf("gathered %d files", len(repo.Files))
 	if c := repo.Origin.Commit; len(c) > 12 {
 		words += " at " + c[:12]
 	}
@@ -176,17 +191,32 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 		return err
 	}
 	defer out.Close()
+	if n := sweep(out, base+"-llms"); n > 0 {
+		t.Log(messages.LogInfo, fmt.Sprintf("removed %d unfinished files of earlier runs", n))
+	}
 	for _, f := range g.files(ctx, source) {
-		artifact, err := put(ctx, out, base+"-"+f.name, t.RunID(), f.render, f.check)
-		if err != nil {
+		if err := g.writeFile(ctx, t, out, path.Join(dir, base+"-"+f.name), f); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
-		artifact.Name, artifact.Path = f.name, path.Join(dir, base+"-"+f.name)
-		if err := t.Emit(messages.ArtifactWritten{Artifact: artifact}, artifact.Path+" written"); err != nil {
-			return err
-		}
 	}
+	t.Summarize("files in " + dir)
 	return t.Result(g.result(dir), false)
+}
+
+func (g *generation) writeFile(ctx context.Context, t *actors.TaskContext, out *os.Root, name string, f file) error {
+	data, err := f.bytes()
+	if err != nil {
+		return err
+	}
+	if err := context.Cause(ctx); err != nil {
+		return err
+	}
+	if err := place(out, path.Base(name), t.RunID(), data); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(data)
+	artifact := messages.Artifact{Name: f.name, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}
+	return t.Emit(messages.ArtifactWritten{Artifact: artifact}, fmt.Sprintf("%s written, %d bytes", f.name, len(data)))
 }
 
 func (g *generation) result(dir string) Result {
@@ -196,14 +226,14 @@ func (g *generation) result(dir string) Result {
 
 // files lists what was asked for, llms.txt first.
 func (g *generation) files(ctx context.Context, source *os.Root) []file {
-	files := []file{{"llms.txt", func(w writer) error { return render.Txt(w, g.index) }, checkTxt}}
+	files := []file{{"llms.txt", func(w io.Writer) error { return render.Txt(w, g.index) }, checkTxt}}
 	if g.input.Full {
-		files = append(files, file{"llms-full.txt", func(w writer) error {
+		files = append(files, file{"llms-full.txt", func(w io.Writer) error {
 			return render.Full(ctx, w, source, g.index, render.Bounds{})
 		}, nil})
 	}
 	if g.input.Ctx {
-		files = append(files, file{"llms-ctx.txt", func(w writer) error {
+		files = append(files, file{"llms-ctx.txt", func(w io.Writer) error {
 			return render.Ctx(ctx, w, source, g.index, render.Bounds{})
 		}, checkXML})
 	}

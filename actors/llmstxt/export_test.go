@@ -1,0 +1,4 @@
+package llmstxt
+
+// Lock lets a test be the living run whose temporary file it is.
+var Lock = lock
