@@ -19,6 +19,7 @@ type display struct {
 	stdout, stderr io.Writer
 	out            string // folder of the artifacts
 	jsonl, quiet   bool
+	lost           error // why stdout is no longer written
 }
 
 // follow prints the run's events as they come and returns what they add up to.
@@ -33,10 +34,9 @@ func (d *display) follow(ctx context.Context, run *actors.Run) (messages.State, 
 		if state, err = state.Apply(e); err != nil {
 			return state, err
 		}
-		if d.jsonl {
-			if err := lines.Encode(e); err != nil {
+		if d.jsonl && d.lost == nil {
+			if d.lost = lines.Encode(e); d.lost != nil {
 				run.Cancel(ctx, "nobody reads the events any more")
-				return state, fmt.Errorf("cannot write the events: %w", err)
 			}
 		}
 		d.line(state, e)
@@ -49,24 +49,38 @@ func (d *display) line(s messages.State, e messages.Event) {
 	if d.quiet || e.IsDelta() {
 		return
 	}
-	fmt.Fprintf(d.stderr, "%8s  %-16s  %s\n", since(s.QueuedAt, e.Time), e.Kind(), printable(e.Message))
+	text := printable(e.Message)
+	if e.Kind() == messages.KindRunCanceling {
+		text += "; Ctrl-C leaves at once"
+	}
+	fmt.Fprintf(d.stderr, "%9s  %-16s  %s\n", since(s.QueuedAt, e.Time), e.Kind(), text)
 }
 
 // card prints how the run ended, from its State alone. A failure is said even quietly.
 func (d *display) card(s messages.State) {
+	took := since(s.QueuedAt, s.End.At)
 	switch {
 	case s.Status == messages.Failed:
-		fmt.Fprintf(d.stderr, "\nfailed after %s (%s): %s\n", since(s.QueuedAt, s.End.At), s.End.Cause, printable(s.End.Error.Message))
+		fmt.Fprintf(d.stderr, "\nfailed after %s%s (%s): %s\n", took, during(s.End.Task), s.End.Cause, printable(s.End.Error.Message))
 		d.stack(s.End.Error)
 	case d.quiet:
 		return
+	case s.Status == messages.Canceled:
+		fmt.Fprintf(d.stderr, "\ncanceled after %s\n", took)
 	default:
-		fmt.Fprintf(d.stderr, "\n%s in %s\n", s.Status, since(s.QueuedAt, s.End.At))
+		fmt.Fprintf(d.stderr, "\n%s in %s\n", s.Status, took)
 	}
 	for _, a := range s.Artifacts {
 		fmt.Fprintf(d.stderr, "  %9s  %s%s\n", size(a.Bytes), filepath.Join(d.out, filepath.FromSlash(a.Path)), partly(a))
 	}
 	fmt.Fprintf(d.stderr, "  run %s, %d events\n", s.RunID, s.Seq)
+}
+
+func during(task string) string {
+	if task == "" {
+		return ""
+	}
+	return " in " + printable(task)
 }
 
 func (d *display) stack(e *messages.Error) {
@@ -85,13 +99,8 @@ func partly(a messages.Artifact) string {
 	return ""
 }
 
-func since(start, at time.Time) string {
-	d := at.Sub(start)
-	if d < time.Second {
-		return d.Round(10 * time.Microsecond).String()
-	}
-	return d.Round(time.Millisecond).String()
-}
+// since has a fixed number of decimals, so that a column of them can be read down.
+func since(start, at time.Time) string { return fmt.Sprintf("%.3f s", at.Sub(start).Seconds()) }
 
 func size(bytes int64) string {
 	switch {

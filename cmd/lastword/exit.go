@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"syscall"
+
+	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -32,7 +33,15 @@ type exitError struct {
 
 func (e *exitError) Error() string { return fmt.Sprint(e.err) }
 
-func usage(err error) error { return &exitError{exitUsage, err} }
+func (e *exitError) Unwrap() error { return e.err }
+
+// usage is the error of a command line that cannot be understood; hint, where there is one, says what would be.
+func usage(cmd *cobra.Command, err error, hint string) error {
+	if hint == "" {
+		hint = fmt.Sprintf("%s --help says what there is", cmd.CommandPath())
+	}
+	return &exitError{exitUsage, fmt.Errorf("%w\n%s", err, hint)}
+}
 
 // report prints the error and returns the exit code.
 func report(stderr io.Writer, err error) int {
@@ -40,33 +49,24 @@ func report(stderr io.Writer, err error) int {
 		return exitCompleted
 	}
 	exit, ok := errors.AsType[*exitError](err)
-	switch {
-	case ok && exit.err == nil:
-	case ok:
-		fmt.Fprintln(stderr, "lastword:", exit.err)
-	case isUsage(err):
-		fmt.Fprintf(stderr, "lastword: %v\nlastword --help says what there is\n", err)
-		return exitUsage
-	default:
+	if !ok || exit.err != nil {
 		fmt.Fprintln(stderr, "lastword:", err)
 	}
 	if ok {
 		return exit.code
 	}
+	if messages.CodeOf(err) == messages.Code(messages.CauseInvalidInput) {
+		return exitUsage
+	}
 	return codeOf(messages.Cause(messages.CodeOf(err)))
 }
 
-// isUsage recognises what the command library says of unknown commands and missing arguments: it has no type for them.
-func isUsage(err error) bool {
-	text := err.Error()
-	return strings.HasPrefix(text, "unknown command") || strings.Contains(text, "arg(s)")
-}
-
-// codeOf maps a cause to the exit code.
+// codeOf maps the cause of a run's failure to the exit code. By the time there is a run the command line has been
+// understood: input that turns out to be of no use is a matter of configuration.
 func codeOf(cause messages.Cause) int {
 	switch cause {
 	case messages.CauseInvalidInput:
-		return exitUsage
+		return exitConfiguration
 	case messages.CauseProviderError, messages.CauseTransportClosed, messages.CauseEmptyCompletion, messages.CauseInvalidOutput:
 		return exitProvider
 	case messages.CauseLimitExceeded:
@@ -80,9 +80,9 @@ func codeOf(cause messages.Cause) int {
 // exitOf maps a run's end to the exit code. by is the signal that cancelled it, or nil.
 func exitOf(s messages.State, by os.Signal) int {
 	switch {
-	case by == syscall.SIGTERM:
-		return exitTerminated
-	case by != nil || s.Status == messages.Canceled:
+	case by != nil:
+		return codeOfSignal(by)
+	case s.Status == messages.Canceled:
 		return exitInterrupted
 	case s.Status == messages.Completed:
 		return exitCompleted
@@ -90,4 +90,11 @@ func exitOf(s messages.State, by os.Signal) int {
 		return exitFailed
 	}
 	return codeOf(s.End.Cause)
+}
+
+func codeOfSignal(s os.Signal) int {
+	if s == syscall.SIGTERM {
+		return exitTerminated
+	}
+	return exitInterrupted
 }

@@ -14,7 +14,7 @@ func versionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "version",
 		Short: "Print the version",
-		Args:  cobra.NoArgs,
+		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "lastword %s, %s, %s %s/%s\n",
 				version(), messages.WireVersion, runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,18 +20,13 @@ func watch(ctx context.Context, config actors.Config, job actors.Job, limits mes
 		return &exitError{exitConfiguration, err}
 	}
 	attached, first := interruptible(ctx)
-	run, err := system.Start(attached, job, actors.Options{Mode: messages.Attached, Limits: limits})
-	if err != nil {
-		return err
-	}
-	state, err := show.follow(ctx, run)
-	if err != nil {
-		return err
-	}
-	show.card(state)
+	state, err := attend(ctx, attached, system, job, limits, show)
 	by := first()
-	if err := system.Close(ctx); err != nil {
+	if err := errors.Join(err, system.Close(ctx)); err != nil {
 		return err
+	}
+	if show.lost != nil {
+		return &exitError{exitFailed, fmt.Errorf("cannot write the events: %w", show.lost)}
 	}
 	if code := exitOf(state, by); code != exitCompleted {
 		return &exitError{code: code}
@@ -37,8 +34,22 @@ func watch(ctx context.Context, config actors.Config, job actors.Job, limits mes
 	return nil
 }
 
+// attend reads to the terminal, whatever becomes of attached meanwhile.
+func attend(ctx, attached context.Context, system *actors.System, job actors.Job, limits messages.Limits,
+	show *display) (messages.State, error) {
+	run, err := system.Start(attached, job, actors.Options{Mode: messages.Attached, Limits: limits})
+	if err != nil {
+		return messages.State{}, err
+	}
+	state, err := show.follow(ctx, run)
+	if err == nil {
+		show.card(state)
+	}
+	return state, err
+}
+
 // interruptible returns a context that ends at the first Ctrl-C or SIGTERM; the second leaves at once. The returned
-// function stops listening and says which signal came first, if any did.
+// function ends the context, stops listening, and says which signal came first, if any did.
 func interruptible(ctx context.Context) (context.Context, func() os.Signal) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -67,11 +78,4 @@ func interruptible(ctx context.Context) (context.Context, func() os.Signal) {
 		}
 		return <-first
 	}
-}
-
-func codeOfSignal(s os.Signal) int {
-	if s == syscall.SIGTERM {
-		return exitTerminated
-	}
-	return exitInterrupted
 }
