@@ -74,7 +74,7 @@ func (c *Children) Stop(ctx actor.Context, name string) {
 		return
 	}
 	k.asked = true
-	if k.ordered && k.crash == nil && k.shutdown != Brutal {
+	if k.ordered && k.shutdown != Brutal {
 		ctx.Send(k.pid, Shutdown{})
 	} else {
 		ctx.Stop(k.pid)

@@ -331,6 +331,56 @@ func TestStopIsIdempotent(t *testing.T) {
 	})
 }
 
+// A stop that comes when the end is known, but not yet told, does not change what it was.
+func TestStopAfterTheEnd(t *testing.T) {
+	inNode(t, func(t *testing.T, n *supervision.Node) {
+		f := newFamily(t, n)
+		child := f.startFunc("child", nil)
+		hold, release := block(t)
+		f.within(hold)
+		n.Root().Stop(child)
+		f.within(func(ctx actor.Context) { f.Stop(ctx, "child") }) // handled between the library's word and ours
+		release()
+		synctest.Wait()
+		exit := f.onlyExit()
+		if wantErr(t, exit.Err, supervision.ErrKilled); exit.Asked {
+			t.Error("asked")
+		}
+	})
+}
+
+// A parent that watches its own child is told twice by the library.
+func TestWatchedChildEndsOnce(t *testing.T) {
+	inNode(t, func(t *testing.T, n *supervision.Node) {
+		f := newFamily(t, n)
+		child := f.startFunc("child", nil)
+		f.within(func(ctx actor.Context) { ctx.Watch(child) })
+		f.ask("child")
+		f.onlyExit()
+		f.startFunc("child", nil)
+	})
+}
+
+func TestFirstCrashIsTheOneThatCounts(t *testing.T) {
+	inNode(t, func(t *testing.T, n *supervision.Node) {
+		f := newFamily(t, n)
+		child := f.start(supervision.ChildSpec{Name: "child", New: func() actor.Actor {
+			return decider{obeying(nil), func() { throwText(nil) }}
+		}})
+		var grandchild *actor.PID
+		f.tell(child, func(ctx actor.Context) {
+			grandchild = ctx.Spawn(n.Props(func() actor.Actor { return obeying(nil) }))
+		})
+		hold, release := block(t)
+		f.within(hold)
+		f.tell(child, throwError)
+		f.tell(grandchild, throwNil) // and its decider fails, too
+		release()
+		synctest.Wait()
+		wantErr(t, f.onlyExit().Err, errBroken)
+	})
+}
+
 func TestManyChildren(t *testing.T) {
 	const many = 500
 	inNode(t, func(t *testing.T, n *supervision.Node) {
@@ -360,8 +410,8 @@ func TestManyChildren(t *testing.T) {
 			}
 			seen[exit.Name] = true
 		}
-		if left, _ := f.listed(""); len(seen) != many || left != 0 {
-			t.Errorf("%d exits, %d children left", len(seen), left)
+		if left, pid := f.listed(name(0)); len(seen) != many || left != 0 || pid != nil {
+			t.Errorf("%d exits, %d children left, the first as %v", len(seen), left, pid)
 		}
 	})
 }

@@ -10,12 +10,6 @@ import (
 func (c *Children) leave(ctx actor.Context) {
 	c.leaving, c.self = true, ctx.Self()
 	for _, k := range c.roster.list {
-		if k.ended {
-			continue
-		}
-		if k.shutdown == Brutal {
-			ctx.Stop(k.pid)
-		}
 		c.limit(k)
 	}
 }

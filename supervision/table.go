@@ -35,9 +35,7 @@ func (t *table) forget(e *entry) {
 	}
 	e.gone = true
 	t.gone++
-	if t.byName[e.spec.Name] == e {
-		delete(t.byName, e.spec.Name)
-	}
+	delete(t.byName, e.spec.Name)
 	for n := len(t.entries); n > 0 && t.entries[n-1].gone; n-- {
 		t.entries[n-1] = nil
 		t.entries = t.entries[:n-1]
@@ -77,11 +75,9 @@ func (t *table) firstDown() *entry {
 	return nil
 }
 
-// leave marks everything for draining and forgets what is down.
+// leave marks everything for draining.
 func (t *table) leave() {
-	for _, e := range slices.Clone(t.entries) {
-		if e.drain = e.up; !e.up {
-			t.forget(e)
-		}
+	for _, e := range t.entries {
+		e.drain = e.up
 	}
 }

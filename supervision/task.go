@@ -67,8 +67,8 @@ func (t *Task) Name() string { return t.name }
 // Context returns the context of the task's goroutines. It is done when the task has ended.
 func (t *Task) Context() context.Context { return t.ctx }
 
-// Send sends msg to the sink. It blocks until there is a credit, and returns the cause when the task is canceled. After
-// [Task.Abandon] it sends nothing and returns [ErrAbandoned].
+// Send sends msg to the sink. It blocks until there is a credit, and sends nothing but returns the cause when the task
+// was canceled; an abandoned task was.
 func (t *Task) Send(msg any) error {
 	if err := t.credit(); err != nil {
 		return err
@@ -85,13 +85,7 @@ func (t *Task) credit() error {
 		case <-t.ctx.Done():
 		}
 	}
-	switch {
-	case t.abandoned.Load():
-		return ErrAbandoned
-	case t.ctx.Err() != nil:
-		return context.Cause(t.ctx)
-	}
-	return nil
+	return context.Cause(t.ctx)
 }
 
 // Ack returns one credit.
