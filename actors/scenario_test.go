@@ -88,8 +88,26 @@ func (st *stage) run(plan testkit.Plan) (*testkit.Trial, messages.State) {
 	state := foldAll(events)
 	if err := plan.Judge(state); err != nil {
 		st.errorf(plan, "%v", err)
+	} else {
+		st.lastWord(trial, state)
 	}
 	return trial, state
+}
+
+// lastWord demands that the terminal came when nothing of the run worked any more.
+func (st *stage) lastWord(trial *testkit.Trial, ended messages.State) {
+	if n := trial.Working(); n != 0 {
+		st.errorf(trial.Plan, "%d functions go on after the last word", n)
+	}
+	blocked := func(f testkit.Fault) bool { return f.Failure == testkit.TurnBlock && f.Actor == testkit.RunActor }
+	if ended.End.By == messages.BySupervisor && slices.ContainsFunc(trial.Plan.Faults, blocked) {
+		return // the tasks' actors were told to stop when the run's own was given up, and are about to
+	}
+	for _, task := range testkit.Tasks() {
+		if pid := st.s.PID(trial.Run.ID(), task); st.s.Node().Alive(pid) {
+			st.errorf(trial.Plan, "%s is alive after the last word", pid.Id)
+		}
+	}
 }
 
 func (st *stage) errorf(plan testkit.Plan, format string, args ...any) {

@@ -43,6 +43,8 @@ type Trial struct {
 	faults *Faults
 	system *actors.System
 
+	working atomic.Int64
+
 	mu       sync.Mutex
 	id       messages.RunID
 	fired    []bool
@@ -70,6 +72,9 @@ func (f *Faults) Start(ctx context.Context, s *actors.System, script Script, pla
 	t.Run = run
 	return t, err
 }
+
+// Working returns how many of the run's task functions have not returned and are not deaf.
+func (t *Trial) Working() int64 { return t.working.Load() }
 
 // Release lets everything go on that is deaf or blocked.
 func (f *Faults) Release() { close(f.release) }
@@ -277,6 +282,8 @@ func (t *Trial) byPID(i int) {
 
 // work is a task's function with the plan's faults in it.
 func (t *Trial) work(ctx context.Context, c *actors.TaskContext, task actors.Task) error {
+	t.working.Add(1)
+	defer t.working.Add(-1)
 	t.atWork(task.Name, c.Attempt())
 	err := task.Run(ctx, c)
 	if i := t.failureOf(task.Name, c.Attempt()); i >= 0 && t.fire(i) {
@@ -351,6 +358,8 @@ func (t *Trial) fail(ctx context.Context, c *actors.TaskContext, i int) error {
 		f.everDeaf.Add(1)
 		f.deaf.Add(1)
 		defer f.deaf.Add(-1)
+		t.working.Add(-1)
+		defer t.working.Add(1)
 		<-f.release
 		return nil
 	default:
