@@ -108,19 +108,26 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
 		t.Log(messages.LogWarn, "the origin is not known: "+err.Error())
 	}
 	for _, left := range g.repo.Left {
-		t.Log(messages.LogInfo, fmt.Sprintf("left out, %s: %d files, %d folders, first %s",
-			left.Reason, left.Files, left.Folders, left.First))
+		t.Log(messages.LogInfo, fmt.Sprintf("left out, %s: %s, %s, first %s",
+			left.Reason, count(left.Files, "file"), count(left.Folders, "folder"), left.First))
 	}
 	t.Summarize(gathered(g.repo))
 	return nil
 }
 
 func gathered(repo *scan.Repository) string {
-	words := fmt.Sprintf("gathered %d files", len(repo.Files))
+	words := "gathered " + count(len(repo.Files), "file")
 	if c := repo.Origin.Commit; len(c) > 12 {
 		words += " at " + c[:12]
 	}
 	return words
+}
+
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func limit(err error) error {
@@ -142,7 +149,7 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) error {
 	if err != nil {
 		return err
 	}
-	t.Summarize(fmt.Sprintf("%d links in %d sections, without a model", links(g.index), len(g.index.Sections)))
+	t.Summarize(fmt.Sprintf("%s in %s, without a model", count(links(g.index), "link"), count(len(g.index.Sections), "section")))
 	return nil
 }
 
@@ -192,7 +199,7 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 	}
 	defer out.Close()
 	if n := sweep(out, base+"-llms"); n > 0 {
-		t.Log(messages.LogInfo, fmt.Sprintf("removed %d unfinished files of earlier runs", n))
+		t.Log(messages.LogInfo, fmt.Sprintf("removed %s that earlier runs did not finish", count(n, "file")))
 	}
 	for _, f := range g.files(ctx, source) {
 		if err := g.writeFile(ctx, t, out, path.Join(dir, base+"-"+f.name), f); err != nil {

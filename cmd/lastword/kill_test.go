@@ -1,0 +1,198 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// large makes a folder whose llms-full.txt takes several megabytes, and therefore some time to write.
+func large(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "large")
+	files := map[string]string{"README.md": "# Large\n\nMuch to write.\n"}
+	for i := range 24 {
+		line := fmt.Sprintf("Line of page %d, long enough to make a page of many bytes with few of them.\n", i)
+		files[fmt.Sprintf("docs/page%d.md", i)] = fmt.Sprintf("# Page %d\n\n%s", i, strings.Repeat(line, 3000))
+	}
+	for name, text := range files {
+		name = filepath.Join(dir, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func env() []string { return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull} }
+
+// generate runs lastword to its end, or to the signal that the milestones bring.
+func generate(t *testing.T, repository, out string, at ...milestone) (code string) {
+	t.Helper()
+	p := process{dir: t.TempDir(), env: env(), at: at}
+	code, err := p.run([]string{"lastword", "generate", repository, "--out", out})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
+}
+
+// files maps what is in out/local/large to its bytes; temporary files are counted apart.
+func files(t *testing.T, out string) (final map[string]string, temporary int) {
+	t.Helper()
+	dir := filepath.Join(out, "local", "large")
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	final = map[string]string{}
+	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			temporary++
+			continue
+		}
+		data, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		final[e.Name()] = string(data)
+	}
+	return final, temporary
+}
+
+// whole checks that each file is what a run that nobody disturbed wrote.
+func whole(t *testing.T, got, want map[string]string) {
+	t.Helper()
+	for name, text := range got {
+		if text != want[name] {
+			t.Errorf("%s has %d bytes, whole it has %d", name, len(text), len(want[name]))
+		}
+	}
+}
+
+// recovers checks that the next run completes, and leaves its files and nothing else.
+func recovers(t *testing.T, repository, out string, want map[string]string) {
+	t.Helper()
+	if code := generate(t, repository, out); code != "0" {
+		t.Errorf("the run after the killed one exits with %s", code)
+	}
+	got, temporary := files(t, out)
+	if len(got) != len(want) || temporary > 0 {
+		t.Errorf("after the next run there are %d files and %d temporary ones", len(got), temporary)
+	}
+	whole(t, got, want)
+}
+
+func golden(t *testing.T, repository string) map[string]string {
+	t.Helper()
+	out := t.TempDir()
+	if code := generate(t, repository, out); code != "0" {
+		t.Fatalf("a run that nobody disturbs exits with %s", code)
+	}
+	want, _ := files(t, out)
+	if len(want) != 3 {
+		t.Fatalf("%d files, want 3", len(want))
+	}
+	return want
+}
+
+var milestones = []string{
+	"run.queued", "run.started", "task.started +fetch", "task.completed +fetch", "task.started +analyze",
+	"task.completed +analyze", "task.started +write", "written +llms.txt", "written +llms-full.txt",
+	"written +llms-ctx.txt", "task.completed +write", "run.completed",
+}
+
+// Whatever the moment, the run is canceled, or was complete before it could be; its files are whole or absent.
+func TestInterruptAtEachMilestone(t *testing.T) {
+	repository := large(t)
+	want := golden(t, repository)
+	for _, line := range milestones {
+		out := t.TempDir()
+		code := generate(t, repository, out, milestone{syscall.SIGINT, regexp.MustCompile(line)})
+		if code != "130" && code != "0" {
+			t.Errorf("interrupted at %s: exit code %s", line, code)
+		}
+		got, temporary := files(t, out)
+		if temporary > 0 || code == "0" && len(got) != len(want) {
+			t.Errorf("interrupted at %s: exit code %s with %d files and %d temporary ones", line, code, len(got), temporary)
+		}
+		whole(t, got, want)
+	}
+}
+
+func TestKillAtEachMilestone(t *testing.T) {
+	repository := large(t)
+	want := golden(t, repository)
+	for _, line := range milestones {
+		out := t.TempDir()
+		code := generate(t, repository, out, milestone{syscall.SIGKILL, regexp.MustCompile(line)})
+		got, temporary := files(t, out)
+		t.Logf("killed at %s: ended %s with %d files and %d temporary ones", line, code, len(got), temporary)
+		whole(t, got, want)
+		recovers(t, repository, out, want)
+	}
+}
+
+// The kill comes while a temporary file is there, so between its making and its renaming.
+func TestKillWhileWriting(t *testing.T) {
+	repository := large(t)
+	want := golden(t, repository)
+	for range 6 {
+		out := t.TempDir()
+		cmd := exec.Command("lastword", "generate", repository, "--out", out, "--quiet")
+		cmd.Env = env()
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		go func() {
+			cmd.Wait()
+			close(ended)
+		}()
+		for writing := false; !writing; {
+			select {
+			case <-ended:
+				writing = true
+			default:
+				found, err := filepath.Glob(filepath.Join(out, "local", "large", ".large-llms-full.txt.*"))
+				writing = err != nil || len(found) > 0
+			}
+		}
+		cmd.Process.Kill()
+		<-ended
+		got, temporary := files(t, out)
+		t.Logf("%v with %d files and %d temporary ones", cmd.ProcessState, len(got), temporary)
+		whole(t, got, want)
+		recovers(t, repository, out, want)
+	}
+}
+
+// A file may grow to 1 MiB here: the kernel ends the write of llms-full.txt in its middle, which is where a full disk
+// would. What was under the name before stays.
+func TestWriteEndsInItsMiddle(t *testing.T) {
+	repository, out := large(t), t.TempDir()
+	want := golden(t, repository)
+	name := filepath.Join(out, "local", "large", "large-llms-full.txt")
+	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("old"), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	p := process{dir: t.TempDir(), env: env()}
+	code, err := p.run([]string{"sh", "-c", "ulimit -f 2048; exec lastword generate \"$0\" --out \"$1\"", repository, out})
+	if err != nil || code == "0" {
+		t.Fatalf("exit code %s, %v, stderr:\n%s", code, err, p.stderr.String())
+	}
+	got, _ := files(t, out)
+	if got["large-llms-full.txt"] != "old" {
+		t.Errorf("llms-full.txt has %d bytes, want the old file", len(got["large-llms-full.txt"]))
+	}
+	delete(got, "large-llms-full.txt")
+	whole(t, got, want)
+	t.Logf("exit code %s, stderr:\n%s", code, p.stderr.String()[:min(p.stderr.Len(), 2000)])
+	recovers(t, repository, out, want)
+}
