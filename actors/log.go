@@ -49,6 +49,8 @@ type liveLog struct {
 	gone      error // why the log was dropped: it was fenced
 	readers   int
 	wake      chan struct{}
+	over      chan struct{} // closed at the end, once told
+	told      bool
 	once      []func() // called at the next progress: more is visible, or durable
 	counts    *counts
 }
@@ -265,6 +267,7 @@ func (l *liveLog) reveal() bool {
 func (l *liveLog) waiting(shown, durable bool) (wake chan struct{}, once []func()) {
 	if shown {
 		wake, l.wake = l.wake, nil
+		l.tellOver()
 	}
 	if shown || durable {
 		once, l.once = l.once, nil

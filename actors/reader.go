@@ -10,7 +10,7 @@ import (
 // batch is what one read of a log gave.
 type batch struct {
 	events []messages.Event
-	// wake is closed when there is more, where events is empty and the log goes on.
+	// wake is closed when there is more than this. It is nil where there is more already, and after the terminal.
 	wake <-chan struct{}
 	// gone says that the log was dropped: the journal has what there is.
 	gone bool
@@ -19,41 +19,58 @@ type batch struct {
 // read returns what is visible past the cursor, merged where the reader is far behind. The events are shared: they must
 // not be changed.
 func (l *liveLog) read(after uint64) (batch, error) {
+	b, err := l.behind(after)
+	if len(b.events) > readBatch {
+		b = catchUp(b)
+	}
+	return b, err
+}
+
+// behind returns everything visible past the cursor.
+func (l *liveLog) behind(after uint64) (batch, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.gone != nil {
 		return batch{gone: true}, nil
 	}
 	shown := l.events[:l.visible]
-	i := firstAfter(shown, after)
-	if i < len(shown) {
-		return batch{events: catchUp(shown[i:len(shown):len(shown)])}, nil
+	if len(shown) > 0 && shown[len(shown)-1].IsTerminal() {
+		if after > shown[len(shown)-1].Seq {
+			return batch{}, errReset(l.id, after)
+		}
+		return batch{events: past(shown, after)}, nil
 	}
-	ended := len(shown) > 0 && shown[len(shown)-1].IsTerminal()
-	if ended && after > shown[len(shown)-1].Seq || after > l.durable+messages.Reserve {
+	if after > l.durable+messages.Reserve {
 		return batch{}, errReset(l.id, after)
 	}
-	if ended {
-		return batch{}, nil
-	}
-	if l.wake == nil {
-		l.wake = make(chan struct{})
-	}
-	return batch{wake: l.wake}, nil
+	return batch{events: past(shown, after), wake: l.waker()}, nil
 }
 
-// catchUp bounds one read: what is more than a batch is merged, and then cut.
-func catchUp(events []messages.Event) []messages.Event {
-	if len(events) <= readBatch {
-		return events
+// past returns the events past the cursor, which is mostly at their end.
+func past(events []messages.Event, after uint64) []messages.Event {
+	n := len(events)
+	switch {
+	case n == 0 || events[n-1].Seq <= after:
+		return nil
+	case n == 1 || events[n-2].Seq <= after:
+		return events[n-1 : n : n]
 	}
+	return events[firstAfter(events, after):n:n]
+}
+
+// catchUp bounds one read: its deltas are merged, and what is more than a batch then is left for the next.
+func catchUp(b batch) batch {
 	var out []messages.Event
-	for len(events) > 0 && len(out) < readBatch {
-		n := stretch(events)
-		out = append(out, messages.Merge(events[:n]))
-		events = events[n:]
+	rest := b.events
+	for len(rest) > 0 && len(out) < readBatch {
+		n := stretch(rest)
+		out = append(out, messages.Merge(rest[:n]))
+		rest = rest[n:]
 	}
-	return out
+	if len(rest) > 0 {
+		return batch{events: out}
+	}
+	return batch{events: out, wake: b.wake}
 }
 
 func errReset(id messages.RunID, after uint64) error {
@@ -105,14 +122,7 @@ func (s *System) follow(ctx context.Context, id messages.RunID, after uint64, ea
 			return err
 		case b.gone:
 			return s.replay(ctx, id, after, each)
-		case b.wake != nil:
-			select {
-			case <-b.wake:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-			continue
-		case len(b.events) == 0:
+		case b.wake == nil && len(b.events) == 0:
 			return nil
 		}
 		for _, e := range b.events {
@@ -121,7 +131,74 @@ func (s *System) follow(ctx context.Context, id messages.RunID, after uint64, ea
 			}
 			after = e.Seq
 		}
+		if b.wake == nil {
+			continue
+		}
+		select {
+		case <-b.wake:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
+}
+
+// wait returns the run's final State.
+func (s *System) wait(ctx context.Context, id messages.RunID) (messages.State, error) {
+	if r := s.active(id); r != nil {
+		select {
+		case <-r.log.atEnd():
+		case <-ctx.Done():
+			return messages.State{}, context.Cause(ctx)
+		}
+		if !r.log.dropped() {
+			return r.log.current(), nil
+		}
+	}
+	var state messages.State
+	for e, err := range s.Events(ctx, id, 0) {
+		if err != nil {
+			return state, err
+		}
+		if state, err = state.Apply(e); err != nil {
+			return state, err
+		}
+	}
+	return state, nil
+}
+
+// atEnd returns a channel that is closed once the terminal is visible, or the log dropped.
+func (l *liveLog) atEnd() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over == nil {
+		l.over = make(chan struct{})
+		l.tellOver()
+	}
+	return l.over
+}
+
+// tellOver closes over when it is time. Under mu.
+func (l *liveLog) tellOver() {
+	if l.over == nil || l.told || l.gone == nil && (l.visible < len(l.events) || !l.state.Status.IsEnded()) {
+		return
+	}
+	l.told = true
+	close(l.over)
+}
+
+// onward returns a channel that is closed when more is visible, or the log dropped.
+func (l *liveLog) onward() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.waker()
+}
+
+// waker is onward under mu.
+func (l *liveLog) waker() <-chan struct{} {
+	if l.wake == nil {
+		l.wake = make(chan struct{})
+	}
+	return l.wake
 }
 
 // replay reads a run that is not active here from the journal.

@@ -27,16 +27,7 @@ func (r *Run) State(ctx context.Context) (messages.State, error) { return r.syst
 // Wait returns the run's final State once it has ended. Its error is about the waiting; how the run ended is in the
 // State.
 func (r *Run) Wait(ctx context.Context) (messages.State, error) {
-	var state messages.State
-	for e, err := range r.Events(ctx, 0) {
-		if err != nil {
-			return state, err
-		}
-		if state, err = state.Apply(e); err != nil {
-			return state, err
-		}
-	}
-	return state, nil
+	return r.system.wait(ctx, r.id)
 }
 
 // Cancel asks the run to end; see [System.Cancel].

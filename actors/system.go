@@ -322,22 +322,15 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 		return err
 	}
 	s.tellCancel(id, by, reason)
-	for after := uint64(0); ; {
+	for {
+		more := r.log.onward()
 		if state := r.log.snapshot(); state.Canceling || state.Status.IsEnded() || r.log.dropped() {
 			return nil
 		}
-		b, err := r.log.read(after)
-		switch {
-		case err != nil || b.gone:
-			return err
-		case b.wake != nil:
-			select {
-			case <-b.wake:
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			}
-		case len(b.events) > 0:
-			after = b.events[len(b.events)-1].Seq
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 }
