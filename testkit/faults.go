@@ -274,7 +274,7 @@ func (t *Trial) byPID(i int) {
 	case Poison:
 		root.Poison(pid)
 	case Flood:
-		for range 1000 {
+		for range 300 {
 			root.Send(pid, &poke{})
 		}
 	}

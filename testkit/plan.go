@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -22,7 +23,7 @@ const (
 
 	Stop   Failure = "stop"   // somebody stops the actor by its PID
 	Poison Failure = "poison" // somebody poisons it
-	Flood  Failure = "flood"  // somebody sends it a thousand messages
+	Flood  Failure = "flood"  // somebody sends it 300 messages
 )
 
 // None is no failure at all, and DeltasPanic a panic right after 20 deltas.
@@ -96,7 +97,18 @@ type Cell struct {
 func (c Cell) String() string { return c.Fault.String() + " " + string(c.Cancel) }
 
 // AllFaults returns every fault that is possible.
-func AllFaults() []Fault {
+func AllFaults() []Fault { return slices.Clone(allFaults()) }
+
+// Cells returns every cell that is possible.
+func Cells() []Cell { return slices.Clone(allCells()) }
+
+// The tables are made once: a simulation asks for them a million times.
+var (
+	allFaults = sync.OnceValue(makeFaults)
+	allCells  = sync.OnceValue(makeCells)
+)
+
+func makeFaults() []Fault {
 	var all []Fault
 	for _, task := range Tasks() {
 		for _, f := range WorkFailures() {
@@ -126,10 +138,9 @@ func possible(f Failure, phase Phase) bool {
 	return true
 }
 
-// Cells returns every cell that is possible.
-func Cells() []Cell {
+func makeCells() []Cell {
 	var all []Cell
-	for _, f := range AllFaults() {
+	for _, f := range allFaults() {
 		for _, c := range Cancels() {
 			// The run's actor cannot accept a cancel before it has started, and a run that waits for an attempt ends at
 			// once when it is cancelled.
@@ -167,13 +178,13 @@ type Plan struct {
 // NewPlan makes the plan of the seed. Any len(Cells()) seeds in a row have every cell as their first fault; every other
 // such stretch adds a second fault.
 func NewPlan(seed uint64) Plan {
-	cells := Cells()
+	cells := allCells()
 	n := uint64(len(cells))
 	cell := cells[seed%n]
 	dice := rand.New(rand.NewPCG(seed, 0))
 	p := Plan{Seed: seed, Faults: []Fault{cell.Fault}, Cancel: cell.Cancel}
 	if seed/n%2 == 1 {
-		all := AllFaults()
+		all := allFaults()
 		p.Faults = append(p.Faults, all[dice.IntN(len(all))])
 	}
 	p.Journal = Weathers()[dice.IntN(len(Weathers()))]
