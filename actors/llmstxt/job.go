@@ -88,6 +88,9 @@ func reason(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
 	}
+	if at, ok := errors.AsType[*os.LinkError](err); ok {
+		return at.Err
+	}
 	return err
 }
 
@@ -203,7 +206,7 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 	}
 	for _, f := range g.files(ctx, source) {
 		if err := g.writeFile(ctx, t, out, path.Join(dir, base+"-"+f.name), f); err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+			return fmt.Errorf("cannot write %s: %w", f.name, reason(err))
 		}
 	}
 	t.Summarize("files in " + dir)

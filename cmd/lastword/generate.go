@@ -56,8 +56,8 @@ Exit codes:
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&in.Out, "out", "artifacts", "`folder` to write under; made where it is missing")
-	flags.BoolVar(&in.Full, "full", true, "write llms-full.txt, the linked files whole; --full=false to leave it out")
-	flags.BoolVar(&in.Ctx, "ctx", true, "write llms-ctx.txt, the same as XML; --ctx=false to leave it out")
+	flags.BoolVar(&in.Full, "full", true, "write llms-full.txt, the linked files whole; or --full=false")
+	flags.BoolVar(&in.Ctx, "ctx", true, "write llms-ctx.txt, the same as XML; or --ctx=false")
 	flags.BoolVar(&show.jsonl, "jsonl", false, "print the run's events to stdout, one JSON object a line")
 	flags.BoolVar(&show.quiet, "quiet", false, "say nothing on stderr but errors")
 	flags.DurationVar(&timeout, "timeout", 0, "longest `time` the run may take, for example 90s (default 30m)")

@@ -135,7 +135,6 @@ func TestKillAtEachMilestone(t *testing.T) {
 		got, temporary := files(t, out)
 		t.Logf("killed at %s: ended %s with %d files and %d temporary ones", line, code, len(got), temporary)
 		whole(t, got, want)
-		recovers(t, repository, out, want)
 	}
 }
 
@@ -143,7 +142,7 @@ func TestKillAtEachMilestone(t *testing.T) {
 func TestKillWhileWriting(t *testing.T) {
 	repository := large(t)
 	want := golden(t, repository)
-	for range 6 {
+	for range 3 {
 		out := t.TempDir()
 		cmd := exec.Command("lastword", "generate", repository, "--out", out, "--quiet")
 		cmd.Env = env()
