@@ -274,3 +274,22 @@ func TestScenarioResponsive(t *testing.T) {
 		})
 	}
 }
+
+// TestScenarioLate has a task return, with success or an error of its own, after its deadline: it is failed by the
+// deadline whatever it says.
+func TestScenarioLate(t *testing.T) {
+	for _, late := range []error{nil, errors.New("its own")} {
+		synctest.Test(t, func(t *testing.T) {
+			j := job(func(context.Context, *actors.TaskContext) error {
+				time.Sleep(taskDeadline + time.Second)
+				return late
+			})
+			j.Tasks[0].Deadline = taskDeadline
+			begin := time.Now()
+			expect(t, wait(t, start(t, open(t, actors.Config{}), j, actors.Options{})), messages.Failed, messages.ByRun, messages.CauseDeadline)
+			if took := time.Since(begin); took != taskDeadline+time.Second {
+				t.Errorf("the last word took %s", took)
+			}
+		})
+	}
+}
