@@ -214,6 +214,20 @@ func TestIntensityAtTheEdgeOfThePeriod(t *testing.T) {
 	}
 }
 
+// A shutdown does not hide that the supervisor is giving up.
+func TestShutdownWhileGivingUp(t *testing.T) {
+	inNode(t, func(t *testing.T, n *supervision.Node) {
+		o := newOffice(t, n, supervision.Options{Intensity: -1}, named("a", "b")...)
+		hold, release := block(t)
+		o.order("b", hold)
+		o.order("a", throwError)
+		o.send(supervision.Shutdown{})
+		release()
+		synctest.Wait()
+		o.wantEscalation(1, "a")
+	})
+}
+
 func TestIntensityOfTheZeroOptions(t *testing.T) {
 	for _, c := range []struct{ intensity, survives int }{{0, 1}, {-1, 0}, {2, 2}} {
 		inNode(t, func(t *testing.T, n *supervision.Node) {
