@@ -48,8 +48,8 @@ type liveLog struct {
 	key       Key
 	gone      error // why the log was dropped: it was fenced
 	readers   int
-	wake      chan struct{}
-	over      chan struct{} // closed at the end, once told
+	bells     []chan struct{} // of the readers; rung without mu, and therefore never changed in place
+	over      chan struct{}   // closed at the end, once told
 	told      bool
 	once      []func() // called at the next progress: more is visible, or durable
 	counts    *counts
@@ -163,10 +163,10 @@ func (l *liveLog) advance(now, shown, durable bool) {
 	} else if l.flushAt == nil && !l.sending && l.gone == nil && l.state.Seq > l.sent {
 		l.flushAfter(journalDelay)
 	}
-	wake, once := l.waiting(shown, durable)
+	bells, once := l.waiting(shown, durable)
 	l.mu.Unlock()
-	if wake != nil {
-		close(wake)
+	for _, bell := range bells {
+		ring(bell)
 	}
 	for _, f := range once {
 		f()
@@ -263,16 +263,16 @@ func (l *liveLog) reveal() bool {
 	return l.visible != before || l.gone != nil
 }
 
-// waiting takes out the readers who wait for more to be visible, and those who wait for any progress. Under mu.
-func (l *liveLog) waiting(shown, durable bool) (wake chan struct{}, once []func()) {
+// waiting returns the readers, who wait for more to be visible, and takes out those who wait for any progress. Under mu.
+func (l *liveLog) waiting(shown, durable bool) (bells []chan struct{}, once []func()) {
 	if shown {
-		wake, l.wake = l.wake, nil
+		bells = l.bells
 		l.tellOver()
 	}
 	if shown || durable {
 		once, l.once = l.once, nil
 	}
-	return wake, once
+	return bells, once
 }
 
 // compact merges the durable deltas at the log's end once there are many: runs of doubling length, so that the log
@@ -336,6 +336,13 @@ func (l *liveLog) why() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.gone
+}
+
+// shows reports whether anything is visible.
+func (l *liveLog) shows() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.visible > 0
 }
 
 // whenDurable reports whether everything recorded is in the journal; while it is not, f is called at the next progress.

@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -10,8 +11,8 @@ import (
 // batch is what one read of a log gave.
 type batch struct {
 	events []messages.Event
-	// wake is closed when there is more than this. It is nil where there is more already, and after the terminal.
-	wake <-chan struct{}
+	// more says that there is more already, and over that there will be no more.
+	more, over bool
 	// gone says that the log was dropped: the journal has what there is.
 	gone bool
 }
@@ -38,12 +39,12 @@ func (l *liveLog) behind(after uint64) (batch, error) {
 		if after > shown[len(shown)-1].Seq {
 			return batch{}, errReset(l.id, after)
 		}
-		return batch{events: past(shown, after)}, nil
+		return batch{events: past(shown, after), over: true}, nil
 	}
 	if after > l.durable+messages.Reserve {
 		return batch{}, errReset(l.id, after)
 	}
-	return batch{events: past(shown, after), wake: l.waker()}, nil
+	return batch{events: past(shown, after)}, nil
 }
 
 // past returns the events past the cursor, which is mostly at their end.
@@ -67,10 +68,7 @@ func catchUp(b batch) batch {
 		out = append(out, messages.Merge(rest[:n]))
 		rest = rest[n:]
 	}
-	if len(rest) > 0 {
-		return batch{events: out}
-	}
-	return batch{events: out, wake: b.wake}
+	return batch{events: out, more: len(rest) > 0, over: b.over && len(rest) == 0}
 }
 
 func errReset(id messages.RunID, after uint64) error {
@@ -95,6 +93,30 @@ func (l *liveLog) leave() {
 	l.readers--
 }
 
+// listen returns a bell that is rung when more is visible, or the log dropped.
+func (l *liveLog) listen() (bell chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	bell = make(chan struct{}, 1)
+	l.bells = append(slices.Clip(l.bells), bell)
+	return bell
+}
+
+func (l *liveLog) unlisten(bell chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.bells = slices.DeleteFunc(slices.Clone(l.bells), func(b chan struct{}) bool { return b == bell })
+}
+
+// ring is heard once, however often it is rung before. A bell of its own is what makes a reader cheap to wake: on one
+// channel for all they would stand in each other's way.
+func ring(bell chan struct{}) {
+	select {
+	case bell <- struct{}{}:
+	default:
+	}
+}
+
 // Events yields the run's events whose Seq is past after, in order, waiting for more until the terminal. It ends with an
 // error when ctx is done or the cursor cannot be served: not_found, events_gone, reset. Stopping early is fine.
 func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
@@ -115,6 +137,9 @@ func (s *System) follow(ctx context.Context, id messages.RunID, after uint64, ea
 		return err
 	}
 	defer r.log.leave()
+	bell := r.log.listen()
+	defer r.log.unlisten(bell)
+	defer context.AfterFunc(ctx, func() { ring(bell) })()
 	for {
 		b, err := r.log.read(after)
 		switch {
@@ -122,7 +147,7 @@ func (s *System) follow(ctx context.Context, id messages.RunID, after uint64, ea
 			return err
 		case b.gone:
 			return s.replay(ctx, id, after, each)
-		case b.wake == nil && len(b.events) == 0:
+		case b.over && len(b.events) == 0:
 			return nil
 		}
 		for _, e := range b.events {
@@ -131,12 +156,10 @@ func (s *System) follow(ctx context.Context, id messages.RunID, after uint64, ea
 			}
 			after = e.Seq
 		}
-		if b.wake == nil {
+		if b.more {
 			continue
 		}
-		select {
-		case <-b.wake:
-		case <-ctx.Done():
+		if <-bell; ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 	}
@@ -184,21 +207,6 @@ func (l *liveLog) tellOver() {
 	}
 	l.told = true
 	close(l.over)
-}
-
-// onward returns a channel that is closed when more is visible, or the log dropped.
-func (l *liveLog) onward() <-chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.waker()
-}
-
-// waker is onward under mu.
-func (l *liveLog) waker() <-chan struct{} {
-	if l.wake == nil {
-		l.wake = make(chan struct{})
-	}
-	return l.wake
 }
 
 // replay reads a run that is not active here from the journal.

@@ -230,16 +230,17 @@ func (s *System) open(ctx context.Context, r *activeRun, queued messages.RunQueu
 	if err := r.log.record(queued, r.job.Name+" queued"); err != nil {
 		return err
 	}
+	if r.log.shows() { // the journal was as quick as that
+		return nil
+	}
+	bell := r.log.listen()
+	defer r.log.unlisten(bell)
 	for {
-		b, err := r.log.read(0)
-		switch {
-		case b.gone:
-			return r.log.why()
-		case err != nil || len(b.events) > 0:
-			return err
+		if why := r.log.why(); why != nil || r.log.shows() {
+			return why
 		}
 		select {
-		case <-b.wake:
+		case <-bell:
 		case <-ctx.Done():
 			r.log.finish(failure(messages.ByNode, "", context.Cause(ctx)), "the caller left before the run was accepted")
 			return context.Cause(ctx)
@@ -322,13 +323,14 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 		return err
 	}
 	s.tellCancel(id, by, reason)
+	bell := r.log.listen()
+	defer r.log.unlisten(bell)
 	for {
-		more := r.log.onward()
 		if state := r.log.snapshot(); state.Canceling || state.Status.IsEnded() || r.log.dropped() {
 			return nil
 		}
 		select {
-		case <-more:
+		case <-bell:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
