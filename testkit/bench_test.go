@@ -23,10 +23,10 @@ type figure struct {
 
 func figures(t *testing.T) []figure {
 	binary := buildBinary(t)
-	return []figure{
+	return slices.Concat(runFigures(), liveFigures(), fanFigures(), firstFigures(), []figure{
 		{name: "binary, stripped", unit: "MB", goal: 20, ours: func(t *testing.T) float64 { return megabytes(t, binary) }},
 		{name: "lastword version", unit: "ms", goal: 10, ours: func(t *testing.T) float64 { return startUp(t, binary) }},
-	}
+	})
 }
 
 // TestBenchTable prints the product's figures beside their baselines, taken by turns in this process, and fails where
@@ -39,11 +39,13 @@ func TestBenchTable(t *testing.T) {
 	defer table.Flush()
 	fmt.Fprintln(table, "name\tours\tbaseline\tratio\tgoal")
 	for _, f := range figures(t) {
-		line, met := f.measure(t)
-		fmt.Fprintln(table, line)
-		if !met {
-			t.Errorf("%s misses its goal", f.name)
-		}
+		t.Run(f.name, func(t *testing.T) {
+			line, met := f.measure(t)
+			fmt.Fprintln(table, line)
+			if !met {
+				t.Error("misses its goal")
+			}
+		})
 	}
 }
 
