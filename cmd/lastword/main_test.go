@@ -66,6 +66,11 @@ func fault(what string) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
+		// A test binary that measures coverage warns on stderr where it has no place for what it measured.
+		Setup: func(env *testscript.Env) error {
+			env.Setenv("GOCOVERDIR", env.Getenv("TMPDIR"))
+			return nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "fold": fold, "plain": plain,
 		},
