@@ -33,7 +33,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: exits code [-nostdout] [-SIGNAL pattern]... program [arg]...")
 	}
 	p := process{dir: ts.MkAbs("."), env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"),
-		"FAULT=" + ts.Getenv("FAULT"), "HARD=" + ts.Getenv("HARD")}}
+		"FAULT=" + ts.Getenv("FAULT"), "HARD=" + ts.Getenv("HARD"), "GOCOVERDIR=" + ts.Getenv("GOCOVERDIR")}}
 	want, args := args[0], args[1:]
 	for len(args) > 1 && strings.HasPrefix(args[0], "-") {
 		if args[0] == "-nostdout" {
