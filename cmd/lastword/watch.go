@@ -21,8 +21,9 @@ func watch(ctx context.Context, config actors.Config, job actors.Job, limits mes
 	}
 	attached, first := interruptible(ctx)
 	state, err := attend(ctx, attached, system, job, limits, show)
+	err = errors.Join(err, system.Close(ctx))
 	by := first()
-	if err := errors.Join(err, system.Close(ctx)); err != nil {
+	if err != nil {
 		return err
 	}
 	if show.lost != nil {
@@ -42,14 +43,16 @@ func attend(ctx, attached context.Context, system *actors.System, job actors.Job
 		return messages.State{}, err
 	}
 	state, err := show.follow(ctx, run)
-	if err == nil {
-		show.card(state)
+	if err != nil {
+		return state, errors.Join(err, run.Cancel(ctx, "its reader failed"))
 	}
-	return state, err
+	show.card(state)
+	return state, nil
 }
 
 // interruptible returns a context that ends at the first Ctrl-C or SIGTERM; the second leaves at once. The returned
-// function ends the context, stops listening, and says which signal came first, if any did.
+// function ends the context and says which signal came first, if any did. A signal after that is swallowed: the process
+// is about to leave with the code of its run.
 func interruptible(ctx context.Context) (context.Context, func() os.Signal) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -72,7 +75,6 @@ func interruptible(ctx context.Context) (context.Context, func() os.Signal) {
 		interrupted := attached.Err() != nil && ctx.Err() == nil
 		defer stop()
 		defer close(stopped)
-		defer signal.Stop(signals)
 		if !interrupted {
 			return nil
 		}
