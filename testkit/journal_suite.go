@@ -91,7 +91,7 @@ func story(run messages.RunID) []messages.Event {
 
 // append waits for the end of an append.
 func (s journalSuite) append(b actors.Block) error {
-	end := make(chan error, 1)
+	end := make(chan error, 16) // room for a journal that calls done too often
 	s.j.Append(b, func(err error) { end <- err })
 	select {
 	case err := <-end:
@@ -127,8 +127,11 @@ func (s journalSuite) read(run messages.RunID, after uint64) []messages.Event {
 		if len(events) == 0 {
 			return all
 		}
-		all = append(all, events...)
-		after = events[len(events)-1].Seq
+		if last := events[len(events)-1].Seq; last > after {
+			all, after = append(all, events...), last
+			continue
+		}
+		s.t.Fatalf("a read past %d ended at %d", after, events[len(events)-1].Seq)
 	}
 }
 

@@ -28,6 +28,7 @@ func TestStream(t *testing.T, dial func(t *testing.T, s *actors.System) Events) 
 		{"a run is seen from its beginning to its end", (*streamSuite).live},
 		{"a reader resumes at every cursor", (*streamSuite).resume},
 		{"a reader that hangs up goes on where it was", (*streamSuite).reconnect},
+		{"a cursor ahead of the run waits for it", (*streamSuite).ahead},
 		{"a slow reader misses nothing", (*streamSuite).slow},
 		{"all readers see the same milestones", (*streamSuite).many},
 		{"a reader that leaves disturbs nobody", (*streamSuite).leave},
@@ -164,6 +165,20 @@ func (s *streamSuite) reconnect() {
 		}
 	}
 	s.whole(events, s.end(run))
+}
+
+func (s *streamSuite) ahead() {
+	gate := make(chan struct{})
+	run := s.start(chatter(gate, 200))
+	state, err := run.State(s.ctx)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	after := state.Seq + 100
+	time.AfterFunc(time.Millisecond, func() { close(gate) }) // most likely while the reader waits; right in any case
+	if err := CheckTail(after, s.read(run, after)); err != nil {
+		s.t.Errorf("past %d, which was ahead: %v", after, err)
+	}
 }
 
 func (s *streamSuite) slow() {
