@@ -50,7 +50,7 @@ func (d *display) line(s messages.State, e messages.Event) {
 		return
 	}
 	text := printable(e.Message)
-	if e.Kind() == messages.KindRunCanceling {
+	if e.Kind() == messages.KindRunCanceling && d.lost == nil { // then it was the first Ctrl-C
 		text += "; Ctrl-C leaves at once"
 	}
 	fmt.Fprintf(d.stderr, "%9s  %-16s  %s\n", since(s.QueuedAt, e.Time), e.Kind(), text)
@@ -61,8 +61,8 @@ func (d *display) card(s messages.State) {
 	took := since(s.QueuedAt, s.End.At)
 	switch {
 	case s.Status == messages.Failed:
-		fmt.Fprintf(d.stderr, "\nfailed after %s%s (%s): %s\n", took, during(s.End.Task), s.End.Cause, printable(s.End.Error.Message))
 		d.stack(s.End.Error)
+		fmt.Fprintf(d.stderr, "\nfailed after %s%s (%s): %s\n", took, during(s.End.Task), s.End.Cause, printable(s.End.Error.Message))
 	case d.quiet:
 		return
 	case s.Status == messages.Canceled:
@@ -83,10 +83,12 @@ func during(task string) string {
 	return " in " + printable(task)
 }
 
+// stack comes before the reason: it is long, and the reason should be in sight when it is over.
 func (d *display) stack(e *messages.Error) {
 	if e.Stack == "" {
 		return
 	}
+	fmt.Fprintln(d.stderr)
 	for line := range strings.Lines(e.Stack) {
 		fmt.Fprintf(d.stderr, "  | %s\n", printable(strings.TrimRight(line, "\n")))
 	}

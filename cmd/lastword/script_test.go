@@ -155,8 +155,9 @@ func fold(ts *testscript.TestScript, neg bool, args []string) {
 	if string(state.Status) != args[0] {
 		ts.Fatalf("the events end in %s, want %s", state.Status, args[0])
 	}
-	_, card, found := strings.Cut(ts.ReadFile("stderr"), "\n\n")
-	if !found || !strings.HasPrefix(card, string(state.Status)+" ") {
+	said := ts.ReadFile("stderr")
+	card := said[strings.LastIndex(said, "\n\n")+2:]
+	if !strings.HasPrefix(card, string(state.Status)+" ") {
 		ts.Fatalf("the card does not open with %s:\n%s", state.Status, card)
 	}
 	var want strings.Builder
