@@ -241,10 +241,11 @@ func (r *runActor) answer(m *answerInput) error {
 	return nil
 }
 
-// attemptDue gives a task that is past its deadline the soft limit to return and the hard limit to be gone.
+// attemptDue gives a task that is past its deadline the soft limit to return and the hard limit to be gone. The work may
+// be that of an attempt whose actor crashed, for which the next attempt waits.
 func (r *runActor) attemptDue(c actor.Context, a *attempt) {
 	switch {
-	case a != r.now || r.word != nil:
+	case r.word != nil || a != r.now && a != r.working():
 	case r.overdue == nil:
 		r.overdue = messages.Errorf(messages.Code(messages.CauseDeadline),
 			"%s took longer than %s", a.task.Name, a.task.Deadline)

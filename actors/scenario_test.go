@@ -76,7 +76,9 @@ func (st *stage) play(plans ...testkit.Plan) {
 }
 
 func (st *stage) run(plan testkit.Plan) (*testkit.Trial, messages.State) {
-	trial, err := st.faults.Start(context.Background(), st.s, script(), plan)
+	script := script()
+	script.Policy.RetryCrash = plan.Again
+	trial, err := st.faults.Start(context.Background(), st.s, script, plan)
 	if err != nil {
 		st.errorf(plan, "Start: %v", err)
 		return trial, messages.State{}
@@ -185,7 +187,7 @@ func TestScenarios(t *testing.T) {
 		var plans []testkit.Plan
 		for i, cell := range slices.Concat(cells, cells, cells) {
 			plans = append(plans, testkit.Plan{Seed: uint64(i), Faults: []testkit.Fault{cell.Fault}, Cancel: cell.Cancel,
-				Journal: testkit.Weathers()[i/len(cells)]})
+				Journal: testkit.Weathers()[i/len(cells)], Again: i/len(cells) == 1})
 		}
 		st.play(plans...)
 		hits := st.faults.Hits()
@@ -289,6 +291,50 @@ func TestScenarioLate(t *testing.T) {
 			expect(t, wait(t, start(t, open(t, actors.Config{}), j, actors.Options{})), messages.Failed, messages.ByRun, messages.CauseDeadline)
 			if took := time.Since(begin); took != taskDeadline+time.Second {
 				t.Errorf("the last word took %s", took)
+			}
+		})
+	}
+}
+
+// TestScenarioClose closes the System while runs with every fault are on their way: it takes no longer than its limits
+// say, and every log has its last word.
+func TestScenarioClose(t *testing.T) {
+	for _, after := range []time.Duration{0, time.Millisecond, 50 * time.Millisecond, 3 * time.Second, 20 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			faults, journal := testkit.NewFaults(), actors.NewMemoryJournal()
+			s, err := actors.New(t.Context(), actors.Config{
+				Inject: faults.Inject, MaxRuns: 1 << 20, Stall: stall, Drain: time.Second,
+				Journal: &testkit.Journal{Journal: journal, Disturb: faults.Disturb},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var trials []*testkit.Trial
+			for _, plan := range seeds(0, len(testkit.Cells())) {
+				plan.Journal = testkit.Calm // a slow one would have Start take its time
+				trial, err := faults.Start(t.Context(), s, script(), plan)
+				if err != nil {
+					t.Fatal(err)
+				}
+				trials = append(trials, trial)
+			}
+			time.Sleep(after)
+			begin := time.Now()
+			_ = s.Close(t.Context()) // that runs had to be ended is no wonder
+			if took := time.Since(begin); took > 25*time.Second {
+				t.Errorf("Close took %s", took)
+			}
+			for _, trial := range trials {
+				events, err := journal.Read(t.Context(), trial.Run.ID(), 0)
+				if err := errors.Join(err, testkit.Check(events)); err != nil {
+					t.Errorf("%s: %v", trial.Plan, err)
+				}
+			}
+			faults.Release()
+			time.Sleep(time.Second)
+			synctest.Wait()
+			if n := s.Node().Counters().Tasks; n != 0 {
+				t.Errorf("%d goroutines of tasks are left", n)
 			}
 		})
 	}

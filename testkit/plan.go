@@ -173,6 +173,8 @@ type Plan struct {
 	Faults  []Fault // the cancel goes with the first
 	Cancel  Cancel
 	Journal Weather
+	// Again has crashes retried: the policy of the run's tasks must have RetryCrash, and three attempts.
+	Again bool
 }
 
 // NewPlan makes the plan of the seed. Any len(Cells()) seeds in a row have every cell as their first fault; every other
@@ -188,6 +190,7 @@ func NewPlan(seed uint64) Plan {
 		p.Faults = append(p.Faults, all[dice.IntN(len(all))])
 	}
 	p.Journal = Weathers()[dice.IntN(len(Weathers()))]
+	p.Again = dice.IntN(3) == 0
 	return p
 }
 
@@ -197,7 +200,11 @@ func (p Plan) String() string {
 	for _, f := range p.Faults {
 		faults = append(faults, f.String())
 	}
-	return fmt.Sprintf("seed %d: %s, cancel %s, journal %s", p.Seed, strings.Join(faults, " + "), p.Cancel, p.Journal)
+	line := fmt.Sprintf("seed %d: %s, cancel %s, journal %s", p.Seed, strings.Join(faults, " + "), p.Cancel, p.Journal)
+	if p.Again {
+		line += ", crashes retried"
+	}
+	return line
 }
 
 // Outcome is how a run ended.
@@ -246,20 +253,29 @@ func (f Fault) harmless() bool {
 	return slices.Index(order, f.Actor) < slices.Index(order, string(f.Phase)) // its task was done
 }
 
+// crashes reports whether the fault may end an attempt by a crash.
+func (f Fault) crashes() bool {
+	at := f.Phase == Phase(f.Actor) || f.Phase == Starting && f.Actor != RunActor
+	return at && !f.harmless() && f.Outcome().Cause == messages.CausePanic
+}
+
 // Outcomes returns the ends that the plan allows.
 func (p Plan) Outcomes() []Outcome {
 	var ends []Outcome
-	completes, lethal := true, false
+	fatal, renews, lethal := false, false, false
 	for _, f := range p.Faults {
-		if f.harmless() {
+		retried := p.Again && f.crashes()
+		// Of two faults one may bring a new attempt, or a new actor, that the other does not happen to. And whether an
+		// actor that crashes as it starts has been given its work is a matter of luck, but for the first task's.
+		renews = renews || len(p.Faults) > 1 && (f.Phase == Retrying || retried) || retried && f.Phase == Starting
+		if f.harmless() || retried && len(p.Faults) == 1 && (f.Phase != Starting || f.Actor == Fetch) {
 			continue
 		}
-		// Of two faults of an actor between attempts the other may be the one that kills it, for a new one to begin anew.
-		completes = completes && len(p.Faults) > 1 && f.Phase == Retrying
+		fatal = true
 		ends = append(ends, f.Outcome())
 		lethal = lethal || f.Actor == RunActor
 	}
-	if completes {
+	if !fatal || renews {
 		ends = append(ends, Outcome{messages.Completed, messages.ByRun, ""})
 	}
 	if len(p.Faults) > 1 {
@@ -288,6 +304,9 @@ func (p Plan) blocked() []Outcome {
 		ends = append(ends, Fault{TurnBlock, f.Actor, Starting}.Outcome())
 		if other := p.Faults[1-i]; other.Actor == f.Actor && !slices.Contains(WorkFailures(), other.Failure) {
 			ends = append(ends, Fault{other.Failure, f.Actor, Starting}.Outcome())
+			if p.Again && other.Failure != TurnBlock && f.Actor != RunActor { // its end is told when its task is at work
+				ends = append(ends, Outcome{messages.Completed, messages.ByRun, ""})
+			}
 		}
 	}
 	return ends
