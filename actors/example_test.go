@@ -3,6 +3,7 @@ package actors_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
@@ -42,13 +43,12 @@ func greeting(name string) actors.Job {
 		return t.Log(messages.LogInfo, "three words will do")
 	}
 	speak := func(_ context.Context, t *actors.TaskContext) error {
-		text := ""
 		for _, word := range words {
-			text += word
 			if err := t.Say("answer", word); err != nil { // streamed as it comes
 				return err
 			}
 		}
+		text := strings.Join(words, "")
 		if err := t.Said("answer", text); err != nil { // and said as a whole
 			return err
 		}
