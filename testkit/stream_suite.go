@@ -17,7 +17,7 @@ import (
 // ends the sequence; its [messages.CodeOf] is part of the contract.
 type Events func(ctx context.Context, run messages.RunID, after uint64) iter.Seq2[messages.Event, error]
 
-// TestStream holds a way to read a run's events to the reader's law of DESIGN 3. dial is called once per subtest, and
+// TestStream holds a way to read a run's events to the reader's law. dial is called once per subtest, and
 // returns how the System's runs are read; it closes what it opened in t.Cleanup. The suite uses real time, so that dial
 // may go over a network.
 func TestStream(t *testing.T, dial func(t *testing.T, s *actors.System) Events) {
