@@ -465,23 +465,35 @@ func (c onceThere) Err() error {
 }
 
 func TestCancelBetweenFiles(t *testing.T) {
-	out := t.TempDir()
-	job := newJob(t, all(repository(t, nil), out), nowhere)
-	s := open(t, actors.Config{})
+	empty := filepath.Join(t.TempDir(), "garden") // whose files take no reading, which heeds the context by itself
+	if err := os.Mkdir(empty, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for what, dir := range map[string]string{"sources": repository(t, nil), "no sources": empty} {
+		out := t.TempDir()
+		s := open(t, actors.Config{})
+		state := wait(t, start(t, s, canceledAfter(t, s, newJob(t, all(dir, out), nowhere),
+			filepath.Join(out, "local", "garden", "garden-llms.txt"))))
+		if state.Status != messages.Canceled || len(state.Artifacts) != 1 || !state.Artifacts[0].Partial {
+			t.Errorf("%s: %s with %+v, want canceled with one partial artifact", what, state.Status, state.Artifacts)
+		}
+		same(t, "files of "+what, names(tree(t, out)), []string{"local/garden/garden-llms.txt"})
+		if text := read(t, filepath.Join(out, "local", "garden", "garden-llms.txt")); !strings.HasSuffix(text, "\n") {
+			t.Errorf("%s: the file that was written is not whole: %q", what, text)
+		}
+	}
+}
+
+// canceledAfter is the job, cancelled by somebody who waits for the file.
+func canceledAfter(t *testing.T, s *actors.System, job actors.Job, file string) actors.Job {
 	write := job.Tasks[2].Run
 	job.Tasks[2].Run = func(ctx context.Context, task *actors.TaskContext) error {
-		return write(onceThere{ctx, filepath.Join(out, "local", "garden", "garden-llms.txt"), func() {
+		cancel := func() {
 			if err := s.Cancel(context.Background(), task.RunID(), "", "enough"); err != nil {
 				t.Errorf("Cancel: %v", err)
 			}
-		}, new(atomic.Bool)}, task)
+		}
+		return write(onceThere{ctx, file, cancel, new(atomic.Bool)}, task)
 	}
-	state := wait(t, start(t, s, job))
-	if state.Status != messages.Canceled || len(state.Artifacts) != 1 || !state.Artifacts[0].Partial {
-		t.Errorf("%s with %+v, want canceled with one partial artifact", state.Status, state.Artifacts)
-	}
-	same(t, "files", names(tree(t, out)), []string{"local/garden/garden-llms.txt"})
-	if text := read(t, filepath.Join(out, "local", "garden", "garden-llms.txt")); text == "" || text[len(text)-1] != '\n' {
-		t.Errorf("the file that was written is not whole: %q", text)
-	}
+	return job
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -15,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -72,9 +74,14 @@ type process struct {
 	stdout, stderr bytes.Buffer
 }
 
+// patience is how long a process may take before it is killed: far longer than any does.
+const patience = 2 * time.Minute
+
 // run returns the exit code, or "killed".
 func (p *process) run(args []string) (string, error) {
-	cmd := exec.Command(args[0], args[1:]...)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
 	cmd.Dir, cmd.Env, cmd.Stdout = p.dir, p.env, &p.stdout
 	if p.nobody {
 		r, w, err := os.Pipe()
