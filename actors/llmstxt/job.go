@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -71,6 +72,9 @@ func Job(in Input, originOf OriginOf) (actors.Job, error) {
 	if in.Repository, err = filepath.Abs(in.Repository); err != nil {
 		return actors.Job{}, invalid("%v", err)
 	}
+	if in.Out, err = filepath.Abs(in.Out); err != nil {
+		return actors.Job{}, invalid("%v", err)
+	}
 	g := &generation{input: in, originOf: originOf}
 	return actors.Job{Name: Name, Input: in, Tasks: []actors.Task{
 		{Name: "fetch", Run: g.fetch},
@@ -110,12 +114,26 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
 	if g.repo.Origin, err = g.originOf(g.input.Repository); err != nil {
 		t.Log(messages.LogWarn, "the origin is not known: "+err.Error())
 	}
+	g.repo.Files = slices.DeleteFunc(g.repo.Files, g.isOutput())
 	for _, left := range g.repo.Left {
 		t.Log(messages.LogInfo, fmt.Sprintf("left out, %s: %s, %s, first %s",
 			left.Reason, count(left.Files, "file"), count(left.Folders, "folder"), left.First))
 	}
 	t.Summarize(gathered(g.repo))
 	return nil
+}
+
+// isOutput tells the job's own files, where they go into the repository, so that a second run reads what the first did.
+func (g *generation) isOutput() func(scan.File) bool {
+	dir, base := folder(g.repo)
+	inside, err := filepath.Rel(g.input.Repository, filepath.Join(g.input.Out, filepath.FromSlash(dir)))
+	if err != nil {
+		inside = ".."
+	}
+	return func(f scan.File) bool {
+		in, name := path.Split(f.Path)
+		return path.Clean(in) == filepath.ToSlash(inside) && strings.HasPrefix(strings.TrimPrefix(name, "."), base+"-llms")
+	}
 }
 
 func gathered(repo *scan.Repository) string {

@@ -260,6 +260,29 @@ func TestSameFolderSameBytes(t *testing.T) {
 	}
 }
 
+// The files may go into the repository, even among its documents: the next run does not read them.
+func TestOutputInsideTheRepository(t *testing.T) {
+	for _, out := range []string{"artifacts", ".", "docs"} {
+		dir := repository(t, map[string]string{"docs/local/garden/weeds.md": "# Weeds\n\nHow to love them.\n"})
+		in := all(dir, filepath.Join(dir, out))
+		completed(t, newJob(t, in, nowhere))
+		first := tree(t, dir)
+		left := filepath.Join(in.Out, "local", "garden", ".garden-llms.txt.r_dead.tmp")
+		if err := os.WriteFile(left, []byte("# Half"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		completed(t, newJob(t, in, nowhere))
+		for name, text := range tree(t, dir) {
+			if first[name] != text {
+				t.Errorf("into %s: %s is\n%s\nafter the second run, it was\n%s", out, name, text, first[name])
+			}
+		}
+		if txt := filepath.Join(in.Out, "local", "garden", "garden-llms.txt"); !strings.Contains(read(t, txt), "weeds.md") {
+			t.Errorf("into %s: the document beside the output is gone", out)
+		}
+	}
+}
+
 func TestLayout(t *testing.T) {
 	for remote, want := range map[string]string{
 		"":                                     "local/garden/garden-llms.txt",

@@ -2,11 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -48,6 +51,30 @@ func TestExitOfASignal(t *testing.T) {
 	} {
 		if got := exitOf(c.state, c.by); got != c.want {
 			t.Errorf("%s, %v: exit code %d, want %d", c.state.Status, c.by, got, c.want)
+		}
+	}
+}
+
+func TestReadmeNamesEveryFlagAndCode(t *testing.T) {
+	data, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	flags := regexp.MustCompile(`(?m)^ +(--[a-z]+)`).FindAllStringSubmatch(generateCommand(actors.Config{}).Flags().FlagUsages(), -1)
+	for _, f := range flags {
+		want = append(want, "\n| `"+f[1])
+	}
+	for _, code := range []int{exitCompleted, exitFailed, exitUsage, exitConfiguration, exitProvider, exitLimit,
+		exitTimeout, exitInterrupted, exitTerminated} {
+		want = append(want, fmt.Sprintf("\n| %d |", code))
+	}
+	if len(flags) < 6 {
+		t.Errorf("only %d flags: %q", len(flags), flags)
+	}
+	for _, row := range want {
+		if !strings.Contains(string(data), row) {
+			t.Errorf("no row of a table in the README begins with %q", row[1:])
 		}
 	}
 }
