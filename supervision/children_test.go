@@ -88,12 +88,11 @@ func TestStopOfAHungChildEndsInTime(t *testing.T) {
 		shutdown, busy, want time.Duration
 		abandoned            int64
 	}{
-		"default":        {0, time.Hour, supervision.DefaultShutdown, 1},
-		"limit":          {2 * time.Second, time.Hour, 2 * time.Second, 1},
-		"within limit":   {2 * time.Second, time.Second, time.Second, 0},
-		"infinity":       {supervision.Infinity, time.Hour, time.Hour, 0},
-		"brutal":         {supervision.Brutal, time.Hour, 0, 1},
-		"brutal at rest": {supervision.Brutal, 0, 0, 1},
+		"default":      {0, time.Hour, supervision.DefaultShutdown, 1},
+		"limit":        {2 * time.Second, time.Hour, 2 * time.Second, 1},
+		"within limit": {2 * time.Second, time.Second, time.Second, 0},
+		"infinity":     {supervision.Infinity, time.Hour, time.Hour, 0},
+		"brutal":       {supervision.Brutal, time.Hour, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inNode(t, func(t *testing.T, n *supervision.Node) {
@@ -119,6 +118,29 @@ func TestStopOfAHungChildEndsInTime(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A child at rest may end by itself before Brutal abandons it: it ends at once either way, and once.
+func TestBrutalStopAtRest(t *testing.T) {
+	inNode(t, func(t *testing.T, n *supervision.Node) {
+		f := newFamily(t, n)
+		f.start(supervision.ChildSpec{
+			Name: "child", Shutdown: supervision.Brutal, New: func() actor.Actor { return obeying(nil) },
+		})
+		asked := time.Now()
+		f.ask("child")
+		for len(f.exits()) == 0 {
+			pass(time.Millisecond)
+		}
+		if took := time.Since(asked); took > time.Millisecond {
+			t.Errorf("took %v", took)
+		}
+		pass(2 * time.Hour)
+		f.onlyExit()
+		if n := n.Counters().AbandonedActors; n > 1 {
+			t.Errorf("%d actors abandoned", n)
+		}
+	})
 }
 
 func TestCrashThenHangIsBoth(t *testing.T) {
