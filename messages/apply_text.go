@@ -55,14 +55,8 @@ func (s State) merged(m Merged, r reach) (State, *broken) {
 }
 
 func (s State) said(d TextDelta, thought bool, r reach) (State, *broken) {
-	i := s.stream(d.Stream)
-	t := Stream{Name: d.Stream, Task: d.Task, Thought: thought}
-	if i >= 0 {
-		t = s.Streams[i]
-	} else {
-		i = len(s.Streams)
-	}
-	if bad := s.checkSpeaker(t, d, thought); bad != nil {
+	i, t, bad := s.speaker(d, thought)
+	if bad != nil {
 		return s, bad
 	}
 	count, length := max(d.Count, 1), t.Len()
@@ -86,29 +80,30 @@ func (s State) said(d TextDelta, thought bool, r reach) (State, *broken) {
 	return s, nil
 }
 
-func (s State) checkSpeaker(t Stream, d TextDelta, thought bool) *broken {
-	switch {
-	case d.Stream == "":
-		return breaks(RuleStream, "the stream has no name")
-	case t.Thought != thought || t.Task != d.Task:
-		return breaks(RuleStream, "stream %q is of another kind or task", d.Stream)
-	case !s.running(d.Task):
-		return breaks(RuleTask, "task %q is not running", d.Task)
-	case strings.ToValidUTF8(d.Text, "") != d.Text:
-		return breaks(RuleBody, "stream %q: the text is not UTF-8", d.Stream)
-	}
-	return nil
-}
-
-func (s State) done(d TextDelta, thought bool, digest string) (State, *broken) {
-	i := s.stream(d.Stream)
-	t := Stream{Name: d.Stream, Task: d.Task, Thought: thought}
+// speaker returns the stream that is spoken on, with its place, and why it may not be where that is so.
+func (s State) speaker(d TextDelta, thought bool) (int, Stream, *broken) {
+	i, t := s.stream(d.Stream), Stream{Name: d.Stream, Task: d.Task, Thought: thought}
 	if i >= 0 {
 		t = s.Streams[i]
 	} else {
 		i = len(s.Streams)
 	}
-	if bad := s.checkSpeaker(t, d, thought); bad != nil {
+	switch {
+	case d.Stream == "":
+		return i, t, breaks(RuleStream, "the stream has no name")
+	case t.Thought != thought || t.Task != d.Task:
+		return i, t, breaks(RuleStream, "stream %q is of another kind or task", d.Stream)
+	case !s.running(d.Task):
+		return i, t, breaks(RuleTask, "task %q is not running", d.Task)
+	case strings.ToValidUTF8(d.Text, "") != d.Text:
+		return i, t, breaks(RuleBody, "stream %q: the text is not UTF-8", d.Stream)
+	}
+	return i, t, nil
+}
+
+func (s State) done(d TextDelta, thought bool, digest string) (State, *broken) {
+	i, t, bad := s.speaker(d, thought)
+	if bad != nil {
 		return s, bad
 	}
 	if t.Closed {
