@@ -2,21 +2,15 @@ package llmstxt
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -123,19 +117,6 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
 	return nil
 }
 
-// isOutput tells the job's own files, where they go into the repository, so that a second run reads what the first did.
-func (g *generation) isOutput() func(scan.File) bool {
-	dir, base := folder(g.repo)
-	inside, err := filepath.Rel(g.input.Repository, filepath.Join(g.input.Out, filepath.FromSlash(dir)))
-	if err != nil {
-		inside = ".."
-	}
-	return func(f scan.File) bool {
-		in, name := path.Split(f.Path)
-		return path.Clean(in) == filepath.ToSlash(inside) && strings.HasPrefix(strings.TrimPrefix(name, "."), base+"-llms")
-	}
-}
-
 func gathered(repo *scan.Repository) string {
 	words := "gathered " + count(len(repo.Files), "file")
 	if c := repo.Origin.Commit; len(c) > 12 {
@@ -180,90 +161,4 @@ func links(index *rank.Index) int {
 		n += len(s.Links)
 	}
 	return n
-}
-
-// folder is where the files of a repository go, below the output folder.
-func folder(repo *scan.Repository) (dir, base string) {
-	base = fileName(repo.Name)
-	dir = path.Join("local", base)
-	if o := repo.Origin; o.Owner != "" {
-		base = fileName(o.Repo)
-		dir = path.Join(o.Owner, o.Repo)
-	}
-	return dir, base
-}
-
-// fileName makes a name safe to begin a file name with.
-func fileName(name string) string {
-	safe := strings.Map(func(r rune) rune {
-		if r < ' ' || strings.ContainsRune(`/\:*?"<>|`, r) {
-			return '-'
-		}
-		return r
-	}, name)
-	if safe = strings.TrimLeft(safe, "."); safe == "" {
-		return "repository"
-	}
-	return safe
-}
-
-func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
-	source, err := os.OpenRoot(g.input.Repository)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	dir, base := folder(g.repo)
-	out, err := openOut(g.input.Out, dir)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	if n := sweep(out, base+"-llms"); n > 0 {
-		t.Log(messages.LogInfo, fmt.Sprintf("removed %s that earlier runs did not finish", count(n, "file")))
-	}
-	for _, f := range g.files(ctx, source) {
-		if err := g.writeFile(ctx, t, out, path.Join(dir, base+"-"+f.name), f); err != nil {
-			return fmt.Errorf("cannot write %s: %w", f.name, reason(err))
-		}
-	}
-	t.Summarize("files in " + dir)
-	return t.Result(g.result(dir), false)
-}
-
-func (g *generation) writeFile(ctx context.Context, t *actors.TaskContext, out *os.Root, name string, f file) error {
-	data, err := f.bytes()
-	if err != nil {
-		return err
-	}
-	if err := context.Cause(ctx); err != nil {
-		return err
-	}
-	if err := place(out, path.Base(name), t.RunID(), data); err != nil {
-		return err
-	}
-	sum := sha256.Sum256(data)
-	artifact := messages.Artifact{Name: f.name, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}
-	return t.Emit(messages.ArtifactWritten{Artifact: artifact}, fmt.Sprintf("%s written, %d bytes", f.name, len(data)))
-}
-
-func (g *generation) result(dir string) Result {
-	return Result{Title: g.index.Title, Summary: g.index.Summary, Folder: dir, Files: len(g.repo.Files),
-		Links: links(g.index), Commit: g.repo.Origin.Commit, Remote: g.repo.Origin.Remote}
-}
-
-// files lists what was asked for, llms.txt first.
-func (g *generation) files(ctx context.Context, source *os.Root) []file {
-	files := []file{{"llms.txt", func(w io.Writer) error { return render.Txt(w, g.index) }, checkTxt}}
-	if g.input.Full {
-		files = append(files, file{"llms-full.txt", func(w io.Writer) error {
-			return render.Full(ctx, w, source, g.index, render.Bounds{})
-		}, nil})
-	}
-	if g.input.Ctx {
-		files = append(files, file{"llms-ctx.txt", func(w io.Writer) error {
-			return render.Ctx(ctx, w, source, g.index, render.Bounds{})
-		}, checkXML})
-	}
-	return files
 }
