@@ -13,7 +13,7 @@ import (
 const (
 	// journalDelay is how late a delta may reach the journal.
 	journalDelay = 100 * time.Millisecond
-	// backlog is how many events may wait for the journal before tasks have to.
+	// backlog is how many events may wait for the journal before tasks have to; at the half of it they are sent at once.
 	backlog = 4096
 	// compactAfter is how many raw deltas the log's end holds before they are merged.
 	compactAfter = 256
@@ -37,6 +37,7 @@ type liveLog struct {
 	state   messages.State
 	events  []messages.Event
 	visible int
+	tidy    int // events[:tidy] are merged, up to a milestone
 	bytes   int64
 	// squeezeAt is how many bytes beyond the limit are looked at again.
 	squeezeAt int64
@@ -51,7 +52,7 @@ type liveLog struct {
 	bells     []chan struct{} // of the readers; rung without mu, and therefore never changed in place
 	over      chan struct{}   // closed at the end, once told
 	told      bool
-	once      []func() // called at the next progress: more is visible, or durable
+	once      []func() // called when more is durable, or the log dropped
 	counts    *counts
 }
 
@@ -72,7 +73,7 @@ func (l *liveLog) record(body messages.Body, message string) error {
 		l.mu.Unlock()
 		return err
 	}
-	l.advance(body.Kind().Level() == messages.Milestone, false, false)
+	l.advance(body.Kind().Level() == messages.Milestone || l.state.Seq > l.sent+backlog/2, false, false)
 	return nil
 }
 
@@ -245,7 +246,7 @@ var errNotLanded = errors.New("the block did not land")
 // drop forgets the live log: somebody else owns the run. Readers go on from the journal. Under mu.
 func (l *liveLog) drop(err error) {
 	l.gone = err
-	l.events, l.visible = nil, 0
+	l.events, l.visible, l.tidy = nil, 0, 0
 	l.counts.fenced.Add(1)
 }
 
@@ -263,22 +264,35 @@ func (l *liveLog) reveal() bool {
 	return l.visible != before || l.gone != nil
 }
 
-// waiting returns the readers, who wait for more to be visible, and takes out those who wait for any progress. Under mu.
+// waiting returns the readers, who wait for more to be visible, and takes out those who wait for the journal. Under mu.
 func (l *liveLog) waiting(shown, durable bool) (bells []chan struct{}, once []func()) {
 	if shown {
 		bells = l.bells
 		l.tellOver()
 	}
-	if shown || durable {
+	if durable || l.gone != nil {
 		once, l.once = l.once, nil
 	}
 	return bells, once
 }
 
-// compact merges the durable deltas at the log's end once there are many: runs of doubling length, so that the log
-// holds few events for many deltas and each byte is copied a logarithmic number of times. Under mu.
+// compact merges durable deltas once there are many: those before a milestone whole, those at the log's end in runs of
+// doubling length, so that the log holds few events for many deltas and each byte is copied a logarithmic number of
+// times. Under mu.
 func (l *liveLog) compact() {
 	end := firstAfter(l.events, l.durable)
+	open := end
+	for open > l.tidy && l.events[open-1].IsDelta() {
+		open--
+	}
+	if open-l.tidy >= max(compactAfter, l.tidy/4) {
+		n := l.replace(l.tidy, open)
+		l.tidy, end = l.tidy+n, l.tidy+n+end-open
+	}
+	l.compactEnd(end)
+}
+
+func (l *liveLog) compactEnd(end int) {
 	start := end
 	for start > 0 && l.events[start-1].IsDelta() && l.events[start-1].From == l.events[start-1].Seq {
 		start--
@@ -292,7 +306,7 @@ func (l *liveLog) compact() {
 		start--
 		size += weight(l.events[start])
 	}
-	l.replace(start, end, mergeDeltas)
+	l.replace(start, end)
 }
 
 // overLimit reports whether the log holds more than it may, all its deltas merged, and pressed whether tasks must wait
@@ -301,7 +315,7 @@ func (l *liveLog) overLimit() (over, pressed bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.bytes > max(l.maxBytes, l.squeezeAt) {
-		l.replace(0, firstAfter(l.events, l.durable), mergeDeltas)
+		l.replace(0, firstAfter(l.events, l.durable))
 		over = l.bytes > l.maxBytes
 		// What is under the limit only after merging everything is not merged again for every event.
 		l.squeezeAt = l.bytes + l.maxBytes/16
@@ -309,16 +323,17 @@ func (l *liveLog) overLimit() (over, pressed bool) {
 	return over, l.state.Seq > l.durable+backlog
 }
 
-// replace puts what f makes of events[start:end] in their place, in new memory because readers hold the old. Under mu;
-// the events are durable, and therefore visible.
-func (l *liveLog) replace(start, end int, f func([]messages.Event) []messages.Event) {
+// replace merges the deltas of events[start:end], in new memory because readers hold the old, and returns how many
+// events are left of them. Under mu; the events are durable, and therefore visible.
+func (l *liveLog) replace(start, end int) int {
 	old := l.events[start:end]
-	merged := f(old)
+	merged := mergeDeltas(old)
 	out := make([]messages.Event, 0, len(l.events)-len(old)+len(merged)+compactAfter)
 	out = append(append(append(out, l.events[:start]...), merged...), l.events[end:]...)
 	l.bytes += size(merged) - size(old)
 	l.visible -= len(old) - len(merged)
-	l.events = out
+	l.events, l.tidy = out, min(l.tidy, start)
+	return len(merged)
 }
 
 func size(events []messages.Event) int64 {
@@ -345,7 +360,7 @@ func (l *liveLog) shows() bool {
 	return l.visible > 0
 }
 
-// whenDurable reports whether everything recorded is in the journal; while it is not, f is called at the next progress.
+// whenDurable reports whether everything recorded is in the journal; while it is not, f is called when more is.
 func (l *liveLog) whenDurable(f func()) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -356,8 +371,8 @@ func (l *liveLog) whenDurable(f func()) bool {
 	return false
 }
 
-// onProgress calls f once, when more is visible or durable.
-func (l *liveLog) onProgress(f func()) {
+// onDurable calls f once, when the journal has more, or the log is dropped.
+func (l *liveLog) onDurable(f func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.once = append(l.once, f)

@@ -107,7 +107,9 @@ func (r *runActor) control(c actor.Context, message any) {
 			r.restart(c)
 		}
 	case *journalFree:
-		r.release()
+		if r.release(); len(r.held) > 0 {
+			r.awaitJournal(c)
+		}
 	case *softLimit:
 		r.stopChildren(c)
 	case *hardLimit:
@@ -206,7 +208,7 @@ func (r *runActor) taskSaid(c actor.Context, m *supervision.TaskMessage) {
 
 func (r *runActor) awaitJournal(c actor.Context) {
 	root, self := r.system.node.Root(), c.Self()
-	r.run.log.onProgress(func() { root.Send(self, &journalFree{}) })
+	r.run.log.onDurable(func() { root.Send(self, &journalFree{}) })
 	r.release() // the journal may have moved between the question and the registration
 }
 
