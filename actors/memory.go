@@ -45,7 +45,7 @@ func (j *MemoryJournal) append(b Block) error {
 		if err := j.take(b); err != nil {
 			return err
 		}
-		r = &record{key: b.Key}
+		r = &record{key: b.Key, events: make([]messages.Event, 0, max(4, len(b.Events)))}
 		j.runs[b.Run] = r
 	case r.last().IsTerminal():
 		return ErrSealed
