@@ -35,6 +35,7 @@ func firstEvent(t *testing.T) float64 {
 		}
 		streaming.Go(func() { read(t, run) })
 	}
+	begin, cpu := time.Now(), cpuTime()
 	times := make([]float64, firstEvents)
 	pause := time.NewTicker(3 * time.Millisecond)
 	defer pause.Stop()
@@ -42,6 +43,7 @@ func firstEvent(t *testing.T) float64 {
 		<-pause.C
 		times[i] = first(t, s)
 	}
+	t.Logf("the streams and the starts took %.0f %% of a core", 100*float64(cpuTime()-cpu)/float64(time.Since(begin)))
 	stop()
 	streaming.Wait()
 	slices.Sort(times)

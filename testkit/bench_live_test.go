@@ -59,10 +59,11 @@ func TestBenchLive(t *testing.T) {
 	s, done := newSystem(t, actors.Config{MaxRuns: liveRuns})
 	release := make(chan struct{})
 	var blocked sync.WaitGroup
+	job := blockedJob(&blocked, release)
 	begin := time.Now()
 	for range liveRuns {
 		blocked.Add(1)
-		if _, err := s.Start(t.Context(), blockedJob(&blocked, release), actors.Options{}); err != nil {
+		if _, err := s.Start(t.Context(), job, actors.Options{}); err != nil {
 			t.Fatal(err)
 		}
 	}
