@@ -90,6 +90,9 @@ func (t *Task) credit() error {
 
 // Ack returns one credit.
 func (t *Task) Ack() {
+	if t == nil { // of a message that took no credit
+		return
+	}
 	select {
 	case <-t.credits:
 	default:
