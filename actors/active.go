@@ -24,6 +24,7 @@ type activeRun struct {
 	pid      *actor.PID
 
 	mu       sync.Mutex
+	left     bool        // the run has ended, perhaps before leave was set
 	leave    func() bool // ends the watch on an attached run's caller
 	current  *attempt    // the attempt under way, or the last
 	result   json.RawMessage
@@ -50,11 +51,15 @@ func (r *activeRun) attach(leave func() bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.leave = leave
+	if r.left {
+		leave()
+	}
 }
 
 func (r *activeRun) detach() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.left = true
 	if r.leave != nil {
 		r.leave()
 	}

@@ -23,12 +23,18 @@ type attempt struct {
 	summary string // goes with task.completed
 }
 
-// emission is what a task says on its way to the run actor. failed is told of a refusal, where somebody waits for it.
+// emission is what a task says on its way to the run actor.
 type emission struct {
 	attempt *attempt
 	body    messages.Body
 	message string
-	answer  chan json.RawMessage // of an input.required: where its answer goes
+	answer  chan answer // of an input.required: where its answer goes
+}
+
+// answer is what comes of an input.required: a value, or why it was refused.
+type answer struct {
+	value json.RawMessage
+	err   error
 }
 
 func (a *attempt) running() bool {
@@ -58,10 +64,24 @@ func (t *TaskContext) Attempt() int { return t.attempt.number }
 // Emit says an event of the task. The run stamps the numbers, offsets and the task's name; an event that is not legal
 // is refused, counted and logged.
 func (t *TaskContext) Emit(body messages.Body, message string) error {
+	if err := sayable(body); err != nil {
+		return err
+	}
 	if b, ok := body.(messages.Log); ok {
 		body = messages.Log{Lines: slices.Clone(b.Lines)} // they will be numbered
 	}
 	return t.work.Send(&emission{attempt: t.attempt, body: body, message: message})
+}
+
+// sayable reports why a task may not say the body: how the run and its tasks stand is for the run alone to say.
+func sayable(body messages.Body) error {
+	if body == nil {
+		return invalid("an event needs a body")
+	}
+	if k := string(body.Kind()); strings.HasPrefix(k, "run.") || strings.HasPrefix(k, "task.") {
+		return invalid("a task does not say %s: return from it, or return an error", k)
+	}
+	return nil
 }
 
 // Progress says how far the task is; total is 0 where it is not known.
@@ -106,13 +126,13 @@ func (t *TaskContext) Result(result any, degraded bool) error {
 // Ask says input.required and waits for the answer.
 func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
 	e := &emission{attempt: t.attempt, body: in, message: in.Prompt,
-		answer: make(chan json.RawMessage, 1)}
+		answer: make(chan answer, 1)}
 	if err := t.work.Send(e); err != nil {
 		return nil, err
 	}
 	select {
-	case v := <-e.answer:
-		return v, nil
+	case a := <-e.answer:
+		return a.value, a.err
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

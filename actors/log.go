@@ -52,6 +52,7 @@ type liveLog struct {
 	bells     []chan struct{} // of the readers; rung without mu, and therefore never changed in place
 	over      chan struct{}   // closed at the end, once told
 	told      bool
+	lost      func()   // called when the log is dropped
 	once      []func() // called when more is durable, or the log dropped
 	counts    *counts
 }
@@ -205,7 +206,12 @@ func (l *liveLog) nextBlock() (Block, bool) {
 // appended is told how an append ended.
 func (l *liveLog) appended(block []messages.Event, err error) {
 	if errors.Is(err, ErrUnknown) {
-		err = l.landed(block[0])
+		known := false
+		if err, known = l.landed(block[0]); !known {
+			// Appending again without knowing would meet our own block and take it for another owner's.
+			time.AfterFunc(journalDelay, func() { l.appended(block, ErrUnknown) })
+			return
+		}
 	}
 	l.mu.Lock()
 	l.sending = false
@@ -227,18 +233,19 @@ func (l *liveLog) appended(block []messages.Event, err error) {
 	l.advance(urgent, shown, err == nil)
 }
 
-// landed finds out what became of a block, known by its first event, whose append has no known outcome.
-func (l *liveLog) landed(first messages.Event) error {
+// landed finds out what became of a block, known by its first event, whose append has no known outcome; known is false
+// while the journal does not say.
+func (l *liveLog) landed(first messages.Event) (outcome error, known bool) {
 	kept, err := l.journal.Read(context.Background(), l.id, first.From-1)
 	switch {
 	case messages.CodeOf(err) == messages.CodeNotFound || err == nil && len(kept) == 0:
-		return errNotLanded
+		return errNotLanded, true
 	case err != nil:
-		return err
+		return nil, false
 	case kept[0].Seq == first.Seq && kept[0].Time.Equal(first.Time) && kept[0].Kind() == first.Kind():
-		return nil
+		return nil, true
 	}
-	return ErrFenced
+	return ErrFenced, true
 }
 
 var errNotLanded = errors.New("the block did not land")
@@ -248,6 +255,20 @@ func (l *liveLog) drop(err error) {
 	l.gone = err
 	l.events, l.visible, l.tidy = nil, 0, 0
 	l.counts.fenced.Add(1)
+	if l.lost != nil {
+		l.once = append(l.once, l.lost)
+	}
+}
+
+// onDrop has f called when the log is dropped.
+func (l *liveLog) onDrop(f func()) {
+	l.mu.Lock()
+	gone := l.gone != nil
+	l.lost = f
+	l.mu.Unlock()
+	if gone {
+		f()
+	}
 }
 
 // reveal moves visible over everything before the first milestone that is not durable, and over no delta further than
@@ -316,11 +337,12 @@ func (l *liveLog) overLimit() (over, pressed bool) {
 	defer l.mu.Unlock()
 	if l.bytes > max(l.maxBytes, l.squeezeAt) {
 		l.replace(0, firstAfter(l.events, l.durable))
-		over = l.bytes > l.maxBytes
+		waiting := l.events[firstAfter(l.events, l.durable):]
+		over = l.bytes-size(waiting)+size(mergeDeltas(waiting)) > l.maxBytes
 		// What is under the limit only after merging everything is not merged again for every event.
 		l.squeezeAt = l.bytes + l.maxBytes/16
 	}
-	return over, l.state.Seq > l.durable+backlog
+	return over, l.gone == nil && l.state.Seq > l.durable+backlog
 }
 
 // replace merges the deltas of events[start:end], in new memory because readers hold the old, and returns how many

@@ -58,6 +58,7 @@ func (j *MemoryJournal) append(b Block) error {
 	}
 	if r.last().IsTerminal() {
 		r.events = mergeDeltas(r.events)
+		r.bytes = size(r.events)
 		j.ended = append(j.ended, b.Run)
 		j.bytes += r.bytes
 	}

@@ -222,7 +222,7 @@ func (s *System) replay(ctx context.Context, id messages.RunID, after uint64, ea
 		case len(events) == 0 && !read && after > 0:
 			return s.checkCursor(ctx, id, after)
 		case len(events) == 0:
-			return messages.Errorf(messages.CodeUnavailable, "run %s is not active on this node; ask again later", id)
+			return errElsewhere(id)
 		}
 		read = true
 		for _, e := range events {
@@ -234,14 +234,15 @@ func (s *System) replay(ctx context.Context, id messages.RunID, after uint64, ea
 	}
 }
 
-// checkCursor judges a cursor at which the journal has nothing: the terminal itself is the end, past it is a reset.
+// checkCursor judges a cursor at which the journal has nothing: the terminal itself is the end, past it, or past the
+// reserve, is a reset, and anything else is still to come.
 func (s *System) checkCursor(ctx context.Context, id messages.RunID, after uint64) error {
-	events, err := s.journal.Read(ctx, id, after-1)
-	if err != nil {
+	state, err := s.State(ctx, id)
+	switch {
+	case err != nil || state.Status.IsEnded() && after == state.Seq:
 		return err
+	case state.Status.IsEnded() || after > state.Seq+messages.Reserve:
+		return errReset(id, after)
 	}
-	if len(events) > 0 && events[len(events)-1].IsTerminal() && events[len(events)-1].Seq == after {
-		return nil
-	}
-	return errReset(id, after)
+	return errElsewhere(id)
 }

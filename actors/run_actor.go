@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -25,7 +26,7 @@ type runActor struct {
 	next    int      // index of the task after the current one
 	now     *attempt // the attempt under way; nil between attempts
 	overdue error    // why the attempt under way is over whatever it returns
-	pending map[string]chan json.RawMessage
+	pending map[string]chan answer
 	held    []*supervision.Task // credits withheld while the journal is behind
 	word    messages.Body       // the terminal to write; nil while the run works
 	says    string              // the message of word
@@ -120,6 +121,8 @@ func (r *runActor) control(c actor.Context, message any) {
 }
 
 func (r *runActor) start(c actor.Context) {
+	root, self := r.system.node.Root(), c.Self()
+	r.run.log.onDrop(func() { root.Send(self, &expireRun{messages.CauseNodeLost}) })
 	for _, t := range r.run.job.Tasks {
 		if _, err := r.spawn(c, t.Name); err != nil {
 			r.fail(c, t.Name, err)
@@ -155,7 +158,7 @@ func (r *runActor) nextTask(c actor.Context) {
 }
 
 func (r *runActor) begin(c actor.Context, a *attempt) {
-	r.now, r.overdue = a, nil
+	r.now, r.overdue, r.pending = a, nil, nil
 	r.run.begin(a)
 	if a.number == 1 {
 		r.record(messages.TaskStarted{Task: a.task.Name, Attempt: 1}, taskMessage(a.task.Name, "started", ""))
@@ -188,8 +191,10 @@ func (r *runActor) taskSaid(c actor.Context, m *supervision.TaskMessage) {
 		m.Task.Ack()
 		return
 	}
-	if r.record(owned(e.body, e.attempt.task.Name), e.message) == nil && e.answer != nil {
-		r.expect(e)
+	if e.answer != nil {
+		r.ask(e)
+	} else {
+		r.record(owned(e.body, e.attempt.task.Name), e.message)
 	}
 	over, pressed := r.run.log.overLimit()
 	if over && r.word == nil {
@@ -222,11 +227,26 @@ func (r *runActor) release() {
 	r.held = nil
 }
 
-func (r *runActor) expect(e *emission) {
-	if r.pending == nil {
-		r.pending = map[string]chan json.RawMessage{}
+// ask says input.required and remembers who waits for the answer. What an earlier attempt of the task has asked already
+// is asked once.
+func (r *runActor) ask(e *emission) {
+	request := e.body.(messages.InputRequired).Request
+	if !r.asked(request, e.attempt.task.Name) {
+		if err := r.record(owned(e.body, e.attempt.task.Name), e.message); err != nil {
+			e.answer <- answer{err: err}
+			return
+		}
 	}
-	r.pending[e.body.(messages.InputRequired).Request] = e.answer
+	if r.pending == nil {
+		r.pending = map[string]chan answer{}
+	}
+	r.pending[request] = e.answer
+}
+
+func (r *runActor) asked(request, task string) bool {
+	return r.pending[request] == nil && slices.ContainsFunc(r.run.log.current().Inputs, func(in messages.Input) bool {
+		return in.Request == request && in.Task == task && !in.Closed
+	})
 }
 
 func (r *runActor) answer(m *answerInput) error {
@@ -239,7 +259,7 @@ func (r *runActor) answer(m *answerInput) error {
 		return err
 	}
 	delete(r.pending, m.request)
-	waiting <- m.value
+	waiting <- answer{value: m.value}
 	return nil
 }
 
@@ -347,13 +367,8 @@ func (r *runActor) finished(task string) bool {
 
 func (r *runActor) record(body messages.Body, message string) error {
 	err := r.run.log.record(body, message)
-	var refused *messages.Refusal
-	switch {
-	case errors.As(err, &refused):
+	if refused, ok := errors.AsType[*messages.Refusal](err); ok {
 		r.system.log.Warn("event refused", r.field(), zap.String("kind", string(body.Kind())), zap.String("reason", refused.Reason))
-	case err != nil && r.word == nil:
-		r.system.log.Warn("run taken over", r.field(), zap.Error(err))
-		r.system.node.Root().Send(r.run.pid, &expireRun{messages.CauseNodeLost})
 	}
 	return err
 }

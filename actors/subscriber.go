@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"strconv"
+	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -42,6 +43,11 @@ func (s *System) Subscribe(to *actor.PID, run messages.RunID, after uint64, cred
 	}
 	if _, err := s.State(context.Background(), run); err != nil {
 		return nil, err
+	}
+	select {
+	case <-s.gone:
+		return nil, messages.Errorf(messages.CodeUnavailable, "the node takes no more subscriptions: %v", errClosed)
+	default:
 	}
 	name := strconv.FormatInt(s.counts.subscriptions.Add(1), 10)
 	s.node.Root().Send(s.subs, &subscribe{name: name, to: to, run: run, after: after, credits: credits})
@@ -92,6 +98,7 @@ type subscriber struct {
 	system *System
 	order  *subscribe
 	pull   *supervision.Task
+	said   atomic.Bool // the SubscriptionEnd is on its way
 }
 
 func (a *subscriber) Receive(c actor.Context) {
@@ -108,12 +115,15 @@ func (a *subscriber) Receive(c actor.Context) {
 		}
 	case *actor.Stopping:
 		a.pull.Cancel(context.Canceled)
+		if a.said.CompareAndSwap(false, true) {
+			c.Send(a.order.to, &Delivery{Message: SubscriptionEnd{a.order.run, context.Canceled}})
+		}
 	}
 }
 
 func (a *subscriber) run(ctx context.Context, t *supervision.Task) error {
 	err := a.system.follow(ctx, a.order.run, a.order.after, func(e messages.Event) bool { return t.Send(e) == nil })
-	if ctx.Err() != nil {
+	if ctx.Err() != nil || !a.said.CompareAndSwap(false, true) {
 		return nil
 	}
 	return t.Send(SubscriptionEnd{a.order.run, err})

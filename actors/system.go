@@ -121,6 +121,9 @@ func New(ctx context.Context, config Config) (*System, error) {
 	}
 	s.node = supervision.NewNode(slog.New(zapslog.NewHandler(config.Log.Core())))
 	s.spawnTree()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.armSweep() // the journal may hold ended runs from before
 	return s, nil
 }
 
@@ -163,7 +166,13 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 		r.attach(context.AfterFunc(ctx, func() { s.tellCancel(r.id, o.Principal, context.Cause(ctx).Error()) }))
 	}
 	s.counts.started.Add(1)
-	return &Run{system: s, id: r.id}, nil
+	select {
+	case <-s.gone: // nobody is left to run it
+		s.finishLost(errShutdown)
+		return nil, messages.Errorf(messages.CodeUnavailable, "the node takes no more runs: %v", errClosed)
+	default:
+		return &Run{system: s, id: r.id}, nil
+	}
 }
 
 // Submit is Start for a request by name and JSON, as surfaces make it.
@@ -319,14 +328,16 @@ func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, 
 func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason string) error {
 	r := s.active(id)
 	if r == nil {
-		_, err := s.State(ctx, id)
-		return err
+		return s.canceled(ctx, id)
 	}
 	s.tellCancel(id, by, reason)
 	bell := r.log.listen()
 	defer r.log.unlisten(bell)
 	for {
-		if state := r.log.snapshot(); state.Canceling || state.Status.IsEnded() || r.log.dropped() {
+		if r.log.dropped() {
+			return s.canceled(ctx, id)
+		}
+		if state := r.log.snapshot(); state.Canceling || state.Status.IsEnded() {
 			return nil
 		}
 		select {
@@ -335,6 +346,19 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// canceled answers a cancel of a run that is not active here: it has ended, or nobody here can take the cancel.
+func (s *System) canceled(ctx context.Context, id messages.RunID) error {
+	state, err := s.State(ctx, id)
+	if err == nil && !state.Canceling && !state.Status.IsEnded() {
+		return errElsewhere(id)
+	}
+	return err
+}
+
+func errElsewhere(id messages.RunID) error {
+	return messages.Errorf(messages.CodeUnavailable, "run %s is not active on this node; ask again later", id)
 }
 
 func (s *System) tellCancel(id messages.RunID, by, reason string) {

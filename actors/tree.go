@@ -108,7 +108,10 @@ func (s *System) refuse(why error) {
 	}
 }
 
-var errClosed = errors.New("it is shutting down")
+var (
+	errClosed   = errors.New("it is shutting down")
+	errShutdown = messages.Errorf(messages.Code(messages.CauseShutdown), "the node shut down before the run was done")
+)
 
 // Close takes no more runs, waits for the active ones until ctx is done or the drain time has passed, ends the rest as
 // failed by shutdown, and stops every actor. It returns nil when no run had to be ended.
@@ -117,6 +120,7 @@ func (s *System) Close(ctx context.Context) error {
 	err := s.drain(ctx)
 	s.node.Root().Send(s.top, &stopTree{})
 	<-s.gone
+	s.finishLost(errShutdown)
 	s.node.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,0 +1,138 @@
+package actors_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+// "All call the same Finish, and nobody else does": a task cannot say how its run or itself stands.
+func TestTaskDoesNotSpeakForItsRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
+			for _, body := range []messages.Body{nil, messages.RunCompleted{By: messages.ByRun}, messages.RunCanceling{},
+				messages.TaskCompleted{Task: "work", Attempt: 1}} {
+				if err := task.Emit(body, ""); messages.CodeOf(err) != "invalid_input" {
+					t.Errorf("%T: %v", body, err)
+				}
+			}
+			return nil
+		}), actors.Options{})
+		expect(t, wait(t, run), messages.Completed, messages.ByRun, "")
+	})
+}
+
+// A retried task asks again and gets the answer; a request that is refused is an error and no silence.
+func TestAskAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		in := messages.InputRequired{Request: "q", Prompt: "Go on?"}
+		run := start(t, s, job(func(ctx context.Context, task *actors.TaskContext) error {
+			if task.Attempt() == 1 {
+				task.Go(func(ctx context.Context) error { _, err := task.Ask(ctx, in); return err })
+				time.Sleep(time.Second)
+				return supervision.RetryAfter(time.Second, errors.New("busy"))
+			}
+			v, err := task.Ask(ctx, in)
+			if err != nil {
+				return err
+			}
+			if _, err := task.Ask(ctx, in); err == nil {
+				t.Error("a name that was answered can be asked again")
+			}
+			return task.Result(v, false)
+		}), actors.Options{})
+		time.Sleep(time.Minute)
+		if err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`1`), ""); err != nil {
+			t.Fatal(err)
+		}
+		state := wait(t, run)
+		expect(t, state, messages.Completed, messages.ByRun, "")
+		if string(state.End.Result) != "1" {
+			t.Errorf("result %s", state.End.Result)
+		}
+	})
+}
+
+// "one whose milestones alone exceed its bytes fails": deltas that wait for the journal count merged.
+func TestBytesOfWaitingDeltas(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
+			for i := range int64(1500) {
+				if err := task.Progress(i, 1500, "steps"); err != nil {
+					return err
+				}
+			}
+			return nil
+		}), actors.Options{Limits: messages.Limits{Bytes: 64 << 10}})
+		expect(t, wait(t, run), messages.Completed, messages.ByRun, "")
+	})
+}
+
+// Close gives every run its last word, also one whose first event is late in the journal.
+func TestCloseLeavesNoRunWithoutTerminal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j, kept := disturbed(func(actors.Block) testkit.Disturbance { return testkit.Disturbance{Delay: 300 * time.Millisecond} })
+		s, err := actors.New(t.Context(), actors.Config{Journal: j, Drain: 50 * time.Millisecond, CancelHard: 50 * time.Millisecond})
+		if err != nil {
+			t.Fatal(err)
+		}
+		closed := make(chan struct{})
+		go func() {
+			defer close(closed)
+			time.Sleep(100 * time.Millisecond)
+			s.Close(t.Context())
+		}()
+		run, err := s.Start(t.Context(), job(heed), actors.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-closed
+		expect(t, wait(t, run), messages.Failed, func() messages.Author {
+			state, _ := run.State(t.Context())
+			return state.End.By
+		}(), messages.CauseShutdown)
+		time.Sleep(time.Minute)
+		if held := stored(t, kept, run.ID()); !held.Status.IsEnded() {
+			t.Errorf("the journal holds it as %s", held.Status)
+		}
+	})
+}
+
+// blind is a journal that can neither say how an append ended nor be read, for a while.
+type blind struct {
+	*testkit.Journal
+	reads int
+}
+
+func (b *blind) Read(ctx context.Context, run messages.RunID, after uint64) ([]messages.Event, error) {
+	if b.reads > 0 {
+		b.reads--
+		return nil, errors.New("the journal cannot be read")
+	}
+	return b.Journal.Read(ctx, run, after)
+}
+
+// A block whose outcome is not known is not appended again before it is: a run does not fence itself.
+func TestUnknownOutcomeIsAwaited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		j, _ := disturbed(func(actors.Block) testkit.Disturbance {
+			n++
+			return testkit.Disturbance{Unknown: n == 3}
+		})
+		s := open(t, actors.Config{Journal: &blind{Journal: j, reads: 2}})
+		run := start(t, s, job(chatter), actors.Options{})
+		expect(t, wait(t, run), messages.Completed, messages.ByRun, "")
+	})
+}
