@@ -25,7 +25,9 @@ func embed(ctx context.Context, job actors.Job) error {
 		if err != nil {
 			return err
 		}
-		fmt.Println(event.Seq, event.Kind())
+		if !event.IsDelta() { // a slow reader's deltas come merged
+			fmt.Println(event.Seq, event.Kind())
+		}
 	}
 	state, err := run.Wait(ctx) // what the events add up to
 	if err != nil {
@@ -90,12 +92,8 @@ func Example_ownJob() {
 	// 1 run.queued
 	// 2 run.started
 	// 3 task.started
-	// 4 log
 	// 5 task.completed
 	// 6 task.started
-	// 7 text.delta
-	// 8 text.delta
-	// 9 text.delta
 	// 10 text.done
 	// 11 task.completed
 	// 12 run.completed
