@@ -21,7 +21,7 @@ func (r *runActor) expire(c actor.Context, cause messages.Cause) {
 	why := map[messages.Cause]string{
 		messages.CauseDeadline: "the run took longer than it may",
 		messages.CauseStalled:  "the run made no progress for longer than it may",
-		messages.CauseShutdown: "the node shut down before the run was done",
+		messages.CauseShutdown: errShutdown.Message,
 		messages.CauseNodeLost: "another node has taken the run over",
 	}[cause]
 	r.fail(c, "", messages.Errorf(messages.Code(cause), "%s", why))

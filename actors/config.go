@@ -1,0 +1,81 @@
+package actors
+
+import (
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Config is what a System is made of. Its zero value is a node with a memory journal, the default limits, no named
+// jobs, and no word to anybody.
+type Config struct {
+	// Log is told what operators want to know; nil is silent.
+	Log *zap.Logger
+	// Journal keeps the events; nil is a new memory journal.
+	Journal Journal
+	// Node names this node in run.started.
+	Node string
+	// Jobs are the jobs that a messages.Request may name.
+	Jobs map[string]NewJob
+
+	// WallClock is the longest a run may take: 30 min. Stall is the longest it may go without an event: 5 min.
+	WallClock, Stall time.Duration
+	// CancelSoft is how long cancelled work may take before its actors are stopped: 2 s. CancelHard is when what still
+	// runs is abandoned: 5 s.
+	CancelSoft, CancelHard time.Duration
+	// Retention is how long the log of an ended run is kept: 24 h. RetentionBytes bounds all of them: 1 GiB.
+	Retention      time.Duration
+	RetentionBytes int64
+	// Drain is how long Close waits for active runs: 30 s.
+	Drain time.Duration
+	// LogBytes is the most that one run's log may hold: 64 MiB.
+	LogBytes int64
+	// MaxRuns bounds the active runs of the node: 1,000; MaxRunsPerPrincipal those of one principal: 32. Runs without a
+	// principal are bounded by MaxRuns alone.
+	MaxRuns, MaxRunsPerPrincipal int
+	// MaxReaders bounds the readers of one run: 1,000.
+	MaxReaders int
+
+	// Inject is for tests: it is called at the beginning of every turn of a run's actors, and may panic, end the
+	// goroutine, or block.
+	Inject func(Point)
+}
+
+// Point is a place where a test may inject a fault.
+type Point struct {
+	Run messages.RunID
+	// Actor is the task's name, or "run" for the run actor.
+	Actor string
+	// Message is what the actor is about to handle.
+	Message any
+}
+
+const runName = "run"
+
+func (c Config) withDefaults() Config {
+	def(&c.Log, zap.NewNop())
+	if c.Journal == nil {
+		c.Journal = NewMemoryJournal()
+	}
+	def(&c.WallClock, 30*time.Minute)
+	def(&c.Stall, 5*time.Minute)
+	def(&c.CancelSoft, 2*time.Second)
+	def(&c.CancelHard, 5*time.Second)
+	def(&c.Retention, 24*time.Hour)
+	def(&c.RetentionBytes, 1<<30)
+	def(&c.Drain, 30*time.Second)
+	def(&c.LogBytes, 64<<20)
+	def(&c.MaxRuns, 1000)
+	def(&c.MaxRunsPerPrincipal, 32)
+	def(&c.MaxReaders, 1000)
+	return c
+}
+
+func def[T comparable](field *T, value T) {
+	var zero T
+	if *field == zero {
+		*field = value
+	}
+}
