@@ -1,0 +1,105 @@
+package surface
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+)
+
+// What one file may cost: text beyond, and symbols beyond, are not read.
+const (
+	MaxBytes       = 1 << 20
+	MaxSymbols     = 2000
+	signatureRunes = 200
+)
+
+// Kind says what a symbol is.
+type Kind string
+
+// The kinds of symbols. A property is a variable; a class, struct, enum, trait
+// or interface is a type.
+const (
+	Function Kind = "function"
+	Method   Kind = "method"
+	Type     Kind = "type"
+	Constant Kind = "constant"
+	Variable Kind = "variable"
+	Macro    Kind = "macro"
+	Module   Kind = "module"
+	Command  Kind = "command"
+)
+
+// Symbol is one exported name.
+type Symbol struct {
+	Name      string // as it is used by others: "Server.Start" for a method of Server
+	Kind      Kind
+	Signature string // as declared, on one line, without body; at most 200 runes
+	Doc       string // first sentence of its documentation; may be empty
+	File      string // path of the file; set by Go packages only, else ""
+	Line      int    // from 1
+}
+
+// Outline is the public surface of one file or package.
+type Outline struct {
+	Doc     string   // what it says of itself at its top, plain text; may be empty
+	Symbols []Symbol // exported ones, in the order of their lines
+}
+
+// scanner reads one language. Its text has no byte order mark, ends every line
+// with "\n", is valid UTF-8 and at most MaxBytes long.
+type scanner struct {
+	language string
+	read     func(text []byte) Outline
+}
+
+func scanners() []scanner {
+	return []scanner{}
+}
+
+// Languages names the languages that have a scanner, as scan.Language names
+// them.
+func Languages() []string {
+	var names []string
+	for _, s := range scanners() {
+		names = append(names, s.language)
+	}
+	return names
+}
+
+// Of gives the outline of a file; ok tells whether its language has a scanner.
+func Of(language string, text []byte) (outline Outline, ok bool) {
+	for _, s := range scanners() {
+		if s.language == language {
+			return finish(s.read(normal(text))), true
+		}
+	}
+	return Outline{}, false
+}
+
+// normal spares every scanner the ways in which texts differ without saying
+// anything else.
+func normal(text []byte) []byte {
+	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
+	text = bytes.ReplaceAll(text[:min(len(text), MaxBytes)], []byte("\r\n"), []byte("\n"))
+	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
+}
+
+// finish makes what every outline promises true of what a scanner found.
+func finish(o Outline) Outline {
+	o.Symbols = slices.DeleteFunc(o.Symbols, func(s Symbol) bool { return s.Name == "" })
+	slices.SortStableFunc(o.Symbols, func(a, b Symbol) int { return cmp.Compare(a.Line, b.Line) })
+	o.Symbols = o.Symbols[:min(len(o.Symbols), MaxSymbols)]
+	for i := range o.Symbols {
+		s := &o.Symbols[i]
+		s.Signature = prose.Shorten(prose.Tidy(s.Signature), signatureRunes)
+	}
+	return o
+}
+
+// summary is the first sentence of a documentation comment whose comment
+// markers are gone.
+func summary(doc string) string {
+	return prose.Sentence(doc)
+}
