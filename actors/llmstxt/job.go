@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
@@ -101,10 +102,11 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
 	if err := makeOut(g.input.Out); err != nil { // sooner than after all the reading
 		return err
 	}
-	g.repo, err = scan.Read(ctx, root, scan.Limits{}, func(done int) { t.Progress(int64(done), 0, "entries") })
+	g.repo, err = scan.Read(ctx, root.FS(), scan.Limits{}, func(done int) { t.Progress(int64(done), 0, "entries") })
 	if err != nil {
 		return limit(err)
 	}
+	g.repo.Name, _, _ = strings.Cut(filepath.Base(g.input.Repository), "@") // without a module cache's version
 	if g.repo.Origin, err = g.originOf(g.input.Repository); err != nil {
 		t.Log(messages.LogWarn, "the origin is not known: "+err.Error())
 	}
@@ -145,7 +147,7 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) error {
 		return err
 	}
 	defer root.Close()
-	g.index, err = rank.Build(ctx, root, g.repo, rank.Caps{}, func(done, total int) {
+	g.index, err = rank.Build(ctx, root.FS(), g.repo, rank.Caps{}, func(done, total int) {
 		t.Progress(int64(done), int64(total), "links")
 	})
 	if err != nil {

@@ -67,12 +67,12 @@ func (g *generation) files(ctx context.Context, source *os.Root) []file {
 	files := []file{{"llms.txt", func(w io.Writer) error { return render.Txt(w, g.index) }, checkTxt}}
 	if g.input.Full {
 		files = append(files, file{"llms-full.txt", func(w io.Writer) error {
-			return render.Full(ctx, w, source, g.index, render.Bounds{})
+			return render.Full(ctx, w, source.FS(), g.index, render.Bounds{})
 		}, nil})
 	}
 	if g.input.Ctx {
 		files = append(files, file{"llms-ctx.txt", func(w io.Writer) error {
-			return render.Ctx(ctx, w, source, g.index, render.Bounds{})
+			return render.Ctx(ctx, w, source.FS(), g.index, render.Bounds{})
 		}, checkXML})
 	}
 	return files

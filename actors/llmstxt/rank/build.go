@@ -2,7 +2,7 @@ package rank
 
 import (
 	"context"
-	"os"
+	"io/fs"
 	"path"
 	"slices"
 	"strings"
@@ -15,12 +15,12 @@ const (
 	pageBytes   = 16 << 10 // of any other file, for its title and first sentence
 )
 
-// Build ranks the files of repo and reads the chosen ones through root.
+// Build ranks the files of repo and reads the chosen ones through files.
 // progress, which may be nil, hears how many of how many links are written up.
 // The only error is ctx's cause: a file that can no longer be read keeps its
 // link without a note.
-func Build(ctx context.Context, root *os.Root, repo *scan.Repository, caps Caps, progress func(done, total int)) (*Index, error) {
-	b := &builder{ctx: ctx, root: root, repo: repo, caps: caps.withDefaults(), links: linker{repo.Origin}, paths: make(map[string]bool)}
+func Build(ctx context.Context, files fs.FS, repo *scan.Repository, caps Caps, progress func(done, total int)) (*Index, error) {
+	b := &builder{ctx: ctx, files: files, repo: repo, caps: caps.withDefaults(), links: linker{repo.Origin}, paths: make(map[string]bool)}
 	for _, f := range repo.Files {
 		b.paths[f.Path] = true
 	}
@@ -39,7 +39,7 @@ func Build(ctx context.Context, root *os.Root, repo *scan.Repository, caps Caps,
 
 type builder struct {
 	ctx      context.Context
-	root     *os.Root
+	files    fs.FS
 	repo     *scan.Repository
 	caps     Caps
 	links    linker
@@ -54,7 +54,7 @@ func (b *builder) head(path string, limit int64) string {
 	if b.ctx.Err() != nil {
 		return ""
 	}
-	data, whole, err := scan.ReadFile(b.ctx, b.root, path, limit)
+	data, whole, err := scan.ReadFile(b.ctx, b.files, path, limit)
 	if err != nil {
 		return ""
 	}

@@ -3,6 +3,7 @@ package rank
 import (
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
@@ -15,7 +16,7 @@ func sourceNote(path, text string) string {
 	case "":
 		return ""
 	case "Go":
-		return shorten(synopsis(text, ""), sentenceRunes)
+		return prose.Shorten(synopsis(text, ""), prose.SentenceRunes)
 	case "Python":
 		blocks = pythonBlocks(text)
 	case "Shell", "Ruby", "Elixir", "R", "Julia":
@@ -30,8 +31,8 @@ func sourceNote(path, text string) string {
 		blocks = cBlocks(text)
 	}
 	for _, block := range blocks {
-		if !isLicenceText(block) && isProse(block) {
-			return sentence(block)
+		if !isLicenceText(block) && prose.Is(block) {
+			return prose.Sentence(block)
 		}
 	}
 	return ""
@@ -146,7 +147,7 @@ func paragraphs(text string) []string {
 	var list []string
 	var b strings.Builder
 	flush := func() {
-		if p := tidy(b.String()); p != "" {
+		if p := prose.Tidy(b.String()); p != "" {
 			list = append(list, p)
 		}
 		b.Reset()

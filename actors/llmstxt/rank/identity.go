@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // titleRunes is the longest heading that is still a name.
@@ -42,13 +44,13 @@ func moduleName(module string) string {
 // summary is what the repository says it is for, and where it says so.
 func (b *builder) summary() (text, from string) {
 	if b.readme.lead != "" {
-		return opening(b.readme.lead), b.readme.path
+		return prose.Opening(b.readme.lead), b.readme.path
 	}
 	if len(b.readme.prose) > 0 {
-		return opening(b.readme.prose[0]), b.readme.path
+		return prose.Opening(b.readme.prose[0]), b.readme.path
 	}
 	if d := b.manifest.description; d != "" {
-		return opening(d), b.manifest.path
+		return prose.Opening(d), b.manifest.path
 	}
 	return b.golang.purpose(b)
 }

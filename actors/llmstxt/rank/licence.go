@@ -4,6 +4,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
@@ -28,7 +29,7 @@ func (b *builder) licence() string {
 // licenceOf recognises the common licences by words that only they have, the
 // more specific before those whose words they contain.
 func licenceOf(text string) string {
-	text = strings.ToLower(tidy(text))
+	text = strings.ToLower(prose.Tidy(text))
 	for _, known := range []struct{ id, words string }{
 		{"AGPL-3.0", "gnu affero general public license version 3"},
 		{"LGPL-3.0", "gnu lesser general public license version 3"},

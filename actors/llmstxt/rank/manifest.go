@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"path"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // manifest is what the package manager is told; the first found in a fixed
@@ -79,7 +81,7 @@ func parsePackageJSON(text string) manifest {
 	}
 	// A field of the wrong type leaves the others as they were read.
 	_ = json.Unmarshal([]byte(text), &p)
-	m := manifest{name: p.Name, version: p.Version, description: tidy(p.Description)}
+	m := manifest{name: p.Name, version: p.Version, description: prose.Tidy(p.Description)}
 	m.licence, _ = p.License.(string)
 	if node := p.Engines["node"]; node != "" {
 		m.requires = "Node.js " + node
@@ -118,7 +120,7 @@ func (m *manifest) set(key, value, requires, runtime string) {
 	case "version":
 		m.version = value
 	case "description":
-		m.description = tidy(value)
+		m.description = prose.Tidy(value)
 	case "license":
 		m.licence = value
 	case requires:

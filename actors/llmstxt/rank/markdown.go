@@ -10,6 +10,8 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // readMarkdown takes title and paragraphs from the syntax tree, so that code,
@@ -71,16 +73,16 @@ func (r *mdReader) heading(n *ast.Heading) {
 }
 
 func (r *mdReader) paragraph(n *ast.Paragraph) {
-	prose, linked := r.inline(n)
-	if r.aside || !isProse(prose) || 2*linked > len(prose) {
+	text, linked := r.inline(n)
+	if r.aside || !prose.Is(text) || 2*linked > len(text) {
 		return
 	}
-	r.page.prose = append(r.page.prose, prose)
+	r.page.prose = append(r.page.prose, text)
 }
 
 // inline gives a block's text without images, badges, raw HTML and foot notes,
 // and how many bytes of it are link texts.
-func (r *mdReader) inline(root ast.Node) (prose string, linked int) {
+func (r *mdReader) inline(root ast.Node) (text string, linked int) {
 	var b strings.Builder
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering || n == root {
@@ -107,7 +109,7 @@ func (r *mdReader) inline(root ast.Node) (prose string, linked int) {
 		}
 		return ast.WalkContinue, nil
 	})
-	return tidy(html.UnescapeString(unescape(b.String()))), linked
+	return prose.Tidy(html.UnescapeString(unescape(b.String()))), linked
 }
 
 // html is the second choice: many a README has its title and tag line in a
@@ -131,13 +133,13 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 	if regexp.MustCompile(`(?i)<(a|table|pre|script|style|svg|details)\b`).MatchString(raw) {
 		return
 	}
-	if prose := stripTags(raw); !r.aside && isProse(prose) {
-		r.htmlProse = append(r.htmlProse, prose)
+	if text := stripTags(raw); !r.aside && prose.Is(text) {
+		r.htmlProse = append(r.htmlProse, text)
 	}
 }
 
 func stripTags(raw string) string {
-	return tidy(html.UnescapeString(regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`).ReplaceAllString(raw, " ")))
+	return prose.Tidy(html.UnescapeString(regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`).ReplaceAllString(raw, " ")))
 }
 
 // unescape drops the backslash before punctuation, as Markdown does.
@@ -169,7 +171,7 @@ func frontMatter(source string) (map[string]string, string) {
 		if key, value, ok := strings.Cut(line, ":"); ok && key == strings.TrimSpace(key) {
 			value = strings.TrimSpace(value)
 			if !strings.HasPrefix(value, "|") && !strings.HasPrefix(value, ">") {
-				front[key] = tidy(strings.Trim(value, `"'`))
+				front[key] = prose.Tidy(strings.Trim(value, `"'`))
 			}
 		}
 	}
@@ -186,4 +188,17 @@ func withoutImports(source string) string {
 		b.WriteString(line)
 	}
 	return b.String()
+}
+
+// isAside tells the headings below which a README does not say what it is.
+func isAside(heading string) bool {
+	low := strings.ToLower(heading)
+	for _, word := range []string{"install", "table of contents", "contents", "license", "licence", "contribut", "sponsor",
+		"backers", "badge", "status", "acknowledg", "thanks", "changelog", "download", "support", "community", "requirements",
+		"prerequisite", "getting started", "quickstart", "quick start", "usage", "disclaimer", "news", "announcement"} {
+		if strings.Contains(low, word) {
+			return true
+		}
+	}
+	return false
 }

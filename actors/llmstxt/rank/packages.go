@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
@@ -91,7 +92,7 @@ func (b *builder) packageDoc(p *goPackage) (file, note string) {
 	slices.SortFunc(files, compareBy(p.docRank))
 	for _, f := range files {
 		if note := synopsis(b.head(f, packageBytes), p.name); note != "" {
-			return f, shorten(note, sentenceRunes)
+			return f, prose.Shorten(note, prose.SentenceRunes)
 		}
 	}
 	return files[0], ""

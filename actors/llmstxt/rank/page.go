@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 	"unicode"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // page is what a document says of itself.
@@ -16,12 +18,12 @@ type page struct {
 
 func (p page) note() string {
 	if p.lead != "" {
-		return sentence(p.lead)
+		return prose.Sentence(p.lead)
 	}
 	if len(p.prose) == 0 {
 		return ""
 	}
-	return sentence(p.prose[0])
+	return prose.Sentence(p.prose[0])
 }
 
 func isPage(p string) bool {
@@ -56,8 +58,8 @@ func readPlain(p, text string) page {
 				out.title, lines = title, lines[n:]
 			}
 		}
-		if prose := plainProse(lines); isProse(prose) {
-			out.prose = append(out.prose, prose)
+		if text := plainProse(lines); prose.Is(text) {
+			out.prose = append(out.prose, text)
 		}
 	}
 	return out
@@ -65,13 +67,13 @@ func readPlain(p, text string) page {
 
 func plainTitle(lines []string) (title string, used int) {
 	if rest, ok := strings.CutPrefix(lines[0], "= "); ok {
-		return tidy(rest), 1
+		return prose.Tidy(rest), 1
 	}
 	if len(lines) > 2 && isRule(lines[0]) && isRule(lines[2]) {
-		return tidy(lines[1]), 3
+		return prose.Tidy(lines[1]), 3
 	}
 	if len(lines) > 1 && isRule(lines[1]) && !isRule(lines[0]) {
-		return tidy(lines[0]), 2
+		return prose.Tidy(lines[0]), 2
 	}
 	return "", 0
 }
@@ -90,5 +92,5 @@ func plainProse(lines []string) string {
 	if unicode.IsSpace(rune(first[0])) || strings.ContainsRune(":.-*+|=[#0123456789", rune(first[0])) {
 		return ""
 	}
-	return tidy(strings.ReplaceAll(strings.Join(lines, " "), "``", "`"))
+	return prose.Tidy(strings.ReplaceAll(strings.Join(lines, " "), "``", "`"))
 }

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
@@ -15,19 +15,19 @@ import (
 // it a doc element per linked file. The Optional section is left out, as the
 // format has it. The result is well-formed XML whatever the files hold. The
 // error is ctx's cause or w's.
-func Ctx(ctx context.Context, w io.Writer, root *os.Root, index *rank.Index, bounds Bounds) error {
+func Ctx(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, bounds Bounds) error {
 	b := bufio.NewWriter(w)
 	v := newView(index)
 	fmt.Fprintf(b, "<project title=\"%s\" summary=\"%s\">\n", attribute(v.title), attribute(v.summary))
 	for _, line := range v.details {
 		fmt.Fprintf(b, "- %s\n", content(line))
 	}
-	files := newTexts(ctx, root, bounds)
+	texts := newTexts(ctx, files, bounds)
 	for _, s := range v.sections {
 		if s.name == rank.Optional {
 			continue
 		}
-		if err := writeSection(b, files, s); err != nil {
+		if err := writeSection(b, texts, s); err != nil {
 			return err
 		}
 	}
@@ -35,11 +35,11 @@ func Ctx(ctx context.Context, w io.Writer, root *os.Root, index *rank.Index, bou
 	return b.Flush()
 }
 
-func writeSection(b *bufio.Writer, files *texts, s section) error {
+func writeSection(b *bufio.Writer, texts *texts, s section) error {
 	tag := strings.ToLower(s.name)
 	fmt.Fprintf(b, "<%s>\n", tag)
 	for _, l := range s.links {
-		f, err := files.take(l.path)
+		f, err := texts.take(l.path)
 		if err != nil {
 			return err
 		}

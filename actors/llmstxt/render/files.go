@@ -2,7 +2,7 @@ package render
 
 import (
 	"context"
-	"os"
+	"io/fs"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
@@ -32,15 +32,15 @@ const readLimit = 2 << 20
 // texts hands out the files' text, each file once and within bounds.
 type texts struct {
 	ctx      context.Context
-	root     *os.Root
+	files    fs.FS
 	bounds   Bounds
 	redactor *redactor
 	used     int
 	seen     map[string]bool
 }
 
-func newTexts(ctx context.Context, root *os.Root, bounds Bounds) *texts {
-	return &texts{ctx: ctx, root: root, bounds: bounds.withDefaults(), redactor: newRedactor(), seen: make(map[string]bool)}
+func newTexts(ctx context.Context, files fs.FS, bounds Bounds) *texts {
+	return &texts{ctx: ctx, files: files, bounds: bounds.withDefaults(), redactor: newRedactor(), seen: make(map[string]bool)}
 }
 
 // text of a file, or the reason why there is none. cut is how many bytes of it
@@ -61,7 +61,7 @@ func (t *texts) take(path string) (fileText, error) {
 	if room <= 0 {
 		return fileText{absent: "no room left"}, nil
 	}
-	data, _, err := scan.ReadFile(t.ctx, t.root, path, readLimit)
+	data, _, err := scan.ReadFile(t.ctx, t.files, path, readLimit)
 	switch {
 	case t.ctx.Err() != nil:
 		return fileText{}, context.Cause(t.ctx)

@@ -5,7 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"path"
 	"strings"
 
@@ -15,17 +15,17 @@ import (
 // Full writes llms-full.txt: the front of llms.txt, then each linked file once,
 // under its path and between fences longer than any in it. What is missing is
 // said where it is missing. The error is ctx's cause or w's.
-func Full(ctx context.Context, w io.Writer, root *os.Root, index *rank.Index, bounds Bounds) error {
+func Full(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, bounds Bounds) error {
 	b := bufio.NewWriter(w)
 	v := newView(index)
 	v.front(b)
-	files := newTexts(ctx, root, bounds)
+	texts := newTexts(ctx, files, bounds)
 	for _, s := range v.sections {
 		for _, l := range s.links {
-			if files.seen[l.path] || l.path == "" {
+			if texts.seen[l.path] || l.path == "" {
 				continue
 			}
-			f, err := files.take(l.path)
+			f, err := texts.take(l.path)
 			if err != nil {
 				return err
 			}

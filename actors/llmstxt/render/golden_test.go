@@ -61,7 +61,7 @@ func golden(t *testing.T, name string) {
 
 func generate(t *testing.T, archive *txtar.Archive) map[string][]byte {
 	repo, root := unpack(t, archive)
-	index, err := rank.Build(t.Context(), root, repo, rank.Caps{}, nil)
+	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Caps{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,10 +69,10 @@ func generate(t *testing.T, archive *txtar.Archive) map[string][]byte {
 	if err := render.Txt(&txt, index); err != nil {
 		t.Fatal(err)
 	}
-	if err := render.Full(t.Context(), &full, root, index, render.Bounds{}); err != nil {
+	if err := render.Full(t.Context(), &full, root.FS(), index, render.Bounds{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := render.Ctx(t.Context(), &ctx, root, index, render.Bounds{}); err != nil {
+	if err := render.Ctx(t.Context(), &ctx, root.FS(), index, render.Bounds{}); err != nil {
 		t.Fatal(err)
 	}
 	return map[string][]byte{"want/llms.txt": txt.Bytes(), "want/llms-full.txt": full.Bytes(), "want/llms-ctx.txt": ctx.Bytes()}
@@ -100,11 +100,12 @@ func unpack(t *testing.T, archive *txtar.Archive) (*scan.Repository, *os.Root) {
 			t.Fatal(err)
 		}
 	}
-	repo, err := scan.Read(t.Context(), root, scan.Limits{}, nil)
+	repo, err := scan.Read(t.Context(), root.FS(), scan.Limits{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	set := settings(archive)
+	repo.Name = "folder"
 	repo.Origin = scan.ParseOrigin(set["remote"], set["commit"], set["prefix"])
 	return repo, root
 }

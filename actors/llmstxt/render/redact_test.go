@@ -60,10 +60,10 @@ func rendered(t *testing.T, text string) map[string]string {
 	}
 	var full, ctx bytes.Buffer
 	index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "Docs", Links: []rank.Link{{Title: "a", URL: "a.md", Path: "a.md"}}}}}
-	if err := render.Full(t.Context(), &full, root, index, render.Bounds{}); err != nil {
+	if err := render.Full(t.Context(), &full, root.FS(), index, render.Bounds{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := render.Ctx(t.Context(), &ctx, root, index, render.Bounds{}); err != nil {
+	if err := render.Ctx(t.Context(), &ctx, root.FS(), index, render.Bounds{}); err != nil {
 		t.Fatal(err)
 	}
 	return map[string]string{"Full": full.String(), "Ctx": ctx.String()}

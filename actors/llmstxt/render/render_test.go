@@ -132,12 +132,12 @@ func TestFullAndCtxHoldAnyFile(t *testing.T) {
 		}
 		index.Sections = append(index.Sections, rank.Section{Name: "Docs", Links: []rank.Link{{Title: "f", URL: "f.md", Path: "f.md"}}})
 		var ctx, full bytes.Buffer
-		if err := render.Ctx(context.Background(), &ctx, root, index, render.Bounds{FileBytes: 50}); err != nil {
+		if err := render.Ctx(context.Background(), &ctx, root.FS(), index, render.Bounds{FileBytes: 50}); err != nil {
 			t.Fatal(err)
 		}
 		wellFormed(t, ctx.Bytes())
 		index = &rank.Index{Title: "t", Sections: index.Sections[len(index.Sections)-1:]}
-		if err := render.Full(context.Background(), &full, root, index, render.Bounds{}); err != nil {
+		if err := render.Full(context.Background(), &full, root.FS(), index, render.Bounds{}); err != nil {
 			t.Fatal(err)
 		}
 		fences(t, full.String())
@@ -215,7 +215,7 @@ func TestFullSaysWhatIsMissing(t *testing.T) {
 	}
 	index := &rank.Index{Title: "t", Facts: []rank.Fact{{Name: "n", Value: "v"}}, Sections: []rank.Section{{Name: "Docs", Links: links}}}
 	var out bytes.Buffer
-	if err := render.Full(t.Context(), &out, root, index, render.Bounds{FileBytes: 13, TotalBytes: 14}); err != nil {
+	if err := render.Full(t.Context(), &out, root.FS(), index, render.Bounds{FileBytes: 13, TotalBytes: 14}); err != nil {
 		t.Fatal(err)
 	}
 	want := "# t\n\n- n: v\n" +
@@ -241,10 +241,10 @@ func TestRenderHeedsItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
 	index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "Docs", Links: []rank.Link{{Title: "a", URL: "a.md", Path: "a.md"}}}}}
-	if err := render.Full(ctx, io.Discard, root, index, render.Bounds{}); err != cause {
+	if err := render.Full(ctx, io.Discard, root.FS(), index, render.Bounds{}); err != cause {
 		t.Errorf("Full returns %v", err)
 	}
-	if err := render.Ctx(ctx, io.Discard, root, index, render.Bounds{}); err != cause {
+	if err := render.Ctx(ctx, io.Discard, root.FS(), index, render.Bounds{}); err != cause {
 		t.Errorf("Ctx returns %v", err)
 	}
 }

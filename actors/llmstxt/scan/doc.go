@@ -1,13 +1,13 @@
-// Package scan reads a local repository folder and says what is in it.
+// Package scan reads a repository's files and says what is in it.
 //
-// [Read] walks an [os.Root] once and returns a [Repository]: every text file
+// [Read] walks an [fs.FS] once and returns a [Repository]: every text file
 // worth knowing with its size, language, [Kind] (what it is) and [Place] (where
 // it stands), sorted by path, and a count of everything that was left out with
 // the reason. Only the first 8 KiB of a file are looked at and no contents are
 // kept, so memory grows with the number of files alone. [ReadFile] gives the
-// contents of one file later, through the same root.
+// contents of one file later, through the same file system.
 //
-// Nothing outside the root is ever opened, and no symbolic link is followed.
+// No symbolic link is followed.
 // Files that git ignores, vendored folders, binary files and what exceeds the
 // [Limits] are left out; generated files, tests and test data stay, marked, so
 // that a ranking can put them last.

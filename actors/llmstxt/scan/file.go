@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 )
 
 // file keeps the named file or leaves it out.
-func (w *walker) file(dir *os.Root, name string, at []string) {
+func (w *walker) file(at []string) {
+	name := at[len(at)-1]
 	if len(w.repo.Files) >= w.limits.Files {
 		w.leave(OverFiles, at, false, 0)
 		return
@@ -18,7 +18,7 @@ func (w *walker) file(dir *os.Root, name string, at []string) {
 		w.leave(Binary, at, false, 0)
 		return
 	}
-	head, size, err := w.look(dir, name)
+	head, size, err := w.look(nameOf(at))
 	switch {
 	case err != nil:
 		w.leave(Unreadable, at, false, 0)
@@ -35,8 +35,8 @@ func (w *walker) file(dir *os.Root, name string, at []string) {
 }
 
 // look gives the file's first bytes, valid until the next call, and its size.
-func (w *walker) look(dir *os.Root, name string) ([]byte, int64, error) {
-	f, err := dir.Open(name)
+func (w *walker) look(name string) ([]byte, int64, error) {
+	f, err := w.files.Open(name)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -2,7 +2,8 @@ package scan
 
 import (
 	"io"
-	"os"
+	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
@@ -13,16 +14,17 @@ const ignoreBytes = 256 << 10
 
 // excludes reads the repository's private ignore file. Ignore files above the
 // root are out of reach, as is the user's own.
-func excludes(root *os.Root) []gitignore.Pattern {
-	return ignoreFile(root, ".git/info/exclude", nil)
+func excludes(files fs.FS) []gitignore.Pattern {
+	return ignoreFile(files, ".git/info/exclude", nil)
 }
 
-func ignoreFile(dir *os.Root, name string, domain []string) []gitignore.Pattern {
-	info, err := dir.Lstat(name)
+func ignoreFile(files fs.FS, name string, domain []string) []gitignore.Pattern {
+	name = nameOf(append(slices.Clip(domain), name))
+	info, err := fs.Lstat(files, name)
 	if err != nil || !info.Mode().IsRegular() {
 		return nil
 	}
-	f, err := dir.Open(name)
+	f, err := files.Open(name)
 	if err != nil {
 		return nil
 	}

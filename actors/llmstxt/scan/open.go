@@ -11,26 +11,31 @@ import (
 
 // ReadFile gives at most limit bytes of a kept file, and whether that is all of
 // it. Links and whatever else is no regular file are refused with an error that
-// wraps [fs.ErrInvalid], even where a link stays in the root. Between blocks it
+// wraps [fs.ErrInvalid], even where a link stays in the folder. Between blocks it
 // heeds ctx and returns its cause.
-func ReadFile(ctx context.Context, root *os.Root, path string, limit int64) (data []byte, whole bool, err error) {
-	info, err := root.Lstat(path)
+func ReadFile(ctx context.Context, files fs.FS, path string, limit int64) (data []byte, whole bool, err error) {
+	info, err := fs.Lstat(files, path)
 	if err != nil {
 		return nil, false, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, false, irregular(path)
 	}
-	f, err := root.Open(path)
+	f, err := files.Open(path)
 	if err != nil {
 		return nil, false, err
 	}
 	defer f.Close()
 	// The name may have become a link since Lstat.
-	if opened, err := f.Stat(); err != nil || !os.SameFile(info, opened) {
+	if opened, err := f.Stat(); err != nil || !same(info, opened) {
 		return nil, false, irregular(path)
 	}
 	return readBlocks(ctx, f, limit, info.Size())
+}
+
+// same tells whether both are one file. Only a folder of the operating system can have changed in between.
+func same(before, opened fs.FileInfo) bool {
+	return opened.Mode().IsRegular() && (before.Sys() == nil || os.SameFile(before, opened))
 }
 
 func irregular(path string) error {

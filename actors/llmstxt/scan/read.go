@@ -5,8 +5,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,36 +20,30 @@ const HeadBytes = 8 << 10
 // progressEvery entries the caller hears of the scan.
 const progressEvery = 256
 
-// Read scans the folder that root holds open. progress, which may be nil, gets
+// Read scans the files. progress, which may be nil, gets
 // the number of entries looked at so far, now and then and once at the end. The
 // error is ctx's cause, a [*LimitError], or that of opening the folder itself;
 // whatever cannot be read below it is counted as left out.
-func Read(ctx context.Context, root *os.Root, limits Limits, progress func(done int)) (*Repository, error) {
+func Read(ctx context.Context, files fs.FS, limits Limits, progress func(done int)) (*Repository, error) {
 	w := &walker{
-		ctx: ctx, root: root, limits: limits.withDefaults(), progress: progress,
-		repo: &Repository{Name: folderName(root.Name())},
+		ctx: ctx, files: files, limits: limits.withDefaults(), progress: progress,
+		repo: &Repository{},
 		left: make(map[Reason]*Left),
 		head: make([]byte, HeadBytes),
 	}
-	if err := w.folder(root, nil, excludes(root)); err != nil {
+	if err := w.folder(nil, excludes(files)); err != nil {
 		return nil, err
 	}
 	w.report()
 	return w.result()
 }
 
-// folderName cuts the version that a module cache adds to its folders.
-func folderName(path string) string {
-	if abs, err := filepath.Abs(path); err == nil {
-		path = abs
-	}
-	name, _, _ := strings.Cut(filepath.Base(path), "@")
-	return name
-}
+// nameOf is the path of an entry, "." for the root.
+func nameOf(at []string) string { return path.Join(".", path.Join(at...)) }
 
 type walker struct {
 	ctx      context.Context
-	root     *os.Root
+	files    fs.FS
 	limits   Limits
 	progress func(int)
 	repo     *Repository
@@ -75,8 +68,8 @@ func (w *walker) result() (*Repository, error) {
 
 // folder looks at the files first, so that what stands at the top is never
 // lost to a limit that something below it has used up.
-func (w *walker) folder(dir *os.Root, at []string, patterns []gitignore.Pattern) error {
-	entries, err := w.entries(dir)
+func (w *walker) folder(at []string, patterns []gitignore.Pattern) error {
+	entries, err := w.entries(at)
 	if err != nil {
 		if len(at) == 0 || w.stopped(err) {
 			return err
@@ -84,7 +77,7 @@ func (w *walker) folder(dir *os.Root, at []string, patterns []gitignore.Pattern)
 		w.leave(Unreadable, at, true, 0)
 		return nil
 	}
-	patterns = append(slices.Clip(patterns), ignoreFile(dir, ".gitignore", at)...)
+	patterns = append(slices.Clip(patterns), ignoreFile(w.files, ".gitignore", at)...)
 	ignored := gitignore.NewMatcher(patterns)
 	var below []string
 	for _, e := range entries {
@@ -99,42 +92,40 @@ func (w *walker) folder(dir *os.Root, at []string, patterns []gitignore.Pattern)
 		case e.IsDir():
 			below = append(below, e.Name())
 		default:
-			w.file(dir, e.Name(), path)
+			w.file(path)
 		}
 	}
 	for _, name := range below {
-		if err := w.enter(dir, append(slices.Clip(at), name), patterns); err != nil {
+		if err := w.enter(append(slices.Clip(at), name), patterns); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *walker) enter(dir *os.Root, path []string, patterns []gitignore.Pattern) error {
+func (w *walker) enter(path []string, patterns []gitignore.Pattern) error {
 	if len(path) > w.limits.Depth {
 		w.leave(TooDeep, path, true, 0)
 		return nil
 	}
-	sub, err := dir.OpenRoot(path[len(path)-1])
-	if err != nil {
-		w.leave(Unreadable, path, true, 0)
-		return nil
-	}
-	defer sub.Close()
-	return w.folder(sub, path, patterns)
+	return w.folder(path, patterns)
 }
 
 // entries lists a folder by name, and stops reading where the scan would.
-func (w *walker) entries(dir *os.Root) ([]fs.DirEntry, error) {
-	f, err := dir.Open(".")
+func (w *walker) entries(at []string) ([]fs.DirEntry, error) {
+	f, err := w.files.Open(nameOf(at))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
+	dir, ok := f.(fs.ReadDirFile)
+	if !ok {
+		return nil, irregular(nameOf(at))
+	}
 	most := w.limits.Files*entriesPerFile - w.seen
 	var entries []fs.DirEntry
 	for {
-		more, err := f.ReadDir(4096)
+		more, err := dir.ReadDir(4096)
 		entries = append(entries, more...)
 		switch {
 		case w.ctx.Err() != nil:
@@ -192,10 +183,10 @@ func (w *walker) refuse(e fs.DirEntry, path []string, ignored gitignore.Matcher)
 	return ""
 }
 
-// symlink asks the root, which refuses to look where a link leaves it.
+// symlink asks the file system, which refuses to look where a link leaves it. One that follows no links at all says so.
 func (w *walker) symlink(path []string) Reason {
-	_, err := w.root.Stat(strings.Join(path, "/"))
-	if err == nil || errors.Is(err, fs.ErrNotExist) {
+	_, err := fs.Stat(w.files, nameOf(path))
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {
 		return Symlink
 	}
 	return Escape

@@ -43,7 +43,7 @@ func write(t *testing.T, name, text string) {
 
 func read(t *testing.T, root *os.Root, limits scan.Limits) *scan.Repository {
 	t.Helper()
-	repo, err := scan.Read(t.Context(), root, limits, nil)
+	repo, err := scan.Read(t.Context(), root.FS(), limits, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,11 +206,11 @@ func TestReadFollowsNoLinks(t *testing.T) {
 		t.Errorf("left out %v, want %v", counts, want)
 	}
 	for _, name := range []string{"inside.txt", "abs.txt", "in"} {
-		if _, _, err := scan.ReadFile(t.Context(), root, name, 100); !errors.Is(err, fs.ErrInvalid) {
+		if _, _, err := scan.ReadFile(t.Context(), root.FS(), name, 100); !errors.Is(err, fs.ErrInvalid) {
 			t.Errorf("ReadFile(%s) = %v, want an error that is fs.ErrInvalid", name, err)
 		}
 	}
-	if _, _, err := scan.ReadFile(t.Context(), root, "../x", 100); err == nil {
+	if _, _, err := scan.ReadFile(t.Context(), root.FS(), "../x", 100); err == nil {
 		t.Error("ReadFile reads above the root")
 	}
 }
@@ -256,7 +256,7 @@ func TestLimitErrorWhenNothingIsLeft(t *testing.T) {
 		{scan.Limits{TotalBytes: 1}, scan.LimitError{What: "bytes", Limit: 1}},
 	}
 	for _, test := range tests {
-		_, err := scan.Read(t.Context(), open(t, "-- a.txt --\nlong\n"), test.limits, nil)
+		_, err := scan.Read(t.Context(), open(t, "-- a.txt --\nlong\n").FS(), test.limits, nil)
 		if limit, ok := errors.AsType[*scan.LimitError](err); !ok || *limit != test.want {
 			t.Errorf("%+v: %v, want %v", test.limits, err, &test.want)
 		}
@@ -268,7 +268,7 @@ func TestReadStopsInHugeFolders(t *testing.T) {
 	for i := range 25 {
 		write(t, filepath.Join(root.Name(), "d", fmt.Sprint(i, ".txt")), "x")
 	}
-	_, err := scan.Read(t.Context(), root, scan.Limits{Files: 2}, nil)
+	_, err := scan.Read(t.Context(), root.FS(), scan.Limits{Files: 2}, nil)
 	if limit, ok := errors.AsType[*scan.LimitError](err); !ok || limit.What != "entries" || limit.Limit != 20 {
 		t.Errorf("got %v, want the limit of 20 entries", err)
 	}
@@ -282,14 +282,14 @@ func TestReadHeedsItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("enough")
 	heard := 0
-	_, err := scan.Read(ctx, root, scan.Limits{}, func(done int) {
+	_, err := scan.Read(ctx, root.FS(), scan.Limits{}, func(done int) {
 		heard = done
 		cancel(cause)
 	})
 	if err != cause || heard >= 600 {
 		t.Errorf("got %v after %d entries, want the cause at the first progress", err, heard)
 	}
-	if _, _, err := scan.ReadFile(ctx, root, "1.txt", 10); err != cause {
+	if _, _, err := scan.ReadFile(ctx, root.FS(), "1.txt", 10); err != cause {
 		t.Errorf("ReadFile returns %v, want the cause", err)
 	}
 }
@@ -297,7 +297,7 @@ func TestReadHeedsItsContext(t *testing.T) {
 func TestReadFileSaysWhetherItIsWhole(t *testing.T) {
 	root := open(t, "-- a.txt --\n12345\n")
 	for limit, want := range map[int64]string{3: "123 false", 6: "12345\n true", 7: "12345\n true", 5: "12345 false"} {
-		data, whole, err := scan.ReadFile(t.Context(), root, "a.txt", limit)
+		data, whole, err := scan.ReadFile(t.Context(), root.FS(), "a.txt", limit)
 		if got := fmt.Sprint(string(data), " ", whole); err != nil || got != want {
 			t.Errorf("limit %d gives %q, %v, want %q", limit, got, err, want)
 		}
@@ -305,7 +305,7 @@ func TestReadFileSaysWhetherItIsWhole(t *testing.T) {
 }
 
 func TestReadOfAnEmptyFolder(t *testing.T) {
-	if repo := read(t, open(t, ""), scan.Limits{}); len(repo.Files) != 0 || repo.Name == "" {
+	if repo := read(t, open(t, ""), scan.Limits{}); len(repo.Files) != 0 || repo.Left != nil {
 		t.Errorf("got %+v", repo)
 	}
 }

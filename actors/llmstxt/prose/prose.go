@@ -1,4 +1,4 @@
-package rank
+package prose
 
 import (
 	"strings"
@@ -6,19 +6,21 @@ import (
 	"unicode/utf8"
 )
 
+// SentenceRunes is the most that Sentence gives.
+const SentenceRunes = 200
+
 const (
-	sentenceRunes = 200 // of a note
-	summaryRunes  = 320 // of the summary
-	proseRunes    = 24  // the least that can say what something is
+	summaryRunes = 320 // of the summary
+	proseRunes   = 24  // the least that can say what something is
 )
 
-// tidy puts text on one line with single spaces.
-func tidy(s string) string {
+// Tidy puts text on one line with single spaces.
+func Tidy(s string) string {
 	return strings.Join(strings.Fields(s), " ")
 }
 
-// isProse tells a sentence about something from labels, lead-ins and markers.
-func isProse(s string) bool {
+// Is tells a sentence about something from labels, lead-ins and markers.
+func Is(s string) bool {
 	if utf8.RuneCountInString(s) < proseRunes || strings.HasSuffix(s, ":") {
 		return false
 	}
@@ -50,38 +52,25 @@ func isLatin(s string) bool {
 	return true
 }
 
-// isAside tells the headings below which a README does not say what it is.
-func isAside(heading string) bool {
-	low := strings.ToLower(heading)
-	for _, word := range []string{"install", "table of contents", "contents", "license", "licence", "contribut", "sponsor",
-		"backers", "badge", "status", "acknowledg", "thanks", "changelog", "download", "support", "community", "requirements",
-		"prerequisite", "getting started", "quickstart", "quick start", "usage", "disclaimer", "news", "announcement"} {
-		if strings.Contains(low, word) {
-			return true
-		}
-	}
-	return false
+// Sentence is the first sentence of a paragraph, cut at a word if it is long.
+func Sentence(s string) string {
+	s = Tidy(s)
+	return Shorten(s[:SentenceEnd(s)], SentenceRunes)
 }
 
-// sentence is the first sentence of a paragraph, cut at a word if it is long.
-func sentence(s string) string {
-	s = tidy(s)
-	return shorten(s[:sentenceEnd(s)], sentenceRunes)
-}
-
-// opening is as many whole sentences as a summary holds, but two at most.
-func opening(s string) string {
-	s = tidy(s)
-	end := sentenceEnd(s)
-	if next := end + sentenceEnd(s[end:]); utf8.RuneCountInString(s[:next]) <= summaryRunes {
+// Opening is as many whole sentences as a summary holds, but two at most.
+func Opening(s string) string {
+	s = Tidy(s)
+	end := SentenceEnd(s)
+	if next := end + SentenceEnd(s[end:]); utf8.RuneCountInString(s[:next]) <= summaryRunes {
 		end = next
 	}
-	return shorten(strings.TrimSpace(s[:end]), summaryRunes)
+	return Shorten(strings.TrimSpace(s[:end]), summaryRunes)
 }
 
-// sentenceEnd is the index after the first full stop that ends a sentence: a
+// SentenceEnd is the index after the first full stop that ends a sentence: a
 // capital or nothing follows, and no abbreviation, initial or number precedes.
-func sentenceEnd(s string) int {
+func SentenceEnd(s string) int {
 	for i, r := range s {
 		next := i + utf8.RuneLen(r)
 		switch r {
@@ -109,7 +98,7 @@ func endsSentence(before, after string) bool {
 	return utf8.RuneCountInString(word) > 1 && !unicode.IsLower(next)
 }
 
-func shorten(s string, runes int) string {
+func Shorten(s string, runes int) string {
 	if utf8.RuneCountInString(s) <= runes {
 		return s
 	}
