@@ -1,0 +1,136 @@
+package tree
+
+import (
+	"fmt"
+	"io/fs"
+	"strings"
+	"unicode/utf8"
+)
+
+// Tree is a read-only file system in memory: [fs.FS], [fs.ReadDirFS],
+// [fs.StatFS], [fs.ReadFileFS] and [fs.ReadLinkFS]. Its zero value is empty.
+type Tree struct {
+	top   *node
+	index map[place]*node // shared by all that [Tree.Sub] gives
+}
+
+// place is where a node stands. One index for all folders keeps small folders
+// small: a map for each would cost more than what it holds.
+type place struct {
+	folder *node
+	name   string
+}
+
+// node is a folder, a file or a link, and its own [fs.DirEntry] and [fs.FileInfo].
+type node struct {
+	name        string
+	size        int64
+	mode        fs.FileMode
+	open        func() ([]byte, error) // of a file; of a link its target
+	first, next *node                  // of a folder: what it holds, in no order
+}
+
+const (
+	folderMode = fs.ModeDir | 0o555
+	fileMode   = fs.FileMode(0o444)
+	linkMode   = fs.ModeSymlink | 0o777
+)
+
+// File adds a file of size bytes. Each reading calls open, perhaps from several
+// goroutines at once; nothing changes the bytes that it gives. The error wraps
+// [fs.ErrInvalid] where path is no valid one, and [fs.ErrExist] where the name is
+// taken or a file stands where a folder would have to.
+func (t *Tree) File(path string, size int64, open func() ([]byte, error)) error {
+	return t.add(path, &node{size: size, mode: fileMode, open: open})
+}
+
+// Symlink adds a symbolic link, whose target may be any text. Errors are those
+// of [Tree.File].
+func (t *Tree) Symlink(path, target string) error {
+	read := func() ([]byte, error) { return []byte(target), nil }
+	return t.add(path, &node{size: int64(len(target)), mode: linkMode, open: read})
+}
+
+// Sub returns the folder dir as a tree of its own, "." being the tree itself.
+// The error wraps [fs.ErrNotExist] where there is no such folder.
+func (t *Tree) Sub(dir string) (*Tree, error) {
+	n, err := t.find("sub", dir)
+	if err != nil {
+		return nil, err
+	}
+	if !n.IsDir() {
+		return nil, failure("sub", dir, fmt.Errorf("not a folder: %w", fs.ErrNotExist))
+	}
+	return &Tree{top: n, index: t.index}, nil
+}
+
+func (t *Tree) add(path string, n *node) error {
+	if path == "." || !utf8.ValidString(path) || !fs.ValidPath(path) {
+		return failure("add", path, fs.ErrInvalid)
+	}
+	if err := t.vacant(path); err != nil {
+		return err
+	}
+	if t.index == nil {
+		t.index, t.top = map[place]*node{}, &node{name: ".", mode: folderMode}
+	}
+	folder, rest := t.top, path
+	for {
+		name, below, deeper := strings.Cut(rest, "/")
+		if !deeper {
+			t.put(folder, name, n)
+			return nil
+		}
+		if t.index[place{folder, name}] == nil {
+			t.put(folder, name, &node{mode: folderMode})
+		}
+		folder, rest = t.index[place{folder, name}], below
+	}
+}
+
+// vacant reports whether path may be added, before any of its folders is made.
+func (t *Tree) vacant(path string) error {
+	folder, rest, deeper := t.top, path, true
+	for deeper {
+		var name string
+		name, rest, deeper = strings.Cut(rest, "/")
+		n := t.index[place{folder, name}]
+		switch {
+		case n == nil:
+			return nil
+		case deeper && !n.IsDir():
+			return failure("add", path, fmt.Errorf("%s is not a folder: %w", n.name, fs.ErrExist))
+		}
+		folder = n
+	}
+	return failure("add", path, fs.ErrExist)
+}
+
+// put keeps a copy of the name, not the path that it was cut from.
+func (t *Tree) put(folder *node, name string, n *node) {
+	n.name = strings.Clone(name)
+	n.next, folder.first = folder.first, n
+	t.index[place{folder, n.name}] = n
+}
+
+// find walks to the node of the path, never through a link.
+func (t *Tree) find(op, path string) (*node, error) {
+	if !fs.ValidPath(path) {
+		return nil, failure(op, path, fs.ErrInvalid)
+	}
+	n := t.top
+	if n == nil {
+		n = &node{name: ".", mode: folderMode}
+	}
+	if path == "." {
+		return n, nil
+	}
+	for name := range strings.SplitSeq(path, "/") {
+		if n = t.index[place{n, name}]; n == nil {
+			return nil, failure(op, path, fs.ErrNotExist)
+		}
+	}
+	return n, nil
+}
+
+func failure(op, path string, err error) error { return &fs.PathError{Op: op, Path: path, Err: err} }
