@@ -1,15 +1,26 @@
 package rank
 
-import "github.com/seed889630bf/lastword/actors/llmstxt/scan"
+import (
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
+)
 
 // Index is the content of an llms.txt, as plain text that is yet to be escaped.
 type Index struct {
 	Title       string
 	Summary     string // one or two sentences; "" when the repository says nothing of itself
 	SummaryFrom string // path of the file that the summary was taken from
-	Facts       []Fact
-	Sections    []Section // none empty, Optional last
-	Origin      scan.Origin
+	// SummaryReason says why that file and not another.
+	SummaryReason string
+	Facts         []Fact
+	Sections      []Section // none empty, Optional last
+	Origin        scan.Origin
+	Passed        []Passed // the best of what was not chosen, at most 50
+}
+
+// Passed is a file that was not chosen, and why.
+type Passed struct {
+	Path, Reason string
 }
 
 // Fact is one line about the repository: its module, languages, licence.
@@ -32,6 +43,16 @@ type Link struct {
 	URL   string // pinned to the commit, or relative to the root where that is unknown
 	Note  string // first sentence of the file; may be empty
 	Path  string // the file, relative to the root
+	// Score orders links by importance; only comparisons within an Index mean something.
+	Score   int
+	Reasons []string // for the score, short
+	Symbols []Symbol // what the file or its package offers, by line
+}
+
+// Symbol is an exported name and where it is declared.
+type Symbol struct {
+	surface.Symbol
+	URL string // with the line, in the manner of the host
 }
 
 // Caps bounds what Build takes in; a zero field takes its default.
