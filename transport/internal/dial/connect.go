@@ -1,0 +1,136 @@
+package dial
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+)
+
+const (
+	connectTimeout = 30 * time.Second // resolving and all candidates together
+	tryTimeout     = 4 * time.Second  // one candidate while others are left
+	maxCandidates  = 8
+)
+
+// DialContext connects to host:port over "tcp", "tcp4" or "tcp6". It resolves
+// the host once and dials only addresses that it has checked. The error is ctx's
+// cause or one of those in the package's description.
+func (p Policy) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil || port == "" {
+		return nil, refuse("refused: %.80q is not of the form host:port", address)
+	}
+	if err := checkPort(port); err != nil {
+		return nil, err
+	}
+	whole, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	addrs, err := p.candidates(whole, network, host)
+	if err != nil {
+		return nil, Explain(ctx, host, err)
+	}
+	conn, err := p.tryAll(whole, network, addrs, port)
+	return conn, Explain(ctx, host, err)
+}
+
+// candidates returns the addresses of the host that may be dialed, at least one.
+func (p Policy) candidates(ctx context.Context, network, host string) ([]netip.Addr, error) {
+	literal, err := parseHost(host)
+	if err != nil {
+		return nil, err
+	}
+	if literal.IsValid() {
+		return []netip.Addr{literal}, p.checkLiteral(literal)
+	}
+	found, err := p.resolver().LookupNetIP(ctx, family(network), host)
+	if err != nil {
+		return nil, err
+	}
+	var addrs []netip.Addr
+	var refusal error
+	for _, addr := range found {
+		addr = addr.Unmap() // the resolver's spelling of IPv4
+		if why := p.barsResolved(addr); why != "" {
+			refusal = refuse("refused: %s resolves to %s", host, why)
+			continue
+		}
+		addrs = append(addrs, addr)
+	}
+	if len(addrs) == 0 && refusal == nil {
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	if len(addrs) == 0 {
+		return nil, refusal
+	}
+	return interleave(addrs), nil
+}
+
+// barsResolved is bars in words that follow "resolves to".
+func (p Policy) barsResolved(addr netip.Addr) string {
+	if isMetadata(addr) {
+		return addr.String() + ", the metadata service of a cloud, which is never read"
+	}
+	if kind := kindOf(addr); kind != "" && !p.Private {
+		return "the " + kind + " address " + addr.String() + "; --allow-private allows it on the command line"
+	}
+	return ""
+}
+
+func family(network string) string {
+	switch network {
+	case "tcp4":
+		return "ip4"
+	case "tcp6":
+		return "ip6"
+	}
+	return "ip"
+}
+
+// interleave puts the first address of the second family behind the first of
+// all, so that a family without a route costs one try.
+func interleave(addrs []netip.Addr) []netip.Addr {
+	other := slices.IndexFunc(addrs, func(a netip.Addr) bool { return a.Is4() != addrs[0].Is4() })
+	if other > 1 {
+		addr := addrs[other]
+		addrs = slices.Insert(slices.Delete(addrs, other, other+1), 1, addr)
+	}
+	return addrs[:min(len(addrs), maxCandidates)]
+}
+
+func (p Policy) tryAll(ctx context.Context, network string, addrs []netip.Addr, port string) (net.Conn, error) {
+	var first error
+	for i, addr := range addrs {
+		conn, err := p.try(ctx, network, net.JoinHostPort(addr.String(), port), i == len(addrs)-1)
+		if err == nil {
+			return conn, nil
+		}
+		if first == nil {
+			first = err
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return nil, first
+}
+
+func (p Policy) try(ctx context.Context, network, address string, last bool) (net.Conn, error) {
+	if !last {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, tryTimeout)
+		defer cancel()
+	}
+	if p.network != nil && p.network.connect != nil {
+		return p.network.connect(ctx, network, address)
+	}
+	return new(net.Dialer).DialContext(ctx, network, address)
+}
+
+func (p Policy) resolver() *net.Resolver {
+	if p.network != nil && p.network.resolver != nil {
+		return p.network.resolver
+	}
+	return net.DefaultResolver
+}

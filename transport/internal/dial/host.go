@@ -1,0 +1,64 @@
+package dial
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// parseHost returns the address that host spells, or none for a name. Whatever
+// some resolver might take for an address in another spelling (2130706433,
+// 0x7f.1, 127.1) is an error, and so are names outside ASCII, which libraries
+// turn into others.
+func parseHost(host string) (netip.Addr, error) {
+	if host == "" {
+		return netip.Addr{}, refuse("refused: the URL names no host; write it as https://host/path")
+	}
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return addr, checkZone(addr)
+	}
+	name := strings.TrimSuffix(host, ".")
+	for label := range strings.SplitSeq(name, ".") {
+		if !isLabel(label) {
+			return netip.Addr{}, refuse("refused: %.80q is not a host name; write it in ASCII letters, "+
+				"digits, dots and hyphens (an international name in its xn-- form)", host)
+		}
+	}
+	if len(name) > 253 {
+		return netip.Addr{}, refuse("refused: the host name is longer than 253 characters")
+	}
+	if isNumber(name[strings.LastIndexByte(name, '.')+1:]) {
+		return netip.Addr{}, refuse("refused: %.80q looks like an address in an unusual spelling; "+
+			"write an IPv4 address as four decimal numbers", host)
+	}
+	return netip.Addr{}, nil
+}
+
+func checkZone(addr netip.Addr) error {
+	if addr.Zone() != "" && !addr.IsLinkLocalUnicast() {
+		return refuse("refused: only a link-local address has a zone")
+	}
+	return nil
+}
+
+func isLabel(label string) bool {
+	if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+		return false
+	}
+	return strings.IndexFunc(label, func(r rune) bool {
+		return (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '-' && r != '_'
+	}) < 0
+}
+
+// isNumber is how URL parsers tell that a host's last label makes it an IPv4 address.
+func isNumber(label string) bool {
+	digits := "0123456789"
+	if rest, hex := strings.CutPrefix(strings.ToLower(label), "0x"); hex {
+		label, digits = rest, "0123456789abcdefABCDEF"
+	}
+	return strings.Trim(label, digits) == ""
+}
+
+func isLocalhost(host string) bool {
+	host = strings.ToLower(strings.TrimSuffix(host, "."))
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}

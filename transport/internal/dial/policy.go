@@ -1,0 +1,147 @@
+package dial
+
+import (
+	"context"
+	"crypto/x509"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Policy is what is allowed beyond https to public addresses.
+type Policy struct {
+	HTTP    bool // http, and redirects from https to it
+	Private bool // addresses that are not public, and the proxy of the environment
+	SSH     bool // ssh
+	File    bool // file URLs
+	// Roots are the authorities whose certificates are believed; nil for the system's.
+	Roots *x509.CertPool
+
+	network *network
+}
+
+// network is what a test puts in the place of the world outside; nil is the world.
+type network struct {
+	resolver *net.Resolver
+	connect  func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Parse reads a URL and checks it as [Policy.CheckURL] does.
+func (p Policy) Parse(text string) (*url.URL, error) {
+	u, err := url.Parse(text)
+	if err != nil { // its text would repeat the URL
+		return nil, refuse("refused: this is not a URL; write it as https://host/path")
+	}
+	return u, p.CheckURL(u)
+}
+
+// CheckURL tells whether u may be read, as far as its text shows: its scheme,
+// that it names a host without tricks and holds no credentials, and, where the
+// host is an address, that the address is allowed. It asks no name server.
+func (p Policy) CheckURL(u *url.URL) error {
+	if err := p.checkScheme(u); err != nil {
+		return err
+	}
+	if err := checkUser(u); err != nil {
+		return err
+	}
+	if strings.EqualFold(u.Scheme, "file") {
+		return checkFile(u)
+	}
+	if err := checkPort(u.Port()); err != nil {
+		return err
+	}
+	addr, err := parseHost(u.Hostname())
+	switch {
+	case err != nil:
+		return err
+	case addr.IsValid():
+		return p.checkLiteral(addr)
+	case isLocalhost(u.Hostname()) && !p.Private:
+		return refuse("refused: %s is this machine; --allow-private allows it on the command line", u.Hostname())
+	}
+	return nil
+}
+
+func (p Policy) checkScheme(u *url.URL) error {
+	scheme := strings.ToLower(u.Scheme)
+	switch {
+	case u.Opaque != "" || scheme == "":
+		return refuse("refused: this is not a whole URL; write it as https://host/path")
+	case scheme == "https", scheme == "http" && p.HTTP, scheme == "ssh" && p.SSH, scheme == "file" && p.File:
+		return nil
+	case scheme == "http":
+		return refuse("refused: http is neither encrypted nor authenticated; use https, " +
+			"or --allow-http on the command line")
+	case scheme == "ssh":
+		return refuse("refused: ssh is not allowed; use https, or --allow-ssh on the command line")
+	case scheme == "file":
+		return refuse("refused: file URLs are not allowed here; name the file or folder itself")
+	}
+	return refuse("refused: the scheme %.20q is not supported; use https", scheme)
+}
+
+// checkUser lets ssh alone name a user, for "git@" is part of its addresses.
+func checkUser(u *url.URL) error {
+	if u.User == nil {
+		return nil
+	}
+	if _, secret := u.User.Password(); strings.EqualFold(u.Scheme, "ssh") && !secret {
+		return nil
+	}
+	return refuse("refused: the URL holds credentials, which logs and other users' process lists show; " +
+		"put the token in LASTWORD_GIT_TOKEN (or GH_TOKEN or GITHUB_ACCESS_TOKEN) and remove it from the URL")
+}
+
+func checkFile(u *url.URL) error {
+	if u.Host != "" && u.Host != "localhost" {
+		return refuse("refused: a file URL names no other machine; write it as file:///path")
+	}
+	if !strings.HasPrefix(u.Path, "/") {
+		return refuse("refused: a file URL holds an absolute path; write it as file:///path")
+	}
+	return nil
+}
+
+func checkPort(port string) error {
+	if port == "" {
+		return nil
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 {
+		return refuse("refused: %.20q is not a port; ports are 1 to 65535", port)
+	}
+	return nil
+}
+
+func (p Policy) checkLiteral(addr netip.Addr) error {
+	if why := p.bars(addr); why != "" {
+		return refuse("refused: %s is %s", addr, why)
+	}
+	return nil
+}
+
+// bars returns why the address may not be dialed, to follow "is", or "".
+func (p Policy) bars(addr netip.Addr) string {
+	if isMetadata(addr) {
+		return "the address of a cloud's metadata service, which is never read"
+	}
+	if kind := kindOf(addr); kind != "" && !p.Private {
+		return article(kind) + " " + kind + " address; --allow-private allows it on the command line"
+	}
+	return ""
+}
+
+func article(noun string) string {
+	if strings.ContainsAny(noun[:1], "aeiouI") {
+		return "an"
+	}
+	return "a"
+}
+
+func refuse(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
+}
