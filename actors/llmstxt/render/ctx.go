@@ -2,6 +2,7 @@ package render
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -11,48 +12,81 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 )
 
-// Ctx writes llms-ctx.txt: a project element with one element per section, in
-// it a doc element per linked file. The Optional section is left out, as the
-// format has it. The result is well-formed XML whatever the files hold. The
-// error is ctx's cause or w's.
-func Ctx(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, bounds Bounds) error {
-	b := bufio.NewWriter(w)
+// Ctx writes llms-ctx.txt: a project element with one element per section, in it a doc element per linked file. In
+// format 1 the Optional section is left out, as that version of the format has it. The result is well-formed XML
+// whatever the files hold. dropped lists the files that the budget had no room for. The error is ctx's cause or w's.
+func Ctx(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, format Format, pack Pack) (dropped []string, err error) {
+	b := bufio.NewWriterSize(w, 64<<10)
 	v := newView(index)
-	fmt.Fprintf(b, "<project title=\"%s\" summary=\"%s\">\n", attribute(v.title), attribute(v.summary))
-	for _, line := range v.details {
-		fmt.Fprintf(b, "- %s\n", content(line))
+	if format == Format1 {
+		v.sections = withoutOptional(v.sections)
 	}
-	texts := newTexts(ctx, files, bounds)
+	pack = pack.withDefaults()
+	pack.Rest = nil
+	front := v.ctxFront()
+	b.WriteString(front)
+	list := v.entries()
+	p := newPacking(ctx, files, v, pack, list)
+	p.block = ctxBlock
+	open := -1
+	used := int64(len(front) + len(projectEnd))
 	for _, s := range v.sections {
-		if s.name == rank.Optional {
-			continue
-		}
-		if err := writeSection(b, texts, s); err != nil {
-			return err
-		}
+		used += int64(len(sectionStart(s)) + len(sectionEnd(s)))
 	}
-	b.WriteString("</project>\n")
-	return b.Flush()
+	err = p.write(b, used, func(i int) {
+		if next := list[i].section; next != open {
+			b.WriteString(v.between(open, next))
+			open = next
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.WriteString(v.between(open, -1) + projectEnd)
+	return p.dropped, b.Flush()
 }
 
-func writeSection(b *bufio.Writer, texts *texts, s section) error {
-	tag := strings.ToLower(s.name)
-	fmt.Fprintf(b, "<%s>\n", tag)
-	for _, l := range s.links {
-		f, err := texts.take(l.path)
-		if err != nil {
-			return err
-		}
-		writeDoc(b, l, f)
+const projectEnd = "</project>\n"
+
+func (v view) ctxFront() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "<project title=\"%s\" summary=\"%s\">\n", attribute(v.title), attribute(v.summary))
+	for _, line := range v.details {
+		fmt.Fprintf(&b, "- %s\n", content(line))
 	}
-	fmt.Fprintf(b, "</%s>\n", tag)
-	return nil
+	return b.String()
 }
 
-func writeDoc(b *bufio.Writer, l link, f fileText) {
-	fmt.Fprintf(b, "<doc title=\"%s\"", attribute(l.title))
-	if l.note != "" {
-		fmt.Fprintf(b, " desc=\"%s\"", attribute(l.note))
+// between ends one section and starts another; -1 is none.
+func (v view) between(open, next int) string {
+	words := ""
+	if open >= 0 {
+		words = sectionEnd(v.sections[open])
+	}
+	if next >= 0 {
+		words += sectionStart(v.sections[next])
+	}
+	return words
+}
+
+func sectionStart(s section) string { return "<" + strings.ToLower(s.name) + ">\n" }
+
+func sectionEnd(s section) string { return "</" + strings.ToLower(s.name) + ">\n" }
+
+func withoutOptional(sections []section) []section {
+	var kept []section
+	for _, s := range sections {
+		if s.name != rank.Optional {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+func ctxBlock(b *bytes.Buffer, e entry, f fileText) {
+	fmt.Fprintf(b, "<doc title=\"%s\"", attribute(e.link.title))
+	if e.link.note != "" {
+		fmt.Fprintf(b, " desc=\"%s\"", attribute(e.link.note))
 	}
 	switch {
 	case f.absent != "":
@@ -68,8 +102,7 @@ func writeDoc(b *bufio.Writer, l link, f fileText) {
 	b.WriteString("</doc>\n")
 }
 
-// content escapes plain text. It leaves quotes and line ends as they are, for
-// models read it.
+// content escapes plain text. It leaves quotes and line ends as they are, for models read it.
 func content(s string) string {
 	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(s)
 }

@@ -1,102 +1,138 @@
 package render
 
 import (
+	"cmp"
 	"context"
 	"io/fs"
-	"strings"
+	"slices"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// Bounds limits what of the files' text is taken over; a zero field takes its
-// default.
-type Bounds struct {
-	FileBytes  int // of one file, default 256 KiB
-	TotalBytes int // of all, default 4 MiB
+// Pack says what llms-full.txt and llms-ctx.txt hold beside the front of llms.txt. Its zero value packs the linked
+// files, within 4 MiB.
+type Pack struct {
+	// Rest are paths of more files to pack, the most important first.
+	Rest []string
+	// FileBytes bounds the text of one file; 256 KiB if zero.
+	FileBytes int
+	// Budget bounds the bytes of the whole. What does not fit is left out, the least important first. It is 4 MiB if
+	// zero, and unbounded if negative.
+	Budget int64
 }
 
-func (b Bounds) withDefaults() Bounds {
-	if b.FileBytes <= 0 {
-		b.FileBytes = 256 << 10
+const (
+	defaultFileBytes = 256 << 10
+	defaultBudget    = 4 << 20
+	// readLimit is the most that is read of a file to find whole secrets before it is cut.
+	readLimit = 2 << 20
+)
+
+func (p Pack) withDefaults() Pack {
+	if p.FileBytes <= 0 {
+		p.FileBytes = defaultFileBytes
 	}
-	if b.TotalBytes <= 0 {
-		b.TotalBytes = 4 << 20
+	if p.Budget == 0 {
+		p.Budget = defaultBudget
 	}
-	return b
+	return p
 }
 
-// readLimit is the most that is read of a file to find whole secrets before it
-// is cut.
-const readLimit = 2 << 20
-
-// texts hands out the files' text, each file once and within bounds.
-type texts struct {
-	ctx      context.Context
-	files    fs.FS
-	bounds   Bounds
-	redactor *redactor
-	used     int
-	seen     map[string]bool
+// entry is one place where a file's text goes.
+type entry struct {
+	section int
+	link    link // without a title for a file that is not linked
+	again   bool // the file has an entry before this one
 }
 
-func newTexts(ctx context.Context, files fs.FS, bounds Bounds) *texts {
-	return &texts{ctx: ctx, files: files, bounds: bounds.withDefaults(), redactor: newRedactor(), seen: make(map[string]bool)}
+// entries lists the linked files in the order of the sections.
+func (v view) entries() []entry {
+	var list []entry
+	seen := make(map[string]bool)
+	for i, s := range v.sections {
+		for _, l := range s.links {
+			if l.path == "" {
+				continue
+			}
+			list = append(list, entry{section: i, link: l, again: seen[l.path]})
+			seen[l.path] = true
+		}
+	}
+	return list
 }
 
-// text of a file, or the reason why there is none. cut is how many bytes of it
-// are missing, with "at least" where the file was not read to its end.
+// more adds the entries of files that are not linked, by path.
+func more(list []entry, rest []string) []entry {
+	seen := make(map[string]bool)
+	for _, e := range list {
+		seen[e.link.path] = true
+	}
+	for _, p := range slices.Sorted(slices.Values(rest)) {
+		if !seen[p] {
+			seen[p] = true
+			list = append(list, entry{section: -1, link: link{path: p}})
+		}
+	}
+	return list
+}
+
+// byImportance gives the entries' indexes, the most important first: links before the rest, Optional last among them.
+func (v view) byImportance(list []entry, rest []string) []int {
+	place := make(map[string]int)
+	for i, p := range rest {
+		place[p] = i
+	}
+	order := make([]int, len(list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := list[i], list[j]
+		return cmp.Or(cmp.Compare(v.class(a), v.class(b)), cmp.Compare(b.link.score, a.link.score),
+			cmp.Compare(place[a.link.path], place[b.link.path]))
+	})
+	return order
+}
+
+func (v view) class(e entry) int {
+	switch {
+	case e.section < 0:
+		return 2
+	case v.sections[e.section].name == rank.Optional:
+		return 1
+	}
+	return 0
+}
+
+// fileText is the text of a file, or the reason why there is none.
 type fileText struct {
 	text   string
-	cut    int
+	cut    int // bytes of it that are missing
 	absent string
 }
 
+// texts reads the files' text, made fit to be shown.
+type texts struct {
+	ctx      context.Context
+	files    fs.FS
+	most     int
+	redactor *redactor
+}
+
 // take reads a file. The only error is the context's cause.
-func (t *texts) take(path string) (fileText, error) {
-	if t.seen[path] {
+func (t *texts) take(e entry) (fileText, error) {
+	if e.again {
 		return fileText{absent: "already shown above"}, nil
 	}
-	t.seen[path] = true
-	room := min(t.bounds.FileBytes, t.bounds.TotalBytes-t.used)
-	if room <= 0 {
-		return fileText{absent: "no room left"}, nil
-	}
-	data, _, err := scan.ReadFile(t.ctx, t.files, path, readLimit)
+	data, _, err := scan.ReadFile(t.ctx, t.files, e.link.path, readLimit)
 	switch {
 	case t.ctx.Err() != nil:
 		return fileText{}, context.Cause(t.ctx)
 	case err != nil:
 		return fileText{absent: "cannot be read"}, nil
 	}
-	text := t.redactor.redact(plain(string(data)))
-	kept := cutLines(text, room)
-	t.used += len(kept)
-	return fileText{text: kept, cut: len(text) - len(kept)}, nil
-}
-
-// plain makes text of bytes: valid UTF-8, LF line ends, and U+FFFD for the
-// characters that XML forbids, most of them terminal controls.
-func plain(s string) string {
-	s = strings.ReplaceAll(strings.ToValidUTF8(s, "\uFFFD"), "\r\n", "\n")
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == '\t' || r == '\n':
-			return r
-		case r < 0x20 || r == 0x7f || r == 0xFFFE || r == 0xFFFF:
-			return '\uFFFD'
-		}
-		return r
-	}, strings.TrimPrefix(s, "\uFEFF"))
-}
-
-// cutLines keeps whole lines, or whole characters of a single long one.
-func cutLines(s string, room int) string {
-	if len(s) <= room {
-		return s
-	}
-	cut := strings.ToValidUTF8(s[:room], "")
-	if i := strings.LastIndexByte(cut, '\n'); i > 0 {
-		return cut[:i+1]
-	}
-	return cut
+	whole := t.redactor.redact(plain(string(data)))
+	text := cutLines(whole, t.most)
+	return fileText{text: text, cut: len(whole) - len(text)}, nil
 }

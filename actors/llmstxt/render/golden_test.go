@@ -69,10 +69,10 @@ func generate(t *testing.T, archive *txtar.Archive) map[string][]byte {
 	if err := render.Txt(&txt, index); err != nil {
 		t.Fatal(err)
 	}
-	if err := render.Full(t.Context(), &full, root.FS(), index, render.Bounds{}); err != nil {
+	if _, err := render.Full(t.Context(), &full, root.FS(), index, render.Pack{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := render.Ctx(t.Context(), &ctx, root.FS(), index, render.Bounds{}); err != nil {
+	if _, err := render.Ctx(t.Context(), &ctx, root.FS(), index, render.Format2, render.Pack{}); err != nil {
 		t.Fatal(err)
 	}
 	return map[string][]byte{"want/llms.txt": txt.Bytes(), "want/llms-full.txt": full.Bytes(), "want/llms-ctx.txt": ctx.Bytes()}

@@ -7,11 +7,12 @@ import (
 
 const redacted = "[redacted]"
 
-// redactor replaces what has the shape of a secret. Each shape begins with a
-// rare word, which is searched for first; its expression is compiled when the
-// word is met, and tried there alone.
+// redactor replaces what has the shape of a secret. Each shape begins with a rare word; one pass over the text looks for
+// the first two bytes of all words at once, and a shape's expression is compiled when its word is met, and tried there
+// alone.
 type redactor struct {
 	shapes []shape
+	pairs  [1 << 13]uint8 // a bit for each pair of bytes that a word begins with
 }
 
 type shape struct {
@@ -32,6 +33,7 @@ func newRedactor() *redactor {
 		{word: "aws_secret_access_key", pattern: secret},
 		{word: "AWS_SECRET_ACCESS_KEY", pattern: secret},
 		{word: "ecretAccessKey", pattern: secret, inside: true},
+		{word: "AccountKey=", pattern: `[A-Za-z0-9+/]{86}==`},
 		{word: "AKIA", pattern: `[A-Z0-9]{16}\b`},
 		{word: "ASIA", pattern: `[A-Z0-9]{16}\b`},
 		{word: "github_pat_", pattern: `[A-Za-z0-9_]{22,}`},
@@ -43,37 +45,36 @@ func newRedactor() *redactor {
 		{word: "rk_live_", pattern: `[A-Za-z0-9]{16,}`},
 		{word: "AIza", pattern: `[A-Za-z0-9_-]{35}`},
 		{word: "npm_", pattern: `[A-Za-z0-9]{36}`},
+		{word: "hf_", pattern: `[A-Za-z0-9]{34,}`},
+		{word: "dop_v1_", pattern: `[a-f0-9]{64}`},
+		{word: "pypi-AgE", pattern: `[A-Za-z0-9_-]{50,}`},
+		{word: "AGE-SECRET-KEY-1", pattern: `[A-Z0-9]{50,}`},
 	}
 	for _, kind := range "pousr" {
 		shapes = append(shapes, shape{word: "gh" + string(kind) + "_", pattern: `[A-Za-z0-9]{36,}`})
 	}
-	return &redactor{shapes}
+	r := &redactor{shapes: shapes}
+	for _, s := range shapes {
+		p := pair(s.word, 0)
+		r.pairs[p>>3] |= 1 << (p & 7)
+	}
+	return r
 }
+
+func pair(s string, i int) uint16 { return uint16(s[i])<<8 | uint16(s[i+1]) }
 
 func (r *redactor) redact(text string) string {
-	for i := range r.shapes {
-		text = r.shapes[i].redact(text)
-	}
-	return text
-}
-
-func (s *shape) redact(text string) string {
 	var b strings.Builder
-	done, from := 0, 0
-	for {
-		i := strings.Index(text[from:], s.word)
-		if i < 0 {
-			break
-		}
-		start := from + i
-		from = start + len(s.word)
-		keep, end := s.match(text, start)
-		if end == 0 {
+	done := 0
+	for i := 0; i+1 < len(text); i++ {
+		if p := pair(text, i); r.pairs[p>>3]&(1<<(p&7)) == 0 {
 			continue
 		}
-		b.WriteString(text[done:keep])
-		b.WriteString(redacted)
-		done, from = end, end
+		if keep, end := r.match(text, i); end > 0 {
+			b.WriteString(text[done:keep])
+			b.WriteString(redacted)
+			done, i = end, end-1
+		}
 	}
 	if done == 0 {
 		return text
@@ -82,8 +83,18 @@ func (s *shape) redact(text string) string {
 	return b.String()
 }
 
-// match gives where the secret at start begins and ends; the end is 0 when
-// there is none.
+func (r *redactor) match(text string, start int) (keep, end int) {
+	for i := range r.shapes {
+		if s := &r.shapes[i]; strings.HasPrefix(text[start:], s.word) {
+			if keep, end = s.match(text, start); end > 0 {
+				return keep, end
+			}
+		}
+	}
+	return 0, 0
+}
+
+// match gives where the secret at start begins and ends; the end is 0 when there is none.
 func (s *shape) match(text string, start int) (keep, end int) {
 	if !s.inside && start > 0 && isWordByte(text[start-1]) {
 		return 0, 0

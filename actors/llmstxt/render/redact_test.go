@@ -60,10 +60,10 @@ func rendered(t *testing.T, text string) map[string]string {
 	}
 	var full, ctx bytes.Buffer
 	index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "Docs", Links: []rank.Link{{Title: "a", URL: "a.md", Path: "a.md"}}}}}
-	if err := render.Full(t.Context(), &full, root.FS(), index, render.Bounds{}); err != nil {
+	if _, err := render.Full(t.Context(), &full, root.FS(), index, render.Pack{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := render.Ctx(t.Context(), &ctx, root.FS(), index, render.Bounds{}); err != nil {
+	if _, err := render.Ctx(t.Context(), &ctx, root.FS(), index, render.Format2, render.Pack{}); err != nil {
 		t.Fatal(err)
 	}
 	return map[string]string{"Full": full.String(), "Ctx": ctx.String()}

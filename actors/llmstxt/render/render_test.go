@@ -132,12 +132,12 @@ func TestFullAndCtxHoldAnyFile(t *testing.T) {
 		}
 		index.Sections = append(index.Sections, rank.Section{Name: "Docs", Links: []rank.Link{{Title: "f", URL: "f.md", Path: "f.md"}}})
 		var ctx, full bytes.Buffer
-		if err := render.Ctx(context.Background(), &ctx, root.FS(), index, render.Bounds{FileBytes: 50}); err != nil {
+		if _, err := render.Ctx(context.Background(), &ctx, root.FS(), index, render.Format2, render.Pack{FileBytes: 50}); err != nil {
 			t.Fatal(err)
 		}
 		wellFormed(t, ctx.Bytes())
 		index = &rank.Index{Title: "t", Sections: index.Sections[len(index.Sections)-1:]}
-		if err := render.Full(context.Background(), &full, root.FS(), index, render.Bounds{}); err != nil {
+		if _, err := render.Full(context.Background(), &full, root.FS(), index, render.Pack{}); err != nil {
 			t.Fatal(err)
 		}
 		fences(t, full.String())
@@ -215,14 +215,14 @@ func TestFullSaysWhatIsMissing(t *testing.T) {
 	}
 	index := &rank.Index{Title: "t", Facts: []rank.Fact{{Name: "n", Value: "v"}}, Sections: []rank.Section{{Name: "Docs", Links: links}}}
 	var out bytes.Buffer
-	if err := render.Full(t.Context(), &out, root.FS(), index, render.Bounds{FileBytes: 13, TotalBytes: 14}); err != nil {
+	if _, err := render.Full(t.Context(), &out, root.FS(), index, render.Pack{FileBytes: 13}); err != nil {
 		t.Fatal(err)
 	}
 	want := "# t\n\n- n: v\n" +
 		"\n## a.md\n\n```md\n12345\n67890\n```\n\nCut: 4 more bytes.\n" +
 		"\n## gone.md\n\nLeft out: cannot be read.\n" +
 		"\n## b.md\n\n```md\nb\n```\n" +
-		"\n## c.md\n\nLeft out: no room left.\n"
+		"\n## c.md\n\n```md\nc\n```\n"
 	if got := out.String(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
@@ -241,10 +241,10 @@ func TestRenderHeedsItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(cause)
 	index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "Docs", Links: []rank.Link{{Title: "a", URL: "a.md", Path: "a.md"}}}}}
-	if err := render.Full(ctx, io.Discard, root.FS(), index, render.Bounds{}); err != cause {
+	if _, err := render.Full(ctx, io.Discard, root.FS(), index, render.Pack{}); err != cause {
 		t.Errorf("Full returns %v", err)
 	}
-	if err := render.Ctx(ctx, io.Discard, root.FS(), index, render.Bounds{}); err != cause {
+	if _, err := render.Ctx(ctx, io.Discard, root.FS(), index, render.Format2, render.Pack{}); err != cause {
 		t.Errorf("Ctx returns %v", err)
 	}
 }

@@ -1,35 +1,51 @@
 package render
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"io"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 )
 
-// Txt writes llms.txt. Links without a URL are left out, and sections without
-// links. The only error is w's.
+// Format is a version of the llms.txt format. Both have the same text; they differ in what Optional means.
+type Format int
+
+const (
+	// Format1 is that of 2024: what stands under Optional is left out of llms-ctx.txt.
+	Format1 Format = 1
+	// Format2 is that of August 2026: Optional says what a reader may skip, and nothing skips it for him.
+	Format2 Format = 2
+)
+
+// Txt writes llms.txt. Links without a URL are left out, and sections without links. The only error is w's.
 func Txt(w io.Writer, index *rank.Index) error {
-	b := bufio.NewWriter(w)
+	var b bytes.Buffer
 	v := newView(index)
-	v.front(b)
+	v.front(&b)
 	for _, s := range v.sections {
-		fmt.Fprintf(b, "\n## %s\n\n", s.name)
+		b.WriteString(s.heading())
 		for _, l := range s.links {
-			fmt.Fprintf(b, "- [%s](%s)", linkTitle(l.title), l.url)
-			if l.note != "" {
-				fmt.Fprintf(b, ": %s", inline(l.note))
-			}
-			b.WriteByte('\n')
+			b.WriteString(l.line())
 		}
 	}
-	return b.Flush()
+	_, err := w.Write(b.Bytes())
+	return err
 }
 
-// front writes what precedes the sections. The details are never empty: without
-// them common parsers take the summary for details.
-func (v view) front(b *bufio.Writer) {
+func (s section) heading() string { return fmt.Sprintf("\n## %s\n\n", s.name) }
+
+func (l link) line() string {
+	line := fmt.Sprintf("- [%s](%s)", linkTitle(l.title), l.url)
+	if l.note != "" {
+		line += ": " + inline(l.note)
+	}
+	return line + "\n"
+}
+
+// front writes what precedes the sections. The details are never empty: without them common parsers take the summary
+// for details.
+func (v view) front(b *bytes.Buffer) {
 	fmt.Fprintf(b, "# %s\n\n", heading(v.title))
 	if v.summary != "" {
 		fmt.Fprintf(b, "> %s\n\n", paragraph(v.summary))

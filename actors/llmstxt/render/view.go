@@ -22,6 +22,13 @@ type section struct {
 
 type link struct {
 	title, url, note, path string
+	score                  int
+	symbols                []symbol
+}
+
+type symbol struct {
+	signature, doc, file string
+	line                 int
 }
 
 func newView(index *rank.Index) view {
@@ -66,7 +73,15 @@ func viewLinks(links []rank.Link, line func(string) string) []link {
 		if title == "" {
 			title = url
 		}
-		list = append(list, link{title: title, url: url, note: line(l.Note), path: l.Path})
+		list = append(list, link{title: title, url: url, note: line(l.Note), path: l.Path, score: l.Score, symbols: viewSymbols(l, line)})
+	}
+	return list
+}
+
+func viewSymbols(l rank.Link, line func(string) string) []symbol {
+	var list []symbol
+	for _, s := range l.Symbols {
+		list = append(list, symbol{signature: line(s.Signature), doc: line(s.Doc), file: line(s.File), line: s.Line})
 	}
 	return list
 }

@@ -1,0 +1,174 @@
+package render
+
+import (
+	"encoding/json"
+	"io"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+)
+
+// Schema names the version of llms.json; docs/llms.schema.json is its JSON Schema.
+const Schema = "llms-json/1"
+
+// Document is llms.json: what the other files say, as data, and how they came to be. All texts are single lines without
+// control or invisible characters.
+type Document struct {
+	Schema        string    `json:"schema" jsonschema:"the version of this form, llms-json/1"`
+	Format        Format    `json:"format" jsonschema:"the version of the llms.txt format, 1 or 2"`
+	Tool          Tool      `json:"tool"`
+	Repository    Source    `json:"repository"`
+	Options       Options   `json:"options"`
+	Title         string    `json:"title"`
+	Summary       string    `json:"summary,omitempty"`
+	SummaryFrom   string    `json:"summary_from,omitempty" jsonschema:"path of the file that the summary was taken from"`
+	SummaryReason string    `json:"summary_reason,omitempty" jsonschema:"why that file and not another"`
+	Facts         []Fact    `json:"facts"`
+	Sections      []Section `json:"sections"`
+	Dropped       []Dropped `json:"dropped" jsonschema:"what the size budget had no room for, the least important first"`
+	Passed        []Passed  `json:"passed" jsonschema:"the best files that were not chosen"`
+	Left          []Left    `json:"left" jsonschema:"what was not read"`
+	Degraded      bool      `json:"degraded" jsonschema:"whether this is less than was asked for"`
+	Cause         string    `json:"degraded_cause,omitempty"`
+}
+
+// Tool is the program that wrote the files.
+type Tool struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+// Source is where the material is from.
+type Source struct {
+	Remote string `json:"remote,omitempty" jsonschema:"https form, without credentials"`
+	Commit string `json:"commit,omitempty"`
+	Folder string `json:"folder,omitempty" jsonschema:"the folder that was read, below the top of the repository"`
+	Files  int    `json:"files" jsonschema:"text files that were read"`
+}
+
+// Options are those that decide what the files say.
+type Options struct {
+	Full       string `json:"full" jsonschema:"what llms-full.txt holds: none, selected or all"`
+	Ctx        bool   `json:"ctx"`
+	LinkStyle  string `json:"link_style"`
+	BaseURL    string `json:"base_url,omitempty"`
+	SizeBudget int64  `json:"size_budget,omitempty" jsonschema:"bytes of any one file"`
+	Model      string `json:"model,omitempty"`
+}
+
+// Fact is one line about the repository.
+type Fact struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Section is a list of links under a name that is unique in the document.
+type Section struct {
+	Name  string `json:"name"`
+	Links []Link `json:"links"`
+}
+
+// Link points to one file.
+type Link struct {
+	Title   string   `json:"title"`
+	URL     string   `json:"url"`
+	Note    string   `json:"note,omitempty"`
+	Path    string   `json:"path"`
+	Score   int      `json:"score"`
+	Reasons []string `json:"reasons"`
+	Symbols []Symbol `json:"symbols"`
+}
+
+// Symbol is an exported name.
+type Symbol struct {
+	Name      string `json:"name"`
+	Kind      string `json:"kind"`
+	Signature string `json:"signature,omitempty"`
+	Doc       string `json:"doc,omitempty"`
+	Path      string `json:"path"`
+	Line      int    `json:"line"`
+	URL       string `json:"url"`
+}
+
+// Dropped is a link or a file that the size budget had no room for.
+type Dropped struct {
+	Artifact string `json:"artifact" jsonschema:"the file that it is missing from"`
+	Path     string `json:"path"`
+}
+
+// Passed is a file that was not chosen, and why.
+type Passed struct {
+	Path   string `json:"path"`
+	Reason string `json:"reason"`
+}
+
+// Left counts what was not read for one reason.
+type Left struct {
+	Reason  string `json:"reason"`
+	Files   int    `json:"files"`
+	Folders int    `json:"folders"`
+	First   string `json:"first"`
+}
+
+// NewDocument fills in what index and repo say; Tool, Options, Format and what was dropped are the caller's.
+func NewDocument(index *rank.Index, repo *scan.Repository) Document {
+	r := newRedactor()
+	line := func(s string) string { return cleanLine(r.redact(cleanLine(s))) }
+	o := index.Origin
+	d := Document{
+		Schema:     Schema,
+		Repository: Source{Remote: o.Remote, Commit: o.Commit, Folder: line(o.Prefix), Files: len(repo.Files)},
+		Title:      line(index.Title), Summary: line(index.Summary),
+		SummaryFrom: line(index.SummaryFrom), SummaryReason: line(index.SummaryReason),
+		Facts: []Fact{}, Sections: []Section{}, Dropped: []Dropped{}, Passed: []Passed{}, Left: []Left{},
+	}
+	for _, f := range index.Facts {
+		d.Facts = append(d.Facts, Fact{line(f.Name), line(f.Value)})
+	}
+	names := newView(index).sections
+	for _, s := range index.Sections {
+		if links := documentLinks(s, line); len(links) > 0 {
+			d.Sections = append(d.Sections, Section{Name: names[len(d.Sections)].name, Links: links})
+		}
+	}
+	for _, p := range index.Passed {
+		d.Passed = append(d.Passed, Passed{line(p.Path), line(p.Reason)})
+	}
+	for _, l := range repo.Left {
+		d.Left = append(d.Left, Left{string(l.Reason), l.Files, l.Folders, line(l.First)})
+	}
+	return d
+}
+
+func documentLinks(s rank.Section, line func(string) string) []Link {
+	var list []Link
+	for _, from := range s.Links {
+		shown := viewLinks([]rank.Link{from}, line)
+		if len(shown) == 0 {
+			continue
+		}
+		l := shown[0]
+		link := Link{Title: l.title, URL: l.url, Note: l.note, Path: l.path, Score: l.score, Reasons: []string{}, Symbols: []Symbol{}}
+		for _, reason := range from.Reasons {
+			link.Reasons = append(link.Reasons, line(reason))
+		}
+		for _, sym := range from.Symbols {
+			path := sym.File
+			if path == "" {
+				path = l.path
+			}
+			link.Symbols = append(link.Symbols, Symbol{Name: line(sym.Name), Kind: string(sym.Kind), Signature: line(sym.Signature),
+				Doc: line(sym.Doc), Path: line(path), Line: sym.Line, URL: linkURL(sym.URL)})
+		}
+		list = append(list, link)
+	}
+	return list
+}
+
+// JSON writes llms.json. The only error is w's.
+func JSON(w io.Writer, d Document) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(d)
+}

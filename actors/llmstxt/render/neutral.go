@@ -1,0 +1,93 @@
+package render
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// plain makes text of bytes that steers no terminal and hides nothing: valid UTF-8, LF line ends, no byte order mark.
+// Control and bidirectional characters and those that XML forbids become U+FFFD, invisible ones go.
+func plain(s string) string {
+	s = strings.TrimPrefix(s, "\uFEFF")
+	from := suspect(s, 0)
+	if from == len(s) {
+		return s
+	}
+	var b strings.Builder
+	b.Grow(len(s))
+	done := 0
+	for i := from; i < len(s); i = suspect(s, i) {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		keep, instead := neutral(s, i, r, size)
+		if !keep {
+			b.WriteString(s[done:i])
+			b.WriteString(instead)
+			done = i + size
+		}
+		i += size
+	}
+	b.WriteString(s[done:])
+	return b.String()
+}
+
+// suspect is the index of the first byte from i on that is not plain ASCII.
+func suspect(s string, i int) int {
+	for ; i < len(s); i++ {
+		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
+			break
+		}
+	}
+	return i
+}
+
+// neutral tells whether the character at i stays, and else what stands for it.
+func neutral(s string, i int, r rune, size int) (keep bool, instead string) {
+	switch {
+	case r == '\r':
+		if i+1 < len(s) && s[i+1] == '\n' {
+			return false, ""
+		}
+		return false, "\n"
+	case r == 0x2028 || r == 0x2029:
+		return false, "\n"
+	case r == 0x200C || r == 0x200D:
+		return joins(s, i, size), ""
+	case isInvisible(r):
+		return false, ""
+	case r == utf8.RuneError && size == 1, isControl(r):
+		return false, "\uFFFD"
+	}
+	return true, ""
+}
+
+// joins tells a joiner in a script or an emoji that needs it from one hidden between Latin letters.
+func joins(s string, i, size int) bool {
+	before, _ := utf8.DecodeLastRuneInString(s[:i])
+	after, _ := utf8.DecodeRuneInString(s[i+size:])
+	return before >= 0x300 && after >= 0x300 && before != utf8.RuneError && after != utf8.RuneError
+}
+
+// isControl names what steers a terminal or the order in which text is shown, and what is no character at all.
+func isControl(r rune) bool {
+	return r < ' ' || r >= 0x7f && r < 0xa0 || r == 0x061C || r == 0x200E || r == 0x200F ||
+		r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x206F || r >= 0xFFF9 && r <= 0xFFFB ||
+		r >= 0xFDD0 && r <= 0xFDEF || r&0xFFFE == 0xFFFE
+}
+
+// isInvisible names what has no width and can carry text that only a model sees.
+func isInvisible(r rune) bool {
+	return r == 0xAD || r == 0x034F || r == 0x180E || r == 0x200B || r >= 0x2060 && r <= 0x2064 || r == 0xFEFF ||
+		r >= 0xE0000 && r <= 0xE0FFF
+}
+
+// cutLines keeps whole lines, or whole characters of a single long one.
+func cutLines(s string, room int) string {
+	if len(s) <= room {
+		return s
+	}
+	cut := strings.ToValidUTF8(s[:max(room, 0)], "")
+	if i := strings.LastIndexByte(cut, '\n'); i > 0 {
+		return cut[:i+1]
+	}
+	return cut
+}
