@@ -55,7 +55,10 @@ type scanner struct {
 }
 
 func scanners() []scanner {
-	return []scanner{}
+	return []scanner{
+		{"Go", golang},
+		{"Python", python},
+	}
 }
 
 // Languages names the languages that have a scanner, as scan.Language names
@@ -96,10 +99,4 @@ func finish(o Outline) Outline {
 		s.Signature = prose.Shorten(prose.Tidy(s.Signature), signatureRunes)
 	}
 	return o
-}
-
-// summary is the first sentence of a documentation comment whose comment
-// markers are gone.
-func summary(doc string) string {
-	return prose.Sentence(doc)
 }

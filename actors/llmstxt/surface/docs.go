@@ -1,0 +1,154 @@
+package surface
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+)
+
+// summary is the first sentence of a documentation comment whose comment
+// markers are gone; markup that is not Markdown goes, too.
+func summary(doc string) string {
+	return prose.Sentence(inline(firstParagraph(doc)))
+}
+
+// plain is a whole documentation comment as text: without common indentation,
+// underlines of headings, directives and roles.
+func plain(doc string) string {
+	var b strings.Builder
+	blank := false
+	for _, line := range dedent(doc) {
+		trimmed := strings.TrimSpace(line)
+		if isRule(trimmed) || isDirective(trimmed) {
+			continue
+		}
+		if trimmed == "" {
+			blank = b.Len() > 0
+			continue
+		}
+		if blank {
+			b.WriteString("\n")
+			blank = false
+		}
+		b.WriteString(line + "\n")
+	}
+	return strings.TrimSpace(inline(b.String()))
+}
+
+// firstParagraph is what precedes the first blank line, tag or list of
+// arguments; a heading yields to the prose below it, and a doc that has nothing
+// but what is returned says that.
+func firstParagraph(doc string) string {
+	var kept []string
+	heading, returned := "", ""
+	for line := range strings.Lines(doc) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" && len(kept) == 0, isDirective(line):
+		case isRule(line):
+			if len(kept) == 1 {
+				heading, kept = kept[0], nil
+			}
+		case line == "" || isTag(line) || isExample(line):
+			if len(kept) > 0 {
+				return strings.Join(kept, " ")
+			}
+			if text := returns(line); returned == "" {
+				returned = text
+			}
+			if isExample(line) {
+				return firstOf(heading, returned)
+			}
+		default:
+			if returned != "" {
+				return returned
+			}
+			kept = append(kept, line)
+		}
+	}
+	return firstOf(strings.Join(kept, " "), heading, returned)
+}
+
+func firstOf(texts ...string) string {
+	for _, s := range texts {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// isRule tells the lines that frame a heading or a comment.
+func isRule(line string) bool {
+	if len(line) < 3 || unicode.IsLetter(rune(line[0])) || line[0] >= 0x80 || unicode.IsDigit(rune(line[0])) {
+		return false
+	}
+	return strings.Trim(line, line[:1]) == ""
+}
+
+func isDirective(line string) bool {
+	return strings.HasPrefix(line, ".. ") || strings.HasPrefix(line, "@!") || strings.HasPrefix(line, ":call-seq:")
+}
+
+func isExample(line string) bool {
+	return strings.HasPrefix(line, ">>>") || strings.HasPrefix(line, "```") || strings.HasPrefix(line, "iex>")
+}
+
+// isTag tells lines such as "@param x", ":param x:" and "Args:".
+func isTag(line string) bool {
+	if len(line) > 1 && (line[0] == '@' || line[0] == ':') && isLower(line[1]) {
+		return line[0] == '@' || !strings.HasPrefix(tagEnd(line), "`") && tagEnd(line) != ""
+	}
+	switch line {
+	case "Args:", "Arguments:", "Parameters:", "Returns:", "Return:", "Yields:", "Raises:", "Example:", "Examples:",
+		"Attributes:", "Usage:", "Note:", "Notes:", "Options:":
+		return true
+	}
+	return false
+}
+
+// tagEnd is what follows the second colon of ":param x: text", its colon
+// included; "" if there is none.
+func tagEnd(line string) string {
+	i := strings.IndexByte(line[1:], ':')
+	if i < 0 || line[i] == ' ' {
+		return ""
+	}
+	return strings.TrimPrefix(line[1+i:], ":") + " "
+}
+
+func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
+
+// returns is the text of a line that says what is returned.
+func returns(line string) string {
+	for _, tag := range []string{"@return ", "@returns ", ":return:", ":returns:"} {
+		if text, ok := strings.CutPrefix(line, tag); ok {
+			text = strings.TrimSpace(text)
+			if strings.HasPrefix(text, "[") {
+				_, text, _ = strings.Cut(text, "]")
+			}
+			return strings.TrimSpace(text)
+		}
+	}
+	return ""
+}
+
+// dedent gives the lines without the indentation that all but the first share.
+func dedent(doc string) []string {
+	lines := strings.Split(strings.ReplaceAll(doc, "\t", "    "), "\n")
+	least := -1
+	for _, line := range lines[1:] {
+		if text := strings.TrimLeft(line, " "); text != "" && (least < 0 || len(line)-len(text) < least) {
+			least = len(line) - len(text)
+		}
+	}
+	for i, line := range lines {
+		if i > 0 && least > 0 {
+			line = line[min(least, len(line)-len(strings.TrimLeft(line, " "))):]
+		}
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	lines[0] = strings.TrimLeft(lines[0], " ")
+	return lines
+}

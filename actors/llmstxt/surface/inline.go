@@ -1,0 +1,137 @@
+package surface
+
+import "strings"
+
+// inline takes the markup out of running text: roles and double backticks of
+// reStructuredText, {@code x} and {@link x} of Javadoc, {Name} of YARD, L{x} of
+// Epydoc, and the typewriter tags of RDoc. Backticks stay.
+func inline(s string) string {
+	if !strings.ContainsAny(s, "`{<") {
+		return s
+	}
+	var b strings.Builder
+	for s != "" {
+		i := strings.IndexAny(s, "`{<")
+		if i < 0 {
+			break
+		}
+		before, text, rest := span(s[:i], s[i:])
+		b.WriteString(before)
+		b.WriteString(text)
+		s = rest
+	}
+	b.WriteString(s)
+	return b.String()
+}
+
+// span reads the markup that s begins with; before is the text ahead of it and
+// loses what belongs to the markup.
+func span(before, s string) (kept, text, rest string) {
+	switch s[0] {
+	case '`':
+		return ticks(before, s)
+	case '{':
+		return braces(before, s)
+	}
+	for _, tag := range []string{"<tt>", "<code>", "</tt>", "</code>"} {
+		if rest, ok := strings.CutPrefix(s, tag); ok {
+			return before, "`", rest
+		}
+	}
+	return before, "<", s[1:]
+}
+
+// Markup does not reach over more than this many bytes.
+const longestSpan = 300
+
+func ticks(before, s string) (kept, text, rest string) {
+	if strings.HasPrefix(s, "```") {
+		n := len(s) - len(strings.TrimLeft(s, "`"))
+		return before, s[:n], s[n:]
+	}
+	if strings.HasPrefix(s, "``") {
+		end := strings.Index(s[2:min(len(s), longestSpan)], "``")
+		if end < 0 {
+			return before, "``", s[2:]
+		}
+		return before, "`" + strings.TrimSpace(s[2:2+end]) + "`", s[2+end+2:]
+	}
+	end := strings.IndexByte(s[1:min(len(s), longestSpan)], '`')
+	if end < 0 {
+		return before, "`", s[1:]
+	}
+	text, rest = s[1:1+end], s[1+end+1:]
+	kept = withoutRole(before)
+	isRole := len(kept) < len(before)
+	if label, target, ok := strings.Cut(text, " <"); ok && strings.HasSuffix(target, ">") {
+		rest = strings.TrimPrefix(strings.TrimPrefix(rest, "_"), "_")
+		if !isRole || strings.Contains(label, " ") {
+			return kept, label, rest
+		}
+		text = label
+	}
+	if isRole {
+		text = strings.TrimLeft(text, "~!")
+	}
+	return kept, "`" + text + "`", rest
+}
+
+// withoutRole takes ":py:func:" off the end.
+func withoutRole(s string) string {
+	if !strings.HasSuffix(s, ":") {
+		return s
+	}
+	from := strings.LastIndexAny(s, " \n\t(\"'[,/") + 1
+	role := s[from:]
+	if len(role) < 3 || role[0] != ':' || strings.Trim(role, ":abcdefghijklmnopqrstuvwxyz-_+") != "" {
+		return s
+	}
+	return s[:from]
+}
+
+func braces(before, s string) (kept, text, rest string) {
+	end := strings.IndexByte(s[:min(len(s), longestSpan)], '}')
+	if end < 0 {
+		return before, "{", s[1:]
+	}
+	text, rest = s[1:end], s[end+1:]
+	if tag, argument, ok := strings.Cut(text, " "); ok && strings.HasPrefix(tag, "@") {
+		return before, reference(tag, strings.TrimSpace(argument)), rest
+	}
+	if n := len(before); n > 0 && strings.IndexByte("LCIBMU", before[n-1]) >= 0 && (n == 1 || before[n-2] == ' ') {
+		return before[:n-1], "`" + text + "`", rest
+	}
+	name, label, ok := strings.Cut(text, " ")
+	if isConstantPath(name) && (before == "" || strings.HasSuffix(before, " ")) {
+		if ok {
+			return before, label, rest
+		}
+		return before, "`" + name + "`", rest
+	}
+	return before, "{", s[1:]
+}
+
+// isConstantPath tells names such as Foo::Bar#baz.
+func isConstantPath(s string) bool {
+	if s == "" || s[0] < 'A' || s[0] > 'Z' {
+		return false
+	}
+	for _, c := range []byte(s) {
+		if !isWord(c) && strings.IndexByte(":#.?!", c) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// reference is the text of {@tag argument}.
+func reference(tag, argument string) string {
+	if tag != "@link" && tag != "@linkplain" {
+		return "`" + argument + "`"
+	}
+	name, label, ok := strings.Cut(argument, " ")
+	if ok && !strings.HasSuffix(name, ",") {
+		return label
+	}
+	return "`" + strings.TrimPrefix(strings.ReplaceAll(argument, "#", "."), ".") + "`"
+}

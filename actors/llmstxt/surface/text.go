@@ -1,0 +1,74 @@
+package surface
+
+import "strings"
+
+// isWord tells the bytes of identifiers; those of other scripts count.
+func isWord(c byte) bool {
+	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c >= 0x80
+}
+
+// identifier is the identifier that s begins with, "" if it does not begin with one.
+func identifier(s string) string {
+	i := 0
+	for i < len(s) && isWord(s[i]) {
+		i++
+	}
+	if i == 0 || '0' <= s[0] && s[0] <= '9' {
+		return ""
+	}
+	return s[:i]
+}
+
+// afterKeyword is what follows a keyword at the start of s.
+func afterKeyword(s, keyword string) (rest string, ok bool) {
+	rest, ok = strings.CutPrefix(s, keyword)
+	if !ok || rest != "" && isWord(rest[0]) {
+		return "", false
+	}
+	return strings.TrimLeft(rest, " \t"), true
+}
+
+// indentation is the column of the first character that is no blank, and the
+// text from there on.
+func indentation(line string) (column int, rest string) {
+	for i := range len(line) {
+		switch line[i] {
+		case ' ':
+			column++
+		case '\t':
+			column += 8 - column%8
+		case '\f':
+			column = 0
+		default:
+			return column, line[i:]
+		}
+	}
+	return column, ""
+}
+
+// joined is a declaration that went over several lines as one would write it on
+// one.
+func joined(s string) string {
+	s = strings.Join(strings.Fields(s), " ")
+	for _, pair := range [][2]string{{"( ", "("}, {", )", ")"}, {" )", ")"}, {"[ ", "["}, {", ]", "]"}, {" ]", "]"}} {
+		s = strings.ReplaceAll(s, pair[0], pair[1])
+	}
+	return s
+}
+
+// isUpper tells the names of constants: at least one capital, no small letter.
+func isUpper(name string) bool {
+	return strings.ToUpper(name) == name && strings.ToLower(name) != name
+}
+
+// isLicence tells the comments at the top of a file that are not about it.
+func isLicence(s string) bool {
+	s = strings.ToLower(s)
+	for _, mark := range []string{"copyright", "licensed under", "license", "licence", "spdx-", "all rights reserved",
+		"redistribut", "frozen_string_literal", "-*-", "vim:", "shellcheck ", "warranties"} {
+		if strings.Contains(s, mark) {
+			return true
+		}
+	}
+	return false
+}
