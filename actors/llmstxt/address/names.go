@@ -1,0 +1,140 @@
+package address
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// maxText bytes are more than any path or URL that a person writes.
+const maxText = 4096
+
+const howTo = "write a folder that exists, owner/repo for GitHub, or the https:// URL of a repository or archive"
+
+func invalid(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
+}
+
+func credentials() error {
+	return invalid("a user name or password in an address ends up in logs and files; " +
+		"leave it out, and put a token into LASTWORD_GIT_TOKEN or GH_TOKEN")
+}
+
+// shown quotes a part of what was written, without what may be a secret.
+func shown(text string) string {
+	if strings.ContainsAny(text, "@?#") {
+		return "what was given"
+	}
+	if len(text) > 200 {
+		text = strings.ToValidUTF8(text[:200], "") + "…"
+	}
+	return `"` + text + `"`
+}
+
+func checkText(text string) error {
+	switch {
+	case strings.TrimSpace(text) == "":
+		return invalid("no repository is named; %s", howTo)
+	case len(text) > maxText:
+		return invalid("the address is longer than %d bytes; %s", maxText, howTo)
+	case !isPlain(text):
+		return invalid("the address has control or invisible characters, or is not UTF-8; %s", howTo)
+	case strings.HasPrefix(text, "-"):
+		return invalid("%s begins with a dash; write ./%s for a folder of that name", shown(text), strings.Trim(shown(text), `"`))
+	}
+	return nil
+}
+
+// isPlain refuses what can deceive whoever reads it.
+func isPlain(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp) || r == utf8.RuneError
+	})
+}
+
+func split(path string) []string {
+	return slices.DeleteFunc(strings.Split(path, "/"), func(s string) bool { return s == "" })
+}
+
+// isKnown tells the hosts whose repositories have an owner and no need of ".git".
+func isKnown(host string) bool { return host == "gitlab.com" || hasTwoNames(host) }
+
+// hasTwoNames tells the hosts on which a repository is owner/repo, never more.
+func hasTwoNames(host string) bool {
+	switch host {
+	case "github.com", "bitbucket.org", "codeberg.org", "gitea.com":
+		return true
+	}
+	return false
+}
+
+func isGitHubPage(owner string) bool {
+	switch owner {
+	case "orgs", "users", "topics", "search", "settings", "marketplace", "explore", "features", "sponsors", "collections",
+		"apps", "trending", "notifications", "login":
+		return true
+	}
+	return false
+}
+
+func isHost(name string) bool {
+	if strings.Contains(name, ":") {
+		ip, err := netip.ParseAddr(name)
+		return err == nil && ip.Zone() == ""
+	}
+	return isName(name) && name[0] != '.' && name[len(name)-1] != '.' && !strings.Contains(name, "..")
+}
+
+// isName admits what is safe wherever a name is used: no leading dash, no
+// character that a shell, a URL or a file system gives a meaning.
+func isName(s string) bool {
+	for _, r := range s {
+		if !isWord(r) && r != '-' && r != '.' {
+			return false
+		}
+	}
+	return s != "" && s[0] != '-'
+}
+
+func isGitHubName(s string) bool { return isName(s) && !strings.Contains(s, ".") }
+
+func isWord(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_'
+}
+
+// isRef holds to git's own rules for names of refs; "" is none.
+func isRef(ref string) bool {
+	return !strings.HasPrefix(ref, "-") && !strings.Contains(ref, "..") && !strings.Contains(ref, "@{") &&
+		!strings.ContainsAny(ref, " ~^:?*[\\") && !strings.HasSuffix(ref, ".lock") && !strings.HasSuffix(ref, ".") && ref != "@"
+}
+
+func isDotGit(segment string) bool { return strings.HasSuffix(segment, ".git") && segment != ".git" }
+
+func isArchiveName(name string) bool {
+	low := strings.ToLower(name)
+	return slices.ContainsFunc([]string{".tar.gz", ".tgz", ".tar.bz2", ".tbz2", ".zip", ".tar", ".tar.xz", ".txz",
+		".tar.zst"}, func(end string) bool { return strings.HasSuffix(low, end) })
+}
+
+// isArchive tells a download from a page about something that has its name.
+func isArchive(host string, segments []string) bool {
+	page := ""
+	if len(segments) > 2 {
+		page = segments[2]
+	}
+	switch host {
+	case "codeload.github.com":
+		return true
+	case "api.github.com":
+		return slices.Contains(segments, "tarball") || slices.Contains(segments, "zipball")
+	}
+	if hasTwoNames(host) {
+		download := page == "tarball" || page == "zipball" || isArchiveName(segments[len(segments)-1])
+		return len(segments) > 2 && download && page != "tree" && page != "src" && page != "blob"
+	}
+	return isArchiveName(segments[len(segments)-1]) && pageAt(segments) == len(segments)
+}

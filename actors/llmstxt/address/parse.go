@@ -1,0 +1,136 @@
+package address
+
+import (
+	"path/filepath"
+	"strings"
+)
+
+// Parse reads text. exists, which may be nil, says whether a cleaned local path
+// is there. A path with the name of an archive is taken for one unless it ends
+// with a slash. The error has the code invalid_input, says what to write
+// instead, and never repeats credentials.
+func Parse(text string, exists func(path string) bool) (Address, error) {
+	if err := checkText(text); err != nil {
+		return Address{}, err
+	}
+	if strings.Contains(text, "://") {
+		return remote(text)
+	}
+	if a, ok := local(text, exists); ok {
+		return a, nil
+	}
+	switch {
+	case looksLocal(text):
+		return Address{}, invalid("there is no folder or archive %s", shown(text))
+	case strings.Contains(text, `\`):
+		return Address{}, invalid("%s has a backslash; %s", shown(text), howTo)
+	case strings.Contains(text, ":"):
+		return colon(text)
+	}
+	return short(text)
+}
+
+func local(text string, exists func(string) bool) (Address, bool) {
+	clean := filepath.Clean(text)
+	if exists == nil || !exists(clean) {
+		return Address{}, false
+	}
+	a := Address{Kind: Folder, Path: clean}
+	if isArchiveName(text) {
+		a.Kind = Archive
+	}
+	if strings.HasPrefix(clean, "-") {
+		a.Path = "./" + clean
+	}
+	return a, true
+}
+
+// looksLocal tells paths that nothing but a file system can mean.
+func looksLocal(text string) bool {
+	drive := len(text) > 2 && text[1] == ':' && strings.ContainsRune(`/\`, rune(text[2]))
+	return drive || strings.ContainsRune(`./~\`, rune(text[0]))
+}
+
+// short reads host/owner/repo without a scheme, and owner/repo of GitHub.
+func short(text string) (Address, error) {
+	segments := split(text)
+	first := segments[0]
+	switch {
+	case strings.ContainsRune(text, ' '):
+		return Address{}, invalid("%s has a space in it, and no such folder exists; %s", shown(text), howTo)
+	case strings.Contains(first, "@") && len(segments) > 1:
+		return Address{}, credentials()
+	case strings.Contains(first, ".") && (len(segments) > 2 || isKnown(strings.ToLower(first))):
+		return remote("https://" + text)
+	case strings.Contains(first, ".") && len(segments) == 2 && (isArchiveName(text) || isDotGit(segments[1])):
+		return remote("https://" + text)
+	case len(segments) < 2:
+		return Address{}, invalid("there is no folder or archive %s; %s", shown(text), howTo)
+	case isArchiveName(text) && len(segments) < 4:
+		return Address{}, invalid("there is no archive %s; give the path of a file or an https URL", shown(text))
+	}
+	return github(text, segments)
+}
+
+func github(text string, segments []string) (Address, error) {
+	pages := len(segments) > 2 && (segments[2] == "tree" || strings.Contains(segments[1], "@"))
+	if !isGitHubName(segments[0]) || len(segments) > 2 && !pages {
+		return Address{}, invalid("there is no folder %s, and it does not name a repository; %s", shown(text), howTo)
+	}
+	return remote("https://github.com/" + text)
+}
+
+// colon reads what has a colon but no "://": user@host:path as scp has it,
+// host:port/path and github:owner/repo.
+func colon(text string) (Address, error) {
+	before, after, _ := strings.Cut(text, ":")
+	user, host, named := strings.Cut(before, "@")
+	if !named {
+		user, host = "", before
+	}
+	first, _, _ := strings.Cut(after, "/")
+	switch {
+	case !named && strings.Contains(first, "@") && !isPrefix(host):
+		return Address{}, credentials()
+	case strings.Contains(host, "/") || after == "" || strings.Contains(user, "/"):
+		return Address{}, invalid("%s cannot be understood; %s", shown(text), howTo)
+	case !named && isPrefix(host):
+		return remote(prefixed(host) + after)
+	case !named && isScheme(host):
+		return Address{}, invalid("%s lacks the slashes of a URL; write %s://…", shown(text), strings.ToLower(host))
+	case !named && isPort(first) && strings.Contains(after, "/"):
+		return remote("https://" + text)
+	case !named && !strings.Contains(host, "."):
+		return Address{}, invalid("%s cannot be understood; %s", shown(text), howTo)
+	case named:
+		return remote("ssh://" + user + "@" + host + "/" + strings.TrimLeft(after, "/"))
+	}
+	return remote("ssh://" + host + "/" + strings.TrimLeft(after, "/"))
+}
+
+func isPrefix(host string) bool { return prefixed(host) != "" }
+
+// prefixed knows the short names that package managers have for the hosts.
+func prefixed(host string) string {
+	switch host {
+	case "github", "gh":
+		return "https://github.com/"
+	case "gitlab":
+		return "https://gitlab.com/"
+	case "bitbucket":
+		return "https://bitbucket.org/"
+	}
+	return ""
+}
+
+func isScheme(host string) bool {
+	switch strings.ToLower(host) {
+	case "http", "https", "ssh", "file":
+		return true
+	}
+	return false
+}
+
+func isPort(s string) bool {
+	return s != "" && len(s) <= 5 && strings.Trim(s, "0123456789") == ""
+}

@@ -1,0 +1,173 @@
+package address
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// view is a page of a repository on some host.
+type view struct {
+	host  string
+	repo  []string
+	ref   string
+	named bool // an "@" says that a ref follows
+	rest  []string
+}
+
+// divide tells the repository from what comes after it.
+func divide(host string, segments []string) (repo, after []string, err error) {
+	v := view{host: host, repo: segments}
+	if isKnown(host) && (len(segments) < 2 || host == "github.com" && isGitHubPage(segments[0])) {
+		return nil, nil, v.notRepository()
+	}
+	switch i := mark(host, segments); {
+	case i > 0:
+		return segments[:i], segments[i:], nil
+	case slices.ContainsFunc(segments, isDotGit):
+		i = slices.IndexFunc(segments, isDotGit)
+		return segments[:i+1], segments[i+1:], nil
+	case refAt(segments) >= 0:
+		i = refAt(segments)
+		return segments[:i+1], segments[i+1:], nil
+	}
+	i := pageAt(segments)
+	return segments[:i], segments[i:], nil
+}
+
+// mark finds where the repository ends when the host or GitLab's "-" says so.
+func mark(host string, segments []string) int {
+	if hasTwoNames(host) {
+		return 2
+	}
+	return slices.Index(segments, "-")
+}
+
+// pageAt finds the first segment that begins a page, on hosts whose repositories
+// may have any number of segments.
+func pageAt(segments []string) int {
+	for i := 2; i < len(segments); i++ {
+		next := ""
+		if i+1 < len(segments) {
+			next = segments[i+1]
+		}
+		switch segments[i] {
+		case "tree", "blob":
+			return i
+		case "src":
+			if isGitea(next) {
+				return i
+			}
+		}
+	}
+	return len(segments)
+}
+
+func isGitea(s string) bool { return s == "branch" || s == "tag" || s == "commit" }
+
+// refAt finds the segment "repo@ref" or "repo.git@ref".
+func refAt(segments []string) int {
+	for i, s := range segments {
+		name, _, ok := strings.Cut(s, "@")
+		if ok && name != "" && (i > 0 || isDotGit(name)) {
+			return i
+		}
+	}
+	return -1
+}
+
+// cutRef takes all that comes after the "@" for the ref.
+func (v *view) cutRef(segments []string, at int) {
+	name, ref, _ := strings.Cut(segments[at], "@")
+	v.repo = append(slices.Clone(segments[:at]), name)
+	v.ref, v.named = strings.Join(append([]string{ref}, segments[at+1:]...), "/"), true
+}
+
+func (v *view) read(after []string) error {
+	last := len(v.repo) - 1
+	switch {
+	case len(after) > 0 && after[0] == "-":
+		after = after[1:]
+	case refAt(v.repo) == last && !isDotGit(v.repo[last]):
+		v.cutRef(slices.Concat(v.repo, after), last)
+		return nil
+	}
+	if len(after) == 0 {
+		return nil
+	}
+	switch page, more := after[0], after[1:]; {
+	case page == "tree":
+		v.rest = more
+	case (page == "blob" || page == "raw" || page == "blame" || page == "edit") && len(more) > 1:
+		v.rest = more[:len(more)-1]
+	case page == "src" && v.host != "github.com":
+		v.src(more)
+	case page == "commit" && len(more) == 1:
+		v.ref = more[0]
+	case page == "releases" && len(more) > 1 && more[0] == "tag" && hasTwoNames(v.host):
+		v.ref = strings.Join(more[1:], "/")
+	default:
+		return v.notRepository()
+	}
+	return nil
+}
+
+// src is Gitea's and Forgejo's, which say what kind of ref follows, and Bitbucket's, which does not.
+func (v *view) src(more []string) {
+	if len(more) > 1 && isGitea(more[0]) && v.host != "bitbucket.org" {
+		more = more[1:]
+	}
+	v.rest = more
+}
+
+// address checks what was read; a single segment can be nothing but the ref.
+func (v *view) address(u *url.URL) (Address, error) {
+	if len(v.rest) == 1 {
+		v.ref, v.rest = v.rest[0], nil
+	}
+	a := Address{Kind: Git, Ref: v.ref, Rest: strings.Join(v.rest, "/")}
+	if err := v.check(a); err != nil {
+		return Address{}, err
+	}
+	repo := strings.Join(v.repo, "/")
+	if isKnown(v.host) {
+		repo = strings.TrimSuffix(repo, ".git")
+	}
+	plain := url.URL{Scheme: u.Scheme, User: u.User, Host: v.host, Path: "/" + repo}
+	a.URL = plain.String()
+	return a, nil
+}
+
+func (v *view) check(a Address) error {
+	for _, name := range v.repo {
+		if strings.HasPrefix(name, "-") || strings.TrimSuffix(name, ".git") == "" {
+			return invalid("%s is no name of an owner or a repository; %s", shown(name), howTo)
+		}
+	}
+	if v.host == "github.com" && (!isGitHubName(v.repo[0]) || !isName(v.repo[1])) {
+		return invalid("%s is not what GitHub has as names; write owner/repo", shown(strings.Join(v.repo, "/")))
+	}
+	ref := a.Ref
+	if len(v.rest) > 0 {
+		ref = v.rest[0]
+	}
+	if v.named && ref == "" || !isRef(ref) {
+		return invalid("%s cannot be a branch, tag or commit", shown(ref))
+	}
+	return nil
+}
+
+func (v *view) notRepository() error {
+	switch {
+	case v.host == "github.com" && isGitHubPage(v.repo[0]):
+		return invalid("the URL names a page of GitHub, not a repository; write https://github.com/OWNER/REPO")
+	case len(v.repo) == 1 && isKnown(v.host):
+		return invalid("https://%s/%s names an owner, not a repository; write https://%[1]s/%[2]s/REPO", v.host, v.repo[0])
+	}
+	repo := v.repo
+	if hasTwoNames(v.host) {
+		repo = repo[:2]
+	}
+	return invalid("the URL names a page of the repository; write https://%s/%s, with /tree/BRANCH/FOLDER for a part of it",
+		v.host, strings.Join(repo, "/"))
+}
