@@ -12,8 +12,8 @@ import (
 // here is the file system of these tests.
 func here(path string) bool {
 	switch path {
-	case ".", "..", "/", "/srv/garden", "sub", "garden", "plants/garden", "../up", "with space", "-dash", "x.tar.gz", "dist/x.zip",
-		"git@host:plants", "github.com/plants/garden", "фиалка":
+	case ".", "..", "/", "/srv/garden", "sub", "garden", "plants/garden", "../up", "with space", "-dash", "x.tar.gz",
+		"dist/x.zip", "git@host:plants", "github.com/plants/garden", "фиалка":
 		return true
 	}
 	return false
@@ -196,7 +196,7 @@ func TestParseRefuses(t *testing.T) {
 		"nowhere.zip":                             "no folder or archive",
 		"dist/nowhere.tgz":                        "path of a file",
 		"docs/api/guide":                          "no folder",
-		"-dash":                                   "./-dash",
+		"-dash":                                   "write ./",
 		"--upload-pack=touch":                     "dash",
 		"-roses/red":                              "dash",
 		"roses/-red":                              "no name of an owner or a repository",

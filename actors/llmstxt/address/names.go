@@ -44,7 +44,7 @@ func checkText(text string) error {
 	case !isPlain(text):
 		return invalid("the address has control or invisible characters, or is not UTF-8; %s", howTo)
 	case strings.HasPrefix(text, "-"):
-		return invalid("%s begins with a dash; write ./%s for a folder of that name", shown(text), strings.Trim(shown(text), `"`))
+		return invalid("%s begins with a dash; for a folder of that name write ./ before it", shown(text))
 	}
 	return nil
 }
@@ -108,8 +108,9 @@ func isWord(r rune) bool {
 
 // isRef holds to git's own rules for names of refs; "" is none.
 func isRef(ref string) bool {
-	return !strings.HasPrefix(ref, "-") && !strings.Contains(ref, "..") && !strings.Contains(ref, "@{") &&
-		!strings.ContainsAny(ref, " ~^:?*[\\") && !strings.HasSuffix(ref, ".lock") && !strings.HasSuffix(ref, ".") && ref != "@"
+	return !strings.HasPrefix(ref, "-") && ref != "@" && !strings.ContainsAny(ref, " ~^:?*[\\") &&
+		!strings.Contains(ref, "..") && !strings.Contains(ref, "@{") &&
+		!strings.HasSuffix(ref, ".lock") && !strings.HasSuffix(ref, ".")
 }
 
 func isDotGit(segment string) bool { return strings.HasSuffix(segment, ".git") && segment != ".git" }

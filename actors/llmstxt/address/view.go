@@ -168,6 +168,6 @@ func (v *view) notRepository() error {
 	if hasTwoNames(v.host) {
 		repo = repo[:2]
 	}
-	return invalid("the URL names a page of the repository; write https://%s/%s, with /tree/BRANCH/FOLDER for a part of it",
-		v.host, strings.Join(repo, "/"))
+	return invalid("the URL names a page of the repository; write https://%s/%s, "+
+		"with /tree/BRANCH/FOLDER for a part of it", v.host, strings.Join(repo, "/"))
 }
