@@ -1,0 +1,147 @@
+package testkit_test
+
+import (
+	"maps"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// document is an llms.txt file as the format's page describes it, read here without the product's own parser.
+type document struct {
+	title, summary string
+	sections       []section
+}
+
+type section struct {
+	name  string
+	links []string
+}
+
+// readDocument fails the test at every line that a section must not have.
+func readDocument(t *testing.T, file string) document {
+	t.Helper()
+	item := regexp.MustCompile(`^- \[(?:[^\]\\]|\\.)+\]\(([^()\s<>]+)\)(?:: \S.*)?$`)
+	var d document
+	n := 0
+	for line := range strings.Lines(string(readFile(t, file))) {
+		n++
+		line = strings.TrimSuffix(line, "\n")
+		if text, ok := strings.CutPrefix(line, "# "); ok && d.title == "" {
+			d.title = text
+		} else if text, ok := strings.CutPrefix(line, "> "); ok && d.summary == "" {
+			d.summary = text
+		} else if text, ok := strings.CutPrefix(line, "## "); ok {
+			d.sections = append(d.sections, section{name: text})
+		} else if len(d.sections) == 0 || line == "" {
+			continue
+		} else if m := item.FindStringSubmatch(line); m != nil {
+			last := &d.sections[len(d.sections)-1]
+			last.links = append(last.links, m[1])
+		} else {
+			t.Errorf("line %d is no link: %s", n, line)
+		}
+	}
+	return d
+}
+
+func (d document) links() (all []string) {
+	for _, s := range d.sections {
+		all = append(all, s.links...)
+	}
+	return all
+}
+
+// verdict is what a document is worth beside its sample.
+type verdict struct {
+	paths  []string // of the files linked, each once
+	recall float64
+	noise  []string
+}
+
+func (s sample) judge(t *testing.T, tree string, d document) verdict {
+	t.Helper()
+	for _, w := range s.words {
+		if !strings.Contains(strings.ToLower(d.summary), strings.ToLower(w)) {
+			t.Errorf("the summary lacks %q: %s\na good one: %s", w, d.summary, s.summary)
+		}
+	}
+	v := verdict{paths: linked(t, tree, d)}
+	for _, want := range s.best {
+		if slices.ContainsFunc(want, func(p string) bool { return slices.Contains(v.paths, p) }) {
+			v.recall += 1 / float64(len(s.best))
+		} else {
+			t.Logf("misses %s", strings.Join(want, " or "))
+		}
+	}
+	if v.recall < leastRecall-0.01 {
+		t.Errorf("has %.0f %% of the ten best links", 100*v.recall)
+	}
+	if v.noise = s.noisy(v.paths); len(v.noise) > 0 {
+		t.Errorf("links to noise:\n\t%s", strings.Join(v.noise, "\n\t"))
+	}
+	return v
+}
+
+// linked returns the paths that the document's links lead to in the tree, each once; others fail the test.
+func linked(t *testing.T, tree string, d document) []string {
+	t.Helper()
+	found := map[string]bool{}
+	for _, link := range d.links() {
+		if p := pathIn(tree, link); p != "" {
+			found[p] = true
+		} else {
+			t.Errorf("%s leads to no file", link)
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// pathIn is the longest end of the link's path that is a file of the tree: what stands before it is the base, with the
+// commit and maybe the folder of the package in its repository.
+func pathIn(tree, link string) string {
+	u, err := url.Parse(link)
+	if err != nil {
+		return ""
+	}
+	for p := path.Clean(strings.Trim(u.Path, "/")); ; {
+		info, err := os.Stat(filepath.Join(tree, filepath.FromSlash(p)))
+		if err == nil && info.Mode().IsRegular() {
+			return p
+		}
+		_, rest, more := strings.Cut(p, "/")
+		if !more {
+			return ""
+		}
+		p = rest
+	}
+}
+
+// noisy returns the paths that nobody asks an llms.txt for.
+func (s sample) noisy(paths []string) (found []string) {
+	patterns := append(slices.Clone(s.noise),
+		regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|fixtures?|__fixtures__|snapshots?|__snapshots__)/`),
+		regexp.MustCompile(`(?i)(_test\.\w+|[._-](test|spec)\.\w+|(^|/)(test_[^/]+|conftest)\.py)$`),
+		regexp.MustCompile(`(?i)(^|/)(go\.sum|[^/]*[.-]lock(\.\w+)?|npm-shrinkwrap\.json)$`),
+		regexp.MustCompile(`(^|/)\.[^/]+(/|$)`),
+		regexp.MustCompile(`(?i)(ISSUE_TEMPLATE|PULL_REQUEST_TEMPLATE|CODE.OF.CONDUCT|FUNDING|appveyor)`),
+		regexp.MustCompile(`(?i)(^|/)(vendor|third_party|node_modules)/`),
+		regexp.MustCompile(`(?i)(\.min\.\w+|\.map|\.pb\.go|_generated\.\w+|\.(png|jpe?g|gif|ico|svg|pdf|woff2?))$`),
+	)
+	licence := regexp.MustCompile(`(?i)(^|/)(un)?(licen[cs]e|copying)[^/]*$`)
+	licences := 0
+	for _, p := range paths {
+		if licence.MatchString(p) {
+			licences++
+		}
+		if slices.ContainsFunc(patterns, func(r *regexp.Regexp) bool { return r.MatchString(p) }) || licences > 1 && licence.MatchString(p) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
