@@ -1,0 +1,74 @@
+package manifest
+
+import (
+	"path"
+	"strings"
+)
+
+func readProject(m *Manifest, text string) error {
+	m.Ecosystem = "nuget"
+	p := make(map[string]string)
+	err := walkXML(text, func(e element) {
+		_, name, ok := strings.Cut(e.path, "Project/PropertyGroup/")
+		if ok && p[name] == "" && !strings.Contains(e.text, "$(") {
+			p[name] = e.text
+		}
+		if e.path == "Project/ItemGroup/PackageReference" && !strings.EqualFold(e.attr("PrivateAssets"), "all") {
+			m.Dependencies = append(m.Dependencies, firstOf(e.attr("Include"), e.attr("Update")))
+		}
+	})
+	base := path.Base(m.Path)
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	m.Name = firstOf(p["PackageId"], p["AssemblyName"], stem)
+	m.nuget(p)
+	m.Private = strings.EqualFold(p["IsPackable"], "false")
+	if strings.EqualFold(p["OutputType"], "exe") || strings.EqualFold(p["PackAsTool"], "true") {
+		m.command(firstOf(p["ToolCommandName"], p["AssemblyName"], stem))
+		m.entry("Program" + map[bool]string{true: ".fs", false: ".cs"}[strings.HasSuffix(base, ".fsproj")])
+	}
+	return err
+}
+
+func (m *Manifest) nuget(p map[string]string) {
+	m.Version = firstOf(p["Version"], p["PackageVersion"], p["VersionPrefix"])
+	m.Description = firstOf(p["Description"], p["PackageDescription"])
+	m.Homepage, m.Repository, m.License = p["PackageProjectUrl"], p["RepositoryUrl"], p["PackageLicenseExpression"]
+	m.Requires = firstOf(p["TargetFramework"], strings.ReplaceAll(p["TargetFrameworks"], ";", ", "))
+}
+
+func readProps(m *Manifest, text string) error {
+	m.Ecosystem = "nuget"
+	p := make(map[string]string)
+	err := walkXML(text, func(e element) {
+		_, name, ok := strings.Cut(e.path, "Project/PropertyGroup/")
+		if ok && p[name] == "" && !strings.Contains(e.text, "$(") {
+			p[name] = e.text
+		}
+	})
+	m.nuget(p)
+	return err
+}
+
+// readSolution takes the projects, not the folders that only group them.
+func readSolution(m *Manifest, text string) error {
+	m.Ecosystem = "nuget"
+	for l := range strings.Lines(text) {
+		if !strings.HasPrefix(strings.TrimSpace(l), "Project(") {
+			continue
+		}
+		parts := strings.Split(l, `"`)
+		if len(parts) > 5 && strings.HasSuffix(parts[5], "proj") {
+			m.Members = append(m.Members, path.Dir(strings.ReplaceAll(parts[5], `\`, "/")))
+		}
+	}
+	return nil
+}
+
+func readSolutionXML(m *Manifest, text string) error {
+	m.Ecosystem = "nuget"
+	return walkXML(text, func(e element) {
+		if p := e.attr("Path"); strings.HasSuffix(e.path, "/Project") && p != "" {
+			m.Members = append(m.Members, path.Dir(strings.ReplaceAll(p, `\`, "/")))
+		}
+	})
+}

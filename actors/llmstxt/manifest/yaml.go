@@ -1,0 +1,113 @@
+package manifest
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// parseYAML reads the first document without following aliases, which could
+// stand for more than memory holds.
+func parseYAML(text string) (object, error) {
+	if err := checkNesting(text); err != nil {
+		return nil, err
+	}
+	var n yaml.Node
+	if err := yaml.NewDecoder(strings.NewReader(text)).Decode(&n); err != nil {
+		return topLines(text), err
+	}
+	if n.Kind != yaml.DocumentNode || len(n.Content) == 0 {
+		return nil, nil
+	}
+	o, _ := yamlValue(n.Content[0], 0).(object)
+	return o, nil
+}
+
+func yamlValue(n *yaml.Node, level int) any {
+	if level > depth {
+		return nil
+	}
+	switch n.Kind {
+	case yaml.ScalarNode:
+		if n.Tag == "!!null" {
+			return nil
+		}
+		return n.Value
+	case yaml.SequenceNode:
+		list := []any{}
+		for _, c := range n.Content {
+			list = append(list, yamlValue(c, level+1))
+		}
+		return list
+	case yaml.MappingNode:
+		o := object{}
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			o = append(o, member{n.Content[i].Value, yamlValue(n.Content[i+1], level+1)})
+		}
+		return o
+	}
+	return nil
+}
+
+// topLines gives the plain "key: value" lines of a file that is no valid YAML.
+func topLines(text string) object {
+	var o object
+	for l := range strings.Lines(text) {
+		key, value, ok := strings.Cut(strings.TrimRight(l, "\n"), ": ")
+		if ok && key != "" && strings.Trim(key, "abcdefghijklmnopqrstuvwxyz_-") == "" {
+			o = append(o, member{key, strings.Trim(strings.TrimSpace(value), `"'`)})
+		}
+	}
+	return o
+}
+
+func readPubspec(m *Manifest, text string) error {
+	m.Ecosystem = "pub"
+	o, err := parseYAML(text)
+	m.Name, m.Version, m.Description = o.text("name"), o.text("version"), o.text("description")
+	m.Homepage, m.Repository = o.text("homepage"), o.text("repository")
+	m.Private = o.text("publish_to") == "none"
+	m.Members = texts(o.get("workspace"))
+	if sdk := o.object("environment").text("sdk"); sdk != "" {
+		m.Requires = "Dart " + sdk
+	}
+	m.Dependencies = o.object("dependencies").keys()
+	for _, e := range o.object("executables") {
+		file, _ := e.value.(string)
+		m.command(e.key)
+		m.entry("bin/" + firstOf(file, e.key) + ".dart")
+	}
+	if m.Name != "" {
+		m.entry("lib/" + m.Name + ".dart")
+	}
+	return err
+}
+
+func readHpack(m *Manifest, text string) error {
+	m.Ecosystem = "hackage"
+	o, err := parseYAML(text)
+	m.Name, m.Version, m.License = o.text("name"), o.text("version"), o.text("license")
+	m.Description = firstOf(o.text("synopsis"), o.text("description"))
+	m.Homepage = o.text("homepage")
+	m.Repository = firstOf(o.text("github"), o.text("git"))
+	for _, d := range append(texts(o.get("dependencies")), texts(o.object("library").get("dependencies"))...) {
+		m.Dependencies = append(m.Dependencies, firstWord(d))
+	}
+	for _, e := range o.object("executables") {
+		sub, _ := e.value.(object)
+		m.command(e.key)
+		dir := firstOf(append([]string{sub.text("source-dirs")}, texts(sub.get("source-dirs"))...)...)
+		if sub.text("main") != "" {
+			m.entry(dir + "/" + sub.text("main"))
+		}
+	}
+	return err
+}
+
+func firstWord(s string) string {
+	s = strings.TrimSpace(s)
+	if i := strings.IndexAny(s, " \t<>=^~!;[({,"); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
