@@ -5,7 +5,7 @@ import (
 	"go/ast"
 	"go/doc/comment"
 	"go/parser"
-	"go/token"
+	gotoken "go/token"
 	"slices"
 	"strings"
 
@@ -22,7 +22,7 @@ type Source struct {
 // the order of the files and their lines. A file that does not parse gives what
 // can be read of it; a package main gives no symbols.
 func Go(files []Source) Outline {
-	p := goPackage{set: token.NewFileSet(), at: map[string]int{}}
+	p := goPackage{set: gotoken.NewFileSet(), at: map[string]int{}}
 	parsed := p.parse(files)
 	name := mainName(parsed)
 	for i, file := range parsed {
@@ -45,7 +45,7 @@ func golang(text []byte) Outline {
 }
 
 type goPackage struct {
-	set *token.FileSet
+	set *gotoken.FileSet
 	at  map[string]int // where a name is in out.Symbols: files for several systems declare it again
 	out Outline
 }
@@ -93,7 +93,7 @@ func (p *goPackage) file(path string, file *ast.File) {
 }
 
 // add keeps the first declaration of a name; a later one lends its doc.
-func (p *goPackage) add(path string, pos token.Pos, doc string, s Symbol) {
+func (p *goPackage) add(path string, pos gotoken.Pos, doc string, s Symbol) {
 	if i, ok := p.at[s.Name]; ok {
 		p.out.Symbols[i].Doc = cmp.Or(p.out.Symbols[i].Doc, goSynopsis(doc))
 		return
@@ -146,14 +146,14 @@ func receiver(list *ast.FieldList) string {
 
 func (p *goPackage) general(path string, d *ast.GenDecl) {
 	switch d.Tok {
-	case token.TYPE:
+	case gotoken.TYPE:
 		for _, spec := range d.Specs {
 			if t, ok := spec.(*ast.TypeSpec); ok && t.Name.IsExported() {
 				doc := cmp.Or(t.Doc.Text(), single(d), t.Comment.Text())
 				p.add(path, t.Pos(), doc, Symbol{Name: t.Name.Name, Kind: Type, Signature: goType(t)})
 			}
 		}
-	case token.CONST, token.VAR:
+	case gotoken.CONST, gotoken.VAR:
 		p.values(path, d)
 	}
 }

@@ -3,7 +3,7 @@ package surface
 import (
 	"cmp"
 	"go/ast"
-	"go/token"
+	gotoken "go/token"
 	"strings"
 )
 
@@ -36,7 +36,7 @@ func (p *goPackage) values(path string, d *ast.GenDecl) {
 func (p *goPackage) run(path string, d *ast.GenDecl, specs []*ast.ValueSpec) {
 	v := specs[0]
 	s := Symbol{Name: exported(v)[0], Kind: Constant}
-	if d.Tok == token.VAR {
+	if d.Tok == gotoken.VAR {
 		s.Kind = Variable
 	}
 	var b goWriter
