@@ -4,10 +4,10 @@ import "strings"
 
 // exports heeds a statement about __all__, as far as it names names.
 func (p *pyModule) exports(rest string) {
+	rest = strings.TrimLeft(pyCode(rest), " \t")
 	if p.scope().class != "" || strings.Contains(rest, " for ") {
 		return
 	}
-	rest = strings.TrimLeft(rest, " \t")
 	removes := strings.HasPrefix(rest, ".remove")
 	for _, name := range pyStrings(rest) {
 		if identifier(name) != name || name == "" {

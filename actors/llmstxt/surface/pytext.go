@@ -2,8 +2,9 @@ package surface
 
 import "strings"
 
-// pyHeader is the header of a definition on one line, without its colon.
-func pyHeader(text string) string {
+// pyHeader is the header of a definition on one line, without its colon, and
+// what follows that.
+func pyHeader(text string) (header, body string) {
 	code := pyCode(text)
 	depth := 0
 	for i := 0; i < len(code); i++ {
@@ -16,11 +17,11 @@ func pyHeader(text string) string {
 			depth--
 		case ':':
 			if depth <= 0 {
-				return joined(code[:i])
+				return joined(code[:i]), strings.TrimLeft(code[i+1:], " \t")
 			}
 		}
 	}
-	return joined(code)
+	return joined(code), ""
 }
 
 // pyCode is a logical line without comments and continuation marks.

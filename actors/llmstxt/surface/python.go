@@ -89,7 +89,7 @@ func (p *pyModule) remark(line pyLine) {
 		p.comment += text + "\n"
 	}
 	p.last = line.number
-	if !p.begun && p.head == "" && prose.Is(firstParagraph(p.comment)) && !isLicence(p.comment) {
+	if !p.begun && p.head == "" && prose.Is(firstParagraph(p.comment)) && !isLegal(p.comment) {
 		p.head = p.comment
 	}
 }
@@ -136,7 +136,7 @@ func (p *pyModule) statement(line pyLine) {
 
 func (p *pyModule) function(line pyLine) {
 	scope := p.scope()
-	header := pyHeader(line.text)
+	header, body := pyHeader(line.text)
 	_, after, _ := strings.Cut(header, "def")
 	name := identifier(strings.TrimLeft(after, " "))
 	p.open(pyScope{indent: line.indent, hidden: true, symbol: -1})
@@ -154,6 +154,9 @@ func (p *pyModule) function(line pyLine) {
 			s.Kind = Variable
 		}
 		s.Signature = p.shownDecorators() + header
+		if isPyString(body) {
+			s.Doc = summary(pyDoc(body))
+		}
 		p.waiting = p.add(pySymbol{Symbol: s, weak: p.decorated("overload")})
 	}
 }
@@ -172,7 +175,7 @@ func (p *pyModule) construct(class int, header string) {
 
 func (p *pyModule) class(line pyLine) {
 	scope := p.scope()
-	header := pyHeader(line.text)
+	header, _ := pyHeader(line.text)
 	name := identifier(strings.TrimLeft(strings.TrimPrefix(header, "class"), " "))
 	if name == "" || scope.class != "" && name[0] == '_' {
 		p.open(pyScope{indent: line.indent, hidden: true, symbol: -1})
@@ -220,8 +223,7 @@ func (p *pyModule) shownDecorators() string {
 	for _, d := range p.decorators {
 		name, _, _ := strings.Cut(joined(pyCode(d)), "(")
 		switch name[strings.LastIndexByte(name, '.')+1:] {
-		case "property", "cached_property", "classmethod", "staticmethod", "contextmanager", "asynccontextmanager",
-			"dataclass":
+		case "property", "cached_property", "abstractproperty", "classmethod", "staticmethod", "contextmanager", "asynccontextmanager", "dataclass":
 			b.WriteString("@" + name + " ")
 		}
 	}

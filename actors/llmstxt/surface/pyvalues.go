@@ -58,7 +58,7 @@ func (p *pyModule) remarked() string {
 	if text, ok := strings.CutPrefix(p.comment, ":"); ok {
 		return summary(strings.ReplaceAll(text, "\n: ", "\n"))
 	}
-	if first := firstParagraph(p.comment); prose.Is(first) && !isLicence(first) {
+	if first := firstParagraph(p.comment); prose.Is(first) && !isLegal(first) {
 		return summary(p.comment)
 	}
 	return ""
@@ -73,7 +73,7 @@ func (p *pyModule) several(line pyLine) {
 	for name := range strings.SplitSeq(targets, ",") {
 		name = strings.TrimSpace(name)
 		if identifier(name) == name && name != "" {
-			p.add(pySymbol{Symbol: p.declared(line, name, pyConvention(name)), weak: !isUpper(name)})
+			p.add(pySymbol{Symbol: p.declared(line, name, pyConvention(name)), weak: !isConstantName(name)})
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (p *pyModule) field(line pyLine, name, annotation, value string) {
 		return
 	}
 	c := &p.symbols[scope.symbol]
-	if len(c.fields) < 30 && (annotation != "" || isUpper(name)) {
+	if len(c.fields) < 30 && (annotation != "" || isConstantName(name)) {
 		c.fields = append(c.fields, prose.Shorten(joined(pyCode(line.text)), 60))
 	}
 }
@@ -105,7 +105,7 @@ func pyKind(name, annotation, value string) (kind Kind, strong bool) {
 	if makesType(value) || strings.Contains(annotation, "TypeAlias") {
 		return Type, true
 	}
-	if isUpper(name) {
+	if isConstantName(name) {
 		return Constant, annotation != "" || isPyLiteral(value)
 	}
 	return pyConvention(name), annotation != "" && value == ""
@@ -115,7 +115,7 @@ func pyKind(name, annotation, value string) (kind Kind, strong bool) {
 func pyConvention(name string) Kind {
 	bare := strings.TrimLeft(name, "_")
 	switch {
-	case isUpper(name):
+	case isConstantName(name):
 		return Constant
 	case bare != "" && 'A' <= bare[0] && bare[0] <= 'Z':
 		return Type

@@ -56,13 +56,13 @@ func joined(s string) string {
 	return s
 }
 
-// isUpper tells the names of constants: at least one capital, no small letter.
-func isUpper(name string) bool {
+// isConstantName tells the names of constants: at least one capital, no small letter.
+func isConstantName(name string) bool {
 	return strings.ToUpper(name) == name && strings.ToLower(name) != name
 }
 
-// isLicence tells the comments at the top of a file that are not about it.
-func isLicence(s string) bool {
+// isLegal tells the comments at the top of a file that are not about it.
+func isLegal(s string) bool {
 	s = strings.ToLower(s)
 	for _, mark := range []string{"copyright", "licensed under", "license", "licence", "spdx-", "all rights reserved",
 		"redistribut", "frozen_string_literal", "-*-", "vim:", "shellcheck ", "warranties"} {
