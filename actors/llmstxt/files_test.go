@@ -51,8 +51,8 @@ func TestLayout(t *testing.T) {
 		"https://example.com/o/.github":        "o/.github/github-llms.txt",
 	} {
 		out := t.TempDir()
-		completed(t, newJob(t, llmstxt.Input{Repository: repository(t, nil), Out: out}, from(remote, "")))
-		same(t, "files of "+remote, names(tree(t, out)), []string{want})
+		completed(t, newJob(t, only(repository(t, nil), out), from(remote, "")))
+		same(t, "files of "+remote, names(tree(t, out)), []string{strings.TrimSuffix(want, "txt") + "json", want})
 	}
 }
 
@@ -62,8 +62,8 @@ func TestFolderWithAName(t *testing.T) {
 		if err := os.Rename(repository(t, nil), dir); err != nil {
 			t.Fatal(err)
 		}
-		completed(t, newJob(t, llmstxt.Input{Repository: dir, Out: out}, nowhere))
-		same(t, "files of "+name, names(tree(t, out)), []string{want})
+		completed(t, newJob(t, only(dir, out), nowhere))
+		same(t, "files of "+name, names(tree(t, out)), []string{strings.TrimSuffix(want, "txt") + "json", want})
 	}
 }
 
@@ -72,7 +72,7 @@ func TestOriginCannotLeadOut(t *testing.T) {
 	for _, o := range []scan.Origin{{Owner: "../..", Repo: "x"}, {Owner: "..", Repo: "x"}, {Owner: "o", Repo: "../../../x"}} {
 		around := t.TempDir()
 		out := filepath.Join(around, "a", "out")
-		failed(t, newJob(t, all(repository(t, nil), out), func(string) (scan.Origin, error) { return o, nil }),
+		failed(t, newJob(t, all(repository(t, nil), out), func() scan.Origin { return o }),
 			messages.CauseInvalidInput)
 		same(t, "files around", names(tree(t, around)), nil)
 	}
@@ -148,8 +148,8 @@ func TestUnfinishedFilesAreSwept(t *testing.T) {
 	if err := llmstxt.Lock(living); err != nil {
 		t.Skip("files cannot be locked here, so none is swept")
 	}
-	completed(t, newJob(t, llmstxt.Input{Repository: repository(t, nil), Out: out}, nowhere))
-	same(t, "files", names(tree(t, dir)), slices.Sorted(slices.Values(append(keep, "garden-llms.txt"))))
+	completed(t, newJob(t, only(repository(t, nil), out), nowhere))
+	same(t, "files", names(tree(t, dir)), slices.Sorted(slices.Values(append(keep, "garden-llms.json", "garden-llms.txt"))))
 }
 
 // Runs that write the same files at once sweep each other's folder; each must complete, and the files be whole.

@@ -6,29 +6,18 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 // Name is the job's name.
 const Name = "generate"
-
-// Input is what the job is asked for.
-type Input struct {
-	// Repository is the folder to read.
-	Repository string `json:"repository"`
-	// Out is the folder to write under; it is made where it is missing.
-	Out string `json:"out"`
-	// Full and Ctx ask for llms-full.txt and llms-ctx.txt beside llms.txt.
-	Full bool `json:"full"`
-	Ctx  bool `json:"ctx"`
-}
 
 // Result is the run's result.
 type Result struct {
@@ -38,48 +27,43 @@ type Result struct {
 	Folder string `json:"folder"`
 	Files  int    `json:"files"`
 	Links  int    `json:"links"`
-	Commit string `json:"commit,omitempty"`
-	Remote string `json:"remote,omitempty"`
+	// Symbols counts the exported names that llms.json lists.
+	Symbols int `json:"symbols"`
+	// Dropped counts links and files that the size budget had no room for.
+	Dropped int    `json:"dropped,omitempty"`
+	Commit  string `json:"commit,omitempty"`
+	Remote  string `json:"remote,omitempty"`
+	// Cached says that the files are those of an earlier run.
+	Cached bool `json:"cached,omitempty"`
 }
-
-// OriginOf says where a folder comes from; a folder without an origin is the zero Origin.
-type OriginOf func(folder string) (scan.Origin, error)
 
 // generation is what the tasks of one run share; each task begins after the one before it has returned.
 type generation struct {
 	input    Input
-	originOf OriginOf
+	at       address.Address
+	config   Config
+	material *Material
+	files    fs.FS
 	repo     *scan.Repository
 	index    *rank.Index
+	document render.Document
+	dropped  int
+	cache    cache
+	hit      *cached // then there are neither files nor an index
 }
 
-// Job returns the job for the input. Errors: invalid_input when the folder cannot be read.
-func Job(in Input, originOf OriginOf) (actors.Job, error) {
-	info, err := os.Stat(in.Repository)
-	switch {
-	case err != nil:
-		return actors.Job{}, invalid("cannot read the folder %s: %v", in.Repository, reason(err))
-	case !info.IsDir():
-		return actors.Job{}, invalid("%s is not a folder; name the folder that holds the repository", in.Repository)
-	case in.Out == "":
-		return actors.Job{}, invalid("the output folder has no name")
+// Job returns the job for the input. Errors: invalid_input.
+func Job(in Input, config Config) (actors.Job, error) {
+	in, at, err := in.check()
+	if err != nil {
+		return actors.Job{}, err
 	}
-	if in.Repository, err = filepath.Abs(in.Repository); err != nil {
-		return actors.Job{}, invalid("%v", err)
-	}
-	if in.Out, err = filepath.Abs(in.Out); err != nil {
-		return actors.Job{}, invalid("%v", err)
-	}
-	g := &generation{input: in, originOf: originOf}
+	g := &generation{input: in, at: at, config: config, cache: cache{folder: config.Cache}}
 	return actors.Job{Name: Name, Input: in, Tasks: []actors.Task{
 		{Name: "fetch", Run: g.fetch},
 		{Name: "analyze", Run: g.analyze},
 		{Name: "write", Run: g.write},
 	}}, nil
-}
-
-func invalid(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
 }
 
 // reason is what went wrong with a path that the message around it names already.
@@ -94,37 +78,47 @@ func reason(err error) error {
 }
 
 func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
-	root, err := os.OpenRoot(g.input.Repository)
-	if err != nil {
-		return invalid("cannot open the folder %s: %v", g.input.Repository, reason(err))
-	}
-	defer root.Close()
 	if err := makeOut(g.input.Out); err != nil { // sooner than after all the reading
 		return err
 	}
-	g.repo, err = scan.Read(ctx, root.FS(), scan.Limits{}, func(done int) { t.Progress(int64(done), 0, "entries") })
+	var err error
+	if g.material, err = g.config.Open(ctx, g.at); err != nil {
+		return err
+	}
+	if g.material.Warning != "" {
+		t.Log(messages.LogWarn, g.material.Warning)
+	}
+	if g.hit = g.cache.find(g.key()); g.hit != nil {
+		t.Summarize("found in the cache" + at(g.material.Origin))
+		return nil
+	}
+	g.files, err = g.material.Read(ctx, func(done, total int64) { t.Progress(done, total, "bytes") })
+	if err != nil {
+		return err
+	}
+	return g.scan(ctx, t)
+}
+
+func (g *generation) scan(ctx context.Context, t *actors.TaskContext) (err error) {
+	g.repo, err = scan.Read(ctx, g.files, g.input.limits(), func(done int) { t.Progress(int64(done), 0, "entries") })
 	if err != nil {
 		return limit(err)
 	}
-	g.repo.Name, _, _ = strings.Cut(filepath.Base(g.input.Repository), "@") // without a module cache's version
-	if g.repo.Origin, err = g.originOf(g.input.Repository); err != nil {
-		t.Log(messages.LogWarn, "the origin is not known: "+err.Error())
-	}
+	g.repo.Name, g.repo.Origin = g.material.Name, g.material.Origin
 	g.repo.Files = slices.DeleteFunc(g.repo.Files, g.isOutput())
 	for _, left := range g.repo.Left {
 		t.Log(messages.LogInfo, fmt.Sprintf("left out, %s: %s, %s, first %s",
 			left.Reason, count(left.Files, "file"), count(left.Folders, "folder"), left.First))
 	}
-	t.Summarize(gathered(g.repo))
+	t.Summarize("gathered " + count(len(g.repo.Files), "file") + at(g.repo.Origin))
 	return nil
 }
 
-func gathered(repo *scan.Repository) string {
-	words := "gathered " + count(len(repo.Files), "file")
-	if c := repo.Origin.Commit; len(c) > 12 {
-		words += " at " + c[:12]
+func at(o scan.Origin) string {
+	if len(o.Commit) > 12 {
+		return " at " + o.Commit[:12]
 	}
-	return words
+	return ""
 }
 
 func count(n int, thing string) string {
@@ -141,13 +135,12 @@ func limit(err error) error {
 	return err
 }
 
-func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) error {
-	root, err := os.OpenRoot(g.input.Repository)
-	if err != nil {
-		return err
+func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) (err error) {
+	if g.hit != nil {
+		t.Summarize("known from the cache")
+		return nil
 	}
-	defer root.Close()
-	g.index, err = rank.Build(ctx, root.FS(), g.repo, rank.Caps{}, func(done, total int) {
+	g.index, err = rank.Build(ctx, g.files, g.repo, g.input.ranking(), func(done, total int) {
 		t.Progress(int64(done), int64(total), "links")
 	})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -42,19 +43,37 @@ func repository(t *testing.T, more map[string]string) string {
 	return dir
 }
 
-func nowhere(string) (scan.Origin, error) { return scan.Origin{}, nil }
+func nowhere() scan.Origin { return scan.Origin{} }
 
-func from(remote, commit string) llmstxt.OriginOf {
-	return func(string) (scan.Origin, error) { return scan.ParseOrigin(remote, commit, ""), nil }
+func from(remote, commit string) func() scan.Origin {
+	return func() scan.Origin { return scan.ParseOrigin(remote, commit, "") }
+}
+
+// folder opens local folders and says where they are from.
+func folder(origin func() scan.Origin) llmstxt.Config {
+	return llmstxt.Config{Open: func(_ context.Context, at address.Address) (*llmstxt.Material, error) {
+		return &llmstxt.Material{Name: filepath.Base(at.Path), Origin: origin(), Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
+			root, err := os.OpenRoot(at.Path)
+			if err != nil {
+				return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "cannot open the folder: %v", err)
+			}
+			return root.FS(), nil
+		}}, nil
+	}}
 }
 
 func all(repository, out string) llmstxt.Input {
-	return llmstxt.Input{Repository: repository, Out: out, Full: true, Ctx: true}
+	return llmstxt.Input{Repository: repository, Out: out, Ctx: true}
 }
 
-func newJob(t *testing.T, in llmstxt.Input, origin llmstxt.OriginOf) actors.Job {
+// only asks for llms.txt and llms.json.
+func only(repository, out string) llmstxt.Input {
+	return llmstxt.Input{Repository: repository, Out: out, Full: llmstxt.FullNone}
+}
+
+func newJob(t *testing.T, in llmstxt.Input, origin func() scan.Origin) actors.Job {
 	t.Helper()
-	job, err := llmstxt.Job(in, origin)
+	job, err := llmstxt.Job(in, folder(origin))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,6 +213,7 @@ func TestMilestones(t *testing.T) {
 		"artifact.written: llms.txt written",
 		"artifact.written: llms-full.txt written",
 		"artifact.written: llms-ctx.txt written",
+		"artifact.written: llms.json written",
 		"task.completed: write completed: files in plants/garden",
 		"run.completed: generate completed",
 	})
@@ -215,9 +235,10 @@ func TestArtifactsAreTheFiles(t *testing.T) {
 		"llms.txt plants/garden/garden-llms.txt",
 		"llms-full.txt plants/garden/garden-llms-full.txt",
 		"llms-ctx.txt plants/garden/garden-llms-ctx.txt",
+		"llms.json plants/garden/garden-llms.json",
 	})
 	same(t, "files", names(tree(t, out)), []string{
-		"plants/garden/garden-llms-ctx.txt", "plants/garden/garden-llms-full.txt", "plants/garden/garden-llms.txt"})
+		"plants/garden/garden-llms-ctx.txt", "plants/garden/garden-llms-full.txt", "plants/garden/garden-llms.json", "plants/garden/garden-llms.txt"})
 }
 
 func TestResult(t *testing.T) {
@@ -233,7 +254,7 @@ func TestResult(t *testing.T) {
 		t.Errorf("the summary %q is not that of the file:\n%s", result.Summary, text)
 	}
 	want := llmstxt.Result{Title: "Garden", Summary: result.Summary, Folder: "plants/garden", Files: 4,
-		Links: strings.Count(text, "\n- ["), Commit: commit, Remote: "https://example.com/plants/garden"}
+		Links: strings.Count(text, "\n- ["), Symbols: result.Symbols, Commit: commit, Remote: "https://example.com/plants/garden"}
 	if result != want {
 		t.Errorf("result %+v, want %+v", result, want)
 	}
@@ -241,8 +262,8 @@ func TestResult(t *testing.T) {
 
 func TestOnlyWhatIsAskedFor(t *testing.T) {
 	out := t.TempDir()
-	completed(t, newJob(t, llmstxt.Input{Repository: repository(t, nil), Out: out}, nowhere))
-	same(t, "files", names(tree(t, out)), []string{"local/garden/garden-llms.txt"})
+	completed(t, newJob(t, only(repository(t, nil), out), nowhere))
+	same(t, "files", names(tree(t, out)), []string{"local/garden/garden-llms.json", "local/garden/garden-llms.txt"})
 }
 
 func TestSameFolderSameBytes(t *testing.T) {
@@ -265,7 +286,7 @@ func TestUnusableInput(t *testing.T) {
 		"a file":         all(filepath.Join(dir, "go.mod"), "out"),
 		"no output":      all(dir, ""),
 	} {
-		if _, err := llmstxt.Job(in, nowhere); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+		if _, err := llmstxt.Job(in, folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 			t.Errorf("%s: %v, want invalid input", what, err)
 		}
 	}
@@ -299,10 +320,20 @@ func TestNothingWithinTheLimits(t *testing.T) {
 	failed(t, newJob(t, all(dir, t.TempDir()), nowhere), messages.CauseLimitExceeded)
 }
 
-func TestUnknownOriginIsLogged(t *testing.T) {
+func TestWarningIsLogged(t *testing.T) {
 	out := t.TempDir()
-	state := completed(t, newJob(t, llmstxt.Input{Repository: repository(t, nil), Out: out},
-		func(string) (scan.Origin, error) { return scan.Origin{}, errors.New("the index is torn") }))
+	config := folder(nowhere)
+	open := config.Open
+	config.Open = func(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
+		material, err := open(ctx, at)
+		material.Warning = "the index is torn"
+		return material, err
+	}
+	job, err := llmstxt.Job(only(repository(t, nil), out), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := completed(t, job)
 	logged := slices.ContainsFunc(state.Log.Lines, func(l messages.LogLine) bool {
 		return l.Level == messages.LogWarn && strings.Contains(l.Text, "the index is torn")
 	})

@@ -7,16 +7,23 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// folder is where the files of a repository go, below the output folder.
-func folder(repo *scan.Repository) (dir, base string) {
-	base = fileName(repo.Name)
+// folder is where the files of a repository go, below the output folder. A part of one has a folder of its own.
+func (g *generation) folder() (dir, base string) {
+	base = fileName(g.material.Name)
 	dir = path.Join("local", base)
-	if o := repo.Origin; o.Owner != "" {
+	if o := g.material.Origin; o.Owner != "" {
 		base = fileName(o.Repo)
 		dir = path.Join(o.Owner, o.Repo)
+		for part := range strings.SplitSeq(o.Prefix, "/") {
+			if part != "" {
+				base = fileName(part)
+				dir = path.Join(dir, base)
+			}
+		}
 	}
 	return dir, base
 }
@@ -37,8 +44,11 @@ func fileName(name string) string {
 
 // isOutput tells the job's own files, where they go into the repository, so that a second run reads what the first did.
 func (g *generation) isOutput() func(scan.File) bool {
-	dir, base := folder(g.repo)
-	inside, err := filepath.Rel(g.input.Repository, filepath.Join(g.input.Out, filepath.FromSlash(dir)))
+	if g.at.Kind != address.Folder {
+		return func(scan.File) bool { return false }
+	}
+	dir, base := g.folder()
+	inside, err := filepath.Rel(g.at.Path, filepath.Join(g.input.Out, filepath.FromSlash(dir)))
 	if err != nil {
 		inside = ".."
 	}

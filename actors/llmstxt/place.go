@@ -1,8 +1,10 @@
 package llmstxt
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -16,16 +18,21 @@ const (
 	createTries = 3
 )
 
-// place gives the data its final name: written to a temporary file, synced, renamed, the folder synced. A crash at any
-// point leaves the old file or the new one under the name, and at worst a temporary file, which the next run sweeps.
-func place(dir *os.Root, name string, run messages.RunID, data []byte) error {
+// place gives what fill writes its final name: written to a temporary file, synced, renamed, the folder synced. A crash
+// at any point leaves the old file or the new one under the name, and at worst a temporary file, which the next run
+// sweeps. An error of fill leaves the old file.
+func place(dir *os.Root, name string, run messages.RunID, fill func(w io.Writer) error) error {
 	temporary := "." + name + "." + string(run) + temporarySuffix
 	f, err := create(dir, temporary)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // not before the rename: the lock says that the file is somebody's
-	_, err = f.Write(data)
+	b := bufio.NewWriterSize(f, 256<<10)
+	err = fill(b)
+	if err == nil {
+		err = b.Flush()
+	}
 	if err == nil {
 		err = f.Sync()
 	}

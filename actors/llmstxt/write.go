@@ -1,29 +1,21 @@
 package llmstxt
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/xml"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/llmstxt/check"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
-	source, err := os.OpenRoot(g.input.Repository)
-	if err != nil {
-		return err
-	}
-	defer source.Close()
-	dir, base := folder(g.repo)
+	dir, base := g.folder()
 	out, err := openOut(g.input.Out, dir)
 	if err != nil {
 		return err
@@ -32,85 +24,66 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 	if n := sweep(out, base+"-llms"); n > 0 {
 		t.Log(messages.LogInfo, fmt.Sprintf("removed %s that earlier runs did not finish", count(n, "file")))
 	}
-	for _, f := range g.files(ctx, source) {
-		if err := g.writeFile(ctx, t, out, path.Join(dir, base+"-"+f.name), f); err != nil {
-			return fmt.Errorf("cannot write %s: %w", f.name, reason(err))
-		}
-	}
-	t.Summarize("files in " + dir)
-	return t.Result(g.result(dir), false)
-}
-
-func (g *generation) writeFile(ctx context.Context, t *actors.TaskContext, out *os.Root, name string, f file) error {
-	data, err := f.bytes()
+	files, err := g.artifacts(ctx, t)
 	if err != nil {
 		return err
 	}
-	if err := context.Cause(ctx); err != nil {
-		return err
+	var written []cachedFile
+	for _, f := range files {
+		sum, err := g.writeFile(ctx, t, out, path.Join(dir, base+"-"+f.name), f)
+		if err != nil {
+			return fmt.Errorf("cannot write %s: %w", f.name, reason(err))
+		}
+		written = append(written, cachedFile{Name: f.name, SHA256: sum})
 	}
-	if err := place(out, path.Base(name), t.RunID(), data); err != nil {
-		return err
+	result := g.result(dir)
+	g.keep(t, result, written, func(name string) (io.ReadCloser, error) { return out.Open(base + "-" + name) })
+	t.Summarize("files in " + dir)
+	return t.Result(result, false)
+}
+
+// writeFile checks the file as it is written; one that does not pass never gets its name.
+func (g *generation) writeFile(ctx context.Context, t *actors.TaskContext, out *os.Root, name string, f artifact) (string, error) {
+	sum, check := sha256.New(), f.check()
+	size := new(counter)
+	err := place(out, path.Base(name), t.RunID(), func(w io.Writer) error {
+		if err := f.render(io.MultiWriter(w, sum, check, size)); err != nil {
+			return err
+		}
+		return errors.Join(context.Cause(ctx), check.verdict())
+	})
+	if err != nil {
+		return "", err
 	}
-	sum := sha256.Sum256(data)
-	artifact := messages.Artifact{Name: f.name, Path: name, Bytes: int64(len(data)), SHA256: hex.EncodeToString(sum[:])}
-	return t.Emit(messages.ArtifactWritten{Artifact: artifact}, fmt.Sprintf("%s written, %d bytes", f.name, len(data)))
+	digest := hex.EncodeToString(sum.Sum(nil))
+	said := messages.Artifact{Name: f.name, Path: name, Bytes: int64(*size), SHA256: digest}
+	return digest, t.Emit(messages.ArtifactWritten{Artifact: said}, fmt.Sprintf("%s written, %d bytes", f.name, *size))
+}
+
+type counter int64
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+func (g *generation) keep(t *actors.TaskContext, result Result, files []cachedFile, open func(string) (io.ReadCloser, error)) {
+	key := g.key()
+	if key == "" || g.hit != nil {
+		return
+	}
+	if err := g.cache.keep(key, result, files, open); err != nil {
+		t.Log(messages.LogWarn, "the result is not cached: "+reason(err).Error())
+	}
 }
 
 func (g *generation) result(dir string) Result {
+	if g.hit != nil {
+		result := g.hit.Result
+		result.Cached = true
+		return result
+	}
+	o := g.repo.Origin
 	return Result{Title: g.index.Title, Summary: g.index.Summary, Folder: dir, Files: len(g.repo.Files),
-		Links: links(g.index), Commit: g.repo.Origin.Commit, Remote: g.repo.Origin.Remote}
-}
-
-// files lists what was asked for, llms.txt first.
-func (g *generation) files(ctx context.Context, source *os.Root) []file {
-	files := []file{{"llms.txt", func(w io.Writer) error { return render.Txt(w, g.index) }, checkTxt}}
-	if g.input.Full {
-		files = append(files, file{"llms-full.txt", func(w io.Writer) error {
-			return render.Full(ctx, w, source.FS(), g.index, render.Bounds{})
-		}, nil})
-	}
-	if g.input.Ctx {
-		files = append(files, file{"llms-ctx.txt", func(w io.Writer) error {
-			return render.Ctx(ctx, w, source.FS(), g.index, render.Bounds{})
-		}, checkXML})
-	}
-	return files
-}
-
-// file is an artifact to write: how it is rendered and what its bytes must pass before they get their name.
-type file struct {
-	name   string
-	render func(w io.Writer) error
-	check  func(data []byte) error // nil for a form without rules
-}
-
-func (f file) bytes() ([]byte, error) {
-	var buf bytes.Buffer
-	if err := f.render(&buf); err != nil {
-		return nil, err
-	}
-	if f.check != nil {
-		if err := f.check(buf.Bytes()); err != nil {
-			return nil, err
-		}
-	}
-	return buf.Bytes(), nil
-}
-
-func checkTxt(data []byte) error {
-	if _, problems := check.Parse(string(data)); len(problems) > 0 {
-		return fmt.Errorf("not a valid llms.txt: %v", problems[0])
-	}
-	return nil
-}
-
-func checkXML(data []byte) error {
-	for d := xml.NewDecoder(bytes.NewReader(data)); ; {
-		if _, err := d.RawToken(); err == io.EOF {
-			return nil
-		} else if err != nil {
-			return fmt.Errorf("not well-formed: %w", err)
-		}
-	}
+		Links: links(g.index), Symbols: symbols(g.index), Dropped: g.dropped, Commit: o.Commit, Remote: o.Remote}
 }

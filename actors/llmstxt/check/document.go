@@ -48,5 +48,6 @@ const (
 	LinkURL       Rule = "link-url"       // http, https or relative; encoded
 	LinkNote      Rule = "link-note"      // not empty after its colon
 	LineEnd       Rule = "line-end"       // LF alone, and one at the end
+	Fence         Rule = "fence"          // closed
 	Characters    Rule = "characters"     // valid UTF-8 without control or invisible characters
 )

@@ -19,8 +19,8 @@ const (
 // progress, which may be nil, hears how many of how many links are written up.
 // The only error is ctx's cause: a file that can no longer be read keeps its
 // link without a note.
-func Build(ctx context.Context, files fs.FS, repo *scan.Repository, caps Caps, progress func(done, total int)) (*Index, error) {
-	b := &builder{ctx: ctx, files: files, repo: repo, caps: caps.withDefaults(), links: linker{repo.Origin}, paths: make(map[string]bool)}
+func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Options, progress func(done, total int)) (*Index, error) {
+	b := &builder{ctx: ctx, files: files, repo: repo, caps: options.Caps.withDefaults(), links: linker{repo.Origin}, paths: make(map[string]bool)}
 	for _, f := range repo.Files {
 		b.paths[f.Path] = true
 	}

@@ -41,7 +41,7 @@ func build(t *testing.T, archive string, origin scan.Origin, caps rank.Caps) *ra
 	t.Helper()
 	root, repo := unpack(t, archive)
 	repo.Origin = origin
-	index, err := rank.Build(t.Context(), root.FS(), repo, caps, nil)
+	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Options{Caps: caps}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +235,7 @@ func TestBuildHeedsItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("enough")
 	heard := 0
-	_, err := rank.Build(ctx, root.FS(), repo, rank.Caps{}, func(done, total int) {
+	_, err := rank.Build(ctx, root.FS(), repo, rank.Options{}, func(done, total int) {
 		heard = done
 		cancel(cause)
 	})
@@ -249,7 +249,7 @@ func TestBuildAfterFilesAreGone(t *testing.T) {
 	if err := root.Remove("docs/a.md"); err != nil {
 		t.Fatal(err)
 	}
-	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Caps{}, nil)
+	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Options{}, nil)
 	if err != nil || outline(index) != "Docs: docs/a.md docs/b.md\n" || index.Sections[0].Links[0].Title != "docs/a.md" {
 		t.Errorf("got %v, %+v", err, index)
 	}

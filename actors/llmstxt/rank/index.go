@@ -55,6 +55,15 @@ type Symbol struct {
 	URL string // with the line, in the manner of the host
 }
 
+// Options of Build; its zero value works.
+type Options struct {
+	Caps Caps
+	// LinkStyle is "blob" for the host's pages or "raw" for the bare files; "blob" if empty.
+	LinkStyle string
+	// BaseURL is what links begin with where nothing in the repository says where it is published.
+	BaseURL string
+}
+
 // Caps bounds what Build takes in; a zero field takes its default.
 type Caps struct {
 	PerSection int // links of a section, default 20

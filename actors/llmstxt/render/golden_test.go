@@ -61,7 +61,7 @@ func golden(t *testing.T, name string) {
 
 func generate(t *testing.T, archive *txtar.Archive) map[string][]byte {
 	repo, root := unpack(t, archive)
-	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Caps{}, nil)
+	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Options{}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

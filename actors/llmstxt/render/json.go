@@ -165,6 +165,9 @@ func documentLinks(s rank.Section, line func(string) string) []Link {
 	return list
 }
 
+// NewDropped says that the artifact lacks the file.
+func NewDropped(artifact, path string) Dropped { return Dropped{artifact, cleanLine(path)} }
+
 // JSON writes llms.json. The only error is w's.
 func JSON(w io.Writer, d Document) error {
 	e := json.NewEncoder(w)

@@ -15,6 +15,8 @@ type Origin struct {
 	Repo   string // without ".git"
 	Commit string // hexadecimal, "" when unknown
 	Prefix string // the scanned folder below the top of the repository, "" for the top
+	// Version is the release that the files are, as a module cache says by its folders' names; "" when unknown.
+	Version string
 }
 
 // ParseOrigin reads a remote in any of git's usual spellings: https and ssh

@@ -1,0 +1,165 @@
+package llmstxt
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// The names of the artifacts.
+const (
+	nameTxt  = "llms.txt"
+	nameFull = "llms-full.txt"
+	nameCtx  = "llms-ctx.txt"
+	nameJSON = "llms.json"
+)
+
+// artifact is a file to write: how it is rendered and what it must pass before it gets its name.
+type artifact struct {
+	name   string
+	render func(w io.Writer) error
+	check  func() checker
+}
+
+// artifacts lists what was asked for, llms.txt first and llms.json, which tells of the others, last.
+func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext) ([]artifact, error) {
+	if g.hit != nil {
+		return g.hit.artifacts(), nil
+	}
+	if err := g.fit(t); err != nil {
+		return nil, err
+	}
+	files := []artifact{{nameTxt, func(w io.Writer) error { return render.Txt(w, g.index) }, checkTxt}}
+	if g.input.Full != FullNone {
+		files = append(files, artifact{nameFull, func(w io.Writer) error {
+			dropped, err := render.Full(ctx, w, g.files, g.index, g.pack())
+			g.drop(t, nameFull, dropped)
+			return err
+		}, checkFull})
+	}
+	if g.input.Ctx {
+		files = append(files, artifact{nameCtx, func(w io.Writer) error {
+			dropped, err := render.Ctx(ctx, w, g.files, g.index, g.input.Format, g.pack())
+			g.drop(t, nameCtx, dropped)
+			return err
+		}, checkCtx})
+	}
+	return append(files, artifact{nameJSON, func(w io.Writer) error { return render.JSON(w, g.document) }, checkJSON}), nil
+}
+
+// fit keeps the links that llms.txt has room for; the other files hold no more than these.
+func (g *generation) fit(t *actors.TaskContext) error {
+	g.document = render.NewDocument(g.index, g.repo)
+	if g.input.SizeBudget > 0 {
+		fitting, dropped, least := render.Fit(g.index, g.input.SizeBudget)
+		if least > g.input.SizeBudget {
+			return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+				"the size budget of %d bytes is too small: title, summary and facts take %d", g.input.SizeBudget, least)
+		}
+		var paths []string
+		for _, l := range dropped {
+			paths = append(paths, l.Path)
+		}
+		g.index = fitting
+		g.document = render.NewDocument(g.index, g.repo)
+		g.drop(t, nameTxt, paths)
+	}
+	in := g.input
+	g.document.Format = in.Format
+	g.document.Tool = render.Tool{Name: "lastword", Version: g.config.Version}
+	g.document.Options = render.Options{Full: in.Full, Ctx: in.Ctx, LinkStyle: in.LinkStyle, BaseURL: in.BaseURL, SizeBudget: in.SizeBudget}
+	return nil
+}
+
+// drop says what the size budget had no room for.
+func (g *generation) drop(t *actors.TaskContext, name string, paths []string) {
+	if len(paths) == 0 {
+		return
+	}
+	g.dropped += len(paths)
+	for _, p := range paths {
+		g.document.Dropped = append(g.document.Dropped, render.NewDropped(name, p))
+	}
+	shown := paths[:min(len(paths), 5)]
+	t.Log(messages.LogWarn, fmt.Sprintf("%s: dropped %s over the size budget, such as %s",
+		name, count(len(paths), "file"), strings.Join(shown, ", ")))
+}
+
+func (g *generation) pack() render.Pack {
+	pack := render.Pack{Budget: g.input.SizeBudget}
+	if g.input.Full == FullAll {
+		pack.Rest = byUse(g.repo.Files)
+		if pack.Budget == 0 {
+			pack.Budget = -1
+		}
+		pack.FileBytes = int(g.limitOfFile())
+	}
+	return pack
+}
+
+// limitOfFile is the size up to which files were read at all: all of them are packed whole.
+func (g *generation) limitOfFile() int64 {
+	var most int64
+	for _, f := range g.repo.Files {
+		most = max(most, f.Size)
+	}
+	return 3 * most // what is not UTF-8 grows
+}
+
+// byUse orders files for the case that not all find room: what is read before what is run, what is the product before
+// what shows and tests it, and what stands near the top before what lies deep.
+func byUse(files []scan.File) []string {
+	list := slices.Clone(files)
+	kind := func(f scan.File) int {
+		return slices.Index([]scan.Kind{scan.Document, scan.Manifest, scan.Source, scan.Config, scan.Other}, f.Kind)
+	}
+	slices.SortStableFunc(list, func(a, b scan.File) int {
+		if a.Place != b.Place {
+			return int(a.Place) - int(b.Place)
+		}
+		if kind(a) != kind(b) {
+			return kind(a) - kind(b)
+		}
+		return strings.Count(a.Path, "/") - strings.Count(b.Path, "/")
+	})
+	paths := make([]string, len(list))
+	for i, f := range list {
+		paths[i] = f.Path
+	}
+	return paths
+}
+
+func symbols(index *rank.Index) int {
+	n := 0
+	for _, s := range index.Sections {
+		for _, l := range s.Links {
+			n += len(l.Symbols)
+		}
+	}
+	return n
+}
+
+// artifacts of an earlier run were checked when they were written, and are those bytes still.
+func (c *cached) artifacts() []artifact {
+	var files []artifact
+	for _, f := range c.Files {
+		files = append(files, artifact{f.Name, func(w io.Writer) error {
+			from, err := c.dir.Open(f.Name)
+			if err != nil {
+				return err
+			}
+			defer from.Close()
+			_, err = io.Copy(w, from)
+			return err
+		}, func() checker { return &digestChecker{want: f.SHA256} }})
+	}
+	return files
+}

@@ -1,0 +1,164 @@
+package llmstxt
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"time"
+)
+
+// cacheEntries is how many results a cache keeps, the latest used.
+const cacheEntries = 64
+
+// cache keeps results by what decides them. Whatever is wrong with it is a miss: the folder may be gone, full, or
+// changed by others at any time.
+type cache struct {
+	folder string
+}
+
+// cached is a result with its files.
+type cached struct {
+	dir    *os.Root
+	Result Result       `json:"result"`
+	Files  []cachedFile `json:"files"`
+}
+
+type cachedFile struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+const cacheIndex = "result.json"
+
+// key says what decides the result: the material, what is asked for, and the program. "" is no key.
+func (g *generation) key() string {
+	if g.cache.folder == "" || g.material.Key == "" {
+		return ""
+	}
+	in := g.input
+	in.Out = ""
+	parts, err := json.Marshal([]any{g.config.Version, g.material.Key, in})
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(parts)
+	return hex.EncodeToString(sum[:])
+}
+
+// find gives the result under the key, whole or not at all.
+func (c cache) find(key string) *cached {
+	if key == "" {
+		return nil
+	}
+	all, err := os.OpenRoot(c.folder)
+	if err != nil {
+		return nil
+	}
+	defer all.Close()
+	dir, err := all.OpenRoot(key)
+	if err != nil {
+		return nil
+	}
+	entry := &cached{dir: dir}
+	data, err := dir.ReadFile(cacheIndex)
+	if err != nil || json.Unmarshal(data, entry) != nil || !entry.whole() {
+		dir.Close()
+		return nil
+	}
+	now := time.Now()
+	_ = all.Chtimes(key, now, now) // an entry that cannot be touched is dropped sooner
+	return entry
+}
+
+func (c *cached) whole() bool {
+	for _, f := range c.Files {
+		data, err := c.dir.ReadFile(f.Name)
+		if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != f.SHA256 {
+			return false
+		}
+	}
+	return len(c.Files) > 0
+}
+
+// keep stores a result, whose files are in out under their paths' base names.
+func (c cache) keep(key string, result Result, files []cachedFile, open func(name string) (io.ReadCloser, error)) error {
+	if err := os.MkdirAll(c.folder, 0o700); err != nil {
+		return err
+	}
+	all, err := os.OpenRoot(c.folder)
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	making := "." + key + ".tmp"
+	if err := errors.Join(all.RemoveAll(making), all.Mkdir(making, 0o700)); err != nil {
+		return err
+	}
+	if err := fill(all, making, result, files, open); err != nil {
+		return errors.Join(err, all.RemoveAll(making))
+	}
+	if err := errors.Join(all.RemoveAll(key), all.Rename(making, key)); err != nil {
+		return err
+	}
+	return trim(all)
+}
+
+func fill(all *os.Root, name string, result Result, files []cachedFile, open func(name string) (io.ReadCloser, error)) error {
+	dir, err := all.OpenRoot(name)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	for _, f := range files {
+		if err := copyInto(dir, f.Name, open); err != nil {
+			return err
+		}
+	}
+	data, err := json.Marshal(cached{Result: result, Files: files})
+	if err != nil {
+		return err
+	}
+	return dir.WriteFile(cacheIndex, data, 0o600)
+}
+
+func copyInto(dir *os.Root, name string, open func(name string) (io.ReadCloser, error)) error {
+	from, err := open(name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to, err := dir.Create(name)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(to, from)
+	return errors.Join(err, to.Close())
+}
+
+// trim removes the results that were not used for the longest time.
+func trim(all *os.Root) error {
+	entries, err := fs.ReadDir(all.FS(), ".")
+	if err != nil || len(entries) <= cacheEntries {
+		return err
+	}
+	used := func(e fs.DirEntry) int64 {
+		info, err := e.Info()
+		if err != nil {
+			return 0
+		}
+		return info.ModTime().UnixNano()
+	}
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return cmp.Compare(used(a), used(b)) })
+	for _, e := range entries[:len(entries)-cacheEntries] {
+		if err := all.RemoveAll(e.Name()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package llmstxt
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/address"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Input is what the job is asked for. Its zero value but for Repository and Out writes llms.txt, with the linked files
+// in llms-full.txt.
+type Input struct {
+	// Repository is a folder, an archive, or where a repository is fetched from: package address has the spellings.
+	Repository string `json:"repository"`
+	// Out is the folder to write under; it is made where it is missing.
+	Out string `json:"out"`
+	// Full says what llms-full.txt holds: FullSelected if empty.
+	Full string `json:"full,omitempty"`
+	// Ctx asks for llms-ctx.txt.
+	Ctx bool `json:"ctx,omitempty"`
+	// Format is the version of the llms.txt format, 2 if zero.
+	Format render.Format `json:"format,omitempty"`
+	// LinkStyle is that of package rank: "blob", which is the default, or "raw".
+	LinkStyle string `json:"link_style,omitempty"`
+	// BaseURL is what links begin with where the repository does not say where it is published.
+	BaseURL string `json:"base_url,omitempty"`
+	// SizeBudget is the most bytes that any one of the text files may have; no bound but llms-full.txt's own if zero.
+	SizeBudget int64 `json:"size_budget,omitempty"`
+	// Limits of what is read; zero fields take the defaults of package scan.
+	MaxFiles     int   `json:"max_files,omitempty"`
+	MaxFileBytes int64 `json:"max_file_bytes,omitempty"`
+	MaxBytes     int64 `json:"max_bytes,omitempty"`
+	MaxDepth     int   `json:"max_depth,omitempty"`
+}
+
+// What llms-full.txt holds.
+const (
+	FullNone     = "none"     // the file is not written
+	FullSelected = "selected" // the linked files
+	FullAll      = "all"      // every text file
+)
+
+// leastBudget holds a title and a summary of any length that package rank gives.
+const leastBudget = 2 << 10
+
+// check gives the input with its defaults and the address that it names.
+func (in Input) check() (Input, address.Address, error) {
+	in.Full = cmp.Or(in.Full, FullSelected)
+	in.Format = cmp.Or(in.Format, render.Format2)
+	in.LinkStyle = cmp.Or(in.LinkStyle, "blob")
+	switch {
+	case in.Out == "":
+		return in, address.Address{}, invalid("the output folder has no name")
+	case in.Full != FullNone && in.Full != FullSelected && in.Full != FullAll:
+		return in, address.Address{}, invalid("llms-full.txt holds %s, %s or %s files, not %q", FullNone, FullSelected, FullAll, in.Full)
+	case in.Format != render.Format1 && in.Format != render.Format2:
+		return in, address.Address{}, invalid("the format has the versions 1 and 2, not %d", in.Format)
+	case in.LinkStyle != "blob" && in.LinkStyle != "raw":
+		return in, address.Address{}, invalid("links are in the style blob or raw, not %q", in.LinkStyle)
+	case in.SizeBudget != 0 && in.SizeBudget < leastBudget:
+		return in, address.Address{}, invalid("a size budget of %d bytes holds nothing; give at least %d", in.SizeBudget, leastBudget)
+	case in.BaseURL != "" && !strings.HasPrefix(in.BaseURL, "https://") && !strings.HasPrefix(in.BaseURL, "http://"):
+		return in, address.Address{}, invalid("the base URL %q begins with neither https:// nor http://", in.BaseURL)
+	case in.MaxFiles < 0 || in.MaxFileBytes < 0 || in.MaxBytes < 0 || in.MaxDepth < 0:
+		return in, address.Address{}, invalid("a limit is negative")
+	}
+	return in.located()
+}
+
+func (in Input) located() (Input, address.Address, error) {
+	at, err := address.Parse(in.Repository, exists)
+	if err != nil {
+		return in, at, err
+	}
+	if at.Path != "" {
+		if at.Path, err = filepath.Abs(at.Path); err != nil {
+			return in, at, invalid("%v", err)
+		}
+	}
+	if info, err := os.Stat(at.Path); at.Kind == address.Folder && (err != nil || !info.IsDir()) {
+		return in, at, invalid("%s is not a folder; name the folder that holds the repository", in.Repository)
+	}
+	if in.Out, err = filepath.Abs(in.Out); err != nil {
+		return in, at, invalid("%v", err)
+	}
+	in.Repository = at.String()
+	return in, at, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func (in Input) limits() scan.Limits {
+	return scan.Limits{Files: in.MaxFiles, FileBytes: in.MaxFileBytes, TotalBytes: in.MaxBytes, Depth: in.MaxDepth}
+}
+
+func (in Input) ranking() rank.Options {
+	return rank.Options{LinkStyle: in.LinkStyle, BaseURL: in.BaseURL}
+}
+
+func invalid(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
+}

@@ -1,0 +1,128 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/llmstxt/address"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/archive"
+	"github.com/seed889630bf/lastword/transport/git"
+)
+
+// source opens what generate reads: a folder, an archive, or a repository to fetch. Whoever sits at the command line may
+// allow more than public addresses over https.
+type source struct {
+	allow       git.Allow
+	maxDownload bytesize
+	limits      *llmstxt.Input // those of the files, which bound an archive as well
+}
+
+func (s *source) flags(flags *pflag.FlagSet) {
+	flags.BoolVar(&s.allow.HTTP, "allow-http", false, "read over http as well, which anybody on the way can read and change")
+	flags.BoolVar(&s.allow.Private, "allow-private", false, "read from private addresses and this machine, file URLs among them")
+	flags.BoolVar(&s.allow.SSH, "allow-ssh", false, "read over ssh, with this user's keys and known hosts")
+	flags.Var(&s.maxDownload, "max-download", "most `bytes` that may come over the network (default 256MiB)")
+}
+
+// open finds the repository. It asks the network for no more than what the address means.
+func (s *source) open(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
+	s.allow.File = s.allow.Private
+	switch at.Kind {
+	case address.Git:
+		return s.remote(ctx, at)
+	case address.Archive:
+		return s.archive(ctx, at)
+	}
+	return folder(at.Path)
+}
+
+func folder(path string) (*llmstxt.Material, error) {
+	name, version, _ := strings.Cut(filepath.Base(path), "@") // as a module cache names its folders
+	m := &llmstxt.Material{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
+		root, err := os.OpenRoot(path)
+		if err != nil {
+			return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "cannot open the folder %s: %v", path, reason(err))
+		}
+		return root.FS(), nil
+	}}
+	o, err := git.Read(path)
+	if err != nil {
+		m.Warning = "the origin is not known: " + err.Error()
+	}
+	m.Origin = scan.ParseOrigin(o.Remote, o.Commit, o.Prefix)
+	m.Origin.Version = version
+	return m, nil
+}
+
+func reason(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}
+
+func (s *source) remote(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
+	remote := git.Remote{URL: at.URL, Ref: at.Ref, Rest: at.Rest}
+	o := git.Options{Allow: s.allow, Token: token,
+		Limits: git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.limits.MaxBytes}}
+	head, err := git.Resolve(ctx, remote, o)
+	if err != nil {
+		return nil, err
+	}
+	head.Dir = cmp.Or(head.Dir, at.Dir)
+	origin := scan.ParseOrigin(at.URL, head.Commit, head.Dir)
+	return &llmstxt.Material{
+		Name: strings.TrimSuffix(filepath.Base(at.URL), ".git"), Origin: origin, Key: at.URL + " " + head.Commit + " " + head.Dir,
+		Read: func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
+			return git.Fetch(ctx, remote, head, o, progress)
+		},
+	}, nil
+}
+
+func (s *source) archive(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
+	m := &llmstxt.Material{Name: filepath.Base(cmp.Or(at.Path, at.URL))}
+	o := archive.Options{Allow: s.allow, Token: token,
+		Limits: archive.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.limits.MaxBytes}}
+	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
+		a, err := archive.Read(ctx, cmp.Or(at.Path, at.URL), o, progress)
+		if err != nil {
+			return nil, err
+		}
+		m.Name, m.Origin.Commit, m.Origin.Prefix = a.Name, a.Commit, at.Dir
+		if at.Dir == "" {
+			return a.Files, nil
+		}
+		return fs.Sub(a.Files, at.Dir)
+	}
+	return m, nil
+}
+
+// token is the environment's for the host. GitHub's own variables are for GitHub alone.
+func token(host string) string {
+	if t := os.Getenv("LASTWORD_GIT_TOKEN"); t != "" {
+		return t
+	}
+	if host == "github.com" || strings.HasSuffix(host, ".github.com") {
+		return cmp.Or(os.Getenv("GH_TOKEN"), os.Getenv("GITHUB_ACCESS_TOKEN"))
+	}
+	return ""
+}
+
+// defaultCache is where results are kept, or "" where the system has no place for such.
+func defaultCache() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "lastword", "generate")
+}
