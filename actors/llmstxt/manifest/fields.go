@@ -41,14 +41,20 @@ func parseFields(text string, sections bool) []field {
 }
 
 func isFieldName(s string) bool {
-	return s != "" && strings.IndexFunc(s, func(r rune) bool { return !isWordRune(r) && !strings.ContainsRune("-@/", r) }) < 0
+	isOther := func(r rune) bool { return !isWordRune(r) && !strings.ContainsRune("-@/", r) }
+	return s != "" && strings.IndexFunc(s, isOther) < 0
 }
 
 // isListGap separates the items of a list on one or many lines.
 func isListGap(r rune) bool { return strings.ContainsRune(", \t\n", r) }
 
 func isForge(url string) bool {
-	return strings.Contains(url, "github.com/") || strings.Contains(url, "gitlab.com/") || strings.Contains(url, "codeberg.org/")
+	for _, host := range []string{"github.com/", "gitlab.com/", "codeberg.org/"} {
+		if strings.Contains(url, host) {
+			return true
+		}
+	}
+	return false
 }
 
 func fieldOf(list []field, section, key string) string {
