@@ -139,7 +139,8 @@ func (s sample) noisy(paths []string) (found []string) {
 		if licence.MatchString(p) {
 			licences++
 		}
-		if slices.ContainsFunc(patterns, func(r *regexp.Regexp) bool { return r.MatchString(p) }) || licences > 1 && licence.MatchString(p) {
+		again := licences > 1 && licence.MatchString(p)
+		if again || slices.ContainsFunc(patterns, func(r *regexp.Regexp) bool { return r.MatchString(p) }) {
 			found = append(found, p)
 		}
 	}
