@@ -1,0 +1,129 @@
+package surface
+
+import (
+	"bytes"
+	"strings"
+)
+
+// branch is one side of a condition. The first side is always kept; others only
+// if they close what they open, so that a condition that chooses between two
+// heads of one body does not unbalance the file.
+type branch struct {
+	tokens, notes, floor int
+	optional             bool
+	never                bool // #if 0
+	stray                bool // it closes what it does not open
+}
+
+func (l *lexer) directive(c byte) bool {
+	if c != '#' || l.directives == nil || !l.startsLine() {
+		return false
+	}
+	name, rest := l.directiveName()
+	if !l.directives(name) {
+		return false
+	}
+	end := l.directiveEnd()
+	switch name {
+	case "if", "ifdef", "ifndef":
+		l.pos = end
+		l.push(branch{never: name == "if" && isNever(rest)})
+	case "else", "elif", "elifdef", "elifndef", "elseif":
+		l.pos = end
+		was := l.pop()
+		l.push(branch{optional: !was.never})
+	case "endif":
+		l.pos = end
+		l.pop()
+	default:
+		l.note(directive, end)
+	}
+	return true
+}
+
+func isNever(condition string) bool {
+	condition = strings.TrimSpace(condition)
+	return condition == "0" || condition == "false"
+}
+
+func (l *lexer) push(b branch) {
+	b.tokens, b.notes, b.floor = len(l.tokens), len(l.notes), l.floor
+	if b.optional || b.never {
+		l.floor = len(l.open)
+	}
+	l.branches = append(l.branches, b)
+}
+
+func (l *lexer) pop() branch {
+	if len(l.branches) == 0 {
+		return branch{}
+	}
+	b := l.branches[len(l.branches)-1]
+	l.branches = l.branches[:len(l.branches)-1]
+	if b.never || b.optional && (b.stray || len(l.open) > l.floor) {
+		l.tokens = l.tokens[:min(len(l.tokens), b.tokens)]
+		l.notes = l.notes[:min(len(l.notes), b.notes)]
+		l.open = l.open[:min(len(l.open), l.floor)]
+	}
+	l.floor = b.floor
+	if b.stray && !b.optional && !b.never && len(l.branches) > 0 {
+		l.branches[len(l.branches)-1].stray = true
+	}
+	return b
+}
+
+// startsLine tells whether nothing but blanks precedes on the line.
+func (l *lexer) startsLine() bool {
+	before := bytes.TrimRight(l.text[:l.pos], " \t")
+	return len(before) == 0 || before[len(before)-1] == '\n'
+}
+
+func (l *lexer) directiveName() (name, rest string) {
+	line := l.text[l.pos+1 : l.lineEnd(l.pos)]
+	line = bytes.TrimLeft(line[:min(len(line), 200)], " \t")
+	end := 0
+	for end < len(line) && isWordByte(line[end]) {
+		end++
+	}
+	return string(line[:end]), string(line[end:])
+}
+
+// directiveEnd passes over continued lines and the comments that begin in it.
+func (l *lexer) directiveEnd() int {
+	for i := l.pos; i < len(l.text); i++ {
+		switch l.text[i] {
+		case '\n':
+			return i
+		case '\\':
+			i++
+		case '"':
+			i = endOfQuote(l.text, i)
+		case '/':
+			if bytes.HasPrefix(l.text[i:], []byte("//")) {
+				return l.lineEnd(i)
+			}
+			if bytes.HasPrefix(l.text[i:], []byte("/*")) {
+				end := bytes.Index(l.text[i+2:], []byte("*/"))
+				if end < 0 {
+					return len(l.text)
+				}
+				i += 2 + end + 1
+			}
+		}
+	}
+	return len(l.text)
+}
+
+// endOfQuote is the index of the quote that closes the one at i on its line; i
+// where there is none.
+func endOfQuote(text []byte, i int) int {
+	for j := i + 1; j < len(text) && text[j] != '\n'; j++ {
+		switch text[j] {
+		case '\\':
+			j++
+		case '"':
+			return j
+		}
+	}
+	return i
+}

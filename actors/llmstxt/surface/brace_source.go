@@ -1,0 +1,238 @@
+package surface
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// source is a file in tokens, and what was found in it. Where functions take a
+// token's index they also take one past the last.
+type source struct {
+	text    []byte
+	tokens  []token
+	notes   []note
+	docs    docStyle
+	attrs   func(s *source, i int) int // the token after the attribute at i; i where there is none
+	repeats bool                       // a name that comes again is another symbol: an overload
+	symbols []Symbol
+	seen    map[string]int // symbols by name, and by signature where names repeat
+}
+
+// Scopes nest no deeper, and no search runs further than so many tokens, so
+// that no file takes more than linear time.
+const (
+	deepestScope = 12
+	farthest     = 4000
+)
+
+func newSource(l *lexer) *source {
+	return &source{text: l.text, tokens: l.tokens, notes: l.notes, seen: map[string]int{}}
+}
+
+func (s *source) at(i int) token {
+	if i < 0 || i >= len(s.tokens) {
+		return token{line: s.lastLine(), last: s.lastLine(), notes: int32(len(s.notes))}
+	}
+	return s.tokens[i]
+}
+
+func (s *source) lastLine() int32 {
+	if len(s.tokens) == 0 {
+		return 1
+	}
+	return s.tokens[len(s.tokens)-1].last
+}
+
+func (s *source) bytes(i int) []byte {
+	t := s.at(i)
+	return s.text[t.start:t.stop]
+}
+
+func (s *source) str(i int) string { return string(s.bytes(i)) }
+
+func (s *source) is(i int, text string) bool { return string(s.bytes(i)) == text }
+
+func (s *source) isOneOf(i int, texts ...string) bool {
+	b := s.bytes(i)
+	for _, text := range texts {
+		if string(b) == text {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *source) isWord(i int) bool { return s.at(i).kind == wordToken }
+
+// skip is the token after i, and after the whole group that i opens.
+func (s *source) skip(i int) int {
+	if t := s.at(i); t.kind == openToken {
+		return int(t.pair) + 1
+	}
+	return i + 1
+}
+
+// inside is the range of tokens within the group that i opens.
+func (s *source) inside(i int) (from, to int) {
+	return i + 1, min(int(s.at(i).pair), len(s.tokens))
+}
+
+// until is the first token from i that is one of the texts, outside of groups;
+// end where there is none.
+func (s *source) until(i, end int, texts ...string) int {
+	for i < end && !s.isOneOf(i, texts...) {
+		i = s.skip(i)
+	}
+	return min(i, end)
+}
+
+// angles is the token after the <...> that begins at i; i where none does.
+func (s *source) angles(i int) int {
+	if !s.is(i, "<") {
+		return i
+	}
+	depth := 0
+	for j := i; j < min(len(s.tokens), i+farthest); j = s.skip(j) {
+		switch s.str(j) {
+		case "<":
+			depth++
+		case ">":
+			if depth--; depth == 0 {
+				return j + 1
+			}
+		case ";", "}", ")", "]":
+			return i
+		}
+	}
+	return i
+}
+
+// breaks tells whether token i stands on a line of its own statement: further
+// down than the token before it ends.
+func (s *source) breaks(i int) bool {
+	return i > 0 && s.at(i).line > s.at(i-1).last
+}
+
+// attributes is the token after all attributes from i on.
+func (s *source) attributes(i int) int {
+	if s.attrs == nil {
+		return i
+	}
+	for range farthest {
+		next := s.attrs(s, i)
+		if next <= i {
+			break
+		}
+		i = next
+	}
+	return i
+}
+
+// name is the identifier at i without what marks it as no keyword.
+func (s *source) name(i int) string {
+	name := strings.Trim(s.str(i), "`")
+	return strings.TrimPrefix(name, "@")
+}
+
+// qualify joins names; an empty scope is none.
+func qualify(scope, separator, name string) string {
+	if scope == "" || name == "" {
+		return name
+	}
+	return scope + separator + name
+}
+
+// full tells that a file has all the symbols that it may have.
+func (s *source) full() bool { return len(s.symbols) >= MaxSymbols }
+
+// add keeps a symbol. One that comes again yields to the first, which takes its
+// documentation where it has none.
+func (s *source) add(sym Symbol) {
+	if sym.Name == "" || s.full() {
+		return
+	}
+	key := sym.Name
+	if s.repeats {
+		key += "\n" + sym.Signature
+	}
+	if i, ok := s.seen[key]; ok {
+		if s.symbols[i].Doc == "" {
+			s.symbols[i].Doc = sym.Doc
+		}
+		return
+	}
+	s.seen[key] = len(s.symbols)
+	s.symbols = append(s.symbols, sym)
+}
+
+// declare keeps the symbol that is declared from token "from", whose signature
+// runs up to token "to".
+func (s *source) declare(name string, kind Kind, from, to int) {
+	s.add(Symbol{
+		Name: name, Kind: kind, Signature: s.signature(from, to), Doc: s.doc(from), Line: int(s.at(s.attributes(from)).line),
+	})
+}
+
+// signature is the source of the tokens on one line, without attributes.
+func (s *source) signature(from, to int) string {
+	var b strings.Builder
+	for i, before := from, -1; i < min(to, len(s.tokens)) && b.Len() < 4*signatureRunes; {
+		if next := s.attributes(i); next > i {
+			i = next
+			continue
+		}
+		s.write(&b, before, i)
+		before = i
+		i++
+	}
+	return strings.TrimRight(b.String(), " ,;=")
+}
+
+func (s *source) write(b *strings.Builder, before, i int) {
+	t := s.at(i)
+	text := s.bytes(i)
+	text = bytes.ToValidUTF8(text[:min(len(text), 2*signatureRunes)], nil)
+	if before >= 0 {
+		last := s.bytes(before)
+		comma := t.kind == closeToken && string(last) == ","
+		if comma {
+			kept := strings.TrimSuffix(b.String(), ",")
+			b.Reset()
+			b.WriteString(kept)
+		}
+		if !comma && t.start > s.at(before).stop && s.spaced(before, i) {
+			b.WriteByte(' ')
+		}
+	}
+	b.Write(text)
+}
+
+// spaced tells whether a gap between two tokens is more than layout.
+func (s *source) spaced(before, i int) bool {
+	switch s.str(before) {
+	case "(", "[":
+		return false
+	}
+	switch s.str(i) {
+	case ")", "]", ",", ";":
+		return false
+	case ".", "?":
+		return !s.breaks(i)
+	}
+	return true
+}
+
+// isMacroName tells names of macros and constants: capitals, digits and underscores.
+func isMacroName(name []byte) bool {
+	letters := 0
+	for _, c := range name {
+		if 'a' <= c && c <= 'z' || c >= utf8.RuneSelf {
+			return false
+		}
+		if 'A' <= c && c <= 'Z' {
+			letters++
+		}
+	}
+	return letters > 1
+}
