@@ -28,12 +28,32 @@ type Problem struct {
 	Message string
 }
 
+// Severity is that of the problem's rule.
+func (p Problem) Severity() Severity { return p.Rule.Severity() }
+
 func (p Problem) String() string {
 	return fmt.Sprintf("%d: %s (%s)", p.Line, p.Message, p.Rule)
 }
 
+// Severity tells what breaks the format, or a reader in use, from what loses or blurs something.
+type Severity string
+
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
 // Rule names what a problem is against.
 type Rule string
+
+// Severity is the same wherever the rule is broken.
+func (r Rule) Severity() Severity {
+	switch r {
+	case SummaryLine, Details, SectionName, LinkNote, LineEnd:
+		return Warning
+	}
+	return Error
+}
 
 const (
 	TitleFirst    Rule = "title-first"    // the first line is the only H1

@@ -1,0 +1,45 @@
+package fetch
+
+import (
+	"context"
+	"io"
+	"net/http"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/internal/dial"
+)
+
+// Allow is what may be read beyond https from public addresses.
+type Allow = dial.Policy
+
+// Get reads the document. Errors: invalid_input where the URL is refused or the server says that it is not there,
+// limit_exceeded beyond limit bytes; others may pass.
+func Get(ctx context.Context, url string, allow Allow, limit int64) ([]byte, error) {
+	u, err := allow.Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	client := allow.Client()
+	defer client.CloseIdleConnections()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "refused: this is not a URL")
+	}
+	request.Header.Set("Accept", "text/markdown, text/plain;q=0.9, */*;q=0.1")
+	response, err := client.Do(request)
+	if err != nil {
+		return nil, dial.Explain(ctx, u.Host, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "%s answers %s", u.Host, response.Status)
+	}
+	text, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
+	switch {
+	case err != nil:
+		return nil, dial.Explain(ctx, u.Host, err)
+	case int64(len(text)) > limit:
+		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%s sends more than the %d bytes that are read", u.Host, limit)
+	}
+	return text, nil
+}
