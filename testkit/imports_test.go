@@ -56,17 +56,35 @@ var rules = []rule{{
 	ours: []string{"messages", "actors/llmstxt/*"},
 	libs: []string{
 		"github.com/go-git/go-git/v5/plumbing/format/gitignore",
+		"github.com/pelletier/go-toml/v2/...",
 		"github.com/yuin/goldmark/...",
+		"go.yaml.in/yaml/v3",
+		"golang.org/x/mod/...",
 	},
+	tests:  []string{"github.com/santhosh-tekuri/jsonschema/v6", "github.com/google/jsonschema-go/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
-	pkgs: "transport/git",
-	ours: []string{"messages"},
-	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap"},
+	pkgs:  "transport/internal/*",
+	ours:  []string{"messages"},
+	tests: []string{"golang.org/x/net/dns/dnsmessage"},
 }, {
-	pkgs:  "cmd/lastword",
-	ours:  []string{"messages", "supervision", "actors", "actors/*", "actors/*/*", "transport/*"},
-	libs:  []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/..."},
+	pkgs: "transport/fetch",
+	ours: []string{"messages", "transport/internal/dial"},
+}, {
+	pkgs: "transport/archive",
+	ours: []string{"messages", "transport/internal/*"},
+	libs: []string{"github.com/klauspost/compress/zstd"},
+}, {
+	pkgs: "transport/git",
+	ours: []string{"messages", "transport/internal/*"},
+	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
+}, {
+	pkgs: "cmd/lastword",
+	ours: []string{"messages", "supervision", "actors", "actors/*", "actors/*/*", "transport/*"},
+	libs: []string{
+		"github.com/knadh/koanf/...", "github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap/...",
+		"golang.org/x/term",
+	},
 	tests: []string{"github.com/rogpeppe/go-internal/..."},
 }, {
 	pkgs:  "testkit",

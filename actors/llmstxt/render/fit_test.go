@@ -1,0 +1,183 @@
+package render_test
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+)
+
+func parsed(t *rapid.T, index *rank.Index) *check.Document {
+	var out bytes.Buffer
+	if err := render.Txt(&out, index); err != nil {
+		t.Fatal(err)
+	}
+	doc, problems := check.Parse(out.String())
+	if len(problems) > 0 {
+		t.Fatalf("%v in\n%s", problems, out.String())
+	}
+	return doc
+}
+
+// Issue: "--size-budget drops the least important first and says what it dropped."
+func TestFitDropsTheLeastImportant(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		index := anyIndex().Draw(t, "index")
+		for i, s := range index.Sections {
+			for j := range s.Links {
+				index.Sections[i].Links[j].Score = rapid.IntRange(0, 3).Draw(t, "score")
+			}
+		}
+		budget := int64(rapid.IntRange(0, 2000).Draw(t, "budget"))
+		fitting, dropped, least := render.Fit(index, budget)
+		var text bytes.Buffer
+		if err := render.Txt(&text, fitting); err != nil {
+			t.Fatal(err)
+		}
+		if int64(text.Len()) > max(budget, least) {
+			t.Fatalf("%d bytes, over the budget of %d", text.Len(), budget)
+		}
+		if count(fitting)+len(dropped) != count(index) {
+			t.Fatalf("%d links become %d and %d dropped ones", count(index), count(fitting), len(dropped))
+		}
+		for _, gone := range dropped {
+			if worth(index, gone) > leastWorth(fitting) {
+				t.Fatalf("%+v was dropped, less important links stay", gone)
+			}
+		}
+	})
+}
+
+func count(index *rank.Index) int {
+	n := 0
+	for _, s := range index.Sections {
+		n += len(s.Links)
+	}
+	return n
+}
+
+// worth puts every link of Optional below all others. A link that stands in both is worth the higher.
+func worth(index *rank.Index, link rank.Link) int {
+	most := -1
+	for _, s := range index.Sections {
+		for _, l := range s.Links {
+			if fmt.Sprint(l) == fmt.Sprint(link) {
+				most = max(most, scoreIn(s, l))
+			}
+		}
+	}
+	return most
+}
+
+func scoreIn(s rank.Section, l rank.Link) int {
+	if s.Name == rank.Optional {
+		return l.Score
+	}
+	return l.Score + 100
+}
+
+func leastWorth(index *rank.Index) int {
+	least := 1000
+	for _, s := range index.Sections {
+		for _, l := range s.Links {
+			least = min(least, scoreIn(s, l))
+		}
+	}
+	return least
+}
+
+func TestPackKeepsWithinItsBudget(t *testing.T) {
+	files := fstest.MapFS{}
+	var docs, optional []rank.Link
+	for i := range 9 {
+		name := fmt.Sprintf("f%d.md", i)
+		files[name] = &fstest.MapFile{Data: []byte(strings.Repeat(name+" <&>\n", 400))}
+		if i < 6 {
+			docs = append(docs, rank.Link{Title: name, URL: name, Path: name, Score: i})
+		} else if i < 8 {
+			optional = append(optional, rank.Link{Title: name, URL: name, Path: name, Score: 100})
+		}
+	}
+	index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "Docs", Links: docs}, {Name: rank.Optional, Links: optional}}}
+	importance := []string{"f5.md", "f4.md", "f3.md", "f2.md", "f1.md", "f0.md", "f6.md", "f7.md", "f8.md"}
+	for budget := int64(2000); budget < 60000; budget += 777 {
+		var full, ctx bytes.Buffer
+		dropped, err := render.Full(t.Context(), &full, files, index, render.Pack{Budget: budget, Rest: []string{"f8.md", "f1.md"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if int64(full.Len()) > budget || !slices.Equal(dropped, importance[len(importance)-len(dropped):]) {
+			t.Errorf("llms-full.txt with a budget of %d has %d bytes and lacks %v", budget, full.Len(), dropped)
+		}
+		for _, name := range dropped {
+			if !strings.Contains(full.String(), "\n## "+name+"\n\nLeft out: over the size budget.\n") {
+				t.Errorf("with a budget of %d, %s is dropped without a word", budget, name)
+			}
+		}
+		if dropped, err = render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{Budget: budget}); err != nil {
+			t.Fatal(err)
+		}
+		if int64(ctx.Len()) > budget || !slices.Equal(dropped, importance[8-len(dropped):8]) {
+			t.Errorf("llms-ctx.txt with a budget of %d has %d bytes and lacks %v", budget, ctx.Len(), dropped)
+		}
+		wellFormed(t, ctx.Bytes())
+	}
+}
+
+// Repository text is never trusted: nothing in any output steers a terminal, reorders text or hides in it.
+func TestFilesAreNeutralised(t *testing.T) {
+	for text, want := range map[string]string{
+		"a\x1b[31mred\x1b]0;x\x07\n":             "a\uFFFD[31mred\uFFFD]0;x\uFFFD\n",
+		"if x {\u202E}\u2066 // \u200Eok\n":      "if x {\uFFFD}\uFFFD // \uFFFDok\n",
+		"ze\u200Bro\u2060 \uFEFFwi\u00ADdth\n":   "zero width\n",
+		"tags \U000E0041\U000E0042.\U000E0101\n": "tags .\n",
+		"a\r\nb\rc\u2028d\n":                     "a\nb\nc\nd\n",
+		"bad \xff\xfe utf-8 \x80\n":              "bad \uFFFD\uFFFD utf-8 \uFFFD\n",
+		"می\u200cخواهم, 👨\u200d👩, a\u200db\n":    "می\u200cخواهم, 👨\u200d👩, ab\n",
+		"\uFEFFplain\ttext\n":                    "plain\ttext\n",
+		"nel \u0085 and c1 \u009b31m\n":          "nel \uFFFD and c1 \uFFFD31m\n",
+	} {
+		files := fstest.MapFS{"f.md": {Data: []byte(text)}}
+		index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "Docs", Links: []rank.Link{{Title: "f", URL: "f", Path: "f.md"}}}}}
+		var full, ctx bytes.Buffer
+		if _, err := render.Full(t.Context(), &full, files, index, render.Pack{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{}); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(full.String(), "```md\n"+want+"```") || !strings.Contains(ctx.String(), ">\n"+want+"</doc>") && !strings.ContainsAny(want, "<>&") {
+			t.Errorf("%q becomes\n%q\nand\n%q", text, full.String(), ctx.String())
+		}
+	}
+}
+
+// What Full writes is what package check takes for a whole llms-full.txt, however it is written.
+func TestFullPassesItsCheck(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		index := anyIndex().Draw(t, "index")
+		text := strings.Join(rapid.SliceOf(anyText()).Draw(t, "lines"), "\n")
+		index.Sections = append(index.Sections, rank.Section{Name: "D", Links: []rank.Link{{Title: "f", URL: "f.md", Path: "f.md"}}})
+		var full bytes.Buffer
+		if _, err := render.Full(t.Context(), &full, fstest.MapFS{"f.md": {Data: []byte(text)}}, index, render.Pack{}); err != nil {
+			t.Fatal(err)
+		}
+		var c check.Full
+		for rest := full.Bytes(); len(rest) > 0; {
+			n := rapid.IntRange(1, len(rest)).Draw(t, "n")
+			c.Write(rest[:n])
+			rest = rest[n:]
+		}
+		if problem := c.Finish(); problem != nil {
+			t.Fatalf("%v in\n%s", problem, full.String())
+		}
+	})
+}
