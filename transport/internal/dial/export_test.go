@@ -7,8 +7,11 @@ import (
 	"net/netip"
 )
 
+// Connect is the dialing of an address that was checked.
+type Connect = func(ctx context.Context, network, address string) (net.Conn, error)
+
 // Over puts a test's own name server and wires in the place of the world.
-func (p Policy) Over(names *net.Resolver, connect func(ctx context.Context, network, address string) (net.Conn, error)) Policy {
+func (p Policy) Over(names *net.Resolver, connect Connect) Policy {
 	p.network = &network{resolver: names, connect: connect}
 	return p
 }
