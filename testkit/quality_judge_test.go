@@ -1,7 +1,6 @@
 package testkit_test
 
 import (
-	"maps"
 	"net/url"
 	"os"
 	"path"
@@ -59,7 +58,7 @@ func (d document) links() (all []string) {
 
 // verdict is what a document is worth beside its sample.
 type verdict struct {
-	paths  []string // of the files linked, each once
+	order  []string // the files linked, each once
 	recall float64
 	noise  []string
 }
@@ -71,9 +70,9 @@ func (s sample) judge(t *testing.T, tree string, d document) verdict {
 			t.Errorf("the summary lacks %q: %s\na good one: %s", w, d.summary, s.summary)
 		}
 	}
-	v := verdict{paths: linked(t, tree, d)}
+	v := verdict{order: linked(t, tree, d)}
 	for _, want := range s.best {
-		if slices.ContainsFunc(want, func(p string) bool { return slices.Contains(v.paths, p) }) {
+		if slices.ContainsFunc(want, func(p string) bool { return slices.Contains(v.order, p) }) {
 			v.recall += 1 / float64(len(s.best))
 		} else {
 			t.Logf("misses %s", strings.Join(want, " or "))
@@ -82,24 +81,24 @@ func (s sample) judge(t *testing.T, tree string, d document) verdict {
 	if v.recall < leastRecall-0.01 {
 		t.Errorf("has %.0f %% of the ten best links", 100*v.recall)
 	}
-	if v.noise = s.noisy(v.paths); len(v.noise) > 0 {
+	if v.noise = s.noisy(v.order); len(v.noise) > 0 {
 		t.Errorf("links to noise:\n\t%s", strings.Join(v.noise, "\n\t"))
 	}
 	return v
 }
 
 // linked returns the paths that the document's links lead to in the tree, each once; others fail the test.
-func linked(t *testing.T, tree string, d document) []string {
+func linked(t *testing.T, tree string, d document) (paths []string) {
 	t.Helper()
-	found := map[string]bool{}
 	for _, link := range d.links() {
-		if p := pathIn(tree, link); p != "" {
-			found[p] = true
-		} else {
+		p := pathIn(tree, link)
+		if p == "" {
 			t.Errorf("%s leads to no file", link)
+		} else if !slices.Contains(paths, p) {
+			paths = append(paths, p)
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	return paths
 }
 
 // pathIn is the longest end of the link's path that is a file of the tree: what stands before it is the base, with the

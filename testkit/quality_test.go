@@ -45,9 +45,9 @@ func TestQuality(t *testing.T) {
 			doc := readDocument(t, made.llms)
 			v := s.judge(t, tree, doc)
 			fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%.1f\t%d\t%.0f\n",
-				s.name, s.language, countFiles(t, tree), len(v.paths), v.recall, len(v.noise), made.ms)
+				s.name, s.language, countFiles(t, tree), len(v.order), v.recall, len(v.noise), made.ms)
 			agree(t, made.llms, doc)
-			accepted(t, binary, made.llms)
+			accepted(t, binary, made.llms, tree)
 			golden(t, filepath.Join("testdata", "quality", s.name+".golden"), made.llms)
 		})
 	}
@@ -147,9 +147,10 @@ func isolated(home string) []string {
 }
 
 // accepted holds the file against the product's own check.
-func accepted(t *testing.T, binary, file string) {
+func accepted(t *testing.T, binary, file, tree string) {
 	t.Helper()
-	if said, err := exec.CommandContext(t.Context(), binary, "check", file).CombinedOutput(); err != nil {
+	cmd := exec.CommandContext(t.Context(), binary, "check", "--repository", tree, file)
+	if said, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("lastword check: %v\n%s", err, said)
 	}
 }
