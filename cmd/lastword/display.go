@@ -3,26 +3,89 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"io"
-	"path/filepath"
-	"strings"
-	"time"
-	"unicode"
+	"os"
+
+	"golang.org/x/term"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// display shows a run to a person, and its events to a program.
+// display shows a run to a person on stderr, and to a program on stdout.
 type display struct {
 	stdout, stderr io.Writer
 	out            string // folder of the artifacts
-	jsonl, quiet   bool
+	jsonl, json    bool   // on stdout: every event, or what the run came to
+	quiet          bool
+	look           look
+	view           view
 	lost           error // why stdout is no longer written
 }
 
-// follow prints the run's events as they come and returns what they add up to.
+// view is how a person sees a run that goes on.
+type view interface {
+	show(s messages.State, e messages.Event)
+	end()   // the terminal has been shown
+	leave() // the program ends now, whatever the run does
+}
+
+// open decides how the run is shown, once all flags have their values.
+func (d *display) open(o *showing) {
+	tty := isTerminal(d.stderr)
+	d.look = look{colour: coloured(o.noColor, tty), ascii: onlyASCII()}
+	switch {
+	case d.quiet || o.progress.value == "none":
+		d.view = silent{}
+	case tty && o.inPlace(d.jsonl && isTerminal(d.stdout)):
+		d.view = newLive(d.stderr, d.look, d.size)
+	default:
+		d.view = &linewise{d.stderr, d.look}
+	}
+}
+
+// showing is what the flags of every command say about how a run is shown.
+type showing struct {
+	progress choice
+	noColor  bool
+}
+
+// inPlace: on a terminal that others write to as well, and where CI only looks like one, lines are better.
+func (o *showing) inPlace(shared bool) bool {
+	switch o.progress.value {
+	case "tty":
+		return !dumb()
+	case "auto":
+		return !dumb() && !shared && os.Getenv("CI") == ""
+	}
+	return false
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// size is the terminal's, or that of a usual one.
+func (d *display) size() (columns, rows int) {
+	if f, ok := d.stderr.(*os.File); ok {
+		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
+			return columns, rows
+		}
+	}
+	return 80, 24
+}
+
+// columns is how long a line may be: as long as it likes where nobody wraps it.
+func (d *display) columns() int {
+	if !isTerminal(d.stderr) {
+		return 1 << 20
+	}
+	columns, _ := d.size()
+	return columns
+}
+
+// follow shows the run's events as they come and returns what they add up to.
 func (d *display) follow(ctx context.Context, run *actors.Run) (messages.State, error) {
 	var state messages.State
 	lines := json.NewEncoder(d.stdout)
@@ -36,90 +99,48 @@ func (d *display) follow(ctx context.Context, run *actors.Run) (messages.State, 
 		}
 		if d.jsonl && d.lost == nil {
 			if d.lost = lines.Encode(e); d.lost != nil {
-				run.Cancel(ctx, "nobody reads the events any more")
+				run.Cancel(ctx, unread)
 			}
 		}
-		d.line(state, e)
+		d.view.show(state, e)
 	}
 	return state, nil
 }
 
-// line prints a milestone: the time since the run was queued, the kind, the message.
-func (d *display) line(s messages.State, e messages.Event) {
-	if d.quiet || e.IsDelta() {
-		return
-	}
-	text := printable(e.Message)
-	if e.Kind() == messages.KindRunCanceling && d.lost == nil { // then it was the first Ctrl-C
-		text += "; Ctrl-C leaves at once"
-	}
-	fmt.Fprintf(d.stderr, "%9s  %-16s  %s\n", since(s.QueuedAt, e.Time), e.Kind(), text)
-}
+// unread is why a run is cancelled when its events cannot be written any more.
+const unread = "nobody reads the events any more"
 
-// card prints how the run ended, from its State alone. A failure is said even quietly.
-func (d *display) card(s messages.State) {
-	took := since(s.QueuedAt, s.End.At)
-	switch {
-	case s.Status == messages.Failed:
-		d.stack(s.End.Error)
-		fmt.Fprintf(d.stderr, "\nfailed after %s%s (%s): %s\n", took, during(s.End.Task), s.End.Cause, printable(s.End.Error.Message))
-	case d.quiet:
-		return
-	case s.Status == messages.Canceled:
-		fmt.Fprintf(d.stderr, "\ncanceled after %s\n", took)
-	default:
-		fmt.Fprintf(d.stderr, "\n%s in %s\n", s.Status, took)
-	}
-	for _, a := range s.Artifacts {
-		fmt.Fprintf(d.stderr, "  %9s  %s%s\n", size(a.Bytes), filepath.Join(d.out, filepath.FromSlash(a.Path)), partly(a))
-	}
-	fmt.Fprintf(d.stderr, "  run %s, %d events\n", s.RunID, s.Seq)
-}
+// interrupted: the next Ctrl-C is the second.
+func interrupted(e messages.RunCanceling) bool { return e.Reason != unread }
 
-func during(task string) string {
-	if task == "" {
-		return ""
-	}
-	return " in " + printable(task)
-}
-
-// stack comes before the reason: it is long, and the reason should be in sight when it is over.
-func (d *display) stack(e *messages.Error) {
-	if e.Stack == "" {
-		return
-	}
-	fmt.Fprintln(d.stderr)
-	for line := range strings.Lines(e.Stack) {
-		fmt.Fprintf(d.stderr, "  | %s\n", printable(strings.TrimRight(line, "\n")))
+// close shows how the run ended.
+func (d *display) close(s messages.State) {
+	d.view.end()
+	d.card(s)
+	if d.json {
+		d.lost = printJSON(d.stdout, sumOf(s))
 	}
 }
 
-func partly(a messages.Artifact) string {
-	if a.Partial {
-		return " (partial)"
-	}
-	return ""
+// summary is what --json prints of a run.
+type summary struct {
+	RunID     messages.RunID      `json:"run_id"`
+	Status    messages.Status     `json:"status"`
+	Cause     messages.Cause      `json:"cause,omitempty"`
+	Error     *messages.Error     `json:"error,omitempty"`
+	Result    json.RawMessage     `json:"result,omitempty"`
+	Degraded  bool                `json:"degraded,omitempty"`
+	Artifacts []messages.Artifact `json:"artifacts"`
 }
 
-// since has a fixed number of decimals, so that a column of them can be read down.
-func since(start, at time.Time) string { return fmt.Sprintf("%.3f s", at.Sub(start).Seconds()) }
-
-func size(bytes int64) string {
-	switch {
-	case bytes < 1000:
-		return fmt.Sprintf("%d B", bytes)
-	case bytes < 1000*1000:
-		return fmt.Sprintf("%.1f kB", float64(bytes)/1e3)
-	}
-	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+func sumOf(s messages.State) summary {
+	artifacts := append([]messages.Artifact{}, s.Artifacts...) // never null
+	return summary{s.RunID, s.Status, s.End.Cause, s.End.Error, s.End.Result, s.End.Degraded, artifacts}
 }
 
-// printable keeps what a run says from steering the terminal.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\t' || unicode.IsPrint(r) {
-			return r
-		}
-		return -1
-	}, text)
+func printJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }

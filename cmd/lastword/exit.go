@@ -20,6 +20,7 @@ const (
 	exitConfiguration = 3
 	exitProvider      = 4
 	exitLimit         = 5
+	exitStale         = 10
 	exitTimeout       = 124
 	exitInterrupted   = 130
 	exitTerminated    = 143

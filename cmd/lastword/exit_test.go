@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -61,16 +60,19 @@ func TestReadmeNamesEveryFlagAndCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []string
-	flags := regexp.MustCompile(`(?m)^ +(--[a-z]+)`).FindAllStringSubmatch(generateCommand(actors.Config{}).Flags().FlagUsages(), -1)
-	for _, f := range flags {
-		want = append(want, "\n| `"+f[1])
+	root := rootCommand(actors.Config{})
+	for _, k := range keysOf(root) {
+		want = append(want, "\n| `--"+k.flag.Name)
+	}
+	for _, cmd := range root.Commands() {
+		want = append(want, "\n| `lastword "+cmd.Name())
 	}
 	for _, code := range []int{exitCompleted, exitFailed, exitUsage, exitConfiguration, exitProvider, exitLimit,
-		exitTimeout, exitInterrupted, exitTerminated} {
+		exitStale, exitTimeout, exitInterrupted, exitTerminated} {
 		want = append(want, fmt.Sprintf("\n| %d |", code))
 	}
-	if len(flags) < 6 {
-		t.Errorf("only %d flags: %q", len(flags), flags)
+	if len(want) < 20 {
+		t.Errorf("only %d rows: %q", len(want), want)
 	}
 	for _, row := range want {
 		if !strings.Contains(string(data), row) {

@@ -7,19 +7,22 @@
 // journal and shows it to readers. A reader, such as this command, pulls it by cursor, folds it into a State of its own,
 // and prints it. Nothing calls back upward, and a reader that stops reading holds up nobody.
 //
+// # Settings
+//
+// A flag that the command line does not give is taken from the environment, from the file of --config, from the file
+// .lastword.yaml of the current folder, or from the user's own file, whichever is first to say; see settings.
+//
 // # Exit codes
 //
-//	0 completed   1 failed   2 usage   3 configuration   4 provider   5 limit or budget
+//	0 completed   1 failed   2 usage   3 configuration   4 provider   5 limit or budget   10 stale
 //	124 timeout   130 Ctrl-C   143 SIGTERM
 package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -38,66 +41,46 @@ func program(config actors.Config) int {
 
 // run is the program: its data goes to stdout, everything else to stderr, and its result is the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, config actors.Config) int {
+	root := rootCommand(config)
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	return report(stderr, root.ExecuteContext(ctx))
+}
+
+// The groups of commands: those that work take their flags from the configuration as well.
+const (
+	working = "working"
+	helping = "helping"
+)
+
+func rootCommand(config actors.Config) *cobra.Command {
+	var how showing
+	var named string
 	root := &cobra.Command{
 		Use:   "lastword",
 		Short: "Run long agent jobs as supervised actors and stream what happens",
 		Long: `lastword runs long agent jobs as supervised actors and streams what happens. Every run has exactly
 one last word: completed, failed or canceled.`,
-		Example:       "  lastword generate .    write llms.txt files for the repository in this folder",
-		SilenceUsage:  true,
-		SilenceErrors: true,
-		Args:          knownCommand,
-		RunE:          noCommand,
+		Example:           "  lastword generate .    write llms.txt files for the repository in this folder",
+		SilenceUsage:      true,
+		SilenceErrors:     true,
+		Args:              knownCommand,
+		RunE:              noCommand,
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return configure(cmd, args, named) },
 	}
-	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	flags := root.PersistentFlags()
+	flags.SortFlags = false
+	flags.StringVar(&named, "config", "", "`file` of settings in YAML; it goes before the other files")
+	choose(root, flags, &how.progress, "progress", "how a run that goes on is shown on stderr",
+		"auto", "tty", "plain", "none")
+	flags.BoolVar(&how.noColor, "no-color", false, "use no colour; so does NO_COLOR in the environment")
+	must(root.MarkPersistentFlagFilename("config", "yaml", "yml"))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(cmd, err, "") })
-	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetHelpCommand(helpCommand())
-	root.AddCommand(generateCommand(config), versionCommand())
-	return report(stderr, root.ExecuteContext(ctx))
-}
-
-// knownCommand is asked when the first argument names no command.
-func knownCommand(root *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	hint := ""
-	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-		hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
-	}
-	return usage(root, fmt.Errorf("unknown command %q", args[0]), hint)
-}
-
-// noCommand prints the help as an answer to a mistake: on stderr.
-func noCommand(root *cobra.Command, _ []string) error {
-	root.SetOut(root.ErrOrStderr())
-	if err := root.Help(); err != nil {
-		return err
-	}
-	return &exitError{code: exitUsage}
-}
-
-func helpCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "help [command]",
-		Short: "Say what a command does",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			about, rest, err := cmd.Root().Find(args)
-			if err != nil || len(rest) > 0 {
-				return knownCommand(cmd.Root(), args)
-			}
-			about.InitDefaultHelpFlag()
-			return about.Help()
-		},
-	}
-}
-
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usage(cmd, fmt.Errorf("%s takes no arguments", cmd.Name()), "")
-	}
-	return nil
+	root.SetUsageTemplate(wrapped(root.UsageTemplate()))
+	root.AddGroup(&cobra.Group{ID: working, Title: "Work:"}, &cobra.Group{ID: helping, Title: "About the program:"})
+	root.AddCommand(generateCommand(config, &how), checkCommand(nil),
+		configCommand(&named), completionCommand(), manCommand(), versionCommand())
+	return root
 }

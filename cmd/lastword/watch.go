@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
@@ -19,7 +20,8 @@ func watch(ctx context.Context, config actors.Config, job actors.Job, limits mes
 	if err != nil {
 		return &exitError{exitConfiguration, err}
 	}
-	attached, first := interruptible(ctx)
+	defer show.view.leave()
+	attached, first := interruptible(ctx, show.view.leave)
 	state, err := attend(ctx, attached, system, job, limits, show)
 	err = errors.Join(err, system.Close(ctx))
 	by := first()
@@ -27,7 +29,7 @@ func watch(ctx context.Context, config actors.Config, job actors.Job, limits mes
 		return err
 	}
 	if show.lost != nil {
-		return &exitError{exitFailed, fmt.Errorf("cannot write the events: %w", show.lost)}
+		return &exitError{exitFailed, fmt.Errorf("cannot write to stdout: %w", show.lost)}
 	}
 	if code := exitOf(state, by); code != exitCompleted {
 		return &exitError{code: code}
@@ -46,14 +48,14 @@ func attend(ctx, attached context.Context, system *actors.System, job actors.Job
 	if err != nil {
 		return state, errors.Join(err, run.Cancel(ctx, "its reader failed"))
 	}
-	show.card(state)
+	show.close(state)
 	return state, nil
 }
 
 // interruptible returns a context that ends at the first Ctrl-C or SIGTERM; the second leaves at once. The returned
 // function ends the context and says which signal came first, if any did. A signal after that is swallowed: the process
 // is about to leave with the code of its run.
-func interruptible(ctx context.Context) (context.Context, func() os.Signal) {
+func interruptible(ctx context.Context, leave func()) (context.Context, func() os.Signal) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	attached, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
@@ -67,7 +69,7 @@ func interruptible(ctx context.Context) (context.Context, func() os.Signal) {
 		}
 		select {
 		case s := <-signals:
-			os.Exit(codeOfSignal(s))
+			exit(codeOfSignal(s), leave)
 		case <-stopped:
 		}
 	})
@@ -80,4 +82,11 @@ func interruptible(ctx context.Context) (context.Context, func() os.Signal) {
 		}
 		return <-first
 	}
+}
+
+// exit leaves at once. A terminal that takes nothing, because its user holds it with Ctrl-S, is not waited for.
+func exit(code int, leave func()) {
+	time.AfterFunc(200*time.Millisecond, func() { os.Exit(code) })
+	leave()
+	os.Exit(code)
 }

@@ -1,0 +1,141 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// What check reads is bounded: the bytes of a file, and the depth, the entries and the files of a folder.
+const (
+	checkBytes   = 16 << 20
+	checkDepth   = 32
+	checkEntries = 1_000_000
+	checkFiles   = 10_000
+)
+
+func invalid(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
+}
+
+func tooMuch(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
+}
+
+// material checks a file, what is below a folder, or what an address holds.
+func (c *checking) material(ctx context.Context, what string) error {
+	if isAddress(what) {
+		return c.address(ctx, what)
+	}
+	info, err := os.Stat(what)
+	switch {
+	case err != nil:
+		return invalid("cannot read %s: %v", what, reason(err))
+	case !info.IsDir():
+		return c.file(what)
+	}
+	names, err := textsBelow(ctx, what)
+	if err != nil {
+		return err
+	}
+	if len(names) == 0 {
+		return invalid("no file below %s is called llms.txt or *-llms.txt", what)
+	}
+	for _, name := range names {
+		if err := c.file(filepath.Join(what, filepath.FromSlash(name))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func isAddress(what string) bool {
+	scheme, _, ok := strings.Cut(what, "://")
+	return ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
+}
+
+func (c *checking) address(ctx context.Context, url string) error {
+	if c.fetch == nil {
+		return invalid("check cannot read an address; load %s into a file and name that", url)
+	}
+	text, err := c.fetch(ctx, url, checkBytes)
+	if err != nil {
+		return err
+	}
+	return c.text(url, "", string(text))
+}
+
+func (c *checking) file(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return invalid("cannot read %s: %v", name, reason(err))
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, checkBytes+1))
+	switch {
+	case err != nil:
+		return fmt.Errorf("cannot read %s: %w", name, reason(err))
+	case len(text) > checkBytes:
+		return tooMuch("%s holds more than %s", name, size(checkBytes))
+	}
+	return c.text(name, filepath.Dir(name), string(text))
+}
+
+// text checks a text that lies in the folder, or on this machine nowhere.
+func (c *checking) text(name, folder, text string) error {
+	doc, problems := check.Parse(text)
+	f := &checkedFile{Path: name, Title: doc.Title, Sections: len(doc.Sections), Problems: []checkProblem{}}
+	for _, p := range problems {
+		f.problem(p.Line, p.Rule, severeError, "%s", p.Message)
+	}
+	links := placed(doc, text)
+	f.Links = len(links)
+	if err := c.targets(f, folder, links); err != nil {
+		return err
+	}
+	if c.stale {
+		if err := c.pinned(f, folder, links); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(f.Problems, func(a, b checkProblem) int { return a.Line - b.Line })
+	c.report.Files = append(c.report.Files, f)
+	return nil
+}
+
+// textsBelow finds the files, slash-separated and sorted, without following links.
+func textsBelow(ctx context.Context, folder string) (names []string, err error) {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil, invalid("cannot read %s: %v", folder, reason(err))
+	}
+	defer root.Close()
+	entries := 0
+	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
+		if entries++; entries > checkEntries {
+			return tooMuch("%s holds more than %s; name a folder below it", folder, count(checkEntries, "entry"))
+		}
+		switch {
+		case err != nil:
+			return fmt.Errorf("cannot read below %s: %w", folder, err)
+		case d.IsDir() && (d.Name() == ".git" || strings.Count(name, "/") >= checkDepth):
+			return fs.SkipDir
+		case d.Type().IsRegular() && (d.Name() == "llms.txt" || strings.HasSuffix(d.Name(), "-llms.txt")):
+			names = append(names, name)
+		}
+		if len(names) > checkFiles {
+			return tooMuch("%s holds more than %s to check; name a folder below it", folder, count(checkFiles, "file"))
+		}
+		return ctx.Err()
+	})
+	slices.Sort(names)
+	return names, err
+}

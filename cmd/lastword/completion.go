@@ -1,0 +1,57 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// shells are those that completion knows.
+func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
+
+func completionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "completion <" + strings.Join(shells(), "|") + ">",
+		GroupID: helping,
+		Short:   "Print a script that makes a shell complete the command line",
+		Long: `Completion prints a script for the shell, which completes commands, flags, their values and folders.
+Load it where the shell looks for such scripts:
+
+  bash         lastword completion bash > ~/.local/share/bash-completion/completions/lastword
+  zsh          lastword completion zsh > "${fpath[1]}/_lastword"
+  fish         lastword completion fish > ~/.config/fish/completions/lastword.fish
+  powershell   lastword completion powershell | Out-String | Invoke-Expression
+
+or, for one session of bash: source <(lastword completion bash)`,
+		Example:               "  source <(lastword completion bash)",
+		DisableFlagsInUseLine: true,
+		Args:                  oneShell,
+		ValidArgs:             shells(),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			root, out := cmd.Root(), cmd.OutOrStdout()
+			switch args[0] {
+			case "bash":
+				return root.GenBashCompletionV2(out, true)
+			case "zsh":
+				return root.GenZshCompletion(out)
+			case "fish":
+				return root.GenFishCompletion(out, true)
+			}
+			return root.GenPowerShellCompletionWithDesc(out)
+		},
+	}
+}
+
+func oneShell(cmd *cobra.Command, args []string) error {
+	hint := "it is one of " + strings.Join(shells(), ", ")
+	switch {
+	case len(args) != 1:
+		return usage(cmd, errors.New("completion needs the name of a shell"), hint)
+	case !slices.Contains(shells(), args[0]):
+		return usage(cmd, fmt.Errorf("there is no completion for %q", args[0]), hint)
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func configCommand(named *string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "config",
+		GroupID: helping,
+		Short:   "Show the settings, and where they come from",
+		Long: `Every flag of a command that works is a setting: generate.out is --out of generate, and progress is
+--progress of all of them. It is taken from the first of these that says:
+
+  the command line            --out docs
+  the environment             LASTWORD_GENERATE_OUT=docs
+  the file of --config        generate: {out: docs}
+  the project's file          .lastword.yaml in the current folder
+  the user's file             $XDG_CONFIG_HOME/lastword/config.yaml, or ~/.config/lastword/config.yaml
+  the default
+
+The project's file is not used where it belongs to the repository that is being read, for that must not
+steer the tool; --config .lastword.yaml uses it all the same.
+
+Tokens come from the environment only, and are never shown: ` + strings.Join(secrets(), ", ") + `.`,
+		Args: knownCommand,
+		RunE: noCommand,
+	}
+	cmd.AddCommand(configShowCommand(named), configPathCommand(named))
+	return cmd
+}
+
+// setting is a key with its value, as config show --json prints it.
+type setting struct {
+	Key    string `json:"key"`
+	Value  any    `json:"value"`
+	Origin string `json:"origin"`
+}
+
+// secret says whether a token is there, and nothing else of it.
+type secret struct {
+	Name string `json:"name"`
+	Set  bool   `json:"set"`
+}
+
+type configuredAs struct {
+	Settings []setting `json:"settings"`
+	Secrets  []secret  `json:"secrets"`
+}
+
+func configShowCommand(named *string) *cobra.Command {
+	var origin, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "show",
+		Short: "Print every setting with its value",
+		Long: `Show prints every setting with its value: as YAML that is a file of settings itself, or as JSON.
+A project's file counts here, even where it would not for a command that reads its repository.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := configuration(cmd.Root(), *named, nil)
+			if err != nil {
+				return err
+			}
+			if err := s.apply(); err != nil {
+				return err
+			}
+			all := s.show()
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), all)
+			}
+			return all.print(cmd, origin)
+		},
+	}
+	cmd.Flags().SortFlags = false
+	cmd.Flags().BoolVar(&origin, "origin", false, "say where each value comes from")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with the origins")
+	return cmd
+}
+
+func (s *settings) show() configuredAs {
+	var all configuredAs
+	for _, k := range s.keys {
+		all.Settings = append(all.Settings, setting{k.name, valueOf(k.flag), s.origin(k)})
+	}
+	for _, name := range secrets() {
+		all.Secrets = append(all.Secrets, secret{name, os.Getenv(name) != ""})
+	}
+	return all
+}
+
+func (s *settings) origin(k key) string {
+	from, _, ok := s.effective(k)
+	switch {
+	case k.flag.Changed:
+		return "command line"
+	case !ok:
+		return "default"
+	case from.file == "":
+		return "environment: " + k.env()
+	}
+	return from.kind + ": " + from.file
+}
+
+// valueOf is the flag's value as JSON has it.
+func valueOf(f *pflag.Flag) any {
+	if many, ok := f.Value.(pflag.SliceValue); ok {
+		return append([]string{}, many.GetSlice()...) // never null
+	}
+	text := f.Value.String()
+	if kind := f.Value.Type(); kind == "bool" || isNumber(kind) {
+		return json.RawMessage(text)
+	}
+	return text
+}
+
+func (all configuredAs) print(cmd *cobra.Command, origin bool) error {
+	var b strings.Builder
+	for _, s := range all.Settings {
+		line, err := s.line()
+		if err != nil {
+			return err
+		}
+		if origin {
+			line = pad(line, 32) + "  # " + s.Origin
+		}
+		fmt.Fprintln(&b, printable(line))
+	}
+	for _, s := range all.Secrets {
+		fmt.Fprintf(&b, "# %s: %s\n", s.Name, map[bool]string{true: "set", false: "not set"}[s.Set])
+	}
+	_, err := fmt.Fprint(cmd.OutOrStdout(), b.String())
+	return err
+}
+
+// line is the setting as YAML, of which JSON is a part.
+func (s setting) line() (string, error) {
+	if s.Value == "" {
+		return "# " + s.Key + ": not set", nil
+	}
+	value, err := json.Marshal(s.Value)
+	return s.Key + ": " + string(value), err
+}
+
+func configPathCommand(named *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "path",
+		Short: "Print the files that are looked for, the first the strongest",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, from := range places(*named, nil) {
+				state := "missing"
+				if _, err := os.Stat(from.file); err == nil {
+					state = "exists"
+				}
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%-8s  %-7s  %s\n", from.kind, state, printable(from.file)); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// knownCommand is asked when an argument stands where a command is named.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
+	}
+	return usage(cmd, fmt.Errorf("unknown command %q", args[0]), hint)
+}
+
+// noCommand prints the help as an answer to a mistake: on stderr.
+func noCommand(cmd *cobra.Command, _ []string) error {
+	cmd.SetOut(cmd.ErrOrStderr())
+	if err := cmd.Help(); err != nil {
+		return err
+	}
+	return &exitError{code: exitUsage}
+}
+
+func helpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [command]",
+		GroupID: helping,
+		Short:   "Say what a command does",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			about, rest, err := cmd.Root().Find(args)
+			if err != nil || len(rest) > 0 {
+				return knownCommand(cmd.Root(), args)
+			}
+			about.InitDefaultHelpFlag()
+			return about.Help()
+		},
+	}
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage(cmd, fmt.Errorf("%s takes no arguments", cmd.Name()), "")
+	}
+	return nil
+}
+
+// wrapped keeps the lines of a command's help within 100 columns.
+func wrapped(template string) string {
+	return strings.ReplaceAll(template, ".FlagUsages ", ".FlagUsagesWrapped 100 ")
+}

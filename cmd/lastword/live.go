@@ -1,0 +1,95 @@
+package main
+
+import (
+	"io"
+	"sync"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// frame is how long a frame is in sight at least.
+const frame = 100 * time.Millisecond
+
+// live shows a run as a block of a terminal that is redrawn in place.
+type live struct {
+	look look
+	size func() (columns, rows int) // of the terminal, as it is now
+
+	mu     sync.Mutex
+	screen screen
+	board  board
+	tick   int
+	timer  *time.Timer
+	over   bool
+}
+
+func newLive(out io.Writer, l look, size func() (columns, rows int)) *live {
+	return &live{look: l, size: size, screen: screen{out: out}}
+}
+
+// show takes what the run came to; it is drawn when the next frame is due.
+func (l *live) show(s messages.State, e messages.Event) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.board.apply(s, e)
+	if l.timer == nil && !l.over {
+		l.draw()
+		l.timer = time.AfterFunc(frame, l.beat)
+	}
+}
+
+func (l *live) beat() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return
+	}
+	l.tick++
+	l.draw()
+	l.timer.Reset(frame)
+}
+
+// draw gives the cursor back when it panics; the panic goes on.
+func (l *live) draw() {
+	drawn := false
+	defer func() {
+		if !drawn {
+			l.screen.leave()
+		}
+	}()
+	columns, rows := l.size()
+	columns, rows = max(columns, 2), max(rows, 2)
+	spans := l.board.lines(time.Now(), l.tick, rows-1, l.look.ascii)
+	lines, widths := make([]string, len(spans)), make([]int, len(spans))
+	for i := range spans {
+		lines[i], widths[i] = l.look.line(spans[i], columns-1)
+	}
+	l.screen.draw(lines, widths, columns)
+	drawn = true
+}
+
+// end draws a last time.
+func (l *live) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil && !l.over {
+		l.draw()
+	}
+	l.close()
+}
+
+// leave gives the terminal back as it is, whatever happens next; asking again is fine.
+func (l *live) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.close()
+}
+
+func (l *live) close() {
+	l.over = true
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+	l.screen.leave()
+}
