@@ -1,0 +1,137 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/pktline"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/internal/dial"
+)
+
+const tokenHint = "a token is taken from LASTWORD_GIT_TOKEN, GH_TOKEN or GITHUB_ACCESS_TOKEN"
+
+func invalid(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
+}
+
+func exceeded(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
+}
+
+func exceededObject(size int64, limits Limits) error {
+	return exceeded("an object of %s is larger than the %s that are read at once; raise --max-bytes, a 16th of which this is",
+		bytesText(size), bytesText(limits.ObjectBytes))
+}
+
+// undelivered is a failure of the server or the way to it, which may pass.
+func undelivered(format string, args ...any) error {
+	err := messages.Errorf(messages.Code(messages.CauseTransportClosed), format, args...)
+	err.Retryable = true
+	return err
+}
+
+func damaged(what string, err error) error {
+	return undelivered("what was received is damaged: %s: %s; try again", what, line(err.Error()))
+}
+
+// explain makes of an error of go-git, whose types are many and whose texts may
+// repeat anything, one for people.
+func explain(ctx context.Context, host string, m *meter, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if m.err != nil {
+		return dial.Explain(ctx, host, m.err)
+	}
+	if known, ok := errors.AsType[*messages.Error](err); ok {
+		return known
+	}
+	if hidden := unwrap(err); hidden != nil {
+		return explain(ctx, host, m, hidden)
+	}
+	if told := explainAnswer(host, err); told != nil {
+		return told
+	}
+	return dial.Explain(ctx, host, err)
+}
+
+// unwrap opens the two errors of go-git that hide another.
+func unwrap(err error) error {
+	if e, ok := errors.AsType[*plumbing.UnexpectedError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*plumbing.PermanentError](err); ok {
+		return e.Err
+	}
+	return nil
+}
+
+func explainAnswer(host string, err error) error {
+	switch {
+	case errors.Is(err, transport.ErrAuthenticationRequired), errors.Is(err, transport.ErrAuthorizationFailed):
+		return invalid("%s refused access: the repository is private, or the token may not read it; %s", host, tokenHint)
+	case errors.Is(err, transport.ErrRepositoryNotFound):
+		return invalid("%s knows no such repository: it does not exist or is private; check the URL; %s", host, tokenHint)
+	case errors.Is(err, transport.ErrEmptyRemoteRepository):
+		return errEmpty()
+	case errors.Is(err, pktline.ErrInvalidPktLen), errors.Is(err, packp.ErrEmptyInput):
+		return errNoRepository(host)
+	case strings.Contains(err.Error(), "http redirect: "):
+		return invalid("%s redirects to where git does not follow: %s", host, line(err.Error()))
+	}
+	if _, ok := errors.AsType[*packp.ErrUnexpectedData](err); ok {
+		return errNoRepository(host)
+	}
+	if said, ok := errors.AsType[*pktline.ErrorLine](err); ok {
+		return invalid("%s refused: %s", host, line(said.Text))
+	}
+	if answer, ok := errors.AsType[*githttp.Err](err); ok {
+		return explainStatus(host, answer.StatusCode())
+	}
+	return nil
+}
+
+func errEmpty() error {
+	return invalid("the repository is empty: it has no commit yet")
+}
+
+func errNoRepository(host string) error {
+	return invalid("%s does not answer as a git repository; check the URL", host)
+}
+
+func explainStatus(host string, status int) error {
+	text := fmt.Sprintf("%d %s", status, http.StatusText(status))
+	if status >= 500 || status == http.StatusTooManyRequests || status == http.StatusRequestTimeout {
+		return undelivered("%s answers %s; try again later", host, text)
+	}
+	return invalid("%s answers %s; check the URL", host, text)
+}
+
+// line bounds what a stranger's server may say and keeps it to one printable line.
+func line(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, strings.ToValidUTF8(text, ""))
+	runes := []rune(text)
+	return strings.TrimSpace(string(runes[:min(len(runes), 200)]))
+}
+
+func bytesText(n int64) string {
+	if n >= 1<<20 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

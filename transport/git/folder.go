@@ -1,0 +1,127 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/url"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/object"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+)
+
+// folder is a repository on this machine, read through its root and without git:
+// the transport of go-git for these would run it. Objects borrowed from other
+// repositories lie outside the root and are not found.
+type folder struct {
+	mu      sync.Mutex // the storage is not for several goroutines
+	storage *filesystem.Storage
+	limits  Limits
+}
+
+func openFolder(u *url.URL, limits Limits) (*folder, error) {
+	root, err := openRepository(filepath.FromSlash(u.Path))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := root.Stat("objects"); err != nil {
+		_ = root.Close()
+		return nil, invalid("%.200q is no git repository; name its top folder", u.Path)
+	}
+	storage := filesystem.NewStorage(&readOnly{root}, cache.NewObjectLRU(16*cache.MiByte))
+	return &folder{storage: storage, limits: limits}, nil
+}
+
+// openRepository opens the repository itself, which is the folder of a bare one.
+func openRepository(path string) (*os.Root, error) {
+	root, err := os.OpenRoot(path)
+	if err != nil {
+		return nil, invalid("%.200q cannot be opened: %s", path, line(err.Error()))
+	}
+	inner, err := root.OpenRoot(".git")
+	if errors.Is(err, os.ErrNotExist) {
+		return root, nil
+	}
+	_ = root.Close()
+	if err != nil {
+		return nil, invalid("the repository of %.200q lies elsewhere; name the folder that it was made from", path)
+	}
+	return inner, nil
+}
+
+// close leaves the root open for the files, which are read later; it is closed
+// when the last of them is garbage.
+func (f *folder) close() {}
+
+func (f *folder) refs(ctx context.Context) (*refs, error) {
+	r := &refs{names: map[string]plumbing.Hash{}, peeled: map[string]plumbing.Hash{}}
+	all, err := f.storage.IterReferences()
+	if err != nil {
+		return nil, invalid("the refs cannot be read: %s", line(err.Error()))
+	}
+	err = all.ForEach(func(ref *plumbing.Reference) error { f.add(r, ref); return ctx.Err() })
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err == nil && len(r.names) == 0 && r.head.IsZero() {
+		return nil, errEmpty()
+	}
+	return r, err
+}
+
+// add leaves out refs that lead nowhere, as that of a branch before its first commit.
+func (f *folder) add(r *refs, ref *plumbing.Reference) {
+	at, err := storer.ResolveReference(f.storage, ref.Name())
+	switch {
+	case err != nil:
+	case ref.Name() == plumbing.HEAD:
+		r.head = at.Hash()
+		if at.Name() != plumbing.HEAD {
+			r.main = short(at.Name().String())
+		}
+	default:
+		name := ref.Name().String()
+		r.names[name] = at.Hash()
+		if tag, err := object.GetTag(f.storage, at.Hash()); err == nil {
+			r.peeled[name] = tag.Target
+		}
+	}
+}
+
+func (f *folder) objects(context.Context, plumbing.Hash) (objects, error) { return f, nil }
+
+func (f *folder) size(h plumbing.Hash) (int64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.storage.EncodedObjectSize(h)
+}
+
+func (f *folder) read(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	size, err := f.storage.EncodedObjectSize(h)
+	if err != nil {
+		return nil, err
+	}
+	if size > f.limits.ObjectBytes {
+		return nil, exceededObject(size, f.limits)
+	}
+	o, err := f.storage.EncodedObject(kind, h)
+	if err != nil {
+		return nil, err
+	}
+	r, err := o.Reader()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	data := make([]byte, o.Size())
+	_, err = io.ReadFull(r, data)
+	return data, err
+}

@@ -1,0 +1,90 @@
+package git
+
+import (
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing/transport"
+	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
+)
+
+// openHTTP does not connect yet.
+func openHTTP(u *url.URL, o Options, m *meter) (source, error) {
+	client := o.Allow.Client()
+	guarded := &http.Client{
+		Transport:     &meteredTransport{base: client.Transport, meter: m},
+		CheckRedirect: client.CheckRedirect,
+	}
+	s, err := githttp.NewClient(guarded).NewUploadPackSession(endpoint(u), credentials(u, o))
+	if err != nil {
+		return nil, invalid("%s cannot be read: %s", u.Hostname(), line(err.Error()))
+	}
+	return &wire{
+		session: s, host: u.Hostname(), meter: m, limits: o.Limits.orDefaults(), closing: client.CloseIdleConnections,
+	}, nil
+}
+
+// endpoint is the URL in go-git's words; its own parser takes more than URLs.
+func endpoint(u *url.URL) *transport.Endpoint {
+	host := u.Hostname()
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	port, _ := strconv.Atoi(u.Port()) // the policy has read it
+	path := strings.TrimRight(u.EscapedPath(), "/")
+	return &transport.Endpoint{Protocol: strings.ToLower(u.Scheme), Host: host, Port: port, Path: path}
+}
+
+// credentials returns nil, and no typed nil, where there are none.
+func credentials(u *url.URL, o Options) transport.AuthMethod {
+	host := strings.ToLower(u.Hostname())
+	if o.Token == nil || !strings.EqualFold(u.Scheme, "https") && !isThisMachine(host) {
+		return nil
+	}
+	token := o.Token(host)
+	if token == "" {
+		return nil
+	}
+	return &githttp.BasicAuth{Username: userFor(host), Password: token}
+}
+
+func isThisMachine(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+// userFor is the user name that goes with a token; most hosts look at the token alone.
+func userFor(host string) string {
+	switch {
+	case strings.Contains(host, "gitlab"):
+		return "oauth2"
+	case strings.Contains(host, "bitbucket"):
+		return "x-token-auth"
+	}
+	return "x-access-token"
+}
+
+// meteredTransport counts what is received, and drops the text of errors, which
+// go-git would read without bound.
+type meteredTransport struct {
+	base  http.RoundTripper
+	meter *meter
+}
+
+// RoundTrip is that of the transport below.
+func (t *meteredTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := t.base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= http.StatusBadRequest {
+		_ = resp.Body.Close()
+		resp.Body = http.NoBody
+		return resp, nil
+	}
+	resp.Body = metered{resp.Body, t.meter}
+	return resp, nil
+}

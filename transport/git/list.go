@@ -1,0 +1,165 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/internal/tree"
+)
+
+const (
+	maxPathBytes = 4096
+	maxTags      = 8 // a tag may be one of another tag
+)
+
+// lister puts the files of a commit into a tree. What cannot have a place in one
+// (names that are no UTF-8 or no path, submodules) is left out.
+type lister struct {
+	from   objects
+	limits Limits
+	files  *tree.Tree
+	count  int
+	bytes  int64
+}
+
+func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, limits Limits) (*tree.Tree, error) {
+	l := &lister{from: from, limits: limits, files: new(tree.Tree)}
+	top, err := l.top(commit)
+	if err == nil && dir != "" {
+		top, err = l.descend(top, dir)
+	}
+	if err == nil {
+		err = l.folder(ctx, top, "")
+	}
+	switch {
+	case err == nil:
+		return l.files, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case messages.CodeOf(err) != "":
+		return nil, err
+	}
+	return nil, damaged("the commit "+commit.String(), err)
+}
+
+// top is the tree of the commit, or of the commit that a tag leads to.
+func (l *lister) top(id plumbing.Hash) (plumbing.Hash, error) {
+	for range maxTags {
+		var c object.Commit
+		err := l.decode(plumbing.CommitObject, id, &c)
+		if err == nil {
+			return c.TreeHash, nil
+		}
+		if !errors.Is(err, plumbing.ErrObjectNotFound) {
+			return plumbing.ZeroHash, err
+		}
+		var t object.Tag
+		if err := l.decode(plumbing.TagObject, id, &t); err != nil {
+			return plumbing.ZeroHash, invalid("%s is not a commit, and no tag of one; name a branch or another tag", id)
+		}
+		id = t.Target
+	}
+	return plumbing.ZeroHash, invalid("%s leads through more than %d tags; name a branch or another tag", id, maxTags)
+}
+
+func (l *lister) descend(top plumbing.Hash, dir string) (plumbing.Hash, error) {
+	for name := range strings.SplitSeq(dir, "/") {
+		var t object.Tree
+		if err := l.decode(plumbing.TreeObject, top, &t); err != nil {
+			return top, err
+		}
+		next := plumbing.ZeroHash
+		for _, e := range t.Entries {
+			if e.Name == name && e.Mode == filemode.Dir {
+				next = e.Hash
+				break
+			}
+		}
+		if next.IsZero() {
+			return top, invalid("the repository has no folder %.200q", dir)
+		}
+		top = next
+	}
+	return top, nil
+}
+
+// folder counts every entry, for a few trees can name each other often enough to
+// make more files than any machine holds.
+func (l *lister) folder(ctx context.Context, id plumbing.Hash, prefix string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	var t object.Tree
+	if err := l.decode(plumbing.TreeObject, id, &t); err != nil {
+		return err
+	}
+	for _, e := range t.Entries {
+		if l.count++; l.count > l.limits.Files {
+			return exceeded("the repository holds more than %d files and folders; raise --max-files", l.limits.Files)
+		}
+		if err := l.entry(ctx, &e, prefix+e.Name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *lister) entry(ctx context.Context, e *object.TreeEntry, path string) error {
+	if len(path) > maxPathBytes || strings.Contains(e.Name, "/") {
+		return nil
+	}
+	switch e.Mode {
+	case filemode.Dir:
+		return l.folder(ctx, e.Hash, path+"/")
+	case filemode.Regular, filemode.Executable, filemode.Deprecated:
+		return l.file(e.Hash, path)
+	case filemode.Symlink:
+		return l.link(e.Hash, path)
+	}
+	return nil
+}
+
+func (l *lister) file(id plumbing.Hash, path string) error {
+	size, err := l.from.size(id)
+	if err != nil {
+		return err
+	}
+	if l.bytes += size; l.bytes > l.limits.UnpackedBytes {
+		return exceeded("the files hold more than %s; raise --max-bytes", bytesText(l.limits.UnpackedBytes))
+	}
+	from := l.from
+	_ = l.files.File(path, size, func() ([]byte, error) { return from.read(plumbing.BlobObject, id) }) // else left out
+	return nil
+}
+
+func (l *lister) link(id plumbing.Hash, path string) error {
+	size, err := l.from.size(id)
+	if err != nil || size > maxPathBytes {
+		return err
+	}
+	target, err := l.from.read(plumbing.BlobObject, id)
+	if err != nil {
+		return err
+	}
+	_ = l.files.Symlink(path, string(target)) // else left out
+	return nil
+}
+
+func (l *lister) decode(kind plumbing.ObjectType, id plumbing.Hash, into object.Object) error {
+	data, err := l.from.read(kind, id)
+	if err != nil {
+		return err
+	}
+	o := new(plumbing.MemoryObject)
+	o.SetType(kind)
+	if _, err := o.Write(data); err != nil {
+		return err
+	}
+	return into.Decode(o)
+}

@@ -1,0 +1,68 @@
+package git
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-git/go-billy/v5"
+)
+
+// readOnly is a file system for go-git that ends at a root and changes nothing.
+type readOnly struct{ root *os.Root }
+
+// readOnlyFile is open for reading alone, which its own writes run into.
+type readOnlyFile struct{ *os.File }
+
+func (readOnlyFile) Lock() error   { return billy.ErrReadOnly }
+func (readOnlyFile) Unlock() error { return billy.ErrReadOnly }
+
+func (r *readOnly) Open(name string) (billy.File, error) {
+	f, err := r.root.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return readOnlyFile{f}, nil
+}
+
+func (r *readOnly) OpenFile(name string, flag int, _ os.FileMode) (billy.File, error) {
+	if flag != os.O_RDONLY {
+		return nil, billy.ErrReadOnly
+	}
+	return r.Open(name)
+}
+
+func (r *readOnly) ReadDir(name string) ([]os.FileInfo, error) {
+	entries, err := fs.ReadDir(r.root.FS(), filepath.ToSlash(filepath.Clean(name)))
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]os.FileInfo, 0, len(entries))
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil {
+			infos = append(infos, info)
+		}
+	}
+	return infos, nil
+}
+
+func (r *readOnly) Chroot(name string) (billy.Filesystem, error) {
+	root, err := r.root.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	return &readOnly{root}, nil
+}
+
+func (r *readOnly) Stat(name string) (os.FileInfo, error)  { return r.root.Stat(name) }
+func (r *readOnly) Lstat(name string) (os.FileInfo, error) { return r.root.Lstat(name) }
+func (r *readOnly) Readlink(name string) (string, error)   { return r.root.Readlink(name) }
+func (r *readOnly) Join(parts ...string) string            { return filepath.Join(parts...) }
+func (r *readOnly) Root() string                           { return r.root.Name() }
+
+func (*readOnly) Create(string) (billy.File, error)           { return nil, billy.ErrReadOnly }
+func (*readOnly) TempFile(string, string) (billy.File, error) { return nil, billy.ErrReadOnly }
+func (*readOnly) Rename(string, string) error                 { return billy.ErrReadOnly }
+func (*readOnly) Remove(string) error                         { return billy.ErrReadOnly }
+func (*readOnly) MkdirAll(string, os.FileMode) error          { return billy.ErrReadOnly }
+func (*readOnly) Symlink(string, string) error                { return billy.ErrReadOnly }

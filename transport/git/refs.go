@@ -1,0 +1,114 @@
+package git
+
+import (
+	"encoding/hex"
+	"io/fs"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+)
+
+// refs are what a repository has names for. A ref is only ever compared to them.
+type refs struct {
+	head   plumbing.Hash            // zero where HEAD names a branch without commits
+	main   string                   // the branch that HEAD names, in short, or ""
+	names  map[string]plumbing.Hash // by full name
+	peeled map[string]plumbing.Hash // what annotated tags are tags of
+}
+
+func advertised(adv *packp.AdvRefs) *refs {
+	r := &refs{names: adv.References, peeled: adv.Peeled}
+	if adv.Head != nil {
+		r.head = *adv.Head
+	}
+	for _, link := range adv.Capabilities.Get(capability.SymRef) {
+		if target, found := strings.CutPrefix(link, "HEAD:"); found {
+			r.main = short(target)
+		}
+	}
+	return r
+}
+
+func (r *refs) resolve(remote Remote) (*Head, error) {
+	switch {
+	case remote.Ref != "":
+		return r.byRef(remote.Ref)
+	case strings.Trim(remote.Rest, "/") != "":
+		return r.byRest(strings.Trim(remote.Rest, "/"))
+	}
+	if r.head.IsZero() {
+		return nil, invalid("the repository has no default branch; name one%s", r.like(""))
+	}
+	return &Head{Commit: r.head.String(), Ref: r.main}, nil
+}
+
+func (r *refs) byRef(ref string) (*Head, error) {
+	if h, ok := r.find(ref); ok {
+		return h, nil
+	}
+	if id, ok := commitID(ref); ok {
+		return &Head{Commit: id.String()}, nil
+	}
+	return nil, invalid("there is no branch, tag or commit %.100q; commits need all 40 digits%s", ref, r.like(ref))
+}
+
+// byRest tries the longest name first, for git keeps "a" and "a/b" from both
+// being branches, but not from being a branch and a tag.
+func (r *refs) byRest(rest string) (*Head, error) {
+	for end := len(rest); end > 0; end = strings.LastIndexByte(rest[:end], '/') {
+		if h, ok := r.find(rest[:end]); ok {
+			return h.below(rest[end:])
+		}
+	}
+	first, dir, _ := strings.Cut(rest, "/")
+	if id, ok := commitID(first); ok {
+		return (&Head{Commit: id.String()}).below(dir)
+	}
+	return nil, invalid("%.100q begins with no branch, tag or commit; commits need all 40 digits%s", rest, r.like(rest))
+}
+
+func (h *Head) below(dir string) (*Head, error) {
+	h.Dir = strings.Trim(dir, "/")
+	if h.Dir != "" && !fs.ValidPath(h.Dir) {
+		return nil, invalid("%.200q is not a folder's path", h.Dir)
+	}
+	return h, nil
+}
+
+// find looks for a branch before a tag, as git clone does.
+func (r *refs) find(name string) (*Head, bool) {
+	if name == "HEAD" && !r.head.IsZero() {
+		return &Head{Commit: r.head.String(), Ref: r.main}, true
+	}
+	for _, space := range []string{"refs/heads/", "refs/tags/", ""} {
+		full := space + name
+		if !strings.HasPrefix(full, "refs/") {
+			continue
+		}
+		if id, ok := r.peeled[full]; ok {
+			return &Head{Commit: id.String(), Ref: short(full)}, true
+		}
+		if id, ok := r.names[full]; ok {
+			return &Head{Commit: id.String(), Ref: short(full)}, true
+		}
+	}
+	return nil, false
+}
+
+func short(name string) string {
+	if branch, ok := strings.CutPrefix(name, "refs/heads/"); ok {
+		return branch
+	}
+	return strings.TrimPrefix(name, "refs/tags/")
+}
+
+func commitID(text string) (plumbing.Hash, bool) {
+	var id plumbing.Hash
+	if len(text) != hex.EncodedLen(len(id)) {
+		return id, false
+	}
+	_, err := hex.Decode(id[:], []byte(text))
+	return id, err == nil && !id.IsZero()
+}

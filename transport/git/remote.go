@@ -1,0 +1,121 @@
+package git
+
+import (
+	"context"
+	"io/fs"
+	"strings"
+
+	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/seed889630bf/lastword/transport/internal/dial"
+)
+
+// Allow is what may be read beyond https from public addresses.
+type Allow = dial.Policy
+
+// Remote names a repository and a state of it, as the user did.
+type Remote struct {
+	URL  string // https, http, ssh or file URL, or user@host:path
+	Ref  string // branch, tag or all 40 digits of a commit; "" where Rest tells, or for the default branch
+	Rest string // ref and folder in one, as in ".../tree/feature/x/docs"; not looked at where Ref is given
+}
+
+// Options are how a remote is read; the zero Options read public repositories over https.
+type Options struct {
+	Allow  Allow
+	Limits Limits
+	// Token gives the token for a host's name, or "". It is sent over https, or
+	// over http to this machine, and to nobody that the host redirects to.
+	Token func(host string) string
+	SSH   SSH
+}
+
+// Limits bound a [Fetch]; fields that are not positive take the defaults.
+type Limits struct {
+	WireBytes     int64 // what the server sends; 256 MiB
+	UnpackedBytes int64 // all objects unpacked, and all files listed; 1 GiB
+	ObjectBytes   int64 // one object in memory; a 16th of UnpackedBytes. A larger file is listed and cannot be read
+	Files         int   // files and folders; 1,000,000
+}
+
+func (l Limits) orDefaults() Limits {
+	set := func(field *int64, value int64) {
+		if *field <= 0 {
+			*field = value
+		}
+	}
+	set(&l.WireBytes, 256<<20)
+	set(&l.UnpackedBytes, 1<<30)
+	set(&l.ObjectBytes, max(l.UnpackedBytes/16, 1<<20))
+	if l.Files <= 0 {
+		l.Files = 1_000_000
+	}
+	return l
+}
+
+// Head is what a [Remote] means at the moment.
+type Head struct {
+	Commit string // 40 hexadecimal digits
+	Ref    string // branch or tag, without refs/heads/; "" for a commit by its number, or a default without name
+	Dir    string // folder from Remote.Rest, "" for all
+}
+
+// source is where refs and objects come from.
+type source interface {
+	refs(ctx context.Context) (*refs, error)
+	objects(ctx context.Context, commit plumbing.Hash) (objects, error)
+	close()
+}
+
+// objects are looked up by those who know their kind.
+type objects interface {
+	size(h plumbing.Hash) (int64, error)
+	read(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, error) // by many goroutines at once
+}
+
+// Resolve asks the remote for its refs and finds what is meant. Where Remote.Rest
+// holds ref and folder, the longest branch or tag that it begins with is the ref.
+func Resolve(ctx context.Context, remote Remote, o Options) (*Head, error) {
+	ctx, cancel := context.WithCancel(ctx) // lets go of whatever the transport still holds
+	defer cancel()
+	from, err := open(ctx, remote.URL, o, func(int64, int64) {})
+	if err != nil {
+		return nil, err
+	}
+	defer from.close()
+	all, err := from.refs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return all.resolve(remote)
+}
+
+// Fetch reads the files of head's commit below head.Dir, which the caller may
+// have set. Contents are unpacked when they are read. Progress is told the bytes
+// received; total is 0, for git does not tell. It is called by the goroutine
+// that called Fetch and may be nil.
+func Fetch(ctx context.Context, remote Remote, head *Head, o Options, progress func(done, total int64)) (fs.FS, error) {
+	commit, ok := commitID(head.Commit)
+	if !ok {
+		return nil, invalid("%.80q is not a commit; give all 40 hexadecimal digits", head.Commit)
+	}
+	dir := strings.Trim(head.Dir, "/")
+	if dir != "" && !fs.ValidPath(dir) {
+		return nil, invalid("%.200q is not a folder's path", head.Dir)
+	}
+	if progress == nil {
+		progress = func(int64, int64) {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	from, err := open(ctx, remote.URL, o, progress)
+	if err != nil {
+		return nil, err
+	}
+	defer from.close()
+	all, err := from.objects(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	return list(ctx, all, commit, dir, o.Limits.orDefaults())
+}

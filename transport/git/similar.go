@@ -1,0 +1,82 @@
+package git
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// like names up to five branches and tags that resemble what was asked for, or
+// the default branch, as the end of a sentence.
+func (r *refs) like(asked string) string {
+	near := r.similar(asked)
+	if len(near) == 0 && r.main != "" {
+		near = []string{r.main}
+	}
+	if len(near) == 0 {
+		return ""
+	}
+	for i, name := range near {
+		near[i] = strconv.Quote(clip(name, 100))
+	}
+	return "; there is " + strings.Join(near, ", ")
+}
+
+func (r *refs) similar(asked string) []string {
+	const most = 5
+	type candidate struct {
+		name string
+		far  int
+	}
+	var near []candidate
+	asked = clip(strings.ToLower(asked), 64)
+	for full := range r.names {
+		name := short(full)
+		if name == full {
+			continue // neither a branch nor a tag
+		}
+		if far, ok := distance(asked, clip(strings.ToLower(name), 64)); ok {
+			near = append(near, candidate{name, far})
+		}
+	}
+	slices.SortFunc(near, func(a, b candidate) int { return cmp.Or(a.far-b.far, cmp.Compare(a.name, b.name)) })
+	var names []string
+	for _, c := range near {
+		names = append(names, c.name)
+	}
+	names = slices.Compact(names)
+	return names[:min(len(names), most)]
+}
+
+// distance is small for names that one may have meant by the other.
+func distance(a, b string) (int, bool) {
+	far := edits(a, b)
+	if far <= max(2, len(b)/3) {
+		return far, true
+	}
+	return far, strings.Contains(b, a) || strings.HasPrefix(a, b+"/")
+}
+
+// edits is Levenshtein's distance in bytes.
+func edits(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, diagonal+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+func clip(text string, limit int) string { return text[:min(len(text), limit)] }

@@ -1,0 +1,151 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/url"
+	"os"
+	"strings"
+
+	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
+	"golang.org/x/crypto/ssh"
+	"golang.org/x/crypto/ssh/agent"
+	"golang.org/x/crypto/ssh/knownhosts"
+
+	"github.com/seed889630bf/lastword/transport/internal/dial"
+)
+
+// SSH is what ssh needs to know of the user. The configuration of other ssh
+// programs is not read: hosts have no other names than their own.
+type SSH struct {
+	Agent      string   // socket of the agent, as SSH_AUTH_SOCK names it
+	KnownHosts []string // files with the keys of hosts; those that do not exist are passed over
+	Keys       []string // files with private keys; those without a readable, unlocked key are passed over
+}
+
+// openSSH connects, and keeps the connection until closing or ctx ends.
+func openSSH(ctx context.Context, u *url.URL, o Options, m *meter) (source, error) {
+	command, err := uploadPackOf(u)
+	if err != nil {
+		return nil, err
+	}
+	port := u.Port()
+	if port == "" {
+		port = "22"
+	}
+	address := net.JoinHostPort(u.Hostname(), port)
+	config, hangUp, err := clientConfig(ctx, u, address, o.SSH)
+	if err != nil {
+		return nil, err
+	}
+	defer hangUp()
+	conn, err := o.Allow.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	closing := func() { stop(); _ = conn.Close() }
+	s, err := startSSH(conn, address, config, command, m)
+	if err != nil {
+		closing()
+		return nil, explainSSH(ctx, u.Hostname(), m, err)
+	}
+	return &wire{session: s, host: u.Hostname(), meter: m, limits: o.Limits.orDefaults(), closing: closing}, nil
+}
+
+// uploadPackOf is the command that every git server knows, its argument quoted
+// as git quotes it. A path that would read as an option is refused.
+func uploadPackOf(u *url.URL) (string, error) {
+	path := u.Path
+	if strings.HasPrefix(path, "/~") {
+		path = path[1:]
+	}
+	path = strings.TrimPrefix(path, "~/") // the command starts in the user's home
+	if path == "" || path == "/" || strings.HasPrefix(path, "-") || strings.ContainsAny(path, "\x00\n") {
+		return "", invalid("the ssh URL names no repository; write it as ssh://user@host/path")
+	}
+	return "git-upload-pack '" + strings.NewReplacer("'", `'\''`, "!", `'\!'`).Replace(path) + "'", nil
+}
+
+func clientConfig(ctx context.Context, u *url.URL, address string, o SSH) (*ssh.ClientConfig, func(), error) {
+	hosts, err := knownHosts(o.KnownHosts)
+	if err != nil {
+		return nil, nil, err
+	}
+	signers, hangUp := o.signers(ctx)
+	if len(signers) == 0 {
+		hangUp()
+		return nil, nil, invalid("ssh has no key to show: start an agent (SSH_AUTH_SOCK) or use https with a token; %s", tokenHint)
+	}
+	user := u.User.Username()
+	if user == "" {
+		user = "git"
+	}
+	return &ssh.ClientConfig{
+		User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(signers...)},
+		HostKeyCallback: hosts.HostKeyCallback(), HostKeyAlgorithms: hosts.HostKeyAlgorithms(address),
+	}, hangUp, nil
+}
+
+// hostKeys are the keys that hosts are known by.
+type hostKeys interface {
+	HostKeyCallback() ssh.HostKeyCallback
+	HostKeyAlgorithms(hostWithPort string) []string
+}
+
+func knownHosts(files []string) (hostKeys, error) {
+	var there []string
+	for _, name := range files {
+		if _, err := os.Stat(name); err == nil {
+			there = append(there, name)
+		}
+	}
+	if len(there) == 0 { // go-git would look in places of its own
+		return nil, invalid("ssh knows no hosts: there is no known_hosts file; connect once with ssh, or use https")
+	}
+	db, err := gitssh.NewKnownHostsDb(there...)
+	if err != nil {
+		return nil, invalid("the known_hosts files cannot be read: %s", line(err.Error()))
+	}
+	return db, nil
+}
+
+// signers are those of the agent, and of the files that it does not hold. They
+// work until the agent is hung up on.
+func (o SSH) signers(ctx context.Context) ([]ssh.Signer, func()) {
+	var all []ssh.Signer
+	hangUp := func() {}
+	if conn, err := new(net.Dialer).DialContext(ctx, "unix", o.Agent); o.Agent != "" && err == nil {
+		hangUp = func() { _ = conn.Close() }
+		all, _ = agent.NewClient(conn).Signers() // without, there are the files
+	}
+	for _, name := range o.Keys {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			continue
+		}
+		if key, err := ssh.ParsePrivateKey(text); err == nil {
+			all = append(all, key)
+		}
+	}
+	return all, hangUp
+}
+
+func explainSSH(ctx context.Context, host string, m *meter, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if key, ok := errors.AsType[*knownhosts.KeyError](err); ok && len(key.Want) == 0 {
+		return invalid("%s is not among the known hosts; connect once with ssh and check its key, or use https", host)
+	} else if ok {
+		return invalid("%s shows another key than the known one: somebody may be listening; check known_hosts", host)
+	}
+	if _, ok := errors.AsType[*knownhosts.RevokedError](err); ok {
+		return invalid("%s shows a key that was revoked; check known_hosts", host)
+	}
+	if strings.Contains(err.Error(), "unable to authenticate") {
+		return invalid("%s accepts none of the keys; check that the agent holds the right one, or use https", host)
+	}
+	return dial.Explain(ctx, host, err)
+}

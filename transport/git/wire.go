@@ -1,0 +1,135 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
+	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// session is a conversation with git-upload-pack; go-git's sessions are.
+type session interface {
+	AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRefs, error)
+	UploadPack(ctx context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse, error)
+}
+
+// wire is a source behind a network.
+type wire struct {
+	session session
+	host    string
+	meter   *meter
+	limits  Limits
+	closing func()
+}
+
+func (w *wire) close() { w.closing() }
+
+func (w *wire) refs(ctx context.Context) (*refs, error) {
+	adv, err := w.advertised(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return advertised(adv), nil
+}
+
+func (w *wire) advertised(ctx context.Context) (*packp.AdvRefs, error) {
+	adv, err := w.session.AdvertisedReferencesContext(ctx)
+	if err != nil {
+		return nil, explain(ctx, w.host, w.meter, err)
+	}
+	return adv, nil
+}
+
+// objects asks for the refs first, for the server's capabilities come with them.
+func (w *wire) objects(ctx context.Context, commit plumbing.Hash) (objects, error) {
+	adv, err := w.advertised(ctx)
+	if err != nil {
+		return nil, err
+	}
+	request := wanting(commit, adv.Capabilities)
+	answer, err := w.session.UploadPack(ctx, request)
+	if err != nil {
+		return nil, w.explainWant(ctx, adv, commit, err)
+	}
+	defer answer.Close()
+	p, err := receive(ctx, packOf(answer, request.Capabilities), w.limits)
+	w.meter.flush()
+	if err != nil {
+		return nil, w.explainPack(ctx, err)
+	}
+	return p, nil
+}
+
+// wanting asks for one commit without its history, where the server can do that,
+// and for nothing that would make the server keep a state.
+func wanting(commit plumbing.Hash, offered *capability.List) *packp.UploadPackRequest {
+	request := packp.NewUploadPackRequest()
+	request.Wants = []plumbing.Hash{commit}
+	wish := func(c capability.Capability, values ...string) bool {
+		return offered.Supports(c) && request.Capabilities.Set(c, values...) == nil
+	}
+	if !wish(capability.Sideband64k) {
+		wish(capability.Sideband)
+	}
+	if wish(capability.Shallow) {
+		request.Depth = packp.DepthCommits(1)
+	}
+	wish(capability.OFSDelta)
+	wish(capability.NoProgress)
+	wish(capability.Agent, "lastword")
+	return request
+}
+
+func packOf(answer io.Reader, agreed *capability.List) io.Reader {
+	switch {
+	case agreed.Supports(capability.Sideband64k):
+		return sideband.NewDemuxer(sideband.Sideband64k, answer)
+	case agreed.Supports(capability.Sideband):
+		return sideband.NewDemuxer(sideband.Sideband, answer)
+	}
+	return answer
+}
+
+// explainWant blames the commit where it stands behind no ref: few servers give
+// out such a one, and go-git has only the text of their refusal.
+func (w *wire) explainWant(ctx context.Context, adv *packp.AdvRefs, commit plumbing.Hash, err error) error {
+	told := explain(ctx, w.host, w.meter, err)
+	if ctx.Err() != nil || w.meter.err != nil || advertised(adv).has(commit) {
+		return told
+	}
+	if messages.CodeOf(told) != messages.Code(messages.CauseTransportClosed) || unwrap(err) != nil {
+		return told
+	}
+	return invalid("%s does not give out the commit %s, which is not the head of a branch or tag; name one that is: %s",
+		w.host, commit, line(err.Error()))
+}
+
+func (r *refs) has(commit plumbing.Hash) bool {
+	if r.head == commit {
+		return true
+	}
+	for name, id := range r.names {
+		if id == commit || r.peeled[name] == commit {
+			return true
+		}
+	}
+	return false
+}
+
+// explainPack tells a connection that broke from a pack that is wrong.
+func (w *wire) explainPack(ctx context.Context, err error) error {
+	known := messages.CodeOf(err) != ""
+	if ctx.Err() != nil || w.meter.err != nil || known {
+		return explain(ctx, w.host, w.meter, err)
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return undelivered("%s closed the connection before all was sent; try again", w.host)
+	}
+	return damaged("the pack from "+w.host, err)
+}
