@@ -58,6 +58,9 @@ func scanners() []scanner {
 	return []scanner{
 		{"Go", golang},
 		{"Python", python},
+		{"Ruby", ruby},
+		{"JavaScript", javascript},
+		{"TypeScript", typescript},
 	}
 }
 
