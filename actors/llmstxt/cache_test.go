@@ -1,0 +1,209 @@
+package llmstxt_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/fstest"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/llmstxt/address"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// remote is a repository whose commit is known before it is read, and counts how often it is.
+type remote struct {
+	commit string
+	files  fstest.MapFS
+	reads  atomic.Int64
+}
+
+func newRemote() *remote {
+	return &remote{commit: strings.Repeat("a1", 20), files: fstest.MapFS{
+		"README.md": {Data: []byte("# Garden\n\nGrows things in rows and beds.\n")},
+		"guide.md":  {Data: []byte("# Guide\n\nHow to grow things in a small garden.\n")},
+	}}
+}
+
+func (r *remote) config(cache, version string) llmstxt.Config {
+	return llmstxt.Config{Cache: cache, Version: version, Open: func(_ context.Context, at address.Address) (*llmstxt.Material, error) {
+		return &llmstxt.Material{
+			Name: "garden", Origin: scan.ParseOrigin(at.URL, r.commit, ""), Key: at.URL + " " + r.commit,
+			Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
+				r.reads.Add(1)
+				return r.files, nil
+			},
+		}, nil
+	}}
+}
+
+// generate runs the job on the repository and gives what it came to, and the files.
+func (r *remote) generate(t *testing.T, in llmstxt.Input, config llmstxt.Config) (llmstxt.Result, map[string]string) {
+	t.Helper()
+	in.Repository, in.Out = "https://example.com/plants/garden", t.TempDir()
+	job, err := llmstxt.Job(in, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := completed(t, job)
+	var result llmstxt.Result
+	if err := json.Unmarshal(state.End.Result, &result); err != nil {
+		t.Fatal(err)
+	}
+	return result, tree(t, in.Out)
+}
+
+// Issue: "Results cached by commit, options and tool version."
+func TestResultsAreCached(t *testing.T) {
+	r, cache := newRemote(), filepath.Join(t.TempDir(), "made", "on", "demand")
+	first, files := r.generate(t, llmstxt.Input{Ctx: true}, r.config(cache, "1"))
+	again, same := r.generate(t, llmstxt.Input{Ctx: true}, r.config(cache, "1"))
+	if r.reads.Load() != 1 || first.Cached || !again.Cached {
+		t.Errorf("read %d times; cached %v and %v", r.reads.Load(), first.Cached, again.Cached)
+	}
+	again.Cached = false
+	if again != first {
+		t.Errorf("the cached result is %+v, not %+v", again, first)
+	}
+	for name, text := range files {
+		if same[name] != text {
+			t.Errorf("%s is other than it was", name)
+		}
+	}
+	for what, change := range map[string]func() (llmstxt.Input, llmstxt.Config){
+		"options": func() (llmstxt.Input, llmstxt.Config) {
+			return llmstxt.Input{Ctx: true, LinkStyle: "raw"}, r.config(cache, "1")
+		},
+		"version": func() (llmstxt.Input, llmstxt.Config) { return llmstxt.Input{Ctx: true}, r.config(cache, "2") },
+		"commit": func() (llmstxt.Input, llmstxt.Config) {
+			r.commit = strings.Repeat("b2", 20)
+			return llmstxt.Input{Ctx: true}, r.config(cache, "1")
+		},
+		"no cache": func() (llmstxt.Input, llmstxt.Config) { return llmstxt.Input{Ctx: true}, r.config("", "1") },
+	} {
+		before := r.reads.Load()
+		in, config := change()
+		if result, _ := r.generate(t, in, config); result.Cached || r.reads.Load() != before+1 {
+			t.Errorf("with another %s the cached result is taken", what)
+		}
+	}
+}
+
+// A cache is never believed: what was tampered with, cut or removed is made anew.
+func TestSpoiltCacheIsAMiss(t *testing.T) {
+	for what, spoil := range map[string]func(entry string) error{
+		"a file changed": func(e string) error { return os.WriteFile(filepath.Join(e, "llms.txt"), []byte("# Evil\n"), 0o600) },
+		"a file gone":    func(e string) error { return os.Remove(filepath.Join(e, "llms.json")) },
+		"no index":       func(e string) error { return os.Remove(filepath.Join(e, "result.json")) },
+		"index cut":      func(e string) error { return os.Truncate(filepath.Join(e, "result.json"), 10) },
+		"index empty":    func(e string) error { return os.WriteFile(filepath.Join(e, "result.json"), []byte("{}"), 0o600) },
+		"a link out":     func(e string) error { return errors.Join(os.RemoveAll(e), os.Symlink(t.TempDir(), e)) },
+	} {
+		r, cache := newRemote(), t.TempDir()
+		_, want := r.generate(t, llmstxt.Input{}, r.config(cache, "1"))
+		entries, err := os.ReadDir(cache)
+		if err != nil || len(entries) != 1 {
+			t.Fatalf("the cache holds %v, %v", entries, err)
+		}
+		if err := spoil(filepath.Join(cache, entries[0].Name())); err != nil {
+			t.Fatal(err)
+		}
+		result, files := r.generate(t, llmstxt.Input{}, r.config(cache, "1"))
+		if result.Cached || r.reads.Load() != 2 {
+			t.Errorf("%s: taken from the cache all the same", what)
+		}
+		for name, text := range want {
+			if files[name] != text {
+				t.Errorf("%s: %s differs", what, name)
+			}
+		}
+	}
+}
+
+func TestCacheKeepsTheLatest(t *testing.T) {
+	r, cache := newRemote(), t.TempDir()
+	for i := range 70 {
+		r.commit = strings.Repeat("0", 38) + string(rune('a'+i/16%6)) + string("0123456789abcdef"[i%16])
+		r.generate(t, llmstxt.Input{Full: llmstxt.FullNone}, r.config(cache, "1"))
+	}
+	entries, err := os.ReadDir(cache)
+	if err != nil || len(entries) != 64 {
+		t.Errorf("the cache holds %d results (%v), want 64", len(entries), err)
+	}
+}
+
+func TestFullAllPacksEveryTextFile(t *testing.T) {
+	r := newRemote()
+	r.files["src/deep/x.c"] = &fstest.MapFile{Data: []byte("int x;\n")}
+	r.files["testdata/in.txt"] = &fstest.MapFile{Data: []byte("input\n")}
+	r.files["logo.png"] = &fstest.MapFile{Data: []byte("\x89PNG\x00")}
+	r.files["big.txt"] = &fstest.MapFile{Data: []byte(strings.Repeat("0123456789abcde\n", 60000))}
+	result, files := r.generate(t, llmstxt.Input{Full: llmstxt.FullAll}, r.config("", ""))
+	full := files["plants/garden/garden-llms-full.txt"]
+	for _, name := range []string{"README.md", "guide.md", "src/deep/x.c", "testdata/in.txt", "big.txt"} {
+		if strings.Count(full, "\n## "+name+"\n") != 1 {
+			t.Errorf("%s is not in it once", name)
+		}
+	}
+	if strings.Contains(full, "logo.png") || !strings.Contains(full, string(r.files["big.txt"].Data)) || result.Files != 5 || result.Dropped != 0 {
+		t.Errorf("%d files, %d dropped, %d bytes", result.Files, result.Dropped, len(full))
+	}
+}
+
+// Issue: "--size-budget drops the least important first and says what it dropped."
+func TestSizeBudget(t *testing.T) {
+	r := newRemote()
+	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g", "h"} {
+		r.files["docs/"+name+".md"] = &fstest.MapFile{Data: []byte("# On " + name + "\n\nSomething that is worth knowing about it.\n" +
+			strings.Repeat("More of it, line by line.\n", 40))}
+	}
+	in := llmstxt.Input{Repository: "https://example.com/plants/garden", Out: t.TempDir(), Ctx: true, Full: llmstxt.FullAll, SizeBudget: 3000}
+	job, err := llmstxt.Job(in, r.config("", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := completed(t, job)
+	var d render.Document
+	files := tree(t, in.Out)
+	if err := json.Unmarshal([]byte(files["plants/garden/garden-llms.json"]), &d); err != nil {
+		t.Fatal(err)
+	}
+	dropped := map[string]int{}
+	for _, x := range d.Dropped {
+		dropped[x.Artifact]++
+	}
+	for _, a := range state.Artifacts {
+		said := slices.ContainsFunc(state.Log.Lines, func(l messages.LogLine) bool { return strings.HasPrefix(l.Text, a.Name+": dropped ") })
+		if a.Name != "llms.json" && (a.Bytes > in.SizeBudget || said != (dropped[a.Name] > 0)) {
+			t.Errorf("%s has %d bytes, said %v, %d dropped", a.Name, a.Bytes, said, dropped[a.Name])
+		}
+	}
+	if dropped["llms-full.txt"] == 0 || dropped["llms-ctx.txt"] == 0 || !strings.Contains(files["plants/garden/garden-llms-full.txt"], "\n## README.md\n") {
+		t.Errorf("dropped %v", d.Dropped)
+	}
+}
+
+func TestUnusableOptions(t *testing.T) {
+	for _, in := range []llmstxt.Input{
+		{Full: "some"}, {Format: 3}, {LinkStyle: "red"}, {SizeBudget: 100}, {SizeBudget: -1}, {BaseURL: "ftp://x"}, {MaxFiles: -1},
+		{Repository: "https://user:secret@example.com/o/r"}, {Repository: "-x"}, {Repository: "https://github.com/owner"},
+	} {
+		if in.Repository == "" {
+			in.Repository = "o/r"
+		}
+		in.Out = "out"
+		_, err := llmstxt.Job(in, llmstxt.Config{})
+		if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%+v: %v, want invalid input", in, err)
+		}
+	}
+}
