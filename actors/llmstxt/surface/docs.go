@@ -37,37 +37,50 @@ func plain(doc string) string {
 }
 
 // firstParagraph is what precedes the first blank line, tag or list of
-// arguments; a heading yields to the prose below it, and a doc that has nothing
-// but what is returned says that.
+// arguments; a heading or code yields to the prose below it, and a doc that has
+// nothing but what is returned says that.
 func firstParagraph(doc string) string {
-	var kept []string
-	heading, returned := "", ""
-	for line := range strings.Lines(doc) {
-		line = strings.TrimSpace(line)
-		switch {
-		case line == "" && len(kept) == 0, isDirective(line):
-		case isRule(line):
-			if len(kept) == 1 {
-				heading, kept = kept[0], nil
-			}
-		case line == "" || isTag(line) || isExample(line):
-			if len(kept) > 0 {
-				return strings.Join(kept, " ")
-			}
-			if text := returns(line); returned == "" {
-				returned = text
-			}
-			if isExample(line) {
-				return firstOf(heading, returned)
-			}
-		default:
-			if returned != "" {
-				return returned
-			}
-			kept = append(kept, line)
+	var p paragraph
+	for _, line := range dedent(doc) {
+		if p.line(line) {
+			break
 		}
 	}
-	return firstOf(strings.Join(kept, " "), heading, returned)
+	return firstOf(strings.Join(p.kept, " "), p.returned, p.heading, p.code)
+}
+
+type paragraph struct {
+	kept                    []string
+	heading, returned, code string
+	aside                   bool // in the body of a directive
+}
+
+// line takes the next line and tells whether the paragraph is over.
+func (p *paragraph) line(line string) bool {
+	text := strings.TrimLeft(line, " ")
+	indented := len(text) < len(line)
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "@description "), "@brief ")
+	p.aside = isDirective(text) || p.aside && (indented || text == "")
+	switch {
+	case p.aside:
+		return len(p.kept) > 0
+	case isRule(text):
+		if len(p.kept) == 1 {
+			p.heading, p.kept = p.kept[0], nil
+		}
+	case text == "" || isTag(text):
+		p.returned = firstOf(p.returned, returns(text))
+		return len(p.kept) > 0
+	case isExample(text):
+		return true
+	case len(p.kept) == 0 && strings.HasPrefix(line, "  "):
+		p.code = firstOf(p.code, text)
+	case p.returned != "":
+		return true
+	default:
+		p.kept = append(p.kept, text)
+	}
+	return false
 }
 
 func firstOf(texts ...string) string {
@@ -88,7 +101,12 @@ func isRule(line string) bool {
 }
 
 func isDirective(line string) bool {
-	return strings.HasPrefix(line, ".. ") || strings.HasPrefix(line, "@!") || strings.HasPrefix(line, ":call-seq:")
+	for _, mark := range []string{".. ", "@!", ":call-seq:", "call-seq:", "!!! "} {
+		if strings.HasPrefix(line, mark) {
+			return true
+		}
+	}
+	return false
 }
 
 func isExample(line string) bool {
@@ -102,7 +120,7 @@ func isTag(line string) bool {
 	}
 	switch line {
 	case "Args:", "Arguments:", "Parameters:", "Returns:", "Return:", "Yields:", "Raises:", "Example:", "Examples:",
-		"Attributes:", "Usage:", "Note:", "Notes:", "Options:":
+		"Attributes:", "Globals:", "Outputs:", "Usage:", "Note:", "Notes:", "Options:":
 		return true
 	}
 	return false
@@ -134,21 +152,20 @@ func returns(line string) string {
 	return ""
 }
 
-// dedent gives the lines without the indentation that all but the first share.
+// dedent gives the lines without the indentation that all share; the first
+// line of a docstring begins behind its quotes and does not count.
 func dedent(doc string) []string {
 	lines := strings.Split(strings.ReplaceAll(doc, "\t", "    "), "\n")
 	least := -1
-	for _, line := range lines[1:] {
-		if text := strings.TrimLeft(line, " "); text != "" && (least < 0 || len(line)-len(text) < least) {
+	for i, line := range lines {
+		text := strings.TrimLeft(line, " ")
+		if text != "" && (i > 0 || len(text) < len(line)) && (least < 0 || len(line)-len(text) < least) {
 			least = len(line) - len(text)
 		}
 	}
 	for i, line := range lines {
-		if i > 0 && least > 0 {
-			line = line[min(least, len(line)-len(strings.TrimLeft(line, " "))):]
-		}
-		lines[i] = strings.TrimRight(line, " ")
+		spaces := len(line) - len(strings.TrimLeft(line, " "))
+		lines[i] = strings.TrimRight(line[min(max(least, 0), spaces):], " ")
 	}
-	lines[0] = strings.TrimLeft(lines[0], " ")
 	return lines
 }

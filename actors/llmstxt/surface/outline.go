@@ -59,6 +59,8 @@ func scanners() []scanner {
 		{"Go", golang},
 		{"Python", python},
 		{"Ruby", ruby},
+		{"Elixir", elixir},
+		{"Shell", shell},
 		{"JavaScript", javascript},
 		{"TypeScript", typescript},
 	}

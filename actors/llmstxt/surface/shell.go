@@ -1,0 +1,175 @@
+package surface
+
+import "strings"
+
+func shell(text []byte) Outline {
+	s := shellFile{lines: strings.Split(string(text), "\n"), at: map[string]bool{}, inside: -1}
+	s.read()
+	if len(s.open) > 0 {
+		s.next, s.open, s.distrust = s.opened, nil, true
+		s.read()
+	}
+	s.remarks.end()
+	return Outline{Doc: plain(s.remarks.head), Symbols: s.symbols}
+}
+
+type shellFile struct {
+	lines    []string
+	next     int    // index of the line to read
+	open     []byte // quotes and brackets that go on over the line's end
+	opened   int    // index of the line after the one that opened the outermost
+	distrust bool   // an earlier quote was never closed: let none pass a line's end
+	ends     []shellEnd
+	unended  int // texts that seemed to begin and had no end
+	inside   int // column of the function that the line is in, else -1
+	used     bool
+	remarks  remarks
+	at       map[string]bool
+	symbols  []Symbol
+}
+
+// shellEnd is the line that ends a here-document.
+type shellEnd struct {
+	tag    string
+	tabbed bool // "<<-"
+}
+
+func (s *shellFile) read() {
+	for s.next < len(s.lines) {
+		line := s.lines[s.next]
+		s.next++
+		s.usage(line)
+		if len(s.open) == 0 {
+			s.line(line)
+		}
+		outside := len(s.open) == 0
+		s.quotes(line)
+		if s.distrust {
+			s.open = s.open[:0]
+		}
+		if outside {
+			s.opened = s.next
+		}
+		s.documents()
+	}
+}
+
+func (s *shellFile) line(line string) {
+	column, text := indentation(line)
+	switch {
+	case text == "":
+		return
+	case text[0] == '#':
+		if s.next > 1 || !strings.HasPrefix(text, "#!") {
+			s.remarks.add(s.next, strings.TrimLeft(text, "#"))
+		}
+		return
+	}
+	doc := s.remarks.above(s.next)
+	if s.inside >= 0 {
+		if column <= s.inside && (text[0] == '}' || text[0] == ')') {
+			s.inside = -1
+			return
+		}
+		if column > s.inside {
+			return
+		}
+	}
+	if name, rest := shellFunction(text); name != "" {
+		s.function(column, name, rest, doc)
+		return
+	}
+	s.sourced(text)
+}
+
+func (s *shellFile) function(column int, name, rest, doc string) {
+	if s.inside = column; strings.HasSuffix(rest, "}") || strings.HasSuffix(rest, ")") {
+		s.inside = -1
+	}
+	if name[0] != '_' {
+		s.add(Symbol{Name: name, Kind: Function, Signature: name + "()", Doc: summary(doc), Line: s.next})
+	}
+}
+
+func (s *shellFile) add(symbol Symbol) {
+	if !s.at[symbol.Name] {
+		s.at[symbol.Name] = true
+		s.symbols = append(s.symbols, symbol)
+	}
+}
+
+// shellFunction is the name that a line defines and what follows on the line.
+func shellFunction(text string) (name, rest string) {
+	after, keyword := afterKeyword(text, "function")
+	if !keyword {
+		after = text
+	}
+	i := 0
+	for i < len(after) && (isWord(after[i]) || strings.IndexByte("-.:@+", after[i]) >= 0 && i > 0) {
+		i++
+	}
+	name, rest = after[:i], strings.TrimLeft(after[i:], " \t")
+	if identifier(name) == "" {
+		return "", ""
+	}
+	brackets, ok := strings.CutPrefix(rest, "(")
+	if ok {
+		brackets, ok = strings.CutPrefix(strings.TrimLeft(brackets, " "), ")")
+		rest = strings.TrimSpace(brackets)
+	}
+	if !ok && !keyword || rest != "" && strings.IndexByte("{(#[", rest[0]) < 0 {
+		return "", ""
+	}
+	return name, strings.TrimSpace(rest)
+}
+
+// sourced keeps the files that a script takes in.
+func (s *shellFile) sourced(text string) {
+	rest, ok := strings.CutPrefix(text, ". ")
+	if !ok {
+		rest, ok = strings.CutPrefix(text, "source ")
+	}
+	if !ok {
+		return
+	}
+	target, _, _ := strings.Cut(rest, " #")
+	target, _, _ = strings.Cut(target, ";")
+	target, _, _ = strings.Cut(target, " ||")
+	var fixed []string
+	for segment := range strings.SplitSeq(target, "/") {
+		segment = strings.Trim(segment, " \"'")
+		if !strings.ContainsAny(segment, "$()`{} \"") && segment != "." && segment != "" {
+			fixed = append(fixed, segment)
+		}
+	}
+	if len(fixed) > 0 {
+		s.add(Symbol{Name: strings.Join(fixed, "/"), Kind: Module, Signature: text, Line: s.next})
+	}
+}
+
+// usage keeps the first line that says how the script is called.
+func (s *shellFile) usage(line string) {
+	if s.used || len(line) > 4*signatureRunes {
+		return
+	}
+	i := strings.Index(strings.ToLower(line), "usage:")
+	if i < 0 || i+len("usage:") > len(line) {
+		return
+	}
+	text := line[i+len("usage:"):]
+	if strings.Trim(text, " \t\"'") == "" && s.next < len(s.lines) {
+		text = s.lines[s.next]
+	}
+	text = strings.TrimSpace(strings.Trim(strings.TrimSpace(text), "#\"'\\;"))
+	text, _, _ = strings.Cut(strings.TrimSuffix(text, `\n`), `" `)
+	fields := strings.Fields(text)
+	if len(fields) == 0 {
+		return
+	}
+	s.used = true
+	name := fields[0][strings.LastIndexByte(fields[0], '/')+1:]
+	if strings.ContainsAny(name, "$()`{}%<\"'[") || name == "" {
+		name = "usage"
+	}
+	s.add(Symbol{Name: name, Kind: Command, Signature: text, Line: s.next})
+}
