@@ -61,7 +61,7 @@ func (j *jsScope) assigned(name string, at int, v jsValue) {
 func (j *jsScope) assignedValue(name string, at int, v jsValue) {
 	d := jsDecl{kind: v.kind, from: at, at: at, body: v.body, exported: true}
 	d.name = firstOf(name, j.ownName(v.first), "default")
-	d.sig = j.signature(at, v.first+1)
+	d.sig = j.signature(at, v.first)
 	if d.kind == "" {
 		d.kind = Variable
 	}

@@ -255,19 +255,24 @@ func (j *jsScope) value(i, to int) jsValue {
 		v.sig = 0
 	}
 	v.end = j.valueEnd(i, to)
-	if v.kind == "" && v.end <= i+2 && j.isShort(i, v.end) {
+	if v.kind == "" && j.isShort(i, v.end) {
 		v.sig = v.end
 	}
 	return v
 }
 
-// isShort tells values that say something: numbers, names and short texts.
+// isShort tells values that say something on a line: a name, a number, a call.
 func (j *jsScope) isShort(i, end int) bool {
-	if end <= i || j.at(i).kind == openToken {
+	last := j.at(end - 1)
+	if end <= i || last.last != j.at(i).line || last.stop-j.at(i).start > 80 {
 		return false
 	}
-	last := j.at(end - 1)
-	return last.stop-j.at(i).start <= 80 && last.last == j.at(i).line
+	for ; i < end; i++ {
+		if j.is(i, "{") {
+			return false
+		}
+	}
+	return true
 }
 
 // functionEnd is the token before the body of the function that begins at i; i

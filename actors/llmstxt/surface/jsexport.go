@@ -51,14 +51,12 @@ func (j *jsScope) exportDefault(start, i, to int) int {
 	return j.exportValue(i, to)
 }
 
-// exportValue exports a value as the whole module.
+// exportValue exports a value as the default, or as the whole module.
 func (j *jsScope) exportValue(i, to int) int {
 	v := j.value(i, to)
 	switch {
 	case j.isWord(i) && v.end == i+1:
 		j.exports = append(j.exports, jsExport{local: j.str(i), name: j.str(i), kind: Variable, at: i})
-	case j.is(i, "{"):
-		j.object(i)
 	default:
 		d := jsDecl{name: "default", kind: Constant, from: i, at: i, body: v.body, exported: true}
 		d.sig = "default " + j.signature(i, max(v.sig, min(v.end, i+1)))
