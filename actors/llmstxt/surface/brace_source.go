@@ -87,6 +87,18 @@ func (s *source) until(i, end int, texts ...string) int {
 	return min(i, end)
 }
 
+// untilTyped is until where type arguments are groups, too.
+func (s *source) untilTyped(i, end int, texts ...string) int {
+	for i < end && !s.isOneOf(i, texts...) {
+		if next := s.angles(i); next > i {
+			i = next
+		} else {
+			i = s.skip(i)
+		}
+	}
+	return min(i, end)
+}
+
 // angles is the token after the <...> that begins at i; i where none does.
 func (s *source) angles(i int) int {
 	if !s.is(i, "<") {

@@ -63,6 +63,8 @@ func scanners() []scanner {
 		{"Shell", shell},
 		{"JavaScript", javascript},
 		{"TypeScript", typescript},
+		{"Rust", rust},
+		{"Java", java},
 	}
 }
 
