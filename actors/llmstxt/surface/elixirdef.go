@@ -217,6 +217,7 @@ func (e *elixirFile) structure(number int, keyword, rest string) {
 	if strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, "(") {
 		rest, _ = e.bracketed(rest)
 	}
+	rest = e.continued(rest)
 	module := e.scope().module
 	if module == "" {
 		return
@@ -240,5 +241,18 @@ func (e *elixirFile) callback(number int, keyword, value string) {
 	}
 	arguments, after := e.bracketed(after)
 	path := join(e.scope().module, ".", name) + "/" + strconv.Itoa(arity(arguments))
-	e.add(number, path, Function, "@"+keyword+" "+name+arguments+after)
+	e.add(number, path, Function, "@"+keyword+" "+name+arguments+e.continued(after))
+}
+
+// continued adds the lines that a line goes on over because it ends in the
+// middle of something.
+func (e *elixirFile) continued(s string) string {
+	for n := 0; n < elixirListLines && e.next < len(e.lines); n++ {
+		if !strings.HasSuffix(s, ",") && !strings.HasSuffix(s, "::") && !strings.HasSuffix(s, "|") {
+			break
+		}
+		s += " " + strings.TrimSpace(e.lines[e.next])
+		e.next++
+	}
+	return s
 }

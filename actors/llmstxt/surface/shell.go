@@ -24,7 +24,7 @@ type shellFile struct {
 	inside   int // column of the function that the line is in, else -1
 	used     bool
 	remarks  remarks
-	at       map[string]bool
+	at       map[string]bool // kinds with names that are kept
 	symbols  []Symbol
 }
 
@@ -92,8 +92,8 @@ func (s *shellFile) function(column int, name, rest, doc string) {
 }
 
 func (s *shellFile) add(symbol Symbol) {
-	if !s.at[symbol.Name] {
-		s.at[symbol.Name] = true
+	if key := string(symbol.Kind) + " " + symbol.Name; !s.at[key] {
+		s.at[key] = true
 		s.symbols = append(s.symbols, symbol)
 	}
 }
@@ -123,7 +123,7 @@ func shellFunction(text string) (name, rest string) {
 	return name, strings.TrimSpace(rest)
 }
 
-// sourced keeps the files that a script takes in.
+// sourced keeps the files that a script takes in from its own tree.
 func (s *shellFile) sourced(text string) {
 	rest, ok := strings.CutPrefix(text, ". ")
 	if !ok {
@@ -132,9 +132,13 @@ func (s *shellFile) sourced(text string) {
 	if !ok {
 		return
 	}
-	target, _, _ := strings.Cut(rest, " #")
-	target, _, _ = strings.Cut(target, ";")
-	target, _, _ = strings.Cut(target, " ||")
+	target := rest
+	for _, end := range []string{" #", ";", " ||", " &&", " 2>"} {
+		target, _, _ = strings.Cut(target, end)
+	}
+	if target = strings.Trim(target, " \"'"); target == "" || target[0] == '/' || target[0] == '~' {
+		return
+	}
 	var fixed []string
 	for segment := range strings.SplitSeq(target, "/") {
 		segment = strings.Trim(segment, " \"'")
@@ -147,9 +151,11 @@ func (s *shellFile) sourced(text string) {
 	}
 }
 
-// usage keeps the first line that says how the script is called.
+// usage keeps the first line that says how the script is called; a comment
+// further down is about a function.
 func (s *shellFile) usage(line string) {
-	if s.used || len(line) > 4*signatureRunes {
+	isComment := strings.HasPrefix(strings.TrimLeft(line, " \t"), "#")
+	if s.used || len(line) > 4*signatureRunes || isComment && s.remarks.begun {
 		return
 	}
 	i := strings.Index(strings.ToLower(line), "usage:")
@@ -162,13 +168,18 @@ func (s *shellFile) usage(line string) {
 	}
 	text = strings.TrimSpace(strings.Trim(strings.TrimSpace(text), "#\"'\\;"))
 	text, _, _ = strings.Cut(strings.TrimSuffix(text, `\n`), `" `)
+	text, _, _ = strings.Cut(text, `' `)
 	fields := strings.Fields(text)
 	if len(fields) == 0 {
 		return
 	}
 	s.used = true
 	name := fields[0][strings.LastIndexByte(fields[0], '/')+1:]
-	if strings.ContainsAny(name, "$()`{}%<\"'[") || name == "" {
+	switch name {
+	case "", ".", "echo", "eval", "source", "sh", "bash":
+		name = "usage"
+	}
+	if strings.ContainsAny(name, "$()`{}%<\"'[") {
 		name = "usage"
 	}
 	s.add(Symbol{Name: name, Kind: Command, Signature: text, Line: s.next})
