@@ -179,7 +179,7 @@ func (r *rustFile) item(i, to int, prefix string) int {
 	case "use":
 		end := r.until(at, to, ";")
 		if item.public {
-			r.use(item, at+1, end, prefix, 0)
+			r.use(rustUse{start: item.start, prefix: prefix}, at+1, end)
 		}
 		return end + 1
 	case "impl":

@@ -54,52 +54,64 @@ func (r *rustFile) associated(i, to int, owner string) int {
 	return r.skip(end)
 }
 
-// use adds the names of "pub use a::{b, c as d, e::*}".
-func (r *rustFile) use(item rustItem, from, to int, prefix string, depth int) {
-	if depth > deepestScope {
+// rustUse is one "pub use": where it stands, and the path around the names that
+// are read.
+type rustUse struct {
+	start  int
+	prefix string // of the module that it stands in
+	path   string
+	depth  int
+}
+
+// use adds the names of "a::{b, c as d, e::*}".
+func (r *rustFile) use(u rustUse, from, to int) {
+	if u.depth > deepestScope {
 		return
 	}
 	for i := from; i < to && !r.full(); i++ {
 		end := r.until(i, to, ",")
-		r.useTree(item, i, end, prefix, depth)
+		if i < end {
+			r.useTree(u, i, end)
+		}
 		i = end
 	}
 }
 
-func (r *rustFile) useTree(item rustItem, from, to int, prefix string, depth int) {
-	if from >= to {
-		return
-	}
+func (r *rustFile) useTree(u rustUse, from, to int) {
 	last := to - 1
 	if r.is(last, "}") {
-		open := int(r.at(last).pair)
-		if open >= from && open < last {
-			r.use(item, open+1, last, prefix, depth+1)
+		if open := int(r.at(last).pair); open >= from && open < last {
+			u.path += r.signature(from, open)
+			u.depth++
+			r.use(u, open+1, last)
 		}
 		return
 	}
-	name := r.rustName(last)
-	if r.is(last-1, "#") {
-		name = r.rustName(last - 2)
-	}
-	at := last
-	kind := guess(name)
-	switch {
-	case name == "_" || name == "":
+	name, kind := r.used(u, from, last)
+	if name == "_" || name == "" {
 		return
-	case name == "*":
-		kind, name = Module, r.signature(from, to)
-	case name == "self" && r.is(last-1, "{"):
-		name, kind = r.rustName(last-3), Module
-	case from == last && depth == 0:
-		kind = Module
 	}
 	doc := ""
-	if depth == 0 {
-		doc = r.doc(item.start)
+	if u.depth == 0 {
+		doc = r.doc(u.start)
 	}
 	r.add(Symbol{
-		Name: qualify(prefix, "::", name), Kind: kind, Signature: "pub use " + r.signature(from, to), Doc: doc,
-		Line: int(r.at(at).line),
+		Name: qualify(u.prefix, "::", name), Kind: kind, Signature: "pub use " + u.path + r.signature(from, to), Doc: doc,
+		Line: int(r.at(last).line),
 	})
+}
+
+// used is the name that the tokens up to the last one give to what they use.
+func (r *rustFile) used(u rustUse, from, last int) (name string, kind Kind) {
+	name = r.str(last)
+	switch {
+	case name == "*":
+		return u.path + r.signature(from, last+1), Module
+	case name == "self":
+		path := strings.TrimSuffix(u.path, "::")
+		return path[strings.LastIndexByte(path, ':')+1:], Module
+	case from == last && u.depth == 0:
+		return name, Module
+	}
+	return name, guess(name)
 }
