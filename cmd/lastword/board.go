@@ -84,16 +84,18 @@ func logged(l messages.LogLevel) sgr {
 }
 
 func (b *board) task(t messages.TaskState, now time.Time, tick, widest int, ascii bool) []span {
-	p := b.phases[t.Name]
-	end := p.ended
-	if end.IsZero() {
-		end = now
-	}
+	p, end := b.phases[t.Name], now
+	sign, as := signOf(t.Status, tick, ascii)
 	words := p.words
-	if t.Status == messages.TaskRunning {
+	switch last := b.state.End; {
+	case !p.ended.IsZero():
+		end = p.ended
+	case last != nil: // the run ended without a word of the task
+		sign, _ = signOf(messages.TaskGone, tick, ascii)
+		end, as = last.At, yellow
+	case t.Status == messages.TaskRunning:
 		words = b.progress(t.Name)
 	}
-	sign, as := signOf(t.Status, tick, ascii)
 	return []span{{sign, as}, {"  " + pad(printable(t.Name), widest), bold},
 		{"  " + padLeft(elapsed(end.Sub(p.begun)), 8) + "  ", dim}, {words, ""}}
 }
@@ -141,7 +143,7 @@ func howFar(p messages.Progress) string {
 
 // foot is what holds for the run as a whole.
 func (b *board) foot(now time.Time) []span {
-	words := elapsed(now.Sub(b.state.QueuedAt))
+	words := "   " + printable(b.state.Queued.Job) + "  " + elapsed(now.Sub(b.state.QueuedAt))
 	if n := len(b.state.Artifacts); n > 0 {
 		bytes := int64(0)
 		for _, a := range b.state.Artifacts {

@@ -55,7 +55,8 @@ func during(task string) string {
 // result is what a job's result may say of itself.
 type result struct {
 	Title, Summary, Folder, Commit string
-	Files, Links                   int64
+	Files, Links, Dropped          int64
+	Cached                         bool
 }
 
 // outcome is empty where the result is not an object like that.
@@ -77,6 +78,12 @@ func (d *display) outcome(r result) {
 	words := count(r.Links, "link") + " from " + count(r.Files, "file")
 	if r.Commit != "" {
 		words += " at " + r.Commit[:min(12, len(r.Commit))]
+	}
+	if r.Dropped > 0 {
+		words += ", " + grouped(r.Dropped) + " dropped for their size"
+	}
+	if r.Cached {
+		words += ", from the cache"
 	}
 	fmt.Fprintf(d.stderr, "  %s, in %s\n", printable(words), printable(filepath.Join(d.out, filepath.FromSlash(r.Folder))))
 }

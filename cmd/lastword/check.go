@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,17 +9,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/transport/fetch"
 )
-
-// fetch reads what an address on the network holds, at most limit bytes.
-type fetch func(ctx context.Context, url string, limit int64) ([]byte, error)
 
 // checking is what check is asked for, and what it found.
 type checking struct {
 	repository string // "" where the file's own folder will do
 	stale      bool
 	json       bool
-	fetch      fetch
+	allow      fetch.Allow
 	report     checkReport
 }
 
@@ -41,26 +38,18 @@ type checkedFile struct {
 }
 
 type checkProblem struct {
-	Line     int        `json:"line"`
-	Rule     check.Rule `json:"rule"`
-	Severity severity   `json:"severity"`
-	Message  string     `json:"message"`
+	Line     int            `json:"line"`
+	Rule     check.Rule     `json:"rule"`
+	Severity check.Severity `json:"severity"`
+	Message  string         `json:"message"`
 }
 
-// severity says whether a problem is one for everybody, or for some.
-type severity string
-
-const (
-	severeError   severity = "error"
-	severeWarning severity = "warning"
-)
-
-func (f *checkedFile) problem(line int, rule check.Rule, s severity, format string, args ...any) {
+func (f *checkedFile) problem(line int, rule check.Rule, s check.Severity, format string, args ...any) {
 	f.Problems = append(f.Problems, checkProblem{line, rule, s, fmt.Sprintf(format, args...)})
 }
 
-func checkCommand(fetch fetch) *cobra.Command {
-	c := checking{fetch: fetch}
+func checkCommand() *cobra.Command {
+	var c checking
 	cmd := &cobra.Command{
 		Use:     "check <file|folder|URL>",
 		GroupID: working,
@@ -83,6 +72,8 @@ Exit codes:
 	flags.StringVar(&c.repository, "repository", "", "`folder` that relative links and --stale are about (default the file's)")
 	flags.BoolVar(&c.stale, "stale", false, "exit with 10 where the repository is past the commit of the links")
 	flags.BoolVar(&c.json, "json", false, "print what was found as one JSON document")
+	flags.BoolVar(&c.allow.HTTP, "allow-http", false, "read over http as well, which anybody on the way can read and change")
+	flags.BoolVar(&c.allow.Private, "allow-private", false, "read from private addresses and this machine")
 	must(cmd.MarkFlagDirname("repository"))
 	return cmd
 }
@@ -117,7 +108,7 @@ func (c *checking) tally() (faults, warnings int64, stale bool) {
 	for _, f := range c.report.Files {
 		stale = stale || f.Stale
 		for _, p := range f.Problems {
-			if p.Severity == severeError {
+			if p.Severity == check.Error {
 				faults++
 			} else {
 				warnings++

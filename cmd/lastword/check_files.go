@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/fetch"
 )
 
 // What check reads is bounded: the bytes of a file, and the depth, the entries and the files of a folder.
@@ -63,10 +64,7 @@ func isAddress(what string) bool {
 }
 
 func (c *checking) address(ctx context.Context, url string) error {
-	if c.fetch == nil {
-		return invalid("check cannot read an address; load %s into a file and name that", url)
-	}
-	text, err := c.fetch(ctx, url, checkBytes)
+	text, err := fetch.Get(ctx, url, c.allow, checkBytes)
 	if err != nil {
 		return err
 	}
@@ -94,7 +92,7 @@ func (c *checking) text(name, folder, text string) error {
 	doc, problems := check.Parse(text)
 	f := &checkedFile{Path: name, Title: doc.Title, Sections: len(doc.Sections), Problems: []checkProblem{}}
 	for _, p := range problems {
-		f.problem(p.Line, p.Rule, severeError, "%s", p.Message)
+		f.problem(p.Line, p.Rule, p.Severity(), "%s", p.Message)
 	}
 	links := placed(doc, text)
 	f.Links = len(links)

@@ -52,7 +52,7 @@ func (c *checking) targets(f *checkedFile, folder string, links []placedLink) er
 	}
 	for _, l := range links {
 		if name, relative := target(l.url); relative && len(roots) > 0 && !leads(roots, name) {
-			f.problem(l.line, ruleTarget, severeError, "the link %q leads to nothing that is there", l.url)
+			f.problem(l.line, ruleTarget, check.Error, "the link %q leads to nothing that is there", l.url)
 		}
 	}
 	return nil
@@ -99,7 +99,7 @@ func leads(roots []*os.Root, name string) bool {
 func (c *checking) pinned(f *checkedFile, folder string, links []placedLink) error {
 	line := 0
 	if f.Commit, line = commitOf(links); f.Commit == "" {
-		f.problem(1, rulePinned, severeError, "no link is pinned to a commit, so nobody can tell whether the file is stale")
+		f.problem(1, rulePinned, check.Error, "no link is pinned to a commit, so nobody can tell whether the file is stale")
 		return nil
 	}
 	where := cmp.Or(c.repository, folder)
@@ -115,7 +115,7 @@ func (c *checking) pinned(f *checkedFile, folder string, links []placedLink) err
 	}
 	f.Head, f.Stale = origin.Commit, origin.Commit != f.Commit
 	if f.Stale {
-		f.problem(line, ruleStale, severeWarning, "the links are pinned to %s, the repository is at %s", f.Commit, f.Head)
+		f.problem(line, ruleStale, check.Warning, "the links are pinned to %s, the repository is at %s", f.Commit, f.Head)
 	}
 	return nil
 }

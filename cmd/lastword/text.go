@@ -82,9 +82,9 @@ func elapsed(d time.Duration) string {
 	case d < time.Minute:
 		return fmt.Sprintf("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
 	case d < time.Hour:
-		return fmt.Sprintf("%d min %02d s", d/time.Minute, d%time.Minute/time.Second)
+		return fmt.Sprintf("%dm %02ds", d/time.Minute, d%time.Minute/time.Second)
 	}
-	return fmt.Sprintf("%d h %02d min", d/time.Hour, d%time.Hour/time.Minute)
+	return fmt.Sprintf("%dh %02dm", d/time.Hour, d%time.Hour/time.Minute)
 }
 
 func size(bytes int64) string {

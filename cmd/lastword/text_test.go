@@ -1,0 +1,51 @@
+package main
+
+import (
+	"testing"
+	"time"
+)
+
+func TestFit(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		columns int
+		want    string
+	}{
+		{"abc", 3, "abc"},
+		{"abcd", 3, "ab…"},
+		{"漢字", 4, "漢字"},
+		{"漢字", 3, "漢…"},
+		{"漢字漢", 4, "漢…"},
+		{"e\u0301e\u0301e\u0301", 2, "e\u0301…"},
+		{"abc", 0, ""},
+		{"abc", 1, "…"},
+		{"", 5, ""},
+	} {
+		got := fit(c.text, c.columns, "…")
+		if got != c.want || cells(got) > c.columns {
+			t.Errorf("%q in %d columns is %q, want %q", c.text, c.columns, got, c.want)
+		}
+	}
+	if got := fit("abcdef", 2, "..."); got != "" {
+		t.Errorf("dots that do not fit: %q", got)
+	}
+}
+
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1: "-1", -123456: "-123,456"} {
+		if got := grouped(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestElapsed(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0.0 s", 0: "0.0 s", 59999 * time.Millisecond: "59.9 s", 61 * time.Second: "1m 01s",
+		time.Hour + 2*time.Minute: "1h 02m",
+	} {
+		if got := elapsed(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}
