@@ -65,6 +65,8 @@ func scanners() []scanner {
 		{"TypeScript", typescript},
 		{"Rust", rust},
 		{"Java", java},
+		{"Kotlin", kotlin},
+		{"Swift", swift},
 	}
 }
 
