@@ -253,13 +253,8 @@ func (k *kotlinFile) property(item kotlinItem, to int) int {
 		}
 	}
 	end := k.lineEnd(name+1, to)
-	kind, shown := Variable, end
-	for shown > name+1 && k.is(shown, "by") {
-		shown--
-	}
-	if by := k.until(name, end, "by"); by < end {
-		shown = by
-	}
+	kind := Variable
+	shown := k.until(name, end, "by", "get", "set")
 	if k.is(item.at-1, "const") {
 		kind = Constant
 		if k.is(end, "=") {

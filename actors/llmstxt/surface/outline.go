@@ -67,6 +67,8 @@ func scanners() []scanner {
 		{"Java", java},
 		{"Kotlin", kotlin},
 		{"Swift", swift},
+		{"C#", csharp},
+		{"PHP", php},
 	}
 }
 
