@@ -1,87 +1,88 @@
 package scan
 
 import (
+	"bytes"
 	"path"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/manifest"
 )
 
-func isVCS(name string) bool {
-	return name == ".git" || name == ".hg" || name == ".svn" || name == ".jj"
-}
-
-func isVendored(name string) bool {
-	switch strings.ToLower(name) {
-	case "vendor", "node_modules", "third_party", "third-party", "thirdparty", "bower_components", "jspm_packages",
-		"pods", "carthage", ".venv", "venv", "site-packages", "__pycache__", ".tox", ".yarn", ".pnpm-store", ".gradle":
-		return true
-	}
-	return false
-}
-
-// isBinaryName saves opening what is never text.
-func isBinaryName(name string) bool {
-	switch strings.ToLower(path.Ext(name)) {
-	case ".png", ".jpg", ".jpeg", ".gif", ".webp", ".ico", ".bmp", ".tiff", ".avif", ".heic", ".psd",
-		".zip", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar", ".tar", ".jar", ".war", ".whl",
-		".pdf", ".woff", ".woff2", ".ttf", ".otf", ".eot", ".mp3", ".mp4", ".mov", ".avi", ".webm", ".wav", ".ogg", ".flac",
-		".exe", ".dll", ".so", ".dylib", ".a", ".o", ".obj", ".lib", ".syso", ".class", ".pyc", ".wasm", ".bin",
-		".db", ".sqlite", ".sqlite3", ".parquet", ".onnx", ".pt", ".gguf", ".safetensors":
-		return true
-	}
-	return false
-}
-
-func kindOf(at []string) Kind {
-	name := at[len(at)-1]
+func kindOf(name string, docs bool, language string, head []byte) Kind {
 	switch {
-	case isManifest(name):
+	case manifest.Known(name) || isManifest(name):
 		return Manifest
-	case isDocument(at):
+	case isDocument(name, docs, language) || isManPage(name, head):
 		return Document
 	case isConfig(name):
 		return Config
-	case Language(name) != "":
+	case language != "":
 		return Source
 	}
 	return Other
 }
 
+// isManifest knows the manifests that package manifest cannot read.
 func isManifest(name string) bool {
 	switch name {
-	case "go.mod", "package.json", "Cargo.toml", "pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "pom.xml",
-		"build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "mix.exs", "rebar.config", "Package.swift", "pubspec.yaml",
-		"deno.json", "CMakeLists.txt", "meson.build", "go.work", "dune-project", "build.sbt", "project.clj":
+	case "Pipfile", "environment.yml", "Gemfile", "build.sbt", "project.clj", "deps.edn", "shadow-cljs.edn",
+		"Cartfile", "Podfile", "vcpkg.json", "conanfile.txt", "conanfile.py", "WORKSPACE", "WORKSPACE.bazel",
+		"MODULE.bazel", "elm.json", "shard.yml", "gleam.toml", "stack.yaml", "cabal.project", "spago.yaml",
+		"spago.dhall", "cpanfile", "Makefile.PL", "Build.PL", "META6.json", "dub.json", "dub.sdl", "bower.json",
+		"lerna.json", "haxelib.json", "foundry.toml", "Move.toml", "Scarb.toml", "configure.ac", "build.xml",
+		"packages.config", "extension.toml", "plugin.xml", "galaxy.yml", "Chart.yaml":
 		return true
 	}
-	return strings.HasSuffix(name, ".gemspec") || strings.HasSuffix(name, ".csproj") || strings.HasSuffix(name, ".cabal")
-}
-
-func isDocument(at []string) bool {
-	name := at[len(at)-1]
-	switch strings.ToLower(path.Ext(name)) {
-	case ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc":
+	switch path.Ext(name) {
+	case ".vcxproj", ".nuspec", ".nimble", ".rockspec":
 		return true
-	case ".txt", "":
-		return isDocumentName(name) || path.Ext(name) != "" && underDocs(at)
+	case ".txt":
+		return strings.HasPrefix(name, "requirements")
 	}
 	return false
+}
+
+func isDocument(name string, docs bool, language string) bool {
+	switch ext := strings.ToLower(path.Ext(name)); ext {
+	case ".md", ".mdx", ".markdown", ".mdown", ".mkd", ".mkdn", ".qmd", ".rmd", ".livemd", ".rst", ".adoc",
+		".asciidoc", ".org", ".textile", ".pod", ".rdoc", ".creole", ".wiki", ".mediawiki", ".texi", ".texinfo",
+		".ronn", ".djot":
+		return true
+	case ".txt":
+		return docs || isDocumentName(name)
+	default:
+		return language == "" && isDocumentName(name) && (ext == "" || isReadme(name) || isLicence(name))
+	}
 }
 
 // isDocumentName knows the names that are prose even without an extension.
 func isDocumentName(name string) bool {
-	stem := strings.ToUpper(strings.TrimSuffix(name, path.Ext(name)))
+	stem, _, _ := strings.Cut(strings.ToUpper(name), ".")
 	switch stem {
-	case "README", "LICENSE", "LICENCE", "COPYING", "NOTICE", "AUTHORS", "CONTRIBUTORS", "PATENTS", "CHANGES", "CHANGELOG",
-		"HISTORY", "NEWS", "INSTALL", "CONTRIBUTING", "SECURITY", "UPGRADING":
+	case "NOTICE", "AUTHORS", "CONTRIBUTORS", "MAINTAINERS", "PATENTS", "COPYRIGHT", "CREDITS", "THANKS",
+		"CHANGES", "CHANGELOG", "HISTORY", "NEWS", "RELEASES", "RELEASE_NOTES", "RELEASE-NOTES", "ROADMAP",
+		"TODO", "BUGS", "INSTALL", "USAGE", "FAQ", "MANUAL", "TUTORIAL", "CONTRIBUTING", "HACKING", "SECURITY",
+		"SUPPORT", "GOVERNANCE", "UPGRADING", "MIGRATION", "ARCHITECTURE", "DESIGN", "CODE_OF_CONDUCT":
 		return true
 	}
-	return false
+	return isLicence(name) || isReadme(name)
 }
 
-func underDocs(at []string) bool {
-	for _, folder := range at[:len(at)-1] {
-		switch strings.ToLower(folder) {
-		case "doc", "docs", "documentation", "manual", "guides":
+// isReadme admits languages after the name: README.zh-CN, README_ja.txt.
+func isReadme(name string) bool {
+	rest, ok := strings.CutPrefix(strings.ToUpper(name), "README")
+	return ok && (rest == "" || strings.ContainsRune(".-_", rune(rest[0])))
+}
+
+// isManPage wants both: a section for extension, and the macros of one in the text.
+func isManPage(name string, head []byte) bool {
+	ext := strings.TrimPrefix(path.Ext(name), ".")
+	section := len(ext) > 0 && len(ext) <= 4 && ext[0] >= '1' && ext[0] <= '9'
+	if !section && ext != "man" && ext != "mdoc" && ext != "roff" {
+		return false
+	}
+	for _, macro := range []string{".TH ", ".Dd ", ".SH "} {
+		if bytes.HasPrefix(head, []byte(macro)) || bytes.Contains(head, []byte("\n"+macro)) {
 			return true
 		}
 	}
@@ -90,53 +91,39 @@ func underDocs(at []string) bool {
 
 func isConfig(name string) bool {
 	switch name {
-	case "Makefile", "makefile", "GNUmakefile", "Dockerfile", "Containerfile", "Justfile", "justfile", "Taskfile.yml", "Procfile",
-		".env.example", ".env.sample", ".editorconfig", ".gitignore", ".gitattributes", ".dockerignore":
+	case "Makefile", "makefile", "GNUmakefile", "Makefile.am", "Makefile.in", "Dockerfile", "Containerfile",
+		"Justfile", "justfile", "Taskfile", "Procfile", "Jenkinsfile", "Vagrantfile", "Rakefile", "Guardfile",
+		"Fastfile", "Brewfile", "Caddyfile", "Earthfile", "Tiltfile", "Snakefile", "SConstruct", "SConscript",
+		"BUILD", "BUILD.bazel", "CODEOWNERS", "Kconfig", "Doxyfile", "Berksfile", "Cakefile",
+		"meson_options.txt", "meson.options", "flake.nix", "default.nix", "shell.nix", "turbo.json", "nx.json",
+		"renovate.json", "jest.config.json", "app.json", "vercel.json", "firebase.json", "angular.json",
+		"tslint.json", "biome.json", "biome.jsonc", "global.json", "nuget.config", "NuGet.Config", "web.config",
+		"app.config", "phpunit.xml", "phpunit.xml.dist", "rust-toolchain", "buf.gen.yaml", "cloudbuild.json",
+		"appveyor.yml":
 		return true
 	}
 	switch strings.ToLower(path.Ext(name)) {
-	case ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".properties", ".env":
+	case ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".cnf", ".properties", ".env", ".mk", ".ninja",
+		".cmake", ".bazel", ".bzl", ".hcl", ".tfvars", ".props", ".targets", ".service", ".socket", ".timer",
+		".dockerfile", ".plist", ".editorconfig":
 		return true
 	}
 	stem := strings.TrimSuffix(name, path.Ext(name))
-	return strings.HasSuffix(stem, ".config") || strings.HasPrefix(name, "tsconfig") || strings.HasPrefix(name, "Dockerfile.")
+	return isRunControl(name) || strings.HasSuffix(stem, ".config") || strings.HasPrefix(name, "tsconfig") ||
+		strings.HasPrefix(name, "jsconfig") || strings.HasPrefix(name, "Dockerfile.")
 }
 
-// placeOf lets the outermost folder that says something decide, except that a
-// test below examples is still a test.
-func placeOf(at []string) Place {
-	if isTestName(at[len(at)-1]) {
-		return Test
+// isRunControl tells the dot files that set up tools: .npmrc, .eslintrc.json, .gitignore, .tool-versions.
+func isRunControl(name string) bool {
+	if !strings.HasPrefix(name, ".") {
+		return false
 	}
-	place := Product
-	for _, folder := range at[:len(at)-1] {
-		switch p := folderPlace(strings.ToLower(folder)); {
-		case p == Test || p == Meta:
-			return p
-		case p != Product:
-			place = p
-		}
+	stem, _, _ := strings.Cut(name[1:], ".")
+	switch stem {
+	case "env", "clang-format", "clang-tidy", "tool-versions", "python-version", "node-version", "ruby-version",
+		"java-version", "rspec", "formatter", "credo", "swiftlint", "rustfmt", "flake8", "mailmap",
+		"gitmodules", "gitattributes", "gitkeep", "editorconfig", "htaccess":
+		return true
 	}
-	return place
-}
-
-func folderPlace(folder string) Place {
-	switch folder {
-	case "testdata", "test", "tests", "__tests__", "test_data", "test-data", "fixtures", "__fixtures__", "__snapshots__",
-		"__mocks__", "mocks", "e2e", "spec", "specs", "benchmarks", "corpus":
-		return Test
-	case "example", "examples", "_example", "_examples", "sample", "samples", "demo", "demos", "cookbook":
-		return Example
-	}
-	if strings.HasPrefix(folder, ".") {
-		return Meta
-	}
-	return Product
-}
-
-func isTestName(name string) bool {
-	stem := strings.TrimSuffix(name, path.Ext(name))
-	low := strings.ToLower(stem)
-	return strings.HasSuffix(low, "_test") || strings.HasSuffix(low, ".test") || strings.HasSuffix(low, ".spec") ||
-		strings.HasSuffix(low, "_spec") || strings.HasPrefix(name, "test_") || name == "conftest.py"
+	return strings.HasSuffix(stem, "rc") || strings.HasSuffix(stem, "ignore")
 }

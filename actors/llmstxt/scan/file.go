@@ -2,72 +2,94 @@ package scan
 
 import (
 	"errors"
-	"fmt"
 	"io"
-	"strings"
+	"io/fs"
 )
 
 // file keeps the named file or leaves it out.
-func (w *walker) file(at []string) {
-	name := at[len(at)-1]
+func (w *walker) file(d *folder, name string) {
+	path := d.to(name)
 	if len(w.repo.Files) >= w.limits.Files {
-		w.leave(OverFiles, at, false, 0)
+		w.leave(OverFiles, path, false, 0)
 		return
 	}
 	if isBinaryName(name) {
-		w.leave(Binary, at, false, 0)
+		w.leave(Binary, path, false, 0)
 		return
 	}
-	head, size, err := w.look(nameOf(at))
+	head, size, err := w.open(d.files, d.in(name))
+	if err != nil {
+		w.leave(Unreadable, path, false, 0)
+		return
+	}
+	text := sniff(head, size <= int64(len(head)))
 	switch {
-	case err != nil:
-		w.leave(Unreadable, at, false, 0)
 	case size > w.limits.FileBytes:
-		w.leave(TooLarge, at, false, size)
-	case !isText(head, size):
-		w.leave(Binary, at, false, size)
+		w.leave(TooLarge, path, false, size)
+	case text == noText:
+		w.leave(Binary, path, false, size)
 	case w.bytes+size > w.limits.TotalBytes:
-		w.leave(OverBytes, at, false, size)
+		w.leave(OverBytes, path, false, size)
 	default:
 		w.bytes += size
-		w.repo.Files = append(w.repo.Files, describe(at, size, head))
+		w.repo.Files = append(w.repo.Files, d.describe(path, name, size, text.decode(head, true)))
 	}
 }
 
-// look gives the file's first bytes, valid until the next call, and its size.
-func (w *walker) look(name string) ([]byte, int64, error) {
-	f, err := w.files.Open(name)
+// open gives the file's first bytes, valid until the next call, and its size.
+// Of a file over the limit nothing is read.
+func (w *walker) open(files fs.FS, name string) ([]byte, int64, error) {
+	f, info, err := openRegular(files, name)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, 0, err
+	size := info.Size()
+	if size > w.limits.FileBytes {
+		return nil, size, nil
 	}
-	if !info.Mode().IsRegular() {
-		return nil, 0, fmt.Errorf("%s is no longer a regular file", name)
-	}
-	if info.Size() > w.limits.FileBytes {
-		return nil, info.Size(), nil
-	}
-	n, err := io.ReadFull(f, w.head)
-	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		return nil, 0, err
-	}
-	return w.head[:n], info.Size(), nil
+	n, err := readUpTo(f, w.head[:min(max(size, 0), HeadBytes)])
+	return w.head[:n], size, err
 }
 
-func describe(at []string, size int64, head []byte) File {
-	name := at[len(at)-1]
+func openRegular(files fs.FS, name string) (fs.File, fs.FileInfo, error) {
+	f, err := files.Open(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = irregular(name)
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// readUpTo fills buf as far as the file goes, which may have shrunk.
+func readUpTo(f io.Reader, buf []byte) (int, error) {
+	n, err := io.ReadFull(f, buf)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return n, err
+}
+
+func (d *folder) describe(path, name string, size int64, head []byte) File {
+	language := languageOf(name, head)
 	f := File{
-		Path: strings.Join(at, "/"), Size: size, Language: Language(name),
-		Kind: kindOf(at), Place: placeOf(at),
+		Path: path, Size: size, Language: language,
+		Kind: kindOf(name, d.docs, language, head), Place: d.place,
+	}
+	if isTestName(name) {
+		f.Place = Test
 	}
 	if isGenerated(name, head) {
 		f.Place = Generated
 	}
-	if f.Language == "Go" && (f.Place == Product || f.Place == Example) {
+	if language == "Go" && (f.Place == Product || f.Place == Example) {
 		f.Package, f.Imports = goHead(head)
 	}
 	return f

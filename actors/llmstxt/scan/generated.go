@@ -5,59 +5,47 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 )
 
-// isText tells text by the absence of NUL and by being UTF-8. The last rune may
-// be cut when the head is not the whole file.
-func isText(head []byte, size int64) bool {
-	if bytes.IndexByte(head, 0) >= 0 || bytes.HasPrefix(head, []byte("version https://git-lfs.")) {
-		return false
-	}
-	if utf8.Valid(head) {
-		return true
-	}
-	for cut := 1; cut < utf8.UTFMax && cut < len(head) && size > int64(len(head)); cut++ {
-		end := len(head) - cut
-		if utf8.RuneStart(head[end]) {
-			return utf8.Valid(head[:end])
-		}
-	}
-	return false
+func isGenerated(name string, head []byte) bool {
+	return isLock(name) || isGeneratedName(name) || hasGeneratedMark(head) || isMinified(name, head)
 }
 
-func isGenerated(name string, head []byte) bool {
-	return isGeneratedName(name) || hasGeneratedMark(head) || isMinified(name, head)
+// isLock tells the files in which package managers keep what they have chosen.
+func isLock(name string) bool {
+	switch name {
+	case "go.sum", "go.work.sum", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml", "shrinkwrap.yaml",
+		"packages.lock.json", "project.assets.json", "Package.resolved", "Cartfile.resolved", "Manifest.toml",
+		"renv.lock", "conda-lock.yml", "pylock.toml", "cabal.project.freeze", "Brewfile.lock.json",
+		".terraform.lock.hcl", "gradle.lockfile", "elm.lock.json", "paket.lock", "spago.lock":
+		return true
+	}
+	return strings.HasSuffix(name, ".lock") || strings.HasSuffix(name, ".lock.json") ||
+		strings.HasSuffix(name, ".lock.yaml")
 }
 
 func isGeneratedName(name string) bool {
-	switch name {
-	case "go.sum", "go.work.sum", "package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml",
-		"bun.lock", "deno.lock", "Cargo.lock", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock",
-		"Gemfile.lock", "composer.lock", "flake.lock", "mix.lock", "pubspec.lock", "Package.resolved":
-		return true
-	}
-	for _, end := range []string{".pb.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2_grpc.py", ".pb.ts",
-		".min.js", ".min.css", ".min.mjs", ".map", ".g.dart", ".generated.ts", "_generated.go"} {
+	for _, end := range []string{".pb.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", ".pb.ts",
+		"_pb.js", "_pb.ts", "_pb.d.ts", ".pb.swift", ".pb.rb", "_pb.rb", ".min.js", ".min.css", ".min.mjs",
+		"-min.js", ".bundle.js", ".chunk.js", ".chunk.css", ".map", ".g.dart", ".freezed.dart", ".gr.dart",
+		".generated.ts", ".generated.go", "_generated.go", "_generated.rs", ".designer.cs", ".Designer.cs",
+		".g.cs", ".g.i.cs", ".tsbuildinfo"} {
 		if strings.HasSuffix(name, end) {
 			return true
 		}
 	}
-	return strings.HasPrefix(name, "zz_generated")
+	return strings.HasPrefix(name, "zz_generated") || name == "wire_gen.go" || name == "bindata.go"
 }
 
 // hasGeneratedMark looks for Go's agreed line anywhere in the head, and for the
 // looser marks of other languages in its first lines.
 func hasGeneratedMark(head []byte) bool {
-	if i := bytes.Index(head, []byte("// Code generated ")); i >= 0 && (i == 0 || head[i-1] == '\n') {
-		line, _, _ := bytes.Cut(head[i:], []byte("\n"))
-		if bytes.HasSuffix(bytes.TrimRight(line, "\r"), []byte(" DO NOT EDIT.")) {
-			return true
-		}
+	if i := bytes.Index(head, []byte(" DO NOT EDIT.")); i >= 0 && isGoMark(head, i) {
+		return true
 	}
-	top := head[:min(len(head), 600)]
-	if !bytes.Contains(top, []byte("@generated")) && !bytes.Contains(top, []byte("DO NOT EDIT")) &&
-		!bytes.Contains(top, []byte("Do not edit")) {
+	top := head[:min(len(head), 1<<10)]
+	if !bytes.Contains(top, []byte("enerated")) && !bytes.Contains(top, []byte("ENERATED")) &&
+		!bytes.Contains(top, []byte("made by GNU")) {
 		return false
 	}
 	for line := range bytes.Lines(top) {
@@ -68,26 +56,60 @@ func hasGeneratedMark(head []byte) bool {
 	return false
 }
 
-// generatedLine wants the mark in a comment, so that prose about marks is not
-// taken for one.
-func generatedLine(line []byte) bool {
-	line = bytes.TrimSpace(line)
-	comment := false
-	for _, start := range []string{"//", "#", "/*", "*", "<!--", "--", ";"} {
-		comment = comment || bytes.HasPrefix(line, []byte(start))
-	}
-	low := bytes.ToLower(line)
-	return comment && (bytes.Contains(low, []byte("@generated")) ||
-		bytes.Contains(low, []byte("generated")) && bytes.Contains(low, []byte("do not edit")))
+// isGoMark tells whether the line that holds the offset is "// Code generated … DO NOT EDIT."
+func isGoMark(head []byte, offset int) bool {
+	start := bytes.LastIndexByte(head[:offset], '\n') + 1
+	line, _, _ := bytes.Cut(head[start:], []byte("\n"))
+	return bytes.HasPrefix(line, []byte("// Code generated ")) && bytes.HasSuffix(line, []byte(" DO NOT EDIT."))
 }
 
-// isMinified takes a web file without line breaks for the output of a tool.
-func isMinified(name string, head []byte) bool {
-	switch path.Ext(name) {
-	case ".js", ".mjs", ".cjs", ".css", ".html", ".json":
-		return len(head) >= 4<<10 && bytes.Count(head, []byte("\n")) < 4
+// generatedLine wants the mark in a comment, and the words of programs, so that
+// prose about generating is not taken for one.
+func generatedLine(line []byte) bool {
+	line = bytes.TrimSpace(line)
+	if !isComment(line) {
+		return false
+	}
+	low := bytes.ToLower(line)
+	says := func(words ...string) bool {
+		for _, w := range words {
+			if bytes.Contains(low, []byte(w)) {
+				return true
+			}
+		}
+		return false
+	}
+	return says("@generated", "<auto-generated", "autogenerated by", "auto-generated by",
+		"automatically generated by", "this file is generated", "this file was generated", "this file is auto",
+		"this file was auto", "this code was generated", "this file has been automatically generated",
+		"generated by gnu autoconf", "generated by automake", "made by gnu bison",
+		"generated by the protocol buffer", "generated by cython", "generated by swig", "autogenerated file",
+		"auto-generated file") ||
+		says("generated") && says("do not edit", "do not modify", "don't edit", "not be edited", "do not change")
+}
+
+func isComment(line []byte) bool {
+	for _, start := range []string{"//", "#", "/*", "*", "<!--", "--", ";", "%", "dnl", "\"\"\"", "'''", "{-", "(*"} {
+		if bytes.HasPrefix(line, []byte(start)) {
+			return true
+		}
 	}
 	return false
+}
+
+// isMinified takes a web file of very long lines for the output of a tool. Pages
+// and data may have a paragraph or a table row on a line.
+func isMinified(name string, head []byte) bool {
+	average := 0
+	switch strings.ToLower(path.Ext(name)) {
+	case ".js", ".mjs", ".cjs", ".css":
+		average = 200
+	case ".html", ".htm", ".json", ".svg", ".xml":
+		average = 1000
+	default:
+		return false
+	}
+	return len(head) >= 2<<10 && len(head) > average*(1+bytes.Count(head, []byte("\n")))
 }
 
 func isBuildIgnored(head []byte) bool {

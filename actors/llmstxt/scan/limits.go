@@ -38,8 +38,21 @@ type LimitError struct {
 	Limit int64
 }
 
+// Error says what is over the limit and names the flag that raises it.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("repository exceeds the limit of %d %s", e.Limit, e.What)
+	switch e.What {
+	case "entries":
+		return fmt.Sprintf("the repository holds more than %d files and folders; name a folder of it, "+
+			"leave folders out with .lastwordignore, or raise --max-files (a tenth of that)", e.Limit)
+	case "files":
+		return fmt.Sprintf("the repository holds more than %d files; raise --max-files", e.Limit)
+	case "bytes of one file":
+		return fmt.Sprintf("the repository holds no file of at most %d bytes; raise --max-file-size", e.Limit)
+	case "depth":
+		return fmt.Sprintf("the repository goes deeper than %d folders and has no file above; "+
+			"name a folder further down, or raise --max-depth", e.Limit)
+	}
+	return fmt.Sprintf("the repository holds more than %d bytes; raise --max-bytes", e.Limit)
 }
 
 func (l Limits) exceeded(r Reason) *LimitError {

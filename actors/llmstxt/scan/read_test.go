@@ -43,7 +43,7 @@ func write(t *testing.T, name, text string) {
 
 func read(t *testing.T, root *os.Root, limits scan.Limits) *scan.Repository {
 	t.Helper()
-	repo, err := scan.Read(t.Context(), root.FS(), limits, nil)
+	repo, err := scan.Read(t.Context(), scan.Folder(root), limits, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,6 +167,10 @@ func TestReadTellsTextFromBinary(t *testing.T) {
 	for name, text := range map[string]string{
 		"nul.txt":     "a\x00b",
 		"latin1.txt":  "caf\xe9 au lait",
+		"koi8.txt":    "\xf0\xd2\xc9\xd7\xc5\xd4, \xcd\xc9\xd2", // Russian before Unicode
+		"utf16.txt":   "\xff\xfeh\x00i\x00",
+		"utf32.txt":   "\xff\xfe\x00\x00h\x00\x00\x00",
+		"noise.txt":   "\x01\x9d\x02\xfe\x03abc",
 		"cut.txt":     long + "é",                        // the head ends within a character
 		"late.txt":    long + "xx\x00",                   // beyond the head
 		"invalid.txt": strings.Repeat("x", 100) + "\xff", // at the end of the whole file
@@ -177,7 +181,7 @@ func TestReadTellsTextFromBinary(t *testing.T) {
 		write(t, filepath.Join(root.Name(), name), text)
 	}
 	repo := read(t, root, scan.Limits{})
-	if got, want := paths(repo), "cut.txt empty.txt late.txt"; got != want {
+	if got, want := paths(repo), "cut.txt empty.txt invalid.txt late.txt latin1.txt utf16.txt"; got != want {
 		t.Errorf("kept %s, want %s", got, want)
 	}
 }

@@ -17,7 +17,7 @@ type Repository struct {
 type File struct {
 	Path     string // slash separated, relative to the root, valid UTF-8
 	Size     int64  // bytes
-	Language string // "" when the name does not tell
+	Language string // "" when neither the name nor a "#!" line tells
 	Kind     Kind
 	Place    Place
 	Package  string   // Go only: the package clause, "" when it is beyond HeadBytes
@@ -32,7 +32,7 @@ const (
 	Document
 	Source
 	Manifest // go.mod, package.json and their like
-	Config   // build and run-time configuration
+	Config   // of builds, tools, services and the product itself
 )
 
 // Place says what a file is there for.
@@ -50,7 +50,7 @@ const (
 type Reason string
 
 const (
-	Ignored    Reason = "ignored"         // by a .gitignore
+	Ignored    Reason = "ignored"         // by a .gitignore or .lastwordignore
 	VCS        Reason = "version control" // .git and its like
 	Vendored   Reason = "vendored"
 	Binary     Reason = "binary"

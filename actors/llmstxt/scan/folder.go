@@ -1,0 +1,116 @@
+package scan
+
+import (
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/ignore"
+)
+
+// Folder gives the files of a folder of the operating system, as root.FS does.
+// [Read] opens each folder of it once, instead of walking from the top to every
+// single file. It is done with when root is closed.
+func Folder(root *os.Root) fs.FS {
+	return rooted{root.FS().(rootFS), root}
+}
+
+type rooted struct {
+	rootFS
+	root *os.Root
+}
+
+// rootFS is what [os.Root.FS] implements.
+type rootFS interface {
+	fs.StatFS
+	fs.ReadDirFS
+	fs.ReadFileFS
+	fs.ReadLinkFS
+}
+
+// folder is one on the way of the walk.
+type folder struct {
+	files    fs.FS
+	base     string // where the folder is in files, "" for their top
+	path     string // where it is in the repository, "" for the top
+	depth    int
+	place    Place
+	docs     bool          // it is a folder for documents, or below one
+	git, own *ignore.Rules // of .gitignore and of .lastwordignore
+}
+
+// top heeds the repository's private ignore file. Ignore files above the
+// material are out of reach, as is the user's own.
+func top(files fs.FS) *folder {
+	d := &folder{files: files}
+	d.git = d.git.With("", d.read(".git/info/exclude"))
+	return d
+}
+
+// to is the path in the repository of what the folder holds.
+func (d *folder) to(name string) string { return join(d.path, name) }
+
+// in is the name in d.files of what the folder holds.
+func (d *folder) in(name string) string { return join(d.base, name) }
+
+func join(folder, name string) string {
+	if folder == "" {
+		return name
+	}
+	return folder + "/" + name
+}
+
+// enter opens a folder below; done ends its use.
+func (d *folder) enter(name string) (sub *folder, done func(), err error) {
+	sub = &folder{
+		files: d.files, base: d.in(name), path: d.to(name), depth: d.depth + 1,
+		place: placeBelow(d.place, d.docs, name), docs: d.docs || isDocs(name), git: d.git, own: d.own,
+	}
+	r, ok := d.files.(rooted)
+	if !ok {
+		return sub, func() {}, nil
+	}
+	root, err := r.root.OpenRoot(sub.base)
+	if err != nil {
+		return nil, nil, err
+	}
+	sub.files, sub.base = Folder(root), ""
+	return sub, func() { root.Close() }, nil
+}
+
+// heed reads the ignore files that stand in the folder.
+func (d *folder) heed(entries []entry) {
+	if has(entries, ".gitignore") {
+		d.git = d.git.With(d.path, d.read(".gitignore"))
+	}
+	if has(entries, ".lastwordignore") {
+		d.own = d.own.With(d.path, d.read(".lastwordignore"))
+	}
+}
+
+// ignoreBytes bounds an ignore file; what lies beyond is not heeded.
+const ignoreBytes = 256 << 10
+
+// read gives an ignore file, or "" where there is none that can be read.
+func (d *folder) read(name string) string {
+	f, info, err := openRegular(d.files, d.in(name))
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text := make([]byte, min(max(info.Size(), 0), ignoreBytes))
+	n, err := readUpTo(f, text)
+	if err != nil {
+		return ""
+	}
+	return string(text[:n])
+}
+
+// has tells whether a regular file of the name is among the sorted entries.
+func has(entries []entry, name string) bool {
+	i, ok := slices.BinarySearchFunc(entries, name, func(e entry, name string) int {
+		return strings.Compare(e.name, name)
+	})
+	return ok && entries[i].mode.IsRegular()
+}

@@ -1,0 +1,83 @@
+package scan
+
+import (
+	"path"
+	"strings"
+)
+
+// placeBelow is the place of a folder. The outermost folder that says something
+// decides, except that a test below examples is still a test.
+func placeBelow(above Place, docs bool, name string) Place {
+	if above == Test || above == Meta {
+		return above
+	}
+	if p := folderPlace(name, docs); p != Product {
+		return p
+	}
+	return above
+}
+
+func folderPlace(name string, docs bool) Place {
+	switch low := strings.ToLower(name); low {
+	case "testdata", "test", "tests", "__tests__", "_tests", "test_data", "test-data", "test-fixtures",
+		"testfixtures", "fixture", "fixtures", "__fixtures__", "__snapshots__", "__mocks__", "cassettes", "e2e",
+		"spec", "specs", "benchmarks", "corpus", "androidtest", "integrationtest", "testcases", "testsuite",
+		"unittests":
+		return Test
+	case "snapshots", "golden", "goldens", "mocks": // pages may be about these
+		if !docs {
+			return Test
+		}
+	case "example", "examples", "_example", "_examples", "sample", "samples", "demo", "demos", "cookbook":
+		return Example
+	}
+	switch {
+	case strings.HasPrefix(name, "."):
+		return Meta
+	case strings.HasSuffix(name, ".Tests"), strings.HasSuffix(name, ".Test"), strings.HasSuffix(name, "UnitTests"),
+		strings.HasSuffix(name, ".Specs"):
+		return Test
+	}
+	return Product
+}
+
+func isDocs(folder string) bool {
+	switch strings.ToLower(folder) {
+	case "doc", "docs", "documentation", "manual", "guides":
+		return true
+	}
+	return false
+}
+
+func isTestName(name string) bool {
+	ext := path.Ext(name)
+	stem := strings.TrimSuffix(name, ext)
+	low := strings.ToLower(stem)
+	for _, end := range []string{"_test", ".test", ".spec", "_spec", ".cy", ".e2e"} {
+		if strings.HasSuffix(low, end) {
+			return true
+		}
+	}
+	switch ext {
+	case ".java", ".kt", ".scala", ".groovy", ".cs", ".fs", ".php", ".swift":
+		return isTestClass(stem, ext)
+	case ".py", ".js", ".mjs", ".cjs", ".ts", ".rb":
+		if low == "test" || low == "tests" {
+			return true
+		}
+	case ".snap", ".golden":
+		return true
+	}
+	return strings.HasPrefix(name, "test_") || name == "conftest.py"
+}
+
+// isTestClass goes by the names that are customary where a file is a class.
+func isTestClass(stem, ext string) bool {
+	for _, end := range []string{"Test", "Tests", "TestCase"} {
+		if strings.HasSuffix(stem, end) && len(stem) > len(end) {
+			return true
+		}
+	}
+	// In Java and C# a Spec is a specification as a rule.
+	return strings.HasSuffix(stem, "Spec") && (ext == ".scala" || ext == ".groovy" || ext == ".kt" || ext == ".swift")
+}
