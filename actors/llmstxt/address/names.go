@@ -74,8 +74,8 @@ func hasTwoNames(host string) bool {
 
 func isGitHubPage(owner string) bool {
 	switch owner {
-	case "orgs", "users", "topics", "search", "settings", "marketplace", "explore", "features", "sponsors", "collections",
-		"apps", "trending", "notifications", "login":
+	case "orgs", "users", "topics", "search", "settings", "marketplace", "explore", "features", "sponsors",
+		"collections", "apps", "trending", "notifications", "login":
 		return true
 	}
 	return false

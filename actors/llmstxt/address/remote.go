@@ -88,7 +88,8 @@ func checkPath(u *url.URL) ([]string, error) {
 	}
 	for _, s := range segments {
 		if s == "." || s == ".." || !isPlain(s) || strings.Contains(s, `\`) {
-			return nil, invalid("the URL's path has parts that no repository has (dots alone, control characters, backslashes)")
+			return nil, invalid("the URL's path has parts that no repository has: " +
+				"dots alone, control characters or backslashes")
 		}
 	}
 	return segments, nil

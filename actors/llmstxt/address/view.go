@@ -162,7 +162,8 @@ func (v *view) notRepository() error {
 	case v.host == "github.com" && isGitHubPage(v.repo[0]):
 		return invalid("the URL names a page of GitHub, not a repository; write https://github.com/OWNER/REPO")
 	case len(v.repo) == 1 && isKnown(v.host):
-		return invalid("https://%s/%s names an owner, not a repository; write https://%[1]s/%[2]s/REPO", v.host, v.repo[0])
+		return invalid("https://%s/%s names an owner, not a repository; write https://%[1]s/%[2]s/REPO",
+			v.host, v.repo[0])
 	}
 	repo := v.repo
 	if hasTwoNames(v.host) {

@@ -91,15 +91,17 @@ func TestMatchesAsGitDoes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	paths := []string{"a", "a/b", "a/b/c", "a/bb", "b", "b/a", "b/a/c", "ab", "ab/c", "c/a.b", "c/a.b/a", "x", "a/x", "a/b/x.b"}
+	paths := []string{"a", "a/b", "a/b/c", "a/bb", "b", "b/a", "b/a/c", "ab", "ab/c", "c/a.b", "c/a.b/a",
+		"x", "a/x", "a/b/x.b"}
 	for _, name := range []string{"x", "a/x", "a/b/x.b"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ask(t, dir, git, "init", "-q")
-	for _, pattern := range []string{"a", "/a", "a/", "a/b", "a/**", "**/a", "**/a/", "a/**/c", "*", "*/", "*/c", "a*", "?b",
-		"[ab]", "[!a]b", "a/*", "**", "/**", "**/", "/*/", "a/b/", "*.b", "**/b/**", "**/**/c", "a//b", "x", "\\x", "[a", "a\\", "b*b"} {
+	for _, pattern := range []string{"a", "/a", "a/", "a/b", "a/**", "**/a", "**/a/", "a/**/c", "*", "*/", "*/c", "a*",
+		"?b", "[ab]", "[!a]b", "a/*", "**", "/**", "**/", "/*/", "a/b/", "*.b", "**/b/**", "**/**/c", "a//b", "x", "\\x",
+		"[a", "a\\", "b*b"} {
 		if err := os.WriteFile(filepath.Join(dir, ".gitignore"), []byte(pattern+"\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
