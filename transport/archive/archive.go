@@ -1,0 +1,129 @@
+package archive
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/internal/dial"
+)
+
+// Allow is what is allowed beyond local files and https to public addresses.
+type Allow = dial.Policy
+
+// Options adjusts [Read]; the zero Options is the strictest.
+type Options struct {
+	Allow  Allow
+	Limits Limits
+	// Token, which may be nil, returns the token for a host, "" for none. It goes to the host that the URL names, over
+	// TLS, and never to one that it redirects to.
+	Token func(host string) string
+}
+
+// Archive is what was read.
+type Archive struct {
+	Files   fs.FS   // also fs.ReadDirFS, fs.StatFS, fs.ReadFileFS and fs.ReadLinkFS
+	Name    string  // of what is in it, as its file name, server or top folder tells it, without version; may be empty
+	Commit  string  // hexadecimal, where "git archive" left it, else ""
+	SHA256  string  // hexadecimal, of the archive as it came over the wire
+	Bytes   int64   // of the archive as it came over the wire
+	Count   int     // files and links in Files
+	Skipped Skipped // what is in the archive and not, or not wholly, in Files
+}
+
+// Skipped counts entries.
+type Skipped struct {
+	Paths      int // no safe name
+	Duplicates int // a name that is taken, or that makes a folder of a file
+	Special    int // devices, pipes, hard links
+	Broken     int // encrypted, damaged or compressed in an unknown way (zip)
+	Large      int // over Limits.FileBytes: in Files by name and size, reading one fails with limit_exceeded
+}
+
+// Read reads the archive that source names: the path of a local file, or a URL
+// (anything with "://"). progress, which may be nil, gets the bytes read so far
+// and their total, 0 where nobody knows it: at most once per 256 KiB, and once
+// at the end. The error is ctx's cause or a [messages.Error]: invalid_input for
+// a refused or missing source and for what is no archive, limit_exceeded, or
+// transport_closed, which may be retryable.
+func Read(ctx context.Context, source string, o Options, progress func(done, total int64)) (*Archive, error) {
+	in, err := open(ctx, source, o)
+	if err != nil {
+		return nil, err
+	}
+	defer in.close()
+	limits := o.Limits.withDefaults()
+	w := newWire(ctx, in, limits.WireBytes, progress)
+	k := &keeper{budget: budget{Limits: limits, wire: w}}
+	if err := w.checkTotal(); err != nil {
+		return nil, err
+	}
+	if err := k.unpack(w); err != nil {
+		return nil, w.explain(err)
+	}
+	if _, err := io.Copy(io.Discard, w); err != nil { // what follows the end counts in the digest
+		return nil, w.explain(err)
+	}
+	w.report()
+	return k.archive(in)
+}
+
+// unpack reads the archive from the wire, of whatever kind it is.
+func (k *keeper) unpack(w *wire) error {
+	head := bufio.NewReaderSize(w, 64<<10)
+	kind, err := sniff(head)
+	if err != nil {
+		return err
+	}
+	if kind == zipped {
+		return k.zip(head, w)
+	}
+	plain, err := kind.decompress(head)
+	if err != nil {
+		return err
+	}
+	return k.tar(bufio.NewReaderSize(&meter{plain, &k.budget}, 64<<10), kind != tarred)
+}
+
+// archive is what the keeper has gathered.
+func (k *keeper) archive(in *input) (*Archive, error) {
+	if k.count == 0 && k.skipped.Paths > 0 {
+		return nil, invalid("%s holds no file with a safe name (%d were left out)", in.label, k.skipped.Paths)
+	}
+	top, files, err := k.stripped()
+	if err != nil {
+		return nil, fmt.Errorf("cut the top folder of %s: %w", in.label, err)
+	}
+	return &Archive{
+		Files: files, Name: name(append(in.names, top)), Commit: k.commit, SHA256: k.wire.digest(),
+		Bytes: k.wire.done, Count: k.count, Skipped: k.skipped,
+	}, nil
+}
+
+// meter counts what a decompressor gives.
+type meter struct {
+	io.Reader
+	budget *budget
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.Reader.Read(p)
+	if over := m.budget.stream(int64(n)); over != nil {
+		return n, over
+	}
+	return n, err
+}
+
+func invalid(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
+}
+
+// known reports errors that say already what people need to know.
+func known(err error) bool {
+	_, ok := errors.AsType[*messages.Error](err)
+	return ok
+}

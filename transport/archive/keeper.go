@@ -1,0 +1,128 @@
+package archive
+
+import (
+	"io/fs"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/transport/internal/tree"
+)
+
+// keeper gathers an archive's entries.
+type keeper struct {
+	budget
+	files   tree.Tree
+	top     string // first folder of all that was kept so far
+	mixed   bool   // there is no such folder
+	count   int
+	commit  string
+	skipped Skipped
+}
+
+// path returns the entry's path, or "" for one that has no safe name.
+func (k *keeper) path(name string) (string, error) {
+	if err := k.entry(); err != nil {
+		return "", err
+	}
+	if len(name) > k.PathBytes {
+		return "", exceeded("the archive holds a path of %d bytes; %d are the limit, which no flag changes",
+			len(name), k.PathBytes)
+	}
+	if !isSafe(name) {
+		k.skipped.Paths++
+		return "", nil
+	}
+	clean := path.Clean(name)
+	if strings.Count(clean, "/") > k.Depth {
+		return "", exceeded("the archive holds a file below %d folders; --max-depth raises the limit of %d",
+			strings.Count(clean, "/"), k.Depth)
+	}
+	return clean, k.newFolders(path.Dir(clean))
+}
+
+// newFolders counts the folders that an entry brings, of which a deep one may bring many.
+func (k *keeper) newFolders(dir string) error {
+	for ; dir != "."; dir = path.Dir(dir) {
+		if _, err := k.files.Lstat(dir); err == nil {
+			return nil
+		}
+		if k.folders++; k.folders > k.Files {
+			return exceeded("the archive holds more than %d folders; --max-files raises the limit", k.Files)
+		}
+	}
+	return nil
+}
+
+// isSafe: no reading of the name, on any system, leads out of the archive.
+func isSafe(name string) bool {
+	if name == "" || name[0] == '/' || strings.ContainsAny(name, "\\\x00") || !utf8.ValidString(name) {
+		return false
+	}
+	if len(name) > 1 && name[1] == ':' && (name[0]|0x20) >= 'a' && (name[0]|0x20) <= 'z' {
+		return false
+	}
+	for part := range strings.SplitSeq(name, "/") {
+		if part == ".." {
+			return false
+		}
+	}
+	return path.Clean(name) != "."
+}
+
+func (k *keeper) file(name string, data []byte) {
+	k.added(name, k.files.File(name, int64(len(data)), func() ([]byte, error) { return data, nil }))
+}
+
+// large lists a file without its contents.
+func (k *keeper) large(name string, size int64) {
+	limit := k.FileBytes
+	err := k.files.File(name, size, func() ([]byte, error) {
+		return nil, exceeded("%q is larger than %d bytes and was not unpacked", name, limit)
+	})
+	k.added(name, err)
+	if err == nil {
+		k.skipped.Large++
+	}
+}
+
+func (k *keeper) link(name, target string) {
+	if target == "" || len(target) > k.PathBytes || strings.Contains(target, "\x00") {
+		k.skipped.Paths++
+		return
+	}
+	k.added(name, k.files.Symlink(name, target))
+}
+
+// added notes the outcome; a safe name is refused only where it is taken.
+func (k *keeper) added(name string, err error) {
+	if err != nil {
+		k.skipped.Duplicates++
+		return
+	}
+	top, _, below := strings.Cut(name, "/")
+	if k.count == 0 {
+		k.top = top
+	}
+	k.mixed = k.mixed || !below || top != k.top
+	k.count++
+}
+
+// stripped returns the files without the folder that holds them all, and its name.
+func (k *keeper) stripped() (top string, files fs.FS, err error) {
+	if k.mixed || k.count == 0 {
+		return "", &k.files, nil
+	}
+	files, err = k.files.Sub(k.top)
+	return k.top, files, err
+}
+
+// setCommit believes what looks like the hash of a commit.
+func (k *keeper) setCommit(text string) {
+	if len(text) != 40 && len(text) != 64 || strings.Trim(text, "0123456789abcdef") != "" {
+		return
+	}
+	if k.commit == "" {
+		k.commit = text
+	}
+}

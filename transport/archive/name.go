@@ -1,0 +1,60 @@
+package archive
+
+import (
+	"path"
+	"strings"
+)
+
+// name returns the first of the file names that tells something.
+func name(files []string) string {
+	for _, file := range files {
+		if n := bare(path.Base(strings.ReplaceAll(file, `\`, "/"))); !isGeneric(n) {
+			return n
+		}
+	}
+	return ""
+}
+
+// bare cuts the ending and what tells the version.
+func bare(file string) string {
+	file = withoutEnding(file)
+	for i, r := range file {
+		if (r == '-' || r == '_') && isVersion(file[i+1:]) {
+			return file[:i]
+		}
+	}
+	return file
+}
+
+func withoutEnding(file string) string {
+	lower := strings.ToLower(file)
+	for _, ending := range []string{".tar.gz", ".tar.bz2", ".tgz", ".tbz2", ".tbz", ".tar", ".zip", ".crate", ".gz"} {
+		if strings.HasSuffix(lower, ending) {
+			return strings.TrimSuffix(file[:len(file)-len(ending)], ".orig")
+		}
+	}
+	return file
+}
+
+// isVersion reports 1.2..., v1, a branch's usual name or a commit's hash.
+func isVersion(text string) bool {
+	switch strings.ToLower(text) {
+	case "main", "master", "trunk", "develop", "head":
+		return true
+	}
+	number, marked := strings.CutPrefix(text, "v")
+	rest := strings.TrimLeft(number, "0123456789")
+	if rest != number && (strings.HasPrefix(rest, ".") || marked && rest == "") {
+		return true
+	}
+	return len(text) >= 7 && strings.Trim(text, "0123456789abcdef") == "" && strings.ContainsAny(text, "0123456789")
+}
+
+// isGeneric reports names that say what any archive is.
+func isGeneric(name string) bool {
+	switch strings.ToLower(name) {
+	case "", ".", "/", "..", "archive", "download", "package", "source", "src", "tarball", "zipball", "latest", "release":
+		return true
+	}
+	return isVersion(name)
+}

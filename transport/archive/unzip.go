@@ -1,0 +1,151 @@
+package archive
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+)
+
+const (
+	inMemory    = 16 << 20 // a larger zip from a URL goes to a temporary file
+	perEntry    = 128      // bytes of a zip's directory for each file, on average
+	directory   = 1 << 20  // bytes of a zip's directory that are always read
+	isEncrypted = 1        // flag of an entry
+)
+
+// zip reads the whole archive first, for its directory is at its end.
+func (k *keeper) zip(r io.Reader, w *wire) error {
+	at, drop, err := spool(r, w)
+	if err != nil {
+		return err
+	}
+	defer drop()
+	bounded := &directoryReader{ReaderAt: at, left: directory + perEntry*int64(k.Files), files: k.Files}
+	z, err := zip.NewReader(bounded, w.done)
+	if err != nil && !errors.Is(err, zip.ErrInsecurePath) {
+		return err
+	}
+	bounded.open = true
+	k.setCommit(z.Comment)
+	for _, f := range z.File {
+		if w.ctx.Err() != nil {
+			return context.Cause(w.ctx)
+		}
+		if err := k.zipEntry(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// directoryReader bounds the memory for entries, whose number a zip need not say.
+type directoryReader struct {
+	io.ReaderAt
+	left  int64
+	files int
+	open  bool // the directory has been read
+}
+
+func (r *directoryReader) ReadAt(p []byte, off int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(p, off)
+	if r.open {
+		return n, err
+	}
+	if r.left -= int64(n); r.left < 0 {
+		return 0, tooMany(r.files)
+	}
+	return n, err
+}
+
+func (k *keeper) zipEntry(f *zip.File) error {
+	mode := f.Mode()
+	if mode.IsDir() {
+		return nil
+	}
+	name, err := k.path(f.Name)
+	if err != nil || name == "" {
+		return err
+	}
+	switch {
+	case mode.Type() != 0 && mode.Type() != fs.ModeSymlink:
+		k.skipped.Special++
+		return nil
+	case f.UncompressedSize64 > uint64(k.FileBytes):
+		k.large(name, int64(min(f.UncompressedSize64, 1<<62)))
+		return nil
+	}
+	if err := k.keep(int64(f.UncompressedSize64)); err != nil {
+		return err
+	}
+	data, err := inflate(f)
+	switch {
+	case err != nil:
+		k.skipped.Broken++
+	case mode.Type() == fs.ModeSymlink:
+		k.link(name, string(data))
+	default:
+		k.file(name, data)
+	}
+	return nil
+}
+
+// inflate reads no more than the size that the entry says, and holds it to it.
+func inflate(f *zip.File) ([]byte, error) {
+	if f.Flags&isEncrypted != 0 {
+		return nil, zip.ErrAlgorithm
+	}
+	r, err := f.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = r.Close() }()
+	data := make([]byte, f.UncompressedSize64)
+	if _, err := io.ReadFull(r, data); err != nil {
+		return nil, err
+	}
+	if n, err := io.ReadFull(r, make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) { // the end checks the checksum
+		return nil, zip.ErrFormat
+	}
+	return data, nil
+}
+
+// spool gives random access to all that r holds; drop frees it.
+func spool(r io.Reader, w *wire) (at io.ReaderAt, drop func(), err error) {
+	if w.in.file != nil {
+		_, err := io.Copy(io.Discard, r)
+		return w.in.file, func() {}, err
+	}
+	var memory bytes.Buffer
+	if _, err = io.CopyN(&memory, r, inMemory); errors.Is(err, io.EOF) {
+		return bytes.NewReader(memory.Bytes()), func() {}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return spoolFile(io.MultiReader(&memory, r))
+}
+
+// spoolFile unlinks its file at once where the system lets it, else when it is dropped.
+func spoolFile(r io.Reader) (at io.ReaderAt, drop func(), err error) {
+	file, err := os.CreateTemp("", "lastword-*.zip")
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a temporary file for the archive: %w", err)
+	}
+	unlinked := os.Remove(file.Name()) == nil
+	drop = func() {
+		_ = file.Close()
+		if !unlinked {
+			_ = os.Remove(file.Name())
+		}
+	}
+	if _, err := io.Copy(file, r); err != nil {
+		drop()
+		return nil, nil, err
+	}
+	return file, drop, nil
+}

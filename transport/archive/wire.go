@@ -1,0 +1,117 @@
+package archive
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"hash"
+	"io"
+	"io/fs"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/internal/dial"
+)
+
+// progressStep bytes lie between two calls of progress.
+const progressStep = 256 << 10
+
+// wire reads the archive's own bytes, bounds, counts and digests them.
+type wire struct {
+	ctx      context.Context
+	in       *input
+	limit    int64
+	progress func(done, total int64)
+	sum      hash.Hash
+	done     int64
+	reported int64
+	err      error // the first that was not io.EOF: decompressors may hide it
+}
+
+func newWire(ctx context.Context, in *input, limit int64, progress func(done, total int64)) *wire {
+	return &wire{ctx: ctx, in: in, limit: limit, progress: progress, sum: sha256.New()}
+}
+
+// checkTotal spares the download of what says itself that it is too large.
+func (w *wire) checkTotal() error {
+	if w.in.total > w.limit {
+		return w.tooLarge()
+	}
+	return nil
+}
+
+func (w *wire) tooLarge() error {
+	return exceeded("%s is larger than %d bytes; --max-download raises the limit", w.in.label, w.limit)
+}
+
+// Read gives at most one byte past the limit, which makes the error.
+func (w *wire) Read(p []byte) (int, error) {
+	if w.err == nil && w.ctx.Err() != nil {
+		w.err = context.Cause(w.ctx)
+	}
+	if w.err != nil {
+		return 0, w.err
+	}
+	p = p[:min(int64(len(p)), w.limit-w.done+1)]
+	n, err := w.in.body.Read(p)
+	w.done += int64(n)
+	w.sum.Write(p[:n])
+	if w.done > w.limit {
+		err = w.tooLarge()
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		w.err = err
+	}
+	if w.done-w.reported >= progressStep {
+		w.report()
+	}
+	return n, err
+}
+
+func (w *wire) report() {
+	w.reported = w.done
+	if w.progress != nil {
+		w.progress(w.done, max(w.in.total, 0))
+	}
+}
+
+func (w *wire) digest() string { return hex.EncodeToString(w.sum.Sum(nil)) }
+
+// explain makes an error of the reading one for people.
+func (w *wire) explain(err error) error {
+	if w.err != nil {
+		err = w.err
+	}
+	switch {
+	case w.ctx.Err() != nil:
+		return context.Cause(w.ctx)
+	case known(err):
+		return err
+	case w.err != nil && w.in.host != "":
+		return dial.Explain(w.ctx, w.in.host, err)
+	case w.err != nil:
+		return invalid("%s cannot be read: %v", w.in.label, err)
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return w.cutOff()
+	case isDisk(err):
+		return err
+	}
+	return invalid("%s is damaged: %v", w.in.label, err)
+}
+
+// cutOff: a server that closed early may do better next time.
+func (w *wire) cutOff() error {
+	if w.in.host == "" {
+		return invalid("%s is cut off after %d bytes", w.in.label, w.done)
+	}
+	err := messages.Errorf(messages.Code(messages.CauseTransportClosed),
+		"%s is cut off after %d bytes; try again", w.in.label, w.done)
+	err.Retryable = true
+	return err
+}
+
+// isDisk: the temporary file failed, not the archive.
+func isDisk(err error) bool {
+	_, ok := errors.AsType[*fs.PathError](err)
+	return ok
+}
