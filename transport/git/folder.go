@@ -66,13 +66,15 @@ func (f *folder) refs(ctx context.Context) (*refs, error) {
 		return nil, invalid("the refs cannot be read: %s", line(err.Error()))
 	}
 	err = all.ForEach(func(ref *plumbing.Reference) error { f.add(r, ref); return ctx.Err() })
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
-	}
-	if err == nil && len(r.names) == 0 && r.head.IsZero() {
+	case err != nil:
+		return nil, invalid("the refs cannot be read: %s", line(err.Error()))
+	case len(r.names) == 0 && r.head.IsZero():
 		return nil, errEmpty()
 	}
-	return r, err
+	return r, nil
 }
 
 // add leaves out refs that lead nowhere, as that of a branch before its first commit.

@@ -45,7 +45,7 @@ func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, l
 	case messages.CodeOf(err) != "":
 		return nil, err
 	}
-	return nil, damaged("the commit "+commit.String(), err)
+	return nil, invalid("the commit %s cannot be read, the repository is damaged: %s", commit, line(err.Error()))
 }
 
 // top is the tree of the commit, or of the commit that a tag leads to.

@@ -70,11 +70,12 @@ func (p *pack) next(scanner *packfile.Scanner, waiting *deltas) error {
 	if err := p.spend(header.Length); err != nil {
 		return err
 	}
-	if header.Type.IsDelta() {
+	switch header.Type {
+	case plumbing.CommitObject, plumbing.TreeObject, plumbing.BlobObject, plumbing.TagObject:
+	case plumbing.OFSDeltaObject, plumbing.REFDeltaObject:
 		waiting.add(header)
 		return copyObject(scanner, io.Discard, header.Length)
-	}
-	if !header.Type.Valid() {
+	default:
 		return errMalformed
 	}
 	hasher := plumbing.NewHasher(header.Type, header.Length)

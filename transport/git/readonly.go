@@ -12,7 +12,12 @@ import (
 type readOnly struct{ root *os.Root }
 
 // readOnlyFile is open for reading alone, which its own writes run into.
-type readOnlyFile struct{ *os.File }
+type readOnlyFile struct {
+	*os.File
+	name string // below the root, for go-git opens files again by it
+}
+
+func (f readOnlyFile) Name() string { return f.name }
 
 func (readOnlyFile) Lock() error   { return billy.ErrReadOnly }
 func (readOnlyFile) Unlock() error { return billy.ErrReadOnly }
@@ -22,7 +27,7 @@ func (r *readOnly) Open(name string) (billy.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readOnlyFile{f}, nil
+	return readOnlyFile{f, name}, nil
 }
 
 func (r *readOnly) OpenFile(name string, flag int, _ os.FileMode) (billy.File, error) {

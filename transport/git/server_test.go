@@ -6,7 +6,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"log"
 	"maps"
 	"net/http"
 	"net/http/cgi"
@@ -104,11 +106,13 @@ func (b *builder) files(files map[string]string) plumbing.Hash {
 }
 
 func (b *builder) commit(tree plumbing.Hash, parents ...plumbing.Hash) plumbing.Hash {
-	text := fmt.Sprintf("tree %s\n", tree)
+	var text strings.Builder
+	fmt.Fprintf(&text, "tree %s\n", tree)
 	for _, p := range parents {
-		text += fmt.Sprintf("parent %s\n", p)
+		fmt.Fprintf(&text, "parent %s\n", p)
 	}
-	return b.put(plumbing.CommitObject, text+"author a <a@example.com> 1 +0000\ncommitter a <a@example.com> 1 +0000\n\none\n")
+	text.WriteString("author a <a@example.com> 1 +0000\ncommitter a <a@example.com> 1 +0000\n\none\n")
+	return b.put(plumbing.CommitObject, text.String())
 }
 
 func (b *builder) tag(name string, target plumbing.Hash, kind string) plumbing.Hash {
@@ -142,7 +146,8 @@ func backend(t *testing.T, root string) http.Handler {
 	}
 	return &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(out)), "git-http-backend"), Dir: root,
-		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + root},
+		Env:    []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + root},
+		Stderr: io.Discard, Logger: log.New(io.Discard, "", 0), // clients that leave are no news here
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/format/pktline"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/capability"
 	"github.com/go-git/go-git/v5/plumbing/protocol/packp/sideband"
@@ -103,7 +104,8 @@ func (w *wire) explainWant(ctx context.Context, adv *packp.AdvRefs, commit plumb
 	if ctx.Err() != nil || w.meter.err != nil || advertised(adv).has(commit) {
 		return told
 	}
-	if messages.CodeOf(told) != messages.Code(messages.CauseTransportClosed) || unwrap(err) != nil {
+	_, said := errors.AsType[*pktline.ErrorLine](err)
+	if !said && (messages.CodeOf(told) != messages.Code(messages.CauseTransportClosed) || unwrap(err) != nil) {
 		return told
 	}
 	return invalid("%s does not give out the commit %s, which is not the head of a branch or tag; name one that is: %s",
