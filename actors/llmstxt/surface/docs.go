@@ -20,7 +20,7 @@ func plain(doc string) string {
 	blank := false
 	for _, line := range dedent(doc) {
 		trimmed := strings.TrimSpace(line)
-		if isRule(trimmed) || isDirective(trimmed) {
+		if isRule(trimmed) || isDirective(trimmed) || isImprint(trimmed) {
 			continue
 		}
 		if trimmed == "" {
@@ -41,10 +41,7 @@ func plain(doc string) string {
 // nothing but what is returned says that.
 func firstParagraph(doc string) string {
 	var p paragraph
-	for _, line := range dedent(doc) {
-		if p.line(line) {
-			break
-		}
+	for lines := dedent(doc); len(lines) > 0 && !p.line(lines[0]); lines = lines[1:] {
 	}
 	return firstOf(strings.Join(p.kept, " "), p.returned, p.heading, p.code)
 }
@@ -111,6 +108,16 @@ func isDirective(line string) bool {
 
 func isExample(line string) bool {
 	return strings.HasPrefix(line, ">>>") || strings.HasPrefix(line, "```") || strings.HasPrefix(line, "iex>")
+}
+
+// isImprint tells the fields that say whose a module is.
+func isImprint(line string) bool {
+	for _, field := range []string{":copyright:", ":license:", ":licence:", ":author:", ":authors:"} {
+		if strings.HasPrefix(line, field) {
+			return true
+		}
+	}
+	return false
 }
 
 // isTag tells lines such as "@param x", ":param x:" and "Args:".

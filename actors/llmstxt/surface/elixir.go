@@ -1,8 +1,6 @@
 package surface
 
-import (
-	"strings"
-)
+import "strings"
 
 func elixir(text []byte) Outline {
 	e := elixirFile{lines: strings.Split(string(text), "\n"), at: map[string]bool{}}
@@ -49,6 +47,9 @@ func (e *elixirFile) line(column int, line string) {
 	}
 	for len(e.scopes) > 0 && e.scope().indent > column {
 		e.scopes = e.scopes[:len(e.scopes)-1]
+	}
+	if len(e.scopes) >= deepest {
+		return
 	}
 	if line[0] == '@' {
 		e.attribute(number, line[1:], document)

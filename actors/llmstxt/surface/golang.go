@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"go/ast"
 	"go/doc/comment"
-	"go/parser"
 	gotoken "go/token"
 	"slices"
 	"strings"
@@ -52,10 +51,8 @@ type goPackage struct {
 
 func (p *goPackage) parse(files []Source) []*ast.File {
 	parsed := make([]*ast.File, len(files))
-	mode := parser.ParseComments | parser.SkipObjectResolution | parser.AllErrors
 	for i, f := range files {
-		file, _ := parser.ParseFile(p.set, "", normal(f.Text), mode)
-		if file != nil && file.Name != nil {
+		if file := p.parseFile(normal(f.Text)); file != nil && file.Name != nil {
 			parsed[i] = file
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // line documents it, and the first block that is prose, before any code, is
 // what the file says of itself.
 type remarks struct {
-	block string
+	block strings.Builder
 	last  int // number of the block's last line
 	begun bool
 	head  string
@@ -20,19 +20,17 @@ type remarks struct {
 func (r *remarks) add(number int, text string) {
 	if r.last != number-1 {
 		r.end()
-		r.block = ""
+		r.block.Reset()
 	}
-	r.block += strings.TrimSuffix(strings.TrimPrefix(text, " "), " ") + "\n"
+	r.block.WriteString(strings.TrimSuffix(strings.TrimPrefix(text, " "), " ") + "\n")
 	r.last = number
 }
 
 // end tells that a block of comments is over.
 func (r *remarks) end() {
-	if r.begun || r.head != "" || r.block == "" || isLegal(r.block) {
-		return
-	}
-	if prose.Is(firstParagraph(r.block)) {
-		r.head = r.block
+	block := r.block.String()
+	if !r.begun && r.head == "" && prose.Is(firstParagraph(block)) && !isLegal(block) {
+		r.head = block
 	}
 }
 
@@ -41,7 +39,7 @@ func (r *remarks) above(number int) string {
 	r.end()
 	r.begun = true
 	if r.last != number-1 {
-		r.block = ""
+		r.block.Reset()
 	}
-	return r.block
+	return r.block.String()
 }

@@ -59,7 +59,8 @@ func pyImportKind(name string) Kind {
 
 // outline keeps what is public.
 func (p *pyModule) outline() Outline {
-	o := Outline{Doc: plain(firstOf(p.doc, p.head))}
+	p.remarks.end()
+	o := Outline{Doc: plain(firstOf(p.doc, p.remarks.head))}
 	defines := false
 	for _, s := range p.symbols {
 		defines = defines || (s.Kind == Type || s.Kind == Function) && !s.weak && !s.facade && s.Name[0] != '_'

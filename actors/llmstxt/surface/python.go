@@ -3,8 +3,6 @@ package surface
 import (
 	"cmp"
 	"strings"
-
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 func python(text []byte) Outline {
@@ -42,21 +40,22 @@ type pyModule struct {
 	at         map[string]int  // where a name is in symbols
 	all        map[string]bool // nil if __all__ does not tell
 	decorators []string
+	remarks    remarks
 	comment    string // the block of comments above the line
-	last       int    // number of the line that ends it
 	waiting    int    // the symbol whose docstring may come next, else -1
 	begun      bool
-	head       string // the comment at the top of the file
 	doc        string
 }
 
 func (p *pyModule) line(line pyLine) {
 	if line.text[0] == '#' {
-		p.remark(line)
+		if line.number > 1 || !strings.HasPrefix(line.text, "#!") {
+			p.remarks.add(line.number, strings.TrimLeft(line.text, "#"))
+		}
 		return
 	}
-	if p.last < line.number-1 {
-		p.comment = ""
+	if above := p.remarks.above(line.number); p.decorators == nil {
+		p.comment = above
 	}
 	p.enter(line.indent)
 	isDoc := isPyString(line.text)
@@ -78,20 +77,6 @@ func (p *pyModule) line(line pyLine) {
 	}
 	p.statement(line)
 	p.decorators, p.comment = nil, ""
-}
-
-func (p *pyModule) remark(line pyLine) {
-	if p.last != line.number-1 {
-		p.comment = ""
-	}
-	text := strings.TrimSpace(strings.TrimLeft(line.text, "#"))
-	if !strings.HasPrefix(line.text, "#!") {
-		p.comment += text + "\n"
-	}
-	p.last = line.number
-	if !p.begun && p.head == "" && prose.Is(firstParagraph(p.comment)) && !isLegal(p.comment) {
-		p.head = p.comment
-	}
 }
 
 // enter leaves the blocks that a line of this indentation is not in.

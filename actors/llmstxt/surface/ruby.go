@@ -62,7 +62,7 @@ func (r *rubyFile) line(line string) {
 	for len(r.scopes) > 0 && r.scope().indent > column {
 		r.scopes = r.scopes[:len(r.scopes)-1]
 	}
-	if !r.scope().body {
+	if !r.scope().body && len(r.scopes) < deepest {
 		r.statement(rubyLine{number, column, text, code, doc})
 	}
 }

@@ -207,8 +207,11 @@ func (r *rubyFile) constant(l rubyLine, name, rest string) {
 		}
 	}
 	path, signature := join(r.scope().path, "::", name), joined(l.code)
-	if strings.HasSuffix(signature, "{") || strings.HasSuffix(signature, "[") || strings.HasSuffix(signature, "(") {
-		signature += "…"
+	signature = strings.TrimSuffix(signature, " do")
+	for _, pair := range []string{"{}", "[]", "()"} {
+		if strings.HasSuffix(signature, pair[:1]) {
+			signature += "…" + pair[1:]
+		}
 	}
 	r.add(l, path, kind, signature)
 	if kind == Type && (strings.HasSuffix(l.code, " do") || strings.Contains(l.code, " do |")) {

@@ -2,6 +2,9 @@ package surface
 
 import "strings"
 
+// Modules nested deeper than this hold nothing that is read.
+const deepest = 50
+
 // isWord tells the bytes of identifiers; those of other scripts count.
 func isWord(c byte) bool {
 	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c >= 0x80

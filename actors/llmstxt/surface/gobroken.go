@@ -1,0 +1,57 @@
+package surface
+
+import (
+	"bytes"
+	"errors"
+	"go/ast"
+	"go/parser"
+	goscanner "go/scanner"
+)
+
+// A file may have this many broken declarations until it is taken as it is.
+const goRepairs = 4
+
+// parseFile parses a file; where it does not parse it blanks the declaration
+// that is broken, lest the parser takes the next one for its end.
+func (p *goPackage) parseFile(text []byte) *ast.File {
+	mode := parser.ParseComments | parser.SkipObjectResolution | parser.AllErrors
+	for repairs := 0; ; repairs++ {
+		file, err := parser.ParseFile(p.set, "", text, mode)
+		list, ok := errors.AsType[goscanner.ErrorList](err)
+		if !ok || len(list) == 0 || repairs == goRepairs || !blank(text, list[0].Pos.Offset) {
+			return file
+		}
+	}
+}
+
+// blank overwrites the declaration around an offset, but not its line ends, and
+// tells whether there was one.
+func blank(text []byte, offset int) bool {
+	offset = min(offset, len(text))
+	from := bytes.LastIndexByte(text[:offset], '\n') + 1
+	for !declares(text[from:]) {
+		if from == 0 {
+			return false
+		}
+		from = bytes.LastIndexByte(text[:from-1], '\n') + 1
+	}
+	for first := true; from < len(text) && (first || !declares(text[from:])); first = false {
+		end := bytes.IndexByte(text[from:], '\n')
+		if end < 0 {
+			end = len(text) - from
+		}
+		copy(text[from:from+end], bytes.Repeat([]byte(" "), end))
+		from = min(from+end+1, len(text))
+	}
+	return true
+}
+
+// declares tells the lines that begin a declaration or its comment.
+func declares(line []byte) bool {
+	for _, keyword := range []string{"func ", "type ", "var ", "const ", "// "} {
+		if bytes.HasPrefix(line, []byte(keyword)) {
+			return true
+		}
+	}
+	return false
+}
