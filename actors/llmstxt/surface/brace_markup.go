@@ -12,14 +12,22 @@ func javadoc(text string) string {
 }
 
 // leadTags leaves of "@description text" the text, and of "@module name"
-// nothing.
+// nothing. Other tags lose the lines that continue them.
 func leadTags(text string) string {
 	if !strings.Contains(text, "@") {
 		return text
 	}
+	text = strings.NewReplacer("{@inheritdoc}", "", "{@inheritDoc}", "").Replace(text)
 	var b strings.Builder
+	isTagged := false
 	for line := range strings.Lines(text) {
-		b.WriteString(leadTag(line))
+		trimmed := strings.TrimSpace(line)
+		if isTagged && trimmed != "" && trimmed[0] != '@' {
+			continue
+		}
+		line = leadTag(line)
+		isTagged = isTag(strings.TrimSpace(line))
+		b.WriteString(line)
 	}
 	return b.String()
 }

@@ -69,6 +69,8 @@ func scanners() []scanner {
 		{"Swift", swift},
 		{"C#", csharp},
 		{"PHP", php},
+		{"C", clang},
+		{"C++", cplusplus},
 	}
 }
 
