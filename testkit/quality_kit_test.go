@@ -40,7 +40,9 @@ func TestNoise(t *testing.T) {
 	if got := (sample{}).noisy(noise); !slices.Equal(got, noise) {
 		t.Errorf("told as noise %v of %v", got, noise)
 	}
-	fine := []string{"README.md", "docs/testing.md", "lib/testing.rb", "latest.go", "src/lock.rs", "mcptest/mcptest.go", "LICENSE"}
+	fine := []string{
+		"README.md", "docs/testing.md", "lib/testing.rb", "latest.go", "src/lock.rs", "mcptest/mcptest.go", "LICENSE",
+	}
 	if got := (sample{}).noisy(fine); len(got) > 0 {
 		t.Errorf("told as noise: %v", got)
 	}
