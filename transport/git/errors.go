@@ -1,6 +1,7 @@
 package git
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -29,8 +30,8 @@ func exceeded(format string, args ...any) error {
 }
 
 func exceededObject(size int64, limits Limits) error {
-	return exceeded("an object of %s is larger than the %s that are read at once; raise --max-bytes, a 16th of which this is",
-		bytesText(size), bytesText(limits.ObjectBytes))
+	return exceeded("an object of %s is larger than the %s that are read at once; "+
+		"raise --max-bytes, a 16th of which this is", bytesText(size), bytesText(limits.ObjectBytes))
 }
 
 // undelivered is a failure of the server or the way to it, which may pass.
@@ -89,7 +90,10 @@ func explainAnswer(host string, err error) error {
 	case strings.Contains(err.Error(), "http redirect: "):
 		return invalid("%s redirects to where git does not follow: %s", host, line(err.Error()))
 	}
-	if _, ok := errors.AsType[*packp.ErrUnexpectedData](err); ok {
+	if said, ok := errors.AsType[*packp.ErrUnexpectedData](err); ok {
+		if bytes.Contains(said.Data, []byte("object-format=sha256")) {
+			return invalid("the repository numbers its commits by SHA-256, which is not supported; use an archive of it")
+		}
 		return errNoRepository(host)
 	}
 	if said, ok := errors.AsType[*pktline.ErrorLine](err); ok {

@@ -303,3 +303,20 @@ func TestConnectionsThatBreak(t *testing.T) {
 		t.Errorf("%v is not retryable", err)
 	}
 }
+
+// A server may name refs without end.
+func TestRefsWithoutEnd(t *testing.T) {
+	server, o := secure(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := strings.Repeat("12", 20)
+		fmt.Fprintf(w, "001e# service=git-upload-pack\n0000%04x%s HEAD\x00shallow\n", 4+40+5+9, id)
+		name := strings.Repeat("x", 1000)
+		for i := 0; ; i++ {
+			ref := fmt.Sprintf("%s refs/heads/%s%d\n", id, name, i)
+			if _, err := fmt.Fprintf(w, "%04x%s", 4+len(ref), ref); err != nil {
+				return
+			}
+		}
+	}))
+	_, err := git.Resolve(patience(t), git.Remote{URL: server.URL + "/r.git"}, o)
+	refused(t, err, messages.CauseLimitExceeded, "branches and tags")
+}

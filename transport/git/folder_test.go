@@ -137,15 +137,15 @@ func TestFetchHereStaysInTheFolder(t *testing.T) {
 
 func TestLimitsHere(t *testing.T) {
 	b := build(t, t.TempDir(), "r.git")
-	b.ref("refs/heads/master", b.commit(b.files(map[string]string{"a": noise(3 << 20), "b/c": "c", "b/d": "d"})))
+	b.ref("refs/heads/master", b.commit(b.files(map[string]string{"a": noise(300 << 10), "b/c": "c", "b/d": "d"})))
 	remote, o := local(b.dir)
 	o.Limits = git.Limits{Files: 3}
 	_, _, err := get(patience(t), remote, o)
 	refused(t, err, messages.CauseLimitExceeded, "--max-files")
-	o.Limits = git.Limits{UnpackedBytes: 2 << 20}
+	o.Limits = git.Limits{UnpackedBytes: 200 << 10}
 	_, _, err = get(patience(t), remote, o)
 	refused(t, err, messages.CauseLimitExceeded, "--max-bytes")
-	o.Limits = git.Limits{Files: 4, ObjectBytes: 1 << 20}
+	o.Limits = git.Limits{Files: 4, ObjectBytes: 100 << 10}
 	files, _, err := get(patience(t), remote, o)
 	if err != nil {
 		t.Fatal(err)

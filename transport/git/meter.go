@@ -12,6 +12,7 @@ const reportEvery = 64 << 10
 // the first failure, which go-git may turn into mere text on its way up.
 type meter struct {
 	limit, done, reported int64
+	refs                  int64 // while this is not 0, it is the limit: names are kept in memory
 	progress              func(done, total int64)
 	err                   error // the limit's, or that of a read
 }
@@ -35,8 +36,12 @@ func (r metered) Read(p []byte) (int, error) {
 
 func (m *meter) count(n int64) error {
 	m.done += n
-	if m.done > m.limit {
-		m.err = exceeded("the repository is larger than the %s that may be downloaded; raise --max-download", bytesText(m.limit))
+	switch {
+	case m.refs > 0 && m.done > m.refs:
+		m.err = exceeded("the names of branches and tags alone take more than %s; this cannot be read", bytesText(m.refs))
+		return m.err
+	case m.done > m.limit:
+		m.err = exceeded("the repository is larger than the %s that may come; raise --max-download", bytesText(m.limit))
 		return m.err
 	}
 	if m.done-m.reported >= reportEvery {

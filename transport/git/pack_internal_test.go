@@ -22,6 +22,7 @@ import (
 type packer struct {
 	text  bytes.Buffer
 	count uint32
+	zip   *zlib.Writer // kept, for a new one is dear
 }
 
 // header is the type and size of an object, as they are packed.
@@ -34,19 +35,17 @@ func header(kind plumbing.ObjectType, size uint64) []byte {
 	return out
 }
 
-func deflated(text []byte) []byte {
-	var out bytes.Buffer
-	w := zlib.NewWriter(&out)
-	_, _ = w.Write(text)
-	_ = w.Close()
-	return out.Bytes()
-}
-
 // add returns the offset of what it adds; says is the size that it is said to have.
 func (p *packer) add(kind plumbing.ObjectType, says uint64, between, text []byte) int64 {
 	at := int64(12 + p.text.Len())
 	p.count++
-	p.text.Write(slices.Concat(header(kind, says), between, deflated(text)))
+	p.text.Write(slices.Concat(header(kind, says), between))
+	if p.zip == nil {
+		p.zip = zlib.NewWriter(nil)
+	}
+	p.zip.Reset(&p.text)
+	_, _ = p.zip.Write(text)
+	_ = p.zip.Close()
 	return at
 }
 
@@ -128,7 +127,10 @@ func TestPacksThatContradictThemselves(t *testing.T) {
 		"copy past the base":      func(p *packer) { at, _ := good(p); p.offsetDelta(at, copies(4, 9, "x")) },
 		"delta cut short":         func(p *packer) { at, _ := good(p); p.offsetDelta(at, copies(4, 4, "xyz")[:4]) },
 		"empty delta":             func(p *packer) { at, _ := good(p); p.offsetDelta(at, nil) },
-		"target of 2^63":          func(p *packer) { at, _ := good(p); p.offsetDelta(at, binary.AppendUvarint([]byte{4}, 1<<63)) },
+		"target of 2^63": func(p *packer) {
+			at, _ := good(p)
+			p.offsetDelta(at, binary.AppendUvarint([]byte{4}, 1<<63))
+		},
 		"longer than it says":     func(p *packer) { p.add(plumbing.BlobObject, 2, nil, []byte("base")) },
 		"shorter than it says":    func(p *packer) { p.add(plumbing.BlobObject, 9, nil, []byte("base")) },
 		"size of 2^63":            func(p *packer) { p.add(plumbing.BlobObject, 1<<63, nil, []byte("base")) },
@@ -163,13 +165,13 @@ func TestBombs(t *testing.T) {
 		},
 		"many from one base": func(p *packer) {
 			at, _ := p.object(plumbing.BlobObject, zeros)
-			for i := range 500 {
+			for i := range 20 {
 				p.offsetDelta(at, copies(1<<20, 1<<20, fmt.Sprint(i)))
 			}
 		},
 		"a chain": func(p *packer) {
 			at, _ := p.object(plumbing.BlobObject, zeros)
-			for i := range 5000 {
+			for i := range 20 {
 				at = p.offsetDelta(at, copies(1<<20+i, 1<<20+i, "x"))
 			}
 		},
@@ -189,7 +191,7 @@ func TestALongChain(t *testing.T) {
 	var p packer
 	text := "x"
 	at, _ := p.object(plumbing.BlobObject, text)
-	for range 3000 {
+	for range 1000 {
 		at = p.offsetDelta(at, copies(len(text), len(text), "y"))
 		text += "y"
 	}

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
+	"os/exec"
 	"strings"
 	"sync"
 	"testing"
@@ -309,6 +310,23 @@ func TestRepositoriesWithoutCommits(t *testing.T) {
 	same(t, read(t, files), map[string]string{"a": "a"})
 }
 
+func TestRepositoriesOfAnotherHash(t *testing.T) {
+	root := t.TempDir()
+	for _, args := range [][]string{
+		{"init", "-q", "--object-format=sha256", "r"}, {"-C", "r", "-c", "user.name=a", "-c", "user.email=a@example.com",
+			"commit", "-q", "--allow-empty", "-m", "one"},
+	} {
+		cmd := exec.Command("git", args...)
+		cmd.Dir = root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Skipf("this git knows no SHA-256: %s", out)
+		}
+	}
+	server, o := secure(t, backend(t, root))
+	_, err := git.Resolve(patience(t), git.Remote{URL: server.URL + "/r/.git"}, o)
+	refused(t, err, messages.CauseInvalidInput, "SHA-256")
+}
+
 func TestPlacesThatAreNoRepositories(t *testing.T) {
 	server, o := secure(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		status := http.StatusOK
@@ -316,7 +334,9 @@ func TestPlacesThatAreNoRepositories(t *testing.T) {
 		w.WriteHeader(status)
 		fmt.Fprint(w, "<!doctype html><title>not git</title>")
 	}))
-	for path, words := range map[string]string{"/page": "does not answer as a git repository", "/404": "does not exist", "/410": "410"} {
+	for path, words := range map[string]string{
+		"/page": "does not answer as a git repository", "/404": "does not exist", "/410": "410",
+	} {
 		_, err := git.Resolve(patience(t), git.Remote{URL: server.URL + path}, o)
 		refused(t, err, messages.CauseInvalidInput, words)
 	}

@@ -116,7 +116,8 @@ func (b *builder) commit(tree plumbing.Hash, parents ...plumbing.Hash) plumbing.
 }
 
 func (b *builder) tag(name string, target plumbing.Hash, kind string) plumbing.Hash {
-	h := b.put(plumbing.TagObject, fmt.Sprintf("object %s\ntype %s\ntag %s\ntagger a <a@example.com> 1 +0000\n\none\n", target, kind, name))
+	h := b.put(plumbing.TagObject,
+		fmt.Sprintf("object %s\ntype %s\ntag %s\ntagger a <a@example.com> 1 +0000\n\none\n", target, kind, name))
 	b.ref("refs/tags/"+name, h)
 	return h
 }

@@ -76,7 +76,7 @@ func clientConfig(ctx context.Context, u *url.URL, address string, o SSH) (*ssh.
 	signers, hangUp := o.signers(ctx)
 	if len(signers) == 0 {
 		hangUp()
-		return nil, nil, invalid("ssh has no key to show: start an agent (SSH_AUTH_SOCK) or use https with a token; %s", tokenHint)
+		return nil, nil, invalid("ssh has no key to show: start an agent (SSH_AUTH_SOCK), or use https; %s", tokenHint)
 	}
 	user := u.User.Username()
 	if user == "" {

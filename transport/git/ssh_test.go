@@ -213,8 +213,10 @@ func agentWith(t *testing.T, key ed25519.PrivateKey) string {
 func TestPathsOverSSHAreNoCommands(t *testing.T) {
 	root := t.TempDir()
 	s := serveSSH(t, root)
-	for _, path := range []string{"/x'; touch pwned; '", "/$(touch pwned)", "/`touch pwned`", "/x&&touch%20pwned", "/x!!", "/~/x;touch pwned"} {
-		_, err := git.Resolve(patience(t), git.Remote{URL: "ssh://" + s.address + strings.ReplaceAll(path, " ", "%20")}, s.options(t))
+	for _, path := range []string{
+		"/x';%20touch%20pwned;%20'", "/$(touch%20pwned)", "/`touch%20pwned`", "/x&&touch%20pwned", "/x!!", "/~/x;touch%20pwned",
+	} {
+		_, err := git.Resolve(patience(t), git.Remote{URL: "ssh://" + s.address + path}, s.options(t))
 		refused(t, err, messages.CauseInvalidInput, "refused")
 	}
 	for _, path := range []string{"", "/", "/~/-x", "/~/", "/a%0Ab", "/a%00b"} {

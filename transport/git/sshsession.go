@@ -63,7 +63,9 @@ func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRef
 }
 
 // UploadPack sends the request whole, for it negotiates nothing, and reads on.
-func (s *sshSession) UploadPack(_ context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse, error) {
+func (s *sshSession) UploadPack(
+	_ context.Context, request *packp.UploadPackRequest,
+) (*packp.UploadPackResponse, error) {
 	if err := request.UploadRequest.Encode(s.in); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
+// maxRefsBytes is room for some 600,000 refs.
+const maxRefsBytes = 48 << 20
+
 // session is a conversation with git-upload-pack; go-git's sessions are.
 type session interface {
 	AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRefs, error)
@@ -40,6 +43,8 @@ func (w *wire) refs(ctx context.Context) (*refs, error) {
 }
 
 func (w *wire) advertised(ctx context.Context) (*packp.AdvRefs, error) {
+	w.meter.refs = maxRefsBytes
+	defer func() { w.meter.refs = 0 }()
 	adv, err := w.session.AdvertisedReferencesContext(ctx)
 	if err != nil {
 		return nil, explain(ctx, w.host, w.meter, err)

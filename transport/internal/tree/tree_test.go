@@ -236,7 +236,8 @@ func TestAMillionFilesFit(t *testing.T) {
 	if used > 300<<20 {
 		t.Errorf("a million files take %d MiB", used>>20)
 	}
-	if text, err := files.ReadFile("packages/module012/internal/component34/some_file_name_123456.go"); err != nil || text[0] != 64 {
+	text, err := files.ReadFile("packages/module012/internal/component34/some_file_name_123456.go")
+	if err != nil || text[0] != 64 {
 		t.Errorf("read %v, %v", text, err)
 	}
 }
