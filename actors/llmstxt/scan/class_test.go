@@ -21,16 +21,17 @@ func one(t *testing.T, path, text string) scan.File {
 
 func TestKinds(t *testing.T) {
 	for kind, paths := range map[scan.Kind]string{
-		scan.Document: `README README.md README.rst README.org README.adoc README.textile README.rdoc README.pod README.zh-CN
-			README_ja.txt readme.markdown INSTALL CHANGES.txt LICENSE LICENSE-MIT LICENSE.MIT COPYING.LESSER docs/a.txt docs/b.org
-			CODE_OF_CONDUCT guide.texi index.mediawiki a.qmd`,
-		scan.Manifest: `go.mod package.json Cargo.toml pyproject.toml setup.cfg requirements-dev.txt pom.xml build.gradle.kts
-			settings.gradle A.csproj A.sln a.gemspec Gemfile composer.json mix.exs rebar.config Package.swift a.cabal CMakeLists.txt
-			meson.build pubspec.yaml dune-project a.opam build.sbt deps.edn vcpkg.json MODULE.bazel shard.yml cpanfile a.rockspec
-			a.nimble build.zig.zon Podfile`,
-		scan.Config: `Makefile Dockerfile api.dockerfile Jenkinsfile Vagrantfile .gitlab-ci.yml .github/workflows/ci.yml
-			docker-compose.yml prod.tfvars a.hcl BUILD.bazel a.bzl .npmrc .eslintrc.json .gitignore .lastwordignore .prettierignore
-			tsconfig.base.json vite.config.ts jest.config.js a.service a.ini CODEOWNERS .tool-versions .clang-format flake.nix`,
+		scan.Document: `README README.md README.rst README.org README.adoc README.textile README.rdoc README.pod
+			README.zh-CN README_ja.txt readme.markdown INSTALL CHANGES.txt LICENSE LICENSE-MIT LICENSE.MIT
+			COPYING.LESSER docs/a.txt docs/b.org CODE_OF_CONDUCT guide.texi index.mediawiki a.qmd`,
+		scan.Manifest: `go.mod package.json Cargo.toml pyproject.toml setup.cfg requirements-dev.txt pom.xml
+			build.gradle.kts settings.gradle A.csproj A.sln a.gemspec Gemfile composer.json mix.exs rebar.config
+			Package.swift a.cabal CMakeLists.txt meson.build pubspec.yaml dune-project a.opam build.sbt deps.edn
+			vcpkg.json MODULE.bazel shard.yml cpanfile a.rockspec a.nimble build.zig.zon Podfile`,
+		scan.Config: `Makefile Dockerfile api.dockerfile Jenkinsfile Vagrantfile .gitlab-ci.yml
+			.github/workflows/ci.yml docker-compose.yml prod.tfvars a.hcl BUILD.bazel a.bzl .npmrc .eslintrc.json
+			.gitignore .lastwordignore .prettierignore tsconfig.base.json vite.config.ts jest.config.js a.service
+			a.ini CODEOWNERS .tool-versions .clang-format flake.nix`,
 		scan.Source: `a.go a.py a.rs a.tf a.nix a.sol a.ps1 a.fish a.pl a.fs a.elm README.py LICENSE.go`,
 		scan.Other:  `data.json a.txt a.csv a.svg notes a.1`,
 	} {
@@ -52,7 +53,8 @@ func TestLanguageByTheFirstLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"#!/bin/sh": "Shell", "#! /usr/bin/env bash": "Shell", "#!/usr/bin/env -S python3.12 -u": "Python",
 		"#!/usr/bin/env NODE_ENV=x node": "JavaScript", "#!/usr/bin/perl -w": "Perl", "#!/usr/bin/env ruby\r": "Ruby",
-		"#!/usr/bin/env": "", "#!": "", "#!/opt/unknown": "", "text": "", "#!/usr/bin/lua5.4": "Lua", "#!/usr/bin/php8": "PHP",
+		"#!/usr/bin/env": "", "#!": "", "#!/opt/unknown": "", "text": "",
+		"#!/usr/bin/lua5.4": "Lua", "#!/usr/bin/php8": "PHP",
 	} {
 		f := one(t, "bin/run", line+"\n")
 		if f.Language != want || (f.Kind == scan.Source) != (want != "") {
@@ -72,16 +74,16 @@ func TestLanguageByTheFirstLine(t *testing.T) {
 
 func TestPlaces(t *testing.T) {
 	for place, paths := range map[scan.Place]string{
-		scan.Product: `a.go src/contest.py src/latest.js docs/snapshots/a.md docs/mocks/a.md src/KeySpec.java src/Test.java
-			testing/a.go testkit/a.go dist/a.ts lib/spec.rb`,
-		scan.Test: `a_test.go x/testdata/a.txt tests/a.py a.test.ts a.spec.js a_spec.rb test_a.py src/test/java/A.java
-			fixtures/a.json __fixtures__/a cassettes/a.yaml golden/a.txt snapshots/a mocks/a.go a/__snapshots__/a.snap.js ui/a.snap
-			src/UserTest.java Core.Tests/A.cs AppUnitTests/A.swift UserTests.swift UserTest.php UserSpec.scala examples/a/tests/x.py
-			src/androidTest/A.kt tests.py e2e/a.ts`,
+		scan.Product: `a.go src/contest.py src/latest.js docs/snapshots/a.md docs/mocks/a.md src/KeySpec.java
+			src/Test.java testing/a.go testkit/a.go dist/a.ts lib/spec.rb`,
+		scan.Test: `a_test.go x/testdata/a.txt tests/a.py a.test.ts a.spec.js a_spec.rb test_a.py
+			src/test/java/A.java fixtures/a.json __fixtures__/a cassettes/a.yaml golden/a.txt snapshots/a mocks/a.go
+			a/__snapshots__/a.snap.js ui/a.snap src/UserTest.java Core.Tests/A.cs AppUnitTests/A.swift
+			UserTests.swift UserTest.php UserSpec.scala examples/a/tests/x.py src/androidTest/A.kt tests.py e2e/a.ts`,
 		scan.Example: `examples/a.go _examples/a.go samples/x/y.cs demo/index.js`,
 		scan.Meta:    `.github/x.md .vscode/settings.json .config/tests/a.md`,
-		scan.Generated: `go.sum yarn.lock a.lock x/Cargo.lock packages.lock.json a.pb.go a_pb2.py a.min.js a.js.map a.g.dart
-			Form.Designer.cs zz_generated.x.go .terraform.lock.hcl Manifest.toml`,
+		scan.Generated: `go.sum yarn.lock a.lock x/Cargo.lock packages.lock.json a.pb.go a_pb2.py a.min.js a.js.map
+			a.g.dart Form.Designer.cs zz_generated.x.go .terraform.lock.hcl Manifest.toml`,
 	} {
 		for path := range strings.FieldsSeq(paths) {
 			if f := one(t, path, "text\n"); f.Place != place {
