@@ -40,14 +40,14 @@ func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext) ([]ar
 	files := []artifact{{nameTxt, func(w io.Writer) error { return render.Txt(w, g.index) }, checkTxt}}
 	if g.input.Full != FullNone {
 		files = append(files, artifact{nameFull, func(w io.Writer) error {
-			dropped, err := render.Full(ctx, w, g.files, g.index, g.pack())
+			dropped, err := render.Full(ctx, w, g.files, g.index, g.pack(t))
 			g.drop(t, nameFull, dropped)
 			return err
 		}, checkFull})
 	}
 	if g.input.Ctx {
 		files = append(files, artifact{nameCtx, func(w io.Writer) error {
-			dropped, err := render.Ctx(ctx, w, g.files, g.index, g.input.Format, g.pack())
+			dropped, err := render.Ctx(ctx, w, g.files, g.index, g.input.Format, g.pack(t))
 			g.drop(t, nameCtx, dropped)
 			return err
 		}, checkCtx})
@@ -93,8 +93,8 @@ func (g *generation) drop(t *actors.TaskContext, name string, paths []string) {
 		name, count(len(paths), "file"), strings.Join(shown, ", ")))
 }
 
-func (g *generation) pack() render.Pack {
-	pack := render.Pack{Budget: g.input.SizeBudget}
+func (g *generation) pack(t *actors.TaskContext) render.Pack {
+	pack := render.Pack{Budget: g.input.SizeBudget, Go: t.Go}
 	if g.input.Full == FullAll {
 		pack.Rest = byUse(g.repo.Files)
 		if pack.Budget == 0 {

@@ -57,7 +57,7 @@ func folder(origin func() scan.Origin) llmstxt.Config {
 			if err != nil {
 				return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "cannot open the folder: %v", err)
 			}
-			return root.FS(), nil
+			return scan.Folder(root), nil
 		}}, nil
 	}}
 }

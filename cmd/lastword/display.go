@@ -17,6 +17,7 @@ type display struct {
 	stdout, stderr io.Writer
 	out            string // folder of the artifacts
 	jsonl, json    bool   // on stdout: every event, or what the run came to
+	explain        bool   // on stdout: why each file was chosen
 	quiet          bool
 	look           look
 	view           view
@@ -38,10 +39,15 @@ func (d *display) open(o *showing) {
 	case d.quiet || o.progress.value == "none":
 		d.view = silent{}
 	case tty && o.inPlace(d.jsonl && isTerminal(d.stdout)):
-		d.view = newLive(d.stderr, d.look, d.size)
+		d.view = suspendable(newLive(d.stderr, d.look, d.size))
 	default:
 		d.view = &linewise{d.stderr, d.look}
 	}
+}
+
+func suspendable(l *live) *live {
+	l.onSuspend = onSuspend
+	return l
 }
 
 // showing is what the flags of every command say about how a run is shown.
@@ -117,8 +123,11 @@ func interrupted(e messages.RunCanceling) bool { return e.Reason != unread }
 func (d *display) close(s messages.State) {
 	d.view.end()
 	d.card(s)
-	if d.json {
+	switch {
+	case d.json:
 		d.lost = printJSON(d.stdout, sumOf(s))
+	case d.explain:
+		d.lost = explain(d.stdout, d.out, s.Artifacts)
 	}
 }
 

@@ -3,84 +3,160 @@ package main
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/git"
 )
 
-func generateCommand(config actors.Config) *cobra.Command {
-	var in llmstxt.Input
-	var show display
-	var timeout time.Duration
-	cmd := &cobra.Command{
-		Use:   "generate <folder>",
-		Short: "Write llms.txt, llms-full.txt and llms-ctx.txt for a repository",
-		Long: `Generate reads the repository in the folder and writes its llms.txt, llms-full.txt and llms-ctx.txt
-to <out>/<owner>/<repo>/, as the git remote names them, or to <out>/local/<folder>/ without one.
-It uses no network and no model, and runs nothing that it finds in the repository.
+// generating is what the flags of generate say.
+type generating struct {
+	in                        llmstxt.Input
+	from                      source
+	full, style               choice
+	format                    int
+	budget, maxFile, maxBytes bytesize
+	noCache                   bool
+	timeout                   time.Duration
+	show                      display
+}
 
-The run's milestones go to stderr, one line each, and what the run came to after them.
+func generateCommand(config actors.Config, how *showing) *cobra.Command {
+	var g generating
+	cmd := &cobra.Command{
+		Use:     "generate <repository>",
+		GroupID: working,
+		Short:   "Write llms.txt and its companions for a repository",
+		Long: `Generate reads a repository and writes its llms.txt, llms-full.txt, llms-ctx.txt and llms.json to
+<out>/<owner>/<repo>/, as the git remote names them, or to <out>/local/<name>/ without one.
+
+The repository is a folder, an archive (tar, zip), owner/repo on GitHub, or the https URL of a Git
+repository or an archive; .../tree/<ref>/<folder> reads a part of it. Tokens for private ones come
+from LASTWORD_GIT_TOKEN, or for GitHub from GH_TOKEN or GITHUB_ACCESS_TOKEN. No model is used,
+nothing in the repository is run, and for a folder no network is used.
+
+How far the run is goes to stderr, and what it came to after that.
 Ctrl-C cancels the run; a second Ctrl-C leaves at once.
 
 Exit codes:
   0 completed   1 failed   2 usage   3 configuration   4 provider   5 limit or budget
   124 timeout   130 Ctrl-C   143 SIGTERM`,
 		Example: `  lastword generate .
-  lastword generate ~/src/app --out docs --timeout 90s
-  lastword generate . --quiet --jsonl | jq -r .type`,
+  lastword generate spf13/cobra --out docs
+  lastword generate https://gitlab.com/gitlab-org/cli/-/tree/main/docs --full all
+  lastword generate ~/src/app --size-budget 200k --explain
+  lastword generate . --quiet --json | jq -r '.artifacts[].path'`,
 		DisableFlagsInUseLine: true,
-		Args:                  oneFolder,
+		Args:                  oneRepository,
+		ValidArgsFunction:     folders,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			switch {
-			case timeout < 0:
-				return usage(cmd, errors.New("--timeout must not be negative"), "")
-			case in.Out == "":
-				return usage(cmd, errors.New("--out needs the name of a folder"), "")
-			}
-			in.Repository = filepath.Clean(args[0])
-			job, err := llmstxt.Job(in, originOf)
-			if err != nil {
-				return err
-			}
-			show.out, show.stdout, show.stderr = in.Out, cmd.OutOrStdout(), cmd.ErrOrStderr()
-			return watch(cmd.Context(), config, job, messages.Limits{WallClockMS: milliseconds(timeout)}, &show)
+			return g.run(cmd, args[0], config, how)
 		},
 	}
+	g.from.limits = &g.in
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&in.Out, "out", "artifacts", "`folder` to write under; made where it is missing")
-	flags.BoolVar(&in.Full, "full", true, "write llms-full.txt, the linked files whole; or --full=false")
-	flags.BoolVar(&in.Ctx, "ctx", true, "write llms-ctx.txt, the same as XML; or --ctx=false")
-	flags.BoolVar(&show.jsonl, "jsonl", false, "print the run's events to stdout, one JSON object a line")
-	flags.BoolVar(&show.quiet, "quiet", false, "say nothing on stderr but errors")
-	flags.DurationVar(&timeout, "timeout", 0, "longest `time` the run may take, for example 90s (default 30m)")
+	g.writing(cmd, flags)
+	g.reading(flags)
+	g.telling(flags)
+	must(cmd.MarkFlagDirname("out"))
 	return cmd
 }
 
-func oneFolder(cmd *cobra.Command, args []string) error {
+// writing adds the flags that say what is written.
+func (g *generating) writing(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&g.in.Out, "out", "artifacts", "`folder` to write under; made where it is missing")
+	choose(cmd, flags, &g.full, "full", "what llms-full.txt holds: the linked files, every text file, or it is not written",
+		llmstxt.FullSelected, llmstxt.FullAll, llmstxt.FullNone)
+	flags.BoolVar(&g.in.Ctx, "ctx", true, "write llms-ctx.txt, the linked files as XML; or --ctx=false")
+	flags.IntVar(&g.format, "format", 2, "`version` of the llms.txt format, 1 or 2; 1 leaves Optional out of llms-ctx.txt")
+	choose(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the bare files", "blob", "raw")
+	flags.StringVar(&g.in.BaseURL, "base-url", "", "`URL` that links begin with where the repository does not say its own")
+	flags.Var(&g.budget, "size-budget", "most `bytes` of any one text file, such as 200k; the least important is dropped")
+	flags.BoolVar(&g.noCache, "no-cache", false, "neither take the result from the cache nor keep it there")
+}
+
+// reading adds the flags that say what may be read, and how much.
+func (g *generating) reading(flags *pflag.FlagSet) {
+	g.from.flags(flags)
+	flags.IntVar(&g.in.MaxFiles, "max-files", 0, "most `files` that are read (default 50,000)")
+	flags.Var(&g.maxFile, "max-file-size", "most `bytes` of a file that is read (default 1MiB)")
+	flags.Var(&g.maxBytes, "max-bytes", "most `bytes` of all files together (default 2GiB)")
+	flags.IntVar(&g.in.MaxDepth, "max-depth", 0, "most `folders` one below the other (default 32)")
+}
+
+// telling adds the flags that say what is told of the run.
+func (g *generating) telling(flags *pflag.FlagSet) {
+	flags.BoolVar(&g.show.explain, "explain", false, "print on stdout why each file was chosen")
+	flags.BoolVar(&g.show.jsonl, "jsonl", false, "print the run's events to stdout, one JSON object a line")
+	flags.BoolVar(&g.show.json, "json", false, "print what the run came to on stdout, as one JSON object")
+	flags.BoolVar(&g.show.quiet, "quiet", false, "say nothing on stderr but errors")
+	flags.DurationVar(&g.timeout, "timeout", 0, "longest `time` the run may take, for example 90s (default 30m)")
+}
+
+func (g *generating) run(cmd *cobra.Command, repository string, config actors.Config, how *showing) error {
+	if err := g.judge(); err != nil {
+		return usage(cmd, err, "")
+	}
+	in := g.in
+	in.Repository, in.Full, in.LinkStyle, in.Format = repository, g.full.value, g.style.value, render.Format(g.format)
+	in.SizeBudget, in.MaxFileBytes, in.MaxBytes = int64(g.budget), int64(g.maxFile), int64(g.maxBytes)
+	with := llmstxt.Config{Open: g.from.open, Version: aboutThis().exact()}
+	if !g.noCache {
+		with.Cache = cacheFolder()
+	}
+	job, err := llmstxt.Job(in, with)
+	if err != nil {
+		return err
+	}
+	g.show.out, g.show.stdout, g.show.stderr = in.Out, cmd.OutOrStdout(), cmd.ErrOrStderr()
+	g.show.open(how)
+	return watch(cmd.Context(), config, job, messages.Limits{WallClockMS: milliseconds(g.timeout)}, &g.show)
+}
+
+func (g *generating) judge() error {
+	asked := 0
+	for _, asks := range []bool{g.show.explain, g.show.jsonl, g.show.json} {
+		if asks {
+			asked++
+		}
+	}
+	switch {
+	case g.timeout < 0:
+		return errors.New("--timeout must not be negative")
+	case g.in.Out == "":
+		return errors.New("--out needs the name of a folder")
+	case asked > 1:
+		return errors.New("--explain, --json and --jsonl exclude each other: each has stdout for itself")
+	}
+	return nil
+}
+
+func oneRepository(cmd *cobra.Command, args []string) error {
 	const example = "for example: lastword generate ."
 	switch len(args) {
 	case 0:
-		return usage(cmd, errors.New("generate needs the folder of a repository"), example)
+		return usage(cmd, errors.New("generate needs a repository: a folder, an archive, owner/repo or a URL"), example)
 	case 1:
 		return nil
 	}
-	return usage(cmd, fmt.Errorf("generate takes one folder, not %d", len(args)), example)
+	return usage(cmd, fmt.Errorf("generate takes one repository, not %d", len(args)), example)
+}
+
+// folders has the shell complete the only argument with folders.
+func folders(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
 // milliseconds rounds up: the shortest limit is still one.
 func milliseconds(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
-}
-
-func originOf(folder string) (scan.Origin, error) {
-	o, err := git.Read(folder)
-	return scan.ParseOrigin(o.Remote, o.Commit, o.Prefix), err
 }

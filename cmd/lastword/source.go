@@ -53,7 +53,7 @@ func folder(path string) (*llmstxt.Material, error) {
 		if err != nil {
 			return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "cannot open the folder %s: %v", path, reason(err))
 		}
-		return root.FS(), nil
+		return scan.Folder(root), nil
 	}}
 	o, err := git.Read(path)
 	if err != nil {
@@ -118,8 +118,8 @@ func token(host string) string {
 	return ""
 }
 
-// defaultCache is where results are kept, or "" where the system has no place for such.
-func defaultCache() string {
+// cacheFolder is where results are kept, or "" where the system has no place for such.
+func cacheFolder() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
 		return ""

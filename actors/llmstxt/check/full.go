@@ -2,50 +2,61 @@ package check
 
 import (
 	"bytes"
-	"strings"
 	"unicode/utf8"
 )
 
 // Full reads an llms-full.txt as it is written to it, in memory that does not grow: a title, then text and fenced files
 // under headings of level 2. The zero value is ready.
 type Full struct {
-	line    []byte // what has come of the line, as far as it can matter
-	length  int    // of the whole line
-	number  int
-	fence   string
+	head    []byte // how the line begins, as far as it can matter
+	begun   bool   // a line has
+	number  int    // of the line, from 0
+	fence   int    // backticks of the fence that is open
 	tail    []byte // a character that is not whole yet
 	problem *Problem
 }
 
-// lineBytes of a line are enough to see what it is.
-const lineBytes = 512
+// headBytes of a line are enough to see what it is; no fence is longer.
+const headBytes = 512
 
 // Write never fails: what is wrong is Finish's to say.
 func (f *Full) Write(p []byte) (int, error) {
 	f.characters(p)
 	for rest := p; len(rest) > 0; {
-		part, after, ended := bytes.Cut(rest, []byte("\n"))
-		f.length += len(part)
-		if room := lineBytes - len(f.line); room > 0 {
-			f.line = append(f.line, part[:min(room, len(part))]...)
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			f.keep(rest)
+			break
 		}
-		if ended {
-			f.read()
+		if f.begun {
+			f.keep(rest[:i])
+			f.read(f.head)
+			f.head, f.begun = f.head[:0], false
+		} else {
+			f.read(rest[:i])
 		}
-		rest = after
+		rest = rest[i+1:]
 	}
 	return len(p), nil
+}
+
+// keep takes part of a line that has not ended.
+func (f *Full) keep(part []byte) {
+	f.begun = true
+	if room := headBytes - len(f.head); room > 0 {
+		f.head = append(f.head, part[:min(room, len(part))]...)
+	}
 }
 
 // Finish gives the first problem, or nil.
 func (f *Full) Finish() *Problem {
 	f.number++
 	switch {
-	case f.length > 0 || len(f.tail) > 0:
+	case f.begun || len(f.tail) > 0:
 		f.fail(LineEnd, "the text does not end with a line feed")
 	case f.number == 1:
 		f.fail(TitleFirst, "there is no H1")
-	case f.fence != "":
+	case f.fence > 0:
 		f.fail(Fence, "a fence is not closed")
 	}
 	return f.problem
@@ -57,43 +68,43 @@ func (f *Full) fail(rule Rule, message string) {
 	}
 }
 
-// read judges a line that has ended.
-func (f *Full) read() {
+// read judges a line that has ended. Most are a file's, in which nothing but the end of the fence matters.
+func (f *Full) read(line []byte) {
 	f.number++
-	line := string(f.line)
-	f.line, f.length = f.line[:0], 0
-	ticks := len(line) - len(strings.TrimLeft(line, "`"))
 	switch {
-	case f.fence != "":
-		if line == f.fence {
-			f.fence = ""
+	case f.fence > 0:
+		if len(line) == f.fence && line[0] == '`' && ticks(line) == f.fence {
+			f.fence = 0
 		}
-	case ticks >= 3 && len(line) < lineBytes:
-		f.fence = line[:ticks]
 	case f.number == 1:
-		if !strings.HasPrefix(line, "# ") {
+		if !bytes.HasPrefix(line, []byte("# ")) {
 			f.fail(TitleFirst, "the first line is not an H1 with a name")
 		}
+	case ticks(line) >= 3:
+		f.fence = ticks(line)
 	default:
-		if level, _ := heading(line); level != 0 && level != 2 {
+		if level, _ := heading(string(line)); level != 0 && level != 2 {
 			f.fail(HeadingLevel, "a heading that is not of level 2")
 		}
 	}
 }
 
+func ticks(line []byte) int { return len(line) - len(bytes.TrimLeft(line, "`")) }
+
 // characters looks for what is not text. A character may be split between two writes.
 func (f *Full) characters(p []byte) {
-	for i := 0; i < len(p); {
-		if c := p[i]; c >= ' ' && c < 0x7f || c == '\n' || c == '\t' {
-			if len(f.tail) > 0 {
-				f.fail(Characters, "invalid UTF-8")
-				f.tail = f.tail[:0]
-			}
-			i++
+	for i := 0; i < len(p); i++ {
+		c := p[i]
+		plain := c >= ' ' && c < 0x7f || c == '\n' || c == '\t'
+		if plain && len(f.tail) == 0 {
 			continue
 		}
-		f.tail = append(f.tail, p[i])
-		i++
+		if plain {
+			f.fail(Characters, "invalid UTF-8")
+			f.tail = f.tail[:0]
+			continue
+		}
+		f.tail = append(f.tail, c)
 		if utf8.FullRune(f.tail) {
 			f.character(f.tail)
 			f.tail = f.tail[:0]

@@ -95,8 +95,8 @@ func ctxBlock(b *bytes.Buffer, e entry, f fileText) {
 		fmt.Fprintf(b, " cut=\"%d bytes\"", f.cut)
 	}
 	b.WriteString(">\n")
-	b.WriteString(content(f.text))
-	if f.text != "" && !strings.HasSuffix(f.text, "\n") {
+	b.WriteString(content(string(f.text)))
+	if len(f.text) > 0 && f.text[len(f.text)-1] != '\n' {
 		b.WriteByte('\n')
 	}
 	b.WriteString("</doc>\n")

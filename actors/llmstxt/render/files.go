@@ -20,6 +20,9 @@ type Pack struct {
 	// Budget bounds the bytes of the whole. What does not fit is left out, the least important first. It is 4 MiB if
 	// zero, and unbounded if negative.
 	Budget int64
+	// Go runs f beside the caller, which then reads ahead while it writes; without it one file is read after the other.
+	// It may be nil.
+	Go func(f func(ctx context.Context) error)
 }
 
 const (
@@ -107,32 +110,42 @@ func (v view) class(e entry) int {
 
 // fileText is the text of a file, or the reason why there is none.
 type fileText struct {
-	text   string
-	cut    int // bytes of it that are missing
+	text   []byte // until the next is taken
+	cut    int    // bytes of it that are missing
 	absent string
 }
 
-// texts reads the files' text, made fit to be shown.
+// texts reads the files' text, made fit to be shown. It is for one goroutine at a time.
 type texts struct {
 	ctx      context.Context
-	files    fs.FS
+	reader   *scan.Reader
 	most     int
 	redactor *redactor
+	buf      []byte
 }
+
+func newTexts(ctx context.Context, files fs.FS, most int) *texts {
+	return &texts{ctx: ctx, reader: scan.NewReader(files), most: most, redactor: newRedactor()}
+}
+
+func (t *texts) close() { t.reader.Close() }
 
 // take reads a file. The only error is the context's cause.
 func (t *texts) take(e entry) (fileText, error) {
 	if e.again {
 		return fileText{absent: "already shown above"}, nil
 	}
-	data, _, err := scan.ReadFile(t.ctx, t.files, e.link.path, readLimit)
+	data, _, err := t.reader.Read(t.ctx, e.link.path, readLimit, t.buf)
 	switch {
 	case t.ctx.Err() != nil:
 		return fileText{}, context.Cause(t.ctx)
 	case err != nil:
 		return fileText{absent: "cannot be read"}, nil
 	}
-	whole := t.redactor.redact(plain(string(data)))
+	if cap(data) > cap(t.buf) {
+		t.buf = data
+	}
+	whole := t.redactor.redact(plain(data))
 	text := cutLines(whole, t.most)
 	return fileText{text: text, cut: len(whole) - len(text)}, nil
 }

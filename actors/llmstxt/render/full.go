@@ -1,7 +1,6 @@
 package render
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -17,18 +16,17 @@ import (
 // any in it; before it, what its package offers from other files. What is missing is said where it is missing. dropped
 // lists the files that the budget had no room for. The error is ctx's cause or w's.
 func Full(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, pack Pack) (dropped []string, err error) {
-	b := bufio.NewWriterSize(w, 64<<10)
 	v := newView(index)
 	pack = pack.withDefaults()
 	var front bytes.Buffer
 	v.front(&front)
-	b.Write(front.Bytes())
-	p := newPacking(ctx, files, v, pack, more(once(v.entries()), pack.Rest))
-	p.block = fullBlock
-	if err := p.write(b, int64(front.Len()), func(int) {}); err != nil {
+	if _, err := w.Write(front.Bytes()); err != nil {
 		return nil, err
 	}
-	return p.dropped, b.Flush()
+	p := newPacking(ctx, files, v, pack, more(once(v.entries()), pack.Rest))
+	p.block = fullBlock
+	err = p.write(w, int64(front.Len()), func(int) {})
+	return p.dropped, err
 }
 
 func once(list []entry) []entry {
@@ -49,11 +47,13 @@ func fullBlock(b *bytes.Buffer, e entry, f fileText) {
 	}
 	elsewhere(b, e.link)
 	fence := fenceFor(f.text)
-	fmt.Fprintf(b, "%s%s\n%s", fence, fenceWord(e.link.path), f.text)
-	if f.text != "" && !strings.HasSuffix(f.text, "\n") {
+	b.Grow(len(f.text) + 2*len(fence) + 64)
+	b.WriteString(fence + fenceWord(e.link.path) + "\n")
+	b.Write(f.text)
+	if len(f.text) > 0 && f.text[len(f.text)-1] != '\n' {
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(b, "%s\n", fence)
+	b.WriteString(fence + "\n")
 	if f.cut > 0 {
 		fmt.Fprintf(b, "\nCut: %d more bytes.\n", f.cut)
 	}
@@ -80,7 +80,7 @@ func elsewhere(b *bytes.Buffer, l link) {
 
 // code is a code span that the text cannot close.
 func code(s string) string {
-	fence := strings.Repeat("`", longestRun(s)+1)
+	fence := strings.Repeat("`", longestRun([]byte(s))+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
 		s = " " + s + " "
 	}
@@ -88,20 +88,20 @@ func code(s string) string {
 }
 
 // fenceFor is longer than any run of backticks in the text, so that no line of the text can close it.
-func fenceFor(text string) string { return strings.Repeat("`", max(longestRun(text), 2)+1) }
+func fenceFor(text []byte) string { return strings.Repeat("`", max(longestRun(text), 2)+1) }
 
-func longestRun(text string) int {
+func longestRun(text []byte) int {
 	longest := 0
-	for i := strings.IndexByte(text, '`'); i >= 0; {
-		run := len(text[i:]) - len(strings.TrimLeft(text[i:], "`"))
-		longest = max(longest, run)
-		next := strings.IndexByte(text[i+run:], '`')
-		if next < 0 {
-			break
+	for {
+		i := bytes.IndexByte(text, '`')
+		if i < 0 {
+			return longest
 		}
-		i += run + next
+		text = text[i:]
+		rest := bytes.TrimLeft(text, "`")
+		longest = max(longest, len(text)-len(rest))
+		text = rest
 	}
-	return longest
 }
 
 // fenceWord names the language by the extension, if that is a plain word.

@@ -113,7 +113,7 @@ type Left struct {
 // NewDocument fills in what index and repo say; Tool, Options, Format and what was dropped are the caller's.
 func NewDocument(index *rank.Index, repo *scan.Repository) Document {
 	r := newRedactor()
-	line := func(s string) string { return cleanLine(r.redact(cleanLine(s))) }
+	line := func(s string) string { return cleanLine(r.line(cleanLine(s))) }
 	o := index.Origin
 	d := Document{
 		Schema:     Schema,

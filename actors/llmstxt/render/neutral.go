@@ -1,37 +1,37 @@
 package render
 
 import (
-	"strings"
+	"bytes"
 	"unicode/utf8"
 )
 
 // plain makes text of bytes that steers no terminal and hides nothing: valid UTF-8, LF line ends, no byte order mark.
-// Control and bidirectional characters and those that XML forbids become U+FFFD, invisible ones go.
-func plain(s string) string {
-	s = strings.TrimPrefix(s, "\uFEFF")
+// Control and bidirectional characters and those that XML forbids become U+FFFD, invisible ones go. What needs nothing
+// of it is returned as it is.
+func plain(s []byte) []byte {
+	s = bytes.TrimPrefix(s, []byte("\uFEFF"))
 	from := suspect(s, 0)
 	if from == len(s) {
 		return s
 	}
-	var b strings.Builder
-	b.Grow(len(s))
+	var b []byte
 	done := 0
 	for i := from; i < len(s); i = suspect(s, i) {
-		r, size := utf8.DecodeRuneInString(s[i:])
-		keep, instead := neutral(s, i, r, size)
-		if !keep {
-			b.WriteString(s[done:i])
-			b.WriteString(instead)
+		r, size := utf8.DecodeRune(s[i:])
+		if keep, instead := neutral(s, i, r, size); !keep {
+			b = append(append(b, s[done:i]...), instead...)
 			done = i + size
 		}
 		i += size
 	}
-	b.WriteString(s[done:])
-	return b.String()
+	if done == 0 {
+		return s
+	}
+	return append(b, s[done:]...)
 }
 
 // suspect is the index of the first byte from i on that is not plain ASCII.
-func suspect(s string, i int) int {
+func suspect(s []byte, i int) int {
 	for ; i < len(s); i++ {
 		if c := s[i]; c >= 0x7f || c < ' ' && c != '\n' && c != '\t' {
 			break
@@ -41,7 +41,7 @@ func suspect(s string, i int) int {
 }
 
 // neutral tells whether the character at i stays, and else what stands for it.
-func neutral(s string, i int, r rune, size int) (keep bool, instead string) {
+func neutral(s []byte, i int, r rune, size int) (keep bool, instead string) {
 	switch {
 	case r == '\r':
 		if i+1 < len(s) && s[i+1] == '\n' {
@@ -61,9 +61,9 @@ func neutral(s string, i int, r rune, size int) (keep bool, instead string) {
 }
 
 // joins tells a joiner in a script or an emoji that needs it from one hidden between Latin letters.
-func joins(s string, i, size int) bool {
-	before, _ := utf8.DecodeLastRuneInString(s[:i])
-	after, _ := utf8.DecodeRuneInString(s[i+size:])
+func joins(s []byte, i, size int) bool {
+	before, _ := utf8.DecodeLastRune(s[:i])
+	after, _ := utf8.DecodeRune(s[i+size:])
 	return before >= 0x300 && after >= 0x300 && before != utf8.RuneError && after != utf8.RuneError
 }
 
@@ -81,13 +81,16 @@ func isInvisible(r rune) bool {
 }
 
 // cutLines keeps whole lines, or whole characters of a single long one.
-func cutLines(s string, room int) string {
+func cutLines(s []byte, room int) []byte {
 	if len(s) <= room {
 		return s
 	}
-	cut := strings.ToValidUTF8(s[:max(room, 0)], "")
-	if i := strings.LastIndexByte(cut, '\n'); i > 0 {
+	cut := s[:max(room, 0)]
+	if i := bytes.LastIndexByte(cut, '\n'); i > 0 {
 		return cut[:i+1]
+	}
+	for len(cut) > 0 && !utf8.RuneStart(s[len(cut)]) {
+		cut = cut[:len(cut)-1]
 	}
 	return cut
 }

@@ -1,9 +1,9 @@
 package render
 
 import (
-	"bufio"
 	"bytes"
 	"context"
+	"io"
 	"io/fs"
 )
 
@@ -15,27 +15,23 @@ const leastCut = 1 << 10
 
 // packing writes the entries' files, each by block, within the budget.
 type packing struct {
-	texts   *texts
+	ctx     context.Context
+	files   fs.FS
+	pack    Pack
 	entries []entry
 	order   []int // most important first
-	budget  int64
 	block   func(b *bytes.Buffer, e entry, f fileText)
 	dropped []string // most important first
 }
 
 func newPacking(ctx context.Context, files fs.FS, v view, p Pack, list []entry) *packing {
-	return &packing{
-		texts:   &texts{ctx: ctx, files: files, most: p.FileBytes, redactor: newRedactor()},
-		entries: list,
-		order:   v.byImportance(list, p.Rest),
-		budget:  p.Budget,
-	}
+	return &packing{ctx: ctx, files: files, pack: p, entries: list, order: v.byImportance(list, p.Rest)}
 }
 
 // write gives out the entries in their order; before is called in front of each.
-func (p *packing) write(b *bufio.Writer, used int64, before func(i int)) error {
-	if p.budget < 0 {
-		return p.stream(b, before)
+func (p *packing) write(w io.Writer, used int64, before func(i int)) error {
+	if p.pack.Budget < 0 {
+		return p.stream(w, before)
 	}
 	blocks, err := p.fill(used)
 	if err != nil {
@@ -43,23 +39,7 @@ func (p *packing) write(b *bufio.Writer, used int64, before func(i int)) error {
 	}
 	for i, block := range blocks {
 		before(i)
-		b.Write(block)
-	}
-	return nil
-}
-
-// stream holds one file at a time.
-func (p *packing) stream(b *bufio.Writer, before func(i int)) error {
-	var block bytes.Buffer
-	for i, e := range p.entries {
-		f, err := p.texts.take(e)
-		if err != nil {
-			return err
-		}
-		block.Reset()
-		p.block(&block, e, f)
-		before(i)
-		if _, err := b.Write(block.Bytes()); err != nil {
+		if _, err := w.Write(block); err != nil {
 			return err
 		}
 	}
@@ -69,6 +49,8 @@ func (p *packing) stream(b *bufio.Writer, before func(i int)) error {
 // fill makes the blocks by importance. All begin as the words that the file is left out, so that the budget holds them
 // too; from the first file on that cannot be shown whole, no other is.
 func (p *packing) fill(used int64) ([][]byte, error) {
+	texts := newTexts(p.ctx, p.files, p.pack.FileBytes)
+	defer texts.close()
 	blocks := make([][]byte, len(p.entries))
 	for i, e := range p.entries {
 		blocks[i] = p.render(e, fileText{absent: noRoom})
@@ -81,11 +63,11 @@ func (p *packing) fill(used int64) ([][]byte, error) {
 			p.drop(e)
 			continue
 		}
-		f, err := p.texts.take(e)
+		f, err := texts.take(e)
 		if err != nil {
 			return nil, err
 		}
-		room := p.budget - used + int64(len(blocks[i]))
+		room := p.pack.Budget - used + int64(len(blocks[i]))
 		block, whole := p.fit(e, f, room)
 		if full = !whole; block == nil {
 			p.drop(e)

@@ -1,9 +1,6 @@
 package render
 
-import (
-	"regexp"
-	"strings"
-)
+import "regexp"
 
 const redacted = "[redacted]"
 
@@ -63,29 +60,35 @@ func newRedactor() *redactor {
 
 func pair(s string, i int) uint16 { return uint16(s[i])<<8 | uint16(s[i+1]) }
 
-func (r *redactor) redact(text string) string {
-	var b strings.Builder
+func (r *redactor) line(s string) string { return string(r.redact([]byte(s))) }
+
+// redact returns the text as it is where there is no secret.
+func (r *redactor) redact(text []byte) []byte {
+	if len(text) == 0 {
+		return text
+	}
+	var b []byte
 	done := 0
-	for i := 0; i+1 < len(text); i++ {
-		if p := pair(text, i); r.pairs[p>>3]&(1<<(p&7)) == 0 {
+	p := uint16(text[0])
+	for i := 1; i < len(text); i++ {
+		p = p<<8 | uint16(text[i])
+		if r.pairs[p>>3]&(1<<(p&7)) == 0 || i <= done {
 			continue
 		}
-		if keep, end := r.match(text, i); end > 0 {
-			b.WriteString(text[done:keep])
-			b.WriteString(redacted)
-			done, i = end, end-1
+		if keep, end := r.match(text, i-1); end > 0 {
+			b = append(append(b, text[done:keep]...), redacted...)
+			done = end
 		}
 	}
 	if done == 0 {
 		return text
 	}
-	b.WriteString(text[done:])
-	return b.String()
+	return append(b, text[done:]...)
 }
 
-func (r *redactor) match(text string, start int) (keep, end int) {
+func (r *redactor) match(text []byte, start int) (keep, end int) {
 	for i := range r.shapes {
-		if s := &r.shapes[i]; strings.HasPrefix(text[start:], s.word) {
+		if s := &r.shapes[i]; string(text[start:min(start+len(s.word), len(text))]) == s.word {
 			if keep, end = s.match(text, start); end > 0 {
 				return keep, end
 			}
@@ -95,7 +98,7 @@ func (r *redactor) match(text string, start int) (keep, end int) {
 }
 
 // match gives where the secret at start begins and ends; the end is 0 when there is none.
-func (s *shape) match(text string, start int) (keep, end int) {
+func (s *shape) match(text []byte, start int) (keep, end int) {
 	if !s.inside && start > 0 && isWordByte(text[start-1]) {
 		return 0, 0
 	}
@@ -103,7 +106,7 @@ func (s *shape) match(text string, start int) (keep, end int) {
 		s.re = regexp.MustCompile("^" + s.pattern)
 	}
 	after := start + len(s.word)
-	m := s.re.FindStringSubmatchIndex(text[after:])
+	m := s.re.FindSubmatchIndex(text[after:])
 	switch {
 	case m == nil:
 		return 0, 0

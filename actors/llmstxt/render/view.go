@@ -33,7 +33,7 @@ type symbol struct {
 
 func newView(index *rank.Index) view {
 	r := newRedactor()
-	line := func(s string) string { return cleanLine(r.redact(cleanLine(s))) }
+	line := func(s string) string { return cleanLine(r.line(cleanLine(s))) }
 	v := view{title: line(index.Title), summary: line(index.Summary)}
 	if v.title == "" {
 		v.title = "Untitled"

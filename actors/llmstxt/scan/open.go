@@ -1,7 +1,6 @@
 package scan
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -16,23 +15,29 @@ import (
 // wraps [fs.ErrInvalid], even where a link stays in the folder. Between blocks
 // it heeds ctx and returns its cause.
 func ReadFile(ctx context.Context, files fs.FS, path string, limit int64) (data []byte, whole bool, err error) {
-	info, err := fs.Lstat(files, path)
+	return readFile(ctx, files, path, limit, nil)
+}
+
+func readFile(ctx context.Context, files fs.FS, name string, limit int64, buf []byte) (data []byte, whole bool, err error) {
+	if ctx.Err() != nil {
+		return nil, false, context.Cause(ctx)
+	}
+	info, err := fs.Lstat(files, name)
 	if err != nil {
 		return nil, false, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, false, irregular(path)
+		return nil, false, irregular(name)
 	}
-	f, opened, err := openRegular(files, path)
+	f, opened, err := openRegular(files, name)
 	if err != nil {
 		return nil, false, err
 	}
 	defer f.Close()
-	// The name may have become a link since Lstat.
-	if !same(info, opened) {
-		return nil, false, irregular(path)
+	if !same(info, opened) { // the name may have become a link
+		return nil, false, irregular(name)
 	}
-	data, whole, err = readBlocks(ctx, f, limit, info.Size())
+	data, whole, err = readAll(ctx, f, limit, info.Size(), buf)
 	if err != nil {
 		return nil, false, err
 	}
@@ -49,23 +54,28 @@ func irregular(path string) error {
 	return fmt.Errorf("%s is not a regular file: %w", path, fs.ErrInvalid)
 }
 
-// readBlocks takes size for a hint: the file may grow or shrink while it is read.
-func readBlocks(ctx context.Context, r io.Reader, limit, size int64) ([]byte, bool, error) {
+// readAll takes size for a hint: the file may grow or shrink while it is read.
+func readAll(ctx context.Context, f io.Reader, limit, size int64, buf []byte) (data []byte, whole bool, err error) {
 	const block = 256 << 10
-	var b bytes.Buffer
-	b.Grow(int(max(min(limit, size), 0)) + bytes.MinRead)
-	for int64(b.Len()) < limit {
+	if room := min(max(size, 0), limit) + 1; int64(cap(buf)) < room {
+		buf = make([]byte, 0, room+room/4)
+	}
+	buf = buf[:0]
+	for int64(len(buf)) <= limit {
 		if ctx.Err() != nil {
 			return nil, false, context.Cause(ctx)
 		}
-		n, err := io.CopyN(&b, r, min(block, limit-int64(b.Len())))
-		if err == io.EOF || n == 0 && err == nil {
-			return b.Bytes(), true, nil
+		if len(buf) == cap(buf) {
+			buf = append(buf, 0)[:len(buf)]
+		}
+		n, err := f.Read(buf[len(buf):min(cap(buf), len(buf)+block)])
+		buf = buf[:len(buf)+n]
+		if err == io.EOF {
+			return buf[:min(int64(len(buf)), limit)], int64(len(buf)) <= limit, nil
 		}
 		if err != nil {
 			return nil, false, err
 		}
 	}
-	n, _ := io.CopyN(io.Discard, r, 1)
-	return b.Bytes(), n == 0, nil
+	return buf[:limit], false, nil
 }
