@@ -88,7 +88,7 @@ func explainAnswer(host string, err error) error {
 	case errors.Is(err, pktline.ErrInvalidPktLen), errors.Is(err, packp.ErrEmptyInput):
 		return errNoRepository(host)
 	case strings.Contains(err.Error(), "http redirect: "):
-		return invalid("%s redirects to where git does not follow: %s", host, line(err.Error()))
+		return invalid("%s redirects to where git does not follow; use the URL that a browser ends at", host)
 	}
 	if said, ok := errors.AsType[*packp.ErrUnexpectedData](err); ok {
 		if bytes.Contains(said.Data, []byte("object-format=sha256")) {

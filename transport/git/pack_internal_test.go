@@ -120,13 +120,13 @@ func TestDeltasInEveryOrder(t *testing.T) {
 func TestPacksThatContradictThemselves(t *testing.T) {
 	good := func(p *packer) (int64, plumbing.Hash) { return p.object(plumbing.BlobObject, "base") }
 	for name, spoil := range map[string]func(p *packer){
-		"delta without base":      func(p *packer) { p.refDelta(plumbing.NewHash("12"), copies(4, 4, "x")) },
-		"offset between objects":  func(p *packer) { at, _ := good(p); p.offsetDelta(at+1, copies(4, 4, "x")) },
-		"offset before the pack":  func(p *packer) { p.offsetDelta(-500, copies(4, 4, "x")) },
-		"base of another size":    func(p *packer) { at, _ := good(p); p.offsetDelta(at, copies(5, 4, "x")) },
-		"copy past the base":      func(p *packer) { at, _ := good(p); p.offsetDelta(at, copies(4, 9, "x")) },
-		"delta cut short":         func(p *packer) { at, _ := good(p); p.offsetDelta(at, copies(4, 4, "xyz")[:4]) },
-		"empty delta":             func(p *packer) { at, _ := good(p); p.offsetDelta(at, nil) },
+		"delta without base":     func(p *packer) { p.refDelta(plumbing.NewHash("12"), copies(4, 4, "x")) },
+		"offset between objects": func(p *packer) { at, _ := good(p); p.offsetDelta(at+1, copies(4, 4, "x")) },
+		"offset before the pack": func(p *packer) { p.offsetDelta(-500, copies(4, 4, "x")) },
+		"base of another size":   func(p *packer) { at, _ := good(p); p.offsetDelta(at, copies(5, 4, "x")) },
+		"copy past the base":     func(p *packer) { at, _ := good(p); p.offsetDelta(at, copies(4, 9, "x")) },
+		"delta cut short":        func(p *packer) { at, _ := good(p); p.offsetDelta(at, copies(4, 4, "xyz")[:4]) },
+		"empty delta":            func(p *packer) { at, _ := good(p); p.offsetDelta(at, nil) },
 		"target of 2^63": func(p *packer) {
 			at, _ := good(p)
 			p.offsetDelta(at, binary.AppendUvarint([]byte{4}, 1<<63))

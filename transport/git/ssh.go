@@ -114,12 +114,7 @@ func knownHosts(files []string) (hostKeys, error) {
 // signers are those of the agent, and of the files that it does not hold. They
 // work until the agent is hung up on.
 func (o SSH) signers(ctx context.Context) ([]ssh.Signer, func()) {
-	var all []ssh.Signer
-	hangUp := func() {}
-	if conn, err := new(net.Dialer).DialContext(ctx, "unix", o.Agent); o.Agent != "" && err == nil {
-		hangUp = func() { _ = conn.Close() }
-		all, _ = agent.NewClient(conn).Signers() // without, there are the files
-	}
+	all, hangUp := o.agentSigners(ctx)
 	for _, name := range o.Keys {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -130,6 +125,20 @@ func (o SSH) signers(ctx context.Context) ([]ssh.Signer, func()) {
 		}
 	}
 	return all, hangUp
+}
+
+// agentSigners are none where the agent does not answer, for there are the files.
+func (o SSH) agentSigners(ctx context.Context) ([]ssh.Signer, func()) {
+	if o.Agent == "" {
+		return nil, func() {}
+	}
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", o.Agent)
+	if err != nil {
+		return nil, func() {}
+	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
+	all, _ := agent.NewClient(conn).Signers()
+	return all, func() { stop(); _ = conn.Close() }
 }
 
 func explainSSH(ctx context.Context, host string, m *meter, err error) error {
