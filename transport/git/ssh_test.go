@@ -214,7 +214,8 @@ func TestPathsOverSSHAreNoCommands(t *testing.T) {
 	root := t.TempDir()
 	s := serveSSH(t, root)
 	for _, path := range []string{
-		"/x';%20touch%20pwned;%20'", "/$(touch%20pwned)", "/`touch%20pwned`", "/x&&touch%20pwned", "/x!!", "/~/x;touch%20pwned",
+		"/x';%20touch%20pwned;%20'", "/$(touch%20pwned)", "/`touch%20pwned`", "/x&&touch%20pwned",
+		"/x!!", "/~/x;touch%20pwned",
 	} {
 		_, err := git.Resolve(patience(t), git.Remote{URL: "ssh://" + s.address + path}, s.options(t))
 		refused(t, err, messages.CauseInvalidInput, "refused")
