@@ -8,8 +8,12 @@ import (
 	goscanner "go/scanner"
 )
 
-// A file may have this many broken declarations until it is taken as it is.
-const goRepairs = 4
+// A file with more broken declarations, or more errors in one, is taken as it
+// is.
+const (
+	goRepairs = 4
+	goErrors  = 50
+)
 
 // parseFile parses a file; where it does not parse it blanks the declaration
 // that is broken, lest the parser takes the next one for its end.
@@ -18,7 +22,10 @@ func (p *goPackage) parseFile(text []byte) *ast.File {
 	for repairs := 0; ; repairs++ {
 		file, err := parser.ParseFile(p.set, "", text, mode)
 		list, ok := errors.AsType[goscanner.ErrorList](err)
-		if !ok || len(list) == 0 || repairs == goRepairs || !blank(text, list[0].Pos.Offset) {
+		if !ok || len(list) == 0 || len(list) > goErrors || repairs == goRepairs {
+			return file
+		}
+		if !blank(text, list[0].Pos.Offset) {
 			return file
 		}
 	}

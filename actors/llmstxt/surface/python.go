@@ -208,7 +208,8 @@ func (p *pyModule) shownDecorators() string {
 	for _, d := range p.decorators {
 		name, _, _ := strings.Cut(joined(pyCode(d)), "(")
 		switch name[strings.LastIndexByte(name, '.')+1:] {
-		case "property", "cached_property", "abstractproperty", "classmethod", "staticmethod", "contextmanager", "asynccontextmanager", "dataclass":
+		case "property", "cached_property", "abstractproperty", "classmethod", "staticmethod", "dataclass",
+			"contextmanager", "asynccontextmanager":
 			b.WriteString("@" + name + " ")
 		}
 	}

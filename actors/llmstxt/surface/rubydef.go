@@ -44,7 +44,8 @@ func (r *rubyFile) add(l rubyLine, name string, kind Kind, signature string) {
 		return
 	}
 	r.at[name] = len(r.symbols)
-	r.symbols = append(r.symbols, Symbol{Name: name, Kind: kind, Signature: signature, Doc: summary(rdoc(l.doc)), Line: l.number})
+	doc := summary(rdoc(l.doc))
+	r.symbols = append(r.symbols, Symbol{Name: name, Kind: kind, Signature: signature, Doc: doc, Line: l.number})
 }
 
 // hide takes back a symbol that turns out to be private.

@@ -131,8 +131,8 @@ func closing(s string) int {
 // isMagic tells comments for tools.
 func isMagic(comment string) bool {
 	comment = strings.TrimSpace(comment)
-	for _, mark := range []string{"frozen_string_literal:", "encoding:", "coding:", "-*-", "rubocop:", "typed:", "warn_indent:",
-		":markup:", "vim:"} {
+	for _, mark := range []string{"frozen_string_literal:", "encoding:", "coding:", "-*-", "rubocop:", "typed:",
+		"warn_indent:", ":markup:", "vim:"} {
 		if strings.HasPrefix(comment, mark) {
 			return true
 		}
