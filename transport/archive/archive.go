@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 
@@ -48,8 +47,8 @@ type Skipped struct {
 // (anything with "://"). progress, which may be nil, gets the bytes read so far
 // and their total, 0 where nobody knows it: at most once per 256 KiB, and once
 // at the end. The error is ctx's cause or a [messages.Error]: invalid_input for
-// a refused or missing source and for what is no archive, limit_exceeded, or
-// transport_closed, which may be retryable.
+// a refused or missing source and for what is no archive, limit_exceeded,
+// transport_closed, which may be retryable, or error where the disk fails.
 func Read(ctx context.Context, source string, o Options, progress func(done, total int64)) (*Archive, error) {
 	in, err := open(ctx, source, o)
 	if err != nil {
@@ -96,7 +95,7 @@ func (k *keeper) archive(in *input) (*Archive, error) {
 	}
 	top, files, err := k.stripped()
 	if err != nil {
-		return nil, fmt.Errorf("cut the top folder of %s: %w", in.label, err)
+		return nil, invalid("%s is damaged: %v", in.label, err)
 	}
 	return &Archive{
 		Files: files, Name: name(append(in.names, top)), Commit: k.commit, SHA256: k.wire.digest(),

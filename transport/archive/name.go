@@ -3,6 +3,8 @@ package archive
 import (
 	"path"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // name returns the first of the file names that tells something.
@@ -50,11 +52,16 @@ func isVersion(text string) bool {
 	return len(text) >= 7 && strings.Trim(text, "0123456789abcdef") == "" && strings.ContainsAny(text, "0123456789")
 }
 
-// isGeneric reports names that say what any archive is.
+// isGeneric reports names that any archive may have, and those that cannot be shown.
 func isGeneric(name string) bool {
 	switch strings.ToLower(name) {
 	case "", ".", "/", "..", "archive", "download", "package", "source", "src", "tarball", "zipball", "latest", "release":
 		return true
 	}
-	return isVersion(name)
+	return isVersion(name) || len(name) > 200 || !isPrintable(name)
+}
+
+// isPrintable: a name goes to terminals and into file names.
+func isPrintable(name string) bool {
+	return utf8.ValidString(name) && strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) < 0
 }

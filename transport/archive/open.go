@@ -2,7 +2,9 @@ package archive
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"mime"
 	"net/http"
 	"net/url"
@@ -62,7 +64,7 @@ func openFile(path string) (*input, error) {
 
 // reason drops the path, which the label holds, from an error of os.
 func reason(err error) error {
-	if wrapped, ok := err.(*os.PathError); ok {
+	if wrapped, ok := errors.AsType[*fs.PathError](err); ok {
 		return wrapped.Err
 	}
 	return err

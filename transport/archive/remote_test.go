@@ -233,6 +233,9 @@ func TestNames(t *testing.T) {
 		{"/download", `attachment; filename="../../thing 2-1.0.zip"`, top, "thing 2"},
 		{"/download", `attachment; filename*=UTF-8''th%C3%ADng.zip`, top, "thíng"},
 		{"/download", `attachment; filename="C:\\temp\\thing.zip"`, top, "thing"},
+		{"/download", `attachment; filename*=UTF-8''%1B%5B2Jthing.zip`, top, "top"},
+		{"/%E2%80%AEthing.zip", "", top, "top"},
+		{"/" + strings.Repeat("x", 300) + ".zip", "", top, "top"},
 		{"/other-1.0.zip", `attachment; filename`, top, "other"},
 		{"/redirect?to=/final-2.0.tgz", "", flat, "final"},
 	} {

@@ -94,7 +94,7 @@ func (w *wire) explain(err error) error {
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return w.cutOff()
 	case isDisk(err):
-		return err
+		return messages.Errorf(messages.Code(messages.CauseError), "%s cannot be kept for reading: %v", w.in.label, err)
 	}
 	return invalid("%s is damaged: %v", w.in.label, err)
 }
@@ -110,7 +110,7 @@ func (w *wire) cutOff() error {
 	return err
 }
 
-// isDisk: the temporary file failed, not the archive.
+// isDisk: what failed is the disk, not the archive.
 func isDisk(err error) bool {
 	_, ok := errors.AsType[*fs.PathError](err)
 	return ok

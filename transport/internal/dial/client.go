@@ -64,7 +64,7 @@ func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, Explain(r.Context(), r.URL.Hostname(), err)
 	}
-	if _, err := resp.Location(); err != nil && !errors.Is(err, http.ErrNoLocation) {
+	if _, err := resp.Location(); resp.StatusCode/100 == 3 && err != nil && !errors.Is(err, http.ErrNoLocation) {
 		_ = resp.Body.Close() // the client's own error would repeat what the server sent
 		return nil, refuse("refused: %s redirects to what is not a URL", r.URL.Hostname())
 	}

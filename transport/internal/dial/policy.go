@@ -136,7 +136,7 @@ func (p Policy) bars(addr netip.Addr) string {
 }
 
 func article(noun string) string {
-	if strings.ContainsAny(noun[:1], "aeiouI") {
+	if strings.ContainsAny(noun[:1], "aeiouI") && !strings.HasPrefix(noun, "uniq") {
 		return "an"
 	}
 	return "a"

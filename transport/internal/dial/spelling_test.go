@@ -45,7 +45,7 @@ var spellings = []struct{ url, strict, open string }{
 	{"https://0x.example/", ok, ok},
 
 	// not public, written plainly
-	{"https://127.0.0.1/", private, ok},
+	{"https://127.0.0.1/", "127.0.0.1 is a loopback address; " + private, ok},
 	{"https://127.255.255.254:8443/", private, ok},
 	{"https://localhost/", private, ok},
 	{"https://LOCALHOST./", private, ok},
@@ -75,7 +75,7 @@ var spellings = []struct{ url, strict, open string }{
 	{"https://255.255.255.255/", private, ok},
 
 	// IPv6
-	{"https://[::]/", private, ok},
+	{"https://[::]/", ":: is an unspecified address; " + private, ok},
 	{"https://[::1]/", private, ok},
 	{"https://[0:0:0:0:0:0:0:1]:443/", private, ok},
 	{"https://[0000:0000:0000:0000:0000:0000:0000:0001]/", private, ok},
@@ -98,7 +98,7 @@ var spellings = []struct{ url, strict, open string }{
 	{"https://[2002:7f00:1::]/", private, ok},
 	{"https://[3fff::1]/", private, ok},
 	{"https://[5f00::1]/", private, ok},
-	{"https://[fc00::1]/", private, ok},
+	{"https://[fc00::1]/", "is a unique local address; " + private, ok},
 	{"https://[fdff:ffff::1]/", private, ok},
 	{"https://[fe80::1]/", private, ok},
 	{"https://[fe80::1%25eth0]/", private, ok},
