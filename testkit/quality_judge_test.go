@@ -20,12 +20,13 @@ type document struct {
 type section struct {
 	name  string
 	links []string
+	notes []string // of the links that have one
 }
 
 // readDocument fails the test at every line that a section must not have.
 func readDocument(t *testing.T, file string) document {
 	t.Helper()
-	item := regexp.MustCompile(`^- \[(?:[^\]\\]|\\.)+\]\(([^()\s<>]+)\)(?:: \S.*)?$`)
+	item := regexp.MustCompile(`^- \[(?:[^\]\\]|\\.)+\]\(([^()\s<>]+)\)(?:: (\S.*))?$`)
 	var d document
 	n := 0
 	for line := range strings.Lines(string(readFile(t, file))) {
@@ -42,6 +43,9 @@ func readDocument(t *testing.T, file string) document {
 		} else if m := item.FindStringSubmatch(line); m != nil {
 			last := &d.sections[len(d.sections)-1]
 			last.links = append(last.links, m[1])
+			if m[2] != "" {
+				last.notes = append(last.notes, m[2])
+			}
 		} else {
 			t.Errorf("line %d is no link: %s", n, line)
 		}
@@ -54,6 +58,22 @@ func (d document) links() (all []string) {
 		all = append(all, s.links...)
 	}
 	return all
+}
+
+// hollow returns the notes that cannot be about one file: those of three links or more, questions, and authors' lines.
+func (d document) hollow() (found []string) {
+	times := map[string]int{}
+	author := regexp.MustCompile(`(?i)^(\(c\)|copyright\b|@author)|[\w.]+@\w+\.\w+`)
+	for _, s := range d.sections {
+		for _, note := range s.notes {
+			times[note]++
+			empty := strings.HasSuffix(note, "?") || author.MatchString(note)
+			if times[note] == 3 && !empty || times[note] == 1 && empty {
+				found = append(found, note)
+			}
+		}
+	}
+	return found
 }
 
 // verdict is what a document is worth beside its sample.
@@ -69,6 +89,9 @@ func (s sample) judge(t *testing.T, tree string, d document) verdict {
 		if !strings.Contains(strings.ToLower(d.summary), strings.ToLower(w)) {
 			t.Errorf("the summary lacks %q: %s\na good one: %s", w, d.summary, s.summary)
 		}
+	}
+	for _, note := range d.hollow() {
+		t.Errorf("a note says nothing of its file: %s", note)
 	}
 	v := verdict{order: linked(t, tree, d)}
 	for _, want := range s.best {

@@ -50,3 +50,15 @@ func TestNoise(t *testing.T) {
 		t.Errorf("of three licences %v are noise, not two", got)
 	}
 }
+
+// TestHollowNotes shows which notes the kit takes for none.
+func TestHollowNotes(t *testing.T) {
+	d := document{sections: []section{
+		{notes: []string{"Part of it.", "Wait a minute?", "(c) Jane Doe <jane@example.com>", "Reads files."}},
+		{notes: []string{"Part of it.", "Part of it.", "Sends mail to a user@host of yours."}},
+	}}
+	want := []string{"Wait a minute?", "(c) Jane Doe <jane@example.com>", "Part of it."}
+	if got := d.hollow(); !slices.Equal(got, want) {
+		t.Errorf("told as hollow %q, not %q", got, want)
+	}
+}
