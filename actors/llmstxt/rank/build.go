@@ -4,52 +4,82 @@ import (
 	"context"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
 const (
-	readmeBytes = 64 << 10 // of a README, for title and summary
-	pageBytes   = 16 << 10 // of any other file, for its title and first sentence
+	readmeBytes = 64 << 10 // of a README, for title, summary and what it names
+	pageBytes   = 16 << 10 // of any other document
+	sourceBytes = 12 << 10 // of a source file, for what it says at its top
 )
 
-// Build ranks the files of repo and reads the chosen ones through files.
-// progress, which may be nil, hears how many of how many links are written up.
-// The only error is ctx's cause: a file that can no longer be read keeps its
-// link without a note.
+// Build ranks the files of repo and reads what it needs of them through files:
+// the heads of the likeliest documents and sources first, the public surface
+// only of what is listed in the end. progress, which may be nil, hears how many
+// of how many links are written up. The only error is ctx's cause: a file that
+// can no longer be read is passed over.
 func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Options, progress func(done, total int)) (*Index, error) {
-	b := &builder{ctx: ctx, files: files, repo: repo, caps: options.Caps.withDefaults(), links: linker{repo.Origin}, paths: make(map[string]bool)}
-	for _, f := range repo.Files {
-		b.paths[f.Path] = true
-	}
-	b.readme = b.findReadme()
-	b.manifest = b.readManifest()
-	b.golang = b.findGo()
+	b := newBuilder(ctx, files, repo, options)
+	b.survey()
 	index := &Index{Origin: repo.Origin, Title: b.title(), Facts: b.facts()}
-	index.Summary, index.SummaryFrom = b.summary()
-	sections := b.caps.within(b.choose())
+	sections := b.choose()
+	purpose := b.purpose()
+	index.Summary, index.SummaryFrom, index.SummaryReason = purpose.text, purpose.from, purpose.reason
 	if err := b.writeUp(sections, progress); err != nil {
 		return nil, err
 	}
-	index.Sections = sections
+	b.addSymbols(sections)
+	sections.api(b)
+	index.Sections, index.Passed = sections.finish(b), b.passed.best()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	return index, nil
 }
 
 type builder struct {
-	ctx      context.Context
-	files    fs.FS
-	repo     *scan.Repository
-	caps     Caps
-	links    linker
-	paths    map[string]bool
-	readme   page
-	manifest manifest
-	golang   goTree
+	ctx     context.Context
+	files   fs.FS
+	repo    *scan.Repository
+	options Options
+	caps    Caps
+	links   linker
+	byPath  map[string]*scan.File
+	readme  page
+	named   mentions // by the README
+	units   []*unit  // the root first
+	golang  goTree
+	mix     languageMix
+	passed  passedOver
 }
 
-// head gives the start of a file; nothing of one that cannot be read.
+func newBuilder(ctx context.Context, files fs.FS, repo *scan.Repository, options Options) *builder {
+	b := &builder{ctx: ctx, files: files, repo: repo, options: options, caps: options.Caps.withDefaults()}
+	b.byPath = make(map[string]*scan.File, len(repo.Files))
+	for i := range repo.Files {
+		b.byPath[repo.Files[i].Path] = &repo.Files[i]
+	}
+	return b
+}
+
+// survey reads what says most about the whole: the README and the manifests.
+func (b *builder) survey() {
+	b.mix = mixOf(b.repo.Files)
+	b.units = b.findUnits()
+	if p := b.findReadme(); p != "" {
+		text := b.head(p, readmeBytes)
+		b.readme = readPage(p, text)
+		b.readme.tongue = featuresOf(p, text).tongue
+		b.named = mentionsIn(text)
+	}
+	b.links = b.newLinker()
+	b.golang = b.findGo()
+}
+
+// head gives the start of a file, whole lines of valid UTF-8 with "\n" at their
+// ends; nothing of one that cannot be read.
 func (b *builder) head(path string, limit int64) string {
 	if b.ctx.Err() != nil {
 		return ""
@@ -61,20 +91,34 @@ func (b *builder) head(path string, limit int64) string {
 	if !whole {
 		data = data[:1+strings.LastIndexByte(string(data), '\n')]
 	}
-	return strings.ToValidUTF8(string(data), "\uFFFD")
+	return strings.ReplaceAll(strings.TrimPrefix(strings.ToValidUTF8(string(data), "\uFFFD"), "\uFEFF"), "\r\n", "\n")
 }
 
-func (b *builder) findReadme() page {
+// findReadme takes the one at the root, else the only one there is at the
+// shallowest depth.
+func (b *builder) findReadme() string {
 	best := ""
-	for _, f := range b.repo.Files {
-		if isReadme(f.Path) && !strings.Contains(f.Path, "/") && (best == "" || readmeRank(f.Path) < readmeRank(best)) {
+	for i := range b.repo.Files {
+		f := &b.repo.Files[i]
+		if !isReadme(f.Path) || f.Size == 0 || f.Place == scan.Test || f.Place == scan.Generated {
+			continue
+		}
+		if best == "" || compareBy(readmeRank)(f.Path, best) < 0 && depth(f.Path) <= depth(best) || depth(f.Path) < depth(best) {
 			best = f.Path
 		}
 	}
-	if best == "" {
-		return page{}
+	if best == "" || depth(best) == 0 {
+		return best
 	}
-	return readPage(best, b.head(best, readmeBytes))
+	if len(b.units) > 2 && b.unitOf(best).dir != "." {
+		return "" // that of one package among several
+	}
+	for i := range b.repo.Files {
+		if f := &b.repo.Files[i]; f.Path != best && isReadme(f.Path) && depth(f.Path) == depth(best) && path.Dir(f.Path) != path.Dir(best) {
+			return ""
+		}
+	}
+	return best
 }
 
 func isReadme(p string) bool {
@@ -84,112 +128,21 @@ func isReadme(p string) bool {
 
 // readmeRank prefers the plain name to a translation, and Markdown to others.
 func readmeRank(p string) int {
-	order := []string{"readme.md", "readme.markdown", "readme.mdx", "readme.rst", "readme.adoc", "readme", "readme.txt"}
-	if i := slices.Index(order, strings.ToLower(path.Base(p))); i >= 0 {
-		return i
-	}
-	return len(order)
-}
-
-// choose lists the sections with their links in order, titles and notes still
-// to be read.
-func (b *builder) choose() []Section {
-	docs, optional := b.documents()
-	return []Section{
-		{"Docs", docs},
-		{"Packages", b.packages()},
-		{"Source", b.sources()},
-		{"Commands", b.commands()},
-		{"Examples", b.examples()},
-		{"Configuration", b.configuration()},
-		{Optional, optional},
-	}
-}
-
-func (b *builder) link(path string) Link {
-	return Link{Path: path, URL: b.links.url(path)}
-}
-
-// writeUp reads titles and notes of the links that made it.
-func (b *builder) writeUp(sections []Section, progress func(done, total int)) error {
-	total, done := 0, 0
-	for _, s := range sections {
-		total += len(s.Links)
-	}
-	for _, s := range sections {
-		for i := range s.Links {
-			if b.ctx.Err() != nil {
-				return context.Cause(b.ctx)
-			}
-			b.describe(&s.Links[i])
-			done++
-			if progress != nil {
-				progress(done, total)
-			}
-		}
-		distinguish(s.Links)
-	}
-	if b.ctx.Err() != nil {
-		return context.Cause(b.ctx)
-	}
-	return nil
-}
-
-// describe fills in what the choice of the link left open.
-func (b *builder) describe(l *Link) {
-	if l.Note != "" {
-		return
-	}
-	if l.Path == b.readme.path {
-		l.Title = "README" // its first sentence is the summary
-		return
-	}
-	text := b.head(l.Path, pageBytes)
-	if isPage(l.Path) {
-		p := readPage(l.Path, text)
-		l.Title, l.Note = firstOf(l.Title, p.title, distinction(l.Path)), p.note()
-		if stem := stemOf(l.Path); stem == "agents" || stem == "claude" {
-			l.Title = path.Base(l.Path) // begins with an order to its reader as a rule
-		}
-	} else {
-		l.Title, l.Note = firstOf(l.Title, l.Path), sourceNote(l.Path, text)
-	}
-	if strings.EqualFold(strings.TrimRight(l.Note, "."), l.Title) {
-		l.Note = ""
-	}
-}
-
-// distinguish adds to titles that occur more than once in a section the least
-// that tells them apart: the folder's name, else the path.
-func distinguish(links []Link) {
-	same := make(map[string][]int)
-	for i, l := range links {
-		same[l.Title] = append(same[l.Title], i)
-	}
-	for _, group := range same {
-		if len(group) == 1 {
-			continue
-		}
-		folders := make(map[string]bool)
-		for _, i := range group {
-			folders[path.Base(path.Dir(links[i].Path))] = true
-		}
-		for _, i := range group {
-			label := distinction(links[i].Path)
-			if len(folders) == len(group) {
-				label = path.Base(path.Dir(links[i].Path))
-			}
-			links[i].Title += " (" + label + ")"
+	for i, name := range []string{"readme.md", "readme.markdown", "readme.mdx", "readme.rst", "readme.adoc", "readme.asciidoc",
+		"readme.org", "readme.textile", "readme.rdoc", "readme", "readme.txt"} {
+		if strings.ToLower(path.Base(p)) == name {
+			return i
 		}
 	}
+	return 99
 }
 
-// distinction is the path, or the folder of a page whose own name says nothing.
-func distinction(p string) string {
-	if dir := path.Dir(p); dir != "." && (stemOf(p) == "readme" || stemOf(p) == "index") {
-		return dir
-	}
-	return p
+func depth(p string) int { return strings.Count(p, "/") }
+
+// stemOf is the file's name up to its first dot, in lower case.
+func stemOf(p string) string {
+	stem, _, _ := strings.Cut(strings.ToLower(path.Base(p)), ".")
+	return stem
 }
 
 func firstOf(texts ...string) string {

@@ -37,28 +37,43 @@ func unpack(t *testing.T, archive string) (*os.Root, *scan.Repository) {
 	return root, repo
 }
 
-func build(t *testing.T, archive string, origin scan.Origin, caps rank.Caps) *rank.Index {
+func build(t *testing.T, archive string, origin scan.Origin, options rank.Options) *rank.Index {
 	t.Helper()
 	root, repo := unpack(t, archive)
 	repo.Origin = origin
-	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Options{Caps: caps}, nil)
+	index, err := rank.Build(t.Context(), root.FS(), repo, options, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return index
 }
 
-// outline is the paths of each section.
+// outline is the paths of each section, symbols by their titles.
 func outline(index *rank.Index) string {
 	var b strings.Builder
 	for _, s := range index.Sections {
 		fmt.Fprintf(&b, "%s:", s.Name)
 		for _, l := range s.Links {
+			if strings.Contains(l.URL, "#L") {
+				b.WriteString(" " + l.Title)
+				continue
+			}
 			b.WriteString(" " + l.Path)
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
+}
+
+func find(index *rank.Index, path string) rank.Link {
+	for _, s := range index.Sections {
+		for _, l := range s.Links {
+			if l.Path == path && s.Name != "API" {
+				return l
+			}
+		}
+	}
+	return rank.Link{}
 }
 
 func TestPackagesByImporters(t *testing.T) {
@@ -103,10 +118,10 @@ package i
 package a
 
 import "example.com/m/v2/b"
-`, scan.Origin{}, rank.Caps{})
+`, scan.Origin{}, rank.Options{})
 	const want = `Packages: m.go z/z.go c/deep/c.go nested/n/n.go a/a.go b/b.go e/e.go
 Commands: cmd/tool/main.go
-Configuration: go.mod nested/go.mod
+Configuration: go.mod
 `
 	if got := outline(index); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -114,29 +129,44 @@ Configuration: go.mod nested/go.mod
 	if index.Title != "m" {
 		t.Errorf("title %q", index.Title)
 	}
+	if got := find(index, "z/z.go").Reasons; len(got) != 1 || got[0] != "imported by 2 packages" {
+		t.Errorf("reasons %q", got)
+	}
 }
 
 func TestDocumentsInReadingOrder(t *testing.T) {
+	const prose = "\nOne paragraph says what this page is about.\n\nAnother says more of it.\n\nA third ends it.\n"
 	index := build(t, `
 -- README.md --
 # Name
+
+See [the one](x/linked.md) for what this is about, and the others for the rest of what is here.
+It is written for all of the readers that you know, with some that you do not.
 -- README.zh-CN.md --
-# Name
+# 名前
 -- README_fr.md --
-# Name
--- docs/zebra.md --
+# Nom
+-- x/zebra.md --
 # Zebra
--- docs/advanced.md --
-# Advanced
--- docs/index.md --
-# Index
--- docs/install.md --
-# Install
--- docs/getting-started.md --
-# Start
--- docs/empty.md --
--- lib/README.md --
-# Lib
+`+prose+`
+-- x/linked.md --
+# Linked
+`+prose+`
+-- x/q.md --
+# Getting Started with Name
+`+prose+`
+-- x/copy.md --
+# Getting Started with Name
+`+prose+`
+-- x/y/old.md --
+# Zebra in depth
+`+prose+`
+-- x/empty.md --
+-- x/de.md --
+# Anleitung
+
+Das ist die Anleitung für alle, die mit dem Programm nicht auf Englisch arbeiten und es auf Deutsch werden lesen.
+Sie ist eine Übersetzung und wird mit jeder Ausgabe erneuert, und das ist nicht wenig.
 -- lib/third/LICENSE --
 Apache License Version 2.0
 -- .github/PULL_REQUEST_TEMPLATE.md --
@@ -145,26 +175,41 @@ Apache License Version 2.0
 # Notes
 -- SECURITY.md --
 # Security
+`+prose+`
+-- GOVERNANCE.md --
+# Governance
+`+prose+`
 -- CONTRIBUTING.md --
 # Contributing
-`, scan.Origin{}, rank.Caps{})
-	const want = `Docs: README.md docs/getting-started.md docs/install.md docs/index.md docs/zebra.md lib/README.md docs/advanced.md
+`+prose, scan.Origin{}, rank.Options{})
+	const want = `Docs: README.md x/copy.md x/linked.md x/zebra.md x/y/old.md
 Optional: CONTRIBUTING.md SECURITY.md
 `
 	if got := outline(index); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	passed := fmt.Sprint(index.Passed)
+	for _, want := range []string{"{GOVERNANCE.md about the people", "{x/q.md the same text as x/copy.md}", "{README_fr.md a translation}",
+		"{lib/third/LICENSE one licence is enough}"} {
+		if !strings.Contains(passed, want) {
+			t.Errorf("%s is not among %s", want, passed)
+		}
 	}
 }
 
 func TestCaps(t *testing.T) {
 	var archive strings.Builder
 	for i := range 9 {
-		fmt.Fprintf(&archive, "-- docs/%d.md --\n# Page\n-- examples/%d/main.py --\nx = 1\n", i, i)
+		fmt.Fprintf(&archive, "-- docs/%d.md --\n# Page %d\n\nIt says something of some length.\n", i, i)
+		fmt.Fprintf(&archive, "-- examples/%d/main.py --\nx = %d\n", i, i)
 	}
-	index := build(t, archive.String(), scan.Origin{}, rank.Caps{PerSection: 4, Links: 6})
-	const want = "Docs: docs/0.md docs/1.md docs/2.md docs/3.md\nExamples: examples/0/main.py examples/1/main.py\n"
+	index := build(t, archive.String(), scan.Origin{}, rank.Options{Caps: rank.Caps{PerSection: 4, Links: 5}})
+	const want = "Docs: docs/0.md docs/1.md docs/2.md docs/3.md\nExamples: examples/0/main.py\n"
 	if got := outline(index); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if len(index.Passed) == 0 || index.Passed[0] != (rank.Passed{Path: "docs/4.md", Reason: "Docs is full: 4 others rank higher"}) {
+		t.Errorf("passed %v", index.Passed)
 	}
 }
 
@@ -172,66 +217,62 @@ func TestTitlesInASectionDiffer(t *testing.T) {
 	index := build(t, `
 -- docs/client/sampling.md --
 # Sampling
+
+For clients there is one way to do it.
 -- docs/server/sampling.md --
 # Sampling
+
+For servers there is another way to do it.
 -- docs/one.md --
 # Same
+
+The first of the two is this one.
 -- docs/two.md --
 # Same
--- lib/README.md --
-Without a heading.
-`, scan.Origin{}, rank.Caps{})
+
+The second of the two is this one.
+-- lib/index.md --
+Without a heading, but of some length.
+`, scan.Origin{}, rank.Options{})
 	var titles []string
 	for _, l := range index.Sections[0].Links {
 		titles = append(titles, l.Title)
 	}
-	want := "Same (docs/one.md), Same (docs/two.md), Sampling (client), Sampling (server), lib"
+	want := "Same (docs/one.md), Same (docs/two.md), lib, Sampling (client), Sampling (server)"
 	if got := strings.Join(titles, ", "); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
 
-func TestLinksArePinned(t *testing.T) {
-	const commit = "0123456789abcdef0123456789abcdef01234567"
-	for remote, want := range map[string]string{
-		"git@github.com:o/r.git":                "https://github.com/o/r/blob/" + commit + "/docs/a%20b.md",
-		"https://git.example.com/o/r":           "https://git.example.com/o/r/blob/" + commit + "/docs/a%20b.md",
-		"https://gitlab.com/g/s/r":              "https://gitlab.com/g/s/r/-/blob/" + commit + "/docs/a%20b.md",
-		"https://bitbucket.org/o/r":             "https://bitbucket.org/o/r/src/" + commit + "/docs/a%20b.md",
-		"https://codeberg.org/o/r":              "https://codeberg.org/o/r/src/commit/" + commit + "/docs/a%20b.md",
-		"https://chromium.googlesource.com/o/r": "https://chromium.googlesource.com/o/r/+/" + commit + "/docs/a%20b.md",
-		"/srv/git/r":                            "docs/a%20b.md",
-	} {
-		index := build(t, "-- docs/a b.md --\n# A\n", scan.ParseOrigin(remote, commit, ""), rank.Caps{})
-		if got := index.Sections[0].Links[0].URL; got != want {
-			t.Errorf("%s: %s, want %s", remote, got, want)
-		}
-	}
-	index := build(t, "-- docs/a.md --\n# A\n", scan.ParseOrigin("https://github.com/o/r", "", ""), rank.Caps{})
-	if got := index.Sections[0].Links[0].URL; got != "docs/a.md" {
-		t.Errorf("without a commit: %s", got)
-	}
-}
-
-func TestSummaryFallsBack(t *testing.T) {
+func TestSummaryIsWhatSaysMost(t *testing.T) {
+	const goMod = "-- go.mod --\nmodule m.org/x\n"
 	tests := []struct{ archive, summary, from string }{
-		{"-- README.md --\n# x\n\nReadme says what it is for.\n-- x.go --\n// Package x is one thing.\npackage x\n", "Readme says what it is for.", "README.md"},
-		{"-- README.md --\n# x\n-- package.json --\n{\"name\":\"x\",\"description\":\"A thing of note\",\"version\":1}\n", "A thing of note", "package.json"},
-		{"-- go.mod --\nmodule m.org/x\n-- x.go --\n// Package x is one thing. And more.\npackage x\n", "Package x is one thing.", "x.go"},
-		{"-- go.mod --\nmodule m.org/x\n-- cmd/x/main.go --\n// X is a command.\npackage main\n-- cmd/y/main.go --\n// Y too.\npackage main\n", "X is a command.", "cmd/x/main.go"},
+		{"-- README.md --\n# x\n\nX is a library for reading things.\n-- x.go --\n// Package x is one thing.\npackage x\n", "X is a library for reading things.", "README.md"},
+		{"-- README.md --\n# x\n\nPlease install it with your package manager first.\n-- package.json --\n" +
+			`{"name":"x","description":"A parser of dates for people","version":1}` + "\n", "A parser of dates for people", "package.json"},
+		{"-- README.md --\n# x\n\nThanks to all who sponsor our work!\n\n## About\n\nX parses dates as people write them.\n", "X parses dates as people write them.", "README.md"},
+		{"-- README.md --\n# x\n\n<p align=\"center\">A small web framework for Lua</p>\n\nFollow the steps that are listed below.\n", "A small web framework for Lua", "README.md"},
+		{"-- README.md --\n# x\n\nX is a queue. See the wiki for how to install it.\n", "X is a queue.", "README.md"},
+		{goMod + "-- x.go --\n// Package x is one thing. And more.\npackage x\n", "Package x is one thing.", "x.go"},
+		{goMod + "-- cmd/x/main.go --\n// X is a command.\npackage main\n-- cmd/y/main.go --\n// Y too.\npackage main\n", "X is a command.", "cmd/x/main.go"},
 		{"-- cmd/y/main.go --\n// Y is the only command.\npackage main\n", "Y is the only command.", "cmd/y/main.go"},
+		{"-- pyproject.toml --\n[project]\nname = \"x\"\n-- src/x/__init__.py --\n\"\"\"Reads and writes the tables of old ledgers.\"\"\"\n", "Reads and writes the tables of old ledgers.", "src/x/__init__.py"},
+		{"-- README.md --\n# 名前\n\nこれは表を読み書きするためのライブラリです。もっと詳しく。\n", "これは表を読み書きするためのライブラリです。もっと詳しく。", "README.md"},
 		{"-- a.txt --\nnothing\n", "", ""},
 	}
 	for _, test := range tests {
-		index := build(t, test.archive, scan.Origin{}, rank.Caps{})
+		index := build(t, test.archive, scan.Origin{}, rank.Options{})
 		if index.Summary != test.summary || index.SummaryFrom != test.from {
 			t.Errorf("got %q from %q, want %q from %q", index.Summary, index.SummaryFrom, test.summary, test.from)
+		}
+		if (index.SummaryReason == "") != (test.summary == "") || strings.Contains(index.Summary, "\n") {
+			t.Errorf("%q for the reason %q", index.Summary, index.SummaryReason)
 		}
 	}
 }
 
 func TestBuildHeedsItsContext(t *testing.T) {
-	root, repo := unpack(t, "-- docs/a.md --\n# A\n-- docs/b.md --\n# B\n")
+	root, repo := unpack(t, "-- docs/a.md --\n# A\n\nSays this much of it.\n-- docs/b.md --\n# B\n\nSays that much of it.\n")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("enough")
 	heard := 0
@@ -245,12 +286,12 @@ func TestBuildHeedsItsContext(t *testing.T) {
 }
 
 func TestBuildAfterFilesAreGone(t *testing.T) {
-	root, repo := unpack(t, "-- docs/a.md --\n# A\n\nSays something of some length.\n-- docs/b.md --\n# B\n")
+	root, repo := unpack(t, "-- docs/a.md --\n# A\n\nSays something of some length.\n-- docs/b.md --\n# B\n\nSays more of it than that.\n")
 	if err := root.Remove("docs/a.md"); err != nil {
 		t.Fatal(err)
 	}
 	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Options{}, nil)
-	if err != nil || outline(index) != "Docs: docs/a.md docs/b.md\n" || index.Sections[0].Links[0].Title != "docs/a.md" {
+	if err != nil || outline(index) != "Docs: docs/b.md\n" || len(index.Passed) != 1 || index.Passed[0].Reason != "cannot be read" {
 		t.Errorf("got %v, %+v", err, index)
 	}
 }

@@ -31,7 +31,7 @@ func sourceNote(path, text string) string {
 		blocks = cBlocks(text)
 	}
 	for _, block := range blocks {
-		if !isLicenceText(block) && prose.Is(block) {
+		if !isLicenceText(block) && !isNoise(block) && prose.Is(block) {
 			return prose.Sentence(block)
 		}
 	}
@@ -147,7 +147,7 @@ func paragraphs(text string) []string {
 	var list []string
 	var b strings.Builder
 	flush := func() {
-		if p := prose.Tidy(b.String()); p != "" {
+		if p := prose.Tidy(withoutTags(b.String())); p != "" {
 			list = append(list, p)
 		}
 		b.Reset()
@@ -171,4 +171,20 @@ func paragraphs(text string) []string {
 	}
 	flush()
 	return list
+}
+
+// withoutTags turns "{@link Element}s" of Javadoc into its text.
+func withoutTags(s string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(s, "{@")
+		tag, after, closed := strings.Cut(rest, "}")
+		if !ok || !closed {
+			b.WriteString(s)
+			return b.String()
+		}
+		_, text, _ := strings.Cut(tag, " ")
+		b.WriteString(before + text)
+		s = after
+	}
 }

@@ -1,7 +1,9 @@
 package rank
 
 import (
-	"cmp"
+	"fmt"
+	"hash/fnv"
+	"math/bits"
 	"path"
 	"slices"
 	"strings"
@@ -9,117 +11,233 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// documents gives the pages that teach, and those that a reader short of room
-// can do without. The README leads.
-func (b *builder) documents() (docs, optional []Link) {
-	var guides, formal []string
-	for _, f := range b.repo.Files {
+// mostPages of the documents are read to be judged; the shallow and the large
+// ones come first.
+const mostPages = 400
+
+// document is a page that was looked at.
+type document struct {
+	candidate
+	features
+	section string
+	linked  int // pages that link to it
+	order   int // where the first page that links to it has it
+}
+
+// documents reads the likeliest pages and puts them into their sections.
+func (b *builder) documents(c choice) {
+	pages := b.readPages()
+	b.linkPages(pages)
+	for _, d := range pages {
+		b.judge(d)
+	}
+	slices.SortFunc(pages, func(x, y *document) int {
+		if x.Score == y.Score && x.order != y.order {
+			return x.order - y.order
+		}
+		return byScore(&x.candidate, &y.candidate)
+	})
+	for _, d := range pages {
+		if d.section == "" {
+			continue
+		}
+		c[d.section] = append(c[d.section], &d.candidate)
+	}
+}
+
+// pageFiles are those that may be pages, in the order in which they are worth
+// reading.
+func (b *builder) pageFiles() []*scan.File {
+	var files []*scan.File
+	for i := range b.repo.Files {
+		f := &b.repo.Files[i]
 		switch {
-		case f.Kind != scan.Document || f.Place != scan.Product || f.Size == 0:
-		case f.Path == b.readme.path:
-		case licenceName(path.Base(f.Path)) && depth(f.Path) > 0: // of something taken over
-		case isFormal(f.Path):
-			formal = append(formal, f.Path)
-		case isPage(f.Path) && !isTranslation(f.Path, b.paths):
-			guides = append(guides, f.Path)
+		case !isPage(f.Path) || f.Place != scan.Product || f.Size == 0 || f.Kind == scan.Manifest:
+		case isPlainText(f.Path) && f.Kind != scan.Document:
+		case stemOf(f.Path) == "robots" || stemOf(f.Path) == "requirements" || strings.HasPrefix(stemOf(f.Path), "llms"):
+		default:
+			files = append(files, f)
 		}
 	}
-	slices.SortFunc(guides, compareBy(guideRank))
-	slices.SortFunc(formal, compareBy(formalRank))
-	if b.readme.path != "" {
-		docs = append(docs, b.link(b.readme.path))
+	slices.SortFunc(files, func(x, y *scan.File) int {
+		return compareBy(func(p string) int { return depth(p) - bits.Len64(uint64(b.byPath[p].Size))/3 })(x.Path, y.Path)
+	})
+	for _, f := range files[min(len(files), mostPages):] {
+		b.passed.add(f.Path, 0, fmt.Sprintf("not looked at: %d documents are larger or nearer to the root", mostPages))
 	}
-	for _, p := range guides {
-		docs = append(docs, b.link(p))
-	}
-	for _, p := range formal {
-		optional = append(optional, b.link(p))
-	}
-	return docs, optional
+	return files[:min(len(files), mostPages)]
 }
 
-// compareBy orders paths by rank, then by depth, then by name.
-func compareBy(rank func(string) int) func(a, b string) int {
-	return func(a, b string) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(depth(a), depth(b)), strings.Compare(a, b))
+func isPlainText(p string) bool { return strings.EqualFold(path.Ext(p), ".txt") }
+
+func (b *builder) readPages() []*document {
+	var pages []*document
+	first := make(map[uint64]string)
+	for _, f := range b.pageFiles() {
+		text := b.head(f.Path, pageBytes)
+		if text == "" {
+			b.passed.add(f.Path, 0, "cannot be read")
+			continue
+		}
+		h := fnv.New64a()
+		h.Write([]byte(text))
+		if other := first[h.Sum64()]; other != "" && f.Path != b.readme.path {
+			b.passed.add(f.Path, 10, "the same text as "+other)
+			continue
+		}
+		first[h.Sum64()] = f.Path
+		d := &document{features: featuresOf(f.Path, text), order: 1 << 20}
+		d.Path, d.size = f.Path, f.Size
+		pages = append(pages, d)
+	}
+	return pages
+}
+
+// linkPages counts which pages other pages lead to, and in what order. Links
+// that a site resolves, "/servers/tools", are found by the end of their path.
+func (b *builder) linkPages(pages []*document) {
+	byStem := make(map[string][]*document)
+	for _, d := range pages {
+		stem := strings.TrimSuffix(d.Path, path.Ext(d.Path))
+		if base := path.Base(stem); base == "index" || base == "_index" || base == "README" {
+			stem = path.Dir(stem)
+		}
+		byStem[path.Base(stem)] = append(byStem[path.Base(stem)], d)
+	}
+	for _, from := range pages {
+		seen := make(map[*document]bool)
+		for i, target := range from.targets {
+			to := resolvePage(from.Path, target, byStem)
+			if to == nil || to == from || seen[to] {
+				continue
+			}
+			seen[to] = true
+			to.linked++
+			to.order = min(to.order, i)
+		}
 	}
 }
 
-func depth(p string) int { return strings.Count(p, "/") }
+func resolvePage(from, target string, byStem map[string][]*document) *document {
+	target = strings.TrimSuffix(strings.TrimSuffix(target, path.Ext(target)), "/")
+	if base := path.Base(target); base == "index" || base == "README" {
+		target = path.Dir(target)
+	}
+	beside := path.Join(path.Dir(from), target)
+	var best *document
+	for _, d := range byStem[path.Base(target)] {
+		stem := strings.TrimSuffix(d.Path, path.Ext(d.Path))
+		if base := path.Base(stem); base == "index" || base == "_index" || base == "README" {
+			stem = path.Dir(stem)
+		}
+		switch {
+		case stem == beside || stem == target:
+			return d
+		case strings.HasSuffix("/"+stem, "/"+target) && best == nil:
+			best = d
+		}
+	}
+	return best
+}
 
-// guideRank puts what a newcomer reads first in front. A page within the
-// documentation comes before the README of some folder.
-func guideRank(p string) int {
-	stem := stemOf(p)
-	home := isDocHome(p)
-	for i, words := range [][]string{
-		{"getting-started", "getting_started", "gettingstarted", "quickstart", "quick-start", "quick_start"},
-		{"introduction", "intro", "overview", "tutorial"},
-		{"install", "installation", "setup"},
-		{"concepts", "core-concepts", "architecture", "design", "guide", "usage"},
+// judge gives the page its section and its score, or passes over it.
+func (b *builder) judge(d *document) {
+	if d.Path == b.readme.path {
+		d.section, d.Title = secDocs, "README"
+		d.add(1000, "README of the root")
+		if depth(d.Path) > 0 {
+			d.Reasons = []string{"the only README"}
+		}
+		return
+	}
+	section, reason := b.sectionOf(d)
+	if section == "" {
+		b.passed.add(d.Path, 20-depth(d.Path), reason)
+		return
+	}
+	d.section = section
+	d.add(baseOf(section), reason)
+	b.named.credit(&d.candidate)
+	if d.linked > 0 {
+		d.add(min(24, 6*bits.Len(uint(d.linked))), plural(d.linked, "page")+" link to it")
+	}
+	if opens, points := opening(d); points > 0 {
+		d.add(points, opens)
+	}
+	d.add(min(12, d.proseLines/4+d.fences), "")
+	if d.proseLines < 3 {
+		d.add(-40, "")
+	}
+	if isInternal(d.Path) {
+		d.add(-30, "")
+	}
+	d.add(-4*depth(d.Path), "")
+	if u := b.unitOf(d.Path); u.dir != "." && u != b.root() {
+		d.add(-20, "")
+	}
+}
+
+func baseOf(section string) int {
+	switch section {
+	case secDocs, secTutorials:
+		return 500
+	case secConcepts, secAPI:
+		return 480
+	case secConfiguration, secOperations:
+		return 440
+	case secExamples:
+		return 400
+	case Optional:
+		return 100
+	}
+	return 300
+}
+
+func isInternal(p string) bool { return strings.Contains("/"+p, "/internal/") }
+
+// opening tells the pages that a newcomer begins with.
+func opening(d *document) (reason string, points int) {
+	title := strings.ToLower(d.title)
+	for _, s := range []struct {
+		points int
+		words  []string
+	}{
+		{60, []string{"getting started", "get started", "quick start", "quickstart", "first steps"}},
+		{50, []string{"introduction", "overview", "user guide", "tutorial", "basics", "basic usage"}},
+		{44, []string{"installation", "installing", "core concepts", "usage", "guide to"}},
+		{30, []string{"concepts", "architecture", "design", "guide", "reference", "api"}},
 	} {
-		if slices.Contains(words, stem) {
-			return 1 + i
+		for _, w := range s.words {
+			if hasWords(title, w) {
+				return fmt.Sprintf("heading says %q", w), s.points
+			}
 		}
 	}
-	switch {
-	case home && (stem == "index" || stem == "basics"):
-		return 5
-	case strings.HasPrefix(stem, "advanced"), strings.Contains("/"+p, "/internal/"):
-		return 9
-	case home:
-		return 6
-	case stem == "readme":
-		return 8
-	}
-	return 7
+	return "", 0
 }
 
-func isDocHome(p string) bool {
-	top, _, _ := strings.Cut(strings.ToLower(p), "/")
-	switch top {
-	case "doc", "docs", "documentation", "manual", "guide", "guides", "book":
-		return true
-	}
-	return strings.Contains("/"+strings.ToLower(path.Dir(p))+"/", "/docs/") || depth(p) == 0
-}
-
-func stemOf(p string) string {
-	base := strings.ToLower(path.Base(p))
-	stem, _, _ := strings.Cut(base, ".")
-	return stem
-}
-
-// isFormal tells pages about the project from pages about what it makes.
-func isFormal(p string) bool { return formalRank(p) < len(formalPages()) }
-
-func formalRank(p string) int {
-	stem := strings.NewReplacer("-", "_", " ", "_").Replace(stemOf(p))
-	if i := slices.Index(formalPages(), stem); i >= 0 {
-		return i
-	}
-	return len(formalPages())
-}
-
-func formalPages() []string {
-	return []string{"agents", "claude", "contributing", "hacking", "development", "changelog", "changes", "history", "news", "releases",
-		"upgrading", "migration", "roadmap", "security", "support", "governance", "maintainers", "code_of_conduct", "license", "licence",
-		"copying", "notice", "authors", "contributors", "patents", "todo"}
-}
-
-// isTranslation recognises README.de.md and docs/guide.zh-CN.md beside the page
-// they translate.
-func isTranslation(p string, paths map[string]bool) bool {
-	ext := path.Ext(p)
-	stem := strings.TrimSuffix(p, ext)
-	for _, cut := range []string{".", "_", "-"} {
-		i := strings.LastIndex(stem, cut)
-		if tag := stem[i+1:]; i > 0 && (len(tag) == 2 || len(tag) == 5 && (tag[2] == '-' || tag[2] == '_')) && paths[stem[:i]+ext] {
-			return true
+// hasWords finds whole words; the last may have an ending.
+func hasWords(text, words string) bool {
+	for at := 0; ; {
+		i := strings.Index(text[at:], words)
+		if i < 0 {
+			return false
 		}
+		i += at
+		if !isIdent(rune(byteAt(text, i-1))) {
+			end := i + len(words)
+			rest := text[end:]
+			if n := strings.IndexFunc(rest, func(r rune) bool { return !isIdent(r) }); len(rest) == 0 || n >= 0 && n <= 3 || n < 0 && len(rest) <= 3 {
+				return true
+			}
+		}
+		at = i + 1
 	}
-	if i := strings.LastIndexByte(stem, '-'); i > 3 && paths[stem[:i-3]+ext] && (stem[i-3] == '.' || stem[i-3] == '_') {
-		return true
+}
+
+func plural(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
 	}
-	return false
+	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/manifest"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
@@ -73,7 +74,7 @@ func (b *builder) goModules() map[string]string {
 	modules := make(map[string]string)
 	for _, f := range b.repo.Files {
 		if path.Base(f.Path) == "go.mod" && f.Place != scan.Test {
-			modules[path.Dir(f.Path)] = parseGoMod(b.head(f.Path, readmeBytes)).name
+			modules[path.Dir(f.Path)] = b.modulePath(f.Path)
 		}
 	}
 	return modules
@@ -154,4 +155,27 @@ func (p *goPackage) isInternal() bool {
 // isHidden holds for the folders that the go command passes over.
 func (p *goPackage) isHidden() bool {
 	return strings.HasPrefix(p.dir, "_") || strings.Contains(p.dir, "/_")
+}
+
+// modulePath is that of a go.mod that the survey has read, or reads it.
+func (b *builder) modulePath(p string) string {
+	for _, u := range b.units {
+		if u.about.Path == p {
+			return u.about.Name
+		}
+	}
+	m, _ := manifest.Parse(p, []byte(b.head(p, manifestBytes)))
+	return m.Name
+}
+
+// isSmall holds for a Go tree with so few packages that its files are worth
+// listing one by one.
+func (t goTree) isSmall() bool {
+	public := 0
+	for _, p := range t.packages {
+		if !p.isCommand() && !p.isHidden() && p.place == scan.Product {
+			public++
+		}
+	}
+	return public > 0 && public <= fewPublic
 }

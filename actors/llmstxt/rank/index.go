@@ -79,17 +79,3 @@ func (c Caps) withDefaults() Caps {
 	}
 	return c
 }
-
-// within cuts sections to the caps, the last sections first.
-func (c Caps) within(sections []Section) []Section {
-	var kept []Section
-	room := c.Links
-	for _, s := range sections {
-		s.Links = s.Links[:min(len(s.Links), c.PerSection, room)]
-		room -= len(s.Links)
-		if len(s.Links) > 0 {
-			kept = append(kept, s)
-		}
-	}
-	return kept
-}

@@ -1,44 +1,107 @@
 package rank
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// linker turns paths into URLs that no later commit changes.
+type refKind uint8
+
+const (
+	refCommit refKind = iota + 1
+	refTag
+	refHead // whatever the default branch has
+)
+
+// linker turns paths into URLs that no later commit changes where it can.
 type linker struct {
 	origin scan.Origin
+	home   string // the repository's page; "" when unknown
+	prefix string // of the material in the repository
+	ref    string // "" makes links relative, or puts them below base
+	kind   refKind
+	base   string // ends with a slash
+	raw    bool
+}
+
+func (l linker) commit() string {
+	if l.kind == refCommit {
+		return l.ref
+	}
+	return l.origin.Commit
 }
 
 func (l linker) url(path string) string {
-	o := l.origin
-	if o.Remote == "" || o.Commit == "" {
+	if l.ref == "" || l.origin.Remote == "" {
+		if l.base != "" {
+			return l.base + escapePath(path)
+		}
 		return relative(path)
 	}
-	if o.Prefix != "" {
-		path = o.Prefix + "/" + path
+	if l.prefix != "" {
+		path = l.prefix + "/" + path
 	}
-	return o.Remote + "/" + l.blob() + escapePath(path)
+	if l.raw && l.origin.Host == "github.com" {
+		return "https://raw.githubusercontent.com/" + l.origin.Owner + "/" + l.origin.Repo + "/" + escapePath(l.ref+"/"+path)
+	}
+	return l.origin.Remote + "/" + l.form() + escapePath(path)
 }
 
-// blob is how the hosting site spells "this file at that commit".
-func (l linker) blob() string {
-	host, commit := l.origin.Host, l.origin.Commit
+// line is the URL of a line of the file.
+func (l linker) line(path string, line int) string {
+	url, n := l.url(path), strconv.Itoa(line)
+	switch {
+	case line <= 0:
+		return url
+	case l.ref != "" && l.origin.Host == "bitbucket.org":
+		return url + "#lines-" + n
+	case l.ref != "" && strings.HasSuffix(l.origin.Host, ".googlesource.com"):
+		return url + "#" + n
+	}
+	return url + "#L" + n
+}
+
+// form is how the hosting site spells "this file at that commit".
+func (l linker) form() string {
+	host, ref := l.origin.Host, escapePath(l.ref)
 	name, _, _ := strings.Cut(host, ".")
+	view := "blob"
+	if l.raw {
+		view = "raw"
+	}
 	switch {
 	case name == "gitlab":
-		return "-/blob/" + commit + "/"
+		return "-/" + view + "/" + ref + "/"
+	case host == "bitbucket.org" && l.raw:
+		return "raw/" + ref + "/"
 	case host == "bitbucket.org":
-		return "src/" + commit + "/"
+		return "src/" + ref + "/"
 	case name == "gitea" || name == "codeberg" || name == "forgejo":
-		return "src/commit/" + commit + "/"
+		return l.giteaForm(ref)
 	case strings.HasSuffix(host, ".googlesource.com"):
-		return "+/" + commit + "/"
+		return "+/" + ref + "/"
+	case host == "git.sr.ht" && l.raw:
+		return "blob/" + ref + "/"
 	case host == "git.sr.ht":
-		return "tree/" + commit + "/item/"
+		return "tree/" + ref + "/item/"
 	}
-	return "blob/" + commit + "/"
+	return view + "/" + ref + "/"
+}
+
+func (l linker) giteaForm(ref string) string {
+	view := "src/"
+	if l.raw {
+		view = "raw/"
+	}
+	switch l.kind {
+	case refCommit:
+		view += "commit/"
+	case refTag:
+		view += "tag/"
+	}
+	return view + ref + "/"
 }
 
 // relative keeps a colon in the first segment from being read as a scheme.

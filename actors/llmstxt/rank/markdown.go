@@ -34,6 +34,7 @@ func readMarkdown(path, source string) page {
 	if p.title == "" {
 		p.title = r.htmlTitle
 	}
+	p.taglines = r.htmlProse
 	if len(p.prose) == 0 {
 		p.prose = r.htmlProse
 	}
@@ -69,12 +70,15 @@ func (r *mdReader) heading(n *ast.Heading) {
 	if r.page.title == "" && (n.Level == 1 || n.PreviousSibling() == nil) {
 		r.page.title = title
 	}
+	if n.Level > 1 && title != r.page.title {
+		r.page.second = firstOf(r.page.second, title)
+	}
 	r.aside = n.Level > 1 && isAside(title)
 }
 
 func (r *mdReader) paragraph(n *ast.Paragraph) {
 	text, linked := r.inline(n)
-	if r.aside || !prose.Is(text) || 2*linked > len(text) {
+	if r.aside || !isProse(text) || 2*linked > len(text) {
 		return
 	}
 	r.page.prose = append(r.page.prose, text)
@@ -133,7 +137,7 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 	if regexp.MustCompile(`(?i)<(a|table|pre|script|style|svg|details)\b`).MatchString(raw) {
 		return
 	}
-	if text := stripTags(raw); !r.aside && prose.Is(text) {
+	if text := stripTags(raw); !r.aside && isProse(text) {
 		r.htmlProse = append(r.htmlProse, text)
 	}
 }

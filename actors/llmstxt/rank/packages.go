@@ -2,11 +2,13 @@ package rank
 
 import (
 	"cmp"
+	"fmt"
 	"go/doc"
 	"go/parser"
 	"go/token"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
@@ -22,7 +24,7 @@ const fewPublic = 5
 
 // packages lists importable packages: the root, then by importers, then the
 // shallow ones. Internal ones follow where there are few others.
-func (b *builder) packages() []Link {
+func (b *builder) packages() []*candidate {
 	var public, internal []*goPackage
 	for _, p := range b.golang.packages {
 		switch {
@@ -37,13 +39,42 @@ func (b *builder) packages() []Link {
 	slices.SortFunc(internal, comparePackages)
 	if len(public) < fewPublic {
 		public = append(public, internal...)
+	} else {
+		b.passPackages(internal, "an internal package")
 	}
-	return b.packageLinks(public, func(p *goPackage) string {
+	list := b.packageLinks(public, b.capOf(secPackages), func(p *goPackage) string {
 		if p.dir == "." {
 			return p.name
 		}
 		return p.title
 	})
+	for i, c := range list {
+		c.Score = 560 - 8*i
+		p := public[i]
+		if p.dir == "." {
+			c.Reasons = append(c.Reasons, "package at the root")
+		}
+		if p.fanIn > 0 {
+			c.Reasons = append(c.Reasons, "imported by "+plural(p.fanIn, "package"))
+		}
+		if p.isInternal() {
+			c.Score -= 140
+			c.Reasons = append(c.Reasons, "internal, but there are few others")
+		}
+		if len(c.Reasons) == 0 {
+			c.Reasons = append(c.Reasons, "a package that others may import")
+		}
+	}
+	return list
+}
+
+func (b *builder) passPackages(list []*goPackage, reason string) {
+	for _, p := range list {
+		if p.fanIn > 0 {
+			reason := reason + ", imported by " + plural(p.fanIn, "package")
+			b.passed.add(p.files[0], 10+p.fanIn, reason)
+		}
+	}
 }
 
 func comparePackages(x, y *goPackage) int {
@@ -54,33 +85,48 @@ func comparePackages(x, y *goPackage) int {
 		strings.Compare(x.dir, y.dir))
 }
 
-// commands lists what can be run, the shallow first, then by the code below.
-func (b *builder) commands() []Link {
+// goCommands lists what can be run, the shallow first, then by the code below.
+func (b *builder) goCommands() []*candidate {
 	var list []*goPackage
 	for _, p := range b.golang.packages {
-		if p.isCommand() && !p.isInternal() && !p.isHidden() && p.place == scan.Product {
+		if p.isCommand() && !p.isInternal() && !p.isHidden() && p.place == scan.Product && !b.isSample(p) {
 			list = append(list, p)
 		}
 	}
 	slices.SortFunc(list, func(x, y *goPackage) int {
-		return cmp.Or(cmp.Compare(x.aside(), y.aside()), cmp.Compare(depth(x.dir), depth(y.dir)), cmp.Compare(y.bytes, x.bytes), strings.Compare(x.dir, y.dir))
+		return cmp.Or(cmp.Compare(x.aside(), y.aside()), cmp.Compare(depth(x.dir), depth(y.dir)), cmp.Compare(y.bytes, x.bytes),
+			strings.Compare(x.dir, y.dir))
 	})
-	return b.packageLinks(list, func(p *goPackage) string {
+	out := b.packageLinks(list, b.capOf(secCommands), func(p *goPackage) string {
 		if p.dir == "." {
 			return firstOf(moduleName(p.importer), "main")
 		}
 		return p.title
 	})
+	for i, c := range out {
+		c.Score = 470 - 6*i
+		c.Reasons = append(c.Reasons, "package main")
+		if list[i].dir == "." {
+			c.add(60, "at the root")
+		}
+		if b.named.path(list[i].dir) {
+			c.add(40, "named in the README")
+		}
+	}
+	return out
 }
 
-// packageLinks points each package to the file with its comment.
-func (b *builder) packageLinks(list []*goPackage, title func(*goPackage) string) []Link {
-	var links []Link
-	for _, p := range list[:min(len(list), b.caps.PerSection)] {
+// packageLinks points each package to the file with its comment, or else to the
+// file that bears its name.
+func (b *builder) packageLinks(list []*goPackage, most int, title func(*goPackage) string) []*candidate {
+	for _, p := range list[min(len(list), most):] {
+		b.passed.add(p.files[0], 100+p.fanIn, fmt.Sprintf("a package that %s others rank before", strconv.Itoa(most)))
+	}
+	var links []*candidate
+	for _, p := range list[:min(len(list), most)] {
 		file, note := b.packageDoc(p)
-		l := b.link(file)
-		l.Title, l.Note = title(p), note
-		links = append(links, l)
+		c := &candidate{Link: Link{Path: file, Title: title(p), Note: note}}
+		links = append(links, c)
 	}
 	return links
 }
@@ -98,11 +144,12 @@ func (b *builder) packageDoc(p *goPackage) (file, note string) {
 	return files[0], ""
 }
 
+// docRank knows no folder's name, so that the note does not depend on it.
 func (p *goPackage) docRank(file string) int {
 	switch path.Base(file) {
 	case "doc.go", "alldocs.go":
 		return 0
-	case p.name + ".go", path.Base(p.dir) + ".go":
+	case p.name + ".go", "main.go":
 		return 1
 	}
 	return 2
@@ -118,27 +165,33 @@ func synopsis(source, name string) string {
 	return new(doc.Package).Synopsis(file.Doc.Text())
 }
 
-// purpose falls back to what the root package says, or the command that bears
-// the module's name, or the only one there is.
-func (t goTree) purpose(b *builder) (text, from string) {
-	var commands []*goPackage
-	for _, p := range t.packages {
-		if p.place != scan.Product {
+// goPurposes is what the packages say that the whole may be about: the one at
+// the root, the one that bears the module's name, the only command.
+func (b *builder) goPurposes() []purpose {
+	var list []purpose
+	module := strings.ToLower(moduleName(b.root().about.Name))
+	commands := 0
+	for _, p := range b.golang.packages {
+		if p.isCommand() && p.place == scan.Product && !p.isInternal() {
+			commands++
+		}
+	}
+	for _, p := range b.golang.packages {
+		if p.place != scan.Product || p.isInternal() || p.isHidden() {
 			continue
 		}
-		if p.dir == "." || p.dir == "cmd/"+moduleName(b.manifest.name) {
-			if file, note := b.packageDoc(p); note != "" {
-				return note, file
-			}
+		named := strings.ToLower(p.name) == module
+		if p.dir != "." && !named && (!p.isCommand() || commands > 8) {
+			continue
 		}
-		if p.isCommand() && !p.isInternal() {
-			commands = append(commands, p)
+		file, note := b.packageDoc(p)
+		switch first, _, _ := strings.Cut(strings.ToLower(note), " "); {
+		case note == "":
+		case p.dir == ".", named:
+			list = append(list, purpose{note, file, "comment of package " + p.name, 12})
+		case first == module && module != "", commands == 1:
+			list = append(list, purpose{note, file, "comment of the command", 12})
 		}
 	}
-	if len(commands) == 1 {
-		if file, note := b.packageDoc(commands[0]); note != "" {
-			return note, file
-		}
-	}
-	return "", ""
+	return list
 }

@@ -10,25 +10,37 @@ import (
 
 // page is what a document says of itself.
 type page struct {
-	path  string
-	title string
-	lead  string   // description in the front matter
-	prose []string // paragraphs, in order
+	path     string
+	title    string
+	lead     string   // description in the front matter
+	prose    []string // paragraphs, in order
+	second   string   // the first heading below the title
+	taglines []string // text of HTML blocks, where many a README says what it is
+
+	tongue tongue // set for the README alone
 }
 
+// note is the first sentence that says something of the page.
 func (p page) note() string {
-	if p.lead != "" {
-		return prose.Sentence(p.lead)
+	for _, text := range append([]string{p.lead}, p.prose[:min(3, len(p.prose))]...) {
+		if s := prose.Sentence(text); s != "" && !isNoise(s) {
+			return s
+		}
 	}
-	if len(p.prose) == 0 {
-		return ""
+	return ""
+}
+
+// isProse also admits a name in braces in front, as in "{fmt} is a library".
+func isProse(s string) bool {
+	if name, rest, ok := strings.Cut(s, "}"); ok && strings.HasPrefix(name, "{") && len(name) < 20 {
+		s = name[1:] + rest
 	}
-	return prose.Sentence(p.prose[0])
+	return prose.Is(s)
 }
 
 func isPage(p string) bool {
 	switch strings.ToLower(path.Ext(p)) {
-	case ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".txt":
+	case ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".txt", ".org", ".textile", ".rdoc":
 		return true
 	}
 	return isReadme(p) || licenceName(path.Base(p))
@@ -37,7 +49,9 @@ func isPage(p string) bool {
 func readPage(p, text string) page {
 	switch strings.ToLower(path.Ext(p)) {
 	case ".md", ".mdx", ".markdown":
-		return readMarkdown(p, text)
+		if !licenceName(path.Base(p)) {
+			return readMarkdown(p, text)
+		}
 	}
 	if licenceName(path.Base(p)) {
 		return page{path: p, title: path.Base(p), lead: licenceOf(text)}
@@ -45,42 +59,77 @@ func readPage(p, text string) page {
 	return readPlain(p, text)
 }
 
-// readPlain reads reStructuredText, AsciiDoc and plain text: a title is the
-// first line if it is underlined or marked, prose is any paragraph of words.
+// readPlain reads reStructuredText, AsciiDoc, Org, Textile and plain text: a
+// title is the first line if it is underlined or marked, prose is any paragraph
+// of words that is not below a heading like "Installation".
 func readPlain(p, text string) page {
 	out := page{path: p}
-	text = strings.ReplaceAll(text, "\r\n", "\n")
-	for block := range strings.SplitSeq(text, "\n\n") {
-		block = strings.Trim(block, "\n")
-		lines := strings.Split(block, "\n")
-		if out.title == "" && len(out.prose) == 0 {
-			if title, n := plainTitle(lines); n > 0 {
-				out.title, lines = title, lines[n:]
+	aside := false
+	for block := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
+		lines := plainLines(strings.Split(strings.Trim(block, "\n"), "\n"))
+		if title, n := plainTitle(lines); n > 0 {
+			if aside = out.title != "" && isAside(title); out.title != "" {
+				out.second = firstOf(out.second, title)
 			}
+			if out.title == "" && len(out.prose) == 0 {
+				out.title = title
+			}
+			lines = lines[n:]
 		}
-		if text := plainProse(lines); prose.Is(text) {
+		if text := plainProse(lines); !aside && isProse(text) {
 			out.prose = append(out.prose, text)
 		}
 	}
 	return out
 }
 
+// plainLines drops the settings and labels that stand above a title.
+func plainLines(lines []string) []string {
+	for len(lines) > 1 && (strings.HasPrefix(lines[0], ".. _") || strings.HasPrefix(lines[0], "//") ||
+		isSetting(lines[0]) || strings.HasPrefix(lines[0], "#+") && !isOrgTitle(lines[0])) {
+		lines = lines[1:]
+	}
+	if len(lines) > 1 && strings.HasPrefix(lines[0], "= ") {
+		rest := lines[1:]
+		for len(rest) > 0 && isSetting(rest[0]) {
+			rest = rest[1:]
+		}
+		lines = append(lines[:1:1], rest...)
+	}
+	return lines
+}
+
+// isSetting tells ":toc: left" from a role like ":ref:`x`".
+func isSetting(line string) bool {
+	rest, ok := strings.CutPrefix(line, ":")
+	name, after, closed := strings.Cut(rest, ":")
+	return ok && closed && name != "" && !strings.ContainsAny(name, " `") && (after == "" || after[0] == ' ')
+}
+
+func isOrgTitle(line string) bool { return strings.HasPrefix(strings.ToLower(line), "#+title:") }
+
 func plainTitle(lines []string) (title string, used int) {
-	if rest, ok := strings.CutPrefix(lines[0], "= "); ok {
-		return prose.Tidy(rest), 1
+	first := lines[0]
+	for _, mark := range []string{"= ", "== ", "=== ", "h1. ", "h2. ", "h3. ", "* ", "** "} {
+		// A bullet looks like a heading of Org; headings stand alone.
+		if rest, ok := strings.CutPrefix(first, mark); ok && (mark[0] != '*' || len(lines) == 1) {
+			return plainInline(rest), 1
+		}
 	}
-	if len(lines) > 2 && isRule(lines[0]) && isRule(lines[2]) {
-		return prose.Tidy(lines[1]), 3
-	}
-	if len(lines) > 1 && isRule(lines[1]) && !isRule(lines[0]) {
-		return prose.Tidy(lines[0]), 2
+	switch {
+	case isOrgTitle(first):
+		return prose.Tidy(first[len("#+title:"):]), 1
+	case len(lines) > 2 && isRule(first) && isRule(lines[2]):
+		return rstInline(lines[1]), 3
+	case len(lines) > 1 && isRule(lines[1]) && !isRule(first):
+		return rstInline(first), 2
 	}
 	return "", 0
 }
 
 func isRule(line string) bool {
 	line = strings.TrimSpace(line)
-	return len(line) >= 3 && strings.IndexByte("=-~^*#+\"", line[0]) >= 0 && strings.Trim(line, line[:1]) == ""
+	return len(line) >= 3 && strings.IndexByte("=-~^*#+\"'`", line[0]) >= 0 && strings.Trim(line, line[:1]) == ""
 }
 
 // plainProse refuses what is indented, a directive, a list, a heading or a table.
@@ -89,8 +138,44 @@ func plainProse(lines []string) string {
 		return ""
 	}
 	first := lines[0]
-	if unicode.IsSpace(rune(first[0])) || strings.ContainsRune(":.-*+|=[#0123456789", rune(first[0])) {
+	if unicode.IsSpace(rune(first[0])) || strings.ContainsRune("-+|=[#0123456789", rune(first[0])) {
 		return ""
 	}
-	return prose.Tidy(strings.ReplaceAll(strings.Join(lines, " "), "``", "`"))
+	if strings.HasPrefix(first, "..") || isSetting(first) || strings.HasPrefix(first, "* ") {
+		return ""
+	}
+	return rstInline(strings.Join(lines, " "))
+}
+
+// rstInline leaves the text of roles, references and substitutions.
+func rstInline(s string) string {
+	var b strings.Builder
+	s = strings.ReplaceAll(s, "``", "\x00")
+	for s != "" {
+		before, rest, ok := strings.Cut(s, "`")
+		text, after, closed := strings.Cut(rest, "`")
+		if !ok || !closed {
+			b.WriteString(s)
+			break
+		}
+		b.WriteString(before[:len(before)-len(roleBefore(before))])
+		if i := strings.IndexByte(text, '<'); i > 0 {
+			text = strings.TrimSpace(text[:i])
+		}
+		b.WriteString(strings.TrimLeft(text, "~!"))
+		s = strings.TrimLeft(after, "_")
+	}
+	return prose.Tidy(strings.NewReplacer("\x00", "`", "**", "").Replace(b.String()))
+}
+
+// roleBefore is the ":class:" that a text ends with.
+func roleBefore(s string) string {
+	if !strings.HasSuffix(s, ":") || len(s) < 3 {
+		return ""
+	}
+	i := strings.LastIndexAny(s, " (,\"")
+	if role := s[i+1:]; strings.HasPrefix(role, ":") {
+		return role
+	}
+	return ""
 }

@@ -1,7 +1,8 @@
 package rank
 
 import (
-	"cmp"
+	"fmt"
+	"math/bits"
 	"path"
 	"slices"
 	"strings"
@@ -9,130 +10,348 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// sources lists the files of languages other than Go by which one enters the
-// code. Languages with less than a tenth of it are left out.
-func (b *builder) sources() []Link {
-	bytes, sum := b.mix()
-	var list []scan.File
-	for _, f := range b.repo.Files {
-		if f.Kind == scan.Source && f.Place == scan.Product && f.Language != "Go" && f.Size > 0 && 10*bytes[f.Language] >= sum {
-			list = append(list, f)
-		}
-	}
-	slices.SortFunc(list, func(x, y scan.File) int {
-		return cmp.Or(
-			cmp.Compare(entryRank(x.Path), entryRank(y.Path)),
-			cmp.Compare(depth(x.Path), depth(y.Path)),
-			cmp.Compare(y.Size, x.Size),
-			strings.Compare(x.Path, y.Path))
-	})
-	var links []Link
-	for _, f := range list {
-		links = append(links, b.link(f.Path))
-	}
-	return links
+const (
+	mostSources = 700     // heads that are read to count imports
+	importBytes = 8 << 10 // of each
+)
+
+// source is a file of code that was looked at.
+type source struct {
+	candidate
+	file      *scan.File
+	entry     string // the manifest that names it
+	order     int    // among the entry points of that
+	importers int
+	byEntry   bool   // an entry point imports it
+	declares  int    // lines that declare something, in its head
+	aside     string // why it is not for readers
+	specs     []string
 }
 
-// entryRank is 0 for the names by which the languages call an entrance.
-func entryRank(p string) int {
-	switch stemOf(p) {
-	case "index", "main", "lib", "mod", "__init__", "__main__", "app", "cli", "server":
-		return 0
-	case "setup", "conf", "build", "gulpfile", "manage":
-		return 2
-	}
-	return 1
-}
-
-// examples lists one entrance for each example folder: its README, else its
-// main file, else its first.
-func (b *builder) examples() []Link {
-	chosen := make(map[string]string)
-	for _, f := range b.repo.Files {
-		if f.Place != scan.Example || f.Size == 0 || f.Kind != scan.Document && f.Kind != scan.Source {
+// programs ranks the sources of languages other than Go, and of small Go
+// modules: the programs that manifests install, and the rest.
+func (b *builder) programs() (commands, sources []*candidate) {
+	list := b.readSources()
+	countImports(list)
+	bins := b.binaries()
+	for _, s := range list {
+		if s.aside != "" {
+			b.passed.add(s.Path, 30-depth(s.Path), s.aside)
 			continue
 		}
-		dir := exampleDir(f.Path)
-		if old, ok := chosen[dir]; !ok || compareBy(exampleRank)(f.Path, old) < 0 {
-			chosen[dir] = f.Path
+		b.judgeSource(s)
+		if name := bins[s.Path]; name != "" {
+			s.Title = name
+			s.Score += 20
+			commands = append(commands, &s.candidate)
+			continue
+		}
+		sources = append(sources, &s.candidate)
+	}
+	slices.SortFunc(commands, byScore)
+	slices.SortFunc(sources, byScore)
+	return commands, b.shareOut(sources)
+}
+
+// binaries gives the name of the command that each entry point is of.
+func (b *builder) binaries() map[string]string {
+	bins := make(map[string]string)
+	for _, u := range b.units {
+		switch {
+		case len(u.about.Commands) == 0 || u.about.Ecosystem == "go":
+		case len(u.about.Commands) == 1:
+			for _, e := range u.about.Entries {
+				if p := b.resolveEntry(u.dir, e); p != "" && isProgramPath(p, u.about.Commands[0]) {
+					bins[p] = u.about.Commands[0]
+				}
+			}
+		default:
+			for _, name := range u.about.Commands {
+				for p := range u.entries {
+					if isProgramPath(p, name) && bins[p] == "" && stemOf(p) == strings.ToLower(name) {
+						bins[p] = name
+					}
+				}
+			}
 		}
 	}
-	var files []string
-	for _, f := range chosen {
-		files = append(files, f)
-	}
-	slices.SortFunc(files, compareBy(func(p string) int { return depth(exampleDir(p)) }))
-	var links []Link
-	for _, f := range files {
-		l := b.link(f)
-		l.Title = exampleDir(f)
-		links = append(links, l)
-	}
-	return links
+	return bins
 }
 
-// exampleDir is the folder directly below the examples, or the file itself
-// where it stands there alone.
-func exampleDir(p string) string {
-	parts := strings.Split(p, "/")
-	for i, part := range parts[:len(parts)-1] {
-		switch strings.TrimPrefix(strings.ToLower(part), "_") {
-		case "example", "examples", "sample", "samples", "demo", "demos", "cookbook":
-			return strings.Join(parts[:min(i+2, len(parts))], "/")
-		}
-	}
-	return path.Dir(p)
-}
-
-func exampleRank(p string) int {
-	switch {
-	case isReadme(p):
-		return 0
-	case stemOf(p) == "main" || stemOf(p) == "index" || stemOf(p) == "app":
-		return 1
-	}
-	return 2
-}
-
-// configuration lists what builds and configures the product, at the root and
-// one folder below.
-func (b *builder) configuration() []Link {
-	var files []string
-	for _, f := range b.repo.Files {
-		if f.Place == scan.Product && (f.Kind == scan.Manifest || f.Kind == scan.Config) && configRank(f.Path) < 3 {
-			files = append(files, f.Path)
-		}
-	}
-	slices.SortFunc(files, compareBy(configRank))
-	var links []Link
-	for _, f := range files {
-		links = append(links, b.link(f))
-	}
-	return links
-}
-
-func configRank(p string) int {
-	name := strings.ToLower(path.Base(p))
-	switch {
-	case depth(p) > 1 || strings.HasPrefix(name, ".") && !strings.HasPrefix(name, ".env"):
-		return 3
-	case isManifestName(name):
-		return 0
-	case name == "makefile" || name == "justfile" || strings.HasPrefix(name, "dockerfile") || strings.HasPrefix(name, "docker-compose"):
-		return 1
-	case strings.Contains(name, "example") || strings.Contains(name, "sample") || strings.Contains(name, "default") || strings.HasPrefix(name, "config"):
-		return 1
-	case depth(p) == 0:
-		return 2
-	}
-	return 3
-}
-
-func isManifestName(name string) bool {
-	switch name {
-	case "go.mod", "go.work", "package.json", "cargo.toml", "pyproject.toml", "pom.xml", "build.gradle", "build.gradle.kts",
-		"cmakelists.txt", "composer.json", "mix.exs", "gemfile":
+func isProgramPath(p, command string) bool {
+	switch stemOf(p) {
+	case "main", "cli", "__main__", "bin", "program", strings.ToLower(command):
 		return true
 	}
+	return strings.HasPrefix(path.Base(path.Dir(p)), "bin")
+}
+
+// readSources reads the heads of the likeliest files.
+func (b *builder) readSources() []*source {
+	entries, order := make(map[string]string), make(map[string]int)
+	for _, u := range b.units {
+		for p, from := range u.entries {
+			entries[p], order[p] = from, u.order[p]
+		}
+	}
+	var list []*source
+	small := b.golang.isSmall()
+	for i := range b.repo.Files {
+		f := &b.repo.Files[i]
+		if f.Kind != scan.Source || f.Place != scan.Product || f.Size == 0 || f.Language == "Go" && !small {
+			continue
+		}
+		if b.mix.isMinor(f.Language) && entries[f.Path] == "" {
+			continue
+		}
+		s := &source{file: f, entry: entries[f.Path], order: order[f.Path]}
+		s.Path, s.size = f.Path, f.Size
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(x, y *source) int {
+		return compareBy(func(p string) int {
+			if entries[p] != "" {
+				return -100
+			}
+			return depth(p) - bits.Len64(uint64(b.byPath[p].Size))/2
+		})(x.Path, y.Path)
+	})
+	if len(list) > mostSources {
+		b.passed.add(list[mostSources].Path, 1, fmt.Sprintf("not looked at: %d sources are larger or nearer to the root", mostSources))
+		list = list[:mostSources]
+	}
+	b.lookAt(list)
+	return list
+}
+
+func (b *builder) lookAt(list []*source) {
+	seen := make(map[string]string)
+	for _, s := range list {
+		text := b.head(s.Path, importBytes)
+		if s.file.Language != "Go" {
+			s.specs = specs(s.file.Language, text)
+		}
+		s.declares = declarations(text)
+		s.aside = b.asideOf(s, text)
+		key := fmt.Sprint(s.size, "\n", text)
+		switch other := seen[key]; {
+		case s.aside != "":
+		case other != "":
+			s.aside = "the same text as " + other
+		default:
+			seen[key] = s.Path
+		}
+	}
+}
+
+// asideOf says why a source is nothing for readers of the product.
+func (b *builder) asideOf(s *source, text string) string {
+	stem := stemOf(s.Path)
+	switch {
+	case isTestText(s.file.Language, text):
+		return "a test by what it imports"
+	case s.entry == "" && b.isBuilt(s.Path):
+		return "built from a source beside it"
+	case s.entry == "" && isBuildScript(s.Path):
+		return "builds the product, is no part of it"
+	case stem == "package-info" || stem == "module-info" || stem == "assemblyinfo":
+		return "about a package only"
+	}
+	return ""
+}
+
+func isBuildScript(p string) bool {
+	switch base := strings.ToLower(path.Base(p)); base {
+	case "setup.py", "conf.py", "build.rs", "gulpfile.js", "gruntfile.js", "noxfile.py", "fabfile.py", "tasks.py", "rakefile", "build.py",
+		"manage.py", "extconf.rb", "build.zig", "package.swift", "mix.exs", "build.sbt", "configure.py", "phpstan.php":
+		return true
+	default:
+		return strings.Contains(base, ".config.") || strings.HasPrefix(base, ".") || strings.HasSuffix(base, ".gradle.kts")
+	}
+}
+
+// isBuilt finds the TypeScript that a script was compiled from: the end of its
+// path is the same.
+func (b *builder) isBuilt(p string) bool {
+	ext := path.Ext(p)
+	if ext == ".ts" || ext == ".cts" || ext == ".mts" {
+		if !strings.HasSuffix(strings.TrimSuffix(p, ext), ".d") {
+			return false
+		}
+	} else if ext != ".js" && ext != ".cjs" && ext != ".mjs" {
+		return false
+	}
+	stem := strings.TrimSuffix(strings.TrimSuffix(p, ext), ".d")
+	_, below, _ := strings.Cut(stem, "/")
+	for _, s := range []string{stem, "src/" + stem, "src/" + below, "source/" + below, "lib/" + below} {
+		for _, e := range []string{".ts", ".tsx", ".mts"} {
+			if f := b.byPath[s+e]; f != nil && s+e != p && !strings.HasSuffix(s, ".d") && strings.TrimSuffix(s, "/") == s {
+				return true
+			}
+		}
+	}
 	return false
+}
+
+func isTestText(language, text string) bool {
+	var marks []string
+	switch language {
+	case "Python":
+		marks = []string{"import pytest", "import unittest", "from unittest"}
+	case "JavaScript", "TypeScript":
+		marks = []string{"from 'vitest'", "from \"vitest\"", "from '@jest", "from \"@jest", "from 'node:test'", "require('node:test')",
+			"require('tap')", "require(\"chai\")", "require('chai')", "\ndescribe("}
+	case "Java", "Kotlin":
+		marks = []string{"import org.junit", "import org.testng"}
+	case "Ruby":
+		marks = []string{"require 'minitest", "require \"minitest", "require 'test_helper", "RSpec.describe", "require 'spec_helper"}
+	case "PHP":
+		marks = []string{"use PHPUnit\\"}
+	case "C#":
+		marks = []string{"using Xunit", "using NUnit"}
+	case "C", "C++":
+		marks = []string{"gtest/gtest.h", "catch.hpp", "catch2/"}
+	}
+	for _, m := range marks {
+		if strings.Contains(text, m) {
+			return true
+		}
+	}
+	return false
+}
+
+// declarations counts lines that begin as declarations do in most languages.
+func declarations(text string) int {
+	n := 0
+	for line := range strings.Lines(text) {
+		t := strings.TrimSpace(line)
+		for _, start := range []string{"def ", "class ", "func ", "function ", "export ", "pub ", "public ", "fn ", "module ", "interface ",
+			"struct ", "enum ", "trait ", "type ", "abstract ", "final ", "async ", "static ", "extern ", "typedef ", "template", "defmodule ",
+			"inline ", "impl ", "const ", "module.exports", "exports.", "proc ", "fun ", "val ", "sub ", "UV_EXTERN", "void ", "int ", "char "} {
+			if strings.HasPrefix(t, start) {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+func countImports(list []*source) {
+	r := newResolver(list)
+	for _, from := range list {
+		seen := make(map[*source]bool)
+		for _, spec := range from.specs {
+			to := r.find(from, spec)
+			if to == nil || to == from || seen[to] || from.aside != "" {
+				continue
+			}
+			seen[to] = true
+			to.importers++
+			to.byEntry = to.byEntry || from.entry != ""
+		}
+	}
+}
+
+func (b *builder) judgeSource(s *source) {
+	s.Score = 300
+	if s.file.Package != "" {
+		s.Reasons = append(s.Reasons, "source of package "+s.file.Package)
+	}
+	if s.entry != "" {
+		s.add(max(20, 64-4*s.order), "entry point in "+s.entry)
+	}
+	if s.importers > 0 {
+		s.add(min(40, 10*bits.Len(uint(s.importers))), "imported by "+plural(s.importers, "file"))
+	}
+	if s.byEntry {
+		s.add(14, "imported by an entry point")
+	}
+	b.named.credit(&s.candidate)
+	switch stem := stemOf(s.Path); stem {
+	case "index", "main", "lib", "mod", "__init__", "__main__", "app", "cli", "server":
+		s.add(10, "an entrance by its name")
+	case strings.ToLower(moduleName(b.root().about.Name)), strings.ToLower(b.readme.title):
+		if stem != "" {
+			s.add(30, "named as the package")
+		}
+	}
+	if ext := path.Ext(s.Path); (ext == ".h" || ext == ".hpp" || ext == ".mli") && s.declares > 3 {
+		s.add(12, "declares an interface")
+	}
+	s.add(min(16, 2*max(0, bits.Len64(uint64(s.size))-9)), "")
+	s.demote(b)
+}
+
+// demote takes points for what speaks against a file.
+func (s *source) demote(b *builder) {
+	base := path.Base(s.Path)
+	if s.declares == 0 && s.entry == "" {
+		s.Score -= 30
+	}
+	if strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__") || stemOf(s.Path) == "internal" || strings.Contains(base, "-inl.") {
+		s.Score -= 24
+	}
+	if isInternal(s.Path) {
+		s.Score -= 24
+	}
+	if isWording(s.Path) {
+		s.Score -= 60
+	}
+	if b.isOlder(s.Path) {
+		s.Score -= 40
+	}
+	if s.file.Language == "Shell" && s.entry == "" {
+		s.Score -= 20
+	}
+	s.Score -= 3 * depth(s.Path)
+}
+
+// isWording holds for messages in the languages of people.
+func isWording(p string) bool {
+	for part := range strings.SplitSeq(strings.ToLower(path.Dir(p)), "/") {
+		if part == "locales" || part == "locale" || part == "i18n" || part == "lang" || part == "translations" {
+			return true
+		}
+	}
+	return false
+}
+
+// isOlder holds below a folder v3 where there is a v4 beside it.
+func (b *builder) isOlder(p string) bool {
+	parts := strings.Split(p, "/")
+	for i, part := range parts[:len(parts)-1] {
+		if len(part) != 2 || part[0] != 'v' || part[1] < '0' || part[1] > '8' {
+			continue
+		}
+		for n := part[1] + 1; n <= '9'; n++ {
+			newer := strings.Join(parts[:i], "/") + "/v" + string(rune(n)) + "/"
+			for _, tail := range []string{"index.ts", "index.js", strings.Join(parts[i+1:], "/")} {
+				if b.byPath[strings.TrimPrefix(newer, "/")+tail] != nil {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// shareOut keeps one package of a workspace from filling the section: beyond
+// its share a package's files come after those of the others.
+func (b *builder) shareOut(sources []*candidate) []*candidate {
+	if len(b.units) < 3 {
+		return sources
+	}
+	share := max(3, b.capOf(secSource)/len(b.units))
+	used := make(map[*unit]int)
+	var first, later []*candidate
+	for _, s := range sources {
+		u := b.unitOf(s.Path)
+		if used[u]++; used[u] <= share || u == b.units[0] {
+			first = append(first, s)
+			continue
+		}
+		later = append(later, s)
+	}
+	return append(first, later...)
 }

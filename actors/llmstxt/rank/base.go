@@ -1,0 +1,107 @@
+package rank
+
+import (
+	"path"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+)
+
+// newLinker finds where the files are published: the git remote at its commit,
+// else the module path at the version, else the repository that a manifest
+// names, else the caller's base.
+func (b *builder) newLinker() linker {
+	o := b.repo.Origin
+	l := linker{raw: b.options.LinkStyle == "raw", origin: o, prefix: o.Prefix, home: o.Remote}
+	if o.Remote != "" && o.Commit != "" {
+		l.ref, l.kind = o.Commit, refCommit
+		return l
+	}
+	if l, ok := b.moduleLinker(l); ok {
+		return l
+	}
+	if l, ok := b.manifestLinker(l); ok {
+		return l
+	}
+	if b.options.BaseURL != "" {
+		l.base = strings.TrimRight(b.options.BaseURL, "/") + "/"
+	}
+	return l
+}
+
+// moduleLinker understands the module paths of hosts whose layout is known.
+func (b *builder) moduleLinker(l linker) (linker, bool) {
+	m, version := b.units[0].about, strings.TrimSuffix(b.repo.Origin.Version, "+incompatible")
+	if m.Ecosystem != "go" || version == "" {
+		return l, false
+	}
+	repository, dir := moduleHome(m.Name)
+	if repository == "" {
+		return l, false
+	}
+	l.origin = scan.ParseOrigin("https://"+repository, "", "")
+	l.prefix, l.home, l.ref, l.kind = dir, l.origin.Remote, path.Join(dir, version), refTag
+	if parts := strings.Split(version, "-"); len(parts) >= 3 && len(parts[len(parts)-1]) == 12 {
+		l.ref, l.kind = parts[len(parts)-1], refCommit
+	}
+	return l, l.origin.Remote != ""
+}
+
+// moduleHome is the repository of a module, and the module's folder in it.
+func moduleHome(module string) (repository, dir string) {
+	parts := strings.Split(module, "/")
+	if last := parts[len(parts)-1]; len(last) > 1 && last[0] == 'v' && strings.Trim(last[1:], "0123456789") == "" {
+		parts = parts[:len(parts)-1]
+	}
+	switch host := parts[0]; {
+	case len(parts) < 2:
+		return "", ""
+	case host == "golang.org" && parts[1] == "x" && len(parts) > 2:
+		return "github.com/golang/" + parts[2], path.Join(parts[3:]...)
+	case host == "gopkg.in":
+		return gopkgHome(parts[1:])
+	case (host == "github.com" || host == "gitlab.com" || host == "bitbucket.org" || host == "codeberg.org") && len(parts) > 2:
+		return strings.Join(parts[:3], "/"), path.Join(parts[3:]...)
+	}
+	return "", ""
+}
+
+func gopkgHome(parts []string) (repository, dir string) {
+	last := len(parts) - 1
+	parts[last], _, _ = strings.Cut(parts[last], ".v")
+	if last == 0 {
+		return "github.com/go-" + parts[0] + "/" + parts[0], ""
+	}
+	return "github.com/" + parts[0] + "/" + parts[1], ""
+}
+
+// manifestLinker takes the repository that the root's manifest names, at the
+// commit that it pins, else at the head.
+func (b *builder) manifestLinker(l linker) (linker, bool) {
+	for _, u := range []*unit{b.units[0], b.root()} {
+		for _, address := range []string{l.origin.Remote, u.about.Repository, u.about.Homepage} {
+			o := scan.ParseOrigin(address, u.about.Commit, "")
+			if o.Remote == "" || address != u.about.Repository && !isForge(o.Host) || strings.Count(o.Owner, "/") > 0 && o.Host == "github.com" {
+				continue
+			}
+			prefix := l.prefix
+			if prefix == "" && u == b.units[0] {
+				prefix = u.about.Directory
+			}
+			l.origin, l.home, l.prefix, l.ref, l.kind = o, o.Remote, prefix, "HEAD", refHead
+			if o.Commit != "" {
+				l.ref, l.kind = o.Commit, refCommit
+			}
+			return l, true
+		}
+	}
+	return l, false
+}
+
+func isForge(host string) bool {
+	switch host {
+	case "github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,65 @@
+package rank
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// candidate is a file that may be linked.
+type candidate struct {
+	Link
+	size    int64
+	weights []int // of its symbols, until they are sorted by line
+}
+
+func (c *candidate) add(points int, reason string) {
+	c.Score += points
+	if reason != "" && points > 0 {
+		c.Reasons = append(c.Reasons, reason)
+	}
+}
+
+// byScore orders the best first; what scores the same goes by depth and name.
+func byScore(x, y *candidate) int {
+	return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(depth(x.Path), depth(y.Path)), strings.Compare(x.Path, y.Path))
+}
+
+// compareBy orders paths by rank, then by depth, then by name.
+func compareBy(rank func(string) int) func(a, b string) int {
+	return func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(depth(a), depth(b)), strings.Compare(a, b))
+	}
+}
+
+const mostPassed = 50
+
+// passedOver keeps what was not chosen.
+type passedOver struct {
+	list  []Passed
+	score []int
+}
+
+func (p *passedOver) add(path string, score int, reason string) {
+	p.list = append(p.list, Passed{Path: path, Reason: reason})
+	p.score = append(p.score, score)
+}
+
+func (p *passedOver) best() []Passed {
+	order := make([]int, len(p.list))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(x, y int) int {
+		return cmp.Or(cmp.Compare(p.score[y], p.score[x]), strings.Compare(p.list[x].Path, p.list[y].Path))
+	})
+	var best []Passed
+	seen := make(map[string]bool)
+	for _, i := range order {
+		if len(best) < mostPassed && !seen[p.list[i].Path] {
+			seen[p.list[i].Path] = true
+			best = append(best, p.list[i])
+		}
+	}
+	return best
+}

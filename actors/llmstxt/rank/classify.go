@@ -1,0 +1,192 @@
+package rank
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+)
+
+// sectionOf decides by what the page says where it belongs. Without a section
+// the reason says why it is passed over.
+func (b *builder) sectionOf(d *document) (section, reason string) {
+	if reason := b.notForReaders(d); reason != "" {
+		return "", reason
+	}
+	if section, reason := formal(d); reason != "" {
+		return section, reason
+	}
+	if isExamplePage(d) {
+		return secExamples, fmt.Sprintf("heading says %q", d.title)
+	}
+	for _, try := range []func(*document) (string, string){byTitle, byShape, byHeadings} {
+		if section, reason := try(d); section != "" {
+			return section, reason
+		}
+	}
+	return secDocs, "page of prose"
+}
+
+// notForReaders says what keeps a page out altogether.
+func (b *builder) notForReaders(d *document) string {
+	switch {
+	case b.readme.tongue != "" && d.tongue != "" && d.tongue != b.readme.tongue:
+		return fmt.Sprintf("not in the README's language: %s", d.tongue)
+	case b.isTranslation(d.Path):
+		return "a translation"
+	case d.proseLines == 0 && d.fences == 0 && d.directives > 0:
+		return "directives only"
+	case d.proseLines == 0 && len(d.headings) == 0 && d.fences == 0 && d.size < 200 && !licenceName(path.Base(d.Path)):
+		return "next to nothing in it"
+	case strings.HasPrefix(path.Base(d.Path), "."):
+		return "a file for tools"
+	}
+	return ""
+}
+
+// isTranslation recognises README.de.md and guide.zh-CN.md beside the page they
+// translate.
+func (b *builder) isTranslation(p string) bool {
+	ext := path.Ext(p)
+	stem := strings.TrimSuffix(p, ext)
+	for _, cut := range []string{".", "_", "-"} {
+		i := strings.LastIndex(stem, cut)
+		if tag := stem[i+1:]; i > 0 && isLanguageTag(tag) && b.byPath[stem[:i]+ext] != nil {
+			return true
+		}
+	}
+	if i := strings.LastIndexByte(stem, '-'); i > 3 && b.byPath[stem[:i-3]+ext] != nil && (stem[i-3] == '.' || stem[i-3] == '_') {
+		return true
+	}
+	return false
+}
+
+func isLanguageTag(tag string) bool {
+	return len(tag) == 2 || len(tag) == 5 && (tag[2] == '-' || tag[2] == '_')
+}
+
+// formal sorts out the pages about the project rather than what it makes, by
+// their titles and by the names that hosts look for.
+func formal(d *document) (section, reason string) {
+	stem := strings.NewReplacer("-", " ", "_", " ").Replace(stemOf(d.Path))
+	title := strings.ToLower(d.title)
+	if licenceName(path.Base(d.Path)) {
+		if depth(d.Path) > 0 {
+			return "", "one licence is enough"
+		}
+		return Optional, "licence"
+	}
+	for _, f := range []struct{ section, reason, words string }{
+		{Optional, "instructions for agents", "agents,claude,gemini,copilot instructions"},
+		{Optional, "how to change the code", "contributing,contribute,hacking,development,developing,contribution guide"},
+		{Optional, "what changed", "changelog,changes,change log,history,news,releases,release notes,what's new"},
+		{Optional, "how to upgrade", "upgrading,upgrade,migration,migrating,upgrade guide,migration guide"},
+		{Optional, "how to report holes", "security,security policy"},
+		{"", "about the people, not the product", "authors,contributors,maintainers,credits,thanks,sponsors,backers,governance," +
+			"code of conduct,conduct,user contract,patents,notice,project charter,committers,owners,support,funding"},
+		{"", "about the project's own work", "todo,roadmap,style guide,release checklist,releasing,issue template," +
+			"pull request template,translations,testing,benchmarks,install issues"},
+		{"", "about those who use it", "users,who uses,adopters,projects using,showcase,ecosystem,links,awesome"},
+	} {
+		for w := range strings.SplitSeq(f.words, ",") {
+			if stem == w || title == w || len(w) > 9 && strings.HasPrefix(stem, w) || len(w) > 7 && strings.HasPrefix(title, w) {
+				return f.section, f.reason
+			}
+		}
+	}
+	if n := versions(d.headings); n >= 4 && 2*n > len(d.headings) {
+		return Optional, fmt.Sprintf("headings are %d versions", n)
+	}
+	return "", ""
+}
+
+func versions(headings []string) int {
+	n := 0
+	for _, h := range headings {
+		h = strings.TrimLeft(strings.ToLower(h), "[v ")
+		h = strings.TrimPrefix(h, "version ")
+		if len(h) > 2 && unicode.IsDigit(rune(h[0])) && strings.Contains(h[:min(len(h), 6)], ".") {
+			n++
+		}
+	}
+	return n
+}
+
+func isExamplePage(d *document) bool {
+	title := strings.ToLower(d.title)
+	return d.fences >= 2 && (hasWords(title, "example") || hasWords(title, "sample") || hasWords(title, "demo"))
+}
+
+// byTitle heeds the words of the title.
+func byTitle(d *document) (section, reason string) {
+	title := strings.ToLower(d.title)
+	for _, s := range []struct{ section, words string }{
+		{secDocs, "getting started,get started,quick start,quickstart,installation,installing,introduction,overview"},
+		{secTutorials, "tutorial,walkthrough,how to,howto,how-to,cookbook,recipes,step by step,your first,lesson,exercise,workshop"},
+		{secConfiguration, "configuration,configuring,config,configure,settings,environment variables,command line options," +
+			"command-line options,options"},
+		{secOperations, "deployment,deploying,deploy,docker,kubernetes,production,monitoring,operations,operating,troubleshooting," +
+			"troubleshoot,scaling,backup,hosting,observability,metrics,high availability,runbook,debugging"},
+		{secConcepts, "architecture,concept,core concepts,internals,design,how it works,faq,frequently asked questions,glossary," +
+			"philosophy,rationale,principles,theory,background,specification,protocol,lifecycle,life cycle,data model"},
+		{secAPI, "api,reference,api reference"},
+	} {
+		for w := range strings.SplitSeq(s.words, ",") {
+			if hasWords(title, w) {
+				return s.section, fmt.Sprintf("heading says %q", w)
+			}
+		}
+	}
+	return "", ""
+}
+
+// byShape heeds what the page is made of.
+func byShape(d *document) (section, reason string) {
+	names := 0
+	for _, h := range d.headings {
+		if isSignature(h) {
+			names++
+		}
+	}
+	switch {
+	case d.declared >= 3:
+		return secAPI, fmt.Sprintf("describes %d names", d.declared)
+	case names >= 3 && 2*names >= len(d.headings):
+		return secAPI, fmt.Sprintf("%d headings are names in code", names)
+	case d.options >= 12 && 3*d.options > d.lines-d.fenced:
+		return secConfiguration, fmt.Sprintf("lists %d options", d.options)
+	case d.steps >= 5 && d.fences >= 4:
+		return secTutorials, fmt.Sprintf("%d steps with code", d.steps)
+	}
+	return "", ""
+}
+
+// isSignature tells a heading that is code: "new Foo(bar)", "app.use", "--flag".
+func isSignature(h string) bool {
+	first, _, more := strings.Cut(h, " ")
+	if i := strings.IndexByte(h, '('); i > 0 && strings.HasSuffix(h, ")") && isIdent(rune(h[i-1])) {
+		return true
+	}
+	return !more && strings.Count(first, ".") == 1 && !strings.HasSuffix(first, ".") && isCode(first)
+}
+
+func isCode(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return !isIdent(r) && r != '.' && r != '#' }) < 0 && unicode.IsLetter(rune(s[0]))
+}
+
+// byHeadings lets two or more lower headings of one sort decide.
+func byHeadings(d *document) (section, reason string) {
+	counts := make(map[string]int)
+	for _, h := range d.headings[min(1, len(d.headings)):] {
+		probe := document{features: features{title: h}}
+		if s, _ := byTitle(&probe); s == secConfiguration || s == secOperations {
+			counts[s]++
+		}
+	}
+	for _, s := range []string{secConfiguration, secOperations} {
+		if counts[s] >= 3 && 2*counts[s] >= len(d.headings) {
+			return s, fmt.Sprintf("%d headings are about it", counts[s])
+		}
+	}
+	return "", ""
+}

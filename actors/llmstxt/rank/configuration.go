@@ -1,0 +1,67 @@
+package rank
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+)
+
+// configuration lists what builds and configures the product, and what deploys
+// it, near the root.
+func (b *builder) configuration(c choice) {
+	for i := range b.repo.Files {
+		f := &b.repo.Files[i]
+		if f.Place != scan.Product || f.Size == 0 || depth(f.Path) > 3 || f.Kind == scan.Document || f.Kind == scan.Source && !manifest.Known(f.Path) {
+			continue
+		}
+		section, points, reason := b.configOf(f)
+		if section == "" {
+			if f.Kind == scan.Config && depth(f.Path) == 0 {
+				b.passed.add(f.Path, 5, "configures tools, not the product")
+			}
+			continue
+		}
+		x := &candidate{Link: Link{Path: f.Path}}
+		x.add(200+points-10*depth(f.Path), reason)
+		b.named.credit(x)
+		c[section] = append(c[section], x)
+	}
+	for _, section := range []string{secConfiguration, secOperations} {
+		slices.SortStableFunc(c[section], byScore)
+	}
+}
+
+func (b *builder) configOf(f *scan.File) (section string, points int, reason string) {
+	name := strings.ToLower(path.Base(f.Path))
+	stem := strings.TrimSuffix(name, path.Ext(name))
+	switch {
+	case manifest.Known(f.Path) && depth(f.Path) == 0:
+		if b.mix.sum > 0 && b.mix.share(b.ecosystemOf(f.Path)) < 10 {
+			return "", 0, ""
+		}
+		return secConfiguration, 40, "manifest of the root"
+	case depth(f.Path) == 0 && (name == "makefile" || name == "justfile" || name == "taskfile.yml" || name == "gnumakefile"):
+		return secConfiguration, 30, "build targets of the root"
+	case strings.HasPrefix(name, "dockerfile") || strings.HasPrefix(name, "docker-compose") || name == "compose.yaml" || name == "compose.yml" ||
+		name == "containerfile" || name == "procfile" || name == "chart.yaml":
+		return secOperations, 30, "says how it is run"
+	case strings.Contains(stem, "example") || strings.Contains(stem, "sample") || strings.HasPrefix(stem, "default") ||
+		strings.HasSuffix(name, ".conf") && depth(f.Path) == 0:
+		if f.Kind == scan.Config {
+			return secConfiguration, 40, "configuration to start from"
+		}
+	case (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")) && !strings.HasPrefix(name, ".") && f.Size < 64<<10:
+		if text := b.head(f.Path, 512); strings.Contains(text, "apiVersion:") && strings.Contains(text, "kind:") {
+			return secOperations, 10, "a Kubernetes object"
+		}
+	}
+	return "", 0, ""
+}
+
+func (b *builder) ecosystemOf(p string) string {
+	m, _ := manifest.Parse(p, nil)
+	return m.Ecosystem
+}

@@ -1,0 +1,100 @@
+package rank
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+)
+
+// sampleBytes is the most that a program has that shows rather than does.
+const sampleBytes = 12 << 10
+
+// examples lists one entrance for each example: its README, else its main file,
+// else its first.
+func (b *builder) examples() []*candidate {
+	chosen := make(map[string]string)
+	for i := range b.repo.Files {
+		f := &b.repo.Files[i]
+		if f.Place != scan.Example || f.Size == 0 || !isPage(f.Path) && f.Kind != scan.Source || licenceName(path.Base(f.Path)) ||
+			isBuildScript(f.Path) || stemOf(f.Path) == "package-info" {
+			continue
+		}
+		if f.Kind == scan.Source && b.mix.sum > 0 && b.mix.bytes[f.Language] == 0 || b.isTranslation(f.Path) {
+			continue
+		}
+		dir := exampleDir(f.Path)
+		if old, ok := chosen[dir]; !ok || compareBy(exampleRank)(f.Path, old) < 0 {
+			chosen[dir] = f.Path
+		}
+	}
+	for _, p := range b.golang.packages {
+		if b.isSample(p) && p.place == scan.Product {
+			chosen[p.dir] = p.files[0]
+		}
+	}
+	var list []*candidate
+	for dir, p := range chosen {
+		c := &candidate{Link: Link{Path: p, Title: dir}}
+		c.add(300-6*depth(dir), "an example")
+		b.named.credit(c)
+		if b.named.path(dir) && !b.named.targets[p] {
+			c.add(20, "named in the README")
+		}
+		if isReadme(p) {
+			c.Title = ""
+			c.add(10, "has a README")
+		}
+		list = append(list, c)
+	}
+	slices.SortFunc(list, byScore)
+	return list
+}
+
+// isSample tells a program that shows how the module is used from one that the
+// module is there for: small, without a comment of its own and without flags.
+func (b *builder) isSample(p *goPackage) bool {
+	if !p.isCommand() || p.dir == "." || p.bytes > sampleBytes || p.aside() == 0 {
+		return false
+	}
+	uses := false
+	for _, file := range p.files {
+		for _, imported := range b.byPath[file].Imports {
+			if imported == "flag" || strings.HasSuffix(imported, "/cobra") || strings.HasSuffix(imported, "/pflag") {
+				return false
+			}
+			uses = uses || b.golang.imports(imported)
+		}
+	}
+	_, note := b.packageDoc(p)
+	return uses && note == ""
+}
+
+// imports tells whether the path is that of a package of the tree.
+func (t goTree) imports(importPath string) bool {
+	return slices.ContainsFunc(t.packages, func(p *goPackage) bool { return p.importer == importPath && !p.isCommand() })
+}
+
+// exampleDir is the folder directly below the examples, or the file itself
+// where it stands there alone.
+func exampleDir(p string) string {
+	parts := strings.Split(p, "/")
+	for i, part := range parts[:len(parts)-1] {
+		switch strings.TrimPrefix(strings.ToLower(part), "_") {
+		case "example", "examples", "sample", "samples", "demo", "demos", "cookbook":
+			return strings.Join(parts[:min(i+2, len(parts))], "/")
+		}
+	}
+	return path.Dir(p)
+}
+
+func exampleRank(p string) int {
+	switch {
+	case isReadme(p):
+		return 0
+	case stemOf(p) == "main" || stemOf(p) == "index" || stemOf(p) == "app":
+		return 1
+	}
+	return 2
+}

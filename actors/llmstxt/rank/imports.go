@@ -1,0 +1,236 @@
+package rank
+
+import (
+	"path"
+	"strings"
+	"unicode"
+)
+
+// specs gives what the lines of a source file import, each as a path: relative
+// ones begin with a dot. Only lines that begin as imports do are looked at.
+func specs(language, text string) []string {
+	var list []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if len(line) < 6 || len(line) > 400 {
+			continue
+		}
+		switch language {
+		case "JavaScript", "TypeScript", "Vue", "Svelte", "Dart", "Zig":
+			list = append(list, scriptSpecs(line)...)
+		case "Python":
+			list = append(list, pythonSpecs(line)...)
+		case "Rust":
+			list = append(list, rustSpecs(line)...)
+		case "C", "C++":
+			if rest, ok := strings.CutPrefix(line, "#"); ok && strings.HasPrefix(strings.TrimSpace(rest), "include") {
+				list = append(list, between(rest, `"<`, `">`))
+			}
+		case "Ruby":
+			list = append(list, rubySpecs(line)...)
+		default:
+			list = append(list, dottedSpecs(language, line)...)
+		}
+	}
+	return list
+}
+
+// between is the text from after one of the opening bytes to a closing one.
+func between(s, open, end string) string {
+	i := strings.IndexAny(s, open)
+	if i < 0 {
+		return ""
+	}
+	j := strings.IndexAny(s[i+1:], end)
+	if j < 0 {
+		return ""
+	}
+	return s[i+1 : i+1+j]
+}
+
+func scriptSpecs(line string) []string {
+	for _, mark := range []string{" from ", "require(", "import(", "import ", "export '", "export \"", "} from"} {
+		if i := strings.Index(line, mark); i >= 0 {
+			if s := between(line[i+len(mark)-1:], `'"`, `'"`); s != "" {
+				return []string{s}
+			}
+		}
+	}
+	return nil
+}
+
+func pythonSpecs(line string) []string {
+	if rest, ok := strings.CutPrefix(line, "from "); ok {
+		module, names, _ := strings.Cut(rest, " import ")
+		return pythonFrom(strings.TrimSpace(module), names)
+	}
+	rest, ok := strings.CutPrefix(line, "import ")
+	if !ok {
+		return nil
+	}
+	var list []string
+	for name := range strings.SplitSeq(rest, ",") {
+		name, _, _ = strings.Cut(strings.TrimSpace(name), " ")
+		list = append(list, strings.ReplaceAll(name, ".", "/"))
+	}
+	return list
+}
+
+func pythonFrom(module, names string) []string {
+	dots := len(module) - len(strings.TrimLeft(module, "."))
+	up := ""
+	if dots > 0 {
+		up = "./" + strings.Repeat("../", dots-1)
+	}
+	below := strings.ReplaceAll(module[dots:], ".", "/")
+	list := []string{up + below}
+	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return !isIdent(r) }) {
+		if len(list) < 12 {
+			list = append(list, up+path.Join(below, name))
+		}
+	}
+	return list
+}
+
+func rustSpecs(line string) []string {
+	line = strings.TrimPrefix(line, "pub ")
+	if name, ok := strings.CutPrefix(line, "mod "); ok && strings.HasSuffix(name, ";") {
+		return []string{"./" + strings.TrimSuffix(name, ";")}
+	}
+	rest, ok := strings.CutPrefix(line, "use ")
+	if !ok {
+		return nil
+	}
+	rest = strings.TrimRight(strings.NewReplacer("::", "/", ";", "").Replace(rest), "/ ")
+	head, names, grouped := strings.Cut(rest, "{")
+	head = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(head, "crate/"), "super/"), "/")
+	list := []string{head, path.Dir(head)}
+	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return !isIdent(r) }) {
+		if grouped && len(list) < 12 {
+			list = append(list, path.Join(head, name))
+		}
+	}
+	return list
+}
+
+func rubySpecs(line string) []string {
+	switch {
+	case strings.HasPrefix(line, "require_relative"):
+		return []string{"./" + between(line, `'"`, `'"`)}
+	case strings.HasPrefix(line, "require "):
+		return []string{between(line, `'"`, `'"`)}
+	case strings.HasPrefix(line, "autoload "):
+		_, rest, _ := strings.Cut(line, ",")
+		return []string{between(rest, `'"`, `'"`)}
+	}
+	return nil
+}
+
+// dottedSpecs reads "import a.b.C;", "use A\B;", "alias A.B".
+func dottedSpecs(language, line string) []string {
+	word, rest, ok := strings.Cut(line, " ")
+	if !ok || word != "import" && word != "use" && word != "alias" && word != "open" && word != "require" && word != "using" {
+		return nil
+	}
+	rest = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(rest), "static "), "qualified ")
+	if i := strings.IndexFunc(rest, func(r rune) bool { return !isIdent(r) && r != '.' && r != '\\' }); i >= 0 {
+		rest = rest[:i]
+	}
+	spec := strings.Trim(strings.NewReplacer(".", "/", `\`, "/").Replace(rest), "/")
+	if language == "Elixir" {
+		return []string{snake(spec)}
+	}
+	return []string{spec, path.Dir(spec)}
+}
+
+// snake writes "Mix/NoProject" as Elixir names its files.
+func snake(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if unicode.IsUpper(r) && i > 0 && s[i-1] != '/' {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// resolver finds the file that a spec means among those that were looked at.
+type resolver struct {
+	byPath map[string]*source // without extension
+	byStem map[string][]*source
+}
+
+func newResolver(list []*source) resolver {
+	r := resolver{byPath: make(map[string]*source), byStem: make(map[string][]*source)}
+	for _, s := range list {
+		for _, p := range importPaths(s.Path) {
+			if r.byPath[p] == nil {
+				r.byPath[p] = s
+			}
+			r.byStem[path.Base(p)] = append(r.byStem[path.Base(p)], s)
+		}
+	}
+	return r
+}
+
+// importPaths are the paths by which a file may be imported.
+func importPaths(p string) []string {
+	stem := strings.TrimSuffix(strings.TrimSuffix(p, path.Ext(p)), ".d")
+	switch path.Base(stem) {
+	case "index", "__init__", "mod", "lib":
+		return []string{stem, path.Dir(stem)}
+	}
+	return []string{stem}
+}
+
+// find wants the whole of the spec in the path, or all but the first part of
+// it; a single word only beside the importing file.
+func (r resolver) find(from *source, spec string) *source {
+	spec = strings.TrimSpace(spec)
+	if spec == "" || spec == "." || spec == "./" || strings.Contains(spec, ":") {
+		return nil
+	}
+	bare := spec
+	if isSourceExt(path.Ext(spec)) {
+		bare = strings.TrimSuffix(spec, path.Ext(spec))
+	}
+	dir := path.Dir(from.Path)
+	if s := r.byPath[path.Join(dir, bare)]; s != nil {
+		return s
+	}
+	switch {
+	case strings.HasPrefix(spec, "."):
+		return nil
+	case !strings.Contains(bare, "/"):
+		// A header by its mere name is found on the compiler's path.
+		if same := r.byStem[bare]; bare != spec && len(same) == 1 {
+			return same[0]
+		}
+		return nil
+	}
+	_, tail, _ := strings.Cut(bare, "/")
+	for _, want := range []string{bare, tail} {
+		var best *source
+		for _, s := range r.byStem[path.Base(want)] {
+			for _, p := range importPaths(s.Path) {
+				if strings.Contains(want, "/") && strings.HasSuffix("/"+p, "/"+want) && (best == nil || len(s.Path) < len(best.Path)) {
+					best = s
+				}
+			}
+		}
+		if best != nil {
+			return best
+		}
+	}
+	return nil
+}
+
+func isSourceExt(ext string) bool {
+	switch ext {
+	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte", ".h", ".hpp", ".hh", ".c", ".cc", ".cpp",
+		".rb", ".py", ".dart", ".zig", ".php":
+		return true
+	}
+	return false
+}

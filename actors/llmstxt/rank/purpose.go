@@ -1,0 +1,205 @@
+package rank
+
+import (
+	"fmt"
+	"path"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+)
+
+// purpose is a text that may say what the repository is for.
+type purpose struct {
+	text, from, reason string
+	points             int
+}
+
+// purpose takes the text that says most, by the points of weigh. Of equal ones
+// the first counts: the README, the manifest, the code.
+func (b *builder) purpose() purpose {
+	var best purpose
+	for _, p := range b.purposes() {
+		p.text = openingOf(p.text)
+		if p.text == "" {
+			continue
+		}
+		why := b.weigh(&p)
+		if p.points >= 0 && (best.text == "" || p.points > best.points) {
+			best = p
+			best.reason = fmt.Sprintf("%s; %s (%d points)", p.reason, why, p.points)
+		}
+	}
+	return best
+}
+
+// purposes lists the texts to choose from. Folders' names have no part in it.
+func (b *builder) purposes() []purpose {
+	var list []purpose
+	r := b.readme
+	if r.lead != "" {
+		list = append(list, purpose{r.lead, r.path, "the README's front matter", 16})
+	}
+	for i, t := range r.taglines[:min(3, len(r.taglines))] {
+		list = append(list, purpose{t, r.path, "the README's tag line", 14 - 2*i})
+	}
+	for i, t := range r.prose[:min(8, len(r.prose))] {
+		list = append(list, purpose{t, r.path, fmt.Sprintf("paragraph %d of the README", i+1), 15 - 4*i})
+	}
+	if m := b.root().about; m.Description != "" {
+		list = append(list, purpose{m.Description, m.Path, "the manifest's description", 10})
+	}
+	return append(list, b.codePurposes()...)
+}
+
+// codePurposes takes what the shallowest entrances of the code say.
+func (b *builder) codePurposes() []purpose {
+	list := b.goPurposes()
+	for _, base := range []string{"__init__.py", "lib.rs", "main.rs", "__main__.py", "mod.ts", "index.ts", "index.js"} {
+		var found *scan.File
+		for i := range b.repo.Files {
+			f := &b.repo.Files[i]
+			if f.Place == scan.Product && path.Base(f.Path) == base && f.Size > 0 &&
+				(found == nil || depth(f.Path) < depth(found.Path) || depth(f.Path) == depth(found.Path) && f.Size > found.Size) {
+				found = f
+			}
+		}
+		if found != nil && !b.mix.isMinor(found.Language) {
+			if note := sourceNote(found.Path, b.head(found.Path, sourceBytes)); note != "" {
+				list = append(list, purpose{note, found.Path, "the entrance of the code", 8})
+			}
+		}
+	}
+	return list
+}
+
+// weigh adds points for what a purpose has and takes some for what it has not;
+// why names the strongest sign.
+func (b *builder) weigh(p *purpose) (why string) {
+	low := strings.ToLower(p.text)
+	sentence := strings.ToLower(prose.Sentence(p.text))
+	switch {
+	case saysWhat(sentence, b.names()):
+		p.points += 40
+		why = "says what it is"
+	case isNounPhrase(sentence):
+		p.points += 34
+		why = "is a noun phrase"
+	default:
+		why = "says most of what there is"
+	}
+	if w := sortOfThing(sentence); w != "" {
+		p.points += 14
+		why += fmt.Sprintf(", names its sort: %s", w)
+	}
+	switch n := utf8.RuneCountInString(p.text); {
+	case n < 24:
+		p.points -= 14
+	case n <= 40:
+		p.points += 4
+	case n <= 240:
+		p.points += 14
+	}
+	p.points -= 12 * countOf(low, "blazing", "awesome", "world-class", "revolution", "super fast", "game-chang", "🚀", "⭐", "cutting-edge")
+	p.points -= 22 * distractions(low)
+	if first, _ := utf8.DecodeRuneInString(p.text); !unicode.IsLetter(first) && !unicode.IsDigit(first) && !strings.ContainsRune("`@\"*'_", first) {
+		p.points -= 8
+	}
+	if strings.HasSuffix(sentence, "?") {
+		p.points -= 20
+	}
+	return why
+}
+
+// distractions counts what speaks of something else than the purpose.
+func distractions(low string) int {
+	return countOf(low, "install", "npm ", "pip ", "apt-get", "deprecated", "documentation is", "click ", "sponsor", "follow ",
+		"announc", "thank", "welcome to", "changelog", "release", "this is the ", "see the", "please", "github.com", "http://", "https://",
+		"your support", "star ", "issue", "pull request", "git clone", "master branch", "main branch", "unmaintained", "here is",
+		"the following", "below", "you can find", "translation", "docs for", "work in progress", "copyright", "distributed as", "badge", "ask questions",
+		"stackoverflow", "mailing list", "chat room", "if you find")
+}
+
+// openingOf is one or two sentences, the second only if it is to the point.
+func openingOf(text string) string {
+	first, whole := prose.Sentence(text), prose.Opening(text)
+	if distractions(strings.ToLower(strings.TrimPrefix(whole, first))) > 0 {
+		return first
+	}
+	return whole
+}
+
+func countOf(s string, words ...string) int {
+	n := 0
+	for _, w := range words {
+		if strings.Contains(s, w) {
+			n++
+		}
+	}
+	return min(n, 3)
+}
+
+// names are those that the repository goes by, in lower case.
+func (b *builder) names() []string {
+	var names []string
+	for _, n := range []string{b.readme.title, moduleName(b.root().about.Name), b.root().about.Name, b.repo.Origin.Repo} {
+		if n = strings.ToLower(n); n != "" {
+			names = append(names, n)
+		}
+	}
+	return names
+}
+
+// saysWhat looks for "<name> is …", "This package provides …" and the like
+// within the first words.
+func saysWhat(sentence string, names []string) bool {
+	for _, verb := range []string{" is an ", " is a ", " is the ", " is ", " provides ", " implements ", " lets ", " allows ", " helps ",
+		" makes ", " sends ", " contains ", " adds ", " turns ", " offers ", " brings ", " enables ", " reads ", " parses ", " generates ",
+		" runs ", " serves ", " builds ", " supports ", " aims "} {
+		subject, _, ok := strings.Cut(sentence, verb)
+		if !ok || len(subject) > 60 {
+			continue
+		}
+		for _, n := range names {
+			if strings.Contains(subject, n) || strings.Contains(n, strings.Trim(subject, "*`_\" ")) && len(subject) > 2 {
+				return true
+			}
+		}
+		for _, s := range []string{"this package", "this library", "this project", "this module", "this tool", "this repository",
+			"this crate", "this gem", "package ", "it", "the library", "the project"} {
+			if subject == s || strings.HasSuffix(s, " ") && strings.HasPrefix(subject, s) {
+				return true
+			}
+		}
+	}
+	return strings.Contains(sentence, "是") || strings.Contains(sentence, "です") || strings.Contains(sentence, "는 ")
+}
+
+// isNounPhrase holds for "A library for …", "Fast JSON parser for …".
+func isNounPhrase(sentence string) bool {
+	for _, start := range []string{"a ", "an ", "the ", "fast", "simple", "small", "modern", "lightweight", "yet another "} {
+		if strings.HasPrefix(sentence, start) {
+			return true
+		}
+	}
+	head, _, ok := strings.Cut(sentence, " for ")
+	if !ok {
+		head, _, ok = strings.Cut(sentence, " with ")
+	}
+	return ok && sortOfThing(head) != ""
+}
+
+// sortOfThing is the noun that says what sort of thing is spoken of.
+func sortOfThing(s string) string {
+	for _, w := range []string{"library", "framework", "toolkit", "tool", "server", "client", "parser", "compiler", "engine", "package",
+		"module", "plugin", "command", "cli", "sdk", "api", "database", "implementation", "language", "runtime", "generator", "utility",
+		"platform", "application", "app", "validation", "router", "logger", "editor", "multiplexer", "interpreter", "driver", "crate",
+		"gem", "interface", "collection", "bindings", "wrapper", "processor", "store", "queue", "proxy", "template"} {
+		if hasWords(s, w) {
+			return w
+		}
+	}
+	return ""
+}

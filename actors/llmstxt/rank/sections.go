@@ -1,0 +1,181 @@
+package rank
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"slices"
+)
+
+// The sections in their order. Each name is one word.
+const (
+	secDocs          = "Docs"
+	secTutorials     = "Tutorials"
+	secPackages      = "Packages"
+	secCommands      = "Commands"
+	secAPI           = "API"
+	secConcepts      = "Concepts"
+	secConfiguration = "Configuration"
+	secOperations    = "Operations"
+	secExamples      = "Examples"
+	secSource        = "Source"
+)
+
+func sectionOrder() []string {
+	return []string{secDocs, secTutorials, secPackages, secCommands, secAPI, secConcepts, secConfiguration, secOperations,
+		secExamples, secSource, Optional}
+}
+
+// capOf bounds a section; the caps of the caller bound them all.
+func (b *builder) capOf(section string) int {
+	most := b.caps.PerSection
+	switch section {
+	case secAPI:
+		return max(most, most+most/2)
+	case secConfiguration, secOperations, secCommands, secExamples, Optional:
+		return (most + 1) / 2
+	}
+	return most
+}
+
+// choice is the links by section.
+type choice map[string][]*candidate
+
+// choose fills the sections; titles and notes are yet to be read.
+func (b *builder) choose() choice {
+	c := make(choice)
+	members := b.members()
+	c[secPackages] = members
+	b.documents(c)
+	c[secPackages] = append(c[secPackages], b.packages()...)
+	commands, sources := b.programs()
+	c[secCommands] = append(b.goCommands(), commands...)
+	c[secSource] = sources
+	c[secExamples] = append(c[secExamples], b.examples()...)
+	b.configuration(c)
+	c.unique()
+	c.cut(b)
+	return c
+}
+
+// unique keeps a file in one section: as what stands for a package or a command
+// if it does, else where it was put first.
+func (c choice) unique() {
+	kept := make(map[string]*candidate)
+	for _, name := range append([]string{secPackages, secCommands}, sectionOrder()...) {
+		c[name] = slices.DeleteFunc(c[name], func(x *candidate) bool {
+			if kept[x.Path] == nil {
+				kept[x.Path] = x
+			}
+			return kept[x.Path] != x
+		})
+	}
+}
+
+// cut keeps the best of each section, and of all: what scores least goes first,
+// of equal scores what stands last.
+func (c choice) cut(b *builder) {
+	total := 0
+	for _, name := range sectionOrder() {
+		list, most := c[name], b.capOf(name)
+		for i := most; i < len(list); i++ {
+			b.passed.add(list[i].Path, list[i].Score, fmt.Sprintf("%s is full: %d others rank higher", name, most))
+		}
+		c[name] = list[:min(len(list), most)]
+		total += len(c[name])
+	}
+	for ; total > b.caps.Links; total-- {
+		b.dropLeast(c)
+	}
+}
+
+func (b *builder) dropLeast(c choice) {
+	where, least := "", 0
+	for _, name := range sectionOrder() {
+		if n := len(c[name]); n > 0 && (where == "" || c[name][n-1].Score <= least) {
+			where, least = name, c[name][n-1].Score
+		}
+	}
+	last := len(c[where]) - 1
+	b.passed.add(c[where][last].Path, least, fmt.Sprintf("%d links rank higher", b.caps.Links))
+	c[where] = c[where][:last]
+}
+
+// writeUp reads titles and notes of the links that made it.
+func (b *builder) writeUp(c choice, progress func(done, total int)) error {
+	total, done := 0, 0
+	for _, list := range c {
+		total += len(list)
+	}
+	for _, name := range sectionOrder() {
+		for _, x := range c[name] {
+			if b.ctx.Err() != nil {
+				return context.Cause(b.ctx)
+			}
+			b.describe(x)
+			done++
+			if progress != nil {
+				progress(done, total)
+			}
+		}
+	}
+	if b.ctx.Err() != nil {
+		return context.Cause(b.ctx)
+	}
+	return nil
+}
+
+// finish gives the sections as the index has them.
+func (c choice) finish(b *builder) []Section {
+	var sections []Section
+	for _, name := range sectionOrder() {
+		s := Section{Name: name}
+		for _, x := range c[name] {
+			if x.URL == "" {
+				x.URL = b.links.url(x.Path)
+			}
+			x.Note = finishNote(x.Note, x.Title)
+			s.Links = append(s.Links, x.Link)
+		}
+		distinguish(s.Links)
+		if len(s.Links) > 0 {
+			sections = append(sections, s)
+		}
+	}
+	return sections
+}
+
+// distinguish adds to titles that occur more than once in a section the least
+// that tells them apart: the folder's name, else the path.
+func distinguish(links []Link) {
+	same := make(map[string][]int)
+	for i, l := range links {
+		same[l.Title] = append(same[l.Title], i)
+	}
+	for _, group := range same {
+		if len(group) == 1 {
+			continue
+		}
+		folders := make(map[string]bool)
+		for _, i := range group {
+			folders[path.Base(path.Dir(links[i].Path))] = true
+		}
+		for _, i := range group {
+			label := distinction(links[i].Path)
+			if len(folders) == len(group) {
+				label = path.Base(path.Dir(links[i].Path))
+			}
+			if label != "." && label != links[i].Title {
+				links[i].Title += " (" + label + ")"
+			}
+		}
+	}
+}
+
+// distinction is the path, or the folder of a page whose own name says nothing.
+func distinction(p string) string {
+	if dir := path.Dir(p); dir != "." && (stemOf(p) == "readme" || stemOf(p) == "index" || stemOf(p) == "_index") {
+		return dir
+	}
+	return p
+}

@@ -1,0 +1,262 @@
+package rank
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
+)
+
+const (
+	symbolBytes  = 1 << 20   // of all files that are parsed
+	perPackage   = 384 << 10 // of one package
+	mostSymbols  = 60        // kept of one file or package
+	apiLinks     = 30
+	apiOfOneFile = 6
+)
+
+// addSymbols parses what is listed, the best first, while the bytes last.
+func (b *builder) addSymbols(c choice) {
+	var list []*candidate
+	for _, name := range []string{secPackages, secSource, secCommands} {
+		list = append(list, c[name]...)
+	}
+	slices.SortStableFunc(list, byScore)
+	room := int64(symbolBytes)
+	for _, x := range list {
+		f := b.byPath[x.Path]
+		if b.ctx.Err() != nil || f == nil || f.Kind != scan.Source || room <= 0 {
+			continue
+		}
+		var outline surface.Outline
+		if p := b.golang.of(x.Path); p != nil && !slices.Contains(c[secSource], x) {
+			outline = b.goOutline(p, x.Path, &room)
+		} else {
+			room -= f.Size
+			outline, _ = surface.Of(f.Language, []byte(b.head(x.Path, perPackage)))
+		}
+		b.takeOutline(x, outline)
+	}
+}
+
+func (t goTree) of(file string) *goPackage {
+	dir := path.Dir(file)
+	for _, p := range t.packages {
+		if p.dir == dir {
+			return p
+		}
+	}
+	return nil
+}
+
+// goOutline reads the package's files, the one that is linked first, then the
+// large ones, as far as there is room.
+func (b *builder) goOutline(p *goPackage, linked string, room *int64) surface.Outline {
+	files := slices.Clone(p.files)
+	slices.SortFunc(files, func(x, y string) int {
+		first := func(f string) int {
+			if f == linked {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(first(x), first(y)), cmp.Compare(b.byPath[y].Size, b.byPath[x].Size), strings.Compare(x, y))
+	})
+	var sources []surface.Source
+	left := min(int64(perPackage), *room)
+	for _, f := range files {
+		if size := b.byPath[f].Size; size <= left {
+			left -= size
+			*room -= size
+			sources = append(sources, surface.Source{Path: f, Text: []byte(b.head(f, size+1))})
+		}
+	}
+	return surface.Go(sources)
+}
+
+// takeOutline keeps the symbols that matter most, by line, and a note where the
+// file had none: what it says of itself, or of the type that bears its name.
+func (b *builder) takeOutline(x *candidate, o surface.Outline) {
+	ranked := make([]weighed, len(o.Symbols))
+	methods := make(map[string]int)
+	for _, s := range o.Symbols {
+		if owner := strings.TrimRight(strings.TrimSuffix(s.Name, lastName(s.Name)), ".:#"); owner != "" {
+			methods[owner]++
+		}
+	}
+	for i, s := range o.Symbols {
+		ranked[i] = weighed{s, b.weight(s) + min(12, methods[s.Name])}
+	}
+	slices.SortStableFunc(ranked, func(p, q weighed) int { return cmp.Compare(q.weight, p.weight) })
+	for _, s := range ranked[:min(len(ranked), mostSymbols)] {
+		file := firstOf(s.File, x.Path)
+		x.Symbols = append(x.Symbols, Symbol{Symbol: s.Symbol, URL: b.links.line(file, s.Line)})
+		x.weights = append(x.weights, s.weight)
+	}
+	if x.Note != "" {
+		return
+	}
+	stem := strings.TrimSuffix(path.Base(x.Path), path.Ext(x.Path))
+	note := prose.Sentence(o.Doc)
+	for _, s := range o.Symbols {
+		if note == "" && s.Kind == surface.Type && strings.EqualFold(s.Name, strings.ReplaceAll(stem, "_", "")) {
+			note = s.Doc
+		}
+	}
+	if prose.Is(note) {
+		x.Note = finishNote(note, x.Title)
+	}
+}
+
+type weighed struct {
+	surface.Symbol
+	weight int
+}
+
+// weight orders symbols: what the README's code uses, then types and what makes
+// them, then functions; what is documented before what is not.
+func (b *builder) weight(s surface.Symbol) int {
+	w := 0
+	switch s.Kind {
+	case surface.Type:
+		w = 30
+	case surface.Function, surface.Macro, surface.Command, surface.Module:
+		w = 20
+		if isConstructor(s) {
+			w = 28
+		}
+	case surface.Method:
+		w = 4
+	case surface.Variable, surface.Constant:
+		w = 2
+	}
+	last := lastName(s.Name)
+	if n := b.named.words[last]; n > 0 && len(last) > 3 && (s.Kind != surface.Method || isTelling(last)) {
+		w += 40 + min(n, 10)
+		if s.Kind == surface.Method {
+			w -= 30
+		}
+	}
+	if s.Doc != "" {
+		w += 12
+	}
+	if strings.HasPrefix(last, "_") || strings.Contains(s.Doc, "eprecated") {
+		w -= 60
+	}
+	return w
+}
+
+func isConstructor(s surface.Symbol) bool {
+	for _, start := range []string{"New", "Make", "Open", "Create", "Parse", "Load", "Connect"} {
+		for _, start := range []string{start, strings.ToLower(start)} {
+			rest, ok := strings.CutPrefix(s.Name, start)
+			if ok && (rest == "" || rest[0] == '_' || unicode.IsUpper(rune(rest[0]))) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// api fills the section with the most important documented symbols of what is
+// listed, at most a few of each file or package.
+func (c choice) api(b *builder) {
+	var all []*candidate
+	seen := make(map[string]bool)
+	for _, section := range []string{secPackages, secSource, secCommands} {
+		for i, x := range c[section] {
+			for k, s := range x.Symbols {
+				if !isForAPI(s) || isOwnConstructor(s.Name) || seen[s.URL] || seen[s.Doc] {
+					continue
+				}
+				seen[s.URL], seen[s.Doc] = true, true
+				y := &candidate{Link: Link{Path: firstOf(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s), Note: prose.Sentence(s.Doc)}}
+				y.add(250+x.weights[k]-2*i, "documented "+string(s.Kind))
+				if last := lastName(s.Name); b.named.words[last] > 0 && len(last) > 3 {
+					y.Reasons = append(y.Reasons, "used by the README's code")
+				}
+				all = append(all, y)
+			}
+			sortByLine(x.Symbols)
+		}
+	}
+	slices.SortStableFunc(all, func(x, y *candidate) int { return cmp.Compare(y.Score, x.Score) })
+	b.takeAPI(c, all)
+}
+
+func isForAPI(s Symbol) bool {
+	return s.Kind != surface.Constant && s.Kind != surface.Variable && strings.Contains(s.Doc, " ") && !isNoise(s.Doc) && !isCodeLine(s.Doc)
+}
+
+// isOwnConstructor holds for "Element.Element": the type says as much.
+func isOwnConstructor(name string) bool {
+	last := lastName(name)
+	owner := strings.TrimRight(strings.TrimSuffix(name, last), ".:#")
+	return owner != "" && lastName(owner) == last
+}
+
+// isCodeLine tells a comment that holds code, or the end of a sentence.
+func isCodeLine(s string) bool {
+	return strings.HasSuffix(s, ";") || strings.HasSuffix(s, "{") || strings.Contains(s, "=>") || strings.Contains(s, " | ") ||
+		strings.HasPrefix(s, "(") || strings.HasPrefix(s, "export ") || strings.HasPrefix(s, "const ")
+}
+
+func sortByLine(symbols []Symbol) {
+	slices.SortStableFunc(symbols, func(p, q Symbol) int {
+		return cmp.Or(strings.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line))
+	})
+}
+
+func (b *builder) takeAPI(c choice, all []*candidate) {
+	used := make(map[string]int)
+	room := min(apiLinks, b.caps.Links/3) - len(c[secAPI])
+	for _, x := range all {
+		key := x.Path
+		if p := b.golang.of(x.Path); p != nil && !b.golang.isSmall() {
+			key = p.dir
+		}
+		if used[key] < apiOfOneFile && room > 0 {
+			used[key]++
+			room--
+			c[secAPI] = append(c[secAPI], x)
+		}
+	}
+}
+
+// lastName is the name within its type or module.
+func lastName(name string) string { return name[strings.LastIndexAny(name, ".:#")+1:] }
+
+// qualified is the name by which others use the symbol, as far as the language
+// has names for packages that the files tell.
+func (b *builder) qualified(x *candidate, s Symbol) string {
+	file := firstOf(s.File, x.Path)
+	f := b.byPath[file]
+	switch {
+	case f == nil:
+	case f.Language == "Go":
+		if p := b.golang.of(file); p != nil && !p.isCommand() {
+			return p.name + "." + s.Name
+		}
+	case f.Language == "Python":
+		return b.pythonModule(file) + "." + s.Name
+	}
+	return s.Name
+}
+
+// pythonModule goes up as long as the folders are packages.
+func (b *builder) pythonModule(file string) string {
+	stem := strings.TrimSuffix(file, path.Ext(file))
+	parts := []string{path.Base(stem)}
+	for dir := path.Dir(file); dir != "." && b.byPath[dir+"/__init__.py"] != nil; dir = path.Dir(dir) {
+		parts = append([]string{path.Base(dir)}, parts...)
+	}
+	if len(parts) > 1 && parts[len(parts)-1] == "__init__" {
+		parts = parts[:len(parts)-1]
+	}
+	return strings.Join(parts, ".")
+}

@@ -1,0 +1,256 @@
+package rank
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+)
+
+const (
+	mostManifests = 250
+	manifestBytes = 128 << 10
+	mostMembers   = 200
+)
+
+// unit is a package of the repository: a folder with a manifest of its own. The
+// root is one even without a manifest.
+type unit struct {
+	dir     string // "." for the root
+	paths   []string
+	about   manifest.Manifest // several manifests of one ecosystem made one
+	members []string          // patterns of all manifests of the folder
+	entries map[string]string // entry points found, with the manifest that names them
+	order   map[string]int    // of the entry points, as the manifests list them
+}
+
+// findUnits reads the manifests, the shallow ones first.
+func (b *builder) findUnits() []*unit {
+	var files []string
+	for i := range b.repo.Files {
+		if f := &b.repo.Files[i]; manifest.Known(f.Path) && (f.Place == scan.Product || depth(f.Path) == 0) {
+			files = append(files, f.Path)
+		}
+	}
+	slices.SortFunc(files, compareBy(func(p string) int { return depth(p) }))
+	byDir := map[string][]manifest.Manifest{".": nil}
+	dirs := []string{"."}
+	for _, p := range files[:min(len(files), mostManifests)] {
+		m, _ := manifest.Parse(p, []byte(b.head(p, manifestBytes)))
+		dir := path.Dir(p)
+		if _, known := byDir[dir]; !known {
+			dirs = append(dirs, dir)
+		}
+		byDir[dir] = append(byDir[dir], m)
+	}
+	units := []*unit{b.newUnit(".", byDir["."])}
+	for _, dir := range dirs[1:] {
+		// A nameless package.json only redirects those who import its folder.
+		if u := b.newUnit(dir, byDir[dir]); u.about.Name != "" || matches(units[0].members, dir) {
+			units = append(units, u)
+		}
+	}
+	return units
+}
+
+// newUnit merges the manifests of a folder: the one whose ecosystem most of the
+// code is written for leads, others of that ecosystem fill its gaps.
+func (b *builder) newUnit(dir string, list []manifest.Manifest) *unit {
+	u := &unit{dir: dir, entries: make(map[string]string), order: make(map[string]int)}
+	slices.SortStableFunc(list, func(x, y manifest.Manifest) int {
+		return cmp.Or(cmp.Compare(unnamed(x), unnamed(y)), cmp.Compare(b.mix.share(y.Ecosystem), b.mix.share(x.Ecosystem)))
+	})
+	for i, m := range list {
+		u.paths = append(u.paths, m.Path)
+		u.members = append(u.members, m.Members...)
+		for _, e := range m.Entries {
+			if p := b.resolveEntry(dir, e); p != "" && u.entries[p] == "" {
+				u.order[p] = len(u.entries)
+				u.entries[p] = path.Base(m.Path)
+			}
+		}
+		switch {
+		case i == 0:
+			u.about = m
+		case m.Ecosystem == u.about.Ecosystem:
+			u.about = fill(u.about, m)
+		}
+	}
+	return u
+}
+
+func unnamed(m manifest.Manifest) int {
+	if m.Name == "" {
+		return 1
+	}
+	return 0
+}
+
+func fill(m, other manifest.Manifest) manifest.Manifest {
+	m.Version = firstOf(m.Version, other.Version)
+	m.Description = firstOf(m.Description, other.Description)
+	m.License = firstOf(m.License, other.License)
+	m.Repository = firstOf(m.Repository, other.Repository)
+	m.Homepage = firstOf(m.Homepage, other.Homepage)
+	m.Requires = firstOf(m.Requires, other.Requires)
+	m.Commands = append(slices.Clip(m.Commands), other.Commands...)
+	m.Scripts = append(slices.Clip(m.Scripts), other.Scripts...)
+	return m
+}
+
+// resolveEntry finds the file that a manifest means: as named, with one of the
+// usual extensions, as an index, or the source of what is built.
+func (b *builder) resolveEntry(dir, entry string) string {
+	stem := strings.TrimSuffix(entry, path.Ext(entry))
+	stem = strings.TrimSuffix(stem, ".d")
+	rest := strings.TrimPrefix(stem, dir+"/")
+	_, below, built := strings.Cut(rest, "/")
+	stems := []string{path.Join(dir, "src", rest), path.Join(dir, "lib", rest)}
+	if built {
+		stems = append(stems, path.Join(dir, "src", below), path.Join(dir, below))
+	}
+	for _, s := range stems {
+		for _, ext := range []string{".ts", ".tsx", ".mts", ".py"} {
+			if b.isProduct(s + ext) {
+				return s + ext
+			}
+		}
+	}
+	for _, p := range []string{entry, entry + ".js", entry + ".ts", entry + "/index.js", entry + "/index.ts", stem + ".ts",
+		stem + ".js", stem + "/__init__.py"} {
+		if b.isProduct(p) {
+			return p
+		}
+	}
+	return ""
+}
+
+func (b *builder) isProduct(p string) bool {
+	f := b.byPath[p]
+	return f != nil && f.Place == scan.Product && f.Size > 0 && f.Language != ""
+}
+
+// unitOf is the unit that the file belongs to: the deepest above it.
+func (b *builder) unitOf(p string) *unit {
+	best := b.units[0]
+	for _, u := range b.units[1:] {
+		if strings.HasPrefix(p, u.dir+"/") && (best.dir == "." || len(u.dir) > len(best.dir)) {
+			best = u
+		}
+	}
+	return best
+}
+
+// root is the unit that the repository is about: that of its top, or the only
+// one there is.
+func (b *builder) root() *unit {
+	if b.units[0].about.Name == "" && len(b.units[0].members) == 0 && len(b.units) == 2 {
+		return b.units[1]
+	}
+	return b.units[0]
+}
+
+// members lists the packages of a repository that holds several, each by its
+// README, else its entry point, else its manifest.
+func (b *builder) members() []*candidate {
+	var list []*unit
+	declared := len(b.units[0].members) > 0 && !isBuildTree(b.units[0].about.Ecosystem)
+	for _, u := range b.units[1:] {
+		switch {
+		case u.about.Ecosystem == "go" || isBuildTree(u.about.Ecosystem):
+		case declared && !matches(b.units[0].members, u.dir) || !declared && (u.about.Private || u.about.Name == ""):
+		default:
+			list = append(list, u)
+		}
+	}
+	if len(list) < 2 && !declared {
+		return nil
+	}
+	var out []*candidate
+	for _, u := range list[:min(len(list), mostMembers)] {
+		out = append(out, b.member(u, list))
+	}
+	slices.SortFunc(out, byScore)
+	return out
+}
+
+// isBuildTree holds for the tools whose subfolders are parts of one build, not
+// packages.
+func isBuildTree(ecosystem string) bool { return ecosystem == "cmake" || ecosystem == "meson" }
+
+func (b *builder) member(u *unit, all []*unit) *candidate {
+	c := &candidate{Link: Link{Path: b.face(u), Title: firstOf(u.about.Name, u.dir)}}
+	c.add(500-5*depth(u.dir), "package of the workspace")
+	if u.about.Private {
+		c.add(-40, "")
+	}
+	users := 0
+	for _, other := range all {
+		if slices.Contains(other.about.Dependencies, u.about.Name) {
+			users++
+		}
+	}
+	if users > 0 {
+		c.add(min(40, 8*users), plural(users, "package")+" of the workspace depend on it")
+	}
+	if u.about.Description != "" && !isNoise(u.about.Description) {
+		c.Note = prose.Sentence(u.about.Description)
+	}
+	if b.named.word(u.about.Name) || b.named.path(u.dir) {
+		c.add(30, "named in the README")
+	}
+	return c
+}
+
+// face is the file by which one meets a package.
+func (b *builder) face(u *unit) string {
+	best := ""
+	for i := range b.repo.Files {
+		if f := &b.repo.Files[i]; path.Dir(f.Path) == u.dir && isReadme(f.Path) && f.Size > 0 &&
+			(best == "" || readmeRank(f.Path) < readmeRank(best)) {
+			best = f.Path
+		}
+	}
+	if best != "" {
+		return best
+	}
+	for _, e := range u.about.Entries {
+		if p := b.resolveEntry(u.dir, e); p != "" {
+			return p
+		}
+	}
+	return u.paths[0]
+}
+
+// matches heeds "*" and "**", and patterns that exclude.
+func matches(patterns []string, dir string) bool {
+	matched := false
+	for _, p := range patterns {
+		p, not := strings.CutPrefix(p, "!")
+		p = strings.Trim(strings.TrimPrefix(p, "./"), "/")
+		if matchSegments(strings.Split(p, "/"), strings.Split(dir, "/")) {
+			matched = !not
+		}
+	}
+	return matched
+}
+
+func matchSegments(pattern, segments []string) bool {
+	for len(pattern) > 0 {
+		if pattern[0] == "**" {
+			return len(pattern) == 1 || len(segments) > 0 && (matchSegments(pattern[1:], segments) || matchSegments(pattern, segments[1:]))
+		}
+		if len(segments) == 0 {
+			return false
+		}
+		if ok, err := path.Match(pattern[0], segments[0]); err != nil || !ok {
+			return false
+		}
+		pattern, segments = pattern[1:], segments[1:]
+	}
+	return len(segments) == 0
+}
