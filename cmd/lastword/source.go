@@ -73,8 +73,8 @@ func reason(err error) error {
 
 func (s *source) remote(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
 	remote := git.Remote{URL: at.URL, Ref: at.Ref, Rest: at.Rest}
-	o := git.Options{Allow: s.allow, Token: token,
-		Limits: git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.limits.MaxBytes}}
+	o := git.Options{Allow: s.allow, Token: token, SSH: ofUser(),
+		Limits: git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked()}}
 	head, err := git.Resolve(ctx, remote, o)
 	if err != nil {
 		return nil, err
@@ -92,19 +92,49 @@ func (s *source) remote(ctx context.Context, at address.Address) (*llmstxt.Mater
 func (s *source) archive(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
 	m := &llmstxt.Material{Name: filepath.Base(cmp.Or(at.Path, at.URL))}
 	o := archive.Options{Allow: s.allow, Token: token,
-		Limits: archive.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.limits.MaxBytes}}
+		Limits: archive.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked()}}
 	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
 		a, err := archive.Read(ctx, cmp.Or(at.Path, at.URL), o, progress)
 		if err != nil {
 			return nil, err
 		}
-		m.Name, m.Origin.Commit, m.Origin.Prefix = a.Name, a.Commit, at.Dir
-		if at.Dir == "" {
-			return a.Files, nil
-		}
-		return fs.Sub(a.Files, at.Dir)
+		m.Name = cmp.Or(a.Name, m.Name)
+		m.Origin = scan.ParseOrigin(publisher(at.URL), a.Commit, "")
+		return a.Files, nil
 	}
 	return m, nil
+}
+
+// publisher is the repository that a hosting site made the archive of, or "".
+func publisher(url string) string {
+	repository, _, ok := strings.Cut(url, "/archive/")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSuffix(repository, "/-")
+}
+
+// unpacked bounds what comes unread: binary and vendored files are a part of it, which --max-bytes does not count.
+func (s *source) unpacked() int64 {
+	const least = 1 << 30
+	if s.limits.MaxBytes <= least {
+		return 0
+	}
+	return s.limits.MaxBytes
+}
+
+// ofUser is how ssh identifies the user and knows the hosts, in the places where it does by default.
+func ofUser() git.SSH {
+	ssh := git.SSH{Agent: os.Getenv("SSH_AUTH_SOCK"), KnownHosts: []string{"/etc/ssh/ssh_known_hosts"}}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ssh
+	}
+	ssh.KnownHosts = append(ssh.KnownHosts, filepath.Join(home, ".ssh", "known_hosts"))
+	for _, name := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
+		ssh.Keys = append(ssh.Keys, filepath.Join(home, ".ssh", name))
+	}
+	return ssh
 }
 
 // token is the environment's for the host. GitHub's own variables are for GitHub alone.
