@@ -94,10 +94,13 @@ func endsSentence(before, after string) bool {
 	case "e.g", "i.e", "etc", "vs", "cf", "approx", "resp", "no", "dr", "mr", "mrs", "st", "inc", "":
 		return false
 	}
+	first, size := utf8.DecodeRuneInString(word)
+	initial := size == len(word) && unicode.IsUpper(first) // a variable's name may be one letter, too
 	next, _ := utf8.DecodeRuneInString(after[1:])
-	return utf8.RuneCountInString(word) > 1 && !unicode.IsLower(next)
+	return !initial && !unicode.IsLower(next)
 }
 
+// Shorten cuts text at a word.
 func Shorten(s string, runes int) string {
 	if utf8.RuneCountInString(s) <= runes {
 		return s
