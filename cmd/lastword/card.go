@@ -40,7 +40,8 @@ func (d *display) verdict(s messages.State) string {
 		return fmt.Sprintf("%s after %s", status(yellow), took)
 	}
 	if s.End.Degraded {
-		return fmt.Sprintf("%s in %s, %s: the result is less than was asked for", status(green), took, d.look.paint("degraded", yellow))
+		degraded := d.look.paint("degraded", yellow)
+		return fmt.Sprintf("%s in %s, %s: the result is less than was asked for", status(green), took, degraded)
 	}
 	return fmt.Sprintf("%s in %s", status(green), took)
 }

@@ -69,10 +69,12 @@ Exit codes:
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&c.repository, "repository", "", "`folder` that relative links and --stale are about (default the file's)")
+	flags.StringVar(&c.repository, "repository", "",
+		"`folder` that relative links and --stale are about (default the file's)")
 	flags.BoolVar(&c.stale, "stale", false, "exit with 10 where the repository is past the commit of the links")
 	flags.BoolVar(&c.json, "json", false, "print what was found as one JSON document")
-	flags.BoolVar(&c.allow.HTTP, "allow-http", false, "read over http as well, which anybody on the way can read and change")
+	flags.BoolVar(&c.allow.HTTP, "allow-http", false,
+		"read over http as well, which anybody on the way can read and change")
 	flags.BoolVar(&c.allow.Private, "allow-private", false, "read from private addresses and this machine")
 	must(cmd.MarkFlagDirname("repository"))
 	return cmd

@@ -158,7 +158,8 @@ func configPathCommand(named *string) *cobra.Command {
 				if _, err := os.Stat(from.file); err == nil {
 					state = "exists"
 				}
-				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "%-8s  %-7s  %s\n", from.kind, state, printable(from.file)); err != nil {
+				line := fmt.Sprintf("%-8s  %-7s  %s", from.kind, state, printable(from.file))
+				if _, err := fmt.Fprintln(cmd.OutOrStdout(), line); err != nil {
 					return err
 				}
 			}

@@ -114,3 +114,10 @@ func TestSize(t *testing.T) {
 		}
 	}
 }
+
+func TestPrintableIsVisible(t *testing.T) {
+	const hidden = "\u200b\u200e\u202e\u2060\u2066\ufeff\u00ad\u3164\u115f\u034f\ufe0f\U000e0041\U000e0100\u0085\u009b"
+	if got := printable("a" + hidden + "\tb"); got != "a\tb" {
+		t.Errorf("%q is left of what nobody sees", got)
+	}
+}

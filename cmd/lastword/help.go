@@ -13,6 +13,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	hint := ""
+	cmd.SuggestionsMinimumDistance = min(2, len(args[0])/2) // a short word is near to everything
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
 	}

@@ -96,8 +96,8 @@ func golden(t *testing.T, repository string) map[string]string {
 		t.Fatalf("a run that nobody disturbs exits with %s", code)
 	}
 	want, _ := files(t, out)
-	if len(want) != 3 {
-		t.Fatalf("%d files, want 3", len(want))
+	if len(want) != 4 {
+		t.Fatalf("%d files, want 4", len(want))
 	}
 	return want
 }
@@ -105,7 +105,7 @@ func golden(t *testing.T, repository string) map[string]string {
 var milestones = []string{
 	"run.queued", "run.started", "task.started +fetch", "task.completed +fetch", "task.started +analyze",
 	"task.completed +analyze", "task.started +write", "written +llms.txt", "written +llms-full.txt",
-	"written +llms-ctx.txt", "task.completed +write", "run.completed",
+	"written +llms-ctx.txt", "written +llms.json", "task.completed +write", "run.completed",
 }
 
 // Whatever the moment, the run is canceled, or was complete before it could be; its files are whole or absent.

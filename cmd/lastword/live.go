@@ -21,7 +21,11 @@ type live struct {
 	board  board
 	tick   int
 	timer  *time.Timer
+	paused bool
 	over   bool
+	// onSuspend, which may be nil, has a function called at the next Ctrl-Z, until it is forgotten.
+	onSuspend func(f func()) (forget func())
+	forget    func()
 }
 
 func newLive(out io.Writer, l look, size func() (columns, rows int)) *live {
@@ -36,13 +40,26 @@ func (l *live) show(s messages.State, e messages.Event) {
 	if l.timer == nil && !l.over {
 		l.draw()
 		l.timer = time.AfterFunc(frame, l.beat)
+		l.arm()
+	}
+}
+
+func (l *live) arm() {
+	if l.onSuspend != nil {
+		l.forget = l.onSuspend(l.suspend)
+	}
+}
+
+func (l *live) disarm() {
+	if l.forget != nil {
+		l.forget()
 	}
 }
 
 func (l *live) beat() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over {
+	if l.over || l.paused {
 		return
 	}
 	l.tick++
@@ -69,6 +86,27 @@ func (l *live) draw() {
 	drawn = true
 }
 
+// suspend stops the program with the terminal as others expect it, and begins a new block when the program goes on.
+func (l *live) suspend() {
+	l.pause()
+	suspend()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.paused = false; !l.over {
+		l.screen.restart()
+		l.arm()
+		l.timer.Reset(frame)
+	}
+}
+
+func (l *live) pause() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.paused = true
+	l.disarm()
+	l.screen.leave()
+}
+
 // end draws a last time.
 func (l *live) end() {
 	l.mu.Lock()
@@ -88,6 +126,7 @@ func (l *live) leave() {
 
 func (l *live) close() {
 	l.over = true
+	l.disarm()
 	if l.timer != nil {
 		l.timer.Stop()
 	}

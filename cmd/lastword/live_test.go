@@ -39,7 +39,8 @@ func (r *story) begin(task string) {
 func (r *story) log(lines ...string) {
 	r.t.Helper()
 	for _, line := range lines {
-		r.say(messages.Log{Lines: []messages.LogLine{{Number: max(r.state.Log.Next, 1), Level: messages.LogInfo, Text: line}}}, "")
+		l := messages.LogLine{Number: max(r.state.Log.Next, 1), Level: messages.LogInfo, Text: line}
+		r.say(messages.Log{Lines: []messages.LogLine{l}}, "")
 	}
 }
 
@@ -275,7 +276,7 @@ func TestCard(t *testing.T) {
 		result := json.RawMessage(`{"title":"A\u001b[31m","summary":"grows.","folder":"o/r","files":1204,"links":1,` +
 			`"dropped":3,"cached":true,"commit":"0123456789abcdef0123"}`)
 		time.Sleep(time.Second)
-		r.say(r.state.LastWord(messages.RunCompleted{By: messages.ByRun, Result: result, Degraded: true}), "generate completed")
+		r.say(messages.RunCompleted{By: messages.ByRun, Result: result, Degraded: true, Artifacts: r.state.Artifacts}, "")
 		d.card(r.state)
 		const want = `
 completed in 1.000 s, degraded: the result is less than was asked for

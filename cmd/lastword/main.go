@@ -4,8 +4,8 @@
 //
 // A task says something through its actors.TaskContext; the word waits for a credit and is mailed to the run's actor.
 // The run's live log stamps it with its number, asks messages.State.Apply whether it is legal, appends it to the
-// journal and shows it to readers. A reader, such as this command, pulls it by cursor, folds it into a State of its own,
-// and prints it. Nothing calls back upward, and a reader that stops reading holds up nobody.
+// journal and shows it to readers. A reader, such as this command, pulls it by cursor, folds it into a State of its
+// own, and prints it. Nothing calls back upward, and a reader that stops reading holds up nobody.
 //
 // # Settings
 //

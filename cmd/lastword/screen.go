@@ -55,3 +55,6 @@ func (s *screen) leave() {
 		io.WriteString(s.out, "\x1b[?25h")
 	}
 }
+
+// restart leaves the block as it is: the next one begins where the cursor is now.
+func (s *screen) restart() { s.widths, s.shown = nil, "" }

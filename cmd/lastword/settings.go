@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/knadh/koanf/parsers/yaml"
 	"github.com/knadh/koanf/providers/confmap"
@@ -143,7 +144,7 @@ func (s *settings) strange(names []string, name string) error {
 func (s *settings) read(from *layer) error {
 	info, err := os.Stat(from.file)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && from.kind != "--config":
+	case missing(err) && from.kind != "--config":
 		return nil
 	case err == nil && from.skipped:
 		from.found = true
@@ -156,6 +157,11 @@ func (s *settings) read(from *layer) error {
 	}
 	from.found = true
 	return s.load(from)
+}
+
+// missing: a home that is no folder holds no file either.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
 
 func (s *settings) load(from *layer) error {

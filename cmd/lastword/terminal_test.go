@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 )
 
 // terminal is as much of a terminal as the display needs: it interprets what is written to it and fails on everything
@@ -17,6 +18,8 @@ type terminal struct {
 	top, x, y     int      // y counts from the first line of all
 	hidden        bool
 	writes        int
+	wraps         bool   // as it must where others than the display write
+	rest          string // of what was written: not yet a whole character or control
 }
 
 func newTerminal(t *testing.T, columns, rows int) *terminal {
@@ -33,18 +36,26 @@ func (v *terminal) Write(p []byte) (int, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.writes++
-	for rest := string(p); rest != ""; {
-		if after, ok := strings.CutPrefix(rest, "\x1b["); ok {
-			end := strings.IndexFunc(after, func(r rune) bool { return r >= '@' })
-			v.control(after[:end], after[end])
-			rest = after[end+1:]
-			continue
-		}
-		r := []rune(rest)[0]
-		v.put(r)
-		rest = rest[len(string(r)):]
+	for v.rest += string(p); v.next(); {
 	}
 	return len(p), nil
+}
+
+// next takes a whole character or control off the rest.
+func (v *terminal) next() bool {
+	after, control := strings.CutPrefix(v.rest, "\x1b[")
+	switch end := strings.IndexFunc(after, func(r rune) bool { return r >= '@' }); {
+	case control && end < 0, v.rest == "\x1b", !utf8.FullRuneInString(v.rest):
+		return false
+	case control:
+		v.control(after[:end], after[end])
+		v.rest = after[end+1:]
+	default:
+		r, n := utf8.DecodeRuneInString(v.rest)
+		v.put(r)
+		v.rest = v.rest[n:]
+	}
+	return true
 }
 
 func (v *terminal) control(arguments string, what byte) {
@@ -78,7 +89,9 @@ func (v *terminal) put(r rune) {
 	case width == 0:
 	default:
 		if v.x+width > v.columns {
-			v.t.Errorf("a line does not fit: %q", string(v.lines[v.y]))
+			if !v.wraps {
+				v.t.Errorf("a line does not fit: %q", string(v.lines[v.y]))
+			}
 			v.x = 0
 			v.newline()
 		}

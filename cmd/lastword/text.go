@@ -17,7 +17,7 @@ func printable(text string) string {
 		switch {
 		case r == '\t':
 			return r
-		case !unicode.IsPrint(r), unicode.Is(unicode.Other_Default_Ignorable_Code_Point, r), unicode.Is(unicode.Variation_Selector, r):
+		case !unicode.IsPrint(r), unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
 			return -1
 		}
 		return r

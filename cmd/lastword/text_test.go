@@ -32,7 +32,9 @@ func TestFit(t *testing.T) {
 }
 
 func TestGrouped(t *testing.T) {
-	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1: "-1", -123456: "-123,456"} {
+	for n, want := range map[int64]string{
+		0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1: "-1", -123456: "-123,456",
+	} {
 		if got := grouped(n); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)
 		}

@@ -24,7 +24,8 @@ func versionCommand() *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), about)
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "lastword %s, %s, %s %s\n", about.full(), about.Wire, about.Go, about.Platform)
+			_, err := fmt.Fprintf(cmd.OutOrStdout(), "lastword %s, %s, %s %s\n",
+				about.full(), about.Wire, about.Go, about.Platform)
 			return err
 		},
 	}
@@ -50,7 +51,8 @@ func (b build) full() string {
 }
 
 func aboutThis() build {
-	b := build{Version: "devel", Wire: messages.WireVersion, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := build{Version: "devel", Wire: messages.WireVersion, Go: runtime.Version()}
+	b.Platform = runtime.GOOS + "/" + runtime.GOARCH
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

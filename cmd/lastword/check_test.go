@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors"
+)
+
+// TestCheckOfAnAddress: what an address holds is checked like a file, but only from where it may be read.
+func TestCheckOfAnAddress(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/llms.txt" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Write([]byte("# Title\n\n> Summary.\n\nRead on.\n\n## Docs\n\n- [There](docs/there.md)\nno item\n"))
+	}))
+	defer server.Close()
+	at := server.URL + "/llms.txt"
+	for _, c := range []struct {
+		args         []string
+		code         int
+		stdout, says string
+	}{
+		{[]string{at, "--allow-http", "--allow-private"}, exitFailed, at + ":10: error: ", "1 file, 1 error, 0 warnings\n"},
+		{[]string{at, "--allow-http"}, exitUsage, "", "--allow-private"},
+		{[]string{at, "--allow-private"}, exitUsage, "", "--allow-http"},
+		{[]string{server.URL + "/none", "--allow-http", "--allow-private"}, exitUsage, "", "lastword: "},
+		{[]string{at, "--allow-http", "--allow-private", "--stale"}, exitFailed, "(pinned)", "2 errors"},
+	} {
+		var stdout, stderr strings.Builder
+		code := run(context.Background(), append([]string{"check"}, c.args...), &stdout, &stderr, actors.Config{})
+		if code != c.code || !strings.Contains(stdout.String(), c.stdout) || !strings.Contains(stderr.String(), c.says) {
+			t.Errorf("check %q: exit code %d, stdout %q, stderr %q", c.args, code, stdout.String(), stderr.String())
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+)
+
+func ioctl(f *os.File, request uintptr, argument unsafe.Pointer) error {
+	if _, _, errno := syscall.Syscall(syscall.SYS_IOCTL, f.Fd(), request, uintptr(argument)); errno != 0 {
+		return errno
+	}
+	return nil
+}
+
+// openTerminal returns the two ends of a pseudo-terminal of the kernel's.
+func openTerminal(t *testing.T, columns, rows uint16) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	t.Cleanup(func() { master.Close() })
+	var number, unlock int32
+	err = errors.Join(ioctl(master, syscall.TIOCSPTLCK, unsafe.Pointer(&unlock)),
+		ioctl(master, syscall.TIOCGPTN, unsafe.Pointer(&number)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
+		t.Skip("no pseudo-terminals here: ", err)
+	}
+	t.Cleanup(func() { slave.Close() })
+	size := [4]uint16{rows, columns}
+	if err := ioctl(slave, syscall.TIOCSWINSZ, unsafe.Pointer(&size)); err != nil {
+		t.Fatal(err)
+	}
+	return master, slave
+}
+
+// session is a program whose terminal is the kernel's, shown on one of the test's.
+type session struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	master *os.File
+	screen *terminal
+	raw    bytes.Buffer
+}
+
+// start runs the program with a terminal of its own, in the environment and what is given here.
+func start(t *testing.T, env []string, args ...string) *session {
+	t.Helper()
+	master, slave := openTerminal(t, 80, 24)
+	s := &session{t: t, cmd: exec.Command(args[0], args[1:]...), master: master, screen: newTerminal(t, 80, 24)}
+	s.screen.wraps = true
+	s.cmd.Dir = t.TempDir()
+	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull, "TERM=xterm", "HARD=1h",
+		"GOCOVERDIR=" + t.TempDir()}, env...)
+	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
+	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	slave.Close()
+	t.Cleanup(func() {
+		s.cmd.Process.Kill()
+		s.cmd.Wait()
+	})
+	return s
+}
+
+// read goes on until the terminal shows the words so many times.
+func (s *session) read(words string, times int) {
+	s.t.Helper()
+	if !s.until(func() bool { return strings.Count(s.screen.text(), words) >= times }) {
+		s.t.Fatalf("the terminal never shows %q %d times but\n%s", words, times, s.screen.text())
+	}
+}
+
+// until reads until it is done, or until the program has ended: then it returns false.
+func (s *session) until(done func() bool) bool {
+	deadline := time.AfterFunc(patience, func() { s.cmd.Process.Kill() })
+	defer deadline.Stop()
+	buffer := make([]byte, 4096)
+	for !done() {
+		n, err := s.master.Read(buffer)
+		s.raw.Write(buffer[:n])
+		s.screen.Write(buffer[:n])
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// keys types on the terminal.
+func (s *session) keys(keys string) {
+	s.t.Helper()
+	if _, err := s.master.WriteString(keys); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// ends reads to the end and checks the exit code and the cursor.
+func (s *session) ends(code int) {
+	s.t.Helper()
+	s.until(func() bool { return false })
+	s.cmd.Wait()
+	if got := s.cmd.ProcessState.ExitCode(); got != code {
+		s.t.Errorf("exit code %d, want %d; the terminal shows\n%s", got, code, s.screen.text())
+	}
+	if s.screen.hidden {
+		s.t.Errorf("the cursor is hidden at the end; the terminal shows\n%s", s.screen.text())
+	}
+}
+
+func garden(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir() + "/garden"
+	readme := []byte("# Garden\n\nGrows things.\n")
+	if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(dir+"/README.md", readme, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestTerminalOfTheKernel(t *testing.T) {
+	s := start(t, nil, "lastword", "generate", garden(t))
+	s.ends(exitCompleted)
+	text := s.screen.text()
+	for _, want := range []string{"✓  fetch", "✓  write", "\ncompleted in ", "\n  Garden\n",
+		"artifacts/local/garden/garden-llms.txt\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the terminal does not show %q but\n%s", want, text)
+		}
+	}
+	if strings.Contains(text, "run.queued") {
+		t.Errorf("the terminal shows lines as well:\n%s", text)
+	}
+}
+
+func TestTerminalAfterCtrlC(t *testing.T) {
+	s := start(t, []string{"FAULT=block:write"}, "lastword-faulty", "generate", garden(t))
+	s.read("  write ", 1)
+	if !s.screen.hidden {
+		t.Error("the cursor is not hidden while the run is shown")
+	}
+	s.keys("\x03")
+	s.read("Ctrl-C leaves at once", 1)
+	s.keys("\x03")
+	s.ends(exitInterrupted)
+}
+
+// TestTerminalAfterCtrlZ: the shell gets the terminal with its cursor, and what is shown goes on after fg.
+func TestTerminalAfterCtrlZ(t *testing.T) {
+	s := start(t, []string{"FAULT=block:write"}, "sh", "-mc", `lastword-faulty generate "$0"; echo stopped; fg`, garden(t))
+	s.read("  write ", 1)
+	s.keys("\x1a")
+	s.read("stopped", 1)
+	s.read("  write ", 2)
+	s.keys("\x03")
+	s.read("Ctrl-C leaves at once", 1)
+	s.keys("\x03")
+	s.ends(exitInterrupted)
+	if n := strings.Count(s.raw.String(), "\x1b[?25h"); n != 2 {
+		t.Errorf("the cursor is given back %d times, want 2", n)
+	}
+}
+
+func TestTerminalThatIsNoPlaceForABlock(t *testing.T) {
+	for _, c := range []struct{ env, flags []string }{
+		{env: []string{"TERM=dumb"}},
+		{env: []string{"TERM=dumb"}, flags: []string{"--progress", "tty"}},
+		{env: []string{"CI=true"}},
+		{flags: []string{"--progress", "plain"}},
+		{env: []string{"LASTWORD_PROGRESS=plain"}},
+		{flags: []string{"--jsonl"}},
+	} {
+		s := start(t, c.env, append([]string{"lastword", "generate", garden(t)}, c.flags...)...)
+		s.ends(exitCompleted)
+		if !strings.Contains(s.screen.text(), "run.queued        ") || strings.Contains(s.raw.String(), "\x1b[?25l") {
+			t.Errorf("%v: the terminal does not show lines but\n%s", c, s.screen.text())
+		}
+	}
+}
+
+func TestTerminalColour(t *testing.T) {
+	for _, c := range []struct {
+		env, flags []string
+		want       bool
+	}{
+		{want: true},
+		{env: []string{"NO_COLOR=1"}},
+		{env: []string{"NO_COLOR=", "CI=1"}, want: true},
+		{env: []string{"NO_COLOR=1", "CLICOLOR_FORCE=1"}},
+		{env: []string{"TERM=dumb"}},
+		{env: []string{"TERM=dumb", "CLICOLOR_FORCE=1"}, want: true},
+		{flags: []string{"--no-color"}},
+		{env: []string{"CLICOLOR_FORCE=1"}, flags: []string{"--no-color"}},
+	} {
+		s := start(t, c.env, append([]string{"lastword", "generate", garden(t)}, c.flags...)...)
+		s.ends(exitCompleted)
+		if got := strings.Contains(s.raw.String(), "m"+"completed\x1b[0m"); got != c.want {
+			t.Errorf("%v: in colour: %t, want %t:\n%q", c, got, c.want, s.raw.String())
+		}
+	}
+}
