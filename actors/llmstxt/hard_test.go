@@ -1,0 +1,256 @@
+package llmstxt_test
+
+import (
+	"encoding/binary"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// material writes the files, whatever their names, into a folder "garden".
+func material(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "garden")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Skipf("this file system does not take %q: %v", name, err)
+		}
+	}
+	return dir
+}
+
+// everything asks for all files with all that they can hold.
+func everything(repository, out string) llmstxt.Input {
+	return llmstxt.Input{Repository: repository, Out: out, Full: llmstxt.FullAll, Ctx: true}
+}
+
+// generated runs the job on the folder and gives llms.txt, which it checks: the format, that every link leads to a
+// file of the folder, and that none of the artifacts has what can deceive a terminal or a reader.
+func generated(t *testing.T, dir string) string {
+	t.Helper()
+	out := t.TempDir()
+	completed(t, newJob(t, everything(dir, out), nowhere))
+	files := tree(t, filepath.Join(out, "local", "garden"))
+	if len(files) != 4 {
+		t.Errorf("the artifacts are %q", names(files))
+	}
+	for name, text := range files {
+		if !utf8.ValidString(text) {
+			t.Errorf("%s is not UTF-8", name)
+		}
+		// llms.json has paths as they are.
+		if i := strings.IndexFunc(text, deceives); i >= 0 && name != "garden-llms.json" {
+			t.Errorf("%s has %q in it", name, text[max(0, i-10):min(len(text), i+10)])
+		}
+	}
+	text := files["garden-llms.txt"]
+	document, problems := check.Parse(text)
+	if len(problems) > 0 {
+		t.Errorf("%v in\n%s", problems, text)
+	}
+	for _, section := range document.Sections {
+		for _, link := range section.Links {
+			path, err := url.PathUnescape(link.URL)
+			if _, missing := os.Stat(filepath.Join(dir, filepath.FromSlash(path))); err != nil || missing != nil {
+				t.Errorf("the link to %s leads nowhere: %v, %v", link.URL, err, missing)
+			}
+		}
+	}
+	return text
+}
+
+func deceives(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp))
+}
+
+func inUTF16(text string) string {
+	data := []byte{0xFF, 0xFE}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		data = binary.LittleEndian.AppendUint16(data, unit)
+	}
+	return string(data)
+}
+
+// TestHardReadmes wants the title, where one can be seen, and the purpose of whatever there is to read.
+func TestHardReadmes(t *testing.T) {
+	const says = "Garden grows things with patience"
+	for name, c := range map[string]struct{ file, text, title, purpose string }{
+		"rst": {"README.rst", "======\nGarden\n======\n\n.. image:: x.png\n   :alt: badge\n\n" + says +
+			".\n\nInstall\n-------\n\nRun make.\n", "Garden", says},
+		"adoc":     {"README.adoc", "= Garden\n:toc:\n\n" + says + ".\n\n== Install\n\nRun make.\n", "Garden", says},
+		"org":      {"README.org", "#+TITLE: Garden\n#+AUTHOR: X\n\n" + says + ".\n\n* Install\nRun make.\n", "", says},
+		"textile":  {"README.textile", "h1. Garden\n\n" + says + ".\n", "", says},
+		"rdoc":     {"README.rdoc", "= Garden\n\n" + says + ".\n", "", says},
+		"pod":      {"README.pod", "=head1 NAME\n\nGarden\n\n=head1 DESCRIPTION\n\n" + says + ".\n", "", says},
+		"plain":    {"README", "Garden\n======\n\n" + says + ".\n", "", says},
+		"chinese":  {"README.md", "# 花园\n\n花园是一个帮助你种植植物的工具。它很简单，也很快。\n", "花园", "帮助你种植植物的工具"},
+		"japanese": {"README.md", "# 庭園\n\n庭園は植物を育てるための小さくて速いツールです。\n", "庭園", "植物を育てるための"},
+		"russian":  {"README.md", "# Сад\n\nСад помогает выращивать растения с терпением.\n", "Сад", "помогает выращивать растения"},
+		"arabic":   {"README.md", "# حديقة\n\nحديقة أداة تساعدك على زراعة النباتات بصبر وعناية.\n", "حديقة", "زراعة النباتات"},
+		"crlf":     {"README.md", "# Garden\r\n\r\n" + says + ".\r\n\r\n* a\r\n* b\r\n", "Garden", says},
+		"mark":     {"README.md", "\uFEFF# Garden\n\n" + says + ".\n", "Garden", says},
+		"utf-16":   {"README.md", inUTF16("# Garden\r\n\r\n" + says + ", größer.\r\n"), "Garden", says + ", größer"},
+		"latin-1": {"README.md", "# Jardin\n\nLe jardin fait pousser des l\xe9gumes \xe0 la maison.\n",
+			"Jardin", "des légumes à la maison"},
+		"damaged": {"README.md", "# Garden\n\n" + says + " \xff.\n\n" + strings.Repeat("Цветы и деревья. ", 9), "Garden", says},
+		"escapes": {"README.md", "# Gar\x1b[31mden\n\n\x1b]0;x\x07" + says + "\u202e\u200b </doc> & <script>x</script>.\n",
+			"Garden", says},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := generated(t, material(t, map[string]string{c.file: c.text}))
+			document, _ := check.Parse(text)
+			if c.title != "" && document.Title != c.title || !strings.Contains(document.Summary, c.purpose) {
+				t.Errorf("title %q, summary %q, want %q and %q", document.Title, document.Summary, c.title, c.purpose)
+			}
+		})
+	}
+}
+
+func TestHardNames(t *testing.T) {
+	files := map[string]string{"README.md": "# Garden\n\nGrows things with patience.\n"}
+	for _, name := range []string{"a b", "[x](y)", "new\nline", "..", "a..b/c", "Case", "case", "'\"<>&", "\u202ebidi",
+		"esc\x1b[31m", "100%", "%41", "a#b?c", `back\slash`, "-dash", "ünï", "`tick`", "*star*_", "]]>", "日本語"} {
+		files["docs/"+name+".md"] = "# Page\n\nA page that tells of " + name + " and of nothing else.\n"
+	}
+	files["docs/bad\xff.md"] = "# Unseen\n"
+	text := generated(t, material(t, files))
+	if !strings.Contains(text, "(docs/a%20b.md)") || !strings.Contains(text, "(docs/Case.md)") ||
+		!strings.Contains(text, "(docs/case.md)") || strings.Contains(text, "Unseen") {
+		t.Errorf("the pages are not as they should be in\n%s", text)
+	}
+}
+
+// TestLittleToSay wants a file that passes, or a failure with a code that says why.
+func TestLittleToSay(t *testing.T) {
+	for name, files := range map[string]map[string]string{
+		"empty":         nil,
+		"all binary":    {"a.png": "\x89PNG", "b.dat": "\x00\x01", "sub/c": "\xff\xfe\x00\x00"},
+		"empty files":   {"README.md": "", "a.go": "", "b/.gitkeep": ""},
+		"only badges":   {"README.md": "[![x](https://example.com/y)](https://example.com/z)\n"},
+		"all ignored":   {".lastwordignore": "*\n", "README.md": "# Garden\n"},
+		"only a lock":   {"yarn.lock": "# yarn lockfile v1\n"},
+		"only tests":    {"a_test.go": "package a\n"},
+		"broken go":     {"a.go": "package\n\nfunc ((((\n", "go.mod": "modul x\n", "package.json": "{"},
+		"lone brackets": {"README.md": "# [[[\n\n](((\n\n> > >\n\n```\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := t.TempDir()
+			state := end(t, newJob(t, everything(material(t, files), out), nowhere))
+			switch {
+			case state.Status == messages.Failed:
+				if state.End.Cause != messages.CauseInvalidInput && state.End.Cause != messages.CauseLimitExceeded {
+					t.Errorf("it fails with %s: %+v", state.End.Cause, state.End.Error)
+				}
+				if left := tree(t, out); len(left) > 0 {
+					t.Errorf("it fails and leaves %q", names(left))
+				}
+			case state.Status != messages.Completed:
+				t.Errorf("it is %s", state.Status)
+			default:
+				text := read(t, filepath.Join(out, "local", "garden", "garden-llms.txt"))
+				if _, problems := check.Parse(text); len(problems) > 0 {
+					t.Errorf("%v in\n%s", problems, text)
+				}
+			}
+		})
+	}
+}
+
+func TestNoReadme(t *testing.T) {
+	text := generated(t, material(t, map[string]string{
+		"go.mod":    "module example.com/plants/garden\n",
+		"garden.go": "// Package garden grows things with patience.\npackage garden\n\n// Grow grows.\nfunc Grow() {}\n",
+		"bin/water": "#!/bin/sh\n# Waters the garden.\necho water\n",
+	}))
+	if !strings.Contains(text, "grows things with patience") || !strings.Contains(text, "(garden.go)") {
+		t.Errorf("the package's own words are missing in\n%s", text)
+	}
+}
+
+func TestLinksOfTheFileSystem(t *testing.T) {
+	dir := material(t, map[string]string{
+		"README.md": "# Garden\n\nGrows things with patience.\n", "docs/guide.md": "# Guide\n",
+	})
+	outside := filepath.Join(t.TempDir(), "secret.md")
+	if err := os.WriteFile(outside, []byte("# Secret\n\nThe secret of the garden.\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for name, target := range map[string]string{
+		"loop.md": "loop.md", "docs/up": "..", "docs/a": "b", "docs/b": "a",
+		"secret.md": outside, "etc": "/etc", "none.md": "nowhere",
+	} {
+		if err := os.Symlink(target, filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+			t.Skip(err)
+		}
+	}
+	text := generated(t, dir)
+	if strings.Contains(text, "ecret") || strings.Contains(text, "docs/up") || strings.Contains(text, "loop") {
+		t.Errorf("a link is followed in\n%s", text)
+	}
+}
+
+func TestHugeFileAside(t *testing.T) {
+	dir := material(t, map[string]string{"README.md": "# Garden\n\nGrows things with patience.\n", "data.csv": "a,b\n"})
+	if err := os.Truncate(filepath.Join(dir, "data.csv"), 2<<30); err != nil {
+		t.Skip(err)
+	}
+	if text := generated(t, dir); strings.Contains(text, "data.csv") {
+		t.Errorf("a file of 2 GiB is listed in\n%s", text)
+	}
+}
+
+func TestLimitsSayWhichFlagRaisesThem(t *testing.T) {
+	deep := strings.Repeat("d/", 33) + "a.md"
+	for flag, c := range map[string]struct {
+		files map[string]string
+		in    llmstxt.Input
+	}{
+		"--max-depth":     {map[string]string{deep: "# A\n"}, llmstxt.Input{}},
+		"--max-file-size": {map[string]string{"a.md": "# A long text\n"}, llmstxt.Input{MaxFileBytes: 3}},
+		"--max-bytes":     {map[string]string{"a.md": "# A long text\n"}, llmstxt.Input{MaxBytes: 3}},
+		"--max-files":     {manyFiles(25), llmstxt.Input{MaxFiles: 2}},
+	} {
+		in := c.in
+		in.Repository, in.Out = material(t, c.files), t.TempDir()
+		if why := failed(t, newJob(t, in, nowhere), messages.CauseLimitExceeded); !strings.Contains(why, flag) {
+			t.Errorf("the reason does not name %s: %s", flag, why)
+		}
+	}
+}
+
+func manyFiles(n int) map[string]string {
+	files := map[string]string{}
+	for i := range n {
+		files["f"+strings.Repeat("x", i)+".md"] = "# A\n"
+	}
+	return files
+}
+
+func TestOwnIgnoreFile(t *testing.T) {
+	text := generated(t, material(t, map[string]string{
+		"README.md":       "# Garden\n\nGrows things with patience.\n",
+		".gitignore":      "/api/\n",
+		".lastwordignore": "/drafts/\n!/api/\n",
+		"drafts/a.md":     "# Draft\n\nNothing to see yet.\n",
+		"api/a.md":        "# Calls\n\nEvery call of the garden with its answers.\n",
+	}))
+	if strings.Contains(text, "drafts") || !strings.Contains(text, "(api/a.md)") {
+		t.Errorf(".lastwordignore is not heeded in\n%s", text)
+	}
+}
