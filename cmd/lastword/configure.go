@@ -12,11 +12,7 @@ func configure(cmd *cobra.Command, args []string, named string) error {
 	if cmd.GroupID != working {
 		return nil
 	}
-	reading := args
-	if f := cmd.Flags().Lookup("repository"); f != nil && f.Changed {
-		reading = append(reading, f.Value.String())
-	}
-	s, err := configuration(cmd.Root(), named, reading)
+	s, err := configuration(cmd.Root(), named, foldersRead(cmd, args))
 	if err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func garden(t *testing.T) string {
 }
 
 func TestTerminalOfTheKernel(t *testing.T) {
-	s := start(t, nil, "lastword", "generate", garden(t))
+	s := start(t, []string{"CI=true"}, "lastword", "generate", garden(t), "--progress", "tty")
 	s.ends(exitCompleted)
 	text := s.screen.text()
 	for _, want := range []string{"✓  fetch", "✓  write", "\ncompleted in ", "\n  Garden\n",

@@ -136,6 +136,7 @@ var varying = []struct {
 	{regexp.MustCompile(`r_[a-z0-9]{26}`), "r_ID"},
 	{regexp.MustCompile(`[0-9]+ (links|sections|events|bytes)`), "N $1"},
 	{regexp.MustCompile(` +[0-9.]+ k?M?B  `), "  N B  "},
+	{regexp.MustCompile(`(?m)^  Garden: .*`), "  Garden: its summary"},
 }
 
 // plain prints the last stderr to stdout without what varies.

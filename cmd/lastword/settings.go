@@ -49,8 +49,8 @@ type settings struct {
 	layers []layer // strongest first
 }
 
-// configuration reads what there is to read. named is the file of --config, or ""; reading are the files and folders
-// that the command is about to read.
+// configuration reads what there is to read. named is the file of --config, or ""; reading are the folders that
+// the command is about to read.
 func configuration(root *cobra.Command, named string, reading []string) (*settings, error) {
 	s := &settings{keys: keysOf(root)}
 	environment, err := s.environment()

@@ -4,24 +4,38 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
 )
+
+// foldersRead lists the folders of this machine that the command is about to read. One that has --repository also reads
+// what is around a file.
+func foldersRead(cmd *cobra.Command, args []string) (folders []string) {
+	around := cmd.Flags().Lookup("repository")
+	for _, path := range args {
+		path = real(strings.TrimPrefix(path, "file://"))
+		switch info, err := os.Stat(path); {
+		case err == nil && info.IsDir():
+			folders = append(folders, path)
+		case err == nil && around != nil:
+			folders = append(folders, filepath.Dir(path))
+		}
+	}
+	if around != nil && around.Changed {
+		folders = append(folders, around.Value.String())
+	}
+	return folders
+}
 
 // belongs says whether the folder is a part of what is being read: it lies in it, or in the same work tree.
 func belongs(folder string, reading []string) bool {
 	return slices.ContainsFunc(reading, func(path string) bool { return inside(real(folder), repositoryOf(path)) })
 }
 
-// repositoryOf is the top of the work tree that the path lies in, else the path's folder. What is not on this machine
-// has none.
-func repositoryOf(path string) string {
-	folder := real(path)
-	info, err := os.Stat(folder)
-	if err != nil {
-		return ""
-	}
-	if !info.IsDir() {
-		folder = filepath.Dir(folder)
-	}
+// repositoryOf is the top of the work tree that the folder lies in, else the folder.
+func repositoryOf(folder string) string {
+	folder = real(folder)
 	for top := folder; ; top = filepath.Dir(top) {
 		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
 			return top
@@ -34,7 +48,7 @@ func repositoryOf(path string) string {
 
 func inside(path, folder string) bool {
 	rel, err := filepath.Rel(folder, path)
-	return folder != "" && err == nil && filepath.IsLocal(rel)
+	return err == nil && filepath.IsLocal(rel)
 }
 
 // real is the path without symbolic links.
