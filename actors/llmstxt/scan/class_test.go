@@ -189,3 +189,35 @@ secret.md
 		t.Errorf("left out %s, want %s", got, want)
 	}
 }
+
+func TestGitAttributesMarkFiles(t *testing.T) {
+	repo := read(t, open(t, `
+-- .gitattributes --
+# comment linguist-generated
+api/*.ts linguist-generated text
+*.js linguist-vendored=true
+own.js -linguist-vendored
+go.sum linguist-generated=false
+"quoted name" linguist-vendored
+-- api/a.ts --
+-- api/sub/b.ts --
+-- lib.js --
+-- sub/own.js --
+-- go.sum --
+-- web/.gitattributes --
+*.js linguist-vendored=false
+-- web/a.js --
+`), scan.Limits{})
+	var got []string
+	for _, f := range repo.Files {
+		if f.Place == scan.Generated {
+			got = append(got, f.Path)
+		}
+	}
+	if strings.Join(got, " ") != "api/a.ts" {
+		t.Errorf("generated are %s, want api/a.ts", got)
+	}
+	if got, want := left(repo), "vendored: 1 files 0 folders, lib.js"; got != want {
+		t.Errorf("left out %s, want %s", got, want)
+	}
+}

@@ -7,10 +7,18 @@
 // kept, so memory grows with the number of files alone. [ReadFile] gives the
 // contents of one file later, through the same file system.
 //
-// No symbolic link is followed.
-// Files that git ignores, vendored folders, binary files and what exceeds the
-// [Limits] are left out; generated files, tests and test data stay, marked, so
-// that a ranking can put them last.
+// No symbolic link is followed. What .gitignore or .lastwordignore names,
+// vendored folders, binary files and what exceeds the [Limits] are left out;
+// generated files, tests and test data stay, marked, so that a ranking can put
+// them last. A .lastwordignore has git's syntax, counts from its folder down,
+// and decides before .gitignore and before what is known of vendored folders:
+// with "!" it brings back what these leave out, unless a folder above it is left
+// out. Of .gitattributes the marks linguist-generated and linguist-vendored are
+// heeded.
+//
+// Text is UTF-8, also with a few bytes that are not; UTF-16 with a byte order
+// mark; or Windows-1252, of which Latin-1 is a part. [ReadFile] hands out UTF-8
+// alone. All else is binary.
 //
 // The same folder gives the same Repository, whatever the order in which the
 // file system lists it. [ParseOrigin] is the pure reading of a git remote.

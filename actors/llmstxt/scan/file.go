@@ -4,6 +4,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/ignore"
 )
 
 // file keeps the named file or leaves it out.
@@ -86,7 +88,8 @@ func (d *folder) describe(path, name string, size int64, head []byte) File {
 	if isTestName(name) {
 		f.Place = Test
 	}
-	if isGenerated(name, head) {
+	switch said := d.marks.generated.Match(path, false); {
+	case said == ignore.Leave, said == ignore.Silent && isGenerated(name, head):
 		f.Place = Generated
 	}
 	if language == "Go" && (f.Place == Product || f.Place == Example) {

@@ -38,6 +38,7 @@ type folder struct {
 	place    Place
 	docs     bool          // it is a folder for documents, or below one
 	git, own *ignore.Rules // of .gitignore and of .lastwordignore
+	marks    marks         // of .gitattributes
 }
 
 // top heeds the repository's private ignore file. Ignore files above the
@@ -65,7 +66,7 @@ func join(folder, name string) string {
 func (d *folder) enter(name string) (sub *folder, done func(), err error) {
 	sub = &folder{
 		files: d.files, base: d.in(name), path: d.to(name), depth: d.depth + 1,
-		place: placeBelow(d.place, d.docs, name), docs: d.docs || isDocs(name), git: d.git, own: d.own,
+		place: placeBelow(d.place, d.docs, name), docs: d.docs || isDocs(name), git: d.git, own: d.own, marks: d.marks,
 	}
 	r, ok := d.files.(rooted)
 	if !ok {
@@ -79,20 +80,23 @@ func (d *folder) enter(name string) (sub *folder, done func(), err error) {
 	return sub, func() { root.Close() }, nil
 }
 
-// heed reads the ignore files that stand in the folder.
+// heed reads the files of rules that stand in the folder.
 func (d *folder) heed(entries []entry) {
 	if has(entries, ".gitignore") {
 		d.git = d.git.With(d.path, d.read(".gitignore"))
+	}
+	if has(entries, ".gitattributes") {
+		d.marks = d.marks.with(d.path, d.read(".gitattributes"))
 	}
 	if has(entries, ".lastwordignore") {
 		d.own = d.own.With(d.path, d.read(".lastwordignore"))
 	}
 }
 
-// ignoreBytes bounds an ignore file; what lies beyond is not heeded.
+// ignoreBytes bounds a file of rules; what lies beyond is not heeded.
 const ignoreBytes = 256 << 10
 
-// read gives an ignore file, or "" where there is none that can be read.
+// read gives a file of rules, or "" where there is none that can be read.
 func (d *folder) read(name string) string {
 	f, info, err := openRegular(d.files, d.in(name))
 	if err != nil {

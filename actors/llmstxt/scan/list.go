@@ -75,7 +75,7 @@ func (w *walker) refuse(d *folder, e entry) Reason {
 }
 
 // refuse lets .lastwordignore decide before .gitignore and before what is known
-// of vendored folders.
+// of vendored folders and files.
 func (d *folder) refuse(path string, e entry) Reason {
 	isDir := e.mode.IsDir()
 	switch d.own.Match(path, isDir) {
@@ -87,7 +87,7 @@ func (d *folder) refuse(path string, e entry) Reason {
 	switch {
 	case d.git.Match(path, isDir) == ignore.Leave:
 		return Ignored
-	case isDir && isVendored(e.name):
+	case isDir && isVendored(e.name), !isDir && d.marks.vendored.Match(path, false) == ignore.Leave:
 		return Vendored
 	}
 	return ""
