@@ -90,7 +90,7 @@ func readGemspec(m *Manifest, text string) error {
 		}
 	}
 	m.Dependencies = s.calls("add_dependency", "add_runtime_dependency")
-	bin := firstOf(s.value("bindir"), "exe")
+	bin := firstOf(s.value("bindir"), "bin")
 	for _, name := range s.list("executables") {
 		m.command(name)
 		m.entry(bin + "/" + name)

@@ -123,7 +123,8 @@ func (b *builder) findReadme() string {
 
 func isReadme(p string) bool {
 	name := strings.ToLower(path.Base(p))
-	return name == "readme" || strings.HasPrefix(name, "readme.") && !strings.HasSuffix(name, ".vendor")
+	ext := strings.TrimPrefix(path.Ext(name), ".")
+	return name == "readme" || strings.HasPrefix(name, "readme.") && (isPageExt(ext) || ext == "pod" || isLanguageTag(ext))
 }
 
 // readmeRank prefers the plain name to a translation, and Markdown to others.

@@ -5,6 +5,8 @@ import (
 	"path"
 	"strings"
 	"unicode"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
 // sectionOf decides by what the page says where it belongs. Without a section
@@ -38,10 +40,26 @@ func (b *builder) notForReaders(d *document) string {
 		return "directives only"
 	case d.proseLines == 0 && len(d.headings) == 0 && d.fences == 0 && d.size < 200 && !licenceName(path.Base(d.Path)):
 		return "next to nothing in it"
+	case isReadme(d.Path) && depth(d.Path) > 0 && !b.named.targets[d.Path] && !b.isLively(path.Dir(d.Path)):
+		return "about a folder without code or other pages"
 	case strings.HasPrefix(path.Base(d.Path), "."):
 		return "a file for tools"
 	}
 	return ""
+}
+
+// isLively tells a folder that holds code of a major language, or pages.
+func (b *builder) isLively(dir string) bool {
+	for i := range b.repo.Files {
+		f := &b.repo.Files[i]
+		if f.Place != scan.Product || !strings.HasPrefix(f.Path, dir+"/") || isReadme(f.Path) {
+			continue
+		}
+		if f.Kind == scan.Source && !b.mix.isMinor(f.Language) && !b.isForeign(f) || f.Kind == scan.Document && isPage(f.Path) {
+			return true
+		}
+	}
+	return false
 }
 
 // isTranslation recognises README.de.md and guide.zh-CN.md beside the page they

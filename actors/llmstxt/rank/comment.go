@@ -73,20 +73,38 @@ func skipLines(text, mark string) string {
 	}
 }
 
-// lineBlocks gives the paragraphs of the comment lines at the top.
+// lineBlocks gives the paragraphs of the comment lines at the top. One that
+// stands right above a statement is about that.
 func lineBlocks(text, mark string) []string {
 	var b strings.Builder
+	attached, statement := false, false
 	for line := range strings.Lines(text) {
 		t := strings.TrimSpace(line)
 		if t != "" && !strings.HasPrefix(t, mark) {
+			statement = attached && !isDeclaration(t)
 			break
 		}
+		attached = t != ""
 		if !strings.HasPrefix(t, "#!") {
 			b.WriteString(strings.TrimSpace(strings.TrimLeft(t, mark)))
 		}
 		b.WriteByte('\n')
 	}
-	return paragraphs(b.String())
+	list := paragraphs(b.String())
+	if statement && len(list) > 0 {
+		list = list[:len(list)-1]
+	}
+	return list
+}
+
+func isDeclaration(line string) bool {
+	word, _, _ := strings.Cut(line, " ")
+	switch word {
+	case "class", "module", "def", "import", "from", "require", "require_relative", "set", "use", "using", "package", "defmodule",
+		"function", "local", "-module(", "ns", "(ns", "library", "source", ".":
+		return true
+	}
+	return strings.HasPrefix(word, "-module") || strings.HasPrefix(word, "require(")
 }
 
 // cBlocks gives the paragraphs of all comments before the first code. Imports

@@ -45,6 +45,7 @@ func (b *builder) configOf(f *scan.File) (section string, points int, reason str
 		return secConfiguration, 40, "manifest of the root"
 	case depth(f.Path) == 0 && (name == "makefile" || name == "justfile" || name == "taskfile.yml" || name == "gnumakefile"):
 		return secConfiguration, 30, "build targets of the root"
+	case depth(f.Path) > 1 && !b.named.path(f.Path) && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml"):
 	case strings.HasPrefix(name, "dockerfile") || strings.HasPrefix(name, "docker-compose") || name == "compose.yaml" || name == "compose.yml" ||
 		name == "containerfile" || name == "procfile" || name == "chart.yaml":
 		return secOperations, 30, "says how it is run"

@@ -39,11 +39,15 @@ func isProse(s string) bool {
 }
 
 func isPage(p string) bool {
-	switch strings.ToLower(path.Ext(p)) {
-	case ".md", ".mdx", ".markdown", ".rst", ".adoc", ".asciidoc", ".txt", ".org", ".textile", ".rdoc":
+	return isPageExt(strings.TrimPrefix(strings.ToLower(path.Ext(p)), ".")) || isReadme(p) || licenceName(path.Base(p))
+}
+
+func isPageExt(ext string) bool {
+	switch ext {
+	case "md", "mdx", "markdown", "rst", "adoc", "asciidoc", "txt", "org", "textile", "rdoc":
 		return true
 	}
-	return isReadme(p) || licenceName(path.Base(p))
+	return false
 }
 
 func readPage(p, text string) page {

@@ -26,6 +26,7 @@ type source struct {
 	declares  int    // lines that declare something, in its head
 	aside     string // why it is not for readers
 	specs     []string
+	head      string // until the imports are counted
 }
 
 // programs ranks the sources of languages other than Go, and of small Go
@@ -80,10 +81,11 @@ func (b *builder) binaries() map[string]string {
 
 func isProgramPath(p, command string) bool {
 	switch stemOf(p) {
-	case "main", "cli", "__main__", "bin", "program", strings.ToLower(command):
+	case "main", "cli", "__main__", "bin", "program":
 		return true
 	}
-	return strings.HasPrefix(path.Base(path.Dir(p)), "bin")
+	dir := path.Base(path.Dir(p))
+	return dir == "bin" || dir == "exe" || dir == "cmd" || dir == command
 }
 
 // readSources reads the heads of the likeliest files.
@@ -101,7 +103,7 @@ func (b *builder) readSources() []*source {
 		if f.Kind != scan.Source || f.Place != scan.Product || f.Size == 0 || f.Language == "Go" && !small {
 			continue
 		}
-		if b.mix.isMinor(f.Language) && entries[f.Path] == "" {
+		if entries[f.Path] == "" && (b.mix.isMinor(f.Language) || b.isForeign(f)) {
 			continue
 		}
 		s := &source{file: f, entry: entries[f.Path], order: order[f.Path]}
@@ -124,6 +126,25 @@ func (b *builder) readSources() []*source {
 	return list
 }
 
+// isForeign holds for a language that is neither that of the manifests above
+// the file nor a large part of the code: scripts around the product.
+func (b *builder) isForeign(f *scan.File) bool {
+	if 5*b.mix.bytes[f.Language] > 2*b.mix.sum {
+		return false
+	}
+	known := false
+	for _, u := range []*unit{b.units[0], b.unitOf(f.Path)} {
+		for _, e := range u.ecosystems {
+			languages := languagesOf(e)
+			known = known || len(languages) > 0
+			if slices.Contains(languages, f.Language) {
+				return false
+			}
+		}
+	}
+	return known
+}
+
 func (b *builder) lookAt(list []*source) {
 	seen := make(map[string]string)
 	for _, s := range list {
@@ -132,6 +153,7 @@ func (b *builder) lookAt(list []*source) {
 			s.specs = specs(s.file.Language, text)
 		}
 		s.declares = declarations(text)
+		s.head = text
 		s.aside = b.asideOf(s, text)
 		key := fmt.Sprint(s.size, "\n", text)
 		switch other := seen[key]; {
@@ -237,20 +259,40 @@ func declarations(text string) int {
 	return n
 }
 
+// countImports counts for each file how many others import it, or name its
+// class where a package needs no imports within itself.
 func countImports(list []*source) {
 	r := newResolver(list)
 	for _, from := range list {
-		seen := make(map[*source]bool)
-		for _, spec := range from.specs {
-			to := r.find(from, spec)
-			if to == nil || to == from || seen[to] || from.aside != "" {
-				continue
+		seen := map[*source]bool{from: true, nil: true}
+		use := func(to *source) {
+			if seen[to] || from.aside != "" {
+				return
 			}
 			seen[to] = true
 			to.importers++
 			to.byEntry = to.byEntry || from.entry != ""
 		}
+		for _, spec := range from.specs {
+			use(r.find(from, spec))
+		}
+		if namesClasses(from.file.Language) {
+			for w := range strings.FieldsFuncSeq(from.head, func(r rune) bool { return !isIdent(r) }) {
+				if same := r.byStem[w]; len(same) == 1 && isTelling(w) {
+					use(same[0])
+				}
+			}
+		}
+		from.head = ""
 	}
+}
+
+func namesClasses(language string) bool {
+	switch language {
+	case "Java", "Kotlin", "C#", "PHP", "Swift", "Scala":
+		return true
+	}
+	return false
 }
 
 func (b *builder) judgeSource(s *source) {
@@ -262,7 +304,7 @@ func (b *builder) judgeSource(s *source) {
 		s.add(max(20, 64-4*s.order), "entry point in "+s.entry)
 	}
 	if s.importers > 0 {
-		s.add(min(40, 10*bits.Len(uint(s.importers))), "imported by "+plural(s.importers, "file"))
+		s.add(min(40, 10*bits.Len(uint(s.importers))), "used by "+plural(s.importers, "file"))
 	}
 	if s.byEntry {
 		s.add(14, "imported by an entry point")
@@ -294,6 +336,9 @@ func (s *source) demote(b *builder) {
 	}
 	if isInternal(s.Path) {
 		s.Score -= 24
+	}
+	if stemOf(s.Path) == "version" && s.entry == "" {
+		s.Score -= 30
 	}
 	if isWording(s.Path) {
 		s.Score -= 60

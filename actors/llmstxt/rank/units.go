@@ -20,12 +20,13 @@ const (
 // unit is a package of the repository: a folder with a manifest of its own. The
 // root is one even without a manifest.
 type unit struct {
-	dir     string // "." for the root
-	paths   []string
-	about   manifest.Manifest // several manifests of one ecosystem made one
-	members []string          // patterns of all manifests of the folder
-	entries map[string]string // entry points found, with the manifest that names them
-	order   map[string]int    // of the entry points, as the manifests list them
+	dir        string // "." for the root
+	paths      []string
+	about      manifest.Manifest // several manifests of one ecosystem made one
+	members    []string          // patterns of all manifests of the folder
+	ecosystems []string          // of all of them
+	entries    map[string]string // entry points found, with the manifest that names them
+	order      map[string]int    // of the entry points, as the manifests list them
 }
 
 // findUnits reads the manifests, the shallow ones first.
@@ -67,6 +68,7 @@ func (b *builder) newUnit(dir string, list []manifest.Manifest) *unit {
 	for i, m := range list {
 		u.paths = append(u.paths, m.Path)
 		u.members = append(u.members, m.Members...)
+		u.ecosystems = append(u.ecosystems, m.Ecosystem)
 		for _, e := range m.Entries {
 			if p := b.resolveEntry(dir, e); p != "" && u.entries[p] == "" {
 				u.order[p] = len(u.entries)
