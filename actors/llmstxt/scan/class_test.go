@@ -75,11 +75,11 @@ func TestLanguageByTheFirstLine(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	for place, paths := range map[scan.Place]string{
 		scan.Product: `a.go src/contest.py src/latest.js docs/snapshots/a.md docs/mocks/a.md src/KeySpec.java
-			src/Test.java testing/a.go testkit/a.go dist/a.ts lib/spec.rb`,
+			src/Test.java testing/a.go testkit/a.go dist/a.ts lib/spec.rb lib/commands/test.js`,
 		scan.Test: `a_test.go x/testdata/a.txt tests/a.py a.test.ts a.spec.js a_spec.rb test_a.py
 			src/test/java/A.java fixtures/a.json __fixtures__/a cassettes/a.yaml golden/a.txt snapshots/a mocks/a.go
 			a/__snapshots__/a.snap.js ui/a.snap src/UserTest.java Core.Tests/A.cs AppUnitTests/A.swift
-			UserTests.swift UserTest.php UserSpec.scala examples/a/tests/x.py src/androidTest/A.kt tests.py e2e/a.ts`,
+			UserTests.swift UserTest.php UserSpec.scala examples/a/tests/x.py src/androidTest/A.kt tests.py e2e/a.ts test.js`,
 		scan.Example: `examples/a.go _examples/a.go samples/x/y.cs demo/index.js`,
 		scan.Meta:    `.github/x.md .vscode/settings.json .config/tests/a.md`,
 		scan.Generated: `go.sum yarn.lock a.lock x/Cargo.lock packages.lock.json a.pb.go a_pb2.py a.min.js a.js.map

@@ -85,7 +85,7 @@ func (d *folder) describe(path, name string, size int64, head []byte) File {
 		Path: path, Size: size, Language: language,
 		Kind: kindOf(name, d.docs, language, head), Place: d.place,
 	}
-	if isTestName(name) {
+	if isTestName(name, d.path == "") {
 		f.Place = Test
 	}
 	switch said := d.marks.generated.Match(path, false); {

@@ -49,7 +49,9 @@ func isDocs(folder string) bool {
 	return false
 }
 
-func isTestName(name string) bool {
+// isTestName takes test.js for a test at the top alone: further down a command
+// may have that name.
+func isTestName(name string, top bool) bool {
 	ext := path.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
 	low := strings.ToLower(stem)
@@ -62,7 +64,7 @@ func isTestName(name string) bool {
 	case ".java", ".kt", ".scala", ".groovy", ".cs", ".fs", ".php", ".swift":
 		return isTestClass(stem, ext)
 	case ".py", ".js", ".mjs", ".cjs", ".ts", ".rb":
-		if low == "test" || low == "tests" {
+		if low == "test" && top || low == "tests" {
 			return true
 		}
 	case ".snap", ".golden":
