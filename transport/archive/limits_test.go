@@ -94,8 +94,8 @@ func TestZipsWithEndlessDirectories(t *testing.T) {
 	header := make([]byte, 46, 47)
 	copy(header, "PK\x01\x02")
 	binary.LittleEndian.PutUint16(header[28:], 1) // a name of one byte
-	header = append(header, '/') // a folder, which counts as no file
-	const entries = 65536 + 1 // 1 modulo 65536, as the end says
+	header = append(header, '/')                  // a folder, which counts as no file
+	const entries = 65536 + 1                     // 1 modulo 65536, as the end says
 	out.WriteString("PK\x03\x04")
 	for range entries {
 		out.Write(header)
