@@ -73,7 +73,6 @@ var rules = []rule{{
 }, {
 	pkgs: "transport/archive",
 	ours: []string{"messages", "transport/internal/*"},
-	libs: []string{"github.com/klauspost/compress/zstd"},
 }, {
 	pkgs: "transport/git",
 	ours: []string{"messages", "transport/internal/*"},
@@ -83,7 +82,7 @@ var rules = []rule{{
 	ours: []string{"messages", "supervision", "actors", "actors/*", "actors/*/*", "transport/*"},
 	libs: []string{
 		"github.com/knadh/koanf/...", "github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap/...",
-		"golang.org/x/term",
+		"golang.org/x/term", "golang.org/x/text/width",
 	},
 	tests: []string{"github.com/rogpeppe/go-internal/..."},
 }, {

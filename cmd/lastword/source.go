@@ -92,7 +92,7 @@ func (s *source) remote(ctx context.Context, at address.Address) (*llmstxt.Mater
 func (s *source) archive(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
 	m := &llmstxt.Material{Name: filepath.Base(cmp.Or(at.Path, at.URL))}
 	o := archive.Options{Allow: s.allow, Token: token,
-		Limits: archive.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked()}}
+		Limits: archive.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), FileBytes: s.limits.MaxFileBytes}}
 	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
 		a, err := archive.Read(ctx, cmp.Or(at.Path, at.URL), o, progress)
 		if err != nil {
