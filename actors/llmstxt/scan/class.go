@@ -108,9 +108,17 @@ func isConfig(name string) bool {
 		".dockerfile", ".plist", ".editorconfig":
 		return true
 	}
-	stem := strings.TrimSuffix(name, path.Ext(name))
-	return isRunControl(name) || strings.HasSuffix(stem, ".config") || strings.HasPrefix(name, "tsconfig") ||
+	return isRunControl(name) || isToolConfig(name) || strings.HasPrefix(name, "tsconfig") ||
 		strings.HasPrefix(name, "jsconfig") || strings.HasPrefix(name, "Dockerfile.")
+}
+
+// isToolConfig tells settings that are written as code: vite.config.ts.
+func isToolConfig(name string) bool {
+	switch ext := path.Ext(name); ext {
+	case ".js", ".cjs", ".mjs", ".ts", ".cts", ".mts", ".json":
+		return strings.HasSuffix(strings.TrimSuffix(name, ext), ".config")
+	}
+	return false
 }
 
 // isRunControl tells the dot files that set up tools: .npmrc, .eslintrc.json, .gitignore, .tool-versions.

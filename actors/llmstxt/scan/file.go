@@ -89,7 +89,7 @@ func (d *folder) describe(path, name string, size int64, head []byte) File {
 		f.Place = Test
 	}
 	switch said := d.marks.generated.Match(path, false); {
-	case said == ignore.Leave, said == ignore.Silent && isGenerated(name, head):
+	case said == ignore.Leave, said == ignore.Silent && isGenerated(name, f.Kind, head):
 		f.Place = Generated
 	}
 	if language == "Go" && (f.Place == Product || f.Place == Example) {

@@ -18,7 +18,9 @@ func ReadFile(ctx context.Context, files fs.FS, path string, limit int64) (data 
 	return readFile(ctx, files, path, limit, nil)
 }
 
-func readFile(ctx context.Context, files fs.FS, name string, limit int64, buf []byte) (data []byte, whole bool, err error) {
+func readFile(
+	ctx context.Context, files fs.FS, name string, limit int64, buf []byte,
+) (data []byte, whole bool, err error) {
 	if ctx.Err() != nil {
 		return nil, false, context.Cause(ctx)
 	}

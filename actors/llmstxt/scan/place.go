@@ -8,26 +8,22 @@ import (
 // placeBelow is the place of a folder. The outermost folder that says something
 // decides, except that a test below examples is still a test.
 func placeBelow(above Place, docs bool, name string) Place {
-	if above == Test || above == Meta {
+	if above == Test || above == Meta || docs && mayBeTopic(name) {
 		return above
 	}
-	if p := folderPlace(name, docs); p != Product {
+	if p := folderPlace(name); p != Product {
 		return p
 	}
 	return above
 }
 
-func folderPlace(name string, docs bool) Place {
-	switch low := strings.ToLower(name); low {
+func folderPlace(name string) Place {
+	switch strings.ToLower(name) {
 	case "testdata", "test", "tests", "__tests__", "_tests", "test_data", "test-data", "test-fixtures",
 		"testfixtures", "fixture", "fixtures", "__fixtures__", "__snapshots__", "__mocks__", "cassettes", "e2e",
 		"spec", "specs", "benchmarks", "corpus", "androidtest", "integrationtest", "testcases", "testsuite",
-		"unittests":
+		"unittests", "snapshots", "golden", "goldens", "mocks":
 		return Test
-	case "snapshots", "golden", "goldens", "mocks": // pages may be about these
-		if !docs {
-			return Test
-		}
 	case "example", "examples", "_example", "_examples", "sample", "samples", "demo", "demos", "cookbook":
 		return Example
 	}
@@ -39,6 +35,15 @@ func folderPlace(name string, docs bool) Place {
 		return Test
 	}
 	return Product
+}
+
+// mayBeTopic tells the folders for tests of which documents may just as well treat.
+func mayBeTopic(folder string) bool {
+	switch strings.ToLower(folder) {
+	case "test", "tests", "spec", "specs", "e2e", "benchmarks", "snapshots", "golden", "mocks", "fixtures":
+		return true
+	}
+	return false
 }
 
 func isDocs(folder string) bool {
