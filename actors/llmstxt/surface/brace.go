@@ -20,7 +20,7 @@ type token struct {
 	start, stop int32 // bytes of the text
 	line, last  int32 // where it begins and ends, from 1
 	notes       int32 // how many notes precede it in the file
-	pair        int32 // of an opening its closing and the reverse; len(tokens) where that is missing
+	pair        int32 // of an opening its closing and the reverse; len(tokens) where that is missing; of < its >
 }
 
 // note is a comment, or a directive that is not a condition.
@@ -45,6 +45,7 @@ type dialect struct {
 	hash       bool              // # begins a comment, #[ an attribute
 	closesTag  bool              // ?> ends a line comment
 	directives func(string) bool // tells the names after a # that make a line a directive; nil: there are none
+	terminated bool              // statements end with ; or a brace, not with their line
 	literal    func(*lexer) int  // the end of the literal that begins at pos; no more than pos where there is none
 }
 
@@ -241,9 +242,9 @@ func (l *lexer) comment(c byte) bool {
 	return true
 }
 
-// at is the byte so far ahead; 0 past the end.
+// at is the byte so far ahead; 0 outside of the file.
 func (l *lexer) at(ahead int) byte {
-	if l.pos+ahead < len(l.text) {
+	if i := l.pos + ahead; i >= 0 && i < len(l.text) {
 		return l.text[l.pos+ahead]
 	}
 	return 0

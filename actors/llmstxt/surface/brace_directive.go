@@ -12,6 +12,7 @@ type branch struct {
 	tokens, notes, floor int
 	optional             bool
 	never                bool // #if 0
+	dropped              bool // it is another head of a statement that the side before began
 	stray                bool // it closes what it does not open
 }
 
@@ -31,7 +32,7 @@ func (l *lexer) directive(c byte) bool {
 	case "else", "elif", "elifdef", "elifndef", "elseif":
 		l.pos = end
 		was := l.pop()
-		l.push(branch{optional: !was.never})
+		l.push(branch{optional: !was.never, dropped: was.dropped || !was.never && l.terminated && l.inStatement(was)})
 	case "endif":
 		l.pos = end
 		l.pop()
@@ -41,6 +42,21 @@ func (l *lexer) directive(c byte) bool {
 	return true
 }
 
+// inStatement tells whether the side of a condition that ends here leaves a
+// statement unfinished: the other side then is another head of the same body.
+func (l *lexer) inStatement(was branch) bool {
+	n := len(l.tokens)
+	if n <= was.tokens {
+		return false
+	}
+	last := l.tokens[n-1]
+	switch l.text[last.start] {
+	case ';', '{', '}', ',', ':':
+		return false
+	}
+	return last.kind != literalToken
+}
+
 func isNever(condition string) bool {
 	condition = strings.TrimSpace(condition)
 	return condition == "0" || condition == "false"
@@ -48,7 +64,7 @@ func isNever(condition string) bool {
 
 func (l *lexer) push(b branch) {
 	b.tokens, b.notes, b.floor = len(l.tokens), len(l.notes), l.floor
-	if b.optional || b.never {
+	if b.optional || b.never || b.dropped {
 		l.floor = len(l.open)
 	}
 	l.branches = append(l.branches, b)
@@ -60,7 +76,7 @@ func (l *lexer) pop() branch {
 	}
 	b := l.branches[len(l.branches)-1]
 	l.branches = l.branches[:len(l.branches)-1]
-	if b.never || b.optional && (b.stray || len(l.open) > l.floor) {
+	if b.never || b.dropped || b.optional && (b.stray || len(l.open) > l.floor) {
 		l.tokens = l.tokens[:min(len(l.tokens), b.tokens)]
 		l.notes = l.notes[:min(len(l.notes), b.notes)]
 		l.open = l.open[:min(len(l.open), l.floor)]

@@ -1,9 +1,6 @@
 package surface
 
-import (
-	"bytes"
-	"strings"
-)
+import "strings"
 
 // quoted says how a kind of literal is written.
 type quoted struct {
@@ -90,8 +87,14 @@ func (l *lexer) textBlock(hole string, until byte, escapes bool) int {
 	return l.literalEnd(3, quoted{quote: `"""`, hole: hole, until: until, lines: true, escapes: escapes})
 }
 
-// run counts how often the byte stands so far ahead.
+// run counts how often the byte stands so far ahead, up to what literals use.
 func (l *lexer) run(ahead int, c byte) int {
-	from := min(l.pos+ahead, len(l.text))
-	return len(l.text[from:]) - len(bytes.TrimLeft(l.text[from:], string(rune(c))))
+	n := 0
+	for n < longestMark && l.at(ahead+n) == c {
+		n++
+	}
+	return n
 }
+
+// No language lets a literal begin with more marks.
+const longestMark = 255

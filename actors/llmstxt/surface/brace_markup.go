@@ -102,12 +102,32 @@ func htmlTag(text string) (shown, rest string) {
 	return "<", text
 }
 
+// bracketLinks sets the names that KDoc has in brackets in backticks.
+func bracketLinks(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "[")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		end := strings.IndexFunc(rest, func(r rune) bool { return !isWordByte(byte(min(r, 0x80))) && r != '.' && r != ':' })
+		if end <= 0 || rest[end] != ']' || strings.HasPrefix(rest[end:], "](") || strings.HasPrefix(rest[end:], "][") {
+			b.WriteByte('[')
+			text = rest
+			continue
+		}
+		b.WriteString("`" + rest[:end] + "`")
+		text = rest[end+1:]
+	}
+}
+
 // doxygen reads both of its ways to write a command, \brief and @brief.
 func doxygen(text string) string {
 	if strings.ContainsAny(text, `\@`) {
 		var b strings.Builder
 		for line := range strings.Lines(text) {
-			if trimmed := strings.TrimLeft(line, " \t"); len(trimmed) > 1 && trimmed[0] == '\\' {
+			if trimmed := strings.TrimLeft(line, " \t"); len(trimmed) > 1 && trimmed[0] == '\\' && isLower(trimmed[1]) {
 				line = "@" + trimmed[1:]
 			}
 			b.WriteString(doxygenWords(doxygenLead(line)))

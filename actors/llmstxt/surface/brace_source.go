@@ -2,6 +2,7 @@ package surface
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -27,7 +28,9 @@ const (
 )
 
 func newSource(l *lexer) *source {
-	return &source{text: l.text, tokens: l.tokens, notes: l.notes, seen: map[string]int{}}
+	s := &source{text: l.text, tokens: l.tokens, notes: l.notes, seen: map[string]int{}}
+	s.pairAngles()
+	return s
 }
 
 func (s *source) at(i int) token {
@@ -55,12 +58,7 @@ func (s *source) is(i int, text string) bool { return string(s.bytes(i)) == text
 
 func (s *source) isOneOf(i int, texts ...string) bool {
 	b := s.bytes(i)
-	for _, text := range texts {
-		if string(b) == text {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(texts, string(b))
 }
 
 func (s *source) isWord(i int) bool { return s.at(i).kind == wordToken }
@@ -101,23 +99,41 @@ func (s *source) untilTyped(i, end int, texts ...string) int {
 
 // angles is the token after the <...> that begins at i; i where none does.
 func (s *source) angles(i int) int {
-	if !s.is(i, "<") {
-		return i
-	}
-	depth := 0
-	for j := i; j < min(len(s.tokens), i+farthest); j = s.skip(j) {
-		switch s.str(j) {
-		case "<":
-			depth++
-		case ">":
-			if depth--; depth == 0 {
-				return j + 1
-			}
-		case ";", "}", ")", "]":
-			return i
-		}
+	if t := s.at(i); t.pair > 0 && t.kind == punctToken {
+		return int(t.pair) + 1
 	}
 	return i
+}
+
+// pairAngles gives every < that closes before its group or statement ends its >.
+func (s *source) pairAngles() {
+	var waiting []int
+	var groups []int // how many waited when a group began
+	floor := 0
+	for i, t := range s.tokens {
+		switch s.text[t.start] {
+		case '<':
+			if t.stop-t.start == 1 {
+				waiting = append(waiting, i)
+			}
+		case '>':
+			if len(waiting) > floor {
+				s.tokens[waiting[len(waiting)-1]].pair = int32(i)
+				waiting = waiting[:len(waiting)-1]
+			}
+		case ';':
+			waiting = waiting[:floor]
+		case '(', '[', '{':
+			groups = append(groups, floor)
+			floor = len(waiting)
+		case ')', ']', '}':
+			waiting = waiting[:floor]
+			if len(groups) > 0 {
+				floor = groups[len(groups)-1]
+				groups = groups[:len(groups)-1]
+			}
+		}
+	}
 }
 
 // breaks tells whether token i stands on a line of its own statement: further

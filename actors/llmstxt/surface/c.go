@@ -10,7 +10,7 @@ func clang(text []byte) Outline { return cOutline(text, false) }
 func cplusplus(text []byte) Outline { return cOutline(text, true) }
 
 func cOutline(text []byte, plus bool) Outline {
-	d := dialect{literal: cLiteral, directives: func(string) bool { return true }}
+	d := dialect{literal: cLiteral, directives: func(string) bool { return true }, terminated: true}
 	s := newSource(d.lex(text, 0))
 	c := &cFile{source: s, header: isHeader(s)}
 	c.docs = docStyle{plain: true, text: doxygen}

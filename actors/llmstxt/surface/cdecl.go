@@ -137,10 +137,31 @@ func (c *cFile) found(name string, kind Kind, in cScope, start, sig, end int) {
 	if in.hidden || !c.header || name == "" || name[0] == '_' {
 		return
 	}
+	doc := c.doc(start)
+	if doc == "" && c.is(end, ";") {
+		doc = c.trailing(end)
+	}
 	c.add(Symbol{
-		Name: qualify(in.name, "::", name), Kind: kind, Signature: c.signature(sig, end), Doc: c.doc(start),
+		Name: qualify(in.name, "::", name), Kind: kind, Signature: c.signature(sig, end), Doc: doc,
 		Line: int(c.at(c.attributes(start)).line),
 	})
+}
+
+// trailing is the documentation that follows the declaration whose last token is
+// given: a comment that says so, or one that touches it and nothing else.
+func (c *cFile) trailing(end int) string {
+	t, next := c.at(end), c.at(end+1)
+	if t.notes >= next.notes {
+		return ""
+	}
+	n := c.notes[t.notes]
+	text := string(c.text[n.start:min(n.start+4, n.stop)])
+	says := n.line == t.last && (strings.HasSuffix(text, "<") || text == "/**<" || text == "/*!<")
+	touches := n.kind == blockComment && n.line-t.last == 1 && next.line-n.last > 1
+	if n.kind == directive || !says && !touches {
+		return ""
+	}
+	return c.summary(c.comments(c.notes[t.notes : t.notes+1]))
 }
 
 func (c *cFile) using(start, i, to int, in cScope) int {
@@ -154,25 +175,31 @@ func (c *cFile) using(start, i, to int, in cScope) int {
 func (c *cFile) typedef(start, i, to int, in cScope) int {
 	end := c.until(i, to, ";")
 	body := c.until(i, end, "{")
-	name := ""
-	if open := c.until(c.skip(body), end, "("); body == end && c.until(i, end, "(") < end {
-		name = c.pointerName(c.until(i, end, "("))
-	} else if open < end && body < end {
-		name = c.pointerName(open)
-	} else {
-		name = c.lastWord(i, end)
-	}
-	if in.hidden || !c.header || name == "" || name[0] == '_' || name == "typedef" {
-		return end + 1
-	}
+	from := i + 1
 	sig := c.signature(i, body)
 	if body < end {
-		sig += " " + c.signature(c.skip(body), end)
+		from = c.skip(body)
+		sig += " " + c.signature(from, end)
 	}
-	c.add(Symbol{
-		Name: qualify(in.name, "::", name), Kind: Type, Signature: sig, Doc: c.doc(start), Line: int(c.at(i).line),
-	})
+	for from < end && !in.hidden && c.header {
+		stop := c.untilTyped(from, end, ",")
+		name := c.lastWord(from, stop)
+		if open := c.until(from, stop, "("); open < stop && !isAttributeWord(c.str(open-1)) {
+			name = c.pointerName(open)
+		}
+		if name != "" && name[0] != '_' {
+			c.add(Symbol{
+				Name: qualify(in.name, "::", name), Kind: Type, Signature: sig, Doc: c.doc(start), Line: int(c.at(i).line),
+			})
+		}
+		from = stop + 1
+	}
 	return end + 1
+}
+
+// isAttributeWord tells what takes arguments without being a function.
+func isAttributeWord(name string) bool {
+	return strings.HasPrefix(name, "__") || name == "alignas" || name == "decltype"
 }
 
 // pointerName is the name in "(*name)(...)", or the one before the parenthesis.

@@ -89,8 +89,21 @@ func (c *cFile) operator(start, sig, i, at, to int, in cScope) int {
 	if !c.is(open, "(") {
 		return c.skip(open)
 	}
-	name := c.signature(at, open)
+	name := c.operatorName(at, open)
 	return c.callable(cFunction{start: start, sig: sig, from: i, name: name, own: name, open: open}, to, in)
+}
+
+// operatorName is "operator==" or "operator bool".
+func (s *source) operatorName(from, to int) string {
+	var name strings.Builder
+	name.WriteString(s.str(from))
+	for i := from + 1; i < min(to, from+8); i++ {
+		if s.isWord(i) {
+			name.WriteString(" ")
+		}
+		name.WriteString(s.str(i))
+	}
+	return name.String()
 }
 
 // cFunction is a function whose parameters begin at token open.
@@ -105,7 +118,8 @@ func (c *cFile) callable(f cFunction, to int, in cScope) int {
 	next, deleted := c.bodyEnd(end, to)
 	isStatic := c.until(f.from, f.open, "static") < f.open
 	isDefinition := c.isOneOf(end, "{", ":", "try")
-	if isDefinition && !isStatic && c.until(f.from, f.open, "inline", "constexpr") == f.open && in.class == "" && f.from == f.start {
+	isInline := in.class != "" || c.until(f.start, f.open, "template", "inline", "constexpr") < f.open
+	if isDefinition && !isStatic && !isInline {
 		c.bodies++
 	}
 	if deleted || f.destroys || f.own == "" || f.own[0] == '_' || in.hidden {

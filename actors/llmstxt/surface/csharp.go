@@ -1,13 +1,16 @@
 package surface
 
+import "strings"
+
 func csharp(text []byte) Outline {
-	d := dialect{literal: csharpLiteral, directives: isCSharpDirective}
+	d := dialect{literal: csharpLiteral, directives: isCSharpDirective, terminated: true}
 	c := &csharpFile{source: newSource(d.lex(text, 0))}
 	c.docs = docStyle{text: xmlDoc}
 	c.attrs = csharpAttribute
 	c.repeats = true
 	c.members(0, len(c.tokens), csharpScope{isFile: true})
-	return Outline{Doc: c.fileDoc(func(i int) bool { return c.isOneOf(i, "using", "namespace", "[", "extern") }), Symbols: c.symbols}
+	doc := c.fileDoc(func(i int) bool { return c.isOneOf(i, "using", "namespace", "[", "extern") })
+	return Outline{Doc: doc, Symbols: c.symbols}
 }
 
 func isCSharpDirective(name string) bool {
@@ -48,22 +51,13 @@ func (l *lexer) csharpString(ahead, dollars int, verbatim bool) int {
 		q.hole, q.twice = "{", true
 	}
 	if quotes := l.run(ahead, '"'); quotes >= 3 && !verbatim {
-		q = quoted{quote: repeat('"', quotes), until: '}', lines: true}
+		q = quoted{quote: strings.Repeat(`"`, quotes), until: '}', lines: true}
 		if dollars > 0 {
-			q.hole = repeat('{', dollars)
+			q.hole = strings.Repeat("{", min(dollars, longestMark))
 		}
 		return l.literalEnd(ahead+quotes, q)
 	}
 	return l.literalEnd(ahead+1, q)
-}
-
-// repeat bounds what a file can ask for.
-func repeat(c byte, n int) string {
-	b := make([]byte, min(n, 255))
-	for i := range b {
-		b[i] = c
-	}
-	return string(b)
 }
 
 type csharpFile struct{ *source }
@@ -213,7 +207,7 @@ func (c *csharpFile) typed(item csharpItem, to int, in csharpScope) int {
 	if c.isOneOf(stop, "{", "=>") {
 		return c.property(item, stop, full, to)
 	}
-	return c.fields(item, stop, full, to, in)
+	return c.fields(item, stop, to, in)
 }
 
 // nameBefore is the token of the name that ends before token i, without its type
@@ -268,7 +262,7 @@ func (c *csharpFile) operator(item csharpItem, at, to int, in csharpScope) int {
 	}
 	end := c.until(c.skip(open), to, "{", ";", "=>")
 	if item.public {
-		c.declare(in.name+"."+c.signature(at, open), Method, item.start, end)
+		c.declare(in.name+"."+c.operatorName(at, open), Method, item.start, end)
 	}
 	return c.bodyEnd(end, to)
 }
@@ -303,23 +297,23 @@ func (c *csharpFile) isAccessors(i int) bool {
 	return true
 }
 
-func (c *csharpFile) fields(item csharpItem, stop int, full string, to int, in csharpScope) int {
+func (c *csharpFile) fields(item csharpItem, stop, to int, in csharpScope) int {
 	kind := Variable
 	if item.constant {
 		kind = Constant
 	}
-	for first := true; ; first = false {
+	first := stop - 1
+	for {
 		end := c.untilTyped(stop, to, ",", ";")
 		shown := stop
 		if item.constant && end <= stop+3 {
 			shown = end
 		}
 		if item.public && c.isWord(stop-1) {
-			if first {
-				c.declare(full, kind, item.start, shown)
-			} else {
-				c.declare(qualify(in.name, ".", c.name(stop-1)), kind, stop-1, shown)
-			}
+			c.add(Symbol{
+				Name: qualify(in.name, ".", c.name(stop-1)), Kind: kind, Doc: c.doc(item.start), Line: int(c.at(stop - 1).line),
+				Signature: c.signature(item.start, first) + " " + c.signature(stop-1, shown),
+			})
 		}
 		if !c.is(end, ",") {
 			return end + 1

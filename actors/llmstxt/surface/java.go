@@ -147,10 +147,14 @@ func (j *javaFile) fields(start, stop, to int, in javaScope, public, isConstant 
 	if j.is(stop, "{") {
 		return j.skip(stop)
 	}
-	for first := true; ; first = false {
+	first := 0
+	for {
 		name := stop - 1
 		for name > start && !j.isWord(name) {
 			name--
+		}
+		if first == 0 {
+			first = name
 		}
 		end := j.untilTyped(stop, to, ",", ";")
 		shown := stop
@@ -158,22 +162,14 @@ func (j *javaFile) fields(start, stop, to int, in javaScope, public, isConstant 
 			shown = end
 		}
 		if public && j.isWord(name) {
-			j.field(start, name, shown, kind, in, first)
+			j.add(Symbol{
+				Name: in.name + "." + j.str(name), Kind: kind, Doc: j.doc(start), Line: int(j.at(name).line),
+				Signature: j.signature(start, first) + " " + j.signature(name, shown),
+			})
 		}
 		if !j.is(end, ",") {
 			return end + 1
 		}
 		stop = j.untilTyped(end+1, to, "=", ",", ";")
 	}
-}
-
-func (j *javaFile) field(start, name, end int, kind Kind, in javaScope, first bool) {
-	full := in.name + "." + j.str(name)
-	if first {
-		j.declare(full, kind, start, end)
-		return
-	}
-	j.add(Symbol{
-		Name: full, Kind: kind, Signature: j.signature(name, end), Doc: j.doc(start), Line: int(j.at(name).line),
-	})
 }

@@ -77,7 +77,8 @@ func (j *jsScope) required(name string, at, i int) {
 		return
 	}
 	j.exports = append(j.exports, jsExport{
-		name: firstOf(name, j.unquoted(i+2)), from: j.unquoted(i + 2), kind: Module, sig: j.signature(at, j.skip(i+1)), at: at,
+		name: firstOf(name, j.unquoted(i+2)), from: j.unquoted(i + 2), kind: Module,
+		sig: j.signature(at, j.skip(i+1)), at: at,
 	})
 }
 

@@ -56,7 +56,9 @@ func (j *jsScope) exportValue(i, to int) int {
 	v := j.value(i, to)
 	switch {
 	case j.isWord(i) && v.end == i+1:
-		j.exports = append(j.exports, jsExport{local: j.str(i), name: j.str(i), kind: Variable, at: i})
+		j.exports = append(j.exports, jsExport{
+			local: j.str(i), name: j.str(i), kind: guess(j.str(i)), sig: "export default " + j.str(i), at: i,
+		})
 	default:
 		d := jsDecl{name: "default", kind: Constant, from: i, at: i, body: v.body, exported: true}
 		d.sig = "default " + j.signature(i, max(v.sig, min(v.end, i+1)))

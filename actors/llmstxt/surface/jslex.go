@@ -148,6 +148,8 @@ func (l *lexer) elementTag(i int) (end, step int) {
 				return len(l.text), 0
 			}
 			i += close + 2
+		case c == '<' && step == 1:
+			i = l.typeArguments(i)
 		case isWordByte(c), c <= ' ', bytes.IndexByte([]byte("=-:."), c) >= 0:
 			i++
 		default:
@@ -155,6 +157,22 @@ func (l *lexer) elementTag(i int) (end, step int) {
 		}
 	}
 	return i, 0
+}
+
+// typeArguments passes over the <...> behind the name of an element.
+func (l *lexer) typeArguments(i int) int {
+	depth := 0
+	for j := i; j < min(len(l.text), i+longestSpan); j++ {
+		switch l.text[j] {
+		case '<':
+			depth++
+		case '>':
+			if depth--; depth == 0 {
+				return j + 1
+			}
+		}
+	}
+	return len(l.text)
 }
 
 // children passes over text and {code} up to the next tag.

@@ -27,7 +27,8 @@ type jsType struct {
 }
 
 func (t *jsType) operand(i int) (next int, ok bool) {
-	for i < t.to && t.isOneOf(i, "|", "&", "keyof", "typeof", "readonly", "unique", "infer", "asserts", "new", "abstract") {
+	for i < t.to && t.isOneOf(i, "|", "&", "keyof", "typeof", "readonly", "unique", "infer", "asserts", "new",
+		"abstract") {
 		if t.isWord(i) && !t.isWord(i+1) && t.at(i+1).kind != openToken && !t.is(i+1, "<") {
 			break
 		}

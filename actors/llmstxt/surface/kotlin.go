@@ -3,7 +3,7 @@ package surface
 func kotlin(text []byte) Outline {
 	d := dialect{nested: true, literal: kotlinLiteral}
 	k := &kotlinFile{source: newSource(d.lex(text, 0))}
-	k.docs = docStyle{text: javadoc}
+	k.docs = docStyle{text: func(text string) string { return bracketLinks(javadoc(text)) }}
 	k.attrs = kotlinAnnotation
 	k.repeats = true
 	k.members(0, len(k.tokens), "", 0)
@@ -106,6 +106,9 @@ func (k *kotlinFile) member(start, to int, owner string, depth int) int {
 		return k.property(item, to)
 	case "typealias":
 		end := k.lineEnd(i+1, to)
+		if k.is(end, "=") {
+			end = k.lineEnd(end+1, to)
+		}
 		if item.public {
 			k.declare(qualify(owner, ".", k.name(i+1)), Type, start, end)
 		}
@@ -115,7 +118,7 @@ func (k *kotlinFile) member(start, to int, owner string, depth int) int {
 	case "package", "import":
 		return k.lineEnd(i+1, to)
 	}
-	return start
+	return i
 }
 
 func (k *kotlinFile) isModifier(i int) bool {

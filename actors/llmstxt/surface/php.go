@@ -10,6 +10,9 @@ func php(text []byte) Outline {
 	if from < 0 {
 		from = len(text)
 	}
+	for from < len(text) && (text[from] == '<' || text[from] == '?' || isWordByte(text[from])) {
+		from++
+	}
 	d := dialect{hash: true, closesTag: true, literal: phpLiteral}
 	p := &phpFile{source: newSource(d.lex(text, from))}
 	p.docs = docStyle{text: javadoc}

@@ -22,7 +22,7 @@ func rustLiteral(l *lexer) int {
 			ahead = 2
 		}
 		if hashes := l.run(ahead, '#'); (c == 'r' || ahead == 2) && l.at(ahead+hashes) == '"' {
-			end := `"` + strings.Repeat("#", min(hashes, 255))
+			end := `"` + strings.Repeat("#", hashes)
 			return l.literalEnd(ahead+hashes+1, quoted{quote: end, lines: true})
 		}
 		if c != 'r' && l.at(1) == '"' {
@@ -205,13 +205,8 @@ func (r *rustFile) otherItem(i, to int, prefix string) int {
 	return r.skip(i)
 }
 
-// tail is the token that ends an item's head: "{", ";" or what is given.
-func (r *rustFile) tail(i, to int, stops ...string) int {
-	for i < to && !r.isOneOf(i, "{", ";") && !r.isOneOf(i, stops...) {
-		i = r.skip(i)
-	}
-	return i
-}
+// tail is the token that ends an item's head: "{" or ";".
+func (r *rustFile) tail(i, to int) int { return r.untilTyped(i, to, "{", ";") }
 
 func (r *rustFile) function(item rustItem, at, to int, prefix string) int {
 	name := r.rustName(at + 1)

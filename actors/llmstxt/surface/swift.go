@@ -24,7 +24,7 @@ func swiftLiteral(l *lexer) int {
 	if l.at(hashes) != '"' {
 		return 0
 	}
-	marks := strings.Repeat("#", min(hashes, 255))
+	marks := strings.Repeat("#", hashes)
 	q := quoted{quote: `"` + marks, hole: `\` + marks + `(`, until: ')', escapes: hashes == 0}
 	if l.at(hashes+1) == '"' && l.at(hashes+2) == '"' {
 		q.quote, q.lines = `"""`+marks, true
@@ -125,7 +125,7 @@ func (s *swiftFile) member(start, to int, in swiftScope) int {
 	case "import", "case", "precedencegroup", "operator":
 		return s.lineEnd(i+1, to, "{", ";")
 	}
-	return start
+	return i
 }
 
 // lineEnd is the token after what began before token i and ends with its line
@@ -146,12 +146,13 @@ func (s *swiftFile) continues(i int) bool {
 
 func (s *swiftFile) typeDecl(start, i, to int, in swiftScope, public bool) int {
 	isExtension := s.is(i, "extension")
-	name := s.name(i + 1)
+	var name strings.Builder
+	name.WriteString(s.name(i + 1))
 	for n := i + 2; isExtension && s.is(n, ".") && s.isWord(n+1); n += 2 {
-		name += "." + s.name(n+1)
+		name.WriteString("." + s.name(n+1))
 	}
 	end := s.lineEnd(i+1, to, "{")
-	full := qualify(in.name, ".", name)
+	full := qualify(in.name, ".", name.String())
 	if public && !isExtension {
 		s.declare(full, Type, start, end)
 	}
@@ -191,7 +192,7 @@ func (s *swiftFile) operator(from, to int) string {
 	for end < to && s.at(end).start == s.at(end-1).stop && s.at(end).kind == punctToken {
 		end++
 	}
-	return s.signature(from, end)
+	return s.operatorName(from, end)
 }
 
 func (s *swiftFile) initializer(start, i, to int, in swiftScope, public bool) int {
