@@ -52,6 +52,7 @@ type builder struct {
 	units   []*unit  // the root first
 	golang  goTree
 	mix     languageMix
+	crowds  map[string]int // pages by folder
 	passed  passedOver
 }
 
@@ -124,7 +125,8 @@ func (b *builder) findReadme() string {
 func isReadme(p string) bool {
 	name := strings.ToLower(path.Base(p))
 	ext := strings.TrimPrefix(path.Ext(name), ".")
-	return name == "readme" || strings.HasPrefix(name, "readme.") && (isPageExt(ext) || ext == "pod" || isLanguageTag(ext))
+	return name == "readme" || strings.HasPrefix(name, "readme.") && (isPageExt(ext) || ext == "pod" ||
+		isLanguageTag(ext) && scan.Language(name) == "")
 }
 
 // readmeRank prefers the plain name to a translation, and Markdown to others.

@@ -107,7 +107,7 @@ func formal(d *document) (section, reason string) {
 		{"", "about those who use it", "users,who uses,adopters,projects using,showcase,ecosystem,links,awesome"},
 	} {
 		for w := range strings.SplitSeq(f.words, ",") {
-			if stem == w || title == w || len(w) > 9 && strings.HasPrefix(stem, w) || len(w) > 7 && strings.HasPrefix(title, w) {
+			if stem == w || title == w || len(w) > 8 && strings.HasPrefix(stem, w) || len(w) > 7 && strings.HasPrefix(title, w) {
 				return f.section, f.reason
 			}
 		}
@@ -123,7 +123,8 @@ func versions(headings []string) int {
 	for _, h := range headings {
 		h = strings.TrimLeft(strings.ToLower(h), "[v ")
 		h = strings.TrimPrefix(h, "version ")
-		if len(h) > 2 && unicode.IsDigit(rune(h[0])) && strings.Contains(h[:min(len(h), 6)], ".") {
+		major, rest, ok := strings.Cut(h, ".")
+		if ok && len(major) < 5 && strings.Trim(major, "0123456789") == "" && major != "" && rest != "" && unicode.IsDigit(rune(rest[0])) {
 			n++
 		}
 	}
@@ -160,13 +161,20 @@ func byTitle(d *document) (section, reason string) {
 
 // byShape heeds what the page is made of.
 func byShape(d *document) (section, reason string) {
-	names := 0
+	names, parts := 0, 0
 	for _, h := range d.headings {
 		if isSignature(h) {
 			names++
 		}
+		switch strings.ToLower(strings.TrimSuffix(h, ":")) {
+		case "parameters", "return value", "return values", "returns", "arguments", "synopsis", "signature", "template parameters",
+			"exceptions", "return type":
+			parts++
+		}
 	}
 	switch {
+	case parts >= 2:
+		return secAPI, "headings are parameters and results"
 	case d.declared >= 3:
 		return secAPI, fmt.Sprintf("describes %d names", d.declared)
 	case names >= 3 && 2*names >= len(d.headings):
@@ -185,7 +193,7 @@ func isSignature(h string) bool {
 	if i := strings.IndexByte(h, '('); i > 0 && strings.HasSuffix(h, ")") && isIdent(rune(h[i-1])) {
 		return true
 	}
-	return !more && strings.Count(first, ".") == 1 && !strings.HasSuffix(first, ".") && isCode(first)
+	return !more && strings.Contains(first, "::") || !more && strings.Count(first, ".") == 1 && !strings.HasSuffix(first, ".") && isCode(first)
 }
 
 func isCode(s string) bool {

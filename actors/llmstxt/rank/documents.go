@@ -70,7 +70,11 @@ func (b *builder) pageFiles() []*scan.File {
 
 func isPlainText(p string) bool { return strings.EqualFold(path.Ext(p), ".txt") }
 
+// manyPages in one folder are the entries of a reference.
+const manyPages = 12
+
 func (b *builder) readPages() []*document {
+	b.crowds = make(map[string]int)
 	var pages []*document
 	first := make(map[uint64]string)
 	for _, f := range b.pageFiles() {
@@ -88,6 +92,7 @@ func (b *builder) readPages() []*document {
 		first[h.Sum64()] = f.Path
 		d := &document{features: featuresOf(f.Path, text), order: 1 << 20}
 		d.Path, d.size = f.Path, f.Size
+		b.crowds[path.Dir(f.Path)]++
 		pages = append(pages, d)
 	}
 	return pages
@@ -164,12 +169,21 @@ func (b *builder) judge(d *document) {
 	if opens, points := opening(d); points > 0 {
 		d.add(points, opens)
 	}
-	d.add(min(12, d.proseLines/4+d.fences), "")
+	d.add(min(20, d.proseLines/5+d.fences), "")
+	if crowd := b.crowds[path.Dir(d.Path)]; crowd > manyPages && d.proseLines < 40 {
+		d.add(-8, "")
+	}
+	if d.linked == 0 && d.proseLines < 12 && !b.named.targets[d.Path] {
+		d.add(-14, "")
+	}
 	if d.proseLines < 3 {
 		d.add(-40, "")
 	}
 	if isInternal(d.Path) {
 		d.add(-30, "")
+	}
+	if isSetAside(d.Path) {
+		d.add(-120, "")
 	}
 	d.add(-4*depth(d.Path), "")
 	if u := b.unitOf(d.Path); u.dir != "." && u != b.root() {
@@ -191,6 +205,18 @@ func baseOf(section string) int {
 		return 100
 	}
 	return 300
+}
+
+// isSetAside holds below folders that tools pass over, that measure, or that
+// hold what others have made.
+func isSetAside(p string) bool {
+	for part := range strings.SplitSeq(strings.ToLower(path.Dir(p)), "/") {
+		if len(part) > 1 && part[0] == '_' || strings.Contains(part, "benchmark") || part == "bench" || part == "deps" ||
+			part == "extern" || part == "external" || part == "3rdparty" {
+			return true
+		}
+	}
+	return false
 }
 
 func isInternal(p string) bool { return strings.Contains("/"+p, "/internal/") }
@@ -227,7 +253,7 @@ func hasWords(text, words string) bool {
 		if !isIdent(rune(byteAt(text, i-1))) {
 			end := i + len(words)
 			rest := text[end:]
-			if n := strings.IndexFunc(rest, func(r rune) bool { return !isIdent(r) }); len(rest) == 0 || n >= 0 && n <= 3 || n < 0 && len(rest) <= 3 {
+			if n := strings.IndexFunc(rest, func(r rune) bool { return !isIdent(r) }); len(rest) == 0 || n >= 0 && n <= 2 || n < 0 && len(rest) <= 2 {
 				return true
 			}
 		}

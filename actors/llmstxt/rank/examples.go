@@ -55,7 +55,7 @@ func (b *builder) examples() []*candidate {
 // isSample tells a program that shows how the module is used from one that the
 // module is there for: small, without a comment of its own and without flags.
 func (b *builder) isSample(p *goPackage) bool {
-	if !p.isCommand() || p.dir == "." || p.bytes > sampleBytes || p.aside() == 0 {
+	if !p.isCommand() || p.isHidden() || p.dir == "." || p.bytes > sampleBytes || p.aside() == 0 {
 		return false
 	}
 	uses := false

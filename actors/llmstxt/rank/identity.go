@@ -20,6 +20,7 @@ func (b *builder) title() string {
 	for _, lead := range []string{"Welcome to ", "welcome to ", "Introduction to ", "About "} {
 		t = strings.TrimPrefix(t, lead)
 	}
+	t = strings.TrimSuffix(strings.TrimSuffix(t, " README"), " Readme")
 	name := moduleName(b.root().about.Name)
 	if t != "" && utf8.RuneCountInString(t) <= titleRunes && !isNoName(t) {
 		return t

@@ -45,6 +45,7 @@ type mdReader struct {
 	src       []byte
 	page      *page
 	aside     bool // below a heading whose text is not about what this is
+	headed    bool // a heading has come
 	htmlTitle string
 	htmlProse []string
 }
@@ -67,9 +68,10 @@ func (r *mdReader) block(n ast.Node) {
 func (r *mdReader) heading(n *ast.Heading) {
 	title, _ := r.inline(n)
 	// A page that begins with a lower heading means it as its title.
-	if r.page.title == "" && (n.Level == 1 || n.PreviousSibling() == nil) {
+	if r.page.title == "" && !r.headed && (n.Level == 1 || n.PreviousSibling() == nil) {
 		r.page.title = title
 	}
+	r.headed = r.headed || title != ""
 	if n.Level > 1 && title != r.page.title {
 		r.page.second = firstOf(r.page.second, title)
 	}
@@ -78,6 +80,7 @@ func (r *mdReader) heading(n *ast.Heading) {
 
 func (r *mdReader) paragraph(n *ast.Paragraph) {
 	text, linked := r.inline(n)
+	text = withoutLeadIn(text)
 	if r.aside || !isProse(text) || 2*linked > len(text) {
 		return
 	}

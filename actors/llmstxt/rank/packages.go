@@ -188,9 +188,9 @@ func (b *builder) goPurposes() []purpose {
 		switch first, _, _ := strings.Cut(strings.ToLower(note), " "); {
 		case note == "":
 		case p.dir == ".", named:
-			list = append(list, purpose{note, file, "comment of package " + p.name, 12})
+			list = append(list, purpose{text: note, from: file, reason: "comment of package " + p.name, points: 4})
 		case first == module && module != "", commands == 1:
-			list = append(list, purpose{note, file, "comment of the command", 12})
+			list = append(list, purpose{text: note, from: file, reason: "comment of the command", points: 2})
 		}
 	}
 	return list

@@ -23,11 +23,17 @@ type page struct {
 // note is the first sentence that says something of the page.
 func (p page) note() string {
 	for _, text := range append([]string{p.lead}, p.prose[:min(3, len(p.prose))]...) {
-		if s := prose.Sentence(text); s != "" && !isNoise(s) {
+		if s := prose.Sentence(text); s != "" && !isNoise(s) && !isDefinition(s) {
 			return s
 		}
 	}
 	return ""
+}
+
+// isDefinition tells "KeyType : a type for keys", an item of some list.
+func isDefinition(s string) bool {
+	term, _, ok := strings.Cut(s, " : ")
+	return ok && strings.Count(term, " ") < 4
 }
 
 // isProse also admits a name in braces in front, as in "{fmt} is a library".
@@ -148,7 +154,27 @@ func plainProse(lines []string) string {
 	if strings.HasPrefix(first, "..") || isSetting(first) || strings.HasPrefix(first, "* ") {
 		return ""
 	}
-	return rstInline(strings.Join(lines, " "))
+	return withoutLeadIn(rstInline(strings.Join(lines, " ")))
+}
+
+// withoutLeadIn drops a last sentence that ends with a colon: what it leads to
+// is not there.
+func withoutLeadIn(s string) string {
+	if !strings.HasSuffix(s, ":") {
+		return s
+	}
+	end := 0
+	for {
+		next := end + prose.SentenceEnd(s[end:])
+		if next >= len(s) {
+			break
+		}
+		end = next
+	}
+	if end == 0 {
+		return s
+	}
+	return strings.TrimSpace(s[:end])
 }
 
 // rstInline leaves the text of roles, references and substitutions.
@@ -169,7 +195,8 @@ func rstInline(s string) string {
 		b.WriteString(strings.TrimLeft(text, "~!"))
 		s = strings.TrimLeft(after, "_")
 	}
-	return prose.Tidy(strings.NewReplacer("\x00", "`", "**", "").Replace(b.String()))
+	s = strings.NewReplacer("_ ", " ", "_.", ".", "_,", ",", "_)", ")").Replace(b.String())
+	return prose.Tidy(strings.NewReplacer("\x00", "`", "**", "").Replace(s))
 }
 
 // roleBefore is the ":class:" that a text ends with.

@@ -15,7 +15,14 @@ import (
 type purpose struct {
 	text, from, reason string
 	points             int
+	least              int // points below which it does not count
 }
+
+// farDown a README only what clearly says what it is about counts.
+const farDown = 30
+
+// codePoints lets the code speak where README and manifest say little.
+const codePoints = -14
 
 // purpose takes the text that says most, by the points of weigh. Of equal ones
 // the first counts: the README, the manifest, the code.
@@ -27,7 +34,7 @@ func (b *builder) purpose() purpose {
 			continue
 		}
 		why := b.weigh(&p)
-		if p.points >= 0 && (best.text == "" || p.points > best.points) {
+		if p.points >= p.least && (best.text == "" || p.points > best.points) {
 			best = p
 			best.reason = fmt.Sprintf("%s; %s (%d points)", p.reason, why, p.points)
 		}
@@ -40,16 +47,19 @@ func (b *builder) purposes() []purpose {
 	var list []purpose
 	r := b.readme
 	if r.lead != "" {
-		list = append(list, purpose{r.lead, r.path, "the README's front matter", 16})
+		list = append(list, purpose{text: r.lead, from: r.path, reason: "the README's front matter", points: 16})
 	}
 	for i, t := range r.taglines[:min(3, len(r.taglines))] {
-		list = append(list, purpose{t, r.path, "the README's tag line", 14 - 2*i})
+		list = append(list, purpose{text: t, from: r.path, reason: "the README's tag line", points: 14 - 2*i})
 	}
 	for i, t := range r.prose[:min(8, len(r.prose))] {
-		list = append(list, purpose{t, r.path, fmt.Sprintf("paragraph %d of the README", i+1), 15 - 4*i})
+		list = append(list, purpose{text: t, from: r.path, reason: fmt.Sprintf("paragraph %d of the README", i+1), points: 15 - 5*i})
+		if i > 1 {
+			list[len(list)-1].least = farDown
+		}
 	}
 	if m := b.root().about; m.Description != "" {
-		list = append(list, purpose{m.Description, m.Path, "the manifest's description", 10})
+		list = append(list, purpose{text: m.Description, from: m.Path, reason: "the manifest's description", points: 10})
 	}
 	return append(list, b.codePurposes()...)
 }
@@ -68,7 +78,7 @@ func (b *builder) codePurposes() []purpose {
 		}
 		if found != nil && !b.mix.isMinor(found.Language) {
 			if note := sourceNote(found.Path, b.head(found.Path, sourceBytes)); note != "" {
-				list = append(list, purpose{note, found.Path, "the entrance of the code", 8})
+				list = append(list, purpose{text: note, from: found.Path, reason: "the entrance of the code", points: codePoints, least: -100})
 			}
 		}
 	}
@@ -81,9 +91,12 @@ func (b *builder) weigh(p *purpose) (why string) {
 	low := strings.ToLower(p.text)
 	sentence := strings.ToLower(prose.Sentence(p.text))
 	switch {
-	case saysWhat(sentence, b.names()):
+	case saysWhat(sentence, b.names()) > 1:
 		p.points += 40
 		why = "says what it is"
+	case saysWhat(sentence, b.names()) == 1:
+		p.points += 30
+		why = "speaks of it"
 	case isNounPhrase(sentence):
 		p.points += 34
 		why = "is a noun phrase"
@@ -118,7 +131,7 @@ func distractions(low string) int {
 	return countOf(low, "install", "npm ", "pip ", "apt-get", "deprecated", "documentation is", "click ", "sponsor", "follow ",
 		"announc", "thank", "welcome to", "changelog", "release", "this is the ", "see the", "please", "github.com", "http://", "https://",
 		"your support", "star ", "issue", "pull request", "git clone", "master branch", "main branch", "unmaintained", "here is",
-		"the following", "below", "you can find", "translation", "docs for", "work in progress", "copyright", "distributed as", "badge", "ask questions",
+		"the following", "below", "you can find", "translation", "docs for", "work in progress", "copyright", "licensed under", "distributed as", "badge", "ask questions",
 		"stackoverflow", "mailing list", "chat room", "if you find")
 }
 
@@ -153,8 +166,8 @@ func (b *builder) names() []string {
 }
 
 // saysWhat looks for "<name> is …", "This package provides …" and the like
-// within the first words.
-func saysWhat(sentence string, names []string) bool {
+// within the first words: 2 if the subject is the name, 1 if that is in it.
+func saysWhat(sentence string, names []string) int {
 	for _, verb := range []string{" is an ", " is a ", " is the ", " is ", " provides ", " implements ", " lets ", " allows ", " helps ",
 		" makes ", " sends ", " contains ", " adds ", " turns ", " offers ", " brings ", " enables ", " reads ", " parses ", " generates ",
 		" runs ", " serves ", " builds ", " supports ", " aims "} {
@@ -162,19 +175,29 @@ func saysWhat(sentence string, names []string) bool {
 		if !ok || len(subject) > 60 {
 			continue
 		}
+		subject = strings.Trim(strings.TrimPrefix(subject, "the "), "*`_\"{} ")
 		for _, n := range names {
-			if strings.Contains(subject, n) || strings.Contains(n, strings.Trim(subject, "*`_\" ")) && len(subject) > 2 {
-				return true
+			n = strings.Trim(n, "*`_\"{} ")
+			switch {
+			case len(subject) > 2 && strings.Contains(n, subject):
+				return 2
+			case strings.Contains(subject, n) && (len(subject) < len(n)+4 || strings.ContainsAny(subject, "(-–—,")):
+				return 2
+			case strings.Contains(subject, n):
+				return 1
 			}
 		}
 		for _, s := range []string{"this package", "this library", "this project", "this module", "this tool", "this repository",
 			"this crate", "this gem", "package ", "it", "the library", "the project"} {
 			if subject == s || strings.HasSuffix(s, " ") && strings.HasPrefix(subject, s) {
-				return true
+				return 2
 			}
 		}
 	}
-	return strings.Contains(sentence, "是") || strings.Contains(sentence, "です") || strings.Contains(sentence, "는 ")
+	if strings.Contains(sentence, "是") || strings.Contains(sentence, "です") || strings.Contains(sentence, "는 ") {
+		return 2
+	}
+	return 0
 }
 
 // isNounPhrase holds for "A library for …", "Fast JSON parser for …".
@@ -196,7 +219,8 @@ func sortOfThing(s string) string {
 	for _, w := range []string{"library", "framework", "toolkit", "tool", "server", "client", "parser", "compiler", "engine", "package",
 		"module", "plugin", "command", "cli", "sdk", "api", "database", "implementation", "language", "runtime", "generator", "utility",
 		"platform", "application", "app", "validation", "router", "logger", "editor", "multiplexer", "interpreter", "driver", "crate",
-		"gem", "interface", "collection", "bindings", "wrapper", "processor", "store", "queue", "proxy", "template"} {
+		"gem", "interface", "collection", "bindings", "wrapper", "processor", "store", "queue", "proxy", "template", "clone", "replacement",
+		"extension", "converter", "alternative"} {
 		if hasWords(s, w) {
 			return w
 		}

@@ -172,6 +172,8 @@ func (b *builder) asideOf(s *source, text string) string {
 	switch {
 	case isTestText(s.file.Language, text):
 		return "a test by what it imports"
+	case b.isVariant(s.Path):
+		return "another build of a file that is here"
 	case s.entry == "" && b.isBuilt(s.Path):
 		return "built from a source beside it"
 	case s.entry == "" && isBuildScript(s.Path):
@@ -190,6 +192,24 @@ func isBuildScript(p string) bool {
 	default:
 		return strings.Contains(base, ".config.") || strings.HasPrefix(base, ".") || strings.HasSuffix(base, ".gradle.kts")
 	}
+}
+
+// isVariant finds the file of the same name without a folder for one module
+// system: dist/cjs/x.js beside dist/x.js.
+func (b *builder) isVariant(p string) bool {
+	parts := strings.Split(p, "/")
+	for i, part := range parts[:len(parts)-1] {
+		if part == "cjs" || part == "umd" || part == "commonjs" || part == "es5" {
+			for _, instead := range []string{"", "esm/", "es/"} {
+				if b.byPath[strings.TrimPrefix(strings.Join(parts[:i], "/")+"/", "/")+instead+strings.Join(parts[i+1:], "/")] != nil {
+					return true
+				}
+			}
+		}
+	}
+	ext := path.Ext(p)
+	stem := strings.TrimSuffix(p, ext)
+	return (ext == ".cjs" || ext == ".cts") && (b.byPath[stem+".js"] != nil || b.byPath[stem+".mjs"] != nil || b.byPath[stem+".ts"] != nil)
 }
 
 // isBuilt finds the TypeScript that a script was compiled from: the end of its
@@ -340,7 +360,7 @@ func (s *source) demote(b *builder) {
 	if stemOf(s.Path) == "version" && s.entry == "" {
 		s.Score -= 30
 	}
-	if isWording(s.Path) {
+	if isWording(s.Path) || isSetAside(s.Path) && s.entry == "" {
 		s.Score -= 60
 	}
 	if b.isOlder(s.Path) {

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	symbolBytes  = 1 << 20   // of all files that are parsed
-	perPackage   = 384 << 10 // of one package
+	symbolBytes  = 768 << 10 // of all files that are parsed
+	perPackage   = 256 << 10 // of one package
 	mostSymbols  = 60        // kept of one file or package
 	apiLinks     = 30
 	apiOfOneFile = 6
@@ -98,11 +98,11 @@ func (b *builder) takeOutline(x *candidate, o surface.Outline) {
 		x.Symbols = append(x.Symbols, Symbol{Symbol: s.Symbol, URL: b.links.line(file, s.Line)})
 		x.weights = append(x.weights, s.weight)
 	}
-	if x.Note != "" {
+	note := prose.Sentence(o.Doc)
+	if x.Note != "" && (!prose.Is(note) || isNoise(note) || b.golang.of(x.Path) != nil) {
 		return
 	}
 	stem := strings.TrimSuffix(path.Base(x.Path), path.Ext(x.Path))
-	note := prose.Sentence(o.Doc)
 	for _, s := range o.Symbols {
 		if note == "" && s.Kind == surface.Type && strings.EqualFold(s.Name, strings.ReplaceAll(stem, "_", "")) {
 			note = s.Doc
@@ -196,6 +196,9 @@ func isForAPI(s Symbol) bool {
 // isOwnConstructor holds for "Element.Element": the type says as much.
 func isOwnConstructor(name string) bool {
 	last := lastName(name)
+	if last == "constructor" || last == "__init__" || last == "__construct" {
+		return true
+	}
 	owner := strings.TrimRight(strings.TrimSuffix(name, last), ".:#")
 	return owner != "" && lastName(owner) == last
 }
@@ -203,7 +206,7 @@ func isOwnConstructor(name string) bool {
 // isCodeLine tells a comment that holds code, or the end of a sentence.
 func isCodeLine(s string) bool {
 	return strings.HasSuffix(s, ";") || strings.HasSuffix(s, "{") || strings.Contains(s, "=>") || strings.Contains(s, " | ") ||
-		strings.HasPrefix(s, "(") || strings.HasPrefix(s, "export ") || strings.HasPrefix(s, "const ")
+		strings.HasPrefix(s, "(") || strings.HasPrefix(s, "Use ") && strings.Contains(s, " instead") || strings.HasPrefix(s, "export ") || strings.HasPrefix(s, "const ")
 }
 
 func sortByLine(symbols []Symbol) {

@@ -163,7 +163,7 @@ func (b *builder) members() []*candidate {
 	declared := len(b.units[0].members) > 0 && !isBuildTree(b.units[0].about.Ecosystem)
 	for _, u := range b.units[1:] {
 		switch {
-		case u.about.Ecosystem == "go" || isBuildTree(u.about.Ecosystem):
+		case u.about.Ecosystem == "go" || isBuildTree(u.about.Ecosystem) || b.isInner(u):
 		case declared && !matches(b.units[0].members, u.dir) || !declared && (u.about.Private || u.about.Name == ""):
 		default:
 			list = append(list, u)
@@ -178,6 +178,13 @@ func (b *builder) members() []*candidate {
 	}
 	slices.SortFunc(out, byScore)
 	return out
+}
+
+// isInner holds for a part of a package of the same ecosystem and name.
+func (b *builder) isInner(u *unit) bool {
+	return slices.ContainsFunc(b.units[1:], func(outer *unit) bool {
+		return strings.HasPrefix(u.dir, outer.dir+"/") && outer.about.Name == u.about.Name && outer.about.Ecosystem == u.about.Ecosystem
+	})
 }
 
 // isBuildTree holds for the tools whose subfolders are parts of one build, not
