@@ -193,7 +193,7 @@ func (c onceThere) Err() error {
 
 func TestCancelBetweenFiles(t *testing.T) {
 	empty := filepath.Join(t.TempDir(), "garden") // whose files take no reading, which heeds the context by itself
-	if err := os.Mkdir(empty, 0o755); err != nil {
+	if err := errors.Join(os.Mkdir(empty, 0o755), os.WriteFile(filepath.Join(empty, "a.txt"), nil, 0o644)); err != nil {
 		t.Fatal(err)
 	}
 	for what, dir := range map[string]string{"sources": repository(t, nil), "no sources": empty} {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
@@ -110,8 +111,23 @@ func (g *generation) scan(ctx context.Context, t *actors.TaskContext) (err error
 		t.Log(messages.LogInfo, fmt.Sprintf("left out, %s: %s, %s, first %s",
 			left.Reason, count(left.Files, "file"), count(left.Folders, "folder"), left.First))
 	}
+	if len(g.repo.Files) == 0 {
+		return nothing(g.repo)
+	}
 	t.Summarize("gathered " + count(len(g.repo.Files), "file") + at(g.repo.Origin))
 	return nil
+}
+
+// nothing says why there is no file to write about.
+func nothing(repo *scan.Repository) error {
+	var why []string
+	for _, left := range repo.Left {
+		why = append(why, fmt.Sprintf("%s: %s", left.Reason, left.First))
+	}
+	if len(why) == 0 {
+		return invalid("the repository is empty; name a folder that holds text files")
+	}
+	return invalid("the repository holds no text file that may be read (%s)", strings.Join(why, ", "))
 }
 
 func at(o scan.Origin) string {

@@ -21,7 +21,7 @@ func Tidy(s string) string {
 
 // Is tells a sentence about something from labels, lead-ins and markers.
 func Is(s string) bool {
-	if utf8.RuneCountInString(s) < proseRunes || strings.HasSuffix(s, ":") {
+	if length(s) < proseRunes || strings.HasSuffix(s, ":") {
 		return false
 	}
 	s = strings.TrimLeft(s, "/#*; ")
@@ -40,6 +40,18 @@ func Is(s string) bool {
 		}
 	}
 	return 2*letters > len([]rune(s)) && (words >= 4 || !isLatin(s))
+}
+
+// length counts characters; one that is a syllable or a word counts for two.
+func length(s string) int {
+	n := 0
+	for _, r := range s {
+		n++
+		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul) {
+			n++
+		}
+	}
+	return n
 }
 
 // isLatin tells scripts that put spaces between words from those that do not.

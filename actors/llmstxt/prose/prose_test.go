@@ -25,3 +25,17 @@ func TestSentence(t *testing.T) {
 		}
 	}
 }
+
+func TestIsHeedsTheScript(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Grows things in rows and beds.": true,
+		"Grows things.":                  false,
+		"庭で植物を育てるためのツールです。":              true,
+		"一个用来种植花园的小工具库。":                 true,
+		"安装": false,
+	} {
+		if prose.Is(text) != want {
+			t.Errorf("%q is prose: %v", text, !want)
+		}
+	}
+}

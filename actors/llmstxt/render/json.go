@@ -148,7 +148,7 @@ func documentLinks(s rank.Section, line func(string) string) []Link {
 			continue
 		}
 		l := shown[0]
-		link := Link{Title: l.title, URL: l.url, Note: l.note, Path: l.path, Score: l.score, Reasons: []string{}, Symbols: []Symbol{}}
+		link := Link{Title: l.title, URL: l.url, Note: l.note, Path: line(l.path), Score: l.score, Reasons: []string{}, Symbols: []Symbol{}}
 		for _, reason := range from.Reasons {
 			link.Reasons = append(link.Reasons, line(reason))
 		}
