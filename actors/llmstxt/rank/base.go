@@ -60,7 +60,8 @@ func moduleHome(module string) (repository, dir string) {
 		return "github.com/golang/" + parts[2], path.Join(parts[3:]...)
 	case host == "gopkg.in":
 		return gopkgHome(parts[1:])
-	case (host == "github.com" || host == "gitlab.com" || host == "bitbucket.org" || host == "codeberg.org") && len(parts) > 2:
+	case (host == "github.com" || host == "gitlab.com" || host == "bitbucket.org" || host == "codeberg.org") &&
+		len(parts) > 2:
 		return strings.Join(parts[:3], "/"), path.Join(parts[3:]...)
 	}
 	return "", ""
@@ -81,7 +82,8 @@ func (b *builder) manifestLinker(l linker) (linker, bool) {
 	for _, u := range []*unit{b.units[0], b.root()} {
 		for _, address := range []string{l.origin.Remote, u.about.Repository, u.about.Homepage} {
 			o := scan.ParseOrigin(address, u.about.Commit, "")
-			if o.Remote == "" || address != u.about.Repository && !isForge(o.Host) || strings.Count(o.Owner, "/") > 0 && o.Host == "github.com" {
+			if o.Remote == "" || address != u.about.Repository && !isForge(o.Host) || strings.Count(o.Owner, "/") > 0 &&
+				o.Host == "github.com" {
 				continue
 			}
 			prefix := l.prefix

@@ -20,7 +20,8 @@ const (
 // only of what is listed in the end. progress, which may be nil, hears how many
 // of how many links are written up. The only error is ctx's cause: a file that
 // can no longer be read is passed over.
-func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Options, progress func(done, total int)) (*Index, error) {
+func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Options, progress func(done,
+	total int)) (*Index, error) {
 	b := newBuilder(ctx, files, repo, options)
 	b.survey()
 	index := &Index{Origin: repo.Origin, Title: b.title(), Facts: b.facts()}
@@ -104,7 +105,8 @@ func (b *builder) findReadme() string {
 		if !isReadme(f.Path) || f.Size == 0 || f.Place == scan.Test || f.Place == scan.Generated {
 			continue
 		}
-		if best == "" || compareBy(readmeRank)(f.Path, best) < 0 && depth(f.Path) <= depth(best) || depth(f.Path) < depth(best) {
+		if best == "" || compareBy(readmeRank)(f.Path, best) < 0 && depth(f.Path) <= depth(best) ||
+			depth(f.Path) < depth(best) {
 			best = f.Path
 		}
 	}
@@ -115,7 +117,8 @@ func (b *builder) findReadme() string {
 		return "" // that of one package among several
 	}
 	for i := range b.repo.Files {
-		if f := &b.repo.Files[i]; f.Path != best && isReadme(f.Path) && depth(f.Path) == depth(best) && path.Dir(f.Path) != path.Dir(best) {
+		if f := &b.repo.Files[i]; f.Path != best && isReadme(f.Path) && depth(f.Path) == depth(best) &&
+			path.Dir(f.Path) != path.Dir(best) {
 			return ""
 		}
 	}
@@ -131,8 +134,8 @@ func isReadme(p string) bool {
 
 // readmeRank prefers the plain name to a translation, and Markdown to others.
 func readmeRank(p string) int {
-	for i, name := range []string{"readme.md", "readme.markdown", "readme.mdx", "readme.rst", "readme.adoc", "readme.asciidoc",
-		"readme.org", "readme.textile", "readme.rdoc", "readme", "readme.txt"} {
+	for i, name := range []string{"readme.md", "readme.markdown", "readme.mdx", "readme.rst", "readme.adoc",
+		"readme.asciidoc", "readme.org", "readme.textile", "readme.rdoc", "readme", "readme.txt"} {
 		if strings.ToLower(path.Base(p)) == name {
 			return i
 		}

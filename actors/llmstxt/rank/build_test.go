@@ -189,7 +189,8 @@ Optional: CONTRIBUTING.md SECURITY.md
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	passed := fmt.Sprint(index.Passed)
-	for _, want := range []string{"{GOVERNANCE.md about the people", "{x/q.md the same text as x/copy.md}", "{README_fr.md a translation}",
+	for _, want := range []string{"{GOVERNANCE.md about the people", "{x/q.md the same text as x/copy.md}",
+		"{README_fr.md a translation}",
 		"{lib/third/LICENSE one licence is enough}"} {
 		if !strings.Contains(passed, want) {
 			t.Errorf("%s is not among %s", want, passed)
@@ -208,7 +209,8 @@ func TestCaps(t *testing.T) {
 	if got := outline(index); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if len(index.Passed) == 0 || index.Passed[0] != (rank.Passed{Path: "docs/4.md", Reason: "Docs is full: 4 others rank higher"}) {
+	if len(index.Passed) == 0 || index.Passed[0] != (rank.Passed{Path: "docs/4.md",
+		Reason: "Docs is full: 4 others rank higher"}) {
 		t.Errorf("passed %v", index.Passed)
 	}
 }
@@ -247,14 +249,17 @@ Without a heading, but of some length.
 func TestSummaryIsWhatSaysMost(t *testing.T) {
 	const goMod = "-- go.mod --\nmodule m.org/x\n"
 	tests := []struct{ archive, summary, from string }{
-		{"-- README.md --\n# x\n\nX is a library for reading things.\n-- x.go --\n// Package x is one thing.\npackage x\n", "X is a library for reading things.", "README.md"},
+		{"-- README.md --\n# x\n\nX is a library for reading things.\n-- x.go --\n// Package x is one thing.\npackage x\n",
+			"X is a library for reading things.", "README.md"},
 		{"-- README.md --\n# x\n\nPlease install it with your package manager first.\n-- package.json --\n" +
-			`{"name":"x","description":"A parser of dates for people","version":1}` + "\n", "A parser of dates for people", "package.json"},
+			`{"name":"x","description":"A parser of dates for people","version":1}` + "\n", "A parser of dates for people",
+			"package.json"},
 		{"-- README.md --\n# x\n\nThanks to all who sponsor our work!\n\n## About\n\nX parses dates as people write them.\n", "X parses dates as people write them.", "README.md"},
 		{"-- README.md --\n# x\n\n<p align=\"center\">A small web framework for Lua</p>\n\nFollow the steps that are listed below.\n", "A small web framework for Lua", "README.md"},
 		{"-- README.md --\n# x\n\nX is a queue. See the wiki for how to install it.\n", "X is a queue.", "README.md"},
 		{goMod + "-- x.go --\n// Package x is one thing. And more.\npackage x\n", "Package x is one thing.", "x.go"},
-		{goMod + "-- cmd/x/main.go --\n// X is a command.\npackage main\n-- cmd/y/main.go --\n// Y too.\npackage main\n", "X is a command.", "cmd/x/main.go"},
+		{goMod + "-- cmd/x/main.go --\n// X is a command.\npackage main\n-- cmd/y/main.go --\n// Y too.\npackage main\n",
+			"X is a command.", "cmd/x/main.go"},
 		{"-- cmd/y/main.go --\n// Y is the only command.\npackage main\n", "Y is the only command.", "cmd/y/main.go"},
 		{"-- pyproject.toml --\n[project]\nname = \"x\"\n-- src/x/__init__.py --\n\"\"\"Reads and writes the tables of old ledgers.\"\"\"\n", "Reads and writes the tables of old ledgers.", "src/x/__init__.py"},
 		{"-- README.md --\n# 名前\n\nこれは表を読み書きするためのライブラリです。もっと詳しく。\n", "これは表を読み書きするためのライブラリです。もっと詳しく。", "README.md"},
@@ -272,7 +277,8 @@ func TestSummaryIsWhatSaysMost(t *testing.T) {
 }
 
 func TestBuildHeedsItsContext(t *testing.T) {
-	root, repo := unpack(t, "-- docs/a.md --\n# A\n\nSays this much of it.\n-- docs/b.md --\n# B\n\nSays that much of it.\n")
+	root, repo := unpack(t,
+		"-- docs/a.md --\n# A\n\nSays this much of it.\n-- docs/b.md --\n# B\n\nSays that much of it.\n")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("enough")
 	heard := 0
@@ -286,12 +292,14 @@ func TestBuildHeedsItsContext(t *testing.T) {
 }
 
 func TestBuildAfterFilesAreGone(t *testing.T) {
-	root, repo := unpack(t, "-- docs/a.md --\n# A\n\nSays something of some length.\n-- docs/b.md --\n# B\n\nSays more of it than that.\n")
+	root, repo := unpack(t,
+		"-- docs/a.md --\n# A\n\nSays something of some length.\n-- docs/b.md --\n# B\n\nSays more of it than that.\n")
 	if err := root.Remove("docs/a.md"); err != nil {
 		t.Fatal(err)
 	}
 	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Options{}, nil)
-	if err != nil || outline(index) != "Docs: docs/b.md\n" || len(index.Passed) != 1 || index.Passed[0].Reason != "cannot be read" {
+	if err != nil || outline(index) != "Docs: docs/b.md\n" || len(index.Passed) != 1 ||
+		index.Passed[0].Reason != "cannot be read" {
 		t.Errorf("got %v, %+v", err, index)
 	}
 }

@@ -22,7 +22,8 @@ func (c *candidate) add(points int, reason string) {
 
 // byScore orders the best first; what scores the same goes by depth and name.
 func byScore(x, y *candidate) int {
-	return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(depth(x.Path), depth(y.Path)), strings.Compare(x.Path, y.Path))
+	return cmp.Or(cmp.Compare(y.Score, x.Score), cmp.Compare(depth(x.Path), depth(y.Path)), strings.Compare(x.Path,
+		y.Path))
 }
 
 // compareBy orders paths by rank, then by depth, then by name.

@@ -55,7 +55,8 @@ func (b *builder) isLively(dir string) bool {
 		if f.Place != scan.Product || !strings.HasPrefix(f.Path, dir+"/") || isReadme(f.Path) {
 			continue
 		}
-		if f.Kind == scan.Source && !b.mix.isMinor(f.Language) && !b.isForeign(f) || f.Kind == scan.Document && isPage(f.Path) {
+		if f.Kind == scan.Source && !b.mix.isMinor(f.Language) && !b.isForeign(f) || f.Kind == scan.Document &&
+			isPage(f.Path) {
 			return true
 		}
 	}
@@ -73,7 +74,8 @@ func (b *builder) isTranslation(p string) bool {
 			return true
 		}
 	}
-	if i := strings.LastIndexByte(stem, '-'); i > 3 && b.byPath[stem[:i-3]+ext] != nil && (stem[i-3] == '.' || stem[i-3] == '_') {
+	if i := strings.LastIndexByte(stem, '-'); i > 3 && b.byPath[stem[:i-3]+ext] != nil && (stem[i-3] == '.' ||
+		stem[i-3] == '_') {
 		return true
 	}
 	return false
@@ -100,8 +102,9 @@ func formal(d *document) (section, reason string) {
 		{Optional, "what changed", "changelog,changes,change log,history,news,releases,release notes,what's new"},
 		{Optional, "how to upgrade", "upgrading,upgrade,migration,migrating,upgrade guide,migration guide"},
 		{Optional, "how to report holes", "security,security policy"},
-		{"", "about the people, not the product", "authors,contributors,maintainers,credits,thanks,sponsors,backers,governance," +
-			"code of conduct,conduct,user contract,patents,notice,project charter,committers,owners,support,funding"},
+		{"", "about the people, not the product",
+			"authors,contributors,maintainers,credits,thanks,sponsors,backers,governance," +
+				"code of conduct,conduct,user contract,patents,notice,project charter,committers,owners,support,funding"},
 		{"", "about the project's own work", "todo,roadmap,style guide,release checklist,releasing,issue template," +
 			"pull request template,translations,testing,benchmarks,install issues"},
 		{"", "about those who use it", "users,who uses,adopters,projects using,showcase,ecosystem,links,awesome"},
@@ -124,7 +127,8 @@ func versions(headings []string) int {
 		h = strings.TrimLeft(strings.ToLower(h), "[v ")
 		h = strings.TrimPrefix(h, "version ")
 		major, rest, ok := strings.Cut(h, ".")
-		if ok && len(major) < 5 && strings.Trim(major, "0123456789") == "" && major != "" && rest != "" && unicode.IsDigit(rune(rest[0])) {
+		if ok && len(major) < 5 && strings.Trim(major, "0123456789") == "" && major != "" && rest != "" &&
+			unicode.IsDigit(rune(rest[0])) {
 			n++
 		}
 	}
@@ -141,13 +145,16 @@ func byTitle(d *document) (section, reason string) {
 	title := strings.ToLower(d.title)
 	for _, s := range []struct{ section, words string }{
 		{secDocs, "getting started,get started,quick start,quickstart,installation,installing,introduction,overview"},
-		{secTutorials, "tutorial,walkthrough,how to,howto,how-to,cookbook,recipes,step by step,your first,lesson,exercise,workshop"},
+		{secTutorials,
+			"tutorial,walkthrough,how to,howto,how-to,cookbook,recipes,step by step,your first,lesson,exercise,workshop"},
 		{secConfiguration, "configuration,configuring,config,configure,settings,environment variables,command line options," +
 			"command-line options,options"},
-		{secOperations, "deployment,deploying,deploy,docker,kubernetes,production,monitoring,operations,operating,troubleshooting," +
-			"troubleshoot,scaling,backup,hosting,observability,metrics,high availability,runbook,debugging"},
-		{secConcepts, "architecture,concept,core concepts,internals,design,how it works,faq,frequently asked questions,glossary," +
-			"philosophy,rationale,principles,theory,background,specification,protocol,lifecycle,life cycle,data model"},
+		{secOperations,
+			"deployment,deploying,deploy,docker,kubernetes,production,monitoring,operations,operating,troubleshooting," +
+				"troubleshoot,scaling,backup,hosting,observability,metrics,high availability,runbook,debugging"},
+		{secConcepts,
+			"architecture,concept,core concepts,internals,design,how it works,faq,frequently asked questions,glossary," +
+				"philosophy,rationale,principles,theory,background,specification,protocol,lifecycle,life cycle,data model"},
 		{secAPI, "api,reference,api reference"},
 	} {
 		for w := range strings.SplitSeq(s.words, ",") {
@@ -167,8 +174,8 @@ func byShape(d *document) (section, reason string) {
 			names++
 		}
 		switch strings.ToLower(strings.TrimSuffix(h, ":")) {
-		case "parameters", "return value", "return values", "returns", "arguments", "synopsis", "signature", "template parameters",
-			"exceptions", "return type":
+		case "parameters", "return value", "return values", "returns", "arguments", "synopsis", "signature",
+			"template parameters", "exceptions", "return type":
 			parts++
 		}
 	}
@@ -193,11 +200,13 @@ func isSignature(h string) bool {
 	if i := strings.IndexByte(h, '('); i > 0 && strings.HasSuffix(h, ")") && isIdent(rune(h[i-1])) {
 		return true
 	}
-	return !more && strings.Contains(first, "::") || !more && strings.Count(first, ".") == 1 && !strings.HasSuffix(first, ".") && isCode(first)
+	return !more && strings.Contains(first, "::") || !more && strings.Count(first, ".") == 1 &&
+		!strings.HasSuffix(first, ".") && isCode(first)
 }
 
 func isCode(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return !isIdent(r) && r != '.' && r != '#' }) < 0 && unicode.IsLetter(rune(s[0]))
+	return strings.IndexFunc(s, func(r rune) bool { return !isIdent(r) && r != '.' && r != '#' }) < 0 &&
+		unicode.IsLetter(rune(s[0]))
 }
 
 // byHeadings lets two or more lower headings of one sort decide.

@@ -9,15 +9,20 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
+// mostObjects are the YAML files that are looked into.
+const mostObjects = 200
+
 // configuration lists what builds and configures the product, and what deploys
 // it, near the root.
 func (b *builder) configuration(c choice) {
+	objects := mostObjects
 	for i := range b.repo.Files {
 		f := &b.repo.Files[i]
-		if f.Place != scan.Product || f.Size == 0 || depth(f.Path) > 3 || f.Kind == scan.Document || f.Kind == scan.Source && !manifest.Known(f.Path) {
+		if f.Place != scan.Product || f.Size == 0 || depth(f.Path) > 3 || f.Kind == scan.Document ||
+			f.Kind == scan.Source && !manifest.Known(f.Path) {
 			continue
 		}
-		section, points, reason := b.configOf(f)
+		section, points, reason := b.configOf(f, &objects)
 		if section == "" {
 			if f.Kind == scan.Config && depth(f.Path) == 0 {
 				b.passed.add(f.Path, 5, "configures tools, not the product")
@@ -34,7 +39,7 @@ func (b *builder) configuration(c choice) {
 	}
 }
 
-func (b *builder) configOf(f *scan.File) (section string, points int, reason string) {
+func (b *builder) configOf(f *scan.File, objects *int) (section string, points int, reason string) {
 	name := strings.ToLower(path.Base(f.Path))
 	stem := strings.TrimSuffix(name, path.Ext(name))
 	switch {
@@ -43,10 +48,13 @@ func (b *builder) configOf(f *scan.File) (section string, points int, reason str
 			return "", 0, ""
 		}
 		return secConfiguration, 40, "manifest of the root"
-	case depth(f.Path) == 0 && (name == "makefile" || name == "justfile" || name == "taskfile.yml" || name == "gnumakefile"):
+	case depth(f.Path) == 0 && (name == "makefile" || name == "justfile" || name == "taskfile.yml" ||
+		name == "gnumakefile"):
 		return secConfiguration, 30, "build targets of the root"
-	case depth(f.Path) > 1 && !b.named.path(f.Path) && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name, ".yml"):
-	case strings.HasPrefix(name, "dockerfile") || strings.HasPrefix(name, "docker-compose") || name == "compose.yaml" || name == "compose.yml" ||
+	case depth(f.Path) > 1 && !b.named.path(f.Path) && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name,
+		".yml"):
+	case strings.HasPrefix(name, "dockerfile") || strings.HasPrefix(name, "docker-compose") || name == "compose.yaml" ||
+		name == "compose.yml" ||
 		name == "containerfile" || name == "procfile" || name == "chart.yaml":
 		return secOperations, 30, "says how it is run"
 	case strings.Contains(stem, "example") || strings.Contains(stem, "sample") || strings.HasPrefix(stem, "default") ||
@@ -54,7 +62,11 @@ func (b *builder) configOf(f *scan.File) (section string, points int, reason str
 		if f.Kind == scan.Config {
 			return secConfiguration, 40, "configuration to start from"
 		}
-	case (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")) && !strings.HasPrefix(name, ".") && f.Size < 64<<10:
+	case (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")) && !strings.HasPrefix(name, ".") &&
+		f.Size < 64<<10:
+		if *objects--; *objects < 0 {
+			return "", 0, ""
+		}
 		if text := b.head(f.Path, 512); strings.Contains(text, "apiVersion:") && strings.Contains(text, "kind:") {
 			return secOperations, 10, "a Kubernetes object"
 		}

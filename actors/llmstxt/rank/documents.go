@@ -253,7 +253,8 @@ func hasWords(text, words string) bool {
 		if !isIdent(rune(byteAt(text, i-1))) {
 			end := i + len(words)
 			rest := text[end:]
-			if n := strings.IndexFunc(rest, func(r rune) bool { return !isIdent(r) }); len(rest) == 0 || n >= 0 && n <= 2 || n < 0 && len(rest) <= 2 {
+			if n := strings.IndexFunc(rest, func(r rune) bool { return !isIdent(r) }); len(rest) == 0 || n >= 0 && n <= 2 ||
+				n < 0 && len(rest) <= 2 {
 				return true
 			}
 		}

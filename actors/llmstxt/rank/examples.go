@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -11,13 +12,17 @@ import (
 // sampleBytes is the most that a program has that shows rather than does.
 const sampleBytes = 12 << 10
 
+// mostExamples are held against the README.
+const mostExamples = 300
+
 // examples lists one entrance for each example: its README, else its main file,
 // else its first.
 func (b *builder) examples() []*candidate {
 	chosen := make(map[string]string)
 	for i := range b.repo.Files {
 		f := &b.repo.Files[i]
-		if f.Place != scan.Example || f.Size == 0 || !isPage(f.Path) && f.Kind != scan.Source || licenceName(path.Base(f.Path)) ||
+		if f.Place != scan.Example || f.Size == 0 || !isPage(f.Path) && f.Kind != scan.Source ||
+			licenceName(path.Base(f.Path)) ||
 			isBuildScript(f.Path) || stemOf(f.Path) == "package-info" {
 			continue
 		}
@@ -30,12 +35,14 @@ func (b *builder) examples() []*candidate {
 		}
 	}
 	for _, p := range b.golang.packages {
-		if b.isSample(p) && p.place == scan.Product {
+		if p.sample && p.place == scan.Product {
 			chosen[p.dir] = p.files[0]
 		}
 	}
+	dirs := slices.SortedFunc(maps.Keys(chosen), compareBy(func(string) int { return 0 }))
 	var list []*candidate
-	for dir, p := range chosen {
+	for _, dir := range dirs[:min(len(dirs), mostExamples)] {
+		p := chosen[dir]
 		c := &candidate{Link: Link{Path: p, Title: dir}}
 		c.add(300-6*depth(dir), "an example")
 		b.named.credit(c)
@@ -54,7 +61,7 @@ func (b *builder) examples() []*candidate {
 
 // isSample tells a program that shows how the module is used from one that the
 // module is there for: small, without a comment of its own and without flags.
-func (b *builder) isSample(p *goPackage) bool {
+func (b *builder) isSample(p *goPackage, tree goTree) bool {
 	if !p.isCommand() || p.isHidden() || p.dir == "." || p.bytes > sampleBytes || p.aside() == 0 {
 		return false
 	}
@@ -64,16 +71,14 @@ func (b *builder) isSample(p *goPackage) bool {
 			if imported == "flag" || strings.HasSuffix(imported, "/cobra") || strings.HasSuffix(imported, "/pflag") {
 				return false
 			}
-			uses = uses || b.golang.imports(imported)
+			uses = uses || tree.libraries[imported]
 		}
 	}
+	if !uses {
+		return false
+	}
 	_, note := b.packageDoc(p)
-	return uses && note == ""
-}
-
-// imports tells whether the path is that of a package of the tree.
-func (t goTree) imports(importPath string) bool {
-	return slices.ContainsFunc(t.packages, func(p *goPackage) bool { return p.importer == importPath && !p.isCommand() })
+	return note == ""
 }
 
 // exampleDir is the folder directly below the examples, or the file itself

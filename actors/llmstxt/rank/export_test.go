@@ -1,6 +1,9 @@
 package rank
 
-import "github.com/seed889630bf/lastword/actors/llmstxt/prose"
+import (
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+)
 
 // Purpose is the summary that a README alone gives.
 func Purpose(path, text string) (title, summary string) {
@@ -14,6 +17,22 @@ func Purpose(path, text string) (title, summary string) {
 	return p.title, ""
 }
 
-// Sentence, Note and Licence are what notes and facts are made by.
+// Read gives the headings that a quick look finds, after all that is read of a
+// file on the way to its rank.
+func Read(path, text string) []string {
+	specs(scan.Language(path), text)
+	mentionsIn(text).path(path)
+	declarations(text)
+	f := featuresOf(path, text)
+	d := &document{features: f}
+	d.Path = path
+	byTitle(d)
+	byShape(d)
+	byHeadings(d)
+	formal(d)
+	return f.headings
+}
+
+// Note and Licence are what notes and facts are made by.
 func Note(path, text string) string { return sourceNote(path, text) }
 func Licence(text string) string    { return licenceOf(text) }

@@ -86,7 +86,8 @@ func (r *featureReader) inFence(t string) bool {
 		mark = t[:3]
 	case r.adoc && strings.HasPrefix(t, "----"):
 		mark = "----"
-	case r.org && (strings.HasPrefix(strings.ToLower(t), "#+begin_src") || strings.HasPrefix(strings.ToLower(t), "#+end_src")):
+	case r.org && (strings.HasPrefix(strings.ToLower(t), "#+begin_src") || strings.HasPrefix(strings.ToLower(t),
+		"#+end_src")):
 		mark = "#+"
 	}
 	switch {
@@ -114,7 +115,8 @@ func (r *featureReader) heading(t, next string) bool {
 		}
 	case r.adoc && strings.HasPrefix(t, "="), r.org && strings.HasPrefix(t, "*"):
 		text = strings.TrimSpace(strings.TrimLeft(t, "=*"))
-	case isRule(next) && len(strings.TrimSpace(next))+3 >= len(t) && next != "" && next[0] != ' ' && t[0] != '|' && t[0] != '+':
+	case isRule(next) && len(strings.TrimSpace(next))+3 >= len(t) && next != "" && next[0] != ' ' && t[0] != '|' &&
+		t[0] != '+':
 		text = t
 	default:
 		return false
@@ -135,8 +137,8 @@ func (r *featureReader) directive(t string) {
 	name, _, _ := strings.Cut(strings.TrimPrefix(t, ".. "), "::")
 	name = name[strings.LastIndexByte(name, ':')+1:]
 	switch name {
-	case "function", "method", "class", "type", "macro", "member", "data", "attribute", "doxygenfunction", "doxygenclass",
-		"exception", "struct", "enum", "enumerator", "cmacro", "staticmethod":
+	case "function", "method", "class", "type", "macro", "member", "data", "attribute", "doxygenfunction",
+		"doxygenclass", "exception", "struct", "enum", "enumerator", "cmacro", "staticmethod":
 		r.f.declared++
 	case "code-block", "code", "sourcecode", "literalinclude":
 		r.f.fences++

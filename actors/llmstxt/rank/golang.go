@@ -11,7 +11,8 @@ import (
 
 // goTree is the Go side of a repository: its packages by folder.
 type goTree struct {
-	packages []*goPackage // sorted by folder
+	packages  []*goPackage    // sorted by folder
+	libraries map[string]bool // import paths of those that are no commands
 }
 
 type goPackage struct {
@@ -23,6 +24,7 @@ type goPackage struct {
 	bytes    int64 // of this folder and those below
 	fanIn    int   // packages of the repository that import it
 	place    scan.Place
+	sample   bool // shows how the module is used
 }
 
 func (b *builder) findGo() goTree {
@@ -49,9 +51,13 @@ func (b *builder) findGo() goTree {
 	b.addLongComments(dirs)
 	b.countImporters(dirs)
 	b.sumBytes(dirs)
-	var tree goTree
+	tree := goTree{libraries: make(map[string]bool)}
 	for _, p := range dirs {
 		tree.packages = append(tree.packages, p)
+		tree.libraries[p.importer] = !p.isCommand()
+	}
+	for _, p := range dirs {
+		p.sample = b.isSample(p, tree)
 	}
 	slices.SortFunc(tree.packages, func(x, y *goPackage) int { return strings.Compare(x.dir, y.dir) })
 	return tree

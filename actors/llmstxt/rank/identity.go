@@ -34,9 +34,9 @@ func (b *builder) title() string {
 // isNoName tells headings that every README may have.
 func isNoName(title string) bool {
 	switch strings.ToLower(strings.TrimRight(title, " :!?.")) {
-	case "", "readme", "read me", "introduction", "overview", "table of contents", "contents", "installation", "install", "about",
-		"usage", "getting started", "features", "description", "what is this", "synopsis", "quick start", "quickstart", "name",
-		"title", "documentation", "license", "summary":
+	case "", "readme", "read me", "introduction", "overview", "table of contents", "contents", "installation", "install",
+		"about", "usage", "getting started", "features", "description", "what is this", "synopsis", "quick start",
+		"quickstart", "name", "title", "documentation", "license", "summary":
 		return true
 	}
 	return false
@@ -107,7 +107,8 @@ func quoted(list []string, most int) string {
 func scripts(m manifest.Manifest) string {
 	var parts []string
 	seen := make(map[string]bool)
-	for _, want := range []string{"install", "build", "compile", "test", "lint", "typecheck", "start", "dev", "serve", "docs"} {
+	for _, want := range []string{"install", "build", "compile", "test", "lint", "typecheck", "start", "dev", "serve",
+		"docs"} {
 		for _, s := range m.Scripts {
 			if s.Name == want && !seen[s.Name] && utf8.RuneCountInString(s.Command) <= 120 && !strings.Contains(s.Command, "`") {
 				seen[s.Name] = true
@@ -133,10 +134,11 @@ func (b *builder) installCommand(m manifest.Manifest) string {
 		if utf8.RuneCountInString(code) > 100 || !strings.Contains(code, name) {
 			continue
 		}
-		for _, start := range []string{"npm i", "npm add", "pnpm add", "yarn add", "bun add", "pip install", "python -m pip install", "uv add",
-			"go get ", "go install ", "cargo add ", "cargo install ", "gem install ", "bundle add ", "composer require ", "dotnet add ",
-			"brew install ", "npx ", "deno add ", "jsr add ", "opam install ", "cabal install ", "dart pub add ", "flutter pub add ",
-			"poetry add ", "pipx install ", "conda install ", "uv tool install "} {
+		for _, start := range []string{"npm i", "npm add", "pnpm add", "yarn add", "bun add", "pip install",
+			"python -m pip install", "uv add", "go get ", "go install ", "cargo add ", "cargo install ", "gem install ",
+			"bundle add ", "composer require ", "dotnet add ", "brew install ", "npx ", "deno add ", "jsr add ",
+			"opam install ", "cabal install ", "dart pub add ", "flutter pub add ", "poetry add ", "pipx install ",
+			"conda install ", "uv tool install "} {
 			if strings.HasPrefix(code, start) {
 				return "`" + code + "`"
 			}

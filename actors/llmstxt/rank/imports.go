@@ -129,7 +129,8 @@ func rubySpecs(line string) []string {
 // dottedSpecs reads "import a.b.C;", "use A\B;", "alias A.B".
 func dottedSpecs(language, line string) []string {
 	word, rest, ok := strings.Cut(line, " ")
-	if !ok || word != "import" && word != "use" && word != "alias" && word != "open" && word != "require" && word != "using" {
+	if !ok || word != "import" && word != "use" && word != "alias" && word != "open" && word != "require" &&
+		word != "using" {
 		return nil
 	}
 	rest = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(rest), "static "), "qualified ")
@@ -214,7 +215,8 @@ func (r resolver) find(from *source, spec string) *source {
 		var best *source
 		for _, s := range r.byStem[path.Base(want)] {
 			for _, p := range importPaths(s.Path) {
-				if strings.Contains(want, "/") && strings.HasSuffix("/"+p, "/"+want) && (best == nil || len(s.Path) < len(best.Path)) {
+				if strings.Contains(want, "/") && strings.HasSuffix("/"+p, "/"+want) && (best == nil ||
+					len(s.Path) < len(best.Path)) {
 					best = s
 				}
 			}
@@ -228,8 +230,8 @@ func (r resolver) find(from *source, spec string) *source {
 
 func isSourceExt(ext string) bool {
 	switch ext {
-	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte", ".h", ".hpp", ".hh", ".c", ".cc", ".cpp",
-		".rb", ".py", ".dart", ".zig", ".php":
+	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte", ".h", ".hpp", ".hh", ".c",
+		".cc", ".cpp", ".rb", ".py", ".dart", ".zig", ".php":
 		return true
 	}
 	return false

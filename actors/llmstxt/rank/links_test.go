@@ -13,14 +13,21 @@ func TestLinksArePinnedToTheCommit(t *testing.T) {
 	const commit = "0123456789abcdef0123456789abcdef01234567"
 	const tail = commit + "/docs/a%20b.md"
 	for remote, want := range map[string][2]string{
-		"git@github.com:o/r.git":                {"https://github.com/o/r/blob/" + tail, "https://raw.githubusercontent.com/o/r/" + tail},
-		"https://git.example.com/o/r":           {"https://git.example.com/o/r/blob/" + tail, "https://git.example.com/o/r/raw/" + tail},
-		"https://gitlab.com/g/s/r":              {"https://gitlab.com/g/s/r/-/blob/" + tail, "https://gitlab.com/g/s/r/-/raw/" + tail},
-		"https://bitbucket.org/o/r":             {"https://bitbucket.org/o/r/src/" + tail, "https://bitbucket.org/o/r/raw/" + tail},
-		"https://codeberg.org/o/r":              {"https://codeberg.org/o/r/src/commit/" + tail, "https://codeberg.org/o/r/raw/commit/" + tail},
-		"https://git.sr.ht/~o/r":                {"https://git.sr.ht/~o/r/tree/" + commit + "/item/docs/a%20b.md", "https://git.sr.ht/~o/r/blob/" + tail},
-		"https://chromium.googlesource.com/o/r": {"https://chromium.googlesource.com/o/r/+/" + tail, "https://chromium.googlesource.com/o/r/+/" + tail},
-		"/srv/git/r":                            {"docs/a%20b.md", "docs/a%20b.md"},
+		"git@github.com:o/r.git": {"https://github.com/o/r/blob/" + tail,
+			"https://raw.githubusercontent.com/o/r/" + tail},
+		"https://git.example.com/o/r": {"https://git.example.com/o/r/blob/" + tail,
+			"https://git.example.com/o/r/raw/" + tail},
+		"https://gitlab.com/g/s/r": {"https://gitlab.com/g/s/r/-/blob/" + tail,
+			"https://gitlab.com/g/s/r/-/raw/" + tail},
+		"https://bitbucket.org/o/r": {"https://bitbucket.org/o/r/src/" + tail,
+			"https://bitbucket.org/o/r/raw/" + tail},
+		"https://codeberg.org/o/r": {"https://codeberg.org/o/r/src/commit/" + tail,
+			"https://codeberg.org/o/r/raw/commit/" + tail},
+		"https://git.sr.ht/~o/r": {"https://git.sr.ht/~o/r/tree/" + commit + "/item/docs/a%20b.md",
+			"https://git.sr.ht/~o/r/blob/" + tail},
+		"https://chromium.googlesource.com/o/r": {"https://chromium.googlesource.com/o/r/+/" + tail,
+			"https://chromium.googlesource.com/o/r/+/" + tail},
+		"/srv/git/r": {"docs/a%20b.md", "docs/a%20b.md"},
 	} {
 		for i, style := range []string{"blob", "raw"} {
 			index := build(t, "-- docs/a b.md --\n"+page, scan.ParseOrigin(remote, commit, ""), rank.Options{LinkStyle: style})
@@ -37,25 +44,34 @@ func TestLinksWithoutACommit(t *testing.T) {
 	tests := []struct {
 		name, archive, version, base, want string
 	}{
-		{"module and version", "-- go.mod --\nmodule github.com/o/r/v2\n", "v2.1.0", "https://x.example", "https://github.com/o/r/blob/v2.1.0/a.md"},
-		{"module in a folder", "-- go.mod --\nmodule github.com/o/r/sub/dir\n", "v0.1.0", "", "https://github.com/o/r/blob/sub/dir/v0.1.0/sub/dir/a.md"},
-		{"pseudo-version", "-- go.mod --\nmodule github.com/o/r\n", "v0.0.0-20250102030405-0123456789ab", "", "https://github.com/o/r/blob/0123456789ab/a.md"},
-		{"incompatible", "-- go.mod --\nmodule github.com/o/r\n", "v3.0.0+incompatible", "", "https://github.com/o/r/blob/v3.0.0/a.md"},
-		{"golang.org/x", "-- go.mod --\nmodule golang.org/x/mod\n", "v0.3.0", "", "https://github.com/golang/mod/blob/v0.3.0/a.md"},
-		{"gopkg.in", "-- go.mod --\nmodule gopkg.in/yaml.v3\n", "v3.0.1", "", "https://github.com/go-yaml/yaml/blob/v3.0.1/a.md"},
+		{"module and version", "-- go.mod --\nmodule github.com/o/r/v2\n", "v2.1.0", "https://x.example",
+			"https://github.com/o/r/blob/v2.1.0/a.md"},
+		{"module in a folder", "-- go.mod --\nmodule github.com/o/r/sub/dir\n", "v0.1.0", "",
+			"https://github.com/o/r/blob/sub/dir/v0.1.0/sub/dir/a.md"},
+		{"pseudo-version", "-- go.mod --\nmodule github.com/o/r\n", "v0.0.0-20250102030405-0123456789ab", "",
+			"https://github.com/o/r/blob/0123456789ab/a.md"},
+		{"incompatible", "-- go.mod --\nmodule github.com/o/r\n", "v3.0.0+incompatible", "",
+			"https://github.com/o/r/blob/v3.0.0/a.md"},
+		{"golang.org/x", "-- go.mod --\nmodule golang.org/x/mod\n", "v0.3.0", "",
+			"https://github.com/golang/mod/blob/v0.3.0/a.md"},
+		{"gopkg.in", "-- go.mod --\nmodule gopkg.in/yaml.v3\n", "v3.0.1", "",
+			"https://github.com/go-yaml/yaml/blob/v3.0.1/a.md"},
 		{"a host unknown", "-- go.mod --\nmodule go.example.org/r\n", "v1.0.0", "", "a.md"},
 		{"no version", "-- go.mod --\nmodule github.com/o/r\n", "", "https://x.example/r", "https://x.example/r/a.md"},
-		{"manifest", manifest(`{"name":"r","repository":"o/r"}`), "", "https://x.example", "https://github.com/o/r/blob/HEAD/a.md"},
+		{"manifest", manifest(`{"name":"r","repository":"o/r"}`), "", "https://x.example",
+			"https://github.com/o/r/blob/HEAD/a.md"},
 		{"pinned and in a folder", manifest(`{"name":"r","gitHead":"0123456789abcdef0123456789abcdef01234567",
 			"repository":{"url":"git+https://github.com/o/mono.git","directory":"packages/r"}}`), "", "",
 			"https://github.com/o/mono/blob/0123456789abcdef0123456789abcdef01234567/packages/r/a.md"},
-		{"home page on a forge", manifest(`{"name":"r","homepage":"https://gitlab.com/o/r"}`), "", "", "https://gitlab.com/o/r/-/blob/HEAD/a.md"},
+		{"home page on a forge", manifest(`{"name":"r","homepage":"https://gitlab.com/o/r"}`), "", "",
+			"https://gitlab.com/o/r/-/blob/HEAD/a.md"},
 		{"home page elsewhere", manifest(`{"name":"r","homepage":"https://r.example/docs/intro"}`), "", "", "a.md"},
 		{"base", "", "", "https://x.example/r/", "https://x.example/r/a.md"},
 		{"nothing", "", "", "", "a.md"},
 	}
 	for _, test := range tests {
-		index := build(t, test.archive+"-- a.md --\n"+page, scan.Origin{Version: test.version}, rank.Options{BaseURL: test.base})
+		index := build(t, test.archive+"-- a.md --\n"+page, scan.Origin{Version: test.version},
+			rank.Options{BaseURL: test.base})
 		if got := find(index, "a.md").URL; got != test.want {
 			t.Errorf("%s: %s, want %s", test.name, got, test.want)
 		}

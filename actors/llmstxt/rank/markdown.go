@@ -200,9 +200,10 @@ func withoutImports(source string) string {
 // isAside tells the headings below which a README does not say what it is.
 func isAside(heading string) bool {
 	low := strings.ToLower(heading)
-	for _, word := range []string{"install", "table of contents", "contents", "license", "licence", "contribut", "sponsor",
-		"backers", "badge", "status", "acknowledg", "thanks", "changelog", "download", "support", "community", "requirements",
-		"prerequisite", "getting started", "quickstart", "quick start", "usage", "disclaimer", "news", "announcement"} {
+	for _, word := range []string{"install", "table of contents", "contents", "license", "licence", "contribut",
+		"sponsor", "backers", "badge", "status", "acknowledg", "thanks", "changelog", "download", "support", "community",
+		"requirements", "prerequisite", "getting started", "quickstart", "quick start", "usage", "disclaimer", "news",
+		"announcement"} {
 		if strings.Contains(low, word) {
 			return true
 		}

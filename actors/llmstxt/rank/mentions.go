@@ -18,7 +18,10 @@ func mentionsIn(text string) mentions {
 		m.targets[t] = true
 	}
 	for _, code := range codeOf(text) {
-		for w := range strings.FieldsFuncSeq(code, func(r rune) bool { return !isIdent(r) && r != '.' && r != ':' && r != '/' }) {
+		for w := range strings.FieldsFuncSeq(code, func(r rune) bool {
+			return !isIdent(r) && r != '.' && r != ':' &&
+				r != '/'
+		}) {
 			m.words[strings.Trim(w, ".:/")]++
 			for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return !isIdent(r) }) {
 				m.words[part]++

@@ -89,12 +89,13 @@ func comparePackages(x, y *goPackage) int {
 func (b *builder) goCommands() []*candidate {
 	var list []*goPackage
 	for _, p := range b.golang.packages {
-		if p.isCommand() && !p.isInternal() && !p.isHidden() && p.place == scan.Product && !b.isSample(p) {
+		if p.isCommand() && !p.isInternal() && !p.isHidden() && p.place == scan.Product && !p.sample {
 			list = append(list, p)
 		}
 	}
 	slices.SortFunc(list, func(x, y *goPackage) int {
-		return cmp.Or(cmp.Compare(x.aside(), y.aside()), cmp.Compare(depth(x.dir), depth(y.dir)), cmp.Compare(y.bytes, x.bytes),
+		return cmp.Or(cmp.Compare(x.aside(), y.aside()), cmp.Compare(depth(x.dir), depth(y.dir)), cmp.Compare(y.bytes,
+			x.bytes),
 			strings.Compare(x.dir, y.dir))
 	})
 	out := b.packageLinks(list, b.capOf(secCommands), func(p *goPackage) string {

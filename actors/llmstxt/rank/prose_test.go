@@ -11,26 +11,28 @@ import (
 func TestPurposeIsTheFirstRealProse(t *testing.T) {
 	const prose = "Frobs widgets over the network."
 	tests := map[string]string{
-		"plain":          "# Name\n\n" + prose + "\n",
-		"badges":         "# Name\n\n[![ci](https://x/b.svg)](https://x) ![b](b.svg)\n\n" + prose + "\n",
-		"html":           "# Name\n\n<div align=\"center\">\n<img src=\"logo.png\">\n</div>\n\n" + prose + "\n",
-		"comment":        "<!-- a comment that is long enough to be prose -->\n# Name\n\n" + prose + "\n",
-		"badge in line":  "# Name\n\n[![AgentRank](b.svg)](https://x)\n<strong>" + prose + "</strong>\n",
-		"nav row":        "# Name\n\n[Documentation](d) | [Discord community](e) | [Website of it](f)\n\n" + prose + "\n",
-		"contents":       "# Name\n\n- [One thing](#one)\n- [Another](#two)\n\n" + prose + "\n",
-		"install first":  "# Name\n\n## Installation\n\nRun the installer that fits your system.\n\n## About\n\n" + prose + "\n",
-		"quoted":         "# Name\n\n> " + prose + "\n",
-		"alert":          "# Name\n\n> [!WARNING]\n> This is not yet ready to be used.\n\n" + prose + "\n",
-		"code":           "# Name\n\n```\nsome code that is long enough to count\n```\n\n" + prose + "\n",
-		"table":          "# Name\n\n| a long heading of a table | b |\n|---|---|\n| c | d |\n\n" + prose + "\n",
-		"lead-in":        "# Name\n\nHere is what you need to do first:\n\n" + prose + "\n",
-		"short":          "# Name\n\nThat's it!\n\n" + prose + "\n",
-		"only html":      "<h1 align=\"center\">Name</h1>\n<p align=\"center\">" + prose + "</p>\n",
-		"soft break":     "# Name\n\nFrobs widgets\nover the network.\n",
-		"emphasis":       "# Name\n\n**Frobs** [widgets](w) over the *network*.\n",
-		"setext":         "Name\n====\n\n" + prose + "\n",
-		"carriage":       "# Name\r\n\r\n" + prose + "\r\n",
-		"front matter":   "---\ntitle: Name\ndescription: \"" + prose + "\"\n---\n\n# Other\n\nSomething that is quite different.\n",
+		"plain":         "# Name\n\n" + prose + "\n",
+		"badges":        "# Name\n\n[![ci](https://x/b.svg)](https://x) ![b](b.svg)\n\n" + prose + "\n",
+		"html":          "# Name\n\n<div align=\"center\">\n<img src=\"logo.png\">\n</div>\n\n" + prose + "\n",
+		"comment":       "<!-- a comment that is long enough to be prose -->\n# Name\n\n" + prose + "\n",
+		"badge in line": "# Name\n\n[![AgentRank](b.svg)](https://x)\n<strong>" + prose + "</strong>\n",
+		"nav row":       "# Name\n\n[Documentation](d) | [Discord community](e) | [Website of it](f)\n\n" + prose + "\n",
+		"contents":      "# Name\n\n- [One thing](#one)\n- [Another](#two)\n\n" + prose + "\n",
+		"install first": "# Name\n\n## Installation\n\nRun the installer that fits your system.\n\n## About\n\n" + prose +
+			"\n",
+		"quoted":     "# Name\n\n> " + prose + "\n",
+		"alert":      "# Name\n\n> [!WARNING]\n> This is not yet ready to be used.\n\n" + prose + "\n",
+		"code":       "# Name\n\n```\nsome code that is long enough to count\n```\n\n" + prose + "\n",
+		"table":      "# Name\n\n| a long heading of a table | b |\n|---|---|\n| c | d |\n\n" + prose + "\n",
+		"lead-in":    "# Name\n\nHere is what you need to do first:\n\n" + prose + "\n",
+		"short":      "# Name\n\nThat's it!\n\n" + prose + "\n",
+		"only html":  "<h1 align=\"center\">Name</h1>\n<p align=\"center\">" + prose + "</p>\n",
+		"soft break": "# Name\n\nFrobs widgets\nover the network.\n",
+		"emphasis":   "# Name\n\n**Frobs** [widgets](w) over the *network*.\n",
+		"setext":     "Name\n====\n\n" + prose + "\n",
+		"carriage":   "# Name\r\n\r\n" + prose + "\r\n",
+		"front matter": "---\ntitle: Name\ndescription: \"" + prose +
+			"\"\n---\n\n# Other\n\nSomething that is quite different.\n",
 		"byte order":     "\uFEFF# Name\n\n" + prose + "\n",
 		"heading id":     "# Name {#name}\n\n" + prose + "\n",
 		"second heading": "## Name\n\n" + prose + "\n",
@@ -59,9 +61,10 @@ func TestPurposeOfOtherFormats(t *testing.T) {
 func TestSourceNotes(t *testing.T) {
 	const want = "Frobs widgets over the network."
 	for path, text := range map[string]string{
-		"a.py":   "#!/usr/bin/env python\n# Copyright 2020 X\n\n\"\"\"" + want + "\n\nMore.\n\"\"\"\nimport os\n",
-		"b.py":   "# " + want + "\nimport os\n",
-		"a.ts":   "/* Copyright 2020 X, all rights reserved. */\nimport x from 'y'\n\n/**\n * " + want + "\n * @param x y\n */\nexport function f() {}\n",
+		"a.py": "#!/usr/bin/env python\n# Copyright 2020 X\n\n\"\"\"" + want + "\n\nMore.\n\"\"\"\nimport os\n",
+		"b.py": "# " + want + "\nimport os\n",
+		"a.ts": "/* Copyright 2020 X, all rights reserved. */\nimport x from 'y'\n\n/**\n * " + want +
+			"\n * @param x y\n */\nexport function f() {}\n",
 		"b.js":   "'use strict'\n// " + want + "\n",
 		"a.rs":   "//! " + want + "\n//!\n//! More.\nuse std::io;\n",
 		"a.go":   "// Copyright X.\n\n// " + want + "\npackage a\n",
@@ -100,15 +103,21 @@ func TestLicence(t *testing.T) {
 	}
 }
 
-func FuzzPurpose(f *testing.F) {
+// FuzzReading holds every reader of text to one tidy line, whatever the file.
+func FuzzReading(f *testing.F) {
 	f.Add("README.md", "# Name\n\n<p>x</p>\n\n[![b](c)](d) Prose that says something.\n")
 	f.Add("README.mdx", "---\ntitle: x\n---\nimport a\n\n> quoted text of some length\n")
-	f.Add("README.rst", "===\nabc\n===\n\n.. note::\n\n")
+	f.Add("README.rst", "===\nabc\n===\n\n.. note::\n\nA :ref:`role <x>` and ``code`` of some length, and `more")
+	f.Add("README.org", "#+TITLE: x\n* Heading\n#+begin_src\n")
 	f.Add("LICENSE", "MIT")
+	f.Add("a.rb", "# A comment of some length\nrequire 'x'\nautoload :X, 'y'")
+	f.Add("a.rs", "use crate::{a, b};\npub mod x;\n")
+	f.Add("a.py", "from . import a, b\nfrom ..c.d import (\n")
+	f.Add("a.ts", "export * from './x.js'\nimport('y')\n")
 	f.Fuzz(func(t *testing.T, path, text string) {
 		text = strings.ToValidUTF8(text, "")
 		title, summary := rank.Purpose(path, text)
-		for _, s := range []string{title, summary} {
+		for _, s := range append(rank.Read(path, text), title, summary, rank.Note(path, text)) {
 			if strings.ContainsAny(s, "\n") || strings.TrimSpace(s) != s {
 				t.Errorf("not one tidy line: %q", s)
 			}

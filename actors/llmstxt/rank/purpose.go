@@ -53,7 +53,8 @@ func (b *builder) purposes() []purpose {
 		list = append(list, purpose{text: t, from: r.path, reason: "the README's tag line", points: 14 - 2*i})
 	}
 	for i, t := range r.prose[:min(8, len(r.prose))] {
-		list = append(list, purpose{text: t, from: r.path, reason: fmt.Sprintf("paragraph %d of the README", i+1), points: 15 - 5*i})
+		list = append(list, purpose{text: t, from: r.path, reason: fmt.Sprintf("paragraph %d of the README", i+1),
+			points: 15 - 5*i})
 		if i > 1 {
 			list[len(list)-1].least = farDown
 		}
@@ -78,7 +79,8 @@ func (b *builder) codePurposes() []purpose {
 		}
 		if found != nil && !b.mix.isMinor(found.Language) {
 			if note := sourceNote(found.Path, b.head(found.Path, sourceBytes)); note != "" {
-				list = append(list, purpose{text: note, from: found.Path, reason: "the entrance of the code", points: codePoints, least: -100})
+				list = append(list, purpose{text: note, from: found.Path, reason: "the entrance of the code", points: codePoints,
+					least: -100})
 			}
 		}
 	}
@@ -115,9 +117,11 @@ func (b *builder) weigh(p *purpose) (why string) {
 	case n <= 240:
 		p.points += 14
 	}
-	p.points -= 12 * countOf(low, "blazing", "awesome", "world-class", "revolution", "super fast", "game-chang", "🚀", "⭐", "cutting-edge")
+	p.points -= 12 * countOf(low, "blazing", "awesome", "world-class", "revolution", "super fast", "game-chang", "🚀",
+		"⭐", "cutting-edge")
 	p.points -= 22 * distractions(low)
-	if first, _ := utf8.DecodeRuneInString(p.text); !unicode.IsLetter(first) && !unicode.IsDigit(first) && !strings.ContainsRune("`@\"*'_", first) {
+	if first, _ := utf8.DecodeRuneInString(p.text); !unicode.IsLetter(first) && !unicode.IsDigit(first) &&
+		!strings.ContainsRune("`@\"*'_", first) {
 		p.points -= 8
 	}
 	if strings.HasSuffix(sentence, "?") {
@@ -128,11 +132,12 @@ func (b *builder) weigh(p *purpose) (why string) {
 
 // distractions counts what speaks of something else than the purpose.
 func distractions(low string) int {
-	return countOf(low, "install", "npm ", "pip ", "apt-get", "deprecated", "documentation is", "click ", "sponsor", "follow ",
-		"announc", "thank", "welcome to", "changelog", "release", "this is the ", "see the", "please", "github.com", "http://", "https://",
-		"your support", "star ", "issue", "pull request", "git clone", "master branch", "main branch", "unmaintained", "here is",
-		"the following", "below", "you can find", "translation", "docs for", "work in progress", "copyright", "licensed under", "distributed as", "badge", "ask questions",
-		"stackoverflow", "mailing list", "chat room", "if you find")
+	return countOf(low, "install", "npm ", "pip ", "apt-get", "deprecated", "documentation is", "click ", "sponsor",
+		"follow ", "announc", "thank", "welcome to", "changelog", "release", "this is the ", "see the", "please",
+		"github.com", "http://", "https://", "your support", "star ", "issue", "pull request", "git clone", "master branch",
+		"main branch", "unmaintained", "here is", "the following", "below", "you can find", "translation", "docs for",
+		"work in progress", "copyright", "licensed under", "distributed as", "badge", "ask questions", "stackoverflow",
+		"mailing list", "chat room", "if you find")
 }
 
 // openingOf is one or two sentences, the second only if it is to the point.
@@ -168,9 +173,9 @@ func (b *builder) names() []string {
 // saysWhat looks for "<name> is …", "This package provides …" and the like
 // within the first words: 2 if the subject is the name, 1 if that is in it.
 func saysWhat(sentence string, names []string) int {
-	for _, verb := range []string{" is an ", " is a ", " is the ", " is ", " provides ", " implements ", " lets ", " allows ", " helps ",
-		" makes ", " sends ", " contains ", " adds ", " turns ", " offers ", " brings ", " enables ", " reads ", " parses ", " generates ",
-		" runs ", " serves ", " builds ", " supports ", " aims "} {
+	for _, verb := range []string{" is an ", " is a ", " is the ", " is ", " provides ", " implements ", " lets ",
+		" allows ", " helps ", " makes ", " sends ", " contains ", " adds ", " turns ", " offers ", " brings ", " enables ",
+		" reads ", " parses ", " generates ", " runs ", " serves ", " builds ", " supports ", " aims "} {
 		subject, _, ok := strings.Cut(sentence, verb)
 		if !ok || len(subject) > 60 {
 			continue
@@ -187,8 +192,8 @@ func saysWhat(sentence string, names []string) int {
 				return 1
 			}
 		}
-		for _, s := range []string{"this package", "this library", "this project", "this module", "this tool", "this repository",
-			"this crate", "this gem", "package ", "it", "the library", "the project"} {
+		for _, s := range []string{"this package", "this library", "this project", "this module", "this tool",
+			"this repository", "this crate", "this gem", "package ", "it", "the library", "the project"} {
 			if subject == s || strings.HasSuffix(s, " ") && strings.HasPrefix(subject, s) {
 				return 2
 			}
@@ -202,7 +207,8 @@ func saysWhat(sentence string, names []string) int {
 
 // isNounPhrase holds for "A library for …", "Fast JSON parser for …".
 func isNounPhrase(sentence string) bool {
-	for _, start := range []string{"a ", "an ", "the ", "fast", "simple", "small", "modern", "lightweight", "yet another "} {
+	for _, start := range []string{"a ", "an ", "the ", "fast", "simple", "small", "modern", "lightweight",
+		"yet another "} {
 		if strings.HasPrefix(sentence, start) {
 			return true
 		}
@@ -216,11 +222,12 @@ func isNounPhrase(sentence string) bool {
 
 // sortOfThing is the noun that says what sort of thing is spoken of.
 func sortOfThing(s string) string {
-	for _, w := range []string{"library", "framework", "toolkit", "tool", "server", "client", "parser", "compiler", "engine", "package",
-		"module", "plugin", "command", "cli", "sdk", "api", "database", "implementation", "language", "runtime", "generator", "utility",
-		"platform", "application", "app", "validation", "router", "logger", "editor", "multiplexer", "interpreter", "driver", "crate",
-		"gem", "interface", "collection", "bindings", "wrapper", "processor", "store", "queue", "proxy", "template", "clone", "replacement",
-		"extension", "converter", "alternative"} {
+	for _, w := range []string{"library", "framework", "toolkit", "tool", "server", "client", "parser", "compiler",
+		"engine", "package", "module", "plugin", "command", "cli", "sdk", "api", "database", "implementation", "language",
+		"runtime", "generator", "utility", "platform", "application", "app", "validation", "router", "logger", "editor",
+		"multiplexer", "interpreter", "driver", "crate", "gem", "interface", "collection", "bindings", "wrapper",
+		"processor", "store", "queue", "proxy", "template", "clone", "replacement", "extension", "converter",
+		"alternative"} {
 		if hasWords(s, w) {
 			return w
 		}

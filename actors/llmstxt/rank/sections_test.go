@@ -255,7 +255,9 @@ func TestEntryPointsComeFirst(t *testing.T) {
 
 func TestFactsAnAgentCanUse(t *testing.T) {
 	facts := make(map[string]string)
-	for _, f := range build(t, project+"-- LICENSE --\nPermission is hereby granted, free of charge, to any person obtaining a copy\n", scan.Origin{}, rank.Options{}).Facts {
+	for _, f := range build(t,
+		project+"-- LICENSE --\nPermission is hereby granted, free of charge, to any person obtaining a copy\n",
+		scan.Origin{}, rank.Options{}).Facts {
 		facts[f.Name] = f.Value
 	}
 	for name, want := range map[string]string{
@@ -291,7 +293,8 @@ Runs the heart of it all from a shell.
 	for _, l := range index.Sections[0].Links {
 		got = append(got, l.Title+" | "+l.Path+" | "+l.Note)
 	}
-	want := []string{"@x/core | pkgs/core/index.js | The heart of it all, which the others need", "@x/cli | pkgs/cli/README.md | Runs the heart of it all from a shell."}
+	want := []string{"@x/core | pkgs/core/index.js | The heart of it all, which the others need",
+		"@x/cli | pkgs/cli/README.md | Runs the heart of it all from a shell."}
 	if index.Sections[0].Name != "Packages" || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("got %s\n%q\nwant\n%q", index.Sections[0].Name, got, want)
 	}

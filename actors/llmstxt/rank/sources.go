@@ -119,7 +119,8 @@ func (b *builder) readSources() []*source {
 		})(x.Path, y.Path)
 	})
 	if len(list) > mostSources {
-		b.passed.add(list[mostSources].Path, 1, fmt.Sprintf("not looked at: %d sources are larger or nearer to the root", mostSources))
+		b.passed.add(list[mostSources].Path, 1, fmt.Sprintf("not looked at: %d sources are larger or nearer to the root",
+			mostSources))
 		list = list[:mostSources]
 	}
 	b.lookAt(list)
@@ -186,8 +187,9 @@ func (b *builder) asideOf(s *source, text string) string {
 
 func isBuildScript(p string) bool {
 	switch base := strings.ToLower(path.Base(p)); base {
-	case "setup.py", "conf.py", "build.rs", "gulpfile.js", "gruntfile.js", "noxfile.py", "fabfile.py", "tasks.py", "rakefile", "build.py",
-		"manage.py", "extconf.rb", "build.zig", "package.swift", "mix.exs", "build.sbt", "configure.py", "phpstan.php":
+	case "setup.py", "conf.py", "build.rs", "gulpfile.js", "gruntfile.js", "noxfile.py", "fabfile.py", "tasks.py",
+		"rakefile", "build.py", "manage.py", "extconf.rb", "build.zig", "package.swift", "mix.exs", "build.sbt",
+		"configure.py", "phpstan.php":
 		return true
 	default:
 		return strings.Contains(base, ".config.") || strings.HasPrefix(base, ".") || strings.HasSuffix(base, ".gradle.kts")
@@ -201,7 +203,8 @@ func (b *builder) isVariant(p string) bool {
 	for i, part := range parts[:len(parts)-1] {
 		if part == "cjs" || part == "umd" || part == "commonjs" || part == "es5" {
 			for _, instead := range []string{"", "esm/", "es/"} {
-				if b.byPath[strings.TrimPrefix(strings.Join(parts[:i], "/")+"/", "/")+instead+strings.Join(parts[i+1:], "/")] != nil {
+				if b.byPath[strings.TrimPrefix(strings.Join(parts[:i], "/")+"/", "/")+instead+strings.Join(parts[i+1:],
+					"/")] != nil {
 					return true
 				}
 			}
@@ -209,7 +212,8 @@ func (b *builder) isVariant(p string) bool {
 	}
 	ext := path.Ext(p)
 	stem := strings.TrimSuffix(p, ext)
-	return (ext == ".cjs" || ext == ".cts") && (b.byPath[stem+".js"] != nil || b.byPath[stem+".mjs"] != nil || b.byPath[stem+".ts"] != nil)
+	return (ext == ".cjs" || ext == ".cts") && (b.byPath[stem+".js"] != nil || b.byPath[stem+".mjs"] != nil ||
+		b.byPath[stem+".ts"] != nil)
 }
 
 // isBuilt finds the TypeScript that a script was compiled from: the end of its
@@ -241,12 +245,13 @@ func isTestText(language, text string) bool {
 	case "Python":
 		marks = []string{"import pytest", "import unittest", "from unittest"}
 	case "JavaScript", "TypeScript":
-		marks = []string{"from 'vitest'", "from \"vitest\"", "from '@jest", "from \"@jest", "from 'node:test'", "require('node:test')",
-			"require('tap')", "require(\"chai\")", "require('chai')", "\ndescribe("}
+		marks = []string{"from 'vitest'", "from \"vitest\"", "from '@jest", "from \"@jest", "from 'node:test'",
+			"require('node:test')", "require('tap')", "require(\"chai\")", "require('chai')", "\ndescribe("}
 	case "Java", "Kotlin":
 		marks = []string{"import org.junit", "import org.testng"}
 	case "Ruby":
-		marks = []string{"require 'minitest", "require \"minitest", "require 'test_helper", "RSpec.describe", "require 'spec_helper"}
+		marks = []string{"require 'minitest", "require \"minitest", "require 'test_helper", "RSpec.describe",
+			"require 'spec_helper"}
 	case "PHP":
 		marks = []string{"use PHPUnit\\"}
 	case "C#":
@@ -267,9 +272,10 @@ func declarations(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
 		t := strings.TrimSpace(line)
-		for _, start := range []string{"def ", "class ", "func ", "function ", "export ", "pub ", "public ", "fn ", "module ", "interface ",
-			"struct ", "enum ", "trait ", "type ", "abstract ", "final ", "async ", "static ", "extern ", "typedef ", "template", "defmodule ",
-			"inline ", "impl ", "const ", "module.exports", "exports.", "proc ", "fun ", "val ", "sub ", "UV_EXTERN", "void ", "int ", "char "} {
+		for _, start := range []string{"def ", "class ", "func ", "function ", "export ", "pub ", "public ", "fn ",
+			"module ", "interface ", "struct ", "enum ", "trait ", "type ", "abstract ", "final ", "async ", "static ",
+			"extern ", "typedef ", "template", "defmodule ", "inline ", "impl ", "const ", "module.exports", "exports.",
+			"proc ", "fun ", "val ", "sub ", "void ", "int ", "char "} {
 			if strings.HasPrefix(t, start) {
 				n++
 				break
@@ -351,7 +357,8 @@ func (s *source) demote(b *builder) {
 	if s.declares == 0 && s.entry == "" {
 		s.Score -= 30
 	}
-	if strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__") || stemOf(s.Path) == "internal" || strings.Contains(base, "-inl.") {
+	if strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__") || stemOf(s.Path) == "internal" ||
+		strings.Contains(base, "-inl.") {
 		s.Score -= 24
 	}
 	if isInternal(s.Path) {

@@ -175,7 +175,8 @@ func (c choice) api(b *builder) {
 					continue
 				}
 				seen[s.URL], seen[s.Doc] = true, true
-				y := &candidate{Link: Link{Path: firstOf(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s), Note: prose.Sentence(s.Doc)}}
+				y := &candidate{Link: Link{Path: firstOf(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s),
+					Note: prose.Sentence(s.Doc)}}
 				y.add(250+x.weights[k]-2*i, "documented "+string(s.Kind))
 				if last := lastName(s.Name); b.named.words[last] > 0 && len(last) > 3 {
 					y.Reasons = append(y.Reasons, "used by the README's code")
@@ -190,7 +191,8 @@ func (c choice) api(b *builder) {
 }
 
 func isForAPI(s Symbol) bool {
-	return s.Kind != surface.Constant && s.Kind != surface.Variable && strings.Contains(s.Doc, " ") && !isNoise(s.Doc) && !isCodeLine(s.Doc)
+	return s.Kind != surface.Constant && s.Kind != surface.Variable && strings.Contains(s.Doc, " ") &&
+		!isNoise(s.Doc) && !isCodeLine(s.Doc)
 }
 
 // isOwnConstructor holds for "Element.Element": the type says as much.
@@ -205,8 +207,10 @@ func isOwnConstructor(name string) bool {
 
 // isCodeLine tells a comment that holds code, or the end of a sentence.
 func isCodeLine(s string) bool {
-	return strings.HasSuffix(s, ";") || strings.HasSuffix(s, "{") || strings.Contains(s, "=>") || strings.Contains(s, " | ") ||
-		strings.HasPrefix(s, "(") || strings.HasPrefix(s, "Use ") && strings.Contains(s, " instead") || strings.HasPrefix(s, "export ") || strings.HasPrefix(s, "const ")
+	return strings.HasSuffix(s, ";") || strings.HasSuffix(s, "{") || strings.Contains(s, "=>") || strings.Contains(s,
+		" | ") ||
+		strings.HasPrefix(s, "(") || strings.HasPrefix(s, "Use ") && strings.Contains(s, " instead") ||
+		strings.HasPrefix(s, "export ") || strings.HasPrefix(s, "const ")
 }
 
 func sortByLine(symbols []Symbol) {

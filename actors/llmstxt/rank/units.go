@@ -183,7 +183,8 @@ func (b *builder) members() []*candidate {
 // isInner holds for a part of a package of the same ecosystem and name.
 func (b *builder) isInner(u *unit) bool {
 	return slices.ContainsFunc(b.units[1:], func(outer *unit) bool {
-		return strings.HasPrefix(u.dir, outer.dir+"/") && outer.about.Name == u.about.Name && outer.about.Ecosystem == u.about.Ecosystem
+		return strings.HasPrefix(u.dir, outer.dir+"/") && outer.about.Name == u.about.Name &&
+			outer.about.Ecosystem == u.about.Ecosystem
 	})
 }
 
@@ -251,7 +252,8 @@ func matches(patterns []string, dir string) bool {
 func matchSegments(pattern, segments []string) bool {
 	for len(pattern) > 0 {
 		if pattern[0] == "**" {
-			return len(pattern) == 1 || len(segments) > 0 && (matchSegments(pattern[1:], segments) || matchSegments(pattern, segments[1:]))
+			return len(pattern) == 1 || len(segments) > 0 && (matchSegments(pattern[1:], segments) || matchSegments(pattern,
+				segments[1:]))
 		}
 		if len(segments) == 0 {
 			return false
