@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	symbolBytes  = 768 << 10 // of all files that are parsed
-	perPackage   = 256 << 10 // of one package
+	symbolBytes  = 640 << 10 // of all files that are parsed
+	perPackage   = 224 << 10 // of one package
 	mostSymbols  = 60        // kept of one file or package
 	apiLinks     = 30
 	apiOfOneFile = 6
@@ -136,7 +136,11 @@ func (b *builder) weight(s surface.Symbol) int {
 		w = 2
 	}
 	last := lastName(s.Name)
-	if n := b.named.words[last]; n > 0 && len(last) > 3 && (s.Kind != surface.Method || isTelling(last)) {
+	n := b.named.words[last]
+	if s.Kind == surface.Type {
+		n = max(n, b.named.words["New"+last]) // what the README makes
+	}
+	if n > 0 && len(last) > 3 && (s.Kind != surface.Method || isTelling(last)) {
 		w += 40 + min(n, 10)
 		if s.Kind == surface.Method {
 			w -= 30
