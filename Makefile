@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim update build cover
+.PHONY: help test race lint bench sim quality fuzz update build cover
 .DEFAULT_GOAL := help
 
 # The race detector needs a C compiler; nothing else of the project does.
@@ -27,6 +27,20 @@ bench: ## Print one table of name, ours, baseline, ratio and goal; medians of fi
 
 sim: ## Run the simulation and the model check at full length, up to an hour
 	LASTWORD_SIM=1 go test -count=1 -run 'Sim|EveryReader' -timeout 60m -v ./messages ./actors
+
+SAMPLES = .*
+
+quality: ## Generate for eleven real repositories and judge what comes out; SAMPLES='zod|rich' for some of them
+	LASTWORD_QUALITY=1 go test -count=1 -run '^TestQuality.*/^($(SAMPLES))$$' -timeout 30m -v ./testkit
+
+FUZZTIME = 20s
+
+fuzz: ## Fuzz every target for FUZZTIME each
+	@for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -n1 dirname | sort -u); do \
+		for target in $$(grep -rhoE '^func Fuzz[A-Za-z0-9]+' $$pkg/*_test.go | cut -d' ' -f2); do \
+			echo "$$pkg $$target"; go test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; \
+		done; \
+	done
 
 update: ## Rewrite the golden files and the generated documents from the code
 	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update

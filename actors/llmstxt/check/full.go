@@ -52,19 +52,23 @@ func (f *Full) keep(part []byte) {
 func (f *Full) Finish() *Problem {
 	f.number++
 	switch {
-	case f.begun || len(f.tail) > 0:
-		f.fail(LineEnd, "the text does not end with a line feed")
+	case len(f.tail) > 0:
+		f.fail(f.number, Characters, badText)
+		fallthrough
+	case f.begun:
+		f.fail(f.number, LineEnd, "the text does not end with a line feed")
 	case f.number == 1:
-		f.fail(TitleFirst, "there is no H1")
+		f.fail(f.number, TitleFirst, "there is no H1")
 	case f.fence > 0:
-		f.fail(Fence, "a fence is not closed")
+		f.fail(f.number, Fence, "a fence is not closed")
 	}
 	return f.problem
 }
 
-func (f *Full) fail(rule Rule, message string) {
-	if f.problem == nil {
-		f.problem = &Problem{Line: f.number, Rule: rule, Message: message}
+// fail keeps the first problem, by line and rule: it is the same however the text is cut for writing.
+func (f *Full) fail(line int, rule Rule, message string) {
+	if p := f.problem; p == nil || line < p.Line || line == p.Line && rule < p.Rule {
+		f.problem = &Problem{Line: line, Rule: rule, Message: message}
 	}
 }
 
@@ -78,13 +82,13 @@ func (f *Full) read(line []byte) {
 		}
 	case f.number == 1:
 		if !bytes.HasPrefix(line, []byte("# ")) {
-			f.fail(TitleFirst, "the first line is not an H1 with a name")
+			f.fail(f.number, TitleFirst, "the first line is not an H1 with a name")
 		}
 	case ticks(line) >= 3:
 		f.fence = ticks(line)
 	default:
 		if level, _ := heading(string(line)); level != 0 && level != 2 {
-			f.fail(HeadingLevel, "a heading that is not of level 2")
+			f.fail(f.number, HeadingLevel, "a heading that is not of level 2")
 		}
 	}
 }
@@ -93,30 +97,36 @@ func ticks(line []byte) int { return len(line) - len(bytes.TrimLeft(line, "`")) 
 
 // characters looks for what is not text. A character may be split between two writes.
 func (f *Full) characters(p []byte) {
+	line := f.number + 1
 	for i := 0; i < len(p); i++ {
 		c := p[i]
 		plain := c >= ' ' && c < 0x7f || c == '\n' || c == '\t'
 		if plain && len(f.tail) == 0 {
+			if c == '\n' {
+				line++
+			}
 			continue
 		}
 		if plain {
-			f.fail(Characters, "invalid UTF-8")
+			f.fail(line, Characters, badText)
 			f.tail = f.tail[:0]
+			i-- // it is looked at for itself
 			continue
 		}
 		f.tail = append(f.tail, c)
 		if utf8.FullRune(f.tail) {
-			f.character(f.tail)
-			f.tail = f.tail[:0]
+			f.character(line)
 		}
 	}
 }
 
-func (f *Full) character(b []byte) {
-	r, size := utf8.DecodeRune(b)
-	if r == utf8.RuneError && size <= 1 {
-		f.fail(Characters, "invalid UTF-8")
-	} else if r < 0xa0 {
-		f.fail(Characters, "a control character")
+const badText = "a control character or invalid UTF-8"
+
+// character judges the tail, which is a character or cannot become one.
+func (f *Full) character(line int) {
+	r, size := utf8.DecodeRune(f.tail)
+	if r == utf8.RuneError && size <= 1 || r < 0xa0 {
+		f.fail(line, Characters, badText)
 	}
+	f.tail = f.tail[:0]
 }

@@ -105,23 +105,3 @@ func TestParseFindsEachProblem(t *testing.T) {
 		}
 	}
 }
-
-func FuzzParse(f *testing.F) {
-	f.Add(good)
-	f.Add("# a\n> b\n## c\n- [d](e): f\n")
-	f.Add("# a\n\n```\n## not a section\n```\n\r\n## \n- [`](\\")
-	f.Fuzz(func(t *testing.T, text string) {
-		doc, problems := check.Parse(text)
-		if !slices.IsSortedFunc(problems, func(a, b check.Problem) int { return a.Line - b.Line }) {
-			t.Errorf("problems out of order: %v", problems)
-		}
-		for _, p := range problems {
-			if p.Line < 1 || p.Line > strings.Count(text, "\n")+1 {
-				t.Errorf("problem in a line that is not there: %v", p)
-			}
-		}
-		if len(problems) == 0 && doc.Title == "" {
-			t.Error("a file without a title has no problems")
-		}
-	})
-}

@@ -1,0 +1,75 @@
+package check_test
+
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+)
+
+func seeds() []string {
+	return []string{
+		"", "# Title\n", "# Title\n\n> Summary\n\n- Fact\n\n## Docs\n\n- [a](b): c\n", "\uFEFF# T\r\n\r\n## S\r\n", "## S\n# T\n- [a](b\n",
+		"# T\n\n```\n# not a heading\n```\n\n## A\n\n- [x\\]y](z%29): \\[note\\]\n## A\n", "# T\n\nTitle\n===\n", "- [](:::)\n", "#\n>\n##\n- [](",
+		"# \x1b[31m\n> \u202e\n\n## \u200b\n\n- [\xff](\x00)\n", "# T\n\n## f.go\n\n````go\n```\n````\n",
+	}
+}
+
+// A document without problems says what its text says, line by line.
+func FuzzParse(f *testing.F) {
+	for _, s := range seeds() {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		doc, problems := check.Parse(text)
+		lines := strings.Count(text, "\n") + 1
+		last := 0
+		for _, p := range problems {
+			if p.Line < last || p.Line < 1 || p.Line > lines || p.Message == "" || p.Severity() == "" {
+				t.Errorf("%+v of %d lines, after line %d", p, lines, last)
+			}
+			last = p.Line
+		}
+		if len(problems) > 0 {
+			return
+		}
+		if !utf8.ValidString(text) || !strings.HasPrefix(text, "# ") || doc.Title == "" {
+			t.Errorf("no problem in %q", text)
+		}
+		names := map[string]bool{}
+		for _, s := range doc.Sections {
+			if low := strings.ToLower(s.Name); names[low] || !strings.Contains(text, "\n## "+s.Name) {
+				t.Errorf("the section %q of %q", s.Name, text)
+			} else {
+				names[low] = true
+			}
+			for _, l := range s.Links {
+				if l.Title == "" || !strings.Contains(text, "]("+l.URL+")") {
+					t.Errorf("the link %+v of %q", l, text)
+				}
+			}
+		}
+	})
+}
+
+// However it is written, a text is judged the same.
+func FuzzFull(f *testing.F) {
+	for _, s := range seeds() {
+		f.Add(s, 3)
+	}
+	f.Fuzz(func(t *testing.T, text string, step int) {
+		var whole, parts check.Full
+		whole.Write([]byte(text))
+		step = max(step%97, 1)
+		for rest := text; rest != ""; {
+			n := min(step, len(rest))
+			parts.Write([]byte(rest[:n]))
+			rest = rest[n:]
+		}
+		a, b := whole.Finish(), parts.Finish()
+		if (a == nil) != (b == nil) || a != nil && a.Rule != b.Rule {
+			t.Errorf("%v as a whole, %v in parts of %d", a, b, step)
+		}
+	})
+}
