@@ -43,6 +43,7 @@ const (
 type dialect struct {
 	nested     bool              // block comments nest
 	hash       bool              // # begins a comment, #[ an attribute
+	backticks  bool              // a name may stand in backticks
 	closesTag  bool              // ?> ends a line comment
 	directives func(string) bool // tells the names after a # that make a line a directive; nil: there are none
 	terminated bool              // statements end with ; or a brace, not with their line
@@ -92,6 +93,8 @@ func (l *lexer) code(until byte) {
 		case l.comment(c), l.directive(c), l.special():
 		case isWordByte(c) && !isDigit(c):
 			l.word()
+		case c == '`' && l.backticks:
+			l.ticked()
 		case isDigit(c):
 			l.number()
 		case c == until && len(l.open) == l.floor:
@@ -142,6 +145,17 @@ func (l *lexer) word() {
 		end++
 	}
 	l.emit(wordToken, end)
+}
+
+// ticked reads a name in backticks, which are part of the token.
+func (l *lexer) ticked() {
+	rest := l.text[l.pos+1 : min(len(l.text), l.pos+longestSpan)]
+	end := bytes.IndexByte(rest, '`')
+	if end < 1 || bytes.IndexByte(rest[:end], '\n') >= 0 {
+		l.emit(punctToken, l.pos+1)
+		return
+	}
+	l.emit(wordToken, l.pos+end+2)
 }
 
 func (l *lexer) number() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -174,10 +175,11 @@ func qualify(scope, separator, name string) string {
 // full tells that a file has all the symbols that it may have.
 func (s *source) full() bool { return len(s.symbols) >= MaxSymbols }
 
-// add keeps a symbol. One that comes again yields to the first, which takes its
+// add keeps a symbol whose name can be one: broken text makes names of whole
+// literals. One that comes again yields to the first, which takes its
 // documentation where it has none.
 func (s *source) add(sym Symbol) {
-	if sym.Name == "" || s.full() {
+	if s.full() || len(sym.Name) > signatureRunes || strings.ContainsFunc(sym.Name, unicode.IsControl) {
 		return
 	}
 	key := sym.Name

@@ -83,7 +83,8 @@ func TestNothingHidesWhatFollows(t *testing.T) {
 // Texts that repeat what opens something take no longer than the rest of their
 // size explains: a scanner that goes over them again and again takes minutes.
 func TestBracesAreLinear(t *testing.T) {
-	pieces := []string{"(", "{", "[", "<", "<a>", "<a b={", "`${", "\"${", "\"\\(", "$\"{", "{(", "(}", "a<", "a<b>", "a::", "a.b=",
+	pieces := []string{"(", "{", "[", "<", "<a>", "<a b={", "`${", "`", "\"${", "\"\\(", "$\"{", "{(",
+		"(}", "a<", "a<b>", "a::", "a.b=",
 		"'", "\"", "\"\"\"", "R\"(", "/", "/*", "//\n", "/**/", "/** x\n", "#if A\n", "#else\n",
 		"#define A(\\\n", "#endif\n", "@a",
 		"@a(", "#[a", "[a]", "[[a]]", "export ", "export {a,", "export const {a,", "export default ",
@@ -101,9 +102,15 @@ func TestBracesAreLinear(t *testing.T) {
 	for language, parts := range braced {
 		for _, piece := range pieces {
 			text := []byte(parts[0] + strings.Repeat(piece, surface.MaxBytes/16/len(piece)))
-			began := time.Now()
-			o, _ := surface.Of(language, text)
-			if took := time.Since(began); took > 2*time.Second {
+			o, took := surface.Outline{}, time.Duration(0)
+			for range 3 { // the machine may be busy, the scanner must not
+				began := time.Now()
+				o, _ = surface.Of(language, text)
+				if took = time.Since(began); took < 2*time.Second {
+					break
+				}
+			}
+			if took > 2*time.Second {
 				t.Errorf("%s takes %v for %q", language, took, piece)
 			}
 			promised(t, text, o)

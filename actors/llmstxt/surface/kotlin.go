@@ -1,7 +1,7 @@
 package surface
 
 func kotlin(text []byte) Outline {
-	d := dialect{nested: true, literal: kotlinLiteral}
+	d := dialect{nested: true, backticks: true, literal: kotlinLiteral}
 	k := &kotlinFile{source: newSource(d.lex(text, 0))}
 	k.docs = docStyle{text: func(text string) string { return bracketLinks(javadoc(text)) }}
 	k.attrs = kotlinAnnotation

@@ -62,12 +62,16 @@ func (l *lexer) openTag() int {
 
 // heredoc reads <<<NAME ... NAME and its quoted forms.
 func (l *lexer) heredoc() int {
-	first := l.lineEnd(l.pos)
-	label := strings.Trim(string(l.text[l.pos+3:min(first, l.pos+200)]), " \t'\"")
+	rest := l.text[l.pos+3 : min(len(l.text), l.pos+longestSpan)]
+	first := bytes.IndexByte(rest, '\n')
+	if first < 0 {
+		return 0
+	}
+	label := strings.Trim(string(rest[:first]), " \t'\"")
 	if label == "" || !isWordByte(label[0]) || strings.ContainsAny(label, " ;(),") {
 		return 0
 	}
-	for i := first + 1; i < len(l.text); {
+	for i := l.pos + 3 + first + 1; i < len(l.text); {
 		end := i + bytes.IndexByte(l.text[i:], '\n')
 		if end < i {
 			end = len(l.text)

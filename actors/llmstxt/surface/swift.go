@@ -3,7 +3,7 @@ package surface
 import "strings"
 
 func swift(text []byte) Outline {
-	d := dialect{nested: true, literal: swiftLiteral, directives: isSwiftDirective}
+	d := dialect{nested: true, backticks: true, literal: swiftLiteral, directives: isSwiftDirective}
 	s := &swiftFile{source: newSource(d.lex(text, 0))}
 	s.attrs = swiftAttribute
 	s.repeats = true
@@ -107,7 +107,7 @@ func (s *swiftFile) member(start, to int, in swiftScope) int {
 	i, public := s.modifiers(start, in)
 	switch s.str(i) {
 	case "class", "struct", "enum", "protocol", "actor", "extension":
-		if s.isWord(i + 1) {
+		if s.isWord(i+1) || s.is(i, "extension") {
 			return s.typeDecl(start, i, to, in, public)
 		}
 	case "func", "macro":
@@ -147,7 +147,11 @@ func (s *swiftFile) continues(i int) bool {
 func (s *swiftFile) typeDecl(start, i, to int, in swiftScope, public bool) int {
 	isExtension := s.is(i, "extension")
 	var name strings.Builder
-	name.WriteString(s.name(i + 1))
+	if s.is(i+1, "[") {
+		name.WriteString(s.signature(i+1, s.skip(i+1)))
+	} else {
+		name.WriteString(s.name(i + 1))
+	}
 	for n := i + 2; isExtension && s.is(n, ".") && s.isWord(n+1); n += 2 {
 		name.WriteString("." + s.name(n+1))
 	}
