@@ -179,7 +179,8 @@ func (s *source) full() bool { return len(s.symbols) >= MaxSymbols }
 // literals. One that comes again yields to the first, which takes its
 // documentation where it has none.
 func (s *source) add(sym Symbol) {
-	if s.full() || len(sym.Name) > signatureRunes || strings.ContainsFunc(sym.Name, unicode.IsControl) {
+	isName := sym.Name == strings.TrimSpace(sym.Name) && !strings.ContainsFunc(sym.Name, unicode.IsControl)
+	if !isName || sym.Name == "" || len(sym.Name) > signatureRunes || s.full() {
 		return
 	}
 	key := sym.Name
