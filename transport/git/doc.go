@@ -1,7 +1,8 @@
 // Package git reads git repositories without running git.
 //
 // [Read] tells where a local folder comes from: the repository that it belongs
-// to, its checked-out commit and its remote. [Resolve] and [Fetch] read a remote
+// to, its checked-out commit and its remote; a [Checkout] also tells what changed
+// in it since another commit. [Resolve] and [Fetch] read a remote
 // repository, over https and, where [Options] allow it, http, ssh or from a file
 // URL: Resolve asks for the refs and picks the commit, Fetch brings that commit
 // alone, as deep as one commit is, into memory and gives its files as an

@@ -2,15 +2,14 @@ package git
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/go-git/go-git/v5"
 	"github.com/go-git/go-git/v5/config"
 	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
 // Origin is what git knows of a folder; the zero Origin is that of a folder
@@ -22,88 +21,58 @@ type Origin struct {
 }
 
 // Read tells the origin of dir, which may lie anywhere in a work tree, be a
-// linked work tree, a submodule or a bare repository. A folder that only lies
-// below a repository, without being part of the checked-out commit, has none.
-// The remote is the one named "origin", else the only one there is.
+// linked work tree or a submodule. A folder that only lies below a repository,
+// without being part of the checked-out commit, has none. The remote is the one
+// named "origin", else the only one there is.
 func Read(dir string) (Origin, error) {
-	repo, err := git.PlainOpenWithOptions(dir, &git.PlainOpenOptions{DetectDotGit: true, EnableDotGitCommonDir: true})
-	if errors.Is(err, git.ErrRepositoryNotExists) {
-		return Origin{}, nil
-	}
-	if err != nil {
-		return Origin{}, fmt.Errorf("open the git repository of %s: %w", dir, err)
-	}
-	var o Origin
-	if o.Prefix, err = prefix(repo, dir); err != nil {
+	c, err := OpenCheckout(dir)
+	if c == nil || err != nil {
 		return Origin{}, err
 	}
-	if o.Commit, err = head(repo); err != nil {
+	o, err := c.Origin(dir)
+	return o, errors.Join(err, c.Close())
+}
+
+// Origin is that of a folder of the work tree, as [Read] tells it.
+func (c *Checkout) Origin(dir string) (Origin, error) {
+	cfg, err := c.config()
+	if err != nil {
 		return Origin{}, err
 	}
-	if !contains(repo, o) {
-		return Origin{}, nil
+	o := Origin{Commit: c.Head}
+	if o.Prefix, err = c.prefix(dir); err != nil {
+		return Origin{}, err
 	}
-	cfg, err := repo.Config()
-	if err != nil {
-		return Origin{}, fmt.Errorf("read the git configuration of %s: %w", dir, err)
+	if !c.contains(o.Prefix) {
+		return Origin{}, nil
 	}
 	o.Remote = withoutCredentials(remote(cfg.Remotes))
 	return o, nil
 }
 
-func head(repo *git.Repository) (string, error) {
-	ref, err := repo.Head()
-	if errors.Is(err, plumbing.ErrReferenceNotFound) {
-		return "", nil
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the checked-out commit: %w", err)
-	}
-	return ref.Hash().String(), nil
-}
-
-// prefix resolves links on both sides, for a work tree knows its real path only.
-func prefix(repo *git.Repository, dir string) (string, error) {
-	tree, err := repo.Worktree()
-	if errors.Is(err, git.ErrIsBareRepository) {
-		return "", nil
-	}
+// prefix resolves links, for a checkout knows its real path only.
+func (c *Checkout) prefix(dir string) (string, error) {
+	dir, err := realPath(dir)
 	if err != nil {
 		return "", err
 	}
-	top, err := realPath(tree.Filesystem.Root())
-	if err != nil {
-		return "", err
-	}
-	dir, err = realPath(dir)
-	if err != nil {
-		return "", err
-	}
-	rel, err := filepath.Rel(top, dir)
-	if err != nil || rel == "." || strings.HasPrefix(rel, "..") {
+	rel, err := filepath.Rel(c.Top, dir)
+	if err != nil || rel == "." {
 		return "", err
 	}
 	return filepath.ToSlash(rel), nil
 }
 
-func realPath(path string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	return filepath.EvalSymlinks(abs)
-}
-
 // contains asks the commit whether it knows the folder. Where the commit cannot
 // be read, as in a shallow or partial copy, it is believed.
-func contains(repo *git.Repository, o Origin) bool {
-	if o.Prefix == "" {
+func (c *Checkout) contains(prefix string) bool {
+	if prefix == "" {
 		return true
 	}
-	if o.Commit == "" {
+	if c.Head == "" {
 		return false
 	}
-	commit, err := repo.CommitObject(plumbing.NewHash(o.Commit))
+	commit, err := object.GetCommit(c.storage, plumbing.NewHash(c.Head))
 	if err != nil {
 		return true
 	}
@@ -111,7 +80,7 @@ func contains(repo *git.Repository, o Origin) bool {
 	if err != nil {
 		return true
 	}
-	entry, err := tree.FindEntry(o.Prefix)
+	entry, err := tree.FindEntry(prefix)
 	return err == nil && !entry.Mode.IsFile()
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/git"
 )
 
@@ -105,7 +106,8 @@ func TestReadOfPackedRefs(t *testing.T) {
 	if err := os.RemoveAll(filepath.Join(dir, ".git", "refs", "heads")); err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, ".git", "packed-refs"), "# pack-refs with: peeled fully-peeled sorted\n"+commit+" refs/heads/master\n")
+	write(t, filepath.Join(dir, ".git", "packed-refs"),
+		"# pack-refs with: peeled fully-peeled sorted\n"+commit+" refs/heads/master\n")
 	expect(t, dir, git.Origin{Commit: commit})
 }
 
@@ -134,7 +136,8 @@ func TestReadOfABareRepository(t *testing.T) {
 func TestReadTakesTheOnlyRemote(t *testing.T) {
 	dir, repo, commit := repository(t, "")
 	for _, name := range []string{"upstream", "fork"} {
-		if _, err := repo.CreateRemote(&config.RemoteConfig{Name: name, URLs: []string{"https://example.com/" + name}}); err != nil {
+		remote := &config.RemoteConfig{Name: name, URLs: []string{"https://example.com/" + name}}
+		if _, err := repo.CreateRemote(remote); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,5 +168,31 @@ func TestReadOfABrokenRepository(t *testing.T) {
 	write(t, filepath.Join(dir, ".git", "config"), "[remote \"origin\n")
 	if o, err := git.Read(dir); err == nil {
 		t.Errorf("got %+v without an error", o)
+	}
+}
+
+// What may be missing from a clone, or is set per work tree, keeps nobody from reading it.
+func TestReadOfARepositoryWithExtensions(t *testing.T) {
+	dir, _, commit := repository(t, "")
+	config := filepath.Join(dir, ".git", "config")
+	extended := "[core]\n\trepositoryformatversion = 1\n[extensions]\n\t"
+	write(t, config, extended+"partialClone = origin\n\tworktreeConfig = true\n")
+	expect(t, dir, git.Origin{Commit: commit})
+	for _, extension := range []string{"objectFormat = sha256", "refStorage = reftable"} {
+		write(t, config, extended+extension+"\n")
+		_, err := git.Read(dir)
+		refused(t, err, messages.CauseInvalidInput, "not supported")
+	}
+}
+
+func TestReadOfAPointerThatLeadsNowhere(t *testing.T) {
+	for text, words := range map[string]string{
+		"gitdir: nowhere\n": "not there", "elsewhere\n": "does not say", "": "does not say",
+		"gitdir: " + noise(16<<10): "does not say",
+	} {
+		dir := t.TempDir()
+		write(t, filepath.Join(dir, ".git"), text)
+		_, err := git.Read(dir)
+		refused(t, err, messages.CauseInvalidInput, words)
 	}
 }

@@ -1,0 +1,177 @@
+package git
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/filemode"
+	"github.com/go-git/go-git/v5/plumbing/object"
+)
+
+// A comparison ends after this many entries of trees, or bytes of paths.
+const (
+	maxCompared     = 1_000_000
+	maxChangedBytes = 64 << 20
+)
+
+// Changes is how the files of the checked-out commit differ from those of another.
+type Changes struct {
+	Paths []string // from the top of the work tree, sorted: of files that came, went, or hold something else
+	More  bool     // there are more than Paths
+	Gap   string   // why the two cannot be compared, in a clause; "" as a rule
+}
+
+// Since compares the checked-out commit, which there must be, with another of
+// its repository. Renames are a file that went and one that came; who may run a
+// file does not matter. Folders that are the same are never entered.
+func (c *Checkout) Since(ctx context.Context, commit string) (*Changes, error) {
+	if commit == c.Head {
+		return &Changes{}, nil
+	}
+	id, ok := commitID(commit)
+	if !ok {
+		return &Changes{Gap: "the repository does not number its commits like this"}, nil
+	}
+	if _, err := c.config(); err != nil {
+		return nil, err
+	}
+	d := &differ{reader: c.reader()}
+	err := d.commits(ctx, id, plumbing.NewHash(c.Head))
+	switch {
+	case errors.Is(err, plumbing.ErrObjectNotFound):
+		return &Changes{Gap: c.gap(d.begun)}, nil
+	case errors.Is(err, errEnough):
+		d.changes.More = true
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	case err != nil:
+		return nil, invalid("the repository of %s cannot be read: %s", c.Top, line(err.Error()))
+	}
+	slices.Sort(d.changes.Paths)
+	return &d.changes, nil
+}
+
+// gap says what may have become of an object; begun: the commit itself is there.
+func (c *Checkout) gap(begun bool) string {
+	_, borrows := os.Stat(filepath.Join(c.git, "objects", "info", "alternates"))
+	shallow, _ := c.storage.Shallow()
+	switch {
+	case borrows == nil:
+		return "the clone borrows from another repository, which is not read"
+	case begun:
+		return "the clone is partial and lacks folders of the commit"
+	case len(shallow) > 0:
+		return "the clone is shallow and lacks the commit, which git fetch --unshallow brings"
+	}
+	return "the repository lacks the commit: its history was rewritten, or it is another one"
+}
+
+func (c *Checkout) reader() *lister {
+	return &lister{from: &folder{storage: c.storage, limits: Limits{}.orDefaults()}}
+}
+
+var errEnough = errors.New("there is more than is compared")
+
+// differ collects the paths in which two trees differ.
+type differ struct {
+	reader         *lister
+	begun          bool // both commits are there
+	entries, bytes int
+	changes        Changes
+}
+
+func (d *differ) commits(ctx context.Context, was, is plumbing.Hash) error {
+	var before, after object.Commit
+	err := errors.Join(d.reader.decode(plumbing.CommitObject, was, &before),
+		d.reader.decode(plumbing.CommitObject, is, &after))
+	if err != nil {
+		return err
+	}
+	d.begun = true
+	return d.trees(ctx, before.TreeHash, after.TreeHash, "")
+}
+
+// trees compares two, either of which may be the zero hash for none.
+func (d *differ) trees(ctx context.Context, was, is plumbing.Hash, prefix string) error {
+	if err := ctx.Err(); err != nil || was == is {
+		return err
+	}
+	var before, after object.Tree
+	if err := errors.Join(d.tree(was, &before), d.tree(is, &after)); err != nil {
+		return err
+	}
+	old := make(map[string]object.TreeEntry, len(before.Entries))
+	for _, e := range before.Entries {
+		old[e.Name] = e
+	}
+	for _, e := range after.Entries {
+		if err := d.entry(ctx, old[e.Name], e, prefix+e.Name); err != nil {
+			return err
+		}
+		delete(old, e.Name)
+	}
+	for name, e := range old {
+		if err := d.entry(ctx, e, object.TreeEntry{}, prefix+name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *differ) tree(id plumbing.Hash, into *object.Tree) error {
+	if id.IsZero() {
+		return nil
+	}
+	err := d.reader.decode(plumbing.TreeObject, id, into)
+	if d.entries += len(into.Entries); d.entries > maxCompared {
+		return errEnough
+	}
+	return err
+}
+
+// entry compares what two trees have under a name; the zero entry is nothing.
+func (d *differ) entry(ctx context.Context, was, is object.TreeEntry, path string) error {
+	if was.Hash == is.Hash && kindOf(was) == kindOf(is) {
+		return nil
+	}
+	if kindOf(was) >= leaf || kindOf(is) >= leaf {
+		if d.bytes += len(path); d.bytes > maxChangedBytes || len(path) > maxPathBytes {
+			return errEnough
+		}
+		d.changes.Paths = append(d.changes.Paths, path)
+	}
+	return d.trees(ctx, below(was), below(is), path+"/")
+}
+
+// entryKind is as much of a mode as matters to those who read files.
+type entryKind uint8
+
+const (
+	nothing entryKind = iota
+	branch
+	leaf
+	pointer // a leaf as well: a symbolic link or a submodule
+)
+
+func kindOf(e object.TreeEntry) entryKind {
+	switch e.Mode {
+	case filemode.Empty:
+		return nothing
+	case filemode.Dir:
+		return branch
+	case filemode.Symlink, filemode.Submodule:
+		return pointer
+	}
+	return leaf
+}
+
+func below(e object.TreeEntry) plumbing.Hash {
+	if kindOf(e) == branch {
+		return e.Hash
+	}
+	return plumbing.ZeroHash
+}

@@ -1,0 +1,159 @@
+package git
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/go-git/go-billy/v5"
+	"github.com/go-git/go-billy/v5/osfs"
+	"github.com/go-git/go-git/v5/config"
+	"github.com/go-git/go-git/v5/plumbing"
+	"github.com/go-git/go-git/v5/plumbing/cache"
+	"github.com/go-git/go-git/v5/plumbing/storer"
+	"github.com/go-git/go-git/v5/storage/filesystem"
+	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+)
+
+// Checkout is a work tree on this machine with its repository, which is only
+// read. It is for one goroutine at a time.
+type Checkout struct {
+	Top  string // real path of the work tree
+	Head string // checked-out commit, hexadecimal; "" before the first one
+
+	storage *filesystem.Storage
+	git     string // real path of what belongs to all work trees of the repository
+}
+
+// OpenCheckout opens the work tree that dir lies in: that of a clone, a linked
+// one, or a submodule. It is nil for a folder outside any, which is no error.
+func OpenCheckout(dir string) (*Checkout, error) {
+	top, private, err := discover(dir)
+	if err != nil || private == "" {
+		return nil, err
+	}
+	shared, err := follow(filepath.Join(private, "commondir"), "")
+	if err != nil {
+		return nil, err
+	}
+	files := osfs.New(private)
+	var common billy.Filesystem
+	if shared != "" {
+		common = osfs.New(shared)
+	} else {
+		shared = private
+	}
+	storage := filesystem.NewStorageWithOptions(dotgit.NewRepositoryFilesystem(files, common),
+		cache.NewObjectLRU(16*cache.MiByte), filesystem.Options{KeepDescriptors: true})
+	c := &Checkout{Top: top, storage: storage, git: shared}
+	if err := c.begin(); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	if c.git == "" {
+		return nil, c.Close()
+	}
+	return c, nil
+}
+
+// begin reads HEAD, without which nothing is a repository: git is "" then.
+func (c *Checkout) begin() error {
+	if _, err := c.storage.Reference(plumbing.HEAD); err != nil {
+		c.git = ""
+		return nil
+	}
+	head, err := storer.ResolveReference(c.storage, plumbing.HEAD)
+	if errors.Is(err, plumbing.ErrReferenceNotFound) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read the checked-out commit of %s: %w", c.Top, err)
+	}
+	c.Head = head.Hash().String()
+	return nil
+}
+
+// Close lets go of the files that reading objects opened.
+func (c *Checkout) Close() error { return c.storage.Close() }
+
+// config refuses repositories whose objects or refs are not kept in the ways that
+// are read here. Extensions that only say what may be missing are no hindrance.
+func (c *Checkout) config() (*config.Config, error) {
+	cfg, err := c.storage.Config()
+	if err != nil {
+		return nil, fmt.Errorf("read the git configuration of %s: %w", c.Top, err)
+	}
+	extensions := cfg.Raw.Section("extensions")
+	if format := extensions.Option("objectformat"); format != "" && !strings.EqualFold(format, "sha1") {
+		return nil, invalid("the repository of %s numbers its commits by %.20q, which is not supported", c.Top, format)
+	}
+	if format := extensions.Option("refstorage"); format != "" && !strings.EqualFold(format, "files") {
+		return nil, invalid("the repository of %s keeps its branches in a %.20q, which is not supported", c.Top, format)
+	}
+	return cfg, nil
+}
+
+// discover finds the nearest work tree at or above dir, and the folder that git
+// has for it; both are "" where there is none.
+func discover(dir string) (top, git string, err error) {
+	if top, err = realPath(dir); err != nil {
+		return "", "", err
+	}
+	for {
+		name := filepath.Join(top, ".git")
+		info, err := os.Stat(name)
+		switch {
+		case err == nil && info.IsDir():
+			return top, name, nil
+		case err == nil:
+			git, err := follow(name, "gitdir: ")
+			return top, git, err
+		case !errors.Is(err, fs.ErrNotExist):
+			return "", "", err
+		}
+		above := filepath.Dir(top)
+		if above == top {
+			return "", "", nil
+		}
+		top = above
+	}
+}
+
+// maxPointer bounds a file of one line that leads elsewhere.
+const maxPointer = 8 << 10
+
+// follow reads where a file of one line leads, or "" where there is no such file.
+func follow(name, prefix string) (string, error) {
+	info, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPointer {
+		return "", invalid("%s does not say where its repository is", name)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	path, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), prefix)
+	if !ok || path == "" {
+		return "", invalid("%s does not say where its repository is", name)
+	}
+	if path = filepath.FromSlash(path); !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(name), path)
+	}
+	if path, err = realPath(path); err != nil {
+		return "", invalid("%s leads to a repository that is not there: %s", name, line(err.Error()))
+	}
+	return path, nil
+}
+
+func realPath(path string) (string, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	return filepath.EvalSymlinks(abs)
+}
