@@ -19,6 +19,7 @@ type Section struct {
 // Link is one list item.
 type Link struct {
 	Title, URL, Note string
+	Line             int // from 1
 }
 
 // Problem is one place where a text is not as it must be.

@@ -28,7 +28,7 @@ func (p *parser) item(line string) {
 		p.problem(LinkItem, "a link that does not end")
 		return
 	}
-	l := Link{Title: unescape(title), URL: target, Note: p.note(rest)}
+	l := Link{Title: unescape(title), URL: target, Note: p.note(rest), Line: p.line}
 	p.linkTitle(title)
 	p.linkURL(target)
 	s := &p.doc.Sections[len(p.doc.Sections)-1]

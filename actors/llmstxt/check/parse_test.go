@@ -9,15 +9,16 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 )
 
-const good = "# Name\n\n> Summary.\n\nDetails.\n\n## Docs\n\n- [Title](https://example.com/a): note\n- [Other](docs/b.md)\n"
+const good = "# Name\n\n> Summary.\n\nDetails.\n\n## Docs\n\n" +
+	"- [Title](https://example.com/a): note\n- [Other](docs/b.md)\n"
 
 func TestParseReadsAGoodFile(t *testing.T) {
 	doc, problems := check.Parse(good)
 	want := &check.Document{
 		Title: "Name", Summary: "Summary.", Details: "Details.",
 		Sections: []check.Section{{Name: "Docs", Links: []check.Link{
-			{Title: "Title", URL: "https://example.com/a", Note: "note"},
-			{Title: "Other", URL: "docs/b.md"},
+			{Title: "Title", URL: "https://example.com/a", Note: "note", Line: 9},
+			{Title: "Other", URL: "docs/b.md", Line: 10},
 		}}},
 	}
 	if len(problems) > 0 || !reflect.DeepEqual(doc, want) {
@@ -27,7 +28,8 @@ func TestParseReadsAGoodFile(t *testing.T) {
 
 func TestParseResolvesEscapes(t *testing.T) {
 	doc, problems := check.Parse("# a\\#\n\n> b\\[c\n\nd\n\n## Docs\n\n- [x\\`](u): \\<n\n")
-	if len(problems) > 0 || doc.Title != "a#" || doc.Summary != "b[c" || doc.Sections[0].Links[0] != (check.Link{Title: "x`", URL: "u", Note: "<n"}) {
+	want := check.Link{Title: "x`", URL: "u", Note: "<n", Line: 9}
+	if len(problems) > 0 || doc.Title != "a#" || doc.Summary != "b[c" || doc.Sections[0].Links[0] != want {
 		t.Errorf("got %+v, %v", doc, problems)
 	}
 }
@@ -99,7 +101,9 @@ func TestParseFindsEachProblem(t *testing.T) {
 			t.Fatalf("%q does not occur", test.old)
 		}
 		_, problems := check.Parse(text)
-		found := slices.ContainsFunc(problems, func(p check.Problem) bool { return p.Rule == test.rule && p.Line == test.line })
+		found := slices.ContainsFunc(problems, func(p check.Problem) bool {
+			return p.Rule == test.rule && p.Line == test.line
+		})
 		if !found {
 			t.Errorf("%q: got %v, want %s in line %d", test.new, problems, test.rule, test.line)
 		}
