@@ -78,7 +78,7 @@ func (d *display) outcome(r result) {
 	fmt.Fprintln(d.stderr, line)
 	words := count(r.Links, "link") + " from " + count(r.Files, "file")
 	if r.Commit != "" {
-		words += " at " + r.Commit[:min(12, len(r.Commit))]
+		words += " at " + short(r.Commit)
 	}
 	if r.Dropped > 0 {
 		words += ", " + grouped(r.Dropped) + " dropped for their size"

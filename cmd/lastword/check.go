@@ -18,6 +18,7 @@ type checking struct {
 	stale      bool
 	json       bool
 	allow      fetch.Allow
+	checkouts  checkouts
 	report     checkReport
 }
 
@@ -34,6 +35,7 @@ type checkedFile struct {
 	Commit   string         `json:"commit,omitempty"` // that the links are pinned to
 	Head     string         `json:"head,omitempty"`   // that the repository is at
 	Stale    bool           `json:"stale,omitempty"`
+	Changed  int64          `json:"changed,omitempty"` // files, since Commit
 	Problems []checkProblem `json:"problems"`
 }
 
@@ -58,6 +60,10 @@ func checkCommand() *cobra.Command {
 line each: file:line: error or warning: what (rule). A relative link must lead to a file below the file's
 folder or below --repository.
 
+With --stale, files must not have changed since the commit that the links are pinned to: those of the
+repository, or of the --repository folder in it, and linked ones also without a commit. Only llms.txt
+files and what is generated beside them may.
+
 Exit codes:
   0 no errors   1 errors   2 usage   3 configuration   5 limit   10 stale`,
 		Example: `  lastword check llms.txt
@@ -71,7 +77,7 @@ Exit codes:
 	flags.SortFlags = false
 	flags.StringVar(&c.repository, "repository", "",
 		"`folder` that relative links and --stale are about (default the file's)")
-	flags.BoolVar(&c.stale, "stale", false, "exit with 10 where the repository is past the commit of the links")
+	flags.BoolVar(&c.stale, "stale", false, "exit with 10 where files changed since the commit of the links")
 	flags.BoolVar(&c.json, "json", false, "print what was found as one JSON document")
 	flags.BoolVar(&c.allow.HTTP, "allow-http", false,
 		"read over http as well, which anybody on the way can read and change")
@@ -88,7 +94,8 @@ func oneText(cmd *cobra.Command, args []string) error {
 }
 
 func (c *checking) run(cmd *cobra.Command, args []string) error {
-	if err := c.material(cmd.Context(), args[0]); err != nil {
+	err := c.material(cmd.Context(), args[0])
+	if err := errors.Join(err, c.checkouts.close()); err != nil {
 		return err
 	}
 	if err := c.print(cmd.OutOrStdout()); err != nil {

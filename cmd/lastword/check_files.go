@@ -41,7 +41,7 @@ func (c *checking) material(ctx context.Context, what string) error {
 	case err != nil:
 		return invalid("cannot read %s: %v", what, reason(err))
 	case !info.IsDir():
-		return c.file(what)
+		return c.file(ctx, what)
 	}
 	names, err := textsBelow(ctx, what)
 	if err != nil {
@@ -51,7 +51,7 @@ func (c *checking) material(ctx context.Context, what string) error {
 		return invalid("no file below %s is called llms.txt or *-llms.txt", what)
 	}
 	for _, name := range names {
-		if err := c.file(filepath.Join(what, filepath.FromSlash(name))); err != nil {
+		if err := c.file(ctx, filepath.Join(what, filepath.FromSlash(name))); err != nil {
 			return err
 		}
 	}
@@ -68,10 +68,10 @@ func (c *checking) address(ctx context.Context, url string) error {
 	if err != nil {
 		return err
 	}
-	return c.text(url, "", string(text))
+	return c.text(ctx, url, "", string(text))
 }
 
-func (c *checking) file(name string) error {
+func (c *checking) file(ctx context.Context, name string) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return invalid("cannot read %s: %v", name, reason(err))
@@ -84,23 +84,23 @@ func (c *checking) file(name string) error {
 	case len(text) > checkBytes:
 		return tooMuch("%s holds more than %s", name, size(checkBytes))
 	}
-	return c.text(name, filepath.Dir(name), string(text))
+	return c.text(ctx, name, filepath.Dir(name), string(text))
 }
 
 // text checks a text that lies in the folder, or on this machine nowhere.
-func (c *checking) text(name, folder, text string) error {
+func (c *checking) text(ctx context.Context, name, folder, text string) error {
 	doc, problems := check.Parse(text)
 	f := &checkedFile{Path: name, Title: doc.Title, Sections: len(doc.Sections), Problems: []checkProblem{}}
 	for _, p := range problems {
 		f.problem(p.Line, p.Rule, p.Severity(), "%s", p.Message)
 	}
-	links := placed(doc, text)
+	links := linksOf(doc)
 	f.Links = len(links)
 	if err := c.targets(f, folder, links); err != nil {
 		return err
 	}
 	if c.stale {
-		if err := c.pinned(f, folder, links); err != nil {
+		if err := c.fresh(ctx, f, folder, links); err != nil {
 			return err
 		}
 	}

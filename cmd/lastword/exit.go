@@ -68,7 +68,8 @@ func codeOf(cause messages.Cause) int {
 	switch cause {
 	case messages.CauseInvalidInput:
 		return exitConfiguration
-	case messages.CauseProviderError, messages.CauseTransportClosed, messages.CauseEmptyCompletion, messages.CauseInvalidOutput:
+	case messages.CauseProviderError, messages.CauseTransportClosed, messages.CauseEmptyCompletion,
+		messages.CauseInvalidOutput:
 		return exitProvider
 	case messages.CauseLimitExceeded:
 		return exitLimit

@@ -71,12 +71,14 @@ Exit codes:
 // writing adds the flags that say what is written.
 func (g *generating) writing(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&g.in.Out, "out", "artifacts", "`folder` to write under; made where it is missing")
-	choose(cmd, flags, &g.full, "full", "what llms-full.txt holds: the linked files, every text file, or it is not written",
+	choose(cmd, flags, &g.full, "full",
+		"what llms-full.txt holds: the linked files, every text file, or it is not written",
 		llmstxt.FullSelected, llmstxt.FullAll, llmstxt.FullNone)
 	flags.BoolVar(&g.in.Ctx, "ctx", true, "write llms-ctx.txt, the linked files as XML; or --ctx=false")
 	flags.IntVar(&g.format, "format", 2, "`version` of the llms.txt format, 1 or 2; 1 leaves Optional out of llms-ctx.txt")
 	choose(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the bare files", "blob", "raw")
-	flags.StringVar(&g.in.BaseURL, "base-url", "", "`URL` that links begin with where the repository does not say its own")
+	flags.StringVar(&g.in.BaseURL, "base-url", "",
+		"`URL` that links begin with where the repository does not say its own")
 	flags.Var(&g.budget, "size-budget", "most `bytes` of any one text file, such as 200k; the least important is dropped")
 	flags.BoolVar(&g.noCache, "no-cache", false, "neither take the result from the cache nor keep it there")
 }

@@ -66,13 +66,20 @@ func fault(what string) {
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
-		// A test binary that measures coverage warns on stderr where it has no place for what it measured.
 		Setup: func(env *testscript.Env) error {
+			// A test binary that measures coverage warns on stderr where it has no place for what it measured.
 			env.Setenv("GOCOVERDIR", env.Getenv("TMPDIR"))
+			env.Setenv("XDG_CACHE_HOME", filepath.Join(env.WorkDir, ".cache"))
+			for _, who := range []string{"AUTHOR", "COMMITTER"} {
+				env.Setenv("GIT_"+who+"_NAME", "Gardener")
+				env.Setenv("GIT_"+who+"_EMAIL", "gardener@example.com")
+				env.Setenv("GIT_"+who+"_DATE", "2026-01-02T03:04:05Z")
+			}
+			env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "fold": fold, "plain": plain,
+			"exits": exits, "fold": fold, "plain": plain, "serve": serve, "fill": fill,
 		},
 	})
 }

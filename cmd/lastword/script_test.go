@@ -34,8 +34,11 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits code [-nostdout] [-SIGNAL pattern]... program [arg]...")
 	}
-	p := process{dir: ts.MkAbs("."), env: []string{"PATH=" + os.Getenv("PATH"), "HOME=" + ts.Getenv("HOME"),
-		"FAULT=" + ts.Getenv("FAULT"), "HARD=" + ts.Getenv("HARD"), "GOCOVERDIR=" + ts.Getenv("GOCOVERDIR")}}
+	p := process{dir: ts.MkAbs("."), env: []string{"PATH=" + os.Getenv("PATH")}}
+	for _, name := range []string{"HOME", "FAULT", "HARD", "GOCOVERDIR", "XDG_CACHE_HOME", "SSL_CERT_FILE",
+		"LASTWORD_GIT_TOKEN"} {
+		p.env = append(p.env, name+"="+ts.Getenv(name))
+	}
 	want, args := args[0], args[1:]
 	for len(args) > 1 && strings.HasPrefix(args[0], "-") {
 		if args[0] == "-nostdout" {

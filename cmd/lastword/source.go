@@ -14,13 +14,12 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/archive"
 	"github.com/seed889630bf/lastword/transport/git"
 )
 
-// source opens what generate reads: a folder, an archive, or a repository to fetch. Whoever sits at the command line may
-// allow more than public addresses over https.
+// source opens what generate reads: a folder, an archive, or a repository to fetch. Whoever sits at the command line
+// may allow more than public addresses over https.
 type source struct {
 	allow       git.Allow
 	maxDownload bytesize
@@ -28,8 +27,10 @@ type source struct {
 }
 
 func (s *source) flags(flags *pflag.FlagSet) {
-	flags.BoolVar(&s.allow.HTTP, "allow-http", false, "read over http as well, which anybody on the way can read and change")
-	flags.BoolVar(&s.allow.Private, "allow-private", false, "read from private addresses and this machine, file URLs among them")
+	flags.BoolVar(&s.allow.HTTP, "allow-http", false,
+		"read over http as well, which anybody on the way can read and change")
+	flags.BoolVar(&s.allow.Private, "allow-private", false,
+		"read from private addresses and this machine, file URLs among them")
 	flags.BoolVar(&s.allow.SSH, "allow-ssh", false, "read over ssh, with this user's keys and known hosts")
 	flags.Var(&s.maxDownload, "max-download", "most `bytes` that may come over the network (default 256MiB)")
 }
@@ -51,7 +52,7 @@ func folder(path string) (*llmstxt.Material, error) {
 	m := &llmstxt.Material{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 		root, err := os.OpenRoot(path)
 		if err != nil {
-			return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "cannot open the folder %s: %v", path, reason(err))
+			return nil, invalid("cannot open the folder %s: %v", path, reason(err))
 		}
 		return scan.Folder(root), nil
 	}}
@@ -82,7 +83,8 @@ func (s *source) remote(ctx context.Context, at address.Address) (*llmstxt.Mater
 	head.Dir = cmp.Or(head.Dir, at.Dir)
 	origin := scan.ParseOrigin(at.URL, head.Commit, head.Dir)
 	return &llmstxt.Material{
-		Name: strings.TrimSuffix(filepath.Base(at.URL), ".git"), Origin: origin, Key: at.URL + " " + head.Commit + " " + head.Dir,
+		Name: strings.TrimSuffix(filepath.Base(at.URL), ".git"), Origin: origin,
+		Key: at.URL + " " + head.Commit + " " + head.Dir,
 		Read: func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
 			return git.Fetch(ctx, remote, head, o, progress)
 		},
@@ -91,8 +93,8 @@ func (s *source) remote(ctx context.Context, at address.Address) (*llmstxt.Mater
 
 func (s *source) archive(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
 	m := &llmstxt.Material{Name: filepath.Base(cmp.Or(at.Path, at.URL))}
-	o := archive.Options{Allow: s.allow, Token: token,
-		Limits: archive.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), FileBytes: s.limits.MaxFileBytes}}
+	o := archive.Options{Allow: s.allow, Token: token, Limits: archive.Limits{
+		WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), FileBytes: s.limits.MaxFileBytes}}
 	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
 		a, err := archive.Read(ctx, cmp.Or(at.Path, at.URL), o, progress)
 		if err != nil {

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"net/url"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/transport/git"
+)
+
+// Rules of --stale, beside those of the format.
+const (
+	rulePinned check.Rule = "pinned" // the links are pinned to a commit
+	ruleStale  check.Rule = "stale"  // nothing that the file speaks of may have changed since then
+)
+
+// fresh finds what changed since the commit that most links name. A file that is committed to its own repository is
+// always behind: what counts are the files that it speaks of.
+func (c *checking) fresh(ctx context.Context, f *checkedFile, folder string, links []check.Link) error {
+	line := 0
+	if f.Commit, line = commitOf(links); f.Commit == "" {
+		f.problem(1, rulePinned, check.Error, "no link is pinned to a commit, so nobody can tell whether the file is stale")
+		return nil
+	}
+	where := cmp.Or(c.repository, folder)
+	if where == "" {
+		return invalid("--stale needs the folder of the repository: --repository <folder>")
+	}
+	repo, origin, err := c.checkouts.open(where)
+	if err != nil {
+		return err
+	}
+	f.Head = origin.Commit
+	changes, err := c.checkouts.since(ctx, repo, f.Commit)
+	if err != nil {
+		return invalid("--stale: %v", err)
+	}
+	if changes.Gap != "" {
+		f.Stale = true
+		f.problem(line, ruleStale, check.Warning, "what changed since %s, which the links are pinned to, cannot be told: %s",
+			short(f.Commit), changes.Gap)
+		return nil
+	}
+	beside := real(cmp.Or(folder, where))
+	s := subject{file: below(repo.Top, filepath.Join(beside, filepath.Base(f.Path))), linked: map[string]bool{}}
+	if c.repository != "" {
+		s.folder = origin.Prefix
+	}
+	s.follow(f.Commit, links, below(repo.Top, beside), origin.Prefix)
+	s.committed(f, line, changes)
+	return s.uncommitted(ctx, f, line, repo)
+}
+
+// subject is what a checked file speaks of. All paths are slash-separated, from the top of the work tree.
+type subject struct {
+	file   string          // "" where it lies elsewhere
+	folder string          // "" for all of the repository
+	linked map[string]bool // files and folders
+}
+
+// follow takes the links to the commit, and the relative ones from each of the folders.
+func (s *subject) follow(commit string, links []check.Link, folders ...string) {
+	for _, l := range links {
+		if name, relative := target(l.URL); relative {
+			for _, folder := range folders {
+				s.linked[path.Join(folder, name)] = true
+			}
+		} else if at, name := pinnedTo(l.URL); at == commit {
+			s.linked[name] = true
+		}
+	}
+	delete(s.linked, ".")
+	delete(s.linked, "")
+}
+
+// links says whether a link leads to the path, or to a folder that it is in.
+func (s *subject) links(name string) bool {
+	for ; name != "."; name = path.Dir(name) {
+		if s.linked[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// counts leaves out what the file does not speak of, itself, and the files beside it. Those of another folder count
+// where they are linked: two that are committed together would keep each other stale otherwise.
+func (s *subject) counts(name string) bool {
+	beside := s.file != "" && path.Dir(name) == path.Dir(s.file)
+	switch {
+	case name == s.file, beside && isCompanion(path.Base(name)):
+		return false
+	case s.links(name):
+		return true
+	}
+	return !isCompanion(path.Base(name)) && (s.folder == "" || strings.HasPrefix(name, s.folder+"/"))
+}
+
+func isCompanion(name string) bool {
+	return slices.ContainsFunc([]string{"llms.txt", "llms-full.txt", "llms-ctx.txt", "llms.json"},
+		func(end string) bool { return strings.HasSuffix(name, end) })
+}
+
+func (s *subject) committed(f *checkedFile, line int, changes *git.Changes) {
+	var linked, others []string
+	for _, name := range changes.Paths {
+		switch {
+		case !s.counts(name):
+		case s.links(name):
+			linked = append(linked, name+" (linked)")
+			delete(s.linked, name)
+		default:
+			others = append(others, name)
+		}
+	}
+	changed := int64(len(linked) + len(others))
+	if changed == 0 && !changes.More {
+		return
+	}
+	f.Stale, f.Changed = true, changed
+	words := count(changed, "file")
+	if changes.More {
+		words = "more than " + words
+	}
+	f.problem(line, ruleStale, check.Warning, "%s changed since %s, which the links are pinned to: %s",
+		words, short(f.Commit), some(append(linked, others...)))
+}
+
+// uncommitted is asked of the linked files alone, for every file must be read.
+func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, repo *git.Checkout) error {
+	edited, err := repo.Edited(ctx, slices.DeleteFunc(slices.Collect(maps.Keys(s.linked)), func(name string) bool {
+		return !s.counts(name)
+	}))
+	if err != nil || len(edited) == 0 {
+		return err
+	}
+	f.Stale = true
+	f.Changed += int64(len(edited))
+	f.problem(line, ruleStale, check.Warning, "%s changed without a commit: %s",
+		count(int64(len(edited)), "linked file"), some(edited))
+	return nil
+}
+
+func short(commit string) string { return commit[:min(12, len(commit))] }
+
+// some names up to five.
+func some(names []string) string {
+	const most = 5
+	words := strings.Join(names[:min(len(names), most)], ", ")
+	if more := len(names) - most; more > 0 {
+		words += fmt.Sprintf(" and %s more", grouped(int64(more)))
+	}
+	return words
+}
+
+// below is the path, which must be a real one, from the top: "" for the top itself and for what lies elsewhere.
+func below(top, name string) string {
+	rel, err := filepath.Rel(top, name)
+	if err != nil || rel == "." || !filepath.IsLocal(rel) {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+// commitOf is the commit that most links are pinned to, with the line of the first; the first of several as frequent.
+func commitOf(links []check.Link) (commit string, line int) {
+	named, first := map[string]int{}, map[string]int{}
+	for _, l := range links {
+		if c, _ := pinnedTo(l.URL); c != "" {
+			named[c]++
+			first[c] = cmp.Or(first[c], l.Line)
+		}
+	}
+	for _, c := range slices.Sorted(maps.Keys(named)) {
+		if named[c] > named[commit] || named[c] == named[commit] && first[c] < first[commit] {
+			commit = c
+		}
+	}
+	return commit, first[commit]
+}
+
+// pinnedTo is the first segment of the path that is a whole commit id, SHA-1 or SHA-256, and what comes after it.
+func pinnedTo(link string) (commit, name string) {
+	u, err := url.Parse(link)
+	if err != nil {
+		return "", ""
+	}
+	for rest, more := u.Path, true; more; {
+		var segment string
+		segment, rest, more = strings.Cut(rest, "/")
+		if n := len(segment); (n == 40 || n == 64) && strings.Trim(segment, "0123456789abcdef") == "" {
+			return segment, strings.Trim(rest, "/")
+		}
+	}
+	return "", ""
+}
