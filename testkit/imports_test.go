@@ -36,6 +36,10 @@ var rules = []rule{{
 	tests:  []string{"github.com/santhosh-tekuri/jsonschema/v6", "github.com/google/jsonschema-go/..."},
 	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
 }, {
+	pkgs:   "messages/*",
+	ours:   []string{"messages"},
+	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
+}, {
 	pkgs:   "supervision",
 	ours:   []string{"messages"},
 	libs:   []string{"github.com/asynkron/protoactor-go/actor"},

@@ -1,0 +1,75 @@
+package model
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Stream calls a model and gives its answer as it comes. The last part is the one [End], whatever happened; the error
+// beside it is what its verdict means, nil for completed. A consumer that stops early cancels the call.
+type Stream func(ctx context.Context, r Request) iter.Seq2[Part, error]
+
+// Part is one of Text, Thought, ThoughtDone, CallDelta and End.
+type Part interface{ part() }
+
+// Text is a piece of the answer: valid UTF-8, never empty.
+type Text struct{ Text string }
+
+// Thought is a piece of a thought.
+type Thought struct {
+	Number int // of the thought in the answer, from 0
+	Text   string
+}
+
+// ThoughtDone closes a thought.
+type ThoughtDone struct {
+	Number     int
+	Text       string // as a whole
+	Type       string // as the model names it; may be empty
+	Confidence *float64
+	Source     Source
+	// Repeated says that an earlier thought of the answer had the same text.
+	Repeated bool
+}
+
+// Source says where a thought was found.
+type Source string
+
+const (
+	Field Source = "field" // a field of the server's own
+	Tag   Source = "tag"   // tags in the answer's text
+)
+
+// CallDelta is a piece of a tool call.
+type CallDelta struct {
+	Number    int    // of the call in the answer, from 0
+	ID, Name  string // once they are known
+	Arguments string // a piece of JSON
+}
+
+// ToolCall is a complete call.
+type ToolCall struct {
+	ID        string
+	Name      string
+	Arguments string // a JSON object
+}
+
+// End is the last part.
+type End struct {
+	Verdict  Verdict
+	Evidence Evidence
+	Calls    []ToolCall
+	Usage    *messages.Usage // nil where the server said nothing
+	Model    string          // that answered, as the server names it
+	// FirstToken is the time to the first piece of text, thought or call; 0 where none came.
+	FirstToken time.Duration
+}
+
+func (Text) part()        {}
+func (Thought) part()     {}
+func (ThoughtDone) part() {}
+func (CallDelta) part()   {}
+func (End) part()         {}
