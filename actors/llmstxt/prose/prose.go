@@ -89,8 +89,9 @@ func SentenceEnd(s string) int {
 		case '。', '！', '？':
 			return next
 		case '.', '!', '?':
-			if next == len(s) || endsSentence(s[:i], s[next:]) {
-				return next
+			if n := len(s[next:]) - len(strings.TrimLeft(s[next:], `"')*_`)); next+n == len(s) ||
+				endsSentence(s[:i], s[next+n:]) {
+				return next + n
 			}
 		}
 	}
@@ -103,13 +104,21 @@ func endsSentence(before, after string) bool {
 	}
 	word := before[strings.LastIndexByte(before, ' ')+1:]
 	switch strings.ToLower(strings.TrimLeft(word, "(")) {
-	case "e.g", "i.e", "etc", "vs", "cf", "approx", "resp", "no", "dr", "mr", "mrs", "st", "inc", "":
+	case "e.g", "i.e", "vs", "cf", "approx", "resp", "no", "dr", "mr", "mrs", "st", "inc", "":
 		return false
 	}
 	first, size := utf8.DecodeRuneInString(word)
 	initial := size == len(word) && unicode.IsUpper(first) // a variable's name may be one letter, too
+	item := len(word) < 3 && strings.Trim(word, "0123456789") == ""
 	next, _ := utf8.DecodeRuneInString(after[1:])
-	return !initial && !unicode.IsLower(next)
+	return !initial && !item && (!unicode.IsLower(next) || beginsWithCode(after[1:]))
+}
+
+// beginsWithCode tells an identifier, which keeps its small letter at the start
+// of a sentence.
+func beginsWithCode(s string) bool {
+	word, _, _ := strings.Cut(s, " ")
+	return strings.Contains(word, "_") || strings.HasSuffix(word, "()")
 }
 
 // Shorten cuts text at a word.

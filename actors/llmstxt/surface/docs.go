@@ -8,9 +8,35 @@ import (
 )
 
 // summary is the first sentence of a documentation comment whose comment
-// markers are gone; markup that is not Markdown goes, too.
+// markers are gone, or the first that says something by itself; markup that is
+// not Markdown goes, too.
 func summary(doc string) string {
-	return prose.Sentence(inline(firstParagraph(doc)))
+	paragraph := inline(firstParagraph(doc))
+	first := prose.Sentence(paragraph)
+	if strings.HasSuffix(first, "?") {
+		return firstOf(prose.Telling(paragraph), first)
+	}
+	return first
+}
+
+// titled is a doc that says more than the name it stands at: no banner over a
+// part of the file, and without the name and a dash in front.
+func titled(name, doc string) string {
+	text, framed := prose.Unframed(doc)
+	if framed && prose.IsBanner(doc) || text == "" {
+		return ""
+	}
+	last := name[strings.LastIndexAny(name, ".:#")+1:]
+	for _, dash := range []string{" - ", " -- ", " --- ", " – ", " — "} {
+		if before, after, ok := strings.Cut(text, dash); ok && (before == name || before == last ||
+			before == last+"()") {
+			text = after
+		}
+	}
+	if framed && (prose.SameWords(text, name) || prose.SameWords(text, last)) {
+		return ""
+	}
+	return text
 }
 
 // plain is a whole documentation comment as text: without common indentation,

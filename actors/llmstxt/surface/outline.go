@@ -110,6 +110,7 @@ func finish(o Outline) Outline {
 	for i := range o.Symbols {
 		s := &o.Symbols[i]
 		s.Signature = prose.Shorten(prose.Tidy(s.Signature), signatureRunes)
+		s.Doc = titled(s.Name, s.Doc)
 	}
 	return o
 }
