@@ -86,8 +86,11 @@ func (c *cached) whole() bool {
 	return len(c.Files) > 0
 }
 
-// keep stores a result, whose files are in out under their paths' base names.
-func (c cache) keep(key string, result Result, files []cachedFile, open func(name string) (io.ReadCloser, error)) error {
+// opener opens an artifact by its name.
+type opener func(name string) (io.ReadCloser, error)
+
+// keep stores a result.
+func (c cache) keep(key string, result Result, files []cachedFile, open opener) error {
 	if err := os.MkdirAll(c.folder, 0o700); err != nil {
 		return err
 	}
@@ -109,7 +112,7 @@ func (c cache) keep(key string, result Result, files []cachedFile, open func(nam
 	return trim(all)
 }
 
-func fill(all *os.Root, name string, result Result, files []cachedFile, open func(name string) (io.ReadCloser, error)) error {
+func fill(all *os.Root, name string, result Result, files []cachedFile, open opener) error {
 	dir, err := all.OpenRoot(name)
 	if err != nil {
 		return err
@@ -127,7 +130,7 @@ func fill(all *os.Root, name string, result Result, files []cachedFile, open fun
 	return dir.WriteFile(cacheIndex, data, 0o600)
 }
 
-func copyInto(dir *os.Root, name string, open func(name string) (io.ReadCloser, error)) error {
+func copyInto(dir *os.Root, name string, open opener) error {
 	from, err := open(name)
 	if err != nil {
 		return err

@@ -43,10 +43,12 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 }
 
 // writeFile checks the file as it is written; one that does not pass never gets its name.
-func (g *generation) writeFile(ctx context.Context, t *actors.TaskContext, out *os.Root, name string, f artifact) (string, error) {
+func (g *generation) writeFile(
+	ctx context.Context, t *actors.TaskContext, out *os.Root, name string, f artifact,
+) (sha256Hex string, err error) {
 	sum, check := sha256.New(), f.check()
 	size := new(counter)
-	err := place(out, path.Base(name), t.RunID(), func(w io.Writer) error {
+	err = place(out, path.Base(name), t.RunID(), func(w io.Writer) error {
 		if err := f.render(io.MultiWriter(w, sum, check, size)); err != nil {
 			return err
 		}
@@ -67,7 +69,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (g *generation) keep(t *actors.TaskContext, result Result, files []cachedFile, open func(string) (io.ReadCloser, error)) {
+func (g *generation) keep(t *actors.TaskContext, result Result, files []cachedFile, open opener) {
 	key := g.key()
 	if key == "" || g.hit != nil {
 		return

@@ -12,7 +12,8 @@ import (
 // (bidirectional, zero-width, tag) and private characters go, space collapses.
 func cleanLine(s string) string {
 	if strings.ContainsRune(s, 0x1b) {
-		s = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[@-Z\\\\-_])?").ReplaceAllString(s, "")
+		escape := regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[@-Z\\\\-_])?")
+		s = escape.ReplaceAllString(s, "")
 	}
 	s = strings.Map(func(r rune) rune {
 		switch {
@@ -100,7 +101,8 @@ func encodeURL(s string) string {
 }
 
 func isEncoded(s string) bool {
-	return len(s) > 2 && strings.IndexByte("0123456789abcdefABCDEF", s[1]) >= 0 && strings.IndexByte("0123456789abcdefABCDEF", s[2]) >= 0
+	const hex = "0123456789abcdefABCDEF"
+	return len(s) > 2 && strings.IndexByte(hex, s[1]) >= 0 && strings.IndexByte(hex, s[2]) >= 0
 }
 
 // sectionNames makes one word of each name that is an XML name as well, unique

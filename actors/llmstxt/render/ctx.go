@@ -15,7 +15,9 @@ import (
 // Ctx writes llms-ctx.txt: a project element with one element per section, in it a doc element per linked file. In
 // format 1 the Optional section is left out, as that version of the format has it. The result is well-formed XML
 // whatever the files hold. dropped lists the files that the budget had no room for. The error is ctx's cause or w's.
-func Ctx(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, format Format, pack Pack) (dropped []string, err error) {
+func Ctx(
+	ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, format Format, pack Pack,
+) (dropped []string, err error) {
 	b := bufio.NewWriterSize(w, 64<<10)
 	v := newView(index)
 	if format == Format1 {

@@ -148,7 +148,8 @@ func documentLinks(s rank.Section, line func(string) string) []Link {
 			continue
 		}
 		l := shown[0]
-		link := Link{Title: l.title, URL: l.url, Note: l.note, Path: line(l.path), Score: l.score, Reasons: []string{}, Symbols: []Symbol{}}
+		link := Link{Title: l.title, URL: l.url, Note: l.note, Path: line(l.path), Score: l.score,
+			Reasons: []string{}, Symbols: []Symbol{}}
 		for _, reason := range from.Reasons {
 			link.Reasons = append(link.Reasons, line(reason))
 		}
@@ -157,8 +158,9 @@ func documentLinks(s rank.Section, line func(string) string) []Link {
 			if path == "" {
 				path = l.path
 			}
-			link.Symbols = append(link.Symbols, Symbol{Name: line(sym.Name), Kind: string(sym.Kind), Signature: line(sym.Signature),
-				Doc: line(sym.Doc), Path: line(path), Line: sym.Line, URL: linkURL(sym.URL)})
+			link.Symbols = append(link.Symbols, Symbol{Name: line(sym.Name), Kind: string(sym.Kind),
+				Signature: line(sym.Signature), Doc: line(sym.Doc),
+				Path: line(path), Line: sym.Line, URL: linkURL(sym.URL)})
 		}
 		list = append(list, link)
 	}

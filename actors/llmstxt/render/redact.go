@@ -22,7 +22,8 @@ type shape struct {
 func newRedactor() *redactor {
 	const (
 		// The end may be missing where the key is cut off.
-		key    = `[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:[\s"'+\\nr]*[A-Za-z0-9+/=]{16,})+)`
+		key = `[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----` +
+			`(?:[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:[\s"'+\\nr]*[A-Za-z0-9+/=]{16,})+)`
 		secret = `(["']?\s*[:=]+\s*["']?)[A-Za-z0-9/+]{40}`
 	)
 	shapes := []shape{

@@ -20,7 +20,8 @@ func (p *packing) stream(w io.Writer, before func(i int)) error {
 	}
 	turns := make([]*worker, workers)
 	for i := range turns {
-		turns[i] = &worker{p: p, ctx: ctx, first: i, step: workers, made: make(chan made, readAhead), spare: make(chan *bytes.Buffer, readAhead+2)}
+		turns[i] = &worker{p: p, ctx: ctx, first: i, step: workers,
+			made: make(chan made, readAhead), spare: make(chan *bytes.Buffer, readAhead+2)}
 		p.pack.Go(turns[i].run)
 	}
 	for i := range p.entries {

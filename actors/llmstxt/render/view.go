@@ -73,7 +73,8 @@ func viewLinks(links []rank.Link, line func(string) string) []link {
 		if title == "" {
 			title = url
 		}
-		list = append(list, link{title: title, url: url, note: line(l.Note), path: l.Path, score: l.Score, symbols: viewSymbols(l, line)})
+		list = append(list, link{title: title, url: url, note: line(l.Note), path: l.Path,
+			score: l.Score, symbols: viewSymbols(l, line)})
 	}
 	return list
 }
