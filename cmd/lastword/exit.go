@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -42,6 +43,19 @@ func usage(cmd *cobra.Command, err error, hint string) error {
 		hint = fmt.Sprintf("%s --help says what there is", cmd.CommandPath())
 	}
 	return &exitError{exitUsage, fmt.Errorf("%w\n%s", err, hint)}
+}
+
+// mistaken says what a flag's value must be, in the words that settings have for it.
+func mistaken(err error) error {
+	wrong, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	name, kind, must := wrong.GetFlag().Name, wrong.GetFlag().Value.Type(), wrong.Unwrap().Error()
+	if isPlain(kind) || kind == "bool" {
+		must = expected(kind)
+	}
+	return fmt.Errorf("--%s %q: %s", name, wrong.GetValue(), must)
 }
 
 // report prints the error and returns the exit code.

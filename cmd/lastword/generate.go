@@ -133,6 +133,10 @@ func (g *generating) judge() error {
 		return errors.New("--timeout must not be negative")
 	case g.in.Out == "":
 		return errors.New("--out needs the name of a folder")
+	case g.in.MaxFiles < 0:
+		return errors.New("--max-files must not be negative")
+	case g.in.MaxDepth < 0:
+		return errors.New("--max-depth must not be negative")
 	case asked > 1:
 		return errors.New("--explain, --json and --jsonl exclude each other: each has stdout for itself")
 	}

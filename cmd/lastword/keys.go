@@ -95,7 +95,7 @@ func expected(kind string) string {
 	case kind == "duration":
 		return `it is a time like "90s"`
 	case isNumber(kind):
-		return "it is a number"
+		return "it is a whole number"
 	case strings.HasPrefix(kind, "string") && kind != "string":
 		return "it is a list of texts"
 	case kind == "string":

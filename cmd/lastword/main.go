@@ -76,7 +76,7 @@ one last word: completed, failed or canceled.`,
 		"auto", "tty", "plain", "none")
 	flags.BoolVar(&how.noColor, "no-color", false, "use no colour; so does NO_COLOR in the environment")
 	must(root.MarkPersistentFlagFilename("config", "yaml", "yml"))
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(cmd, err, "") })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(cmd, mistaken(err), "") })
 	root.SetHelpCommand(helpCommand())
 	root.SetUsageTemplate(wrapped(root.UsageTemplate()))
 	root.AddGroup(&cobra.Group{ID: working, Title: "Work:"}, &cobra.Group{ID: helping, Title: "About the program:"})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/pem"
+	"flag"
 	"io"
 	"log"
 	"net/http"
@@ -29,36 +30,31 @@ func fill(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// serve gives a folder to whoever asks, until the script ends: what is below a .git as git does, the rest as files. The
-// URL is in $URL; with -tls the certificate is in $SSL_CERT_FILE. With -token nobody without it is served.
+// serve gives a folder to whoever asks, until the script ends: X.git as git does, whether or not the URL says .git, and
+// the rest as files. The URL is in $URL; with -tls the certificate is in $SSL_CERT_FILE. With -token nobody without it is
+// served.
 //
 //	serve [-tls] [-token TOKEN] FOLDER
 func serve(ts *testscript.TestScript, neg bool, args []string) {
-	start, token := httptest.NewServer, ""
-	for len(args) > 1 {
-		switch args[0] {
-		case "-tls":
-			start, args = httptest.NewTLSServer, args[1:]
-		case "-token":
-			token, args = args[1], args[2:]
-		}
-	}
-	if neg || len(args) != 1 {
+	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
+	tls, token := flags.Bool("tls", false, ""), flags.String("token", "", "")
+	ts.Check(flags.Parse(args))
+	if neg || flags.NArg() != 1 {
 		ts.Fatalf("usage: serve [-tls] [-token token] folder")
 	}
-	quiet := log.Writer()
-	log.SetOutput(io.Discard) // clients that do not trust the certificate are no news here
-	defer log.SetOutput(quiet)
-	server := start(only(token, repositories(ts, ts.MkAbs(args[0]))))
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	ts.Defer(server.Close)
-	ts.Setenv("URL", server.URL)
-	if c := server.Certificate(); c != nil {
+	server := httptest.NewUnstartedServer(only(*token, repositories(ts, ts.MkAbs(flags.Arg(0)))))
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that do not trust the certificate are no news here
+	if !*tls {
+		server.Start()
+	} else {
+		server.StartTLS()
 		name := ts.MkAbs(".certificate.pem")
-		text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})
+		text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 		ts.Check(os.WriteFile(name, text, 0o666))
 		ts.Setenv("SSL_CERT_FILE", name)
 	}
+	ts.Defer(server.Close)
+	ts.Setenv("URL", server.URL)
 }
 
 func only(token string, next http.Handler) http.Handler {
@@ -79,24 +75,18 @@ func repositories(ts *testscript.TestScript, root string) http.Handler {
 	ts.Check(err)
 	backend := &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Dir: root,
-		Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + root,
-			"REMOTE_USER="},
+		Env:    []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + root},
 		Stderr: io.Discard, Logger: log.New(io.Discard, "", 0),
 	}
 	files := http.FileServer(http.Dir(root))
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := strings.TrimPrefix(r.URL.Path, "/")
-		repository, service, _ := strings.Cut(name, "/")
-		if bare := filepath.Join(root, strings.TrimSuffix(repository, ".git")+".git"); service != "" && exists(bare) {
-			r.URL.Path = "/" + filepath.Base(bare) + "/" + service
-			backend.ServeHTTP(w, r)
-			return
+		for _, service := range []string{"/info/refs", "/git-upload-pack"} {
+			if name, ok := strings.CutSuffix(r.URL.Path, service); ok {
+				r.URL.Path = strings.TrimSuffix(name, ".git") + ".git" + service
+				backend.ServeHTTP(w, r)
+				return
+			}
 		}
 		files.ServeHTTP(w, r)
 	})
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
