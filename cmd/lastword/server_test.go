@@ -42,7 +42,9 @@ func serve(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || flags.NArg() != 1 {
 		ts.Fatalf("usage: serve [-tls] [-token token] folder")
 	}
-	server := httptest.NewUnstartedServer(only(*token, repositories(ts, ts.MkAbs(flags.Arg(0)))))
+	handler, err := repositories(ts.MkAbs(flags.Arg(0)))
+	ts.Check(err)
+	server := httptest.NewUnstartedServer(only(*token, handler))
 	server.Config.ErrorLog = log.New(io.Discard, "", 0) // clients that do not trust the certificate are no news here
 	if !*tls {
 		server.Start()
@@ -70,9 +72,8 @@ func only(token string, next http.Handler) http.Handler {
 	})
 }
 
-func repositories(ts *testscript.TestScript, root string) http.Handler {
+func repositories(root string) (http.Handler, error) {
 	path, err := exec.Command("git", "--exec-path").Output()
-	ts.Check(err)
 	backend := &cgi.Handler{
 		Path: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"), Dir: root,
 		Env:    []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_NOSYSTEM=1", "HOME=" + root},
@@ -88,5 +89,5 @@ func repositories(ts *testscript.TestScript, root string) http.Handler {
 			}
 		}
 		files.ServeHTTP(w, r)
-	})
+	}), err
 }
