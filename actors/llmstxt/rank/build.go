@@ -55,13 +55,15 @@ type builder struct {
 	mix     languageMix
 	crowds  map[string]int // pages by folder
 	passed  passedOver
+	headers map[string]bool // those of C that others include; nil until asked for
 }
 
 func newBuilder(ctx context.Context, files fs.FS, repo *scan.Repository, options Options) *builder {
 	b := &builder{ctx: ctx, files: files, repo: repo, options: options, caps: options.Caps.withDefaults()}
+	b.repo = b.withHeaders()
 	b.byPath = make(map[string]*scan.File, len(repo.Files))
-	for i := range repo.Files {
-		b.byPath[repo.Files[i].Path] = &repo.Files[i]
+	for i := range b.repo.Files {
+		b.byPath[b.repo.Files[i].Path] = &b.repo.Files[i]
 	}
 	return b
 }

@@ -4,13 +4,17 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
 )
 
 // candidate is a file that may be linked.
 type candidate struct {
 	Link
 	size    int64
-	weights []int // of its symbols, until they are sorted by line
+	weights []int        // of its symbols, until they are sorted by line
+	kind    surface.Kind // of what a link of the API leads to
+	used    bool         // by the README's code
 }
 
 func (c *candidate) add(points int, reason string) {

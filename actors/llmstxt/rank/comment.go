@@ -28,11 +28,14 @@ func sourceNote(path, text string) string {
 	case "Clojure", "Assembly":
 		blocks = lineBlocks(text, ";")
 	default:
-		blocks = cBlocks(text)
+		blocks = cBlocks(scan.Language(path), text)
 	}
 	for _, block := range blocks {
-		if !isLicenceText(block) && !isNoise(block) && prose.Is(block) {
-			return prose.Sentence(block)
+		if isLicenceText(block) || !prose.Is(block) || prose.IsBanner(block) {
+			continue
+		}
+		if s := prose.Telling(block); s != "" {
+			return s
 		}
 	}
 	return ""
@@ -107,37 +110,94 @@ func isDeclaration(line string) bool {
 	return strings.HasPrefix(word, "-module") || strings.HasPrefix(word, "require(")
 }
 
-// cBlocks gives the paragraphs of all comments before the first code. Imports
-// and directives may stand between.
-func cBlocks(text string) []string {
+// cBlocks gives the paragraphs of the comments before the first code that are
+// about the file. Imports and directives may stand between; a comment right
+// above one of them that is not the first, or above a declaration, is about
+// that, unless it is the class that the file is there for.
+func cBlocks(language, text string) []string {
 	var blocks []string
+	first := true
 	for text != "" {
 		text = strings.TrimLeft(text, " \t\n")
+		comment, inner := "", strings.HasPrefix(text, "//!") || strings.HasPrefix(text, "/*!")
 		switch {
 		case strings.HasPrefix(text, "/*"):
-			body, rest, _ := strings.Cut(text[2:], "*/")
-			blocks, text = append(blocks, paragraphs(withoutStars(body))...), rest
+			comment, text, _ = strings.Cut(text[2:], "*/")
+			comment = withoutStars(comment)
 		case strings.HasPrefix(text, "//"):
-			var comment string
 			comment, text = takeLineComment(text)
-			blocks = append(blocks, paragraphs(comment)...)
+			text = "\n" + text
 		case isPreamble(text):
-			_, text, _ = strings.Cut(text, "\n")
+			line, rest, _ := strings.Cut(text, "\n")
+			first, text = first && !isImport(line), rest
+			continue
 		default:
 			return blocks
+		}
+		next := following(text)
+		if inner || next == "" || strings.Contains(comment, "@file") || strings.Contains(comment, "@module") ||
+			isOpening(next) || first && isPreamble(next) || isOfClass(language, next) {
+			blocks = append(blocks, paragraphs(comment)...)
 		}
 	}
 	return blocks
 }
 
-func isPreamble(text string) bool {
-	for _, start := range []string{"#!", "'use ", `"use `, "import ", "package ", "#include", "#pragma", "#ifndef",
-		"#define", "using ", "use ", "<?php", "#![", "namespace "} {
-		if strings.HasPrefix(text, start) {
+// following is the line of code right below a comment; "" where there is none.
+func following(text string) string {
+	line, rest, _ := strings.Cut(text, "\n")
+	if strings.TrimSpace(line) == "" {
+		line, _, _ = strings.Cut(rest, "\n")
+	}
+	line = strings.TrimSpace(line)
+	if strings.HasPrefix(line, "//") || strings.HasPrefix(line, "/*") {
+		return ""
+	}
+	return line
+}
+
+// isOfClass tells the declaration for which files of a language are made.
+func isOfClass(language, line string) bool {
+	switch {
+	case strings.HasPrefix(line, "export default ") || strings.HasPrefix(line, "module.exports"):
+		return true
+	case !namesClasses(language) && language != "Dart":
+		return false
+	case strings.HasPrefix(line, "@"), strings.HasPrefix(line, "#["), strings.HasPrefix(line, "["):
+		return true // what is annotated is a class as a rule
+	}
+	for word := range strings.FieldsSeq(line) {
+		switch word {
+		case "class", "interface", "trait", "enum", "struct", "object", "record", "protocol":
 			return true
 		}
 	}
 	return false
+}
+
+func isPreamble(line string) bool { return isOpening(line) || isImport(line) }
+
+// isOpening tells what may stand above the comment on a file.
+func isOpening(line string) bool {
+	for _, start := range []string{"#!", "'use ", `"use `, "package ", "#pragma", "#ifndef", "<?php", "#![", "namespace ",
+		"declare("} {
+		if strings.HasPrefix(line, start) {
+			return true
+		}
+	}
+	return false
+}
+
+func isImport(line string) bool {
+	for _, start := range []string{"import ", "#include", "#define", "#if", "#endif", "using ", "use ", "export * ",
+		"export {"} {
+		if strings.HasPrefix(line, start) {
+			return true
+		}
+	}
+	line, _, _ = strings.Cut(line, "\n")
+	return strings.Contains(line, "require(") && (strings.HasPrefix(line, "const ") ||
+		strings.HasPrefix(line, "var ") || strings.HasPrefix(line, "let "))
 }
 
 func takeLineComment(text string) (comment, rest string) {

@@ -182,9 +182,6 @@ func (b *builder) judge(d *document) {
 	if isInternal(d.Path) {
 		d.add(-30, "")
 	}
-	if isSetAside(d.Path) {
-		d.add(-120, "")
-	}
 	d.add(-4*depth(d.Path), "")
 	if u := b.unitOf(d.Path); u.dir != "." && u != b.root() {
 		d.add(-20, "")

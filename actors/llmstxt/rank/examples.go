@@ -21,7 +21,7 @@ func (b *builder) examples() []*candidate {
 	chosen := make(map[string]string)
 	for i := range b.repo.Files {
 		f := &b.repo.Files[i]
-		if f.Place != scan.Example || f.Size == 0 || !isPage(f.Path) && f.Kind != scan.Source ||
+		if f.Place != scan.Example && !b.isIllustration(f) || f.Size == 0 || !isPage(f.Path) && f.Kind != scan.Source ||
 			licenceName(path.Base(f.Path)) ||
 			isBuildScript(f.Path) || stemOf(f.Path) == "package-info" {
 			continue
@@ -79,6 +79,15 @@ func (b *builder) isSample(p *goPackage, tree goTree) bool {
 	}
 	_, note := b.packageDoc(p)
 	return note == ""
+}
+
+// isIllustration holds for code below the documentation, where it shows how
+// the product is used.
+func (b *builder) isIllustration(f *scan.File) bool {
+	top, _, below := strings.Cut(strings.ToLower(f.Path), "/")
+	return below && (top == "docs" || top == "doc") && f.Kind == scan.Source && f.Place == scan.Product &&
+		f.Package == "" && !b.mix.isMinor(f.Language) && !isBuildScript(f.Path) && !strings.Contains(f.Path, "/_") &&
+		b.root().entries[f.Path] == ""
 }
 
 // exampleDir is the folder directly below the examples, or the file itself

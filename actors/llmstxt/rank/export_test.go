@@ -12,7 +12,7 @@ func Purpose(path, text string) (title, summary string) {
 	case p.lead != "":
 		return p.title, prose.Opening(p.lead)
 	case len(p.prose) > 0:
-		return p.title, prose.Opening(p.prose[0])
+		return p.title, prose.Opening(p.prose[0].text)
 	}
 	return p.title, ""
 }

@@ -3,7 +3,9 @@ package rank
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/manifest"
@@ -16,7 +18,7 @@ const titleRunes = 60
 // title is the README's own, else the package's name, else the repository's,
 // else the folder's.
 func (b *builder) title() string {
-	t := strings.TrimRight(b.readme.title, " :!")
+	t := strings.TrimRight(withoutEmoji(b.readme.title), " :!")
 	for _, lead := range []string{"Welcome to ", "welcome to ", "Introduction to ", "About "} {
 		t = strings.TrimPrefix(t, lead)
 	}
@@ -28,7 +30,38 @@ func (b *builder) title() string {
 	if base := path.Base(b.repo.Origin.Prefix); b.repo.Origin.Prefix != "" && name == "" {
 		name = base
 	}
-	return firstOf(name, b.repo.Origin.Repo, b.repo.Name)
+	return firstOf(b.spelled(name), b.repo.Origin.Repo, b.repo.Name)
+}
+
+// spelled writes a name in capitals, as build files have it, as the README's
+// prose begins with it.
+func (b *builder) spelled(name string) string {
+	if name == "" || name != strings.ToUpper(name) || name == strings.ToLower(name) {
+		return name
+	}
+	for _, p := range b.readme.prose {
+		word, _, _ := strings.Cut(p.text, " ")
+		if word = strings.Trim(word, ",.:*`"); prose.SameWords(word, name) {
+			return word
+		}
+	}
+	if prose.SameWords(b.repo.Origin.Repo, name) {
+		return b.repo.Origin.Repo
+	}
+	return name
+}
+
+// withoutEmoji drops ":name:" and pictures in front of a title.
+func withoutEmoji(title string) string {
+	for {
+		title = strings.TrimLeftFunc(title, func(r rune) bool { return r > 0x2000 && !unicode.IsLetter(r) || r == ' ' })
+		rest, ok := strings.CutPrefix(title, ":")
+		name, after, closed := strings.Cut(rest, ":")
+		if !ok || !closed || name == "" || strings.Contains(name, " ") || strings.TrimSpace(after) == "" {
+			return title
+		}
+		title = after
+	}
 }
 
 // isNoName tells headings that every README may have.
@@ -71,13 +104,14 @@ func (b *builder) facts() []Fact {
 		{"Version", version},
 		{"Requires", m.Requires},
 		{"Install", b.installCommand(m)},
-		{"Commands", quoted(m.Commands, 8)},
+		{"Commands", quoted(b.commandNames(m), 8)},
 		{"Scripts", scripts(m)},
 		{"Languages", b.mix.String()},
 		{"Licence", firstOf(b.licence(), m.License)},
 		{"Repository", b.links.home},
 		{"Folder", b.links.prefix},
 		{"Commit", b.links.commit()},
+		{"Links", b.linksFact(version)},
 	}
 	var known []Fact
 	for _, f := range facts {
@@ -86,6 +120,34 @@ func (b *builder) facts() []Fact {
 		}
 	}
 	return known
+}
+
+// linksFact warns where links may show something else than what was read.
+func (b *builder) linksFact(version string) string {
+	switch {
+	case b.links.ref == "" || b.links.hasLines():
+		return ""
+	case version == "":
+		return "lead to the newest state of the default branch"
+	}
+	return "lead to the newest state of the default branch; the files read are version " + version
+}
+
+// commandNames are those that the manifest installs. A build file also has the
+// programs that test or show a library, so there the README must have the name.
+func (b *builder) commandNames(m manifest.Manifest) []string {
+	if !isBuildTree(m.Ecosystem) {
+		return m.Commands
+	}
+	return slices.DeleteFunc(slices.Clone(m.Commands), func(name string) bool {
+		low := strings.ToLower(name)
+		for _, word := range []string{"test", "bench", "example", "sample", "demo", "fuzz"} {
+			if strings.Contains(low, word) {
+				return true
+			}
+		}
+		return b.named.words[name] == 0
+	})
 }
 
 func packageFact(m manifest.Manifest) string {
@@ -117,32 +179,4 @@ func scripts(m manifest.Manifest) string {
 		}
 	}
 	return strings.Join(parts[:min(len(parts), 6)], ", ")
-}
-
-// installCommand is the first line of the README's code that installs this
-// very package.
-func (b *builder) installCommand(m manifest.Manifest) string {
-	name := m.Name
-	if _, artifact, ok := strings.Cut(name, ":"); ok {
-		name = artifact
-	}
-	if len(name) < 2 {
-		return ""
-	}
-	for _, code := range codeOf(b.named.text) {
-		code = prose.Tidy(strings.TrimLeft(code, "$> "))
-		if utf8.RuneCountInString(code) > 100 || !strings.Contains(code, name) {
-			continue
-		}
-		for _, start := range []string{"npm i", "npm add", "pnpm add", "yarn add", "bun add", "pip install",
-			"python -m pip install", "uv add", "go get ", "go install ", "cargo add ", "cargo install ", "gem install ",
-			"bundle add ", "composer require ", "dotnet add ", "brew install ", "npx ", "deno add ", "jsr add ",
-			"opam install ", "cabal install ", "dart pub add ", "flutter pub add ", "poetry add ", "pipx install ",
-			"conda install ", "uv tool install "} {
-			if strings.HasPrefix(code, start) {
-				return "`" + code + "`"
-			}
-		}
-	}
-	return ""
 }

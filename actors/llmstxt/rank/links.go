@@ -53,7 +53,7 @@ func (l linker) url(path string) string {
 func (l linker) line(path string, line int) string {
 	url, n := l.url(path), strconv.Itoa(line)
 	switch {
-	case line <= 0:
+	case line <= 0 || !l.hasLines():
 		return url
 	case l.ref != "" && l.origin.Host == "bitbucket.org":
 		return url + "#lines-" + n
@@ -62,6 +62,9 @@ func (l linker) line(path string, line int) string {
 	}
 	return url + "#L" + n
 }
+
+// hasLines tells whether a line stays where it is at what the links lead to.
+func (l linker) hasLines() bool { return l.kind != refHead }
 
 // form is how the hosting site spells "this file at that commit".
 func (l linker) form() string {

@@ -2,7 +2,6 @@ package rank
 
 import (
 	"html"
-	"regexp"
 	"strings"
 
 	"github.com/yuin/goldmark"
@@ -36,7 +35,9 @@ func readMarkdown(path, source string) page {
 	}
 	p.taglines = r.htmlProse
 	if len(p.prose) == 0 {
-		p.prose = r.htmlProse
+		for _, text := range r.htmlProse {
+			p.prose = append(p.prose, paragraph{text: text, near: true})
+		}
 	}
 	return p
 }
@@ -62,6 +63,8 @@ func (r *mdReader) block(n ast.Node) {
 		}
 	case *ast.HTMLBlock:
 		r.html(n)
+	case *ast.CodeBlock, *ast.FencedCodeBlock:
+		r.page.coded = true
 	}
 }
 
@@ -70,11 +73,10 @@ func (r *mdReader) heading(n *ast.Heading) {
 	// A page that begins with a lower heading means it as its title.
 	if r.page.title == "" && !r.headed && (n.Level == 1 || n.PreviousSibling() == nil) {
 		r.page.title = title
+	} else if title != "" {
+		r.page.below(title, n.Level)
 	}
 	r.headed = r.headed || title != ""
-	if n.Level > 1 && title != r.page.title {
-		r.page.second = firstOf(r.page.second, title)
-	}
 	r.aside = n.Level > 1 && isAside(title)
 }
 
@@ -84,7 +86,7 @@ func (r *mdReader) paragraph(n *ast.Paragraph) {
 	if r.aside || !isProse(text) || 2*linked > len(text) {
 		return
 	}
-	r.page.prose = append(r.page.prose, text)
+	r.page.add(text)
 }
 
 // inline gives a block's text without images, badges, raw HTML and foot notes,
@@ -131,13 +133,19 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 	if strings.HasPrefix(strings.TrimSpace(raw), "<!--") {
 		return
 	}
-	if m := regexp.MustCompile(`(?is)<h1[^>]*>(.*?)</h1>`).FindStringSubmatchIndex(raw); m != nil {
+	if before, title, after, ok := cutElement(raw, "h1"); ok {
 		if r.htmlTitle == "" {
-			r.htmlTitle = stripTags(raw[m[2]:m[3]])
+			r.htmlTitle = stripTags(title)
 		}
-		raw = raw[:m[0]] + raw[m[1]:]
+		raw = before + after
 	}
-	if regexp.MustCompile(`(?i)<(a|table|pre|script|style|svg|details)\b`).MatchString(raw) {
+	if isHTMLHeading(raw) {
+		if title := stripTags(raw); title != "" {
+			r.page.below(title, 6)
+		}
+		return
+	}
+	if hasTag(raw, "a", "table", "pre", "script", "style", "svg", "details") {
 		return
 	}
 	if text := stripTags(raw); !r.aside && isProse(text) {
@@ -145,8 +153,68 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 	}
 }
 
+// stripTags leaves the text of HTML, without tags and comments.
 func stripTags(raw string) string {
-	return prose.Tidy(html.UnescapeString(regexp.MustCompile(`(?s)<!--.*?-->|<[^>]*>`).ReplaceAllString(raw, " ")))
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(raw, "<")
+		b.WriteString(before)
+		end := ">"
+		if strings.HasPrefix(rest, "!--") {
+			end = "-->"
+		}
+		_, after, closed := strings.Cut(rest, end)
+		if !ok || !closed {
+			if ok {
+				b.WriteString("<" + rest)
+			}
+			return prose.Tidy(html.UnescapeString(b.String()))
+		}
+		b.WriteByte(' ')
+		raw = after
+	}
+}
+
+// cutElement finds the first element of the name, in small letters or capitals.
+func cutElement(raw, name string) (before, inner, after string, ok bool) {
+	low := strings.ToLower(raw)
+	if len(low) != len(raw) {
+		return "", "", "", false
+	}
+	open := strings.Index(low, "<"+name)
+	if open < 0 {
+		return "", "", "", false
+	}
+	start := strings.IndexByte(low[open:], '>')
+	end := strings.Index(low[open:], "</"+name+">")
+	if start < 0 || end < start {
+		return "", "", "", false
+	}
+	return raw[:open], raw[open+start+1 : open+end], raw[open+end+len(name)+3:], true
+}
+
+func isHTMLHeading(raw string) bool {
+	raw = strings.ToLower(strings.TrimSpace(raw))
+	return len(raw) > 3 && strings.HasPrefix(raw, "<h") && raw[2] >= '2' && raw[2] <= '6' && (raw[3] == '>' ||
+		raw[3] == ' ')
+}
+
+// hasTag tells whether one of the elements opens.
+func hasTag(raw string, names ...string) bool {
+	raw = strings.ToLower(raw)
+	for _, name := range names {
+		for rest := raw; ; {
+			_, after, ok := strings.Cut(rest, "<"+name)
+			if !ok {
+				break
+			}
+			if !isIdent(rune(byteAt(after, 0))) {
+				return true
+			}
+			rest = after
+		}
+	}
+	return false
 }
 
 // unescape drops the backslash before punctuation, as Markdown does.

@@ -10,10 +10,12 @@ type mentions struct {
 	text    string
 	targets map[string]bool // of links to local files, cleaned
 	words   map[string]int  // identifiers within code, with how often
+	members map[string]int  // of those, what stands behind a dot or colons
 }
 
 func mentionsIn(text string) mentions {
-	m := mentions{text: text, targets: make(map[string]bool), words: make(map[string]int)}
+	m := mentions{text: text, targets: make(map[string]bool), words: make(map[string]int),
+		members: make(map[string]int)}
 	for _, t := range localTargets(text) {
 		m.targets[t] = true
 	}
@@ -22,7 +24,11 @@ func mentionsIn(text string) mentions {
 			return !isIdent(r) && r != '.' && r != ':' &&
 				r != '/'
 		}) {
-			m.words[strings.Trim(w, ".:/")]++
+			w = strings.Trim(w, ".:/")
+			m.words[w]++
+			if i := strings.LastIndexAny(w, ".:"); i > 0 {
+				m.members[w[i+1:]]++
+			}
 			for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return !isIdent(r) }) {
 				m.words[part]++
 			}

@@ -13,7 +13,8 @@ import (
 func (b *builder) describe(c *candidate) {
 	switch {
 	case c.Path == b.readme.path:
-		c.Title = firstOf(c.Title, "README") // its first sentence is the summary
+		c.Title = firstOf(c.Title, "README")
+		c.Note = b.readme.covers() // its first sentence is the summary
 	case manifest.Known(c.Path):
 		c.Title = firstOf(c.Title, c.Path)
 	case isPage(c.Path):
@@ -22,13 +23,16 @@ func (b *builder) describe(c *candidate) {
 		c.Title = firstOf(c.Title, c.Path)
 		c.Note = sourceNote(c.Path, b.head(c.Path, sourceBytes))
 	}
-	c.Title = firstOf(c.Title, c.Path)
-	c.Note = finishNote(c.Note, c.Title)
+	c.Title = withDashes(firstOf(c.Title, c.Path))
+	c.Note = finishNote(c.Note, c)
 }
 
 func (b *builder) describePage(c *candidate) {
 	p := readPage(c.Path, b.head(c.Path, pageBytes))
-	title := firstOf(p.title, p.second)
+	title := strings.ReplaceAll(firstOf(p.title, p.second), "`", "")
+	if rest, ok := strings.CutPrefix(title, "Welcome to "); ok {
+		title = strings.TrimPrefix(rest, "the ")
+	}
 	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") {
 		title = ""
 	}
@@ -43,43 +47,77 @@ func (b *builder) describePage(c *candidate) {
 	}
 	c.Title = firstOf(c.Title, title, distinction(c.Path))
 	c.Note = firstOf(c.Note, p.note())
+	if _, formal := formal(&document{candidate: *c, features: features{title: title}}); c.Note == "" && formal == "" {
+		c.Note = p.covers()
+	}
 }
 
-// finishNote drops a note that repeats the title or is no information.
-func finishNote(note, title string) string {
-	note = strings.TrimSpace(note)
-	if strings.EqualFold(strings.TrimRight(note, ".!"), title) || isNoise(note) {
+const (
+	fewestParts = 2
+	mostParts   = 6   // that are named
+	partsRunes  = 150 // of all their names
+)
+
+// covers names the headings of a page, which tell what it has where no sentence
+// does. Those that every page may have do not count.
+func (p page) covers() string {
+	level := 9
+	for _, h := range p.subs {
+		if h.text != p.title {
+			level = min(level, h.level)
+		}
+	}
+	var parts []string
+	length, more := 0, 0
+	for _, h := range p.subs {
+		text := strings.Trim(strings.ReplaceAll(h.text, "`", ""), " .:")
+		if h.level != level || h.text == p.title || text == "" || isFurniture(text) {
+			continue
+		}
+		if length += utf8.RuneCountInString(text); len(parts) == mostParts || length > partsRunes {
+			more++
+			continue
+		}
+		parts = append(parts, text)
+	}
+	switch {
+	case len(parts) < fewestParts:
+		return ""
+	case more > 0:
+		return "Sections: " + strings.Join(parts, ", ") + ", …"
+	}
+	return "Sections: " + strings.Join(parts, ", ") + "."
+}
+
+// isFurniture tells the headings that say nothing of what a page is about.
+func isFurniture(heading string) bool {
+	low := strings.ToLower(heading)
+	for _, word := range []string{"licen", "contribut", "sponsor", "backers", "badge", "acknowledg", "thanks", "credits",
+		"table of contents", "contents", "authors", "maintainers", "team", "community", "support", "copyright", "related",
+		"star history", "code of conduct", "security", "donat", "see also", "further reading", "references"} {
+		if strings.HasPrefix(low, word) {
+			return true
+		}
+	}
+	return false
+}
+
+// finishNote drops a note that repeats the title or says nothing, and the
+// file's own name in front of it.
+func finishNote(note string, c *candidate) string {
+	note = withDashes(strings.TrimSpace(note))
+	for _, dash := range []string{" - ", " — ", ": "} {
+		if before, after, ok := strings.Cut(note, dash); ok && (before == path.Base(c.Path) || before == c.Path) {
+			note = after
+		}
+	}
+	if prose.SameWords(note, c.Title) || prose.Hollow(note) {
 		return ""
 	}
 	return note
 }
 
-// isNoise tells what files begin with that says nothing about them.
-func isNoise(s string) bool {
-	low := strings.ToLower(prose.Tidy(s))
-	if low != "" && strings.IndexByte("-\\*+=/|<>~^", low[0]) >= 0 {
-		return true
-	}
-	for _, start := range []string{"todo", "fixme", "xxx", "author", "created by", "created on", "this file is part of",
-		"table of contents", "in this section", "in this page", "on this page", "this page", "click ", "see ", "http",
-		"vim:", "usage:", "note:", "warning:", "@", "thanks", "thank you", "welcome to", "don't forget", "if you like",
-		"we're hiring", "it is a long established", "lorem ipsum", "please ", "namespace ", "import ", "region ",
-		"deprecated", "run with ", "begin ", "file: ", "version ", "by default", "that will", "this will", "then ", "now ",
-		"here ", "as shown", "first, ", "first of all", "note that", "if you", "let's", "let us", "the above", "above ",
-		"that's", "you can now", "the following", "for example", "!!!", "#!", "but ", "and ", "also ", "again"} {
-		if strings.HasPrefix(low, start) {
-			return true
-		}
-	}
-	for _, part := range []string{"copyright", "all rights reserved", "spdx-", "licensed under", "permission is hereby",
-		"license file", "eslint", "todo:", "fixme", "prettier", "@ts-", "-*-", "do not edit", "auto-generated",
-		"autogenerated", "generated by", "sponsor", "star us", "star this", "follow us", "join our", "discord",
-		"shields.io", "use strict", "noqa", "pylint", "shellcheck", "istanbul", "redistribut", "warranty", "bsd-style",
-		"mit license", "apache license", "is provided ``as is", "is provided \"as is", "implied warrant", "is private to",
-		"can be used freely", "public domain", "<reference", "blazing", "![", "this header file"} {
-		if strings.Contains(low, part) {
-			return true
-		}
-	}
-	return low != "" && utf8.RuneCountInString(low) < 12
+// withDashes writes the dashes that plain text makes of hyphens.
+func withDashes(s string) string {
+	return strings.NewReplacer(" --- ", " — ", " -- ", " — ").Replace(s)
 }

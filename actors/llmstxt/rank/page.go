@@ -12,18 +12,56 @@ import (
 type page struct {
 	path     string
 	title    string
-	lead     string   // description in the front matter
-	prose    []string // paragraphs, in order
-	second   string   // the first heading below the title
+	lead     string // description in the front matter
+	prose    []paragraph
+	second   string // the first heading below the title
+	subs     []heading
 	taglines []string // text of HTML blocks, where many a README says what it is
 
 	tongue tongue // set for the README alone
+
+	deep  int  // how far below its title the reader is
+	coded bool // code has come
 }
 
-// note is the first sentence that says something of the page.
+// paragraph is one of prose, with where it stands.
+type paragraph struct {
+	text string
+	near bool // to the title: before any code, and not below a second heading
+}
+
+type heading struct {
+	text  string
+	level int
+}
+
+// add keeps a paragraph.
+func (p *page) add(text string) {
+	p.prose = append(p.prose, paragraph{text: text, near: p.deep < 2 && !p.coded})
+}
+
+// below notes a heading that is not the title. What answers a question is not
+// about the page.
+func (p *page) below(title string, level int) {
+	p.second = firstOf(p.second, title)
+	p.subs = append(p.subs, heading{title, level})
+	p.deep++
+	if strings.HasSuffix(title, "?") {
+		p.deep++
+	}
+}
+
+// note is the first sentence that says something of the page as a whole.
 func (p page) note() string {
-	for _, text := range append([]string{p.lead}, p.prose[:min(3, len(p.prose))]...) {
-		if s := prose.Sentence(text); s != "" && !isNoise(s) && !isDefinition(s) {
+	if s := prose.Telling(p.lead); s != "" {
+		return s
+	}
+	left := 3
+	for _, text := range p.prose {
+		if left--; !text.near || left < 0 {
+			break
+		}
+		if s := prose.Telling(text.text); s != "" && !isDefinition(s) {
 			return s
 		}
 	}
@@ -75,22 +113,51 @@ func readPage(p, text string) page {
 func readPlain(p, text string) page {
 	out := page{path: p}
 	aside := false
+	marks := ""
 	for block := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
 		lines := plainLines(strings.Split(strings.Trim(block, "\n"), "\n"))
 		if title, n := plainTitle(lines); n > 0 {
-			if aside = out.title != "" && isAside(title); out.title != "" {
-				out.second = firstOf(out.second, title)
-			}
-			if out.title == "" && len(out.prose) == 0 {
+			level := plainLevel(&marks, lines[n-1])
+			switch aside = out.title != "" && isAside(title); {
+			case out.title == "" && len(out.prose) == 0:
 				out.title = title
+			default:
+				out.below(title, level)
 			}
 			lines = lines[n:]
 		}
 		if text := plainProse(lines); !aside && isProse(text) {
-			out.prose = append(out.prose, text)
+			out.add(text)
 		}
+		out.coded = out.coded || holdsCode(block)
 	}
 	return out
+}
+
+// plainLevel is that of a heading by the character that marks it: the levels
+// are in the order in which these come.
+func plainLevel(marks *string, line string) int {
+	mark := line[:len(line)-len(strings.TrimLeft(line, "=*"))]
+	if isRule(line) || mark == "" {
+		mark = line[:1]
+	}
+	mark = "\n" + mark + "\n"
+	if !strings.Contains(*marks, mark) {
+		*marks += mark
+	}
+	return strings.Count((*marks)[:strings.Index(*marks, mark)], "\n")
+}
+
+// holdsCode tells the blocks of reStructuredText, AsciiDoc and Org that show
+// code.
+func holdsCode(block string) bool {
+	for _, mark := range []string{"::\n", ".. code", ".. sourcecode", "\n----", "#+begin_src", "#+BEGIN_SRC",
+		".. literalinclude"} {
+		if strings.Contains(block+"\n", mark) && !strings.Contains(block, ".. image::") {
+			return true
+		}
+	}
+	return false
 }
 
 // plainLines drops the settings and labels that stand above a title.
@@ -188,7 +255,11 @@ func rstInline(s string) string {
 			b.WriteString(s)
 			break
 		}
-		b.WriteString(before[:len(before)-len(roleBefore(before))])
+		role := roleBefore(before)
+		b.WriteString(before[:len(before)-len(role)])
+		if role == ":rfc:" || role == ":pep:" {
+			b.WriteString(strings.ToUpper(strings.Trim(role, ":")) + " ")
+		}
 		if i := strings.IndexByte(text, '<'); i > 0 {
 			text = strings.TrimSpace(text[:i])
 		}
@@ -196,7 +267,28 @@ func rstInline(s string) string {
 		s = strings.TrimLeft(after, "_")
 	}
 	s = strings.NewReplacer("_ ", " ", "_.", ".", "_,", ",", "_)", ")").Replace(b.String())
-	return prose.Tidy(strings.NewReplacer("\x00", "`", "**", "").Replace(s))
+	return prose.Tidy(strings.ReplaceAll(unstarred(strings.ReplaceAll(s, "**", "")), "\x00", "`"))
+}
+
+// unstarred takes the stars off *emphasised words*.
+func unstarred(s string) string {
+	var b strings.Builder
+	for s != "" {
+		before, rest, ok := strings.Cut(s, "*")
+		text, after, closed := strings.Cut(rest, "*")
+		opens := before == "" || strings.IndexByte(" (\"'", before[len(before)-1]) >= 0
+		if !ok || !closed || !opens || strings.TrimSpace(text) != text || text == "" {
+			b.WriteString(before)
+			if ok {
+				b.WriteByte('*')
+			}
+			s = rest
+			continue
+		}
+		b.WriteString(before + text)
+		s = after
+	}
+	return b.String()
 }
 
 // roleBefore is the ":class:" that a text ends with.

@@ -64,7 +64,7 @@ func TestSourceNotes(t *testing.T) {
 		"a.py": "#!/usr/bin/env python\n# Copyright 2020 X\n\n\"\"\"" + want + "\n\nMore.\n\"\"\"\nimport os\n",
 		"b.py": "# " + want + "\nimport os\n",
 		"a.ts": "/* Copyright 2020 X, all rights reserved. */\nimport x from 'y'\n\n/**\n * " + want +
-			"\n * @param x y\n */\nexport function f() {}\n",
+			"\n * @param x y\n */\nexport default function f() {}\n",
 		"b.js":   "'use strict'\n// " + want + "\n",
 		"a.rs":   "//! " + want + "\n//!\n//! More.\nuse std::io;\n",
 		"a.go":   "// Copyright X.\n\n// " + want + "\npackage a\n",

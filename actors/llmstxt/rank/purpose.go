@@ -53,7 +53,7 @@ func (b *builder) purposes() []purpose {
 		list = append(list, purpose{text: t, from: r.path, reason: "the README's tag line", points: 14 - 2*i})
 	}
 	for i, t := range r.prose[:min(8, len(r.prose))] {
-		list = append(list, purpose{text: t, from: r.path, reason: fmt.Sprintf("paragraph %d of the README", i+1),
+		list = append(list, purpose{text: t.text, from: r.path, reason: fmt.Sprintf("paragraph %d of the README", i+1),
 			points: 15 - 5*i})
 		if i > 1 {
 			list[len(list)-1].least = farDown

@@ -134,7 +134,7 @@ func (c choice) finish(b *builder) []Section {
 			if x.URL == "" {
 				x.URL = b.links.url(x.Path)
 			}
-			x.Note = finishNote(x.Note, x.Title)
+			x.Note = finishNote(x.Note, x)
 			s.Links = append(s.Links, x.Link)
 		}
 		distinguish(s.Links)

@@ -100,7 +100,8 @@ func (b *builder) readSources() []*source {
 	small := b.golang.isSmall()
 	for i := range b.repo.Files {
 		f := &b.repo.Files[i]
-		if f.Kind != scan.Source || f.Place != scan.Product || f.Size == 0 || f.Language == "Go" && !small {
+		if f.Kind != scan.Source || f.Place != scan.Product || f.Size == 0 || f.Language == "Go" && !small ||
+			b.isIllustration(f) {
 			continue
 		}
 		if entries[f.Path] == "" && (b.mix.isMinor(f.Language) || b.isForeign(f)) {

@@ -13,11 +13,9 @@ import (
 )
 
 const (
-	symbolBytes  = 640 << 10 // of all files that are parsed
-	perPackage   = 224 << 10 // of one package
-	mostSymbols  = 60        // kept of one file or package
-	apiLinks     = 30
-	apiOfOneFile = 6
+	symbolBytes = 640 << 10 // of all files that are parsed
+	perPackage  = 224 << 10 // of one package
+	mostSymbols = 60        // kept of one file or package
 )
 
 // addSymbols parses what is listed, the best first, while the bytes last.
@@ -98,19 +96,74 @@ func (b *builder) takeOutline(x *candidate, o surface.Outline) {
 		x.Symbols = append(x.Symbols, Symbol{Symbol: s.Symbol, URL: b.links.line(file, s.Line)})
 		x.weights = append(x.weights, s.weight)
 	}
-	note := prose.Sentence(o.Doc)
-	if x.Note != "" && (!prose.Is(note) || isNoise(note) || b.golang.of(x.Path) != nil) {
-		return
+	x.Note = finishNote(b.outlineNote(x, o), x)
+}
+
+// outlineNote is what the link says already, else what the file says of itself,
+// else what its main symbol says, else what it declares.
+func (b *builder) outlineNote(x *candidate, o surface.Outline) string {
+	if x.Note != "" {
+		return x.Note
 	}
-	stem := strings.TrimSuffix(path.Base(x.Path), path.Ext(x.Path))
-	for _, s := range o.Symbols {
-		if note == "" && s.Kind == surface.Type && strings.EqualFold(s.Name, strings.ReplaceAll(stem, "_", "")) {
-			note = s.Doc
+	for doc := range strings.SplitSeq(o.Doc, "\n\n") {
+		if note := prose.Telling(doc); note != "" && !isLicenceText(doc) && prose.Is(note) {
+			return note
 		}
 	}
-	if prose.Is(note) {
-		x.Note = finishNote(note, x.Title)
+	if note := mainDoc(x.Path, o.Symbols); note != "" {
+		return note
 	}
+	return declared(x)
+}
+
+// mainDoc is the doc of the symbol that bears the file's name, else of the only
+// type that has one.
+func mainDoc(file string, symbols []surface.Symbol) string {
+	stem, only, types := strings.TrimSuffix(path.Base(file), path.Ext(file)), "", 0
+	for _, s := range symbols {
+		switch doc := s.Doc; {
+		case !strings.Contains(doc, " ") || prose.Hollow(doc) || isCodeLine(doc):
+		case s.Kind != surface.Method && prose.SameWords(lastName(s.Name), stem):
+			return doc
+		case s.Kind == surface.Type && !isPrivateName(s.Name):
+			only = doc
+			types++
+		}
+	}
+	if types == 1 && len(symbols) < 40 {
+		return only
+	}
+	return ""
+}
+
+// mostDeclared names are enough to tell what a file is about.
+const mostDeclared = 5
+
+// declared names the most important of what the file offers.
+func declared(x *candidate) string {
+	var names []string
+	stem := strings.TrimSuffix(path.Base(x.Path), path.Ext(x.Path))
+	more := false
+	for _, s := range x.Symbols {
+		if s.Kind == surface.Method || s.Kind == surface.Module || isPrivateName(s.Name) || s.File != "" &&
+			s.File != x.Path {
+			continue
+		}
+		if more = len(names) == mostDeclared; more {
+			break
+		}
+		if !slices.Contains(names, s.Name) {
+			names = append(names, s.Name)
+		}
+	}
+	if len(names) == 0 || len(names) == 1 && prose.SameWords(lastName(names[0]), stem) {
+		return ""
+	}
+	end := "."
+	if more {
+		end = ", …"
+	}
+	return "Declares `" + strings.Join(names, "`, `") + "`" + end
 }
 
 type weighed struct {
@@ -124,8 +177,10 @@ func (b *builder) weight(s surface.Symbol) int {
 	w := 0
 	switch s.Kind {
 	case surface.Type:
-		w = 30
-	case surface.Function, surface.Macro, surface.Command, surface.Module:
+		w = 36
+	case surface.Macro:
+		w = 14
+	case surface.Function, surface.Command, surface.Module:
 		w = 20
 		if isConstructor(s) {
 			w = 28
@@ -140,6 +195,9 @@ func (b *builder) weight(s surface.Symbol) int {
 	if s.Kind == surface.Type {
 		n = max(n, b.named.words["New"+last]) // what the README makes
 	}
+	if s.Kind == surface.Function && b.named.members[last] > 0 {
+		w += 20
+	}
 	if n > 0 && len(last) > 3 && (s.Kind != surface.Method || isTelling(last)) {
 		w += 40 + min(n, 10)
 		if s.Kind == surface.Method {
@@ -149,7 +207,7 @@ func (b *builder) weight(s surface.Symbol) int {
 	if s.Doc != "" {
 		w += 12
 	}
-	if strings.HasPrefix(last, "_") || strings.Contains(s.Doc, "eprecated") {
+	if isPrivateName(s.Name) || strings.Contains(s.Doc, "eprecated") {
 		w -= 60
 	}
 	return w
@@ -167,76 +225,10 @@ func isConstructor(s surface.Symbol) bool {
 	return false
 }
 
-// api fills the section with the most important documented symbols of what is
-// listed, at most a few of each file or package.
-func (c choice) api(b *builder) {
-	var all []*candidate
-	seen := make(map[string]bool)
-	for _, section := range []string{secPackages, secSource, secCommands} {
-		for i, x := range c[section] {
-			for k, s := range x.Symbols {
-				if !isForAPI(s) || isOwnConstructor(s.Name) || seen[s.URL] || seen[s.Doc] {
-					continue
-				}
-				seen[s.URL], seen[s.Doc] = true, true
-				y := &candidate{Link: Link{Path: firstOf(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s),
-					Note: prose.Sentence(s.Doc)}}
-				y.add(250+x.weights[k]-2*i, "documented "+string(s.Kind))
-				if last := lastName(s.Name); b.named.words[last] > 0 && len(last) > 3 {
-					y.Reasons = append(y.Reasons, "used by the README's code")
-				}
-				all = append(all, y)
-			}
-			sortByLine(x.Symbols)
-		}
-	}
-	slices.SortStableFunc(all, func(x, y *candidate) int { return cmp.Compare(y.Score, x.Score) })
-	b.takeAPI(c, all)
-}
-
-func isForAPI(s Symbol) bool {
-	return s.Kind != surface.Constant && s.Kind != surface.Variable && strings.Contains(s.Doc, " ") &&
-		!isNoise(s.Doc) && !isCodeLine(s.Doc)
-}
-
-// isOwnConstructor holds for "Element.Element": the type says as much.
-func isOwnConstructor(name string) bool {
-	last := lastName(name)
-	if last == "constructor" || last == "__init__" || last == "__construct" {
-		return true
-	}
-	owner := strings.TrimRight(strings.TrimSuffix(name, last), ".:#")
-	return owner != "" && lastName(owner) == last
-}
-
-// isCodeLine tells a comment that holds code, or the end of a sentence.
-func isCodeLine(s string) bool {
-	return strings.HasSuffix(s, ";") || strings.HasSuffix(s, "{") || strings.Contains(s, "=>") || strings.Contains(s,
-		" | ") ||
-		strings.HasPrefix(s, "(") || strings.HasPrefix(s, "Use ") && strings.Contains(s, " instead") ||
-		strings.HasPrefix(s, "export ") || strings.HasPrefix(s, "const ")
-}
-
 func sortByLine(symbols []Symbol) {
 	slices.SortStableFunc(symbols, func(p, q Symbol) int {
 		return cmp.Or(strings.Compare(p.File, q.File), cmp.Compare(p.Line, q.Line))
 	})
-}
-
-func (b *builder) takeAPI(c choice, all []*candidate) {
-	used := make(map[string]int)
-	room := min(apiLinks, b.caps.Links/3) - len(c[secAPI])
-	for _, x := range all {
-		key := x.Path
-		if p := b.golang.of(x.Path); p != nil && !b.golang.isSmall() {
-			key = p.dir
-		}
-		if used[key] < apiOfOneFile && room > 0 {
-			used[key]++
-			room--
-			c[secAPI] = append(c[secAPI], x)
-		}
-	}
 }
 
 // lastName is the name within its type or module.

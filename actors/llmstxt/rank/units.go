@@ -207,9 +207,7 @@ func (b *builder) member(u *unit, all []*unit) *candidate {
 	if users > 0 {
 		c.add(min(40, 8*users), plural(users, "package")+" of the workspace depend on it")
 	}
-	if u.about.Description != "" && !isNoise(u.about.Description) {
-		c.Note = prose.Sentence(u.about.Description)
-	}
+	c.Note = prose.Telling(u.about.Description)
 	if b.named.word(u.about.Name) || b.named.path(u.dir) {
 		c.add(30, "named in the README")
 	}

@@ -1,0 +1,304 @@
+package rank
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
+)
+
+// What the section holds at most. Where symbols have no address of their own,
+// fewer of one file are enough.
+const (
+	apiLinks     = 30
+	apiFiles     = 24 // for want of addresses
+	apiOfOneFile = 6
+	apiOfOneURL  = 3
+)
+
+// api fills the section with the most important symbols of what others can use:
+// those with a doc, and those that the README uses.
+func (c choice) api(b *builder) {
+	var all, old []*candidate
+	for _, section := range []string{secPackages, secSource, secCommands} {
+		for i, x := range c[section] {
+			if section != secCommands && b.isForOthers(x.Path) {
+				for k, s := range x.Symbols {
+					if y := b.apiLink(x, s); y != nil {
+						y.Score += x.weights[k] - 2*i
+						all = append(all, y)
+					} else if y := b.oldLink(x, s); y != nil {
+						old = append(old, y)
+					}
+				}
+			}
+			sortByLine(x.Symbols)
+		}
+	}
+	if len(all) == 0 {
+		all = old
+	}
+	slices.SortStableFunc(all, func(x, y *candidate) int { return cmp.Compare(y.Score, x.Score) })
+	b.takeAPI(c, all)
+}
+
+// apiLink is nil for a symbol that does not deserve a link.
+func (b *builder) apiLink(x *candidate, s Symbol) *candidate {
+	used := b.isUsed(s)
+	note := prose.Sentence(s.Doc)
+	if !isTellingDoc(s) {
+		note = ""
+	}
+	switch {
+	case s.Kind == surface.Constant || s.Kind == surface.Variable, isPrivateName(s.Name), isOwnConstructor(s.Name),
+		isAccessor(s), strings.Contains(s.Doc, "eprecated"), note == "" && (!used || s.Kind == surface.Method):
+		return nil
+	}
+	y := &candidate{Link: Link{Path: firstOf(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s), Note: note},
+		kind: s.Kind}
+	y.add(250, "public "+string(s.Kind))
+	if used {
+		y.used = true
+		y.add(10, "used by the README's code")
+	}
+	return y
+}
+
+// oldLink is for what is deprecated, in want of anything else.
+func (b *builder) oldLink(x *candidate, s Symbol) *candidate {
+	if !strings.Contains(s.Doc, "eprecated") || isPrivateName(s.Name) || s.Kind == surface.Constant ||
+		s.Kind == surface.Variable {
+		return nil
+	}
+	return &candidate{Link: Link{Path: firstOf(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s),
+		Note: prose.Sentence(s.Doc), Score: 200, Reasons: []string{"deprecated, but all there is"}}, kind: s.Kind}
+}
+
+// isUsed tells whether the README's code uses the symbol: calls it as a member,
+// or names it by a name that is no common word.
+func (b *builder) isUsed(s Symbol) bool {
+	last := lastName(s.Name)
+	if len(last) < 3 || b.named.words[last] == 0 {
+		return false
+	}
+	return s.Kind == surface.Type && isTelling(last) || s.Kind == surface.Function && b.named.members[last] > 0 ||
+		isTelling(last)
+}
+
+// isTellingDoc wants a few words that are no code and do not repeat the name.
+func isTellingDoc(s Symbol) bool {
+	return strings.Count(strings.TrimSpace(s.Doc), " ") > 1 && !prose.Hollow(s.Doc) && !prose.IsBanner(s.Doc) &&
+		!isCodeLine(s.Doc) && !prose.SameWords(s.Doc, lastName(s.Name))
+}
+
+// isPrivateName holds for names that say that they are not for others: "_x",
+// "$x", and what stands in a namespace for details.
+func isPrivateName(name string) bool {
+	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".:#/\\", r) }) {
+		if part[0] == '_' && !strings.HasPrefix(part, "__init__") || part[0] == '$' {
+			return true
+		}
+		switch strings.ToLower(part) {
+		case "detail", "details", "internal", "internals", "impl", "priv", "private":
+			return part != name && lastName(name) != part
+		}
+	}
+	return false
+}
+
+// isAccessor holds for methods that only give or take a value.
+func isAccessor(s Symbol) bool {
+	last := lastName(s.Name)
+	if s.Kind != surface.Method {
+		return false
+	}
+	if strings.HasSuffix(last, "=") || strings.HasPrefix(s.Doc, last+" implements ") {
+		return true
+	}
+	doc := strings.ToLower(s.Doc)
+	for _, start := range []string{"get", "set", "is", "has"} {
+		rest := strings.TrimPrefix(strings.TrimPrefix(last, start), strings.ToUpper(start[:1])+start[1:])
+		if rest == last || rest == "" || rest[0] != '_' && !unicode.IsUpper(rune(rest[0])) {
+			continue
+		}
+		for _, verb := range []string{"get", "set", "return", "retrieve", "is ", "whether", "check", "test", "true if"} {
+			if strings.HasPrefix(strings.TrimPrefix(doc, strings.ToLower(last)+" "), verb) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isOwnConstructor holds for "Element.Element": the type says as much.
+func isOwnConstructor(name string) bool {
+	last := lastName(name)
+	if last == "constructor" || last == "__init__" || last == "__construct" {
+		return true
+	}
+	owner := strings.TrimRight(strings.TrimSuffix(name, last), ".:#")
+	return owner != "" && lastName(owner) == last
+}
+
+// isCodeLine tells a comment that holds code, or the end of a sentence.
+func isCodeLine(s string) bool {
+	return strings.HasSuffix(s, ";") || strings.HasSuffix(s, "{") || strings.Contains(s, "=>") || strings.Contains(s,
+		" | ") ||
+		strings.HasPrefix(s, "(") || strings.HasPrefix(s, "Use ") && strings.Contains(s, " instead") ||
+		strings.HasPrefix(s, "export ") || strings.HasPrefix(s, "const ")
+}
+
+func (b *builder) takeAPI(c choice, all []*candidate) {
+	used, seen := make(map[string]int), make(map[string]bool)
+	perFile, most := apiOfOneFile, apiLinks
+	if !b.links.hasLines() {
+		perFile, most = apiOfOneURL, apiFiles
+	}
+	room := min(most, b.caps.Links/3) - len(c[secAPI])
+	var list []*candidate
+	for _, x := range all {
+		key := x.Path
+		if p := b.golang.of(x.Path); p != nil && !b.golang.isSmall() {
+			key = p.dir
+		}
+		again := seen[x.Title+"\n"+x.Path] || x.Note != "" && seen[x.Note]
+		if again || used[key] == perFile || len(list) >= room {
+			continue
+		}
+		seen[x.Title+"\n"+x.Path], seen[x.Note] = true, true
+		used[key]++
+		list = append(list, x)
+	}
+	slices.SortStableFunc(list, func(x, y *candidate) int { return cmp.Compare(x.place(), y.place()) })
+	c[secAPI] = append(c[secAPI], list...)
+}
+
+// place puts what the README uses first, then types, then what is called.
+func (c *candidate) place() int {
+	switch {
+	case c.used:
+		return 0
+	case c.kind == surface.Type || c.kind == surface.Module:
+		return 1
+	case c.kind == surface.Method:
+		return 3
+	}
+	return 2
+}
+
+// isForOthers tells the files whose symbols others can use: not those of
+// programs, of private packages, or of a part that calls itself internal.
+func (b *builder) isForOthers(p string) bool {
+	f := b.byPath[p]
+	if f == nil || isInternal(p) || isSetAside(p) || b.isProgram(b.unitOf(p)) {
+		return false
+	}
+	switch f.Language {
+	case "Go":
+		pkg := b.golang.of(p)
+		return pkg == nil || !pkg.isCommand()
+	case "C", "C++":
+		return b.isPublicHeader(p)
+	}
+	return true
+}
+
+// isProgram holds for the packages that nobody can build upon.
+func (b *builder) isProgram(u *unit) bool {
+	switch u.about.Ecosystem {
+	case "npm":
+		return u.about.Private
+	case "cargo":
+		for e := range u.entries {
+			if stemOf(e) == "lib" {
+				return false
+			}
+		}
+		return u.about.Name != "" && b.byPath[path.Join(u.dir, "src/lib.rs")] == nil
+	}
+	return false
+}
+
+// isPublicHeader holds for what a library of C or C++ shows: the headers below
+// include, else those that bear the project's name, else all.
+func (b *builder) isPublicHeader(p string) bool {
+	if !isHeader(p) || isPrivateHeader(p) {
+		return false
+	}
+	if b.headers == nil {
+		b.headers = b.publicHeaders()
+	}
+	return b.headers[p]
+}
+
+func (b *builder) publicHeaders() map[string]bool {
+	below, named, all := make(map[string]bool), make(map[string]bool), make(map[string]bool)
+	names := b.names()
+	for i := range b.repo.Files {
+		p := b.repo.Files[i].Path
+		if !isHeader(p) || isPrivateHeader(p) {
+			continue
+		}
+		all[p] = true
+		if strings.Contains("/"+path.Dir(p)+"/", "/include/") {
+			below[p] = true
+		}
+		if slices.ContainsFunc(names, func(n string) bool { return prose.SameWords(n, stemOf(p)) }) {
+			named[p] = true
+		}
+	}
+	switch {
+	case len(below) > 0:
+		return below
+	case b.hasMain(names):
+		return map[string]bool{}
+	case len(named) > 0:
+		return named
+	}
+	return all
+}
+
+// hasMain looks for the entrance of a program in the files that would have it.
+func (b *builder) hasMain(names []string) bool {
+	for i := range b.repo.Files {
+		f := &b.repo.Files[i]
+		if f.Language != "C" && f.Language != "C++" || isHeader(f.Path) {
+			continue
+		}
+		stem := stemOf(f.Path)
+		if stem != "main" && stem != "server" && !slices.Contains(names, stem) {
+			continue
+		}
+		if text := b.head(f.Path, perPackage); strings.Contains(text, "main(int ") || strings.Contains(text, "main(void)") {
+			return true
+		}
+	}
+	return false
+}
+
+func isHeader(p string) bool {
+	switch path.Ext(p) {
+	case ".h", ".hh", ".hpp", ".hxx", ".h++":
+		return true
+	}
+	return false
+}
+
+func isPrivateHeader(p string) bool {
+	for part := range strings.SplitSeq(strings.ToLower(strings.TrimSuffix(p, path.Ext(p))), "/") {
+		switch part {
+		case "detail", "details", "internal", "impl", "private", "priv", "compat", "config", "test", "tests":
+			return true
+		}
+		if strings.HasSuffix(part, "_private") || strings.HasSuffix(part, "-private") || strings.HasSuffix(part,
+			"_internal") || strings.HasSuffix(part, "-inl") || strings.HasSuffix(part, "_p") ||
+			strings.HasSuffix(part, "_impl") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,73 @@
+package rank
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+)
+
+// mostHeaders are looked into to tell C++ from C.
+const mostHeaders = 8
+
+// withHeaders gives the repository with its headers, x.h, in the language that
+// they are in: that of most of the code beside them, or what they hold.
+func (b *builder) withHeaders() *scan.Repository {
+	var headers []*scan.File
+	var c, cpp int64
+	for i := range b.repo.Files {
+		f := &b.repo.Files[i]
+		switch {
+		case f.Kind != scan.Source || f.Place != scan.Product:
+		case f.Language == "C++":
+			cpp += f.Size
+		case f.Language == "C" && path.Ext(f.Path) == ".h":
+			headers = append(headers, f)
+		case f.Language == "C":
+			c += f.Size
+		}
+	}
+	if len(headers) == 0 || cpp < 4*c && !b.areCpp(headers) {
+		return b.repo
+	}
+	repo := *b.repo
+	repo.Files = slices.Clone(repo.Files)
+	for i := range repo.Files {
+		if f := &repo.Files[i]; f.Language == "C" && path.Ext(f.Path) == ".h" {
+			f.Language = "C++"
+		}
+	}
+	return &repo
+}
+
+// areCpp looks into the largest headers.
+func (b *builder) areCpp(headers []*scan.File) bool {
+	slices.SortFunc(headers, func(x, y *scan.File) int {
+		return cmp.Or(cmp.Compare(y.Size, x.Size), strings.Compare(x.Path, y.Path))
+	})
+	headers = headers[:min(len(headers), mostHeaders)]
+	n := 0
+	for _, f := range headers {
+		if isCpp(b.head(f.Path, importBytes)) {
+			n++
+		}
+	}
+	return 2*n > len(headers)
+}
+
+// isCpp finds what C does not have. Headers of C close a block for C++ with
+// "extern".
+func isCpp(text string) bool {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		for _, start := range []string{"namespace ", "template <", "template<", "class ", "using namespace", "public:",
+			"private:", "#include <string>", "#include <vector>", "#include <cstd", "#include <memory>"} {
+			if strings.HasPrefix(line, start) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,152 @@
+package rank
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/manifest"
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+)
+
+// installer is how an ecosystem adds a package to what uses it.
+type installer struct {
+	starts []string // of the commands that do
+	made   string   // the usual one, before the name
+}
+
+func installerOf(m manifest.Manifest, program bool) installer {
+	switch m.Ecosystem {
+	case "npm":
+		return installer{[]string{"npm i ", "npm install ", "npm add ", "pnpm add ", "yarn add ", "yarn global add ",
+			"bun add "}, "npm install "}
+	case "pypi":
+		return installer{[]string{"pip install ", "pip3 install ", "python -m pip install ", "python3 -m pip install ",
+			"uv add ", "uv tool install ", "pipx install ", "poetry add "}, "pip install "}
+	case "cargo":
+		if program {
+			return installer{[]string{"cargo install "}, "cargo install "}
+		}
+		return installer{[]string{"cargo add ", "cargo install "}, "cargo add "}
+	case "go":
+		if program {
+			return installer{[]string{"go install "}, "go install "}
+		}
+		return installer{[]string{"go get ", "go install "}, "go get "}
+	case "rubygems":
+		return installer{[]string{"gem install ", "bundle add "}, "gem install "}
+	case "composer":
+		return installer{[]string{"composer require ", "composer global require "}, "composer require "}
+	case "nuget":
+		return installer{[]string{"dotnet add package ", "dotnet tool install "}, "dotnet add package "}
+	case "deno", "jsr":
+		return installer{[]string{"deno add ", "npx jsr add "}, "deno add jsr:"}
+	case "pub":
+		return installer{[]string{"dart pub add ", "flutter pub add "}, "dart pub add "}
+	case "opam":
+		return installer{[]string{"opam install "}, "opam install "}
+	case "hackage":
+		return installer{[]string{"cabal install "}, "cabal install "}
+	}
+	return installer{}
+}
+
+// installCommand is the shortest line of the README's code by which the package's
+// own ecosystem installs it, else the usual one. What is private has none.
+func (b *builder) installCommand(m manifest.Manifest) string {
+	if m.Private || len(m.Name) < 2 {
+		return ""
+	}
+	program := b.isProgram(b.root()) || m.Ecosystem == "go" && b.golang.isProgram()
+	i, best := installerOf(m, program), ""
+	for _, code := range codeOf(b.named.text) {
+		code = prose.Tidy(strings.TrimLeft(code, "$> "))
+		if utf8.RuneCountInString(code) <= 100 && i.installs(code, m.Name) && (best == "" || len(code) < len(best)) {
+			best = code
+		}
+	}
+	switch {
+	case best != "":
+		return "`" + best + "`"
+	case i.made == "":
+		return b.dependencyLine(m)
+	case m.Ecosystem == "go" && program:
+		return "`" + i.made + path.Join(m.Name, b.golang.programDir()) + "@latest`"
+	}
+	return "`" + i.made + m.Name + "`"
+}
+
+// installs wants one command with the package's name as a word of it.
+func (i installer) installs(code, name string) bool {
+	for _, start := range i.starts {
+		rest, ok := strings.CutPrefix(code, start)
+		if !ok || strings.ContainsAny(rest, "&|;<#") {
+			continue
+		}
+		for word := range strings.FieldsSeq(rest) {
+			word = strings.Trim(word, "'\"`")
+			after, ok := strings.CutPrefix(word, name)
+			if ok && (after == "" || strings.IndexByte("@=[:~><!^/", after[0]) >= 0) && !strings.HasPrefix(after, "/v0") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// dependencyLine is what a build file says to depend on the package.
+func (b *builder) dependencyLine(m manifest.Manifest) string {
+	version := firstOf(m.Version, strings.TrimPrefix(b.repo.Origin.Version, "v"))
+	switch {
+	case (m.Ecosystem == "maven" || m.Ecosystem == "gradle") && strings.Count(m.Name, ":") == 1 && version != "" &&
+		!strings.Contains(version, "SNAPSHOT") && !strings.Contains(version, "$"):
+		return "`" + m.Name + ":" + version + "`"
+	case m.Ecosystem == "hex":
+		if line := b.mixLine(m.Name); line != "" {
+			return "`" + line + "`"
+		}
+		if major, rest, ok := strings.Cut(version, "."); ok {
+			minor, _, _ := strings.Cut(rest, ".")
+			return "`{:" + m.Name + ", \"~> " + major + "." + minor + "\"}`"
+		}
+	}
+	return ""
+}
+
+// mixLine is the README's line for mix.exs.
+func (b *builder) mixLine(name string) string {
+	for _, code := range codeOf(b.named.text) {
+		code = strings.TrimRight(prose.Tidy(code), ",")
+		if strings.HasPrefix(code, "{:"+name+",") && strings.HasSuffix(code, "}") && len(code) < 80 {
+			return code
+		}
+	}
+	return ""
+}
+
+// isProgram holds for a Go tree whose root is a command, or that has nothing
+// but commands to import.
+func (t goTree) isProgram() bool {
+	for _, p := range t.packages {
+		if p.dir == "." {
+			return p.isCommand()
+		}
+	}
+	return len(t.packages) > 0 && !slices.ContainsFunc(t.packages, func(p *goPackage) bool {
+		return !p.isCommand() && !p.isInternal() && !p.isHidden()
+	})
+}
+
+// programDir is the folder of the command that one installs: the root's, or the
+// shallowest.
+func (t goTree) programDir() string {
+	best := ""
+	for _, p := range t.packages {
+		if p.isCommand() && !p.sample && !p.isHidden() && (best == "" || p.dir == "." || depth(p.dir) < depth(best)) &&
+			best != "." {
+			best = p.dir
+		}
+	}
+	return best
+}
