@@ -80,7 +80,8 @@ func (p Policy) checkScheme(u *url.URL) error {
 	case scheme == "ssh":
 		return refuse("refused: ssh is not allowed; use https, or --allow-ssh on the command line")
 	case scheme == "file":
-		return refuse("refused: file URLs are not allowed; name the file or folder itself, or --allow-private on the command line")
+		return refuse("refused: file URLs are not allowed; " +
+			"name the file or folder itself, or --allow-private on the command line")
 	}
 	return refuse("refused: the scheme %.20q is not supported; use https", scheme)
 }
