@@ -119,7 +119,7 @@ func textsBelow(ctx context.Context, folder string) (names []string, err error) 
 	entries := 0
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if entries++; entries > checkEntries {
-			return tooMuch("%s holds more than %s; name a folder below it", folder, count(checkEntries, "entry"))
+			return tooMuch("%s holds more than %s files and folders; name one below it", folder, grouped(checkEntries))
 		}
 		switch {
 		case err != nil:
