@@ -1,0 +1,260 @@
+package testkit
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// ModelOptions say what a [Model] stands in for. The zero value is a plain OpenAI-compatible server that takes any key and
+// any model.
+type ModelOptions struct {
+	Dialect Dialect
+	// Key is the bearer token that every request must carry; empty for none.
+	Key string
+	// Models are what the server has; without them it has one, "scripted", that is loaded with a context of 8,192, and
+	// takes any other name for it.
+	Models []ServedModel
+	// JIT loads a model when it is first asked (LM Studio, Ollama); without it such a request fails.
+	JIT bool
+	// Loading holds up every load of a model, and llama.cpp's health, until it is closed; nil holds up nothing.
+	Loading <-chan struct{}
+	// Overflow is how an answer to a prompt longer than the loaded context fails; empty is the dialect's own way. A token
+	// is four bytes of the messages' text.
+	Overflow Overflow
+}
+
+// Model is a scripted server of language models on a real socket of the loopback interface. It speaks HTTP/1.1 itself, so
+// that every byte on the wire, every write and every end of a connection is the script's.
+//
+// A request takes the first answer that is scripted for its path. Where there is none, the endpoints of the [Dialect] do as
+// the real ones: they list, load and unload; and a completion is the [Model.Always] answer, or the echo of the last message,
+// a chunk per word, after models that are not there, not loaded, or too small for the prompt have been refused. A
+// request without the right key is refused before anything.
+type Model struct {
+	options  ModelOptions
+	listener net.Listener
+	closing  context.Context
+	close    context.CancelFunc
+	group    sync.WaitGroup
+
+	mu        sync.Mutex
+	anyName   bool
+	served    []ServedModel
+	always    []Piece
+	scripts   map[string][]*Exchange
+	exchanges []*Exchange
+	gone      map[int]chan struct{} // by request, as Closed hands them out
+	conns     map[*modelConn]bool
+	accepted  int
+}
+
+// NewModel starts a plain Model that ends with the test.
+func NewModel(t testing.TB) *Model { return NewModelWith(t, ModelOptions{}) }
+
+// NewModelWith starts a Model that ends with the test.
+func NewModelWith(t testing.TB, o ModelOptions) *Model {
+	t.Helper()
+	m, err := ListenModel(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Close)
+	return m
+}
+
+// ListenModel starts a Model outside a test. Close ends it.
+func ListenModel(o ModelOptions) (*Model, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	m := &Model{options: o, listener: l, served: slices.Clone(o.Models), scripts: map[string][]*Exchange{},
+		gone: map[int]chan struct{}{}, conns: map[*modelConn]bool{}}
+	if len(m.served) == 0 {
+		m.anyName = true
+		m.served = []ServedModel{{ID: "scripted", Loaded: true, Context: 8192}}
+	}
+	m.closing, m.close = context.WithCancel(context.Background())
+	m.group.Go(m.accept)
+	return m, nil
+}
+
+// Close ends every connection and returns when every goroutine of the server has ended.
+func (m *Model) Close() {
+	m.close()
+	_ = m.listener.Close()
+	m.mu.Lock()
+	for c := range m.conns {
+		_ = c.conn.Close()
+	}
+	m.mu.Unlock()
+	m.group.Wait()
+}
+
+// Host is the server's address, "127.0.0.1:port".
+func (m *Model) Host() string { return m.listener.Addr().String() }
+
+// URL is the base of the OpenAI-compatible endpoints, "http://127.0.0.1:port/v1".
+func (m *Model) URL() string { return "http://" + m.Host() + "/v1" }
+
+const chatPath = "/v1/chat/completions"
+
+// Answer scripts the answer to the next completion that is asked for and has none yet. It is sent as fast as the client
+// reads; after the last piece it ends as its framing says.
+func (m *Model) Answer(pieces ...Piece) *Exchange { return m.AnswerTo(chatPath, pieces...) }
+
+// AnswerTo is Answer for any path, such as "/v1/models".
+func (m *Model) AnswerTo(path string, pieces ...Piece) *Exchange {
+	return m.script(path, newExchange(pieces, false))
+}
+
+// Step is Answer, but the server does nothing before the test has told it to: by [Exchange.Next], [Exchange.Play] and
+// [Exchange.Rest].
+func (m *Model) Step(pieces ...Piece) *Exchange { return m.script(chatPath, newExchange(pieces, true)) }
+
+func (m *Model) script(path string, x *Exchange) *Exchange {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.scripts[path] = append(m.scripts[path], x)
+	return x
+}
+
+// Always answers every completion that has no scripted answer; without pieces the echo is back.
+func (m *Model) Always(pieces ...Piece) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.always = slices.Clone(pieces)
+}
+
+// Unasked counts the scripted answers that no request has taken.
+func (m *Model) Unasked() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	n := 0
+	for _, queue := range m.scripts {
+		n += len(queue)
+	}
+	return n
+}
+
+// Requests returns the requests so far, in the order in which they came.
+func (m *Model) Requests() []ModelRequest {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var out []ModelRequest
+	for _, x := range m.exchanges {
+		out = append(out, x.request)
+	}
+	return out
+}
+
+// Exchange returns the request of that number, from 0, with its answer, scripted or not; nil where it has not come.
+func (m *Model) Exchange(number int) *Exchange {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if number >= len(m.exchanges) {
+		return nil
+	}
+	return m.exchanges[number]
+}
+
+// Closed is closed when the server sees that the client has closed the connection of the request of that number, from 0,
+// which need not have come yet.
+func (m *Model) Closed(number int) <-chan struct{} {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.goneOf(number)
+}
+
+func (m *Model) goneOf(number int) chan struct{} {
+	if m.gone[number] == nil {
+		m.gone[number] = make(chan struct{})
+	}
+	return m.gone[number]
+}
+
+// Open counts the connections that neither side has closed.
+func (m *Model) Open() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.conns)
+}
+
+// Accepted counts the connections that clients have made.
+func (m *Model) Accepted() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.accepted
+}
+
+func (m *Model) accept() {
+	for {
+		conn, err := m.listener.Accept()
+		if err != nil {
+			return
+		}
+		m.welcome(conn)
+	}
+}
+
+func (m *Model) welcome(conn net.Conn) {
+	tcp, ok := conn.(*net.TCPConn)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !ok || m.closing.Err() != nil {
+		_ = conn.Close()
+		return
+	}
+	c := &modelConn{model: m, conn: tcp, number: m.accepted, dead: make(chan struct{})}
+	m.accepted++
+	m.conns[c] = true
+	m.group.Go(c.serve)
+}
+
+// take finds the answer to a request and gives the request its number.
+func (m *Model) take(c *modelConn, r ModelRequest) *Exchange {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	x := m.scripted(r)
+	r.Number, r.Conn = len(m.exchanges), c.number
+	if x == nil {
+		x = newExchange(m.unscripted(r), false)
+	}
+	x.request = r
+	m.exchanges = append(m.exchanges, x)
+	c.exchanges = append(c.exchanges, x)
+	close(x.started)
+	return x
+}
+
+func (m *Model) scripted(r ModelRequest) *Exchange {
+	queue := m.scripts[r.Path]
+	if len(queue) == 0 || !r.Authorized {
+		return nil
+	}
+	m.scripts[r.Path] = queue[1:]
+	return queue[0]
+}
+
+// lost tells the exchanges of a connection that the client has closed it.
+func (m *Model) lost(c *modelConn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, x := range c.exchanges {
+		close(x.gone)
+		close(m.goneOf(x.request.Number))
+	}
+	c.exchanges = nil
+}
+
+func (m *Model) forget(c *modelConn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.conns, c)
+}
+
+var errModelClosed = errors.New("the scripted model is closed")

@@ -1,0 +1,148 @@
+package testkit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Exchange is one request of a [Model] and its answer. Its methods may be called before the request has come: they wait for
+// it, for half a minute at most.
+type Exchange struct {
+	stepped bool
+	started chan struct{}
+	ended   chan struct{}
+	gone    chan struct{}
+	orders  chan order
+
+	request ModelRequest // once it has started
+	whole   bool         // once it has ended
+
+	script []Piece
+	rest   []Piece // what is still to come; the server's goroutine owns it
+}
+
+// order is what a test tells a stepped answer to do.
+type order struct {
+	next, all bool
+	pieces    []Piece
+	done      chan error
+}
+
+// ErrClientGone says that a client has closed the connection.
+var ErrClientGone = errors.New("the client has closed the connection")
+
+const patience = 30 * time.Second
+
+func newExchange(pieces []Piece, stepped bool) *Exchange {
+	pieces = slices.Clone(pieces)
+	return &Exchange{stepped: stepped, script: pieces, rest: pieces, started: make(chan struct{}), ended: make(chan struct{}),
+		gone: make(chan struct{}), orders: make(chan order)}
+}
+
+// Started is closed when the request has come whole.
+func (x *Exchange) Started() <-chan struct{} { return x.started }
+
+// Gone is closed when the server sees that the client has closed the connection, during the answer or after it. It stays
+// open where the server has closed the connection itself, by Reset or [Model.Close].
+func (x *Exchange) Gone() <-chan struct{} { return x.gone }
+
+// Ended is closed when the server is done with the answer.
+func (x *Exchange) Ended() <-chan struct{} { return x.ended }
+
+// Whole waits for the end of the answer and reports whether all of it was sent: not, where the client left before.
+func (x *Exchange) Whole() bool { return x.wait(x.ended, "the end of the answer") == nil && x.whole }
+
+// Request waits for the request. It is the zero value where none came.
+func (x *Exchange) Request() ModelRequest {
+	if x.wait(x.started, "a request") != nil {
+		return ModelRequest{}
+	}
+	return x.request
+}
+
+// Next does the next piece, and past the last one ends the answer as its framing says. It returns when the bytes are
+// written. The error is [ErrClientGone] where the client has left.
+func (x *Exchange) Next() error { return x.order(order{next: true}) }
+
+// Play does the pieces now, before the next ones of the script.
+func (x *Exchange) Play(pieces ...Piece) error { return x.order(order{pieces: pieces}) }
+
+// Rest does all that is left, the end included.
+func (x *Exchange) Rest() error { return x.order(order{all: true}) }
+
+func (x *Exchange) order(o order) error {
+	if !x.stepped {
+		return errors.New("the answer was not scripted with Step")
+	}
+	o.done = make(chan error, 1)
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case x.orders <- o:
+		return <-o.done
+	case <-x.ended:
+		return x.over()
+	case <-timer.C:
+		return errors.New("no request came for the scripted answer")
+	}
+}
+
+// over is why an answer that has ended takes no more orders.
+func (x *Exchange) over() error {
+	select {
+	case <-x.gone:
+		return ErrClientGone
+	default:
+		return errors.New("the answer has ended")
+	}
+}
+
+func (x *Exchange) wait(c <-chan struct{}, what string) error {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-c:
+		return nil
+	case <-timer.C:
+		return fmt.Errorf("waited %v for %s", patience, what)
+	}
+}
+
+// run gives the answer.
+func (x *Exchange) run(w *answerWriter) {
+	defer close(x.ended)
+	if !x.stepped {
+		x.whole = w.play(x.rest...) == nil && w.end() == nil
+		return
+	}
+	for !w.over {
+		select {
+		case o := <-x.orders:
+			o.done <- x.obey(w, o)
+		case <-w.conn.dead:
+			return
+		case <-w.conn.model.closing.Done():
+			return
+		}
+	}
+	x.whole = w.ended
+}
+
+func (x *Exchange) obey(w *answerWriter, o order) error {
+	switch {
+	case o.pieces != nil:
+		return w.play(o.pieces...)
+	case o.all || len(x.rest) == 0:
+		rest := x.rest
+		x.rest = nil
+		if err := w.play(rest...); err != nil {
+			return err
+		}
+		return w.end()
+	}
+	next := x.rest[0]
+	x.rest = x.rest[1:]
+	return w.play(next)
+}

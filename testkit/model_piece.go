@@ -1,0 +1,158 @@
+package testkit
+
+import (
+	"fmt"
+	"time"
+)
+
+// Piece is one thing that a [Model] does as it answers. Pieces are data: they are made by the functions below and mean the
+// same in every answer that they are put in.
+type Piece struct {
+	do         act
+	text       string
+	name, id   string
+	first, far int
+	every      time.Duration
+	gate       <-chan struct{}
+	then       func()
+}
+
+type act string
+
+const (
+	actRole     act = "role"
+	actText     act = "text"
+	actThought  act = "thought"
+	actCall     act = "call"
+	actFinish   act = "finish"
+	actUsage    act = "usage"
+	actFrame    act = "frame"
+	actEvent    act = "event"
+	actComment  act = "comment"
+	actSend     act = "send"
+	actTokens   act = "tokens"
+	actTicks    act = "ticks"
+	actHead     act = "head"
+	actStatus   act = "status"
+	actHeader   act = "header"
+	actFramed   act = "framed"
+	actLength   act = "length"
+	actSplit    act = "split"
+	actPace     act = "pace"
+	actUntil    act = "until"
+	actStall    act = "stall"
+	actComments act = "comments"
+	actCut      act = "cut"
+	actReset    act = "reset"
+	actHangUp   act = "hang up"
+	actThen     act = "then"
+)
+
+// String is the piece in a few words.
+func (p Piece) String() string {
+	if p.text == "" {
+		return string(p.do)
+	}
+	return fmt.Sprintf("%s %.40q", p.do, p.text)
+}
+
+// Role opens an answer as most servers do: a chunk with the role and empty content.
+func Role() Piece { return Piece{do: actRole} }
+
+// Text is a chunk with a piece of the answer.
+func Text(s string) Piece { return Piece{do: actText, text: s} }
+
+// Thought is a chunk with a piece of a thought, in the field that the dialect has for it: reasoning for Ollama and vLLM,
+// reasoning_content for the others.
+func Thought(s string) Piece { return Piece{do: actThought, text: s} }
+
+// Call is a chunk with a piece of the tool call of that index, from 0. An empty id or name is left out.
+func Call(index int, id, name, arguments string) Piece {
+	return Piece{do: actCall, first: index, id: id, name: name, text: arguments}
+}
+
+// Finish is a chunk with a finish_reason and no content.
+func Finish(reason string) Piece { return Piece{do: actFinish, text: reason} }
+
+// Usage is a chunk with no choices and the tokens of the prompt and of the answer.
+func Usage(prompt, completion int) Piece { return Piece{do: actUsage, first: prompt, far: completion} }
+
+// Done is the terminator, "data: [DONE]".
+func Done() Piece { return Frame("[DONE]") }
+
+// Frame is an event with the data, JSON or not.
+func Frame(data string) Piece { return Piece{do: actFrame, text: data} }
+
+// Event is an event with a name, such as "error".
+func Event(name, data string) Piece { return Piece{do: actEvent, name: name, text: data} }
+
+// Comment is a comment line, as servers send to keep a connection alive.
+func Comment(text string) Piece { return Piece{do: actComment, text: text} }
+
+// ErrorFrame is an event with an error in OpenAI's form.
+func ErrorFrame(message string) Piece { return Frame(errorBody(message, "server_error", "")) }
+
+// Send writes bytes of the body as they are.
+func Send(bytes string) Piece { return Piece{do: actSend, text: bytes} }
+
+// Tokens are n chunks of text, "t0 ", "t1 " and so on, one every so often: for benchmarks. At 0 they come at once.
+func Tokens(n int, every time.Duration) Piece { return Piece{do: actTokens, far: n, every: every} }
+
+// Ticks are Tokens whose text is the time of their writing: Unix nanoseconds and a space.
+func Ticks(n int, every time.Duration) Piece { return Piece{do: actTicks, far: n, every: every} }
+
+// Head writes the status line and the header now. Without it they go with the first bytes of the body; before them nothing
+// goes to the client.
+func Head() Piece { return Piece{do: actHead} }
+
+// Status answers with a status, a content type and, without Framed, a body of declared length.
+func Status(code int, contentType, body string) Piece {
+	return Piece{do: actStatus, first: code, name: contentType, text: body}
+}
+
+// JSON is Status with the content type application/json.
+func JSON(code int, body string) Piece { return Status(code, "application/json", body) }
+
+// Header sets a field of the header.
+func Header(name, value string) Piece { return Piece{do: actHeader, name: name, text: value} }
+
+// Framing says how the end of a body is told.
+type Framing string
+
+const (
+	Chunked        Framing = "chunked"         // by a last chunk
+	ContentLength  Framing = "content-length"  // by the length of what is scripted
+	CloseDelimited Framing = "close-delimited" // by the end of the connection
+	HTTP10         Framing = "http/1.0"        // likewise, by a server that speaks HTTP/1.0
+)
+
+// Framed chooses the framing; Chunked otherwise.
+func Framed(f Framing) Piece { return Piece{do: actFramed, text: string(f)} }
+
+// Length declares a Content-Length, true or not.
+func Length(n int) Piece { return Piece{do: actLength, first: n} }
+
+// Split makes every write from here on at most n bytes, the header and the framing too, and every chunk at most n bytes
+// of the body. 0 ends it.
+func Split(n int) Piece { return Piece{do: actSplit, first: n} }
+
+// Pace waits, or until the client leaves: for benchmarks and for people. Tests wait with Until or [Model.Step].
+func Pace(d time.Duration) Piece { return Piece{do: actPace, every: d} }
+
+// Until waits for the gate to be closed, or the client to leave.
+func Until(gate <-chan struct{}) Piece { return Piece{do: actUntil, gate: gate} }
+
+// Stall is silence: the server keeps the connection open and says nothing more until the client leaves.
+func Stall() Piece { return Piece{do: actStall} }
+
+// Comments sends a comment every so often until the client leaves.
+func Comments(every time.Duration) Piece { return Piece{do: actComments, every: every} }
+
+// Cut ends the connection by a FIN where it stands: no last chunk, nor the rest of a declared length.
+func Cut() Piece { return Piece{do: actCut} }
+
+// Reset ends the connection by an RST.
+func Reset() Piece { return Piece{do: actReset} }
+
+// HangUp ends the answer well and then the connection, though the header had promised to keep it.
+func HangUp() Piece { return Piece{do: actHangUp} }

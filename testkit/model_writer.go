@@ -1,0 +1,281 @@
+package testkit
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// answerWriter puts one answer on the wire.
+type answerWriter struct {
+	conn     *modelConn
+	exchange *Exchange
+	chunks   chunkWriter
+	status   int
+	header   http.Header
+	framing  Framing
+	length   int // declared; below 0: what is scripted
+	split    int
+
+	headed bool // the header is written
+	over   bool // nothing more can be said
+	ended  bool // well, as the framing says
+	closes bool // the connection goes with it
+}
+
+func newAnswerWriter(c *modelConn, x *Exchange) *answerWriter {
+	w := &answerWriter{conn: c, exchange: x, status: http.StatusOK, framing: Chunked, length: -1,
+		header: http.Header{"Content-Type": {"text/event-stream"}}, closes: x.request.close}
+	w.chunks = chunkWriter{model: x.request.Chat.Model, id: fmt.Sprintf("chatcmpl-%d", x.request.Number),
+		reasoning: c.model.options.Dialect.reasoning()}
+	if w.chunks.model == "" {
+		w.chunks.model = "scripted"
+	}
+	x.rest = w.prepare(x.rest)
+	return w
+}
+
+// prepare fits the script to the request: where the client asks for no stream, an answer made of chunks is one object.
+func (w *answerWriter) prepare(pieces []Piece) []Piece {
+	if r := w.exchange.request; r.Path == chatPath && !r.Chat.Stream && !w.exchange.stepped {
+		return w.chunks.whole(pieces)
+	}
+	return pieces
+}
+
+func (w *answerWriter) play(pieces ...Piece) error {
+	for _, p := range pieces {
+		if err := w.alive(); err != nil {
+			return err
+		}
+		if err := w.do(p); err != nil {
+			w.over = true
+			return err
+		}
+	}
+	return nil
+}
+
+// alive is why nothing can be sent any more.
+func (w *answerWriter) alive() error {
+	select {
+	case <-w.conn.dead:
+		return ErrClientGone
+	case <-w.conn.model.closing.Done():
+		return errModelClosed
+	default:
+	}
+	if w.over {
+		return fmt.Errorf("the answer has ended")
+	}
+	return nil
+}
+
+func (w *answerWriter) do(p Piece) error {
+	switch p.do {
+	case actHead:
+		return w.head()
+	case actStatus:
+		return w.whole(p)
+	case actHeader:
+		w.header.Set(p.name, p.text)
+	case actFramed:
+		w.framing = Framing(p.text)
+	case actLength:
+		w.framing, w.length = ContentLength, p.first
+	case actSplit:
+		w.split = p.first
+	case actCut, actReset, actHangUp:
+		return w.stop(p.do)
+	case actPace, actUntil, actStall, actComments, actTokens, actTicks:
+		return w.wait(p)
+	case actThen:
+		p.then()
+	default:
+		return w.body(w.chunks.render(p))
+	}
+	return nil
+}
+
+// whole is an answer with a status of its own. Without Framed its length is declared.
+func (w *answerWriter) whole(p Piece) error {
+	w.status = p.first
+	if p.name != "" {
+		w.header.Set("Content-Type", p.name)
+	}
+	if w.framing == Chunked && p.name != "text/event-stream" {
+		w.framing, w.length = ContentLength, len(p.text)
+	}
+	if p.text == "" {
+		return nil
+	}
+	return w.body(p.text)
+}
+
+func (w *answerWriter) stop(how act) error {
+	switch how {
+	case actHangUp:
+		w.closes = true
+		return w.end()
+	case actReset:
+		w.conn.reset()
+	default:
+		w.conn.hangUp()
+	}
+	w.over = true
+	return nil
+}
+
+func (w *answerWriter) wait(p Piece) error {
+	switch p.do {
+	case actPace:
+		return w.pace(1, p.every, func(int) error { return nil })
+	case actUntil:
+		return w.until(p.gate)
+	case actStall:
+		return w.until(nil)
+	case actComments:
+		return w.pace(-1, p.every, func(int) error { return w.body(": keep-alive\n\n") })
+	case actTicks:
+		return w.pace(p.far, p.every, func(int) error {
+			return w.body(w.chunks.render(Text(strconv.FormatInt(time.Now().UnixNano(), 10) + " ")))
+		})
+	}
+	return w.pace(p.far, p.every, func(i int) error { return w.body(w.chunks.render(Text(token(i)))) })
+}
+
+func token(i int) string { return "t" + strconv.Itoa(i) + " " }
+
+func (w *answerWriter) until(gate <-chan struct{}) error {
+	select {
+	case <-gate:
+		return nil
+	case <-w.conn.dead:
+		return ErrClientGone
+	case <-w.conn.model.closing.Done():
+		return errModelClosed
+	}
+}
+
+// pace does something n times, for ever below 0, each time after the pause.
+func (w *answerWriter) pace(n int, every time.Duration, do func(i int) error) error {
+	ticks := make(<-chan time.Time)
+	if every > 0 {
+		t := time.NewTicker(every)
+		defer t.Stop()
+		ticks = t.C
+	}
+	for i := 0; i != n; i++ {
+		if every > 0 {
+			select {
+			case <-ticks:
+			case <-w.conn.dead:
+				return ErrClientGone
+			case <-w.conn.model.closing.Done():
+				return errModelClosed
+			}
+		}
+		if err := do(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// head writes the status line and the header.
+func (w *answerWriter) head() error {
+	if w.headed {
+		return nil
+	}
+	return w.write(w.takeHead())
+}
+
+func (w *answerWriter) takeHead() string {
+	if w.headed {
+		return ""
+	}
+	w.headed = true
+	version := "1.1"
+	switch w.framing {
+	case HTTP10:
+		version, w.closes = "1.0", true
+	case CloseDelimited:
+		w.closes = true
+	case ContentLength:
+		w.header.Set("Content-Length", strconv.Itoa(w.declared()))
+	default:
+		w.header.Set("Transfer-Encoding", "chunked")
+	}
+	if w.closes {
+		w.header.Set("Connection", "close")
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "HTTP/%s %d %s\r\n", version, w.status, http.StatusText(w.status))
+	_ = w.header.Write(&b)
+	b.WriteString("\r\n")
+	return b.String()
+}
+
+// declared is the length that the header tells.
+func (w *answerWriter) declared() int {
+	if w.length >= 0 {
+		return w.length
+	}
+	n := 0
+	for _, p := range w.exchange.script {
+		n += len(w.chunks.render(p))
+	}
+	return n
+}
+
+// body writes bytes of the body in the framing.
+func (w *answerWriter) body(s string) error {
+	head := w.takeHead()
+	if w.framing != Chunked {
+		return w.write(head + s)
+	}
+	size := w.split
+	if size <= 0 {
+		size = len(s)
+	}
+	for len(s) > 0 {
+		piece := s[:min(size, len(s))]
+		s = s[len(piece):]
+		if err := w.write(fmt.Sprintf("%s%x\r\n%s\r\n", head, len(piece), piece)); err != nil {
+			return err
+		}
+		head = ""
+	}
+	return nil
+}
+
+// end ends the answer as its framing says.
+func (w *answerWriter) end() error {
+	if w.over {
+		return nil
+	}
+	last := w.takeHead()
+	if w.framing == Chunked {
+		last += "0\r\n\r\n"
+	}
+	w.over, w.ended = true, true
+	return w.write(last)
+}
+
+func (w *answerWriter) write(s string) error {
+	size := w.split
+	if size <= 0 {
+		size = len(s)
+	}
+	for len(s) > 0 {
+		piece := s[:min(size, len(s))]
+		s = s[len(piece):]
+		if _, err := w.conn.conn.Write([]byte(piece)); err != nil {
+			w.over = true
+			return fmt.Errorf("%w: %w", ErrClientGone, err)
+		}
+	}
+	return nil
+}
