@@ -19,6 +19,7 @@ type Task struct {
 	cancel      context.CancelCauseFunc
 	credits     chan struct{}
 	abandoned   atomic.Bool
+	concluded   atomic.Int32 // what was sent after the cancel
 
 	mu    sync.Mutex
 	live  int // goroutines
@@ -27,7 +28,8 @@ type Task struct {
 	onEnd []func()
 }
 
-// TaskMessage is a message of a task to its sink, which answers with [Task.Ack] when it has dealt with it.
+// TaskMessage is a message of a task to its sink, which answers with [Task.Ack] when it has dealt with it. Task is nil
+// where the message took no credit.
 type TaskMessage struct {
 	Task    *Task
 	Message any
