@@ -45,7 +45,7 @@ func Hollow(s string) bool {
 		return false
 	case strings.IndexByte("-\\*+=/|<>~^(,;.", low[0]) >= 0, strings.HasSuffix(low, "?"), hasMail(low), isLegal(low):
 		return true
-	case utf8.RuneCountInString(low) < 12:
+	case utf8.RuneCountInString(low) < 12, len(low) < 40 && strings.Contains(low, "backward"):
 		return true
 	}
 	return begins(low, hollowStarts()) || containsAny(low, "license file", "eslint", "todo:", "fixme", "prettier",
@@ -64,9 +64,8 @@ func hollowStarts() []string {
 		"as of ", "first, ", "first of all", "let's", "let us", "the above", "above ", "none of the above",
 		"you can now", "the following", "for example", "!!!", "#!", "but ", "and ", "also ", "again", "same as ",
 		"hello", "hi ", "hi,", "hey", "sorry", "wait ", "of course", "well,", "yes", "no,", "so ", "keep in mind",
-		"remember ", "be aware", "refer to ", "check out", "have a look", "take a look", "read ", "follow ",
-		"just ", "should you ", "when you ", "we ", "i ", "hack", "workaround", "for backwards compat",
-		"for backward compat", "backwards compat", "must ", "however", "otherwise", "additionally", "finally",
+		"remember ", "do not ", "don't ", "be aware", "refer to ", "check out", "have a look", "take a look", "read ", "follow ",
+		"just ", "should you ", "when you ", "we ", "i ", "hack", "workaround", "must ", "however", "otherwise", "additionally", "finally",
 		"therefore", "instead", "these ", "those ", "they ", "it "}
 }
 

@@ -49,13 +49,10 @@ func (c choice) api(b *builder) {
 // apiLink is nil for a symbol that does not deserve a link.
 func (b *builder) apiLink(x *candidate, s Symbol) *candidate {
 	used := b.isUsed(s)
-	note := prose.Sentence(s.Doc)
-	if !isTellingDoc(s) {
-		note = ""
-	}
+	note := b.symbolNote(x, s)
 	switch {
 	case s.Kind == surface.Constant || s.Kind == surface.Variable, isPrivateName(s.Name), isOwnConstructor(s.Name),
-		isAccessor(s), strings.Contains(s.Doc, "eprecated"), note == "" && (!used || s.Kind == surface.Method):
+		isAccessor(s), strings.Contains(s.Doc, "eprecated"), note == "" && (!used || s.Kind == surface.Method || !x.exposed && hasReexports(b.byPath[x.Path])):
 		return nil
 	}
 	y := &candidate{Link: Link{Path: firstOf(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s), Note: note},
@@ -66,6 +63,61 @@ func (b *builder) apiLink(x *candidate, s Symbol) *candidate {
 		y.add(10, "used by the README's code")
 	}
 	return y
+}
+
+// symbolNote is the symbol's doc where it says something. That of a module which
+// many files open is about the file.
+func (b *builder) symbolNote(x *candidate, s Symbol) string {
+	if !isTellingDoc(s) || s.Kind == surface.Module && !prose.SameWords(lastName(s.Name), stemOf(x.Path)) &&
+		!strings.Contains(s.Doc, lastName(s.Name)) {
+		return ""
+	}
+	note := prose.Sentence(s.Doc)
+	if f := b.byPath[firstOf(s.File, x.Path)]; f != nil && f.Language == "Go" {
+		note = withoutDocLinks(note)
+	}
+	return withoutLead(note)
+}
+
+// withoutLead ends a sentence that leads to what is not there; "" where nothing
+// is left of it.
+func withoutLead(s string) string {
+	s = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(s, " e.g."), " i.e."), ",")
+	head, ok := strings.CutSuffix(s, ":")
+	if !ok {
+		return s
+	}
+	for _, end := range []string{"like", "like this", "follows", "following", "example", "which", "that", "either",
+		"one of", "e.g", "are", "is", "usage", "use"} {
+		if strings.HasSuffix(strings.ToLower(head), " "+end) {
+			return ""
+		}
+	}
+	return head + "."
+}
+
+// withoutDocLinks takes the brackets off [pkg.Name], the links of Go's docs.
+func withoutDocLinks(s string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(s, "[")
+		name, after, closed := strings.Cut(rest, "]")
+		b.WriteString(before)
+		if !ok || !closed {
+			b.WriteString(strings.Repeat("[", len(s)-len(before)-len(rest)) + rest)
+			return b.String()
+		}
+		isLink := name != "" && (unicode.IsUpper(rune(name[0])) || strings.Contains(name, ".") || name[0] == '*') &&
+			strings.IndexFunc(name, func(r rune) bool { return !isIdent(r) && !strings.ContainsRune(".*/", r) }) < 0 &&
+			(before == "" || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "("))
+		if !isLink {
+			b.WriteString("[")
+			s = rest
+			continue
+		}
+		b.WriteString(name)
+		s = after
+	}
 }
 
 // oldLink is for what is deprecated, in want of anything else.
@@ -91,7 +143,7 @@ func (b *builder) isUsed(s Symbol) bool {
 
 // isTellingDoc wants a few words that are no code and do not repeat the name.
 func isTellingDoc(s Symbol) bool {
-	return strings.Count(strings.TrimSpace(s.Doc), " ") > 1 && !prose.Hollow(s.Doc) && !prose.IsBanner(s.Doc) &&
+	return strings.Count(strings.TrimSpace(s.Doc), " ") > 1 && !strings.Contains(s.Doc, "@__") && !prose.Hollow(s.Doc) && !prose.IsBanner(s.Doc) &&
 		!isCodeLine(s.Doc) && !prose.SameWords(s.Doc, lastName(s.Name))
 }
 
@@ -165,11 +217,11 @@ func (b *builder) takeAPI(c choice, all []*candidate) {
 		if p := b.golang.of(x.Path); p != nil && !b.golang.isSmall() {
 			key = p.dir
 		}
-		again := seen[x.Title+"\n"+x.Path] || x.Note != "" && seen[x.Note]
+		again := seen[x.Title+"\n"+x.Path] || x.Note != "" && seen[x.Note] || x.Note == "" && seen[x.Title]
 		if again || used[key] == perFile || len(list) >= room {
 			continue
 		}
-		seen[x.Title+"\n"+x.Path], seen[x.Note] = true, true
+		seen[x.Title+"\n"+x.Path], seen[x.Note], seen[x.Title] = true, true, true
 		used[key]++
 		list = append(list, x)
 	}

@@ -105,6 +105,33 @@ func isTestText(language, text string) bool {
 	return false
 }
 
+// commentLines counts those that are nothing but comment, without the licence.
+func commentLines(text string) int {
+	n := 0
+	for line := range strings.Lines(text) {
+		t := strings.TrimSpace(line)
+		for _, mark := range []string{"//", "/*", "* ", "# ", `"""`, "-- ", "@doc", "@moduledoc"} {
+			if strings.HasPrefix(t, mark) && len(t) > 8 {
+				n++
+				break
+			}
+		}
+	}
+	return n
+}
+
+// isCopy finds where a file says that it was taken from elsewhere.
+func isCopy(text string) bool {
+	low := strings.ToLower(text[:min(len(text), 2000)])
+	for _, mark := range []string{"is a copy of http", "copied from http", "vendored from", "copied verbatim",
+		"taken from http", "originally based on", "originally taken from", "ported from http"} {
+		if strings.Contains(low, mark) {
+			return true
+		}
+	}
+	return false
+}
+
 // declarations counts lines that begin as declarations do in most languages.
 func declarations(text string) int {
 	n := 0

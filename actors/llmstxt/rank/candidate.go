@@ -15,6 +15,7 @@ type candidate struct {
 	weights []int        // of its symbols, until they are sorted by line
 	kind    surface.Kind // of what a link of the API leads to
 	used    bool         // by the README's code
+	exposed bool         // what the package shows at its entrance holds the file whole
 }
 
 func (c *candidate) add(points int, reason string) {

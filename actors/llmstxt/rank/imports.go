@@ -4,6 +4,8 @@ import (
 	"path"
 	"strings"
 	"unicode"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
 // specs gives what the lines of a source file import, each as a path: relative
@@ -33,6 +35,25 @@ func specs(language, text string) []string {
 		}
 	}
 	return list
+}
+
+// wholeExports gives what the lines of a script export all of.
+func wholeExports(language, text string) []string {
+	var list []string
+	if language != "JavaScript" && language != "TypeScript" {
+		return nil
+	}
+	for line := range strings.Lines(text) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "export * from"); ok {
+			list = append(list, between(rest, `'"`, `'"`))
+		}
+	}
+	return list
+}
+
+// hasReexports tells the languages whose names are public by what exports them.
+func hasReexports(f *scan.File) bool {
+	return f != nil && (f.Language == "JavaScript" || f.Language == "TypeScript")
 }
 
 // between is the text from after one of the opening bytes to a closing one.

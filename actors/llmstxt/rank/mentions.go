@@ -11,11 +11,15 @@ type mentions struct {
 	targets map[string]bool // of links to local files, cleaned
 	words   map[string]int  // identifiers within code, with how often
 	members map[string]int  // of those, what stands behind a dot or colons
+	prose   map[string]bool // all words in small letters, without hyphens
 }
 
 func mentionsIn(text string) mentions {
 	m := mentions{text: text, targets: make(map[string]bool), words: make(map[string]int),
-		members: make(map[string]int)}
+		members: make(map[string]int), prose: make(map[string]bool)}
+	for w := range strings.FieldsSeq(text) {
+		m.prose[strings.ToLower(strings.ReplaceAll(strings.Trim(w, ".,:;!?()[]*`\"'"), "-", ""))] = true
+	}
 	for _, t := range localTargets(text) {
 		m.targets[t] = true
 	}
@@ -67,6 +71,18 @@ func byteAt(s string, i int) byte {
 		return ' '
 	}
 	return s[i]
+}
+
+// speaksOf tells whether the text has the name of a file as a word of its prose,
+// also in the plural and with hyphens.
+func (m mentions) speaksOf(stem string) bool {
+	if len(stem) < 5 {
+		return false
+	}
+	if m.prose == nil {
+		return false
+	}
+	return m.prose[stem] || m.prose[stem+"s"]
 }
 
 // credit says what the text has to do with the file.

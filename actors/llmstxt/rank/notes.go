@@ -56,6 +56,8 @@ const (
 	fewestParts = 2
 	mostParts   = 6   // that are named
 	partsRunes  = 150 // of all their names
+
+	mostQuestions = 2
 )
 
 // covers names the headings of a page, which tell what it has where no sentence
@@ -67,11 +69,15 @@ func (p page) covers() string {
 			level = min(level, h.level)
 		}
 	}
-	var parts []string
+	var parts, questions []string
 	length, more := 0, 0
 	for _, h := range p.subs {
 		text := strings.Trim(strings.ReplaceAll(h.text, "`", ""), " .:")
 		if h.level != level || h.text == p.title || text == "" || isFurniture(text) {
+			continue
+		}
+		if strings.HasSuffix(text, "?") {
+			questions = append(questions, "“"+text+"”")
 			continue
 		}
 		if length += utf8.RuneCountInString(text); len(parts) == mostParts || length > partsRunes {
@@ -81,6 +87,8 @@ func (p page) covers() string {
 		parts = append(parts, text)
 	}
 	switch {
+	case len(parts) < fewestParts && len(questions) > mostQuestions:
+		return "Answers " + strings.Join(questions[:mostQuestions], ", ") + ", …"
 	case len(parts) < fewestParts:
 		return ""
 	case more > 0:

@@ -127,6 +127,7 @@ func (b *builder) writeUp(c choice, progress func(done, total int)) error {
 
 // finish gives the sections as the index has them.
 func (c choice) finish(b *builder) []Section {
+	c.dropCommonNotes()
 	var sections []Section
 	for _, name := range sectionOrder() {
 		s := Section{Name: name}
@@ -137,12 +138,51 @@ func (c choice) finish(b *builder) []Section {
 			x.Note = finishNote(x.Note, x)
 			s.Links = append(s.Links, x.Link)
 		}
+		if name == secSource {
+			s.Links = c.withoutRepeats(s.Links)
+		}
 		distinguish(s.Links)
 		if len(s.Links) > 0 {
 			sections = append(sections, s)
 		}
 	}
 	return sections
+}
+
+// commonNotes are those of so many files that they are about none of them.
+const commonNotes = 3
+
+// dropCommonNotes takes away what stands at the top of many files: licences,
+// the name of the project.
+func (c choice) dropCommonNotes() {
+	files := make(map[string]map[string]bool)
+	for _, list := range c {
+		for _, x := range list {
+			if files[x.Note] == nil {
+				files[x.Note] = make(map[string]bool)
+			}
+			files[x.Note][x.Path] = true
+		}
+	}
+	for _, list := range c {
+		for _, x := range list {
+			if len(files[x.Note]) >= commonNotes {
+				x.Note = ""
+			}
+		}
+	}
+}
+
+// withoutRepeats leaves out the files that a link of the API leads to as well,
+// with the same note.
+func (c choice) withoutRepeats(links []Link) []Link {
+	api := make(map[string]string)
+	for _, x := range c[secAPI] {
+		if api[x.URL] == "" {
+			api[x.URL] = x.Note
+		}
+	}
+	return slices.DeleteFunc(links, func(l Link) bool { return l.Note != "" && api[l.URL] == l.Note })
 }
 
 // distinguish adds to titles that occur more than once in a section the least

@@ -24,9 +24,13 @@ type source struct {
 	importers int
 	byEntry   bool   // an entry point imports it
 	declares  int    // lines that declare something, in its head
+	comments  int    // lines of comment there
+	shown     int    // 1 for what the first entry point exports whole, 2 for what that does
+	copied    bool   // from elsewhere, as it says
 	aside     string // why it is not for readers
 	specs     []string
-	head      string // until the imports are counted
+	exports   []string // of them, what is exported whole
+	head      string   // until the imports are counted
 }
 
 // programs ranks the sources of languages other than Go, and of small Go
@@ -34,6 +38,7 @@ type source struct {
 func (b *builder) programs() (commands, sources []*candidate) {
 	list := b.readSources()
 	countImports(list)
+	follow(list)
 	bins := b.binaries()
 	for _, s := range list {
 		if s.aside != "" {
@@ -51,7 +56,7 @@ func (b *builder) programs() (commands, sources []*candidate) {
 	}
 	slices.SortFunc(commands, byScore)
 	slices.SortFunc(sources, byScore)
-	return commands, b.shareOut(sources)
+	return commands, b.eachFolder(b.shareOut(sources))
 }
 
 // binaries gives the name of the command that each entry point is of.
@@ -153,8 +158,9 @@ func (b *builder) lookAt(list []*source) {
 		text := b.head(s.Path, importBytes)
 		if s.file.Language != "Go" {
 			s.specs = specs(s.file.Language, text)
+			s.exports = wholeExports(s.file.Language, text)
 		}
-		s.declares = declarations(text)
+		s.declares, s.comments, s.copied = declarations(text), commentLines(text), isCopy(text)
 		s.head = text
 		s.aside = b.asideOf(s, text)
 		key := fmt.Sprint(s.size, "\n", text)
@@ -196,6 +202,30 @@ func countImports(list []*source) {
 	}
 }
 
+// follow marks what the first entry point exports by "export * from".
+func follow(list []*source) {
+	r := newResolver(list)
+	var shown []*source
+	for _, s := range list {
+		if s.entry != "" && s.order == 0 {
+			s.exposed = true
+			shown = append(shown, s)
+		}
+	}
+	for step := 1; step <= 2; step++ {
+		var next []*source
+		for _, s := range shown {
+			for _, spec := range s.exports {
+				if to := r.find(s, spec); to != nil && to.shown == 0 && !to.exposed {
+					to.shown = step
+					next = append(next, to)
+				}
+			}
+		}
+		shown = next
+	}
+}
+
 func namesClasses(language string) bool {
 	switch language {
 	case "Java", "Kotlin", "C#", "PHP", "Swift", "Scala":
@@ -215,8 +245,18 @@ func (b *builder) judgeSource(s *source) {
 	if s.importers > 0 {
 		s.add(min(40, 10*bits.Len(uint(s.importers))), "used by "+plural(s.importers, "file"))
 	}
-	if s.byEntry {
+	switch {
+	case s.shown > 0:
+		s.exposed = true
+		s.add(36-6*s.shown, "exported whole by the entry point")
+	case s.byEntry:
 		s.add(14, "imported by an entry point")
+	}
+	if s.comments > 15 {
+		s.add(min(12, s.comments/5), "explains itself")
+	}
+	if b.named.speaksOf(stemOf(s.Path)) {
+		s.add(8, "spoken of in the README")
 	}
 	b.named.credit(&s.candidate)
 	switch stem := stemOf(s.Path); stem {
@@ -246,6 +286,9 @@ func (s *source) demote(b *builder) {
 	}
 	if isInternal(s.Path) {
 		s.Score -= 24
+	}
+	if s.copied {
+		s.Score -= 40
 	}
 	if stemOf(s.Path) == "version" && s.entry == "" {
 		s.Score -= 30
@@ -289,6 +332,37 @@ func (b *builder) isOlder(p string) bool {
 		}
 	}
 	return false
+}
+
+// folderGrace is how much less the best file of a folder may score than those
+// which it takes a place from.
+const folderGrace = 24
+
+// eachFolder puts the best file of each folder before the last of those that
+// have a place: each folder has its own subject.
+func (b *builder) eachFolder(sources []*candidate) []*candidate {
+	most := b.capOf(secSource)
+	if len(sources) <= most {
+		return sources
+	}
+	least := sources[most-1].Score - folderGrace
+	seen := make(map[string]bool)
+	var first, later []*candidate
+	for _, s := range sources {
+		dir := path.Dir(s.Path)
+		if !seen[dir] && s.Score >= least {
+			first = append(first, s)
+		} else {
+			later = append(later, s)
+		}
+		seen[dir] = true
+	}
+	if len(first) > most {
+		return sources
+	}
+	first = append(first, later...)
+	slices.SortFunc(first[:most], byScore)
+	return first
 }
 
 // shareOut keeps one package of a workspace from filling the section: beyond

@@ -145,8 +145,8 @@ func declared(x *candidate) string {
 	stem := strings.TrimSuffix(path.Base(x.Path), path.Ext(x.Path))
 	more := false
 	for _, s := range x.Symbols {
-		if s.Kind == surface.Method || s.Kind == surface.Module || isPrivateName(s.Name) || s.File != "" &&
-			s.File != x.Path {
+		isCode := s.Kind == surface.Type || s.Kind == surface.Function || s.Kind == surface.Macro
+		if !isCode || isPrivateName(s.Name) || s.Name == "default" || s.File != "" && s.File != x.Path {
 			continue
 		}
 		if more = len(names) == mostDeclared; more {
