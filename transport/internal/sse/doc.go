@@ -1,3 +1,6 @@
-// Package sse reads server-sent events as the WHATWG defines them, in bounded memory, and forgives what servers of
-// language models get wrong where a [Reader] is asked to.
+// Package sse reads server-sent events as the WHATWG defines them, in bounded memory.
+//
+// A lenient [Reader] also takes what servers of language models send instead: JSON is an event as soon as its line and
+// its last brace have come, with or without a blank line after it; a last line needs no end; a bare line of JSON is
+// data; a field named error is an event named error.
 package sse

@@ -1,0 +1,110 @@
+package sse
+
+import "bytes"
+
+// take reads a line and says whether an event is whole with it.
+func (r *Reader) take(line []byte, ended bool) (Event, bool, error) {
+	if len(line) == 0 {
+		event, ok := r.blank()
+		return event, ok, nil
+	}
+	field, value, _ := bytes.Cut(line, []byte(":"))
+	value = bytes.TrimPrefix(value, []byte(" "))
+	switch {
+	case string(field) == "data":
+		return r.add(value, ended)
+	case string(field) == "event":
+		r.name = string(value)
+	case len(field) == 0, string(field) == "id", string(field) == "retry", !r.Lenient:
+	case string(field) == "error":
+		r.name = "error"
+		return r.add(value, ended)
+	case line[0] == '{', r.json.open():
+		return r.add(line, ended)
+	}
+	return Event{}, false, nil
+}
+
+// add takes a line of data. An event of one line is given as it lies in the buffer.
+func (r *Reader) add(value []byte, ended bool) (Event, bool, error) {
+	if len(r.data)+len(value) > r.limit() {
+		return Event{}, false, r.tooLong()
+	}
+	if !r.pending && ended && r.blankFollows() {
+		return r.give(value), true, nil
+	}
+	if r.Lenient {
+		r.json.scan(value, !r.pending)
+		if whole := r.json.whole(ended); whole && !r.pending {
+			return r.give(value), true, nil
+		} else if whole {
+			return r.give(r.join(value)), true, nil
+		}
+	}
+	r.data = r.join(value)
+	r.pending = true
+	return Event{}, false, nil
+}
+
+// blankFollows says that the next line is known to be blank, so that the event is whole whatever is in it.
+func (r *Reader) blankFollows() bool {
+	return !r.afterCR && r.from < len(r.buffer) && r.buffer[r.from] == '\n'
+}
+
+func (r *Reader) join(value []byte) []byte {
+	if r.pending {
+		r.data = append(r.data, '\n')
+	}
+	return append(r.data, value...)
+}
+
+func (r *Reader) give(data []byte) Event {
+	e := Event{r.name, data}
+	r.name, r.data, r.pending, r.json = "", r.data[:0], false, balance{}
+	return e
+}
+
+func (r *Reader) blank() (Event, bool) {
+	pending := r.pending
+	e := r.give(r.data)
+	return e, pending
+}
+
+// balance follows the braces of JSON to its end, without asking whether it is JSON.
+type balance struct {
+	json    bool
+	depth   int
+	quoted  bool
+	escaped bool
+}
+
+func (b *balance) open() bool { return b.json && b.depth > 0 }
+
+// whole says that no more can come: after the last brace, and at the end of a line that begins with none.
+func (b *balance) whole(ended bool) bool {
+	return b.json && b.depth == 0 || !b.json && ended
+}
+
+func (b *balance) scan(data []byte, first bool) {
+	if text := bytes.TrimLeft(data, " \t"); first {
+		*b = balance{json: len(text) > 0 && (text[0] == '{' || text[0] == '[')}
+	}
+	if !b.json {
+		return
+	}
+	for _, c := range data {
+		switch {
+		case b.escaped:
+			b.escaped = false
+		case b.quoted:
+			b.quoted, b.escaped = c != '"', c == '\\'
+		case c == '"':
+			b.quoted = true
+		case c == '{', c == '[':
+			b.depth++
+		case c == '}', c == ']':
+			b.depth--
+		}
+	}
+	b.depth = max(b.depth, 0)
+}

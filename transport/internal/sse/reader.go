@@ -1,0 +1,170 @@
+package sse
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// Event is one event. Data is valid until the next call of Next.
+type Event struct {
+	Name string // of its event field; "" for none
+	Data []byte // its data lines, joined by newlines
+}
+
+// ErrCut ends a stream whose last event is not whole. It comes from a lenient Reader alone; the standard says to forget
+// such an event.
+var ErrCut = errors.New("the stream ended inside an event")
+
+// TooLongError ends a stream with an event that is longer than the Reader takes.
+type TooLongError struct{ Limit int }
+
+func (e *TooLongError) Error() string {
+	return fmt.Sprintf("an event is longer than %d bytes", e.Limit)
+}
+
+const (
+	defaultLimit = 8 << 20
+	startSize    = 4 << 10
+)
+
+// Reader reads the events of a stream. It reads no further than to the end of the event that it gives.
+type Reader struct {
+	// Limit is the most bytes of a line and of an event's data; 0 for 8 MiB.
+	Limit int
+	// Lenient takes what the standard does not; see the package.
+	Lenient bool
+
+	source io.Reader
+	err    error // of the source; what has been read before it is given first
+	lines  int
+
+	buffer  []byte
+	from    int // where the next line begins in buffer
+	looked  int // no line ends in buffer[from:looked]
+	afterCR bool
+
+	name    string
+	data    []byte // of the event so far
+	pending bool   // part of an event has come since the last one
+	json    balance
+}
+
+// NewReader returns a Reader of the standard's events.
+func NewReader(source io.Reader) *Reader { return &Reader{source: source} }
+
+// Next returns the next event, or what ended the stream: io.EOF, the source's error, ErrCut or a *TooLongError.
+func (r *Reader) Next() (Event, error) {
+	for {
+		line, ended, err := r.line()
+		switch {
+		case err != nil:
+			return Event{}, err
+		case len(line) > r.limit():
+			return Event{}, r.tooLong()
+		case !ended && !r.Lenient:
+			continue
+		}
+		line = r.first(line)
+		event, ok, err := r.take(line, ended)
+		if ok || err != nil {
+			return event, err
+		}
+		r.pending = r.pending || !ended && len(line) > 0 && line[0] != ':'
+	}
+}
+
+// line returns the next line; ended is false for a last one without an end.
+func (r *Reader) line() (line []byte, ended bool, err error) {
+	for {
+		if line, ok := r.cut(); ok {
+			return line, true, nil
+		}
+		if r.err != nil {
+			return r.rest()
+		}
+		if len(r.buffer)-r.from > r.limit() {
+			return nil, false, r.tooLong()
+		}
+		r.fill()
+	}
+}
+
+// cut takes a line off the buffer. A line ends at its CR: whether an LF follows is for the next line to find out.
+func (r *Reader) cut() ([]byte, bool) {
+	if r.afterCR && r.from < len(r.buffer) {
+		r.afterCR = false
+		if r.buffer[r.from] == '\n' {
+			r.from++
+			r.looked = r.from
+		}
+	}
+	open := r.buffer[r.looked:]
+	end := bytes.IndexByte(open, '\n')
+	if end < 0 {
+		end = len(open)
+	}
+	if cr := bytes.IndexByte(open[:end], '\r'); cr >= 0 {
+		end, r.afterCR = cr, true
+	}
+	if end == len(open) {
+		r.looked = len(r.buffer)
+		return nil, false
+	}
+	line := r.buffer[r.from : r.looked+end]
+	r.from += len(line) + 1
+	r.looked = r.from
+	return line, true
+}
+
+// first takes the byte order mark off the first line.
+func (r *Reader) first(line []byte) []byte {
+	if r.lines++; r.lines > 1 {
+		return line
+	}
+	return bytes.TrimPrefix(line, []byte("\xef\xbb\xbf"))
+}
+
+func (r *Reader) rest() ([]byte, bool, error) {
+	if r.from == len(r.buffer) {
+		if r.err == io.EOF && r.pending && r.Lenient {
+			r.err = ErrCut
+		}
+		return nil, false, r.err
+	}
+	line := r.buffer[r.from:]
+	r.from = len(r.buffer)
+	r.looked = r.from
+	return line, false, nil
+}
+
+func (r *Reader) fill() {
+	if r.from > 0 {
+		n := copy(r.buffer, r.buffer[r.from:])
+		r.buffer = r.buffer[:n]
+		r.looked -= r.from
+		r.from = 0
+	}
+	if cap(r.buffer) == len(r.buffer) {
+		r.buffer = slices.Grow(r.buffer, max(startSize, len(r.buffer)))
+	}
+	n, err := r.source.Read(r.buffer[len(r.buffer):cap(r.buffer)])
+	r.buffer = r.buffer[:len(r.buffer)+n]
+	r.err = err
+}
+
+// tooLong ends the stream for good.
+func (r *Reader) tooLong() error {
+	r.err = &TooLongError{r.limit()}
+	r.buffer, r.from, r.looked = nil, 0, 0
+	return r.err
+}
+
+func (r *Reader) limit() int {
+	if r.Limit > 0 {
+		return r.Limit
+	}
+	return defaultLimit
+}
