@@ -1,0 +1,192 @@
+package structured
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// Options of Ask; the zero value works.
+type Options struct {
+	// Name of the form, of letters and underscores; "answer" if empty.
+	Name string
+	// Ladder is what is known of the server; nil begins at the top.
+	Ladder *Ladder
+	// Reasks is how often a rejected answer is asked for again: 2 if zero, never if negative.
+	Reasks int
+	// Field, if set, hears the strings of the object as they come, under paths such as "purpose" and "notes.0.text". The
+	// pieces of one field of the object only ever add to it: what a later attempt says otherwise is in the result alone.
+	Field func(path, piece string)
+	// Attempt, if set, hears of each call before it is made.
+	Attempt func(Attempt)
+}
+
+// Attempt is one call of the model.
+type Attempt struct {
+	Number int // from 1
+	Level  Level
+	// Rejected is what was wrong with the answer before, nil where there was none.
+	Rejected []string
+}
+
+// Report tells how the answer came about, whether or not there is one.
+type Report struct {
+	Attempts int
+	Level    Level // of the last attempt
+	Model    string
+	Usage    messages.Usage // of all attempts, as far as the server said
+	// Wrapped: other text stood around the object. Repaired: commas or characters were put right. Thought: the object
+	// stood in a thought, and the answer was empty.
+	Wrapped, Repaired, Thought bool
+	// Problems are those of the last answer, where it was rejected.
+	Problems []string
+	// Overflow: the server said that the request is longer than the model's context.
+	Overflow bool
+}
+
+// maxAnswer bounds the text of one answer, in bytes.
+const maxAnswer = 1 << 20
+
+// Checked is a value that knows more of its form than a schema can say.
+type Checked interface {
+	// Problems lists what is wrong with it, for the model to put right; nil where nothing is.
+	Problems() []string
+}
+
+// Ask has the model answer r with a T: a struct of strings, numbers, booleans, structs and slices of these, and maybe
+// [Checked]. r's Format, Tools and Choice are Ask's to choose. The error is the stream's own, invalid_output for an
+// answer that was rejected to the end, or one that says what a T may not be.
+func Ask[T any](ctx context.Context, stream model.Stream, r model.Request, o Options) (T, Report, error) {
+	var value T
+	f, err := formOf(reflect.TypeFor[T]())
+	if err != nil {
+		return value, Report{}, err
+	}
+	q := newQuestion(stream, r, o, f)
+	q.take = func(doc []byte) []string {
+		var fresh T
+		if err := json.Unmarshal(doc, &fresh); err != nil {
+			return []string{err.Error()}
+		}
+		value = fresh
+		if c, ok := any(&value).(Checked); ok {
+			return c.Problems()
+		}
+		return nil
+	}
+	if err := q.ask(ctx); err != nil {
+		return *new(T), q.report, err
+	}
+	return value, q.report, nil
+}
+
+// question is one use of Ask.
+type question struct {
+	stream  model.Stream
+	request model.Request
+	options Options
+	form    *form
+	take    func(doc []byte) (problems []string)
+	report  Report
+	live    *live
+	reasks  int
+	last    *answer // that was rejected
+}
+
+func newQuestion(stream model.Stream, r model.Request, o Options, f *form) *question {
+	q := &question{stream: stream, request: r, options: o, form: f, reasks: o.Reasks}
+	if q.reasks == 0 {
+		q.reasks = 2
+	}
+	if q.options.Name == "" {
+		q.options.Name = "answer"
+	}
+	if q.options.Ladder == nil {
+		q.options.Ladder = new(Ladder)
+	}
+	q.live = newLive(f.fields, o.Field)
+	q.report.Level = q.options.Ladder.Level()
+	return q
+}
+
+func (q *question) ask(ctx context.Context) error {
+	for {
+		q.announce()
+		a, err := q.call(ctx)
+		if err != nil {
+			q.report.Overflow = overflows(a.end.Evidence)
+			if refuses(q.report.Level, a.end.Evidence) {
+				q.report.Level = q.options.Ladder.below(q.report.Level)
+				continue
+			}
+			return err
+		}
+		if q.judge(a) {
+			return nil
+		}
+		if a.end.Verdict.Filtered || q.reasks <= 0 {
+			return q.rejected()
+		}
+		q.reasks--
+		q.last = a
+	}
+}
+
+func (q *question) announce() {
+	q.report.Attempts++
+	if q.options.Attempt != nil {
+		q.options.Attempt(Attempt{Number: q.report.Attempts, Level: q.report.Level, Rejected: q.report.Problems})
+	}
+}
+
+func (q *question) rejected() error {
+	p := q.report.Problems
+	more := ""
+	if len(p) > 1 {
+		more = fmt.Sprintf(" (and %d more)", len(p)-1)
+	}
+	return messages.Errorf(messages.Code(messages.CauseInvalidOutput),
+		"the model's answer is not of the form that was asked for, in %d attempts: %s%s", q.report.Attempts, p[0], more)
+}
+
+// judge takes the answer, or says in the report what is wrong with it.
+func (q *question) judge(a *answer) bool {
+	q.report.Problems = nil
+	switch {
+	case a.long:
+		q.report.Problems = []string{fmt.Sprintf("it is longer than %d bytes", maxAnswer)}
+	case a.end.Verdict.Truncated:
+		q.report.Problems = []string{"it was cut for its length"}
+	case a.end.Verdict.Filtered:
+		q.report.Problems = []string{"the server cut it for its content"}
+	default:
+		q.report.Problems = q.choose(a.documents())
+	}
+	return q.report.Problems == nil
+}
+
+// choose takes the last document that is of the form, for what precedes it may be a draft.
+func (q *question) choose(list []found) []string {
+	if len(list) == 0 {
+		return []string{"it holds no JSON object"}
+	}
+	var worst []string
+	for i := len(list) - 1; i >= 0; i-- {
+		problems := q.form.problems(list[i].doc)
+		if len(problems) == 0 {
+			problems = q.take(list[i].doc)
+		}
+		if len(problems) == 0 {
+			q.report.Wrapped, q.report.Repaired, q.report.Thought = list[i].wrapped, list[i].repaired, list[i].thought
+			return nil
+		}
+		if worst == nil || !list[i].repaired {
+			worst = problems
+		}
+	}
+	return worst
+}

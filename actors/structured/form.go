@@ -1,0 +1,111 @@
+package structured
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	validator "github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// form is what an answer looks like.
+type form struct {
+	text   json.RawMessage // the schema, with properties in the order of the type's fields
+	schema *validator.Schema
+	fields []string // those of the object that are strings or hold some
+}
+
+const (
+	schemaURL = "answer.schema.json"
+	maxDepth  = 5 // that every server's grammar takes
+)
+
+// formOf keeps to what every server understands: objects, arrays, strings, numbers and booleans, all of them required
+// and none null. Errors: a type that needs more.
+func formOf(t reflect.Type) (*form, error) {
+	s, err := jsonschema.ForType(t, nil)
+	if err != nil {
+		return nil, fmt.Errorf("structured: %w", err)
+	}
+	if err := common(s, 1); err != nil {
+		return nil, fmt.Errorf("structured: %v: %w", t, err)
+	}
+	if s.Type != "object" {
+		return nil, fmt.Errorf("structured: %v is not a struct", t)
+	}
+	text, err := json.Marshal(s)
+	if err != nil {
+		return nil, fmt.Errorf("structured: %w", err)
+	}
+	f := &form{text: text}
+	for _, name := range s.PropertyOrder {
+		if speaks(s.Properties[name]) {
+			f.fields = append(f.fields, name)
+		}
+	}
+	return f, f.compile()
+}
+
+// speaks tells a value that holds a string.
+func speaks(s *jsonschema.Schema) bool {
+	if s.Type == "array" {
+		return speaks(s.Items)
+	}
+	for _, p := range s.Properties {
+		if speaks(p) {
+			return true
+		}
+	}
+	return s.Type == "string"
+}
+
+func common(s *jsonschema.Schema, depth int) error {
+	for _, t := range s.Types { // a pointer or a slice, which Go lets be null
+		if t != "null" {
+			s.Type = t
+		}
+	}
+	s.Types, s.Minimum, s.Maximum, s.Format = nil, nil, nil, ""
+	switch {
+	case depth > maxDepth:
+		return fmt.Errorf("nested deeper than %d", maxDepth)
+	case s.Type == "array":
+		s.MinItems, s.MaxItems = nil, nil
+		return common(s.Items, depth+1)
+	case s.Type == "object":
+		return commonObject(s, depth)
+	case s.Type == "":
+		return fmt.Errorf("a value of any type has no schema")
+	}
+	return nil
+}
+
+func commonObject(s *jsonschema.Schema, depth int) error {
+	if len(s.Properties) == 0 {
+		return fmt.Errorf("an object needs fields that are known")
+	}
+	s.Required = s.PropertyOrder
+	for _, name := range s.PropertyOrder {
+		if err := common(s.Properties[name], depth+1); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func (f *form) compile() error {
+	doc, err := validator.UnmarshalJSON(bytes.NewReader(f.text))
+	if err != nil {
+		return fmt.Errorf("structured: %w", err)
+	}
+	c := validator.NewCompiler()
+	if err := c.AddResource(schemaURL, doc); err != nil {
+		return fmt.Errorf("structured: %w", err)
+	}
+	if f.schema, err = c.Compile(schemaURL); err != nil {
+		return fmt.Errorf("structured: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package structured
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// maxShown bounds what a model is shown of its rejected answer, in bytes.
+const maxShown = 8 << 10
+
+// next is the request of the coming attempt. The form is in words at every level: there are servers that pass over a
+// response_format in silence.
+func (q *question) next() model.Request {
+	r := q.request
+	r.Format, r.Tools, r.Choice = nil, nil, ""
+	r.Messages = append(q.instructed(), q.again()...)
+	name, schema := q.options.Name, q.form.text
+	switch q.report.Level {
+	case Strict, Loose:
+		r.Format = &model.Format{Name: name, Schema: schema, Strict: q.report.Level == Strict}
+	case Object:
+		r.Format = &model.Format{}
+	case Call:
+		r.Tools = []model.Tool{{Name: name, Description: "Takes the answer.", Parameters: schema}}
+		r.Choice = name
+	}
+	if q.last != nil {
+		r.Temperature = cooler(q.request.Temperature, q.reasks)
+	}
+	return r
+}
+
+// cooler lowers the temperature with each answer that was rejected, down to 0 where none may follow.
+func cooler(t *float64, left int) *float64 {
+	const warm = 0.4 // less than any server's own
+	if t == nil {
+		t = new(warm)
+	}
+	if left == 0 {
+		return new(0.0)
+	}
+	return new(*t / 2)
+}
+
+func (q *question) instructed() []model.Message {
+	words := "Answer with one JSON object and nothing else: no words around it, no fence. It has these fields, all of them, in " +
+		"this order. Its JSON Schema:\n" + string(q.form.text)
+	if q.report.Level == Call {
+		words = "Give the answer by calling the tool " + q.options.Name + " once. The JSON Schema of its arguments:\n" +
+			string(q.form.text)
+	}
+	list := slices.Clone(q.request.Messages)
+	if len(list) > 0 && list[0].Role == model.System {
+		list[0].Content += "\n\n" + words
+		return list
+	}
+	return slices.Insert(list, 0, model.Message{Role: model.System, Content: words})
+}
+
+// again shows the model what it said last and what is wrong with it. An answer that was too long is not shown: it would
+// take the room that the next one needs.
+func (q *question) again() []model.Message {
+	if q.last == nil {
+		return nil
+	}
+	if q.last.long || q.last.end.Verdict.Truncated {
+		words := "Your answer was too long and was cut. Think briefly and answer again, with at most half as many words in " +
+			"every field and half as many items in every list."
+		if q.reasks == 0 {
+			words = "Your answers were too long and were cut. Do not think, and answer again with one short sentence in every " +
+				"field and at most two items in every list."
+		}
+		return []model.Message{{Role: model.User, Content: words}}
+	}
+	said := q.last.said()
+	said = strings.ToValidUTF8(said[:min(len(said), maxShown)], "")
+	wrong := fmt.Sprintf("Your answer was rejected:\n- %s\nReturn only the corrected JSON object.",
+		strings.Join(q.report.Problems, "\n- "))
+	if said == "" {
+		return []model.Message{{Role: model.User, Content: wrong}}
+	}
+	return []model.Message{{Role: model.Assistant, Content: said}, {Role: model.User, Content: wrong}}
+}
