@@ -134,6 +134,9 @@ func (b *builder) oldLink(x *candidate, s Symbol) *candidate {
 // or names it by a name that is no common word.
 func (b *builder) isUsed(s Symbol) bool {
 	last := lastName(s.Name)
+	if s.Kind == surface.Type && b.named.words["New"+last] > 0 {
+		return true
+	}
 	if len(last) < 3 || b.named.words[last] == 0 {
 		return false
 	}
@@ -206,7 +209,7 @@ func isCodeLine(s string) bool {
 
 func (b *builder) takeAPI(c choice, all []*candidate) {
 	used, seen := make(map[string]int), make(map[string]bool)
-	perFile, most := apiOfOneFile, apiLinks
+	perFile, most := max(apiOfOneFile, apiLinks/max(1, len(c[secPackages]))), apiLinks
 	if !b.links.hasLines() {
 		perFile, most = apiOfOneURL, apiFiles
 	}

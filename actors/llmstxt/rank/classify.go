@@ -21,12 +21,25 @@ func (b *builder) sectionOf(d *document) (section, reason string) {
 	if isExamplePage(d) {
 		return secExamples, fmt.Sprintf("heading says %q", d.title)
 	}
-	for _, try := range []func(*document) (string, string){byTitle, byShape, byHeadings} {
-		if section, reason := try(d); section != "" {
+	for _, try := range []func(*document) (string, string){byNames, byTitle, byShape, byHeadings} {
+		section, reason := try(d)
+		if section == secTutorials && b.crowds[path.Dir(d.Path)] > fewPages && !isTutorial(d) {
+			section = "" // a page among others of its sort, with steps in it
+		}
+		if section != "" {
 			return section, reason
 		}
 	}
 	return secDocs, "page of prose"
+}
+
+// fewPages in a folder may be of different sorts.
+const fewPages = 3
+
+// isTutorial tells the pages that say so.
+func isTutorial(d *document) bool {
+	section, _ := byTitle(d)
+	return section == secTutorials
 }
 
 // notForReaders says what keeps a page out altogether.
@@ -161,7 +174,7 @@ func byTitle(d *document) (section, reason string) {
 		{secAPI, "api,reference,api reference"},
 	} {
 		for w := range strings.SplitSeq(s.words, ",") {
-			if hasWords(title, w) {
+			if hasWords(title, w) && (!isWeak(w) || strings.HasPrefix(title, w)) {
 				return s.section, fmt.Sprintf("heading says %q", w)
 			}
 		}
@@ -169,13 +182,20 @@ func byTitle(d *document) (section, reason string) {
 	return "", ""
 }
 
-// byShape heeds what the page is made of.
-func byShape(d *document) (section, reason string) {
-	names, parts := 0, 0
+// isWeak tells the words that say what a page is about only where they come
+// first: "file operations" are none of operators.
+func isWeak(word string) bool {
+	switch word {
+	case "operations", "options", "metrics", "settings", "design", "protocol", "background", "reference":
+		return true
+	}
+	return false
+}
+
+// byNames tells the pages of a reference, whatever they are called.
+func byNames(d *document) (section, reason string) {
+	parts := 0
 	for _, h := range d.headings {
-		if isSignature(h) {
-			names++
-		}
 		switch strings.ToLower(strings.TrimSuffix(h, ":")) {
 		case "parameters", "return value", "return values", "returns", "arguments", "synopsis", "signature",
 			"template parameters", "exceptions", "return type":
@@ -187,6 +207,19 @@ func byShape(d *document) (section, reason string) {
 		return secAPI, "headings are parameters and results"
 	case d.declared >= 3:
 		return secAPI, fmt.Sprintf("describes %d names", d.declared)
+	}
+	return "", ""
+}
+
+// byShape heeds what the page is made of.
+func byShape(d *document) (section, reason string) {
+	names := 0
+	for _, h := range d.headings {
+		if isSignature(h) {
+			names++
+		}
+	}
+	switch {
 	case names >= 3 && 2*names >= len(d.headings):
 		return secAPI, fmt.Sprintf("%d headings are names in code", names)
 	case d.options >= 12 && 3*d.options > d.lines-d.fenced:

@@ -136,6 +136,7 @@ func (r *mdReader) html(n *ast.HTMLBlock) {
 	if before, title, after, ok := cutElement(raw, "h1"); ok {
 		if r.htmlTitle == "" {
 			r.htmlTitle = stripTags(title)
+			r.page.deep-- // the heading that follows may be the page's own
 		}
 		raw = before + after
 	}

@@ -63,12 +63,7 @@ const (
 // covers names the headings of a page, which tell what it has where no sentence
 // does. Those that every page may have do not count.
 func (p page) covers() string {
-	level := 9
-	for _, h := range p.subs {
-		if h.text != p.title {
-			level = min(level, h.level)
-		}
-	}
+	level := p.level()
 	var parts, questions []string
 	length, more := 0, 0
 	for _, h := range p.subs {
@@ -87,7 +82,7 @@ func (p page) covers() string {
 		parts = append(parts, text)
 	}
 	switch {
-	case len(parts) < fewestParts && len(questions) > mostQuestions:
+	case len(questions) > len(parts) && len(questions) > mostQuestions:
 		return "Answers " + strings.Join(questions[:mostQuestions], ", ") + ", …"
 	case len(parts) < fewestParts:
 		return ""
@@ -95,6 +90,28 @@ func (p page) covers() string {
 		return "Sections: " + strings.Join(parts, ", ") + ", …"
 	}
 	return "Sections: " + strings.Join(parts, ", ") + "."
+}
+
+// level is that of the headings by which a page is divided: of the first below
+// the title, or the highest where that is alone.
+func (p page) level() int {
+	highest, first, same := 9, 0, 0
+	for _, h := range p.subs {
+		if h.text == p.title {
+			continue
+		}
+		highest = min(highest, h.level)
+		if first == 0 {
+			first = h.level
+		}
+		if h.level == first {
+			same++
+		}
+	}
+	if same < fewestParts {
+		return highest
+	}
+	return first
 }
 
 // isFurniture tells the headings that say nothing of what a page is about.

@@ -119,11 +119,17 @@ func (b *builder) outlineNote(x *candidate, o surface.Outline) string {
 // mainDoc is the doc of the symbol that bears the file's name, else of the only
 // type that has one.
 func mainDoc(file string, symbols []surface.Symbol) string {
-	stem, only, types := strings.TrimSuffix(path.Base(file), path.Ext(file)), "", 0
+	stem, only, types, functions := strings.TrimSuffix(path.Base(file), path.Ext(file)), "", 0, 0
 	for _, s := range symbols {
-		switch doc := s.Doc; {
+		if s.Kind == surface.Function {
+			functions++
+		}
+	}
+	for _, s := range symbols {
+		switch doc := withoutLead(s.Doc); {
 		case !strings.Contains(doc, " ") || prose.Hollow(doc) || isCodeLine(doc):
-		case s.Kind != surface.Method && prose.SameWords(lastName(s.Name), stem):
+		case (s.Kind == surface.Type || s.Kind == surface.Module || s.Kind == surface.Function && functions < 3) &&
+			prose.SameWords(lastName(s.Name), stem):
 			return doc
 		case s.Kind == surface.Type && !isPrivateName(s.Name):
 			only = doc
@@ -195,7 +201,7 @@ func (b *builder) weight(s surface.Symbol) int {
 	if s.Kind == surface.Type {
 		n = max(n, b.named.words["New"+last]) // what the README makes
 	}
-	if s.Kind == surface.Function && b.named.members[last] > 0 {
+	if s.Kind == surface.Function && b.named.members[last] > 0 && !isTelling(last) {
 		w += 20
 	}
 	if n > 0 && len(last) > 3 && (s.Kind != surface.Method || isTelling(last)) {
