@@ -1,0 +1,69 @@
+package call
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// sourceOf is where a thought was seen, as thought.done says it.
+func sourceOf(s model.Source) string {
+	switch s {
+	case model.Field:
+		return "reasoning-field"
+	case model.Tag:
+		return "think-tag"
+	}
+	return string(s)
+}
+
+func thoughtWords(p model.ThoughtDone) string {
+	if p.Repeated {
+		return fmt.Sprintf("a thought again, %d bytes", len(p.Text))
+	}
+	return fmt.Sprintf("a thought, %d bytes", len(p.Text))
+}
+
+func endWords(name string, e model.End, v model.Verdict) string {
+	if v.Outcome != model.Completed {
+		return name + ": " + v.Message
+	}
+	words := name + " answered"
+	if e.Usage != nil {
+		words += fmt.Sprintf(" in %d tokens", e.Usage.CompletionTokens)
+	}
+	if e.FirstToken > 0 {
+		words += fmt.Sprintf(", the first after %d ms", milliseconds(e.FirstToken))
+	}
+	if v.Truncated || v.Filtered {
+		words += "; " + cutWords(v)
+	}
+	return words
+}
+
+func cutWords(v model.Verdict) string {
+	if v.Filtered {
+		return "the server filtered its content"
+	}
+	return "the server cut it for its length"
+}
+
+// milliseconds rounds up: 0 says that there was no token.
+func milliseconds(d time.Duration) int64 {
+	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}
+
+// told is the error as an event carries it.
+func told(err error) *messages.Error {
+	if err == nil {
+		return nil
+	}
+	out := messages.Errorf(messages.Code(messages.CauseError), "%v", err)
+	if e, ok := errors.AsType[*messages.Error](err); ok {
+		out.Code, out.Retryable = e.Code, e.Retryable
+	}
+	return out
+}

@@ -1,0 +1,101 @@
+package prompt
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/call"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// Name is the job's name.
+const Name = "prompt"
+
+// Stream is the name of the answer's text in the run's events.
+const Stream = "answer"
+
+// Config is what a prompt is answered with.
+type Config struct {
+	Stream model.Stream
+	// Provider is who runs the model, as llm.started names it.
+	Provider string
+	// Choose names the model where the input names none; nil, or an empty name, leaves it to the server.
+	Choose func(ctx context.Context) (string, error)
+}
+
+// Result is the run's result. The run is degraded where the answer is less than was asked for: Truncated, Filtered, or
+// without any text.
+type Result struct {
+	Text  string `json:"text"`
+	Model string `json:"model,omitempty"`
+	// FinishReason is what the server said of the end, if it did.
+	FinishReason string `json:"finish_reason,omitempty"`
+	// Truncated and Filtered say that the server cut the answer, for its length or its content.
+	Truncated bool            `json:"truncated,omitempty"`
+	Filtered  bool            `json:"filtered,omitempty"`
+	Usage     *messages.Usage `json:"usage,omitempty"`
+	Thoughts  []call.Thought  `json:"thoughts,omitempty"`
+}
+
+// Job returns the job for the input. Errors: invalid_input, limit_exceeded.
+func Job(in Input, config Config) (actors.Job, error) {
+	if err := in.check(); err != nil {
+		return actors.Job{}, err
+	}
+	if config.Stream == nil {
+		return actors.Job{}, invalid("a prompt needs a model's stream")
+	}
+	respond := func(ctx context.Context, t *actors.TaskContext) error { return config.respond(ctx, t, in) }
+	return actors.Job{Name: Name, Input: in, Tasks: []actors.Task{
+		{Name: "respond", Run: respond, Policy: supervision.Policy{Attempts: 1}},
+	}}, nil
+}
+
+func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input) error {
+	r := in.request()
+	if r.Model == "" && c.Choose != nil {
+		name, err := c.Choose(ctx)
+		if err != nil {
+			return err
+		}
+		r.Model = name
+	}
+	a, err := call.Respond(ctx, t, c.Stream, r, call.Voice{Name: Stream, Provider: c.Provider})
+	if err != nil {
+		return err
+	}
+	result := resultOf(a, r)
+	t.Summarize(result.words())
+	return t.Result(result, result.Truncated || result.Filtered || result.Text == "")
+}
+
+func resultOf(a call.Answer, r model.Request) Result {
+	v := a.End.Verdict
+	name := a.End.Model
+	if name == "" {
+		name = r.Model
+	}
+	return Result{Text: a.Text, Model: name, FinishReason: a.End.Evidence.Finish, Truncated: v.Truncated,
+		Filtered: v.Filtered, Usage: a.End.Usage, Thoughts: a.Thoughts}
+}
+
+func (r Result) words() string {
+	words := fmt.Sprintf("%d bytes of text", len(r.Text))
+	switch {
+	case r.Truncated:
+		words += ", cut for its length"
+	case r.Filtered:
+		words += ", filtered"
+	}
+	switch n := len(r.Thoughts); n {
+	case 0:
+	case 1:
+		words += ", and a thought"
+	default:
+		words += fmt.Sprintf(", and %d thoughts", n)
+	}
+	return words
+}

@@ -1,0 +1,219 @@
+package prompt_test
+
+import (
+	"context"
+	"encoding/json"
+	"iter"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+func start(t *testing.T, in prompt.Input, config prompt.Config) *actors.Run {
+	t.Helper()
+	s, err := actors.New(t.Context(), actors.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close(context.Background()) })
+	job, err := prompt.Job(in, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := s.Start(t.Context(), job, actors.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run
+}
+
+func ending(e model.Evidence, parts ...model.Part) model.Stream {
+	return func(context.Context, model.Request) iter.Seq2[model.Part, error] {
+		return func(yield func(model.Part, error) bool) {
+			for _, p := range parts {
+				if !yield(p, nil) {
+					return
+				}
+			}
+			v := model.Judge(model.Strict, e)
+			yield(model.End{Verdict: v, Evidence: e, Model: "qwen3-8b"}, v.Err())
+		}
+	}
+}
+
+// The model keeps its last token until the first has been read from the run: nothing on the way waits for the end.
+func TestFirstTokenComesFirst(t *testing.T) {
+	read := make(chan struct{})
+	stream := func(ctx context.Context, _ model.Request) iter.Seq2[model.Part, error] {
+		return func(yield func(model.Part, error) bool) {
+			yield(model.Text{Text: "Hel"}, nil)
+			select {
+			case <-read:
+			case <-ctx.Done():
+				t.Error("nobody read the first token")
+			}
+			yield(model.Text{Text: "lo"}, nil)
+			e := model.Evidence{Done: true, Output: true, Finish: "stop"}
+			yield(model.End{Verdict: model.Judge(model.Strict, e), Evidence: e}, nil)
+		}
+	}
+	run := start(t, prompt.Input{Text: "Say hello"}, prompt.Config{Stream: stream})
+	var state messages.State
+	for e, err := range run.Events(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, ok := e.Body.(messages.TextDelta); ok && b.Text == "Hel" {
+			close(read)
+		}
+		if state, err = state.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, _ := state.Stream(prompt.Stream)
+	if state.Status != messages.Completed || !text.Closed || text.Text() != "Hello" {
+		t.Errorf("%s with %q", state.Status, text.Text())
+	}
+}
+
+func TestResult(t *testing.T) {
+	hello := []model.Part{model.Thought{Text: "Hm."}, model.ThoughtDone{Text: "Hm."}, model.Text{Text: "Hello"}}
+	for finish, want := range map[string]struct {
+		degraded bool
+		result   string
+	}{
+		"stop": {false, `{"text":"Hello","model":"qwen3-8b","finish_reason":"stop","thoughts":[{"text":"Hm."}]}`},
+		"length": {true,
+			`{"text":"Hello","model":"qwen3-8b","finish_reason":"length","truncated":true,"thoughts":[{"text":"Hm."}]}`},
+		"content_filter": {true,
+			`{"text":"Hello","model":"qwen3-8b","finish_reason":"content_filter","filtered":true,"thoughts":[{"text":"Hm."}]}`},
+	} {
+		e := model.Evidence{Done: true, Output: true, Finish: finish}
+		state, err := start(t, prompt.Input{Text: "Say hello"}, prompt.Config{Stream: ending(e, hello...)}).Wait(t.Context())
+		if err != nil || state.Status != messages.Completed || state.End.Degraded != want.degraded {
+			t.Errorf("%s: %v, ended as %+v", finish, err, state.End)
+		}
+		if string(state.End.Result) != want.result {
+			t.Errorf("%s: the result is %s, want %s", finish, state.End.Result, want.result)
+		}
+	}
+}
+
+// An answer of thoughts alone is less than was asked for.
+func TestThoughtsAlone(t *testing.T) {
+	e := model.Evidence{Done: true, Output: true, Finish: "stop"}
+	stream := ending(e, model.Thought{Text: "Hm."}, model.ThoughtDone{Text: "Hm."})
+	state, err := start(t, prompt.Input{Text: "Say hello"}, prompt.Config{Stream: stream}).Wait(t.Context())
+	text, said := state.Stream(prompt.Stream)
+	if err != nil || !state.End.Degraded || !said || !text.Closed || text.Len() > 0 {
+		t.Errorf("%v, ended as %+v, text %+v", err, state.End, text)
+	}
+}
+
+// A verdict is final: a failed call is not made again.
+func TestNoRetries(t *testing.T) {
+	calls := 0
+	stream := func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
+		calls++
+		return func(yield func(model.Part, error) bool) {
+			e := model.Evidence{Failure: &model.Failure{Message: "overloaded"}, Status: 503}
+			yield(model.End{Verdict: model.Judge(model.Strict, e), Evidence: e},
+				&messages.Error{Code: "provider_error", Message: "overloaded", Retryable: true})
+		}
+	}
+	state, err := start(t, prompt.Input{Text: "Say hello"}, prompt.Config{Stream: stream}).Wait(t.Context())
+	if err != nil || calls != 1 || state.End.Cause != messages.CauseProviderError || state.End.Task != "respond" {
+		t.Errorf("%v: %d calls, ended as %+v", err, calls, state.End)
+	}
+}
+
+// What is asked is what the input says, no more and no less.
+func TestRequest(t *testing.T) {
+	half, seed := 0.5, int64(7)
+	choose := func(context.Context) (string, error) { return "chosen", nil }
+	for _, c := range []struct {
+		in     prompt.Input
+		choose func(context.Context) (string, error)
+		want   string
+	}{
+		{prompt.Input{Text: "Hi"}, nil, `{"Messages":[{"Role":"user","Content":"Hi"}]}`},
+		{prompt.Input{Text: "Hi", Model: "auto"}, nil, `{"Messages":[{"Role":"user","Content":"Hi"}]}`},
+		{prompt.Input{Text: "Hi", Model: "auto"}, choose, `{"Model":"chosen","Messages":[{"Role":"user","Content":"Hi"}]}`},
+		{prompt.Input{Text: "Hi", Model: "named"}, choose, `{"Model":"named","Messages":[{"Role":"user","Content":"Hi"}]}`},
+		{prompt.Input{Text: "Hi", System: "Be brief.", MaxTokens: 9, Temperature: &half, TopP: &half, Seed: &seed,
+			Stop: []string{"."}, Extra: map[string]json.RawMessage{"ttl": []byte("60")}}, nil,
+			`{"Messages":[{"Role":"system","Content":"Be brief."},{"Role":"user","Content":"Hi"}],"MaxTokens":9,` +
+				`"Temperature":0.5,"TopP":0.5,"Stop":["."],"Seed":7,"Extra":{"ttl":60}}`},
+	} {
+		var asked model.Request
+		stream := func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
+			asked = r
+			return ending(model.Evidence{Done: true, Output: true}, model.Text{Text: "Hello"})(ctx, r)
+		}
+		if _, err := start(t, c.in, prompt.Config{Stream: stream, Choose: c.choose}).Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := short(t, asked); got != c.want {
+			t.Errorf("%+v asks %s, want %s", c.in, got, c.want)
+		}
+	}
+}
+
+// short is the request as JSON without what it does not say.
+func short(t *testing.T, r model.Request) string {
+	t.Helper()
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	for _, empty := range []string{`"Model":"",`, `"Tools":null,`, `"Choice":"",`, `"Format":null,`, `"MaxTokens":0,`,
+		`"Temperature":null,`, `"TopP":null,`, `"Stop":null,`, `"Seed":null,`, `,"Extra":null`, `"Extra":null`,
+		`,"Calls":null`, `,"CallID":""`} {
+		text = strings.ReplaceAll(text, empty, "")
+	}
+	return strings.ReplaceAll(text, ",}", "}")
+}
+
+func TestChoiceFails(t *testing.T) {
+	choose := func(context.Context) (string, error) {
+		return "", messages.Errorf(messages.Code(messages.CauseProviderError), "no model is loaded")
+	}
+	run := start(t, prompt.Input{Text: "Hi"}, prompt.Config{Stream: ending(model.Evidence{}), Choose: choose})
+	state, err := run.Wait(t.Context())
+	if err != nil || state.End.Cause != messages.CauseProviderError || len(state.Calls) != 0 {
+		t.Errorf("%v, ended as %+v after %d calls", err, state.End, len(state.Calls))
+	}
+}
+
+func TestInput(t *testing.T) {
+	num := func(f float64) *float64 { return &f }
+	stream := ending(model.Evidence{})
+	for want, all := range map[messages.Cause][]prompt.Input{
+		"": {
+			{Text: "Hi"}, {Text: "Hi", Temperature: num(0)}, {Text: "Hi", Temperature: num(2), TopP: num(1)},
+			{Text: strings.Repeat("x", prompt.MaxBytes)},
+		},
+		messages.CauseInvalidInput: {
+			{}, {Text: " \n"}, {Text: "\xff"}, {Text: "Hi", System: "\xff"}, {Text: "Hi", MaxTokens: -1},
+			{Text: "Hi", Temperature: num(-0.1)}, {Text: "Hi", Temperature: num(2.1)},
+			{Text: "Hi", Temperature: num(math.NaN())}, {Text: "Hi", TopP: num(0)}, {Text: "Hi", TopP: num(1.1)},
+		},
+		messages.CauseLimitExceeded: {{Text: strings.Repeat("x", prompt.MaxBytes), System: "y"}},
+	} {
+		for i, in := range all {
+			_, err := prompt.Job(in, prompt.Config{Stream: stream})
+			if messages.CodeOf(err) != messages.Code(want) {
+				t.Errorf("%s %d: %v", want, i, err)
+			}
+		}
+	}
+	if _, err := prompt.Job(prompt.Input{Text: "Hi"}, prompt.Config{}); err == nil {
+		t.Error("a job without a model is no job")
+	}
+}
