@@ -28,7 +28,7 @@ func Telling(paragraph string) string {
 		switch {
 		case isLegal(strings.ToLower(s)):
 			return ""
-		case !Hollow(s) && (i == 0 || !leans(s)):
+		case !Hollow(s) && (i == 0 || !Leans(s)):
 			return s
 		}
 	}
@@ -67,17 +67,17 @@ func hollowStarts() []string {
 		"you can now", "the following", "for example", "!!!", "#!", "but ", "and ", "also ", "again", "same as ",
 		"hello", "hi ", "hi,", "hey", "sorry", "wait ", "of course", "well", "yes", "no,", "so ", "keep in mind",
 		"remember ", "do not ", "don't ", "be aware", "refer to ", "check out", "have a look", "take a look", "read ", "follow ",
-		"just ", "your contributions", "should you ", "when you ", "we ", "i ", "hack", "workaround", "must ", "however", "otherwise", "additionally", "finally",
+		"just ", "some of these", "your contributions", "should you ", "when you ", "we ", "i ", "hack", "workaround", "must ", "however", "otherwise", "additionally", "finally",
 		"therefore", "instead", "these ", "those ", "they ", "it "}
 }
 
-// leans tells a sentence that goes on from the one before it.
-func leans(s string) bool {
+// Leans tells a sentence that goes on from the one before it.
+func Leans(s string) bool {
 	low := strings.ToLower(s)
 	rest, ok := strings.CutPrefix(low, "this ")
 	if !ok {
 		return begins(low, []string{"such ", "his ", "its ", "their ", "one ", "another ", "there ", "in this case",
-			"you ", "in addition", "similarly", "thus", "hence", "since ", "because ", "to do so", "as a result", "or "})
+			"you ", "while ", "in addition", "similarly", "thus", "hence", "since ", "because ", "to do so", "as a result", "or "})
 	}
 	word, _, _ := strings.Cut(rest, " ")
 	switch word {

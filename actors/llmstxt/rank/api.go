@@ -73,7 +73,7 @@ func (b *builder) symbolNote(x *candidate, s Symbol) string {
 		return ""
 	}
 	note := prose.Sentence(s.Doc)
-	if f := b.byPath[firstOf(s.File, x.Path)]; f != nil && f.Language == "Go" {
+	if f := b.byPath[firstOf(s.File, x.Path)]; f != nil && (f.Language == "Go" || f.Language == "Rust") {
 		note = withoutDocLinks(note)
 	}
 	return withoutLead(note)
@@ -96,7 +96,8 @@ func withoutLead(s string) string {
 	return head + "."
 }
 
-// withoutDocLinks takes the brackets off [pkg.Name], the links of Go's docs.
+// withoutDocLinks takes the brackets off [pkg.Name] and [Type::method], the
+// links of Go's and Rust's docs.
 func withoutDocLinks(s string) string {
 	var b strings.Builder
 	for {
@@ -107,8 +108,8 @@ func withoutDocLinks(s string) string {
 			b.WriteString(strings.Repeat("[", len(s)-len(before)-len(rest)) + rest)
 			return b.String()
 		}
-		isLink := name != "" && (unicode.IsUpper(rune(name[0])) || strings.Contains(name, ".") || name[0] == '*') &&
-			strings.IndexFunc(name, func(r rune) bool { return !isIdent(r) && !strings.ContainsRune(".*/", r) }) < 0 &&
+		isLink := name != "" && (unicode.IsUpper(rune(name[0])) || strings.ContainsAny(name, ".:`") || name[0] == '*') &&
+			strings.IndexFunc(name, func(r rune) bool { return !isIdent(r) && !strings.ContainsRune(".*/:`()!", r) }) < 0 &&
 			(before == "" || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "("))
 		if !isLink {
 			b.WriteString("[")
@@ -292,7 +293,7 @@ func (b *builder) isPublicHeader(p string) bool {
 
 func (b *builder) publicHeaders() map[string]bool {
 	below, named, all := make(map[string]bool), make(map[string]bool), make(map[string]bool)
-	names := b.names()
+	names := append(b.names(), strings.ToLower(b.title()), strings.ToLower(path.Base(b.repo.Name)))
 	for i := range b.repo.Files {
 		p := b.repo.Files[i].Path
 		if !isHeader(p) || isPrivateHeader(p) {

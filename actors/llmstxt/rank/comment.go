@@ -135,8 +135,8 @@ func cBlocks(language, text string) []string {
 			return blocks
 		}
 		next := following(text)
-		if inner || next == "" || strings.Contains(comment, "@file") || strings.Contains(comment, "@module") ||
-			isOpening(next) || first && isPreamble(next) || isOfClass(language, next) {
+		if inner || strings.Contains(comment, "@file") || strings.Contains(comment, "@module") ||
+			first && (next == "" || isPreamble(next)) || isOfClass(language, next) {
 			blocks = append(blocks, paragraphs(comment)...)
 		}
 	}

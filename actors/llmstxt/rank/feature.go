@@ -53,6 +53,7 @@ type featureReader struct {
 	f         features
 	fence     string
 	adoc, org bool
+	ofOptions bool // the table that is read
 	counts    tongueCounts
 }
 
@@ -69,6 +70,9 @@ func (r *featureReader) line(line, next string) {
 	case line[0] == ' ' || line[0] == '\t':
 		r.item(t)
 	case strings.IndexByte("-*+|<!:>[", t[0]) >= 0 || isNumbered(t):
+		if t[0] == '|' && strings.HasPrefix(strings.TrimLeft(next, " |:"), "--") {
+			r.ofOptions = tellsOptions(strings.ToLower(t))
+		}
 		r.item(t)
 	default:
 		r.f.proseLines++
@@ -158,12 +162,23 @@ func (r *featureReader) item(t string) {
 	word, _, _ := strings.Cut(body, " ")
 	word = strings.Trim(word, "`|:=,*")
 	if strings.HasPrefix(body, "--") || len(word) > 3 && strings.Contains(word, "_") && word == strings.ToUpper(word) ||
-		t[0] == '|' && strings.Contains(t, "`") {
+		t[0] == '|' && r.ofOptions && strings.Contains(t, "`") {
 		r.f.options++
 	}
 	if strings.IndexByte("-*+>", t[0]) >= 0 || isNumbered(t) {
 		r.counts.count(t)
 	}
+}
+
+// tellsOptions looks at the head of a table.
+func tellsOptions(head string) bool {
+	for _, word := range []string{"option", "flag", "default", "variable", "setting", "key", "parameter", "property",
+		"config", "argument"} {
+		if strings.Contains(head, word) {
+			return true
+		}
+	}
+	return false
 }
 
 func isNumbered(t string) bool {

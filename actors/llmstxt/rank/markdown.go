@@ -83,7 +83,11 @@ func (r *mdReader) heading(n *ast.Heading) {
 func (r *mdReader) paragraph(n *ast.Paragraph) {
 	text, linked := r.inline(n)
 	text = withoutLeadIn(text)
-	if r.aside || !isProse(text) || 2*linked > len(text) {
+	switch {
+	case r.aside || 2*linked > len(text):
+		return
+	case !isProse(text):
+		r.page.addLeadIn(text)
 		return
 	}
 	r.page.add(text)

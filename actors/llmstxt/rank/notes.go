@@ -36,7 +36,7 @@ func (b *builder) describePage(c *candidate) {
 	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") {
 		title = ""
 	}
-	if versions([]string{title}) > 0 {
+	if versions([]string{title}) > 0 || len(title) > 20 && title == strings.ToUpper(title) {
 		title = path.Base(c.Path)
 	}
 	switch stem := stemOf(c.Path); {
@@ -132,7 +132,8 @@ func isFurniture(heading string) bool {
 func finishNote(note string, c *candidate) string {
 	note = withDashes(strings.TrimSpace(note))
 	for _, dash := range []string{" - ", " — ", ": "} {
-		if before, after, ok := strings.Cut(note, dash); ok && (before == path.Base(c.Path) || before == c.Path) {
+		before, after, ok := strings.Cut(note, dash)
+		if ok && (before == path.Base(c.Path) || before == c.Path || dash != ": " && before == stemOf(c.Path)) {
 			note = after
 		}
 	}

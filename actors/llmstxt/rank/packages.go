@@ -163,7 +163,7 @@ func synopsis(source, name string) string {
 	if file == nil || file.Doc == nil || name != "" && file.Name.Name != name {
 		return ""
 	}
-	return new(doc.Package).Synopsis(file.Doc.Text())
+	return withoutDocLinks(new(doc.Package).Synopsis(file.Doc.Text()))
 }
 
 // goPurposes is what the packages say that the whole may be about: the one at

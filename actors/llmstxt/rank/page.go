@@ -16,6 +16,7 @@ type page struct {
 	prose    []paragraph
 	second   string // the first heading below the title
 	subs     []heading
+	leadIn   string   // the first sentence that leads to code or a list
 	taglines []string // text of HTML blocks, where many a README says what it is
 
 	tongue tongue // set for the README alone
@@ -38,6 +39,22 @@ type heading struct {
 // add keeps a paragraph.
 func (p *page) add(text string) {
 	p.prose = append(p.prose, paragraph{text: text, near: p.deep < 2 && !p.coded})
+}
+
+// addLeadIn keeps the sentence before code or a list that says what these are.
+func (p *page) addLeadIn(text string) {
+	s := withoutLead(text)
+	if p.leadIn != "" || p.deep > 1 || p.coded || s == "" || !strings.HasSuffix(text, ":") ||
+		strings.Count(s, " ") < 5 || prose.Telling(s) != s || prose.Leans(s) {
+		return
+	}
+	low := strings.ToLower(s)
+	for _, word := range []string{"following", "follow", "example", "like this", "here", "these", "this "} {
+		if strings.Contains(low, word) {
+			return
+		}
+	}
+	p.leadIn = s
 }
 
 // below notes a heading that is not the title. What answers a question is not
@@ -65,7 +82,7 @@ func (p page) note() string {
 			return s
 		}
 	}
-	return ""
+	return p.leadIn
 }
 
 // isDefinition tells "KeyType : a type for keys", an item of some list.
@@ -126,8 +143,11 @@ func readPlain(p, text string) page {
 			}
 			lines = lines[n:]
 		}
-		if text := plainProse(lines); !aside && isProse(text) {
+		if text := plainProse(lines); aside || text == "" {
+		} else if isProse(text) {
 			out.add(text)
+		} else {
+			out.addLeadIn(text)
 		}
 		out.coded = out.coded || holdsCode(block)
 	}
