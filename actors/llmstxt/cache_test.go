@@ -194,7 +194,7 @@ func TestSizeBudget(t *testing.T) {
 
 func TestUnusableOptions(t *testing.T) {
 	for _, in := range []llmstxt.Input{
-		{Full: "some"}, {Format: 3}, {LinkStyle: "red"}, {SizeBudget: 100}, {SizeBudget: -1}, {BaseURL: "ftp://x"}, {MaxFiles: -1},
+		{Full: "some"}, {Format: 3}, {LinkStyle: "red"}, {SizeBudget: 100}, {SizeBudget: -1}, {BaseURL: "ftp://x"}, {BaseURL: "https://u:p@x"}, {MaxFiles: -1},
 		{Repository: "https://user:secret@example.com/o/r"}, {Repository: "-x"}, {Repository: "https://github.com/owner"},
 	} {
 		if in.Repository == "" {

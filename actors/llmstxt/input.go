@@ -2,9 +2,9 @@ package llmstxt
 
 import (
 	"cmp"
+	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
@@ -65,8 +65,8 @@ func (in Input) check() (Input, address.Address, error) {
 		return in, address.Address{}, invalid("links are in the style blob or raw, not %q", in.LinkStyle)
 	case in.SizeBudget != 0 && in.SizeBudget < leastBudget:
 		return in, address.Address{}, invalid("a size budget of %d bytes holds nothing; give at least %d", in.SizeBudget, leastBudget)
-	case in.BaseURL != "" && !strings.HasPrefix(in.BaseURL, "https://") && !strings.HasPrefix(in.BaseURL, "http://"):
-		return in, address.Address{}, invalid("the base URL %q begins with neither https:// nor http://", in.BaseURL)
+	case in.BaseURL != "" && !isWeb(in.BaseURL):
+		return in, address.Address{}, invalid("the base URL begins with neither https:// nor http:// and a host, or it has credentials")
 	case in.MaxFiles < 0 || in.MaxFileBytes < 0 || in.MaxBytes < 0 || in.MaxDepth < 0:
 		return in, address.Address{}, invalid("a limit is negative")
 	}
@@ -91,6 +91,12 @@ func (in Input) located() (Input, address.Address, error) {
 	}
 	in.Repository = at.String()
 	return in, at, nil
+}
+
+// isWeb refuses credentials: the URL goes into files that are published.
+func isWeb(base string) bool {
+	u, err := url.Parse(base)
+	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
 }
 
 func exists(path string) bool {
