@@ -18,22 +18,25 @@ type ModelOptions struct {
 	// Models are what the server has; without them it has one, "scripted", that is loaded with a context of 8,192, and
 	// takes any other name for it.
 	Models []ServedModel
-	// JIT loads a model when it is first asked (LM Studio, Ollama); without it such a request fails.
+	// JIT makes LM Studio load a model when it is first asked; without it another one answers that is loaded, or none.
+	// Ollama always loads.
 	JIT bool
 	// Loading holds up every load of a model, and llama.cpp's health, until it is closed; nil holds up nothing.
 	Loading <-chan struct{}
 	// Overflow is how an answer to a prompt longer than the loaded context fails; empty is the dialect's own way. A token
 	// is four bytes of the messages' text.
 	Overflow Overflow
+	// Formats are the types of response_format that are not refused; nil for the dialect's.
+	Formats []string
 }
 
 // Model is a scripted server of language models on a real socket of the loopback interface. It speaks HTTP/1.1 itself, so
 // that every byte on the wire, every write and every end of a connection is the script's.
 //
 // A request takes the first answer that is scripted for its path. Where there is none, the endpoints of the [Dialect] do as
-// the real ones: they list, load and unload; and a completion is the [Model.Always] answer, or the echo of the last message,
-// a chunk per word, after models that are not there, not loaded, or too small for the prompt have been refused. A
-// request without the right key is refused before anything.
+// the real ones: they list, load and unload; and a completion is the [Model.Always] answer, or else the echo of the last
+// message, a chunk per word, unless the model is not there, not loaded or too small for the prompt. A request without
+// the right key is refused before anything.
 type Model struct {
 	options  ModelOptions
 	listener net.Listener
@@ -72,12 +75,8 @@ func ListenModel(o ModelOptions) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &Model{options: o, listener: l, served: slices.Clone(o.Models), scripts: map[string][]*Exchange{},
-		gone: map[int]chan struct{}{}, conns: map[*modelConn]bool{}}
-	if len(m.served) == 0 {
-		m.anyName = true
-		m.served = []ServedModel{{ID: "scripted", Loaded: true, Context: 8192}}
-	}
+	m := &Model{options: o, listener: l, served: o.serve(), anyName: len(o.Models) == 0,
+		scripts: map[string][]*Exchange{}, gone: map[int]chan struct{}{}, conns: map[*modelConn]bool{}}
 	m.closing, m.close = context.WithCancel(context.Background())
 	m.group.Go(m.accept)
 	return m, nil
@@ -226,8 +225,11 @@ func (m *Model) take(c *modelConn, r ModelRequest) *Exchange {
 	}
 	x.request = r
 	m.exchanges = append(m.exchanges, x)
-	c.exchanges = append(c.exchanges, x)
 	close(x.started)
+	c.exchanges = append(c.exchanges, x)
+	if c.lost {
+		m.tell(c)
+	}
 	return x
 }
 
@@ -244,6 +246,11 @@ func (m *Model) scripted(r ModelRequest) *Exchange {
 func (m *Model) lost(c *modelConn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	c.lost = true
+	m.tell(c)
+}
+
+func (m *Model) tell(c *modelConn) {
 	for _, x := range c.exchanges {
 		close(x.gone)
 		close(m.goneOf(x.request.Number))

@@ -81,57 +81,80 @@ func usage(p Piece) string {
 	return fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, p.first, p.far, p.first+p.far)
 }
 
-// whole turns an answer in chunks into one that is no stream. What is no chunk stays as it is.
+// whole turns an answer in chunks into one that is no stream. What is no chunk stays as it is, and so does an answer that
+// has a status or a frame of its own.
 func (c chunkWriter) whole(pieces []Piece) []Piece {
+	m := message{finish: "null", usage: "null", calls: map[int]*Piece{}}
 	var out []Piece
-	var text, thought strings.Builder
-	calls, order := map[int]*Piece{}, []int(nil)
-	finish, tokens, chunks := "null", "null", 0
+	chunks := 0
 	for _, p := range pieces {
-		chunks++
-		switch p.do {
-		case actRole:
-		case actText:
-			text.WriteString(p.text)
-		case actThought:
-			thought.WriteString(p.text)
-		case actTokens:
-			for i := range p.far {
-				text.WriteString(token(i))
-			}
-		case actCall:
-			if calls[p.first] == nil {
-				calls[p.first] = &Piece{do: actCall, first: p.first, id: p.id, name: p.name}
-				order = append(order, p.first)
-			}
-			calls[p.first].text += p.text
-		case actFinish:
-			finish = quote(p.text)
-		case actUsage:
-			tokens = usage(p)
-		default:
-			chunks--
-			if p.do != actFrame || p.text != "[DONE]" {
-				out = append(out, p)
-			}
+		switch {
+		case p.do == actStatus, p.do == actFrame && p.text != doneData:
+			return pieces
+		case p.do == actNamed:
+			c.model = p.text
+		case m.add(p):
+			chunks++
+		case p.do != actFrame:
+			out = append(out, p)
 		}
 	}
 	if chunks == 0 {
 		return pieces
 	}
-	message := `"role":"assistant","content":` + quote(text.String())
-	if thought.Len() > 0 {
-		message += `,` + quote(c.reasoning) + `:` + quote(thought.String())
-	}
-	if len(order) > 0 {
-		var list []string
-		for _, i := range order {
-			list = append(list, call(*calls[i]))
-		}
-		message += `,"tool_calls":[` + strings.Join(list, ",") + `]`
-	}
 	return append(out, JSON(200, fmt.Sprintf(`{%s,"choices":[{"index":0,"message":{%s},"logprobs":null,"finish_reason":%s}],"usage":%s}`,
-		c.open("chat.completion"), message, finish, tokens)))
+		c.open("chat.completion"), m.fields(c.reasoning), m.finish, m.usage)))
+}
+
+// message gathers chunks.
+type message struct {
+	text, thought strings.Builder
+	finish, usage string
+	calls         map[int]*Piece
+	order         []int
+}
+
+// add reports whether the piece is a chunk.
+func (m *message) add(p Piece) bool {
+	switch p.do {
+	case actRole:
+	case actText:
+		m.text.WriteString(p.text)
+	case actThought:
+		m.thought.WriteString(p.text)
+	case actTokens:
+		for i := range p.far {
+			m.text.WriteString(token(i))
+		}
+	case actCall:
+		if m.calls[p.first] == nil {
+			m.calls[p.first] = &Piece{first: p.first, id: p.id, name: p.name}
+			m.order = append(m.order, p.first)
+		}
+		m.calls[p.first].text += p.text
+	case actFinish:
+		m.finish = quote(p.text)
+	case actUsage:
+		m.usage = usage(p)
+	default:
+		return false
+	}
+	return true
+}
+
+func (m *message) fields(reasoning string) string {
+	out := `"role":"assistant","content":` + quote(m.text.String())
+	if m.thought.Len() > 0 {
+		out += `,` + quote(reasoning) + `:` + quote(m.thought.String())
+	}
+	var calls []string
+	for _, i := range m.order {
+		calls = append(calls, call(*m.calls[i]))
+	}
+	if len(calls) > 0 {
+		out += `,"tool_calls":[` + strings.Join(calls, ",") + `]`
+	}
+	return out
 }
 
 // errorBody is an error in OpenAI's form.

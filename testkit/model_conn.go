@@ -16,7 +16,9 @@ type modelConn struct {
 	dead   chan struct{} // closed when nothing more can be read
 	shut   bool          // this side has ended it: nothing more is answered
 
-	exchanges []*Exchange // the model's lock holds them
+	// The model's lock is for these.
+	exchanges []*Exchange
+	lost      bool // the client has closed it
 }
 
 func (c *modelConn) serve() {

@@ -4,11 +4,13 @@ package testkit
 type Dialect string
 
 const (
-	OpenAI   Dialect = "" // /v1/models alone
-	LMStudio Dialect = "lmstudio"
-	LlamaCPP Dialect = "llama.cpp"
-	Ollama   Dialect = "ollama"
-	VLLM     Dialect = "vllm"
+	OpenAI Dialect = "" // /v1/models alone
+	// LMStudio has both native interfaces, LMStudioV0 (before 0.4.0) the older one alone.
+	LMStudio   Dialect = "lmstudio"
+	LMStudioV0 Dialect = "lmstudio-v0"
+	LlamaCPP   Dialect = "llama.cpp"
+	Ollama     Dialect = "ollama"
+	VLLM       Dialect = "vllm"
 )
 
 func (d Dialect) reasoning() string {

@@ -68,7 +68,11 @@ func (f Fixture) check() error {
 // Pieces is the fixture as an answer of a [Model].
 func (f Fixture) Pieces() []Piece {
 	r := f.Response
-	pieces := []Piece{Split(r.SplitBytes), Framed(r.Framing), Status(r.Status, r.ContentType, r.Body)}
+	pieces := []Piece{Split(r.SplitBytes), Framed(r.Framing)}
+	if r.Framing == ContentLength && r.End != "clean" {
+		pieces = append(pieces, Length(len(r.Body)+1))
+	}
+	pieces = append(pieces, Status(r.Status, r.ContentType, r.Body))
 	switch r.End {
 	case "fin":
 		pieces = append(pieces, Cut())

@@ -46,6 +46,8 @@ const (
 	actReset    act = "reset"
 	actHangUp   act = "hang up"
 	actThen     act = "then"
+	actNamed    act = "named"
+	actWire     act = "wire"
 )
 
 // String is the piece in a few words.
@@ -78,7 +80,9 @@ func Finish(reason string) Piece { return Piece{do: actFinish, text: reason} }
 func Usage(prompt, completion int) Piece { return Piece{do: actUsage, first: prompt, far: completion} }
 
 // Done is the terminator, "data: [DONE]".
-func Done() Piece { return Frame("[DONE]") }
+func Done() Piece { return Frame(doneData) }
+
+const doneData = "[DONE]"
 
 // Frame is an event with the data, JSON or not.
 func Frame(data string) Piece { return Piece{do: actFrame, text: data} }
@@ -94,6 +98,12 @@ func ErrorFrame(message string) Piece { return Frame(errorBody(message, "server_
 
 // Send writes bytes of the body as they are.
 func Send(bytes string) Piece { return Piece{do: actSend, text: bytes} }
+
+// Wire writes bytes on the connection as they are, outside of header, chunks and lengths.
+func Wire(bytes string) Piece { return Piece{do: actWire, text: bytes} }
+
+// Named makes the chunks from here on name that model, not the one asked for.
+func Named(model string) Piece { return Piece{do: actNamed, text: model} }
 
 // Tokens are n chunks of text, "t0 ", "t1 " and so on, one every so often: for benchmarks. At 0 they come at once.
 func Tokens(n int, every time.Duration) Piece { return Piece{do: actTokens, far: n, every: every} }

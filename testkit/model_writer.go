@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -15,8 +16,8 @@ type answerWriter struct {
 	chunks   chunkWriter
 	status   int
 	header   http.Header
-	framing  Framing
-	length   int // declared; below 0: what is scripted
+	framing  Framing // empty until one is chosen
+	length   int     // declared; below 0: what is scripted
 	split    int
 
 	headed bool // the header is written
@@ -26,13 +27,10 @@ type answerWriter struct {
 }
 
 func newAnswerWriter(c *modelConn, x *Exchange) *answerWriter {
-	w := &answerWriter{conn: c, exchange: x, status: http.StatusOK, framing: Chunked, length: -1,
+	w := &answerWriter{conn: c, exchange: x, status: http.StatusOK, length: -1,
 		header: http.Header{"Content-Type": {"text/event-stream"}}, closes: x.request.close}
-	w.chunks = chunkWriter{model: x.request.Chat.Model, id: fmt.Sprintf("chatcmpl-%d", x.request.Number),
+	w.chunks = chunkWriter{model: cmp.Or(x.request.Chat.Model, anyModel), id: fmt.Sprintf("chatcmpl-%d", x.request.Number),
 		reasoning: c.model.options.Dialect.reasoning()}
-	if w.chunks.model == "" {
-		w.chunks.model = "scripted"
-	}
 	x.rest = w.prepare(x.rest)
 	return w
 }
@@ -93,6 +91,10 @@ func (w *answerWriter) do(p Piece) error {
 		return w.wait(p)
 	case actThen:
 		p.then()
+	case actNamed:
+		w.chunks.model = p.text
+	case actWire:
+		return w.write(p.text)
 	default:
 		return w.body(w.chunks.render(p))
 	}
@@ -105,7 +107,7 @@ func (w *answerWriter) whole(p Piece) error {
 	if p.name != "" {
 		w.header.Set("Content-Type", p.name)
 	}
-	if w.framing == Chunked && p.name != "text/event-stream" {
+	if w.framing == "" && p.name != "text/event-stream" {
 		w.framing, w.length = ContentLength, len(p.text)
 	}
 	if p.text == "" {
@@ -196,7 +198,7 @@ func (w *answerWriter) takeHead() string {
 	if w.headed {
 		return ""
 	}
-	w.headed = true
+	w.headed, w.framing = true, cmp.Or(w.framing, Chunked)
 	version := "1.1"
 	switch w.framing {
 	case HTTP10:

@@ -1,0 +1,161 @@
+package testkit
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// completion is the answer that a request for one gets without a script: the Always answer, or as the server would.
+func (m *Model) completion(r ModelRequest) []Piece {
+	if m.always != nil {
+		return m.always
+	}
+	if refusal := m.refuseFormat(r.Chat); refusal != nil {
+		return refusal
+	}
+	s := m.find(r.Chat.Model)
+	if s == nil {
+		return m.missing(r.Chat.Model)
+	}
+	var pieces []Piece
+	if !s.Loaded {
+		pieces = m.loading(s.ID, 0)
+	}
+	if s.ID != anyModel {
+		pieces = append(pieces, Named(s.ID))
+	}
+	if n := r.Chat.tokens(); n > s.Context && m.overflow() != OverflowDrop {
+		return append(pieces, m.overflows(n, s.Context)...)
+	}
+	return append(pieces, echo(r.Chat)...)
+}
+
+// find is the model that answers, which need not be the one asked for.
+func (m *Model) find(id string) *ServedModel {
+	d := m.options.Dialect
+	if m.anyName || d == LlamaCPP {
+		return &m.served[0]
+	}
+	s := m.named(id)
+	switch {
+	case s == nil && (d != LMStudio && d != LMStudioV0 || m.options.JIT):
+		return nil
+	case s != nil && (s.Loaded || m.options.JIT || d == Ollama):
+		return s
+	}
+	// LM Studio without JIT: whatever is loaded.
+	i := slices.IndexFunc(m.served, func(s ServedModel) bool { return s.Loaded && s.Kind != "embeddings" })
+	if i < 0 {
+		return nil
+	}
+	return &m.served[i]
+}
+
+func (m *Model) missing(id string) []Piece {
+	switch m.options.Dialect {
+	case LMStudio, LMStudioV0:
+		message := "No models loaded. Please load a model in the developer page or use the 'lms load' command."
+		return []Piece{JSON(http.StatusNotFound, `{"error":{"message":`+quote(message)+
+			`,"type":"invalid_request_error","param":"model","code":"model_not_found"}}`)}
+	case Ollama:
+		return []Piece{JSON(http.StatusNotFound, errorBody(fmt.Sprintf("model %q not found, try pulling it first", id),
+			"not_found_error", ""))}
+	case VLLM:
+		return []Piece{JSON(http.StatusNotFound, `{"error":{"message":`+
+			quote("The model `"+id+"` does not exist.")+`,"type":"NotFoundError","param":"model","code":404}}`)}
+	}
+	return []Piece{JSON(http.StatusNotFound,
+		errorBody(fmt.Sprintf("The model `%s` does not exist", id), "invalid_request_error", "model_not_found"))}
+}
+
+// refuseFormat refuses a response_format that the server does not know.
+func (m *Model) refuseFormat(c ChatRequest) []Piece {
+	var format struct {
+		Type string `json:"type"`
+	}
+	if c.ResponseFormat == nil || json.Unmarshal(c.ResponseFormat, &format) != nil {
+		return nil
+	}
+	known := m.options.Formats
+	if d := m.options.Dialect; known == nil && (d == LMStudio || d == LMStudioV0) {
+		known = []string{"json_schema", "text"}
+	}
+	if known == nil || slices.Contains(known, format.Type) {
+		return nil
+	}
+	message := "'response_format.type' must be '" + strings.Join(known, "' or '") + "'"
+	if m.options.Dialect == OpenAI {
+		return []Piece{JSON(http.StatusBadRequest, errorBody(message, "invalid_request_error", ""))}
+	}
+	return []Piece{JSON(http.StatusBadRequest, `{"error":`+quote(message)+`}`)}
+}
+
+// echo says the last message again, a chunk per word, within max_tokens.
+func echo(c ChatRequest) []Piece {
+	text := ""
+	if n := len(c.Messages); n > 0 {
+		text = c.Messages[n-1].Content
+	}
+	words := strings.SplitAfter(cmp.Or(text, "nothing was asked"), " ")
+	finish := "stop"
+	if c.MaxTokens > 0 && len(words) > c.MaxTokens {
+		words, finish = words[:c.MaxTokens], "length"
+	}
+	pieces := []Piece{Role()}
+	for _, w := range words {
+		pieces = append(pieces, Text(w))
+	}
+	pieces = append(pieces, Finish(finish))
+	if c.IncludeUsage || !c.Stream {
+		pieces = append(pieces, Usage(c.tokens(), len(words)))
+	}
+	return append(pieces, Done())
+}
+
+func (m *Model) overflow() Overflow {
+	if m.options.Overflow == "" && m.options.Dialect == Ollama {
+		return OverflowDrop
+	}
+	return cmp.Or(m.options.Overflow, OverflowStatus)
+}
+
+func (m *Model) overflows(prompt, context int) []Piece {
+	body := m.options.Dialect.overflow(prompt, context)
+	switch m.overflow() {
+	case OverflowFrame:
+		if strings.HasPrefix(body, `{"error":"`) { // in streams LM Studio has OpenAI's form
+			body = `{"error":{"message":` + strings.TrimPrefix(body, `{"error":`) + `}`
+		}
+		return []Piece{Frame(body), Done()}
+	case OverflowMLX:
+		return []Piece{Role(), Frame(`{"error":{"message":"Context size has been exceeded."},"message":"Context size has been exceeded."}`)}
+	case OverflowEmpty:
+		return []Piece{Role(), Finish("stop"), Usage(prompt, 0), Done()}
+	}
+	return []Piece{JSON(http.StatusBadRequest, body)}
+}
+
+// overflow is the error in the dialect's words.
+func (d Dialect) overflow(prompt, context int) string {
+	switch d {
+	case LMStudio, LMStudioV0:
+		return `{"error":` + quote(fmt.Sprintf("The number of tokens to keep from the initial prompt is greater than the context"+
+			" length (n_keep: %d>= n_ctx: %d). Try to load the model with a larger context length, or provide a shorter input.",
+			prompt, context)) + `}`
+	case LlamaCPP:
+		return fmt.Sprintf(`{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it",`+
+			`"type":"exceed_context_size_error","n_prompt_tokens":%d,"n_ctx":%d}}`, prompt, context)
+	case VLLM:
+		return fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens. However, your request has %d`+
+			` input tokens. Please reduce the length of the input messages.","type":"BadRequestError","param":"input_tokens","code":400}}`,
+			context, prompt)
+	case Ollama:
+		return errorBody("the input length exceeds the context length", "invalid_request_error", "")
+	}
+	return errorBody(fmt.Sprintf("This model's maximum context length is %d tokens. However, your messages resulted in %d tokens."+
+		" Please reduce the length of the messages.", context, prompt), "invalid_request_error", "context_length_exceeded")
+}
