@@ -1,6 +1,10 @@
 package decode
 
-import "github.com/seed889630bf/lastword/messages/model"
+import (
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages/model"
+)
 
 // Dialect says how a model marks its thoughts in the text of its answer.
 type Dialect string
@@ -23,22 +27,172 @@ const (
 	Harmony Dialect = "harmony"
 )
 
-// Thoughts parts an answer into text and thoughts.
-type Thoughts struct{}
+// Thoughts parts an answer into text and thoughts. Thoughts are emitted as they come.
+//
+// Tags may have attributes: thought, content or text is a thought in itself (<thinking thought="…"/>), thought_type or
+// type its type, confidence a number from 0 to 1. Case does not matter. No mark opens a thought inside a code fence or
+// inline code, and <think>, <mm:think>, [THINK] and <|think|> do so only at the beginning of the answer or of a line and
+// after a thought. A thought ends with the first closing mark of its own kind that is not in quotes; what looks like a
+// mark inside it is thought, and closing marks that close nothing are dropped. Blanks around a thought's text are
+// dropped, and so are line breaks after its end, blanks before its beginning where no text is before them, and thoughts
+// without text.
+type Thoughts struct {
+	dialect Dialect
+	off     bool // text is text
+	harmony bool // a message of harmony has come
+	stray   bool
+
+	code  code
+	blank bool // no text but blanks since the beginning or the last thought
+	trim  bool // drop line breaks
+	gap   []byte
+
+	match matcher
+	after bool   // a closing mark in quotes has come, and the next byte decides on it
+	held  []byte // of the mark that may be under way, what came before this piece
+
+	in     bool // a thought
+	now    thoughtState
+	number int
+	seen   map[string]struct{}
+}
+
+// thoughtState is the thought that is under way.
+type thoughtState struct {
+	kind       kind
+	typ        string
+	confidence *float64
+	whole      []byte
+	last       [2]byte // bytes before the one to come
+}
 
 // NewThoughts is a splitter for one answer. An unknown dialect is Auto.
-func NewThoughts(d Dialect) *Thoughts { return &Thoughts{} }
+func NewThoughts(d Dialect) *Thoughts {
+	return &Thoughts{dialect: d, off: d == None, blank: d != None, in: d == Implicit}
+}
 
 // Push takes a piece of the answer's text (delta.content). It emits model.Text, model.Thought and model.ThoughtDone.
-func (t *Thoughts) Push(text string, emit func(model.Part)) { emit(model.Text{Text: text}) }
+func (t *Thoughts) Push(text string, emit func(model.Part)) {
+	switch {
+	case text == "":
+	case t.off:
+		t.end(emit)
+		emit(model.Text{Text: text})
+	default:
+		p := pass{Thoughts: t, emit: emit, text: text}
+		p.run()
+	}
+}
 
 // Field takes a piece of the thought from a field of the server's own (reasoning_content, reasoning). The next text
 // ends the thought. From the first such piece on text is text: no tag in it is looked for.
-func (t *Thoughts) Field(text string, emit func(model.Part)) {}
+func (t *Thoughts) Field(text string, emit func(model.Part)) {
+	if text == "" {
+		return
+	}
+	if !t.in || t.now.kind != field {
+		t.settle(emit)
+		t.off = true
+		t.in, t.now = true, thoughtState{kind: field}
+	}
+	t.muse(text, emit)
+}
 
-// Close emits what was held back and ends the thought that is open, if any; open says that nothing had ended it.
-func (t *Thoughts) Close(emit func(model.Part)) (open bool) { return false }
+// Close emits what was held back and ends the thought that is open, if any; open says that no mark had ended it.
+func (t *Thoughts) Close(emit func(model.Part)) (open bool) { return t.settle(emit) }
 
 // Stray says that a closing tag came for a thought that nothing had opened: the template did, and [Implicit] is the
 // dialect to ask with the next time.
-func (t *Thoughts) Stray() bool { return false }
+func (t *Thoughts) Stray() bool { return t.stray }
+
+// settle waits for nothing more.
+func (t *Thoughts) settle(emit func(model.Part)) (open bool) {
+	p := pass{Thoughts: t, emit: emit}
+	switch {
+	case t.after:
+		p.closed()
+	case t.match.n > 0:
+		p.literal(0)
+	}
+	if t.in {
+		open = t.now.kind != field
+		t.end(emit)
+		return open
+	}
+	if t.number == 0 {
+		t.blank = false
+	}
+	t.say("", emit)
+	t.gap = t.gap[:0]
+	return false
+}
+
+// say emits text.
+func (t *Thoughts) say(text string, emit func(model.Part)) {
+	if t.blank || text == "" && len(t.gap) == 0 {
+		return
+	}
+	if len(t.gap) > 0 {
+		text = string(t.gap) + text
+		t.gap = t.gap[:0]
+	}
+	emit(model.Text{Text: text})
+}
+
+// muse emits a piece of a thought, save the blanks at its beginning and, for now, at its end.
+func (t *Thoughts) muse(text string, emit func(model.Part)) {
+	now := &t.now
+	if len(now.whole) == 0 {
+		text = strings.TrimLeft(text, blanks)
+	}
+	body := strings.TrimRight(text, blanks)
+	if body != "" {
+		t.think(string(t.gap)+body, emit)
+		t.gap = t.gap[:0]
+	}
+	t.gap = append(t.gap, text[len(body):]...)
+	for len(t.gap) >= Held {
+		t.think(string(t.gap[:Held]), emit)
+		t.gap = append(t.gap[:0], t.gap[Held:]...)
+	}
+}
+
+func (t *Thoughts) think(piece string, emit func(model.Part)) {
+	t.now.whole = append(t.now.whole, piece...)
+	emit(model.Thought{Number: t.number, Text: piece})
+}
+
+// begin opens a thought.
+func (t *Thoughts) begin(k kind, a attrs, emit func(model.Part)) {
+	t.in, t.now = true, thoughtState{kind: k, typ: a.typ, confidence: a.confidence}
+	t.gap = t.gap[:0]
+	if t.muse(a.text, emit); len(t.now.whole) > 0 {
+		t.gap = append(t.gap[:0], '\n')
+	}
+}
+
+// end closes the thought that is open, if any.
+func (t *Thoughts) end(emit func(model.Part)) {
+	if !t.in {
+		return
+	}
+	t.in, t.blank, t.trim = false, !t.off, !t.off
+	t.gap = t.gap[:0]
+	if len(t.now.whole) == 0 {
+		return
+	}
+	done := model.ThoughtDone{
+		Number: t.number, Text: string(t.now.whole), Type: t.now.typ, Confidence: t.now.confidence, Source: model.Tag,
+	}
+	t.number++
+	if t.now.kind == field {
+		done.Source = model.Field
+	} else {
+		_, done.Repeated = t.seen[done.Text]
+	}
+	if t.seen == nil {
+		t.seen = make(map[string]struct{})
+	}
+	t.seen[done.Text] = struct{}{}
+	emit(done)
+}

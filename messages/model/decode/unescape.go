@@ -1,12 +1,123 @@
 package decode
 
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
 // Unescape decodes a text whose pieces come as JSON string literals, one in each chunk of a stream. A surrogate pair or
 // a rune whose halves are in two literals comes whole with the second; half a pair and bytes of no rune become U+FFFD,
 // as in encoding/json. The zero value is ready for use.
-type Unescape struct{}
+type Unescape struct {
+	quoted quoted
+}
 
 // Push decodes one literal, quotes included; null and what is not a string give nothing.
-func (u *Unescape) Push(literal []byte) string { return string(literal) }
+func (u *Unescape) Push(literal []byte) string {
+	if len(literal) < 2 || literal[0] != '"' || literal[len(literal)-1] != '"' {
+		return ""
+	}
+	inside := literal[1 : len(literal)-1]
+	if u.quoted.idle() && !u.quoted.escaped() && bytes.IndexByte(inside, '\\') < 0 && utf8.Valid(inside) {
+		return string(inside)
+	}
+	out := make([]byte, 0, len(inside)+utf8.UTFMax)
+	for len(inside) > 0 {
+		if u.quoted.escaped() {
+			var literal int
+			if out, literal = u.quoted.escape(out, inside[0]); literal == 0 {
+				inside = inside[1:]
+			}
+			continue
+		}
+		n := bytes.IndexByte(inside, '\\')
+		if n < 0 {
+			n = len(inside)
+		}
+		out = appendText(&u.quoted.units, out, inside[:n])
+		if inside = inside[n:]; len(inside) > 0 {
+			u.quoted.begin()
+			inside = inside[1:]
+		}
+	}
+	return string(out)
+}
 
 // Close gives U+FFFD for what is still held back.
-func (u *Unescape) Close() string { return "" }
+func (u *Unescape) Close() string {
+	out := appendText(&u.quoted.units, nil, u.quoted.raw[:u.quoted.have])
+	return string(u.quoted.flush(out))
+}
+
+// quoted decodes the inside of a JSON string. An escape is raw until it is complete.
+type quoted struct {
+	units
+	raw  [6]byte // of an escape: \uXXXX
+	have int     // bytes of raw
+}
+
+func (q *quoted) escaped() bool { return q.have > 0 }
+
+func (q *quoted) begin() {
+	q.raw[0] = '\\'
+	q.have = 1
+}
+
+// escape takes the next byte of an escape. Where b makes it none that JSON knows, b is not taken and the first literal
+// bytes of raw stand for themselves.
+func (q *quoted) escape(out []byte, b byte) (_ []byte, literal int) {
+	r := simple(b)
+	switch {
+	case q.have == 1 && b == 'u', q.have > 1 && q.have < len(q.raw)-1 && hex(b) >= 0:
+		q.raw[q.have] = b
+		q.have++
+		return out, 0
+	case q.have == 1 && r != 0:
+		q.have = 0
+		return append(q.flush(out), r), 0
+	case q.have == len(q.raw)-1 && hex(b) >= 0:
+		q.raw[q.have] = b
+		q.have = 0
+		return q.unit(out, q.code()), 0
+	}
+	literal, q.have = q.have, 0
+	return appendText(&q.units, out, q.raw[:literal]), literal
+}
+
+func (q *quoted) code() (r rune) {
+	for _, b := range q.raw[2:] {
+		r = r<<4 | hex(b)
+	}
+	return r
+}
+
+// simple is what an escape of one letter stands for, 0 for none.
+func simple(b byte) byte {
+	switch b {
+	case '"', '\\', '/':
+		return b
+	case 'b':
+		return '\b'
+	case 'f':
+		return '\f'
+	case 'n':
+		return '\n'
+	case 'r':
+		return '\r'
+	case 't':
+		return '\t'
+	}
+	return 0
+}
+
+func hex(b byte) rune {
+	switch {
+	case b >= '0' && b <= '9':
+		return rune(b - '0')
+	case b >= 'a' && b <= 'f':
+		return rune(b-'a') + 10
+	case b >= 'A' && b <= 'F':
+		return rune(b-'A') + 10
+	}
+	return -1
+}

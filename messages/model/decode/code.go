@@ -1,0 +1,71 @@
+package decode
+
+// code knows whether a text in Markdown is inside a code fence or inline code. The zero value is the start of a text.
+// Inline code ends with its line at the latest: a backtick that is none must not hide the rest of the answer.
+type code struct {
+	mid    bool // the line has more than blanks
+	tick   byte // a run of these is under way, at least run long
+	run    int
+	fence  byte // of the fence that is open, 0 for none
+	size   int
+	info   bool // on the line that opened the fence
+	ending bool // on a line that ends the fence unless something follows
+	inline int  // length of the run that opened the inline code, 0 for none
+}
+
+// inside says whether the next byte, which is no backtick, is in code.
+func (c *code) inside() bool {
+	c.settle()
+	return c.fence != 0 || c.inline != 0
+}
+
+// calm says that only a backtick or the line's end can change anything.
+func (c *code) calm() bool { return c.mid && c.run == 0 && !c.ending }
+
+func (c *code) step(b byte) {
+	if c.run > 0 && b != c.tick {
+		c.settle()
+	}
+	switch {
+	case b == '`', b == '~' && !c.mid:
+		c.tick = b
+		c.run++
+	case b == '\n':
+		if c.ending {
+			c.fence = 0
+		}
+		c.mid, c.info, c.ending, c.inline = false, false, false, 0
+	case !blank(b):
+		c.mid, c.ending = true, false
+	}
+}
+
+// settle takes the run as complete.
+func (c *code) settle() {
+	n, first := c.run, !c.mid
+	if n == 0 {
+		return
+	}
+	c.run, c.mid, c.ending = 0, true, false
+	switch {
+	case c.info && c.fence == '`' && c.tick == '`':
+		c.fence, c.info, c.inline = 0, false, c.size
+		c.span(n)
+	case c.fence != 0:
+		c.ending = first && !c.info && c.tick == c.fence && n >= c.size
+	case first && n >= 3:
+		c.fence, c.size, c.info = c.tick, n, true
+	case c.tick == '`':
+		c.span(n)
+	}
+}
+
+// span opens or closes inline code.
+func (c *code) span(n int) {
+	switch c.inline {
+	case 0:
+		c.inline = n
+	case n:
+		c.inline = 0
+	}
+}

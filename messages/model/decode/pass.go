@@ -1,0 +1,299 @@
+package decode
+
+import (
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// pass is one piece on its way through Thoughts. What is before from has been dealt with; at is where the mark that may
+// be under way begins, in this piece or, if held is not empty, before it.
+type pass struct {
+	*Thoughts
+	emit     func(model.Part)
+	text     string
+	from, at int
+}
+
+func (p *pass) run() {
+	for i := 0; i < len(p.text); {
+		switch {
+		case p.after:
+			p.decide(i)
+		case p.match.n == 0 && p.in:
+			i = p.thinking(i)
+		case p.match.n == 0:
+			i = p.writing(i)
+		default:
+			i = p.matching(i)
+		}
+	}
+	if p.match.n == 0 {
+		p.flush(len(p.text))
+		return
+	}
+	p.flush(p.at)
+	p.held = append(p.held, p.text[p.at:]...)
+}
+
+func (p *pass) flush(to int) {
+	if p.in {
+		if p.from < to {
+			p.muse(p.text[p.from:to], p.emit)
+		}
+	} else {
+		p.say(p.text[p.from:to], p.emit)
+	}
+	p.from = to
+}
+
+// writing goes through text, up to where a mark may begin.
+func (p *pass) writing(i int) int {
+	for ; i < len(p.text); i++ {
+		b := p.text[i]
+		if p.trim && (b == '\n' || b == '\r') {
+			p.from = i + 1
+			p.code.step(b)
+			continue
+		}
+		p.trim = false
+		if p.blank && blank(b) {
+			p.space(b)
+			p.from = i + 1
+			continue
+		}
+		if (b == '<' || b == '[') && !p.code.inside() && p.match.begin(p.expected(), b) {
+			p.at = i
+			return i + 1
+		}
+		p.match.n, p.blank = 0, false
+		if b == '`' || b == '\n' || !p.code.calm() {
+			p.code.step(b)
+		} else {
+			i += calm(p.text[i+1:])
+		}
+	}
+	return i
+}
+
+// calm counts the bytes up to the next that writing must look at.
+func calm(text string) int {
+	for i := range len(text) {
+		switch text[i] {
+		case '<', '[', '`', '\n':
+			return i
+		}
+	}
+	return len(text)
+}
+
+// space keeps a blank until it is known whether text or a thought follows.
+func (p *pass) space(b byte) {
+	p.code.step(b)
+	p.gap = append(p.gap, b)
+	if len(p.gap) == Held {
+		p.blank = false
+	}
+}
+
+// thinking goes through a thought, up to where its end may begin.
+func (p *pass) thinking(i int) int {
+	first := byte('<')
+	if p.now.kind == mistral {
+		first = '['
+	}
+	n := strings.IndexByte(p.text[i:], first)
+	if n < 0 {
+		p.remember(p.text[i:])
+		return len(p.text)
+	}
+	p.remember(p.text[i : i+n])
+	p.at = i + n
+	if !p.match.begin(p.expected(), first) {
+		p.match.n = 0
+		p.remember(p.text[p.at : p.at+1])
+	}
+	return p.at + 1
+}
+
+func (p *pass) remember(text string) {
+	switch n := len(text); n {
+	case 0:
+	case 1:
+		p.now.last = [2]byte{p.now.last[1], text[0]}
+	default:
+		p.now.last = [2]byte{text[n-2], text[n-1]}
+	}
+}
+
+func (p *pass) matching(i int) int {
+	switch p.match.step(p.text[i]) {
+	case none:
+		p.literal(i)
+		return i
+	case found:
+		if p.in && p.match.mark.role == closes && p.quoted() {
+			p.after = true
+			return i + 1
+		}
+		p.marked(i + 1)
+	}
+	return i + 1
+}
+
+// quoted says whether the mark follows an opening quote.
+func (p *pass) quoted() bool {
+	before, quote := p.now.last[0], p.now.last[1]
+	return (quote == '"' || quote == '\'' || quote == '`') && (before == 0 || blank(before) || before == '(')
+}
+
+// decide says whether a closing mark after a quote is one: not if the quote ends after it.
+func (p *pass) decide(i int) {
+	p.after = false
+	if p.text[i] == p.now.last[1] {
+		p.literal(i)
+	} else {
+		p.marked(i)
+	}
+}
+
+// literal takes what was held back for what it looks like.
+func (p *pass) literal(to int) {
+	p.match.n = 0
+	if p.in {
+		p.remember(string(p.held))
+		p.remember(p.text[p.at:to])
+	} else {
+		p.blank = false
+		p.step(string(p.held))
+		p.step(p.text[p.at:to])
+	}
+	if len(p.held) == 0 {
+		return
+	}
+	if held := string(p.held); p.in {
+		p.muse(held, p.emit)
+	} else {
+		p.say(held, p.emit)
+	}
+	p.held = p.held[:0]
+}
+
+func (p *pass) step(text string) {
+	for i := range len(text) {
+		p.code.step(text[i])
+	}
+}
+
+// marked acts on the mark that ends before to.
+func (p *pass) marked(to int) {
+	m := p.match.mark
+	tag := string(p.held) + p.text[p.at:to]
+	var a attrs
+	if m.role == opens && m.kind <= mmThink {
+		var ok bool
+		if a, ok = parseAttrs(tag); !ok {
+			p.literal(to)
+			return
+		}
+	}
+	p.flush(p.at)
+	p.match.n, p.from, p.held = 0, to, p.held[:0]
+	switch {
+	case m.role == heads:
+		p.message(tag)
+	case m.role == closes:
+		p.closed()
+	case !p.in:
+		p.begin(m.kind, a, p.emit)
+		if m.self {
+			p.end(p.emit)
+		}
+	}
+}
+
+// closed ends the thought; without one the mark is a stray.
+func (p *pass) closed() {
+	p.match.n, p.after, p.held = 0, false, p.held[:0]
+	if !p.in {
+		p.stray = p.stray || p.match.mark.kind != harmony
+		return
+	}
+	p.end(p.emit)
+}
+
+// message begins a message of harmony. What is meant for a tool is no text for people.
+func (p *pass) message(header string) {
+	p.end(p.emit)
+	p.harmony, p.code, p.blank, p.trim = true, code{}, true, true
+	header = strings.TrimSuffix(header, endHeader)
+	_, channel, _ := strings.Cut(header, "<|channel|>")
+	name, _, _ := cutBlank(strings.TrimSpace(channel))
+	name, _, _ = strings.Cut(name, "<")
+	if name == "analysis" || strings.Contains(header, "to=") {
+		p.begin(harmony, attrs{typ: name}, p.emit)
+	}
+}
+
+// expected says which marks may come here.
+func (t *Thoughts) expected() (w wanted) {
+	if t.in {
+		t.ending(&w)
+		return w
+	}
+	fresh := t.blank || !t.code.mid
+	if t.knows(Tags) {
+		w.open, w.close = allTags, allTags
+		if !fresh {
+			w.open &^= template
+		}
+	}
+	if t.knows(Mistral) {
+		w.pair(mistral, fresh)
+	}
+	if t.knows(Gemma) {
+		w.pair(gemma, true)
+		w.pair(litert, fresh)
+	}
+	if t.knows(Harmony) {
+		w.want(harmony, heads)
+		if t.harmony || t.dialect == Harmony {
+			w.want(harmony, closes)
+		}
+	}
+	return w
+}
+
+// ending wants what can end the thought.
+func (t *Thoughts) ending(w *wanted) {
+	switch k := t.now.kind; k {
+	case litert:
+		w.want(k, closes)
+		w.close = 1 << think
+	case mistral, gemma:
+		w.want(k, closes)
+	case harmony:
+		w.want(k, closes)
+		w.want(k, heads)
+	default:
+		w.close = 1 << k
+		if t.dialect == Implicit && t.number == 0 && len(t.now.whole) == 0 {
+			w.open = 1 << think
+		}
+	}
+}
+
+func (w *wanted) pair(k kind, open bool) {
+	w.want(k, closes)
+	if open {
+		w.want(k, opens)
+	}
+}
+
+func (t *Thoughts) knows(d Dialect) bool {
+	switch t.dialect {
+	case Tags, Mistral, Gemma, Harmony:
+		return t.dialect == d
+	}
+	return true
+}
