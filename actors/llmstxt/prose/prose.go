@@ -16,7 +16,22 @@ const (
 
 // Tidy puts text on one line with single spaces.
 func Tidy(s string) string {
+	if isTidy(s) {
+		return s
+	}
 	return strings.Join(strings.Fields(s), " ")
+}
+
+// isTidy is quick to see that there is nothing to do.
+func isTidy(s string) bool {
+	space := true
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] >= 0x7F || s[i] == ' ' && space {
+			return false
+		}
+		space = s[i] == ' '
+	}
+	return !space || s == ""
 }
 
 // Is tells a sentence about something from labels, lead-ins and markers.

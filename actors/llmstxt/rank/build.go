@@ -1,10 +1,13 @@
 package rank
 
 import (
+	"bytes"
 	"context"
 	"io/fs"
 	"path"
 	"strings"
+
+	"github.com/yuin/goldmark/parser"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
@@ -23,6 +26,7 @@ const (
 func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Options, progress func(done,
 	total int)) (*Index, error) {
 	b := newBuilder(ctx, files, repo, options)
+	defer b.reader.Close()
 	b.survey()
 	index := &Index{Origin: repo.Origin, Title: b.title(), Facts: b.facts()}
 	sections := b.choose()
@@ -42,7 +46,8 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 
 type builder struct {
 	ctx     context.Context
-	files   fs.FS
+	reader  *scan.Reader
+	buf     []byte // of what was read last
 	repo    *scan.Repository
 	options Options
 	caps    Caps
@@ -55,11 +60,13 @@ type builder struct {
 	mix     languageMix
 	crowds  map[string]int // pages by folder
 	passed  passedOver
-	headers map[string]bool // those of C that others include; nil until asked for
+	// markdown is one for all pages; nil until the first.
+	markdown parser.Parser
+	headers  map[string]bool // those of C that others include; nil until asked for
 }
 
 func newBuilder(ctx context.Context, files fs.FS, repo *scan.Repository, options Options) *builder {
-	b := &builder{ctx: ctx, files: files, repo: repo, options: options, caps: options.Caps.withDefaults()}
+	b := &builder{ctx: ctx, reader: scan.NewReader(files), repo: repo, options: options, caps: options.Caps.withDefaults()}
 	b.repo = b.withHeaders()
 	b.byPath = make(map[string]*scan.File, len(repo.Files))
 	for i := range b.repo.Files {
@@ -74,7 +81,7 @@ func (b *builder) survey() {
 	b.units = b.findUnits()
 	if p := b.findReadme(); p != "" {
 		text := b.head(p, readmeBytes)
-		b.readme = readPage(p, text)
+		b.readme = b.readPage(p, text)
 		b.readme.tongue = featuresOf(p, text).tongue
 		b.named = mentionsIn(text)
 	}
@@ -85,17 +92,26 @@ func (b *builder) survey() {
 // head gives the start of a file, whole lines of valid UTF-8 with "\n" at their
 // ends; nothing of one that cannot be read.
 func (b *builder) head(path string, limit int64) string {
+	data := b.start(path, limit)
+	return strings.ReplaceAll(strings.TrimPrefix(strings.ToValidUTF8(string(data), "\uFFFD"), "\uFEFF"), "\r\n", "\n")
+}
+
+// start is the head as it is in the file, valid until the next is read.
+func (b *builder) start(path string, limit int64) []byte {
 	if b.ctx.Err() != nil {
-		return ""
+		return nil
 	}
-	data, whole, err := scan.ReadFile(b.ctx, b.files, path, limit)
+	data, whole, err := b.reader.Read(b.ctx, path, limit, b.buf)
 	if err != nil {
-		return ""
+		return nil
+	}
+	if cap(data) > cap(b.buf) {
+		b.buf = data[:0]
 	}
 	if !whole {
-		data = data[:1+strings.LastIndexByte(string(data), '\n')]
+		data = data[:1+bytes.LastIndexByte(data, '\n')]
 	}
-	return strings.ReplaceAll(strings.TrimPrefix(strings.ToValidUTF8(string(data), "\uFFFD"), "\uFEFF"), "\r\n", "\n")
+	return data
 }
 
 // findReadme takes the one at the root, else the only one there is at the

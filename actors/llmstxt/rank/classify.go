@@ -57,6 +57,8 @@ func (b *builder) notForReaders(d *document) string {
 		return "about a folder without code or other pages"
 	case strings.HasPrefix(path.Base(d.Path), "."):
 		return "a file for tools"
+	case isInternal(d.Path) && !b.named.targets[d.Path]:
+		return "about an internal part"
 	case isSetAside(d.Path) && !b.named.targets[d.Path]:
 		return "about what stands around the product"
 	}
@@ -121,7 +123,7 @@ func formal(d *document) (section, reason string) {
 			"authors,contributors,maintainers,credits,thanks,sponsors,backers,governance," +
 				"code of conduct,conduct,user contract,patents,notice,project charter,charter,committers,owners,support," +
 				"funding,collaborator guide,triager guide,triage guide,collaborators,meetings"},
-		{"", "about the project's own work", "todo,roadmap,style guide,release checklist,releasing,release process,readme guide,issue template," +
+		{"", "about the project's own work", "todo,roadmap,style guide,release,release checklist,releasing,release process,readme guide,issue template," +
 			"pull request template,translations,testing,benchmarks,install issues"},
 		{"", "about those who use it", "users,who uses,adopters,projects using,showcase,ecosystem,links,awesome"},
 	} {

@@ -19,7 +19,9 @@ func sourceNote(path, text string) string {
 		return prose.Shorten(synopsis(text, ""), prose.SentenceRunes)
 	case "Python":
 		blocks = pythonBlocks(text)
-	case "Shell", "Ruby", "Elixir", "R", "Julia":
+	case "Elixir":
+		return "" // has its documentation in attributes, and remarks in comments
+	case "Shell", "Ruby", "R", "Julia":
 		blocks = lineBlocks(text, "#")
 	case "Lua", "SQL", "Haskell":
 		blocks = lineBlocks(text, "--")

@@ -7,7 +7,7 @@ import (
 
 // Purpose is the summary that a README alone gives.
 func Purpose(path, text string) (title, summary string) {
-	p := readPage(path, text)
+	p := new(builder).readPage(path, text)
 	switch {
 	case p.lead != "":
 		return p.title, prose.Opening(p.lead)

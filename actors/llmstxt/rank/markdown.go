@@ -15,16 +15,13 @@ import (
 
 // readMarkdown takes title and paragraphs from the syntax tree, so that code,
 // tables, lists, badges and raw HTML cannot be mistaken for prose.
-func readMarkdown(path, source string) page {
+func readMarkdown(markdown parser.Parser, path, source string) page {
 	front, source := frontMatter(source)
 	if strings.HasSuffix(strings.ToLower(path), ".mdx") {
 		source = withoutImports(source)
 	}
 	src := []byte(source)
-	doc := goldmark.New(
-		goldmark.WithExtensions(extension.Table),
-		goldmark.WithParserOptions(parser.WithHeadingAttribute()),
-	).Parser().Parse(text.NewReader(src))
+	doc := markdown.Parse(text.NewReader(src))
 	p := page{path: path, title: front["title"], lead: front["description"]}
 	r := mdReader{src: src, page: &p}
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
@@ -40,6 +37,15 @@ func readMarkdown(path, source string) page {
 		}
 	}
 	return p
+}
+
+// newMarkdown makes a parser without what this package passes over: links by
+// their mere address, typographic quotes.
+func newMarkdown() parser.Parser {
+	return goldmark.New(
+		goldmark.WithExtensions(extension.Table),
+		goldmark.WithParserOptions(parser.WithHeadingAttribute()),
+	).Parser()
 }
 
 type mdReader struct {

@@ -28,7 +28,7 @@ func (b *builder) describe(c *candidate) {
 }
 
 func (b *builder) describePage(c *candidate) {
-	p := readPage(c.Path, b.head(c.Path, pageBytes))
+	p := b.readPage(c.Path, b.head(c.Path, pageBytes))
 	title := strings.ReplaceAll(firstOf(p.title, p.second), "`", "")
 	if rest, ok := strings.CutPrefix(title, "Welcome to "); ok {
 		title = strings.TrimPrefix(rest, "the ")
@@ -36,7 +36,7 @@ func (b *builder) describePage(c *candidate) {
 	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") {
 		title = ""
 	}
-	if versions([]string{title}) > 0 || len(title) > 20 && title == strings.ToUpper(title) {
+	if versions([]string{title}) > 0 || strings.EqualFold(title, "unreleased") || len(title) > 20 && title == strings.ToUpper(title) {
 		title = path.Base(c.Path)
 	}
 	switch stem := stemOf(c.Path); {
@@ -130,7 +130,9 @@ func isFurniture(heading string) bool {
 // finishNote drops a note that repeats the title or says nothing, and the
 // file's own name in front of it.
 func finishNote(note string, c *candidate) string {
-	note = withDashes(strings.TrimSpace(note))
+	if note = strings.TrimSpace(note); !strings.EqualFold(path.Ext(c.Path), ".md") {
+		note = withDashes(note) // where code is not marked, "--" may be an argument
+	}
 	for _, dash := range []string{" - ", " — ", ": "} {
 		before, after, ok := strings.Cut(note, dash)
 		if ok && (before == path.Base(c.Path) || before == c.Path || dash != ": " && before == stemOf(c.Path)) {

@@ -111,11 +111,14 @@ func isPageExt(ext string) bool {
 	return false
 }
 
-func readPage(p, text string) page {
+func (b *builder) readPage(p, text string) page {
 	switch strings.ToLower(path.Ext(p)) {
 	case ".md", ".mdx", ".markdown":
 		if !licenceName(path.Base(p)) {
-			return readMarkdown(p, text)
+			if b.markdown == nil {
+				b.markdown = newMarkdown()
+			}
+			return readMarkdown(b.markdown, p, text)
 		}
 	}
 	if licenceName(path.Base(p)) {

@@ -105,7 +105,8 @@ func (b *builder) weigh(p *purpose) (why string) {
 	default:
 		why = "says most of what there is"
 	}
-	if w := sortOfThing(sentence); w != "" {
+	bare := strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package ")
+	if w := sortOfThing(bare); w != "" {
 		p.points += 14
 		why += fmt.Sprintf(", names its sort: %s", w)
 	}
@@ -133,7 +134,9 @@ func (b *builder) weigh(p *purpose) (why string) {
 // distractions counts what speaks of something else than the purpose.
 func distractions(low string) int {
 	return countOf(low, "install", "npm ", "pip ", "apt-get", "deprecated", "documentation is", "click ", "sponsor",
-		"follow ", "announc", "thank", "welcome to", "changelog", "release", "this is the ", "see the", "please",
+		"follow ", "announc", "thank", "welcome to", "changelog", "release", "see the", "this is the documentation",
+		"this is the source", "this is the repo", "this is the home", "this is the official repo", "this is the readme",
+		"this is the development", "please",
 		"github.com", "http://", "https://", "your support", "star ", "issue", "pull request", "git clone", "master branch",
 		"main branch", "unmaintained", "here is", "the following", "below", "you can find", "translation", "docs for",
 		"work in progress", "copyright", "licensed under", "distributed as", "badge", "ask questions", "stackoverflow",
@@ -191,6 +194,9 @@ func saysWhat(sentence string, names []string) int {
 			case strings.Contains(subject, n):
 				return 1
 			}
+		}
+		if subject == "this" && strings.HasPrefix(verb, " is ") {
+			return 2
 		}
 		for _, s := range []string{"this package", "this library", "this project", "this module", "this tool",
 			"this repository", "this crate", "this gem", "package ", "it", "the library", "the project"} {

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"bytes"
 	"cmp"
 	"path"
 	"slices"
@@ -36,7 +37,7 @@ func (b *builder) addSymbols(c choice) {
 			outline = b.goOutline(p, x.Path, &room)
 		} else {
 			room -= f.Size
-			outline, _ = surface.Of(f.Language, []byte(b.head(x.Path, perPackage)))
+			outline, _ = surface.Of(f.Language, b.start(x.Path, perPackage))
 		}
 		b.takeOutline(x, outline)
 	}
@@ -71,7 +72,7 @@ func (b *builder) goOutline(p *goPackage, linked string, room *int64) surface.Ou
 		if size := b.byPath[f].Size; size <= left {
 			left -= size
 			*room -= size
-			sources = append(sources, surface.Source{Path: f, Text: []byte(b.head(f, size+1))})
+			sources = append(sources, surface.Source{Path: f, Text: bytes.Clone(b.start(f, size+1))})
 		}
 	}
 	return surface.Go(sources)
@@ -104,6 +105,11 @@ func (b *builder) takeOutline(x *candidate, o surface.Outline) {
 func (b *builder) outlineNote(x *candidate, o surface.Outline) string {
 	if x.Note != "" {
 		return x.Note
+	}
+	if f := b.byPath[x.Path]; f != nil && (f.Language == "Elixir" || f.Language == "Ruby") {
+		if note := mainDoc(x.Path, o.Symbols); note != "" {
+			return note // the first of several modules does not speak for the file
+		}
 	}
 	for doc := range strings.SplitSeq(o.Doc, "\n\n") {
 		if note := prose.Telling(doc); note != "" && !isLicenceText(doc) && prose.Is(note) {

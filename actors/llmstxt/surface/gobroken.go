@@ -19,6 +19,10 @@ const (
 // that is broken, lest the parser takes the next one for its end.
 func (p *goPackage) parseFile(text []byte) *ast.File {
 	mode := parser.ParseComments | parser.SkipObjectResolution | parser.AllErrors
+	p.short = withoutBodies(append(p.short[:0], text...))
+	if file, err := parser.ParseFile(p.set, "", p.short, mode); err == nil {
+		return file
+	}
 	for repairs := 0; ; repairs++ {
 		file, err := parser.ParseFile(p.set, "", text, mode)
 		list, ok := errors.AsType[goscanner.ErrorList](err)
@@ -29,6 +33,42 @@ func (p *goPackage) parseFile(text []byte) *ast.File {
 			return file
 		}
 	}
+}
+
+// withoutBodies empties the bodies of functions in place, lines kept, where the
+// text is formatted as Go is. What it makes of other text may not parse.
+func withoutBodies(text []byte) []byte {
+	for at := 0; at < len(text); {
+		end := endOfLine(text, at)
+		if !bytes.HasPrefix(text[at:end], []byte("func ")) {
+			at = end + 1
+			continue
+		}
+		for !bytes.HasSuffix(text[at:end], []byte("{")) && end < len(text) && (bytes.HasSuffix(text[at:end], []byte("(")) ||
+			text[at] == '\t') {
+			at = end + 1
+			end = endOfLine(text, at)
+		}
+		last := bytes.Index(text[end:], []byte("\n}\n"))
+		if last < 0 || !bytes.HasSuffix(text[at:end], []byte("{")) {
+			at = end + 1
+			continue
+		}
+		for i := range text[end : end+last] {
+			if text[end+i] != '\n' {
+				text[end+i] = ' '
+			}
+		}
+		at = end + last + 2
+	}
+	return text
+}
+
+func endOfLine(text []byte, at int) int {
+	if i := bytes.IndexByte(text[min(at, len(text)):], '\n'); i >= 0 {
+		return at + i
+	}
+	return len(text)
 }
 
 // blank overwrites the declaration around an offset, but not its line ends, and

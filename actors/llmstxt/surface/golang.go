@@ -44,9 +44,10 @@ func golang(text []byte) Outline {
 }
 
 type goPackage struct {
-	set *gotoken.FileSet
-	at  map[string]int // where a name is in out.Symbols: files for several systems declare it again
-	out Outline
+	set   *gotoken.FileSet
+	at    map[string]int // where a name is in out.Symbols: files for several systems declare it again
+	out   Outline
+	short []byte // the file that is parsed, without bodies
 }
 
 func (p *goPackage) parse(files []Source) []*ast.File {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
@@ -98,7 +99,13 @@ func Of(language string, text []byte) (outline Outline, ok bool) {
 // anything else.
 func normal(text []byte) []byte {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
-	text = bytes.ReplaceAll(text[:min(len(text), MaxBytes)], []byte("\r\n"), []byte("\n"))
+	text = text[:min(len(text), MaxBytes)]
+	if bytes.IndexByte(text, '\r') >= 0 {
+		text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	}
+	if utf8.Valid(text) {
+		return text
+	}
 	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
 }
 
