@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"time"
 )
 
 // modelConn is a connection. One goroutine reads its requests, and so sees at any time that the client has left; another
@@ -48,11 +49,27 @@ func (c *modelConn) hangUp() {
 	_ = c.conn.CloseWrite()
 }
 
-// reset ends the connection by an RST.
+// reset ends the connection by an RST, once what was written has arrived.
 func (c *modelConn) reset() {
 	c.shut = true
+	c.drain()
 	_ = c.conn.SetLinger(0)
 	_ = c.conn.Close()
+}
+
+// drain waits for what was written to arrive: acknowledgements take up to 40 ms, and tell nobody when they come.
+func (c *modelConn) drain() {
+	tick := time.NewTicker(100 * time.Microsecond)
+	defer tick.Stop()
+	for unsent(c.conn) > 0 {
+		select {
+		case <-tick.C:
+		case <-c.dead:
+			return
+		case <-c.model.closing.Done():
+			return
+		}
+	}
 }
 
 func (c *modelConn) read(out chan<- ModelRequest) {

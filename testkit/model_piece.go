@@ -161,7 +161,8 @@ func Comments(every time.Duration) Piece { return Piece{do: actComments, every: 
 // Cut ends the connection by a FIN where it stands: no last chunk, nor the rest of a declared length.
 func Cut() Piece { return Piece{do: actCut} }
 
-// Reset ends the connection by an RST.
+// Reset ends the connection by an RST. On Linux the client gets all that was written before; elsewhere the RST may overtake
+// it.
 func Reset() Piece { return Piece{do: actReset} }
 
 // HangUp ends the answer well and then the connection, though the header had promised to keep it.

@@ -1,0 +1,511 @@
+package testkit_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+// caller is a plain client with connections of its own.
+func caller(t testing.TB) *http.Client {
+	tr := &http.Transport{MaxIdleConnsPerHost: 300, DisableCompression: true}
+	t.Cleanup(tr.CloseIdleConnections)
+	return &http.Client{Transport: tr}
+}
+
+const question = `{"model":"m","stream":true,"messages":[{"role":"user","content":"one two three"}]}`
+
+func ask(ctx context.Context, c *http.Client, m *testkit.Model, body string) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL()+"/chat/completions", strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	return c.Do(r)
+}
+
+// whole asks and reads to the end; the error is that of the call or the body.
+func whole(t testing.TB, c *http.Client, m *testkit.Model, body string) (*http.Response, string, error) {
+	res, err := ask(t.Context(), c, m, body)
+	if err != nil {
+		return nil, "", err
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(res.Body)
+	return res, string(text), err
+}
+
+// text is the content in a stream's chunks, as a client without leniency reads it.
+func text(stream string) string {
+	var out strings.Builder
+	for line := range strings.Lines(stream) {
+		var chunk struct {
+			Choices []struct {
+				Delta struct {
+					Content string `json:"content"`
+				} `json:"delta"`
+			} `json:"choices"`
+		}
+		data, ok := strings.CutPrefix(line, "data: ")
+		if ok && strings.HasSuffix(line, "\n") && json.Unmarshal([]byte(data), &chunk) == nil && len(chunk.Choices) > 0 {
+			out.WriteString(chunk.Choices[0].Delta.Content)
+		}
+	}
+	return out.String()
+}
+
+func TestModelEcho(t *testing.T) {
+	m, c := testkit.NewModel(t), caller(t)
+	for range 3 {
+		res, body, err := whole(t, c, m, question)
+		if err != nil || res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" {
+			t.Fatal(res, err)
+		}
+		if text(body) != "one two three" || !strings.HasSuffix(body, "data: [DONE]\n\n") || strings.Count(body, "data: ") != 6 {
+			t.Errorf("the echo is %s", body)
+		}
+	}
+	if m.Accepted() != 1 {
+		t.Errorf("three requests took %d connections", m.Accepted())
+	}
+	_, body, err := whole(t, c, m, strings.Replace(question, `"stream":true`, `"max_tokens":2`, 1))
+	want := `"message":{"role":"assistant","content":"one two "},"logprobs":null,"finish_reason":"length"}],` +
+		`"usage":{"prompt_tokens":4,"completion_tokens":2,"total_tokens":6}}`
+	if err != nil || !strings.HasSuffix(body, want) {
+		t.Errorf("without a stream: %s, %v", body, err)
+	}
+}
+
+func TestModelFraming(t *testing.T) {
+	m, c := testkit.NewModel(t), caller(t)
+	hello := testkit.Send("hello")
+	for _, row := range []struct {
+		name   string
+		pieces []testkit.Piece
+		length int64 // -1: not declared
+		proto  string
+		err    error // of the body
+	}{
+		{"chunked", []testkit.Piece{hello}, -1, "HTTP/1.1", nil},
+		{"chunked, cut", []testkit.Piece{hello, testkit.Cut()}, -1, "HTTP/1.1", io.ErrUnexpectedEOF},
+		{"chunked, reset", []testkit.Piece{hello, testkit.Reset()}, -1, "HTTP/1.1", syscall.ECONNRESET},
+		{"length", []testkit.Piece{testkit.Framed(testkit.ContentLength), hello}, 5, "HTTP/1.1", nil},
+		{"length, cut", []testkit.Piece{testkit.Length(9), hello, testkit.Cut()}, 9, "HTTP/1.1", io.ErrUnexpectedEOF},
+		{"length, reset", []testkit.Piece{testkit.Length(9), hello, testkit.Reset()}, 9, "HTTP/1.1", syscall.ECONNRESET},
+		{"close", []testkit.Piece{testkit.Framed(testkit.CloseDelimited), hello}, -1, "HTTP/1.1", nil},
+		{"close, reset", []testkit.Piece{testkit.Framed(testkit.CloseDelimited), hello, testkit.Reset()}, -1, "HTTP/1.1",
+			syscall.ECONNRESET},
+		{"1.0", []testkit.Piece{testkit.Framed(testkit.HTTP10), hello}, -1, "HTTP/1.0", nil},
+		{"status", []testkit.Piece{testkit.Status(200, "text/html", "hello")}, 5, "HTTP/1.1", nil},
+	} {
+		for _, split := range []int{0, 1, 3} {
+			m.Answer(append([]testkit.Piece{testkit.Split(split)}, row.pieces...)...)
+			res, body, err := whole(t, c, m, question)
+			if body != "hello" || !errors.Is(err, row.err) || res.ContentLength != row.length || res.Proto != row.proto {
+				t.Errorf("%s in writes of %d: %q, %v, %+v", row.name, split, body, err, res)
+			}
+		}
+	}
+	if m.Unasked() != 0 {
+		t.Errorf("%d answers are left", m.Unasked())
+	}
+}
+
+// TestModelWire reads what a client's library hides: the bytes.
+func TestModelWire(t *testing.T) {
+	m := testkit.NewModel(t)
+	m.Answer(testkit.Header("X-A", "b"), testkit.Split(2), testkit.Send("hello"), testkit.Wire("!"), testkit.HangUp())
+	conn, err := net.Dial("tcp", m.Host())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if _, err = fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", len(question),
+		question); err != nil {
+		t.Fatal(err)
+	}
+	got, err := io.ReadAll(conn)
+	want := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nX-A: b\r\n\r\n" +
+		"2\r\nhe\r\n2\r\nll\r\n1\r\no\r\n!0\r\n\r\n"
+	if want = strings.Replace(want, "X-A: b\r\n\r\n", "X-A: b\r\n\r\n", 1); err != nil || string(got) != want {
+		t.Errorf("the wire has %q, %v", got, err)
+	}
+}
+
+// A test can hold back the next token until it has seen the one before.
+func TestModelStep(t *testing.T) {
+	m, c := testkit.NewModel(t), caller(t)
+	x := m.Step(testkit.Text("Hel"), testkit.Text("lo"), testkit.Finish("stop"))
+	next := func() {
+		t.Helper()
+		if err := x.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answers := make(chan *http.Response, 1)
+	go func() {
+		res, err := ask(t.Context(), c, m, question)
+		if err != nil {
+			t.Error(err)
+		}
+		answers <- res
+	}()
+	next()
+	res := <-answers
+	defer func() { _ = res.Body.Close() }()
+	frames := make(chan string)
+	go func() {
+		defer close(frames)
+		for s := bufio.NewScanner(res.Body); s.Scan(); {
+			if s.Text() != "" {
+				frames <- text(s.Text() + "\n")
+			}
+		}
+	}()
+	for _, want := range []string{"Hel", "lo"} {
+		if got := <-frames; got != want {
+			t.Fatalf("read %q, want %q", got, want)
+		}
+		select {
+		case early := <-frames:
+			t.Fatalf("read %q before it was released", early)
+		default:
+		}
+		next()
+	}
+	<-frames
+	if err := x.Play(testkit.Text("!")); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-frames; got != "!" {
+		t.Errorf("read %q", got)
+	}
+	next() // the end
+	if _, more := <-frames; more || !x.Whole() {
+		t.Error("the answer has not ended")
+	}
+	if err := x.Next(); err == nil {
+		t.Error("an answer that has ended goes on")
+	}
+}
+
+// The server tells that the client has closed the connection, during the answer and after it.
+func TestModelGone(t *testing.T) {
+	m, c := testkit.NewModel(t), caller(t)
+	early := m.Step(testkit.Text("a"), testkit.Text("b"))
+	go func() { _ = early.Next() }()
+	ctx, cancel := context.WithCancel(t.Context())
+	res, err := ask(ctx, c, m, question)
+	if err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-early.Gone():
+		t.Fatal("gone before it left")
+	default:
+	}
+	cancel()
+	<-early.Gone()
+	<-m.Closed(0)
+	_ = res.Body.Close()
+	if err := early.Next(); !errors.Is(err, testkit.ErrClientGone) {
+		t.Errorf("after the client has left: %v", err)
+	}
+	if early.Whole() {
+		t.Error("the answer counts as whole")
+	}
+	late := m.Answer(testkit.Text("a"), testkit.Done())
+	closed := m.Closed(1)
+	if _, _, err := whole(t, c, m, question); err != nil {
+		t.Fatal(err)
+	}
+	<-late.Ended()
+	select {
+	case <-closed:
+		t.Fatal("a connection that is kept counts as closed")
+	default:
+	}
+	c.CloseIdleConnections()
+	<-closed
+	if <-late.Gone(); !late.Whole() {
+		t.Error("the answer does not count as whole")
+	}
+	if stalled := m.Answer(testkit.Head(), testkit.Stall()); stalled != nil {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		res, err := ask(ctx, c, m, question)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		<-stalled.Gone()
+		_ = res.Body.Close()
+	}
+}
+
+func TestModelHangUp(t *testing.T) {
+	m, c := testkit.NewModel(t), caller(t)
+	first := m.Answer(testkit.Text("a"), testkit.Done(), testkit.HangUp())
+	if _, body, err := whole(t, c, m, question); err != nil || text(body) != "a" {
+		t.Fatal(body, err)
+	}
+	<-first.Gone() // the client has noticed
+	if _, _, err := whole(t, c, m, question); err != nil || m.Accepted() != 2 {
+		t.Errorf("the next request: %v, %d connections", err, m.Accepted())
+	}
+}
+
+func TestModelRequests(t *testing.T) {
+	const secret = "sk-secret"
+	m, c := testkit.NewModelWith(t, testkit.ModelOptions{Key: secret}), caller(t)
+	kept := m.Answer(testkit.Text("yes"), testkit.Done())
+	for _, key := range []string{"", "sk-wrong", secret} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, m.URL()+"/chat/completions?a=b", strings.NewReader(
+			`{"model":"m","stream":true,"stream_options":{"include_usage":true},"max_tokens":7,"temperature":0,"ttl":300,
+			"response_format":{"type":"text"},"tools":[{"type":"function"}],"tool_choice":"auto",
+			"messages":[{"role":"system","content":"s"},{"role":"user","content":[{"type":"text","text":"u"}]},
+			{"role":"tool","tool_call_id":"c1","content":"t"}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if key != "" {
+			r.Header.Set("Authorization", "Bearer "+key)
+		}
+		res, err := c.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.Copy(io.Discard, res.Body)
+		_ = res.Body.Close()
+		if want := map[bool]int{true: 200, false: 401}[key == secret]; res.StatusCode != want {
+			t.Errorf("with the key %q: %d, want %d", key, res.StatusCode, want)
+		}
+	}
+	list := m.Requests()
+	if len(list) != 3 || list[0].Bearer || !list[1].Bearer || list[1].Authorized || !list[2].Authorized {
+		t.Fatalf("the requests are %+v", list)
+	}
+	if s := fmt.Sprintf("%+v", list); strings.Contains(s, secret) || strings.Contains(s, "sk-wrong") {
+		t.Error("a key is on record")
+	}
+	r := kept.Request()
+	chat := r.Chat
+	if r.Number != 2 || r.Query.Get("a") != "b" || m.Exchange(2) != kept || m.Exchange(3) != nil {
+		t.Errorf("the request is %+v", r)
+	}
+	if chat.Model != "m" || !chat.Stream || !chat.IncludeUsage || chat.MaxTokens != 7 || *chat.Temperature != 0 ||
+		len(chat.Tools) != 1 || string(chat.ToolChoice) != `"auto"` || string(chat.ResponseFormat) != `{"type":"text"}` ||
+		len(chat.Extra) != 1 || string(chat.Extra["ttl"]) != "300" {
+		t.Errorf("the body is %+v", chat)
+	}
+	if len(chat.Messages) != 3 || chat.Messages[1].Content != "u" || chat.Messages[2].CallID != "c1" ||
+		!bytes.Contains(chat.Messages[1].Raw, []byte(`"parts"`)) && !bytes.Contains(chat.Messages[1].Raw, []byte(`"type":"text"`)) {
+		t.Errorf("the messages are %+v", chat.Messages)
+	}
+}
+
+func TestModelFixtures(t *testing.T) {
+	data, err := os.ReadFile("../transport/llm/testdata/llm-streams.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixtures, err := testkit.Fixtures(data)
+	if err != nil || len(fixtures) < 36 {
+		t.Fatal(len(fixtures), err)
+	}
+	m := testkit.NewModel(t)
+	for _, f := range fixtures {
+		t.Run(f.ID, func(t *testing.T) {
+			x := m.Answer(f.Pieces()...)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			res, err := ask(ctx, caller(t), m, question)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = res.Body.Close() }()
+			body := make([]byte, len(f.Response.Body))
+			if _, err := io.ReadFull(res.Body, body); err != nil || string(body) != f.Response.Body {
+				t.Fatalf("the body is %q, %v", body, err)
+			}
+			if f.Response.End == "hang" {
+				cancel()
+				<-x.Gone()
+				return
+			}
+			_, err = res.Body.Read(make([]byte, 1))
+			want := map[string]error{"clean": io.EOF, "fin": io.ErrUnexpectedEOF, "rst": syscall.ECONNRESET}[f.Response.End]
+			if !errors.Is(err, want) || res.StatusCode != f.Response.Status ||
+				res.Header.Get("Content-Type") != f.Response.ContentType {
+				t.Errorf("it ends in %v, want %v: %+v", err, want, res)
+			}
+		})
+	}
+	for _, bad := range []string{"{", `[{"response":{"framing":"smoke","end":"clean"}}]`, `[{"response":{"framing":"chunked","end":"?"}}]`} {
+		if _, err := testkit.Fixtures([]byte(bad)); err == nil {
+			t.Errorf("%s is read", bad)
+		}
+	}
+}
+
+func TestModelFaults(t *testing.T) {
+	faults := testkit.ModelFaults()
+	if len(faults) < 12 {
+		t.Fatalf("only %d faults", len(faults))
+	}
+	names := map[string]bool{}
+	for _, f := range faults {
+		t.Run(f.Name, func(t *testing.T) {
+			if names[f.Name] {
+				t.Error("the name is taken")
+			}
+			names[f.Name] = true
+			if (f.Cause == "") != (f.Signal != "") {
+				t.Errorf("it completes by %q and fails by %q", f.Signal, f.Cause)
+			}
+			m, c := testkit.NewModel(t), caller(t)
+			m.Break(f)
+			for range f.Calls - 1 {
+				if _, body, err := whole(t, c, m, question); err != nil || text(body) != "fine" {
+					t.Fatalf("before the fault: %q, %v", body, err)
+				}
+			}
+			play(t, m, c, f)
+			for range f.Retries - 1 {
+				_, _, _ = whole(t, c, m, question)
+			}
+			if f.Retries == 0 {
+				return
+			}
+			if _, body, err := whole(t, c, m, question); err != nil || text(body) != "fine" {
+				t.Errorf("after %d retries: %q, %v", f.Retries, body, err)
+			}
+		})
+	}
+}
+
+// play reads a fault's answer up to its end, which is the client's doing where the server falls silent.
+func play(t *testing.T, m *testkit.Model, c *http.Client, f testkit.ModelFault) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	silent := f.Watchdog || strings.Contains(f.Name, "silence")
+	if silent {
+		defer context.AfterFunc(t.Context(), cancel)()
+		timer := time.AfterFunc(100*time.Millisecond, cancel)
+		defer timer.Stop()
+	}
+	res, err := ask(ctx, c, m, question)
+	var body []byte
+	if err == nil {
+		defer func() { _ = res.Body.Close() }()
+		body, err = io.ReadAll(res.Body)
+	}
+	if silent != errors.Is(err, context.Canceled) {
+		t.Errorf("it ended in %v", err)
+	}
+	if text(string(body)) != f.Text {
+		t.Errorf("the text is %q, want %q", text(string(body)), f.Text)
+	}
+}
+
+// 200 streams at once, each whole, in order and with its own words; nothing is left behind.
+func TestModelConcurrent(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	m, err := testkit.ListenModel(testkit.ModelOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	m.Always(testkit.Tokens(50, 0), testkit.Finish("stop"), testkit.Done())
+	tr := &http.Transport{}
+	defer tr.CloseIdleConnections()
+	c := &http.Client{Transport: tr}
+	var want strings.Builder
+	for i := range 50 {
+		fmt.Fprintf(&want, "t%d ", i)
+	}
+	var group sync.WaitGroup
+	for range 200 {
+		group.Go(func() {
+			_, body, err := whole(t, c, m, question)
+			if err != nil || text(body) != want.String() {
+				t.Errorf("%v: %.100q", err, body)
+			}
+		})
+	}
+	group.Wait()
+	if n := len(m.Requests()); n != 200 {
+		t.Errorf("%d requests", n)
+	}
+	for i := range 200 {
+		if x := m.Exchange(i); x.Request().Number != i {
+			t.Errorf("the request of %d is %d", i, x.Request().Number)
+		}
+	}
+}
+
+// Close ends what hangs, paces and waits for the test.
+func TestModelClose(t *testing.T) {
+	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
+	m, err := testkit.ListenModel(testkit.ModelOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := &http.Transport{}
+	defer tr.CloseIdleConnections()
+	c := &http.Client{Transport: tr}
+	scripts := []*testkit.Exchange{
+		m.Answer(testkit.Head(), testkit.Stall()), m.Answer(testkit.Head(), testkit.Comments(time.Hour)),
+		m.Answer(testkit.Head(), testkit.Until(make(chan struct{}))), m.Answer(testkit.Head(), testkit.Tokens(5, time.Hour)),
+		m.Step(testkit.Head()),
+	}
+	var group sync.WaitGroup
+	for range scripts {
+		group.Go(func() {
+			if _, body, err := whole(t, c, m, question); err == nil || body != "" {
+				t.Errorf("%q, %v", body, err)
+			}
+		})
+	}
+	for _, x := range scripts {
+		<-x.Started()
+	}
+	m.Close()
+	group.Wait()
+	for _, x := range scripts {
+		if x.Whole() {
+			t.Error("an answer that was cut counts as whole")
+		}
+	}
+}
+
+func TestModelTicks(t *testing.T) {
+	m, c := testkit.NewModel(t), caller(t)
+	before := time.Now().UnixNano()
+	m.Answer(testkit.Ticks(3, time.Millisecond), testkit.Done())
+	_, body, err := whole(t, c, m, question)
+	after := time.Now().UnixNano()
+	var at [3]int64
+	if n, scanned := fmt.Sscan(text(body), &at[0], &at[1], &at[2]); n != 3 || err != nil {
+		t.Fatal(body, scanned, err)
+	}
+	if at[0] < before || at[1] < at[0] || at[2] < at[1] || after < at[2] {
+		t.Errorf("written at %v, between %d and %d", at, before, after)
+	}
+}
