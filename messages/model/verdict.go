@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -18,7 +19,8 @@ const (
 
 // Evidence is what the transport saw of an answer.
 type Evidence struct {
-	// Stopped is why this side ended the call, "" where it did not: canceled_by_user, deadline, stalled or shutdown.
+	// Stopped is why this side ended the call, "" where it did not: canceled_by_user, deadline, stalled, shutdown,
+	// limit_exceeded, or invalid_input where it was never sent. Read has the words to it.
 	Stopped messages.Cause `json:"stopped,omitempty"`
 	Status  int            `json:"status,omitempty"` // of HTTP; 0 where there was no answer
 	Done    bool           `json:"done,omitempty"`   // [DONE] was read
@@ -78,7 +80,7 @@ func Judge(p Profile, e Evidence) Verdict {
 	case e.Stopped == messages.CauseCanceledByUser:
 		return Verdict{Outcome: Canceled, Cause: e.Stopped, Message: "canceled"}
 	case e.Stopped != "":
-		return failed(e.Stopped, "ended by this side: %s", e.Stopped)
+		return failed(e.Stopped, "%s", cmp.Or(e.Read, "ended by this side: "+string(e.Stopped)))
 	case e.Failure != nil:
 		return failed(messages.CauseProviderError, "%s", e.Failure.message(e.Status))
 	case e.Done && e.Broken > 0, e.Broken > 0 && e.Read == "" && !e.Cut:

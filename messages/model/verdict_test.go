@@ -23,6 +23,8 @@ func TestVerdicts(t *testing.T) {
 			model.Verdict{Outcome: model.Canceled, Cause: messages.CauseCanceledByUser}},
 		{"a watchdog", model.Strict, model.Evidence{Stopped: messages.CauseStalled, Read: "context canceled"},
 			model.Verdict{Outcome: model.Failed, Cause: messages.CauseStalled}},
+		{"a limit of this side", model.Generic, model.Evidence{Stopped: messages.CauseLimitExceeded, Read: "larger than 8 MiB", Output: true},
+			model.Verdict{Outcome: model.Failed, Cause: messages.CauseLimitExceeded, Message: "larger than 8 MiB"}},
 		{"[DONE], no error frame, some output", model.Strict, model.Evidence{Done: true, Output: true},
 			model.Verdict{Outcome: model.Completed, Signal: "done"}},
 		{"read error after [DONE]", model.Strict, model.Evidence{Done: true, Output: true, Read: "connection reset"},

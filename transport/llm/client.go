@@ -2,10 +2,16 @@ package llm
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"iter"
+	"net"
 	"net/http"
 	"net/url"
+	"os"
+	"time"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
@@ -28,14 +34,87 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{config: config, limits: config.Limits.orDefault(), base: base, key: key, transport: config.Transport}, nil
+	transport := config.Transport
+	if transport == nil {
+		if transport, err = config.transport(); err != nil {
+			return nil, err
+		}
+	}
+	return &Client{config: config, limits: config.Limits.orDefault(), base: base, key: key, transport: transport}, nil
 }
 
 // Stream calls the model and gives its answer as it comes; the last part is the one [model.End]. A consumer that stops
 // early cancels the call at once.
 func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
-	return func(yield func(model.Part, error) bool) {}
+	return func(yield func(model.Part, error) bool) {
+		request, amendment, err := c.request(r)
+		if err != nil {
+			e := model.Evidence{Stopped: messages.CauseInvalidInput, Read: err.Error()}
+			end := model.End{Evidence: e, Verdict: model.Judge(model.Strict, e)}
+			yield(end, end.Verdict.Err())
+			return
+		}
+		call := &call{client: c, name: r.Model, request: request, amendment: amendment, yield: yield, began: time.Now()}
+		call.run(ctx)
+	}
 }
 
 // Close closes the connections that no call uses.
-func (c *Client) Close() {}
+func (c *Client) Close() {
+	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// transport is one without a bound on time: a model may think for long, and the watchdog sees to it. It does not ask for
+// compression, which would hold tokens back.
+func (c Config) transport() (*http.Transport, error) {
+	proxy, err := c.proxy()
+	if err != nil {
+		return nil, err
+	}
+	trust, err := c.trust()
+	if err != nil {
+		return nil, err
+	}
+	dialer := &net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}
+	return &http.Transport{
+		Proxy: proxy, DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableCompression: true,
+		TLSClientConfig:     &tls.Config{RootCAs: trust, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: 10 * time.Second, MaxIdleConnsPerHost: 256, IdleConnTimeout: 90 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+	}, nil
+}
+
+func (c Config) proxy() (func(*http.Request) (*url.URL, error), error) {
+	switch c.Proxy {
+	case "":
+		return http.ProxyFromEnvironment, nil
+	case "none":
+		return nil, nil
+	}
+	u, err := url.Parse(c.Proxy)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" {
+		return nil, invalid("the model's proxy must be a URL like http://proxy:3128, or none")
+	}
+	return http.ProxyURL(u), nil
+}
+
+// trust is nil for the system's certificates alone.
+func (c Config) trust() (*x509.CertPool, error) {
+	if c.CAFile == "" {
+		return nil, nil
+	}
+	pem, err := os.ReadFile(c.CAFile)
+	if err != nil {
+		return nil, invalid("the file of certificates cannot be read: %v", err)
+	}
+	pool, err := x509.SystemCertPool()
+	if err != nil {
+		pool = x509.NewCertPool()
+	}
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, invalid("%s holds no certificate in PEM", c.CAFile)
+	}
+	return pool, nil
+}

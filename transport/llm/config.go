@@ -56,6 +56,7 @@ type Limits struct {
 
 const (
 	errorBytes    = 64 << 10 // of a body that is read for its error
+	headBytes     = 4 << 10  // of an answer that turns out to be no stream
 	drainBytes    = 8 << 10
 	drainTime     = 50 * time.Millisecond
 	retries       = 2

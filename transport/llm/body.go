@@ -1,0 +1,211 @@
+package llm
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/internal/sse"
+)
+
+// body is an answer's body in the one form that go-openai reads without fault: a line of data for each frame of JSON.
+// Its end is always errEnded; what it was is in the evidence.
+type body struct {
+	exchange *exchange
+	source   io.ReadCloser
+	events   *sse.Reader
+	framed   bool
+	stream   bool // the server says that it is one
+
+	taken    int64  // bytes of the source
+	head     []byte // of the source, while no frame has come
+	frames   int
+	document bool // the source begins as JSON
+
+	line  []byte // for go-openai
+	out   []byte // the rest of line
+	ended bool
+}
+
+var (
+	errEnded = errors.New("the answer has ended")
+	errPage  = errors.New("the answer is a page")
+	newline  = []byte("\n")
+)
+
+// Read gives go-openai one line at a time.
+func (b *body) Read(p []byte) (int, error) {
+	for len(b.out) == 0 {
+		if b.ended {
+			return 0, errEnded
+		}
+		b.out = b.next()
+		b.ended = b.ended || b.out == nil
+	}
+	n := copy(p, b.out)
+	b.out = b.out[n:]
+	return n, nil
+}
+
+// next returns the line of the next frame, nil where the answer has ended.
+func (b *body) next() []byte {
+	for {
+		event, err := b.events.Next()
+		if err != nil {
+			b.finish(err)
+			return nil
+		}
+		frame := bytes.TrimSpace(event.Data)
+		switch {
+		case string(frame) == "[DONE]":
+			b.exchange.evidence.Done, b.ended = true, true
+			return []byte("data: [DONE]\n")
+		case len(frame) == 0, string(frame) == "null", frame[0] == ':':
+			continue // keep-alives that a proxy took for data
+		}
+		if line, over := b.frame(event.Name, frame); line != nil || over {
+			return line
+		}
+	}
+}
+
+// frame judges one frame: a line for go-openai, or none where it cannot be decoded or ends the answer.
+func (b *body) frame(name string, frame []byte) (line []byte, over bool) {
+	x := b.exchange
+	b.frames++
+	failed, kind, ok := inspect(frame)
+	switch {
+	case name == "error", failed, kind == "error", b.document && kind != "chat.completion.chunk":
+		x.evidence.Failure = b.failure(frame, failed || kind == "error" || name == "error")
+		return nil, true
+	case !ok:
+		x.evidence.Broken++
+		return nil, false
+	}
+	x.watch.data()
+	return b.data(frame), false
+}
+
+// failure is what a frame says, or a document in the place of a stream.
+func (b *body) failure(frame []byte, said bool) *model.Failure {
+	f := failureIn(frame)
+	if said {
+		return f
+	}
+	return &model.Failure{Code: "json", Message: excerpt([]byte("a document instead of a stream: " + f.Message))}
+}
+
+// inspect looks at a frame of JSON: whether it tells of a failure, and the kind of object that it says it is.
+func inspect(frame []byte) (failed bool, kind string, ok bool) {
+	ok = object(frame, func(key, value []byte) {
+		switch {
+		case string(key) == "error":
+			failed = !none(value)
+		case string(key) == "object" && string(value) == `"chat.completion.chunk"`:
+			kind = "chat.completion.chunk"
+		case string(key) == "object":
+			kind = text(value)
+		}
+	})
+	return failed && ok, kind, ok
+}
+
+// data is a line without what go-openai trips over: line ends inside, and an error that comes first, which it takes for
+// one even where it is null.
+func (b *body) data(frame []byte) []byte {
+	b.line = append(b.line[:0], "data: "...)
+	if bytes.HasPrefix(frame, []byte(`{"error"`)) {
+		b.line = append(b.line, "{ "...)
+		frame = frame[1:]
+	}
+	at := len(b.line)
+	b.line = append(b.line, frame...)
+	for i := bytes.IndexByte(b.line[at:], '\n'); i >= 0; i = bytes.IndexByte(b.line[at:], '\n') {
+		at += i
+		b.line[at] = ' '
+	}
+	b.line = append(b.line, '\n')
+	return b.line
+}
+
+// finish notes why there are no more frames.
+func (b *body) finish(err error) {
+	x := b.exchange
+	long, tooLong := errors.AsType[*sse.TooLongError](err)
+	over, tooMuch := errors.AsType[*overrun](err)
+	switch {
+	case tooLong:
+		x.over = &overrun{"a frame of the answer is larger than " + size(int64(long.Limit))}
+	case tooMuch:
+		x.over = over
+	case err == errPage:
+		x.evidence.Failure = b.page()
+	case err == io.EOF, err == sse.ErrCut:
+		x.evidence.Framed, x.evidence.Cut = b.framed, err == sse.ErrCut
+		if b.frames == 0 && !b.stream && b.framed && len(bytes.TrimSpace(b.head)) > 0 {
+			x.evidence.Failure = &model.Failure{Code: "text", Message: "no stream: " + excerpt(b.head)}
+		}
+	default:
+		x.evidence.Read = err.Error()
+	}
+}
+
+// page reads on for the title of a page.
+func (b *body) page() *model.Failure {
+	more := make([]byte, headBytes)
+	for len(b.head) < headBytes && !bytes.Contains(b.head, []byte("</title")) {
+		if _, err := (*tap)(b).Read(more); err != nil {
+			break
+		}
+	}
+	return failureIn(b.head)
+}
+
+// Close lets go of the connection; after [DONE] it reads the little that is left, for the connection's sake.
+func (b *body) Close() error {
+	if b.exchange.evidence.Done {
+		drain(b.source)
+	}
+	return b.source.Close()
+}
+
+// tap is the body as the events are read from it.
+type tap body
+
+// Read counts, watches, and looks at how the body begins.
+func (t *tap) Read(p []byte) (int, error) {
+	x := t.exchange
+	most := x.client.limits.ResponseBytes
+	if t.taken >= most {
+		return 0, &overrun{"the answer is larger than " + size(most)}
+	}
+	x.watch.wait()
+	n, err := t.source.Read(p[:min(int64(len(p)), most-t.taken)])
+	x.watch.waited(n)
+	t.taken += int64(n)
+	if t.frames == 0 && n > 0 && len(t.head) < headBytes {
+		return t.begin(p[:n], err)
+	}
+	return n, err
+}
+
+func (t *tap) begin(p []byte, err error) (int, error) {
+	fresh := len(bytes.TrimLeft(t.head, " \t\r\n\xef\xbb\xbf")) == 0
+	t.head = append(t.head, p[:min(len(p), headBytes-len(t.head))]...)
+	if start := bytes.TrimLeft(t.head, " \t\r\n\xef\xbb\xbf"); fresh && len(start) > 0 {
+		t.document = start[0] == '{'
+		if start[0] == '<' {
+			return 0, errPage
+		}
+	}
+	return len(p), err
+}
+
+func size(n int64) string {
+	if n%(1<<20) == 0 {
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d bytes", n)
+}

@@ -1,0 +1,119 @@
+package llm
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/internal/sse"
+)
+
+// exchange is the RoundTripper of one try of a call: it amends what go-openai sends, gives it an answer in the one form
+// that it reads without fault, and keeps the evidence. One goroutine uses it.
+type exchange struct {
+	client    *Client
+	amendment amendment
+	watch     *watchdog
+
+	sent     bool
+	evidence model.Evidence
+	header   http.Header
+	over     *overrun
+}
+
+// overrun is a limit of this side that ended the call.
+type overrun struct{ message string }
+
+func (o *overrun) Error() string { return o.message }
+
+// RoundTrip sends the request once. An answer that is no stream comes with its status and a body of bounded length.
+func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
+	request, err := x.amend(r)
+	if err != nil {
+		return nil, err
+	}
+	x.sent = true
+	x.watch.wait()
+	response, err := x.client.transport.RoundTrip(request)
+	x.watch.waited(1)
+	if err != nil {
+		return nil, err
+	}
+	x.evidence.Status, x.header = response.StatusCode, response.Header
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		x.refused(response)
+		return response, nil
+	}
+	response.Body = x.body(response)
+	return response, nil
+}
+
+func (x *exchange) amend(r *http.Request) (*http.Request, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	r.Body.Close()
+	if body, err = x.amendment.apply(body); err != nil {
+		return nil, err
+	}
+	if most := x.client.limits.RequestBytes; int64(len(body)) > most {
+		x.over = &overrun{"the request is larger than " + size(most) + "; send less"}
+		return nil, x.over
+	}
+	request := r.Clone(r.Context())
+	request.ContentLength = int64(len(body))
+	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	request.Body, _ = request.GetBody()
+	request.Header.Del("Connection") // HTTP/1.1 keeps it alive without being asked
+	request.Header.Set("User-Agent", "lastword")
+	return request, nil
+}
+
+// refused reads the body of a status that is no success.
+func (x *exchange) refused(response *http.Response) {
+	x.watch.wait()
+	text, err := io.ReadAll(io.LimitReader(response.Body, errorBytes))
+	x.watch.waited(len(text))
+	drain(response.Body)
+	response.Body.Close()
+	response.Body = io.NopCloser(bytes.NewReader(text))
+	failure := failureIn(text)
+	switch location, _ := response.Location(); {
+	case location != nil:
+		failure = &model.Failure{Message: "the server points to " + location.Scheme + "://" + location.Host +
+			", which is not followed; give the address where the models are"}
+	case len(bytes.TrimSpace(text)) == 0:
+		failure.Message = http.StatusText(response.StatusCode)
+	}
+	if err != nil {
+		x.evidence.Read = err.Error()
+	}
+	failure.RetryAfterMS = retryAfter(response.Header, time.Now()).Milliseconds()
+	x.evidence.Failure = failure
+}
+
+func (x *exchange) body(response *http.Response) *body {
+	b := &body{exchange: x, source: response.Body, framed: framed(response)}
+	kind := response.Header.Get("Content-Type")
+	b.stream = strings.HasPrefix(kind, "text/event-stream")
+	b.events = sse.NewReader((*tap)(b))
+	b.events.Lenient, b.events.Limit = true, x.client.limits.FrameBytes
+	return b
+}
+
+// framed says whether the protocol tells the end of the body from the end of the connection.
+func framed(r *http.Response) bool {
+	return r.ProtoMajor >= 2 || r.ContentLength >= 0 || slices.Contains(r.TransferEncoding, "chunked")
+}
+
+// drain reads what is left of a body, so that its connection can serve again.
+func drain(body io.ReadCloser) {
+	timer := time.AfterFunc(drainTime, func() { body.Close() })
+	defer timer.Stop()
+	_, _ = io.CopyN(io.Discard, body, drainBytes)
+}

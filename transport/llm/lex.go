@@ -1,0 +1,231 @@
+package llm
+
+import (
+	"bytes"
+	"encoding/json"
+	"strconv"
+)
+
+// deepest is how deep JSON may nest, as in encoding/json.
+const deepest = 10000
+
+// object gives the members of a JSON object in order, their values as they stand. It is false, after the members before
+// the fault, where text is anything else.
+func object(text []byte, member func(key, value []byte)) bool {
+	i := space(text, 0)
+	if i == len(text) || text[i] != '{' {
+		return false
+	}
+	i = members(text, i, 1, member)
+	return i >= 0 && space(text, i) == len(text)
+}
+
+// array gives the elements of a JSON array as object does members.
+func array(text []byte, element func(value []byte)) bool {
+	i := space(text, 0)
+	if i == len(text) || text[i] != '[' {
+		return false
+	}
+	i = elements(text, i, 1, element)
+	return i >= 0 && space(text, i) == len(text)
+}
+
+// value returns where the JSON value at i ends, -1 where there is none.
+func value(b []byte, i, depth int) int {
+	if i == len(b) || depth >= deepest {
+		return -1
+	}
+	switch b[i] {
+	case '"':
+		return quoted(b, i)
+	case '{':
+		return members(b, i, depth+1, nil)
+	case '[':
+		return elements(b, i, depth+1, nil)
+	case 't':
+		return literal(b, i, "true")
+	case 'f':
+		return literal(b, i, "false")
+	case 'n':
+		return literal(b, i, "null")
+	}
+	return number(b, i)
+}
+
+func members(b []byte, i, depth int, member func(key, value []byte)) int {
+	if i = space(b, i+1); i < len(b) && b[i] == '}' {
+		return i + 1
+	}
+	for i < len(b) && b[i] == '"' {
+		end := quoted(b, i)
+		if end < 0 {
+			return -1
+		}
+		key := b[i+1 : end-1]
+		if i = space(b, end); i == len(b) || b[i] != ':' {
+			return -1
+		}
+		i = space(b, i+1)
+		if end = value(b, i, depth); end < 0 {
+			return -1
+		}
+		if member != nil {
+			member(plain(key), b[i:end])
+		}
+		if i = space(b, end); i == len(b) || b[i] != ',' {
+			return closed(b, i, '}')
+		}
+		i = space(b, i+1)
+	}
+	return -1
+}
+
+func elements(b []byte, i, depth int, element func(value []byte)) int {
+	if i = space(b, i+1); i < len(b) && b[i] == ']' {
+		return i + 1
+	}
+	for {
+		end := value(b, i, depth)
+		if end < 0 {
+			return -1
+		}
+		if element != nil {
+			element(b[i:end])
+		}
+		if i = space(b, end); i == len(b) || b[i] != ',' {
+			return closed(b, i, ']')
+		}
+		i = space(b, i+1)
+	}
+}
+
+func closed(b []byte, i int, by byte) int {
+	if i == len(b) || b[i] != by {
+		return -1
+	}
+	return i + 1
+}
+
+func space(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\r' || b[i] == '\t') {
+		i++
+	}
+	return i
+}
+
+func quoted(b []byte, i int) int {
+	for i++; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '"':
+			return i + 1
+		case c < ' ':
+			return -1
+		case c == '\\':
+			if i = escape(b, i+1); i < 0 {
+				return -1
+			}
+		}
+	}
+	return -1
+}
+
+// escape returns the last byte of the escape whose letter is at i.
+func escape(b []byte, i int) int {
+	if i == len(b) {
+		return -1
+	}
+	switch b[i] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return i
+	case 'u':
+		for n := 1; n <= 4; n++ {
+			if i+n >= len(b) || !isHex(b[i+n]) {
+				return -1
+			}
+		}
+		return i + 4
+	}
+	return -1
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+func literal(b []byte, i int, word string) int {
+	if !bytes.HasPrefix(b[i:], []byte(word)) {
+		return -1
+	}
+	return i + len(word)
+}
+
+func number(b []byte, i int) int {
+	if i < len(b) && b[i] == '-' {
+		i++
+	}
+	start := i
+	if i = digits(b, i); i == start || b[start] == '0' && i > start+1 {
+		return -1
+	}
+	if i < len(b) && b[i] == '.' {
+		start = i + 1
+		if i = digits(b, start); i == start {
+			return -1
+		}
+	}
+	if i < len(b) && (b[i] == 'e' || b[i] == 'E') {
+		if i++; i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		start = i
+		if i = digits(b, start); i == start {
+			return -1
+		}
+	}
+	return i
+}
+
+func digits(b []byte, i int) int {
+	for i < len(b) && b[i] >= '0' && b[i] <= '9' {
+		i++
+	}
+	return i
+}
+
+// plain is a key without escapes.
+func plain(key []byte) []byte {
+	if bytes.IndexByte(key, '\\') < 0 {
+		return key
+	}
+	return []byte(text([]byte(`"` + string(key) + `"`)))
+}
+
+// text is a JSON string's text, "" for any other value.
+func text(value []byte) string {
+	if len(value) < 2 || value[0] != '"' {
+		return ""
+	}
+	var s string
+	if json.Unmarshal(value, &s) != nil {
+		return ""
+	}
+	return s
+}
+
+// count is a JSON number as servers write whole numbers, also 7.0 and "7"; 0 for any other value.
+func count(value []byte) int64 {
+	f, err := strconv.ParseFloat(string(bytes.Trim(value, `"`)), 64)
+	if err != nil || f < 0 || f > 1<<53 || f != f {
+		return 0
+	}
+	return int64(f)
+}
+
+// none says that a member's value says nothing.
+func none(value []byte) bool {
+	switch string(value) {
+	case "", "null", "false", `""`:
+		return true
+	}
+	return false
+}

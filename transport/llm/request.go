@@ -1,0 +1,163 @@
+package llm
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/sashabaranov/go-openai"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// amendment is what go-openai cannot say of a request, put into its body on the way.
+type amendment struct {
+	fields map[string]json.RawMessage
+	// empty says that messages without content need the member all the same: go-openai leaves it out.
+	empty bool
+}
+
+// request turns r into go-openai's and what is to be added to it.
+func (c *Client) request(r model.Request) (openai.ChatCompletionRequest, amendment, error) {
+	out := openai.ChatCompletionRequest{
+		Model: r.Model, Messages: turns(r.Messages), Tools: tools(r.Tools), Stop: r.Stop,
+		ResponseFormat: format(r.Format), ToolChoice: choice(r),
+	}
+	if s := c.config.Server; s == nil || !s.NoUsage {
+		out.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
+	}
+	if kindByAddress(c.base) == OpenAI || newTokenLimit(r.Model) {
+		out.MaxCompletionTokens = r.MaxTokens
+	} else {
+		out.MaxTokens = r.MaxTokens
+	}
+	a, err := amend(r)
+	return out, a, err
+}
+
+// newTokenLimit names the models that refuse max_tokens.
+func newTokenLimit(name string) bool {
+	return slices.ContainsFunc([]string{"o1", "o3", "o4", "gpt-5", "gpt-6"}, func(p string) bool {
+		return strings.HasPrefix(name, p)
+	})
+}
+
+// amend gathers numbers, which go-openai leaves out where they are zero and shortens where they are not, and the fields
+// that it does not know.
+func amend(r model.Request) (amendment, error) {
+	a := amendment{fields: map[string]json.RawMessage{}}
+	a.empty = slices.ContainsFunc(r.Messages, func(m model.Message) bool { return m.Content == "" })
+	numbers := map[string]any{}
+	if r.Temperature != nil {
+		numbers["temperature"] = *r.Temperature
+	}
+	if r.TopP != nil {
+		numbers["top_p"] = *r.TopP
+	}
+	if r.Seed != nil {
+		numbers["seed"] = *r.Seed
+	}
+	for name, number := range numbers {
+		data, err := json.Marshal(number)
+		if err != nil {
+			return a, invalid("%s is no number that can be sent", name)
+		}
+		a.fields[name] = data
+	}
+	for name, value := range r.Extra {
+		if name == "stream" || name == "messages" || name == "model" {
+			return a, invalid("%s is not an extra field of a request", name)
+		}
+		if !json.Valid(value) {
+			return a, invalid("the extra field %s is not JSON", name)
+		}
+		a.fields[name] = value
+	}
+	return a, nil
+}
+
+// apply puts the amendment into a body of go-openai's.
+func (a amendment) apply(body []byte) ([]byte, error) {
+	if len(a.fields) == 0 && !a.empty {
+		return body, nil
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, err
+	}
+	for name, value := range a.fields {
+		fields[name] = value
+	}
+	if a.empty {
+		var turns []map[string]json.RawMessage
+		if err := json.Unmarshal(fields["messages"], &turns); err != nil {
+			return nil, err
+		}
+		for _, turn := range turns {
+			if turn["content"] == nil {
+				turn["content"] = json.RawMessage(`""`)
+			}
+		}
+		data, err := json.Marshal(turns)
+		if err != nil {
+			return nil, err
+		}
+		fields["messages"] = data
+	}
+	return json.Marshal(fields)
+}
+
+func turns(list []model.Message) []openai.ChatCompletionMessage {
+	out := make([]openai.ChatCompletionMessage, 0, len(list))
+	for _, m := range list {
+		turn := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content, ToolCallID: m.CallID}
+		for _, call := range m.Calls {
+			turn.ToolCalls = append(turn.ToolCalls, openai.ToolCall{ID: call.ID, Type: openai.ToolTypeFunction,
+				Function: openai.FunctionCall{Name: call.Name, Arguments: cmp.Or(call.Arguments, "{}")}})
+		}
+		out = append(out, turn)
+	}
+	return out
+}
+
+func tools(list []model.Tool) (out []openai.Tool) {
+	for _, t := range list {
+		parameters := t.Parameters
+		if len(parameters) == 0 {
+			parameters = json.RawMessage(`{"type":"object","properties":{}}`)
+		}
+		out = append(out, openai.Tool{Type: openai.ToolTypeFunction, Function: &openai.FunctionDefinition{
+			Name: t.Name, Description: t.Description, Parameters: parameters}})
+	}
+	return out
+}
+
+// choice is nil where there is nothing to choose from: servers refuse a choice without tools.
+func choice(r model.Request) any {
+	switch {
+	case len(r.Tools) == 0 || r.Choice == "":
+		return nil
+	case r.Choice == "auto", r.Choice == "none", r.Choice == "required":
+		return r.Choice
+	}
+	return openai.ToolChoice{Type: openai.ToolTypeFunction, Function: openai.ToolFunction{Name: r.Choice}}
+}
+
+func format(f *model.Format) *openai.ChatCompletionResponseFormat {
+	switch {
+	case f == nil:
+		return nil
+	case len(f.Schema) == 0:
+		return &openai.ChatCompletionResponseFormat{Type: openai.ChatCompletionResponseFormatTypeJSONObject}
+	}
+	return &openai.ChatCompletionResponseFormat{
+		Type: openai.ChatCompletionResponseFormatTypeJSONSchema,
+		JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{
+			Name: cmp.Or(f.Name, "answer"), Schema: f.Schema, Strict: f.Strict},
+	}
+}
+
+func limited(format string, args ...any) *messages.Error {
+	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
+}
