@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
@@ -68,7 +69,7 @@ func (g *generation) fit(t *actors.TaskContext) error {
 		for _, l := range dropped {
 			paths = append(paths, l.Path)
 		}
-		g.index = fitting
+		g.index = insight.Pruned(fitting)
 		g.document = render.NewDocument(g.index, g.repo)
 		g.drop(t, nameTxt, paths)
 	}
@@ -76,6 +77,7 @@ func (g *generation) fit(t *actors.TaskContext) error {
 	g.document.Format = in.Format
 	g.document.Tool = render.Tool{Name: "lastword", Version: g.config.Version}
 	g.document.Options = render.Options{Full: in.Full, Ctx: in.Ctx, LinkStyle: in.LinkStyle, BaseURL: in.BaseURL, SizeBudget: in.SizeBudget}
+	g.describe(&g.document)
 	return nil
 }
 

@@ -2,6 +2,7 @@ package llmstxt
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -36,13 +37,20 @@ type cachedFile struct {
 
 const cacheIndex = "result.json"
 
-// key says what decides the result: the material, what is asked for, and the program. "" is no key.
-func (g *generation) key() string {
-	if g.cache.folder == "" || g.material.Key == "" {
+// key says what decides the result: the material, what is asked for, the model, and the program. "" is no key.
+func (g *generation) key(ctx context.Context) string {
+	if g.cache.folder == "" || g.material.Key == "" || g.degraded != "" {
 		return ""
 	}
 	in := g.input
-	in.Out = ""
+	in.Out, in.RequireModel = "", false
+	if in.Model != "" {
+		m, err := g.find(ctx)
+		if err != nil {
+			return ""
+		}
+		in.Model = m.Name
+	}
 	parts, err := json.Marshal([]any{g.config.Version, g.material.Key, in})
 	if err != nil {
 		return ""

@@ -37,6 +37,10 @@ type Input struct {
 	MaxFileBytes int64 `json:"max_file_bytes,omitempty"`
 	MaxBytes     int64 `json:"max_bytes,omitempty"`
 	MaxDepth     int   `json:"max_depth,omitempty"`
+	// Model is the name of the model that is asked to describe the repository, or AutoModel; none is asked if empty.
+	Model string `json:"model,omitempty"`
+	// RequireModel has the run fail where the model does; without it the files then say what can be said without one.
+	RequireModel bool `json:"require_model,omitempty"`
 }
 
 // What llms-full.txt holds.
@@ -69,6 +73,8 @@ func (in Input) check() (Input, address.Address, error) {
 		return in, address.Address{}, invalid("the base URL begins with neither https:// nor http:// and a host, or it has credentials")
 	case in.MaxFiles < 0 || in.MaxFileBytes < 0 || in.MaxBytes < 0 || in.MaxDepth < 0:
 		return in, address.Address{}, invalid("a limit is negative")
+	case in.RequireModel && in.Model == "":
+		return in, address.Address{}, invalid("a model is required and none is named; name one, or %s", AutoModel)
 	}
 	return in.located()
 }

@@ -11,10 +11,12 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
+	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
 )
 
 // Name is the job's name.
@@ -36,6 +38,11 @@ type Result struct {
 	Remote  string `json:"remote,omitempty"`
 	// Cached says that the files are those of an earlier run.
 	Cached bool `json:"cached,omitempty"`
+	// Model is the one that was asked, or was to be.
+	Model string `json:"model,omitempty"`
+	// Degraded says that the model failed, for the cause, and that the files say what can be said without one.
+	Degraded bool           `json:"degraded,omitempty"`
+	Cause    messages.Cause `json:"degraded_cause,omitempty"`
 }
 
 // generation is what the tasks of one run share; each task begins after the one before it has returned.
@@ -51,6 +58,10 @@ type generation struct {
 	dropped  int
 	cache    cache
 	hit      *cached // then there are neither files nor an index
+	model    *Model
+	unfound  error // why there is no model
+	insight  insight.Answer
+	degraded messages.Cause // why the model said nothing, or ""
 }
 
 // Job returns the job for the input. Errors: invalid_input.
@@ -59,12 +70,23 @@ func Job(in Input, config Config) (actors.Job, error) {
 	if err != nil {
 		return actors.Job{}, err
 	}
+	if in.Model != "" && config.Model == nil {
+		return actors.Job{}, invalid("there is no way to find the model %s; leave the model out", in.Model)
+	}
 	g := &generation{input: in, at: at, config: config, cache: cache{folder: config.Cache}}
-	return actors.Job{Name: Name, Input: in, Tasks: []actors.Task{
-		{Name: "fetch", Run: g.fetch},
-		{Name: "analyze", Run: g.analyze},
-		{Name: "write", Run: g.write},
-	}}, nil
+	return actors.Job{Name: Name, Input: in, Tasks: g.tasks()}, nil
+}
+
+func (g *generation) tasks() []actors.Task {
+	fetch := actors.Task{Name: "fetch", Run: g.fetch}
+	analyze := actors.Task{Name: "analyze", Run: g.analyze}
+	write := actors.Task{Name: "write", Run: g.write}
+	if g.input.Model == "" {
+		return []actors.Task{fetch, analyze, write}
+	}
+	once := supervision.Policy{Attempts: 1} // the client and the re-asks are retries enough
+	return []actors.Task{fetch, {Name: "configure", Run: g.configure, Policy: once}, analyze,
+		{Name: "understand", Run: g.understand, Policy: once}, write}
 }
 
 // reason is what went wrong with a path that the message around it names already.
@@ -89,7 +111,7 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
 	if g.material.Warning != "" {
 		t.Log(messages.LogWarn, g.material.Warning)
 	}
-	if g.hit = g.cache.find(g.key()); g.hit != nil {
+	if g.hit = g.cache.find(g.key(ctx)); g.hit != nil {
 		t.Summarize("found in the cache" + at(g.material.Origin))
 		return nil
 	}
@@ -162,7 +184,11 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) (err er
 	if err != nil {
 		return err
 	}
-	t.Summarize(fmt.Sprintf("%s in %s, without a model", count(links(g.index), "link"), count(len(g.index.Sections), "section")))
+	words := fmt.Sprintf("%s in %s", count(links(g.index), "link"), count(len(g.index.Sections), "section"))
+	if g.input.Model == "" {
+		words += ", without a model"
+	}
+	t.Summarize(words)
 	return nil
 }
 

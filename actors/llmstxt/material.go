@@ -11,6 +11,8 @@ import (
 // Config is what the job needs of the world.
 type Config struct {
 	Open Open
+	// Model finds the model of an Input that names one; it may be nil otherwise.
+	Model FindModel
 	// Cache is the folder of earlier results; none are kept if empty.
 	Cache string
 	// Version is that of the program. Results of another version are not taken from the cache.

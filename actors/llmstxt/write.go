@@ -37,9 +37,9 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 		written = append(written, cachedFile{Name: f.name, SHA256: sum})
 	}
 	result := g.result(dir)
-	g.keep(t, result, written, func(name string) (io.ReadCloser, error) { return out.Open(base + "-" + name) })
+	g.keep(ctx, t, result, written, func(name string) (io.ReadCloser, error) { return out.Open(base + "-" + name) })
 	t.Summarize("files in " + dir)
-	return t.Result(result, false)
+	return t.Result(result, result.Degraded)
 }
 
 // writeFile checks the file as it is written; one that does not pass never gets its name.
@@ -69,8 +69,8 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (g *generation) keep(t *actors.TaskContext, result Result, files []cachedFile, open opener) {
-	key := g.key()
+func (g *generation) keep(ctx context.Context, t *actors.TaskContext, result Result, files []cachedFile, open opener) {
+	key := g.key(ctx)
 	if key == "" || g.hit != nil {
 		return
 	}
@@ -87,5 +87,6 @@ func (g *generation) result(dir string) Result {
 	}
 	o := g.repo.Origin
 	return Result{Title: g.index.Title, Summary: g.index.Summary, Folder: dir, Files: len(g.repo.Files),
-		Links: links(g.index), Symbols: symbols(g.index), Dropped: g.dropped, Commit: o.Commit, Remote: o.Remote}
+		Links: links(g.index), Symbols: symbols(g.index), Dropped: g.dropped, Commit: o.Commit, Remote: o.Remote,
+		Model: g.document.Options.Model, Degraded: g.document.Degraded, Cause: g.degraded}
 }

@@ -21,7 +21,7 @@ type Document struct {
 	Options       Options   `json:"options"`
 	Title         string    `json:"title"`
 	Summary       string    `json:"summary,omitempty"`
-	SummaryFrom   string    `json:"summary_from,omitempty" jsonschema:"path of the file that the summary was taken from"`
+	SummaryFrom   string    `json:"summary_from,omitempty" jsonschema:"path of the file that the summary was taken from, or the word model"`
 	SummaryReason string    `json:"summary_reason,omitempty" jsonschema:"why that file and not another"`
 	Facts         []Fact    `json:"facts"`
 	Sections      []Section `json:"sections"`
@@ -65,6 +65,7 @@ type Fact struct {
 // Section is a list of links under a name that is unique in the document.
 type Section struct {
 	Name  string `json:"name"`
+	Note  string `json:"note,omitempty" jsonschema:"what a model says of the section"`
 	Links []Link `json:"links"`
 }
 

@@ -1,0 +1,58 @@
+package llmstxt
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const answerFile = "answer.json"
+
+// answerKey says what decides a model's answer: the program, the model, and what it is asked. "" is no key. It works for
+// a folder as well, whose files have no commit.
+func (g *generation) answerKey(m insight.Material) string {
+	if g.cache.folder == "" {
+		return ""
+	}
+	system, user := m.Prompt("") // the boundary is another each time
+	parts, err := json.Marshal([]string{"answer", g.config.Version, g.model.Name, system, user})
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(parts)
+	return hex.EncodeToString(sum[:])
+}
+
+func (c cache) answer(key string) (insight.Answer, bool) {
+	hit := c.find(key)
+	if hit == nil {
+		return insight.Answer{}, false
+	}
+	defer hit.dir.Close()
+	var said insight.Answer
+	data, err := hit.dir.ReadFile(answerFile)
+	return said, err == nil && json.Unmarshal(data, &said) == nil && said.Problems() == nil
+}
+
+func (g *generation) keepAnswer(t *actors.TaskContext, key string, said insight.Answer) {
+	if key == "" {
+		return
+	}
+	data, err := json.Marshal(said)
+	if err == nil {
+		sum := sha256.Sum256(data)
+		files := []cachedFile{{Name: answerFile, SHA256: hex.EncodeToString(sum[:])}}
+		err = g.cache.keep(key, Result{}, files, func(string) (io.ReadCloser, error) {
+			return io.NopCloser(bytes.NewReader(data)), nil
+		})
+	}
+	if err != nil {
+		t.Log(messages.LogWarn, "the model's answer is not cached: "+reason(err).Error())
+	}
+}

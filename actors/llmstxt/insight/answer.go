@@ -1,0 +1,84 @@
+package insight
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Answer is what a model says of a repository.
+type Answer struct {
+	Purpose  string    `json:"purpose" jsonschema:"one sentence of at most 30 words: what the project is, and what for"`
+	Concepts []Concept `json:"concepts" jsonschema:"3 to 8 terms of the project's own that its users must know"`
+	Sections []Section `json:"sections" jsonschema:"for each section of the list of files: what is found there"`
+	Remember []string  `json:"remember" jsonschema:"2 to 6 things that users of the project must not forget, each one short sentence"`
+	Notes    []Note    `json:"notes" jsonschema:"for files that have no note and whose text is shown: what the file says or does"`
+}
+
+// Concept is a term of the project's own.
+type Concept struct {
+	Name    string `json:"name" jsonschema:"the term as the project writes it"`
+	Meaning string `json:"meaning" jsonschema:"one short sentence"`
+}
+
+// Section says what the files of a section are about.
+type Section struct {
+	Name string `json:"name" jsonschema:"of the section, as it is listed"`
+	Note string `json:"note" jsonschema:"one short sentence"`
+}
+
+// Note says what a file is about.
+type Note struct {
+	Path string `json:"path" jsonschema:"of the file, as it is listed"`
+	Note string `json:"note" jsonschema:"one short sentence"`
+}
+
+// The bounds of an answer.
+const (
+	maxPurpose  = 400 // bytes
+	maxLine     = 260 // bytes
+	maxName     = 60  // bytes
+	maxConcepts = 8
+	maxRemember = 6
+)
+
+// Problems is what a model is asked to put right.
+func (a *Answer) Problems() []string {
+	switch purpose := strings.TrimSpace(a.Purpose); {
+	case purpose == "":
+		return []string{"at '/purpose': it is empty"}
+	case len(purpose) > maxPurpose:
+		return []string{fmt.Sprintf("at '/purpose': it is longer than %d bytes; write one sentence", maxPurpose)}
+	case len(addresses(purpose)) > 0:
+		return []string{"at '/purpose': it holds an address; name none"}
+	}
+	return nil
+}
+
+// The names of the texts that an answer is told as.
+const (
+	StreamPurpose  = "purpose"
+	StreamConcepts = "concepts"
+	StreamSections = "sections"
+	StreamRemember = "remember"
+	StreamNotes    = "notes"
+)
+
+// Text is one of the answer's texts.
+type Text struct{ Stream, Text string }
+
+// Texts are the answer as text, a line per item: what [Live] tells piece by piece.
+func (a *Answer) Texts() []Text {
+	var concepts, sections, notes []string
+	for _, c := range a.Concepts {
+		concepts = append(concepts, c.Name+": "+c.Meaning)
+	}
+	for _, s := range a.Sections {
+		sections = append(sections, s.Name+": "+s.Note)
+	}
+	for _, n := range a.Notes {
+		notes = append(notes, n.Path+": "+n.Note)
+	}
+	return []Text{{StreamPurpose, a.Purpose}, {StreamConcepts, strings.Join(concepts, "\n")},
+		{StreamSections, strings.Join(sections, "\n")}, {StreamRemember, strings.Join(a.Remember, "\n")},
+		{StreamNotes, strings.Join(notes, "\n")}}
+}

@@ -1,0 +1,188 @@
+package insight
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+)
+
+// Material is what a model is shown of a repository.
+type Material struct {
+	Text string
+	// Shown are the files of which it sees more than the path.
+	Shown map[string]bool
+}
+
+const (
+	manifestBytes = 2 << 10 // of one manifest
+	headBytes     = 3 << 10 // of one file that matters
+	leastExcerpt  = 200     // bytes that are worth showing
+	surfaceLines  = 12      // of one file
+)
+
+// Gather chooses the material: at most budget bytes of it, the most telling first. The only error is ctx's cause.
+func Gather(ctx context.Context, files fs.FS, repo *scan.Repository, index *rank.Index, budget int) (Material, error) {
+	g := &gatherer{excerpts: render.NewExcerpts(ctx, files), repo: repo, index: index, room: budget,
+		line: render.Liner(), whole: map[string]bool{"": true}, material: Material{Shown: map[string]bool{}}}
+	defer g.excerpts.Close()
+	g.front(budget / 8)
+	g.outline(budget / 4)
+	g.file(readme(repo), budget*2/5)
+	for _, f := range repo.Files {
+		if f.Kind == scan.Manifest && f.Place == scan.Product && !strings.Contains(f.Path, "/") {
+			g.file(f.Path, min(manifestBytes, budget/8))
+		}
+	}
+	links := byScore(index)
+	g.surface(links, budget/4)
+	for _, l := range links {
+		g.file(l.Path, min(headBytes, budget/4))
+	}
+	g.material.Text = g.text.String()
+	return g.material, g.err
+}
+
+type gatherer struct {
+	excerpts *render.Excerpts
+	repo     *scan.Repository
+	index    *rank.Index
+	text     strings.Builder
+	room     int
+	line     func(s string) string
+	whole    map[string]bool // files whose text is in it, or was looked for
+	material Material
+	err      error
+}
+
+// add takes a block whole or not at all.
+func (g *gatherer) add(block string) bool {
+	if len(block) > g.room {
+		return false
+	}
+	g.room -= len(block)
+	g.text.WriteString(block)
+	return true
+}
+
+// front says what is known of the repository without a model.
+func (g *gatherer) front(room int) {
+	used := 0
+	say := func(name, value string) {
+		block := name + ": " + g.line(value) + "\n"
+		if used += len(block); value != "" && used <= room {
+			g.add(block)
+		}
+	}
+	say("Title", g.index.Title)
+	say("Summary", g.index.Summary)
+	for _, f := range g.index.Facts {
+		say(g.line(f.Name), f.Value)
+	}
+}
+
+// outline lists the sections, so that the answer can name them and their files.
+func (g *gatherer) outline(room int) {
+	used := 0
+	for _, s := range g.index.Sections {
+		block := "\nSection " + g.line(s.Name) + ":\n"
+		for _, l := range s.Links {
+			line := fmt.Sprintf("- %s: %s\n", g.line(l.Path), cmp.Or(g.line(l.Note), "(no note)"))
+			if used+len(block)+len(line) > room {
+				break
+			}
+			block += line
+		}
+		if used += len(block); used > room || !g.add(block) {
+			return
+		}
+	}
+}
+
+// surface lists what the files offer to others.
+func (g *gatherer) surface(links []rank.Link, room int) {
+	used := 0
+	for _, l := range links {
+		block := ""
+		for _, s := range l.Symbols[:min(len(l.Symbols), surfaceLines)] {
+			block += "- " + g.documented(s.Signature, s.Doc) + "\n"
+		}
+		if block == "" {
+			continue
+		}
+		block = "\nOffered by " + g.line(l.Path) + ":\n" + block
+		if used += len(block); used > room || !g.add(block) {
+			return
+		}
+		g.material.Shown[l.Path] = true
+	}
+}
+
+func (g *gatherer) documented(signature, doc string) string {
+	if doc = g.line(doc); doc != "" {
+		return g.line(signature) + ": " + doc
+	}
+	return g.line(signature)
+}
+
+// file shows the head of a file, once.
+func (g *gatherer) file(name string, most int) {
+	head := "\nFile " + g.line(name) + ":\n"
+	most = min(most, g.room-len(head)-len("(cut)\n")-1)
+	if g.err != nil || g.whole[name] || most < leastExcerpt {
+		return
+	}
+	g.whole[name] = true
+	text, cut, err := g.excerpts.Read(name, most)
+	if err != nil {
+		g.err = err
+		return
+	}
+	if strings.TrimSpace(text) == "" {
+		return
+	}
+	text = strings.TrimRight(text, "\n") + "\n"
+	if cut > 0 {
+		text += "(cut)\n"
+	}
+	if g.add(head + text) {
+		g.material.Shown[name] = true
+	}
+}
+
+func byScore(index *rank.Index) []rank.Link {
+	var links []rank.Link
+	for _, s := range index.Sections {
+		if s.Name != rank.Optional {
+			links = append(links, s.Links...)
+		}
+	}
+	slices.SortStableFunc(links, func(a, b rank.Link) int { return cmp.Compare(b.Score, a.Score) })
+	return links
+}
+
+// readme is the one that lies nearest to the top, Markdown before others.
+func readme(repo *scan.Repository) string {
+	best := ""
+	weight := func(p string) int {
+		w := 2 * strings.Count(p, "/")
+		if !strings.HasSuffix(strings.ToLower(p), ".md") {
+			w++
+		}
+		return w
+	}
+	for _, f := range repo.Files {
+		stem, _, _ := strings.Cut(strings.ToLower(path.Base(f.Path)), ".")
+		if stem == "readme" && f.Place == scan.Product && (best == "" || weight(f.Path) < weight(best)) {
+			best = f.Path
+		}
+	}
+	return best
+}

@@ -1,0 +1,152 @@
+package llmstxt
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/call"
+	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// understand is the task that has the model read the material and say what it is about.
+func (g *generation) understand(ctx context.Context, t *actors.TaskContext) error {
+	if g.hit != nil {
+		t.Summarize("known from the cache")
+		return nil
+	}
+	if g.model == nil || g.degraded != "" {
+		t.Summarize("left out: there is no model")
+		return nil
+	}
+	live := &insight.Live{}
+	answer, err := g.answer(ctx, t, live)
+	if err != nil {
+		return g.unsaid(ctx, t, live, err)
+	}
+	if err := tell(t, answer, live.Opened()); err != nil {
+		return err
+	}
+	g.insight = answer
+	g.index = answer.Into(g.index, "written by "+g.model.Name, g.room())
+	t.Summarize(fmt.Sprintf("%s, %s and %s by %s", count(len(answer.Concepts), "concept"), count(len(answer.Remember), "thing")+" to remember",
+		count(len(answer.Sections)+len(answer.Notes), "note"), g.model.Name))
+	return nil
+}
+
+// tell closes the texts with what is taken of the answer.
+func tell(t *actors.TaskContext, answer insight.Answer, opened []string) error {
+	for _, text := range answer.Texts() {
+		if text.Text == "" && !slices.Contains(opened, text.Stream) {
+			continue
+		}
+		if err := t.Said(text.Stream, text.Text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// unsaid takes back what a model said that failed after it.
+func (g *generation) unsaid(ctx context.Context, t *actors.TaskContext, live *insight.Live, err error) error {
+	if err := g.without(ctx, t, err); err != nil {
+		return err
+	}
+	for _, stream := range live.Opened() {
+		if err := t.Said(stream, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answer asks with less material as long as the server says that there is too much.
+func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *insight.Live) (insight.Answer, error) {
+	least := leastMaterial * bytesOfToken
+	budget := g.model.material(insight.PromptBytes)
+	if budget < least {
+		return insight.Answer{}, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the model is loaded with a context of %d tokens, which is too small; load it with %d or more", g.model.Context, unknownContext)
+	}
+	for {
+		material, err := insight.Gather(ctx, g.files, g.repo, g.index, budget)
+		if err != nil {
+			return insight.Answer{}, err
+		}
+		said, overflow, err := g.ask(ctx, t, material, live)
+		if !overflow || budget/2 < least {
+			return said.Clean(g.index, material), err
+		}
+		budget /= 2
+		t.Log(messages.LogWarn, fmt.Sprintf("the model's context is smaller than it says: asking again with %d bytes of material", budget))
+	}
+}
+
+// ask takes the answer from the cache or the model.
+func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m insight.Material, live *insight.Live) (insight.Answer, bool, error) {
+	key := g.answerKey(m)
+	if known, ok := g.cache.answer(key); ok {
+		return known, false, nil
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	live.Say = func(stream, text string) {
+		if err := t.Say(stream, text); err != nil {
+			stop(err) // the stream says how it ended
+		}
+	}
+	told := call.Told(t, g.model.Stream, call.Voice{Name: "understanding", Provider: g.model.Server})
+	said, report, err := structured.Ask[insight.Answer](ctx, told, g.request(m), structured.Options{
+		Name: "description", Ladder: g.model.Ladder, Field: live.Field, Attempt: func(a structured.Attempt) { rejected(t, a) }})
+	if err == nil {
+		g.keepAnswer(t, key, said)
+	}
+	return said, report.Overflow, err
+}
+
+func rejected(t *actors.TaskContext, a structured.Attempt) {
+	if len(a.Rejected) > 0 {
+		t.Log(messages.LogWarn, fmt.Sprintf("attempt %d, by %s: the answer before was rejected: %s", a.Number, a.Level, a.Rejected[0]))
+	}
+}
+
+// request offers no tools: what the model reads is written by strangers.
+func (g *generation) request(m insight.Material) model.Request {
+	system, user := m.Prompt("=====" + rand.Text() + "=====")
+	return model.Request{Model: g.model.Name, MaxTokens: g.model.answer(), Messages: []model.Message{
+		{Role: model.System, Content: system}, {Role: model.User, Content: user}}}
+}
+
+// room is how many bytes the model's lines may take in the details list.
+func (g *generation) room() int {
+	const most = 4 << 10
+	if g.input.SizeBudget == 0 {
+		return most
+	}
+	_, _, front := render.Fit(g.index, math.MaxInt64)
+	return int(min(most, g.input.SizeBudget/4, g.input.SizeBudget-front-leastBudget/4))
+}
+
+// describe adds to llms.json what the model said of the sections, and what became of it.
+func (g *generation) describe(d *render.Document) {
+	if g.model != nil {
+		d.Options.Model = g.model.Name
+	} else {
+		d.Options.Model = g.input.Model
+	}
+	d.Degraded, d.Cause = g.degraded != "", string(g.degraded)
+	for i := range d.Sections {
+		for _, said := range g.insight.Sections {
+			if said.Name == d.Sections[i].Name {
+				d.Sections[i].Note = said.Note
+			}
+		}
+	}
+}
