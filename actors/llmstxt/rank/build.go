@@ -146,7 +146,7 @@ func (b *builder) findReadme() string {
 func isReadme(p string) bool {
 	name := strings.ToLower(path.Base(p))
 	ext := strings.TrimPrefix(path.Ext(name), ".")
-	return name == "readme" || strings.HasPrefix(name, "readme.") && (isPageExt(ext) || ext == "pod" ||
+	return name == "readme" || strings.HasPrefix(name, "readme.") && (isPageExt(ext) ||
 		isLanguageTag(ext) && scan.Language(name) == "")
 }
 

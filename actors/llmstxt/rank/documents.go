@@ -53,7 +53,7 @@ func (b *builder) pageFiles() []*scan.File {
 		f := &b.repo.Files[i]
 		switch {
 		case !isPage(f.Path) || f.Place != scan.Product || f.Size == 0 || f.Kind == scan.Manifest:
-		case isPlainText(f.Path) && f.Kind != scan.Document:
+		case (isPlainText(f.Path) || isMan(f.Path)) && f.Kind != scan.Document:
 		case stemOf(f.Path) == "robots" || stemOf(f.Path) == "requirements" || strings.HasPrefix(stemOf(f.Path), "llms"):
 		default:
 			files = append(files, f)
@@ -165,6 +165,9 @@ func (b *builder) judge(d *document) {
 	b.named.credit(&d.candidate)
 	if d.linked > 0 {
 		d.add(min(24, 6*bits.Len(uint(d.linked))), plural(d.linked, "page")+" link to it")
+	}
+	if isMan(d.Path) {
+		d.add(30, "a manual page")
 	}
 	if opens, points := opening(d); points > 0 {
 		d.add(points, opens)

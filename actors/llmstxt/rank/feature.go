@@ -28,6 +28,9 @@ type features struct {
 
 func featuresOf(p, text string) features {
 	r := featureReader{adoc: isAdoc(p), org: path.Ext(p) == ".org"}
+	if markdown, ok := asMarkdown(p, text); ok {
+		text = markdown
+	}
 	front, body := frontMatter(text)
 	lines := strings.Split(body, "\n")
 	for i, line := range lines {

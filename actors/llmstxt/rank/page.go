@@ -100,31 +100,38 @@ func isProse(s string) bool {
 }
 
 func isPage(p string) bool {
-	return isPageExt(strings.TrimPrefix(strings.ToLower(path.Ext(p)), ".")) || isReadme(p) || licenceName(path.Base(p))
+	return isPageExt(strings.TrimPrefix(strings.ToLower(path.Ext(p)), ".")) || isMan(p) || isReadme(p) || licenceName(path.Base(p))
 }
 
 func isPageExt(ext string) bool {
 	switch ext {
-	case "md", "mdx", "markdown", "rst", "adoc", "asciidoc", "txt", "org", "textile", "rdoc":
+	case "md", "mdx", "markdown", "rst", "adoc", "asciidoc", "txt", "org", "textile", "rdoc", "pod":
 		return true
 	}
 	return false
 }
 
 func (b *builder) readPage(p, text string) page {
+	if markdown, ok := asMarkdown(p, text); ok {
+		return b.readManual(p, markdown)
+	}
 	switch strings.ToLower(path.Ext(p)) {
 	case ".md", ".mdx", ".markdown":
 		if !licenceName(path.Base(p)) {
-			if b.markdown == nil {
-				b.markdown = newMarkdown()
-			}
-			return readMarkdown(b.markdown, p, text)
+			return b.readMarked(p, text)
 		}
 	}
 	if licenceName(path.Base(p)) {
 		return page{path: p, title: path.Base(p), lead: licenceOf(text)}
 	}
 	return readPlain(p, text)
+}
+
+func (b *builder) readMarked(p, text string) page {
+	if b.markdown == nil {
+		b.markdown = newMarkdown()
+	}
+	return readMarkdown(b.markdown, p, text)
 }
 
 // readPlain reads reStructuredText, AsciiDoc, Org, Textile and plain text: a

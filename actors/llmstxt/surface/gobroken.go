@@ -23,6 +23,7 @@ func (p *goPackage) parseFile(text []byte) *ast.File {
 	if file, err := parser.ParseFile(p.set, "", p.short, mode); err == nil {
 		return file
 	}
+	text = bytes.Clone(text) // what is blanked is the caller's
 	for repairs := 0; ; repairs++ {
 		file, err := parser.ParseFile(p.set, "", text, mode)
 		list, ok := errors.AsType[goscanner.ErrorList](err)

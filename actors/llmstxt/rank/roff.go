@@ -1,0 +1,149 @@
+package rank
+
+import (
+	"path"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+)
+
+// isMan tells manual pages by their names: foo.1.
+func isMan(p string) bool {
+	ext := path.Ext(p)
+	return len(ext) == 2 && ext[1] >= '1' && ext[1] <= '9'
+}
+
+// asMarkdown writes the formats that only the eye of their programs can read as
+// Markdown, as far as headings, paragraphs and code go.
+func asMarkdown(p, text string) (markdown string, ok bool) {
+	switch {
+	case isMan(p):
+		return markdownOfMan(text), true
+	case strings.EqualFold(path.Ext(p), ".pod"):
+		return markdownOfPod(text), true
+	}
+	return "", false
+}
+
+type manReader struct {
+	b    strings.Builder
+	name string // that .Nm stands for
+	code bool
+}
+
+func markdownOfMan(text string) string {
+	var r manReader
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \t\r\n")
+		switch {
+		case strings.HasPrefix(line, `.\"`) || strings.HasPrefix(line, `'\"`) || strings.HasPrefix(line, `\"`):
+		case strings.HasPrefix(line, ".") || strings.HasPrefix(line, "'"):
+			request, rest, _ := strings.Cut(line[1:], " ")
+			r.request(request, manInline(strings.TrimSpace(rest)))
+		default:
+			r.b.WriteString(manInline(line) + "\n")
+		}
+	}
+	return r.b.String()
+}
+
+func (r *manReader) request(request, rest string) {
+	switch request {
+	case "TH", "Dt":
+		if f := strings.Fields(rest); len(f) > 1 {
+			r.b.WriteString("# " + strings.ToLower(strings.Trim(f[0], `"`)) + "(" + strings.Trim(f[1], `"`) + ")\n\n")
+		}
+	case "SH", "Sh":
+		r.b.WriteString("\n\n## " + strings.Trim(rest, `"`) + "\n\n")
+	case "SS", "Ss":
+		r.b.WriteString("\n\n### " + strings.Trim(rest, `"`) + "\n\n")
+	case "Nm":
+		if r.name == "" {
+			r.name, _, _ = strings.Cut(rest, " ")
+		}
+		r.b.WriteString(firstOf(rest, r.name) + "\n")
+	case "Nd":
+		r.b.WriteString("- " + rest + "\n")
+	case "Fl":
+		r.b.WriteString("-" + rest + "\n")
+	case "B", "I", "BR", "IR", "RB", "BI", "IB", "RI", "Em", "Sy", "Ar", "Cm", "Ic", "Li", "Pa", "Xr", "Va", "Ev", "Fn",
+		"Ql", "Dq", "Sq", "Qq":
+		r.b.WriteString(strings.ReplaceAll(rest, `"`, "") + "\n")
+	case "nf", "EX", "Bd", "fi", "EE", "Ed":
+		opens := request == "nf" || request == "EX" || request == "Bd"
+		if opens != r.code {
+			r.code = opens
+			r.b.WriteString("\n```\n")
+		}
+	case "It", "TP", "IP":
+		r.b.WriteString("\n- " + rest + "\n")
+	default:
+		r.b.WriteString("\n")
+	}
+}
+
+// manInline drops the changes of fonts and writes the characters out.
+func manInline(s string) string {
+	if !strings.Contains(s, `\`) {
+		return s
+	}
+	return strings.NewReplacer(`\fB`, "", `\fI`, "", `\fR`, "", `\fP`, "", `\f1`, "", `\f2`, "", `\f3`, "", `\-`, "-",
+		`\(aq`, "'", `\(dq`, `"`, `\(em`, "—", `\(en`, "–", `\(bu`, "•", `\(co`, "©", `\&`, "", `\|`, "", `\e`, `\`, `\ `, " ",
+		`\(cq`, "'", `\(oq`, "'", `\(lq`, `"`, `\(rq`, `"`, `\~`, " ").Replace(s)
+}
+
+func markdownOfPod(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \t\r\n")
+		command, rest, _ := strings.Cut(line, " ")
+		switch {
+		case strings.HasPrefix(line, "=head") && len(command) == 6 && command[5] >= '1' && command[5] <= '6':
+			b.WriteString(strings.Repeat("#", min(6, int(command[5]-'0')+1)) + " " + podInline(rest) + "\n")
+		case command == "=item":
+			b.WriteString("- " + podInline(rest) + "\n")
+		case strings.HasPrefix(line, "="):
+			b.WriteString("\n")
+		default:
+			b.WriteString(podInline(line) + "\n")
+		}
+	}
+	return b.String()
+}
+
+// podInline leaves the text of B<bold>, C<code>, L<text|target>.
+func podInline(s string) string {
+	for range 50 {
+		end := strings.IndexByte(s, '>')
+		if end < 0 {
+			return s
+		}
+		open := strings.LastIndexByte(s[:end], '<')
+		if open < 1 || s[open-1] < 'A' || s[open-1] > 'Z' {
+			return s
+		}
+		text, _, _ := strings.Cut(s[open+1:end], "|")
+		s = s[:open-1] + text + s[end+1:]
+	}
+	return s
+}
+
+// readManual takes title and purpose from the section NAME: "name - purpose".
+func (b *builder) readManual(p, markdown string) page {
+	out := b.readMarked(p, markdown)
+	_, after, ok := strings.Cut(markdown, "## NAME")
+	if !ok {
+		return out
+	}
+	after, _, _ = strings.Cut(strings.TrimLeft(after, "\n "), "\n\n")
+	name, purpose, ok := strings.Cut(prose.Tidy(after), " - ")
+	if !ok {
+		return out
+	}
+	out.lead = purpose
+	if !isMan(p) {
+		out.title = name
+	}
+	out.title = firstOf(out.title, name)
+	return out
+}
