@@ -1,7 +1,12 @@
 package decode
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
 
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -21,11 +26,196 @@ type CallFunction struct {
 }
 
 // Calls puts tool calls together from their fragments. The zero value is ready for use.
-type Calls struct{}
+//
+// A fragment belongs to the call of its id; one without a known id to the latest call of its index; one without either
+// to the latest call. It begins a call of its own where there is none to belong to, and where that call has another id
+// or name and is past its beginning: servers send parallel calls on one index.
+type Calls struct {
+	calls []*call
+	ids   map[string]int
+	index map[int]int
+}
 
-// Push takes a fragment and gives what it adds, false where it adds nothing.
-func (c *Calls) Push(d CallDelta) (model.CallDelta, bool) { return model.CallDelta{}, false }
+type call struct {
+	id, name  string
+	arguments strings.Builder
+	unescape  Unescape
+	extent    extent
+}
+
+// Push takes a fragment and gives what it adds, false where it adds nothing. Arguments that are an object come whole.
+func (c *Calls) Push(d CallDelta) (model.CallDelta, bool) {
+	f := read(d)
+	if f.id == "" && f.name == "" && len(f.arguments) == 0 {
+		return model.CallDelta{}, false
+	}
+	number := c.find(f)
+	a := c.calls[number]
+	news := a.id == "" && f.id != "" || a.name == "" && f.name != ""
+	if a.id == "" {
+		a.id = f.id
+	}
+	if a.name == "" {
+		a.name = f.name
+	}
+	c.remember(number, f)
+	piece := a.add(f.arguments)
+	return model.CallDelta{Number: number, ID: a.id, Name: a.name, Arguments: piece}, news || piece != ""
+}
 
 // Done gives the calls in the order of their first fragments. A call without an id gets one that is unique in the
 // answer, one without arguments "{}". Arguments are as they came: whether they are JSON is for the caller to see.
-func (c *Calls) Done() []model.ToolCall { return nil }
+func (c *Calls) Done() []model.ToolCall {
+	var done []model.ToolCall
+	for i, a := range c.calls {
+		a.arguments.WriteString(a.unescape.Close())
+		arguments := a.arguments.String()
+		if strings.Trim(arguments, blanks) == "" {
+			arguments = "{}"
+		}
+		done = append(done, model.ToolCall{ID: c.id(i), Name: a.name, Arguments: arguments})
+	}
+	return done
+}
+
+func (c *Calls) id(number int) string {
+	if id := c.calls[number].id; id != "" {
+		return id
+	}
+	id := fmt.Sprintf("call_%d", number)
+	for {
+		if _, taken := c.ids[id]; !taken {
+			return id
+		}
+		id += "_"
+	}
+}
+
+// fragment is a CallDelta with types.
+type fragment struct {
+	id, name  string
+	index     int // -1 where it is missing
+	arguments json.RawMessage
+}
+
+func read(d CallDelta) fragment {
+	f := fragment{id: word(d.ID), name: word(d.Function.Name), index: -1, arguments: d.Function.Arguments}
+	// The markup of a harmony message leaks into names.
+	f.name, _, _ = strings.Cut(f.name, "<|")
+	if n, err := strconv.ParseFloat(word(d.Index), 64); err == nil && n >= 0 && n <= math.MaxInt32 {
+		f.index = int(n)
+	}
+	switch string(bytes.TrimSpace(f.arguments)) {
+	case "", "null", `""`:
+		f.arguments = nil
+	}
+	return f
+}
+
+// word is a string, or a number as it stands.
+func word(raw json.RawMessage) string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	if raw[0] != '"' {
+		return string(raw)
+	}
+	var u Unescape
+	return u.Push(raw) + u.Close()
+}
+
+// find gives the call that a fragment belongs to.
+func (c *Calls) find(f fragment) int {
+	number, ok := len(c.calls)-1, len(c.calls) > 0
+	if n, known := c.ids[f.id]; known {
+		number = n
+	} else if f.index >= 0 {
+		number, ok = c.index[f.index], false
+		if _, known := c.index[f.index]; known {
+			ok = true
+		}
+	}
+	if ok && c.calls[number].takes(f) {
+		return number
+	}
+	c.calls = append(c.calls, &call{})
+	return len(c.calls) - 1
+}
+
+func (c *Calls) remember(number int, f fragment) {
+	if c.ids == nil {
+		c.ids, c.index = make(map[string]int), make(map[int]int)
+	}
+	if f.id != "" {
+		if _, known := c.ids[f.id]; !known {
+			c.ids[f.id] = number
+		}
+	}
+	if f.index >= 0 {
+		c.index[f.index] = number
+	}
+}
+
+// takes says whether the call can go on with the fragment.
+func (a *call) takes(f fragment) bool {
+	switch {
+	case f.id != "" && f.id == a.id:
+		return true
+	case f.id != "" && a.id != "":
+		// Some servers make up a new id for each fragment of a call; those have no names.
+		return f.name == "" && !a.extent.closed()
+	case f.name != "" && a.name != "" && f.name != a.name:
+		return false
+	case f.name != "" && a.name != "":
+		return !a.extent.closed() || len(f.arguments) == 0
+	}
+	return true
+}
+
+// add takes arguments, a JSON string or an object.
+func (a *call) add(raw json.RawMessage) string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 {
+		return ""
+	}
+	piece := string(raw)
+	if raw[0] == '"' {
+		piece = a.unescape.Push(raw)
+	} else if a.extent.closed() {
+		return ""
+	}
+	a.extent.push(piece)
+	a.arguments.WriteString(piece)
+	return piece
+}
+
+// extent knows where a JSON object ends.
+type extent struct {
+	depth    int
+	began    bool
+	quoted   bool
+	escaping bool
+}
+
+func (e *extent) closed() bool { return e.began && e.depth <= 0 }
+
+func (e *extent) push(text string) {
+	for i := range len(text) {
+		b := text[i]
+		switch {
+		case e.escaping:
+			e.escaping = false
+		case e.quoted && b == '\\':
+			e.escaping = true
+		case b == '"':
+			e.quoted = !e.quoted
+		case e.quoted:
+		case b == '{' || b == '[':
+			e.began = true
+			e.depth++
+		case b == '}' || b == ']':
+			e.depth--
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package decode
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// complete closes an object that is cut. A string ends where it was cut, with no half of a rune, a number at its last
+// digit; a key without a value goes.
+func (o *object) complete() []byte {
+	doc := o.doc[:o.safe]
+	switch o.state {
+	case inString:
+		doc = append(o.cutString(), '"')
+	case inBare:
+		if word, ok := wholeWord(string(o.doc[o.bare:])); ok {
+			doc = append(o.doc[:o.bare], word...)
+		}
+	}
+	for _, l := range slices.Backward(o.levels) {
+		doc = append(doc, l.closer)
+	}
+	return doc
+}
+
+func (o *object) cutString() []byte {
+	doc := o.doc[:len(o.doc)-o.str.have]
+	if o.str.high != 0 {
+		return doc[:len(doc)-len(o.str.raw)]
+	}
+	for n := 1; n < utf8.UTFMax; n++ {
+		if tail := doc[len(doc)-n:]; utf8.RuneStart(tail[0]) {
+			if !utf8.FullRune(tail) {
+				return doc[:len(doc)-n]
+			}
+			break
+		}
+	}
+	return doc
+}
+
+// wholeWord completes a word, or cuts a number back to one.
+func wholeWord(word string) (string, bool) {
+	for _, literal := range []string{"true", "false", "null"} {
+		if strings.HasPrefix(literal, word) {
+			return literal, true
+		}
+	}
+	const exponent = len("e+")
+	for n := len(word); n > 0 && n >= len(word)-exponent; n-- {
+		if json.Valid([]byte(word[:n])) {
+			return word[:n], true
+		}
+	}
+	return "", false
+}
+
+// twice says whether an object in a JSON text has a key twice.
+func twice(doc []byte) bool {
+	d := json.NewDecoder(bytes.NewReader(doc))
+	d.UseNumber()
+	var open []map[string]struct{} // the keys of each object that is open, nil for a list
+	key := false
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return false
+		}
+		if name, ok := token.(string); ok && key {
+			keys := open[len(open)-1]
+			if _, seen := keys[name]; seen {
+				return true
+			}
+			keys[name] = struct{}{}
+			key = false
+			continue
+		}
+		switch token {
+		case json.Delim('{'):
+			open = append(open, map[string]struct{}{})
+		case json.Delim('['):
+			open = append(open, nil)
+		case json.Delim('}'), json.Delim(']'):
+			open = open[:len(open)-1]
+		}
+		key = len(open) > 0 && open[len(open)-1] != nil
+	}
+}
