@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// ModelOptions say what a [Model] stands in for. The zero value is a plain OpenAI-compatible server that takes any key and
-// any model.
+// ModelOptions say what a [Model] stands in for. The zero value is a plain OpenAI-compatible server that takes any key
+// and any model.
 type ModelOptions struct {
 	Dialect Dialect
 	// Key is the bearer token that every request must carry; empty for none.
@@ -23,20 +23,20 @@ type ModelOptions struct {
 	JIT bool
 	// Loading holds up every load of a model, and llama.cpp's health, until it is closed; nil holds up nothing.
 	Loading <-chan struct{}
-	// Overflow is how an answer to a prompt longer than the loaded context fails; empty is the dialect's own way. A token
-	// is four bytes of the messages' text.
+	// Overflow is how an answer to a prompt longer than the loaded context fails; empty is the dialect's own way. A
+	// token is four bytes of the messages' text.
 	Overflow Overflow
 	// Formats are the types of response_format that are not refused; nil for the dialect's.
 	Formats []string
 }
 
-// Model is a scripted server of language models on a real socket of the loopback interface. It speaks HTTP/1.1 itself, so
-// that every byte on the wire, every write and every end of a connection is the script's.
+// Model is a scripted server of language models on a real socket of the loopback interface. It speaks HTTP/1.1 itself,
+// so that every byte on the wire, every write and every end of a connection is the script's.
 //
-// A request takes the first answer that is scripted for its path. Where there is none, the endpoints of the [Dialect] do as
-// the real ones: they list, load and unload; and a completion is the [Model.Always] answer, or else the echo of the last
-// message, a chunk per word, unless the model is not there, not loaded or too small for the prompt. A request without
-// the right key is refused before anything.
+// A request takes the first answer that is scripted for its path. Where there is none, the endpoints of the [Dialect]
+// do as the real ones: they list, load and unload; and a completion is the [Model.Always] answer, or else the echo of
+// the last message, a chunk per word, unless the model is not there, not loaded or too small for the prompt. A request
+// without the right key is refused before anything.
 type Model struct {
 	options  ModelOptions
 	listener net.Listener
@@ -50,7 +50,8 @@ type Model struct {
 	always    []Piece
 	scripts   map[string][]*Exchange
 	exchanges []*Exchange
-	gone      map[int]chan struct{} // by request, as Closed hands them out
+	asked     map[int]chan struct{} // by request, as Asked and Closed hand them out
+	gone      map[int]chan struct{}
 	conns     map[*modelConn]bool
 	accepted  int
 }
@@ -76,7 +77,8 @@ func ListenModel(o ModelOptions) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{options: o, listener: l, served: o.serve(), anyName: len(o.Models) == 0,
-		scripts: map[string][]*Exchange{}, gone: map[int]chan struct{}{}, conns: map[*modelConn]bool{}}
+		scripts: map[string][]*Exchange{}, asked: map[int]chan struct{}{}, gone: map[int]chan struct{}{},
+		conns: map[*modelConn]bool{}}
 	m.closing, m.close = context.WithCancel(context.Background())
 	m.group.Go(m.accept)
 	return m, nil
@@ -102,8 +104,8 @@ func (m *Model) URL() string { return "http://" + m.Host() + "/v1" }
 
 const chatPath = "/v1/chat/completions"
 
-// Answer scripts the answer to the next completion that is asked for and has none yet. It is sent as fast as the client
-// reads; after the last piece it ends as its framing says.
+// Answer scripts the answer to the next completion that is asked for and has none yet. It is sent as fast as the
+// client reads; after the last piece it ends as its framing says.
 func (m *Model) Answer(pieces ...Piece) *Exchange { return m.AnswerTo(chatPath, pieces...) }
 
 // AnswerTo is Answer for any path, such as "/v1/models".
@@ -161,19 +163,24 @@ func (m *Model) Exchange(number int) *Exchange {
 	return m.exchanges[number]
 }
 
-// Closed is closed when the server sees that the client has closed the connection of the request of that number, from 0,
-// which need not have come yet.
-func (m *Model) Closed(number int) <-chan struct{} {
+// Asked is closed when the request of that number, from 0, has come whole.
+func (m *Model) Asked(number int) <-chan struct{} { return m.signal(m.asked, number) }
+
+// Closed is closed when the server sees that the client has closed the connection of the request of that number, from
+// 0, which need not have come yet.
+func (m *Model) Closed(number int) <-chan struct{} { return m.signal(m.gone, number) }
+
+func (m *Model) signal(of map[int]chan struct{}, number int) chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.goneOf(number)
+	return signal(of, number)
 }
 
-func (m *Model) goneOf(number int) chan struct{} {
-	if m.gone[number] == nil {
-		m.gone[number] = make(chan struct{})
+func signal(of map[int]chan struct{}, number int) chan struct{} {
+	if of[number] == nil {
+		of[number] = make(chan struct{})
 	}
-	return m.gone[number]
+	return of[number]
 }
 
 // Open counts the connections that neither side has closed.
@@ -226,6 +233,7 @@ func (m *Model) take(c *modelConn, r ModelRequest) *Exchange {
 	x.request = r
 	m.exchanges = append(m.exchanges, x)
 	close(x.started)
+	close(signal(m.asked, r.Number))
 	c.exchanges = append(c.exchanges, x)
 	if c.lost {
 		m.tell(c)
@@ -253,7 +261,7 @@ func (m *Model) lost(c *modelConn) {
 func (m *Model) tell(c *modelConn) {
 	for _, x := range c.exchanges {
 		close(x.gone)
-		close(m.goneOf(x.request.Number))
+		close(signal(m.gone, x.request.Number))
 	}
 	c.exchanges = nil
 }

@@ -81,8 +81,8 @@ func usage(p Piece) string {
 	return fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, p.first, p.far, p.first+p.far)
 }
 
-// whole turns an answer in chunks into one that is no stream. What is no chunk stays as it is, and so does an answer that
-// has a status or a frame of its own.
+// whole turns an answer in chunks into one that is no stream. What is no chunk stays as it is, and so does an answer
+// that has a status or a frame of its own.
 func (c chunkWriter) whole(pieces []Piece) []Piece {
 	m := message{finish: "null", usage: "null", calls: map[int]*Piece{}}
 	var out []Piece
@@ -102,8 +102,9 @@ func (c chunkWriter) whole(pieces []Piece) []Piece {
 	if chunks == 0 {
 		return pieces
 	}
-	return append(out, JSON(200, fmt.Sprintf(`{%s,"choices":[{"index":0,"message":{%s},"logprobs":null,"finish_reason":%s}],"usage":%s}`,
-		c.open("chat.completion"), m.fields(c.reasoning), m.finish, m.usage)))
+	choice := fmt.Sprintf(`{"index":0,"message":{%s},"logprobs":null,"finish_reason":%s}`, m.fields(c.reasoning), m.finish)
+	body := fmt.Sprintf(`{%s,"choices":[%s],"usage":%s}`, c.open("chat.completion"), choice, m.usage)
+	return append(out, JSON(200, body))
 }
 
 // message gathers chunks.

@@ -132,7 +132,8 @@ func (m *Model) overflows(prompt, context int) []Piece {
 		}
 		return []Piece{Frame(body), Done()}
 	case OverflowMLX:
-		return []Piece{Role(), Frame(`{"error":{"message":"Context size has been exceeded."},"message":"Context size has been exceeded."}`)}
+		const message = `"message":"Context size has been exceeded."`
+		return []Piece{Role(), Frame(`{"error":{` + message + `},` + message + `}`)}
 	case OverflowEmpty:
 		return []Piece{Role(), Finish("stop"), Usage(prompt, 0), Done()}
 	}
@@ -143,19 +144,20 @@ func (m *Model) overflows(prompt, context int) []Piece {
 func (d Dialect) overflow(prompt, context int) string {
 	switch d {
 	case LMStudio, LMStudioV0:
-		return `{"error":` + quote(fmt.Sprintf("The number of tokens to keep from the initial prompt is greater than the context"+
-			" length (n_keep: %d>= n_ctx: %d). Try to load the model with a larger context length, or provide a shorter input.",
-			prompt, context)) + `}`
+		return `{"error":` + quote(fmt.Sprintf("The number of tokens to keep from the initial prompt is greater than the"+
+			" context length (n_keep: %d>= n_ctx: %d). Try to load the model with a larger context length, or provide a"+
+			" shorter input.", prompt, context)) + `}`
 	case LlamaCPP:
-		return fmt.Sprintf(`{"error":{"code":400,"message":"the request exceeds the available context size, try increasing it",`+
-			`"type":"exceed_context_size_error","n_prompt_tokens":%d,"n_ctx":%d}}`, prompt, context)
+		return fmt.Sprintf(`{"error":{"code":400,"message":"the request exceeds the available context size, try`+
+			` increasing it","type":"exceed_context_size_error","n_prompt_tokens":%d,"n_ctx":%d}}`, prompt, context)
 	case VLLM:
-		return fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens. However, your request has %d`+
-			` input tokens. Please reduce the length of the input messages.","type":"BadRequestError","param":"input_tokens","code":400}}`,
-			context, prompt)
+		return fmt.Sprintf(`{"error":{"message":"This model's maximum context length is %d tokens. However, your request`+
+			` has %d input tokens. Please reduce the length of the input messages.","type":"BadRequestError",`+
+			`"param":"input_tokens","code":400}}`, context, prompt)
 	case Ollama:
 		return errorBody("the input length exceeds the context length", "invalid_request_error", "")
 	}
-	return errorBody(fmt.Sprintf("This model's maximum context length is %d tokens. However, your messages resulted in %d tokens."+
-		" Please reduce the length of the messages.", context, prompt), "invalid_request_error", "context_length_exceeded")
+	return errorBody(fmt.Sprintf("This model's maximum context length is %d tokens. However, your messages resulted in"+
+		" %d tokens. Please reduce the length of the messages.", context, prompt),
+		"invalid_request_error", "context_length_exceeded")
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// modelConn is a connection. One goroutine reads its requests, and so sees at any time that the client has left; another
-// answers them.
+// modelConn is a connection. One goroutine reads its requests, and so sees at any time that the client has left;
+// another answers them.
 type modelConn struct {
 	model  *Model
 	conn   *net.TCPConn

@@ -41,7 +41,8 @@ const (
 	OverflowStatus Overflow = "status"
 	// OverflowFrame is an error frame inside a 200 stream, in the dialect's words.
 	OverflowFrame Overflow = "frame"
-	// OverflowMLX is an error frame "Context size has been exceeded." after the opening chunk, as LM Studio has it for MLX.
+	// OverflowMLX is an error frame "Context size has been exceeded." after the opening chunk, as LM Studio has it for
+	// MLX.
 	OverflowMLX Overflow = "mlx"
 	// OverflowEmpty is a stream that ends well and says nothing, as LM Studio has it for GGUF.
 	OverflowEmpty Overflow = "empty"

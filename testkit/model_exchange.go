@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Exchange is one request of a [Model] and its answer. Its methods may be called before the request has come: they wait for
-// it, for half a minute at most.
+// Exchange is one request of a [Model] and its answer. Its methods may be called before the request has come: they
+// wait for it, for half a minute at most.
 type Exchange struct {
 	stepped bool
 	started chan struct{}
@@ -25,7 +25,7 @@ type Exchange struct {
 
 // order is what a test tells a stepped answer to do.
 type order struct {
-	next, all bool
+	play, all bool // the pieces; all that is left; or else the next one
 	pieces    []Piece
 	done      chan error
 }
@@ -37,15 +37,15 @@ const patience = 30 * time.Second
 
 func newExchange(pieces []Piece, stepped bool) *Exchange {
 	pieces = slices.Clone(pieces)
-	return &Exchange{stepped: stepped, script: pieces, rest: pieces, started: make(chan struct{}), ended: make(chan struct{}),
-		gone: make(chan struct{}), orders: make(chan order)}
+	return &Exchange{stepped: stepped, script: pieces, rest: pieces, started: make(chan struct{}),
+		ended: make(chan struct{}), gone: make(chan struct{}), orders: make(chan order)}
 }
 
 // Started is closed when the request has come whole.
 func (x *Exchange) Started() <-chan struct{} { return x.started }
 
-// Gone is closed when the server sees that the client has closed the connection, during the answer or after it. It stays
-// open where the server has closed the connection itself, by Reset or [Model.Close].
+// Gone is closed when the server sees that the client has closed the connection, during the answer or after it. It
+// stays open where the server has closed the connection itself, by Reset or [Model.Close].
 func (x *Exchange) Gone() <-chan struct{} { return x.gone }
 
 // Ended is closed when the server is done with the answer.
@@ -64,10 +64,10 @@ func (x *Exchange) Request() ModelRequest {
 
 // Next does the next piece, and past the last one ends the answer as its framing says. It returns when the bytes are
 // written. The error is [ErrClientGone] where the client has left.
-func (x *Exchange) Next() error { return x.order(order{next: true}) }
+func (x *Exchange) Next() error { return x.order(order{}) }
 
 // Play does the pieces now, before the next ones of the script.
-func (x *Exchange) Play(pieces ...Piece) error { return x.order(order{pieces: pieces}) }
+func (x *Exchange) Play(pieces ...Piece) error { return x.order(order{play: true, pieces: pieces}) }
 
 // Rest does all that is left, the end included.
 func (x *Exchange) Rest() error { return x.order(order{all: true}) }
@@ -132,7 +132,7 @@ func (x *Exchange) run(w *answerWriter) {
 
 func (x *Exchange) obey(w *answerWriter, o order) error {
 	switch {
-	case o.pieces != nil:
+	case o.play:
 		return w.play(o.pieces...)
 	case o.all || len(x.rest) == 0:
 		rest := x.rest

@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -54,128 +55,121 @@ const (
 	noEnd   = "ended without terminator"
 )
 
+// causing fills in the cause of those that do not complete, and the profile of those that do not say.
+func causing(cause messages.Cause, list []ModelFault) []ModelFault {
+	for i := range list {
+		f := &list[i]
+		f.Profile = cmp.Or(f.Profile, strict)
+		if f.Signal == "" {
+			f.Cause = cmp.Or(f.Cause, cause)
+		}
+	}
+	return list
+}
+
 func answers(pieces ...Piece) [][]Piece { return [][]Piece{pieces} }
 
 func fine() []Piece { return []Piece{Role(), Text("fine"), Finish("stop"), Done()} }
 
 // cutFaults end the connection where the answer is not over.
 func cutFaults() []ModelFault {
-	const closed = messages.CauseTransportClosed
 	half := `data: {"choices":[{"index":0,"delta":{"content":"lo`
-	return []ModelFault{
-		{Name: "cut before the header", Answers: answers(Cut()), Profile: strict, Cause: closed},
-		{Name: "reset before the header", Answers: answers(Reset()), Profile: strict, Cause: closed},
-		{Name: "no HTTP", Answers: answers(Wire("SSH-2.0-OpenSSH_9.6\r\n"), Cut()), Profile: strict, Cause: closed},
-		{Name: "cut before the first token", Answers: answers(Head(), Role(), Cut()), Profile: strict, Cause: closed},
-		{Name: "cut mid-answer", Answers: answers(Text("Hel"), Cut()), Profile: generic, Cause: closed, Text: "Hel"},
-		{Name: "cut mid-frame", Answers: answers(Text("Hel"), Send(half), Cut()), Profile: generic, Cause: closed, Text: "Hel"},
-		{Name: "last chunk mid-frame", Answers: answers(Text("Hel"), Send(half)), Profile: generic, Cause: closed, Text: "Hel"},
-		{Name: "reset mid-answer", Answers: answers(Text("Hel"), Reset()), Profile: strict, Cause: closed, Text: "Hel"},
-		{Name: "cut after finish", Answers: answers(Text("Hello"), Finish("stop"), Cut()), Profile: generic, Cause: closed,
-			Text: "Hello"},
-		{Name: "reset after finish", Answers: answers(Text("Hello"), Finish("stop"), Reset()), Profile: generic, Cause: closed,
+	return causing(messages.CauseTransportClosed, []ModelFault{
+		{Name: "cut before the header", Answers: answers(Cut())},
+		{Name: "reset before the header", Answers: answers(Reset())},
+		{Name: "no HTTP", Answers: answers(Wire("SSH-2.0-OpenSSH_9.6\r\n"), Cut())},
+		{Name: "cut before the first token", Answers: answers(Head(), Role(), Cut())},
+		{Name: "cut mid-answer", Answers: answers(Text("Hel"), Cut()), Profile: generic, Text: "Hel"},
+		{Name: "cut mid-frame", Answers: answers(Text("Hel"), Send(half), Cut()), Profile: generic, Text: "Hel"},
+		{Name: "last chunk mid-frame", Answers: answers(Text("Hel"), Send(half)), Profile: generic, Text: "Hel"},
+		{Name: "reset mid-answer", Answers: answers(Text("Hel"), Reset()), Text: "Hel"},
+		{Name: "cut after finish", Answers: answers(Text("Hello"), Finish("stop"), Cut()), Profile: generic, Text: "Hello"},
+		{Name: "reset after finish", Answers: answers(Text("Hello"), Finish("stop"), Reset()), Profile: generic,
 			Text: "Hello"},
 		{Name: "shorter than declared", Answers: answers(Length(100000), Text("Hello"), Finish("stop"), Cut()),
-			Profile: generic, Cause: closed, Text: "Hello"},
-		{Name: "bad chunk size", Answers: answers(Text("Hel"), Wire("zz\r\n"), Cut()), Profile: strict, Cause: closed, Text: "Hel"},
-		{Name: "closed between requests", Answers: [][]Piece{fine(), {Cut()}, fine()}, Profile: strict, Cause: closed, Calls: 2,
-			Retries: 1},
-	}
+			Profile: generic, Text: "Hello"},
+		{Name: "bad chunk size", Answers: answers(Text("Hel"), Wire("zz\r\n"), Cut()), Text: "Hel"},
+		{Name: "closed between requests", Answers: [][]Piece{fine(), {Cut()}, fine()}, Calls: 2, Retries: 1},
+	})
 }
 
 // endFaults end the answer well as HTTP has it, but not, or more than, as a stream has it.
 func endFaults() []ModelFault {
-	const closed = messages.CauseTransportClosed
-	return []ModelFault{
+	return causing(messages.CauseTransportClosed, []ModelFault{
 		{Name: "end of an unframed body", Answers: answers(Framed(CloseDelimited), Text("Hello"), Finish("stop")),
-			Profile: generic, Cause: closed, Text: "Hello"},
+			Profile: generic, Text: "Hello"},
 		{Name: "end of an HTTP/1.0 body", Answers: answers(Framed(HTTP10), Text("Hello"), Finish("stop")),
-			Profile: generic, Cause: closed, Text: "Hello"},
-		{Name: "no terminator", Answers: answers(Text("Hello"), Finish("stop")), Profile: strict, Cause: closed, Text: "Hello",
-			Message: noEnd},
-		{Name: "no terminator, no finish", Answers: answers(Text("Hel")), Profile: generic, Cause: closed, Text: "Hel",
-			Message: noEnd},
+			Profile: generic, Text: "Hello"},
+		{Name: "no terminator", Answers: answers(Text("Hello"), Finish("stop")), Text: "Hello", Message: noEnd},
+		{Name: "no terminator, no finish", Answers: answers(Text("Hel")), Profile: generic, Text: "Hel", Message: noEnd},
 		{Name: "no terminator of a generic server", Answers: answers(Text("Hello"), Finish("stop")), Profile: generic,
 			Text: "Hello", Signal: "eof+finish"},
-		{Name: "empty body", Answers: answers(Framed(ContentLength), Head()), Profile: strict, Cause: closed, Message: noEnd},
-		{Name: "keep-alives only", Answers: answers(comments(200)...), Profile: strict, Cause: closed, Message: noEnd},
-		{Name: "[DONE] without output", Answers: answers(Role(), Finish("stop"), Done()), Profile: strict,
+		{Name: "empty body", Answers: answers(Framed(ContentLength), Head()), Message: noEnd},
+		{Name: "keep-alives only", Answers: answers(comments(200)...), Message: noEnd},
+		{Name: "[DONE] without output", Answers: answers(Role(), Finish("stop"), Done()),
 			Cause: messages.CauseEmptyCompletion},
-		{Name: "double [DONE]", Answers: answers(append(fine(), Done())...), Profile: strict, Text: "fine", Signal: "done"},
-		{Name: "error after [DONE]", Answers: answers(append(fine(), ErrorFrame("too late"))...), Profile: strict, Text: "fine",
+		{Name: "double [DONE]", Answers: answers(append(fine(), Done())...), Text: "fine", Signal: "done"},
+		{Name: "error after [DONE]", Answers: answers(append(fine(), ErrorFrame("too late"))...), Text: "fine",
 			Signal: "done"},
-		{Name: "reset after [DONE]", Answers: answers(append(fine(), Reset())...), Profile: strict, Text: "fine", Signal: "done"},
-		{Name: "silence after [DONE]", Answers: answers(append(fine(), Stall())...), Profile: strict, Text: "fine", Signal: "done"},
-		{Name: "wrong content type", Answers: answers(append([]Piece{Header("Content-Type", "text/plain")}, fine()...)...),
-			Profile: strict, Text: "fine", Signal: "done"},
-		{Name: "truncated by length", Answers: answers(Text("Hel"), Finish("length"), Done()), Profile: strict, Text: "Hel",
+		{Name: "reset after [DONE]", Answers: answers(append(fine(), Reset())...), Text: "fine", Signal: "done"},
+		{Name: "silence after [DONE]", Answers: answers(append(fine(), Stall())...), Text: "fine", Signal: "done"},
+		{Name: "wrong content type", Answers: answers(append([]Piece{Header("Content-Type", "text/plain")},
+			fine()...)...), Text: "fine", Signal: "done"},
+		{Name: "truncated by length", Answers: answers(Text("Hel"), Finish("length"), Done()), Text: "Hel",
 			Signal: "done", Truncated: true},
-		{Name: "content filter", Answers: answers(Text("Hel"), Finish("content_filter"), Done()), Profile: strict, Text: "Hel",
+		{Name: "content filter", Answers: answers(Text("Hel"), Finish("content_filter"), Done()), Text: "Hel",
 			Signal: "done", Filtered: true},
-	}
+	})
 }
 
 // errorFaults say inside a stream that something is wrong.
 func errorFaults() []ModelFault {
-	const wrong = messages.CauseProviderError
 	boom := errorBody("boom", "server_error", "")
-	return []ModelFault{
-		{Name: "error frame", Answers: answers(Text("Hel"), ErrorFrame("boom")), Profile: strict, Cause: wrong, Text: "Hel",
+	return causing(messages.CauseProviderError, []ModelFault{
+		{Name: "error frame", Answers: answers(Text("Hel"), ErrorFrame("boom")), Text: "Hel", Message: "boom"},
+		{Name: "error frame, then [DONE]", Answers: answers(Text("Hel"), ErrorFrame("boom"), Done()), Text: "Hel",
 			Message: "boom"},
-		{Name: "error frame, then [DONE]", Answers: answers(Text("Hel"), ErrorFrame("boom"), Done()), Profile: strict,
-			Cause: wrong, Text: "Hel", Message: "boom"},
-		{Name: "error frame after comments", Answers: answers(Comment("ping"), Text("Hel"), Comment("ping"), ErrorFrame("boom")),
-			Profile: strict, Cause: wrong, Text: "Hel", Message: "boom"},
-		{Name: "event: error", Answers: answers(Text("Hel"), Event("error", boom)), Profile: strict, Cause: wrong, Text: "Hel",
+		{Name: "error frame after comments", Answers: answers(Comment("ping"), Text("Hel"), Comment("ping"),
+			ErrorFrame("boom")), Text: "Hel", Message: "boom"},
+		{Name: "event: error", Answers: answers(Text("Hel"), Event("error", boom)), Text: "Hel", Message: "boom"},
+		{Name: "error field", Answers: answers(Send(`error: {"code":500,"message":"boom"}`+"\n\n"), Done()),
 			Message: "boom"},
-		{Name: "error field", Answers: answers(Send(`error: {"code":500,"message":"boom"}`+"\n\n"), Done()), Profile: strict,
-			Cause: wrong, Message: "boom"},
-		{Name: "error frame, then silence", Answers: answers(Text("Hel"), Send("data: "+boom+"\n"), Stall()), Profile: strict,
-			Cause: wrong, Text: "Hel", Message: "boom"},
+		{Name: "error frame, then silence", Answers: answers(Text("Hel"), Send("data: "+boom+"\n"), Stall()),
+			Text: "Hel", Message: "boom"},
 		{Name: "undecodable frame", Answers: answers(Text("Hel"), Frame(`{"choices":[{]}`), Finish("stop"), Done()),
-			Profile: strict, Cause: wrong, Text: "Hel", Message: "protocol error"},
-		{Name: "finish_reason error", Answers: answers(Text("Hel"), Finish("error"), Done()), Profile: strict, Cause: wrong,
-			Text: "Hel"},
-	}
+			Text: "Hel", Message: "protocol error"},
+		{Name: "finish_reason error", Answers: answers(Text("Hel"), Finish("error"), Done()), Text: "Hel"},
+	})
 }
 
 // statusFaults are refusals, and answers that are no stream.
 func statusFaults() []ModelFault {
-	const wrong = messages.CauseProviderError
 	busy := []Piece{JSON(503, errorBody("overloaded", "server_error", ""))}
-	return []ModelFault{
-		{Name: "HTML at 200", Answers: answers(Status(200, "text/html", "<html><body>Sign in</body></html>")), Profile: strict,
-			Cause: wrong},
-		{Name: "JSON error at 200", Answers: answers(JSON(200, `{"error":"boom"}`)), Profile: strict, Cause: wrong, Message: "boom"},
-		{Name: "400 with a string", Answers: answers(JSON(400, `{"error":"boom"}`)), Profile: strict, Cause: wrong,
-			Message: "http 400: boom"},
-		{Name: "401", Answers: answers(JSON(401, errorBody("Incorrect API key provided.", "invalid_request_error", "invalid_api_key"))),
-			Profile: strict, Cause: wrong, Message: "http 401"},
-		{Name: "404 without a body", Answers: answers(Status(404, "text/plain", "")), Profile: strict, Cause: wrong,
-			Message: "http 404"},
+	return causing(messages.CauseProviderError, []ModelFault{
+		{Name: "HTML at 200", Answers: answers(Status(200, "text/html", "<html><body>Sign in</body></html>"))},
+		{Name: "JSON error at 200", Answers: answers(JSON(200, `{"error":"boom"}`)), Message: "boom"},
+		{Name: "400 with a string", Answers: answers(JSON(400, `{"error":"boom"}`)), Message: "http 400: boom"},
+		{Name: "401", Answers: answers(JSON(401, errorBody("Incorrect API key provided.", "invalid_request_error",
+			"invalid_api_key"))), Message: "http 401"},
+		{Name: "404 without a body", Answers: answers(Status(404, "text/plain", "")), Message: "http 404"},
 		{Name: "429, then success", Answers: [][]Piece{{Header("Retry-After", "0"),
-			JSON(429, errorBody("slow down", "rate_limit_error", "rate_limit_exceeded"))}, fine()}, Profile: strict, Cause: wrong,
-			Message: "slow down", Retries: 1},
-		{Name: "503 thrice", Answers: [][]Piece{busy, busy, busy, fine()}, Profile: strict, Cause: wrong, Message: "overloaded",
-			Retries: 3},
-		{Name: "502 for ever", Answers: answers(Status(502, "text/html", "<html>Bad gateway</html>")), Profile: strict, Cause: wrong,
-			Message: "http 502"},
-	}
+			JSON(429, errorBody("slow down", "rate_limit_error", "rate_limit_exceeded"))}, fine()}, Message: "slow down",
+			Retries: 1},
+		{Name: "503 thrice", Answers: [][]Piece{busy, busy, busy, fine()}, Message: "overloaded", Retries: 3},
+		{Name: "502 for ever", Answers: answers(Status(502, "text/html", "<html>Bad gateway</html>")), Message: "http 502"},
+	})
 }
 
 // silenceFaults last until the client ends the call.
 func silenceFaults() []ModelFault {
-	const stalled = messages.CauseStalled
-	return []ModelFault{
-		{Name: "silence before the header", Answers: answers(Stall()), Profile: strict, Cause: stalled, Watchdog: true},
-		{Name: "silence after the header", Answers: answers(Head(), Stall()), Profile: strict, Cause: stalled, Watchdog: true},
-		{Name: "silence mid-answer", Answers: answers(Text("Hel"), Stall()), Profile: strict, Cause: stalled, Text: "Hel",
+	return causing(messages.CauseStalled, []ModelFault{
+		{Name: "silence before the header", Answers: answers(Stall()), Watchdog: true},
+		{Name: "silence after the header", Answers: answers(Head(), Stall()), Watchdog: true},
+		{Name: "silence mid-answer", Answers: answers(Text("Hel"), Stall()), Text: "Hel", Watchdog: true},
+		{Name: "keep-alives, then silence", Answers: answers(append(comments(200), Stall())...), Watchdog: true},
+		{Name: "keep-alives mid-answer", Answers: answers(Text("Hel"), Comments(5*time.Millisecond)), Text: "Hel",
 			Watchdog: true},
-		{Name: "keep-alives, then silence", Answers: answers(append(comments(200), Stall())...), Profile: strict, Cause: stalled,
-			Watchdog: true},
-		{Name: "keep-alives mid-answer", Answers: answers(Text("Hel"), Comments(5*time.Millisecond)), Profile: strict,
-			Cause: stalled, Text: "Hel", Watchdog: true},
-	}
+	})
 }
 
 func comments(n int) []Piece {

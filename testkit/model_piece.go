@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Piece is one thing that a [Model] does as it answers. Pieces are data: they are made by the functions below and mean the
-// same in every answer that they are put in.
+// Piece is one thing that a [Model] does as it answers. Pieces are data: they are made by the functions below and mean
+// the same in every answer that they are put in.
 type Piece struct {
 	do         act
 	text       string
@@ -64,8 +64,8 @@ func Role() Piece { return Piece{do: actRole} }
 // Text is a chunk with a piece of the answer.
 func Text(s string) Piece { return Piece{do: actText, text: s} }
 
-// Thought is a chunk with a piece of a thought, in the field that the dialect has for it: reasoning for Ollama and vLLM,
-// reasoning_content for the others.
+// Thought is a chunk with a piece of a thought, in the field that the dialect has for it: reasoning for Ollama and
+// vLLM, reasoning_content for the others.
 func Thought(s string) Piece { return Piece{do: actThought, text: s} }
 
 // Call is a chunk with a piece of the tool call of that index, from 0. An empty id or name is left out.
@@ -111,8 +111,8 @@ func Tokens(n int, every time.Duration) Piece { return Piece{do: actTokens, far:
 // Ticks are Tokens whose text is the time of their writing: Unix nanoseconds and a space.
 func Ticks(n int, every time.Duration) Piece { return Piece{do: actTicks, far: n, every: every} }
 
-// Head writes the status line and the header now. Without it they go with the first bytes of the body; before them nothing
-// goes to the client.
+// Head writes the status line and the header now. Without it they go with the first bytes of the body; before them
+// nothing goes to the client.
 func Head() Piece { return Piece{do: actHead} }
 
 // Status answers with a status, a content type and, without Framed, a body of declared length.
@@ -142,8 +142,8 @@ func Framed(f Framing) Piece { return Piece{do: actFramed, text: string(f)} }
 // Length declares a Content-Length, true or not.
 func Length(n int) Piece { return Piece{do: actLength, first: n} }
 
-// Split makes every write from here on at most n bytes, the header and the framing too, and every chunk at most n bytes
-// of the body. 0 ends it.
+// Split makes every write from here on at most n bytes, the header and the framing too, and every chunk at most n
+// bytes of the body. 0 ends it.
 func Split(n int) Piece { return Piece{do: actSplit, first: n} }
 
 // Pace waits, or until the client leaves: for benchmarks and for people. Tests wait with Until or [Model.Step].
@@ -161,8 +161,8 @@ func Comments(every time.Duration) Piece { return Piece{do: actComments, every: 
 // Cut ends the connection by a FIN where it stands: no last chunk, nor the rest of a declared length.
 func Cut() Piece { return Piece{do: actCut} }
 
-// Reset ends the connection by an RST. On Linux the client gets all that was written before; elsewhere the RST may overtake
-// it.
+// Reset ends the connection by an RST. On Linux the client gets all that was written before; elsewhere the RST may
+// overtake it.
 func Reset() Piece { return Piece{do: actReset} }
 
 // HangUp ends the answer well and then the connection, though the header had promised to keep it.

@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"cmp"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -80,9 +81,10 @@ func decodeChat(body []byte) ChatRequest {
 	var options struct {
 		IncludeUsage bool `json:"include_usage"`
 	}
+	var newer int
 	for name, to := range map[string]any{
 		"model": &c.Model, "messages": &messages, "stream": &c.Stream, "stream_options": &options,
-		"max_tokens": &c.MaxTokens, "max_completion_tokens": &c.MaxTokens, "temperature": &c.Temperature,
+		"max_tokens": &c.MaxTokens, "max_completion_tokens": &newer, "temperature": &c.Temperature,
 		"response_format": &c.ResponseFormat, "tools": &c.Tools, "tool_choice": &c.ToolChoice,
 	} {
 		if raw, ok := fields[name]; ok {
@@ -90,7 +92,7 @@ func decodeChat(body []byte) ChatRequest {
 			delete(fields, name)
 		}
 	}
-	c.IncludeUsage = options.IncludeUsage
+	c.IncludeUsage, c.MaxTokens = options.IncludeUsage, cmp.Or(newer, c.MaxTokens)
 	c.Extra = fields
 	for _, raw := range messages {
 		c.Messages = append(c.Messages, decodeMessage(raw))

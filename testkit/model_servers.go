@@ -109,7 +109,8 @@ func (m *Model) ollamaModel(route string, r ModelRequest) []Piece {
 		return reply(object{"details": s.details(), "capabilities": []string{"completion", "tools"}, "model_info": object{
 			"general.architecture": s.Arch, s.Arch + ".context_length": s.MaxContext, "general.parameter_count": 8030261312}})
 	}
-	done := object{"model": s.ID, "created_at": "2025-01-01T00:00:00Z", "response": "", "done": true, "done_reason": "load"}
+	done := object{"model": s.ID, "created_at": "2025-01-01T00:00:00Z", "response": "", "done": true,
+		"done_reason": "load"}
 	if keep := string(ask.KeepAlive); keep == "0" || keep == `"0"` {
 		s.Loaded, done["done_reason"] = false, "unload"
 		return reply(done)

@@ -76,7 +76,8 @@ func TestModelEcho(t *testing.T) {
 		if err != nil || res.StatusCode != 200 || res.Header.Get("Content-Type") != "text/event-stream" {
 			t.Fatal(res, err)
 		}
-		if text(body) != "one two three" || !strings.HasSuffix(body, "data: [DONE]\n\n") || strings.Count(body, "data: ") != 6 {
+		if text(body) != "one two three" || !strings.HasSuffix(body, "data: [DONE]\n\n") ||
+			strings.Count(body, "data: ") != 6 {
 			t.Errorf("the echo is %s", body)
 		}
 	}
@@ -135,14 +136,15 @@ func TestModelWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	if _, err = fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s", len(question),
-		question); err != nil {
+	_, err = fmt.Fprintf(conn, "POST /v1/chat/completions HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n%s",
+		len(question), question)
+	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := io.ReadAll(conn)
 	want := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nX-A: b\r\n\r\n" +
 		"2\r\nhe\r\n2\r\nll\r\n1\r\no\r\n!0\r\n\r\n"
-	if want = strings.Replace(want, "X-A: b\r\n\r\n", "X-A: b\r\n\r\n", 1); err != nil || string(got) != want {
+	if err != nil || string(got) != want {
 		t.Errorf("the wire has %q, %v", got, err)
 	}
 }
@@ -245,17 +247,6 @@ func TestModelGone(t *testing.T) {
 	if <-late.Gone(); !late.Whole() {
 		t.Error("the answer does not count as whole")
 	}
-	if stalled := m.Answer(testkit.Head(), testkit.Stall()); stalled != nil {
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		res, err := ask(ctx, c, m, question)
-		if err != nil {
-			t.Fatal(err)
-		}
-		cancel()
-		<-stalled.Gone()
-		_ = res.Body.Close()
-	}
 }
 
 func TestModelHangUp(t *testing.T) {
@@ -314,7 +305,7 @@ func TestModelRequests(t *testing.T) {
 		t.Errorf("the body is %+v", chat)
 	}
 	if len(chat.Messages) != 3 || chat.Messages[1].Content != "u" || chat.Messages[2].CallID != "c1" ||
-		!bytes.Contains(chat.Messages[1].Raw, []byte(`"parts"`)) && !bytes.Contains(chat.Messages[1].Raw, []byte(`"type":"text"`)) {
+		!bytes.Contains(chat.Messages[1].Raw, []byte(`"type":"text"`)) {
 		t.Errorf("the messages are %+v", chat.Messages)
 	}
 }
@@ -356,7 +347,8 @@ func TestModelFixtures(t *testing.T) {
 			}
 		})
 	}
-	for _, bad := range []string{"{", `[{"response":{"framing":"smoke","end":"clean"}}]`, `[{"response":{"framing":"chunked","end":"?"}}]`} {
+	for _, bad := range []string{"{", `[{"response":{"framing":"smoke","end":"clean"}}]`,
+		`[{"response":{"framing":"chunked","end":"?"}}]`} {
 		if _, err := testkit.Fixtures([]byte(bad)); err == nil {
 			t.Errorf("%s is read", bad)
 		}
