@@ -8,6 +8,6 @@
 // run's events to the reader's law. [Check] and [CheckTail] judge any sequence of events.
 //
 // Faults: a [Plan] is one row of the table failure × actor × phase × cancel, or two, made from a seed and printable;
-// [Faults] injects plans into the runs of a System and says what the runs may end as. [ModelFaults] are the ways in which a
-// server of models fails, each with what a call must end in.
+// [Faults] injects plans into the runs of a System and says what the runs may end as. [ModelFaults] are the ways in which
+// a server of models fails, each with what a call must end in.
 package testkit

@@ -249,6 +249,25 @@ func TestModelGone(t *testing.T) {
 	}
 }
 
+// Rest does what Next has left, and the pieces say what they are.
+func TestModelRest(t *testing.T) {
+	m, c := testkit.NewModel(t), caller(t)
+	pieces := []testkit.Piece{testkit.Text("a"), testkit.Pace(time.Millisecond), testkit.Text("b"), testkit.Done()}
+	x := m.Step(pieces...)
+	released := make(chan error, 1)
+	go func() { released <- errors.Join(x.Next(), x.Rest()) }()
+	_, body, err := whole(t, c, m, question)
+	if err = errors.Join(err, <-released); err != nil || text(body) != "ab" || !x.Whole() || m.Open() != 1 {
+		t.Errorf("%q, %v, %d connections", body, err, m.Open())
+	}
+	if got := fmt.Sprint(pieces); got != `[text "a" pace text "b" frame "[DONE]"]` {
+		t.Errorf("the script reads %s", got)
+	}
+	if err := m.Answer().Next(); err == nil {
+		t.Error("an answer that is not stepped takes orders")
+	}
+}
+
 func TestModelHangUp(t *testing.T) {
 	m, c := testkit.NewModel(t), caller(t)
 	first := m.Answer(testkit.Text("a"), testkit.Done(), testkit.HangUp())
