@@ -45,7 +45,7 @@ func Hollow(s string) bool {
 		return false
 	case strings.IndexByte("-\\*+=/|<>~^(,;.", low[0]) >= 0, strings.HasSuffix(low, "?"), hasMail(low), isLegal(low):
 		return true
-	case utf8.RuneCountInString(low) < 12, len(low) < 40 && strings.Contains(low, "backward"):
+	case utf8.RuneCountInString(low) < 12, hangs(low), len(low) < 40 && strings.Contains(low, "backward"):
 		return true
 	}
 	return begins(low, hollowStarts) || containsAny(low, "license file", "eslint", "todo:", "fixme", "prettier",
@@ -54,6 +54,16 @@ func Hollow(s string) bool {
 		"istanbul", "is private to", "<reference", "blazing", "![", "this header file", "the above", " above.", "see above",
 		" below.", "(see", "below)", "below:", "thank you", "curl ", "stackoverflow.com", "|release|", "|version|",
 		"|today|")
+}
+
+// hangs tells a sentence that breaks off before what it leads to.
+func hangs(s string) bool {
+	switch s[strings.LastIndexByte(s, ' ')+1:] {
+	case "to", "the", "a", "an", "of", "by", "with", "as", "like", "invoke", "run", "is", "are", "and", "or", "for", "do",
+		"use", "from", "in":
+		return true
+	}
+	return false
 }
 
 // hollowStarts is one string, for a list of them would be made at each call.

@@ -210,7 +210,10 @@ func isCodeLine(s string) bool {
 
 func (b *builder) takeAPI(c choice, all []*candidate) {
 	used, seen := make(map[string]int), make(map[string]bool)
-	perFile, most := max(apiOfOneFile, apiLinks/max(1, len(c[secPackages]))), apiLinks
+	perFile, most := apiOfOneFile, apiLinks
+	if !b.golang.isSmall() {
+		perFile = max(perFile, apiLinks/max(1, len(c[secPackages])))
+	}
 	if !b.links.hasLines() {
 		perFile, most = apiOfOneURL, apiFiles
 	}

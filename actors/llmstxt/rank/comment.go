@@ -187,10 +187,14 @@ func isOpening(line string) bool {
 			return true
 		}
 	}
-	return false
+	line, _, _ = strings.Cut(line, "\n")
+	return strings.HasPrefix(line, "#define ") && strings.Count(strings.TrimSpace(line), " ") == 1 // a header's guard
 }
 
 func isImport(line string) bool {
+	if isOpening(line) {
+		return false
+	}
 	for _, start := range []string{"import ", "#include", "#define", "#if", "#endif", "using ", "use ", "export * ",
 		"export {"} {
 		if strings.HasPrefix(line, start) {

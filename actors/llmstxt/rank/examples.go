@@ -100,7 +100,10 @@ func exampleDir(p string) string {
 			return strings.Join(parts[:min(i+2, len(parts))], "/")
 		}
 	}
-	return path.Dir(p)
+	if dir := path.Dir(p); strings.Contains(dir, "/") {
+		return dir
+	}
+	return p
 }
 
 func exampleRank(p string) int {

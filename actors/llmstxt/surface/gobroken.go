@@ -50,10 +50,13 @@ func withoutBodies(text []byte) []byte {
 			at = end + 1
 			end = endOfLine(text, at)
 		}
-		last := bytes.Index(text[end:], []byte("\n}\n"))
-		if last < 0 || !bytes.HasSuffix(text[at:end], []byte("{")) {
+		if !bytes.HasSuffix(text[at:end], []byte("{")) {
 			at = end + 1
 			continue
+		}
+		last := bodyEnd(text[end:])
+		if last < 0 {
+			return text
 		}
 		for i := range text[end : end+last] {
 			if text[end+i] != '\n' {
@@ -63,6 +66,20 @@ func withoutBodies(text []byte) []byte {
 		at = end + last + 2
 	}
 	return text
+}
+
+// bodyEnd finds the line that closes a body, not one within a raw string.
+func bodyEnd(text []byte) int {
+	for at, ticks := 0, 0; ; at++ {
+		i := bytes.Index(text[at:], []byte("\n}\n"))
+		if i < 0 {
+			return -1
+		}
+		ticks += bytes.Count(text[at:at+i], []byte("`"))
+		if at += i; ticks%2 == 0 {
+			return at
+		}
+	}
 }
 
 func endOfLine(text []byte, at int) int {
