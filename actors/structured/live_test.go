@@ -24,7 +24,7 @@ func TestFieldsAreToldWhileTheyCome(t *testing.T) {
 	stream := func(_ context.Context, _ model.Request) iter.Seq2[model.Part, error] {
 		return func(yield func(model.Part, error) bool) {
 			yield(model.Text{Text: good[:20]}, nil)
-			if told != "Grows " {
+			if told != "Grows th" {
 				t.Errorf("of %s is told %q", good[:20], told)
 			}
 			yield(model.Text{Text: good[20:]}, nil)
