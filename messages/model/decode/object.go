@@ -128,9 +128,7 @@ func (o *object) structure(b byte) bool {
 		o.state, o.keyed = value, true
 	case b == '"' && (o.state == first || o.state == another):
 		o.state, o.out = inKey, o.out[:0]
-	case o.state == value:
-		return o.value(b)
-	case o.state == element || o.state == successor:
+	case o.state == value || o.state == element || o.state == successor:
 		return o.value(b)
 	default:
 		return false
@@ -155,6 +153,9 @@ func (o *object) completed() { o.state, o.safe = after, len(o.doc) }
 func (o *object) value(b byte) bool {
 	top := &o.levels[len(o.levels)-1]
 	nested := b == '{' || b == '['
+	if nested && len(o.levels) == depth || !nested && b != '"' && !wordly(b) {
+		return false
+	}
 	if top.closer == ']' {
 		if nested || b == '"' {
 			o.step(top)
@@ -163,20 +164,16 @@ func (o *object) value(b byte) bool {
 		top.index++
 	}
 	o.doc = append(o.doc, b)
-	switch {
-	case nested && len(o.levels) == depth:
-		return false
-	case b == '{':
+	switch b {
+	case '{':
 		o.open('}', first)
-	case b == '[':
+	case '[':
 		o.open(']', element)
-	case b == '"':
+	case '"':
 		o.state, o.out = inString, o.out[:0]
 		o.watch()
-	case wordly(b):
-		o.state, o.bare = inBare, len(o.doc)-1
 	default:
-		return false
+		o.state, o.bare = inBare, len(o.doc)-1
 	}
 	return true
 }
