@@ -40,6 +40,10 @@ var rules = []rule{{
 	ours:   []string{"messages"},
 	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
 }, {
+	pkgs:   "messages/*/*",
+	ours:   []string{"messages", "messages/*"},
+	denied: []string{"net", "net/http", "os/exec", "log", "log/slog"},
+}, {
 	pkgs:   "supervision",
 	ours:   []string{"messages"},
 	libs:   []string{"github.com/asynkron/protoactor-go/actor"},
@@ -51,8 +55,23 @@ var rules = []rule{{
 	libs:   []string{"github.com/asynkron/protoactor-go/actor", "go.uber.org/zap/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
-	pkgs:   "actors/llmstxt",
-	ours:   []string{"messages", "supervision", "actors", "actors/llmstxt/*"},
+	pkgs:   "actors/structured",
+	ours:   []string{"messages", "messages/*", "messages/*/*", "supervision", "actors"},
+	libs:   []string{"github.com/google/jsonschema-go/...", "github.com/santhosh-tekuri/jsonschema/v6/..."},
+	denied: []string{"net", "net/http", "log"},
+}, {
+	pkgs:   "actors/call",
+	ours:   []string{"messages", "messages/*", "supervision", "actors"},
+	denied: []string{"net", "net/http", "log"},
+}, {
+	pkgs:   "actors/prompt",
+	ours:   []string{"messages", "messages/*", "supervision", "actors", "actors/call"},
+	denied: []string{"net", "net/http", "log"},
+}, {
+	pkgs: "actors/llmstxt",
+	ours: []string{
+		"messages", "messages/*", "supervision", "actors", "actors/llmstxt/*", "actors/structured", "actors/call",
+	},
 	libs:   []string{"go.uber.org/zap"},
 	denied: []string{"net", "net/http", "log"},
 }, {
@@ -78,12 +97,16 @@ var rules = []rule{{
 	pkgs: "transport/archive",
 	ours: []string{"messages", "transport/internal/*"},
 }, {
+	pkgs: "transport/llm",
+	ours: []string{"messages", "messages/*", "messages/*/*", "transport/internal/*"},
+	libs: []string{"github.com/sashabaranov/go-openai", "go.uber.org/zap/..."},
+}, {
 	pkgs: "transport/git",
 	ours: []string{"messages", "transport/internal/*"},
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
 }, {
 	pkgs: "cmd/lastword",
-	ours: []string{"messages", "supervision", "actors", "actors/*", "actors/*/*", "transport/*"},
+	ours: []string{"messages", "messages/*", "supervision", "actors", "actors/*", "actors/*/*", "transport/*"},
 	libs: []string{
 		"github.com/knadh/koanf/...", "github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap/...",
 		"golang.org/x/term", "golang.org/x/text/width",
@@ -93,7 +116,7 @@ var rules = []rule{{
 	pkgs:  "testkit",
 	ours:  []string{"messages", "supervision", "actors"},
 	libs:  []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
-	tests: []string{"github.com/asynkron/protoactor-go/actor"},
+	tests: []string{"github.com/asynkron/protoactor-go/actor", "github.com/sashabaranov/go-openai"},
 }}
 
 var testLibraries = []string{"go.uber.org/goleak", "pgregory.net/rapid", "golang.org/x/tools/txtar"}
