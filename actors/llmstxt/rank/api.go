@@ -18,6 +18,8 @@ const (
 	apiFiles     = 24 // for want of addresses
 	apiOfOneFile = 6
 	apiOfOneURL  = 3
+
+	apiOfOnePackage = 10
 )
 
 // api fills the section with the most important symbols of what others can use:
@@ -52,7 +54,9 @@ func (b *builder) apiLink(x *candidate, s Symbol) *candidate {
 	note := b.symbolNote(x, s)
 	switch {
 	case s.Kind == surface.Constant || s.Kind == surface.Variable, isPrivateName(s.Name), isOwnConstructor(s.Name),
-		isAccessor(s), strings.Contains(s.Doc, "eprecated"), note == "" && (!used || s.Kind == surface.Method || !x.exposed && hasReexports(b.byPath[x.Path])):
+		isAccessor(s), strings.Contains(s.Doc, "eprecated"):
+		return nil
+	case note == "" && (!used || s.Kind == surface.Method || !x.exposed && hasReexports(b.byPath[x.Path])):
 		return nil
 	}
 	y := &candidate{Link: Link{Path: firstOf(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s), Note: note},
@@ -147,8 +151,8 @@ func (b *builder) isUsed(s Symbol) bool {
 
 // isTellingDoc wants a few words that are no code and do not repeat the name.
 func isTellingDoc(s Symbol) bool {
-	return strings.Count(strings.TrimSpace(s.Doc), " ") > 1 && !strings.Contains(s.Doc, "@__") && !prose.Hollow(s.Doc) && !prose.IsBanner(s.Doc) &&
-		!isCodeLine(s.Doc) && !prose.SameWords(s.Doc, lastName(s.Name))
+	return strings.Count(strings.TrimSpace(s.Doc), " ") > 1 && !strings.Contains(s.Doc, "@__") &&
+		!prose.Hollow(s.Doc) && !prose.IsBanner(s.Doc) && !isCodeLine(s.Doc) && !prose.SameWords(s.Doc, lastName(s.Name))
 }
 
 // isPrivateName holds for names that say that they are not for others: "_x",
@@ -212,7 +216,7 @@ func (b *builder) takeAPI(c choice, all []*candidate) {
 	used, seen := make(map[string]int), make(map[string]bool)
 	perFile, most := apiOfOneFile, apiLinks
 	if !b.golang.isSmall() {
-		perFile = max(perFile, apiLinks/max(1, len(c[secPackages])))
+		perFile = max(perFile, min(apiOfOnePackage, 2*apiLinks/max(1, len(c[secPackages]))))
 	}
 	if !b.links.hasLines() {
 		perFile, most = apiOfOneURL, apiFiles

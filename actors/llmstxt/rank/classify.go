@@ -123,7 +123,8 @@ func formal(d *document) (section, reason string) {
 			"authors,contributors,maintainers,credits,thanks,sponsors,backers,governance," +
 				"code of conduct,conduct,user contract,patents,notice,project charter,charter,committers,owners,support," +
 				"funding,collaborator guide,triager guide,triage guide,collaborators,meetings"},
-		{"", "about the project's own work", "todo,roadmap,style guide,release,release checklist,releasing,release process,readme guide,issue template," +
+		{"", "about the project's own work", "todo,roadmap,style guide,release,release checklist,releasing," +
+			"release process,readme guide,issue template," +
 			"pull request template,translations,testing,benchmarks,install issues"},
 		{"", "about those who use it", "users,who uses,adopters,projects using,showcase,ecosystem,links,awesome"},
 	} {

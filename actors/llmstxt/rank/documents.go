@@ -211,7 +211,8 @@ func baseOf(section string) int {
 // hold what others have made.
 func isSetAside(p string) bool {
 	for part := range strings.SplitSeq(strings.ToLower(path.Dir(p)), "/") {
-		if len(part) > 1 && part[0] == '_' || strings.Contains(part, "benchmark") || part == "bench" || part == "fuzz" || part == "deps" ||
+		if len(part) > 1 && part[0] == '_' || strings.Contains(part, "benchmark") || part == "bench" ||
+			part == "fuzz" || part == "deps" ||
 			part == "extern" || part == "external" || part == "3rdparty" {
 			return true
 		}

@@ -70,7 +70,7 @@ func (r *mdReader) block(n ast.Node) {
 	case *ast.HTMLBlock:
 		r.html(n)
 	case *ast.CodeBlock, *ast.FencedCodeBlock:
-		r.page.coded = true
+		r.page.code()
 	}
 }
 

@@ -36,7 +36,8 @@ func (b *builder) describePage(c *candidate) {
 	if utf8.RuneCountInString(title) > titleRunes+20 || strings.EqualFold(title, "readme") {
 		title = ""
 	}
-	if versions([]string{title}) > 0 || strings.EqualFold(title, "unreleased") || len(title) > 20 && title == strings.ToUpper(title) {
+	if versions([]string{title}) > 0 || strings.EqualFold(title, "unreleased") ||
+		len(title) > 20 && title == strings.ToUpper(title) {
 		title = path.Base(c.Path)
 	}
 	switch stem := stemOf(c.Path); {

@@ -22,7 +22,8 @@ type page struct {
 	tongue tongue // set for the README alone
 
 	deep  int  // how far below its title the reader is
-	coded bool // code has come
+	begun bool // a paragraph has come
+	coded bool // code has come after it
 }
 
 // paragraph is one of prose, with where it stands.
@@ -39,11 +40,17 @@ type heading struct {
 // add keeps a paragraph.
 func (p *page) add(text string) {
 	p.prose = append(p.prose, paragraph{text: text, near: p.deep < 2 && !p.coded})
+	p.begun = true
 }
+
+// code notes that what follows may be about code. What follows the code that a
+// page begins with is about the page.
+func (p *page) code() { p.coded = p.coded || p.begun || p.deep > 0 }
 
 // addLeadIn keeps the sentence before code or a list that says what these are.
 func (p *page) addLeadIn(text string) {
 	s := withoutLead(text)
+	p.begun = p.begun || text != ""
 	if p.leadIn != "" || p.deep > 1 || p.coded || s == "" || !strings.HasSuffix(text, ":") ||
 		strings.Count(s, " ") < 5 || prose.Telling(s) != s || prose.Leans(s) {
 		return
@@ -100,7 +107,8 @@ func isProse(s string) bool {
 }
 
 func isPage(p string) bool {
-	return isPageExt(strings.TrimPrefix(strings.ToLower(path.Ext(p)), ".")) || isMan(p) || isReadme(p) || licenceName(path.Base(p))
+	return isPageExt(strings.TrimPrefix(strings.ToLower(path.Ext(p)), ".")) || isMan(p) || isReadme(p) ||
+		licenceName(path.Base(p))
 }
 
 func isPageExt(ext string) bool {
@@ -159,7 +167,9 @@ func readPlain(p, text string) page {
 		} else {
 			out.addLeadIn(text)
 		}
-		out.coded = out.coded || holdsCode(block)
+		if holdsCode(block) {
+			out.code()
+		}
 	}
 	return out
 }

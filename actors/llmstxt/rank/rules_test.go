@@ -65,6 +65,8 @@ Do you prefer turning by hand? Widgets are turned by hand or by a machine.
 -- b.md --
 # Code first
 
+Use it like this:
+
 `+"```\nfrob\n```"+`
 
 This sentence is about what the code does.
@@ -72,6 +74,12 @@ This sentence is about what the code does.
 ## One part
 
 ## Other part
+-- f.md --
+# Only code before
+
+`+"```\nfrob\n```"+`
+
+This page is about what frobs do to widgets.
 -- c.md --
 # Questions
 
@@ -107,6 +115,7 @@ Frobs are the *base* of it, see :rfc:`+"`4627`"+` for all of them.
 		"README.md": "Sections: Installing, Turning widgets.",
 		"a.md":      "Widgets are turned by hand or by a machine.",
 		"b.md":      "Sections: One part, Other part.",
+		"f.md":      "This page is about what frobs do to widgets.",
 		"c.md":      "Answers “Why is it so round?”, “Why is it so heavy?”, …",
 		"d.md":      "The slice filter takes a part of a widget or of a list.",
 		"e.md":      "Sections: First, Second.",

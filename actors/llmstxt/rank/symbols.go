@@ -207,7 +207,7 @@ func (b *builder) weight(s surface.Symbol) int {
 	if s.Kind == surface.Type {
 		n = max(n, b.named.words["New"+last]) // what the README makes
 	}
-	if s.Kind == surface.Function && b.named.members[last] > 0 && !isTelling(last) {
+	if s.Kind == surface.Function && b.named.members[last] > 0 && (!isTelling(last) || isConstructor(s)) {
 		w += 20
 	}
 	if n > 0 && len(last) > 3 && (s.Kind != surface.Method || isTelling(last)) {
