@@ -102,7 +102,7 @@ func (s *settings) origin(k key) string {
 	case !ok:
 		return "default"
 	case from.file == "":
-		return "environment: " + k.env()
+		return "environment: " + k.variable()
 	}
 	return from.kind + ": " + from.file
 }

@@ -15,9 +15,10 @@ import (
 // display shows a run to a person on stderr, and to a program on stdout.
 type display struct {
 	stdout, stderr io.Writer
-	out            string // folder of the artifacts
-	jsonl, json    bool   // on stdout: every event, or what the run came to
-	explain        bool   // on stdout: why each file was chosen
+	out            string  // folder of the artifacts
+	jsonl, json    bool    // on stdout: every event, or what the run came to
+	explain        bool    // on stdout: why each file was chosen
+	speech         *speech // prints a model's answer on stdout, if that is what is asked for
 	quiet          bool
 	look           look
 	view           view
@@ -67,8 +68,8 @@ func (o *showing) inPlace(shared bool) bool {
 	return false
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
@@ -103,14 +104,25 @@ func (d *display) follow(ctx context.Context, run *actors.Run) (messages.State, 
 		if state, err = state.Apply(e); err != nil {
 			return state, err
 		}
-		if d.jsonl && d.lost == nil {
-			if d.lost = lines.Encode(e); d.lost != nil {
+		if d.lost == nil {
+			if d.lost = d.tell(lines, e); d.lost != nil {
 				run.Cancel(ctx, unread)
 			}
 		}
 		d.view.show(state, e)
 	}
 	return state, nil
+}
+
+// tell prints what stdout has of the event.
+func (d *display) tell(lines *json.Encoder, e messages.Event) error {
+	switch {
+	case d.jsonl:
+		return lines.Encode(e)
+	case d.speech != nil:
+		return d.speech.tell(e)
+	}
+	return nil
 }
 
 // unread is why a run is cancelled when its events cannot be written any more.

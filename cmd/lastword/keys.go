@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -17,6 +18,28 @@ type key struct {
 }
 
 func (k key) String() string { return k.name }
+
+// ownOnly marks a flag that a project's file must not give.
+const ownOnly = "lastword_own_only"
+
+// alsoCalled lists the variables that give a flag its value where its own does not.
+const alsoCalled = "lastword_also_called"
+
+// variable is that of the environment which gives the key, or would.
+func (k key) variable() string {
+	for _, name := range k.variables() {
+		if os.Getenv(name) != "" {
+			return name
+		}
+	}
+	return k.env()
+}
+
+func (k key) variables() []string {
+	return append([]string{k.env()}, k.flag.Annotations[alsoCalled]...)
+}
+
+func (k key) ownOnly() bool { _, own := k.flag.Annotations[ownOnly]; return own }
 
 func (k key) env() string {
 	return "LASTWORD_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.name))

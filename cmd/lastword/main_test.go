@@ -79,7 +79,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "fold": fold, "plain": plain, "serve": serve, "fill": fill,
+			"exits": exits, "fold": fold, "plain": plain, "serve": serve, "fill": fill, "model": serveModel, "asked": asked,
 		},
 	})
 }

@@ -38,7 +38,7 @@ type layer struct {
 // spelled is the key as its layer spells it.
 func (l layer) spelled(k key) string {
 	if l.file == "" {
-		return k.env()
+		return k.variable()
 	}
 	return l.file + ": " + k.name
 }
@@ -106,9 +106,9 @@ func userFolder() string {
 
 // environment takes LASTWORD_X for the key x. Of variables that are no key it minds those that look like one.
 func (s *settings) environment() (layer, error) {
-	names, values := s.names(key.env), map[string]any{}
+	names, values := s.variables(), map[string]any{}
 	for _, k := range s.keys {
-		if value := os.Getenv(k.env()); value != "" {
+		if value := os.Getenv(k.variable()); value != "" {
 			values[k.name] = value
 		}
 	}
@@ -200,6 +200,9 @@ func (s *settings) judge(from *layer, name string) error {
 	value := from.values[name]
 	k, ok := find(s.keys, name)
 	switch {
+	case ok && k.ownOnly() && from.kind == "project":
+		return fmt.Errorf("%s: %s is for the command line, the environment or your own file: a project's file does not "+
+			"say where prompts and keys go", from.file, k)
 	case ok:
 		if err := k.fits(value); err != nil {
 			return fmt.Errorf("%s: %w", from.spelled(k), err)
@@ -208,11 +211,11 @@ func (s *settings) judge(from *layer, name string) error {
 	case s.isSection(name) && (value == nil || isMap(value)):
 		delete(from.values, name)
 		return nil
-	case strings.Contains(strings.ToLower(name), "token"):
+	case strings.Contains(strings.ToLower(name), "token"), strings.HasSuffix(strings.ToLower(name), "key"):
 		return fmt.Errorf("%s: %s: secrets come from the environment only: %s", from.file, printable(name),
 			strings.Join(secrets(), ", "))
 	}
-	return unknown(from.file, name, nearest(s.names(key.String), name))
+	return unknown(from.file, name, nearest(s.names(), name))
 }
 
 func unknown(where, name, near string) error {
@@ -222,10 +225,18 @@ func unknown(where, name, near string) error {
 	return fmt.Errorf("%s: no setting is called %s", where, printable(name))
 }
 
-func (s *settings) names(as func(key) string) []string {
+func (s *settings) names() []string {
 	names := make([]string, len(s.keys))
 	for i, k := range s.keys {
-		names[i] = as(k)
+		names[i] = k.name
+	}
+	return names
+}
+
+// variables lists those that give settings.
+func (s *settings) variables() (names []string) {
+	for _, k := range s.keys {
+		names = append(names, k.variables()...)
 	}
 	return names
 }
@@ -259,4 +270,6 @@ func (s *settings) apply() error {
 }
 
 // secrets come from the environment only, and are shown nowhere.
-func secrets() []string { return []string{"GH_TOKEN", "GITHUB_ACCESS_TOKEN", "LASTWORD_GIT_TOKEN"} }
+func secrets() []string {
+	return []string{"GH_TOKEN", "GITHUB_ACCESS_TOKEN", "LASTWORD_API_KEY", "LASTWORD_GIT_TOKEN", "OPENAI_API_KEY"}
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/llm"
+)
+
+// lmStudio is where LM Studio listens if nobody says otherwise.
+const lmStudio = "http://127.0.0.1:1234/v1"
+
+// endpoint is the server of models that a command asks, and how patiently.
+type endpoint struct {
+	baseURL, keyFile, proxy, caFile string
+	profile                         choice
+	firstToken, idle                time.Duration
+	maxAnswer                       bytesize
+	retries                         int
+}
+
+// flags adds the endpoint's. What decides where a prompt and a key go is no business of a project's file: whoever wrote
+// the repository in the current folder may have written that too.
+func (p *endpoint) flags(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&p.baseURL, "base-url", "", "`URL` of the server's API (default "+lmStudio+", LM Studio's)")
+	flags.StringVar(&p.keyFile, "key-file", "", "`file` that holds the server's key; it goes before the environment's")
+	choose(cmd, flags, &p.profile, "profile", "how the server ends an answer: always with [DONE], or as it likes",
+		"auto", string(model.Strict), string(model.Generic))
+	flags.StringVar(&p.proxy, "proxy", "", "`URL` of a proxy in place of the environment's, or none")
+	flags.StringVar(&p.caFile, "ca-file", "", "`file` of certificates in PEM to trust beside the system's")
+	flags.DurationVar(&p.firstToken, "first-token", 0, "longest `time` of silence before the first token (default 10m)")
+	flags.DurationVar(&p.idle, "idle", 0, "longest `time` of silence after it (default 5m)")
+	flags.Var(&p.maxAnswer, "max-answer", "most `bytes` of the server's answer (default 64MiB)")
+	flags.IntVar(&p.retries, "retries", 2, "most `times` that a call is tried again before its first token")
+	for _, name := range []string{"base-url", "key-file", "proxy", "ca-file"} {
+		must(flags.SetAnnotation(name, ownOnly, nil))
+	}
+	must(flags.SetAnnotation("base-url", alsoCalled, []string{"LASTWORD_BASE_URL", "OPENAI_BASE_URL"}))
+	must(cmd.MarkFlagFilename("key-file"))
+	must(cmd.MarkFlagFilename("ca-file", "pem", "crt"))
+}
+
+func (p *endpoint) judge() error {
+	switch {
+	case p.firstToken < 0 || p.idle < 0:
+		return errNegative("--first-token and --idle")
+	case p.retries < 0:
+		return errNegative("--retries")
+	}
+	return nil
+}
+
+// url is the server's.
+func (p *endpoint) url() string { return cmp.Or(p.baseURL, lmStudio) }
+
+// host names the server for people.
+func (p *endpoint) host() string {
+	if u, err := url.Parse(p.url()); err == nil {
+		return u.Host
+	}
+	return ""
+}
+
+// client calls the server; a call takes no longer than timeout, if that is set.
+func (p *endpoint) client(timeout time.Duration) (*llm.Client, error) {
+	config := llm.Config{BaseURL: p.url(), KeyFile: p.keyFile, Proxy: p.proxy, CAFile: p.caFile,
+		Limits: llm.Limits{ResponseBytes: int64(p.maxAnswer), FirstToken: p.firstToken, Idle: p.idle, Request: timeout}}
+	if p.keyFile == "" {
+		config.Key = cmp.Or(os.Getenv("LASTWORD_API_KEY"), os.Getenv("OPENAI_API_KEY"))
+	}
+	if p.profile.value != "auto" {
+		config.Profile = model.Profile(p.profile.value)
+	}
+	if config.Retries = p.retries; p.retries == 0 {
+		config.Retries = -1
+	}
+	client, err := llm.New(config)
+	if err != nil {
+		return nil, &exitError{exitConfiguration, err}
+	}
+	return client, nil
+}
+
+// stall is how long a run may be silent: the client, which knows more of the server, is to lose its patience first.
+func (p *endpoint) stall() time.Duration {
+	return max(cmp.Or(p.firstToken, 10*time.Minute), cmp.Or(p.idle, 5*time.Minute)) + time.Minute
+}
+
+// loaded returns a function that names the model that is meant where none is named: the first that the server has
+// loaded, or its only one. "" leaves it to a server that does not list its models.
+func loaded(client *llm.Client) func(ctx context.Context) (string, error) {
+	return func(ctx context.Context) (string, error) {
+		_, list, err := client.Models(ctx)
+		if err != nil {
+			return "", nil // the call itself will say what is wrong, as far as anything is
+		}
+		return oneOf(list)
+	}
+}
+
+func oneOf(list []llm.Info) (string, error) {
+	list = slices.DeleteFunc(slices.Clone(list), func(m llm.Info) bool { return strings.HasPrefix(m.Kind, "embedding") })
+	for _, m := range list {
+		if m.Loaded {
+			return m.ID, nil
+		}
+	}
+	switch len(list) {
+	case 0:
+		return "", nil
+	case 1:
+		return list[0].ID, nil
+	}
+	return "", invalid("the server has %d models and none is loaded; name one with --model, such as %s",
+		len(list), list[0].ID)
+}

@@ -1,0 +1,160 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// prompting is what the flags of prompt say.
+type prompting struct {
+	in          prompt.Input
+	at          endpoint
+	temperature decimal
+	extra       string
+	timeout     time.Duration
+	show        display
+}
+
+func promptCommand(config actors.Config, how *showing) *cobra.Command {
+	var p prompting
+	cmd := &cobra.Command{
+		Use:     "prompt <text>",
+		GroupID: working,
+		Short:   "Ask a language model and print its answer as it comes",
+		Long: `Prompt sends a text to a server that speaks the OpenAI protocol and prints the answer to stdout as it
+comes, ended by a line break and without control characters; --json has it as it is. The text "-", or
+none where stdin is a pipe, is read from stdin.
+
+The server is that of --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, else LM Studio on this
+machine. Its key is read from --key-file, LASTWORD_API_KEY or OPENAI_API_KEY and never shown. Without
+--model the one that the server has loaded answers.
+
+An answer that the server cut for its length or its content is one, and the run says so (degraded).
+One whose end is in doubt is none: its run fails, with what came of it on stdout.
+Thoughts go to stderr where that is a terminal.
+Ctrl-C cancels the run and closes the connection; a second Ctrl-C leaves at once.
+
+Exit codes:
+  0 completed   1 failed   2 usage   3 configuration   4 provider   5 limit or budget
+  124 timeout   130 Ctrl-C   143 SIGTERM`,
+		Example: `  lastword prompt "Why is the sky blue?"
+  git diff | lastword prompt --system "Write a commit message for this change."
+  lastword prompt --base-url http://127.0.0.1:8080/v1 --jsonl "Hello" | jq -c .type
+  lastword prompt --model qwen3-8b --max-tokens 200 --json - <question.txt | jq -r .result.text`,
+		DisableFlagsInUseLine: true,
+		Args:                  onePrompt,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return p.run(cmd, args, config, how)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	p.asking(flags)
+	p.at.flags(cmd, flags)
+	p.telling(flags)
+	return cmd
+}
+
+// asking adds the flags that say what is asked.
+func (p *prompting) asking(flags *pflag.FlagSet) {
+	flags.StringVar(&p.in.Model, "model", prompt.Auto, "`name` of the model; auto is the one that the server has loaded")
+	flags.StringVar(&p.in.System, "system", "", "system `prompt`, which goes before the text")
+	flags.IntVar(&p.in.MaxTokens, "max-tokens", 0, "most `tokens` of the answer, thoughts included (default the server's)")
+	flags.Var(&p.temperature, "temperature", "`number` from 0, always the likeliest word, to 2 (default the server's)")
+	flags.StringVar(&p.extra, "extra", "", "more fields of the request, as a `JSON` object such as {\"top_k\":40}")
+}
+
+// telling adds the flags that say what is told of the run.
+func (p *prompting) telling(flags *pflag.FlagSet) {
+	flags.BoolVar(&p.show.jsonl, "jsonl", false, "print the run's events to stdout, one JSON object a line")
+	flags.BoolVar(&p.show.json, "json", false, "print what the run came to on stdout, as one JSON object")
+	flags.BoolVar(&p.show.quiet, "quiet", false, "say nothing on stderr but errors")
+	flags.DurationVar(&p.timeout, "timeout", 0, "longest `time` the run may take, for example 90s (default 30m)")
+}
+
+func (p *prompting) run(cmd *cobra.Command, args []string, config actors.Config, how *showing) error {
+	if err := p.judge(); err != nil {
+		return usage(cmd, err, "")
+	}
+	var err error
+	if p.in.Text, err = textOf(cmd, args); err != nil {
+		return err
+	}
+	p.in.Temperature = p.temperature.value
+	client, err := p.at.client(p.timeout)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	job, err := prompt.Job(p.in, prompt.Config{Stream: client.Stream, Provider: p.at.host(), Choose: loaded(client)})
+	if err != nil {
+		return err
+	}
+	p.show.stdout, p.show.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	p.show.open(how)
+	p.speak(how)
+	limits := messages.Limits{WallClockMS: milliseconds(p.timeout), StallMS: milliseconds(p.at.stall())}
+	return watch(cmd.Context(), config, job, limits, &p.show)
+}
+
+func (p *prompting) judge() error {
+	switch {
+	case p.timeout < 0:
+		return errNegative("--timeout")
+	case p.show.json && p.show.jsonl:
+		return errors.New("--json and --jsonl exclude each other: each has stdout for itself")
+	case p.extra != "" && json.Unmarshal([]byte(p.extra), &p.in.Extra) != nil:
+		return errors.New("--extra needs a JSON object")
+	}
+	return p.at.judge()
+}
+
+func errNegative(flag string) error { return fmt.Errorf("%s must not be negative", flag) }
+
+// speak has the answer printed. Who watches on a terminal sees the thoughts, and no more of the run than its model's
+// words: a block that is redrawn, or a line per milestone, would stand in the middle of the answer.
+func (p *prompting) speak(how *showing) {
+	d := &p.show
+	if d.json || d.jsonl {
+		return
+	}
+	d.speech = &speech{stdout: d.stdout, stderr: d.stderr, look: d.look, shared: isTerminal(d.stdout)}
+	if isTerminal(d.stderr) && !d.quiet && (how.progress.value == "auto" || how.progress.value == "tty") {
+		d.view = d.speech
+	}
+}
+
+func onePrompt(cmd *cobra.Command, args []string) error {
+	const example = `for example: lastword prompt "Why is the sky blue?"`
+	switch {
+	case len(args) > 1:
+		return usage(cmd, fmt.Errorf("prompt takes one text, not %d; put it in quotes", len(args)), example)
+	case len(args) == 0 && isTerminal(cmd.InOrStdin()):
+		return usage(cmd, errors.New("prompt needs a text, or one on stdin"), example)
+	}
+	return nil
+}
+
+// textOf is the argument, or what stdin holds, without the line break at its end.
+func textOf(cmd *cobra.Command, args []string) (string, error) {
+	if len(args) > 0 && args[0] != "-" {
+		return args[0], nil
+	}
+	data, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), prompt.MaxBytes+1))
+	if err != nil {
+		return "", fmt.Errorf("cannot read stdin: %w", err)
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
+}
