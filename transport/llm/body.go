@@ -32,7 +32,6 @@ type body struct {
 var (
 	errEnded = errors.New("the answer has ended")
 	errPage  = errors.New("the answer is a page")
-	newline  = []byte("\n")
 )
 
 // Read gives go-openai one line at a time.

@@ -2,10 +2,7 @@ package llm
 
 import (
 	"context"
-	"errors"
-	"io"
 	"math/rand/v2"
-	"net/http"
 	"strconv"
 	"strings"
 	"time"
@@ -104,136 +101,6 @@ func sleep(ctx context.Context, pause time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// try is one request and what came of it.
-type try struct {
-	call     *call
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	exchange *exchange
-	answer   *answer
-	stream   *openai.ChatCompletionStream
-	refused  error // go-openai did not send the request
-}
-
-func (c *call) try(ctx context.Context) *try {
-	ctx, cancel := context.WithCancelCause(ctx)
-	t := &try{call: c, ctx: ctx, cancel: cancel, answer: newAnswer(c.client, c.began, c.give)}
-	t.exchange = &exchange{client: c.client, amendment: c.amendment, watch: watch(c.client.limits, cancel)}
-	defer t.exchange.watch.stop()
-	config := openai.DefaultConfig(c.client.key)
-	config.BaseURL = c.client.base.String()
-	config.HTTPClient = &http.Client{Transport: t.exchange, CheckRedirect: stay}
-	stream, err := openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, c.request)
-	if err != nil {
-		t.unsent(err)
-		return t
-	}
-	t.stream = stream
-	t.read()
-	return t
-}
-
-// stay keeps a redirect from being followed: the key and the prompt are for the server that was named.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-
-// unsent notes why there is no stream; what a server answered is in the evidence already.
-func (t *try) unsent(err error) {
-	x := t.exchange
-	switch {
-	case x.evidence.Status != 0 || x.over != nil:
-	case !x.sent && t.ctx.Err() == nil:
-		t.refused = err
-	default:
-		x.evidence.Read = err.Error()
-	}
-}
-
-// read takes the frames until the answer ends or the consumer leaves.
-func (t *try) read() {
-	for !t.call.left && t.exchange.evidence.Failure == nil {
-		frame, err := t.stream.RecvRaw()
-		if err != nil {
-			t.ended(err)
-			break
-		}
-		had := t.answer.output
-		t.answer.add(frame)
-		if !had && t.answer.output {
-			t.exchange.watch.first()
-		}
-	}
-	if !t.call.left {
-		t.answer.close()
-	}
-}
-
-// ended checks that go-openai saw the end that the body gave it; the evidence is the body's.
-func (t *try) ended(err error) {
-	if errors.Is(err, errEnded) || err == io.EOF && t.exchange.evidence.Done {
-		return
-	}
-	t.exchange.evidence.Read = err.Error()
-}
-
-// end puts the End together and has it judged.
-func (t *try) end() model.End {
-	end := t.answer.end()
-	e := t.exchange.evidence
-	e.Finish, e.FinishLast, e.Output = t.answer.finish, t.answer.finishLast, t.answer.output
-	e.Read = t.call.client.without(e.Read)
-	if e.Failure != nil {
-		f := *e.Failure
-		f.Message, f.Code = t.call.client.without(f.Message), t.call.client.without(f.Code)
-		e.Failure = &f
-	}
-	end.Evidence = e
-	return t.judge(end, context.Cause(t.ctx))
-}
-
-// judge has the evidence judged. What this side did comes before what it saw.
-func (t *try) judge(end model.End, cause error) model.End {
-	e := &end.Evidence
-	switch {
-	case cause != nil:
-		e.Stopped, e.Read = stopped(cause), cause.Error()
-	case t.exchange.over != nil:
-		e.Stopped, e.Read = messages.CauseLimitExceeded, t.exchange.over.message
-	case t.refused != nil:
-		e.Stopped, e.Read = messages.CauseInvalidInput, "the request cannot be sent: "+t.refused.Error()
-	}
-	end.Verdict = model.Judge(t.call.client.profile(t.exchange.header), *e)
-	return end
-}
-
-// stopped is why this side ended a call, by the cause of its context.
-func stopped(cause error) messages.Cause {
-	code := messages.Cause(messages.CodeOf(cause))
-	for _, known := range messages.Causes() {
-		if code == known {
-			return known
-		}
-	}
-	switch {
-	case errors.Is(cause, context.DeadlineExceeded):
-		return messages.CauseDeadline
-	case errors.Is(cause, context.Canceled):
-		return messages.CauseCanceledByUser
-	}
-	return messages.CauseError
-}
-
-// close ends the request. A consumer that left, and a failure, leave the server in the middle of its answer: then the
-// connection goes with it.
-func (t *try) close() {
-	if !t.exchange.evidence.Done || t.call.left {
-		t.cancel(nil)
-	}
-	if t.stream != nil {
-		t.stream.Close()
-	}
-	t.cancel(nil)
 }
 
 // without takes the key out of a text: some servers repeat what they were sent.

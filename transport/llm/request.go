@@ -3,11 +3,11 @@ package llm
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/sashabaranov/go-openai"
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
@@ -27,28 +27,31 @@ func (c *Client) request(r model.Request) (openai.ChatCompletionRequest, amendme
 	if s := c.config.Server; s == nil || !s.NoUsage {
 		out.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
 	}
-	if kindByAddress(c.base) == OpenAI || newTokenLimit(r.Model) {
-		out.MaxCompletionTokens = r.MaxTokens
-	} else {
-		out.MaxTokens = r.MaxTokens
-	}
-	a, err := amend(r)
+	a, err := c.amendment(r)
 	return out, a, err
 }
 
-// newTokenLimit names the models that refuse max_tokens.
-func newTokenLimit(name string) bool {
-	return slices.ContainsFunc([]string{"o1", "o3", "o4", "gpt-5", "gpt-6"}, func(p string) bool {
+// tokenLimit names the field for the length of an answer: OpenAI has given it a new name, which others do not know, and
+// its newer models refuse the old one.
+func (c *Client) tokenLimit(name string) string {
+	newer := slices.ContainsFunc([]string{"o1", "o3", "o4", "gpt-5", "gpt-6"}, func(p string) bool {
 		return strings.HasPrefix(name, p)
 	})
+	if newer || kindByAddress(c.base) == OpenAI {
+		return "max_completion_tokens"
+	}
+	return "max_tokens"
 }
 
-// amend gathers numbers, which go-openai leaves out where they are zero and shortens where they are not, and the fields
+// amendment gathers numbers, which go-openai leaves out where they are zero and shortens where they are not, and the fields
 // that it does not know.
-func amend(r model.Request) (amendment, error) {
+func (c *Client) amendment(r model.Request) (amendment, error) {
 	a := amendment{fields: map[string]json.RawMessage{}}
 	a.empty = slices.ContainsFunc(r.Messages, func(m model.Message) bool { return m.Content == "" })
 	numbers := map[string]any{}
+	if r.MaxTokens > 0 {
+		numbers[c.tokenLimit(r.Model)] = r.MaxTokens
+	}
 	if r.Temperature != nil {
 		numbers["temperature"] = *r.Temperature
 	}
@@ -86,26 +89,28 @@ func (a amendment) apply(body []byte) ([]byte, error) {
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return nil, err
 	}
-	for name, value := range a.fields {
-		fields[name] = value
-	}
+	maps.Copy(fields, a.fields)
 	if a.empty {
-		var turns []map[string]json.RawMessage
-		if err := json.Unmarshal(fields["messages"], &turns); err != nil {
-			return nil, err
-		}
-		for _, turn := range turns {
-			if turn["content"] == nil {
-				turn["content"] = json.RawMessage(`""`)
-			}
-		}
-		data, err := json.Marshal(turns)
+		turns, err := withContent(fields["messages"])
 		if err != nil {
 			return nil, err
 		}
-		fields["messages"] = data
+		fields["messages"] = turns
 	}
 	return json.Marshal(fields)
+}
+
+func withContent(messages json.RawMessage) (json.RawMessage, error) {
+	var turns []map[string]json.RawMessage
+	if err := json.Unmarshal(messages, &turns); err != nil {
+		return nil, err
+	}
+	for _, turn := range turns {
+		if turn["content"] == nil {
+			turn["content"] = json.RawMessage(`""`)
+		}
+	}
+	return json.Marshal(turns)
 }
 
 func turns(list []model.Message) []openai.ChatCompletionMessage {
@@ -156,8 +161,4 @@ func format(f *model.Format) *openai.ChatCompletionResponseFormat {
 		JSONSchema: &openai.ChatCompletionResponseFormatJSONSchema{
 			Name: cmp.Or(f.Name, "answer"), Schema: f.Schema, Strict: f.Strict},
 	}
-}
-
-func limited(format string, args ...any) *messages.Error {
-	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
 }

@@ -1,0 +1,367 @@
+package llm_test
+
+import (
+	"context"
+	"encoding/pem"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/llm"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+)
+
+// Every fault of the catalogue ends in its cause, and in that alone.
+func TestFaults(t *testing.T) {
+	for _, f := range testkit.ModelFaults() {
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			m := testkit.NewModel(t)
+			m.Break(f)
+			config := llm.Config{BaseURL: m.URL(), Profile: model.Profile(f.Profile), Retries: -1}
+			if f.Watchdog {
+				config.Limits = llm.Limits{FirstToken: 100 * time.Millisecond, Idle: 100 * time.Millisecond}
+			}
+			c := client(t, config)
+			for range f.Calls - 1 {
+				if h := listen(t.Context(), c, hello()); h.text != "fine" || h.err != nil {
+					t.Fatal(h)
+				}
+			}
+			h := listen(t.Context(), c, hello())
+			v := h.end.Verdict
+			if h.ends != 1 || v.Cause != f.Cause || v.Signal != f.Signal || h.text != f.Text || v.Truncated != f.Truncated ||
+				v.Filtered != f.Filtered || !strings.Contains(v.Message, f.Message) || messages.CodeOf(h.err) != messages.Code(f.Cause) {
+				t.Errorf("%s, %d ends", h, h.ends)
+			}
+		})
+	}
+}
+
+func TestFaultsRetried(t *testing.T) {
+	for _, f := range testkit.ModelFaults() {
+		if f.Watchdog || f.Cause == "" || f.Calls > 1 {
+			continue
+		}
+		t.Run(f.Name, func(t *testing.T) {
+			t.Parallel()
+			m := testkit.NewModel(t)
+			m.Break(f)
+			c := client(t, llm.Config{BaseURL: m.URL(), Profile: model.Profile(f.Profile), Retries: f.Retries + 1})
+			h := listen(t.Context(), c, hello())
+			if f.Retries > 0 && (h.err != nil || h.text != "fine" || len(m.Requests()) != f.Retries+1) {
+				t.Errorf("%s after %d requests", h, len(m.Requests()))
+			}
+			if f.Text != "" && len(m.Requests()) != 1 {
+				t.Errorf("%d requests though %q had reached the reader", len(m.Requests()), f.Text)
+			}
+		})
+	}
+}
+
+// stops are the ways to end a call from this side.
+var stops = map[string]struct {
+	stop func(context.CancelCauseFunc)
+	want messages.Cause
+}{
+	"cancel":       {func(c context.CancelCauseFunc) { c(nil) }, messages.CauseCanceledByUser},
+	"cause":        {func(c context.CancelCauseFunc) { c(messages.Errorf("canceled_by_user", "no longer wanted")) }, messages.CauseCanceledByUser},
+	"shutdown":     {func(c context.CancelCauseFunc) { c(messages.Errorf("shutdown", "good night")) }, messages.CauseShutdown},
+	"stalled":      {func(c context.CancelCauseFunc) { c(messages.Errorf("stalled", "too slow")) }, messages.CauseStalled},
+	"deadline":     {func(c context.CancelCauseFunc) { c(context.DeadlineExceeded) }, messages.CauseDeadline},
+	"other causes": {func(c context.CancelCauseFunc) { c(errors.New("a sibling failed")) }, messages.CauseError},
+}
+
+// Canceling closes the connection: the server sees it, whatever it was doing.
+func TestCancel(t *testing.T) {
+	for name, s := range stops {
+		for _, pieces := range [][]testkit.Piece{
+			{testkit.Stall()}, {testkit.Head(), testkit.Stall()}, {testkit.Text("Hel"), testkit.Stall()}, {testkit.Text("Hel"), testkit.Comments(time.Millisecond)},
+		} {
+			m := testkit.NewModel(t)
+			m.Answer(pieces...)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			h := &heard{}
+			if len(pieces) < 2 || pieces[0].String() == "head" {
+				go func() { <-m.Asked(0); s.stop(cancel) }()
+			}
+			for part, err := range client(t, llm.Config{BaseURL: m.URL()}).Stream(ctx, hello()) {
+				if h.take(part, err); !isEnd(part) {
+					s.stop(cancel)
+				}
+			}
+			<-m.Closed(0)
+			if h.ends != 1 || h.end.Evidence.Stopped != s.want || h.end.Verdict.Cause != s.want || len(m.Requests()) != 1 {
+				t.Errorf("%s at %s: %s", name, pieces[0], h)
+			}
+			if canceled := h.end.Verdict.Outcome == model.Canceled; canceled != (s.want == messages.CauseCanceledByUser) {
+				t.Errorf("%s: %s", name, h.end.Verdict.Outcome)
+			}
+		}
+	}
+}
+
+func TestCancelBefore(t *testing.T) {
+	m := testkit.NewModel(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	h := listen(ctx, client(t, llm.Config{BaseURL: m.URL()}), hello())
+	if h.ends != 1 || h.end.Verdict.Outcome != model.Canceled || len(m.Requests()) > 0 {
+		t.Error(h)
+	}
+}
+
+// A consumer that leaves the range takes the connection with it.
+func TestLeave(t *testing.T) {
+	m := testkit.NewModel(t)
+	m.Answer(testkit.Text("Hel"), testkit.Text("lo"), testkit.Stall())
+	for part := range client(t, llm.Config{BaseURL: m.URL()}).Stream(t.Context(), hello()) {
+		if part != (model.Text{Text: "Hel"}) {
+			t.Errorf("%v came", part)
+		}
+		break
+	}
+	<-m.Closed(0)
+}
+
+func TestLeaveAtEnd(t *testing.T) {
+	m := testkit.NewModel(t)
+	c := client(t, llm.Config{BaseURL: m.URL()})
+	for range 3 {
+		for part := range c.Stream(t.Context(), hello()) {
+			if isEnd(part) {
+				break
+			}
+		}
+	}
+	if m.Accepted() != 1 {
+		t.Errorf("%d connections", m.Accepted())
+	}
+}
+
+// Connections serve again, also where the last chunk comes after [DONE], and after refusals.
+func TestReuse(t *testing.T) {
+	m := testkit.NewModel(t)
+	c := client(t, llm.Config{BaseURL: m.URL(), Retries: -1})
+	for i := range 30 {
+		switch {
+		case i%3 == 0:
+			m.Answer(testkit.Text("fine"), testkit.Done(), testkit.Pace(2*time.Millisecond))
+		case i%3 == 1:
+			m.Answer(testkit.JSON(503, `{"error":"busy"}`))
+		}
+		listen(t.Context(), c, hello())
+	}
+	if m.Accepted() != 1 {
+		t.Errorf("%d connections for 30 calls", m.Accepted())
+	}
+}
+
+func TestKeepAlives(t *testing.T) {
+	m := testkit.NewModel(t)
+	pieces := []testkit.Piece{testkit.Role()}
+	for range 150 {
+		pieces = append(pieces, testkit.Comment("keep-alive"))
+	}
+	m.Answer(append(pieces, testkit.Text("ok"), testkit.Done())...)
+	if h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello()); h.text != "ok" || h.err != nil {
+		t.Error(h)
+	}
+}
+
+func TestLimits(t *testing.T) {
+	long := strings.Repeat("x", 9<<20)
+	for name, c := range map[string]struct {
+		pieces  []testkit.Piece
+		limits  llm.Limits
+		message string
+	}{
+		"a line of 9 MiB":    {[]testkit.Piece{testkit.Text("a"), testkit.Text(long)}, llm.Limits{}, "a frame of the answer is larger than 8 MiB"},
+		"a line without end": {[]testkit.Piece{testkit.Text("a"), testkit.Send("data: {" + long)}, llm.Limits{}, "a frame of the answer is larger than 8 MiB"},
+		"a long answer": {[]testkit.Piece{testkit.Text("a"), testkit.Tokens(1000, 0), testkit.Done()}, llm.Limits{ResponseBytes: 10 << 10},
+			"the answer is larger than 10240 bytes"},
+		"endless comments": {[]testkit.Piece{testkit.Text("a"), testkit.Send(strings.Repeat(":\n", 10<<10))}, llm.Limits{ResponseBytes: 10 << 10},
+			"the answer is larger than 10240 bytes"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := testkit.NewModel(t)
+			m.Answer(append(c.pieces, testkit.Stall())...)
+			h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL(), Limits: c.limits}), hello())
+			if h.ends != 1 || h.end.Verdict.Cause != messages.CauseLimitExceeded || h.err.Error() != c.message || !strings.HasPrefix(h.text, "a") {
+				t.Errorf("%d ends, %+v, %v", h.ends, h.end.Verdict, h.err)
+			}
+			<-m.Closed(0)
+		})
+	}
+}
+
+// A long error is read no further than it is of use.
+func TestLongError(t *testing.T) {
+	m := testkit.NewModel(t)
+	m.Answer(testkit.JSON(400, `{"error":"`+strings.Repeat("x", 5<<20)+`"}`))
+	h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
+	if h.end.Verdict.Cause != messages.CauseProviderError || len(h.err.Error()) > 3000 {
+		t.Errorf("%d bytes of error: %.80s", len(h.err.Error()), h.err)
+	}
+}
+
+func TestNoStream(t *testing.T) {
+	page := "<!DOCTYPE html>\n<html><head><TITLE lang=en>Sign\n in</TITLE></head><body>{ color: red }</body></html>"
+	for name, c := range map[string]struct {
+		piece         testkit.Piece
+		code, message string
+	}{
+		"page":           {testkit.Status(200, "text/html", page), "html", "a page instead of an answer: Sign in"},
+		"page as stream": {testkit.Status(200, "text/event-stream", page), "html", "Sign in"},
+		"page at 502":    {testkit.Status(502, "text/html", page), "html", "http 502: a page instead of an answer: Sign in"},
+		"error":          {testkit.JSON(200, `{"error":{"message":"boom","code":7}}`), "7", "boom"},
+		"error on lines": {testkit.JSON(200, "{\n  \"error\": {\n    \"message\": \"boom\"\n  }\n}\n"), "", "boom"},
+		"detail":         {testkit.JSON(200, `{"detail":"Not Found"}`), "json", "a document instead of a stream: Not Found"},
+		"completion": {testkit.JSON(200, `{"object":"chat.completion","choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}`),
+			"json", "a document instead of a stream"},
+		"words": {testkit.Status(200, "text/plain", "Ollama is running"), "text", "no stream: Ollama is running"},
+	} {
+		m := testkit.NewModel(t)
+		m.Answer(c.piece)
+		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL(), Retries: -1}), hello())
+		if f := h.end.Evidence.Failure; f == nil || f.Code != c.code || !strings.Contains(h.err.Error(), c.message) || h.end.Verdict.Cause != messages.CauseProviderError {
+			t.Errorf("%s: %s, %+v", name, h, f)
+		}
+	}
+}
+
+func TestRedirect(t *testing.T) {
+	other := testkit.NewModel(t)
+	for _, status := range []int{301, 302, 307, 308} {
+		m := testkit.NewModel(t)
+		m.Answer(testkit.Header("Location", other.URL()+"/chat/completions"), testkit.Status(status, "text/plain", ""))
+		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL(), Key: "sesame-sesame"}), hello())
+		if h.end.Verdict.Cause != messages.CauseProviderError || !strings.Contains(h.err.Error(), "points to http://"+other.Host()) {
+			t.Errorf("%d: %s", status, h)
+		}
+	}
+	if n := len(other.Requests()); n > 0 {
+		t.Errorf("%d requests were sent on", n)
+	}
+}
+
+// The key is sent, and is in nothing else.
+func TestKey(t *testing.T) {
+	const key = "sk-sesame-sesame"
+	file := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(file, []byte(key+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	core, lines := observer.New(zap.DebugLevel)
+	for name, pieces := range map[string][]testkit.Piece{
+		"error":   {testkit.JSON(401, `{"error":{"message":"bad key `+key+`","code":"`+key+`"}}`)},
+		"page":    {testkit.Status(401, "text/html", "<title>"+key+"</title>")},
+		"text":    {testkit.Status(401, "text/plain", key)},
+		"frame":   {testkit.ErrorFrame("key " + key)},
+		"cut":     {testkit.Cut()},
+		"garbage": {testkit.Wire("HTTP/1.1 999 " + key + "\r\nBad " + key + "\r\n\r\n")},
+		"fine":    {testkit.Text("fine"), testkit.Done()},
+	} {
+		for _, config := range []llm.Config{{Key: key}, {KeyFile: file}} {
+			m := testkit.NewModelWith(t, testkit.ModelOptions{Key: key})
+			m.Always(pieces...)
+			config.BaseURL, config.Retries, config.Logger = m.URL(), -1, zap.New(core)
+			h := listen(t.Context(), client(t, config), hello())
+			if (h.err == nil) != (name == "fine") || h.err != nil && strings.Contains(h.err.Error(), key) ||
+				strings.Contains(h.String(), key) || h.end.Evidence.Failure != nil && strings.Contains(h.end.Evidence.Failure.Code, key) {
+				t.Errorf("%s: %s", name, h)
+			}
+			if r := m.Requests(); len(r) != 1 || !r[0].Authorized {
+				t.Errorf("%s: the key was not sent", name)
+			}
+		}
+	}
+	for _, line := range lines.All() {
+		for k, v := range line.ContextMap() {
+			if s, _ := v.(string); strings.Contains(s, key) || strings.Contains(line.Message, key) {
+				t.Errorf("%s is logged as %v", k, v)
+			}
+		}
+	}
+	if lines.Len() == 0 {
+		t.Error("nothing was logged")
+	}
+}
+
+func TestNobodyThere(t *testing.T) {
+	m := testkit.NewModel(t)
+	c := client(t, llm.Config{BaseURL: m.URL(), Retries: -1})
+	m.Close()
+	h := listen(t.Context(), c, hello())
+	if h.ends != 1 || h.end.Verdict.Cause != messages.CauseTransportClosed || !strings.Contains(h.err.Error(), "refused") {
+		t.Error(h)
+	}
+}
+
+// TLS and HTTP/2, whose frames tell the end of a body.
+func TestTLS(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		if r.ProtoMajor != 2 {
+			t.Error("the server was asked over", r.Proto)
+		}
+		_, _ = w.Write([]byte(`data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}` + "\n\n"))
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
+	if err := os.WriteFile(file, ca, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if h := listen(t.Context(), client(t, llm.Config{BaseURL: s.URL + "/v1", CAFile: file, Proxy: "none"}), hello()); h.text != "hi" || h.err != nil {
+		t.Error(h)
+	}
+	h := listen(t.Context(), client(t, llm.Config{BaseURL: s.URL + "/v1", Proxy: "none", Retries: -1}), hello())
+	if h.err == nil || !strings.Contains(h.err.Error(), "certificate") {
+		t.Error(h)
+	}
+}
+
+func TestProxy(t *testing.T) {
+	m := testkit.NewModel(t)
+	m.AnswerTo("http://model.test/v1/chat/completions", testkit.Text("by proxy"), testkit.Done())
+	m.Always(testkit.Text("by proxy"), testkit.Done())
+	h := listen(t.Context(), client(t, llm.Config{Proxy: "http://" + m.Host(), Retries: -1}), hello())
+	if h.text != "by proxy" {
+		t.Error(h, m.Requests())
+	}
+}
+
+func TestProfiles(t *testing.T) {
+	generic := []testkit.Piece{testkit.Text("x"), testkit.Finish("stop")} // and no [DONE]
+	for name, c := range map[string]struct {
+		config llm.Config
+		header string
+		want   string
+	}{
+		"unknown":         {llm.Config{}, "", "eof+finish"},
+		"by header":       {llm.Config{}, "llama.cpp", ""},
+		"by a check":      {llm.Config{Server: &llm.ServerProfile{Profile: model.Strict}}, "", ""},
+		"by the config":   {llm.Config{Profile: model.Generic, Server: &llm.ServerProfile{Profile: model.Strict}}, "llama.cpp", "eof+finish"},
+		"a common server": {llm.Config{}, "uvicorn", "eof+finish"},
+	} {
+		m := testkit.NewModel(t)
+		m.Always(append([]testkit.Piece{testkit.Header("Server", c.header)}, generic...)...)
+		c.config.BaseURL = m.URL()
+		if h := listen(t.Context(), client(t, c.config), hello()); h.end.Verdict.Signal != c.want {
+			t.Errorf("%s: %s", name, h)
+		}
+	}
+}

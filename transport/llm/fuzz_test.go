@@ -1,0 +1,87 @@
+package llm_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/llm"
+)
+
+// FuzzDecoder: whatever a server sends, there is one end and it is the last part; it is completed only with the
+// contract's evidence in the bytes themselves; text is valid; and all is the same however the bytes are cut.
+func FuzzDecoder(f *testing.F) {
+	for i, x := range fixtures(f) {
+		if x.Response.Status == 200 {
+			f.Add([]byte(x.Response.Body), i%2 == 0, byte(i%3), byte(i))
+		}
+	}
+	for _, s := range []string{
+		"data: {\"choices\":[{\"delta\":{\"content\":\"\\ud83c\"}}]}\ndata: {\"choices\":[{\"delta\":{\"content\":\"\\udf89<think>x\"}}]}\n",
+		"data: {\"choices\":[{\"index\":\"0\",\"delta\":{\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"text\":\"h\"}]},{\"text\":\"t\"}]}}],\"usage\":{\"prompt_tokens\":1.0}}\n\n",
+		"data: {\"error\":null,\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\r\r",
+		"<html>", "[DONE]", "{}", "data: [DONE]", "\xef\xbb\xbfdata: [DONE]\n",
+	} {
+		f.Add([]byte(s), false, byte(0), byte(2))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte, strict bool, ending, n byte) {
+		r := testkit.FixtureResponse{Status: 200, ContentType: "text/event-stream", Framing: testkit.Chunked, Body: string(raw),
+			End: []string{"clean", "fin", "rst"}[ending%3]}
+		if ending/3%2 == 1 {
+			r.Framing = testkit.CloseDelimited
+		}
+		profile := map[bool]model.Profile{true: model.Strict, false: model.Generic}[strict]
+		play := func(pieces []int) *heard {
+			c, err := llm.New(llm.Config{BaseURL: "http://model.test/v1", Transport: &played{r, pieces}, Profile: profile, Retries: -1,
+				Limits: llm.Limits{FrameBytes: 4 << 10}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return listen(t.Context(), c, hello())
+		}
+		whole := play([]int{len(raw) + 1})
+		if why := unlawful(whole, r, strict); why != "" {
+			t.Fatalf("%s: %s", why, whole)
+		}
+		for _, size := range []int{1, int(n)%13 + 1} {
+			if got := play(cuts(len(raw), size)); sum(got) != sum(whole) {
+				t.Fatalf("by %d: %s\nwhole: %s", size, sum(got), sum(whole))
+			}
+		}
+	})
+}
+
+// sum is all that must not depend on how an answer is cut.
+func sum(h *heard) string {
+	e := h.end
+	var usage string
+	if e.Usage != nil {
+		usage = fmt.Sprint(*e.Usage)
+	}
+	return fmt.Sprintf("%q %q %+v %+v %+v %q %s", h.text, h.thought, e.Verdict, e.Evidence, e.Calls, e.Model, usage)
+}
+
+func unlawful(h *heard, r testkit.FixtureResponse, strict bool) string {
+	v := h.end.Verdict
+	done, finish := strings.Contains(r.Body, "[DONE]"), strings.Contains(r.Body, "finish_reason") || strings.Contains(r.Body, `\u`)
+	switch {
+	case h.ends != 1 || !isEnd(h.parts[len(h.parts)-1]):
+		return "not one end"
+	case v != model.Judge(map[bool]model.Profile{true: model.Strict, false: model.Generic}[strict], h.end.Evidence):
+		return "not the judge's verdict"
+	case !utf8.ValidString(h.text) || !utf8.ValidString(h.thought):
+		return "invalid UTF-8"
+	case (h.err == nil) != (v.Outcome == model.Completed):
+		return "error and verdict differ"
+	case v.Outcome == model.Completed && v.Signal == "done" && !done:
+		return "done without [DONE]"
+	case v.Outcome == model.Completed && v.Signal != "done" && (strict || !finish || r.End != "clean" || r.Framing != testkit.Chunked):
+		return "completed without evidence"
+	case v.Outcome == model.Completed && h.text == "" && h.thought == "" && len(h.end.Calls) == 0:
+		return "completed without a word"
+	}
+	return ""
+}

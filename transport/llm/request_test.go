@@ -1,0 +1,155 @@
+package llm_test
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/llm"
+)
+
+// sent is the body that the server got.
+func sent(t *testing.T, config llm.Config, r model.Request) map[string]json.RawMessage {
+	t.Helper()
+	m := testkit.NewModel(t)
+	config.BaseURL = m.URL()
+	m.Answer(testkit.Text("ok"), testkit.Finish("stop"), testkit.Done())
+	if h := listen(t.Context(), client(t, config), r); h.err != nil {
+		t.Fatal(h)
+	}
+	var body map[string]json.RawMessage
+	if err := json.Unmarshal(m.Requests()[0].Body, &body); err != nil {
+		t.Fatal(err)
+	}
+	return body
+}
+
+func TestRequest(t *testing.T) {
+	schema := json.RawMessage(`{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"string"}}}`)
+	r := model.Request{
+		Model: "local/model",
+		Messages: []model.Message{
+			{Role: model.System, Content: "be <brief>"},
+			{Role: model.User, Content: ""},
+			{Role: model.Assistant, Calls: []model.ToolCall{{ID: "c1", Name: "look", Arguments: `{"at":1}`}, {ID: "c2", Name: "wait"}}},
+			{Role: model.ToolRole, CallID: "c1", Content: "seen"},
+		},
+		Tools:  []model.Tool{{Name: "look", Description: "Look.", Parameters: schema}, {Name: "wait"}},
+		Choice: "look", Format: &model.Format{Name: "view", Schema: schema, Strict: true},
+		MaxTokens: 7, Temperature: new(0.0), TopP: new(0.1), Stop: []string{"END"}, Seed: new(int64(0)),
+		Extra: map[string]json.RawMessage{"ttl": json.RawMessage(`300`), "top_k": json.RawMessage(`0`),
+			"chat_template_kwargs": json.RawMessage(`{"enable_thinking":false}`)},
+	}
+	body := sent(t, llm.Config{}, r)
+	for name, want := range map[string]string{
+		"model": `"local/model"`, "stream": `true`, "stream_options": `{"include_usage":true}`, "max_tokens": `7`,
+		"temperature": `0`, "top_p": `0.1`, "seed": `0`, "stop": `["END"]`, "ttl": `300`, "top_k": `0`,
+		"chat_template_kwargs": `{"enable_thinking":false}`,
+		"tool_choice":          `{"type":"function","function":{"name":"look"}}`,
+		"response_format":      `{"type":"json_schema","json_schema":{"name":"view","schema":` + string(schema) + `,"strict":true}}`,
+		"tools": `[{"function":{"name":"look","description":"Look.","parameters":` + string(schema) + `},"type":"function"},` +
+			`{"function":{"name":"wait","parameters":{"type":"object","properties":{}}},"type":"function"}]`,
+		"messages": `[{"content":"be \u003cbrief\u003e","role":"system"},{"content":"","role":"user"},` +
+			`{"content":"","role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"look","arguments":"{\"at\":1}"}},` +
+			`{"id":"c2","type":"function","function":{"name":"wait","arguments":"{}"}}]},` +
+			`{"content":"seen","role":"tool","tool_call_id":"c1"}]`,
+	} {
+		if got := string(body[name]); got != want {
+			t.Errorf("%s is %s, want %s", name, got, want)
+		}
+		delete(body, name)
+	}
+	for name, value := range body {
+		t.Errorf("%s is %s, and nobody asked for it", name, value)
+	}
+}
+
+func TestRequestVariants(t *testing.T) {
+	loose := &model.Format{Schema: json.RawMessage(`{}`)}
+	for _, c := range []struct {
+		name, field, want string
+		config            llm.Config
+		change            func(*model.Request)
+	}{
+		{"text", "response_format", "", llm.Config{}, func(*model.Request) {}},
+		{"any object", "response_format", `{"type":"json_object"}`, llm.Config{}, func(r *model.Request) { r.Format = &model.Format{} }},
+		{"loose schema", "response_format", `{"type":"json_schema","json_schema":{"name":"answer","schema":{},"strict":false}}`,
+			llm.Config{}, func(r *model.Request) { r.Format = loose }},
+		{"no temperature", "temperature", "", llm.Config{}, func(*model.Request) {}},
+		{"choice without tools", "tool_choice", "", llm.Config{}, func(r *model.Request) { r.Choice = "required" }},
+		{"choice", "tool_choice", `"required"`, llm.Config{}, func(r *model.Request) {
+			r.Choice, r.Tools = "required", []model.Tool{{Name: "f"}}
+		}},
+		{"a model that refuses max_tokens", "max_completion_tokens", `9`, llm.Config{}, func(r *model.Request) {
+			r.Model, r.MaxTokens = "gpt-5-mini", 9
+		}},
+		{"a server that refuses stream_options", "stream_options", "", llm.Config{Server: &llm.ServerProfile{NoUsage: true}},
+			func(*model.Request) {}},
+		{"temperature of a reasoning model", "temperature", `0.5`, llm.Config{}, func(r *model.Request) {
+			r.Model, r.Temperature = "o3", new(0.5)
+		}},
+	} {
+		r := hello()
+		c.change(&r)
+		if got := string(sent(t, c.config, r)[c.field]); got != c.want {
+			t.Errorf("%s: %s is %q, want %q", c.name, c.field, got, c.want)
+		}
+	}
+}
+
+// What cannot be sent is invalid_input, and no server hears of it.
+func TestRequestRefused(t *testing.T) {
+	for name, change := range map[string]func(*model.Request){
+		"temperature": func(r *model.Request) { r.Temperature = new(math.NaN()) },
+		"not JSON":    func(r *model.Request) { r.Extra = map[string]json.RawMessage{"ttl": json.RawMessage(`{`)} },
+		"stream":      func(r *model.Request) { r.Extra = map[string]json.RawMessage{"stream": json.RawMessage(`false`)} },
+		"schema":      func(r *model.Request) { r.Format = &model.Format{Schema: json.RawMessage(`{`)} },
+		"tool":        func(r *model.Request) { r.Tools = []model.Tool{{Name: "f", Parameters: json.RawMessage(`{`)}} },
+	} {
+		m := testkit.NewModel(t)
+		r := hello()
+		change(&r)
+		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), r)
+		if h.ends != 1 || messages.CodeOf(h.err) != "invalid_input" || len(m.Requests()) > 0 {
+			t.Errorf("%s: %s, %d requests", name, h, len(m.Requests()))
+		}
+	}
+}
+
+func TestRequestTooLarge(t *testing.T) {
+	m := testkit.NewModel(t)
+	c := client(t, llm.Config{BaseURL: m.URL(), Limits: llm.Limits{RequestBytes: 1 << 10}})
+	r := hello()
+	r.Messages[0].Content = strings.Repeat("x", 1<<10)
+	h := listen(t.Context(), c, r)
+	if messages.CodeOf(h.err) != "limit_exceeded" || !strings.Contains(h.err.Error(), "larger than 1024 bytes") || len(m.Requests()) > 0 {
+		t.Errorf("%s, %d requests", h, len(m.Requests()))
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for name, c := range map[string]llm.Config{
+		"nothing":            {},
+		"no scheme":          {BaseURL: "localhost:1234/v1"},
+		"another scheme":     {BaseURL: "file:///v1"},
+		"password":           {BaseURL: "http://user:sesame@host/v1"},
+		"query":              {BaseURL: "http://host/v1?key=sesame"},
+		"key file":           {BaseURL: "http://host/v1", KeyFile: "testdata/none"},
+		"no key in file":     {BaseURL: "http://host/v1", KeyFile: "testdata"},
+		"key with line end":  {BaseURL: "http://host/v1", Key: "sesame\nopen"},
+		"certificates":       {BaseURL: "http://host/v1", CAFile: "testdata/llm-streams.json"},
+		"no certificates":    {BaseURL: "http://host/v1", CAFile: "testdata/none"},
+		"proxy":              {BaseURL: "http://host/v1", Proxy: "ftp://sesame"},
+		"not a URL, at all":  {BaseURL: "http://[sesame/v1"},
+		"proxy is not a URL": {BaseURL: "http://host/v1", Proxy: "%sesame"},
+	} {
+		_, err := llm.New(c)
+		if messages.CodeOf(err) != "invalid_input" || strings.Contains(err.Error(), "sesame") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
