@@ -47,3 +47,23 @@ func TestConcludeIsForCalls(t *testing.T) {
 		expect(t, wait(t, run), messages.Failed, messages.ByRun, messages.CauseInvalidInput)
 	})
 }
+
+// A task is told why the run ends, and can say it of its calls.
+func TestTaskKnowsWhyTheRunEnds(t *testing.T) {
+	for want, limits := range map[messages.Cause]messages.Limits{
+		messages.CauseDeadline: {WallClockMS: 1000}, messages.CauseStalled: {StallMS: 1000},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := open(t, actors.Config{})
+			var cause error
+			run := start(t, s, job(func(ctx context.Context, task *actors.TaskContext) error {
+				cause = heed(ctx, task)
+				return cause
+			}), actors.Options{Limits: limits})
+			expect(t, wait(t, run), messages.Failed, messages.ByRun, want)
+			if messages.CodeOf(cause) != messages.Code(want) {
+				t.Errorf("the task's cause is %v, want %s", cause, want)
+			}
+		})
+	}
+}

@@ -46,7 +46,11 @@ func (r *runActor) end(c actor.Context, word messages.Body, says string) {
 	if r.word != nil {
 		return
 	}
-	r.wind(c, word, says, errEnding)
+	cause := errEnding
+	if failed, ok := word.(messages.RunFailed); ok {
+		cause = failed.Error
+	}
+	r.wind(c, word, says, cause)
 }
 
 // wind cancels what runs and waits for it: for the soft limit by itself, then without its actors, and after the hard
