@@ -77,8 +77,12 @@ func (b *builder) symbolNote(x *candidate, s Symbol) string {
 		return ""
 	}
 	note := prose.Sentence(s.Doc)
-	if f := b.byPath[firstOf(s.File, x.Path)]; f != nil && (f.Language == "Go" || f.Language == "Rust") {
+	f := b.byPath[firstOf(s.File, x.Path)]
+	if f != nil && (f.Language == "Go" || f.Language == "Rust") {
 		note = withoutDocLinks(note)
+	}
+	if f != nil && (f.Language == "C++" || f.Language == "Python") {
+		note = unstarred(note)
 	}
 	return withoutLead(note)
 }

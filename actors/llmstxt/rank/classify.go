@@ -177,7 +177,7 @@ func byTitle(d *document) (section, reason string) {
 		{secAPI, "api,reference,api reference"},
 	} {
 		for w := range strings.SplitSeq(s.words, ",") {
-			if hasWords(title, w) && (!isWeak(w) || strings.HasPrefix(title, w)) {
+			if hasWords(title, w) && (!isWeak(w) || title == w || strings.HasPrefix(title, w+" and ")) {
 				return s.section, fmt.Sprintf("heading says %q", w)
 			}
 		}
@@ -185,8 +185,8 @@ func byTitle(d *document) (section, reason string) {
 	return "", ""
 }
 
-// isWeak tells the words that say what a page is about only where they come
-// first: "file operations" are none of operators.
+// isWeak tells the words that say what a page is about only where they
+// stand alone: "file operations" are none of operators.
 func isWeak(word string) bool {
 	switch word {
 	case "operations", "options", "metrics", "settings", "design", "protocol", "background", "reference":

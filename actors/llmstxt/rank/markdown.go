@@ -83,7 +83,8 @@ func (r *mdReader) heading(n *ast.Heading) {
 		r.page.below(title, n.Level)
 	}
 	r.headed = r.headed || title != ""
-	r.aside = n.Level > 1 && isAside(title)
+	own := r.htmlTitle != "" && len(r.page.subs) == 1 && !isReadme(r.page.path) // below the project's name
+	r.aside = n.Level > 1 && isAside(title) && !own
 }
 
 func (r *mdReader) paragraph(n *ast.Paragraph) {

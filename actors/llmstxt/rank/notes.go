@@ -64,12 +64,16 @@ const (
 // covers names the headings of a page, which tell what it has where no sentence
 // does. Those that every page may have do not count.
 func (p page) covers() string {
-	level := p.level()
+	level := 9 // of the highest so far: what is lower is a part of that
 	var parts, questions []string
 	length, more := 0, 0
 	for _, h := range p.subs {
 		text := strings.Trim(strings.ReplaceAll(h.text, "`", ""), " .:")
-		if h.level != level || h.text == p.title || text == "" || isFurniture(text) {
+		if h.level > level || h.text == p.title || text == "" {
+			continue
+		}
+		level = h.level
+		if isFurniture(text) {
 			continue
 		}
 		if strings.HasSuffix(text, "?") {
@@ -91,28 +95,6 @@ func (p page) covers() string {
 		return "Sections: " + strings.Join(parts, ", ") + ", …"
 	}
 	return "Sections: " + strings.Join(parts, ", ") + "."
-}
-
-// level is that of the headings by which a page is divided: of the first below
-// the title, or the highest where that is alone.
-func (p page) level() int {
-	highest, first, same := 9, 0, 0
-	for _, h := range p.subs {
-		if h.text == p.title {
-			continue
-		}
-		highest = min(highest, h.level)
-		if first == 0 {
-			first = h.level
-		}
-		if h.level == first {
-			same++
-		}
-	}
-	if same < fewestParts {
-		return highest
-	}
-	return first
 }
 
 // isFurniture tells the headings that say nothing of what a page is about.

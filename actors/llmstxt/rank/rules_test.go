@@ -74,6 +74,14 @@ This sentence is about what the code does.
 ## One part
 
 ## Other part
+-- g.md --
+<h1 align="center">Frob</h1>
+
+## Getting started
+
+Hello! Thank you for coming!
+
+This document is about the first widget that one turns.
 -- f.md --
 # Only code before
 
@@ -115,6 +123,7 @@ Frobs are the *base* of it, see :rfc:`+"`4627`"+` for all of them.
 		"README.md": "Sections: Installing, Turning widgets.",
 		"a.md":      "Widgets are turned by hand or by a machine.",
 		"b.md":      "Sections: One part, Other part.",
+		"g.md":      "This document is about the first widget that one turns.",
 		"f.md":      "This page is about what frobs do to widgets.",
 		"c.md":      "Answers “Why is it so round?”, “Why is it so heavy?”, …",
 		"d.md":      "The slice filter takes a part of a widget or of a list.",
