@@ -16,9 +16,10 @@ type speech struct {
 	look           look
 	shared         bool // stdout is a terminal as well
 
-	said  int  // bytes of the answer
-	open  bool // the last line on stdout has no end
-	aside bool // nor has that on stderr
+	said   int  // bytes of the answer
+	open   bool // the last line on stdout has no end
+	broken bool // the terminal went on to another line all the same
+	aside  bool // the last line on stderr has no end
 }
 
 // tell prints what the event adds to the answer.
@@ -48,14 +49,14 @@ func (s *speech) text(d messages.TextDelta) error {
 		return nil
 	}
 	s.endAside()
-	s.open = !strings.HasSuffix(words, "\n")
+	s.open, s.broken = !strings.HasSuffix(words, "\n"), false
 	_, err := io.WriteString(s.stdout, words)
 	return err
 }
 
 // finish ends the answer's last line.
 func (s *speech) finish() error {
-	if !s.open {
+	if !s.open || s.broken {
 		return nil
 	}
 	s.open = false
@@ -88,11 +89,13 @@ func (s *speech) think(text string) {
 	if text = harmless(text); text == "" {
 		return
 	}
-	if !s.aside && s.open && s.shared {
+	if s.shared && s.open && !s.broken {
+		s.broken = true
 		io.WriteString(s.stderr, "\n")
 	}
-	s.aside = !strings.HasSuffix(text, "\n")
-	io.WriteString(s.stderr, s.look.paint(text, dim))
+	line, ended := strings.CutSuffix(text, "\n")
+	s.aside = !ended
+	io.WriteString(s.stderr, s.look.paint(line, dim)+text[len(line):])
 }
 
 // remark is a line of its own.

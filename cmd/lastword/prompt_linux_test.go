@@ -1,0 +1,40 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+// Who watches sees the thought, dim, and then the answer, as they come; Ctrl-C ends both.
+func TestPromptOnATerminal(t *testing.T) {
+	m := testkit.NewModel(t)
+	read := make(chan struct{})
+	x := m.Answer(testkit.Thought("Hm, "), testkit.Thought("well."), testkit.Until(read),
+		testkit.Text("Hello\x1b[2J"), testkit.Stall())
+	s := start(t, []string{"LASTWORD_BASE_URL=" + m.URL()}, "lastword", "prompt", "--model", "scripted", "Hi")
+	s.read("\nHm, well.", 1)
+	close(read)
+	s.read("\nHello[2J", 1)
+	s.keys("\x03")
+	s.ends(exitInterrupted)
+	if !within(x.Gone()) {
+		t.Error("the server does not see that the connection was closed")
+	}
+	text := s.screen.text()
+	if strings.Contains(text, "run.queued") || !strings.Contains(text, "at once\nscripted: canceled\n\ncanceled after ") {
+		t.Errorf("the terminal shows\n%s", text)
+	}
+	if raw := s.raw.String(); !strings.Contains(raw, "\x1b[2mHm,") || strings.Contains(raw, "\x1b[2J") {
+		t.Errorf("the terminal is told\n%q", raw)
+	}
+}
+
+func TestPromptAsksForATextOnATerminal(t *testing.T) {
+	s := start(t, nil, "lastword", "prompt")
+	s.ends(exitUsage)
+	if !strings.Contains(s.screen.text(), "prompt needs a text") {
+		t.Errorf("the terminal shows\n%s", s.screen.text())
+	}
+}
