@@ -144,7 +144,7 @@ func (m *matcher) step(b byte) outcome {
 			if m.mark.role != heads {
 				return found
 			}
-			m.phase = inHeader
+			m.phase, m.at = inHeader, 0
 			return more
 		}
 	}

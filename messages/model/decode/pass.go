@@ -117,6 +117,7 @@ func (p *pass) thinking(i int) int {
 }
 
 func (p *pass) remember(text string) {
+	p.now.said = p.now.said || strings.Trim(text, blanks) != ""
 	switch n := len(text); n {
 	case 0:
 	case 1:
@@ -277,7 +278,7 @@ func (t *Thoughts) ending(w *wanted) {
 		w.want(k, heads)
 	default:
 		w.close = 1 << k
-		if t.dialect == Implicit && t.number == 0 && len(t.now.whole) == 0 {
+		if t.now.implicit && !t.now.said {
 			w.open = 1 << think
 		}
 	}

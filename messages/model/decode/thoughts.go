@@ -63,12 +63,16 @@ type thoughtState struct {
 	typ        string
 	confidence *float64
 	whole      []byte
+	implicit   bool    // the template has opened it
+	said       bool    // more than blanks has come
 	last       [2]byte // bytes before the one to come
 }
 
 // NewThoughts is a splitter for one answer. An unknown dialect is Auto.
 func NewThoughts(d Dialect) *Thoughts {
-	return &Thoughts{dialect: d, off: d == None, blank: d != None, in: d == Implicit}
+	t := &Thoughts{dialect: d, off: d == None, blank: d != None, in: d == Implicit}
+	t.now.implicit = t.in
+	return t
 }
 
 // Push takes a piece of the answer's text (delta.content). It emits model.Text, model.Thought and model.ThoughtDone.

@@ -144,6 +144,7 @@ var forms = []struct {
 	{"", "so:\n<think>a</think>b", "so:\n⟦0⟧b", "a"},
 	{"", "[THINKER] [", "[THINKER] [", ""},
 	{"", "a <|start|> b <|end|>", "a <|start|> b <|end|>", ""},
+	{"", "<|start|>|message|>", "<|start|>|message|>", ""},
 	{"", "if a <", "if a <", ""},
 	{"", "x <thi", "x <thi", ""},
 	{"", "x <thinking a=", "x <thinking a=", ""},
@@ -199,6 +200,131 @@ func TestForms(t *testing.T) {
 			if got := split(t, f.dialect, f.in[:i], f.in[i:]); got.String() != want.String() {
 				t.Errorf("%s %q, split at %d:\n got %v\nwant %v", f.dialect, f.in, i, got, want)
 			}
+		}
+	}
+}
+
+// An answer that ends inside a thought says so, and loses nothing; what began a mark is what it looks like.
+func TestOpen(t *testing.T) {
+	for _, row := range []struct {
+		in, text, thought string
+		open              bool
+	}{
+		{"<think>a", "⟦0⟧", "a", true},
+		{"<think>a</thi", "⟦0⟧", "a</thi", true},
+		{"<think>a</think", "⟦0⟧", "a</think", true},
+		{"<think>", "", "", true},
+		{"b<thinking>a", "b⟦0⟧", "a", true},
+		{"<|channel|>analysis<|message|>a<|start|>assist", "⟦0⟧", "analysis||a<|start|>assist", true},
+		{"<think>a</think>", "⟦0⟧", "a", false},
+		{"<thin", "<thin", "", false},
+	} {
+		for _, pieces := range [][]string{{row.in}, bytes1(row.in)} {
+			got := split(t, decode.Auto, pieces...)
+			if got.text != row.text || strings.Join(got.thoughts, "/") != row.thought || got.open != row.open {
+				t.Errorf("%q: %v", pieces, got)
+			}
+		}
+	}
+}
+
+// Thoughts and text come with the piece that brings them, but for what the next piece may still change.
+func TestThoughtsAsTheyCome(t *testing.T) {
+	thoughts := decode.NewThoughts(decode.Auto)
+	for _, step := range [][2]string{
+		{"<thi", ""}, {"nk>\n", ""}, {"a", "T:a"}, {" ", ""}, {"b<", "T: b"}, {"c", "T:<T:c"}, {"</think", ""}, {">", "D:a b<c"},
+		{"\n", ""}, {"\n", ""}, {"if a ", "if a "}, {"<", ""}, {" b", "< b"}, {" List<", " List"}, {"String>", "<String>"},
+	} {
+		var got []string
+		thoughts.Push(step[0], func(p model.Part) {
+			switch p := p.(type) {
+			case model.Text:
+				got = append(got, p.Text)
+			case model.Thought:
+				got = append(got, "T:"+p.Text)
+			case model.ThoughtDone:
+				got = append(got, "D:"+p.Text)
+			}
+		})
+		if strings.Join(got, "") != step[1] {
+			t.Errorf("%q gives %q, want %q", step[0], got, step[1])
+		}
+	}
+}
+
+// A field of the server's own needs no tags, and the text beside it is left alone. Its thoughts are never repeats.
+func TestThoughtsField(t *testing.T) {
+	l := &listener{t: t}
+	thoughts := decode.NewThoughts(decode.Auto)
+	for _, step := range []string{"F:\na", "F: b ", "F:", "", "  <think>c</think>", "F:a b", "d", "F:\n", "e", "F:f"} {
+		if piece, field := strings.CutPrefix(step, "F:"); field {
+			thoughts.Field(piece, l.hear)
+		} else {
+			thoughts.Push(step, l.hear)
+		}
+	}
+	open := thoughts.Close(l.hear)
+	if want := "⟦0⟧  <think>c</think>⟦1⟧de⟦2⟧"; l.text.String() != want || open {
+		t.Errorf("%q, open %t; want %q", l.text.String(), open, want)
+	}
+	if got := strings.Join(l.done, "/"); got != "a b/a b/f" {
+		t.Errorf("thoughts %q", got)
+	}
+}
+
+func TestThoughtsSource(t *testing.T) {
+	var got []string
+	hear := func(p model.Part) {
+		if p, done := p.(model.ThoughtDone); done {
+			got = append(got, fmt.Sprint(p.Number, p.Source, p.Text, p.Repeated))
+		}
+	}
+	thoughts := decode.NewThoughts(decode.Auto)
+	thoughts.Push("<think>a</think><think>a</think>b <thinking>c", hear)
+	thoughts.Field("a", hear)
+	thoughts.Close(hear)
+	if want := "[0tagafalse 1tagatrue 2tagcfalse 3fieldafalse]"; fmt.Sprint(got) != want {
+		t.Errorf("%v, want %s", got, want)
+	}
+}
+
+func TestStray(t *testing.T) {
+	for in, want := range map[string]bool{"a</think>b": true, "<think>a</think>b": false, "`</think>`": false, "a": false} {
+		thoughts := decode.NewThoughts(decode.Auto)
+		thoughts.Push(in, func(model.Part) {})
+		if thoughts.Stray() != want {
+			t.Errorf("%q: %t", in, thoughts.Stray())
+		}
+	}
+}
+
+// No mark, however long, and no blanks hold back more than Held bytes.
+func TestHeld(t *testing.T) {
+	for name, start := range map[string]string{"attributes": `<thinking a="`, "blanks": "", "thought": "<think>a"} {
+		fill := " "
+		if name == "attributes" {
+			fill = "x"
+		}
+		given := 0
+		thoughts := decode.NewThoughts(decode.Auto)
+		hear := func(p model.Part) {
+			switch p := p.(type) {
+			case model.Text:
+				given += len(p.Text)
+			case model.Thought:
+				given += len(p.Text)
+			}
+		}
+		thoughts.Push(start, hear)
+		for n := range 3 * decode.Held {
+			thoughts.Push(fill, hear)
+			if back := n + 1 - given; back > decode.Held {
+				t.Fatalf("%s: %d bytes are held back", name, back)
+			}
+		}
+		in := start + strings.Repeat(fill, 3*decode.Held)
+		if whole, bytewise := split(t, "", in), split(t, "", bytes1(in)...); whole.String() != bytewise.String() {
+			t.Errorf("%s: byte by byte it differs", name)
 		}
 	}
 }
