@@ -37,47 +37,57 @@ func (p *goPackage) parseFile(text []byte) *ast.File {
 }
 
 // withoutBodies empties the bodies of functions in place, lines kept, where the
-// text is formatted as Go is. What it makes of other text may not parse.
+// text is formatted as Go is. What may be in a raw string, or holds part of one,
+// is left as it is. What it makes of other text may not parse.
 func withoutBodies(text []byte) []byte {
+	ticks := 0
 	for at := 0; at < len(text); {
+		from := at
 		end := endOfLine(text, at)
-		if !bytes.HasPrefix(text[at:end], []byte("func ")) {
-			at = end + 1
-			continue
-		}
-		for !bytes.HasSuffix(text[at:end], []byte("{")) && end < len(text) && (bytes.HasSuffix(text[at:end], []byte("(")) ||
-			text[at] == '\t') {
-			at = end + 1
-			end = endOfLine(text, at)
-		}
-		if !bytes.HasSuffix(text[at:end], []byte("{")) {
-			at = end + 1
-			continue
-		}
-		last := bodyEnd(text[end:])
-		if last < 0 {
-			return text
-		}
-		for i := range text[end : end+last] {
-			if text[end+i] != '\n' {
-				text[end+i] = ' '
+		if isFunc := bytes.HasPrefix(text[at:end], []byte("func ")); isFunc && ticks%2 == 0 {
+			if end = signatureEnd(text, at, end); opensBody(text[from:end]) {
+				last := bodyEnd(text[end:])
+				if last < 0 {
+					return text
+				}
+				emptied(text[end : end+last])
+				end += last + 2
 			}
 		}
-		at = end + last + 2
+		ticks += bytes.Count(text[from:min(end, len(text))], []byte("`"))
+		at = end + 1
 	}
 	return text
 }
 
-// bodyEnd finds the line that closes a body, not one within a raw string.
-func bodyEnd(text []byte) int {
-	for at, ticks := 0, 0; ; at++ {
-		i := bytes.Index(text[at:], []byte("\n}\n"))
-		if i < 0 {
-			return -1
+// signatureEnd is the end of the line on which a function's body opens.
+func signatureEnd(text []byte, at, end int) int {
+	for text[end-1] != '{' && end < len(text) && (text[end-1] == '(' || text[at] == '\t') {
+		at = end + 1
+		end = endOfLine(text, at)
+		if end == at {
+			return end
 		}
-		ticks += bytes.Count(text[at:at+i], []byte("`"))
-		if at += i; ticks%2 == 0 {
-			return at
+	}
+	return end
+}
+
+// bodyEnd finds the line that closes a body.
+func bodyEnd(text []byte) int { return bytes.Index(text, []byte("\n}\n")) }
+
+// opensBody tells the brace of a body from that of a type.
+func opensBody(signature []byte) bool {
+	return bytes.HasSuffix(signature, []byte("{")) && !bytes.HasSuffix(signature, []byte("interface {")) &&
+		!bytes.HasSuffix(signature, []byte("struct {"))
+}
+
+func emptied(body []byte) {
+	if bytes.IndexByte(body, '`') >= 0 {
+		return
+	}
+	for i, c := range body {
+		if c != '\n' {
+			body[i] = ' '
 		}
 	}
 }
