@@ -70,7 +70,7 @@ func members(b []byte, i, depth int, member func(key, value []byte)) int {
 			return -1
 		}
 		if member != nil {
-			member(plain(key), b[i:end])
+			member(unescaped(key), b[i:end])
 		}
 		if i = space(b, end); i == len(b) || b[i] != ',' {
 			return closed(b, i, '}')
@@ -192,8 +192,8 @@ func digits(b []byte, i int) int {
 	return i
 }
 
-// plain is a key without escapes.
-func plain(key []byte) []byte {
+// unescaped is a key without escapes.
+func unescaped(key []byte) []byte {
 	if bytes.IndexByte(key, '\\') < 0 {
 		return key
 	}

@@ -1,0 +1,94 @@
+package llm
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"net/url"
+	"time"
+)
+
+// llamacpp is llama-server: with one model, or as a router of many.
+type llamacpp struct{ *Client }
+
+const pollTime = 500 * time.Millisecond
+
+type llamacppProps struct {
+	Settings struct {
+		Context int `json:"n_ctx"`
+	} `json:"default_generation_settings"`
+}
+
+func (l llamacpp) kind() string { return LlamaCPP }
+
+func (l llamacpp) list(ctx context.Context) (listed, error) {
+	return get[listed](ctx, l.Client, l.base.String()+"/models")
+}
+
+// models asks each loaded model for its context: what the list says is of all slots together.
+func (l llamacpp) models(ctx context.Context) ([]Info, error) {
+	list, err := l.list(ctx)
+	var out []Info
+	for _, m := range list.Data {
+		i := Info{ID: m.ID, Loaded: m.Status.Value == "" || m.Status.Value == "loaded", MaxContext: m.Meta.MaxContext, Format: "gguf"}
+		if i.Loaded {
+			address := l.root() + "/props"
+			if m.Status.Value != "" {
+				address += "?autoload=false&model=" + url.QueryEscape(m.ID)
+			}
+			props, err := get[llamacppProps](ctx, l.Client, address)
+			if err != nil && !missing(err) {
+				return nil, err
+			}
+			i.Context = cmp.Or(props.Settings.Context, m.Meta.Context)
+		}
+		out = append(out, i)
+	}
+	return out, err
+}
+
+// load asks the router and waits: it answers before the model is loaded.
+func (l llamacpp) load(ctx context.Context, id string, o LoadOptions) error {
+	if o.Context > 0 || o.TTL > 0 {
+		return invalid("llama.cpp takes a context and a time to live when it is started, not with a model")
+	}
+	if err := l.order(ctx, "load", id); err != nil {
+		return err
+	}
+	deadline := time.Now().Add(l.limits.FirstToken)
+	for {
+		status, err := l.status(ctx, id)
+		switch {
+		case err != nil:
+			return err
+		case status == "loaded", status == "sleeping":
+			return nil
+		case status == "unloaded", status == "failed":
+			return invalid("llama.cpp could not load %s; its log says why", id)
+		case time.Now().After(deadline):
+			return unreachable("llama.cpp has not loaded %s within %s", id, l.limits.FirstToken)
+		case !sleep(ctx, pollTime):
+			return context.Cause(ctx)
+		}
+	}
+}
+
+func (l llamacpp) unload(ctx context.Context, id string) error { return l.order(ctx, "unload", id) }
+
+func (l llamacpp) order(ctx context.Context, what, id string) error {
+	_, err := post[json.RawMessage](ctx, l.Client, l.root()+"/models/"+what, map[string]any{"model": id})
+	if missing(err) {
+		return invalid("llama.cpp at %s does not %s %s: %v", l.base.Host, what, id, err)
+	}
+	return err
+}
+
+func (l llamacpp) status(ctx context.Context, id string) (string, error) {
+	list, err := l.list(ctx)
+	for _, m := range list.Data {
+		if m.ID == id {
+			return m.Status.Value, err
+		}
+	}
+	return "", cmp.Or(err, error(invalid("llama.cpp at %s has no model %s", l.base.Host, id)))
+}

@@ -1,0 +1,178 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// lmstudio is LM Studio from 0.4.0 on, lmstudio0 from 0.3.6 on.
+type (
+	lmstudio  struct{ *Client }
+	lmstudio0 struct{ *Client }
+)
+
+type lmstudioList struct {
+	Models []lmstudioModel `json:"models"`
+}
+
+type lmstudioModel struct {
+	Type         string `json:"type"` // llm or embedding
+	Key          string `json:"key"`
+	Format       string `json:"format"`
+	MaxContext   int    `json:"max_context_length"`
+	Quantization *struct {
+		Name string `json:"name"`
+	} `json:"quantization"`
+	Instances []struct {
+		ID     string `json:"id"`
+		Config struct {
+			Context int `json:"context_length"`
+		} `json:"config"`
+	} `json:"loaded_instances"`
+	Capabilities struct {
+		Vision bool `json:"vision"`
+	} `json:"capabilities"`
+}
+
+// lmstudio asks which of its protocols the server has. It answers to any path, so the list itself must be there.
+func (c *Client) lmstudio(ctx context.Context) (native, error) {
+	if list, err := (lmstudio{c}).list(ctx); err == nil && list.Models != nil {
+		return lmstudio{c}, nil
+	} else if err != nil && !missing(err) {
+		return nil, err
+	}
+	list, err := (lmstudio0{c}).list(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if list.Data == nil || len(list.Data) > 0 && list.Data[0].State == "" {
+		return nil, messages.Errorf(messages.Code(messages.CauseProviderError), "%s is not LM Studio", c.base.Host)
+	}
+	return lmstudio0{c}, nil
+}
+
+func (l lmstudio) kind() string { return LMStudio }
+
+func (l lmstudio) list(ctx context.Context) (lmstudioList, error) {
+	return get[lmstudioList](ctx, l.Client, l.root()+"/api/v1/models")
+}
+
+func (l lmstudio) models(ctx context.Context) ([]Info, error) {
+	list, err := l.list(ctx)
+	var out []Info
+	for _, m := range list.Models {
+		i := Info{ID: m.Key, Loaded: len(m.Instances) > 0, MaxContext: m.MaxContext, Kind: m.kind(), Format: m.Format}
+		if i.Loaded {
+			i.Context = m.Instances[0].Config.Context
+		}
+		if m.Quantization != nil {
+			i.Quantization = m.Quantization.Name
+		}
+		out = append(out, i)
+	}
+	return out, err
+}
+
+func (m lmstudioModel) kind() string {
+	switch {
+	case m.Type == "embedding":
+		return "embeddings"
+	case m.Capabilities.Vision:
+		return "vlm"
+	}
+	return m.Type
+}
+
+// load gives a model that is loaded another context by loading it anew: LM Studio would have two of it.
+func (l lmstudio) load(ctx context.Context, id string, o LoadOptions) error {
+	if o.TTL > 0 {
+		return l.loadFor(ctx, id, o)
+	}
+	if err := l.unload(ctx, id); err != nil {
+		return err
+	}
+	ask := map[string]any{"model": id}
+	if o.Context > 0 {
+		ask["context_length"] = o.Context
+	}
+	_, err := post[json.RawMessage](ctx, l.Client, l.root()+"/api/v1/models/load", ask)
+	return err
+}
+
+func (l lmstudio) unload(ctx context.Context, id string) error {
+	list, err := l.list(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range list.Models {
+		for _, instance := range m.Instances {
+			if m.Key != id && instance.ID != id {
+				continue
+			}
+			ask := map[string]any{"instance_id": instance.ID}
+			if _, err := post[json.RawMessage](ctx, l.Client, l.root()+"/api/v1/models/unload", ask); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (l lmstudio0) kind() string { return LMStudio }
+
+type lmstudio0List struct {
+	Data []struct {
+		ID           string `json:"id"`
+		Type         string `json:"type"`
+		Format       string `json:"compatibility_type"`
+		Quantization string `json:"quantization"`
+		State        string `json:"state"`
+		Context      int    `json:"loaded_context_length"`
+		MaxContext   int    `json:"max_context_length"`
+	} `json:"data"`
+}
+
+func (l lmstudio0) list(ctx context.Context) (lmstudio0List, error) {
+	return get[lmstudio0List](ctx, l.Client, l.root()+"/api/v0/models")
+}
+
+func (l lmstudio0) models(ctx context.Context) ([]Info, error) {
+	list, err := l.list(ctx)
+	var out []Info
+	for _, m := range list.Data {
+		out = append(out, Info{ID: m.ID, Loaded: m.State == "loaded", Context: m.Context, MaxContext: m.MaxContext, Kind: m.Type,
+			Format: m.Format, Quantization: m.Quantization})
+	}
+	return out, err
+}
+
+func (l lmstudio0) load(ctx context.Context, id string, o LoadOptions) error {
+	return l.loadFor(ctx, id, o)
+}
+
+func (l lmstudio0) unload(context.Context, string) error {
+	return invalid("this LM Studio unloads a model only after its time; update it to 0.4.0")
+}
+
+// loadFor loads a model as LM Studio does when it is first asked, which is the one way to give it a time to live: by
+// asking it for one token.
+func (c *Client) loadFor(ctx context.Context, id string, o LoadOptions) error {
+	if o.Context > 0 {
+		return invalid("LM Studio cannot be given a context here; leave it out, or the time to live where it is 0.4.0 or later")
+	}
+	r := model.Request{Model: id, MaxTokens: 1, Messages: []model.Message{{Role: model.User, Content: "."}}}
+	if o.TTL > 0 {
+		seconds, _ := json.Marshal(int64(max(o.TTL, time.Second) / time.Second))
+		r.Extra = map[string]json.RawMessage{"ttl": seconds}
+	}
+	for part, err := range c.Stream(ctx, r) {
+		if _, ok := part.(model.End); ok && messages.CodeOf(err) != messages.Code(messages.CauseEmptyCompletion) {
+			return err
+		}
+	}
+	return nil
+}

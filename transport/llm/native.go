@@ -1,0 +1,137 @@
+package llm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const (
+	listBytes = 16 << 20 // of a list of models
+	listTime  = 10 * time.Second
+)
+
+// root is the server's address without the version at its end, where the servers' own endpoints are.
+func (c *Client) root() string {
+	return strings.TrimSuffix(strings.TrimSuffix(c.base.String(), "/v1"), "/")
+}
+
+// get asks for what is quickly told.
+func get[T any](ctx context.Context, c *Client, url string) (out T, err error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, listTime, unreachable("%s did not answer within %s", c.base.Host, listTime))
+	defer cancel()
+	err = c.ask(ctx, http.MethodGet, url, nil, &out)
+	return out, err
+}
+
+// post asks for what may take as long as a model takes to load.
+func post[T any](ctx context.Context, c *Client, url string, in any) (out T, err error) {
+	limit := c.limits.FirstToken
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, unreachable("%s did not answer within %s", c.base.Host, limit))
+	defer cancel()
+	err = c.ask(ctx, http.MethodPost, url, in, &out)
+	return out, err
+}
+
+// ask sends one request of the servers' own. Errors are a [messages.Error] without the key, or the context's cause.
+func (c *Client) ask(ctx context.Context, method, url string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		data, err := json.Marshal(in)
+		if err != nil {
+			return invalid("the request cannot be sent: %v", err)
+		}
+		body = bytes.NewReader(data)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		return invalid("the model's base URL cannot be asked")
+	}
+	request.Header.Set("User-Agent", "lastword")
+	request.Header.Set("Accept", "application/json")
+	if in != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		request.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	response, err := (&http.Client{Transport: c.transport, CheckRedirect: stay}).Do(request)
+	if err != nil {
+		return c.explain(ctx, err)
+	}
+	defer response.Body.Close()
+	return c.decode(ctx, response, out)
+}
+
+func (c *Client) decode(ctx context.Context, response *http.Response, out any) error {
+	text, err := io.ReadAll(io.LimitReader(response.Body, listBytes+1))
+	switch {
+	case err != nil:
+		return c.explain(ctx, err)
+	case len(text) > listBytes:
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%s sends more than %s", c.base.Host, size(listBytes))
+	}
+	if response.StatusCode < 200 || response.StatusCode > 299 {
+		return c.refusal(response.StatusCode, text)
+	}
+	if err := json.Unmarshal(text, out); err != nil {
+		return messages.Errorf(messages.Code(messages.CauseProviderError), "%s answers with something else than was asked for", c.base.Host)
+	}
+	return nil
+}
+
+// refusal says what the server says beside a status.
+func (c *Client) refusal(status int, text []byte) error {
+	words := http.StatusText(status)
+	if len(bytes.TrimSpace(text)) > 0 {
+		words = c.without(failureIn(text).Message)
+	}
+	e := messages.Errorf(messages.Code(messages.CauseProviderError), "%s answers http %d: %s", c.base.Host, status, words)
+	e.Retryable = passing(status)
+	return &refused{e, status}
+}
+
+// refused is an answer whose status is no success.
+type refused struct {
+	err    *messages.Error
+	status int
+}
+
+func (r *refused) Error() string { return r.err.Message }
+
+func (r *refused) Unwrap() error { return r.err }
+
+// missing says that the server has no such endpoint: a status that says so, or a success with something else in it, for
+// LM Studio answers so to any path.
+func missing(err error) bool {
+	r, ok := errors.AsType[*refused](err)
+	switch {
+	case !ok:
+		return messages.CodeOf(err) == messages.Code(messages.CauseProviderError)
+	case r.status == http.StatusNotFound, r.status == http.StatusMethodNotAllowed, r.status == http.StatusNotImplemented,
+		r.status == http.StatusBadRequest:
+		return true
+	}
+	return false
+}
+
+// explain turns a failure of the network into an error that says where it was.
+func (c *Client) explain(ctx context.Context, err error) error {
+	if cause := context.Cause(ctx); cause != nil {
+		return cause
+	}
+	e := unreachable("%s cannot be asked: %s", c.base.Host, c.without(err.Error()))
+	e.Retryable = true
+	return e
+}
+
+func unreachable(format string, args ...any) *messages.Error {
+	return messages.Errorf(messages.Code(messages.CauseTransportClosed), format, args...)
+}

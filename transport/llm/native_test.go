@@ -1,0 +1,212 @@
+package llm_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/llm"
+)
+
+var served = []testkit.ServedModel{
+	{ID: "a", Loaded: true, Context: 8192, MaxContext: 32768},
+	{ID: "b", Format: "mlx", Quant: "4bit", Context: 2048},
+	{ID: "e", Kind: "embeddings", Context: 512},
+}
+
+func TestModels(t *testing.T) {
+	all := func(change func(i int, m *llm.Info)) []llm.Info {
+		list := []llm.Info{
+			{ID: "a", Loaded: true, Context: 8192, MaxContext: 32768, Kind: "llm", Format: "gguf", Quantization: "Q4_K_M"},
+			{ID: "b", MaxContext: 131072, Kind: "llm", Format: "mlx", Quantization: "4bit"},
+			{ID: "e", MaxContext: 131072, Kind: "embeddings", Format: "gguf", Quantization: "Q4_K_M"},
+		}
+		for i := range list {
+			change(i, &list[i])
+		}
+		return list
+	}
+	for _, c := range []struct {
+		dialect testkit.Dialect
+		server  string
+		list    []llm.Info
+	}{
+		{testkit.LMStudio, llm.LMStudio, all(func(_ int, m *llm.Info) { m.Server = llm.LMStudio })},
+		{testkit.LMStudioV0, llm.LMStudio, all(func(_ int, m *llm.Info) { m.Server = llm.LMStudio })},
+		{testkit.Ollama, llm.Ollama, all(func(_ int, m *llm.Info) { m.Server, m.Kind = llm.Ollama, "llm" })},
+		{testkit.VLLM, llm.VLLM, all(func(i int, m *llm.Info) {
+			*m = llm.Info{ID: m.ID, Loaded: true, Context: served[i].Context, MaxContext: served[i].Context, Server: llm.VLLM}
+		})},
+		{testkit.OpenAI, "", all(func(_ int, m *llm.Info) { *m = llm.Info{ID: m.ID, Loaded: true} })},
+	} {
+		for _, key := range []string{"", "sk-sesame"} {
+			m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: served, Key: key, JIT: true})
+			server, list, err := client(t, llm.Config{BaseURL: m.URL(), Key: key}).Models(t.Context())
+			if server != c.server || !slices.Equal(list, c.list) || err != nil {
+				t.Errorf("%q: %q, %+v, %v\nwant %+v", c.dialect, server, list, err, c.list)
+			}
+		}
+	}
+}
+
+func TestModelsOfLlamaCPP(t *testing.T) {
+	m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.LlamaCPP, Models: served[:1]})
+	want := []llm.Info{{ID: "a", Loaded: true, Context: 8192, MaxContext: 32768, Format: "gguf", Server: llm.LlamaCPP}}
+	server, list, err := client(t, llm.Config{BaseURL: m.URL()}).Models(t.Context())
+	if server != llm.LlamaCPP || !slices.Equal(list, want) || err != nil {
+		t.Errorf("%q, %+v, %v", server, list, err)
+	}
+}
+
+// A list that is empty says nothing of its owner.
+func TestModelsNone(t *testing.T) {
+	idle := []testkit.ServedModel{{ID: "a"}}
+	for _, c := range []struct {
+		dialect testkit.Dialect
+		server  string
+	}{{testkit.LMStudio, llm.LMStudio}, {testkit.LMStudioV0, llm.LMStudio}} {
+		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: idle})
+		server, list, err := client(t, llm.Config{BaseURL: m.URL()}).Models(t.Context())
+		if server != c.server || len(list) != 1 || list[0].Loaded || err != nil {
+			t.Errorf("%q: %q, %+v, %v", c.dialect, server, list, err)
+		}
+	}
+}
+
+func TestModelsFail(t *testing.T) {
+	closed := testkit.NewModel(t)
+	closed.Close()
+	silent := testkit.NewModel(t)
+	silent.AnswerTo("/v1/models", testkit.Stall())
+	locked := testkit.NewModelWith(t, testkit.ModelOptions{Key: "sk-other"})
+	loading := testkit.NewModel(t)
+	loading.AnswerTo("/v1/models", testkit.JSON(503, `{"error":{"message":"Loading model"}}`))
+	for name, c := range map[string]struct {
+		m         *testkit.Model
+		code      messages.Code
+		message   string
+		retryable bool
+	}{
+		"closed":    {closed, "transport_closed", "cannot be asked", true},
+		"wrong key": {locked, "provider_error", "http 401", false},
+		"loading":   {loading, "provider_error", "http 503: Loading model", true},
+		"silent":    {silent, "canceled_by_user", "no longer wanted", false},
+	} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		if c.m == silent {
+			go func() { <-silent.Asked(0); cancel(messages.Errorf("canceled_by_user", "no longer wanted")) }()
+		}
+		_, _, err := client(t, llm.Config{BaseURL: c.m.URL(), Key: "sk-sesame"}).Models(ctx)
+		cancel(nil)
+		e, _ := errors.AsType[*messages.Error](err)
+		if messages.CodeOf(err) != c.code || !strings.Contains(err.Error(), c.message) || e.Retryable != c.retryable || strings.Contains(err.Error(), "sesame") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	for _, c := range []struct {
+		dialect testkit.Dialect
+		options llm.LoadOptions
+		context int
+	}{
+		{testkit.LMStudio, llm.LoadOptions{}, 2048},
+		{testkit.LMStudio, llm.LoadOptions{Context: 16384}, 16384},
+		{testkit.LMStudio, llm.LoadOptions{TTL: 5 * time.Minute}, 2048},
+		{testkit.LMStudioV0, llm.LoadOptions{TTL: 5 * time.Minute}, 2048},
+		{testkit.Ollama, llm.LoadOptions{Context: 16384, TTL: time.Hour}, 16384},
+	} {
+		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: served, JIT: true})
+		l := client(t, llm.Config{BaseURL: m.URL()})
+		info, err := l.Load(t.Context(), "b", c.options)
+		if err != nil || !info.Loaded || info.Context != c.context || m.Loaded("b") != c.context || info.Server == "" {
+			t.Errorf("%s, %+v: %+v, %v; the server has %d", c.dialect, c.options, info, err, m.Loaded("b"))
+		}
+		if c.options.TTL > 0 && !asked(m, `"ttl":300`) && !asked(m, `"keep_alive":"3600s"`) {
+			t.Errorf("%s: no time to live was asked for", c.dialect)
+		}
+		if c.dialect == testkit.LMStudioV0 {
+			continue
+		}
+		if err := l.Unload(t.Context(), "b"); err != nil || m.Loaded("b") != 0 || m.Loaded("a") == 0 {
+			t.Errorf("%s: unload: %v; the server has %d", c.dialect, err, m.Loaded("b"))
+		}
+	}
+}
+
+func asked(m *testkit.Model, words string) bool {
+	return slices.ContainsFunc(m.Requests(), func(r testkit.ModelRequest) bool { return strings.Contains(string(r.Body), words) })
+}
+
+func TestLoadRefused(t *testing.T) {
+	for _, c := range []struct {
+		dialect testkit.Dialect
+		id      string
+		options llm.LoadOptions
+		code    messages.Code
+	}{
+		{testkit.OpenAI, "a", llm.LoadOptions{}, "invalid_input"},
+		{testkit.VLLM, "a", llm.LoadOptions{}, "invalid_input"},
+		{testkit.LlamaCPP, "a", llm.LoadOptions{}, "invalid_input"},
+		{testkit.LlamaCPP, "a", llm.LoadOptions{Context: 1}, "invalid_input"},
+		{testkit.LMStudio, "none", llm.LoadOptions{}, "provider_error"},
+		{testkit.LMStudio, "b", llm.LoadOptions{Context: 1, TTL: 1}, "invalid_input"},
+		{testkit.Ollama, "none", llm.LoadOptions{}, "invalid_input"},
+	} {
+		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: c.dialect, Models: served})
+		if _, err := client(t, llm.Config{BaseURL: m.URL()}).Load(t.Context(), c.id, c.options); messages.CodeOf(err) != c.code {
+			t.Errorf("%s, %s, %+v: %v", c.dialect, c.id, c.options, err)
+		}
+	}
+}
+
+// llama.cpp as a router says that it loads, and loads while it is asked whether it has.
+func TestLoadByRouter(t *testing.T) {
+	status := []string{"unloaded", "loading", "loading", "loaded"}
+	at := 0
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/models", func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"data":[{"id":"x","status":{"value":"` + status[at] + `"}}]}`))
+		if at > 0 {
+			at = min(at+1, len(status)-1)
+		}
+	})
+	mux.HandleFunc("POST /models/load", func(w http.ResponseWriter, _ *http.Request) { at = 1; _, _ = w.Write([]byte(`{"success":true}`)) })
+	mux.HandleFunc("POST /models/unload", func(w http.ResponseWriter, _ *http.Request) { at = 0; _, _ = w.Write([]byte(`{"success":true}`)) })
+	mux.HandleFunc("GET /props", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("model") == "x" && r.URL.Query().Get("autoload") == "false" {
+			_, _ = w.Write([]byte(`{"default_generation_settings":{"n_ctx":4096}}`))
+		}
+	})
+	bubble(t, llm.Config{}, mux.ServeHTTP, func(t *testing.T, c *llm.Client) {
+		info, err := c.Load(t.Context(), "x", llm.LoadOptions{})
+		if err != nil || info != (llm.Info{ID: "x", Loaded: true, Context: 4096, Format: "gguf", Server: llm.LlamaCPP}) {
+			t.Errorf("%+v, %v", info, err)
+		}
+		if err := c.Unload(t.Context(), "x"); err != nil || at != 0 {
+			t.Error(err)
+		}
+		status[1] = "failed"
+		if _, err := c.Load(t.Context(), "x", llm.LoadOptions{}); messages.CodeOf(err) != "invalid_input" {
+			t.Error(err)
+		}
+	})
+}
+
+func TestModelsTooLong(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(strings.Repeat(" ", 17<<20)))
+	}))
+	defer s.Close()
+	if _, _, err := client(t, llm.Config{BaseURL: s.URL + "/v1"}).Models(t.Context()); messages.CodeOf(err) != "limit_exceeded" {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,119 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ollama is Ollama.
+type ollama struct{ *Client }
+
+type ollamaTags struct {
+	Models []struct {
+		Name    string `json:"name"`
+		Context int    `json:"context_length"` // of a loaded one
+		Details struct {
+			Format       string `json:"format"`
+			Quantization string `json:"quantization_level"`
+		} `json:"details"`
+	} `json:"models"`
+}
+
+type ollamaShow struct {
+	Capabilities []string                   `json:"capabilities"`
+	Info         map[string]json.RawMessage `json:"model_info"`
+}
+
+const shown = 100 // models that are asked for what the list does not tell
+
+func (o ollama) kind() string { return Ollama }
+
+// tags are the models that are there. Other servers answer to any path; theirs is no such list.
+func (o ollama) tags(ctx context.Context) (ollamaTags, error) {
+	tags, err := get[ollamaTags](ctx, o.Client, o.root()+"/api/tags")
+	if err == nil && tags.Models == nil {
+		err = o.refusal(404, nil)
+	}
+	return tags, err
+}
+
+func (o ollama) models(ctx context.Context) ([]Info, error) {
+	tags, err := o.tags(ctx)
+	if err != nil {
+		return nil, err
+	}
+	running, err := get[ollamaTags](ctx, o.Client, o.root()+"/api/ps")
+	if err != nil {
+		return nil, err
+	}
+	var out []Info
+	for n, m := range tags.Models {
+		i := Info{ID: m.Name, Format: m.Details.Format, Quantization: m.Details.Quantization}
+		for _, r := range running.Models {
+			if r.Name == m.Name {
+				i.Loaded, i.Context = true, r.Context
+			}
+		}
+		if n < shown {
+			if err := o.show(ctx, &i); err != nil {
+				return nil, err
+			}
+		}
+		out = append(out, i)
+	}
+	return out, nil
+}
+
+// show adds what only the model itself tells. Its context is what it was made for: what it has is in the list of those
+// that are loaded.
+func (o ollama) show(ctx context.Context, i *Info) error {
+	show, err := post[ollamaShow](ctx, o.Client, o.root()+"/api/show", map[string]any{"model": i.ID})
+	if err != nil {
+		if missing(err) {
+			return nil // it has gone since it was listed
+		}
+		return err
+	}
+	for name, value := range show.Info {
+		if strings.HasSuffix(name, ".context_length") {
+			i.MaxContext = int(count(value))
+		}
+	}
+	switch {
+	case slices.Contains(show.Capabilities, "embedding"):
+		i.Kind = "embeddings"
+	case slices.Contains(show.Capabilities, "vision"):
+		i.Kind = "vlm"
+	case slices.Contains(show.Capabilities, "completion"):
+		i.Kind = "llm"
+	}
+	return nil
+}
+
+// load asks the model for nothing, which loads it.
+func (o ollama) load(ctx context.Context, id string, opt LoadOptions) error {
+	ask := map[string]any{"model": id, "stream": false}
+	if opt.TTL > 0 {
+		ask["keep_alive"] = strconv.FormatInt(int64(max(opt.TTL, time.Second)/time.Second), 10) + "s"
+	}
+	if opt.Context > 0 {
+		ask["options"] = map[string]any{"num_ctx": opt.Context}
+	}
+	return o.generate(ctx, id, ask)
+}
+
+func (o ollama) unload(ctx context.Context, id string) error {
+	return o.generate(ctx, id, map[string]any{"model": id, "stream": false, "keep_alive": 0})
+}
+
+func (o ollama) generate(ctx context.Context, id string, ask map[string]any) error {
+	_, err := post[json.RawMessage](ctx, o.Client, o.root()+"/api/generate", ask)
+	if missing(err) {
+		return invalid("Ollama at %s has no model %s; ollama pull %s brings it", o.base.Host, id, id)
+	}
+	return err
+}
