@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages/model"
@@ -33,11 +31,12 @@ type CallFunction struct {
 type Calls struct {
 	calls []*call
 	ids   map[string]int
-	index map[int]int
+	index map[int]int // the latest call of each
 }
 
 type call struct {
 	id, name  string
+	index     int // the last that it came with, -1 for none
 	arguments strings.Builder
 	unescape  Unescape
 	extent    extent
@@ -91,68 +90,41 @@ func (c *Calls) id(number int) string {
 	}
 }
 
-// fragment is a CallDelta with types.
-type fragment struct {
-	id, name  string
-	index     int // -1 where it is missing
-	arguments json.RawMessage
-}
-
-func read(d CallDelta) fragment {
-	f := fragment{id: word(d.ID), name: word(d.Function.Name), index: -1, arguments: d.Function.Arguments}
-	// The markup of a harmony message leaks into names.
-	f.name, _, _ = strings.Cut(f.name, "<|")
-	if n, err := strconv.ParseFloat(word(d.Index), 64); err == nil && n >= 0 && n <= math.MaxInt32 {
-		f.index = int(n)
-	}
-	switch string(bytes.TrimSpace(f.arguments)) {
-	case "", "null", `""`:
-		f.arguments = nil
-	}
-	return f
-}
-
-// word is a string, or a number as it stands.
-func word(raw json.RawMessage) string {
-	raw = bytes.TrimSpace(raw)
-	if len(raw) == 0 || string(raw) == "null" {
-		return ""
-	}
-	if raw[0] != '"' {
-		return string(raw)
-	}
-	var u Unescape
-	return u.Push(raw) + u.Close()
-}
-
 // find gives the call that a fragment belongs to.
 func (c *Calls) find(f fragment) int {
-	number, ok := len(c.calls)-1, len(c.calls) > 0
-	if n, known := c.ids[f.id]; known {
-		number = n
-	} else if f.index >= 0 {
-		number, ok = c.index[f.index], false
-		if _, known := c.index[f.index]; known {
-			ok = true
-		}
-	}
-	if ok && c.calls[number].takes(f) {
+	number := c.candidate(f)
+	if number >= 0 && c.calls[number].takes(f) {
 		return number
 	}
-	c.calls = append(c.calls, &call{})
+	c.calls = append(c.calls, &call{index: -1})
 	return len(c.calls) - 1
+}
+
+func (c *Calls) candidate(f fragment) int {
+	last := len(c.calls) - 1
+	if f.id != "" {
+		if number, known := c.ids[f.id]; known {
+			return number
+		}
+	}
+	if f.index < 0 || last >= 0 && c.calls[last].index == f.index {
+		return last
+	}
+	if number, known := c.index[f.index]; known {
+		return number
+	}
+	return -1
 }
 
 func (c *Calls) remember(number int, f fragment) {
 	if c.ids == nil {
 		c.ids, c.index = make(map[string]int), make(map[int]int)
 	}
-	if f.id != "" {
-		if _, known := c.ids[f.id]; !known {
-			c.ids[f.id] = number
-		}
+	if _, known := c.ids[f.id]; f.id != "" && !known {
+		c.ids[f.id] = number
 	}
-	if f.index >= 0 {
+	if a := c.calls[number]; f.index >= 0 && f.index != a.index {
+		a.index = f.index
 		c.index[f.index] = number
 	}
 }
@@ -188,34 +160,4 @@ func (a *call) add(raw json.RawMessage) string {
 	a.extent.push(piece)
 	a.arguments.WriteString(piece)
 	return piece
-}
-
-// extent knows where a JSON object ends.
-type extent struct {
-	depth    int
-	began    bool
-	quoted   bool
-	escaping bool
-}
-
-func (e *extent) closed() bool { return e.began && e.depth <= 0 }
-
-func (e *extent) push(text string) {
-	for i := range len(text) {
-		b := text[i]
-		switch {
-		case e.escaping:
-			e.escaping = false
-		case e.quoted && b == '\\':
-			e.escaping = true
-		case b == '"':
-			e.quoted = !e.quoted
-		case e.quoted:
-		case b == '{' || b == '[':
-			e.began = true
-			e.depth++
-		case b == '}' || b == ']':
-			e.depth--
-		}
-	}
 }

@@ -56,8 +56,8 @@ func (f *Fields) Push(text string, emit func(path, piece string)) {
 	}
 }
 
-// search takes some text that is not in an object. Where a mark of a thought may be under way it takes one byte, so that
-// what the thoughts let through ends before the text that is left.
+// search takes some text that is not in an object. Where a mark of a thought may be under way it takes one byte, so
+// that what the thoughts let through ends before the text that is left.
 func (f *Fields) search(text string, emit func(path, piece string)) (n int) {
 	if f.front.match.n == 0 {
 		n = strings.IndexAny(text, "{<[")

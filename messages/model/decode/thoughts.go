@@ -155,10 +155,11 @@ func (t *Thoughts) muse(text string, emit func(model.Part)) {
 		t.gap = t.gap[:0]
 	}
 	t.gap = append(t.gap, text[len(body):]...)
-	for len(t.gap) >= Held {
-		t.think(string(t.gap[:Held]), emit)
-		t.gap = append(t.gap[:0], t.gap[Held:]...)
+	over := len(t.gap) / Held * Held
+	for i := 0; i < over; i += Held {
+		t.think(string(t.gap[i:i+Held]), emit)
 	}
+	t.gap = append(t.gap[:0], t.gap[over:]...)
 }
 
 func (t *Thoughts) think(piece string, emit func(model.Part)) {

@@ -1,0 +1,64 @@
+package decode
+
+// expected says which marks may come here.
+func (t *Thoughts) expected() (w wanted) {
+	if t.in {
+		t.ending(&w)
+		return w
+	}
+	fresh := t.blank || !t.code.mid
+	if t.knows(Tags) {
+		w.open, w.close = allTags, allTags
+		if !fresh {
+			w.open &^= template
+		}
+	}
+	if t.knows(Mistral) {
+		w.pair(mistral, fresh)
+	}
+	if t.knows(Gemma) {
+		w.pair(gemma, true)
+		w.pair(litert, fresh)
+	}
+	if t.knows(Harmony) {
+		w.want(harmony, heads)
+		if t.harmony || t.dialect == Harmony {
+			w.want(harmony, closes)
+		}
+	}
+	return w
+}
+
+// ending wants what can end the thought.
+func (t *Thoughts) ending(w *wanted) {
+	switch k := t.now.kind; k {
+	case litert:
+		w.want(k, closes)
+		w.close = 1 << think
+	case mistral, gemma:
+		w.want(k, closes)
+	case harmony:
+		w.want(k, closes)
+		w.want(k, heads)
+	default:
+		w.close = 1 << k
+		if t.now.implicit && !t.now.said {
+			w.open = 1 << think
+		}
+	}
+}
+
+func (w *wanted) pair(k kind, open bool) {
+	w.want(k, closes)
+	if open {
+		w.want(k, opens)
+	}
+}
+
+func (t *Thoughts) knows(d Dialect) bool {
+	switch t.dialect {
+	case Tags, Mistral, Gemma, Harmony:
+		return t.dialect == d
+	}
+	return true
+}

@@ -1,0 +1,81 @@
+package decode
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// fragment is a CallDelta with types.
+type fragment struct {
+	id, name  string
+	index     int // -1 where it is missing
+	arguments json.RawMessage
+}
+
+func read(d CallDelta) fragment {
+	f := fragment{id: word(d.ID), name: word(d.Function.Name), index: index(d.Index), arguments: d.Function.Arguments}
+	// The markup of a harmony message leaks into names.
+	f.name, _, _ = strings.Cut(f.name, "<|")
+	switch string(bytes.TrimSpace(f.arguments)) {
+	case "", "null", `""`:
+		f.arguments = nil
+	}
+	return f
+}
+
+// index is a number, in a string or not; -1 where there is none.
+func index(raw json.RawMessage) int {
+	if len(raw) == 1 && raw[0] >= '0' && raw[0] <= '9' {
+		return int(raw[0] - '0')
+	}
+	if n, err := strconv.ParseFloat(word(raw), 64); err == nil && n >= 0 && n <= math.MaxInt32 {
+		return int(n)
+	}
+	return -1
+}
+
+// word is a string, or a number as it stands.
+func word(raw json.RawMessage) string {
+	raw = bytes.TrimSpace(raw)
+	if len(raw) == 0 || string(raw) == "null" {
+		return ""
+	}
+	if raw[0] != '"' {
+		return string(raw)
+	}
+	var u Unescape
+	return u.Push(raw) + u.Close()
+}
+
+// extent knows where a JSON object ends.
+type extent struct {
+	depth    int
+	began    bool
+	quoted   bool
+	escaping bool
+}
+
+func (e *extent) closed() bool { return e.began && e.depth <= 0 }
+
+func (e *extent) push(text string) {
+	for i := range len(text) {
+		b := text[i]
+		switch {
+		case e.escaping:
+			e.escaping = false
+		case e.quoted && b == '\\':
+			e.escaping = true
+		case b == '"':
+			e.quoted = !e.quoted
+		case e.quoted:
+		case b == '{' || b == '[':
+			e.began = true
+			e.depth++
+		case b == '}' || b == ']':
+			e.depth--
+		}
+	}
+}
