@@ -70,7 +70,7 @@ func (in Input) check() (Input, address.Address, error) {
 	case in.SizeBudget != 0 && in.SizeBudget < leastBudget:
 		return in, address.Address{}, invalid("a size budget of %d bytes holds nothing; give at least %d", in.SizeBudget, leastBudget)
 	case in.BaseURL != "" && !isWeb(in.BaseURL):
-		return in, address.Address{}, invalid("the base URL begins with neither https:// nor http:// and a host, or it has credentials")
+		return in, address.Address{}, invalid("the base of links begins with neither https:// nor http:// and a host, or it has credentials")
 	case in.MaxFiles < 0 || in.MaxFileBytes < 0 || in.MaxBytes < 0 || in.MaxDepth < 0:
 		return in, address.Address{}, invalid("a limit is negative")
 	case in.RequireModel && in.Model == "":

@@ -58,6 +58,8 @@ type result struct {
 	Title, Summary, Folder, Commit string
 	Files, Links, Dropped          int64
 	Cached                         bool
+	Model                          string
+	Cause                          messages.Cause `json:"degraded_cause"`
 }
 
 // outcome is empty where the result is not an object like that.
@@ -82,6 +84,12 @@ func (d *display) outcome(r result) {
 	}
 	if r.Dropped > 0 {
 		words += ", " + grouped(r.Dropped) + " dropped for their size"
+	}
+	switch {
+	case r.Model != "" && r.Cause != "":
+		words += ", without " + r.Model + " (" + string(r.Cause) + ")"
+	case r.Model != "":
+		words += ", described by " + r.Model
 	}
 	if r.Cached {
 		words += ", from the cache"

@@ -26,6 +26,7 @@ type endpoint struct {
 	firstToken, idle                time.Duration
 	maxAnswer                       bytesize
 	retries                         int
+	guessed                         bool // nobody named the server: it is not to see a key that was meant for another
 }
 
 // flags adds the endpoint's. What decides where a prompt and a key go is no business of a project's file: whoever wrote
@@ -75,7 +76,10 @@ func (p *endpoint) client(timeout time.Duration) (*llm.Client, error) {
 	config := llm.Config{BaseURL: p.url(), KeyFile: p.keyFile, Proxy: p.proxy, CAFile: p.caFile,
 		Limits: llm.Limits{ResponseBytes: int64(p.maxAnswer), FirstToken: p.firstToken, Idle: p.idle, Request: timeout}}
 	if p.keyFile == "" {
-		config.Key = cmp.Or(os.Getenv("LASTWORD_API_KEY"), os.Getenv("OPENAI_API_KEY"))
+		config.Key = os.Getenv("LASTWORD_API_KEY")
+	}
+	if p.keyFile == "" && config.Key == "" && !p.guessed {
+		config.Key = os.Getenv("OPENAI_API_KEY")
 	}
 	if p.profile.value != "auto" {
 		config.Profile = model.Profile(p.profile.value)

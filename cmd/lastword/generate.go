@@ -18,6 +18,7 @@ import (
 type generating struct {
 	in                        llmstxt.Input
 	from                      source
+	by                        describing
 	full, style               choice
 	format                    int
 	budget, maxFile, maxBytes bytesize
@@ -37,8 +38,13 @@ func generateCommand(config actors.Config, how *showing) *cobra.Command {
 
 The repository is a folder, an archive (tar, zip), owner/repo on GitHub, or the https URL of a Git
 repository or an archive; .../tree/<ref>/<folder> reads a part of it. Tokens for private ones come
-from LASTWORD_GIT_TOKEN, or for GitHub from GH_TOKEN or GITHUB_ACCESS_TOKEN. No model is used,
-nothing in the repository is run, and for a folder no network is used.
+from LASTWORD_GIT_TOKEN, or for GitHub from GH_TOKEN or GITHUB_ACCESS_TOKEN. Nothing in the
+repository is run, and for a folder no network is used unless --model names a model.
+
+With --model a language model reads the README, the manifests, the public surface and what matters
+most of the files, and writes the summary, concepts, what to remember and missing notes. What it
+reads is marked as data, secrets are redacted, and it is offered no tools. Where it fails the files
+say what can be said without it, and the run says so (degraded); with --require-model it fails.
 
 How far the run is goes to stderr, and what it came to after that.
 Ctrl-C cancels the run; a second Ctrl-C leaves at once.
@@ -50,6 +56,7 @@ Exit codes:
   lastword generate spf13/cobra --out docs
   lastword generate https://gitlab.com/gitlab-org/cli/-/tree/main/docs --full all
   lastword generate ~/src/app --size-budget 200k --explain
+  lastword generate . --model auto --require-model
   lastword generate . --quiet --json | jq -r '.artifacts[].path'`,
 		DisableFlagsInUseLine: true,
 		Args:                  oneRepository,
@@ -62,6 +69,7 @@ Exit codes:
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	g.writing(cmd, flags)
+	g.by.flags(cmd, flags, &g.in)
 	g.reading(flags)
 	g.telling(flags)
 	must(cmd.MarkFlagDirname("out"))
@@ -77,7 +85,7 @@ func (g *generating) writing(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.BoolVar(&g.in.Ctx, "ctx", true, "write llms-ctx.txt, the linked files as XML; or --ctx=false")
 	flags.IntVar(&g.format, "format", 2, "`version` of the llms.txt format, 1 or 2; 1 leaves Optional out of llms-ctx.txt")
 	choose(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the bare files", "blob", "raw")
-	flags.StringVar(&g.in.BaseURL, "base-url", "",
+	flags.StringVar(&g.in.BaseURL, "link-base", "",
 		"`URL` that links begin with where the repository does not say its own")
 	flags.Var(&g.budget, "size-budget", "most `bytes` of any one text file, such as 200k; the least important is dropped")
 	flags.BoolVar(&g.noCache, "no-cache", false, "neither take the result from the cache nor keep it there")
@@ -108,9 +116,13 @@ func (g *generating) run(cmd *cobra.Command, repository string, config actors.Co
 	in := g.in
 	in.Repository, in.Full, in.LinkStyle, in.Format = repository, g.full.value, g.style.value, render.Format(g.format)
 	in.SizeBudget, in.MaxFileBytes, in.MaxBytes = int64(g.budget), int64(g.maxFile), int64(g.maxBytes)
-	with := llmstxt.Config{Open: g.from.open, Version: aboutThis().exact()}
+	with := llmstxt.Config{Open: g.from.open, Model: g.by.find, Version: aboutThis().exact()}
+	defer g.by.close()
 	if !g.noCache {
 		with.Cache = cacheFolder()
+	}
+	if err := g.by.judge(in.Model); err != nil {
+		return err
 	}
 	job, err := llmstxt.Job(in, with)
 	if err != nil {
@@ -118,7 +130,11 @@ func (g *generating) run(cmd *cobra.Command, repository string, config actors.Co
 	}
 	g.show.out, g.show.stdout, g.show.stderr = in.Out, cmd.OutOrStdout(), cmd.ErrOrStderr()
 	g.show.open(how)
-	return watch(cmd.Context(), config, job, messages.Limits{WallClockMS: milliseconds(g.timeout)}, &g.show)
+	limits := messages.Limits{WallClockMS: milliseconds(g.timeout)}
+	if in.Model != "" {
+		limits.StallMS = milliseconds(g.by.at.stall())
+	}
+	return watch(cmd.Context(), config, job, limits, &g.show)
 }
 
 func (g *generating) judge() error {
@@ -130,7 +146,7 @@ func (g *generating) judge() error {
 	}
 	switch {
 	case g.timeout < 0:
-		return errors.New("--timeout must not be negative")
+		return errNegative("--timeout")
 	case g.in.Out == "":
 		return errors.New("--out needs the name of a folder")
 	case g.in.MaxFiles < 0:
@@ -139,8 +155,10 @@ func (g *generating) judge() error {
 		return errors.New("--max-depth must not be negative")
 	case asked > 1:
 		return errors.New("--explain, --json and --jsonl exclude each other: each has stdout for itself")
+	case g.in.RequireModel && g.in.Model == "":
+		return errors.New("--require-model needs --model")
 	}
-	return nil
+	return g.by.at.judge()
 }
 
 func oneRepository(cmd *cobra.Command, args []string) error {
