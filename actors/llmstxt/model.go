@@ -31,7 +31,8 @@ const AutoModel = "auto"
 
 // Tokens of a model's context.
 const (
-	unknownContext = 8 << 10  // is taken for one that is not known: much is lost where it is larger, all where it is smaller
+	// unknownContext is taken for one that is not known: a smaller one costs an attempt or two, a larger one is not used.
+	unknownContext = 8 << 10
 	mostMaterial   = 16 << 10 // more takes minutes to read for a model on a desk, and tells it little
 	leastMaterial  = 400
 	leastAnswer    = 800
@@ -44,7 +45,8 @@ func (m *Model) answer() int {
 	return min(max(cmp.Or(m.Context, unknownContext)/4, leastAnswer), mostAnswer)
 }
 
-// material is how many bytes of the repository the model can be shown, with its answer and 15 % of its context to spare.
+// material is how many bytes of the repository the model can be shown, with room for its answer and 15 % of its context
+// to spare.
 func (m *Model) material(promptBytes int) int {
 	tokens := cmp.Or(m.Context, unknownContext)*85/100 - m.answer()
 	return min(tokens, mostMaterial)*bytesOfToken - promptBytes
@@ -85,5 +87,6 @@ func (g *generation) without(ctx context.Context, t *actors.TaskContext, err err
 	}
 	g.degraded = messages.Cause(cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError)))
 	t.Summarize("no model: " + err.Error())
-	return t.Log(messages.LogWarn, fmt.Sprintf("the model failed (%s): %v; the files say what can be said without one", g.degraded, err))
+	return t.Log(messages.LogWarn,
+		fmt.Sprintf("the model failed (%s): %v; the files say what can be said without one", g.degraded, err))
 }

@@ -36,8 +36,8 @@ func (g *generation) understand(ctx context.Context, t *actors.TaskContext) erro
 	}
 	g.insight = answer
 	g.index = answer.Into(g.index, "written by "+g.model.Name, g.room())
-	t.Summarize(fmt.Sprintf("%s, %s and %s by %s", count(len(answer.Concepts), "concept"), count(len(answer.Remember), "thing")+" to remember",
-		count(len(answer.Sections)+len(answer.Notes), "note"), g.model.Name))
+	t.Summarize(fmt.Sprintf("%s, %s to remember and %s by %s", count(len(answer.Concepts), "concept"),
+		count(len(answer.Remember), "thing"), count(len(answer.Sections)+len(answer.Notes), "note"), g.model.Name))
 	return nil
 }
 
@@ -73,7 +73,8 @@ func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *in
 	budget := g.model.material(insight.PromptBytes)
 	if budget < least {
 		return insight.Answer{}, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
-			"the model is loaded with a context of %d tokens, which is too small; load it with %d or more", g.model.Context, unknownContext)
+			"the model is loaded with a context of %d tokens, which is too small; load it with %d or more",
+			g.model.Context, unknownContext)
 	}
 	for {
 		material, err := insight.Gather(ctx, g.files, g.repo, g.index, budget)
@@ -85,12 +86,14 @@ func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *in
 			return said.Clean(g.index, material), err
 		}
 		budget /= 2
-		t.Log(messages.LogWarn, fmt.Sprintf("the model's context is smaller than it says: asking again with %d bytes of material", budget))
+		t.Log(messages.LogWarn,
+			fmt.Sprintf("there is too much for the model's context: asking again with %d bytes of material", budget))
 	}
 }
 
 // ask takes the answer from the cache or the model.
-func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m insight.Material, live *insight.Live) (insight.Answer, bool, error) {
+func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m insight.Material,
+	live *insight.Live) (said insight.Answer, overflow bool, err error) {
 	key := g.answerKey(m)
 	if known, ok := g.cache.answer(key); ok {
 		return known, false, nil
@@ -104,7 +107,8 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m insight.M
 	}
 	told := call.Told(t, g.model.Stream, call.Voice{Name: "understanding", Provider: g.model.Server})
 	said, report, err := structured.Ask[insight.Answer](ctx, told, g.request(m), structured.Options{
-		Name: "description", Ladder: g.model.Ladder, Field: live.Field, Attempt: func(a structured.Attempt) { rejected(t, a) }})
+		Name: "description", Ladder: g.model.Ladder, Field: live.Field,
+		Attempt: func(a structured.Attempt) { rejected(t, a) }})
 	if err == nil {
 		g.keepAnswer(t, key, said)
 	}
@@ -113,7 +117,8 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m insight.M
 
 func rejected(t *actors.TaskContext, a structured.Attempt) {
 	if len(a.Rejected) > 0 {
-		t.Log(messages.LogWarn, fmt.Sprintf("attempt %d, by %s: the answer before was rejected: %s", a.Number, a.Level, a.Rejected[0]))
+		t.Log(messages.LogWarn,
+			fmt.Sprintf("attempt %d, by %s: the answer before was rejected: %s", a.Number, a.Level, a.Rejected[0]))
 	}
 }
 

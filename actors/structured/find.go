@@ -16,8 +16,8 @@ type found struct {
 // maxObjects is how many places of an answer are looked at for an object.
 const maxObjects = 8
 
-// objectsIn lists the whole objects of a text in their order: the only one there should be, one in a fence, after words,
-// after a thought whose tags nobody took out.
+// objectsIn lists the whole objects of a text in their order: the only one there should be, one in a fence, one after
+// words or after a thought whose tags nobody took out.
 func objectsIn(text string) []found {
 	var list []found
 	trimmed := strings.TrimSpace(text)

@@ -46,8 +46,8 @@ func cooler(t *float64, left int) *float64 {
 }
 
 func (q *question) instructed() []model.Message {
-	words := "Answer with one JSON object and nothing else: no words around it, no fence. It has these fields, all of them, in " +
-		"this order. Its JSON Schema:\n" + string(q.form.text)
+	words := "Answer with one JSON object and nothing else: no words around it, no fence. It has these fields, all of " +
+		"them, in this order. Its JSON Schema:\n" + string(q.form.text)
 	if q.report.Level == Call {
 		words = "Give the answer by calling the tool " + q.options.Name + " once. The JSON Schema of its arguments:\n" +
 			string(q.form.text)

@@ -10,8 +10,8 @@ type Answer struct {
 	Purpose  string    `json:"purpose" jsonschema:"one sentence of at most 30 words: what the project is, and what for"`
 	Concepts []Concept `json:"concepts" jsonschema:"3 to 8 terms of the project's own that its users must know"`
 	Sections []Section `json:"sections" jsonschema:"for each section of the list of files: what is found there"`
-	Remember []string  `json:"remember" jsonschema:"2 to 6 things that users of the project must not forget, each one short sentence"`
-	Notes    []Note    `json:"notes" jsonschema:"for files that have no note and whose text is shown: what the file says or does"`
+	Remember []string  `json:"remember" jsonschema:"2 to 6 things that users must not forget, each one short sentence"`
+	Notes    []Note    `json:"notes" jsonschema:"for shown files that are listed with no note: what the file says or does"`
 }
 
 // Concept is a term of the project's own.

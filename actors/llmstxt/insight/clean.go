@@ -111,7 +111,8 @@ func knownOf(index *rank.Index) map[string]bool {
 // addresses lists the words of a text that lead somewhere else: URLs, and what is written like a host.
 func addresses(text string) []string {
 	var list []string
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>()[]{}\"'`,;|*", r) }) {
+	between := func(r rune) bool { return r <= ' ' || strings.ContainsRune("<>()[]{}\"'`,;|*", r) }
+	for word := range strings.FieldsFuncSeq(text, between) {
 		word = strings.TrimRight(word, ".:!?/")
 		if isAddress(word) {
 			list = append(list, word)

@@ -72,7 +72,8 @@ func Pruned(index *rank.Index) *rank.Index {
 	out := *index
 	out.Facts = slices.DeleteFunc(slices.Clone(index.Facts), func(f rank.Fact) bool {
 		name, _, _ := strings.Cut(f.Value, ":")
-		return f.Name == wordSection && !slices.ContainsFunc(index.Sections, func(s rank.Section) bool { return s.Name == name })
+		of := func(s rank.Section) bool { return s.Name == name }
+		return f.Name == wordSection && !slices.ContainsFunc(index.Sections, of)
 	})
 	return &out
 }
