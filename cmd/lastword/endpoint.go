@@ -76,10 +76,7 @@ func (p *endpoint) client(timeout time.Duration) (*llm.Client, error) {
 	config := llm.Config{BaseURL: p.url(), KeyFile: p.keyFile, Proxy: p.proxy, CAFile: p.caFile,
 		Limits: llm.Limits{ResponseBytes: int64(p.maxAnswer), FirstToken: p.firstToken, Idle: p.idle, Request: timeout}}
 	if p.keyFile == "" {
-		config.Key = os.Getenv("LASTWORD_API_KEY")
-	}
-	if p.keyFile == "" && config.Key == "" && !p.guessed {
-		config.Key = os.Getenv("OPENAI_API_KEY")
+		config.Key = p.key()
 	}
 	if p.profile.value != "auto" {
 		config.Profile = model.Profile(p.profile.value)
@@ -94,6 +91,14 @@ func (p *endpoint) client(timeout time.Duration) (*llm.Client, error) {
 	return client, nil
 }
 
+// key is the environment's for the server. That of OpenAI goes to none that nobody named.
+func (p *endpoint) key() string {
+	if key := os.Getenv("LASTWORD_API_KEY"); key != "" || p.guessed || p.baseURL == "" {
+		return key
+	}
+	return os.Getenv("OPENAI_API_KEY")
+}
+
 // stall is how long a run may be silent: the client, which knows more of the server, is to lose its patience first.
 func (p *endpoint) stall() time.Duration {
 	return max(cmp.Or(p.firstToken, 10*time.Minute), cmp.Or(p.idle, 5*time.Minute)) + time.Minute
@@ -101,6 +106,8 @@ func (p *endpoint) stall() time.Duration {
 
 // loaded returns a function that names the model that is meant where none is named: the first that the server has
 // loaded, or its only one. "" leaves it to a server that does not list its models.
+//
+// A server that loads none, such as OpenAI's, may have many that are ready: its first is nobody's choice.
 func loaded(client *llm.Client) func(ctx context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		_, list, err := client.Models(ctx)
@@ -114,7 +121,7 @@ func loaded(client *llm.Client) func(ctx context.Context) (string, error) {
 func oneOf(list []llm.Info) (string, error) {
 	list = slices.DeleteFunc(slices.Clone(list), func(m llm.Info) bool { return strings.HasPrefix(m.Kind, "embedding") })
 	for _, m := range list {
-		if m.Loaded {
+		if m.Loaded && slices.Contains([]string{llm.LMStudio, llm.LlamaCPP, llm.Ollama, llm.VLLM}, m.Server) {
 			return m.ID, nil
 		}
 	}
@@ -124,6 +131,6 @@ func oneOf(list []llm.Info) (string, error) {
 	case 1:
 		return list[0].ID, nil
 	}
-	return "", invalid("the server has %d models and none is loaded; name one with --model, such as %s",
+	return "", invalid("the server has %d models, and none that is the one loaded; name one with --model, such as %s",
 		len(list), list[0].ID)
 }

@@ -37,8 +37,8 @@ comes, ended by a line break and without control characters; --json has it as it
 none where stdin is a pipe, is read from stdin.
 
 The server is that of --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, else LM Studio on this
-machine. Its key is read from --key-file, LASTWORD_API_KEY or OPENAI_API_KEY and never shown. Without
---model the one that the server has loaded answers.
+machine. Its key is read from --key-file or LASTWORD_API_KEY, or OPENAI_API_KEY where a server is
+named, and never shown. Without --model the one that the server has loaded answers.
 
 An answer that the server cut for its length or its content is one, and the run says so (degraded).
 One whose end is in doubt is none: its run fails, with what came of it on stdout.

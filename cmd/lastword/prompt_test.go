@@ -249,7 +249,8 @@ func TestSpeechOnATerminal(t *testing.T) {
 
 func TestModelOfTheServer(t *testing.T) {
 	idle := func(id string) llm.Info { return llm.Info{ID: id} }
-	embeds := llm.Info{ID: "nomic", Kind: "embeddings", Loaded: true}
+	loaded := func(id, server string) llm.Info { return llm.Info{ID: id, Loaded: true, Server: server} }
+	embeds := llm.Info{ID: "nomic", Kind: "embeddings", Loaded: true, Server: llm.LMStudio}
 	for _, c := range []struct {
 		list []llm.Info
 		want string
@@ -258,12 +259,33 @@ func TestModelOfTheServer(t *testing.T) {
 		{nil, "", ""},
 		{[]llm.Info{embeds}, "", ""},
 		{[]llm.Info{idle("a")}, "a", ""},
-		{[]llm.Info{embeds, idle("a"), {ID: "b", Loaded: true}, {ID: "c", Loaded: true}}, "b", ""},
+		{[]llm.Info{embeds, idle("a"), loaded("b", llm.LMStudio), loaded("c", llm.LMStudio)}, "b", ""},
 		{[]llm.Info{idle("a"), idle("b")}, "", messages.Code(messages.CauseInvalidInput)},
+		{[]llm.Info{loaded("a", llm.OpenAI)}, "a", ""},
+		{[]llm.Info{loaded("a", ""), loaded("b", "")}, "", messages.Code(messages.CauseInvalidInput)},
 	} {
 		got, err := oneOf(c.list)
 		if got != c.want || messages.CodeOf(err) != c.code {
 			t.Errorf("%s: %q, %v", fmt.Sprint(c.list), got, err)
 		}
+	}
+}
+
+// OpenAI's key is for a server that somebody named.
+func TestKeyOfTheServer(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "theirs")
+	for _, c := range []struct {
+		at   endpoint
+		want string
+	}{{endpoint{}, ""}, {endpoint{baseURL: lmStudio, guessed: true}, ""}, {endpoint{baseURL: lmStudio}, "theirs"}} {
+		at, want := c.at, c.want
+		if got := at.key(); got != want {
+			t.Errorf("%q (guessed: %t) gets %q, want %q", at.baseURL, at.guessed, got, want)
+		}
+		t.Setenv("LASTWORD_API_KEY", "ours")
+		if got := at.key(); got != "ours" {
+			t.Errorf("%q (guessed: %t) gets %q", at.baseURL, at.guessed, got)
+		}
+		t.Setenv("LASTWORD_API_KEY", "")
 	}
 }
