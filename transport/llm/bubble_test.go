@@ -116,6 +116,7 @@ func TestRetries(t *testing.T) {
 		}
 		bubble(t, llm.Config{Limits: limits}, handle, func(t *testing.T, l *llm.Client) {
 			h := listen(t.Context(), l, hello())
+			synctest.Wait()
 			if h.ends != 1 || h.err == nil || len(at) != c.tries {
 				t.Errorf("%s: %d tries: %s", c.name, len(at), h)
 			}
@@ -138,7 +139,9 @@ func TestRetrySucceeds(t *testing.T) {
 		panic(http.ErrAbortHandler)
 	}
 	bubble(t, llm.Config{}, handle, func(t *testing.T, l *llm.Client) {
-		if h := listen(t.Context(), l, hello()); h.err != nil || len(h.parts) != 2 || tries != 3 || h.end.FirstToken < 300*time.Millisecond {
+		h := listen(t.Context(), l, hello())
+		synctest.Wait()
+		if h.err != nil || len(h.parts) != 2 || tries != 3 || h.end.FirstToken < 300*time.Millisecond {
 			t.Error(h, h.parts, tries)
 		}
 	})

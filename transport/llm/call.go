@@ -45,6 +45,7 @@ func (c *call) run(ctx context.Context) {
 		end := t.end()
 		c.log(number, end)
 		pause, again := c.again(number, end)
+		again = again && !t.hopeless
 		if !again {
 			c.yield(end, end.Verdict.Err())
 			t.close()

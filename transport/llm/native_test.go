@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -188,10 +189,12 @@ func TestLoadByRouter(t *testing.T) {
 	})
 	bubble(t, llm.Config{}, mux.ServeHTTP, func(t *testing.T, c *llm.Client) {
 		info, err := c.Load(t.Context(), "x", llm.LoadOptions{})
+		synctest.Wait()
 		if err != nil || info != (llm.Info{ID: "x", Loaded: true, Context: 4096, Format: "gguf", Server: llm.LlamaCPP}) {
 			t.Errorf("%+v, %v", info, err)
 		}
-		if err := c.Unload(t.Context(), "x"); err != nil || at != 0 {
+		err = c.Unload(t.Context(), "x")
+		if synctest.Wait(); err != nil || at != 0 {
 			t.Error(err)
 		}
 		status[1] = "failed"

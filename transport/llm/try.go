@@ -2,8 +2,10 @@ package llm
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 
 	"github.com/sashabaranov/go-openai"
@@ -20,6 +22,7 @@ type try struct {
 	answer   *answer
 	stream   *openai.ChatCompletionStream
 	refused  error // go-openai did not send the request
+	hopeless bool  // another try would fail the same
 }
 
 func (c *call) try(ctx context.Context) *try {
@@ -52,6 +55,9 @@ func (t *try) unsent(err error) {
 		t.refused = err
 	default:
 		x.evidence.Read = err.Error()
+		_, name := errors.AsType[*net.DNSError](err)
+		_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
+		t.hopeless = name || certificate
 	}
 }
 
