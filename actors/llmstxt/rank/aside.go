@@ -120,6 +120,19 @@ func commentLines(text string) int {
 	return n
 }
 
+// hidesAll holds for a file of a language that says what is public, where
+// nothing at its outermost level is. A longer file than was read may have it
+// further down.
+func hidesAll(language, text string, size int64) bool {
+	if language != "Java" && language != "C#" || size > importBytes && !strings.Contains(text, "class ") {
+		return false
+	}
+	if language == "C#" {
+		return !strings.Contains(text, "public ")
+	}
+	return !strings.Contains(text, "\npublic ") && !strings.Contains(text, "module ")
+}
+
 // isCopy finds where a file says that it was taken from elsewhere.
 func isCopy(text string) bool {
 	low := strings.ToLower(text[:min(len(text), 2000)])

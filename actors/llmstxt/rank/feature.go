@@ -175,7 +175,7 @@ func (r *featureReader) item(t string) {
 
 // tellsOptions looks at the head of a table.
 func tellsOptions(head string) bool {
-	for _, word := range []string{"option", "flag", "default", "variable", "setting", "key", "parameter", "property",
+	for _, word := range []string{"option", "flag", "default", "variable", "setting", "parameter", "property",
 		"config", "argument"} {
 		if strings.Contains(head, word) {
 			return true

@@ -399,3 +399,45 @@ add_executable(hello hello/main.c)
 		t.Error(got)
 	}
 }
+
+func TestPublicClassesComeFirst(t *testing.T) {
+	index := build(t, `
+-- pom.xml --
+<project><groupId>a.b</groupId><artifactId>frob</artifactId><version>1</version></project>
+-- src/Aaa.java --
+package a;
+/** Turns the widgets inside of it all. */
+final class Aaa { int turn() { return 1; } }
+-- src/Bbb.java --
+package a;
+/** Turns the widgets for all of us. */
+public class Bbb { public int turn() { return 1; } }
+`, scan.Origin{}, rank.Options{})
+	if !strings.Contains(outline(index), "Source: src/Bbb.java src/Aaa.java") {
+		t.Error(outline(index))
+	}
+}
+
+// TestTablesOfOptions tells them from tables that have code in them.
+func TestTablesOfOptions(t *testing.T) {
+	rows := strings.Repeat("| `frob` | turns it |\n", 14)
+	for head, want := range map[string]string{"Option": "Configuration: a.md\n", "Event": "Docs: a.md\n"} {
+		archive := "-- a.md --\n# Widgets\n\nA page that is about widgets alone.\n\n| " + head + " | what |\n|---|---|\n" + rows
+		if got := outline(build(t, archive, scan.Origin{}, rank.Options{})); got != want {
+			t.Errorf("%s: %s", head, got)
+		}
+	}
+}
+
+func TestPagesOfOthersAndOfPeopleAreLeftOut(t *testing.T) {
+	const page = "# %s\n\nA page of some length that says a lot.\n\nAnd another sentence about it all.\n"
+	var b strings.Builder
+	for _, p := range []string{"deps/lua/guide.md", "internal/x/guide.md", "Charter.md", "Release-Process.md",
+		"Collaborator-Guide.md"} {
+		fmt.Fprintf(&b, "-- %s --\n"+page, p, "Title of "+p)
+	}
+	fmt.Fprintf(&b, "-- docs/file-operations.md --\n"+page, "File operations")
+	if got := outline(build(t, b.String(), scan.Origin{}, rank.Options{})); got != "Docs: docs/file-operations.md\n" {
+		t.Error(got)
+	}
+}

@@ -27,6 +27,7 @@ type source struct {
 	comments  int    // lines of comment there
 	shown     int    // 1 for what the first entry point exports whole, 2 for what that does
 	copied    bool   // from elsewhere, as it says
+	hidden    bool   // no type in it is public
 	aside     string // why it is not for readers
 	specs     []string
 	exports   []string // of them, what is exported whole
@@ -161,6 +162,7 @@ func (b *builder) lookAt(list []*source) {
 			s.exports = wholeExports(s.file.Language, text)
 		}
 		s.declares, s.comments, s.copied = declarations(text), commentLines(text), isCopy(text)
+		s.hidden = hidesAll(s.file.Language, text, s.size)
 		s.head = text
 		s.aside = b.asideOf(s, text)
 		key := fmt.Sprint(s.size, "\n", text)
@@ -290,6 +292,9 @@ func (s *source) demote(b *builder) {
 	if s.copied {
 		s.Score -= 40
 	}
+	if s.hidden {
+		s.Score -= 24
+	}
 	if stemOf(s.Path) == "version" && s.entry == "" {
 		s.Score -= 30
 	}
@@ -350,7 +355,7 @@ func (b *builder) eachFolder(sources []*candidate) []*candidate {
 	var first, later []*candidate
 	for _, s := range sources {
 		dir := path.Dir(s.Path)
-		if !seen[dir] && s.Score >= least {
+		if !seen[dir] && s.Score >= least && !isInternal(s.Path) {
 			first = append(first, s)
 		} else {
 			later = append(later, s)
