@@ -145,16 +145,27 @@ func (t *Thoughts) say(text string, emit func(model.Part)) {
 
 // muse emits a piece of a thought, save the blanks at its beginning and, for now, at its end.
 func (t *Thoughts) muse(text string, emit func(model.Part)) {
-	now := &t.now
-	if len(now.whole) == 0 {
+	if len(t.now.whole) == 0 {
 		text = strings.TrimLeft(text, blanks)
 	}
-	body := strings.TrimRight(text, blanks)
-	if body != "" {
-		t.think(string(t.gap)+body, emit)
-		t.gap = t.gap[:0]
+	n := len(text)
+	for n > 0 && blank(text[n-1]) {
+		n--
 	}
-	t.gap = append(t.gap, text[len(body):]...)
+	if n > 0 && len(t.gap) > 0 {
+		t.think(string(t.gap)+text[:n], emit)
+		t.gap = t.gap[:0]
+	} else if n > 0 {
+		t.think(text[:n], emit)
+	}
+	if n < len(text) {
+		t.keep(text[n:], emit)
+	}
+}
+
+// keep holds back the blanks that a thought may end with.
+func (t *Thoughts) keep(text string, emit func(model.Part)) {
+	t.gap = append(t.gap, text...)
 	over := len(t.gap) / Held * Held
 	for i := 0; i < over; i += Held {
 		t.think(string(t.gap[i:i+Held]), emit)
