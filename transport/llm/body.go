@@ -74,6 +74,7 @@ func (b *body) next() []byte {
 func (b *body) frame(name string, frame []byte) (line []byte, over bool) {
 	x := b.exchange
 	b.frames++
+	b.head = nil
 	failed, kind, ok := inspect(frame)
 	switch {
 	case name == "error", failed, kind == "error", b.document && kind != "chat.completion.chunk":

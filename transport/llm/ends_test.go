@@ -231,6 +231,7 @@ func TestNoStream(t *testing.T) {
 		"detail":         {testkit.JSON(200, `{"detail":"Not Found"}`), "json", "a document instead of a stream: Not Found"},
 		"completion": {testkit.JSON(200, `{"object":"chat.completion","choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}`),
 			"json", "a document instead of a stream"},
+		"gzip":  {testkit.Header("Content-Encoding", "gzip"), "encoding", "compressed"},
 		"words": {testkit.Status(200, "text/plain", "Ollama is running"), "text", "no stream: Ollama is running"},
 	} {
 		m := testkit.NewModel(t)
@@ -334,6 +335,21 @@ func TestTLS(t *testing.T) {
 	began := time.Now()
 	h := listen(t.Context(), client(t, llm.Config{BaseURL: s.URL + "/v1", Proxy: "none", Retries: 8}), hello())
 	if h.err == nil || !strings.Contains(h.err.Error(), "certificate") || time.Since(began) > 10*time.Second {
+		t.Error(h)
+	}
+}
+
+// A stream of HTTP/2 that the server resets is cut, whatever came before.
+func TestReset(t *testing.T) {
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		write(w, `data: {"choices":[{"delta":{"content":"hi"},"finish_reason":"stop"}]}`+"\n\n")
+		panic(http.ErrAbortHandler)
+	}))
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	defer s.Close()
+	c := client(t, llm.Config{BaseURL: s.URL + "/v1", Transport: s.Client().Transport, Profile: model.Generic})
+	if h := listen(t.Context(), c, hello()); h.text != "hi" || h.end.Verdict.Cause != messages.CauseTransportClosed || h.end.Evidence.Read == "" {
 		t.Error(h)
 	}
 }

@@ -99,8 +99,11 @@ func (x *exchange) refused(response *http.Response) {
 
 func (x *exchange) body(response *http.Response) *body {
 	b := &body{exchange: x, source: response.Body, framed: framed(response)}
-	kind := response.Header.Get("Content-Type")
-	b.stream = strings.HasPrefix(kind, "text/event-stream")
+	b.stream = strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream")
+	if coding := response.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+		b.ended = true
+		x.evidence.Failure = &model.Failure{Code: "encoding", Message: "the answer comes compressed, which was not asked for: " + coding}
+	}
 	b.events = sse.NewReader((*tap)(b))
 	b.events.Lenient, b.events.Limit = true, x.client.limits.FrameBytes
 	return b

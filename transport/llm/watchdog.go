@@ -16,6 +16,7 @@ type watchdog struct {
 	timer  *time.Timer
 
 	mu      sync.Mutex
+	stopped bool
 	token   bool          // a first one has come
 	silence time.Duration // of the waits since the last sign of life
 	waiting bool
@@ -24,11 +25,18 @@ type watchdog struct {
 
 func watch(limits Limits, end context.CancelCauseFunc) *watchdog {
 	w := &watchdog{limits: limits, end: end}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.timer = time.AfterFunc(limits.FirstToken, w.look)
 	return w
 }
 
-func (w *watchdog) stop() { w.timer.Stop() }
+func (w *watchdog) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stopped = true
+	w.timer.Stop()
+}
 
 // wait says that the server is to say something now.
 func (w *watchdog) wait() {
@@ -79,6 +87,7 @@ func (w *watchdog) look() {
 		silence += time.Since(w.since)
 	}
 	switch {
+	case w.stopped:
 	case silence < w.limit():
 		w.timer.Reset(w.limit() - silence)
 	case w.token:
