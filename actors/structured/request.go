@@ -8,8 +8,9 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// maxShown bounds what a model is shown of its rejected answer, in bytes.
-const maxShown = 8 << 10
+// maxShown bounds what a model is shown of its rejected answer, and of what is wrong with it, in bytes each: both take
+// room in its context that the first request did not need.
+const maxShown = 2 << 10
 
 // next is the request of the coming attempt. The form is in words at every level: there are servers that pass over a
 // response_format in silence.
@@ -75,12 +76,13 @@ func (q *question) again() []model.Message {
 		}
 		return []model.Message{{Role: model.User, Content: words}}
 	}
-	said := q.last.said()
-	said = strings.ToValidUTF8(said[:min(len(said), maxShown)], "")
+	said := shown(q.last.said())
 	wrong := fmt.Sprintf("Your answer was rejected:\n- %s\nReturn only the corrected JSON object.",
-		strings.Join(q.report.Problems, "\n- "))
+		shown(strings.Join(q.report.Problems, "\n- ")))
 	if said == "" {
 		return []model.Message{{Role: model.User, Content: wrong}}
 	}
 	return []model.Message{{Role: model.Assistant, Content: said}, {Role: model.User, Content: wrong}}
 }
+
+func shown(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxShown)], "") }

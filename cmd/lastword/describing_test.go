@@ -226,3 +226,71 @@ func TestGenerateStepsDown(t *testing.T) {
 		t.Errorf("asked for %s", got)
 	}
 }
+
+// auto takes the first server that has a model loaded, and its context as it is loaded.
+func TestGenerateFindsAModel(t *testing.T) {
+	nobody, err := testkit.ListenModel(testkit.ModelOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody.Close()
+	idle := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.Ollama, Models: []testkit.ServedModel{
+		{ID: "one"}, {ID: "two"}}})
+	busy := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.LMStudio, Models: []testkit.ServedModel{
+		{ID: "vectors", Kind: "embeddings", Loaded: true, Context: 512}, {ID: "big"}, {ID: "small", Loaded: true, Context: 6000}}})
+	t.Setenv("OPENAI_API_KEY", "of-another")
+	by := describing{looked: []string{nobody.URL(), idle.URL(), busy.URL()}}
+	t.Cleanup(by.close)
+	found, err := by.find(t.Context(), llmstxt.AutoModel)
+	if err != nil || found.Name != "small" || found.Context != 6000 || found.Server != busy.Host() {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	for _, m := range []*testkit.Model{idle, busy} {
+		for _, r := range m.Requests() {
+			if r.Bearer {
+				t.Errorf("%s: a server that was guessed sees the key", r.Path)
+			}
+		}
+	}
+	none := describing{looked: []string{nobody.URL(), idle.URL()}}
+	t.Cleanup(none.close)
+	if _, err := none.find(t.Context(), llmstxt.AutoModel); messages.CodeOf(err) != messages.Code(messages.CauseProviderError) {
+		t.Errorf("no model: %v", err)
+	}
+}
+
+// A model that is named is asked on the server that is named, with the context that it has there.
+func TestGenerateKnowsTheContext(t *testing.T) {
+	m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.LMStudio, Models: []testkit.ServedModel{
+		{ID: "small", Loaded: true, Context: 3000}, {ID: "big"}}})
+	by := describing{at: endpoint{baseURL: m.URL()}}
+	t.Cleanup(by.close)
+	for name, context := range map[string]int{"small": 3000, "big": 0, "other": 0, llmstxt.AutoModel: 3000} {
+		if found, err := by.find(t.Context(), name); err != nil || found.Context != context {
+			t.Errorf("%s: %+v, %v", name, found, err)
+		}
+	}
+}
+
+// Contract, section 7: "Budgets are computed from the model's loaded context." A server that says its context is never
+// asked for too much, and one that says nothing is asked again with less.
+func TestGenerateKeepsToTheContext(t *testing.T) {
+	for dialect, says := range map[testkit.Dialect]bool{testkit.LMStudio: true, testkit.OpenAI: false} {
+		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: dialect, Overflow: testkit.OverflowStatus,
+			Models: []testkit.ServedModel{{ID: "scripted", Loaded: true, Context: 3100}}})
+		dir := seededGarden(t)
+		long := "# Garden\n\n" + strings.Repeat("It grows a great many things of all kinds.\n", 2000)
+		if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte(long), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"generate", dir, "--out", t.TempDir(), "--jsonl", "--no-cache", "--base-url", m.URL(),
+			"--model", "scripted"}
+		var stdout, stderr bytes.Buffer
+		run(t.Context(), args, &stdout, &stderr, actors.Config{}) // the echo that answers is no description
+		less := strings.Count(stdout.String(), "too much for the model's context")
+		rejected := strings.Count(stdout.String(), "the answer before was rejected")
+		if (less == 0) != says || rejected == 0 || strings.Count(stdout.String(), `"type":"run.completed"`) != 1 {
+			t.Errorf("%q: %d times with less, %d answers rejected:\n%s", dialect, less, rejected, stdout.String())
+		}
+	}
+}

@@ -31,23 +31,41 @@ const (
 // Gather chooses the material: at most budget bytes of it, the most telling first. The only error is ctx's cause.
 func Gather(ctx context.Context, files fs.FS, repo *scan.Repository, index *rank.Index, budget int) (Material, error) {
 	g := &gatherer{excerpts: render.NewExcerpts(ctx, files), repo: repo, index: index, room: budget,
-		line: render.Liner(), whole: map[string]bool{"": true}, material: Material{Shown: map[string]bool{}}}
+		line: render.Liner(), whole: map[string]bool{}, material: Material{Shown: map[string]bool{}}}
 	defer g.excerpts.Close()
 	g.front(budget / 8)
 	g.outline(budget / 4)
-	g.file(readme(repo), budget*2/5)
-	for _, f := range repo.Files {
+	front := g.taken()
+	first := readme(repo)
+	g.whole[first] = true
+	rest := g.rest(budget, min(budget*2/5, g.room))
+	delete(g.whole, first)
+	g.file(first, g.room)
+	g.material.Text = front + g.taken() + rest
+	return g.material, g.err
+}
+
+// rest gathers everything but the README, for which the reserve is kept; what is left over is the README's as well.
+func (g *gatherer) rest(budget, reserve int) string {
+	g.room -= reserve
+	for _, f := range g.repo.Files {
 		if f.Kind == scan.Manifest && f.Place == scan.Product && !strings.Contains(f.Path, "/") {
 			g.file(f.Path, min(manifestBytes, budget/8))
 		}
 	}
-	links := byScore(index)
+	links := byScore(g.index)
 	g.surface(links, budget/4)
 	for _, l := range links {
 		g.file(l.Path, min(headBytes, budget/4))
 	}
-	g.material.Text = g.text.String()
-	return g.material, g.err
+	g.room += reserve
+	return g.taken()
+}
+
+// taken gives what was added since it was last asked.
+func (g *gatherer) taken() string {
+	defer g.text.Reset()
+	return g.text.String()
 }
 
 type gatherer struct {
@@ -136,7 +154,7 @@ func (g *gatherer) documented(signature, doc string) string {
 func (g *gatherer) file(name string, most int) {
 	head := "\nFile " + g.line(name) + ":\n"
 	most = min(most, g.room-len(head)-len("(cut)\n")-1)
-	if g.err != nil || g.whole[name] || most < leastExcerpt {
+	if g.err != nil || name == "" || g.whole[name] || most < leastExcerpt {
 		return
 	}
 	g.whole[name] = true

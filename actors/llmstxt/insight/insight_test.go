@@ -70,6 +70,16 @@ func TestMaterial(t *testing.T) {
 	}
 }
 
+// A README that is long takes all the room that nothing else needs.
+func TestLongReadme(t *testing.T) {
+	files, repo, index := garden()
+	files["README.md"].Data = []byte("# Garden\n\n" + strings.Repeat("Grows things.\n", 4000))
+	m, err := insight.Gather(t.Context(), files, repo, index, 30<<10)
+	if err != nil || len(m.Text) < 29<<10 || !strings.Contains(m.Text, "File docs/how.md:\n") {
+		t.Errorf("%v, %d bytes of %d", err, len(m.Text), 30<<10)
+	}
+}
+
 func TestMaterialKeepsToItsBudget(t *testing.T) {
 	for budget := 0; budget < 14<<10; budget += 97 {
 		if m := gather(t, budget); len(m.Text) > budget {
