@@ -26,6 +26,7 @@ const (
 	headBytes     = 3 << 10 // of one file that matters
 	leastExcerpt  = 200     // bytes that are worth showing
 	surfaceLines  = 12      // of one file
+	outlineLines  = 10      // of one section
 )
 
 // Gather chooses the material: at most budget bytes of it, the most telling first. The only error is ctx's cause.
@@ -111,12 +112,12 @@ func (g *gatherer) outline(room int) {
 	used := 0
 	for _, s := range g.index.Sections {
 		block := "\nSection " + g.line(s.Name) + ":\n"
-		for _, l := range s.Links {
-			line := fmt.Sprintf("- %s: %s\n", g.line(l.Path), cmp.Or(g.line(l.Note), "(no note)"))
-			if used+len(block)+len(line) > room {
+		for i, l := range s.Links {
+			if i == outlineLines {
+				block += fmt.Sprintf("- and %d more\n", len(s.Links)-i)
 				break
 			}
-			block += line
+			block += fmt.Sprintf("- %s: %s\n", g.line(l.Path), cmp.Or(g.line(l.Note), "(no note)"))
 		}
 		if used += len(block); used > room || !g.add(block) {
 			return
@@ -163,6 +164,9 @@ func (g *gatherer) file(name string, most int) {
 		g.err = err
 		return
 	}
+	if strings.HasSuffix(strings.ToLower(name), ".md") {
+		text = lean(text)
+	}
 	if strings.TrimSpace(text) == "" {
 		return
 	}
@@ -203,4 +207,28 @@ func readme(repo *scan.Repository) string {
 		}
 	}
 	return best
+}
+
+// lean takes badges, pictures and the HTML around them out of a page: they are long and say nothing.
+func lean(page string) string {
+	var b strings.Builder
+	fence, blank := "", false
+	for line := range strings.Lines(page) {
+		words := strings.TrimSpace(line)
+		switch mark := words[:min(3, len(words))]; {
+		case fence == "" && (mark == "```" || mark == "~~~"):
+			fence = mark
+		case fence != "":
+			if mark == fence {
+				fence = ""
+			}
+		case strings.HasPrefix(words, "<"), strings.HasPrefix(words, "[!["), strings.HasPrefix(words, "!["):
+			continue
+		case words == "" && blank:
+			continue
+		}
+		blank = words == ""
+		b.WriteString(line)
+	}
+	return b.String()
 }

@@ -88,6 +88,17 @@ func TestMaterialKeepsToItsBudget(t *testing.T) {
 	}
 }
 
+func TestPagesAreShownLean(t *testing.T) {
+	files, repo, index := garden()
+	files["README.md"].Data = []byte("# Garden\n\n<div>\n[![Build](https://x/y.svg)](https://x)\n</div>\n\n\n![Logo](l.png)\nGrows.\n\n" +
+		"```html\n<div>shown</div>\n```\n<p>gone</p>\n")
+	m, err := insight.Gather(t.Context(), files, repo, index, 12<<10)
+	const want = "File README.md:\n# Garden\n\nGrows.\n\n```html\n<div>shown</div>\n```\n"
+	if err != nil || !strings.Contains(m.Text, want) || strings.Contains(m.Text, "gone") {
+		t.Errorf("%v:\n%s", err, m.Text)
+	}
+}
+
 func TestMaterialOfACancelledRun(t *testing.T) {
 	files, repo, index := garden()
 	gone := errors.New("gone")
