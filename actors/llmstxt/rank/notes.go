@@ -88,13 +88,13 @@ func (p page) covers() string {
 	}
 	switch {
 	case len(questions) > len(parts) && len(questions) > mostQuestions:
-		return "Answers " + strings.Join(questions[:mostQuestions], ", ") + ", …"
+		return strings.Join(questions[:mostQuestions], " ") + " …"
 	case len(parts) < fewestParts:
 		return ""
 	case more > 0:
-		return "Sections: " + strings.Join(parts, ", ") + ", …"
+		return strings.Join(parts, " · ") + " · …"
 	}
-	return "Sections: " + strings.Join(parts, ", ") + "."
+	return strings.Join(parts, " · ")
 }
 
 // isFurniture tells the headings that say nothing of what a page is about.

@@ -120,14 +120,14 @@ A sentence that stands too deep to be about the page.
 
 Frobs are the *base* of it, see :rfc:`+"`4627`"+` for all of them.
 `, scan.Origin{}, rank.Options{}), map[string]string{
-		"README.md": "Sections: Installing, Turning widgets.",
+		"README.md": "Installing · Turning widgets",
 		"a.md":      "Widgets are turned by hand or by a machine.",
-		"b.md":      "Sections: One part, Other part.",
+		"b.md":      "One part · Other part",
 		"g.md":      "This document is about the first widget that one turns.",
 		"f.md":      "This page is about what frobs do to widgets.",
-		"c.md":      "Answers “Why is it so round?”, “Why is it so heavy?”, …",
+		"c.md":      "“Why is it so round?” “Why is it so heavy?” …",
 		"d.md":      "The slice filter takes a part of a widget or of a list.",
-		"e.md":      "Sections: First, Second.",
+		"e.md":      "First · Second",
 		"guide.rst": "Frobs are the base of it, see RFC 4627 for all of them.",
 	})
 }
@@ -207,7 +207,7 @@ function three() {}
 `, scan.Origin{}, rank.Options{}), map[string]string{
 		"src/Frobber.php": "Turns any number of widgets around at once.",
 		"src/A.php":       "", "src/B.php": "", "src/C.php": "",
-		"src/D.php": "Declares `One`, `Two`, `three`.",
+		"src/D.php": "`One`, `Two`, `three`",
 	})
 }
 

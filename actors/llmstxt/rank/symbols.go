@@ -171,11 +171,11 @@ func declared(x *candidate) string {
 	if len(names) == 0 || len(names) == 1 && prose.SameWords(lastName(names[0]), stem) {
 		return ""
 	}
-	end := "."
+	list := "`" + strings.Join(names, "`, `") + "`"
 	if more {
-		end = ", …"
+		list += ", …"
 	}
-	return "Declares `" + strings.Join(names, "`, `") + "`" + end
+	return list
 }
 
 type weighed struct {
