@@ -1,0 +1,180 @@
+package probe_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/llm"
+	"github.com/seed889630bf/lastword/transport/llm/probe"
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// play probes the stage's server.
+func (s stage) play(t *testing.T, only ...string) *probe.Profile {
+	t.Helper()
+	m := testkit.NewModelWith(t, s.options)
+	o := probe.Options{Config: llm.Config{BaseURL: m.URL(), Proxy: "none"}, Only: only}
+	if s.always != nil {
+		m.Always(s.always...)
+	}
+	for _, pieces := range s.answers {
+		m.Answer(pieces...)
+	}
+	if s.prepare != nil {
+		s.prepare(t, m, &o)
+	}
+	p, err := probe.Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// Every check passes on one server and does not on another; a check without such a pair fails here.
+func TestChecks(t *testing.T) {
+	all := pairs()
+	for _, c := range probe.Checks() {
+		t.Run(c.ID, func(t *testing.T) {
+			pair, ok := all[c.ID]
+			if !ok || len(pair.bad) == 0 {
+				t.Fatal("no server makes it pass, or none makes it fail")
+			}
+			delete(all, c.ID)
+			judge(t, pair.good, c, probe.Pass)
+			for _, bad := range pair.bad {
+				judge(t, bad, c, bad.status)
+			}
+		})
+	}
+	for id := range all {
+		t.Errorf("no check is called %s", id)
+	}
+	if n := len(probe.Checks()); n < 40 {
+		t.Errorf("there are %d checks", n)
+	}
+}
+
+func judge(t *testing.T, s stage, c probe.Check, want probe.Status) {
+	t.Helper()
+	p := s.play(t, c.ID)
+	if len(p.Results) != 1 {
+		t.Fatalf("the results are %+v", p.Results)
+	}
+	r := p.Results[0]
+	if r.ID != c.ID || r.Title != c.Title || r.Status != want || !strings.Contains(r.Seen, s.says) {
+		t.Errorf("%+v, want %s and %q", r, want, s.says)
+	}
+	if r.Seen == "" || (r.Remedy == "") != (want == probe.Pass) {
+		t.Errorf("%+v: it needs to say what was seen, and a remedy unless it passes", r)
+	}
+}
+
+// Nothing is said of what cannot be seen.
+func TestSkips(t *testing.T) {
+	gone := stage{prepare: func(_ *testing.T, m *testkit.Model, _ *probe.Options) { m.Close() }}.play(t)
+	if len(gone.Results) != len(probe.Checks()) || gone.Count(probe.Fail) != 1 || gone.Count(probe.Skip) != len(gone.Results)-1 {
+		t.Errorf("no server: %+v", gone.Results)
+	}
+	dead := stage{always: refuse(500, "boom")}.play(t)
+	if r, ok := dead.Result("streams"); !ok || r.Status != probe.Skip || dead.Count(probe.Pass) == 0 {
+		t.Errorf("a server that does not answer: %+v", dead.Results)
+	}
+	if gone.Server.Profile != "" || dead.Server.Profile != "" {
+		t.Error("without an answer nothing is known of its end")
+	}
+}
+
+// What is learned is what the client goes by.
+func TestLearned(t *testing.T) {
+	p := stage{options: testkit.ModelOptions{Dialect: testkit.LMStudio,
+		Models: []testkit.ServedModel{{ID: "idle"}, {ID: "qwen3-8b", Loaded: true, Context: 4096}}}}.play(t)
+	if p.Server.Kind != llm.LMStudio || p.Server.Profile != model.Strict || p.Model != "qwen3-8b" || p.Context != 4096 ||
+		p.Overflow != "status" || p.Structured != "prompt" || p.BytesPerToken != 4 || p.Schema != probe.Schema {
+		t.Errorf("%+v", p)
+	}
+	loose := stage{answers: script([]testkit.Piece{testkit.Text("one"), testkit.Finish("stop")})}.play(t, "terminator")
+	if loose.Server.Profile != model.Generic {
+		t.Errorf("%+v", loose.Server)
+	}
+	inside := stage{answers: script(hi(), say("Hm.</think>391"))}.play(t, "thoughts")
+	if inside.Server.Thoughts != "implicit" {
+		t.Errorf("%+v", inside.Server)
+	}
+	sparse := stage{answers: script(refuse(400, "stream_options?"), hi(), refuse(400, "seed?"))}.play(t, "seed")
+	if !sparse.Server.NoUsage || !slices.Equal(sparse.Refuses, []string{"seed"}) {
+		t.Errorf("%+v", sparse)
+	}
+}
+
+func TestProfileFile(t *testing.T) {
+	const key = "swordfish"
+	p := stage{options: testkit.ModelOptions{Key: key}, prepare: with(key),
+		answers: script(hi(), refuse(400, "your key "+key+" is not for this"))}.play(t, "auth", "utf-8")
+	name := filepath.Join(t.TempDir(), "a", probe.FileName("https://models.example:8080/v1/"))
+	if !strings.HasSuffix(name, filepath.Join("lastword", "servers", "models.example_8080_v1.json")) {
+		t.Error(name)
+	}
+	if err := p.Write(name); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(name)
+	if err != nil || strings.Contains(string(text), key) || !strings.Contains(string(text), "[key]") {
+		t.Errorf("%v: %s", err, text)
+	}
+	back, err := probe.Read(name)
+	if err != nil || !reflect.DeepEqual(back, p) {
+		t.Errorf("%v: %+v, want %+v", err, back, p)
+	}
+	if none, err := probe.Read(name + ".none"); none != nil || err != nil {
+		t.Error(none, err)
+	}
+	for _, bad := range []string{"{", `{"schema":"lastword.server/99"}`} {
+		if err := os.WriteFile(name, []byte(bad), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := probe.Read(name); err == nil {
+			t.Errorf("%s is read", bad)
+		}
+	}
+	if entries, err := os.ReadDir(filepath.Dir(name)); err != nil || len(entries) != 1 {
+		t.Error(entries, err)
+	}
+}
+
+func TestCanceled(t *testing.T) {
+	m := testkit.NewModel(t)
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	var told []string
+	p, err := probe.Run(ctx, probe.Options{Config: llm.Config{BaseURL: m.URL(), Proxy: "none"}, Each: func(r probe.Result) {
+		if told = append(told, r.ID); r.ID == "answers" {
+			cancel(why)
+		}
+	}})
+	if !errors.Is(err, why) || len(p.Results) != len(told) || told[len(told)-1] != "answers" {
+		t.Errorf("%v, %q: %+v", err, told, p)
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	for _, o := range []probe.Options{
+		{Config: llm.Config{BaseURL: "nowhere"}},
+		{Config: llm.Config{BaseURL: "http://127.0.0.1:1/v1", CAFile: "/none"}},
+		{Config: llm.Config{BaseURL: "http://127.0.0.1:1/v1"}, Only: []string{"weather"}},
+	} {
+		if _, err := probe.Run(t.Context(), o); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+}
