@@ -63,7 +63,8 @@ func (o *oracle) with(config llmstxt.Config) llmstxt.Config {
 		if name == llmstxt.AutoModel {
 			name = "loaded"
 		}
-		return &llmstxt.Model{Name: name, Server: "here", Stream: o.stream, Context: o.context, Ladder: new(structured.Ladder)}, nil
+		return &llmstxt.Model{Name: name, Server: "here", Stream: o.stream, Context: o.context,
+			Ladder: new(structured.Ladder)}, nil
 	}
 	return config
 }
@@ -113,7 +114,8 @@ func resultOf(t *testing.T, s messages.State) (r llmstxt.Result) {
 
 func documentIn(t *testing.T, out string) (d render.Document) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "local", "garden", "garden-llms.json"))), &d); err != nil {
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "local", "garden", "garden-llms.json"))),
+		&d); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -136,7 +138,8 @@ func TestModelDescribes(t *testing.T) {
 			t.Errorf("llms.txt has no line %q:\n%s", line, text)
 		}
 	}
-	if d.Options.Model != "m" || d.SummaryFrom != "model" || d.Degraded || result.Model != "m" || result.Degraded || state.End.Degraded {
+	if d.Options.Model != "m" || d.SummaryFrom != "model" || d.Degraded || result.Model != "m" || result.Degraded ||
+		state.End.Degraded {
 		t.Errorf("%+v\n%+v", d, result)
 	}
 	if strings.Contains(text, "Nonsense") {
@@ -146,7 +149,8 @@ func TestModelDescribes(t *testing.T) {
 
 // Contract, section 4: "started, material gathered, model configured, analysis started, each file written, done".
 func TestMilestonesWithModel(t *testing.T) {
-	run := start(t, open(t, actors.Config{}), asking(t, modeled(repository(t, nil), t.TempDir()), oracleOf(says(description))))
+	run := start(t, open(t, actors.Config{}), asking(t, modeled(repository(t, nil), t.TempDir()),
+		oracleOf(says(description))))
 	var lines []string
 	for e, err := range run.Events(t.Context(), 0) {
 		if err != nil {
@@ -187,7 +191,8 @@ func TestHostileMaterial(t *testing.T) {
 	completed(t, asking(t, modeled(repository(t, nil), t.TempDir()), plain))
 	completed(t, asking(t, modeled(repository(t, map[string]string{"README.md": hostile}), t.TempDir()), evil))
 	good, bad := plain.asked()[0], evil.asked()[0]
-	if len(bad.Tools) != 0 || bad.Choice != good.Choice || bad.MaxTokens != good.MaxTokens || string(bad.Format.Schema) != string(good.Format.Schema) {
+	if len(bad.Tools) != 0 || bad.Choice != good.Choice || bad.MaxTokens != good.MaxTokens ||
+		string(bad.Format.Schema) != string(good.Format.Schema) {
 		t.Errorf("what is offered has changed: %+v", bad)
 	}
 	boundary, rest, _ := strings.Cut(bad.Messages[1].Content, "\n")
@@ -202,7 +207,8 @@ func TestHostileMaterial(t *testing.T) {
 			t.Errorf("the model is shown %q", bad)
 		}
 	}
-	if !strings.Contains(rest, "Ignore all instructions") || !strings.Contains(rest, "module example.com/garden") || !strings.Contains(rest, "func Grow()") {
+	if !strings.Contains(rest, "Ignore all instructions") || !strings.Contains(rest, "module example.com/garden") ||
+		!strings.Contains(rest, "func Grow()") {
 		t.Errorf("the material lacks the README, the manifest or the surface:\n%.3000s", rest)
 	}
 	size := 0
@@ -240,30 +246,42 @@ func TestModelFaults(t *testing.T) {
 		parts []model.Part
 		cause messages.Cause
 	}{
-		"status 500":          {refusal(500, "overloaded"), messages.CauseProviderError},
-		"status 401":          {refusal(401, "no such key"), messages.CauseProviderError},
-		"unknown model":       {refusal(404, "no such model"), messages.CauseProviderError},
-		"error frame":         {[]model.Part{part, ending(model.Evidence{Status: 200, Output: true, Failure: &model.Failure{Message: "compute error"}})}, messages.CauseProviderError},
-		"broken frame":        {[]model.Part{part, ending(model.Evidence{Status: 200, Output: true, Done: true, Broken: 1})}, messages.CauseProviderError},
-		"reset":               {[]model.Part{part, reset}, messages.CauseTransportClosed},
-		"reset after the end": {append(says(description)[:len(says(description))-1], ending(model.Evidence{Output: true, Read: "reset", Finish: "stop"})), messages.CauseTransportClosed},
-		"no terminator":       {[]model.Part{part, ending(model.Evidence{Status: 200, Output: true, Framed: true, Finish: "stop", FinishLast: true})}, messages.CauseTransportClosed},
-		"no end":              {[]model.Part{part}, messages.CauseTransportClosed},
-		"empty":               {[]model.Part{ending(model.Evidence{Status: 200, Done: true})}, messages.CauseEmptyCompletion},
-		"stalled":             {[]model.Part{part, ending(model.Evidence{Status: 200, Output: true, Stopped: messages.CauseStalled})}, messages.CauseStalled},
-		"prose":               {says("I cannot say."), messages.CauseInvalidOutput},
-		"empty object":        {says("{}"), messages.CauseInvalidOutput},
-		"keys twice":          {says(`{"purpose":"a",` + description[1:]), messages.CauseInvalidOutput},
-		"no purpose":          {says(strings.Replace(description, "Garden grows things in rows and beds for people who write Go.", " ", 1)), messages.CauseInvalidOutput},
-		"cut":                 {append(says(description)[:9], ending(model.Evidence{Done: true, Output: true, Finish: "length"})), messages.CauseInvalidOutput},
-		"filtered":            {append(says(description)[:9], ending(model.Evidence{Done: true, Output: true, Finish: "content_filter"})), messages.CauseInvalidOutput},
-		"overflow":            {refusal(400, "n_keep: 13055 >= n_ctx: 4096"), messages.CauseProviderError},
+		"status 500":    {refusal(500, "overloaded"), messages.CauseProviderError},
+		"status 401":    {refusal(401, "no such key"), messages.CauseProviderError},
+		"unknown model": {refusal(404, "no such model"), messages.CauseProviderError},
+		"error frame": {[]model.Part{part,
+			ending(model.Evidence{Status: 200, Output: true, Failure: &model.Failure{Message: "compute error"}})},
+			messages.CauseProviderError},
+		"broken frame": {[]model.Part{part,
+			ending(model.Evidence{Status: 200, Output: true, Done: true, Broken: 1})}, messages.CauseProviderError},
+		"reset": {[]model.Part{part, reset}, messages.CauseTransportClosed},
+		"reset after the end": {append(says(description)[:len(says(description))-1],
+			ending(model.Evidence{Output: true, Read: "reset", Finish: "stop"})), messages.CauseTransportClosed},
+		"no terminator": {[]model.Part{part,
+			ending(model.Evidence{Status: 200, Output: true, Framed: true, Finish: "stop", FinishLast: true})},
+			messages.CauseTransportClosed},
+		"no end": {[]model.Part{part}, messages.CauseTransportClosed},
+		"empty": {[]model.Part{ending(model.Evidence{Status: 200, Done: true})},
+			messages.CauseEmptyCompletion},
+		"stalled": {[]model.Part{part,
+			ending(model.Evidence{Status: 200, Output: true, Stopped: messages.CauseStalled})}, messages.CauseStalled},
+		"prose":        {says("I cannot say."), messages.CauseInvalidOutput},
+		"empty object": {says("{}"), messages.CauseInvalidOutput},
+		"keys twice":   {says(`{"purpose":"a",` + description[1:]), messages.CauseInvalidOutput},
+		"no purpose": {says(strings.Replace(description,
+			"Garden grows things in rows and beds for people who write Go.", " ", 1)), messages.CauseInvalidOutput},
+		"cut": {append(says(description)[:9],
+			ending(model.Evidence{Done: true, Output: true, Finish: "length"})), messages.CauseInvalidOutput},
+		"filtered": {append(says(description)[:9],
+			ending(model.Evidence{Done: true, Output: true, Finish: "content_filter"})), messages.CauseInvalidOutput},
+		"overflow": {refusal(400, "n_keep: 13055 >= n_ctx: 4096"), messages.CauseProviderError},
 	} {
 		t.Run(what, func(t *testing.T) {
 			dir, out, plain := repository(t, nil), t.TempDir(), t.TempDir()
 			state := completed(t, asking(t, modeled(dir, out), oracleOf(c.parts)))
 			result, d := resultOf(t, state), documentIn(t, out)
-			if !state.End.Degraded || !result.Degraded || result.Cause != c.cause || !d.Degraded || d.Cause != string(c.cause) || d.Options.Model != "m" {
+			if !state.End.Degraded || !result.Degraded || result.Cause != c.cause || !d.Degraded ||
+				d.Cause != string(c.cause) || d.Options.Model != "m" {
 				t.Errorf("%+v\n%+v, want degraded by %s", state.End, result, c.cause)
 			}
 			for _, stream := range state.Streams {
@@ -306,7 +324,8 @@ func TestNoModelFound(t *testing.T) {
 func TestSmallContext(t *testing.T) {
 	o := oracleOf(says(description))
 	o.context = 1024
-	if result := resultOf(t, completed(t, asking(t, modeled(repository(t, nil), t.TempDir()), o))); result.Cause != messages.CauseLimitExceeded {
+	if result := resultOf(t, completed(t, asking(t, modeled(repository(t, nil), t.TempDir()),
+		o))); result.Cause != messages.CauseLimitExceeded {
 		t.Errorf("%+v", result)
 	}
 	if n := len(o.asked()); n != 0 {
@@ -351,7 +370,8 @@ func TestModelIsAskedOnce(t *testing.T) {
 	other.Model = "other"
 	run(other, "1")
 	run(modeled(dir, t.TempDir()), "2")
-	if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte("# Garden\n\nGrows other things in pots.\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte("# Garden\n\nGrows other things in pots.\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	run(modeled(dir, t.TempDir()), "1")
@@ -369,14 +389,16 @@ func TestResultsOfModelsAreCached(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 	o := oracleOf(says(description))
-	if first, _ := r.generate(t, auto, o.with(r.config(cache, "1"))); first.Cached || first.Degraded || first.Model != "loaded" {
+	if first, _ := r.generate(t, auto, o.with(r.config(cache, "1"))); first.Cached || first.Degraded ||
+		first.Model != "loaded" {
 		t.Errorf("%+v", first)
 	}
 	named := llmstxt.Input{Full: llmstxt.FullNone, Model: "loaded", RequireModel: true}
 	if again, _ := r.generate(t, named, o.with(r.config(cache, "1"))); !again.Cached || len(o.asked()) != 1 {
 		t.Errorf("asked %d times, %+v", len(o.asked()), again)
 	}
-	if plain, _ := r.generate(t, llmstxt.Input{Full: llmstxt.FullNone}, r.config(cache, "1")); plain.Cached || plain.Model != "" {
+	if plain, _ := r.generate(t, llmstxt.Input{Full: llmstxt.FullNone}, r.config(cache, "1")); plain.Cached ||
+		plain.Model != "" {
 		t.Errorf("%+v", plain)
 	}
 }
@@ -410,7 +432,8 @@ func TestCancelWhileTheModelThinks(t *testing.T) {
 
 func TestModelInput(t *testing.T) {
 	dir := repository(t, nil)
-	if _, err := llmstxt.Job(modeled(dir, "out"), folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+	if _, err := llmstxt.Job(modeled(dir, "out"),
+		folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 		t.Errorf("a model that nobody can find: %v", err)
 	}
 	in := only(dir, "out")

@@ -62,7 +62,8 @@ func (s *server) lastWords() string {
 func serve(t *testing.T, answers ...[]model.Part) *server { return &server{t: t, answers: answers} }
 
 func judged(e model.Evidence) model.End {
-	return model.End{Evidence: e, Verdict: model.Judge(model.Strict, e), Usage: &messages.Usage{PromptTokens: 10, CompletionTokens: 2}}
+	return model.End{Evidence: e, Verdict: model.Judge(model.Strict, e),
+		Usage: &messages.Usage{PromptTokens: 10, CompletionTokens: 2}}
 }
 
 func done() model.End {
@@ -87,7 +88,8 @@ func says(text string) []model.Part {
 }
 
 func question() model.Request {
-	return model.Request{Model: "m", Messages: []model.Message{{Role: model.System, Content: "Be brief."}, {Role: model.User, Content: "What?"}}}
+	return model.Request{Model: "m", Messages: []model.Message{{Role: model.System, Content: "Be brief."},
+		{Role: model.User, Content: "What?"}}}
 }
 
 func ask(t *testing.T, s *server, o structured.Options) (analysis, structured.Report) {
@@ -127,7 +129,8 @@ func TestSchemaIsOfTheType(t *testing.T) {
 	if f == nil || f.Name != "analysis" || !f.Strict || string(f.Schema) != want {
 		t.Errorf("the format is %+v\nwith %s", f, f.Schema)
 	}
-	if m := s.last().Messages; len(m) != 2 || !strings.HasPrefix(m[0].Content, "Be brief.") || !strings.Contains(m[0].Content, want) {
+	if m := s.last().Messages; len(m) != 2 || !strings.HasPrefix(m[0].Content, "Be brief.") ||
+		!strings.Contains(m[0].Content, want) {
 		t.Errorf("a server that passes over the format has no words for it: %+v", m)
 	}
 }
@@ -165,13 +168,17 @@ func TestAnswersOfAllShapes(t *testing.T) {
 		"words around":    {parts: says("Here {it} is:\n" + good + "\nAnything {else}?"), wrapped: true},
 		"thought in tags": {parts: says(`<think>{"purpose":"?"} maybe</think>` + good), wrapped: true},
 		"draft before":    {parts: says(strings.Replace(good, "3", `"three"`, 1) + " or rather " + good), wrapped: true},
-		"thought channel": {parts: []model.Part{model.Thought{Text: good[:20]}, model.Thought{Text: good[20:]}, done()}, thought: true},
-		"thought before":  {parts: append([]model.Part{model.Thought{Text: `{"purpose":"?"}`}}, says(good)...)},
-		"a call": {parts: []model.Part{model.CallDelta{Name: "answer", Arguments: good[:9]}, model.CallDelta{Arguments: good[9:]},
-			model.End{Verdict: done().Verdict, Evidence: done().Evidence, Calls: []model.ToolCall{{Name: "answer", Arguments: good}}}}},
+		"thought channel": {parts: []model.Part{model.Thought{Text: good[:20]}, model.Thought{Text: good[20:]}, done()},
+			thought: true},
+		"thought before": {parts: append([]model.Part{model.Thought{Text: `{"purpose":"?"}`}}, says(good)...)},
+		"a call": {parts: []model.Part{model.CallDelta{Name: "answer", Arguments: good[:9]},
+			model.CallDelta{Arguments: good[9:]},
+			model.End{Verdict: done().Verdict, Evidence: done().Evidence,
+				Calls: []model.ToolCall{{Name: "answer", Arguments: good}}}}},
 	} {
 		_, report := ask(t, serve(t, c.parts), structured.Options{})
-		if report.Attempts != 1 || report.Wrapped != c.wrapped || report.Repaired != c.repaired || report.Thought != c.thought {
+		if report.Attempts != 1 || report.Wrapped != c.wrapped || report.Repaired != c.repaired ||
+			report.Thought != c.thought {
 			t.Errorf("%s: %+v", what, report)
 		}
 	}
@@ -195,7 +202,8 @@ func TestRejectedTwiceThenTaken(t *testing.T) {
 		}
 	}
 	again := s.requests[1].Messages
-	if len(again) != 4 || again[2].Role != model.Assistant || again[2].Content != bad || !strings.Contains(again[3].Content, "'/score'") {
+	if len(again) != 4 || again[2].Role != model.Assistant || again[2].Content != bad ||
+		!strings.Contains(again[3].Content, "'/score'") {
 		t.Errorf("asked again with %+v", again)
 	}
 	first, second := s.requests[1].Temperature, s.requests[2].Temperature
@@ -240,7 +248,8 @@ func TestCutAnswers(t *testing.T) {
 		}
 	}
 	filtered := append(says(good)[:3], finish("content_filter"))
-	if _, report := fails(t, serve(t, filtered), structured.Options{}, messages.CauseInvalidOutput); report.Attempts != 1 {
+	if _, report := fails(t, serve(t, filtered), structured.Options{},
+		messages.CauseInvalidOutput); report.Attempts != 1 {
 		t.Errorf("what the server will not say was asked for %d times", report.Attempts)
 	}
 }
@@ -268,7 +277,10 @@ func TestLadder(t *testing.T) {
 		says(good))
 	ladder := new(structured.Ladder)
 	var levels []string
-	o := structured.Options{Ladder: ladder, Attempt: func(a structured.Attempt) { levels = append(levels, a.Level.String()) }}
+	o := structured.Options{Ladder: ladder, Attempt: func(a structured.Attempt) {
+		levels = append(levels,
+			a.Level.String())
+	}}
 	_, report := ask(t, s, o)
 	want := []string{"json_schema strict", "json_schema", "json_object", "tool call", "prompt"}
 	if !slices.Equal(levels, want) || report.Level != structured.Prompt || ladder.Level() != structured.Prompt {
@@ -311,16 +323,24 @@ func TestFailuresAreTheStreams(t *testing.T) {
 		cause    messages.Cause
 		overflow bool
 	}{
-		"bad request":      {parts: refusal(400, "unknown model"), cause: messages.CauseProviderError},
-		"server error":     {parts: refusal(500, "grammar engine crashed"), cause: messages.CauseProviderError},
-		"overflow":         {parts: refusal(400, "the request exceeds the available context size: n_ctx 4096"), cause: messages.CauseProviderError, overflow: true},
-		"overflow in band": {parts: []model.Part{judged(model.Evidence{Status: 200, Framed: true, Failure: &model.Failure{Message: "Cannot truncate prompt with n_keep (9) >= n_ctx (8)"}})}, cause: messages.CauseProviderError, overflow: true},
-		"nothing":          {parts: []model.Part{judged(model.Evidence{Done: true})}, cause: messages.CauseEmptyCompletion},
-		"closed":           {parts: []model.Part{model.Text{Text: good}, judged(model.Evidence{Output: true, Read: "reset"})}, cause: messages.CauseTransportClosed},
-		"stalled":          {parts: []model.Part{judged(model.Evidence{Stopped: messages.CauseStalled})}, cause: messages.CauseStalled},
-		"canceled":         {parts: []model.Part{judged(model.Evidence{Stopped: messages.CauseCanceledByUser})}, cause: messages.CauseCanceledByUser},
-		"no end":           {parts: []model.Part{model.Text{Text: good}}, cause: messages.CauseTransportClosed},
-		"error frame late": {parts: []model.Part{model.Text{Text: good[:9]}, judged(model.Evidence{Status: 200, Output: true, Failure: &model.Failure{Code: "400", Message: "grammar"}})}, cause: messages.CauseProviderError},
+		"bad request":  {parts: refusal(400, "unknown model"), cause: messages.CauseProviderError},
+		"server error": {parts: refusal(500, "grammar engine crashed"), cause: messages.CauseProviderError},
+		"overflow": {parts: refusal(400, "the request exceeds the available context size: n_ctx 4096"),
+			cause: messages.CauseProviderError, overflow: true},
+		"overflow in band": {parts: []model.Part{judged(model.Evidence{Status: 200, Framed: true,
+			Failure: &model.Failure{Message: "Cannot truncate prompt with n_keep (9) >= n_ctx (8)"}})},
+			cause: messages.CauseProviderError, overflow: true},
+		"nothing": {parts: []model.Part{judged(model.Evidence{Done: true})}, cause: messages.CauseEmptyCompletion},
+		"closed": {parts: []model.Part{model.Text{Text: good},
+			judged(model.Evidence{Output: true, Read: "reset"})}, cause: messages.CauseTransportClosed},
+		"stalled": {parts: []model.Part{judged(model.Evidence{Stopped: messages.CauseStalled})},
+			cause: messages.CauseStalled},
+		"canceled": {parts: []model.Part{judged(model.Evidence{Stopped: messages.CauseCanceledByUser})},
+			cause: messages.CauseCanceledByUser},
+		"no end": {parts: []model.Part{model.Text{Text: good}}, cause: messages.CauseTransportClosed},
+		"error frame late": {parts: []model.Part{model.Text{Text: good[:9]},
+			judged(model.Evidence{Status: 200, Output: true, Failure: &model.Failure{Code: "400", Message: "grammar"}})},
+			cause: messages.CauseProviderError},
 	} {
 		_, report := fails(t, serve(t, c.parts), structured.Options{}, c.cause)
 		if report.Attempts != 1 || report.Overflow != c.overflow {
@@ -354,7 +374,8 @@ func TestStreamWithItsOwnError(t *testing.T) {
 	stream := func(context.Context, model.Request) iter.Seq2[model.Part, error] {
 		return func(yield func(model.Part, error) bool) { yield(model.End{}, own) }
 	}
-	if _, _, err := structured.Ask[analysis](t.Context(), stream, question(), structured.Options{}); !errors.Is(err, own) {
+	if _, _, err := structured.Ask[analysis](t.Context(), stream, question(), structured.Options{}); !errors.Is(err,
+		own) {
 		t.Errorf("%v", err)
 	}
 }

@@ -25,7 +25,8 @@ func seededGarden(t *testing.T) string {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"README.md": "# Garden\n\nGrows things.\n", "garden.py": "def grow():\n    \"\"\"Grows.\"\"\"\n"} {
+	for name, text := range map[string]string{"README.md": "# Garden\n\nGrows things.\n",
+		"garden.py": "def grow():\n    \"\"\"Grows.\"\"\"\n"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -38,7 +39,8 @@ func seededGarden(t *testing.T) string {
 func generated(t *testing.T, m *testkit.Model, flags ...string) (int, messages.State) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	args := append([]string{"generate", seededGarden(t), "--out", t.TempDir(), "--jsonl", "--no-cache", "--base-url", m.URL(), "--model", "scripted"}, flags...)
+	args := append([]string{"generate", seededGarden(t), "--out", t.TempDir(), "--jsonl", "--no-cache", "--base-url",
+		m.URL(), "--model", "scripted"}, flags...)
 	code := run(t.Context(), args, &stdout, &stderr, actors.Config{})
 	var state messages.State
 	for line := range strings.Lines(stdout.String()) {
@@ -61,10 +63,12 @@ func generated(t *testing.T, m *testkit.Model, flags ...string) (int, messages.S
 // Issue: "the scripted server withholds its last token until the test has read the first delta from the run's reader".
 func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
 	m := testkit.NewModel(t)
-	x := m.Step(testkit.Role(), testkit.Text(description[:25]), testkit.Text(description[25:]), testkit.Finish("stop"), testkit.Done())
+	x := m.Step(testkit.Role(), testkit.Text(description[:25]), testkit.Text(description[25:]), testkit.Finish("stop"),
+		testkit.Done())
 	by := describing{at: endpoint{baseURL: m.URL()}}
 	t.Cleanup(by.close)
-	job, err := llmstxt.Job(llmstxt.Input{Repository: seededGarden(t), Out: t.TempDir(), Model: "scripted", RequireModel: true},
+	job, err := llmstxt.Job(llmstxt.Input{Repository: seededGarden(t), Out: t.TempDir(), Model: "scripted",
+		RequireModel: true},
 		llmstxt.Config{Open: (&source{limits: &llmstxt.Input{}}).open, Model: by.find})
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +104,8 @@ func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
 		}
 	}
 	purpose, _ := state.Stream("purpose")
-	if first != description[12:25] || state.Status != messages.Completed || purpose.Text() != "Garden grows things for people." {
+	if first != description[12:25] || state.Status != messages.Completed ||
+		purpose.Text() != "Garden grows things for people." {
 		t.Errorf("first %q, %s with the purpose %q", first, state.Status, purpose.Text())
 	}
 }
@@ -132,7 +137,8 @@ func TestGenerateModelFaults(t *testing.T) {
 		}
 		t.Logf("%-35s exit %d  %s", f.Name, code, result.Cause)
 		if code != exitCompleted || !state.End.Degraded || result.Cause != cause || len(state.Artifacts) != 4 {
-			t.Errorf("%s: exit code %d, degraded %t by %s, %d artifacts; want %s", f.Name, code, state.End.Degraded, result.Cause, len(state.Artifacts), cause)
+			t.Errorf("%s: exit code %d, degraded %t by %s, %d artifacts; want %s", f.Name, code, state.End.Degraded,
+				result.Cause, len(state.Artifacts), cause)
 		}
 	}
 	if n < 12 {
@@ -148,7 +154,8 @@ func TestGenerateRequiresItsModel(t *testing.T) {
 		m := testkit.NewModel(t)
 		m.Break(f)
 		code, state := generated(t, m, "--require-model", "--retries", "0", "--profile", f.Profile)
-		if state.Status != messages.Failed || state.End.Cause != f.Cause || code != codeOf(f.Cause) || len(state.Artifacts) != 0 {
+		if state.Status != messages.Failed || state.End.Cause != f.Cause || code != codeOf(f.Cause) ||
+			len(state.Artifacts) != 0 {
 			t.Errorf("%s: %s by %s, exit code %d", f.Name, state.Status, state.End.Cause, code)
 		}
 	}
@@ -237,7 +244,8 @@ func TestGenerateFindsAModel(t *testing.T) {
 	idle := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.Ollama, Models: []testkit.ServedModel{
 		{ID: "one"}, {ID: "two"}}})
 	busy := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.LMStudio, Models: []testkit.ServedModel{
-		{ID: "vectors", Kind: "embeddings", Loaded: true, Context: 512}, {ID: "big"}, {ID: "small", Loaded: true, Context: 6000}}})
+		{ID: "vectors", Kind: "embeddings", Loaded: true, Context: 512}, {ID: "big"},
+		{ID: "small", Loaded: true, Context: 6000}}})
 	t.Setenv("OPENAI_API_KEY", "of-another")
 	by := describing{looked: []string{nobody.URL(), idle.URL(), busy.URL()}}
 	t.Cleanup(by.close)

@@ -27,15 +27,20 @@ func garden() (fstest.MapFS, *scan.Repository, *rank.Index) {
 	}
 	repo := &scan.Repository{Name: "garden", Files: []scan.File{
 		{Path: "README.md", Kind: scan.Document}, {Path: "docs/how.md", Kind: scan.Document},
-		{Path: "package.json", Kind: scan.Manifest}, {Path: "src/grow.js", Kind: scan.Source}, {Path: "src/rest.js", Kind: scan.Source},
+		{Path: "package.json", Kind: scan.Manifest}, {Path: "src/grow.js", Kind: scan.Source},
+		{Path: "src/rest.js", Kind: scan.Source},
 	}}
 	grow := rank.Symbol{Symbol: surface.Symbol{Name: "grow", Signature: "function grow()", Doc: "Grows."}}
-	index := &rank.Index{Title: "Garden", Summary: "Grows things.", Facts: []rank.Fact{{Name: "Module", Value: "example.com/garden"}},
+	index := &rank.Index{Title: "Garden", Summary: "Grows things.",
+		Facts: []rank.Fact{{Name: "Module", Value: "example.com/garden"}},
 		Sections: []rank.Section{
-			{Name: "Docs", Links: []rank.Link{{Path: "README.md", Title: "README", URL: "https://example.com/garden/README.md", Score: 9, Note: "Grows things."},
+			{Name: "Docs", Links: []rank.Link{{Path: "README.md", Title: "README", URL: "https://example.com/garden/README.md",
+				Score: 9, Note: "Grows things."},
 				{Path: "docs/how.md", Title: "How", URL: "https://example.com/garden/docs/how.md", Score: 3}}},
-			{Name: "Source", Links: []rank.Link{{Path: "src/grow.js", Title: "grow.js", URL: "https://example.com/garden/src/grow.js", Score: 5, Symbols: []rank.Symbol{grow}}}},
-			{Name: rank.Optional, Links: []rank.Link{{Path: "src/rest.js", Title: "rest.js", URL: "https://example.com/garden/src/rest.js", Score: 8}}},
+			{Name: "Source", Links: []rank.Link{{Path: "src/grow.js", Title: "grow.js",
+				URL: "https://example.com/garden/src/grow.js", Score: 5, Symbols: []rank.Symbol{grow}}}},
+			{Name: rank.Optional, Links: []rank.Link{{Path: "src/rest.js", Title: "rest.js",
+				URL: "https://example.com/garden/src/rest.js", Score: 8}}},
 		}}
 	return files, repo, index
 }
@@ -54,8 +59,10 @@ func gather(t *testing.T, budget int) insight.Material {
 func TestMaterial(t *testing.T) {
 	m := gather(t, 12<<10)
 	last := -1
-	for _, words := range []string{"Title: Garden\n", "Module: example.com/garden\n", "Section Docs:\n- README.md: Grows things.\n- docs/how.md: (no note)\n",
-		"File README.md:\n# Garden\n", "File package.json:\n", "Offered by src/grow.js:\n- function grow(): Grows.\n", "File src/grow.js:\n", "File docs/how.md:\n"} {
+	for _, words := range []string{"Title: Garden\n", "Module: example.com/garden\n",
+		"Section Docs:\n- README.md: Grows things.\n- docs/how.md: (no note)\n",
+		"File README.md:\n# Garden\n", "File package.json:\n", "Offered by src/grow.js:\n- function grow(): Grows.\n",
+		"File src/grow.js:\n", "File docs/how.md:\n"} {
 		at := strings.Index(m.Text, words)
 		if at <= last {
 			t.Errorf("%q stands at %d, after %d:\n%.600s", words, at, last, m.Text)
@@ -148,7 +155,8 @@ func TestNotesAreOfWhatWasShown(t *testing.T) {
 		{"docs/how.md", "Tells how to grow."}, {"docs/how.md", "Again."}, {"src/rest.js", "Never seen."},
 		{"README.md", "Has one already."}, {"src/grow.js", "grow.js"}, {"nowhere.md", "Is not listed."},
 	}}
-	shown := insight.Material{Shown: map[string]bool{"docs/how.md": true, "README.md": true, "src/grow.js": true, "nowhere.md": true}}
+	shown := insight.Material{Shown: map[string]bool{"docs/how.md": true, "README.md": true, "src/grow.js": true,
+		"nowhere.md": true}}
 	clean := said.Clean(index, shown)
 	if len(clean.Notes) != 1 || clean.Notes[0].Note != "Tells how to grow." {
 		t.Errorf("%+v", clean.Notes)
@@ -163,7 +171,8 @@ func TestNotesAreOfWhatWasShown(t *testing.T) {
 func TestLinesHaveRoom(t *testing.T) {
 	_, _, index := garden()
 	said := insight.Answer{Purpose: "Grows.", Remember: []string{"One.", "Two."},
-		Concepts: []insight.Concept{{"Bed", "Where it grows."}}, Sections: []insight.Section{{"Docs", "Pages."}, {"Source", "Code."}}}
+		Concepts: []insight.Concept{{"Bed", "Where it grows."}}, Sections: []insight.Section{{"Docs", "Pages."},
+			{"Source", "Code."}}}
 	for room, want := range map[int]int{-5: 0, 10: 0, 40: 1, 1000: 5} {
 		if got := len(said.Into(index, "", room).Facts) - len(index.Facts); got != want {
 			t.Errorf("room for %d bytes: %d lines, want %d", room, got, want)
@@ -171,7 +180,8 @@ func TestLinesHaveRoom(t *testing.T) {
 	}
 	full := said.Into(index, "", 1000)
 	full.Sections = full.Sections[:1]
-	if facts := fmt.Sprint(insight.Pruned(full).Facts); strings.Contains(facts, "Code.") || !strings.Contains(facts, "Pages.") {
+	if facts := fmt.Sprint(insight.Pruned(full).Facts); strings.Contains(facts, "Code.") ||
+		!strings.Contains(facts, "Pages.") {
 		t.Errorf("a section that is gone is described: %s", facts)
 	}
 }
@@ -214,12 +224,14 @@ func FuzzClean(f *testing.F) {
 	f.Add("\x1b]8;;http://evil.example\x07x\u202e", "\x00")
 	f.Fuzz(func(t *testing.T, text, name string) {
 		_, _, index := garden()
-		said := insight.Answer{Purpose: text, Concepts: []insight.Concept{{name, text}, {text, name}}, Sections: []insight.Section{{name, text}},
+		said := insight.Answer{Purpose: text, Concepts: []insight.Concept{{name, text}, {text, name}},
+			Sections: []insight.Section{{name, text}},
 			Remember: []string{text, name}, Notes: []insight.Note{{name, text}}}
 		clean := said.Clean(index, insight.Material{Shown: map[string]bool{name: true}})
 		for _, s := range clean.Texts() {
 			for line := range strings.SplitSeq(s.Text, "\n") {
-				if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x202e || r == 0x7f }) || len(line) > 400 {
+				if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r == 0x202e || r == 0x7f }) ||
+					len(line) > 400 {
 					t.Errorf("%s: %q", s.Stream, line)
 				}
 				if strings.Contains(line, "://") && !strings.Contains(line, "https://example.com/garden/") {
