@@ -34,7 +34,8 @@ func (c *call) give(p model.Part) {
 // run tries until an answer begins or there is no use in trying.
 func (c *call) run(ctx context.Context) {
 	limit := c.client.limits.Request
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, messages.Errorf(messages.Code(messages.CauseDeadline), "the call took longer than %s", limit))
+	late := messages.Errorf(messages.Code(messages.CauseDeadline), "the call took longer than %s", limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
 	for number := 1; ; number++ {
 		t := c.try(ctx)

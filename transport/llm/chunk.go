@@ -8,7 +8,7 @@ import (
 // chunk is what one frame adds to an answer: raw JSON values, nil where the frame has none. Servers differ in nearly
 // every type; what is not of the type that is looked for says nothing.
 type chunk struct {
-	model, usage, index, finish                []byte
+	model, usage, finish                       []byte
 	content, refusal, calls, function          []byte
 	reasoningContent, reasoning, reasoningList []byte
 	choices                                    int
@@ -35,8 +35,6 @@ func (c *chunk) choice(value []byte) {
 	}
 	object(value, func(key, value []byte) {
 		switch string(key) {
-		case "index":
-			c.index = value
 		case "finish_reason":
 			c.finish = value
 		case "delta":

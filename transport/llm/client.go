@@ -66,8 +66,8 @@ func (c *Client) Close() {
 	}
 }
 
-// transport is one without a bound on time: a model may think for long, and the watchdog sees to it. It does not ask for
-// compression, which would hold tokens back.
+// transport is one without a bound on time: a model may think for long, and the watchdog sees to it. It does not ask
+// for compression, which would hold tokens back.
 func (c Config) transport() (*http.Transport, error) {
 	proxy, err := c.proxy()
 	if err != nil {

@@ -36,7 +36,7 @@ type Config struct {
 
 // ServerProfile is what a check of a server has learned.
 type ServerProfile struct {
-	Kind     string        `json:"kind,omitempty"`     // one of the Kinds
+	Kind     string        `json:"kind,omitempty"`     // OpenAI, LMStudio and so on
 	Profile  model.Profile `json:"profile,omitempty"`  // how it ends an answer
 	Thoughts string        `json:"thoughts,omitempty"` // the dialect of its thoughts, as decode.ThoughtOptions takes it
 	// NoUsage says that stream_options must not be sent.

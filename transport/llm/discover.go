@@ -70,7 +70,8 @@ func (c *Client) Unload(ctx context.Context, id string) error {
 }
 
 func (c *Client) loadsNone(n native) error {
-	return invalid("%s at %s does not load models when asked; start it with the model", cmp.Or(n.kind(), "the server"), c.base.Host)
+	server := cmp.Or(n.kind(), "the server")
+	return invalid("%s at %s does not load models when asked; start it with the model", server, c.base.Host)
 }
 
 // loaded is what the server says of a model that it has loaded.

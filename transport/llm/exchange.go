@@ -102,7 +102,8 @@ func (x *exchange) body(response *http.Response) *body {
 	b.stream = strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream")
 	if coding := response.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
 		b.ended = true
-		x.evidence.Failure = &model.Failure{Code: "encoding", Message: "the answer comes compressed, which was not asked for: " + coding}
+		x.evidence.Failure = &model.Failure{Code: "encoding",
+			Message: "the answer comes compressed, which was not asked for: " + coding}
 	}
 	b.events = sse.NewReader((*tap)(b))
 	b.events.Lenient, b.events.Limit = true, x.client.limits.FrameBytes

@@ -30,8 +30,8 @@ func (l llamacpp) models(ctx context.Context) ([]Info, error) {
 	list, err := l.list(ctx)
 	var out []Info
 	for _, m := range list.Data {
-		i := Info{ID: m.ID, Loaded: m.Status.Value == "" || m.Status.Value == "loaded", MaxContext: m.Meta.MaxContext, Format: "gguf"}
-		if i.Loaded {
+		i := Info{ID: m.ID, MaxContext: m.Meta.MaxContext, Format: "gguf"}
+		if i.Loaded = m.Status.Value == "" || m.Status.Value == "loaded"; i.Loaded {
 			address := l.root() + "/props"
 			if m.Status.Value != "" {
 				address += "?autoload=false&model=" + url.QueryEscape(m.ID)
