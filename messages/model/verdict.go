@@ -116,7 +116,8 @@ func (e Evidence) completed(signal string) Verdict {
 	case !e.Output:
 		return failed(messages.CauseEmptyCompletion, "empty completion: the server ended the answer without a word")
 	}
-	return Verdict{Outcome: Completed, Signal: signal, Truncated: e.Finish == "length", Filtered: e.Finish == "content_filter"}
+	return Verdict{Outcome: Completed, Signal: signal, Truncated: e.Finish == "length",
+		Filtered: e.Finish == "content_filter"}
 }
 
 // String is the evidence in a few words, for events and for people.

@@ -144,8 +144,8 @@ func (l lmstudio0) models(ctx context.Context) ([]Info, error) {
 	list, err := l.list(ctx)
 	var out []Info
 	for _, m := range list.Data {
-		out = append(out, Info{ID: m.ID, Loaded: m.State == "loaded", Context: m.Context, MaxContext: m.MaxContext, Kind: m.Type,
-			Format: m.Format, Quantization: m.Quantization})
+		out = append(out, Info{ID: m.ID, Loaded: m.State == "loaded", Context: m.Context, MaxContext: m.MaxContext,
+			Kind: m.Type, Format: m.Format, Quantization: m.Quantization})
 	}
 	return out, err
 }
@@ -162,7 +162,7 @@ func (l lmstudio0) unload(context.Context, string) error {
 // asking it for one token.
 func (c *Client) loadFor(ctx context.Context, id string, o LoadOptions) error {
 	if o.Context > 0 {
-		return invalid("LM Studio cannot be given a context here; leave it out, or the time to live where it is 0.4.0 or later")
+		return invalid("LM Studio takes a context or a time to live, not both, and before 0.4.0 no context")
 	}
 	r := model.Request{Model: id, MaxTokens: 1, Messages: []model.Message{{Role: model.User, Content: "."}}}
 	if o.TTL > 0 {

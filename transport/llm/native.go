@@ -76,13 +76,15 @@ func (c *Client) decode(ctx context.Context, response *http.Response, out any) e
 	case err != nil:
 		return c.explain(ctx, err)
 	case len(text) > listBytes:
-		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%s sends more than %s", c.base.Host, size(listBytes))
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%s sends more than %s", c.base.Host,
+			size(listBytes))
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return c.refusal(response.StatusCode, text)
 	}
 	if err := json.Unmarshal(text, out); err != nil {
-		return messages.Errorf(messages.Code(messages.CauseProviderError), "%s answers with something else than was asked for", c.base.Host)
+		return messages.Errorf(messages.Code(messages.CauseProviderError),
+			"%s answers with something else than was asked for", c.base.Host)
 	}
 	return nil
 }
@@ -115,8 +117,8 @@ func missing(err error) bool {
 	switch {
 	case !ok:
 		return messages.CodeOf(err) == messages.Code(messages.CauseProviderError)
-	case r.status == http.StatusNotFound, r.status == http.StatusMethodNotAllowed, r.status == http.StatusNotImplemented,
-		r.status == http.StatusBadRequest:
+	case r.status == http.StatusNotFound, r.status == http.StatusMethodNotAllowed,
+		r.status == http.StatusNotImplemented, r.status == http.StatusBadRequest:
 		return true
 	}
 	return false

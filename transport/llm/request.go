@@ -43,8 +43,8 @@ func (c *Client) tokenLimit(name string) string {
 	return "max_tokens"
 }
 
-// amendment gathers numbers, which go-openai leaves out where they are zero and shortens where they are not, and the fields
-// that it does not know.
+// amendment gathers numbers, which go-openai leaves out where they are zero and shortens where they are not, and the
+// fields that it does not know.
 func (c *Client) amendment(r model.Request) (amendment, error) {
 	a := amendment{fields: map[string]json.RawMessage{}}
 	a.empty = slices.ContainsFunc(r.Messages, func(m model.Message) bool { return m.Content == "" })
