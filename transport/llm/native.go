@@ -25,7 +25,8 @@ func (c *Client) root() string {
 
 // get asks for what is quickly told.
 func get[T any](ctx context.Context, c *Client, url string) (out T, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, listTime, unreachable("%s did not answer within %s", c.base.Host, listTime))
+	late := unreachable("%s did not answer within %s", c.base.Host, listTime)
+	ctx, cancel := context.WithTimeoutCause(ctx, listTime, late)
 	defer cancel()
 	err = c.ask(ctx, http.MethodGet, url, nil, &out)
 	return out, err
@@ -34,7 +35,8 @@ func get[T any](ctx context.Context, c *Client, url string) (out T, err error) {
 // post asks for what may take as long as a model takes to load.
 func post[T any](ctx context.Context, c *Client, url string, in any) (out T, err error) {
 	limit := c.limits.FirstToken
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, unreachable("%s did not answer within %s", c.base.Host, limit))
+	late := unreachable("%s did not answer within %s", c.base.Host, limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
 	err = c.ask(ctx, http.MethodPost, url, in, &out)
 	return out, err
