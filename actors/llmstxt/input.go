@@ -5,6 +5,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
+	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
@@ -50,6 +52,8 @@ const (
 	FullAll      = "all"      // every text file
 )
 
+const maxModelName = 256
+
 // leastBudget holds a title and a summary of any length that package rank gives.
 const leastBudget = 2 << 10
 
@@ -73,6 +77,9 @@ func (in Input) check() (Input, address.Address, error) {
 		return in, address.Address{}, invalid("the base of links begins with neither https:// nor http:// and a host, or it has credentials")
 	case in.MaxFiles < 0 || in.MaxFileBytes < 0 || in.MaxBytes < 0 || in.MaxDepth < 0:
 		return in, address.Address{}, invalid("a limit is negative")
+	case len(in.Model) > maxModelName || strings.ContainsFunc(in.Model, unicode.IsControl):
+		return in, address.Address{}, invalid("the model's name has more than %d bytes, or characters that no name has",
+			maxModelName)
 	case in.RequireModel && in.Model == "":
 		return in, address.Address{}, invalid("a model is required and none is named; name one, or %s", AutoModel)
 	}

@@ -106,13 +106,22 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m insight.M
 		}
 	}
 	told := call.Told(t, g.model.Stream, call.Voice{Name: "understanding", Provider: g.model.Server})
-	said, report, err := structured.Ask[insight.Answer](ctx, told, g.request(m), structured.Options{
-		Name: "description", Ladder: g.model.Ladder, Field: live.Field,
-		Attempt: func(a structured.Attempt) { rejected(t, a) }})
+	o := structured.Options{Name: "description", Ladder: g.model.Ladder, Field: live.Field,
+		Attempt: func(a structured.Attempt) { rejected(t, a) }}
+	if len(live.Opened()) > 0 {
+		o.Field = nil // what was said before the context was full stands until the texts are closed
+	}
+	said, report, err := structured.Ask[insight.Answer](ctx, told, g.request(m), o)
 	if err == nil {
 		g.keepAnswer(t, key, said)
 	}
-	return said, report.Overflow, err
+	return said, report.Overflow || g.mute(err), err
+}
+
+// mute tells a server that may have nothing to say because there is too much for a context that is not known: some end
+// such an answer as if it were one.
+func (g *generation) mute(err error) bool {
+	return g.model.Context == 0 && messages.CodeOf(err) == messages.Code(messages.CauseEmptyCompletion)
 }
 
 func rejected(t *actors.TaskContext, a structured.Attempt) {

@@ -349,6 +349,31 @@ func TestOverflowShrinksTheMaterial(t *testing.T) {
 	}
 }
 
+// A context that is full in the middle of the answer takes nothing back and says nothing twice.
+func TestOverflowInTheMiddle(t *testing.T) {
+	full := []model.Part{model.Text{Text: description[:30]}, ending(model.Evidence{Status: 200, Output: true, Framed: true,
+		Failure: &model.Failure{Message: "Context size has been exceeded."}})}
+	o := oracleOf(full, says(description))
+	state := completed(t, asking(t, modeled(repository(t, nil), t.TempDir()), o))
+	purpose, _ := state.Stream("purpose")
+	if state.End.Degraded || len(o.asked()) != 2 || purpose.Text() != resultOf(t, state).Summary {
+		t.Errorf("%+v after %d calls, with the purpose %q", state.End, len(o.asked()), purpose.Text())
+	}
+}
+
+// Of a server that says nothing of its context, silence may mean that there is too much.
+func TestSilenceOfASmallContext(t *testing.T) {
+	nothing := []model.Part{ending(model.Evidence{Status: 200, Done: true})}
+	for context, calls := range map[int]int{0: 2, 8192: 1} {
+		o := oracleOf(nothing, says(description))
+		o.context = context
+		state := completed(t, asking(t, modeled(repository(t, nil), t.TempDir()), o))
+		if len(o.asked()) != calls || state.End.Degraded != (calls == 1) {
+			t.Errorf("context %d: %d calls, %+v", context, len(o.asked()), state.End)
+		}
+	}
+}
+
 func TestModelIsAskedOnce(t *testing.T) {
 	dir, cache := repository(t, nil), t.TempDir()
 	o := oracleOf(says(description))
@@ -436,7 +461,14 @@ func TestModelInput(t *testing.T) {
 		folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 		t.Errorf("a model that nobody can find: %v", err)
 	}
-	in := only(dir, "out")
+	in := modeled(dir, "out")
+	for _, in.Model = range []string{strings.Repeat("x", 300), "a\nb", "\x1b[2J"} {
+		_, err := llmstxt.Job(in, oracleOf().with(folder(nowhere)))
+		if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			t.Errorf("the name %q: %v", in.Model, err)
+		}
+	}
+	in = only(dir, "out")
 	in.RequireModel = true
 	if _, err := llmstxt.Job(in, folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 		t.Errorf("a required model without a name: %v", err)
