@@ -3,6 +3,7 @@ package llmstxt
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -20,6 +21,8 @@ type Model struct {
 	Context int
 	// Ladder is what is known of the server's ways to keep an answer to a form; nil for nothing.
 	Ladder *structured.Ladder
+	// Extra are more fields of each request's body, such as those that switch thoughts off.
+	Extra map[string]json.RawMessage
 }
 
 // FindModel finds the model of the name, or any where the name is [AutoModel]. Its error is that of a provider as a

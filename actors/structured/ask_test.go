@@ -300,6 +300,17 @@ func TestLadder(t *testing.T) {
 	}
 }
 
+func TestLevelsHaveNames(t *testing.T) {
+	for l := structured.Strict; l <= structured.Prompt; l++ {
+		if got, ok := structured.LevelOf(l.String()); !ok || got != l {
+			t.Errorf("%s is the name of level %d, %t", l, got, ok)
+		}
+	}
+	if _, ok := structured.LevelOf("by and by"); ok {
+		t.Error("a name that no level has is one")
+	}
+}
+
 func formatOf(r model.Request) (json.RawMessage, bool) {
 	if r.Format == nil {
 		return nil, false

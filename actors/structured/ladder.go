@@ -34,6 +34,16 @@ func (l Level) String() string {
 	return "prompt"
 }
 
+// LevelOf is the level that String gives the name to; ok is false where it gives it to none.
+func LevelOf(name string) (level Level, ok bool) {
+	for l := Strict; l <= Prompt; l++ {
+		if l.String() == name {
+			return l, true
+		}
+	}
+	return Strict, false
+}
+
 // Ladder is what is known of one server: the surest level that it has not refused. The zero value has everything to
 // learn. It may be used by several calls at once.
 type Ladder struct {
