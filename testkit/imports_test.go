@@ -101,12 +101,15 @@ var rules = []rule{{
 	ours: []string{"messages", "messages/*", "messages/*/*", "transport/internal/*"},
 	libs: []string{"github.com/sashabaranov/go-openai", "go.uber.org/zap/..."},
 }, {
+	pkgs: "transport/llm/*",
+	ours: []string{"messages", "messages/*", "messages/*/*", "transport/llm"},
+}, {
 	pkgs: "transport/git",
 	ours: []string{"messages", "transport/internal/*"},
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
 }, {
 	pkgs: "cmd/lastword",
-	ours: []string{"messages", "messages/*", "supervision", "actors", "actors/*", "actors/*/*", "transport/*"},
+	ours: []string{"messages", "messages/*", "supervision", "actors", "actors/*", "actors/*/*", "transport/*", "transport/*/*"},
 	libs: []string{
 		"github.com/knadh/koanf/...", "github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap/...",
 		"golang.org/x/term", "golang.org/x/text/width",
