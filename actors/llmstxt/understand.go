@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
@@ -47,11 +48,20 @@ func tell(t *actors.TaskContext, answer insight.Answer, opened []string) error {
 		if text.Text == "" && !slices.Contains(opened, text.Stream) {
 			continue
 		}
-		if err := t.Said(text.Stream, text.Text); err != nil {
+		if err := settle(t, text, count(1+strings.Count(text.Text, "\n"), "line")); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// settle closes a text with what is taken of it.
+func settle(t *actors.TaskContext, text insight.Text, words string) error {
+	done := messages.TextDone{Stream: text.Stream, Text: text.Text, SHA256: messages.Digest(text.Text)}
+	if text.Text == "" {
+		words = "nothing of it is taken"
+	}
+	return t.Emit(done, text.Stream+": "+words)
 }
 
 // unsaid takes back what a model said that failed after it.
@@ -60,7 +70,7 @@ func (g *generation) unsaid(ctx context.Context, t *actors.TaskContext, live *in
 		return err
 	}
 	for _, stream := range live.Opened() {
-		if err := t.Said(stream, ""); err != nil {
+		if err := settle(t, insight.Text{Stream: stream}, ""); err != nil {
 			return err
 		}
 	}
