@@ -28,14 +28,8 @@ type answer struct {
 	firstToken time.Duration
 }
 
-func newAnswer(c *Client, began time.Time, give func(model.Part)) *answer {
-	a := &answer{began: began, give: give}
-	dialect := decode.Auto
-	if s := c.config.Server; s != nil {
-		dialect = decode.Dialect(s.Thoughts)
-	}
-	a.thoughts = decode.NewThoughts(dialect)
-	return a
+func newAnswer(began time.Time, d decode.Dialect, give func(model.Part)) *answer {
+	return &answer{began: began, give: give, thoughts: decode.NewThoughts(d)}
 }
 
 // add takes the next frame, which is valid JSON.

@@ -34,15 +34,6 @@ type Config struct {
 	Logger *zap.Logger
 }
 
-// ServerProfile is what a check of a server has learned.
-type ServerProfile struct {
-	Kind     string        `json:"kind,omitempty"`     // OpenAI, LMStudio and so on
-	Profile  model.Profile `json:"profile,omitempty"`  // how it ends an answer
-	Thoughts string        `json:"thoughts,omitempty"` // the dialect of its thoughts, as decode.ThoughtOptions takes it
-	// NoUsage says that stream_options must not be sent.
-	NoUsage bool `json:"no_usage,omitempty"`
-}
-
 // Limits bound a call. Zero means the default, given behind each.
 type Limits struct {
 	RequestBytes  int64         // 32 MiB

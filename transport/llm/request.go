@@ -20,6 +20,7 @@ type amendment struct {
 
 // request turns r into go-openai's and what is to be added to it.
 func (c *Client) request(r model.Request) (openai.ChatCompletionRequest, amendment, error) {
+	r = c.config.Server.spared(r)
 	out := openai.ChatCompletionRequest{
 		Model: r.Model, Messages: turns(r.Messages), Tools: tools(r.Tools), Stop: r.Stop,
 		ResponseFormat: format(r.Format), ToolChoice: choice(r),

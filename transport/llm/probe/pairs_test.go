@@ -2,6 +2,7 @@ package probe_test
 
 import (
 	"io"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
@@ -58,9 +59,7 @@ func then(good, bad []testkit.Piece, status probe.Status, says string) pair {
 func pairs() map[string]pair {
 	all := map[string]pair{}
 	for _, some := range []map[string]pair{serverPairs(), answerPairs(), textPairs(), toolPairs(), formatPairs(), limitPairs(), loadPairs()} {
-		for id, p := range some {
-			all[id] = p
-		}
+		maps.Copy(all, some)
 	}
 	return all
 }

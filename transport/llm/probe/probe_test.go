@@ -108,11 +108,15 @@ func TestLearned(t *testing.T) {
 		t.Errorf("%+v", loose.Server)
 	}
 	inside := stage{answers: script(hi(), say("Hm.</think>391"))}.play(t, "thoughts")
-	if inside.Server.Thoughts != "implicit" {
+	if inside.Server.Thoughts != "implicit" || inside.Server.Model != "scripted" {
 		t.Errorf("%+v", inside.Server)
 	}
+	quiet := stage{answers: script(hi(), say("Hm.</think>391"), say("Hm.</think>391"), say("391"))}.play(t, "thoughts", "thoughts-off", "utf-8")
+	if r, _ := quiet.Result("utf-8"); r.Status != probe.Pass || string(quiet.Thoughts.Off["reasoning_effort"]) != `"none"` {
+		t.Errorf("%+v", quiet)
+	}
 	sparse := stage{answers: script(refuse(400, "stream_options?"), hi(), refuse(400, "seed?"))}.play(t, "seed")
-	if !sparse.Server.NoUsage || !slices.Equal(sparse.Refuses, []string{"seed"}) {
+	if !sparse.Server.NoUsage || !slices.Equal(sparse.Server.Refuses, []string{"seed"}) {
 		t.Errorf("%+v", sparse)
 	}
 }
@@ -136,8 +140,10 @@ func TestProfileFile(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(back, p) {
 		t.Errorf("%v: %+v, want %+v", err, back, p)
 	}
-	if none, err := probe.Read(name + ".none"); none != nil || err != nil {
-		t.Error(none, err)
+	for _, no := range []string{name + ".none", filepath.Join(name, "below"), ""} {
+		if none, err := probe.Read(no); none != nil || err != nil {
+			t.Error(none, err)
+		}
 	}
 	for _, bad := range []string{"{", `{"schema":"lastword.server/99"}`} {
 		if err := os.WriteFile(name, []byte(bad), 0o600); err != nil {

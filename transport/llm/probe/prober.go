@@ -60,6 +60,9 @@ func (p *prober) clientFor(patience time.Duration) (*llm.Client, error) {
 	c := p.options.Config
 	c.Transport, c.Retries, c.Profile = p.transport, -1, model.Generic
 	c.Server = &llm.ServerProfile{NoUsage: p.learned.Server.NoUsage}
+	if len(p.off) == 0 {
+		c.Server.Thoughts = p.learned.Server.Thoughts
+	}
 	c.Limits.FirstToken = patience
 	c.Limits.Idle = cmp.Or(c.Limits.Idle, p.options.Patience)
 	return llm.New(c)

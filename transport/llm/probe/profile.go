@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages/model"
@@ -36,8 +37,6 @@ type Profile struct {
 	// KeepsOrder says that the members of an answer come in the schema's order.
 	KeepsOrder bool  `json:"keeps_order,omitempty"`
 	Tools      Tools `json:"tools"`
-	// Refuses are fields of a request that must be left out.
-	Refuses []string `json:"refuses,omitempty"`
 	// Overflow is how a prompt that is too long fails: "status", "frame", "empty" or "drop".
 	Overflow string   `json:"overflow,omitempty"`
 	Results  []Result `json:"checks"`
@@ -92,6 +91,9 @@ func (p *prober) done() *Profile {
 			l.Server.Profile = model.Strict
 		}
 	}
+	if l.Server.Thoughts != "" {
+		l.Server.Model = l.Model
+	}
 	l.KeepsOrder = l.passed("schema-order")
 	l.Tools = Tools{Called: l.passed("tool"), Forced: l.passed("tool-choice"), Parallel: l.passed("tool-parallel"),
 		Results: l.passed("tool-result")}
@@ -139,8 +141,8 @@ func (p *Profile) Write(name string) error {
 // Read is the profile in the file, nil where there is none.
 func Read(name string) (*Profile, error) {
 	text, err := os.ReadFile(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil // a home that is no folder holds no file either
 	}
 	if err != nil {
 		return nil, err

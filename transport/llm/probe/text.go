@@ -58,14 +58,14 @@ func (p *prober) refusing(r *reply, field string) bool {
 	if !r.refused() {
 		return false
 	}
-	if !slices.Contains(p.learned.Refuses, field) {
-		p.learned.Refuses = append(p.learned.Refuses, field)
+	if !slices.Contains(p.learned.Server.Refuses, field) {
+		p.learned.Server.Refuses = append(p.learned.Server.Refuses, field)
 	}
 	return true
 }
 
 func stop(ctx context.Context, p *prober) Result {
-	const remedy = "answers are cut on this side"
+	const remedy = "do not rely on stop strings with this server"
 	r := ask("Repeat the following line exactly, and say nothing else:\nalpha bravo STOPHERE charlie delta")
 	r.Stop = []string{"STOPHERE"}
 	out := p.ask(ctx, r)

@@ -8,15 +8,15 @@ import (
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// marks are what thoughts are told by in the text of an answer.
-func marks() []struct {
+// found is what opens and ends a thought, and the dialect that has it so.
+type found struct {
 	open, end string
 	dialect   decode.Dialect
-} {
-	return []struct {
-		open, end string
-		dialect   decode.Dialect
-	}{
+}
+
+// marks are what thoughts are told by in the text of an answer.
+func marks() []found {
+	return []found{
 		{"<|channel|>analysis", "<|end|>", decode.Harmony},
 		{"<|channel>thought", "<channel|>", decode.Gemma},
 		{"<|think|>", "<|/think|>", decode.Gemma},
@@ -35,14 +35,7 @@ func thoughts(ctx context.Context, p *prober) Result {
 	if !r.ok() {
 		return warn("thoughts may stand in the answer", "%s", r.why())
 	}
-	raw, field := "", ""
-	for _, d := range r.wire.deltas() {
-		raw += d.content
-		if f := d.field(); f != "" {
-			field = f
-		}
-	}
-	lower := strings.ToLower(raw)
+	lower, field := r.wire.spoken()
 	if field != "" {
 		p.learned.Thoughts.Field = field
 		if found, leaked := marked(lower); leaked {
@@ -64,9 +57,15 @@ func thoughts(ctx context.Context, p *prober) Result {
 	return pass("%s in the text, dialect %s", found.open, found.dialect)
 }
 
-type found struct {
-	open, end string
-	dialect   decode.Dialect
+// spoken is the text as the server sent it, in lower case, and the field that had thoughts, if one had.
+func (w *wire) spoken() (lower, field string) {
+	for _, d := range w.deltas() {
+		lower += d.content
+		if f := d.field(); f != "" {
+			field = f
+		}
+	}
+	return strings.ToLower(lower), field
 }
 
 func marked(lower string) (found, bool) {
@@ -88,13 +87,15 @@ func switches() []map[string]json.RawMessage {
 }
 
 func thoughtsOff(ctx context.Context, p *prober) Result {
-	if p.learned.Thoughts.Field == "" && p.learned.Server.Thoughts == "" && p.hello(ctx).thought == "" {
+	if l := p.learned; l.Thoughts.Field == "" && l.Server.Thoughts == "" && p.hello(ctx).thought == "" {
 		return skip("the model does not think aloud")
 	}
 	for _, fields := range switches() {
 		r := ask("What is 17 times 23? Think it through, then give the number.")
 		r.Extra = fields
-		if out := p.ask(ctx, r); out.ok() && out.thought == "" && out.text != "" {
+		out := p.ask(ctx, r)
+		lower, field := out.wire.spoken()
+		if _, thinks := marked(lower); out.ok() && field == "" && !thinks && lower != "" {
 			p.off, p.learned.Thoughts.Off = fields, fields
 			for name := range fields {
 				return pass("by %s", name)
