@@ -5,6 +5,7 @@ import (
 	"context"
 	"net/url"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/llm"
+	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 // lmStudio is where LM Studio listens if nobody says otherwise.
@@ -29,19 +31,24 @@ type endpoint struct {
 	guessed                         bool // nobody named the server: it is not to see a key that was meant for another
 }
 
-// flags adds the endpoint's. What decides where a prompt and a key go is no business of a project's file: whoever wrote
-// the repository in the current folder may have written that too.
+// flags adds the endpoint's.
 func (p *endpoint) flags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.StringVar(&p.baseURL, "base-url", "", "`URL` of the server's API (default "+lmStudio+", LM Studio's)")
-	flags.StringVar(&p.keyFile, "key-file", "", "`file` that holds the server's key; it goes before the environment's")
+	p.where(cmd, flags)
 	choose(cmd, flags, &p.profile, "profile", "how the server ends an answer: always with [DONE], or as it likes",
 		"auto", string(model.Strict), string(model.Generic))
-	flags.StringVar(&p.proxy, "proxy", "", "`URL` of a proxy in place of the environment's, or none")
-	flags.StringVar(&p.caFile, "ca-file", "", "`file` of certificates in PEM to trust beside the system's")
 	flags.DurationVar(&p.firstToken, "first-token", 0, "longest `time` of silence before the first token (default 10m)")
 	flags.DurationVar(&p.idle, "idle", 0, "longest `time` of silence after it (default 5m)")
 	flags.Var(&p.maxAnswer, "max-answer", "most `bytes` of the server's answer (default 64MiB)")
 	flags.IntVar(&p.retries, "retries", 2, "most `times` that a call is tried again before its first token")
+}
+
+// where adds the flags that say which server is meant. What decides where a prompt and a key go is no business of a
+// project's file: whoever wrote the repository in the current folder may have written that too.
+func (p *endpoint) where(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&p.baseURL, "base-url", "", "`URL` of the server's API (default "+lmStudio+", LM Studio's)")
+	flags.StringVar(&p.keyFile, "key-file", "", "`file` that holds the server's key; it goes before the environment's")
+	flags.StringVar(&p.proxy, "proxy", "", "`URL` of a proxy in place of the environment's, or none")
+	flags.StringVar(&p.caFile, "ca-file", "", "`file` of certificates in PEM to trust beside the system's")
 	for _, name := range []string{"base-url", "key-file", "proxy", "ca-file"} {
 		must(flags.SetAnnotation(name, ownOnly, nil))
 	}
@@ -73,10 +80,14 @@ func (p *endpoint) host() string {
 
 // client calls the server; a call takes no longer than timeout, if that is set.
 func (p *endpoint) client(timeout time.Duration) (*llm.Client, error) {
-	config := llm.Config{BaseURL: p.url(), KeyFile: p.keyFile, Proxy: p.proxy, CAFile: p.caFile,
-		Limits: llm.Limits{ResponseBytes: int64(p.maxAnswer), FirstToken: p.firstToken, Idle: p.idle, Request: timeout}}
-	if p.keyFile == "" {
-		config.Key = p.key()
+	config := p.config()
+	config.Limits = llm.Limits{ResponseBytes: int64(p.maxAnswer), FirstToken: p.firstToken, Idle: p.idle, Request: timeout}
+	learned, err := p.learned()
+	if err != nil {
+		return nil, &exitError{exitConfiguration, err}
+	}
+	if learned != nil {
+		config.Server = &learned.Server
 	}
 	if p.profile.value != "auto" {
 		config.Profile = model.Profile(p.profile.value)
@@ -89,6 +100,27 @@ func (p *endpoint) client(timeout time.Duration) (*llm.Client, error) {
 		return nil, &exitError{exitConfiguration, err}
 	}
 	return client, nil
+}
+
+// config is where the server is and what it takes to be let in.
+func (p *endpoint) config() llm.Config {
+	config := llm.Config{BaseURL: p.url(), KeyFile: p.keyFile, Proxy: p.proxy, CAFile: p.caFile}
+	if p.keyFile == "" {
+		config.Key = p.key()
+	}
+	return config
+}
+
+// learned is what provider check has found out of the server, nil where it was not asked.
+func (p *endpoint) learned() (*probe.Profile, error) { return probe.Read(p.profileFile()) }
+
+// profileFile is where that is kept, "" where the user has no folder of configuration.
+func (p *endpoint) profileFile() string {
+	dir := userFolder()
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, probe.FileName(p.url()))
 }
 
 // key is the environment's for the server. That of OpenAI goes to none that nobody named.

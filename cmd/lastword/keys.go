@@ -47,12 +47,16 @@ func (k key) env() string {
 
 // keysOf lists the flags that configuration may give: those of every command, and those of each that works.
 func keysOf(root *cobra.Command) []key {
-	keys := flagKeys(root.PersistentFlags(), "")
-	for _, cmd := range root.Commands() {
+	return append(flagKeys(root.PersistentFlags(), ""), keysBelow(root, "")...)
+}
+
+// keysBelow are those of the commands of a command.
+func keysBelow(parent *cobra.Command, prefix string) (keys []key) {
+	for _, cmd := range parent.Commands() {
 		if cmd.GroupID == working {
-			flags := cmd.LocalNonPersistentFlags()
+			flags, name := cmd.LocalNonPersistentFlags(), prefix+cmd.Name()+"."
 			flags.SortFlags = false
-			keys = append(keys, flagKeys(flags, cmd.Name()+".")...)
+			keys = append(append(keys, flagKeys(flags, name)...), keysBelow(cmd, name)...)
 		}
 	}
 	return keys

@@ -80,6 +80,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "fold": fold, "plain": plain, "serve": serve, "fill": fill, "model": serveModel, "asked": asked,
+			"dialect": serveDialect,
 		},
 	})
 }

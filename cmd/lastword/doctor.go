@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/transport/llm"
+	"github.com/seed889630bf/lastword/transport/llm/probe"
+)
+
+// examining is what the flags of doctor say.
+type examining struct {
+	at      endpoint
+	model   string
+	out     string
+	json    bool
+	timeout time.Duration
+
+	named string // the file of --config
+	table *table
+	found examined
+}
+
+// examined is what doctor --json prints.
+type examined struct {
+	OK     bool           `json:"ok"` // nothing failed
+	Checks []probe.Result `json:"checks"`
+}
+
+func doctorCommand(how *showing, named *string) *cobra.Command {
+	var e examining
+	cmd := &cobra.Command{
+		Use:     "doctor",
+		GroupID: helping,
+		Short:   "Say whether everything that the commands need is there",
+		Long: `Doctor looks at the settings, the folders, the terminal, the network's surroundings and the server of
+models, and prints a line each: PASS, WARN or FAIL, and what can be done. The server and the folder are
+those that prompt and generate would take. That no server answers is a warning: generate needs none.
+
+Keys and tokens are never shown. A file is made in the output folder and taken away again, and the server
+is asked a few short questions.
+
+Exit codes:
+  0 nothing failed   1 the output could not be written   2 usage   3 something failed`,
+		Example: `  lastword doctor
+  lastword doctor --base-url http://127.0.0.1:8080/v1 --json | jq -r '.checks[] | select(.status != "PASS").remedy'`,
+		Args:              noArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			e.named = *named
+			return e.run(cmd, how)
+		},
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	e.at.where(cmd, flags)
+	flags.StringVar(&e.model, "model", "", "`name` of the model (default the one that prompt would ask)")
+	flags.StringVar(&e.out, "out", "", "`folder` that is written to (default the one of generate)")
+	flags.BoolVar(&e.json, "json", false, "print what was found as one JSON document")
+	flags.DurationVar(&e.timeout, "timeout", 2*time.Minute, "longest `time` that the server may take")
+	must(cmd.MarkFlagDirname("out"))
+	return cmd
+}
+
+func (e *examining) run(cmd *cobra.Command, how *showing) error {
+	if e.timeout <= 0 {
+		return usage(cmd, errors.New("--timeout must be positive"), "")
+	}
+	e.table = newTable(cmd.OutOrStdout(), how, doctorIDs())
+	e.found.OK = true
+	e.tell(version())
+	e.tell(e.settings(cmd))
+	for _, r := range e.surroundings(how, cmd) {
+		e.tell(r)
+	}
+	e.server(cmd.Context())
+	if e.json {
+		e.table.lost = printJSON(cmd.OutOrStdout(), e.found)
+	}
+	switch {
+	case e.table.lost != nil:
+		return e.table.lost
+	case !e.found.OK:
+		return &exitError{code: exitConfiguration}
+	}
+	return nil
+}
+
+// doctorIDs lists the lines in their order.
+func doctorIDs() []string {
+	return append([]string{"version", "settings", "tokens", "output", "disk", "cache", "terminal", "tls", "proxy", "server", "clock"},
+		serverLines()...)
+}
+
+// serverLines are the checks of a server that doctor makes; those of its JSON become one line.
+func serverLines() []string {
+	return []string{"path", "auth", "models", "loaded", "context-size", "answers", "streams", "terminator", "tool", "json"}
+}
+
+func (e *examining) tell(r probe.Result) {
+	e.found.Checks = append(e.found.Checks, r)
+	e.found.OK = e.found.OK && r.Status != probe.Fail
+	if !e.json {
+		e.table.row(r)
+	}
+}
+
+func finding(id string, status probe.Status, remedy, format string, args ...any) probe.Result {
+	return probe.Result{ID: id, Status: status, Seen: fmt.Sprintf(format, args...), Remedy: remedy}
+}
+
+func fine(id, format string, args ...any) probe.Result {
+	return finding(id, probe.Pass, "", format, args...)
+}
+
+// settings takes what the command line leaves open from prompt's and generate's, as they would.
+func (e *examining) settings(cmd *cobra.Command) probe.Result {
+	const id, remedy = "settings", "correct the file or the variable; lastword config show --origin tells where a value comes from"
+	s, err := configuration(cmd.Root(), e.named, nil)
+	if err == nil {
+		err = s.apply()
+	}
+	if err != nil {
+		first, _, _ := cutLine(err.Error())
+		return finding(id, probe.Fail, remedy, "%s", first)
+	}
+	for to, name := range map[*string]string{&e.at.baseURL: "prompt.base-url", &e.at.keyFile: "prompt.key-file",
+		&e.at.proxy: "prompt.proxy", &e.at.caFile: "prompt.ca-file", &e.model: "prompt.model", &e.out: "generate.out"} {
+		if k, ok := find(s.keys, name); ok && *to == "" {
+			*to = k.flag.Value.String()
+		}
+	}
+	files := 0
+	for _, from := range s.layers {
+		if from.file != "" && from.found {
+			files++
+		}
+	}
+	return fine(id, "%s", count(int64(files), "file"))
+}
+
+// server asks what a server of models can do. It stops early where there is none.
+func (e *examining) server(ctx context.Context) {
+	const start = "generate needs none; for prompt and --model start one, or name it with --base-url"
+	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	defer cancel()
+	client, err := llm.New(e.at.config())
+	if err != nil {
+		e.tell(finding("server", probe.Fail, "correct --base-url, --key-file, --proxy or --ca-file", "%v", err))
+		return
+	}
+	defer client.Close()
+	page, err := client.Get(ctx, "/models", false)
+	if page == nil {
+		e.tell(finding("server", probe.Warn, start, "%s does not answer: %v", e.at.host(), err))
+		return
+	}
+	e.tell(fine("server", "%s answers", e.at.host()))
+	e.tell(clock(page))
+	e.questions(ctx)
+}
+
+// questions are asked as provider check does.
+func (e *examining) questions(ctx context.Context) {
+	asked := slices.Concat(serverLines()[:len(serverLines())-1], []string{"json-object", "json-schema", "json-strict"})
+	learned, err := probe.Run(ctx, probe.Options{Config: e.at.config(), Model: e.model, Only: asked, First: e.timeout, Each: e.answer})
+	switch {
+	case err != nil && learned == nil:
+		e.tell(finding("answers", probe.Fail, "correct the flags", "%v", err))
+	case err != nil:
+		e.tell(finding("answers", probe.Warn, "give it more --timeout, or look at the server's own log", "it took longer than %s", e.timeout))
+	default:
+		e.structured(learned)
+	}
+}
+
+func (e *examining) answer(r probe.Result) {
+	if r.Status != probe.Skip && slices.Contains(serverLines(), r.ID) {
+		e.tell(r)
+	}
+}
+
+func (e *examining) structured(p *probe.Profile) {
+	const id = "json"
+	switch r, _ := p.Result("json-strict"); {
+	case r.Status == probe.Skip:
+	case p.Structured == "json_schema strict":
+		e.tell(fine(id, "%s", p.Structured))
+	case p.Structured == "prompt":
+		e.tell(finding(id, probe.Warn, "answers may have to be asked for again; take a server or a model that keeps to a schema",
+			"JSON can be asked for in words only"))
+	default:
+		e.tell(finding(id, probe.Warn, "the next weaker means is used: "+p.Structured, "%s", r.Seen))
+	}
+}
+
+// clock compares the server's with this machine's, as far as the header's second and the way allow.
+func clock(page *llm.Page) probe.Result {
+	const id, most = "clock", time.Minute
+	date, err := time.Parse(time.RFC1123, page.Header.Get("Date"))
+	if err != nil {
+		return fine(id, "the server does not tell the time")
+	}
+	switch off := page.Came.Sub(date).Round(time.Second); {
+	case off.Abs() > most:
+		return finding(id, probe.Warn, "set the clock, here or there: keys and certificates may seem to be out of date",
+			"it differs by %s from the server's", off.Abs())
+	case off.Abs() > time.Second:
+		return fine(id, "it differs by %s from the server's", off.Abs())
+	}
+	return fine(id, "it is the server's")
+}

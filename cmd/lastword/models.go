@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/llm"
+)
+
+// listing is what the flags of models and its commands say.
+type listing struct {
+	at      endpoint
+	json    bool
+	timeout time.Duration
+	load    llm.LoadOptions
+}
+
+const modelsExits = `
+
+Exit codes:
+  0 done   1 the output could not be written   2 usage   3 configuration   4 provider   124 timeout`
+
+func modelsCommand() *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use:     "models",
+		GroupID: working,
+		Short:   "List the models of a server, and what is loaded",
+		Long: `Models lists what the server has, a line each: whether it is loaded, how many tokens fit as it is loaded,
+and how many it was made for. A dash stands for what the server does not say.
+
+It speaks the own protocols of LM Studio, llama.cpp, Ollama and vLLM beside that of OpenAI, whose servers
+have no more than names. The server is that of --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, else LM
+Studio on this machine.` + modelsExits,
+		Example: `  lastword models
+  lastword models --base-url http://127.0.0.1:11434/v1 --json | jq -r '.models[] | select(.loaded).id'
+  lastword models load qwen3-8b --context 16384`,
+		Args:              knownCommand,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return l.call(cmd, l.list) },
+	}
+	l.flags(cmd, 30*time.Second)
+	cmd.AddGroup(&cobra.Group{ID: working, Title: "Work:"})
+	cmd.AddCommand(modelsLoadCommand(), modelsUnloadCommand())
+	return cmd
+}
+
+func (l *listing) flags(cmd *cobra.Command, patience time.Duration) *pflag.FlagSet {
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	l.at.where(cmd, flags)
+	flags.BoolVar(&l.json, "json", false, "print JSON")
+	flags.DurationVar(&l.timeout, "timeout", patience, "longest `time` that it may take")
+	return flags
+}
+
+func modelsLoadCommand() *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use:     "load <model>",
+		GroupID: working,
+		Short:   "Load a model, and wait until it is loaded",
+		Long: `Load has LM Studio, Ollama or llama.cpp's router load a model, and returns when it is loaded. LM Studio
+takes either --context or --ttl.` + modelsExits,
+		Example: `  lastword models load qwen3-8b --context 16384
+  lastword models load qwen3-8b --ttl 10m`,
+		DisableFlagsInUseLine: true,
+		Args:                  oneModel,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return l.call(cmd, func(ctx context.Context, cmd *cobra.Command, c *llm.Client) error {
+				return l.loading(ctx, cmd, c, args[0])
+			})
+		},
+	}
+	flags := l.flags(cmd, 10*time.Minute)
+	flags.IntVar(&l.load.Context, "context", 0, "how many `tokens` are to fit (default the server's)")
+	flags.DurationVar(&l.load.TTL, "ttl", 0, "unload it after this `time` without a question (default the server's)")
+	return cmd
+}
+
+func modelsUnloadCommand() *cobra.Command {
+	var l listing
+	cmd := &cobra.Command{
+		Use:                   "unload <model>",
+		GroupID:               working,
+		Short:                 "Unload a model",
+		Long:                  "Unload has LM Studio, Ollama or llama.cpp's router free the memory of a model." + modelsExits,
+		DisableFlagsInUseLine: true,
+		Args:                  oneModel,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return l.call(cmd, func(ctx context.Context, cmd *cobra.Command, c *llm.Client) error {
+				return l.unloading(ctx, cmd, c, args[0])
+			})
+		},
+	}
+	l.flags(cmd, time.Minute)
+	return cmd
+}
+
+func oneModel(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return usage(cmd, fmt.Errorf("%s needs the name of one model", cmd.Name()), "lastword models lists the names")
+}
+
+// call does it with a client, within the time that there is.
+func (l *listing) call(cmd *cobra.Command, do func(context.Context, *cobra.Command, *llm.Client) error) error {
+	if l.timeout <= 0 || l.load.Context < 0 || l.load.TTL < 0 {
+		return usage(cmd, errors.New("--timeout must be positive, --context and --ttl not negative"), "")
+	}
+	client, err := llm.New(l.at.config())
+	if err != nil {
+		return &exitError{exitConfiguration, err}
+	}
+	defer client.Close()
+	ctx, cancel := context.WithTimeoutCause(cmd.Context(), l.timeout, tooLong(l.timeout))
+	defer cancel()
+	err = do(ctx, cmd, client)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return context.Cause(ctx)
+	case messages.CodeOf(err) == messages.Code(messages.CauseInvalidInput):
+		return &exitError{exitConfiguration, err}
+	}
+	return err
+}
+
+// modelList is what models --json prints.
+type modelList struct {
+	Server  string      `json:"server"` // "" for one that is not known
+	BaseURL string      `json:"base_url"`
+	Models  []modelLine `json:"models"`
+}
+
+type modelLine struct {
+	ID           string `json:"id"`
+	Loaded       bool   `json:"loaded"`
+	Context      int    `json:"context,omitempty"`
+	MaxContext   int    `json:"max_context,omitempty"`
+	Kind         string `json:"kind,omitempty"`
+	Format       string `json:"format,omitempty"`
+	Quantization string `json:"quantization,omitempty"`
+}
+
+func lineOf(m llm.Info) modelLine {
+	return modelLine{m.ID, m.Loaded, m.Context, m.MaxContext, m.Kind, m.Format, m.Quantization}
+}
+
+func (l *listing) list(ctx context.Context, cmd *cobra.Command, client *llm.Client) error {
+	server, list, err := client.Models(ctx)
+	if err != nil {
+		return err
+	}
+	out := modelList{Server: server, BaseURL: l.at.url(), Models: []modelLine{}}
+	for _, m := range list {
+		out.Models = append(out.Models, lineOf(m))
+	}
+	if l.json {
+		return printJSON(cmd.OutOrStdout(), out)
+	}
+	if err := printModels(cmd.OutOrStdout(), out.Models); err != nil {
+		return err
+	}
+	if server == "" {
+		server = "a server"
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s at %s\n", count(int64(len(list)), "model"), printable(server), printable(l.at.host()))
+	return nil
+}
+
+// printModels prints nothing where there are none.
+func printModels(w io.Writer, list []modelLine) error {
+	rows := [][]string{{"MODEL", "STATE", "CONTEXT", "MADE FOR", "KIND", "FORMAT", "QUANTIZATION"}}
+	for _, m := range list {
+		rows = append(rows, m.row())
+	}
+	if len(rows) == 1 {
+		return nil
+	}
+	widths := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widths[i] = max(widths[i], cells(cell))
+		}
+	}
+	var b strings.Builder
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(pad(cell, widths[i]+2))
+		}
+		fmt.Fprintln(&b, strings.TrimRight(line.String(), " "))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func (m modelLine) row() []string {
+	state, context := "idle", "-"
+	if m.Loaded {
+		state, context = "loaded", tokens(m.Context)
+	}
+	row := []string{flat(m.ID), state, context, tokens(m.MaxContext), flat(m.Kind), flat(m.Format), flat(m.Quantization)}
+	for i, cell := range row {
+		if cell == "" {
+			row[i] = "-"
+		}
+	}
+	return row
+}
+
+func tokens(n int) string {
+	if n == 0 {
+		return "-"
+	}
+	return grouped(int64(n))
+}
+
+func (l *listing) loading(ctx context.Context, cmd *cobra.Command, client *llm.Client, id string) error {
+	began := time.Now()
+	m, err := client.Load(ctx, id, l.load)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s loaded in %s\n", printable(m.ID), elapsed(time.Since(began)))
+	if l.json {
+		return printJSON(cmd.OutOrStdout(), lineOf(m))
+	}
+	return printModels(cmd.OutOrStdout(), []modelLine{lineOf(m)})
+}
+
+func (l *listing) unloading(ctx context.Context, cmd *cobra.Command, client *llm.Client, id string) error {
+	if err := client.Unload(ctx, id); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s unloaded\n", printable(id))
+	if l.json {
+		return printJSON(cmd.OutOrStdout(), modelLine{ID: id})
+	}
+	return nil
+}

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/llm/probe"
+)
+
+func providerCommand(how *showing) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "provider",
+		GroupID: working,
+		Short:   "Find out what a server of language models can do",
+		Args:    knownCommand,
+		RunE:    noCommand,
+	}
+	cmd.AddGroup(&cobra.Group{ID: working, Title: "Work:"})
+	cmd.AddCommand(providerCheckCommand(how))
+	return cmd
+}
+
+// probing is what the flags of provider check say.
+type probing struct {
+	at         endpoint
+	model      string
+	only       []string
+	write      string
+	json       bool
+	timeout    time.Duration
+	firstToken time.Duration
+}
+
+func providerCheckCommand(how *showing) *cobra.Command {
+	var p probing
+	cmd := &cobra.Command{
+		Use:     "check",
+		GroupID: working,
+		Short:   "Check what a server of language models can be trusted to do",
+		Long: `Check asks the server some fifty small questions and prints what was seen, a line each:
+
+  PASS  it works
+  WARN  it does not work, or is in doubt, and can be done without
+  FAIL  answers of this server are in doubt
+  SKIP  nothing can be said
+
+What was learned is written to a file, from which the other commands know the server: how it ends an
+answer, how its model marks its thoughts, what it can be asked for. The file is that of --write, or one
+named after the server in lastword/servers in the user's folder of configuration; it holds no key. With
+--only there is none but that of --write, and none is written of a server that does not answer.
+
+The questions cost some ten thousand tokens, and once the whole of a context that is not too long.
+
+Exit codes:
+  0 nothing failed   1 the output or the file could not be written   2 usage   3 configuration
+  4 something failed   124 timeout   130 Ctrl-C   143 SIGTERM`,
+		Example: `  lastword provider check
+  lastword provider check --base-url http://127.0.0.1:8080/v1 --model qwen3-8b
+  lastword provider check --only streams,terminator --json | jq '.checks[].status'`,
+		Args:              noArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return p.run(cmd, how) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&p.model, "model", "auto", "`name` of the model; auto is the one that the server has loaded")
+	p.at.where(cmd, flags)
+	flags.StringSliceVar(&p.only, "only", nil, "`names` of checks, with commas between them (default all)")
+	flags.StringVar(&p.write, "write", "", "`file` for what was learned; none for no file")
+	flags.BoolVar(&p.json, "json", false, "print what was learned and seen as one JSON document")
+	flags.DurationVar(&p.firstToken, "first-token", 0,
+		"longest `time` of silence before a token (default 1m, and 5m before the first)")
+	flags.DurationVar(&p.timeout, "timeout", 30*time.Minute, "longest `time` that all checks may take")
+	must(flags.SetAnnotation("write", ownOnly, nil))
+	must(cmd.MarkFlagFilename("write", "json"))
+	must(cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(checkIDs(), cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+func checkIDs() (ids []string) {
+	for _, c := range probe.Checks() {
+		ids = append(ids, c.ID)
+	}
+	return ids
+}
+
+func (p *probing) run(cmd *cobra.Command, how *showing) error {
+	if p.timeout <= 0 || p.firstToken < 0 {
+		return usage(cmd, errors.New("--timeout must be positive, and --first-token not negative"), "")
+	}
+	ctx, cancel := context.WithTimeoutCause(cmd.Context(), p.timeout, tooLong(p.timeout))
+	defer cancel()
+	t := newTable(cmd.OutOrStdout(), how, checkIDs())
+	o := probe.Options{Config: p.at.config(), Model: p.model, Only: p.only, First: p.firstToken, Patience: p.firstToken}
+	if !p.json {
+		o.Each = p.tell(t)
+	}
+	learned, err := probe.Run(ctx, o)
+	if learned == nil {
+		return &exitError{exitConfiguration, err}
+	}
+	learned.Version = aboutThis().full()
+	if p.json {
+		t.lost = printJSON(cmd.OutOrStdout(), learned)
+	}
+	if err := errors.Join(t.lost, err); err != nil {
+		return err
+	}
+	if err := p.keep(cmd, learned); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d passed, %s, %d failed, %d skipped\n", count(int64(len(learned.Results)), "check"),
+		learned.Count(probe.Pass), count(int64(learned.Count(probe.Warn)), "warning"), learned.Count(probe.Fail),
+		learned.Count(probe.Skip))
+	if learned.Count(probe.Fail) > 0 {
+		return &exitError{code: exitProvider}
+	}
+	return nil
+}
+
+// tell prints the rows. Where no server is, that is all there is to say.
+func (p *probing) tell(t *table) func(probe.Result) {
+	gone := false
+	return func(r probe.Result) {
+		gone = gone || r.ID == "reachable" && r.Status == probe.Fail
+		if !gone || r.Status != probe.Skip {
+			t.row(r)
+		}
+	}
+}
+
+func tooLong(limit time.Duration) error {
+	return messages.Errorf(messages.Code(messages.CauseDeadline), "it took longer than %s; --timeout gives it more", limit)
+}
+
+// keep writes the profile where it belongs. Of some checks alone, or without an answer, little is learned.
+func (p *probing) keep(cmd *cobra.Command, learned *probe.Profile) error {
+	file := p.write
+	if file == "" && len(p.only) == 0 && learned.Server.Profile != "" {
+		file = p.at.profileFile()
+	}
+	if file == "" || file == "none" {
+		return nil
+	}
+	if err := learned.Write(file); err != nil {
+		return fmt.Errorf("cannot write the profile: %w", reason(err))
+	}
+	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "the profile is %s\n", printable(file))
+	return err
+}
