@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/llm"
+	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 // describing is what the flags of generate say about a model.
@@ -73,25 +75,47 @@ func (d *describing) ask(ctx context.Context, at endpoint, name string) (*llmstx
 		return nil, err
 	}
 	d.clients = append(d.clients, client)
+	learned, err := at.learned()
+	if err != nil {
+		return nil, err
+	}
 	m := &llmstxt.Model{Stream: client.Stream, Name: name, Server: at.host(), Ladder: new(structured.Ladder)}
 	looking, stop := context.WithTimeout(ctx, lookTime)
 	defer stop()
 	_, list, err := client.Models(looking)
-	if name != llmstxt.AutoModel {
-		m.Context = contextOf(list, name)
-		return m, nil
-	}
-	if err != nil {
-		return nil, provider("the server at %s does not say which models it has: %v", at.host(), err)
-	}
-	if m.Name, err = oneOf(list); err != nil {
-		return nil, err
-	}
-	if m.Name == "" {
-		return nil, provider("the server at %s has no model; load one, or name it with --model", at.host())
+	if name == llmstxt.AutoModel {
+		if m.Name, err = chosen(at, list, err); err != nil {
+			return nil, err
+		}
 	}
 	m.Context = contextOf(list, m.Name)
+	know(m, learned)
 	return m, nil
+}
+
+// chosen is the model that auto means on a server that has answered with the list, or failed to.
+func chosen(at endpoint, list []llm.Info, err error) (string, error) {
+	if err != nil {
+		return "", provider("the server at %s does not say which models it has: %v", at.host(), err)
+	}
+	name, err := oneOf(list)
+	if err == nil && name == "" {
+		err = provider("the server at %s has no model; load one, or name it with --model", at.host())
+	}
+	return name, err
+}
+
+// know adds what a check has learned of the server, and of the model if it was the one that was asked.
+func know(m *llmstxt.Model, learned *probe.Profile) {
+	if learned == nil {
+		return
+	}
+	if level, ok := structured.LevelOf(learned.Structured); ok {
+		m.Ladder = structured.NewLadder(level)
+	}
+	if learned.Model == m.Name {
+		m.Extra, m.Context = learned.Thoughts.Off, cmp.Or(m.Context, learned.Context)
+	}
 }
 
 func provider(format string, args ...any) error {

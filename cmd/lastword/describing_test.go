@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 const description = `{"purpose":"Garden grows things for people.","concepts":[{"name":"Bed","meaning":"Where things grow."}],` +
@@ -277,6 +278,27 @@ func TestGenerateKnowsTheContext(t *testing.T) {
 		if found, err := by.find(t.Context(), name); err != nil || found.Context != context {
 			t.Errorf("%s: %+v, %v", name, found, err)
 		}
+	}
+}
+
+// What a check of the server has learned is where the ladder begins, and what is known of the model it asked.
+func TestGenerateGoesByTheProfile(t *testing.T) {
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	m := testkit.NewModel(t)
+	m.Always(testkit.Text(description), testkit.Finish("stop"), testkit.Done())
+	at := endpoint{baseURL: m.URL()}
+	learned := probe.Profile{Schema: probe.Schema, BaseURL: m.URL(), Model: "scripted", Structured: "json_object", Context: 5000,
+		Thoughts: probe.Thoughts{Off: map[string]json.RawMessage{"reasoning_effort": json.RawMessage(`"none"`)}}}
+	if err := learned.Write(at.profileFile()); err != nil {
+		t.Fatal(err)
+	}
+	if code, state := generated(t, m, "--require-model"); code != exitCompleted || state.End.Degraded {
+		t.Errorf("exit code %d, %+v", code, state.End)
+	}
+	requests := m.Requests()
+	body := string(requests[len(requests)-1].Body)
+	if !strings.Contains(body, `"type":"json_object"`) || !strings.Contains(body, `"reasoning_effort":"none"`) {
+		t.Errorf("asked with %s", body)
 	}
 }
 
