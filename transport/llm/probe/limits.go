@@ -58,6 +58,9 @@ func overflow(ctx context.Context, p *prober) Result {
 		return skip("%s", why)
 	}
 	r := p.long(ctx)
+	if r.end.Evidence.Stopped != "" {
+		return skip("no answer came in time: %s", r.why())
+	}
 	form := overflowForm(r)
 	p.learned.Overflow = form
 	switch form {
@@ -94,7 +97,10 @@ func overflowEmpty(ctx context.Context, p *prober) Result {
 	if why := notOverflown(p.info(ctx)); why != "" {
 		return skip("%s", why)
 	}
-	if r := p.long(ctx); overflowForm(r) == "empty" {
+	switch r := p.long(ctx); {
+	case r.end.Evidence.Stopped != "":
+		return skip("no answer came in time: %s", r.why())
+	case overflowForm(r) == "empty":
 		return fail(foresee, "[DONE] without a word, finish_reason %q", r.end.Evidence.Finish)
 	}
 	return pass("the form is: %s", p.overflowWords())

@@ -20,9 +20,10 @@ func cancel(ctx context.Context, p *prober) Result {
 	if left.first.IsZero() {
 		return skip("the long answer did not begin: %s", left.why())
 	}
-	r := p.askWithin(ctx, ask("Answer with the one word: ready"), p.options.Soon)
+	soon := min(max(p.options.Soon, 3*p.hello(ctx).end.FirstToken), p.options.Patience)
+	r := p.askWithin(ctx, ask("Answer with the one word: ready"), soon)
 	if !r.ok() && r.first.IsZero() {
-		return warn(remedy, "after a cancel the next answer did not begin within %s: %s", p.options.Soon, r.why())
+		return warn(remedy, "after a cancel the next answer did not begin within %s: %s", soon, r.why())
 	}
 	return pass("the next answer began after %d ms", r.first.Sub(r.began).Milliseconds())
 }
@@ -45,7 +46,7 @@ func reuse(ctx context.Context, p *prober) Result {
 
 // several asks n times at once.
 func (p *prober) several(ctx context.Context, n int, r model.Request) []*reply {
-	p.model(ctx) // is not to be chosen by several at once
+	p.info(ctx) // is not to be asked for by several at once
 	replies := make([]*reply, n)
 	var group sync.WaitGroup
 	for i := range replies {

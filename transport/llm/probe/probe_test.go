@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -95,6 +96,26 @@ func TestSkips(t *testing.T) {
 	}
 }
 
+// A server that does not come to an end with a prompt is not judged by it.
+func TestNoTimeToOverflow(t *testing.T) {
+	stalling := stage{options: lmstudio(4096, ""), answers: script(hi(), []testkit.Piece{testkit.Stall()}),
+		prepare: func(_ *testing.T, _ *testkit.Model, o *probe.Options) { o.Patience = 300 * time.Millisecond }}
+	p := stalling.play(t, "overflow", "overflow-empty")
+	if p.Count(probe.Skip) != 2 || p.Overflow != "" {
+		t.Errorf("%+v", p)
+	}
+}
+
+// No more is asked for than surely fits.
+func TestSmallContext(t *testing.T) {
+	var server *testkit.Model
+	stage{options: lmstudio(1000, ""), prepare: func(_ *testing.T, m *testkit.Model, _ *probe.Options) { server = m }}.play(t, "answers")
+	requests := server.Requests()
+	if got := requests[len(requests)-1].Chat.MaxTokens; got != 250 {
+		t.Errorf("%d tokens were asked for", got)
+	}
+}
+
 // What is learned is what the client goes by.
 func TestLearned(t *testing.T) {
 	p := stage{options: testkit.ModelOptions{Dialect: testkit.LMStudio,
@@ -110,6 +131,12 @@ func TestLearned(t *testing.T) {
 	inside := stage{answers: script(hi(), say("Hm.</think>391"))}.play(t, "thoughts")
 	if inside.Server.Thoughts != "implicit" || inside.Server.Model != "scripted" {
 		t.Errorf("%+v", inside.Server)
+	}
+	for text, dialect := range map[string]string{"<think>Hm.</think>391": "tags", "[THINK]Hm.[/THINK]391": "mistral",
+		"<|channel>thought\nHm.<channel|>391": "gemma", "391": ""} {
+		if p := (stage{answers: script(hi(), say(text))}).play(t, "thoughts"); p.Server.Thoughts != dialect || p.Results[0].Status != probe.Pass {
+			t.Errorf("%s: %+v, %+v", text, p.Server, p.Results[0])
+		}
 	}
 	quiet := stage{answers: script(hi(), say("Hm.</think>391"), say("Hm.</think>391"), say("391"))}.play(t, "thoughts", "thoughts-off", "utf-8")
 	if r, _ := quiet.Result("utf-8"); r.Status != probe.Pass || string(quiet.Thoughts.Off["reasoning_effort"]) != `"none"` {
@@ -155,6 +182,18 @@ func TestProfileFile(t *testing.T) {
 	}
 	if entries, err := os.ReadDir(filepath.Dir(name)); err != nil || len(entries) != 1 {
 		t.Error(entries, err)
+	}
+}
+
+// A server that repeats the key does not bring it into what was seen.
+func TestKeyInAPage(t *testing.T) {
+	const key = "swordfish"
+	p := stage{prepare: func(_ *testing.T, m *testkit.Model, o *probe.Options) {
+		o.Config.Key = key
+		m.AnswerTo("/v1/models", testkit.JSON(200, `{"you":"`+key+`"}`))
+	}}.play(t, "path")
+	if seen := p.Results[0].Seen; strings.Contains(seen, key) || !strings.Contains(seen, "[key]") {
+		t.Error(seen)
 	}
 }
 

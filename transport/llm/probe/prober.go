@@ -174,6 +174,9 @@ func (p *prober) follow(ctx context.Context, r model.Request, patience time.Dura
 		return &reply{wire: &wire{}, failed: err}
 	}
 	r.Model = cmp.Or(r.Model, p.model(ctx))
+	if info := p.info(ctx); info != nil && info.Context > 0 {
+		r.MaxTokens = min(r.MaxTokens, max(info.Context/4, 1)) // some refuse a request that might not fit
+	}
 	if len(p.off) > 0 {
 		extra := maps.Clone(p.off)
 		maps.Copy(extra, r.Extra)
