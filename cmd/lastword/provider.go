@@ -58,7 +58,7 @@ The questions cost some ten thousand tokens, and once the whole of a context tha
 
 Exit codes:
   0 nothing failed   1 the output or the file could not be written   2 usage   3 configuration
-  4 something failed   124 timeout   130 Ctrl-C   143 SIGTERM`,
+  4 something failed   124 timeout`,
 		Example: `  lastword provider check
   lastword provider check --base-url http://127.0.0.1:8080/v1 --model qwen3-8b
   lastword provider check --only streams,terminator --json | jq '.checks[].status'`,

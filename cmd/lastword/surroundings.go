@@ -84,18 +84,20 @@ const (
 	diskSensible = 1 << 30
 )
 
-func disk(folder string) probe.Result {
+func disk(folder string) probe.Result { return room(freeSpace(existing(folder))) }
+
+func room(free int64, known bool) probe.Result {
 	const id, remedy = "disk", "make room, or choose another folder with --out"
-	switch free, ok := freeSpace(existing(folder)); {
-	case !ok:
+	seen := grouped(free/1e6) + " MB free"
+	switch {
+	case !known:
 		return fine(id, "free space cannot be told here")
 	case free < diskLeast:
-		return finding(id, probe.Fail, remedy, "%s MB free", grouped(free/1e6))
+		return finding(id, probe.Fail, remedy, "%s", seen)
 	case free < diskSensible:
-		return finding(id, probe.Warn, remedy, "%s MB free", grouped(free/1e6))
-	default:
-		return fine(id, "%s MB free", grouped(free/1e6))
+		return finding(id, probe.Warn, remedy, "%s", seen)
 	}
+	return fine(id, "%s", seen)
 }
 
 func cache(folder string) probe.Result {
