@@ -86,7 +86,7 @@ func (g *generating) writing(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.IntVar(&g.format, "format", 2, "`version` of the llms.txt format, 1 or 2; 1 leaves Optional out of llms-ctx.txt")
 	choose(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the bare files", "blob", "raw")
 	flags.StringVar(&g.in.BaseURL, "link-base", "",
-		"`URL` that links begin with where the repository does not say its own")
+		"`URL` that links begin with where the repository does not say its own;\nwithout --model, --base-url is that as well")
 	flags.Var(&g.budget, "size-budget", "most `bytes` of any one text file, such as 200k; the least important is dropped")
 	flags.BoolVar(&g.noCache, "no-cache", false, "neither take the result from the cache nor keep it there")
 }
@@ -116,6 +116,9 @@ func (g *generating) run(cmd *cobra.Command, repository string, config actors.Co
 	in := g.in
 	in.Repository, in.Full, in.LinkStyle, in.Format = repository, g.full.value, g.style.value, render.Format(g.format)
 	in.SizeBudget, in.MaxFileBytes, in.MaxBytes = int64(g.budget), int64(g.maxFile), int64(g.maxBytes)
+	if in.Model == "" && in.BaseURL == "" && cmd.Flags().Changed("base-url") {
+		in.BaseURL = g.by.at.baseURL // no server is asked: it can only be meant for the links
+	}
 	with := llmstxt.Config{Open: g.from.open, Model: g.by.find, Version: aboutThis().exact()}
 	defer g.by.close()
 	if !g.noCache {
