@@ -39,10 +39,10 @@ func OpenCheckout(dir string) (*Checkout, error) {
 	if err != nil {
 		return nil, err
 	}
-	files := osfs.New(private)
+	files := guarded{osfs.New(private)}
 	var common billy.Filesystem
 	if shared != "" {
-		common = osfs.New(shared)
+		common = guarded{osfs.New(shared)}
 	} else {
 		shared = private
 	}
@@ -71,7 +71,9 @@ func (c *Checkout) begin() error {
 	if err != nil {
 		return fmt.Errorf("read the checked-out commit of %s: %w", c.Top, err)
 	}
-	c.Head = head.Hash().String()
+	if !head.Hash().IsZero() { // as go-git reads what is no hash
+		c.Head = head.Hash().String()
+	}
 	return nil
 }
 

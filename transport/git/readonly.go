@@ -23,6 +23,9 @@ func (readOnlyFile) Lock() error   { return billy.ErrReadOnly }
 func (readOnlyFile) Unlock() error { return billy.ErrReadOnly }
 
 func (r *readOnly) Open(name string) (billy.File, error) {
+	if err := openable(r.Stat, name); err != nil {
+		return nil, err
+	}
 	f, err := r.root.Open(name)
 	if err != nil {
 		return nil, err
