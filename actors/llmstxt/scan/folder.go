@@ -45,7 +45,10 @@ type folder struct {
 // material are out of reach, as is the user's own.
 func top(files fs.FS) *folder {
 	d := &folder{files: files}
-	d.git = d.git.With("", d.read(".git/info/exclude"))
+	const private = ".git/info/exclude"
+	if info, err := fs.Stat(files, private); err == nil && info.Mode().IsRegular() { // opening a pipe would not end
+		d.git = d.git.With("", d.read(private))
+	}
 	return d
 }
 
