@@ -90,8 +90,12 @@ func (k *keeper) unpack(w *wire) error {
 
 // archive is what the keeper has gathered.
 func (k *keeper) archive(in *input) (*Archive, error) {
-	if k.count == 0 && k.skipped.Paths > 0 {
+	switch {
+	case k.count == 0 && k.skipped.Paths > 0:
 		return nil, invalid("%s holds no file with a safe name (%d were left out)", in.label, k.skipped.Paths)
+	case k.count == 0 && k.skipped.Broken > 0:
+		return nil, invalid("%s holds no file that can be read: %d are encrypted, damaged or compressed in an unknown way; "+
+			"unpack it and name the folder", in.label, k.skipped.Broken)
 	}
 	top, files, err := k.stripped()
 	if err != nil {

@@ -311,20 +311,27 @@ func TestReadOfManyGzipMembers(t *testing.T) {
 
 // A zip whose entries are bad keeps the others.
 func TestReadLeavesOutBrokenEntries(t *testing.T) {
+	a, err := read(t, rawZip(t, "good", "checksum", "size", "bigger", "method", "encrypted"), archive.Limits{})
+	expect(t, a, err, "good: stored")
+	if err == nil && a.Skipped.Broken != 5 {
+		t.Errorf("%d broken entries, want 5", a.Skipped.Broken)
+	}
+	_, err = read(t, rawZip(t, "encrypted"), archive.Limits{})
+	expectError(t, err, "invalid_input", "1 are encrypted")
+}
+
+func rawZip(t *testing.T, names ...string) []byte {
+	t.Helper()
 	var out bytes.Buffer
 	w := zip.NewWriter(&out)
-	for _, name := range []string{"good", "checksum", "size", "bigger", "method", "encrypted"} {
+	for _, name := range names {
 		f, err := w.CreateRaw(rawHeader(name))
 		must(t, err)
 		_, err = f.Write([]byte("stored"))
 		must(t, err)
 	}
 	must(t, w.Close())
-	a, err := read(t, out.Bytes(), archive.Limits{})
-	expect(t, a, err, "good: stored")
-	if err == nil && a.Skipped.Broken != 5 {
-		t.Errorf("%d broken entries, want 5", a.Skipped.Broken)
-	}
+	return out.Bytes()
 }
 
 // rawHeader is of the text "stored", but for what its name says is wrong.

@@ -5,7 +5,7 @@ import "github.com/seed889630bf/lastword/messages"
 // Limits bounds the reading of an archive; a zero field takes its default. Time
 // is bounded by the context.
 type Limits struct {
-	WireBytes     int64 // of the archive itself, default 512 MiB
+	WireBytes     int64 // of the archive itself, default 256 MiB
 	UnpackedBytes int64 // unpacked, whether kept or not, default 2 GiB
 	FileBytes     int64 // of one file; a larger one is listed without its contents; default 1 MiB
 	Ratio         int   // unpacked bytes for each byte on the wire once 16 MiB are unpacked, default 100
@@ -18,7 +18,7 @@ type Limits struct {
 const ratioFrom = 16 << 20
 
 func (l Limits) withDefaults() Limits {
-	fill(&l.WireBytes, 512<<20)
+	fill(&l.WireBytes, 256<<20)
 	fill(&l.UnpackedBytes, 2<<30)
 	fill(&l.FileBytes, 1<<20)
 	fill(&l.Ratio, 100)
