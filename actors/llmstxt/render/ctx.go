@@ -31,7 +31,7 @@ func Ctx(
 	p := newPacking(ctx, files, v, pack, list)
 	p.block = ctxBlock
 	open := -1
-	used := int64(len(front) + len(projectEnd))
+	used := int64(len(front) + mostMore + len(projectEnd))
 	for _, s := range v.sections {
 		used += int64(len(sectionStart(s)) + len(sectionEnd(s)))
 	}
@@ -44,7 +44,7 @@ func Ctx(
 	if err != nil {
 		return nil, err
 	}
-	b.WriteString(v.between(open, -1) + projectEnd)
+	b.WriteString(v.between(open, -1) + p.more() + projectEnd)
 	return p.dropped, b.Flush()
 }
 

@@ -132,6 +132,41 @@ func TestPackKeepsWithinItsBudget(t *testing.T) {
 	}
 }
 
+// The words that files are left out do not take the room of the files, nor more than there is.
+func TestPackOfManyFilesKeepsWithinItsBudget(t *testing.T) {
+	files := fstest.MapFS{}
+	var links []rank.Link
+	for i := range 400 {
+		name := fmt.Sprintf("docs/page-%d.md", i)
+		files[name] = &fstest.MapFile{Data: []byte(strings.Repeat(name+"\n", 40))}
+		links = append(links, rank.Link{Title: name, URL: name, Path: name, Score: 1000 - i})
+	}
+	index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "Docs", Links: links}}}
+	for _, budget := range []int64{2048, 5000, 20000, 100000} { // the last has room for all the words
+		var full, ctx bytes.Buffer
+		dropped, err := render.Full(t.Context(), &full, files, index, render.Pack{Budget: budget})
+		if err != nil {
+			t.Fatal(err)
+		}
+		lost, err := render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{Budget: budget})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, text := range map[string]string{"llms-full.txt": full.String(), "llms-ctx.txt": ctx.String()} {
+			if int64(len(text)) > budget || !strings.Contains(text, strings.Repeat("docs/page-0.md\n", 40)) {
+				t.Errorf("%s with a budget of %d has %d bytes:\n%.200s", name, budget, len(text), text)
+			}
+		}
+		noted := strings.Count(full.String(), "\n\nLeft out: over the size budget.\n")
+		silent := fmt.Sprintf("\nLeft out: %d more, over the size budget.\n", len(dropped)-noted)
+		if strings.HasSuffix(full.String(), silent) != (len(dropped) > noted) || len(lost) == 0 || noted == 0 {
+			t.Errorf("with a budget of %d, %d are dropped and %d noted, and it ends in %.60q", budget, len(dropped), noted,
+				full.String()[full.Len()-60:])
+		}
+		wellFormed(t, ctx.Bytes())
+	}
+}
+
 // Repository text is never trusted: nothing in any output steers a terminal, reorders text or hides in it.
 func TestFilesAreNeutralised(t *testing.T) {
 	for text, want := range map[string]string{

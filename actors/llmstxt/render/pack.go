@@ -3,6 +3,7 @@ package render
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"io/fs"
 )
@@ -22,6 +23,7 @@ type packing struct {
 	order   []int // most important first
 	block   func(b *bytes.Buffer, e entry, f fileText)
 	dropped []string // most important first
+	silent  int      // how many of them are nowhere in what is written
 }
 
 func newPacking(ctx context.Context, files fs.FS, v view, p Pack, list []entry) *packing {
@@ -38,6 +40,9 @@ func (p *packing) write(w io.Writer, used int64, before func(i int)) error {
 		return err
 	}
 	for i, block := range blocks {
+		if block == nil {
+			continue
+		}
 		before(i)
 		if _, err := w.Write(block); err != nil {
 			return err
@@ -46,21 +51,21 @@ func (p *packing) write(w io.Writer, used int64, before func(i int)) error {
 	return nil
 }
 
-// fill makes the blocks by importance. All begin as the words that the file is left out, so that the budget holds them
-// too; from the first file on that cannot be shown whole, no other is.
+// notesShare is the part of the budget that the words may take that a file is left out.
+const notesShare = 4
+
+// fill makes the blocks by importance. They begin as the words that the file is left out, as far as there is room for
+// these; from the first file on that cannot be shown whole, no other is.
 func (p *packing) fill(used int64) ([][]byte, error) {
 	texts := newTexts(p.ctx, p.files, p.pack.FileBytes)
 	defer texts.close()
-	blocks := make([][]byte, len(p.entries))
-	for i, e := range p.entries {
-		blocks[i] = p.render(e, fileText{absent: noRoom})
-		used += int64(len(blocks[i]))
-	}
+	blocks, notes := p.notes(min(p.pack.Budget/notesShare, p.pack.Budget-used))
+	used += notes
 	full := false
 	for _, i := range p.order {
 		e := p.entries[i]
 		if full {
-			p.drop(e)
+			p.drop(e, blocks[i])
 			continue
 		}
 		f, err := texts.take(e)
@@ -70,7 +75,7 @@ func (p *packing) fill(used int64) ([][]byte, error) {
 		room := p.pack.Budget - used + int64(len(blocks[i]))
 		block, whole := p.fit(e, f, room)
 		if full = !whole; block == nil {
-			p.drop(e)
+			p.drop(e, blocks[i])
 			continue
 		}
 		used += int64(len(block) - len(blocks[i]))
@@ -79,10 +84,40 @@ func (p *packing) fill(used int64) ([][]byte, error) {
 	return blocks, nil
 }
 
-func (p *packing) drop(e entry) {
-	if !e.again {
-		p.dropped = append(p.dropped, e.link.path)
+// notes are the words that files are left out, for as many of the most important as there is room for.
+func (p *packing) notes(room int64) (blocks [][]byte, used int64) {
+	blocks = make([][]byte, len(p.entries))
+	for _, i := range p.order {
+		block := p.render(p.entries[i], fileText{absent: noRoom})
+		if used+int64(len(block)) > room {
+			return blocks, used
+		}
+		blocks[i] = block
+		used += int64(len(block))
 	}
+	return blocks, used
+}
+
+// drop counts what is left out; note is what is written in its place, if anything.
+func (p *packing) drop(e entry, note []byte) {
+	if e.again {
+		return
+	}
+	p.dropped = append(p.dropped, e.link.path)
+	if note == nil {
+		p.silent++
+	}
+}
+
+// mostMore is the most bytes that more gives.
+const mostMore = 80
+
+// more says how many files are left out without a word.
+func (p *packing) more() string {
+	if p.silent == 0 {
+		return ""
+	}
+	return fmt.Sprintf("\nLeft out: %d more, over the size budget.\n", p.silent)
 }
 
 // fit renders as much of the file as there is room for; nil when that is next to nothing.

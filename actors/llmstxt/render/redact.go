@@ -1,6 +1,9 @@
 package render
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 const redacted = "[redacted]"
 
@@ -14,7 +17,7 @@ type redactor struct {
 
 type shape struct {
 	word    string // what the shape begins with
-	pattern string // what follows; a first group is kept
+	pattern string // what follows; a first group is kept, and so is a second, which ends it
 	inside  bool   // may follow a letter or digit
 	re      *regexp.Regexp
 }
@@ -25,6 +28,9 @@ func newRedactor() *redactor {
 		key = `[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----` +
 			`(?:[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:[\s"'+\\nr]*[A-Za-z0-9+/=]{16,})+)`
 		secret = `(["']?\s*[:=]+\s*["']?)[A-Za-z0-9/+]{40}`
+		// None of the parts can hold what the next begins with, so that no text takes more than linear time.
+		login = `([^\s/?#:@"'<>]*:)[^\s/?#@"'<>]+(@)`
+		jwt   = `[A-Za-z0-9]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}`
 	)
 	shapes := []shape{
 		{word: "-----BEGIN ", pattern: key, inside: true},
@@ -46,6 +52,9 @@ func newRedactor() *redactor {
 		{word: "hf_", pattern: `[A-Za-z0-9]{34,}`},
 		{word: "dop_v1_", pattern: `[a-f0-9]{64}`},
 		{word: "pypi-AgE", pattern: `[A-Za-z0-9_-]{50,}`},
+		{word: "SG.", pattern: `[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}`},
+		{word: "eyJ", pattern: jwt},
+		{word: "://", pattern: login, inside: true},
 		{word: "AGE-SECRET-KEY-1", pattern: `[A-Z0-9]{50,}`},
 	}
 	for _, kind := range "pousr" {
@@ -111,10 +120,24 @@ func (s *shape) match(text []byte, start int) (keep, end int) {
 	switch {
 	case m == nil:
 		return 0, 0
+	case len(m) > 4:
+		if isPlaceholder(string(text[after+m[3] : after+m[4]])) {
+			return 0, 0
+		}
+		return after + m[3], after + m[4]
 	case len(m) > 2:
 		return after + m[3], after + m[1]
 	}
 	return start, after + m[1]
+}
+
+// isPlaceholder knows what documents write in the place of a password.
+func isPlaceholder(password string) bool {
+	switch strings.ToLower(password) {
+	case "password", "passwd", "pass", "pwd", "pw", "p", "secret", "token":
+		return true
+	}
+	return strings.ContainsAny(password[:1], "$%{[(*.") || strings.Trim(password, "xX") == ""
 }
 
 func isWordByte(c byte) bool {

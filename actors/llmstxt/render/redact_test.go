@@ -33,6 +33,14 @@ func TestSecretsAreRedacted(t *testing.T) {
 		"AI" + "za" + word[:35]:                                     "[redacted]",
 		"npm" + "_" + word[:36]:                                     "[redacted]",
 
+		"at postgres://admin:" + "s3cr3t!pw@db/prod":                                "at postgres://admin:[redacted]@db/prod",
+		"redis://:" + word + "@host:6379":                                           "redis://:[redacted]@host:6379",
+		"Bearer ey" + "JhbGciOiJIUzI1NiJ9.ey" + "JzdWIiOiIxMjM0In0." + word + " ok": "Bearer [redacted] ok",
+		"SG" + "." + word[:22] + "." + word + word[:3]:                              "[redacted]",
+
+		"postgres://user:password@db":                      "postgres://user:password@db",
+		"postgres://user:$PASSWORD@db":                     "postgres://user:$PASSWORD@db",
+		"http://host:80/a@b ssh://git@host:22/":            "http://host:80/a@b ssh://git@host:22/",
 		"the task-force-of-the-whole-world-and-more":       "the task-force-of-the-whole-world-and-more",
 		"AKIA is a prefix":                                 "AKIA is a prefix",
 		"write -----BEGIN PRIVATE " + "KEY----- before it": "write -----BEGIN PRIVATE " + "KEY----- before it",
