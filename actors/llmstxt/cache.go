@@ -69,12 +69,12 @@ func (c cache) find(key string) *cached {
 		return nil
 	}
 	defer all.Close()
-	dir, err := all.OpenRoot(key)
+	dir, err := all.OpenRoot(key + "/") // the slash asks for a folder: opening a pipe would not end
 	if err != nil {
 		return nil
 	}
 	entry := &cached{dir: dir}
-	data, err := dir.ReadFile(cacheIndex)
+	data, err := readRegular(dir, cacheIndex)
 	if err != nil || json.Unmarshal(data, entry) != nil || !entry.whole() {
 		dir.Close()
 		return nil
@@ -86,12 +86,47 @@ func (c cache) find(key string) *cached {
 
 func (c *cached) whole() bool {
 	for _, f := range c.Files {
-		data, err := c.dir.ReadFile(f.Name)
+		data, err := readRegular(c.dir, f.Name)
 		if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != f.SHA256 {
 			return false
 		}
 	}
 	return len(c.Files) > 0
+}
+
+// result finds what a run wrote under the key, if that may be written still.
+func (c cache) result(key string) *cached {
+	entry := c.find(key)
+	if entry == nil || entry.valid() {
+		return entry
+	}
+	entry.dir.Close()
+	return nil
+}
+
+// valid holds the files to what every artifact must pass.
+func (c *cached) valid() bool {
+	seen := map[string]bool{}
+	for _, f := range c.Files {
+		check := checkOf(f.Name)
+		if check == nil || seen[f.Name] {
+			return false
+		}
+		seen[f.Name] = true
+		data, err := readRegular(c.dir, f.Name)
+		judge := check()
+		if _, refused := judge.Write(data); err != nil || refused != nil || judge.verdict() != nil {
+			return false
+		}
+	}
+	return true
+}
+
+func readRegular(dir *os.Root, name string) ([]byte, error) {
+	if info, err := dir.Stat(name); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(err, fs.ErrInvalid)
+	}
+	return dir.ReadFile(name)
 }
 
 // opener opens an artifact by its name.

@@ -2,8 +2,10 @@ package llmstxt_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -106,6 +108,8 @@ func TestSpoiltCacheIsAMiss(t *testing.T) {
 		"no index":       func(e string) error { return os.Remove(filepath.Join(e, "result.json")) },
 		"index cut":      func(e string) error { return os.Truncate(filepath.Join(e, "result.json"), 10) },
 		"index empty":    func(e string) error { return os.WriteFile(filepath.Join(e, "result.json"), []byte("{}"), 0o600) },
+		"no format":      func(e string) error { return forge(e, "llms.txt", "llms.txt", "# Evil\x1b[31m\n") },
+		"a name":         func(e string) error { return forge(e, "llms.txt", "../evil", "# Evil\n") },
 		"a link out":     func(e string) error { return errors.Join(os.RemoveAll(e), os.Symlink(t.TempDir(), e)) },
 	} {
 		r, cache := newRemote(), t.TempDir()
@@ -127,6 +131,31 @@ func TestSpoiltCacheIsAMiss(t *testing.T) {
 			}
 		}
 	}
+}
+
+// forge replaces an artifact of the entry by one whose digest is right.
+func forge(entry, artifact, name, text string) error {
+	index := filepath.Join(entry, "result.json")
+	data, err := os.ReadFile(index)
+	if err != nil {
+		return err
+	}
+	var of struct {
+		Result json.RawMessage     `json:"result"`
+		Files  []map[string]string `json:"files"`
+	}
+	if err := json.Unmarshal(data, &of); err != nil {
+		return err
+	}
+	for _, f := range of.Files {
+		if f["name"] == artifact {
+			f["name"], f["sha256"] = name, fmt.Sprintf("%x", sha256.Sum256([]byte(text)))
+		}
+	}
+	if data, err = json.Marshal(of); err != nil {
+		return err
+	}
+	return errors.Join(os.WriteFile(filepath.Join(entry, artifact), []byte(text), 0o600), os.WriteFile(index, data, 0o600))
 }
 
 func TestCacheKeepsTheLatest(t *testing.T) {
@@ -156,6 +185,19 @@ func TestFullAllPacksEveryTextFile(t *testing.T) {
 	}
 	if strings.Contains(full, "logo.png") || !strings.Contains(full, string(r.files["big.txt"].Data)) || result.Files != 5 || result.Dropped != 0 {
 		t.Errorf("%d files, %d dropped, %d bytes", result.Files, result.Dropped, len(full))
+	}
+}
+
+// Issue: "Secrets found in sources are redacted", and nothing steers a terminal: in what the run came to as well.
+func TestResultIsFitToBeShown(t *testing.T) {
+	token := "gh" + "p_" + strings.Repeat("a", 36)
+	r := newRemote()
+	r.files["README.md"] = &fstest.MapFile{
+		Data: []byte("# Gar\u202eden\x1b[31m\n\nA garden grows things in \u200brows with " + token + " and beds.\n")}
+	result, _ := r.generate(t, llmstxt.Input{}, r.config("", ""))
+	text := result.Title + result.Summary
+	if strings.ContainsAny(text, "\u202e\u200b\x1b") || strings.Contains(text, token) || !strings.Contains(text, "[redacted]") {
+		t.Errorf("the result is %q: %q", result.Title, result.Summary)
 	}
 }
 

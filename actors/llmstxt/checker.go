@@ -29,6 +29,21 @@ type whole struct {
 
 func (w *whole) verdict() error { return w.judge(w.Bytes()) }
 
+// checkOf is the check that the artifact must pass, or nil for what is none.
+func checkOf(name string) func() checker {
+	switch name {
+	case nameTxt:
+		return checkTxt
+	case nameFull:
+		return checkFull
+	case nameCtx:
+		return checkCtx
+	case nameJSON:
+		return checkJSON
+	}
+	return nil
+}
+
 func checkTxt() checker {
 	return &whole{judge: func(data []byte) error {
 		if _, problems := check.Parse(string(data)); len(problems) > 0 {

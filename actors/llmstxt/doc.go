@@ -1,7 +1,8 @@
-// Package llmstxt is the generate job: it reads a repository's folder and writes llms.txt, llms-full.txt and
-// llms-ctx.txt for it, with no model unless one is asked for.
+// Package llmstxt is the generate job: it reads a repository and writes llms.txt, llms-full.txt, llms-ctx.txt and
+// llms.json for it, with no model unless one is asked for.
 //
-// Its three tasks are fetch (package scan: what the folder holds), analyze (package rank: what belongs into the files)
-// and write (package render, checked by package check before a file gets its final name). The same folder gives the
-// same bytes. Files appear under their final names whole and synced, or not at all.
+// Its tasks are fetch (the caller's [Open], then package scan: what there is), analyze (package rank: what belongs into
+// the files) and write (package render; each file is checked before it gets its final name). With a model, configure
+// finds it before analyze, and understand asks it after (package insight). The same repository gives the same bytes.
+// Files appear under their final names whole and synced, or not at all. What was fetched is kept by what decides it.
 package llmstxt

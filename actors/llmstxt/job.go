@@ -108,10 +108,8 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
 	if g.material, err = g.config.Open(ctx, g.at); err != nil {
 		return err
 	}
-	if g.material.Warning != "" {
-		t.Log(messages.LogWarn, g.material.Warning)
-	}
-	if g.hit = g.cache.find(g.key(ctx)); g.hit != nil {
+	g.warn(t)
+	if g.hit = g.cache.result(g.key(ctx)); g.hit != nil {
 		t.Summarize("found in the cache" + at(g.material.Origin))
 		return nil
 	}
@@ -119,7 +117,16 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
 	if err != nil {
 		return err
 	}
+	g.warn(t)
 	return g.scan(ctx, t)
+}
+
+// warn passes a warning on once.
+func (g *generation) warn(t *actors.TaskContext) {
+	if g.material.Warning != "" {
+		t.Log(messages.LogWarn, g.material.Warning)
+	}
+	g.material.Warning = ""
 }
 
 func (g *generation) scan(ctx context.Context, t *actors.TaskContext) (err error) {

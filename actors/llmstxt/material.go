@@ -30,7 +30,7 @@ type Material struct {
 	// Key names what the files hold where that is known before they are read, as a commit does: the same key, the same
 	// files. Results without one are not cached.
 	Key string
-	// Warning says what is not known of the material; empty as a rule.
+	// Warning says what is not known of the material, or not in it; empty as a rule. Read may set it, once more.
 	Warning string
 	// Read gives the files. progress hears of the bytes that have come; total is 0 where it is not known.
 	Read func(ctx context.Context, progress func(done, total int64)) (fs.FS, error)

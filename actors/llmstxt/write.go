@@ -82,11 +82,12 @@ func (g *generation) keep(ctx context.Context, t *actors.TaskContext, result Res
 func (g *generation) result(dir string) Result {
 	if g.hit != nil {
 		result := g.hit.Result
-		result.Cached = true
+		result.Cached, result.Folder = true, dir
 		return result
 	}
 	o := g.repo.Origin
-	return Result{Title: g.index.Title, Summary: g.index.Summary, Folder: dir, Files: len(g.repo.Files),
+	d := g.document // as its strings are fit to be shown: they come from the repository
+	return Result{Title: d.Title, Summary: d.Summary, Folder: dir, Files: len(g.repo.Files),
 		Links: links(g.index), Symbols: symbols(g.index), Dropped: g.dropped, Commit: o.Commit, Remote: o.Remote,
-		Model: g.document.Options.Model, Degraded: g.document.Degraded, Cause: g.degraded}
+		Model: d.Options.Model, Degraded: d.Degraded, Cause: g.degraded}
 }
