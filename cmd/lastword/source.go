@@ -4,8 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
+	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -48,6 +51,9 @@ func (s *source) open(ctx context.Context, at address.Address) (*llmstxt.Materia
 }
 
 func folder(path string) (*llmstxt.Material, error) {
+	if isBare(path) {
+		return nil, invalid("%s is a git repository without a work tree; file://%s reads it, with --allow-private", path, path)
+	}
 	name, version, _ := strings.Cut(filepath.Base(path), "@") // as a module cache names its folders
 	m := &llmstxt.Material{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 		root, err := os.OpenRoot(path)
@@ -65,6 +71,16 @@ func folder(path string) (*llmstxt.Material, error) {
 	return m, nil
 }
 
+// isBare knows what git itself takes for a repository. What is in it says nothing to readers.
+func isBare(path string) bool {
+	for name, folder := range map[string]bool{"HEAD": false, "objects": true, "refs": true} {
+		if info, err := os.Stat(filepath.Join(path, name)); err != nil || info.IsDir() != folder {
+			return false
+		}
+	}
+	return true
+}
+
 func reason(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
@@ -75,15 +91,19 @@ func reason(err error) error {
 func (s *source) remote(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
 	remote := git.Remote{URL: at.URL, Ref: at.Ref, Rest: at.Rest}
 	o := git.Options{Allow: s.allow, Token: token, SSH: ofUser(),
-		Limits: git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked()}}
+		Limits: git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), Files: s.entries(1_000_000)}}
 	head, err := git.Resolve(ctx, remote, o)
 	if err != nil {
 		return nil, err
 	}
 	head.Dir = cmp.Or(head.Dir, at.Dir)
 	origin := scan.ParseOrigin(at.URL, head.Commit, head.Dir)
+	name := filepath.Base(at.URL)
+	if head.Dir != "" { // a part of a repository has a folder of its own
+		name = path.Base(head.Dir)
+	}
 	return &llmstxt.Material{
-		Name: strings.TrimSuffix(filepath.Base(at.URL), ".git"), Origin: origin,
+		Name: strings.TrimSuffix(name, ".git"), Origin: origin,
 		Key: at.URL + " " + head.Commit + " " + head.Dir,
 		Read: func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
 			return git.Fetch(ctx, remote, head, o, progress)
@@ -94,17 +114,40 @@ func (s *source) remote(ctx context.Context, at address.Address) (*llmstxt.Mater
 func (s *source) archive(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
 	m := &llmstxt.Material{Name: filepath.Base(cmp.Or(at.Path, at.URL))}
 	o := archive.Options{Allow: s.allow, Token: token, Limits: archive.Limits{
-		WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), FileBytes: s.limits.MaxFileBytes}}
+		WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), FileBytes: s.limits.MaxFileBytes,
+		Files: s.entries(200_000), Depth: max(s.limits.MaxDepth, 128)}}
 	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
 		a, err := archive.Read(ctx, cmp.Or(at.Path, at.URL), o, progress)
 		if err != nil {
 			return nil, err
 		}
-		m.Name = cmp.Or(a.Name, m.Name)
+		m.Name, m.Warning = cmp.Or(a.Name, m.Name), missed(a.Skipped)
 		m.Origin = scan.ParseOrigin(publisher(at.URL), a.Commit, "")
 		return a.Files, nil
 	}
 	return m, nil
+}
+
+// missed says what of an archive is not read, or "".
+func missed(s archive.Skipped) string {
+	var words []string
+	for _, of := range []struct {
+		n    int
+		what string
+	}{
+		{s.Paths, "with an unsafe name"},
+		{s.Duplicates, "with a name that is taken"},
+		{s.Special, "that are devices, pipes or hard links"},
+		{s.Broken, "that are encrypted, damaged or compressed in an unknown way"},
+	} {
+		if of.n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", of.n, of.what))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "left out of the archive: " + strings.Join(words, ", ")
 }
 
 // publisher is the repository that a hosting site made the archive of, or "".
@@ -123,6 +166,12 @@ func (s *source) unpacked() int64 {
 		return 0
 	}
 	return s.limits.MaxBytes
+}
+
+// entries bounds what is listed, which is more than what --max-files counts, as unpacked does.
+func (s *source) entries(least int) int {
+	const each = 10 // as package scan has it
+	return max(least, each*min(s.limits.MaxFiles, math.MaxInt/each))
 }
 
 // ofUser is how ssh identifies the user and knows the hosts, in the places where it does by default.

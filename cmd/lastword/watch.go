@@ -52,6 +52,10 @@ func attend(ctx, attached context.Context, system *actors.System, job actors.Job
 	return state, nil
 }
 
+// echo is how long after a SIGTERM another one is taken for the same: timeout(1) sends it to the program and to its
+// whole group.
+const echo = 100 * time.Millisecond
+
 // interruptible returns a context that ends at the first Ctrl-C or SIGTERM; the second leaves at once. The returned
 // function ends the context and says which signal came first, if any did. A signal after that is swallowed: the process
 // is about to leave with the code of its run.
@@ -64,12 +68,9 @@ func interruptible(ctx context.Context, leave func()) (context.Context, func() o
 		select {
 		case s := <-signals:
 			first <- s
-		case <-stopped:
-			return
-		}
-		select {
-		case s := <-signals:
-			exit(codeOfSignal(s), leave)
+			if s = another(signals, s, stopped); s != nil {
+				exit(codeOfSignal(s), leave)
+			}
 		case <-stopped:
 		}
 	})
@@ -81,6 +82,20 @@ func interruptible(ctx context.Context, leave func()) (context.Context, func() o
 			return nil
 		}
 		return <-first
+	}
+}
+
+// another waits for the signal after the first; nil says that it did not come.
+func another(signals <-chan os.Signal, first os.Signal, stopped <-chan struct{}) os.Signal {
+	for at := time.Now(); ; {
+		select {
+		case s := <-signals:
+			if s != syscall.SIGTERM || s != first || time.Since(at) > echo {
+				return s
+			}
+		case <-stopped:
+			return nil
+		}
 	}
 }
 
