@@ -114,7 +114,7 @@ func know(m *llmstxt.Model, learned *probe.Profile) {
 		m.Ladder = structured.NewLadder(level)
 	}
 	if learned.Model == m.Name {
-		m.Extra, m.Context = learned.Thoughts.Off, cmp.Or(m.Context, learned.Context)
+		m.Extra, m.Context = learned.Server.Off, cmp.Or(m.Context, learned.Context)
 	}
 }
 

@@ -287,8 +287,9 @@ func TestGenerateGoesByTheProfile(t *testing.T) {
 	m := testkit.NewModel(t)
 	m.Always(testkit.Text(description), testkit.Finish("stop"), testkit.Done())
 	at := endpoint{baseURL: m.URL()}
-	learned := probe.Profile{Schema: probe.Schema, BaseURL: m.URL(), Model: "scripted", Structured: "json_object", Context: 5000,
-		Thoughts: probe.Thoughts{Off: map[string]json.RawMessage{"reasoning_effort": json.RawMessage(`"none"`)}}}
+	learned := probe.Profile{Schema: probe.Schema, BaseURL: m.URL(), Model: "scripted", Structured: "json_object", Context: 5000}
+	learned.Server.Thoughts, learned.Server.Model = "implicit", "scripted" // but not where they are switched off
+	learned.Server.Off = map[string]json.RawMessage{"reasoning_effort": json.RawMessage(`"none"`)}
 	if err := learned.Write(at.profileFile()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package llm
 
 import (
+	"bytes"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -16,6 +18,8 @@ type ServerProfile struct {
 	Thoughts string `json:"thoughts,omitempty"`
 	// Model is the one whose dialect that is; "" for any.
 	Model string `json:"model,omitempty"`
+	// Off are fields of a request's body that switch its thoughts off.
+	Off map[string]json.RawMessage `json:"off,omitempty"`
 	// NoUsage says that stream_options must not be sent.
 	NoUsage bool `json:"no_usage,omitempty"`
 	// Refuses are fields of a request's body that the server does not take. They are left out: temperature, top_p, seed,
@@ -23,10 +27,16 @@ type ServerProfile struct {
 	Refuses []string `json:"refuses,omitempty"`
 }
 
-// dialect is that of the model's thoughts. What one model does says nothing of another.
-func (s *ServerProfile) dialect(name string) decode.Dialect {
+// dialect is that of the model's thoughts in the answer to a request with the fields. What one model does says nothing
+// of another, and an answer whose thoughts are switched off does not begin inside one.
+func (s *ServerProfile) dialect(name string, fields map[string]json.RawMessage) decode.Dialect {
 	if s == nil || s.Model != "" && name != "" && name != s.Model {
 		return decode.Auto
+	}
+	for field, value := range s.Off {
+		if bytes.Equal(fields[field], value) {
+			return decode.Auto
+		}
 	}
 	return decode.Dialect(s.Thoughts)
 }

@@ -54,3 +54,18 @@ func TestDialectOfAModel(t *testing.T) {
 		}
 	}
 }
+
+// An answer whose thoughts are switched off does not begin inside one.
+func TestThoughtsSwitchedOff(t *testing.T) {
+	m := testkit.NewModel(t)
+	m.Always(testkit.Text("Hello"), testkit.Finish("stop"), testkit.Done())
+	off := map[string]json.RawMessage{"chat_template_kwargs": json.RawMessage(`{"enable_thinking":false}`)}
+	c := client(t, llm.Config{BaseURL: m.URL(), Proxy: "none", Server: &llm.ServerProfile{Thoughts: "implicit", Off: off}})
+	r := hello()
+	if h := listen(t.Context(), c, r); h.thought != "Hello" {
+		t.Errorf("on: %s", h)
+	}
+	if r.Extra = off; listen(t.Context(), c, r).text != "Hello" {
+		t.Error("off: the answer is taken for a thought")
+	}
+}

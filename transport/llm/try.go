@@ -28,7 +28,7 @@ type try struct {
 func (c *call) try(ctx context.Context) *try {
 	ctx, cancel := context.WithCancelCause(ctx)
 	t := &try{call: c, ctx: ctx, cancel: cancel}
-	t.answer = newAnswer(c.began, c.client.config.Server.dialect(c.name), c.give)
+	t.answer = newAnswer(c.began, c.client.config.Server.dialect(c.name, c.amendment.fields), c.give)
 	t.exchange = &exchange{client: c.client, amendment: c.amendment, watch: watch(c.client.limits, cancel)}
 	defer t.exchange.watch.stop()
 	config := openai.DefaultConfig(c.client.key)

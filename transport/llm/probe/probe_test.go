@@ -139,7 +139,7 @@ func TestLearned(t *testing.T) {
 		}
 	}
 	quiet := stage{answers: script(hi(), say("Hm.</think>391"), say("Hm.</think>391"), say("391"))}.play(t, "thoughts", "thoughts-off", "utf-8")
-	if r, _ := quiet.Result("utf-8"); r.Status != probe.Pass || string(quiet.Thoughts.Off["reasoning_effort"]) != `"none"` {
+	if r, _ := quiet.Result("utf-8"); r.Status != probe.Pass || string(quiet.Server.Off["reasoning_effort"]) != `"none"` {
 		t.Errorf("%+v", quiet)
 	}
 	sparse := stage{answers: script(refuse(400, "stream_options?"), hi(), refuse(400, "seed?"))}.play(t, "seed")

@@ -29,8 +29,9 @@ type Profile struct {
 	Server  llm.ServerProfile `json:"server"`
 	Context int               `json:"context,omitempty"` // tokens that fit; 0 where it is not known
 	// BytesPerToken is of plain English; 0 where tokens are not counted.
-	BytesPerToken float64  `json:"bytes_per_token,omitempty"`
-	Thoughts      Thoughts `json:"thoughts"`
+	BytesPerToken float64 `json:"bytes_per_token,omitempty"`
+	// ThoughtField is the server's own for thoughts; "" where they come in the text, or not at all.
+	ThoughtField string `json:"thought_field,omitempty"`
 	// Structured is the surest means that keeps an answer to a schema: "json_schema strict", "json_schema",
 	// "json_object", "tool call" or "prompt".
 	Structured string `json:"structured,omitempty"`
@@ -40,12 +41,6 @@ type Profile struct {
 	// Overflow is how a prompt that is too long fails: "status", "frame", "empty" or "drop".
 	Overflow string   `json:"overflow,omitempty"`
 	Results  []Result `json:"checks"`
-}
-
-// Thoughts is what is known of a model's.
-type Thoughts struct {
-	Field string                     `json:"field,omitempty"` // of the server's that has them
-	Off   map[string]json.RawMessage `json:"off,omitempty"`   // fields of a request that switch them off
 }
 
 // Tools is what calls can be had.

@@ -37,7 +37,7 @@ func thoughts(ctx context.Context, p *prober) Result {
 	}
 	lower, field := r.wire.spoken()
 	if field != "" {
-		p.learned.Thoughts.Field = field
+		p.learned.ThoughtField = field
 		if found, leaked := marked(lower); leaked {
 			return warn("have the server parse thoughts; here they are in a field and, in part, in the text",
 				"the field %s, and %s in the text", field, found.open)
@@ -87,7 +87,7 @@ func switches() []map[string]json.RawMessage {
 }
 
 func thoughtsOff(ctx context.Context, p *prober) Result {
-	if l := p.learned; l.Thoughts.Field == "" && l.Server.Thoughts == "" && p.hello(ctx).thought == "" {
+	if l := p.learned; l.ThoughtField == "" && l.Server.Thoughts == "" && p.hello(ctx).thought == "" {
 		return skip("the model does not think aloud")
 	}
 	for _, fields := range switches() {
@@ -96,7 +96,7 @@ func thoughtsOff(ctx context.Context, p *prober) Result {
 		out := p.ask(ctx, r)
 		lower, field := out.wire.spoken()
 		if _, thinks := marked(lower); out.ok() && field == "" && !thinks && lower != "" {
-			p.off, p.learned.Thoughts.Off = fields, fields
+			p.off, p.learned.Server.Off = fields, fields
 			for name := range fields {
 				return pass("by %s", name)
 			}
