@@ -86,7 +86,7 @@ func (g *generating) writing(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.IntVar(&g.format, "format", 2, "`version` of the llms.txt format, 1 or 2; 1 leaves Optional out of llms-ctx.txt")
 	choose(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the bare files", "blob", "raw")
 	flags.StringVar(&g.in.BaseURL, "link-base", "",
-		"`URL` that links begin with where the repository does not say its own;\nwithout --model, --base-url is that as well")
+		"`URL` that links begin with where the repository does not say its own; so is --base-url without --model")
 	flags.Var(&g.budget, "size-budget", "most `bytes` of any one text file, such as 200k; the least important is dropped")
 	flags.BoolVar(&g.noCache, "no-cache", false, "neither take the result from the cache nor keep it there")
 }
