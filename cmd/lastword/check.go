@@ -65,7 +65,7 @@ repository, or of the --repository folder in it, and linked ones also without a 
 files and what is generated beside them may.
 
 Exit codes:
-  0 no errors   1 errors   2 usage   3 configuration   5 limit   10 stale`,
+  0 no errors   1 errors   2 usage   3 configuration   4 server   5 limit   10 stale`,
 		Example: `  lastword check llms.txt
   lastword check artifacts --repository . --stale
   lastword check docs/llms.txt --json | jq '.files[].problems[]'`,
