@@ -8,12 +8,17 @@ import (
 const redacted = "[redacted]"
 
 // redactor replaces what has the shape of a secret. Each shape begins with a rare word; one pass over the text looks for
-// the first two bytes of all words at once, and a shape's expression is compiled when its word is met, and tried there
-// alone.
+// the first three bytes of all words at once, and a shape's expression is compiled when its word is met, and tried
+// there alone.
 type redactor struct {
 	shapes []shape
-	pairs  [1 << 13]uint8 // a bit for each pair of bytes that a word begins with
+	begins [1 << 13]uint8 // a bit for the mark of each three bytes that a word begins with
 }
+
+// mark is the same for the same three bytes, the last of them in the lowest bits, and rarely for others.
+func mark(three uint32) uint16 { return uint16(three ^ three>>11) }
+
+func isMarked(bits *[1 << 13]uint8, m uint16) bool { return bits[m>>3]&(1<<(m&7)) != 0 }
 
 type shape struct {
 	word    string // what the shape begins with
@@ -62,30 +67,25 @@ func newRedactor() *redactor {
 	}
 	r := &redactor{shapes: shapes}
 	for _, s := range shapes {
-		p := pair(s.word, 0)
-		r.pairs[p>>3] |= 1 << (p & 7)
+		m := mark(uint32(s.word[0])<<16 | uint32(s.word[1])<<8 | uint32(s.word[2]))
+		r.begins[m>>3] |= 1 << (m & 7)
 	}
 	return r
 }
-
-func pair(s string, i int) uint16 { return uint16(s[i])<<8 | uint16(s[i+1]) }
 
 func (r *redactor) line(s string) string { return string(r.redact([]byte(s))) }
 
 // redact returns the text as it is where there is no secret.
 func (r *redactor) redact(text []byte) []byte {
-	if len(text) == 0 {
-		return text
-	}
 	var b []byte
 	done := 0
-	p := uint16(text[0])
-	for i := 1; i < len(text); i++ {
-		p = p<<8 | uint16(text[i])
-		if r.pairs[p>>3]&(1<<(p&7)) == 0 || i <= done {
+	three := uint32(0)
+	for i, c := range text {
+		three = three<<8&0xffffff | uint32(c)
+		if !isMarked(&r.begins, mark(three)) || i < done+2 {
 			continue
 		}
-		if keep, end := r.match(text, i-1); end > 0 {
+		if keep, end := r.match(text, i-2); end > 0 {
 			b = append(append(b, text[done:keep]...), redacted...)
 			done = end
 		}
