@@ -111,15 +111,16 @@ func (g *gatherer) front(room int) {
 func (g *gatherer) outline(room int) {
 	used := 0
 	for _, s := range g.index.Sections {
-		block := "\nSection " + g.line(s.Name) + ":\n"
+		var block strings.Builder
+		fmt.Fprintf(&block, "\nSection %s:\n", g.line(s.Name))
 		for i, l := range s.Links {
 			if i == outlineLines {
-				block += fmt.Sprintf("- and %d more\n", len(s.Links)-i)
+				fmt.Fprintf(&block, "- and %d more\n", len(s.Links)-i)
 				break
 			}
-			block += fmt.Sprintf("- %s: %s\n", g.line(l.Path), cmp.Or(g.line(l.Note), "(no note)"))
+			fmt.Fprintf(&block, "- %s: %s\n", g.line(l.Path), cmp.Or(g.line(l.Note), "(no note)"))
 		}
-		if used += len(block); used > room || !g.add(block) {
+		if used += block.Len(); used > room || !g.add(block.String()) {
 			return
 		}
 	}
@@ -137,7 +138,7 @@ func (g *gatherer) surface(links []rank.Link, room int) {
 			continue
 		}
 		block = "\nOffered by " + g.line(l.Path) + ":\n" + block
-		if used += len(block); used > room || !g.add(block) {
+		if used += block.Len(); used > room || !g.add(block.String()) {
 			return
 		}
 		g.material.Shown[l.Path] = true
