@@ -138,7 +138,7 @@ func (g *gatherer) surface(links []rank.Link, room int) {
 			continue
 		}
 		block = "\nOffered by " + g.line(l.Path) + ":\n" + block
-		if used += block.Len(); used > room || !g.add(block.String()) {
+		if used += len(block); used > room || !g.add(block) {
 			return
 		}
 		g.material.Shown[l.Path] = true
