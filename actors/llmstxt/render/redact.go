@@ -13,6 +13,8 @@ const redacted = "[redacted]"
 type redactor struct {
 	shapes []shape
 	begins [1 << 13]uint8 // a bit for the mark of each three bytes that a word begins with
+	// endless: the text at hand has no end for a shape any more. It is looked for once, not from each beginning on.
+	endless bool
 }
 
 // mark is the same for the same three bytes, the last of them in the lowest bits, and rarely for others.
@@ -23,22 +25,24 @@ func isMarked(bits *[1 << 13]uint8, m uint16) bool { return bits[m>>3]&(1<<(m&7)
 type shape struct {
 	word    string // what the shape begins with
 	pattern string // what follows; a first group is kept, and so is a second, which ends it
-	inside  bool   // may follow a letter or digit
-	re      *regexp.Regexp
+	end     string // ends the shape, however far away; where there is none, rest is what follows
+	rest    string
+	inside  bool // may follow a letter or digit
+
+	re, endRe, restRe *regexp.Regexp
 }
 
 func newRedactor() *redactor {
 	const (
-		// The end may be missing where the key is cut off.
-		key = `[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----` +
-			`(?:[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:[\s"'+\\nr]*[A-Za-z0-9+/=]{16,})+)`
+		key    = `[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`
+		cut    = `(?:[\s"'+\\nr]*[A-Za-z0-9+/=]{16,})+` // of a key without its end
 		secret = `(["']?\s*[:=]+\s*["']?)[A-Za-z0-9/+]{40}`
 		// None of the parts can hold what the next begins with, so that no text takes more than linear time.
 		login = `([^\s/?#:@"'<>]*:)[^\s/?#@"'<>]+(@)`
 		jwt   = `[A-Za-z0-9]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{16,}`
 	)
 	shapes := []shape{
-		{word: "-----BEGIN ", pattern: key, inside: true},
+		{word: "-----BEGIN ", pattern: key, end: "-----END " + key, rest: cut, inside: true},
 		{word: "aws_secret_access_key", pattern: secret},
 		{word: "AWS_SECRET_ACCESS_KEY", pattern: secret},
 		{word: "ecretAccessKey", pattern: secret, inside: true},
@@ -77,6 +81,7 @@ func (r *redactor) line(s string) string { return string(r.redact([]byte(s))) }
 
 // redact returns the text as it is where there is no secret.
 func (r *redactor) redact(text []byte) []byte {
+	r.endless = false
 	var b []byte
 	done := 0
 	three := uint32(0)
@@ -99,12 +104,32 @@ func (r *redactor) redact(text []byte) []byte {
 func (r *redactor) match(text []byte, start int) (keep, end int) {
 	for i := range r.shapes {
 		if s := &r.shapes[i]; string(text[start:min(start+len(s.word), len(text))]) == s.word {
-			if keep, end = s.match(text, start); end > 0 {
+			if keep, end = s.match(text, start); end > 0 && s.end != "" {
+				end = r.through(s, text, end)
+			}
+			if end > 0 {
 				return keep, end
 			}
 		}
 	}
 	return 0, 0
+}
+
+// through gives where the shape ends that begins before from, or 0.
+func (r *redactor) through(s *shape, text []byte, from int) int {
+	if s.endRe == nil {
+		s.endRe, s.restRe = regexp.MustCompile(s.end), regexp.MustCompile("^"+s.rest)
+	}
+	if !r.endless {
+		if m := s.endRe.FindIndex(text[from:]); m != nil {
+			return from + m[1]
+		}
+		r.endless = true
+	}
+	if m := s.restRe.FindIndex(text[from:]); m != nil {
+		return from + m[1]
+	}
+	return 0
 }
 
 // match gives where the secret at start begins and ends; the end is 0 when there is none.
