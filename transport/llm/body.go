@@ -90,7 +90,7 @@ func (b *body) frame(name string, frame []byte) (line []byte, over bool) {
 
 // failure is what a frame says, or a document in the place of a stream.
 func (b *body) failure(frame []byte, said bool) *model.Failure {
-	f := failureIn(frame)
+	f := b.exchange.client.failureIn(frame)
 	if said {
 		return f
 	}
@@ -145,7 +145,8 @@ func (b *body) finish(err error) {
 	case err == io.EOF, err == sse.ErrCut:
 		x.evidence.Framed, x.evidence.Cut = b.framed, err == sse.ErrCut
 		if b.frames == 0 && !b.stream && b.framed && len(bytes.TrimSpace(b.head)) > 0 {
-			x.evidence.Failure = &model.Failure{Code: "text", Message: "no stream: " + excerpt(b.head)}
+			words := excerpt([]byte(x.client.without(string(b.head))))
+			x.evidence.Failure = &model.Failure{Code: "text", Message: "no stream: " + words}
 		}
 	default:
 		x.evidence.Read = err.Error()
@@ -160,7 +161,7 @@ func (b *body) page() *model.Failure {
 			break
 		}
 	}
-	return failureIn(b.head)
+	return b.exchange.client.failureIn(b.head)
 }
 
 // Close lets go of the connection; after [DONE] it reads the little that is left, for the connection's sake.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"math/rand/v2"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sashabaranov/go-openai"
@@ -103,14 +102,6 @@ func sleep(ctx context.Context, pause time.Duration) bool {
 	case <-ctx.Done():
 		return false
 	}
-}
-
-// without takes the key out of a text: some servers repeat what they were sent.
-func (c *Client) without(text string) string {
-	if c.key == "" {
-		return text
-	}
-	return strings.ReplaceAll(text, c.key, "[key]")
 }
 
 func (c *call) log(number int, end model.End) {

@@ -6,7 +6,8 @@
 // what go-openai cannot say, reads the events with all that servers get wrong, and makes each way in which a stream can
 // end a different one.
 //
-// A call is tried again only while nothing of an answer has come. Keys are in no error, no event and no log line.
+// A call is tried again only while nothing of an answer has come. Keys are in no error and no log line, and in no event
+// but the words of an answer that repeats one.
 //
 // [Client.Models], [Client.Load] and [Client.Unload] speak the servers' own protocols: LM Studio's, llama.cpp's,
 // Ollama's and vLLM's.

@@ -267,13 +267,15 @@ func TestKey(t *testing.T) {
 	}
 	core, lines := observer.New(zap.DebugLevel)
 	for name, pieces := range map[string][]testkit.Piece{
-		"error":   {testkit.JSON(401, `{"error":{"message":"bad key `+key+`","code":"`+key+`"}}`)},
-		"page":    {testkit.Status(401, "text/html", "<title>"+key+"</title>")},
-		"text":    {testkit.Status(401, "text/plain", key)},
-		"frame":   {testkit.ErrorFrame("key " + key)},
-		"cut":     {testkit.Cut()},
-		"garbage": {testkit.Wire("HTTP/1.1 999 " + key + "\r\nBad " + key + "\r\n\r\n")},
-		"fine":    {testkit.Text("fine"), testkit.Done()},
+		"error":       {testkit.JSON(401, `{"error":{"message":"bad key `+key+`","code":"`+key+`"}}`)},
+		"page":        {testkit.Status(401, "text/html", "<title>"+key+"</title>")},
+		"text":        {testkit.Status(401, "text/plain", key)},
+		"frame":       {testkit.ErrorFrame("key " + key)},
+		"cut":         {testkit.Cut()},
+		"garbage":     {testkit.Wire("HTTP/1.1 999 " + key + "\r\nBad " + key + "\r\n\r\n")},
+		"long":        {testkit.JSON(401, `{"error":{"message":"`+strings.Repeat("x", 1995)+key+`"}}`)},
+		"text at 200": {testkit.Status(200, "text/plain", strings.Repeat("x", 1995)+key)},
+		"fine":        {testkit.Named(key), testkit.Text("fine"), testkit.Finish(key), testkit.Done()},
 	} {
 		for _, config := range []llm.Config{{Key: key}, {KeyFile: file}} {
 			m := testkit.NewModelWith(t, testkit.ModelOptions{Key: key})
@@ -281,7 +283,7 @@ func TestKey(t *testing.T) {
 			config.BaseURL, config.Retries, config.Logger = m.URL(), -1, zap.New(core)
 			h := listen(t.Context(), client(t, config), hello())
 			if (h.err == nil) != (name == "fine") || h.err != nil && strings.Contains(h.err.Error(), key) ||
-				strings.Contains(h.String(), key) || h.end.Evidence.Failure != nil && strings.Contains(h.end.Evidence.Failure.Code, key) {
+				strings.Contains(h.String()+h.end.Model+h.end.Evidence.Finish, key[:3]) || h.end.Evidence.Failure != nil && strings.Contains(h.end.Evidence.Failure.Code, key) {
 				t.Errorf("%s: %s", name, h)
 			}
 			if r := m.Requests(); len(r) != 1 || !r[0].Authorized {
@@ -298,6 +300,22 @@ func TestKey(t *testing.T) {
 	}
 	if lines.Len() == 0 {
 		t.Error("nothing was logged")
+	}
+}
+
+// A key that is no secret leaves the words alone that a failure is known by.
+func TestShortKey(t *testing.T) {
+	for key, want := range map[string]string{
+		"x":       "http 400: maximum context length of [key], xx",
+		"context": "http 400: maximum [key] length of x, xx",
+		"none":    "http 400: maximum context length of x, xx",
+	} {
+		m := testkit.NewModel(t)
+		m.Answer(testkit.JSON(400, `{"error":"maximum context length of x, xx"}`))
+		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL(), Key: key, Retries: -1}), hello())
+		if h.err == nil || h.err.Error() != want {
+			t.Errorf("%s: %v, want %s", key, h.err, want)
+		}
 	}
 }
 

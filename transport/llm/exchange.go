@@ -82,7 +82,7 @@ func (x *exchange) refused(response *http.Response) {
 	drain(response.Body)
 	response.Body.Close()
 	response.Body = io.NopCloser(bytes.NewReader(text))
-	failure := failureIn(text)
+	failure := x.client.failureIn(text)
 	switch location, _ := response.Location(); {
 	case location != nil:
 		failure = &model.Failure{Message: "the server points to " + location.Scheme + "://" + location.Host +

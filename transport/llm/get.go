@@ -28,7 +28,7 @@ type Page struct {
 const pageBytes = 1 << 20
 
 // Get asks for a path below the base URL, such as "/models", without a second try. keyless leaves the key out, to see
-// what the server says then. A redirect is not followed.
+// what the server says then. A redirect is not followed. Errors are without the key, or the context's cause.
 func (c *Client) Get(ctx context.Context, path string, keyless bool) (*Page, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+path, nil)
 	if err != nil {
@@ -40,11 +40,16 @@ func (c *Client) Get(ctx context.Context, path string, keyless bool) (*Page, err
 	}
 	response, err := c.transport.RoundTrip(r)
 	if err != nil {
-		return nil, err
+		return nil, c.quiet(ctx, err)
 	}
 	defer response.Body.Close()
 	page := &Page{Status: response.StatusCode, Header: response.Header, Came: time.Now()}
+	for _, values := range page.Header {
+		for i, value := range values {
+			values[i] = c.without(value)
+		}
+	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, pageBytes))
 	page.Body = []byte(c.without(string(body)))
-	return page, err
+	return page, c.quiet(ctx, err)
 }

@@ -95,7 +95,7 @@ func (c *Client) decode(ctx context.Context, response *http.Response, out any) e
 func (c *Client) refusal(status int, text []byte) error {
 	words := http.StatusText(status)
 	if len(bytes.TrimSpace(text)) > 0 {
-		words = c.without(failureIn(text).Message)
+		words = c.without(c.failureIn(text).Message)
 	}
 	e := messages.Errorf(messages.Code(messages.CauseProviderError), "%s answers http %d: %s", c.base.Host, status, words)
 	e.Retryable = passing(status)

@@ -70,8 +70,8 @@ func (c *Client) amendment(r model.Request) (amendment, error) {
 		a.fields[name] = data
 	}
 	for name, value := range r.Extra {
-		if name == "stream" || name == "messages" || name == "model" {
-			return a, invalid("%s is not an extra field of a request", name)
+		if name == "stream" || name == "messages" || name == "model" || name == "n" {
+			return a, invalid("%s is not an extra field of a request; leave it out", name)
 		}
 		if !json.Valid(value) {
 			return a, invalid("the extra field %s is not JSON", name)

@@ -107,6 +107,7 @@ func TestRequestRefused(t *testing.T) {
 		"temperature": func(r *model.Request) { r.Temperature = new(math.NaN()) },
 		"not JSON":    func(r *model.Request) { r.Extra = map[string]json.RawMessage{"ttl": json.RawMessage(`{`)} },
 		"stream":      func(r *model.Request) { r.Extra = map[string]json.RawMessage{"stream": json.RawMessage(`false`)} },
+		"answers":     func(r *model.Request) { r.Extra = map[string]json.RawMessage{"n": json.RawMessage(`2`)} },
 		"schema":      func(r *model.Request) { r.Format = &model.Format{Schema: json.RawMessage(`{`)} },
 		"tool":        func(r *model.Request) { r.Tools = []model.Tool{{Name: "f", Parameters: json.RawMessage(`{`)}} },
 	} {

@@ -91,13 +91,14 @@ func (t *try) ended(err error) {
 
 // end puts the End together and has it judged.
 func (t *try) end() model.End {
-	end := t.answer.end()
+	client, end := t.call.client, t.answer.end()
+	end.Model = client.without(end.Model)
 	e := t.exchange.evidence
-	e.Finish, e.FinishLast, e.Output = t.answer.finish, t.answer.finishLast, t.answer.output
-	e.Read = t.call.client.without(e.Read)
+	e.Finish, e.FinishLast, e.Output = client.without(t.answer.finish), t.answer.finishLast, t.answer.output
+	e.Read = client.without(e.Read)
 	if e.Failure != nil {
 		f := *e.Failure
-		f.Message, f.Code = t.call.client.without(f.Message), t.call.client.without(f.Code)
+		f.Message, f.Code = client.without(f.Message), client.without(f.Code)
 		e.Failure = &f
 	}
 	end.Evidence = e

@@ -195,6 +195,15 @@ func TestKeyInAPage(t *testing.T) {
 	if seen := p.Results[0].Seen; strings.Contains(seen, key) || !strings.Contains(seen, "[key]") {
 		t.Error(seen)
 	}
+	for _, head := range []string{"Server: " + key, "not a field of a header, but " + key} {
+		p := stage{prepare: func(_ *testing.T, m *testkit.Model, o *probe.Options) {
+			o.Config.Key = key
+			m.AnswerTo("/v1/models", testkit.Wire("HTTP/1.1 200 OK\r\n"+head+"\r\n\r\n"), testkit.Cut())
+		}}.play(t, "reachable")
+		if seen := p.Results[0].Seen; strings.Contains(seen, key) || !strings.Contains(seen, "[key]") {
+			t.Error(seen)
+		}
+	}
 }
 
 func TestCanceled(t *testing.T) {
