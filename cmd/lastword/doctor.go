@@ -147,7 +147,7 @@ func (e *examining) settings(cmd *cobra.Command) probe.Result {
 // server asks what a server of models can do. It stops early where there is none.
 func (e *examining) server(ctx context.Context) {
 	const start = "generate needs none; for prompt and --model start one, or name it with --base-url"
-	ctx, cancel := context.WithTimeout(ctx, e.timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, e.timeout, fmt.Errorf("nothing came within %s", e.timeout))
 	defer cancel()
 	client, err := llm.New(e.at.config())
 	if err != nil {

@@ -65,7 +65,7 @@ func report(stderr io.Writer, err error) int {
 	}
 	exit, ok := errors.AsType[*exitError](err)
 	if !ok || exit.err != nil {
-		fmt.Fprintln(stderr, "lastword:", err)
+		fmt.Fprintln(stderr, "lastword:", harmless(err.Error())) // it may quote a server
 	}
 	if ok {
 		return exit.code

@@ -54,6 +54,15 @@ func TestExitOfASignal(t *testing.T) {
 	}
 }
 
+// What a server says of its failure does not steer the terminal.
+func TestReportIsHarmless(t *testing.T) {
+	var stderr strings.Builder
+	code := report(&stderr, provider("\x1b[2Jno\u009b31m\u202e\r such\x07 model\nload one"))
+	if want := "lastword: [2Jno31m such model\nload one\n"; code != exitProvider || stderr.String() != want {
+		t.Errorf("exit code %d, %q, want %q", code, stderr.String(), want)
+	}
+}
+
 func TestReadmeNamesEveryFlagAndCode(t *testing.T) {
 	data, err := os.ReadFile("../../README.md")
 	if err != nil {

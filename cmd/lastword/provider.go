@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -93,9 +95,15 @@ func (p *probing) run(cmd *cobra.Command, how *showing) error {
 	if p.timeout <= 0 || p.firstToken < 0 {
 		return usage(cmd, errors.New("--timeout must be positive, and --first-token not negative"), "")
 	}
+	ids := checkIDs()
+	for _, id := range p.only {
+		if !slices.Contains(ids, id) {
+			return usage(cmd, fmt.Errorf("no check is called %q", id), "the checks are "+strings.Join(ids, ", "))
+		}
+	}
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), p.timeout, tooLong(p.timeout))
 	defer cancel()
-	t := newTable(cmd.OutOrStdout(), how, checkIDs())
+	t := newTable(cmd.OutOrStdout(), how, ids)
 	o := probe.Options{Config: p.at.config(), Model: p.model, Only: p.only, First: p.firstToken, Patience: p.firstToken}
 	if !p.json {
 		o.Each = p.tell(t)

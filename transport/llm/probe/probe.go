@@ -44,7 +44,7 @@ const (
 // Result is what a check found.
 type Result struct {
 	ID     string `json:"id"`
-	Title  string `json:"title"`
+	Title  string `json:"title,omitempty"`
 	Status Status `json:"status"`
 	Seen   string `json:"seen"`
 	Remedy string `json:"remedy,omitempty"`

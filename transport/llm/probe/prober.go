@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -71,7 +72,8 @@ func (p *prober) clientFor(patience time.Duration) (*llm.Client, error) {
 // unreached is why the server cannot be asked anything, "" where it can.
 func (p *prober) unreached(ctx context.Context) string {
 	if p.page == nil && p.pageErr == nil {
-		ctx, end := context.WithTimeout(ctx, p.options.Patience)
+		late := fmt.Errorf("nothing came within %s", p.options.Patience)
+		ctx, end := context.WithTimeoutCause(ctx, p.options.Patience, late)
 		defer end()
 		p.page, p.pageErr = p.client.Get(ctx, "/models", false)
 		if p.page != nil {
