@@ -84,7 +84,7 @@ func Judge(p Profile, e Evidence) Verdict {
 	case e.Failure != nil:
 		return failed(messages.CauseProviderError, "%s", e.Failure.message(e.Status))
 	case e.Done && e.Broken > 0, e.Broken > 0 && e.Read == "" && !e.Cut:
-		return failed(messages.CauseProviderError, "protocol error: %d frames could not be decoded", e.Broken)
+		return failed(messages.CauseProviderError, "protocol error: frames that could not be decoded: %d", e.Broken)
 	case e.Done:
 		return e.completed("done")
 	case e.Read != "":

@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -58,6 +59,7 @@ func (b *body) next() []byte {
 		}
 		frame := bytes.TrimSpace(event.Data)
 		switch {
+		case event.Name == "error": // with whatever data
 		case string(frame) == "[DONE]":
 			b.exchange.evidence.Done, b.ended = true, true
 			return []byte("data: [DONE]\n")
@@ -92,6 +94,7 @@ func (b *body) frame(name string, frame []byte) (line []byte, over bool) {
 func (b *body) failure(frame []byte, said bool) *model.Failure {
 	f := b.exchange.client.failureIn(frame)
 	if said {
+		f.Message = cmp.Or(f.Message, "the server sent an error without a word")
 		return f
 	}
 	return &model.Failure{Code: "json", Message: excerpt([]byte("a document instead of a stream: " + f.Message))}

@@ -243,6 +243,20 @@ func TestNoStream(t *testing.T) {
 	}
 }
 
+// An event that is called an error is one, whatever it holds.
+func TestErrorEvent(t *testing.T) {
+	for data, message := range map[string]string{
+		`{"message":"boom"}`: "boom", "boom": "boom", `"boom"`: "boom", "": "without a word", "null": "null", "[DONE]": "[DONE]",
+	} {
+		m := testkit.NewModel(t)
+		m.Answer(testkit.Text("a"), testkit.Event("error", data), testkit.Done())
+		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
+		if h.end.Verdict.Cause != messages.CauseProviderError || !strings.Contains(h.err.Error(), message) || h.text != "a" {
+			t.Errorf("%q: %s", data, h)
+		}
+	}
+}
+
 func TestRedirect(t *testing.T) {
 	other := testkit.NewModel(t)
 	for _, status := range []int{301, 302, 307, 308} {
