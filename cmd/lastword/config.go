@@ -41,6 +41,7 @@ type setting struct {
 	Key    string `json:"key"`
 	Value  any    `json:"value"`
 	Origin string `json:"origin"`
+	unset  string // why there is nothing to show
 }
 
 // secret says whether a token is there, and nothing else of it.
@@ -86,7 +87,7 @@ A project's file counts here, even where it would not for a command that reads i
 func (s *settings) show() configuredAs {
 	var all configuredAs
 	for _, k := range s.keys {
-		all.Settings = append(all.Settings, setting{k.name, valueOf(k.flag), s.origin(k)})
+		all.Settings = append(all.Settings, setting{k.name, valueOf(k.flag), s.origin(k), unset(k.flag)})
 	}
 	for _, name := range secrets() {
 		all.Secrets = append(all.Secrets, secret{name, os.Getenv(name) != ""})
@@ -138,10 +139,21 @@ func (all configuredAs) print(cmd *cobra.Command, origin bool) error {
 	return err
 }
 
+// unset says what holds where the flag has its zero value, which stands for another, and "" where it has a value.
+func unset(f *pflag.Flag) string {
+	if value := f.Value.String(); value != f.DefValue || value != "" && value != "0" && value != "0s" {
+		return ""
+	}
+	if _, rest, ok := strings.Cut(f.Usage, "(default "); ok {
+		return "not set (" + rest
+	}
+	return "not set"
+}
+
 // line is the setting as YAML, of which JSON is a part.
 func (s setting) line() (string, error) {
-	if s.Value == "" {
-		return "# " + s.Key + ": not set", nil
+	if s.unset != "" {
+		return "# " + s.Key + ": " + s.unset, nil
 	}
 	value, err := json.Marshal(s.Value)
 	return s.Key + ": " + string(value), err

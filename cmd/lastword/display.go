@@ -42,7 +42,7 @@ func (d *display) open(o *showing) {
 	case tty && o.inPlace(d.jsonl && isTerminal(d.stdout)):
 		d.view = suspendable(newLive(d.stderr, d.look, d.size))
 	default:
-		d.view = &linewise{d.stderr, d.look}
+		d.view = &linewise{out: d.stderr, look: d.look}
 	}
 }
 

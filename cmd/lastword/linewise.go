@@ -7,13 +7,16 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// linewise shows a run as one line per milestone: the time since the run was queued, the kind, the message.
+// linewise shows a run as one line per milestone, and per warning of its log: the time since the run was queued, the
+// kind, the message.
 type linewise struct {
-	out  io.Writer
-	look look
+	out    io.Writer
+	look   look
+	warned uint64 // number of the last log line that was looked at
 }
 
 func (p *linewise) show(s messages.State, e messages.Event) {
+	p.warn(s, e)
 	if e.IsDelta() {
 		return
 	}
@@ -21,8 +24,21 @@ func (p *linewise) show(s messages.State, e messages.Event) {
 	if body, ok := e.Body.(messages.RunCanceling); ok && interrupted(body) {
 		text += "; Ctrl-C leaves at once"
 	}
-	at, kind := fmt.Sprintf("%9s", since(s.QueuedAt, e.Time)), fmt.Sprintf("%-16s", e.Kind())
-	fmt.Fprintf(p.out, "%s  %s  %s\n", p.look.paint(at, dim), p.look.paint(kind, told(e.Kind())), text)
+	p.line(since(s.QueuedAt, e.Time), string(e.Kind()), told(e.Kind()), text)
+}
+
+func (p *linewise) warn(s messages.State, e messages.Event) {
+	for _, l := range s.Log.Lines {
+		if l.Number > p.warned && (l.Level == messages.LogWarn || l.Level == messages.LogError) {
+			p.line(since(s.QueuedAt, e.Time), string(l.Level), yellow, printable(l.Text))
+		}
+		p.warned = max(p.warned, l.Number)
+	}
+}
+
+func (p *linewise) line(at, kind string, colour sgr, text string) {
+	at, kind = fmt.Sprintf("%9s", at), fmt.Sprintf("%-16s", kind)
+	fmt.Fprintf(p.out, "%s  %s  %s\n", p.look.paint(at, dim), p.look.paint(kind, colour), text)
 }
 
 func told(k messages.Kind) sgr {
