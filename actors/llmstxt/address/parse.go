@@ -77,6 +77,9 @@ func github(text string, segments []string) (Address, error) {
 	if !isGitHubName(segments[0]) || len(segments) > 2 && !pages {
 		return Address{}, invalid("there is no folder %s, and it does not name a repository; %s", shown(text), howTo)
 	}
+	if strings.Contains(text, "#") {
+		return Address{}, noFragment()
+	}
 	return remote("https://github.com/" + text)
 }
 
@@ -94,6 +97,8 @@ func colon(text string) (Address, error) {
 		return Address{}, credentials()
 	case strings.Contains(host, "/") || after == "" || strings.Contains(user, "/"):
 		return Address{}, invalid("%s cannot be understood; %s", shown(text), howTo)
+	case !named && isPrefix(host) && strings.Contains(after, "#"):
+		return Address{}, noFragment()
 	case !named && isPrefix(host):
 		return remote(prefixed(host) + after)
 	case !named && isScheme(host):

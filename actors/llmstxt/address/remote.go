@@ -122,6 +122,10 @@ func file(u *url.URL, segments []string) (Address, error) {
 	if isArchiveName(u.Path) {
 		return byURL(u), nil
 	}
+	if u.Fragment != "" {
+		return Address{}, invalid("a file:// URL names a folder alone; leave out the \"#\" and what follows, " +
+			"or write %%23 where it is part of a name")
+	}
 	plain := url.URL{Scheme: "file", Path: "/" + strings.Join(segments, "/")}
 	return Address{Kind: Git, URL: plain.String()}, nil
 }

@@ -122,6 +122,9 @@ func (v *view) src(more []string) {
 
 // address checks what was read; a single segment can be nothing but the ref.
 func (v *view) address(u *url.URL) (Address, error) {
+	if err := v.checkFragment(u.Fragment); err != nil {
+		return Address{}, err
+	}
 	if len(v.rest) == 1 {
 		v.ref, v.rest = v.rest[0], nil
 	}
