@@ -41,7 +41,7 @@ func Explain(ctx context.Context, host string, err error) error {
 
 func explainName(host string, err *net.DNSError) error {
 	if err.IsNotFound {
-		return refuse("there is no host %s; check the spelling of the URL%s", host, hint())
+		return refuse("there is no host %s, or no network to ask; check the spelling and the connection%s", host, hint())
 	}
 	failure := messages.Errorf(messages.Code(messages.CauseTransportClosed),
 		"the name %s could not be resolved: %s%s", host, plain(err.Err), hint())
