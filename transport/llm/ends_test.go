@@ -326,7 +326,12 @@ func TestShortKey(t *testing.T) {
 	} {
 		m := testkit.NewModel(t)
 		m.Answer(testkit.JSON(400, `{"error":"maximum context length of x, xx"}`))
-		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL(), Key: key, Retries: -1}), hello())
+		c := client(t, llm.Config{BaseURL: m.URL(), Key: key, Retries: -1})
+		h, r := listen(t.Context(), c, hello()), hello()
+		r.Model = "x/" + key
+		if answer := listen(t.Context(), c, r); answer.end.Model != r.Model {
+			t.Errorf("%s answers for %s", answer.end.Model, r.Model)
+		}
 		if h.err == nil || h.err.Error() != want {
 			t.Errorf("%s: %v, want %s", key, h.err, want)
 		}

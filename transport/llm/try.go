@@ -92,7 +92,9 @@ func (t *try) ended(err error) {
 // end puts the End together and has it judged.
 func (t *try) end() model.End {
 	client, end := t.call.client, t.answer.end()
-	end.Model = client.without(end.Model)
+	if end.Model != t.call.name { // which is no secret
+		end.Model = client.without(end.Model)
+	}
 	e := t.exchange.evidence
 	e.Finish, e.FinishLast, e.Output = client.without(t.answer.finish), t.answer.finishLast, t.answer.output
 	e.Read = client.without(e.Read)
