@@ -93,7 +93,8 @@ func (e *examining) run(cmd *cobra.Command, how *showing) error {
 
 // doctorIDs lists the lines in their order.
 func doctorIDs() []string {
-	return append([]string{"version", "settings", "tokens", "output", "disk", "cache", "terminal", "tls", "proxy", "server", "clock"},
+	return append([]string{"version", "settings", "tokens", "output", "disk", "cache", "terminal",
+		"tls", "proxy", "server", "clock"},
 		serverLines()...)
 }
 
@@ -120,7 +121,8 @@ func fine(id, format string, args ...any) probe.Result {
 
 // settings takes what the command line leaves open from prompt's and generate's, as they would.
 func (e *examining) settings(cmd *cobra.Command) probe.Result {
-	const id, remedy = "settings", "correct the file or the variable; lastword config show --origin tells where a value comes from"
+	const id = "settings"
+	const remedy = "correct the file or the variable; lastword config show --origin tells where a value comes from"
 	s, err := configuration(cmd.Root(), e.named, nil)
 	if err == nil {
 		err = s.apply()
@@ -168,12 +170,14 @@ func (e *examining) server(ctx context.Context) {
 // questions are asked as provider check does.
 func (e *examining) questions(ctx context.Context) {
 	asked := slices.Concat(serverLines()[:len(serverLines())-1], []string{"json-object", "json-schema", "json-strict"})
-	learned, err := probe.Run(ctx, probe.Options{Config: e.at.config(), Model: e.model, Only: asked, First: e.timeout, Each: e.answer})
+	learned, err := probe.Run(ctx, probe.Options{Config: e.at.config(), Model: e.model, Only: asked,
+		First: e.timeout, Each: e.answer})
 	switch {
 	case err != nil && learned == nil:
 		e.tell(finding("answers", probe.Fail, "correct the flags", "%v", err))
 	case err != nil:
-		e.tell(finding("answers", probe.Warn, "give it more --timeout, or look at the server's own log", "it took longer than %s", e.timeout))
+		e.tell(finding("answers", probe.Warn, "give it more --timeout, or look at the server's own log",
+			"it took longer than %s", e.timeout))
 	default:
 		e.structured(learned)
 	}
@@ -192,7 +196,8 @@ func (e *examining) structured(p *probe.Profile) {
 	case p.Structured == "json_schema strict":
 		e.tell(fine(id, "%s", p.Structured))
 	case p.Structured == "prompt":
-		e.tell(finding(id, probe.Warn, "answers may have to be asked for again; take a server or a model that keeps to a schema",
+		e.tell(finding(id, probe.Warn,
+			"answers may have to be asked for again; take a server or a model that keeps to a schema",
 			"JSON can be asked for in words only"))
 	default:
 		e.tell(finding(id, probe.Warn, "the next weaker means is used: "+p.Structured, "%s", r.Seen))

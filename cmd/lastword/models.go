@@ -175,7 +175,8 @@ func (l *listing) list(ctx context.Context, cmd *cobra.Command, client *llm.Clie
 	if server == "" {
 		server = "a server"
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s at %s\n", count(int64(len(list)), "model"), printable(server), printable(l.at.host()))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s at %s\n", count(int64(len(list)), "model"), printable(server),
+		printable(l.at.host()))
 	return nil
 }
 

@@ -122,8 +122,8 @@ func (p *probing) run(cmd *cobra.Command, how *showing) error {
 	if err := p.keep(cmd, learned); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d passed, %s, %d failed, %d skipped\n", count(int64(len(learned.Results)), "check"),
-		learned.Count(probe.Pass), count(int64(learned.Count(probe.Warn)), "warning"), learned.Count(probe.Fail),
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d passed, %s, %d failed, %d skipped\n",
+		count(int64(len(learned.Results)), "check"), learned.Count(probe.Pass), count(int64(learned.Count(probe.Warn)), "warning"), learned.Count(probe.Fail),
 		learned.Count(probe.Skip))
 	if learned.Count(probe.Fail) > 0 {
 		return &exitError{code: exitProvider}

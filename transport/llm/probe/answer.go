@@ -128,7 +128,7 @@ func keepAlive(_ context.Context, p *prober) Result {
 	}
 	ms := longest.Milliseconds()
 	if quiet > 0 {
-		return warn("a proxy on the way may close the connection; have the server send keep-alives, or raise the limits there",
+		return warn("a proxy on the way may close the connection; have the server send keep-alives, or raise the limits",
 			"%s had more than %s without a byte, the longest %d ms", count(quiet, "call"), p.options.Silence, ms)
 	}
 	return pass("the longest silence was %d ms; %s", ms, count(comments, "comment"))

@@ -21,7 +21,8 @@ func preflight(ctx context.Context, p *prober) Result {
 	if info == nil || info.Context == 0 {
 		return warn(remedy, "the loaded context is not known")
 	}
-	words := strings.Repeat("The quick brown fox jumps over the lazy dog. ", min(40, info.Context/40+1)) + "Answer with: ready"
+	words := strings.Repeat("The quick brown fox jumps over the lazy dog. ", min(40, info.Context/40+1)) +
+		"Answer with: ready"
 	r := p.ask(ctx, ask(words))
 	if r.end.Usage == nil || r.end.Usage.PromptTokens == 0 {
 		return warn(remedy, "the tokens of a prompt are not counted")
@@ -122,7 +123,8 @@ func (p *prober) overflowWords() string {
 func errorModel(ctx context.Context, p *prober) Result {
 	r := ask("Answer with the one word: ready")
 	r.Model = "no-such-model-lastword"
-	return refusal(p.ask(ctx, r), "another model answers for it; compare the names of the model that was asked and that answered")
+	return refusal(p.ask(ctx, r),
+		"another model answers for it; compare the names of the model that was asked and that answered")
 }
 
 // errorField gives a number that is none.

@@ -58,7 +58,7 @@ func (p *prober) several(ctx context.Context, n int, r model.Request) []*reply {
 
 // concurrency has two answers at once: each must have begun before the other is over.
 func concurrency(ctx context.Context, p *prober) Result {
-	const remedy = "answers wait for each other; raise the number of slots where the server has them, or run one job at a time"
+	const remedy = "answers wait for each other; raise the number of slots if the server has them, or run one job at a time"
 	r := ask(counted)
 	r.MaxTokens = 128
 	two := p.several(ctx, 2, r)

@@ -147,7 +147,8 @@ func Read(name string) (*Profile, error) {
 		return nil, fmt.Errorf("%s: it is not the profile of a server: %w", name, err)
 	}
 	if p.Schema != Schema {
-		return nil, fmt.Errorf("%s: it is of the schema %q, not %s; make it anew: lastword provider check", name, p.Schema, Schema)
+		return nil, fmt.Errorf("%s: it is of the schema %q, not %s; make it anew: lastword provider check",
+			name, p.Schema, Schema)
 	}
 	return &p, nil
 }

@@ -99,7 +99,8 @@ func auth(ctx context.Context, p *prober) Result {
 		return pass("the key is taken; models are listed without one, too")
 	}
 	if !local(c.BaseURL) {
-		return warn("let the server ask for a key where others reach it", "no key is needed, and the server is not this machine")
+		return warn("let the server ask for a key where others reach it",
+			"no key is needed, and the server is not this machine")
 	}
 	return pass("no key is needed")
 }
@@ -123,7 +124,8 @@ func models(ctx context.Context, p *prober) Result {
 	case len(l.models) == 0:
 		return fail("install or load a model at the server, or name one with --model", "the server lists no model")
 	case p.info(ctx) == nil:
-		return warn("see lastword models for the names", "%s is not among the server's %s", name, count(len(l.models), "model"))
+		return warn("see lastword models for the names", "%s is not among the server's %s",
+			name, count(len(l.models), "model"))
 	}
 	return pass("%s%s; asked is %s", count(len(l.models), "model"), prefixed(" of ", l.kind), name)
 }
@@ -134,7 +136,8 @@ func loaded(ctx context.Context, p *prober) Result {
 	case info == nil:
 		return skip("the server does not list the model")
 	case !info.Loaded:
-		return warn("load it: lastword models load "+info.ID, "%s is not loaded; the first question has to wait for it", info.ID)
+		return warn("load it: lastword models load "+info.ID,
+			"%s is not loaded; the first question has to wait for it", info.ID)
 	}
 	return pass("%s", info.ID)
 }

@@ -64,7 +64,8 @@ func city(arguments string) string {
 }
 
 func toolParallel(ctx context.Context, p *prober) Result {
-	r := p.ask(ctx, withTool("What is the weather in Paris and in Rome? Call get_weather for both cities at once.", "auto"))
+	const question = "What is the weather in Paris and in Rome? Call get_weather for both cities at once."
+	r := p.ask(ctx, withTool(question, "auto"))
 	switch calls := r.end.Calls; {
 	case !r.ok():
 		return warn(noTools, "%s", r.why())
@@ -91,7 +92,8 @@ func toolChoice(ctx context.Context, p *prober) Result {
 func toolResult(ctx context.Context, p *prober) Result {
 	r := withTool("What is the weather in Paris? Use the tool get_weather.", "auto")
 	r.Messages = append(r.Messages,
-		model.Message{Role: model.Assistant, Calls: []model.ToolCall{{ID: "call00001", Name: "get_weather", Arguments: `{"city":"Paris"}`}}},
+		model.Message{Role: model.Assistant, Calls: []model.ToolCall{
+			{ID: "call00001", Name: "get_weather", Arguments: `{"city":"Paris"}`}}},
 		model.Message{Role: model.ToolRole, CallID: "call00001", Content: "It rains frogs in Paris."})
 	return told(ctx, p, r, "frog", noTools)
 }

@@ -64,7 +64,8 @@ func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	w.status, w.header = response.StatusCode, response.Header
-	w.framed = response.ProtoMajor >= 2 || response.ContentLength >= 0 || slices.Contains(response.TransferEncoding, "chunked")
+	w.framed = response.ProtoMajor >= 2 || response.ContentLength >= 0 ||
+		slices.Contains(response.TransferEncoding, "chunked")
 	response.Body = &tapped{response.Body, w}
 	return response, nil
 }
