@@ -30,7 +30,8 @@ type Input struct {
 	Format render.Format `json:"format,omitempty"`
 	// LinkStyle is that of package rank: "blob", which is the default, or "raw".
 	LinkStyle string `json:"link_style,omitempty"`
-	// BaseURL is what links begin with where the repository does not say where it is published.
+	// BaseURL is what links begin with where the repository does not say where it is published,
+	// or the host that it names has no form of links that is known.
 	BaseURL string `json:"base_url,omitempty"`
 	// SizeBudget is the most bytes that any one of the text files may have; no bound but llms-full.txt's own if zero.
 	SizeBudget int64 `json:"size_budget,omitempty"`
@@ -66,15 +67,18 @@ func (in Input) check() (Input, address.Address, error) {
 	case in.Out == "":
 		return in, address.Address{}, invalid("the output folder has no name")
 	case in.Full != FullNone && in.Full != FullSelected && in.Full != FullAll:
-		return in, address.Address{}, invalid("llms-full.txt holds %s, %s or %s files, not %q", FullNone, FullSelected, FullAll, in.Full)
+		return in, address.Address{}, invalid("llms-full.txt holds %s, %s or %s files, not %q", FullNone, FullSelected,
+			FullAll, in.Full)
 	case in.Format != render.Format1 && in.Format != render.Format2:
 		return in, address.Address{}, invalid("the format has the versions 1 and 2, not %d", in.Format)
 	case in.LinkStyle != "blob" && in.LinkStyle != "raw":
 		return in, address.Address{}, invalid("links are in the style blob or raw, not %q", in.LinkStyle)
 	case in.SizeBudget != 0 && in.SizeBudget < leastBudget:
-		return in, address.Address{}, invalid("a size budget of %d bytes holds nothing; give at least %d", in.SizeBudget, leastBudget)
+		return in, address.Address{}, invalid("a size budget of %d bytes holds nothing; give at least %d",
+			in.SizeBudget, leastBudget)
 	case in.BaseURL != "" && !isWeb(in.BaseURL):
-		return in, address.Address{}, invalid("the base of links begins with neither https:// nor http:// and a host, or it has credentials")
+		return in, address.Address{},
+			invalid("the base of links begins with neither https:// nor http:// and a host, or it has credentials")
 	case in.MaxFiles < 0 || in.MaxFileBytes < 0 || in.MaxBytes < 0 || in.MaxDepth < 0:
 		return in, address.Address{}, invalid("a limit is negative")
 	case len(in.Model) > maxModelName || strings.ContainsFunc(in.Model, unicode.IsControl):

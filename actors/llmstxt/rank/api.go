@@ -50,7 +50,7 @@ func (c choice) api(b *builder) {
 
 // apiLink is nil for a symbol that does not deserve a link.
 func (b *builder) apiLink(x *candidate, s Symbol) *candidate {
-	used := b.isUsed(s)
+	used := b.isUsed(x, s)
 	note := b.symbolNote(x, s)
 	switch {
 	case s.Kind == surface.Constant || s.Kind == surface.Variable, isPrivateName(s.Name), isOwnConstructor(s.Name),
@@ -116,8 +116,12 @@ func withoutDocLinks(s string) string {
 			b.WriteString(strings.Repeat("[", len(s)-len(before)-len(rest)) + rest)
 			return b.String()
 		}
-		isLink := name != "" && (unicode.IsUpper(rune(name[0])) || strings.ContainsAny(name, ".:`") || name[0] == '*') &&
-			strings.IndexFunc(name, func(r rune) bool { return !isIdent(r) && !strings.ContainsRune(".*/:`()!", r) }) < 0 &&
+		isLink := name != "" && (unicode.IsUpper(rune(name[0])) || strings.ContainsAny(name, ".:`") ||
+			name[0] == '*') &&
+			strings.IndexFunc(name, func(r rune) bool {
+				return !isIdent(r) &&
+					!strings.ContainsRune(".*/:`()!", r)
+			}) < 0 &&
 			(before == "" || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "("))
 		if !isLink {
 			b.WriteString("[")
@@ -141,12 +145,9 @@ func (b *builder) oldLink(x *candidate, s Symbol) *candidate {
 
 // isUsed tells whether the README's code uses the symbol: calls it as a member,
 // or names it by a name that is no common word.
-func (b *builder) isUsed(s Symbol) bool {
+func (b *builder) isUsed(x *candidate, s Symbol) bool {
 	last := lastName(s.Name)
-	if s.Kind == surface.Type && b.named.words["New"+last] > 0 {
-		return true
-	}
-	if len(last) < 3 || b.named.words[last] == 0 {
+	if len(last) < 3 || b.uses(x, s.Symbol) == 0 {
 		return false
 	}
 	return s.Kind == surface.Type && isTelling(last) || s.Kind == surface.Function && b.named.members[last] > 0 ||
@@ -156,7 +157,8 @@ func (b *builder) isUsed(s Symbol) bool {
 // isTellingDoc wants a few words that are no code and do not repeat the name.
 func isTellingDoc(s Symbol) bool {
 	return strings.Count(strings.TrimSpace(s.Doc), " ") > 1 && !strings.Contains(s.Doc, "@__") &&
-		!prose.Hollow(s.Doc) && !prose.IsBanner(s.Doc) && !isCodeLine(s.Doc) && !prose.SameWords(s.Doc, lastName(s.Name))
+		!prose.Hollow(s.Doc) && !prose.IsBanner(s.Doc) && !isCodeLine(s.Doc) &&
+		!prose.SameWords(s.Doc, lastName(s.Name))
 }
 
 // isPrivateName holds for names that say that they are not for others: "_x",
@@ -189,7 +191,8 @@ func isAccessor(s Symbol) bool {
 		if rest == last || rest == "" || rest[0] != '_' && !unicode.IsUpper(rune(rest[0])) {
 			continue
 		}
-		for _, verb := range []string{"get", "set", "return", "retrieve", "is ", "whether", "check", "test", "true if"} {
+		for _, verb := range []string{"get", "set", "return", "retrieve", "is ", "whether", "check", "test",
+			"true if"} {
 			if strings.HasPrefix(strings.TrimPrefix(doc, strings.ToLower(last)+" "), verb) {
 				return true
 			}
@@ -340,7 +343,8 @@ func (b *builder) hasMain(names []string) bool {
 		if stem != "main" && stem != "server" && !slices.Contains(names, stem) {
 			continue
 		}
-		if text := b.head(f.Path, perPackage); strings.Contains(text, "main(int ") || strings.Contains(text, "main(void)") {
+		if text := b.head(f.Path, perPackage); strings.Contains(text, "main(int ") ||
+			strings.Contains(text, "main(void)") {
 			return true
 		}
 	}

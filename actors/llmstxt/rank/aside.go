@@ -30,7 +30,8 @@ func isBuildScript(p string) bool {
 		"configure.py", "phpstan.php":
 		return true
 	default:
-		return strings.Contains(base, ".config.") || strings.HasPrefix(base, ".") || strings.HasSuffix(base, ".gradle.kts")
+		return strings.Contains(base, ".config.") || strings.HasPrefix(base, ".") ||
+			strings.HasSuffix(base, ".gradle.kts")
 	}
 }
 
@@ -69,7 +70,8 @@ func (b *builder) isBuilt(p string) bool {
 	_, below, _ := strings.Cut(stem, "/")
 	for _, s := range []string{stem, "src/" + stem, "src/" + below, "source/" + below, "lib/" + below} {
 		for _, e := range []string{".ts", ".tsx", ".mts"} {
-			if f := b.byPath[s+e]; f != nil && s+e != p && !strings.HasSuffix(s, ".d") && strings.TrimSuffix(s, "/") == s {
+			if f := b.byPath[s+e]; f != nil && s+e != p && !strings.HasSuffix(s, ".d") &&
+				strings.TrimSuffix(s, "/") == s {
 				return true
 			}
 		}

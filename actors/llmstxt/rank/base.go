@@ -7,10 +7,23 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// newLinker finds where the files are published: the git remote at its commit,
-// else the module path at the version, else the repository that a manifest
-// names, else the caller's base.
+// newLinker gives links that lead somewhere: where nothing says where the files
+// are published, or the host's way to show a file is not known, they are below
+// the caller's base, else relative.
 func (b *builder) newLinker() linker {
+	l := b.published()
+	if l.ref != "" && hostOf(l.origin.Host) == hostUnknown {
+		l.ref, l.kind = "", 0
+	}
+	if l.ref == "" && b.options.BaseURL != "" {
+		l.base = strings.TrimRight(b.options.BaseURL, "/") + "/"
+	}
+	return l
+}
+
+// published finds where the files are: the git remote at its commit, else the
+// module path at the version, else the repository that a manifest names.
+func (b *builder) published() linker {
 	o := b.repo.Origin
 	l := linker{raw: b.options.LinkStyle == "raw", origin: o, prefix: o.Prefix, home: o.Remote}
 	if o.Remote != "" && o.Commit != "" {
@@ -20,12 +33,7 @@ func (b *builder) newLinker() linker {
 	if l, ok := b.moduleLinker(l); ok {
 		return l
 	}
-	if l, ok := b.manifestLinker(l); ok {
-		return l
-	}
-	if b.options.BaseURL != "" {
-		l.base = strings.TrimRight(b.options.BaseURL, "/") + "/"
-	}
+	l, _ = b.manifestLinker(l)
 	return l
 }
 

@@ -62,11 +62,13 @@ type builder struct {
 	passed  passedOver
 	// markdown is one for all pages; nil until the first.
 	markdown parser.Parser
+	declared declarers       // by what is listed
 	headers  map[string]bool // those of C that others include; nil until asked for
 }
 
 func newBuilder(ctx context.Context, files fs.FS, repo *scan.Repository, options Options) *builder {
-	b := &builder{ctx: ctx, reader: scan.NewReader(files), repo: repo, options: options, caps: options.Caps.withDefaults()}
+	b := &builder{ctx: ctx, reader: scan.NewReader(files), repo: repo, options: options,
+		caps: options.Caps.withDefaults()}
 	b.repo = b.withHeaders()
 	b.byPath = make(map[string]*scan.File, len(repo.Files))
 	for i := range b.repo.Files {

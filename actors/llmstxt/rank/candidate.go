@@ -20,9 +20,21 @@ type candidate struct {
 
 func (c *candidate) add(points int, reason string) {
 	c.Score += points
-	if reason != "" && points > 0 {
+	if reason != "" && points > 0 && !slices.Contains(c.Reasons, reason) {
 		c.Reasons = append(c.Reasons, reason)
 	}
+}
+
+// standing is the reason for a file that nothing in particular speaks for;
+// others is whether one of its folder is listed before it.
+func (c *candidate) standing(others bool) string {
+	switch {
+	case !others:
+		return "the best of its folder"
+	case depth(c.Path) < 2:
+		return "near the root"
+	}
+	return "code of the product, by its size and place"
 }
 
 // byScore orders the best first; what scores the same goes by depth and name.

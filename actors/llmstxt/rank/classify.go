@@ -115,27 +115,29 @@ func formal(d *document) (section, reason string) {
 	}
 	for _, f := range []struct{ section, reason, words string }{
 		{Optional, "instructions for agents", "agents,claude,gemini,copilot instructions"},
-		{Optional, "how to change the code", "contributing,contribute,hacking,development,developing,contribution guide"},
+		{Optional, "how to change the code",
+			"contributing,contribute,hacking,development,developing,contribution guide"},
 		{Optional, "what changed", "changelog,changes,change log,history,news,releases,release notes,what's new"},
 		{Optional, "how to upgrade", "upgrading,upgrade,migration,migrating,upgrade guide,migration guide"},
 		{Optional, "how to report holes", "security,security policy"},
 		{"", "about the people, not the product",
 			"authors,contributors,maintainers,credits,thanks,sponsors,backers,governance," +
-				"code of conduct,conduct,user contract,patents,notice,project charter,charter,committers,owners,support," +
-				"funding,collaborator guide,triager guide,triage guide,collaborators,meetings"},
+				"code of conduct,conduct,user contract,patents,notice,project charter,charter,committers,owners," +
+				"support,funding,collaborator guide,triager guide,triage guide,collaborators,meetings"},
 		{"", "about the project's own work", "todo,roadmap,style guide,release,release checklist,releasing," +
 			"release process,readme guide,issue template," +
 			"pull request template,translations,testing,benchmarks,install issues"},
 		{"", "about those who use it", "users,who uses,adopters,projects using,showcase,ecosystem,links,awesome"},
 	} {
 		for w := range strings.SplitSeq(f.words, ",") {
-			if stem == w || title == w || len(w) > 8 && strings.HasPrefix(stem, w) || len(w) > 7 && strings.HasPrefix(title, w) {
+			if stem == w || title == w || len(w) > 8 && strings.HasPrefix(stem, w) || len(w) > 7 &&
+				strings.HasPrefix(title, w) {
 				return f.section, f.reason
 			}
 		}
 	}
 	if n := versions(d.headings); n >= 4 && 2*n > len(d.headings) {
-		return Optional, fmt.Sprintf("headings are %d versions", n)
+		return Optional, "headings are " + plural(n, "version")
 	}
 	return "", ""
 }
@@ -165,15 +167,20 @@ func byTitle(d *document) (section, reason string) {
 	for _, s := range []struct{ section, words string }{
 		{secDocs, "getting started,get started,quick start,quickstart,installation,installing,introduction,overview"},
 		{secTutorials,
-			"tutorial,walkthrough,how to,howto,how-to,cookbook,recipes,step by step,your first,lesson,exercise,workshop"},
-		{secConfiguration, "configuration,configuring,config,configure,settings,environment variables,command line options," +
-			"command-line options,options"},
+			"tutorial,walkthrough,how to,howto,how-to,cookbook,recipes,step by step,your first,lesson," +
+				"exercise,workshop"},
+		{secConfiguration,
+			"configuration,configuring,config,configure,settings,environment variables,command line options," +
+				"command-line options,options"},
 		{secOperations,
-			"deployment,deploying,deploy,docker,kubernetes,production,monitoring,operations,operating,troubleshooting," +
+			"deployment,deploying,deploy,docker,kubernetes,production,monitoring,operations,operating," +
+				"troubleshooting," +
 				"troubleshoot,scaling,backup,hosting,observability,metrics,high availability,runbook,debugging"},
 		{secConcepts,
-			"architecture,concept,core concepts,internals,design,how it works,faq,frequently asked questions,glossary," +
-				"philosophy,rationale,principles,theory,background,specification,protocol,lifecycle,life cycle,data model"},
+			"architecture,concept,core concepts,internals,design,how it works,faq,frequently asked questions," +
+				"glossary," +
+				"philosophy,rationale,principles,theory,background,specification,protocol,lifecycle,life cycle," +
+				"data model"},
 		{secAPI, "api,reference,api reference"},
 	} {
 		for w := range strings.SplitSeq(s.words, ",") {
@@ -209,7 +216,7 @@ func byNames(d *document) (section, reason string) {
 	case parts >= 2:
 		return secAPI, "headings are parameters and results"
 	case d.declared >= 3:
-		return secAPI, fmt.Sprintf("describes %d names", d.declared)
+		return secAPI, "describes " + plural(d.declared, "name")
 	}
 	return "", ""
 }
@@ -224,11 +231,11 @@ func byShape(d *document) (section, reason string) {
 	}
 	switch {
 	case names >= 3 && 2*names >= len(d.headings):
-		return secAPI, fmt.Sprintf("%d headings are names in code", names)
+		return secAPI, plural(names, "heading") + verb(names, " is a name", " are names") + " in code"
 	case d.options >= 12 && 3*d.options > d.lines-d.fenced:
-		return secConfiguration, fmt.Sprintf("lists %d options", d.options)
+		return secConfiguration, "lists " + plural(d.options, "option")
 	case d.steps >= 5 && d.fences >= 4:
-		return secTutorials, fmt.Sprintf("%d steps with code", d.steps)
+		return secTutorials, plural(d.steps, "step") + " with code"
 	}
 	return "", ""
 }
@@ -259,7 +266,7 @@ func byHeadings(d *document) (section, reason string) {
 	}
 	for _, s := range []string{secConfiguration, secOperations} {
 		if counts[s] >= 3 && 2*counts[s] >= len(d.headings) {
-			return s, fmt.Sprintf("%d headings are about it", counts[s])
+			return s, plural(counts[s], "heading") + verb(counts[s], " is", " are") + " about it"
 		}
 	}
 	return "", ""

@@ -54,13 +54,15 @@ func (b *builder) pageFiles() []*scan.File {
 		switch {
 		case !isPage(f.Path) || f.Place != scan.Product || f.Size == 0 || f.Kind == scan.Manifest:
 		case (isPlainText(f.Path) || isMan(f.Path)) && f.Kind != scan.Document:
-		case stemOf(f.Path) == "robots" || stemOf(f.Path) == "requirements" || strings.HasPrefix(stemOf(f.Path), "llms"):
+		case stemOf(f.Path) == "robots" || stemOf(f.Path) == "requirements" ||
+			strings.HasPrefix(stemOf(f.Path), "llms"):
 		default:
 			files = append(files, f)
 		}
 	}
 	slices.SortFunc(files, func(x, y *scan.File) int {
-		return compareBy(func(p string) int { return depth(p) - bits.Len64(uint64(b.byPath[p].Size))/3 })(x.Path, y.Path)
+		return compareBy(func(p string) int { return depth(p) - bits.Len64(uint64(b.byPath[p].Size))/3 })(x.Path,
+			y.Path)
 	})
 	for _, f := range files[min(len(files), mostPages):] {
 		b.passed.add(f.Path, 0, fmt.Sprintf("not looked at: %d documents are larger or nearer to the root", mostPages))
@@ -164,7 +166,7 @@ func (b *builder) judge(d *document) {
 	d.add(baseOf(section), reason)
 	b.named.credit(&d.candidate)
 	if d.linked > 0 {
-		d.add(min(24, 6*bits.Len(uint(d.linked))), plural(d.linked, "page")+" link to it")
+		d.add(min(24, 6*bits.Len(uint(d.linked))), plural(d.linked, "page")+verb(d.linked, " links", " link")+" to it")
 	}
 	if isMan(d.Path) {
 		d.add(30, "a manual page")
@@ -254,13 +256,22 @@ func hasWords(text, words string) bool {
 		if !isIdent(rune(byteAt(text, i-1))) {
 			end := i + len(words)
 			rest := text[end:]
-			if n := strings.IndexFunc(rest, func(r rune) bool { return !isIdent(r) }); len(rest) == 0 || n >= 0 && n <= 2 ||
+			if n := strings.IndexFunc(rest, func(r rune) bool { return !isIdent(r) }); len(rest) == 0 || n >= 0 &&
+				n <= 2 ||
 				n < 0 && len(rest) <= 2 {
 				return true
 			}
 		}
 		at = i + 1
 	}
+}
+
+// verb is the form that agrees with n.
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
 }
 
 func plural(n int, thing string) string {

@@ -67,7 +67,8 @@ func withoutEmoji(title string) string {
 // isNoName tells headings that every README may have.
 func isNoName(title string) bool {
 	switch strings.ToLower(strings.TrimRight(title, " :!?.")) {
-	case "", "readme", "read me", "introduction", "overview", "table of contents", "contents", "installation", "install",
+	case "", "readme", "read me", "introduction", "overview", "table of contents", "contents", "installation",
+		"install",
 		"about", "usage", "getting started", "features", "description", "what is this", "synopsis", "quick start",
 		"quickstart", "name", "title", "documentation", "license", "summary":
 		return true
@@ -172,7 +173,8 @@ func scripts(m manifest.Manifest) string {
 	for _, want := range []string{"install", "build", "compile", "test", "lint", "typecheck", "start", "dev", "serve",
 		"docs"} {
 		for _, s := range m.Scripts {
-			if s.Name == want && !seen[s.Name] && utf8.RuneCountInString(s.Command) <= 120 && !strings.Contains(s.Command, "`") {
+			if s.Name == want && !seen[s.Name] && utf8.RuneCountInString(s.Command) <= 120 &&
+				!strings.Contains(s.Command, "`") {
 				seen[s.Name] = true
 				parts = append(parts, s.Name+": `"+s.Command+"`")
 			}

@@ -87,7 +87,8 @@ func (i installer) installs(code, name string) bool {
 		for word := range strings.FieldsSeq(rest) {
 			word = strings.Trim(word, "'\"`")
 			after, ok := strings.CutPrefix(word, name)
-			if ok && (after == "" || strings.IndexByte("@=[:~><!^/", after[0]) >= 0) && !strings.HasPrefix(after, "/v0") {
+			if ok && (after == "" || strings.IndexByte("@=[:~><!^/", after[0]) >= 0) &&
+				!strings.HasPrefix(after, "/v0") {
 				return true
 			}
 		}

@@ -44,7 +44,8 @@ func (l linker) url(path string) string {
 		path = l.prefix + "/" + path
 	}
 	if l.raw && l.origin.Host == "github.com" {
-		return "https://raw.githubusercontent.com/" + l.origin.Owner + "/" + l.origin.Repo + "/" + escapePath(l.ref+"/"+path)
+		return "https://raw.githubusercontent.com/" + l.origin.Owner + "/" + l.origin.Repo + "/" +
+			escapePath(l.ref+"/"+path)
 	}
 	return l.origin.Remote + "/" + l.form() + escapePath(path)
 }
@@ -55,9 +56,9 @@ func (l linker) line(path string, line int) string {
 	switch {
 	case line <= 0 || !l.hasLines():
 		return url
-	case l.ref != "" && l.origin.Host == "bitbucket.org":
+	case l.ref != "" && hostOf(l.origin.Host) == hostBitbucket:
 		return url + "#lines-" + n
-	case l.ref != "" && strings.HasSuffix(l.origin.Host, ".googlesource.com"):
+	case l.ref != "" && hostOf(l.origin.Host) == hostGitiles:
 		return url + "#" + n
 	}
 	return url + "#L" + n
@@ -68,26 +69,26 @@ func (l linker) hasLines() bool { return l.kind != refHead }
 
 // form is how the hosting site spells "this file at that commit".
 func (l linker) form() string {
-	host, ref := l.origin.Host, escapePath(l.ref)
-	name, _, _ := strings.Cut(host, ".")
-	view := "blob"
+	ref, view := escapePath(l.ref), "blob"
 	if l.raw {
 		view = "raw"
 	}
-	switch {
-	case name == "gitlab":
+	switch hostOf(l.origin.Host) {
+	case hostGitLab:
 		return "-/" + view + "/" + ref + "/"
-	case host == "bitbucket.org" && l.raw:
-		return "raw/" + ref + "/"
-	case host == "bitbucket.org":
+	case hostBitbucket:
+		if l.raw {
+			return "raw/" + ref + "/"
+		}
 		return "src/" + ref + "/"
-	case name == "gitea" || name == "codeberg" || name == "forgejo":
+	case hostGitea:
 		return l.giteaForm(ref)
-	case strings.HasSuffix(host, ".googlesource.com"):
+	case hostGitiles:
 		return "+/" + ref + "/"
-	case host == "git.sr.ht" && l.raw:
-		return "blob/" + ref + "/"
-	case host == "git.sr.ht":
+	case hostSourceHut:
+		if l.raw {
+			return "blob/" + ref + "/"
+		}
 		return "tree/" + ref + "/item/"
 	}
 	return view + "/" + ref + "/"

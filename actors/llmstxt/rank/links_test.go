@@ -1,6 +1,7 @@
 package rank_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
@@ -15,8 +16,12 @@ func TestLinksArePinnedToTheCommit(t *testing.T) {
 	for remote, want := range map[string][2]string{
 		"git@github.com:o/r.git": {"https://github.com/o/r/blob/" + tail,
 			"https://raw.githubusercontent.com/o/r/" + tail},
-		"https://git.example.com/o/r": {"https://git.example.com/o/r/blob/" + tail,
-			"https://git.example.com/o/r/raw/" + tail},
+		"https://github.example.com/o/r": {"https://github.example.com/o/r/blob/" + tail,
+			"https://github.example.com/o/r/raw/" + tail},
+		"https://code.gitlab-ee.example.com/o/r": {"https://code.gitlab-ee.example.com/o/r/-/blob/" + tail,
+			"https://code.gitlab-ee.example.com/o/r/-/raw/" + tail},
+		"https://forgejo.example.com/o/r": {"https://forgejo.example.com/o/r/src/commit/" + tail,
+			"https://forgejo.example.com/o/r/raw/commit/" + tail},
 		"https://gitlab.com/g/s/r": {"https://gitlab.com/g/s/r/-/blob/" + tail,
 			"https://gitlab.com/g/s/r/-/raw/" + tail},
 		"https://bitbucket.org/o/r": {"https://bitbucket.org/o/r/src/" + tail,
@@ -33,6 +38,26 @@ func TestLinksArePinnedToTheCommit(t *testing.T) {
 			index := build(t, "-- docs/a b.md --\n"+page, scan.ParseOrigin(remote, commit, ""), rank.Options{LinkStyle: style})
 			if got := index.Sections[0].Links[0].URL; got != want[i] {
 				t.Errorf("%s, %s: %s, want %s", remote, style, got, want[i])
+			}
+		}
+	}
+}
+
+// A link in the form of another host's would lead nowhere.
+func TestLinksToHostsWhoseFormIsNotKnown(t *testing.T) {
+	const commit = "0123456789abcdef0123456789abcdef01234567"
+	for _, remote := range []string{"https://git.example.com/o/r", "https://dev.azure.com/org/project/_git/r",
+		"https://gist.github.com/o/0123456789abcdef", "https://bitbucket.example.com/scm/o/r"} {
+		for base, want := range map[string]string{"": "a.md", "https://x.example/r": "https://x.example/r/a.md"} {
+			origin := scan.ParseOrigin(remote, commit, "")
+			index := build(t, "-- a.md --\n"+page, origin, rank.Options{BaseURL: base})
+			if got := find(index, "a.md").URL; got != want {
+				t.Errorf("%s with the base %q: %s, want %s", remote, base, got, want)
+			}
+			for _, fact := range []rank.Fact{{"Repository", origin.Remote}, {"Commit", commit}} {
+				if origin.Remote == "" || !slices.Contains(index.Facts, fact) {
+					t.Errorf("%s: no %v in %v", remote, fact, index.Facts)
+				}
 			}
 		}
 	}
@@ -66,6 +91,8 @@ func TestLinksWithoutACommit(t *testing.T) {
 		{"home page on a forge", manifest(`{"name":"r","homepage":"https://gitlab.com/o/r"}`), "", "",
 			"https://gitlab.com/o/r/-/blob/HEAD/a.md"},
 		{"home page elsewhere", manifest(`{"name":"r","homepage":"https://r.example/docs/intro"}`), "", "", "a.md"},
+		{"manifest with a host unknown", manifest(`{"name":"r","repository":"https://git.example.com/o/r"}`), "",
+			"https://x.example", "https://x.example/a.md"},
 		{"base", "", "", "https://x.example/r/", "https://x.example/r/a.md"},
 		{"nothing", "", "", "", "a.md"},
 	}

@@ -281,7 +281,8 @@ func withoutImports(source string) string {
 func isAside(heading string) bool {
 	low := strings.ToLower(heading)
 	for _, word := range []string{"install", "table of contents", "contents", "license", "licence", "contribut",
-		"sponsor", "backers", "badge", "status", "acknowledg", "thanks", "changelog", "download", "support", "community",
+		"sponsor", "backers", "badge", "status", "acknowledg", "thanks", "changelog", "download", "support",
+		"community",
 		"requirements", "prerequisite", "getting started", "quickstart", "quick start", "usage", "disclaimer", "news",
 		"announcement"} {
 		if strings.Contains(low, word) {

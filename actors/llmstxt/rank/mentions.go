@@ -11,12 +11,15 @@ type mentions struct {
 	targets map[string]bool // of links to local files, cleaned
 	words   map[string]int  // identifiers within code, with how often
 	members map[string]int  // of those, what stands behind a dot or colons
+	pairs   map[string]int  // of those, each with what stands before it
+	owners  map[string]bool // what stands before another
 	prose   map[string]bool // all words in small letters, without hyphens
 }
 
 func mentionsIn(text string) mentions {
 	m := mentions{text: text, targets: make(map[string]bool), words: make(map[string]int),
-		members: make(map[string]int), prose: make(map[string]bool)}
+		members: make(map[string]int), pairs: make(map[string]int), owners: make(map[string]bool),
+		prose: make(map[string]bool)}
 	for w := range strings.FieldsSeq(text) {
 		m.prose[strings.ToLower(strings.ReplaceAll(strings.Trim(w, ".,:;!?()[]*`\"'"), "-", ""))] = true
 	}
@@ -24,6 +27,7 @@ func mentionsIn(text string) mentions {
 		m.targets[t] = true
 	}
 	for _, code := range codeOf(text) {
+		m.imported(code)
 		for w := range strings.FieldsFuncSeq(code, func(r rune) bool {
 			return !isIdent(r) && r != '.' && r != ':' &&
 				r != '/'
@@ -33,12 +37,35 @@ func mentionsIn(text string) mentions {
 			if i := strings.LastIndexAny(w, ".:"); i > 0 {
 				m.members[w[i+1:]]++
 			}
-			for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return !isIdent(r) }) {
-				m.words[part]++
-			}
+			m.parts(w)
 		}
 	}
 	return m
+}
+
+// imported takes in what a line "from a.b import c, d" names.
+func (m mentions) imported(code string) {
+	rest, ok := strings.CutPrefix(code, "from ")
+	module, names, found := strings.Cut(rest, " import ")
+	if !ok || !found {
+		return
+	}
+	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return !isIdent(r) }) {
+		m.pairs[pair(lastName(module), name)]++
+	}
+}
+
+// parts takes in the identifiers of a dotted name.
+func (m mentions) parts(w string) {
+	owner := ""
+	for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return !isIdent(r) }) {
+		m.words[part]++
+		if owner != "" {
+			m.owners[owner] = true
+			m.pairs[pair(owner, part)]++
+		}
+		owner = part
+	}
 }
 
 func isIdent(r rune) bool {

@@ -2,13 +2,11 @@ package rank
 
 import (
 	"cmp"
-	"fmt"
 	"go/doc"
 	"go/parser"
 	"go/token"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
@@ -121,7 +119,8 @@ func (b *builder) goCommands() []*candidate {
 // file that bears its name.
 func (b *builder) packageLinks(list []*goPackage, most int, title func(*goPackage) string) []*candidate {
 	for _, p := range list[min(len(list), most):] {
-		b.passed.add(p.files[0], 100+p.fanIn, fmt.Sprintf("a package that %s others rank before", strconv.Itoa(most)))
+		b.passed.add(p.files[0], 100+p.fanIn, "a package that "+plural(most, "other")+verb(most, " ranks",
+			" rank")+" before")
 	}
 	var links []*candidate
 	for _, p := range list[:min(len(list), most)] {

@@ -36,7 +36,7 @@ func (b *builder) purpose() purpose {
 		why := b.weigh(&p)
 		if p.points >= p.least && (best.text == "" || p.points > best.points) {
 			best = p
-			best.reason = fmt.Sprintf("%s; %s (%d points)", p.reason, why, p.points)
+			best.reason = fmt.Sprintf("%s; %s (%s)", p.reason, why, plural(p.points, "point"))
 		}
 	}
 	return best
@@ -60,7 +60,8 @@ func (b *builder) purposes() []purpose {
 		}
 	}
 	if m := b.root().about; m.Description != "" {
-		list = append(list, purpose{text: m.Description, from: m.Path, reason: "the manifest's description", points: 10})
+		list = append(list, purpose{text: m.Description, from: m.Path, reason: "the manifest's description",
+			points: 10})
 	}
 	return append(list, b.codePurposes()...)
 }
@@ -73,14 +74,16 @@ func (b *builder) codePurposes() []purpose {
 		for i := range b.repo.Files {
 			f := &b.repo.Files[i]
 			if f.Place == scan.Product && path.Base(f.Path) == base && f.Size > 0 &&
-				(found == nil || depth(f.Path) < depth(found.Path) || depth(f.Path) == depth(found.Path) && f.Size > found.Size) {
+				(found == nil || depth(f.Path) < depth(found.Path) || depth(f.Path) == depth(found.Path) &&
+					f.Size > found.Size) {
 				found = f
 			}
 		}
 		if found != nil && !b.mix.isMinor(found.Language) {
 			if note := sourceNote(found.Path, b.head(found.Path, sourceBytes)); note != "" {
-				list = append(list, purpose{text: note, from: found.Path, reason: "the entrance of the code", points: codePoints,
-					least: -100})
+				list = append(list, purpose{text: note, from: found.Path, reason: "the entrance of the code",
+					points: codePoints,
+					least:  -100})
 			}
 		}
 	}
@@ -137,7 +140,8 @@ func distractions(low string) int {
 		"follow ", "announc", "thank", "welcome to", "changelog", "release", "see the", "this is the documentation",
 		"this is the source", "this is the repo", "this is the home", "this is the official repo", "this is the readme",
 		"this is the development", "please",
-		"github.com", "http://", "https://", "your support", "star ", "issue", "pull request", "git clone", "master branch",
+		"github.com", "http://", "https://", "your support", "star ", "issue", "pull request", "git clone",
+		"master branch",
 		"main branch", "unmaintained", "here is", "the following", "below", "you can find", "translation", "docs for",
 		"work in progress", "copyright", "licensed under", "distributed as", "badge", "ask questions", "stackoverflow",
 		"mailing list", "chat room", "if you find")
@@ -165,7 +169,8 @@ func countOf(s string, words ...string) int {
 // names are those that the repository goes by, in lower case.
 func (b *builder) names() []string {
 	var names []string
-	for _, n := range []string{b.readme.title, moduleName(b.root().about.Name), b.root().about.Name, b.repo.Origin.Repo} {
+	for _, n := range []string{b.readme.title, moduleName(b.root().about.Name), b.root().about.Name,
+		b.repo.Origin.Repo} {
 		if n = strings.ToLower(n); n != "" {
 			names = append(names, n)
 		}
@@ -177,7 +182,8 @@ func (b *builder) names() []string {
 // within the first words: 2 if the subject is the name, 1 if that is in it.
 func saysWhat(sentence string, names []string) int {
 	for _, verb := range []string{" is an ", " is a ", " is the ", " is ", " provides ", " implements ", " lets ",
-		" allows ", " helps ", " makes ", " sends ", " contains ", " adds ", " turns ", " offers ", " brings ", " enables ",
+		" allows ", " helps ", " makes ", " sends ", " contains ", " adds ", " turns ", " offers ", " brings ",
+		" enables ",
 		" reads ", " parses ", " generates ", " runs ", " serves ", " builds ", " supports ", " aims "} {
 		subject, _, ok := strings.Cut(sentence, verb)
 		if !ok || len(subject) > 60 {
@@ -229,7 +235,8 @@ func isNounPhrase(sentence string) bool {
 // sortOfThing is the noun that says what sort of thing is spoken of.
 func sortOfThing(s string) string {
 	for _, w := range []string{"library", "framework", "toolkit", "tool", "server", "client", "parser", "compiler",
-		"engine", "package", "module", "plugin", "command", "cli", "sdk", "api", "database", "implementation", "language",
+		"engine", "package", "module", "plugin", "command", "cli", "sdk", "api", "database", "implementation",
+		"language",
 		"runtime", "generator", "utility", "platform", "application", "app", "validation", "router", "logger", "editor",
 		"multiplexer", "interpreter", "driver", "crate", "gem", "interface", "collection", "bindings", "wrapper",
 		"processor", "store", "queue", "proxy", "template", "clone", "replacement", "extension", "converter",

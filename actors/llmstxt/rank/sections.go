@@ -2,7 +2,6 @@ package rank
 
 import (
 	"context"
-	"fmt"
 	"path"
 	"slices"
 )
@@ -22,7 +21,8 @@ const (
 )
 
 func sectionOrder() []string {
-	return []string{secDocs, secTutorials, secPackages, secCommands, secAPI, secConcepts, secConfiguration, secOperations,
+	return []string{secDocs, secTutorials, secPackages, secCommands, secAPI, secConcepts, secConfiguration,
+		secOperations,
 		secExamples, secSource, Optional}
 }
 
@@ -79,7 +79,8 @@ func (c choice) cut(b *builder) {
 	for _, name := range sectionOrder() {
 		list, most := c[name], b.capOf(name)
 		for i := most; i < len(list); i++ {
-			b.passed.add(list[i].Path, list[i].Score, fmt.Sprintf("%s is full: %d others rank higher", name, most))
+			b.passed.add(list[i].Path, list[i].Score, name+" is full: "+plural(most, "other")+verb(most, " ranks",
+				" rank")+" higher")
 		}
 		c[name] = list[:min(len(list), most)]
 		total += len(c[name])
@@ -97,7 +98,8 @@ func (b *builder) dropLeast(c choice) {
 		}
 	}
 	last := len(c[where]) - 1
-	b.passed.add(c[where][last].Path, least, fmt.Sprintf("%d links rank higher", b.caps.Links))
+	b.passed.add(c[where][last].Path, least, plural(b.caps.Links, "link")+verb(b.caps.Links, " ranks",
+		" rank")+" higher")
 	c[where] = c[where][:last]
 }
 
@@ -131,11 +133,16 @@ func (c choice) finish(b *builder) []Section {
 	var sections []Section
 	for _, name := range sectionOrder() {
 		s := Section{Name: name}
+		best := make(map[string]bool)
 		for _, x := range c[name] {
 			if x.URL == "" {
 				x.URL = b.links.url(x.Path)
 			}
 			x.Note = finishNote(x.Note, x)
+			if len(x.Reasons) == 0 {
+				x.Reasons = []string{x.standing(best[path.Dir(x.Path)])}
+			}
+			best[path.Dir(x.Path)] = true
 			s.Links = append(s.Links, x.Link)
 		}
 		if name == secSource {

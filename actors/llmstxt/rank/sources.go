@@ -126,8 +126,9 @@ func (b *builder) readSources() []*source {
 		})(x.Path, y.Path)
 	})
 	if len(list) > mostSources {
-		b.passed.add(list[mostSources].Path, 1, fmt.Sprintf("not looked at: %d sources are larger or nearer to the root",
-			mostSources))
+		b.passed.add(list[mostSources].Path, 1,
+			fmt.Sprintf("not looked at: %d sources are larger or nearer to the root",
+				mostSources))
 		list = list[:mostSources]
 	}
 	b.lookAt(list)

@@ -19,7 +19,8 @@ const (
 	mostSymbols = 60        // kept of one file or package
 )
 
-// addSymbols parses what is listed, the best first, while the bytes last.
+// addSymbols parses what is listed, the best first, while the bytes last. All
+// is parsed before any is weighed: how many declare a name tells what a use means.
 func (b *builder) addSymbols(c choice) {
 	var list []*candidate
 	for _, name := range []string{secPackages, secSource, secCommands} {
@@ -27,6 +28,8 @@ func (b *builder) addSymbols(c choice) {
 	}
 	slices.SortStableFunc(list, byScore)
 	room := int64(symbolBytes)
+	b.declared = make(declarers)
+	var outlines []outlined
 	for _, x := range list {
 		f := b.byPath[x.Path]
 		if b.ctx.Err() != nil || f == nil || f.Kind != scan.Source || room <= 0 {
@@ -39,7 +42,11 @@ func (b *builder) addSymbols(c choice) {
 			room -= f.Size
 			outline, _ = surface.Of(f.Language, b.start(x.Path, perPackage))
 		}
-		b.takeOutline(x, outline)
+		b.declared.take(x, outline)
+		outlines = append(outlines, outlined{x, outline})
+	}
+	for _, o := range outlines {
+		b.takeOutline(o.candidate, o.Outline)
 	}
 }
 
@@ -64,7 +71,8 @@ func (b *builder) goOutline(p *goPackage, linked string, room *int64) surface.Ou
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(first(x), first(y)), cmp.Compare(b.byPath[y].Size, b.byPath[x].Size), strings.Compare(x, y))
+		return cmp.Or(cmp.Compare(first(x), first(y)), cmp.Compare(b.byPath[y].Size, b.byPath[x].Size),
+			strings.Compare(x, y))
 	})
 	var sources []surface.Source
 	left := min(int64(perPackage), *room)
@@ -89,7 +97,7 @@ func (b *builder) takeOutline(x *candidate, o surface.Outline) {
 		}
 	}
 	for i, s := range o.Symbols {
-		ranked[i] = weighed{s, b.weight(s) + min(12, methods[s.Name])}
+		ranked[i] = weighed{s, b.weight(x, s) + min(12, methods[s.Name])}
 	}
 	slices.SortStableFunc(ranked, func(p, q weighed) int { return cmp.Compare(q.weight, p.weight) })
 	for _, s := range ranked[:min(len(ranked), mostSymbols)] {
@@ -178,6 +186,11 @@ func declared(x *candidate) string {
 	return list
 }
 
+type outlined struct {
+	*candidate
+	surface.Outline
+}
+
 type weighed struct {
 	surface.Symbol
 	weight int
@@ -185,7 +198,7 @@ type weighed struct {
 
 // weight orders symbols: what the README's code uses, then types and what makes
 // them, then functions; what is documented before what is not.
-func (b *builder) weight(s surface.Symbol) int {
+func (b *builder) weight(x *candidate, s surface.Symbol) int {
 	w := 0
 	switch s.Kind {
 	case surface.Type:
@@ -203,11 +216,8 @@ func (b *builder) weight(s surface.Symbol) int {
 		w = 2
 	}
 	last := lastName(s.Name)
-	n := b.named.words[last]
-	if s.Kind == surface.Type {
-		n = max(n, b.named.words["New"+last]) // what the README makes
-	}
-	if s.Kind == surface.Function && b.named.members[last] > 0 && (!isTelling(last) || isConstructor(s)) {
+	n := b.uses(x, s)
+	if n > 0 && s.Kind == surface.Function && b.named.members[last] > 0 && (!isTelling(last) || isConstructor(s)) {
 		w += 20
 	}
 	if n > 0 && len(last) > 3 && (s.Kind != surface.Method || isTelling(last)) {

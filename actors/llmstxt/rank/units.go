@@ -63,7 +63,8 @@ func (b *builder) findUnits() []*unit {
 func (b *builder) newUnit(dir string, list []manifest.Manifest) *unit {
 	u := &unit{dir: dir, entries: make(map[string]string), order: make(map[string]int)}
 	slices.SortStableFunc(list, func(x, y manifest.Manifest) int {
-		return cmp.Or(cmp.Compare(unnamed(x), unnamed(y)), cmp.Compare(b.mix.share(y.Ecosystem), b.mix.share(x.Ecosystem)))
+		return cmp.Or(cmp.Compare(unnamed(x), unnamed(y)), cmp.Compare(b.mix.share(y.Ecosystem),
+			b.mix.share(x.Ecosystem)))
 	})
 	for i, m := range list {
 		u.paths = append(u.paths, m.Path)
@@ -122,7 +123,8 @@ func (b *builder) resolveEntry(dir, entry string) string {
 			}
 		}
 	}
-	for _, p := range []string{entry, entry + ".js", entry + ".ts", entry + "/index.js", entry + "/index.ts", stem + ".ts",
+	for _, p := range []string{entry, entry + ".js", entry + ".ts", entry + "/index.js", entry + "/index.ts",
+		stem + ".ts",
 		stem + ".js", stem + "/__init__.py"} {
 		if b.isProduct(p) {
 			return p
@@ -205,7 +207,7 @@ func (b *builder) member(u *unit, all []*unit) *candidate {
 		}
 	}
 	if users > 0 {
-		c.add(min(40, 8*users), plural(users, "package")+" of the workspace depend on it")
+		c.add(min(40, 8*users), plural(users, "package")+" of the workspace "+verb(users, "depends", "depend")+" on it")
 	}
 	c.Note = prose.Telling(u.about.Description)
 	if b.named.word(u.about.Name) || b.named.path(u.dir) {
@@ -250,8 +252,9 @@ func matches(patterns []string, dir string) bool {
 func matchSegments(pattern, segments []string) bool {
 	for len(pattern) > 0 {
 		if pattern[0] == "**" {
-			return len(pattern) == 1 || len(segments) > 0 && (matchSegments(pattern[1:], segments) || matchSegments(pattern,
-				segments[1:]))
+			return len(pattern) == 1 || len(segments) > 0 && (matchSegments(pattern[1:], segments) ||
+				matchSegments(pattern,
+					segments[1:]))
 		}
 		if len(segments) == 0 {
 			return false
