@@ -75,16 +75,6 @@ func scanners() []scanner {
 	}
 }
 
-// Languages names the languages that have a scanner, as scan.Language names
-// them.
-func Languages() []string {
-	var names []string
-	for _, s := range scanners() {
-		names = append(names, s.language)
-	}
-	return names
-}
-
 // Of gives the outline of a file; ok tells whether its language has a scanner.
 func Of(language string, text []byte) (outline Outline, ok bool) {
 	for _, s := range scanners() {
