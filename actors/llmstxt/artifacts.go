@@ -53,7 +53,8 @@ func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext) ([]ar
 			return err
 		}, checkCtx})
 	}
-	return append(files, artifact{nameJSON, func(w io.Writer) error { return render.JSON(w, g.document) }, checkJSON}), nil
+	return append(files, artifact{nameJSON, func(w io.Writer) error { return render.JSON(w, g.document) }, checkJSON}),
+		nil
 }
 
 // fit keeps the links that llms.txt has room for; the other files hold no more than these.
@@ -76,7 +77,8 @@ func (g *generation) fit(t *actors.TaskContext) error {
 	in := g.input
 	g.document.Format = in.Format
 	g.document.Tool = render.Tool{Name: "lastword", Version: g.config.Version}
-	g.document.Options = render.Options{Full: in.Full, Ctx: in.Ctx, LinkStyle: in.LinkStyle, BaseURL: in.BaseURL, SizeBudget: in.SizeBudget}
+	g.document.Options = render.Options{Full: in.Full, Ctx: in.Ctx, LinkStyle: in.LinkStyle, BaseURL: in.BaseURL,
+		SizeBudget: in.SizeBudget}
 	g.describe(&g.document)
 	return nil
 }

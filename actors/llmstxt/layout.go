@@ -54,7 +54,8 @@ func (g *generation) isOutput() func(scan.File) bool {
 	}
 	return func(f scan.File) bool {
 		in, name := path.Split(f.Path)
-		return path.Clean(in) == filepath.ToSlash(inside) && strings.HasPrefix(strings.TrimPrefix(name, "."), base+"-llms")
+		return path.Clean(in) == filepath.ToSlash(inside) && strings.HasPrefix(strings.TrimPrefix(name, "."),
+			base+"-llms")
 	}
 }
 

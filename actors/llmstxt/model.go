@@ -34,7 +34,8 @@ const AutoModel = "auto"
 
 // Tokens of a model's context.
 const (
-	// unknownContext is taken for one that is not known: a smaller one costs an attempt or two, a larger one is not used.
+	// unknownContext is taken for one that is not known: a smaller one costs an attempt or two, a larger one is
+	// not used.
 	unknownContext = 8 << 10
 	mostMaterial   = 16 << 10 // more takes minutes to read for a model on a desk, and tells it little
 	leastMaterial  = 400

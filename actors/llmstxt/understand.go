@@ -144,8 +144,9 @@ func rejected(t *actors.TaskContext, a structured.Attempt) {
 // request offers no tools: what the model reads is written by strangers.
 func (g *generation) request(m insight.Material) model.Request {
 	system, user := m.Prompt("=====" + rand.Text() + "=====")
-	return model.Request{Model: g.model.Name, MaxTokens: g.model.answer(), Extra: g.model.Extra, Messages: []model.Message{
-		{Role: model.System, Content: system}, {Role: model.User, Content: user}}}
+	return model.Request{Model: g.model.Name, MaxTokens: g.model.answer(), Extra: g.model.Extra,
+		Messages: []model.Message{
+			{Role: model.System, Content: system}, {Role: model.User, Content: user}}}
 }
 
 // room is how many bytes the model's lines may take in the details list.

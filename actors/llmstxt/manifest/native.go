@@ -107,7 +107,8 @@ func readSwift(m *Manifest, text string) error {
 			m.entry(firstOf(joinTexts(named["path"]), "Sources/"+name) + "/main.swift")
 		case "package":
 			if url := joinTexts(named["url"]); url != "" {
-				m.Dependencies = append(m.Dependencies, strings.TrimSuffix(url[strings.LastIndexByte(url, '/')+1:], ".git"))
+				m.Dependencies = append(m.Dependencies, strings.TrimSuffix(url[strings.LastIndexByte(url, '/')+1:],
+					".git"))
 			}
 		}
 	}

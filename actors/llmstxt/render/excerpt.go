@@ -19,16 +19,16 @@ func NewExcerpts(ctx context.Context, files fs.FS) *Excerpts {
 // Close frees what was opened.
 func (e *Excerpts) Close() { e.texts.close() }
 
-// Read gives the first lines of a file, at most so many bytes, and how many bytes are missing. A file that cannot be read
-// gives nothing; the only error is the context's cause.
+// Read gives the first lines of a file, at most so many bytes, and how many bytes are missing. A file that cannot be
+// read gives nothing; the only error is the context's cause.
 func (e *Excerpts) Read(path string, most int) (text string, cut int, err error) {
 	e.texts.most = most
 	f, err := e.texts.take(entry{link: link{path: path}})
 	return string(f.text), f.cut, err
 }
 
-// Liner returns a function that makes a single line of any text, clean and without secrets, as the index's own are. It is
-// for one goroutine at a time.
+// Liner returns a function that makes a single line of any text, clean and without secrets, as the index's own are. It
+// is for one goroutine at a time.
 func Liner() func(s string) string {
 	r := newRedactor()
 	return func(s string) string { return cleanLine(r.line(cleanLine(s))) }

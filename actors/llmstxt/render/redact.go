@@ -7,8 +7,8 @@ import (
 
 const redacted = "[redacted]"
 
-// redactor replaces what has the shape of a secret. Each shape begins with a rare word; one pass over the text looks for
-// the first three bytes of all words at once, and a shape's expression is compiled when its word is met, and tried
+// redactor replaces what has the shape of a secret. Each shape begins with a rare word; one pass over the text looks
+// for the first three bytes of all words at once, and a shape's expression is compiled when its word is met, and tried
 // there alone.
 type redactor struct {
 	shapes []shape

@@ -20,7 +20,8 @@ func isGenerated(name string, kind Kind, head []byte) bool {
 func isAutotools(name string, head []byte) bool {
 	switch name {
 	case "config.guess", "config.sub", "install-sh", "depcomp", "ltmain.sh", "mkinstalldirs", "ylwrap", "test-driver",
-		"py-compile", "mdate-sh", "ar-lib", "libtool.m4", "ltoptions.m4", "ltsugar.m4", "ltversion.m4", "lt~obsolete.m4":
+		"py-compile", "mdate-sh", "ar-lib", "libtool.m4", "ltoptions.m4", "ltsugar.m4", "ltversion.m4",
+		"lt~obsolete.m4":
 		return true
 	case "missing", "compile":
 		return bytes.Contains(head, []byte("Free Software Foundation"))

@@ -126,7 +126,8 @@ func (l *lexer) emit(kind tokenKind, stop int) {
 
 func (l *lexer) emitFrom(kind tokenKind, start int, line int32, stop int) {
 	l.tokens = append(l.tokens, token{
-		kind: kind, start: int32(start), stop: int32(stop), line: line, last: l.lineAt(stop), notes: int32(len(l.notes)),
+		kind: kind, start: int32(start), stop: int32(stop), line: line, last: l.lineAt(stop),
+		notes: int32(len(l.notes)),
 	})
 	l.pos = stop
 }
@@ -134,7 +135,8 @@ func (l *lexer) emitFrom(kind tokenKind, start int, line int32, stop int) {
 func (l *lexer) note(kind noteKind, stop int) {
 	line := l.lineAt(l.pos)
 	l.notes = append(l.notes, note{
-		kind: kind, start: int32(l.pos), stop: int32(stop), line: line, last: l.lineAt(stop), tokens: int32(len(l.tokens)),
+		kind: kind, start: int32(l.pos), stop: int32(stop), line: line, last: l.lineAt(stop),
+		tokens: int32(len(l.tokens)),
 	})
 	l.pos = stop
 }

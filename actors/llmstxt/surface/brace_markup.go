@@ -89,14 +89,16 @@ func htmlTag(text string) (shown, rest string) {
 		name, _, _ = strings.Cut(name, "\n")
 	}
 	switch strings.ToLower(strings.TrimSuffix(name, "/")) {
-	case "p", "ul", "ol", "li", "pre", "table", "tr", "td", "div", "dl", "dt", "dd", "blockquote", "h1", "h2", "h3", "h4",
+	case "p", "ul", "ol", "li", "pre", "table", "tr", "td", "div", "dl", "dt", "dd", "blockquote", "h1", "h2", "h3",
+		"h4",
 		"hr", "para", "list", "item":
 		return "\n\n", text[end+1:]
 	case "br":
 		return "\n", text[end+1:]
 	case "code", "tt", "c", "kbd", "samp":
 		return "`", text[end+1:]
-	case "a", "b", "i", "em", "strong", "span", "small", "sup", "sub", "u", "var", "img", "font", "cite", "q", "see", "s":
+	case "a", "b", "i", "em", "strong", "span", "small", "sup", "sub", "u", "var", "img", "font", "cite", "q", "see",
+		"s":
 		return "", text[end+1:]
 	}
 	return "<", text
@@ -111,7 +113,9 @@ func bracketLinks(text string) string {
 		if !ok {
 			return b.String()
 		}
-		end := strings.IndexFunc(rest, func(r rune) bool { return !isWordByte(byte(min(r, 0x80))) && r != '.' && r != ':' })
+		end := strings.IndexFunc(rest, func(r rune) bool {
+			return !isWordByte(byte(min(r, 0x80))) && r != '.' && r != ':'
+		})
 		if end <= 0 || rest[end] != ']' || strings.HasPrefix(rest[end:], "](") || strings.HasPrefix(rest[end:], "][") {
 			b.WriteByte('[')
 			text = rest
@@ -148,7 +152,8 @@ func doxygenLead(line string) string {
 	switch name {
 	case "brief", "short", "details":
 		return rest + "\n"
-	case "file", "class", "struct", "union", "enum", "namespace", "def", "fn", "typedef", "var", "ingroup", "addtogroup",
+	case "file", "class", "struct", "union", "enum", "namespace", "def", "fn", "typedef", "var", "ingroup",
+		"addtogroup",
 		"defgroup", "name", "{", "}", "headerfile", "interface", "headername", "since", "author", "date":
 		return "\n"
 	}

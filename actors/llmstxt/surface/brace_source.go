@@ -201,7 +201,8 @@ func (s *source) add(sym Symbol) {
 // runs up to token "to".
 func (s *source) declare(name string, kind Kind, from, to int) {
 	s.add(Symbol{
-		Name: name, Kind: kind, Signature: s.signature(from, to), Doc: s.doc(from), Line: int(s.at(s.attributes(from)).line),
+		Name: name, Kind: kind, Signature: s.signature(from, to), Doc: s.doc(from),
+		Line: int(s.at(s.attributes(from)).line),
 	})
 }
 

@@ -189,7 +189,8 @@ func (c *cFile) typedef(start, i, to int, in cScope) int {
 		}
 		if name != "" && name[0] != '_' {
 			c.add(Symbol{
-				Name: qualify(in.name, "::", name), Kind: Type, Signature: sig, Doc: c.doc(start), Line: int(c.at(i).line),
+				Name: qualify(in.name, "::", name), Kind: Type, Signature: sig, Doc: c.doc(start),
+				Line: int(c.at(i).line),
 			})
 		}
 		from = stop + 1

@@ -15,7 +15,8 @@ func csharp(text []byte) Outline {
 
 func isCSharpDirective(name string) bool {
 	switch name {
-	case "if", "elif", "else", "endif", "region", "endregion", "pragma", "nullable", "line", "error", "warning", "define",
+	case "if", "elif", "else", "endif", "region", "endregion", "pragma", "nullable", "line", "error", "warning",
+		"define",
 		"undef":
 		return true
 	}
@@ -114,7 +115,8 @@ func (c *csharpFile) begin(i int, in csharpScope) csharpItem {
 			item.constant = true
 		case "delegate":
 			item.delegate = true
-		case "static", "abstract", "sealed", "virtual", "override", "readonly", "async", "extern", "unsafe", "new", "partial",
+		case "static", "abstract", "sealed", "virtual", "override", "readonly", "async", "extern", "unsafe", "new",
+			"partial",
 			"volatile", "event", "fixed", "required", "implicit", "explicit":
 		default:
 			item.public = (item.public || seen) && !hidden
@@ -311,7 +313,8 @@ func (c *csharpFile) fields(item csharpItem, stop, to int, in csharpScope) int {
 		}
 		if item.public && c.isWord(stop-1) {
 			c.add(Symbol{
-				Name: qualify(in.name, ".", c.name(stop-1)), Kind: kind, Doc: c.doc(item.start), Line: int(c.at(stop - 1).line),
+				Name: qualify(in.name, ".", c.name(stop-1)), Kind: kind, Doc: c.doc(item.start),
+				Line:      int(c.at(stop - 1).line),
 				Signature: c.signature(item.start, first) + " " + c.signature(stop-1, shown),
 			})
 		}

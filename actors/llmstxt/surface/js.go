@@ -157,7 +157,8 @@ func (j *jsScope) exportOf(e jsExport, done map[int]bool) {
 	i, ok := j.names[e.local]
 	if !ok || e.from != "" {
 		j.add(Symbol{
-			Name: qualify(j.prefix, ".", e.name), Kind: e.kind, Signature: e.sig, Doc: j.doc(e.at), Line: int(j.at(e.at).line),
+			Name: qualify(j.prefix, ".", e.name), Kind: e.kind, Signature: e.sig, Doc: j.doc(e.at),
+			Line: int(j.at(e.at).line),
 		})
 		return
 	}

@@ -202,7 +202,8 @@ func (j *jsScope) variable(d jsDecl, keyword string, i, to int) int {
 		d.name = j.str(name)
 		j.keep(d)
 		for _, as := range value.exported {
-			j.exports = append(j.exports, jsExport{local: d.name, name: firstOf(as, d.name), kind: d.kind, sig: d.sig, at: name})
+			j.exports = append(j.exports, jsExport{local: d.name, name: firstOf(as, d.name), kind: d.kind, sig: d.sig,
+				at: name})
 		}
 	} else {
 		j.pattern(d, keyword, name)

@@ -50,7 +50,8 @@ func (p *pyModule) value(line pyLine, name string, kind Kind) {
 
 func (p *pyModule) declared(line pyLine, name string, kind Kind) Symbol {
 	signature := joined(pyCode(line.text))
-	return Symbol{Name: name, Kind: kind, Line: line.number, Doc: p.remarked(), Signature: prose.Shorten(signature, 100)}
+	return Symbol{Name: name, Kind: kind, Line: line.number, Doc: p.remarked(),
+		Signature: prose.Shorten(signature, 100)}
 }
 
 // remarked is the comment above, if it is written for readers or is a sentence.

@@ -43,7 +43,8 @@ func rubyPath(s string) string {
 func rubyMethod(s string) string {
 	name := identifier(s)
 	if name == "" {
-		for _, operator := range []string{"[]=", "[]", "<=>", "===", "==", "=~", "!=", "!~", "**", "+@", "-@", "<<", ">>",
+		for _, operator := range []string{"[]=", "[]", "<=>", "===", "==", "=~", "!=", "!~", "**", "+@", "-@", "<<",
+			">>",
 			"<=", ">=", "+", "-", "*", "/", "%", "<", ">", "!", "&", "|", "^", "~", "`"} {
 			if strings.HasPrefix(s, operator) {
 				return operator

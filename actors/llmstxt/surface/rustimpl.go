@@ -96,7 +96,8 @@ func (r *rustFile) useTree(u rustUse, from, to int) {
 		doc = r.doc(u.start)
 	}
 	r.add(Symbol{
-		Name: qualify(u.prefix, "::", name), Kind: kind, Signature: "pub use " + u.path + r.signature(from, to), Doc: doc,
+		Name: qualify(u.prefix, "::", name), Kind: kind, Signature: "pub use " + u.path + r.signature(from, to),
+		Doc:  doc,
 		Line: int(r.at(last).line),
 	})
 }

@@ -94,7 +94,8 @@ func (s *swiftFile) isModifier(i int) bool {
 	switch s.str(i) {
 	case "public", "open", "private", "fileprivate", "internal", "package", "unowned", "nonisolated":
 		return true
-	case "static", "final", "override", "mutating", "nonmutating", "required", "convenience", "indirect", "lazy", "weak",
+	case "static", "final", "override", "mutating", "nonmutating", "required", "convenience", "indirect", "lazy",
+		"weak",
 		"dynamic", "optional", "prefix", "postfix", "infix", "isolated", "distributed", "consuming", "borrowing":
 		return s.isWord(i+1) || s.is(i+1, "@")
 	case "class":
