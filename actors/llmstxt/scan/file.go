@@ -11,6 +11,10 @@ import (
 // file keeps the named file or leaves it out.
 func (w *walker) file(d *folder, name string) {
 	path := d.to(name)
+	if isSecretName(path) {
+		w.leave(Secret, path, false, 0)
+		return
+	}
 	if len(w.repo.Files) >= w.limits.Files {
 		w.leave(OverFiles, path, false, 0)
 		return
@@ -25,16 +29,19 @@ func (w *walker) file(d *folder, name string) {
 		return
 	}
 	text := sniff(head, size <= int64(len(head)))
+	plain := text.decode(head, true)
 	switch {
 	case size > w.limits.FileBytes:
 		w.leave(TooLarge, path, false, size)
 	case text == noText:
 		w.leave(Binary, path, false, size)
+	case hasSecret(name, plain):
+		w.leave(Secret, path, false, size)
 	case w.bytes+size > w.limits.TotalBytes:
 		w.leave(OverBytes, path, false, size)
 	default:
 		w.bytes += size
-		w.repo.Files = append(w.repo.Files, d.describe(path, name, size, text.decode(head, true)))
+		w.repo.Files = append(w.repo.Files, d.describe(path, name, size, plain))
 	}
 }
 

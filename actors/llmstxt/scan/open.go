@@ -8,16 +8,6 @@ import (
 	"os"
 )
 
-// ReadFile gives a kept file as text: valid UTF-8 without a byte order mark,
-// with lines that end in "\n". At most limit bytes of the file are read, of
-// which there may be fewer or more in UTF-8; whole says whether these are all.
-// Links and whatever else is no regular file are refused with an error that
-// wraps [fs.ErrInvalid], even where a link stays in the folder. Between blocks
-// it heeds ctx and returns its cause.
-func ReadFile(ctx context.Context, files fs.FS, path string, limit int64) (data []byte, whole bool, err error) {
-	return readFile(ctx, files, path, limit, nil)
-}
-
 func readFile(
 	ctx context.Context, files fs.FS, name string, limit int64, buf []byte,
 ) (data []byte, whole bool, err error) {

@@ -54,6 +54,7 @@ const (
 	VCS        Reason = "version control" // .git and its like
 	Vendored   Reason = "vendored"
 	Binary     Reason = "binary"
+	Secret     Reason = "may hold secrets"
 	Symlink    Reason = "symlink"             // stays in the root, so its target is seen anyway
 	Escape     Reason = "symlink out of root" // refused
 	Irregular  Reason = "not a regular file"
