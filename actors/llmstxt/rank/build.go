@@ -86,9 +86,21 @@ func (b *builder) survey() {
 		b.readme = b.readPage(p, text)
 		b.readme.tongue = featuresOf(p, text).tongue
 		b.named = mentionsIn(text)
+		b.named.bases = b.productNames()
 	}
 	b.links = b.newLinker()
 	b.golang = b.findGo()
+}
+
+// productNames counts the files of the product by the last part of the path.
+func (b *builder) productNames() map[string]int {
+	bases := make(map[string]int)
+	for i := range b.repo.Files {
+		if f := &b.repo.Files[i]; f.Place == scan.Product {
+			bases[path.Base(f.Path)]++
+		}
+	}
+	return bases
 }
 
 // head gives the start of a file, whole lines of valid UTF-8 with "\n" at their

@@ -13,6 +13,7 @@ type mentions struct {
 	members map[string]int  // of those, what stands behind a dot or colons
 	pairs   map[string]int  // of those, each with what stands before it
 	owners  map[string]bool // what stands before another
+	bases   map[string]int  // how many files of the product bear each name
 	prose   map[string]bool // all words in small letters, without hyphens
 }
 
@@ -112,7 +113,8 @@ func (m mentions) speaksOf(stem string) bool {
 	return m.prose[stem] || m.prose[stem+"s"]
 }
 
-// credit says what the text has to do with the file.
+// credit says what the text has to do with the file. A stem alone does not tell
+// which of several files by that name is meant.
 func (m mentions) credit(c *candidate) {
 	base := path.Base(c.Path)
 	stem := strings.TrimSuffix(base, path.Ext(base))
@@ -121,7 +123,7 @@ func (m mentions) credit(c *candidate) {
 		c.add(30, "linked from the README")
 	case strings.Contains(base, ".") && stemOf(c.Path) != "readme" && stemOf(c.Path) != "index" && m.path(base):
 		c.add(20, "named in the README")
-	case isTelling(stem) && m.word(stem), m.word(dotted(c.Path)):
+	case isTelling(stem) && m.word(stem) && m.bases[base] < 2, m.word(dotted(c.Path)):
 		c.add(16, "used by the README's code")
 	}
 }

@@ -74,6 +74,32 @@ class Turner:
 	}
 }
 
+func TestAStemOfTwoFilesIsNoUse(t *testing.T) {
+	index := build(t, `
+-- package.json --
+{"name": "frob", "main": "index.js"}
+-- README.md --
+# Frob
+
+Frob is a library that turns widgets.
+
+    new Frobber(new WidgetBox())
+-- index.js --
+exports.frob = 1
+-- one/WidgetBox.js --
+exports.a = 1
+-- two/WidgetBox.js --
+exports.b = 2
+-- two/Frobber.js --
+exports.c = 3
+`, scan.Origin{}, rank.Options{})
+	for file, want := range map[string]bool{"two/Frobber.js": true, "one/WidgetBox.js": false, "two/WidgetBox.js": false} {
+		if l := find(index, file); slices.Contains(l.Reasons, "used by the README's code") != want {
+			t.Errorf("the reasons of %s are %q", file, l.Reasons)
+		}
+	}
+}
+
 func usedIn(index *rank.Index) []string {
 	var used []string
 	for _, s := range index.Sections {
