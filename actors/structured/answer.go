@@ -71,9 +71,8 @@ func (q *question) count(end model.End) {
 		q.report.Model = end.Model
 	}
 	if u := end.Usage; u != nil {
-		q.report.Usage.PromptTokens += u.PromptTokens
-		q.report.Usage.CompletionTokens += u.CompletionTokens
-		q.report.Usage.ReasoningTokens += u.ReasoningTokens
+		q.report.Read += int(u.PromptTokens)
+		q.report.Written += int(u.CompletionTokens)
 	}
 }
 

@@ -36,12 +36,12 @@ type Attempt struct {
 // Report tells how the answer came about, whether or not there is one.
 type Report struct {
 	Attempts int
-	Level    Level // of the last attempt
-	Model    string
-	Usage    messages.Usage // of all attempts, as far as the server said
-	// Wrapped: other text stood around the object. Repaired: commas or characters were put right. Thought: the object
-	// stood in a thought, and the answer was empty.
-	Wrapped, Repaired, Thought bool
+	Level    Level  // of the last attempt
+	Model    string // that answered last, as far as the server said
+	// Read and Written count the tokens of all attempts, as far as the server said.
+	Read, Written int
+	// Repaired: commas or characters were put right. Thought: the object stood in a thought, and the answer was empty.
+	Repaired, Thought bool
 	// Problems are those of the last answer, where it was rejected.
 	Problems []string
 	// Overflow: the server said that the request is longer than the model's context.
@@ -181,7 +181,7 @@ func (q *question) choose(list []found) []string {
 			problems = q.take(list[i].doc)
 		}
 		if len(problems) == 0 {
-			q.report.Wrapped, q.report.Repaired, q.report.Thought = list[i].wrapped, list[i].repaired, list[i].thought
+			q.report.Repaired, q.report.Thought = list[i].repaired, list[i].thought
 			return nil
 		}
 		if worst == nil || !list[i].repaired {

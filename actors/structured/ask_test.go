@@ -159,15 +159,15 @@ func TestTypesWithoutCommonSchema(t *testing.T) {
 
 func TestAnswersOfAllShapes(t *testing.T) {
 	for what, c := range map[string]struct {
-		parts                      []model.Part
-		wrapped, repaired, thought bool
+		parts   []model.Part
+		thought bool
 	}{
 		"bare":            {parts: says(good)},
 		"space around":    {parts: says("\n " + good + "\n")},
-		"fence":           {parts: says("```json\n" + good + "\n```"), wrapped: true},
-		"words around":    {parts: says("Here {it} is:\n" + good + "\nAnything {else}?"), wrapped: true},
-		"thought in tags": {parts: says(`<think>{"purpose":"?"} maybe</think>` + good), wrapped: true},
-		"draft before":    {parts: says(strings.Replace(good, "3", `"three"`, 1) + " or rather " + good), wrapped: true},
+		"fence":           {parts: says("```json\n" + good + "\n```")},
+		"words around":    {parts: says("Here {it} is:\n" + good + "\nAnything {else}?")},
+		"thought in tags": {parts: says(`<think>{"purpose":"?"} maybe</think>` + good)},
+		"draft before":    {parts: says(strings.Replace(good, "3", `"three"`, 1) + " or rather " + good)},
 		"thought channel": {parts: []model.Part{model.Thought{Text: good[:20]}, model.Thought{Text: good[20:]}, done()},
 			thought: true},
 		"thought before": {parts: append([]model.Part{model.Thought{Text: `{"purpose":"?"}`}}, says(good)...)},
@@ -177,8 +177,7 @@ func TestAnswersOfAllShapes(t *testing.T) {
 				Calls: []model.ToolCall{{Name: "answer", Arguments: good}}}}},
 	} {
 		_, report := ask(t, serve(t, c.parts), structured.Options{})
-		if report.Attempts != 1 || report.Wrapped != c.wrapped || report.Repaired != c.repaired ||
-			report.Thought != c.thought {
+		if report.Attempts != 1 || report.Repaired || report.Thought != c.thought {
 			t.Errorf("%s: %+v", what, report)
 		}
 	}
@@ -190,7 +189,7 @@ func TestRejectedTwiceThenTaken(t *testing.T) {
 	s := serve(t, says(bad), says("I would rather not."), says(good))
 	var attempts []structured.Attempt
 	_, report := ask(t, s, structured.Options{Attempt: func(a structured.Attempt) { attempts = append(attempts, a) }})
-	if report.Attempts != 3 || report.Problems != nil || report.Usage.PromptTokens != 30 {
+	if report.Attempts != 3 || report.Problems != nil || report.Read != 30 || report.Written != 6 {
 		t.Errorf("%+v", report)
 	}
 	if len(attempts) != 3 || attempts[0].Rejected != nil || len(attempts[1].Rejected) != 4 {

@@ -8,9 +8,8 @@ import (
 // found is a document in an answer, and what it took to find it.
 type found struct {
 	doc []byte
-	// wrapped: other text stood around it. repaired: it is not the text that the model wrote. thought: it stood in a
-	// thought.
-	wrapped, repaired, thought bool
+	// repaired: it is not the text that the model wrote. thought: it stood in a thought.
+	repaired, thought bool
 }
 
 // maxObjects is how many places of an answer are looked at for an object.
@@ -32,7 +31,7 @@ func objectsIn(text string) []found {
 			from = at + 1
 			continue
 		}
-		list = append(list, found{doc: doc, wrapped: len(doc) != len(trimmed)})
+		list = append(list, found{doc: doc})
 		from = at + len(doc)
 	}
 	return list
