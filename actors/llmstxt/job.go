@@ -38,7 +38,7 @@ type Result struct {
 	Remote  string `json:"remote,omitempty"`
 	// Cached says that the files are those of an earlier run.
 	Cached bool `json:"cached,omitempty"`
-	// Model is the one that was asked, or was to be.
+	// Model is the one that answered; where none did, the one that was asked, or was to be.
 	Model string `json:"model,omitempty"`
 	// Degraded says that the model failed, for the cause, and that the files say what can be said without one.
 	Degraded bool           `json:"degraded,omitempty"`
@@ -59,7 +59,8 @@ type generation struct {
 	cache    cache
 	hit      *cached // then there are neither files nor an index
 	model    *Model
-	unfound  error // why there is no model
+	unfound  error  // why there is no model
+	other    string // the model that answered in place of the one that was asked, or ""
 	insight  insight.Answer
 	degraded messages.Cause // why the model said nothing, or ""
 }

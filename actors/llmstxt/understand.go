@@ -36,9 +36,9 @@ func (g *generation) understand(ctx context.Context, t *actors.TaskContext) erro
 		return err
 	}
 	g.insight = answer
-	g.index = answer.Into(g.index, "written by "+g.model.Name, g.room())
+	g.index = answer.Into(g.index, "written by "+g.by(), g.room())
 	t.Summarize(fmt.Sprintf("%s, %s to remember and %s by %s", count(len(answer.Concepts), "concept"),
-		count(len(answer.Remember), "thing"), count(len(answer.Sections)+len(answer.Notes), "note"), g.model.Name))
+		count(len(answer.Remember), "thing"), count(len(answer.Sections)+len(answer.Notes), "note"), g.by()))
 	return nil
 }
 
@@ -122,7 +122,11 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m insight.M
 		o.Field = nil // what was said before the context was full stands until the texts are closed
 	}
 	said, report, err := structured.Ask[insight.Answer](ctx, told, g.request(m), o)
-	if err == nil {
+	g.credit(t, report.Model, err)
+	if words := effort(report); err == nil && words != "" {
+		t.Log(messages.LogInfo, "the answer is taken: "+words)
+	}
+	if err == nil && g.other == "" {
 		g.keepAnswer(t, key, said)
 	}
 	return said, report.Overflow || g.mute(err), err
@@ -162,7 +166,7 @@ func (g *generation) room() int {
 // describe adds to llms.json what the model said of the sections, and what became of it.
 func (g *generation) describe(d *render.Document) {
 	if g.model != nil {
-		d.Options.Model = g.model.Name
+		d.Options.Model = g.by()
 	} else {
 		d.Options.Model = g.input.Model
 	}

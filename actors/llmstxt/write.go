@@ -71,7 +71,7 @@ func (c *counter) Write(p []byte) (int, error) {
 
 func (g *generation) keep(ctx context.Context, t *actors.TaskContext, result Result, files []cachedFile, open opener) {
 	key := g.key(ctx)
-	if key == "" || g.hit != nil {
+	if key == "" || g.hit != nil || g.other != "" { // the key is of the model that was asked
 		return
 	}
 	if err := g.cache.keep(key, result, files, open); err != nil {

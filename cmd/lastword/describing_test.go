@@ -199,6 +199,39 @@ func TestGenerateCancelClosesTheConnection(t *testing.T) {
 	}
 }
 
+// A server that cannot load the model may have another one answer: the files, the result and the card name that one.
+func TestGenerateNamesTheModelThatAnswered(t *testing.T) {
+	m := testkit.NewModel(t)
+	m.Always(testkit.Named("tiny-1b"), testkit.Text(description), testkit.Finish("stop"), testkit.Done())
+	dir, cache := seededGarden(t), t.TempDir()
+	t.Setenv("XDG_CACHE_HOME", cache)
+	for range 2 { // what it says is not cached as the other's
+		out := t.TempDir()
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), []string{"generate", dir, "--out", out, "--base-url", m.URL(), "--model", "big-70b"},
+			&stdout, &stderr, actors.Config{})
+		said := stderr.String()
+		if code != exitCompleted || !strings.Contains(said, "described by tiny-1b") ||
+			!strings.Contains(said, "tiny-1b answered, not big-70b") || strings.Contains(said, "from the cache") {
+			t.Errorf("exit code %d:\n%s", code, said)
+		}
+		data, err := os.ReadFile(filepath.Join(out, "local", "garden", "garden-llms.json"))
+		if err != nil || !bytes.Contains(data, []byte(`"model": "tiny-1b"`)) ||
+			!bytes.Contains(data, []byte(`"written by tiny-1b"`)) || bytes.Contains(data, []byte("big-70b")) {
+			t.Errorf("%v: llms.json is\n%.900s", err, data)
+		}
+	}
+	asked := 0
+	for _, r := range m.Requests() {
+		if strings.HasSuffix(r.Path, "/chat/completions") {
+			asked++
+		}
+	}
+	if asked != 2 {
+		t.Errorf("asked %d times", asked)
+	}
+}
+
 // The ladder, over the wire: LM Studio's own words for what it does not take.
 func TestGenerateStepsDown(t *testing.T) {
 	m := testkit.NewModel(t)

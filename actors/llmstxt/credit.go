@@ -1,0 +1,96 @@
+package llmstxt
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// by is the model whose words the files hold, or that was asked for them.
+func (g *generation) by() string { return cmp.Or(g.other, g.model.Name) }
+
+// credit notes who answered: some servers take the model that is loaded for one that they cannot load. An answer of
+// the model that was asked goes by the name that was asked, as it does from the cache.
+func (g *generation) credit(t *actors.TaskContext, answered string, err error) {
+	name := shownModel(answered)
+	if name == "" || alike(g.model.Name, answered) {
+		return
+	}
+	t.Log(messages.LogWarn, fmt.Sprintf("%s answered, not %s", name, g.model.Name))
+	if err == nil {
+		g.other = name
+	}
+}
+
+// shownModel is a server's word for a model as it may be shown: without the folders of that machine.
+func shownModel(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
+			return r
+		}
+		return -1
+	}, name)
+	if slashed := strings.ReplaceAll(name, `\`, "/"); slashed != name || strings.HasPrefix(name, "/") {
+		name = path.Base(slashed)
+	}
+	return strings.ToValidUTF8(name[:min(len(name), maxModelName)], "")
+}
+
+// alike tells whether two names are of one model: each may have a path or a vendor before it, and a date, a tag for the
+// latest or the ending of its file after it.
+func alike(a, b string) bool {
+	a, b = plainModel(a), plainModel(b)
+	return within(a, b) || within(undated(a), b) || within(a, undated(b))
+}
+
+func plainModel(name string) string {
+	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), `\`, "/")
+	for _, end := range []string{".gguf", ":latest", "-latest"} {
+		name = strings.TrimSuffix(name, end)
+	}
+	return name
+}
+
+func within(a, b string) bool {
+	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
+}
+
+// undated cuts the date that a release has at its end.
+func undated(name string) string {
+	for _, layout := range []string{"2006-01-02", "20060102", "0102"} {
+		at := len(name) - len(layout)
+		if at < 2 || name[at-1] != '-' {
+			continue
+		}
+		if _, err := time.Parse(layout, name[at:]); err == nil {
+			return name[:at-1]
+		}
+	}
+	return name
+}
+
+// effort says what an answer took that did not come at once as it was to.
+func effort(r structured.Report) string {
+	var words []string
+	if r.Attempts > 1 {
+		took := count(r.Attempts, "attempt")
+		if r.Read+r.Written > 0 {
+			took += fmt.Sprintf(", %s read and %d written", count(r.Read, "token"), r.Written)
+		}
+		words = append(words, "it took "+took)
+	}
+	if r.Repaired {
+		words = append(words, "its commas or characters were put right")
+	}
+	if r.Thought {
+		words = append(words, "it stood in a thought")
+	}
+	return strings.Join(words, "; ")
+}

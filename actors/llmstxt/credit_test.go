@@ -1,0 +1,110 @@
+package llmstxt_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+func TestNamesOfOneModel(t *testing.T) {
+	for pair, want := range map[[2]string]bool{
+		{"m", "m"}:                                   true,
+		{"llama3", "llama3:latest"}:                  true,
+		{"Qwen3-8B", "qwen3-8b"}:                     true,
+		{"qwen3-8b", "qwen/qwen3-8b"}:                true,
+		{"qwen3-8b", "/home/x/models/Qwen3-8B.gguf"}: true,
+		{"qwen3-8b", `C:\models\qwen3-8b.gguf`}:      true,
+		{"gpt-4o", "gpt-4o-2024-08-06"}:              true,
+		{"gpt-4", "gpt-4-0613"}:                      true,
+		{"sonnet-latest", "vendor/sonnet-20241022"}:  true,
+		{"big-70b", "tiny-1b"}:                       false,
+		{"a/m", "b/m"}:                               false,
+		{"qwen3-8b", "qwen3-80b"}:                    false,
+		{"qwen3", "my-qwen3"}:                        false,
+		{"llama3:8b", "llama3:70b"}:                  false,
+		{"qwen3-4b", "qwen3-4b-2507"}:                false, // no day of a year
+		{"m-2024-08-06", "m-2024-11-20"}:             false,
+		{"m", "m-mini"}:                              false,
+	} {
+		if llmstxt.Alike(pair[0], pair[1]) != want || llmstxt.Alike(pair[1], pair[0]) != want {
+			t.Errorf("%q: want %v", pair, want)
+		}
+	}
+}
+
+// by has the answer name the model.
+func by(name string, answer []model.Part) []model.Part {
+	end := answer[len(answer)-1].(model.End)
+	end.Model = name
+	answer[len(answer)-1] = end
+	return answer
+}
+
+// What another model says than the one that was asked is never found under the name that was asked.
+func TestAnotherModelIsNotCached(t *testing.T) {
+	r, cache := newRemote(), t.TempDir()
+	in := llmstxt.Input{Full: llmstxt.FullNone, Model: "big-70b"}
+	o := oracleOf(by("tiny\x1b-1b", says(description)), by("Vendor/Big-70B", says(description)))
+	for i, want := range []llmstxt.Result{{Model: "tiny-1b"}, {Model: "big-70b"}, {Model: "big-70b", Cached: true}} {
+		got, files := r.generate(t, in, o.with(r.config(cache, "1")))
+		if got.Model != want.Model || got.Cached != want.Cached || got.Degraded {
+			t.Errorf("run %d: %+v", i+1, got)
+		}
+		for name, text := range files {
+			if strings.HasSuffix(name, "llms.json") && (!strings.Contains(text, `"model": "`+want.Model+`"`) ||
+				!strings.Contains(text, `"written by `+want.Model+`"`)) {
+				t.Errorf("run %d: %s does not name %s", i+1, name, want.Model)
+			}
+		}
+	}
+	if n := len(o.asked()); n != 2 {
+		t.Errorf("asked %d times", n)
+	}
+}
+
+// An answer that is refused is credited to nobody: the files hold nothing of it.
+func TestAnotherModelFails(t *testing.T) {
+	o := oracleOf(by("tiny-1b", says("I cannot say.")))
+	in := modeled(repository(t, nil), t.TempDir())
+	state := completed(t, asking(t, in, o))
+	if r := resultOf(t, state); r.Model != "m" || r.Cause != messages.CauseInvalidOutput {
+		t.Errorf("%+v", r)
+	}
+	if said := logged(state); strings.Count(said, "tiny-1b answered, not m") != 1 {
+		t.Errorf("logged:\n%s", said)
+	}
+}
+
+func logged(s messages.State) string {
+	var b strings.Builder
+	for _, line := range s.Log.Lines {
+		b.WriteString(string(line.Level) + ": " + line.Text + "\n")
+	}
+	return b.String()
+}
+
+// An answer that came at once goes without words; what others took is said.
+func TestEffortIsSaid(t *testing.T) {
+	broken := strings.Replace(description, `"notes":[]`, `"notes":[],`, 1)
+	whole := says(description)
+	thought := []model.Part{model.Thought{Text: description}, whole[len(whole)-1]}
+	counted := says("I would rather not.")
+	end := counted[len(counted)-1].(model.End)
+	end.Usage = &messages.Usage{PromptTokens: 30, CompletionTokens: 6}
+	counted[len(counted)-1] = end
+	for want, o := range map[string]*oracle{
+		"": oracleOf(whole),
+		"it took 2 attempts, 30 tokens read and 6 written": oracleOf(counted, whole),
+		"its commas or characters were put right":          oracleOf(says(broken)),
+		"it stood in a thought":                            oracleOf(thought),
+	} {
+		said := logged(completed(t, asking(t, modeled(repository(t, nil), t.TempDir()), o)))
+		if want == "" && strings.Contains(said, "the answer") ||
+			want != "" && !strings.Contains(said, "info: the answer is taken: "+want+"\n") {
+			t.Errorf("want %q, logged:\n%s", want, said)
+		}
+	}
+}
