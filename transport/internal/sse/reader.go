@@ -101,6 +101,9 @@ func (r *Reader) cut() ([]byte, bool) {
 			r.looked = r.from
 		}
 	}
+	if line, ok := r.terminator(); ok {
+		return line, true
+	}
 	open := r.buffer[r.looked:]
 	end := bytes.IndexByte(open, '\n')
 	if end < 0 {
@@ -115,6 +118,29 @@ func (r *Reader) cut() ([]byte, bool) {
 	}
 	line := r.buffer[r.from : r.looked+end]
 	r.from += len(line) + 1
+	r.looked = r.from
+	return line, true
+}
+
+// terminator takes [DONE] off the buffer as soon as it is there: a server that has said it may neither end the line nor
+// close the connection. Whatever is behind it is a line of its own, so that it is the same however the stream is cut.
+func (r *Reader) terminator() ([]byte, bool) {
+	if !r.Lenient || r.pending {
+		return nil, false
+	}
+	rest := r.buffer[r.from:]
+	if r.lines == 0 {
+		rest = bytes.TrimPrefix(rest, []byte("\xef\xbb\xbf"))
+	}
+	rest, ok := bytes.CutPrefix(rest, []byte("data:"))
+	if !ok {
+		return nil, false
+	}
+	if rest, ok = bytes.CutPrefix(bytes.TrimPrefix(rest, []byte(" ")), []byte("[DONE]")); !ok {
+		return nil, false
+	}
+	line := r.buffer[r.from : len(r.buffer)-len(rest)]
+	r.from += len(line)
 	r.looked = r.from
 	return line, true
 }

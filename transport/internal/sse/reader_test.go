@@ -67,6 +67,8 @@ func TestEvents(t *testing.T) {
 		{"last event without blank line", "data: a\n\ndata: [DONE]\n", []string{"|a"}, []string{"|a", "|[DONE]"}, false},
 		{"cut in JSON", "data: a\n\ndata: {\"a", []string{"|a"}, nil, true},
 		{"cut in JSON behind a line", "data: {\"a\":\n", nil, nil, true},
+		{"terminator without end", "data: a\n\ndata: [DONE]", []string{"|a"}, []string{"|a", "|[DONE]"}, false},
+		{"terminator in JSON", "data: {\ndata: [DONE]", nil, nil, true},
 		{"cut in text", "data: [DON", nil, nil, true},
 		{"cut in text that is no JSON", "data: nul", nil, nil, true},
 		{"cut in a field", "data: a\n\ndat", []string{"|a"}, nil, true},
@@ -94,7 +96,8 @@ func TestEvents(t *testing.T) {
 
 // An event is given as soon as it is there, even while the server is silent.
 func TestEventsAreNotHeldBack(t *testing.T) {
-	for _, text := range []string{"data: a\r", "data: {}\n", "data: [DONE]\n", "data: a\n\n", "\n\n\ndata: {}\r\n"} {
+	for _, text := range []string{"data: a\r", "data: {}\n", "data: [DONE]\n", "data: [DONE]", "data:[DONE]", "\xef\xbb\xbfdata: [DONE]", "data: a\n\n",
+		"\n\n\ndata: {}\r\n"} {
 		stop := errors.New("the reader asked for more")
 		r := sse.NewReader(io.MultiReader(strings.NewReader(text), iotest.ErrReader(stop)))
 		r.Lenient = true
@@ -137,7 +140,7 @@ func TestTooLong(t *testing.T) {
 func FuzzReader(f *testing.F) {
 	for _, text := range []string{
 		"data: a\n\ndata: {}\r\n\r\n", "\xef\xbb\xbfdata: {\ndata: }\r\r", "event: error\ndata: {\"a\":\"\\\"}\"}",
-		"error: {}\n{\n}\n", "data: [DONE]", ": c\n\ndata\n\n\r\n",
+		"error: {}\n{\n}\n", "data: [DONE]", "data: [DONE]x\r\n\r\n", "\xef\xbb\xbfdata:[DONE]data: [DONE]", ": c\n\ndata\n\n\r\n",
 	} {
 		f.Add([]byte(text), uint8(3))
 	}
