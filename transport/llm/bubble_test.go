@@ -264,13 +264,25 @@ func TestDoneAtOnce(t *testing.T) {
 	handle := func(w http.ResponseWriter, r *http.Request) { write(w, tokenFrame+doneFrame); <-r.Context().Done() }
 	bubble(t, llm.Config{}, handle, func(t *testing.T, l *llm.Client) {
 		began := time.Now()
-		for part := range l.Stream(t.Context(), hello()) {
-			if isEnd(part) && time.Since(began) > 0 {
-				t.Errorf("the end came after %s", time.Since(began))
-			}
+		if h := listen(t.Context(), l, hello()); h.err != nil || time.Since(began) > 0 {
+			t.Errorf("after %s: %s", time.Since(began), h)
 		}
-		if took := time.Since(began); took > 50*time.Millisecond {
-			t.Errorf("the range took %s", took)
+		if l.Close(); time.Since(began) > 50*time.Millisecond {
+			t.Errorf("the drain took %s", time.Since(began))
+		}
+	})
+}
+
+// So is one whose last line has no end.
+func TestDoneWithoutLineEnd(t *testing.T) {
+	handle := func(w http.ResponseWriter, r *http.Request) {
+		write(w, tokenFrame+"data: [DONE]")
+		<-r.Context().Done()
+	}
+	bubble(t, llm.Config{}, handle, func(t *testing.T, l *llm.Client) {
+		began := time.Now()
+		if h := listen(t.Context(), l, hello()); h.err != nil || h.text != "x" || time.Since(began) > 0 {
+			t.Errorf("after %s: %s", time.Since(began), h)
 		}
 	})
 }

@@ -22,6 +22,7 @@ type call struct {
 	given     bool // a part has reached the consumer
 	left      bool // the consumer takes no more
 	began     time.Time
+	release   context.CancelFunc // ends the context of all tries; a drain may take it over
 }
 
 // give hands a part to the consumer, unless it has left.
@@ -35,7 +36,9 @@ func (c *call) run(ctx context.Context) {
 	limit := c.client.limits.Request
 	late := messages.Errorf(messages.Code(messages.CauseDeadline), "the call took longer than %s", limit)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
-	defer cancel()
+	c.release = cancel
+	defer func() { c.release() }()
+	c.client.drains.wait()
 	for number := 1; ; number++ {
 		t := c.try(ctx)
 		if c.left {
@@ -48,7 +51,7 @@ func (c *call) run(ctx context.Context) {
 		again = again && !t.hopeless
 		if !again {
 			c.yield(end, end.Verdict.Err())
-			t.close()
+			t.finish()
 			return
 		}
 		t.close()

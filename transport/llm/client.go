@@ -22,6 +22,7 @@ type Client struct {
 	base      *url.URL
 	key       string
 	transport http.RoundTripper
+	drains    drains
 }
 
 // New checks the Config and reads the files that it names. Errors are invalid_input.
@@ -59,8 +60,9 @@ func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 	}
 }
 
-// Close closes the connections that no call uses.
+// Close closes the connections that no call uses. It waits for those that are about to be free, for 50 ms at most.
 func (c *Client) Close() {
+	c.drains.wait()
 	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}

@@ -114,10 +114,3 @@ func (x *exchange) body(response *http.Response) *body {
 func framed(r *http.Response) bool {
 	return r.ProtoMajor >= 2 || r.ContentLength >= 0 || slices.Contains(r.TransferEncoding, "chunked")
 }
-
-// drain reads what is left of a body, so that its connection can serve again.
-func drain(body io.ReadCloser) {
-	timer := time.AfterFunc(drainTime, func() { body.Close() })
-	defer timer.Stop()
-	_, _ = io.CopyN(io.Discard, body, drainBytes)
-}

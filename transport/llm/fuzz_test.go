@@ -1,6 +1,7 @@
 package llm_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ func FuzzDecoder(f *testing.F) {
 		"data: {\"choices\":[{\"delta\":{\"content\":\"\\ud83c\"}}]}\ndata: {\"choices\":[{\"delta\":{\"content\":\"\\udf89<think>x\"}}]}\n",
 		"data: {\"choices\":[{\"index\":\"0\",\"delta\":{\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"text\":\"h\"}]},{\"text\":\"t\"}]}}],\"usage\":{\"prompt_tokens\":1.0}}\n\n",
 		"data: {\"error\":null,\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\r\r",
+		"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\ndata: {\"error\":{\"message\":\"no\"}}\ndata: [DONE]",
 		"<html>", "[DONE]", "{}", "data: [DONE]", "\xef\xbb\xbfdata: [DONE]\n",
 	} {
 		f.Add([]byte(s), false, byte(0), byte(2))
@@ -64,6 +66,26 @@ func sum(h *heard) string {
 	return fmt.Sprintf("%q %q %+v %+v %+v %q %s", h.text, h.thought, e.Verdict, e.Evidence, e.Calls, e.Model, usage)
 }
 
+// failing says that an error frame stands on a line of its own before [DONE], without looking as the decoder does.
+func failing(body string) bool {
+	before, _, _ := strings.Cut(body, "[DONE]")
+	open := false // JSON over several lines: what is in it is no frame
+	for line := range strings.Lines(before) {
+		data, ok := strings.CutPrefix(line, "data: ")
+		var frame map[string]json.RawMessage
+		whole := json.Valid([]byte(data))
+		switch {
+		case open || !ok || !strings.HasSuffix(line, "\n") || strings.ContainsAny(data[:len(data)-1], "\r"):
+			open = open || strings.ContainsAny(line, "{[")
+		case !whole:
+			open = strings.ContainsAny(line, "{[")
+		case json.Unmarshal([]byte(data), &frame) == nil && len(frame["error"]) > 2 && frame["error"][0] == '{':
+			return true
+		}
+	}
+	return false
+}
+
 func unlawful(h *heard, r testkit.FixtureResponse, strict bool) string {
 	v := h.end.Verdict
 	done, finish := strings.Contains(r.Body, "[DONE]"), strings.Contains(r.Body, "finish_reason") || strings.Contains(r.Body, `\u`)
@@ -76,6 +98,8 @@ func unlawful(h *heard, r testkit.FixtureResponse, strict bool) string {
 		return "invalid UTF-8"
 	case (h.err == nil) != (v.Outcome == model.Completed):
 		return "error and verdict differ"
+	case v.Outcome == model.Completed && failing(r.Body):
+		return "completed in spite of an error frame"
 	case v.Outcome == model.Completed && v.Signal == "done" && !done:
 		return "done without [DONE]"
 	case v.Outcome == model.Completed && v.Signal != "done" && (strict || !finish || r.End != "clean" || r.Framing != testkit.Chunked):

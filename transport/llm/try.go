@@ -139,6 +139,20 @@ func stopped(cause error) messages.Cause {
 	return messages.CauseError
 }
 
+// finish closes the last try of a call. What may come behind [DONE] is nothing that a consumer is to wait for.
+func (t *try) finish() {
+	if !t.exchange.evidence.Done {
+		t.close()
+		return
+	}
+	release := t.call.release
+	t.call.release = func() {}
+	t.call.client.drains.begin(func() {
+		defer release()
+		t.close()
+	})
+}
+
 // close ends the request. A consumer that left, and a failure, leave the server in the middle of its answer: then the
 // connection goes with it.
 func (t *try) close() {
