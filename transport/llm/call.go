@@ -38,7 +38,7 @@ func (c *call) run(ctx context.Context) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	c.release = cancel
 	defer func() { c.release() }()
-	c.client.drains.wait()
+	c.client.Settle()
 	for number := 1; ; number++ {
 		t := c.try(ctx)
 		if c.left {

@@ -60,9 +60,12 @@ func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 	}
 }
 
+// Settle waits until the calls that have returned are through with their connections, for 50 ms at most.
+func (c *Client) Settle() { c.drains.wait() }
+
 // Close closes the connections that no call uses. It waits for those that are about to be free, for 50 ms at most.
 func (c *Client) Close() {
-	c.drains.wait()
+	c.Settle()
 	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}

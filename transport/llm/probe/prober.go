@@ -193,5 +193,6 @@ func (p *prober) follow(ctx context.Context, r model.Request, patience time.Dura
 		}
 	}
 	out.ended = time.Now()
+	client.Settle()
 	return out
 }

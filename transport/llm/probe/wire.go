@@ -21,7 +21,7 @@ type tap struct {
 	all []*wire // in the order of the requests
 }
 
-// wire is one request as the wire had it. It is complete when the call has returned.
+// wire is one request as the wire had it. It is complete when the call has returned and its client has settled.
 type wire struct {
 	status int
 	header http.Header
