@@ -11,8 +11,14 @@ import (
 
 // lmstudio is LM Studio from 0.4.0 on, lmstudio0 from 0.3.6 on.
 type (
-	lmstudio  struct{ *Client }
-	lmstudio0 struct{ *Client }
+	lmstudio struct {
+		*Client
+		seen *lmstudioList // by which it was known, until something is changed
+	}
+	lmstudio0 struct {
+		*Client
+		seen *lmstudio0List
+	}
 )
 
 type lmstudioList struct {
@@ -40,28 +46,31 @@ type lmstudioModel struct {
 
 // lmstudio asks which of its protocols the server has. It answers to any path, so the list itself must be there.
 func (c *Client) lmstudio(ctx context.Context) (native, error) {
-	if list, err := (lmstudio{c}).list(ctx); err == nil && list.Models != nil {
-		return lmstudio{c}, nil
+	if list, err := (&lmstudio{Client: c}).list(ctx); err == nil && list.Models != nil {
+		return &lmstudio{c, &list}, nil
 	} else if err != nil && !missing(err) {
 		return nil, err
 	}
-	list, err := (lmstudio0{c}).list(ctx)
+	list, err := (&lmstudio0{Client: c}).list(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if list.Data == nil || len(list.Data) > 0 && list.Data[0].State == "" {
 		return nil, messages.Errorf(messages.Code(messages.CauseProviderError), "%s is not LM Studio", c.base.Host)
 	}
-	return lmstudio0{c}, nil
+	return &lmstudio0{c, &list}, nil
 }
 
-func (l lmstudio) kind() string { return LMStudio }
+func (l *lmstudio) kind() string { return LMStudio }
 
-func (l lmstudio) list(ctx context.Context) (lmstudioList, error) {
+func (l *lmstudio) list(ctx context.Context) (lmstudioList, error) {
+	if l.seen != nil {
+		return *l.seen, nil
+	}
 	return get[lmstudioList](ctx, l.Client, l.root()+"/api/v1/models")
 }
 
-func (l lmstudio) models(ctx context.Context) ([]Info, error) {
+func (l *lmstudio) models(ctx context.Context) ([]Info, error) {
 	list, err := l.list(ctx)
 	var out []Info
 	for _, m := range list.Models {
@@ -88,8 +97,9 @@ func (m lmstudioModel) kind() string {
 }
 
 // load gives a model that is loaded another context by loading it anew: LM Studio would have two of it.
-func (l lmstudio) load(ctx context.Context, id string, o LoadOptions) error {
+func (l *lmstudio) load(ctx context.Context, id string, o LoadOptions) error {
 	if o.TTL > 0 {
+		l.seen = nil
 		return l.loadFor(ctx, id, o)
 	}
 	if err := l.unload(ctx, id); err != nil {
@@ -103,8 +113,9 @@ func (l lmstudio) load(ctx context.Context, id string, o LoadOptions) error {
 	return err
 }
 
-func (l lmstudio) unload(ctx context.Context, id string) error {
+func (l *lmstudio) unload(ctx context.Context, id string) error {
 	list, err := l.list(ctx)
+	l.seen = nil
 	if err != nil {
 		return err
 	}
@@ -122,7 +133,7 @@ func (l lmstudio) unload(ctx context.Context, id string) error {
 	return nil
 }
 
-func (l lmstudio0) kind() string { return LMStudio }
+func (l *lmstudio0) kind() string { return LMStudio }
 
 type lmstudio0List struct {
 	Data []struct {
@@ -136,11 +147,14 @@ type lmstudio0List struct {
 	} `json:"data"`
 }
 
-func (l lmstudio0) list(ctx context.Context) (lmstudio0List, error) {
+func (l *lmstudio0) list(ctx context.Context) (lmstudio0List, error) {
+	if l.seen != nil {
+		return *l.seen, nil
+	}
 	return get[lmstudio0List](ctx, l.Client, l.root()+"/api/v0/models")
 }
 
-func (l lmstudio0) models(ctx context.Context) ([]Info, error) {
+func (l *lmstudio0) models(ctx context.Context) ([]Info, error) {
 	list, err := l.list(ctx)
 	var out []Info
 	for _, m := range list.Data {
@@ -150,11 +164,12 @@ func (l lmstudio0) models(ctx context.Context) ([]Info, error) {
 	return out, err
 }
 
-func (l lmstudio0) load(ctx context.Context, id string, o LoadOptions) error {
+func (l *lmstudio0) load(ctx context.Context, id string, o LoadOptions) error {
+	l.seen = nil
 	return l.loadFor(ctx, id, o)
 }
 
-func (l lmstudio0) unload(context.Context, string) error {
+func (l *lmstudio0) unload(context.Context, string) error {
 	return invalid("this LM Studio unloads a model only after its time; update it to 0.4.0")
 }
 

@@ -23,11 +23,14 @@ func (c *Client) root() string {
 	return strings.TrimSuffix(strings.TrimSuffix(c.base.String(), "/v1"), "/")
 }
 
-// get asks for what is quickly told.
+// get asks for what is quickly told; it waits as long as the context says, or for 10 s where that has no deadline.
 func get[T any](ctx context.Context, c *Client, url string) (out T, err error) {
-	late := unreachable("%s did not answer within %s", c.base.Host, listTime)
-	ctx, cancel := context.WithTimeoutCause(ctx, listTime, late)
-	defer cancel()
+	if _, bounded := ctx.Deadline(); !bounded {
+		late := unreachable("%s did not answer within %s", c.base.Host, listTime)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, listTime, late)
+		defer cancel()
+	}
 	err = c.ask(ctx, http.MethodGet, url, nil, &out)
 	return out, err
 }
@@ -131,7 +134,11 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	e := unreachable("%s cannot be asked: %s", c.base.Host, c.without(err.Error()))
+	words, nobody := c.unanswered(err)
+	if !nobody {
+		words = c.base.Host + " cannot be asked: " + words
+	}
+	e := unreachable("%s", words)
 	e.Retryable = true
 	return e
 }

@@ -95,7 +95,7 @@ func TestModelsFail(t *testing.T) {
 		message   string
 		retryable bool
 	}{
-		"closed":    {closed, "transport_closed", "cannot be asked", true},
+		"closed":    {closed, "transport_closed", "nothing answers at " + closed.Host(), true},
 		"wrong key": {locked, "provider_error", "http 401", false},
 		"loading":   {loading, "provider_error", "http 503: Loading model", true},
 		"silent":    {silent, "canceled_by_user", "no longer wanted", false},
@@ -200,6 +200,47 @@ func TestLoadByRouter(t *testing.T) {
 		status[1] = "failed"
 		if _, err := c.Load(t.Context(), "x", llm.LoadOptions{}); messages.CodeOf(err) != "invalid_input" {
 			t.Error(err)
+		}
+	})
+}
+
+// The list by which LM Studio is known is the one that is given.
+func TestModelsAskedOnce(t *testing.T) {
+	for dialect, path := range map[testkit.Dialect]string{testkit.LMStudio: "/api/v1/models", testkit.LMStudioV0: "/api/v0/models"} {
+		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: dialect, Models: served})
+		if _, list, err := client(t, llm.Config{BaseURL: m.URL()}).Models(t.Context()); err != nil || len(list) != len(served) {
+			t.Errorf("%s: %+v, %v", dialect, list, err)
+		}
+		asked := 0
+		for _, r := range m.Requests() {
+			if strings.HasSuffix(r.Path, path) {
+				asked++
+			}
+		}
+		if asked != 1 {
+			t.Errorf("%s was asked for %d times", path, asked)
+		}
+	}
+}
+
+// A list is waited for as long as the context says, and not for ever where it says nothing.
+func TestModelsPatience(t *testing.T) {
+	handle := func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-time.After(30 * time.Second):
+			_, _ = w.Write([]byte(`{"data":[{"id":"a","owned_by":"vllm"}]}`))
+		case <-r.Context().Done():
+		}
+	}
+	bubble(t, llm.Config{}, handle, func(t *testing.T, c *llm.Client) {
+		began := time.Now()
+		if _, _, err := c.Models(t.Context()); messages.CodeOf(err) != "transport_closed" || time.Since(began) != 10*time.Second {
+			t.Errorf("without a deadline: after %s: %v", time.Since(began), err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		if _, list, err := c.Models(ctx); err != nil || len(list) != 1 {
+			t.Errorf("with one: %+v, %v", list, err)
 		}
 	})
 }

@@ -22,6 +22,7 @@ type try struct {
 	answer   *answer
 	stream   *openai.ChatCompletionStream
 	refused  error // go-openai did not send the request
+	nobody   bool  // no server is there
 	hopeless bool  // another try would fail the same
 }
 
@@ -55,7 +56,7 @@ func (t *try) unsent(err error) {
 	case !x.sent && t.ctx.Err() == nil:
 		t.refused = err
 	default:
-		x.evidence.Read = err.Error()
+		x.evidence.Read, t.nobody = t.call.client.unanswered(err)
 		_, name := errors.AsType[*net.DNSError](err)
 		_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
 		t.hopeless = name || certificate
@@ -119,6 +120,9 @@ func (t *try) judge(end model.End, cause error) model.End {
 		e.Stopped, e.Read = messages.CauseInvalidInput, "the request cannot be sent: "+t.refused.Error()
 	}
 	end.Verdict = model.Judge(t.call.client.profile(t.exchange.header), *e)
+	if t.nobody && e.Stopped == "" {
+		end.Verdict.Message = e.Read // nothing was open that could have been closed
+	}
 	return end
 }
 
