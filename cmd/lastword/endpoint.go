@@ -142,6 +142,8 @@ func (p *endpoint) stall() time.Duration {
 // A server that loads none, such as OpenAI's, may have many that are ready: its first is nobody's choice.
 func loaded(client *llm.Client) func(ctx context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
 		_, list, err := client.Models(ctx)
 		if err != nil {
 			return "", nil // the call itself will say what is wrong, as far as anything is

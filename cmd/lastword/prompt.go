@@ -92,6 +92,9 @@ func (p *prompting) run(cmd *cobra.Command, args []string, config actors.Config,
 	if p.in.Text, err = textOf(cmd, args); err != nil {
 		return err
 	}
+	if strings.TrimSpace(p.in.Text) == "" {
+		return usage(cmd, errNoText, promptExample)
+	}
 	p.in.Temperature = p.temperature.value
 	client, err := p.at.client(p.timeout)
 	if err != nil {
@@ -136,13 +139,16 @@ func (p *prompting) speak(how *showing) {
 	}
 }
 
+const promptExample = `for example: lastword prompt "Why is the sky blue?"`
+
+var errNoText = errors.New("prompt needs a text: give it as an argument, or pipe it in with - or nothing in its place")
+
 func onePrompt(cmd *cobra.Command, args []string) error {
-	const example = `for example: lastword prompt "Why is the sky blue?"`
 	switch {
 	case len(args) > 1:
-		return usage(cmd, fmt.Errorf("prompt takes one text, not %d; put it in quotes", len(args)), example)
+		return usage(cmd, fmt.Errorf("prompt takes one text, not %d; put it in quotes", len(args)), promptExample)
 	case len(args) == 0 && isTerminal(cmd.InOrStdin()):
-		return usage(cmd, errors.New("prompt needs a text, or one on stdin"), example)
+		return usage(cmd, errNoText, promptExample)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,7 +45,7 @@ func providerCheckCommand(how *showing) *cobra.Command {
 		Use:     "check",
 		GroupID: working,
 		Short:   "Check what a server of language models can be trusted to do",
-		Long: `Check asks the server some fifty small questions and prints what was seen, a line each:
+		Long: `Check makes ` + strconv.Itoa(len(probe.Checks())) + ` checks of the server with small questions and prints what was seen, a line each:
 
   PASS  it works
   WARN  it does not work, or is in doubt, and can be done without
