@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -45,7 +44,8 @@ func providerCheckCommand(how *showing) *cobra.Command {
 		Use:     "check",
 		GroupID: working,
 		Short:   "Check what a server of language models can be trusted to do",
-		Long: `Check makes ` + strconv.Itoa(len(probe.Checks())) + ` checks of the server with small questions and prints what was seen, a line each:
+		Long: fmt.Sprintf("Check makes %d checks of the server", len(probe.Checks())) +
+			` with small questions and prints what was seen, a line each:
 
   PASS  it works
   WARN  it does not work, or is in doubt, and can be done without
@@ -124,7 +124,9 @@ func (p *probing) run(cmd *cobra.Command, how *showing) error {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d passed, %s, %d failed, %d skipped\n",
-		count(int64(len(learned.Results)), "check"), learned.Count(probe.Pass), count(int64(learned.Count(probe.Warn)), "warning"), learned.Count(probe.Fail),
+		count(int64(len(learned.Results)), "check"), learned.Count(probe.Pass),
+		count(int64(learned.Count(probe.Warn)), "warning"),
+		learned.Count(probe.Fail),
 		learned.Count(probe.Skip))
 	if learned.Count(probe.Fail) > 0 {
 		return &exitError{code: exitProvider}

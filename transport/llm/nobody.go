@@ -24,8 +24,8 @@ func (c *Client) unanswered(err error) (words string, nobody bool) {
 	if call, ok := errors.AsType[*os.SyscallError](reason); ok {
 		reason = call.Err
 	}
-	return fmt.Sprintf("nothing answers at %s (%v): start LM Studio or another server there, or name one with --base-url; "+
-		"lastword doctor says more", c.base.Host, reason), true
+	return fmt.Sprintf("nothing answers at %s (%v): start LM Studio or another server there, or name one with "+
+		"--base-url; lastword doctor says more", c.base.Host, reason), true
 }
 
 // meant says that an address is the server's and not a proxy's, as far as the port tells. A host without an address
