@@ -11,6 +11,9 @@ import (
 // cleanLine makes one line of visible text: terminal escapes, control, format
 // (bidirectional, zero-width, tag) and private characters go, space collapses.
 func cleanLine(s string) string {
+	if isCleanASCII(s) {
+		return s
+	}
 	if strings.ContainsRune(s, 0x1b) {
 		escape := regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[@-Z\\\\-_])?")
 		s = escape.ReplaceAllString(s, "")
@@ -25,6 +28,19 @@ func cleanLine(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 	return strings.Join(strings.Fields(s), " ")
+}
+
+// isCleanASCII tells most lines, which need nothing.
+func isCleanASCII(s string) bool {
+	last := byte(' ')
+	for i := range len(s) {
+		c := s[i]
+		if c < ' ' || c > '~' || c == ' ' && last == ' ' {
+			return false
+		}
+		last = c
+	}
+	return s == "" || last != ' '
 }
 
 // isVisible also refuses the code points that are no characters, and the
