@@ -14,8 +14,9 @@ import (
 
 const (
 	temporarySuffix = ".tmp"
-	// createTries is how often a new file may be lost to another run's sweep.
-	createTries = 3
+	// createTries is how often a new file may be lost to another run's sweep. Each run sweeps once, and a node has no
+	// more than a thousand.
+	createTries = 1000
 )
 
 // place gives what fill writes its final name: written to a temporary file, synced, renamed, the folder synced. A crash
