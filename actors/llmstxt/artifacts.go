@@ -59,21 +59,20 @@ func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext) ([]ar
 
 // fit keeps the links that llms.txt has room for; the other files hold no more than these.
 func (g *generation) fit(t *actors.TaskContext) error {
-	g.document = render.NewDocument(g.index, g.repo)
+	var over []string
 	if g.input.SizeBudget > 0 {
 		fitting, dropped, least := render.Fit(g.index, g.input.SizeBudget)
 		if least > g.input.SizeBudget {
 			return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 				"the size budget of %d bytes is too small: title, summary and facts take %d", g.input.SizeBudget, least)
 		}
-		var paths []string
 		for _, l := range dropped {
-			paths = append(paths, l.Path)
+			over = append(over, l.Path)
 		}
 		g.index = insight.Pruned(fitting)
-		g.document = render.NewDocument(g.index, g.repo)
-		g.drop(t, nameTxt, paths)
 	}
+	g.document = render.NewDocument(g.index, g.repo)
+	g.drop(t, nameTxt, over)
 	in := g.input
 	g.document.Format = in.Format
 	g.document.Tool = render.Tool{Name: "lastword", Version: g.config.Version}

@@ -113,8 +113,7 @@ type Left struct {
 
 // NewDocument fills in what index and repo say; Tool, Options, Format and what was dropped are the caller's.
 func NewDocument(index *rank.Index, repo *scan.Repository) Document {
-	r := newRedactor()
-	line := func(s string) string { return cleanLine(r.line(cleanLine(s))) }
+	line := Liner()
 	o := index.Origin
 	d := Document{
 		Schema:     Schema,
@@ -126,11 +125,15 @@ func NewDocument(index *rank.Index, repo *scan.Repository) Document {
 	for _, f := range index.Facts {
 		d.Facts = append(d.Facts, Fact{line(f.Name), line(f.Value)})
 	}
-	names := newView(index).sections
+	var names []string
 	for _, s := range index.Sections {
 		if links := documentLinks(s, line); len(links) > 0 {
-			d.Sections = append(d.Sections, Section{Name: names[len(d.Sections)].name, Links: links})
+			names = append(names, s.Name)
+			d.Sections = append(d.Sections, Section{Links: links})
 		}
+	}
+	for i, name := range sectionNames(names) {
+		d.Sections[i].Name = name
 	}
 	for _, p := range index.Passed {
 		d.Passed = append(d.Passed, Passed{line(p.Path), line(p.Reason)})

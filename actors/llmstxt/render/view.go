@@ -32,8 +32,7 @@ type symbol struct {
 }
 
 func newView(index *rank.Index) view {
-	r := newRedactor()
-	line := func(s string) string { return cleanLine(r.line(cleanLine(s))) }
+	line := Liner()
 	v := view{title: line(index.Title), summary: line(index.Summary)}
 	if v.title == "" {
 		v.title = "Untitled"
