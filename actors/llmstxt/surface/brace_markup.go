@@ -54,22 +54,24 @@ func leadTag(line string) string {
 	return line
 }
 
+// replaceTags gives each tag to tag, from behind its "<", which says what is shown for it and what comes after it.
+func replaceTags(text string, tag func(text string) (shown, rest string)) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "<")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		var shown string
+		shown, text = tag(rest)
+		b.WriteString(shown)
+	}
+}
+
 // withoutHTML drops the tags that HTML knows; block elements end a paragraph.
 func withoutHTML(text string) string {
-	if strings.ContainsRune(text, '<') {
-		var b strings.Builder
-		for {
-			before, rest, ok := strings.Cut(text, "<")
-			b.WriteString(before)
-			if !ok {
-				break
-			}
-			shown, after := htmlTag(rest)
-			b.WriteString(shown)
-			text = after
-		}
-		text = b.String()
-	}
+	text = replaceTags(text, htmlTag)
 	if strings.ContainsRune(text, '&') {
 		text = strings.ReplaceAll(html.UnescapeString(text), "\u00a0", " ")
 	}
@@ -177,18 +179,7 @@ func xmlDoc(text string) string {
 	} else if strings.HasPrefix(strings.TrimSpace(text), "<") {
 		return ""
 	}
-	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(text, "<")
-		b.WriteString(before)
-		if !ok {
-			break
-		}
-		shown, after := xmlTag(rest)
-		b.WriteString(shown)
-		text = after
-	}
-	return withoutHTML(b.String())
+	return withoutHTML(replaceTags(text, xmlTag))
 }
 
 func xmlTag(text string) (shown, rest string) {

@@ -268,3 +268,15 @@ func isMacroName(name []byte) bool {
 	}
 	return letters > 1
 }
+
+// afterAttribute passes over the @name.name(...) at i. A parenthesis that stands apart is not its own.
+func (s *source) afterAttribute(i int) int {
+	i += 2
+	for s.is(i, ".") && s.isWord(i+1) {
+		i += 2
+	}
+	if s.is(i, "(") && s.at(i).start == s.at(i-1).stop {
+		i = s.skip(i)
+	}
+	return i
+}

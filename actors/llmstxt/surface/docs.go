@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"cmp"
 	"strings"
 	"unicode"
 
@@ -14,7 +15,7 @@ func summary(doc string) string {
 	paragraph := inline(firstParagraph(doc))
 	first := prose.Sentence(paragraph)
 	if strings.HasSuffix(first, "?") {
-		return firstOf(prose.Telling(paragraph), first)
+		return cmp.Or(prose.Telling(paragraph), first)
 	}
 	return first
 }
@@ -69,7 +70,7 @@ func firstParagraph(doc string) string {
 	var p paragraph
 	for lines := dedent(doc); len(lines) > 0 && !p.line(lines[0]); lines = lines[1:] {
 	}
-	return firstOf(strings.Join(p.kept, " "), p.returned, p.heading, p.code)
+	return cmp.Or(strings.Join(p.kept, " "), p.returned, p.heading, p.code)
 }
 
 type paragraph struct {
@@ -92,27 +93,18 @@ func (p *paragraph) line(line string) bool {
 			p.heading, p.kept = p.kept[0], nil
 		}
 	case text == "" || isTag(text):
-		p.returned = firstOf(p.returned, returns(text))
+		p.returned = cmp.Or(p.returned, returns(text))
 		return len(p.kept) > 0
 	case isExample(text):
 		return true
 	case len(p.kept) == 0 && strings.HasPrefix(line, "  "):
-		p.code = firstOf(p.code, text)
+		p.code = cmp.Or(p.code, text)
 	case p.returned != "":
 		return true
 	default:
 		p.kept = append(p.kept, text)
 	}
 	return false
-}
-
-func firstOf(texts ...string) string {
-	for _, s := range texts {
-		if s != "" {
-			return s
-		}
-	}
-	return ""
 }
 
 // isRule tells the lines that frame a heading or a comment.

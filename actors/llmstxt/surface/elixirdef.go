@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -56,7 +57,7 @@ func (e *elixirFile) moduleDoc(value, document string) {
 		return
 	}
 	e.symbols[i].Doc = summary(document)
-	e.doc = firstOf(e.doc, document)
+	e.doc = cmp.Or(e.doc, document)
 }
 
 func (e *elixirFile) module(number, column int, keyword, rest string) {

@@ -1,6 +1,9 @@
 package surface
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 func javascript(text []byte) Outline { return jsModule(text, false) }
 
@@ -36,14 +39,7 @@ func decorator(s *source, i int) int {
 	if !s.is(i, "@") || !s.isWord(i+1) || s.is(i+1, "interface") {
 		return i
 	}
-	i += 2
-	for s.is(i, ".") && s.isWord(i+1) {
-		i += 2
-	}
-	if s.is(i, "(") && s.at(i).start == s.at(i-1).stop {
-		i = s.skip(i)
-	}
-	return i
+	return s.afterAttribute(i)
 }
 
 // jsScope is a module or namespace. What it exports is known at its end alone:
@@ -145,7 +141,7 @@ func (j *jsScope) resolve() {
 		isAmbient := j.ambient && !j.explicit || j.typed && !j.module && j.prefix == "" && d.declared
 		if d.exported || isAmbient {
 			exported[i] = true
-			j.symbol(d, firstOf(d.as, d.name))
+			j.symbol(d, cmp.Or(d.as, d.name))
 		}
 	}
 	for _, e := range j.exports {

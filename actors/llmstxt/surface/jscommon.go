@@ -1,5 +1,7 @@
 package surface
 
+import "cmp"
+
 // commonJS reads the statements that export by assignment: module.exports = x,
 // exports.a = x, Object.defineProperty(exports, "a", ...), and those that give
 // an object its methods. It gives i where the statement is another one.
@@ -50,7 +52,7 @@ func (j *jsScope) assigned(name string, at int, v jsValue) {
 		j.object(i)
 	case j.isWord(i) && v.end == i+1:
 		j.exports = append(j.exports, jsExport{
-			local: j.str(i), name: firstOf(name, j.str(i)), kind: guess(firstOf(name, j.str(i))),
+			local: j.str(i), name: cmp.Or(name, j.str(i)), kind: guess(cmp.Or(name, j.str(i))),
 			sig: j.signature(at, v.end), at: at,
 		})
 	default:
@@ -60,7 +62,7 @@ func (j *jsScope) assigned(name string, at int, v jsValue) {
 
 func (j *jsScope) assignedValue(name string, at int, v jsValue) {
 	d := jsDecl{kind: v.kind, from: at, at: at, body: v.body, exported: true}
-	d.name = firstOf(name, j.ownName(v.first), "default")
+	d.name = cmp.Or(name, j.ownName(v.first), "default")
 	d.sig = j.signature(at, v.first)
 	if d.kind == "" {
 		d.kind = Variable
@@ -77,7 +79,7 @@ func (j *jsScope) required(name string, at, i int) {
 		return
 	}
 	j.exports = append(j.exports, jsExport{
-		name: firstOf(name, j.unquoted(i+2)), from: j.unquoted(i + 2), kind: Module,
+		name: cmp.Or(name, j.unquoted(i+2)), from: j.unquoted(i + 2), kind: Module,
 		sig: j.signature(at, j.skip(i+1)), at: at,
 	})
 }

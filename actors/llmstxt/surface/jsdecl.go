@@ -1,6 +1,9 @@
 package surface
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // declaration reads the one that begins at token i, whose attributes and
 // keywords such as export begin at start. It gives i where none begins.
@@ -202,7 +205,7 @@ func (j *jsScope) variable(d jsDecl, keyword string, i, to int) int {
 		d.name = j.str(name)
 		j.keep(d)
 		for _, as := range value.exported {
-			j.exports = append(j.exports, jsExport{local: d.name, name: firstOf(as, d.name), kind: d.kind, sig: d.sig,
+			j.exports = append(j.exports, jsExport{local: d.name, name: cmp.Or(as, d.name), kind: d.kind, sig: d.sig,
 				at: name})
 		}
 	} else {

@@ -1,6 +1,9 @@
 package surface
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // export reads the statement whose keyword is at token i, with the attributes
 // that begin at start, and gives the token after it.
@@ -44,7 +47,7 @@ func (j *jsScope) exportDefault(start, i, to int) int {
 	end := j.declare(jsDecl{from: start, exported: true}, i, to)
 	if end > i {
 		for k := before; k < len(j.decls); k++ {
-			j.decls[k].as = firstOf(j.decls[k].name, "default")
+			j.decls[k].as = cmp.Or(j.decls[k].name, "default")
 		}
 		return end
 	}
@@ -102,7 +105,7 @@ func (j *jsScope) exportAll(i int) int {
 		return next
 	}
 	e.from = j.unquoted(next + 1)
-	e.name = firstOf(e.name, e.from)
+	e.name = cmp.Or(e.name, e.from)
 	e.sig = "export " + j.signature(i, next+2)
 	j.exports = append(j.exports, e)
 	return next + 2

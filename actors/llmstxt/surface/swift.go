@@ -41,14 +41,7 @@ func swiftAttribute(s *source, i int) int {
 	if !s.is(i, "@") || !s.isWord(i+1) || s.isOneOf(i+1, "escaping", "Sendable", "autoclosure") {
 		return i
 	}
-	i += 2
-	for s.is(i, ".") && s.isWord(i+1) {
-		i += 2
-	}
-	if s.is(i, "(") && s.at(i).start == s.at(i-1).stop {
-		i = s.skip(i)
-	}
-	return i
+	return s.afterAttribute(i)
 }
 
 type swiftScope struct {
