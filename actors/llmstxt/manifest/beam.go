@@ -1,6 +1,9 @@
 package manifest
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 func readMix(m *Manifest, text string) error {
 	m.Ecosystem = "hex"
@@ -16,7 +19,7 @@ func readMix(m *Manifest, text string) error {
 	}
 	m.Version, m.Description = value("version"), value("description")
 	m.Repository, m.Homepage = value("source_url"), value("homepage_url")
-	m.License = firstOf(strs(mixList(toks, "licenses"))...)
+	m.License = cmp.Or(strs(mixList(toks, "licenses"))...)
 	if elixir := value("elixir"); elixir != "" {
 		m.Requires = "Elixir " + elixir
 	}
@@ -131,13 +134,13 @@ func readAppSrc(m *Manifest, text string) error {
 	}
 	m.Description = strings.Join(strs(erlangTerm(toks, "description")), "")
 	m.Version = strings.Join(strs(erlangTerm(toks, "vsn")), "")
-	m.License = firstOf(strs(erlangTerm(toks, "licenses"))...)
+	m.License = cmp.Or(strs(erlangTerm(toks, "licenses"))...)
 	for _, link := range strs(erlangTerm(toks, "links")) {
 		switch strings.Count(strings.TrimSuffix(link, "/"), "/") {
 		case 2:
-			m.Homepage = firstOf(m.Homepage, link)
+			m.Homepage = cmp.Or(m.Homepage, link)
 		case 4:
-			m.Repository = firstOf(m.Repository, link)
+			m.Repository = cmp.Or(m.Repository, link)
 		}
 	}
 	for _, t := range erlangTerm(toks, "applications") {

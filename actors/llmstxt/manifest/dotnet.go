@@ -1,50 +1,53 @@
 package manifest
 
 import (
+	"cmp"
 	"path"
 	"strings"
 )
 
+// properties are those of a project, by name; the first that does not stand for another counts.
+type properties map[string]string
+
+func (p properties) add(e element) {
+	_, name, ok := strings.Cut(e.path, "Project/PropertyGroup/")
+	if ok && p[name] == "" && !strings.Contains(e.text, "$(") {
+		p[name] = e.text
+	}
+}
+
 func readProject(m *Manifest, text string) error {
 	m.Ecosystem = "nuget"
-	p := make(map[string]string)
+	p := make(properties)
 	err := walkXML(text, func(e element) {
-		_, name, ok := strings.Cut(e.path, "Project/PropertyGroup/")
-		if ok && p[name] == "" && !strings.Contains(e.text, "$(") {
-			p[name] = e.text
-		}
+		p.add(e)
 		if e.path == "Project/ItemGroup/PackageReference" && !strings.EqualFold(e.attr("PrivateAssets"), "all") {
-			m.Dependencies = append(m.Dependencies, firstOf(e.attr("Include"), e.attr("Update")))
+			m.Dependencies = append(m.Dependencies, cmp.Or(e.attr("Include"), e.attr("Update")))
 		}
 	})
 	base := path.Base(m.Path)
 	stem := strings.TrimSuffix(base, path.Ext(base))
-	m.Name = firstOf(p["PackageId"], p["AssemblyName"], stem)
+	m.Name = cmp.Or(p["PackageId"], p["AssemblyName"], stem)
 	m.nuget(p)
 	m.Private = strings.EqualFold(p["IsPackable"], "false")
 	if strings.EqualFold(p["OutputType"], "exe") || strings.EqualFold(p["PackAsTool"], "true") {
-		m.command(firstOf(p["ToolCommandName"], p["AssemblyName"], stem))
+		m.command(cmp.Or(p["ToolCommandName"], p["AssemblyName"], stem))
 		m.entry("Program" + map[bool]string{true: ".fs", false: ".cs"}[strings.HasSuffix(base, ".fsproj")])
 	}
 	return err
 }
 
-func (m *Manifest) nuget(p map[string]string) {
-	m.Version = firstOf(p["Version"], p["PackageVersion"], p["VersionPrefix"])
-	m.Description = firstOf(p["Description"], p["PackageDescription"])
+func (m *Manifest) nuget(p properties) {
+	m.Version = cmp.Or(p["Version"], p["PackageVersion"], p["VersionPrefix"])
+	m.Description = cmp.Or(p["Description"], p["PackageDescription"])
 	m.Homepage, m.Repository, m.License = p["PackageProjectUrl"], p["RepositoryUrl"], p["PackageLicenseExpression"]
-	m.Requires = firstOf(p["TargetFramework"], strings.ReplaceAll(p["TargetFrameworks"], ";", ", "))
+	m.Requires = cmp.Or(p["TargetFramework"], strings.ReplaceAll(p["TargetFrameworks"], ";", ", "))
 }
 
 func readProps(m *Manifest, text string) error {
 	m.Ecosystem = "nuget"
-	p := make(map[string]string)
-	err := walkXML(text, func(e element) {
-		_, name, ok := strings.Cut(e.path, "Project/PropertyGroup/")
-		if ok && p[name] == "" && !strings.Contains(e.text, "$(") {
-			p[name] = e.text
-		}
-	})
+	p := make(properties)
+	err := walkXML(text, p.add)
 	m.nuget(p)
 	return err
 }

@@ -1,6 +1,9 @@
 package manifest
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // field is one "Key: value" of a file of such lines, indented ones joined to it.
 type field struct {
@@ -71,12 +74,12 @@ func readDescription(m *Manifest, text string) error {
 	list := parseFields(text, false)
 	value := func(key string) string { return fieldOf(list, "", key) }
 	m.Name, m.Version, m.License = value("package"), value("version"), value("license")
-	m.Description = firstOf(value("title"), value("description"))
+	m.Description = cmp.Or(value("title"), value("description"))
 	for url := range strings.FieldsFuncSeq(value("url"), isListGap) {
 		if isForge(url) {
-			m.Repository = firstOf(m.Repository, url)
+			m.Repository = cmp.Or(m.Repository, url)
 		} else {
-			m.Homepage = firstOf(m.Homepage, url)
+			m.Homepage = cmp.Or(m.Homepage, url)
 		}
 	}
 	for d := range strings.SplitSeq(value("imports")+","+value("depends"), ",") {
@@ -95,14 +98,14 @@ func readCabal(m *Manifest, text string) error {
 	list := parseFields(text, true)
 	value := func(key string) string { return fieldOf(list, "", key) }
 	m.Name, m.Version, m.License = value("name"), value("version"), value("license")
-	m.Description = firstOf(value("synopsis"), value("description"))
+	m.Description = cmp.Or(value("synopsis"), value("description"))
 	m.Homepage = value("homepage")
 	for _, f := range list {
 		kind, name, _ := strings.Cut(f.section, " ")
 		kind = strings.ToLower(kind)
 		switch {
 		case kind == "source-repository" && f.key == "location":
-			m.Repository = firstOf(m.Repository, f.value)
+			m.Repository = cmp.Or(m.Repository, f.value)
 		case kind == "executable" && f.key == "main-is":
 			m.command(strings.TrimSpace(name))
 			m.entry(firstLine(fieldOf(list, f.section, "hs-source-dirs")) + "/" + f.value)
@@ -111,7 +114,7 @@ func readCabal(m *Manifest, text string) error {
 				m.Dependencies = append(m.Dependencies, firstWord(d))
 			}
 		case kind == "library" && f.key == "exposed-modules":
-			m.cabalModules(firstOf(firstLine(fieldOf(list, f.section, "hs-source-dirs")), "."), f.value)
+			m.cabalModules(cmp.Or(firstLine(fieldOf(list, f.section, "hs-source-dirs")), "."), f.value)
 		}
 	}
 	return nil

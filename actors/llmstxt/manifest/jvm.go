@@ -1,22 +1,25 @@
 package manifest
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 func readPOM(m *Manifest, text string) error {
 	m.Ecosystem = "maven"
 	p := pom{fields: make(map[string]string)}
 	err := walkXML(text, p.visit)
 	field := func(key string) string { return p.resolve(p.fields["project/"+key], 0) }
-	group := firstOf(field("groupId"), field("parent/groupId"))
+	group := cmp.Or(field("groupId"), field("parent/groupId"))
 	m.Name = field("artifactId")
 	if group != "" && m.Name != "" {
 		m.Name = group + ":" + m.Name
 	}
-	m.Version = firstOf(field("version"), field("parent/version"))
+	m.Version = cmp.Or(field("version"), field("parent/version"))
 	m.Description, m.Homepage = field("description"), field("url")
 	m.License = field("licenses/license/name")
-	m.Repository = firstOf(field("scm/url"), field("scm/connection"))
-	if java := firstOf(field("properties/maven.compiler.release"), field("properties/java.version"),
+	m.Repository = cmp.Or(field("scm/url"), field("scm/connection"))
+	if java := cmp.Or(field("properties/maven.compiler.release"), field("properties/java.version"),
 		field("properties/maven.compiler.source")); java != "" {
 		m.Requires = "Java " + java
 	}
@@ -68,7 +71,7 @@ func (p *pom) resolve(value string, level int) string {
 			break
 		}
 		name, after, _ := strings.Cut(rest, "}")
-		value = before + firstOf(p.fields["project/properties/"+name],
+		value = before + cmp.Or(p.fields["project/properties/"+name],
 			p.fields["project/"+strings.TrimPrefix(name, "project.")], "$") + after
 		level++
 	}
@@ -88,7 +91,7 @@ func readGradle(m *Manifest, text string) error {
 	toks := lex(text, gradleSyntax())
 	m.Version, m.Description = gradleValue(toks, "version", 0), gradleValue(toks, "description", 0)
 	group := gradleValue(toks, "group", 0)
-	m.Name = firstOf(gradleValue(toks, "archivesBaseName", 3), gradleValue(toks, "rootProject.name", 3))
+	m.Name = cmp.Or(gradleValue(toks, "archivesBaseName", 3), gradleValue(toks, "rootProject.name", 3))
 	if group != "" {
 		m.Name = strings.TrimSuffix(group+":"+m.Name, ":")
 	}

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -38,9 +39,9 @@ func readDune(m *Manifest, text string) error {
 	m.Ecosystem = "opam"
 	toks := lex(text, lispSyntax())
 	p := form(toks, "package", 1)
-	m.Name = firstOf(flat(form(toks, "name", 1)), flat(form(p, "name", 1)))
+	m.Name = cmp.Or(flat(form(toks, "name", 1)), flat(form(p, "name", 1)))
 	m.Version, m.License = flat(form(toks, "version", 1)), flat(form(toks, "license", 1))
-	m.Description = firstOf(flat(form(toks, "synopsis", 1)), flat(form(p, "synopsis", 1)))
+	m.Description = cmp.Or(flat(form(toks, "synopsis", 1)), flat(form(p, "synopsis", 1)))
 	m.Homepage = flat(form(toks, "homepage", 1))
 	if source := form(toks, "source", 1); len(source) > 2 {
 		m.Repository = source[1].text + ":" + source[2].text
@@ -101,9 +102,9 @@ func readOpam(m *Manifest, text string) error {
 		return ""
 	}
 	base := m.Path[strings.LastIndexByte(m.Path, '/')+1:]
-	m.Name = firstOf(field("name"), strings.TrimSuffix(strings.TrimSuffix(base, "opam"), "."))
+	m.Name = cmp.Or(field("name"), strings.TrimSuffix(strings.TrimSuffix(base, "opam"), "."))
 	m.Version, m.License = field("version"), field("license")
-	m.Description = firstOf(field("synopsis"), field("description"))
+	m.Description = cmp.Or(field("synopsis"), field("description"))
 	m.Homepage, m.Repository = field("homepage"), field("dev-repo")
 	for i := range toks {
 		if toks[i].is(word, "depends") && i+2 < len(toks) && toks[i+2].is(mark, "[") {

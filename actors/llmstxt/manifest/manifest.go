@@ -231,12 +231,3 @@ func line(s string) string {
 	}
 	return s
 }
-
-func firstOf(values ...string) string {
-	for _, v := range values {
-		if v != "" {
-			return v
-		}
-	}
-	return ""
-}

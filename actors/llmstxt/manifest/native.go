@@ -1,6 +1,9 @@
 package manifest
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 func readCMake(m *Manifest, text string) error {
 	m.Ecosystem = "cmake"
@@ -69,7 +72,7 @@ func readMeson(m *Manifest, text string) error {
 		case "project":
 			named := arguments(args, ":")
 			m.Name = args[0].text
-			m.Version, m.License = joinTexts(named["version"]), firstOf(strs(named["license"])...)
+			m.Version, m.License = joinTexts(named["version"]), cmp.Or(strs(named["license"])...)
 		case "executable":
 			m.command(args[0].text)
 			for _, s := range strs(args[1:]) {
@@ -100,11 +103,11 @@ func readSwift(m *Manifest, text string) error {
 		name := joinTexts(named["name"])
 		switch toks[i].text {
 		case "Package":
-			m.Name = firstOf(m.Name, name)
+			m.Name = cmp.Or(m.Name, name)
 		case "executable":
 			m.command(name)
 		case "executableTarget":
-			m.entry(firstOf(joinTexts(named["path"]), "Sources/"+name) + "/main.swift")
+			m.entry(cmp.Or(joinTexts(named["path"]), "Sources/"+name) + "/main.swift")
 		case "package":
 			if url := joinTexts(named["url"]); url != "" {
 				m.Dependencies = append(m.Dependencies, strings.TrimSuffix(url[strings.LastIndexByte(url, '/')+1:],

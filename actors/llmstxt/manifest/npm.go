@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -138,7 +139,7 @@ func readComposer(m *Manifest, text string) error {
 	o, err := parseJSON(text)
 	m.Name, m.Version, m.Description = o.text("name"), o.text("version"), o.text("description")
 	m.Homepage = o.text("homepage")
-	m.License = firstOf(o.text("license"), strings.Join(texts(o.get("license")), " or "))
+	m.License = cmp.Or(o.text("license"), strings.Join(texts(o.get("license")), " or "))
 	m.Repository = o.object("support").text("source")
 	for _, name := range o.object("require").keys() {
 		switch {

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -9,13 +10,13 @@ func readPyproject(m *Manifest, text string) error {
 	m.Ecosystem = "pypi"
 	t, err := parseTOML(text)
 	p, poetry := t.table("project"), t.table("tool", "poetry")
-	field := func(key string) string { return firstOf(p.text(key), poetry.text(key)) }
+	field := func(key string) string { return cmp.Or(p.text(key), poetry.text(key)) }
 	m.Name, m.Version, m.Description = field("name"), field("version"), field("description")
-	m.License = firstOf(field("license"), p.table("license").text("text"))
+	m.License = cmp.Or(field("license"), p.table("license").text("text"))
 	if len(m.License) > 60 {
 		m.License = "" // the text of the licence rather than its name
 	}
-	if python := firstOf(p.text("requires-python"), poetry.table("dependencies").text("python")); python != "" {
+	if python := cmp.Or(p.text("requires-python"), poetry.table("dependencies").text("python")); python != "" {
 		m.Requires = "Python " + python
 	}
 	m.Homepage, m.Repository = poetry.text("homepage"), poetry.text("repository")
@@ -46,7 +47,7 @@ func (m *Manifest) pythonTasks(t table, text string) {
 		tasks := t.table(keys...)
 		for _, name := range tasks.keys(text) {
 			sub := tasks.table(name)
-			m.script(name, firstOf(tasks.text(name), sub.text("cmd"), sub.text("shell")))
+			m.script(name, cmp.Or(tasks.text(name), sub.text("cmd"), sub.text("shell")))
 		}
 	}
 }
@@ -57,7 +58,7 @@ func (m *Manifest) pythonURLs(urls table, text string) {
 		case "homepage":
 			m.Homepage = urls.text(key)
 		case "repository", "source", "sourcecode", "github", "gitlab", "code":
-			m.Repository = firstOf(m.Repository, urls.text(key))
+			m.Repository = cmp.Or(m.Repository, urls.text(key))
 		}
 	}
 }
@@ -88,7 +89,7 @@ func readSetupCfg(m *Manifest, text string) error {
 	sections := parseINI(text)
 	meta, options := sections["metadata"], sections["options"]
 	m.Name, m.Version, m.Description = meta["name"], literalOnly(meta["version"]), meta["description"]
-	m.License, m.Homepage = meta["license"], firstOf(meta["url"], meta["home_page"], meta["home-page"])
+	m.License, m.Homepage = meta["license"], cmp.Or(meta["url"], meta["home_page"], meta["home-page"])
 	if python := options["python_requires"]; python != "" {
 		m.Requires = "Python " + python
 	}

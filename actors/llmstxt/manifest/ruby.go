@@ -1,6 +1,9 @@
 package manifest
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 func rubySyntax() syntax { return syntax{line: []string{"#"}, quotes: `"'`, words: "-"} }
 
@@ -78,19 +81,19 @@ func readGemspec(m *Manifest, text string) error {
 	m.Ecosystem = "rubygems"
 	s := rubySpec{lex(text, rubySyntax())}
 	m.Name, m.Version = s.value("name"), s.value("version")
-	m.Description = firstOf(s.value("summary"), s.value("description"))
+	m.Description = cmp.Or(s.value("summary"), s.value("description"))
 	m.Homepage = s.value("homepage")
-	m.License = firstOf(s.value("license"), s.value("licenses"))
+	m.License = cmp.Or(s.value("license"), s.value("licenses"))
 	if ruby := s.value("required_ruby_version"); ruby != "" {
 		m.Requires = "Ruby " + ruby
 	}
 	for i, t := range s.toks {
 		if t.kind == str && t.text == "source_code_uri" && i+4 < len(s.toks) {
-			m.Repository = firstOf(strs(s.toks[i+1 : i+5])...)
+			m.Repository = cmp.Or(strs(s.toks[i+1 : i+5])...)
 		}
 	}
 	m.Dependencies = s.calls("add_dependency", "add_runtime_dependency")
-	bin := firstOf(s.value("bindir"), "bin")
+	bin := cmp.Or(s.value("bindir"), "bin")
 	for _, name := range s.list("executables") {
 		m.command(name)
 		m.entry(bin + "/" + name)
@@ -105,11 +108,11 @@ func readPodspec(m *Manifest, text string) error {
 	m.Ecosystem = "cocoapods"
 	s := rubySpec{lex(text, rubySyntax())}
 	m.Name, m.Version = s.value("name"), s.value("version")
-	m.Description = firstOf(s.value("summary"), s.value("description"))
+	m.Description = cmp.Or(s.value("summary"), s.value("description"))
 	m.Homepage, m.License = s.value("homepage"), s.value("license")
 	for i, t := range s.after("source") {
 		if t.is(word, "git") && i < 12 {
-			m.Repository = firstOf(strs(s.after("source")[i:min(i+4, len(s.after("source")))])...)
+			m.Repository = cmp.Or(strs(s.after("source")[i:min(i+4, len(s.after("source")))])...)
 		}
 	}
 	m.Dependencies = s.calls("dependency")

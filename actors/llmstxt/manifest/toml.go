@@ -69,10 +69,10 @@ func readCargo(m *Manifest, text string) error {
 	m.Ecosystem = "cargo"
 	t, err := parseTOML(text)
 	p, shared := t.table("package"), t.table("workspace", "package")
-	field := func(key string) string { return firstOf(p.text(key), shared.text(key)) }
+	field := func(key string) string { return cmp.Or(p.text(key), shared.text(key)) }
 	m.Name = p.text("name")
 	m.Version, m.Description, m.License = field("version"), field("description"), field("license")
-	m.Repository, m.Homepage = field("repository"), firstOf(field("homepage"), field("documentation"))
+	m.Repository, m.Homepage = field("repository"), cmp.Or(field("homepage"), field("documentation"))
 	if rust := field("rust-version"); rust != "" {
 		m.Requires = "Rust " + rust
 	}
@@ -90,11 +90,11 @@ func (m *Manifest) cargoTargets(t table) {
 	if m.Name == "" {
 		return
 	}
-	m.entry(firstOf(t.table("lib").text("path"), "src/lib.rs"))
+	m.entry(cmp.Or(t.table("lib").text("path"), "src/lib.rs"))
 	for _, bin := range t.tables("bin") {
 		name := bin.text("name")
 		m.command(name)
-		m.entry(firstOf(bin.text("path"), "src/bin/"+name+".rs"))
+		m.entry(cmp.Or(bin.text("path"), "src/bin/"+name+".rs"))
 	}
 	m.entry("src/main.rs")
 }

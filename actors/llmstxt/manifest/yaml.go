@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -75,7 +76,7 @@ func readPubspec(m *Manifest, text string) error {
 	for _, e := range o.object("executables") {
 		file, _ := e.value.(string)
 		m.command(e.key)
-		m.entry("bin/" + firstOf(file, e.key) + ".dart")
+		m.entry("bin/" + cmp.Or(file, e.key) + ".dart")
 	}
 	if m.Name != "" {
 		m.entry("lib/" + m.Name + ".dart")
@@ -87,16 +88,16 @@ func readHpack(m *Manifest, text string) error {
 	m.Ecosystem = "hackage"
 	o, err := parseYAML(text)
 	m.Name, m.Version, m.License = o.text("name"), o.text("version"), o.text("license")
-	m.Description = firstOf(o.text("synopsis"), o.text("description"))
+	m.Description = cmp.Or(o.text("synopsis"), o.text("description"))
 	m.Homepage = o.text("homepage")
-	m.Repository = firstOf(o.text("github"), o.text("git"))
+	m.Repository = cmp.Or(o.text("github"), o.text("git"))
 	for _, d := range append(texts(o.get("dependencies")), texts(o.object("library").get("dependencies"))...) {
 		m.Dependencies = append(m.Dependencies, firstWord(d))
 	}
 	for _, e := range o.object("executables") {
 		sub, _ := e.value.(object)
 		m.command(e.key)
-		dir := firstOf(append([]string{sub.text("source-dirs")}, texts(sub.get("source-dirs"))...)...)
+		dir := cmp.Or(append([]string{sub.text("source-dirs")}, texts(sub.get("source-dirs"))...)...)
 		if sub.text("main") != "" {
 			m.entry(dir + "/" + sub.text("main"))
 		}

@@ -59,7 +59,7 @@ func (b *builder) apiLink(x *candidate, s Symbol) *candidate {
 	case note == "" && (!used || s.Kind == surface.Method || !x.exposed && hasReexports(b.byPath[x.Path])):
 		return nil
 	}
-	y := &candidate{Link: Link{Path: firstOf(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s), Note: note},
+	y := &candidate{Link: Link{Path: cmp.Or(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s), Note: note},
 		kind: s.Kind}
 	y.add(250, "public "+string(s.Kind))
 	if used {
@@ -77,7 +77,7 @@ func (b *builder) symbolNote(x *candidate, s Symbol) string {
 		return ""
 	}
 	note := prose.Sentence(s.Doc)
-	f := b.byPath[firstOf(s.File, x.Path)]
+	f := b.byPath[cmp.Or(s.File, x.Path)]
 	if f != nil && (f.Language == "Go" || f.Language == "Rust") {
 		note = withoutDocLinks(note)
 	}
@@ -139,7 +139,7 @@ func (b *builder) oldLink(x *candidate, s Symbol) *candidate {
 		s.Kind == surface.Variable {
 		return nil
 	}
-	return &candidate{Link: Link{Path: firstOf(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s),
+	return &candidate{Link: Link{Path: cmp.Or(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s),
 		Note: prose.Sentence(s.Doc), Score: 200, Reasons: []string{"deprecated, but all there is"}}, kind: s.Kind}
 }
 

@@ -182,12 +182,3 @@ func stemOf(p string) string {
 	stem, _, _ := strings.Cut(strings.ToLower(path.Base(p)), ".")
 	return stem
 }
-
-func firstOf(texts ...string) string {
-	for _, t := range texts {
-		if t != "" {
-			return t
-		}
-	}
-	return ""
-}

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -30,7 +31,7 @@ func (b *builder) title() string {
 	if base := path.Base(b.repo.Origin.Prefix); b.repo.Origin.Prefix != "" && name == "" {
 		name = base
 	}
-	return firstOf(b.spelled(name), b.repo.Origin.Repo, b.repo.Name)
+	return cmp.Or(b.spelled(name), b.repo.Origin.Repo, b.repo.Name)
 }
 
 // spelled writes a name in capitals, as build files have it, as the README's
@@ -99,7 +100,7 @@ func (b *builder) facts() []Fact {
 	if m.Ecosystem == "go" {
 		label = "Module"
 	}
-	version := firstOf(m.Version, strings.TrimPrefix(b.repo.Origin.Version, "v"))
+	version := cmp.Or(m.Version, strings.TrimPrefix(b.repo.Origin.Version, "v"))
 	facts := []Fact{
 		{label, packageFact(m)},
 		{"Version", version},
@@ -108,7 +109,7 @@ func (b *builder) facts() []Fact {
 		{"Commands", quoted(b.commandNames(m), 8)},
 		{"Scripts", scripts(m)},
 		{"Languages", b.mix.String()},
-		{"Licence", firstOf(b.licence(), m.License)},
+		{"Licence", cmp.Or(b.licence(), m.License)},
 		{"Repository", b.links.home},
 		{"Folder", b.links.prefix},
 		{"Commit", b.links.commit()},

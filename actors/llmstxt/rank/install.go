@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -98,7 +99,7 @@ func (i installer) installs(code, name string) bool {
 
 // dependencyLine is what a build file says to depend on the package.
 func (b *builder) dependencyLine(m manifest.Manifest) string {
-	version := firstOf(m.Version, strings.TrimPrefix(b.repo.Origin.Version, "v"))
+	version := cmp.Or(m.Version, strings.TrimPrefix(b.repo.Origin.Version, "v"))
 	switch {
 	case (m.Ecosystem == "maven" || m.Ecosystem == "gradle") && strings.Count(m.Name, ":") == 1 && version != "" &&
 		!strings.Contains(version, "SNAPSHOT") && !strings.Contains(version, "$"):

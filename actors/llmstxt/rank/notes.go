@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"path"
 	"strings"
 	"unicode/utf8"
@@ -13,23 +14,23 @@ import (
 func (b *builder) describe(c *candidate) {
 	switch {
 	case c.Path == b.readme.path:
-		c.Title = firstOf(c.Title, "README")
+		c.Title = cmp.Or(c.Title, "README")
 		c.Note = b.readme.covers() // its first sentence is the summary
 	case manifest.Known(c.Path):
-		c.Title = firstOf(c.Title, c.Path)
+		c.Title = cmp.Or(c.Title, c.Path)
 	case isPage(c.Path):
 		b.describePage(c)
 	case c.Note == "":
-		c.Title = firstOf(c.Title, c.Path)
+		c.Title = cmp.Or(c.Title, c.Path)
 		c.Note = sourceNote(c.Path, b.head(c.Path, sourceBytes))
 	}
-	c.Title = withDashes(firstOf(c.Title, c.Path))
+	c.Title = withDashes(cmp.Or(c.Title, c.Path))
 	c.Note = finishNote(c.Note, c)
 }
 
 func (b *builder) describePage(c *candidate) {
 	p := b.readPage(c.Path, b.head(c.Path, pageBytes))
-	title := strings.ReplaceAll(firstOf(p.title, p.second), "`", "")
+	title := strings.ReplaceAll(cmp.Or(p.title, p.second), "`", "")
 	if rest, ok := strings.CutPrefix(title, "Welcome to "); ok {
 		title = strings.TrimPrefix(rest, "the ")
 	}
@@ -44,10 +45,10 @@ func (b *builder) describePage(c *candidate) {
 	case stem == "agents" || stem == "claude":
 		title = path.Base(c.Path) // begins with an order to its reader as a rule
 	case strings.EqualFold(title, b.readme.title) || strings.EqualFold(title, moduleName(b.root().about.Name)):
-		title = firstOf(p.second, distinction(c.Path)) // repeats the name of the whole
+		title = cmp.Or(p.second, distinction(c.Path)) // repeats the name of the whole
 	}
-	c.Title = firstOf(c.Title, title, distinction(c.Path))
-	c.Note = firstOf(c.Note, p.note())
+	c.Title = cmp.Or(c.Title, title, distinction(c.Path))
+	c.Note = cmp.Or(c.Note, p.note())
 	if _, formal := formal(&document{candidate: *c, features: features{title: title}}); c.Note == "" && formal == "" {
 		c.Note = p.covers()
 	}

@@ -98,7 +98,7 @@ func (b *builder) goCommands() []*candidate {
 	})
 	out := b.packageLinks(list, b.capOf(secCommands), func(p *goPackage) string {
 		if p.dir == "." {
-			return firstOf(moduleName(p.importer), "main")
+			return cmp.Or(moduleName(p.importer), "main")
 		}
 		return p.title
 	})

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"path"
 	"strings"
 	"unicode"
@@ -67,7 +68,7 @@ func (p *page) addLeadIn(text string) {
 // below notes a heading that is not the title. What answers a question is not
 // about the page.
 func (p *page) below(title string, level int) {
-	p.second = firstOf(p.second, title)
+	p.second = cmp.Or(p.second, title)
 	p.subs = append(p.subs, heading{title, level})
 	p.deep++
 	if strings.HasSuffix(title, "?") {

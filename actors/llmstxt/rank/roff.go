@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -61,7 +62,7 @@ func (r *manReader) request(request, rest string) {
 		if r.name == "" {
 			r.name, _, _ = strings.Cut(rest, " ")
 		}
-		r.b.WriteString(firstOf(rest, r.name) + "\n")
+		r.b.WriteString(cmp.Or(rest, r.name) + "\n")
 	case "Nd":
 		r.b.WriteString("- " + rest + "\n")
 	case "Fl":
@@ -145,6 +146,6 @@ func (b *builder) readManual(p, markdown string) page {
 	if !isMan(p) {
 		out.title = name
 	}
-	out.title = firstOf(out.title, name)
+	out.title = cmp.Or(out.title, name)
 	return out
 }

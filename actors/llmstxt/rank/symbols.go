@@ -101,7 +101,7 @@ func (b *builder) takeOutline(x *candidate, o surface.Outline) {
 	}
 	slices.SortStableFunc(ranked, func(p, q weighed) int { return cmp.Compare(q.weight, p.weight) })
 	for _, s := range ranked[:min(len(ranked), mostSymbols)] {
-		file := firstOf(s.File, x.Path)
+		file := cmp.Or(s.File, x.Path)
 		x.Symbols = append(x.Symbols, Symbol{Symbol: s.Symbol, URL: b.links.line(file, s.Line)})
 		x.weights = append(x.weights, s.weight)
 	}
@@ -259,7 +259,7 @@ func lastName(name string) string { return name[strings.LastIndexAny(name, ".:#"
 // qualified is the name by which others use the symbol, as far as the language
 // has names for packages that the files tell.
 func (b *builder) qualified(x *candidate, s Symbol) string {
-	file := firstOf(s.File, x.Path)
+	file := cmp.Or(s.File, x.Path)
 	f := b.byPath[file]
 	switch {
 	case f == nil:

@@ -94,12 +94,12 @@ func unnamed(m manifest.Manifest) int {
 }
 
 func fill(m, other manifest.Manifest) manifest.Manifest {
-	m.Version = firstOf(m.Version, other.Version)
-	m.Description = firstOf(m.Description, other.Description)
-	m.License = firstOf(m.License, other.License)
-	m.Repository = firstOf(m.Repository, other.Repository)
-	m.Homepage = firstOf(m.Homepage, other.Homepage)
-	m.Requires = firstOf(m.Requires, other.Requires)
+	m.Version = cmp.Or(m.Version, other.Version)
+	m.Description = cmp.Or(m.Description, other.Description)
+	m.License = cmp.Or(m.License, other.License)
+	m.Repository = cmp.Or(m.Repository, other.Repository)
+	m.Homepage = cmp.Or(m.Homepage, other.Homepage)
+	m.Requires = cmp.Or(m.Requires, other.Requires)
 	m.Commands = append(slices.Clip(m.Commands), other.Commands...)
 	m.Scripts = append(slices.Clip(m.Scripts), other.Scripts...)
 	return m
@@ -195,7 +195,7 @@ func (b *builder) isInner(u *unit) bool {
 func isBuildTree(ecosystem string) bool { return ecosystem == "cmake" || ecosystem == "meson" }
 
 func (b *builder) member(u *unit, all []*unit) *candidate {
-	c := &candidate{Link: Link{Path: b.face(u), Title: firstOf(u.about.Name, u.dir)}}
+	c := &candidate{Link: Link{Path: b.face(u), Title: cmp.Or(u.about.Name, u.dir)}}
 	c.add(500-5*depth(u.dir), "package of the workspace")
 	if u.about.Private {
 		c.add(-40, "")

@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -17,7 +18,7 @@ func (d declarers) take(x *candidate, o surface.Outline) {
 		if d[last] == nil {
 			d[last] = make(map[string]bool)
 		}
-		d[last][firstOf(s.File, x.Path)] = true
+		d[last][cmp.Or(s.File, x.Path)] = true
 	}
 }
 
@@ -27,7 +28,7 @@ func (d declarers) take(x *candidate, o surface.Outline) {
 // the file, or where no other file declares it; in Go the code must then name
 // the package, too.
 func (b *builder) uses(x *candidate, s surface.Symbol) int {
-	file, last := firstOf(s.File, x.Path), lastName(s.Name)
+	file, last := cmp.Or(s.File, x.Path), lastName(s.Name)
 	f := b.byPath[file]
 	if f != nil && f.Language == "Go" {
 		return b.goUses(file, s.Kind, last)
