@@ -1,0 +1,41 @@
+package gate
+
+import (
+	"context"
+	"slices"
+)
+
+// Scope is what a token may do.
+type Scope string
+
+// The scopes. Admin includes the others.
+const (
+	ReadRuns  Scope = "run:read"
+	WriteRuns Scope = "run:write"
+	Admin     Scope = "admin"
+)
+
+// Principal is who calls. The zero Principal is the caller of a door that asks for no token: it has every scope.
+type Principal struct {
+	// Name is what the caller's runs belong to; "" where no token is asked for.
+	Name   string
+	Scopes []Scope
+}
+
+// May reports whether the principal has the scope.
+func (p Principal) May(s Scope) bool {
+	return p.Name == "" || slices.Contains(p.Scopes, s) || slices.Contains(p.Scopes, Admin)
+}
+
+type principalKey struct{}
+
+// With returns a context in which p calls.
+func With(ctx context.Context, p Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
+}
+
+// From returns who calls in the context: the zero Principal where nobody was named.
+func From(ctx context.Context) Principal {
+	p, _ := ctx.Value(principalKey{}).(Principal)
+	return p
+}

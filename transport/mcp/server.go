@@ -1,0 +1,143 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"iter"
+	"net/http"
+	"time"
+
+	"github.com/mark3labs/mcp-go/server"
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/internal/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/wire"
+)
+
+// Vendor is the prefix of the names that are our own in _meta objects.
+const Vendor = "io.github.seed889630bf.lastword/"
+
+// Runs is the runtime as this door needs it. An actors.System is one.
+type Runs interface {
+	// Submit accepts a run; when it returns, run.queued is in the journal. ctx bounds an attached run.
+	Submit(ctx context.Context, q messages.Request) (messages.RunID, error)
+	State(ctx context.Context, id messages.RunID) (messages.State, error)
+	Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error]
+	List(ctx context.Context, q messages.Query) ([]messages.Summary, error)
+	Cancel(ctx context.Context, id messages.RunID, by, reason string) error
+	Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error
+}
+
+// Open opens an artifact of a run for reading. Errors: not_found where the file is gone, or is another than the run
+// wrote.
+type Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
+
+// Config is what a Server is made of.
+type Config struct {
+	Runs Runs
+	// Open reads artifacts; nil where runs write none.
+	Open Open
+	// Name, Title and Version tell clients who serves; Instructions what for.
+	Name, Title, Version, Instructions string
+	// Log is told what operators want to know; nil is silent.
+	Log *zap.Logger
+	// Key signs what clients carry for the server between two calls. Servers that share clients need the same one of at
+	// least 32 bytes; nil is a random one.
+	Key []byte
+	// Heartbeat is the longest that a stream is silent: 15 s. Idle is how long a session without a request or an open
+	// stream lives: 30 min.
+	Heartbeat, Idle time.Duration
+	// Poll is how often clients are told to ask for a task: 1 s. Retention is how long they are told that a task can be
+	// asked for after it began: 24 h, as the runtime's.
+	Poll, Retention time.Duration
+}
+
+// Server is the door. Tools, resources and prompts are added before it serves.
+type Server struct {
+	config Config
+	mcp    *server.MCPServer
+	wire   *wire.Server
+	jobs   map[string]*JobTool // by the tool's name
+	signer signer
+	hub    *hub
+}
+
+// New returns a door to the runtime with the tools run_*, the artifacts as resources, and no job.
+func New(config Config) *Server {
+	config = config.withDefaults()
+	s := &Server{config: config, jobs: map[string]*JobTool{}, signer: newSigner(config.Key)}
+	s.hub = newHub(s)
+	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
+	s.wire = wire.New(wire.Config{MCP: s.mcp, Methods: s.methods(), Log: config.Log,
+		KeepAlive: config.Heartbeat, Idle: config.Idle})
+	s.addRunTools()
+	s.addResources()
+	s.addPrompts()
+	return s
+}
+
+// MCP is the mcp-go server, for tools, resources and prompts of one's own. Their handlers notify through wire.From(ctx).
+func (s *Server) MCP() *server.MCPServer { return s.mcp }
+
+// ServeHTTP is the endpoint of streamable HTTP. Who calls is what gate says of the request's context.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.wire.ServeHTTP(w, r) }
+
+// Serve serves one client over stdio until in ends or ctx is done.
+func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	return s.wire.ServeStdio(ctx, in, out)
+}
+
+// Close ends every session and every open stream. The runs go on.
+func (s *Server) Close() {
+	s.wire.Close()
+	s.hub.close()
+}
+
+// owned returns the State of the caller's run. A run of somebody else is not found, like one that never was.
+func (s *Server) owned(ctx context.Context, id messages.RunID) (messages.State, error) {
+	state, err := s.config.Runs.State(ctx, id)
+	if err != nil {
+		return state, err
+	}
+	if state.Queued == nil || state.Queued.Principal != gate.From(ctx).Name {
+		return messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no run %s", id)
+	}
+	return state, nil
+}
+
+func (c Config) withDefaults() Config {
+	if c.Log == nil {
+		c.Log = zap.NewNop()
+	}
+	if c.Heartbeat <= 0 {
+		c.Heartbeat = 15 * time.Second
+	}
+	if c.Idle <= 0 {
+		c.Idle = 30 * time.Minute
+	}
+	if c.Poll <= 0 {
+		c.Poll = time.Second
+	}
+	if c.Retention <= 0 {
+		c.Retention = 24 * time.Hour
+	}
+	return c
+}
+
+// options say what the mcp-go server offers. Tasks are not its own: what it has of them loses and leaks.
+func (s *Server) options() []server.ServerOption {
+	return []server.ServerOption{
+		server.WithTitle(s.config.Title),
+		server.WithInstructions(s.config.Instructions),
+		server.WithRecovery(),
+		server.WithResourceRecovery(),
+		server.WithInputSchemaValidation(),
+		server.WithToolCapabilities(true),
+		server.WithPromptCapabilities(true),
+		server.WithResourceCapabilities(true, true),
+		server.WithExtensions(map[string]any{tasksExtension: map[string]any{}}),
+		server.WithHooks(s.hooks()),
+	}
+}
