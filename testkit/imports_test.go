@@ -138,9 +138,9 @@ var rules = []rule{{
 	},
 	tests: []string{"github.com/rogpeppe/go-internal/..."},
 }, {
-	pkgs:  "testkit",
-	ours:  []string{"messages", "supervision", "actors"},
-	libs:  []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
+	pkgs: "testkit",
+	ours: []string{"messages", "supervision", "actors"},
+	libs: []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
 	tests: []string{
 		"github.com/asynkron/protoactor-go/actor", "github.com/mark3labs/mcp-go/...",
 		"github.com/modelcontextprotocol/go-sdk/...", "github.com/sashabaranov/go-openai",
