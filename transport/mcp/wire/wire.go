@@ -76,6 +76,9 @@ type Exchange struct{}
 // From returns the exchange of a handler's context. Every context that a handler or a Method is given has one.
 func From(ctx context.Context) *Exchange { panic("not built") }
 
+// ID is the request's JSON-RPC id as it came.
+func (x *Exchange) ID() json.RawMessage { panic("not built") }
+
 // Params are the request's parameters as they came.
 func (x *Exchange) Params() json.RawMessage { panic("not built") }
 
