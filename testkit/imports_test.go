@@ -91,6 +91,9 @@ var rules = []rule{{
 	ours:  []string{"messages"},
 	tests: []string{"golang.org/x/net/dns/dnsmessage"},
 }, {
+	pkgs: "transport/gate",
+	ours: []string{"messages"},
+}, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},
 }, {
@@ -109,17 +112,17 @@ var rules = []rule{{
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
 }, {
 	pkgs:  "transport/mcp/wire",
-	ours:  []string{"messages", "transport/internal/*"},
+	ours:  []string{"messages", "transport/gate"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 	tests: []string{"github.com/modelcontextprotocol/go-sdk/..."},
 }, {
 	pkgs:  "transport/mcp",
-	ours:  []string{"messages", "transport/internal/*", "transport/mcp/wire"},
+	ours:  []string{"messages", "transport/gate", "transport/mcp/wire"},
 	libs:  []string{"github.com/google/jsonschema-go/...", "github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 	tests: []string{module + "/actors", module + "/supervision", "github.com/santhosh-tekuri/jsonschema/v6"},
 }, {
 	pkgs:  "transport/mcp/*",
-	ours:  []string{"messages", "transport/internal/*", "transport/mcp", "transport/mcp/wire"},
+	ours:  []string{"messages", "transport/gate", "transport/mcp", "transport/mcp/wire"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 	tests: []string{module + "/actors", module + "/actors/llmstxt"},
 }, {
