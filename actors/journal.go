@@ -20,6 +20,9 @@ type Journal interface {
 	// Read returns events of the run whose Seq is past after, in order, at most a batch; none at the head. An unknown
 	// run is a not_found error.
 	Read(ctx context.Context, run messages.RunID, after uint64) ([]messages.Event, error)
+	// List returns the runs that the query selects, ended ones among them until they expire: newest updated first, ties
+	// by id, and no more than [messages.Query.Most]. A block is in it once its append has ended.
+	List(ctx context.Context, q messages.Query) ([]messages.Summary, error)
 	// Unfinished lists the runs without a terminal.
 	Unfinished(ctx context.Context) ([]messages.RunID, error)
 	// Expire forgets whole logs of ended runs: those that ended before the time, and then the oldest until the rest is

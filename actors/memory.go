@@ -19,9 +19,10 @@ type MemoryJournal struct {
 }
 
 type record struct {
-	events []messages.Event
-	key    Key
-	bytes  int64
+	summary messages.Summary
+	events  []messages.Event
+	key     Key
+	bytes   int64
 }
 
 func (r *record) last() messages.Event { return r.events[len(r.events)-1] }
@@ -55,6 +56,7 @@ func (j *MemoryJournal) append(b Block) error {
 	for _, e := range b.Events {
 		r.events = append(r.events, e)
 		r.bytes += int64(e.Size())
+		r.summary = r.summary.Apply(e)
 	}
 	if r.last().IsTerminal() {
 		r.events = mergeDeltas(r.events)
@@ -86,6 +88,33 @@ func (j *MemoryJournal) Read(_ context.Context, run messages.RunID, after uint64
 		return nil, messages.Errorf(messages.CodeNotFound, "there is no run %s", run)
 	}
 	return r.events[firstAfter(r.events, after):len(r.events):len(r.events)], nil
+}
+
+// List implements [Journal].
+func (j *MemoryJournal) List(_ context.Context, q messages.Query) ([]messages.Summary, error) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	var first []*messages.Summary // in order, no more than are wanted
+	for _, r := range j.runs {
+		if q.Selects(&r.summary) {
+			first = insert(first, &r.summary, q.Most())
+		}
+	}
+	list := make([]messages.Summary, len(first))
+	for i, s := range first {
+		list[i] = *s
+	}
+	return list, nil
+}
+
+// insert puts s in its place of the list; what is behind the most is dropped.
+func insert(list []*messages.Summary, s *messages.Summary, most int) []*messages.Summary {
+	if len(list) == most && s.Compare(list[most-1]) > 0 {
+		return list
+	}
+	at, _ := slices.BinarySearchFunc(list, s, (*messages.Summary).Compare)
+	list = slices.Insert(list, at, s)
+	return list[:min(len(list), most)]
 }
 
 // Unfinished implements [Journal].

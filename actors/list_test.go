@@ -1,0 +1,76 @@
+package actors_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+func TestRunsAreListedUntilTheyAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{Retention: time.Hour, WallClock: 3 * time.Hour, Stall: 3 * time.Hour})
+		lists := func(when string, q messages.Query, want ...string) {
+			t.Helper()
+			list, err := s.List(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, run := range list {
+				got = append(got, fmt.Sprintf("%s %s", run.Labels["name"], run.Status))
+			}
+			if fmt.Sprint(got) != fmt.Sprint(want) {
+				t.Errorf("%s: %q, want %q", when, got, want)
+			}
+		}
+		release := make(chan struct{})
+		begin := func(name, principal string, work func(context.Context, *actors.TaskContext) error) *actors.Run {
+			time.Sleep(time.Second)
+			run := start(t, s, job(work), actors.Options{Principal: principal, Labels: map[string]string{"name": name}})
+			synctest.Wait()
+			return run
+		}
+		long := func(context.Context, *actors.TaskContext) error { <-release; return nil }
+		short := func(context.Context, *actors.TaskContext) error { return nil }
+		begin("long", "ann", long)
+		begin("short", "ann", short)
+		begin("foreign", "bob", short)
+		begin("nobody's", "", short)
+		ann := messages.Query{Principal: "ann"}
+		lists("both", ann, "short completed", "long processing")
+		lists("the principal is exact", messages.Query{}, "nobody's completed")
+		lists("by status", messages.Query{Principal: "ann", Status: []messages.Status{messages.Processing}}, "long processing")
+		time.Sleep(2 * time.Hour)
+		lists("after the retention", ann, "long processing")
+		close(release)
+		synctest.Wait()
+		lists("ended", ann, "long completed")
+		time.Sleep(2 * time.Hour)
+		lists("all forgotten", ann)
+	})
+}
+
+// BenchmarkList lists the newest of the runs that a node keeps.
+func BenchmarkList(b *testing.B) {
+	j := actors.NewMemoryJournal()
+	for i := range 100_000 {
+		id := messages.RunID(fmt.Sprintf("r_%06d", i))
+		at := time.Unix(int64(i*7919%100_000), 0)
+		e := messages.Event{RunID: id, Seq: 1, From: 1, Time: at, Body: messages.RunQueued{Job: "test", Mode: messages.Detached}}
+		j.Append(actors.Block{Run: id, Events: []messages.Event{e}}, func(err error) {
+			if err != nil {
+				b.Fatal(err)
+			}
+		})
+	}
+	for b.Loop() {
+		if list, err := j.List(b.Context(), messages.Query{Limit: 1000}); err != nil || len(list) != 1000 {
+			b.Fatal(len(list), err)
+		}
+	}
+}

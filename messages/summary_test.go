@@ -1,0 +1,73 @@
+package messages_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// A list never says anything else of a run than its State does, however the log was merged.
+func TestSummariesAgreeWithStates(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var summary messages.Summary
+		var state messages.State
+		for _, e := range mergeSome(t, legal(t).log) {
+			state, summary = fold(t, state, e), summary.Apply(e)
+			same(t, "summary", summary, summaryOf(state))
+		}
+	})
+}
+
+func summaryOf(s messages.State) messages.Summary {
+	sum := messages.Summary{RunID: s.RunID, Job: s.Queued.Job, Principal: s.Queued.Principal, Labels: s.Queued.Labels,
+		Status: s.Status, Canceling: s.Canceling, Seq: s.Seq, QueuedAt: s.QueuedAt, UpdatedAt: s.UpdatedAt}
+	if s.End != nil {
+		sum.Cause = s.End.Cause
+	}
+	return sum
+}
+
+func TestQuerySelects(t *testing.T) {
+	run := messages.Summary{Job: "generate", Principal: "ann", Status: messages.Failed}
+	for _, c := range []struct {
+		q    messages.Query
+		want bool
+	}{
+		{messages.Query{Principal: "ann"}, true},
+		{messages.Query{}, false},
+		{messages.Query{Principal: "an"}, false},
+		{messages.Query{Principal: "ann", Job: "generate"}, true},
+		{messages.Query{Principal: "ann", Job: "prompt"}, false},
+		{messages.Query{Principal: "ann", Status: []messages.Status{messages.Completed, messages.Failed}}, true},
+		{messages.Query{Principal: "ann", Status: []messages.Status{messages.Completed}}, false},
+	} {
+		if got := c.q.Selects(&run); got != c.want {
+			t.Errorf("%+v: %t", c.q, got)
+		}
+	}
+}
+
+func TestQueryIsBounded(t *testing.T) {
+	for limit, want := range map[int]int{-1: 50, 0: 50, 1: 1, 1000: 1000, 1001: 1000} {
+		if got := (messages.Query{Limit: limit}).Most(); got != want {
+			t.Errorf("limit %d: %d, want %d", limit, got, want)
+		}
+	}
+}
+
+func TestSummariesHaveOneOrder(t *testing.T) {
+	old := messages.Summary{RunID: "r_b", UpdatedAt: epoch}
+	tie := messages.Summary{RunID: "r_c", UpdatedAt: epoch.In(time.FixedZone("east", 3600))}
+	fresh := messages.Summary{RunID: "r_d", UpdatedAt: epoch.Add(time.Nanosecond)}
+	order := []*messages.Summary{&fresh, &old, &tie}
+	for i, a := range order {
+		for k, b := range order {
+			if got := a.Compare(b); (got < 0) != (i < k) || (got > 0) != (i > k) {
+				t.Errorf("%s, %s: %d", a.RunID, b.RunID, got)
+			}
+		}
+	}
+}

@@ -1,0 +1,108 @@
+package testkit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+func (s journalSuite) listed(q messages.Query) []messages.Summary {
+	s.t.Helper()
+	list, err := s.j.List(context.Background(), q)
+	if err != nil {
+		s.t.Fatalf("list of %+v: %v", q, err)
+	}
+	return list
+}
+
+func (s journalSuite) lists(q messages.Query, want ...messages.RunID) {
+	s.t.Helper()
+	var got []messages.RunID
+	for _, run := range s.listed(q) {
+		got = append(got, run.RunID)
+	}
+	if !slices.Equal(got, want) {
+		s.t.Errorf("the list of %+v is %v, want %v", q, got, want)
+	}
+}
+
+// at appends the bodies as events of one time, that many seconds after the epoch.
+func (s journalSuite) at(second int, run messages.RunID, from uint64, bodies ...messages.Body) {
+	s.t.Helper()
+	events := numbered(run, from, bodies...)
+	for i := range events {
+		events[i].Time = suiteEpoch.Add(time.Duration(second) * time.Second)
+	}
+	s.mustAppend(events)
+}
+
+func (s journalSuite) list() {
+	s.lists(messages.Query{})
+	s.at(1, "r_a", 1, queued)
+	s.at(3, "r_c", 1, queued, started)
+	s.at(3, "r_b", 1, queued)
+	s.at(2, "r_d", 1, queued)
+	s.lists(messages.Query{}, "r_b", "r_c", "r_d", "r_a")
+	s.at(4, "r_a", 2, started)
+	s.at(5, "r_c", 3, failed(messages.ByRun))
+	s.lists(messages.Query{}, "r_c", "r_a", "r_b", "r_d")
+	s.lists(messages.Query{Limit: 2}, "r_c", "r_a")
+}
+
+// listStates holds that every row is the fold of the run's events, whatever the blocks.
+func (s journalSuite) listStates() {
+	opened := queued
+	opened.Principal, opened.Labels = "ann", map[string]string{"topic": "gardens"}
+	bodies := slices.Concat([]messages.Body{opened, started, begun}, talk(3),
+		[]messages.Body{messages.RunCanceling{By: "ann"}, messages.RunCanceled{By: messages.ByRun,
+			Cause: messages.CauseCanceledByUser, Artifacts: []messages.Artifact{}}})
+	events := numbered("r_states", 1, bodies...)
+	var want messages.Summary
+	for i, e := range events {
+		s.mustAppend(events[i : i+1])
+		want = want.Apply(e)
+		got := s.listed(messages.Query{Principal: "ann"})
+		x, _ := json.Marshal(got)
+		y, _ := json.Marshal([]messages.Summary{want})
+		if string(x) != string(y) {
+			s.t.Fatalf("after event %d the list is\n%s, want\n%s", i+1, x, y)
+		}
+	}
+}
+
+func (s journalSuite) listSelects() {
+	for i := range 60 {
+		run := messages.RunID(fmt.Sprintf("r_%02d", i))
+		opened := queued
+		opened.Principal, opened.Job = []string{"", "ann"}[i%2], []string{"one", "two"}[i/2%2]
+		s.at(i, run, 1, opened, started)
+		if i%3 == 0 {
+			s.at(i, run, 3, failed(messages.ByRun))
+		}
+	}
+	ended := messages.Query{Principal: "ann", Status: []messages.Status{messages.Completed, messages.Failed}, Limit: 3}
+	s.lists(ended, "r_57", "r_51", "r_45")
+	s.lists(messages.Query{Principal: "ann", Job: "two", Limit: 2}, "r_59", "r_55")
+	s.lists(messages.Query{Principal: "an"})
+	s.lists(messages.Query{Principal: "ann", Job: "three"})
+	s.at(100, "r_x", 1, queued)
+	for i := range 50 {
+		s.at(101+i, messages.RunID(fmt.Sprintf("r_y%02d", i)), 1, queued)
+	}
+	for limit, want := range map[int]int{0: 50, 7: 7, 1000: 81, 5000: 81} {
+		if got := len(s.listed(messages.Query{Limit: limit})); got != want {
+			s.t.Errorf("%d runs within the limit %d, want %d", got, limit, want)
+		}
+	}
+}
+
+func (s journalSuite) listExpired() {
+	s.ended(3)
+	s.lists(messages.Query{}, "r_ended2", "r_ended1", "r_ended0", "r_live")
+	s.expire(suiteEpoch.Add(90*time.Minute), plenty)
+	s.lists(messages.Query{}, "r_ended2", "r_live")
+}
