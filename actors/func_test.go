@@ -1,0 +1,104 @@
+package actors_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+type order struct {
+	Item  string `json:"item"`
+	Count int    `json:"count,omitempty"`
+}
+
+// serving starts a node with the one job named job.
+func serving(t *testing.T, job actors.NewJob) *actors.System {
+	t.Helper()
+	system, err := actors.New(t.Context(), actors.Config{Jobs: map[string]actors.NewJob{"job": job}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { system.Close(context.Background()) })
+	return system
+}
+
+// ended runs the job named job on the input and returns its last State.
+func ended(t *testing.T, system *actors.System, input string) messages.State {
+	t.Helper()
+	id, err := system.Submit(t.Context(), messages.Request{Job: "job", Input: json.RawMessage(input)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state messages.State
+	for e, err := range system.Events(t.Context(), id, 0) {
+		if err == nil {
+			state, err = state.Apply(e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return state
+}
+
+func TestFunctionIsAJob(t *testing.T) {
+	system := serving(t, actors.Func("job", func(ctx context.Context, t *actors.TaskContext, in order) ([]string, error) {
+		if err := t.Say("answer", in.Item); err != nil {
+			return nil, err
+		}
+		return strings.Split(strings.Repeat(in.Item+" ", in.Count), " ")[:in.Count], nil
+	}))
+	state := ended(t, system, `{"item":"tea","count":2}`)
+	if got := string(state.End.Result); state.Status != messages.Completed || got != `["tea","tea"]` {
+		t.Errorf("%s with %s", state.Status, got)
+	}
+	if text, ok := state.Stream("answer"); !ok || text.Text() != "tea" {
+		t.Errorf("the function's text is not in the run: %v", state.Streams)
+	}
+	if got := string(state.Queued.Input); got != `{"item":"tea","count":2}` {
+		t.Errorf("the run's input is %s", got)
+	}
+	if empty := ended(t, system, ``); string(empty.End.Result) != `[]` {
+		t.Errorf("without an input the result is %s", empty.End.Result)
+	}
+}
+
+func TestFunctionInputIsStrict(t *testing.T) {
+	job := actors.Func("job", func(context.Context, *actors.TaskContext, order) (any, error) { return nil, nil })
+	for input, says := range map[string]string{
+		`{"item":"tea","colour":1}`: `"colour"`,
+		`{"count":"two"}`:           `"count"`,
+		`{"item":"tea"} {}`:         "more than one",
+		`[1]`:                       "array",
+		`{"item":`:                  "cannot be read",
+	} {
+		_, err := job(json.RawMessage(input))
+		if messages.CodeOf(err) != "invalid_input" || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", input, err)
+		}
+	}
+}
+
+func TestFunctionFails(t *testing.T) {
+	system := serving(t, actors.Func("job", func(_ context.Context, _ *actors.TaskContext, how string) (any, error) {
+		if how == "panic" {
+			panic("as asked")
+		}
+		return "half", errors.New("as asked")
+	}))
+	for how, cause := range map[string]messages.Cause{"panic": messages.CausePanic, "error": messages.CauseError} {
+		state := ended(t, system, fmt.Sprintf("%q", how))
+		if state.Status != messages.Failed || state.End.Cause != cause || state.End.Result != nil {
+			t.Errorf("%s: %s, cause %s, result %s", how, state.Status, state.End.Cause, state.End.Result)
+		}
+		if !strings.Contains(state.End.Error.Message, "as asked") {
+			t.Errorf("%s: %s", how, state.End.Error.Message)
+		}
+	}
+}
