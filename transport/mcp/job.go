@@ -1,9 +1,13 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"strings"
 
+	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -39,10 +43,89 @@ type JobTool struct {
 	Chunked bool
 	// Prepare makes the job's input of the arguments; nil takes them as they are. Its messages.Error is the caller's.
 	Prepare func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error)
-	// Content says for people and models what the ended run came to; nil is a sentence and the result as JSON. The
-	// structured content and the links to artifacts are beside it.
+	// Content says for people and models what the ended run came to; nil is the text that the run said, else a sentence
+	// and the result as JSON. The structured content and the links to artifacts are beside it.
 	Content func(ended messages.State) []mcp.Content
 	Limits  messages.Limits
 	// Mode says what becomes of the run when the caller leaves; if empty, what the caller's protocol says.
 	Mode messages.Mode
+
+	input    *jsonschema.Resolved // what Input says
+	ownsFlag bool                 // the job has an argument of its own that is called stream
+}
+
+// AddJob makes the job a tool that can be called synchronously, streamed and as a task. Errors: a name or schema that is
+// no good, or a name that is taken.
+func (s *Server) AddJob(t JobTool) error {
+	t.Name = cmp.Or(t.Name, t.Job)
+	switch {
+	case t.Job == "":
+		return invalid("the tool %q needs a job", t.Name)
+	case !isToolName(t.Name):
+		return invalid("the tool name %q is not 1 to 128 characters of A-Z a-z 0-9 _ . -", t.Name)
+	case s.mcp.GetTool(t.Name) != nil:
+		return invalid("there is a tool %s already", t.Name)
+	}
+	tool, err := t.tool()
+	if err != nil {
+		return err
+	}
+	if err := s.addTool(tool, s.handler(&t)); err != nil {
+		return err
+	}
+	s.jobs[t.Name] = &t
+	return nil
+}
+
+// tool says what the job is as a tool, with all four annotations: what is left out means the worst.
+func (t *JobTool) tool() (mcp.Tool, error) {
+	input, err := t.inputSchema()
+	if err != nil {
+		return mcp.Tool{}, invalid("the input schema of the tool %s is no good: %v", t.Name, err)
+	}
+	output, err := outputSchema(t.Output)
+	if err != nil {
+		return mcp.Tool{}, invalid("the output schema of the tool %s is no good: %v", t.Name, err)
+	}
+	return mcp.Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description,
+		RawInputSchema: input, RawOutputSchema: output,
+		Annotations: mcp.ToolAnnotation{Title: t.Title, ReadOnlyHint: &t.ReadOnly, DestructiveHint: &t.Destructive,
+			IdempotentHint: &t.Idempotent, OpenWorldHint: &t.OpenWorld},
+	}, nil
+}
+
+// inputSchema returns what clients are told of the arguments, and keeps what they are held to.
+func (t *JobTool) inputSchema() (json.RawMessage, error) {
+	if len(t.Input) == 0 {
+		t.Input = json.RawMessage(`{"type":"object"}`)
+	}
+	schema, err := resolve(t.Input)
+	if err != nil {
+		return nil, err
+	}
+	if schema.Schema().Type != "object" {
+		return nil, fmt.Errorf(`its type is not "object"`)
+	}
+	t.input = schema
+	_, t.ownsFlag = schema.Schema().Properties["stream"]
+	switch {
+	case !t.Chunked:
+		return compacted(t.Input), nil
+	case t.ownsFlag:
+		return nil, fmt.Errorf("its property stream is what has a chunked result streamed; call it something else")
+	}
+	return put(t.Input, json.RawMessage(streamSchema), "properties", "stream")
+}
+
+func isToolName(name string) bool {
+	const more = "_.-"
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(more, r)
+	}
+	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, odd)
+}
+
+func invalid(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
 }

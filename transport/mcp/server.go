@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/mark3labs/mcp-go/server"
@@ -62,12 +63,16 @@ type Server struct {
 	jobs   map[string]*JobTool // by the tool's name
 	signer signer
 	hub    *hub
+
+	schemas sync.Map // of other tools' arguments: name to *jsonschema.Resolved
+	chunks  streams
 }
 
 // New returns a door to the runtime with the tools run_*, the artifacts as resources, and no job.
 func New(config Config) *Server {
 	config = config.withDefaults()
 	s := &Server{config: config, jobs: map[string]*JobTool{}, signer: newSigner(config.Key)}
+	s.config.Runs = streamedRuns{config.Runs, &s.chunks}
 	s.hub = newHub(s)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Methods: s.methods(), Log: config.Log,
@@ -133,7 +138,7 @@ func (s *Server) options() []server.ServerOption {
 		server.WithInstructions(s.config.Instructions),
 		server.WithRecovery(),
 		server.WithResourceRecovery(),
-		server.WithInputSchemaValidation(),
+		server.WithToolHandlerMiddleware(s.validated),
 		server.WithToolCapabilities(true),
 		server.WithPromptCapabilities(true),
 		server.WithResourceCapabilities(true, true),

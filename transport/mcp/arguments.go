@@ -1,0 +1,92 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+)
+
+// Arguments reads the arguments of a tool call into v. An argument that v has no field for, or of another type, is an
+// invalid_input error that names it.
+func Arguments(req mcp.CallToolRequest, v any) error {
+	d := json.NewDecoder(bytes.NewReader(rawArguments(req)))
+	d.DisallowUnknownFields()
+	err := d.Decode(v)
+	if err == nil {
+		return nil
+	}
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return invalid("the argument %s cannot be a JSON %s", wrong.Field, wrong.Value)
+	}
+	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		return invalid("there is no argument %s; leave it out, or see the tool's input schema", name)
+	}
+	return invalid("the arguments cannot be read: %v", err)
+}
+
+// rawArguments returns the arguments as they came, an empty object where none did.
+func rawArguments(req mcp.CallToolRequest) json.RawMessage {
+	raw := req.Params.RawArguments
+	if len(raw) == 0 && req.Params.Arguments != nil {
+		raw, _ = json.Marshal(req.Params.Arguments)
+	}
+	return objectOf(raw)
+}
+
+func objectOf(raw json.RawMessage) json.RawMessage {
+	if text := bytes.TrimSpace(raw); len(text) == 0 || string(text) == "null" {
+		return json.RawMessage(`{}`)
+	}
+	return raw
+}
+
+// addTool adds the tool. mcp-go panics where a schema annotates headers that cannot be.
+func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = invalid("the tool %s is no good: %v", tool.Name, r)
+		}
+	}()
+	s.mcp.AddTool(tool, handler)
+	return nil
+}
+
+// validated holds the arguments of every tool to its input schema. Those of jobs are held to it when a run is started,
+// by whatever tool.
+func (s *Server) validated(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if s.jobs[req.Params.Name] != nil {
+			return next(ctx, req)
+		}
+		if schema := s.schemaOf(req.Params.Name); schema != nil {
+			if err := conforms(schema, rawArguments(req)); err != nil {
+				return Failure(err), nil
+			}
+		}
+		return next(ctx, req)
+	}
+}
+
+// schemaOf returns what the arguments of a tool that is no job are held to; nil where its schema cannot be read.
+func (s *Server) schemaOf(tool string) *jsonschema.Resolved {
+	if known, ok := s.schemas.Load(tool); ok {
+		return known.(*jsonschema.Resolved)
+	}
+	t := s.mcp.GetTool(tool)
+	if t == nil {
+		return nil
+	}
+	raw := t.Tool.RawInputSchema
+	if raw == nil {
+		raw, _ = json.Marshal(t.Tool.InputSchema)
+	}
+	schema, _ := resolve(raw)
+	s.schemas.Store(tool, schema)
+	return schema
+}

@@ -1,0 +1,160 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/wire"
+)
+
+// StartOptions are a caller's wishes for a run.
+type StartOptions struct {
+	Labels map[string]string
+	// Key makes the start idempotent for the caller.
+	Key  string
+	Mode messages.Mode // if empty, the tool's, else detached
+}
+
+// Start starts the job of the tool for whoever calls in the context, and returns its State once it is in the journal.
+// The end of ctx does not end an attached run: that is for whoever watches it to say.
+func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessage, o StartOptions) (messages.State, error) {
+	t := s.jobs[tool]
+	if t == nil {
+		return messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no tool %q that starts a run", tool)
+	}
+	input, err := t.prepare(ctx, objectOf(arguments))
+	if err != nil {
+		return messages.State{}, err
+	}
+	labels := map[string]string{toolLabel: t.Name}
+	maps.Copy(labels, o.Labels)
+	lasting := context.WithoutCancel(ctx)
+	id, err := s.config.Runs.Submit(lasting, messages.Request{Job: t.Job, Input: input, Principal: gate.From(ctx).Name,
+		Mode: cmp.Or(o.Mode, t.Mode, messages.Detached), Labels: labels, Limits: t.Limits, Key: o.Key})
+	if err != nil {
+		return messages.State{}, err
+	}
+	return s.config.Runs.State(lasting, id)
+}
+
+// prepare makes the job's input of the arguments.
+func (t *JobTool) prepare(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+	if err := conforms(t.input, arguments); err != nil {
+		return nil, err
+	}
+	if t.Prepare == nil {
+		return arguments, nil
+	}
+	return t.Prepare(ctx, arguments)
+}
+
+// handler answers calls of the tool.
+func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
+	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		result, err := s.call(ctx, t, req)
+		if err == nil {
+			return result, nil
+		}
+		if messages.CodeOf(err) == "" && ctx.Err() == nil {
+			s.config.Log.Error("tool call", zap.String("tool", t.Name), zap.Error(err))
+		}
+		return failure(err), nil
+	}
+}
+
+// call answers a call in the way that it asks for. A call that is one more round goes on with its run.
+func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	id, after, again, err := s.resume(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	if again {
+		state, err := s.config.Runs.State(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		return s.attend(ctx, req, state, after)
+	}
+	x := wire.From(ctx)
+	arguments, stream, err := t.streaming(x.Params(), rawArguments(req))
+	switch {
+	case err != nil:
+		return nil, err
+	case stream != nil:
+		return s.stream(ctx, x, t, arguments, *stream)
+	}
+	return s.run(ctx, x, t, req, arguments)
+}
+
+// run starts a run and answers with what becomes of it, or with a task.
+func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.CallToolRequest,
+	arguments json.RawMessage) (*mcp.CallToolResult, error) {
+	task, refused := s.asTask(x, t, req)
+	if refused != nil {
+		x.Fail(refused)
+		return &mcp.CallToolResult{}, nil
+	}
+	state, err := s.Start(ctx, t.Name, arguments, StartOptions{Mode: modeOf(x, t, task)})
+	switch {
+	case err != nil:
+		return nil, err
+	case task:
+		return s.replyTask(x, state), nil
+	}
+	return s.attend(ctx, req, state, 0)
+}
+
+// modeOf says what becomes of a run whose caller leaves: to leave is to cancel since 2026-07-28, and says nothing before.
+func modeOf(x *wire.Exchange, t *JobTool, task bool) messages.Mode {
+	switch {
+	case t.Mode != "":
+		return t.Mode
+	case x.Modern() && !task:
+		return messages.Attached
+	}
+	return messages.Detached
+}
+
+// attend answers with what becomes of the run, or with what it waits to be told.
+func (s *Server) attend(ctx context.Context, req mcp.CallToolRequest, state messages.State, after uint64) (
+	*mcp.CallToolResult, error) {
+	mode := messages.Detached
+	if state.Queued != nil {
+		mode = state.Queued.Mode
+	}
+	defer context.AfterFunc(ctx, func() { s.leave(ctx, state.RunID, mode) })()
+	state, terminal, err := s.watch(ctx, state.RunID, after)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(questions(state)) > 0:
+		return s.ask(ctx, req, state), nil
+	case terminal == nil:
+		return s.Result(state), nil
+	}
+	return s.result(state, terminal), nil
+}
+
+// leave ends the run of a call that is over before it: always when the client cancelled the call, and an attached run
+// also when the client is gone.
+func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mode) {
+	cause := context.Cause(ctx)
+	if mode != messages.Attached && !errors.Is(cause, wire.ErrCanceled) {
+		return
+	}
+	lasting, done := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
+	defer done()
+	if err := s.config.Runs.Cancel(lasting, id, gate.From(ctx).Name, cause.Error()); err != nil {
+		s.config.Log.Warn("cancel", zap.String("run", string(id)), zap.Error(err))
+	}
+}

@@ -1,0 +1,157 @@
+package mcp
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// progress tells a client how a call gets on: notifications whose numbers strictly increase, and no silence longer than
+// a heartbeat. One without a token says nothing. After stop it says nothing more.
+type progress struct {
+	token  json.RawMessage
+	notify func(method string, params any) error
+	every  time.Duration
+
+	mu    sync.Mutex // held while something is written, so that nothing overtakes
+	last  float64    // the number of the last notification that was no heartbeat
+	beats int        // heartbeats since then
+	timer *time.Timer
+	over  bool
+}
+
+// progressParams are those of notifications/progress.
+type progressParams struct {
+	Token    json.RawMessage `json:"progressToken"`
+	Progress float64         `json:"progress"`
+	Total    float64         `json:"total,omitempty"`
+	Message  string          `json:"message,omitempty"`
+	Meta     map[string]any  `json:"_meta,omitempty"`
+}
+
+// newProgress begins after the number: heartbeats come from then on.
+func newProgress(token json.RawMessage, notify func(string, any) error, every time.Duration, after uint64) *progress {
+	p := &progress{token: token, notify: notify, every: every, last: float64(after)}
+	if p.over = len(token) == 0; p.over {
+		return p
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.timer = time.AfterFunc(every, p.beat)
+	return p
+}
+
+// say notifies. A client that is gone is told nothing from then on: what follows from that is not for its progress.
+func (p *progress) say(number, total float64, message string, meta map[string]any) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return
+	}
+	p.last, p.beats = number, 0
+	p.write(progressParams{p.token, number, total, message, meta})
+}
+
+func (p *progress) write(params progressParams) {
+	if p.notify("notifications/progress", params) != nil {
+		p.over = true
+		p.timer.Stop()
+		return
+	}
+	p.timer.Reset(p.every)
+}
+
+// beat says that there is nothing to say.
+func (p *progress) beat() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return
+	}
+	p.beats++
+	p.write(progressParams{Token: p.token, Progress: p.last + fraction(p.beats), Message: "still working"})
+}
+
+// fraction is a number between 0 and 1 that grows with n for ever.
+func fraction(n int) float64 {
+	if n < 1000 {
+		return float64(n) / 1000
+	}
+	return 1 - 1/float64(n+1)
+}
+
+// stop returns once nothing more will be said.
+func (p *progress) stop() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.over {
+		return
+	}
+	p.over = true
+	p.timer.Stop()
+}
+
+// event tells the event whole.
+func (p *progress) event(e messages.Event) {
+	if len(p.token) > 0 {
+		p.say(float64(e.Seq), 0, inShort(e), map[string]any{Vendor + "event": e})
+	}
+}
+
+// inShort is the event in a few words for people.
+func inShort(e messages.Event) string {
+	if e.Message != "" {
+		return e.Message
+	}
+	if text := bodyInShort(e.Body); text != "" {
+		return text
+	}
+	return string(e.Kind())
+}
+
+func bodyInShort(body messages.Body) string {
+	switch b := body.(type) {
+	case messages.TextDelta:
+		return clip(b.Text)
+	case messages.ThoughtDelta:
+		return clip(b.Text)
+	case messages.Progress:
+		return counted(b.Done, b.Total, b.Unit)
+	case messages.ToolProgress:
+		return counted(b.Done, b.Total, b.Unit)
+	case messages.Log:
+		if n := len(b.Lines); n > 0 {
+			return clip(b.Lines[n-1].Text)
+		}
+	case messages.Merged:
+		if n := len(b.Parts); n > 0 {
+			return bodyInShort(b.Parts[n-1])
+		}
+	}
+	return ""
+}
+
+func counted(done, total int64, unit string) string {
+	if total > 0 {
+		return strings.TrimSpace(fmt.Sprintf("%d/%d %s", done, total, unit))
+	}
+	return strings.TrimSpace(fmt.Sprintf("%d %s", done, unit))
+}
+
+// clip keeps the first 120 bytes of a text, without a broken character.
+func clip(text string) string {
+	const most = 120
+	if len(text) <= most {
+		return text
+	}
+	end := most
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
+}

@@ -1,0 +1,102 @@
+package mcp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// toolLabel is the label of a run that says which tool started it.
+const toolLabel = "mcp.tool"
+
+// say says for people and models how the run stands.
+func (s *Server) say(state messages.State) []mcp.Content {
+	if t := s.jobs[toolOf(state)]; t != nil && t.Content != nil && state.Status.IsEnded() {
+		return t.Content(state)
+	}
+	if state.Status != messages.Completed {
+		return []mcp.Content{mcp.NewTextContent(sentence(state))}
+	}
+	if text := spoken(state); text != "" {
+		return []mcp.Content{mcp.NewTextContent(text)}
+	}
+	content := []mcp.Content{mcp.NewTextContent(sentence(state))}
+	if state.End != nil && len(state.End.Result) > 0 {
+		content = append(content, mcp.NewTextContent(string(state.End.Result)))
+	}
+	return content
+}
+
+func toolOf(state messages.State) string {
+	if state.Queued == nil {
+		return ""
+	}
+	return state.Queued.Labels[toolLabel]
+}
+
+// sentence says how the run stands, and what to do about it.
+func sentence(state messages.State) string {
+	run := fmt.Sprintf("%s (run %s)", jobOf(state), state.RunID)
+	switch statusOf(state) {
+	case Completed:
+		if state.End != nil && state.End.Degraded {
+			return run + " completed, with less than was asked for."
+		}
+		return run + " completed."
+	case Failed:
+		return run + " failed" + why(state.End) + "."
+	case Canceled:
+		return run + " was canceled" + why(state.End) + "."
+	case Waiting:
+		return run + " waits for an answer: " + prompts(state)
+	}
+	return fmt.Sprintf("%s is working. Wait for it with run_wait, or go on reading with run_events after %d.", run, state.Seq)
+}
+
+func why(end *messages.End) string {
+	switch {
+	case end == nil:
+		return ""
+	case end.Error != nil:
+		return ", " + string(end.Cause) + ": " + strings.TrimSuffix(end.Error.Message, ".")
+	}
+	return ", " + string(end.Cause)
+}
+
+func prompts(state messages.State) string {
+	var all []string
+	for _, in := range questions(state) {
+		all = append(all, in.Prompt)
+	}
+	return strings.Join(all, " / ")
+}
+
+// spoken is the run's answer where it said one: of its texts the last that was closed, else the longest.
+func spoken(state messages.State) string {
+	var answer messages.Stream
+	for _, stream := range state.Streams {
+		if stream.Thought || answer.Closed && !stream.Closed {
+			continue
+		}
+		if stream.Closed || stream.Len() > answer.Len() {
+			answer = stream
+		}
+	}
+	return answer.Text()
+}
+
+// sayable is what a caller is told of an error.
+func sayable(err error) *RunError {
+	if known, ok := errors.AsType[*messages.Error](err); ok {
+		return &RunError{Code: known.Code, Message: err.Error(), Retryable: known.Retryable}
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		return &RunError{Code: messages.Code(messages.CauseDeadline), Message: "the call took too long", Retryable: true}
+	}
+	return &RunError{Code: messages.Code(messages.CauseError), Message: "the server failed to do this; its log says why"}
+}

@@ -1,0 +1,177 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// resolve reads a JSON Schema that values are to be held to.
+func resolve(raw json.RawMessage) (*jsonschema.Resolved, error) {
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		return nil, err
+	}
+	return schema.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
+}
+
+// conforms reports as invalid_input what the schema has against the arguments.
+func conforms(schema *jsonschema.Resolved, arguments json.RawMessage) error {
+	var value any
+	if err := json.Unmarshal(arguments, &value); err != nil {
+		return invalid("the arguments are not JSON: %v", err)
+	}
+	err := schema.Validate(value)
+	if err == nil {
+		return nil
+	}
+	return invalid("the arguments do not fit the tool's input schema: %s", strings.TrimPrefix(err.Error(), "validating root: "))
+}
+
+// outputSchema is the schema of a RunResult with the job's own result; any result where there is no schema of it.
+func outputSchema(result json.RawMessage) (json.RawMessage, error) {
+	whole, err := json.Marshal(runResultSchema())
+	if err != nil || len(result) == 0 {
+		return whole, err
+	}
+	var schema jsonschema.Schema
+	if err := json.Unmarshal(result, &schema); err != nil {
+		return nil, err
+	}
+	if len(schema.Defs) > 0 && schema.ID == "" { // its references begin at the root
+		if whole, result, err = hoist(whole, result); err != nil {
+			return nil, err
+		}
+	}
+	if whole, err = put(whole, result, "properties", "result"); err != nil {
+		return nil, err
+	}
+	_, err = resolve(whole)
+	return whole, err
+}
+
+// hoist moves the definitions of a part to the whole.
+func hoist(whole, part json.RawMessage) (json.RawMessage, json.RawMessage, error) {
+	list, err := members(part)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, m := range list {
+		if m.name == "$defs" {
+			whole, err = put(whole, m.value, "$defs")
+			return whole, join(slices.Delete(list, i, i+1)), err
+		}
+	}
+	return whole, part, nil
+}
+
+// runResultSchema is the JSON Schema of a RunResult. It lets fields be added.
+func runResultSchema() *jsonschema.Schema {
+	enum := func(values ...any) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Enum: values} }
+	var causes []any
+	for _, c := range messages.Causes() {
+		causes = append(causes, c)
+	}
+	schema, err := jsonschema.For[RunResult](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[json.RawMessage](): {},
+		reflect.TypeFor[messages.Event]():  {Type: "object"},
+		reflect.TypeFor[messages.Cause]():  enum(causes...),
+		reflect.TypeFor[messages.RunID]():  {Type: "string"},
+		reflect.TypeFor[RunStatus]():       enum(Working, Waiting, Completed, Failed, Canceled),
+	}})
+	if err != nil {
+		panic(err) // the type is ours
+	}
+	return relax(schema)
+}
+
+// relax takes from a reflected schema what forbids other fields, and the null that is never written.
+func relax(s *jsonschema.Schema) *jsonschema.Schema {
+	if len(s.Types) == 2 && s.Types[0] == "null" {
+		s.Type, s.Types = s.Types[1], nil
+	}
+	s.AdditionalProperties = nil
+	for _, property := range s.Properties {
+		relax(property)
+	}
+	if s.Items != nil {
+		relax(s.Items)
+	}
+	return s
+}
+
+// member is a member of a JSON object. Lists of them keep the order of the text, which people and models read.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+var errNoObject = errors.New("it is not an object")
+
+func members(object json.RawMessage) ([]member, error) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return nil, errNoObject
+	}
+	var list []member
+	for d.More() {
+		name, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		var value json.RawMessage
+		if err := d.Decode(&value); err != nil {
+			return nil, err
+		}
+		list = append(list, member{name.(string), value})
+	}
+	return list, nil
+}
+
+func join(list []member) json.RawMessage {
+	out := []byte{'{'}
+	for i, m := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		name, _ := json.Marshal(m.name) // a string always can
+		out = append(append(append(out, name...), ':'), m.value...)
+	}
+	return compacted(append(out, '}'))
+}
+
+// put returns the object with the value at the path, whose objects are made where there are none.
+func put(object, value json.RawMessage, path ...string) (json.RawMessage, error) {
+	list, err := members(object)
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(list, func(m member) bool { return m.name == path[0] })
+	if at < 0 {
+		at = len(list)
+		list = append(list, member{path[0], json.RawMessage(`{}`)})
+	}
+	if len(path) > 1 {
+		if value, err = put(list[at].value, value, path[1:]...); err != nil {
+			return nil, err
+		}
+	}
+	list[at].value = value
+	return join(list), nil
+}
+
+// compacted is the JSON without its white space, or what it was where it is no JSON.
+func compacted(raw json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return raw
+	}
+	return b.Bytes()
+}
