@@ -83,7 +83,7 @@ func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) 
 		if err != nil {
 			return nil, err
 		}
-		return s.attend(ctx, req, state, after)
+		return s.conclude(ctx, req, state, after)
 	}
 	x := wire.From(ctx)
 	arguments, stream, err := t.streaming(x.Params(), rawArguments(req))
@@ -111,7 +111,7 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 	case task:
 		return s.replyTask(x, state), nil
 	}
-	return s.attend(ctx, req, state, 0)
+	return s.conclude(ctx, req, state, 0)
 }
 
 // modeOf says what becomes of a run whose caller leaves: to leave is to cancel since 2026-07-28, and says nothing before.
@@ -125,8 +125,8 @@ func modeOf(x *wire.Exchange, t *JobTool, task bool) messages.Mode {
 	return messages.Detached
 }
 
-// attend answers with what becomes of the run, or with what it waits to be told.
-func (s *Server) attend(ctx context.Context, req mcp.CallToolRequest, state messages.State, after uint64) (
+// conclude answers with what becomes of the run, or with what it waits to be told.
+func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, state messages.State, after uint64) (
 	*mcp.CallToolResult, error) {
 	mode := messages.Detached
 	if state.Queued != nil {
