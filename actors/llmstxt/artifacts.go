@@ -53,6 +53,7 @@ func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext) ([]ar
 			return err
 		}, checkCtx})
 	}
+	files = append(files, g.graphArtifacts()...)
 	return append(files, artifact{nameJSON, func(w io.Writer) error { return render.JSON(w, g.document) }, checkJSON}),
 		nil
 }

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"slices"
 	"time"
 )
@@ -179,6 +180,9 @@ func copyInto(dir *os.Root, name string, open opener) error {
 		return err
 	}
 	defer from.Close()
+	if err := dir.MkdirAll(path.Dir(name), 0o700); err != nil {
+		return err
+	}
 	to, err := dir.Create(name)
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ func checkOf(name string) func() checker {
 	case nameJSON:
 		return checkJSON
 	}
-	return nil
+	return graphCheckOf(name)
 }
 
 func checkTxt() checker {

@@ -26,6 +26,8 @@ type Input struct {
 	Full string `json:"full,omitempty"`
 	// Ctx asks for llms-ctx.txt.
 	Ctx bool `json:"ctx,omitempty"`
+	// Graph asks for the graph of packages, with a page for each.
+	Graph bool `json:"graph,omitempty"`
 	// Format is the version of the llms.txt format, 2 if zero.
 	Format render.Format `json:"format,omitempty"`
 	// LinkStyle is that of package rank: "blob", which is the default, or "raw".

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
+	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
@@ -32,6 +33,8 @@ type Result struct {
 	Links  int    `json:"links"`
 	// Symbols counts the exported names that llms.json lists.
 	Symbols int `json:"symbols"`
+	// Packages counts those of the repository that the graph shows.
+	Packages int `json:"packages,omitempty"`
 	// Dropped counts links and files that the size budget had no room for.
 	Dropped int    `json:"dropped,omitempty"`
 	Commit  string `json:"commit,omitempty"`
@@ -54,6 +57,7 @@ type generation struct {
 	files    fs.FS
 	repo     *scan.Repository
 	index    *rank.Index
+	graph    *graph.Graph // nil where none is asked for
 	document render.Document
 	dropped  int
 	cache    cache
@@ -193,6 +197,12 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) (err er
 		return err
 	}
 	words := fmt.Sprintf("%s in %s", count(links(g.index), "link"), count(len(g.index.Sections), "section"))
+	if g.input.Graph {
+		if err := g.relate(ctx, t); err != nil {
+			return err
+		}
+		words += ", " + count(g.graph.Stats.Packages, "package")
+	}
 	if g.input.Model == "" {
 		words += ", without a model"
 	}

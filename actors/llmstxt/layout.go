@@ -55,7 +55,7 @@ func (g *generation) isOutput() func(scan.File) bool {
 	return func(f scan.File) bool {
 		in, name := path.Split(f.Path)
 		return path.Clean(in) == filepath.ToSlash(inside) && strings.HasPrefix(strings.TrimPrefix(name, "."),
-			base+"-llms")
+			base+"-llms") || isGraphFile(filepath.ToSlash(inside), f.Path)
 	}
 }
 

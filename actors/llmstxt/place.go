@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -23,7 +24,9 @@ const (
 // at any point leaves the old file or the new one under the name, and at worst a temporary file, which the next run
 // sweeps. An error of fill leaves the old file.
 func place(dir *os.Root, name string, run messages.RunID, fill func(w io.Writer) error) error {
-	temporary := "." + name + "." + string(run) + temporarySuffix
+	folder, base := path.Split(name)
+	folder = path.Clean(folder)
+	temporary := path.Join(folder, "."+base+"."+string(run)+temporarySuffix)
 	f, err := create(dir, temporary)
 	if err != nil {
 		return err
@@ -43,7 +46,7 @@ func place(dir *os.Root, name string, run messages.RunID, fill func(w io.Writer)
 	if err != nil {
 		return errors.Join(err, dir.Remove(temporary))
 	}
-	return syncFolder(dir, ".")
+	return syncFolder(dir, folder)
 }
 
 // create makes a temporary file that no other run's sweep takes away. Between its making and its lock a sweep may see a
@@ -71,17 +74,17 @@ func linked(dir *os.Root, name string, f *os.File) bool {
 	return err == nil && os.SameFile(there, mine)
 }
 
-// sweep removes the temporary files that killed runs left of the artifacts whose names begin with the prefix, and
-// returns how many. Those of living runs are locked.
-func sweep(dir *os.Root, prefix string) int {
-	entries, err := fs.ReadDir(dir.FS(), ".")
+// sweep removes the temporary files that killed runs left in the folder of the artifacts whose names begin with the
+// prefix, and returns how many. Those of living runs are locked.
+func sweep(dir *os.Root, folder, prefix string) int {
+	entries, err := fs.ReadDir(dir.FS(), folder)
 	if err != nil {
 		return 0
 	}
 	n := 0
 	for _, e := range entries {
 		mine := strings.HasPrefix(e.Name(), "."+prefix) && strings.HasSuffix(e.Name(), temporarySuffix)
-		if mine && e.Type().IsRegular() && removeUnlocked(dir, e.Name()) {
+		if mine && e.Type().IsRegular() && removeUnlocked(dir, path.Join(folder, e.Name())) {
 			n++
 		}
 	}

@@ -21,7 +21,11 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 		return err
 	}
 	defer out.Close()
-	if n := sweep(out, base+"-llms"); n > 0 {
+	n, err := g.prepareGraph(out)
+	if err != nil {
+		return err
+	}
+	if n += sweep(out, ".", base+"-llms"); n > 0 {
 		t.Log(messages.LogInfo, fmt.Sprintf("removed %s that earlier runs did not finish", count(n, "file")))
 	}
 	files, err := g.artifacts(ctx, t)
@@ -30,25 +34,26 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 	}
 	var written []cachedFile
 	for _, f := range files {
-		sum, err := g.writeFile(ctx, t, out, path.Join(dir, base+"-"+f.name), f)
+		sum, err := g.writeFile(ctx, t, out, dir, fileOf(base, f.name), f)
 		if err != nil {
 			return fmt.Errorf("cannot write %s: %w", f.name, reason(err))
 		}
 		written = append(written, cachedFile{Name: f.name, SHA256: sum})
 	}
+	g.removeStale(t, out, written)
 	result := g.result(dir)
-	g.keep(ctx, t, result, written, func(name string) (io.ReadCloser, error) { return out.Open(base + "-" + name) })
+	g.keep(ctx, t, result, written, func(name string) (io.ReadCloser, error) { return out.Open(fileOf(base, name)) })
 	t.Summarize("files in " + dir)
 	return t.Result(result, result.Degraded)
 }
 
 // writeFile checks the file as it is written; one that does not pass never gets its name.
 func (g *generation) writeFile(
-	ctx context.Context, t *actors.TaskContext, out *os.Root, name string, f artifact,
+	ctx context.Context, t *actors.TaskContext, out *os.Root, dir, name string, f artifact,
 ) (sha256Hex string, err error) {
 	sum, check := sha256.New(), f.check()
 	size := new(counter)
-	err = place(out, path.Base(name), t.RunID(), func(w io.Writer) error {
+	err = place(out, name, t.RunID(), func(w io.Writer) error {
 		if err := f.render(io.MultiWriter(w, sum, check, size)); err != nil {
 			return err
 		}
@@ -58,7 +63,7 @@ func (g *generation) writeFile(
 		return "", err
 	}
 	digest := hex.EncodeToString(sum.Sum(nil))
-	said := messages.Artifact{Name: f.name, Path: name, Bytes: int64(*size), SHA256: digest}
+	said := messages.Artifact{Name: f.name, Path: path.Join(dir, name), Bytes: int64(*size), SHA256: digest}
 	return digest, t.Emit(messages.ArtifactWritten{Artifact: said}, fmt.Sprintf("%s written, %d bytes", f.name, *size))
 }
 
@@ -85,9 +90,12 @@ func (g *generation) result(dir string) Result {
 		result.Cached, result.Folder = true, dir
 		return result
 	}
-	o := g.repo.Origin
+	o, packages := g.repo.Origin, 0
+	if g.graph != nil {
+		packages = g.graph.Stats.Packages
+	}
 	d := g.document // as its strings are fit to be shown: they come from the repository
 	return Result{Title: d.Title, Summary: d.Summary, Folder: dir, Files: len(g.repo.Files),
-		Links: links(g.index), Symbols: symbols(g.index), Dropped: g.dropped, Commit: o.Commit, Remote: o.Remote,
+		Links: links(g.index), Symbols: symbols(g.index), Packages: packages, Dropped: g.dropped, Commit: o.Commit, Remote: o.Remote,
 		Model: d.Options.Model, Degraded: d.Degraded, Cause: g.degraded}
 }

@@ -16,15 +16,15 @@ import (
 
 // generating is what the flags of generate say.
 type generating struct {
-	in                        llmstxt.Input
-	from                      source
-	by                        describing
-	full, style               choice
-	format                    int
-	budget, maxFile, maxBytes bytesize
-	noCache                   bool
-	timeout                   time.Duration
-	show                      display
+	in          llmstxt.Input
+	read        reading
+	by          describing
+	full, style choice
+	format      int
+	budget      bytesize
+	noCache     bool
+	timeout     time.Duration
+	show        display
 }
 
 func generateCommand(config actors.Config, how *showing) *cobra.Command {
@@ -65,12 +65,12 @@ Exit codes:
 			return g.run(cmd, args[0], config, how)
 		},
 	}
-	g.from.limits = &g.in
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	g.writing(cmd, flags)
 	g.by.flags(cmd, flags, &g.in)
-	g.reading(flags)
+	g.read.from.flags(flags)
+	g.read.flags(flags)
 	g.telling(flags)
 	must(cmd.MarkFlagDirname("out"))
 	return cmd
@@ -83,21 +83,13 @@ func (g *generating) writing(cmd *cobra.Command, flags *pflag.FlagSet) {
 		"what llms-full.txt holds: the linked files, every text file, or it is not written",
 		llmstxt.FullSelected, llmstxt.FullAll, llmstxt.FullNone)
 	flags.BoolVar(&g.in.Ctx, "ctx", true, "write llms-ctx.txt, the linked files as XML; or --ctx=false")
+	flags.BoolVar(&g.in.Graph, "graph", false, "write the graph of packages and their imports as well, with a page for each")
 	flags.IntVar(&g.format, "format", 2, "`version` of the llms.txt format, 1 or 2; 1 leaves Optional out of llms-ctx.txt")
 	choose(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the bare files", "blob", "raw")
 	flags.StringVar(&g.in.BaseURL, "link-base", "",
 		"`URL` that links begin with where the repository does not say its own; so is --base-url without --model")
 	flags.Var(&g.budget, "size-budget", "most `bytes` of any one text file, such as 200k; the least important is dropped")
 	flags.BoolVar(&g.noCache, "no-cache", false, "neither take the result from the cache nor keep it there")
-}
-
-// reading adds the flags that say what may be read, and how much.
-func (g *generating) reading(flags *pflag.FlagSet) {
-	g.from.flags(flags)
-	flags.IntVar(&g.in.MaxFiles, "max-files", 0, "most `files` that are read (default 50,000)")
-	flags.Var(&g.maxFile, "max-file-size", "most `bytes` of a file that is read (default 1MiB)")
-	flags.Var(&g.maxBytes, "max-bytes", "most `bytes` of all files together (default 2GiB)")
-	flags.IntVar(&g.in.MaxDepth, "max-depth", 0, "most `folders` one below the other (default 32)")
 }
 
 // telling adds the flags that say what is told of the run.
@@ -115,11 +107,12 @@ func (g *generating) run(cmd *cobra.Command, repository string, config actors.Co
 	}
 	in := g.in
 	in.Repository, in.Full, in.LinkStyle, in.Format = repository, g.full.value, g.style.value, render.Format(g.format)
-	in.SizeBudget, in.MaxFileBytes, in.MaxBytes = int64(g.budget), int64(g.maxFile), int64(g.maxBytes)
+	in.SizeBudget = int64(g.budget)
+	g.read.limit(&in)
 	if in.Model == "" && in.BaseURL == "" && cmd.Flags().Changed("base-url") {
 		in.BaseURL = g.by.at.baseURL // no server is asked: it can only be meant for the links
 	}
-	with := llmstxt.Config{Open: g.from.open, Model: g.by.find, Version: aboutThis().exact()}
+	with := llmstxt.Config{Open: g.read.from.open, Model: g.by.find, Version: aboutThis().exact()}
 	defer g.by.close()
 	if !g.noCache {
 		with.Cache = cacheFolder()
@@ -152,16 +145,12 @@ func (g *generating) judge() error {
 		return errNegative("--timeout")
 	case g.in.Out == "":
 		return errors.New("--out needs the name of a folder")
-	case g.in.MaxFiles < 0:
-		return errors.New("--max-files must not be negative")
-	case g.in.MaxDepth < 0:
-		return errors.New("--max-depth must not be negative")
 	case asked > 1:
 		return errors.New("--explain, --json and --jsonl exclude each other: each has stdout for itself")
 	case g.in.RequireModel && g.in.Model == "":
 		return errors.New("--require-model needs --model")
 	}
-	return g.by.at.judge()
+	return errors.Join(g.read.judge(), g.by.at.judge())
 }
 
 func oneRepository(cmd *cobra.Command, args []string) error {

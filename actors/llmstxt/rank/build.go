@@ -28,7 +28,7 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	b := newBuilder(ctx, files, repo, options)
 	defer b.reader.Close()
 	b.survey()
-	index := &Index{Origin: repo.Origin, Title: b.title(), Facts: b.facts()}
+	index := &Index{Origin: repo.Origin, Title: b.title(), Facts: b.facts(), Survey: b.surveyed()}
 	sections := b.choose()
 	purpose := b.purpose()
 	index.Summary, index.SummaryFrom, index.SummaryReason = purpose.text, purpose.from, purpose.reason

@@ -16,6 +16,7 @@ type Index struct {
 	Sections      []Section // none empty, Optional last
 	Origin        scan.Origin
 	Passed        []Passed // the best of what was not chosen, at most 50
+	Survey        Survey
 }
 
 // Passed is a file that was not chosen, and why.

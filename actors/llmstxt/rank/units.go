@@ -23,6 +23,7 @@ type unit struct {
 	dir        string // "." for the root
 	paths      []string
 	about      manifest.Manifest // several manifests of one ecosystem made one
+	manifests  []manifest.Manifest
 	members    []string          // patterns of all manifests of the folder
 	ecosystems []string          // of all of them
 	entries    map[string]string // entry points found, with the manifest that names them
@@ -66,6 +67,7 @@ func (b *builder) newUnit(dir string, list []manifest.Manifest) *unit {
 		return cmp.Or(cmp.Compare(unnamed(x), unnamed(y)), cmp.Compare(b.mix.share(y.Ecosystem),
 			b.mix.share(x.Ecosystem)))
 	})
+	u.manifests = list
 	for i, m := range list {
 		u.paths = append(u.paths, m.Path)
 		u.members = append(u.members, m.Members...)

@@ -1,0 +1,88 @@
+package graph
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+const (
+	rootID    = "root"
+	idBytes   = 120
+	hashBytes = 8 // hexadecimal digits
+)
+
+// ids gives each node an id of its own, without regard to case: some file systems have none.
+type ids map[string]bool
+
+func (taken ids) of(path string) string {
+	id, exact := safeID(path)
+	if !exact || taken[strings.ToLower(id)] {
+		sum := sha256.Sum256([]byte(path))
+		digits := hex.EncodeToString(sum[:])
+		base := id[:min(len(id), idBytes-hashBytes-1)]
+		for n := hashBytes; ; n++ {
+			if id = base + "~" + digits[:n]; !taken[strings.ToLower(id)] {
+				break
+			}
+		}
+	}
+	taken[strings.ToLower(id)] = true
+	return id
+}
+
+// external gives the id of what lies outside.
+func (taken ids) external(ecosystem, name string) string {
+	return taken.of("ext." + ecosystem + "/" + name)
+}
+
+// safeID tells whether nothing of the path is lost.
+func safeID(path string) (id string, exact bool) {
+	if path == "." {
+		return rootID, true
+	}
+	exact = len(path) <= idBytes && path != rootID
+	id = strings.Map(func(r rune) rune {
+		switch {
+		case r == '/':
+			return '.'
+		case r == '.':
+			return '~'
+		case isPlain(r):
+			return r
+		}
+		exact = false
+		return '_'
+	}, path)
+	first, _, _ := strings.Cut(id, ".")
+	return id, exact && !isReserved(first)
+}
+
+func isPlain(r rune) bool {
+	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '@' ||
+		r == '+'
+}
+
+// isReserved knows the names of devices, which Windows finds in every folder whatever comes after a dot.
+func isReserved(name string) bool {
+	name = strings.ToLower(name)
+	switch name {
+	case "con", "prn", "aux", "nul":
+		return true
+	}
+	return len(name) == 4 && (name[:3] == "com" || name[:3] == "lpt") && name[3] >= '0' && name[3] <= '9'
+}
+
+// IsPage tells the name of a page, "nodes/<id>.md", from others.
+func IsPage(name string) bool {
+	id, ok := strings.CutPrefix(name, "nodes/")
+	if id, ok = trimmed(id, ok); !ok || id == "" || len(id) > idBytes {
+		return false
+	}
+	return id[0] != '.' && strings.IndexFunc(id, func(r rune) bool { return !isPlain(r) && r != '.' && r != '~' }) < 0
+}
+
+func trimmed(id string, ok bool) (string, bool) {
+	id, md := strings.CutSuffix(id, ".md")
+	return id, ok && md
+}

@@ -1,0 +1,162 @@
+package graph
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
+)
+
+// What a page lists at most.
+const (
+	filesListed = 300
+	nodesListed = 300
+)
+
+// pages writes pages, each node's neighbours at hand.
+type pages struct {
+	*Graph
+	nodes   map[string]*Node
+	out, in map[string][]Edge
+}
+
+// Page is a page that is yet to be written.
+type Page struct {
+	Name  string // nodes/<id>.md
+	Write func(w io.Writer) error
+}
+
+// AllPages gives the pages, in the order of the nodes. The only errors of Write are w's.
+func (g *Graph) AllPages() []Page {
+	ps := &pages{Graph: g, nodes: map[string]*Node{}, out: map[string][]Edge{}, in: map[string][]Edge{}}
+	for i := range g.Nodes {
+		ps.nodes[g.Nodes[i].ID] = &g.Nodes[i]
+	}
+	for _, e := range g.Edges {
+		ps.out[e.From] = append(ps.out[e.From], e)
+		ps.in[e.To] = append(ps.in[e.To], e)
+	}
+	var list []Page
+	for i := range g.Nodes {
+		if n := &g.Nodes[i]; n.Page {
+			list = append(list, Page{pageName(n.ID), func(w io.Writer) error { return ps.write(w, n) }})
+		}
+	}
+	return list
+}
+
+func (ps *pages) write(w io.Writer, n *Node) error {
+	var b bytes.Buffer
+	p := ps.parts[n.ID]
+	fmt.Fprintf(&b, "%s# %s\n\n", Mark, render.Heading(n.Name))
+	if n.Summary != "" {
+		fmt.Fprintf(&b, "%s\n\n", render.Paragraph(n.Summary))
+	}
+	fmt.Fprintf(&b, "- Path: %s\n", code(n.Path))
+	if n.Language != "" {
+		fmt.Fprintf(&b, "- Language: %s\n", render.Inline(n.Language))
+	}
+	fmt.Fprintf(&b, "- Files: %d, %s\n", n.Files, plural(int(n.Bytes), "byte"))
+	ps.related(&b, "Imports", ps.out[n.ID], Imports, Package)
+	ps.related(&b, "Imports from outside", ps.out[n.ID], Imports, External)
+	ps.related(&b, "Depends on", ps.out[n.ID], Depends, "")
+	ps.related(&b, "Imported by", ps.in[n.ID], Imports, "")
+	ps.related(&b, "Needed by", ps.in[n.ID], Depends, "")
+	ps.symbols(&b, p)
+	ps.files(&b, p)
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// related lists the other ends of the edges of the kind, the heaviest first.
+func (ps *pages) related(b *bytes.Buffer, title string, edges []Edge, kind Relation, ends Kind) {
+	other := func(e Edge) *Node {
+		if title == "Imported by" || title == "Needed by" {
+			return ps.nodes[e.From]
+		}
+		return ps.nodes[e.To]
+	}
+	edges = slices.DeleteFunc(slices.Clone(edges), func(e Edge) bool {
+		return e.Kind != kind || ends != "" && other(e).Kind != ends
+	})
+	slices.SortStableFunc(edges, func(x, y Edge) int {
+		return cmp.Or(cmp.Compare(y.Weight, x.Weight), strings.Compare(other(x).Name, other(y).Name))
+	})
+	list(b, title, edges, nodesListed, func(e Edge) string { return ps.reference(other(e), e) })
+}
+
+func (ps *pages) reference(n *Node, e Edge) string {
+	line := render.Inline(n.Name)
+	if n.Page {
+		line = "[" + render.LinkTitle(n.Name) + "](" + n.ID + ".md)"
+	}
+	if e.Kind == Imports {
+		line += ", " + plural(e.Weight, "file")
+	}
+	if n.Summary != "" {
+		line += ": " + render.Inline(n.Summary)
+	}
+	return line
+}
+
+func (ps *pages) symbols(b *bytes.Buffer, p *part) {
+	more := p.count - len(p.symbols)
+	list(b, "Exported", p.symbols, symbolsKept, func(s surface.Symbol) string {
+		line := code(cmp.Or(ps.line(s.Signature), ps.line(s.Name)))
+		if doc := ps.line(s.Doc); doc != "" {
+			line += ": " + render.Inline(doc)
+		}
+		return line
+	})
+	if more > 0 {
+		fmt.Fprintf(b, "- and %d more\n", more)
+	}
+	if p.partly {
+		fmt.Fprintf(b, "\nNot all of its files were read for what they export.\n")
+	}
+}
+
+func (ps *pages) files(b *bytes.Buffer, p *part) {
+	list(b, "Files", p.files, filesListed, func(f *file) string {
+		return code(ps.line(f.Path)) + ", " + plural(int(f.Size), "byte")
+	})
+}
+
+func list[T any](b *bytes.Buffer, title string, items []T, most int, say func(T) string) {
+	if len(items) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "\n## %s\n\n", title)
+	for _, item := range items[:min(len(items), most)] {
+		fmt.Fprintf(b, "- %s\n", say(item))
+	}
+	if more := len(items) - most; more > 0 {
+		fmt.Fprintf(b, "- and %d more\n", more)
+	}
+}
+
+// code is a span that the text cannot close.
+func code(s string) string {
+	if s == "" {
+		return "``` ```"
+	}
+	run, most := 0, 0
+	for _, c := range s {
+		if c != '`' {
+			run = 0
+			continue
+		}
+		run++
+		most = max(most, run)
+	}
+	fence := strings.Repeat("`", most+1)
+	if s[0] == '`' || s[len(s)-1] == '`' {
+		s = " " + s + " "
+	}
+	return fence + s + fence
+}

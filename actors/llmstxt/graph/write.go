@@ -1,0 +1,110 @@
+package graph
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"slices"
+	"strings"
+)
+
+// JSON writes repo.graph.json. The only error is w's.
+func (g *Graph) JSON(w io.Writer) error { return write(w, g.Document) }
+
+// Force writes repo.force.json. The only error is w's.
+func (g *Graph) Force(w io.Writer) error { return write(w, g.force()) }
+
+func (g *Graph) force() Force {
+	f := Force{Nodes: []ForceNode{}, Links: []ForceLink{}}
+	users := map[string]int{}
+	for _, e := range g.Edges {
+		users[e.To]++
+		last := len(f.Links) - 1
+		if last >= 0 && f.Links[last].Source == e.From && f.Links[last].Target == e.To {
+			f.Links[last].Value += e.Weight
+			continue
+		}
+		f.Links = append(f.Links, ForceLink{Source: e.From, Target: e.To, Value: e.Weight})
+	}
+	for _, n := range g.Nodes {
+		node := ForceNode{ID: n.ID, Label: n.Name, Group: groupOf(n), Size: 1 + bits.Len64(uint64(n.Bytes))}
+		if n.Kind == External {
+			node.Size = 1 + bits.Len(uint(users[n.ID]))
+		}
+		f.Nodes = append(f.Nodes, node)
+	}
+	return f
+}
+
+func groupOf(n Node) string {
+	if n.Kind == External {
+		return string(External)
+	}
+	first, _, _ := strings.Cut(n.Path, "/")
+	return first
+}
+
+func pageName(id string) string { return "nodes/" + id + ".md" }
+
+// Check reports what is wrong with the bytes of a repo.graph.json: its form, ids that are not unique, or edges that lead
+// nowhere.
+func Check(data []byte) error {
+	var d Document
+	if err := strictly(data, &d); err != nil {
+		return err
+	}
+	if d.Version != Version {
+		return fmt.Errorf("version %q is not %s", d.Version, Version)
+	}
+	known := map[string]bool{}
+	for _, n := range d.Nodes {
+		if known[n.ID] || !IsPage(pageName(n.ID)) {
+			return fmt.Errorf("node %q has no id of its own", n.ID)
+		}
+		known[n.ID] = true
+	}
+	i := slices.IndexFunc(d.Edges, func(e Edge) bool { return !known[e.From] || !known[e.To] })
+	if i >= 0 {
+		return fmt.Errorf("the edge from %q to %q leads nowhere", d.Edges[i].From, d.Edges[i].To)
+	}
+	return nil
+}
+
+// CheckForce reports what is wrong with the bytes of a repo.force.json.
+func CheckForce(data []byte) error {
+	var f Force
+	if err := strictly(data, &f); err != nil {
+		return err
+	}
+	known := map[string]bool{}
+	for _, n := range f.Nodes {
+		known[n.ID] = true
+	}
+	i := slices.IndexFunc(f.Links, func(l ForceLink) bool { return !known[l.Source] || !known[l.Target] })
+	if i >= 0 {
+		return fmt.Errorf("the link from %q to %q leads nowhere", f.Links[i].Source, f.Links[i].Target)
+	}
+	return nil
+}
+
+func strictly(data []byte, v any) error {
+	d := json.NewDecoder(strings.NewReader(string(data)))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}
+
+// CheckPage reports what is wrong with the bytes of a page.
+func CheckPage(data []byte) error {
+	if !IsOurs(data) {
+		return errors.New("the page does not begin with its mark")
+	}
+	return nil
+}
+
+// IsOurs tells a page that a run wrote from others in its folder by how it begins.
+func IsOurs(head []byte) bool { return strings.HasPrefix(string(head), Mark) }
+
+// Mark is the first line of every page.
+const Mark = "<!-- " + Version + " -->\n"

@@ -1,0 +1,143 @@
+package llmstxt
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// The names of the graph's artifacts, beside nodes/<id>.md.
+const (
+	nameGraph = "repo.graph.json"
+	nameForce = "repo.force.json"
+)
+
+// The folders of the graph, below that of the repository.
+const (
+	graphFolder = "graph"
+	pagesFolder = "graph/nodes"
+)
+
+// fileOf is where an artifact lies in the folder of the repository.
+func fileOf(base, name string) string {
+	if graphCheckOf(name) != nil {
+		return path.Join(graphFolder, name)
+	}
+	return base + "-" + name
+}
+
+func graphCheckOf(name string) func() checker {
+	judged := func(judge func([]byte) error) func() checker {
+		return func() checker { return &whole{judge: judge} }
+	}
+	switch {
+	case name == nameGraph:
+		return judged(graph.Check)
+	case name == nameForce:
+		return judged(graph.CheckForce)
+	case graph.IsPage(name):
+		return judged(graph.CheckPage)
+	}
+	return nil
+}
+
+// isGraphFile tells what a graph's run writes into the folder, temporary files included.
+func isGraphFile(folder, name string) bool {
+	in, base := path.Split(name)
+	base = strings.TrimPrefix(base, ".")
+	switch path.Clean(in) {
+	case path.Join(folder, graphFolder):
+		return strings.HasPrefix(base, nameGraph) || strings.HasPrefix(base, nameForce)
+	case path.Join(folder, pagesFolder):
+		return strings.HasSuffix(base, ".md") || strings.HasSuffix(base, temporarySuffix)
+	}
+	return false
+}
+
+// relate finds what the packages have to do with each other.
+func (g *generation) relate(ctx context.Context, t *actors.TaskContext) (err error) {
+	g.graph, err = graph.Build(ctx, g.files, g.repo, g.index.Survey, graph.Options{Title: g.index.Title, Go: t.Go,
+		Progress: func(done, total int) { t.Progress(int64(done), int64(total), "packages") }})
+	if err != nil {
+		return err
+	}
+	for _, fact := range g.graph.Facts {
+		t.Log(messages.LogWarn, nameGraph+": "+fact)
+	}
+	return nil
+}
+
+// graphArtifacts lists the pages first, then what tells of them.
+func (g *generation) graphArtifacts() []artifact {
+	if g.graph == nil {
+		return nil
+	}
+	var files []artifact
+	for _, p := range g.graph.AllPages() {
+		files = append(files, artifact{p.Name, p.Write, graphCheckOf(p.Name)})
+	}
+	return append(files, artifact{nameForce, g.graph.Force, graphCheckOf(nameForce)},
+		artifact{nameGraph, g.graph.JSON, graphCheckOf(nameGraph)})
+}
+
+// prepareGraph makes the graph's folders and returns how many files that earlier runs did not finish it removed.
+func (g *generation) prepareGraph(out *os.Root) (swept int, err error) {
+	if !g.input.Graph {
+		return 0, nil
+	}
+	if err := out.MkdirAll(pagesFolder, 0o755); err != nil {
+		return 0, invalid("cannot make the folder %s: %v", pagesFolder, reason(err))
+	}
+	for _, made := range []string{graphFolder, "."} {
+		if err := syncFolder(out, made); err != nil {
+			return 0, err
+		}
+	}
+	return sweep(out, graphFolder, "repo.") + sweep(out, pagesFolder, ""), nil
+}
+
+// removeStale takes away the pages of packages that are gone. A file that does not begin as pages do is somebody's.
+func (g *generation) removeStale(t *actors.TaskContext, out *os.Root, written []cachedFile) {
+	if !g.input.Graph {
+		return
+	}
+	fresh := map[string]bool{}
+	for _, f := range written {
+		fresh[f.Name] = true
+	}
+	entries, err := fs.ReadDir(out.FS(), pagesFolder)
+	if err != nil {
+		return
+	}
+	n := 0
+	for _, e := range entries {
+		name := path.Join("nodes", e.Name())
+		if fresh[name] || !graph.IsPage(name) || !e.Type().IsRegular() {
+			continue
+		}
+		if at := path.Join(graphFolder, name); isOurs(out, at) && out.Remove(at) == nil {
+			n++
+		}
+	}
+	if n > 0 {
+		t.Log(messages.LogInfo, fmt.Sprintf("removed %s of packages that are gone", count(n, "page")))
+	}
+}
+
+func isOurs(dir *os.Root, name string) bool {
+	f, err := dir.Open(name)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, int64(len(graph.Mark))))
+	return err == nil && graph.IsOurs(head)
+}
