@@ -19,7 +19,7 @@ import (
 type describing struct {
 	at      endpoint
 	looked  []string // where auto looks for a server; localServers if nil
-	clients []*llm.Client
+	clients clients
 }
 
 // localServers lists where LM Studio, llama.cpp (of late, and before) and Ollama listen if nobody says otherwise.
@@ -70,11 +70,10 @@ func (d *describing) find(ctx context.Context, name string) (*llmstxt.Model, err
 
 // ask asks one server for the model. One that does not list its models may have it all the same.
 func (d *describing) ask(ctx context.Context, at endpoint, name string) (*llmstxt.Model, error) {
-	client, err := at.client(0)
+	client, err := d.clients.of(at)
 	if err != nil {
 		return nil, err
 	}
-	d.clients = append(d.clients, client)
 	learned, err := at.learned()
 	if err != nil {
 		return nil, err
@@ -131,8 +130,4 @@ func contextOf(list []llm.Info, name string) int {
 	return 0
 }
 
-func (d *describing) close() {
-	for _, c := range d.clients {
-		c.Close()
-	}
-}
+func (d *describing) close() { d.clients.close() }

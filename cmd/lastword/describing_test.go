@@ -70,7 +70,7 @@ func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
 	t.Cleanup(by.close)
 	job, err := llmstxt.Job(llmstxt.Input{Repository: seededGarden(t), Out: t.TempDir(), Model: "scripted",
 		RequireModel: true},
-		llmstxt.Config{Open: (&source{limits: &llmstxt.Input{}}).open, Model: by.find})
+		llmstxt.Config{Open: (&source{limits: llmstxt.Input{}}).open, Model: by.find})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestGenerateCancelClosesTheConnection(t *testing.T) {
 	by := describing{at: endpoint{baseURL: m.URL()}}
 	t.Cleanup(by.close)
 	job, err := llmstxt.Job(llmstxt.Input{Repository: seededGarden(t), Out: t.TempDir(), Model: "scripted"},
-		llmstxt.Config{Open: (&source{limits: &llmstxt.Input{}}).open, Model: by.find})
+		llmstxt.Config{Open: (&source{limits: llmstxt.Input{}}).open, Model: by.find})
 	if err != nil {
 		t.Fatal(err)
 	}

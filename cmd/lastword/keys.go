@@ -62,10 +62,14 @@ func keysBelow(parent *cobra.Command, prefix string) (keys []key) {
 	return keys
 }
 
+// notSetting marks a flag that asks for something else than the command's work.
+const notSetting = "lastword_not_setting"
+
 // flagKeys leaves out what says where the configuration is, and what asks for no work.
 func flagKeys(flags *pflag.FlagSet, prefix string) (keys []key) {
 	flags.VisitAll(func(f *pflag.Flag) {
-		if f.Name != "help" && prefix+f.Name != "config" {
+		_, other := f.Annotations[notSetting]
+		if f.Name != "help" && prefix+f.Name != "config" && !f.Hidden && !other {
 			keys = append(keys, key{prefix + f.Name, f})
 		}
 	})

@@ -26,28 +26,49 @@ import (
 type source struct {
 	allow       git.Allow
 	maxDownload bytesize
-	limits      *llmstxt.Input // those of the files, which bound an archive as well
+	limits      llmstxt.Input // those of the files, which bound an archive as well
+	remoteOnly  bool          // nothing is read from this machine
 }
 
 func (s *source) flags(flags *pflag.FlagSet) {
-	flags.BoolVar(&s.allow.HTTP, "allow-http", false,
-		"read over http as well, which anybody on the way can read and change")
+	s.httpFlag(flags)
 	flags.BoolVar(&s.allow.Private, "allow-private", false,
 		"read from private addresses and this machine, file URLs among them")
 	flags.BoolVar(&s.allow.SSH, "allow-ssh", false, "read over ssh, with this user's keys and known hosts")
+	s.downloadFlag(flags)
+}
+
+func (s *source) httpFlag(flags *pflag.FlagSet) {
+	flags.BoolVar(&s.allow.HTTP, "allow-http", false,
+		"read over http as well, which anybody on the way can read and change")
+}
+
+func (s *source) downloadFlag(flags *pflag.FlagSet) {
 	flags.Var(&s.maxDownload, "max-download", "most `bytes` that may come over the network (default 256MiB)")
 }
 
 // open finds the repository. It asks the network for no more than what the address means.
 func (s *source) open(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
-	s.allow.File = s.allow.Private
-	switch at.Kind {
-	case address.Git:
+	switch {
+	case s.remoteOnly && at.Path != "":
+		return nil, errLocal()
+	case at.Kind == address.Git:
 		return s.remote(ctx, at)
-	case address.Archive:
+	case at.Kind == address.Archive:
 		return s.archive(ctx, at)
 	}
 	return folder(at.Path)
+}
+
+// allowed: who may read what is around may read its files by their URLs.
+func (s *source) allowed() git.Allow {
+	allow := s.allow
+	allow.File = allow.Private
+	return allow
+}
+
+func errLocal() error {
+	return invalid("this server reads no folders or files of its own machine; give the https URL of a repository, or owner/repo")
 }
 
 func folder(path string) (*llmstxt.Material, error) {
@@ -90,7 +111,7 @@ func reason(err error) error {
 
 func (s *source) remote(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
 	remote := git.Remote{URL: at.URL, Ref: at.Ref, Rest: at.Rest}
-	o := git.Options{Allow: s.allow, Token: token, SSH: ofUser(),
+	o := git.Options{Allow: s.allowed(), Token: token, SSH: ofUser(),
 		Limits: git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), Files: s.entries(1_000_000)}}
 	head, err := git.Resolve(ctx, remote, o)
 	if err != nil {
@@ -113,7 +134,7 @@ func (s *source) remote(ctx context.Context, at address.Address) (*llmstxt.Mater
 
 func (s *source) archive(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
 	m := &llmstxt.Material{Name: filepath.Base(cmp.Or(at.Path, at.URL))}
-	o := archive.Options{Allow: s.allow, Token: token, Limits: archive.Limits{
+	o := archive.Options{Allow: s.allowed(), Token: token, Limits: archive.Limits{
 		WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), FileBytes: s.limits.MaxFileBytes,
 		Files: s.entries(200_000), Depth: max(s.limits.MaxDepth, 128)}}
 	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {

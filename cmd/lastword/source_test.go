@@ -32,7 +32,7 @@ func TestLimitsOfArchives(t *testing.T) {
 		t.Fatal(err)
 	}
 	for depth, code := range map[int]messages.Code{0: messages.Code(messages.CauseLimitExceeded), 200: ""} {
-		s := &source{limits: &llmstxt.Input{MaxDepth: depth}}
+		s := &source{limits: llmstxt.Input{MaxDepth: depth}}
 		m, err := s.open(t.Context(), address.Address{Kind: address.Archive, Path: path})
 		if err != nil {
 			t.Fatal(err)
@@ -46,7 +46,7 @@ func TestLimitsOfArchives(t *testing.T) {
 		}
 	}
 	for files, want := range map[int]int{0: 200_000, 1000: 200_000, 50_000: 500_000} {
-		s := &source{limits: &llmstxt.Input{MaxFiles: files}}
+		s := &source{limits: llmstxt.Input{MaxFiles: files}}
 		if got := s.entries(200_000); got != want {
 			t.Errorf("--max-files %d lets %d be listed, want %d", files, got, want)
 		}
