@@ -1,0 +1,54 @@
+package gate
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+const wellKnown = "/.well-known/oauth-protected-resource"
+
+// MetadataPath returns the path at which clients look for the metadata of a resource, a URL or a path on this server
+// (RFC 9728, 3.1).
+func MetadataPath(resource string) string {
+	u, err := url.Parse(resource)
+	if err != nil {
+		return wellKnown
+	}
+	return strings.TrimSuffix(wellKnown+"/"+strings.Trim(u.EscapedPath(), "/"), "/")
+}
+
+// ResourceMetadata answers with the metadata of a protected resource (RFC 9728): what it is called, who gives tokens for
+// it (the issuers' URLs; none where tokens are given by hand) and the scopes there are. A resource that is a path is one
+// on the called host. It asks for no token, so it stands behind [Gate.Public], at [MetadataPath].
+func ResourceMetadata(resource string, servers []string, scopes []Scope) http.Handler {
+	type document struct {
+		Resource string   `json:"resource"`
+		Servers  []string `json:"authorization_servers,omitempty"`
+		Scopes   []Scope  `json:"scopes_supported,omitempty"`
+		Methods  []string `json:"bearer_methods_supported"`
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			Refuse(w, http.StatusMethodNotAllowed, invalid("the metadata is read with GET"))
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-cache")
+		w.WriteHeader(http.StatusOK)
+		_ = json.NewEncoder(w).Encode(document{absolute(r, resource), servers, scopes, []string{"header"}})
+	})
+}
+
+// absolute makes a path one on the called host.
+func absolute(r *http.Request, target string) string {
+	if !strings.HasPrefix(target, "/") {
+		return target
+	}
+	if r.TLS != nil {
+		return "https://" + r.Host + target
+	}
+	return "http://" + r.Host + target
+}
