@@ -1,0 +1,184 @@
+package lmstxt
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// What arguments of more than one tool are.
+const (
+	outputArgument = `"output_dir":{"type":"string","default":"./artifacts","description":"where to write, below your folder ` +
+		`on the server, which ./artifacts is itself; the files go to <owner>/<repo>/ below it"}`
+	repositoryArgument = `"repo_url":{"type":"string","minLength":1,"description":"the repository: a URL, owner/repo on GitHub, ` +
+		`or a folder on the server's machine"}`
+	earlierArgument = `"run_id":{"type":["string","null"],"default":null,"description":"a run of yours for the repository: the ` +
+		`files are made with its options, where it wrote; what is written is another run"}`
+)
+
+// variant is one of the generators, which comes in two tools: one that answers at once, and one that streams.
+type variant[A any] struct {
+	name, title, description string
+	input                    json.RawMessage
+	arguments                func(d *door, ctx context.Context, a A) (Arguments, error)
+}
+
+func (d *door) addGenerators() {
+	addVariant(d, variant[txtArguments]{name: "lmstxt_generate_llms_txt", title: "Generate llms.txt",
+		description: "Writes llms.txt and llms.json for a repository",
+		input: mcp.Object([]string{"url"},
+			`"url":{"type":"string","minLength":1,"description":"the repository: a URL, owner/repo on GitHub, or a folder on the `+
+				`server's machine"}`,
+			outputArgument,
+			`"cache_lm":{"type":"boolean","default":true,"description":"take from the cache what is known of the repository, and `+
+				`keep it there"}`,
+			`"generate_graph":{"type":["boolean","null"],"default":null,"description":"write the graph of packages as well"}`,
+			`"verbose_budget":{"type":"boolean","default":false,"description":"accepted, without effect"}`,
+			`"enable_session_memory":{"type":["boolean","null"],"default":null,"description":"accepted, without effect: every run `+
+				`keeps its events"}`),
+		arguments: (*door).txt})
+	addVariant(d, variant[fullArguments]{name: "lmstxt_generate_llms_full", title: "Generate llms-full.txt",
+		description: "Writes llms-full.txt, the files that llms.txt links to, and llms.txt",
+		input:       mcp.Object([]string{"repo_url"}, repositoryArgument, earlierArgument, outputArgument),
+		arguments:   (*door).full})
+	addVariant(d, variant[fullArguments]{name: "lmstxt_generate_llms_ctx", title: "Generate llms-ctx.txt",
+		description: "Writes llms-ctx.txt, the files that llms.txt links to as XML, and llms.txt; name the repository, or a run",
+		input: mcp.Object(nil, earlierArgument, `"repo_url":{"type":["string","null"],"default":null,"description":"the `+
+			`repository; that of the run if left out"}`, outputArgument),
+		arguments: (*door).ctx})
+}
+
+func addVariant[A any](d *door, v variant[A]) {
+	tool := mcp.Tool{Name: v.name, Title: v.title, Input: v.input, Output: json.RawMessage(recordSchema), OpenWorld: true}
+	tool.Description = v.description + ". Answers at once with the run's record: wait with run_wait, end it with run_cancel, " +
+		"and then read with lmstxt_read_artifact."
+	mcp.AddTool(d.Server, tool, func(ctx context.Context, a A) (*protocol.CallToolResult, error) {
+		state, err := v.start(ctx, d, a)
+		if err != nil {
+			return nil, err
+		}
+		return mcp.Structured(recordOf(state))
+	})
+	tool.Name += "_stream"
+	tool.Title += ", streamed"
+	tool.Description = v.description + ". Streams the run's events as progress, where the call has a progress token, and " +
+		"answers with its record when it has ended. Leaving or cancelling the call does not end the run: run_cancel does."
+	mcp.AddTool(d.Server, tool, func(ctx context.Context, a A) (*protocol.CallToolResult, error) {
+		state, err := v.start(ctx, d, a)
+		if err != nil {
+			return nil, err
+		}
+		return d.stream(ctx, state)
+	})
+}
+
+func (v variant[A]) start(ctx context.Context, d *door, a A) (messages.State, error) {
+	asked, err := v.arguments(d, ctx, a)
+	if err != nil {
+		return messages.State{}, err
+	}
+	arguments, err := json.Marshal(asked)
+	if err != nil {
+		return messages.State{}, err
+	}
+	return d.Start(ctx, generateTool, arguments, mcp.StartOptions{Mode: messages.Detached})
+}
+
+func (d *door) stream(ctx context.Context, state messages.State) (*protocol.CallToolResult, error) {
+	ended, err := d.Watch(ctx, state.RunID, 0)
+	if err != nil {
+		return nil, err
+	}
+	result, err := mcp.Structured(recordOf(ended))
+	if err == nil {
+		result.IsError = ended.Status != messages.Completed
+	}
+	return result, err
+}
+
+type txtArguments struct {
+	URL           string `json:"url"`
+	OutputDir     string `json:"output_dir"`
+	CacheLM       *bool  `json:"cache_lm"`
+	GenerateGraph bool   `json:"generate_graph"`
+	// They have no effect here.
+	VerboseBudget       bool `json:"verbose_budget"`
+	EnableSessionMemory bool `json:"enable_session_memory"`
+}
+
+func (d *door) txt(_ context.Context, a txtArguments) (Arguments, error) {
+	return Arguments{Repository: a.URL, Out: a.OutputDir, Full: "none", Graph: a.GenerateGraph,
+		NoCache: a.CacheLM != nil && !*a.CacheLM}, nil
+}
+
+type fullArguments struct {
+	RunID     messages.RunID `json:"run_id"`
+	RepoURL   string         `json:"repo_url"`
+	OutputDir string         `json:"output_dir"`
+}
+
+func (d *door) full(ctx context.Context, a fullArguments) (Arguments, error) {
+	asked, err := d.again(ctx, a)
+	asked.Full = "selected"
+	return asked, err
+}
+
+func (d *door) ctx(ctx context.Context, a fullArguments) (Arguments, error) {
+	if a.RunID == "" && a.RepoURL == "" {
+		return Arguments{}, invalid("name the repository with repo_url, or a run for it with run_id")
+	}
+	asked, err := d.again(ctx, a)
+	asked.Full, asked.Ctx = "none", true
+	return asked, err
+}
+
+// again asks for what an earlier run did: the one that is named, else the repository's last one in the folder, so that
+// llms.txt stays what it was. Without one the defaults hold.
+func (d *door) again(ctx context.Context, a fullArguments) (Arguments, error) {
+	out, err := local(a.OutputDir)
+	if err != nil {
+		return Arguments{}, err
+	}
+	asked := Arguments{Repository: a.RepoURL, Out: out}
+	base, err := d.absolute(ctx)
+	if err != nil {
+		return asked, err
+	}
+	if a.RunID == "" {
+		runs, err := d.runsOf(ctx, a.RepoURL, filepath.Join(base, filepath.FromSlash(out)))
+		if err == nil && len(runs) > 0 {
+			asked.like(runs[0])
+		}
+		return asked, err
+	}
+	state, err := d.run(ctx, a.RunID)
+	if err != nil {
+		return asked, err
+	}
+	in := inputOf(state)
+	if a.RepoURL != "" && !isSame(in.Repository, a.RepoURL) {
+		return asked, invalid("run %s is of %s, not of %s", a.RunID, in.Repository, a.RepoURL)
+	}
+	asked.like(state)
+	asked.Repository = in.Repository
+	if a.OutputDir == "" {
+		asked.Out, err = below(base, in.Out)
+	}
+	return asked, err
+}
+
+// like takes the options of the run, all but what it wrote.
+func (a *Arguments) like(state messages.State) {
+	var in struct {
+		Arguments
+		BaseURL string `json:"base_url"`
+	}
+	_ = json.Unmarshal(state.Queued.Input, &in) // a job of that name has it
+	a.Graph, a.Format, a.LinkStyle, a.LinkBase = in.Graph, in.Format, in.LinkStyle, in.BaseURL
+	a.SizeBudget, a.Model, a.RequireModel = in.SizeBudget, in.Model, in.RequireModel
+}

@@ -1,0 +1,131 @@
+package lmstxt
+
+import (
+	"context"
+	"encoding/json"
+	"io/fs"
+	"path"
+	"strings"
+	"time"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+const (
+	artifactScheme = "lmstxt://artifacts/"
+	graphScheme    = "lmstxt://graphs/"
+)
+
+// mostListed is the most files of one list.
+const mostListed = 10_000
+
+// found is a file in a list.
+type found struct {
+	Filename     string    `json:"filename"`
+	Bytes        int64     `json:"size_bytes"`
+	LastModified time.Time `json:"last_modified"`
+	URI          string    `json:"uri"`
+}
+
+const foundSchema = `{"type":"object","required":["artifacts"],"properties":{"artifacts":{"type":"array","items":{` +
+	`"type":"object","required":["filename","size_bytes","last_modified","uri"],"properties":{` +
+	`"filename":{"type":"string","description":"relative to your folder on the server"},"size_bytes":{"type":"integer"},` +
+	`"last_modified":{"type":"string","format":"date-time"},"uri":{"type":"string","description":"the resource to read it as"}}}}}}`
+
+func (d *door) addLists() {
+	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_list_runs", Title: "List llms.txt runs",
+		Description: "Lists your runs that make llms.txt files, the newest updated first. Use it to find a run_id, or to see how " +
+			"far runs are.",
+		Input: mcp.Object(nil, `"limit":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"the most runs that `+
+			`are listed"}`),
+		Output:   json.RawMessage(`{"type":"object","required":["runs"],"properties":{"runs":{"type":"array","items":` + recordSchema + `}}}`),
+		ReadOnly: true, Idempotent: true}, d.listRuns)
+	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_list_all_artifacts", Title: "List llms.txt files",
+		Description: "Lists the text files that runs of yours wrote, of all repositories, by name. Use it to find what there is, " +
+			"also from runs that are no longer known; each uri can be read as a resource.",
+		Input: mcp.Object(nil), Output: json.RawMessage(foundSchema), ReadOnly: true, Idempotent: true},
+		func(ctx context.Context, _ struct{}) (*protocol.CallToolResult, error) {
+			return d.list(ctx, artifactScheme, func(name string) bool { return path.Ext(name) == ".txt" })
+		})
+	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_list_graph_artifacts", Title: "List graph files",
+		Description: "Lists the files of repository graphs that runs of yours wrote: repo.graph.json, repo.force.json and the " +
+			"pages of nodes. Read them with lmstxt_read_graph_artifact or as resources.",
+		Input: mcp.Object(nil), Output: json.RawMessage(foundSchema), ReadOnly: true, Idempotent: true},
+		func(ctx context.Context, _ struct{}) (*protocol.CallToolResult, error) {
+			return d.list(ctx, graphScheme, isGraph)
+		})
+}
+
+type listArguments struct {
+	Limit int `json:"limit"`
+}
+
+func (d *door) listRuns(ctx context.Context, a listArguments) (*protocol.CallToolResult, error) {
+	if a.Limit == 0 {
+		a.Limit = 10
+	}
+	list, err := d.Runs(ctx, messages.Query{Job: generateJob, Limit: a.Limit})
+	if err != nil {
+		return nil, err
+	}
+	records := []record{}
+	for _, run := range list {
+		if state, err := d.Run(ctx, run.RunID); err == nil {
+			records = append(records, recordOf(state))
+		}
+	}
+	return listed("runs", records)
+}
+
+// listed is a list as the earlier server gave it, an array in the text; structured content has to be an object.
+func listed[T any](name string, list []T) (*protocol.CallToolResult, error) {
+	text, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	return protocol.NewToolResultStructured(map[string]json.RawMessage{name: text}, string(text)), nil
+}
+
+// list lists the files below the caller's folder that are wanted. Links are not followed.
+func (d *door) list(ctx context.Context, scheme string, wanted func(name string) bool) (*protocol.CallToolResult, error) {
+	root, err := d.root(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer root.Close()
+	files := []found{}
+	err = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case len(files) == mostListed:
+			return fs.SkipAll
+		case err != nil || !e.Type().IsRegular() || !wanted(name):
+			return nil // what cannot be read is not there
+		}
+		if info, err := e.Info(); err == nil {
+			files = append(files, found{Filename: name, Bytes: info.Size(), LastModified: info.ModTime().UTC(),
+				URI: scheme + mcp.EscapePath(name)})
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return listed("artifacts", files)
+}
+
+// isGraph reports whether a file of the name belongs to a repository's graph.
+func isGraph(name string) bool {
+	base := path.Base(name)
+	return strings.HasSuffix(base, graphName) || strings.HasSuffix(base, forceName) ||
+		path.Ext(base) == ".md" && path.Base(path.Dir(name)) == "nodes"
+}
+
+const (
+	graphName = "repo.graph.json"
+	forceName = "repo.force.json"
+)

@@ -1,0 +1,69 @@
+package lmstxt
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const (
+	logName    = "run.log"
+	eventsName = "run.events.jsonl"
+)
+
+func isLog(name string) bool { return name == logName || name == eventsName }
+
+// copyLog writes the run's events as JSON lines, or what they say for people.
+func (d *door) copyLog(ctx context.Context, state messages.State, name string, w io.Writer) error {
+	line := sentences
+	if name == eventsName {
+		line = whole
+	}
+	for e, err := range d.Events(ctx, state.RunID, 0) {
+		if err != nil {
+			return err
+		}
+		if err := line(w, e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func whole(w io.Writer, e messages.Event) error {
+	data, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(data, '\n'))
+	return err
+}
+
+func sentences(w io.Writer, e messages.Event) error {
+	at := e.Time.UTC().Format(time.RFC3339Nano)
+	if e.Message != "" {
+		fmt.Fprintf(w, "%s %s %s\n", at, e.Kind(), e.Message)
+	}
+	for _, l := range lines(e.Body) {
+		fmt.Fprintf(w, "%s %s %s\n", at, l.Level, l.Text)
+	}
+	return nil
+}
+
+func lines(b messages.Body) []messages.LogLine {
+	switch b := b.(type) {
+	case messages.Log:
+		return b.Lines
+	case messages.Merged:
+		for _, part := range b.Parts {
+			if log, ok := part.(messages.Log); ok {
+				return log.Lines
+			}
+		}
+	}
+	return nil
+}

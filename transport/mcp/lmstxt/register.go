@@ -1,0 +1,40 @@
+package lmstxt
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// Config is what the tools are made of.
+type Config struct {
+	// Root opens the folder that the files of whoever calls in the context are below; who opened it closes it. Callers
+	// that have a folder each do not see each other's files. The job generate has to write below it.
+	Root func(ctx context.Context) (*os.Root, error)
+}
+
+// door is what the tools share.
+type door struct {
+	*mcp.Server
+	root func(ctx context.Context) (*os.Root, error)
+}
+
+// Register adds the tools lmstxt_*, their resources, and prompts for the use of generate, which has to be there already
+// as the tool of [GenerateTool].
+func Register(s *mcp.Server, c Config) error {
+	if c.Root == nil {
+		return errors.New("the lmstxt tools need a folder")
+	}
+	if s.MCP().GetTool(generateTool) == nil {
+		return errors.New("the lmstxt tools need the tool generate")
+	}
+	d := &door{s, c.Root}
+	d.addGenerators()
+	d.addLists()
+	d.addReaders()
+	d.addResources()
+	d.addPrompts()
+	return nil
+}

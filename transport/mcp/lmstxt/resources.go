@@ -1,0 +1,85 @@
+package lmstxt
+
+import (
+	"context"
+	"io"
+	"net/url"
+	"path"
+	"strings"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+const (
+	runScheme  = "lmstxt://runs/"
+	nodeScheme = "repo://"
+)
+
+func (d *door) addResources() {
+	add := func(template, name, title, description string) {
+		t := protocol.NewResourceTemplate(template, name, protocol.WithTemplateDescription(description))
+		t.Title = title
+		d.MCP().AddResourceTemplate(t, d.readResource)
+	}
+	add("lmstxt://runs/{run_id}/{+artifact_name}", "lmstxt-run-artifact", "File of a run",
+		"A file that a run which has ended wrote, run.log or run.events.jsonl.")
+	add("lmstxt://artifacts/{+filename}", "lmstxt-artifact", "llms.txt file",
+		"A text file below your folder, as lmstxt_list_all_artifacts names it.")
+	add("lmstxt://graphs/{+filename}", "lmstxt-graph", "Graph file",
+		"A file of a repository's graph, as lmstxt_list_graph_artifacts names it.")
+	add("repo://{repo_id}/graph/nodes/{node_id}", "lmstxt-graph-node", "Page of a node",
+		"The page of one package of a repository's graph; the repository is owner--repo.")
+}
+
+// mostChars is the most characters of one resource.
+const mostChars = 16 << 20
+
+// readResource reads any resource of this package: which template a URI matches says nothing that it does not say itself.
+func (d *door) readResource(ctx context.Context, req protocol.ReadResourceRequest) ([]protocol.ResourceContents, error) {
+	w := &window{limit: mostChars}
+	name, err := d.copyResource(ctx, req.Params.URI, w)
+	if err != nil {
+		return nil, err
+	}
+	text := w.end()
+	if text.Truncated {
+		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the file has %d characters, of which %d are given at once; read it in parts with the tool lmstxt_read_artifact, or "+
+				"lmstxt_read_graph_artifact", text.TotalChars, mostChars)
+	}
+	return []protocol.ResourceContents{protocol.TextResourceContents{URI: req.Params.URI, MIMEType: mcp.MIMEType(name),
+		Text: text.Content}}, nil
+}
+
+func (d *door) copyResource(ctx context.Context, uri string, w io.Writer) (name string, err error) {
+	plain, err := url.PathUnescape(uri)
+	if err != nil {
+		return "", server.ErrResourceNotFound
+	}
+	if rest, ok := strings.CutPrefix(plain, runScheme); ok {
+		id, name, _ := strings.Cut(rest, "/")
+		state, err := d.run(ctx, messages.RunID(id))
+		if err != nil {
+			return name, err
+		}
+		return name, d.copyFrom(ctx, state, name, w)
+	}
+	if name, ok := strings.CutPrefix(plain, artifactScheme); ok {
+		if path.Ext(name) != ".txt" {
+			return name, server.ErrResourceNotFound
+		}
+		return name, d.copyFile(ctx, name, w)
+	}
+	if name, ok := strings.CutPrefix(plain, graphScheme); ok {
+		return name, d.copyGraph(ctx, name, w)
+	}
+	repo, node, ok := strings.Cut(strings.TrimPrefix(plain, nodeScheme), "/graph/nodes/")
+	if !ok {
+		return "", server.ErrResourceNotFound
+	}
+	return node + ".md", d.copyNode(ctx, repo, node, w)
+}

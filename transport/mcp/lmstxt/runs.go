@@ -1,0 +1,95 @@
+package lmstxt
+
+import (
+	"context"
+	"net/url"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// searched is the most runs that are looked at for those of a repository.
+const searched = 200
+
+// run returns the State of a run of the caller's that makes llms.txt files.
+func (d *door) run(ctx context.Context, id messages.RunID) (messages.State, error) {
+	state, err := d.Run(ctx, id)
+	if err == nil && state.Queued.Job != generateJob {
+		err = messages.Errorf(messages.CodeNotFound, "run %s is one of %s and has no llms.txt", id, state.Queued.Job)
+	}
+	return state, err
+}
+
+// runsOf returns the caller's runs for the repository into the folder, the newest first.
+func (d *door) runsOf(ctx context.Context, repository, out string) ([]messages.State, error) {
+	list, err := d.Runs(ctx, messages.Query{Job: generateJob, Limit: searched})
+	if err != nil {
+		return nil, err
+	}
+	var states []messages.State
+	for _, run := range list {
+		state, err := d.Run(ctx, run.RunID)
+		if err != nil { // its log has been ended since
+			continue
+		}
+		if in := inputOf(state); in.Out == out && isSame(in.Repository, repository) {
+			states = append(states, state)
+		}
+	}
+	slices.SortStableFunc(states, func(a, b messages.State) int { return b.QueuedAt.Compare(a.QueuedAt) })
+	return states, nil
+}
+
+// absolute is the path of the caller's folder, which those of runs begin with.
+func (d *door) absolute(ctx context.Context) (string, error) {
+	root, err := d.root(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer root.Close()
+	return filepath.Abs(root.Name())
+}
+
+// below is the folder relative to base, slash-separated; "" for base itself.
+func below(base, folder string) (string, error) {
+	rel, err := filepath.Rel(base, folder)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", invalid("the run wrote outside of your folder; say where to write with output_dir")
+	}
+	if rel == "." {
+		return "", nil
+	}
+	return filepath.ToSlash(rel), nil
+}
+
+// isSame reports whether two spellings name one repository. Owner/repo may be one on GitHub as well as a folder.
+func isSame(a, b string) bool {
+	other := spellings(b)
+	return slices.ContainsFunc(spellings(a), func(key string) bool { return slices.Contains(other, key) })
+}
+
+func spellings(repository string) []string {
+	if rest, ok := strings.CutPrefix(repository, "git@"); ok {
+		return []string{key(strings.Replace(rest, ":", "/", 1))}
+	}
+	if strings.Contains(repository, "://") {
+		if u, err := url.Parse(repository); err == nil && u.Host != "" {
+			return []string{key(u.Host + u.Path)}
+		}
+	}
+	var keys []string
+	if path, err := filepath.Abs(repository); err == nil {
+		keys = append(keys, path)
+	}
+	if strings.Count(repository, "/") == 1 && !strings.HasPrefix(repository, ".") {
+		keys = append(keys, key("github.com/"+repository))
+	}
+	return keys
+}
+
+// key is host and path as they are compared.
+func key(name string) string {
+	return "//" + strings.ToLower(strings.TrimSuffix(strings.TrimRight(name, "/"), ".git"))
+}

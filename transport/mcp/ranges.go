@@ -1,0 +1,147 @@
+package mcp
+
+import (
+	"encoding/base64"
+	"io"
+	"path"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const (
+	// wholeBytes is the most that is read without a range, or with one.
+	wholeBytes = 16 << 20
+	// rangeBytes is what a range without a limit has.
+	rangeBytes = 1 << 20
+)
+
+// MIMEType is the media type of a file by its name.
+func MIMEType(name string) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".txt", ".log":
+		return "text/plain"
+	case ".md", ".markdown":
+		return "text/markdown"
+	case ".json":
+		return "application/json"
+	case ".jsonl", ".ndjson":
+		return "application/x-ndjson"
+	case ".yaml", ".yml":
+		return "application/yaml"
+	case ".xml":
+		return "application/xml"
+	case ".html", ".htm":
+		return "text/html"
+	case ".csv":
+		return "text/csv"
+	case ".svg":
+		return "image/svg+xml"
+	case ".png":
+		return "image/png"
+	case ".jpg", ".jpeg":
+		return "image/jpeg"
+	case ".pdf":
+		return "application/pdf"
+	}
+	return "application/octet-stream"
+}
+
+func isText(mimeType string) bool {
+	switch mimeType {
+	case "application/json", "application/x-ndjson", "application/yaml", "application/xml", "image/svg+xml":
+		return true
+	}
+	return strings.HasPrefix(mimeType, "text/")
+}
+
+// span is a part of a file, in bytes. A text is cut between characters: what is given begins at the first that begins at
+// or after the offset, and ends before one that does not fit, but has at least one.
+type span struct {
+	offset, limit int64
+	// asked says that a part was asked for, not the whole.
+	asked bool
+}
+
+func (u uri) span() (span, error) {
+	offset, err := u.number("offset", 0)
+	if err != nil {
+		return span{}, err
+	}
+	limit, err := u.number("limit", rangeBytes)
+	if err != nil {
+		return span{}, err
+	}
+	r := span{offset: offset, limit: min(max(limit, 1), wholeBytes), asked: u.query.Has("offset") || u.query.Has("limit")}
+	return r, nil
+}
+
+// contents reads the span of the file as what resources/read answers.
+func (r span) contents(uri, mimeType string, file io.ReadSeeker) (mcp.ResourceContents, error) {
+	total, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, err
+	}
+	if !r.asked {
+		if total > wholeBytes {
+			return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+				"the file has %d bytes, of which %d are given at once; read parts with ?offset=0&limit=%d", total, wholeBytes,
+				rangeBytes)
+		}
+		r.limit = total
+	}
+	offset := min(r.offset, total)
+	data, err := readAt(file, offset, min(r.limit+2*(utf8.UTFMax-1), total-offset)) // what cutting may need
+	if err != nil {
+		return nil, err
+	}
+	var meta map[string]any
+	told := func(at, n int) {
+		if r.asked {
+			meta = map[string]any{Vendor + "range": map[string]any{
+				"offset": offset + int64(at), "bytes": n, "total": total}}
+		}
+	}
+	if isText(mimeType) {
+		if from, to, ok := characters(data, int(r.limit), offset > 0); ok {
+			told(from, to-from)
+			return mcp.TextResourceContents{URI: uri, MIMEType: mimeType, Text: string(data[from:to]), Meta: meta}, nil
+		}
+	}
+	data = data[:min(r.limit, int64(len(data)))]
+	told(0, len(data))
+	return mcp.BlobResourceContents{URI: uri, MIMEType: mimeType, Blob: base64.StdEncoding.EncodeToString(data),
+		Meta: meta}, nil
+}
+
+func readAt(file io.ReadSeeker, offset, n int64) ([]byte, error) {
+	if _, err := file.Seek(offset, io.SeekStart); err != nil {
+		return nil, err
+	}
+	data := make([]byte, n)
+	read, err := io.ReadFull(file, data)
+	if err == io.ErrUnexpectedEOF || err == io.EOF { // it has become shorter
+		err = nil
+	}
+	return data[:read], err
+}
+
+// characters finds the part of about limit bytes that begins and ends between characters; inside says that data need not
+// begin with one. ok is false where that part is not UTF-8.
+func characters(data []byte, limit int, inside bool) (from, to int, ok bool) {
+	for inside && from < min(len(data), utf8.UTFMax-1) && !utf8.RuneStart(data[from]) {
+		from++
+	}
+	to = min(from+limit, len(data))
+	for to > from && to < len(data) && !utf8.RuneStart(data[to]) {
+		to--
+	}
+	if to == from {
+		_, size := utf8.DecodeRune(data[from:])
+		to += size
+	}
+	return from, to, utf8.Valid(data[from:to])
+}

@@ -1,0 +1,132 @@
+package mcp
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/wire"
+)
+
+func (s *Server) addResources() {
+	add := func(template, name, title, description, mimeType string) {
+		t := mcp.NewResourceTemplate(template, name, mcp.WithTemplateDescription(description),
+			mcp.WithTemplateMIMEType(mimeType))
+		t.Title = title
+		s.mcp.AddResourceTemplate(t, s.readRun)
+	}
+	add("run://{run_id}", "run", "Run", "What is known of a run of yours: its status, tasks, texts, artifacts and end. "+
+		"Subscribe to it to hear when it changes.", "application/json")
+	add("run://{run_id}/events{?after}", "run-events", "Events of a run", "The events of a run past the number after, or "+
+		"from the first, one JSON object a line. Where there are too many, _meta says after which to go on.",
+		"application/x-ndjson")
+	add("run://{run_id}/artifacts/{+name}{?offset,limit}", "run-artifact", "Artifact of a run", "A file that a run wrote, "+
+		"whole up to 16 MiB, or the limit bytes from the offset (text is cut between characters; _meta says what came).", "")
+	hooks := s.mcp.GetHooks()
+	hooks.AddAfterListResources(s.listArtifacts)
+	hooks.AddOnError(s.resourceFailed)
+}
+
+// readRun reads any run:// resource.
+func (s *Server) readRun(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+	u, ok := parseURI(req.Params.URI)
+	if !ok {
+		return nil, server.ErrResourceNotFound
+	}
+	if err := may(ctx, gate.ReadRuns); err != nil {
+		return nil, err
+	}
+	state, err := s.owned(ctx, u.run)
+	if err != nil {
+		return nil, err
+	}
+	contents, err := s.readPart(ctx, u, req.Params.URI, state)
+	if err != nil {
+		return nil, err
+	}
+	return []mcp.ResourceContents{contents}, nil
+}
+
+func (s *Server) readPart(ctx context.Context, u uri, name string, state messages.State) (mcp.ResourceContents, error) {
+	switch u.part {
+	case "events":
+		return s.readEvents(ctx, u, name, state)
+	case "artifacts":
+		return s.readArtifact(ctx, u, name, state)
+	}
+	data, err := json.Marshal(state)
+	return mcp.TextResourceContents{URI: name, MIMEType: "application/json", Text: string(data)}, err
+}
+
+// readEvents gives what there is, without waiting for more.
+func (s *Server) readEvents(ctx context.Context, u uri, name string, state messages.State) (mcp.ResourceContents, error) {
+	after, err := u.number("after", 0)
+	if err != nil {
+		return nil, err
+	}
+	p := page{RunID: state.RunID, Next: uint64(after), room: wholeBytes}
+	if err := s.turn(ctx, &p, state, 0); err != nil {
+		return nil, err
+	}
+	var lines bytes.Buffer
+	for _, e := range p.Events {
+		lines.Write(append(e, '\n'))
+	}
+	return mcp.TextResourceContents{URI: name, MIMEType: "application/x-ndjson", Text: lines.String(),
+		Meta: map[string]any{Vendor + "next": p.Next, Vendor + "done": p.Done}}, nil
+}
+
+func (s *Server) readArtifact(ctx context.Context, u uri, name string, state messages.State) (mcp.ResourceContents, error) {
+	r, err := u.span()
+	if err != nil {
+		return nil, err
+	}
+	file, _, err := s.OpenArtifact(ctx, state, u.name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return r.contents(name, MIMEType(u.name), file)
+}
+
+// OpenArtifact opens the run's artifact of the name. Errors: not_found.
+func (s *Server) OpenArtifact(ctx context.Context, state messages.State, name string) (
+	io.ReadSeekCloser, messages.Artifact, error,
+) {
+	i := slices.IndexFunc(state.Artifacts, func(a messages.Artifact) bool { return a.Name == name })
+	if i < 0 || s.config.Open == nil {
+		return nil, messages.Artifact{}, messages.Errorf(messages.CodeNotFound, "run %s has no artifact %s", state.RunID, name)
+	}
+	file, err := s.config.Open(ctx, state, state.Artifacts[i])
+	return file, state.Artifacts[i], err
+}
+
+// resourceFailed makes the error of a resource that cannot be read: mcp-go says of all but its own that they are
+// internal, and does not say which resource is not there.
+func (s *Server) resourceFailed(ctx context.Context, _ any, method mcp.MCPMethod, message any, err error) {
+	req, ok := message.(*mcp.ReadResourceRequest)
+	if !ok || method != mcp.MethodResourcesRead {
+		return
+	}
+	x, name := wire.From(ctx), req.Params.URI
+	e, coded := errors.AsType[*messages.Error](err)
+	switch {
+	case errors.Is(err, server.ErrResourceNotFound) || coded && e.Code == messages.CodeNotFound:
+		code := mcp.RESOURCE_NOT_FOUND
+		if x.Modern() {
+			code = mcp.INVALID_PARAMS
+		}
+		x.Fail(&wire.Error{Code: code, Message: fmt.Sprintf("there is no resource %s", name), Data: map[string]any{"uri": name}})
+	case coded:
+		x.Fail(&wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: map[string]any{"uri": name, "code": e.Code}})
+	}
+}

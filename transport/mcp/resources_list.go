@@ -1,0 +1,69 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// listedArtifacts is the most artifacts, and runs that are looked at for them, of one resources/list.
+const listedArtifacts = 50
+
+// Run returns the State of the run of whoever calls in the context. Errors: not_found, for the runs of others too.
+func (s *Server) Run(ctx context.Context, id messages.RunID) (messages.State, error) {
+	return s.owned(ctx, id)
+}
+
+// Runs lists runs of whoever calls in the context, the newest updated first.
+func (s *Server) Runs(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
+	q.Principal = gate.From(ctx).Name
+	return s.config.Runs.List(ctx, q)
+}
+
+// Events are those of the run of whoever calls in the context, as the runtime gives them.
+func (s *Server) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
+	if _, err := s.owned(ctx, id); err != nil {
+		return func(yield func(messages.Event, error) bool) { yield(messages.Event{}, err) }
+	}
+	return s.config.Runs.Events(ctx, id, after)
+}
+
+// listArtifacts adds the artifacts of the caller's newest runs to a list of resources, which is the same for everybody
+// before.
+func (s *Server) listArtifacts(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
+	if may(ctx, gate.ReadRuns) != nil || s.config.Open == nil {
+		return
+	}
+	runs, err := s.Runs(ctx, messages.Query{Limit: listedArtifacts})
+	if err != nil {
+		s.config.Log.Warn("the artifacts cannot be listed", zap.Error(err))
+	}
+	n := 0
+	for _, run := range runs {
+		state, err := s.owned(ctx, run.RunID)
+		if err != nil { // its log has been ended since
+			continue
+		}
+		for _, a := range state.Artifacts {
+			if n++; n > listedArtifacts {
+				return
+			}
+			result.Resources = append(result.Resources, listed(state, a))
+		}
+	}
+}
+
+func listed(state messages.State, a messages.Artifact) mcp.Resource {
+	r := mcp.Resource{URI: ArtifactURI(state.RunID, a.Name), Name: a.Name, MIMEType: MIMEType(a.Name), Size: &a.Bytes,
+		Title:       cmp.Or(a.Path, a.Name),
+		Description: "written by run " + string(state.RunID) + " of " + state.Queued.Job}
+	r.Annotations = &mcp.Annotations{LastModified: state.UpdatedAt.UTC().Format(time.RFC3339)}
+	return r
+}

@@ -1,0 +1,206 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/wire"
+)
+
+const startTool = "run_start"
+
+// What arguments of more than one tool are.
+const (
+	runArgument   = `"run_id":{"type":"string","minLength":1,"description":"the run, as run_start or run_list named it"}`
+	afterArgument = `"after":{"type":"integer","minimum":0,"default":0,` +
+		`"description":"the number (seq) of the last event that you have; 0 is from the first"}`
+	waitBound = `"type":"integer","minimum":0,"maximum":50000`
+)
+
+func (s *Server) addRunTools() {
+	output, err := outputSchema(nil)
+	if err != nil {
+		panic(err) // the schema is ours
+	}
+	s.addStarting(output)
+	s.addReading(output)
+	s.addWaiting(output)
+	s.addSteering(output)
+	s.mcp.GetHooks().AddAfterListTools(s.nameJobs)
+}
+
+func (s *Server) addStarting(run json.RawMessage) {
+	AddTool(s, Tool{Name: startTool, Title: "Start a run",
+		Description: "Starts a job and answers at once with the run's id. Use it for work that takes more than a minute, or " +
+			"to do something else meanwhile; then ask with run_wait or run_events, and read what was written as resources.",
+		Input: startInput(`{"type":"string","description":"the job's tool, such as generate"}`), Output: run,
+		OpenWorld: true}, s.runStart)
+}
+
+// startInput is the schema of run_start's arguments.
+func startInput(job string) json.RawMessage {
+	return Object([]string{"job"}, `"job":`+job,
+		`"input":{"type":"object","default":{},"description":"the arguments of the job's tool, as it describes them"}`,
+		`"labels":{"type":"object","additionalProperties":{"type":"string"},"description":"names and values of your own, `+
+			`which run_list shows"}`,
+		`"key":{"type":"string","maxLength":256,"description":"makes the call safe to repeat: the same key with the same job `+
+			`and input is the same run"}`,
+		`"detached":{"type":"boolean","default":true,"description":"false has the run cancelled when your session ends; `+
+			`true has it go on"}`)
+}
+
+// nameJobs has the listed run_start name the jobs that there are: they are added after it.
+func (s *Server) nameJobs(_ context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
+	i := slices.IndexFunc(result.Tools, func(t mcp.Tool) bool { return t.Name == startTool })
+	if i < 0 || len(s.jobs) == 0 {
+		return
+	}
+	names, err := json.Marshal(slices.Sorted(maps.Keys(s.jobs)))
+	if err != nil {
+		return
+	}
+	result.Tools[i].RawInputSchema = startInput(`{"enum":` + string(names) + `,"description":"the job's tool"}`)
+}
+
+func (s *Server) addReading(run json.RawMessage) {
+	AddTool(s, Tool{Name: "run_get", Title: "Look at a run",
+		Description: "Says where a run of yours stands, without waiting: its status, and once it has ended its result, its " +
+			"error and what it wrote. Use run_wait to wait for its end.",
+		Input: Object([]string{"run_id"}, runArgument), Output: run, ReadOnly: true, Idempotent: true}, s.runGet)
+	AddTool(s, Tool{Name: "run_list", Title: "List runs",
+		Description: "Lists runs of yours, the newest updated first. Use it to find a run whose id you do not have.",
+		Input: Object(nil, `"job":{"type":"string","description":"only runs of this job"}`,
+			`"status":{"enum":["working","completed","failed","canceled"],"description":"only runs that are there; one that waits `+
+				`for an answer is working too"}`,
+			`"limit":{"type":"integer","minimum":1,"maximum":200,"default":20,"description":"the most runs that are listed"}`),
+		Output: json.RawMessage(runListSchema), ReadOnly: true, Idempotent: true}, s.runList)
+}
+
+func (s *Server) addWaiting(run json.RawMessage) {
+	AddTool(s, Tool{Name: "run_events", Title: "Read a run's events",
+		Description: "Gives the events of a run past a number, so that none is missed and none comes twice: give next as " +
+			"after the next time, until done. With wait_ms it waits for the first where there is none yet. Use it to follow a " +
+			"run, also one that has ended, or after a lost connection.",
+		Input: Object([]string{"run_id"}, runArgument, afterArgument,
+			`"max":{"type":"integer","minimum":1,"maximum":1000,"default":100,"description":"the most events of one answer"}`,
+			`"wait_ms":{`+waitBound+`,"default":0,"description":"how long to wait for an event where there is none, in `+
+				`milliseconds"}`),
+		Output: json.RawMessage(pageSchema), ReadOnly: true, Idempotent: true}, s.runEvents)
+	AddTool(s, Tool{Name: "run_wait", Title: "Wait for a run",
+		Description: "Waits until a run of yours has ended, or waits for an answer, and gives its result. When the time is " +
+			"over before, the status says that it still works: call again. Many clients cut a call at 60 seconds, so wait no " +
+			"longer than that in one call.",
+		Input: Object([]string{"run_id"}, runArgument,
+			`"wait_ms":{`+waitBound+`,"default":50000,"description":"how long to wait, in milliseconds"}`),
+		Output: run, ReadOnly: true, Idempotent: true}, s.runWait)
+	AddTool(s, Tool{Name: "run_attach", Title: "Stream a run",
+		Description: "Streams the events of a run past a number as progress, where the call has a progress token, and gives " +
+			"its result when it has ended. Leaving or cancelling this call never ends the run: run_cancel does.",
+		Input: Object([]string{"run_id"}, runArgument, afterArgument), Output: run,
+		ReadOnly: true, Idempotent: true}, s.runAttach)
+}
+
+func (s *Server) addSteering(run json.RawMessage) {
+	AddTool(s, Tool{Name: "run_cancel", Title: "Cancel a run",
+		Description: "Asks a run of yours to end, and answers once that is accepted; its last event says how it ended. " +
+			"Asking again, or for a run that has ended, does nothing.",
+		Input: Object([]string{"run_id"}, runArgument,
+			`"reason":{"type":"string","maxLength":1000,"description":"why, for whoever reads the run's events"}`),
+		Output: run, Destructive: true, Idempotent: true}, s.runCancel)
+	AddTool(s, Tool{Name: "run_answer", Title: "Answer a run",
+		Description: "Gives a run of yours the answer that it waits for (status waiting). The request and what it " +
+			"asks are in the run's result, and in its input.required event.",
+		Input: Object([]string{"run_id", "request", "value"}, runArgument,
+			`"request":{"type":"string","description":"the request's name, from the run"}`,
+			`"value":{"description":"the answer: any JSON that fits the request's schema"}`),
+		Output: run}, s.runAnswer)
+}
+
+type startArguments struct {
+	Job      string            `json:"job"`
+	Input    json.RawMessage   `json:"input"`
+	Labels   map[string]string `json:"labels"`
+	Key      string            `json:"key"`
+	Detached *bool             `json:"detached"`
+}
+
+func (s *Server) runStart(ctx context.Context, a startArguments) (*mcp.CallToolResult, error) {
+	if s.jobs[a.Job] == nil {
+		return nil, invalid("there is no job %q; there are %q", a.Job, slices.Sorted(maps.Keys(s.jobs)))
+	}
+	mode := messages.Detached
+	if a.Detached != nil && !*a.Detached {
+		mode = messages.Attached
+	}
+	session := wire.From(ctx).Session()
+	if mode == messages.Attached && session == nil {
+		return nil, invalid("there is no session that the run could end with; start it detached, and end it with run_cancel")
+	}
+	state, err := s.Start(ctx, a.Job, a.Input, StartOptions{Labels: a.Labels, Key: a.Key, Mode: mode})
+	if err != nil {
+		return nil, err
+	}
+	if mode == messages.Attached {
+		go s.endWith(sessionContext{context.WithoutCancel(ctx), session.Done()}, state)
+	}
+	return s.Result(state), nil
+}
+
+type runArguments struct {
+	RunID messages.RunID `json:"run_id"`
+}
+
+func (s *Server) runGet(ctx context.Context, a runArguments) (*mcp.CallToolResult, error) {
+	return s.tell(ctx, a.RunID)
+}
+
+// tell says where the run stands. That it failed is not a failure to say so.
+func (s *Server) tell(ctx context.Context, id messages.RunID) (*mcp.CallToolResult, error) {
+	state, err := s.owned(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	result := s.Result(state)
+	result.IsError = false
+	return result, nil
+}
+
+type cancelArguments struct {
+	RunID  messages.RunID `json:"run_id"`
+	Reason string         `json:"reason"`
+}
+
+func (s *Server) runCancel(ctx context.Context, a cancelArguments) (*mcp.CallToolResult, error) {
+	if _, err := s.owned(ctx, a.RunID); err != nil {
+		return nil, err
+	}
+	if err := s.config.Runs.Cancel(ctx, a.RunID, gate.From(ctx).Name, a.Reason); err != nil {
+		return nil, err
+	}
+	return s.tell(ctx, a.RunID)
+}
+
+type answerArguments struct {
+	RunID   messages.RunID  `json:"run_id"`
+	Request string          `json:"request"`
+	Value   json.RawMessage `json:"value"`
+}
+
+func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*mcp.CallToolResult, error) {
+	if _, err := s.owned(ctx, a.RunID); err != nil {
+		return nil, err
+	}
+	if err := s.config.Runs.Answer(ctx, a.RunID, a.Request, a.Value, gate.From(ctx).Name); err != nil {
+		return nil, err
+	}
+	return s.tell(ctx, a.RunID)
+}
+
+func milliseconds(n int) time.Duration { return time.Duration(n) * time.Millisecond }

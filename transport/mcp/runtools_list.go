@@ -1,0 +1,58 @@
+package mcp
+
+import (
+	"context"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const runListSchema = `{"type":"object","required":["runs"],"properties":{"runs":{"type":"array","items":{` +
+	`"type":"object","required":["run_id","job","status","seq","queued_at","updated_at"],"properties":{` +
+	`"run_id":{"type":"string"},"job":{"type":"string"},` +
+	`"status":{"enum":["working","completed","failed","canceled"]},` +
+	`"canceling":{"type":"boolean","description":"a cancel is accepted, and the run is about to end"},` +
+	`"cause":{"type":"string","description":"why it failed or was canceled"},` +
+	`"labels":{"type":"object","additionalProperties":{"type":"string"}},` +
+	`"seq":{"type":"integer","minimum":1,"description":"the number of its last event"},` +
+	`"queued_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"}}}}}}`
+
+// listedRun is a run in a list, in the words of a RunResult.
+type listedRun struct {
+	messages.Summary
+	Status    RunStatus `json:"status"`
+	Principal string    `json:"principal,omitempty"` // always the caller: not told
+}
+
+type listArguments struct {
+	Job    string    `json:"job"`
+	Status RunStatus `json:"status"`
+	Limit  int       `json:"limit"`
+}
+
+func (s *Server) runList(ctx context.Context, a listArguments) (*mcp.CallToolResult, error) {
+	q := messages.Query{Job: a.Job, Limit: a.Limit}
+	if q.Limit == 0 {
+		q.Limit = 20
+	}
+	if t := s.jobs[a.Job]; t != nil {
+		q.Job = t.Job
+	}
+	switch a.Status {
+	case "":
+	case Working:
+		q.Status = []messages.Status{messages.Pending, messages.Processing}
+	default:
+		q.Status = []messages.Status{messages.Status(a.Status)}
+	}
+	list, err := s.Runs(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	runs := make([]listedRun, len(list))
+	for i, run := range list {
+		runs[i] = listedRun{Summary: run, Status: statusOf(messages.State{Status: run.Status})}
+	}
+	return Structured(map[string]any{"runs": runs})
+}

@@ -1,0 +1,103 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+type eventsArguments struct {
+	RunID messages.RunID `json:"run_id"`
+	After uint64         `json:"after"`
+	Max   int            `json:"max"`
+	Wait  int            `json:"wait_ms"`
+}
+
+func (s *Server) runEvents(ctx context.Context, a eventsArguments) (*mcp.CallToolResult, error) {
+	state, err := s.owned(ctx, a.RunID)
+	if err != nil {
+		return nil, err
+	}
+	if a.Max == 0 {
+		a.Max = 100
+	}
+	p := page{RunID: a.RunID, Events: []json.RawMessage{}, Next: a.After, room: pageBytes, most: a.Max}
+	if err := s.turn(ctx, &p, state, milliseconds(a.Wait)); err != nil {
+		return nil, err
+	}
+	return Structured(p)
+}
+
+type waitArguments struct {
+	RunID messages.RunID `json:"run_id"`
+	Wait  *int           `json:"wait_ms"`
+}
+
+const defaultWait = 50_000 // milliseconds
+
+func (s *Server) runWait(ctx context.Context, a waitArguments) (*mcp.CallToolResult, error) {
+	state, err := s.owned(ctx, a.RunID)
+	if err != nil {
+		return nil, err
+	}
+	wait := defaultWait
+	if a.Wait != nil {
+		wait = *a.Wait
+	}
+	within, stop := context.WithTimeout(ctx, milliseconds(wait))
+	defer stop()
+	ended, err := s.Watch(within, a.RunID, state.Seq)
+	switch {
+	case err == nil:
+		return s.Result(ended), nil
+	case within.Err() == nil || ctx.Err() != nil:
+		return nil, err
+	}
+	return s.tell(ctx, a.RunID)
+}
+
+type attachArguments struct {
+	RunID messages.RunID `json:"run_id"`
+	After uint64         `json:"after"`
+}
+
+func (s *Server) runAttach(ctx context.Context, a attachArguments) (*mcp.CallToolResult, error) {
+	if _, err := s.owned(ctx, a.RunID); err != nil {
+		return nil, err
+	}
+	state, err := s.Watch(ctx, a.RunID, a.After)
+	if err != nil {
+		return nil, err
+	}
+	return s.Result(state), nil
+}
+
+// sessionContext is done when the session has ended, however long the call lasts in which it was made.
+type sessionContext struct {
+	context.Context
+	done <-chan struct{}
+}
+
+func (c sessionContext) Done() <-chan struct{} { return c.done }
+
+func (c sessionContext) Err() error {
+	select {
+	case <-c.done:
+		return context.Canceled
+	default:
+		return nil
+	}
+}
+
+// endWith cancels the run when the session ends before it.
+func (s *Server) endWith(session sessionContext, state messages.State) {
+	for _, err := range s.config.Runs.Events(session, state.RunID, state.Seq) {
+		if err == nil {
+			continue
+		}
+		s.leave(session, state.RunID, messages.Attached)
+	}
+}

@@ -1,0 +1,90 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// Tool is a tool beside those that jobs become.
+type Tool struct {
+	Name, Title, Description string
+	// Input and Output are the JSON Schemas of the arguments and of the structured content, both objects.
+	Input, Output json.RawMessage
+	// What clients are told of its effects. Who calls a tool that is not ReadOnly needs the scope run:write.
+	ReadOnly, Destructive, Idempotent, OpenWorld bool
+}
+
+// AddTool adds the tool, whose arguments are JSON of an A that its input schema allows. An error of call is the caller's
+// to see: the call answers its code and its message.
+func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments A) (*mcp.CallToolResult, error)) {
+	s.mcp.AddTool(t.listed(), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		var arguments A
+		err := may(ctx, t.scope())
+		if err == nil {
+			err = Arguments(req, &arguments)
+		}
+		if err != nil {
+			return failure(err), nil
+		}
+		result, err := call(ctx, arguments)
+		if err != nil {
+			return failure(err), nil
+		}
+		return result, nil
+	})
+}
+
+const codeForbidden messages.Code = "forbidden"
+
+// may checks that whoever calls in the context has the scope.
+func may(ctx context.Context, scope gate.Scope) error {
+	if gate.From(ctx).May(scope) {
+		return nil
+	}
+	return messages.Errorf(codeForbidden, "your token lacks the scope %s; ask for one that has it", scope)
+}
+
+func (t Tool) scope() gate.Scope {
+	if t.ReadOnly {
+		return gate.ReadRuns
+	}
+	return gate.WriteRuns
+}
+
+func (t Tool) listed() mcp.Tool {
+	return mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description,
+		RawInputSchema: t.Input, RawOutputSchema: t.Output,
+		Annotations: mcp.ToolAnnotation{Title: t.Title, ReadOnlyHint: &t.ReadOnly, DestructiveHint: &t.Destructive,
+			IdempotentHint: &t.Idempotent, OpenWorldHint: &t.OpenWorld}}
+}
+
+// Structured is a result whose structured content is v, an object, and whose text is the same as JSON.
+func Structured(v any) (*mcp.CallToolResult, error) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	return mcp.NewToolResultStructured(json.RawMessage(data), string(data)), nil
+}
+
+// Object is the JSON Schema of an object with the properties, each a `"name": {schema}`, and no others.
+func Object(required []string, properties ...string) json.RawMessage {
+	schema := []byte(`{"type":"object","additionalProperties":false`)
+	if len(required) > 0 {
+		names, _ := json.Marshal(required)
+		schema = append(append(schema, `,"required":`...), names...)
+	}
+	schema = append(schema, `,"properties":{`...)
+	for i, p := range properties {
+		if i > 0 {
+			schema = append(schema, ',')
+		}
+		schema = append(schema, p...)
+	}
+	return append(schema, "}}"...)
+}
