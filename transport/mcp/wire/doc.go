@@ -5,4 +5,7 @@
 // whichever stream of a session wins, behind the result on stdio) is replaced: a request is an [Exchange], its
 // notifications are written in the order they were given, on the request's own stream and before its result, with
 // back-pressure, and none follows the result. A request that its client cancelled gets no answer.
+//
+// A handler that panics costs its client an internal error that says nothing, and the log a stack: the mcp-go server
+// needs no recovery of its own, whose texts would reach the client.
 package wire

@@ -1,0 +1,136 @@
+package wire
+
+import (
+	"context"
+	"errors"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"go.uber.org/zap"
+)
+
+// newExchange is an exchange in the context, whose values its handler's has. It ends by stop alone.
+func (s *Server) newExchange(ctx context.Context, m message, session *Session, group *inflight) *Exchange {
+	x := &Exchange{server: s, session: session, group: group, msg: m, modern: session == nil}
+	ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
+	ctx = context.WithValue(ctx, exchangeKey{}, x)
+	x.ctx = s.mcp.WithContext(ctx, (*caller)(x))
+	return x
+}
+
+// run has the request handled and answers it, whatever becomes of the handler.
+func (x *Exchange) run() {
+	finished := false
+	defer func() {
+		if !finished { // by a panic or runtime.Goexit
+			x.server.log.Error("a handler crashed", zap.String("method", x.msg.method), zap.Any("panic", recover()),
+				zap.Stack("stack"))
+			x.finish(outcome{fail: internalError()})
+		}
+		x.cancel(errEnded)
+	}()
+	o := x.handle()
+	finished = true
+	x.finish(o)
+}
+
+func (x *Exchange) handle() outcome {
+	if method := x.server.config.Methods[x.msg.method]; method != nil {
+		return x.callMethod(method)
+	}
+	if x.listens = x.modern && x.msg.method == string(mcp.MethodSubscriptionsListen); x.listens {
+		// Registered, it is reached by mcp-go's broadcasts, through the filter that the client set.
+		_ = x.server.mcp.RegisterSession(x.ctx, (*caller)(x))
+		defer x.server.mcp.UnregisterSession(x.ctx, x.name)
+	}
+	switch response := x.server.mcp.HandleMessage(x.ctx, x.msg.text).(type) {
+	case mcp.JSONRPCResponse:
+		return outcome{result: response.Result}
+	case mcp.JSONRPCError:
+		e := response.Error
+		return outcome{fail: &Error{Code: e.Code, Message: e.Message, Data: e.Data}}
+	}
+	return outcome{fail: errorf(mcp.INVALID_REQUEST, "%s is not a request", x.msg.method)}
+}
+
+func (x *Exchange) callMethod(method Method) outcome {
+	if x.modern {
+		if fail := x.msg.meta.check(); fail != nil {
+			return outcome{fail: fail}
+		}
+	}
+	result, err := method(x.ctx, x)
+	if fail, ok := errors.AsType[*Error](err); ok {
+		return outcome{fail: fail}
+	}
+	if err == nil && x.modern {
+		result, err = x.server.decorated(result)
+	}
+	if err != nil {
+		x.server.log.Error("a method failed", zap.String("method", x.msg.method), zap.Error(err))
+		return outcome{fail: internalError()}
+	}
+	return outcome{result: result}
+}
+
+// finish writes the answer, unless the client does not want it, and then what follows it.
+func (x *Exchange) finish(o outcome) {
+	if instead := x.override.Load(); instead != nil {
+		o = *instead
+	}
+	if r := x.relay.Load(); r != nil {
+		r.settle()
+		defer r.end()
+	}
+	if x.session != nil {
+		x.session.withdraw(x)
+	}
+	f, err := answerFrame(x.msg.id, o)
+	if err != nil {
+		x.server.log.Error("a result is no JSON", zap.String("method", x.msg.method), zap.Error(err))
+		o = outcome{fail: internalError()}
+		f, _ = answerFrame(x.msg.id, o)
+	}
+	defer f.free()
+	if x.answer(f, o) {
+		x.follow(x.ctx, func(method string, params any) error { return x.notify(following, method, params) })
+		x.group.remove(x.key)
+		x.end()
+	}
+}
+
+// answer reports whether something is to follow. The id is free before the client can know.
+func (x *Exchange) answer(f *frame, o outcome) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	follows := x.follow != nil && !x.silent.Load()
+	if !follows {
+		x.group.remove(x.key)
+	}
+	x.phase = ended
+	if x.silent.Load() {
+		return false
+	}
+	code := 0
+	if o.fail != nil {
+		code = o.fail.Code
+	}
+	if !x.out.answer(f, code, follows) || !follows {
+		x.group.remove(x.key)
+		return false
+	}
+	x.phase = following
+	return true
+}
+
+func (x *Exchange) end() {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.phase = ended
+}
+
+// survive is deferred where a handler that panics has nobody to tell.
+func (s *Server) survive(method string) {
+	if v := recover(); v != nil {
+		s.log.Error("a handler crashed", zap.String("method", method), zap.Any("panic", v), zap.Stack("stack"))
+	}
+}

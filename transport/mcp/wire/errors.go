@@ -1,0 +1,61 @@
+package wire
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// Causes of the end of an exchange's context, for context.Cause.
+var (
+	// ErrCanceled: the client cancelled the request (notifications/cancelled; over HTTP from 2026-07-28 also by closing
+	// the stream). errors.Is; the error's text ends in the client's reason.
+	ErrCanceled = errors.New("the client cancelled the request")
+	// ErrDisconnected: the client is gone, which up to 2025-11-25 says nothing about what it wants.
+	ErrDisconnected = errors.New("the client disconnected")
+)
+
+// errEnded: the exchange has its result.
+var errEnded = errors.New("the request has its answer")
+
+// Error is a JSON-RPC error.
+type Error struct {
+	Code    int
+	Message string
+	Data    any
+}
+
+// Error returns the message.
+func (e *Error) Error() string { return e.Message }
+
+// Codes that JSON-RPC leaves to the server, as the official SDKs use them.
+const (
+	codeBusy    = -32000
+	codeSession = -32001
+)
+
+func errorf(code int, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+func internalError() *Error {
+	return &Error{Code: mcp.INTERNAL_ERROR, Message: "internal error"}
+}
+
+// canceled is ErrCanceled with the client's reason.
+func canceled(reason string) error {
+	if reason == "" {
+		return ErrCanceled
+	}
+	return fmt.Errorf("%w: %s", ErrCanceled, shorten(reason, 200))
+}
+
+func shorten(text string, runes int) string {
+	for i := range text {
+		if runes--; runes < 0 {
+			return text[:i] + "…"
+		}
+	}
+	return text
+}

@@ -1,0 +1,205 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// Exchange is one request that is being answered. Its methods may be called from any goroutine.
+type Exchange struct {
+	server  *Server
+	session *Session // nil where the protocol has none
+	group   *inflight
+	key     string // in the group
+	name    string // of the session, or of the request where there is none, for mcp-go
+	msg     message
+	modern  bool
+	listens bool // it is a stream of subscriptions that mcp-go serves
+	out     stream
+
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+	silent atomic.Bool // the client gets no answer
+
+	info         atomic.Pointer[mcp.Implementation]
+	capabilities atomic.Pointer[mcp.ClientCapabilities]
+	filter       atomic.Pointer[mcp.SubscriptionFilter]
+	relay        atomic.Pointer[relay]
+	override     atomic.Pointer[outcome]
+
+	waiting atomic.Int32 // writers that want mu
+	mu      sync.Mutex   // held while something is written, as long as the client takes
+	phase   phase
+	follow  follower
+}
+
+// stream is where an exchange writes, under its lock.
+type stream interface {
+	// send writes a message that is not the answer. more says that somebody else waits to write.
+	send(f *frame, more bool) error
+	// answer writes the answer; code is that of the error, or 0. more says that others will follow it.
+	answer(f *frame, code int, more bool) (open bool)
+	// hurry is called without the lock when the exchange is stopped: a write that blocks is to end soon.
+	hurry()
+}
+
+type phase uint8
+
+const (
+	answering phase = iota // before the answer
+	following              // behind it
+	ended
+)
+
+// outcome is what a handler came to.
+type outcome struct {
+	result any
+	fail   *Error
+}
+
+type follower func(ctx context.Context, notify func(method string, params any) error)
+
+type exchangeKey struct{}
+
+// From returns the exchange of a handler's context. Every context that a handler or a Method is given has one; those of
+// notifications' handlers, which answer nothing, have none, and From returns nil.
+func From(ctx context.Context) *Exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*Exchange)
+	return x
+}
+
+// ID is the request's JSON-RPC id as it came.
+func (x *Exchange) ID() json.RawMessage { return x.msg.id }
+
+// Method is the request's JSON-RPC method.
+func (x *Exchange) Method() string { return x.msg.method }
+
+// Params are the request's parameters as they came.
+func (x *Exchange) Params() json.RawMessage { return x.msg.params }
+
+// Modern reports whether the request is of the protocol without sessions, 2026-07-28 or later.
+func (x *Exchange) Modern() bool { return x.modern }
+
+// Version is the protocol's version: the request's own, else the session's; "" where neither said.
+func (x *Exchange) Version() string {
+	if x.modern || x.session == nil {
+		return x.msg.meta.version
+	}
+	return x.session.client().version
+}
+
+// Client is what the client said of its name, in this request, else when its session began.
+func (x *Exchange) Client() mcp.Implementation {
+	if x.session != nil {
+		return x.session.client().info
+	}
+	if info := x.info.Load(); info != nil {
+		return *info
+	}
+	return mcp.Implementation{}
+}
+
+// Capabilities are what the client said it can do, in this request, else when its session began.
+func (x *Exchange) Capabilities() mcp.ClientCapabilities {
+	if x.session != nil {
+		return x.session.client().capabilities
+	}
+	known := x.capabilities.Load()
+	if known == nil {
+		known = new(mcp.ClientCapabilities)
+		_ = json.Unmarshal(x.msg.meta.capabilities, known)
+		x.capabilities.Store(known)
+	}
+	return *known
+}
+
+// Extension reports whether the client declared the extension: in this request, else when its session began.
+func (x *Exchange) Extension(name string) bool {
+	_, ok := x.Capabilities().Extensions[name]
+	return ok
+}
+
+// Elicits reports whether the client can ask its user.
+func (x *Exchange) Elicits() bool { return x.Capabilities().Elicitation != nil }
+
+// ProgressToken is the token of the request's _meta as it came, or nil.
+func (x *Exchange) ProgressToken() json.RawMessage { return x.msg.meta.token }
+
+// Session is the session that the request came in: one per process on stdio; nil where the protocol has none.
+func (x *Exchange) Session() *Session { return x.session }
+
+// Notify writes a notification on the request's own stream, in order, before the result; it blocks while the client
+// reads too slowly. It returns an error once the exchange has its result or the client is gone, and writes nothing then.
+// For a client over HTTP that does not accept event streams it does nothing.
+func (x *Exchange) Notify(method string, params any) error {
+	if r := x.relay.Load(); r != nil {
+		r.settle()
+	}
+	return x.notify(answering, method, params)
+}
+
+// Reply sets the result that the client gets, as it is, in place of what the handler returns.
+func (x *Exchange) Reply(result any) { x.override.Store(&outcome{result: result}) }
+
+// Fail sets the JSON-RPC error that the client gets in place of what the handler returns.
+func (x *Exchange) Fail(e *Error) { x.override.Store(&outcome{fail: e}) }
+
+// Follow has f run after the result is written, with notify writing behind it on the same stream until f returns: the
+// one way to say something after a result, for clients that asked for it in so many words. ctx is done when the client
+// cancels the request's id or is gone. f is not run where the client got no result, or over HTTP takes no stream.
+func (x *Exchange) Follow(f func(ctx context.Context, notify func(method string, params any) error)) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.follow = f
+}
+
+func (x *Exchange) notify(in phase, method string, params any) error {
+	f, err := callFrame("", method, params)
+	if err != nil {
+		return err
+	}
+	defer f.free()
+	return x.write(in, f)
+}
+
+// write writes the message if the exchange is in the phase and its client is there.
+func (x *Exchange) write(in phase, f *frame) error {
+	x.waiting.Add(1)
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	more := x.waiting.Add(-1) > 0
+	if x.phase != in {
+		return errEnded
+	}
+	if x.ctx.Err() != nil {
+		return context.Cause(x.ctx)
+	}
+	if err := x.out.send(f, more); err != nil {
+		x.left()
+		return context.Cause(x.ctx)
+	}
+	return nil
+}
+
+// stop ends the exchange's context. Who cancelled gets no answer.
+func (x *Exchange) stop(cause error) {
+	if errors.Is(cause, ErrCanceled) {
+		x.silent.Store(true)
+	}
+	x.cancel(cause)
+	x.out.hurry()
+}
+
+// left is called when the client is gone.
+func (x *Exchange) left() {
+	if x.modern && x.session == nil && x.group == &x.server.modern {
+		x.stop(canceled("its stream was closed"))
+		return
+	}
+	x.stop(ErrDisconnected)
+}

@@ -1,0 +1,222 @@
+package wire
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+const (
+	methodInitialize = string(mcp.MethodInitialize)
+	methodCancelled  = string(mcp.MethodNotificationCancelled)
+)
+
+// ServeHTTP is the endpoint of streamable HTTP.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
+	case r.Method == http.MethodPost:
+		s.servePost(w, r)
+	case modern || r.Method != http.MethodGet && r.Method != http.MethodDelete:
+		w.Header().Set("Allow", allowed(modern))
+		refuse(w, http.StatusMethodNotAllowed, nil, errorf(mcp.INVALID_REQUEST,
+			"%s is not a method of this endpoint: POST a message", r.Method))
+	case r.Method == http.MethodGet:
+		s.serveGet(w, r)
+	default:
+		s.serveDelete(w, r)
+	}
+}
+
+func allowed(modern bool) string {
+	if modern {
+		return "POST"
+	}
+	return "POST, GET, DELETE"
+}
+
+// refuse answers with an error and a status. The error has the id of the request that it answers, or null.
+func refuse(w http.ResponseWriter, status int, id []byte, e *Error) {
+	f, err := answerFrame(id, outcome{fail: e})
+	if err != nil {
+		http.Error(w, e.Message, status)
+		return
+	}
+	defer f.free()
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(f.json())
+}
+
+func (s *Server) servePost(w http.ResponseWriter, r *http.Request) {
+	if !isJSON(r.Header.Get("Content-Type")) {
+		refuse(w, http.StatusUnsupportedMediaType, nil,
+			errorf(mcp.INVALID_REQUEST, "the Content-Type must be application/json"))
+		return
+	}
+	text, status, fail := s.body(w, r)
+	if fail != nil {
+		refuse(w, status, nil, fail)
+		return
+	}
+	m, fail := parse(text)
+	switch {
+	case fail != nil:
+		refuse(w, http.StatusBadRequest, m.id, fail)
+	case m.modern() || mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)):
+		s.postModern(w, r, m)
+	case m.method != methodInitialize && unsupported(r):
+		refuse(w, http.StatusBadRequest, m.id, versionError(r.Header.Get(mcp.HeaderProtocolVersion)))
+	case m.method == methodInitialize && m.id != nil:
+		s.initialize(w, r, m)
+	default:
+		if session := s.sessionOf(w, r, m.id); session != nil {
+			session.post(w, r, m)
+		}
+	}
+}
+
+func isJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	media, _, err := mime.ParseMediaType(contentType)
+	return err == nil && media == "application/json"
+}
+
+func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, int, *Error) {
+	limit := s.config.Message
+	tooLarge := func() *Error { return errorf(mcp.INVALID_REQUEST, "the message is longer than %d bytes", limit) }
+	if r.ContentLength > limit {
+		return nil, http.StatusRequestEntityTooLarge, tooLarge()
+	}
+	body := http.MaxBytesReader(w, r.Body, limit)
+	var text []byte
+	var err error
+	if n := r.ContentLength; n > 0 {
+		text = make([]byte, n)
+		_, err = io.ReadFull(body, text)
+	} else {
+		text, err = io.ReadAll(body)
+	}
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return nil, http.StatusRequestEntityTooLarge, tooLarge()
+	}
+	if err != nil {
+		return nil, http.StatusBadRequest, errorf(mcp.PARSE_ERROR, "the message did not come whole")
+	}
+	return text, 0, nil
+}
+
+// unsupported reports a version that nobody knows; clients of 2025-03-26 send none.
+func unsupported(r *http.Request) bool {
+	version := r.Header.Get(mcp.HeaderProtocolVersion)
+	return version != "" && !mcp.IsValidProtocolVersion(version)
+}
+
+// sessionOf returns the session that the request names and its principal has, or answers that there is none.
+func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id []byte) *Session {
+	name := r.Header.Get(mcp.HeaderSessionID)
+	if name == "" {
+		refuse(w, http.StatusBadRequest, id, errorf(codeSession,
+			"the Mcp-Session-Id header is missing: send the one that initialize was answered with"))
+		return nil
+	}
+	session := s.sessions.find(name, gate.From(r.Context()).Name)
+	if session == nil {
+		refuse(w, http.StatusNotFound, id, errorf(codeSession, "there is no such session: initialize a new one"))
+	}
+	return session
+}
+
+func (s *Server) initialize(w http.ResponseWriter, r *http.Request, m message) {
+	session := s.newSession(rand.Text(), gate.From(r.Context()).Name)
+	if err := s.sessions.add(session); err != nil {
+		w.Header().Set("Retry-After", "10")
+		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "%v", err))
+		return
+	}
+	session.request(w, r, m)
+	if !session.initialized.Load() {
+		s.sessions.drop(session)
+		return
+	}
+	session.begin(r.Context())
+}
+
+// post takes a message that came in the session.
+func (s *Session) post(w http.ResponseWriter, r *http.Request, m message) {
+	s.touch()
+	switch {
+	case m.answer():
+		s.answered(m)
+	case m.method == methodCancelled:
+		s.cancel(m.params)
+	case m.notification():
+		s.server.notified(s.server.mcp.WithContext(r.Context(), (*listener)(s)), m)
+	default:
+		s.request(w, r, m)
+		return
+	}
+	w.WriteHeader(http.StatusAccepted)
+}
+
+func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
+	defer s.touch()
+	x := s.server.newExchange(r.Context(), m, s, &s.inflight)
+	x.key, x.name = string(m.id), s.id
+	session := ""
+	if m.method == methodInitialize {
+		session = s.id
+	}
+	switch err := x.group.add(x.key, x, s.server.config.Requests); err {
+	case nil:
+		x.serve(w, r, session)
+	case errClosed:
+		refuse(w, http.StatusNotFound, m.id, errorf(codeSession, "the session has ended: initialize a new one"))
+	case errBusy:
+		w.Header().Set("Retry-After", "1")
+		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "%v", err))
+	default:
+		refuse(w, http.StatusBadRequest, m.id, errorf(mcp.INVALID_REQUEST, "%v", err))
+	}
+}
+
+// serve answers the request on the response.
+func (x *Exchange) serve(w http.ResponseWriter, r *http.Request, session string) {
+	p := &post{events: x.server.newEvents(w, r), x: x, takes: accepts(r), keepAlive: x.server.config.KeepAlive}
+	p.session = session
+	x.out = p
+	defer p.end()
+	defer context.AfterFunc(r.Context(), func() { x.dropped(r.Context()) })()
+	p.watch()
+	x.run()
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	if !p.answered && !p.started {
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
+
+// dropped is called when the response's context is done: because the client is gone, if nobody else gave a cause.
+func (x *Exchange) dropped(r context.Context) {
+	if cause := context.Cause(r); !errors.Is(cause, context.Canceled) {
+		x.stop(cause)
+		return
+	}
+	x.silent.Store(true)
+	x.left()
+}
+
+// notified has mcp-go handle a notification.
+func (s *Server) notified(ctx context.Context, m message) {
+	defer s.survive(m.method)
+	s.mcp.HandleMessage(ctx, m.text)
+}

@@ -1,0 +1,127 @@
+package wire
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// postModern takes a message of the protocol without sessions. Nothing is asked of clients there, so nothing is answered
+// by them; and what they cancel they cancel by closing its stream, so a notification has nobody to reach: one that came
+// could only be for the requests of another.
+func (s *Server) postModern(w http.ResponseWriter, r *http.Request, m message) {
+	switch fail := s.checkModern(r.Header, &m); {
+	case m.answer():
+		refuse(w, http.StatusBadRequest, m.id, errorf(mcp.INVALID_REQUEST,
+			"answers are not part of protocol version %s: send them in inputResponses", mcp.ProtocolVersion20260728))
+	case m.notification():
+		w.WriteHeader(http.StatusAccepted)
+	case fail != nil:
+		refuse(w, http.StatusBadRequest, m.id, fail)
+	default:
+		s.requestModern(w, r, m)
+	}
+}
+
+func (s *Server) requestModern(w http.ResponseWriter, r *http.Request, m message) {
+	x := s.newExchange(r.Context(), m, nil, &s.modern)
+	x.name = "request-" + strconv.FormatUint(s.requests.Add(1), 10)
+	x.key = x.name // the ids of different clients may be the same
+	if err := x.group.add(x.key, x, 0); err != nil {
+		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "the server is closing"))
+		return
+	}
+	x.serve(w, r, "")
+}
+
+// checkModern is what the protocol has a server check before anything is done: that the request says what it is, and
+// that its headers, by which it was routed, say the same.
+func (s *Server) checkModern(h http.Header, m *message) *Error {
+	version := h.Get(mcp.HeaderProtocolVersion)
+	switch {
+	case h.Get(mcp.HeaderLastEventID) != "":
+		return errorf(mcp.HEADER_MISMATCH, "Last-Event-ID is not supported: send the request again with a new id")
+	case version == "":
+		return errorf(mcp.HEADER_MISMATCH, "the %s header is missing", mcp.HeaderProtocolVersion)
+	case m.meta.version == "":
+		return errorf(mcp.INVALID_PARAMS, "missing or invalid _meta field %s", mcp.MetaKeyProtocolVersion)
+	case version != m.meta.version:
+		return errorf(mcp.HEADER_MISMATCH, "the %s header %q does not match %s %q in _meta",
+			mcp.HeaderProtocolVersion, version, mcp.MetaKeyProtocolVersion, m.meta.version)
+	}
+	if fail := m.meta.check(); fail != nil {
+		return fail
+	}
+	if err := s.checkHeaders(h, m); err != nil {
+		return &Error{Code: mcp.HEADER_MISMATCH, Message: err.Error()}
+	}
+	return nil
+}
+
+func (s *Server) checkHeaders(h http.Header, m *message) error {
+	if err := mcp.ValidateStandardHeaders(h.Get, m.meta.version, mcp.MCPMethod(m.method), m.params); err != nil {
+		return err
+	}
+	switch m.method {
+	case "tasks/get", "tasks/update", "tasks/cancel":
+		return checkTaskName(h.Get(mcp.HeaderName), m)
+	case string(mcp.MethodToolsCall):
+		return s.checkToolHeaders(h, m.params)
+	}
+	return nil
+}
+
+// checkTaskName is what mcp-go does for the names of tools, for the ids of tasks.
+func checkTaskName(header string, m *message) error {
+	var params struct {
+		TaskID string `json:"taskId"`
+	}
+	_ = json.Unmarshal(m.params, &params)
+	name, ok := mcp.DecodeHeaderValue(header)
+	switch {
+	case header == "":
+		return mcp.HeaderMismatchError{Header: mcp.HeaderName, Reason: "missing required header"}
+	case !ok:
+		return mcp.HeaderMismatchError{Header: mcp.HeaderName, Reason: "invalid Base64 encoding"}
+	case name != params.TaskID:
+		return mcp.HeaderMismatchError{Header: mcp.HeaderName, Reason: "the header does not match the body's taskId"}
+	}
+	return nil
+}
+
+// checkToolHeaders is for parameters that the tool's schema says travel in headers too.
+func (s *Server) checkToolHeaders(h http.Header, params json.RawMessage) error {
+	name, _ := mcp.ExtractHeaderName(mcp.MethodToolsCall, params)
+	tool := s.mcp.GetTool(name)
+	if tool == nil {
+		return nil
+	}
+	return mcp.ValidateParamHeadersLookup(func(name string) (string, bool) {
+		values := h.Values(name)
+		if len(values) == 0 {
+			return "", false
+		}
+		return values[0], true
+	}, &tool.Tool, params)
+}
+
+// check is what every request of the protocol without sessions must say in its _meta.
+func (m *meta) check() *Error {
+	if !mcp.IsValidProtocolVersion(m.version) {
+		return versionError(m.version)
+	}
+	var capabilities *mcp.ClientCapabilities
+	if json.Unmarshal(m.capabilities, &capabilities) != nil || capabilities == nil {
+		return errorf(mcp.INVALID_PARAMS, "missing or invalid _meta field %s", mcp.MetaKeyClientCapabilities)
+	}
+	return nil
+}
+
+func versionError(version string) *Error {
+	e := mcp.UnsupportedProtocolVersionError{Version: version, Supported: slices.Clone(mcp.ValidProtocolVersions)}
+	details := e.JSONRPCError().Error
+	return &Error{Code: details.Code, Message: details.Message, Data: details.Data}
+}

@@ -1,0 +1,127 @@
+package wire
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// post is the response to a request over HTTP: JSON where the answer is all there is to say, else an event stream.
+type post struct {
+	events
+	x         *Exchange
+	takes     acceptable
+	keepAlive time.Duration
+	timer     *time.Timer
+	answered  bool
+}
+
+type acceptable struct{ events, json bool }
+
+// accepts reads the Accept header, leniently: who says nothing takes all.
+func accepts(r *http.Request) acceptable {
+	values := r.Header["Accept"]
+	if len(values) == 0 {
+		return acceptable{true, true}
+	}
+	var a acceptable
+	for _, value := range values {
+		a.events = a.events || strings.Contains(value, "text/event-stream") || strings.Contains(value, "text/*")
+		a.json = a.json || strings.Contains(value, "application/json") || strings.Contains(value, "application/*")
+		if strings.Contains(value, "*/*") {
+			return acceptable{true, true}
+		}
+	}
+	return a
+}
+
+// watch keeps the stream from being silent.
+func (p *post) watch() {
+	if !p.takes.events {
+		return
+	}
+	p.x.mu.Lock()
+	defer p.x.mu.Unlock()
+	p.timer = time.AfterFunc(p.keepAlive, p.beat)
+}
+
+func (p *post) beat() {
+	p.x.mu.Lock()
+	defer p.x.mu.Unlock()
+	if p.x.phase == ended {
+		return
+	}
+	next, err := p.events.beat(p.keepAlive)
+	if err != nil {
+		p.x.left()
+		return
+	}
+	p.timer.Reset(next)
+}
+
+func (p *post) send(f *frame, more bool) error {
+	if !p.takes.events {
+		return nil
+	}
+	p.begin()
+	if err := p.put(f.event()); err != nil || more {
+		return err
+	}
+	return p.flush()
+}
+
+func (p *post) answer(f *frame, code int, more bool) bool {
+	p.answered = true
+	more = more && p.takes.events
+	if p.timer != nil && !more {
+		p.timer.Stop()
+	}
+	if !p.started && !more && (p.takes.json || !p.takes.events || code != 0) {
+		p.answerJSON(f.json(), code)
+		return false
+	}
+	p.begin()
+	if p.put(f.event()) != nil {
+		return false
+	}
+	return more && p.flush() == nil
+}
+
+func (p *post) answerJSON(text []byte, code int) {
+	status := http.StatusOK
+	if p.x.modern {
+		status = statusOf(code)
+	}
+	if code != 0 {
+		p.session = ""
+	}
+	h := p.header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	p.w.WriteHeader(status)
+	_ = p.put(text)
+}
+
+// hurry leaves a stream alone that nobody is writing to.
+func (p *post) hurry() {
+	if p.x.mu.TryLock() {
+		p.x.mu.Unlock()
+		return
+	}
+	p.events.hurry()
+}
+
+// statusOf is what clients from 2026-07-28 on get for a JSON-RPC error.
+func statusOf(code int) int {
+	switch code {
+	case mcp.METHOD_NOT_FOUND:
+		return http.StatusNotFound
+	case mcp.HEADER_MISMATCH, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, mcp.UNSUPPORTED_PROTOCOL_VERSION,
+		mcp.INVALID_REQUEST, mcp.INVALID_PARAMS, mcp.PARSE_ERROR:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}

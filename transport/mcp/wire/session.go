@@ -1,0 +1,177 @@
+package wire
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+)
+
+// Session is a client of the protocol with sessions. One that nothing is in flight for is this struct and no more.
+type Session struct {
+	inflight // its lock is also that of what follows
+
+	id, principal string
+	server        *Server
+	initialized   atomic.Bool
+	touched       atomic.Int64 // when the last request began or ended, in nanoseconds
+
+	known client
+	push  *push // its open stream: of a GET, or stdio
+	asks  map[string]*ask
+	asked uint64
+	done  chan struct{} // made when first asked for
+	ended bool
+}
+
+// client is what a client said of itself when its session began, and since.
+type client struct {
+	info         mcp.Implementation
+	capabilities mcp.ClientCapabilities
+	version      string
+	level        mcp.LoggingLevel
+}
+
+func (s *Server) newSession(id, principal string) *Session {
+	session := &Session{id: id, principal: principal, server: s}
+	session.known.level = mcp.LoggingLevelInfo
+	session.touch()
+	return session
+}
+
+// ID names the session.
+func (s *Session) ID() string { return s.id }
+
+// Done is closed when the session has ended.
+func (s *Session) Done() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.done == nil {
+		s.done = make(chan struct{})
+		if s.ended {
+			close(s.done)
+		}
+	}
+	return s.done
+}
+
+// Notify writes a notification that belongs to no request: on stdio as it is, over HTTP on the session's GET stream. It
+// is dropped, with an error, where no stream is open, and blocks while the client reads too slowly.
+func (s *Session) Notify(method string, params any) error {
+	s.mu.Lock()
+	to := s.push
+	s.mu.Unlock()
+	if to == nil {
+		return errNoStream
+	}
+	f, err := callFrame("", method, params)
+	if err != nil {
+		return err
+	}
+	defer f.free()
+	return to.send(f)
+}
+
+var errNoStream = errors.New("the client has no stream open that the notification could go on")
+
+func (s *Session) touch() { s.touched.Store(time.Now().UnixNano()) }
+
+func (s *Session) client() client {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known
+}
+
+func (s *Session) update(f func(known *client)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f(&s.known)
+}
+
+// idle reports whether nothing has kept the session alive since then.
+func (s *Session) idle(since time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.open) == 0 && s.push == nil && s.touched.Load() < since.UnixNano()
+}
+
+// begin has mcp-go know the session, for its broadcasts.
+func (s *Session) begin(ctx context.Context) {
+	_ = s.server.mcp.RegisterSession(ctx, (*listener)(s))
+	s.mu.Lock()
+	ended := s.ended
+	s.mu.Unlock()
+	if ended {
+		s.server.mcp.UnregisterSession(ctx, s.id)
+	}
+}
+
+// end ends the session: its streams, and the contexts of its requests. It may be called more than once.
+func (s *Session) end() {
+	s.inflight.close(ErrDisconnected)
+	s.mu.Lock()
+	if s.done == nil {
+		s.done = make(chan struct{})
+	}
+	first := !s.ended
+	if s.ended = true; first {
+		close(s.done)
+	}
+	s.mu.Unlock()
+	if first {
+		s.server.mcp.UnregisterSession(context.Background(), s.id)
+	}
+}
+
+// cancel is the client's notifications/cancelled.
+func (s *Session) cancel(params json.RawMessage) {
+	var said struct {
+		ID     json.RawMessage `json:"requestId"`
+		Reason string          `json:"reason"`
+	}
+	if json.Unmarshal(params, &said) != nil {
+		return
+	}
+	if x := s.find(string(said.ID)); x != nil {
+		x.stop(canceled(said.Reason))
+	}
+}
+
+// listener is the session as mcp-go's broadcasts see it.
+type listener Session
+
+func (l *listener) session() *Session                 { return (*Session)(l) }
+func (l *listener) SessionID() string                 { return l.id }
+func (l *listener) Initialize()                       { l.initialized.Store(true) }
+func (l *listener) Initialized() bool                 { return l.initialized.Load() }
+func (l *listener) GetLogLevel() mcp.LoggingLevel     { return l.session().client().level }
+func (l *listener) GetClientInfo() mcp.Implementation { return l.session().client().info }
+func (l *listener) ProtocolVersion() string           { return l.session().client().version }
+func (l *listener) SetLogLevel(level mcp.LoggingLevel) {
+	l.session().update(func(c *client) { c.level = level })
+}
+
+func (l *listener) SetClientInfo(info mcp.Implementation) {
+	l.session().update(func(c *client) { c.info = info })
+}
+
+func (l *listener) GetClientCapabilities() mcp.ClientCapabilities {
+	return l.session().client().capabilities
+}
+
+func (l *listener) SetClientCapabilities(capabilities mcp.ClientCapabilities) {
+	l.session().update(func(c *client) { c.capabilities = capabilities })
+}
+
+// NotificationChannel is nil, into which nothing can be sent, while nobody reads.
+func (l *listener) NotificationChannel() chan<- mcp.JSONRPCNotification {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.push == nil {
+		return nil
+	}
+	return l.push.broadcasts
+}

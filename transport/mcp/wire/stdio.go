@@ -1,0 +1,233 @@
+package wire
+
+import (
+	"context"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+const (
+	// breath is the pause between the last notification of a request and its result on stdio. The official TypeScript
+	// clients drop what they read in one chunk with the result.
+	breath = 3 * time.Millisecond
+	// grace is how long requests may still take, once in has ended, before they are told that their client is gone: so
+	// that a script that pipes its requests in gets its answers.
+	grace = 250 * time.Millisecond
+	// parting is how long ServeStdio waits for handlers that were told.
+	parting = 5 * time.Second
+)
+
+// ServeStdio serves one client, a message a line, until in ends or ctx is done. What is in flight then is told that its
+// client is gone. It returns nil when in ended.
+//
+// A read of in that cannot be interrupted by SetReadDeadline is left behind when ctx is done; it ends with the next line.
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(tally)}
+	c.session = s.newSession(s.connection(), gate.From(ctx).Name)
+	c.push = newPush(func(f *frame) error {
+		_, err := c.lines.append(c.ctx, f.line())
+		return err
+	})
+	c.session.attach(c.push)
+	if err := s.sessions.addLocal(c.session); err != nil {
+		return err
+	}
+	defer s.sessions.drop(c.session)
+	go c.lines.run()
+	go c.pump()
+	return c.serve(in)
+}
+
+// connection names a client on stdio. A process has one, unless it serves sockets the same way.
+func (s *Server) connection() string {
+	if n := s.connections.Add(1); n > 1 {
+		return "stdio-" + strconv.FormatUint(n, 10)
+	}
+	return "stdio"
+}
+
+// conn is one client on stdio. Requests of both protocols share its ids.
+type conn struct {
+	server   *Server
+	ctx      context.Context
+	session  *Session
+	push     *push
+	lines    *lineWriter
+	handlers *tally
+}
+
+func (c *conn) serve(in io.Reader) error {
+	read := make(chan error, 1)
+	go func() { read <- c.read(newLineReader(in, c.server.config.Message)) }()
+	var err error
+	interrupted := true
+	select {
+	case err = <-read:
+		interrupted = false
+		c.handlers.wait(grace)
+	case <-c.ctx.Done():
+		err = context.Cause(c.ctx)
+	case <-c.session.Done(): // by Close
+	case <-c.lines.done:
+		err = c.lines.failure()
+	}
+	if d, ok := in.(interface{ SetReadDeadline(time.Time) error }); ok && interrupted {
+		_ = d.SetReadDeadline(time.Now())
+	}
+	c.session.end()
+	c.handlers.close()
+	c.handlers.wait(parting)
+	c.push.close()
+	c.lines.close(parting)
+	return err
+}
+
+func (c *conn) read(in *lineReader) error {
+	for {
+		line, err := in.next()
+		switch {
+		case err == nil:
+			c.take(line)
+		case errors.Is(err, errLong):
+			c.refuse(nil, errorf(mcp.INVALID_REQUEST, "the message is longer than %d bytes", in.limit))
+		case err == io.EOF:
+			return nil
+		default:
+			return err
+		}
+	}
+}
+
+// take never waits, neither for a handler nor for the client to read, so that what cancels always gets through.
+func (c *conn) take(line []byte) {
+	m, fail := parse(line)
+	switch {
+	case fail != nil:
+		c.refuse(m.id, fail)
+	case m.answer():
+		c.session.answered(m)
+	case m.method == methodCancelled:
+		c.session.cancel(m.params)
+	case m.notification():
+		c.notified(m)
+	default:
+		c.request(m)
+	}
+}
+
+func (c *conn) refuse(id []byte, e *Error) {
+	if f, err := answerFrame(id, outcome{fail: e}); err == nil {
+		defer f.free()
+		c.lines.notice(f.line())
+	}
+}
+
+func (c *conn) notified(m message) {
+	if !c.handlers.enter(c.server.config.Requests) {
+		return
+	}
+	go func() {
+		defer c.handlers.leave()
+		c.server.notified(c.server.mcp.WithContext(c.ctx, (*listener)(c.session)), m)
+	}()
+}
+
+func (c *conn) request(m message) {
+	session, name := c.session, c.session.id
+	if m.modern() {
+		session, name = nil, "request-"+strconv.FormatUint(c.server.requests.Add(1), 10)
+	}
+	x := c.server.newExchange(c.ctx, m, session, &c.session.inflight)
+	x.key, x.name, x.out = string(m.id), name, &lineStream{x: x, lines: c.lines}
+	if !c.handlers.enter(c.server.config.Requests) {
+		c.refuse(m.id, errorf(codeBusy, "%v", errBusy))
+		return
+	}
+	if err := x.group.add(x.key, x, 0); err != nil {
+		c.handlers.leave()
+		c.refuse(m.id, errorf(mcp.INVALID_REQUEST, "%v", err))
+		return
+	}
+	if m.method == methodInitialize {
+		c.initialize(x) // before what a script sends right behind it
+		return
+	}
+	go func() {
+		defer c.handlers.leave()
+		x.run()
+	}()
+}
+
+func (c *conn) initialize(x *Exchange) {
+	defer c.handlers.leave()
+	x.run()
+	if c.session.initialized.Load() {
+		c.session.begin(c.ctx)
+	}
+}
+
+// pump writes mcp-go's broadcasts.
+func (c *conn) pump() {
+	done := c.session.Done()
+	for {
+		select {
+		case <-done:
+			return
+		case n := <-c.push.broadcasts:
+			if err := c.push.forward(n); err != nil {
+				c.server.log.Debug("a broadcast was not sent", zap.String("method", n.Method), zap.Error(err))
+			}
+		}
+	}
+}
+
+// lineStream is where the exchange of a request on stdio writes.
+type lineStream struct {
+	x     *Exchange
+	lines *lineWriter
+	end   int64 // of the last line
+	last  time.Time
+}
+
+func (l *lineStream) send(f *frame, _ bool) (err error) {
+	l.end, err = l.lines.append(l.x.ctx, f.line())
+	l.last = time.Now()
+	return err
+}
+
+// answer waits a breath after what was sent before, with the client's end having taken it. A client that is gone is told
+// too: whoever piped the request in may still read.
+func (l *lineStream) answer(f *frame, _ int, more bool) bool {
+	ctx := l.x.ctx
+	if l.end > 0 {
+		l.pause(ctx)
+		if l.x.silent.Load() {
+			return false
+		}
+	}
+	_, err := l.lines.append(context.WithoutCancel(ctx), f.line())
+	return err == nil && more
+}
+
+func (l *lineStream) pause(ctx context.Context) {
+	given := time.Now()
+	l.lines.flushed(ctx, l.end)
+	if now := time.Now(); now.Sub(given) < time.Millisecond && now.Sub(l.last) > breath {
+		return // it was taken long ago
+	}
+	timer := time.NewTimer(breath)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
+
+func (l *lineStream) hurry() { l.lines.wake() }

@@ -1,0 +1,151 @@
+package wire
+
+import (
+	"context"
+	"io"
+	"sync"
+	"time"
+)
+
+const (
+	// pending is how much waits for a client on stdio before who writes waits too.
+	pending = 64 << 10
+	// pendingNotices bounds what is written by those who must not wait.
+	pendingNotices = 1 << 20
+)
+
+// lineWriter writes lines in the order they are given. One goroutine writes to the client: what comes while it does goes
+// out together.
+type lineWriter struct {
+	out  io.Writer
+	done chan struct{} // closed when run has returned
+
+	mu     sync.Mutex
+	work   sync.Cond // there is something to write, or the end
+	room   sync.Cond // there is less to write, or no hope
+	buffer []byte
+	spare  []byte
+	queued int64 // bytes that were ever given, and written
+	wrote  int64
+	closed bool
+	err    error
+}
+
+func newLineWriter(out io.Writer) *lineWriter {
+	w := &lineWriter{out: out, done: make(chan struct{})}
+	w.work.L, w.room.L = &w.mu, &w.mu
+	return w
+}
+
+// append gives a line, waiting for room until ctx is done or wake finds it so, and returns where the line ends.
+func (w *lineWriter) append(ctx context.Context, line []byte) (end int64, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.buffer) >= pending && w.err == nil && !w.closed && ctx.Err() == nil {
+		w.room.Wait()
+	}
+	if w.err == nil && ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	return w.give(line)
+}
+
+// notice gives a line without waiting. Where there is no room at all the line is dropped.
+func (w *lineWriter) notice(line []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.buffer) < pendingNotices {
+		_, _ = w.give(line)
+	}
+}
+
+func (w *lineWriter) give(line []byte) (int64, error) {
+	if w.closed && w.err == nil {
+		return 0, io.ErrClosedPipe
+	}
+	if w.err != nil {
+		return 0, w.err
+	}
+	w.buffer = append(w.buffer, line...)
+	w.queued += int64(len(line))
+	w.work.Signal()
+	return w.queued, nil
+}
+
+// flushed waits until the client's end has taken everything up to there.
+func (w *lineWriter) flushed(ctx context.Context, end int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for w.wrote < end && w.err == nil && ctx.Err() == nil {
+		w.room.Wait()
+	}
+}
+
+// wake has those who wait look at their contexts.
+func (w *lineWriter) wake() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.room.Broadcast()
+}
+
+// run writes until close, or an error of the client's end.
+func (w *lineWriter) run() {
+	defer close(w.done)
+	for {
+		text := w.next()
+		if text == nil {
+			return
+		}
+		_, err := w.out.Write(text)
+		if w.took(text, err); err != nil {
+			return
+		}
+	}
+}
+
+func (w *lineWriter) next() []byte {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.buffer) == 0 && !w.closed {
+		w.work.Wait()
+	}
+	if len(w.buffer) == 0 {
+		return nil
+	}
+	text := w.buffer
+	w.buffer = w.spare[:0]
+	return text
+}
+
+func (w *lineWriter) took(text []byte, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.wrote += int64(len(text))
+	w.err = err
+	w.spare = text[:0]
+	if cap(text) > pendingNotices {
+		w.spare = nil
+	}
+	w.room.Broadcast()
+}
+
+// close has what was given written, for at most that long.
+func (w *lineWriter) close(wait time.Duration) {
+	w.mu.Lock()
+	w.closed = true
+	w.work.Signal()
+	w.room.Broadcast()
+	w.mu.Unlock()
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-w.done:
+	case <-timer.C:
+	}
+}
+
+func (w *lineWriter) failure() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
