@@ -1,0 +1,159 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// form is a question as an elicitation can ask it: clients show objects of plain fields, and nothing else.
+type form struct {
+	requested map[string]any
+	// field is where in the form's content the answer is; "" where the content is the answer.
+	field string
+	// coded says that the field holds the answer as JSON in a string.
+	coded bool
+	// schema is what the answer is held to; nil where the question has none that can be read.
+	schema *jsonschema.Resolved
+}
+
+// formField is where a form of one field has its answer.
+const formField = "value"
+
+// formOf returns the form for answers of the schema: the schema itself where it is an object of plain fields, an object
+// with a plain value in it, or one with a text that holds JSON. No schema asks for a text.
+func formOf(schema json.RawMessage) form {
+	if len(bytes.TrimSpace(schema)) == 0 {
+		schema = json.RawMessage(`{"type":"string"}`)
+	}
+	var f form
+	f.schema, _ = resolve(schema)
+	var s map[string]any
+	if json.Unmarshal(schema, &s) == nil {
+		if fields, ok := plainFields(s); ok {
+			f.requested = fields
+			return f
+		}
+	}
+	f.field = formField
+	inner, ok := plainField(s)
+	if !ok {
+		f.coded = true
+		inner = map[string]any{"type": "string", "description": "JSON that fits the schema " + string(compacted(schema))}
+	}
+	f.requested = map[string]any{"type": "object", "required": []string{formField},
+		"properties": map[string]any{formField: inner}}
+	return f
+}
+
+// plainFields returns the object schema with what clients know of its fields, or false where it has others than plain
+// ones.
+func plainFields(s map[string]any) (map[string]any, bool) {
+	properties, ok := s["properties"].(map[string]any)
+	if s["type"] != "object" || !ok || len(properties) == 0 {
+		return nil, false
+	}
+	for key := range s {
+		if !slices.Contains([]string{"$schema", "type", "properties", "required", "title", "description",
+			"additionalProperties"}, key) {
+			return nil, false
+		}
+	}
+	fields := make(map[string]any, len(properties))
+	for name, p := range properties {
+		property, _ := p.(map[string]any)
+		if fields[name], ok = plainField(property); !ok {
+			return nil, false
+		}
+	}
+	out := map[string]any{"type": "object", "properties": fields}
+	if required, ok := s["required"]; ok {
+		out["required"] = required
+	}
+	return out, true
+}
+
+// plainField returns the schema of a text, number, truth value or choice with what clients know of it. What else it
+// demands is checked when the answer comes.
+func plainField(s map[string]any) (map[string]any, bool) {
+	known := []string{"type", "title", "description", "default"}
+	switch s["type"] {
+	case "string":
+		known = append(known, "minLength", "maxLength", "format", "enum", "enumNames", "oneOf")
+	case "number", "integer":
+		known = append(known, "minimum", "maximum")
+	case "boolean":
+	case "array":
+		if !isChoice(s["items"]) {
+			return nil, false
+		}
+		known = append(known, "items", "minItems", "maxItems")
+	case nil:
+		if !isTexts(s["enum"]) {
+			return nil, false
+		}
+		known = append(known, "enum")
+	default:
+		return nil, false
+	}
+	out := map[string]any{"type": "string"}
+	for _, key := range known {
+		if v, ok := s[key]; ok {
+			out[key] = v
+		}
+	}
+	if format, ok := out["format"].(string); ok && !slices.Contains([]string{"email", "uri", "date", "date-time"}, format) {
+		delete(out, "format")
+	}
+	return out, true
+}
+
+// isChoice reports whether the schema is that of one of several texts.
+func isChoice(schema any) bool {
+	s, _ := schema.(map[string]any)
+	if _, titled := s["anyOf"]; titled {
+		return true
+	}
+	return s["type"] == "string" && isTexts(s["enum"])
+}
+
+func isTexts(list any) bool {
+	values, _ := list.([]any)
+	return len(values) > 0 && !slices.ContainsFunc(values, func(v any) bool { _, ok := v.(string); return !ok })
+}
+
+// answer returns the answer in the content of the filled form. Errors: invalid_input.
+func (f form) answer(content json.RawMessage) (json.RawMessage, error) {
+	value := content
+	if f.field != "" {
+		var fields map[string]json.RawMessage
+		if json.Unmarshal(content, &fields) != nil || fields[f.field] == nil {
+			return nil, invalid("the answer has no %q", f.field)
+		}
+		value = fields[f.field]
+	}
+	if f.coded {
+		var text string
+		if json.Unmarshal(value, &text) != nil || !json.Valid([]byte(text)) {
+			return nil, invalid("%q must be a text that holds JSON", f.field)
+		}
+		value = json.RawMessage(text)
+	}
+	return value, f.check(value)
+}
+
+func (f form) check(value json.RawMessage) error {
+	var v any
+	if len(value) == 0 || json.Unmarshal(value, &v) != nil {
+		return invalid("the answer is not JSON")
+	}
+	if f.schema == nil {
+		return nil
+	}
+	if err := f.schema.Validate(v); err != nil {
+		return invalid("the answer does not fit its schema: %v", err)
+	}
+	return nil
+}

@@ -1,0 +1,64 @@
+package mcp
+
+import (
+	"context"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/wire"
+)
+
+// methods are what the wire asks of us and not of mcp-go.
+func (s *Server) methods() map[string]wire.Method {
+	return map[string]wire.Method{
+		"tasks/get":             s.ofTask(gate.ReadRuns, s.getTask, s.legacyGet),
+		"tasks/update":          s.ofTask(gate.WriteRuns, s.updateTask, nil),
+		"tasks/cancel":          s.ofTask(gate.WriteRuns, s.cancelTask, s.legacyCancel),
+		"tasks/result":          s.ofTask(gate.ReadRuns, nil, s.legacyResult),
+		"tasks/list":            s.legacyListTasks,
+		"resources/subscribe":   s.subscribe,
+		"resources/unsubscribe": s.unsubscribe,
+		"subscriptions/listen":  s.listen,
+	}
+}
+
+// implementation is the server's name for clients.
+func (s *Server) implementation() mcp.Implementation {
+	return mcp.Implementation{Name: s.config.Name, Title: s.config.Title, Version: s.config.Version}
+}
+
+// hooks tell clients of 2025-11-25 of the tasks that their protocol has. Others must not see them: what mcp-go itself
+// would make of a tool that has Execution set is lost.
+func (s *Server) hooks() *server.Hooks {
+	hooks := &server.Hooks{}
+	hooks.AddAfterInitialize(
+		func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
+			if result.ProtocolVersion == legacyTasks {
+				result.Capabilities.Tasks = mcp.NewTasksCapability()
+			}
+		})
+	hooks.AddAfterListTools(
+		func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
+			if hasLegacyTasks(wire.From(ctx)) {
+				s.showTaskSupport(result.Tools)
+			}
+		})
+	return hooks
+}
+
+// showTaskSupport says of the tools that are jobs how they are called as tasks. The list is the answer's own.
+func (s *Server) showTaskSupport(tools []mcp.Tool) {
+	for i, tool := range tools {
+		t := s.jobs[tool.Name]
+		if t == nil || t.Tasks == TasksForbidden {
+			continue
+		}
+		support := mcp.TaskSupportOptional
+		if t.Tasks == TasksRequired {
+			support = mcp.TaskSupportRequired
+		}
+		tools[i].Execution = &mcp.ToolExecution{TaskSupport: support}
+	}
+}

@@ -1,0 +1,118 @@
+package mcp
+
+import (
+	"bytes"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// claims are what a client carries for the server from an input_required result to the retried call.
+type claims struct {
+	Run messages.RunID `json:"run"`
+	// Questions are the requests that were asked.
+	Questions []string `json:"ask"`
+	// After is the cursor that the call had told the client's events up to.
+	After uint64 `json:"after"`
+	// Round counts the times that the call asked, from 1.
+	Round int `json:"round"`
+	// Principal and Call, the digest of tool and arguments, are whose and which call may go on.
+	Principal string `json:"of,omitempty"`
+	Call      string `json:"call"`
+	// Expires is in seconds since 1970.
+	Expires int64 `json:"exp"`
+}
+
+// Why a state is refused. All are invalid_input: the client calls the tool again, without the state.
+var (
+	errForged  = messages.Errorf(messages.Code(messages.CauseInvalidInput), "requestState is not one that this server gave")
+	errForeign = messages.Errorf(messages.Code(messages.CauseInvalidInput),
+		"requestState belongs to another call; send it with the tool and the arguments that it was given for")
+	errExpired = messages.Errorf(messages.Code(messages.CauseInvalidInput),
+		"requestState has expired; call the tool again without it")
+)
+
+// stateLife is how long a client may take to answer.
+const stateLife = time.Hour
+
+// stateBytes bounds what is decoded of a state: what the server gives is far smaller.
+const stateBytes = 64 << 10
+
+// signer makes states that only it can have made.
+type signer struct{ key []byte }
+
+func newSigner(key []byte) signer {
+	if len(key) == 0 {
+		key = make([]byte, sha256.Size)
+		rand.Read(key)
+	}
+	return signer{key}
+}
+
+// sign returns the claims as an opaque text that is safe in JSON and in headers.
+func (s signer) sign(c claims) string {
+	payload, _ := json.Marshal(c)
+	return base64.RawURLEncoding.EncodeToString(payload) + "." + base64.RawURLEncoding.EncodeToString(s.mac(payload))
+}
+
+func (s signer) mac(payload []byte) []byte {
+	h := hmac.New(sha256.New, s.key)
+	h.Write([]byte("lastword.requestState.1\x00"))
+	h.Write(payload)
+	return h.Sum(nil)
+}
+
+// open returns the claims of a state that this signer gave to the principal for the call, and that has not expired.
+func (s signer) open(state, principal, call string, now time.Time) (claims, error) {
+	if len(state) > stateBytes {
+		return claims{}, errForged
+	}
+	head, tail, _ := strings.Cut(state, ".")
+	encoding := base64.RawURLEncoding.Strict()
+	payload, err1 := encoding.DecodeString(head)
+	given, err2 := encoding.DecodeString(tail)
+	if err1 != nil || err2 != nil || !hmac.Equal(given, s.mac(payload)) {
+		return claims{}, errForged
+	}
+	var c claims
+	switch err := json.Unmarshal(payload, &c); {
+	case err != nil:
+		return claims{}, errForged
+	case c.Principal != principal || c.Call != call:
+		return claims{}, errForeign
+	case now.Unix() >= c.Expires:
+		return claims{}, errExpired
+	}
+	return c, nil
+}
+
+// callDigest names a tool and its arguments, however the client wrote them.
+func callDigest(tool string, arguments any) string {
+	h := sha256.New()
+	h.Write([]byte(tool))
+	h.Write([]byte{0})
+	h.Write(canonical(arguments))
+	return base64.RawURLEncoding.EncodeToString(h.Sum(nil))
+}
+
+// canonical is the arguments as JSON with sorted keys and no spaces; no arguments are the empty object.
+func canonical(arguments any) []byte {
+	raw, ok := arguments.(json.RawMessage)
+	if !ok {
+		raw, _ = json.Marshal(arguments)
+	}
+	var value any
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	if d.Decode(&value) != nil || value == nil {
+		value = map[string]any{}
+	}
+	out, _ := json.Marshal(value)
+	return out
+}

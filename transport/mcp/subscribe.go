@@ -1,0 +1,136 @@
+package mcp
+
+import (
+	"context"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/wire"
+)
+
+const resourceUpdated = "notifications/resources/updated"
+
+type subscribeParams struct {
+	URI string `json:"uri"`
+}
+
+// subscribe answers resources/subscribe: the session is told when the resource changes, until it unsubscribes or ends.
+func (s *Server) subscribe(ctx context.Context, x *wire.Exchange) (any, error) {
+	p, err := s.subscription(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	t, state, err := s.subscribable(ctx, p.URI)
+	if err != nil {
+		return nil, noResource(x, p.URI, err)
+	}
+	if err := s.hub.add(s.hub.session(x.Session()), t, state); err != nil {
+		return nil, rpcError(err)
+	}
+	return struct{}{}, nil
+}
+
+func (s *Server) unsubscribe(ctx context.Context, x *wire.Exchange) (any, error) {
+	p, err := s.subscription(ctx, x)
+	if err != nil {
+		return nil, err
+	}
+	if t, ok := s.hub.topicOf(p.URI); ok {
+		s.hub.remove(s.hub.session(x.Session()), t)
+	}
+	return struct{}{}, nil
+}
+
+// subscription reads the parameters of both.
+func (s *Server) subscription(ctx context.Context, x *wire.Exchange) (subscribeParams, error) {
+	if x.Modern() || x.Session() == nil {
+		return subscribeParams{}, noMethod()
+	}
+	if err := may(ctx, gate.ReadRuns); err != nil {
+		return subscribeParams{}, rpcError(err)
+	}
+	p, err := paramsOf[subscribeParams](x)
+	if err == nil && p.URI == "" {
+		err = invalid("a subscription needs the uri of a resource")
+	}
+	if err != nil {
+		return p, rpcError(err)
+	}
+	return p, nil
+}
+
+// subscribable returns the topic of the resource, with the State of its run, if the caller may see it.
+func (s *Server) subscribable(ctx context.Context, uri string) (topic, messages.State, error) {
+	t, ok := s.hub.topicOf(uri)
+	if !ok {
+		return t, messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no resource %s", uri)
+	}
+	if t.run == "" {
+		return t, messages.State{}, nil
+	}
+	state, err := s.owned(ctx, t.run)
+	return t, state, err
+}
+
+// noResource is the error for a resource that is not there for the caller, whoever else may see it.
+func noResource(x *wire.Exchange, uri string, err error) error {
+	if messages.CodeOf(err) != messages.CodeNotFound {
+		return rpcError(err)
+	}
+	code := mcp.RESOURCE_NOT_FOUND
+	if x.Modern() {
+		code = mcp.INVALID_PARAMS
+	}
+	return &wire.Error{Code: code, Message: "there is no resource " + uri, Data: subscribeParams{uri}}
+}
+
+// session returns the session's subscriber, which ends with it.
+func (h *hub) session(session *wire.Session) *subscriber {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if sub := h.sessions[session]; sub != nil {
+		return sub
+	}
+	var sub *subscriber
+	sub = newSubscriber(func(ctx context.Context, t topic) { h.tellSession(ctx, session, sub, t) })
+	h.sessions[session] = sub
+	go func() {
+		sub.pump(h.ctx, session.Done())
+		h.leave(session, sub)
+	}()
+	return sub
+}
+
+func (h *hub) leave(session *wire.Session, sub *subscriber) {
+	h.drop(sub)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.sessions, session)
+}
+
+// tellSession tells a client with a session of the change. It is lost where the client has no stream open to hear it:
+// that is the protocol's.
+func (h *hub) tellSession(ctx context.Context, session *wire.Session, sub *subscriber, t topic) {
+	if t.uri != "" {
+		_ = session.Notify(resourceUpdated, subscribeParams{t.uri})
+		return
+	}
+	state, err := h.server.config.Runs.State(ctx, t.run)
+	if err != nil {
+		return
+	}
+	_ = session.Notify("notifications/tasks/status", h.server.taskOf(state, true).legacy())
+	if state.Status.IsEnded() {
+		h.remove(sub, t)
+	}
+}
+
+// reportTask has the session told of the task that it made. Being told is a courtesy: one with too many subscriptions
+// asks.
+func (h *hub) reportTask(session *wire.Session, state messages.State) {
+	if session != nil {
+		_ = h.add(h.session(session), topic{run: state.RunID}, state)
+	}
+}

@@ -1,0 +1,184 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/wire"
+)
+
+// legacyTasks is the version of the protocol that has tasks of its own, for which clients ask by params.task.
+const legacyTasks = "2025-11-25"
+
+// relatedTask is the key in _meta that says which task a message belongs to.
+const relatedTask = "io.modelcontextprotocol/related-task"
+
+// taskPage is how many tasks a page has, of the newest taskList ones.
+const (
+	taskPage = 50
+	taskList = 1000
+)
+
+func hasLegacyTasks(x *wire.Exchange) bool { return !x.Modern() && x.Version() == legacyTasks }
+
+func asLegacyTask(x *wire.Exchange, t *JobTool, req mcp.CallToolRequest) (bool, *wire.Error) {
+	asked := hasLegacyTasks(x) && req.Params.Task != nil
+	switch {
+	case asked && t.Tasks == TasksForbidden:
+		return false, &wire.Error{Code: mcp.METHOD_NOT_FOUND, Message: "the tool cannot be called as a task: leave out task"}
+	case !asked && t.Tasks == TasksRequired:
+		return false, &wire.Error{Code: mcp.METHOD_NOT_FOUND, Message: "the tool can only be called as a task"}
+	}
+	return asked, nil
+}
+
+func (s *Server) legacyGet(_ context.Context, x *wire.Exchange, state messages.State, _ taskParams) (any, error) {
+	return s.taskOf(state, x.Elicits()).legacy(), nil
+}
+
+// legacyCancel answers once the task is cancelled.
+func (s *Server) legacyCancel(ctx context.Context, x *wire.Exchange, state messages.State, p taskParams) (any, error) {
+	if state.Status.IsEnded() {
+		return nil, rpcError(invalid("task %s has ended: it is %s", state.RunID, taskStatusOf(state)))
+	}
+	if _, err := s.cancelTask(ctx, x, state, p); err != nil {
+		return nil, err
+	}
+	state, err := s.follow(ctx, state, nil)
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	return s.taskOf(state, true).legacy(), nil
+}
+
+// follow returns the State in which the run has ended, or in which an event that until accepts is taken in.
+func (s *Server) follow(ctx context.Context, state messages.State, until func(messages.Event) bool) (messages.State, error) {
+	if state.Status.IsEnded() {
+		return state, nil
+	}
+	for e, err := range s.config.Runs.Events(ctx, state.RunID, state.Seq) {
+		if err != nil {
+			return state, err
+		}
+		if e.IsTerminal() || until != nil && until(e) {
+			break
+		}
+	}
+	return s.config.Runs.State(ctx, state.RunID)
+}
+
+// legacyResult waits for the end of the task, asking the user what the run asks, and answers what the call would have.
+func (s *Server) legacyResult(ctx context.Context, x *wire.Exchange, state messages.State, _ taskParams) (any, error) {
+	for !state.Status.IsEnded() {
+		var err error
+		if state, err = s.Watch(ctx, state.RunID, state.Seq); err != nil {
+			return nil, rpcError(err)
+		}
+		if len(questions(state)) == 0 {
+			continue
+		}
+		if state, err = s.elicit(ctx, x, state); err != nil {
+			return nil, rpcError(err)
+		}
+	}
+	if taskStatusOf(state) == taskFailed {
+		return nil, errorOf(state).rpc()
+	}
+	r := s.Result(state)
+	if r.Meta == nil {
+		r.Meta = &mcp.Meta{}
+	}
+	r.Meta.SetMetaField(relatedTask, map[string]any{"taskId": state.RunID})
+	return r, nil
+}
+
+// elicit gets a waiting run its answers from the client's user, or waits until they came some other way.
+func (s *Server) elicit(ctx context.Context, x *wire.Exchange, state messages.State) (messages.State, error) {
+	if !x.Elicits() {
+		return s.follow(ctx, state, func(e messages.Event) bool {
+			return e.Kind() == messages.KindInputReceived || e.Kind() == messages.KindRunCanceling
+		})
+	}
+	open, err := s.asked(ctx, state)
+	if err != nil {
+		return state, err
+	}
+	q := elicitation(open[0])
+	q.Meta = &mcp.Meta{AdditionalFields: map[string]any{relatedTask: map[string]any{"taskId": state.RunID}}}
+	answer, err := s.mcp.RequestElicitation(ctx, mcp.ElicitationRequest{
+		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: q})
+	if err != nil {
+		return state, err
+	}
+	response, _ := json.Marshal(answer)
+	bad, err := s.answer(ctx, state, map[string]json.RawMessage{open[0].Request: response})
+	if err == nil {
+		err = bad
+	}
+	if err != nil {
+		return state, err
+	}
+	return s.config.Runs.State(ctx, state.RunID)
+}
+
+// legacyListTasks answers the caller's tasks, the newest first.
+func (s *Server) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, error) {
+	if !hasLegacyTasks(x) {
+		return nil, noMethod()
+	}
+	if err := may(ctx, gate.ReadRuns); err != nil {
+		return nil, rpcError(err)
+	}
+	p, err := paramsOf[struct {
+		Cursor messages.RunID `json:"cursor"`
+	}](x)
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	runs, err := s.config.Runs.List(ctx, messages.Query{Principal: gate.From(ctx).Name, Limit: taskList})
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	slices.SortStableFunc(runs, func(a, b messages.Summary) int { return b.QueuedAt.Compare(a.QueuedAt) })
+	page, err := pageAfter(runs, p.Cursor)
+	if err != nil {
+		return nil, rpcError(err)
+	}
+	return s.legacyPage(ctx, page, len(page) > taskPage)
+}
+
+// pageAfter returns the runs past the cursor: a page, and one more where there is one.
+func pageAfter(runs []messages.Summary, cursor messages.RunID) ([]messages.Summary, error) {
+	if cursor != "" {
+		i := slices.IndexFunc(runs, func(r messages.Summary) bool { return r.RunID == cursor })
+		if i < 0 {
+			return nil, invalid("the cursor %q is unknown; begin without one", cursor)
+		}
+		runs = runs[i+1:]
+	}
+	return runs[:min(len(runs), taskPage+1)], nil
+}
+
+func (s *Server) legacyPage(ctx context.Context, runs []messages.Summary, more bool) (any, error) {
+	list := legacyList{Tasks: []legacyTask{}}
+	if more {
+		runs = runs[:taskPage]
+		list.Next = string(runs[taskPage-1].RunID)
+	}
+	for _, r := range runs {
+		state, err := s.config.Runs.State(ctx, r.RunID)
+		if messages.CodeOf(err) == messages.CodeNotFound { // the retention was quicker
+			continue
+		}
+		if err != nil {
+			return nil, rpcError(err)
+		}
+		list.Tasks = append(list.Tasks, s.taskOf(state, true).legacy())
+	}
+	return list, nil
+}
