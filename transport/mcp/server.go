@@ -75,7 +75,7 @@ func New(config Config) *Server {
 	s.config.Runs = streamedRuns{config.Runs, &s.chunks}
 	s.hub = newHub(s)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
-	s.wire = wire.New(wire.Config{MCP: s.mcp, Methods: s.methods(), Log: config.Log,
+	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: s.implementation(), Methods: s.methods(), Log: config.Log,
 		KeepAlive: config.Heartbeat, Idle: config.Idle})
 	s.addRunTools()
 	s.addResources()
