@@ -81,7 +81,7 @@ func (g *generation) graphArtifacts() []artifact {
 		return nil
 	}
 	var files []artifact
-	for _, p := range g.graph.AllPages() {
+	for _, p := range g.graph.Pages() {
 		files = append(files, artifact{p.Name, p.Write, graphCheckOf(p.Name)})
 	}
 	return append(files, artifact{nameForce, g.graph.Force, graphCheckOf(nameForce)},

@@ -20,19 +20,18 @@ const (
 	createTries = 1000
 )
 
-// place gives what fill writes its final name: written to a temporary file, synced, renamed, the folder synced. A crash
-// at any point leaves the old file or the new one under the name, and at worst a temporary file, which the next run
-// sweeps. An error of fill leaves the old file.
-func place(dir *os.Root, name string, run messages.RunID, fill func(w io.Writer) error) error {
+// place gives what fill writes its final name: written to a temporary file, synced, renamed. When the caller has synced
+// the folder, too, it is on disk. A crash at any point leaves the old file or the new one under the name, and at worst a
+// temporary file, which the next run sweeps. An error of fill leaves the old file.
+func place(dir *os.Root, name string, run messages.RunID, b *bufio.Writer, fill func(w io.Writer) error) error {
 	folder, base := path.Split(name)
-	folder = path.Clean(folder)
-	temporary := path.Join(folder, "."+base+"."+string(run)+temporarySuffix)
+	temporary := folder + "." + base + "." + string(run) + temporarySuffix
 	f, err := create(dir, temporary)
 	if err != nil {
 		return err
 	}
 	defer f.Close() // not before the rename: the lock says that the file is somebody's
-	b := bufio.NewWriterSize(f, 256<<10)
+	b.Reset(f)
 	err = fill(b)
 	if err == nil {
 		err = b.Flush()
@@ -46,7 +45,7 @@ func place(dir *os.Root, name string, run messages.RunID, fill func(w io.Writer)
 	if err != nil {
 		return errors.Join(err, dir.Remove(temporary))
 	}
-	return syncFolder(dir, folder)
+	return nil
 }
 
 // create makes a temporary file that no other run's sweep takes away. Between its making and its lock a sweep may see a

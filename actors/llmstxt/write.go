@@ -1,6 +1,7 @@
 package llmstxt
 
 import (
+	"bufio"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -32,13 +33,9 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 	if err != nil {
 		return err
 	}
-	var written []cachedFile
-	for _, f := range files {
-		sum, err := g.writeFile(ctx, t, out, dir, fileOf(base, f.name), f)
-		if err != nil {
-			return fmt.Errorf("cannot write %s: %w", f.name, reason(err))
-		}
-		written = append(written, cachedFile{Name: f.name, SHA256: sum})
+	written, err := g.writeFiles(ctx, t, out, files)
+	if err != nil {
+		return err
 	}
 	g.removeStale(t, out, written)
 	result := g.result(dir)
@@ -47,24 +44,70 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 	return t.Result(result, result.Degraded)
 }
 
-// writeFile checks the file as it is written; one that does not pass never gets its name.
-func (g *generation) writeFile(
-	ctx context.Context, t *actors.TaskContext, out *os.Root, dir, name string, f artifact,
-) (sha256Hex string, err error) {
-	sum, check := sha256.New(), f.check()
-	size := new(counter)
-	err = place(out, name, t.RunID(), func(w io.Writer) error {
-		if err := f.render(io.MultiWriter(w, sum, check, size)); err != nil {
+// writeFiles says that files are written when their folder is synced: of pages, of which there may be many, once for a
+// few.
+func (g *generation) writeFiles(
+	ctx context.Context, t *actors.TaskContext, out *os.Root, files []artifact,
+) (written []cachedFile, err error) {
+	b := bufio.NewWriterSize(nil, 256<<10)
+	for done := 0; done < len(files); {
+		f := files[done]
+		said := make([]messages.Artifact, 1)
+		if n := pagesAhead(files[done:]); n > 0 {
+			said, err = g.writePages(ctx, t, out, files[done:done+n])
+		} else {
+			said[0], err = g.writeFile(ctx, t, out, b, f)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot write %s: %w", f.name, reason(err))
+		}
+		if err := tellWritten(t, out, path.Dir(fileOf("", f.name)), said); err != nil {
+			return nil, err
+		}
+		for _, a := range said {
+			written = append(written, cachedFile{Name: a.Name, SHA256: a.SHA256})
+		}
+		done += len(said)
+		t.Progress(int64(done), int64(len(files)), "files")
+	}
+	return written, nil
+}
+
+func tellWritten(t *actors.TaskContext, out *os.Root, folder string, files []messages.Artifact) error {
+	if err := syncFolder(out, folder); err != nil {
+		return fmt.Errorf("cannot write %s: %w", files[0].Name, reason(err))
+	}
+	for _, a := range files {
+		if err := t.Emit(messages.ArtifactWritten{Artifact: a}, fmt.Sprintf("%s written, %d bytes", a.Name,
+			a.Bytes)); err != nil {
 			return err
 		}
-		return errors.Join(context.Cause(ctx), check.verdict())
-	})
-	if err != nil {
-		return "", err
 	}
-	digest := hex.EncodeToString(sum.Sum(nil))
-	said := messages.Artifact{Name: f.name, Path: path.Join(dir, name), Bytes: int64(*size), SHA256: digest}
-	return digest, t.Emit(messages.ArtifactWritten{Artifact: said}, fmt.Sprintf("%s written, %d bytes", f.name, *size))
+	return nil
+}
+
+// writeFile checks the file as it is written; one that does not pass never gets its name.
+func (g *generation) writeFile(
+	ctx context.Context, t *actors.TaskContext, out *os.Root, b *bufio.Writer, f artifact,
+) (said messages.Artifact, err error) {
+	dir, base := g.folder()
+	name := fileOf(base, f.name)
+	err = place(out, name, t.RunID(), b, func(w io.Writer) error {
+		said, err = f.checked(w)
+		return errors.Join(context.Cause(ctx), err)
+	})
+	said.Path = path.Join(dir, name)
+	return said, err
+}
+
+// checked renders the file and says what it wrote.
+func (f artifact) checked(w io.Writer) (messages.Artifact, error) {
+	sum, check, size := sha256.New(), f.check(), new(counter)
+	if err := f.render(io.MultiWriter(w, sum, check, size)); err != nil {
+		return messages.Artifact{}, err
+	}
+	said := messages.Artifact{Name: f.name, Bytes: int64(*size), SHA256: hex.EncodeToString(sum.Sum(nil))}
+	return said, check.verdict()
 }
 
 type counter int64

@@ -63,7 +63,7 @@ func (g *Graph) fact(n int, format, thing string) {
 	}
 }
 
-func plural(n int, thing string) string {
+func plural[N int | int64](n N, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}

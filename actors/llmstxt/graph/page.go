@@ -21,8 +21,14 @@ const (
 // pages writes pages, each node's neighbours at hand.
 type pages struct {
 	*Graph
-	nodes   map[string]*Node
+	nodes   map[string]neighbour
 	out, in map[string][]Edge
+}
+
+// neighbour is a node as the pages of others name it: with a link to its page, and its summary.
+type neighbour struct {
+	*Node
+	title, summary string
 }
 
 // Page is a page that is yet to be written.
@@ -31,23 +37,33 @@ type Page struct {
 	Write func(w io.Writer) error
 }
 
-// AllPages gives the pages, in the order of the nodes. The only errors of Write are w's.
-func (g *Graph) AllPages() []Page {
-	ps := &pages{Graph: g, nodes: map[string]*Node{}, out: map[string][]Edge{}, in: map[string][]Edge{}}
+// Pages gives the pages, in the order of the nodes. The only errors of Write are w's.
+func (g *Graph) Pages() []Page {
+	ps := &pages{Graph: g, nodes: map[string]neighbour{}, out: map[string][]Edge{}, in: map[string][]Edge{}}
+	var list []Page
 	for i := range g.Nodes {
-		ps.nodes[g.Nodes[i].ID] = &g.Nodes[i]
+		n := &g.Nodes[i]
+		ps.nodes[n.ID] = newNeighbour(n)
+		if n.Page {
+			list = append(list, Page{pageName(n.ID), func(w io.Writer) error { return ps.write(w, n) }})
+		}
 	}
 	for _, e := range g.Edges {
 		ps.out[e.From] = append(ps.out[e.From], e)
 		ps.in[e.To] = append(ps.in[e.To], e)
 	}
-	var list []Page
-	for i := range g.Nodes {
-		if n := &g.Nodes[i]; n.Page {
-			list = append(list, Page{pageName(n.ID), func(w io.Writer) error { return ps.write(w, n) }})
-		}
-	}
 	return list
+}
+
+func newNeighbour(n *Node) neighbour {
+	title, summary := render.Paragraph(n.Name), ""
+	if n.Page {
+		title = "[" + render.LinkTitle(n.Name) + "](" + n.ID + ".md)"
+	}
+	if n.Summary != "" {
+		summary = ": " + render.Inline(n.Summary)
+	}
+	return neighbour{n, title, summary}
 }
 
 func (ps *pages) write(w io.Writer, n *Node) error {
@@ -61,51 +77,38 @@ func (ps *pages) write(w io.Writer, n *Node) error {
 	if n.Language != "" {
 		fmt.Fprintf(&b, "- Language: %s\n", render.Inline(n.Language))
 	}
-	fmt.Fprintf(&b, "- Files: %d, %s\n", n.Files, plural(int(n.Bytes), "byte"))
-	ps.related(&b, "Imports", ps.out[n.ID], Imports, Package)
-	ps.related(&b, "Imports from outside", ps.out[n.ID], Imports, External)
-	ps.related(&b, "Depends on", ps.out[n.ID], Depends, "")
-	ps.related(&b, "Imported by", ps.in[n.ID], Imports, "")
-	ps.related(&b, "Needed by", ps.in[n.ID], Depends, "")
+	fmt.Fprintf(&b, "- Files: %d, %s\n", n.Files, plural(n.Bytes, "byte"))
+	from := func(e Edge) string { return e.From }
+	to := func(e Edge) string { return e.To }
+	ps.related(&b, "Imports", ps.out[n.ID], to, Imports, Package)
+	ps.related(&b, "Imports from outside", ps.out[n.ID], to, Imports, External)
+	ps.related(&b, "Depends on", ps.out[n.ID], to, Depends, "")
+	ps.related(&b, "Imported by", ps.in[n.ID], from, Imports, "")
+	ps.related(&b, "Needed by", ps.in[n.ID], from, Depends, "")
 	ps.symbols(&b, p)
 	ps.files(&b, p)
 	_, err := w.Write(b.Bytes())
 	return err
 }
 
-// related lists the other ends of the edges of the kind, the heaviest first.
-func (ps *pages) related(b *bytes.Buffer, title string, edges []Edge, kind Relation, ends Kind) {
-	other := func(e Edge) *Node {
-		if title == "Imported by" || title == "Needed by" {
-			return ps.nodes[e.From]
-		}
-		return ps.nodes[e.To]
-	}
+// related lists the ends of the edges of the kind, those of the heaviest first; ends is "" for both kinds of nodes.
+func (ps *pages) related(b *bytes.Buffer, title string, edges []Edge, end func(Edge) string, kind Relation, ends Kind) {
 	edges = slices.DeleteFunc(slices.Clone(edges), func(e Edge) bool {
-		return e.Kind != kind || ends != "" && other(e).Kind != ends
+		return e.Kind != kind || ends != "" && ps.nodes[end(e)].Kind != ends
 	})
 	slices.SortStableFunc(edges, func(x, y Edge) int {
-		return cmp.Or(cmp.Compare(y.Weight, x.Weight), strings.Compare(other(x).Name, other(y).Name))
+		return cmp.Or(cmp.Compare(y.Weight, x.Weight), strings.Compare(ps.nodes[end(x)].Name, ps.nodes[end(y)].Name))
 	})
-	list(b, title, edges, nodesListed, func(e Edge) string { return ps.reference(other(e), e) })
-}
-
-func (ps *pages) reference(n *Node, e Edge) string {
-	line := render.Inline(n.Name)
-	if n.Page {
-		line = "[" + render.LinkTitle(n.Name) + "](" + n.ID + ".md)"
-	}
-	if e.Kind == Imports {
-		line += ", " + plural(e.Weight, "file")
-	}
-	if n.Summary != "" {
-		line += ": " + render.Inline(n.Summary)
-	}
-	return line
+	list(b, title, edges, nodesListed, func(e Edge) string {
+		n := ps.nodes[end(e)]
+		if kind == Imports {
+			return n.title + " (" + plural(e.Weight, "file") + ")" + n.summary
+		}
+		return n.title + n.summary
+	})
 }
 
 func (ps *pages) symbols(b *bytes.Buffer, p *part) {
-	more := p.count - len(p.symbols)
 	list(b, "Exported", p.symbols, symbolsKept, func(s surface.Symbol) string {
 		line := code(cmp.Or(ps.line(s.Signature), ps.line(s.Name)))
 		if doc := ps.line(s.Doc); doc != "" {
@@ -113,7 +116,7 @@ func (ps *pages) symbols(b *bytes.Buffer, p *part) {
 		}
 		return line
 	})
-	if more > 0 {
+	if more := p.count - len(p.symbols); more > 0 {
 		fmt.Fprintf(b, "- and %d more\n", more)
 	}
 	if p.partly {
@@ -123,7 +126,7 @@ func (ps *pages) symbols(b *bytes.Buffer, p *part) {
 
 func (ps *pages) files(b *bytes.Buffer, p *part) {
 	list(b, "Files", p.files, filesListed, func(f *file) string {
-		return code(ps.line(f.Path)) + ", " + plural(int(f.Size), "byte")
+		return code(ps.line(f.Path)) + ", " + plural(f.Size, "byte")
 	})
 }
 

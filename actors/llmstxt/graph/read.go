@@ -152,7 +152,7 @@ func (r *reading) other(p *part, f *file) {
 	}
 	data := r.text(f)
 	text := string(data)
-	f.specs = slices.Clip(rank.Imports(f.Language, text))
+	f.specs = slices.Clip(rank.Imports(f.Language, withoutProse(f.Language, text)))
 	f.specs = f.specs[:min(len(f.specs), fileSpecs)]
 	var outline surface.Outline
 	if f.whole {

@@ -138,6 +138,9 @@ func (r *resolver) python(f *file, spec string) target {
 	if t := r.outside("pypi", top); t != (target{}) || r.declares["pypi"] || !isName(top) {
 		return t
 	}
+	if r.at("python", path.Join(dir, top)) != nil {
+		return target{} // beside the file, as Python 2 looked for it
+	}
 	return target{name: top, eco: "pypi"}
 }
 

@@ -1,0 +1,91 @@
+package llmstxt
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const (
+	together = 64 // pages before their folder is synced
+	writers  = 4  // of pages at a time, for each waits for its disk
+)
+
+// pagesAhead is how many of the first files are pages to write together.
+func pagesAhead(files []artifact) int {
+	n := 0
+	for n < min(len(files), together) && graph.IsPage(files[n].name) {
+		n++
+	}
+	return n
+}
+
+// page is one that is rendered and checked.
+type page struct {
+	name string // in the folder of pages
+	text bytes.Buffer
+}
+
+// writePages renders and checks the pages one after the other, and gives them their names all at once.
+func (g *generation) writePages(
+	ctx context.Context, t *actors.TaskContext, out *os.Root, files []artifact,
+) ([]messages.Artifact, error) {
+	dir, _ := g.folder()
+	folder, err := out.OpenRoot(pagesFolder)
+	if err != nil {
+		return nil, err
+	}
+	defer folder.Close()
+	said, pages := make([]messages.Artifact, len(files)), make([]page, len(files))
+	for i, f := range files {
+		pages[i].name = path.Base(f.name)
+		if said[i], err = f.checked(&pages[i].text); err != nil {
+			return nil, err
+		}
+		said[i].Path = path.Join(dir, pagesFolder, pages[i].name)
+	}
+	return said, errors.Join(context.Cause(ctx), placeAll(t, folder, pages))
+}
+
+// placeAll returns when all writers have, whatever they came to.
+func placeAll(t *actors.TaskContext, folder *os.Root, pages []page) error {
+	n := min(writers, len(pages))
+	ended := make(chan error, n)
+	for first := range n {
+		t.Go(func(ctx context.Context) error {
+			err := errors.New("a writer ended too soon") // unless it says otherwise
+			defer func() { ended <- err }()
+			err = placeEach(ctx, t.RunID(), folder, pages, first, n)
+			return nil
+		})
+	}
+	var all error
+	for range n {
+		all = errors.Join(all, <-ended)
+	}
+	return all
+}
+
+// placeEach places every step-th page from first on.
+func placeEach(ctx context.Context, run messages.RunID, folder *os.Root, pages []page, first, step int) error {
+	b := bufio.NewWriter(nil)
+	for i := first; i < len(pages); i += step {
+		p := &pages[i]
+		err := place(folder, p.name, run, b, func(w io.Writer) error {
+			_, err := w.Write(p.text.Bytes())
+			return errors.Join(context.Cause(ctx), err)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
