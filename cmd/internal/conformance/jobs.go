@@ -1,0 +1,135 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Jobs are the fixtures that the runtime runs, by name.
+func Jobs() map[string]actors.NewJob {
+	return map[string]actors.NewJob{
+		"greet":              actors.Func("greet", greet),
+		"slow_compute":       actors.Func("slow_compute", compute),
+		"failing_job":        actors.Func("failing_job", fail),
+		"protocol_error_job": actors.Func("protocol_error_job", crash),
+		"confirm_delete":     actors.Func("confirm_delete", confirm),
+		"multi_input":        actors.Func("multi_input", fan),
+		requestState:         actors.Func(requestState, acknowledge),
+		tamperedState:        actors.Func(tamperedState, acknowledge),
+		multiRound:           actors.Func(multiRound, rounds),
+	}
+}
+
+const (
+	requestState  = "test_input_required_result_request_state"
+	tamperedState = "test_input_required_result_tampered_state"
+	multiRound    = "test_input_required_result_multi_round"
+)
+
+// none is the input of jobs that take nothing.
+type none struct{}
+
+type person struct {
+	Name string `json:"name"`
+}
+
+type computation struct {
+	Seconds float64 `json:"seconds"`
+	Label   string  `json:"label"`
+}
+
+type file struct {
+	Filename string `json:"filename"`
+}
+
+func greet(_ context.Context, _ *actors.TaskContext, p person) (string, error) {
+	return "Hello, " + p.Name + "!", nil
+}
+
+func compute(ctx context.Context, _ *actors.TaskContext, c computation) (string, error) {
+	if err := sleep(ctx, time.Duration(c.Seconds*float64(time.Second))); err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s took %g s", c.Label, c.Seconds), nil
+}
+
+func fail(ctx context.Context, _ *actors.TaskContext, _ none) (string, error) {
+	if err := sleep(ctx, time.Second); err != nil {
+		return "", err
+	}
+	return "", errors.New("this job always fails")
+}
+
+func crash(context.Context, *actors.TaskContext, none) (string, error) {
+	panic("this job always panics")
+}
+
+func confirm(ctx context.Context, t *actors.TaskContext, f file) (string, error) {
+	said, err := t.Ask(ctx, messages.InputRequired{Request: "confirm", Prompt: "Delete " + f.Filename + "?",
+		Schema: properties(`"confirm": {"type": "boolean"}`, "confirm")})
+	if err != nil {
+		return "", err
+	}
+	if yes, _ := content(said)["confirm"].(bool); !yes {
+		return f.Filename + " stays", nil
+	}
+	return f.Filename + " is deleted", nil
+}
+
+// fan asks two things at once.
+func fan(ctx context.Context, t *actors.TaskContext, _ none) (string, error) {
+	requests := []string{"first", "second"}
+	done := make(chan struct{}, len(requests))
+	for _, request := range requests {
+		t.Go(func(ctx context.Context) error {
+			_, err := t.Ask(ctx, messages.InputRequired{Request: request, Prompt: "The " + request + " of two questions.",
+				Schema: properties(`"name": {"type": "string"}, "confirm": {"type": "boolean"}`)})
+			if err == nil {
+				done <- struct{}{}
+			}
+			return err
+		})
+	}
+	for range requests {
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+	}
+	return "both questions are answered", nil
+}
+
+func acknowledge(ctx context.Context, t *actors.TaskContext, _ none) (string, error) {
+	_, err := t.Ask(ctx, messages.InputRequired{Request: "confirm", Prompt: "Please confirm",
+		Schema: properties(`"ok": {"type": "boolean"}`, "ok")})
+	return "state-ok", err
+}
+
+func rounds(ctx context.Context, t *actors.TaskContext, _ none) (string, error) {
+	first, err := t.Ask(ctx, messages.InputRequired{Request: "step1", Prompt: "Step 1: What is your name?", Schema: name()})
+	if err != nil {
+		return "", err
+	}
+	second, err := t.Ask(ctx, messages.InputRequired{Request: "step2", Prompt: "Step 2: What is your favorite color?",
+		Schema: properties(`"color": {"type": "string"}`, "color")})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%v likes %v", content(first)["name"], content(second)["color"]), nil
+}
+
+// content is the form that the user filled in.
+func content(answer json.RawMessage) map[string]any {
+	var form map[string]any
+	if json.Unmarshal(answer, &form) != nil {
+		return nil
+	}
+	return form
+}

@@ -1,0 +1,72 @@
+package conformance
+
+import (
+	"context"
+	"encoding/json"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// jobTools say how the jobs are called. What the suite wants as a task and nothing else is Required.
+func jobTools() []mcp.JobTool {
+	tools := []mcp.JobTool{
+		{Job: "greet", Description: "Greets somebody.", Tasks: mcp.TasksForbidden,
+			Input: properties(`"name": {"type": "string"}`, "name")},
+		{Job: "slow_compute", Description: "Takes as long as it is told.",
+			Input: properties(`"seconds": {"type": "number"}, "label": {"type": "string"}`, "seconds")},
+		{Job: "failing_job", Description: "Fails after a second.", Tasks: mcp.TasksRequired},
+		{Job: "protocol_error_job", Description: "Panics."},
+		{Job: "confirm_delete", Description: "Asks before it pretends to delete a file.",
+			Input: properties(`"filename": {"type": "string"}`, "filename")},
+		{Job: "multi_input", Description: "Asks two things at once."},
+		{Job: requestState, Description: "Asks once."},
+		{Job: tamperedState, Description: "Asks once."},
+		{Job: multiRound, Description: "Asks twice."},
+	}
+	for i := range tools {
+		tools[i].ReadOnly, tools[i].Content = true, saidBy
+	}
+	return tools
+}
+
+// saidBy is what the job had to say, in its own words.
+func saidBy(ended messages.State) []protocol.Content {
+	var words string
+	if ended.End == nil || json.Unmarshal(ended.End.Result, &words) != nil {
+		words = "The job has no result."
+		if ended.End != nil && ended.End.Error != nil {
+			words = ended.End.Error.Message
+		}
+	}
+	return []protocol.Content{protocol.NewTextContent(words)}
+}
+
+// gathering asks for a name and then greets in the background: the tool starts a run of the job itself, where a task
+// that is there from the beginning would ask by itself.
+func gathering(s *mcp.Server) server.ToolHandlerFunc {
+	return func(ctx context.Context, r protocol.CallToolRequest) (*protocol.CallToolResult, error) {
+		said := server.ElicitationResponse(r.Params.InputResponses, "user_name")
+		if said == nil {
+			return ask("").Elicit("user_name", elicitation("What is your name?", name())).ToolResult(), nil
+		}
+		input, err := json.Marshal(person{field(said.Content, "name")})
+		if err != nil {
+			return nil, err
+		}
+		state, err := s.Start(ctx, "greet", input, mcp.StartOptions{})
+		if err != nil {
+			return nil, err
+		}
+		if s.ReplyTask(ctx, state) {
+			return s.Result(state), nil
+		}
+		if state, err = s.Watch(ctx, state.RunID, state.Seq); err != nil {
+			return nil, err
+		}
+		return s.Result(state), nil
+	}
+}
