@@ -28,6 +28,9 @@ type StartOptions struct {
 // Start starts the job of the tool for whoever calls in the context, and returns its State once it is in the journal.
 // The end of ctx does not end an attached run: that is for whoever watches it to say.
 func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessage, o StartOptions) (messages.State, error) {
+	if err := may(ctx, gate.WriteRuns); err != nil {
+		return messages.State{}, err
+	}
 	t := s.jobs[tool]
 	if t == nil {
 		return messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no tool %q that starts a run", tool)
@@ -132,8 +135,12 @@ func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, state me
 	if state.Queued != nil {
 		mode = state.Queued.Mode
 	}
-	defer context.AfterFunc(ctx, func() { s.leave(ctx, state.RunID, mode) })()
-	state, terminal, err := s.watch(ctx, state.RunID, after)
+	id := state.RunID
+	stay := context.AfterFunc(ctx, func() { s.leave(ctx, id, mode) })
+	state, terminal, err := s.watch(ctx, id, after)
+	if stay() && ctx.Err() != nil { // the watch was quicker to see it
+		s.leave(ctx, id, mode)
+	}
 	switch {
 	case err != nil:
 		return nil, err
@@ -145,11 +152,12 @@ func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, state me
 	return s.result(state, terminal), nil
 }
 
-// leave ends the run of a call that is over before it: always when the client cancelled the call, and an attached run
+// leave ends the run of a call that is over before it: always when the client said that it cancels, and an attached run
 // also when the client is gone.
 func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mode) {
 	cause := context.Cause(ctx)
-	if mode != messages.Attached && !errors.Is(cause, wire.ErrCanceled) {
+	said := errors.Is(cause, wire.ErrCanceled) && !errors.Is(cause, wire.ErrDisconnected)
+	if !said && mode != messages.Attached {
 		return
 	}
 	lasting, done := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)

@@ -10,7 +10,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -102,7 +101,6 @@ func (s *Server) stream(ctx context.Context, x *wire.Exchange, t *JobTool, argum
 	if token == nil {
 		token, _ = json.Marshal(state.RunID) // a string always can
 	}
-	by := gate.From(ctx).Name
 	x.Reply(streamReply(x, state, token))
 	x.Follow(func(ctx context.Context, notify func(string, any) error) {
 		ctx, end := context.WithCancelCause(ctx)
@@ -112,8 +110,8 @@ func (s *Server) stream(ctx context.Context, x *wire.Exchange, t *JobTool, argum
 			progress: newProgress(token, notify, s.config.Heartbeat, 0)}
 		defer c.progress.stop()
 		c.follow(ctx, s.config.Runs)
-		if errors.Is(context.Cause(ctx), wire.ErrCanceled) {
-			s.leave(gate.With(ctx, gate.Principal{Name: by}), state.RunID, messages.Detached)
+		if ctx.Err() != nil {
+			s.leave(ctx, state.RunID, messages.Detached)
 		}
 	})
 	return &mcp.CallToolResult{}, nil

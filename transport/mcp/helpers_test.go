@@ -569,3 +569,16 @@ func (m message) progress(t testing.TB) progressOf {
 	}
 	return p
 }
+
+// prepended is a body of which a part has been read already.
+type prepended struct {
+	first io.Reader
+	io.ReadCloser
+}
+
+func (p prepended) Read(b []byte) (int, error) {
+	if n, err := p.first.Read(b); n > 0 || err == nil {
+		return n, nil
+	}
+	return p.ReadCloser.Read(b)
+}

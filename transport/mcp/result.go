@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
-	"path"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -98,7 +96,7 @@ func runResult(state messages.State, terminal *messages.Event) RunResult {
 	r := RunResult{RunID: state.RunID, Job: jobOf(state), Status: statusOf(state), Seq: state.Seq, Terminal: terminal}
 	for _, a := range state.Artifacts {
 		r.Artifacts = append(r.Artifacts, RunArtifact{Name: a.Name, Path: a.Path, Bytes: a.Bytes, SHA256: a.SHA256,
-			Partial: a.Partial, URI: artifactURI(state.RunID, a.Name)})
+			Partial: a.Partial, URI: ArtifactURI(state.RunID, a.Name)})
 	}
 	if end := state.End; end != nil {
 		r.Result, r.Degraded, r.Cause, r.Error = end.Result, end.Degraded, end.Cause, runError(end.Error)
@@ -148,29 +146,14 @@ func jobOf(state messages.State) string {
 	return state.Queued.Job
 }
 
-// artifactURI names an artifact as a resource.
-func artifactURI(id messages.RunID, name string) string {
-	return fmt.Sprintf("run://%s/artifacts/%s", id, url.PathEscape(name))
-}
-
 func linkTo(id messages.RunID, a messages.Artifact) mcp.ResourceLink {
 	description := fmt.Sprintf("%d bytes", a.Bytes)
 	if a.Partial {
 		description += ", partial"
 	}
-	link := mcp.NewResourceLink(artifactURI(id, a.Name), a.Name, description, mimeType(a.Name))
+	link := mcp.NewResourceLink(ArtifactURI(id, a.Name), a.Name, description, MIMEType(a.Name))
 	link.Size = &a.Bytes
 	return link
-}
-
-func mimeType(name string) string {
-	switch path.Ext(name) {
-	case ".md":
-		return "text/markdown"
-	case ".json":
-		return "application/json"
-	}
-	return "text/plain"
 }
 
 // Failure is what a tool answers where the call itself failed: an error with the code and what to do, for programs as

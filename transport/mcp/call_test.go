@@ -1,0 +1,340 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// busy says something of every sort.
+func busy() testkit.Script {
+	return testkit.Script{
+		Fetch: []testkit.Step{
+			{Do: testkit.Report, Done: 1, Total: 3},
+			{Do: testkit.Log, Text: "looking", Times: 5},
+		},
+		Analyze: []testkit.Step{
+			{Do: testkit.Say, Text: "word ", Times: 200},
+			{Do: testkit.Said, Text: strings.Repeat("word ", 200)},
+		},
+		Write: []testkit.Step{{Do: testkit.Emit, Text: "wrote a.md", Body: messages.ArtifactWritten{
+			Artifact: messages.Artifact{Name: "notes/a b.md", Bytes: 3, SHA256: messages.Digest("abc")}}}},
+	}
+}
+
+// eventsTold are the events that the exchange's progress told, with the terminal of its result.
+func eventsTold(t *testing.T, all []message) []messages.Event {
+	t.Helper()
+	var events []messages.Event
+	last := 0.0
+	for _, m := range all[:len(all)-1] {
+		p := m.progress(t)
+		if p.Progress <= last || p.Total != nil || p.Message == "" || string(p.Token) != `"tok"` {
+			t.Fatalf("after %v came %s", last, m.Params)
+		}
+		if last = p.Progress; p.Meta.Event == nil {
+			continue
+		}
+		if p.Progress != float64(p.Meta.Event.Seq) {
+			t.Fatalf("event %d is progress %v", p.Meta.Event.Seq, p.Progress)
+		}
+		events = append(events, *p.Meta.Event)
+	}
+	r := all[len(all)-1].toolResult(t)
+	if r.Structured.Terminal == nil {
+		t.Fatalf("there is no terminal in %s", all[len(all)-1].Result)
+	}
+	return append(events, *r.Structured.Terminal)
+}
+
+// over returns the State of the run once it has ended.
+func over(t *testing.T, system *actors.System, id messages.RunID) messages.State {
+	t.Helper()
+	ctx, done := context.WithTimeout(t.Context(), patience)
+	defer done()
+	var state messages.State
+	for e, err := range system.Events(ctx, id, 0) {
+		if err == nil {
+			state, err = state.Apply(e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return state
+}
+
+// quiet fails where something comes for the exchange after its result.
+func quiet(t *testing.T, c *client, x *exchange) {
+	t.Helper()
+	if !c.how.stdio {
+		if m, ok := x.may(); ok {
+			t.Errorf("after the result came %s %s", m.Method, m.Params)
+		}
+		return
+	}
+	c.do("ping", nil)
+	select {
+	case m := <-x.inbox:
+		t.Errorf("after the result came %s %s", m.Method, m.Params)
+	case m := <-c.inbox:
+		t.Errorf("nobody's message: %s %s", m.Method, m.Params)
+	default:
+	}
+}
+
+func TestEveryEventOnceInOrderBeforeTheResult(t *testing.T) {
+	inEachEra(t, func(t *testing.T, how era) {
+		s := serving(t, map[string]actors.NewJob{"script": scripted(busy())}, mcp.JobTool{Job: "script"})
+		c := dial(t, s, how)
+		x := c.callTool("script", map[string]any{}, "tok")
+		all := x.until()
+		if err := testkit.Check(eventsTold(t, all)); err != nil {
+			t.Error(err)
+		}
+		r := all[len(all)-1].toolResult(t)
+		if r.IsError || r.Structured.Status != mcp.Completed || r.Structured.Seq != r.Structured.Terminal.Seq {
+			t.Errorf("the result is %s", all[len(all)-1].Result)
+		}
+		quiet(t, c, x)
+	})
+}
+
+func TestWithoutATokenThereIsOnlyTheResult(t *testing.T) {
+	inEachEra(t, func(t *testing.T, how era) {
+		s := serving(t, map[string]actors.NewJob{"script": scripted(busy())}, mcp.JobTool{Job: "script", Name: "work"})
+		c := dial(t, s, how)
+		x := c.callTool("work", nil, nil)
+		all := x.until()
+		if len(all) != 1 || all[0].toolResult(t).Structured.Status != mcp.Completed {
+			t.Errorf("%d messages came, the last %s", len(all), all[len(all)-1].Result)
+		}
+		quiet(t, c, x)
+	})
+}
+
+// gated is a job that waits for its gate.
+func gated() (actors.NewJob, chan struct{}) {
+	gate := make(chan struct{})
+	return scripted(testkit.Script{Analyze: []testkit.Step{{Do: testkit.Await, Gate: gate}}}), gate
+}
+
+func TestTheFirstEventComesAtOnce(t *testing.T) {
+	inEachEra(t, func(t *testing.T, how era) {
+		job, gate := gated()
+		s := serving(t, map[string]actors.NewJob{"script": job}, mcp.JobTool{Job: "script"})
+		x := dial(t, s, how).callTool("script", nil, 7)
+		if e := x.take().progress(t).Meta.Event; e == nil || e.Kind() != messages.KindRunQueued {
+			t.Errorf("the first event is %v", e)
+		}
+		close(gate)
+		if r := x.response().toolResult(t); r.Structured.Status != mcp.Completed {
+			t.Errorf("ended as %s", r.Structured.Status)
+		}
+	})
+}
+
+func TestACrashIsOneFailedResult(t *testing.T) {
+	for _, crash := range []testkit.Action{testkit.Panic, testkit.NilMap, testkit.Goexit, testkit.PanicInGo} {
+		inEachEra(t, func(t *testing.T, how era) {
+			job := scripted(testkit.Script{Analyze: []testkit.Step{{Do: crash, Text: "oh dear"}}})
+			s := serving(t, map[string]actors.NewJob{"script": job}, mcp.JobTool{Job: "script"})
+			c := dial(t, s, how)
+			for _, token := range []any{nil, "tok"} {
+				x := c.callTool("script", nil, token)
+				all := x.until()
+				r := all[len(all)-1].toolResult(t)
+				if !r.IsError || r.Structured.Status != mcp.Failed || r.Structured.Cause != messages.CausePanic || r.Structured.Error == nil {
+					t.Errorf("%s: the result is %s", crash, all[len(all)-1].Result)
+				}
+				if token != nil {
+					if err := testkit.Check(eventsTold(t, all)); err != nil {
+						t.Error(err)
+					}
+				}
+				quiet(t, c, x)
+			}
+		})
+	}
+}
+
+// runOf is the run whose first event the exchange tells.
+func runOf(t *testing.T, x *exchange) messages.RunID {
+	t.Helper()
+	e := x.take().progress(t).Meta.Event
+	if e == nil {
+		t.Fatal("the first progress has no event")
+	}
+	return e.RunID
+}
+
+func TestCancelReachesTheRun(t *testing.T) {
+	inEachEra(t, func(t *testing.T, how era) {
+		job, _ := gated()
+		s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
+		add(t, s, mcp.JobTool{Job: "script"})
+		c := dial(t, s, how)
+		x := c.callTool("script", nil, "tok")
+		id := runOf(t, x)
+		c.cancel(x)
+		if state := over(t, system, id); state.Status != messages.Canceled {
+			t.Errorf("the run is %s", state.Status)
+		}
+	})
+}
+
+func TestWhoLeavesCancelsAttachedRunsAlone(t *testing.T) {
+	for mode, survives := range map[messages.Mode]func(era) bool{
+		"":                func(how era) bool { return !how.modern },
+		messages.Attached: func(era) bool { return false },
+		messages.Detached: func(era) bool { return true },
+	} {
+		inEachEra(t, func(t *testing.T, how era) {
+			job, gate := gated()
+			s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
+			add(t, s, mcp.JobTool{Job: "script", Mode: mode})
+			c := dial(t, s, how)
+			x := c.callTool("script", nil, "tok")
+			id := runOf(t, x)
+			c.hangUp(x)
+			if survives(how) {
+				time.AfterFunc(50*time.Millisecond, func() { close(gate) }) // a cancel that comes would be there by then
+			}
+			want := messages.Canceled
+			if survives(how) {
+				want = messages.Completed
+			}
+			if state := over(t, system, id); state.Status != want {
+				t.Errorf("mode %q: the run is %s, want %s", mode, state.Status, want)
+			}
+		})
+	}
+}
+
+func TestHeartbeatsFillSilence(t *testing.T) {
+	job, gate := gated()
+	s, _ := doorTo(t, mcp.Config{Heartbeat: 5 * time.Millisecond}, map[string]actors.NewJob{"script": job})
+	add(t, s, mcp.JobTool{Job: "script"})
+	x := dial(t, s, legacyStdio).callTool("script", nil, "tok")
+	seq, last, beats := 0.0, 0.0, 0
+	for beats < 20 {
+		p := x.take().progress(t)
+		if p.Progress <= last || p.Message == "" {
+			t.Fatalf("after %v came %+v", last, p)
+		}
+		last = p.Progress
+		if p.Meta.Event != nil {
+			seq = p.Progress
+			continue
+		}
+		if beats++; p.Progress >= seq+1 {
+			t.Fatalf("the heartbeat %v is beyond the event after %v", p.Progress, seq)
+		}
+	}
+	close(gate)
+	for _, m := range x.until() {
+		if m.Method != "" && m.progress(t).Progress <= last {
+			t.Errorf("after %v came %s", last, m.Params)
+		}
+	}
+}
+
+func TestASlowReaderIsGivenMergedEvents(t *testing.T) {
+	const words = 60000
+	job := scripted(testkit.Script{Analyze: []testkit.Step{{Do: testkit.Say, Text: strings.Repeat("word ", 20), Times: words}}})
+	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
+	add(t, s, mcp.JobTool{Job: "script"})
+	c := dial(t, s, legacyHTTP)
+	params := map[string]any{"name": "script", "_meta": map[string]any{"progressToken": "tok"}}
+	body := c.message("tools/call", params)
+	body["id"] = 100
+	response, err := c.http.Do(c.request(t.Context(), "tools/call", params, body))
+	if err != nil || response.StatusCode != http.StatusOK {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	first := make([]byte, 1<<10) // enough for the first event; from here on nobody reads
+	n, err := response.Body.Read(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := bytes.Index(first[:n], []byte("r_"))
+	id := messages.RunID(first[start : start+28])
+	if state := over(t, system, id); state.Status != messages.Completed {
+		t.Fatalf("the run is %s", state.Status)
+	}
+	inbox := make(chan message, 1<<17)
+	response.Body = prepended{bytes.NewReader(first[:n]), response.Body}
+	c.read(response, inbox)
+	close(inbox)
+	var all []message
+	for m := range inbox {
+		all = append(all, m)
+	}
+	events := eventsTold(t, all)
+	if err := testkit.Check(events); err != nil {
+		t.Error(err)
+	}
+	if len(events) >= words {
+		t.Errorf("%d events came: nothing was merged", len(events))
+	}
+}
+
+func TestArgumentsAreHeldToTheSchema(t *testing.T) {
+	schema := json.RawMessage(`{"type":"object","properties":{"item":{"type":"string"}},"required":["item"],"additionalProperties":false}`)
+	job := actors.Func("order", func(_ context.Context, _ *actors.TaskContext, in struct {
+		Item string `json:"item"`
+	}) (string, error) {
+		return in.Item, nil
+	})
+	s := serving(t, map[string]actors.NewJob{"order": job},
+		mcp.JobTool{Job: "order", Input: schema},
+		mcp.JobTool{Job: "order", Name: "loose"})
+	c := dial(t, s, modernHTTP)
+	for name, test := range map[string]struct {
+		tool, says string
+		arguments  any
+	}{
+		"another field":     {"order", "colour", map[string]any{"item": "tea", "colour": 1}},
+		"another type":      {"order", "item", map[string]any{"item": 1}},
+		"nothing":           {"order", "item", nil},
+		"the job's own say": {"loose", "colour", map[string]any{"colour": 1}},
+	} {
+		r := c.callTool(test.tool, test.arguments, nil).response().toolResult(t)
+		if !r.IsError || r.Structured.Error == nil || r.Structured.Error.Code != "invalid_input" ||
+			!strings.Contains(r.Structured.Error.Message, test.says) || r.Content[0].Text != r.Structured.Error.Message {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if r := c.callTool("order", map[string]any{"item": "tea"}, nil).response().toolResult(t); string(r.Structured.Result) != `"tea"` {
+		t.Errorf("the result is %s", r.Structured.Result)
+	}
+}
+
+func TestPrepareMakesTheInput(t *testing.T) {
+	job := actors.Func("echo", func(_ context.Context, _ *actors.TaskContext, in any) (any, error) { return in, nil })
+	s := serving(t, map[string]actors.NewJob{"echo": job}, mcp.JobTool{Job: "echo",
+		Prepare: func(_ context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+			if string(arguments) == `{"bad":true}` {
+				return nil, messages.Errorf("invalid_input", "bad is not good")
+			}
+			return fmt.Appendf(nil, `{"given":%s}`, arguments), nil
+		}})
+	c := dial(t, s, legacyHTTP)
+	if r := c.callTool("echo", map[string]any{"a": 1}, nil).response().toolResult(t); string(r.Structured.Result) != `{"given":{"a":1}}` {
+		t.Errorf("the input was %s", r.Structured.Result)
+	}
+	if r := c.callTool("echo", map[string]any{"bad": true}, nil).response().toolResult(t); r.Structured.Error.Message != "bad is not good" {
+		t.Errorf("the call answered %+v", r)
+	}
+}

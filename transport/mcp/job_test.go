@@ -1,0 +1,116 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// listedTool is a tool as clients are told of it.
+type listedTool struct {
+	Name         string          `json:"name"`
+	Title        string          `json:"title"`
+	Description  string          `json:"description"`
+	InputSchema  json.RawMessage `json:"inputSchema"`
+	OutputSchema json.RawMessage `json:"outputSchema"`
+	Annotations  map[string]any  `json:"annotations"`
+}
+
+func toolsOf(t testing.TB, c *client) []listedTool {
+	t.Helper()
+	var list struct {
+		Tools []listedTool `json:"tools"`
+	}
+	if err := json.Unmarshal(c.do("tools/list", nil).Result, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list.Tools
+}
+
+func nothing(context.Context, *actors.TaskContext, any) (any, error) { return nil, nil }
+
+func TestAToolIsListedAsItIs(t *testing.T) {
+	s := serving(t, map[string]actors.NewJob{"job": actors.Func("job", nothing)},
+		mcp.JobTool{Job: "job", Name: "reads", Title: "Read", Description: "Reads.", ReadOnly: true, OpenWorld: true,
+			Input:  json.RawMessage(`{"type": "object", "properties": {"z": {"type": "string"}, "a": {"type": "integer"}}}`),
+			Output: json.RawMessage(`{"$defs": {"item": {"type": "string"}}, "type": "array", "items": {"$ref": "#/$defs/item"}}`)},
+		mcp.JobTool{Job: "job", Name: "chunks", Chunked: true, Idempotent: true,
+			Input: json.RawMessage(`{"type":"object","properties":{"z":{},"a":{}},"additionalProperties":false}`)},
+		mcp.JobTool{Job: "job", Destructive: true})
+	c := dial(t, s, modernHTTP)
+	list := toolsOf(t, c)
+	named := func(name string) listedTool {
+		return list[slices.IndexFunc(list, func(l listedTool) bool { return l.Name == name })]
+	}
+	hints := func(readOnly, destructive, idempotent, openWorld bool) string {
+		raw, _ := json.Marshal(map[string]bool{"readOnlyHint": readOnly, "destructiveHint": destructive,
+			"idempotentHint": idempotent, "openWorldHint": openWorld})
+		return string(raw)
+	}
+	for name, want := range map[string]string{
+		"reads": hints(true, false, false, true), "chunks": hints(false, false, true, false), "job": hints(false, true, false, false),
+	} {
+		said := named(name).Annotations
+		delete(said, "title")
+		if raw, _ := json.Marshal(said); string(raw) != want {
+			t.Errorf("%s: the annotations are %s, want %s", name, raw, want)
+		}
+	}
+	reads := named("reads")
+	if reads.Title != "Read" || reads.Description != "Reads." ||
+		string(reads.InputSchema) != `{"type":"object","properties":{"z":{"type":"string"},"a":{"type":"integer"}}}` {
+		t.Errorf("listed as %+v, input %s", reads, reads.InputSchema)
+	}
+	output := string(reads.OutputSchema)
+	if !strings.Contains(output, `"result":{"type":"array","items":{"$ref":"#/$defs/item"}}`) ||
+		!strings.Contains(output, `"$defs":{"item":{"type":"string"}}`) {
+		t.Errorf("the output schema is %s", output)
+	}
+	if in := string(named("chunks").InputSchema); !strings.HasPrefix(in, `{"type":"object","properties":{"z":{},"a":{},"stream":{`) {
+		t.Errorf("the input schema of a chunked tool is %s", in)
+	}
+	if in := string(named("job").InputSchema); in != `{"type":"object"}` {
+		t.Errorf("the input schema of a tool without one is %s", in)
+	}
+	if once, again := c.do("tools/list", nil), c.do("tools/list", nil); string(once.Result) != string(again.Result) {
+		t.Error("the list is not the same twice")
+	}
+	if !slices.IsSortedFunc(list, func(a, b listedTool) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("the list has no order")
+	}
+}
+
+func TestAddJobRefuses(t *testing.T) {
+	s := serving(t, nil, mcp.JobTool{Job: "taken"})
+	object := json.RawMessage(`{"type":"object"}`)
+	for name, tool := range map[string]mcp.JobTool{
+		"no job":              {Name: "x"},
+		"an empty name":       {},
+		"a bad character":     {Job: "x", Name: "a/b"},
+		"a long name":         {Job: "x", Name: strings.Repeat("a", 129)},
+		"a taken name":        {Job: "x", Name: "taken"},
+		"no JSON":             {Job: "x", Input: json.RawMessage(`{`)},
+		"no schema":           {Job: "x", Input: json.RawMessage(`{"type":7}`)},
+		"no object":           {Job: "x", Input: json.RawMessage(`{"type":"string"}`)},
+		"a dangling ref":      {Job: "x", Input: json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"#/$defs/b"}}}`)},
+		"a bad output":        {Job: "x", Input: object, Output: json.RawMessage(`{"type":7}`)},
+		"a dangling output":   {Job: "x", Input: object, Output: json.RawMessage(`{"$ref":"#/$defs/b"}`)},
+		"a stream of its own": {Job: "x", Chunked: true, Input: json.RawMessage(`{"type":"object","properties":{"stream":{}}}`)},
+	} {
+		if err := s.AddJob(tool); messages.CodeOf(err) != "invalid_input" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := s.AddJob(mcp.JobTool{Job: "x", Name: strings.Repeat("a.B_9-", 21)}); err != nil {
+		t.Errorf("a good name: %v", err)
+	}
+	if err := s.AddJob(mcp.JobTool{Job: "x", Input: json.RawMessage(`{"type":"object","properties":{"stream":{}}}`)}); err != nil {
+		t.Errorf("a stream of its own, not chunked: %v", err)
+	}
+}

@@ -1,0 +1,198 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	gomcp "github.com/mark3labs/mcp-go/mcp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+func TestTheResultSaysWhatTheRunCameTo(t *testing.T) {
+	s := serving(t, map[string]actors.NewJob{"script": scripted(busy())}, mcp.JobTool{Job: "script"})
+	r := dial(t, s, modernHTTP).callTool("script", nil, nil).response().toolResult(t)
+	if len(r.Content) != 2 || r.Content[0].Text != strings.Repeat("word ", 200) {
+		t.Fatalf("the content is %+v", r.Content)
+	}
+	link, a := r.Content[1], r.Structured.Artifacts
+	if link.Type != "resource_link" || link.Name != "notes/a b.md" || link.Mime != "text/markdown" || link.Size != 3 {
+		t.Errorf("the link is %+v", link)
+	}
+	if len(a) != 1 || a[0].URI != link.URI || a[0].Bytes != 3 || a[0].SHA256 != messages.Digest("abc") || a[0].Partial {
+		t.Errorf("the artifacts are %+v", a)
+	}
+	if !strings.HasPrefix(link.URI, "run://"+string(r.Structured.RunID)+"/artifacts/notes/a%20b.md") {
+		t.Errorf("the link leads to %s", link.URI)
+	}
+}
+
+func TestTheResultIsJSONWhereTheRunSaidNothing(t *testing.T) {
+	job := actors.Func("add", func(_ context.Context, _ *actors.TaskContext, in struct{ A, B int }) (map[string]int, error) {
+		return map[string]int{"sum": in.A + in.B}, nil
+	})
+	s := serving(t, map[string]actors.NewJob{"add": job}, mcp.JobTool{Job: "add"}, mcp.JobTool{Job: "add", Name: "own",
+		Content: func(ended messages.State) []gomcp.Content {
+			return []gomcp.Content{gomcp.NewTextContent("in my words: " + string(ended.End.Result))}
+		}})
+	c := dial(t, s, legacyHTTP)
+	r := c.callTool("add", map[string]any{"A": 1, "B": 2}, nil).response().toolResult(t)
+	if len(r.Content) != 2 || !strings.Contains(r.Content[0].Text, "completed") || r.Content[1].Text != `{"sum":3}` {
+		t.Errorf("the content is %+v", r.Content)
+	}
+	r = c.callTool("own", map[string]any{"A": 1, "B": 2}, nil).response().toolResult(t)
+	if len(r.Content) != 1 || r.Content[0].Text != `in my words: {"sum":3}` {
+		t.Errorf("the tool's own content is %+v", r.Content)
+	}
+}
+
+// outputOf compiles the output schema that the tool is listed with.
+func outputOf(t *testing.T, c *client, tool string) *jsonschema.Schema {
+	t.Helper()
+	for _, listed := range toolsOf(t, c) {
+		if listed.Name != tool {
+			continue
+		}
+		doc, err := jsonschema.UnmarshalJSON(strings.NewReader(string(listed.OutputSchema)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		compiler := jsonschema.NewCompiler()
+		if err := compiler.AddResource("mem:output.json", doc); err != nil {
+			t.Fatal(err)
+		}
+		schema, err := compiler.Compile("mem:output.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return schema
+	}
+	t.Fatalf("there is no tool %s", tool)
+	return nil
+}
+
+func TestEveryResultFitsTheOutputSchema(t *testing.T) {
+	gate := make(chan struct{})
+	defer close(gate)
+	jobs := map[string]actors.NewJob{
+		"completed": scripted(busy()),
+		"failed":    scripted(testkit.Script{Fetch: []testkit.Step{{Do: testkit.Panic}}}),
+		"canceled":  scripted(testkit.Script{Fetch: []testkit.Step{{Do: testkit.Await, Gate: gate}}}),
+		"working":   scripted(testkit.Script{Fetch: []testkit.Step{{Do: testkit.Await, Gate: gate}}}),
+		"waiting": actors.Func("ask", func(ctx context.Context, t *actors.TaskContext, _ any) (any, error) {
+			return t.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "Really?"})
+		}),
+	}
+	s, system := doorTo(t, mcp.Config{}, jobs)
+	for job := range jobs {
+		add(t, s, mcp.JobTool{Job: job})
+	}
+	c := dial(t, s, legacyHTTP)
+	for job := range jobs {
+		state := until(t, s, system, job)
+		raw, err := json.Marshal(s.Result(state).StructuredContent)
+		if err != nil {
+			t.Fatal(err)
+		}
+		value, _ := jsonschema.UnmarshalJSON(strings.NewReader(string(raw)))
+		if err := outputOf(t, c, job).Validate(value); err != nil {
+			t.Errorf("%s: %v\n%s", job, err, raw)
+		}
+		var r mcp.RunResult
+		if err := json.Unmarshal(raw, &r); err != nil || string(r.Status) != job || r.Seq != state.Seq || r.Job == "" {
+			t.Errorf("%s: %v, %s", job, err, raw)
+		}
+		if ended := state.Status.IsEnded(); (r.Terminal != nil) != ended || ended && !r.Terminal.IsTerminal() {
+			t.Errorf("%s: the terminal is %v", job, r.Terminal)
+		}
+		if isError := s.Result(state).IsError; isError != (job == "failed" || job == "canceled") {
+			t.Errorf("%s: is an error: %v", job, isError)
+		}
+		if job == "waiting" && (len(r.Questions) != 1 || r.Questions[0].Request != "q" || r.Questions[0].Prompt != "Really?") {
+			t.Errorf("the questions are %+v", r.Questions)
+		}
+	}
+}
+
+// until starts the tool named after a status and returns the State in which its run is there.
+func until(t *testing.T, s *mcp.Server, system *actors.System, status string) messages.State {
+	t.Helper()
+	state, err := s.Start(t.Context(), status, nil, mcp.StartOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if status == "canceled" {
+		if err := system.Cancel(t.Context(), state.RunID, "", "enough"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for e, err := range system.Events(t.Context(), state.RunID, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if status == "working" && e.Kind() == messages.KindTaskStarted || e.Kind() == messages.KindInputRequired {
+			break
+		}
+	}
+	if state, err = system.State(t.Context(), state.RunID); err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+func TestFailureTellsWhatTheCallerMayKnow(t *testing.T) {
+	for name, test := range map[string]struct {
+		err        error
+		code, says string
+	}{
+		"ours":   {messages.Errorf("not_found", "there is no run r_x"), "not_found", "there is no run r_x"},
+		"others": {errors.New("open /var/lib/secret: denied"), "error", "its log says why"},
+		"late":   {context.DeadlineExceeded, "deadline", "too long"},
+	} {
+		r := mcp.Failure(test.err)
+		raw, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got toolResult
+		if err := json.Unmarshal(raw, &got); err != nil {
+			t.Fatal(err)
+		}
+		e := got.Structured.Error
+		if !got.IsError || got.Structured.Status != mcp.Failed || string(e.Code) != test.code || !strings.Contains(e.Message, test.says) {
+			t.Errorf("%s: %s", name, raw)
+		}
+		if strings.Contains(string(raw), "secret") {
+			t.Errorf("%s: tells what is not the caller's: %s", name, raw)
+		}
+	}
+}
+
+func TestArgumentsNameWhatIsWrong(t *testing.T) {
+	var v struct {
+		Max  int    `json:"max"`
+		Name string `json:"name"`
+	}
+	for raw, says := range map[string]string{
+		`{"maximum":1}`: `"maximum"`, `{"max":"1"}`: "max", `[]`: "array", `{`: "cannot be read",
+	} {
+		err := mcp.Arguments(gomcp.CallToolRequest{Params: gomcp.CallToolParams{RawArguments: json.RawMessage(raw)}}, &v)
+		if messages.CodeOf(err) != "invalid_input" || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", raw, err)
+		}
+	}
+	good := gomcp.CallToolRequest{Params: gomcp.CallToolParams{Arguments: map[string]any{"max": 3}}}
+	if err := mcp.Arguments(good, &v); err != nil || v.Max != 3 {
+		t.Errorf("%v, %+v", err, v)
+	}
+	if err := mcp.Arguments(gomcp.CallToolRequest{}, &v); err != nil {
+		t.Errorf("no arguments: %v", err)
+	}
+}
