@@ -91,24 +91,28 @@ func (x *Exchange) finish(o outcome) {
 		f, _ = answerFrame(x.msg.id, o)
 	}
 	defer f.free()
-	if x.answer(f, o) {
-		x.follow(x.ctx, func(method string, params any) error { return x.notify(following, method, params) })
+	if behind := x.answer(f, o); behind != nil {
+		x.follow(behind, func(method string, params any) error { return x.notify(following, method, params) })
 		x.group.remove(x.key)
 		x.end()
 	}
 }
 
-// answer reports whether something is to follow. The id is free before the client can know.
-func (x *Exchange) answer(f *frame, o outcome) bool {
+// answer returns the context of what is to follow, or nil. The id is free before the client can know.
+func (x *Exchange) answer(f *frame, o outcome) (behind context.Context) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	follows := x.follow != nil && !x.silent.Load()
-	if !follows {
+	if follows {
+		ctx, unfollow := context.WithCancelCause(x.ctx)
+		x.unfollow.Store(&unfollow)
+		behind = ctx
+	} else {
 		x.group.remove(x.key)
 	}
 	x.phase = ended
 	if x.silent.Load() {
-		return false
+		return nil
 	}
 	code := 0
 	if o.fail != nil {
@@ -116,10 +120,10 @@ func (x *Exchange) answer(f *frame, o outcome) bool {
 	}
 	if !x.out.answer(f, code, follows) || !follows {
 		x.group.remove(x.key)
-		return false
+		return nil
 	}
 	x.phase = following
-	return true
+	return behind
 }
 
 func (x *Exchange) end() {

@@ -10,11 +10,14 @@ import (
 // Causes of the end of an exchange's context, for context.Cause.
 var (
 	// ErrCanceled: the client cancelled the request (notifications/cancelled; over HTTP from 2026-07-28 also by closing
-	// the stream). errors.Is; the error's text ends in the client's reason.
+	// the stream, and then it is ErrDisconnected too). errors.Is; the error's text ends in the client's reason.
 	ErrCanceled = errors.New("the client cancelled the request")
 	// ErrDisconnected: the client is gone, which up to 2025-11-25 says nothing about what it wants.
 	ErrDisconnected = errors.New("the client disconnected")
 )
+
+// errStreamClosed is both: over HTTP from 2026-07-28 a client has no other way to cancel, and none to leave otherwise.
+var errStreamClosed = fmt.Errorf("%w: %w", ErrCanceled, ErrDisconnected)
 
 // errEnded: the exchange has its result.
 var errEnded = errors.New("the request has its answer")

@@ -36,6 +36,9 @@ type Exchange struct {
 	mu      sync.Mutex   // held while something is written, as long as the client takes
 	phase   phase
 	follow  follower
+
+	// unfollow ends the context of what follows the answer, and leaves the exchange's: there is an end to be told.
+	unfollow atomic.Pointer[context.CancelCauseFunc]
 }
 
 // stream is where an exchange writes, under its lock.
@@ -151,7 +154,8 @@ func (x *Exchange) Fail(e *Error) { x.override.Store(&outcome{fail: e}) }
 
 // Follow has f run after the result is written, with notify writing behind it on the same stream until f returns: the
 // one way to say something after a result, for clients that asked for it in so many words. ctx is done when the client
-// cancels the request's id or is gone. f is not run where the client got no result, or over HTTP takes no stream.
+// cancels the request's id, which leaves f to tell the end, or is gone. f is not run where the client got no result, or
+// over HTTP takes no stream.
 func (x *Exchange) Follow(f func(ctx context.Context, notify func(method string, params any) error)) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -188,6 +192,11 @@ func (x *Exchange) write(in phase, f *frame) error {
 
 // stop ends the exchange's context. Who cancelled gets no answer.
 func (x *Exchange) stop(cause error) {
+	if unfollow := x.unfollow.Load(); unfollow != nil && !errors.Is(cause, ErrDisconnected) {
+		(*unfollow)(cause)
+		x.out.hurry()
+		return
+	}
 	if errors.Is(cause, ErrCanceled) {
 		x.silent.Store(true)
 	}
@@ -198,7 +207,7 @@ func (x *Exchange) stop(cause error) {
 // left is called when the client is gone.
 func (x *Exchange) left() {
 	if x.modern && x.session == nil && x.group == &x.server.modern {
-		x.stop(canceled("its stream was closed"))
+		x.stop(errStreamClosed)
 		return
 	}
 	x.stop(ErrDisconnected)
