@@ -1,0 +1,266 @@
+package wire_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/transport/mcp/wire"
+)
+
+const cancel1 = `{"requestId":1,"reason":"enough"}`
+
+// soon returns what comes, or fails the test.
+func soon[T any](t testing.TB, from <-chan T) T {
+	t.Helper()
+	select {
+	case v := <-from:
+		return v
+	case <-time.After(10 * time.Second):
+		t.Fatal("nothing came")
+		panic("unreachable")
+	}
+}
+
+func none[T any](t testing.TB, from <-chan T, what string) {
+	t.Helper()
+	select {
+	case v := <-from:
+		t.Fatalf("%s: %v", what, v)
+	default:
+	}
+}
+
+// start calls a tool and returns its response once it is there.
+func (c *client) start(ctx context.Context, body string) <-chan *http.Response {
+	came := make(chan *http.Response, 1)
+	go func() {
+		response, err := c.try(ctx, http.MethodPost, body)
+		if err == nil {
+			c.t.Cleanup(func() { response.Body.Close() })
+			came <- response
+		}
+		close(came)
+	}()
+	return came
+}
+
+func TestCancelOverHTTP(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	c := sessionClient(t, f.serveHTTP(t))
+	for _, begin := range []string{"false", "true"} {
+		came := c.start(t.Context(), toolCall("1", "wait", `{"begin":`+begin+`}`, ""))
+		<-f.entered
+		if status := c.notify("notifications/cancelled", cancel1); status != http.StatusAccepted {
+			t.Error(status)
+		}
+		if cause := soon(t, f.causes); !errors.Is(cause, wire.ErrCanceled) || !strings.HasSuffix(cause.Error(), ": enough") {
+			t.Errorf("%v", cause)
+		}
+		response := soon(t, came)
+		got := drain(t, response)
+		switch {
+		case begin == "false" && (response.StatusCode != http.StatusAccepted || len(got) > 0):
+			t.Errorf("%s %+v", response.Status, got)
+		case begin == "true" && (len(got) != 1 || got[0].Method == ""):
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// Up to 2025-11-25 a client that is gone has cancelled nothing; from 2026-07-28 on it has.
+func TestDisconnect(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	url := f.serveHTTP(t)
+	for want, c := range map[error]*client{
+		wire.ErrDisconnected: sessionClient(t, url), wire.ErrCanceled: modernClient(t, url),
+	} {
+		for _, begin := range []string{"false", "true"} {
+			ctx, leave := context.WithCancel(t.Context())
+			c.start(ctx, toolCall("1", "wait", `{"begin":`+begin+`}`, c.meta()))
+			<-f.entered
+			leave()
+			if cause := soon(t, f.causes); !errors.Is(cause, want) {
+				t.Errorf("%v, not %v", cause, want)
+			}
+		}
+	}
+}
+
+// The ids 1 and "1" are two requests; nobody else's cancellation reaches one.
+func TestCancelReachesItsOwn(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	url := f.serveHTTP(t)
+	c, other, modern := sessionClient(t, url), sessionClient(t, url), modernClient(t, url)
+	mine := c.start(t.Context(), toolCall("1", "wait", `{}`, ""))
+	<-f.entered
+	other.notify("notifications/cancelled", cancel1)
+	modern.headers["Mcp-Protocol-Version"] = "2026-07-28"
+	modern.notify("notifications/cancelled", cancel1)
+	c.notify("notifications/cancelled", `{"requestId":"1"}`)
+	c.notify("notifications/cancelled", `{"requestId":2}`)
+	c.notify("notifications/cancelled", `{}`)
+	none(t, f.causes, "it was cancelled")
+	c.notify("notifications/cancelled", cancel1)
+	soon(t, f.causes)
+	soon(t, mine)
+}
+
+func TestSameIDTwice(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	c := sessionClient(t, f.serveHTTP(t))
+	first := c.start(t.Context(), toolCall("1", "hold", `{}`, ""))
+	<-f.entered
+	if status, got := c.call("1", "echo", `{}`); status != http.StatusBadRequest || got[0].Error.Code != -32600 {
+		t.Errorf("%d %+v", status, got)
+	}
+	if _, got := c.call(`"1"`, "echo", `{"tag":"t"}`); got[0].text() != "t" {
+		t.Errorf("%+v", got)
+	}
+	close(f.release)
+	whole(t, drain(t, soon(t, first)), 0, "1", "held")
+	if _, got := c.call("1", "echo", `{"tag":"t"}`); got[0].text() != "t" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What follows an answer is cancelled by the request's id, and can still say so.
+func TestCancelWhatFollows(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	c := sessionClient(t, f.serveHTTP(t))
+	came := c.start(t.Context(), toolCall("1", "follow", `{"wait":true}`, ""))
+	<-f.entered
+	c.notify("notifications/cancelled", cancel1)
+	if cause := soon(t, f.causes); !errors.Is(cause, wire.ErrCanceled) {
+		t.Error(cause)
+	}
+	if got := drain(t, soon(t, came)); len(got) != 4 || got[0].text() != "first" || got[3].Params.Progress != 3 {
+		t.Errorf("%+v", got)
+	}
+	ctx, leave := context.WithCancel(t.Context())
+	c.start(ctx, toolCall("2", "follow", `{"wait":true}`, ""))
+	<-f.entered
+	leave()
+	if cause := soon(t, f.causes); !errors.Is(cause, wire.ErrDisconnected) {
+		t.Error(cause)
+	}
+}
+
+func TestCancelOnStdio(t *testing.T) {
+	f := newFixture(t, wire.Config{Requests: 2})
+	c := f.serveStdio(t)
+	c.begin(`{}`)
+	c.send(toolCall("1", "wait", `{}`, ""))
+	<-f.entered
+	c.send(toolCall("2", "wait", `{}`, modernMeta))
+	<-f.entered
+	// Beyond the bound a request is refused at once, and a cancellation still gets through.
+	c.send(toolCall("3", "wait", `{}`, ""))
+	if m := c.next(); m.Error == nil || m.Error.Code != -32000 || string(m.ID) != "3" {
+		t.Errorf("%+v", m)
+	}
+	for _, id := range []string{"1", "2"} {
+		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+		if cause := soon(t, f.causes); !errors.Is(cause, wire.ErrCanceled) {
+			t.Error(cause)
+		}
+	}
+	for { // until the two have left: they get no answer
+		c.send(`{"jsonrpc":"2.0","id":4,"method":"ping"}`)
+		m := c.next()
+		if string(m.ID) != "4" {
+			t.Fatalf("%+v", m)
+		}
+		if m.Error == nil {
+			break
+		}
+	}
+}
+
+// A client that does not read its stdout still can cancel.
+func TestCancelBehindFullStdout(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	c := f.serveStdio(t)
+	c.begin(`{}`)
+	c.send(toolCall("1", "count", `{"n":1000000,"tag":"`+strings.Repeat("x", 1000)+`"}`, ""))
+	c.next()
+	c.send(toolCall("2", "wait", `{}`, ""))
+	<-f.entered
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	soon(t, f.causes)
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	c.send(`{"jsonrpc":"2.0","id":3,"method":"ping"}`)
+	for m := c.next(); string(m.ID) != "3"; m = c.next() {
+		if m.Method == "" {
+			t.Fatalf("%+v", m)
+		}
+	}
+}
+
+func TestEndOfStdin(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	c := f.serveStdio(t)
+	c.begin(`{}`)
+	c.send(toolCall("1", "wait", `{}`, ""))
+	<-f.entered
+	c.in.Close()
+	if cause := soon(t, f.causes); !errors.Is(cause, wire.ErrDisconnected) {
+		t.Error(cause)
+	}
+	if m := c.next(); m.text() != "ended" {
+		t.Errorf("%+v", m)
+	}
+	if err := soon(t, c.ended); err != nil {
+		t.Error(err)
+	}
+}
+
+// A script that pipes its requests in gets its answers.
+func TestPipedRequests(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	var out strings.Builder
+	in := strings.NewReader(initialize(`{}`) + "\n" + `{"jsonrpc":"2.0","id":1,"method":"tools/list"}` + "\n" +
+		toolCall("2", "count", `{"n":3}`, ""))
+	if err := f.wire.ServeStdio(t.Context(), in, &out); err != nil {
+		t.Error(err)
+	}
+	if n := strings.Count(out.String(), "\n"); n != 6 {
+		t.Errorf("%d lines:\n%s", n, out.String())
+	}
+}
+
+func TestStdioEndsWithItsContext(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	ctx, stop := context.WithCancel(t.Context())
+	in, toServer := io.Pipe()
+	ended := make(chan error, 1)
+	go func() { ended <- f.wire.ServeStdio(ctx, in, io.Discard) }()
+	_, _ = io.WriteString(toServer, toolCall("1", "wait", `{}`, "")+"\n")
+	<-f.entered
+	stop()
+	if cause := soon(t, f.causes); !errors.Is(cause, wire.ErrDisconnected) {
+		t.Error(cause)
+	}
+	if err := soon(t, ended); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	toServer.Close()
+}
+
+func TestStdoutGone(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	in, toServer := io.Pipe()
+	out, w := io.Pipe()
+	out.Close()
+	ended := make(chan error, 1)
+	go func() { ended <- f.wire.ServeStdio(t.Context(), in, w) }()
+	_, _ = io.WriteString(toServer, initialize(`{}`)+"\n")
+	if err := soon(t, ended); !errors.Is(err, io.ErrClosedPipe) {
+		t.Error(err)
+	}
+	toServer.Close()
+}

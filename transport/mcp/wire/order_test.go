@@ -1,0 +1,246 @@
+package wire_test
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"testing"
+
+	"github.com/seed889630bf/lastword/transport/mcp/wire"
+)
+
+// whole fails the test unless the messages are the tag's events 1 to n, in order, and the result, and nothing else.
+func whole(t testing.TB, got []message, n int, id, tag string) {
+	t.Helper()
+	if len(got) != n+1 {
+		t.Errorf("%s: %d messages for %d events and a result", tag, len(got), n)
+		return
+	}
+	for i, m := range got[:n] {
+		if m.Method != "notifications/progress" || m.Params.Progress != i+1 || m.Params.Message != tag {
+			t.Errorf("%s: message %d is %+v", tag, i+1, m)
+			return
+		}
+	}
+	if last := got[n]; string(last.ID) != id || last.Error != nil || last.text() != tag {
+		t.Errorf("%s: the last message is %+v", tag, last)
+	}
+}
+
+// Every event reaches the client, on its own request's stream, in order and before the result: what mcp-go's transports
+// lose, misroute and reorder (reference 3.1), with many requests in a session and with its GET stream open.
+func TestEveryEventInOrder(t *testing.T) {
+	for _, parallel := range []int{1, 8} {
+		for _, open := range []string{"session", "session with a GET stream", "modern"} {
+			for _, tool := range []string{"count", "relay"} {
+				t.Run(fmt.Sprintf("%s, %s, %d at a time", tool, open, parallel), func(t *testing.T) {
+					t.Parallel()
+					auditHTTP(t, open, tool, parallel)
+				})
+			}
+		}
+	}
+}
+
+func auditHTTP(t *testing.T, open, tool string, parallel int) {
+	c := modernClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
+	if open != "modern" {
+		c = sessionClient(t, c.url)
+	}
+	if open == "session with a GET stream" {
+		get := c.send(t.Context(), http.MethodGet, "")
+		foreign := make(chan message, 1)
+		go func() {
+			if m, ok := newStream(t, get.Body).next(); ok {
+				foreign <- m
+			}
+			close(foreign)
+		}()
+		defer func() {
+			get.Body.Close()
+			if m, ok := <-foreign; ok {
+				t.Errorf("on the GET stream: %+v", m)
+			}
+		}()
+	}
+	var callers sync.WaitGroup
+	for caller := range parallel {
+		callers.Go(func() {
+			for i := range 100 / parallel {
+				id, tag := fmt.Sprint(caller*1000+i+1), fmt.Sprintf("%d-%d", caller, i)
+				status, got := c.call(id, tool, fmt.Sprintf(`{"tag":%q}`, tag))
+				if status != http.StatusOK {
+					t.Errorf("status %d", status)
+				}
+				whole(t, got, 5, id, tag)
+			}
+		})
+	}
+	callers.Wait()
+}
+
+func TestBurst(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	url := f.serveHTTP(t)
+	for name, c := range map[string]*client{"session": sessionClient(t, url), "modern": modernClient(t, url)} {
+		for _, tool := range []string{"count", "relay"} {
+			t.Run(name+" "+tool, func(t *testing.T) {
+				_, got := c.call("1", tool, `{"n":2000,"tag":"b"}`)
+				whole(t, got, 2000, "1", "b")
+			})
+		}
+	}
+	t.Run("stdio", func(t *testing.T) {
+		c := f.serveStdio(t)
+		c.begin(`{}`)
+		for _, tool := range []string{"count", "relay"} {
+			c.send(toolCall("1", tool, `{"n":2000,"tag":"b"}`, `"progressToken":"p"`))
+			var got []message
+			for range 2001 {
+				got = append(got, c.next())
+			}
+			whole(t, got, 2000, "1", "b")
+		}
+	})
+}
+
+// On stdio what is sent for different requests may mix, but each is whole and in order by itself.
+func TestStdioOrder(t *testing.T) {
+	c := newFixture(t, wire.Config{}).serveStdio(t)
+	c.begin(`{}`)
+	const calls = 40
+	for i := range calls {
+		meta := fmt.Sprintf(`"progressToken":"%d"`, i+1)
+		if i%2 == 1 {
+			meta += "," + modernMeta
+		}
+		go c.send(toolCall(fmt.Sprint(i+1), "count", fmt.Sprintf(`{"tag":"%d"}`, i+1), meta))
+	}
+	got := map[string][]message{}
+	for range calls * 6 {
+		m := c.next()
+		tag := m.Params.Message
+		if m.Method == "" {
+			tag = string(m.ID)
+		}
+		got[tag] = append(got[tag], m)
+	}
+	for i := range calls {
+		tag := fmt.Sprint(i + 1)
+		whole(t, got[tag], 5, tag, tag)
+	}
+}
+
+// A client that does not read holds up its own call and no other.
+func TestSlowReader(t *testing.T) {
+	c := sessionClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
+	slow := c.send(t.Context(), http.MethodPost,
+		toolCall("1", "count", `{"n":100000,"tag":"slow"}`, `"progressToken":"p"`))
+	for i := range 50 {
+		id := fmt.Sprint(i + 2)
+		_, got := c.call(id, "count", `{"tag":"quick"}`)
+		whole(t, got, 5, id, "quick")
+	}
+	got := drain(t, slow)
+	whole(t, got, 100000, "1", "slow")
+}
+
+// A client that takes JSON alone gets the result alone.
+func TestNoEventsForWhoTakesNone(t *testing.T) {
+	c := sessionClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
+	c.headers["Accept"] = "application/json"
+	_, got := c.call("1", "count", `{"tag":"t"}`)
+	whole(t, got, 0, "1", "t")
+	c.headers["Accept"] = "text/event-stream"
+	response := c.send(t.Context(), http.MethodPost, toolCall("2", "echo", `{"tag":"t"}`, ""))
+	if !isStream(response) {
+		t.Error(response.Header)
+	}
+	whole(t, drain(t, response), 0, "2", "t")
+}
+
+func TestFormOfAnswers(t *testing.T) {
+	c := sessionClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
+	plain := c.send(t.Context(), http.MethodPost, toolCall("1", "echo", `{}`, ""))
+	if got := plain.Header.Get("Content-Type"); got != "application/json" {
+		t.Error(got)
+	}
+	events := c.send(t.Context(), http.MethodPost, toolCall("2", "count", `{}`, `"progressToken":1`))
+	for name, want := range map[string]string{"Content-Type": "text/event-stream",
+		"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"} {
+		if got := events.Header.Get(name); got != want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// What a handler is told to answer instead, and what follows an answer.
+func TestInsteadAndAfter(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	url := f.serveHTTP(t)
+	for name, c := range map[string]*client{"session": sessionClient(t, url), "modern": modernClient(t, url)} {
+		t.Run(name, func(t *testing.T) {
+			_, got := c.call("1", "instead", `{}`)
+			if string(got[0].Result) != `{"resultType":"task","taskId":"t1"}` {
+				t.Errorf("%s", got[0].Result)
+			}
+			status, got := c.call("2", "refused", `{}`)
+			if e := got[0].Error; e == nil || e.Code != -32021 || string(e.Data) != `{"requiredCapabilities":{"sampling":{}}}` {
+				t.Errorf("%+v", got)
+			}
+			if want := map[string]int{"session": 200, "modern": 400}[name]; status != want {
+				t.Error(status)
+			}
+			status, got = c.call("3", "refused", `{"begin":true}`)
+			if status != 200 || len(got) != 2 || got[1].Error == nil {
+				t.Errorf("%d %+v", status, got)
+			}
+			_, got = c.call("4", "follow", `{}`)
+			if len(got) != 4 || got[0].text() != "first" || got[1].Params.Progress != 1 || got[3].Params.Progress != 3 {
+				t.Errorf("%+v", got)
+			}
+		})
+	}
+	c := f.serveStdio(t)
+	c.begin(`{}`)
+	c.send(toolCall("5", "follow", `{}`, ""))
+	if m := c.next(); m.text() != "first" {
+		t.Errorf("%+v", m)
+	}
+	for i := range 3 {
+		if m := c.next(); m.Params.Progress != i+1 {
+			t.Errorf("%+v", m)
+		}
+	}
+}
+
+// Nothing can be said on a request's stream once it has its answer.
+func TestNothingAfterTheAnswer(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	c := sessionClient(t, f.serveHTTP(t))
+	answered := make(chan []message)
+	go func() {
+		_, got := c.call("1", "hold", `{}`)
+		answered <- got
+	}()
+	x := <-f.entered
+	close(f.release)
+	whole(t, <-answered, 0, "1", "held")
+	if err := x.Notify("notifications/progress", nil); err == nil {
+		t.Error("a notification was taken")
+	}
+}
+
+// A panic costs its client an internal error that does not say what happened.
+func TestPanic(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	_, got := sessionClient(t, f.serveHTTP(t)).call("1", "panic", `{}`)
+	stdio := f.serveStdio(t)
+	stdio.begin(`{}`)
+	stdio.send(toolCall("1", "panic", `{}`, ""))
+	for _, m := range []message{got[0], stdio.next()} {
+		if m.Error == nil || m.Error.Code != -32603 || m.Error.Message != "internal error" || string(m.ID) != "1" {
+			t.Errorf("%+v", m)
+		}
+	}
+}
