@@ -80,8 +80,8 @@ one last word: completed, failed or canceled.`,
 	root.SetHelpCommand(helpCommand())
 	root.SetUsageTemplate(wrapped(root.UsageTemplate()))
 	root.AddGroup(&cobra.Group{ID: working, Title: "Work:"}, &cobra.Group{ID: helping, Title: "About the program:"})
-	root.AddCommand(generateCommand(config, &how), checkCommand(), promptCommand(config, &how), modelsCommand(),
-		providerCommand(&how), doctorCommand(&how, &named), configCommand(&named), completionCommand(), manCommand(),
-		versionCommand())
+	root.AddCommand(generateCommand(config, &how), checkCommand(), promptCommand(config, &how), mcpCommand(config),
+		serveCommand(config), modelsCommand(), providerCommand(&how), tokenCommand(), doctorCommand(&how, &named),
+		configCommand(&named), completionCommand(), manCommand(), versionCommand())
 	return root
 }

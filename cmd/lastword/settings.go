@@ -124,7 +124,7 @@ func (s *settings) environment() (layer, error) {
 }
 
 func (s *settings) strange(names []string, name string) error {
-	if !strings.HasPrefix(name, "LASTWORD_") || slices.Contains(names, name) || name == "LASTWORD_CONFIG" ||
+	if !strings.HasPrefix(name, "LASTWORD_") || slices.Contains(names, name) || name == "LASTWORD_CONFIG" || name == tokenVariable ||
 		slices.Contains(secrets(), name) {
 		return nil
 	}

@@ -10,8 +10,11 @@ import (
 )
 
 // foldersRead lists the folders of this machine that the command is about to read. One that has --repository also reads
-// what is around a file.
+// what is around a file. A server reads what others ask for: wherever it was started, that may be the current folder.
 func foldersRead(cmd *cobra.Command, args []string) (folders []string) {
+	if cmd.Flags().Lookup("conformance") != nil {
+		return []string{"."}
+	}
 	around := cmd.Flags().Lookup("repository")
 	for _, path := range args {
 		path = real(strings.TrimPrefix(path, "file://"))

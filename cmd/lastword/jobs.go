@@ -1,0 +1,186 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/llmstxt/address"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/cmd/internal/conformance"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
+)
+
+// jobs are those that a call may ask for.
+func (h *hosting) jobs() map[string]actors.NewJob {
+	jobs := map[string]actors.NewJob{llmstxt.Name: h.generate, prompt.Name: h.prompt}
+	if h.conformance {
+		maps.Copy(jobs, conformance.Jobs())
+	}
+	return jobs
+}
+
+// hosted is the input of generate as it is handed to the runtime.
+type hosted struct {
+	llmstxt.Input
+	NoCache bool `json:"no_cache,omitempty"`
+}
+
+// generate makes the job of what prepareGenerate left. Its folder is below the root in every case.
+func (h *hosting) generate(input json.RawMessage) (actors.Job, error) {
+	var in hosted
+	if err := decode(input, &in); err != nil {
+		return actors.Job{}, err
+	}
+	below, err := h.place(in.Out)
+	if err != nil {
+		return actors.Job{}, err
+	}
+	in.Out = filepath.Join(h.out, filepath.FromSlash(below))
+	with := llmstxt.Config{Open: h.read.from.open, Model: h.by.find, Version: aboutThis().exact()}
+	if !h.noCache && !in.NoCache {
+		with.Cache = cacheFolder()
+	}
+	return llmstxt.Job(in.Input, with)
+}
+
+// place is a folder below the root, slash-separated. A link that leads out of the root is none.
+func (h *hosting) place(out string) (string, error) {
+	below := path.Clean(filepath.ToSlash(out))
+	if !filepath.IsLocal(filepath.FromSlash(below)) {
+		return "", invalid("the output folder %q is not below that of the server; give a relative path without ..", out)
+	}
+	root, err := os.OpenRoot(h.out)
+	if errors.Is(err, fs.ErrNotExist) {
+		return below, nil
+	}
+	if err != nil {
+		return "", invalid("the server's output folder cannot be opened: %v", reason(err))
+	}
+	defer root.Close()
+	if _, err := root.Stat(below); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", invalid("the output folder %q cannot be used: %v", out, reason(err))
+	}
+	return below, nil
+}
+
+// prepareGenerate makes the job's input of a call's arguments: the caller's own folder below the root, the server's
+// limits, and its model where the caller names none.
+func (h *hosting) prepareGenerate(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+	var a lmstxt.Arguments
+	if err := decode(arguments, &a); err != nil {
+		return nil, err
+	}
+	repository, err := h.repository(a.Repository, a.Subfolder)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := h.place(a.Out); err != nil { // said in the caller's words
+		return nil, err
+	}
+	in := hosted{NoCache: a.NoCache, Input: h.most}
+	in.Repository, in.Out = repository, path.Join(callersPart(ctx), a.Out)
+	in.Full, in.Ctx, in.Graph, in.Format = a.Full, a.Ctx, a.Graph, render.Format(a.Format)
+	in.LinkStyle, in.BaseURL, in.SizeBudget = a.LinkStyle, a.LinkBase, a.SizeBudget
+	in.Model, in.RequireModel = cmp.Or(a.Model, h.model), a.RequireModel
+	return json.Marshal(in)
+}
+
+// callersPart is the folder, below the root, of whoever calls: the root itself where no token is asked for.
+func callersPart(ctx context.Context) string {
+	if who := gate.From(ctx).Name; who != "" {
+		return folderOf(who)
+	}
+	return ""
+}
+
+// repository spells the address of a part of the repository. Where nothing may be read from this machine, nothing of it
+// can be meant, and what is here is not looked at.
+func (h *hosting) repository(text, subfolder string) (string, error) {
+	there := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	if h.read.from.remoteOnly {
+		there = nil
+	}
+	at, err := address.Parse(text, there)
+	switch {
+	case err != nil && there == nil && !strings.Contains(text, "://"):
+		return "", errLocal()
+	case err != nil:
+		return "", err
+	case subfolder != "":
+		return partOf(at, path.Clean(filepath.ToSlash(subfolder)))
+	case strings.Contains(text, "://"):
+		return text, nil // an archive's may end in a signature, which the spelling for people leaves out
+	}
+	return at.String(), nil
+}
+
+func partOf(at address.Address, folder string) (string, error) {
+	switch {
+	case at.Kind == address.Archive:
+		return "", invalid("a part of an archive cannot be read; leave the subfolder out")
+	case at.Kind == address.Folder:
+		at.Path = filepath.Join(at.Path, filepath.FromSlash(folder))
+	case at.Rest != "":
+		at.Rest += "/" + folder
+	default:
+		at.Dir = folder
+	}
+	return at.String(), nil
+}
+
+// folderOf is a principal's own: safe in a file name, and no other's, whatever a file system takes for the same.
+func folderOf(principal string) string {
+	plain := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' }
+	if !strings.ContainsFunc(principal, func(r rune) bool { return !plain(r) }) {
+		return principal
+	}
+	safe := strings.Map(func(r rune) rune {
+		if plain(r) {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(principal))
+	return safe + "." + messages.Digest(principal)[:12]
+}
+
+// prompt makes the job of a call's arguments. The server's client is used by all of them.
+func (h *hosting) prompt(input json.RawMessage) (actors.Job, error) {
+	var in prompt.Input
+	if err := decode(input, &in); err != nil {
+		return actors.Job{}, err
+	}
+	client, err := h.by.clients.of(h.by.at)
+	if err != nil {
+		return actors.Job{}, err
+	}
+	return prompt.Job(in, prompt.Config{Stream: client.Stream, Provider: h.by.at.host(), Choose: loaded(client)})
+}
+
+func (h *hosting) preparePrompt(_ context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+	var in prompt.Input
+	if err := decode(arguments, &in); err != nil {
+		return nil, err
+	}
+	in.Model = cmp.Or(in.Model, h.model, prompt.Auto)
+	return json.Marshal(in)
+}
+
+func decode(arguments json.RawMessage, in any) error {
+	if err := json.Unmarshal(arguments, in); err != nil {
+		return invalid("the arguments cannot be read: %v", err)
+	}
+	return nil
+}

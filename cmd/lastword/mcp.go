@@ -1,0 +1,89 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/actors"
+)
+
+// speaking is what the flags of mcp say.
+type speaking struct {
+	hosting
+	printConfig, url string
+}
+
+func mcpCommand(config actors.Config) *cobra.Command {
+	var s speaking
+	cmd := &cobra.Command{
+		Use:     "mcp",
+		GroupID: working,
+		Short:   "Serve runs to an agent as MCP tools, over stdin and stdout",
+		Long: `Mcp speaks the Model Context Protocol over stdin and stdout, for a client that starts it: generate and
+prompt as tools that stream, the tools run_* to start, watch, await and cancel runs, the tools lmstxt_*,
+and the files that runs write as resources. docs/mcp.md has the wire.
+
+Stdout is the protocol's alone; stderr has warnings, with --verbose more. Nothing is written before a
+run writes, and then under --out alone. What stands in a .lastword.yaml of the current folder does not
+count: --config .lastword.yaml uses it.
+
+When stdin ends the runs that go on are waited for, as long as --drain says. Ctrl-C and SIGTERM end them
+at once.
+
+With --print-config the settings of a client are printed, and nothing is served:
+  ` + clientNames() + `
+
+Exit codes:
+  0 stdin ended   1 runs were cut short at the end   2 usage   3 configuration
+  130 Ctrl-C   143 SIGTERM`,
+		Example: `  lastword mcp --out ~/artifacts
+  lastword mcp --print-config claude-code >.mcp.json
+  lastword mcp --print-config vscode --url https://runs.example.com/mcp`,
+		DisableFlagsInUseLine: true,
+		Args:                  noArguments,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd, config) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	flags.StringVar(&s.printConfig, "print-config", "", "`client` whose settings are printed, in place of serving")
+	flags.StringVar(&s.url, "url", "", "`URL` of a server that the printed settings name, in place of this program")
+	s.hosting.flags(cmd, flags)
+	s.read.from.flags(flags)
+	for _, name := range []string{"print-config", "url"} {
+		must(flags.SetAnnotation(name, notSetting, nil))
+	}
+	must(cmd.RegisterFlagCompletionFunc("print-config",
+		cobra.FixedCompletions(clientList(), cobra.ShellCompDirectiveNoFileComp)))
+	return cmd
+}
+
+func (s *speaking) run(cmd *cobra.Command, config actors.Config) error {
+	switch {
+	case s.printConfig != "":
+		return s.printClient(cmd)
+	case cmd.Flags().Changed("print-config"):
+		return usage(cmd, errors.New("--print-config needs the name of a client"), "the clients are "+clientNames())
+	case s.url != "":
+		return usage(cmd, errors.New("--url goes with --print-config"), "")
+	}
+	if err := s.judge(cmd); err != nil {
+		return err
+	}
+	inside, err := s.open(cmd.Context(), config, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	attached, first := interruptible(cmd.Context(), func() {})
+	served := inside.door.Serve(attached, cmd.InOrStdin(), cmd.OutOrStdout())
+	ended := inside.close(attached)
+	if by := first(); by != nil {
+		return &exitError{code: codeOfSignal(by)}
+	}
+	if served != nil {
+		served = fmt.Errorf("cannot serve: %w", served)
+	}
+	return errors.Join(served, ended)
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/exp/zapslog"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/conformance"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
+)
+
+// house is the runtime with its door.
+type house struct {
+	system *actors.System
+	door   *mcp.Server
+	log    *zap.Logger
+	flags  *hosting
+}
+
+// instructions tell a model what the server is for.
+const instructions = "Runs long jobs and streams what happens. generate writes llms.txt files for a repository; read them " +
+	"as resources. Every run ends with one last word: completed, failed or canceled. A call with a progress token streams " +
+	"the run's events; where a call may time out, use run_start and then run_wait or run_events with the run_id."
+
+// open starts the runtime. Nothing is written, listened to or asked for.
+func (h *hosting) open(ctx context.Context, config actors.Config, stderr io.Writer) (*house, error) {
+	log := h.logger(stderr)
+	config = h.node(config)
+	config.Log = log
+	system, err := actors.New(ctx, config)
+	if err != nil {
+		return nil, &exitError{exitConfiguration, err}
+	}
+	door := mcp.New(mcp.Config{Runs: system, Open: h.artifact, Name: "lastword", Title: "lastword",
+		Version: aboutThis().full(), Instructions: instructions, Log: log, Retention: h.retention})
+	inside := &house{system: system, door: door, log: log, flags: h}
+	if err := inside.furnish(); err != nil {
+		return nil, errors.Join(err, inside.close(ctx))
+	}
+	return inside, nil
+}
+
+// furnish adds the tools.
+func (i *house) furnish() error {
+	h := i.flags
+	stall := messages.Limits{StallMS: milliseconds(h.by.at.stall())}
+	generate, prompt := lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt)
+	generate.Limits, prompt.Limits = stall, stall
+	err := errors.Join(i.door.AddJob(generate), i.door.AddJob(prompt))
+	if err == nil {
+		err = lmstxt.Register(i.door, lmstxt.Config{Root: h.callersFolder})
+	}
+	if err == nil && h.conformance {
+		err = conformance.Register(i.door)
+	}
+	return err
+}
+
+// close takes no more runs, waits for those that there are until ctx is done or the time to drain is over, and then ends
+// them, the streams and the connections.
+func (i *house) close(ctx context.Context) error {
+	err := i.system.Close(ctx)
+	i.door.Close()
+	i.flags.by.close()
+	return err
+}
+
+// logger writes what operators want to know, a line each.
+func (h *hosting) logger(stderr io.Writer) *zap.Logger {
+	level := zapcore.WarnLevel
+	if h.verbose {
+		level = zapcore.DebugLevel
+	}
+	form := zap.NewProductionEncoderConfig()
+	form.EncodeTime, form.EncodeLevel = zapcore.ISO8601TimeEncoder, zapcore.CapitalLevelEncoder
+	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(form), zapcore.Lock(zapcore.AddSync(stderr)), level))
+}
+
+// asSlog is the same logger for those who know only the standard library's.
+func (i *house) asSlog() *slog.Logger { return slog.New(zapslog.NewHandler(i.log.Core())) }

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// serving is what the flags of serve say.
+type serving struct {
+	hosting
+	http, publicURL string
+	tokens          string
+	hosts, origins  []string
+	maxBody         bytesize
+	rate            int
+	connections     int
+	allowLocal      bool
+}
+
+func serveCommand(config actors.Config) *cobra.Command {
+	var s serving
+	cmd := &cobra.Command{
+		Use:     "serve",
+		GroupID: working,
+		Short:   "Serve runs over HTTP, to agents as MCP tools",
+		Long: `Serve listens for HTTP. At /mcp it speaks the Model Context Protocol (streamable HTTP, 2026-07-28 and what
+was before): generate and prompt as tools that stream, the tools run_* and lmstxt_*, the files that runs
+write as resources. docs/mcp.md has the wire. At /healthz it says that it lives.
+
+Without --tokens it listens on this machine alone, and whoever is here may call. With --tokens each call
+needs a token of the file (lastword token add), runs are their caller's alone, and are written to a
+folder of the caller's below --out. Behind a proxy that speaks TLS give --public-url.
+
+Repositories are read over https from public addresses; no folder of this machine is, unless
+--allow-local. What stands in a .lastword.yaml of the current folder does not count.
+
+The first Ctrl-C or SIGTERM takes no more runs and waits for those that go on, as long as --drain says;
+a second one leaves at once.
+
+Exit codes:
+  1 it could not listen   2 usage   3 configuration   130 Ctrl-C   143 SIGTERM`,
+		Example: `  lastword serve
+  lastword serve --http 127.0.0.1:0 --out /srv/artifacts
+  lastword serve --http :7878 --tokens tokens --public-url https://runs.example.com/mcp`,
+		DisableFlagsInUseLine: true,
+		Args:                  noArguments,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd, config) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	s.listening(cmd, flags)
+	s.hosting.flags(cmd, flags)
+	s.read.from.httpFlag(flags)
+	flags.BoolVar(&s.allowLocal, "allow-local", false, "read folders and archives of this machine, whoever asks")
+	s.read.from.downloadFlag(flags)
+	return cmd
+}
+
+// listening adds the flags that say where, and to whom.
+func (s *serving) listening(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&s.http, "http", "127.0.0.1:7878", "`address` to listen at; port 0 is any that is free")
+	flags.StringVar(&s.tokens, "tokens", "", "`file` of tokens that may call; lastword token add writes it")
+	flags.StringVar(&s.publicURL, "public-url", "", "`URL` of /mcp as clients call it, where a proxy stands before")
+	flags.StringSliceVar(&s.hosts, "host", nil, "`names` that clients call the server by, with commas; * is any, with tokens")
+	flags.StringSliceVar(&s.origins, "origin", nil, "`origins` whose pages may call, such as https://app.example.com")
+	flags.Var(&s.maxBody, "max-body", "most `bytes` of a request (default 16MiB)")
+	flags.IntVar(&s.rate, "rate", 1000, "most `requests` a second of each caller; -1 is no limit")
+	flags.IntVar(&s.connections, "max-connections", 10_000, "most `connections` at the same time")
+	must(cmd.MarkFlagFilename("tokens"))
+}
+
+// path is where the door is.
+const mcpPath = "/mcp"
+
+func (s *serving) run(cmd *cobra.Command, config actors.Config) error {
+	if err := s.check(cmd); err != nil {
+		return err
+	}
+	inside, err := s.open(cmd.Context(), config, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	listener, handler, err := s.listen(inside)
+	if err != nil {
+		return errors.Join(err, inside.close(cmd.Context()))
+	}
+	defer listener.Close()
+	if err := announce(cmd.ErrOrStderr(), listener); err != nil {
+		return errors.Join(err, inside.close(cmd.Context()))
+	}
+	return s.serve(cmd.Context(), inside, listener, handler)
+}
+
+func (s *serving) check(cmd *cobra.Command) error {
+	s.read.from.remoteOnly = !s.allowLocal
+	switch at, err := url.Parse(s.publicURL); {
+	case err != nil || s.publicURL != "" && (at.Scheme != "https" && at.Scheme != "http" || at.Host == "" || at.User != nil):
+		return usage(cmd, errors.New("--public-url needs a URL such as https://runs.example.com/mcp"), "")
+	case s.publicURL != "":
+		s.hosts = append(s.hosts, at.Host)
+	}
+	if s.rate == 0 || s.rate < -1 || s.connections <= 0 {
+		return usage(cmd, errors.New("--rate must be positive, or -1, and --max-connections positive"), "")
+	}
+	if err := gate.CheckBind(s.http, s.tokens != ""); err != nil {
+		return usage(cmd, err, "lastword token add --file FILE NAME makes a token, and --tokens FILE asks for it")
+	}
+	return s.judge(cmd)
+}
+
+// listen opens the address and puts everything behind the gate.
+func (s *serving) listen(inside *house) (net.Listener, http.Handler, error) {
+	config := gate.Config{Listen: s.http, Hosts: s.hosts, Origins: s.origins, MaxBody: int64(s.maxBody),
+		Rate: float64(s.rate), Log: inside.asSlog()}
+	resource := mcpPath
+	if s.publicURL != "" {
+		resource = s.publicURL
+	}
+	if s.tokens != "" {
+		tokens, err := gate.LoadTokens(s.tokens)
+		if err != nil {
+			return nil, nil, &exitError{exitConfiguration, err}
+		}
+		config.Tokens, config.Metadata = tokens, metadataOf(resource)
+	}
+	entrance, err := gate.New(config)
+	if err != nil {
+		return nil, nil, &exitError{exitConfiguration, err}
+	}
+	listener, err := net.Listen("tcp", s.http)
+	if err != nil {
+		return nil, nil, fmt.Errorf("cannot listen: %w", err)
+	}
+	return listener, s.routes(entrance, inside, resource), nil
+}
+
+// metadataOf is where the metadata of the resource is.
+func metadataOf(resource string) string {
+	path := gate.MetadataPath(resource)
+	if at, err := url.Parse(resource); err == nil && at.Host != "" {
+		return at.Scheme + "://" + at.Host + path
+	}
+	return path
+}
+
+func (s *serving) routes(entrance *gate.Gate, inside *house, resource string) http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle(mcpPath, entrance.Wrap(inside.door))
+	mux.Handle("GET /healthz", entrance.Public(says("ok\n")))
+	mux.Handle("GET /{$}", entrance.Public(says("lastword serves MCP at "+mcpPath+"\n")))
+	if s.tokens != "" {
+		about := gate.ResourceMetadata(resource, nil, []gate.Scope{gate.ReadRuns, gate.WriteRuns})
+		for _, path := range []string{gate.MetadataPath(resource), gate.MetadataPath("/")} {
+			mux.Handle(path, entrance.Public(about))
+		}
+	}
+	return mux
+}
+
+func says(words string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		_, _ = io.WriteString(w, words) // whoever left misses nothing
+	})
+}
+
+func announce(stderr io.Writer, listener net.Listener) error {
+	_, err := fmt.Fprintf(stderr, "listening on http://%s%s\n", listener.Addr(), mcpPath)
+	return err
+}
+
+// leaving is how much longer than the runs their last answers may take.
+const leaving = 15 * time.Second
+
+// serve serves until the first signal. Then runs are ended while those who watch them still read; the streams that have
+// no end of their own are ended after that.
+func (s *serving) serve(ctx context.Context, inside *house, listener net.Listener, handler http.Handler) error {
+	attached, first := interruptible(ctx, func() {})
+	closed := make(chan error, 1)
+	context.AfterFunc(attached, func() { closed <- inside.close(ctx) })
+	limits := gate.Limits{Drain: s.drain + leaving, Connections: s.connections, Log: inside.asSlog()}
+	served := gate.Serve(attached, listener, handler, limits)
+	if attached.Err() == nil { // the listener failed
+		first()
+		return errors.Join(served, inside.close(ctx))
+	}
+	ended := errors.Join(served, <-closed)
+	if by := first(); by != nil {
+		if ended != nil {
+			inside.log.Warn(strings.ReplaceAll(ended.Error(), "\n", "; "))
+		}
+		return &exitError{code: codeOfSignal(by)}
+	}
+	return ended
+}

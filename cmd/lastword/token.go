@@ -1,0 +1,224 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+func tokenCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:     "token",
+		GroupID: helping,
+		Short:   "Give and take back the tokens that serve asks for",
+		Long: `Token keeps the file of tokens that serve reads with --tokens. A line of it names who calls, what the
+caller may do, and a digest: the token itself is printed once, and kept nowhere. A server that runs takes
+notice of a change within a second or so.
+
+Scopes are run:read (watch, list, read files), run:write (start, answer, cancel) and admin (both).`,
+		Args: knownCommand,
+		RunE: noCommand,
+	}
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&file, "file", "", "`file` of tokens; made, for its owner alone, where it is missing")
+	must(cmd.MarkPersistentFlagFilename("file"))
+	cmd.AddCommand(tokenAddCommand(&file), tokenListCommand(&file), tokenRemoveCommand(&file))
+	return cmd
+}
+
+func tokenAddCommand(file *string) *cobra.Command {
+	var scopes []string
+	cmd := &cobra.Command{
+		Use:   "add <name>",
+		Short: "Make a token for a caller and print it",
+		Long: `Add makes a token, adds the line for it to the file, and prints the token on stdout. It is shown this once.
+A caller may have several.`,
+		Example:           "  lastword token add --file tokens mia\n  lastword token add --file tokens --scope run:read board",
+		Args:              named(file),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return addToken(cmd, *file, args[0], scopes)
+		},
+	}
+	both := []string{string(gate.ReadRuns), string(gate.WriteRuns)}
+	cmd.Flags().StringSliceVar(&scopes, "scope", both, "`scopes`, with commas between them")
+	return cmd
+}
+
+func tokenListCommand(file *string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "list",
+		Short: "Print who has tokens: name, scopes, and the beginning of the digest",
+		Args: func(cmd *cobra.Command, args []string) error {
+			return errors.Join(noArguments(cmd, args), fileGiven(cmd, *file))
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			lines, err := tokenLines(*file)
+			for _, line := range lines {
+				if name, scopes, digest, ok := fieldsOf(line); ok && err == nil {
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%-24s  %-24s  %.12s\n", name, scopes, digest)
+				}
+			}
+			return err
+		},
+	}
+}
+
+func tokenRemoveCommand(file *string) *cobra.Command {
+	return &cobra.Command{
+		Use:               "remove <name>",
+		Short:             "Take all tokens of a caller back",
+		Args:              named(file),
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			n, err := removeTokens(*file, args[0])
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s removed\n", count(int64(n), "token"), printable(args[0]))
+			return err
+		},
+	}
+}
+
+// named asks for the one argument that names a caller, and for the file.
+func named(file *string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != 1 {
+			return usage(cmd, fmt.Errorf("%s needs the name of one caller", cmd.Name()), "")
+		}
+		return fileGiven(cmd, *file)
+	}
+}
+
+func fileGiven(cmd *cobra.Command, file string) error {
+	if file == "" {
+		return usage(cmd, errors.New("--file is missing: the file of tokens"), "")
+	}
+	return nil
+}
+
+func addToken(cmd *cobra.Command, file, name string, scopes []string) error {
+	token, digest := gate.NewToken()
+	line, err := gate.Line(name, scopesOf(scopes), digest)
+	if err != nil {
+		return usage(cmd, err, "")
+	}
+	if err := appendLine(file, line); err != nil {
+		return &exitError{exitConfiguration, err}
+	}
+	if _, err := fmt.Fprintln(cmd.OutOrStdout(), token); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "added to %s: %s; the token is shown this once\n", printable(file), name)
+	return err
+}
+
+func scopesOf(names []string) []gate.Scope {
+	scopes := make([]gate.Scope, len(names))
+	for i, name := range names {
+		scopes[i] = gate.Scope(name)
+	}
+	return scopes
+}
+
+// appendLine adds a line whole: two that are added at once are both there.
+func appendLine(file, line string) error {
+	lines, err := tokenLines(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot write the file of tokens: %w", err)
+	}
+	if n := len(lines); n > 0 && !strings.HasSuffix(lines[n-1], "\n") {
+		line = "\n" + line
+	}
+	_, err = f.WriteString(line + "\n")
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// tokenLines are those of a file that its owner alone can read.
+func tokenLines(file string) ([]string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, &exitError{exitConfiguration, fmt.Errorf("cannot read the file of tokens: %w", err)}
+	}
+	if strings.TrimSpace(withoutComments(string(text))) != "" {
+		if _, err := gate.LoadTokens(file); err != nil {
+			return nil, &exitError{exitConfiguration, err}
+		}
+	}
+	var lines []string
+	for line := range strings.Lines(string(text)) {
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+func withoutComments(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(strings.TrimSpace(line), "#") {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// fieldsOf are those of a line that holds a token.
+func fieldsOf(line string) (name, scopes, digest string, ok bool) {
+	fields := strings.Fields(line)
+	if len(fields) < 3 || strings.HasPrefix(fields[0], "#") {
+		return "", "", "", false
+	}
+	return fields[0], fields[1], fields[2], true
+}
+
+// removeTokens writes the file anew without the caller's lines, and gives it its name when it is whole.
+func removeTokens(file, name string) (removed int, err error) {
+	lines, err := tokenLines(file)
+	if err != nil {
+		return 0, err
+	}
+	var kept strings.Builder
+	for _, line := range lines {
+		if who, _, _, ok := fieldsOf(line); ok && who == name {
+			removed++
+			continue
+		}
+		kept.WriteString(line)
+	}
+	if removed == 0 {
+		return 0, fmt.Errorf("%s has no token in %s", printable(name), printable(file))
+	}
+	return removed, replaceFile(file, kept.String())
+}
+
+// replaceFile leaves the old file or the new one, whatever happens; only its owner can read it.
+func replaceFile(file, text string) error {
+	if real, err := filepath.EvalSymlinks(file); err == nil {
+		file = real
+	}
+	f, err := os.CreateTemp(filepath.Dir(file), ".tokens-*") // of mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err == nil {
+		err = os.Rename(f.Name(), file)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
