@@ -1,11 +1,11 @@
-.PHONY: help test race lint bench sim quality fuzz update build cover
+.PHONY: help test race lint bench sim quality conformance clients inspect fuzz update build cover
 .DEFAULT_GOAL := help
 
 # The race detector needs a C compiler; nothing else of the project does.
 INSTALL_CC = $$(test "$$(id -u)" = 0 || echo sudo -n) apt-get install -y -qq gcc libc6-dev >/dev/null 2>&1
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 test: ## Run every test with the race detector; installs a C compiler on Debian if there is none
 	@race=-race; command -v $$(go env CC) >/dev/null || $(INSTALL_CC) || \
@@ -32,6 +32,15 @@ SAMPLES = .*
 
 quality: ## Generate for eleven real repositories and judge what comes out; SAMPLES='zod|rich' for some of them
 	LASTWORD_QUALITY=1 go test -count=1 -run '^TestQuality.*/^($(SAMPLES))$$' -timeout 30m -v ./testkit
+
+conformance: ## Run the official conformance suite of MCP against lastword serve, for both protocols
+	LASTWORD_CONFORMANCE=1 go test -count=1 -run '^TestConformance$$' -timeout 20m -v ./testkit
+
+clients: ## Stream, cancel, resume and read with four MCP clients over stdio and HTTP, and count what goes wrong
+	LASTWORD_CLIENTS=1 go test -count=1 -run '^TestClients$$' -timeout 10m -v ./testkit
+
+inspect: ## List and call tools with the MCP Inspector's command line
+	LASTWORD_INSPECT=1 go test -count=1 -run '^TestInspector$$' -timeout 10m -v ./testkit
 
 FUZZTIME = 20s
 

@@ -23,10 +23,11 @@ type figure struct {
 
 func figures(t *testing.T) []figure {
 	binary := buildBinary(t)
-	return slices.Concat(runFigures(), liveFigures(), fanFigures(), firstFigures(), generateFigures(binary), modelFigures(t), []figure{
-		{name: "binary, stripped", unit: "MB", goal: 26, ours: func(t *testing.T) float64 { return megabytes(t, binary) }},
-		{name: "lastword version", unit: "ms", goal: 10, ours: func(t *testing.T) float64 { return startUp(t, binary) }},
-	})
+	return slices.Concat(runFigures(), liveFigures(), fanFigures(), firstFigures(), generateFigures(binary), modelFigures(t),
+		throughputFigures(), auditFigures(), idleFigures(), []figure{
+			{name: "binary, stripped", unit: "MB", goal: 26, ours: func(t *testing.T) float64 { return megabytes(t, binary) }},
+			{name: "lastword version", unit: "ms", goal: 10, ours: func(t *testing.T) float64 { return startUp(t, binary) }},
+		})
 }
 
 // TestBenchTable prints the product's figures beside their baselines, taken by turns in this process, and fails where
