@@ -1,0 +1,288 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// again is a call of the tool once more, with what its last result left to send.
+func (c *client) again(tool string, arguments any, state string, responses map[string]any, token any) *exchange {
+	params := map[string]any{"name": tool, "arguments": arguments, "requestState": state, "inputResponses": responses}
+	if token != nil {
+		params["_meta"] = map[string]any{"progressToken": token}
+	}
+	return c.start("tools/call", params)
+}
+
+func accepted(content map[string]any) map[string]any {
+	return map[string]any{"action": "accept", "content": content}
+}
+
+// asked is a result that asks, for exactly the requests.
+func asked(t *testing.T, m message, requests ...string) toolResult {
+	t.Helper()
+	r := m.toolResult(t)
+	if got := slices.Sorted(maps.Keys(r.InputRequests)); r.ResultType != "input_required" || r.RequestState == "" ||
+		!slices.Equal(got, requests) {
+		t.Fatalf("asks for %v, want %v: %s", got, requests, m.Result)
+	}
+	return r
+}
+
+// Issue 5: "elicitation through multi-round requests with signed state". A call asks for all that is open, is told some,
+// asks for the rest alone, and goes on with the one run; no event is told twice.
+func TestCallAsksInRounds(t *testing.T) {
+	inModern(t, func(t *testing.T, how era) {
+		s, system := taskDoor(t)
+		c := dialAs(t, s, how, as{principal: "ann", capabilities: asks})
+		all := c.callTool("two", map[string]any{}, "t1").until()
+		first := all[len(all)-1].toolResult(t)
+		for i := 0; len(first.InputRequests) < 2; i++ { // the job asks one after the other, and the call may be quicker
+			all = append(all, c.again("two", map[string]any{}, first.RequestState, nil, fmt.Sprint("more", i)).until()...)
+			first = all[len(all)-1].toolResult(t)
+		}
+		first = asked(t, all[len(all)-1], "name", "size")
+		var e struct {
+			Method string `json:"method"`
+			Params struct {
+				Message string         `json:"message"`
+				Schema  map[string]any `json:"requestedSchema"`
+			} `json:"params"`
+		}
+		if err := json.Unmarshal(first.InputRequests["name"], &e); err != nil || e.Method != "elicitation/create" ||
+			e.Params.Message != "Your name?" || e.Params.Schema["type"] != "object" {
+			t.Errorf("the question is %s", first.InputRequests["name"])
+		}
+		round := c.again("two", map[string]any{}, first.RequestState,
+			map[string]any{"name": accepted(map[string]any{"value": "Ann"}), "unknown": 1}, "t2").until()
+		second := asked(t, round[len(round)-1], "size")
+		if second.RequestState == first.RequestState {
+			t.Error("the state of the second round is that of the first")
+		}
+		all = append(all, round...)
+		round = c.again("two", map[string]any{}, second.RequestState,
+			map[string]any{"size": accepted(map[string]any{"size": 3})}, "t3").until()
+		r := round[len(round)-1].toolResult(t)
+		if r.ResultType != "complete" || string(r.Structured.Result) != `{"name":"Ann","size":{"size":3}}` {
+			t.Fatalf("the result is %+v", r)
+		}
+		seq := 0.0
+		for _, m := range append(all, round...) {
+			if m.Method == "" {
+				continue
+			}
+			p := m.progress(t)
+			if p.Meta.Event == nil {
+				continue // a heartbeat
+			}
+			if p.Progress != seq+1 {
+				t.Errorf("event %v was told after %v", p.Progress, seq)
+			}
+			seq = p.Progress
+		}
+		if runs, err := system.List(t.Context(), messages.Query{Principal: "ann"}); err != nil || len(runs) != 1 ||
+			uint64(seq) != runs[0].Seq-1 {
+			t.Errorf("there are the runs %+v, of which %v events were told, %v", runs, seq, err)
+		}
+	})
+}
+
+// A response that does not fit what was asked is asked for again: the job never sees it.
+func TestCallAsksAgainForWhatDoesNotFit(t *testing.T) {
+	s, _ := taskDoor(t)
+	c := dialAs(t, s, modernHTTP, as{capabilities: asks})
+	r := asked(t, c.callTool("confirm", map[string]any{}, nil).response(), "sure")
+	for _, bad := range []any{12345, nil, "yes", map[string]any{"action": "maybe"}, accepted(map[string]any{"value": "yes"})} {
+		r = asked(t, c.again("confirm", map[string]any{}, r.RequestState, map[string]any{"sure": bad}, nil).response(), "sure")
+	}
+	done := c.again("confirm", map[string]any{}, r.RequestState, map[string]any{"sure": accepted(map[string]any{"value": true})}, nil)
+	if got := done.response().toolResult(t); string(got.Structured.Result) != `"answered true"` {
+		t.Errorf("%+v", got)
+	}
+}
+
+// "requestState is attacker-controlled": one that is not the server's, for this principal, this tool and these arguments
+// is a JSON-RPC error, and the run never hears of it.
+func TestStateOfAnotherCallIsRefused(t *testing.T) {
+	s, system := taskDoor(t)
+	add(t, s, mcp.JobTool{Job: "confirm", Name: "confirm_too"})
+	ann := dialAs(t, s, modernHTTP, as{principal: "ann", capabilities: asks})
+	bob := dialAs(t, s, modernHTTP, as{principal: "bob", capabilities: asks})
+	state := asked(t, ann.callTool("confirm", map[string]any{}, nil).response(), "sure").RequestState
+	yes := map[string]any{"sure": accepted(map[string]any{"value": true})}
+	for name, x := range map[string]*exchange{
+		"tampered with":     ann.again("confirm", map[string]any{}, state+"-TAMPERED", yes, nil),
+		"made up":           ann.again("confirm", map[string]any{}, "e30.e30", yes, nil),
+		"another principal": bob.again("confirm", map[string]any{}, state, yes, nil),
+		"another tool":      ann.again("confirm_too", map[string]any{}, state, yes, nil),
+		"other arguments":   ann.again("confirm", map[string]any{"x": 1}, state, yes, nil),
+	} {
+		if m := x.response(); m.code(t) != -32602 {
+			t.Errorf("%s: %+v", name, m.Error)
+		}
+	}
+	runs, err := system.List(t.Context(), messages.Query{Principal: "ann"})
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%+v, %v", runs, err)
+	}
+	if run, err := system.State(t.Context(), runs[0].RunID); err != nil || run.Inputs[0].Closed {
+		t.Errorf("the run was answered: %+v, %v", run.Inputs, err)
+	}
+	if runs, err := system.List(t.Context(), messages.Query{Principal: "bob"}); err != nil || len(runs) > 0 {
+		t.Errorf("a refused state started %+v, %v", runs, err)
+	}
+}
+
+// Servers with one key share what their clients carry, so that a restart, or a balancer, ends no call.
+func TestStateOutlivesTheServer(t *testing.T) {
+	key := []byte("0123456789abcdef0123456789abcdef")
+	before, system := doorTo(t, mcp.Config{Key: key}, testJobs())
+	add(t, before, mcp.JobTool{Job: "confirm"})
+	state := asked(t, dialAs(t, before, modernHTTP, as{capabilities: asks}).
+		callTool("confirm", map[string]any{}, nil).response(), "sure").RequestState
+	yes := map[string]any{"sure": accepted(map[string]any{"value": true})}
+	for _, c := range []struct {
+		key  []byte
+		good bool
+	}{{nil, false}, {key, true}} {
+		after := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test", Key: c.key})
+		t.Cleanup(after.Close)
+		add(t, after, mcp.JobTool{Job: "confirm"})
+		m := dialAs(t, after, modernHTTP, as{capabilities: asks}).again("confirm", map[string]any{}, state, yes, nil).response()
+		if c.good {
+			if r := m.toolResult(t); string(r.Structured.Result) != `"answered true"` {
+				t.Errorf("%s", m.Result)
+			}
+		} else if m.code(t) != -32602 {
+			t.Errorf("another key: %+v", m)
+		}
+	}
+}
+
+// Resumability is the client's own since 2026-07-28: a retry whose answer was lost comes to the same end.
+func TestRetryAfterALostAnswer(t *testing.T) {
+	s, system := taskDoor(t)
+	c := dialAs(t, s, modernHTTP, as{capabilities: asks})
+	state := asked(t, c.callTool("confirm", map[string]any{}, nil).response(), "sure").RequestState
+	for _, value := range []bool{true, false, false} {
+		r := c.again("confirm", map[string]any{}, state, map[string]any{"sure": accepted(map[string]any{"value": value})}, nil)
+		if got := r.response().toolResult(t); string(got.Structured.Result) != `"answered true"` {
+			t.Errorf("%+v", got)
+		}
+	}
+	if runs, err := system.List(t.Context(), messages.Query{}); err != nil || len(runs) != 1 {
+		t.Errorf("%+v, %v", runs, err)
+	}
+}
+
+func inLegacy(t *testing.T, test func(t *testing.T, how era)) {
+	for _, how := range []era{legacyHTTP, legacyStdio} {
+		t.Run(how.String(), func(t *testing.T) { test(t, how) })
+	}
+}
+
+// elicited is the next request of the server's.
+func (c *client) elicited(t *testing.T) (request message, prompt string) {
+	t.Helper()
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	select {
+	case m := <-c.inbox:
+		if m.Method != "elicitation/create" || m.ID == nil {
+			t.Fatalf("not a question: %s %s", m.Method, m.Params)
+		}
+		return m, read[struct {
+			Message string `json:"message"`
+		}](t, m.Params).Message
+	case <-ctx.Done():
+		t.Fatal("nothing was asked")
+		return message{}, ""
+	}
+}
+
+// Clients of the protocol with sessions are asked by elicitation/create, in the same call.
+func TestLegacyClientIsAsked(t *testing.T) {
+	inLegacy(t, func(t *testing.T, how era) {
+		s, _ := taskDoor(t)
+		c := dialAs(t, s, how, as{capabilities: asks})
+		x := c.callTool("two", map[string]any{}, nil)
+		content := map[string]map[string]any{"Your name?": {"value": "Ann"}, "Which size?": {"size": 3}}
+		for range 2 {
+			m, prompt := c.elicited(t)
+			c.respond(m.ID, accepted(content[prompt]))
+		}
+		if r := x.response().toolResult(t); string(r.Structured.Result) != `{"name":"Ann","size":{"size":3}}` || r.ResultType != "" {
+			t.Errorf("%+v", r)
+		}
+		x = c.callTool("confirm", map[string]any{}, nil)
+		m, _ := c.elicited(t)
+		c.respond(m.ID, map[string]any{"action": "decline"})
+		if r := x.response().toolResult(t); !r.IsError || r.Structured.Status != mcp.Canceled {
+			t.Errorf("declined: %+v", r)
+		}
+	})
+}
+
+// A run that asks more often than one call can is not lost: the call says how to go on.
+func TestLegacyCallThatAsksTooOften(t *testing.T) {
+	const questions = 12
+	jobs := map[string]actors.NewJob{"quiz": actors.Func("quiz", func(ctx context.Context, k *actors.TaskContext, _ noInput) (int, error) {
+		for i := range questions {
+			if _, err := k.Ask(ctx, messages.InputRequired{Request: fmt.Sprint("q", i), Prompt: "And?"}); err != nil {
+				return 0, err
+			}
+		}
+		return questions, nil
+	})}
+	c := dialAs(t, serving(t, jobs, mcp.JobTool{Job: "quiz"}), legacyHTTP, as{capabilities: asks})
+	x := c.callTool("quiz", map[string]any{}, nil)
+	ended := make(chan message, 1)
+	go func() { ended <- x.response() }()
+	answered := 0
+	for {
+		select {
+		case m := <-c.inbox:
+			answered++
+			c.respond(m.ID, accepted(map[string]any{"value": "x"}))
+			continue
+		case m := <-ended:
+			r := m.toolResult(t)
+			if answered == 0 || r.IsError || r.Structured.Status != mcp.Waiting || r.Structured.Questions[0].Request != fmt.Sprint("q", answered) {
+				t.Errorf("after %d answers: %+v", answered, r)
+			}
+		}
+		return
+	}
+}
+
+// A client that cannot ask its user is told the questions, and with which tools to answer and go on.
+func TestClientThatCannotAskIsTold(t *testing.T) {
+	inEachEra(t, func(t *testing.T, how era) {
+		s, _ := taskDoor(t)
+		c := dialAs(t, s, how, as{})
+		r := c.callTool("confirm", map[string]any{}, nil).response().toolResult(t)
+		text := r.Content[0].Text
+		if r.IsError || r.Structured.Status != mcp.Waiting || len(r.Structured.Questions) != 1 || len(r.InputRequests) > 0 {
+			t.Fatalf("%+v", r)
+		}
+		for _, word := range []string{"Delete it?", `"sure"`, `{"type":"boolean"}`, "run_answer", "run_wait", string(r.Structured.RunID)} {
+			if !strings.Contains(text, word) {
+				t.Errorf("the text does not say %s: %s", word, text)
+			}
+		}
+		id := string(r.Structured.RunID)
+		c.callTool("run_answer", map[string]any{"run_id": id, "request": "sure", "value": false}, nil).response().toolResult(t)
+		if r := c.callTool("run_wait", map[string]any{"run_id": id}, nil).response().toolResult(t); string(r.Structured.Result) != `"answered false"` {
+			t.Errorf("%+v", r)
+		}
+	})
+}
