@@ -11,7 +11,8 @@ import (
 func (s *Server) addPrompts() {
 	s.AddPrompt("explain_run", "Explain a run",
 		"Has the agent find out what became of a run: what it did, what it wrote, and why it failed where it did.",
-		[]mcp.PromptArgument{{Name: "run_id", Description: "The run, as run_start or run_list named it", Required: true}},
+		[]mcp.PromptArgument{{Name: "run_id", Description: "The run, as run_start or run_list named " +
+			"it", Required: true}},
 		func(a map[string]string) string {
 			return fmt.Sprintf(`Find out what became of the run %s.
 

@@ -58,8 +58,8 @@ func isText(mimeType string) bool {
 	return strings.HasPrefix(mimeType, "text/")
 }
 
-// span is a part of a file, in bytes. A text is cut between characters: what is given begins at the first that begins at
-// or after the offset, and ends before one that does not fit, but has at least one.
+// span is a part of a file, in bytes. A text is cut between characters: what is given begins at the first that begins
+// at or after the offset, and ends before one that does not fit, but has at least one.
 type span struct {
 	offset, limit int64
 	// asked says that a part was asked for, not the whole.
@@ -75,8 +75,8 @@ func (u uri) span() (span, error) {
 	if err != nil {
 		return span{}, err
 	}
-	r := span{offset: offset, limit: min(max(limit, 1), wholeBytes), asked: u.query.Has("offset") || u.query.Has("limit")}
-	return r, nil
+	asked := u.query.Has("offset") || u.query.Has("limit")
+	return span{offset: offset, limit: min(max(limit, 1), wholeBytes), asked: asked}, nil
 }
 
 // contents reads the span of the file as what resources/read answers.
@@ -88,7 +88,8 @@ func (r span) contents(uri, mimeType string, file io.ReadSeeker) (mcp.ResourceCo
 	if !r.asked {
 		if total > wholeBytes {
 			return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
-				"the file has %d bytes, of which %d are given at once; read parts with ?offset=0&limit=%d", total, wholeBytes,
+				"the file has %d bytes, of which %d are given at once; read parts with "+
+					"?offset=0&limit=%d", total, wholeBytes,
 				rangeBytes)
 		}
 		r.limit = total
@@ -129,8 +130,8 @@ func readAt(file io.ReadSeeker, offset, n int64) ([]byte, error) {
 	return data[:read], err
 }
 
-// characters finds the part of about limit bytes that begins and ends between characters; inside says that data need not
-// begin with one. ok is false where that part is not UTF-8.
+// characters finds the part of about limit bytes that begins and ends between characters; inside says that data need
+// not begin with one. ok is false where that part is not UTF-8.
 func characters(data []byte, limit int, inside bool) (from, to int, ok bool) {
 	for inside && from < min(len(data), utf8.UTFMax-1) && !utf8.RuneStart(data[from]) {
 		from++

@@ -24,16 +24,20 @@ func (s *Server) addResources() {
 		t.Title = title
 		s.mcp.AddResourceTemplate(t, s.readRun)
 	}
-	add("run://{run_id}", "run", "Run", "What is known of a run of yours: its status, tasks, texts, artifacts and end. "+
+	add("run://{run_id}", "run", "Run", "What is known of a run of yours: its status, tasks, texts, artifacts and "+
+		"end. "+
 		"Subscribe to it to hear when it changes.", "application/json")
-	add("run://{run_id}/events{?after}", "run-events", "Events of a run", "The events of a run past the number after, or "+
+	add("run://{run_id}/events{?after}", "run-events", "Events of a run", "The events of a run past the number "+
+		"after, or "+
 		"from the first, one JSON object a line. Where there are too many, _meta says after which to go on.",
 		"application/x-ndjson")
-	add("run://{run_id}/artifacts/{+name}{?offset,limit}", "run-artifact", "Artifact of a run", "A file that a run wrote, "+
-		"whole up to 16 MiB, or the limit bytes from the offset (text is cut between characters; _meta says what came).", "")
+	add("run://{run_id}/artifacts/{+name}{?offset,limit}", "run-artifact", "Artifact of a run", "A file that a run "+
+		"wrote, "+
+		"whole up to 16 MiB, or the limit bytes from the offset (text is cut between characters; _meta says what "+
+		"came).", "")
 	hooks := s.mcp.GetHooks()
 	hooks.AddAfterListResources(s.listArtifacts)
-	hooks.AddOnError(s.resourceFailed)
+	hooks.AddOnError(s.refused)
 }
 
 // readRun reads any run:// resource.
@@ -68,7 +72,9 @@ func (s *Server) readPart(ctx context.Context, u uri, name string, state message
 }
 
 // readEvents gives what there is, without waiting for more.
-func (s *Server) readEvents(ctx context.Context, u uri, name string, state messages.State) (mcp.ResourceContents, error) {
+func (s *Server) readEvents(
+	ctx context.Context, u uri, name string, state messages.State,
+) (mcp.ResourceContents, error) {
 	after, err := u.number("after", 0)
 	if err != nil {
 		return nil, err
@@ -85,7 +91,9 @@ func (s *Server) readEvents(ctx context.Context, u uri, name string, state messa
 		Meta: map[string]any{Vendor + "next": p.Next, Vendor + "done": p.Done}}, nil
 }
 
-func (s *Server) readArtifact(ctx context.Context, u uri, name string, state messages.State) (mcp.ResourceContents, error) {
+func (s *Server) readArtifact(
+	ctx context.Context, u uri, name string, state messages.State,
+) (mcp.ResourceContents, error) {
 	r, err := u.span()
 	if err != nil {
 		return nil, err
@@ -104,29 +112,37 @@ func (s *Server) OpenArtifact(ctx context.Context, state messages.State, name st
 ) {
 	i := slices.IndexFunc(state.Artifacts, func(a messages.Artifact) bool { return a.Name == name })
 	if i < 0 || s.config.Open == nil {
-		return nil, messages.Artifact{}, messages.Errorf(messages.CodeNotFound, "run %s has no artifact %s", state.RunID, name)
+		return nil, messages.Artifact{}, messages.Errorf(messages.CodeNotFound, "run %s has no artifact "+
+			"%s", state.RunID, name)
 	}
 	file, err := s.config.Open(ctx, state, state.Artifacts[i])
 	return file, state.Artifacts[i], err
 }
 
-// resourceFailed makes the error of a resource that cannot be read: mcp-go says of all but its own that they are
-// internal, and does not say which resource is not there.
-func (s *Server) resourceFailed(ctx context.Context, _ any, method mcp.MCPMethod, message any, err error) {
-	req, ok := message.(*mcp.ReadResourceRequest)
-	if !ok || method != mcp.MethodResourcesRead {
+// refused makes the error of a prompt that lacks an argument, or of a resource that cannot be read: mcp-go says of all
+// but its own that they are internal, and does not say which resource is not there.
+func (s *Server) refused(ctx context.Context, _ any, method mcp.MCPMethod, message any, err error) {
+	x := wire.From(ctx)
+	e, coded := errors.AsType[*messages.Error](err)
+	if method == mcp.MethodPromptsGet && coded {
+		x.Fail(&wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: errorData{e.Code}})
 		return
 	}
-	x, name := wire.From(ctx), req.Params.URI
-	e, coded := errors.AsType[*messages.Error](err)
+	req, ok := message.(*mcp.ReadResourceRequest)
+	if !ok {
+		return
+	}
+	name := req.Params.URI
 	switch {
 	case errors.Is(err, server.ErrResourceNotFound) || coded && e.Code == messages.CodeNotFound:
 		code := mcp.RESOURCE_NOT_FOUND
 		if x.Modern() {
 			code = mcp.INVALID_PARAMS
 		}
-		x.Fail(&wire.Error{Code: code, Message: fmt.Sprintf("there is no resource %s", name), Data: map[string]any{"uri": name}})
+		x.Fail(&wire.Error{Code: code, Message: fmt.Sprintf("there is no resource "+
+			"%s", name), Data: map[string]any{"uri": name}})
 	case coded:
-		x.Fail(&wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: map[string]any{"uri": name, "code": e.Code}})
+		x.Fail(&wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message,
+			Data: map[string]any{"uri": name, "code": e.Code}})
 	}
 }

@@ -37,7 +37,9 @@ func (s *Server) Events(ctx context.Context, id messages.RunID, after uint64) it
 
 // listArtifacts adds the artifacts of the caller's newest runs to a list of resources, which is the same for everybody
 // before.
-func (s *Server) listArtifacts(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult) {
+func (s *Server) listArtifacts(
+	ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult,
+) {
 	if may(ctx, gate.ReadRuns) != nil || s.config.Open == nil {
 		return
 	}

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -30,14 +31,15 @@ const pageSchema = `{"type":"object","required":["run_id","events","next","statu
 	`"events":{"type":"array","items":{"type":"object","required":["run_id","seq","ts","type"],"properties":{` +
 	`"run_id":{"type":"string"},"seq":{"type":"integer","minimum":1},"from":{"type":"integer","minimum":1},` +
 	`"ts":{"type":"string"},"type":{"type":"string"},"message":{"type":"string"},"payload":{"type":"object"},` +
-	`"omitted_bytes":{"type":"integer","description":"how much its payload has, which is too big to be here; the resource ` +
+	`"omitted_bytes":{"type":"integer","description":"how much its payload has, which is too big to be here; the ` +
+	`resource ` +
 	`run://{run_id}/events has it"}}}},` +
 	`"next":{"type":"integer","minimum":0,"description":"the number to give as after the next time"},` +
 	`"status":{"enum":["working","waiting","completed","failed","canceled"]},` +
 	`"done":{"type":"boolean","description":"the run has ended, and these were its last events"}}}`
 
-// turn fills the page with the run's events past its cursor. Where there are none yet it waits for the first: not at all
-// if wait is 0.
+// turn fills the page with the run's events past its cursor. Where there are none yet it waits for the first, unless
+// wait is 0.
 func (s *Server) turn(ctx context.Context, p *page, state messages.State, wait time.Duration) error {
 	waits := !state.Status.IsEnded() && p.Next >= state.Seq
 	if !waits || wait > 0 || p.Next > state.Seq+messages.Reserve {
@@ -47,7 +49,7 @@ func (s *Server) turn(ctx context.Context, p *page, state messages.State, wait t
 		}
 		defer stop()
 		err := s.fill(within, p, state.Seq)
-		if err != nil && (within.Err() == nil || ctx.Err() != nil) {
+		if err != nil && !(errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil) {
 			return err
 		}
 	}

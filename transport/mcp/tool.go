@@ -19,8 +19,8 @@ type Tool struct {
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 }
 
-// AddTool adds the tool, whose arguments are JSON of an A that its input schema allows. An error of call is the caller's
-// to see: the call answers its code and its message.
+// AddTool adds the tool, whose arguments are JSON of an A that its input schema allows. An error of call is what the
+// caller gets, as Failure says it.
 func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments A) (*mcp.CallToolResult, error)) {
 	s.mcp.AddTool(t.listed(), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var arguments A

@@ -41,9 +41,12 @@ type Arguments struct {
 func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error)) mcp.JobTool {
 	return mcp.JobTool{
 		Job: generateJob, Name: generateTool, Title: "Generate llms.txt",
-		Description: "Reads a repository and writes llms.txt, an index of what matters in it with links and notes, llms.json, " +
-			"and where asked llms-full.txt (the linked files), llms-ctx.txt (the same as XML) and a graph of its packages. Use it " +
-			"to get to know a repository, or to give one an llms.txt. The result links to the files, which are resources. It " +
+		Description: "Reads a repository and writes llms.txt, an index of what matters in it with links and notes, " +
+			"llms.json, " +
+			"and where asked llms-full.txt (the linked files), llms-ctx.txt (the same as XML) and a graph of its " +
+			"packages. Use it " +
+			"to get to know a repository, or to give one an llms.txt. The result links to the files, which are " +
+			"resources. It " +
 			"takes seconds without a model; for big repositories use run_start.",
 		Input: generateInput(), Output: json.RawMessage(resultSchema), Idempotent: true, OpenWorld: true,
 		Content: said,
@@ -69,26 +72,34 @@ func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (
 
 func generateInput() json.RawMessage {
 	return mcp.Object([]string{"repository"},
-		`"repository":{"type":"string","minLength":1,"description":"a folder or an archive on the server's machine, owner/repo `+
+		`"repository":{"type":"string","minLength":1,"description":"a folder or an archive on the server's machine, `+
+			`owner/repo `+
 			`on GitHub, or the https URL of a Git repository or an archive; .../tree/<ref>/<folder> is a part of one"}`,
 		`"subfolder":{"type":"string","description":"only this folder of the repository"}`,
-		`"out":{"type":"string","default":"","description":"where to write, relative to your folder on the server; the files `+
+		`"out":{"type":"string","default":"","description":"where to write, relative to your folder on the server; `+
+			`the files `+
 			`go to <owner>/<repo>/ below it"}`,
-		`"full":{"enum":["selected","all","none"],"default":"selected","description":"what llms-full.txt holds: the linked `+
+		`"full":{"enum":["selected","all","none"],"default":"selected","description":"what llms-full.txt holds: the `+
+			`linked `+
 			`files, every text file, or it is not written"}`,
 		`"ctx":{"type":"boolean","default":false,"description":"write llms-ctx.txt"}`,
 		`"graph":{"type":"boolean","default":false,"description":"write the graph of packages and what they import: `+
 			`repo.graph.json, repo.force.json and a page for each package"}`,
 		`"format":{"enum":[1,2],"default":2,"description":"the version of the llms.txt format"}`,
-		`"link_style":{"enum":["blob","raw"],"default":"blob","description":"links lead to the host's pages or to the bare files"}`,
-		`"link_base":{"type":"string","description":"the URL that links begin with where the repository does not say its own"}`,
+		`"link_style":{"enum":["blob","raw"],"default":"blob","description":"links lead to the host's pages or to `+
+			`the bare files"}`,
+		`"link_base":{"type":"string","description":"the URL that links begin with where the repository does not say `+
+			`its own"}`,
 		`"size_budget":{"type":"integer","minimum":2048,"description":"the most bytes of any one text file; the least `+
 			`important is dropped"}`,
-		`"model":{"type":"string","maxLength":256,"description":"the language model that describes the repository, auto for `+
+		`"model":{"type":"string","maxLength":256,"description":"the language model that describes the repository, `+
+			`auto for `+
 			`the one that is loaded; none if left out, which is fast and needs no network"}`,
-		`"require_model":{"type":"boolean","default":false,"description":"fail where the model does; otherwise the files say `+
+		`"require_model":{"type":"boolean","default":false,"description":"fail where the model does; otherwise the `+
+			`files say `+
 			`what can be said without it, and the result is degraded"}`,
-		`"no_cache":{"type":"boolean","default":false,"description":"neither take the result from the cache nor keep it there"}`)
+		`"no_cache":{"type":"boolean","default":false,"description":"neither take the result from the cache nor keep `+
+			`it there"}`)
 }
 
 const resultSchema = `{"type":"object","required":["title","folder","files","links","symbols"],"properties":{` +
@@ -123,7 +134,8 @@ func said(ended messages.State) []protocol.Content {
 	_ = json.Unmarshal(ended.End.Result, &r) // what is not there is not said
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n", r.Title, r.Summary)
-	fmt.Fprintf(&b, "llms.txt links to %d of the %d files. Run %s wrote, in %s:\n", r.Links, r.Files, ended.RunID, r.Folder)
+	fmt.Fprintf(&b, "llms.txt links to %d of the %d files. Run %s wrote, in "+
+		"%s:\n", r.Links, r.Files, ended.RunID, r.Folder)
 	for i, a := range ended.Artifacts {
 		if i == saidArtifacts {
 			fmt.Fprintf(&b, "and %d more\n", len(ended.Artifacts)-i)

@@ -13,11 +13,14 @@ import (
 
 // What arguments of more than one tool are.
 const (
-	outputArgument = `"output_dir":{"type":"string","default":"./artifacts","description":"where to write, below your folder ` +
+	outputArgument = `"output_dir":{"type":"string","default":"./artifacts","description":"where to write, below ` +
+		`your folder ` +
 		`on the server, which ./artifacts is itself; the files go to <owner>/<repo>/ below it"}`
-	repositoryArgument = `"repo_url":{"type":"string","minLength":1,"description":"the repository: a URL, owner/repo on GitHub, ` +
+	repositoryArgument = `"repo_url":{"type":"string","minLength":1,"description":"the repository: a URL, owner/repo ` +
+		`on GitHub, ` +
 		`or a folder on the server's machine"}`
-	earlierArgument = `"run_id":{"type":["string","null"],"default":null,"description":"a run of yours for the repository: the ` +
+	earlierArgument = `"run_id":{"type":["string","null"],"default":null,"description":"a run of yours for the ` +
+		`repository: the ` +
 		`files are made with its options, where it wrote; what is written is another run"}`
 )
 
@@ -32,14 +35,18 @@ func (d *door) addGenerators() {
 	addVariant(d, variant[txtArguments]{name: "lmstxt_generate_llms_txt", title: "Generate llms.txt",
 		description: "Writes llms.txt and llms.json for a repository",
 		input: mcp.Object([]string{"url"},
-			`"url":{"type":"string","minLength":1,"description":"the repository: a URL, owner/repo on GitHub, or a folder on the `+
+			`"url":{"type":"string","minLength":1,"description":"the repository: a URL, owner/repo on GitHub, or a `+
+				`folder on the `+
 				`server's machine"}`,
 			outputArgument,
-			`"cache_lm":{"type":"boolean","default":true,"description":"take from the cache what is known of the repository, and `+
+			`"cache_lm":{"type":"boolean","default":true,"description":"take from the cache what is known of the `+
+				`repository, and `+
 				`keep it there"}`,
-			`"generate_graph":{"type":["boolean","null"],"default":null,"description":"write the graph of packages as well"}`,
+			`"generate_graph":{"type":["boolean","null"],"default":null,"description":"write the graph of packages `+
+				`as well"}`,
 			`"verbose_budget":{"type":"boolean","default":false,"description":"accepted, without effect"}`,
-			`"enable_session_memory":{"type":["boolean","null"],"default":null,"description":"accepted, without effect: every run `+
+			`"enable_session_memory":{"type":["boolean","null"],"default":null,"description":"accepted, without `+
+				`effect: every run `+
 				`keeps its events"}`),
 		arguments: (*door).txt})
 	addVariant(d, variant[fullArguments]{name: "lmstxt_generate_llms_full", title: "Generate llms-full.txt",
@@ -47,15 +54,19 @@ func (d *door) addGenerators() {
 		input:       mcp.Object([]string{"repo_url"}, repositoryArgument, earlierArgument, outputArgument),
 		arguments:   (*door).full})
 	addVariant(d, variant[fullArguments]{name: "lmstxt_generate_llms_ctx", title: "Generate llms-ctx.txt",
-		description: "Writes llms-ctx.txt, the files that llms.txt links to as XML, and llms.txt; name the repository, or a run",
-		input: mcp.Object(nil, earlierArgument, `"repo_url":{"type":["string","null"],"default":null,"description":"the `+
-			`repository; that of the run if left out"}`, outputArgument),
+		description: "Writes llms-ctx.txt, the files that llms.txt links to as XML, and llms.txt; name the " +
+			"repository, or a run",
+		input: mcp.Object(nil, earlierArgument,
+			`"repo_url":{"type":["string","null"],"default":null,`+
+				`"description":"the repository; that of the run if left out"}`, outputArgument),
 		arguments: (*door).ctx})
 }
 
 func addVariant[A any](d *door, v variant[A]) {
-	tool := mcp.Tool{Name: v.name, Title: v.title, Input: v.input, Output: json.RawMessage(recordSchema), OpenWorld: true}
-	tool.Description = v.description + ". Answers at once with the run's record: wait with run_wait, end it with run_cancel, " +
+	tool := mcp.Tool{Name: v.name, Title: v.title, Input: v.input, OpenWorld: true}
+	tool.Output = json.RawMessage(recordSchema)
+	tool.Description = v.description + ". Answers at once with the run's record: wait with run_wait, end it with " +
+		"run_cancel, " +
 		"and then read with lmstxt_read_artifact."
 	mcp.AddTool(d.Server, tool, func(ctx context.Context, a A) (*protocol.CallToolResult, error) {
 		state, err := v.start(ctx, d, a)
@@ -66,8 +77,10 @@ func addVariant[A any](d *door, v variant[A]) {
 	})
 	tool.Name += "_stream"
 	tool.Title += ", streamed"
-	tool.Description = v.description + ". Streams the run's events as progress, where the call has a progress token, and " +
-		"answers with its record when it has ended. Leaving or cancelling the call does not end the run: run_cancel does."
+	tool.Description = v.description + ". Streams the run's events as progress, where the call has a progress token, " +
+		"and " +
+		"answers with its record when it has ended. Leaving or cancelling the call does not end the run: run_cancel " +
+		"does."
 	mcp.AddTool(d.Server, tool, func(ctx context.Context, a A) (*protocol.CallToolResult, error) {
 		state, err := v.start(ctx, d, a)
 		if err != nil {

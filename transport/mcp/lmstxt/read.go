@@ -16,34 +16,43 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
-const windowArguments = `"offset":{"type":"integer","minimum":0,"default":0,"description":"the first character to give, from 0"},` +
-	`"limit":{"type":"integer","minimum":1,"maximum":100000,"default":10000,"description":"the most characters to give"}`
+const windowArguments = `"offset":{"type":"integer","minimum":0,"default":0,"description":"the first character to ` +
+	`give, from 0"},` +
+	`"limit":{"type":"integer","minimum":1,"maximum":100000,"default":10000,"description":"the most characters to ` +
+	`give"}`
 
 const defaultLimit = 10_000
 
 func (d *door) addReaders() {
 	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_read_artifact", Title: "Read a file of a run",
-		Description: "Reads a part of what a run that has ended wrote, or of its log: of the run of run_id, or of the last one " +
+		Description: "Reads a part of what a run that has ended wrote, or of its log: of the run of run_id, or of " +
+			"the last one " +
 			"for repo_url into output_dir that wrote it. Use it page by page for big files.",
 		Input: mcp.Object([]string{"artifact_name"},
-			`"artifact_name":{"enum":["llms.txt","llms-full.txt","llms-ctx.txt","llms.json","repo.graph.json","repo.force.json",`+
-				`"trace.json","run.log","run.events.jsonl"],"description":"which file; run.log has the run's messages, `+
+			`"artifact_name":{"enum":["llms.txt","llms-full.txt","llms-ctx.txt","llms.json","repo.graph.json",`+
+				`"repo.force.json",`+
+				`"trace.json","run.log","run.events.jsonl"],"description":"which file; run.log has the run's `+
+				`messages, `+
 				`run.events.jsonl its events, and trace.json is never there"}`,
 			`"run_id":{"type":["string","null"],"default":null,"description":"the run; or give repo_url"}`,
-			`"repo_url":{"type":["string","null"],"default":null,"description":"the repository, as it was generated from"}`,
-			`"output_dir":{"type":"string","default":"./artifacts","description":"with repo_url: where it was written to"}`,
+			`"repo_url":{"type":["string","null"],"default":null,"description":"the repository, as it was generated `+
+				`from"}`,
+			`"output_dir":{"type":"string","default":"./artifacts","description":"with repo_url: where it was `+
+				`written to"}`,
 			windowArguments),
 		Output: json.RawMessage(textSchema), ReadOnly: true, Idempotent: true}, d.readArtifact)
 	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_read_graph_artifact", Title: "Read a graph file",
 		Description: "Reads a part of a file of a repository's graph, as lmstxt_list_graph_artifacts names it.",
 		Input: mcp.Object([]string{"filename"},
-			`"filename":{"type":"string","minLength":1,"description":"the file, relative to your folder on the server"}`, windowArguments),
+			`"filename":{"type":"string","minLength":1,"description":"the file, relative to your folder on the `+
+				`server"}`, windowArguments),
 		Output: json.RawMessage(textSchema), ReadOnly: true, Idempotent: true}, d.readGraph)
 	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_read_repo_graph_node", Title: "Read a node's page",
 		Description: "Reads a part of the page of one package of a repository's graph. The ids of the nodes are in " +
 			"repo.graph.json.",
 		Input: mcp.Object([]string{"repo_id", "node_id"},
-			`"repo_id":{"type":"string","minLength":1,"description":"the repository: owner--repo, owner/repo or owner__repo"}`,
+			`"repo_id":{"type":"string","minLength":1,"description":"the repository: owner--repo, owner/repo or `+
+				`owner__repo"}`,
 			`"node_id":{"type":"string","minLength":1,"description":"the node's id"}`, windowArguments),
 		Output: json.RawMessage(textSchema), ReadOnly: true, Idempotent: true}, d.readNode)
 }
@@ -125,7 +134,8 @@ func (d *door) copyFrom(ctx context.Context, state messages.State, name string, 
 	case isLog(name):
 		return d.copyLog(ctx, state, name, w)
 	case !has(state, name):
-		return messages.Errorf(messages.CodeNotFound, "run %s, which is %s, has no %s%s", state.RunID, state.Status, name,
+		return messages.Errorf(messages.CodeNotFound, "run %s, which is %s, has no "+
+			"%s%s", state.RunID, state.Status, name,
 			names(state))
 	}
 	file, _, err := d.OpenArtifact(ctx, state, name)
@@ -164,7 +174,8 @@ func (d *door) copyLeft(ctx context.Context, out string, a readArguments, w io.W
 			}
 		}
 	}
-	return messages.Errorf(messages.CodeNotFound, "no run for %s wrote %s there; generate it first", a.RepoURL, a.ArtifactName)
+	return messages.Errorf(messages.CodeNotFound, "no run for %s wrote %s there; generate it "+
+		"first", a.RepoURL, a.ArtifactName)
 }
 
 // copyFile copies a file below the caller's folder. No name leads out of it, and no link.
@@ -238,7 +249,8 @@ func (d *door) copyNode(ctx context.Context, repo, node string, w io.Writer) err
 			}
 		}
 	}
-	return messages.Errorf(messages.CodeNotFound, "there is no page of the node %s of %s; generate the graph first", node, repo)
+	return messages.Errorf(messages.CodeNotFound, "there is no page of the node %s of %s; generate the graph "+
+		"first", node, repo)
 }
 
 // folders are those that an id of a repository may mean. Either name may have the sign in it that joins them.

@@ -38,8 +38,10 @@ func (d *door) addResources() {
 // mostChars is the most characters of one resource.
 const mostChars = 16 << 20
 
-// readResource reads any resource of this package: which template a URI matches says nothing that it does not say itself.
-func (d *door) readResource(ctx context.Context, req protocol.ReadResourceRequest) ([]protocol.ResourceContents, error) {
+// readResource reads any resource of this package: the template that a URI matches says nothing that the URI does not.
+func (d *door) readResource(
+	ctx context.Context, req protocol.ReadResourceRequest,
+) ([]protocol.ResourceContents, error) {
 	w := &window{limit: mostChars}
 	name, err := d.copyResource(ctx, req.Params.URI, w)
 	if err != nil {
@@ -48,7 +50,8 @@ func (d *door) readResource(ctx context.Context, req protocol.ReadResourceReques
 	text := w.end()
 	if text.Truncated {
 		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
-			"the file has %d characters, of which %d are given at once; read it in parts with the tool lmstxt_read_artifact, or "+
+			"the file has %d characters, of which %d are given at once; read it in parts with the tool "+
+				"lmstxt_read_artifact, or "+
 				"lmstxt_read_graph_artifact", text.TotalChars, mostChars)
 	}
 	return []protocol.ResourceContents{protocol.TextResourceContents{URI: req.Params.URI, MIMEType: mcp.MIMEType(name),

@@ -1,0 +1,246 @@
+package mcp_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"iter"
+	"maps"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+func keys(files map[string]string) iter.Seq[string] { return maps.Keys(files) }
+
+type closer struct{ io.ReadSeeker }
+
+func (closer) Close() error { return nil }
+
+// opening opens files that are in memory.
+func opening(files map[string]string) mcp.Open {
+	return func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+		text, ok := files[a.Name]
+		if !ok {
+			return nil, messages.Errorf(messages.CodeNotFound, "%s is gone", a.Name)
+		}
+		return closer{strings.NewReader(text)}, nil
+	}
+}
+
+// contents is a resource as it is read.
+type contents struct {
+	URI  string  `json:"uri"`
+	MIME string  `json:"mimeType"`
+	Text *string `json:"text"`
+	Blob []byte  `json:"blob"`
+	Meta struct {
+		Range *struct{ Offset, Bytes, Total int64 } `json:"io.github.seed889630bf.lastword/range"`
+		Next  uint64                                `json:"io.github.seed889630bf.lastword/next"`
+		Done  bool                                  `json:"io.github.seed889630bf.lastword/done"`
+	} `json:"_meta"`
+}
+
+func (c *client) read1(uri string) contents {
+	c.t.Helper()
+	m := c.do("resources/read", map[string]any{"uri": uri})
+	var r struct{ Contents []contents }
+	if err := json.Unmarshal(m.Result, &r); m.Error != nil || err != nil || len(r.Contents) != 1 || r.Contents[0].URI != uri {
+		c.t.Fatalf("%s: %+v %v %s", uri, m.Error, err, m.Result)
+	}
+	return r.Contents[0]
+}
+
+func (c *client) text(uri string) (string, contents) {
+	c.t.Helper()
+	r := c.read1(uri)
+	if r.Text == nil {
+		c.t.Fatalf("%s is no text", uri)
+	}
+	return *r.Text, r
+}
+
+// missing checks that there is no such resource, in the words of the client's protocol.
+func (c *client) missing(uri string) {
+	c.t.Helper()
+	m := c.do("resources/read", map[string]any{"uri": uri})
+	code := -32002
+	if c.how.modern {
+		code = -32602
+	}
+	var data struct{ URI string }
+	if m.Error == nil || m.Error.Code != code {
+		c.t.Errorf("%s: %+v %s, want the error %d", uri, m.Error, m.Result, code)
+	} else if json.Unmarshal(m.Error.Data, &data) != nil || data.URI != uri {
+		c.t.Errorf("%s: the error's data is %s", uri, m.Error.Data)
+	}
+}
+
+func TestResourcesOfARun(t *testing.T) {
+	files := map[string]string{"llms.txt": "# Título\n", "nodes/a b.c.md": "page", "logo.png": "\x89PNG\xff", "bad.txt": "\xff\xfe",
+		"empty.txt": "", "q?x=1#y.json": "{}"}
+	inEachEra(t, func(t *testing.T, how era) {
+		s, _, _ := working(t, files)
+		c := dial(t, s, how)
+		id := c.begin(work{})
+		end := c.call("run_wait", of(id))
+		links := map[string]string{}
+		for _, content := range end.Content {
+			if content.Type == "resource_link" {
+				links[content.Name] = content.URI
+			}
+		}
+		for name, want := range files {
+			for _, uri := range []string{mcp.ArtifactURI(id, name), links[name]} { // what is listed resolves
+				r := c.read1(uri)
+				got := string(r.Blob)
+				if r.Text != nil {
+					got = *r.Text
+				}
+				if isText := name != "logo.png" && name != "bad.txt"; got != want || (r.Text != nil) != isText {
+					t.Errorf("%s: %+v, want %q", uri, r, want)
+				}
+			}
+		}
+		state, r := c.text(mcp.RunURI(id))
+		if !strings.Contains(state, `"status":"completed"`) || r.MIME != "application/json" {
+			t.Errorf("the run is %s %s", r.MIME, state)
+		}
+		events, r := c.text(mcp.EventsURI(id))
+		if n := strings.Count(events, "\n"); uint64(n) != end.Structured.Seq || r.Meta.Next != end.Structured.Seq || !r.Meta.Done {
+			t.Errorf("%d events, %+v", n, r.Meta)
+		}
+		if rest, _ := c.text(mcp.EventsURI(id) + "?after=3"); rest == "" || !strings.HasSuffix(events, rest) || rest == events {
+			t.Errorf("after 3: %s", rest)
+		}
+		for _, uri := range []string{mcp.ArtifactURI(id, "none.txt"), mcp.RunURI("r_nobodys"), mcp.RunURI(id) + "/else",
+			mcp.RunURI(id) + "/artifacts/", "run://", "none://at/all", "run://%zz"} {
+			c.missing(uri)
+		}
+	})
+}
+
+func TestRangesOfArtifacts(t *testing.T) {
+	text := strings.Repeat("aé€😀", 50)
+	binary := strings.Repeat("\x00\xff\x80", 50)
+	s, _, _ := working(t, map[string]string{"t.txt": text, "b.bin": binary})
+	c := dial(t, s, modernStdio)
+	id := c.begin(work{})
+	c.call("run_wait", of(id))
+	for _, limit := range []int64{1, 2, 3, 5, 64, 1 << 20} {
+		for name, want := range map[string]string{"t.txt": text, "b.bin": binary} {
+			var got bytes.Buffer
+			for at := int64(0); at < int64(len(want)); {
+				r := c.read1(fmt.Sprintf("%s?offset=%d&limit=%d", mcp.ArtifactURI(id, name), at, limit))
+				part := r.Blob
+				if r.Text != nil {
+					part = []byte(*r.Text)
+				}
+				span := r.Meta.Range
+				if span == nil || span.Offset != at || span.Bytes != int64(len(part)) || span.Total != int64(len(want)) ||
+					span.Bytes == 0 || span.Bytes > max(limit, utf8.UTFMax) {
+					t.Fatalf("%s at %d, limit %d: %+v", name, at, limit, span)
+				}
+				got.Write(part)
+				at += span.Bytes
+			}
+			if got.String() != want {
+				t.Errorf("%s in parts of %d is %q", name, limit, got.String())
+			}
+		}
+	}
+	for query, want := range map[string]string{"?offset=2&limit=3": "€", "?offset=5&limit=6": "😀a", "?offset=100000": "", "?limit=1": "a",
+		fmt.Sprint("?offset=", len(text)-2): ""} {
+		if got, _ := c.text(mcp.ArtifactURI(id, "t.txt") + query); got != want {
+			t.Errorf("%s: %q, want %q", query, got, want)
+		}
+	}
+	for _, query := range []string{"?offset=-1", "?limit=x", "?offset=99999999999999999999"} {
+		if m := c.do("resources/read", map[string]any{"uri": mcp.ArtifactURI(id, "t.txt") + query}); m.Error == nil || m.Error.Code != -32602 {
+			t.Errorf("%s: %+v", query, m)
+		}
+	}
+}
+
+func TestArtifactsThatAreTooBig(t *testing.T) {
+	s, _, _ := working(t, map[string]string{"big.txt": strings.Repeat("x", 16<<20+1), "fits.txt": strings.Repeat("x", 16<<20)})
+	c := dial(t, s, modernHTTP)
+	id := c.begin(work{})
+	c.call("run_wait", of(id))
+	m := c.do("resources/read", map[string]any{"uri": mcp.ArtifactURI(id, "big.txt")})
+	if m.Error == nil || !strings.Contains(m.Error.Message, "offset=0&limit=") || !strings.Contains(string(m.Error.Data), "limit_exceeded") {
+		t.Errorf("a file over the bound: %+v", m.Error)
+	}
+	if text, _ := c.text(mcp.ArtifactURI(id, "fits.txt")); len(text) != 16<<20 {
+		t.Errorf("%d bytes", len(text))
+	}
+	if text, r := c.text(mcp.ArtifactURI(id, "big.txt") + "?offset=0"); len(text) != 1<<20 || r.Meta.Range.Total != 16<<20+1 {
+		t.Errorf("a range without a limit has %d bytes", len(text))
+	}
+}
+
+func TestListedResources(t *testing.T) {
+	files := map[string]string{}
+	for i := range 20 {
+		files[fmt.Sprintf("f%02d.md", i)] = strings.Repeat("x", i)
+	}
+	inEachEra(t, func(t *testing.T, how era) {
+		s, _, _ := working(t, files)
+		c := dial(t, s, how)
+		for range 3 {
+			c.call("run_wait", of(c.begin(work{})))
+		}
+		list := func(c *client) (all []struct {
+			URI, Name, Title, MIMEType string
+			Size                       int64
+		}) {
+			var r struct {
+				Resources json.RawMessage
+				Templates []struct{ URITemplate string } `json:"resourceTemplates"`
+			}
+			m := c.do("resources/list", nil)
+			if err := json.Unmarshal(m.Result, &r); err != nil || json.Unmarshal(r.Resources, &all) != nil {
+				t.Fatalf("%v %s", err, m.Result)
+			}
+			return all
+		}
+		all := list(c)
+		if len(all) != 50 || fmt.Sprint(list(c)) != fmt.Sprint(all) {
+			t.Fatalf("%d resources, or they change", len(all))
+		}
+		for _, r := range all {
+			if text, _ := c.text(r.URI); text != files[r.Name] || r.Size != int64(len(text)) || r.MIMEType != "text/markdown" {
+				t.Errorf("%+v is %q", r, text)
+			}
+		}
+		if theirs := list(dialAs(t, s, how, as{principal: "stranger"})); len(theirs) != 0 {
+			t.Errorf("a stranger sees %v", theirs)
+		}
+		m := c.do("resources/templates/list", nil)
+		for _, template := range []string{"run://{run_id}", "run://{run_id}/events{?after}", "run://{run_id}/artifacts/{+name}{?offset,limit}"} {
+			if !strings.Contains(string(m.Result), `"`+template+`"`) {
+				t.Errorf("%s is not among the templates: %s", template, m.Result)
+			}
+		}
+	})
+}
+
+func TestPrompts(t *testing.T) {
+	inEachEra(t, func(t *testing.T, how era) {
+		s, _, _ := working(t, nil)
+		c := dial(t, s, how)
+		m := c.do("prompts/get", map[string]any{"name": "explain_run", "arguments": map[string]string{"run_id": "r_abc"}})
+		if m.Error != nil || strings.Count(string(m.Result), "r_abc") < 3 {
+			t.Errorf("%+v %s", m.Error, m.Result)
+		}
+		if m = c.do("prompts/get", map[string]any{"name": "explain_run"}); m.Error == nil || m.Error.Code != -32602 ||
+			!strings.Contains(m.Error.Message, "run_id") {
+			t.Errorf("without its argument: %+v %s", m.Error, m.Result)
+		}
+	})
+}

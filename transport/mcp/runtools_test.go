@@ -1,0 +1,498 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// work is what the job "work" is asked for.
+type work struct {
+	Lines int    `json:"lines,omitempty"` // to log
+	Text  string `json:"text,omitempty"`  // to say
+	Ask   bool   `json:"ask,omitempty"`
+	Fail  string `json:"fail,omitempty"`
+	Wait  bool   `json:"wait,omitempty"` // for the gate
+}
+
+// working serves the job "work", which may wait for the gate, and write files.
+func working(t *testing.T, files map[string]string) (s *mcp.Server, open func(), system *actors.System) {
+	gate := make(chan struct{})
+	do := func(ctx context.Context, task *actors.TaskContext, in work) (any, error) {
+		for i := range in.Lines {
+			if err := task.Log(messages.LogInfo, fmt.Sprint("line ", i)); err != nil {
+				return nil, err
+			}
+		}
+		if in.Text != "" {
+			if err := task.Said("answer", in.Text); err != nil {
+				return nil, err
+			}
+		}
+		for _, name := range slices.Sorted(keys(files)) {
+			a := messages.Artifact{Name: name, Path: "out/" + name, Bytes: int64(len(files[name])), SHA256: strings.Repeat("0", 64)}
+			if err := task.Emit(messages.ArtifactWritten{Artifact: a}, name+" written"); err != nil {
+				return nil, err
+			}
+		}
+		if in.Wait {
+			select {
+			case <-gate:
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+		if in.Ask {
+			return task.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "Really?"})
+		}
+		if in.Fail != "" {
+			return nil, errors.New(in.Fail)
+		}
+		return "done", nil
+	}
+	config := mcp.Config{Open: opening(files)}
+	s, system = doorTo(t, config, map[string]actors.NewJob{"work": actors.Func("work", do)})
+	add(t, s, mcp.JobTool{Job: "work"})
+	return s, func() { close(gate) }, system
+}
+
+// call calls a tool and reads its result.
+func (c *client) call(name string, arguments any) toolResult {
+	c.t.Helper()
+	return c.callTool(name, arguments, nil).response().toolResult(c.t)
+}
+
+// begin starts the job "work" and returns its run.
+func (c *client) begin(in work) messages.RunID {
+	c.t.Helper()
+	r := c.call("run_start", map[string]any{"job": "work", "input": in})
+	if r.IsError || r.Structured.RunID == "" {
+		c.t.Fatalf("run_start: %+v", r)
+	}
+	return r.Structured.RunID
+}
+
+func of(id messages.RunID, more ...any) map[string]any {
+	arguments := map[string]any{"run_id": id}
+	for i := 0; i < len(more); i += 2 {
+		arguments[more[i].(string)] = more[i+1]
+	}
+	return arguments
+}
+
+// page is what run_events answers.
+type page struct {
+	RunID  messages.RunID `json:"run_id"`
+	Events []struct {
+		Seq     uint64          `json:"seq"`
+		From    uint64          `json:"from"`
+		Type    string          `json:"type"`
+		Payload json.RawMessage `json:"payload"`
+		Omitted int             `json:"omitted_bytes"`
+	} `json:"events"`
+	Next   uint64 `json:"next"`
+	Status string `json:"status"`
+	Done   bool   `json:"done"`
+}
+
+func (c *client) events(id messages.RunID, more ...any) page {
+	c.t.Helper()
+	m := c.callTool("run_events", of(id, more...), nil).response()
+	var r struct {
+		IsError    bool `json:"isError"`
+		Structured page `json:"structuredContent"`
+		Content    []struct{ Text string }
+	}
+	if err := json.Unmarshal(m.Result, &r); err != nil || r.IsError {
+		c.t.Fatalf("run_events: %v %s", err, m.Result)
+	}
+	if len(m.Result) > 256<<10 {
+		c.t.Errorf("the answer has %d bytes", len(m.Result))
+	}
+	return r.Structured
+}
+
+// fails checks that the call fails for the code.
+func (c *client) fails(code, name string, arguments any) string {
+	c.t.Helper()
+	r := c.call(name, arguments)
+	if !r.IsError || r.Structured.Error == nil || string(r.Structured.Error.Code) != code {
+		c.t.Errorf("%s answers %+v, want the error %s", name, r.Structured, code)
+		return ""
+	}
+	return r.Structured.Error.Message
+}
+
+func TestARunFromItsStartToItsEnd(t *testing.T) {
+	inEachEra(t, func(t *testing.T, how era) {
+		s, open, _ := working(t, map[string]string{"a.txt": "A"})
+		c := dial(t, s, how)
+		r := c.call("run_start", map[string]any{"job": "work", "input": work{Wait: true}, "labels": map[string]string{"a": "b"}})
+		id := r.Structured.RunID
+		if r.IsError || r.Structured.Status != mcp.Working || r.Structured.Job != "work" {
+			t.Fatalf("run_start: %+v", r.Structured)
+		}
+		if r = c.call("run_wait", of(id, "wait_ms", 10)); r.IsError || r.Structured.Status != mcp.Working {
+			t.Errorf("a wait that is over: %+v", r.Structured)
+		}
+		open()
+		r = c.call("run_wait", of(id))
+		if r.IsError || r.Structured.Status != mcp.Completed || string(r.Structured.Result) != `"done"` || len(r.Structured.Artifacts) != 1 {
+			t.Errorf("run_wait: %+v", r.Structured)
+		}
+		if again := c.call("run_get", of(id)); again.IsError || again.Structured.Seq != r.Structured.Seq {
+			t.Errorf("run_get: %+v, want %+v", again.Structured, r.Structured)
+		}
+		if attached := c.call("run_attach", of(id)); attached.IsError || attached.Structured.Seq != r.Structured.Seq {
+			t.Errorf("run_attach after the end: %+v", attached.Structured)
+		}
+	})
+}
+
+// To say that a run failed is no failure; to wait for what it comes to is one.
+func TestAFailedRun(t *testing.T) {
+	s, _, _ := working(t, nil)
+	c := dial(t, s, modernStdio)
+	id := c.begin(work{Fail: "no tea"})
+	for tool, failed := range map[string]bool{"run_wait": true, "run_attach": true, "run_get": false} {
+		r := c.call(tool, of(id))
+		if r.IsError != failed || r.Structured.Status != mcp.Failed || !strings.Contains(r.Structured.Error.Message, "no tea") {
+			t.Errorf("%s: isError %t, %+v", tool, r.IsError, r.Structured)
+		}
+	}
+}
+
+// The pages of a run's events are the run's events, each once, however they are cut.
+func TestPagesOfEvents(t *testing.T) {
+	inEachEra(t, func(t *testing.T, how era) {
+		s, _, system := working(t, nil)
+		c := dial(t, s, how)
+		id := c.begin(work{Lines: 50, Text: "said"})
+		c.call("run_wait", of(id))
+		end, err := system.State(t.Context(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := uint64(0)
+		for next, done := uint64(0), false; !done; {
+			p := c.events(id, "after", next, "max", 7)
+			if len(p.Events) == 0 || len(p.Events) > 7 || p.Next != p.Events[len(p.Events)-1].Seq || p.Status != "completed" {
+				t.Fatalf("after %d: %+v", next, p)
+			}
+			for _, e := range p.Events {
+				if e.Seq <= last || e.From > last+1 || e.From == 0 && e.Seq > last+1 {
+					t.Errorf("event %d..%d after %d", e.From, e.Seq, last)
+				}
+				last = e.Seq
+			}
+			next, done = p.Next, p.Done
+		}
+		if last != end.Seq {
+			t.Errorf("the last event is %d, want %d", last, end.Seq)
+		}
+		if p := c.events(id, "after", last); len(p.Events) != 0 || !p.Done || p.Next != last {
+			t.Errorf("after the last: %+v", p)
+		}
+	})
+}
+
+func TestEventsThatAreStillToCome(t *testing.T) {
+	s, open, _ := working(t, nil)
+	c := dial(t, s, legacyHTTP)
+	id := c.begin(work{Wait: true})
+	p := page{}
+	for len(p.Events) == 0 || p.Events[len(p.Events)-1].Type != "task.started" {
+		p = c.events(id, "after", p.Next, "wait_ms", 5000)
+	}
+	if none := c.events(id, "after", p.Next); len(none.Events) != 0 || none.Next != p.Next || none.Done || none.Status != "working" {
+		t.Errorf("without waiting: %+v", none)
+	}
+	if none := c.events(id, "after", p.Next, "wait_ms", 20); len(none.Events) != 0 || none.Next != p.Next || none.Done {
+		t.Errorf("when the time is over: %+v", none)
+	}
+	x := c.callTool("run_events", of(id, "after", p.Next, "wait_ms", 20_000), nil)
+	open()
+	var r struct {
+		Structured page `json:"structuredContent"`
+	}
+	if err := json.Unmarshal(x.response().Result, &r); err != nil || len(r.Structured.Events) == 0 {
+		t.Errorf("waiting gave %+v, %v", r.Structured, err)
+	}
+}
+
+// An answer stays small; what is left out is said to be, and is in the resource.
+func TestBigEvents(t *testing.T) {
+	big := strings.Repeat("big ", 60<<10)
+	s, _, _ := working(t, nil)
+	c := dial(t, s, modernHTTP)
+	id := c.begin(work{Text: big})
+	c.call("run_wait", of(id))
+	var seq uint64
+	var omitted []string
+	for next, done := uint64(0), false; !done; {
+		p := c.events(id, "after", next)
+		for _, e := range p.Events {
+			if e.Omitted > 0 {
+				seq, omitted = e.Seq, append(omitted, e.Type)
+				if len(e.Payload) != 0 || e.Omitted < len(big) {
+					t.Errorf("omitted %d bytes of %s", e.Omitted, e.Type)
+				}
+			}
+		}
+		next, done = p.Next, p.Done
+	}
+	if want := []string{"run.queued", "text.done"}; !slices.Equal(omitted, want) {
+		t.Fatalf("left out are %v, want %v", omitted, want)
+	}
+	text, _ := c.text(fmt.Sprintf("run://%s/events?after=%d", id, seq-1))
+	if line, _, _ := strings.Cut(text, "\n"); !strings.Contains(line, big) {
+		t.Errorf("the resource does not have the event: %.200s", line)
+	}
+}
+
+func TestCursorsThatCannotBeServed(t *testing.T) {
+	s, open, _ := working(t, nil)
+	c := dial(t, s, legacyStdio)
+	id := c.begin(work{Wait: true})
+	c.fails("reset", "run_events", of(id, "after", 10*messages.Reserve))
+	open()
+	end := c.call("run_wait", of(id)).Structured.Seq
+	c.fails("reset", "run_events", of(id, "after", end+1))
+	c.fails("not_found", "run_events", of("r_nobodys"))
+}
+
+// run_attach streams what comes past the cursor; leaving it leaves the run.
+func TestAttach(t *testing.T) {
+	inEachEra(t, func(t *testing.T, how era) {
+		s, open, _ := working(t, nil)
+		c := dial(t, s, how)
+		id := c.begin(work{Lines: 3, Wait: true})
+		left := c.callTool("run_attach", of(id), "left")
+		left.take()
+		c.cancel(left)
+		p := c.events(id, "wait_ms", 5000)
+		x := c.callTool("run_attach", of(id, "after", p.Next), "again")
+		open()
+		all := x.until()
+		last := p.Next
+		for _, m := range all[:len(all)-1] {
+			e := m.progress(t).Meta.Event
+			if e == nil {
+				continue // a heartbeat
+			}
+			if e.Seq <= last || e.From > last+1 {
+				t.Errorf("event %d..%d after %d", e.From, e.Seq, last)
+			}
+			last = e.Seq
+		}
+		r := all[len(all)-1].toolResult(t)
+		if r.IsError || r.Structured.Status != mcp.Completed || last == p.Next {
+			t.Errorf("%d events, %+v", len(all)-1, r.Structured)
+		}
+	})
+}
+
+func TestCancelingARun(t *testing.T) {
+	s, _, system := working(t, nil)
+	c := dial(t, s, legacyHTTP)
+	id := c.begin(work{Wait: true})
+	for range 2 {
+		if r := c.call("run_cancel", of(id, "reason", "no time")); r.IsError || r.Structured.RunID != id {
+			t.Fatalf("run_cancel: %+v", r.Structured)
+		}
+	}
+	if r := c.call("run_wait", of(id)); r.Structured.Status != mcp.Canceled {
+		t.Fatalf("after the cancel: %+v", r.Structured)
+	}
+	if r := c.call("run_cancel", of(id)); r.IsError || r.Structured.Status != mcp.Canceled {
+		t.Errorf("after the end: %+v", r)
+	}
+	for e := range system.Events(t.Context(), id, 0) {
+		if b, ok := e.Body.(messages.RunCanceling); ok && b.Reason != "no time" {
+			t.Errorf("the reason is %q", b.Reason)
+		}
+	}
+}
+
+func TestAnsweringARun(t *testing.T) {
+	s, _, _ := working(t, nil)
+	c := dial(t, s, modernHTTP)
+	id := c.begin(work{Ask: true})
+	r := c.call("run_wait", of(id))
+	if r.IsError || r.Structured.Status != mcp.Waiting || len(r.Structured.Questions) != 1 {
+		t.Fatalf("waiting: %+v", r.Structured)
+	}
+	if p := c.events(id); p.Status != "waiting" {
+		t.Errorf("the events' status is %s", p.Status)
+	}
+	c.fails("not_found", "run_answer", of(id, "request", "another", "value", 1))
+	if r = c.call("run_answer", of(id, "request", "q", "value", map[string]any{"n": 9007199254740993})); r.IsError {
+		t.Fatalf("run_answer: %+v", r.Structured)
+	}
+	if r = c.call("run_wait", of(id)); string(r.Structured.Result) != `{"n":9007199254740993}` {
+		t.Errorf("the answer is %s", r.Structured.Result)
+	}
+}
+
+func TestListingRuns(t *testing.T) {
+	s, open, _ := working(t, nil)
+	c := dial(t, s, legacyHTTP)
+	active := c.begin(work{Wait: true})
+	for p := c.events(active); p.Next < 3; { // queued, started, its task started
+		p = c.events(active, "after", p.Next, "wait_ms", 5000)
+	}
+	ended := c.begin(work{})
+	c.call("run_wait", of(ended))
+	stranger := dialAs(t, s, modernHTTP, as{principal: "stranger"})
+	theirs := stranger.begin(work{})
+	for _, test := range []struct {
+		who       *client
+		arguments map[string]any
+		want      []messages.RunID
+	}{
+		{c, map[string]any{}, []messages.RunID{ended, active}},
+		{c, map[string]any{"limit": 1}, []messages.RunID{ended}},
+		{c, map[string]any{"status": "working"}, []messages.RunID{active}},
+		{c, map[string]any{"status": "completed", "job": "work"}, []messages.RunID{ended}},
+		{c, map[string]any{"job": "other"}, nil},
+		{stranger, map[string]any{}, []messages.RunID{theirs}},
+	} {
+		var r struct {
+			Structured struct {
+				Runs []struct {
+					RunID     messages.RunID `json:"run_id"`
+					Principal string         `json:"principal"`
+				} `json:"runs"`
+			} `json:"structuredContent"`
+		}
+		if err := json.Unmarshal(test.who.callTool("run_list", test.arguments, nil).response().Result, &r); err != nil {
+			t.Fatal(err)
+		}
+		var got []messages.RunID
+		for _, run := range r.Structured.Runs {
+			got = append(got, run.RunID)
+		}
+		if !slices.Equal(got, test.want) {
+			t.Errorf("run_list %v: %v, want %v", test.arguments, got, test.want)
+		}
+	}
+	open()
+}
+
+// For everybody but its principal a run does not exist.
+func TestRunsOfOthers(t *testing.T) {
+	s, open, _ := working(t, map[string]string{"a.txt": "A"})
+	id := dialAs(t, s, legacyHTTP, as{principal: "owner"}).begin(work{Wait: true})
+	inEachEra(t, func(t *testing.T, how era) {
+		stranger := dialAs(t, s, how, as{principal: "stranger"})
+		for tool, arguments := range map[string]map[string]any{
+			"run_get": of(id), "run_events": of(id), "run_wait": of(id), "run_attach": of(id), "run_cancel": of(id),
+			"run_answer": of(id, "request", "q", "value", 1),
+		} {
+			mine := stranger.fails("not_found", tool, arguments)
+			arguments["run_id"] = "r_nobodys"
+			if nobodys := stranger.fails("not_found", tool, arguments); strings.ReplaceAll(nobodys, "r_nobodys", string(id)) != mine {
+				t.Errorf("%s tells a foreign run from none: %q, %q", tool, mine, nobodys)
+			}
+		}
+		for _, uri := range []string{mcp.RunURI(id), mcp.EventsURI(id), mcp.ArtifactURI(id, "a.txt")} {
+			stranger.missing(uri)
+		}
+	})
+	open()
+}
+
+// Every tool asks for the scope that it needs.
+func TestScopes(t *testing.T) {
+	s, open, _ := working(t, nil)
+	open()
+	id := dialAs(t, s, legacyHTTP, as{principal: "reader"}).begin(work{})
+	for _, test := range []struct {
+		scopes []gate.Scope
+		denied map[string]map[string]any
+	}{
+		{[]gate.Scope{gate.ReadRuns}, map[string]map[string]any{"run_start": {"job": "work"}, "run_cancel": of(id),
+			"run_answer": of(id, "request", "q", "value", 1)}},
+		{[]gate.Scope{gate.WriteRuns}, map[string]map[string]any{"run_get": of(id), "run_events": of(id), "run_wait": of(id),
+			"run_attach": of(id), "run_list": {}}},
+	} {
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			p := gate.Principal{Name: "reader", Scopes: test.scopes}
+			s.ServeHTTP(w, r.WithContext(gate.With(r.Context(), p)))
+		}))
+		defer web.Close()
+		c := &client{t: t, how: modernHTTP, url: web.URL, http: web.Client(), inbox: make(chan message, 1)}
+		for tool, arguments := range test.denied {
+			if why := c.fails("forbidden", tool, arguments); !strings.Contains(why, "run:") {
+				t.Errorf("%s does not say which scope it needs: %q", tool, why)
+			}
+		}
+	}
+}
+
+// A run that is not detached ends with the session that started it.
+func TestARunThatEndsWithItsSession(t *testing.T) {
+	s, _, system := working(t, nil)
+	c := dial(t, s, legacyStdio)
+	r := c.call("run_start", map[string]any{"job": "work", "input": work{Wait: true}, "detached": false})
+	if r.IsError {
+		t.Fatalf("run_start: %+v", r.Structured)
+	}
+	c.in.Close()
+	for e, err := range system.Events(t.Context(), r.Structured.RunID, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.IsTerminal() && e.Kind() != messages.KindRunCanceled {
+			t.Errorf("the run ended with %s", e.Kind())
+		}
+	}
+	dial(t, s, modernHTTP).fails("invalid_input", "run_start", map[string]any{"job": "work", "detached": false})
+}
+
+func TestStartsThatAreRepeated(t *testing.T) {
+	s, _, _ := working(t, nil)
+	c := dial(t, s, modernHTTP)
+	same := func(key string, in work) toolResult {
+		return c.call("run_start", map[string]any{"job": "work", "input": in, "key": key})
+	}
+	first, again, other := same("k", work{Lines: 1}), same("k", work{Lines: 1}), same("l", work{Lines: 1})
+	if first.Structured.RunID != again.Structured.RunID || first.Structured.RunID == other.Structured.RunID {
+		t.Errorf("runs %s, %s and %s", first.Structured.RunID, again.Structured.RunID, other.Structured.RunID)
+	}
+	if r := same("k", work{Lines: 2}); !r.IsError || r.Structured.Error.Code != messages.CodeConflict {
+		t.Errorf("the same key with other input: %+v", r.Structured)
+	}
+	if why := c.fails("invalid_input", "run_start", map[string]any{"job": "nap"}); !strings.Contains(why, "work") {
+		t.Errorf("a job that is not there: %q", why)
+	}
+}
+
+// A wait that its client leaves ends no run, and holds nothing.
+func TestWaitsThatAreLeft(t *testing.T) {
+	s, open, _ := working(t, nil)
+	c := dial(t, s, modernHTTP)
+	id := c.begin(work{Wait: true})
+	for _, tool := range []string{"run_wait", "run_events"} {
+		x := c.callTool(tool, of(id, "wait_ms", 50_000, "after", 0), nil)
+		time.AfterFunc(20*time.Millisecond, x.leave)
+		for range x.inbox {
+		}
+	}
+	open()
+	if r := c.call("run_wait", of(id)); r.Structured.Status != mcp.Completed {
+		t.Errorf("the run is %s", r.Structured.Status)
+	}
+}
