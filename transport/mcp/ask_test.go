@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
@@ -193,19 +194,25 @@ func inLegacy(t *testing.T, test func(t *testing.T, how era)) {
 // elicited is the next request of the server's.
 func (c *client) elicited(t *testing.T) (request message, prompt string) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(t.Context(), patience)
-	defer stop()
-	select {
-	case m := <-c.inbox:
-		if m.Method != "elicitation/create" || m.ID == nil {
-			t.Fatalf("not a question: %s %s", m.Method, m.Params)
+	m := c.hears(t, "elicitation/create")
+	return m, read[struct {
+		Message string `json:"message"`
+	}](t, m.Params).Message
+}
+
+// hears is the next message of the method that belongs to no exchange.
+func (c *client) hears(t *testing.T, method string) message {
+	t.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case m := <-c.inbox:
+			if m.Method == method {
+				return m
+			}
+		case <-late:
+			t.Fatalf("no %s came", method)
 		}
-		return m, read[struct {
-			Message string `json:"message"`
-		}](t, m.Params).Message
-	case <-ctx.Done():
-		t.Fatal("nothing was asked")
-		return message{}, ""
 	}
 }
 

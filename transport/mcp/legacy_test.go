@@ -1,0 +1,219 @@
+package mcp_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// legacyTask is a task as clients of 2025-11-25 read it.
+type legacyTask struct {
+	ID     messages.RunID `json:"taskId"`
+	Status string         `json:"status"`
+	TTL    int64          `json:"ttl"`
+	Poll   int64          `json:"pollInterval"`
+}
+
+// legacyBegin calls the tool as a task.
+func legacyBegin(t *testing.T, c *client, tool string, arguments any) legacyTask {
+	t.Helper()
+	m := c.start("tools/call", map[string]any{"name": tool, "arguments": arguments, "task": map[string]any{"ttl": 1000}}).response()
+	if got := keysOf(t, m.result(t)); got != "task" {
+		t.Fatalf("the result has %s: %s", got, m.Result)
+	}
+	return read[struct {
+		Task legacyTask `json:"task"`
+	}](t, m.Result).Task
+}
+
+func about(id messages.RunID) map[string]any { return map[string]any{"taskId": string(id)} }
+
+// Issue 5: "task: {ttl} for the eras that know it". The tasks of 2025-11-25: made by the client's wish, asked for, waited
+// for, listed and cancelled.
+func TestLegacyTasks(t *testing.T) {
+	inLegacy(t, func(t *testing.T, how era) {
+		s, _ := taskDoor(t)
+		c := dialAs(t, s, how, as{principal: "ann"})
+		waiting := legacyBegin(t, c, "waits", map[string]any{})
+		if waiting.Status != "working" || waiting.TTL != 3600_000 || waiting.Poll != 50 || waiting.ID == "" {
+			t.Errorf("%+v", waiting)
+		}
+		greeted := legacyBegin(t, c, "greet", map[string]any{"name": "Ann"})
+		m := c.do("tasks/result", about(greeted.ID))
+		if r := m.toolResult(t); string(r.Structured.Result) != `"Hello, Ann!"` ||
+			!strings.Contains(string(m.Result), `"io.modelcontextprotocol/related-task":{"taskId":"`+string(greeted.ID)+`"}`) {
+			t.Errorf("tasks/result answers %s", m.Result)
+		}
+		if got := read[legacyTask](t, c.do("tasks/get", about(greeted.ID)).result(t)); got.Status != "completed" {
+			t.Errorf("tasks/get answers %+v", got)
+		}
+		list := read[struct {
+			Tasks []legacyTask `json:"tasks"`
+		}](t, c.do("tasks/list", nil).result(t)).Tasks
+		if len(list) != 2 || list[0].ID != greeted.ID || list[1].ID != waiting.ID {
+			t.Errorf("tasks/list answers %+v", list)
+		}
+		if got := read[legacyTask](t, c.do("tasks/cancel", about(waiting.ID)).result(t)); got.Status != "cancelled" {
+			t.Errorf("tasks/cancel answers %+v", got)
+		}
+		if code := c.do("tasks/cancel", about(waiting.ID)).code(t); code != -32602 {
+			t.Errorf("tasks/cancel of an ended task: %d", code)
+		}
+		if r := c.do("tasks/result", about(waiting.ID)).toolResult(t); !r.IsError || r.Structured.Status != mcp.Canceled {
+			t.Errorf("tasks/result of a cancelled task: %+v", r)
+		}
+		if code := c.do("tasks/update", about(waiting.ID)).code(t); code != -32601 {
+			t.Errorf("tasks/update: %d", code)
+		}
+	})
+}
+
+// tasks/result answers what the call would have: a crash is a JSON-RPC error, an error of the work a result.
+func TestLegacyTaskResultIsTheCalls(t *testing.T) {
+	s, _ := taskDoor(t)
+	c := dialAs(t, s, legacyHTTP, as{})
+	crashed := legacyBegin(t, c, "panics", map[string]any{})
+	if m := c.do("tasks/result", about(crashed.ID)); m.code(t) != -32603 || !strings.Contains(string(m.Error.Data), `"cause":"panic"`) {
+		t.Errorf("%+v", m.Error)
+	}
+	failed := legacyBegin(t, c, "fails", map[string]any{})
+	if r := c.do("tasks/result", about(failed.ID)).toolResult(t); !r.IsError {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Who waits for a result is asked what the run asks.
+func TestLegacyTaskAsks(t *testing.T) {
+	inLegacy(t, func(t *testing.T, how era) {
+		s, _ := taskDoor(t)
+		c := dialAs(t, s, how, as{capabilities: asks})
+		task := legacyBegin(t, c, "confirm", map[string]any{})
+		x := c.start("tasks/result", about(task.ID))
+		m, _ := c.elicited(t)
+		if !strings.Contains(string(m.Params), `"io.modelcontextprotocol/related-task"`) {
+			t.Errorf("the question does not say of which task it is: %s", m.Params)
+		}
+		c.respond(m.ID, accepted(map[string]any{"value": true}))
+		if r := x.response().toolResult(t); string(r.Structured.Result) != `"answered true"` {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+// Another's tasks are not there: not by id, and not in the list.
+func TestLegacyTaskOfAnotherPrincipalIsNone(t *testing.T) {
+	s, _ := taskDoor(t)
+	task := legacyBegin(t, dialAs(t, s, legacyHTTP, as{principal: "ann"}), "waits", map[string]any{})
+	bob := dialAs(t, s, legacyHTTP, as{principal: "bob"})
+	for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {
+		foreign, none := bob.do(method, about(task.ID)), bob.do(method, about("r_none"))
+		if foreign.code(t) != -32602 || strings.ReplaceAll(foreign.Error.Message, string(task.ID), "r_none") != none.Error.Message {
+			t.Errorf("%s: %+v, but of none %+v", method, foreign.Error, none.Error)
+		}
+	}
+	if list := string(bob.do("tasks/list", nil).result(t)); list != `{"tasks":[]}` {
+		t.Errorf("the list is %s", list)
+	}
+}
+
+// A list of many comes in pages, whole and without repeats.
+func TestLegacyTaskListHasPages(t *testing.T) {
+	s, system := taskDoor(t)
+	c := dialAs(t, s, legacyHTTP, as{principal: "ann"})
+	var want []messages.RunID
+	for range 60 {
+		id, err := system.Submit(t.Context(), messages.Request{Job: "greet", Principal: "ann", Input: json.RawMessage(`{"name":"x"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, id)
+		over(t, system, id)
+	}
+	var got []messages.RunID
+	params := map[string]any{}
+	for pages := 0; ; pages++ {
+		page := read[struct {
+			Tasks []legacyTask `json:"tasks"`
+			Next  string       `json:"nextCursor"`
+		}](t, c.do("tasks/list", params).result(t))
+		for _, task := range page.Tasks {
+			got = append(got, task.ID)
+		}
+		if page.Next == "" || pages > 3 {
+			break
+		}
+		params["cursor"] = page.Next
+	}
+	slices.Sort(want)
+	if slices.Sort(got); !slices.Equal(got, want) {
+		t.Errorf("%d tasks of %d are listed", len(got), len(want))
+	}
+	if code := c.do("tasks/list", map[string]any{"cursor": "nonsense"}).code(t); code != -32602 {
+		t.Errorf("a cursor that is none: %d", code)
+	}
+}
+
+// Each era sees its own tasks alone, in what the server says of itself and of its tools.
+func TestWhoSeesWhichTasks(t *testing.T) {
+	s, _ := taskDoor(t)
+	type capable struct {
+		Version      string `json:"protocolVersion"`
+		Capabilities struct {
+			Tasks      json.RawMessage            `json:"tasks"`
+			Extensions map[string]json.RawMessage `json:"extensions"`
+		} `json:"capabilities"`
+	}
+	for version, want := range map[string]string{
+		"2025-11-25": `{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`, "2025-06-18": "", "2025-03-26": ""} {
+		c := dialAs(t, s, legacyStdio, as{})
+		hello := read[capable](t, c.do("initialize", map[string]any{"protocolVersion": version, "capabilities": plain,
+			"clientInfo": map[string]any{"name": "test", "version": "1"}}).result(t))
+		if hello.Version != version || string(hello.Capabilities.Tasks) != want {
+			t.Errorf("%s: version %s has tasks %s", version, hello.Version, hello.Capabilities.Tasks)
+		}
+	}
+	modern := dialAs(t, s, modernHTTP, as{capabilities: tasks})
+	if d := read[capable](t, modern.do("server/discover", nil).result(t)); d.Capabilities.Tasks != nil ||
+		d.Capabilities.Extensions[tasksExtension] == nil {
+		t.Errorf("discover: %+v", d)
+	}
+	type tools struct {
+		Tools []struct {
+			Name      string          `json:"name"`
+			Execution json.RawMessage `json:"execution"`
+		} `json:"tools"`
+	}
+	supports := map[string]string{"greet": `{"taskSupport":"optional"}`, "always": `{"taskSupport":"required"}`}
+	for _, tool := range read[tools](t, dialAs(t, s, legacyHTTP, as{}).do("tools/list", nil).result(t)).Tools {
+		if want, ok := supports[tool.Name]; ok && string(tool.Execution) != want || tool.Name == "never" && tool.Execution != nil {
+			t.Errorf("%s: %s", tool.Name, tool.Execution)
+		}
+	}
+	for _, tool := range read[tools](t, modern.do("tools/list", nil).result(t)).Tools {
+		if tool.Execution != nil {
+			t.Errorf("%s: %s for 2026-07-28", tool.Name, tool.Execution)
+		}
+	}
+}
+
+// A tool that must, or must not, be a task says so to clients that know tasks, and to those that do not.
+func TestLegacyTaskSupport(t *testing.T) {
+	s, _ := taskDoor(t)
+	c := dialAs(t, s, legacyHTTP, as{})
+	ann := map[string]any{"name": "Ann"}
+	if code := c.callTool("always", ann, nil).response().code(t); code != -32601 {
+		t.Errorf("always, not as a task: %d", code)
+	}
+	m := c.start("tools/call", map[string]any{"name": "never", "arguments": ann, "task": map[string]any{}}).response()
+	if m.code(t) != -32601 {
+		t.Errorf("never, as a task: %+v", m)
+	}
+	if r := c.callTool("never", ann, nil).response().toolResult(t); string(r.Structured.Result) != `"Hello, Ann!"` {
+		t.Errorf("%+v", r)
+	}
+	legacyBegin(t, c, "always", ann)
+}
