@@ -21,6 +21,9 @@ func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (Principal, 
 		token, ok = bearer(sent[0])
 	}
 	if !ok {
+		if !within(w, g.byAddr.take(remote(r))) {
+			return Principal{}, false
+		}
 		g.challenge(w, r)
 		Refuse(w, http.StatusUnauthorized, unauthorized("a token is needed: send Authorization: Bearer TOKEN"))
 		return Principal{}, false

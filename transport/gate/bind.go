@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// CheckBind refuses to listen where others than this machine can reach a server that asks for no token. addr is what is
-// given to net.Listen, or the address of the listener: a name is believed to be loopback only if it is localhost.
-// Errors: invalid_input, saying what to do.
+// CheckBind refuses to listen where others than this machine can reach a server that asks for no token. addr is what
+// net.Listen is given, or the address of the listener, which says more: localhost is believed to be loopback, and any
+// other name is not. Errors: invalid_input, saying what to do.
 func CheckBind(addr string, authenticated bool) error {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return invalid("%.100q is not an address to listen at; write host:port, for example 127.0.0.1:7878", addr)
@@ -16,8 +16,8 @@ func CheckBind(addr string, authenticated bool) error {
 	if authenticated || isLoopbackBind(addr) {
 		return nil
 	}
-	return invalid("refused to listen at %.100s without authentication: whoever reaches it could start runs and read all; "+
-		"listen at a loopback address such as 127.0.0.1:7878, or give a file of tokens", addr)
+	return invalid("refused to listen at %.100s without authentication: whoever reaches it could start runs and read "+
+		"all; listen at a loopback address such as 127.0.0.1:7878, or give a file of tokens", addr)
 }
 
 func isLoopbackBind(addr string) bool {

@@ -5,6 +5,6 @@
 // door learns who calls by [From], asks for a scope by [Require] and refuses by [Forbid] or [Refuse]. [Serve] serves a
 // listener with bounds on time and connections and drains it; a long stream ends itself when [Draining] says so.
 //
-// What the gate refuses is answered with {"error":{"code":"…","message":"…"}}. The codes are those of package messages,
-// and [CodeUnauthorized] and [CodeForbidden].
+// What the gate refuses is answered with {"error":{"code":"…","message":"…"}}. The codes are those of package
+// messages, and [CodeUnauthorized] and [CodeForbidden].
 package gate

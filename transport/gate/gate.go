@@ -14,22 +14,22 @@ import (
 type Config struct {
 	// Tokens are who may call; nil asks for no token.
 	Tokens *Tokens
-	// Listen is the address that the server listens at, host:port. Where it is not loopback, New asks for Tokens and Hosts;
-	// "" stands for a loopback one.
+	// Listen is the address that the server listens at, host:port. Where it is not loopback, New asks for Tokens and
+	// Hosts; "" stands for a loopback one.
 	Listen string
-	// Hosts are the names that clients call the server by, with or without a port, besides localhost, 127.0.0.0/8 and [::1].
-	// "*" is every host, with Tokens only: a site that has its name resolve to this machine could call otherwise.
+	// Hosts are the names that clients call the server by, with or without a port, besides localhost, 127.0.0.0/8 and
+	// [::1]. "*" is every host, with Tokens only: a site that has its name resolve to this machine could call otherwise.
 	Hosts []string
 	// Origins are whose pages may call besides loopback's and the called host's own, as scheme://host[:port].
 	Origins []string
 	// MaxBody bounds a request's body in bytes: 16 MiB.
 	MaxBody int64
-	// Rate is the number of requests a second that each principal may make, and without a token each remote address (an IPv6
-	// network of 64 bits): 1,000; a negative one is no limit. Burst is how many at once: twice the rate.
+	// Rate is the number of requests a second that each principal may make, and without a token each remote address (an
+	// IPv6 network of 64 bits): 1,000; a negative one is no limit. Burst is how many at once: twice the rate.
 	Rate  float64
 	Burst int
-	// Metadata is the URL of the protected resource's metadata (RFC 9728) that clients without a good token are told, or its
-	// path on the called host. Behind a proxy that speaks TLS it must be a URL.
+	// Metadata is the URL of the protected resource's metadata (RFC 9728) that clients without a good token are told, or
+	// its path on the called host. Behind a proxy that speaks TLS it must be a URL.
 	Metadata string
 	// Log is told of refused tokens and of changes to the file of tokens; nil is silent.
 	Log *slog.Logger
@@ -115,8 +115,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Wrap puts a door behind the gate. Behind it the context names who calls ([From]), and the request has no token any
-// more, so that no door can log it or pass it on.
+// Wrap puts a door behind the gate. Behind it the context names who calls ([From]), and the request has no
+// Authorization field any more, so that no door can log a token or pass it on.
 func (g *Gate) Wrap(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r, ok := g.admit(w, r)
@@ -124,6 +124,7 @@ func (g *Gate) Wrap(door http.Handler) http.Handler {
 			return
 		}
 		if g.tokens == nil {
+			r.Header.Del("Authorization")
 			g.meter(w, r, door)
 			return
 		}
@@ -156,7 +157,8 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request) (*http.Request, boo
 	host, ok := parseEndpoint(r.Host)
 	if !ok || !g.hosts.allow(host) {
 		g.log.Debug("refused a request for its Host", "host", clip(r.Host), "remote", r.RemoteAddr)
-		Refuse(w, http.StatusForbidden, forbidden("this server is not called %.100q", r.Host))
+		Refuse(w, http.StatusForbidden, forbidden(
+			"this server is not called %.100q; call it localhost, or ask its operator to name this host", r.Host))
 		return nil, false
 	}
 	if !g.checkOrigin(w, r, host) || !checkQuery(w, r) {
@@ -171,7 +173,8 @@ func (g *Gate) meter(w http.ResponseWriter, r *http.Request, door http.Handler) 
 	}
 }
 
-// bound limits the body. One of a known length needs no reader that counts: the server gives no more than was announced.
+// bound limits the body. One of a known length needs no reader that counts: the server gives no more than was
+// announced.
 func (g *Gate) bound(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 	if r.ContentLength > g.maxBody {
 		w.Header().Set("Connection", "close") // else the server would read what is left of the body

@@ -24,11 +24,11 @@ func parseEndpoint(text string) (endpoint, bool) {
 		addr, ok := parseBracketed(host)
 		return endpoint{addr: addr, port: port}, ok
 	}
-	if endsInNumber(host) {
+	name := strings.TrimSuffix(host, ".")
+	if endsInNumber(name) {
 		addr, err := netip.ParseAddr(host)
 		return endpoint{addr: addr, port: port}, err == nil && addr.Is4()
 	}
-	name := strings.TrimSuffix(host, ".")
 	return endpoint{name: name, port: port}, isName(name)
 }
 

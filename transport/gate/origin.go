@@ -1,6 +1,9 @@
 package gate
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // origins are the web pages' origins that may call besides those of loopback and of the server's own host. Each is as
 // browsers write it: scheme://host[:port], without the port that the scheme implies.
@@ -57,12 +60,5 @@ func (all origins) allow(origin string, host endpoint) bool {
 	if port == "" || !ok {
 		return false
 	}
-	return e.loopback() || e.sameHost(host) && or(e.port, port) == or(host.port, port)
-}
-
-func or(port, implied string) string {
-	if port == "" {
-		return implied
-	}
-	return port
+	return e.loopback() || e.sameHost(host) && cmp.Or(e.port, port) == cmp.Or(host.port, port)
 }

@@ -45,8 +45,8 @@ func fill[N int | int64 | time.Duration](field *N, value N) {
 // afterCut is how long handlers have to return once their connections are cut.
 const afterCut = time.Second
 
-// Serve serves HTTP/1.1 at the listener, which it closes, until ctx is done. Then it accepts no more, tells the handlers
-// so by [Draining], and waits for them; their contexts end when the time to drain is over or all are done, not with ctx.
+// Serve serves HTTP/1.1 at the listener, which it closes, until ctx is done. Then it accepts no more, tells the
+// handlers so by [Draining], and waits for them; their contexts end when the time to drain is over, not with ctx.
 // It returns nil if all ended by themselves. Errors: shutdown, where connections had to be cut; transport_closed, where
 // the listener failed.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits Limits) error {

@@ -1,0 +1,248 @@
+package gate_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// DESIGN 9: "Bearer tokens with scopes (run:read, run:write, admin) bound to a principal".
+func TestTokenNamesThePrincipal(t *testing.T) {
+	mia, miaLine := newLine(t, "mia", gate.ReadRuns, gate.WriteRuns)
+	tom, tomLine := newLine(t, "tom", gate.Admin)
+	addr := serve(t, newGate(t, gate.Config{Tokens: load(t, tokenFile(t, miaLine, tomLine))}).Wrap(door()))
+	for field, want := range map[string]string{
+		"Bearer " + mia: "mia", "Bearer " + tom: "tom", "bearer " + mia: "mia", "BEARER  " + tom: "tom",
+	} {
+		a := send(t, addr, "GET / HTTP/1.1", "Host: localhost", "Authorization: "+field)
+		if a.StatusCode != http.StatusOK || a.Seen.Name != want {
+			t.Errorf("%s: %s, the door saw %q, want %q", field, a.Status, a.Seen.Name, want)
+		}
+		if strings.Contains(a.body, "lw_") {
+			t.Errorf("the door saw the token: %s", a.body)
+		}
+	}
+}
+
+func TestWithoutAGoodTokenNobodyCalls(t *testing.T) {
+	token, line := newLine(t, "mia", gate.Admin)
+	other, _ := gate.NewToken()
+	addr := serve(t, newGate(t, gate.Config{
+		Tokens: load(t, tokenFile(t, line)), Metadata: "/.well-known/oauth-protected-resource/mcp",
+	}).Wrap(door()))
+	const metadata = `Bearer resource_metadata="http://localhost:7878/.well-known/oauth-protected-resource/mcp"`
+	for _, c := range []struct{ field, challenge string }{
+		{"", metadata},
+		{"Authorization: Basic bWlhOnNlY3JldA==", metadata},
+		{"Authorization: Bearerx " + token, metadata},
+		{"Authorization: " + token, metadata},
+		{"Authorization: Bearer", metadata + `, error="invalid_token"`},
+		{"Authorization: Bearer " + other, metadata + `, error="invalid_token"`},
+		{"Authorization: Bearer " + token + "x", metadata + `, error="invalid_token"`},
+		{"Authorization: Bearer " + token[:45], metadata + `, error="invalid_token"`},
+		{"Authorization: Bearer " + strings.ToUpper(token), metadata + `, error="invalid_token"`},
+		{"Authorization: Bearer " + token + " " + token, metadata + `, error="invalid_token"`},
+		{"Authorization: Bearer " + strings.Repeat("a", 5000), metadata + `, error="invalid_token"`},
+		{"Cookie: access_token=" + token, metadata},
+		{"X-Api-Key: " + token, metadata},
+	} {
+		lines := []string{"GET / HTTP/1.1", "Host: localhost:7878"}
+		if c.field != "" {
+			lines = append(lines, c.field)
+		}
+		a := send(t, addr, lines...)
+		wantRefusal(t, a, http.StatusUnauthorized, gate.CodeUnauthorized)
+		if got := a.Header.Get("WWW-Authenticate"); got != c.challenge {
+			t.Errorf("%.60s: challenge %q, want %q", c.field, got, c.challenge)
+		}
+	}
+	a := send(t, addr, "GET / HTTP/1.1", "Host: localhost", "Authorization: Bearer "+token, "Authorization: Bearer "+other)
+	wantRefusal(t, a, http.StatusBadRequest, invalidInput)
+}
+
+// Where no token is asked for, one that is sent goes no further either.
+func TestTokensThatNobodyAskedForAreTakenAway(t *testing.T) {
+	addr := serve(t, newGate(t, gate.Config{}).Wrap(door()))
+	a := send(t, addr, "GET / HTTP/1.1", "Host: localhost", "Authorization: Bearer x")
+	if a.StatusCode != http.StatusOK || a.Seen.Name != "" || a.Seen.Header.Get("Authorization") != "" {
+		t.Errorf("%s, the door saw %+v", a.Status, a.Seen)
+	}
+}
+
+// Who never sends a token is slowed down like a caller.
+func TestRateWithoutTheTokenThatIsNeeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		token, line := newLine(t, "mia", gate.Admin)
+		h := newGate(t, gate.Config{Tokens: load(t, tokenFile(t, line)), Rate: 1, Burst: 1}).Wrap(door())
+		for i, want := range []int{http.StatusUnauthorized, http.StatusTooManyRequests} {
+			if status, _ := call(h, "10.0.0.1:1", ""); status != want {
+				t.Errorf("request %d: %d, want %d", i, status, want)
+			}
+		}
+		if status, _ := call(h, "10.0.0.1:1", token); status != http.StatusOK {
+			t.Errorf("with a token from the same address: %d", status)
+		}
+	})
+}
+
+// The digest in the file is no token: who reads the file still cannot call.
+func TestDigestIsNoToken(t *testing.T) {
+	_, line := newLine(t, "mia", gate.Admin)
+	h := newGate(t, gate.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door())
+	if status, _ := call(h, "10.0.0.1:1", strings.Fields(line)[2]); status != http.StatusUnauthorized {
+		t.Errorf("the digest as a token: %d", status)
+	}
+}
+
+// A password would be found by trying, whatever digest stands in the file.
+func TestShortSecretIsNoToken(t *testing.T) {
+	line, err := gate.Line("mia", []gate.Scope{gate.Admin}, gate.Digest("correct horse"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newGate(t, gate.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door())
+	if status, _ := call(h, "10.0.0.1:1", "correct horse"); status != http.StatusUnauthorized {
+		t.Errorf("a short secret: %d", status)
+	}
+}
+
+func TestTokensInTheURLAreRefused(t *testing.T) {
+	token, line := newLine(t, "mia", gate.Admin)
+	addr := serve(t, newGate(t, gate.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door()))
+	get := func(query string) answer {
+		return send(t, addr, "GET /mcp?"+query+" HTTP/1.1", "Host: localhost", "Authorization: Bearer "+token)
+	}
+	for _, query := range []string{
+		"access_token=x", "a=b&access_token=", "Access_Token=x", "access%5Ftoken=x", "a;access_token=x",
+		"token=" + token, "x=" + url.QueryEscape("Bearer "+token), "t=l%77_" + token[3:], "t=%zz&" + token + "=1&k=" + token,
+	} {
+		a := get(query)
+		wantRefusal(t, a, http.StatusBadRequest, invalidInput)
+		if strings.Contains(a.body, token) || !strings.Contains(a.Error.Message, "Authorization: Bearer") {
+			t.Errorf("%s: %s", query, a.body)
+		}
+	}
+	for _, query := range []string{"after=7&token=next", "page_token=lw_12", "q=lw_", "a=access_token", "=&&;%zz"} {
+		if a := get(query); a.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s %s", query, a.Status, a.body)
+		}
+	}
+}
+
+// Wrong tokens are answered, and logged, ten times a second for each address. Whoever has a good one is not locked out
+// by them, as all clients of a proxy have one address.
+func TestWrongTokensAreSlowedDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log logged
+		token, line := newLine(t, "mia", gate.Admin)
+		wrong, _ := gate.NewToken()
+		h := newGate(t, gate.Config{Tokens: load(t, tokenFile(t, line)), Log: log.logger()}).Wrap(door())
+		for range 10 {
+			if status, _ := call(h, "10.0.0.1:1", wrong); status != http.StatusUnauthorized {
+				t.Fatal(status)
+			}
+		}
+		for range 100 {
+			if status, retry := call(h, "10.0.0.1:2", wrong); status != http.StatusTooManyRequests || retry != "1" {
+				t.Fatal(status, retry)
+			}
+		}
+		if status, _ := call(h, "10.0.0.1:3", token); status != http.StatusOK {
+			t.Errorf("a good token at the same address: %d", status)
+		}
+		if status, _ := call(h, "10.0.0.2:1", wrong); status != http.StatusUnauthorized {
+			t.Errorf("a wrong token at another address: %d", status)
+		}
+		time.Sleep(100 * time.Millisecond)
+		if status, _ := call(h, "10.0.0.1:1", wrong); status != http.StatusUnauthorized {
+			t.Errorf("a wrong token 100 ms later: %d", status)
+		}
+		if n := strings.Count(log.String(), "refused a wrong token"); n != 12 || strings.Contains(log.String(), wrong) {
+			t.Errorf("%d lines about wrong tokens, want 12 without the token: %s", n, log.String())
+		}
+	})
+}
+
+// What each scope may do: the zero Principal, of a door that asks for no token, may do all.
+func TestScopes(t *testing.T) {
+	for _, c := range []struct {
+		principal          gate.Principal
+		read, write, admin bool
+	}{
+		{gate.Principal{}, true, true, true},
+		{gate.Principal{Name: "mia"}, false, false, false},
+		{gate.Principal{Name: "mia", Scopes: []gate.Scope{gate.ReadRuns}}, true, false, false},
+		{gate.Principal{Name: "mia", Scopes: []gate.Scope{gate.WriteRuns}}, false, true, false},
+		{gate.Principal{Name: "mia", Scopes: []gate.Scope{gate.ReadRuns, gate.WriteRuns}}, true, true, false},
+		{gate.Principal{Name: "mia", Scopes: []gate.Scope{gate.Admin}}, true, true, true},
+	} {
+		ctx := gate.With(t.Context(), c.principal)
+		for s, may := range map[gate.Scope]bool{gate.ReadRuns: c.read, gate.WriteRuns: c.write, gate.Admin: c.admin} {
+			if err := gate.Require(ctx, s); may && err != nil {
+				t.Errorf("%+v: %v", c.principal, err)
+			} else if !may {
+				wantCode(t, err, gate.CodeForbidden, string(s))
+			}
+		}
+	}
+}
+
+func TestForbidNamesTheScope(t *testing.T) {
+	token, line := newLine(t, "mia", gate.ReadRuns)
+	forbid := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if gate.Require(r.Context(), gate.WriteRuns) != nil {
+			gate.Forbid(w, r, gate.WriteRuns)
+		}
+	})
+	g := newGate(t, gate.Config{Tokens: load(t, tokenFile(t, line)), Metadata: "https://mcp.example.com/meta"})
+	a := send(t, serve(t, g.Wrap(forbid)), "POST / HTTP/1.1", "Host: localhost", "Authorization: Bearer "+token)
+	wantRefusal(t, a, http.StatusForbidden, gate.CodeForbidden)
+	want := `Bearer resource_metadata="https://mcp.example.com/meta", error="insufficient_scope", scope="run:write"`
+	if got := a.Header.Get("WWW-Authenticate"); got != want {
+		t.Errorf("challenge %q, want %q", got, want)
+	}
+
+	named := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := gate.With(context.WithoutCancel(r.Context()), gate.Principal{Name: "mia"})
+		forbid(w, r.WithContext(ctx))
+	})
+	a = send(t, serve(t, named), "POST / HTTP/1.1", "Host: localhost") // behind no gate
+	want = `Bearer realm="lastword", error="insufficient_scope", scope="run:write"`
+	if got := a.Header.Get("WWW-Authenticate"); a.StatusCode != http.StatusForbidden || got != want {
+		t.Errorf("%s, challenge %q, want %q", a.Status, got, want)
+	}
+}
+
+// What must be read before there is a token asks for none; all else is checked.
+func TestPublicAsksForNoToken(t *testing.T) {
+	_, line := newLine(t, "mia", gate.Admin)
+	g := newGate(t, gate.Config{Tokens: load(t, tokenFile(t, line)), Rate: 1, Burst: 4})
+	addr := serve(t, g.Public(door()))
+	for _, c := range []struct {
+		host, more string
+		status     int
+	}{
+		{"localhost", "X: y", http.StatusOK},
+		{"evil.com", "X: y", http.StatusForbidden},
+		{"localhost", "Origin: http://evil.com", http.StatusForbidden},
+		{"localhost", "Content-Length: 99999999", http.StatusRequestEntityTooLarge},
+	} {
+		if a := send(t, addr, "GET / HTTP/1.1", "Host: "+c.host, c.more); a.StatusCode != c.status {
+			t.Errorf("%+v: %s", c, a.Status)
+		}
+	}
+	limited := false
+	for range 20 {
+		status, _ := call(g.Public(door()), "10.0.0.1:1", "")
+		limited = limited || status == http.StatusTooManyRequests
+	}
+	if !limited {
+		t.Error("20 requests at once with a burst of 4 all passed")
+	}
+}

@@ -1,0 +1,57 @@
+package gate_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"testing"
+
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+func TestMetadataPath(t *testing.T) {
+	const root = "/.well-known/oauth-protected-resource"
+	for resource, want := range map[string]string{
+		"":                                 root,
+		"/":                                root,
+		"/mcp":                             root + "/mcp",
+		"https://mcp.example.com":          root,
+		"https://mcp.example.com/":         root,
+		"https://mcp.example.com/a/b/?c#d": root + "/a/b",
+		"https://mcp.example.com/a%2Fb":    root + "/a%2Fb",
+		"http://[::1":                      root,
+	} {
+		if got := gate.MetadataPath(resource); got != want {
+			t.Errorf("%q: %q, want %q", resource, got, want)
+		}
+	}
+}
+
+func TestResourceMetadata(t *testing.T) {
+	for _, c := range []struct {
+		resource string
+		servers  []string
+		scopes   []gate.Scope
+		want     string
+	}{
+		{"https://mcp.example.com/mcp", []string{"https://auth.example.com"}, []gate.Scope{gate.ReadRuns, gate.WriteRuns},
+			`{"resource":"https://mcp.example.com/mcp","authorization_servers":["https://auth.example.com"],` +
+				`"scopes_supported":["run:read","run:write"],"bearer_methods_supported":["header"]}`},
+		{"/mcp", nil, nil, `{"resource":"http://localhost:7878/mcp","bearer_methods_supported":["header"]}`},
+	} {
+		addr := serve(t, newGate(t, gate.Config{}).Public(gate.ResourceMetadata(c.resource, c.servers, c.scopes)))
+		a := send(t, addr, "GET /.well-known/oauth-protected-resource/mcp HTTP/1.1", "Host: localhost:7878")
+		var got, want any
+		if err := json.Unmarshal([]byte(a.body), &got); err != nil {
+			t.Fatalf("%q: %v", a.body, err)
+		}
+		if err := json.Unmarshal([]byte(c.want), &want); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, want) || a.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("%s %s, want %s", a.Header.Get("Content-Type"), a.body, c.want)
+		}
+		a = send(t, addr, "POST / HTTP/1.1", "Host: localhost", "Content-Length: 0")
+		wantRefusal(t, a, http.StatusMethodNotAllowed, invalidInput)
+	}
+}
