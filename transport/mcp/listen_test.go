@@ -1,0 +1,260 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// listening is a stream of subscriptions.
+type listening struct {
+	t *testing.T
+	c *client
+	x *exchange
+}
+
+const acknowledged = "notifications/subscriptions/acknowledged"
+
+// listen opens a stream, and returns what was established.
+func listen(t *testing.T, c *client, wishes map[string]any) (*listening, string) {
+	t.Helper()
+	l := &listening{t, c, c.start("subscriptions/listen", map[string]any{"notifications": wishes})}
+	m := l.next()
+	if m.Method != acknowledged {
+		t.Fatalf("the first message is %+v", m)
+	}
+	return l, string(read[struct {
+		Notifications json.RawMessage `json:"notifications"`
+	}](t, m.Params).Notifications)
+}
+
+// next is the stream's next message, which must name the stream.
+func (l *listening) next() message {
+	l.t.Helper()
+	inbox := l.x.inbox
+	if l.c.how.stdio {
+		inbox = l.c.inbox
+	}
+	select {
+	case m := <-inbox:
+		type named struct {
+			Meta map[string]json.RawMessage `json:"_meta"`
+		}
+		data := m.Params
+		if m.Method == "" {
+			data = m.Result
+		}
+		if id := string(read[named](l.t, data).Meta[protocol.MetaKeySubscriptionID]); id != l.x.id {
+			l.t.Errorf("a message of the stream %s names %q: %s", l.x.id, id, data)
+		}
+		return m
+	case <-time.After(patience):
+		l.t.Fatal("nothing came")
+		return message{}
+	}
+}
+
+// task is the next message, which must be of a task.
+func (l *listening) task() taskView {
+	l.t.Helper()
+	m := l.next()
+	if m.Method != "notifications/tasks" {
+		l.t.Fatalf("not of a task: %s %s", m.Method, m.Params)
+	}
+	return read[taskView](l.t, m.Params)
+}
+
+// "notifications on listen with taskIds": the whole task, as tasks/get has it, whenever it stands otherwise, for the
+// caller's own tasks alone.
+func TestListenTellsOfTasks(t *testing.T) {
+	inModern(t, func(t *testing.T, how era) {
+		s, _ := taskDoor(t)
+		c := dialAs(t, s, how, as{principal: "ann", capabilities: both})
+		foreign := begin(t, dialAs(t, s, modernHTTP, as{principal: "bob", capabilities: tasks}), "waits", map[string]any{}).ID
+		id := begin(t, c, "confirm", map[string]any{}).ID
+		becomes(t, c, id, "input_required", 1)
+		l, established := listen(t, c, map[string]any{"taskIds": []any{string(id), string(foreign), "r_none"}})
+		if established != fmt.Sprintf(`{"taskIds":[%q]}`, id) {
+			t.Errorf("established is %s", established)
+		}
+		if task := l.task(); task.ID != id || task.Status != "input_required" || task.Inputs["sure"].Params.Message != "Delete it?" {
+			t.Fatalf("%+v", task)
+		}
+		c.do("tasks/update", map[string]any{"taskId": string(id),
+			"inputResponses": map[string]any{"sure": accepted(map[string]any{"value": true})}}).result(t)
+		task := l.task()
+		for task.Status == "working" {
+			task = l.task()
+		}
+		if task.ID != id || task.Status != "completed" || string(task.Result.Structured.Result) != `"answered true"` {
+			t.Errorf("%+v", task)
+		}
+	})
+}
+
+// A task that ended before anybody listened is told as it is: nobody waits for a change that was missed.
+func TestListenTellsOfEndedTasks(t *testing.T) {
+	s, _ := taskDoor(t)
+	c := dialAs(t, s, modernHTTP, as{capabilities: tasks})
+	id := begin(t, c, "panics", map[string]any{}).ID
+	becomes(t, c, id, "failed", 0)
+	l, _ := listen(t, c, map[string]any{"taskIds": []any{string(id)}})
+	if task := l.task(); task.Status != "failed" || task.Error == nil || task.Error.Data["cause"] != "panic" {
+		t.Errorf("%+v", task)
+	}
+}
+
+// A stream of 2026-07-28 is told of the resources that it asked for, as they change, and of no other.
+func TestListenTellsOfResources(t *testing.T) {
+	inModern(t, func(t *testing.T, how era) {
+		s, system, steps := stepDoor(t)
+		id, foreign := stepping(t, system, "ann"), stepping(t, system, "bob")
+		c := dialAs(t, s, how, as{principal: "ann"})
+		run, llms := mcp.RunURI(id), mcp.ArtifactURI(id, "llms.txt")
+		l, established := listen(t, c, map[string]any{"resourceSubscriptions": []any{run, mcp.RunURI(foreign), "run://r_none",
+			llms, "notes://today"}})
+		if want := fmt.Sprintf(`{"resourceSubscriptions":[%q,%q,"notes://today"]}`, run, llms); established != want {
+			t.Errorf("established is %s, not %s", established, want)
+		}
+		expect := func(want ...string) {
+			t.Helper()
+			var got []string
+			for range want {
+				m := l.next()
+				if m.Method != updated {
+					t.Fatalf("%s %s", m.Method, m.Params)
+				}
+				got = append(got, uriIn(t, m))
+			}
+			slices.Sort(got)
+			if slices.Sort(want); !slices.Equal(got, want) {
+				t.Fatalf("told of %v, want %v", got, want)
+			}
+		}
+		s.Updated("notes://tomorrow")
+		s.Updated("notes://today")
+		expect("notes://today")
+		steps <- milestone(1) // of one of the two runs
+		steps <- milestone(2)
+		steps <- nil
+		steps <- nil
+		over(t, system, id)
+		told := map[string]bool{}
+		for !told[llms] || !told[run] {
+			told[uriIn(t, l.next())] = true
+		}
+		if len(told) != 2 {
+			t.Errorf("told of %v", told)
+		}
+	})
+}
+
+// Changed lists reach the streams that asked for that list.
+func TestListenTellsOfLists(t *testing.T) {
+	inModern(t, func(t *testing.T, how era) {
+		s, _ := taskDoor(t)
+		c := dialAs(t, s, how, as{})
+		l, established := listen(t, c, map[string]any{"toolsListChanged": true, "resourcesListChanged": false})
+		if established != `{"toolsListChanged":true}` {
+			t.Errorf("established is %s", established)
+		}
+		s.MCP().AddPrompt(protocol.NewPrompt("late"), func(context.Context, protocol.GetPromptRequest) (*protocol.GetPromptResult, error) {
+			return &protocol.GetPromptResult{}, nil
+		})
+		s.MCP().AddTool(protocol.NewTool("late"), func(context.Context, protocol.CallToolRequest) (*protocol.CallToolResult, error) {
+			return protocol.NewToolResultText(""), nil
+		})
+		if m := l.next(); m.Method != protocol.MethodNotificationToolsListChanged {
+			t.Errorf("%s %s", m.Method, m.Params)
+		}
+	})
+}
+
+// What cannot be established is not, and a stream with nothing to tell ends at once.
+func TestListenToNothing(t *testing.T) {
+	s, system, _ := stepDoor(t)
+	id := stepping(t, system, "ann")
+	bob := dialAs(t, s, modernHTTP, as{principal: "bob", capabilities: tasks})
+	l, established := listen(t, bob, map[string]any{"resourceSubscriptions": []any{mcp.RunURI(id)}, "taskIds": []any{string(id)}})
+	if established != `{}` {
+		t.Errorf("established is %s", established)
+	}
+	if m := l.next(); m.Method != "" || m.Error != nil {
+		t.Errorf("%+v", m)
+	}
+	many := make([]any, 65)
+	for i := range many {
+		many[i] = fmt.Sprint("notes://", i)
+	}
+	for _, c := range []struct {
+		client *client
+		wishes map[string]any
+		code   int
+	}{
+		{bob, map[string]any{"resourceSubscriptions": many}, protocol.INVALID_PARAMS},
+		{dialAs(t, s, modernHTTP, as{}), map[string]any{"taskIds": []any{"r_none"}}, -32021},
+		{dialAs(t, s, legacyHTTP, as{}), map[string]any{}, protocol.METHOD_NOT_FOUND},
+	} {
+		if code := c.client.do("subscriptions/listen", map[string]any{"notifications": c.wishes}).code(t); code != c.code {
+			t.Errorf("%d, want %d", code, c.code)
+		}
+	}
+}
+
+// What nobody listens to any more is not watched: neither after the stream was left, nor after the run.
+func TestWatchingEndsWithTheListeners(t *testing.T) {
+	inModern(t, func(t *testing.T, how era) {
+		s, system, steps := stepDoor(t)
+		id := stepping(t, system, "")
+		wishes := map[string]any{"resourceSubscriptions": []any{mcp.RunURI(id)}, "toolsListChanged": true}
+		a, b := dialAs(t, s, how, as{}), dialAs(t, s, how, as{})
+		first, _ := listen(t, a, wishes)
+		second, _ := listen(t, b, wishes)
+		idle(t, s, 1, 1)
+		a.cancel(first.x)
+		steps <- milestone(1)
+		if uri := uriIn(t, second.next()); uri != mcp.RunURI(id) {
+			t.Errorf("told of %s", uri)
+		}
+		b.cancel(second.x)
+		idle(t, s, 0, 0)
+		listen(t, a, wishes)
+		idle(t, s, 1, 1)
+		steps <- nil
+		over(t, system, id)
+		idle(t, s, 0, 1)
+	})
+}
+
+// A session that ends takes its subscriptions with it.
+func TestWatchingEndsWithTheSession(t *testing.T) {
+	s, system, _ := stepDoor(t)
+	id := stepping(t, system, "")
+	c := dialAs(t, s, legacyStdio, as{})
+	c.do("resources/subscribe", map[string]any{"uri": mcp.RunURI(id)}).result(t)
+	idle(t, s, 1, 1)
+	c.in.Close()
+	idle(t, s, 0, 0)
+}
+
+// idle returns when the door watches as many runs, for as many topics.
+func idle(t *testing.T, s *mcp.Server, runs, topics int) {
+	t.Helper()
+	for deadline := time.Now().Add(patience); ; runtime.Gosched() {
+		watched, subscribed := s.Watched()
+		if watched == runs && subscribed == topics {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d runs are watched for %d topics, want %d for %d", watched, subscribed, runs, topics)
+		}
+	}
+}

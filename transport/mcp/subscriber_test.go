@@ -1,0 +1,108 @@
+package mcp
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Watched returns how many runs the hub watches, and how many topics are subscribed to.
+func (s *Server) Watched() (runs, topics int) {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	for _, of := range s.hub.interest {
+		topics += len(of)
+	}
+	return len(s.hub.watchers), topics
+}
+
+// Issue 5: "Slow readers slow nobody but themselves." What changes while one does not read costs nobody any time, and is
+// told once, in the order in which it changed first.
+func TestASlowSubscriberIsToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		read := make(chan topic)
+		sub := newSubscriber(func(ctx context.Context, t topic) {
+			select {
+			case read <- t:
+			case <-ctx.Done():
+			}
+		})
+		go sub.pump(ctx, nil)
+		a, b, c := topic{uri: "a"}, topic{uri: "b"}, topic{run: "r_1"}
+		sub.mark(a)
+		synctest.Wait() // a is being told
+		for range 10_000 {
+			sub.mark(b)
+			sub.mark(c)
+			sub.mark(a)
+		}
+		sub.unmark(c)
+		for i, want := range []topic{a, b, a} {
+			if got := <-read; got != want {
+				t.Errorf("told of %v as number %d, want %v", got, i, want)
+			}
+		}
+		synctest.Wait()
+		select {
+		case got := <-read:
+			t.Errorf("told of %v once more", got)
+		default:
+		}
+		stop()
+		synctest.Wait()
+	})
+}
+
+// A pump ends with what it is for, also while it has nothing to do.
+func TestPumpEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		done, ended := make(chan struct{}), make(chan struct{})
+		go func() {
+			defer close(ended)
+			newSubscriber(func(context.Context, topic) {}).pump(t.Context(), done)
+		}()
+		synctest.Wait()
+		close(done)
+		<-ended
+	})
+}
+
+// "run://{id} and its events change at each milestone, an artifact when it is written, and all with the end"; a task
+// where it may stand otherwise; nothing with a delta, which touch does not ask about.
+func TestWhatAnEventChanges(t *testing.T) {
+	run, events, llms := topic{uri: "run://r", run: "r"}, topic{uri: "run://r/events", run: "r"},
+		topic{uri: "run://r/artifacts/llms.txt", run: "r", artifact: "llms.txt"}
+	task := topic{run: "r"}
+	llmsFile, other := messages.Artifact{Name: "llms.txt"}, messages.Artifact{Name: "other.txt"}
+	for _, c := range []struct {
+		body    messages.Body
+		changed []topic
+	}{
+		{messages.TaskStarted{}, []topic{run, events}},
+		{messages.ToolStarted{}, []topic{run, events}},
+		{messages.ArtifactWritten{Artifact: llmsFile}, []topic{run, events, llms}},
+		{messages.ArtifactPartial{Artifact: llmsFile}, []topic{run, events, llms}},
+		{messages.ArtifactWritten{Artifact: other}, []topic{run, events}},
+		{messages.InputRequired{}, []topic{run, events, task}},
+		{messages.InputReceived{}, []topic{run, events, task}},
+		{messages.RunCanceling{}, []topic{run, events, task}},
+		{messages.RunCompleted{}, []topic{run, events, llms, task}},
+		{messages.RunFailed{}, []topic{run, events, llms, task}},
+		{messages.RunCanceled{}, []topic{run, events, llms, task}},
+	} {
+		want := fmt.Sprint(c.changed)
+		var got []topic
+		for _, t := range []topic{run, events, llms, task} {
+			if t.changes(messages.Event{Body: c.body}) {
+				got = append(got, t)
+			}
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%s changes %v, want %v", c.body.Kind(), got, want)
+		}
+	}
+}
