@@ -35,10 +35,10 @@ func throughputFigures() []figure {
 		for _, e := range []era{session, modern} {
 			name := fmt.Sprintf("mcp call with 5 notifications, %s era, %d in flight, vs ", e, inFlight)
 			rows = append(rows,
-				figure{name: name + "mcp-go", unit: "us", goal: 1 / 0.9,
+				figure{name: name + "mcp-go", unit: "us", goal: 1.11,
 					ours:     func(t *testing.T) float64 { return callTime(t, oursHTTP(t), e, inFlight) },
 					baseline: func(t *testing.T) float64 { return callTime(t, plainHTTP(t), e, inFlight) }},
-				figure{name: name + "go-sdk", unit: "us", goal: 1 / 1.5,
+				figure{name: name + "go-sdk", unit: "us", goal: 0.67,
 					ours:     func(t *testing.T) float64 { return callTime(t, oursHTTP(t), e, inFlight) },
 					baseline: func(t *testing.T) float64 { return callTime(t, sdkHTTP(t, e), e, inFlight) }})
 		}

@@ -10,7 +10,7 @@ import (
 // watched is one streamed call as a client saw it.
 type watched struct {
 	Events []seen        `json:"events"`
-	Late   int           `json:"late"` // events that came after the result
+	Late   int           `json:"late"` // events that came after the call was over
 	Result *kitRunResult `json:"result"`
 	Error  string        `json:"error"`
 }
@@ -63,12 +63,12 @@ func (t tally) String() string {
 // count judges the events of one call that read its run from the cursor: to the last event before the terminal, which is
 // the result, or, where the call was cut off, to the last that came.
 func (w watched) count(after uint64) tally {
-	t := tally{events: len(w.Events), late: w.Late}
+	t := tally{events: len(w.Events)}
 	end := uint64(0)
 	run := messages.RunID("")
 	switch {
 	case w.Result != nil:
-		run, end = w.Result.RunID, w.Result.Seq-1
+		run, end, t.late = w.Result.RunID, w.Result.Seq-1, w.Late
 	case len(w.Events) > 0:
 		run = w.Events[0].RunID
 	}
