@@ -221,10 +221,10 @@ func (ps *parts) module(p string) string {
 	return strings.TrimPrefix(p, strings.TrimSuffix(path.Dir(from)+"/", "./"))
 }
 
-// jvmName is what comes after the folder of the language, src/main/java.
+// jvmName is what comes after the folder of the language, as in src/main/java.
 func jvmName(p string) string {
 	for _, root := range []string{"java/", "kotlin/", "scala/", "groovy/"} {
-		if _, name, ok := strings.Cut("/"+p, "/"+root); ok {
+		if _, name, ok := strings.Cut("/"+p, "/main/"+root); ok {
 			return strings.ReplaceAll(name, "/", ".")
 		}
 	}

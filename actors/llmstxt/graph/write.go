@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // JSON writes repo.graph.json. The only error is w's.
@@ -90,7 +93,10 @@ func CheckForce(data []byte) error {
 }
 
 func strictly(data []byte, v any) error {
-	d := json.NewDecoder(strings.NewReader(string(data)))
+	if err := visible(data); err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	return d.Decode(v)
 }
@@ -100,11 +106,25 @@ func CheckPage(data []byte) error {
 	if !IsOurs(data) {
 		return errors.New("the page does not begin with its mark")
 	}
+	return visible(data)
+}
+
+// visible reports a character that steers a terminal, or that nobody sees.
+func visible(data []byte) error {
+	if !utf8.Valid(data) {
+		return errors.New("it is not UTF-8")
+	}
+	hidden := func(r rune) bool {
+		return r != '\n' && (r < ' ' || r > '~' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp))
+	}
+	if i := bytes.IndexFunc(data, hidden); i >= 0 {
+		return fmt.Errorf("byte %d begins a character that is not visible", i)
+	}
 	return nil
 }
 
 // IsOurs tells a page that a run wrote from others in its folder by how it begins.
-func IsOurs(head []byte) bool { return strings.HasPrefix(string(head), Mark) }
+func IsOurs(head []byte) bool { return bytes.HasPrefix(head, []byte(Mark)) }
 
 // Mark is the first line of every page.
 const Mark = "<!-- " + Version + " -->\n"
