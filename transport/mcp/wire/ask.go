@@ -136,7 +136,7 @@ func (s *Session) withdraw(x *Exchange) {
 }
 
 func (m *message) read(method mcp.MCPMethod, into any) error {
-	if m.fault == nil {
+	if m.fault == nil || string(m.fault) == "null" {
 		return json.Unmarshal(m.result, into)
 	}
 	var e mcp.JSONRPCErrorDetails

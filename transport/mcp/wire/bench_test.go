@@ -21,8 +21,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// BenchmarkCall5 is a call with five notifications, over HTTP with a session: ours, mcp-go's transport, which loses some
-// of them, and the official Go SDK's.
+// BenchmarkCall5 is a call with five notifications, over HTTP with a session: ours, mcp-go's transport, which loses
+// some of them, and the official Go SDK's.
 func BenchmarkCall5(b *testing.B) {
 	for _, parallel := range []int{1, 8} {
 		for _, of := range []struct {

@@ -6,8 +6,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// caller is the exchange as mcp-go sees it: a client's session, which every request has its own of, so that what is sent
-// to "the client of this context" goes to the request's stream and nowhere else.
+// caller is the exchange as mcp-go sees it: a client's session, which every request has its own of, so that what is
+// sent to "the client of this context" goes to the request's stream and nowhere else.
 type caller Exchange
 
 func (c *caller) exchange() *Exchange { return (*Exchange)(c) }

@@ -137,8 +137,8 @@ func (x *Exchange) ProgressToken() json.RawMessage { return x.msg.meta.token }
 func (x *Exchange) Session() *Session { return x.session }
 
 // Notify writes a notification on the request's own stream, in order, before the result; it blocks while the client
-// reads too slowly. It returns an error once the exchange has its result or the client is gone, and writes nothing then.
-// For a client over HTTP that does not accept event streams it does nothing.
+// reads too slowly. It returns an error once the exchange has its result or the client is gone, and writes nothing
+// then. For a client over HTTP that does not accept event streams it does nothing.
 func (x *Exchange) Notify(method string, params any) error {
 	if r := x.relay.Load(); r != nil {
 		r.settle()

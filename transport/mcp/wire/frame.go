@@ -85,7 +85,7 @@ func callFrame(id, method string, params any) (*frame, error) {
 }
 
 func (f *frame) name(method string) error {
-	if strings.ContainsAny(method, "\"\\<>&") || strings.ContainsFunc(method, func(r rune) bool { return r < ' ' || r > '~' }) {
+	if strings.ContainsFunc(method, special) {
 		return f.value(method)
 	}
 	f.buffer.WriteByte('"')
@@ -93,6 +93,8 @@ func (f *frame) name(method string) error {
 	f.buffer.WriteByte('"')
 	return nil
 }
+
+func special(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
 
 // answerFrame is the answer to the request of the id: an error, else the result.
 func answerFrame(id json.RawMessage, o outcome) (*frame, error) {

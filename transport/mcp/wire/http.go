@@ -175,9 +175,10 @@ func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
 	if m.method == methodInitialize {
 		session = s.id
 	}
+	x.respond(w, r, session)
 	switch err := x.group.add(x.key, x, s.server.config.Requests); err {
 	case nil:
-		x.serve(w, r, session)
+		x.serve(r)
 	case errClosed:
 		refuse(w, http.StatusNotFound, m.id, errorf(codeSession, "the session has ended: initialize a new one"))
 	case errBusy:
@@ -188,11 +189,16 @@ func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
 	}
 }
 
-// serve answers the request on the response.
-func (x *Exchange) serve(w http.ResponseWriter, r *http.Request, session string) {
+// respond has the exchange answer on the response. The session, unless "", is told to the client.
+func (x *Exchange) respond(w http.ResponseWriter, r *http.Request, session string) {
 	p := &post{events: x.server.newEvents(w, r), x: x, takes: accepts(r), keepAlive: x.server.config.KeepAlive}
 	p.session = session
 	x.out = p
+}
+
+// serve answers the request on its response.
+func (x *Exchange) serve(r *http.Request) {
+	p := x.out.(*post)
 	defer p.end()
 	defer context.AfterFunc(r.Context(), func() { x.dropped(r.Context()) })()
 	p.watch()
@@ -201,7 +207,7 @@ func (x *Exchange) serve(w http.ResponseWriter, r *http.Request, session string)
 		p.timer.Stop()
 	}
 	if !p.answered && !p.started {
-		w.WriteHeader(http.StatusAccepted)
+		p.w.WriteHeader(http.StatusAccepted)
 	}
 }
 

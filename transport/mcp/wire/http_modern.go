@@ -9,9 +9,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// postModern takes a message of the protocol without sessions. Nothing is asked of clients there, so nothing is answered
-// by them; and what they cancel they cancel by closing its stream, so a notification has nobody to reach: one that came
-// could only be for the requests of another.
+// postModern takes a message of the protocol without sessions. Nothing is asked of clients there, so nothing is
+// answered by them; and what they cancel they cancel by closing its stream, so a notification has nobody to reach: one
+// that came could only be for the requests of another.
 func (s *Server) postModern(w http.ResponseWriter, r *http.Request, m message) {
 	switch fail := s.checkModern(r.Header, &m); {
 	case m.answer():
@@ -30,11 +30,12 @@ func (s *Server) requestModern(w http.ResponseWriter, r *http.Request, m message
 	x := s.newExchange(r.Context(), m, nil, &s.modern)
 	x.name = "request-" + strconv.FormatUint(s.requests.Add(1), 10)
 	x.key = x.name // the ids of different clients may be the same
+	x.respond(w, r, "")
 	if err := x.group.add(x.key, x, 0); err != nil {
 		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "the server is closing"))
 		return
 	}
-	x.serve(w, r, "")
+	x.serve(r)
 }
 
 // checkModern is what the protocol has a server check before anything is done: that the request says what it is, and

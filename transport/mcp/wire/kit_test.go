@@ -23,7 +23,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-const modernMeta = `"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}`
+const modernMeta = `"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	`"io.modelcontextprotocol/clientCapabilities":{}`
 
 // fixture is a server whose tools a test looks into.
 type fixture struct {
@@ -90,7 +91,9 @@ func (f *fixture) hold(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToo
 	return mcp.NewToolResultText("held"), nil
 }
 
-func crash(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("the secret is 42") }
+func crash(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	panic("the secret is 42")
+}
 
 // relay notifies as handlers do that know of mcp-go alone, every second time.
 func (f *fixture) relay(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
@@ -225,8 +228,8 @@ func sessionClientAs(t testing.TB, url, caller, capabilities string) *client {
 	if body, _ := io.ReadAll(response.Body); c.session == "" || read(t, body).Error != nil {
 		t.Fatalf("%s: %s", response.Status, body)
 	}
-	if s := c.send(t.Context(), http.MethodPost, `{"jsonrpc":"2.0","method":"notifications/initialized"}`); s.StatusCode != 202 {
-		t.Fatal(s.Status)
+	if status := c.notify("notifications/initialized", `{}`); status != http.StatusAccepted {
+		t.Fatal(status)
 	}
 	return c
 }
@@ -304,8 +307,8 @@ func (c *client) meta() string {
 
 func (c *client) notify(method, params string) int {
 	c.t.Helper()
-	response := c.send(c.t.Context(), http.MethodPost, fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params))
-	return response.StatusCode
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","method":%q,"params":%s}`, method, params)
+	return c.send(c.t.Context(), http.MethodPost, body).StatusCode
 }
 
 // drain reads all messages of a response, JSON or events.

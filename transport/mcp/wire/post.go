@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -40,24 +41,25 @@ func accepts(r *http.Request) acceptable {
 
 // watch keeps the stream from being silent.
 func (p *post) watch() {
-	if !p.takes.events {
-		return
+	if p.takes.events {
+		p.timer = time.AfterFunc(math.MaxInt64, p.beat) // which reads timer
+		p.timer.Reset(p.keepAlive)
 	}
-	p.x.mu.Lock()
-	defer p.x.mu.Unlock()
-	p.timer = time.AfterFunc(p.keepAlive, p.beat)
 }
 
+// beat does not wait for who is writing: then the stream is not silent.
 func (p *post) beat() {
-	p.x.mu.Lock()
-	defer p.x.mu.Unlock()
-	if p.x.phase == ended {
-		return
-	}
-	next, err := p.events.beat(p.keepAlive)
-	if err != nil {
-		p.x.left()
-		return
+	next := p.keepAlive
+	if p.x.mu.TryLock() {
+		defer p.x.mu.Unlock()
+		if p.x.phase == ended {
+			return
+		}
+		var err error
+		if next, err = p.events.beat(p.keepAlive); err != nil {
+			p.x.left()
+			return
+		}
 	}
 	p.timer.Reset(next)
 }

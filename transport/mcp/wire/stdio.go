@@ -27,7 +27,8 @@ const (
 // ServeStdio serves one client, a message a line, until in ends or ctx is done. What is in flight then is told that its
 // client is gone. It returns nil when in ended.
 //
-// A read of in that cannot be interrupted by SetReadDeadline is left behind when ctx is done; it ends with the next line.
+// A read of in that cannot be interrupted by SetReadDeadline is left behind when ctx is done; it ends with the next
+// line.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(tally)}
 	c.session = s.newSession(s.connection(), gate.From(ctx).Name)
@@ -155,7 +156,7 @@ func (c *conn) request(m message) {
 		c.refuse(m.id, errorf(mcp.INVALID_REQUEST, "%v", err))
 		return
 	}
-	if m.method == methodInitialize {
+	if m.method == methodInitialize && !c.session.initialized.Load() {
 		c.initialize(x) // before what a script sends right behind it
 		return
 	}
@@ -202,8 +203,8 @@ func (l *lineStream) send(f *frame, _ bool) (err error) {
 	return err
 }
 
-// answer waits a breath after what was sent before, with the client's end having taken it. A client that is gone is told
-// too: whoever piped the request in may still read.
+// answer waits a breath after what was sent before, with the client's end having taken it. A client that is gone is
+// told too: whoever piped the request in may still read.
 func (l *lineStream) answer(f *frame, _ int, more bool) bool {
 	ctx := l.x.ctx
 	if l.end > 0 {

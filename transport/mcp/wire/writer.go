@@ -14,8 +14,8 @@ const (
 	pendingNotices = 1 << 20
 )
 
-// lineWriter writes lines in the order they are given. One goroutine writes to the client: what comes while it does goes
-// out together.
+// lineWriter writes lines in the order they are given. One goroutine writes to the client: what comes while it does
+// goes out together.
 type lineWriter struct {
 	out  io.Writer
 	done chan struct{} // closed when run has returned
