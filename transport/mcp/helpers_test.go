@@ -200,8 +200,8 @@ func (c *client) dialStdio(s *mcp.Server) {
 	go c.route(ourIn)
 	c.t.Cleanup(func() {
 		ourOut.Close()
+		<-ended // what it still says is read, not an error
 		ourIn.Close()
-		<-ended
 	})
 }
 
