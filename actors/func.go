@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Func is a plain function as a job of one task, both of the name. The input is the JSON of an In: fields that an In does
-// not have, and values that do not fit, are invalid_input; no input is In's zero value. What f returns is the run's
+// Func is a plain function as a job of one task, both of the name. The input is the JSON of an In: fields that an In
+// does not have, and values that do not fit, are invalid_input; no input is In's zero value. What f returns is the run's
 // result; its error or panic is the run's failure, as any task's. f may say things with its TaskContext, and need not.
 //
 //	actors.Func("greet", func(_ context.Context, _ *actors.TaskContext, name string) (string, error) {

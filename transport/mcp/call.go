@@ -27,7 +27,8 @@ type StartOptions struct {
 
 // Start starts the job of the tool for whoever calls in the context, and returns its State once it is in the journal.
 // The end of ctx does not end an attached run: that is for whoever watches it to say.
-func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessage, o StartOptions) (messages.State, error) {
+func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessage, o StartOptions) (
+	messages.State, error) {
 	if err := may(ctx, gate.WriteRuns); err != nil {
 		return messages.State{}, err
 	}
@@ -39,8 +40,11 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 	if err != nil {
 		return messages.State{}, err
 	}
-	labels := map[string]string{toolLabel: t.Name}
-	maps.Copy(labels, o.Labels)
+	labels := maps.Clone(o.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[toolLabel] = t.Name
 	lasting := context.WithoutCancel(ctx)
 	id, err := s.config.Runs.Submit(lasting, messages.Request{Job: t.Job, Input: input, Principal: gate.From(ctx).Name,
 		Mode: cmp.Or(o.Mode, t.Mode, messages.Detached), Labels: labels, Limits: t.Limits, Key: o.Key})
@@ -117,7 +121,8 @@ func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.
 	return s.conclude(ctx, req, state, 0)
 }
 
-// modeOf says what becomes of a run whose caller leaves: to leave is to cancel since 2026-07-28, and says nothing before.
+// modeOf says what becomes of a run whose caller leaves: to leave is to cancel since 2026-07-28, and said nothing
+// before.
 func modeOf(x *wire.Exchange, t *JobTool, task bool) messages.Mode {
 	switch {
 	case t.Mode != "":

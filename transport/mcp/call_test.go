@@ -154,7 +154,7 @@ func TestACrashIsOneFailedResult(t *testing.T) {
 				x := c.callTool("script", nil, token)
 				all := x.until()
 				r := all[len(all)-1].toolResult(t)
-				if !r.IsError || r.Structured.Status != mcp.Failed || r.Structured.Cause != messages.CausePanic || r.Structured.Error == nil {
+				if is := r.Structured; !r.IsError || is.Status != mcp.Failed || is.Cause != messages.CausePanic || is.Error == nil {
 					t.Errorf("%s: the result is %s", crash, all[len(all)-1].Result)
 				}
 				if token != nil {
@@ -208,7 +208,7 @@ func TestWhoLeavesCancelsAttachedRunsAlone(t *testing.T) {
 			id := runOf(t, x)
 			c.hangUp(x)
 			if survives(how) {
-				time.AfterFunc(50*time.Millisecond, func() { close(gate) }) // a cancel that comes would be there by then
+				time.AfterFunc(50*time.Millisecond, func() { close(gate) }) // a cancel would be there by then
 			}
 			want := messages.Canceled
 			if survives(how) {
@@ -223,11 +223,11 @@ func TestWhoLeavesCancelsAttachedRunsAlone(t *testing.T) {
 
 func TestHeartbeatsFillSilence(t *testing.T) {
 	job, gate := gated()
-	s, _ := doorTo(t, mcp.Config{Heartbeat: 5 * time.Millisecond}, map[string]actors.NewJob{"script": job})
+	s, _ := doorTo(t, mcp.Config{Heartbeat: 100 * time.Microsecond}, map[string]actors.NewJob{"script": job})
 	add(t, s, mcp.JobTool{Job: "script"})
 	x := dial(t, s, legacyStdio).callTool("script", nil, "tok")
 	seq, last, beats := 0.0, 0.0, 0
-	for beats < 20 {
+	for beats < 1100 { // past the last that is a whole thousandth
 		p := x.take().progress(t)
 		if p.Progress <= last || p.Message == "" {
 			t.Fatalf("after %v came %+v", last, p)
@@ -251,7 +251,8 @@ func TestHeartbeatsFillSilence(t *testing.T) {
 
 func TestASlowReaderIsGivenMergedEvents(t *testing.T) {
 	const words = 60000
-	job := scripted(testkit.Script{Analyze: []testkit.Step{{Do: testkit.Say, Text: strings.Repeat("word ", 20), Times: words}}})
+	job := scripted(testkit.Script{Analyze: []testkit.Step{
+		{Do: testkit.Say, Text: strings.Repeat("word ", 20), Times: words}}})
 	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
 	add(t, s, mcp.JobTool{Job: "script"})
 	c := dial(t, s, legacyHTTP)
@@ -291,7 +292,8 @@ func TestASlowReaderIsGivenMergedEvents(t *testing.T) {
 }
 
 func TestArgumentsAreHeldToTheSchema(t *testing.T) {
-	schema := json.RawMessage(`{"type":"object","properties":{"item":{"type":"string"}},"required":["item"],"additionalProperties":false}`)
+	schema := json.RawMessage(`{"type":"object","properties":{"item":{"type":"string"}},"required":["item"],` +
+		`"additionalProperties":false}`)
 	job := actors.Func("order", func(_ context.Context, _ *actors.TaskContext, in struct {
 		Item string `json:"item"`
 	}) (string, error) {
@@ -311,12 +313,14 @@ func TestArgumentsAreHeldToTheSchema(t *testing.T) {
 		"the job's own say": {"loose", "colour", map[string]any{"colour": 1}},
 	} {
 		r := c.callTool(test.tool, test.arguments, nil).response().toolResult(t)
-		if !r.IsError || r.Structured.Error == nil || r.Structured.Error.Code != "invalid_input" ||
-			!strings.Contains(r.Structured.Error.Message, test.says) || r.Content[0].Text != r.Structured.Error.Message {
+		e := r.Structured.Error
+		if !r.IsError || e == nil || e.Code != "invalid_input" || !strings.Contains(e.Message, test.says) ||
+			r.Content[0].Text != e.Message {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if r := c.callTool("order", map[string]any{"item": "tea"}, nil).response().toolResult(t); string(r.Structured.Result) != `"tea"` {
+	r := c.callTool("order", map[string]any{"item": "tea"}, nil).response().toolResult(t)
+	if string(r.Structured.Result) != `"tea"` {
 		t.Errorf("the result is %s", r.Structured.Result)
 	}
 }
@@ -331,10 +335,12 @@ func TestPrepareMakesTheInput(t *testing.T) {
 			return fmt.Appendf(nil, `{"given":%s}`, arguments), nil
 		}})
 	c := dial(t, s, legacyHTTP)
-	if r := c.callTool("echo", map[string]any{"a": 1}, nil).response().toolResult(t); string(r.Structured.Result) != `{"given":{"a":1}}` {
+	r := c.callTool("echo", map[string]any{"a": 1}, nil).response().toolResult(t)
+	if string(r.Structured.Result) != `{"given":{"a":1}}` {
 		t.Errorf("the input was %s", r.Structured.Result)
 	}
-	if r := c.callTool("echo", map[string]any{"bad": true}, nil).response().toolResult(t); r.Structured.Error.Message != "bad is not good" {
+	r = c.callTool("echo", map[string]any{"bad": true}, nil).response().toolResult(t)
+	if !r.IsError || r.Structured.Error.Message != "bad is not good" {
 		t.Errorf("the call answered %+v", r)
 	}
 }

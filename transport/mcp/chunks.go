@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,83 +11,6 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
-
-// streamSchema is the optional argument of a chunked tool that has its result streamed.
-const streamSchema = `{"description":"Answers at once with a stream's id; the result follows as numbered chunks in ` +
-	`progress notifications, chunkDelayMs apart.","anyOf":[{"type":"boolean"},{"type":"object","properties":` +
-	`{"chunkDelayMs":{"type":"integer","minimum":0,"maximum":60000}},"additionalProperties":false}]}`
-
-// longestPause is the most that a caller may have between two chunks.
-const longestPause = time.Minute
-
-// pacing is how a caller wants the chunks.
-type pacing struct{ pause time.Duration }
-
-// streaming takes the wish for a stream from beside the arguments or from among them; beside wins. It returns the
-// arguments without it, and nil where a plain result is wanted.
-func (t *JobTool) streaming(params, arguments json.RawMessage) (json.RawMessage, *pacing, error) {
-	var beside struct {
-		Stream json.RawMessage `json:"stream"`
-	}
-	if bytes.Contains(params, []byte(`"stream"`)) {
-		if err := json.Unmarshal(params, &beside); err != nil {
-			return nil, nil, invalid("the parameters cannot be read: %v", err)
-		}
-	}
-	arguments, within, err := t.withoutStream(arguments)
-	if err != nil {
-		return nil, nil, err
-	}
-	if beside.Stream != nil {
-		within = beside.Stream
-	}
-	wish, err := readStream(within)
-	if err == nil && wish != nil && !t.Chunked {
-		err = invalid("the tool %s has no chunks to stream; give the call a progress token, and its events are streamed", t.Name)
-	}
-	return arguments, wish, err
-}
-
-// withoutStream takes the flag out of the arguments, unless the job has an argument of that name itself.
-func (t *JobTool) withoutStream(arguments json.RawMessage) (rest, stream json.RawMessage, err error) {
-	if t.ownsFlag || !bytes.Contains(arguments, []byte(`"stream"`)) {
-		return arguments, nil, nil
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(arguments, &fields); err != nil {
-		return nil, nil, invalid("the arguments are not an object: %v", err)
-	}
-	stream = fields["stream"]
-	delete(fields, "stream")
-	rest, err = json.Marshal(fields)
-	return rest, stream, err
-}
-
-func readStream(raw json.RawMessage) (*pacing, error) {
-	switch string(raw) {
-	case "", "null", "false":
-		return nil, nil
-	case "true":
-		return &pacing{}, nil
-	}
-	var wish struct {
-		ChunkDelayMS int64 `json:"chunkDelayMs"`
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	pause := time.Duration(0)
-	err := d.Decode(&wish)
-	if err == nil && (wish.ChunkDelayMS < 0 || wish.ChunkDelayMS > longestPause.Milliseconds()) {
-		err = errPause
-	}
-	if err != nil {
-		return nil, invalid(`stream is true, false or {"chunkDelayMs": 0 to %d}, not %s`, longestPause.Milliseconds(), clip(string(raw)))
-	}
-	pause = time.Duration(wish.ChunkDelayMS) * time.Millisecond
-	return &pacing{pause}, nil
-}
-
-var errPause = errors.New("out of bounds")
 
 // stream starts a run, answers with its id at once, and has its result follow in chunks.
 func (s *Server) stream(ctx context.Context, x *wire.Exchange, t *JobTool, arguments json.RawMessage, wish pacing) (
@@ -123,7 +45,7 @@ func streamReply(x *wire.Exchange, state messages.State, token json.RawMessage) 
 	reply := map[string]any{
 		"streamId": state.RunID,
 		"_meta":    map[string]any{"progressToken": token, "streaming": true},
-		"content":  []mcp.Content{mcp.NewTextContent("The result follows in chunks, as stream " + string(state.RunID) + ".")},
+		"content":  []mcp.Content{mcp.NewTextContent("The result follows in chunks.")},
 		"structuredContent": struct {
 			RunResult
 			StreamID messages.RunID `json:"streamId"`

@@ -71,7 +71,7 @@ func follow(t *testing.T, x *exchange, token string) streamed {
 	t.Helper()
 	reply := x.take()
 	r := reply.toolResult(t)
-	if r.StreamID == "" || !r.Meta.Streaming || r.Structured.StreamID != r.StreamID || len(r.Content) == 0 || r.IsError {
+	if r.StreamID == "" || r.Structured.StreamID != r.StreamID || !r.Meta.Streaming || len(r.Content) == 0 || r.IsError {
 		t.Fatalf("the reply is %s", reply.Result)
 	}
 	s := streamed{id: r.StreamID}
@@ -158,7 +158,8 @@ func TestTheReplyDoesNotWaitForTheHandler(t *testing.T) {
 func TestChunksKeepTheirDistance(t *testing.T) {
 	s, _ := chunkTool(t, opened())
 	begin := time.Now()
-	got := follow(t, askFor(dial(t, s, legacyStdio), map[string]any{"value": []int{1, 2, 3, 4}}, map[string]any{"chunkDelayMs": 20}, nil), "")
+	x := askFor(dial(t, s, legacyStdio), map[string]any{"value": []int{1, 2, 3, 4}}, map[string]any{"chunkDelayMs": 20}, nil)
+	got := follow(t, x, "")
 	if d := time.Since(begin); got.status != "completed" || d < 60*time.Millisecond {
 		t.Errorf("%+v took %v", got, d)
 	}
@@ -187,9 +188,11 @@ func TestTheWishForAStreamMayStandAmongTheArguments(t *testing.T) {
 func TestAWishForAStreamThatIsNone(t *testing.T) {
 	s, _ := chunkTool(t, opened())
 	c := dial(t, s, legacyHTTP)
-	for _, wish := range []string{`1`, `"true"`, `[]`, `{"chunkDelayMs":-1}`, `{"chunkDelayMs":60001}`, `{"chunkDelayMs":"1"}`, `{"delay":1}`} {
+	for _, wish := range []string{`1`, `"true"`, `[]`, `{"chunkDelayMs":-1}`, `{"chunkDelayMs":60001}`,
+		`{"chunkDelayMs":"1"}`, `{"delay":1}`} {
 		r := askFor(c, nil, json.RawMessage(wish), nil).response().toolResult(t)
-		if !r.IsError || r.Structured.Error.Code != "invalid_input" || !strings.Contains(r.Structured.Error.Message, "chunkDelayMs") {
+		e := r.Structured.Error
+		if !r.IsError || e.Code != "invalid_input" || !strings.Contains(e.Message, "chunkDelayMs") {
 			t.Errorf("%s: %+v", wish, r)
 		}
 	}

@@ -55,7 +55,8 @@ func inEachEra(t *testing.T, test func(t *testing.T, how era)) {
 // doorTo makes a door to a runtime of the jobs. The tools are for the test to add.
 func doorTo(t testing.TB, config mcp.Config, jobs map[string]actors.NewJob) (*mcp.Server, *actors.System) {
 	t.Helper()
-	system, err := actors.New(context.Background(), actors.Config{Jobs: jobs, CancelSoft: time.Second, CancelHard: 2 * time.Second})
+	system, err := actors.New(context.Background(),
+		actors.Config{Jobs: jobs, CancelSoft: time.Second, CancelHard: 2 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +176,8 @@ func dialAs(t testing.TB, s *mcp.Server, how era, who as) *client {
 
 func (c *client) dialHTTP(s *mcp.Server) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.ServeHTTP(w, r.WithContext(gate.With(r.Context(), gate.Principal{Name: c.as.principal, Scopes: []gate.Scope{gate.Admin}})))
+		caller := gate.Principal{Name: c.as.principal, Scopes: []gate.Scope{gate.Admin}}
+		s.ServeHTTP(w, r.WithContext(gate.With(r.Context(), caller)))
 	}))
 	c.url, c.http = web.URL, web.Client()
 	c.t.Cleanup(func() {

@@ -38,8 +38,9 @@ func nothing(context.Context, *actors.TaskContext, any) (any, error) { return ni
 func TestAToolIsListedAsItIs(t *testing.T) {
 	s := serving(t, map[string]actors.NewJob{"job": actors.Func("job", nothing)},
 		mcp.JobTool{Job: "job", Name: "reads", Title: "Read", Description: "Reads.", ReadOnly: true, OpenWorld: true,
-			Input:  json.RawMessage(`{"type": "object", "properties": {"z": {"type": "string"}, "a": {"type": "integer"}}}`),
-			Output: json.RawMessage(`{"$defs": {"item": {"type": "string"}}, "type": "array", "items": {"$ref": "#/$defs/item"}}`)},
+			Input: json.RawMessage(`{"type": "object", "properties": {"z": {"type": "string"}, "a": {"type": "integer"}}}`),
+			Output: json.RawMessage(`{"$defs": {"item": {"type": "string"}},
+				"type": "array", "items": {"$ref": "#/$defs/item"}}`)},
 		mcp.JobTool{Job: "job", Name: "chunks", Chunked: true, Idempotent: true,
 			Input: json.RawMessage(`{"type":"object","properties":{"z":{},"a":{}},"additionalProperties":false}`)},
 		mcp.JobTool{Job: "job", Destructive: true})
@@ -54,7 +55,9 @@ func TestAToolIsListedAsItIs(t *testing.T) {
 		return string(raw)
 	}
 	for name, want := range map[string]string{
-		"reads": hints(true, false, false, true), "chunks": hints(false, false, true, false), "job": hints(false, true, false, false),
+		"reads":  hints(true, false, false, true),
+		"chunks": hints(false, false, true, false),
+		"job":    hints(false, true, false, false),
 	} {
 		said := named(name).Annotations
 		delete(said, "title")
@@ -72,8 +75,9 @@ func TestAToolIsListedAsItIs(t *testing.T) {
 		!strings.Contains(output, `"$defs":{"item":{"type":"string"}}`) {
 		t.Errorf("the output schema is %s", output)
 	}
-	if in := string(named("chunks").InputSchema); !strings.HasPrefix(in, `{"type":"object","properties":{"z":{},"a":{},"stream":{`) {
-		t.Errorf("the input schema of a chunked tool is %s", in)
+	chunked := string(named("chunks").InputSchema)
+	if !strings.HasPrefix(chunked, `{"type":"object","properties":{"z":{},"a":{},"stream":{`) {
+		t.Errorf("the input schema of a chunked tool is %s", chunked)
 	}
 	if in := string(named("job").InputSchema); in != `{"type":"object"}` {
 		t.Errorf("the input schema of a tool without one is %s", in)
@@ -89,19 +93,23 @@ func TestAToolIsListedAsItIs(t *testing.T) {
 func TestAddJobRefuses(t *testing.T) {
 	s := serving(t, nil, mcp.JobTool{Job: "taken"})
 	object := json.RawMessage(`{"type":"object"}`)
+	ownStream := json.RawMessage(`{"type":"object","properties":{"stream":{}}}`)
+	dangling := json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"#/$defs/b"}}}`)
+	badHeader := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"a b"}}}`)
 	for name, tool := range map[string]mcp.JobTool{
-		"no job":              {Name: "x"},
-		"an empty name":       {},
-		"a bad character":     {Job: "x", Name: "a/b"},
-		"a long name":         {Job: "x", Name: strings.Repeat("a", 129)},
-		"a taken name":        {Job: "x", Name: "taken"},
-		"no JSON":             {Job: "x", Input: json.RawMessage(`{`)},
-		"no schema":           {Job: "x", Input: json.RawMessage(`{"type":7}`)},
-		"no object":           {Job: "x", Input: json.RawMessage(`{"type":"string"}`)},
-		"a dangling ref":      {Job: "x", Input: json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"#/$defs/b"}}}`)},
-		"a bad output":        {Job: "x", Input: object, Output: json.RawMessage(`{"type":7}`)},
-		"a dangling output":   {Job: "x", Input: object, Output: json.RawMessage(`{"$ref":"#/$defs/b"}`)},
-		"a stream of its own": {Job: "x", Chunked: true, Input: json.RawMessage(`{"type":"object","properties":{"stream":{}}}`)},
+		"no job":                {Name: "x"},
+		"an empty name":         {},
+		"a bad character":       {Job: "x", Name: "a/b"},
+		"a long name":           {Job: "x", Name: strings.Repeat("a", 129)},
+		"a taken name":          {Job: "x", Name: "taken"},
+		"no JSON":               {Job: "x", Input: json.RawMessage(`{`)},
+		"no schema":             {Job: "x", Input: json.RawMessage(`{"type":7}`)},
+		"no object":             {Job: "x", Input: json.RawMessage(`{"type":"string"}`)},
+		"a dangling ref":        {Job: "x", Input: dangling},
+		"a bad output":          {Job: "x", Input: object, Output: json.RawMessage(`{"type":7}`)},
+		"a dangling output":     {Job: "x", Input: object, Output: json.RawMessage(`{"$ref":"#/$defs/b"}`)},
+		"a stream of its own":   {Job: "x", Chunked: true, Input: ownStream},
+		"a header that is none": {Job: "x", Input: badHeader},
 	} {
 		if err := s.AddJob(tool); messages.CodeOf(err) != "invalid_input" {
 			t.Errorf("%s: %v", name, err)
@@ -110,7 +118,7 @@ func TestAddJobRefuses(t *testing.T) {
 	if err := s.AddJob(mcp.JobTool{Job: "x", Name: strings.Repeat("a.B_9-", 21)}); err != nil {
 		t.Errorf("a good name: %v", err)
 	}
-	if err := s.AddJob(mcp.JobTool{Job: "x", Input: json.RawMessage(`{"type":"object","properties":{"stream":{}}}`)}); err != nil {
+	if err := s.AddJob(mcp.JobTool{Job: "x", Input: ownStream}); err != nil {
 		t.Errorf("a stream of its own, not chunked: %v", err)
 	}
 }

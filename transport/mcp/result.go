@@ -24,17 +24,17 @@ const (
 
 // RunResult is what every tool says of a run: its structured content. Fields are only ever added.
 type RunResult struct {
-	RunID     messages.RunID  `json:"run_id" jsonschema:"The run's id, by which the run_* tools and run:// resources know it."`
+	RunID     messages.RunID  `json:"run_id" jsonschema:"The run's id, by which run_* tools and run:// resources know it."`
 	Job       string          `json:"job" jsonschema:"What kind of work the run does."`
 	Status    RunStatus       `json:"status" jsonschema:"Where the run stands. The last three are for ever."`
-	Seq       uint64          `json:"seq" jsonschema:"The number of the last event that this takes into account: the cursor to go on from."`
+	Seq       uint64          `json:"seq" jsonschema:"The number of the last event that is told here: the cursor to go on from."`
 	Result    json.RawMessage `json:"result,omitempty" jsonschema:"What the completed run came to."`
 	Degraded  bool            `json:"degraded,omitempty" jsonschema:"Whether the result is less than was asked for."`
 	Cause     messages.Cause  `json:"cause,omitempty" jsonschema:"Why the run failed or was canceled."`
 	Error     *RunError       `json:"error,omitempty" jsonschema:"How the run failed."`
 	Artifacts []RunArtifact   `json:"artifacts,omitempty" jsonschema:"The files that the run made."`
 	Questions []RunQuestion   `json:"questions,omitempty" jsonschema:"What the run waits to be told."`
-	Terminal  *messages.Event `json:"terminal,omitempty" jsonschema:"The run's last event, whole: the one progress does not tell."`
+	Terminal  *messages.Event `json:"terminal,omitempty" jsonschema:"The run's last event, whole. Progress does not tell it."`
 }
 
 // RunError says how a run, or a call, failed.

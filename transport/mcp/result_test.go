@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -35,7 +36,8 @@ func TestTheResultSaysWhatTheRunCameTo(t *testing.T) {
 }
 
 func TestTheResultIsJSONWhereTheRunSaidNothing(t *testing.T) {
-	job := actors.Func("add", func(_ context.Context, _ *actors.TaskContext, in struct{ A, B int }) (map[string]int, error) {
+	type terms struct{ A, B int }
+	job := actors.Func("add", func(_ context.Context, _ *actors.TaskContext, in terms) (map[string]int, error) {
 		return map[string]int{"sum": in.A + in.B}, nil
 	})
 	s := serving(t, map[string]actors.NewJob{"add": job}, mcp.JobTool{Job: "add"}, mcp.JobTool{Job: "add", Name: "own",
@@ -115,7 +117,7 @@ func TestEveryResultFitsTheOutputSchema(t *testing.T) {
 		if isError := s.Result(state).IsError; isError != (job == "failed" || job == "canceled") {
 			t.Errorf("%s: is an error: %v", job, isError)
 		}
-		if job == "waiting" && (len(r.Questions) != 1 || r.Questions[0].Request != "q" || r.Questions[0].Prompt != "Really?") {
+		if job == "waiting" && !slices.Equal(r.Questions, []mcp.RunQuestion{{Request: "q", Prompt: "Really?"}}) {
 			t.Errorf("the questions are %+v", r.Questions)
 		}
 	}
@@ -166,7 +168,8 @@ func TestFailureTellsWhatTheCallerMayKnow(t *testing.T) {
 			t.Fatal(err)
 		}
 		e := got.Structured.Error
-		if !got.IsError || got.Structured.Status != mcp.Failed || string(e.Code) != test.code || !strings.Contains(e.Message, test.says) {
+		if !got.IsError || got.Structured.Status != mcp.Failed || string(e.Code) != test.code ||
+			!strings.Contains(e.Message, test.says) {
 			t.Errorf("%s: %s", name, raw)
 		}
 		if strings.Contains(string(raw), "secret") {
@@ -183,7 +186,8 @@ func TestArgumentsNameWhatIsWrong(t *testing.T) {
 	for raw, says := range map[string]string{
 		`{"maximum":1}`: `"maximum"`, `{"max":"1"}`: "max", `[]`: "array", `{`: "cannot be read",
 	} {
-		err := mcp.Arguments(gomcp.CallToolRequest{Params: gomcp.CallToolParams{RawArguments: json.RawMessage(raw)}}, &v)
+		req := gomcp.CallToolRequest{Params: gomcp.CallToolParams{RawArguments: json.RawMessage(raw)}}
+		err := mcp.Arguments(req, &v)
 		if messages.CodeOf(err) != "invalid_input" || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", raw, err)
 		}

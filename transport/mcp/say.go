@@ -16,7 +16,7 @@ const toolLabel = "mcp.tool"
 
 // say says for people and models how the run stands.
 func (s *Server) say(state messages.State) []mcp.Content {
-	if t := s.jobs[toolOf(state)]; t != nil && t.Content != nil && state.Status.IsEnded() {
+	if t := s.toolOf(state); t != nil && t.Content != nil && state.Status.IsEnded() {
 		return t.Content(state)
 	}
 	if state.Status != messages.Completed {
@@ -32,11 +32,12 @@ func (s *Server) say(state messages.State) []mcp.Content {
 	return content
 }
 
-func toolOf(state messages.State) string {
+// toolOf returns the tool that started the run, or nil.
+func (s *Server) toolOf(state messages.State) *JobTool {
 	if state.Queued == nil {
-		return ""
+		return nil
 	}
-	return state.Queued.Labels[toolLabel]
+	return s.jobs[state.Queued.Labels[toolLabel]]
 }
 
 // sentence says how the run stands, and what to do about it.
@@ -55,7 +56,7 @@ func sentence(state messages.State) string {
 	case Waiting:
 		return run + " waits for an answer: " + prompts(state)
 	}
-	return fmt.Sprintf("%s is working. Wait for it with run_wait, or go on reading with run_events after %d.", run, state.Seq)
+	return fmt.Sprintf("%s is working. Wait for it with run_wait, or read on with run_events after %d.", run, state.Seq)
 }
 
 func why(end *messages.End) string {
@@ -96,7 +97,7 @@ func sayable(err error) *RunError {
 		return &RunError{Code: known.Code, Message: err.Error(), Retryable: known.Retryable}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &RunError{Code: messages.Code(messages.CauseDeadline), Message: "the call took too long", Retryable: true}
+		return &RunError{messages.Code(messages.CauseDeadline), "the call took too long", true}
 	}
-	return &RunError{Code: messages.Code(messages.CauseError), Message: "the server failed to do this; its log says why"}
+	return &RunError{messages.Code(messages.CauseError), "the server failed to do this; its log says why", false}
 }

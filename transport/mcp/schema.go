@@ -32,7 +32,8 @@ func conforms(schema *jsonschema.Resolved, arguments json.RawMessage) error {
 	if err == nil {
 		return nil
 	}
-	return invalid("the arguments do not fit the tool's input schema: %s", strings.TrimPrefix(err.Error(), "validating root: "))
+	said := strings.TrimPrefix(err.Error(), "validating root: ")
+	return invalid("the arguments do not fit the tool's input schema: %s", said)
 }
 
 // outputSchema is the schema of a RunResult with the job's own result; any result where there is no schema of it.

@@ -83,7 +83,8 @@ func New(config Config) *Server {
 	return s
 }
 
-// MCP is the mcp-go server, for tools, resources and prompts of one's own. Their handlers notify through wire.From(ctx).
+// MCP is the mcp-go server, for tools, resources and prompts of one's own. Their handlers notify through
+// wire.From(ctx).
 func (s *Server) MCP() *server.MCPServer { return s.mcp }
 
 // ServeHTTP is the endpoint of streamable HTTP. Who calls is what gate says of the request's context.

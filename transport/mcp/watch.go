@@ -38,9 +38,14 @@ func (s *Server) watch(ctx context.Context, id messages.RunID, after uint64) (me
 				return messages.State{}, nil, err
 			}
 		}
-		if waiting != nil && waiting.Seq <= e.Seq { // all that led there has been told
-			return *waiting, nil, nil
+		if waiting == nil || waiting.Seq > e.Seq {
+			continue
 		}
+		// All that led there has been told. Somebody else may have answered meanwhile.
+		if now, err := s.waiting(ctx, id, e.Seq); now != nil || err != nil {
+			return *waiting, nil, err
+		}
+		waiting = nil
 	}
 	state, err := s.config.Runs.State(ctx, id)
 	return state, nil, err

@@ -1,0 +1,113 @@
+package mcp_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// eventsIn are the events that progress told.
+func eventsIn(t *testing.T, all []message) []messages.Event {
+	t.Helper()
+	var events []messages.Event
+	for _, m := range all {
+		if p := m.progress(t); p.Meta.Event != nil {
+			events = append(events, *p.Meta.Event)
+		}
+	}
+	return events
+}
+
+// A client that cannot ask its user is given the question, and what it was told and what it goes on to read is the
+// whole log, each event once.
+func TestAQuestionCutsTheStreamOnce(t *testing.T) {
+	job := actors.Func("ask", func(ctx context.Context, t *actors.TaskContext, _ any) (any, error) {
+		if err := t.Say("answer", "Before. "); err != nil {
+			return nil, err
+		}
+		value, err := t.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "Really?"})
+		if err != nil {
+			return nil, err
+		}
+		return value, t.Say("answer", "After.")
+	})
+	inEachEra(t, func(t *testing.T, how era) {
+		s := serving(t, map[string]actors.NewJob{"ask": job}, mcp.JobTool{Job: "ask", Mode: messages.Detached})
+		c := dial(t, s, how)
+		all := c.callTool("ask", nil, "tok").until()
+		r := all[len(all)-1].toolResult(t)
+		events := eventsIn(t, all[:len(all)-1])
+		if r.IsError || r.Structured.Status != mcp.Waiting || r.Structured.Seq != events[len(events)-1].Seq {
+			t.Fatalf("after event %d the result is %s", events[len(events)-1].Seq, all[len(all)-1].Result)
+		}
+		c.callTool("run_answer", map[string]any{"run_id": r.Structured.RunID, "request": "q", "value": true}, nil).response()
+		rest := c.callTool("run_attach", map[string]any{"run_id": r.Structured.RunID, "after": r.Structured.Seq}, "tok").until()
+		if err := testkit.Check(append(events, eventsTold(t, rest)...)); err != nil {
+			t.Error(err)
+		}
+		if r := rest[len(rest)-1].toolResult(t); r.Structured.Status != mcp.Completed || string(r.Structured.Result) != "true" {
+			t.Errorf("the result is %s", rest[len(rest)-1].Result)
+		}
+	})
+}
+
+// Of calls side by side each is told its own run's events alone.
+func TestCallsSideBySide(t *testing.T) {
+	inEachEra(t, func(t *testing.T, how era) {
+		s := serving(t, map[string]actors.NewJob{"script": scripted(busy())}, mcp.JobTool{Job: "script"})
+		c := dial(t, s, how)
+		calls := map[string]*exchange{}
+		for i := range 8 {
+			token := fmt.Sprint("tok", i)
+			calls[token] = c.callTool("script", nil, token)
+		}
+		for token, x := range calls {
+			all := x.until()
+			r := all[len(all)-1].toolResult(t)
+			for _, m := range all[:len(all)-1] {
+				if p := m.progress(t); string(p.Token) != fmt.Sprintf("%q", token) {
+					t.Fatalf("the call of %s is told of %s", token, p.Token)
+				}
+			}
+			events := append(eventsIn(t, all[:len(all)-1]), *r.Structured.Terminal)
+			if err := testkit.Check(events); err != nil || events[0].RunID != r.Structured.RunID {
+				t.Errorf("%s: %v", token, err)
+			}
+		}
+	})
+}
+
+func TestProgressIsShort(t *testing.T) {
+	job := scripted(testkit.Script{Fetch: []testkit.Step{
+		{Do: testkit.Say, Text: strings.Repeat("ü€", 100)}, {Do: testkit.Emit, Text: "ask", Body: messages.ToolStarted{Call: "c", Tool: "t"}},
+		{Do: testkit.Report, Done: 3, Total: 10}, {Do: testkit.Emit, Text: "tell", Body: messages.ToolCompleted{Call: "c"}},
+		{Do: testkit.Report, Done: 4}, {Do: testkit.Emit, Text: "end", Body: messages.ToolStarted{Call: "d", Tool: "t"}},
+		{Do: testkit.Log, Text: "a line"},
+	}})
+	s := serving(t, map[string]actors.NewJob{"script": job}, mcp.JobTool{Job: "script"})
+	var said []string
+	all := dial(t, s, modernStdio).callTool("script", nil, "tok").until()
+	for _, m := range all[:len(all)-1] {
+		p := m.progress(t)
+		if len(p.Message) > 130 || !utf8.ValidString(p.Message) {
+			t.Errorf("the message is %q", p.Message)
+		}
+		said = append(said, p.Message)
+	}
+	for _, want := range []string{"ask", "3/10 steps", "tell", "4 steps", "end", "a line"} {
+		if !slices.Contains(said, want) {
+			t.Errorf("%q is not among %q", want, said)
+		}
+	}
+	if !slices.ContainsFunc(said, func(m string) bool { return strings.HasPrefix(m, "ü€ü€") && strings.HasSuffix(m, "…") }) {
+		t.Errorf("the long text is not among %q", said)
+	}
+}
