@@ -39,8 +39,8 @@ func asked(t *testing.T, m message, requests ...string) toolResult {
 	return r
 }
 
-// Issue 5: "elicitation through multi-round requests with signed state". A call asks for all that is open, is told some,
-// asks for the rest alone, and goes on with the one run; no event is told twice.
+// Issue 5: "elicitation through multi-round requests with signed state". A call asks for all that is open, is told
+// some, asks for the rest alone, and goes on with the one run; no event is told twice.
 func TestCallAsksInRounds(t *testing.T) {
 	inModern(t, func(t *testing.T, how era) {
 		s, system := taskDoor(t)
@@ -102,17 +102,21 @@ func TestCallAsksAgainForWhatDoesNotFit(t *testing.T) {
 	s, _ := taskDoor(t)
 	c := dialAs(t, s, modernHTTP, as{capabilities: asks})
 	r := asked(t, c.callTool("confirm", map[string]any{}, nil).response(), "sure")
-	for _, bad := range []any{12345, nil, "yes", map[string]any{"action": "maybe"}, accepted(map[string]any{"value": "yes"})} {
-		r = asked(t, c.again("confirm", map[string]any{}, r.RequestState, map[string]any{"sure": bad}, nil).response(), "sure")
+	try := func(response any) message {
+		return c.again("confirm", map[string]any{}, r.RequestState, map[string]any{"sure": response}, nil).response()
 	}
-	done := c.again("confirm", map[string]any{}, r.RequestState, map[string]any{"sure": accepted(map[string]any{"value": true})}, nil)
-	if got := done.response().toolResult(t); string(got.Structured.Result) != `"answered true"` {
+	for _, bad := range []any{12345, nil, "yes", map[string]any{"action": "maybe"}, map[string]any{"action": "accept"},
+		accepted(map[string]any{"value": "yes"})} {
+		r = asked(t, try(bad), "sure")
+	}
+	got := try(accepted(map[string]any{"value": true})).toolResult(t)
+	if string(got.Structured.Result) != `"answered true"` {
 		t.Errorf("%+v", got)
 	}
 }
 
-// "requestState is attacker-controlled": one that is not the server's, for this principal, this tool and these arguments
-// is a JSON-RPC error, and the run never hears of it.
+// "requestState is attacker-controlled": one that is not the server's, for this principal, this tool and these
+// arguments is a JSON-RPC error, and the run never hears of it.
 func TestStateOfAnotherCallIsRefused(t *testing.T) {
 	s, system := taskDoor(t)
 	add(t, s, mcp.JobTool{Job: "confirm", Name: "confirm_too"})
@@ -158,7 +162,8 @@ func TestStateOutlivesTheServer(t *testing.T) {
 		after := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test", Key: c.key})
 		t.Cleanup(after.Close)
 		add(t, after, mcp.JobTool{Job: "confirm"})
-		m := dialAs(t, after, modernHTTP, as{capabilities: asks}).again("confirm", map[string]any{}, state, yes, nil).response()
+		client := dialAs(t, after, modernHTTP, as{capabilities: asks})
+		m := client.again("confirm", map[string]any{}, state, yes, nil).response()
 		if c.good {
 			if r := m.toolResult(t); string(r.Structured.Result) != `"answered true"` {
 				t.Errorf("%s", m.Result)
@@ -175,8 +180,9 @@ func TestRetryAfterALostAnswer(t *testing.T) {
 	c := dialAs(t, s, modernHTTP, as{capabilities: asks})
 	state := asked(t, c.callTool("confirm", map[string]any{}, nil).response(), "sure").RequestState
 	for _, value := range []bool{true, false, false} {
-		r := c.again("confirm", map[string]any{}, state, map[string]any{"sure": accepted(map[string]any{"value": value})}, nil)
-		if got := r.response().toolResult(t); string(got.Structured.Result) != `"answered true"` {
+		answer := map[string]any{"sure": accepted(map[string]any{"value": value})}
+		got := c.again("confirm", map[string]any{}, state, answer, nil).response().toolResult(t)
+		if string(got.Structured.Result) != `"answered true"` {
 			t.Errorf("%+v", got)
 		}
 	}
@@ -227,7 +233,8 @@ func TestLegacyClientIsAsked(t *testing.T) {
 			m, prompt := c.elicited(t)
 			c.respond(m.ID, accepted(content[prompt]))
 		}
-		if r := x.response().toolResult(t); string(r.Structured.Result) != `{"name":"Ann","size":{"size":3}}` || r.ResultType != "" {
+		r := x.response().toolResult(t)
+		if string(r.Structured.Result) != `{"name":"Ann","size":{"size":3}}` || r.ResultType != "" {
 			t.Errorf("%+v", r)
 		}
 		x = c.callTool("confirm", map[string]any{}, nil)
@@ -242,15 +249,16 @@ func TestLegacyClientIsAsked(t *testing.T) {
 // A run that asks more often than one call can is not lost: the call says how to go on.
 func TestLegacyCallThatAsksTooOften(t *testing.T) {
 	const questions = 12
-	jobs := map[string]actors.NewJob{"quiz": actors.Func("quiz", func(ctx context.Context, k *actors.TaskContext, _ noInput) (int, error) {
+	quiz := func(ctx context.Context, k *actors.TaskContext, _ noInput) (int, error) {
 		for i := range questions {
 			if _, err := k.Ask(ctx, messages.InputRequired{Request: fmt.Sprint("q", i), Prompt: "And?"}); err != nil {
 				return 0, err
 			}
 		}
 		return questions, nil
-	})}
-	c := dialAs(t, serving(t, jobs, mcp.JobTool{Job: "quiz"}), legacyHTTP, as{capabilities: asks})
+	}
+	s := serving(t, map[string]actors.NewJob{"quiz": actors.Func("quiz", quiz)}, mcp.JobTool{Job: "quiz"})
+	c := dialAs(t, s, legacyHTTP, as{capabilities: asks})
 	x := c.callTool("quiz", map[string]any{}, nil)
 	ended := make(chan message, 1)
 	go func() { ended <- x.response() }()
@@ -263,7 +271,8 @@ func TestLegacyCallThatAsksTooOften(t *testing.T) {
 			continue
 		case m := <-ended:
 			r := m.toolResult(t)
-			if answered == 0 || r.IsError || r.Structured.Status != mcp.Waiting || r.Structured.Questions[0].Request != fmt.Sprint("q", answered) {
+			if answered != 10 || r.IsError || r.Structured.Status != mcp.Waiting ||
+				r.Structured.Questions[0].Request != "q10" {
 				t.Errorf("after %d answers: %+v", answered, r)
 			}
 		}
@@ -278,17 +287,21 @@ func TestClientThatCannotAskIsTold(t *testing.T) {
 		c := dialAs(t, s, how, as{})
 		r := c.callTool("confirm", map[string]any{}, nil).response().toolResult(t)
 		text := r.Content[0].Text
-		if r.IsError || r.Structured.Status != mcp.Waiting || len(r.Structured.Questions) != 1 || len(r.InputRequests) > 0 {
+		if r.IsError || r.Structured.Status != mcp.Waiting || len(r.Structured.Questions) != 1 ||
+			len(r.InputRequests) > 0 {
 			t.Fatalf("%+v", r)
 		}
-		for _, word := range []string{"Delete it?", `"sure"`, `{"type":"boolean"}`, "run_answer", "run_wait", string(r.Structured.RunID)} {
+		for _, word := range []string{"Delete it?", `"sure"`, `{"type":"boolean"}`, "run_answer", "run_wait",
+			string(r.Structured.RunID)} {
 			if !strings.Contains(text, word) {
 				t.Errorf("the text does not say %s: %s", word, text)
 			}
 		}
 		id := string(r.Structured.RunID)
-		c.callTool("run_answer", map[string]any{"run_id": id, "request": "sure", "value": false}, nil).response().toolResult(t)
-		if r := c.callTool("run_wait", map[string]any{"run_id": id}, nil).response().toolResult(t); string(r.Structured.Result) != `"answered false"` {
+		no := map[string]any{"run_id": id, "request": "sure", "value": false}
+		c.callTool("run_answer", no, nil).response().toolResult(t)
+		r = c.callTool("run_wait", map[string]any{"run_id": id}, nil).response().toolResult(t)
+		if string(r.Structured.Result) != `"answered false"` {
 			t.Errorf("%+v", r)
 		}
 	})

@@ -41,7 +41,8 @@ func formOf(schema json.RawMessage) form {
 	inner, ok := plainField(s)
 	if !ok {
 		f.coded = true
-		inner = map[string]any{"type": "string", "description": "JSON that fits the schema " + string(compacted(schema))}
+		inner = map[string]any{"type": "string",
+			"description": "JSON that fits the schema " + string(compacted(schema))}
 	}
 	f.requested = map[string]any{"type": "object", "required": []string{formField},
 		"properties": map[string]any{formField: inner}}
@@ -104,7 +105,7 @@ func plainField(s map[string]any) (map[string]any, bool) {
 			out[key] = v
 		}
 	}
-	if format, ok := out["format"].(string); ok && !slices.Contains([]string{"email", "uri", "date", "date-time"}, format) {
+	if !slices.Contains([]any{"email", "uri", "date", "date-time"}, out["format"]) {
 		delete(out, "format")
 	}
 	return out, true

@@ -21,7 +21,7 @@ type legacyTask struct {
 // legacyBegin calls the tool as a task.
 func legacyBegin(t *testing.T, c *client, tool string, arguments any) legacyTask {
 	t.Helper()
-	m := c.start("tools/call", map[string]any{"name": tool, "arguments": arguments, "task": map[string]any{"ttl": 1000}}).response()
+	m := c.do("tools/call", map[string]any{"name": tool, "arguments": arguments, "task": map[string]any{"ttl": 1000}})
 	if got := keysOf(t, m.result(t)); got != "task" {
 		t.Fatalf("the result has %s: %s", got, m.Result)
 	}
@@ -32,8 +32,8 @@ func legacyBegin(t *testing.T, c *client, tool string, arguments any) legacyTask
 
 func about(id messages.RunID) map[string]any { return map[string]any{"taskId": string(id)} }
 
-// Issue 5: "task: {ttl} for the eras that know it". The tasks of 2025-11-25: made by the client's wish, asked for, waited
-// for, listed and cancelled.
+// Issue 5: "task: {ttl} for the eras that know it". The tasks of 2025-11-25: made by the client's wish, asked for,
+// waited for, listed and cancelled.
 func TestLegacyTasks(t *testing.T) {
 	inLegacy(t, func(t *testing.T, how era) {
 		s, _ := taskDoor(t)
@@ -77,7 +77,8 @@ func TestLegacyTaskResultIsTheCalls(t *testing.T) {
 	s, _ := taskDoor(t)
 	c := dialAs(t, s, legacyHTTP, as{})
 	crashed := legacyBegin(t, c, "panics", map[string]any{})
-	if m := c.do("tasks/result", about(crashed.ID)); m.code(t) != -32603 || !strings.Contains(string(m.Error.Data), `"cause":"panic"`) {
+	m := c.do("tasks/result", about(crashed.ID))
+	if m.code(t) != -32603 || !strings.Contains(string(m.Error.Data), `"cause":"panic"`) {
 		t.Errorf("%+v", m.Error)
 	}
 	failed := legacyBegin(t, c, "fails", map[string]any{})
@@ -111,7 +112,8 @@ func TestLegacyTaskOfAnotherPrincipalIsNone(t *testing.T) {
 	bob := dialAs(t, s, legacyHTTP, as{principal: "bob"})
 	for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {
 		foreign, none := bob.do(method, about(task.ID)), bob.do(method, about("r_none"))
-		if foreign.code(t) != -32602 || strings.ReplaceAll(foreign.Error.Message, string(task.ID), "r_none") != none.Error.Message {
+		if foreign.code(t) != -32602 ||
+			strings.ReplaceAll(foreign.Error.Message, string(task.ID), "r_none") != none.Error.Message {
 			t.Errorf("%s: %+v, but of none %+v", method, foreign.Error, none.Error)
 		}
 	}
@@ -126,7 +128,8 @@ func TestLegacyTaskListHasPages(t *testing.T) {
 	c := dialAs(t, s, legacyHTTP, as{principal: "ann"})
 	var want []messages.RunID
 	for range 60 {
-		id, err := system.Submit(t.Context(), messages.Request{Job: "greet", Principal: "ann", Input: json.RawMessage(`{"name":"x"}`)})
+		id, err := system.Submit(t.Context(),
+			messages.Request{Job: "greet", Principal: "ann", Input: json.RawMessage(`{"name":"x"}`)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,9 +190,12 @@ func TestWhoSeesWhichTasks(t *testing.T) {
 			Execution json.RawMessage `json:"execution"`
 		} `json:"tools"`
 	}
-	supports := map[string]string{"greet": `{"taskSupport":"optional"}`, "always": `{"taskSupport":"required"}`}
+	supports := map[string]string{"always": `{"taskSupport":"required"}`}
+	for job := range testJobs() {
+		supports[job] = `{"taskSupport":"optional"}`
+	}
 	for _, tool := range read[tools](t, dialAs(t, s, legacyHTTP, as{}).do("tools/list", nil).result(t)).Tools {
-		if want, ok := supports[tool.Name]; ok && string(tool.Execution) != want || tool.Name == "never" && tool.Execution != nil {
+		if string(tool.Execution) != supports[tool.Name] {
 			t.Errorf("%s: %s", tool.Name, tool.Execution)
 		}
 	}

@@ -78,14 +78,15 @@ func (s *Server) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	return map[string]any{"_meta": l.meta}, nil
 }
 
+// serve listens before it says so: what changes after that is told.
 func (l *stream) serve(ctx context.Context, w wishes) {
 	established := l.establish(ctx, w)
+	if lists := established.lists(); len(lists) > 0 {
+		defer l.server.hear(ctx, l.sub, lists)()
+	}
 	ack := map[string]any{"notifications": established, "_meta": l.meta}
 	if l.x.Notify(mcp.MethodNotificationSubscriptionsAcknowledged, ack) != nil || established.empty() {
 		return
-	}
-	if lists := established.lists(); len(lists) > 0 {
-		defer l.server.hear(ctx, l.sub, lists)()
 	}
 	l.sub.pump(ctx, nil)
 }

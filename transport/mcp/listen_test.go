@@ -1,7 +1,6 @@
 package mcp_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -78,19 +77,21 @@ func TestListenTellsOfTasks(t *testing.T) {
 	inModern(t, func(t *testing.T, how era) {
 		s, _ := taskDoor(t)
 		c := dialAs(t, s, how, as{principal: "ann", capabilities: both})
-		foreign := begin(t, dialAs(t, s, modernHTTP, as{principal: "bob", capabilities: tasks}), "waits", map[string]any{}).ID
+		bob := dialAs(t, s, modernHTTP, as{principal: "bob", capabilities: tasks})
+		foreign := begin(t, bob, "waits", map[string]any{}).ID
 		id := begin(t, c, "confirm", map[string]any{}).ID
 		becomes(t, c, id, "input_required", 1)
 		l, established := listen(t, c, map[string]any{"taskIds": []any{string(id), string(foreign), "r_none"}})
 		if established != fmt.Sprintf(`{"taskIds":[%q]}`, id) {
 			t.Errorf("established is %s", established)
 		}
-		if task := l.task(); task.ID != id || task.Status != "input_required" || task.Inputs["sure"].Params.Message != "Delete it?" {
+		task := l.task()
+		if task.ID != id || task.Status != "input_required" || task.Inputs["sure"].Params.Message != "Delete it?" {
 			t.Fatalf("%+v", task)
 		}
 		c.do("tasks/update", map[string]any{"taskId": string(id),
 			"inputResponses": map[string]any{"sure": accepted(map[string]any{"value": true})}}).result(t)
-		task := l.task()
+		task = l.task()
 		for task.Status == "working" {
 			task = l.task()
 		}
@@ -119,8 +120,8 @@ func TestListenTellsOfResources(t *testing.T) {
 		id, foreign := stepping(t, system, "ann"), stepping(t, system, "bob")
 		c := dialAs(t, s, how, as{principal: "ann"})
 		run, llms := mcp.RunURI(id), mcp.ArtifactURI(id, "llms.txt")
-		l, established := listen(t, c, map[string]any{"resourceSubscriptions": []any{run, mcp.RunURI(foreign), "run://r_none",
-			llms, "notes://today"}})
+		l, established := listen(t, c, map[string]any{
+			"resourceSubscriptions": []any{run, mcp.RunURI(foreign), "run://r_none", llms, "notes://today"}})
 		if want := fmt.Sprintf(`{"resourceSubscriptions":[%q,%q,"notes://today"]}`, run, llms); established != want {
 			t.Errorf("established is %s, not %s", established, want)
 		}
@@ -166,12 +167,8 @@ func TestListenTellsOfLists(t *testing.T) {
 		if established != `{"toolsListChanged":true}` {
 			t.Errorf("established is %s", established)
 		}
-		s.MCP().AddPrompt(protocol.NewPrompt("late"), func(context.Context, protocol.GetPromptRequest) (*protocol.GetPromptResult, error) {
-			return &protocol.GetPromptResult{}, nil
-		})
-		s.MCP().AddTool(protocol.NewTool("late"), func(context.Context, protocol.CallToolRequest) (*protocol.CallToolResult, error) {
-			return protocol.NewToolResultText(""), nil
-		})
+		s.MCP().AddPrompt(protocol.NewPrompt("late"), nil)
+		s.MCP().AddTool(protocol.NewTool("late"), nil)
 		if m := l.next(); m.Method != protocol.MethodNotificationToolsListChanged {
 			t.Errorf("%s %s", m.Method, m.Params)
 		}
@@ -183,7 +180,8 @@ func TestListenToNothing(t *testing.T) {
 	s, system, _ := stepDoor(t)
 	id := stepping(t, system, "ann")
 	bob := dialAs(t, s, modernHTTP, as{principal: "bob", capabilities: tasks})
-	l, established := listen(t, bob, map[string]any{"resourceSubscriptions": []any{mcp.RunURI(id)}, "taskIds": []any{string(id)}})
+	l, established := listen(t, bob, map[string]any{
+		"resourceSubscriptions": []any{mcp.RunURI(id)}, "taskIds": []any{string(id)}})
 	if established != `{}` {
 		t.Errorf("established is %s", established)
 	}
@@ -203,7 +201,8 @@ func TestListenToNothing(t *testing.T) {
 		{dialAs(t, s, modernHTTP, as{}), map[string]any{"taskIds": []any{"r_none"}}, -32021},
 		{dialAs(t, s, legacyHTTP, as{}), map[string]any{}, protocol.METHOD_NOT_FOUND},
 	} {
-		if code := c.client.do("subscriptions/listen", map[string]any{"notifications": c.wishes}).code(t); code != c.code {
+		m := c.client.do("subscriptions/listen", map[string]any{"notifications": c.wishes})
+		if code := m.code(t); code != c.code {
 			t.Errorf("%d, want %d", code, c.code)
 		}
 	}
@@ -226,11 +225,13 @@ func TestWatchingEndsWithTheListeners(t *testing.T) {
 		}
 		b.cancel(second.x)
 		idle(t, s, 0, 0)
-		listen(t, a, wishes)
+		third, _ := listen(t, a, wishes)
 		idle(t, s, 1, 1)
 		steps <- nil
 		over(t, system, id)
 		idle(t, s, 0, 1)
+		a.cancel(third.x)
+		idle(t, s, 0, 0)
 	})
 }
 

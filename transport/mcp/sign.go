@@ -31,7 +31,8 @@ type claims struct {
 
 // Why a state is refused. All are invalid_input: the client calls the tool again, without the state.
 var (
-	errForged  = messages.Errorf(messages.Code(messages.CauseInvalidInput), "requestState is not one that this server gave")
+	errForged = messages.Errorf(messages.Code(messages.CauseInvalidInput),
+		"requestState is not one that this server gave; call the tool again without it")
 	errForeign = messages.Errorf(messages.Code(messages.CauseInvalidInput),
 		"requestState belongs to another call; send it with the tool and the arguments that it was given for")
 	errExpired = messages.Errorf(messages.Code(messages.CauseInvalidInput),

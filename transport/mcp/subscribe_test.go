@@ -112,8 +112,8 @@ func uriIn(t *testing.T, m message) string {
 
 const updated = "notifications/resources/updated"
 
-// Issue 5: "subscriptions that only reach subscribers". A session is told of what it subscribed to, as it changes, and of
-// nothing else; and of nothing more once it unsubscribed.
+// Issue 5: "subscriptions that only reach subscribers". A session is told of what it subscribed to, as it changes, and
+// of nothing else; and of nothing more once it unsubscribed.
 func TestSubscribedSessionsAreTold(t *testing.T) {
 	inLegacy(t, func(t *testing.T, how era) {
 		s, system, steps := stepDoor(t)
@@ -177,7 +177,8 @@ func TestSubscribingToAnothersRun(t *testing.T) {
 	s, system, _ := stepDoor(t)
 	id := stepping(t, system, "ann")
 	bob := dialAs(t, s, legacyHTTP, as{principal: "bob"})
-	for _, uri := range []string{mcp.RunURI(id), mcp.EventsURI(id), mcp.ArtifactURI(id, "llms.txt"), "run://r_none", "run://", "run://x/y"} {
+	for _, uri := range []string{mcp.RunURI(id), mcp.EventsURI(id), mcp.ArtifactURI(id, "llms.txt"), "run://r_none",
+		"run://", "run://x/y"} {
 		m := bob.do("resources/subscribe", map[string]any{"uri": uri})
 		if m.code(t) != protocol.RESOURCE_NOT_FOUND || m.Error.Message != "there is no resource "+uri ||
 			string(m.Error.Data) != fmt.Sprintf(`{"uri":%q}`, uri) {
@@ -229,8 +230,8 @@ func TestLegacyTaskStatusIsTold(t *testing.T) {
 			}
 			return got.Status
 		}
-		if status := next(); status != "input_required" {
-			t.Fatalf("the task is %s", status)
+		for status := task.Status; status != "input_required"; { // the reply says it where the run was as quick
+			status = next()
 		}
 		c.do("tasks/cancel", about(task.ID)).result(t)
 		for status := ""; status != "cancelled"; {

@@ -19,8 +19,8 @@ func (s *Server) Watched() (runs, topics int) {
 	return len(s.hub.watchers), topics
 }
 
-// Issue 5: "Slow readers slow nobody but themselves." What changes while one does not read costs nobody any time, and is
-// told once, in the order in which it changed first.
+// Issue 5: "Slow readers slow nobody but themselves." What changes while one does not read costs nobody any time, and
+// is told once, in the order in which it changed first.
 func TestASlowSubscriberIsToldOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())

@@ -30,7 +30,8 @@ func asLegacyTask(x *wire.Exchange, t *JobTool, req mcp.CallToolRequest) (bool, 
 	asked := hasLegacyTasks(x) && req.Params.Task != nil
 	switch {
 	case asked && t.Tasks == TasksForbidden:
-		return false, &wire.Error{Code: mcp.METHOD_NOT_FOUND, Message: "the tool cannot be called as a task: leave out task"}
+		return false, &wire.Error{Code: mcp.METHOD_NOT_FOUND,
+			Message: "the tool cannot be called as a task: leave out task"}
 	case !asked && t.Tasks == TasksRequired:
 		return false, &wire.Error{Code: mcp.METHOD_NOT_FOUND, Message: "the tool can only be called as a task"}
 	}
@@ -57,7 +58,9 @@ func (s *Server) legacyCancel(ctx context.Context, x *wire.Exchange, state messa
 }
 
 // follow returns the State in which the run has ended, or in which an event that until accepts is taken in.
-func (s *Server) follow(ctx context.Context, state messages.State, until func(messages.Event) bool) (messages.State, error) {
+func (s *Server) follow(ctx context.Context, state messages.State, until func(messages.Event) bool) (
+	messages.State, error,
+) {
 	if state.Status.IsEnded() {
 		return state, nil
 	}

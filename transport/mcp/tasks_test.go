@@ -45,9 +45,7 @@ func fails(context.Context, *actors.TaskContext, noInput) (string, error) {
 }
 
 func panics(context.Context, *actors.TaskContext, noInput) (string, error) {
-	var m map[string]int
-	m["x"] = 1
-	return "", nil
+	panic("the job is broken")
 }
 
 // confirm asks one question.
@@ -66,7 +64,8 @@ func twoQuestions(ctx context.Context, t *actors.TaskContext, _ noInput) (map[st
 		return err
 	})
 	b, err := t.Ask(ctx, messages.InputRequired{Request: "size", Prompt: "Which size?",
-		Schema: json.RawMessage(`{"type":"object","properties":{"size":{"type":"integer","minimum":1}},"required":["size"]}`)})
+		Schema: json.RawMessage(`{"type":"object","required":["size"],
+			"properties":{"size":{"type":"integer","minimum":1}}}`)})
 	if err != nil {
 		return nil, err
 	}
@@ -168,11 +167,12 @@ func begin(t *testing.T, c *client, tool string, arguments any) taskView {
 func becomes(t *testing.T, c *client, id messages.RunID, status string, inputs int) taskView {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; {
-		task := read[taskView](t, c.do("tasks/get", map[string]any{"taskId": string(id)}).result(t))
+		task := read[taskView](t, c.do("tasks/get", about(id)).result(t))
 		if task.Status == status && len(task.Inputs) >= inputs {
 			return task
 		}
-		if time.Now().After(deadline) || task.Status == "completed" || task.Status == "failed" || task.Status == "cancelled" {
+		ended := task.Status == "completed" || task.Status == "failed" || task.Status == "cancelled"
+		if ended || time.Now().After(deadline) {
 			t.Fatalf("the task is %+v, not %s", task, status)
 		}
 	}
@@ -191,7 +191,8 @@ func TestCallBecomesATask(t *testing.T) {
 		s, system := taskDoor(t)
 		c := dialAs(t, s, how, as{principal: "ann", capabilities: tasks})
 		created := c.callTool("waits", map[string]any{}, nil).response().result(t)
-		if got, want := keysOf(t, created), "_meta createdAt lastUpdatedAt pollIntervalMs resultType status taskId ttlMs"; got != want {
+		const want = "_meta createdAt lastUpdatedAt pollIntervalMs resultType status taskId ttlMs"
+		if got := strings.Replace(keysOf(t, created), " statusMessage", "", 1); got != want {
 			t.Errorf("the result has %s, not %s", got, want)
 		}
 		r := read[struct {
@@ -226,13 +227,15 @@ func TestFinishedTaskHasTheToolsResult(t *testing.T) {
 	s, _ := taskDoor(t)
 	c := dialAs(t, s, modernHTTP, as{capabilities: tasks})
 	task := becomes(t, c, begin(t, c, "greet", map[string]any{"name": "Ann"}).ID, "completed", 0)
-	if task.Result == nil || task.Result.IsError || string(task.Result.Structured.Result) != `"Hello, Ann!"` || task.Error != nil {
+	if task.Result == nil || task.Result.IsError || task.Error != nil ||
+		string(task.Result.Structured.Result) != `"Hello, Ann!"` {
 		t.Fatalf("%+v", task)
 	}
 	if task.Result.Meta["io.modelcontextprotocol/related-task"] != nil {
 		t.Error("the result names the task once more")
 	}
-	direct := dialAs(t, s, modernHTTP, as{}).callTool("greet", map[string]any{"name": "Ann"}, nil).response().toolResult(t)
+	without := dialAs(t, s, modernHTTP, as{})
+	direct := without.callTool("greet", map[string]any{"name": "Ann"}, nil).response().toolResult(t)
 	if direct.ResultType != "complete" || direct.Structured.Status != task.Result.Structured.Status ||
 		string(direct.Structured.Result) != string(task.Result.Structured.Result) {
 		t.Errorf("called directly it is %+v", direct)
@@ -253,8 +256,8 @@ func TestWhichCallsBecomeTasks(t *testing.T) {
 		{"never", tasks, false, 0}, {"never", plain, false, 0},
 		{"always", tasks, true, 0}, {"always", plain, false, -32021},
 	} {
-		m := dialAs(t, s, modernHTTP, as{capabilities: c.capabilities}).start("tools/call", map[string]any{"name": c.tool,
-			"arguments": ann, "task": map[string]any{"ttl": 1000}}).response()
+		m := dialAs(t, s, modernHTTP, as{capabilities: c.capabilities}).do("tools/call", map[string]any{
+			"name": c.tool, "arguments": ann, "task": map[string]any{"ttl": 1000}})
 		if c.code != 0 {
 			if m.code(t) != c.code || !strings.Contains(string(m.Error.Data),
 				`"requiredCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}`) {
@@ -277,10 +280,8 @@ func TestTaskMethodsAreTheExtensions(t *testing.T) {
 			if code := dialAs(t, s, how, as{}).do(method, some).code(t); code != -32021 {
 				t.Errorf("%s without the extension: %d", method, code)
 			}
-			for _, params := range []map[string]any{some, {"taskId": ""}} {
-				if code := dialAs(t, s, how, as{capabilities: tasks}).do(method, params).code(t); params["taskId"] != "" && code != -32602 {
-					t.Errorf("%s of no task: %d", method, code)
-				}
+			if code := dialAs(t, s, how, as{capabilities: tasks}).do(method, some).code(t); code != -32602 {
+				t.Errorf("%s of no task: %d", method, code)
 			}
 		}
 		for _, method := range []string{"tasks/list", "tasks/result"} {
@@ -315,7 +316,8 @@ func TestTaskEndsAsItsRun(t *testing.T) {
 	s, _ := taskDoor(t)
 	c := dialAs(t, s, modernHTTP, as{capabilities: tasks})
 	failed := becomes(t, c, begin(t, c, "fails", map[string]any{}).ID, "completed", 0)
-	if failed.Result == nil || !failed.Result.IsError || failed.Error != nil || !strings.Contains(failed.Message, "the disk is full") {
+	if failed.Result == nil || !failed.Result.IsError || failed.Error != nil ||
+		!strings.Contains(failed.Message, "the disk is full") {
 		t.Errorf("an error of the work is %+v", failed)
 	}
 	crashed := becomes(t, c, begin(t, c, "panics", map[string]any{}).ID, "failed", 0)
@@ -335,7 +337,7 @@ func TestTaskIsCancelled(t *testing.T) {
 		c := dialAs(t, s, how, as{capabilities: tasks})
 		id := begin(t, c, "waits", map[string]any{}).ID
 		for range 3 {
-			ack := c.do("tasks/cancel", map[string]any{"taskId": string(id)}).result(t)
+			ack := c.do("tasks/cancel", about(id)).result(t)
 			if keysOf(t, ack) != "_meta resultType" || !strings.Contains(string(ack), `"resultType":"complete"`) {
 				t.Fatalf("the answer is %s", ack)
 			}
@@ -343,7 +345,7 @@ func TestTaskIsCancelled(t *testing.T) {
 		if task := becomes(t, c, id, "cancelled", 0); task.Result != nil || task.Error != nil {
 			t.Errorf("%+v", task)
 		}
-		if ack := c.do("tasks/cancel", map[string]any{"taskId": string(id)}).result(t); keysOf(t, ack) != "_meta resultType" {
+		if ack := c.do("tasks/cancel", about(id)).result(t); keysOf(t, ack) != "_meta resultType" {
 			t.Errorf("the answer for an ended task is %s", ack)
 		}
 	})
@@ -357,15 +359,16 @@ func TestTaskIsAnswered(t *testing.T) {
 		id := begin(t, c, "two", map[string]any{}).ID
 		task := becomes(t, c, id, "input_required", 2)
 		name, size := task.Inputs["name"], task.Inputs["size"]
-		if name.Method != "elicitation/create" || name.Params.Message != "Your name?" || name.Params.Schema["type"] != "object" ||
-			size.Params.Message != "Which size?" || size.Params.Schema["properties"].(map[string]any)["size"] == nil {
+		if name.Method != "elicitation/create" || name.Params.Message != "Your name?" ||
+			name.Params.Schema["type"] != "object" || size.Params.Message != "Which size?" ||
+			size.Params.Schema["properties"].(map[string]any)["size"] == nil {
 			t.Fatalf("the questions are %+v", task.Inputs)
 		}
 		update := func(responses map[string]any) message {
 			return c.do("tasks/update", map[string]any{"taskId": string(id), "inputResponses": responses})
 		}
-		accept := func(content map[string]any) map[string]any { return map[string]any{"action": "accept", "content": content} }
-		ack := update(map[string]any{"name": accept(map[string]any{"value": "Ann"}), "unknown": map[string]any{"x": 1}}).result(t)
+		ack := update(map[string]any{"name": accepted(map[string]any{"value": "Ann"}),
+			"unknown": map[string]any{"x": 1}}).result(t)
 		if keysOf(t, ack) != "_meta resultType" {
 			t.Errorf("the answer is %s", ack)
 		}
@@ -373,14 +376,14 @@ func TestTaskIsAnswered(t *testing.T) {
 		if _, still := task.Inputs["name"]; still || len(task.Inputs) != 1 {
 			t.Fatalf("after one answer the questions are %+v", task.Inputs)
 		}
-		update(map[string]any{"name": accept(map[string]any{"value": "Bob"})}).result(t)
-		for _, bad := range []any{7, "x", map[string]any{}, map[string]any{"action": "shrug"}, accept(nil),
-			accept(map[string]any{"size": 0}), accept(map[string]any{"size": "big"})} {
+		update(map[string]any{"name": accepted(map[string]any{"value": "Bob"})}).result(t)
+		for _, bad := range []any{7, "x", map[string]any{}, map[string]any{"action": "shrug"}, accepted(nil),
+			accepted(map[string]any{"size": 0}), accepted(map[string]any{"size": "big"})} {
 			if code := update(map[string]any{"size": bad}).code(t); code != -32602 {
 				t.Errorf("%v was taken: %d", bad, code)
 			}
 		}
-		update(map[string]any{"size": accept(map[string]any{"size": 3})}).result(t)
+		update(map[string]any{"size": accepted(map[string]any{"size": 3})}).result(t)
 		done := becomes(t, c, id, "completed", 0)
 		if got := string(done.Result.Structured.Result); got != `{"name":"Ann","size":{"size":3}}` {
 			t.Errorf("the result is %s", got)
@@ -415,7 +418,45 @@ func TestTaskOfAClientThatCannotAsk(t *testing.T) {
 		}
 	}
 	task := becomes(t, c, id, "working", 0)
-	if len(task.Inputs) > 0 || !strings.Contains(task.Message, "Delete it?") || !strings.Contains(task.Message, "run_answer") {
+	if len(task.Inputs) > 0 || !strings.Contains(task.Message, "Delete it?") ||
+		!strings.Contains(task.Message, "run_answer") {
 		t.Errorf("%+v", task)
 	}
+}
+
+// slowJournal takes its time for every block, as a disk does.
+type slowJournal struct{ *actors.MemoryJournal }
+
+func (j slowJournal) Append(b actors.Block, done func(error)) {
+	time.AfterFunc(2*time.Millisecond, func() { j.MemoryJournal.Append(b, done) })
+}
+
+// Who was told that an answer is taken does not find the question again: the answer is in the journal before the reply,
+// as the task itself is.
+func TestRepliesAreDurable(t *testing.T) {
+	system, err := actors.New(t.Context(),
+		actors.Config{Jobs: testJobs(), Journal: slowJournal{actors.NewMemoryJournal()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test"})
+	t.Cleanup(s.Close)
+	add(t, s, mcp.JobTool{Job: "two"})
+	c := dialAs(t, s, modernHTTP, as{capabilities: both})
+	id := begin(t, c, "two", map[string]any{}).ID
+	if task := read[taskView](t, c.do("tasks/get", about(id)).result(t)); task.ID != id {
+		t.Errorf("right after it was made the task is %+v", task)
+	}
+	becomes(t, c, id, "input_required", 2)
+	for _, answer := range []map[string]any{{"name": accepted(map[string]any{"value": "Ann"})},
+		{"size": accepted(map[string]any{"size": 3})}} {
+		c.do("tasks/update", map[string]any{"taskId": string(id), "inputResponses": answer}).result(t)
+		task := read[taskView](t, c.do("tasks/get", about(id)).result(t))
+		for request := range answer {
+			if _, still := task.Inputs[request]; still {
+				t.Errorf("%s was answered, and is asked: %+v", request, task)
+			}
+		}
+	}
+	becomes(t, c, id, "completed", 0)
 }

@@ -97,8 +97,8 @@ type taskParams struct {
 	Responses map[string]json.RawMessage `json:"inputResponses"`
 }
 
-// taskStatusOf says where the run stands as a task. A run is a failed task only where its end was not its own: an error of
-// its work is a result.
+// taskStatusOf says where the run stands as a task. A run is a failed task only where its end was not its own: an
+// error of its work is a result.
 func taskStatusOf(state messages.State) taskStatus {
 	switch {
 	case state.Status == messages.Canceled:
@@ -123,8 +123,8 @@ func fellOver(c messages.Cause) bool {
 	return false
 }
 
-// taskOf is the run as a task for a client that can ask its user, or not: a task that such a client cannot bring forward
-// is at work for it, with words that say what to do.
+// taskOf is the run as a task for a client that can ask its user, or not: for one that cannot, a task that waits is at
+// work, with words that say what to do.
 func (s *Server) taskOf(state messages.State, elicits bool) task {
 	t := task{ID: state.RunID, Status: taskStatusOf(state), Message: statusMessage(state), Created: state.QueuedAt,
 		Updated: state.UpdatedAt, TTL: s.config.Retention.Milliseconds(), Poll: max(1, s.config.Poll.Milliseconds())}
