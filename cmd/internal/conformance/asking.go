@@ -11,8 +11,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// addAsking adds the tools that ask the client for one thing: its user, its model or its roots. To clients with sessions
-// mcp-go sends the question as a request of the server.
+// addAsking adds the tools that ask one thing of the client's user or of its model. To clients with sessions mcp-go
+// sends the question as a request of the server.
 func addAsking(s *server.MCPServer) {
 	s.AddTool(tool("test_sampling", "Asks the client's model.",
 		mcp.WithString("prompt", mcp.Required(), mcp.Description("What to ask."))), sampling)
@@ -34,7 +34,7 @@ func sampling(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, er
 	return ask("").Sample("answer", prompt(r.GetString("prompt", ""), 100)).ToolResult(), nil
 }
 
-func eliciting(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func eliciting(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	form := properties(`"username": {"type": "string", "description": "User's response"},
 		"email": {"type": "string", "description": "User's email address"}`, "username", "email")
 	return fill(r, "User response:", elicitation(r.GetString("message", ""), form))
@@ -63,8 +63,11 @@ func fill(r mcp.CallToolRequest, words string, question mcp.ElicitationParams) (
 func needing(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	x := wire.From(ctx)
 	if !declared(x, "sampling") {
-		x.Fail(&wire.Error{Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Message: "this tool needs a client that offers sampling",
-			Data: map[string]any{"requiredCapabilities": map[string]any{"sampling": map[string]any{}}}})
+		x.Fail(&wire.Error{
+			Code:    mcp.MISSING_REQUIRED_CLIENT_CAPABILITY,
+			Message: "this tool needs a client that offers sampling",
+			Data:    map[string]any{"requiredCapabilities": map[string]any{"sampling": map[string]any{}}},
+		})
 	}
 	return mcp.NewToolResultText("The client offers sampling."), nil
 }

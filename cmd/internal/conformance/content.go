@@ -19,7 +19,8 @@ func addContent(s *server.MCPServer) {
 	answering(s, "test_simple_text", mcp.NewTextContent("This is a simple text response for testing."))
 	answering(s, "test_image_content", mcp.NewImageContent(pixel, "image/png"))
 	answering(s, "test_audio_content", mcp.NewAudioContent(silence, "audio/wav"))
-	answering(s, "test_embedded_resource", embedded("test://embedded-resource", "This is an embedded resource content."))
+	answering(s, "test_embedded_resource",
+		embedded("test://embedded-resource", "This is an embedded resource content."))
 	answering(s, "test_multiple_content_types",
 		mcp.NewTextContent("Multiple content types test:"),
 		mcp.NewImageContent(pixel, "image/png"),

@@ -88,7 +88,8 @@ func fan(ctx context.Context, t *actors.TaskContext, _ none) (string, error) {
 	done := make(chan struct{}, len(requests))
 	for _, request := range requests {
 		t.Go(func(ctx context.Context) error {
-			_, err := t.Ask(ctx, messages.InputRequired{Request: request, Prompt: "The " + request + " of two questions.",
+			_, err := t.Ask(ctx, messages.InputRequired{Request: request,
+				Prompt: "The " + request + " of two questions.",
 				Schema: properties(`"name": {"type": "string"}, "confirm": {"type": "boolean"}`)})
 			if err == nil {
 				done <- struct{}{}
@@ -113,7 +114,8 @@ func acknowledge(ctx context.Context, t *actors.TaskContext, _ none) (string, er
 }
 
 func rounds(ctx context.Context, t *actors.TaskContext, _ none) (string, error) {
-	first, err := t.Ask(ctx, messages.InputRequired{Request: "step1", Prompt: "Step 1: What is your name?", Schema: name()})
+	first, err := t.Ask(ctx, messages.InputRequired{Request: "step1", Prompt: "Step 1: What is your name?",
+		Schema: name()})
 	if err != nil {
 		return "", err
 	}

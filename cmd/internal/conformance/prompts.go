@@ -18,7 +18,8 @@ func addPrompts(s *server.MCPServer) {
 		mcp.WithArgument("resourceUri", mcp.RequiredArgument(), mcp.ArgumentDescription("The resource."))), embedding)
 	s.AddPrompt(mcp.NewPrompt("test_prompt_with_image", mcp.WithPromptDescription("Has an image in it.")),
 		func(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-			return user(mcp.NewImageContent(pixel, "image/png"), mcp.NewTextContent("Please analyze the image above.")), nil
+			return user(mcp.NewImageContent(pixel, "image/png"),
+				mcp.NewTextContent("Please analyze the image above.")), nil
 		})
 	s.AddPrompt(mcp.NewPrompt("test_input_required_result_prompt",
 		mcp.WithPromptDescription("Asks for what it says.")), inquiring)

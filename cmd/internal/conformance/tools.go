@@ -45,28 +45,31 @@ func saidBy(ended messages.State) []protocol.Content {
 	return []protocol.Content{protocol.NewTextContent(words)}
 }
 
-// gathering asks for a name and then greets in the background: the tool starts a run of the job itself, where a task
-// that is there from the beginning would ask by itself.
+// gathering asks for a name and then greets in the background. It starts the run itself: a task that is there from the
+// beginning would ask by itself.
 func gathering(s *mcp.Server) server.ToolHandlerFunc {
 	return func(ctx context.Context, r protocol.CallToolRequest) (*protocol.CallToolResult, error) {
 		said := server.ElicitationResponse(r.Params.InputResponses, "user_name")
 		if said == nil {
 			return ask("").Elicit("user_name", elicitation("What is your name?", name())).ToolResult(), nil
 		}
-		input, err := json.Marshal(person{field(said.Content, "name")})
+		state, err := background(ctx, s, person{field(said.Content, "name")})
 		if err != nil {
-			return nil, err
-		}
-		state, err := s.Start(ctx, "greet", input, mcp.StartOptions{})
-		if err != nil {
-			return nil, err
-		}
-		if s.ReplyTask(ctx, state) {
-			return s.Result(state), nil
-		}
-		if state, err = s.Watch(ctx, state.RunID, state.Seq); err != nil {
 			return nil, err
 		}
 		return s.Result(state), nil
 	}
+}
+
+// background starts to greet, and waits for the end where the client knows no tasks.
+func background(ctx context.Context, s *mcp.Server, p person) (messages.State, error) {
+	input, err := json.Marshal(p)
+	if err != nil {
+		return messages.State{}, err
+	}
+	state, err := s.Start(ctx, "greet", input, mcp.StartOptions{})
+	if err != nil || s.ReplyTask(ctx, state) {
+		return state, err
+	}
+	return s.Watch(ctx, state.RunID, state.Seq)
 }
