@@ -25,16 +25,13 @@ func (s *Server) addResources() {
 		s.mcp.AddResourceTemplate(t, s.readRun)
 	}
 	add("run://{run_id}", "run", "Run", "What is known of a run of yours: its status, tasks, texts, artifacts and "+
-		"end. "+
-		"Subscribe to it to hear when it changes.", "application/json")
+		"end. Subscribe to it to hear when it changes.", "application/json")
 	add("run://{run_id}/events{?after}", "run-events", "Events of a run", "The events of a run past the number "+
-		"after, or "+
-		"from the first, one JSON object a line. Where there are too many, _meta says after which to go on.",
+		"after, or from the first, one JSON object a line. Where there are too many, _meta says after which to go on.",
 		"application/x-ndjson")
 	add("run://{run_id}/artifacts/{+name}{?offset,limit}", "run-artifact", "Artifact of a run", "A file that a run "+
-		"wrote, "+
-		"whole up to 16 MiB, or the limit bytes from the offset (text is cut between characters; _meta says what "+
-		"came).", "")
+		"wrote, whole up to 16 MiB, or the limit bytes from the offset (text is cut between characters; _meta says "+
+		"what came).", "")
 	hooks := s.mcp.GetHooks()
 	hooks.AddAfterListResources(s.listArtifacts)
 	hooks.AddOnError(s.refused)

@@ -20,8 +20,8 @@ const startTool = "run_start"
 const (
 	runArgument = `"run_id":{"type":"string","minLength":1,"description":"the run, as run_start or run_list named ` +
 		`it"}`
-	afterArgument = `"after":{"type":"integer","minimum":0,"default":0,` +
-		`"description":"the number (seq) of the last event that you have; 0 is from the first"}`
+	afterArgument = `"after":{"type":"integer","minimum":0,"default":0,"description":"the number (seq) of the last ` +
+		`event that you have; 0 is from the first"}`
 	waitBound = `"type":"integer","minimum":0,"maximum":50000`
 )
 
@@ -40,9 +40,8 @@ func (s *Server) addRunTools() {
 func (s *Server) addStarting(run json.RawMessage) {
 	AddTool(s, Tool{Name: startTool, Title: "Start a run",
 		Description: "Starts a job and answers at once with the run's id. Use it for work that takes more than a " +
-			"minute, or " +
-			"to do something else meanwhile; then ask with run_wait or run_events, and read what was written as " +
-			"resources.",
+			"minute, or to do something else meanwhile; then ask with run_wait or run_events, and read what was " +
+			"written as resources.",
 		Input: startInput(`{"type":"string","description":"the job's tool, such as generate"}`), Output: run,
 		OpenWorld: true}, s.runStart)
 }
@@ -52,14 +51,11 @@ func startInput(job string) json.RawMessage {
 	return Object([]string{"job"}, `"job":`+job,
 		`"input":{"type":"object","default":{},"description":"the arguments of the job's tool, as it describes them"}`,
 		`"labels":{"type":"object","additionalProperties":{"type":"string"},"description":"names and values of your `+
-			`own, `+
-			`which run_list shows"}`,
+			`own, which run_list shows"}`,
 		`"key":{"type":"string","maxLength":256,"description":"makes the call safe to repeat: the same key with the `+
-			`same job `+
-			`and input is the same run"}`,
+			`same job and input is the same run"}`,
 		`"detached":{"type":"boolean","default":true,"description":"false has the run cancelled when your session `+
-			`ends; `+
-			`true has it go on"}`)
+			`ends; true has it go on"}`)
 }
 
 // nameJobs has the listed run_start name the jobs that there are: they are added after it.
@@ -78,15 +74,13 @@ func (s *Server) nameJobs(_ context.Context, _ any, _ *mcp.ListToolsRequest, res
 func (s *Server) addReading(run json.RawMessage) {
 	AddTool(s, Tool{Name: "run_get", Title: "Look at a run",
 		Description: "Says where a run of yours stands, without waiting: its status, and once it has ended its " +
-			"result, its " +
-			"error and what it wrote. Use run_wait to wait for its end.",
+			"result, its error and what it wrote. Use run_wait to wait for its end.",
 		Input: Object([]string{"run_id"}, runArgument), Output: run, ReadOnly: true, Idempotent: true}, s.runGet)
 	AddTool(s, Tool{Name: "run_list", Title: "List runs",
 		Description: "Lists runs of yours, the newest updated first. Use it to find a run whose id you do not have.",
 		Input: Object(nil, `"job":{"type":"string","description":"only runs of this job"}`,
 			`"status":{"enum":["working","completed","failed","canceled"],"description":"only runs that are there; `+
-				`one that waits `+
-				`for an answer is working too"}`,
+				`one that waits for an answer is working too"}`,
 			`"limit":{"type":"integer","minimum":1,"maximum":200,"default":20,"description":"the most runs that are `+
 				`listed"}`),
 		Output: json.RawMessage(runListSchema), ReadOnly: true, Idempotent: true}, s.runList)
@@ -95,30 +89,25 @@ func (s *Server) addReading(run json.RawMessage) {
 func (s *Server) addWaiting(run json.RawMessage) {
 	AddTool(s, Tool{Name: "run_events", Title: "Read a run's events",
 		Description: "Gives the events of a run past a number, so that none is missed and none comes twice: give " +
-			"next as " +
-			"after the next time, until done. With wait_ms it waits for the first where there is none yet. Use it to " +
-			"follow a " +
-			"run, also one that has ended, or after a lost connection.",
+			"next as after the next time, until done. With wait_ms it waits for the first where there is none yet. " +
+			"Use it to follow a run, also one that has ended, or after a lost connection.",
 		Input: Object([]string{"run_id"}, runArgument, afterArgument,
 			`"max":{"type":"integer","minimum":1,"maximum":1000,"default":100,"description":"the most events of one `+
 				`answer"}`,
 			`"wait_ms":{`+waitBound+`,"default":0,"description":"how long to wait for an event where there is none, `+
-				`in `+
-				`milliseconds"}`),
+				`in milliseconds"}`),
 		Output: json.RawMessage(pageSchema), ReadOnly: true, Idempotent: true}, s.runEvents)
 	AddTool(s, Tool{Name: "run_wait", Title: "Wait for a run",
 		Description: "Waits until a run of yours has ended, or waits for an answer, and gives its result. When the " +
-			"time is " +
-			"over before, the status says that it still works: call again. Many clients cut a call at 60 seconds, so " +
-			"wait no " +
-			"longer than that in one call.",
+			"time is over before, the status says that it still works: call again. Many clients cut a call at 60 " +
+			"seconds, so wait no longer than that in one call.",
 		Input: Object([]string{"run_id"}, runArgument,
 			`"wait_ms":{`+waitBound+`,"default":50000,"description":"how long to wait, in milliseconds"}`),
 		Output: run, ReadOnly: true, Idempotent: true}, s.runWait)
 	AddTool(s, Tool{Name: "run_attach", Title: "Stream a run",
 		Description: "Streams the events of a run past a number as progress, where the call has a progress token, " +
-			"and gives " +
-			"its result when it has ended. Leaving or cancelling this call never ends the run: run_cancel does.",
+			"and gives its result when it has ended. Leaving or cancelling this call never ends the run: run_cancel " +
+			"does.",
 		Input: Object([]string{"run_id"}, runArgument, afterArgument), Output: run,
 		ReadOnly: true, Idempotent: true}, s.runAttach)
 }
@@ -126,8 +115,7 @@ func (s *Server) addWaiting(run json.RawMessage) {
 func (s *Server) addSteering(run json.RawMessage) {
 	AddTool(s, Tool{Name: "run_cancel", Title: "Cancel a run",
 		Description: "Asks a run of yours to end, and answers once that is accepted; its last event says how it " +
-			"ended. " +
-			"Asking again, or for a run that has ended, does nothing.",
+			"ended. Asking again, or for a run that has ended, does nothing.",
 		Input: Object([]string{"run_id"}, runArgument,
 			`"reason":{"type":"string","maxLength":1000,"description":"why, for whoever reads the run's events"}`),
 		Output: run, Destructive: true, Idempotent: true}, s.runCancel)

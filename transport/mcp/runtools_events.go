@@ -32,8 +32,7 @@ const pageSchema = `{"type":"object","required":["run_id","events","next","statu
 	`"run_id":{"type":"string"},"seq":{"type":"integer","minimum":1},"from":{"type":"integer","minimum":1},` +
 	`"ts":{"type":"string"},"type":{"type":"string"},"message":{"type":"string"},"payload":{"type":"object"},` +
 	`"omitted_bytes":{"type":"integer","description":"how much its payload has, which is too big to be here; the ` +
-	`resource ` +
-	`run://{run_id}/events has it"}}}},` +
+	`resource run://{run_id}/events has it"}}}},` +
 	`"next":{"type":"integer","minimum":0,"description":"the number to give as after the next time"},` +
 	`"status":{"enum":["working","waiting","completed","failed","canceled"]},` +
 	`"done":{"type":"boolean","description":"the run has ended, and these were its last events"}}}`

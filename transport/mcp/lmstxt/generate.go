@@ -42,12 +42,9 @@ func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (
 	return mcp.JobTool{
 		Job: generateJob, Name: generateTool, Title: "Generate llms.txt",
 		Description: "Reads a repository and writes llms.txt, an index of what matters in it with links and notes, " +
-			"llms.json, " +
-			"and where asked llms-full.txt (the linked files), llms-ctx.txt (the same as XML) and a graph of its " +
-			"packages. Use it " +
-			"to get to know a repository, or to give one an llms.txt. The result links to the files, which are " +
-			"resources. It " +
-			"takes seconds without a model; for big repositories use run_start.",
+			"llms.json, and where asked llms-full.txt (the linked files), llms-ctx.txt (the same as XML) and a graph " +
+			"of its packages. Use it to get to know a repository, or to give one an llms.txt. The result links to " +
+			"the files, which are resources. It takes seconds without a model; for big repositories use run_start.",
 		Input: generateInput(), Output: json.RawMessage(resultSchema), Idempotent: true, OpenWorld: true,
 		Content: said,
 		Prepare: func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
@@ -73,15 +70,14 @@ func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (
 func generateInput() json.RawMessage {
 	return mcp.Object([]string{"repository"},
 		`"repository":{"type":"string","minLength":1,"description":"a folder or an archive on the server's machine, `+
-			`owner/repo `+
-			`on GitHub, or the https URL of a Git repository or an archive; .../tree/<ref>/<folder> is a part of one"}`,
+			`owner/repo on GitHub, or the https URL of a Git repository or an archive; .../tree/<ref>/<folder> is a `+
+			`part `+
+			`of one"}`,
 		`"subfolder":{"type":"string","description":"only this folder of the repository"}`,
 		`"out":{"type":"string","default":"","description":"where to write, relative to your folder on the server; `+
-			`the files `+
-			`go to <owner>/<repo>/ below it"}`,
+			`the files go to <owner>/<repo>/ below it"}`,
 		`"full":{"enum":["selected","all","none"],"default":"selected","description":"what llms-full.txt holds: the `+
-			`linked `+
-			`files, every text file, or it is not written"}`,
+			`linked files, every text file, or it is not written"}`,
 		`"ctx":{"type":"boolean","default":false,"description":"write llms-ctx.txt"}`,
 		`"graph":{"type":"boolean","default":false,"description":"write the graph of packages and what they import: `+
 			`repo.graph.json, repo.force.json and a page for each package"}`,
@@ -90,14 +86,12 @@ func generateInput() json.RawMessage {
 			`the bare files"}`,
 		`"link_base":{"type":"string","description":"the URL that links begin with where the repository does not say `+
 			`its own"}`,
-		`"size_budget":{"type":"integer","minimum":2048,"description":"the most bytes of any one text file; the least `+
-			`important is dropped"}`,
+		`"size_budget":{"type":"integer","minimum":2048,"description":"the most bytes of any one text file; the `+
+			`least important is dropped"}`,
 		`"model":{"type":"string","maxLength":256,"description":"the language model that describes the repository, `+
-			`auto for `+
-			`the one that is loaded; none if left out, which is fast and needs no network"}`,
+			`auto for the one that is loaded; none if left out, which is fast and needs no network"}`,
 		`"require_model":{"type":"boolean","default":false,"description":"fail where the model does; otherwise the `+
-			`files say `+
-			`what can be said without it, and the result is degraded"}`,
+			`files say what can be said without it, and the result is degraded"}`,
 		`"no_cache":{"type":"boolean","default":false,"description":"neither take the result from the cache nor keep `+
 			`it there"}`)
 }
@@ -108,9 +102,8 @@ const resultSchema = `{"type":"object","required":["title","folder","files","lin
 	`"files":{"type":"integer","description":"how many files were read"},` +
 	`"links":{"type":"integer","description":"how many llms.txt links to"},` +
 	`"symbols":{"type":"integer","description":"how many exported names llms.json lists"},` +
-	`"dropped":{"type":"integer","description":"what the size budget had no room for"},` +
-	`"commit":{"type":"string"},"remote":{"type":"string"},` +
-	`"cached":{"type":"boolean","description":"the files are those of an earlier run"},` +
+	`"dropped":{"type":"integer","description":"what the size budget had no room for"},"commit":{"type":"string"},` +
+	`"remote":{"type":"string"},"cached":{"type":"boolean","description":"the files are those of an earlier run"},` +
 	`"model":{"type":"string","description":"the one that answered, or was asked"},` +
 	`"degraded":{"type":"boolean","description":"the model failed, and the files say what can be said without one"},` +
 	`"degraded_cause":{"type":"string"}}}`

@@ -39,23 +39,17 @@ type progress struct {
 const recordSchema = `{"type":"object","required":["run_id","status","artifacts","error_message","created_at",` +
 	`"updated_at","stage","progress","used_fallback","fallback_reason"],"properties":{` +
 	`"run_id":{"type":"string","description":"the run, for these tools, for those named run_*, and for run:// ` +
-	`resources"},` +
-	`"status":{"enum":["pending","processing","completed","failed","canceled"]},` +
+	`resources"},"status":{"enum":["pending","processing","completed","failed","canceled"]},` +
 	`"artifacts":{"type":"array","items":{"type":"object","required":["name","path","size_bytes","hash_sha256"],` +
-	`"properties":{` +
-	`"name":{"type":"string","description":"what to give as artifact_name"},"path":{"type":"string"},` +
-	`"size_bytes":{"type":"integer"},"hash_sha256":{"type":"string"}}}},` +
-	`"error_message":{"type":["string","null"]},` +
+	`"properties":{"name":{"type":"string","description":"what to give as artifact_name"},"path":{"type":"string"},` +
+	`"size_bytes":{"type":"integer"},"hash_sha256":{"type":"string"}}}},"error_message":{"type":["string","null"]},` +
 	`"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"},` +
 	`"stage":{"type":["string","null"],"description":"what is being done, or was last: fetch, configure, analyze, ` +
-	`understand or write"},` +
-	`"progress":{"type":["object","null"],"required":["done"],"properties":{"done":{"type":"integer"},` +
-	`"total":{"type":"integer","description":"missing where it is not known"},"unit":{"type":"string"}},` +
-	`"description":"how far the stage is"},` +
+	`understand or write"},"progress":{"type":["object","null"],"required":["done"],"properties":{` +
+	`"done":{"type":"integer"},"total":{"type":"integer","description":"missing where it is not known"},` +
+	`"unit":{"type":"string"}},"description":"how far the stage is"},` +
 	`"used_fallback":{"type":"boolean","description":"a model was asked for and failed: the files say what can be ` +
-	`said ` +
-	`without one"},` +
-	`"fallback_reason":{"type":["string","null"],"description":"why the model failed"}}}`
+	`said without one"},"fallback_reason":{"type":["string","null"],"description":"why the model failed"}}}`
 
 // input is what is read of the job's input.
 type input struct {

@@ -51,8 +51,7 @@ func (d *door) readResource(
 	if text.Truncated {
 		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"the file has %d characters, of which %d are given at once; read it in parts with the tool "+
-				"lmstxt_read_artifact, or "+
-				"lmstxt_read_graph_artifact", text.TotalChars, mostChars)
+				"lmstxt_read_artifact, or lmstxt_read_graph_artifact", text.TotalChars, mostChars)
 	}
 	return []protocol.ResourceContents{protocol.TextResourceContents{URI: req.Params.URI, MIMEType: mcp.MIMEType(name),
 		Text: text.Content}}, nil

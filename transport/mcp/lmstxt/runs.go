@@ -2,10 +2,8 @@ package lmstxt
 
 import (
 	"context"
-	"net/url"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -62,34 +60,4 @@ func below(base, folder string) (string, error) {
 		return "", nil
 	}
 	return filepath.ToSlash(rel), nil
-}
-
-// isSame reports whether two spellings name one repository. Owner/repo may be one on GitHub as well as a folder.
-func isSame(a, b string) bool {
-	other := spellings(b)
-	return slices.ContainsFunc(spellings(a), func(key string) bool { return slices.Contains(other, key) })
-}
-
-func spellings(repository string) []string {
-	if rest, ok := strings.CutPrefix(repository, "git@"); ok {
-		return []string{key(strings.Replace(rest, ":", "/", 1))}
-	}
-	if strings.Contains(repository, "://") {
-		if u, err := url.Parse(repository); err == nil && u.Host != "" {
-			return []string{key(u.Host + u.Path)}
-		}
-	}
-	var keys []string
-	if path, err := filepath.Abs(repository); err == nil {
-		keys = append(keys, path)
-	}
-	if strings.Count(repository, "/") == 1 && !strings.HasPrefix(repository, ".") {
-		keys = append(keys, key("github.com/"+repository))
-	}
-	return keys
-}
-
-// key is host and path as they are compared.
-func key(name string) string {
-	return "//" + strings.ToLower(strings.TrimSuffix(strings.TrimRight(name, "/"), ".git"))
 }

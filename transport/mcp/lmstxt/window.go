@@ -55,5 +55,4 @@ type text struct {
 const textSchema = `{"type":"object","required":["content","truncated","total_chars"],"properties":{` +
 	`"content":{"type":"string"},` +
 	`"truncated":{"type":"boolean","description":"there is more after this: go on at offset plus the characters of ` +
-	`content"},` +
-	`"total_chars":{"type":"integer","description":"how many characters the whole has"}}}`
+	`content"},"total_chars":{"type":"integer","description":"how many characters the whole has"}}}`

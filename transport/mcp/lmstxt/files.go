@@ -1,0 +1,163 @@
+package lmstxt
+
+import (
+	"context"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+func (d *door) copyArtifact(ctx context.Context, a readArguments, w io.Writer) error {
+	if a.RunID == "" && a.RepoURL == "" {
+		return invalid("name the run with run_id, or its repository with repo_url")
+	}
+	if a.RunID != "" {
+		state, err := d.run(ctx, a.RunID)
+		if err != nil {
+			return err
+		}
+		return d.copyFrom(ctx, state, a.ArtifactName, w)
+	}
+	out, err := local(a.OutputDir)
+	if err != nil {
+		return err
+	}
+	base, err := d.absolute(ctx)
+	if err != nil {
+		return err
+	}
+	runs, err := d.runsOf(ctx, a.RepoURL, filepath.Join(base, filepath.FromSlash(out)))
+	if err != nil {
+		return err
+	}
+	for _, state := range runs {
+		if !state.Status.IsEnded() || isLog(a.ArtifactName) || has(state, a.ArtifactName) {
+			return d.copyFrom(ctx, state, a.ArtifactName, w)
+		}
+	}
+	return d.copyLeft(ctx, out, a, w)
+}
+
+func has(state messages.State, name string) bool {
+	return slices.ContainsFunc(state.Artifacts, func(a messages.Artifact) bool { return a.Name == name && !a.Partial })
+}
+
+// copyFrom copies what the run wrote, or its log, once it has ended.
+func (d *door) copyFrom(ctx context.Context, state messages.State, name string, w io.Writer) error {
+	switch {
+	case !state.Status.IsEnded():
+		e := messages.Errorf(messages.CodeUnavailable,
+			"run %s is %s, so there is no %s yet; wait for its end with run_wait", state.RunID, state.Status, name)
+		e.Retryable = true
+		return e
+	case isLog(name):
+		return d.copyLog(ctx, state, name, w)
+	case !has(state, name):
+		return messages.Errorf(messages.CodeNotFound, "run %s, which is %s, has no %s; "+
+			"%s", state.RunID, state.Status, name,
+			names(state))
+	}
+	file, _, err := d.OpenArtifact(ctx, state, name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	_, err = io.Copy(w, file)
+	return err
+}
+
+func names(state messages.State) string {
+	var all []string
+	for _, a := range state.Artifacts {
+		if !a.Partial && !strings.Contains(a.Name, "/") {
+			all = append(all, a.Name)
+		}
+	}
+	if len(all) == 0 {
+		return "it wrote nothing"
+	}
+	return "it has " + strings.Join(all, ", ")
+}
+
+// copyLeft copies what a run wrote that nobody remembers.
+func (d *door) copyLeft(ctx context.Context, out string, a readArguments, w io.Writer) error {
+	for _, s := range spellings(a.RepoURL) {
+		if isLog(a.ArtifactName) {
+			break
+		}
+		err := d.copyFile(ctx, path.Join(out, place(s.folder(), a.ArtifactName)), w)
+		if messages.CodeOf(err) != messages.CodeNotFound {
+			return err
+		}
+	}
+	return messages.Errorf(messages.CodeNotFound, "no run for %s wrote %s there; generate it first", a.RepoURL,
+		a.ArtifactName)
+}
+
+// copyFile copies a file below the caller's folder. No name leads out of it, and no link.
+func (d *door) copyFile(ctx context.Context, name string, w io.Writer) error {
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		return invalid("%s is not below your folder on the server", name)
+	}
+	root, err := d.root(ctx)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	file, err := openRegular(root, filepath.FromSlash(name))
+	if err != nil {
+		return messages.Errorf(messages.CodeNotFound, "there is no file %s", name)
+	}
+	defer file.Close()
+	_, err = io.Copy(w, file)
+	return err
+}
+
+func openRegular(root *os.Root, name string) (*os.File, error) {
+	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() { // opening a pipe would wait
+		return nil, os.ErrNotExist
+	}
+	return root.Open(name)
+}
+
+func (d *door) copyGraph(ctx context.Context, name string, w io.Writer) error {
+	if !isGraph(name) {
+		return invalid("%s is no file of a graph; lmstxt_list_graph_artifacts lists them", name)
+	}
+	return d.copyFile(ctx, name, w)
+}
+
+func (d *door) copyNode(ctx context.Context, repo, node string, w io.Writer) error {
+	if strings.ContainsAny(node, `/\`) {
+		return invalid("%s is no node's id; repo.graph.json has them", node)
+	}
+	for _, dir := range folders(repo) {
+		err := d.copyFile(ctx, place(dir, "nodes/"+node+".md"), w)
+		if messages.CodeOf(err) != messages.CodeNotFound {
+			return err
+		}
+	}
+	return messages.Errorf(messages.CodeNotFound, "there is no page of the node %s of %s; generate the graph "+
+		"first", node, repo)
+}
+
+// folders are those that an id of a repository may mean. Either name may have the sign in it that joins them.
+func folders(repo string) []string {
+	if strings.Contains(repo, "/") {
+		return []string{repo}
+	}
+	var all []string
+	for _, sign := range []string{"--", "__"} {
+		for i := 1; i < len(repo)-len(sign); i++ {
+			if rest, ok := strings.CutPrefix(repo[i:], sign); ok {
+				all = append(all, repo[:i]+"/"+rest)
+			}
+		}
+	}
+	return all
+}
