@@ -14,9 +14,10 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// artifact opens an artifact of a run where it was written. The file must be the one that the run wrote: a later run of the
-// same repository writes to the same place.
-func (h *hosting) artifact(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+// artifact opens an artifact of a run where it was written. The file must be the one that the run wrote: a later run of
+// the same repository writes to the same place.
+func (h *hosting) artifact(ctx context.Context, run messages.State, a messages.Artifact) (
+	io.ReadSeekCloser, error) {
 	root, err := os.OpenRoot(h.out)
 	if err != nil {
 		return nil, goneArtifact(run, a)
@@ -52,8 +53,8 @@ func (h *hosting) whereIs(run messages.State, artifact messages.Artifact) string
 
 var errOther = errors.New("the file is another")
 
-// same reads the file once and leaves it at its beginning. A file that is replaced meanwhile stays what it was for those
-// who have it open.
+// same reads the file once and leaves it at its beginning. A file that is replaced meanwhile stays what it was for
+// those who have it open.
 func same(ctx context.Context, f *os.File, artifact messages.Artifact) error {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() != artifact.Bytes {

@@ -6,7 +6,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-// clients are those of the servers that were asked, one for each. The zero value has none; it is safe for concurrent use.
+// clients are those of the servers that were asked, one for each. The zero value has none and is safe for concurrent
+// use.
 type clients struct {
 	mu   sync.Mutex
 	made map[called]*llm.Client

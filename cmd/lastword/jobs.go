@@ -87,9 +87,6 @@ func (h *hosting) prepareGenerate(ctx context.Context, arguments json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.place(a.Out); err != nil { // said in the caller's words
-		return nil, err
-	}
 	in := hosted{NoCache: a.NoCache, Input: h.most}
 	in.Repository, in.Out = repository, path.Join(callersPart(ctx), a.Out)
 	in.Full, in.Ctx, in.Graph, in.Format = a.Full, a.Ctx, a.Graph, render.Format(a.Format)

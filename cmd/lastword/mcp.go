@@ -44,6 +44,7 @@ Exit codes:
 		DisableFlagsInUseLine: true,
 		Args:                  noArguments,
 		ValidArgsFunction:     cobra.NoFileCompletions,
+		Annotations:           map[string]string{readsAnything: ""},
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd, config) },
 	}
 	flags := cmd.Flags()
@@ -75,6 +76,10 @@ func (s *speaking) run(cmd *cobra.Command, config actors.Config) error {
 	inside, err := s.open(cmd.Context(), config, cmd.ErrOrStderr())
 	if err != nil {
 		return err
+	}
+	if isTerminal(cmd.InOrStdin()) {
+		fmt.Fprintln(cmd.ErrOrStderr(), "lastword: mcp waits for an agent's messages on stdin; Ctrl-C ends it, and --help "+
+			"says how an agent is told of it")
 	}
 	attached, first := interruptible(cmd.Context(), func() {})
 	served := inside.door.Serve(attached, cmd.InOrStdin(), cmd.OutOrStdout())

@@ -152,12 +152,13 @@ func (s *speaking) settingsOf(cmd *cobra.Command, c client) (any, error) {
 		}
 		return c.local(self, append([]string{"mcp"}, s.given(cmd, c.homeless)...)), nil
 	}
-	at, err := url.Parse(s.url)
+	at, ok := webURL(s.url)
 	switch {
-	case err != nil || at.Scheme != "https" && at.Scheme != "http" || at.Host == "" || at.User != nil:
+	case !ok:
 		return nil, usage(cmd, errors.New("--url needs the https URL of a server, such as https://runs.example.com/mcp"), "")
 	case c.remote == nil:
-		return nil, usage(cmd, fmt.Errorf("%s knows no URLs in its settings; add the server among its connectors", c.name), "")
+		err := fmt.Errorf("%s knows no URLs in its settings; add the server among its connectors", c.name)
+		return nil, usage(cmd, err, "")
 	}
 	return c.remote(s.url, !isLoopback(at.Hostname())), nil
 }
@@ -176,6 +177,12 @@ func (s *speaking) given(cmd *cobra.Command, homeless bool) (args []string) {
 		args = append(args, "--"+f.Name+"="+value)
 	})
 	return args
+}
+
+// webURL reads the URL of a server, which holds no credentials.
+func webURL(text string) (*url.URL, bool) {
+	u, err := url.Parse(text)
+	return u, err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil
 }
 
 func isLoopback(host string) bool {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"time"
 
 	"go.uber.org/zap"
 	"go.uber.org/zap/exp/zapslog"
@@ -23,12 +24,17 @@ type house struct {
 	door   *mcp.Server
 	log    *zap.Logger
 	flags  *hosting
+	// answered, which may be nil, waits for the calls that are being answered.
+	answered func(ctx context.Context)
 }
 
+// leaving is how much longer than the runs the last answers may take.
+const leaving = 10 * time.Second
+
 // instructions tell a model what the server is for.
-const instructions = "Runs long jobs and streams what happens. generate writes llms.txt files for a repository; read them " +
-	"as resources. Every run ends with one last word: completed, failed or canceled. A call with a progress token streams " +
-	"the run's events; where a call may time out, use run_start and then run_wait or run_events with the run_id."
+const instructions = "Runs long jobs and streams what happens. generate writes llms.txt files for a repository; read " +
+	"them as resources. Every run ends with one last word: completed, failed or canceled. A call with a progress token " +
+	"streams the run's events; where a call may time out, use run_start and then run_wait or run_events with the run_id."
 
 // open starts the runtime. Nothing is written, listened to or asked for.
 func (h *hosting) open(ctx context.Context, config actors.Config, stderr io.Writer) (*house, error) {
@@ -64,10 +70,15 @@ func (i *house) furnish() error {
 	return err
 }
 
-// close takes no more runs, waits for those that there are until ctx is done or the time to drain is over, and then ends
-// them, the streams and the connections.
+// close takes no more runs, waits for those that there are until ctx is done or the time to drain is over, and then
+// ends them, the streams and the connections.
 func (i *house) close(ctx context.Context) error {
 	err := i.system.Close(ctx)
+	if i.answered != nil {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
+		defer cancel()
+		i.answered(last)
+	}
 	i.door.Close()
 	i.flags.by.close()
 	return err

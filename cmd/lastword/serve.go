@@ -7,9 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -58,6 +56,7 @@ Exit codes:
 		DisableFlagsInUseLine: true,
 		Args:                  noArguments,
 		ValidArgsFunction:     cobra.NoFileCompletions,
+		Annotations:           map[string]string{readsAnything: ""},
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd, config) },
 	}
 	flags := cmd.Flags()
@@ -75,7 +74,8 @@ func (s *serving) listening(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&s.http, "http", "127.0.0.1:7878", "`address` to listen at; port 0 is any that is free")
 	flags.StringVar(&s.tokens, "tokens", "", "`file` of tokens that may call; lastword token add writes it")
 	flags.StringVar(&s.publicURL, "public-url", "", "`URL` of /mcp as clients call it, where a proxy stands before")
-	flags.StringSliceVar(&s.hosts, "host", nil, "`names` that clients call the server by, with commas; * is any, with tokens")
+	flags.StringSliceVar(&s.hosts, "host", nil,
+		"`names` that clients call the server by, with commas; * is any, with tokens")
 	flags.StringSliceVar(&s.origins, "origin", nil, "`origins` whose pages may call, such as https://app.example.com")
 	flags.Var(&s.maxBody, "max-body", "most `bytes` of a request (default 16MiB)")
 	flags.IntVar(&s.rate, "rate", 1000, "most `requests` a second of each caller; -1 is no limit")
@@ -94,7 +94,8 @@ func (s *serving) run(cmd *cobra.Command, config actors.Config) error {
 	if err != nil {
 		return err
 	}
-	listener, handler, err := s.listen(inside)
+	calls := &attending{door: inside.door}
+	listener, handler, err := s.listen(inside, calls)
 	if err != nil {
 		return errors.Join(err, inside.close(cmd.Context()))
 	}
@@ -102,15 +103,17 @@ func (s *serving) run(cmd *cobra.Command, config actors.Config) error {
 	if err := announce(cmd.ErrOrStderr(), listener); err != nil {
 		return errors.Join(err, inside.close(cmd.Context()))
 	}
+	inside.answered = calls.wait
 	return s.serve(cmd.Context(), inside, listener, handler)
 }
 
 func (s *serving) check(cmd *cobra.Command) error {
 	s.read.from.remoteOnly = !s.allowLocal
-	switch at, err := url.Parse(s.publicURL); {
-	case err != nil || s.publicURL != "" && (at.Scheme != "https" && at.Scheme != "http" || at.Host == "" || at.User != nil):
-		return usage(cmd, errors.New("--public-url needs a URL such as https://runs.example.com/mcp"), "")
-	case s.publicURL != "":
+	if s.publicURL != "" {
+		at, ok := webURL(s.publicURL)
+		if !ok {
+			return usage(cmd, errors.New("--public-url needs a URL such as https://runs.example.com/mcp"), "")
+		}
 		s.hosts = append(s.hosts, at.Host)
 	}
 	if s.rate == 0 || s.rate < -1 || s.connections <= 0 {
@@ -123,7 +126,7 @@ func (s *serving) check(cmd *cobra.Command) error {
 }
 
 // listen opens the address and puts everything behind the gate.
-func (s *serving) listen(inside *house) (net.Listener, http.Handler, error) {
+func (s *serving) listen(inside *house, door http.Handler) (net.Listener, http.Handler, error) {
 	config := gate.Config{Listen: s.http, Hosts: s.hosts, Origins: s.origins, MaxBody: int64(s.maxBody),
 		Rate: float64(s.rate), Log: inside.asSlog()}
 	resource := mcpPath
@@ -145,21 +148,21 @@ func (s *serving) listen(inside *house) (net.Listener, http.Handler, error) {
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot listen: %w", err)
 	}
-	return listener, s.routes(entrance, inside, resource), nil
+	return listener, s.routes(entrance, door, resource), nil
 }
 
 // metadataOf is where the metadata of the resource is.
 func metadataOf(resource string) string {
 	path := gate.MetadataPath(resource)
-	if at, err := url.Parse(resource); err == nil && at.Host != "" {
+	if at, ok := webURL(resource); ok {
 		return at.Scheme + "://" + at.Host + path
 	}
 	return path
 }
 
-func (s *serving) routes(entrance *gate.Gate, inside *house, resource string) http.Handler {
+func (s *serving) routes(entrance *gate.Gate, door http.Handler, resource string) http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle(mcpPath, entrance.Wrap(inside.door))
+	mux.Handle(mcpPath, entrance.Wrap(door))
 	mux.Handle("GET /healthz", entrance.Public(says("ok\n")))
 	mux.Handle("GET /{$}", entrance.Public(says("lastword serves MCP at "+mcpPath+"\n")))
 	if s.tokens != "" {
@@ -183,20 +186,16 @@ func announce(stderr io.Writer, listener net.Listener) error {
 	return err
 }
 
-// leaving is how much longer than the runs their last answers may take.
-const leaving = 15 * time.Second
-
 // serve serves until the first signal. Then runs are ended while those who watch them still read; the streams that have
 // no end of their own are ended after that.
 func (s *serving) serve(ctx context.Context, inside *house, listener net.Listener, handler http.Handler) error {
 	attached, first := interruptible(ctx, func() {})
 	closed := make(chan error, 1)
-	context.AfterFunc(attached, func() { closed <- inside.close(ctx) })
-	limits := gate.Limits{Drain: s.drain + leaving, Connections: s.connections, Log: inside.asSlog()}
+	waits := context.AfterFunc(attached, func() { closed <- inside.close(ctx) })
+	limits := gate.Limits{Drain: s.drain + 2*leaving, Connections: s.connections, Log: inside.asSlog()}
 	served := gate.Serve(attached, listener, handler, limits)
-	if attached.Err() == nil { // the listener failed
-		first()
-		return errors.Join(served, inside.close(ctx))
+	if waits() { // nobody asked for the end: the listener failed
+		closed <- inside.close(ctx)
 	}
 	ended := errors.Join(served, <-closed)
 	if by := first(); by != nil {

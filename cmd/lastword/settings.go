@@ -124,8 +124,8 @@ func (s *settings) environment() (layer, error) {
 }
 
 func (s *settings) strange(names []string, name string) error {
-	if !strings.HasPrefix(name, "LASTWORD_") || slices.Contains(names, name) || name == "LASTWORD_CONFIG" || name == tokenVariable ||
-		slices.Contains(secrets(), name) {
+	if !strings.HasPrefix(name, "LASTWORD_") || slices.Contains(names, name) || slices.Contains(secrets(), name) ||
+		name == "LASTWORD_CONFIG" || name == tokenVariable {
 		return nil
 	}
 	if near := nearest(names, name); near != "" {

@@ -68,7 +68,8 @@ func (s *source) allowed() git.Allow {
 }
 
 func errLocal() error {
-	return invalid("this server reads no folders or files of its own machine; give the https URL of a repository, or owner/repo")
+	return invalid("this server reads no folders or files of its own machine; give the https URL of a repository, " +
+		"or owner/repo")
 }
 
 func folder(path string) (*llmstxt.Material, error) {

@@ -41,7 +41,8 @@ func tokenAddCommand(file *string) *cobra.Command {
 		Short: "Make a token for a caller and print it",
 		Long: `Add makes a token, adds the line for it to the file, and prints the token on stdout. It is shown this once.
 A caller may have several.`,
-		Example:           "  lastword token add --file tokens mia\n  lastword token add --file tokens --scope run:read board",
+		Example: `  lastword token add --file tokens mia
+  lastword token add --file tokens --scope run:read board`,
 		Args:              named(file),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -137,6 +138,9 @@ func appendLine(file, line string) error {
 		return err
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
+	if err == nil {
+		err = f.Chmod(0o600) // one without tokens may have been anybody's
+	}
 	if err != nil {
 		return fmt.Errorf("cannot write the file of tokens: %w", err)
 	}

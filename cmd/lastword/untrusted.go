@@ -9,10 +9,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// readsAnything marks a command that reads what others ask for.
+const readsAnything = "lastword_reads_anything"
+
 // foldersRead lists the folders of this machine that the command is about to read. One that has --repository also reads
-// what is around a file. A server reads what others ask for: wherever it was started, that may be the current folder.
+// what is around a file. What others ask for may be the current folder.
 func foldersRead(cmd *cobra.Command, args []string) (folders []string) {
-	if cmd.Flags().Lookup("conformance") != nil {
+	if _, anything := cmd.Annotations[readsAnything]; anything {
 		return []string{"."}
 	}
 	around := cmd.Flags().Lookup("repository")

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+func runInto(out string) messages.State {
+	input, _ := json.Marshal(map[string]string{"out": out})
+	return messages.State{RunID: "r_x", Queued: &messages.RunQueued{Job: "generate", Input: input}}
+}
+
+func TestArtifactsAreWhatTheRunWrote(t *testing.T) {
+	dir := t.TempDir()
+	h := &hosting{out: filepath.Join(dir, "root")}
+	put(t, filepath.Join(dir, "root", "mia", "a", "llms.txt"), "hello")
+	put(t, filepath.Join(dir, "secret"), "hello")
+	good := messages.Artifact{Name: "llms.txt", Path: "a/llms.txt", Bytes: 5, SHA256: messages.Digest("hello")}
+	wrong := good
+	wrong.SHA256 = messages.Digest("hullo")
+	longer := good
+	longer.Bytes = 6
+	folder := good
+	folder.Path = "a"
+	outside := good
+	outside.Path = "../../secret"
+	for name, c := range map[string]struct {
+		out  string
+		a    messages.Artifact
+		text string
+	}{
+		"as written":      {filepath.Join(h.out, "mia"), good, "hello"},
+		"relative":        {"mia", good, "hello"},
+		"other content":   {"mia", wrong, ""},
+		"other size":      {"mia", longer, ""},
+		"a folder":        {"mia", folder, ""},
+		"gone":            {"bob", good, ""},
+		"outside":         {"mia", outside, ""},
+		"a folder beside": {filepath.Join(dir, "mia"), good, ""},
+	} {
+		f, err := h.artifact(t.Context(), runInto(c.out), c.a)
+		if c.text == "" {
+			if messages.CodeOf(err) != messages.CodeNotFound || !strings.Contains(err.Error(), "start the run again") {
+				t.Errorf("%s: %v", name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		text, err := io.ReadAll(f)
+		if err = errors.Join(err, f.Close()); err != nil || string(text) != c.text {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+}
+
+func TestArtifactsOfACallerWhoLeft(t *testing.T) {
+	h := &hosting{out: t.TempDir()}
+	put(t, filepath.Join(h.out, "llms.txt"), "hello")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	left := errors.New("the caller left")
+	cancel(left)
+	a := messages.Artifact{Path: "llms.txt", Bytes: 5, SHA256: messages.Digest("hello")}
+	if _, err := h.artifact(ctx, runInto(h.out), a); !errors.Is(err, left) {
+		t.Errorf("%v, want the caller's own reason", err)
+	}
+}
+
+// Principals that differ have folders that differ, also where a file system takes capitals for small letters.
+func TestFoldersOfPrincipals(t *testing.T) {
+	seen := map[string]string{}
+	for _, who := range []string{"mia", "Mia", "MIA", "mia.", "..", ".", "mia@example.com", "mia_example.com", "a+b", "-x"} {
+		folder := folderOf(who)
+		if !filepath.IsLocal(folder) || filepath.Base(folder) != folder || strings.HasPrefix(folder, ".") ||
+			strings.HasSuffix(folder, ".") || folder != strings.ToLower(folder) {
+			t.Errorf("%q has the folder %q", who, folder)
+		}
+		if other := seen[folder]; other != "" {
+			t.Errorf("%q and %q share the folder %q", who, other, folder)
+		}
+		seen[folder] = who
+	}
+	if folderOf("mia") != "mia" {
+		t.Errorf("mia has the folder %q", folderOf("mia"))
+	}
+	h := &hosting{out: t.TempDir()}
+	for who, want := range map[string]string{"": ".", "mia": "mia"} {
+		root, err := h.callersFolder(gate.With(t.Context(), gate.Principal{Name: who}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rel, _ := filepath.Rel(h.out, root.Name()); rel != want {
+			t.Errorf("%q has the folder %q, want %q", who, rel, want)
+		}
+		root.Close()
+	}
+}
+
+// prepared is the input that a call's arguments become.
+func prepared(t *testing.T, h *hosting, who, arguments string) (hosted, error) {
+	t.Helper()
+	ctx := gate.With(t.Context(), gate.Principal{Name: who})
+	data, err := h.prepareGenerate(ctx, json.RawMessage(arguments))
+	if err != nil {
+		return hosted{}, err
+	}
+	var in hosted
+	if err := json.Unmarshal(data, &in); err != nil {
+		t.Fatal(err)
+	}
+	return in, nil
+}
+
+func TestArgumentsBecomeInput(t *testing.T) {
+	h := &hosting{out: t.TempDir(), model: "scripted"}
+	h.read.maxFiles = 7
+	h.read.limit(&h.most)
+	in, err := prepared(t, h, "mia", `{"repository":"https://example.com/a.zip?sig=x","out":"b","full":"all","ctx":true,`+
+		`"format":1,"link_style":"raw","link_base":"https://x.example","size_budget":4096,"no_cache":true}`)
+	want := hosted{NoCache: true, Input: h.most}
+	want.Repository, want.Out, want.Full, want.Ctx, want.Format = "https://example.com/a.zip?sig=x", "mia/b", "all", true, 1
+	want.LinkStyle, want.BaseURL, want.SizeBudget, want.Model = "raw", "https://x.example", 4096, "scripted"
+	if err != nil || in != want || in.MaxFiles != 7 {
+		t.Errorf("%+v, %v\nwant %+v", in, err, want)
+	}
+	if in, err = prepared(t, h, "", `{"repository":"https://example.com/a.git","model":"mine"}`); err != nil ||
+		in.Model != "mine" || in.Out != "" {
+		t.Errorf("%+v, %v", in, err)
+	}
+}
+
+// Where nothing of this machine may be read nothing of it can be named, and a path is no oracle of what is there.
+func TestRemoteRepositoriesOnly(t *testing.T) {
+	dir := plant(t, gardenText)
+	t.Chdir(dir)
+	h := &hosting{out: t.TempDir()}
+	h.read.from.remoteOnly = true
+	for text, want := range map[string]string{
+		"garden/README.md":          "https://github.com/garden/README.md",
+		"spf13/cobra@v1.9.0":        "https://github.com/spf13/cobra/tree/v1.9.0",
+		"https://example.com/a.git": "https://example.com/a.git",
+		"gitlab:group/project":      "https://gitlab.com/group/project",
+	} {
+		in, err := prepared(t, h, "", `{"repository":"`+text+`"}`)
+		if err != nil || in.Repository != want {
+			t.Errorf("%s is %q, %v, want %q", text, in.Repository, err, want)
+		}
+	}
+	for _, text := range []string{"garden", "./garden", "/etc", "~/x", "missing", ".", "garden.zip", "/missing"} {
+		if _, err := prepared(t, h, "", `{"repository":"`+text+`"}`); err == nil || err.Error() != errLocal().Error() {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestPartsOfRepositories(t *testing.T) {
+	dir := plant(t, gardenText)
+	t.Chdir(dir)
+	h := &hosting{out: t.TempDir()}
+	for text, want := range map[string]string{
+		"garden":                    filepath.Join("garden", "docs", "a"),
+		"https://example.com/x.git": "https://example.com/x.git/-/tree/HEAD/docs/a",
+		"spf13/cobra@v1.9.0":        "https://github.com/spf13/cobra/tree/v1.9.0/docs/a",
+		"https://github.com/o/r/tree/main/folder": "https://github.com/o/r/tree/main/folder/docs/a",
+	} {
+		got, err := h.repository(text, "docs/a")
+		if err != nil || got != want {
+			t.Errorf("docs/a of %s is %q, %v, want %q", text, got, err, want)
+		}
+	}
+	if _, err := h.repository("https://example.com/x.zip", "docs"); messages.CodeOf(err) == "" {
+		t.Errorf("a part of an archive: %v", err)
+	}
+}

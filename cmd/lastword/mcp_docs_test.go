@@ -1,0 +1,257 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files and the generated parts of docs/mcp.md")
+
+// heldTo holds the text to the file.
+func heldTo(t *testing.T, name, got string) {
+	t.Helper()
+	if *update {
+		put(t, name, got)
+	}
+	want, err := os.ReadFile(name)
+	if err != nil || string(want) != got {
+		t.Errorf("%s is not what it was; make update rewrites it. %v\n%s", name, err, got)
+	}
+}
+
+const docsPage = "../../docs/mcp.md"
+
+// between replaces what stands between the marks of the part.
+func between(t *testing.T, page, part, text string) string {
+	t.Helper()
+	begin, end := fmt.Sprintf("<!-- %s:begin -->\n", part), fmt.Sprintf("<!-- %s:end -->", part)
+	before, rest, ok := strings.Cut(page, begin)
+	_, after, ended := strings.Cut(rest, end)
+	if !ok || !ended {
+		t.Fatalf("%s has no part %s", docsPage, part)
+	}
+	return before + begin + text + end + after
+}
+
+// The page's table is what the door lists, and its examples are what went over the wire.
+func TestMCPPage(t *testing.T) {
+	data, err := os.ReadFile(docsPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := string(data)
+	s := speak(t, plant(t, gardenText))
+	page = between(t, page, "tools", toolTable(t, s.ask("tools/list", `{}`).Result))
+	page = between(t, page, "sync", s.sync())
+	page = between(t, page, "stream", s.streamed())
+	s.ends()
+	s = speak(t, plant(t, gardenText))
+	page = between(t, page, "task", s.task())
+	s.ends()
+	heldTo(t, docsPage, page)
+}
+
+func toolTable(t *testing.T, result json.RawMessage) string {
+	t.Helper()
+	var list struct {
+		Tools []struct {
+			Name, Title, Description string
+			InputSchema              struct {
+				Properties map[string]json.RawMessage
+				Required   []string
+			}
+			Annotations struct{ ReadOnlyHint, DestructiveHint, IdempotentHint, OpenWorldHint bool }
+		}
+	}
+	if err := json.Unmarshal(result, &list); err != nil || len(list.Tools) < 20 {
+		t.Fatalf("%d tools, %v", len(list.Tools), err)
+	}
+	var b strings.Builder
+	b.WriteString("| tool | what it does | arguments; those in bold are needed | effects |\n|---|---|---|---|\n")
+	for _, tool := range list.Tools {
+		first, _, _ := strings.Cut(tool.Description, ". ")
+		var names []string
+		for name := range tool.InputSchema.Properties {
+			shown := "`" + name + "`"
+			if slices.Contains(tool.InputSchema.Required, name) {
+				shown = "**" + shown + "**"
+			}
+			names = append(names, shown)
+		}
+		slices.Sort(names)
+		a, effects := tool.Annotations, []string{"writes"}
+		if a.ReadOnlyHint {
+			effects[0] = "reads"
+		}
+		for word, holds := range map[string]bool{"ends something": a.DestructiveHint, "same again": a.IdempotentHint,
+			"network": a.OpenWorldHint} {
+			if holds {
+				effects = append(effects, word)
+			}
+		}
+		slices.Sort(effects[1:])
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", tool.Name, strings.TrimSuffix(first, ".")+".",
+			strings.Join(names, " "), strings.Join(effects, ", "))
+	}
+	return b.String()
+}
+
+// wire is a part of the page: what was said, line by line. Lines that say -> are the client's.
+type wire struct{ lines []string }
+
+func (w *wire) client(line string) { w.lines = append(w.lines, "-> "+line) }
+
+func (w *wire) server(line string) { w.lines = append(w.lines, "<- "+line) }
+
+// text is the part without what differs between two runs; results are spread over several lines.
+func (w *wire) text(dir string) string {
+	var b strings.Builder
+	b.WriteString("```\n")
+	for _, line := range w.lines {
+		arrow, message := line[:3], evenly(line[3:], dir)
+		var wide bytes.Buffer
+		if strings.Contains(message, `"result":{"content`) && json.Indent(&wide, []byte(message), "   ", "  ") == nil {
+			message = wide.String()
+		}
+		b.WriteString(arrow + message + "\n")
+	}
+	return b.String() + "```\n"
+}
+
+// evenly takes out of the message what differs between two runs.
+func evenly(message, dir string) string {
+	message = strings.ReplaceAll(message, dir, "/home/mia")
+	for _, v := range []struct{ like, as string }{
+		{`r_[a-z0-9]{26}`, "r_4kqxv2m5zj7ay3hd6tnwbfeu2c"},
+		{`\d{4}-\d\d-\d\dT[0-9:.]+Z`, "2026-11-20T20:00:00.123456789Z"},
+		{`[0-9a-f]{64}`, "f2ca1bb6c7e907d06dafe4687e579fce76b37e4e93b7605022da52e6ccc26fd2"},
+		{`("version":)"[^"]*"`, `$1"1.0.0"`},
+		{`("(?:bytes|size)":)\d+`, "${1}83"},
+		{`\d+ bytes`, "83 bytes"},
+	} {
+		message = regexp.MustCompile(v.like).ReplaceAllString(message, v.as)
+	}
+	return message
+}
+
+// line is the next line as it came.
+func (s *mcpSession) line() string {
+	s.t.Helper()
+	line, err := s.out.ReadString('\n')
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return strings.TrimSpace(line)
+}
+
+func (s *mcpSession) sync() string {
+	var w wire
+	for _, line := range []string{
+		`{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"generate","arguments":{"repository":"garden",` +
+			`"full":"none","no_cache":true}}}`} {
+		w.client(line)
+		s.say(line)
+		w.server(s.line())
+	}
+	return w.text(s.cmd.Dir)
+}
+
+func (s *mcpSession) streamed() string {
+	var w wire
+	ask := `{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"generate","arguments":{"repository":"garden",` +
+		`"full":"none","no_cache":true},"_meta":{"progressToken":"t1"}}}`
+	w.client(ask)
+	s.say(ask)
+	for {
+		line := s.line()
+		if strings.Contains(line, `"id":8`) {
+			w.server(`{"jsonrpc":"2.0","id":8,"result":{...}}`)
+			return w.text(s.cmd.Dir)
+		}
+		w.server(line)
+	}
+}
+
+// meta is what every request since 2026-07-28 has, of a client that knows tasks.
+const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+	`"io.modelcontextprotocol/clientInfo":{"name":"agent","version":"1.0.0"},` +
+	`"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
+
+func (s *mcpSession) task() string {
+	s.t.Helper()
+	var w wire
+	ask := `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"generate","arguments":{"repository":"garden",` +
+		`"full":"none","no_cache":true},` + modernMeta + `}}`
+	w.client(ask)
+	s.say(ask)
+	reply := s.line()
+	w.server(strings.Replace(reply, `"status":"completed"`, `"status":"working"`, 1)) // a quick run may be over
+	var m struct {
+		Result struct {
+			TaskID string `json:"taskId"`
+			Status string `json:"status"`
+		}
+	}
+	if err := json.Unmarshal([]byte(reply), &m); err != nil || m.Result.TaskID == "" {
+		s.t.Fatalf("%v: %s", err, reply)
+	}
+	get := fmt.Sprintf(`{"jsonrpc":"2.0","id":10,"method":"tasks/get","params":{"taskId":%q,%s}}`, m.Result.TaskID,
+		modernMeta)
+	for m.Result.Status = ""; m.Result.Status != "completed"; {
+		s.say(get)
+		reply = s.line()
+		if err := json.Unmarshal([]byte(reply), &m); err != nil {
+			s.t.Fatalf("%v: %s", err, reply)
+		}
+	}
+	w.client(get)
+	w.server(reply)
+	return w.text(s.cmd.Dir)
+}
+
+func TestPrintedSettings(t *testing.T) {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	origin, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := t.TempDir()
+	t.Chdir(here)
+	for _, c := range clientsKnown() {
+		for name, flags := range map[string][]string{"local": nil, "flags": {"--out", "x", "--allow-http"},
+			"loopback": {"--url", "http://127.0.0.1:7878/mcp"}, "remote": {"--url", "https://runs.example.com/mcp"}} {
+			var stdout, stderr strings.Builder
+			code := run(t.Context(), append([]string{"mcp", "--print-config", c.name}, flags...), &stdout, &stderr, actors.Config{})
+			if c.remote == nil && flags != nil && flags[0] == "--url" {
+				if code != exitUsage || !strings.Contains(stderr.String(), "connectors") {
+					t.Errorf("%s: exit code %d, %s", c.name, code, stderr.String())
+				}
+				continue
+			}
+			if code != exitCompleted || stderr.String() != "for "+c.file+"\n" {
+				t.Errorf("%s: exit code %d, %s", c.name, code, stderr.String())
+			}
+			text := strings.ReplaceAll(strings.ReplaceAll(stdout.String(), self, "/usr/local/bin/lastword"), here, "/home/mia")
+			heldTo(t, filepath.Join(origin, "testdata", "settings", c.name+"-"+name+".txt"), text)
+			if text := stdout.String(); strings.HasPrefix(text, "{") && !json.Valid([]byte(text)) {
+				t.Errorf("%s: %s", c.name, text)
+			}
+		}
+	}
+	if entries, err := os.ReadDir("."); err != nil || len(entries) > 0 {
+		t.Errorf("it left %v, %v", entries, err)
+	}
+}

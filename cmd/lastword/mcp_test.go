@@ -1,0 +1,209 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+const gardenText = "# Garden\n\nGrows things.\n"
+
+// A client may start a server only to see what it is: nothing of that is left.
+func TestMCPStartsWithoutATrace(t *testing.T) {
+	dir := t.TempDir()
+	s := speak(t, dir)
+	if code := s.ends(); code != exitCompleted || s.stderr.Len() > 0 || filesIn(t, dir) != "" {
+		t.Errorf("exit code %d, stderr %q, files %q", code, s.stderr.String(), filesIn(t, dir))
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("it left %v, %v", entries, err)
+	}
+}
+
+func TestMCPStreamsARun(t *testing.T) {
+	dir := plant(t, gardenText)
+	s := speak(t, dir)
+	done := s.call("generate", `{"repository":"garden","full":"none"}`)
+	var state messages.State
+	for i, e := range done.events {
+		next, err := state.Apply(e)
+		if err != nil || e.From != uint64(i+1) {
+			t.Fatalf("event %d: %d..%d, %v", i, e.From, e.Seq, err)
+		}
+		state = next
+	}
+	if done.IsError || done.Structured.Status != "completed" || state.RunID != done.Structured.RunID ||
+		len(state.Artifacts) != 2 {
+		t.Fatalf("%+v, %d artifacts", done, len(state.Artifacts))
+	}
+	const want = "local/garden/garden-llms.json local/garden/garden-llms.txt"
+	if got := filesIn(t, filepath.Join(dir, "artifacts")); got != want {
+		t.Errorf("it wrote %q, want %q", got, want)
+	}
+	text := s.read(done.Structured.Artifacts[0].URI)
+	written, err := os.ReadFile(filepath.Join(dir, "artifacts", "local", "garden", "garden-llms.txt"))
+	if err != nil || text != string(written) || !strings.HasPrefix(text, "# Garden") {
+		t.Errorf("the resource is %q, the file %q, %v", text, written, err)
+	}
+	if code := s.ends(); code != exitCompleted || s.stderr.Len() > 0 {
+		t.Errorf("exit code %d, stderr %q", code, s.stderr.String())
+	}
+}
+
+// read is the text of a resource, or why there is none.
+func (s *mcpSession) read(uri string) string {
+	s.t.Helper()
+	m := s.ask("resources/read", fmt.Sprintf(`{"uri":%q}`, uri))
+	if m.Error != nil {
+		return string(m.Error)
+	}
+	var r struct {
+		Contents []struct{ Text string }
+	}
+	if err := json.Unmarshal(m.Result, &r); err != nil || len(r.Contents) != 1 {
+		s.t.Fatalf("%v: %s", err, m.Result)
+	}
+	return r.Contents[0].Text
+}
+
+// A later run writes to the same place: the earlier run's file is gone, and never taken for another.
+func TestMCPNeverServesAnotherRunsFile(t *testing.T) {
+	dir := plant(t, gardenText)
+	s := speak(t, dir, "--no-cache")
+	first := s.call("generate", `{"repository":"garden"}`).Structured
+	put(t, filepath.Join(dir, "garden", "README.md"), "# Orchard\n\nGrows apples.\n")
+	second := s.call("generate", `{"repository":"garden"}`).Structured
+	if text := s.read(first.Artifacts[0].URI); !strings.Contains(text, "there is no resource") {
+		t.Errorf("the first run's file is now %q", text)
+	}
+	if text := s.read(second.Artifacts[0].URI); !strings.HasPrefix(text, "# Orchard") {
+		t.Errorf("the second run's file is %q", text)
+	}
+	s.ends()
+}
+
+// Arguments do not lead out of the root, not even over a link that is there.
+func TestMCPWritesBelowItsRoot(t *testing.T) {
+	dir := plant(t, gardenText)
+	outside := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "root"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "root", "link")); err != nil {
+		t.Fatal(err)
+	}
+	s := speak(t, dir, "--out", "root")
+	for _, out := range []string{"..", "../x", "a/../../x", outside, "link", "link/x"} {
+		a := s.call("generate", fmt.Sprintf(`{"repository":"garden","out":%q}`, out))
+		if !a.IsError || a.Structured.Error.Code != messages.Code(messages.CauseInvalidInput) {
+			t.Errorf("out %q: %+v", out, a.Structured)
+		}
+	}
+	if got := filesIn(t, outside); got != "" {
+		t.Errorf("%s outside of the root", got)
+	}
+	if a := s.call("generate", `{"repository":"garden","out":"a/b","full":"none"}`); a.IsError {
+		t.Errorf("%+v", a)
+	}
+	if got := filesIn(t, filepath.Join(dir, "root", "a")); !strings.HasPrefix(got, "b/local/garden/") {
+		t.Errorf("it wrote %q", got)
+	}
+	s.ends()
+}
+
+func TestMCPReadsPartsOfRepositories(t *testing.T) {
+	dir := plant(t, gardenText)
+	put(t, filepath.Join(dir, "garden", "beds", "README.md"), "# Beds\n\nWhere things grow.\n")
+	s := speak(t, dir)
+	a := s.call("generate", `{"repository":"garden","subfolder":"beds","no_cache":true,"graph":true}`)
+	if a.IsError || !strings.HasPrefix(s.read(a.Structured.Artifacts[0].URI), "# Beds") {
+		t.Errorf("%+v", a)
+	}
+	if a := s.call("generate", `{"repository":"garden","subfolder":"../garden"}`); !a.IsError {
+		t.Errorf("%+v", a)
+	}
+	s.ends()
+}
+
+func TestMCPPromptStreamsTheModelsAnswer(t *testing.T) {
+	m := testkit.NewModel(t)
+	m.Always(testkit.Text("Hel"), testkit.Text("lo"), testkit.Finish("stop"), testkit.Done())
+	s := speak(t, t.TempDir(), "--base-url", m.URL(), "--model", "scripted")
+	a := s.call("prompt", `{"text":"Hi"}`)
+	var said strings.Builder
+	for _, e := range a.events {
+		if d, ok := e.Body.(messages.TextDelta); ok {
+			said.WriteString(d.Text)
+		}
+	}
+	if a.IsError || said.String() != "Hello" || !strings.Contains(string(a.Structured.Result), `"text":"Hello"`) {
+		t.Errorf("streamed %q, %+v", said.String(), a)
+	}
+	asked := m.Requests()
+	if body := string(asked[len(asked)-1].Body); !strings.Contains(body, `"scripted"`) {
+		t.Errorf("what the server was asked: %s", body)
+	}
+	s.ends()
+}
+
+// describing starts a run that waits for its model, and returns when it does.
+func (s *mcpSession) describing(m *testkit.Model) (messages.RunID, *testkit.Exchange) {
+	s.t.Helper()
+	x := m.Step(testkit.Role(), testkit.Text(description), testkit.Finish("stop"), testkit.Done())
+	a := s.call("run_start", `{"job":"generate","input":{"repository":"garden","no_cache":true},"detached":true}`)
+	if a.IsError {
+		s.t.Fatalf("%+v", a)
+	}
+	<-x.Started()
+	return a.Structured.RunID, x
+}
+
+// Runs that nobody waits for any more are finished when stdin ends.
+func TestMCPFinishesItsRunsAtTheEnd(t *testing.T) {
+	m := testkit.NewModel(t)
+	dir := plant(t, gardenText)
+	s := speak(t, dir, "--base-url", m.URL(), "--model", "scripted")
+	_, x := s.describing(m)
+	s.in.Close()
+	if err := x.Rest(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.out.ReadByte(); err == nil {
+		t.Error("it speaks after stdin has ended")
+	}
+	if code := s.ends(); code != exitCompleted || s.stderr.Len() > 0 {
+		t.Errorf("exit code %d, stderr %q", code, s.stderr.String())
+	}
+	if got := filesIn(t, filepath.Join(dir, "artifacts")); !strings.Contains(got, "garden-llms.txt") {
+		t.Errorf("it wrote %q", got)
+	}
+}
+
+func TestMCPWaitsNoLongerThanToldTo(t *testing.T) {
+	m := testkit.NewModel(t)
+	s := speak(t, plant(t, gardenText), "--base-url", m.URL(), "--model", "scripted", "--drain", "50ms")
+	s.describing(m)
+	if code := s.ends(); code != exitFailed || !strings.Contains(s.stderr.String(), "were ended") {
+		t.Errorf("exit code %d, stderr %q", code, s.stderr.String())
+	}
+}
+
+func TestMCPLeavesAtASignal(t *testing.T) {
+	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: exitInterrupted, syscall.SIGTERM: exitTerminated} {
+		m := testkit.NewModel(t)
+		s := speak(t, plant(t, gardenText), "--base-url", m.URL(), "--model", "scripted", "--drain", "1h")
+		_, x := s.describing(m)
+		s.signal(sig)
+		if code := exitCode(t, s.cmd); code != want {
+			t.Errorf("%s: exit code %d, want %d; stderr %q", sig, code, want, s.stderr.String())
+		}
+		<-x.Gone()
+	}
+}

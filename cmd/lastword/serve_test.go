@@ -1,0 +1,363 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+// served is lastword serve on a free port.
+type served struct {
+	t      *testing.T
+	cmd    *exec.Cmd
+	url    string // of /mcp
+	stderr chan string
+}
+
+func serveHTTP(t *testing.T, dir string, args ...string) *served {
+	t.Helper()
+	s := &served{t: t, cmd: binary(t, dir, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...),
+		stderr: make(chan string, 1)}
+	stderr, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
+	lines := bufio.NewReader(stderr)
+	first, _ := lines.ReadString('\n')
+	var ok bool
+	if s.url, ok = strings.CutPrefix(strings.TrimSpace(first), "listening on "); !ok {
+		rest, _ := io.ReadAll(lines)
+		t.Fatalf("the first line is %s%s", first, rest)
+	}
+	go func() {
+		rest, _ := io.ReadAll(lines)
+		s.stderr <- string(rest)
+	}()
+	return s
+}
+
+func (s *served) base() string { return strings.TrimSuffix(s.url, mcpPath) }
+
+// ends sends the signal and returns the exit code.
+func (s *served) ends(sig syscall.Signal) int {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		s.t.Fatal(err)
+	}
+	return exitCode(s.t, s.cmd)
+}
+
+// get returns the status and the body.
+func (s *served) get(path string, header ...string) (int, string) {
+	s.t.Helper()
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.base()+path, nil)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for i := 0; i < len(header); i += 2 {
+		if req.Header.Set(header[i], header[i+1]); header[i] == "Host" {
+			req.Host = header[i+1]
+		}
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if challenge := resp.Header.Get("WWW-Authenticate"); challenge != "" {
+		body = append(body, challenge...)
+	}
+	return resp.StatusCode, string(body)
+}
+
+// post asks as clients since 2026-07-28 do.
+func (s *served) post(token, method, name, params string) *http.Response {
+	s.t.Helper()
+	const meta = `"_meta":{"progressToken":"p","io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,%s}}`, method, params, meta)
+	req, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url, strings.NewReader(body))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for key, value := range map[string]string{"Content-Type": "application/json", "Mcp-Method": method, "Mcp-Name": name,
+		"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28"} {
+		req.Header.Set(key, value)
+	}
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return resp
+}
+
+// call calls a tool and waits for its result.
+func (s *served) call(token, tool, arguments string) answered {
+	s.t.Helper()
+	resp := s.post(token, "tools/call", tool, fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments))
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusOK {
+		s.t.Fatalf("%s: %s, %v", resp.Status, body, err)
+	}
+	return lastAnswer(s.t, body)
+}
+
+// lastAnswer is the result, alone or at the end of a stream.
+func lastAnswer(t *testing.T, body []byte) answered {
+	t.Helper()
+	var last message
+	for line := range bytes.Lines(body) {
+		line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("data:")))
+		if bytes.HasPrefix(line, []byte("{")) {
+			last = message{}
+			if err := json.Unmarshal(line, &last); err != nil {
+				t.Fatalf("%v: %s", err, line)
+			}
+		}
+	}
+	if last.Result == nil {
+		t.Fatalf("there is no result: %s", body)
+	}
+	return answerOf(t, last.Result, nil)
+}
+
+// tokenFor makes a token as an operator does.
+func tokenFor(t *testing.T, dir string, args ...string) string {
+	t.Helper()
+	cmd := binary(t, dir, append([]string{"token", "add", "--file", "tokens"}, args...)...)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func TestServeAnswersWhereItSays(t *testing.T) {
+	s := serveHTTP(t, t.TempDir())
+	for path, want := range map[string]string{"/": "200 lastword serves MCP at /mcp\n", "/healthz": "200 ok\n",
+		"/mcp/": "404 404 page not found\n", "/x": "404 404 page not found\n",
+		"/.well-known/oauth-protected-resource": "404 404 page not found\n"} {
+		if code, body := s.get(path); fmt.Sprintf("%d %s", code, body) != want {
+			t.Errorf("%s: %d %q, want %q", path, code, body, want)
+		}
+	}
+	for _, header := range [][]string{{"Host", "evil.example"}, {"Origin", "https://evil.example"}} {
+		for _, path := range []string{"/mcp", "/healthz", "/"} {
+			if code, body := s.get(path, header...); code != http.StatusForbidden {
+				t.Errorf("%s of %v: %d %s", path, header, code, body)
+			}
+		}
+	}
+	if code := s.ends(syscall.SIGTERM); code != exitTerminated {
+		t.Errorf("exit code %d", code)
+	}
+	if rest := <-s.stderr; rest != "" {
+		t.Errorf("stderr %q", rest)
+	}
+}
+
+func TestServeReadsNothingOfItsMachine(t *testing.T) {
+	dir := plant(t, gardenText)
+	s := serveHTTP(t, dir)
+	for _, repository := range []string{"garden", filepath.Join(dir, "garden"), "file://" + dir + "/garden",
+		"https://127.0.0.1:1/x.zip", "http://example.com/x.zip", "ssh://git@127.0.0.1/x.git"} {
+		a := s.call("", "generate", fmt.Sprintf(`{"repository":%q}`, repository))
+		if !a.IsError || a.Structured.Error.Code != messages.Code(messages.CauseInvalidInput) {
+			t.Errorf("%s: %+v", repository, a.Structured)
+		}
+	}
+	s.ends(syscall.SIGTERM)
+	s = serveHTTP(t, dir, "--allow-local")
+	if a := s.call("", "generate", `{"repository":"garden"}`); a.IsError {
+		t.Errorf("%+v", a)
+	}
+	s.ends(syscall.SIGTERM)
+}
+
+func TestServeKeepsPrincipalsApart(t *testing.T) {
+	dir := plant(t, gardenText)
+	mia, bob, eve := tokenFor(t, dir, "mia"), tokenFor(t, dir, "bob"), tokenFor(t, dir, "--scope", "run:read", "eve")
+	s := serveHTTP(t, dir, "--tokens", "tokens", "--allow-local")
+	a := s.call(mia, "generate", `{"repository":"garden","full":"none"}`)
+	if a.IsError {
+		t.Fatalf("%+v", a)
+	}
+	const want = "mia/local/garden/garden-llms.json mia/local/garden/garden-llms.txt"
+	if got := filesIn(t, filepath.Join(dir, "artifacts")); got != want {
+		t.Errorf("it wrote %q, want %q", got, want)
+	}
+	for who, token := range map[string]string{"mia": mia, "bob": bob, "eve": eve} {
+		list := s.call(token, "run_list", `{}`).Structured.Runs
+		got := s.call(token, "run_get", fmt.Sprintf(`{"run_id":%q}`, a.Structured.RunID))
+		mine := who == "mia"
+		if (len(list) == 1) != mine || got.IsError == mine || !mine && got.Structured.Error.Code != messages.CodeNotFound {
+			t.Errorf("%s sees %v, and of the run %+v", who, list, got.Structured)
+		}
+		resp := s.post(token, "resources/read", a.Structured.Artifacts[0].URI, fmt.Sprintf(`"uri":%q`,
+			a.Structured.Artifacts[0].URI))
+		body, _ := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if bytes.Contains(body, []byte("# Garden")) != mine {
+			t.Errorf("%s reads %s", who, body)
+		}
+	}
+	if a := s.call(eve, "generate", `{"repository":"garden"}`); !a.IsError || a.Structured.Error.Code != "forbidden" {
+		t.Errorf("who may read starts a run: %+v", a.Structured)
+	}
+	s.ends(syscall.SIGTERM)
+}
+
+func TestServeAsksForTokens(t *testing.T) {
+	dir := t.TempDir()
+	tokenFor(t, dir, "mia")
+	s := serveHTTP(t, dir, "--tokens", "tokens", "--public-url", "https://runs.example.com/mcp")
+	const about = "/.well-known/oauth-protected-resource"
+	for _, token := range []string{"", "lw_wrong"} {
+		resp := s.post(token, "tools/list", "", `"cursor":""`)
+		resp.Body.Close()
+		challenge := resp.Header.Get("WWW-Authenticate")
+		if resp.StatusCode != http.StatusUnauthorized ||
+			!strings.Contains(challenge, `resource_metadata="https://runs.example.com`+about+`/mcp"`) {
+			t.Errorf("%q: %s, %s", token, resp.Status, challenge)
+		}
+	}
+	for _, path := range []string{about, about + "/mcp"} {
+		code, body := s.get(path, "Host", "runs.example.com")
+		if code != http.StatusOK || !strings.Contains(body, `"resource":"https://runs.example.com/mcp"`) {
+			t.Errorf("%s: %d %s", path, code, body)
+		}
+	}
+	if code, _ := s.get("/healthz"); code != http.StatusOK {
+		t.Errorf("the sign of life: %d", code)
+	}
+	s.ends(syscall.SIGTERM)
+}
+
+func TestServeListensNowhereElse(t *testing.T) {
+	dir := t.TempDir()
+	tokenFor(t, dir, "mia")
+	put(t, filepath.Join(dir, "open"), "")
+	busy, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer busy.Close()
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{exitUsage, "without authentication", []string{"--http", ":0"}},
+		{exitUsage, "without authentication", []string{"--http", "0.0.0.0:0"}},
+		{exitUsage, "not an address", []string{"--http", "7878"}},
+		{exitConfiguration, "name the hosts", []string{"--http", "0.0.0.0:0", "--tokens", "tokens"}},
+		{exitConfiguration, "cannot be opened", []string{"--tokens", "missing"}},
+		{exitConfiguration, "chmod 600", []string{"--tokens", "open"}},
+		{exitUsage, "--public-url", []string{"--public-url", "runs.example.com"}},
+		{exitUsage, "--rate", []string{"--rate", "0"}},
+		{exitConfiguration, "with tokens only", []string{"--host", "*"}},
+		{exitFailed, "cannot listen", []string{"--http", busy.Addr().String()}},
+	} {
+		cmd := binary(t, dir, append([]string{"serve"}, c.args...)...)
+		out, _ := cmd.CombinedOutput()
+		if code := cmd.ProcessState.ExitCode(); code != c.code || !strings.Contains(string(out), c.says) {
+			t.Errorf("%v: exit code %d, %s; want %d, %q", c.args, code, out, c.code, c.says)
+		}
+	}
+}
+
+// The first signal ends the run's readers with its last word, and takes no new run; the second leaves at once.
+func TestServeDrains(t *testing.T) {
+	m := testkit.NewModel(t)
+	dir := plant(t, gardenText)
+	flags := []string{"--allow-local", "--base-url", m.URL(), "--model", "scripted", "--drain", "1h"}
+	s := serveHTTP(t, dir, flags...)
+	x := m.Step(testkit.Role(), testkit.Text(description), testkit.Finish("stop"), testkit.Done())
+	resp := s.post("", "tools/call", "generate", `"name":"generate","arguments":{"repository":"garden","no_cache":true}`)
+	defer resp.Body.Close()
+	<-x.Started()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	s.untilClosed()
+	if err := x.Rest(); err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(resp.Body)
+	if a := lastAnswer(t, body); err != nil || a.Structured.Status != "completed" {
+		t.Errorf("%+v, %v", a.Structured, err)
+	}
+	if code := exitCode(t, s.cmd); code != exitTerminated {
+		t.Errorf("exit code %d", code)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "artifacts", "local", "garden", "garden-llms.txt")); err != nil {
+		t.Error(err)
+	}
+
+	s = serveHTTP(t, dir, flags...)
+	x = m.Step(testkit.Role(), testkit.Text(description))
+	again := s.post("", "tools/call", "generate", `"name":"generate","arguments":{"repository":"garden","no_cache":true}`)
+	defer again.Body.Close()
+	<-x.Started()
+	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	s.untilClosed()
+	if code := s.ends(syscall.SIGINT); code != exitInterrupted {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// Streams without an end of their own are ended, and hold nobody up.
+func TestServeEndsStreamsWithoutAnEnd(t *testing.T) {
+	s := serveHTTP(t, t.TempDir())
+	resp := s.post("", "subscriptions/listen", "", `"notifications":{"resourcesListChanged":true}`)
+	defer resp.Body.Close()
+	lines := bufio.NewReader(resp.Body)
+	if first, err := lines.ReadString('\n'); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", resp.Status, first, err)
+	}
+	if code := s.ends(syscall.SIGTERM); code != exitTerminated {
+		t.Errorf("exit code %d", code)
+	}
+	if rest := <-s.stderr; rest != "" {
+		t.Errorf("stderr %q", rest)
+	}
+}
+
+// untilClosed waits until nobody listens any more, which is after the signal was heard.
+func (s *served) untilClosed() {
+	s.t.Helper()
+	for {
+		conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", strings.TrimPrefix(s.base(), "http://"))
+		if err != nil {
+			return
+		}
+		conn.Close()
+	}
+}
