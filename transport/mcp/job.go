@@ -107,6 +107,9 @@ func (t *JobTool) inputSchema() (json.RawMessage, error) {
 	if schema.Schema().Type != "object" {
 		return nil, fmt.Errorf(`its type is not "object"`)
 	}
+	if err := legible(t.Input); err != nil {
+		return nil, err
+	}
 	t.input = schema
 	_, t.ownsFlag = schema.Schema().Properties["stream"]
 	switch {

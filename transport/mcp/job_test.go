@@ -109,6 +109,8 @@ func TestAddJobRefuses(t *testing.T) {
 		"a bad output":          {Job: "x", Input: object, Output: json.RawMessage(`{"type":7}`)},
 		"a dangling output":     {Job: "x", Input: object, Output: json.RawMessage(`{"$ref":"#/$defs/b"}`)},
 		"a stream of its own":   {Job: "x", Chunked: true, Input: ownStream},
+		"a property true":       {Job: "x", Input: json.RawMessage(`{"type":"object","properties":{"a":true}}`)},
+		"an output true":        {Job: "x", Output: json.RawMessage(`true`)},
 		"a header that is none": {Job: "x", Input: badHeader},
 	} {
 		if err := s.AddJob(tool); messages.CodeOf(err) != "invalid_input" {

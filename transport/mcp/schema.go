@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,6 +21,30 @@ func resolve(raw json.RawMessage) (*jsonschema.Resolved, error) {
 		return nil, err
 	}
 	return schema.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
+}
+
+// legible reports what clients could not read of a schema that is otherwise good: the official TypeScript ones take no
+// list of tools where a property's schema is true or false.
+func legible(raw json.RawMessage) error {
+	list, err := members(raw)
+	if err != nil {
+		return err
+	}
+	for _, m := range list {
+		if m.name != "properties" {
+			continue
+		}
+		properties, err := members(m.value)
+		if err != nil {
+			return err
+		}
+		for _, p := range properties {
+			if p.value[0] != '{' {
+				return fmt.Errorf("its property %s is %s; write {} for any value", p.name, p.value)
+			}
+		}
+	}
+	return nil
 }
 
 // conforms reports as invalid_input what the schema has against the arguments.
@@ -52,6 +77,9 @@ func outputSchema(result json.RawMessage) (json.RawMessage, error) {
 		}
 	}
 	if whole, err = put(whole, result, "properties", "result"); err != nil {
+		return nil, err
+	}
+	if err = legible(whole); err != nil {
 		return nil, err
 	}
 	_, err = resolve(whole)
