@@ -79,7 +79,8 @@ func TestArtifactsOfACallerWhoLeft(t *testing.T) {
 // Principals that differ have folders that differ, also where a file system takes capitals for small letters.
 func TestFoldersOfPrincipals(t *testing.T) {
 	seen := map[string]string{}
-	for _, who := range []string{"mia", "Mia", "MIA", "mia.", "..", ".", "mia@example.com", "mia_example.com", "a+b", "-x"} {
+	for _, who := range []string{"mia", "Mia", "MIA", "mia.", "..", ".", "mia@example.com", "mia_example.com", "a+b",
+		"-x"} {
 		folder := folderOf(who)
 		if !filepath.IsLocal(folder) || filepath.Base(folder) != folder || strings.HasPrefix(folder, ".") ||
 			strings.HasSuffix(folder, ".") || folder != strings.ToLower(folder) {
@@ -128,7 +129,8 @@ func TestArgumentsBecomeInput(t *testing.T) {
 	in, err := prepared(t, h, "mia", `{"repository":"https://example.com/a.zip?sig=x","out":"b","full":"all","ctx":true,`+
 		`"format":1,"link_style":"raw","link_base":"https://x.example","size_budget":4096,"no_cache":true}`)
 	want := hosted{NoCache: true, Input: h.most}
-	want.Repository, want.Out, want.Full, want.Ctx, want.Format = "https://example.com/a.zip?sig=x", "mia/b", "all", true, 1
+	want.Repository, want.Out, want.Full = "https://example.com/a.zip?sig=x", "mia/b", "all"
+	want.Ctx, want.Format = true, 1
 	want.LinkStyle, want.BaseURL, want.SizeBudget, want.Model = "raw", "https://x.example", 4096, "scripted"
 	if err != nil || in != want || in.MaxFiles != 7 {
 		t.Errorf("%+v, %v\nwant %+v", in, err, want)

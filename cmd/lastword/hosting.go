@@ -24,6 +24,7 @@ type hosting struct {
 	drain       time.Duration
 	retention   time.Duration
 	maxRuns     int
+	maxEach     int // of them, of one principal
 	verbose     bool
 	conformance bool
 }
@@ -70,7 +71,8 @@ func (h *hosting) judge(cmd *cobra.Command) error {
 // node is what the runtime is made of.
 func (h *hosting) node(config actors.Config) actors.Config {
 	config.Jobs = h.jobs()
-	config.WallClock, config.Retention, config.MaxRuns = h.timeout, h.retention, h.maxRuns
+	config.WallClock, config.Retention = h.timeout, h.retention
+	config.MaxRuns, config.MaxRunsPerPrincipal = h.maxRuns, h.maxEach
 	config.Drain = max(h.drain, time.Nanosecond)
 	return config
 }

@@ -168,8 +168,8 @@ func (s *mcpSession) sync() string {
 
 func (s *mcpSession) streamed() string {
 	var w wire
-	ask := `{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"generate","arguments":{"repository":"garden",` +
-		`"full":"none","no_cache":true},"_meta":{"progressToken":"t1"}}}`
+	ask := `{"jsonrpc":"2.0","id":8,"method":"tools/call","params":{"name":"generate","arguments":{` +
+		`"repository":"garden","full":"none","no_cache":true},"_meta":{"progressToken":"t1"}}}`
 	w.client(ask)
 	s.say(ask)
 	for {
@@ -190,8 +190,8 @@ const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-
 func (s *mcpSession) task() string {
 	s.t.Helper()
 	var w wire
-	ask := `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"generate","arguments":{"repository":"garden",` +
-		`"full":"none","no_cache":true},` + modernMeta + `}}`
+	ask := `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"generate","arguments":{` +
+		`"repository":"garden","full":"none","no_cache":true},` + modernMeta + `}}`
 	w.client(ask)
 	s.say(ask)
 	reply := s.line()
@@ -234,7 +234,8 @@ func TestPrintedSettings(t *testing.T) {
 		for name, flags := range map[string][]string{"local": nil, "flags": {"--out", "x", "--allow-http"},
 			"loopback": {"--url", "http://127.0.0.1:7878/mcp"}, "remote": {"--url", "https://runs.example.com/mcp"}} {
 			var stdout, stderr strings.Builder
-			code := run(t.Context(), append([]string{"mcp", "--print-config", c.name}, flags...), &stdout, &stderr, actors.Config{})
+			args := append([]string{"mcp", "--print-config", c.name}, flags...)
+			code := run(t.Context(), args, &stdout, &stderr, actors.Config{})
 			if c.remote == nil && flags != nil && flags[0] == "--url" {
 				if code != exitUsage || !strings.Contains(stderr.String(), "connectors") {
 					t.Errorf("%s: exit code %d, %s", c.name, code, stderr.String())

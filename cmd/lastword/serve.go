@@ -79,6 +79,7 @@ func (s *serving) listening(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringSliceVar(&s.origins, "origin", nil, "`origins` whose pages may call, such as https://app.example.com")
 	flags.Var(&s.maxBody, "max-body", "most `bytes` of a request (default 16MiB)")
 	flags.IntVar(&s.rate, "rate", 1000, "most `requests` a second of each caller; -1 is no limit")
+	flags.IntVar(&s.maxEach, "max-runs-each", 32, "most `runs` of each caller with a token at the same time")
 	flags.IntVar(&s.connections, "max-connections", 10_000, "most `connections` at the same time")
 	must(cmd.MarkFlagFilename("tokens"))
 }
@@ -116,8 +117,11 @@ func (s *serving) check(cmd *cobra.Command) error {
 		}
 		s.hosts = append(s.hosts, at.Host)
 	}
-	if s.rate == 0 || s.rate < -1 || s.connections <= 0 {
-		return usage(cmd, errors.New("--rate must be positive, or -1, and --max-connections positive"), "")
+	switch {
+	case s.rate == 0 || s.rate < -1:
+		return usage(cmd, errors.New("--rate must be positive, or -1 for no limit"), "")
+	case s.connections <= 0 || s.maxEach <= 0:
+		return usage(cmd, errors.New("--max-connections and --max-runs-each must be positive"), "")
 	}
 	if err := gate.CheckBind(s.http, s.tokens != ""); err != nil {
 		return usage(cmd, err, "lastword token add --file FILE NAME makes a token, and --tokens FILE asks for it")

@@ -280,6 +280,7 @@ func TestServeListensNowhereElse(t *testing.T) {
 		{exitConfiguration, "chmod 600", []string{"--tokens", "open"}},
 		{exitUsage, "--public-url", []string{"--public-url", "runs.example.com"}},
 		{exitUsage, "--rate", []string{"--rate", "0"}},
+		{exitUsage, "--max-runs-each", []string{"--max-runs-each", "0"}},
 		{exitConfiguration, "with tokens only", []string{"--host", "*"}},
 		{exitFailed, "cannot listen", []string{"--http", busy.Addr().String()}},
 	} {
