@@ -3,9 +3,7 @@ package gate
 import (
 	"io"
 	"net"
-	"net/http"
 	"sync"
-	"time"
 )
 
 // bounded is a listener that accepts a connection only when fewer than its slots are open.
@@ -67,34 +65,4 @@ func (c *slotted) CloseWrite() error {
 		return half.CloseWrite()
 	}
 	return nil
-}
-
-// withBody returns a copy of the request with another body: what the server does with the rest of a body that nobody
-// reads depends on the one in its own request.
-func withBody(r *http.Request, body io.ReadCloser) *http.Request {
-	r = r.WithContext(r.Context())
-	r.Body = body
-	return r
-}
-
-// body is a request's body that must be received in time.
-type body struct {
-	io.ReadCloser
-	timer *http.ResponseController
-}
-
-func receive(w http.ResponseWriter, b io.ReadCloser, limit time.Duration) *body {
-	timer := http.NewResponseController(w)
-	_ = timer.SetReadDeadline(time.Now().Add(limit)) // no error: the connection is the server's own
-	return &body{ReadCloser: b, timer: timer}
-}
-
-// Read takes the deadline away at the end of the body. After any other error it stays: the server may yet read what is
-// left.
-func (b *body) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	if err == io.EOF {
-		_ = b.timer.SetReadDeadline(time.Time{})
-	}
-	return n, err
 }

@@ -6,3 +6,6 @@ func (g *Gate) Buckets() int {
 	defer g.byAddr.mu.Unlock()
 	return len(g.byAddr.byKey)
 }
+
+// Defaults are the limits of a server where none is given.
+func Defaults() Limits { return Limits{}.withDefaults() }

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"io"
 	"log/slog"
 	"math"
 	"net/http"
@@ -186,6 +187,14 @@ func (g *Gate) bound(w http.ResponseWriter, r *http.Request) (*http.Request, boo
 		r = withBody(r, http.MaxBytesReader(w, r.Body, g.maxBody))
 	}
 	return r, true
+}
+
+// withBody returns a copy of the request with another body: what the server does with the rest of a body that nobody
+// reads depends on the one in its own request.
+func withBody(r *http.Request, body io.ReadCloser) *http.Request {
+	r = r.WithContext(r.Context())
+	r.Body = body
+	return r
 }
 
 // within answers a caller that must wait, and reports whether there was nothing to wait for.

@@ -171,7 +171,10 @@ func TestRateOfAddresses(t *testing.T) {
 		time.Sleep(5 * time.Millisecond)
 		wantCalls(t, h, "10.0.0.1:2", "", 5)
 		time.Sleep(time.Hour)
-		wantCalls(t, h, "[::ffff:10.0.0.1]:2", "", 2000) // the same address
+		wantCalls(t, h, "[::ffff:10.0.0.1]:2", "", 2000)
+		if status, _ := call(h, "10.0.0.1:1", ""); status != http.StatusTooManyRequests {
+			t.Errorf("the same address in another spelling: %d", status)
+		}
 		wantCalls(t, h, "[2001:db8::1]:1", "", 2000)
 		if status, _ := call(h, "[2001:db8::ffff]:1", ""); status != http.StatusTooManyRequests {
 			t.Errorf("another address of the same network: %d", status)
@@ -232,8 +235,12 @@ func TestBucketsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate(t, gate.Config{Rate: 1, Burst: 1})
 		h := g.Wrap(door())
+		call(h, "192.0.2.1:1", "")
 		for i := range 12_000 {
 			call(h, fmt.Sprintf("10.%d.%d.1:1", i/250, i%250), "")
+			if status, _ := call(h, "192.0.2.1:1", ""); status != http.StatusTooManyRequests {
+				t.Fatalf("an address that calls all the time was forgotten after %d others", i)
+			}
 		}
 		if n := g.Buckets(); n != 10_000 {
 			t.Errorf("%d buckets after 12,000 addresses, want 10,000", n)

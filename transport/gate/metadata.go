@@ -20,8 +20,8 @@ func MetadataPath(resource string) string {
 }
 
 // ResourceMetadata answers with the metadata of a protected resource (RFC 9728): what it is called, who gives tokens
-// for it (the issuers' URLs; none where tokens are given by hand) and the scopes there are. A resource that is a path is
-// one on the called host. It asks for no token, so it stands behind [Gate.Public], at [MetadataPath].
+// for it (the issuers' URLs; none where tokens are given by hand) and the scopes there are. A resource that is a
+// path is one on the called host. It asks for no token, so it stands behind [Gate.Public], at [MetadataPath].
 func ResourceMetadata(resource string, servers []string, scopes []Scope) http.Handler {
 	type document struct {
 		Resource string   `json:"resource"`

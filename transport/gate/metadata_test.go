@@ -3,6 +3,7 @@ package gate_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"testing"
 
@@ -24,6 +25,21 @@ func TestMetadataPath(t *testing.T) {
 		if got := gate.MetadataPath(resource); got != want {
 			t.Errorf("%q: %q, want %q", resource, got, want)
 		}
+	}
+}
+
+// Over TLS the called host is one of https.
+func TestResourceMetadataOverTLS(t *testing.T) {
+	s := httptest.NewTLSServer(newGate(t, gate.Config{}).Public(gate.ResourceMetadata("/mcp", nil, nil)))
+	defer s.Close()
+	resp, err := s.Client().Get(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var got struct{ Resource string }
+	if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || got.Resource != s.URL+"/mcp" {
+		t.Errorf("resource %q, %v, want %s/mcp", got.Resource, err, s.URL)
 	}
 }
 

@@ -138,6 +138,9 @@ func TestNoOrigin(t *testing.T) {
 	if a.StatusCode != http.StatusOK || h.Get("Access-Control-Allow-Origin") != "" || h.Get("Vary") != "Origin" {
 		t.Errorf("%s %v", a.Status, h)
 	}
+	if h.Get("X-Content-Type-Options") != "nosniff" {
+		t.Errorf("a browser may take the answer for what it is not: %v", h)
+	}
 }
 
 // A browser asks before it sends a token, so the question is answered without one.

@@ -17,7 +17,7 @@ import (
 // none: a door sets deadlines for its writes.
 type Limits struct {
 	Header      time.Duration // to receive a request's header: 10 s
-	Body        time.Duration // to receive its body: 1 min
+	Body        time.Duration // to receive a request with its body: 1 min
 	Idle        time.Duration // between two requests of a connection: 2 min
 	Drain       time.Duration // to end what is under way when the server stops: 30 s
 	HeaderBytes int           // of a request's header: 64 KiB
@@ -45,10 +45,10 @@ func fill[N int | int64 | time.Duration](field *N, value N) {
 // afterCut is how long handlers have to return once their connections are cut.
 const afterCut = time.Second
 
-// Serve serves HTTP/1.1 at the listener, which it closes, until ctx is done. Then it accepts no more, tells the
-// handlers so by [Draining], and waits for them; their contexts end when the time to drain is over, not with ctx.
-// It returns nil if all ended by themselves. Errors: shutdown, where connections had to be cut; transport_closed, where
-// the listener failed.
+// Serve serves HTTP/1.1 at the listener, which it closes, until ctx is done; TLS ends before it. Then it accepts no
+// more, tells the handlers so by [Draining], and waits for them; their contexts end when the time to drain is over,
+// not with ctx. It returns nil if all ended by themselves. Errors: shutdown, where connections had to be cut;
+// transport_closed, where the listener failed.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits Limits) error {
 	limits = limits.withDefaults()
 	stopping, stop := context.WithCancel(ctx)
@@ -59,6 +59,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 	s.http = http.Server{
 		Handler:           s.attend(handler),
 		ReadHeaderTimeout: limits.Header,
+		ReadTimeout:       limits.Body, // ends with the body: the server takes the deadline away when it was read
 		IdleTimeout:       limits.Idle,
 		MaxHeaderBytes:    limits.HeaderBytes,
 		ErrorLog:          errorLog(limits.Log),
@@ -102,14 +103,11 @@ type server struct {
 	crew   crew
 }
 
-// attend counts the requests that are being handled, and bounds the time of their bodies.
+// attend counts the requests that are being handled.
 func (s *server) attend(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.crew.enter()
 		defer s.crew.leave()
-		if r.Body != http.NoBody {
-			r = withBody(r, receive(w, r.Body, s.limits.Body))
-		}
 		handler.ServeHTTP(w, r)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -93,6 +94,15 @@ func cutAfter(c net.Conn) time.Duration {
 
 const get = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
+// DESIGN 9: "Every limit has a default". DESIGN 10: "drain 30 s".
+func TestLimitsHaveDefaults(t *testing.T) {
+	want := gate.Limits{Header: 10 * time.Second, Body: time.Minute, Idle: 2 * time.Minute, Drain: 30 * time.Second,
+		HeaderBytes: 64 << 10, Connections: 10_000}
+	if got := gate.Defaults(); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 func TestHeadersMustArriveInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := start(t, gate.Limits{}, func(http.ResponseWriter, *http.Request) {})
@@ -135,11 +145,67 @@ func TestBodiesThatNobodyReadsMustArriveInTime(t *testing.T) {
 	})
 }
 
+// What is too large is refused before it comes, however little of it is missing.
+func TestTooLargeBodiesAreNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, gate.Limits{}, newGate(t, gate.Config{MaxBody: 4}).Wrap(door()).ServeHTTP)
+		began := time.Now()
+		c := s.dial(t, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n")
+		a := receive(t, c)
+		wantRefusal(t, a, http.StatusRequestEntityTooLarge, limitExceeded)
+		if got := time.Since(began); got > time.Second {
+			t.Errorf("refused after %v", got)
+		}
+		_ = c.Close()
+		wantEnd(t, s)
+	})
+}
+
 // A client that asks before it sends is refused before it sends.
 func TestRefusalComesBeforeTheBodyThatWasAskedFor(t *testing.T) {
-	addr := serve(t, newGate(t, gate.Config{}).Wrap(door()))
-	a := send(t, addr, "POST / HTTP/1.1", "Host: evil.com", "Content-Length: 100", "Expect: 100-continue")
-	wantRefusal(t, a, http.StatusForbidden, gate.CodeForbidden)
+	_, line := newLine(t, "mia", gate.Admin)
+	addr := serve(t, newGate(t, gate.Config{Tokens: load(t, tokenFile(t, line))}).Wrap(door()))
+	for _, length := range []string{"Content-Length: 100", "Transfer-Encoding: chunked"} {
+		a := send(t, addr, "POST / HTTP/1.1", "Host: localhost", length, "Expect: 100-continue")
+		wantRefusal(t, a, http.StatusUnauthorized, gate.CodeUnauthorized)
+	}
+}
+
+// flaky fails to accept twice, as when the process has no file descriptor left for a moment.
+type flaky struct {
+	*pipes
+	failures int
+}
+
+func (f *flaky) Accept() (net.Conn, error) {
+	if f.failures++; f.failures <= 2 {
+		return nil, &net.OpError{Op: "accept", Err: syscall.EMFILE}
+	}
+	return f.pipes.Accept()
+}
+
+func TestAcceptingThatFailsTakesNoPlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		s := &server{newPipes(), stop, make(chan error, 1)}
+		go func() { s.result <- gate.Serve(ctx, &flaky{pipes: s.pipes}, door(), gate.Limits{Connections: 1}) }()
+		if a := receive(t, s.dial(t, get)); a.StatusCode != http.StatusOK {
+			t.Error(a.Status)
+		}
+		wantEnd(t, s)
+	})
+}
+
+// A file goes over a real socket whole, by whatever way the system sends it.
+func TestFilesArriveWhole(t *testing.T) {
+	text := strings.Repeat("0123456789abcdef", 1<<16)
+	path := tokenFile(t, text)
+	addr := serve(t, newGate(t, gate.Config{}).Wrap(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(w, r, path)
+	})))
+	if a := send(t, addr, "GET / HTTP/1.1", "Host: localhost"); a.body != text+"\n" {
+		t.Errorf("%d bytes of %d", len(a.body), len(text)+1)
+	}
 }
 
 func TestIdleConnectionsAreClosed(t *testing.T) {
@@ -300,11 +366,14 @@ func TestDrainGivesUpDeafHandlers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		s := start(t, gate.Limits{Drain: time.Minute}, func(http.ResponseWriter, *http.Request) { <-release })
-		s.dial(t, get)
+		c := s.dial(t, get)
 		synctest.Wait()
 		took, err := s.end()
 		if took != time.Minute+time.Second {
 			t.Errorf("took %v, want the drain and 1 s", took)
+		}
+		if _, err := c.Read(make([]byte, 1)); err == nil {
+			t.Error("the connection was not cut")
 		}
 		wantCode(t, err, messages.Code(messages.CauseShutdown))
 		close(release)

@@ -14,7 +14,6 @@ const (
 	// minToken: a token is looked up by a plain SHA-256, which is right for secrets of high entropy alone. 32 characters
 	// keep people from using a password.
 	minToken = 32
-	maxToken = 512
 )
 
 // NewToken returns a new token of 256 random bits, to be given to its holder and kept nowhere else, and its digest for

@@ -25,9 +25,9 @@ const (
 	settled = 2 * time.Second
 )
 
-// Tokens are the tokens of a file. A line of it is "name scopes digest", the scopes separated by commas; what follows
-// a # is a comment. The file is read again when it has changed, looked at on request and at most once a second: a token is
-// revoked by taking its line away.
+// Tokens are the tokens of a file. A line of it is "name scopes digest", the scopes separated by commas; what
+// follows a # is a comment. The file is read again when it has changed, looked at on request and at most once a
+// second: a token is revoked by taking its line away.
 type Tokens struct {
 	path  string
 	start time.Time
@@ -73,10 +73,10 @@ func (t *Tokens) reload() error {
 }
 
 // find returns who holds the token. A SHA-256 without salt or stretching is right, as a token is 256 random bits:
-// nobody can try them all, or make a table of them. Each digest is compared in constant time and all of them always, so that
-// the time taken tells nothing of which are near.
+// nobody can try them all, or make a table of them. Each digest is compared in constant time and all of them always,
+// so that the time taken tells nothing of which are near.
 func (t *Tokens) find(token string) (Principal, bool) {
-	if len(token) < minToken || len(token) > maxToken {
+	if len(token) < minToken {
 		return Principal{}, false
 	}
 	sum := sha256.Sum256([]byte(token))

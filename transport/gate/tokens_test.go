@@ -177,6 +177,11 @@ func TestTokensAreRevokedWithoutARestart(t *testing.T) {
 		}
 		want(200, 401)
 
+		rewrite(t, path, long.Add(90*time.Second), tomLine) // as many bytes
+		want(401, 200)
+		rewrite(t, path, long.Add(time.Minute), miaLine)
+		want(200, 401)
+
 		// A broken file, one that others may read, and none at all: the tokens stay, and the log says so once each.
 		rewrite(t, path, long.Add(2*time.Minute), tomLine, "garbage")
 		want(200, 401)
