@@ -113,7 +113,7 @@ var rules = []rule{{
 }, {
 	pkgs:  "transport/mcp/wire",
 	ours:  []string{"messages", "transport/gate"},
-	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
+	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/...", "golang.org/x/sys/unix"},
 	tests: []string{"github.com/modelcontextprotocol/go-sdk/..."},
 }, {
 	pkgs:  "transport/mcp",
@@ -124,7 +124,7 @@ var rules = []rule{{
 	pkgs:  "transport/mcp/*",
 	ours:  []string{"messages", "transport/gate", "transport/mcp", "transport/mcp/wire"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
-	tests: []string{module + "/actors", module + "/actors/llmstxt"},
+	tests: []string{module + "/actors", module + "/actors/llmstxt/..."},
 }, {
 	pkgs: "cmd/internal/*",
 	ours: []string{"messages", "messages/*", "supervision", "actors", "transport/mcp", "transport/mcp/*"},

@@ -17,6 +17,8 @@ const (
 	// breath is the pause between the last notification of a request and its result on stdio. The official TypeScript
 	// clients drop what they read in one chunk with the result.
 	breath = 3 * time.Millisecond
+	// patience is how long a result waits for a client to have read what is before it, where the system tells.
+	patience = 250 * time.Millisecond
 	// grace is how long requests may still take, once in has ended, before they are told that their client is gone: so
 	// that a script that pipes its requests in gets its answers.
 	grace = 250 * time.Millisecond
@@ -85,8 +87,8 @@ func (c *conn) serve(in io.Reader) error {
 	c.session.end()
 	c.handlers.close()
 	c.handlers.wait(parting)
+	c.lines.close(parting) // which releases who writes to a client that does not read
 	c.push.close()
-	c.lines.close(parting)
 	return err
 }
 
@@ -147,13 +149,8 @@ func (c *conn) request(m message) {
 	}
 	x := c.server.newExchange(c.ctx, m, session, &c.session.inflight)
 	x.key, x.name, x.out = string(m.id), name, &lineStream{x: x, lines: c.lines}
-	if !c.handlers.enter(c.server.config.Requests) {
-		c.refuse(m.id, errorf(codeBusy, "%v", errBusy))
-		return
-	}
-	if err := x.group.add(x.key, x, 0); err != nil {
-		c.handlers.leave()
-		c.refuse(m.id, errorf(mcp.INVALID_REQUEST, "%v", err))
+	if err := c.enter(x); err != nil {
+		c.refuse(m.id, err)
 		return
 	}
 	if m.method == methodInitialize && !c.session.initialized.Load() {
@@ -164,6 +161,21 @@ func (c *conn) request(m message) {
 		defer c.handlers.leave()
 		x.run()
 	}()
+}
+
+func (c *conn) enter(x *Exchange) *Error {
+	if !c.handlers.enter(0) {
+		return errorf(codeBusy, "the server is closing")
+	}
+	err := x.group.add(x.key, x, c.server.config.Requests)
+	if err == nil {
+		return nil
+	}
+	c.handlers.leave()
+	if err == errBusy {
+		return errorf(codeBusy, "%v", err)
+	}
+	return errorf(mcp.INVALID_REQUEST, "%v", err)
 }
 
 func (c *conn) initialize(x *Exchange) {
@@ -220,6 +232,7 @@ func (l *lineStream) answer(f *frame, _ int, more bool) bool {
 func (l *lineStream) pause(ctx context.Context) {
 	given := time.Now()
 	l.lines.flushed(ctx, l.end)
+	l.lines.drained(ctx, l.end, patience)
 	if now := time.Now(); now.Sub(given) < time.Millisecond && now.Sub(l.last) > breath {
 		return // it was taken long ago
 	}

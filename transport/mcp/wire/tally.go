@@ -13,11 +13,11 @@ type tally struct {
 	none   chan struct{} // closed when there is none; nil while nobody waits
 }
 
-// enter reports whether one more may run.
+// enter reports whether one more may run, of at most limit unless that is 0.
 func (t *tally) enter(limit int) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.closed || t.n >= limit {
+	if t.closed || limit > 0 && t.n >= limit {
 		return false
 	}
 	t.n++

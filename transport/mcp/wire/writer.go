@@ -3,6 +3,7 @@ package wire
 import (
 	"context"
 	"io"
+	"os"
 	"sync"
 	"time"
 )
@@ -79,6 +80,32 @@ func (w *lineWriter) flushed(ctx context.Context, end int64) {
 	for w.wrote < end && w.err == nil && ctx.Err() == nil {
 		w.room.Wait()
 	}
+}
+
+// drained waits, for at most that long, until the client has read everything up to there.
+func (w *lineWriter) drained(ctx context.Context, end int64, limit time.Duration) {
+	file, ok := w.out.(*os.File)
+	if !ok {
+		return
+	}
+	ticker := time.NewTicker(time.Millisecond)
+	defer ticker.Stop()
+	for begin := time.Now(); time.Since(begin) < limit; {
+		if n, ok := unread(file); !ok || int64(n) <= w.written()-end {
+			return
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (w *lineWriter) written() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.wrote
 }
 
 // wake has those who wait look at their contexts.

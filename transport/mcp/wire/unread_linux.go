@@ -1,0 +1,25 @@
+package wire
+
+import (
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// unread returns how many bytes the client has not taken out of its end of a pipe or a socket; ok is false for anything
+// else. A client reads faster than it understands: only what it has read cannot fall into one chunk with what follows.
+func unread(out *os.File) (bytes int, ok bool) {
+	raw, err := out.SyscallConn()
+	if err != nil {
+		return 0, false
+	}
+	err = raw.Control(func(fd uintptr) {
+		for _, ask := range []uint{unix.SIOCOUTQ, unix.TIOCINQ} { // a socket's, a pipe's
+			if bytes, err = unix.IoctlGetInt(int(fd), ask); err == nil {
+				ok = true
+				return
+			}
+		}
+	})
+	return bytes, ok
+}
