@@ -18,23 +18,38 @@ import (
 )
 
 func (s *Server) addResources() {
-	add := func(template, name, title, description, mimeType string) {
-		t := mcp.NewResourceTemplate(template, name, mcp.WithTemplateDescription(description),
-			mcp.WithTemplateMIMEType(mimeType))
-		t.Title = title
-		s.mcp.AddResourceTemplate(t, s.readRun)
-	}
-	add("run://{run_id}", "run", "Run", "What is known of a run of yours: its status, tasks, texts, artifacts and "+
-		"end. Subscribe to it to hear when it changes.", "application/json")
-	add("run://{run_id}/events{?after}", "run-events", "Events of a run", "The events of a run past the number "+
-		"after, or from the first, one JSON object a line. Where there are too many, _meta says after which to go on.",
-		"application/x-ndjson")
-	add("run://{run_id}/artifacts/{+name}{?offset,limit}", "run-artifact", "Artifact of a run", "A file that a run "+
-		"wrote, whole up to 16 MiB, or the limit bytes from the offset (text is cut between characters; _meta says "+
-		"what came).", "")
+	s.AddResource(Resource{Template: "run://{run_id}", Name: "run", Title: "Run", MIMEType: "application/json",
+		Description: "What is known of a run of yours: its status, tasks, texts, artifacts and end. Subscribe to it " +
+			"to hear when it changes."}, s.readRun)
+	s.AddResource(Resource{Template: "run://{run_id}/events{?after}", Name: "run-events", Title: "Events of a run",
+		MIMEType: "application/x-ndjson",
+		Description: "The events of a run past the number after, or from the first, one JSON object a line. Where " +
+			"there are too many, _meta says after which to go on."}, s.readRun)
+	s.AddResource(Resource{Template: "run://{run_id}/artifacts/{+name}{?offset,limit}", Name: "run-artifact",
+		Title: "Artifact of a run",
+		Description: "A file that a run wrote, whole up to 16 MiB, or the limit bytes from the offset (text is cut " +
+			"between characters; _meta says what came)."}, s.readRun)
 	hooks := s.mcp.GetHooks()
 	hooks.AddAfterListResources(s.listArtifacts)
 	hooks.AddOnError(s.refused)
+}
+
+// Resource is a template of resources, as it is listed.
+type Resource struct{ Template, Name, Title, Description, MIMEType string }
+
+// AddResource adds resources that whoever has the scope run:read may read. A messages.Error of read is the caller's to
+// see; not_found is a resource that is not there.
+func (s *Server) AddResource(r Resource, read server.ResourceTemplateHandlerFunc) {
+	t := mcp.NewResourceTemplate(r.Template, r.Name, mcp.WithTemplateDescription(r.Description),
+		mcp.WithTemplateMIMEType(r.MIMEType))
+	t.Title = r.Title
+	checked := func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
+		if err := may(ctx, gate.ReadRuns); err != nil {
+			return nil, err
+		}
+		return read(ctx, req)
+	}
+	s.mcp.AddResourceTemplate(t, checked)
 }
 
 // readRun reads any run:// resource.
@@ -42,9 +57,6 @@ func (s *Server) readRun(ctx context.Context, req mcp.ReadResourceRequest) ([]mc
 	u, ok := parseURI(req.Params.URI)
 	if !ok {
 		return nil, server.ErrResourceNotFound
-	}
-	if err := may(ctx, gate.ReadRuns); err != nil {
-		return nil, err
 	}
 	state, err := s.owned(ctx, u.run)
 	if err != nil {

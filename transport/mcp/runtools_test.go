@@ -47,6 +47,14 @@ func working(t *testing.T, files map[string]string) (s *mcp.Server, open func(),
 				return nil, err
 			}
 		}
+		var result any = "done"
+		if in.Ask {
+			answer, err := task.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "Really?"})
+			if err != nil {
+				return nil, err
+			}
+			result = answer
+		}
 		if in.Wait {
 			select {
 			case <-gate:
@@ -54,13 +62,10 @@ func working(t *testing.T, files map[string]string) (s *mcp.Server, open func(),
 				return nil, context.Cause(ctx)
 			}
 		}
-		if in.Ask {
-			return task.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "Really?"})
-		}
 		if in.Fail != "" {
 			return nil, errors.New(in.Fail)
 		}
-		return "done", nil
+		return result, nil
 	}
 	config := mcp.Config{Open: opening(files)}
 	s, system = doorTo(t, config, map[string]actors.NewJob{"work": actors.Func("work", do)})
@@ -327,9 +332,9 @@ func TestCancelingARun(t *testing.T) {
 }
 
 func TestAnsweringARun(t *testing.T) {
-	s, _, _ := working(t, nil)
+	s, open, _ := working(t, nil)
 	c := dial(t, s, modernHTTP)
-	id := c.begin(work{Ask: true})
+	id := c.begin(work{Ask: true, Wait: true})
 	r := c.call("run_wait", of(id))
 	if r.IsError || r.Structured.Status != mcp.Waiting || len(r.Structured.Questions) != 1 {
 		t.Fatalf("waiting: %+v", r.Structured)
@@ -341,6 +346,7 @@ func TestAnsweringARun(t *testing.T) {
 	if r = c.call("run_answer", of(id, "request", "q", "value", map[string]any{"n": 9007199254740993})); r.IsError {
 		t.Fatalf("run_answer: %+v", r.Structured)
 	}
+	open()
 	if r = c.call("run_wait", of(id)); string(r.Structured.Result) != `{"n":9007199254740993}` {
 		t.Errorf("the answer is %s", r.Structured.Result)
 	}
@@ -438,6 +444,11 @@ func TestScopes(t *testing.T) {
 			if why := c.fails("forbidden", tool, arguments); !strings.Contains(why, "run:") {
 				t.Errorf("%s does not say which scope it needs: %q", tool, why)
 			}
+		}
+		mayRead := slices.Contains(test.scopes, gate.ReadRuns)
+		m := c.do("resources/read", map[string]any{"uri": mcp.RunURI(id)})
+		if refused := m.Error != nil && strings.Contains(m.Error.Message, "run:read"); refused == mayRead {
+			t.Errorf("with %v the run's resource answers %+v", test.scopes, m.Error)
 		}
 	}
 }

@@ -6,7 +6,10 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"go.uber.org/zap"
+
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 type eventsArguments struct {
@@ -98,6 +101,12 @@ func (s *Server) endWith(session sessionContext, state messages.State) {
 		if err == nil {
 			continue
 		}
-		s.leave(session, state.RunID, messages.Attached)
+		if session.Err() != nil {
+			lasting := session.Context
+			err = s.config.Runs.Cancel(lasting, state.RunID, gate.From(lasting).Name, "the session has ended")
+		}
+		if err != nil {
+			s.config.Log.Warn("end with the session", zap.String("run", string(state.RunID)), zap.Error(err))
+		}
 	}
 }

@@ -31,11 +31,10 @@ func (d *door) copyArtifact(ctx context.Context, a readArguments, w io.Writer) e
 	if err != nil {
 		return err
 	}
-	runs, err := d.runsOf(ctx, a.RepoURL, filepath.Join(base, filepath.FromSlash(out)))
-	if err != nil {
-		return err
-	}
-	for _, state := range runs {
+	for state, err := range d.runsOf(ctx, a.RepoURL, filepath.Join(base, filepath.FromSlash(out))) {
+		if err != nil {
+			return err
+		}
 		if !state.Status.IsEnded() || isLog(a.ArtifactName) || has(state, a.ArtifactName) {
 			return d.copyFrom(ctx, state, a.ArtifactName, w)
 		}

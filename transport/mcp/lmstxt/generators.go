@@ -155,11 +155,13 @@ func (d *door) again(ctx context.Context, a fullArguments) (Arguments, error) {
 		return asked, err
 	}
 	if a.RunID == "" {
-		runs, err := d.runsOf(ctx, a.RepoURL, filepath.Join(base, filepath.FromSlash(out)))
-		if err == nil && len(runs) > 0 {
-			asked.like(runs[0])
+		for last, err := range d.runsOf(ctx, a.RepoURL, filepath.Join(base, filepath.FromSlash(out))) {
+			if err == nil {
+				asked.like(last)
+			}
+			return asked, err
 		}
-		return asked, err
+		return asked, nil
 	}
 	state, err := d.run(ctx, a.RunID)
 	if err != nil {

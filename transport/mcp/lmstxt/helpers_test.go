@@ -280,6 +280,9 @@ func (c *client) call(tool string, arguments map[string]any, each ...func(messag
 	}
 	var a answer
 	c.read(m.Result, &a)
+	if !a.IsError {
+		c.conforms(tool, a.Structured)
+	}
 	return a
 }
 

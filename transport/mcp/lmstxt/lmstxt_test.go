@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -244,9 +245,7 @@ func TestWindowsCountCharacters(t *testing.T) {
 	}
 	for _, bad := range []map[string]any{{"offset": -1}, {"limit": 0}, {"limit": 100_001}, {"artifact_name": "passwd"}} {
 		arguments := map[string]any{"run_id": r.RunID, "artifact_name": "llms.txt"}
-		for name, v := range bad {
-			arguments[name] = v
-		}
+		maps.Copy(arguments, bad)
 		c.fails("invalid_input", "lmstxt_read_artifact", arguments)
 	}
 }

@@ -20,19 +20,21 @@ const (
 )
 
 func (d *door) addResources() {
-	add := func(template, name, title, description string) {
-		t := protocol.NewResourceTemplate(template, name, protocol.WithTemplateDescription(description))
-		t.Title = title
-		d.MCP().AddResourceTemplate(t, d.readResource)
+	for _, r := range []mcp.Resource{{
+		Template: "lmstxt://runs/{run_id}/{+artifact_name}", Name: "lmstxt-run-artifact", Title: "File of a run",
+		Description: "A file that a run which has ended wrote, run.log or run.events.jsonl.",
+	}, {
+		Template: "lmstxt://artifacts/{+filename}", Name: "lmstxt-artifact", Title: "llms.txt file",
+		Description: "A text file below your folder, as lmstxt_list_all_artifacts names it.",
+	}, {
+		Template: "lmstxt://graphs/{+filename}", Name: "lmstxt-graph", Title: "Graph file",
+		Description: "A file of a repository's graph, as lmstxt_list_graph_artifacts names it.",
+	}, {
+		Template: "repo://{repo_id}/graph/nodes/{node_id}", Name: "lmstxt-graph-node", Title: "Page of a node",
+		Description: "The page of one package of a repository's graph; the repository is owner--repo.",
+	}} {
+		d.AddResource(r, d.readResource)
 	}
-	add("lmstxt://runs/{run_id}/{+artifact_name}", "lmstxt-run-artifact", "File of a run",
-		"A file that a run which has ended wrote, run.log or run.events.jsonl.")
-	add("lmstxt://artifacts/{+filename}", "lmstxt-artifact", "llms.txt file",
-		"A text file below your folder, as lmstxt_list_all_artifacts names it.")
-	add("lmstxt://graphs/{+filename}", "lmstxt-graph", "Graph file",
-		"A file of a repository's graph, as lmstxt_list_graph_artifacts names it.")
-	add("repo://{repo_id}/graph/nodes/{node_id}", "lmstxt-graph-node", "Page of a node",
-		"The page of one package of a repository's graph; the repository is owner--repo.")
 }
 
 // mostChars is the most characters of one resource.

@@ -2,8 +2,8 @@ package lmstxt
 
 import (
 	"context"
+	"iter"
 	"path/filepath"
-	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -20,24 +20,25 @@ func (d *door) run(ctx context.Context, id messages.RunID) (messages.State, erro
 	return state, err
 }
 
-// runsOf returns the caller's runs for the repository into the folder, the newest first.
-func (d *door) runsOf(ctx context.Context, repository, out string) ([]messages.State, error) {
-	list, err := d.Runs(ctx, messages.Query{Job: generateJob, Limit: searched})
-	if err != nil {
-		return nil, err
-	}
-	var states []messages.State
-	for _, run := range list {
-		state, err := d.Run(ctx, run.RunID)
-		if err != nil { // its log has been ended since
-			continue
+// runsOf are the caller's runs for the repository into the folder, the last updated first.
+func (d *door) runsOf(ctx context.Context, repository, out string) iter.Seq2[messages.State, error] {
+	return func(yield func(messages.State, error) bool) {
+		list, err := d.Runs(ctx, messages.Query{Job: generateJob, Limit: searched})
+		if err != nil {
+			yield(messages.State{}, err)
+			return
 		}
-		if in := inputOf(state); in.Out == out && isSame(in.Repository, repository) {
-			states = append(states, state)
+		for _, run := range list {
+			state, err := d.Run(ctx, run.RunID)
+			if err != nil { // its log has been ended since
+				continue
+			}
+			in := inputOf(state)
+			if in.Out == out && isSame(in.Repository, repository) && !yield(state, nil) {
+				return
+			}
 		}
 	}
-	slices.SortStableFunc(states, func(a, b messages.State) int { return b.QueuedAt.Compare(a.QueuedAt) })
-	return states, nil
 }
 
 // absolute is the path of the caller's folder, which those of runs begin with.

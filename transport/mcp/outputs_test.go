@@ -1,0 +1,95 @@
+package mcp_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// schemas compiles the output schemas of the tools that are listed.
+func (c *client) schemas() map[string]*jsonschema.Schema {
+	c.t.Helper()
+	var list struct {
+		Tools []struct {
+			Name   string
+			Output json.RawMessage `json:"outputSchema"`
+		}
+	}
+	if err := json.Unmarshal(c.do("tools/list", nil).Result, &list); err != nil {
+		c.t.Fatal(err)
+	}
+	schemas := map[string]*jsonschema.Schema{}
+	for _, tool := range list.Tools {
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(tool.Output))
+		if err != nil {
+			c.t.Fatalf("%s: %v", tool.Name, err)
+		}
+		compiler := jsonschema.NewCompiler()
+		compiler.AssertFormat()
+		if err := compiler.AddResource("output.json", document); err != nil {
+			c.t.Fatal(err)
+		}
+		if schemas[tool.Name], err = compiler.Compile("output.json"); err != nil {
+			c.t.Fatalf("%s: %v", tool.Name, err)
+		}
+	}
+	return schemas
+}
+
+// What a run tool answers is what its output schema says, wherever the run stands.
+func TestAnswersFitTheirSchemas(t *testing.T) {
+	inEachEra(t, func(t *testing.T, how era) {
+		s, open, _ := working(t, map[string]string{"a.txt": "A"})
+		c := dial(t, s, how)
+		schemas := c.schemas()
+		seen := map[string]bool{}
+		check := func(tool string, arguments map[string]any) toolResult {
+			m := c.callTool(tool, arguments, nil).response()
+			var r struct {
+				Structured json.RawMessage `json:"structuredContent"`
+			}
+			if err := json.Unmarshal(m.Result, &r); err != nil {
+				t.Fatal(err)
+			}
+			value, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.Structured))
+			if err == nil {
+				err = schemas[tool].Validate(value)
+			}
+			if err != nil {
+				t.Errorf("%s: %v: %s", tool, err, r.Structured)
+			}
+			if schemas[tool].Validate(map[string]any{}) == nil {
+				t.Errorf("the output schema of %s allows anything", tool)
+			}
+			seen[tool] = true
+			return m.toolResult(t)
+		}
+		start := func(in work) map[string]any {
+			return of(check("run_start", map[string]any{"job": "work", "input": in, "labels": map[string]string{"a": "b"}}).Structured.RunID)
+		}
+		waiting, asking := start(work{Wait: true}), start(work{Ask: true, Wait: true})
+		failing, working := start(work{Fail: "no"}), start(work{Wait: true, Text: "x"})
+		check("run_cancel", waiting)
+		check("run_wait", asking)
+		check("run_get", asking)
+		check("run_answer", of(asking["run_id"].(messages.RunID), "request", "q", "value", nil))
+		open()
+		for _, run := range []map[string]any{waiting, failing, working, asking} {
+			for _, tool := range []string{"run_wait", "run_get", "run_events"} {
+				check(tool, run)
+			}
+		}
+		check("run_attach", asking)
+		check("run_list", map[string]any{})
+		check("run_list", map[string]any{"status": "working"})
+		for tool := range schemas {
+			if !seen[tool] && tool != "work" {
+				t.Errorf("%s was not tried", tool)
+			}
+		}
+	})
+}
