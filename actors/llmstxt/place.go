@@ -20,9 +20,9 @@ const (
 	createTries = 1000
 )
 
-// place gives what fill writes its final name: written to a temporary file, synced, renamed. When the caller has synced
-// the folder, too, it is on disk. A crash at any point leaves the old file or the new one under the name, and at worst a
-// temporary file, which the next run sweeps. An error of fill leaves the old file.
+// place gives what fill writes its final name: written to a temporary file, synced, renamed. It is on disk when the
+// caller has synced the folder as well. A crash at any point leaves the old file or the new one under the name, and at
+// worst a temporary file, which the next run sweeps. An error of fill leaves the old file.
 func place(dir *os.Root, name string, run messages.RunID, b *bufio.Writer, fill func(w io.Writer) error) error {
 	folder, base := path.Split(name)
 	temporary := folder + "." + base + "." + string(run) + temporarySuffix

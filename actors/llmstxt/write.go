@@ -139,6 +139,6 @@ func (g *generation) result(dir string) Result {
 	}
 	d := g.document // as its strings are fit to be shown: they come from the repository
 	return Result{Title: d.Title, Summary: d.Summary, Folder: dir, Files: len(g.repo.Files),
-		Links: links(g.index), Symbols: symbols(g.index), Packages: packages, Dropped: g.dropped, Commit: o.Commit, Remote: o.Remote,
-		Model: d.Options.Model, Degraded: d.Degraded, Cause: g.degraded}
+		Links: links(g.index), Symbols: symbols(g.index), Packages: packages, Dropped: g.dropped,
+		Commit: o.Commit, Remote: o.Remote, Model: d.Options.Model, Degraded: d.Degraded, Cause: g.degraded}
 }

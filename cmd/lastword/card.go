@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -23,17 +22,16 @@ func (d *display) card(s messages.State) {
 	if r := outcome(s); r.Title != "" {
 		d.outcome(r)
 	}
-	pages := pagesOf(s.Artifacts)
+	var pages []messages.Artifact
 	for _, a := range s.Artifacts {
-		if len(pages) > 0 && pages[0] == a {
-			d.pages(pages)
-		}
 		if isPage(a) {
+			pages = append(pages, a)
 			continue
 		}
 		name := printable(filepath.Join(d.out, filepath.FromSlash(a.Path)))
 		fmt.Fprintf(d.stderr, "  %9s  %s%s\n", size(a.Bytes), name, partly(a))
 	}
+	d.pages(pages)
 	fmt.Fprintf(d.stderr, "  run %s, %d events\n", s.RunID, s.Seq)
 }
 
@@ -116,22 +114,21 @@ func (d *display) stack(e *messages.Error) {
 	}
 }
 
-// pagesOf gives the artifacts of which there may be hundreds: they are said in one line.
-func pagesOf(list []messages.Artifact) []messages.Artifact {
-	return slices.DeleteFunc(slices.Clone(list), func(a messages.Artifact) bool { return !isPage(a) })
-}
-
+// isPage tells the artifacts of which there may be hundreds: they are said in one line.
 func isPage(a messages.Artifact) bool {
 	return strings.HasPrefix(a.Name, "nodes/") && strings.HasSuffix(a.Name, ".md")
 }
 
 func (d *display) pages(list []messages.Artifact) {
+	if len(list) == 0 {
+		return
+	}
 	var bytes int64
 	for _, a := range list {
 		bytes += a.Bytes
 	}
 	folder := filepath.Dir(filepath.Join(d.out, filepath.FromSlash(list[0].Path)))
-	fmt.Fprintf(d.stderr, "  %9s  %s in %s%s\n", size(bytes), count(int64(len(list)), "page"), printable(folder),
+	fmt.Fprintf(d.stderr, "  %9s  and %s in %s%s\n", size(bytes), count(int64(len(list)), "page"), printable(folder),
 		partly(list[0]))
 }
 

@@ -1,8 +1,8 @@
 // Package graph shows a repository as packages and what they import.
 //
 // [Build] makes a [Graph] of what package scan found and package rank surveyed. A package is a folder of Go files; a
-// Python package, or a module that is in none; a folder with a manifest, which has what lies in its src as well; and any
-// other folder of sources. Tests, examples and folders for tools are left out. What is imported and is not in the
+// Python package, or a module that is in none; a folder with a manifest, which has what lies in its src as well; and
+// any other folder of sources. Tests, examples and folders for tools are left out. What is imported and is not in the
 // repository is a leaf: a module, as its ecosystem names it. Standard libraries are left out.
 //
 // A node's id is made of its path alone: "/" becomes ".", "." becomes "~", the root is "root", and what lies outside

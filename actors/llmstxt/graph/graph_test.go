@@ -50,7 +50,8 @@ func above(files fstest.MapFS, name string) bool {
 func anySource(t *rapid.T, base string) string {
 	name := rapid.SampledFrom([]string{"a", "b", "a/b", "../a", "./a", ".", "..", "a.b", "crate", "example.com/m/a",
 		"github.com/x/y/z", "@s/p", "../../..", "é", "a`b", "src/a", "a/a.h", "[x](y)"}).Draw(t, "name")
-	doc := rapid.SampledFrom([]string{"", "Package a says that it is a package of some kind.", "](x) <b> `\u202e\x1b[31m # x",
+	doc := rapid.SampledFrom([]string{"", "Package a says that it is a package of some kind.",
+		"](x) <b> `\u202e\x1b[31m # x",
 		"gh" + "p_" + strings.Repeat("a", 36) + " is the token of this package."}).Draw(t, "doc")
 	switch path.Ext(base) {
 	case ".go":
@@ -73,8 +74,8 @@ func anySource(t *rapid.T, base string) string {
 
 var target = regexp.MustCompile(`\]\(([^)]*)\)`)
 
-// Whatever a repository holds: ids are unique without regard to case, both ends of each edge exist, links lead from page
-// to page, each relation is told on both, nothing steers a terminal, no secret is in it, and its bytes are the same
+// Whatever a repository holds: ids are unique without regard to case, both ends of each edge exist, links lead from
+// page to page, each relation is told on both, nothing steers a terminal, no secret is in it, and its bytes are the same
 // again.
 func TestWhateverThereIs(t *testing.T) {
 	valid := ofSchema(t)

@@ -51,8 +51,8 @@ func groupOf(n Node) string {
 
 func pageName(id string) string { return "nodes/" + id + ".md" }
 
-// Check reports what is wrong with the bytes of a repo.graph.json: its form, ids that are not unique, or edges that lead
-// nowhere.
+// Check reports what is wrong with the bytes of a repo.graph.json: its form, ids that are not unique, or edges that
+// lead nowhere.
 func Check(data []byte) error {
 	var d Document
 	if err := strictly(data, &d); err != nil {

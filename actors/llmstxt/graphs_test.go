@@ -1,0 +1,172 @@
+package llmstxt_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// graphed asks for the graph, and as little as can be beside it.
+func graphed(repository, out string) llmstxt.Input {
+	in := only(repository, out)
+	in.Graph = true
+	return in
+}
+
+func twoPackages(t *testing.T) string {
+	t.Helper()
+	return repository(t, map[string]string{
+		"soil/soil.go": "// Package soil is what things grow in.\npackage soil\n\nimport _ \"example.com/garden\"\n"})
+}
+
+func TestGraph(t *testing.T) {
+	out := t.TempDir()
+	state := completed(t, newJob(t, graphed(twoPackages(t), out), from("https://example.com/plants/garden", "")))
+	var said []string
+	for _, a := range state.Artifacts {
+		said = append(said, a.Name+" "+a.Path)
+	}
+	same(t, "artifacts", said, []string{
+		"llms.txt plants/garden/garden-llms.txt",
+		"nodes/root.md plants/garden/graph/nodes/root.md",
+		"nodes/soil.md plants/garden/graph/nodes/soil.md",
+		"repo.force.json plants/garden/graph/repo.force.json",
+		"repo.graph.json plants/garden/graph/repo.graph.json",
+		"llms.json plants/garden/garden-llms.json",
+	})
+	for _, a := range state.Artifacts {
+		if text := read(t, filepath.Join(out, filepath.FromSlash(a.Path))); a.Bytes != int64(len(text)) ||
+			a.SHA256 != messages.Digest(text) {
+			t.Errorf("%+v, but the file has %d bytes", a, len(text))
+		}
+	}
+	var d graph.Document
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "plants/garden/graph/repo.graph.json"))), &d); err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Edges) != 1 || d.Edges[0] != (graph.Edge{From: "soil", To: "root", Kind: graph.Imports, Weight: 1}) ||
+		d.Title != "Garden" {
+		t.Errorf("%s: edges %+v", d.Title, d.Edges)
+	}
+	var result llmstxt.Result
+	if err := json.Unmarshal(state.End.Result, &result); err != nil || result.Packages != 2 {
+		t.Errorf("result %+v, %v", result, err)
+	}
+}
+
+// Pages of packages that are gone go, those of others' making stay, and no run reads what an earlier one wrote.
+func TestGraphAgain(t *testing.T) {
+	dir := twoPackages(t)
+	in := graphed(dir, filepath.Join(dir, "artifacts"))
+	completed(t, newJob(t, in, nowhere))
+	first := tree(t, dir)
+	nodes := filepath.Join(in.Out, "local", "garden", "graph", "nodes")
+	for name, text := range map[string]string{"own.md": "# My own\n", "gone.md": graph.Mark + "# gone\n",
+		".root.md.r_dead.tmp": "half"} {
+		if err := os.WriteFile(filepath.Join(nodes, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	completed(t, newJob(t, in, nowhere))
+	second := tree(t, dir)
+	const own = "artifacts/local/garden/graph/nodes/own.md"
+	if second[own] == "" {
+		t.Error("somebody's own page is gone")
+	}
+	delete(second, own)
+	same(t, "files", names(second), names(first))
+	for name, text := range first {
+		if second[name] != text {
+			t.Errorf("%s is\n%s\nafter the second run, it was\n%s", name, second[name], text)
+		}
+	}
+	if err := os.RemoveAll(filepath.Join(dir, "soil")); err != nil {
+		t.Fatal(err)
+	}
+	completed(t, newJob(t, in, nowhere))
+	if _, err := os.Stat(filepath.Join(nodes, "soil.md")); err == nil {
+		t.Error("the page of the package that is gone is still there")
+	}
+}
+
+// What the graph's folder is does not lead elsewhere.
+func TestGraphStaysInTheFolder(t *testing.T) {
+	for _, name := range []string{"graph", "graph/nodes"} {
+		out, outside := t.TempDir(), t.TempDir()
+		link := filepath.Join(out, "local", "garden", filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(outside, link); err != nil {
+			t.Fatal(err)
+		}
+		failed(t, newJob(t, graphed(twoPackages(t), out), nowhere), messages.CauseInvalidInput)
+		same(t, "files outside", names(tree(t, outside)), nil)
+	}
+}
+
+// The graph is a part of what is cached, and of what the cache goes by.
+func TestGraphIsCached(t *testing.T) {
+	r, cache := newRemote(), t.TempDir()
+	r.files["go.mod"] = &fstest.MapFile{Data: []byte("module example.com/garden\n")}
+	r.files["a/a.go"] = &fstest.MapFile{Data: []byte("package a\n")}
+	in := llmstxt.Input{Graph: true}
+	_, files := r.generate(t, in, r.config(cache, "1"))
+	result, again := r.generate(t, in, r.config(cache, "1"))
+	if !result.Cached || result.Packages != 1 {
+		t.Errorf("result %+v", result)
+	}
+	same(t, "files", names(again), names(files))
+	for name, text := range files {
+		if again[name] != text {
+			t.Errorf("%s is other than it was", name)
+		}
+	}
+	if files["plants/garden/graph/nodes/a.md"] == "" {
+		t.Errorf("no page in %q", names(files))
+	}
+	result, plain := r.generate(t, llmstxt.Input{}, r.config(cache, "1"))
+	if result.Cached || len(plain) >= len(files) {
+		t.Errorf("without the graph: cached %v, %q", result.Cached, names(plain))
+	}
+}
+
+// A run that is cancelled while it writes hundreds of pages leaves whole ones, and says that they are a part.
+func TestGraphCanceled(t *testing.T) {
+	more := map[string]string{}
+	for i := range 300 {
+		more["p"+strings.Repeat("x", i%7)+string(rune('a'+i%26))+"/"+string(rune('a'+i/26))+"/x.go"] = "package x\n"
+	}
+	out := t.TempDir()
+	run := start(t, open(t, actors.Config{}), newJob(t, graphed(repository(t, more), out), nowhere))
+	for e, err := range run.Events(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w, ok := e.Body.(messages.ArtifactWritten); ok && graph.IsPage(w.Name) {
+			if err := run.Cancel(t.Context(), "enough"); err != nil {
+				t.Fatal(err)
+			}
+			break
+		}
+	}
+	state := wait(t, run)
+	for name, text := range tree(t, out) {
+		if strings.HasSuffix(name, ".md") && graph.CheckPage([]byte(text)) != nil {
+			t.Errorf("%s is not whole", name)
+		}
+	}
+	for _, a := range state.Artifacts {
+		if state.Status == messages.Canceled && !a.Partial {
+			t.Errorf("%s is not said to be a part", a.Name)
+		}
+	}
+}
