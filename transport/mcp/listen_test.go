@@ -1,6 +1,7 @@
 package mcp_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -10,6 +11,7 @@ import (
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -257,5 +259,41 @@ func idle(t *testing.T, s *mcp.Server, runs, topics int) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%d runs are watched for %d topics, want %d for %d", watched, subscribed, runs, topics)
 		}
+	}
+}
+
+// "full task state at each status change": an event that changes no status is not told.
+func TestListenTellsOfStatusesAlone(t *testing.T) {
+	release := make(chan struct{})
+	deaf := func(ctx context.Context, _ *actors.TaskContext, _ noInput) (string, error) {
+		<-release
+		return "", context.Cause(ctx)
+	}
+	s := serving(t, map[string]actors.NewJob{"deaf": actors.Func("deaf", deaf)}, mcp.JobTool{Job: "deaf"})
+	c := dialAs(t, s, modernHTTP, as{capabilities: tasks})
+	id := begin(t, c, "deaf", map[string]any{}).ID
+	l, _ := listen(t, c, map[string]any{"taskIds": []any{string(id)}, "resourceSubscriptions": []any{mcp.RunURI(id)}})
+	var statuses []string
+	tell := func(m message) {
+		if m.Method == "notifications/tasks" {
+			statuses = append(statuses, read[taskView](t, m.Params).Status)
+		}
+	}
+	tell(l.next())
+	c.do("tasks/cancel", about(id)).result(t)
+	for m := l.next(); ; m = l.next() { // the run itself has changed
+		tell(m)
+		if m.Method == updated {
+			break
+		}
+	}
+	s.Updated(mcp.RunURI(id)) // what came before this was told before it
+	tell(l.next())
+	close(release)
+	for statuses[len(statuses)-1] != "cancelled" {
+		tell(l.next())
+	}
+	if !slices.Equal(statuses, []string{"working", "cancelled"}) {
+		t.Errorf("the task is told as %v", statuses)
 	}
 }

@@ -106,3 +106,19 @@ func TestWhatAnEventChanges(t *testing.T) {
 		}
 	}
 }
+
+// With the terminal the watcher is gone in the same moment: whoever subscribes then, with a State from before, gets a
+// watcher of its own, and is told.
+func TestTheTerminalRetiresTheWatcher(t *testing.T) {
+	h := newHub(&Server{})
+	stopped := false
+	h.watchers["r"] = &watcher{func() { stopped = true }}
+	h.touch("r", messages.Event{RunID: "r", Seq: 4, From: 4, Body: messages.TaskStarted{}})
+	if h.watchers["r"] == nil || stopped {
+		t.Fatal("gone before the terminal")
+	}
+	h.touch("r", messages.Event{RunID: "r", Seq: 5, From: 5, Body: messages.RunCompleted{}})
+	if h.watchers["r"] != nil || !stopped {
+		t.Error("still there after the terminal")
+	}
+}

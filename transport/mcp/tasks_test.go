@@ -460,3 +460,48 @@ func TestRepliesAreDurable(t *testing.T) {
 	}
 	becomes(t, c, id, "completed", 0)
 }
+
+// heldJournal takes no answer before it is told to, and says when one has come.
+type heldJournal struct {
+	*actors.MemoryJournal
+	came, take chan struct{}
+}
+
+func (j heldJournal) Append(b actors.Block, done func(error)) {
+	if !slices.ContainsFunc(b.Events, func(e messages.Event) bool { return e.Kind() == messages.KindInputReceived }) {
+		j.MemoryJournal.Append(b, done)
+		return
+	}
+	close(j.came)
+	go func() {
+		<-j.take
+		j.MemoryJournal.Append(b, done)
+	}()
+}
+
+// A key that was answered already is passed over, also where the first answer is only on its way into the journal.
+func TestSecondAnswerIsPassedOver(t *testing.T) {
+	held := heldJournal{actors.NewMemoryJournal(), make(chan struct{}), make(chan struct{})}
+	system, err := actors.New(t.Context(), actors.Config{Jobs: testJobs(), Journal: held})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := mcp.New(mcp.Config{Runs: system, Name: "lastword", Version: "test"})
+	t.Cleanup(s.Close)
+	add(t, s, mcp.JobTool{Job: "confirm"})
+	c := dialAs(t, s, modernHTTP, as{capabilities: both})
+	id := begin(t, c, "confirm", map[string]any{}).ID
+	becomes(t, c, id, "input_required", 1)
+	answer := func(value bool) *exchange {
+		return c.start("tasks/update", map[string]any{"taskId": string(id),
+			"inputResponses": map[string]any{"sure": accepted(map[string]any{"value": value})}})
+	}
+	first := answer(true)
+	<-held.came
+	answer(false).response().result(t)
+	close(held.take)
+	first.response().result(t)
+	if done := becomes(t, c, id, "completed", 0); string(done.Result.Structured.Result) != `"answered true"` {
+		t.Errorf("%+v", done.Result)
+	}
+}
