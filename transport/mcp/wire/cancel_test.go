@@ -3,10 +3,12 @@ package wire_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
@@ -79,9 +81,9 @@ func TestDisconnect(t *testing.T) {
 	for want, c := range map[error]*client{
 		wire.ErrDisconnected: sessionClient(t, url), wire.ErrCanceled: modernClient(t, url),
 	} {
-		for _, begin := range []string{"false", "true"} {
+		for id, begin := range []string{"false", "true"} {
 			ctx, leave := context.WithCancel(t.Context())
-			c.start(ctx, toolCall("1", "wait", `{"begin":`+begin+`}`, c.meta()))
+			c.start(ctx, toolCall(fmt.Sprint(id), "wait", `{"begin":`+begin+`}`, c.meta()))
 			<-f.entered
 			leave()
 			if cause := soon(t, f.causes); !errors.Is(cause, want) {
@@ -249,6 +251,26 @@ func TestStdioEndsWithItsContext(t *testing.T) {
 		t.Error(err)
 	}
 	toServer.Close()
+}
+
+// A client that neither reads nor says more is left, whoever writes to it.
+func TestEndBehindFullStdout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{})
+		c := f.serveStdio(t)
+		c.begin(`{}`)
+		c.send(toolCall("1", "count", `{"n":1000000}`, ""))
+		c.send(toolCall("2", "hold", `{}`, ""))
+		<-f.entered
+		synctest.Wait()
+		f.mcp.SendNotificationToAllClients("notifications/x", nil)
+		synctest.Wait()
+		c.in.Close()
+		if err := <-c.ended; err != nil {
+			t.Error(err)
+		}
+		close(f.release)
+	})
 }
 
 func TestStdoutGone(t *testing.T) {

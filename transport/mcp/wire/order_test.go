@@ -3,8 +3,11 @@ package wire_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -134,15 +137,15 @@ func TestStdioOrder(t *testing.T) {
 // A client that does not read holds up its own call and no other.
 func TestSlowReader(t *testing.T) {
 	c := sessionClient(t, newFixture(t, wire.Config{}).serveHTTP(t))
+	tag := strings.Repeat("slow", 4<<10) // more in all than sockets hold
 	slow := c.send(t.Context(), http.MethodPost,
-		toolCall("1", "count", `{"n":100000,"tag":"slow"}`, `"progressToken":"p"`))
+		toolCall("1", "count", `{"n":2000,"tag":"`+tag+`"}`, `"progressToken":"p"`))
 	for i := range 50 {
 		id := fmt.Sprint(i + 2)
 		_, got := c.call(id, "count", `{"tag":"quick"}`)
 		whole(t, got, 5, id, "quick")
 	}
-	got := drain(t, slow)
-	whole(t, got, 100000, "1", "slow")
+	whole(t, drain(t, slow), 2000, "1", tag)
 }
 
 // A client that takes JSON alone gets the result alone.
@@ -243,4 +246,27 @@ func TestPanic(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 	}
+}
+
+// On stdio the result comes a moment after the last event, for clients that forget the events of a chunk that ends in
+// the result; where there was no event it comes at once, and what is asked meanwhile does not wait.
+func TestBreath(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newFixture(t, wire.Config{}).serveStdio(t)
+		c.begin(`{}`)
+		begin := time.Now()
+		c.send(toolCall("1", "count", `{"tag":"t"}`, ""))
+		for range 5 {
+			c.next()
+		}
+		c.send(toolCall("2", "echo", `{}`, ""))
+		if m := c.next(); string(m.ID) != "2" || time.Since(begin) > 0 {
+			t.Errorf("%+v after %v", m, time.Since(begin))
+		}
+		if m := c.next(); string(m.ID) != "1" || time.Since(begin) < 2*time.Millisecond {
+			t.Errorf("%+v after %v", m, time.Since(begin))
+		}
+		c.in.Close()
+		<-c.ended
+	})
 }

@@ -325,7 +325,7 @@ func TestStalledClient(t *testing.T) {
 func TestMemoryOfIdleSessions(t *testing.T) {
 	f := newFixture(t, wire.Config{})
 	h := f.wire
-	const sessions = 2000
+	const sessions = 1000
 	heap := func() uint64 {
 		runtime.GC()
 		runtime.GC()
