@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -43,7 +44,7 @@ func newFixture(t testing.TB, config wire.Config) *fixture {
 	f.mcp.EnableSampling()
 	for name, handler := range map[string]server.ToolHandlerFunc{
 		"count": count, "wait": f.wait, "hold": f.hold, "panic": crash, "relay": f.relay, "echo": echo,
-		"instead": instead, "refused": refused, "follow": f.follow,
+		"instead": instead, "refused": refused, "follow": f.follow, "pace": pace, "log": f.log,
 	} {
 		f.mcp.AddTool(mcp.NewTool(name), handler)
 	}
@@ -143,6 +144,31 @@ func (f *fixture) follow(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallT
 	return mcp.NewToolResultText("first"), nil
 }
 
+// pace notifies twice, a minute apart.
+func pace(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	x := wire.From(ctx)
+	for i := range 2 {
+		if i > 0 {
+			time.Sleep(time.Minute)
+		}
+		if err := x.Notify("notifications/progress", progress(x, i+1, "")); err != nil {
+			return nil, err
+		}
+	}
+	return mcp.NewToolResultText("paced"), nil
+}
+
+// log sends log messages of three levels.
+func (f *fixture) log(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	for _, level := range []mcp.LoggingLevel{mcp.LoggingLevelDebug, mcp.LoggingLevelInfo, mcp.LoggingLevelError} {
+		n := mcp.NewLoggingMessageNotification(level, "l", string(level))
+		if err := f.mcp.SendLogMessageToClient(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	return mcp.NewToolResultText("logged"), nil
+}
+
 // message is what tests read of a message.
 type message struct {
 	ID     json.RawMessage `json:"id"`
@@ -157,6 +183,7 @@ type message struct {
 		Progress  int             `json:"progress"`
 		Message   string          `json:"message"`
 		RequestID json.RawMessage `json:"requestId"`
+		Level     string          `json:"level"`
 		Meta      json.RawMessage `json:"_meta"`
 	} `json:"params"`
 }

@@ -268,3 +268,42 @@ func TestListen(t *testing.T) {
 	leave()
 	stdio.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}`)
 }
+
+// A client gets the log messages that it wants: those of a level that its session or, without one, the request set.
+func TestLogLevels(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	url := f.serveHTTP(t)
+	session, modern := sessionClient(t, url), modernClient(t, url)
+	levels := func(got []message) string {
+		var all []string
+		for _, m := range got[:len(got)-1] {
+			all = append(all, m.Params.Level)
+		}
+		return strings.Join(all, " ")
+	}
+	_, got := session.call("1", "log", `{}`)
+	if levels(got) != "info error" {
+		t.Errorf("%+v", got)
+	}
+	session.ask(`{"jsonrpc":"2.0","id":2,"method":"logging/setLevel","params":{"level":"error"}}`)
+	if _, got = session.call("3", "log", `{}`); levels(got) != "error" {
+		t.Errorf("%+v", got)
+	}
+	if _, got = modern.call("4", "log", `{}`); levels(got) != "" {
+		t.Errorf("%+v", got)
+	}
+	all := `"io.modelcontextprotocol/logLevel":"debug",` + modernMeta
+	if _, got = modern.ask(toolCall("5", "log", `{}`, all)); levels(got) != "debug info error" {
+		t.Errorf("%+v", got)
+	}
+	stream := newStream(t, session.send(t.Context(), http.MethodGet, "").Body)
+	for _, level := range []mcp.LoggingLevel{mcp.LoggingLevelInfo, mcp.LoggingLevelAlert} {
+		n := mcp.NewLoggingMessageNotification(level, "l", "x")
+		if err := f.mcp.SendLogMessageToSpecificClient(session.session, n); err != nil {
+			t.Error(err)
+		}
+	}
+	if m, _ := stream.next(); m.Params.Level != "alert" {
+		t.Errorf("%+v", m)
+	}
+}

@@ -361,3 +361,32 @@ type discard struct{ header http.Header }
 func (d *discard) Header() http.Header            { return d.header }
 func (d *discard) WriteHeader(int)                {}
 func (d *discard) Write(text []byte) (int, error) { return len(text), nil }
+
+// Over HTTP/2 a stream that is silent for longer than Stall is not a client that takes nothing.
+func TestSilentStreamOverHTTP2(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{Stall: 20 * time.Second, KeepAlive: time.Hour})
+		l := &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
+		var h2 http.Protocols
+		h2.SetUnencryptedHTTP2(true)
+		s := &http.Server{Handler: f.wire, Protocols: &h2}
+		go s.Serve(l)
+		dial := func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			l.conns <- theirs
+			return ours, nil
+		}
+		transport := &http.Transport{Protocols: &h2, DialContext: dial}
+		c := &client{t: t, url: "http://host/", headers: map[string]string{}, http: &http.Client{Transport: transport}}
+		response := c.send(t.Context(), http.MethodPost, toolCall("1", "pace", `{}`, modernMeta))
+		if response.ProtoMajor != 2 {
+			t.Fatal(response.Proto)
+		}
+		if got := drain(t, response); len(got) != 3 || got[2].text() != "paced" {
+			t.Errorf("%+v", got)
+		}
+		transport.CloseIdleConnections()
+		s.Close()
+		synctest.Wait()
+	})
+}
