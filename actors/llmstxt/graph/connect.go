@@ -16,7 +16,7 @@ type link struct {
 func (g *Graph) connect(ps *parts, list []*part) {
 	taken := ids{}
 	for _, p := range list {
-		p.id = taken.of(p.path)
+		p.id = taken.of(p.path, g.line(p.path))
 		g.parts[p.id] = p
 		g.Nodes = append(g.Nodes, g.node(p))
 	}
@@ -91,9 +91,10 @@ func (o *outsiders) settle(g *Graph, weights map[link]int) {
 	g.fact(max(0, len(list)-mostExternal), "%s left out: there are too many", "external package")
 	var nodes []Node
 	for _, t := range list[:min(len(list), mostExternal)] {
-		id := o.ids.external(t.eco, t.name)
+		shown := o.line(t.name)
+		id := o.ids.external(t.eco, t.name, shown)
 		o.known[t] = id
-		nodes = append(nodes, Node{ID: id, Kind: External, Name: o.line(t.name)})
+		nodes = append(nodes, Node{ID: id, Kind: External, Name: shown})
 	}
 	slices.SortFunc(nodes, func(a, b Node) int { return strings.Compare(a.ID, b.ID) })
 	g.Nodes = append(g.Nodes, nodes...)

@@ -55,7 +55,7 @@ func anySource(t *rapid.T, base string) string {
 		"gh" + "p_" + strings.Repeat("a", 36) + " is the token of this package."}).Draw(t, "doc")
 	switch path.Ext(base) {
 	case ".go":
-		return "// " + doc + "\npackage a\n\nimport \"" + name + "\"\n\n// X " + doc + "\nfunc X() { }\n"
+		return "// " + doc + "\npackage a\n\nimport \"" + name + "\"\n\n// X " + doc + "\nconst X = \"" + doc + "\"\n"
 	case ".py":
 		return "\"\"\"" + doc + "\"\"\"\nfrom " + name + " import b\nimport " + name + "\n\ndef f(): pass\n"
 	case ".ts", ".js":
@@ -63,7 +63,12 @@ func anySource(t *rapid.T, base string) string {
 	case ".mod":
 		return "module example.com/m\n\nrequire github.com/x/y v1.0.0\n"
 	case ".json":
-		return fmt.Sprintf(`{"name": %q, "description": %q, "dependencies": {%q: "1"}}`, name, doc, name)
+		said, err := json.Marshal(map[string]any{"name": name + "/" + doc, "description": doc,
+			"dependencies": map[string]string{name + "/" + doc: "1"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(said)
 	case ".toml":
 		return fmt.Sprintf("[package]\nname = \"a\"\n[dependencies]\n%q = \"1\"\n", name)
 	case ".c", ".h":

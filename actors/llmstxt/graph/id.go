@@ -15,9 +15,10 @@ const (
 // ids gives each node an id of its own, without regard to case: some file systems have none.
 type ids map[string]bool
 
-func (taken ids) of(path string) string {
-	id, exact := safeID(path)
-	if !exact || taken[strings.ToLower(id)] {
+// of makes an id of the path as it is shown, which may lack what must not be.
+func (taken ids) of(path, shown string) string {
+	id, exact := safeID(shown)
+	if !exact || shown != path || taken[strings.ToLower(id)] {
 		sum := sha256.Sum256([]byte(path))
 		digits := hex.EncodeToString(sum[:])
 		base := id[:min(len(id), idBytes-hashBytes-1)]
@@ -32,8 +33,9 @@ func (taken ids) of(path string) string {
 }
 
 // external gives the id of what lies outside.
-func (taken ids) external(ecosystem, name string) string {
-	return taken.of("ext." + ecosystem + "/" + name)
+func (taken ids) external(ecosystem, name, shown string) string {
+	in := "ext." + ecosystem + "/"
+	return taken.of(in+name, in+shown)
 }
 
 // safeID tells whether nothing of the path is lost.
