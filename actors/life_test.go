@@ -207,6 +207,23 @@ func TestAsk(t *testing.T) {
 	})
 }
 
+// An answer that is accepted says so, also where the run ends at once because of it.
+func TestAnswerThatEndsTheRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		for range 100 {
+			run := start(t, s, job(func(ctx context.Context, task *actors.TaskContext) error {
+				_, err := task.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "Well?"})
+				return err
+			}), actors.Options{})
+			synctest.Wait()
+			if err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`1`), ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
 // "the same key with other input is an error"
 func TestIdempotencyKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -305,9 +305,19 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 	case err := <-reply:
 		return err
 	case <-r.ctx.Done():
-		return messages.Errorf(messages.CodeNotFound, "run %s is ending", id)
+		return replied(reply, messages.Errorf(messages.CodeNotFound, "run %s is ending", id))
 	case <-ctx.Done():
-		return context.Cause(ctx)
+		return replied(reply, context.Cause(ctx))
+	}
+}
+
+// replied returns the reply where there is one: what ended the waiting may be what the reply set off.
+func replied(reply <-chan error, otherwise error) error {
+	select {
+	case err := <-reply:
+		return err
+	default:
+		return otherwise
 	}
 }
 
