@@ -64,7 +64,7 @@ func anySource(t *rapid.T, base string) string {
 		return "module example.com/m\n\nrequire github.com/x/y v1.0.0\n"
 	case ".json":
 		said, err := json.Marshal(map[string]any{"name": name + "/" + doc, "description": doc,
-			"dependencies": map[string]string{name + "/" + doc: "1"}})
+			"dependencies": map[string]string{name: "1", "d/" + doc: "1"}})
 		if err != nil {
 			t.Fatal(err)
 		}
