@@ -137,8 +137,6 @@ func (s *Server) options() []server.ServerOption {
 	return []server.ServerOption{
 		server.WithTitle(s.config.Title),
 		server.WithInstructions(s.config.Instructions),
-		server.WithRecovery(),
-		server.WithResourceRecovery(),
 		server.WithToolHandlerMiddleware(s.validated),
 		server.WithToolCapabilities(true),
 		server.WithPromptCapabilities(true),
