@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/transport/git"
 )
 
@@ -93,19 +94,26 @@ func (s *subject) links(name string) bool {
 // counts leaves out what the file does not speak of, itself, and the files beside it. Those of another folder count
 // where they are linked: two that are committed together would keep each other stale otherwise.
 func (s *subject) counts(name string) bool {
-	beside := s.file != "" && path.Dir(name) == path.Dir(s.file)
+	at := path.Dir(s.file)
+	beside := s.file != "" && slices.Contains([]string{at, path.Join(at, "graph"), path.Join(at, "graph/nodes")}, path.Dir(name))
 	switch {
-	case name == s.file, beside && isCompanion(path.Base(name)):
+	case name == s.file, beside && isCompanion(name):
 		return false
 	case s.links(name):
 		return true
 	}
-	return !isCompanion(path.Base(name)) && (s.folder == "" || strings.HasPrefix(name, s.folder+"/"))
+	return !isCompanion(name) && (s.folder == "" || strings.HasPrefix(name, s.folder+"/"))
 }
 
+// isCompanion tells what generate writes by its name: the files, and the graph's below their folder.
 func isCompanion(name string) bool {
-	return slices.ContainsFunc([]string{"llms.txt", "llms-full.txt", "llms-ctx.txt", "llms.json"},
-		func(end string) bool { return strings.HasSuffix(name, end) })
+	for _, end := range []string{"llms.txt", "llms-full.txt", "llms-ctx.txt", "llms.json"} {
+		if strings.HasSuffix(path.Base(name), end) {
+			return true
+		}
+	}
+	_, of, ok := strings.Cut("/"+name, "/graph/")
+	return ok && (of == "repo.graph.json" || of == "repo.force.json" || graph.IsPage(of))
 }
 
 func (s *subject) committed(f *checkedFile, line int, changes *git.Changes) {
