@@ -58,7 +58,8 @@ func (s State) inputRequired(b InputRequired) (State, *broken) {
 	case !s.running(b.Task):
 		return s, breaks(RuleTask, "task %q is not running", b.Task)
 	}
-	s.Inputs = with(s.Inputs, len(s.Inputs), Input{Request: b.Request, Task: b.Task, Prompt: b.Prompt})
+	in := Input{Request: b.Request, Task: b.Task, Prompt: b.Prompt, Schema: b.Schema}
+	s.Inputs = with(s.Inputs, len(s.Inputs), in)
 	return s, nil
 }
 

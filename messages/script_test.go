@@ -102,7 +102,7 @@ func show(t *testing.T, out *strings.Builder, s messages.State) {
 		fmt.Fprintf(out, "artifact %s, %d bytes, partial %t\n", v.Name, v.Bytes, v.Partial)
 	}
 	for _, v := range s.Inputs {
-		fmt.Fprintf(out, "input    %s %q closed %t %s\n", v.Request, v.Prompt, v.Closed, v.Value)
+		fmt.Fprintf(out, "input    %s %q %s closed %t %s\n", v.Request, v.Prompt, v.Schema, v.Closed, v.Value)
 	}
 	for _, v := range s.Children {
 		fmt.Fprintf(out, "child    %s %s %s\n", strings.TrimPrefix(string(v.Child), string(runID)), v.Job, v.Status)

@@ -146,11 +146,13 @@ type Call struct {
 
 // Input is a request for an answer from people.
 type Input struct {
-	Request string          `json:"request"`
-	Task    string          `json:"task,omitempty"`
-	Prompt  string          `json:"prompt"`
-	Value   json.RawMessage `json:"value,omitempty"`
-	Closed  bool            `json:"closed,omitempty"`
+	Request string `json:"request"`
+	Task    string `json:"task,omitempty"`
+	Prompt  string `json:"prompt"`
+	// Schema is the JSON Schema of the answer, if it has one.
+	Schema json.RawMessage `json:"schema,omitempty"`
+	Value  json.RawMessage `json:"value,omitempty"`
+	Closed bool            `json:"closed,omitempty"`
 }
 
 // ChildState is what is known of a sub-run; Status is Processing until it ended.
