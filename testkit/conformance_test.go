@@ -20,7 +20,7 @@ func TestConformance(t *testing.T) {
 	if os.Getenv("LASTWORD_CONFORMANCE") == "" {
 		t.Skip("make conformance runs this")
 	}
-	suite := npmCI(t, "conformance")
+	suite := npmInstall(t, "conformance")
 	url := serve(t, "--conformance") + "/mcp"
 	ran := map[string]bool{}
 	for _, revision := range []string{"2025-11-25", "2026-07-28"} {
@@ -143,7 +143,7 @@ func TestInspector(t *testing.T) {
 	if os.Getenv("LASTWORD_INSPECT") == "" {
 		t.Skip("make inspect runs this")
 	}
-	inspector := npmCI(t, "inspector")
+	inspector := npmInstall(t, "inspector")
 	stdio := []string{buildBinary(t), "mcp"}
 	http := []string{serve(t) + "/mcp", "--transport", "http"}
 	for name, target := range map[string][]string{"stdio": stdio, "http": http} {
@@ -222,21 +222,6 @@ func atHome(t *testing.T) []string {
 	home := t.TempDir()
 	return append(os.Environ(), "HOME="+home, "XDG_CONFIG_HOME="+home, "XDG_CACHE_HOME="+home, "XDG_STATE_HOME="+home,
 		"XDG_DATA_HOME="+home)
-}
-
-// npmCI brings what testdata/<name>/npm locks into a folder that is kept.
-func npmCI(t *testing.T, name string) string {
-	t.Helper()
-	dir, from := kitFolder(t, name+"-npm"), filepath.Join("testdata", name, "npm")
-	locked, stamp := readFile(t, filepath.Join(from, "package-lock.json")), filepath.Join(dir, "installed")
-	if had, err := os.ReadFile(stamp); err == nil && bytes.Equal(had, locked) {
-		return dir
-	}
-	writeFile(t, filepath.Join(dir, "package.json"), readFile(t, filepath.Join(from, "package.json")))
-	writeFile(t, filepath.Join(dir, "package-lock.json"), locked)
-	run(t, dir, nil, "npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund")
-	writeFile(t, stamp, locked)
-	return dir
 }
 
 // nodeOf is the node that was installed beside the packages, or the one at hand where there is none for this machine.

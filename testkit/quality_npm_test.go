@@ -67,7 +67,7 @@ func theirReading(t *testing.T, file string) (r reading) {
 	return r
 }
 
-// npmInstall brings the files of testdata/<name>/npm and what their package.json asks for into a folder that is kept.
+// npmInstall brings the files of testdata/<name>/npm and what their package-lock.json names into a folder that is kept.
 func npmInstall(t *testing.T, name string) string {
 	t.Helper()
 	dir, from := kitFolder(t, name+"-npm"), filepath.Join("testdata", name, "npm")
@@ -78,10 +78,10 @@ func npmInstall(t *testing.T, name string) string {
 	for _, f := range files {
 		writeFile(t, filepath.Join(dir, filepath.Base(f)), readFile(t, f))
 	}
-	asked, stamp := readFile(t, filepath.Join(from, "package.json")), filepath.Join(dir, "installed")
-	if had, err := os.ReadFile(stamp); err != nil || !bytes.Equal(had, asked) {
-		run(t, dir, nil, "npm", "install", "--silent", "--no-package-lock", "--ignore-scripts", "--no-audit", "--no-fund")
-		writeFile(t, stamp, asked)
+	locked, stamp := readFile(t, filepath.Join(from, "package-lock.json")), filepath.Join(dir, "installed")
+	if had, err := os.ReadFile(stamp); err != nil || !bytes.Equal(had, locked) {
+		run(t, dir, nil, "npm", "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund")
+		writeFile(t, stamp, locked)
 	}
 	return dir
 }
