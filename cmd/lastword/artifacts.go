@@ -12,18 +12,20 @@ import (
 	"path/filepath"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 // artifact opens an artifact of a run where it was written. The file must be the one that the run wrote: a later run of
 // the same repository writes to the same place.
 func (h *hosting) artifact(ctx context.Context, run messages.State, a messages.Artifact) (
 	io.ReadSeekCloser, error) {
-	root, err := os.OpenRoot(h.out)
+	home, below := whereIs(run, a)
+	root, err := os.OpenRoot(filepath.Join(h.out, home))
 	if err != nil {
 		return nil, goneArtifact(run, a)
 	}
 	defer root.Close()
-	f, err := root.Open(h.whereIs(run, a))
+	f, err := root.Open(below)
 	if err != nil {
 		return nil, goneArtifact(run, a)
 	}
@@ -37,18 +39,16 @@ func (h *hosting) artifact(ctx context.Context, run messages.State, a messages.A
 	return f, nil
 }
 
-// whereIs is the artifact's path below the root. A run whose input says nothing of a folder wrote to the root itself.
-func (h *hosting) whereIs(run messages.State, artifact messages.Artifact) string {
+// whereIs is the folder of the run's principal, below the root, and the artifact's path in it.
+func whereIs(run messages.State, artifact messages.Artifact) (home, below string) {
 	var in struct {
 		Out string `json:"out"`
 	}
 	if run.Queued != nil {
-		_ = json.Unmarshal(run.Queued.Input, &in) // of a job of another kind
+		_ = json.Unmarshal(run.Queued.Input, &in) // a job of another kind has none
+		home = homeOf(run.Queued.Principal)
 	}
-	if rel, err := filepath.Rel(h.out, in.Out); err == nil && filepath.IsAbs(in.Out) {
-		in.Out = filepath.ToSlash(rel)
-	}
-	return filepath.FromSlash(path.Join(in.Out, artifact.Path))
+	return home, filepath.FromSlash(path.Join(in.Out, artifact.Path))
 }
 
 var errOther = errors.New("the file is another")
@@ -91,11 +91,7 @@ type reader func(p []byte) (int, error)
 
 func (r reader) Read(p []byte) (int, error) { return r(p) }
 
-// callersFolder opens what the files of whoever calls are below.
+// callersFolder opens what the files of whoever calls are below. It is there when a run of theirs has written.
 func (h *hosting) callersFolder(ctx context.Context) (*os.Root, error) {
-	folder := filepath.Join(h.out, filepath.FromSlash(callersPart(ctx)))
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return nil, messages.Errorf(messages.CodeUnavailable, "the server's output folder cannot be made: %v", reason(err))
-	}
-	return os.OpenRoot(folder)
+	return os.OpenRoot(filepath.Join(h.out, homeOf(gate.From(ctx).Name)))
 }

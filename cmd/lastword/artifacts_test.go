@@ -5,23 +5,25 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-func runInto(out string) messages.State {
+func runInto(who, out string) messages.State {
 	input, _ := json.Marshal(map[string]string{"out": out})
-	return messages.State{RunID: "r_x", Queued: &messages.RunQueued{Job: "generate", Input: input}}
+	return messages.State{RunID: "r_x", Queued: &messages.RunQueued{Job: "generate", Input: input, Principal: who}}
 }
 
 func TestArtifactsAreWhatTheRunWrote(t *testing.T) {
 	dir := t.TempDir()
 	h := &hosting{out: filepath.Join(dir, "root")}
-	put(t, filepath.Join(dir, "root", "mia", "a", "llms.txt"), "hello")
+	put(t, filepath.Join(dir, "root", "mia", "docs", "a", "llms.txt"), "hello")
 	put(t, filepath.Join(dir, "secret"), "hello")
 	good := messages.Artifact{Name: "llms.txt", Path: "a/llms.txt", Bytes: 5, SHA256: messages.Digest("hello")}
 	wrong := good
@@ -31,22 +33,23 @@ func TestArtifactsAreWhatTheRunWrote(t *testing.T) {
 	folder := good
 	folder.Path = "a"
 	outside := good
-	outside.Path = "../../secret"
+	outside.Path = "../../../secret"
 	for name, c := range map[string]struct {
-		out  string
-		a    messages.Artifact
-		text string
+		who, out string
+		a        messages.Artifact
+		text     string
 	}{
-		"as written":      {filepath.Join(h.out, "mia"), good, "hello"},
-		"relative":        {"mia", good, "hello"},
-		"other content":   {"mia", wrong, ""},
-		"other size":      {"mia", longer, ""},
-		"a folder":        {"mia", folder, ""},
-		"gone":            {"bob", good, ""},
-		"outside":         {"mia", outside, ""},
-		"a folder beside": {filepath.Join(dir, "mia"), good, ""},
+		"as written":                 {"mia", "docs", good, "hello"},
+		"by nobody":                  {"", "mia/docs", good, "hello"},
+		"other content":              {"mia", "docs", wrong, ""},
+		"other size":                 {"mia", "docs", longer, ""},
+		"a folder":                   {"mia", "docs", folder, ""},
+		"gone":                       {"mia", "", good, ""},
+		"outside":                    {"mia", "docs", outside, ""},
+		"another's":                  {"bob", "docs", good, ""},
+		"another's, by a way around": {"bob", "../mia/docs", good, ""},
 	} {
-		f, err := h.artifact(t.Context(), runInto(c.out), c.a)
+		f, err := h.artifact(t.Context(), runInto(c.who, c.out), c.a)
 		if c.text == "" {
 			if messages.CodeOf(err) != messages.CodeNotFound || !strings.Contains(err.Error(), "start the run again") {
 				t.Errorf("%s: %v", name, err)
@@ -71,7 +74,7 @@ func TestArtifactsOfACallerWhoLeft(t *testing.T) {
 	left := errors.New("the caller left")
 	cancel(left)
 	a := messages.Artifact{Path: "llms.txt", Bytes: 5, SHA256: messages.Digest("hello")}
-	if _, err := h.artifact(ctx, runInto(h.out), a); !errors.Is(err, left) {
+	if _, err := h.artifact(ctx, runInto("", ""), a); !errors.Is(err, left) {
 		t.Errorf("%v, want the caller's own reason", err)
 	}
 }
@@ -81,7 +84,7 @@ func TestFoldersOfPrincipals(t *testing.T) {
 	seen := map[string]string{}
 	for _, who := range []string{"mia", "Mia", "MIA", "mia.", "..", ".", "mia@example.com", "mia_example.com", "a+b",
 		"-x"} {
-		folder := folderOf(who)
+		folder := homeOf(who)
 		if !filepath.IsLocal(folder) || filepath.Base(folder) != folder || strings.HasPrefix(folder, ".") ||
 			strings.HasSuffix(folder, ".") || folder != strings.ToLower(folder) {
 			t.Errorf("%q has the folder %q", who, folder)
@@ -91,10 +94,14 @@ func TestFoldersOfPrincipals(t *testing.T) {
 		}
 		seen[folder] = who
 	}
-	if folderOf("mia") != "mia" {
-		t.Errorf("mia has the folder %q", folderOf("mia"))
+	if homeOf("mia") != "mia" {
+		t.Errorf("mia has the folder %q", homeOf("mia"))
 	}
 	h := &hosting{out: t.TempDir()}
+	if _, err := h.callersFolder(gate.With(t.Context(), gate.Principal{Name: "mia"})); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("before anything is written: %v", err)
+	}
+	put(t, filepath.Join(h.out, "mia", "a"), "")
 	for who, want := range map[string]string{"": ".", "mia": "mia"} {
 		root, err := h.callersFolder(gate.With(t.Context(), gate.Principal{Name: who}))
 		if err != nil {
@@ -128,15 +135,15 @@ func TestArgumentsBecomeInput(t *testing.T) {
 	h.read.limit(&h.most)
 	in, err := prepared(t, h, "mia", `{"repository":"https://example.com/a.zip?sig=x","out":"b","full":"all","ctx":true,`+
 		`"format":1,"link_style":"raw","link_base":"https://x.example","size_budget":4096,"no_cache":true}`)
-	want := hosted{NoCache: true, Input: h.most}
-	want.Repository, want.Out, want.Full = "https://example.com/a.zip?sig=x", "mia/b", "all"
+	want := hosted{NoCache: true, Home: "mia", Input: h.most}
+	want.Repository, want.Out, want.Full = "https://example.com/a.zip?sig=x", "b", "all"
 	want.Ctx, want.Format = true, 1
 	want.LinkStyle, want.BaseURL, want.SizeBudget, want.Model = "raw", "https://x.example", 4096, "scripted"
 	if err != nil || in != want || in.MaxFiles != 7 {
 		t.Errorf("%+v, %v\nwant %+v", in, err, want)
 	}
 	if in, err = prepared(t, h, "", `{"repository":"https://example.com/a.git","model":"mine"}`); err != nil ||
-		in.Model != "mine" || in.Out != "" {
+		in.Model != "mine" || in.Home != "" {
 		t.Errorf("%+v, %v", in, err)
 	}
 }
@@ -165,9 +172,36 @@ func TestRemoteRepositoriesOnly(t *testing.T) {
 	}
 }
 
+// The folder that a run writes to is in its events as its caller called it.
+func TestEventsNameTheCallersFolder(t *testing.T) {
+	dir := plant(t, gardenText)
+	h := &hosting{out: filepath.Join(dir, "root")}
+	for _, home := range []string{"", "mia"} {
+		for _, out := range []string{"", "docs"} {
+			input, err := json.Marshal(hosted{Home: home, Input: llmstxt.Input{Repository: filepath.Join(dir, "garden"), Out: out}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			job, err := h.generate(input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if told := job.Input.(llmstxt.Input).Out; told != out {
+				t.Errorf("%q of %q is told as %q", out, home, told)
+			}
+		}
+	}
+	for _, out := range []string{"..", "../bob", "/tmp"} {
+		if _, err := h.place("mia", out); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			t.Errorf("%s: %v", out, err)
+		}
+	}
+}
+
 func TestPartsOfRepositories(t *testing.T) {
 	dir := plant(t, gardenText)
 	t.Chdir(dir)
+	put(t, filepath.Join("garden", "docs", "a", "README.md"), "# A\n")
 	h := &hosting{out: t.TempDir()}
 	for text, want := range map[string]string{
 		"garden":                    filepath.Join("garden", "docs", "a"),
@@ -179,6 +213,9 @@ func TestPartsOfRepositories(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("docs/a of %s is %q, %v, want %q", text, got, err, want)
 		}
+	}
+	if _, err := h.repository("garden", "missing"); err == nil || !strings.Contains(err.Error(), `no folder "missing"`) {
+		t.Errorf("a part that is not there: %v", err)
 	}
 	if _, err := h.repository("https://example.com/x.zip", "docs"); messages.CodeOf(err) == "" {
 		t.Errorf("a part of an archive: %v", err)

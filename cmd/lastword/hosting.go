@@ -15,6 +15,7 @@ import (
 // hosting is what the flags say of runs that others ask for.
 type hosting struct {
 	out         string // the folder that no run writes outside of
+	shown       string // the same as callers are told; empty if they are not on this machine
 	most        llmstxt.Input
 	read        reading
 	by          describing

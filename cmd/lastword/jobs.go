@@ -32,48 +32,59 @@ func (h *hosting) jobs() map[string]actors.NewJob {
 	return jobs
 }
 
-// hosted is the input of generate as it is handed to the runtime.
+// hosted is the input of generate as it is handed to the runtime: Out is below Home, and Home, the caller's own folder,
+// below the root.
 type hosted struct {
 	llmstxt.Input
-	NoCache bool `json:"no_cache,omitempty"`
+	Home    string `json:"home,omitempty"`
+	NoCache bool   `json:"no_cache,omitempty"`
 }
 
-// generate makes the job of what prepareGenerate left. Its folder is below the root in every case.
+// generate makes the job of what prepareGenerate left. Its folder is below the caller's in every case, and the run's
+// events name it as the caller does: where the server writes is not for others to know.
 func (h *hosting) generate(input json.RawMessage) (actors.Job, error) {
 	var in hosted
 	if err := decode(input, &in); err != nil {
 		return actors.Job{}, err
 	}
-	below, err := h.place(in.Out)
+	called := in.Out
+	folder, err := h.place(in.Home, in.Out)
 	if err != nil {
 		return actors.Job{}, err
 	}
-	in.Out = filepath.Join(h.out, filepath.FromSlash(below))
+	in.Out = folder
 	with := llmstxt.Config{Open: h.read.from.open, Model: h.by.find, Version: aboutThis().exact()}
 	if !h.noCache && !in.NoCache {
 		with.Cache = cacheFolder()
 	}
-	return llmstxt.Job(in.Input, with)
+	job, err := llmstxt.Job(in.Input, with)
+	if err != nil {
+		return actors.Job{}, err
+	}
+	told := job.Input.(llmstxt.Input)
+	told.Out = called
+	job.Input = told
+	return job, nil
 }
 
-// place is a folder below the root, slash-separated. A link that leads out of the root is none.
-func (h *hosting) place(out string) (string, error) {
-	below := path.Clean(filepath.ToSlash(out))
-	if !filepath.IsLocal(filepath.FromSlash(below)) {
-		return "", invalid("the output folder %q is not below that of the server; give a relative path without ..", out)
+// place is the folder of a run: out below home, which is below the root. A link that leads out of the root is none.
+func (h *hosting) place(home, out string) (string, error) {
+	if out != "" && !filepath.IsLocal(filepath.FromSlash(out)) {
+		return "", invalid("the output folder %q is not below yours; give a relative path without ..", out)
 	}
+	below := filepath.FromSlash(path.Join(home, out))
 	root, err := os.OpenRoot(h.out)
-	if errors.Is(err, fs.ErrNotExist) {
-		return below, nil
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
 		return "", invalid("the server's output folder cannot be opened: %v", reason(err))
+	default:
+		defer root.Close()
+		if _, err := root.Stat(cmp.Or(below, ".")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", invalid("the output folder %q cannot be used: %v", out, reason(err))
+		}
 	}
-	defer root.Close()
-	if _, err := root.Stat(below); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", invalid("the output folder %q cannot be used: %v", out, reason(err))
-	}
-	return below, nil
+	return filepath.Join(h.out, below), nil
 }
 
 // prepareGenerate makes the job's input of a call's arguments: the caller's own folder below the root, the server's
@@ -87,20 +98,12 @@ func (h *hosting) prepareGenerate(ctx context.Context, arguments json.RawMessage
 	if err != nil {
 		return nil, err
 	}
-	in := hosted{NoCache: a.NoCache, Input: h.most}
-	in.Repository, in.Out = repository, path.Join(callersPart(ctx), a.Out)
+	in := hosted{NoCache: a.NoCache, Input: h.most, Home: homeOf(gate.From(ctx).Name)}
+	in.Repository, in.Out = repository, a.Out
 	in.Full, in.Ctx, in.Graph, in.Format = a.Full, a.Ctx, a.Graph, render.Format(a.Format)
 	in.LinkStyle, in.BaseURL, in.SizeBudget = a.LinkStyle, a.LinkBase, a.SizeBudget
 	in.Model, in.RequireModel = cmp.Or(a.Model, h.model), a.RequireModel
 	return json.Marshal(in)
-}
-
-// callersPart is the folder, below the root, of whoever calls: the root itself where no token is asked for.
-func callersPart(ctx context.Context) string {
-	if who := gate.From(ctx).Name; who != "" {
-		return folderOf(who)
-	}
-	return ""
 }
 
 // repository spells the address of a part of the repository. Where nothing may be read from this machine, nothing of it
@@ -130,6 +133,9 @@ func partOf(at address.Address, folder string) (string, error) {
 		return "", invalid("a part of an archive cannot be read; leave the subfolder out")
 	case at.Kind == address.Folder:
 		at.Path = filepath.Join(at.Path, filepath.FromSlash(folder))
+		if info, err := os.Stat(at.Path); err != nil || !info.IsDir() {
+			return "", invalid("the repository has no folder %q", folder)
+		}
 	case at.Rest != "":
 		at.Rest += "/" + folder
 	default:
@@ -138,8 +144,9 @@ func partOf(at address.Address, folder string) (string, error) {
 	return at.String(), nil
 }
 
-// folderOf is a principal's own: safe in a file name, and no other's, whatever a file system takes for the same.
-func folderOf(principal string) string {
+// homeOf is the folder below the root that is a principal's own: safe in a file name, and no other's, whatever a file
+// system takes for the same. Where no token is asked for there is nobody to tell apart, and it is the root itself.
+func homeOf(principal string) string {
 	plain := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' }
 	if !strings.ContainsFunc(principal, func(r rune) bool { return !plain(r) }) {
 		return principal

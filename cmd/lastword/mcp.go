@@ -73,6 +73,7 @@ func (s *speaking) run(cmd *cobra.Command, config actors.Config) error {
 	if err := s.judge(cmd); err != nil {
 		return err
 	}
+	s.shown = s.out
 	inside, err := s.open(cmd.Context(), config, cmd.ErrOrStderr())
 	if err != nil {
 		return err

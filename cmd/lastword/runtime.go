@@ -32,9 +32,16 @@ type house struct {
 const leaving = 10 * time.Second
 
 // instructions tell a model what the server is for.
-const instructions = "Runs long jobs and streams what happens. generate writes llms.txt files for a repository; read " +
-	"them as resources. Every run ends with one last word: completed, failed or canceled. A call with a progress token " +
-	"streams the run's events; where a call may time out, use run_start and then run_wait or run_events with the run_id."
+func (h *hosting) instructions() string {
+	text := "Runs long jobs and streams what happens. generate writes llms.txt files for a repository; read them as the " +
+		"resources that its result links to, or with lmstxt_read_artifact. A call with a progress token streams the " +
+		"run's events; where a call may time out, use run_start and then run_wait or run_events with the run_id. Every " +
+		"run ends with one last word: completed, failed or canceled."
+	if h.shown != "" {
+		text += " The folders of results are below " + h.shown + "."
+	}
+	return text
+}
 
 // open starts the runtime. Nothing is written, listened to or asked for.
 func (h *hosting) open(ctx context.Context, config actors.Config, stderr io.Writer) (*house, error) {
@@ -46,7 +53,7 @@ func (h *hosting) open(ctx context.Context, config actors.Config, stderr io.Writ
 		return nil, &exitError{exitConfiguration, err}
 	}
 	door := mcp.New(mcp.Config{Runs: system, Open: h.artifact, Name: "lastword", Title: "lastword",
-		Version: aboutThis().full(), Instructions: instructions, Log: log, Retention: h.retention})
+		Version: aboutThis().full(), Instructions: h.instructions(), Log: log, Retention: h.retention})
 	inside := &house{system: system, door: door, log: log, flags: h}
 	if err := inside.furnish(); err != nil {
 		return nil, errors.Join(err, inside.close(ctx))
@@ -62,7 +69,7 @@ func (i *house) furnish() error {
 	generate.Limits, prompt.Limits = stall, stall
 	err := errors.Join(i.door.AddJob(generate), i.door.AddJob(prompt))
 	if err == nil {
-		err = lmstxt.Register(i.door, lmstxt.Config{Root: h.callersFolder})
+		err = lmstxt.Register(i.door, lmstxt.Config{Root: h.callersFolder, Shown: h.shown})
 	}
 	if err == nil && h.conformance {
 		err = conformance.Register(i.door)

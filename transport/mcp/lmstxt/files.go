@@ -2,7 +2,9 @@ package lmstxt
 
 import (
 	"context"
+	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -27,11 +29,7 @@ func (d *door) copyArtifact(ctx context.Context, a readArguments, w io.Writer) e
 	if err != nil {
 		return err
 	}
-	base, err := d.absolute(ctx)
-	if err != nil {
-		return err
-	}
-	for state, err := range d.runsOf(ctx, a.RepoURL, filepath.Join(base, filepath.FromSlash(out))) {
+	for state, err := range d.runsOf(ctx, a.RepoURL, out) {
 		if err != nil {
 			return err
 		}
@@ -57,9 +55,8 @@ func (d *door) copyFrom(ctx context.Context, state messages.State, name string, 
 	case isLog(name):
 		return d.copyLog(ctx, state, name, w)
 	case !has(state, name):
-		return messages.Errorf(messages.CodeNotFound, "run %s, which is %s, has no %s; "+
-			"%s", state.RunID, state.Status, name,
-			names(state))
+		return messages.Errorf(messages.CodeNotFound, "run %s, which is %s, has no %s; %s", state.RunID,
+			state.Status, name, names(state))
 	}
 	file, _, err := d.OpenArtifact(ctx, state, name)
 	if err != nil {
@@ -103,14 +100,18 @@ func (d *door) copyFile(ctx context.Context, name string, w io.Writer) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return invalid("%s is not below your folder on the server", name)
 	}
+	none := messages.Errorf(messages.CodeNotFound, "there is no file %s", name)
 	root, err := d.root(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return none
+	}
 	if err != nil {
 		return err
 	}
 	defer root.Close()
 	file, err := openRegular(root, filepath.FromSlash(name))
 	if err != nil {
-		return messages.Errorf(messages.CodeNotFound, "there is no file %s", name)
+		return none
 	}
 	defer file.Close()
 	_, err = io.Copy(w, file)

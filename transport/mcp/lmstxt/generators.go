@@ -3,7 +3,6 @@ package lmstxt
 import (
 	"context"
 	"encoding/json"
-	"path/filepath"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
@@ -66,7 +65,7 @@ func addVariant[A any](d *door, v variant[A]) {
 		if err != nil {
 			return nil, err
 		}
-		return mcp.Structured(recordOf(state))
+		return mcp.Structured(d.recordOf(state))
 	})
 	tool.Name += "_stream"
 	tool.Title += ", streamed"
@@ -99,7 +98,7 @@ func (d *door) stream(ctx context.Context, state messages.State) (*protocol.Call
 	if err != nil {
 		return nil, err
 	}
-	result, err := mcp.Structured(recordOf(ended))
+	result, err := mcp.Structured(d.recordOf(ended))
 	if err == nil {
 		result.IsError = ended.Status != messages.Completed
 	}
@@ -150,12 +149,8 @@ func (d *door) again(ctx context.Context, a fullArguments) (Arguments, error) {
 		return Arguments{}, err
 	}
 	asked := Arguments{Repository: a.RepoURL, Out: out}
-	base, err := d.absolute(ctx)
-	if err != nil {
-		return asked, err
-	}
 	if a.RunID == "" {
-		for last, err := range d.runsOf(ctx, a.RepoURL, filepath.Join(base, filepath.FromSlash(out))) {
+		for last, err := range d.runsOf(ctx, a.RepoURL, out) {
 			if err == nil {
 				asked.like(last)
 			}
@@ -174,9 +169,9 @@ func (d *door) again(ctx context.Context, a fullArguments) (Arguments, error) {
 	asked.like(state)
 	asked.Repository = in.Repository
 	if a.OutputDir == "" {
-		asked.Out, err = below(base, in.Out)
+		asked.Out = in.Out
 	}
-	return asked, err
+	return asked, nil
 }
 
 // like takes the options of the run, all but what it wrote.

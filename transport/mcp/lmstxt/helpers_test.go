@@ -69,8 +69,14 @@ type kit struct {
 	asked atomic.Pointer[hosted]
 }
 
+// newKit is for callers on the same machine, who are told where their files are.
 func newKit(t *testing.T) *kit {
-	k := &kit{t: t, root: t.TempDir(), source: filepath.Join(testkit.Repository(t, []byte(garden)))}
+	root := t.TempDir()
+	return newKitIn(t, root, filepath.Join(root, "anybody"))
+}
+
+func newKitIn(t *testing.T, root, shown string) *kit {
+	k := &kit{t: t, root: root, source: testkit.Repository(t, []byte(garden))}
 	k.before = func(context.Context) error { return nil }
 	var err error
 	k.system, err = actors.New(context.Background(), actors.Config{Jobs: map[string]actors.NewJob{job.Name: k.job}})
@@ -87,7 +93,7 @@ func newKit(t *testing.T) *kit {
 	if err := k.door.AddJob(lmstxt.GenerateTool(k.prepare)); err != nil {
 		t.Fatal(err)
 	}
-	if err := lmstxt.Register(k.door, lmstxt.Config{Root: k.folder}); err != nil {
+	if err := lmstxt.Register(k.door, lmstxt.Config{Root: k.folder, Shown: shown}); err != nil {
 		t.Fatal(err)
 	}
 	return k
@@ -96,7 +102,8 @@ func newKit(t *testing.T) *kit {
 // hosted is the job's input with what only the server's side needs.
 type hosted struct {
 	job.Input
-	NoCache bool `json:"no_cache,omitempty"`
+	Home    string `json:"home"`
+	NoCache bool   `json:"no_cache,omitempty"`
 }
 
 func (k *kit) prepare(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
@@ -104,8 +111,9 @@ func (k *kit) prepare(ctx context.Context, arguments json.RawMessage) (json.RawM
 	if err := json.Unmarshal(arguments, &a); err != nil {
 		return nil, err
 	}
-	in := hosted{Input: job.Input{Repository: a.Repository, Out: filepath.Join(k.home(ctx), a.Out), Full: a.Full, Ctx: a.Ctx,
-		Graph: a.Graph, SizeBudget: a.SizeBudget, Model: a.Model, RequireModel: a.RequireModel}, NoCache: a.NoCache}
+	in := hosted{Input: job.Input{Repository: a.Repository, Out: a.Out, Full: a.Full, Ctx: a.Ctx,
+		Graph: a.Graph, SizeBudget: a.SizeBudget, Model: a.Model, RequireModel: a.RequireModel},
+		Home: k.home(gate.From(ctx).Name), NoCache: a.NoCache}
 	return json.Marshal(in)
 }
 
@@ -115,7 +123,11 @@ func (k *kit) job(input json.RawMessage) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	k.asked.Store(&in)
-	return job.Job(in.Input, job.Config{Open: k.read, Model: k.model})
+	asked := in.Input
+	asked.Out = filepath.Join(in.Home, in.Out)
+	made, err := job.Job(asked, job.Config{Open: k.read, Model: k.model})
+	made.Input = in.Input
+	return made, err
 }
 
 // read takes the garden for what is asked for at a URL.
@@ -137,15 +149,12 @@ func (k *kit) model(context.Context, string) (*job.Model, error) {
 	return nil, messages.Errorf(messages.Code(messages.CauseProviderError), "nothing answers at 127.0.0.1:1")
 }
 
-func (k *kit) home(ctx context.Context) string {
-	return filepath.Join(k.root, cmp.Or(gate.From(ctx).Name, "anybody"))
+func (k *kit) home(principal string) string {
+	return filepath.Join(k.root, cmp.Or(principal, "anybody"))
 }
 
 func (k *kit) folder(ctx context.Context) (*os.Root, error) {
-	if err := os.MkdirAll(k.home(ctx), 0o755); err != nil {
-		return nil, err
-	}
-	return os.OpenRoot(k.home(ctx))
+	return os.OpenRoot(k.home(gate.From(ctx).Name))
 }
 
 func (k *kit) open(_ context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
@@ -153,7 +162,7 @@ func (k *kit) open(_ context.Context, run messages.State, a messages.Artifact) (
 	if err := json.Unmarshal(run.Queued.Input, &in); err != nil {
 		return nil, err
 	}
-	data, err := os.ReadFile(filepath.Join(in.Out, filepath.FromSlash(a.Path)))
+	data, err := os.ReadFile(filepath.Join(k.home(run.Queued.Principal), in.Out, filepath.FromSlash(a.Path)))
 	if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != a.SHA256 {
 		return nil, messages.Errorf(messages.CodeNotFound, "%s is gone", a.Name)
 	}

@@ -3,6 +3,7 @@ package lmstxt
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"path"
 	"time"
@@ -77,7 +78,7 @@ func (d *door) listRuns(ctx context.Context, a listArguments) (*protocol.CallToo
 	records := []record{}
 	for _, run := range list {
 		if state, err := d.Run(ctx, run.RunID); err == nil {
-			records = append(records, recordOf(state))
+			records = append(records, d.recordOf(state))
 		}
 	}
 	return listed("runs", records)
@@ -96,12 +97,15 @@ func listed[T any](name string, list []T) (*protocol.CallToolResult, error) {
 func (d *door) list(
 	ctx context.Context, scheme string, wanted func(name string) bool,
 ) (*protocol.CallToolResult, error) {
+	files := []found{}
 	root, err := d.root(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		return listed("artifacts", files)
+	}
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
-	files := []found{}
 	err = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
 		switch {
 		case ctx.Err() != nil:

@@ -114,8 +114,8 @@ func TestFilesOfAnEarlierRun(t *testing.T) {
 	if k.inputOf(r.RunID, &in); in.Repository != url || in.Budget != 100_000 || !in.Graph || !in.Ctx || in.Full != "none" {
 		t.Errorf("after the run: %+v", in)
 	}
-	if want := filepath.Join(k.root, "anybody", "kept"); in.Out != want || r.RunID == first {
-		t.Errorf("run %s into %s, want %s", r.RunID, in.Out, want)
+	if in.Out != "kept" || r.RunID == first {
+		t.Errorf("run %s into %s, want kept", r.RunID, in.Out)
 	}
 	r = c.generated("lmstxt_generate_llms_full", map[string]any{"repo_url": "git@github.com:Plants/garden.git", "output_dir": "./artifacts/kept"})
 	if k.inputOf(r.RunID, &in); in.Budget != 100_000 || in.Full != "selected" {
@@ -517,4 +517,40 @@ func TestCallersAreApart(t *testing.T) {
 			t.Errorf("%s is %q", uri, got)
 		}
 	}
+}
+
+// A caller from elsewhere is told where files are in a folder of its own, and not where the server has that.
+func TestRemoteCallersSeeNoFolderOfTheServer(t *testing.T) {
+	k := newKitIn(t, t.TempDir(), "")
+	k.inEachEra(func(c *client) {
+		r := c.generated("lmstxt_generate_llms_txt", map[string]any{"url": url, "output_dir": "deep/er", "generate_graph": true})
+		if want := filepath.FromSlash("deep/er/plants/garden/garden-llms.txt"); r.Artifacts[0].Path != want {
+			t.Errorf("written to %s, want %s", r.Artifacts[0].Path, want)
+		}
+		a := []answer{c.call("lmstxt_list_runs", nil), c.call("run_get", map[string]any{"run_id": r.RunID}),
+			c.call("run_events", map[string]any{"run_id": r.RunID, "max": 1000}),
+			c.call("lmstxt_read_artifact", map[string]any{"run_id": r.RunID, "artifact_name": "run.events.jsonl", "limit": 100_000})}
+		for _, a := range a {
+			if text := string(a.Structured); text == "" || strings.Contains(text, k.root) {
+				t.Errorf("the server's folder is in %s", text)
+			}
+		}
+	})
+}
+
+// Who has written nothing has no files, and looking for some makes no folder.
+func TestNoFolderNoFiles(t *testing.T) {
+	k := newKit(t)
+	k.inEachEra(func(c *client) {
+		for _, tool := range []string{"lmstxt_list_all_artifacts", "lmstxt_list_graph_artifacts"} {
+			if a := c.call(tool, nil); a.IsError || string(a.Structured) != `{"artifacts":[]}` {
+				t.Errorf("%s: %s", tool, a.Structured)
+			}
+		}
+		c.fails("not_found", "lmstxt_read_graph_artifact", map[string]any{"filename": "a/b/graph/repo.graph.json"})
+		c.fails("not_found", "lmstxt_read_artifact", map[string]any{"repo_url": url, "artifact_name": "llms.txt"})
+		if all, err := os.ReadDir(k.root); err != nil || len(all) != 0 {
+			t.Errorf("looking left %v, %v", all, err)
+		}
+	})
 }

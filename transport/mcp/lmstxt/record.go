@@ -65,15 +65,15 @@ func inputOf(state messages.State) input {
 	return in
 }
 
-func recordOf(state messages.State) record {
+func (d *door) recordOf(state messages.State) record {
 	r := record{RunID: state.RunID, Status: state.Status, Artifacts: []file{},
 		CreatedAt: state.QueuedAt.UTC(), UpdatedAt: state.UpdatedAt.UTC()}
 	if r.Status == "" {
 		r.Status = messages.Pending
 	}
-	out := inputOf(state).Out
+	folder := filepath.Join(d.shown, filepath.FromSlash(inputOf(state).Out))
 	for _, a := range state.Artifacts {
-		r.Artifacts = append(r.Artifacts, file{Name: a.Name, Path: filepath.Join(out, filepath.FromSlash(a.Path)),
+		r.Artifacts = append(r.Artifacts, file{Name: a.Name, Path: filepath.Join(folder, filepath.FromSlash(a.Path)),
 			Bytes: a.Bytes, SHA256: a.SHA256})
 	}
 	r.stage(state)

@@ -10,15 +10,20 @@ import (
 
 // Config is what the tools are made of.
 type Config struct {
-	// Root opens the folder that the files of whoever calls in the context are below; who opened it closes it. Callers
-	// that have a folder each do not see each other's files. The job generate has to write below it.
+	// Root opens the folder that the files of whoever calls in the context are below; who opened it closes it. Where it
+	// is not there (fs.ErrNotExist) there are no files. Callers that have a folder each do not see each other's files.
+	// The job generate has to write below it, and its input has to name its folder, out, relative to it.
 	Root func(ctx context.Context) (*os.Root, error)
+	// Shown is what the paths of files begin with in the records of runs: the folder's own path, for callers on the same
+	// machine. If empty they are relative to the folder.
+	Shown string
 }
 
 // door is what the tools share.
 type door struct {
 	*mcp.Server
-	root func(ctx context.Context) (*os.Root, error)
+	root  func(ctx context.Context) (*os.Root, error)
+	shown string
 }
 
 // Register adds the tools lmstxt_*, their resources, and prompts for the use of generate, which has to be there already
@@ -30,7 +35,7 @@ func Register(s *mcp.Server, c Config) error {
 	if s.MCP().GetTool(generateTool) == nil {
 		return errors.New("the lmstxt tools need the tool generate")
 	}
-	d := &door{s, c.Root}
+	d := &door{s, c.Root, c.Shown}
 	d.addGenerators()
 	d.addLists()
 	d.addReaders()

@@ -3,7 +3,6 @@ package lmstxt
 import (
 	"context"
 	"iter"
-	"path/filepath"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -20,7 +19,7 @@ func (d *door) run(ctx context.Context, id messages.RunID) (messages.State, erro
 	return state, err
 }
 
-// runsOf are the caller's runs for the repository into the folder, the last updated first.
+// runsOf are the caller's runs for the repository into the folder, a local one, the last updated first.
 func (d *door) runsOf(ctx context.Context, repository, out string) iter.Seq2[messages.State, error] {
 	return func(yield func(messages.State, error) bool) {
 		list, err := d.Runs(ctx, messages.Query{Job: generateJob, Limit: searched})
@@ -39,26 +38,4 @@ func (d *door) runsOf(ctx context.Context, repository, out string) iter.Seq2[mes
 			}
 		}
 	}
-}
-
-// absolute is the path of the caller's folder, which those of runs begin with.
-func (d *door) absolute(ctx context.Context) (string, error) {
-	root, err := d.root(ctx)
-	if err != nil {
-		return "", err
-	}
-	defer root.Close()
-	return filepath.Abs(root.Name())
-}
-
-// below is the folder relative to base, slash-separated; "" for base itself.
-func below(base, folder string) (string, error) {
-	rel, err := filepath.Rel(base, folder)
-	if err != nil || !filepath.IsLocal(rel) {
-		return "", invalid("the run wrote outside of your folder; say where to write with output_dir")
-	}
-	if rel == "." {
-		return "", nil
-	}
-	return filepath.ToSlash(rel), nil
 }
