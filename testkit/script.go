@@ -41,7 +41,7 @@ type Step struct {
 	Times int
 	// Done and Total are what Report says.
 	Done, Total int64
-	// Body is what Emit says.
+	// Body is what Emit says, and the messages.InputRequired that Ask asks with.
 	Body messages.Body
 	// For is how long Sleep takes.
 	For time.Duration
@@ -61,6 +61,7 @@ const (
 	Log    Action = "log"    // a line for the log, level info
 	Report Action = "report" // progress: Done of Total steps
 	Emit   Action = "emit"   // the Body, a milestone or not
+	Ask    Action = "ask"    // with the Body, and make the answer the run's result
 	Sleep  Action = "sleep"  // for the time, heeding the context
 	Await  Action = "await"  // the Gate, heeding the context
 
@@ -113,12 +114,26 @@ func (s Step) play(ctx context.Context, t *actors.TaskContext, task string) erro
 		return t.Progress(s.Done, s.Total, "steps")
 	case Emit:
 		return t.Emit(s.Body, s.Text)
+	case Ask:
+		return s.ask(ctx, t)
 	case Sleep:
 		return pause(ctx, s.For)
 	case Await:
 		return await(ctx, s.Gate)
 	}
 	return s.fail(ctx, t)
+}
+
+func (s Step) ask(ctx context.Context, t *actors.TaskContext) error {
+	question, ok := s.Body.(messages.InputRequired)
+	if !ok {
+		return fmt.Errorf("a step that asks needs a messages.InputRequired, not %T", s.Body)
+	}
+	answer, err := t.Ask(ctx, question)
+	if err != nil {
+		return err
+	}
+	return t.Result(answer, false)
 }
 
 func (s Step) fail(ctx context.Context, t *actors.TaskContext) error {
