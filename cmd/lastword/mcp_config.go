@@ -34,7 +34,7 @@ func clientsKnown() []client {
 			remote: byURL("mcpServers", "http", "${"+tokenVariable+"}")},
 		{name: "claude-desktop", file: "claude_desktop_config.json", local: inServers(""), homeless: true},
 		{name: "cursor", file: ".cursor/mcp.json in the project's folder, or ~/.cursor/mcp.json", local: inServers(""),
-			remote: byURL("mcpServers", "", "${env:"+tokenVariable+"}")},
+			homeless: true, remote: byURL("mcpServers", "", "${env:"+tokenVariable+"}")},
 		{name: "vscode", file: ".vscode/mcp.json in the project's folder", local: ofVSCode,
 			remote: remoteOfVSCode},
 		{name: "codex", file: "~/.codex/config.toml", local: ofCodex, remote: remoteOfCodex, homeless: true},
@@ -160,6 +160,10 @@ func (s *speaking) settingsOf(cmd *cobra.Command, c client) (any, error) {
 		err := fmt.Errorf("%s knows no URLs in its settings; add the server among its connectors", c.name)
 		return nil, usage(cmd, err, "")
 	}
+	if given := s.given(cmd, false); len(given) > 0 {
+		err := fmt.Errorf("%s is for a server that the client starts; leave it out, or --url", given[0])
+		return nil, usage(cmd, err, "")
+	}
 	return c.remote(s.url, !isLoopback(at.Hostname())), nil
 }
 
@@ -169,7 +173,7 @@ func (s *speaking) given(cmd *cobra.Command, homeless bool) (args []string) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		value := f.Value.String()
 		switch {
-		case f.Name == "print-config" || !f.Changed && (f.Name != "out" || !homeless):
+		case f.Name == "print-config" || f.Name == "url" || !f.Changed && (f.Name != "out" || !homeless):
 			return
 		case f.Name == "out" || f.Name == "key-file" || f.Name == "ca-file" || f.Name == "config":
 			value = absolute(value)

@@ -252,6 +252,12 @@ func TestPrintedSettings(t *testing.T) {
 			}
 		}
 	}
+	var stdout, stderr strings.Builder
+	args := []string{"mcp", "--print-config", "codex", "--url", "https://runs.example.com/mcp", "--no-cache"}
+	if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exitUsage || stdout.Len() > 0 ||
+		!strings.Contains(stderr.String(), "--no-cache=true is for a server that the client starts") {
+		t.Errorf("flags of another's server: exit code %d, %s%s", code, stdout.String(), stderr.String())
+	}
 	if entries, err := os.ReadDir("."); err != nil || len(entries) > 0 {
 		t.Errorf("it left %v, %v", entries, err)
 	}

@@ -19,6 +19,11 @@ const gardenText = "# Garden\n\nGrows things.\n"
 func TestMCPStartsWithoutATrace(t *testing.T) {
 	dir := t.TempDir()
 	s := speak(t, dir)
+	for _, list := range []string{"run_list", "lmstxt_list_runs", "lmstxt_list_all_artifacts", "lmstxt_list_graph_artifacts"} {
+		if a := s.call(list, `{}`); a.IsError {
+			t.Errorf("%s: %+v", list, a)
+		}
+	}
 	if code := s.ends(); code != exitCompleted || s.stderr.Len() > 0 || filesIn(t, dir) != "" {
 		t.Errorf("exit code %d, stderr %q, files %q", code, s.stderr.String(), filesIn(t, dir))
 	}

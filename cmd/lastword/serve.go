@@ -123,6 +123,9 @@ func (s *serving) check(cmd *cobra.Command) error {
 	case s.connections <= 0 || s.maxEach <= 0:
 		return usage(cmd, errors.New("--max-connections and --max-runs-each must be positive"), "")
 	}
+	if err := gate.CheckBind(s.http, true); err != nil {
+		return usage(cmd, err, "")
+	}
 	if err := gate.CheckBind(s.http, s.tokens != ""); err != nil {
 		return usage(cmd, err, "lastword token add --file FILE NAME makes a token, and --tokens FILE asks for it")
 	}
@@ -195,10 +198,10 @@ func announce(stderr io.Writer, listener net.Listener) error {
 func (s *serving) serve(ctx context.Context, inside *house, listener net.Listener, handler http.Handler) error {
 	attached, first := interruptible(ctx, func() {})
 	closed := make(chan error, 1)
-	waits := context.AfterFunc(attached, func() { closed <- inside.close(ctx) })
+	unasked := context.AfterFunc(attached, func() { closed <- inside.close(ctx) })
 	limits := gate.Limits{Drain: s.drain + 2*leaving, Connections: s.connections, Log: inside.asSlog()}
 	served := gate.Serve(attached, listener, handler, limits)
-	if waits() { // nobody asked for the end: the listener failed
+	if unasked() { // for the end: the listener failed
 		closed <- inside.close(ctx)
 	}
 	ended := errors.Join(served, <-closed)
