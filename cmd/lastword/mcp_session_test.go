@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
 // mcpSession is lastword mcp as a client sees it.
@@ -43,21 +45,24 @@ type answered struct {
 		Type, Text, URI string
 	} `json:"content"`
 	Structured struct {
-		RunID  messages.RunID  `json:"run_id"`
-		Status string          `json:"status"`
-		Result json.RawMessage `json:"result"`
-		Error  struct {
-			Code    messages.Code `json:"code"`
-			Message string        `json:"message"`
-		} `json:"error"`
+		RunID     messages.RunID  `json:"run_id"`
+		Status    string          `json:"status"`
+		Result    json.RawMessage `json:"result"`
+		Error     mcp.RunError    `json:"error"`
 		Artifacts []struct {
 			Name, Path, URI string
 		} `json:"artifacts"`
 		Runs []messages.Summary `json:"runs"`
 	} `json:"structuredContent"`
+	Meta struct {
+		Error mcp.RunError `json:"io.github.seed889630bf.lastword/error"`
+	} `json:"_meta"`
 
 	events []messages.Event // that came before it
 }
+
+// code is that of the run's failure, or else of the call's.
+func (a answered) code() messages.Code { return cmp.Or(a.Structured.Error.Code, a.Meta.Error.Code) }
 
 // binary starts lastword in the folder, with a home and a cache of its own.
 func binary(t *testing.T, dir string, args ...string) *exec.Cmd {

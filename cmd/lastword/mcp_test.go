@@ -107,7 +107,7 @@ func TestMCPWritesBelowItsRoot(t *testing.T) {
 	s := speak(t, dir, "--out", "root")
 	for _, out := range []string{"..", "../x", "a/../../x", outside, "link", "link/x"} {
 		a := s.call("generate", fmt.Sprintf(`{"repository":"garden","out":%q}`, out))
-		if !a.IsError || a.Structured.Error.Code != messages.Code(messages.CauseInvalidInput) {
+		if !a.IsError || a.code() != messages.Code(messages.CauseInvalidInput) {
 			t.Errorf("out %q: %+v", out, a.Structured)
 		}
 	}

@@ -18,12 +18,12 @@ func promptTool(prepare preparing) mcp.JobTool {
 			"opinion or for work that a local model can do. With a progress token the answer is streamed as it comes.",
 		Input: mcp.Object([]string{"text"},
 			`"text":{"type":"string","minLength":1,"description":"what is asked"}`,
-			`"system":{"type":"string","description":"the system prompt, which goes before the text"}`,
-			`"model":{"type":"string","maxLength":256,"description":"the model's name; auto, or none, is the one that `+
-				`is loaded"}`,
-			`"max_tokens":{"type":"integer","minimum":1,"description":"the most tokens of the answer, thoughts included"}`,
+			`"system":{"type":"string","description":"the system prompt"}`,
+			`"model":{"type":"string","maxLength":256,"description":"the model's name, or auto for the one that is `+
+				`loaded"}`,
+			`"max_tokens":{"type":"integer","minimum":1,"description":"the most tokens, thoughts included"}`,
 			`"temperature":{"type":"number","minimum":0,"maximum":2,"description":"0 is always the likeliest word"}`,
-			`"top_p":{"type":"number","exclusiveMinimum":0,"maximum":1,"description":"the share of likely words to `+
+			`"top_p":{"type":"number","exclusiveMinimum":0,"maximum":1,"description":"share of likely words to `+
 				`choose from"}`,
 			`"seed":{"type":"integer","description":"the same seed may give the same answer"}`,
 			`"stop":{"type":"array","items":{"type":"string","minLength":1},"maxItems":16,"description":"texts that end `+
@@ -32,10 +32,6 @@ func promptTool(prepare preparing) mcp.JobTool {
 	}
 }
 
-const promptResult = `{"type":"object","required":["text"],"properties":{` +
-	`"text":{"type":"string","description":"the answer"},` +
-	`"model":{"type":"string","description":"the one that answered"},` +
-	`"finish_reason":{"type":"string"},` +
-	`"truncated":{"type":"boolean","description":"the server cut the answer for its length"},` +
-	`"filtered":{"type":"boolean","description":"the server cut the answer for its content"},` +
-	`"usage":{"type":"object"},"thoughts":{"type":"array"}}}`
+const promptResult = `{"type":"object","required":["text"],"properties":{"text":{"type":"string"},` +
+	`"model":{"type":"string"},"finish_reason":{"type":"string"},` +
+	`"truncated":{"type":"boolean"},"filtered":{"type":"boolean"},"usage":{"type":"object"}}}`

@@ -187,7 +187,7 @@ func TestServeReadsNothingOfItsMachine(t *testing.T) {
 	for _, repository := range []string{"garden", filepath.Join(dir, "garden"), "file://" + dir + "/garden",
 		"https://127.0.0.1:1/x.zip", "http://example.com/x.zip", "ssh://git@127.0.0.1/x.git"} {
 		a := s.call("", "generate", fmt.Sprintf(`{"repository":%q}`, repository))
-		if !a.IsError || a.Structured.Error.Code != messages.Code(messages.CauseInvalidInput) {
+		if !a.IsError || a.code() != messages.Code(messages.CauseInvalidInput) {
 			t.Errorf("%s: %+v", repository, a.Structured)
 		}
 	}
@@ -215,7 +215,7 @@ func TestServeKeepsPrincipalsApart(t *testing.T) {
 		list := s.call(token, "run_list", `{}`).Structured.Runs
 		got := s.call(token, "run_get", fmt.Sprintf(`{"run_id":%q}`, a.Structured.RunID))
 		mine := who == "mia"
-		if (len(list) == 1) != mine || got.IsError == mine || !mine && got.Structured.Error.Code != messages.CodeNotFound {
+		if (len(list) == 1) != mine || got.IsError == mine || !mine && got.code() != messages.CodeNotFound {
 			t.Errorf("%s sees %v, and of the run %+v", who, list, got.Structured)
 		}
 		resp := s.post(token, "resources/read", a.Structured.Artifacts[0].URI, fmt.Sprintf(`"uri":%q`,
@@ -226,7 +226,7 @@ func TestServeKeepsPrincipalsApart(t *testing.T) {
 			t.Errorf("%s reads %s", who, body)
 		}
 	}
-	if a := s.call(eve, "generate", `{"repository":"garden"}`); !a.IsError || a.Structured.Error.Code != "forbidden" {
+	if a := s.call(eve, "generate", `{"repository":"garden"}`); !a.IsError || a.code() != "forbidden" {
 		t.Errorf("who may read starts a run: %+v", a.Structured)
 	}
 	s.ends(syscall.SIGTERM)

@@ -56,12 +56,8 @@ func (s *Server) settle(ctx context.Context, c claims, responses mcp.InputRespon
 func (s *Server) answer(ctx context.Context, state messages.State, responses map[string]json.RawMessage) (
 	bad, err error,
 ) {
-	open, err := s.asked(ctx, state)
-	if err != nil {
-		return nil, err
-	}
 	given := map[string]bool{}
-	for _, q := range open {
+	for _, q := range questions(state) {
 		response, ok := responses[q.Request]
 		if !ok {
 			continue
@@ -81,7 +77,7 @@ func (s *Server) answer(ctx context.Context, state messages.State, responses map
 }
 
 // take gives the run one response: an answer, or the user's wish not to give one, which cancels the run.
-func (s *Server) take(ctx context.Context, id messages.RunID, q messages.InputRequired, response json.RawMessage) (
+func (s *Server) take(ctx context.Context, id messages.RunID, q messages.Input, response json.RawMessage) (
 	taken bool, bad, err error,
 ) {
 	var r struct {
@@ -111,7 +107,7 @@ func (s *Server) take(ctx context.Context, id messages.RunID, q messages.InputRe
 	return false, badResponse(q), nil
 }
 
-func badResponse(q messages.InputRequired) error {
+func badResponse(q messages.Input) error {
 	return invalid(`the response to %q must be {"action": "accept", "content": {...}}, or decline or cancel`, q.Request)
 }
 

@@ -58,14 +58,14 @@ func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err err
 }
 
 // validated holds the arguments of every tool to its input schema. Those of jobs are held to it when a run is started,
-// by whatever tool.
+// by whatever tool. An argument that is null is passed on: for [Arguments] it is none.
 func (s *Server) validated(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if s.jobs[req.Params.Name] != nil {
 			return next(ctx, req)
 		}
 		if schema := s.schemaOf(req.Params.Name); schema != nil {
-			if err := conforms(schema, rawArguments(req)); err != nil {
+			if _, err := conforms(schema, rawArguments(req)); err != nil {
 				return Failure(err), nil
 			}
 		}

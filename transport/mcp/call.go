@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"maps"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -40,11 +39,10 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 	if err != nil {
 		return messages.State{}, err
 	}
-	labels := maps.Clone(o.Labels)
-	if labels == nil {
-		labels = map[string]string{}
+	labels, err := labelled(o.Labels, t.Name)
+	if err != nil {
+		return messages.State{}, err
 	}
-	labels[toolLabel] = t.Name
 	lasting := context.WithoutCancel(ctx)
 	id, err := s.config.Runs.Submit(lasting, messages.Request{Job: t.Job, Input: input, Principal: gate.From(ctx).Name,
 		Mode: cmp.Or(o.Mode, t.Mode, messages.Detached), Labels: labels, Limits: t.Limits, Key: o.Key})
@@ -54,13 +52,29 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 	return s.config.Runs.State(lasting, id)
 }
 
+// labelBytes is the most that the labels of a run have: they are shown with it in every list.
+const labelBytes = 4 << 10
+
+// labelled are the caller's labels, and which tool started the run.
+func labelled(wished map[string]string, tool string) (map[string]string, error) {
+	labels, bytes := map[string]string{}, 0
+	for name, value := range wished {
+		labels[name] = value
+		bytes += len(name) + len(value)
+	}
+	if bytes > labelBytes {
+		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the labels have %d bytes, and may have %d; shorten them", bytes, labelBytes)
+	}
+	labels[toolLabel] = tool
+	return labels, nil
+}
+
 // prepare makes the job's input of the arguments.
 func (t *JobTool) prepare(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
-	if err := conforms(t.input, arguments); err != nil {
-		return nil, err
-	}
-	if t.Prepare == nil {
-		return arguments, nil
+	arguments, err := conforms(t.input, arguments)
+	if err != nil || t.Prepare == nil {
+		return arguments, err
 	}
 	return t.Prepare(ctx, arguments)
 }
@@ -72,15 +86,16 @@ func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
 		if err == nil {
 			return result, nil
 		}
-		if messages.CodeOf(err) == "" && ctx.Err() == nil {
-			s.config.Log.Error("tool call", zap.String("tool", t.Name), zap.Error(err))
-		}
-		return failure(err), nil
+		return s.failed(ctx, t.Name, err), nil
 	}
 }
 
-// call answers a call in the way that it asks for. A call that is one more round goes on with its run.
+// call answers a call in the way that it asks for. A call that is one more round goes on with its run: it answers, so
+// that it needs the scope of one that starts.
 func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	if err := may(ctx, gate.WriteRuns); err != nil {
+		return nil, err
+	}
 	id, after, again, err := s.resume(ctx, req)
 	if err != nil {
 		return nil, err
@@ -152,7 +167,7 @@ func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, state me
 	case len(questions(state)) > 0:
 		return s.ask(ctx, req, state), nil
 	case terminal == nil:
-		return s.Result(state), nil
+		return s.Result(ctx, state), nil
 	}
 	return s.result(state, terminal), nil
 }

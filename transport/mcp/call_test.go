@@ -313,7 +313,7 @@ func TestArgumentsAreHeldToTheSchema(t *testing.T) {
 		"the job's own say": {"loose", "colour", map[string]any{"colour": 1}},
 	} {
 		r := c.callTool(test.tool, test.arguments, nil).response().toolResult(t)
-		e := r.Structured.Error
+		e := r.Meta.Error
 		if !r.IsError || e == nil || e.Code != "invalid_input" || !strings.Contains(e.Message, test.says) ||
 			r.Content[0].Text != e.Message {
 			t.Errorf("%s: %+v", name, r)
@@ -340,7 +340,7 @@ func TestPrepareMakesTheInput(t *testing.T) {
 		t.Errorf("the input was %s", r.Structured.Result)
 	}
 	r = c.callTool("echo", map[string]any{"bad": true}, nil).response().toolResult(t)
-	if !r.IsError || r.Structured.Error.Message != "bad is not good" {
+	if !r.IsError || r.Meta.Error.Message != "bad is not good" {
 		t.Errorf("the call answered %+v", r)
 	}
 }

@@ -191,17 +191,17 @@ func TestAWishForAStreamThatIsNone(t *testing.T) {
 	for _, wish := range []string{`1`, `"true"`, `[]`, `{"chunkDelayMs":-1}`, `{"chunkDelayMs":60001}`,
 		`{"chunkDelayMs":"1"}`, `{"delay":1}`} {
 		r := askFor(c, nil, json.RawMessage(wish), nil).response().toolResult(t)
-		e := r.Structured.Error
+		e := r.Meta.Error
 		if !r.IsError || e.Code != "invalid_input" || !strings.Contains(e.Message, "chunkDelayMs") {
 			t.Errorf("%s: %+v", wish, r)
 		}
 	}
 	r := c.callTool("whole", map[string]any{"stream": true}, nil).response().toolResult(t)
-	if !r.IsError || !strings.Contains(r.Structured.Error.Message, "progress token") {
+	if !r.IsError || !strings.Contains(r.Meta.Error.Message, "progress token") {
 		t.Errorf("a tool without chunks: %+v", r)
 	}
 	r = askFor(c, map[string]any{"colour": 1}, true, nil).response().toolResult(t)
-	if !r.IsError || !strings.Contains(r.Structured.Error.Message, "colour") || r.StreamID != "" {
+	if !r.IsError || !strings.Contains(r.Meta.Error.Message, "colour") || r.StreamID != "" {
 		t.Errorf("bad arguments: %+v", r)
 	}
 }

@@ -110,6 +110,14 @@ type message struct {
 type as struct {
 	principal    string
 	capabilities map[string]any
+	scopes       []gate.Scope // all, if nil
+}
+
+func (a as) caller() gate.Principal {
+	if a.scopes == nil {
+		a.scopes = []gate.Scope{gate.Admin}
+	}
+	return gate.Principal{Name: a.principal, Scopes: a.scopes}
 }
 
 // client speaks JSON-RPC as it is on the wire, and hides nothing.
@@ -176,8 +184,7 @@ func dialAs(t testing.TB, s *mcp.Server, how era, who as) *client {
 
 func (c *client) dialHTTP(s *mcp.Server) {
 	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller := gate.Principal{Name: c.as.principal, Scopes: []gate.Scope{gate.Admin}}
-		s.ServeHTTP(w, r.WithContext(gate.With(r.Context(), caller)))
+		s.ServeHTTP(w, r.WithContext(gate.With(r.Context(), c.as.caller())))
 	}))
 	c.url, c.http = web.URL, web.Client()
 	c.t.Cleanup(func() {
@@ -190,7 +197,7 @@ func (c *client) dialStdio(s *mcp.Server) {
 	theirIn, ourOut := io.Pipe()
 	ourIn, theirOut := io.Pipe()
 	c.in = ourOut
-	ctx := gate.With(context.Background(), gate.Principal{Name: c.as.principal, Scopes: []gate.Scope{gate.Admin}})
+	ctx := gate.With(context.Background(), c.as.caller())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -518,6 +525,7 @@ type toolResult struct {
 	Meta struct {
 		Token     json.RawMessage `json:"progressToken"`
 		Streaming bool            `json:"streaming"`
+		Error     *mcp.RunError   `json:"io.github.seed889630bf.lastword/error"` // where the call itself failed
 	} `json:"_meta"`
 	RequestState  string                     `json:"requestState"`
 	InputRequests map[string]json.RawMessage `json:"inputRequests"`

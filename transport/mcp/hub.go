@@ -75,7 +75,7 @@ func (h *hub) topicOf(uri string) (topic, bool) {
 func (h *hub) add(sub *subscriber, t topic, state messages.State) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, there := sub.topics[t]; there {
+	if _, there := sub.topics[t]; there || sub.gone {
 		return nil
 	}
 	if len(sub.topics) >= maxTopics {
@@ -109,6 +109,11 @@ func (h *hub) remove(sub *subscriber, t topic) {
 func (h *hub) drop(sub *subscriber) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.dropLocked(sub)
+}
+
+// dropLocked is drop under mu.
+func (h *hub) dropLocked(sub *subscriber) {
 	for t := range sub.topics {
 		h.forget(sub, t)
 	}

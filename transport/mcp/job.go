@@ -90,7 +90,7 @@ func (t *JobTool) tool() (mcp.Tool, error) {
 	return mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description,
 		RawInputSchema: input, RawOutputSchema: output,
-		Annotations: mcp.ToolAnnotation{Title: t.Title, ReadOnlyHint: &t.ReadOnly, DestructiveHint: &t.Destructive,
+		Annotations: mcp.ToolAnnotation{ReadOnlyHint: &t.ReadOnly, DestructiveHint: &t.Destructive,
 			IdempotentHint: &t.Idempotent, OpenWorldHint: &t.OpenWorld},
 	}, nil
 }

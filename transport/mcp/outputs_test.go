@@ -84,6 +84,20 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			}
 		}
 		check("run_attach", asking)
+		// The official clients hold a failure to the schema too, and would not tell the model what is wrong.
+		for tool, schema := range schemas {
+			var r struct {
+				IsError    bool `json:"isError"`
+				Structured any  `json:"structuredContent"`
+			}
+			m := c.callTool(tool, map[string]any{"run_id": "r_nobodys", "no_such": 1}, nil).response()
+			if err := json.Unmarshal(m.Result, &r); err != nil || tool != "work" && !r.IsError {
+				t.Errorf("%s: %v %s", tool, err, m.Result)
+			}
+			if r.Structured != nil && schema.Validate(r.Structured) != nil {
+				t.Errorf("the failure of %s does not fit its schema: %s", tool, m.Result)
+			}
+		}
 		check("run_list", map[string]any{})
 		check("run_list", map[string]any{"status": "working"})
 		for tool := range schemas {

@@ -37,13 +37,24 @@ type progressParams struct {
 // newProgress begins after the number: heartbeats come from then on.
 func newProgress(token json.RawMessage, notify func(string, any) error, every time.Duration, after uint64) *progress {
 	p := &progress{token: token, notify: notify, every: every, last: float64(after)}
-	if p.over = len(token) == 0; p.over {
+	if p.over = !isToken(token); p.over {
 		return p
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.timer = time.AfterFunc(every, p.beat)
 	return p
+}
+
+// tokenBytes is the most bytes of a progress token: every notification repeats it.
+const tokenBytes = 1 << 10
+
+// isToken reports whether the token is a string or a number, as the protocol has them, that may be repeated.
+func isToken(token json.RawMessage) bool {
+	if len(token) == 0 || len(token) > tokenBytes {
+		return false
+	}
+	return token[0] == '"' || token[0] == '-' || token[0] >= '0' && token[0] <= '9'
 }
 
 // say notifies. A client that is gone is told nothing from then on: what follows from that is not for its progress.
@@ -98,7 +109,7 @@ func (p *progress) stop() {
 
 // event tells the event whole.
 func (p *progress) event(e messages.Event) {
-	if len(p.token) > 0 {
+	if isToken(p.token) {
 		p.say(float64(e.Seq), 0, inShort(e), map[string]any{Vendor + "event": e})
 	}
 }

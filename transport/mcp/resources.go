@@ -5,12 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
@@ -128,30 +128,29 @@ func (s *Server) OpenArtifact(ctx context.Context, state messages.State, name st
 	return file, state.Artifacts[i], err
 }
 
-// refused makes the error of a prompt that lacks an argument, or of a resource that cannot be read: mcp-go says of all
-// but its own that they are internal, and does not say which resource is not there.
+// refused makes the error of a prompt or a resource that cannot be had: mcp-go says of all but its own that they are
+// internal, with their text, and does not say which resource is not there.
 func (s *Server) refused(ctx context.Context, _ any, method mcp.MCPMethod, message any, err error) {
+	e, coded := errors.AsType[*messages.Error](err)
+	switch req, reads := message.(*mcp.ReadResourceRequest); {
+	case reads:
+		s.refuseResource(ctx, req.Params.URI, err)
+	case method == mcp.MethodPromptsGet && coded:
+		wire.From(ctx).Fail(&wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: errorData{e.Code}})
+	}
+}
+
+func (s *Server) refuseResource(ctx context.Context, uri string, err error) {
 	x := wire.From(ctx)
 	e, coded := errors.AsType[*messages.Error](err)
-	if method == mcp.MethodPromptsGet && coded {
-		x.Fail(&wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: errorData{e.Code}})
-		return
-	}
-	req, ok := message.(*mcp.ReadResourceRequest)
-	if !ok {
-		return
-	}
-	name := req.Params.URI
 	switch {
 	case errors.Is(err, server.ErrResourceNotFound) || coded && e.Code == messages.CodeNotFound:
-		code := mcp.RESOURCE_NOT_FOUND
-		if x.Modern() {
-			code = mcp.INVALID_PARAMS
-		}
-		x.Fail(&wire.Error{Code: code, Message: fmt.Sprintf("there is no resource "+
-			"%s", name), Data: map[string]any{"uri": name}})
+		x.Fail(noResourceError(x, uri))
 	case coded:
 		x.Fail(&wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message,
-			Data: map[string]any{"uri": name, "code": e.Code}})
+			Data: map[string]any{"uri": uri, "code": e.Code}})
+	case ctx.Err() == nil:
+		s.config.Log.Error("read resource", zap.String("uri", uri), zap.Error(err))
+		x.Fail(&wire.Error{Code: mcp.INTERNAL_ERROR, Message: sayable(err).Message})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -24,46 +25,62 @@ const (
 
 // RunResult is what every tool says of a run: its structured content. Fields are only ever added.
 type RunResult struct {
-	RunID     messages.RunID  `json:"run_id" jsonschema:"The run's id, by which run_* tools and run:// resources know it."`
-	Job       string          `json:"job" jsonschema:"What kind of work the run does."`
-	Status    RunStatus       `json:"status" jsonschema:"Where the run stands. The last three are for ever."`
-	Seq       uint64          `json:"seq" jsonschema:"The number of the last event that is told here: the cursor to go on from."`
-	Result    json.RawMessage `json:"result,omitempty" jsonschema:"What the completed run came to."`
-	Degraded  bool            `json:"degraded,omitempty" jsonschema:"Whether the result is less than was asked for."`
-	Cause     messages.Cause  `json:"cause,omitempty" jsonschema:"Why the run failed or was canceled."`
-	Error     *RunError       `json:"error,omitempty" jsonschema:"How the run failed."`
-	Artifacts []RunArtifact   `json:"artifacts,omitempty" jsonschema:"The files that the run made."`
-	Questions []RunQuestion   `json:"questions,omitempty" jsonschema:"What the run waits to be told."`
-	Terminal  *messages.Event `json:"terminal,omitempty" jsonschema:"The run's last event, whole. Progress does not tell it."`
+	RunID  messages.RunID `json:"run_id"`
+	Job    string         `json:"job"`
+	Status RunStatus      `json:"status"`
+	// Seq is the number of the last event that is told here: the cursor to go on from.
+	Seq    uint64          `json:"seq"`
+	Result json.RawMessage `json:"result,omitempty"`
+	// Degraded says that the result is less than was asked for.
+	Degraded  bool           `json:"degraded,omitempty"`
+	Cause     messages.Cause `json:"cause,omitempty"`
+	Error     *RunError      `json:"error,omitempty"`
+	Artifacts []RunArtifact  `json:"artifacts,omitempty"`
+	Questions []RunQuestion  `json:"questions,omitempty"`
+	// Terminal is the run's last event, which progress does not tell.
+	Terminal *messages.Event `json:"terminal,omitempty"`
 }
+
+// runResultSchema is the JSON Schema of a RunResult. Every tool that tells of a run has it, and every client is told it
+// for each: it says what a client may rely on, and no more.
+const runResultSchema = `{"type":"object","required":["run_id","job","status","seq"],"properties":{` +
+	`"run_id":{"type":"string"},"job":{"type":"string"},` +
+	`"status":{"type":"string","enum":["working","waiting","completed","failed","canceled"]},` +
+	`"seq":{"type":"integer"},"error":{"type":"object"},"artifacts":{"type":"array"},"questions":{"type":"array"},` +
+	`"terminal":{"type":"object"}}}`
 
 // RunError says how a run, or a call, failed.
 type RunError struct {
-	Code      messages.Code `json:"code" jsonschema:"The kind of the failure, for programs."`
-	Message   string        `json:"message" jsonschema:"What happened and what to do, for people."`
-	Retryable bool          `json:"retryable,omitempty" jsonschema:"Whether the same call may succeed later."`
+	Code messages.Code `json:"code"`
+	// Message says what happened and what to do.
+	Message   string `json:"message"`
+	Retryable bool   `json:"retryable,omitempty"`
 }
 
 // RunArtifact is a file that a run made.
 type RunArtifact struct {
-	Name    string `json:"name" jsonschema:"What the job calls the file."`
-	Path    string `json:"path,omitempty" jsonschema:"Where it is, relative to the job's output folder."`
-	Bytes   int64  `json:"bytes" jsonschema:"Its size."`
-	SHA256  string `json:"sha256" jsonschema:"The digest of its content, in lower-case hexadecimal."`
-	Partial bool   `json:"partial,omitempty" jsonschema:"Whether it is only a first part of what it should have been."`
-	URI     string `json:"uri" jsonschema:"The resource to read it as."`
+	Name string `json:"name"`
+	// Path is where it is, slash-separated, relative to the job's output folder.
+	Path    string `json:"path,omitempty"`
+	Bytes   int64  `json:"bytes"`
+	SHA256  string `json:"sha256"`
+	Partial bool   `json:"partial,omitempty"`
+	// URI is the resource to read it as.
+	URI string `json:"uri"`
 }
 
 // RunQuestion is what a run waits to be told.
 type RunQuestion struct {
-	Request string `json:"request" jsonschema:"The question's name in the run."`
-	Prompt  string `json:"prompt" jsonschema:"The question."`
+	Request string `json:"request"`
+	Prompt  string `json:"prompt"`
+	// Schema is what the answer is held to, if anything.
+	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
 // Result is what a tool answers for a run: its structured content is the run's RunResult. A run that failed or was
 // canceled is an error.
-func (s *Server) Result(state messages.State) *mcp.CallToolResult {
-	return s.result(state, s.terminal(state))
+func (s *Server) Result(ctx context.Context, state messages.State) *mcp.CallToolResult {
+	return s.result(state, s.terminal(ctx, state))
 }
 
 func (s *Server) result(state messages.State, terminal *messages.Event) *mcp.CallToolResult {
@@ -79,11 +96,11 @@ func (s *Server) result(state messages.State, terminal *messages.Event) *mcp.Cal
 }
 
 // terminal reads the last event of an ended run: the State does not have its words.
-func (s *Server) terminal(state messages.State) *messages.Event {
+func (s *Server) terminal(ctx context.Context, state messages.State) *messages.Event {
 	if !state.Status.IsEnded() {
 		return nil
 	}
-	for e, err := range s.config.Runs.Events(context.Background(), state.RunID, state.Seq-1) {
+	for e, err := range s.config.Runs.Events(ctx, state.RunID, state.Seq-1) {
 		if err != nil || !e.IsTerminal() {
 			break
 		}
@@ -103,7 +120,7 @@ func runResult(state messages.State, terminal *messages.Event) RunResult {
 		return r
 	}
 	for _, in := range questions(state) {
-		r.Questions = append(r.Questions, RunQuestion{Request: in.Request, Prompt: in.Prompt})
+		r.Questions = append(r.Questions, RunQuestion{in.Request, in.Prompt, in.Schema})
 	}
 	return r
 }
@@ -156,18 +173,22 @@ func linkTo(id messages.RunID, a messages.Artifact) mcp.ResourceLink {
 	return link
 }
 
-// Failure is what a tool answers where the call itself failed: an error with the code and what to do, for programs as
-// {"status": "failed", "error": {...}}. What is not a messages.Error is not for the caller to know.
+// Failure is what a tool answers where the call itself failed: an error that says what to do, with the code for
+// programs, a RunError, under _meta. It has no structured content: that is what the tool's output schema says, or
+// clients refuse the whole answer. What is not a messages.Error is not for the caller to know.
 func Failure(err error) *mcp.CallToolResult { return failure(err) }
+
+// failed is failure of a call, with what the caller is not told in the log.
+func (s *Server) failed(ctx context.Context, tool string, err error) *mcp.CallToolResult {
+	if messages.CodeOf(err) == "" && ctx.Err() == nil {
+		s.config.Log.Error("tool call", zap.String("tool", tool), zap.Error(err))
+	}
+	return failure(err)
+}
 
 func failure(err error) *mcp.CallToolResult {
 	said := sayable(err)
-	return &mcp.CallToolResult{
-		Content: []mcp.Content{mcp.NewTextContent(said.Message)},
-		StructuredContent: struct {
-			Status RunStatus `json:"status"`
-			Error  *RunError `json:"error"`
-		}{Failed, said},
-		IsError: true,
-	}
+	r := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(said.Message)}, IsError: true}
+	r.Meta = mcp.NewMetaFromMap(map[string]any{Vendor + "error": said})
+	return r
 }

@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
+	"errors"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -19,15 +20,19 @@ type errorData struct {
 
 // rpcError returns the error as a JSON-RPC error where the client is to see it; any other is for the wire to log.
 func rpcError(err error) error {
-	code := messages.CodeOf(err)
-	switch code {
+	e, coded := errors.AsType[*messages.Error](err)
+	if !coded {
+		return err
+	}
+	data := errorData{e.Code}
+	switch e.Code {
 	case messages.Code(messages.CauseInvalidInput), messages.Code(messages.CauseLimitExceeded), messages.CodeNotFound,
 		messages.CodeConflict, messages.CodeEventsGone, messages.CodeReset:
-		return &wire.Error{Code: mcp.INVALID_PARAMS, Message: err.Error(), Data: errorData{code}}
+		return &wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: data}
 	case codeForbidden:
-		return &wire.Error{Code: mcp.INVALID_REQUEST, Message: err.Error(), Data: errorData{code}}
+		return &wire.Error{Code: mcp.INVALID_REQUEST, Message: e.Message, Data: data}
 	case messages.CodeUnavailable:
-		return &wire.Error{Code: mcp.INTERNAL_ERROR, Message: err.Error(), Data: errorData{code}}
+		return &wire.Error{Code: mcp.INTERNAL_ERROR, Message: e.Message, Data: data}
 	}
 	return err
 }

@@ -18,11 +18,9 @@ const startTool = "run_start"
 
 // What arguments of more than one tool are.
 const (
-	runArgument = `"run_id":{"type":"string","minLength":1,"description":"the run, as run_start or run_list named ` +
-		`it"}`
-	afterArgument = `"after":{"type":"integer","minimum":0,"default":0,"description":"the number (seq) of the last ` +
-		`event that you have; 0 is from the first"}`
-	waitBound = `"type":"integer","minimum":0,"maximum":50000`
+	runArgument   = `"run_id":{"type":"string","minLength":1,"description":"the run's id"}`
+	afterArgument = `"after":{"type":"integer","minimum":0,"default":0,"description":"seq of the last event you have"}`
+	waitBound     = `"type":"integer","minimum":0,"maximum":50000`
 )
 
 func (s *Server) addRunTools() {
@@ -40,22 +38,20 @@ func (s *Server) addRunTools() {
 func (s *Server) addStarting(run json.RawMessage) {
 	AddTool(s, Tool{Name: startTool, Title: "Start a run",
 		Description: "Starts a job and answers at once with the run's id. Use it for work that takes more than a " +
-			"minute, or to do something else meanwhile; then ask with run_wait or run_events, and read what was " +
-			"written as resources.",
-		Input: startInput(`{"type":"string","description":"the job's tool, such as generate"}`), Output: run,
+			"minute, or to do something else meanwhile; then ask with run_wait or run_events.",
+		Input: startInput(`{"type":"string","description":"the job's tool"}`), Output: run,
 		OpenWorld: true}, s.runStart)
 }
 
 // startInput is the schema of run_start's arguments.
 func startInput(job string) json.RawMessage {
 	return Object([]string{"job"}, `"job":`+job,
-		`"input":{"type":"object","default":{},"description":"the arguments of the job's tool, as it describes them"}`,
+		`"input":{"type":"object","default":{},"description":"the arguments of that tool"}`,
 		`"labels":{"type":"object","additionalProperties":{"type":"string"},"description":"names and values of your `+
-			`own, which run_list shows"}`,
-		`"key":{"type":"string","maxLength":256,"description":"makes the call safe to repeat: the same key with the `+
-			`same job and input is the same run"}`,
-		`"detached":{"type":"boolean","default":true,"description":"false has the run cancelled when your session `+
-			`ends; true has it go on"}`)
+			`own, for run_list"}`,
+		`"key":{"type":"string","maxLength":256,"description":"makes the call safe to repeat: the same key is the `+
+			`same run"}`,
+		`"detached":{"type":"boolean","default":true,"description":"false ends the run with your session"}`)
 }
 
 // nameJobs has the listed run_start name the jobs that there are: they are added after it.
@@ -79,30 +75,25 @@ func (s *Server) addReading(run json.RawMessage) {
 	AddTool(s, Tool{Name: "run_list", Title: "List runs",
 		Description: "Lists runs of yours, the newest updated first. Use it to find a run whose id you do not have.",
 		Input: Object(nil, `"job":{"type":"string","description":"only runs of this job"}`,
-			`"status":{"enum":["working","completed","failed","canceled"],"description":"only runs that are there; `+
-				`one that waits for an answer is working too"}`,
-			`"limit":{"type":"integer","minimum":1,"maximum":200,"default":20,"description":"the most runs that are `+
-				`listed"}`),
+			`"status":{"type":"string","enum":["working","completed","failed","canceled"],"description":"only `+
+				`these; one that waits for an answer is working"}`,
+			`"limit":{"type":"integer","minimum":1,"maximum":200,"default":20,"description":"the most runs"}`),
 		Output: json.RawMessage(runListSchema), ReadOnly: true, Idempotent: true}, s.runList)
 }
 
 func (s *Server) addWaiting(run json.RawMessage) {
 	AddTool(s, Tool{Name: "run_events", Title: "Read a run's events",
 		Description: "Gives the events of a run past a number, so that none is missed and none comes twice: give " +
-			"next as after the next time, until done. With wait_ms it waits for the first where there is none yet. " +
-			"Use it to follow a run, also one that has ended, or after a lost connection.",
+			"next as after the next time, until done. Use it to follow a run, also after a lost connection.",
 		Input: Object([]string{"run_id"}, runArgument, afterArgument,
-			`"max":{"type":"integer","minimum":1,"maximum":1000,"default":100,"description":"the most events of one `+
-				`answer"}`,
-			`"wait_ms":{`+waitBound+`,"default":0,"description":"how long to wait for an event where there is none, `+
-				`in milliseconds"}`),
+			`"max":{"type":"integer","minimum":1,"maximum":1000,"default":100,"description":"the most events"}`,
+			`"wait_ms":{`+waitBound+`,"default":0,"description":"how long to wait for the first event"}`),
 		Output: json.RawMessage(pageSchema), ReadOnly: true, Idempotent: true}, s.runEvents)
 	AddTool(s, Tool{Name: "run_wait", Title: "Wait for a run",
 		Description: "Waits until a run of yours has ended, or waits for an answer, and gives its result. When the " +
-			"time is over before, the status says that it still works: call again. Many clients cut a call at 60 " +
-			"seconds, so wait no longer than that in one call.",
+			"time is over before, the status says that it still works: call again.",
 		Input: Object([]string{"run_id"}, runArgument,
-			`"wait_ms":{`+waitBound+`,"default":50000,"description":"how long to wait, in milliseconds"}`),
+			`"wait_ms":{`+waitBound+`,"default":50000,"description":"how long to wait"}`),
 		Output: run, ReadOnly: true, Idempotent: true}, s.runWait)
 	AddTool(s, Tool{Name: "run_attach", Title: "Stream a run",
 		Description: "Streams the events of a run past a number as progress, where the call has a progress token, " +
@@ -117,14 +108,15 @@ func (s *Server) addSteering(run json.RawMessage) {
 		Description: "Asks a run of yours to end, and answers once that is accepted; its last event says how it " +
 			"ended. Asking again, or for a run that has ended, does nothing.",
 		Input: Object([]string{"run_id"}, runArgument,
-			`"reason":{"type":"string","maxLength":1000,"description":"why, for whoever reads the run's events"}`),
+			`"reason":{"type":"string","maxLength":1000,"description":"why, for its readers"}`),
 		Output: run, Destructive: true, Idempotent: true}, s.runCancel)
 	AddTool(s, Tool{Name: "run_answer", Title: "Answer a run",
 		Description: "Gives a run of yours the answer that it waits for (status waiting). The request and what it " +
 			"asks are in the run's result, and in its input.required event.",
 		Input: Object([]string{"run_id", "request", "value"}, runArgument,
-			`"request":{"type":"string","description":"the request's name, from the run"}`,
-			`"value":{"description":"the answer: any JSON that fits the request's schema"}`),
+			`"request":{"type":"string","description":"which of the run's questions"}`,
+			`"value":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"},`+
+				`{"type":"array"},{"type":"null"}],"description":"the answer, which fits the question's schema"}`),
 		Output: run}, s.runAnswer)
 }
 
@@ -153,10 +145,10 @@ func (s *Server) runStart(ctx context.Context, a startArguments) (*mcp.CallToolR
 	if err != nil {
 		return nil, err
 	}
-	if mode == messages.Attached {
+	if state.Queued.Mode == messages.Attached { // a run that has the key already may be another
 		go s.endWith(sessionContext{context.WithoutCancel(ctx), session.Done()}, state)
 	}
-	return s.Result(state), nil
+	return s.Result(ctx, state), nil
 }
 
 type runArguments struct {
@@ -173,7 +165,7 @@ func (s *Server) tell(ctx context.Context, id messages.RunID) (*mcp.CallToolResu
 	if err != nil {
 		return nil, err
 	}
-	result := s.Result(state)
+	result := s.Result(ctx, state)
 	result.IsError = false
 	return result, nil
 }
@@ -199,8 +191,18 @@ type answerArguments struct {
 	Value   json.RawMessage `json:"value"`
 }
 
+// runAnswer holds the answer to the schema that the question has. Whether there is the question is for the run to say.
 func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*mcp.CallToolResult, error) {
-	if _, err := s.owned(ctx, a.RunID); err != nil {
+	state, err := s.owned(ctx, a.RunID)
+	if err != nil {
+		return nil, err
+	}
+	for _, q := range questions(state) {
+		if q.Request == a.Request && len(q.Schema) > 0 {
+			err = formOf(q.Schema).check(a.Value)
+		}
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := s.config.Runs.Answer(ctx, a.RunID, a.Request, a.Value, gate.From(ctx).Name); err != nil {

@@ -26,16 +26,12 @@ type page struct {
 	room, most int
 }
 
+// pageSchema lets an event without its payload say omitted_bytes: how much that has, which is too big to be here.
 const pageSchema = `{"type":"object","required":["run_id","events","next","status","done"],"properties":{` +
 	`"run_id":{"type":"string"},` +
-	`"events":{"type":"array","items":{"type":"object","required":["run_id","seq","ts","type"],"properties":{` +
-	`"run_id":{"type":"string"},"seq":{"type":"integer","minimum":1},"from":{"type":"integer","minimum":1},` +
-	`"ts":{"type":"string"},"type":{"type":"string"},"message":{"type":"string"},"payload":{"type":"object"},` +
-	`"omitted_bytes":{"type":"integer","description":"how much its payload has, which is too big to be here; the ` +
-	`resource run://{run_id}/events has it"}}}},` +
-	`"next":{"type":"integer","minimum":0,"description":"the number to give as after the next time"},` +
-	`"status":{"enum":["working","waiting","completed","failed","canceled"]},` +
-	`"done":{"type":"boolean","description":"the run has ended, and these were its last events"}}}`
+	`"events":{"type":"array","items":{"type":"object","required":["run_id","seq","ts","type"]}},` +
+	`"next":{"type":"integer"},` +
+	`"status":{"type":"string"},"done":{"type":"boolean"}}}`
 
 // turn fills the page with the run's events past its cursor. Where there are none yet it waits for the first, unless
 // wait is 0.

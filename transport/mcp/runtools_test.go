@@ -133,11 +133,11 @@ func (c *client) events(id messages.RunID, more ...any) page {
 func (c *client) fails(code, name string, arguments any) string {
 	c.t.Helper()
 	r := c.call(name, arguments)
-	if !r.IsError || r.Structured.Error == nil || string(r.Structured.Error.Code) != code {
+	if !r.IsError || r.Meta.Error == nil || string(r.Meta.Error.Code) != code {
 		c.t.Errorf("%s answers %+v, want the error %s", name, r.Structured, code)
 		return ""
 	}
-	return r.Structured.Error.Message
+	return r.Meta.Error.Message
 }
 
 func TestARunFromItsStartToItsEnd(t *testing.T) {
@@ -483,7 +483,7 @@ func TestStartsThatAreRepeated(t *testing.T) {
 	if first.Structured.RunID != again.Structured.RunID || first.Structured.RunID == other.Structured.RunID {
 		t.Errorf("runs %s, %s and %s", first.Structured.RunID, again.Structured.RunID, other.Structured.RunID)
 	}
-	if r := same("k", work{Lines: 2}); !r.IsError || r.Structured.Error.Code != messages.CodeConflict {
+	if r := same("k", work{Lines: 2}); !r.IsError || r.Meta.Error.Code != messages.CodeConflict {
 		t.Errorf("the same key with other input: %+v", r.Structured)
 	}
 	if why := c.fails("invalid_input", "run_start", map[string]any{"job": "nap"}); !strings.Contains(why, "work") {

@@ -54,12 +54,14 @@ func (s *Server) runWait(ctx context.Context, a waitArguments) (*mcp.CallToolRes
 	defer stop()
 	ended, err := s.Watch(within, a.RunID, state.Seq)
 	switch {
-	case err == nil:
-		return s.Result(ended), nil
-	case within.Err() == nil || ctx.Err() != nil:
+	case err != nil && (within.Err() == nil || ctx.Err() != nil):
 		return nil, err
+	case err != nil: // the time is over
+		if ended, err = s.owned(ctx, a.RunID); err != nil {
+			return nil, err
+		}
 	}
-	return s.tell(ctx, a.RunID)
+	return s.Result(ctx, ended), nil
 }
 
 type attachArguments struct {
@@ -75,7 +77,7 @@ func (s *Server) runAttach(ctx context.Context, a attachArguments) (*mcp.CallToo
 	if err != nil {
 		return nil, err
 	}
-	return s.Result(state), nil
+	return s.Result(ctx, state), nil
 }
 
 // sessionContext is done when the session has ended, however long the call lasts in which it was made.
@@ -101,10 +103,9 @@ func (s *Server) endWith(session sessionContext, state messages.State) {
 		if err == nil {
 			continue
 		}
-		if session.Err() != nil {
-			lasting := session.Context
-			err = s.config.Runs.Cancel(lasting, state.RunID, gate.From(lasting).Name, "the session has ended")
-		}
+		<-session.done // it may be that the run cannot be read, and goes on
+		lasting := session.Context
+		err = s.config.Runs.Cancel(lasting, state.RunID, gate.From(lasting).Name, "the session has ended")
 		if err != nil {
 			s.config.Log.Warn("end with the session", zap.String("run", string(state.RunID)), zap.Error(err))
 		}

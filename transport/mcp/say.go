@@ -54,7 +54,8 @@ func sentence(state messages.State) string {
 	case Canceled:
 		return run + " was canceled" + why(state.End) + "."
 	case Waiting:
-		return run + " waits for an answer: " + prompts(state)
+		return run + " waits to be told. Ask the user, give the answer with the tool run_answer (run_id, request, " +
+			"value), then go on with run_wait.\n" + asking(state)
 	}
 	return fmt.Sprintf("%s is working. Wait for it with run_wait, or read on with run_events after %d.", run, state.Seq)
 }
@@ -69,12 +70,17 @@ func why(end *messages.End) string {
 	return ", " + string(end.Cause)
 }
 
-func prompts(state messages.State) string {
+// asking is what the run waits to be told, a line each.
+func asking(state messages.State) string {
 	var all []string
-	for _, in := range questions(state) {
-		all = append(all, in.Prompt)
+	for _, q := range questions(state) {
+		line := fmt.Sprintf("- request %q: %s", q.Request, q.Prompt)
+		if len(q.Schema) > 0 {
+			line += fmt.Sprintf("\n  The value fits the schema %s", compacted(q.Schema))
+		}
+		all = append(all, line)
 	}
-	return strings.Join(all, " / ")
+	return strings.Join(all, "\n")
 }
 
 // spoken is the run's answer where it said one: of its texts the last that was closed, else the longest.
@@ -94,7 +100,7 @@ func spoken(state messages.State) string {
 // sayable is what a caller is told of an error.
 func sayable(err error) *RunError {
 	if known, ok := errors.AsType[*messages.Error](err); ok {
-		return &RunError{Code: known.Code, Message: err.Error(), Retryable: known.Retryable}
+		return &RunError{Code: known.Code, Message: known.Message, Retryable: known.Retryable}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &RunError{messages.Code(messages.CauseDeadline), "the call took too long", true}

@@ -5,13 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
-
-	"github.com/seed889630bf/lastword/messages"
 )
 
 // resolve reads a JSON Schema that values are to be held to.
@@ -47,42 +44,68 @@ func legible(raw json.RawMessage) error {
 	return nil
 }
 
-// conforms reports as invalid_input what the schema has against the arguments.
-func conforms(schema *jsonschema.Resolved, arguments json.RawMessage) error {
+// conforms reports as invalid_input what the schema has against the arguments. An argument that is null is one that is
+// left out, as many clients write it, unless its schema has null: the arguments are returned without it.
+func conforms(schema *jsonschema.Resolved, arguments json.RawMessage) (json.RawMessage, error) {
 	var value any
 	if err := json.Unmarshal(arguments, &value); err != nil {
-		return invalid("the arguments are not JSON: %v", err)
+		return nil, invalid("the arguments are not JSON: %v", err)
 	}
-	err := schema.Validate(value)
-	if err == nil {
-		return nil
+	given, _ := value.(map[string]any)
+	var absent []string
+	for name, v := range given {
+		if p := schema.Schema().Properties[name]; v == nil && p != nil && !nullable(p) {
+			absent = append(absent, name)
+			delete(given, name)
+		}
 	}
-	said := strings.TrimPrefix(err.Error(), "validating root: ")
-	return invalid("the arguments do not fit the tool's input schema: %s", said)
+	if err := schema.Validate(value); err != nil {
+		said := strings.TrimPrefix(err.Error(), "validating root: ")
+		return nil, invalid("the arguments do not fit the tool's input schema: %s", said)
+	}
+	if len(absent) == 0 {
+		return arguments, nil
+	}
+	list, err := members(arguments)
+	return join(slices.DeleteFunc(list, func(m member) bool { return slices.Contains(absent, m.name) })), err
+}
+
+// nullable reports whether the schema may have null for a value.
+func nullable(s *jsonschema.Schema) bool {
+	switch {
+	case s.Type != "":
+		return s.Type == "null"
+	case len(s.Types) > 0:
+		return slices.Contains(s.Types, "null")
+	case s.Enum != nil:
+		return slices.Contains(s.Enum, nil)
+	}
+	return true
 }
 
 // outputSchema is the schema of a RunResult with the job's own result; any result where there is no schema of it.
 func outputSchema(result json.RawMessage) (json.RawMessage, error) {
-	whole, err := json.Marshal(runResultSchema())
-	if err != nil || len(result) == 0 {
-		return whole, err
+	whole := json.RawMessage(runResultSchema)
+	if len(result) == 0 {
+		return whole, nil
 	}
 	var schema jsonschema.Schema
 	if err := json.Unmarshal(result, &schema); err != nil {
 		return nil, err
 	}
 	if len(schema.Defs) > 0 && schema.ID == "" { // its references begin at the root
+		var err error
 		if whole, result, err = hoist(whole, result); err != nil {
 			return nil, err
 		}
 	}
-	if whole, err = put(whole, result, "properties", "result"); err != nil {
-		return nil, err
+	whole, err := put(whole, result, "properties", "result")
+	if err == nil {
+		err = legible(whole)
 	}
-	if err = legible(whole); err != nil {
-		return nil, err
+	if err == nil {
+		_, err = resolve(whole)
 	}
-	_, err = resolve(whole)
 	return whole, err
 }
 
@@ -99,41 +122,6 @@ func hoist(whole, part json.RawMessage) (json.RawMessage, json.RawMessage, error
 		}
 	}
 	return whole, part, nil
-}
-
-// runResultSchema is the JSON Schema of a RunResult. It lets fields be added.
-func runResultSchema() *jsonschema.Schema {
-	enum := func(values ...any) *jsonschema.Schema { return &jsonschema.Schema{Type: "string", Enum: values} }
-	var causes []any
-	for _, c := range messages.Causes() {
-		causes = append(causes, c)
-	}
-	schema, err := jsonschema.For[RunResult](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[json.RawMessage](): {},
-		reflect.TypeFor[messages.Event]():  {Type: "object"},
-		reflect.TypeFor[messages.Cause]():  enum(causes...),
-		reflect.TypeFor[messages.RunID]():  {Type: "string"},
-		reflect.TypeFor[RunStatus]():       enum(Working, Waiting, Completed, Failed, Canceled),
-	}})
-	if err != nil {
-		panic(err) // the type is ours
-	}
-	return relax(schema)
-}
-
-// relax takes from a reflected schema what forbids other fields, and the null that is never written.
-func relax(s *jsonschema.Schema) *jsonschema.Schema {
-	if len(s.Types) == 2 && s.Types[0] == "null" {
-		s.Type, s.Types = s.Types[1], nil
-	}
-	s.AdditionalProperties = nil
-	for _, property := range s.Properties {
-		relax(property)
-	}
-	if s.Items != nil {
-		relax(s.Items)
-	}
-	return s
 }
 
 // member is a member of a JSON object. Lists of them keep the order of the text, which people and models read.

@@ -63,6 +63,10 @@ func (s *Server) subscription(ctx context.Context, x *wire.Exchange) (subscribeP
 
 // subscribable returns the topic of the resource, with the State of its run, if the caller may see it.
 func (s *Server) subscribable(ctx context.Context, uri string) (topic, messages.State, error) {
+	if len(uri) > maxURI {
+		return topic{}, messages.State{}, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the uri has %d bytes, and may have %d", len(uri), maxURI)
+	}
 	t, ok := s.hub.topicOf(uri)
 	if !ok {
 		return t, messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no resource %s", uri)
@@ -79,6 +83,10 @@ func noResource(x *wire.Exchange, uri string, err error) error {
 	if messages.CodeOf(err) != messages.CodeNotFound {
 		return rpcError(err)
 	}
+	return noResourceError(x, uri)
+}
+
+func noResourceError(x *wire.Exchange, uri string) *wire.Error {
 	code := mcp.RESOURCE_NOT_FOUND
 	if x.Modern() {
 		code = mcp.INVALID_PARAMS
@@ -104,9 +112,10 @@ func (h *hub) session(session *wire.Session) *subscriber {
 }
 
 func (h *hub) leave(session *wire.Session, sub *subscriber) {
-	h.drop(sub)
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	sub.gone = true
+	h.dropLocked(sub)
 	delete(h.sessions, session)
 }
 

@@ -33,6 +33,9 @@ func (t topic) changes(e messages.Event) bool {
 	return e.IsTerminal() || t.uri != "" && t.artifact == ""
 }
 
+// maxURI is the most bytes of a URI that is subscribed to: it is kept as long as the subscription.
+const maxURI = 4 << 10
+
 // maxTopics is the most that one session, or one stream, subscribes to.
 const maxTopics = 64
 
@@ -47,7 +50,8 @@ type subscriber struct {
 	// tell blocks while the client reads slowly. It is called by pump alone.
 	tell func(ctx context.Context, t topic)
 
-	topics map[topic]struct{} // the hub's, under its mu
+	topics map[topic]struct{} // the hub's, under its mu, as is gone
+	gone   bool               // its session has ended
 
 	mu      sync.Mutex
 	pending []topic

@@ -122,3 +122,17 @@ func TestTheTerminalRetiresTheWatcher(t *testing.T) {
 		t.Error("still there after the terminal")
 	}
 }
+
+// A subscription that comes as its session ends leaves nothing behind.
+func TestNobodySubscribesForASessionThatIsOver(t *testing.T) {
+	s := New(Config{})
+	defer s.Close()
+	sub := newSubscriber(func(context.Context, topic) {})
+	s.hub.leave(nil, sub)
+	if err := s.hub.add(sub, topic{uri: "x://y"}, messages.State{}); err != nil {
+		t.Error(err)
+	}
+	if runs, topics := s.Watched(); runs+topics > 0 || len(sub.topics) > 0 {
+		t.Errorf("%d runs are watched for %d topics", runs, topics)
+	}
+}

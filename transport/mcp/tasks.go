@@ -93,33 +93,25 @@ func (s *Server) ownedTask(ctx context.Context, id messages.RunID) (messages.Sta
 	return state, err
 }
 
-// detailed is the whole of the task, as the client of the exchange may see it.
-func (s *Server) detailed(ctx context.Context, state messages.State, elicits bool) (detailedTask, error) {
+// detailed is the whole of the task for a client that can ask its user, or not.
+func (s *Server) detailed(ctx context.Context, state messages.State, elicits bool) detailedTask {
 	d := detailedTask{task: s.taskOf(state, elicits)}
 	switch d.Status {
 	case taskCompleted:
-		d.Result = s.Result(state)
+		d.Result = s.Result(ctx, state)
 	case taskFailed:
 		d.Error = errorOf(state)
 	case taskInput:
-		open, err := s.asked(ctx, state)
-		if err != nil {
-			return d, err
-		}
 		d.Inputs = mcp.InputRequests{}
-		for _, q := range open {
+		for _, q := range questions(state) {
 			d.Inputs[q.Request] = mcp.NewElicitationInputRequest(elicitation(q))
 		}
 	}
-	return d, nil
+	return d
 }
 
 func (s *Server) getTask(ctx context.Context, x *wire.Exchange, state messages.State, _ taskParams) (any, error) {
-	d, err := s.detailed(ctx, state, x.Elicits())
-	if err != nil {
-		return nil, rpcError(err)
-	}
-	return d, nil
+	return s.detailed(ctx, state, x.Elicits()), nil
 }
 
 func (s *Server) updateTask(ctx context.Context, _ *wire.Exchange, state messages.State, p taskParams) (any, error) {

@@ -92,7 +92,7 @@ func (s *Server) legacyResult(ctx context.Context, x *wire.Exchange, state messa
 	if taskStatusOf(state) == taskFailed {
 		return nil, errorOf(state).rpc()
 	}
-	r := s.Result(state)
+	r := s.Result(ctx, state)
 	if r.Meta == nil {
 		r.Meta = &mcp.Meta{}
 	}
@@ -100,17 +100,15 @@ func (s *Server) legacyResult(ctx context.Context, x *wire.Exchange, state messa
 	return r, nil
 }
 
-// elicit gets a waiting run its answers from the client's user, or waits until they came some other way.
+// elicit gets a waiting run its answers from the client's user, or waits until they came some other way, as for a
+// caller that may not answer.
 func (s *Server) elicit(ctx context.Context, x *wire.Exchange, state messages.State) (messages.State, error) {
-	if !x.Elicits() {
+	if !x.Elicits() || may(ctx, gate.WriteRuns) != nil {
 		return s.follow(ctx, state, func(e messages.Event) bool {
 			return e.Kind() == messages.KindInputReceived || e.Kind() == messages.KindRunCanceling
 		})
 	}
-	open, err := s.asked(ctx, state)
-	if err != nil {
-		return state, err
-	}
+	open := questions(state)
 	q := elicitation(open[0])
 	q.Meta = &mcp.Meta{AdditionalFields: map[string]any{relatedTask: map[string]any{"taskId": state.RunID}}}
 	answer, err := s.mcp.RequestElicitation(ctx, mcp.ElicitationRequest{

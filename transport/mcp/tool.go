@@ -33,7 +33,7 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 		}
 		result, err := call(ctx, arguments)
 		if err != nil {
-			return failure(err), nil
+			return s.failed(ctx, t.Name, err), nil
 		}
 		return result, nil
 	})
@@ -59,7 +59,7 @@ func (t Tool) scope() gate.Scope {
 func (t Tool) listed() mcp.Tool {
 	return mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description,
 		RawInputSchema: t.Input, RawOutputSchema: t.Output,
-		Annotations: mcp.ToolAnnotation{Title: t.Title, ReadOnlyHint: &t.ReadOnly, DestructiveHint: &t.Destructive,
+		Annotations: mcp.ToolAnnotation{ReadOnlyHint: &t.ReadOnly, DestructiveHint: &t.Destructive,
 			IdempotentHint: &t.Idempotent, OpenWorldHint: &t.OpenWorld}}
 }
 

@@ -57,7 +57,7 @@ func gathering(s *mcp.Server) server.ToolHandlerFunc {
 		if err != nil {
 			return nil, err
 		}
-		return s.Result(state), nil
+		return s.Result(ctx, state), nil
 	}
 }
 

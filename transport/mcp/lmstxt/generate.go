@@ -42,9 +42,9 @@ func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (
 	return mcp.JobTool{
 		Job: generateJob, Name: generateTool, Title: "Generate llms.txt",
 		Description: "Reads a repository and writes llms.txt, an index of what matters in it with links and notes, " +
-			"llms.json, and where asked llms-full.txt (the linked files), llms-ctx.txt (the same as XML) and a graph " +
+			"llms.json, llms-full.txt (the linked files), and where asked llms-ctx.txt (the same as XML) and a graph " +
 			"of its packages. Use it to get to know a repository, or to give one an llms.txt. The result links to " +
-			"the files, which are resources. It takes seconds without a model; for big repositories use run_start.",
+			"the files. It takes seconds without a model; for big repositories use run_start.",
 		Input: generateInput(), Output: json.RawMessage(resultSchema), Idempotent: true, OpenWorld: true,
 		Content: said,
 		Prepare: func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
@@ -69,44 +69,31 @@ func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (
 
 func generateInput() json.RawMessage {
 	return mcp.Object([]string{"repository"},
-		`"repository":{"type":"string","minLength":1,"description":"a folder or an archive on the server's machine, `+
-			`owner/repo on GitHub, or the https URL of a Git repository or an archive; .../tree/<ref>/<folder> is a `+
-			`part `+
-			`of one"}`,
-		`"subfolder":{"type":"string","description":"only this folder of the repository"}`,
-		`"out":{"type":"string","default":"","description":"where to write, relative to your folder on the server; `+
-			`the files go to <owner>/<repo>/ below it"}`,
-		`"full":{"enum":["selected","all","none"],"default":"selected","description":"what llms-full.txt holds: the `+
-			`linked files, every text file, or it is not written"}`,
-		`"ctx":{"type":"boolean","default":false,"description":"write llms-ctx.txt"}`,
-		`"graph":{"type":"boolean","default":false,"description":"write the graph of packages and what they import: `+
-			`repo.graph.json, repo.force.json and a page for each package"}`,
-		`"format":{"enum":[1,2],"default":2,"description":"the version of the llms.txt format"}`,
-		`"link_style":{"enum":["blob","raw"],"default":"blob","description":"links lead to the host's pages or to `+
-			`the bare files"}`,
-		`"link_base":{"type":"string","description":"the URL that links begin with where the repository does not say `+
-			`its own"}`,
-		`"size_budget":{"type":"integer","minimum":2048,"description":"the most bytes of any one text file; the `+
-			`least important is dropped"}`,
-		`"model":{"type":"string","maxLength":256,"description":"the language model that describes the repository, `+
-			`auto for the one that is loaded; none if left out, which is fast and needs no network"}`,
-		`"require_model":{"type":"boolean","default":false,"description":"fail where the model does; otherwise the `+
-			`files say what can be said without it, and the result is degraded"}`,
-		`"no_cache":{"type":"boolean","default":false,"description":"neither take the result from the cache nor keep `+
-			`it there"}`)
+		`"repository":{"type":"string","minLength":1,"description":"owner/repo on GitHub, the https URL of a Git `+
+			`repository (.../tree/<ref>/<folder> is a part) or an archive, or a folder or archive of the server's"}`,
+		`"subfolder":{"type":"string","description":"only this folder of it"}`,
+		`"out":{"type":"string","description":"where to write, below your folder on the server; the files go to `+
+			`<owner>/<repo>/ there"}`,
+		`"full":{"type":"string","enum":["selected","all","none"],"default":"selected","description":"the files in `+
+			`llms-full.txt"}`,
+		`"ctx":{"type":"boolean","description":"write llms-ctx.txt"}`,
+		`"graph":{"type":"boolean","description":"write the graph of packages, with a page for each"}`,
+		`"format":{"type":"integer","enum":[1,2],"default":2,"description":"version of the llms.txt format"}`,
+		`"link_style":{"type":"string","enum":["blob","raw"],"default":"blob","description":"link to the host's `+
+			`pages, or the bare files"}`,
+		`"link_base":{"type":"string","description":"URL that links begin with, if the repository says none"}`,
+		`"size_budget":{"type":"integer","minimum":2048,"description":"the most bytes of a text file; the least `+
+			`important is dropped"}`,
+		`"model":{"type":"string","maxLength":256,"description":"language model that describes the repository, or `+
+			`auto; none by default, which is fast"}`,
+		`"require_model":{"type":"boolean","description":"fail where the model does, in place of a degraded result"}`,
+		`"no_cache":{"type":"boolean","description":"neither read nor fill the cache"}`)
 }
 
 const resultSchema = `{"type":"object","required":["title","folder","files","links","symbols"],"properties":{` +
 	`"title":{"type":"string"},"summary":{"type":"string"},` +
-	`"folder":{"type":"string","description":"where the files are, relative to out"},` +
-	`"files":{"type":"integer","description":"how many files were read"},` +
-	`"links":{"type":"integer","description":"how many llms.txt links to"},` +
-	`"symbols":{"type":"integer","description":"how many exported names llms.json lists"},` +
-	`"dropped":{"type":"integer","description":"what the size budget had no room for"},"commit":{"type":"string"},` +
-	`"remote":{"type":"string"},"cached":{"type":"boolean","description":"the files are those of an earlier run"},` +
-	`"model":{"type":"string","description":"the one that answered, or was asked"},` +
-	`"degraded":{"type":"boolean","description":"the model failed, and the files say what can be said without one"},` +
-	`"degraded_cause":{"type":"string"}}}`
+	`"folder":{"type":"string","description":"relative to out"},` +
+	`"files":{"type":"integer"},"links":{"type":"integer"},"symbols":{"type":"integer"}}}`
 
 // result is that of the job.
 type result struct {

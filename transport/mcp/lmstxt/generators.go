@@ -12,12 +12,12 @@ import (
 
 // What arguments of more than one tool are.
 const (
-	outputArgument = `"output_dir":{"type":"string","default":"./artifacts","description":"where to write, below ` +
-		`your folder on the server, which ./artifacts is itself; the files go to <owner>/<repo>/ below it"}`
-	repositoryArgument = `"repo_url":{"type":"string","minLength":1,"description":"the repository: a URL, owner/repo ` +
-		`on GitHub, or a folder on the server's machine"}`
-	earlierArgument = `"run_id":{"type":["string","null"],"default":null,"description":"a run of yours for the ` +
-		`repository: the files are made with its options, where it wrote; what is written is another run"}`
+	outputArgument = `"output_dir":{"type":"string","default":"./artifacts","description":"where to write: ` +
+		`./artifacts is your folder on the server"}`
+	repositoryArgument = `"repo_url":{"type":"string","minLength":1,"description":"a URL, owner/repo on GitHub, or a ` +
+		`folder of the server's"}`
+	earlierArgument = `"run_id":{"type":"string","description":"an earlier run for it, whose options and folder are ` +
+		`taken"}`
 )
 
 // variant is one of the generators, which comes in two tools: one that answers at once, and one that streams.
@@ -31,16 +31,13 @@ func (d *door) addGenerators() {
 	addVariant(d, variant[txtArguments]{name: "lmstxt_generate_llms_txt", title: "Generate llms.txt",
 		description: "Writes llms.txt and llms.json for a repository",
 		input: mcp.Object([]string{"url"},
-			`"url":{"type":"string","minLength":1,"description":"the repository: a URL, owner/repo on GitHub, or a `+
-				`folder on the server's machine"}`,
+			`"url":{"type":"string","minLength":1,"description":"a URL, owner/repo on GitHub, or a folder of the `+
+				`server's"}`,
 			outputArgument,
-			`"cache_lm":{"type":"boolean","default":true,"description":"take from the cache what is known of the `+
-				`repository, and keep it there"}`,
-			`"generate_graph":{"type":["boolean","null"],"default":null,"description":"write the graph of packages `+
-				`as well"}`,
-			`"verbose_budget":{"type":"boolean","default":false,"description":"accepted, without effect"}`,
-			`"enable_session_memory":{"type":["boolean","null"],"default":null,"description":"accepted, without `+
-				`effect: every run keeps its events"}`),
+			`"cache_lm":{"type":"boolean","default":true,"description":"use the cache"}`,
+			`"generate_graph":{"type":"boolean","description":"write the graph of packages too"}`,
+			`"verbose_budget":{"type":"boolean","description":"without effect"}`,
+			`"enable_session_memory":{"type":"boolean","description":"without effect"}`),
 		arguments: (*door).txt})
 	addVariant(d, variant[fullArguments]{name: "lmstxt_generate_llms_full", title: "Generate llms-full.txt",
 		description: "Writes llms-full.txt, the files that llms.txt links to, and llms.txt",
@@ -50,16 +47,15 @@ func (d *door) addGenerators() {
 		description: "Writes llms-ctx.txt, the files that llms.txt links to as XML, and llms.txt; name the " +
 			"repository, or a run",
 		input: mcp.Object(nil, earlierArgument,
-			`"repo_url":{"type":["string","null"],"default":null,"description":"the repository; that of the run if `+
-				`left out"}`, outputArgument),
+			`"repo_url":{"type":"string","description":"the repository, if not the run's"}`, outputArgument),
 		arguments: (*door).ctx})
 }
 
 func addVariant[A any](d *door, v variant[A]) {
 	tool := mcp.Tool{Name: v.name, Title: v.title, Input: v.input, OpenWorld: true}
 	tool.Output = json.RawMessage(recordSchema)
-	tool.Description = v.description + ". Answers at once with the run's record: wait with run_wait, end it with " +
-		"run_cancel, and then read with lmstxt_read_artifact."
+	tool.Description = v.description + ". Answers at once with the run's record: wait with run_wait, then read with " +
+		"lmstxt_read_artifact."
 	mcp.AddTool(d.Server, tool, func(ctx context.Context, a A) (*protocol.CallToolResult, error) {
 		state, err := v.start(ctx, d, a)
 		if err != nil {
@@ -69,9 +65,8 @@ func addVariant[A any](d *door, v variant[A]) {
 	})
 	tool.Name += "_stream"
 	tool.Title += ", streamed"
-	tool.Description = v.description + ". Streams the run's events as progress, where the call has a progress token, " +
-		"and answers with its record when it has ended. Leaving or cancelling the call does not end the run: " +
-		"run_cancel does."
+	tool.Description = v.description + ". Streams the run's events where the call has a progress token, and answers when " +
+		"it has ended. Leaving or cancelling the call does not end the run: run_cancel does."
 	mcp.AddTool(d.Server, tool, func(ctx context.Context, a A) (*protocol.CallToolResult, error) {
 		state, err := v.start(ctx, d, a)
 		if err != nil {

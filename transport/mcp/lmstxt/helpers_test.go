@@ -275,6 +275,9 @@ type answer struct {
 		Type, Text, URI string
 	}
 	Structured json.RawMessage `json:"structuredContent"`
+	Meta       struct {
+		Error mcp.RunError `json:"io.github.seed889630bf.lastword/error"`
+	} `json:"_meta"`
 }
 
 func (c *client) call(tool string, arguments map[string]any, each ...func(message)) answer {
@@ -388,14 +391,10 @@ func (c *client) text(tool string, arguments map[string]any) text {
 func (c *client) fails(code, tool string, arguments map[string]any) string {
 	c.t.Helper()
 	a := c.call(tool, arguments)
-	var f struct {
-		Error struct{ Code, Message string }
+	if !a.IsError || string(a.Meta.Error.Code) != code {
+		c.t.Errorf("%s %v: %s, %+v, want the error %s", tool, arguments, a.Structured, a.Meta.Error, code)
 	}
-	c.read(a.Structured, &f)
-	if !a.IsError || f.Error.Code != code {
-		c.t.Errorf("%s %v: %s, want the error %s", tool, arguments, a.Structured, code)
-	}
-	return f.Error.Message
+	return a.Meta.Error.Message
 }
 
 // resource reads a resource that is a text; ok is false where there is none.

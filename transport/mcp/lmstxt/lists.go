@@ -22,7 +22,7 @@ const (
 // mostListed is the most files of one list.
 const mostListed = 10_000
 
-// found is a file in a list.
+// found is a file in a list. Filename is relative to the caller's folder.
 type found struct {
 	Filename     string    `json:"filename"`
 	Bytes        int64     `json:"size_bytes"`
@@ -30,33 +30,31 @@ type found struct {
 	URI          string    `json:"uri"`
 }
 
-const foundSchema = `{"type":"object","required":["artifacts"],"properties":{` +
-	`"artifacts":{"type":"array","items":{"type":"object","required":["filename","size_bytes","last_modified","uri"],` +
-	`"properties":{"filename":{"type":"string","description":"relative to your folder on the server"},` +
-	`"size_bytes":{"type":"integer"},"last_modified":{"type":"string","format":"date-time"},` +
-	`"uri":{"type":"string","description":"the resource to read it as"}}}}}}`
+const foundSchema = `{"type":"object","required":["artifacts"],"properties":{"artifacts":{"type":"array","items":{` +
+	`"type":"object","required":["filename","size_bytes","last_modified","uri"]}}}}`
 
-const recordsSchema = `{"type":"object","required":["runs"],"properties":{"runs":{"type":"array","items":` +
-	recordSchema + `}}}`
+// recordsSchema is of a list of records.
+const recordsSchema = `{"type":"object","required":["runs"],"properties":{"runs":{"type":"array","items":{` +
+	`"type":"object","required":["run_id","status","artifacts","error_message","created_at","updated_at"]}}}}`
 
 func (d *door) addLists() {
 	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_list_runs", Title: "List llms.txt runs",
 		Description: "Lists your runs that make llms.txt files, the newest updated first. Use it to find a run_id, " +
 			"or to see how far runs are.",
 		Input: mcp.Object(nil, `"limit":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"the `+
-			`most runs that are listed"}`),
+			`most runs"}`),
 		Output:   json.RawMessage(recordsSchema),
 		ReadOnly: true, Idempotent: true}, d.listRuns)
 	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_list_all_artifacts", Title: "List llms.txt files",
-		Description: "Lists the text files that runs of yours wrote, of all repositories, by name. Use it to find " +
-			"what there is, also from runs that are no longer known; each uri can be read as a resource.",
+		Description: "Lists the text files in your folder, also from runs that are no longer known. Each uri can be " +
+			"read as a resource.",
 		Input: mcp.Object(nil), Output: json.RawMessage(foundSchema), ReadOnly: true, Idempotent: true},
 		func(ctx context.Context, _ struct{}) (*protocol.CallToolResult, error) {
 			return d.list(ctx, artifactScheme, func(name string) bool { return path.Ext(name) == ".txt" })
 		})
 	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_list_graph_artifacts", Title: "List graph files",
-		Description: "Lists the files of repository graphs that runs of yours wrote: repo.graph.json, " +
-			"repo.force.json and the pages of nodes. Read them with lmstxt_read_graph_artifact or as resources.",
+		Description: "Lists the files of repository graphs in your folder: repo.graph.json, repo.force.json and the " +
+			"pages of nodes. Read them with lmstxt_read_graph_artifact or as resources.",
 		Input: mcp.Object(nil), Output: json.RawMessage(foundSchema), ReadOnly: true, Idempotent: true},
 		func(ctx context.Context, _ struct{}) (*protocol.CallToolResult, error) {
 			return d.list(ctx, graphScheme, isGraph)

@@ -10,40 +10,37 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
-const windowArguments = `"offset":{"type":"integer","minimum":0,"default":0,"description":"the first character ` +
-	`to give, from 0"},"limit":{"type":"integer","minimum":1,"maximum":100000,"default":10000,"description":"the ` +
-	`most characters to give"}`
+const windowArguments = `"offset":{"type":"integer","minimum":0,"default":0,"description":"first character ` +
+	`to give"},"limit":{"type":"integer","minimum":1,"maximum":100000,"default":10000,"description":"the ` +
+	`most characters"}`
 
 const defaultLimit = 10_000
 
 func (d *door) addReaders() {
 	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_read_artifact", Title: "Read a file of a run",
-		Description: "Reads a part of what a run that has ended wrote, or of its log: of the run of run_id, or of " +
-			"the last one for repo_url into output_dir that wrote it. Use it page by page for big files.",
+		Description: "Reads a part of what a run that has ended wrote, or of its log: of run_id, or of the last run " +
+			"for repo_url into output_dir.",
 		Input: mcp.Object([]string{"artifact_name"},
-			`"artifact_name":{"enum":["llms.txt","llms-full.txt","llms-ctx.txt","llms.json","repo.graph.json",`+
-				`"repo.force.json","trace.json","run.log","run.events.jsonl"],"description":"which file; run.log has `+
-				`the run's messages, run.events.jsonl its events, and trace.json is never there"}`,
-			`"run_id":{"type":["string","null"],"default":null,"description":"the run; or give repo_url"}`,
-			`"repo_url":{"type":["string","null"],"default":null,"description":"the repository, as it was generated `+
-				`from"}`,
-			`"output_dir":{"type":"string","default":"./artifacts","description":"with repo_url: where it was `+
-				`written to"}`,
+			`"artifact_name":{"type":"string","enum":["llms.txt","llms-full.txt","llms-ctx.txt","llms.json","repo.graph.json",`+
+				`"repo.force.json","trace.json","run.log","run.events.jsonl"],"description":"run.log has the run's messages, `+
+				`run.events.jsonl its events"}`,
+			`"run_id":{"type":"string","description":"the run, or give repo_url"}`,
+			`"repo_url":{"type":"string","description":"the repository"}`,
+			`"output_dir":{"type":"string","default":"./artifacts","description":"where it was written, with `+
+				`repo_url"}`,
 			windowArguments),
 		Output: json.RawMessage(textSchema), ReadOnly: true, Idempotent: true}, d.readArtifact)
 	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_read_graph_artifact", Title: "Read a graph file",
 		Description: "Reads a part of a file of a repository's graph, as lmstxt_list_graph_artifacts names it.",
 		Input: mcp.Object([]string{"filename"},
-			`"filename":{"type":"string","minLength":1,"description":"the file, relative to your folder on the `+
-				`server"}`, windowArguments),
+			`"filename":{"type":"string","minLength":1,"description":"the file, below your folder"}`, windowArguments),
 		Output: json.RawMessage(textSchema), ReadOnly: true, Idempotent: true}, d.readGraph)
 	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_read_repo_graph_node", Title: "Read a node's page",
 		Description: "Reads a part of the page of one package of a repository's graph. The ids of the nodes are in " +
 			"repo.graph.json.",
 		Input: mcp.Object([]string{"repo_id", "node_id"},
-			`"repo_id":{"type":"string","minLength":1,"description":"the repository: owner--repo, owner/repo or `+
-				`owner__repo"}`,
-			`"node_id":{"type":"string","minLength":1,"description":"the node's id"}`, windowArguments),
+			`"repo_id":{"type":"string","minLength":1,"description":"owner--repo or owner/repo"}`,
+			`"node_id":{"type":"string","minLength":1,"description":"the package's id"}`, windowArguments),
 		Output: json.RawMessage(textSchema), ReadOnly: true, Idempotent: true}, d.readNode)
 }
 

@@ -6,9 +6,11 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
-// record is what the tools say of a run. The fields from Stage on are new.
+// record is what the tools say of a run. The fields from Stage on are new, and are left out where there is nothing to
+// say.
 type record struct {
 	RunID        messages.RunID  `json:"run_id"`
 	Status       messages.Status `json:"status"`
@@ -17,10 +19,12 @@ type record struct {
 	CreatedAt    time.Time       `json:"created_at"`
 	UpdatedAt    time.Time       `json:"updated_at"`
 
-	Stage          *string   `json:"stage"`
-	Progress       *progress `json:"progress"`
-	UsedFallback   bool      `json:"used_fallback"`
-	FallbackReason *string   `json:"fallback_reason"`
+	// Stage is what is being done, or was last: fetch, configure, analyze, understand or write. Progress is how far it is.
+	Stage    string    `json:"stage,omitempty"`
+	Progress *progress `json:"progress,omitempty"`
+	// UsedFallback says that a model was asked for and failed: the files say what can be said without one.
+	UsedFallback   bool           `json:"used_fallback,omitempty"`
+	FallbackReason messages.Cause `json:"fallback_reason,omitempty"`
 }
 
 type file struct {
@@ -28,6 +32,7 @@ type file struct {
 	Path   string `json:"path"`
 	Bytes  int64  `json:"size_bytes"`
 	SHA256 string `json:"hash_sha256"`
+	URI    string `json:"uri"` // of the resource to read it as
 }
 
 type progress struct {
@@ -37,19 +42,8 @@ type progress struct {
 }
 
 const recordSchema = `{"type":"object","required":["run_id","status","artifacts","error_message","created_at",` +
-	`"updated_at","stage","progress","used_fallback","fallback_reason"],"properties":{` +
-	`"run_id":{"type":"string","description":"the run, for these tools, for those named run_*, and for run:// ` +
-	`resources"},"status":{"enum":["pending","processing","completed","failed","canceled"]},` +
-	`"artifacts":{"type":"array","items":{"type":"object","required":["name","path","size_bytes","hash_sha256"],` +
-	`"properties":{"name":{"type":"string","description":"what to give as artifact_name"},"path":{"type":"string"},` +
-	`"size_bytes":{"type":"integer"},"hash_sha256":{"type":"string"}}}},"error_message":{"type":["string","null"]},` +
-	`"created_at":{"type":"string","format":"date-time"},"updated_at":{"type":"string","format":"date-time"},` +
-	`"stage":{"type":["string","null"],"description":"what is being done, or was last: fetch, configure, analyze, ` +
-	`understand or write"},"progress":{"type":["object","null"],"required":["done"],"properties":{` +
-	`"done":{"type":"integer"},"total":{"type":"integer","description":"missing where it is not known"},` +
-	`"unit":{"type":"string"}},"description":"how far the stage is"},` +
-	`"used_fallback":{"type":"boolean","description":"a model was asked for and failed: the files say what can be ` +
-	`said without one"},"fallback_reason":{"type":["string","null"],"description":"why the model failed"}}}`
+	`"updated_at"],"properties":{"run_id":{"type":"string"},"status":{"type":"string"},` +
+	`"artifacts":{"type":"array"},"error_message":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`
 
 // input is what is read of the job's input.
 type input struct {
@@ -74,7 +68,7 @@ func (d *door) recordOf(state messages.State) record {
 	folder := filepath.Join(d.shown, filepath.FromSlash(inputOf(state).Out))
 	for _, a := range state.Artifacts {
 		r.Artifacts = append(r.Artifacts, file{Name: a.Name, Path: filepath.Join(folder, filepath.FromSlash(a.Path)),
-			Bytes: a.Bytes, SHA256: a.SHA256})
+			Bytes: a.Bytes, SHA256: a.SHA256, URI: mcp.ArtifactURI(state.RunID, a.Name)})
 	}
 	r.stage(state)
 	r.end(state)
@@ -86,7 +80,7 @@ func (r *record) stage(state messages.State) {
 		return
 	}
 	task := state.Tasks[len(state.Tasks)-1].Name
-	r.Stage = &task
+	r.Stage = task
 	for _, p := range state.Progress {
 		if p.Task == task {
 			r.Progress = &progress{Done: p.Done, Total: p.Total, Unit: p.Unit}
@@ -105,6 +99,6 @@ func (r *record) end(state messages.State) {
 	case end.Degraded:
 		var said result
 		_ = json.Unmarshal(end.Result, &said)
-		r.UsedFallback, r.FallbackReason = true, new(string(said.Cause))
+		r.UsedFallback, r.FallbackReason = true, said.Cause
 	}
 }

@@ -47,12 +47,12 @@ func (w *window) end() text {
 
 // text is what the reading tools answer.
 type text struct {
-	Content    string `json:"content"`
-	Truncated  bool   `json:"truncated"`
-	TotalChars int    `json:"total_chars"`
+	Content string `json:"content"`
+	// Truncated says that there is more after this: what goes on is at offset plus the characters of Content.
+	Truncated bool `json:"truncated"`
+	// TotalChars is how many characters the whole has.
+	TotalChars int `json:"total_chars"`
 }
 
 const textSchema = `{"type":"object","required":["content","truncated","total_chars"],"properties":{` +
-	`"content":{"type":"string"},` +
-	`"truncated":{"type":"boolean","description":"there is more after this: go on at offset plus the characters of ` +
-	`content"},"total_chars":{"type":"integer","description":"how many characters the whole has"}}}`
+	`"content":{"type":"string"},"truncated":{"type":"boolean"},"total_chars":{"type":"integer"}}}`

@@ -1,0 +1,181 @@
+package mcp_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	gomcp "github.com/mark3labs/mcp-go/mcp"
+	"go.uber.org/zap"
+	"go.uber.org/zap/zaptest/observer"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+var readOnly = []gate.Scope{gate.ReadRuns}
+
+// Whoever may only read answers no question of a run, by no way: a signed state of the same principal's other token is
+// no leave to write.
+func TestAReaderDoesNotAnswerByAState(t *testing.T) {
+	inModern(t, func(t *testing.T, how era) {
+		s, system := taskDoor(t)
+		writer := dialAs(t, s, how, as{principal: "ann", capabilities: asks})
+		reader := dialAs(t, s, how, as{principal: "ann", capabilities: asks, scopes: readOnly})
+		r := asked(t, writer.callTool("confirm", map[string]any{}, nil).response(), "sure")
+		for name, response := range map[string]any{
+			"answers": accepted(map[string]any{"value": true}), "declines": map[string]any{"action": "decline"},
+		} {
+			got := reader.again("confirm", map[string]any{}, r.RequestState, map[string]any{"sure": response}, nil).
+				response().toolResult(t)
+			if got.Meta.Error == nil || got.Meta.Error.Code != "forbidden" {
+				t.Errorf("who %s is told %+v", name, got)
+			}
+		}
+		state := onlyRun(t, system, "ann")
+		if state.Canceling || len(state.Inputs) != 1 || state.Inputs[0].Closed {
+			t.Errorf("the run is %+v", state)
+		}
+	})
+}
+
+func onlyRun(t *testing.T, system *actors.System, principal string) messages.State {
+	t.Helper()
+	runs, err := system.List(t.Context(), messages.Query{Principal: principal})
+	if err != nil || len(runs) != 1 {
+		t.Fatalf("%+v, %v", runs, err)
+	}
+	state, err := system.State(t.Context(), runs[0].RunID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// tasks/result is for readers too; but it asks only the users of those who may answer.
+func TestAReaderIsNotAskedByATask(t *testing.T) {
+	s, _ := taskDoor(t)
+	writer := dialAs(t, s, legacyHTTP, as{principal: "ann"})
+	reader := dialAs(t, s, legacyHTTP, as{principal: "ann", capabilities: asks, scopes: readOnly})
+	task := legacyBegin(t, writer, "confirm", map[string]any{})
+	waits := reader.start("tasks/result", about(task.ID))
+	r := writer.call("run_wait", of(task.ID))
+	if r.Structured.Status != mcp.Waiting {
+		t.Fatalf("%+v", r)
+	}
+	writer.call("run_answer", of(task.ID, "request", "sure", "value", false))
+	if r := waits.response().toolResult(t); string(r.Structured.Result) != `"answered false"` {
+		t.Errorf("%+v", r)
+	}
+	select {
+	case m := <-reader.inbox:
+		t.Errorf("the reader was asked %s %s", m.Method, m.Params)
+	default:
+	}
+}
+
+// An answer is held to the question's schema, by whatever way it comes.
+func TestAnswersAreHeldToTheSchema(t *testing.T) {
+	s, _ := taskDoor(t)
+	c := dial(t, s, modernHTTP)
+	r := c.call("confirm", map[string]any{})
+	if len(r.Structured.Questions) != 1 || string(r.Structured.Questions[0].Schema) != `{"type":"boolean"}` {
+		t.Fatalf("the questions are %+v", r.Structured.Questions)
+	}
+	id := r.Structured.RunID
+	for _, bad := range []any{"yes", 1, nil, []int{1}} {
+		c.fails("invalid_input", "run_answer", of(id, "request", "sure", "value", bad))
+	}
+	c.call("run_answer", of(id, "request", "sure", "value", true))
+	if r = c.call("run_wait", of(id)); string(r.Structured.Result) != `"answered true"` {
+		t.Errorf("%+v", r)
+	}
+}
+
+// What clients name is kept as long as they stay: it is bounded.
+func TestWhatClientsMakeGrow(t *testing.T) {
+	s, open, _ := working(t, nil)
+	open()
+	long := "x://" + strings.Repeat("x", 8<<10)
+	old := dial(t, s, legacyHTTP)
+	if m := old.do("resources/subscribe", map[string]any{"uri": long}); m.code(t) != -32602 ||
+		!strings.Contains(m.Error.Message, "may have 4096") {
+		t.Errorf("a long uri: %+v", m.Error)
+	}
+	labels := map[string]string{"a": strings.Repeat("b", 8<<10)}
+	why := old.fails("limit_exceeded", "run_start", map[string]any{"job": "work", "labels": labels})
+	if !strings.Contains(why, "4096") {
+		t.Errorf("long labels: %s", why)
+	}
+	for name, token := range map[string]any{"object": map[string]any{"a": 1}, "long": strings.Repeat("t", 2<<10)} {
+		if all := old.callTool("work", map[string]any{}, token).until(); len(all) != 1 {
+			t.Errorf("a token that is %s was repeated %d times", name, len(all)-1)
+		}
+	}
+}
+
+// Many clients write null for an argument that they leave out.
+func TestNullIsLeftOut(t *testing.T) {
+	schema := json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{"item":{"type":"string"},
+		"kind":{"enum":["a","b"]},"free":{},"either":{"type":["string","null"]}}}`)
+	job := actors.Func("echo", func(_ context.Context, _ *actors.TaskContext, in any) (any, error) { return in, nil })
+	s := serving(t, map[string]actors.NewJob{"echo": job}, mcp.JobTool{Job: "echo", Input: schema})
+	inEachEra(t, func(t *testing.T, how era) {
+		c := dial(t, s, how)
+		r := c.call("echo", map[string]any{"item": nil, "kind": nil, "free": nil, "either": nil})
+		if string(r.Structured.Result) != `{"either":null,"free":null}` {
+			t.Errorf("the job was given %s: %+v", r.Structured.Result, r.Meta.Error)
+		}
+		if r = c.call("run_list", map[string]any{"job": nil, "status": nil, "limit": nil}); r.IsError {
+			t.Errorf("run_list: %+v", r.Meta.Error)
+		}
+		if r = c.call("run_start", map[string]any{"job": "echo", "input": nil, "labels": nil, "key": nil,
+			"detached": nil}); r.IsError {
+			t.Errorf("run_start: %+v", r.Meta.Error)
+		}
+		c.fails("invalid_input", "run_start", map[string]any{"job": nil})
+	})
+}
+
+// What went wrong inside is for the log, and not for the caller.
+func TestInternalErrorsAreForTheLog(t *testing.T) {
+	core, logs := observer.New(zap.ErrorLevel)
+	s, _ := doorTo(t, mcp.Config{Log: zap.New(core)}, nil)
+	broken := errors.New("open /var/lib/secret: denied")
+	mcp.AddTool(s, mcp.Tool{Name: "broken", Input: mcp.Object(nil)},
+		func(context.Context, struct{}) (*gomcp.CallToolResult, error) { return nil, broken })
+	s.AddResource(mcp.Resource{Template: "broken://{x}", Name: "broken"},
+		func(context.Context, gomcp.ReadResourceRequest) ([]gomcp.ResourceContents, error) { return nil, broken })
+	s.AddPrompt("fine", "Fine", "Fine", nil, func(map[string]string) string { return "" })
+	inEachEra(t, func(t *testing.T, how era) {
+		c := dial(t, s, how)
+		why := c.fails("error", "broken", map[string]any{})
+		m := c.do("resources/read", map[string]any{"uri": "broken://x"})
+		if m.code(t) != -32603 || strings.Contains(m.Error.Message+string(m.Error.Data)+why, "secret") {
+			t.Errorf("%q, %+v", why, m.Error)
+		}
+		if told := logs.TakeAll(); len(told) != 2 {
+			t.Errorf("the log has %+v", told)
+		}
+	})
+}
+
+// A wait that is over as the run ends says how it ended, like any other.
+func TestAWaitOfNoTime(t *testing.T) {
+	s, open, _ := working(t, nil)
+	open()
+	c := dial(t, s, modernHTTP)
+	id := c.begin(work{Fail: "no tea"})
+	if r := c.call("run_wait", of(id)); !r.IsError {
+		t.Fatalf("%+v", r)
+	}
+	for range 20 {
+		if r := c.call("run_wait", of(id, "wait_ms", 0)); !r.IsError || r.Structured.Status != mcp.Failed {
+			t.Fatalf("%+v", r)
+		}
+	}
+}
