@@ -49,7 +49,11 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 	if err != nil {
 		return messages.State{}, err
 	}
-	return s.config.Runs.State(lasting, id)
+	state, err := s.config.Runs.State(lasting, id)
+	if err == nil {
+		s.hub.started(state)
+	}
+	return state, err
 }
 
 // labelBytes is the most that the labels of a run have: they are shown with it in every list.

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -18,7 +19,8 @@ type hub struct {
 
 	mu       sync.Mutex
 	locators []Locate
-	interest map[messages.RunID]map[topic]map[*subscriber]struct{} // by run; "" for what no run changes
+	files    []Files
+	interest map[source]map[topic]map[*subscriber]struct{}
 	watchers map[messages.RunID]*watcher
 	sessions map[*wire.Session]*subscriber
 }
@@ -27,10 +29,18 @@ type hub struct {
 // others.
 type Locate func(uri string) (run messages.RunID, artifact string, ok bool)
 
+// Files are resources that any run of the same principal may write.
+type Files struct {
+	// Has reports whether the URI is one of them.
+	Has func(uri string) bool
+	// Is reports whether the run has written the URI's by the artifact.
+	Is func(uri string, run messages.State, artifact messages.Artifact) bool
+}
+
 func newHub(s *Server) *hub {
 	ctx, end := context.WithCancel(context.Background())
 	return &hub{server: s, ctx: ctx, end: end,
-		interest: map[messages.RunID]map[topic]map[*subscriber]struct{}{},
+		interest: map[source]map[topic]map[*subscriber]struct{}{},
 		watchers: map[messages.RunID]*watcher{}, sessions: map[*wire.Session]*subscriber{}}
 }
 
@@ -43,21 +53,29 @@ func (s *Server) Locate(l Locate) {
 	s.hub.locators = append(s.hub.locators, l)
 }
 
-// Updated tells those who subscribed to the resource that it has changed.
+// Files has the resources change with the runs that their principal starts here.
+func (s *Server) Files(f Files) {
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	s.hub.files = append(s.hub.files, f)
+}
+
+// Updated tells those who subscribed to the resource that it has changed. Of Files runs alone tell.
 func (s *Server) Updated(uri string) {
-	t, ok := s.hub.topicOf(uri)
-	if !ok {
+	t, ok := s.hub.topicOf(context.Background(), uri)
+	if !ok || t.files > 0 {
 		return
 	}
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	for sub := range s.hub.interest[t.run][t] {
+	for sub := range s.hub.interest[t.source()][t] {
 		sub.mark(t)
 	}
 }
 
-// topicOf returns the topic of a resource; false for a URI that names nothing of a run.
-func (h *hub) topicOf(uri string) (topic, bool) {
+// topicOf returns the topic of a resource that whoever calls in the context subscribes to; false for a URI that names
+// nothing of a run.
+func (h *hub) topicOf(ctx context.Context, uri string) (topic, bool) {
 	if u, ok := parseURI(uri); ok {
 		return topic{uri: uri, run: u.run, artifact: u.name}, true
 	}
@@ -68,6 +86,11 @@ func (h *hub) topicOf(uri string) (topic, bool) {
 			return topic{uri: uri, run: run, artifact: artifact}, true
 		}
 	}
+	for i, f := range h.files {
+		if f.Has(uri) {
+			return topic{uri: uri, files: i + 1, owner: gate.From(ctx).Name}, true
+		}
+	}
 	return topic{uri: uri}, !strings.HasPrefix(uri, runScheme)
 }
 
@@ -75,26 +98,22 @@ func (h *hub) topicOf(uri string) (topic, bool) {
 func (h *hub) add(sub *subscriber, t topic, state messages.State) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, there := sub.topics[t]; there || sub.gone {
-		return nil
-	}
-	if len(sub.topics) >= maxTopics {
+	if _, there := sub.topics[t]; !there && len(sub.topics) >= maxTopics {
 		return tooMany()
 	}
+	if sub.gone {
+		return nil
+	}
+	from := t.source()
 	sub.topics[t] = struct{}{}
-	if h.interest[t.run] == nil {
-		h.interest[t.run] = map[topic]map[*subscriber]struct{}{}
+	if h.interest[from] == nil {
+		h.interest[from] = map[topic]map[*subscriber]struct{}{}
 	}
-	if h.interest[t.run][t] == nil {
-		h.interest[t.run][t] = map[*subscriber]struct{}{}
+	if h.interest[from][t] == nil {
+		h.interest[from][t] = map[*subscriber]struct{}{}
 	}
-	h.interest[t.run][t][sub] = struct{}{}
-	if t.run != "" && !state.Status.IsEnded() && h.watchers[t.run] == nil && h.ctx.Err() == nil {
-		ctx, stop := context.WithCancel(h.ctx)
-		w := &watcher{stop}
-		h.watchers[t.run] = w
-		go h.watch(ctx, w, t.run, state.Seq)
-	}
+	h.interest[from][t][sub] = struct{}{}
+	h.attend(state)
 	return nil
 }
 
@@ -121,16 +140,21 @@ func (h *hub) dropLocked(sub *subscriber) {
 
 // forget is remove under mu.
 func (h *hub) forget(sub *subscriber, t topic) {
+	from := t.source()
 	delete(sub.topics, t)
 	sub.unmark(t)
-	delete(h.interest[t.run][t], sub)
-	if len(h.interest[t.run][t]) > 0 {
+	delete(h.interest[from][t], sub)
+	if len(h.interest[from][t]) > 0 {
 		return
 	}
-	delete(h.interest[t.run], t)
-	if len(h.interest[t.run]) > 0 {
+	delete(h.interest[from], t)
+	if len(h.interest[from]) > 0 {
 		return
 	}
-	delete(h.interest, t.run)
-	h.retire(t.run, h.watchers[t.run])
+	delete(h.interest, from)
+	for id, w := range h.watchers {
+		if from == w.run() || from == w.files() {
+			h.unattended(id, w)
+		}
+	}
 }

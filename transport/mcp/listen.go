@@ -98,7 +98,7 @@ func (l *stream) establish(ctx context.Context, w wishes) wishes {
 	out := wishes{Tools: w.Tools, Prompts: w.Prompts, Resources: w.Resources}
 	for _, uri := range w.URIs {
 		t, state, err := l.server.subscribable(ctx, uri)
-		if err == nil && h.add(l.sub, t, state) == nil {
+		if err == nil && l.server.listenTo(ctx, l.sub, t, state) == nil {
 			out.URIs = append(out.URIs, uri)
 		}
 	}

@@ -26,7 +26,7 @@ func (s *Server) subscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err != nil {
 		return nil, noResource(x, p.URI, err)
 	}
-	if err := s.hub.add(s.hub.session(x.Session()), t, state); err != nil {
+	if err := s.listenTo(ctx, s.hub.session(x.Session()), t, state); err != nil {
 		return nil, rpcError(err)
 	}
 	return struct{}{}, nil
@@ -37,7 +37,7 @@ func (s *Server) unsubscribe(ctx context.Context, x *wire.Exchange) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := s.hub.topicOf(p.URI); ok {
+	if t, ok := s.hub.topicOf(ctx, p.URI); ok {
 		s.hub.remove(s.hub.session(x.Session()), t)
 	}
 	return struct{}{}, nil
@@ -67,7 +67,7 @@ func (s *Server) subscribable(ctx context.Context, uri string) (topic, messages.
 		return topic{}, messages.State{}, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"the uri has %d bytes, and may have %d", len(uri), maxURI)
 	}
-	t, ok := s.hub.topicOf(uri)
+	t, ok := s.hub.topicOf(ctx, uri)
 	if !ok {
 		return t, messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no resource %s", uri)
 	}
@@ -76,6 +76,24 @@ func (s *Server) subscribable(ctx context.Context, uri string) (topic, messages.
 	}
 	state, err := s.owned(ctx, t.run)
 	return t, state, err
+}
+
+// listenTo subscribes to the topic. Runs that begin to write its files later are for Start to tell of: whatever is not
+// listed here is not begun.
+func (s *Server) listenTo(ctx context.Context, sub *subscriber, t topic, state messages.State) error {
+	if err := s.hub.add(sub, t, state); err != nil || t.files == 0 {
+		return err
+	}
+	active, err := s.Runs(ctx, messages.Query{Status: []messages.Status{messages.Pending, messages.Processing}, Limit: 1000})
+	if err != nil {
+		return err
+	}
+	for _, run := range active {
+		if state, err := s.owned(ctx, run.RunID); err == nil {
+			s.hub.started(state)
+		}
+	}
+	return nil
 }
 
 // noResource is the error for a resource that is not there for the caller, whoever else may see it.

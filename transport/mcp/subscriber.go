@@ -18,7 +18,19 @@ type topic struct {
 	run messages.RunID
 	// artifact is the one of the run that is the resource; "" for what every milestone changes.
 	artifact string
+	// files, where it is not 0, is the number of the Files that the resource is of, from 1, and owner whose it is.
+	files int
+	owner string
 }
+
+// source is what makes topics change: a run, or all runs of an owner.
+type source struct {
+	run   messages.RunID
+	files bool
+	owner string
+}
+
+func (t topic) source() source { return source{t.run, t.files > 0, t.owner} }
 
 // changes reports whether the event, a milestone of the topic's run, may change what the topic shows.
 func (t topic) changes(e messages.Event) bool {

@@ -112,12 +112,13 @@ func TestWhatAnEventChanges(t *testing.T) {
 func TestTheTerminalRetiresTheWatcher(t *testing.T) {
 	h := newHub(&Server{})
 	stopped := false
-	h.watchers["r"] = &watcher{func() { stopped = true }}
-	h.touch("r", messages.Event{RunID: "r", Seq: 4, From: 4, Body: messages.TaskStarted{}})
+	w := &watcher{messages.State{RunID: "r", Queued: &messages.RunQueued{}}, func() { stopped = true }}
+	h.watchers["r"] = w
+	h.touch(w, messages.Event{RunID: "r", Seq: 4, From: 4, Body: messages.TaskStarted{}})
 	if h.watchers["r"] == nil || stopped {
 		t.Fatal("gone before the terminal")
 	}
-	h.touch("r", messages.Event{RunID: "r", Seq: 5, From: 5, Body: messages.RunCompleted{}})
+	h.touch(w, messages.Event{RunID: "r", Seq: 5, From: 5, Body: messages.RunCompleted{}})
 	if h.watchers["r"] != nil || !stopped {
 		t.Error("still there after the terminal")
 	}

@@ -10,11 +10,46 @@ import (
 )
 
 // watcher is the goroutine that reads a run.
-type watcher struct{ stop context.CancelFunc }
+type watcher struct {
+	state messages.State // when it began
+	stop  context.CancelFunc
+}
+
+// run and files are what the run of the watcher changes.
+func (w *watcher) run() source   { return source{run: w.state.RunID} }
+func (w *watcher) files() source { return source{files: true, owner: w.state.Queued.Principal} }
+
+// started has a run watched that was started just now, if somebody subscribed to what it may write.
+func (h *hub) started(run messages.State) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if run.Queued != nil && len(h.interest[source{files: true, owner: run.Queued.Principal}]) > 0 {
+		h.attend(run)
+	}
+}
+
+// attend has the run watched. Under mu.
+func (h *hub) attend(run messages.State) {
+	if run.Queued == nil || run.Status.IsEnded() || h.watchers[run.RunID] != nil || h.ctx.Err() != nil {
+		return
+	}
+	ctx, stop := context.WithCancel(h.ctx)
+	w := &watcher{run, stop}
+	h.watchers[run.RunID] = w
+	go h.watch(ctx, w, run.Seq)
+}
+
+// unattended stops the watcher unless somebody still subscribes to what its run changes. Under mu.
+func (h *hub) unattended(id messages.RunID, w *watcher) {
+	if len(h.interest[w.run()])+len(h.interest[w.files()]) == 0 {
+		h.retire(id, w)
+	}
+}
 
 // watch tells subscribers what the run's events change, until the terminal or until ctx is done. What cannot be read
 // now, as with too many readers, is tried again.
-func (h *hub) watch(ctx context.Context, w *watcher, id messages.RunID, after uint64) {
+func (h *hub) watch(ctx context.Context, w *watcher, after uint64) {
+	id := w.state.RunID
 	defer h.gone(id, w)
 	for ctx.Err() == nil {
 		var failed error
@@ -23,7 +58,7 @@ func (h *hub) watch(ctx context.Context, w *watcher, id messages.RunID, after ui
 				break
 			}
 			after = e.Seq
-			h.touch(id, e)
+			h.touch(w, e)
 		}
 		switch messages.CodeOf(failed) {
 		case "":
@@ -43,30 +78,37 @@ func (h *hub) watch(ctx context.Context, w *watcher, id messages.RunID, after ui
 
 // touch marks what the event changes. With the terminal the run's watcher is gone: whoever subscribes later, with a
 // State from before, starts another.
-func (h *hub) touch(id messages.RunID, e messages.Event) {
+func (h *hub) touch(w *watcher, e messages.Event) {
 	if e.IsDelta() {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for t, subscribers := range h.interest[id] {
-		if !t.changes(e) {
-			continue
+	for t, subscribers := range h.interest[w.run()] {
+		if t.changes(e) {
+			markAll(subscribers, t)
 		}
-		for sub := range subscribers {
-			sub.mark(t)
+	}
+	if written, ok := e.Body.(messages.ArtifactWritten); ok {
+		for t, subscribers := range h.interest[w.files()] {
+			if h.files[t.files-1].Is(t.uri, w.state, written.Artifact) {
+				markAll(subscribers, t)
+			}
 		}
 	}
 	if e.IsTerminal() {
-		h.retire(id, h.watchers[id])
+		h.retire(w.state.RunID, w)
+	}
+}
+
+func markAll(subscribers map[*subscriber]struct{}, t topic) {
+	for sub := range subscribers {
+		sub.mark(t)
 	}
 }
 
 // retire stops the watcher of the run, if that is who watches it. Under mu.
 func (h *hub) retire(id messages.RunID, w *watcher) {
-	if w == nil {
-		return
-	}
 	w.stop()
 	if h.watchers[id] == w {
 		delete(h.watchers, id)

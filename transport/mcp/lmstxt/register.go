@@ -40,6 +40,7 @@ func Register(s *mcp.Server, c Config) error {
 	d.addLists()
 	d.addReaders()
 	d.addResources()
+	d.addChanges()
 	d.addPrompts()
 	return nil
 }

@@ -1,0 +1,50 @@
+package lmstxt
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// addChanges has those who subscribed to the resources told when a run writes them.
+func (d *door) addChanges() {
+	d.Locate(func(uri string) (messages.RunID, string, bool) {
+		plain, err := url.PathUnescape(uri)
+		rest, ok := strings.CutPrefix(plain, runScheme)
+		id, name, whole := strings.Cut(rest, "/")
+		return messages.RunID(id), name, err == nil && ok && whole
+	})
+	d.Files(mcp.Files{
+		Has: func(uri string) bool { return len(filesOf(uri)) > 0 },
+		Is: func(uri string, run messages.State, a messages.Artifact) bool {
+			return slices.Contains(filesOf(uri), path.Join(inputOf(run).Out, a.Path))
+		},
+	})
+}
+
+// filesOf are the files below the caller's folder that the resource may be.
+func filesOf(uri string) []string {
+	plain, err := url.PathUnescape(uri)
+	if err != nil {
+		return nil
+	}
+	for _, scheme := range []string{artifactScheme, graphScheme} {
+		if name, ok := strings.CutPrefix(plain, scheme); ok {
+			return []string{path.Clean(name)}
+		}
+	}
+	rest, ok := strings.CutPrefix(plain, nodeScheme)
+	repo, node, whole := strings.Cut(rest, "/graph/nodes/")
+	if !ok || !whole {
+		return nil
+	}
+	var files []string
+	for _, dir := range folders(repo) {
+		files = append(files, place(dir, "nodes/"+node+".md"))
+	}
+	return files
+}
