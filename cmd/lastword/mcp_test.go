@@ -85,7 +85,8 @@ func TestMCPNeverServesAnotherRunsFile(t *testing.T) {
 	first := s.call("generate", `{"repository":"garden"}`).Structured
 	put(t, filepath.Join(dir, "garden", "README.md"), "# Orchard\n\nGrows apples.\n")
 	second := s.call("generate", `{"repository":"garden"}`).Structured
-	if text := s.read(first.Artifacts[0].URI); !strings.Contains(text, "there is no resource") {
+	if text := s.read(first.Artifacts[0].URI); !strings.Contains(text, "there is no resource") ||
+		!strings.Contains(text, "a later run has written another") {
 		t.Errorf("the first run's file is now %q", text)
 	}
 	if text := s.read(second.Artifacts[0].URI); !strings.HasPrefix(text, "# Orchard") {

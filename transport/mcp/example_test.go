@@ -75,7 +75,7 @@ func Example() {
 	// count_words queued
 	// count_words started
 	// count_words started
-	// 4 words
+	// count_words: 4 words
 	// count_words completed
 	// completed 4
 }

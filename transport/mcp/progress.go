@@ -132,7 +132,7 @@ func bodyInShort(body messages.Body) string {
 	case messages.ThoughtDelta:
 		return clip(b.Text)
 	case messages.Progress:
-		return counted(b.Done, b.Total, b.Unit)
+		return b.Task + ": " + counted(b.Done, b.Total, b.Unit)
 	case messages.ToolProgress:
 		return counted(b.Done, b.Total, b.Unit)
 	case messages.Log:

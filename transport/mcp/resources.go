@@ -144,8 +144,12 @@ func (s *Server) refuseResource(ctx context.Context, uri string, err error) {
 	x := wire.From(ctx)
 	e, coded := errors.AsType[*messages.Error](err)
 	switch {
-	case errors.Is(err, server.ErrResourceNotFound) || coded && e.Code == messages.CodeNotFound:
+	case errors.Is(err, server.ErrResourceNotFound):
 		x.Fail(noResourceError(x, uri))
+	case coded && e.Code == messages.CodeNotFound:
+		missing := noResourceError(x, uri)
+		missing.Message += ": " + e.Message
+		x.Fail(missing)
 	case coded:
 		x.Fail(&wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message,
 			Data: map[string]any{"uri": uri, "code": e.Code}})

@@ -1,9 +1,12 @@
 package mcp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
@@ -36,8 +39,10 @@ type RunResult struct {
 	Cause     messages.Cause `json:"cause,omitempty"`
 	Error     *RunError      `json:"error,omitempty"`
 	Artifacts []RunArtifact  `json:"artifacts,omitempty"`
-	Questions []RunQuestion  `json:"questions,omitempty"`
-	// Terminal is the run's last event, which progress does not tell.
+	// MoreArtifacts is how many more there are: the resource run://{id} has all.
+	MoreArtifacts int           `json:"more_artifacts,omitempty"`
+	Questions     []RunQuestion `json:"questions,omitempty"`
+	// Terminal is the run's last event, which progress does not tell. Its artifacts are the same as these.
 	Terminal *messages.Event `json:"terminal,omitempty"`
 }
 
@@ -85,7 +90,8 @@ func (s *Server) Result(ctx context.Context, state messages.State) *mcp.CallTool
 
 func (s *Server) result(state messages.State, terminal *messages.Event) *mcp.CallToolResult {
 	content := s.say(state)
-	for _, a := range state.Artifacts {
+	artifacts, _ := told(state.Artifacts)
+	for _, a := range artifacts {
 		content = append(content, linkTo(state.RunID, a))
 	}
 	return &mcp.CallToolResult{
@@ -111,7 +117,11 @@ func (s *Server) terminal(ctx context.Context, state messages.State) *messages.E
 
 func runResult(state messages.State, terminal *messages.Event) RunResult {
 	r := RunResult{RunID: state.RunID, Job: jobOf(state), Status: statusOf(state), Seq: state.Seq, Terminal: terminal}
-	for _, a := range state.Artifacts {
+	artifacts, more := told(state.Artifacts)
+	if r.MoreArtifacts = more; more > 0 && terminal != nil {
+		r.Terminal = withArtifacts(*terminal, artifacts)
+	}
+	for _, a := range artifacts {
 		r.Artifacts = append(r.Artifacts, RunArtifact{Name: a.Name, Path: a.Path, Bytes: a.Bytes, SHA256: a.SHA256,
 			Partial: a.Partial, URI: ArtifactURI(state.RunID, a.Name)})
 	}
@@ -123,6 +133,37 @@ func runResult(state messages.State, terminal *messages.Event) RunResult {
 		r.Questions = append(r.Questions, RunQuestion{in.Request, in.Prompt, in.Schema})
 	}
 	return r
+}
+
+// toldArtifacts is the most artifacts of one result: a model has to read it. A graph has a page for each package.
+const toldArtifacts = 24
+
+// told are the artifacts that a result tells of, those first that are in no folder, and how many more there are.
+func told(all []messages.Artifact) (list []messages.Artifact, more int) {
+	if len(all) <= toldArtifacts {
+		return all, 0
+	}
+	list = slices.Clone(all)
+	slices.SortStableFunc(list, func(a, b messages.Artifact) int {
+		return cmp.Compare(strings.Count(a.Name, "/"), strings.Count(b.Name, "/"))
+	})
+	return list[:toldArtifacts], len(all) - toldArtifacts
+}
+
+// withArtifacts is the terminal with these artifacts in place of its own.
+func withArtifacts(terminal messages.Event, list []messages.Artifact) *messages.Event {
+	switch body := terminal.Body.(type) {
+	case messages.RunCompleted:
+		body.Artifacts = list
+		terminal.Body = body
+	case messages.RunFailed:
+		body.Artifacts = list
+		terminal.Body = body
+	case messages.RunCanceled:
+		body.Artifacts = list
+		terminal.Body = body
+	}
+	return &terminal
 }
 
 func runError(e *messages.Error) *RunError {

@@ -36,6 +36,51 @@ func TestTheResultSaysWhatTheRunCameTo(t *testing.T) {
 	}
 }
 
+// A run may write thousands of files, and a model has to read its result: it tells of some, those in no folder first, and
+// of how many more there are.
+func TestAResultTellsOfSomeArtifacts(t *testing.T) {
+	script := testkit.Script{}
+	for i := range 100 {
+		name := fmt.Sprintf("pages/%02d.md", i)
+		if i == 99 {
+			name = "index.md"
+		}
+		script.Write = append(script.Write, testkit.Step{Do: testkit.Emit, Body: messages.ArtifactWritten{
+			Artifact: messages.Artifact{Name: name, Bytes: 3, SHA256: messages.Digest("abc")}}})
+	}
+	s := serving(t, map[string]actors.NewJob{"script": scripted(script)}, mcp.JobTool{Job: "script"})
+	c := dial(t, s, modernHTTP)
+	r := c.callTool("script", nil, nil).response().toolResult(t)
+	a := r.Structured.Artifacts
+	if len(a) != 24 || a[0].Name != "index.md" || a[1].Name != "pages/00.md" || r.Structured.MoreArtifacts != 76 {
+		t.Errorf("%d artifacts and %d more, the first %+v", len(a), r.Structured.MoreArtifacts, a[0])
+	}
+	end, ok := r.Structured.Terminal.Body.(messages.RunCompleted)
+	if !ok || len(end.Artifacts) != 24 || end.Artifacts[0].Name != "index.md" {
+		t.Errorf("the terminal tells of %d", len(end.Artifacts))
+	}
+	links := 0
+	for _, content := range r.Content {
+		if content.Type == "resource_link" {
+			links++
+		}
+	}
+	if links != 24 {
+		t.Errorf("%d links", links)
+	}
+}
+
+func TestTextLeavesMarkupAsItIs(t *testing.T) {
+	text, err := mcp.Text(map[string]string{"a": "<b>&\n"})
+	if err != nil || text != `{"a":"<b>&\n"}` {
+		t.Errorf("%s, %v", text, err)
+	}
+	r, err := mcp.Structured(map[string]string{"a": "<b>"})
+	if said, ok := r.Content[0].(gomcp.TextContent); err != nil || !ok || said.Text != `{"a":"<b>"}` {
+		t.Errorf("%+v, %v", r.Content, err)
+	}
+}
+
 func TestTheResultIsJSONWhereTheRunSaidNothing(t *testing.T) {
 	type terms struct{ A, B int }
 	job := actors.Func("add", func(_ context.Context, _ *actors.TaskContext, in terms) (map[string]int, error) {
@@ -161,6 +206,7 @@ func TestFailureTellsWhatTheCallerMayKnow(t *testing.T) {
 		"within": {fmt.Errorf("/var/lib/secret: %w", messages.Errorf("not_found", "no run")), "not_found", "no run"},
 		"others": {errors.New("open /var/lib/secret: denied"), "error", "its log says why"},
 		"late":   {context.DeadlineExceeded, "deadline", "too long"},
+		"gone":   {fmt.Errorf("/var/lib/secret: %w", context.Canceled), "unavailable", "the call ended before"},
 	} {
 		r := mcp.Failure(test.err)
 		raw, err := json.Marshal(r)

@@ -314,8 +314,9 @@ func TestCancelingARun(t *testing.T) {
 	c := dial(t, s, legacyHTTP)
 	id := c.begin(work{Wait: true})
 	for range 2 {
-		if r := c.call("run_cancel", of(id, "reason", "no time")); r.IsError || r.Structured.RunID != id {
-			t.Fatalf("run_cancel: %+v", r.Structured)
+		if r := c.call("run_cancel", of(id, "reason", "no time")); r.IsError || r.Structured.RunID != id ||
+			r.Structured.Status == mcp.Working && !strings.Contains(r.Content[0].Text, "is being canceled") {
+			t.Fatalf("run_cancel: %+v", r)
 		}
 	}
 	if r := c.call("run_wait", of(id)); r.Structured.Status != mcp.Canceled {

@@ -57,6 +57,9 @@ func sentence(state messages.State) string {
 		return run + " waits to be told. Ask the user, give the answer with the tool run_answer (run_id, request, " +
 			"value), then go on with run_wait.\n" + asking(state)
 	}
+	if state.Canceling {
+		return run + " is being canceled. Wait for its end with run_wait."
+	}
 	return fmt.Sprintf("%s is working. Wait for it with run_wait, or read on with run_events after %d.", run, state.Seq)
 }
 
@@ -101,6 +104,10 @@ func spoken(state messages.State) string {
 func sayable(err error) *RunError {
 	if known, ok := errors.AsType[*messages.Error](err); ok {
 		return &RunError{Code: known.Code, Message: known.Message, Retryable: known.Retryable}
+	}
+	if errors.Is(err, context.Canceled) {
+		return &RunError{messages.CodeUnavailable, "the call ended before it was answered; what it had started is " +
+			"in run_list, unless it ended with the call", true}
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &RunError{messages.Code(messages.CauseDeadline), "the call took too long", true}

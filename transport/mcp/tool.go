@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -65,11 +66,20 @@ func (t Tool) listed() mcp.Tool {
 
 // Structured is a result whose structured content is v, an object, and whose text is the same as JSON.
 func Structured(v any) (*mcp.CallToolResult, error) {
-	data, err := json.Marshal(v)
+	data, err := Text(v)
 	if err != nil {
 		return nil, err
 	}
-	return mcp.NewToolResultStructured(json.RawMessage(data), string(data)), nil
+	return mcp.NewToolResultStructured(json.RawMessage(data), data), nil
+}
+
+// Text is v as JSON for models to read: what is in it of XML or HTML stays as it is.
+func Text(v any) (string, error) {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
 // Object is the JSON Schema of an object with the properties, each a `"name": {schema}`, and no others.

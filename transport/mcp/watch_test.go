@@ -102,7 +102,7 @@ func TestProgressIsShort(t *testing.T) {
 		}
 		said = append(said, p.Message)
 	}
-	for _, want := range []string{"ask", "3/10 steps", "tell", "4 steps", "end", "a line"} {
+	for _, want := range []string{"ask", "fetch: 3/10 steps", "tell", "fetch: 4 steps", "end", "a line"} {
 		if !slices.Contains(said, want) {
 			t.Errorf("%q is not among %q", want, said)
 		}

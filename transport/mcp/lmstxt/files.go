@@ -70,7 +70,7 @@ func (d *door) copyFrom(ctx context.Context, state messages.State, name string, 
 func names(state messages.State) string {
 	var all []string
 	for _, a := range state.Artifacts {
-		if !a.Partial && !strings.Contains(a.Name, "/") {
+		if !a.Partial && !isPage(a) {
 			all = append(all, a.Name)
 		}
 	}

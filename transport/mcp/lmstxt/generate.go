@@ -113,24 +113,32 @@ func said(ended messages.State) []protocol.Content {
 	var r result
 	_ = json.Unmarshal(ended.End.Result, &r) // what is not there is not said
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\n", r.Title, r.Summary)
-	fmt.Fprintf(&b, "llms.txt links to %d of the %d files. Run %s wrote, in "+
-		"%s:\n", r.Links, r.Files, ended.RunID, r.Folder)
-	for i, a := range ended.Artifacts {
-		if i == saidArtifacts {
-			fmt.Fprintf(&b, "and %d more\n", len(ended.Artifacts)-i)
-			break
+	b.WriteString(r.Title)
+	if r.Summary != "" {
+		b.WriteString(": " + r.Summary)
+	}
+	fmt.Fprintf(&b, "\nllms.txt links to %d of the %d files. Run %s wrote, in %s:\n", r.Links, r.Files, ended.RunID,
+		r.Folder)
+	pages := 0
+	for _, a := range ended.Artifacts {
+		if isPage(a) {
+			pages++
+			continue
 		}
 		fmt.Fprintf(&b, "- %s (%d bytes): %s\n", path.Base(a.Path), a.Bytes, mcp.ArtifactURI(ended.RunID, a.Name))
 	}
+	if pages > 0 {
+		fmt.Fprintf(&b, "and a page for each of the graph's %d packages, which lmstxt_list_graph_artifacts lists.\n", pages)
+	}
+	b.WriteString("Read them as resources, or with lmstxt_read_artifact by run_id and artifact_name, such as llms.txt.\n")
 	if ended.End.Degraded {
 		fmt.Fprintf(&b, "The model failed (%s): this is what can be said without one.\n", r.Cause)
 	}
 	return []protocol.Content{protocol.NewTextContent(b.String())}
 }
 
-// saidArtifacts is how many artifacts are named in a text; the links name all.
-const saidArtifacts = 8
+// isPage reports whether the artifact is the page of one package. There may be thousands of them.
+func isPage(a messages.Artifact) bool { return strings.Contains(a.Name, "/") }
 
 // ending says why a run wrote nothing.
 func ending(s messages.State) string {

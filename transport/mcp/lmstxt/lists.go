@@ -1,11 +1,13 @@
 package lmstxt
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"time"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
@@ -19,8 +21,11 @@ const (
 	graphScheme    = "lmstxt://graphs/"
 )
 
-// mostListed is the most files of one list.
-const mostListed = 10_000
+// mostListed is the most files of one list, and mostFound how many are looked at for it.
+const (
+	mostListed = 200
+	mostFound  = 10_000
+)
 
 // found is a file in a list. Filename is relative to the caller's folder.
 type found struct {
@@ -46,15 +51,15 @@ func (d *door) addLists() {
 		Output:   json.RawMessage(recordsSchema),
 		ReadOnly: true, Idempotent: true}, d.listRuns)
 	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_list_all_artifacts", Title: "List llms.txt files",
-		Description: "Lists the text files in your folder, also from runs that are no longer known. Each uri can be " +
-			"read as a resource.",
+		Description: "Lists the text files in your folder, the first 200, also from runs that are no longer known. Each " +
+			"uri can be read as a resource.",
 		Input: mcp.Object(nil), Output: json.RawMessage(foundSchema), ReadOnly: true, Idempotent: true},
 		func(ctx context.Context, _ struct{}) (*protocol.CallToolResult, error) {
 			return d.list(ctx, artifactScheme, func(name string) bool { return path.Ext(name) == ".txt" })
 		})
 	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_list_graph_artifacts", Title: "List graph files",
-		Description: "Lists the files of repository graphs in your folder: repo.graph.json, repo.force.json and the " +
-			"pages of nodes. Read them with lmstxt_read_graph_artifact or as resources.",
+		Description: "Lists the files of repository graphs in your folder, the first 200: repo.graph.json, " +
+			"repo.force.json and then the pages of nodes. Read them with lmstxt_read_graph_artifact or as resources.",
 		Input: mcp.Object(nil), Output: json.RawMessage(foundSchema), ReadOnly: true, Idempotent: true},
 		func(ctx context.Context, _ struct{}) (*protocol.CallToolResult, error) {
 			return d.list(ctx, graphScheme, isGraph)
@@ -84,11 +89,11 @@ func (d *door) listRuns(ctx context.Context, a listArguments) (*protocol.CallToo
 
 // listed is a list as the earlier server gave it, an array in the text; structured content has to be an object.
 func listed[T any](name string, list []T) (*protocol.CallToolResult, error) {
-	text, err := json.Marshal(list)
+	text, err := mcp.Text(list)
 	if err != nil {
 		return nil, err
 	}
-	return protocol.NewToolResultStructured(map[string]json.RawMessage{name: text}, string(text)), nil
+	return protocol.NewToolResultStructured(map[string]json.RawMessage{name: json.RawMessage(text)}, text), nil
 }
 
 // list lists the files below the caller's folder that are wanted. Links are not followed.
@@ -108,7 +113,7 @@ func (d *door) list(
 		switch {
 		case ctx.Err() != nil:
 			return context.Cause(ctx)
-		case len(files) == mostListed:
+		case len(files) == mostFound:
 			return fs.SkipAll
 		case err != nil || !e.Type().IsRegular() || !wanted(name):
 			return nil // what cannot be read is not there
@@ -122,5 +127,14 @@ func (d *door) list(
 	if err != nil {
 		return nil, err
 	}
-	return listed("artifacts", files)
+	slices.SortStableFunc(files, func(a, b found) int { return cmp.Compare(a.page(), b.page()) })
+	return listed("artifacts", files[:min(len(files), mostListed)])
+}
+
+// page is 1 for the page of one package of a graph, else 0.
+func (f found) page() int {
+	if path.Ext(f.Filename) == ".md" {
+		return 1
+	}
+	return 0
 }

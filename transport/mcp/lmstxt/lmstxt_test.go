@@ -538,6 +538,43 @@ func TestRemoteCallersSeeNoFolderOfTheServer(t *testing.T) {
 	})
 }
 
+// There may be more pages than a model can read: what is not one is listed before them, and records leave them out.
+func TestListsHaveAnEnd(t *testing.T) {
+	k := newKit(t)
+	c := k.dial("", true)
+	r := c.generated("lmstxt_generate_llms_txt", map[string]any{"url": url, "generate_graph": true})
+	if got := named(r); !slices.Contains(got, "repo.graph.json") || slices.ContainsFunc(got, func(name string) bool {
+		return strings.Contains(name, "/")
+	}) {
+		t.Errorf("the record has %v", got)
+	}
+	for i := range 300 {
+		put(t, filepath.Join(k.root, "anybody", "a", "b", "graph", "nodes", fmt.Sprintf("%03d.md", i)), "# page\n")
+	}
+	a := c.call("lmstxt_list_graph_artifacts", nil)
+	var list struct{ Artifacts []struct{ Filename string } }
+	c.read(a.Structured, &list)
+	if n := len(list.Artifacts); n != 200 || !strings.HasSuffix(list.Artifacts[0].Filename, "repo.force.json") ||
+		!strings.HasSuffix(list.Artifacts[1].Filename, "repo.graph.json") {
+		t.Errorf("%d files, the first %v", n, list.Artifacts[:2])
+	}
+	if said := c.call("run_get", map[string]any{"run_id": r.RunID}).Content[0].Text; !strings.Contains(said, "a page for each") ||
+		!strings.Contains(said, "lmstxt_read_artifact") {
+		t.Errorf("the result says %s", said)
+	}
+}
+
+// What is read of XML is XML: a model is not to see escapes in its place.
+func TestTextsAreReadAsTheyAre(t *testing.T) {
+	k := newKit(t)
+	c := k.dial("", true)
+	r := c.generated("lmstxt_generate_llms_ctx", map[string]any{"repo_url": url})
+	a := c.call("lmstxt_read_artifact", map[string]any{"run_id": r.RunID, "artifact_name": "llms-ctx.txt"})
+	if said := a.Content[0].Text; !strings.Contains(said, "<project") || strings.Contains(said, `\u003c`) {
+		t.Errorf("the text is %.200s", said)
+	}
+}
+
 // Who has written nothing has no files, and looking for some makes no folder.
 func TestNoFolderNoFiles(t *testing.T) {
 	k := newKit(t)

@@ -67,6 +67,9 @@ func (d *door) recordOf(state messages.State) record {
 	}
 	folder := filepath.Join(d.shown, filepath.FromSlash(inputOf(state).Out))
 	for _, a := range state.Artifacts {
+		if isPage(a) {
+			continue // the earlier server's records had none, and lmstxt_list_graph_artifacts does
+		}
 		r.Artifacts = append(r.Artifacts, file{Name: a.Name, Path: filepath.Join(folder, filepath.FromSlash(a.Path)),
 			Bytes: a.Bytes, SHA256: a.SHA256, URI: mcp.ArtifactURI(state.RunID, a.Name)})
 	}
