@@ -148,7 +148,7 @@ func (s *Server) runStart(ctx context.Context, a startArguments) (*mcp.CallToolR
 	if state.Queued.Mode == messages.Attached { // a run that has the key already may be another
 		go s.endWith(sessionContext{context.WithoutCancel(ctx), session.Done()}, state)
 	}
-	return s.Result(ctx, state), nil
+	return s.stands(ctx, state), nil
 }
 
 type runArguments struct {
@@ -159,15 +159,19 @@ func (s *Server) runGet(ctx context.Context, a runArguments) (*mcp.CallToolResul
 	return s.tell(ctx, a.RunID)
 }
 
-// tell says where the run stands. That it failed is not a failure to say so.
 func (s *Server) tell(ctx context.Context, id messages.RunID) (*mcp.CallToolResult, error) {
 	state, err := s.owned(ctx, id)
 	if err != nil {
 		return nil, err
 	}
+	return s.stands(ctx, state), nil
+}
+
+// stands says where the run stands. That it failed, however quickly, is not a failure to say so.
+func (s *Server) stands(ctx context.Context, state messages.State) *mcp.CallToolResult {
 	result := s.Result(ctx, state)
 	result.IsError = false
-	return result, nil
+	return result
 }
 
 type cancelArguments struct {

@@ -171,8 +171,8 @@ func TestAFailedRun(t *testing.T) {
 	s, _, _ := working(t, nil)
 	c := dial(t, s, modernStdio)
 	id := c.begin(work{Fail: "no tea"})
-	for tool, failed := range map[string]bool{"run_wait": true, "run_attach": true, "run_get": false} {
-		r := c.call(tool, of(id))
+	for _, tool := range []string{"run_wait", "run_attach", "run_get"} {
+		r, failed := c.call(tool, of(id)), tool != "run_get"
 		if r.IsError != failed || r.Structured.Status != mcp.Failed || !strings.Contains(r.Structured.Error.Message, "no tea") {
 			t.Errorf("%s: isError %t, %+v", tool, r.IsError, r.Structured)
 		}
