@@ -221,7 +221,12 @@ func Failure(err error) *mcp.CallToolResult { return failure(err) }
 
 // failed is failure of a call, with what the caller is not told in the log.
 func (s *Server) failed(ctx context.Context, tool string, err error) *mcp.CallToolResult {
-	if messages.CodeOf(err) == "" && ctx.Err() == nil {
+	switch {
+	case messages.CodeOf(err) != "":
+	case ctx.Err() != nil: // whoever has only stopped writing may still read
+		err = messages.Errorf(messages.CodeUnavailable, "the connection ended, or the call was cancelled, before %s was "+
+			"answered; keep standard input open until then", tool)
+	default:
 		s.config.Log.Error("tool call", zap.String("tool", tool), zap.Error(err))
 	}
 	return failure(err)

@@ -206,7 +206,6 @@ func TestFailureTellsWhatTheCallerMayKnow(t *testing.T) {
 		"within": {fmt.Errorf("/var/lib/secret: %w", messages.Errorf("not_found", "no run")), "not_found", "no run"},
 		"others": {errors.New("open /var/lib/secret: denied"), "error", "its log says why"},
 		"late":   {context.DeadlineExceeded, "deadline", "too long"},
-		"gone":   {fmt.Errorf("/var/lib/secret: %w", context.Canceled), "unavailable", "the call ended before"},
 	} {
 		r := mcp.Failure(test.err)
 		raw, err := json.Marshal(r)

@@ -309,6 +309,19 @@ func TestAttach(t *testing.T) {
 	})
 }
 
+// A call that is piped in, and whose input ends before its run, is told so: nothing is wrong with the server.
+func TestACallWhoseInputEnds(t *testing.T) {
+	s, _, _ := working(t, nil)
+	c := dial(t, s, legacyStdio)
+	id := c.begin(work{Wait: true})
+	x := c.callTool("run_attach", of(id), nil)
+	c.in.Close()
+	e := x.response().toolResult(t).Meta.Error
+	if e == nil || e.Code != messages.CodeUnavailable || !strings.Contains(e.Message, "keep standard input open") {
+		t.Errorf("the call was answered with %+v", e)
+	}
+}
+
 func TestCancelingARun(t *testing.T) {
 	s, _, system := working(t, nil)
 	c := dial(t, s, legacyHTTP)

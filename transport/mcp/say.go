@@ -105,10 +105,6 @@ func sayable(err error) *RunError {
 	if known, ok := errors.AsType[*messages.Error](err); ok {
 		return &RunError{Code: known.Code, Message: known.Message, Retryable: known.Retryable}
 	}
-	if errors.Is(err, context.Canceled) {
-		return &RunError{messages.CodeUnavailable, "the call ended before it was answered; what it had started is " +
-			"in run_list, unless it ended with the call", true}
-	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &RunError{messages.Code(messages.CauseDeadline), "the call took too long", true}
 	}
