@@ -170,7 +170,7 @@ func inspect(t *testing.T, inspector string, target []string, args ...string) []
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
-	if err != nil {
+	if err != nil || bytes.Contains(stderr.Bytes(), []byte("Warning: tool")) {
 		t.Fatalf("%v: %v\n%s\n%s", cmd.Args, err, out, stderr.Bytes())
 	}
 	return out
