@@ -221,6 +221,9 @@ func TestWatchingEndsWithTheListeners(t *testing.T) {
 		second, _ := listen(t, b, wishes)
 		idle(t, s, 1, 1)
 		a.cancel(first.x)
+		if how.stdio {
+			a.do("tools/list", nil) // over one pipe: now the door knows
+		}
 		steps <- milestone(1)
 		if uri := uriIn(t, second.next()); uri != mcp.RunURI(id) {
 			t.Errorf("told of %s", uri)
