@@ -10,7 +10,7 @@ import (
 )
 
 // pageBytes is the most that the events of one answer take. They are in it twice: as structured content, and as text.
-const pageBytes = 96 << 10
+const pageBytes = 32 << 10
 
 // page is a stretch of a run's events.
 type page struct {
