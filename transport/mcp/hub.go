@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -21,6 +20,7 @@ type hub struct {
 	locators []Locate
 	files    []Files
 	interest map[source]map[topic]map[*subscriber]struct{}
+	readers  map[string]int // of each owner, the topics that are files
 	watchers map[messages.RunID]*watcher
 	sessions map[*wire.Session]*subscriber
 }
@@ -29,18 +29,10 @@ type hub struct {
 // others.
 type Locate func(uri string) (run messages.RunID, artifact string, ok bool)
 
-// Files are resources that any run of the same principal may write.
-type Files struct {
-	// Has reports whether the URI is one of them.
-	Has func(uri string) bool
-	// Is reports whether the run has written the URI's by the artifact.
-	Is func(uri string, run messages.State, artifact messages.Artifact) bool
-}
-
 func newHub(s *Server) *hub {
 	ctx, end := context.WithCancel(context.Background())
 	return &hub{server: s, ctx: ctx, end: end,
-		interest: map[source]map[topic]map[*subscriber]struct{}{},
+		interest: map[source]map[topic]map[*subscriber]struct{}{}, readers: map[string]int{},
 		watchers: map[messages.RunID]*watcher{}, sessions: map[*wire.Session]*subscriber{}}
 }
 
@@ -53,42 +45,27 @@ func (s *Server) Locate(l Locate) {
 	s.hub.locators = append(s.hub.locators, l)
 }
 
-// Files has the resources change with the runs that their principal starts here.
-func (s *Server) Files(f Files) {
-	s.hub.mu.Lock()
-	defer s.hub.mu.Unlock()
-	s.hub.files = append(s.hub.files, f)
-}
-
 // Updated tells those who subscribed to the resource that it has changed. Of Files runs alone tell.
 func (s *Server) Updated(uri string) {
-	t, ok := s.hub.topicOf(context.Background(), uri)
-	if !ok || t.files > 0 {
+	t, ok := s.hub.topicOf(uri)
+	if !ok {
 		return
 	}
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	for sub := range s.hub.interest[t.source()][t] {
-		sub.mark(t)
-	}
+	markAll(s.hub.interest[t.source][t], t)
 }
 
-// topicOf returns the topic of a resource that whoever calls in the context subscribes to; false for a URI that names
-// nothing of a run.
-func (h *hub) topicOf(ctx context.Context, uri string) (topic, bool) {
+// topicOf returns the topic of a resource; false for a URI that names nothing of a run.
+func (h *hub) topicOf(uri string) (topic, bool) {
 	if u, ok := parseURI(uri); ok {
-		return topic{uri: uri, run: u.run, artifact: u.name}, true
+		return topic{uri: uri, source: source{run: u.run}, artifact: u.name}, true
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for _, locate := range h.locators {
 		if run, artifact, ok := locate(uri); ok {
-			return topic{uri: uri, run: run, artifact: artifact}, true
-		}
-	}
-	for i, f := range h.files {
-		if f.Has(uri) {
-			return topic{uri: uri, files: i + 1, owner: gate.From(ctx).Name}, true
+			return topic{uri: uri, source: source{run: run}, artifact: artifact}, true
 		}
 	}
 	return topic{uri: uri}, !strings.HasPrefix(uri, runScheme)
@@ -104,15 +81,15 @@ func (h *hub) add(sub *subscriber, t topic, state messages.State) error {
 	if sub.gone {
 		return nil
 	}
-	from := t.source()
 	sub.topics[t] = struct{}{}
-	if h.interest[from] == nil {
-		h.interest[from] = map[topic]map[*subscriber]struct{}{}
+	if h.interest[t.source] == nil {
+		h.interest[t.source] = map[topic]map[*subscriber]struct{}{}
 	}
-	if h.interest[from][t] == nil {
-		h.interest[from][t] = map[*subscriber]struct{}{}
+	if h.interest[t.source][t] == nil {
+		h.interest[t.source][t] = map[*subscriber]struct{}{}
+		h.count(t, 1)
 	}
-	h.interest[from][t][sub] = struct{}{}
+	h.interest[t.source][t][sub] = struct{}{}
 	h.attend(state)
 	return nil
 }
@@ -140,21 +117,20 @@ func (h *hub) dropLocked(sub *subscriber) {
 
 // forget is remove under mu.
 func (h *hub) forget(sub *subscriber, t topic) {
-	from := t.source()
+	if _, there := sub.topics[t]; !there {
+		return
+	}
 	delete(sub.topics, t)
 	sub.unmark(t)
-	delete(h.interest[from][t], sub)
-	if len(h.interest[from][t]) > 0 {
+	delete(h.interest[t.source][t], sub)
+	if len(h.interest[t.source][t]) > 0 {
 		return
 	}
-	delete(h.interest[from], t)
-	if len(h.interest[from]) > 0 {
+	h.count(t, -1)
+	delete(h.interest[t.source], t)
+	if len(h.interest[t.source]) > 0 {
 		return
 	}
-	delete(h.interest, from)
-	for id, w := range h.watchers {
-		if from == w.run() || from == w.files() {
-			h.unattended(id, w)
-		}
-	}
+	delete(h.interest, t.source)
+	h.unattended(t.source)
 }

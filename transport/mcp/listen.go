@@ -82,7 +82,7 @@ func (s *Server) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 func (l *stream) serve(ctx context.Context, w wishes) {
 	established := l.establish(ctx, w)
 	if lists := established.lists(); len(lists) > 0 {
-		defer l.server.hear(ctx, l.sub, lists)()
+		defer l.server.broadcasts(ctx, l.sub, lists)()
 	}
 	ack := map[string]any{"notifications": established, "_meta": l.meta}
 	if l.x.Notify(mcp.MethodNotificationSubscriptionsAcknowledged, ack) != nil || established.empty() {
@@ -97,13 +97,12 @@ func (l *stream) establish(ctx context.Context, w wishes) wishes {
 	h := l.server.hub
 	out := wishes{Tools: w.Tools, Prompts: w.Prompts, Resources: w.Resources}
 	for _, uri := range w.URIs {
-		t, state, err := l.server.subscribable(ctx, uri)
-		if err == nil && l.server.listenTo(ctx, l.sub, t, state) == nil {
+		if l.server.hear(ctx, l.sub, uri) == nil {
 			out.URIs = append(out.URIs, uri)
 		}
 	}
 	for _, id := range w.Tasks {
-		t := topic{run: id}
+		t := topic{source: source{run: id}}
 		state, err := l.server.owned(ctx, id)
 		if err == nil && h.add(l.sub, t, state) == nil {
 			out.Tasks = append(out.Tasks, id)
@@ -140,9 +139,9 @@ func (l *stream) tellTask(ctx context.Context, id messages.RunID) {
 	_ = l.x.Notify("notifications/tasks", d)
 }
 
-// hear marks for the subscriber what mcp-go broadcasts of the methods, until the returned function is called.
-func (s *Server) hear(ctx context.Context, sub *subscriber, methods []string) (stop func()) {
-	b := &broadcasts{id: rand.Text(), heard: make(chan mcp.JSONRPCNotification, 16)}
+// broadcasts marks for the subscriber what mcp-go broadcasts of the methods, until the returned function is called.
+func (s *Server) broadcasts(ctx context.Context, sub *subscriber, methods []string) (stop func()) {
+	b := &everybody{id: rand.Text(), heard: make(chan mcp.JSONRPCNotification, 16)}
 	if s.mcp.RegisterSession(ctx, b) != nil {
 		return func() {}
 	}
@@ -165,13 +164,13 @@ func (s *Server) hear(ctx context.Context, sub *subscriber, methods []string) (s
 	}
 }
 
-// broadcasts is a session as mcp-go knows them, that hears what is for all.
-type broadcasts struct {
+// everybody is a session as mcp-go knows them, that hears what is for all.
+type everybody struct {
 	id    string
 	heard chan mcp.JSONRPCNotification
 }
 
-func (b *broadcasts) Initialize()                                         {}
-func (b *broadcasts) Initialized() bool                                   { return true }
-func (b *broadcasts) NotificationChannel() chan<- mcp.JSONRPCNotification { return b.heard }
-func (b *broadcasts) SessionID() string                                   { return b.id }
+func (b *everybody) Initialize()                                         {}
+func (b *everybody) Initialized() bool                                   { return true }
+func (b *everybody) NotificationChannel() chan<- mcp.JSONRPCNotification { return b.heard }
+func (b *everybody) SessionID() string                                   { return b.id }

@@ -22,12 +22,8 @@ func (s *Server) subscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, state, err := s.subscribable(ctx, p.URI)
-	if err != nil {
+	if err := s.hear(ctx, s.hub.session(x.Session()), p.URI); err != nil {
 		return nil, noResource(x, p.URI, err)
-	}
-	if err := s.listenTo(ctx, s.hub.session(x.Session()), t, state); err != nil {
-		return nil, rpcError(err)
 	}
 	return struct{}{}, nil
 }
@@ -37,8 +33,10 @@ func (s *Server) unsubscribe(ctx context.Context, x *wire.Exchange) (any, error)
 	if err != nil {
 		return nil, err
 	}
-	if t, ok := s.hub.topicOf(ctx, p.URI); ok {
-		s.hub.remove(s.hub.session(x.Session()), t)
+	sub := s.hub.session(x.Session())
+	s.forgetFiles(sub, s.hub.filesOf(ctx, p.URI))
+	if t, ok := s.hub.topicOf(p.URI); ok {
+		s.hub.remove(sub, t)
 	}
 	return struct{}{}, nil
 }
@@ -61,39 +59,27 @@ func (s *Server) subscription(ctx context.Context, x *wire.Exchange) (subscribeP
 	return p, nil
 }
 
-// subscribable returns the topic of the resource, with the State of its run, if the caller may see it.
-func (s *Server) subscribable(ctx context.Context, uri string) (topic, messages.State, error) {
+// hear subscribes to the resource, if the caller may see it.
+func (s *Server) hear(ctx context.Context, sub *subscriber, uri string) error {
 	if len(uri) > maxURI {
-		return topic{}, messages.State{}, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
-			"the uri has %d bytes, and may have %d", len(uri), maxURI)
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "the uri has %d bytes, and may have %d",
+			len(uri), maxURI)
 	}
-	t, ok := s.hub.topicOf(ctx, uri)
+	if topics := s.hub.filesOf(ctx, uri); len(topics) > 0 {
+		return s.hearFiles(ctx, sub, topics)
+	}
+	t, ok := s.hub.topicOf(uri)
 	if !ok {
-		return t, messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no resource %s", uri)
+		return messages.Errorf(messages.CodeNotFound, "there is no resource %s", uri)
 	}
 	if t.run == "" {
-		return t, messages.State{}, nil
+		return s.hub.add(sub, t, messages.State{})
 	}
 	state, err := s.owned(ctx, t.run)
-	return t, state, err
-}
-
-// listenTo subscribes to the topic. Runs that begin to write its files later are for Start to tell of: whatever is not
-// listed here is not begun.
-func (s *Server) listenTo(ctx context.Context, sub *subscriber, t topic, state messages.State) error {
-	if err := s.hub.add(sub, t, state); err != nil || t.files == 0 {
-		return err
-	}
-	active, err := s.Runs(ctx, messages.Query{Status: []messages.Status{messages.Pending, messages.Processing}, Limit: 1000})
 	if err != nil {
 		return err
 	}
-	for _, run := range active {
-		if state, err := s.owned(ctx, run.RunID); err == nil {
-			s.hub.started(state)
-		}
-	}
-	return nil
+	return s.hub.add(sub, t, state)
 }
 
 // noResource is the error for a resource that is not there for the caller, whoever else may see it.
@@ -158,6 +144,6 @@ func (h *hub) tellSession(ctx context.Context, session *wire.Session, sub *subsc
 // asks.
 func (h *hub) reportTask(session *wire.Session, state messages.State) {
 	if session != nil {
-		_ = h.add(h.session(session), topic{run: state.RunID}, state)
+		_ = h.add(h.session(session), topic{source: source{run: state.RunID}}, state)
 	}
 }

@@ -14,23 +14,17 @@ type topic struct {
 	method string
 	// uri is the resource's.
 	uri string
-	// run makes the resource change, or is the task where there is no uri; "" where Updated says that it changed.
-	run messages.RunID
+	// source makes the resource change, or is the task where there is no uri; none where Updated says that it changed.
+	source
 	// artifact is the one of the run that is the resource; "" for what every milestone changes.
 	artifact string
-	// files, where it is not 0, is the number of the Files that the resource is of, from 1, and owner whose it is.
-	files int
-	owner string
 }
 
-// source is what makes topics change: a run, or all runs of an owner.
+// source is what makes topics change: a run, or whichever run of an owner writes a file.
 type source struct {
-	run   messages.RunID
-	files bool
-	owner string
+	run         messages.RunID
+	owner, path string
 }
-
-func (t topic) source() source { return source{t.run, t.files > 0, t.owner} }
 
 // changes reports whether the event, a milestone of the topic's run, may change what the topic shows.
 func (t topic) changes(e messages.Event) bool {

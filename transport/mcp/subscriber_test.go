@@ -32,7 +32,7 @@ func TestASlowSubscriberIsToldOnce(t *testing.T) {
 			}
 		})
 		go sub.pump(ctx, nil)
-		a, b, c := topic{uri: "a"}, topic{uri: "b"}, topic{run: "r_1"}
+		a, b, c := topic{uri: "a"}, topic{uri: "b"}, topic{source: source{run: "r_1"}}
 		sub.mark(a)
 		synctest.Wait() // a is being told
 		for range 10_000 {
@@ -74,9 +74,9 @@ func TestPumpEnds(t *testing.T) {
 // "run://{id} and its events change at each milestone, an artifact when it is written, and all with the end"; a task
 // where it may stand otherwise; nothing with a delta, which touch does not ask about.
 func TestWhatAnEventChanges(t *testing.T) {
-	run, events, llms := topic{uri: "run://r", run: "r"}, topic{uri: "run://r/events", run: "r"},
-		topic{uri: "run://r/artifacts/llms.txt", run: "r", artifact: "llms.txt"}
-	task := topic{run: "r"}
+	r := source{run: "r"}
+	run, events := topic{uri: "run://r", source: r}, topic{uri: "run://r/events", source: r}
+	llms, task := topic{uri: "run://r/artifacts/llms.txt", source: r, artifact: "llms.txt"}, topic{source: r}
 	llmsFile, other := messages.Artifact{Name: "llms.txt"}, messages.Artifact{Name: "other.txt"}
 	for _, c := range []struct {
 		body    messages.Body

@@ -15,19 +15,6 @@ type watcher struct {
 	stop  context.CancelFunc
 }
 
-// run and files are what the run of the watcher changes.
-func (w *watcher) run() source   { return source{run: w.state.RunID} }
-func (w *watcher) files() source { return source{files: true, owner: w.state.Queued.Principal} }
-
-// started has a run watched that was started just now, if somebody subscribed to what it may write.
-func (h *hub) started(run messages.State) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if run.Queued != nil && len(h.interest[source{files: true, owner: run.Queued.Principal}]) > 0 {
-		h.attend(run)
-	}
-}
-
 // attend has the run watched. Under mu.
 func (h *hub) attend(run messages.State) {
 	if run.Queued == nil || run.Status.IsEnded() || h.watchers[run.RunID] != nil || h.ctx.Err() != nil {
@@ -39,10 +26,14 @@ func (h *hub) attend(run messages.State) {
 	go h.watch(ctx, w, run.Seq)
 }
 
-// unattended stops the watcher unless somebody still subscribes to what its run changes. Under mu.
-func (h *hub) unattended(id messages.RunID, w *watcher) {
-	if len(h.interest[w.run()])+len(h.interest[w.files()]) == 0 {
-		h.retire(id, w)
+// unattended stops the watchers that are left without anybody who subscribed to what their runs change, now that nobody
+// does to the source. Under mu.
+func (h *hub) unattended(from source) {
+	for id, w := range h.watchers {
+		mine := from.run == id || from.path != "" && from.owner == w.state.Queued.Principal
+		if mine && len(h.interest[source{run: id}]) == 0 && h.readers[w.state.Queued.Principal] == 0 {
+			h.retire(id, w)
+		}
 	}
 }
 
@@ -84,17 +75,13 @@ func (h *hub) touch(w *watcher, e messages.Event) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for t, subscribers := range h.interest[w.run()] {
+	for t, subscribers := range h.interest[source{run: e.RunID}] {
 		if t.changes(e) {
 			markAll(subscribers, t)
 		}
 	}
 	if written, ok := e.Body.(messages.ArtifactWritten); ok {
-		for t, subscribers := range h.interest[w.files()] {
-			if h.files[t.files-1].Is(t.uri, w.state, written.Artifact) {
-				markAll(subscribers, t)
-			}
-		}
+		h.wrote(w.state, written.Artifact)
 	}
 	if e.IsTerminal() {
 		h.retire(w.state.RunID, w)

@@ -3,7 +3,6 @@ package lmstxt
 import (
 	"net/url"
 	"path"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -18,12 +17,9 @@ func (d *door) addChanges() {
 		id, name, whole := strings.Cut(rest, "/")
 		return messages.RunID(id), name, err == nil && ok && whole
 	})
-	d.Files(mcp.Files{
-		Has: func(uri string) bool { return len(filesOf(uri)) > 0 },
-		Is: func(uri string, run messages.State, a messages.Artifact) bool {
-			return slices.Contains(filesOf(uri), path.Join(inputOf(run).Out, a.Path))
-		},
-	})
+	d.Files(mcp.Files{Paths: filesOf, Path: func(run messages.State, a messages.Artifact) string {
+		return path.Join(inputOf(run).Out, a.Path)
+	}})
 }
 
 // filesOf are the files below the caller's folder that the resource may be.

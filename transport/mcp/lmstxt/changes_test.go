@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -68,6 +69,13 @@ func TestSubscribersHearOfTheirFiles(t *testing.T) {
 	theirs.hears(overheard, "notes://x")
 	if len(overheard) > 1 {
 		t.Errorf("another is told of %v", overheard)
+	}
+	many := "repo://" + strings.Repeat("a--", 100) + "b/graph/nodes/x"
+	if m := theirs.do("resources/subscribe", map[string]any{"uri": many}); m.Error == nil {
+		t.Error("subscribed to a hundred files at once")
+	}
+	if m := theirs.do("resources/subscribe", map[string]any{"uri": "notes://y"}); m.Error != nil {
+		t.Errorf("what was refused is left: %+v", m.Error)
 	}
 	if m := theirs.do("resources/subscribe", map[string]any{"uri": "lmstxt://runs/" + r.RunID + "/llms.txt"}); m.Error == nil {
 		t.Error("another subscribed to the run's file")
