@@ -29,9 +29,9 @@ func Require(ctx context.Context, s Scope) error {
 
 // Forbid answers a caller behind [Gate.Wrap] that lacks the scope: 403, insufficient_scope.
 func Forbid(w http.ResponseWriter, r *http.Request, s Scope) {
-	g, ok := r.Context().Value(gateKey{}).(*Gate)
-	if !ok {
-		g = new(Gate)
+	g := new(Gate)
+	if p, ok := r.Context().Value(passKey{}).(*pass); ok {
+		g = p.gate
 	}
 	g.challenge(w, r, `error="insufficient_scope"`, `scope="`+string(s)+`"`)
 	Refuse(w, http.StatusForbidden, lacking(s))

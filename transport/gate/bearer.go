@@ -1,20 +1,43 @@
 package gate
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
 
-// authenticate returns who calls, or answers that a good token is needed.
-func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (Principal, bool) {
+// pass is what a request with a good token has in its context.
+type pass struct {
+	gate  *Gate
+	token entry
+}
+
+type passKey struct{}
+
+// Valid reports whether the token that the context's request came with is good still, for the same principal and
+// scopes; a stream without end asks now and then. Where no token is asked for it is true.
+func Valid(ctx context.Context) bool {
+	p, ok := ctx.Value(passKey{}).(*pass)
+	if !ok {
+		return true
+	}
+	p.gate.tokens.refresh(p.gate.log)
+	now, known := p.gate.tokens.lookup(p.token.digest)
+	then := p.token.principal
+	return known && now.principal.Name == then.Name && slices.Equal(now.principal.Scopes, then.Scopes)
+}
+
+// authenticate returns the token of who calls, or answers that a good one is needed.
+func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (entry, bool) {
 	g.tokens.refresh(g.log)
 	sent := r.Header["Authorization"]
 	if len(sent) > 1 {
 		Refuse(w, http.StatusBadRequest, invalid("the request has %d Authorization fields; send one", len(sent)))
-		return Principal{}, false
+		return entry{}, false
 	}
 	token, ok := "", false
 	if len(sent) == 1 {
@@ -22,17 +45,17 @@ func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (Principal, 
 	}
 	if !ok {
 		if !within(w, g.byAddr.take(remote(r))) {
-			return Principal{}, false
+			return entry{}, false
 		}
 		g.challenge(w, r)
 		Refuse(w, http.StatusUnauthorized, unauthorized("a token is needed: send Authorization: Bearer TOKEN"))
-		return Principal{}, false
+		return entry{}, false
 	}
-	p, ok := g.tokens.find(token)
+	e, ok := g.tokens.find(token)
 	if !ok {
 		g.wrongToken(w, r)
 	}
-	return p, ok
+	return e, ok
 }
 
 // wrongToken: there is no end of wrong answers to wrong tokens, only a rate. A good token passes whatever others at the

@@ -3,7 +3,8 @@
 //
 // [New] makes a [Gate] from a [Config]; [Gate.Wrap] puts a door behind it and [Gate.Public] what asks for no token. A
 // door learns who calls by [From], asks for a scope by [Require] and refuses by [Forbid] or [Refuse]. [Serve] serves a
-// listener with bounds on time and connections and drains it; a long stream ends itself when [Draining] says so.
+// listener with bounds on time and connections and drains it; a long stream ends itself when [Draining] says so, or when
+// its token is not [Valid] any more.
 //
 // What the gate refuses is answered with {"error":{"code":"…","message":"…"}}. The codes are those of package
 // messages, and [CodeUnauthorized] and [CodeForbidden].

@@ -129,12 +129,12 @@ func (g *Gate) Wrap(door http.Handler) http.Handler {
 			g.meter(w, r, door)
 			return
 		}
-		p, ok := g.authenticate(w, r)
-		if !ok || !within(w, g.byName.take(p.Name)) {
+		e, ok := g.authenticate(w, r)
+		if !ok || !within(w, g.byName.take(e.principal.Name)) {
 			return
 		}
 		r.Header.Del("Authorization")
-		ctx := With(context.WithValue(r.Context(), gateKey{}, g), p)
+		ctx := With(context.WithValue(r.Context(), passKey{}, &pass{g, e}), e.principal)
 		door.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
@@ -147,8 +147,6 @@ func (g *Gate) Public(door http.Handler) http.Handler {
 		}
 	})
 }
-
-type gateKey struct{}
 
 // admit is what every request must pass, whoever calls. It returns the request with its body bounded.
 func (g *Gate) admit(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {

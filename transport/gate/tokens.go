@@ -72,24 +72,27 @@ func (t *Tokens) reload() error {
 	return err
 }
 
-// find returns who holds the token. A SHA-256 without salt or stretching is right, as a token is 256 random bits:
+// find returns the token's entry. A SHA-256 without salt or stretching is right, as a token is 256 random bits:
 // nobody can try them all, or make a table of them. Each digest is compared in constant time and all of them always,
 // so that the time taken tells nothing of which are near.
-func (t *Tokens) find(token string) (Principal, bool) {
+func (t *Tokens) find(token string) (entry, bool) {
 	if len(token) < minToken {
-		return Principal{}, false
+		return entry{}, false
 	}
-	sum := sha256.Sum256([]byte(token))
+	return t.lookup(sha256.Sum256([]byte(token)))
+}
+
+func (t *Tokens) lookup(digest [sha256.Size]byte) (entry, bool) {
 	entries := *t.known.Load()
 	found := -1
 	for i := range entries {
-		at := subtle.ConstantTimeCompare(sum[:], entries[i].digest[:])
+		at := subtle.ConstantTimeCompare(digest[:], entries[i].digest[:])
 		found = subtle.ConstantTimeSelect(at, i, found)
 	}
 	if found < 0 {
-		return Principal{}, false
+		return entry{}, false
 	}
-	return entries[found].principal, true
+	return entries[found], true
 }
 
 // refresh looks at the file if it is time to, and tells the log what came of it: of the same trouble only once.

@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"os"
@@ -251,5 +252,39 @@ func TestReload(t *testing.T) {
 	}
 	if status, _ := call(h, "10.0.0.1:1", tom); status != http.StatusOK {
 		t.Errorf("the token before it: %d", status)
+	}
+}
+
+// A stream that was opened with a token knows when it is revoked, or given to somebody else, or its scopes are changed,
+// though nobody calls.
+func TestValid(t *testing.T) {
+	mia, line := newLine(t, "mia", gate.ReadRuns)
+	tom, _ := newLine(t, "tom", gate.ReadRuns)
+	for name, then := range map[string]struct {
+		line string
+		want bool
+	}{
+		"as before":    {line, true},
+		"other scopes": {strings.Replace(line, " run:read ", " admin ", 1), false},
+		"another name": {strings.Replace(line, "mia ", "tom ", 1), false},
+		"revoked":      {"tom admin " + gate.Digest(tom), false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			path := tokenFile(t, line)
+			var opened context.Context
+			open := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { opened = r.Context() })
+			call(newGate(t, gate.Config{Tokens: load(t, path)}).Wrap(open), "10.0.0.1:1", mia)
+			if !gate.Valid(opened) {
+				t.Errorf("%s: not valid at first", name)
+			}
+			rewrite(t, path, time.Now().Add(time.Minute), then.line)
+			time.Sleep(time.Second)
+			if got := gate.Valid(opened); got != then.want {
+				t.Errorf("%s: %t", name, got)
+			}
+		})
+	}
+	if !gate.Valid(t.Context()) {
+		t.Error("no token was asked for")
 	}
 }
