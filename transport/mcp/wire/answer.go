@@ -92,10 +92,16 @@ func (x *Exchange) finish(o outcome) {
 	}
 	defer f.free()
 	if behind := x.answer(f, o); behind != nil {
-		x.follow(behind, func(method string, params any) error { return x.notify(following, method, params) })
+		x.goOn(behind)
 		x.group.remove(x.key)
 		x.end()
 	}
+}
+
+// goOn runs what follows the answer.
+func (x *Exchange) goOn(ctx context.Context) {
+	defer x.server.survive(x.msg.method)
+	x.follow(ctx, func(method string, params any) error { return x.notify(following, method, params) })
 }
 
 // answer returns the context of what is to follow, or nil. The id is free before the client can know.

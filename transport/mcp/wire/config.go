@@ -32,7 +32,8 @@ type Config struct {
 	Idle time.Duration
 	// Stall is how long a client over HTTP may take nothing of what is written to it before it counts as gone: 30 s.
 	Stall time.Duration
-	// Sessions bounds the sessions: 10,000. Requests bounds the requests that one session, or stdio, has in flight: 1,000.
+	// Sessions bounds the sessions: 10,000. Idle ones make room for new ones. Requests bounds the requests that one
+	// session, or stdio, has in flight: 1,000.
 	Sessions, Requests int
 	// Message is the most bytes of a message that comes: 16 MiB.
 	Message int64

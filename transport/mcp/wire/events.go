@@ -57,7 +57,14 @@ func (e *events) header() http.Header {
 	return h
 }
 
-func (e *events) put(text []byte) error {
+// put writes a part of the frame's text.
+func (e *events) put(f *frame, text []byte) error {
+	err := e.write(text)
+	f.held = f.held || err != nil
+	return err
+}
+
+func (e *events) write(text []byte) error {
 	for len(text) > 0 {
 		e.arm()
 		n := min(len(text), portion)
@@ -89,7 +96,7 @@ func (e *events) beat(every time.Duration) (time.Duration, error) {
 		return wait, nil
 	}
 	e.begin()
-	if err := e.put([]byte(": keep-alive\n\n")); err != nil {
+	if err := e.write([]byte(": keep-alive\n\n")); err != nil {
 		return every, err
 	}
 	return every, e.flush()

@@ -204,9 +204,15 @@ func (x *Exchange) stop(cause error) {
 	x.out.hurry()
 }
 
+// drop is left for a client that the answer cannot reach, or must not.
+func (x *Exchange) drop() {
+	x.silent.Store(true)
+	x.left()
+}
+
 // left is called when the client is gone.
 func (x *Exchange) left() {
-	if x.modern && x.session == nil && x.group == &x.server.modern {
+	if x.group == &x.server.modern {
 		x.stop(errStreamClosed)
 		return
 	}

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"sync"
 
@@ -20,6 +21,7 @@ const (
 type frame struct {
 	buffer  bytes.Buffer
 	encoder *json.Encoder
+	held    bool // it may still be read: HTTP/2 gives up writes that are under way
 }
 
 var frames = sync.Pool{New: func() any {
@@ -37,13 +39,19 @@ func newFrame() *frame {
 }
 
 func (f *frame) free() {
-	if f.buffer.Cap() <= keptFrame {
+	if !f.held && f.buffer.Cap() <= keptFrame {
 		frames.Put(f)
 	}
 }
 
-// value appends the value as JSON on one line, whatever its marshaler wrote.
-func (f *frame) value(v any) error {
+// value appends the value as JSON on one line, whatever its marshaler wrote. That a marshaler panics is an error here,
+// as it may be called where nobody recovers.
+func (f *frame) value(v any) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("its JSON cannot be made: panic: %v", p)
+		}
+	}()
 	if err := f.encoder.Encode(v); err != nil {
 		return err
 	}

@@ -2,15 +2,12 @@ package wire
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"io"
 	"mime"
 	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 const (
@@ -18,9 +15,15 @@ const (
 	methodCancelled  = string(mcp.MethodNotificationCancelled)
 )
 
+// announced is the most bytes of a body that memory is taken for before they have come.
+const announced = 64 << 10
+
 // ServeHTTP is the endpoint of streamable HTTP.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
+	case ambiguous(r.Header):
+		refuse(w, http.StatusBadRequest, nil, errorf(mcp.HEADER_MISMATCH,
+			"a header that messages are routed by is there twice: send it once"))
 	case r.Method == http.MethodPost:
 		s.servePost(w, r)
 	case modern || r.Method != http.MethodGet && r.Method != http.MethodDelete:
@@ -32,6 +35,16 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.serveDelete(w, r)
 	}
+}
+
+// ambiguous reports a header of which whoever routed the request may have read another value than is read here.
+func ambiguous(h http.Header) bool {
+	for _, name := range []string{mcp.HeaderSessionID, mcp.HeaderProtocolVersion, mcp.HeaderMethod, mcp.HeaderName} {
+		if len(h.Values(name)) > 1 {
+			return true
+		}
+	}
+	return false
 }
 
 func allowed(modern bool) string {
@@ -51,7 +64,8 @@ func refuse(w http.ResponseWriter, status int, id []byte, e *Error) {
 	defer f.free()
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(f.json())
+	_, err = w.Write(f.json())
+	f.held = err != nil
 }
 
 func (s *Server) servePost(w http.ResponseWriter, r *http.Request) {
@@ -99,7 +113,7 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, int, *Err
 	body := http.MaxBytesReader(w, r.Body, limit)
 	var text []byte
 	var err error
-	if n := r.ContentLength; n > 0 {
+	if n := r.ContentLength; n > 0 && n <= announced {
 		text = make([]byte, n)
 		_, err = io.ReadFull(body, text)
 	} else {
@@ -118,75 +132,6 @@ func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, int, *Err
 func unsupported(r *http.Request) bool {
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
 	return version != "" && !mcp.IsValidProtocolVersion(version)
-}
-
-// sessionOf returns the session that the request names and its principal has, or answers that there is none.
-func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id []byte) *Session {
-	name := r.Header.Get(mcp.HeaderSessionID)
-	if name == "" {
-		refuse(w, http.StatusBadRequest, id, errorf(codeSession,
-			"the Mcp-Session-Id header is missing: send the one that initialize was answered with"))
-		return nil
-	}
-	session := s.sessions.find(name, gate.From(r.Context()).Name)
-	if session == nil {
-		refuse(w, http.StatusNotFound, id, errorf(codeSession, "there is no such session: initialize a new one"))
-	}
-	return session
-}
-
-func (s *Server) initialize(w http.ResponseWriter, r *http.Request, m message) {
-	session := s.newSession(rand.Text(), gate.From(r.Context()).Name)
-	if err := s.sessions.add(session); err != nil {
-		w.Header().Set("Retry-After", "10")
-		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "%v", err))
-		return
-	}
-	session.request(w, r, m)
-	if !session.initialized.Load() {
-		s.sessions.drop(session)
-		return
-	}
-	session.begin(r.Context())
-}
-
-// post takes a message that came in the session.
-func (s *Session) post(w http.ResponseWriter, r *http.Request, m message) {
-	s.touch()
-	switch {
-	case m.answer():
-		s.answered(m)
-	case m.method == methodCancelled:
-		s.cancel(m.params)
-	case m.notification():
-		s.server.notified(s.server.mcp.WithContext(r.Context(), (*listener)(s)), m)
-	default:
-		s.request(w, r, m)
-		return
-	}
-	w.WriteHeader(http.StatusAccepted)
-}
-
-func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
-	defer s.touch()
-	x := s.server.newExchange(r.Context(), m, s, &s.inflight)
-	x.key, x.name = string(m.id), s.id
-	session := ""
-	if m.method == methodInitialize {
-		session = s.id
-	}
-	x.respond(w, r, session)
-	switch err := x.group.add(x.key, x, s.server.config.Requests); err {
-	case nil:
-		x.serve(r)
-	case errClosed:
-		refuse(w, http.StatusNotFound, m.id, errorf(codeSession, "the session has ended: initialize a new one"))
-	case errBusy:
-		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "%v", err))
-	default:
-		refuse(w, http.StatusBadRequest, m.id, errorf(mcp.INVALID_REQUEST, "%v", err))
-	}
 }
 
 // respond has the exchange answer on the response. The session, unless "", is told to the client.
@@ -217,8 +162,7 @@ func (x *Exchange) dropped(r context.Context) {
 		x.stop(cause)
 		return
 	}
-	x.silent.Store(true)
-	x.left()
+	x.drop()
 }
 
 // notified has mcp-go handle a notification.

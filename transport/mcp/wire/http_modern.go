@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 )
@@ -102,10 +103,7 @@ func (s *Server) checkToolHeaders(h http.Header, params json.RawMessage) error {
 	}
 	return mcp.ValidateParamHeadersLookup(func(name string) (string, bool) {
 		values := h.Values(name)
-		if len(values) == 0 {
-			return "", false
-		}
-		return values[0], true
+		return strings.Join(values, ", "), len(values) > 0 // which is what sending a header twice means
 	}, &tool.Tool, params)
 }
 

@@ -3,16 +3,16 @@ package wire
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// serveGet opens the stream of a session for what belongs to no request. There is one at a time: clients open a new one
-// when theirs ends, so that two that replaced each other would never come to rest.
+// serveGet opens a stream of a session for what belongs to no request.
 func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
-	if !strings.Contains(strings.Join(r.Header["Accept"], ","), "text/event-stream") {
+	if len(r.Header["Accept"]) == 0 || !accepts(r).events {
 		refuse(w, http.StatusNotAcceptable, nil,
 			errorf(mcp.INVALID_REQUEST, "a client that opens a stream must accept text/event-stream"))
 		return
@@ -25,27 +25,29 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 	if session == nil {
 		return
 	}
+	ctx, leave := context.WithCancel(r.Context())
+	defer leave()
 	e := s.newEvents(w, r)
 	e.session = session.id
-	p := newPush(func(f *frame) error {
-		if err := e.put(f.event()); err != nil {
+	p := newPush(leave, func(f *frame) error {
+		if err := e.put(f, f.event()); err != nil {
 			return err
 		}
 		return e.flush()
 	})
 	if !session.attach(p) {
-		refuse(w, http.StatusConflict, nil, errorf(mcp.INVALID_REQUEST, "the session has a stream open already"))
+		lost(w)
 		return
 	}
-	session.pump(r.Context(), p, &e, s.config.KeepAlive)
+	session.pump(ctx, p, &e, s.config.KeepAlive)
 }
 
-// pump writes to the stream until the client or the session is gone. Nobody writes to it after that.
+// pump writes to the stream until the client, its token or the session is gone. Nobody writes to it after that.
 func (s *Session) pump(ctx context.Context, p *push, e *events, keepAlive time.Duration) {
 	defer e.end()
 	defer context.AfterFunc(ctx, func() { s.hurry(p, e) })()
 	defer p.close()
-	defer s.detach()
+	defer s.detach(p)
 	p.mu.Lock()
 	e.begin()
 	err := e.flush()
@@ -62,6 +64,9 @@ func (s *Session) pump(ctx context.Context, p *push, e *events, keepAlive time.D
 		case n := <-p.broadcasts:
 			err = p.forward(n)
 		case <-timer.C:
+			if !gate.Valid(ctx) {
+				return
+			}
 			var next time.Duration
 			p.mu.Lock()
 			next, err = e.beat(keepAlive)

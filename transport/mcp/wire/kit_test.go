@@ -219,6 +219,7 @@ type client struct {
 	url     string
 	session string
 	headers map[string]string
+	twice   string // a field to be sent beside the one of its name
 	http    *http.Client
 }
 
@@ -289,6 +290,9 @@ func (c *client) try(ctx context.Context, method, body string) (*http.Response, 
 		if r.Header.Set(name, value); value == "-" {
 			r.Header.Del(name)
 		}
+	}
+	if name, value, more := strings.Cut(c.twice, ": "); more {
+		r.Header.Add(name, value)
 	}
 	return c.http.Do(r)
 }

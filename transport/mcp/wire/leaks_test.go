@@ -115,17 +115,7 @@ func TestSessionsAreTheirPrincipals(t *testing.T) {
 	mallory.headers["Caller"] = "mallory"
 	for _, session := range []string{alice.session, strings.Repeat("A", 26)} {
 		mallory.session = session
-		if status, got := mallory.call("2", "echo", `{}`); status != 404 || string(got[0].ID) != "2" {
-			t.Errorf("call: %d %+v", status, got)
-		}
-		if status := mallory.notify("notifications/cancelled", cancel1); status != http.StatusNotFound {
-			t.Errorf("cancel: %d", status)
-		}
-		for _, method := range []string{http.MethodGet, http.MethodDelete} {
-			if s := mallory.send(t.Context(), method, ""); s.StatusCode != http.StatusNotFound {
-				t.Errorf("%s: %s", method, s.Status)
-			}
-		}
+		mallory.isLost()
 	}
 	none(t, f.causes, "it was cancelled")
 	alice.notify("notifications/cancelled", cancel1)
@@ -138,7 +128,5 @@ func TestStdioIsNotFoundOverHTTP(t *testing.T) {
 	f.serveStdio(t).begin(`{}`)
 	c := modernClient(t, f.serveHTTP(t))
 	c.session = "stdio"
-	if status, _ := c.call("1", "echo", `{}`); status != http.StatusNotFound {
-		t.Error(status)
-	}
+	c.isLost()
 }

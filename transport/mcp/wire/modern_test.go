@@ -136,7 +136,6 @@ func TestLegacyValidation(t *testing.T) {
 		{"no JSON by its type", ping, map[string]string{"Content-Type": "text/plain"}, 415, -32600},
 		{"JSON with a charset", ping, map[string]string{"Content-Type": "application/json; charset=utf-8"}, 200, 0},
 		{"no session", ping, map[string]string{"Mcp-Session-Id": "-"}, 400, -32001},
-		{"an unknown session", ping, map[string]string{"Mcp-Session-Id": "x"}, 404, -32001},
 		{"no Accept", ping, map[string]string{"Accept": "-"}, 200, 0},
 		{"a method of nobody's", `{"jsonrpc":"2.0","id":1,"method":"x/none"}`, nil, 200, -32601},
 	} {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 // post is the response to a request over HTTP: JSON where the answer is all there is to say, else an event stream.
@@ -22,21 +24,42 @@ type post struct {
 
 type acceptable struct{ events, json bool }
 
-// accepts reads the Accept header, leniently: who says nothing takes all.
+// accepts reads the Accept header. Who says nothing takes all.
 func accepts(r *http.Request) acceptable {
 	values := r.Header["Accept"]
-	if len(values) == 0 {
-		return acceptable{true, true}
-	}
-	var a acceptable
+	a := acceptable{len(values) == 0, len(values) == 0}
 	for _, value := range values {
-		a.events = a.events || strings.Contains(value, "text/event-stream") || strings.Contains(value, "text/*")
-		a.json = a.json || strings.Contains(value, "application/json") || strings.Contains(value, "application/*")
-		if strings.Contains(value, "*/*") {
-			return acceptable{true, true}
+		for part := range strings.SplitSeq(value, ",") {
+			media, params, _ := strings.Cut(part, ";")
+			if !unwanted(params) {
+				a.add(strings.ToLower(strings.TrimSpace(media)))
+			}
 		}
 	}
 	return a
+}
+
+func (a *acceptable) add(media string) {
+	switch media {
+	case "*/*":
+		a.events, a.json = true, true
+	case "text/event-stream", "text/*":
+		a.events = true
+	case "application/json", "application/*":
+		a.json = true
+	}
+}
+
+// unwanted reports the parameter q=0.
+func unwanted(params string) bool {
+	for param := range strings.SplitSeq(params, ";") {
+		name, q, _ := strings.Cut(strings.TrimSpace(param), "=")
+		if strings.EqualFold(name, "q") {
+			weight, err := strconv.ParseFloat(q, 64)
+			return err == nil && weight == 0
+		}
+	}
+	return false
 }
 
 // watch keeps the stream from being silent.
@@ -47,8 +70,12 @@ func (p *post) watch() {
 	}
 }
 
-// beat does not wait for who is writing: then the stream is not silent.
+// beat ends the stream of a token that was revoked. It does not wait for who is writing: then the stream is not silent.
 func (p *post) beat() {
+	if !gate.Valid(p.x.ctx) {
+		p.x.drop()
+		return
+	}
 	next := p.keepAlive
 	if p.x.mu.TryLock() {
 		defer p.x.mu.Unlock()
@@ -69,7 +96,7 @@ func (p *post) send(f *frame, more bool) error {
 		return nil
 	}
 	p.begin()
-	if err := p.put(f.event()); err != nil || more {
+	if err := p.put(f, f.event()); err != nil || more {
 		return err
 	}
 	return p.flush()
@@ -82,17 +109,18 @@ func (p *post) answer(f *frame, code int, more bool) bool {
 		p.timer.Stop()
 	}
 	if !p.started && !more && (p.takes.json || !p.takes.events || code != 0) {
-		p.answerJSON(f.json(), code)
+		p.answerJSON(f, code)
 		return false
 	}
 	p.begin()
-	if p.put(f.event()) != nil {
+	if p.put(f, f.event()) != nil {
 		return false
 	}
 	return more && p.flush() == nil
 }
 
-func (p *post) answerJSON(text []byte, code int) {
+func (p *post) answerJSON(f *frame, code int) {
+	text := f.json()
 	status := http.StatusOK
 	if p.x.modern {
 		status = statusOf(code)
@@ -104,7 +132,7 @@ func (p *post) answerJSON(text []byte, code int) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	p.w.WriteHeader(status)
-	_ = p.put(text)
+	_ = p.put(f, text)
 }
 
 // hurry leaves a stream alone that nobody is writing to.

@@ -6,20 +6,27 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// pushed is how many broadcasts of mcp-go wait for a client that reads slowly.
-const pushed = 32
+const (
+	// pushed is how many broadcasts of mcp-go wait for a client that reads slowly.
+	pushed = 32
+	// pushes is the most streams that a session has open.
+	pushes = 4
+)
 
 // push is a session's open stream for what belongs to no request.
 type push struct {
 	broadcasts chan mcp.JSONRPCNotification
 	write      func(f *frame) error
+	leave      func() // has the stream end soon
+
+	older *push // opened before this one and still open; under the session's lock
 
 	mu     sync.Mutex // held while something is written
 	closed bool
 }
 
-func newPush(write func(*frame) error) *push {
-	return &push{broadcasts: make(chan mcp.JSONRPCNotification, pushed), write: write}
+func newPush(leave func(), write func(*frame) error) *push {
+	return &push{broadcasts: make(chan mcp.JSONRPCNotification, pushed), leave: leave, write: write}
 }
 
 func (p *push) send(f *frame) error {
@@ -47,20 +54,40 @@ func (p *push) close() {
 	p.closed = true
 }
 
-// attach makes the stream the session's, unless it has one or has ended.
+// attach has what is sent to the session go on the stream from now on, unless the session has ended. The streams before
+// it stay open, silent: a client that lost its network has left one behind, which takes minutes to be found out, and
+// needs the new one; a client that still reads the old one would open another for each that is ended. Only of too many
+// the oldest is ended.
 func (s *Session) attach(p *push) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.push != nil || s.closed {
+	if s.closed {
 		return false
 	}
-	s.push = p
+	p.older, s.push = s.push, p
+	last := p
+	for range pushes - 1 {
+		if last.older == nil {
+			return true
+		}
+		last = last.older
+	}
+	if last.older != nil {
+		last.older.leave()
+		last.older = nil
+	}
 	return true
 }
 
-func (s *Session) detach() {
+// detach has what is sent to the session go on the newest of the other streams.
+func (s *Session) detach(p *push) {
+	defer s.touch()
 	s.mu.Lock()
-	s.push = nil
-	s.mu.Unlock()
-	s.touch()
+	defer s.mu.Unlock()
+	for at := &s.push; *at != nil; at = &(*at).older {
+		if *at == p {
+			*at = p.older
+			return
+		}
+	}
 }

@@ -20,7 +20,7 @@ type Session struct {
 	touched       atomic.Int64 // when the last request began or ended, in nanoseconds
 
 	known client
-	push  *push // its open stream: of a GET, or stdio
+	push  *push // its newest open stream: of a GET, or stdio
 	asks  map[string]*ask
 	asked uint64
 	done  chan struct{} // made when first asked for
@@ -58,8 +58,8 @@ func (s *Session) Done() <-chan struct{} {
 	return s.done
 }
 
-// Notify writes a notification that belongs to no request: on stdio as it is, over HTTP on the session's GET stream. It
-// is dropped, with an error, where no stream is open, and blocks while the client reads too slowly.
+// Notify writes a notification that belongs to no request: on stdio as it is, over HTTP on the newest of the session's
+// GET streams. It is dropped, with an error, where none is open, and blocks while the client reads too slowly.
 func (s *Session) Notify(method string, params any) error {
 	s.mu.Lock()
 	to := s.push

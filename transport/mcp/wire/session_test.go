@@ -41,36 +41,7 @@ func TestEndOfASession(t *testing.T) {
 	if session.Notify("notifications/x", nil) == nil {
 		t.Error("a notification was taken")
 	}
-	if status, got := c.call("2", "echo", `{}`); status != http.StatusNotFound || got[0].Error == nil {
-		t.Errorf("%d %+v", status, got)
-	}
-	for _, method := range []string{http.MethodGet, http.MethodDelete} {
-		if s := c.send(t.Context(), method, ""); s.StatusCode != http.StatusNotFound {
-			t.Errorf("%s: %s", method, s.Status)
-		}
-	}
-}
-
-func TestOneStreamPerSession(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	c := sessionClient(t, f.serveHTTP(t))
-	ctx, leave := context.WithCancel(t.Context())
-	defer leave()
-	first := c.send(ctx, http.MethodGet, "")
-	if first.StatusCode != http.StatusOK || !isStream(first) || first.Header.Get("Mcp-Session-Id") != c.session {
-		t.Errorf("%s %v", first.Status, first.Header)
-	}
-	if second := c.send(t.Context(), http.MethodGet, ""); second.StatusCode != http.StatusConflict {
-		t.Error(second.Status)
-	}
-	leave()
-	for { // until the server knows
-		again := c.send(t.Context(), http.MethodGet, "")
-		if again.StatusCode == http.StatusOK {
-			break
-		}
-		again.Body.Close()
-	}
+	c.isLost()
 }
 
 func TestClose(t *testing.T) {
@@ -108,14 +79,14 @@ func TestBounds(t *testing.T) {
 	f := newFixture(t, wire.Config{Sessions: 2, Requests: 1, Message: 2000})
 	url := f.serveHTTP(t)
 	c := sessionClient(t, url)
-	sessionClient(t, url)
+	sessionClient(t, url).send(t.Context(), http.MethodGet, "")
+	came := c.start(t.Context(), toolCall("1", "wait", `{}`, ""))
+	<-f.entered
 	third := modernClient(t, url)
 	response := third.send(t.Context(), http.MethodPost, initialize(`{}`))
 	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
-		t.Errorf("%s %v", response.Status, response.Header)
+		t.Errorf("with two sessions in use: %s %v", response.Status, response.Header)
 	}
-	came := c.start(t.Context(), toolCall("1", "wait", `{}`, ""))
-	<-f.entered
 	if status, got := c.call("2", "echo", `{}`); status != http.StatusServiceUnavailable || got[0].Error.Code != -32000 {
 		t.Errorf("%d %+v", status, got)
 	}
@@ -143,9 +114,10 @@ func TestBounds(t *testing.T) {
 
 // bubbleConn is a client's connection to a server, both in memory, for tests of time.
 type bubbleConn struct {
-	t    *testing.T
-	conn net.Conn
-	in   *bufio.Reader
+	t     *testing.T
+	conn  net.Conn
+	in    *bufio.Reader
+	token string
 }
 
 type pipeListener struct {
@@ -173,8 +145,12 @@ func (l *pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
 
 // bubble serves the fixture in memory; dial opens a connection.
 func (f *fixture) bubble(t *testing.T) (dial func() *bubbleConn, end func()) {
+	return f.bubbleBehind(t, f.wire)
+}
+
+func (f *fixture) bubbleBehind(t *testing.T, handler http.Handler) (dial func() *bubbleConn, end func()) {
 	l := &pipeListener{conns: make(chan net.Conn), done: make(chan struct{})}
-	s := &http.Server{Handler: f.wire}
+	s := &http.Server{Handler: handler}
 	go s.Serve(l)
 	var open []net.Conn
 	return func() *bubbleConn {
@@ -199,6 +175,9 @@ func (c *bubbleConn) do(method, session, body string) *http.Response {
 	r.Header.Set("Accept", "application/json, text/event-stream")
 	if session != "" {
 		r.Header.Set("Mcp-Session-Id", session)
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
 	}
 	if err := r.Write(c.conn); err != nil {
 		c.t.Fatal(err)

@@ -1,12 +1,17 @@
 package wire
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 )
 
 var errSessions = errors.New("too many sessions are open: try again later")
+
+// cohort is how many sessions, as a part of all there may be, make room at once for new ones.
+const cohort = 64
 
 // sessionTable are the sessions. One timer for all ends those over HTTP that are idle.
 type sessionTable struct {
@@ -20,23 +25,59 @@ type sessionTable struct {
 	closed bool
 }
 
-// add refuses with errClosed or errSessions.
+// add makes room for the session, or refuses with errClosed or errSessions.
 func (t *sessionTable) add(s *Session) error {
+	displaced, err := t.enter(s)
+	for _, old := range displaced {
+		old.end()
+	}
+	return err
+}
+
+func (t *sessionTable) enter(s *Session) (displaced []*Session, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	switch {
-	case t.closed:
-		return errClosed
-	case len(t.byID) >= t.limit:
-		return errSessions
-	case t.byID == nil:
+	if t.closed {
+		return nil, errClosed
+	}
+	if len(t.byID) >= t.limit {
+		if displaced = t.displace(s.principal); displaced == nil {
+			return nil, errSessions
+		}
+	}
+	if t.byID == nil {
 		t.byID = map[string]*Session{}
 	}
 	t.byID[s.id] = s
 	if t.timer == nil {
 		t.timer = time.AfterFunc(t.every(), t.sweep)
 	}
-	return nil
+	return displaced, nil
+}
+
+// displace takes out those idle sessions that were used longest ago, of the principal that has the most. There are
+// clients that begin one for each request and end none: they must not keep others out, nor themselves.
+func (t *sessionTable) displace(newcomer string) []*Session {
+	held := map[string]int{newcomer: 1}
+	most := newcomer
+	for _, s := range t.byID {
+		if held[s.principal]++; held[s.principal] > held[most] {
+			most = s.principal
+		}
+	}
+	var idle []*Session
+	now := time.Now()
+	for _, s := range t.byID {
+		if s.principal == most && s.idle(now) {
+			idle = append(idle, s)
+		}
+	}
+	slices.SortFunc(idle, func(a, b *Session) int { return cmp.Compare(a.touched.Load(), b.touched.Load()) })
+	idle = idle[:min(len(idle), max(1, t.limit/cohort))]
+	for _, s := range idle {
+		delete(t.byID, s.id)
+	}
+	return idle
 }
 
 // every is how long an idle session may outlive its time.

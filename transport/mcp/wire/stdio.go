@@ -34,7 +34,7 @@ const (
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(tally)}
 	c.session = s.newSession(s.connection(), gate.From(ctx).Name)
-	c.push = newPush(func(f *frame) error {
+	c.push = newPush(c.session.end, func(f *frame) error {
 		_, err := c.lines.append(c.ctx, f.line())
 		return err
 	})
@@ -209,7 +209,12 @@ type lineStream struct {
 	last  time.Time
 }
 
+// send waits for the client to read, but not with the questions that are taken back from one that cancelled.
 func (l *lineStream) send(f *frame, _ bool) (err error) {
+	if l.x.ctx.Err() != nil {
+		l.lines.notice(f.line())
+		return nil
+	}
 	l.end, err = l.lines.append(l.x.ctx, f.line())
 	l.last = time.Now()
 	return err

@@ -1,0 +1,180 @@
+package wire_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/transport/mcp/wire"
+)
+
+// What routes a request is said once: whoever stands before the server may have read the other value.
+func TestHeadersThatAreThereTwice(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	url := f.serveHTTP(t)
+	session, modern := sessionClient(t, url), modernClient(t, url)
+	for name, c := range map[string]*client{
+		"Mcp-Session-Id": session, "Mcp-Protocol-Version": modern, "Mcp-Method": modern, "Mcp-Name": modern,
+	} {
+		for _, other := range []string{"other", ""} {
+			c.twice = name + ": " + other
+			if status, got := c.call("1", "echo", `{}`); status != http.StatusBadRequest || got[0].Error.Code != -32020 {
+				t.Errorf("%s: %d %+v", c.twice, status, got)
+			}
+		}
+	}
+}
+
+func TestAccept(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	c := sessionClient(t, f.serveHTTP(t))
+	for accept, want := range map[string]struct{ events, json bool }{
+		"application/json, text/event-stream":         {true, true},
+		"Application/JSON; q=0.5, TEXT/event-stream":  {true, true},
+		"text/event-stream":                           {true, false},
+		"text/*;q=0.1":                                {true, false},
+		"application/json":                            {false, true},
+		"application/*":                               {false, true},
+		"application/json, text/event-stream; q=0":    {false, true},
+		"application/json, text/event-stream;q=0.000": {false, true},
+		"text/event-streams, application/jsonp":       {false, true}, // who takes neither gets JSON
+		"*/*":                                         {true, true},
+		"text/html, */*;q=0.8":                        {true, true},
+		"":                                            {false, true},
+		"-":                                           {true, true},
+	} {
+		c.headers["Accept"] = accept
+		response := c.send(t.Context(), http.MethodPost, toolCall("1", "count", `{"n":1}`, ""))
+		if isStream(response) != want.events {
+			t.Errorf("%q: events in %v", accept, response.Header)
+		}
+		drain(t, response)
+		response = c.send(t.Context(), http.MethodPost, toolCall("1", "echo", `{}`, ""))
+		if isStream(response) == want.json {
+			t.Errorf("%q: an answer in %v", accept, response.Header)
+		}
+		drain(t, response)
+		status := http.StatusNotAcceptable
+		if want.events && accept != "-" {
+			status = http.StatusOK
+		}
+		if got := c.send(t.Context(), http.MethodGet, ""); got.StatusCode != status {
+			t.Errorf("%q: a stream: %s", accept, got.Status)
+		}
+	}
+}
+
+// A body of which only the length came takes no memory.
+func TestBodyThatDoesNotCome(t *testing.T) {
+	h := newFixture(t, wire.Config{}).wire
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range 32 {
+		r, _ := http.NewRequest(http.MethodPost, "/", io.MultiReader(strings.NewReader("{")))
+		r.ContentLength = 15 << 20
+		r.Header.Set("Content-Type", "application/json")
+		h.ServeHTTP(&discard{header: http.Header{}}, r)
+	}
+	runtime.ReadMemStats(&after)
+	if each := (after.TotalAlloc - before.TotalAlloc) / 32; each > 1<<20 {
+		t.Errorf("%d bytes", each)
+	}
+}
+
+// What a write that failed was given is not written to again: over HTTP/2 it may be under way still, to a client that
+// must not see the next one's messages.
+func TestFailedWritesKeepTheirText(t *testing.T) {
+	h := newFixture(t, wire.Config{}).wire
+	var held []*deaf
+	for i := range 64 {
+		r, _ := http.NewRequest(http.MethodPost, "/",
+			strings.NewReader(toolCall("1", "echo", fmt.Sprintf(`{"tag":"secret %d"}`, i), modernMeta)))
+		(&client{}).route(r, modernMeta)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Mcp-Method", "tools/call")
+		r.Header.Set("Mcp-Name", "echo")
+		w := &deaf{discard: discard{header: http.Header{}}}
+		h.ServeHTTP(w, r)
+		held = append(held, w)
+	}
+	for i, w := range held {
+		if !bytes.Contains(w.then, fmt.Appendf(nil, "secret %d", i)) || !bytes.Equal(w.now, w.then) {
+			t.Errorf("%s was %s", w.now, w.then)
+		}
+	}
+}
+
+// deaf keeps what it is given and takes none of it.
+type deaf struct {
+	discard
+	now, then []byte
+}
+
+func (d *deaf) Write(text []byte) (int, error) {
+	d.now, d.then = text, bytes.Clone(text)
+	return 0, errors.New("the client is gone")
+}
+
+type crashing struct{}
+
+func (crashing) MarshalJSON() ([]byte, error) { panic("the secret is 42") }
+
+// A value that panics on its way to JSON costs one message, wherever it is made, and never the process.
+func TestValuesThatPanic(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	f.mcp.AddTool(mcp.NewTool("bad"), func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		x := wire.From(ctx)
+		bad := map[string]any{"k": crashing{}}
+		if x.Notify("notifications/bad", bad) == nil {
+			t.Error("it was written")
+		}
+		if err := f.mcp.SendNotificationToClient(ctx, "notifications/bad", bad); err != nil {
+			t.Error(err)
+		}
+		f.mcp.SendNotificationToAllClients("notifications/bad", bad)
+		x.Follow(func(context.Context, func(string, any) error) { panic("the secret is 42") })
+		if r.GetBool("answer", false) {
+			return mcp.NewToolResultText("fine"), nil
+		}
+		return &mcp.CallToolResult{StructuredContent: crashing{}}, nil
+	})
+	c, stdio := sessionClient(t, f.serveHTTP(t)), f.serveStdio(t)
+	c.open(t.Context())
+	stdio.begin(`{}`)
+	for _, answer := range []bool{false, true} {
+		call := toolCall("1", "bad", fmt.Sprintf(`{"answer":%t}`, answer), "")
+		_, got := c.ask(call)
+		stdio.send(call)
+		for _, m := range append(got, stdio.next()) {
+			if answer && m.text() != "fine" || !answer && (m.Error == nil || m.Error.Message != "internal error") {
+				t.Errorf("%+v", m)
+			}
+		}
+		if len(got) != 1 {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// A question is taken back on stdio too.
+func TestQuestionTakenBackOnStdio(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	addAsk(f)
+	c := f.serveStdio(t)
+	c.begin(able)
+	c.send(toolCall("1", "ask", `{}`, ""))
+	question := c.next()
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":` + cancel1 + `}`)
+	m := c.next()
+	if m.Method != "notifications/cancelled" || string(m.Params.RequestID) != string(question.ID) {
+		t.Errorf("%+v", m)
+	}
+}

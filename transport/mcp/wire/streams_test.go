@@ -1,0 +1,322 @@
+package wire_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	mcpgo "github.com/mark3labs/mcp-go/client"
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/wire"
+)
+
+// open opens a stream of the session.
+func (c *client) open(ctx context.Context) *stream {
+	c.t.Helper()
+	response := c.send(ctx, http.MethodGet, "")
+	if response.StatusCode != http.StatusOK || !isStream(response) || response.Header.Get("Mcp-Session-Id") != c.session {
+		c.t.Fatalf("%s %v", response.Status, response.Header)
+	}
+	return newStream(c.t, response.Body)
+}
+
+// isLost checks that there is no such session for anything, in the same words.
+func (c *client) isLost() {
+	c.t.Helper()
+	for method, body := range map[string]string{
+		"request": toolCall("2", "echo", `{}`, ""), http.MethodGet: "", http.MethodDelete: "",
+		"cancellation": `{"jsonrpc":"2.0","method":"notifications/cancelled","params":` + cancel1 + `}`,
+	} {
+		kind := method
+		if body != "" {
+			method = http.MethodPost
+		}
+		response := c.send(c.t.Context(), method, body)
+		text, _ := io.ReadAll(response.Body)
+		if response.StatusCode != http.StatusNotFound || string(text) != "there is no such session: initialize a new one\n" {
+			c.t.Errorf("%s: %s %s", kind, response.Status, text)
+		}
+	}
+}
+
+// inside returns the session as handlers have it.
+func (c *client) inside(f *fixture) *wire.Session {
+	c.t.Helper()
+	came := c.start(c.t.Context(), toolCall("1", "wait", `{}`, ""))
+	session := soon(c.t, f.entered).Session()
+	c.notify("notifications/cancelled", cancel1)
+	soon(c.t, came)
+	return session
+}
+
+// A client whose network went away without a word opens a new stream while the old one still looks open, and is sent
+// what comes from then on there. When it closes it, the other is as good as before.
+func TestNewestStream(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	c := sessionClient(t, f.serveHTTP(t))
+	session := c.inside(f)
+	old := c.open(t.Context())
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	renewed := c.open(ctx)
+	if err := session.Notify("notifications/a", nil); err != nil {
+		t.Error(err)
+	}
+	f.mcp.SendNotificationToAllClients("notifications/b", nil)
+	for _, want := range []string{"notifications/a", "notifications/b"} {
+		if m, _ := renewed.next(); m.Method != want {
+			t.Errorf("%+v, not %s", m, want)
+		}
+	}
+	leave()
+	got := make(chan message, 1)
+	go func() {
+		m, _ := old.next()
+		got <- m
+	}()
+	for { // until the server knows
+		_ = session.Notify("notifications/c", nil)
+		select {
+		case m := <-got:
+			if m.Method != "notifications/c" {
+				t.Errorf("%+v", m)
+			}
+			return
+		case <-time.After(time.Millisecond):
+		}
+	}
+}
+
+// Streams that are left behind do not add up.
+func TestStreamsAreBounded(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	c := sessionClient(t, f.serveHTTP(t))
+	var open []*stream
+	for range 7 {
+		open = append(open, c.open(t.Context()))
+	}
+	for i, s := range open[:3] {
+		if m, ok := s.next(); ok {
+			t.Errorf("%d: %+v", i, m)
+		}
+	}
+	f.mcp.SendNotificationToAllClients("notifications/all", nil)
+	if m, _ := open[6].next(); m.Method != "notifications/all" {
+		t.Errorf("%+v", m)
+	}
+	c.send(t.Context(), http.MethodDelete, "")
+	for i, s := range open[3:] {
+		if m, ok := s.next(); ok {
+			t.Errorf("%d: %+v", i+3, m)
+		}
+	}
+}
+
+// The official Go client gives up a session whose stream it cannot open again.
+func TestOfficialClientLosesItsStream(t *testing.T) {
+	network := &lossy{cut: make(chan struct{}), again: make(chan int, 1), lost: make(chan io.Closer, 1)}
+	session := official(t, newFixture(t, wire.Config{}).serveHTTP(t), network)
+	defer network.found()
+	close(network.cut)
+	if status := soon(t, network.again); status != http.StatusOK {
+		t.Error(status)
+	}
+	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "echo"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func official(t *testing.T, url string, over http.RoundTripper) *sdk.ClientSession {
+	t.Helper()
+	network := &http.Client{Transport: over}
+	t.Cleanup(network.CloseIdleConnections)
+	c := sdk.NewClient(&sdk.Implementation{Name: "c", Version: "1"}, nil)
+	session, err := c.Connect(t.Context(), &sdk.StreamableClientTransport{Endpoint: url, HTTPClient: network},
+		&sdk.ClientSessionOptions{ProtocolVersion: "2025-11-25"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { session.Close() })
+	return session
+}
+
+// lossy is a network that the first stream is lost in: its client reads an error, its server nothing.
+type lossy struct {
+	http.Transport
+	cut   chan struct{}
+	again chan int // the status of the second stream
+	gets  atomic.Int32
+	lost  chan io.Closer
+}
+
+// found ends what was lost.
+func (l *lossy) found() { (<-l.lost).Close() }
+
+func (l *lossy) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodGet {
+		return l.Transport.RoundTrip(r)
+	}
+	n := l.gets.Add(1)
+	if n == 1 {
+		r = r.Clone(context.WithoutCancel(r.Context()))
+	}
+	response, err := l.Transport.RoundTrip(r)
+	switch {
+	case err != nil:
+	case n == 1:
+		read, write := io.Pipe()
+		go func() {
+			<-l.cut
+			_ = write.CloseWithError(errors.New("the network is down"))
+		}()
+		l.lost <- response.Body
+		response.Body = read
+	case n == 2:
+		l.again <- response.StatusCode
+	}
+	return response, err
+}
+
+// The clients know by the answer that they have to begin anew.
+func TestClientsLearnThatTheirSessionEnded(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	url := f.serveHTTP(t)
+	end := func(session string) {
+		c := modernClient(t, url)
+		c.session = session
+		if s := c.send(t.Context(), http.MethodDelete, ""); s.StatusCode != http.StatusOK {
+			t.Error(s.Status)
+		}
+	}
+	session := official(t, url, new(http.Transport))
+	end(session.ID())
+	if _, err := session.CallTool(t.Context(), &sdk.CallToolParams{Name: "echo"}); !errors.Is(err, sdk.ErrSessionMissing) {
+		t.Error(err)
+	}
+
+	way, err := transport.NewStreamableHTTP(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := mcpgo.NewClient(way)
+	defer c.Close()
+	begin := mcp.InitializeRequest{}
+	begin.Params.ProtocolVersion = mcp.LATEST_LEGACY_PROTOCOL_VERSION
+	if _, err := c.Initialize(t.Context(), begin); err != nil {
+		t.Fatal(err)
+	}
+	end(way.GetSessionId())
+	if _, err := c.ListTools(t.Context(), mcp.ListToolsRequest{}); !errors.Is(err, transport.ErrSessionTerminated) {
+		t.Error(err)
+	}
+}
+
+// A session that nobody uses makes room for a new one: the one used longest ago, of the principal that has the most.
+func TestSessionsMakeRoom(t *testing.T) {
+	f := newFixture(t, wire.Config{Sessions: 4})
+	url := f.serveHTTP(t)
+	guest := sessionClientAs(t, url, "guest", `{}`)
+	var many []*client
+	for range 3 {
+		many = append(many, sessionClientAs(t, url, "many", `{}`))
+	}
+	lives := func(c *client) {
+		t.Helper()
+		if status, _ := c.ask(ping); status != http.StatusOK {
+			t.Error(status)
+		}
+	}
+	lives(many[0])
+	for range 2 { // of their own, the third of them for a guest
+		many = append(many, sessionClientAs(t, url, "many", `{}`))
+	}
+	other := sessionClientAs(t, url, "other", `{}`)
+	for _, c := range []*client{guest, many[3], many[4], other} {
+		lives(c)
+	}
+	for _, c := range many[:3] {
+		c.isLost()
+	}
+}
+
+// A token that is revoked takes with it what was opened by it: the stream of a session, that of a request, and the
+// request itself.
+func TestRevokedTokenEndsStreams(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{KeepAlive: 10 * time.Second})
+		path := filepath.Join(t.TempDir(), "tokens")
+		good, revoked := newToken(t, "mia"), newToken(t, "tom")
+		write := func(lines string) {
+			if err := os.WriteFile(path, []byte(lines), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(good.line + revoked.line)
+		tokens, err := gate.LoadTokens(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		entrance, err := gate.New(gate.Config{Tokens: tokens, Hosts: []string{"host"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dial, end := f.bubbleBehind(t, entrance.Wrap(f.wire))
+		defer end()
+		var ended []<-chan error
+		for _, who := range []token{revoked, good} {
+			get, call := dial(), dial()
+			get.token, call.token = who.token, who.token
+			session := call.initialize()
+			for _, response := range []*http.Response{
+				get.do(http.MethodGet, session, ""),
+				call.do(http.MethodPost, session, toolCall("1", "wait", `{"begin":true}`, `"progressToken":1`)),
+			} {
+				over := make(chan error, 1)
+				ended = append(ended, over)
+				go func() {
+					_, err := io.Copy(io.Discard, response.Body)
+					over <- err
+				}()
+			}
+		}
+		time.Sleep(time.Minute)
+		none(t, f.causes, "before")
+		write(good.line)
+		time.Sleep(12 * time.Second)
+		for _, over := range ended[:2] {
+			if err := soon(t, over); err != nil {
+				t.Error(err)
+			}
+		}
+		if cause := soon(t, f.causes); !errors.Is(cause, wire.ErrDisconnected) {
+			t.Error(cause)
+		}
+		time.Sleep(time.Minute)
+		none(t, f.causes, "of another token")
+		none(t, ended[2], "of another token")
+		none(t, ended[3], "of another token")
+	})
+}
+
+type token struct{ token, line string }
+
+func newToken(t *testing.T, name string) token {
+	t.Helper()
+	secret, digest := gate.NewToken()
+	line, err := gate.Line(name, []gate.Scope{gate.Admin}, digest)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token{secret, line + "\n"}
+}
