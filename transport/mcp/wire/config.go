@@ -35,7 +35,8 @@ type Config struct {
 	// Sessions bounds the sessions: 10,000. Idle ones make room for new ones. Requests bounds the requests that one
 	// session, or stdio, has in flight: 1,000.
 	Sessions, Requests int
-	// Message is the most bytes of a message that comes: 16 MiB.
+	// Message is the most bytes of a message that comes: 16 MiB. Over HTTP those longer than 64 KiB that are not answered
+	// yet have 16 times that together; until then more are refused.
 	Message int64
 }
 
@@ -46,7 +47,8 @@ type Server struct {
 	log                   *zap.Logger
 	info                  []byte // Config.Info as JSON; nil where it has no name
 	sessions              sessionTable
-	modern                inflight // the requests over HTTP that have no session
+	modern                inflight     // the requests over HTTP that have no session
+	held                  atomic.Int64 // bytes of the long messages over HTTP that are not answered
 	requests, connections atomic.Uint64
 }
 

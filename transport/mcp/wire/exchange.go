@@ -130,7 +130,7 @@ func (x *Exchange) Extension(name string) bool {
 // Elicits reports whether the client can ask its user.
 func (x *Exchange) Elicits() bool { return x.Capabilities().Elicitation != nil }
 
-// ProgressToken is the token of the request's _meta as it came, or nil.
+// ProgressToken is the token of the request's _meta as it came, a string or a number, or nil.
 func (x *Exchange) ProgressToken() json.RawMessage { return x.msg.meta.token }
 
 // Session is the session that the request came in: one per process on stdio; nil where the protocol has none.

@@ -89,6 +89,40 @@ func TestBodyThatDoesNotCome(t *testing.T) {
 	}
 }
 
+// Long messages have a bound together, until they are answered.
+func TestLongMessagesAtATime(t *testing.T) {
+	f := newFixture(t, wire.Config{Message: 100 << 10})
+	c := sessionClient(t, f.serveHTTP(t))
+	long := func(id int, tool string) string {
+		return toolCall(fmt.Sprint(id), tool, `{"tag":"`+strings.Repeat("x", 90<<10)+`"}`, "")
+	}
+	var held []<-chan *http.Response
+	for i := range 17 {
+		held = append(held, c.start(t.Context(), long(100+i, "hold")))
+		<-f.entered
+	}
+	response := c.send(t.Context(), http.MethodPost, long(1, "echo"))
+	if response.StatusCode != http.StatusServiceUnavailable || response.Header.Get("Retry-After") == "" {
+		t.Errorf("%s %v", response.Status, response.Header)
+	}
+	if status, _ := c.ask(ping); status != http.StatusOK {
+		t.Errorf("a short one: %d", status)
+	}
+	close(f.release)
+	for _, came := range held {
+		drain(t, soon(t, came))
+	}
+	for { // until the server is done with one
+		status, _ := c.ask(long(2, "echo"))
+		if status == http.StatusOK {
+			break
+		}
+		if status != http.StatusServiceUnavailable {
+			t.Fatalf("after them: %d", status)
+		}
+	}
+}
+
 // What a write that failed was given is not written to again: over HTTP/2 it may be under way still, to a client that
 // must not see the next one's messages.
 func TestFailedWritesKeepTheirText(t *testing.T) {
@@ -176,5 +210,29 @@ func TestQuestionTakenBackOnStdio(t *testing.T) {
 	m := c.next()
 	if m.Method != "notifications/cancelled" || string(m.Params.RequestID) != string(question.ID) {
 		t.Errorf("%+v", m)
+	}
+}
+
+// A token of progress comes back as it came. What is none is not taken for one.
+func TestTokensOfProgress(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	c := sessionClient(t, f.serveHTTP(t))
+	for token, want := range map[string]string{
+		`"p"`: `"p"`, `"\u0041/\n"`: `"\u0041/\n"`, `7`: `7`, `1.50`: `1.50`, `-1E+3`: `-1E+3`, `""`: `""`,
+		`12345678901234567890123456789`: `12345678901234567890123456789`,
+		`null`:                          "", `{}`: "", `true`: "", `[1]`: "",
+	} {
+		came := c.start(t.Context(), toolCall("1", "wait", `{}`, `"progressToken":`+token))
+		if got := string(soon(t, f.entered).ProgressToken()); got != want {
+			t.Errorf("%s: %q, not %q", token, got, want)
+		}
+		c.notify("notifications/cancelled", cancel1)
+		soon(t, came)
+	}
+	for _, token := range []string{`"\u0041/"`, `1.50`, `12345678901234567890123456789`} {
+		body := c.send(t.Context(), http.MethodPost, toolCall("1", "count", `{"n":1}`, `"progressToken":`+token)).Body
+		if text, _ := io.ReadAll(body); !bytes.Contains(text, []byte(`"progressToken":`+token)) {
+			t.Errorf("%s: %s", token, text)
+		}
 	}
 }

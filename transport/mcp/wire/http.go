@@ -3,7 +3,6 @@ package wire
 import (
 	"context"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 
@@ -14,9 +13,6 @@ const (
 	methodInitialize = string(mcp.MethodInitialize)
 	methodCancelled  = string(mcp.MethodNotificationCancelled)
 )
-
-// announced is the most bytes of a body that memory is taken for before they have come.
-const announced = 64 << 10
 
 // ServeHTTP is the endpoint of streamable HTTP.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -74,7 +70,9 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request) {
 			errorf(mcp.INVALID_REQUEST, "the Content-Type must be application/json"))
 		return
 	}
-	text, status, fail := s.body(w, r)
+	b := body{server: s}
+	defer b.release()
+	text, status, fail := b.read(w, r)
 	if fail != nil {
 		refuse(w, status, nil, fail)
 		return
@@ -102,30 +100,6 @@ func isJSON(contentType string) bool {
 	}
 	media, _, err := mime.ParseMediaType(contentType)
 	return err == nil && media == "application/json"
-}
-
-func (s *Server) body(w http.ResponseWriter, r *http.Request) ([]byte, int, *Error) {
-	limit := s.config.Message
-	tooLarge := func() *Error { return errorf(mcp.INVALID_REQUEST, "the message is longer than %d bytes", limit) }
-	if r.ContentLength > limit {
-		return nil, http.StatusRequestEntityTooLarge, tooLarge()
-	}
-	body := http.MaxBytesReader(w, r.Body, limit)
-	var text []byte
-	var err error
-	if n := r.ContentLength; n > 0 && n <= announced {
-		text = make([]byte, n)
-		_, err = io.ReadFull(body, text)
-	} else {
-		text, err = io.ReadAll(body)
-	}
-	if _, large := errors.AsType[*http.MaxBytesError](err); large {
-		return nil, http.StatusRequestEntityTooLarge, tooLarge()
-	}
-	if err != nil {
-		return nil, http.StatusBadRequest, errorf(mcp.PARSE_ERROR, "the message did not come whole")
-	}
-	return text, 0, nil
 }
 
 // unsupported reports a version that nobody knows; clients of 2025-03-26 send none.

@@ -98,6 +98,7 @@ func (m *message) check() *Error {
 	return nil
 }
 
+// validID is for tokens of progress too.
 func validID(id json.RawMessage) bool {
 	return id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9'
 }
@@ -121,7 +122,10 @@ func (m *message) readMeta() *Error {
 		case mcp.MetaKeyClientCapabilities:
 			m.meta.capabilities = value
 		case "progressToken":
-			m.meta.token = value
+			m.meta.token = nil
+			if validID(value) {
+				m.meta.token = value
+			}
 		}
 	}
 	return nil

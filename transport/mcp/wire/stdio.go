@@ -30,7 +30,7 @@ const (
 // client is gone. It returns nil when in ended.
 //
 // A read of in that cannot be interrupted by SetReadDeadline is left behind when ctx is done; it ends with the next
-// line.
+// line. A write of out that a client does not take is left behind after some seconds.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(tally)}
 	c.session = s.newSession(s.connection(), gate.From(ctx).Name)
