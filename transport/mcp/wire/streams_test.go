@@ -257,8 +257,11 @@ func TestRevokedTokenEndsStreams(t *testing.T) {
 		f := newFixture(t, wire.Config{KeepAlive: 10 * time.Second})
 		path := filepath.Join(t.TempDir(), "tokens")
 		good, revoked := newToken(t, "mia"), newToken(t, "tom")
-		write := func(lines string) {
-			if err := os.WriteFile(path, []byte(lines), 0o600); err != nil {
+		write := func(lines string) { // at once: a file that is being written is, for a moment, one without tokens
+			if err := os.WriteFile(path+".new", []byte(lines), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Rename(path+".new", path); err != nil {
 				t.Fatal(err)
 			}
 		}
