@@ -51,6 +51,7 @@ func deaf(ctx context.Context, _ model.Request) iter.Seq2[model.Part, error] {
 type work = func(ctx context.Context, t *actors.TaskContext) error
 
 // tell runs the work as the only task of a run, with what is to be done meanwhile, and returns the events.
+// The task outlasts its work until the reader has read it all: a run that has ended tells its deltas merged.
 func tell(t *testing.T, do work, meanwhile func(*actors.Run)) (events []messages.Event, state messages.State) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,7 +60,13 @@ func tell(t *testing.T, do work, meanwhile func(*actors.Run)) (events []messages
 			t.Fatal(err)
 		}
 		defer s.Close(context.Background())
-		job := actors.Job{Name: "test", Tasks: []actors.Task{{Name: "work", Run: do}}}
+		job := actors.Job{Name: "test", Tasks: []actors.Task{{
+			Name: "work",
+			Run: func(ctx context.Context, task *actors.TaskContext) error {
+				defer time.Sleep(time.Nanosecond)
+				return do(ctx, task)
+			},
+		}}}
 		run, err := s.Start(t.Context(), job, actors.Options{})
 		if err != nil {
 			t.Fatal(err)
