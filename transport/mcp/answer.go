@@ -37,7 +37,7 @@ func (s *Server) resume(ctx context.Context, req mcp.CallToolRequest) (
 // settle gives the run the answers to what it was asked for in the claims. What does not fit is asked for again, and
 // what has an answer already is left.
 func (s *Server) settle(ctx context.Context, c claims, responses mcp.InputResponses) error {
-	state, err := s.owned(ctx, c.Run)
+	state, err := s.Run(ctx, c.Run)
 	if err != nil {
 		return err
 	}

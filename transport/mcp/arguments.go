@@ -10,11 +10,12 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+	"go.uber.org/zap"
 )
 
-// Arguments reads the arguments of a tool call into v. An argument that v has no field for, or of another type, is an
+// readArguments reads the arguments of a tool call into v. An argument that v has no field for, or of another type, is an
 // invalid_input error that names it.
-func Arguments(req mcp.CallToolRequest, v any) error {
+func readArguments(req mcp.CallToolRequest, v any) error {
 	d := json.NewDecoder(bytes.NewReader(rawArguments(req)))
 	d.DisallowUnknownFields()
 	err := d.Decode(v)
@@ -46,8 +47,14 @@ func objectOf(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// addTool adds the tool. mcp-go panics where a schema annotates headers that cannot be.
+// addTool adds the tool. mcp-go replaces one of the same name, and panics where a schema annotates headers that cannot be.
 func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err error) {
+	switch {
+	case !isToolName(tool.Name):
+		return invalid("the tool name %q is not 1 to 128 characters of A-Z a-z 0-9 _ . -", tool.Name)
+	case s.mcp.GetTool(tool.Name) != nil:
+		return invalid("there is a tool %s already", tool.Name)
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			err = invalid("the tool %s is no good: %v", tool.Name, r)
@@ -58,7 +65,7 @@ func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err err
 }
 
 // validated holds the arguments of every tool to its input schema. Those of jobs are held to it when a run is started,
-// by whatever tool. An argument that is null is passed on: for [Arguments] it is none.
+// by whatever tool. An argument that is null is passed on: for readArguments it is none.
 func (s *Server) validated(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if s.jobs[req.Params.Name] != nil {
@@ -86,7 +93,11 @@ func (s *Server) schemaOf(tool string) *jsonschema.Resolved {
 	if raw == nil {
 		raw, _ = json.Marshal(t.Tool.InputSchema)
 	}
-	schema, _ := resolve(raw)
+	schema, err := resolve(raw)
+	if err != nil {
+		s.config.Log.Warn("the arguments of a tool are not held to its input schema, which cannot be read",
+			zap.String("tool", tool), zap.Error(err))
+	}
 	s.schemas.Store(tool, schema)
 	return schema
 }

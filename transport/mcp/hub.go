@@ -17,17 +17,12 @@ type hub struct {
 	end    context.CancelFunc
 
 	mu       sync.Mutex
-	locators []Locate
-	files    []Files
+	changes  []Changes
 	interest map[source]map[topic]map[*subscriber]struct{}
 	readers  map[string]int // of each owner, the topics that are files
 	watchers map[messages.RunID]*watcher
 	sessions map[*wire.Session]*subscriber
 }
-
-// Locate returns the run, and the artifact of it, that make the resource of the URI change; ok is false for a URI of
-// others.
-type Locate func(uri string) (run messages.RunID, artifact string, ok bool)
 
 func newHub(s *Server) *hub {
 	ctx, end := context.WithCancel(context.Background())
@@ -38,14 +33,8 @@ func newHub(s *Server) *hub {
 
 func (h *hub) close() { h.end() }
 
-// Locate has resources with other URIs than run:// that are artifacts of runs change with them.
-func (s *Server) Locate(l Locate) {
-	s.hub.mu.Lock()
-	defer s.hub.mu.Unlock()
-	s.hub.locators = append(s.hub.locators, l)
-}
-
-// Updated tells those who subscribed to the resource that it has changed. Of Files runs alone tell.
+// Updated tells those who subscribed to the resource that it has changed. Of what Changes say to be files, runs alone
+// tell.
 func (s *Server) Updated(uri string) {
 	t, ok := s.hub.topicOf(uri)
 	if !ok {
@@ -63,8 +52,11 @@ func (h *hub) topicOf(uri string) (topic, bool) {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, locate := range h.locators {
-		if run, artifact, ok := locate(uri); ok {
+	for _, c := range h.changes {
+		if c.Artifact == nil {
+			continue
+		}
+		if run, artifact, ok := c.Artifact(uri); ok {
 			return topic{uri: uri, source: source{run: run}, artifact: artifact}, true
 		}
 	}

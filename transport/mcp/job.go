@@ -38,8 +38,8 @@ type JobTool struct {
 	// What clients are told of the job's effects. The zero value writes without destroying and stays on this machine.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 	Tasks                                        TaskSupport
-	// Chunked says that the run's result is a list, {"chunks": [...]} or one value, which a caller may have streamed in
-	// numbered chunks (stream: true or {"chunkDelayMs": n}, beside the arguments or in them).
+	// Chunked lets a caller have the run's result streamed in numbered chunks (stream: true or {"chunkDelayMs": n}, beside
+	// the arguments or in them): the elements of a list or of {"chunks": [...]}, or the one value that it is.
 	Chunked bool
 	// Prepare makes the job's input of the arguments; nil takes them as they are. Its messages.Error is the caller's.
 	Prepare func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error)
@@ -57,15 +57,10 @@ type JobTool struct {
 // AddJob makes the job a tool that can be called synchronously, streamed and as a task. Errors: invalid_input for a name
 // or a schema that is no good, or a name that is taken.
 func (s *Server) AddJob(t JobTool) error {
-	t.Name = cmp.Or(t.Name, t.Job)
-	switch {
-	case t.Job == "":
+	if t.Job == "" {
 		return invalid("the tool %q needs a job", t.Name)
-	case !isToolName(t.Name):
-		return invalid("the tool name %q is not 1 to 128 characters of A-Z a-z 0-9 _ . -", t.Name)
-	case s.mcp.GetTool(t.Name) != nil:
-		return invalid("there is a tool %s already", t.Name)
 	}
+	t.Name = cmp.Or(t.Name, t.Job)
 	tool, err := t.tool()
 	if err != nil {
 		return err
@@ -81,11 +76,11 @@ func (s *Server) AddJob(t JobTool) error {
 func (t *JobTool) tool() (mcp.Tool, error) {
 	input, err := t.inputSchema()
 	if err != nil {
-		return mcp.Tool{}, invalid("the input schema of the tool %s is no good: %v", t.Name, err)
+		return mcp.Tool{}, badSchema("input", t.Name, err)
 	}
 	output, err := outputSchema(t.Output)
 	if err != nil {
-		return mcp.Tool{}, invalid("the output schema of the tool %s is no good: %v", t.Name, err)
+		return mcp.Tool{}, badSchema("output", t.Name, err)
 	}
 	return mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description,
@@ -98,16 +93,13 @@ func (t *JobTool) tool() (mcp.Tool, error) {
 // inputSchema returns what clients are told of the arguments, and keeps what they are held to.
 func (t *JobTool) inputSchema() (json.RawMessage, error) {
 	if len(t.Input) == 0 {
-		t.Input = json.RawMessage(`{"type":"object"}`)
+		t.Input = json.RawMessage(anyObject)
 	}
 	schema, err := resolve(t.Input)
 	if err != nil {
 		return nil, err
 	}
-	if schema.Schema().Type != "object" {
-		return nil, fmt.Errorf(`its type is not "object"`)
-	}
-	if err := legible(t.Input); err != nil {
+	if err := ofObject(t.Input); err != nil {
 		return nil, err
 	}
 	t.input = schema

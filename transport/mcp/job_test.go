@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	gomcp "github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -122,5 +124,39 @@ func TestAddJobRefuses(t *testing.T) {
 	}
 	if err := s.AddJob(mcp.JobTool{Job: "x", Input: ownStream}); err != nil {
 		t.Errorf("a stream of its own, not chunked: %v", err)
+	}
+}
+
+// What is refused is not listed: one schema that is no JSON would cost clients the whole list.
+func TestAddToolRefuses(t *testing.T) {
+	s := serving(t, nil, mcp.JobTool{Job: "taken"})
+	listed := func() string { return string(dial(t, s, modernStdio).do("tools/list", nil).Result) }
+	before := listed()
+	tool := func(t mcp.Tool) error {
+		return mcp.AddTool(s, t, func(context.Context, struct{}) (*gomcp.CallToolResult, error) { return nil, nil })
+	}
+	for name, err := range map[string]error{
+		"no name":          tool(mcp.Tool{}),
+		"a bad character":  tool(mcp.Tool{Name: "a b"}),
+		"a job's name":     tool(mcp.Tool{Name: "taken"}),
+		"one of ours":      tool(mcp.Tool{Name: "run_get"}),
+		"no JSON":          tool(mcp.Tool{Name: "x", Input: json.RawMessage(`{"type":"object"`)}),
+		"more than JSON":   tool(mcp.Tool{Name: "x", Input: json.RawMessage(`{"type":"object"}}`)}),
+		"no object":        tool(mcp.Tool{Name: "x", Input: json.RawMessage(`{"type":"string"}`)}),
+		"a property true":  tool(mcp.Tool{Name: "x", Input: json.RawMessage(`{"type":"object","properties":{"a":true}}`)}),
+		"output no JSON":   tool(mcp.Tool{Name: "x", Output: json.RawMessage(`{`)}),
+		"output no object": tool(mcp.Tool{Name: "x", Output: json.RawMessage(`{"type":"array"}`)}),
+		"a bad template": s.AddResource(mcp.Resource{Template: "x://{", Name: "x"},
+			func(context.Context, gomcp.ReadResourceRequest) ([]gomcp.ResourceContents, error) { return nil, nil }),
+	} {
+		if messages.CodeOf(err) != "invalid_input" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if after := listed(); after != before || before == "" {
+		t.Errorf("what was refused is listed: %s", after)
+	}
+	if err := tool(mcp.Tool{Name: "x"}); err != nil || !strings.Contains(listed(), `"inputSchema":{"type":"object"}`) {
+		t.Errorf("a tool of any arguments: %v", err)
 	}
 }

@@ -146,10 +146,13 @@ func TestInternalErrorsAreForTheLog(t *testing.T) {
 	core, logs := observer.New(zap.ErrorLevel)
 	s, _ := doorTo(t, mcp.Config{Log: zap.New(core)}, nil)
 	broken := errors.New("open /var/lib/secret: denied")
-	mcp.AddTool(s, mcp.Tool{Name: "broken", Input: mcp.Object(nil)},
+	tool := mcp.AddTool(s, mcp.Tool{Name: "broken"},
 		func(context.Context, struct{}) (*gomcp.CallToolResult, error) { return nil, broken })
-	s.AddResource(mcp.Resource{Template: "broken://{x}", Name: "broken"},
+	resource := s.AddResource(mcp.Resource{Template: "broken://{x}", Name: "broken"},
 		func(context.Context, gomcp.ReadResourceRequest) ([]gomcp.ResourceContents, error) { return nil, broken })
+	if tool != nil || resource != nil {
+		t.Fatal(tool, resource)
+	}
 	s.AddPrompt("fine", "Fine", "Fine", nil, func(map[string]string) string { return "" })
 	inEachEra(t, func(t *testing.T, how era) {
 		c := dial(t, s, how)

@@ -103,7 +103,7 @@ func (l *stream) establish(ctx context.Context, w wishes) wishes {
 	}
 	for _, id := range w.Tasks {
 		t := topic{source: source{run: id}}
-		state, err := l.server.owned(ctx, id)
+		state, err := l.server.Run(ctx, id)
 		if err == nil && h.add(l.sub, t, state) == nil {
 			out.Tasks = append(out.Tasks, id)
 			l.sub.mark(t)

@@ -17,29 +17,35 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-func (s *Server) addResources() {
-	s.AddResource(Resource{Template: "run://{run_id}", Name: "run", Title: "Run", MIMEType: "application/json",
+func (s *Server) addResources() error {
+	run := s.AddResource(Resource{Template: "run://{run_id}", Name: "run", Title: "Run", MIMEType: "application/json",
 		Description: "What is known of a run of yours: its status, tasks, texts, artifacts and end. Subscribe to it " +
 			"to hear when it changes."}, s.readRun)
-	s.AddResource(Resource{Template: "run://{run_id}/events{?after}", Name: "run-events", Title: "Events of a run",
+	events := s.AddResource(Resource{Template: "run://{run_id}/events{?after}", Name: "run-events", Title: "Events of a run",
 		MIMEType: "application/x-ndjson",
 		Description: "The events of a run past the number after, or from the first, one JSON object a line. Where " +
 			"there are too many, _meta says after which to go on."}, s.readRun)
-	s.AddResource(Resource{Template: "run://{run_id}/artifacts/{+name}{?offset,limit}", Name: "run-artifact",
+	artifacts := s.AddResource(Resource{Template: "run://{run_id}/artifacts/{+name}{?offset,limit}", Name: "run-artifact",
 		Title: "Artifact of a run",
 		Description: "A file that a run wrote, whole up to 16 MiB, or the limit bytes from the offset (text is cut " +
 			"between characters; _meta says what came)."}, s.readRun)
 	hooks := s.mcp.GetHooks()
 	hooks.AddAfterListResources(s.listArtifacts)
 	hooks.AddOnError(s.refused)
+	return errors.Join(run, events, artifacts)
 }
 
-// Resource is a template of resources, as it is listed.
+// Resource is a template of resources (RFC 6570), as it is listed.
 type Resource struct{ Template, Name, Title, Description, MIMEType string }
 
 // AddResource adds resources that whoever has the scope run:read may read. A messages.Error of read is the caller's to
-// see; not_found is a resource that is not there.
-func (s *Server) AddResource(r Resource, read server.ResourceTemplateHandlerFunc) {
+// see; not_found is a resource that is not there. Errors: invalid_input for a template that is none.
+func (s *Server) AddResource(r Resource, read server.ResourceTemplateHandlerFunc) (err error) {
+	defer func() {
+		if p := recover(); p != nil { // mcp-go reads templates in no other way
+			err = invalid("the template %q of the resource %s is no good: %v", r.Template, r.Name, p)
+		}
+	}()
 	t := mcp.NewResourceTemplate(r.Template, r.Name, mcp.WithTemplateDescription(r.Description),
 		mcp.WithTemplateMIMEType(r.MIMEType))
 	t.Title = r.Title
@@ -50,6 +56,7 @@ func (s *Server) AddResource(r Resource, read server.ResourceTemplateHandlerFunc
 		return read(ctx, req)
 	}
 	s.mcp.AddResourceTemplate(t, checked)
+	return nil
 }
 
 // readRun reads any run:// resource.
@@ -58,7 +65,7 @@ func (s *Server) readRun(ctx context.Context, req mcp.ReadResourceRequest) ([]mc
 	if !ok {
 		return nil, server.ErrResourceNotFound
 	}
-	state, err := s.owned(ctx, u.run)
+	state, err := s.Run(ctx, u.run)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package mcp
 import (
 	"cmp"
 	"context"
-	"iter"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -15,25 +14,6 @@ import (
 
 // listedArtifacts is the most artifacts, and runs that are looked at for them, of one resources/list.
 const listedArtifacts = 50
-
-// Run returns the State of the run of whoever calls in the context. Errors: not_found, for the runs of others too.
-func (s *Server) Run(ctx context.Context, id messages.RunID) (messages.State, error) {
-	return s.owned(ctx, id)
-}
-
-// Runs lists runs of whoever calls in the context, the newest updated first.
-func (s *Server) Runs(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
-	q.Principal = gate.From(ctx).Name
-	return s.config.Runs.List(ctx, q)
-}
-
-// Events are those of the run of whoever calls in the context, as the runtime gives them.
-func (s *Server) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
-	if _, err := s.owned(ctx, id); err != nil {
-		return func(yield func(messages.Event, error) bool) { yield(messages.Event{}, err) }
-	}
-	return s.config.Runs.Events(ctx, id, after)
-}
 
 // listArtifacts adds the artifacts of the caller's newest runs to a list of resources, which is the same for everybody
 // before.
@@ -49,7 +29,7 @@ func (s *Server) listArtifacts(
 	}
 	n := 0
 	for _, run := range runs {
-		state, err := s.owned(ctx, run.RunID)
+		state, err := s.Run(ctx, run.RunID)
 		if err != nil { // its log has been ended since
 			continue
 		}

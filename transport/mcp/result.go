@@ -217,9 +217,14 @@ func linkTo(id messages.RunID, a messages.Artifact) mcp.ResourceLink {
 // Failure is what a tool answers where the call itself failed: an error that says what to do, with the code for
 // programs, a RunError, under _meta. It has no structured content: that is what the tool's output schema says, or
 // clients refuse the whole answer. What is not a messages.Error is not for the caller to know.
-func Failure(err error) *mcp.CallToolResult { return failure(err) }
+func Failure(err error) *mcp.CallToolResult {
+	said := sayable(err)
+	r := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(said.Message)}, IsError: true}
+	r.Meta = mcp.NewMetaFromMap(map[string]any{Vendor + "error": said})
+	return r
+}
 
-// failed is failure of a call, with what the caller is not told in the log.
+// failed is Failure of a call, with what the caller is not told in the log.
 func (s *Server) failed(ctx context.Context, tool string, err error) *mcp.CallToolResult {
 	switch {
 	case messages.CodeOf(err) != "":
@@ -229,12 +234,5 @@ func (s *Server) failed(ctx context.Context, tool string, err error) *mcp.CallTo
 	default:
 		s.config.Log.Error("tool call", zap.String("tool", tool), zap.Error(err))
 	}
-	return failure(err)
-}
-
-func failure(err error) *mcp.CallToolResult {
-	said := sayable(err)
-	r := &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent(said.Message)}, IsError: true}
-	r.Meta = mcp.NewMetaFromMap(map[string]any{Vendor + "error": said})
-	return r
+	return Failure(err)
 }

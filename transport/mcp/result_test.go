@@ -227,25 +227,34 @@ func TestFailureTellsWhatTheCallerMayKnow(t *testing.T) {
 	}
 }
 
+// Arguments that the schema lets pass are held to the type that the tool reads them into.
 func TestArgumentsNameWhatIsWrong(t *testing.T) {
-	var v struct {
+	type arguments struct {
 		Max  int    `json:"max"`
 		Name string `json:"name"`
 	}
-	for raw, says := range map[string]string{
-		`{"maximum":1}`: `"maximum"`, `{"max":"1"}`: "max", `[]`: "array", `{`: "cannot be read",
-	} {
-		req := gomcp.CallToolRequest{Params: gomcp.CallToolParams{RawArguments: json.RawMessage(raw)}}
-		err := mcp.Arguments(req, &v)
-		if messages.CodeOf(err) != "invalid_input" || !strings.Contains(err.Error(), says) {
-			t.Errorf("%s: %v", raw, err)
+	s, _ := doorTo(t, mcp.Config{}, nil)
+	err := mcp.AddTool(s, mcp.Tool{Name: "echo", ReadOnly: true},
+		func(_ context.Context, a arguments) (*gomcp.CallToolResult, error) { return mcp.Structured(a) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	inEachEra(t, func(t *testing.T, how era) {
+		c := dial(t, s, how)
+		for says, wrong := range map[string]any{
+			`no argument "maximum"`: map[string]any{"maximum": 1}, "max cannot be a JSON string": map[string]any{"max": "1"},
+		} {
+			if said := c.fails("invalid_input", "echo", wrong); !strings.Contains(said, says) {
+				t.Errorf("%v: %s", wrong, said)
+			}
 		}
-	}
-	good := gomcp.CallToolRequest{Params: gomcp.CallToolParams{Arguments: map[string]any{"max": 3}}}
-	if err := mcp.Arguments(good, &v); err != nil || v.Max != 3 {
-		t.Errorf("%v, %+v", err, v)
-	}
-	if err := mcp.Arguments(gomcp.CallToolRequest{}, &v); err != nil {
-		t.Errorf("no arguments: %v", err)
-	}
+		for want, given := range map[string]any{
+			`{"max":3,"name":""}`: map[string]any{"max": 3, "name": nil}, `{"max":0,"name":""}`: nil,
+		} {
+			r := c.callTool("echo", given, nil).response().toolResult(t)
+			if r.IsError || len(r.Content) != 1 || r.Content[0].Text != want {
+				t.Errorf("%v: %+v", given, r)
+			}
+		}
+	})
 }

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -23,20 +24,14 @@ const (
 	waitBound     = `"type":"integer","minimum":0,"maximum":50000`
 )
 
-func (s *Server) addRunTools() {
-	output, err := outputSchema(nil)
-	if err != nil {
-		panic(err) // the schema is ours
-	}
-	s.addStarting(output)
-	s.addReading(output)
-	s.addWaiting(output)
-	s.addSteering(output)
+func (s *Server) addRunTools() error {
 	s.mcp.GetHooks().AddAfterListTools(s.nameJobs)
+	run := json.RawMessage(runResultSchema)
+	return errors.Join(s.addStarting(run), s.addReading(run), s.addWaiting(run), s.addSteering(run))
 }
 
-func (s *Server) addStarting(run json.RawMessage) {
-	AddTool(s, Tool{Name: startTool, Title: "Start a run",
+func (s *Server) addStarting(run json.RawMessage) error {
+	return AddTool(s, Tool{Name: startTool, Title: "Start a run",
 		Description: "Starts a job and answers at once with the run's id. Use it for work that takes more than a " +
 			"minute, or to do something else meanwhile; then ask with run_wait or run_events.",
 		Input: startInput(`{"type":"string","description":"the job's tool"}`), Output: run,
@@ -67,57 +62,63 @@ func (s *Server) nameJobs(_ context.Context, _ any, _ *mcp.ListToolsRequest, res
 	result.Tools[i].RawInputSchema = startInput(`{"enum":` + string(names) + `,"description":"the job's tool"}`)
 }
 
-func (s *Server) addReading(run json.RawMessage) {
-	AddTool(s, Tool{Name: "run_get", Title: "Look at a run",
-		Description: "Says where a run of yours stands, without waiting: its status, and once it has ended its " +
-			"result, its error and what it wrote. Use run_wait to wait for its end.",
-		Input: Object([]string{"run_id"}, runArgument), Output: run, ReadOnly: true, Idempotent: true}, s.runGet)
-	AddTool(s, Tool{Name: "run_list", Title: "List runs",
-		Description: "Lists runs of yours, the newest updated first. Use it to find a run whose id you do not have.",
-		Input: Object(nil, `"job":{"type":"string","description":"only runs of this job"}`,
-			`"status":{"type":"string","enum":["working","completed","failed","canceled"],"description":"only `+
-				`these; one that waits for an answer is working"}`,
-			`"limit":{"type":"integer","minimum":1,"maximum":200,"default":20,"description":"the most runs"}`),
-		Output: json.RawMessage(runListSchema), ReadOnly: true, Idempotent: true}, s.runList)
+func (s *Server) addReading(run json.RawMessage) error {
+	return errors.Join(
+		AddTool(s, Tool{Name: "run_get", Title: "Look at a run",
+			Description: "Says where a run of yours stands, without waiting: its status, and once it has ended its " +
+				"result, its error and what it wrote. Use run_wait to wait for its end.",
+			Input: Object([]string{"run_id"}, runArgument), Output: run, ReadOnly: true, Idempotent: true}, s.runGet),
+		AddTool(s, Tool{Name: "run_list", Title: "List runs",
+			Description: "Lists runs of yours, the newest updated first. Use it to find a run whose id you do not have.",
+			Input: Object(nil, `"job":{"type":"string","description":"only runs of this job"}`,
+				`"status":{"type":"string","enum":["working","completed","failed","canceled"],"description":"only `+
+					`these; one that waits for an answer is working"}`,
+				`"limit":{"type":"integer","minimum":1,"maximum":200,"default":20,"description":"the most runs"}`),
+			Output: json.RawMessage(runListSchema), ReadOnly: true, Idempotent: true}, s.runList),
+	)
 }
 
-func (s *Server) addWaiting(run json.RawMessage) {
-	AddTool(s, Tool{Name: "run_events", Title: "Read a run's events",
-		Description: "Gives the events of a run past a number, so that none is missed and none comes twice: give " +
-			"next as after the next time, until done. Use it to follow a run, also after a lost connection.",
-		Input: Object([]string{"run_id"}, runArgument, afterArgument,
-			`"max":{"type":"integer","minimum":1,"maximum":1000,"default":100,"description":"the most events"}`,
-			`"wait_ms":{`+waitBound+`,"default":0,"description":"how long to wait for the first event"}`),
-		Output: json.RawMessage(pageSchema), ReadOnly: true, Idempotent: true}, s.runEvents)
-	AddTool(s, Tool{Name: "run_wait", Title: "Wait for a run",
-		Description: "Waits until a run of yours has ended, or waits for an answer, and gives its result. When the " +
-			"time is over before, the status says that it still works: call again.",
-		Input: Object([]string{"run_id"}, runArgument,
-			`"wait_ms":{`+waitBound+`,"default":50000,"description":"how long to wait"}`),
-		Output: run, ReadOnly: true, Idempotent: true}, s.runWait)
-	AddTool(s, Tool{Name: "run_attach", Title: "Stream a run",
-		Description: "Streams the events of a run past a number as progress, where the call has a progress token, " +
-			"and gives its result when it has ended. Leaving or cancelling this call never ends the run: run_cancel " +
-			"does.",
-		Input: Object([]string{"run_id"}, runArgument, afterArgument), Output: run,
-		ReadOnly: true, Idempotent: true}, s.runAttach)
+func (s *Server) addWaiting(run json.RawMessage) error {
+	return errors.Join(
+		AddTool(s, Tool{Name: "run_events", Title: "Read a run's events",
+			Description: "Gives the events of a run past a number, so that none is missed and none comes twice: give " +
+				"next as after the next time, until done. Use it to follow a run, also after a lost connection.",
+			Input: Object([]string{"run_id"}, runArgument, afterArgument,
+				`"max":{"type":"integer","minimum":1,"maximum":1000,"default":100,"description":"the most events"}`,
+				`"wait_ms":{`+waitBound+`,"default":0,"description":"how long to wait for the first event"}`),
+			Output: json.RawMessage(pageSchema), ReadOnly: true, Idempotent: true}, s.runEvents),
+		AddTool(s, Tool{Name: "run_wait", Title: "Wait for a run",
+			Description: "Waits until a run of yours has ended, or waits for an answer, and gives its result. When the " +
+				"time is over before, the status says that it still works: call again.",
+			Input: Object([]string{"run_id"}, runArgument,
+				`"wait_ms":{`+waitBound+`,"default":50000,"description":"how long to wait"}`),
+			Output: run, ReadOnly: true, Idempotent: true}, s.runWait),
+		AddTool(s, Tool{Name: "run_attach", Title: "Stream a run",
+			Description: "Streams the events of a run past a number as progress, where the call has a progress token, " +
+				"and gives its result when it has ended. Leaving or cancelling this call never ends the run: run_cancel " +
+				"does.",
+			Input: Object([]string{"run_id"}, runArgument, afterArgument), Output: run,
+			ReadOnly: true, Idempotent: true}, s.runAttach),
+	)
 }
 
-func (s *Server) addSteering(run json.RawMessage) {
-	AddTool(s, Tool{Name: "run_cancel", Title: "Cancel a run",
-		Description: "Asks a run of yours to end, and answers once that is accepted; its last event says how it " +
-			"ended. Asking again, or for a run that has ended, does nothing.",
-		Input: Object([]string{"run_id"}, runArgument,
-			`"reason":{"type":"string","maxLength":1000,"description":"why, for its readers"}`),
-		Output: run, Destructive: true, Idempotent: true}, s.runCancel)
-	AddTool(s, Tool{Name: "run_answer", Title: "Answer a run",
-		Description: "Gives a run of yours the answer that it waits for (status waiting). The request and what it " +
-			"asks are in the run's result, and in its input.required event.",
-		Input: Object([]string{"run_id", "request", "value"}, runArgument,
-			`"request":{"type":"string","description":"which of the run's questions"}`,
-			`"value":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"},`+
-				`{"type":"array"},{"type":"null"}],"description":"the answer, which fits the question's schema"}`),
-		Output: run}, s.runAnswer)
+func (s *Server) addSteering(run json.RawMessage) error {
+	return errors.Join(
+		AddTool(s, Tool{Name: "run_cancel", Title: "Cancel a run",
+			Description: "Asks a run of yours to end, and answers once that is accepted; its last event says how it " +
+				"ended. Asking again, or for a run that has ended, does nothing.",
+			Input: Object([]string{"run_id"}, runArgument,
+				`"reason":{"type":"string","maxLength":1000,"description":"why, for its readers"}`),
+			Output: run, Destructive: true, Idempotent: true}, s.runCancel),
+		AddTool(s, Tool{Name: "run_answer", Title: "Answer a run",
+			Description: "Gives a run of yours the answer that it waits for (status waiting). The request and what it " +
+				"asks are in the run's result, and in its input.required event.",
+			Input: Object([]string{"run_id", "request", "value"}, runArgument,
+				`"request":{"type":"string","description":"which of the run's questions"}`,
+				`"value":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"},`+
+					`{"type":"array"},{"type":"null"}],"description":"the answer, which fits the question's schema"}`),
+			Output: run}, s.runAnswer),
+	)
 }
 
 type startArguments struct {
@@ -160,7 +161,7 @@ func (s *Server) runGet(ctx context.Context, a runArguments) (*mcp.CallToolResul
 }
 
 func (s *Server) tell(ctx context.Context, id messages.RunID) (*mcp.CallToolResult, error) {
-	state, err := s.owned(ctx, id)
+	state, err := s.Run(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +181,7 @@ type cancelArguments struct {
 }
 
 func (s *Server) runCancel(ctx context.Context, a cancelArguments) (*mcp.CallToolResult, error) {
-	if _, err := s.owned(ctx, a.RunID); err != nil {
+	if _, err := s.Run(ctx, a.RunID); err != nil {
 		return nil, err
 	}
 	if err := s.config.Runs.Cancel(ctx, a.RunID, gate.From(ctx).Name, a.Reason); err != nil {
@@ -197,7 +198,7 @@ type answerArguments struct {
 
 // runAnswer holds the answer to the schema that the question has. Whether there is the question is for the run to say.
 func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*mcp.CallToolResult, error) {
-	state, err := s.owned(ctx, a.RunID)
+	state, err := s.Run(ctx, a.RunID)
 	if err != nil {
 		return nil, err
 	}

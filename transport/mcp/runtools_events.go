@@ -50,7 +50,7 @@ func (s *Server) turn(ctx context.Context, p *page, state messages.State, wait t
 	}
 	if waits && len(p.Events) > 0 {
 		var err error
-		if state, err = s.owned(ctx, p.RunID); err != nil {
+		if state, err = s.Run(ctx, p.RunID); err != nil {
 			return err
 		}
 	}

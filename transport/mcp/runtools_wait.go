@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/mark3labs/mcp-go/mcp"
-
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -20,7 +19,7 @@ type eventsArguments struct {
 }
 
 func (s *Server) runEvents(ctx context.Context, a eventsArguments) (*mcp.CallToolResult, error) {
-	state, err := s.owned(ctx, a.RunID)
+	state, err := s.Run(ctx, a.RunID)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +41,7 @@ type waitArguments struct {
 const defaultWait = 50_000 // milliseconds
 
 func (s *Server) runWait(ctx context.Context, a waitArguments) (*mcp.CallToolResult, error) {
-	state, err := s.owned(ctx, a.RunID)
+	state, err := s.Run(ctx, a.RunID)
 	if err != nil {
 		return nil, err
 	}
@@ -52,12 +51,12 @@ func (s *Server) runWait(ctx context.Context, a waitArguments) (*mcp.CallToolRes
 	}
 	within, stop := context.WithTimeout(ctx, milliseconds(wait))
 	defer stop()
-	ended, err := s.Watch(within, a.RunID, state.Seq)
+	ended, _, err := s.watch(within, a.RunID, state.Seq)
 	switch {
 	case err != nil && (within.Err() == nil || ctx.Err() != nil):
 		return nil, err
 	case err != nil: // the time is over
-		if ended, err = s.owned(ctx, a.RunID); err != nil {
+		if ended, err = s.Run(ctx, a.RunID); err != nil {
 			return nil, err
 		}
 	}
@@ -70,9 +69,6 @@ type attachArguments struct {
 }
 
 func (s *Server) runAttach(ctx context.Context, a attachArguments) (*mcp.CallToolResult, error) {
-	if _, err := s.owned(ctx, a.RunID); err != nil {
-		return nil, err
-	}
 	state, err := s.Watch(ctx, a.RunID, a.After)
 	if err != nil {
 		return nil, err

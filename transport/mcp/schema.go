@@ -20,6 +20,23 @@ func resolve(raw json.RawMessage) (*jsonschema.Resolved, error) {
 	return schema.Resolve(&jsonschema.ResolveOptions{ValidateDefaults: true})
 }
 
+// anyObject is the schema of any arguments.
+const anyObject = `{"type":"object"}`
+
+// ofObject reports why the schema is not one of an object that clients can read.
+func ofObject(raw json.RawMessage) error {
+	var schema struct {
+		Type any `json:"type"`
+	}
+	if err := json.Unmarshal(raw, &schema); err != nil {
+		return err
+	}
+	if schema.Type != "object" {
+		return errors.New(`its type is not "object"`)
+	}
+	return legible(raw)
+}
+
 // legible reports what clients could not read of a schema that is otherwise good: the official TypeScript ones take no
 // list of tools where a property's schema is true or false.
 func legible(raw json.RawMessage) error {
@@ -69,7 +86,8 @@ func conforms(schema *jsonschema.Resolved, arguments json.RawMessage) (json.RawM
 	return join(slices.DeleteFunc(list, func(m member) bool { return slices.Contains(absent, m.name) })), err
 }
 
-// misfit names the argument that the validator's words are about, with what it is: a number and its text look alike there.
+// misfit names the argument that the validator's words are about, with what it is: a number and its text look alike
+// there.
 func misfit(said string, given map[string]any) string {
 	said = strings.TrimPrefix(said, "validating root: ")
 	at, what, ok := strings.Cut(said, ": ")

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"iter"
 	"net/http"
@@ -13,7 +14,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -77,8 +77,9 @@ func New(config Config) *Server {
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: s.implementation(), Methods: s.methods(), Log: config.Log,
 		KeepAlive: config.Heartbeat, Idle: config.Idle})
-	s.addRunTools()
-	s.addResources()
+	if err := errors.Join(s.addRunTools(), s.addResources()); err != nil {
+		panic(err) // they are ours
+	}
 	s.addPrompts()
 	return s
 }
@@ -99,18 +100,6 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 func (s *Server) Close() {
 	s.wire.Close()
 	s.hub.close()
-}
-
-// owned returns the State of the caller's run. A run of somebody else is not found, like one that never was.
-func (s *Server) owned(ctx context.Context, id messages.RunID) (messages.State, error) {
-	state, err := s.config.Runs.State(ctx, id)
-	if err != nil {
-		return state, err
-	}
-	if state.Queued == nil || state.Queued.Principal != gate.From(ctx).Name {
-		return messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no run %s", id)
-	}
-	return state, nil
 }
 
 func (c Config) withDefaults() Config {

@@ -75,7 +75,7 @@ func (s *Server) hear(ctx context.Context, sub *subscriber, uri string) error {
 	if t.run == "" {
 		return s.hub.add(sub, t, messages.State{})
 	}
-	state, err := s.owned(ctx, t.run)
+	state, err := s.Run(ctx, t.run)
 	if err != nil {
 		return err
 	}

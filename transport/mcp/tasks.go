@@ -86,7 +86,7 @@ func (s *Server) ofTask(scope gate.Scope, modern, legacy taskMethod) wire.Method
 
 // ownedTask returns the State of the caller's task. For everybody else there is none.
 func (s *Server) ownedTask(ctx context.Context, id messages.RunID) (messages.State, error) {
-	state, err := s.owned(ctx, id)
+	state, err := s.Run(ctx, id)
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		return state, messages.Errorf(messages.CodeNotFound, "there is no task %q", id)
 	}

@@ -79,7 +79,7 @@ func (s *Server) follow(ctx context.Context, state messages.State, until func(me
 func (s *Server) legacyResult(ctx context.Context, x *wire.Exchange, state messages.State, _ taskParams) (any, error) {
 	for !state.Status.IsEnded() {
 		var err error
-		if state, err = s.Watch(ctx, state.RunID, state.Seq); err != nil {
+		if state, _, err = s.watch(ctx, state.RunID, state.Seq); err != nil {
 			return nil, rpcError(err)
 		}
 		if len(questions(state)) == 0 {

@@ -14,23 +14,28 @@ import (
 // Tool is a tool beside those that jobs become.
 type Tool struct {
 	Name, Title, Description string
-	// Input and Output are the JSON Schemas of the arguments and of the structured content, both objects.
+	// Input and Output are the JSON Schemas of the arguments and of the structured content, both objects; any arguments,
+	// and no structured content, if empty.
 	Input, Output json.RawMessage
 	// What clients are told of its effects. Who calls a tool that is not ReadOnly needs the scope run:write.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 }
 
 // AddTool adds the tool, whose arguments are JSON of an A that its input schema allows. An error of call is what the
-// caller gets, as Failure says it.
-func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments A) (*mcp.CallToolResult, error)) {
-	s.mcp.AddTool(t.listed(), func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+// caller gets, as Failure says it. Errors: invalid_input for a name or a schema that is no good, or a name that is taken.
+func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments A) (*mcp.CallToolResult, error)) error {
+	tool, err := t.tool()
+	if err != nil {
+		return err
+	}
+	return s.addTool(tool, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var arguments A
 		err := may(ctx, t.scope())
 		if err == nil {
-			err = Arguments(req, &arguments)
+			err = readArguments(req, &arguments)
 		}
 		if err != nil {
-			return failure(err), nil
+			return Failure(err), nil
 		}
 		result, err := call(ctx, arguments)
 		if err != nil {
@@ -57,11 +62,28 @@ func (t Tool) scope() gate.Scope {
 	return gate.WriteRuns
 }
 
-func (t Tool) listed() mcp.Tool {
+// tool is how the tool is listed. Its schemas are read when it is called first: to read them all takes long for a server
+// that is started to be asked what it is.
+func (t Tool) tool() (mcp.Tool, error) {
+	if len(t.Input) == 0 {
+		t.Input = json.RawMessage(anyObject)
+	}
+	if err := ofObject(t.Input); err != nil {
+		return mcp.Tool{}, badSchema("input", t.Name, err)
+	}
+	if len(t.Output) > 0 {
+		if err := ofObject(t.Output); err != nil {
+			return mcp.Tool{}, badSchema("output", t.Name, err)
+		}
+	}
 	return mcp.Tool{Name: t.Name, Title: t.Title, Description: t.Description,
 		RawInputSchema: t.Input, RawOutputSchema: t.Output,
 		Annotations: mcp.ToolAnnotation{ReadOnlyHint: &t.ReadOnly, DestructiveHint: &t.Destructive,
-			IdempotentHint: &t.Idempotent, OpenWorldHint: &t.OpenWorld}}
+			IdempotentHint: &t.Idempotent, OpenWorldHint: &t.OpenWorld}}, nil
+}
+
+func badSchema(which, tool string, err error) error {
+	return invalid("the %s schema of the tool %s is no good: %v", which, tool, err)
 }
 
 // Structured is a result whose structured content is v, an object, and whose text is the same as JSON.

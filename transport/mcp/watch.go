@@ -9,9 +9,12 @@ import (
 
 // Watch tells the exchange of the context the run's events past the cursor as progress, where it has a progress token,
 // until the run has ended or waits for an answer, and returns the State there. The terminal is not told: it is for the
-// result. The run is not ended when ctx is.
+// result. The run is not ended when ctx is. Errors: not_found, for the runs of others too.
 func (s *Server) Watch(ctx context.Context, id messages.RunID, after uint64) (messages.State, error) {
-	state, _, err := s.watch(ctx, id, after)
+	state, err := s.Run(ctx, id)
+	if err == nil {
+		state, _, err = s.watch(ctx, id, after)
+	}
 	return state, err
 }
 

@@ -11,15 +11,16 @@ import (
 
 // addChanges has those who subscribed to the resources told when a run writes them.
 func (d *door) addChanges() {
-	d.Locate(func(uri string) (messages.RunID, string, bool) {
-		plain, err := url.PathUnescape(uri)
-		rest, ok := strings.CutPrefix(plain, runScheme)
-		id, name, whole := strings.Cut(rest, "/")
-		return messages.RunID(id), name, err == nil && ok && whole
-	})
-	d.Files(mcp.Files{Paths: filesOf, Path: func(run messages.State, a messages.Artifact) string {
-		return path.Join(inputOf(run).Out, a.Path)
-	}})
+	d.AddChanges(mcp.Changes{Artifact: artifactOf, Files: filesOf,
+		File: func(run messages.State, a messages.Artifact) string { return path.Join(inputOf(run).Out, a.Path) }})
+}
+
+// artifactOf is the artifact of a run that the resource is.
+func artifactOf(uri string) (id messages.RunID, name string, ok bool) {
+	plain, err := url.PathUnescape(uri)
+	rest, ok := strings.CutPrefix(plain, runScheme)
+	run, name, whole := strings.Cut(rest, "/")
+	return messages.RunID(run), name, err == nil && ok && whole
 }
 
 // filesOf are the files below the caller's folder that the resource may be.

@@ -56,7 +56,7 @@ func addVariant[A any](d *door, v variant[A]) {
 	tool.Output = json.RawMessage(recordSchema)
 	tool.Description = v.description + ". Answers at once with the run's record: wait with run_wait, then read with " +
 		"lmstxt_read_artifact."
-	mcp.AddTool(d.Server, tool, func(ctx context.Context, a A) (*protocol.CallToolResult, error) {
+	addTool(d, tool, func(ctx context.Context, a A) (*protocol.CallToolResult, error) {
 		state, err := v.start(ctx, d, a)
 		if err != nil {
 			return nil, err
@@ -67,7 +67,7 @@ func addVariant[A any](d *door, v variant[A]) {
 	tool.Title += ", streamed"
 	tool.Description = v.description + ". Streams the run's events where the call has a progress token, and answers when " +
 		"it has ended. Leaving or cancelling the call does not end the run: run_cancel does."
-	mcp.AddTool(d.Server, tool, func(ctx context.Context, a A) (*protocol.CallToolResult, error) {
+	addTool(d, tool, func(ctx context.Context, a A) (*protocol.CallToolResult, error) {
 		state, err := v.start(ctx, d, a)
 		if err != nil {
 			return nil, err

@@ -43,21 +43,21 @@ const recordsSchema = `{"type":"object","required":["runs"],"properties":{"runs"
 	`"type":"object","required":["run_id","status","artifacts","error_message","created_at","updated_at"]}}}}`
 
 func (d *door) addLists() {
-	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_list_runs", Title: "List llms.txt runs",
+	addTool(d, mcp.Tool{Name: "lmstxt_list_runs", Title: "List llms.txt runs",
 		Description: "Lists your runs that make llms.txt files, the newest updated first. Use it to find a run_id, " +
 			"or to see how far runs are.",
 		Input: mcp.Object(nil, `"limit":{"type":"integer","minimum":1,"maximum":50,"default":10,"description":"the `+
 			`most runs"}`),
 		Output:   json.RawMessage(recordsSchema),
 		ReadOnly: true, Idempotent: true}, d.listRuns)
-	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_list_all_artifacts", Title: "List llms.txt files",
+	addTool(d, mcp.Tool{Name: "lmstxt_list_all_artifacts", Title: "List llms.txt files",
 		Description: "Lists the text files in your folder, the first 200, also from runs that are no longer known. Each " +
 			"uri can be read as a resource.",
 		Input: mcp.Object(nil), Output: json.RawMessage(foundSchema), ReadOnly: true, Idempotent: true},
 		func(ctx context.Context, _ struct{}) (*protocol.CallToolResult, error) {
 			return d.list(ctx, artifactScheme, func(name string) bool { return path.Ext(name) == ".txt" })
 		})
-	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_list_graph_artifacts", Title: "List graph files",
+	addTool(d, mcp.Tool{Name: "lmstxt_list_graph_artifacts", Title: "List graph files",
 		Description: "Lists the files of repository graphs in your folder, the first 200: repo.graph.json, " +
 			"repo.force.json and then the pages of nodes. Read them with lmstxt_read_graph_artifact or as resources.",
 		Input: mcp.Object(nil), Output: json.RawMessage(foundSchema), ReadOnly: true, Idempotent: true},

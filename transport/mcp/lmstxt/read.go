@@ -17,7 +17,7 @@ const windowArguments = `"offset":{"type":"integer","minimum":0,"default":0,"des
 const defaultLimit = 10_000
 
 func (d *door) addReaders() {
-	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_read_artifact", Title: "Read a file of a run",
+	addTool(d, mcp.Tool{Name: "lmstxt_read_artifact", Title: "Read a file of a run",
 		Description: "Reads a part of what a run that has ended wrote, or of its log: of run_id, or of the last run " +
 			"for repo_url into output_dir.",
 		Input: mcp.Object([]string{"artifact_name"},
@@ -30,12 +30,12 @@ func (d *door) addReaders() {
 				`repo_url"}`,
 			windowArguments),
 		Output: json.RawMessage(textSchema), ReadOnly: true, Idempotent: true}, d.readArtifact)
-	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_read_graph_artifact", Title: "Read a graph file",
+	addTool(d, mcp.Tool{Name: "lmstxt_read_graph_artifact", Title: "Read a graph file",
 		Description: "Reads a part of a file of a repository's graph, as lmstxt_list_graph_artifacts names it.",
 		Input: mcp.Object([]string{"filename"},
 			`"filename":{"type":"string","minLength":1,"description":"the file, below your folder"}`, windowArguments),
 		Output: json.RawMessage(textSchema), ReadOnly: true, Idempotent: true}, d.readGraph)
-	mcp.AddTool(d.Server, mcp.Tool{Name: "lmstxt_read_repo_graph_node", Title: "Read a node's page",
+	addTool(d, mcp.Tool{Name: "lmstxt_read_repo_graph_node", Title: "Read a node's page",
 		Description: "Reads a part of the page of one package of a repository's graph. The ids of the nodes are in " +
 			"repo.graph.json.",
 		Input: mcp.Object([]string{"repo_id", "node_id"},

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -22,8 +24,9 @@ type Config struct {
 // door is what the tools share.
 type door struct {
 	*mcp.Server
-	root  func(ctx context.Context) (*os.Root, error)
-	shown string
+	root   func(ctx context.Context) (*os.Root, error)
+	shown  string
+	failed error // what could not be added
 }
 
 // Register adds the tools lmstxt_*, their resources, and prompts for the use of generate, which has to be there already
@@ -35,12 +38,16 @@ func Register(s *mcp.Server, c Config) error {
 	if s.MCP().GetTool(generateTool) == nil {
 		return errors.New("the lmstxt tools need the tool generate")
 	}
-	d := &door{s, c.Root, c.Shown}
+	d := &door{Server: s, root: c.Root, shown: c.Shown}
 	d.addGenerators()
 	d.addLists()
 	d.addReaders()
 	d.addResources()
 	d.addChanges()
 	d.addPrompts()
-	return nil
+	return d.failed
+}
+
+func addTool[A any](d *door, t mcp.Tool, call func(ctx context.Context, arguments A) (*protocol.CallToolResult, error)) {
+	d.failed = errors.Join(d.failed, mcp.AddTool(d.Server, t, call))
 }

@@ -2,6 +2,7 @@ package lmstxt
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/url"
 	"path"
@@ -33,7 +34,7 @@ func (d *door) addResources() {
 		Template: "repo://{repo_id}/graph/nodes/{node_id}", Name: "lmstxt-graph-node", Title: "Page of a node",
 		Description: "The page of one package of a repository's graph; the repository is owner--repo.",
 	}} {
-		d.AddResource(r, d.readResource)
+		d.failed = errors.Join(d.failed, d.AddResource(r, d.readResource))
 	}
 }
 

@@ -7,19 +7,22 @@ import (
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// Files are resources that any run of the same principal may write: those of the files below its folder.
-type Files struct {
-	// Paths are the files that the URI may be; none for a URI of others.
-	Paths func(uri string) []string
-	// Path is the file that the run has written as the artifact; "" for none.
-	Path func(run messages.State, artifact messages.Artifact) string
+// Changes say of resources beside run:// how they change with runs. What is nil has none.
+type Changes struct {
+	// Artifact is the one artifact of one run that the resource is; ok is false for a URI of others.
+	Artifact func(uri string) (run messages.RunID, name string, ok bool)
+	// Files are those below the caller's folder that the resource may be, whichever of the caller's runs writes them; none
+	// for a URI of others.
+	Files func(uri string) []string
+	// File is the file, below its principal's folder, that the run wrote as the artifact; "" for none.
+	File func(run messages.State, artifact messages.Artifact) string
 }
 
-// Files has the resources change with the runs that their principal starts here.
-func (s *Server) Files(f Files) {
+// AddChanges has those who subscribed to the resources told of their changes.
+func (s *Server) AddChanges(c Changes) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	s.hub.files = append(s.hub.files, f)
+	s.hub.changes = append(s.hub.changes, c)
 }
 
 // filesOf are the topics of a resource that is a file of whoever calls in the context.
@@ -27,8 +30,11 @@ func (h *hub) filesOf(ctx context.Context, uri string) []topic {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var topics []topic
-	for _, f := range h.files {
-		for _, path := range f.Paths(uri) {
+	for _, c := range h.changes {
+		if c.Files == nil {
+			continue
+		}
+		for _, path := range c.Files(uri) {
 			topics = append(topics, topic{uri: uri, source: source{owner: gate.From(ctx).Name, path: path}})
 		}
 	}
@@ -59,16 +65,30 @@ func (h *hub) wrote(run messages.State, artifact messages.Artifact) {
 	if h.readers[run.Queued.Principal] == 0 {
 		return
 	}
-	for _, f := range h.files {
-		from := source{owner: run.Queued.Principal, path: f.Path(run, artifact)}
+	for _, path := range h.pathsOf(run, artifact) {
+		from := source{owner: run.Queued.Principal, path: path}
 		for t, subscribers := range h.interest[from] {
 			markAll(subscribers, t)
 		}
 	}
 }
 
-// hearFiles subscribes to the topics of a file, all or none. Runs that begin later are for Start to tell of: whatever is not listed
-// here is not begun.
+// pathsOf are the files that the run wrote as the artifact. Under mu.
+func (h *hub) pathsOf(run messages.State, artifact messages.Artifact) []string {
+	var paths []string
+	for _, c := range h.changes {
+		if c.File == nil {
+			continue
+		}
+		if path := c.File(run, artifact); path != "" {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
+
+// hearFiles subscribes to the topics of a file, all or none. Runs that begin later are for Start to tell of: whatever is
+// not listed here is not begun.
 func (s *Server) hearFiles(ctx context.Context, sub *subscriber, topics []topic) error {
 	for _, t := range topics {
 		if err := s.hub.add(sub, t, messages.State{}); err != nil {
@@ -76,13 +96,14 @@ func (s *Server) hearFiles(ctx context.Context, sub *subscriber, topics []topic)
 			return err
 		}
 	}
-	active, err := s.Runs(ctx, messages.Query{Status: []messages.Status{messages.Pending, messages.Processing}, Limit: 1000})
+	begun := []messages.Status{messages.Pending, messages.Processing}
+	active, err := s.Runs(ctx, messages.Query{Status: begun, Limit: 1000})
 	if err != nil {
 		s.forgetFiles(sub, topics)
 		return err
 	}
 	for _, run := range active {
-		if state, err := s.owned(ctx, run.RunID); err == nil {
+		if state, err := s.Run(ctx, run.RunID); err == nil {
 			s.hub.started(state)
 		}
 	}

@@ -1,0 +1,35 @@
+package mcp
+
+import (
+	"context"
+	"iter"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// Run returns the State of the run of whoever calls in the context. Errors: not_found, for the runs of others too.
+func (s *Server) Run(ctx context.Context, id messages.RunID) (messages.State, error) {
+	state, err := s.config.Runs.State(ctx, id)
+	if err != nil {
+		return state, err
+	}
+	if state.Queued == nil || state.Queued.Principal != gate.From(ctx).Name {
+		return messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no run %s", id)
+	}
+	return state, nil
+}
+
+// Runs lists runs of whoever calls in the context, the newest updated first.
+func (s *Server) Runs(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
+	q.Principal = gate.From(ctx).Name
+	return s.config.Runs.List(ctx, q)
+}
+
+// Events are those of the run of whoever calls in the context, as the runtime gives them.
+func (s *Server) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
+	if _, err := s.Run(ctx, id); err != nil {
+		return func(yield func(messages.Event, error) bool) { yield(messages.Event{}, err) }
+	}
+	return s.config.Runs.Events(ctx, id, after)
+}
