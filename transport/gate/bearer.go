@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 )
 
@@ -27,8 +26,7 @@ func Valid(ctx context.Context) bool {
 	}
 	p.gate.tokens.refresh(p.gate.log)
 	now, known := p.gate.tokens.lookup(p.token.digest)
-	then := p.token.principal
-	return known && now.principal.Name == then.Name && slices.Equal(now.principal.Scopes, then.Scopes)
+	return known && now.principal.Same(p.token.principal)
 }
 
 // authenticate returns the token of who calls, or answers that a good one is needed.

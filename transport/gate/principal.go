@@ -27,6 +27,12 @@ func (p Principal) May(s Scope) bool {
 	return p.Name == "" || slices.Contains(p.Scopes, s) || slices.Contains(p.Scopes, Admin)
 }
 
+// Same reports whether o is the same principal with leave to do the same.
+func (p Principal) Same(o Principal) bool {
+	return p.Name == o.Name && p.May(ReadRuns) == o.May(ReadRuns) && p.May(WriteRuns) == o.May(WriteRuns) &&
+		p.May(Admin) == o.May(Admin)
+}
+
 type principalKey struct{}
 
 // With returns a context in which p calls.

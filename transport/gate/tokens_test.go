@@ -258,16 +258,18 @@ func TestReload(t *testing.T) {
 // A stream that was opened with a token knows when it is revoked, or given to somebody else, or its scopes are changed,
 // though nobody calls.
 func TestValid(t *testing.T) {
-	mia, line := newLine(t, "mia", gate.ReadRuns)
+	mia, line := newLine(t, "mia", gate.ReadRuns, gate.WriteRuns)
 	tom, _ := newLine(t, "tom", gate.ReadRuns)
 	for name, then := range map[string]struct {
 		line string
 		want bool
 	}{
-		"as before":    {line, true},
-		"other scopes": {strings.Replace(line, " run:read ", " admin ", 1), false},
-		"another name": {strings.Replace(line, "mia ", "tom ", 1), false},
-		"revoked":      {"tom admin " + gate.Digest(tom), false},
+		"as before":     {line, true},
+		"another order": {strings.Replace(line, " run:read,run:write ", " run:write,run:read ", 1), true},
+		"other scopes":  {strings.Replace(line, " run:read,run:write ", " admin ", 1), false},
+		"less scopes":   {strings.Replace(line, " run:read,run:write ", " run:read ", 1), false},
+		"another name":  {strings.Replace(line, "mia ", "tom ", 1), false},
+		"revoked":       {"tom admin " + gate.Digest(tom), false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			path := tokenFile(t, line)

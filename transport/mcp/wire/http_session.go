@@ -15,7 +15,8 @@ func lost(w http.ResponseWriter) {
 	http.Error(w, "there is no such session: initialize a new one", http.StatusNotFound)
 }
 
-// sessionOf returns the session that the request names and its principal has, or answers that there is none.
+// sessionOf returns the session that the request names and its principal has, or answers that there is none. A token of
+// the same principal with other scopes is another caller's: in the session it could answer and cancel, or listen.
 func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id []byte) *Session {
 	name := r.Header.Get(mcp.HeaderSessionID)
 	if name == "" {
@@ -23,7 +24,7 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id []byte) *S
 			"the Mcp-Session-Id header is missing: send the one that initialize was answered with"))
 		return nil
 	}
-	session := s.sessions.find(name, gate.From(r.Context()).Name)
+	session := s.sessions.find(name, gate.From(r.Context()))
 	if session == nil {
 		lost(w)
 	}
@@ -31,7 +32,7 @@ func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id []byte) *S
 }
 
 func (s *Server) initialize(w http.ResponseWriter, r *http.Request, m message) {
-	session := s.newSession(rand.Text(), gate.From(r.Context()).Name)
+	session := s.newSession(rand.Text(), gate.From(r.Context()))
 	if err := s.sessions.add(session); err != nil {
 		w.Header().Set("Retry-After", "10")
 		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "%v", err))

@@ -227,12 +227,19 @@ type client struct {
 func (f *fixture) serveHTTP(t testing.TB) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx := gate.With(r.Context(), gate.Principal{Name: r.Header.Get("Caller")})
+		ctx := gate.With(r.Context(), gate.Principal{Name: r.Header.Get("Caller"), Scopes: scopesOf(r)})
 		f.wire.ServeHTTP(w, r.WithContext(ctx))
 	}))
 	t.Cleanup(s.Close)
 	t.Cleanup(f.wire.Close)
 	return s.URL
+}
+
+func scopesOf(r *http.Request) (scopes []gate.Scope) {
+	for scope := range strings.FieldsSeq(r.Header.Get("Scopes")) {
+		scopes = append(scopes, gate.Scope(scope))
+	}
+	return scopes
 }
 
 func modernClient(t testing.TB, url string) *client {

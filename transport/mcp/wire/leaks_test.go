@@ -122,6 +122,40 @@ func TestSessionsAreTheirPrincipals(t *testing.T) {
 	soon(t, came)
 }
 
+// "a session is bound to its principal": and to its scopes. What a writer is asked is not for a reader of the same name
+// to answer, cancel or end, whatever that one knows of the session; who may do the same goes on in it.
+func TestSessionsAreOfTheirScopes(t *testing.T) {
+	f := newFixture(t, wire.Config{})
+	addAsk(f)
+	url := f.serveHTTP(t)
+	as := func(scopes string) *client {
+		c := modernClient(t, url)
+		c.headers["Caller"], c.headers["Scopes"] = "mia", scopes
+		return c
+	}
+	writer := as("run:read run:write")
+	writer.session = writer.send(t.Context(), http.MethodPost, initialize(able)).Header.Get("Mcp-Session-Id")
+	events := newStream(t, writer.send(t.Context(), http.MethodPost, toolCall("1", "ask", `{}`, "")).Body)
+	question, _ := events.next()
+	for _, scopes := range []string{"run:read", "run:write", "admin", ""} {
+		other := as(scopes)
+		other.session = writer.session
+		yes := answer(question.ID, `"result":{"action":"accept","content":{}}`)
+		if response := other.send(t.Context(), http.MethodPost, yes); response.StatusCode != http.StatusNotFound {
+			t.Fatalf("an answer of %q: %s", scopes, response.Status)
+		}
+		other.isLost()
+	}
+	same := as("run:write run:read")
+	same.session = writer.session
+	if status, _ := same.ask(answer(question.ID, `"result":{"action":"decline"}`)); status != http.StatusAccepted {
+		t.Errorf("the same scopes: %d", status)
+	}
+	if m, _ := events.next(); m.text() != "decline" {
+		t.Errorf("%+v", m)
+	}
+}
+
 // The session of a process's stdio is nobody's over HTTP.
 func TestStdioIsNotFoundOverHTTP(t *testing.T) {
 	f := newFixture(t, wire.Config{})

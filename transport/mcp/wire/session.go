@@ -8,16 +8,19 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 // Session is a client of the protocol with sessions. One that nothing is in flight for is this struct and no more.
 type Session struct {
 	inflight // its lock is also that of what follows
 
-	id, principal string
-	server        *Server
-	initialized   atomic.Bool
-	touched       atomic.Int64 // when the last request began or ended, in nanoseconds
+	id          string
+	principal   gate.Principal
+	server      *Server
+	initialized atomic.Bool
+	touched     atomic.Int64 // when the last request began or ended, in nanoseconds
 
 	known client
 	push  *push // its newest open stream: of a GET, or stdio
@@ -35,7 +38,7 @@ type client struct {
 	level        mcp.LoggingLevel
 }
 
-func (s *Server) newSession(id, principal string) *Session {
+func (s *Server) newSession(id string, principal gate.Principal) *Session {
 	session := &Session{id: id, principal: principal, server: s}
 	session.known.level = mcp.LoggingLevelInfo
 	session.touch()

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 var errSessions = errors.New("too many sessions are open: try again later")
@@ -41,7 +43,7 @@ func (t *sessionTable) enter(s *Session) (displaced []*Session, err error) {
 		return nil, errClosed
 	}
 	if len(t.byID) >= t.limit {
-		if displaced = t.displace(s.principal); displaced == nil {
+		if displaced = t.displace(s.principal.Name); displaced == nil {
 			return nil, errSessions
 		}
 	}
@@ -61,14 +63,14 @@ func (t *sessionTable) displace(newcomer string) []*Session {
 	held := map[string]int{newcomer: 1}
 	most := newcomer
 	for _, s := range t.byID {
-		if held[s.principal]++; held[s.principal] > held[most] {
-			most = s.principal
+		if held[s.principal.Name]++; held[s.principal.Name] > held[most] {
+			most = s.principal.Name
 		}
 	}
 	var idle []*Session
 	now := time.Now()
 	for _, s := range t.byID {
-		if s.principal == most && s.idle(now) {
+		if s.principal.Name == most && s.idle(now) {
 			idle = append(idle, s)
 		}
 	}
@@ -84,10 +86,10 @@ func (t *sessionTable) displace(newcomer string) []*Session {
 func (t *sessionTable) every() time.Duration { return max(t.idle/8, time.Millisecond) }
 
 // find returns the principal's session. One of somebody else is not found, like one that never was.
-func (t *sessionTable) find(id, principal string) *Session {
+func (t *sessionTable) find(id string, principal gate.Principal) *Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if s := t.byID[id]; s != nil && s.principal == principal {
+	if s := t.byID[id]; s != nil && s.principal.Same(principal) {
 		return s
 	}
 	return nil

@@ -33,7 +33,7 @@ const (
 // line. A write of out that a client does not take is left behind after some seconds.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(tally)}
-	c.session = s.newSession(s.connection(), gate.From(ctx).Name)
+	c.session = s.newSession(s.connection(), gate.From(ctx))
 	c.push = newPush(c.session.end, func(f *frame) error {
 		_, err := c.lines.append(c.ctx, f.line())
 		return err
