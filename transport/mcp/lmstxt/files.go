@@ -25,7 +25,7 @@ func (d *door) copyArtifact(ctx context.Context, a readArguments, w io.Writer) e
 		}
 		return d.copyFrom(ctx, state, a.ArtifactName, w)
 	}
-	out, err := local(a.OutputDir)
+	out, err := d.local(a.OutputDir)
 	if err != nil {
 		return err
 	}
@@ -55,6 +55,9 @@ func (d *door) copyFrom(ctx context.Context, state messages.State, name string, 
 	case isLog(name):
 		return d.copyLog(ctx, state, name, w)
 	case !has(state, name):
+		if later, ok := d.madeFor(ctx, state, name); ok {
+			return d.copyFrom(ctx, later, name, w)
+		}
 		return messages.Errorf(messages.CodeNotFound, "run %s, which is %s, has no %s; %s", state.RunID,
 			state.Status, name, names(state))
 	}
@@ -130,34 +133,4 @@ func (d *door) copyGraph(ctx context.Context, name string, w io.Writer) error {
 		return invalid("%s is no file of a graph; lmstxt_list_graph_artifacts lists them", name)
 	}
 	return d.copyFile(ctx, name, w)
-}
-
-func (d *door) copyNode(ctx context.Context, repo, node string, w io.Writer) error {
-	if strings.ContainsAny(node, `/\`) {
-		return invalid("%s is no node's id; repo.graph.json has them", node)
-	}
-	for _, dir := range folders(repo) {
-		err := d.copyFile(ctx, place(dir, "nodes/"+node+".md"), w)
-		if messages.CodeOf(err) != messages.CodeNotFound {
-			return err
-		}
-	}
-	return messages.Errorf(messages.CodeNotFound, "there is no page of the node %s of %s; generate the graph "+
-		"first", node, repo)
-}
-
-// folders are those that an id of a repository may mean. Either name may have the sign in it that joins them.
-func folders(repo string) []string {
-	if strings.Contains(repo, "/") {
-		return []string{repo}
-	}
-	var all []string
-	for _, sign := range []string{"--", "__"} {
-		for i := 1; i < len(repo)-len(sign); i++ {
-			if rest, ok := strings.CutPrefix(repo[i:], sign); ok {
-				all = append(all, repo[:i]+"/"+rest)
-			}
-		}
-	}
-	return all
 }

@@ -148,13 +148,16 @@ func ending(s messages.State) string {
 	return fmt.Sprintf("generate %s (run %s)", s.Status, s.RunID)
 }
 
+// rootName is how the earlier server named its root.
+const rootName = "artifacts"
+
 // local is a folder as the earlier server named them: relative to its root, which "./artifacts" is.
 func local(dir string) (string, error) {
 	clean := path.Clean(filepath.ToSlash(dir))
-	if dir == "" || clean == "artifacts" {
+	if dir == "" || clean == rootName {
 		return "", nil
 	}
-	clean = strings.TrimPrefix(clean, "artifacts/")
+	clean = strings.TrimPrefix(clean, rootName+"/")
 	if clean == "." {
 		return "", nil
 	}
@@ -162,6 +165,16 @@ func local(dir string) (string, error) {
 		return "", invalid("the folder %s is not below your folder on the server; give a relative path without ..", dir)
 	}
 	return clean, nil
+}
+
+// local also knows folders by their whole paths, where callers are told these.
+func (d *door) local(dir string) (string, error) {
+	if d.shown != "" && filepath.IsAbs(dir) {
+		if below, err := filepath.Rel(d.shown, dir); err == nil && filepath.IsLocal(below) {
+			return local(path.Join(rootName, filepath.ToSlash(below)))
+		}
+	}
+	return local(dir)
 }
 
 func invalid(format string, arguments ...any) error {

@@ -1,8 +1,10 @@
 package lmstxt
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"path"
 
 	protocol "github.com/mark3labs/mcp-go/mcp"
 
@@ -16,16 +18,26 @@ const (
 		`./artifacts is your folder on the server"}`
 	repositoryArgument = `"repo_url":{"type":"string","minLength":1,"description":"a URL, owner/repo on GitHub, or a ` +
 		`folder of the server's"}`
-	earlierArgument = `"run_id":{"type":"string","description":"an earlier run for it, whose options and folder are ` +
-		`taken"}`
+	earlierArgument = `"run_id":{"type":"string","description":"an earlier run for it, to go on with its options and ` +
+		`folder"}`
 )
 
 // variant is one of the generators, which comes in two tools: one that answers at once, and one that streams.
 type variant[A any] struct {
 	name, title, description string
 	input                    json.RawMessage
-	arguments                func(d *door, ctx context.Context, a A) (Arguments, error)
+	arguments                func(d *door, ctx context.Context, a A) (wish, error)
 }
+
+// wish is what a generator starts. Its Out is local.
+type wish struct {
+	Arguments
+	// earlier is the run that was named, in which the files are found as well.
+	earlier messages.RunID
+}
+
+// earlierLabel says of a run in which one the files are found as well.
+const earlierLabel = "lmstxt.run_id"
 
 func (d *door) addGenerators() {
 	addVariant(d, variant[txtArguments]{name: "lmstxt_generate_llms_txt", title: "Generate llms.txt",
@@ -36,7 +48,7 @@ func (d *door) addGenerators() {
 			outputArgument,
 			`"cache_lm":{"type":"boolean","default":true,"description":"use the cache"}`,
 			`"generate_graph":{"type":"boolean","description":"write the graph of packages too"}`,
-			`"verbose_budget":{"type":"boolean","description":"without effect"}`,
+			`"verbose_budget":{"type":"boolean","default":false,"description":"without effect"}`,
 			`"enable_session_memory":{"type":"boolean","description":"without effect"}`),
 		arguments: (*door).txt})
 	addVariant(d, variant[fullArguments]{name: "lmstxt_generate_llms_full", title: "Generate llms-full.txt",
@@ -81,11 +93,16 @@ func (v variant[A]) start(ctx context.Context, d *door, a A) (messages.State, er
 	if err != nil {
 		return messages.State{}, err
 	}
-	arguments, err := json.Marshal(asked)
+	asked.Out = path.Join(rootName, asked.Out)
+	arguments, err := json.Marshal(asked.Arguments)
 	if err != nil {
 		return messages.State{}, err
 	}
-	return d.Start(ctx, generateTool, arguments, mcp.StartOptions{Mode: messages.Detached})
+	options := mcp.StartOptions{Mode: messages.Detached}
+	if asked.earlier != "" {
+		options.Labels = map[string]string{earlierLabel: string(asked.earlier)}
+	}
+	return d.Start(ctx, generateTool, arguments, options)
 }
 
 func (d *door) stream(ctx context.Context, state messages.State) (*protocol.CallToolResult, error) {
@@ -110,9 +127,10 @@ type txtArguments struct {
 	EnableSessionMemory bool `json:"enable_session_memory"`
 }
 
-func (d *door) txt(_ context.Context, a txtArguments) (Arguments, error) {
-	return Arguments{Repository: a.URL, Out: a.OutputDir, Full: "none", Graph: a.GenerateGraph,
-		NoCache: a.CacheLM != nil && !*a.CacheLM}, nil
+func (d *door) txt(_ context.Context, a txtArguments) (wish, error) {
+	out, err := d.local(a.OutputDir)
+	return wish{Arguments: Arguments{Repository: a.URL, Out: out, Full: "none", Graph: a.GenerateGraph,
+		NoCache: a.CacheLM != nil && !*a.CacheLM}}, err
 }
 
 type fullArguments struct {
@@ -121,52 +139,65 @@ type fullArguments struct {
 	OutputDir string         `json:"output_dir"`
 }
 
-func (d *door) full(ctx context.Context, a fullArguments) (Arguments, error) {
+func (d *door) full(ctx context.Context, a fullArguments) (wish, error) {
 	asked, err := d.again(ctx, a)
 	asked.Full = "selected"
 	return asked, err
 }
 
-func (d *door) ctx(ctx context.Context, a fullArguments) (Arguments, error) {
+func (d *door) ctx(ctx context.Context, a fullArguments) (wish, error) {
 	if a.RunID == "" && a.RepoURL == "" {
-		return Arguments{}, invalid("name the repository with repo_url, or a run for it with run_id")
+		return wish{}, invalid("name the repository with repo_url, or a run for it with run_id")
 	}
 	asked, err := d.again(ctx, a)
 	asked.Full, asked.Ctx = "none", true
 	return asked, err
 }
 
-// again asks for what an earlier run did: the one that is named, else the repository's last one in the folder, so that
-// llms.txt stays what it was. Without one the defaults hold.
-func (d *door) again(ctx context.Context, a fullArguments) (Arguments, error) {
-	out, err := local(a.OutputDir)
-	if err != nil {
-		return Arguments{}, err
-	}
-	asked := Arguments{Repository: a.RepoURL, Out: out}
-	if a.RunID == "" {
-		for last, err := range d.runsOf(ctx, a.RepoURL, out) {
-			if err == nil {
-				asked.like(last)
-			}
-			return asked, err
-		}
-		return asked, nil
-	}
-	state, err := d.run(ctx, a.RunID)
+// again asks for what an earlier run did: the one that is named, else the repository's last one in the folder that did
+// not end without it, so that llms.txt stays what it was. Without one the defaults hold.
+func (d *door) again(ctx context.Context, a fullArguments) (wish, error) {
+	var asked wish
+	out, err := d.local(a.OutputDir)
 	if err != nil {
 		return asked, err
 	}
+	if asked.Repository, asked.Out = a.RepoURL, out; a.RunID != "" {
+		return asked, d.continued(ctx, &asked, a)
+	}
+	for last, err := range d.runsOf(ctx, a.RepoURL, out) {
+		if err != nil {
+			return asked, err
+		}
+		if !last.Status.IsEnded() || last.Status == messages.Completed {
+			asked.like(last)
+			break
+		}
+	}
+	return asked, nil
+}
+
+// continued asks for what the run did that is named.
+func (d *door) continued(ctx context.Context, asked *wish, a fullArguments) error {
+	state, err := d.run(ctx, a.RunID)
+	if err != nil {
+		return err
+	}
 	in := inputOf(state)
 	if a.RepoURL != "" && !isSame(in.Repository, a.RepoURL) {
-		return asked, invalid("run %s is of %s, not of %s", a.RunID, in.Repository, a.RepoURL)
+		return invalid("run %s is of %s, not of %s", a.RunID, in.Repository, a.RepoURL)
 	}
 	asked.like(state)
-	asked.Repository = in.Repository
+	asked.Repository, asked.earlier = in.Repository, firstOf(state)
 	if a.OutputDir == "" {
 		asked.Out = in.Out
 	}
-	return asked, nil
+	return nil
+}
+
+// firstOf is the run that the run was made for, or else itself.
+func firstOf(state messages.State) messages.RunID {
+	return cmp.Or(messages.RunID(state.Queued.Labels[earlierLabel]), state.RunID)
 }
 
 // like takes the options of the run, all but what it wrote.

@@ -62,8 +62,8 @@ func inputOf(state messages.State) input {
 func (d *door) recordOf(state messages.State) record {
 	r := record{RunID: state.RunID, Status: state.Status, Artifacts: []file{},
 		CreatedAt: state.QueuedAt.UTC(), UpdatedAt: state.UpdatedAt.UTC()}
-	if r.Status == "" {
-		r.Status = messages.Pending
+	if r.Status == "" || r.Status == messages.Pending {
+		r.Status = messages.Processing // as the earlier server said: who polls waits until it does not say so any more
 	}
 	folder := filepath.Join(d.shown, filepath.FromSlash(inputOf(state).Out))
 	for _, a := range state.Artifacts {

@@ -1,0 +1,117 @@
+package lmstxt_test
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// What clients of the earlier server are used to.
+
+// The earlier server wrote llms-full.txt and llms-ctx.txt into the run that was named, and they were read from there.
+func TestAFileMadeForARunIsReadFromIt(t *testing.T) {
+	k := newKit(t)
+	c := k.dial("", false)
+	first := c.generated("lmstxt_generate_llms_txt", map[string]any{"url": url}).RunID
+	read := map[string]any{"run_id": first, "artifact_name": "llms-full.txt"}
+	c.generated("lmstxt_generate_llms_full", map[string]any{"repo_url": url})
+	c.fails("not_found", "lmstxt_read_artifact", read)
+
+	release, begun := make(chan struct{}), make(chan struct{}, 1)
+	k.before = func(ctx context.Context) error {
+		begun <- struct{}{}
+		select {
+		case <-release:
+		case <-ctx.Done():
+		}
+		return nil
+	}
+	later := c.recordOf(c.call("lmstxt_generate_llms_full", map[string]any{"repo_url": url, "run_id": first})).RunID
+	<-begun
+	c.fails("unavailable", "lmstxt_read_artifact", read)
+	close(release)
+	c.call("run_wait", map[string]any{"run_id": later})
+	if x := c.text("lmstxt_read_artifact", read); x.Total == 0 {
+		t.Error("llms-full.txt is empty")
+	}
+	if _, ok := c.resource("lmstxt://runs/" + string(first) + "/llms-full.txt"); !ok {
+		t.Error("there is no such resource")
+	}
+	c.fails("not_found", "lmstxt_read_artifact", map[string]any{"run_id": first, "artifact_name": "llms-ctx.txt"})
+	c.generated("lmstxt_generate_llms_ctx", map[string]any{"run_id": later})
+	c.text("lmstxt_read_artifact", map[string]any{"run_id": first, "artifact_name": "llms-ctx.txt"})
+}
+
+// The options of a run that failed are none to go on with.
+func TestAFailedRunIsNoExample(t *testing.T) {
+	k := newKit(t)
+	c := k.dial("", true)
+	c.generatedBy(map[string]any{"repository": url, "size_budget": 100_000})
+	a := c.call("generate", map[string]any{"repository": url, "model": "down", "require_model": true})
+	if !a.IsError {
+		t.Fatalf("a model that is down: %s", a.Structured)
+	}
+	r := c.generated("lmstxt_generate_llms_full", map[string]any{"repo_url": url})
+	var in lmstxtInput
+	if k.inputOf(r.RunID, &in); r.Status != "completed" || in.Budget != 100_000 {
+		t.Errorf("%s, %v, as %+v", r.Status, r.ErrorMessage, in)
+	}
+}
+
+// The earlier server named folders below its root by their whole paths as well.
+func TestFoldersByTheirWholePaths(t *testing.T) {
+	k := newKit(t)
+	c := k.dial("", true)
+	whole := filepath.Join(k.root, "anybody", "deep")
+	r := c.generated("lmstxt_generate_llms_txt", map[string]any{"url": url, "output_dir": whole})
+	if want := filepath.Join(whole, "plants", "garden", "garden-llms.txt"); len(r.Artifacts) == 0 || r.Artifacts[0].Path != want {
+		t.Errorf("%+v, want %s", r.Artifacts, want)
+	}
+	c.text("lmstxt_read_artifact", map[string]any{"repo_url": url, "output_dir": "deep", "artifact_name": "llms.txt"})
+	c.text("lmstxt_read_artifact", map[string]any{"repo_url": url, "output_dir": whole, "artifact_name": "llms.txt"})
+	c.generated("lmstxt_generate_llms_ctx", map[string]any{"repo_url": url, "output_dir": whole + "/."})
+	for _, out := range []string{k.root, filepath.Join(k.root, "stranger"), "/"} {
+		c.fails("invalid_input", "lmstxt_generate_llms_txt", map[string]any{"url": url, "output_dir": out})
+	}
+	remote := newKitIn(t, t.TempDir(), "").dial("", true)
+	remote.fails("invalid_input", "lmstxt_generate_llms_txt", map[string]any{"url": url, "output_dir": whole})
+}
+
+// A node's page is found wherever below the root its graph is.
+func TestPagesBelowAnOutputFolder(t *testing.T) {
+	k := newKit(t)
+	c := k.dial("", true)
+	c.generated("lmstxt_generate_llms_txt", map[string]any{"url": url, "generate_graph": true, "output_dir": "deep/er"})
+	for _, repo := range []string{"plants--garden", "plants/garden", "plants__garden"} {
+		c.text("lmstxt_read_repo_graph_node", map[string]any{"repo_id": repo, "node_id": "soil"})
+	}
+	if _, ok := c.resource("repo://plants--garden/graph/nodes/soil"); !ok {
+		t.Error("there is no such resource")
+	}
+	for _, repo := range []string{"ants--garden", "er/plants", "garden", "x--plants--garden"} {
+		c.fails("not_found", "lmstxt_read_repo_graph_node", map[string]any{"repo_id": repo, "node_id": "soil"})
+	}
+}
+
+// Who polls until a run does not say processing any more has to find it ended.
+func TestARunThatWaitsItsTurnIsBeingProcessed(t *testing.T) {
+	k := newKit(t)
+	c := k.dial("", false)
+	var ids []messages.RunID
+	for range 8 {
+		r := c.recordOf(c.call("lmstxt_generate_llms_txt", map[string]any{"url": url}))
+		if ids = append(ids, r.RunID); r.Status != "processing" && r.Status != "completed" {
+			t.Errorf("at once: %s", r.Status)
+		}
+	}
+	for _, r := range c.runs() {
+		if r.Status != "processing" && r.Status != "completed" {
+			t.Errorf("listed: %s", r.Status)
+		}
+	}
+	for _, id := range ids {
+		c.call("run_wait", map[string]any{"run_id": id})
+	}
+}

@@ -1,0 +1,75 @@
+package lmstxt
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+func (d *door) copyNode(ctx context.Context, repo, node string, w io.Writer) error {
+	if strings.ContainsAny(node, `/\`) {
+		return invalid("%s is no node's id; repo.graph.json has them", node)
+	}
+	dirs := folders(repo)
+	err := d.copyPage(ctx, dirs, node, w)
+	if messages.CodeOf(err) == messages.CodeNotFound {
+		err = d.copyPage(ctx, d.graphsOf(ctx, dirs), node, w)
+	}
+	if messages.CodeOf(err) != messages.CodeNotFound {
+		return err
+	}
+	return messages.Errorf(messages.CodeNotFound, "there is no page of the node %s of %s; generate the graph "+
+		"first", node, repo)
+}
+
+// copyPage copies the node's page from the first of the repositories' folders that has it.
+func (d *door) copyPage(ctx context.Context, dirs []string, node string, w io.Writer) error {
+	for _, dir := range dirs {
+		err := d.copyFile(ctx, place(dir, "nodes/"+node+".md"), w)
+		if messages.CodeOf(err) != messages.CodeNotFound {
+			return err
+		}
+	}
+	return messages.Errorf(messages.CodeNotFound, "no page")
+}
+
+// graphsOf are the folders of repositories that have a graph, wherever below the caller's folder, and one of the names.
+func (d *door) graphsOf(ctx context.Context, names []string) (dirs []string) {
+	root, err := d.root(ctx)
+	if err != nil {
+		return nil
+	}
+	defer root.Close()
+	_ = fs.WalkDir(root.FS(), ".", func(name string, e fs.DirEntry, err error) error {
+		if err != nil || path.Base(name) != graphName || !isGraph(name) {
+			return ctx.Err() // what cannot be read is not there
+		}
+		dir := path.Dir(path.Dir(name))
+		if slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(dir, "/"+n) }) {
+			dirs = append(dirs, dir)
+		}
+		return ctx.Err()
+	})
+	return dirs
+}
+
+// folders are those that an id of a repository may mean. Either name may have the sign in it that joins them.
+func folders(repo string) []string {
+	if strings.Contains(repo, "/") {
+		return []string{repo}
+	}
+	var all []string
+	for _, sign := range []string{"--", "__"} {
+		for i := 1; i < len(repo)-len(sign); i++ {
+			if rest, ok := strings.CutPrefix(repo[i:], sign); ok {
+				all = append(all, repo[:i]+"/"+rest)
+			}
+		}
+	}
+	return all
+}
