@@ -7,7 +7,7 @@ import (
 )
 
 // List returns the runs that the query selects as the journal has them: active ones, and ended ones until the retention
-// forgets them. The newest updated come first, ties by id, and no more than [messages.Query.Most].
+// forgets them. They are in the order of [messages.Query.Compare], and no more than [messages.Query.Most].
 func (s *System) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
 	return s.journal.List(ctx, q)
 }

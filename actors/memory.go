@@ -97,7 +97,7 @@ func (j *MemoryJournal) List(_ context.Context, q messages.Query) ([]messages.Su
 	var first []*messages.Summary // in order, no more than are wanted
 	for _, r := range j.runs {
 		if q.Selects(&r.summary) {
-			first = insert(first, &r.summary, q.Most())
+			first = insert(first, &r.summary, q)
 		}
 	}
 	list := make([]messages.Summary, len(first))
@@ -108,11 +108,12 @@ func (j *MemoryJournal) List(_ context.Context, q messages.Query) ([]messages.Su
 }
 
 // insert puts s in its place of the list; what is behind the most is dropped.
-func insert(list []*messages.Summary, s *messages.Summary, most int) []*messages.Summary {
-	if len(list) == most && s.Compare(list[most-1]) > 0 {
+func insert(list []*messages.Summary, s *messages.Summary, q messages.Query) []*messages.Summary {
+	most := q.Most()
+	if len(list) == most && q.Compare(s, list[most-1]) > 0 {
 		return list
 	}
-	at, _ := slices.BinarySearchFunc(list, s, (*messages.Summary).Compare)
+	at, _ := slices.BinarySearchFunc(list, s, q.Compare)
 	list = slices.Insert(list, at, s)
 	return list[:min(len(list), most)]
 }

@@ -16,6 +16,11 @@ type Query struct {
 	Status []Status
 	// Limit is the most that are returned; 0 is 50. Nobody gets more than 1,000.
 	Limit int
+	// ByQueued lists what was queued last first, instead of what was updated last: an order that does not change, so that
+	// pages of it miss no run and repeat none.
+	ByQueued bool
+	// After is the last run of the page before this one: its id and its time are enough. nil begins with the first run.
+	After *Summary
 }
 
 // What a Query gets where it does not say, and at most.
@@ -35,7 +40,23 @@ func (q Query) Most() int {
 // Selects reports whether the query asks for the run.
 func (q Query) Selects(s *Summary) bool {
 	return s.Principal == q.Principal && (q.Job == "" || s.Job == q.Job) &&
-		(len(q.Status) == 0 || slices.Contains(q.Status, s.Status))
+		(len(q.Status) == 0 || slices.Contains(q.Status, s.Status)) &&
+		(q.After == nil || q.Compare(q.After, s) < 0)
+}
+
+// Compare is the order of the list: negative where a is before b. The later time comes first, and ids decide a tie.
+func (q Query) Compare(a, b *Summary) int {
+	if c := q.timeOf(b).Compare(q.timeOf(a)); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.RunID, b.RunID)
+}
+
+func (q Query) timeOf(s *Summary) time.Time {
+	if q.ByQueued {
+		return s.QueuedAt
+	}
+	return s.UpdatedAt
 }
 
 // Summary is a run in a list: what its milestones add up to, in short. The zero Summary is that of a run not yet begun.
@@ -71,12 +92,4 @@ func (s Summary) Apply(e Event) Summary {
 		s.Status, s.Cause = Canceled, b.Cause
 	}
 	return s
-}
-
-// Compare is the order of lists: negative where s is before t. What was updated last comes first, and ids decide a tie.
-func (s *Summary) Compare(t *Summary) int {
-	if c := t.UpdatedAt.Compare(s.UpdatedAt); c != 0 {
-		return c
-	}
-	return cmp.Compare(s.RunID, t.RunID)
 }

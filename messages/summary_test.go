@@ -65,9 +65,16 @@ func TestSummariesHaveOneOrder(t *testing.T) {
 	order := []*messages.Summary{&fresh, &old, &tie}
 	for i, a := range order {
 		for k, b := range order {
-			if got := a.Compare(b); (got < 0) != (i < k) || (got > 0) != (i > k) {
+			if got := (messages.Query{}).Compare(a, b); (got < 0) != (i < k) || (got > 0) != (i > k) {
 				t.Errorf("%s, %s: %d", a.RunID, b.RunID, got)
 			}
+			if got := (messages.Query{After: a}).Selects(b); got != (i < k) {
+				t.Errorf("after %s there is %s: %t", a.RunID, b.RunID, got)
+			}
 		}
+	}
+	early, late := messages.Summary{RunID: "r_a", UpdatedAt: epoch.Add(9)}, messages.Summary{QueuedAt: epoch, RunID: "r_b"}
+	if (messages.Query{}).Compare(&early, &late) >= 0 || (messages.Query{ByQueued: true}).Compare(&early, &late) <= 0 {
+		t.Error("the order is not that of the times that are asked for")
 	}
 }

@@ -100,6 +100,43 @@ func (s journalSuite) listSelects() {
 	}
 }
 
+// listPages holds that pages are the list, and that those by when runs were queued stay it while the runs go on.
+func (s journalSuite) listPages() {
+	var want []messages.RunID
+	for i := range 23 {
+		want = append(want, messages.RunID(fmt.Sprintf("r_%02d", 22-i)))
+		s.at(i, want[i], 1, queued) // the ids are in the order that times do not have
+	}
+	slices.Reverse(want)
+	s.pages(messages.Query{Limit: 5}, want, func(int) {})
+	s.pages(messages.Query{Limit: 23, ByQueued: true}, want, func(int) {})
+	s.pages(messages.Query{Limit: 4, ByQueued: true}, want, func(page int) {
+		s.at(100+page, want[0], uint64(2+page), messages.Progress{Task: "t", Done: int64(page)})
+		s.at(100+page, want[22-page], 2, started) // the newest updated from now on
+	})
+}
+
+// pages reads the list page by page; between happens after each.
+func (s journalSuite) pages(q messages.Query, want []messages.RunID, between func(page int)) {
+	s.t.Helper()
+	var got []messages.RunID
+	for page := 0; ; page++ {
+		list := s.listed(q)
+		for _, run := range list {
+			got = append(got, run.RunID)
+		}
+		if len(list) < q.Limit {
+			break
+		}
+		q.After = &messages.Summary{RunID: list[q.Limit-1].RunID, QueuedAt: list[q.Limit-1].QueuedAt,
+			UpdatedAt: list[q.Limit-1].UpdatedAt}
+		between(page)
+	}
+	if !slices.Equal(got, want) {
+		s.t.Errorf("the pages of %d are %v, want %v", q.Limit, got, want)
+	}
+}
+
 func (s journalSuite) listExpired() {
 	s.ended(3)
 	s.lists(messages.Query{}, "r_ended2", "r_ended1", "r_ended0", "r_live")

@@ -35,6 +35,7 @@ func TestJournal(t *testing.T, open func(t *testing.T) actors.Journal) {
 		{"runs are listed, the newest updated first", journalSuite.list},
 		{"a list says where each run stands", journalSuite.listStates},
 		{"a list is of one principal and bounded", journalSuite.listSelects},
+		{"a list is read in pages", journalSuite.listPages},
 		{"what has expired is not listed", journalSuite.listExpired},
 		{"logs expire by age", journalSuite.expireByAge},
 		{"logs expire by size, the oldest first", journalSuite.expireBySize},
