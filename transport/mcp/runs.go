@@ -20,7 +20,7 @@ func (s *Server) Run(ctx context.Context, id messages.RunID) (messages.State, er
 	return state, nil
 }
 
-// Runs lists runs of whoever calls in the context, the newest updated first.
+// Runs lists runs of whoever calls in the context, whatever the query says of principals.
 func (s *Server) Runs(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
 	q.Principal = gate.From(ctx).Name
 	return s.config.Runs.List(ctx, q)

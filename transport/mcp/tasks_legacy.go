@@ -3,7 +3,9 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -18,11 +20,8 @@ const legacyTasks = "2025-11-25"
 // relatedTask is the key in _meta that says which task a message belongs to.
 const relatedTask = "io.modelcontextprotocol/related-task"
 
-// taskPage is how many tasks a page has, of the newest taskList ones.
-const (
-	taskPage = 50
-	taskList = 1000
-)
+// taskPage is how many tasks a page has.
+const taskPage = 50
 
 func hasLegacyTasks(x *wire.Exchange) bool { return !x.Modern() && x.Version() == legacyTasks }
 
@@ -127,7 +126,7 @@ func (s *Server) elicit(ctx context.Context, x *wire.Exchange, state messages.St
 	return s.config.Runs.State(ctx, state.RunID)
 }
 
-// legacyListTasks answers the caller's tasks, the newest first.
+// legacyListTasks answers a page of the caller's tasks, those first that were made last.
 func (s *Server) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, error) {
 	if !hasLegacyTasks(x) {
 		return nil, noMethod()
@@ -136,40 +135,28 @@ func (s *Server) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, er
 		return nil, rpcError(err)
 	}
 	p, err := paramsOf[struct {
-		Cursor messages.RunID `json:"cursor"`
+		Cursor string `json:"cursor"`
 	}](x)
 	if err != nil {
 		return nil, rpcError(err)
 	}
-	runs, err := s.config.Runs.List(ctx, messages.Query{Principal: gate.From(ctx).Name, Limit: taskList})
+	q := messages.Query{ByQueued: true, Limit: taskPage + 1}
+	if q.After, err = placeOf(p.Cursor); err != nil {
+		return nil, rpcError(err)
+	}
+	runs, err := s.Runs(ctx, q)
 	if err != nil {
 		return nil, rpcError(err)
 	}
-	slices.SortStableFunc(runs, func(a, b messages.Summary) int { return b.QueuedAt.Compare(a.QueuedAt) })
-	page, err := pageAfter(runs, p.Cursor)
-	if err != nil {
-		return nil, rpcError(err)
-	}
-	return s.legacyPage(ctx, page, len(page) > taskPage)
+	return s.legacyPage(ctx, runs)
 }
 
-// pageAfter returns the runs past the cursor: a page, and one more where there is one.
-func pageAfter(runs []messages.Summary, cursor messages.RunID) ([]messages.Summary, error) {
-	if cursor != "" {
-		i := slices.IndexFunc(runs, func(r messages.Summary) bool { return r.RunID == cursor })
-		if i < 0 {
-			return nil, invalid("the cursor %q is unknown; begin without one", cursor)
-		}
-		runs = runs[i+1:]
-	}
-	return runs[:min(len(runs), taskPage+1)], nil
-}
-
-func (s *Server) legacyPage(ctx context.Context, runs []messages.Summary, more bool) (any, error) {
+// legacyPage is the page of the runs, which are a page and one more where there is another.
+func (s *Server) legacyPage(ctx context.Context, runs []messages.Summary) (any, error) {
 	list := legacyList{Tasks: []legacyTask{}}
-	if more {
+	if len(runs) > taskPage {
 		runs = runs[:taskPage]
-		list.Next = string(runs[taskPage-1].RunID)
+		list.Next = cursorAt(runs[taskPage-1])
 	}
 	for _, r := range runs {
 		state, err := s.config.Runs.State(ctx, r.RunID)
@@ -182,4 +169,21 @@ func (s *Server) legacyPage(ctx context.Context, runs []messages.Summary, more b
 		list.Tasks = append(list.Tasks, s.taskOf(state, true).legacy())
 	}
 	return list, nil
+}
+
+// cursorAt is the place in the list behind the run, which stays one when the run is forgotten.
+func cursorAt(run messages.Summary) string {
+	return strconv.FormatInt(run.QueuedAt.UnixNano(), 10) + "." + string(run.RunID)
+}
+
+func placeOf(cursor string) (*messages.Summary, error) {
+	if cursor == "" {
+		return nil, nil
+	}
+	at, id, ok := strings.Cut(cursor, ".")
+	nanoseconds, err := strconv.ParseInt(at, 10, 64)
+	if !ok || err != nil {
+		return nil, invalid("the cursor %q is not one that this server gave; begin without one", clip(cursor))
+	}
+	return &messages.Summary{RunID: messages.RunID(id), QueuedAt: time.Unix(0, nanoseconds)}, nil
 }
