@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
@@ -18,7 +19,8 @@ type Changes struct {
 	File func(run messages.State, artifact messages.Artifact) string
 }
 
-// AddChanges has those who subscribed to the resources told of their changes.
+// AddChanges has those who subscribed to the resources told of their changes, and resources/list without the artifacts
+// whose File a later run has written.
 func (s *Server) AddChanges(c Changes) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
@@ -85,6 +87,25 @@ func (h *hub) pathsOf(run messages.State, artifact messages.Artifact) []string {
 		}
 	}
 	return paths
+}
+
+// untaken are the run's artifacts whose files are not taken; from now on they are.
+func (h *hub) untaken(run messages.State, taken map[string]bool) []messages.Artifact {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var own []messages.Artifact
+	var files []string
+	for _, a := range run.Artifacts {
+		paths := h.pathsOf(run, a)
+		if !slices.ContainsFunc(paths, func(path string) bool { return taken[path] }) {
+			own = append(own, a)
+		}
+		files = append(files, paths...)
+	}
+	for _, path := range files {
+		taken[path] = true
+	}
+	return own
 }
 
 // hearFiles subscribes to the topics of a file, all or none. Runs that begin later are for Start to tell of: whatever is

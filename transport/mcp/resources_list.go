@@ -16,7 +16,7 @@ import (
 const listedArtifacts = 50
 
 // listArtifacts adds the artifacts of the caller's newest runs to a list of resources, which is the same for everybody
-// before.
+// before. What a run updated later wrote to the same place is that one's alone.
 func (s *Server) listArtifacts(
 	ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult,
 ) {
@@ -27,13 +27,13 @@ func (s *Server) listArtifacts(
 	if err != nil {
 		s.config.Log.Warn("the artifacts cannot be listed", zap.Error(err))
 	}
-	n := 0
+	n, taken := 0, map[string]bool{}
 	for _, run := range runs {
 		state, err := s.Run(ctx, run.RunID)
 		if err != nil { // its log has been ended since
 			continue
 		}
-		for _, a := range state.Artifacts {
+		for _, a := range s.hub.untaken(state, taken) {
 			if n++; n > listedArtifacts {
 				return
 			}

@@ -11,8 +11,15 @@ import (
 
 // addChanges has those who subscribed to the resources told when a run writes them.
 func (d *door) addChanges() {
-	d.AddChanges(mcp.Changes{Artifact: artifactOf, Files: filesOf,
-		File: func(run messages.State, a messages.Artifact) string { return path.Join(inputOf(run).Out, a.Path) }})
+	d.AddChanges(mcp.Changes{Artifact: artifactOf, Files: filesOf, File: fileOf})
+}
+
+// fileOf is the file that a run of generate wrote. Where other jobs write is not known here.
+func fileOf(run messages.State, a messages.Artifact) string {
+	if run.Queued == nil || run.Queued.Job != generateJob || a.Path == "" {
+		return ""
+	}
+	return path.Join(inputOf(run).Out, a.Path)
 }
 
 // artifactOf is the artifact of a run that the resource is.

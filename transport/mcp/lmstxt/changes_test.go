@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // told keeps the URIs that a session is told have changed.
@@ -79,5 +81,29 @@ func TestSubscribersHearOfTheirFiles(t *testing.T) {
 	}
 	if m := theirs.do("resources/subscribe", map[string]any{"uri": "lmstxt://runs/" + r.RunID + "/llms.txt"}); m.Error == nil {
 		t.Error("another subscribed to the run's file")
+	}
+}
+
+// Of what was written twice, the list has the later run's alone: the earlier one's cannot be read any more.
+func TestReplacedFilesAreNotListed(t *testing.T) {
+	c := newKit(t).dial("ann", false)
+	generate := func(out string) messages.RunID {
+		return c.recordOf(c.call("lmstxt_generate_llms_txt_stream", map[string]any{"url": url, "output_dir": out})).RunID
+	}
+	runs := []messages.RunID{generate("out"), generate("else"), generate("out")}
+	var list struct{ Resources []struct{ URI string } }
+	if m := c.do("resources/list", nil); m.Error != nil || json.Unmarshal(m.Result, &list) != nil {
+		t.Fatalf("%+v %s", m.Error, m.Result)
+	}
+	of := map[messages.RunID]int{}
+	for _, r := range list.Resources {
+		run, _, _ := strings.Cut(strings.TrimPrefix(r.URI, "run://"), "/")
+		of[messages.RunID(run)]++
+		if m := c.do("resources/read", map[string]any{"uri": r.URI}); m.Error != nil {
+			t.Errorf("%s is listed: %+v", r.URI, m.Error)
+		}
+	}
+	if of[runs[0]] > 0 || of[runs[1]] == 0 || of[runs[2]] == 0 {
+		t.Errorf("the files of %v are listed %v times", runs, of)
 	}
 }
