@@ -22,6 +22,11 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 		return err
 	}
 	defer out.Close()
+	held, err := hold(ctx, out, func() { t.Log(messages.LogInfo, "waits for another run that writes into "+dir) })
+	if err != nil {
+		return err
+	}
+	defer held.Close()
 	n, err := g.prepareGraph(out)
 	if err != nil {
 		return err
