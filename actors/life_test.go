@@ -224,8 +224,14 @@ func TestAnswerThatEndsTheRun(t *testing.T) {
 				break
 			}
 		}
+		if n := s.Stats(); n.Waiting != 1 {
+			t.Fatalf("%+v", n)
+		}
 		if err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`1`), ""); err != nil {
 			t.Fatal(err)
+		}
+		if n := s.Stats(); n.Waiting != 0 {
+			t.Fatalf("%+v", n)
 		}
 	}
 }

@@ -321,9 +321,9 @@ func replied(reply <-chan error, otherwise error) error {
 	}
 }
 
-// Stats are a System's counters since it began.
+// Stats are a System's counters since it began. Of the Active runs those Waiting wait for an answer.
 type Stats struct {
-	Active                                   int
+	Active, Waiting                          int
 	Started, Ended                           int64
 	RefusedEvents, LostFinishes              int64
 	AbandonedTasks, AbandonedActors, Retries int64
@@ -331,15 +331,24 @@ type Stats struct {
 
 // Stats returns the counters.
 func (s *System) Stats() Stats {
-	s.mu.Lock()
-	active := len(s.live)
-	s.mu.Unlock()
+	active, waiting := s.standing()
 	n := s.node.Counters()
 	return Stats{
-		Active: active, Started: s.counts.started.Load(), Ended: s.counts.ended.Load(),
+		Active: active, Waiting: waiting, Started: s.counts.started.Load(), Ended: s.counts.ended.Load(),
 		RefusedEvents: s.counts.refused.Load(), LostFinishes: s.counts.losers.Load(), Retries: s.counts.retries.Load(),
 		AbandonedTasks: n.AbandonedTasks, AbandonedActors: n.AbandonedActors,
 	}
+}
+
+func (s *System) standing() (active, waiting int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.live {
+		if waitsForPeople(r) {
+			waiting++
+		}
+	}
+	return len(s.live), waiting
 }
 
 // finishRun writes the terminal that the run's supervisor owes it.

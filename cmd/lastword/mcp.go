@@ -29,8 +29,8 @@ Stdout is the protocol's alone; stderr has warnings, with --verbose more. Nothin
 run writes, and then under --out alone. What stands in a .lastword.yaml of the current folder does not
 count: --config .lastword.yaml uses it.
 
-When stdin ends the runs that go on are waited for, as long as --drain says. Ctrl-C and SIGTERM end them
-at once.
+When stdin ends the runs that go on are waited for, as long as --drain says, but not those that only wait
+for an answer. Ctrl-C and SIGTERM end them at once.
 
 With --print-config the settings of a client are printed, and nothing is served:
   ` + clientNames() + `

@@ -192,6 +192,17 @@ func TestMCPFinishesItsRunsAtTheEnd(t *testing.T) {
 	}
 }
 
+func TestMCPDoesNotWaitForAnswers(t *testing.T) {
+	s := speak(t, t.TempDir(), "--conformance", "--drain", "1h")
+	run := s.call("run_start", `{"job":"confirm_delete","input":{"filename":"x"}}`).Structured.RunID
+	if a := s.call("run_wait", fmt.Sprintf(`{"run_id":%q}`, run)); a.Structured.Status != "waiting" {
+		t.Fatalf("%+v", a)
+	}
+	if code := s.ends(); code != exitFailed {
+		t.Errorf("exit code %d", code)
+	}
+}
+
 func TestMCPWaitsNoLongerThanToldTo(t *testing.T) {
 	m := testkit.NewModel(t)
 	s := speak(t, plant(t, gardenText), "--base-url", m.URL(), "--model", "scripted", "--drain", "50ms")

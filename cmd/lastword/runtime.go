@@ -28,6 +28,9 @@ type house struct {
 	answered func(ctx context.Context)
 }
 
+// glance is how long runs must all wait for answers before nobody is believed to be on the way with one.
+const glance = 250 * time.Millisecond
+
 // leaving is how much longer than the runs the last answers may take.
 const leaving = 10 * time.Second
 
@@ -77,10 +80,13 @@ func (i *house) furnish() error {
 	return err
 }
 
-// close takes no more runs, waits for those that there are until ctx is done or the time to drain is over, and then
-// ends them, the streams and the connections.
+// close takes no more runs, waits for those that there are until ctx is done, the time to drain is over, or all that are
+// left wait for answers, which nobody can give any more; and then ends them, the streams and the connections.
 func (i *house) close(ctx context.Context) error {
-	err := i.system.Close(ctx)
+	drained, end := context.WithCancel(ctx)
+	i.endWhenStuck(drained, end, false)
+	err := i.system.Close(drained)
+	end()
 	if i.answered != nil {
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaving)
 		defer cancel()
@@ -89,6 +95,21 @@ func (i *house) close(ctx context.Context) error {
 	i.door.Close()
 	i.flags.by.close()
 	return err
+}
+
+// endWhenStuck calls end when all runs that are left wait for answers at two glances, unless ctx is done before.
+func (i *house) endWhenStuck(ctx context.Context, end func(), stuck bool) {
+	time.AfterFunc(glance, func() {
+		n := i.system.Stats()
+		stuckNow := n.Active > 0 && n.Waiting == n.Active
+		switch {
+		case ctx.Err() != nil:
+		case stuck && stuckNow:
+			end()
+		default:
+			i.endWhenStuck(ctx, end, stuckNow)
+		}
+	})
 }
 
 // logger writes what operators want to know, a line each.

@@ -45,8 +45,8 @@ folder of the caller's below --out. Behind a proxy that speaks TLS give --public
 Repositories are read over https from public addresses; no folder of this machine is, unless
 --allow-local. What stands in a .lastword.yaml of the current folder does not count.
 
-The first Ctrl-C or SIGTERM takes no more runs and waits for those that go on, as long as --drain says;
-a second one leaves at once.
+The first Ctrl-C or SIGTERM takes no more runs and waits for those that go on, as long as --drain says,
+but not for those that only wait for an answer; a second one leaves at once.
 
 Exit codes:
   1 it could not listen   2 usage   3 configuration   130 Ctrl-C   143 SIGTERM`,

@@ -94,6 +94,15 @@ func (s *served) get(path string, header ...string) (int, string) {
 // post asks as clients since 2026-07-28 do.
 func (s *served) post(token, method, name, params string) *http.Response {
 	s.t.Helper()
+	resp, err := http.DefaultClient.Do(s.request(token, method, name, params))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return resp
+}
+
+func (s *served) request(token, method, name, params string) *http.Request {
+	s.t.Helper()
 	const meta = `"_meta":{"progressToken":"p","io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"test","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s,%s}}`, method, params, meta)
@@ -108,11 +117,32 @@ func (s *served) post(token, method, name, params string) *http.Response {
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	resp, err := http.DefaultClient.Do(req)
+	return req
+}
+
+// asked calls a tool on a connection of its own, and reads nothing yet.
+func (s *served) asked(tool, arguments string) (answer func() []byte) {
+	s.t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", strings.TrimPrefix(s.base(), "http://"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return resp
+	s.t.Cleanup(func() { conn.Close() })
+	req := s.request("", "tools/call", tool, fmt.Sprintf(`"name":%q,"arguments":%s`, tool, arguments))
+	if err := req.Write(conn); err != nil {
+		s.t.Fatal(err)
+	}
+	return func() []byte {
+		resp, err := http.ReadResponse(bufio.NewReader(conn), req)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		return body
+	}
 }
 
 // call calls a tool and waits for its result.
@@ -331,6 +361,30 @@ func TestServeDrains(t *testing.T) {
 	s.untilClosed()
 	if code := s.ends(syscall.SIGINT); code != exitInterrupted {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// Nobody can answer a server that takes no more calls: a run that waits for an answer holds it up no longer than those
+// that work, and ends like any that is cut short, once.
+func TestServeDoesNotWaitForAnswers(t *testing.T) {
+	s := serveHTTP(t, t.TempDir(), "--conformance", "--drain", "1h")
+	begun := func(job, input string) messages.RunID {
+		return s.call("", "run_start", fmt.Sprintf(`{"job":%q,"input":%s}`, job, input)).Structured.RunID
+	}
+	asks, works := begun("confirm_delete", `{"filename":"x"}`), begun("slow_compute", `{"seconds":1.5,"label":"it"}`)
+	const question = 4 // the number of its event
+	ended := s.asked("run_events", fmt.Sprintf(`{"run_id":%q,"after":%d,"wait_ms":50000}`, asks, question))
+	done := s.asked("run_wait", fmt.Sprintf(`{"run_id":%q,"wait_ms":50000}`, works))
+	s.call("", "run_list", `{}`) // those before it are accepted
+	if code := s.ends(syscall.SIGTERM); code != exitTerminated {
+		t.Errorf("exit code %d", code)
+	}
+	body := ended()
+	if bytes.Count(body, []byte(`"type":"run.failed"`)) != 1 || !bytes.Contains(body, []byte(`"cause":"shutdown"`)) {
+		t.Errorf("%s", body)
+	}
+	if a := lastAnswer(t, done()); a.Structured.Status != "completed" {
+		t.Errorf("%+v", a.Structured)
 	}
 }
 
