@@ -52,29 +52,47 @@ type session struct {
 	master *os.File
 	screen *terminal
 	raw    bytes.Buffer
+	over   bool     // the program has ended, and what it wrote has been read
+	seen   *os.File // closed when what the program wrote has been read
 }
+
+// leader is the shell that the program is started by. When the leader of a session ends, the kernel throws away what
+// its terminal has not yet shown: this one says by a bell that the program has ended, and outlives the reading.
+const leader = `trap : INT; "$@"; code=$?; printf '\a'; read _ <&3; exit $code`
 
 // start runs the program with a terminal of its own, in the environment and what is given here.
 func start(t *testing.T, env []string, args ...string) *session {
 	t.Helper()
 	master, slave := openTerminal(t, 80, 24)
-	s := &session{t: t, cmd: exec.Command(args[0], args[1:]...), master: master, screen: newTerminal(t, 80, 24)}
+	s := &session{t: t, cmd: exec.Command("sh", append([]string{"-c", leader, "sh"}, args...)...), master: master,
+		screen: newTerminal(t, 80, 24)}
 	s.screen.wraps = true
 	s.cmd.Dir = t.TempDir()
 	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull, "TERM=xterm", "HARD=1h",
 		"GOCOVERDIR=" + t.TempDir()}, env...)
 	s.cmd.Stdin, s.cmd.Stdout, s.cmd.Stderr = slave, slave, slave
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := s.cmd.Start(); err != nil {
+	wait, read, err := os.Pipe()
+	if err != nil {
 		t.Fatal(err)
 	}
+	s.cmd.ExtraFiles, s.seen = []*os.File{wait}, read
+	err = s.cmd.Start()
+	wait.Close()
 	slave.Close()
+	if err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
-		s.cmd.Process.Kill()
+		s.seen.Close()
+		s.kill()
 		s.cmd.Wait()
 	})
 	return s
 }
+
+// kill ends the leader, and with it the terminal and all that it was the terminal of.
+func (s *session) kill() { s.cmd.Process.Kill() }
 
 // read goes on until the terminal shows the words so many times.
 func (s *session) read(words string, times int) {
@@ -86,16 +104,18 @@ func (s *session) read(words string, times int) {
 
 // until reads until it is done, or until the program has ended: then it returns false.
 func (s *session) until(done func() bool) bool {
-	deadline := time.AfterFunc(patience, func() { s.cmd.Process.Kill() })
+	deadline := time.AfterFunc(patience, s.kill)
 	defer deadline.Stop()
 	buffer := make([]byte, 4096)
 	for !done() {
-		n, err := s.master.Read(buffer)
-		s.raw.Write(buffer[:n])
-		s.screen.Write(buffer[:n])
-		if err != nil {
+		if s.over {
 			return false
 		}
+		n, err := s.master.Read(buffer)
+		words, last := bytes.CutSuffix(buffer[:n], []byte("\a"))
+		s.raw.Write(words)
+		s.screen.Write(words)
+		s.over = last || err != nil
 	}
 	return true
 }
@@ -112,6 +132,7 @@ func (s *session) keys(keys string) {
 func (s *session) ends(code int) {
 	s.t.Helper()
 	s.until(func() bool { return false })
+	s.seen.Close()
 	s.cmd.Wait()
 	if got := s.cmd.ProcessState.ExitCode(); got != code {
 		s.t.Errorf("exit code %d, want %d; the terminal shows\n%s", got, code, s.screen.text())
