@@ -182,7 +182,7 @@ func (s *mcpSession) streamed() string {
 	}
 }
 
-// meta is what every request since 2026-07-28 has, of a client that knows tasks.
+// modernMeta is what every request since 2026-07-28 has, of a client that knows tasks.
 const modernMeta = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",` +
 	`"io.modelcontextprotocol/clientInfo":{"name":"agent","version":"1.0.0"},` +
 	`"io.modelcontextprotocol/clientCapabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`
@@ -195,7 +195,7 @@ func (s *mcpSession) task() string {
 	w.client(ask)
 	s.say(ask)
 	reply := s.line()
-	w.server(strings.Replace(reply, `"status":"completed"`, `"status":"working"`, 1)) // a quick run may be over
+	w.server(atOnce(reply))
 	var m struct {
 		Result struct {
 			TaskID string `json:"taskId"`
@@ -217,6 +217,12 @@ func (s *mcpSession) task() string {
 	w.client(get)
 	w.server(reply)
 	return w.text(s.cmd.Dir)
+}
+
+// atOnce is the reply of a task that has only begun: how far its run is by then differs.
+func atOnce(reply string) string {
+	reply = strings.Replace(reply, `"status":"completed"`, `"status":"working"`, 1)
+	return regexp.MustCompile(`"statusMessage":"[^"]*",`).ReplaceAllString(reply, "")
 }
 
 func TestPrintedSettings(t *testing.T) {
