@@ -152,7 +152,7 @@ func TestLeaveAtEnd(t *testing.T) {
 }
 
 // Connections serve again, also where the last chunk comes after [DONE], and after refusals. One that is not free in
-// time is given up, which a busy machine may see now and then; without reuse there would be twenty and more.
+// time is given up, which a busy machine may see now and then; without reuse there would be ten and more.
 func TestReuse(t *testing.T) {
 	m := testkit.NewModel(t)
 	c := client(t, llm.Config{BaseURL: m.URL(), Retries: -1})
