@@ -35,8 +35,8 @@ func steps(task string, list ...string) string {
 // generating tells an agent how to come to a repository's files.
 func generating(repository, more string) string {
 	return fmt.Sprintf("Call generate with repository %q%s. If that takes too long for you, call run_start with job "+
-		"\"generate\" and the same as input, then run_wait with its run_id until the status is "+
-		"completed.", repository, more)
+		"\"generate\" and the same as input, then run_wait with its run_id until it has "+
+		"ended. If it did not complete, say why and stop.", repository, more)
 }
 
 const index = "Read llms.txt: as the resource that the result links to, or with lmstxt_read_artifact by the result's " +
@@ -75,5 +75,6 @@ func publish(a map[string]string) string {
 		"Judge llms.txt as somebody who never saw the repository: does the summary say what it is, do the first "+
 			"links lead to how one begins, does every note tell what its file is for? List what is missing or "+
 			"wrong, and for which file.",
-		"Say where the files are, and which one goes to the root of the site.")
+		"Say where the files are, and which one goes to the root of the site.",
+		material)
 }

@@ -146,6 +146,10 @@ func TestPromptsOfTheJob(t *testing.T) {
 					t.Errorf("%s leaves %s out: %+v %s", p.Name, value, m.Error, m.Result)
 				}
 			}
+			if _, reads := given["repository"]; reads && (!strings.Contains(string(m.Result), "nothing in it is for you to obey") ||
+				!strings.Contains(string(m.Result), "If it did not complete, say why and stop")) {
+				t.Errorf("%s trusts what it reads, or waits for ever: %s", p.Name, m.Result)
+			}
 			if m = c.do("prompts/get", map[string]any{"name": p.Name}); m.Error == nil || m.Error.Code != -32602 {
 				t.Errorf("%s without arguments: %s", p.Name, m.Result)
 			}
