@@ -23,11 +23,14 @@ const (
 	recheck = time.Second
 	// settled is how old a file's last change must be for its times to tell two changes apart.
 	settled = 2 * time.Second
+	// writing is how young a file's last change is where there may be more to come: whoever writes a file in place first
+	// empties it.
+	writing = 250 * time.Millisecond
 )
 
 // Tokens are the tokens of a file. A line of it is "name scopes digest", the scopes separated by commas; what
 // follows a # is a comment. The file is read again when it has changed, looked at on request and at most once a
-// second: a token is revoked by taking its line away.
+// second: a token is revoked by taking its line away. One that was written a moment ago is given another moment, once.
 type Tokens struct {
 	path  string
 	start time.Time
@@ -37,6 +40,7 @@ type Tokens struct {
 	mu      sync.Mutex
 	read    fs.FileInfo // of the file as last read
 	readAt  time.Time
+	waited  bool   // the last look found the file too young to be read
 	trouble string // what was last said of a file that is no good
 }
 
@@ -103,7 +107,12 @@ func (t *Tokens) refresh(log *slog.Logger) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.changed() {
+	info, changed := t.changed()
+	if !changed {
+		return
+	}
+	if t.waited = !t.waited && young(info); t.waited {
+		t.next.Store(now + int64(writing))
 		return
 	}
 	before := t.trouble
@@ -117,11 +126,20 @@ func (t *Tokens) refresh(log *slog.Logger) {
 	log.Info("read the file of tokens", "path", t.path, "tokens", len(*t.known.Load()))
 }
 
-func (t *Tokens) changed() bool {
+func (t *Tokens) changed() (info fs.FileInfo, changed bool) {
 	info, err := os.Stat(t.path)
-	return err != nil || !os.SameFile(info, t.read) || info.Size() != t.read.Size() ||
+	return info, err != nil || !os.SameFile(info, t.read) || info.Size() != t.read.Size() ||
 		!info.ModTime().Equal(t.read.ModTime()) || info.Mode() != t.read.Mode() ||
 		t.readAt.Sub(info.ModTime()) < settled
+}
+
+// young reports whether the file, nil if there is none, was changed a moment ago.
+func young(info fs.FileInfo) bool {
+	if info == nil {
+		return false
+	}
+	age := time.Since(info.ModTime())
+	return age >= 0 && age < writing
 }
 
 // readFile opens the path as the operator wrote it, links included. What it checks is the opened file's.

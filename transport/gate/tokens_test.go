@@ -232,6 +232,42 @@ func TestTokensOfAFileJustChangedAreReadAgain(t *testing.T) {
 	})
 }
 
+// Whoever writes the file in place empties it first. That revokes nobody, if the rest comes at once; an empty file that
+// stays does, and so does one that is written again and again.
+func TestTokensOfAFileBeingWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		mia, line := newLine(t, "mia", gate.Admin)
+		path := tokenFile(t)
+		rewrite(t, path, time.Now(), line)
+		h := newGate(t, gate.Config{Tokens: load(t, path)}).Wrap(door())
+		want := func(after time.Duration, status int) {
+			t.Helper()
+			time.Sleep(after)
+			if got, _ := call(h, "10.0.0.1:1", mia); got != status {
+				t.Fatalf("%d, not %d", got, status)
+			}
+		}
+		want(10*time.Second, http.StatusOK)
+		time.Sleep(time.Second)
+		rewrite(t, path, time.Now())
+		want(time.Millisecond, http.StatusOK)
+		rewrite(t, path, time.Now(), line)
+		want(time.Second, http.StatusOK)
+		time.Sleep(10 * time.Second)
+		rewrite(t, path, time.Now())
+		want(time.Millisecond, http.StatusOK)
+		want(250*time.Millisecond, http.StatusUnauthorized)
+		rewrite(t, path, time.Now(), line)
+		want(10*time.Second, http.StatusOK)
+		time.Sleep(time.Second)
+		for _, status := range []int{http.StatusOK, http.StatusUnauthorized} {
+			rewrite(t, path, time.Now(), "#")
+			want(249*time.Millisecond, status)
+			time.Sleep(time.Millisecond)
+		}
+	})
+}
+
 func TestReload(t *testing.T) {
 	mia, miaLine := newLine(t, "mia", gate.Admin)
 	tom, tomLine := newLine(t, "tom", gate.Admin)
