@@ -93,23 +93,32 @@ func (in Input) check() (Input, address.Address, error) {
 }
 
 func (in Input) located() (Input, address.Address, error) {
-	at, err := address.Parse(in.Repository, exists)
+	name, at, err := Located(in.Repository)
 	if err != nil {
 		return in, at, err
-	}
-	if at.Path != "" {
-		if at.Path, err = filepath.Abs(at.Path); err != nil {
-			return in, at, invalid("%v", err)
-		}
-	}
-	if info, err := os.Stat(at.Path); at.Kind == address.Folder && (err != nil || !info.IsDir()) {
-		return in, at, invalid("%s is not a folder; name the folder that holds the repository", in.Repository)
 	}
 	if in.Out, err = filepath.Abs(in.Out); err != nil {
 		return in, at, invalid("%v", err)
 	}
-	in.Repository = at.String()
+	in.Repository = name
 	return in, at, nil
+}
+
+// Located gives the name that the inputs of runs have for a repository, and its address, absolute where it is on this
+// machine. Errors: invalid_input.
+func Located(repository string) (name string, at address.Address, err error) {
+	if at, err = address.Parse(repository, exists); err != nil {
+		return "", at, err
+	}
+	if at.Path != "" {
+		if at.Path, err = filepath.Abs(at.Path); err != nil {
+			return "", at, invalid("%v", err)
+		}
+	}
+	if info, err := os.Stat(at.Path); at.Kind == address.Folder && (err != nil || !info.IsDir()) {
+		return "", at, invalid("%s is not a folder; name the folder that holds the repository", repository)
+	}
+	return at.String(), at, nil
 }
 
 // isWeb refuses credentials: the URL goes into files that are published.

@@ -12,10 +12,18 @@ import (
 )
 
 // folder is where the files of a repository go, below the output folder. A part of one has a folder of its own.
-func (g *generation) folder() (dir, base string) {
-	base = fileName(g.material.Name)
+func (g *generation) folder() (dir, base string) { return g.material.folder() }
+
+// Folder is where the files of the material go, slash-separated, below the output folder.
+func (m *Material) Folder() string {
+	dir, _ := m.folder()
+	return dir
+}
+
+func (m *Material) folder() (dir, base string) {
+	base = fileName(m.Name)
 	dir = path.Join("local", base)
-	if o := g.material.Origin; o.Owner != "" {
+	if o := m.Origin; o.Owner != "" {
 		base = fileName(o.Repo)
 		dir = path.Join(o.Owner, o.Repo)
 		for part := range strings.SplitSeq(o.Prefix, "/") {

@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/conformance"
 	"github.com/seed889630bf/lastword/messages"
@@ -125,6 +126,32 @@ func (h *hosting) repository(text, subfolder string) (string, error) {
 		return text, nil // an archive's may end in a signature, which the spelling for people leaves out
 	}
 	return at.String(), nil
+}
+
+// named says what the inputs of runs call the repository, and where below the output folder its files may be. The
+// network is not asked, so that of a ref and a folder after it each may be the first.
+func (h *hosting) named(ctx context.Context, text string) (input string, folders []string) {
+	spelled, err := h.repository(text, "")
+	if err != nil {
+		return "", nil
+	}
+	in, at, err := llmstxt.Located(spelled)
+	switch {
+	case err != nil:
+		return "", nil
+	case at.Kind == address.Git:
+		for rest := at.Rest; rest != ""; _, rest, _ = strings.Cut(rest, "/") {
+			m := llmstxt.Material{Origin: scan.ParseOrigin(at.URL, "", rest)}
+			folders = append(folders, m.Folder())
+		}
+		m := llmstxt.Material{Origin: scan.ParseOrigin(at.URL, "", at.Dir)}
+		return in, append(folders, m.Folder())
+	case at.Kind == address.Folder:
+		if m, err := h.read.from.open(ctx, at); err == nil {
+			folders = append(folders, m.Folder())
+		}
+	}
+	return in, folders
 }
 
 func partOf(at address.Address, folder string) (string, error) {

@@ -85,11 +85,15 @@ func names(state messages.State) string {
 
 // copyLeft copies what a run wrote that nobody remembers.
 func (d *door) copyLeft(ctx context.Context, out string, a readArguments, w io.Writer) error {
+	_, dirs := d.named(ctx, a.RepoURL)
 	for _, s := range spellings(a.RepoURL) {
+		dirs = append(dirs, s.folder())
+	}
+	for _, dir := range dirs {
 		if isLog(a.ArtifactName) {
 			break
 		}
-		err := d.copyFile(ctx, path.Join(out, place(s.folder(), a.ArtifactName)), w)
+		err := d.copyFile(ctx, path.Join(out, place(dir, a.ArtifactName)), w)
 		if messages.CodeOf(err) != messages.CodeNotFound {
 			return err
 		}

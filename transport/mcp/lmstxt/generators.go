@@ -184,7 +184,8 @@ func (d *door) continued(ctx context.Context, asked *wish, a fullArguments) erro
 		return err
 	}
 	in := inputOf(state)
-	if a.RepoURL != "" && !isSame(in.Repository, a.RepoURL) {
+	input, _ := d.named(ctx, a.RepoURL)
+	if a.RepoURL != "" && in.Repository != input && !isSame(in.Repository, a.RepoURL) {
 		return invalid("run %s is of %s, not of %s", a.RunID, in.Repository, a.RepoURL)
 	}
 	asked.like(state)

@@ -19,6 +19,9 @@ type Config struct {
 	// Shown is what the paths of files begin with in the records of runs: the folder's own path, for callers on the same
 	// machine. If empty they are relative to the folder.
 	Shown string
+	// Named, which may be nil, says what the inputs of runs call the repository that a caller names, and in which folders
+	// below out its files may be: "" and none where that cannot be told without asking the network.
+	Named func(ctx context.Context, repository string) (input string, folders []string)
 }
 
 // door is what the tools share.
@@ -26,6 +29,7 @@ type door struct {
 	*mcp.Server
 	root   func(ctx context.Context) (*os.Root, error)
 	shown  string
+	named  func(ctx context.Context, repository string) (input string, folders []string)
 	failed error // what could not be added
 }
 
@@ -38,7 +42,10 @@ func Register(s *mcp.Server, c Config) error {
 	if s.MCP().GetTool(generateTool) == nil {
 		return errors.New("the lmstxt tools need the tool generate")
 	}
-	d := &door{Server: s, root: c.Root, shown: c.Shown}
+	d := &door{Server: s, root: c.Root, shown: c.Shown, named: c.Named}
+	if d.named == nil {
+		d.named = func(context.Context, string) (string, []string) { return "", nil }
+	}
 	d.addGenerators()
 	d.addLists()
 	d.addReaders()

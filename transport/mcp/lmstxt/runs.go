@@ -27,13 +27,14 @@ func (d *door) runsOf(ctx context.Context, repository, out string) iter.Seq2[mes
 			yield(messages.State{}, err)
 			return
 		}
+		input, _ := d.named(ctx, repository)
 		for _, run := range list {
 			state, err := d.Run(ctx, run.RunID)
 			if err != nil { // its log has been ended since
 				continue
 			}
 			in := inputOf(state)
-			if in.Out == out && isSame(in.Repository, repository) && !yield(state, nil) {
+			if in.Out == out && (in.Repository == input || isSame(in.Repository, repository)) && !yield(state, nil) {
 				return
 			}
 		}
