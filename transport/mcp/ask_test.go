@@ -306,3 +306,28 @@ func TestClientThatCannotAskIsTold(t *testing.T) {
 		}
 	})
 }
+
+// A modern client is asked as often as the run asks: each round is a call of its own.
+func TestModernCallAsksAsOftenAsItTakes(t *testing.T) {
+	const questions = 12
+	quiz := func(ctx context.Context, k *actors.TaskContext, _ noInput) (int, error) {
+		for i := range questions {
+			if _, err := k.Ask(ctx, messages.InputRequired{Request: fmt.Sprint("q", i), Prompt: "And?"}); err != nil {
+				return 0, err
+			}
+		}
+		return questions, nil
+	}
+	s := serving(t, map[string]actors.NewJob{"quiz": actors.Func("quiz", quiz)}, mcp.JobTool{Job: "quiz"})
+	c := dialAs(t, s, modernHTTP, as{capabilities: asks})
+	m := c.callTool("quiz", map[string]any{}, nil).response()
+	for i := range questions {
+		request := fmt.Sprint("q", i)
+		r := asked(t, m, request)
+		m = c.again("quiz", map[string]any{}, r.RequestState,
+			map[string]any{request: accepted(map[string]any{"value": "x"})}, nil).response()
+	}
+	if r := m.toolResult(t); string(r.Structured.Result) != fmt.Sprint(questions) {
+		t.Errorf("%s", m.Result)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -343,4 +344,60 @@ func TestPrepareMakesTheInput(t *testing.T) {
 	if !r.IsError || r.Meta.Error.Message != "bad is not good" {
 		t.Errorf("the call answered %+v", r)
 	}
+}
+
+// What the caller wishes of a run goes before what its tool says, and the tool's limits are the run's.
+func TestWhatARunIsStartedWith(t *testing.T) {
+	limits := messages.Limits{StallMS: 12_345}
+	s, _ := doorTo(t, mcp.Config{}, testJobs())
+	for name, mode := range map[string]messages.Mode{"any": "", "stays": messages.Detached, "leaves": messages.Attached} {
+		add(t, s, mcp.JobTool{Job: "greet", Name: name, Mode: mode, Limits: limits})
+	}
+	for _, test := range []struct {
+		tool         string
+		wished, want messages.Mode
+	}{
+		{"any", "", messages.Detached}, {"any", messages.Attached, messages.Attached},
+		{"leaves", "", messages.Attached}, {"leaves", messages.Detached, messages.Detached},
+		{"stays", messages.Attached, messages.Attached},
+	} {
+		state, err := s.Start(t.Context(), test.tool, nil, mcp.StartOptions{Mode: test.wished})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if q := state.Queued; q.Mode != test.want || q.Limits.StallMS != limits.StallMS {
+			t.Errorf("%s, %q: %s with %+v", test.tool, test.wished, q.Mode, q.Limits)
+		}
+	}
+}
+
+// A client that reads nothing is heard all the same: the run ends though nobody takes what it said.
+func TestACancelFromAClientThatDoesNotRead(t *testing.T) {
+	job := scripted(testkit.Script{Analyze: []testkit.Step{{Do: testkit.Say, Text: "word ", Times: 1000},
+		{Do: testkit.Await, Gate: make(chan struct{})}}})
+	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
+	add(t, s, mcp.JobTool{Job: "script"})
+	in, ours := io.Pipe()
+	_, full := io.Pipe() // nobody takes a byte of it
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = s.Serve(t.Context(), in, full)
+	}()
+	c := &client{t: t, how: modernStdio, in: ours, open: map[string]*exchange{}}
+	x := c.callTool("script", nil, "tok")
+	var runs []messages.Summary
+	for deadline := time.Now().Add(patience); len(runs) == 0 && time.Now().Before(deadline); {
+		var err error
+		if runs, err = system.List(t.Context(), messages.Query{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.cancel(x)
+	if state := over(t, system, runs[0].RunID); state.Status != messages.Canceled {
+		t.Errorf("the run is %s", state.Status)
+	}
+	full.Close()
+	ours.Close()
+	<-served
 }

@@ -1,10 +1,13 @@
 package mcp_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,10 +63,11 @@ func askFor(c *client, arguments map[string]any, wish, token any) *exchange {
 
 // streamed is what a stream was told.
 type streamed struct {
-	id     string
-	chunks []string // the data of each
-	status string
-	err    *mcp.RunError
+	id         string
+	resultType string   // of the reply
+	chunks     []string // the data of each
+	status     string
+	err        *mcp.RunError
 }
 
 // follow reads a stream from the reply to its end and holds it to its rules.
@@ -74,7 +78,7 @@ func follow(t *testing.T, x *exchange, token string) streamed {
 	if r.StreamID == "" || r.Structured.StreamID != r.StreamID || !r.Meta.Streaming || len(r.Content) == 0 || r.IsError {
 		t.Fatalf("the reply is %s", reply.Result)
 	}
-	s := streamed{id: r.StreamID}
+	s := streamed{id: r.StreamID, resultType: r.ResultType}
 	if token == "" {
 		token = fmt.Sprintf("%q", s.id)
 	}
@@ -100,6 +104,9 @@ func follow(t *testing.T, x *exchange, token string) streamed {
 		}
 		if end := p.Meta.Stream; end != nil {
 			s.status, s.err = end.Status, end.Error
+			if (p.Total != nil) != (end.Status == "completed") || p.Total != nil && *p.Total != p.Progress {
+				t.Fatalf("a stream that ends %s has %+v", end.Status, p)
+			}
 			if end.StreamID != s.id || (end.Total != nil) != (end.Status == "completed") ||
 				end.Total != nil && *end.Total != len(s.chunks) {
 				t.Fatalf("after %d chunks the end is %+v", len(s.chunks), end)
@@ -128,6 +135,9 @@ func TestChunksFollowTheReply(t *testing.T) {
 				}
 				x := askFor(c, arguments, true, given)
 				got := follow(t, x, token)
+				if how.modern != (got.resultType == "complete") {
+					t.Errorf("the reply's type is %q", got.resultType)
+				}
 				if got.status != "completed" || strings.Join(got.chunks, " ") != strings.Join(want, " ") {
 					t.Errorf("%s: %+v", want, got)
 				}
@@ -300,4 +310,41 @@ func TestAnUnknownTool(t *testing.T) {
 	if m := x.response(); m.Error == nil || m.Error.Code != -32602 {
 		t.Errorf("%s, %+v", m.Result, m.Error)
 	}
+}
+
+// A cancel ends a stream between any two chunks, also where they follow each other without a pause.
+func TestACanceledStreamWithoutPauses(t *testing.T) {
+	const chunks = 300
+	s, _ := chunkTool(t, opened())
+	in, ours := io.Pipe()
+	theirs, out := io.Pipe()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		_ = s.Serve(t.Context(), in, out)
+	}()
+	c := &client{t: t, how: modernStdio, in: ours, open: map[string]*exchange{}}
+	askFor(c, map[string]any{"value": slices.Repeat([]string{strings.Repeat("x", 4<<10)}, chunks)}, true, "tok")
+	lines := bufio.NewScanner(theirs) // what is not read is not written
+	next := func() (m message) {
+		if !lines.Scan() || json.Unmarshal(lines.Bytes(), &m) != nil {
+			t.Fatalf("%q, %v", lines.Bytes(), lines.Err())
+		}
+		return m
+	}
+	id := next().toolResult(t).StreamID
+	next() // started
+	if next().progress(t).Meta.Chunk == nil {
+		t.Fatal("there is no first chunk")
+	}
+	dial(t, s, modernHTTP).call("run_cancel", map[string]any{"run_id": id})
+	told := 1
+	for p := next().progress(t); p.Meta.Stream == nil; p = next().progress(t) {
+		told++
+	}
+	if told > chunks/2 { // more than were on their way
+		t.Errorf("%d chunks were told", told)
+	}
+	ours.Close()
+	<-served
 }

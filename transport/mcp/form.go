@@ -147,7 +147,7 @@ func (f form) answer(content json.RawMessage) (json.RawMessage, error) {
 
 func (f form) check(value json.RawMessage) error {
 	var v any
-	if len(value) == 0 || json.Unmarshal(value, &v) != nil {
+	if json.Unmarshal(value, &v) != nil {
 		return invalid("the answer is not JSON")
 	}
 	if f.schema == nil {

@@ -92,6 +92,18 @@ func TestAToolIsListedAsItIs(t *testing.T) {
 	}
 }
 
+// run_start names the jobs that there are, in one order.
+func TestStartNamesTheJobs(t *testing.T) {
+	s, _ := taskDoor(t)
+	c := dial(t, s, modernStdio)
+	for range 5 {
+		list := string(c.do("tools/list", nil).Result)
+		if !strings.Contains(list, `"job":{"enum":["always","confirm","fails","greet","never","panics","two","waits"]`) {
+			t.Fatalf("the jobs are not named: %s", list)
+		}
+	}
+}
+
 func TestAddJobRefuses(t *testing.T) {
 	s := serving(t, nil, mcp.JobTool{Job: "taken"})
 	object := json.RawMessage(`{"type":"object"}`)
@@ -114,6 +126,8 @@ func TestAddJobRefuses(t *testing.T) {
 		"a property true":       {Job: "x", Input: json.RawMessage(`{"type":"object","properties":{"a":true}}`)},
 		"an output true":        {Job: "x", Output: json.RawMessage(`true`)},
 		"a header that is none": {Job: "x", Input: badHeader},
+		"a default that is none": {Job: "x",
+			Input: json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","default":1}}}`)},
 	} {
 		if err := s.AddJob(tool); messages.CodeOf(err) != "invalid_input" {
 			t.Errorf("%s: %v", name, err)
@@ -124,6 +138,12 @@ func TestAddJobRefuses(t *testing.T) {
 	}
 	if err := s.AddJob(mcp.JobTool{Job: "x", Input: ownStream}); err != nil {
 		t.Errorf("a stream of its own, not chunked: %v", err)
+	}
+	for id, ref := range map[string]string{"": "#/$defs/b", "https://example.com/o": "https://example.com/o#/$defs/b"} {
+		output := json.RawMessage(`{"$id":"` + id + `","$defs":{"b":{"type":"integer"}},"$ref":"` + ref + `"}`)
+		if err := s.AddJob(mcp.JobTool{Job: "x", Name: "defs-" + id[:min(5, len(id))], Output: output}); err != nil {
+			t.Errorf("an output with definitions and the id %q: %v", id, err)
+		}
 	}
 }
 

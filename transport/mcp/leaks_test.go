@@ -1,10 +1,14 @@
 package mcp_test
 
 import (
+	"context"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -25,6 +29,9 @@ func atTheDoor() (stacks []string) {
 func TestNothingIsLeftOfThoseWhoLeft(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
 		s, system := taskDoor(t)
+		var sessions atomic.Int64
+		s.MCP().GetHooks().AddOnRegisterSession(func(context.Context, server.ClientSession) { sessions.Add(1) })
+		s.MCP().GetHooks().AddOnUnregisterSession(func(context.Context, server.ClientSession) { sessions.Add(-1) })
 		add(t, s, mcp.JobTool{Job: "greet", Name: "chunked", Chunked: true})
 		state, err := s.Start(t.Context(), "waits", nil, mcp.StartOptions{})
 		if err != nil {
@@ -63,6 +70,9 @@ func TestNothingIsLeftOfThoseWhoLeft(t *testing.T) {
 		}
 		if runs, topics := s.Watched(); runs+topics > 0 {
 			t.Errorf("%d runs are watched for %d topics", runs, topics)
+		}
+		if left, streams := sessions.Load(), s.Streaming(); left != 0 || streams != 0 {
+			t.Errorf("%d sessions are registered, %d streams are told", left, streams)
 		}
 	})
 }

@@ -106,10 +106,14 @@ func TestWhatClientsMakeGrow(t *testing.T) {
 		!strings.Contains(m.Error.Message, "may have 4096") {
 		t.Errorf("a long uri: %+v", m.Error)
 	}
-	labels := map[string]string{"a": strings.Repeat("b", 8<<10)}
+	labels := map[string]string{"a": strings.Repeat("b", 4<<10)}
 	why := old.fails("limit_exceeded", "run_start", map[string]any{"job": "work", "labels": labels})
 	if !strings.Contains(why, "4096") {
 		t.Errorf("long labels: %s", why)
+	}
+	labels["a"] = labels["a"][1:]
+	if r := old.call("run_start", map[string]any{"job": "work", "labels": labels}); r.IsError {
+		t.Errorf("labels that fit: %+v", r.Meta.Error)
 	}
 	for name, token := range map[string]any{"object": map[string]any{"a": 1}, "long": strings.Repeat("t", 2<<10)} {
 		if all := old.callTool("work", map[string]any{}, token).until(); len(all) != 1 {
@@ -180,5 +184,23 @@ func TestAWaitOfNoTime(t *testing.T) {
 		if r := c.call("run_wait", of(id, "wait_ms", 0)); !r.IsError || r.Structured.Status != mcp.Failed {
 			t.Fatalf("%+v", r)
 		}
+	}
+}
+
+// What one answers or cancels is a run of one's own, and nothing else changes it.
+func TestOthersDoNotChangeARun(t *testing.T) {
+	s, system := taskDoor(t)
+	owner := dialAs(t, s, modernHTTP, as{principal: "owner"})
+	id := owner.call("run_start", map[string]any{"job": "confirm"}).Structured.RunID
+	owner.call("run_wait", of(id))
+	stranger := dialAs(t, s, modernHTTP, as{principal: "stranger", capabilities: both})
+	stranger.fails("not_found", "run_cancel", of(id))
+	stranger.fails("not_found", "run_answer", of(id, "request", "sure", "value", true))
+	for _, method := range []string{"tasks/cancel", "tasks/update"} {
+		stranger.do(method, map[string]any{"taskId": id, "inputResponses": map[string]any{
+			"sure": accepted(map[string]any{"value": true})}}).code(t)
+	}
+	if state := onlyRun(t, system, "owner"); state.Canceling || len(state.Inputs) != 1 || state.Inputs[0].Closed {
+		t.Errorf("the run is %+v", state)
 	}
 }

@@ -200,6 +200,7 @@ func TestListenToNothing(t *testing.T) {
 		code   int
 	}{
 		{bob, map[string]any{"resourceSubscriptions": many}, protocol.INVALID_PARAMS},
+		{bob, map[string]any{"resourceSubscriptions": many[:40], "taskIds": many[40:]}, protocol.INVALID_PARAMS},
 		{dialAs(t, s, modernHTTP, as{}), map[string]any{"taskIds": []any{"r_none"}}, -32021},
 		{dialAs(t, s, legacyHTTP, as{}), map[string]any{}, protocol.METHOD_NOT_FOUND},
 	} {

@@ -20,7 +20,7 @@ type progress struct {
 
 	mu    sync.Mutex // held while something is written, so that nothing overtakes
 	last  float64    // the number of the last notification that was no heartbeat
-	beats int        // heartbeats since then
+	beats int        // heartbeats so far
 	timer *time.Timer
 	over  bool
 }
@@ -64,17 +64,14 @@ func (p *progress) say(number, total float64, message string, meta map[string]an
 	if p.over {
 		return
 	}
-	p.last, p.beats = number, 0
+	p.last = number
 	p.write(progressParams{p.token, number, total, message, meta})
 }
 
 func (p *progress) write(params progressParams) {
-	if p.notify("notifications/progress", params) != nil {
-		p.over = true
-		p.timer.Stop()
-		return
+	if p.over = p.notify("notifications/progress", params) != nil; !p.over {
+		p.timer.Reset(p.every)
 	}
-	p.timer.Reset(p.every)
 }
 
 // beat says that there is nothing to say.
@@ -100,11 +97,10 @@ func fraction(n int) float64 {
 func (p *progress) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.over {
-		return
+	if !p.over {
+		p.over = true
+		p.timer.Stop()
 	}
-	p.over = true
-	p.timer.Stop()
 }
 
 // event tells the event whole.

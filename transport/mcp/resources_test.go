@@ -10,10 +10,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unicode/utf8"
 
+	gomcp "github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -129,7 +134,8 @@ func TestResourcesOfARun(t *testing.T) {
 func TestRangesOfArtifacts(t *testing.T) {
 	text := strings.Repeat("aé€😀", 12)
 	binary := strings.Repeat("\x00\xff\x80", 12)
-	s, _, _ := working(t, map[string]string{"t.txt": text, "b.bin": binary})
+	broken := strings.Repeat("\x80", 12) // no text, whatever its name says
+	s, _, _ := working(t, map[string]string{"t.txt": text, "b.bin": binary, "broken.txt": broken})
 	c := dial(t, s, modernStdio)
 	id := c.begin(work{})
 	c.call("run_wait", of(id))
@@ -155,11 +161,14 @@ func TestRangesOfArtifacts(t *testing.T) {
 			}
 		}
 	}
-	for query, want := range map[string]string{"?offset=2&limit=3": "€", "?offset=5&limit=6": "😀a", "?offset=100000": "", "?limit=1": "a",
+	for query, want := range map[string]string{"?offset=2&limit=3": "€", "?offset=5&limit=6": "😀a", "?offset=100000": "", "?limit=1": "a", "?limit=0": "a",
 		fmt.Sprint("?offset=", len(text)-2): ""} {
 		if got, _ := c.text(mcp.ArtifactURI(id, "t.txt") + query); got != want {
 			t.Errorf("%s: %q, want %q", query, got, want)
 		}
+	}
+	if r := c.read1(mcp.ArtifactURI(id, "broken.txt") + "?offset=1&limit=64"); string(r.Blob) != broken[1:] {
+		t.Errorf("what is no text is %+v", r)
 	}
 	for _, query := range []string{"?offset=-1", "?limit=x", "?offset=99999999999999999999"} {
 		if m := c.do("resources/read", map[string]any{"uri": mcp.ArtifactURI(id, "t.txt") + query}); m.Error == nil || m.Error.Code != -32602 {
@@ -179,6 +188,9 @@ func TestArtifactsThatAreTooBig(t *testing.T) {
 	}
 	if text, _ := c.text(mcp.ArtifactURI(id, "fits.txt")); len(text) != 16<<20 {
 		t.Errorf("%d bytes", len(text))
+	}
+	if text, _ := c.text(mcp.ArtifactURI(id, "big.txt") + "?limit=999999999"); len(text) != 16<<20 {
+		t.Errorf("a range has %d bytes", len(text))
 	}
 	if text, r := c.text(mcp.ArtifactURI(id, "big.txt") + "?offset=0"); len(text) != 1<<20 || r.Meta.Range.Total != 16<<20+1 {
 		t.Errorf("a range without a limit has %d bytes", len(text))
@@ -265,6 +277,60 @@ func TestReplacedArtifactsAreNotListed(t *testing.T) {
 	}
 }
 
+// heldFile counts who has it open, and may have become shorter than it was.
+type heldFile struct {
+	io.ReadSeeker
+	held *atomic.Int64
+	cut  bool
+}
+
+func (f heldFile) Close() error { f.held.Add(-1); return nil }
+
+func (f heldFile) Seek(offset int64, whence int) (int64, error) {
+	if whence == io.SeekEnd && f.cut {
+		return 100, nil
+	}
+	return f.ReadSeeker.Seek(offset, whence)
+}
+
+// What is opened is closed, a file that was cut meanwhile has what it has, and one that is gone says why.
+func TestArtifactsThatChange(t *testing.T) {
+	var held atomic.Int64
+	open := func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+		if a.Name == "gone.txt" {
+			return nil, messages.Errorf(messages.CodeNotFound, "the cat has it")
+		}
+		held.Add(1)
+		return heldFile{strings.NewReader("abc"), &held, a.Name == "cut.txt"}, nil
+	}
+	script := testkit.Script{}
+	for _, name := range []string{"a.txt", "cut.txt", "gone.txt"} {
+		script.Write = append(script.Write, testkit.Step{Do: testkit.Emit, Body: messages.ArtifactWritten{
+			Artifact: messages.Artifact{Name: name, Bytes: 3, SHA256: messages.Digest("abc")}}})
+	}
+	s, _ := doorTo(t, mcp.Config{Open: open}, map[string]actors.NewJob{"script": scripted(script)})
+	add(t, s, mcp.JobTool{Job: "script"})
+	inEachEra(t, func(t *testing.T, how era) {
+		c := dial(t, s, how)
+		id := c.call("script", nil).Structured.RunID
+		for query, want := range map[string]string{"a.txt": "abc", "cut.txt": "abc", "a.txt?offset=1": "bc",
+			"cut.txt?offset=1&limit=50": "bc", "cut.txt?offset=50": ""} {
+			name, rest, _ := strings.Cut(query, "?")
+			if got, _ := c.text(mcp.ArtifactURI(id, name) + "?" + rest); got != want {
+				t.Errorf("%s is %q", query, got)
+			}
+		}
+		c.missing(mcp.ArtifactURI(id, "gone.txt"))
+		m := c.do("resources/read", map[string]any{"uri": mcp.ArtifactURI(id, "gone.txt")})
+		if m.Error == nil || !strings.Contains(m.Error.Message, "the cat has it") {
+			t.Errorf("what is gone: %+v", m.Error)
+		}
+		if n := held.Load(); n != 0 {
+			t.Errorf("%d files are open", n)
+		}
+	})
+}
+
 func TestPrompts(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
 		s, _, _ := working(t, nil)
@@ -276,6 +342,16 @@ func TestPrompts(t *testing.T) {
 		if m = c.do("prompts/get", map[string]any{"name": "explain_run"}); m.Error == nil || m.Error.Code != -32602 ||
 			!strings.Contains(m.Error.Message, "run_id") {
 			t.Errorf("without its argument: %+v %s", m.Error, m.Result)
+		}
+		s.AddPrompt("tea", "Tea", "Tea", []gomcp.PromptArgument{{Name: "sort", Required: true}, {Name: "milk"}},
+			func(a map[string]string) string { return a["sort"] + " tea" + a["milk"] })
+		m = c.do("prompts/get", map[string]any{"name": "tea", "arguments": map[string]string{"sort": "green"}})
+		if m.Error != nil || !strings.Contains(string(m.Result), `"green tea"`) {
+			t.Errorf("without what it can do without: %+v %s", m.Error, m.Result)
+		}
+		m = c.do("prompts/get", map[string]any{"name": "tea", "arguments": map[string]string{"sort": " "}})
+		if m.Error == nil || !strings.Contains(m.Error.Message, "sort") {
+			t.Errorf("with a blank: %+v %s", m.Error, m.Result)
 		}
 	})
 }

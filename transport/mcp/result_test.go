@@ -101,6 +101,23 @@ func TestTheResultIsJSONWhereTheRunSaidNothing(t *testing.T) {
 	}
 }
 
+// A tool's own words are for the end: until then the words are ours, and say what to do.
+func TestTheToolsOwnWordsAreForTheEnd(t *testing.T) {
+	s, _ := doorTo(t, mcp.Config{}, testJobs())
+	add(t, s, mcp.JobTool{Job: "confirm", Content: func(ended messages.State) []gomcp.Content {
+		return []gomcp.Content{gomcp.NewTextContent("in my words: " + string(ended.End.Result))}
+	}})
+	c := dial(t, s, modernHTTP)
+	r := c.call("confirm", map[string]any{})
+	if len(r.Content) != 1 || !strings.Contains(r.Content[0].Text, "run_answer") {
+		t.Errorf("the content is %+v", r.Content)
+	}
+	c.call("run_answer", of(r.Structured.RunID, "request", "sure", "value", true))
+	if r = c.call("run_wait", of(r.Structured.RunID)); r.Content[0].Text != `in my words: "answered true"` {
+		t.Errorf("the content is %+v", r.Content)
+	}
+}
+
 // outputOf compiles the output schema that the tool is listed with.
 func outputOf(t *testing.T, c *client, tool string) *jsonschema.Schema {
 	t.Helper()

@@ -227,6 +227,9 @@ func TestEventsThatAreStillToCome(t *testing.T) {
 	if none := c.events(id, "after", p.Next, "wait_ms", 20); len(none.Events) != 0 || none.Next != p.Next || none.Done {
 		t.Errorf("when the time is over: %+v", none)
 	}
+	if some := c.events(id, "max", 1); len(some.Events) != 1 || some.Next != 1 || some.Done {
+		t.Errorf("what is there already: %+v", some)
+	}
 	x := c.callTool("run_events", of(id, "after", p.Next, "wait_ms", 20_000), nil)
 	open()
 	var r struct {
@@ -234,6 +237,38 @@ func TestEventsThatAreStillToCome(t *testing.T) {
 	}
 	if err := json.Unmarshal(x.response().Result, &r); err != nil || len(r.Structured.Events) == 0 {
 		t.Errorf("waiting gave %+v, %v", r.Structured, err)
+	}
+	for p = r.Structured; !p.Done; { // the page with the last word says that it is the last
+		if p = c.events(id, "after", p.Next, "wait_ms", 5000); len(p.Events) == 0 {
+			t.Fatalf("an empty page: %+v", p)
+		}
+		last := p.Events[len(p.Events)-1].Type
+		if (last == "run.completed") != p.Done || p.Done && p.Status != "completed" {
+			t.Errorf("after %s: %s, done %v", last, p.Status, p.Done)
+		}
+	}
+}
+
+// Events that are big together come in several pages, none of them empty.
+func TestManyMiddlingEvents(t *testing.T) {
+	files := map[string]string{}
+	for i := range 300 {
+		files[fmt.Sprintf("%03d%s", i, strings.Repeat("x", 200))] = ""
+	}
+	s, _, _ := working(t, files)
+	c := dial(t, s, modernHTTP)
+	id := c.begin(work{})
+	c.call("run_wait", of(id))
+	for next, done := uint64(0), false; !done; {
+		p := c.events(id, "after", next, "max", 1000)
+		size := 0
+		for _, e := range p.Events {
+			size += len(e.Payload)
+		}
+		if len(p.Events) == 0 || size > 32<<10 {
+			t.Fatalf("after %d: %d events of %d bytes", next, len(p.Events), size)
+		}
+		next, done = p.Next, p.Done
 	}
 }
 
@@ -436,9 +471,11 @@ func TestRunsOfOthers(t *testing.T) {
 
 // Every tool asks for the scope that it needs.
 func TestScopes(t *testing.T) {
-	s, open, _ := working(t, nil)
+	s, open, _ := working(t, map[string]string{"a.txt": "A"})
 	open()
-	id := dialAs(t, s, legacyHTTP, as{principal: "reader"}).begin(work{})
+	writer := dialAs(t, s, legacyHTTP, as{principal: "reader"})
+	id := writer.begin(work{})
+	writer.call("run_wait", of(id))
 	for _, test := range []struct {
 		scopes []gate.Scope
 		denied map[string]map[string]any
@@ -460,6 +497,10 @@ func TestScopes(t *testing.T) {
 			}
 		}
 		mayRead := slices.Contains(test.scopes, gate.ReadRuns)
+		list := string(c.do("resources/list", nil).result(t))
+		if listed := strings.Contains(list, mcp.RunURI(id)); listed != mayRead {
+			t.Errorf("with %v there are %s", test.scopes, list)
+		}
 		m := c.do("resources/read", map[string]any{"uri": mcp.RunURI(id)})
 		if refused := m.Error != nil && strings.Contains(m.Error.Message, "run:read"); refused == mayRead {
 			t.Errorf("with %v the run's resource answers %+v", test.scopes, m.Error)
@@ -519,5 +560,110 @@ func TestWaitsThatAreLeft(t *testing.T) {
 	open()
 	if r := c.call("run_wait", of(id)); r.Structured.Status != mcp.Completed {
 		t.Errorf("the run is %s", r.Structured.Status)
+	}
+}
+
+// A run that was there already, by its key, is no other session's to end.
+func TestAKeyDoesNotAttachARun(t *testing.T) {
+	s, _, system := working(t, nil)
+	start := func(c *client, in work, key string, detached bool) messages.RunID {
+		r := c.call("run_start", map[string]any{"job": "work", "input": in, "key": key, "detached": detached})
+		if r.IsError {
+			t.Fatalf("%+v", r.Meta.Error)
+		}
+		return r.Structured.RunID
+	}
+	id := start(dial(t, s, legacyHTTP), work{Wait: true}, "k", true)
+	c := dial(t, s, legacyStdio)
+	if again := start(c, work{Wait: true}, "k", false); again != id {
+		t.Fatalf("another run: %s", again)
+	}
+	own := start(c, work{Wait: true, Lines: 1}, "", false)
+	c.in.Close()
+	if state := over(t, system, own); state.Status != messages.Canceled {
+		t.Errorf("the session's own run is %s", state.Status)
+	}
+	time.Sleep(20 * time.Millisecond) // a cancel of the other would be there by then
+	if state, err := system.State(t.Context(), id); err != nil || state.Canceling || state.Status.IsEnded() {
+		t.Errorf("the run of the key is %s, canceling %v", state.Status, state.Canceling)
+	}
+}
+
+// Of two questions each is held to its own schema.
+func TestAnsweringOneOfTwo(t *testing.T) {
+	s, _ := taskDoor(t)
+	c := dial(t, s, modernHTTP)
+	id := c.call("run_start", map[string]any{"job": "two"}).Structured.RunID
+	for r := c.call("run_wait", of(id)); len(r.Structured.Questions) < 2; {
+		r = c.call("run_get", of(id))
+	}
+	c.fails("invalid_input", "run_answer", of(id, "request", "size", "value", "Ann"))
+	c.call("run_answer", of(id, "request", "name", "value", "Ann"))
+	if r := c.call("run_answer", of(id, "request", "size", "value", map[string]any{"size": 2})); r.IsError {
+		t.Errorf("%+v", r.Meta.Error)
+	}
+	if r := c.call("run_wait", of(id)); string(r.Structured.Result) != `{"name":"Ann","size":{"size":2}}` {
+		t.Errorf("the result is %s", r.Structured.Result)
+	}
+}
+
+// What is asked in Go of a run is for its principal alone, as what is asked over the wire.
+func TestRunsOfOthersInGo(t *testing.T) {
+	s, open, _ := working(t, nil)
+	open()
+	id := dialAs(t, s, legacyHTTP, as{principal: "owner"}).begin(work{})
+	for name, want := range map[string]messages.Code{"owner": "", "stranger": messages.CodeNotFound} {
+		ctx := gate.With(t.Context(), gate.Principal{Name: name})
+		_, run := s.Run(ctx, id)
+		runs, err := s.Runs(ctx, messages.Query{Principal: "owner"})
+		if messages.CodeOf(run) != want || err != nil || len(runs) == 1 != (want == "") {
+			t.Errorf("%s: %v, %d runs, %v", name, run, len(runs), err)
+		}
+		events := 0
+		for _, err := range s.Events(ctx, id, 0) {
+			if events++; messages.CodeOf(err) != want {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if events == 0 {
+			t.Errorf("%s is told nothing", name)
+		}
+	}
+}
+
+// What a list or a page has where the call does not say, and that a job is named by its tool.
+func TestDefaultsOfLists(t *testing.T) {
+	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"talk": actors.Func("talk",
+		func(_ context.Context, t *actors.TaskContext, n int) (any, error) {
+			for i := range n {
+				a := messages.Artifact{Name: fmt.Sprint(i), SHA256: messages.Digest("")}
+				if err := t.Emit(messages.ArtifactWritten{Artifact: a}, ""); err != nil {
+					return nil, err
+				}
+			}
+			return nil, nil
+		})})
+	add(t, s, mcp.JobTool{Job: "talk", Name: "chat"})
+	c := dial(t, s, modernHTTP)
+	var id messages.RunID
+	for i := range 25 {
+		var err error
+		input := json.RawMessage(fmt.Sprint(i * 6))
+		if id, err = system.Submit(t.Context(), messages.Request{Job: "talk", Input: input}); err != nil {
+			t.Fatal(err)
+		}
+		over(t, system, id)
+	}
+	for job, want := range map[string]int{"": 20, "chat": 20, "talk": 20, "other": 0} {
+		var r struct {
+			Structured struct{ Runs []struct{} } `json:"structuredContent"`
+		}
+		m := c.callTool("run_list", map[string]any{"job": job}, nil).response()
+		if err := json.Unmarshal(m.Result, &r); err != nil || len(r.Structured.Runs) != want {
+			t.Errorf("the job %q has %d runs, want %d, %v", job, len(r.Structured.Runs), want, err)
+		}
+	}
+	if p := c.events(id); len(p.Events) != 100 || p.Done {
+		t.Errorf("a page of %d events, done %v", len(p.Events), p.Done)
 	}
 }

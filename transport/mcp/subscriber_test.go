@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -135,5 +136,46 @@ func TestNobodySubscribesForASessionThatIsOver(t *testing.T) {
 	}
 	if runs, topics := s.Watched(); runs+topics > 0 || len(sub.topics) > 0 {
 		t.Errorf("%d runs are watched for %d topics", runs, topics)
+	}
+}
+
+// What one has unsubscribed from is not told any more, also where it had changed before.
+func TestWhatIsUnsubscribedIsNotTold(t *testing.T) {
+	s := New(Config{})
+	defer s.Close()
+	sub := newSubscriber(func(context.Context, topic) {})
+	kept, left := topic{uri: "x://kept"}, topic{uri: "x://left"}
+	for _, topic := range []topic{left, kept} {
+		if err := s.hub.add(sub, topic, messages.State{}); err != nil {
+			t.Fatal(err)
+		}
+		s.Updated(topic.uri)
+	}
+	s.hub.remove(sub, left)
+	if got, ok := sub.next(); !ok || got != kept {
+		t.Errorf("told of %v", got)
+	}
+	if got, ok := sub.next(); ok {
+		t.Errorf("told of %v as well", got)
+	}
+}
+
+// Heartbeats lie behind what the client has, and none comes after the end.
+func TestHeartbeatsKnowWhereTheyAre(t *testing.T) {
+	var told []float64
+	p := newProgress([]byte(`"tok"`), func(_ string, params any) error {
+		told = append(told, params.(progressParams).Progress)
+		return nil
+	}, time.Hour, 7)
+	p.beat()
+	p.say(8, 0, "", nil)
+	p.beat()
+	p.beat()
+	p.stop()
+	p.beat() // that was on its way
+	p.say(9, 0, "", nil)
+	p.stop()
+	if len(told) != 4 || told[0] <= 7 || told[0] >= 8 || told[2] <= 8 || told[3] <= told[2] || told[3] >= 9 {
+		t.Errorf("told are %v", told)
 	}
 }

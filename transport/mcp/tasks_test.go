@@ -393,14 +393,19 @@ func TestTaskIsAnswered(t *testing.T) {
 
 // Who declines, or leaves a question, does not want the run.
 func TestDecliningCancelsTheRun(t *testing.T) {
-	for _, action := range []string{"decline", "cancel"} {
-		s, _ := taskDoor(t)
+	for action, why := range map[string]string{"decline": "declined to answer: Delete it?", "cancel": "left unanswered: Delete it?"} {
+		s, system := taskDoor(t)
 		c := dialAs(t, s, modernHTTP, as{capabilities: both})
 		id := begin(t, c, "confirm", map[string]any{}).ID
 		becomes(t, c, id, "input_required", 1)
 		c.do("tasks/update", map[string]any{"taskId": string(id),
 			"inputResponses": map[string]any{"sure": map[string]any{"action": action}}}).result(t)
 		becomes(t, c, id, "cancelled", 0)
+		for e, err := range system.Events(t.Context(), id, 0) {
+			if b, ok := e.Body.(messages.RunCanceling); err != nil || ok && b.Reason != why {
+				t.Errorf("%s: %v, for %q", action, err, b.Reason)
+			}
+		}
 	}
 }
 

@@ -1,0 +1,64 @@
+package mcp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// What a run says is the last text that it finished; of texts that it did not, the longest. Thoughts are not said.
+func TestWhatARunHasSaid(t *testing.T) {
+	for streams, want := range map[string]string{
+		`[]`: "",
+		`[{"text":"the first one","closed":true},{"text":"last","closed":true}]`:  "last",
+		`[{"text":"done","closed":true},{"text":"longer, but cut off"}]`:          "done",
+		`[{"text":"longer, but cut off"},{"text":"done","closed":true}]`:          "done",
+		`[{"text":"much was said"},{"text":"little"}]`:                            "much was said",
+		`[{"text":"little"},{"text":"much was said"}]`:                            "much was said",
+		`[{"text":"one"},{"text":"two"}]`:                                         "one",
+		`[{"text":"x","closed":true},{"text":"hm","closed":true,"thought":true}]`: "x",
+		`[{"text":"hm","thought":true}]`:                                          "",
+	} {
+		var state messages.State
+		if err := json.Unmarshal([]byte(streams), &state.Streams); err != nil {
+			t.Fatal(err)
+		}
+		if got := spoken(state); got != want {
+			t.Errorf("%s: %q, want %q", streams, got, want)
+		}
+	}
+}
+
+// Streaming returns how many chunk streams are being told.
+func (s *Server) Streaming() int {
+	s.chunks.mu.Lock()
+	defer s.chunks.mu.Unlock()
+	return len(s.chunks.open)
+}
+
+// sealed are runs that cannot be canceled, for the reason.
+type sealed struct {
+	Runs
+	reason error
+}
+
+func (s sealed) Cancel(context.Context, messages.RunID, string, string) error { return s.reason }
+
+// A stream ends when its run's cancel is accepted, and not before.
+func TestACancelThatIsRefusedEndsNoStream(t *testing.T) {
+	for _, reason := range []error{errors.New("no"), nil} {
+		var open streams
+		ctx, cancel := context.WithCancelCause(t.Context())
+		remove := open.add("r", cancel)
+		err := streamedRuns{sealed{reason: reason}, &open}.Cancel(ctx, "r", "", "")
+		if ended := ctx.Err() != nil; err != reason || ended != (reason == nil) {
+			t.Errorf("%v: the stream has ended: %t", err, ended)
+		}
+		if remove(); len(open.open) != 0 {
+			t.Error("what has been told is kept")
+		}
+	}
+}
