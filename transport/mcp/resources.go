@@ -13,7 +13,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -38,7 +37,7 @@ func (s *Server) addResources() error {
 // Resource is a template of resources (RFC 6570), as it is listed.
 type Resource struct{ Template, Name, Title, Description, MIMEType string }
 
-// AddResource adds resources that whoever has the scope run:read may read. A messages.Error of read is the caller's to
+// AddResource adds resources that whoever has the scope run:read may read, 16 of all at a time. A messages.Error of read is the caller's to
 // see; not_found is a resource that is not there. Errors: invalid_input for a template that is none.
 func (s *Server) AddResource(r Resource, read server.ResourceTemplateHandlerFunc) (err error) {
 	defer func() {
@@ -49,13 +48,7 @@ func (s *Server) AddResource(r Resource, read server.ResourceTemplateHandlerFunc
 	t := mcp.NewResourceTemplate(r.Template, r.Name, mcp.WithTemplateDescription(r.Description),
 		mcp.WithTemplateMIMEType(r.MIMEType))
 	t.Title = r.Title
-	checked := func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		if err := may(ctx, gate.ReadRuns); err != nil {
-			return nil, err
-		}
-		return read(ctx, req)
-	}
-	s.mcp.AddResourceTemplate(t, checked)
+	s.mcp.AddResourceTemplate(t, s.reading(read))
 	return nil
 }
 

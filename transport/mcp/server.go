@@ -63,6 +63,8 @@ type Server struct {
 	jobs   map[string]*JobTool // by the tool's name
 	signer signer
 	hub    *hub
+	// readers has a place for each resource that may be read at a time.
+	readers chan struct{}
 
 	schemas sync.Map // of other tools' arguments: name to *jsonschema.Resolved
 	chunks  streams
@@ -71,7 +73,8 @@ type Server struct {
 // New returns a door to the runtime with the tools run_*, the artifacts as resources, and no job.
 func New(config Config) *Server {
 	config = config.withDefaults()
-	s := &Server{config: config, jobs: map[string]*JobTool{}, signer: newSigner(config.Key)}
+	s := &Server{config: config, jobs: map[string]*JobTool{}, signer: newSigner(config.Key),
+		readers: make(chan struct{}, readers)}
 	s.config.Runs = streamedRuns{config.Runs, &s.chunks}
 	s.hub = newHub(s)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)

@@ -20,6 +20,7 @@ func (s *Server) newExchange(ctx context.Context, m message, session *Session, g
 // run has the request handled and answers it, whatever becomes of the handler.
 func (x *Exchange) run() {
 	finished := false
+	defer x.unhold()
 	defer func() {
 		if !finished { // by a panic or runtime.Goexit
 			x.server.log.Error("a handler crashed", zap.String("method", x.msg.method), zap.Any("panic", recover()),

@@ -49,6 +49,7 @@ type Server struct {
 	sessions              sessionTable
 	modern                inflight     // the requests over HTTP that have no session
 	held                  atomic.Int64 // bytes of the long messages over HTTP that are not answered
+	answers               atomic.Int64 // bytes of the long answers that are not written
 	requests, connections atomic.Uint64
 }
 

@@ -25,6 +25,7 @@ type Exchange struct {
 	ctx    context.Context
 	cancel context.CancelCauseFunc
 	silent atomic.Bool // the client gets no answer
+	held   atomic.Int64
 
 	info         atomic.Pointer[mcp.Implementation]
 	capabilities atomic.Pointer[mcp.ClientCapabilities]

@@ -123,6 +123,34 @@ func TestLongMessagesAtATime(t *testing.T) {
 	}
 }
 
+// Long answers have a bound together, until they are written.
+func TestLongAnswersAtATime(t *testing.T) {
+	f := newFixture(t, wire.Config{Message: 1000})
+	c := sessionClient(t, f.serveHTTP(t))
+	var came []<-chan *http.Response
+	held := func(id string) *wire.Exchange {
+		came = append(came, c.start(t.Context(), toolCall(id, "hold", `{}`, "")))
+		return soon(t, f.entered)
+	}
+	first, second := held("1"), held("2")
+	for _, want := range []bool{true, true, false} {
+		if got := first.Hold(8000); got != want {
+			t.Fatal(got)
+		}
+	}
+	if second.Hold(1) {
+		t.Error("there was more room")
+	}
+	close(f.release)
+	for _, came := range came {
+		drain(t, soon(t, came))
+	}
+	for held := held("3"); !held.Hold(16_000); { // the answer has come a moment before it is known to be written
+		runtime.Gosched()
+	}
+	drain(t, soon(t, came[2]))
+}
+
 // What a write that failed was given is not written to again: over HTTP/2 it may be under way still, to a client that
 // must not see the next one's messages.
 func TestFailedWritesKeepTheirText(t *testing.T) {
