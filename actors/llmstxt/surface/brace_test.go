@@ -104,7 +104,7 @@ func braceOpenings() []string {
 func TestHostileBraces(t *testing.T) {
 	for language, parts := range braced {
 		for _, piece := range braceOpenings() {
-			text := []byte(parts[0] + strings.Repeat(piece, surface.MaxBytes/32/len(piece)))
+			text := []byte(parts[0] + strings.Repeat(piece, 1<<13/len(piece)))
 			o, _ := surface.Of(language, text)
 			promised(t, text, o)
 		}

@@ -32,7 +32,7 @@ var lined = []string{"Python", "Ruby", "Elixir", "Shell"} // Go has the standard
 func TestHostileText(t *testing.T) {
 	for _, language := range lined {
 		for _, piece := range openings() {
-			text := hostile(piece, 1<<15)
+			text := hostile(piece, 1<<13)
 			o, _ := surface.Of(language, text)
 			promised(t, text, o)
 		}
