@@ -28,12 +28,15 @@ type resolver struct {
 	declared map[string]string
 	declares map[string]bool // ecosystems in which any manifest names what it needs
 	modules  []string        // those of Go that are here
+
+	coordinates []coordinate      // what Maven's and Gradle's manifests need
+	byImport    map[string]target // what imports of those were found to be
 }
 
 func newResolver(ps *parts, list []*part) *resolver {
 	r := &resolver{parts: ps, byGo: map[string]*part{}, byFolder: map[string]*part{}, byUnit: map[string]*part{},
 		byStem: map[string]*file{}, byTail: map[string]*part{}, byBase: map[string]*file{}, tops: map[string]bool{},
-		declared: map[string]string{}, declares: map[string]bool{}}
+		declared: map[string]string{}, declares: map[string]bool{}, byImport: map[string]target{}}
 	for i := range ps.survey.Units {
 		r.declare(&ps.survey.Units[i])
 	}
@@ -61,7 +64,11 @@ func (r *resolver) declare(u *rank.Unit) {
 		}
 		for _, name := range m.Dependencies {
 			r.declares[eco] = true
-			r.declared[key(eco, plain(name))] = name
+			at := key(eco, plain(name))
+			if eco == "maven" && r.declared[at] == "" {
+				r.coordinate(name)
+			}
+			r.declared[at] = name
 		}
 	}
 }

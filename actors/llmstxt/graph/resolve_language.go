@@ -221,5 +221,8 @@ func (r *resolver) named(f *file, fam, spec string) target {
 			break
 		}
 	}
+	if fam == "jvm" {
+		return r.maven(spec)
+	}
 	return r.outside(eco, first)
 }

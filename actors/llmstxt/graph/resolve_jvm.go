@@ -1,0 +1,90 @@
+package graph
+
+import (
+	"slices"
+	"strings"
+)
+
+// mostCoordinates bounds what each import is compared with.
+const mostCoordinates = 500
+
+// coordinate is a dependency by the names that Maven has for it.
+type coordinate struct {
+	name     string   // group:artifact, as the manifest has it
+	group    []string // its parts
+	artifact []string // its words, one at least
+	path     string   // the same between slashes
+}
+
+// coordinate takes the name of a dependency if it is one of Maven's.
+func (r *resolver) coordinate(name string) {
+	group, artifact, _ := strings.Cut(name, ":")
+	words := strings.FieldsFunc(artifact, func(c rune) bool { return strings.ContainsRune("-_.", c) })
+	if group != "" && len(words) > 0 && len(r.coordinates) < mostCoordinates {
+		r.coordinates = append(r.coordinates, coordinate{name, strings.Split(group, "."), words,
+			"/" + strings.Join(words, "/") + "/"})
+	}
+}
+
+// What a kinship is made of.
+const (
+	kinName   = 2000 // for each word of the artifact's name, if all of it is in the import
+	kinGroup  = 1000 // for each part of a group that the import begins with
+	kinTop    = 500  // the import begins with the last part of the group
+	kinWord   = 10   // for each word of the artifact's name that is in the import
+	kinFacade = 1    // of a group, the artifact that others are written against
+)
+
+// kinship is how likely it is that the import is of the dependency, 0 where nothing says so: the import begins with the
+// group, or with the last part of it (okhttp3), or has the artifact's name in it, below the same first two parts of a
+// group, if it has more than one (com/google/gson of com.google.code.gson:gson).
+func (c *coordinate) kinship(spec string, parts []string) int {
+	rest, n, shared := parts, 0, 0
+	for shared < min(len(c.group), len(parts)) && c.group[shared] == parts[shared] {
+		shared++
+	}
+	named := (shared > 1 || len(c.group) == 1) &&
+		strings.Contains("/"+spec+"/", c.path)
+	switch {
+	case shared == len(c.group):
+		rest, n = parts[shared:], shared*kinGroup
+	case c.group[len(c.group)-1] == parts[0]:
+		n = kinTop
+	case !named:
+		return 0
+	}
+	if named {
+		n += len(c.artifact) * kinName
+	}
+	for _, word := range c.artifact {
+		if slices.Contains(rest, word) {
+			n += kinWord
+		}
+	}
+	if last := c.artifact[len(c.artifact)-1]; last == c.group[len(c.group)-1] || last == "api" || last == "core" {
+		n += kinFacade
+	}
+	return n
+}
+
+// maven finds the dependency that an import is of, if one is more likely than all others.
+func (r *resolver) maven(spec string) target {
+	if t, known := r.byImport[spec]; known {
+		return t
+	}
+	var found target
+	most, parts := 0, strings.Split(spec, "/")
+	for i := range r.coordinates {
+		switch n := r.coordinates[i].kinship(spec, parts); {
+		case n > most:
+			most, found = n, target{name: r.coordinates[i].name, eco: "maven"}
+		case n == most:
+			found = target{}
+		}
+	}
+	if p := r.byUnit[key("maven", plain(found.name))]; p != nil {
+		found = target{part: p}
+	}
+	r.byImport[spec] = found
+	return found
+}
