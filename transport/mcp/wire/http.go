@@ -122,9 +122,7 @@ func (x *Exchange) serve(r *http.Request) {
 	defer context.AfterFunc(r.Context(), func() { x.dropped(r.Context()) })()
 	p.watch()
 	x.run()
-	if p.timer != nil {
-		p.timer.Stop()
-	}
+	p.timer.Stop()
 	if !p.answered && !p.started {
 		p.w.WriteHeader(http.StatusAccepted)
 	}

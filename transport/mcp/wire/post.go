@@ -62,15 +62,13 @@ func unwanted(params string) bool {
 	return false
 }
 
-// watch keeps the stream from being silent.
+// watch keeps the stream from being silent, and a token that was revoked from its answer.
 func (p *post) watch() {
-	if p.takes.events {
-		p.timer = time.AfterFunc(math.MaxInt64, p.beat) // which reads timer
-		p.timer.Reset(p.keepAlive)
-	}
+	p.timer = time.AfterFunc(math.MaxInt64, p.beat) // which reads timer
+	p.timer.Reset(p.keepAlive)
 }
 
-// beat ends the stream of a token that was revoked. It does not wait for who is writing: then the stream is not silent.
+// beat ends the request of a token that was revoked. It does not wait for who is writing: then the stream is not silent.
 func (p *post) beat() {
 	if !gate.Valid(p.x.ctx) {
 		p.x.drop()
@@ -83,7 +81,10 @@ func (p *post) beat() {
 			return
 		}
 		var err error
-		if next, err = p.events.beat(p.keepAlive); err != nil {
+		if p.takes.events {
+			next, err = p.events.beat(p.keepAlive)
+		}
+		if err != nil {
 			p.x.left()
 			return
 		}
@@ -105,7 +106,7 @@ func (p *post) send(f *frame, more bool) error {
 func (p *post) answer(f *frame, code int, more bool) bool {
 	p.answered = true
 	more = more && p.takes.events
-	if p.timer != nil && !more {
+	if !more {
 		p.timer.Stop()
 	}
 	if !p.started && !more && (p.takes.json || !p.takes.events || code != 0) {

@@ -114,10 +114,11 @@ func TestBounds(t *testing.T) {
 
 // bubbleConn is a client's connection to a server, both in memory, for tests of time.
 type bubbleConn struct {
-	t     *testing.T
-	conn  net.Conn
-	in    *bufio.Reader
-	token string
+	t      *testing.T
+	conn   net.Conn
+	in     *bufio.Reader
+	token  string
+	accept string // in place of both
 }
 
 type pipeListener struct {
@@ -173,6 +174,9 @@ func (c *bubbleConn) do(method, session, body string) *http.Response {
 	r, _ := http.NewRequest(method, "http://host/", strings.NewReader(body))
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
+	if c.accept != "" {
+		r.Header.Set("Accept", c.accept)
+	}
 	if session != "" {
 		r.Header.Set("Mcp-Session-Id", session)
 	}

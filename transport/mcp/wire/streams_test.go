@@ -293,10 +293,18 @@ func TestRevokedTokenEndsStreams(t *testing.T) {
 				}()
 			}
 		}
+		plain := dial() // takes no stream, and waits all the same
+		plain.token, plain.accept = revoked.token, "application/json"
+		session, answered := plain.initialize(), make(chan int, 1)
+		go func() { answered <- plain.status(http.MethodPost, session, toolCall("1", "hold", `{}`, "")) }()
 		time.Sleep(time.Minute)
 		none(t, f.causes, "before")
 		write(good.line)
 		time.Sleep(12 * time.Second)
+		close(f.release)
+		if status := soon(t, answered); status != http.StatusAccepted {
+			t.Errorf("an answer: %d", status)
+		}
 		for _, over := range ended[:2] {
 			if err := soon(t, over); err != nil {
 				t.Error(err)
