@@ -13,8 +13,8 @@ import (
 	"go.uber.org/zap"
 )
 
-// readArguments reads the arguments of a tool call into v. An argument that v has no field for, or of another type, is an
-// invalid_input error that names it.
+// readArguments reads the arguments of a tool call into v. An argument that v has no field for, or of another type, is
+// an invalid_input error that names it.
 func readArguments(req mcp.CallToolRequest, v any) error {
 	d := json.NewDecoder(bytes.NewReader(rawArguments(req)))
 	d.DisallowUnknownFields()
@@ -47,7 +47,8 @@ func objectOf(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// addTool adds the tool. mcp-go replaces one of the same name, and panics where a schema annotates headers that cannot be.
+// addTool adds the tool. mcp-go replaces one of the same name, and panics where a schema annotates headers that cannot
+// be.
 func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err error) {
 	switch {
 	case !isToolName(tool.Name):

@@ -108,7 +108,7 @@ func (h *hub) untaken(run messages.State, taken map[string]bool) []messages.Arti
 	return own
 }
 
-// hearFiles subscribes to the topics of a file, all or none. Runs that begin later are for Start to tell of: whatever is
+// hearFiles subscribes to the topics of a file, all or none. Runs that begin later are for Start to tell of: what is
 // not listed here is not begun.
 func (s *Server) hearFiles(ctx context.Context, sub *subscriber, topics []topic) error {
 	for _, t := range topics {

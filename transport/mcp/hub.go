@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"context"
 	"strings"
 	"sync"
 
@@ -10,11 +9,9 @@ import (
 )
 
 // hub knows who subscribed to what, and watches the runs that make it change: one watcher per run, however many
-// subscribed, that ends with the run or with the last subscriber.
+// subscribed, that ends with the run or with the last subscriber. Subscribers end with their session or stream.
 type hub struct {
 	server *Server
-	ctx    context.Context // ends the watchers and the subscribers of sessions
-	end    context.CancelFunc
 
 	mu       sync.Mutex
 	changes  []Changes
@@ -25,13 +22,9 @@ type hub struct {
 }
 
 func newHub(s *Server) *hub {
-	ctx, end := context.WithCancel(context.Background())
-	return &hub{server: s, ctx: ctx, end: end,
-		interest: map[source]map[topic]map[*subscriber]struct{}{}, readers: map[string]int{},
+	return &hub{server: s, interest: map[source]map[topic]map[*subscriber]struct{}{}, readers: map[string]int{},
 		watchers: map[messages.RunID]*watcher{}, sessions: map[*wire.Session]*subscriber{}}
 }
-
-func (h *hub) close() { h.end() }
 
 // Updated tells those who subscribed to the resource that it has changed. Of what Changes say to be files, runs alone
 // tell.

@@ -54,8 +54,8 @@ type JobTool struct {
 	ownsFlag bool                 // the job has an argument of its own that is called stream
 }
 
-// AddJob makes the job a tool that can be called synchronously, streamed and as a task. Errors: invalid_input for a name
-// or a schema that is no good, or a name that is taken.
+// AddJob makes the job a tool that can be called synchronously, streamed and as a task. Errors: invalid_input for a
+// name or a schema that is no good, or a name that is taken. A job that the runtime does not have fails its calls.
 func (s *Server) AddJob(t JobTool) error {
 	if t.Job == "" {
 		return invalid("the tool %q needs a job", t.Name)

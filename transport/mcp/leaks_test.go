@@ -29,6 +29,7 @@ func atTheDoor() (stacks []string) {
 func TestNothingIsLeftOfThoseWhoLeft(t *testing.T) {
 	inEachEra(t, func(t *testing.T, how era) {
 		s, system := taskDoor(t)
+		s.AddChanges(fileChanges())
 		var sessions atomic.Int64
 		s.MCP().GetHooks().AddOnRegisterSession(func(context.Context, server.ClientSession) { sessions.Add(1) })
 		s.MCP().GetHooks().AddOnUnregisterSession(func(context.Context, server.ClientSession) { sessions.Add(-1) })
@@ -71,8 +72,10 @@ func TestNothingIsLeftOfThoseWhoLeft(t *testing.T) {
 		if runs, topics := s.Watched(); runs+topics > 0 {
 			t.Errorf("%d runs are watched for %d topics", runs, topics)
 		}
-		if left, streams := sessions.Load(), s.Streaming(); left != 0 || streams != 0 {
-			t.Errorf("%d sessions are registered, %d streams are told", left, streams)
+		streams, heard, owners := s.Kept()
+		if left := sessions.Load(); left != 0 || streams+heard+owners > 0 {
+			t.Errorf("%d sessions are registered, %d streams are told, %d sessions and %d owners of files are known",
+				left, streams, heard, owners)
 		}
 	})
 }
@@ -87,10 +90,11 @@ func (c *client) everything(id messages.RunID) []*exchange {
 	}
 	if c.how.modern {
 		return append(open, c.start("subscriptions/listen", map[string]any{"notifications": map[string]any{
-			"toolsListChanged": true, "resourceSubscriptions": []string{string(mcp.RunURI(id)), "x://y"},
+			"toolsListChanged": true, "resourceSubscriptions": []string{string(mcp.RunURI(id)), "x://y", "file://a"},
 			"taskIds": []string{string(id)}}}))
 	}
 	c.do("resources/subscribe", map[string]any{"uri": mcp.RunURI(id)})
+	c.do("resources/subscribe", map[string]any{"uri": "file://a"})
 	c.callTool("run_start", map[string]any{"job": "waits", "detached": false}, nil).response()
 	task := map[string]any{"name": "confirm", "arguments": map[string]any{}, "task": map[string]any{}}
 	created := c.do("tools/call", task)
@@ -99,4 +103,41 @@ func (c *client) everything(id messages.RunID) []*exchange {
 			ID messages.RunID `json:"taskId"`
 		} `json:"task"`
 	}](c.t.(*testing.T), created.Result).Task.ID)))
+}
+
+// What a door watched, for whatever kind of client, it does not watch once it is closed.
+func TestAClosedDoorWatchesNothing(t *testing.T) {
+	inEachEra(t, func(t *testing.T, how era) {
+		s, system := taskDoor(t)
+		s.AddChanges(fileChanges())
+		c := dialAs(t, s, how, as{capabilities: both})
+		id := c.call("run_start", map[string]any{"job": "waits"}).Structured.RunID
+		uris := []string{mcp.RunURI(id), "file://a"}
+		if how.modern {
+			listen(t, c, map[string]any{"resourceSubscriptions": uris})
+		} else {
+			for _, uri := range uris {
+				c.do("resources/subscribe", map[string]any{"uri": uri}).result(t)
+			}
+		}
+		idle(t, s, 1, 2)
+		s.Close()
+		idle(t, s, 0, 0)
+		if state, err := system.State(t.Context(), id); err != nil || state.Canceling || state.Status.IsEnded() {
+			t.Errorf("the run has not gone on: %+v, %v", state, err)
+		}
+	})
+}
+
+// fileChanges are those of resources file://{path}, which the artifacts of runs are by their paths.
+func fileChanges() mcp.Changes {
+	return mcp.Changes{
+		Files: func(uri string) []string {
+			if path, ok := strings.CutPrefix(uri, "file://"); ok {
+				return []string{path}
+			}
+			return nil
+		},
+		File: func(_ messages.State, a messages.Artifact) string { return a.Path },
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	protocol "github.com/mark3labs/mcp-go/mcp"
+
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
@@ -230,4 +232,28 @@ func TestLegacyTaskSupport(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	legacyBegin(t, c, "always", ann)
+}
+
+// Clients of versions before tasks have no methods for them, and make none.
+func TestClientsBeforeTasksHaveNone(t *testing.T) {
+	s, _ := taskDoor(t)
+	c := &client{t: t, how: legacyStdio, inbox: make(chan message, 16), open: map[string]*exchange{}}
+	c.dialStdio(s)
+	said := c.do("initialize", map[string]any{"protocolVersion": "2025-06-18", "capabilities": map[string]any{},
+		"clientInfo": map[string]any{"name": "old", "version": "1"}}).result(t)
+	if !strings.Contains(string(said), "2025-06-18") || strings.Contains(string(said), `"tasks"`) {
+		t.Errorf("the server says %s", said)
+	}
+	c.tell("notifications/initialized", nil)
+	id := c.call("run_start", map[string]any{"job": "waits"}).Structured.RunID
+	for _, method := range []string{"tasks/get", "tasks/cancel", "tasks/result", "tasks/list"} {
+		if code := c.do(method, about(id)).code(t); code != protocol.METHOD_NOT_FOUND {
+			t.Errorf("%s: %d", method, code)
+		}
+	}
+	r := c.do("tools/call", map[string]any{"name": "greet", "arguments": map[string]any{"name": "x"},
+		"task": map[string]any{}}).toolResult(t)
+	if string(r.Structured.Result) != `"Hello, x!"` {
+		t.Errorf("the call's result is %+v", r)
+	}
 }

@@ -20,8 +20,8 @@ func (s *Server) addResources() error {
 	run := s.AddResource(Resource{Template: "run://{run_id}", Name: "run", Title: "Run", MIMEType: "application/json",
 		Description: "What is known of a run of yours: its status, tasks, texts, artifacts and end. Subscribe to it " +
 			"to hear when it changes."}, s.readRun)
-	events := s.AddResource(Resource{Template: "run://{run_id}/events{?after}", Name: "run-events", Title: "Events of a run",
-		MIMEType: "application/x-ndjson",
+	events := s.AddResource(Resource{Template: "run://{run_id}/events{?after}", Name: "run-events",
+		Title: "Events of a run", MIMEType: "application/x-ndjson",
 		Description: "The events of a run past the number after, or from the first, one JSON object a line. Where " +
 			"there are too many, _meta says after which to go on."}, s.readRun)
 	artifacts := s.AddResource(Resource{Template: "run://{run_id}/artifacts/{+name}{?offset,limit}", Name: "run-artifact",
@@ -37,8 +37,9 @@ func (s *Server) addResources() error {
 // Resource is a template of resources (RFC 6570), as it is listed.
 type Resource struct{ Template, Name, Title, Description, MIMEType string }
 
-// AddResource adds resources that whoever has the scope run:read may read, 16 of all at a time. A messages.Error of read is the caller's to
-// see; not_found is a resource that is not there. Errors: invalid_input for a template that is none.
+// AddResource adds resources that whoever has the scope run:read may read, 16 of all at a time. A messages.Error of
+// read is the caller's to see; not_found is a resource that is not there. Errors: invalid_input for a template that is
+// none.
 func (s *Server) AddResource(r Resource, read server.ResourceTemplateHandlerFunc) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // mcp-go reads templates in no other way

@@ -32,13 +32,6 @@ func TestWhatARunHasSaid(t *testing.T) {
 	}
 }
 
-// Streaming returns how many chunk streams are being told.
-func (s *Server) Streaming() int {
-	s.chunks.mu.Lock()
-	defer s.chunks.mu.Unlock()
-	return len(s.chunks.open)
-}
-
 // sealed are runs that cannot be canceled, for the reason.
 type sealed struct {
 	Runs

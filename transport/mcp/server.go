@@ -100,10 +100,7 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 }
 
 // Close ends every session and every open stream. The runs go on.
-func (s *Server) Close() {
-	s.wire.Close()
-	s.hub.close()
-}
+func (s *Server) Close() { s.wire.Close() }
 
 func (c Config) withDefaults() Config {
 	if c.Log == nil {

@@ -109,7 +109,7 @@ func (h *hub) session(session *wire.Session) *subscriber {
 	sub = newSubscriber(func(ctx context.Context, t topic) { h.tellSession(ctx, session, sub, t) })
 	h.sessions[session] = sub
 	go func() {
-		sub.pump(h.ctx, session.Done())
+		sub.pump(context.Background(), session.Done())
 		h.leave(session, sub)
 	}()
 	return sub

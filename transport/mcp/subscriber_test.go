@@ -20,6 +20,15 @@ func (s *Server) Watched() (runs, topics int) {
 	return len(s.hub.watchers), topics
 }
 
+// Kept returns how many chunk streams are being told, and how many sessions and owners of files the hub knows.
+func (s *Server) Kept() (streams, sessions, owners int) {
+	s.chunks.mu.Lock()
+	defer s.chunks.mu.Unlock()
+	s.hub.mu.Lock()
+	defer s.hub.mu.Unlock()
+	return len(s.chunks.open), len(s.hub.sessions), len(s.hub.readers)
+}
+
 // Issue 5: "Slow readers slow nobody but themselves." What changes while one does not read costs nobody any time, and
 // is told once, in the order in which it changed first.
 func TestASlowSubscriberIsToldOnce(t *testing.T) {
@@ -88,6 +97,7 @@ func TestWhatAnEventChanges(t *testing.T) {
 		{messages.ArtifactWritten{Artifact: llmsFile}, []topic{run, events, llms}},
 		{messages.ArtifactPartial{Artifact: llmsFile}, []topic{run, events, llms}},
 		{messages.ArtifactWritten{Artifact: other}, []topic{run, events}},
+		{messages.ArtifactPartial{Artifact: other}, []topic{run, events}},
 		{messages.InputRequired{}, []topic{run, events, task}},
 		{messages.InputReceived{}, []topic{run, events, task}},
 		{messages.RunCanceling{}, []topic{run, events, task}},

@@ -22,7 +22,8 @@ type Tool struct {
 }
 
 // AddTool adds the tool, whose arguments are JSON of an A that its input schema allows. An error of call is what the
-// caller gets, as Failure says it. Errors: invalid_input for a name or a schema that is no good, or a name that is taken.
+// caller gets, as Failure says it. Errors: invalid_input for a name or a schema that is no good, or a name that is
+// taken.
 func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments A) (*mcp.CallToolResult, error)) error {
 	tool, err := t.tool()
 	if err != nil {
@@ -62,8 +63,8 @@ func (t Tool) scope() gate.Scope {
 	return gate.WriteRuns
 }
 
-// tool is how the tool is listed. Its schemas are read when it is called first: to read them all takes long for a server
-// that is started to be asked what it is.
+// tool is how the tool is listed. Its schemas are read whole when it is called first: to read them all takes long for a
+// server that is only started to be asked what it is.
 func (t Tool) tool() (mcp.Tool, error) {
 	if len(t.Input) == 0 {
 		t.Input = json.RawMessage(anyObject)

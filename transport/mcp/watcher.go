@@ -17,10 +17,10 @@ type watcher struct {
 
 // attend has the run watched. Under mu.
 func (h *hub) attend(run messages.State) {
-	if run.Queued == nil || run.Status.IsEnded() || h.watchers[run.RunID] != nil || h.ctx.Err() != nil {
+	if run.Queued == nil || run.Status.IsEnded() || h.watchers[run.RunID] != nil {
 		return
 	}
-	ctx, stop := context.WithCancel(h.ctx)
+	ctx, stop := context.WithCancel(context.Background())
 	w := &watcher{run, stop}
 	h.watchers[run.RunID] = w
 	go h.watch(ctx, w, run.Seq)
