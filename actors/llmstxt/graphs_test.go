@@ -2,6 +2,7 @@ package llmstxt_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -94,6 +95,38 @@ func TestGraphAgain(t *testing.T) {
 	completed(t, newJob(t, in, nowhere))
 	if _, err := os.Stat(filepath.Join(nodes, "soil.md")); err == nil {
 		t.Error("the page of the package that is gone is still there")
+	}
+}
+
+// A page that is there as it should be is left alone, and any other is replaced.
+func TestPagesThatAreThereStay(t *testing.T) {
+	dir, out, elsewhere := twoPackages(t), t.TempDir(), filepath.Join(t.TempDir(), "same.md")
+	completed(t, newJob(t, graphed(dir, out), nowhere))
+	nodes := filepath.Join(out, "local", "garden", "graph", "nodes")
+	root, soil := filepath.Join(nodes, "root.md"), filepath.Join(nodes, "soil.md")
+	first := tree(t, out)
+	before, err := os.Stat(root)
+	if err := errors.Join(err, os.WriteFile(soil, []byte(strings.ToUpper(read(t, soil))), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	completed(t, newJob(t, graphed(dir, out), nowhere))
+	if after, err := os.Stat(root); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the page was written again, %v", err)
+	}
+	if err := errors.Join(os.Rename(root, elsewhere), os.Symlink(elsewhere, root)); err != nil {
+		t.Fatal(err)
+	}
+	state := completed(t, newJob(t, graphed(dir, out), nowhere))
+	if info, err := os.Lstat(root); err != nil || !info.Mode().IsRegular() {
+		t.Errorf("the link is still there: %v, %v", info, err)
+	}
+	if len(state.Artifacts) != len(first) {
+		t.Errorf("the artifacts are %+v", state.Artifacts)
+	}
+	for name, text := range tree(t, out) {
+		if first[name] != text {
+			t.Errorf("%s is\n%s\nwant\n%s", name, text, first[name])
+		}
 	}
 }
 

@@ -74,11 +74,15 @@ func placeAll(t *actors.TaskContext, folder *os.Root, pages []page) error {
 	return all
 }
 
-// placeEach places every step-th page from first on.
+// placeEach places every step-th page from first on. One that is there as it should be is left: to write it again costs
+// the disk as much as to write it anew.
 func placeEach(ctx context.Context, run messages.RunID, folder *os.Root, pages []page, first, step int) error {
 	b := bufio.NewWriter(nil)
 	for i := first; i < len(pages); i += step {
 		p := &pages[i]
+		if holds(folder, p.name, p.text.Bytes()) {
+			continue
+		}
 		err := place(folder, p.name, run, b, func(w io.Writer) error {
 			_, err := w.Write(p.text.Bytes())
 			return errors.Join(context.Cause(ctx), err)
@@ -88,4 +92,14 @@ func placeEach(ctx context.Context, run messages.RunID, folder *os.Root, pages [
 		}
 	}
 	return nil
+}
+
+// holds reports whether the folder has the file, no link, with that text.
+func holds(folder *os.Root, name string, text []byte) bool {
+	info, err := folder.Lstat(name)
+	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(text)) {
+		return false
+	}
+	there, err := folder.ReadFile(name)
+	return err == nil && bytes.Equal(there, text)
 }
