@@ -62,7 +62,7 @@ func fill(r mcp.CallToolRequest, words string, question mcp.ElicitationParams) (
 // needing refuses clients that did not say that they have a model.
 func needing(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	x := wire.From(ctx)
-	if !declared(x, "sampling") {
+	if x.Capabilities().Sampling == nil {
 		x.Fail(&wire.Error{
 			Code:    mcp.MISSING_REQUIRED_CLIENT_CAPABILITY,
 			Message: "this tool needs a client that offers sampling",
@@ -70,15 +70,6 @@ func needing(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, e
 		})
 	}
 	return mcp.NewToolResultText("The client offers sampling."), nil
-}
-
-// declared reports whether the request says that the client has the capability.
-func declared(x *wire.Exchange, capability string) bool {
-	var capabilities map[string]json.RawMessage
-	if json.Unmarshal(metaOf(x)[mcp.MetaKeyClientCapabilities], &capabilities) != nil {
-		return false
-	}
-	return capabilities[capability] != nil
 }
 
 func ask(state string) *server.InputRequestBuilder { return server.NewInputRequestBuilder(state) }

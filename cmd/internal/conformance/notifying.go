@@ -40,7 +40,7 @@ func logging(ctx context.Context, lines ...string) (*mcp.CallToolResult, error) 
 
 // log sends the line at level info. From 2026-07-28 on, clients ask for log messages request by request.
 func log(x *wire.Exchange, line string) error {
-	if x.Modern() && metaOf(x)[mcp.MetaKeyLogLevel] == nil {
+	if x.Modern() && !asksForLogs(x) {
 		return nil
 	}
 	return x.Notify("notifications/message", map[string]any{"level": "info", "logger": "conformance", "data": line})
@@ -83,13 +83,9 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// metaOf returns the _meta of the request.
-func metaOf(x *wire.Exchange) map[string]json.RawMessage {
+func asksForLogs(x *wire.Exchange) bool {
 	var params struct {
 		Meta map[string]json.RawMessage `json:"_meta"`
 	}
-	if json.Unmarshal(x.Params(), &params) != nil {
-		return nil
-	}
-	return params.Meta
+	return json.Unmarshal(x.Params(), &params) == nil && params.Meta[mcp.MetaKeyLogLevel] != nil
 }

@@ -82,3 +82,27 @@ func exchange(t *testing.T, request string) []byte {
 	}
 	return line
 }
+
+// What a fixture needs of its client, it takes from what the request itself says of it.
+func TestFixturesAskOnlyWhatTheClientOffers(t *testing.T) {
+	for _, test := range []struct{ tool, meta, says, not string }{
+		{"test_missing_capability", `"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}`,
+			`"requiredCapabilities":{"sampling":{}}`, `"result"`},
+		{"test_missing_capability", `"io.modelcontextprotocol/clientCapabilities":{"sampling":{}}`, `"result"`, `"error"`},
+		{"test_input_required_result_capabilities", `"io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}`,
+			"elicitation/create", "sampling/createMessage"},
+		{"test_input_required_result_capabilities", `"io.modelcontextprotocol/clientCapabilities":{"sampling":{}}`,
+			"sampling/createMessage", "elicitation/create"},
+		{"test_input_required_result_capabilities", `"io.modelcontextprotocol/clientCapabilities":{}`,
+			"offers nothing", "inputRequests"},
+		{"test_logging_tool", `"io.modelcontextprotocol/clientCapabilities":{}`, `"result"`, "notifications/message"},
+		{"test_logging_tool", `"io.modelcontextprotocol/clientCapabilities":{},"io.modelcontextprotocol/logLevel":"info"`,
+			"notifications/message", `"error"`},
+	} {
+		line := string(exchange(t, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+test.tool+
+			`","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+test.meta+`}}}`))
+		if !strings.Contains(line, test.says) || strings.Contains(line, test.not) {
+			t.Errorf("%s with %s: %s", test.tool, test.meta, line)
+		}
+	}
+}

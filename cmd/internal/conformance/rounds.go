@@ -61,10 +61,10 @@ func offered(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, e
 		return mcp.NewToolResultText("The client has answered."), nil
 	}
 	x, b, asked := wire.From(ctx), ask(""), false
-	if declared(x, "elicitation") {
+	if x.Elicits() {
 		b, asked = b.Elicit("user_name", elicitation("What is your name?", name())), true
 	}
-	if declared(x, "sampling") {
+	if x.Capabilities().Sampling != nil {
 		b, asked = b.Sample("greeting", prompt("Generate a greeting", 50)), true
 	}
 	if !asked {
