@@ -55,19 +55,30 @@ func (d *door) copyFrom(ctx context.Context, state messages.State, name string, 
 	case isLog(name):
 		return d.copyLog(ctx, state, name, w)
 	case !has(state, name):
-		if later, ok := d.madeFor(ctx, state, name); ok {
-			return d.copyFrom(ctx, later, name, w)
-		}
-		return messages.Errorf(messages.CodeNotFound, "run %s, which is %s, has no %s; %s", state.RunID,
-			state.Status, name, names(state))
+		err := messages.Errorf(messages.CodeNotFound, "run %s, which is %s, has no %s; %s", state.RunID, state.Status,
+			name, names(state))
+		return d.copyLater(ctx, state, name, w, err)
 	}
 	file, _, err := d.OpenArtifact(ctx, state, name)
+	if messages.CodeOf(err) == messages.CodeNotFound {
+		return d.copyLater(ctx, state, name, w, err)
+	}
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	_, err = io.Copy(w, file)
 	return err
+}
+
+// copyLater copies what the last run wrote that was made for this one, which has it not or no more. Where there is none
+// the error is none's.
+func (d *door) copyLater(ctx context.Context, state messages.State, name string, w io.Writer, none error) error {
+	later, err := d.madeFor(ctx, state, name)
+	if err != nil || later.RunID == state.RunID {
+		return none
+	}
+	return d.copyFrom(ctx, later, name, w)
 }
 
 func names(state messages.State) string {

@@ -2,6 +2,7 @@ package lmstxt_test
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -39,6 +40,19 @@ func TestAFileMadeForARunIsReadFromIt(t *testing.T) {
 	if _, ok := c.resource("lmstxt://runs/" + string(first) + "/llms-full.txt"); !ok {
 		t.Error("there is no such resource")
 	}
+	// The options are in llms.json, so that the later run has written another, and that is the one to read.
+	strict := "run://" + string(first) + "/artifacts/llms.json"
+	if _, ok := c.resource(strict); ok {
+		t.Error("the later llms.json is given for the first run's own")
+	}
+	of := map[string]any{"run_id": first, "artifact_name": "llms.json"}
+	if x := c.text("lmstxt_read_artifact", of); x.Total == 0 {
+		t.Error("llms.json is empty")
+	}
+	if err := os.Remove(filepath.Join(k.root, "anybody", "plants", "garden", "garden-llms.json")); err != nil {
+		t.Fatal(err)
+	}
+	c.fails("not_found", "lmstxt_read_artifact", of)
 	c.fails("not_found", "lmstxt_read_artifact", map[string]any{"run_id": first, "artifact_name": "llms-ctx.txt"})
 	c.generated("lmstxt_generate_llms_ctx", map[string]any{"run_id": later})
 	c.text("lmstxt_read_artifact", map[string]any{"run_id": first, "artifact_name": "llms-ctx.txt"})

@@ -41,20 +41,18 @@ func (d *door) runsOf(ctx context.Context, repository, out string) iter.Seq2[mes
 	}
 }
 
-// madeFor is the last run that was made for the one, or together with it for another, and wrote the file or still may.
-func (d *door) madeFor(ctx context.Context, state messages.State, name string) (messages.State, bool) {
+// madeFor is the last run that was made for the one, or together with it for another, and wrote the file or still may;
+// itself if there is none.
+func (d *door) madeFor(ctx context.Context, state messages.State, name string) (messages.State, error) {
 	first := firstOf(state)
 	list, err := d.Runs(ctx, messages.Query{Job: generateJob, Limit: searched})
-	if err != nil {
-		return state, false
-	}
 	for _, run := range list {
 		if run.RunID != first && messages.RunID(run.Labels[earlierLabel]) != first {
 			continue
 		}
 		if later, err := d.Run(ctx, run.RunID); err == nil && (!later.Status.IsEnded() || has(later, name)) {
-			return later, true
+			return later, nil
 		}
 	}
-	return state, false
+	return state, err
 }
