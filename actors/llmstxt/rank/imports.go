@@ -71,10 +71,16 @@ func between(s, open, end string) string {
 
 func scriptSpecs(line string) []string {
 	for _, mark := range []string{" from ", "require(", "import(", "import ", "export '", "export \"", "} from"} {
-		if i := strings.Index(line, mark); i >= 0 {
-			if s := between(line[i+len(mark)-1:], `'"`, `'"`); s != "" {
-				return []string{s}
-			}
+		i := strings.Index(line, mark)
+		if i < 0 {
+			continue
+		}
+		rest := line[i+len(mark)-1:]
+		if strings.Contains(mark, "from") && strings.IndexAny(strings.TrimSpace(rest[1:]), `'"`) != 0 {
+			continue // a variable of that name
+		}
+		if s := between(rest, `'"`, `'"`); s != "" {
+			return []string{s}
 		}
 	}
 	return nil
