@@ -160,9 +160,8 @@ func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, state me
 		mode = state.Queued.Mode
 	}
 	id := state.RunID
-	stay := context.AfterFunc(ctx, func() { s.leave(ctx, id, mode) })
 	state, terminal, err := s.watch(ctx, id, after)
-	if stay() && ctx.Err() != nil { // the watch was quicker to see it
+	if ctx.Err() != nil {
 		s.leave(ctx, id, mode)
 	}
 	switch {

@@ -401,3 +401,41 @@ func TestACancelFromAClientThatDoesNotRead(t *testing.T) {
 	ours.Close()
 	<-served
 }
+
+// Over HTTP what is not read is somewhere on its way, until there is no more room: then too a cancel is heard at once.
+func TestACancelBesideAStreamThatIsNotRead(t *testing.T) {
+	job := scripted(testkit.Script{Analyze: []testkit.Step{
+		{Do: testkit.Say, Text: strings.Repeat("word ", 20_000), Times: 300},
+		{Do: testkit.Emit, Body: messages.ArtifactWritten{Artifact: messages.Artifact{Name: "a", SHA256: messages.Digest("")}}},
+		{Do: testkit.Await, Gate: make(chan struct{})}}})
+	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
+	add(t, s, mcp.JobTool{Job: "script"})
+	c := dial(t, s, legacyHTTP)
+	params := map[string]any{"name": "script", "_meta": map[string]any{"progressToken": "tok"}}
+	body := c.message("tools/call", params)
+	body["id"] = 100
+	response, err := c.http.Do(c.request(t.Context(), "tools/call", params, body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	first := make([]byte, 1<<10) // enough for the first event; from here on nobody reads
+	n, err := response.Body.Read(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := bytes.Index(first[:n], []byte("r_"))
+	id := messages.RunID(first[start : start+28])
+	for e, err := range system.Events(t.Context(), id, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind() == messages.KindArtifactWritten {
+			break
+		}
+	}
+	c.tell("notifications/cancelled", map[string]any{"requestId": 100})
+	if state := over(t, system, id); state.Status != messages.Canceled {
+		t.Errorf("the run is %s", state.Status)
+	}
+}

@@ -87,8 +87,8 @@ func New(config Config) *Server {
 	return s
 }
 
-// MCP is the mcp-go server, for tools, resources and prompts of one's own. Their handlers notify through
-// wire.From(ctx).
+// MCP is the mcp-go server, for what AddTool, AddResource and AddPrompt cannot say. Handlers notify through
+// wire.From(ctx), and scopes are theirs to check, by gate.From(ctx).
 func (s *Server) MCP() *server.MCPServer { return s.mcp }
 
 // ServeHTTP is the endpoint of streamable HTTP. Who calls is what gate says of the request's context.
