@@ -157,14 +157,14 @@ func (d *door) ctx(ctx context.Context, a fullArguments) (wish, error) {
 // again asks for what an earlier run did: the one that is named, else the repository's last one in the folder that did
 // not end without it, so that llms.txt stays what it was. Without one the defaults hold.
 func (d *door) again(ctx context.Context, a fullArguments) (wish, error) {
-	var asked wish
+	if a.RunID != "" {
+		return d.continued(ctx, a)
+	}
 	out, err := d.local(a.OutputDir)
 	if err != nil {
-		return asked, err
+		return wish{}, err
 	}
-	if asked.Repository, asked.Out = a.RepoURL, out; a.RunID != "" {
-		return asked, d.continued(ctx, &asked, a)
-	}
+	asked := wish{Arguments: Arguments{Repository: a.RepoURL, Out: out}}
 	for last, err := range d.runsOf(ctx, a.RepoURL, out) {
 		if err != nil {
 			return asked, err
@@ -177,23 +177,21 @@ func (d *door) again(ctx context.Context, a fullArguments) (wish, error) {
 	return asked, nil
 }
 
-// continued asks for what the run did that is named.
-func (d *door) continued(ctx context.Context, asked *wish, a fullArguments) error {
+// continued asks for what the run did that is named, in its folder whatever the other arguments say: many clients give
+// the defaults of all of them.
+func (d *door) continued(ctx context.Context, a fullArguments) (asked wish, err error) {
 	state, err := d.run(ctx, a.RunID)
 	if err != nil {
-		return err
+		return asked, err
 	}
 	in := inputOf(state)
 	input, _ := d.named(ctx, a.RepoURL)
 	if a.RepoURL != "" && in.Repository != input && !isSame(in.Repository, a.RepoURL) {
-		return invalid("run %s is of %s, not of %s", a.RunID, in.Repository, a.RepoURL)
+		return asked, invalid("run %s is of %s, not of %s", a.RunID, in.Repository, a.RepoURL)
 	}
 	asked.like(state)
-	asked.Repository, asked.earlier = in.Repository, firstOf(state)
-	if a.OutputDir == "" {
-		asked.Out = in.Out
-	}
-	return nil
+	asked.Repository, asked.Out, asked.earlier = in.Repository, in.Out, firstOf(state)
+	return asked, nil
 }
 
 // firstOf is the run that the run was made for, or else itself.

@@ -58,6 +58,21 @@ func TestAFileMadeForARunIsReadFromIt(t *testing.T) {
 	c.text("lmstxt_read_artifact", map[string]any{"run_id": first, "artifact_name": "llms-ctx.txt"})
 }
 
+// Who names a run gets what is made for it into the run's folder: clients give all arguments, with their defaults.
+func TestARunIsGoneOnWithInItsFolder(t *testing.T) {
+	k := newKit(t)
+	c := k.dial("", true)
+	first := c.generated("lmstxt_generate_llms_txt", map[string]any{"url": url, "output_dir": "kept"}).RunID
+	for tool, out := range map[string]string{"lmstxt_generate_llms_full": "./artifacts", "lmstxt_generate_llms_ctx": "/elsewhere"} {
+		r := c.generated(tool, map[string]any{"repo_url": url, "run_id": first, "output_dir": out})
+		if want := filepath.Join(k.root, "anybody", "kept", "plants", "garden", "garden-llms.txt"); len(r.Artifacts) == 0 ||
+			r.Artifacts[0].Path != want {
+			t.Errorf("%s: %+v, want %s", tool, r.Artifacts, want)
+		}
+	}
+	c.fails("invalid_input", "lmstxt_generate_llms_full", map[string]any{"repo_url": url, "output_dir": "/elsewhere"})
+}
+
 // The options of a run that failed are none to go on with.
 func TestAFailedRunIsNoExample(t *testing.T) {
 	k := newKit(t)
