@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -25,12 +26,32 @@ func (s *Server) ask(ctx context.Context, req mcp.CallToolRequest, state message
 	}
 	c := claims{Run: state.RunID, After: state.Seq, Round: round, Principal: gate.From(ctx).Name, Call: callOf(req),
 		Expires: time.Now().Add(stateLife).Unix()}
+	s.askUntil(ctx, x, state)
 	b := server.NewInputRequestBuilder("")
 	for _, q := range questions(state) {
 		c.Questions = append(c.Questions, q.Request)
 		b.Elicit(q.Request, elicitation(q))
 	}
 	return b.RequestState(s.signer.sign(c)).ToolResult()
+}
+
+// askUntil has the questions of a client of the protocol with sessions taken back when one of them is answered some
+// other way, or the run has ended: its call waits for the answers.
+func (s *Server) askUntil(ctx context.Context, x *wire.Exchange, state messages.State) {
+	if x.Modern() {
+		return
+	}
+	done := make(chan struct{})
+	x.AskUntil(done)
+	answered := func(e messages.Event) bool {
+		r, ok := e.Body.(messages.InputReceived)
+		return ok && slices.ContainsFunc(questions(state), func(q messages.Input) bool { return q.Request == r.Request })
+	}
+	go func() {
+		if _, err := s.follow(ctx, state, answered); err == nil {
+			close(done)
+		}
+	}()
 }
 
 func callOf(req mcp.CallToolRequest) string {

@@ -246,6 +246,48 @@ func TestLegacyClientIsAsked(t *testing.T) {
 	})
 }
 
+// A question is taken back when its answer came some other way, or the run has ended: the call has its result, whether
+// or not the user ever says something.
+func TestLegacyQuestionsAreTakenBack(t *testing.T) {
+	inLegacy(t, func(t *testing.T, how era) {
+		s, system := taskDoor(t)
+		c, other := dialAs(t, s, how, as{capabilities: asks}), dialAs(t, s, modernHTTP, as{})
+		call := func() *exchange { return c.callTool("confirm", map[string]any{}, nil) }
+		task := func() *exchange {
+			return c.start("tasks/result", about(legacyBegin(t, c, "confirm", map[string]any{}).ID))
+		}
+		for i, test := range []struct {
+			begin func() *exchange
+			tool  string
+			more  []any
+			want  mcp.RunStatus
+		}{
+			{call, "run_answer", []any{"request", "sure", "value", true}, mcp.Completed},
+			{call, "run_cancel", nil, mcp.Canceled},
+			{task, "run_answer", []any{"request", "sure", "value", true}, mcp.Completed},
+			{task, "run_cancel", nil, mcp.Canceled},
+		} {
+			x := test.begin()
+			question, _ := c.elicited(t)
+			active, err := system.List(t.Context(), messages.Query{Status: []messages.Status{messages.Processing}})
+			if err != nil || len(active) != 1 {
+				t.Fatalf("%d: %+v, %v", i, active, err)
+			}
+			other.call(test.tool, of(active[0].RunID, test.more...))
+			all := x.until()
+			if r := all[len(all)-1].toolResult(t); r.Structured.Status != test.want || r.Structured.RunID != active[0].RunID {
+				t.Errorf("%d: %+v", i, r)
+			}
+			if how.stdio {
+				all[0] = c.hears(t, "notifications/cancelled")
+			}
+			if m := all[0]; m.Method != "notifications/cancelled" || !strings.Contains(string(m.Params), string(question.ID)) {
+				t.Errorf("%d: %s %s came, and %s was asked", i, m.Method, m.Params, question.ID)
+			}
+		}
+	})
+}
+
 // A run that asks more often than one call can is not lost: the call says how to go on.
 func TestLegacyCallThatAsksTooOften(t *testing.T) {
 	const questions = 12

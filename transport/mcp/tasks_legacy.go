@@ -110,10 +110,14 @@ func (s *Server) elicit(ctx context.Context, x *wire.Exchange, state messages.St
 	open := questions(state)
 	q := elicitation(open[0])
 	q.Meta = &mcp.Meta{AdditionalFields: map[string]any{relatedTask: map[string]any{"taskId": state.RunID}}}
+	s.askUntil(ctx, x, state)
 	answer, err := s.mcp.RequestElicitation(ctx, mcp.ElicitationRequest{
 		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: q})
 	if err != nil {
 		return state, err
+	}
+	if answer.Action == "" { // it was answered some other way, or the task has ended
+		return s.config.Runs.State(ctx, state.RunID)
 	}
 	response, _ := json.Marshal(answer)
 	bad, err := s.answer(ctx, state, map[string]json.RawMessage{open[0].Request: response})

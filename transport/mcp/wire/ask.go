@@ -28,7 +28,14 @@ func (x *Exchange) ask(ctx context.Context, method mcp.MCPMethod, params, into a
 	if err := x.request(id, string(method), params); err != nil {
 		return err
 	}
+	var void <-chan struct{}
+	if set := x.void.Load(); set != nil {
+		void = *set
+	}
 	select {
+	case <-void:
+		x.takeBack(id, "the answer is not needed any more")
+		return errVoid
 	case m, ok := <-a.answer:
 		if !ok {
 			return errEnded
@@ -39,6 +46,13 @@ func (x *Exchange) ask(ctx context.Context, method mcp.MCPMethod, params, into a
 		return context.Cause(ctx)
 	}
 }
+
+// errVoid: a question was taken back before it had an answer.
+var errVoid = errors.New("the answer is not needed any more")
+
+// AskUntil has what the exchange asks its client from now on taken back when done is closed. Who elicited is given a
+// result without an action then.
+func (x *Exchange) AskUntil(done <-chan struct{}) { x.void.Store(&done) }
 
 func (x *Exchange) askable(method mcp.MCPMethod) error {
 	if x.session == nil {

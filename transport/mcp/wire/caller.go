@@ -78,7 +78,11 @@ func (c *caller) SetSubscriptionFilter(filter mcp.SubscriptionFilter) { c.filter
 
 func (c *caller) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	result := new(mcp.ElicitationResult)
-	if err := c.exchange().ask(ctx, mcp.MethodElicitationCreate, r.Params, result); err != nil {
+	err := c.exchange().ask(ctx, mcp.MethodElicitationCreate, r.Params, result)
+	if err == errVoid {
+		return new(mcp.ElicitationResult), nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	return result, nil

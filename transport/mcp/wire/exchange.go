@@ -32,6 +32,7 @@ type Exchange struct {
 	filter       atomic.Pointer[mcp.SubscriptionFilter]
 	relay        atomic.Pointer[relay]
 	override     atomic.Pointer[outcome]
+	void         atomic.Pointer[<-chan struct{}] // closed when nobody waits any more for what is asked
 
 	waiting atomic.Int32 // writers that want mu
 	mu      sync.Mutex   // held while something is written, as long as the client takes
