@@ -33,8 +33,12 @@ func (d *door) copyArtifact(ctx context.Context, a readArguments, w io.Writer) e
 		if err != nil {
 			return err
 		}
-		if !state.Status.IsEnded() || isLog(a.ArtifactName) || has(state, a.ArtifactName) {
-			return d.copyFrom(ctx, state, a.ArtifactName, w)
+		if state.Status.IsEnded() && !isLog(a.ArtifactName) && !has(state, a.ArtifactName) {
+			continue
+		}
+		err := d.copyFrom(ctx, state, a.ArtifactName, w)
+		if messages.CodeOf(err) != messages.CodeNotFound {
+			return err
 		}
 	}
 	return d.copyLeft(ctx, out, a, w)

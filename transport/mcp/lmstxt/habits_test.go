@@ -144,3 +144,22 @@ func TestARunThatWaitsItsTurnIsBeingProcessed(t *testing.T) {
 		c.call("run_wait", map[string]any{"run_id": id})
 	}
 }
+
+// By a repository is read what is there, also where a server that shares the folder wrote it.
+func TestAnotherServersFileIsReadByTheRepository(t *testing.T) {
+	k := newKit(t)
+	c := k.dial("", true)
+	c.generated("lmstxt_generate_llms_txt", map[string]any{"url": url})
+	file := filepath.Join(k.root, "anybody", "plants", "garden", "garden-llms.txt")
+	if err := os.WriteFile(file, []byte("# Another\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	read := map[string]any{"repo_url": url, "artifact_name": "llms.txt"}
+	if x := c.text("lmstxt_read_artifact", read); x.Content != "# Another\n" {
+		t.Errorf("%+v", x)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	c.fails("not_found", "lmstxt_read_artifact", read)
+}
