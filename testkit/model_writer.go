@@ -56,9 +56,11 @@ func (w *answerWriter) play(pieces ...Piece) error {
 	return nil
 }
 
-// alive is why nothing can be sent any more.
+// alive is why nothing can be sent any more. That the client is gone is told before the connection counts as dead.
 func (w *answerWriter) alive() error {
 	select {
+	case <-w.exchange.gone:
+		return ErrClientGone
 	case <-w.conn.dead:
 		return ErrClientGone
 	case <-w.conn.model.closing.Done():
