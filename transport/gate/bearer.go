@@ -24,7 +24,7 @@ func Valid(ctx context.Context) bool {
 	if !ok {
 		return true
 	}
-	p.gate.tokens.refresh(p.gate.log)
+	p.gate.tokens.refreshed(p.gate.log)
 	now, known := p.gate.tokens.lookup(p.token.digest)
 	return known && now.principal.Same(p.token.principal)
 }

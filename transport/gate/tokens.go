@@ -99,14 +99,28 @@ func (t *Tokens) lookup(digest [sha256.Size]byte) (entry, bool) {
 	return entries[found], true
 }
 
-// refresh looks at the file if it is time to, and tells the log what came of it: of the same trouble only once.
+// refresh looks at the file if it is time to and nobody else does.
 func (t *Tokens) refresh(log *slog.Logger) {
-	now, next := int64(time.Since(t.start)), t.next.Load()
-	if now < next || !t.next.CompareAndSwap(next, now+int64(recheck)) {
-		return
+	if int64(time.Since(t.start)) >= t.next.Load() && t.mu.TryLock() {
+		defer t.mu.Unlock()
+		t.look(log)
 	}
+}
+
+// refreshed is refresh for who asks seldom: where somebody else looks at the file, it waits for what comes of it.
+func (t *Tokens) refreshed(log *slog.Logger) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.look(log)
+}
+
+// look tells the log what came of it: of the same trouble only once. Under mu.
+func (t *Tokens) look(log *slog.Logger) {
+	now := int64(time.Since(t.start))
+	if now < t.next.Load() {
+		return
+	}
+	t.next.Store(now + int64(recheck))
 	info, changed := t.changed()
 	if !changed {
 		return

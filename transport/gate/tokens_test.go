@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -288,6 +289,31 @@ func TestReload(t *testing.T) {
 	}
 	if status, _ := call(h, "10.0.0.1:1", tom); status != http.StatusOK {
 		t.Errorf("the token before it: %d", status)
+	}
+}
+
+// Of many streams that look at the same moment none is told what was, while one reads the file.
+func TestValidForAllAtOnce(t *testing.T) {
+	mia, line := newLine(t, "mia", gate.ReadRuns)
+	_, other := newLine(t, "tom", gate.ReadRuns)
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			path := tokenFile(t, line)
+			var opened context.Context
+			open := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { opened = r.Context() })
+			call(newGate(t, gate.Config{Tokens: load(t, path)}).Wrap(open), "10.0.0.1:1", mia)
+			rewrite(t, path, time.Now().Add(time.Minute), other)
+			var all sync.WaitGroup
+			for range 8 {
+				all.Go(func() {
+					time.Sleep(time.Second)
+					if gate.Valid(opened) {
+						t.Error("one is valid still")
+					}
+				})
+			}
+			all.Wait()
+		})
 	}
 }
 
