@@ -64,8 +64,13 @@ func TestFunctionIsAJob(t *testing.T) {
 	if got := string(state.Queued.Input); got != `{"item":"tea","count":2}` {
 		t.Errorf("the run's input is %s", got)
 	}
-	if empty := ended(t, system, ``); string(empty.End.Result) != `[]` {
-		t.Errorf("without an input the result is %s", empty.End.Result)
+	if state.End.Degraded {
+		t.Error("the result is said to be less than was asked for")
+	}
+	for _, none := range []string{``, " \n"} {
+		if empty := ended(t, system, none); string(empty.End.Result) != `[]` {
+			t.Errorf("without an input the result is %s", empty.End.Result)
+		}
 	}
 }
 
@@ -75,7 +80,7 @@ func TestFunctionInputIsStrict(t *testing.T) {
 		`{"item":"tea","colour":1}`: `"colour"`,
 		`{"count":"two"}`:           `"count"`,
 		`{"item":"tea"} {}`:         "more than one",
-		`[1]`:                       "array",
+		`[1]`:                       "cannot be read: json: cannot unmarshal array",
 		`{"item":`:                  "cannot be read",
 	} {
 		_, err := job(json.RawMessage(input))

@@ -170,6 +170,9 @@ func TestRangesOfArtifacts(t *testing.T) {
 	if r := c.read1(mcp.ArtifactURI(id, "broken.txt") + "?offset=1&limit=64"); string(r.Blob) != broken[1:] {
 		t.Errorf("what is no text is %+v", r)
 	}
+	if r := c.read1(mcp.ArtifactURI(id, "b.bin") + "?limit=0"); string(r.Blob) != binary[:1] {
+		t.Errorf("of nothing there is %+v", r)
+	}
 	for _, query := range []string{"?offset=-1", "?limit=x", "?offset=99999999999999999999"} {
 		if m := c.do("resources/read", map[string]any{"uri": mcp.ArtifactURI(id, "t.txt") + query}); m.Error == nil || m.Error.Code != -32602 {
 			t.Errorf("%s: %+v", query, m)

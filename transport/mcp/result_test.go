@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,6 +55,9 @@ func TestAResultTellsOfSomeArtifacts(t *testing.T) {
 	a := r.Structured.Artifacts
 	if len(a) != 24 || a[0].Name != "index.md" || a[1].Name != "pages/00.md" || r.Structured.MoreArtifacts != 76 {
 		t.Errorf("%d artifacts and %d more, the first %+v", len(a), r.Structured.MoreArtifacts, a[0])
+	}
+	if !slices.IsSortedFunc(a[1:], func(a, b mcp.RunArtifact) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Errorf("those of a folder are out of their order: %+v", a)
 	}
 	end, ok := r.Structured.Terminal.Body.(messages.RunCompleted)
 	if !ok || len(end.Artifacts) != 24 || end.Artifacts[0].Name != "index.md" {

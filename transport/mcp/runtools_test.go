@@ -497,6 +497,14 @@ func TestScopes(t *testing.T) {
 			}
 		}
 		mayRead := slices.Contains(test.scopes, gate.ReadRuns)
+		c.as.capabilities = tasks
+		for method, mayCall := range map[string]bool{"tasks/get": mayRead, "tasks/cancel": !mayRead} {
+			m := c.do(method, about(id))
+			refused := m.Error != nil && m.Error.Code == -32600 && string(m.Error.Data) == `{"code":"forbidden"}`
+			if refused == mayCall || mayCall && m.Error != nil {
+				t.Errorf("%s with %v: %+v", method, test.scopes, m.Error)
+			}
+		}
 		list := string(c.do("resources/list", nil).result(t))
 		if listed := strings.Contains(list, mcp.RunURI(id)); listed != mayRead {
 			t.Errorf("with %v there are %s", test.scopes, list)
