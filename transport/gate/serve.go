@@ -42,12 +42,16 @@ func fill[N int | int64 | time.Duration](field *N, value N) {
 	}
 }
 
-// afterCut is how long handlers have to return once their connections are cut.
-const afterCut = time.Second
+const (
+	// lastPart is how long a request that has begun to come when the server stops has for what is missing of it.
+	lastPart = time.Second
+	// afterCut is how long handlers have to return once their connections are cut.
+	afterCut = time.Second
+)
 
 // Serve serves HTTP/1.1 at the listener, which it closes, until ctx is done; TLS ends before it. Then it accepts no
 // more, tells the handlers so by [Draining], and waits for them; their contexts end when the time to drain is over,
-// not with ctx. It returns nil if all ended by themselves. Errors: shutdown, where connections had to be cut;
+// not with ctx. Requests that have not come whole then have one more second; to read the rest of a body fails. It returns nil if all ended by themselves. Errors: shutdown, where connections had to be cut;
 // transport_closed, where the listener failed.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits Limits) error {
 	limits = limits.withDefaults()
@@ -55,7 +59,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 	defer stop()
 	base, end := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), drainKey{}, stopping.Done()))
 	defer end(messages.Errorf(messages.Code(messages.CauseShutdown), "the server has ended"))
-	s := &server{limits: limits}
+	s := &server{limits: limits, listener: newBounded(listener, limits.Connections)}
 	s.http = http.Server{
 		Handler:           s.attend(handler),
 		ReadHeaderTimeout: limits.Header,
@@ -64,9 +68,10 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 		MaxHeaderBytes:    limits.HeaderBytes,
 		ErrorLog:          errorLog(limits.Log),
 		BaseContext:       func(net.Listener) context.Context { return base },
+		ConnState:         s.listener.changed,
 	}
 	served := make(chan error, 1)
-	go func() { served <- s.http.Serve(newBounded(listener, limits.Connections)) }()
+	go func() { served <- s.http.Serve(s.listener) }()
 	var failed error
 	select {
 	case <-ctx.Done():
@@ -98,9 +103,10 @@ func errorLog(to *slog.Logger) *log.Logger {
 }
 
 type server struct {
-	http   http.Server
-	limits Limits
-	crew   crew
+	http     http.Server
+	listener *bounded
+	limits   Limits
+	crew     crew
 }
 
 // attend counts the requests that are being handled.
@@ -116,6 +122,7 @@ func (s *server) attend(handler http.Handler) http.Handler {
 func (s *server) drain(end context.CancelCauseFunc) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.limits.Drain)
 	defer cancel()
+	s.listener.hurry(time.Now().Add(lastPart))
 	_ = s.http.Shutdown(ctx) // its errors are ctx's, and that of a listener that is closed already
 	if s.crew.wait(ctx); ctx.Err() == nil {
 		return nil

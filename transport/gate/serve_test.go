@@ -340,6 +340,95 @@ func TestDrain(t *testing.T) {
 	})
 }
 
+// What was not sent whole when the server stops does not keep it up: neither a header, nor a body, nor a connection over
+// which nothing came; but what comes within a second is served.
+func TestDrainDoesNotWaitForRequestsThatDoNotCome(t *testing.T) {
+	const post = "POST / HTTP/1.1\r\nHost: localhost\r\n"
+	for name, half := range map[string]string{
+		"nothing": "", "half a header": post[:20], "half a body": post + "Content-Length: 100\r\n\r\nhalf",
+		"half a chunked body":     post + "Transfer-Encoding: chunked\r\n\r\n4\r\nhalf\r\n",
+		"half a second header":    get + post[:20],
+		"a body nobody asked for": post + "Expect: 100-continue\r\nContent-Length: 100\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := start(t, gate.Limits{}, func(w http.ResponseWriter, r *http.Request) { _, _ = io.ReadAll(r.Body) })
+				c := s.dial(t, half)
+				go func() { _, _ = io.Copy(io.Discard, c) }()
+				synctest.Wait()
+				if took, err := s.end(); took > 2*time.Second || err != nil {
+					t.Errorf("drained in %v, %v", took, err)
+				}
+			})
+		})
+	}
+}
+
+// A request that is on its way when the server stops has a second to come whole, and then the time to drain.
+func TestDrainServesRequestsOnTheirWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := start(t, gate.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+			body, err := io.ReadAll(r.Body)
+			time.Sleep(20 * time.Second)
+			_, _ = fmt.Fprintf(w, "%s %v %v", body, err, r.Context().Err())
+		})
+		c := s.dial(t, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 8\r\n\r\nhalf")
+		go func() {
+			time.Sleep(900 * time.Millisecond)
+			_, _ = io.WriteString(c, "more")
+		}()
+		synctest.Wait()
+		got := make(chan answer, 1)
+		go func() { got <- receive(t, c) }()
+		if took, err := s.end(); took < 20*time.Second || err != nil {
+			t.Errorf("drained in %v, %v", took, err)
+		}
+		if a := <-got; a.body != "halfmore <nil> <nil>" {
+			t.Errorf("the answer is %q", a.body)
+		}
+	})
+}
+
+// The deadlines of a connection that a handler took over are the handler's.
+func TestDrainLeavesDeadlinesOfConnectionsTakenOver(t *testing.T) {
+	for name, before := range map[string]bool{"taken over before": true, "taken over while it drains": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				read := make(chan error, 1)
+				s := start(t, gate.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+					draining := gate.Draining(r.Context())
+					if !before {
+						<-draining
+						synctest.Wait()
+					}
+					c, _, err := http.NewResponseController(w).Hijack()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					defer c.Close()
+					_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+					<-draining
+					_, err = c.Read(make([]byte, 1))
+					read <- err
+				})
+				c := s.dial(t, get)
+				synctest.Wait()
+				go func() {
+					time.Sleep(5 * time.Second)
+					_, _ = io.WriteString(c, "x")
+				}()
+				if took, err := s.end(); took != 5*time.Second || err != nil {
+					t.Errorf("%v, %v", took, err)
+				}
+				if err := <-read; err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
 // DESIGN 10: "drain 30 s". What has not ended by then is cut, and its context says why.
 func TestDrainHasAnEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
