@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -271,6 +273,55 @@ func TestEndBehindFullStdout(t *testing.T) {
 		}
 		close(f.release)
 	})
+}
+
+// A client that is left by the context and reads nothing is left within 2 s, and one that reads, however slowly, gets
+// what is for it.
+func TestLeavingAClientThatDoesNotRead(t *testing.T) {
+	for name, test := range map[string]struct {
+		tag  int           // bytes of the answer that the client begins to read
+		read time.Duration // how long it takes for each 64 KiB; 0 for a client that reads nothing
+		took time.Duration
+	}{
+		"an answer that nobody reads":  {1, 0, 2 * time.Second},
+		"more than waits for a client": {1 << 20, 0, 2 * time.Second},
+		"read slowly":                  {50 << 10, time.Second, 3 * time.Second},
+		"read too slowly":              {1 << 20, 3 * time.Second, 2 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				f := newFixture(t, wire.Config{})
+				ctx, stop := context.WithCancel(t.Context())
+				in, toServer := io.Pipe()
+				out, toClient := io.Pipe()
+				ended := make(chan error, 1)
+				go func() { ended <- f.wire.ServeStdio(ctx, in, toClient) }()
+				for id := range 3 {
+					_, _ = io.WriteString(toServer, toolCall(strconv.Itoa(id), "echo",
+						`{"tag":"`+strings.Repeat("x", test.tag)+`"}`, "")+"\n")
+				}
+				synctest.Wait()
+				began := time.Now()
+				stop()
+				var reading sync.WaitGroup
+				reading.Go(func() {
+					for err := error(nil); test.read > 0 && err == nil; {
+						time.Sleep(test.read)
+						_, err = io.CopyN(io.Discard, out, 64<<10)
+					}
+				})
+				if err := <-ended; !errors.Is(err, context.Canceled) {
+					t.Error(err)
+				}
+				if took := time.Since(began); took != test.took {
+					t.Errorf("left after %v, want %v", took, test.took)
+				}
+				toServer.Close()
+				out.Close()
+				reading.Wait()
+			})
+		})
+	}
 }
 
 func TestStdoutGone(t *testing.T) {

@@ -22,15 +22,18 @@ const (
 	// grace is how long requests may still take, once in has ended, before they are told that their client is gone: so
 	// that a script that pipes its requests in gets its answers.
 	grace = 250 * time.Millisecond
-	// parting is how long ServeStdio waits for handlers that were told.
+	// parting is how long ServeStdio waits for handlers that were told, and then for the client to read what is left.
 	parting = 5 * time.Second
+	// deaf is how long a client that is left by ctx may take nothing of that before it counts as gone. One whose requests
+	// were piped in has as long as parting.
+	deaf = 2 * time.Second
 )
 
 // ServeStdio serves one client, a message a line, until in ends or ctx is done. What is in flight then is told that its
 // client is gone. It returns nil when in ended.
 //
 // A read of in that cannot be interrupted by SetReadDeadline is left behind when ctx is done; it ends with the next
-// line. A write of out that a client does not take is left behind after some seconds.
+// line. A write of out that a client does not take is left behind too: 2 s after ctx is done, 5 s after in ended.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(tally)}
 	c.session = s.newSession(s.connection(), gate.From(ctx))
@@ -70,10 +73,10 @@ func (c *conn) serve(in io.Reader) error {
 	read := make(chan error, 1)
 	go func() { read <- c.read(newLineReader(in, c.server.config.Message)) }()
 	var err error
-	interrupted := true
+	interrupted, unheard := true, deaf
 	select {
 	case err = <-read:
-		interrupted = false
+		interrupted, unheard = false, parting
 		c.handlers.wait(grace)
 	case <-c.ctx.Done():
 		err = context.Cause(c.ctx)
@@ -86,8 +89,9 @@ func (c *conn) serve(in io.Reader) error {
 	}
 	c.session.end()
 	c.handlers.close()
-	c.handlers.wait(parting)
-	c.lines.close(parting) // which releases who writes to a client that does not read
+	told := time.Now()
+	c.lines.heed(c.handlers.none(), told, unheard)
+	c.lines.close(told, unheard) // which releases who writes to a client that does not read
 	c.push.close()
 	return err
 }

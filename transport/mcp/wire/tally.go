@@ -10,7 +10,7 @@ type tally struct {
 	mu     sync.Mutex
 	n      int
 	closed bool
-	none   chan struct{} // closed when there is none; nil while nobody waits
+	empty  chan struct{} // closed when there is none; nil while nobody waits
 }
 
 // enter reports whether one more may run, of at most limit unless that is 0.
@@ -27,9 +27,9 @@ func (t *tally) enter(limit int) bool {
 func (t *tally) leave() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.n--; t.n == 0 && t.none != nil {
-		close(t.none)
-		t.none = nil
+	if t.n--; t.n == 0 && t.empty != nil {
+		close(t.empty)
+		t.empty = nil
 	}
 }
 
@@ -39,22 +39,27 @@ func (t *tally) close() {
 	t.closed = true
 }
 
+// none returns what is closed when none runs.
+func (t *tally) none() <-chan struct{} {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.empty == nil {
+		t.empty = make(chan struct{})
+	}
+	empty := t.empty
+	if t.n == 0 {
+		close(empty)
+		t.empty = nil
+	}
+	return empty
+}
+
 // wait waits at most that long until none runs.
 func (t *tally) wait(limit time.Duration) {
-	t.mu.Lock()
-	if t.n == 0 {
-		t.mu.Unlock()
-		return
-	}
-	if t.none == nil {
-		t.none = make(chan struct{})
-	}
-	none := t.none
-	t.mu.Unlock()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case <-none:
+	case <-t.none():
 	case <-timer.C:
 	}
 }

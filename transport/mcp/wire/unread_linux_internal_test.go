@@ -15,7 +15,7 @@ func TestDrainedWaitsForTheReader(t *testing.T) {
 			in, out := ends(t)
 			w := newLineWriter(out)
 			go w.run()
-			defer w.close(time.Minute)
+			defer w.close(time.Now(), time.Minute)
 			end, err := w.append(t.Context(), []byte("an event\n"))
 			if err != nil {
 				t.Fatal(err)

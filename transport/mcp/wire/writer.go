@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -28,6 +29,7 @@ type lineWriter struct {
 	spare  []byte
 	queued int64 // bytes that were ever given, and written
 	wrote  int64
+	heard  time.Time // when the client last took something, or had nothing to take
 	closed bool
 	err    error
 }
@@ -66,6 +68,9 @@ func (w *lineWriter) give(line []byte) (int64, error) {
 	}
 	if w.err != nil {
 		return 0, w.err
+	}
+	if w.queued == w.wrote {
+		w.heard = time.Now()
 	}
 	w.buffer = append(w.buffer, line...)
 	w.queued += int64(len(line))
@@ -123,11 +128,21 @@ func (w *lineWriter) run() {
 		if text == nil {
 			return
 		}
-		_, err := w.out.Write(text)
-		if w.took(text, err); err != nil {
+		if w.write(text); w.failure() != nil {
 			return
 		}
 	}
+}
+
+// write writes in pieces, so that it can be seen that a client reads a long line.
+func (w *lineWriter) write(text []byte) {
+	for piece := range slices.Chunk(text, pending) {
+		_, err := w.out.Write(piece)
+		if w.took(len(piece), err); err != nil {
+			return
+		}
+	}
+	w.reuse(text)
 }
 
 func (w *lineWriter) next() []byte {
@@ -144,31 +159,67 @@ func (w *lineWriter) next() []byte {
 	return text
 }
 
-func (w *lineWriter) took(text []byte, err error) {
+func (w *lineWriter) took(n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.wrote += int64(len(text))
+	w.wrote += int64(n)
+	w.heard = time.Now()
 	w.err = err
+	w.room.Broadcast()
+}
+
+func (w *lineWriter) reuse(text []byte) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.spare = text[:0]
 	if cap(text) > pendingNotices {
 		w.spare = nil
 	}
-	w.room.Broadcast()
 }
 
-// close has what was given written, for at most that long.
-func (w *lineWriter) close(wait time.Duration) {
+// close has what was given written, unless the client takes too long: see heed.
+func (w *lineWriter) close(since time.Time, unheard time.Duration) {
 	w.mu.Lock()
 	w.closed = true
 	w.work.Signal()
 	w.room.Broadcast()
 	w.mu.Unlock()
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-w.done:
-	case <-timer.C:
+	w.heed(w.done, since, unheard)
+}
+
+// heed waits until done is closed, for parting at most, and no longer when the client has, since then, taken nothing of
+// what is for it for as long as unheard.
+func (w *lineWriter) heed(done <-chan struct{}, since time.Time, unheard time.Duration) {
+	end, look := time.NewTimer(parting), time.NewTimer(w.hope(since, unheard))
+	defer end.Stop()
+	defer look.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-end.C:
+			return
+		case <-look.C:
+		}
+		left := w.hope(since, unheard)
+		if left <= 0 {
+			return
+		}
+		look.Reset(left)
 	}
+}
+
+// hope is how much longer a client that takes nothing is waited for.
+func (w *lineWriter) hope(since time.Time, unheard time.Duration) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.queued == w.wrote {
+		return unheard
+	}
+	if w.heard.After(since) {
+		since = w.heard
+	}
+	return unheard - time.Since(since)
 }
 
 func (w *lineWriter) failure() error {
