@@ -53,13 +53,18 @@ func (h *hub) count(t topic, n int) {
 	}
 }
 
-// started has a run watched that was started just now, if somebody subscribed to files that it may write.
+// started has a run watched that was started just now, if somebody subscribed to files that it may write. What it has
+// written by then is told: nobody else tells of it.
 func (h *hub) started(run messages.State) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if run.Queued != nil && h.readers[run.Queued.Principal] > 0 {
-		h.attend(run)
+	if run.Queued == nil || h.readers[run.Queued.Principal] == 0 {
+		return
 	}
+	for _, a := range run.Artifacts {
+		h.wrote(run, a)
+	}
+	h.attend(run)
 }
 
 // wrote marks the file that the run has written. Under mu.

@@ -283,3 +283,26 @@ func TestSubscribingToAFile(t *testing.T) {
 		}
 	})
 }
+
+// quick is a runtime whose runs have ended before anybody looks.
+type quick struct{ *actors.System }
+
+func (q quick) Submit(ctx context.Context, r messages.Request) (messages.RunID, error) {
+	id, err := q.System.Submit(ctx, r)
+	for range q.Events(ctx, id, 0) {
+	}
+	return id, err
+}
+
+// What a run writes before the door has looked at it is told as well.
+func TestSubscribingToAFileOfAQuickRun(t *testing.T) {
+	_, _, system := working(t, map[string]string{"a.txt": "A"})
+	s := mcp.New(mcp.Config{Runs: quick{system}, Name: "lastword", Version: "test"})
+	t.Cleanup(s.Close)
+	add(t, s, mcp.JobTool{Job: "work"})
+	s.AddChanges(fileChanges())
+	c := dial(t, s, legacyStdio)
+	c.do("resources/subscribe", map[string]any{"uri": "file://out/a.txt"}).result(t)
+	c.begin(work{})
+	c.hears(t, updated)
+}
