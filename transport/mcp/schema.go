@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
 )
@@ -77,27 +76,13 @@ func conforms(schema *jsonschema.Resolved, arguments json.RawMessage) (json.RawM
 		}
 	}
 	if err := schema.Validate(value); err != nil {
-		return nil, invalid("the arguments do not fit the tool's input schema: %s", misfit(err.Error(), given))
+		return nil, invalid("the arguments do not fit the tool's input schema: %s", misfit(err.Error(), schema.Schema(), given))
 	}
 	if len(absent) == 0 {
 		return arguments, nil
 	}
 	list, err := members(arguments)
 	return join(slices.DeleteFunc(list, func(m member) bool { return slices.Contains(absent, m.name) })), err
-}
-
-// misfit names the argument that the validator's words are about, with what it is: a number and its text look alike
-// there.
-func misfit(said string, given map[string]any) string {
-	said = strings.TrimPrefix(said, "validating root: ")
-	at, what, ok := strings.Cut(said, ": ")
-	path, inside := strings.CutPrefix(at, "validating /properties/")
-	name, _, _ := strings.Cut(path, "/")
-	value, err := json.Marshal(given[name])
-	if !ok || !inside || err != nil {
-		return said
-	}
-	return fmt.Sprintf("%s is %s: %s", name, clip(string(value)), what)
 }
 
 // nullable reports whether the schema may have null for a value.
