@@ -38,8 +38,11 @@ func saidBy(ended messages.State) []protocol.Content {
 	var words string
 	if ended.End == nil || json.Unmarshal(ended.End.Result, &words) != nil {
 		words = "The job has no result."
-		if ended.End != nil && ended.End.Error != nil {
+		switch {
+		case ended.End != nil && ended.End.Error != nil:
 			words = ended.End.Error.Message
+		case ended.Status == messages.Canceled:
+			words = "The job was canceled."
 		}
 	}
 	return []protocol.Content{protocol.NewTextContent(words)}
