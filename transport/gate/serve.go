@@ -51,8 +51,9 @@ const (
 
 // Serve serves HTTP/1.1 at the listener, which it closes, until ctx is done; TLS ends before it. Then it accepts no
 // more, tells the handlers so by [Draining], and waits for them; their contexts end when the time to drain is over,
-// not with ctx. Requests that have not come whole then have one more second; to read the rest of a body fails. It returns nil if all ended by themselves. Errors: shutdown, where connections had to be cut;
-// transport_closed, where the listener failed.
+// not with ctx. What is missing of a request then has one more second to come; whoever reads it after that gets an error.
+// Serve returns nil if all ended by themselves. Errors: shutdown, where connections had to be cut; transport_closed,
+// where the listener failed.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits Limits) error {
 	limits = limits.withDefaults()
 	stopping, stop := context.WithCancel(ctx)

@@ -340,8 +340,8 @@ func TestDrain(t *testing.T) {
 	})
 }
 
-// What was not sent whole when the server stops does not keep it up: neither a header, nor a body, nor a connection over
-// which nothing came; but what comes within a second is served.
+// What was not sent whole when the server stops does not keep it up: neither a header, nor a body, nor a connection
+// over which nothing came.
 func TestDrainDoesNotWaitForRequestsThatDoNotCome(t *testing.T) {
 	const post = "POST / HTTP/1.1\r\nHost: localhost\r\n"
 	for name, half := range map[string]string{
