@@ -51,7 +51,7 @@ const (
 
 // Serve serves HTTP/1.1 at the listener, which it closes, until ctx is done; TLS ends before it. Then it accepts no
 // more, tells the handlers so by [Draining], and waits for them; their contexts end when the time to drain is over,
-// not with ctx. What is missing of a request then has one more second to come; whoever reads it after that gets an error.
+// not with ctx. What is missing of a request then has one more second to come; reading it fails after that.
 // Serve returns nil if all ended by themselves. Errors: shutdown, where connections had to be cut; transport_closed,
 // where the listener failed.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits Limits) error {
