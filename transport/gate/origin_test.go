@@ -177,6 +177,20 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
+// The question is not the door's to answer, nor does it count among the calls.
+func TestPreflightReachesNoDoor(t *testing.T) {
+	reached := false
+	addr := serve(t, newGate(t, gate.Config{Rate: 1, Burst: 1}).Wrap(http.HandlerFunc(
+		func(http.ResponseWriter, *http.Request) { reached = true })))
+	for range 3 {
+		a := send(t, addr, "OPTIONS /mcp HTTP/1.1", "Host: localhost", "Access-Control-Request-Method: POST",
+			"Origin: http://localhost:6274")
+		if a.StatusCode != http.StatusNoContent || reached {
+			t.Errorf("%s, and the door was reached: %v", a.Status, reached)
+		}
+	}
+}
+
 func FuzzOrigin(f *testing.F) {
 	for _, c := range originSpellings {
 		f.Add(c.origin)

@@ -389,6 +389,31 @@ func TestDrainServesRequestsOnTheirWay(t *testing.T) {
 	})
 }
 
+// A connection that was taken over with a body that nobody read has not the body's deadline.
+func TestConnectionsTakenOverHaveNoDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		read := make(chan error, 1)
+		s := start(t, gate.Limits{}, func(w http.ResponseWriter, r *http.Request) {
+			c, _, err := http.NewResponseController(w).Hijack()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer func() { _ = c.Close() }()
+			_, err = c.Read(make([]byte, 1))
+			read <- err
+		})
+		c := s.dial(t, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n")
+		synctest.Wait()
+		time.Sleep(time.Hour)
+		_, _ = io.WriteString(c, "x")
+		if err := <-read; err != nil {
+			t.Error(err)
+		}
+		wantEnd(t, s)
+	})
+}
+
 // The deadlines of a connection that a handler took over are the handler's.
 func TestDrainLeavesDeadlinesOfConnectionsTakenOver(t *testing.T) {
 	for name, before := range map[string]bool{"taken over before": true, "taken over while it drains": false} {
