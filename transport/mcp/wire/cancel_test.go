@@ -88,7 +88,8 @@ func TestDisconnect(t *testing.T) {
 			c.start(ctx, toolCall(fmt.Sprint(id), "wait", `{"begin":`+begin+`}`, c.meta()))
 			<-f.entered
 			leave()
-			if cause := soon(t, f.causes); !errors.Is(cause, want) {
+			cause := soon(t, f.causes)
+			if !errors.Is(cause, want) || errors.Is(cause, wire.ErrCanceled) != (want == wire.ErrCanceled) {
 				t.Errorf("%v, not %v", cause, want)
 			}
 		}

@@ -31,6 +31,7 @@ func TestModernValidation(t *testing.T) {
 	echoed := modernRequest("tools/call", `"name":"echo","arguments":{}`)
 	routed := modernRequest("tools/call", `"name":"routed","arguments":{"region":"eu"}`)
 	task := modernRequest("tasks/get", `"taskId":"t1"`)
+	ours := modernRequest("x/own", "")
 	old := strings.ReplaceAll(echoed, "2026-07-28", "2026-07-99")
 	for _, c := range []struct {
 		name, body   string
@@ -48,6 +49,8 @@ func TestModernValidation(t *testing.T) {
 			map[string]string{"Mcp-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/list"}, 400, -32602},
 		{"no capabilities", strings.Replace(echoed, `,"io.modelcontextprotocol/clientCapabilities":{}`, "", 1), nil,
 			400, -32602},
+		{"null for capabilities", strings.Replace(ours, `clientCapabilities":{}`, `clientCapabilities":null`, 1), nil,
+			400, -32602},
 		{"no method in the header", echoed, map[string]string{"Mcp-Method": "-"}, 400, -32020},
 		{"another method in the header", echoed, map[string]string{"Mcp-Method": "TOOLS/CALL"}, 400, -32020},
 		{"no name in the header", echoed, map[string]string{"Mcp-Name": "-"}, 400, -32020},
@@ -60,7 +63,7 @@ func TestModernValidation(t *testing.T) {
 		{"a task without a name", task, map[string]string{"Mcp-Name": "-"}, 400, -32020},
 		{"a task of another name", task, map[string]string{"Mcp-Name": "t2"}, 400, -32020},
 		{"a task with a broken name", task, map[string]string{"Mcp-Name": "=?base64?!?="}, 400, -32020},
-		{"a method of ours", modernRequest("x/own", ""), nil, 200, 0},
+		{"a method of ours", ours, nil, 200, 0},
 		{"a method of nobody's", modernRequest("x/none", ""), nil, 404, -32601},
 		{"a method that is gone", modernRequest("initialize", ""), nil, 404, -32601},
 		{"another method that is gone", modernRequest("ping", ""), nil, 404, -32601},

@@ -243,6 +243,72 @@ func TestIdleSessionsEnd(t *testing.T) {
 	})
 }
 
+// A session lives on by whatever its client sends, and its time begins when its last request has its answer.
+func TestWhatKeepsASessionAlive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{Idle: time.Hour})
+		dial, end := f.bubble(t)
+		defer end()
+		c := dial()
+		telling, waiting := c.initialize(), c.initialize()
+		for range 4 {
+			time.Sleep(45 * time.Minute)
+			if status := c.status(http.MethodPost, telling, `{"jsonrpc":"2.0","method":"notifications/x"}`); status != 202 {
+				t.Fatalf("a session that notifies: %d", status)
+			}
+			if status := c.status(http.MethodPost, waiting, ping); status != 200 {
+				t.Fatalf("a session that asks: %d", status)
+			}
+		}
+		call := dial()
+		go func() {
+			<-f.entered
+			time.Sleep(2 * time.Hour)
+			close(f.release)
+		}()
+		if status := call.status(http.MethodPost, waiting, toolCall("1", "hold", `{}`, "")); status != 200 {
+			t.Fatal(status)
+		}
+		time.Sleep(45 * time.Minute)
+		if status := c.status(http.MethodPost, waiting, ping); status != 200 {
+			t.Errorf("45 min after a request of 2 h: %d", status)
+		}
+	})
+}
+
+// Who watches a session is told of its end, whether it was idle for too long or made room for another.
+func TestSessionsThatGoAreEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{Idle: time.Hour, Sessions: 1})
+		gone := make(chan (<-chan struct{}), 1)
+		f.mcp.AddTool(mcp.NewTool("session"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			gone <- wire.From(ctx).Session().Done()
+			return mcp.NewToolResultText(""), nil
+		})
+		dial, end := f.bubble(t)
+		defer end()
+		c := dial()
+		begin := func() <-chan struct{} {
+			c.status(http.MethodPost, c.initialize(), toolCall("1", "session", `{}`, ""))
+			time.Sleep(time.Second)
+			return <-gone
+		}
+		wantEnded := func(what string, done <-chan struct{}) {
+			t.Helper()
+			select {
+			case <-done:
+			default:
+				t.Errorf("a session that %s is not ended", what)
+			}
+		}
+		displaced := begin()
+		idle := begin()
+		wantEnded("made room", displaced)
+		time.Sleep(2 * time.Hour)
+		wantEnded("was idle", idle)
+	})
+}
+
 // An open stream is never silent for longer than KeepAlive: a GET's, and a request's whose handler is.
 func TestKeepAlive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
