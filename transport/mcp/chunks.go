@@ -41,7 +41,11 @@ func (s *Server) stream(ctx context.Context, x *wire.Exchange, t *JobTool, argum
 
 // streamReply is the result of a call whose chunks follow. Besides what the protocol wants of every tool's result it is
 // {streamId, _meta: {progressToken, streaming}}.
+//
+// A run that is over already has no result in it either, which may be long: that is what follows.
 func streamReply(x *wire.Exchange, state messages.State, token json.RawMessage) any {
+	run := runResult(state, nil)
+	run.Result = nil
 	reply := map[string]any{
 		"streamId": state.RunID,
 		"_meta":    map[string]any{"progressToken": token, "streaming": true},
@@ -49,7 +53,7 @@ func streamReply(x *wire.Exchange, state messages.State, token json.RawMessage) 
 		"structuredContent": struct {
 			RunResult
 			StreamID messages.RunID `json:"streamId"`
-		}{runResult(state, nil), state.RunID},
+		}{run, state.RunID},
 	}
 	if x.Modern() {
 		reply["resultType"] = "complete"
