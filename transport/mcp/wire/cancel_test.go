@@ -286,7 +286,7 @@ func TestLeavingAClientThatDoesNotRead(t *testing.T) {
 	}{
 		"an answer that nobody reads":  {1, 0, 2 * time.Second},
 		"more than waits for a client": {1 << 20, 0, 2 * time.Second},
-		"read slowly":                  {50 << 10, time.Second, 3 * time.Second},
+		"read slowly":                  {50 << 10, 1500 * time.Millisecond, 4500 * time.Millisecond},
 		"read too slowly":              {1 << 20, 3 * time.Second, 2 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {

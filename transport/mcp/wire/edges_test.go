@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -91,6 +92,53 @@ func TestHandlersWaitForSlowClients(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 		c.in.Close()
+		<-c.ended
+	})
+}
+
+// A call whose client reads nothing ends when that client cancels it.
+func TestCancelOfACallThatWaitsForItsClient(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{})
+		told := make(chan error, 1)
+		f.mcp.AddTool(mcp.NewTool("flood"), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			var err error
+			for x := wire.From(ctx); err == nil; {
+				err = x.Notify("notifications/progress", progress(x, 1, strings.Repeat("x", 1000)))
+			}
+			told <- err
+			return nil, err
+		})
+		c := f.serveStdio(t)
+		c.begin(`{}`)
+		c.send(toolCall("1", "flood", `{}`, `"progressToken":"p"`))
+		synctest.Wait()
+		c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":` + cancel1 + `}`)
+		synctest.Wait()
+		select {
+		case err := <-told:
+			if !errors.Is(err, wire.ErrCanceled) {
+				t.Error(err)
+			}
+		default:
+			t.Error("the call goes on")
+		}
+		c.in.Close()
+		<-c.ended
+	})
+}
+
+// Who pipes requests in, and reads the answers later, has longer than a client that is left.
+func TestPipedAnswersAreReadLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, wire.Config{})
+		c := f.serveStdio(t)
+		c.send(initialize(`{}`))
+		c.in.Close()
+		time.Sleep(4 * time.Second)
+		if m := c.next(); string(m.ID) != "0" {
+			t.Errorf("%+v", m)
+		}
 		<-c.ended
 	})
 }
