@@ -288,9 +288,9 @@ func TestLegacyQuestionsAreTakenBack(t *testing.T) {
 	})
 }
 
-// A run that asks more often than one call can is not lost: the call says how to go on.
-func TestLegacyCallThatAsksTooOften(t *testing.T) {
-	const questions = 12
+// quizzing serves "quiz", a job that asks so many questions, one after the other, and results in their number.
+func quizzing(t *testing.T, questions int) *mcp.Server {
+	t.Helper()
 	quiz := func(ctx context.Context, k *actors.TaskContext, _ noInput) (int, error) {
 		for i := range questions {
 			if _, err := k.Ask(ctx, messages.InputRequired{Request: fmt.Sprint("q", i), Prompt: "And?"}); err != nil {
@@ -299,7 +299,13 @@ func TestLegacyCallThatAsksTooOften(t *testing.T) {
 		}
 		return questions, nil
 	}
-	s := serving(t, map[string]actors.NewJob{"quiz": actors.Func("quiz", quiz)}, mcp.JobTool{Job: "quiz"})
+	return serving(t, map[string]actors.NewJob{"quiz": actors.Func("quiz", quiz)}, mcp.JobTool{Job: "quiz"})
+}
+
+// A run that asks more often than one call can is not lost: the call says how to go on.
+func TestLegacyCallThatAsksTooOften(t *testing.T) {
+	const questions = 12
+	s := quizzing(t, questions)
 	c := dialAs(t, s, legacyHTTP, as{capabilities: asks})
 	x := c.callTool("quiz", map[string]any{}, nil)
 	ended := make(chan message, 1)
@@ -352,15 +358,7 @@ func TestClientThatCannotAskIsTold(t *testing.T) {
 // A modern client is asked as often as the run asks: each round is a call of its own.
 func TestModernCallAsksAsOftenAsItTakes(t *testing.T) {
 	const questions = 12
-	quiz := func(ctx context.Context, k *actors.TaskContext, _ noInput) (int, error) {
-		for i := range questions {
-			if _, err := k.Ask(ctx, messages.InputRequired{Request: fmt.Sprint("q", i), Prompt: "And?"}); err != nil {
-				return 0, err
-			}
-		}
-		return questions, nil
-	}
-	s := serving(t, map[string]actors.NewJob{"quiz": actors.Func("quiz", quiz)}, mcp.JobTool{Job: "quiz"})
+	s := quizzing(t, questions)
 	c := dialAs(t, s, modernHTTP, as{capabilities: asks})
 	m := c.callTool("quiz", map[string]any{}, nil).response()
 	for i := range questions {

@@ -250,13 +250,10 @@ func TestHeartbeatsFillSilence(t *testing.T) {
 	}
 }
 
-func TestASlowReaderIsGivenMergedEvents(t *testing.T) {
-	const words = 60000
-	job := scripted(testkit.Script{Analyze: []testkit.Step{
-		{Do: testkit.Say, Text: strings.Repeat("word ", 20), Times: words}}})
-	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
-	add(t, s, mcp.JobTool{Job: "script"})
-	c := dial(t, s, legacyHTTP)
+// unread calls "script" with the request's id 100, and reads no more of the stream than its first event. What was read
+// comes again.
+func unread(t *testing.T, c *client) (*http.Response, messages.RunID) {
+	t.Helper()
 	params := map[string]any{"name": "script", "_meta": map[string]any{"progressToken": "tok"}}
 	body := c.message("tools/call", params)
 	body["id"] = 100
@@ -264,19 +261,29 @@ func TestASlowReaderIsGivenMergedEvents(t *testing.T) {
 	if err != nil || response.StatusCode != http.StatusOK {
 		t.Fatal(err)
 	}
-	defer response.Body.Close()
-	first := make([]byte, 1<<10) // enough for the first event; from here on nobody reads
+	t.Cleanup(func() { response.Body.Close() })
+	first := make([]byte, 1<<10)
 	n, err := response.Body.Read(first)
 	if err != nil {
 		t.Fatal(err)
 	}
 	start := bytes.Index(first[:n], []byte("r_"))
-	id := messages.RunID(first[start : start+28])
+	response.Body = prepended{bytes.NewReader(first[:n]), response.Body}
+	return response, messages.RunID(first[start : start+28])
+}
+
+func TestASlowReaderIsGivenMergedEvents(t *testing.T) {
+	const words = 60000
+	job := scripted(testkit.Script{Analyze: []testkit.Step{
+		{Do: testkit.Say, Text: strings.Repeat("word ", 20), Times: words}}})
+	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
+	add(t, s, mcp.JobTool{Job: "script"})
+	c := dial(t, s, legacyHTTP)
+	response, id := unread(t, c)
 	if state := over(t, system, id); state.Status != messages.Completed {
 		t.Fatalf("the run is %s", state.Status)
 	}
 	inbox := make(chan message, 1<<17)
-	response.Body = prepended{bytes.NewReader(first[:n]), response.Body}
 	c.read(response, inbox)
 	close(inbox)
 	var all []message
@@ -411,21 +418,7 @@ func TestACancelBesideAStreamThatIsNotRead(t *testing.T) {
 	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"script": job})
 	add(t, s, mcp.JobTool{Job: "script"})
 	c := dial(t, s, legacyHTTP)
-	params := map[string]any{"name": "script", "_meta": map[string]any{"progressToken": "tok"}}
-	body := c.message("tools/call", params)
-	body["id"] = 100
-	response, err := c.http.Do(c.request(t.Context(), "tools/call", params, body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	first := make([]byte, 1<<10) // enough for the first event; from here on nobody reads
-	n, err := response.Body.Read(first)
-	if err != nil {
-		t.Fatal(err)
-	}
-	start := bytes.Index(first[:n], []byte("r_"))
-	id := messages.RunID(first[start : start+28])
+	_, id := unread(t, c)
 	for e, err := range system.Events(t.Context(), id, 0) {
 		if err != nil {
 			t.Fatal(err)
