@@ -92,7 +92,7 @@ var rules = []rule{{
 	tests: []string{"golang.org/x/net/dns/dnsmessage"},
 }, {
 	pkgs: "transport/gate",
-	ours: []string{"messages"},
+	ours: []string{"messages", "transport/internal/tally"},
 }, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},
@@ -112,7 +112,7 @@ var rules = []rule{{
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
 }, {
 	pkgs:  "transport/mcp/wire",
-	ours:  []string{"messages", "transport/gate"},
+	ours:  []string{"messages", "transport/gate", "transport/internal/tally"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/...", "golang.org/x/sys/unix"},
 	tests: []string{"github.com/modelcontextprotocol/go-sdk/..."},
 }, {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/internal/tally"
 )
 
 // Limits bound a server; a zero field takes its default. There is no limit to the time of an answer, as streams have
@@ -107,14 +108,14 @@ type server struct {
 	http     http.Server
 	listener *bounded
 	limits   Limits
-	crew     crew
+	handlers tally.Tally
 }
 
 // attend counts the requests that are being handled.
 func (s *server) attend(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.crew.enter()
-		defer s.crew.leave()
+		s.handlers.Enter(0)
+		defer s.handlers.Leave()
 		handler.ServeHTTP(w, r)
 	})
 }
@@ -125,7 +126,7 @@ func (s *server) drain(end context.CancelCauseFunc) error {
 	defer cancel()
 	s.listener.hurry(time.Now().Add(lastPart))
 	_ = s.http.Shutdown(ctx) // its errors are ctx's, and that of a listener that is closed already
-	if s.crew.wait(ctx); ctx.Err() == nil {
+	if s.handlers.Wait(ctx); ctx.Err() == nil {
 		return nil
 	}
 	cut := messages.Errorf(messages.Code(messages.CauseShutdown),
@@ -134,6 +135,6 @@ func (s *server) drain(end context.CancelCauseFunc) error {
 	_ = s.http.Close()
 	last, cancelLast := context.WithTimeout(context.Background(), afterCut)
 	defer cancelLast()
-	s.crew.wait(last)
+	s.handlers.Wait(last)
 	return cut
 }

@@ -11,6 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/internal/tally"
 )
 
 const (
@@ -35,7 +36,7 @@ const (
 // A read of in that cannot be interrupted by SetReadDeadline is left behind when ctx is done; it ends with the next
 // line. A write of out that a client does not take is left behind too: 2 s after ctx is done, 5 s after in ended.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(tally)}
+	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(tally.Tally)}
 	c.session = s.newSession(s.connection(), gate.From(ctx))
 	c.push = newPush(c.session.end, func(f *frame) error {
 		_, err := c.lines.append(c.ctx, f.line())
@@ -66,7 +67,7 @@ type conn struct {
 	session  *Session
 	push     *push
 	lines    *lineWriter
-	handlers *tally
+	handlers *tally.Tally
 }
 
 func (c *conn) serve(in io.Reader) error {
@@ -77,7 +78,9 @@ func (c *conn) serve(in io.Reader) error {
 	select {
 	case err = <-read:
 		interrupted, unheard = false, parting
-		c.handlers.wait(grace)
+		last, stop := context.WithTimeout(context.Background(), grace)
+		c.handlers.Wait(last)
+		stop()
 	case <-c.ctx.Done():
 		err = context.Cause(c.ctx)
 	case <-c.session.Done(): // by Close
@@ -88,9 +91,9 @@ func (c *conn) serve(in io.Reader) error {
 		_ = d.SetReadDeadline(time.Now())
 	}
 	c.session.end()
-	c.handlers.close()
+	c.handlers.Close()
 	told := time.Now()
-	c.lines.heed(c.handlers.none(), told, unheard)
+	c.lines.heed(c.handlers.None(), told, unheard)
 	c.lines.close(told, unheard) // which releases who writes to a client that does not read
 	c.push.close()
 	return err
@@ -137,11 +140,11 @@ func (c *conn) refuse(id []byte, e *Error) {
 }
 
 func (c *conn) notified(m message) {
-	if !c.handlers.enter(c.server.config.Requests) {
+	if !c.handlers.Enter(c.server.config.Requests) {
 		return
 	}
 	go func() {
-		defer c.handlers.leave()
+		defer c.handlers.Leave()
 		c.server.notified(c.server.mcp.WithContext(c.ctx, (*listener)(c.session)), m)
 	}()
 }
@@ -162,20 +165,20 @@ func (c *conn) request(m message) {
 		return
 	}
 	go func() {
-		defer c.handlers.leave()
+		defer c.handlers.Leave()
 		x.run()
 	}()
 }
 
 func (c *conn) enter(x *Exchange) *Error {
-	if !c.handlers.enter(0) {
+	if !c.handlers.Enter(0) {
 		return errorf(codeBusy, "the server is closing")
 	}
 	err := x.group.add(x.key, x, c.server.config.Requests)
 	if err == nil {
 		return nil
 	}
-	c.handlers.leave()
+	c.handlers.Leave()
 	if err == errBusy {
 		return errorf(codeBusy, "%v", err)
 	}
@@ -183,7 +186,7 @@ func (c *conn) enter(x *Exchange) *Error {
 }
 
 func (c *conn) initialize(x *Exchange) {
-	defer c.handlers.leave()
+	defer c.handlers.Leave()
 	x.run()
 	if c.session.initialized.Load() {
 		c.session.begin(c.ctx)
