@@ -89,14 +89,13 @@ func (s *Server) Result(ctx context.Context, state messages.State) *mcp.CallTool
 }
 
 func (s *Server) result(state messages.State, terminal *messages.Event) *mcp.CallToolResult {
-	content := s.say(state)
-	artifacts, _ := told(state.Artifacts)
-	for _, a := range artifacts {
-		content = append(content, linkTo(state.RunID, a))
+	content, run := s.say(state), runResult(state, terminal)
+	for _, a := range run.Artifacts {
+		content = append(content, linkTo(a))
 	}
 	return &mcp.CallToolResult{
 		Content:           content,
-		StructuredContent: runResult(state, terminal),
+		StructuredContent: run,
 		IsError:           state.Status == messages.Failed || state.Status == messages.Canceled,
 	}
 }
@@ -204,12 +203,12 @@ func jobOf(state messages.State) string {
 	return state.Queued.Job
 }
 
-func linkTo(id messages.RunID, a messages.Artifact) mcp.ResourceLink {
+func linkTo(a RunArtifact) mcp.ResourceLink {
 	description := fmt.Sprintf("%d bytes", a.Bytes)
 	if a.Partial {
 		description += ", partial"
 	}
-	link := mcp.NewResourceLink(ArtifactURI(id, a.Name), a.Name, description, MIMEType(a.Name))
+	link := mcp.NewResourceLink(a.URI, a.Name, description, MIMEType(a.Name))
 	link.Size = &a.Bytes
 	return link
 }
