@@ -19,8 +19,16 @@ func isClosed(c <-chan struct{}) bool {
 
 func TestLimitAndClose(t *testing.T) {
 	var c tally.Tally
-	if !c.Enter(2) || !c.Enter(2) || c.Enter(2) || !c.Enter(0) {
-		t.Error("of two there are not two")
+	for range 2 {
+		if !c.Enter(2) {
+			t.Error("one of two is not let in")
+		}
+	}
+	if c.Enter(2) {
+		t.Error("a third of two is let in")
+	}
+	if !c.Enter(0) {
+		t.Error("one is not let in where there is no limit")
 	}
 	c.Leave()
 	c.Leave()
