@@ -128,30 +128,46 @@ func (h *hosting) repository(text, subfolder string) (string, error) {
 	return at.String(), nil
 }
 
-// named says what the inputs of runs call the repository, and where below the output folder its files may be. The
-// network is not asked, so that of a ref and a folder after it each may be the first.
-func (h *hosting) named(ctx context.Context, text string) (input string, folders []string) {
+// located is the repository that a caller names, as the inputs of runs have it.
+func (h *hosting) located(text string) (input string, at address.Address, err error) {
 	spelled, err := h.repository(text, "")
 	if err != nil {
-		return "", nil
+		return "", at, err
 	}
-	in, at, err := llmstxt.Located(spelled)
+	return llmstxt.Located(spelled)
+}
+
+// named is what the inputs of runs call the repository; "" for a name that is no good.
+func (h *hosting) named(text string) string {
+	input, _, err := h.located(text)
+	if err != nil {
+		return ""
+	}
+	return input
+}
+
+// folders are where below the output folder the files of the repository may be. The network is not asked, so that of a
+// ref and a folder after it each may be the first.
+func (h *hosting) folders(ctx context.Context, text string) (folders []string) {
+	_, at, err := h.located(text)
 	switch {
 	case err != nil:
-		return "", nil
+		return nil
 	case at.Kind == address.Git:
+		var dirs []string
 		for rest := at.Rest; rest != ""; _, rest, _ = strings.Cut(rest, "/") {
-			m := llmstxt.Material{Origin: scan.ParseOrigin(at.URL, "", rest)}
+			dirs = append(dirs, rest)
+		}
+		for _, dir := range append(dirs, at.Dir) {
+			m := llmstxt.Material{Origin: scan.ParseOrigin(at.URL, "", dir)}
 			folders = append(folders, m.Folder())
 		}
-		m := llmstxt.Material{Origin: scan.ParseOrigin(at.URL, "", at.Dir)}
-		return in, append(folders, m.Folder())
 	case at.Kind == address.Folder:
 		if m, err := h.read.from.open(ctx, at); err == nil {
 			folders = append(folders, m.Folder())
 		}
 	}
-	return in, folders
+	return folders
 }
 
 func partOf(at address.Address, folder string) (string, error) {

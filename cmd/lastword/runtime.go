@@ -72,7 +72,8 @@ func (i *house) furnish() error {
 	generate.Limits, prompt.Limits = stall, stall
 	err := errors.Join(i.door.AddJob(generate), i.door.AddJob(prompt))
 	if err == nil {
-		err = lmstxt.Register(i.door, lmstxt.Config{Root: h.callersFolder, Shown: h.shown, Named: h.named})
+		err = lmstxt.Register(i.door, lmstxt.Config{Root: h.callersFolder, Shown: h.shown, Named: h.named,
+			Folders: h.folders})
 	}
 	if err == nil && h.conformance {
 		err = conformance.Register(i.door)

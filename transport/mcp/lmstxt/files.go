@@ -100,7 +100,7 @@ func names(state messages.State) string {
 
 // copyLeft copies what a run wrote that nobody remembers.
 func (d *door) copyLeft(ctx context.Context, out string, a readArguments, w io.Writer) error {
-	_, dirs := d.named(ctx, a.RepoURL)
+	dirs := d.foldersOf(ctx, a.RepoURL)
 	for _, s := range spellings(a.RepoURL) {
 		dirs = append(dirs, s.folder())
 	}

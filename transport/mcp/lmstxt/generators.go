@@ -185,8 +185,7 @@ func (d *door) continued(ctx context.Context, a fullArguments) (asked wish, err 
 		return asked, err
 	}
 	in := inputOf(state)
-	input, _ := d.named(ctx, a.RepoURL)
-	if a.RepoURL != "" && in.Repository != input && !isSame(in.Repository, a.RepoURL) {
+	if a.RepoURL != "" && !d.isOf(a.RepoURL)(in) {
 		return asked, invalid("run %s is of %s, not of %s", a.RunID, in.Repository, a.RepoURL)
 	}
 	asked.like(state)

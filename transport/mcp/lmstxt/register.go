@@ -19,18 +19,22 @@ type Config struct {
 	// Shown is what the paths of files begin with in the records of runs: the folder's own path, for callers on the same
 	// machine. If empty they are relative to the folder.
 	Shown string
-	// Named, which may be nil, says what the inputs of runs call the repository that a caller names, and in which folders
-	// below out its files may be: "" and none where that cannot be told without asking the network.
-	Named func(ctx context.Context, repository string) (input string, folders []string)
+	// Named, which may be nil, is what the inputs of runs call the repository that a caller names: "" where that cannot be
+	// told without asking the network.
+	Named func(repository string) string
+	// Folders, which may be nil, are those below out that the repository's files may be in: none where that cannot be told
+	// without asking the network.
+	Folders func(ctx context.Context, repository string) []string
 }
 
 // door is what the tools share.
 type door struct {
 	*mcp.Server
-	root   func(ctx context.Context) (*os.Root, error)
-	shown  string
-	named  func(ctx context.Context, repository string) (input string, folders []string)
-	failed error // what could not be added
+	root      func(ctx context.Context) (*os.Root, error)
+	shown     string
+	named     func(repository string) string
+	foldersOf func(ctx context.Context, repository string) []string
+	failed    error // what could not be added
 }
 
 // Register adds the tools lmstxt_*, their resources, and prompts for the use of generate, which has to be there already
@@ -42,9 +46,12 @@ func Register(s *mcp.Server, c Config) error {
 	if s.MCP().GetTool(generateTool) == nil {
 		return errors.New("the lmstxt tools need the tool generate")
 	}
-	d := &door{Server: s, root: c.Root, shown: c.Shown, named: c.Named}
+	d := &door{Server: s, root: c.Root, shown: c.Shown, named: c.Named, foldersOf: c.Folders}
 	if d.named == nil {
-		d.named = func(context.Context, string) (string, []string) { return "", nil }
+		d.named = func(string) string { return "" }
+	}
+	if d.foldersOf == nil {
+		d.foldersOf = func(context.Context, string) []string { return nil }
 	}
 	d.addGenerators()
 	d.addLists()

@@ -27,18 +27,23 @@ func (d *door) runsOf(ctx context.Context, repository, out string) iter.Seq2[mes
 			yield(messages.State{}, err)
 			return
 		}
-		input, _ := d.named(ctx, repository)
+		isOf := d.isOf(repository)
 		for _, run := range list {
 			state, err := d.Run(ctx, run.RunID)
 			if err != nil { // its log has been ended since
 				continue
 			}
-			in := inputOf(state)
-			if in.Out == out && (in.Repository == input || isSame(in.Repository, repository)) && !yield(state, nil) {
+			if in := inputOf(state); in.Out == out && isOf(in) && !yield(state, nil) {
 				return
 			}
 		}
 	}
+}
+
+// isOf returns what tells whether inputs of runs are of the repository that a caller names.
+func (d *door) isOf(repository string) func(input) bool {
+	named := d.named(repository)
+	return func(in input) bool { return in.Repository == named || isSame(in.Repository, repository) }
 }
 
 // madeFor is the last run that was made for the one, or together with it for another, and wrote the file or still may;
