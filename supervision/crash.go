@@ -41,6 +41,18 @@ func (c *Crash) Unwrap() error {
 	return err
 }
 
+// IsCrash reports whether err is the end of an actor or a goroutine that did not end by itself: a [*Crash], [ErrKilled]
+// or [ErrAbandoned].
+func IsCrash(err error) bool {
+	return crashOf(err) != nil || errors.Is(err, ErrKilled) || errors.Is(err, ErrAbandoned)
+}
+
+// crashOf returns the Crash in err's tree, or nil.
+func crashOf(err error) *Crash {
+	crash, _ := errors.AsType[*Crash](err)
+	return crash
+}
+
 // caught makes a Crash of what recover returned in a goroutine that did not return. It must be called by the deferred
 // function itself, where the stack still shows the panic. A Crash that is thrown again stays as it is.
 func caught(recovered any, during string) *Crash {

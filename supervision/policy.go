@@ -54,7 +54,7 @@ func (p Policy) retryable(err error) bool {
 	if _, final := errors.AsType[*permanentError](err); final {
 		return false
 	}
-	if isCrash(err) {
+	if crashOf(err) != nil {
 		return p.RetryCrash
 	}
 	if _, ok := errors.AsType[*retryError](err); ok {
@@ -84,10 +84,14 @@ func orDefault[T int | time.Duration](v, zero T) T {
 }
 
 func causeOf(err error) messages.Cause {
-	if isCrash(err) {
+	switch crash := crashOf(err); {
+	case crash != nil && injected(crash) != nil:
+		return messages.CauseInjected
+	case crash != nil:
 		return messages.CausePanic
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	case errors.Is(err, ErrAbandoned):
+		return messages.CauseStalled
+	case errors.Is(err, context.DeadlineExceeded):
 		return messages.CauseDeadline
 	}
 	if cause := messages.Cause(messages.CodeOf(err)); slices.Contains(messages.Causes(), cause) {
@@ -96,17 +100,23 @@ func causeOf(err error) messages.Cause {
 	return messages.CauseError
 }
 
+// injected returns the error that a test has made the actor or the goroutine crash with, or nil.
+func injected(crash *Crash) error {
+	if err := crash.Unwrap(); messages.CodeOf(err) == messages.Code(messages.CauseInjected) {
+		return err
+	}
+	return nil
+}
+
 // tell makes the error that the log shows.
 func tell(err error) *messages.Error {
-	if crash, ok := errors.AsType[*Crash](err); ok {
-		return &messages.Error{
-			Code:    messages.Code(messages.CausePanic),
-			Message: fmt.Sprintf("%s crashed: %v", crash.During, crash.Value),
-			Stack:   string(crash.Stack),
-		}
-	}
 	told := messages.Errorf(messages.Code(causeOf(err)), "%v", err)
-	if e, ok := errors.AsType[*messages.Error](err); ok {
+	if crash := crashOf(err); crash != nil {
+		told.Message, told.Stack = fmt.Sprintf("%s crashed: %v", crash.During, crash.Value), string(crash.Stack)
+		if fault := injected(crash); fault != nil {
+			told.Message = fault.Error()
+		}
+	} else if e, ok := errors.AsType[*messages.Error](err); ok {
 		told.Code, told.Stack = e.Code, e.Stack
 	}
 	return told

@@ -15,6 +15,7 @@ func TestPolicyDecides(t *testing.T) {
 	const ms = time.Millisecond
 	busy := &messages.Error{Code: "provider_error", Message: "busy", Retryable: true}
 	crash := &supervision.Crash{Value: "nil map", Stack: []byte("stack"), During: "analyze"}
+	injected := messages.Errorf("injected", "panic at start")
 	type policy = supervision.Policy
 	for name, c := range map[string]struct {
 		policy  policy
@@ -56,6 +57,15 @@ func TestPolicyDecides(t *testing.T) {
 			messages.Error{Code: "panic", Message: "analyze crashed: nil map", Stack: "stack", Retryable: true}},
 		"goexit": {policy{}, 1, &supervision.Crash{Value: supervision.ErrGoexit, During: "write"}, 0, false, 0,
 			messages.Error{Code: "panic", Message: "write crashed: the goroutine ended by runtime.Goexit"}},
+		"injected": {policy{}, 1, &supervision.Crash{Value: injected, Stack: []byte("stack"), During: "x"}, 0, false, 0,
+			messages.Error{Code: "injected", Message: "panic at start", Stack: "stack"}},
+		"injected, wrapped, retried": {policy{RetryCrash: true}, 1,
+			fmt.Errorf("x: %w", &supervision.Crash{Value: fmt.Errorf("y: %w", injected)}), 0, true, 50 * ms,
+			messages.Error{Code: "injected", Message: "y: panic at start", Retryable: true}},
+		"killed": {policy{RetryCrash: true}, 1, supervision.ErrKilled, 0, false, 0,
+			messages.Error{Code: "error", Message: "stopped from outside"}},
+		"abandoned": {policy{RetryCrash: true}, 1, supervision.ErrAbandoned, 0, false, 0,
+			messages.Error{Code: "stalled", Message: "abandoned: it did not stop in time"}},
 		"deadline": {policy{}, 1, fmt.Errorf("fetch: %w", context.DeadlineExceeded), 0, false, 0,
 			messages.Error{Code: "deadline", Message: "fetch: context deadline exceeded"}},
 		"code of a cause": {policy{}, 1, messages.Errorf("invalid_output", "no text"), 0, false, 0,
@@ -92,5 +102,27 @@ func TestSteeringErrorsKeepTheError(t *testing.T) {
 	}
 	if supervision.Permanent(nil) != nil || supervision.RetryAfter(1, nil) != nil {
 		t.Error("nil became an error")
+	}
+}
+
+func TestIsCrash(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{nil, false},
+		{errBroken, false},
+		{context.Canceled, false},
+		{supervision.ErrStopping, false},
+		{&supervision.Crash{Value: "nil map"}, true},
+		{fmt.Errorf("x: %w", &supervision.Crash{Value: supervision.ErrGoexit}), true},
+		{fmt.Errorf("x: %w", supervision.ErrKilled), true},
+		{fmt.Errorf("x: %w", supervision.ErrAbandoned), true},
+		{&supervision.Escalation{Reason: supervision.ErrKilled}, true},
+		{&supervision.Escalation{}, false},
+	} {
+		if got := supervision.IsCrash(c.err); got != c.want {
+			t.Errorf("IsCrash(%v) is %t", c.err, got)
+		}
 	}
 }

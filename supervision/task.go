@@ -166,7 +166,7 @@ func (t *Task) done(err error) {
 	err = t.causeOf(err)
 	t.mu.Lock()
 	// The first error counts: the others follow from its cancel. A crash does not follow from anything.
-	if t.err == nil || isCrash(err) && !isCrash(t.err) {
+	if t.err == nil || crashOf(err) != nil && crashOf(t.err) == nil {
 		t.err = err
 	}
 	t.live--
@@ -200,11 +200,6 @@ func (t *Task) causeOf(err error) error {
 		return context.Cause(t.ctx)
 	}
 	return err
-}
-
-func isCrash(err error) bool {
-	_, ok := errors.AsType[*Crash](err)
-	return ok
 }
 
 // mailbox is one incarnation of an actor.
