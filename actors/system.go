@@ -47,7 +47,7 @@ func New(ctx context.Context, config Config) (*System, error) {
 	if err := s.recover(ctx); err != nil {
 		return nil, err
 	}
-	s.node = supervision.NewNode(slog.New(zapslog.NewHandler(config.Log.Core())))
+	s.node = supervision.NewNode(slog.New(zapslog.NewHandler(config.Log.Core())), nil)
 	s.spawnTree()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -35,7 +35,7 @@ func (p pong) Receive(ctx actor.Context) {
 
 // BenchmarkRoundTrip is two wake-ups of idle actors.
 func BenchmarkRoundTrip(b *testing.B) {
-	n := supervision.NewNode(nil)
+	n := supervision.NewNode(nil, nil)
 	defer n.Close()
 	done := make(chan struct{})
 	props := n.Props(func() actor.Actor { return pong{done} })
@@ -79,7 +79,7 @@ type leaf struct{}
 func (*leaf) Receive(actor.Context) {}
 
 func BenchmarkTree(b *testing.B) {
-	n := supervision.NewNode(nil)
+	n := supervision.NewNode(nil, nil)
 	defer n.Close()
 	up, down := make(chan struct{}), make(chan struct{})
 	props := n.Props(func() actor.Actor {
@@ -98,7 +98,7 @@ func BenchmarkTree(b *testing.B) {
 func BenchmarkIdleTree(b *testing.B) {
 	const trees = 10_000
 	for b.Loop() {
-		n := supervision.NewNode(nil)
+		n := supervision.NewNode(nil, nil)
 		before := heap()
 		up, down := make(chan struct{}), make(chan struct{})
 		props := n.Props(func() actor.Actor {

@@ -60,7 +60,7 @@ func (r *run) Receive(ctx actor.Context) {
 }
 
 func Example() {
-	node := supervision.NewNode(nil)
+	node := supervision.NewNode(nil, nil)
 	defer node.Close()
 	r := &run{Children: supervision.Children{Node: node}, done: make(chan struct{})}
 	pid := node.Root().Spawn(node.Props(func() actor.Actor { return r }))

@@ -155,7 +155,7 @@ func TestNothingFollowsStopped(t *testing.T) {
 func TestLateMessagesMakeNoNoise(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		n := supervision.NewNode(slog.New(slog.NewTextHandler(&log, nil)))
+		n := supervision.NewNode(slog.New(slog.NewTextHandler(&log, nil)), nil)
 		defer n.Close()
 		log.Reset()
 		for _, m := range []any{
@@ -339,7 +339,7 @@ func TestDispatcherParksABoundedNumber(t *testing.T) {
 
 func TestCloseLeavesNoGoroutine(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
-	n := supervision.NewNode(nil)
+	n := supervision.NewNode(nil, nil)
 	defer n.Close()
 	pid := n.Root().Spawn(n.Props(func() actor.Actor { return obeying(nil) }))
 	if err := n.Root().StopFuture(pid).Wait(); err != nil {

@@ -21,7 +21,7 @@ type do func(actor.Context)
 func inNode(t *testing.T, body func(t *testing.T, n *supervision.Node)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		n := supervision.NewNode(nil)
+		n := supervision.NewNode(nil, nil)
 		t.Cleanup(func() { // runs after those of body
 			pass(time.Second) // dead letters have a goroutine for a moment
 			n.Close()

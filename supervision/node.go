@@ -12,6 +12,7 @@ import (
 // Node is what the actors of one runtime share: the library's actor system, the warm dispatcher and the counters.
 type Node struct {
 	system *actor.ActorSystem
+	own    bool // the system is the node's own
 	root   *actor.RootContext
 	warm   *dispatcher
 	molds  sync.Pool // of *mold
@@ -35,8 +36,22 @@ type Counters struct {
 	SwallowedCrashes int64
 }
 
-// NewNode returns a Node. The library logs to log; nil is silent. End it with [Node.Close].
-func NewNode(log *slog.Logger) *Node {
+// NewNode returns a Node in the actor system, which stays its owner's: it must end later than the node. With a nil system
+// the node makes its own, with an address that tells its PIDs from those of every other, and the library logs to log;
+// a nil log is silent. End the node with [Node.Close].
+func NewNode(log *slog.Logger, system *actor.ActorSystem) *Node {
+	own := system == nil
+	if own {
+		system = newSystem(log)
+	}
+	root := actor.NewRootContext(system, nil).WithGuardian(stopFailed{})
+	root.Self() // makes the guardian now: making it is not safe for concurrent use
+	n := &Node{system: system, own: own, root: root, warm: newDispatcher()}
+	n.molds.New = n.newMold
+	return n
+}
+
+func newSystem(log *slog.Logger) *actor.ActorSystem {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -44,15 +59,19 @@ func NewNode(log *slog.Logger) *Node {
 		actor.WithDeadLetterThrottleInterval(throttle),
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return log }),
 	)
-	root := actor.NewRootContext(system, nil).WithGuardian(stopFailed{})
-	root.Self() // makes the guardian now: making it is not safe for concurrent use
-	n := &Node{system: system, root: root, warm: newDispatcher()}
-	n.molds.New = n.newMold
-	return n
+	// Every system begins with the same address, and with the same ids: a foreign PID would be taken for one of ours.
+	system.ProcessRegistry.Address = "lastword-" + system.ID
+	return system
 }
 
 // System returns the library's actor system.
 func (n *Node) System() *actor.ActorSystem { return n.system }
+
+// Owns reports whether the PID is of this node's actor system and its process is registered there. Of two systems that
+// both have the library's default address it cannot tell whose the PID is.
+func (n *Node) Owns(pid *actor.PID) bool {
+	return pid != nil && pid.Address == n.system.Address() && n.Alive(pid)
+}
 
 // Root spawns the top actors. One that crashes is stopped; the library's own root would restart it in place, with the
 // mailbox it has.
@@ -81,10 +100,13 @@ func (n *Node) Counters() Counters {
 // throttle is how long the goroutine lives that the library starts whenever a letter is dead.
 const throttle = time.Nanosecond
 
-// Close ends the dispatcher's parked goroutines, and outlives the library's. It is idempotent. No actor may be alive.
+// Close ends the dispatcher's parked goroutines; where the actor system is the node's own, it outlives the library's. It
+// is idempotent. No actor of the node may be alive.
 func (n *Node) Close() {
 	n.warm.close()
-	time.Sleep(2 * throttle)
+	if n.own {
+		time.Sleep(2 * throttle)
+	}
 }
 
 // stopFailed is the strategy above the top actors.
