@@ -136,7 +136,6 @@ func (r *runActor) start(c actor.Context) {
 func (r *runActor) spawn(c actor.Context, task string) (*actor.PID, error) {
 	return r.Start(c, supervision.ChildSpec{
 		Name:     task,
-		Restart:  supervision.Temporary,
 		Shutdown: r.system.config.CancelHard,
 		New:      func() actor.Actor { return &taskActor{system: r.system, run: r.run} },
 	})

@@ -92,7 +92,6 @@ func (a *runsActor) start(c actor.Context, r *activeRun) {
 	r.pid = actor.NewPID(c.Self().Address, c.Self().Id+"/"+string(r.id))
 	_, err := a.Start(c, supervision.ChildSpec{
 		Name:     string(r.id),
-		Restart:  supervision.Temporary,
 		Shutdown: a.system.config.CancelHard + grace,
 		New: func() actor.Actor {
 			return &runActor{Children: supervision.NewChildren(a.system.node), system: a.system, run: r}

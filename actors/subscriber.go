@@ -83,7 +83,7 @@ func (a *subscribersActor) Receive(c actor.Context) {
 		a.system.isUp()
 	case *subscribe:
 		_, err := a.Start(c, supervision.ChildSpec{
-			Name: m.name, Restart: supervision.Temporary, Shutdown: a.system.config.CancelSoft,
+			Name: m.name, Shutdown: a.system.config.CancelSoft,
 			New: func() actor.Actor { return &subscriber{system: a.system, order: m} },
 		})
 		if err != nil {

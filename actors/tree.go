@@ -69,7 +69,7 @@ func (t *topActor) Receive(c actor.Context) {
 func (t *topActor) start(c actor.Context) {
 	s := t.system
 	_, err := t.Start(c, supervision.ChildSpec{
-		Name: supervisorName, Restart: supervision.Temporary, Shutdown: supervision.Infinity,
+		Name: supervisorName, Shutdown: supervision.Infinity,
 		New: func() actor.Actor {
 			return supervision.NewSupervisor(s.node, supervision.Options{Intensity: 5, Period: 10 * time.Second},
 				supervision.ChildSpec{Name: "runs", Shutdown: s.config.CancelHard + 2*grace, New: s.newRuns},

@@ -41,7 +41,7 @@ func TestEndsDiffer(t *testing.T) {
 		errs []error
 	}{
 		"asked":   {func(f *family, _ *actor.PID) { f.ask("child") }, supervision.Exit{Asked: true}, nil},
-		"goodbye": {func(f *family, child *actor.PID) { f.tell(child, supervision.Goodbye) }, supervision.Exit{Normal: true}, nil},
+		"goodbye": {func(f *family, child *actor.PID) { f.tell(child, supervision.Goodbye) }, supervision.Exit{}, nil},
 		"killed": {func(f *family, child *actor.PID) { f.n.Root().Stop(child) },
 			supervision.Exit{}, []error{supervision.ErrKilled}},
 		"poisoned": {func(f *family, child *actor.PID) { f.n.Root().Poison(child) },
@@ -71,7 +71,7 @@ func TestEndsDiffer(t *testing.T) {
 				for _, want := range c.errs {
 					wantErr(t, exit.Err, want)
 				}
-				if exit.Asked != c.want.Asked || exit.Normal != c.want.Normal || exit.Name != "child" || exit.PID != child {
+				if exit.Asked != c.want.Asked || exit.Name != "child" || exit.PID != child {
 					t.Errorf("exit %+v", exit)
 				}
 				if left, pid := f.listed("child"); left != 0 || pid != nil {

@@ -9,8 +9,9 @@
 //     everything the child sent before it. A child that does not stop in time is abandoned and counted: Go has no kill.
 //   - [Task] is blocking work in goroutines of its own, with credits that bound the mailbox it writes to. A panic in
 //     any of its goroutines is the task's error, not the end of the process.
-//   - [NewSupervisor] is the OTP supervisor over Children: strategies, restart types, intensity per supervisor, ordered
-//     start and stop, escalation. A restart is always a stop and a new actor with an empty mailbox.
+//   - [NewSupervisor] stands above the few static children of a node, one for one: intensity, ordered start and stop,
+//     escalation. A restart is always a stop and a new actor with an empty mailbox. Runs and tasks have no supervisor:
+//     their parents keep Children, and [Policy] decides.
 //   - [Policy] decides what follows a failed attempt. It is a pure function.
 //
 // Nothing here is global and nothing here logs: what the actors of one runtime share is a [Node].

@@ -54,7 +54,7 @@ func TestCrashReachesTheParentWithItsStack(t *testing.T) {
 				if !strings.Contains(string(crash.Stack), "."+name+"(") || crash.During != "supervision_test.do" {
 					t.Errorf("during %s, stack without %s:\n%s", crash.During, name, crash.Stack)
 				}
-				if exit.Asked || exit.Normal || exit.PID != child || n.Alive(child) {
+				if exit.Asked || exit.PID != child || n.Alive(child) {
 					t.Errorf("wrong evidence: %+v", exit)
 				}
 				f.stopsWithin(0)
@@ -159,8 +159,7 @@ func TestLateMessagesMakeNoNoise(t *testing.T) {
 		defer n.Close()
 		log.Reset()
 		for _, m := range []any{
-			&supervision.TaskMessage{}, &supervision.TaskEnded{}, supervision.StartChild{}, supervision.StopChild{},
-			supervision.Shutdown{}, &supervision.Shutdown{},
+			&supervision.TaskMessage{}, &supervision.TaskEnded{}, supervision.Shutdown{}, &supervision.Shutdown{},
 		} {
 			n.Root().Send(n.System().NewLocalPID("nobody"), m)
 		}

@@ -40,8 +40,7 @@ type Escalation struct {
 	// Child is the one that was too much, and Reason its end; nil if it said goodbye.
 	Child  string
 	Reason error
-	// Restarts is how many restarts were asked for within Period; 0 if the child could not be started in the first place,
-	// or was a significant one.
+	// Restarts is how many restarts were asked for within Period; 0 if the child could not be started.
 	Restarts int
 	Period   time.Duration
 }

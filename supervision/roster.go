@@ -34,9 +34,7 @@ func (k *child) exit(abandoned bool) *Exit {
 		exit.Err = k.crash
 	case abandoned:
 		exit.Err = ErrAbandoned
-	case k.goodbye:
-		exit.Normal = true
-	case !k.asked:
+	case !k.goodbye && !k.asked:
 		exit.Err = ErrKilled
 	}
 	return exit

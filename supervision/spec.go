@@ -13,31 +13,13 @@ const (
 	Brutal          time.Duration = -2 // do not wait
 )
 
-// Restart says which ends of a child a supervisor answers with a new incarnation.
-type Restart uint8
-
-// The restart types, as in OTP; Always is what OTP calls permanent.
-const (
-	Always    Restart = iota // every end
-	Transient                // every end but a [Goodbye]
-	Temporary                // none
-)
-
-func (r Restart) respawns(exit *Exit) bool {
-	return r == Always || r == Transient && !exit.Normal
-}
-
 // ChildSpec describes a child, as in OTP.
 type ChildSpec struct {
 	// Name is unique among the children of one parent. The PID is parent/Name; once an incarnation was abandoned, later
 	// ones are parent/Name~1 and so on, so that its late end cannot take their place from them.
 	Name string
-	// Restart is for supervisors; [Children] restarts nothing.
-	Restart Restart
 	// Shutdown is how long the child has to stop before it is abandoned. 0 is [DefaultShutdown]; see [Infinity], [Brutal].
 	Shutdown time.Duration
-	// Significant makes the child's end the end of its supervisor, unless the child is restarted.
-	Significant bool
 	// New is called once for each incarnation.
 	New func() actor.Actor
 }
@@ -53,8 +35,6 @@ type Exit struct {
 	Err error
 	// Asked: the parent called Stop.
 	Asked bool
-	// Normal: the child ended by [Goodbye].
-	Normal bool
 }
 
 // goodbye is what a child that ends normally says to its parent.
@@ -63,8 +43,7 @@ type goodbye struct{ who *actor.PID }
 // IgnoreDeadLetterLogging keeps a late one quiet.
 func (*goodbye) IgnoreDeadLetterLogging() {}
 
-// Goodbye ends the actor normally: its parent's Exit will be Normal, and a Transient child is not restarted. Call it in
-// Receive, at the end.
+// Goodbye ends the actor normally: its parent's Exit has no Err. Call it in Receive, at the end.
 func Goodbye(ctx actor.Context) {
 	// The parent of a top actor is no actor, and takes no messages.
 	if process, ok := ctx.ActorSystem().ProcessRegistry.Get(ctx.Parent()); ok {
