@@ -47,7 +47,6 @@ var rules = []rule{{
 	pkgs:   "supervision",
 	ours:   []string{"messages"},
 	libs:   []string{"github.com/asynkron/protoactor-go/actor"},
-	tests:  []string{"go.opentelemetry.io/otel/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors",
