@@ -3,6 +3,7 @@ package supervision
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -74,7 +75,7 @@ func (c *Children) Stop(ctx actor.Context, name string) {
 		return
 	}
 	k.asked = true
-	if k.ordered && k.shutdown != Brutal {
+	if k.ordered {
 		ctx.Send(k.pid, Shutdown{})
 	} else {
 		ctx.Stop(k.pid)
@@ -145,4 +146,23 @@ func (c *Children) HandleFailure(
 		c.limit(k)
 	}
 	self.StopChildren(who)
+}
+
+// leave limits the stop of every child; the library asks them as soon as this message is handled.
+func (c *Children) leave(ctx actor.Context) {
+	c.leaving, c.self = true, ctx.Self()
+	for _, k := range c.roster.list {
+		c.limit(k)
+	}
+}
+
+// limit abandons the child when its time to stop is over. The timer goes past the actor's mailbox: that may be suspended
+// by a crash of the actor itself.
+func (c *Children) limit(k *child) {
+	process, alive := c.Node.system.ProcessRegistry.Get(k.pid)
+	if !alive || k.timer != nil || k.shutdown == Infinity {
+		return
+	}
+	node, parent, pid := c.Node, c.self, k.pid
+	k.timer = time.AfterFunc(orDefault(k.shutdown, DefaultShutdown), func() { node.abandon(parent, pid, process) })
 }

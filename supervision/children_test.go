@@ -92,7 +92,6 @@ func TestStopOfAHungChildEndsInTime(t *testing.T) {
 		"limit":        {2 * time.Second, time.Hour, 2 * time.Second, 1},
 		"within limit": {2 * time.Second, time.Second, time.Second, 0},
 		"infinity":     {supervision.Infinity, time.Hour, time.Hour, 0},
-		"brutal":       {supervision.Brutal, time.Hour, 0, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inNode(t, func(t *testing.T, n *supervision.Node) {
@@ -120,54 +119,27 @@ func TestStopOfAHungChildEndsInTime(t *testing.T) {
 	}
 }
 
-// A child at rest may end by itself before Brutal abandons it: it ends at once either way, and once.
-func TestBrutalStopAtRest(t *testing.T) {
+func TestCrashThenHangIsBoth(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
 		f := newFamily(t, n)
-		f.start(supervision.ChildSpec{
-			Name: "child", Shutdown: supervision.Brutal, New: func() actor.Actor { return obeying(nil) },
-		})
-		asked := time.Now()
-		f.ask("child")
-		for len(f.exits()) == 0 {
-			pass(time.Millisecond)
-		}
-		if took := time.Since(asked); took > time.Millisecond {
-			t.Errorf("took %v", took)
-		}
-		pass(2 * time.Hour)
-		f.onlyExit()
-		if n := n.Counters().AbandonedActors; n > 1 {
-			t.Errorf("%d actors abandoned", n)
-		}
-	})
-}
-
-func TestCrashThenHangIsBoth(t *testing.T) {
-	for _, shutdown := range []time.Duration{0, supervision.Brutal} {
-		inNode(t, func(t *testing.T, n *supervision.Node) {
-			f := newFamily(t, n)
-			hold, release := block(t)
-			child := f.start(supervision.ChildSpec{Name: "child", Shutdown: shutdown, New: func() actor.Actor {
-				return obeying(func(ctx actor.Context) {
-					if _, ok := ctx.Message().(*actor.Stopping); ok {
-						hold(ctx)
-					}
-				})
-			}})
-			f.tell(child, throwError)
-			pass(supervision.DefaultShutdown - 1)
-			if len(f.exits()) != 0 {
-				t.Error("given up too early")
+		hold, release := block(t)
+		child := f.startFunc("child", func(ctx actor.Context) {
+			if _, ok := ctx.Message().(*actor.Stopping); ok {
+				hold(ctx)
 			}
-			pass(1)
-			exit := f.onlyExit()
-			wantErr(t, exit.Err, errBroken)
-			wantErr(t, exit.Err, supervision.ErrAbandoned)
-			wantCrash(t, exit.Err)
-			release()
 		})
-	}
+		f.tell(child, throwError)
+		pass(supervision.DefaultShutdown - 1)
+		if len(f.exits()) != 0 {
+			t.Error("given up too early")
+		}
+		pass(1)
+		exit := f.onlyExit()
+		wantErr(t, exit.Err, errBroken)
+		wantErr(t, exit.Err, supervision.ErrAbandoned)
+		wantCrash(t, exit.Err)
+		release()
+	})
 }
 
 // An abandoned actor that ends after all must not take its successor's place in the registry with it.
@@ -294,7 +266,7 @@ func TestStoppingParentStartsNobody(t *testing.T) {
 
 func TestStoppingParentAbandonsTheHung(t *testing.T) {
 	for _, c := range []struct{ shutdown, want time.Duration }{
-		{0, supervision.DefaultShutdown}, {time.Second, time.Second}, {supervision.Brutal, 0},
+		{0, supervision.DefaultShutdown}, {time.Second, time.Second},
 	} {
 		inNode(t, func(t *testing.T, n *supervision.Node) {
 			f := newFamily(t, n)

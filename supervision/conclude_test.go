@@ -32,7 +32,7 @@ func TestTaskConcludesAfterItsCancel(t *testing.T) {
 		if err := f.end(); !errors.Is(err, errBroken) {
 			t.Errorf("the task ended with %v", err)
 		}
-		if got, want := f.text(), []string{"before", "one", "two", "end of analyze: broken"}; !slices.Equal(got, want) {
+		if got, want := f.text(), []string{"before", "one", "two", "end: broken"}; !slices.Equal(got, want) {
 			t.Errorf("heard %q, want %q", got, want)
 		}
 		for _, h := range f.heard() {

@@ -47,6 +47,35 @@ func TestFloodKeepsEverySendersOrder(t *testing.T) {
 	})
 }
 
+// A queue that is never empty reuses its room, in order.
+func TestQueueThatIsNeverEmptyKeepsItsOrder(t *testing.T) {
+	const ahead, all = 3, 1000
+	inNode(t, func(t *testing.T, n *supervision.Node) {
+		f := newFamily(t, n)
+		due := 0
+		child := f.startFunc("child", func(ctx actor.Context) {
+			m, ok := ctx.Message().(numbered)
+			if !ok {
+				return
+			}
+			if m.i != due {
+				t.Errorf("message %d came when %d was due", m.i, due)
+			}
+			if due++; m.i+ahead < all {
+				ctx.Send(ctx.Self(), numbered{0, m.i + ahead})
+			}
+		})
+		f.tell(child, func(ctx actor.Context) {
+			for i := range ahead {
+				ctx.Send(ctx.Self(), numbered{0, i})
+			}
+		})
+		if due != all {
+			t.Errorf("%d of %d messages", due, all)
+		}
+	})
+}
+
 // A stop overtakes what is queued, and what is queued is not handled any more.
 func TestStopOvertakesTheQueue(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {

@@ -15,7 +15,7 @@ type Node struct {
 	own    bool // the system is the node's own
 	root   *actor.RootContext
 	warm   *dispatcher
-	molds  sync.Pool // of *mold
+	pool   sync.Pool // of *props
 
 	tasks, abandonedTasks, abandonedActors, swallowed atomic.Int64
 
@@ -36,9 +36,9 @@ type Counters struct {
 	SwallowedCrashes int64
 }
 
-// NewNode returns a Node in the actor system, which stays its owner's: it must end later than the node. With a nil system
-// the node makes its own, with an address that tells its PIDs from those of every other, and the library logs to log;
-// a nil log is silent. End the node with [Node.Close].
+// NewNode returns a Node that runs in the actor system and never ends it. With a nil system the node makes its own, with
+// an address that tells its PIDs from all others, and the library logs to log; a nil log is silent. End the node with
+// [Node.Close].
 func NewNode(log *slog.Logger, system *actor.ActorSystem) *Node {
 	own := system == nil
 	if own {
@@ -47,7 +47,7 @@ func NewNode(log *slog.Logger, system *actor.ActorSystem) *Node {
 	root := actor.NewRootContext(system, nil).WithGuardian(stopFailed{})
 	root.Self() // makes the guardian now: making it is not safe for concurrent use
 	n := &Node{system: system, own: own, root: root, warm: newDispatcher()}
-	n.molds.New = n.newMold
+	n.pool.New = n.newProps
 	return n
 }
 
@@ -67,8 +67,8 @@ func newSystem(log *slog.Logger) *actor.ActorSystem {
 // System returns the library's actor system.
 func (n *Node) System() *actor.ActorSystem { return n.system }
 
-// Owns reports whether the PID is of this node's actor system and its process is registered there. Of two systems that
-// both have the library's default address it cannot tell whose the PID is.
+// Owns reports whether the PID is of this node's actor system and its process is registered there. It cannot tell apart
+// a given system and another with the same address, which is the library's default.
 func (n *Node) Owns(pid *actor.PID) bool {
 	return pid != nil && pid.Address == n.system.Address() && n.Alive(pid)
 }
@@ -80,10 +80,10 @@ func (n *Node) Root() *actor.RootContext { return n.root }
 // Props wraps the actors that producer makes in the guard and runs them on the node's warm goroutines. An actor that is no
 // [actor.SupervisorStrategy] stops the children that fail.
 func (n *Node) Props(producer func() actor.Actor) *actor.Props {
-	return n.props(func() actor.Actor { return &guard{node: n, inner: producer()} })
+	return n.wrap(func() actor.Actor { return &guard{node: n, inner: producer()} })
 }
 
-func (n *Node) props(guarded actor.Producer) *actor.Props {
+func (n *Node) wrap(guarded actor.Producer) *actor.Props {
 	return actor.PropsFromProducer(guarded, actor.WithMailbox(func() actor.Mailbox { return &inbox{warm: n.warm} }))
 }
 
@@ -100,7 +100,7 @@ func (n *Node) Counters() Counters {
 // throttle is how long the goroutine lives that the library starts whenever a letter is dead.
 const throttle = time.Nanosecond
 
-// Close ends the dispatcher's parked goroutines; where the actor system is the node's own, it outlives the library's. It
+// Close ends the dispatcher's parked goroutines. It outlives the library's goroutines in a system of the node's own. It
 // is idempotent. No actor of the node may be alive.
 func (n *Node) Close() {
 	n.warm.close()

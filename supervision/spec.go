@@ -10,15 +10,14 @@ import (
 const (
 	DefaultShutdown               = 5 * time.Second
 	Infinity        time.Duration = -1 // wait for ever: right for supervisors, which wait for their own children
-	Brutal          time.Duration = -2 // do not wait
 )
 
-// ChildSpec describes a child, as in OTP.
+// ChildSpec describes a child.
 type ChildSpec struct {
 	// Name is unique among the children of one parent. The PID is parent/Name; once an incarnation was abandoned, later
 	// ones are parent/Name~1 and so on, so that its late end cannot take their place from them.
 	Name string
-	// Shutdown is how long the child has to stop before it is abandoned. 0 is [DefaultShutdown]; see [Infinity], [Brutal].
+	// Shutdown is how long the child has to stop before it is abandoned. 0 is [DefaultShutdown]; see [Infinity].
 	Shutdown time.Duration
 	// New is called once for each incarnation.
 	New func() actor.Actor

@@ -1,21 +1,20 @@
 package supervision
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Options are a supervisor's. The zero value works: one restart within 5 s.
+// Options are a supervisor's. The zero value allows no restart.
 type Options struct {
-	// More than Intensity restarts within Period, of all children together, and the supervisor gives up. 0 is 1; a negative
-	// one allows none.
+	// More than Intensity restarts within Period, of all children together, and the supervisor gives up.
 	Intensity int
-	// Period is 5 s if it is 0.
-	Period time.Duration
-	// OnExit is told, in the supervisor's Receive, of each end that was not asked for, and of each child that did not stop
-	// well when it was. It may be nil.
+	Period    time.Duration
+	// OnExit is told, in the supervisor's Receive, of each end that was not asked for, and of each child that did not
+	// stop well when it was asked. It may be nil.
 	OnExit func(Exit)
 }
 
@@ -29,7 +28,7 @@ func (Shutdown) IgnoreDeadLetterLogging() {}
 type supervisor struct {
 	Children
 	options   Options
-	restarts  intensity
+	restarts  []time.Time // within the period
 	specs     []ChildSpec
 	closing   bool        // the children stop one by one, the last first
 	escalates *Escalation // when closing is done; nil is a goodbye
@@ -40,7 +39,7 @@ type supervisor struct {
 // and fails with an *[Escalation], which its own parent finds in the Exit. [Shutdown] stops a supervisor; the library's
 // Stop ends its children in no order.
 func NewSupervisor(n *Node, o Options, specs ...ChildSpec) actor.Actor {
-	return &supervisor{Children: Children{Node: n}, options: o, restarts: newIntensity(o), specs: specs}
+	return &supervisor{Children: Children{Node: n}, options: o, specs: specs}
 }
 
 // Receive implements [actor.Actor].
@@ -81,15 +80,22 @@ func (s *supervisor) exited(ctx actor.Context, exit *Exit) {
 	case s.leaving: // the library stops everything
 	case s.closing:
 		s.stopLast(ctx)
-	case s.restarts.add(time.Now()):
+	case s.tooMany(time.Now()):
 		s.close(ctx, &Escalation{
 			Supervisor: ctx.Self().Id, Child: exit.Name, Reason: exit.Err,
-			Restarts: len(s.restarts.times), Period: s.restarts.period,
+			Restarts: len(s.restarts), Period: s.options.Period,
 		})
 	default:
 		i := slices.IndexFunc(s.specs, func(spec ChildSpec) bool { return spec.Name == exit.Name })
 		s.start(ctx, s.specs[i])
 	}
+}
+
+// tooMany counts a restart and reports whether it is one too many.
+func (s *supervisor) tooMany(now time.Time) bool {
+	s.restarts = slices.DeleteFunc(s.restarts, func(t time.Time) bool { return now.Sub(t) > s.options.Period })
+	s.restarts = append(s.restarts, now)
+	return len(s.restarts) > s.options.Intensity
 }
 
 // close stops the children. What it was first called for decides how the supervisor ends.
@@ -113,3 +119,27 @@ func (s *supervisor) stopLast(ctx actor.Context) {
 	}
 	Goodbye(ctx)
 }
+
+// Escalation is the failure of a supervisor that gave up, after it has stopped its children in order.
+type Escalation struct {
+	// Supervisor is the id of its PID.
+	Supervisor string
+	// Child is the one that was too much, and Reason its end; nil if it said goodbye.
+	Child  string
+	Reason error
+	// Restarts is how many restarts were asked for within Period; 0 if the child could not be started.
+	Restarts int
+	Period   time.Duration
+}
+
+// Error names the supervisor, the child and the reason.
+func (e *Escalation) Error() string {
+	if e.Restarts == 0 {
+		return fmt.Sprintf("supervisor %s gave up: child %q: %v", e.Supervisor, e.Child, e.Reason)
+	}
+	return fmt.Sprintf("supervisor %s gave up: restart %d within %v: child %q: %v",
+		e.Supervisor, e.Restarts, e.Period, e.Child, e.Reason)
+}
+
+// Unwrap returns the Reason.
+func (e *Escalation) Unwrap() error { return e.Reason }

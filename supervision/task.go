@@ -63,12 +63,6 @@ func (n *Node) Go(
 // launch is the one place where goroutines start.
 func launch(f func()) { go f() }
 
-// Name returns the task's name.
-func (t *Task) Name() string { return t.name }
-
-// Context returns the context of the task's goroutines. It is done when the task has ended.
-func (t *Task) Context() context.Context { return t.ctx }
-
 // Send sends msg to the sink. It blocks until there is a credit, and sends nothing but returns the cause when the task
 // was canceled; an abandoned task was.
 func (t *Task) Send(msg any) error {

@@ -21,7 +21,7 @@ func (f *family) text() []string {
 		case *supervision.TaskMessage:
 			text = append(text, fmt.Sprint(m.Message))
 		case *supervision.TaskEnded:
-			text = append(text, fmt.Sprintf("end of %s: %v", m.Task.Name(), m.Err))
+			text = append(text, fmt.Sprintf("end: %v", m.Err))
 		default:
 			text = append(text, fmt.Sprint(m))
 		}
@@ -137,7 +137,7 @@ func TestTaskEndsAsItsGoroutinesDo(t *testing.T) {
 				} else if c.want == nil && err != nil {
 					t.Errorf("error %v, want none", err)
 				}
-				if task.Running() || task.Context().Err() == nil || task.Name() != "analyze" {
+				if task.Running() {
 					t.Error("the task has not ended")
 				}
 				wantCounters(t, n, supervision.Counters{})
@@ -246,7 +246,6 @@ func TestTaskAbandonedIsCountedOnce(t *testing.T) {
 		task.Abandon()
 		task.Abandon()
 		wantCounters(t, n, supervision.Counters{Tasks: 1, AbandonedTasks: 1})
-		wantErr(t, context.Cause(task.Context()), supervision.ErrAbandoned)
 		if ended != 0 || !task.Running() {
 			t.Error("ended while it runs")
 		}
