@@ -12,7 +12,6 @@ import (
 // Node is what the actors of one runtime share: the library's actor system, the warm dispatcher and the counters.
 type Node struct {
 	system *actor.ActorSystem
-	own    bool // the system is the node's own
 	root   *actor.RootContext
 	warm   *dispatcher
 	pool   sync.Pool // of *props
@@ -36,17 +35,16 @@ type Counters struct {
 	SwallowedCrashes int64
 }
 
-// NewNode returns a Node that runs in the actor system and never ends it. With a nil system the node makes its own, with
-// an address that tells its PIDs from all others, and the library logs to log; a nil log is silent. End the node with
-// [Node.Close].
+// NewNode returns a Node that runs in the actor system and never ends it. With a nil system the node makes its own,
+// with an address that tells its PIDs from all others, and the library logs to log; a nil log is silent. End the node
+// with [Node.Close].
 func NewNode(log *slog.Logger, system *actor.ActorSystem) *Node {
-	own := system == nil
-	if own {
+	if system == nil {
 		system = newSystem(log)
 	}
 	root := actor.NewRootContext(system, nil).WithGuardian(stopFailed{})
 	root.Self() // makes the guardian now: making it is not safe for concurrent use
-	n := &Node{system: system, own: own, root: root, warm: newDispatcher()}
+	n := &Node{system: system, root: root, warm: newDispatcher()}
 	n.pool.New = n.newProps
 	return n
 }
@@ -104,9 +102,7 @@ const throttle = time.Nanosecond
 // is idempotent. No actor of the node may be alive.
 func (n *Node) Close() {
 	n.warm.close()
-	if n.own {
-		time.Sleep(2 * throttle)
-	}
+	time.Sleep(2 * throttle)
 }
 
 // stopFailed is the strategy above the top actors.

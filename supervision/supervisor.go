@@ -77,7 +77,6 @@ func (s *supervisor) exited(ctx actor.Context, exit *Exit) {
 		s.options.OnExit(*exit)
 	}
 	switch {
-	case s.leaving: // the library stops everything
 	case s.closing:
 		s.stopLast(ctx)
 	case s.tooMany(time.Now()):

@@ -296,7 +296,7 @@ func TestStopDuringARestartStorm(t *testing.T) {
 // While the library stops a supervisor, the end of one child is not the time to start it again.
 func TestStoppedSupervisorStartsNobody(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
-		o := newOffice(t, n, supervision.Options{}, named("a", "b")...)
+		o := newOffice(t, n, once, named("a", "b")...)
 		hold, release := block(t)
 		o.order("b", hold)
 		n.Root().Stop(o.sup)
