@@ -3,6 +3,7 @@ package messages
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Cause says why a run or an attempt did not succeed. The set is closed.
@@ -24,16 +25,21 @@ const (
 	CauseLimitExceeded   Cause = "limit_exceeded"
 	CauseInvalidInput    Cause = "invalid_input"
 	CauseInjected        Cause = "injected"
+
+	// CauseJournalUnavailable: the journal took nothing for too long.
+	CauseJournalUnavailable Cause = "journal_unavailable"
 )
 
 // Causes returns the closed set of causes.
-func Causes() []Cause {
-	return []Cause{
-		CauseError, CausePanic, CauseCanceledByUser, CauseDeadline, CauseStalled, CauseShutdown, CauseNodeLost,
-		CauseProviderError, CauseTransportClosed, CauseEmptyCompletion, CauseInvalidOutput, CauseLimitExceeded,
-		CauseInvalidInput, CauseInjected,
-	}
+func Causes() []Cause { return slices.Clone(causes) }
+
+var causes = []Cause{
+	CauseError, CausePanic, CauseCanceledByUser, CauseDeadline, CauseStalled, CauseShutdown, CauseNodeLost,
+	CauseProviderError, CauseTransportClosed, CauseEmptyCompletion, CauseInvalidOutput, CauseLimitExceeded,
+	CauseInvalidInput, CauseInjected, CauseJournalUnavailable,
 }
+
+func (c Cause) known() bool { return slices.Contains(causes, c) }
 
 // Code classifies an [Error] for machines: every [Cause] is a code, and so are the answers to a call that found no run
 // to work on. Surfaces map codes to their own world: HTTP status, JSON-RPC code, exit code.
@@ -75,7 +81,7 @@ func (e *Error) size() int {
 	if e == nil {
 		return 0
 	}
-	return len(e.Message) + len(e.Stack)
+	return len(e.Code) + len(e.Message) + len(e.Stack)
 }
 
 // Errorf returns an Error with the code and a formatted message.
@@ -107,15 +113,32 @@ const (
 	RuleDigest   Rule = "digest"   // a done text has the digest it says
 	RuleLog      Rule = "log"      // log lines are numbered without a gap
 	RuleMerged   Rule = "merged"   // a merged event has one part per stream, at least two
-	RuleCall     Rule = "call"     // a model or tool call starts once and completes once
+	RuleCall     Rule = "call"     // a model or tool call starts once and completes once, by its own task
 	RuleArtifact Rule = "artifact" // artifacts have a name; after a cancel they are partial
-	RuleInput    Rule = "input"    // an answer belongs to an open request
-	RuleChild    Rule = "child"    // a sub-run starts once, ends once, and before its parent completes
+	RuleInput    Rule = "input"    // a request is named once, its answer belongs to it; a secret is no part of the log, and is asked again
+	RuleChild    Rule = "child"    // a sub-run starts once, ends once, and before its parent ends
 	RuleStep     Rule = "step"     // a step ends after it started
 	RuleTerminal Rule = "terminal" // a terminal has its author, its cause, and no task still running
 	RuleRewind   Rule = "rewind"   // recovery rewinds to what the journal holds
 	RuleBody     Rule = "body"     // the body's own fields make sense
 )
+
+// broken is a rule with the reason; what holds is nil.
+type broken struct {
+	rule   Rule
+	reason string
+}
+
+func breaks(rule Rule, format string, args ...any) *broken {
+	return &broken{rule, fmt.Sprintf(format, args...)}
+}
+
+func when(bad bool, rule Rule, reason string) *broken {
+	if bad {
+		return &broken{rule, reason}
+	}
+	return nil
+}
 
 // Refusal is why [State.Apply] did not take an event.
 type Refusal struct {

@@ -28,6 +28,13 @@ type Event struct {
 	Body    Body
 }
 
+// Body is what an event says. The implementations are the types that stand in the table of [Kinds], and [Unknown]; no
+// others exist.
+type Body interface {
+	Kind() Kind
+	info() *KindInfo
+}
+
 // Kind returns the kind of the event's body, or "" when it has none.
 func (e Event) Kind() Kind {
 	if e.Body == nil {
@@ -37,60 +44,23 @@ func (e Event) Kind() Kind {
 }
 
 // IsDelta reports whether the event may be merged with its neighbours.
-func (e Event) IsDelta() bool { return e.Kind().Level() == Delta }
+func (e Event) IsDelta() bool { return e.Body != nil && e.Body.info().Level == Delta }
 
 // IsTerminal reports whether the event is the last word of its run.
-func (e Event) IsTerminal() bool { return e.Kind().IsTerminal() }
+func (e Event) IsTerminal() bool { return e.Body != nil && e.Body.info().last != nil }
+
+// itemOverhead is what an element of a list costs besides its texts.
+const itemOverhead = 64
 
 // eventOverhead is what an event costs besides its texts, in bytes: the struct, its body and its place in a slice.
 const eventOverhead = 192
 
 // Size estimates the event's memory in bytes. It is what the bounds of a live log count.
-func (e Event) Size() int { return eventOverhead + len(e.Message) + bodySize(e.Body) }
+func (e Event) Size() int { return eventOverhead + len(e.RunID) + len(e.Message) + sizeOf(e.Body) }
 
-func bodySize(b Body) int {
-	switch b := b.(type) {
-	case TextDelta:
-		return len(b.Text)
-	case ThoughtDelta:
-		return len(b.Text)
-	case TextDone:
-		return len(b.Text)
-	case ThoughtDone:
-		return len(b.Text)
-	case Log:
-		return b.size()
-	case Merged:
-		n := 0
-		for _, part := range b.Parts {
-			n += eventOverhead/2 + bodySize(part)
-		}
-		return n
-	case RunQueued:
-		return len(b.Input)
-	case RunCompleted:
-		return len(b.Result) + eventOverhead*len(b.Artifacts)
-	case RunFailed:
-		return b.Error.size() + eventOverhead*len(b.Artifacts) + b.Rewind.size()
-	case RunCanceled:
-		return eventOverhead*len(b.Artifacts) + b.Rewind.size()
-	case RunRecovered:
-		return b.Rewind.size()
-	case TaskFailed:
-		return b.Error.size()
-	case LLMCompleted:
-		return b.Error.size()
-	case ToolStarted:
-		return len(b.Arguments)
-	case ToolCompleted:
-		return len(b.Result) + b.Error.size()
-	case InputRequired:
-		return len(b.Prompt) + len(b.Schema)
-	case InputReceived:
-		return len(b.Value)
-	case Unknown:
-		return len(b.Payload)
-	default:
+func sizeOf(b Body) int {
+	if b == nil {
 		return 0
 	}
+	return b.info().size(b)
 }

@@ -43,19 +43,15 @@ func (f Filter) parts(e Event, m Merged) (Event, bool) {
 }
 
 func (f Filter) wants(b Body) bool {
-	switch b := b.(type) {
-	case TextDelta:
-		return f.wantsStream(KindTextDelta, b.Stream)
-	case TextDone:
-		return f.wantsStream(KindTextDone, b.Stream) || f.deltas(KindTextDelta, b.Stream)
-	case ThoughtDelta:
-		return f.wantsStream(KindThoughtDelta, b.Stream)
-	case ThoughtDone:
-		return f.wantsStream(KindThoughtDone, b.Stream) || f.deltas(KindThoughtDelta, b.Stream)
-	case TaskRestarted, RunRecovered:
-		return f.wantsKind(b.Kind()) || !f.MilestonesOnly && (f.wantsKind(KindTextDelta) || f.wantsKind(KindThoughtDelta))
+	row, kind := b.info(), b.Kind()
+	switch {
+	case row.stream != nil:
+		name := row.stream(b)
+		return f.wantsStream(kind, name) || row.closes != "" && f.deltas(row.closes, name)
+	case row.takesBack && !f.MilestonesOnly && (f.wantsKind(KindTextDelta) || f.wantsKind(KindThoughtDelta)):
+		return true
 	}
-	return f.wantsKind(b.Kind())
+	return f.wantsKind(kind)
 }
 
 func (f Filter) wantsKind(k Kind) bool { return len(f.Kinds) == 0 || slices.Contains(f.Kinds, k) }

@@ -1,6 +1,9 @@
 package messages
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // CanMerge reports whether b may be merged onto a: both are deltas of one run, and b follows a without a gap.
 func CanMerge(a, b Event) bool {
@@ -40,7 +43,7 @@ func (m *merger) add(b Body) {
 		}
 		return
 	}
-	key, _ := streamKey(b)
+	key, _ := keyOf(b)
 	p := m.part(key)
 	switch d := b.(type) {
 	case TextDelta:
@@ -114,18 +117,15 @@ type partKey struct {
 	name  string
 }
 
-func streamKey(b Body) (partKey, bool) {
-	switch b := b.(type) {
-	case TextDelta:
-		return partKey{'s', b.Stream}, true
-	case ThoughtDelta:
-		return partKey{'s', b.Stream}, true
-	case Progress:
-		return partKey{'p', b.Task}, true
-	case ToolProgress:
-		return partKey{'c', b.Call}, true
-	case Log:
-		return partKey{group: 'l'}, true
+func keyOf(b Body) (partKey, bool) {
+	if b == nil || b.info().key == nil {
+		return partKey{}, false
 	}
-	return partKey{}, false
+	return b.info().key(b), true
+}
+
+// newest returns the last LogTail of the lines of a and then b, in new memory.
+func newest(a, b []LogLine) []LogLine {
+	a = a[max(0, min(len(a), len(a)+len(b)-LogTail)):]
+	return slices.Concat(a, b)
 }

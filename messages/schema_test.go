@@ -245,7 +245,7 @@ func owner(typ reflect.Type, f reflect.StructField) string {
 // fieldDocs maps Type.Field to the comment on it.
 func fieldDocs(t *testing.T) map[string]string {
 	docs := map[string]string{}
-	for _, name := range []string{"body.go", "error.go"} {
+	for _, name := range sources(t) {
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
 		if err != nil {
 			t.Fatal(err)
@@ -297,4 +297,13 @@ func tighten(s *jsonschema.Schema) {
 			p.MinLength = new(1)
 		}
 	}
+}
+
+// sources names the files of the package, without its tests.
+func sources(t *testing.T) []string {
+	names, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return strings.HasSuffix(name, "_test.go") })
 }

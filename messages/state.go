@@ -24,28 +24,35 @@ func (s Status) IsEnded() bool { return s == Completed || s == Failed || s == Ca
 // State is what a log adds up to at the number Seq. The zero State is that of a run not yet begun. A State is a value:
 // Apply never changes the State it is called on, and its slices must be left alone.
 type State struct {
-	RunID     RunID     `json:"run_id"`
-	Seq       uint64    `json:"seq"`
-	Status    Status    `json:"status"`
-	Canceling bool      `json:"canceling,omitempty"`
-	QueuedAt  time.Time `json:"queued_at"`
+	RunID     RunID  `json:"run_id"`
+	Seq       uint64 `json:"seq"`
+	Status    Status `json:"status"`
+	Canceling bool   `json:"canceling,omitempty"`
+	// Node and Epoch are those of the run's owner, as the newest owning event has them.
+	Node     string    `json:"node,omitempty"`
+	Epoch    uint64    `json:"epoch,omitempty"`
+	QueuedAt time.Time `json:"queued_at"`
 	// UpdatedAt is the time of the last event.
 	UpdatedAt time.Time `json:"updated_at"`
 
 	// Queued is the run's first event: its job, input, mode, labels and limits.
-	Queued    *RunQueued   `json:"queued,omitempty"`
-	Tasks     []TaskState  `json:"tasks,omitempty"`
-	Streams   []Stream     `json:"streams,omitempty"`
-	Progress  []Progress   `json:"progress,omitempty"`
-	Log       LogState     `json:"log"`
-	Calls     []Call       `json:"calls,omitempty"`
-	Artifacts []Artifact   `json:"artifacts,omitempty"`
-	Inputs    []Input      `json:"inputs,omitempty"`
-	Children  []ChildState `json:"children,omitempty"`
-	Steps     []StepState  `json:"steps,omitempty"`
+	Queued    *RunQueued  `json:"queued,omitempty"`
+	Tasks     []TaskState `json:"tasks,omitempty"`
+	Streams   []Stream    `json:"streams,omitempty"`
+	Progress  []Progress  `json:"progress,omitempty"`
+	Log       LogState    `json:"log"`
+	Calls     []Call      `json:"calls,omitempty"`
+	Artifacts []Artifact  `json:"artifacts,omitempty"`
+	// ArtifactTasks has, for each of the Artifacts of a run that goes on, the task that wrote it, or "".
+	ArtifactTasks []string     `json:"artifact_tasks,omitempty"`
+	Inputs        []Input      `json:"inputs,omitempty"`
+	Children      []ChildState `json:"children,omitempty"`
+	Steps         []StepState  `json:"steps,omitempty"`
 	// End is the terminal, once there is one.
 	End *End `json:"end,omitempty"`
 
+	// Recoveries is how often run.recovered took the run on.
+	Recoveries int `json:"recoveries,omitempty"`
 	// Milestone is the number of the last milestone: no later event reaches back over it.
 	Milestone uint64 `json:"milestone"`
 }
@@ -150,7 +157,14 @@ type Input struct {
 	Task    string `json:"task,omitempty"`
 	Prompt  string `json:"prompt"`
 	// Schema is the JSON Schema of the answer, if it has one.
-	Schema json.RawMessage `json:"schema,omitempty"`
+	Schema    json.RawMessage `json:"schema,omitempty"`
+	Kind      InputKind       `json:"kind,omitempty"`
+	TimeoutMS int64           `json:"timeout_ms,omitempty"`
+	// Attempt is the attempt of the task that asked; for the run itself, how often it was recovered before.
+	Attempt int `json:"attempt,omitempty"`
+	// ID is that of the command that answered.
+	ID string `json:"id,omitempty"`
+	// Value is the answer; that of a secret is not in the log.
 	Value  json.RawMessage `json:"value,omitempty"`
 	Closed bool            `json:"closed,omitempty"`
 }
@@ -173,101 +187,10 @@ type StepState struct {
 
 // Task returns the task's state, or false when it has not started.
 func (s State) Task(name string) (TaskState, bool) {
-	i := slices.IndexFunc(s.Tasks, func(t TaskState) bool { return t.Name == name })
-	if i < 0 {
-		return TaskState{}, false
-	}
-	return s.Tasks[i], true
+	return pick(s.Tasks, slices.IndexFunc(s.Tasks, func(t TaskState) bool { return t.Name == name }))
 }
 
 // Stream returns the stream, or false when nothing was said on it.
 func (s State) Stream(name string) (Stream, bool) {
-	i := s.stream(name)
-	if i < 0 {
-		return Stream{}, false
-	}
-	return s.Streams[i], true
-}
-
-func (s State) stream(name string) int {
-	return slices.IndexFunc(s.Streams, func(t Stream) bool { return t.Name == name })
-}
-
-// with returns a copy of list in which element i is v; i == len(list) appends. It never writes to list.
-func with[T any](list []T, i int, v T) []T {
-	out := make([]T, max(len(list), i+1))
-	copy(out, list)
-	out[i] = v
-	return out
-}
-
-// put is with at the first element that match accepts, or at the end.
-func put[T any](list []T, v T, match func(T) bool) []T {
-	i := slices.IndexFunc(list, match)
-	if i < 0 {
-		i = len(list)
-	}
-	return with(list, i, v)
-}
-
-// Recovery returns the numbers of the one event that recovery writes after this State, which is that of the last
-// durable event, and the rewind that it carries.
-func (s State) Recovery() (from, seq uint64, rewind *Rewind) {
-	rewind = &Rewind{Progress: s.Progress, Log: s.Log.Lines}
-	for _, t := range s.Streams {
-		if !t.Closed {
-			rewind.Streams = append(rewind.Streams, StreamMark{Stream: t.Name, Bytes: t.Len(), Index: t.Index})
-		}
-	}
-	for _, c := range s.Calls {
-		if !c.Model && !c.Ended && c.Progress != (ToolProgress{}) {
-			rewind.Tools = append(rewind.Tools, c.Progress)
-		}
-	}
-	return s.Seq + 1, s.Seq + 1 + Reserve, rewind
-}
-
-// Reserve is how far past the last durable event a delta's number may be when it is shown. Recovery skips as many
-// numbers, so that none ever has two meanings. It is part of the journal's format.
-const Reserve = 1_000_000
-
-// LastWord returns the terminal that ends a run in this State when somebody wants it to be word: once a cancel is
-// accepted every other end becomes run.canceled, whoever asks. Artifacts become those that the State knows.
-func (s State) LastWord(word Body) Body {
-	if s.Canceling {
-		author, rewind := authorOf(word)
-		return RunCanceled{By: author, Cause: CauseCanceledByUser, Artifacts: partial(s.Artifacts), Rewind: rewind}
-	}
-	switch w := word.(type) {
-	case RunCompleted:
-		w.Artifacts = listed(s.Artifacts)
-		return w
-	case RunFailed:
-		w.Artifacts = listed(s.Artifacts)
-		return w
-	}
-	return word
-}
-
-func authorOf(word Body) (Author, *Rewind) {
-	switch w := word.(type) {
-	case RunCompleted:
-		return w.By, nil
-	case RunFailed:
-		return w.By, w.Rewind
-	case RunCanceled:
-		return w.By, w.Rewind
-	}
-	return "", nil
-}
-
-// listed makes an empty list of a missing one: a terminal's artifacts are said even when there are none.
-func listed(list []Artifact) []Artifact { return append([]Artifact{}, list...) }
-
-func partial(list []Artifact) []Artifact {
-	out := listed(list)
-	for i := range out {
-		out[i].Partial = true
-	}
-	return out
+	return pick(s.Streams, slices.IndexFunc(s.Streams, func(t Stream) bool { return t.Name == name }))
 }

@@ -77,19 +77,8 @@ type Summary struct {
 // Apply returns the Summary after the event. It judges nothing: the event is one that [State.Apply] has taken.
 func (s Summary) Apply(e Event) Summary {
 	s.RunID, s.Seq, s.UpdatedAt = e.RunID, e.Seq, e.Time
-	switch b := e.Body.(type) {
-	case RunQueued:
-		s.Job, s.Principal, s.Labels, s.Status, s.QueuedAt = b.Job, b.Principal, b.Labels, Pending, e.Time
-	case RunStarted:
-		s.Status = Processing
-	case RunCanceling:
-		s.Canceling = true
-	case RunCompleted:
-		s.Status = Completed
-	case RunFailed:
-		s.Status, s.Cause = Failed, b.Cause
-	case RunCanceled:
-		s.Status, s.Cause = Canceled, b.Cause
+	if list := e.Body.info().list; list != nil {
+		list(e.Body, &s)
 	}
 	return s
 }

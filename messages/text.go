@@ -46,6 +46,16 @@ func (t text) len() int { return t.n }
 
 func (t text) String() string { return t.slice(0) }
 
+// is reports whether the text is s.
+func (t text) is(s string) bool {
+	if t.buf == nil {
+		return s == ""
+	}
+	t.buf.mu.Lock()
+	defer t.buf.mu.Unlock()
+	return string(t.buf.bytes[:t.n]) == s
+}
+
 // slice returns the text from the offset on.
 func (t text) slice(offset int) string {
 	if t.buf == nil {

@@ -75,40 +75,23 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 }
 
 func encodeBody(b Body) ([]byte, error) {
-	switch b := b.(type) {
-	case Unknown:
-		if len(b.Payload) > 0 && !json.Valid(b.Payload) {
-			return nil, Errorf(Code(CauseInvalidInput), "the payload of a %s is not JSON", b.Type)
+	if u, ok := b.(Unknown); ok {
+		if len(u.Payload) > 0 && !json.Valid(u.Payload) {
+			return nil, Errorf(Code(CauseInvalidInput), "the payload of a %s is not JSON", u.Type)
 		}
-		return b.Payload, nil
-	case RunCompleted:
-		b.Artifacts = listed(b.Artifacts)
-		return json.Marshal(b)
-	case RunFailed:
-		b.Artifacts = listed(b.Artifacts)
-		return json.Marshal(b)
-	case RunCanceled:
-		b.Artifacts = listed(b.Artifacts)
-		return json.Marshal(b)
+		return u.Payload, nil
+	}
+	if wire := b.info().wire; wire != nil {
+		b = wire(b)
 	}
 	return json.Marshal(b)
 }
 
 func decode(k Kind, payload []byte) (Body, error) {
-	info := kindIndex[k]
-	if info == nil {
+	if !k.Known() {
 		return Unknown{Type: k, Payload: append(json.RawMessage(nil), payload...)}, nil
 	}
-	return info.decode(payload)
-}
-
-func decodeBody[B Body](payload []byte) (Body, error) {
-	var b B
-	if len(payload) == 0 {
-		payload = []byte("{}")
-	}
-	err := json.Unmarshal(payload, &b)
-	return b, err
+	return k.info().decode(payload)
 }
 
 // wirePart is a part of a merged event: an event without an envelope.
@@ -146,7 +129,7 @@ func (m *Merged) UnmarshalJSON(data []byte) error {
 		if err != nil {
 			return err
 		}
-		if _, ok := streamKey(b); !ok {
+		if _, ok := keyOf(b); !ok {
 			return fmt.Errorf("part %d of kind %q cannot be merged", i, p.Type)
 		}
 		m.Parts[i] = b

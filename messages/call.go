@@ -1,0 +1,193 @@
+package messages
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// LLMStarted says that a call to a language model began. Call is unique in its run.
+type LLMStarted struct {
+	Call     string `json:"call"`
+	Task     string `json:"task,omitempty"`
+	Model    string `json:"model"`
+	Provider string `json:"provider,omitempty"`
+}
+
+// Kind implements Body.
+func (LLMStarted) Kind() Kind      { return KindLLMStarted }
+func (LLMStarted) info() *KindInfo { return llmStarted }
+
+var llmStarted = row[LLMStarted]{
+	group: "model", says: "A call to a language model began.", taskSays: true,
+	size: func(b LLMStarted) int { return len(b.Call) + len(b.Task) + len(b.Model) + len(b.Provider) },
+	own: func(b LLMStarted, task string) Body {
+		b.Task = task
+		return b
+	},
+	legal: func(b LLMStarted, f *Fold) *broken { return f.legalCall(b.Call, b.Task) },
+	apply: func(b LLMStarted, f *Fold) {
+		f.calls.set(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Model: true, Name: b.Model})
+	},
+}.info()
+
+// LLMCompleted says how a call to a language model ended.
+type LLMCompleted struct {
+	Call  string `json:"call"`
+	Task  string `json:"task,omitempty"`
+	Model string `json:"model"`
+	Usage *Usage `json:"usage,omitempty"`
+	// FirstTokenMS is the time to the first token in milliseconds, 0 where none came.
+	FirstTokenMS int64  `json:"first_token_ms,omitempty"`
+	FinishReason string `json:"finish_reason,omitempty"`
+	// Evidence is what the verdict rests on, for example done-marker or eof+finish.
+	Evidence string `json:"evidence"`
+	// Verdict is completed, failed or canceled.
+	Verdict string `json:"verdict"`
+	Error   *Error `json:"error,omitempty"`
+}
+
+// Usage counts the tokens of a model call, as the provider reported them.
+type Usage struct {
+	PromptTokens     int64 `json:"prompt_tokens"`
+	CompletionTokens int64 `json:"completion_tokens"`
+	ReasoningTokens  int64 `json:"reasoning_tokens,omitempty"`
+}
+
+// Kind implements Body.
+func (LLMCompleted) Kind() Kind      { return KindLLMCompleted }
+func (LLMCompleted) info() *KindInfo { return llmCompleted }
+
+var llmCompleted = row[LLMCompleted]{
+	group: "model", says: "A call to a language model ended, with the verdict on its end.", taskSays: true,
+	size: func(b LLMCompleted) int {
+		return len(b.Call) + len(b.Task) + len(b.Model) + len(b.FinishReason) + len(b.Evidence) + len(b.Verdict) + b.Error.size()
+	},
+	own: func(b LLMCompleted, task string) Body {
+		b.Task = task
+		return b
+	},
+	clone: func(b LLMCompleted) Body {
+		b.Usage, b.Error = cloned(b.Usage), cloned(b.Error)
+		return b
+	},
+	legal: func(b LLMCompleted, f *Fold) *broken { return f.legalCallEnd(b.Call, b.Task, true) },
+	apply: func(b LLMCompleted, f *Fold) { f.endCall(b.Call) },
+}.info()
+
+// ToolStarted says that a tool call began. Call is unique in its run.
+type ToolStarted struct {
+	Call      string          `json:"call"`
+	Task      string          `json:"task,omitempty"`
+	Tool      string          `json:"tool"`
+	Arguments json.RawMessage `json:"arguments,omitempty"`
+}
+
+// Kind implements Body.
+func (ToolStarted) Kind() Kind      { return KindToolStarted }
+func (ToolStarted) info() *KindInfo { return toolStarted }
+
+var toolStarted = row[ToolStarted]{
+	group: "tools", says: "A tool call began.", taskSays: true,
+	size: func(b ToolStarted) int { return len(b.Call) + len(b.Task) + len(b.Tool) + len(b.Arguments) },
+	own: func(b ToolStarted, task string) Body {
+		b.Task = task
+		return b
+	},
+	clone: func(b ToolStarted) Body {
+		b.Arguments = slices.Clone(b.Arguments)
+		return b
+	},
+	legal: func(b ToolStarted, f *Fold) *broken { return f.legalCall(b.Call, b.Task) },
+	apply: func(b ToolStarted, f *Fold) {
+		f.calls.set(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Name: b.Tool})
+	},
+}.info()
+
+// ToolProgress says how far a tool call is.
+type ToolProgress struct {
+	Call  string `json:"call"`
+	Done  int64  `json:"done"`
+	Total int64  `json:"total,omitempty"`
+	Unit  string `json:"unit,omitempty"`
+}
+
+// Kind implements Body.
+func (ToolProgress) Kind() Kind      { return KindToolProgress }
+func (ToolProgress) info() *KindInfo { return toolProgress }
+
+var toolProgress = row[ToolProgress]{
+	group: "tools", says: "How far a tool call is; the latest counts.", delta: true, taskSays: true,
+	size: ToolProgress.size,
+	key:  func(b ToolProgress) partKey { return partKey{'c', b.Call} },
+	legal: func(b ToolProgress, f *Fold) *broken {
+		if f.openCall(b.Call, false) < 0 {
+			return breaks(RuleCall, "tool call %q is not open", b.Call)
+		}
+		return nil
+	},
+	apply: func(b ToolProgress, f *Fold) { f.setToolProgress(f.call(b.Call), b) },
+}.info()
+
+func (b ToolProgress) size() int { return len(b.Call) + len(b.Unit) }
+
+// ToolCompleted says how a tool call ended: with a result, or with an error.
+type ToolCompleted struct {
+	Call   string          `json:"call"`
+	Task   string          `json:"task,omitempty"`
+	Result json.RawMessage `json:"result,omitempty"`
+	Error  *Error          `json:"error,omitempty"`
+}
+
+// Kind implements Body.
+func (ToolCompleted) Kind() Kind      { return KindToolCompleted }
+func (ToolCompleted) info() *KindInfo { return toolCompleted }
+
+var toolCompleted = row[ToolCompleted]{
+	group: "tools", says: "A tool call ended, with its result or its error.", taskSays: true,
+	size: func(b ToolCompleted) int { return len(b.Call) + len(b.Task) + len(b.Result) + b.Error.size() },
+	own: func(b ToolCompleted, task string) Body {
+		b.Task = task
+		return b
+	},
+	clone: func(b ToolCompleted) Body {
+		b.Result, b.Error = slices.Clone(b.Result), cloned(b.Error)
+		return b
+	},
+	legal: func(b ToolCompleted, f *Fold) *broken { return f.legalCallEnd(b.Call, b.Task, false) },
+	apply: func(b ToolCompleted, f *Fold) { f.endCall(b.Call) },
+}.info()
+
+// openCall returns the place of the model or tool call, or -1 where none is open.
+func (f *Fold) openCall(id string, model bool) int {
+	if i := f.call(id); i >= 0 && !f.s.Calls[i].Ended && f.s.Calls[i].Model == model {
+		return i
+	}
+	return -1
+}
+
+func (f *Fold) legalCall(id, task string) *broken {
+	if id == "" || f.call(id) >= 0 {
+		return breaks(RuleCall, "call %q has no name of its own", id)
+	}
+	return f.legalSpeaker(task)
+}
+
+func (f *Fold) legalCallEnd(id, task string, model bool) *broken {
+	if i := f.openCall(id, model); i < 0 || f.s.Calls[i].Task != task {
+		return breaks(RuleCall, "call %q of task %q is not open", id, task)
+	}
+	return nil
+}
+
+func (f *Fold) endCall(id string) {
+	i := f.call(id)
+	c := f.s.Calls[i]
+	c.Ended = true
+	f.calls.put(&f.s.Calls, i, c)
+}
+
+func (f *Fold) setToolProgress(i int, p ToolProgress) {
+	c := f.s.Calls[i]
+	c.Progress = p
+	f.calls.put(&f.s.Calls, i, c)
+}

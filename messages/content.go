@@ -1,0 +1,214 @@
+package messages
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"unicode/utf8"
+)
+
+// TextDelta is a piece of a text: text = text[:Offset] + Text.
+type TextDelta struct {
+	// Stream names the text; the name is unique in its run.
+	Stream string `json:"stream"`
+	// Task owns the stream; "" is the run itself.
+	Task string `json:"task,omitempty"`
+	// Index is the ordinal, in the stream, of the first delta that this event stands for.
+	Index uint64 `json:"index"`
+	// Count is how many deltas this event stands for; 0 means 1.
+	Count uint64 `json:"count,omitempty"`
+	// Offset is the length of the text before this piece, in bytes of UTF-8.
+	Offset int    `json:"offset"`
+	Text   string `json:"text"`
+}
+
+// Kind implements Body.
+func (TextDelta) Kind() Kind      { return KindTextDelta }
+func (TextDelta) info() *KindInfo { return textDelta }
+
+var textDelta = deltaRow[TextDelta](false, "A piece of a text.")
+
+// ThoughtDelta is a piece of a thought; its fields are those of a TextDelta.
+type ThoughtDelta TextDelta
+
+// Kind implements Body.
+func (ThoughtDelta) Kind() Kind      { return KindThoughtDelta }
+func (ThoughtDelta) info() *KindInfo { return thoughtDelta }
+
+var thoughtDelta = deltaRow[ThoughtDelta](true, "A piece of a thought.")
+
+func deltaRow[B interface {
+	TextDelta | ThoughtDelta
+	Body
+}](thought bool, says string) *KindInfo {
+	return row[B]{
+		group: "content", says: says, delta: true, taskSays: true,
+		size: func(b B) int {
+			d := TextDelta(b)
+			return len(d.Stream) + len(d.Task) + len(d.Text)
+		},
+		own: func(b B, task string) Body {
+			d := TextDelta(b)
+			d.Task = task
+			return B(d)
+		},
+		key:    func(b B) partKey { return partKey{'s', TextDelta(b).Stream} },
+		stream: func(b B) string { return TextDelta(b).Stream },
+		legal:  func(b B, f *Fold) *broken { return f.legalDelta(TextDelta(b), thought) },
+		apply:  func(b B, f *Fold) { f.say(TextDelta(b), thought) },
+	}.info()
+}
+
+// TextDone closes a text and is authoritative for it.
+type TextDone struct {
+	Stream string `json:"stream"`
+	Task   string `json:"task,omitempty"`
+	Text   string `json:"text"`
+	// SHA256 is the lower-case hexadecimal digest of Text.
+	SHA256 string `json:"sha256"`
+}
+
+// Kind implements Body.
+func (TextDone) Kind() Kind      { return KindTextDone }
+func (TextDone) info() *KindInfo { return textDone }
+
+var textDone = row[TextDone]{
+	group: "content", says: "The whole text, authoritative; closes its stream.", taskSays: true,
+	size: func(b TextDone) int { return len(b.Stream) + len(b.Task) + len(b.Text) + len(b.SHA256) },
+	own: func(b TextDone, task string) Body {
+		b.Task = task
+		return b
+	},
+	stream: func(b TextDone) string { return b.Stream }, closes: KindTextDelta,
+	legal: func(b TextDone, f *Fold) *broken {
+		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, false, b.SHA256)
+	},
+	apply: func(b TextDone, f *Fold) { f.done(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, false) },
+}.info()
+
+// ThoughtDone closes a thought and is authoritative for it.
+type ThoughtDone struct {
+	Stream string `json:"stream"`
+	Task   string `json:"task,omitempty"`
+	Text   string `json:"text"`
+	SHA256 string `json:"sha256"`
+	// ThoughtType says what kind of thought it is, for example planning or reflection.
+	ThoughtType string `json:"thought_type,omitempty"`
+	// Confidence is between 0 and 1 where the source gave one.
+	Confidence *float64 `json:"confidence,omitempty"`
+	// Source says where the thought was seen, for example think-tag or reasoning-field.
+	Source string `json:"source,omitempty"`
+}
+
+// Kind implements Body.
+func (ThoughtDone) Kind() Kind      { return KindThoughtDone }
+func (ThoughtDone) info() *KindInfo { return thoughtDone }
+
+var thoughtDone = row[ThoughtDone]{
+	group: "content", says: "The whole thought, authoritative; closes its stream.", taskSays: true,
+	size: func(b ThoughtDone) int {
+		return len(b.Stream) + len(b.Task) + len(b.Text) + len(b.SHA256) + len(b.ThoughtType) + len(b.Source)
+	},
+	own: func(b ThoughtDone, task string) Body {
+		b.Task = task
+		return b
+	},
+	clone: func(b ThoughtDone) Body {
+		b.Confidence = cloned(b.Confidence)
+		return b
+	},
+	stream: func(b ThoughtDone) string { return b.Stream }, closes: KindThoughtDelta,
+	legal: func(b ThoughtDone, f *Fold) *broken {
+		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, true, b.SHA256)
+	},
+	apply: func(b ThoughtDone, f *Fold) { f.done(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, true) },
+}.info()
+
+// Digest returns the lower-case hexadecimal SHA-256 of a text.
+func Digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
+
+// open returns the stream that is spoken on, with its place; a new one is past the end.
+func (f *Fold) open(d TextDelta, thought bool) (int, Stream) {
+	if i := f.stream(d.Stream); i >= 0 {
+		return i, f.s.Streams[i]
+	}
+	return len(f.s.Streams), Stream{Name: d.Stream, Task: d.Task, Thought: thought}
+}
+
+func (f *Fold) legalStream(d TextDelta, t Stream, thought bool) *broken {
+	switch {
+	case d.Stream == "":
+		return breaks(RuleStream, "the stream has no name")
+	case t.Thought != thought || t.Task != d.Task:
+		return breaks(RuleStream, "stream %q is of another kind or task", d.Stream)
+	}
+	if bad := f.legalSpeaker(d.Task); bad != nil {
+		return bad
+	}
+	switch {
+	case !utf8.ValidString(d.Text):
+		return breaks(RuleBody, "stream %q: the text is not UTF-8", d.Stream)
+	case t.Closed:
+		return breaks(RuleStream, "stream %q is closed", d.Stream)
+	}
+	return nil
+}
+
+func (f *Fold) legalDelta(d TextDelta, thought bool) *broken {
+	_, t := f.open(d, thought)
+	if bad := f.legalStream(d, t, thought); bad != nil {
+		return bad
+	}
+	count, length := max(d.Count, 1), t.Len()
+	overlap := length - d.Offset
+	switch {
+	case d.Offset < 0 || overlap < 0 || d.Index > t.Index:
+		return breaks(RuleStream, "stream %q holds %d bytes of %d deltas, not %d of %d", d.Stream, length, t.Index, d.Offset, d.Index)
+	case count > f.at.numbers:
+		return breaks(RuleStream, "stream %q: %d deltas in %d numbers", d.Stream, count, f.at.numbers)
+	case f.at.fresh && (overlap > 0 || d.Index != t.Index):
+		return breaks(RuleStream, "stream %q: a new delta repeats what was said", d.Stream)
+	case len(d.Text) < overlap || d.Index+count < t.Index:
+		return breaks(RuleStream, "stream %q: the delta ends before what was said", d.Stream)
+	case overlap > 0 && t.text.slice(d.Offset) != d.Text[:overlap]:
+		return breaks(RuleStream, "stream %q: the delta contradicts what was said", d.Stream)
+	}
+	return nil
+}
+
+func (f *Fold) say(d TextDelta, thought bool) {
+	i, t := f.open(d, thought)
+	first := t.empty()
+	t.text, t.Index = t.text.append(d.Text[t.Len()-d.Offset:]), d.Index+max(d.Count, 1)
+	f.setStream(i, t, first)
+}
+
+func (f *Fold) legalDone(d TextDelta, thought bool, digest string) *broken {
+	_, t := f.open(d, thought)
+	if bad := f.legalStream(d, t, thought); bad != nil {
+		return bad
+	}
+	if Digest(d.Text) != digest {
+		return breaks(RuleDigest, "stream %q: the text's sha256 is not %q", d.Stream, digest)
+	}
+	return nil
+}
+
+func (f *Fold) done(d TextDelta, thought bool) {
+	i, t := f.open(d, thought)
+	first := t.empty()
+	if !t.text.is(d.Text) {
+		t.text = newText(d.Text)
+	}
+	t.Closed = true
+	f.setStream(i, t, first)
+}
+
+func (f *Fold) setStream(i int, t Stream, first bool) {
+	f.streams.put(&f.s.Streams, i, t)
+	if first {
+		f.speaks(t)
+	}
+}

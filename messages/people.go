@@ -1,0 +1,142 @@
+package messages
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// InputKind says what kind of answer is asked for.
+type InputKind string
+
+// The kinds of requests; an empty one is a clarification.
+const (
+	InputClarification InputKind = "clarification"
+	InputSelection     InputKind = "selection"
+	InputData          InputKind = "data"
+	InputConfirmation  InputKind = "confirmation"
+	InputReview        InputKind = "review"
+	InputSecret        InputKind = "secret"
+)
+
+// inputTimeouts has how long each kind of request waits where it does not say.
+var inputTimeouts = map[InputKind]time.Duration{
+	"": 24 * time.Hour, InputClarification: 24 * time.Hour, InputSelection: 24 * time.Hour, InputData: 24 * time.Hour,
+	InputConfirmation: time.Hour, InputReview: 30 * time.Minute, InputSecret: 5 * time.Minute,
+}
+
+// InputRequired says that the run waits for an answer to Request, which is unique in its run. A secret alone may be
+// asked for again: by the same task, once it was given or once another attempt asks, for no log holds it.
+type InputRequired struct {
+	Request string `json:"request"`
+	Task    string `json:"task,omitempty"`
+	Prompt  string `json:"prompt"`
+	// Schema is the JSON Schema of the answer, if it has one.
+	Schema json.RawMessage `json:"schema,omitempty"`
+	// InputKind is the kind of answer; clarification where it is left out.
+	InputKind InputKind `json:"kind,omitempty"`
+	// TimeoutMS is how long the answer is waited for, in milliseconds; the default of the kind where it is left out.
+	TimeoutMS int64 `json:"timeout_ms,omitempty"`
+}
+
+// Timeout returns how long the answer is waited for.
+func (b InputRequired) Timeout() time.Duration {
+	if b.TimeoutMS > 0 {
+		return time.Duration(b.TimeoutMS) * time.Millisecond
+	}
+	return inputTimeouts[b.InputKind]
+}
+
+// Kind implements Body.
+func (InputRequired) Kind() Kind      { return KindInputRequired }
+func (InputRequired) info() *KindInfo { return inputRequired }
+
+var inputRequired = row[InputRequired]{
+	group: "people", says: "The run waits for an answer.",
+	size: func(b InputRequired) int {
+		return len(b.Request) + len(b.Task) + len(b.Prompt) + len(b.Schema) + len(b.InputKind)
+	},
+	own: func(b InputRequired, task string) Body {
+		b.Task = task
+		return b
+	},
+	clone: func(b InputRequired) Body {
+		b.Schema = slices.Clone(b.Schema)
+		return b
+	},
+	legal: InputRequired.legal,
+	apply: func(b InputRequired, f *Fold) {
+		f.inputs.set(&f.s.Inputs, f.input(b.Request), Input{Request: b.Request, Task: b.Task, Prompt: b.Prompt,
+			Schema: b.Schema, Kind: b.InputKind, TimeoutMS: b.TimeoutMS, Attempt: f.attempt(b.Task)})
+	},
+}.info()
+
+func (b InputRequired) legal(f *Fold) *broken {
+	if b.Request == "" {
+		return breaks(RuleInput, "the request has no name")
+	}
+	if i := f.input(b.Request); i >= 0 && !f.asksAgain(f.s.Inputs[i], b) {
+		return breaks(RuleInput, "request %q has no name of its own", b.Request)
+	}
+	if _, known := inputTimeouts[b.InputKind]; !known || b.TimeoutMS < 0 {
+		return breaks(RuleBody, "request %q is of no known kind: %q, %d ms", b.Request, b.InputKind, b.TimeoutMS)
+	}
+	return f.legalSpeaker(b.Task)
+}
+
+// asksAgain reports whether b asks for the same secret, which the task cannot have any more.
+func (f *Fold) asksAgain(in Input, b InputRequired) bool {
+	return in.Kind == InputSecret && b.InputKind == InputSecret && in.Task == b.Task &&
+		(in.Closed || in.Attempt < f.attempt(b.Task))
+}
+
+// InputReceived is the answer to an InputRequired. The Value of a secret is left out: it never enters the log.
+type InputReceived struct {
+	Request string `json:"request"`
+	// ID is that of the command that answered, or "".
+	ID        string          `json:"id,omitempty"`
+	Task      string          `json:"task,omitempty"`
+	Value     json.RawMessage `json:"value"`
+	Principal string          `json:"principal,omitempty"`
+}
+
+// Kind implements Body.
+func (InputReceived) Kind() Kind      { return KindInputReceived }
+func (InputReceived) info() *KindInfo { return inputReceived }
+
+var inputReceived = row[InputReceived]{
+	group: "people", says: "The answer came.",
+	size: func(b InputReceived) int {
+		return len(b.Request) + len(b.ID) + len(b.Task) + len(b.Value) + len(b.Principal)
+	},
+	own: func(b InputReceived, task string) Body {
+		b.Task = task
+		return b
+	},
+	clone: func(b InputReceived) Body {
+		b.Value = slices.Clone(b.Value)
+		return b
+	},
+	legal: InputReceived.legal,
+	apply: func(b InputReceived, f *Fold) {
+		i := f.input(b.Request)
+		in := f.s.Inputs[i]
+		in.Closed, in.ID = true, b.ID
+		if in.Kind != InputSecret {
+			in.Value = b.Value
+		}
+		f.inputs.put(&f.s.Inputs, i, in)
+	},
+}.info()
+
+func (b InputReceived) legal(f *Fold) *broken {
+	i := f.input(b.Request)
+	switch {
+	case i < 0 || f.s.Inputs[i].Closed:
+		return breaks(RuleInput, "request %q is not open", b.Request)
+	case f.s.Inputs[i].Kind == InputSecret && len(b.Value) > 0 && !bytes.Equal(b.Value, []byte("null")):
+		return breaks(RuleInput, "request %q is for a secret: the log does not hold its value", b.Request)
+	}
+	return nil
+}

@@ -1,0 +1,190 @@
+package messages
+
+import "slices"
+
+// Progress says how far a task is. Total is 0 where it is not known.
+type Progress struct {
+	Task  string `json:"task,omitempty"`
+	Done  int64  `json:"done"`
+	Total int64  `json:"total,omitempty"`
+	Unit  string `json:"unit,omitempty"`
+}
+
+// Kind implements Body.
+func (Progress) Kind() Kind      { return KindProgress }
+func (Progress) info() *KindInfo { return progress }
+
+var progress = row[Progress]{
+	group: "progress", says: "How far a task is; the latest counts.", delta: true, taskSays: true,
+	size: Progress.size,
+	own: func(b Progress, task string) Body {
+		b.Task = task
+		return b
+	},
+	key:   func(b Progress) partKey { return partKey{'p', b.Task} },
+	legal: func(b Progress, f *Fold) *broken { return f.legalSpeaker(b.Task) },
+	apply: func(b Progress, f *Fold) { f.progress.set(&f.s.Progress, f.told(b.Task), b) },
+}.info()
+
+func (b Progress) size() int { return len(b.Task) + len(b.Unit) }
+
+// LogTail is how many of the newest log lines merging and State keep.
+const LogTail = 64
+
+// LogLineBytes is the most that the text of one log line may hold.
+const LogLineBytes = 1024
+
+// Log carries log lines with ascending numbers without a gap. Where a merged event begins past the next number that
+// its reader expects, the lines between were dropped.
+type Log struct {
+	Lines []LogLine `json:"lines"`
+}
+
+// LogLine is one line, numbered from 1 per run.
+type LogLine struct {
+	Number uint64   `json:"number"`
+	Level  LogLevel `json:"level"`
+	Task   string   `json:"task,omitempty"`
+	Text   string   `json:"text"`
+}
+
+// LogLevel is debug, info, warn or error.
+type LogLevel string
+
+// The log levels.
+const (
+	LogDebug LogLevel = "debug"
+	LogInfo  LogLevel = "info"
+	LogWarn  LogLevel = "warn"
+	LogError LogLevel = "error"
+)
+
+// Kind implements Body.
+func (Log) Kind() Kind      { return KindLog }
+func (Log) info() *KindInfo { return logged }
+
+var logged = row[Log]{
+	group: "progress", says: "Lines for the person who looks closer, numbered per run.", delta: true, taskSays: true,
+	size: Log.size,
+	own: func(b Log, task string) Body {
+		b.Lines = slices.Clone(b.Lines)
+		for i := range b.Lines {
+			b.Lines[i].Task = task
+		}
+		return b
+	},
+	clone: func(b Log) Body {
+		b.Lines = slices.Clone(b.Lines)
+		return b
+	},
+	key:   func(Log) partKey { return partKey{group: 'l'} },
+	legal: func(b Log, f *Fold) *broken { return f.legalLog(b.Lines) },
+	apply: func(b Log, f *Fold) { f.log(b.Lines) },
+}.info()
+
+func (b Log) size() int {
+	n := 0
+	for _, line := range b.Lines {
+		n += itemOverhead + len(line.Level) + len(line.Task) + len(line.Text)
+	}
+	return n
+}
+
+func (f *Fold) legalLog(lines []LogLine) *broken {
+	n := len(lines)
+	if n == 0 {
+		return breaks(RuleLog, "the log event has no lines")
+	}
+	if bad := legalLines(lines); bad != nil {
+		return bad
+	}
+	first, last := lines[0].Number, lines[n-1].Number
+	switch {
+	case first > f.s.Log.Next && n < LogTail:
+		return breaks(RuleLog, "log line %d leaves a gap after %d", first, f.s.Log.Next-1)
+	case f.at.fresh && first < f.s.Log.Next, last+1 < f.s.Log.Next:
+		return breaks(RuleLog, "log line %d was said before", first)
+	}
+	return nil
+}
+
+func legalLines(lines []LogLine) *broken {
+	if len(lines) > LogTail {
+		return breaks(RuleLog, "a log event has at most %d lines, not %d", LogTail, len(lines))
+	}
+	for i, line := range lines {
+		if i > 0 && line.Number != lines[i-1].Number+1 || line.Number == 0 || len(line.Text) > LogLineBytes {
+			return breaks(RuleLog, "log line %d is out of order or too long", line.Number)
+		}
+	}
+	return nil
+}
+
+// log keeps the newest lines. They are appended in place: a snapshot ends before them.
+func (f *Fold) log(lines []LogLine) {
+	held, first := f.s.Log.Lines, lines[0].Number
+	if first < f.s.Log.Next {
+		lines = lines[f.s.Log.Next-first:]
+	}
+	if len(lines) == 0 {
+		return
+	}
+	held = append(held[max(0, min(len(held), len(held)+len(lines)-LogTail)):], lines...)
+	f.s.Log = LogState{Next: lines[len(lines)-1].Number + 1, Lines: held}
+}
+
+// Merged stands for a stretch of deltas of more than one stream: one part per stream, in the order of their first
+// appearance. A part is a TextDelta, ThoughtDelta, Progress, ToolProgress or Log.
+type Merged struct {
+	Parts []Body `json:"-"`
+}
+
+// Kind implements Body.
+func (Merged) Kind() Kind      { return KindMerged }
+func (Merged) info() *KindInfo { return merged }
+
+var merged = row[Merged]{
+	group: "progress", says: "Several deltas of several streams as one event.", delta: true,
+	size: func(b Merged) int {
+		n := 0
+		for _, p := range b.Parts {
+			n += itemOverhead + sizeOf(p)
+		}
+		return n
+	},
+	own:   func(b Merged, task string) Body { return b.each(func(p Body) Body { return Owned(p, task) }) },
+	clone: func(b Merged) Body { return b.each(Clone) },
+	legal: Merged.legal,
+	apply: func(b Merged, f *Fold) {
+		for _, p := range b.Parts {
+			p.info().apply(p, f)
+		}
+	},
+}.info()
+
+func (b Merged) each(do func(Body) Body) Merged {
+	parts := make([]Body, len(b.Parts))
+	for i, p := range b.Parts {
+		parts[i] = do(p)
+	}
+	return Merged{parts}
+}
+
+// legal judges each part by itself: no part changes what another one is judged by, as all are of streams of their own.
+func (b Merged) legal(f *Fold) *broken {
+	if len(b.Parts) < 2 {
+		return breaks(RuleMerged, "a merged event has at least two parts, not %d", len(b.Parts))
+	}
+	seen := make(map[partKey]bool, len(b.Parts))
+	for i, p := range b.Parts {
+		key, ok := keyOf(p)
+		if !ok || seen[key] {
+			return breaks(RuleMerged, "part %d (%T) is of no stream, or of one named before", i, p)
+		}
+		seen[key] = true
+		if bad := p.info().legal(p, f); bad != nil {
+			return bad
+		}
+	}
+	return nil
+}

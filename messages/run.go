@@ -1,0 +1,151 @@
+package messages
+
+import (
+	"encoding/json"
+	"maps"
+	"slices"
+)
+
+// RunQueued opens every log, as number 1.
+type RunQueued struct {
+	Job string `json:"job"`
+	// Input is the job's input as JSON, without secrets.
+	Input     json.RawMessage `json:"input,omitempty"`
+	Principal string          `json:"principal,omitempty"`
+	Mode      Mode            `json:"mode"`
+	// Labels are the caller's own: a Looopy contextId, a NANO stream id.
+	Labels map[string]string `json:"labels,omitempty"`
+	// Parent is the run that this one is a child of, or "".
+	Parent RunID  `json:"parent,omitempty"`
+	Limits Limits `json:"limits"`
+}
+
+// Mode says what becomes of a run when its caller leaves.
+type Mode string
+
+// Attached runs are cancelled when their caller leaves; detached ones go on.
+const (
+	Attached Mode = "attached"
+	Detached Mode = "detached"
+)
+
+// Limits bound a run. Zero means the default of the node that accepted the run.
+type Limits struct {
+	// WallClockMS is the longest the run may take, in milliseconds.
+	WallClockMS int64 `json:"wall_clock_ms,omitempty"`
+	// StallMS is the longest the run may go without an event, in milliseconds.
+	StallMS int64 `json:"stall_ms,omitempty"`
+	// Bytes is the most that the run's log may hold after merging.
+	Bytes int64 `json:"bytes,omitempty"`
+}
+
+// Kind implements Body.
+func (RunQueued) Kind() Kind      { return KindRunQueued }
+func (RunQueued) info() *KindInfo { return runQueued }
+
+var runQueued = row[RunQueued]{
+	group: "run", says: "The run exists: its job, input without secrets, owner and limits.",
+	size: func(b RunQueued) int {
+		n := len(b.Job) + len(b.Input) + len(b.Principal) + len(b.Mode) + len(b.Parent)
+		for k, v := range b.Labels {
+			n += itemOverhead + len(k) + len(v)
+		}
+		return n
+	},
+	clone: func(b RunQueued) Body {
+		b.Input, b.Labels = slices.Clone(b.Input), maps.Clone(b.Labels)
+		return b
+	},
+	legal: func(b RunQueued, _ *Fold) *broken {
+		return when(b.Job == "", RuleBody, "run.queued names no job")
+	},
+	apply: func(b RunQueued, f *Fold) {
+		f.s.Status, f.s.Queued, f.s.QueuedAt, f.s.Log.Next = Pending, &b, f.at.time, 1
+	},
+	list: func(b RunQueued, s *Summary) {
+		s.Job, s.Principal, s.Labels, s.Status, s.QueuedAt = b.Job, b.Principal, b.Labels, Pending, s.UpdatedAt
+	},
+}.info()
+
+// RunStarted says that the run's actor has begun, on which node.
+type RunStarted struct {
+	Node string `json:"node,omitempty"`
+	// Epoch is that of the owner who says it: higher than all before it in the log.
+	Epoch uint64 `json:"epoch,omitempty"`
+}
+
+// Kind implements Body.
+func (RunStarted) Kind() Kind      { return KindRunStarted }
+func (RunStarted) info() *KindInfo { return runStarted }
+
+var runStarted = row[RunStarted]{
+	group: "run", says: "The run's actor has begun.",
+	early: true, begins: true,
+	size: func(b RunStarted) int { return len(b.Node) },
+	legal: func(_ RunStarted, f *Fold) *broken {
+		return when(f.s.Status != Pending, RuleOpening, "the run has started already")
+	},
+	apply: func(b RunStarted, f *Fold) { f.s.Status, f.s.Node, f.s.Epoch = Processing, b.Node, b.Epoch },
+	list:  func(_ RunStarted, s *Summary) { s.Status = Processing },
+}.info()
+
+// RunRecovered says that the run goes on after the process that owned it died. Each task that was running waits for
+// another attempt, and what was asked stays open.
+type RunRecovered struct {
+	Node string `json:"node,omitempty"`
+	// Epoch is that of the owner who says it: higher than all before it in the log.
+	Epoch  uint64  `json:"epoch,omitempty"`
+	Rewind *Rewind `json:"rewind"`
+}
+
+// Kind implements Body.
+func (RunRecovered) Kind() Kind      { return KindRunRecovered }
+func (RunRecovered) info() *KindInfo { return runRecovered }
+
+var runRecovered = row[RunRecovered]{
+	group: "run", says: "The run goes on after its process died; carries a rewind.",
+	early: true, takesBack: true,
+	size: func(b RunRecovered) int { return len(b.Node) + b.Rewind.size() },
+	clone: func(b RunRecovered) Body {
+		b.Rewind = b.Rewind.clone()
+		return b
+	},
+	rewind: func(b RunRecovered) *Rewind { return b.Rewind },
+	legal: func(b RunRecovered, f *Fold) *broken {
+		if b.Rewind == nil {
+			return breaks(RuleRewind, "run.recovered carries a rewind")
+		}
+		return f.legalRewind(b.Rewind)
+	},
+	apply: func(b RunRecovered, f *Fold) {
+		f.rewind(b.Rewind)
+		for _, i := range f.tasks.living(f.s.Tasks) {
+			t := f.s.Tasks[i]
+			t.Status = TaskWaiting
+			f.setTask(t)
+		}
+		f.s.Node, f.s.Epoch = b.Node, b.Epoch
+		f.s.Recoveries++
+	},
+}.info()
+
+// RunCanceling says that a cancel is accepted: only run.canceled can end the run now.
+type RunCanceling struct {
+	// ID is that of the command that asked, or "".
+	ID string `json:"id,omitempty"`
+	// By is the principal who asked, or "".
+	By     string `json:"by,omitempty"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// Kind implements Body.
+func (RunCanceling) Kind() Kind      { return KindRunCanceling }
+func (RunCanceling) info() *KindInfo { return runCanceling }
+
+var runCanceling = row[RunCanceling]{
+	group: "run", says: "Cancel is accepted; the run will end as run.canceled.",
+	early: true, begins: true,
+	size:  func(b RunCanceling) int { return len(b.ID) + len(b.By) + len(b.Reason) },
+	apply: func(_ RunCanceling, f *Fold) { f.s.Canceling = true },
+	list:  func(_ RunCanceling, s *Summary) { s.Canceling = true },
+}.info()

@@ -1,0 +1,225 @@
+package messages
+
+import "slices"
+
+// TaskStarted says that a task began its first attempt.
+type TaskStarted struct {
+	Task    string `json:"task"`
+	Attempt int    `json:"attempt"`
+}
+
+// Kind implements Body.
+func (TaskStarted) Kind() Kind      { return KindTaskStarted }
+func (TaskStarted) info() *KindInfo { return taskStarted }
+
+var taskStarted = row[TaskStarted]{
+	group: "task", says: "A task began its first attempt.", begins: true,
+	size: func(b TaskStarted) int { return len(b.Task) },
+	own: func(b TaskStarted, task string) Body {
+		b.Task = task
+		return b
+	},
+	legal: func(b TaskStarted, f *Fold) *broken { return f.legalTask(b.Task, "", b.Attempt-1) },
+	apply: func(b TaskStarted, f *Fold) { f.setTask(TaskState{b.Task, TaskRunning, b.Attempt}) },
+}.info()
+
+// TaskCompleted says that a task returned without an error.
+type TaskCompleted struct {
+	Task    string `json:"task"`
+	Attempt int    `json:"attempt"`
+}
+
+// Kind implements Body.
+func (TaskCompleted) Kind() Kind      { return KindTaskCompleted }
+func (TaskCompleted) info() *KindInfo { return taskCompleted }
+
+var taskCompleted = row[TaskCompleted]{
+	group: "task", says: "A task returned without an error.",
+	size: func(b TaskCompleted) int { return len(b.Task) },
+	own: func(b TaskCompleted, task string) Body {
+		b.Task = task
+		return b
+	},
+	legal: func(b TaskCompleted, f *Fold) *broken { return f.legalTask(b.Task, TaskRunning, b.Attempt) },
+	apply: func(b TaskCompleted, f *Fold) { f.setTask(TaskState{b.Task, TaskFinished, b.Attempt}) },
+}.info()
+
+// TaskFailed says that an attempt failed.
+type TaskFailed struct {
+	Task      string `json:"task"`
+	Attempt   int    `json:"attempt"`
+	Cause     Cause  `json:"cause"`
+	Error     *Error `json:"error"`
+	WillRetry bool   `json:"will_retry"`
+	// DelayMS is how long the next attempt waits, in milliseconds.
+	DelayMS int64 `json:"delay_ms,omitempty"`
+}
+
+// Kind implements Body.
+func (TaskFailed) Kind() Kind      { return KindTaskFailed }
+func (TaskFailed) info() *KindInfo { return taskFailed }
+
+var taskFailed = row[TaskFailed]{
+	group: "task", says: "An attempt failed; says whether another follows, and when.",
+	size: func(b TaskFailed) int { return len(b.Task) + len(b.Cause) + b.Error.size() },
+	own: func(b TaskFailed, task string) Body {
+		b.Task = task
+		return b
+	},
+	clone: func(b TaskFailed) Body {
+		b.Error = cloned(b.Error)
+		return b
+	},
+	legal: func(b TaskFailed, f *Fold) *broken {
+		if b.Error == nil || !b.Cause.known() {
+			return breaks(RuleBody, "task.failed needs an error and a cause of the closed set, not %q", b.Cause)
+		}
+		return f.legalTask(b.Task, TaskRunning, b.Attempt)
+	},
+	apply: func(b TaskFailed, f *Fold) {
+		becomes := TaskGone
+		if b.WillRetry {
+			becomes = TaskWaiting
+		}
+		f.setTask(TaskState{b.Task, becomes, b.Attempt})
+	},
+}.info()
+
+// TaskRestarted begins another attempt: the task's streams are open and empty again, and what it wrote before is no
+// artifact of the run.
+type TaskRestarted struct {
+	Task    string `json:"task"`
+	Attempt int    `json:"attempt"`
+}
+
+// Kind implements Body.
+func (TaskRestarted) Kind() Kind      { return KindTaskRestarted }
+func (TaskRestarted) info() *KindInfo { return taskRestarted }
+
+var taskRestarted = row[TaskRestarted]{
+	group: "task", says: "Another attempt begins; the task's streams start again from nothing.",
+	begins: true, takesBack: true,
+	size: func(b TaskRestarted) int { return len(b.Task) },
+	own: func(b TaskRestarted, task string) Body {
+		b.Task = task
+		return b
+	},
+	legal: func(b TaskRestarted, f *Fold) *broken { return f.legalTask(b.Task, TaskWaiting, b.Attempt-1) },
+	apply: func(b TaskRestarted, f *Fold) {
+		f.setTask(TaskState{b.Task, TaskRunning, b.Attempt})
+		f.reopen(b.Task)
+		if i := f.told(b.Task); i >= 0 {
+			f.progress.drop(&f.s.Progress, i)
+		}
+		f.dropArtifacts(b.Task)
+	},
+}.info()
+
+// legalTask holds that the task stands there, at the attempt; one that never started is "" at attempt 0.
+func (f *Fold) legalTask(name string, status TaskStatus, attempt int) *broken {
+	if name == "" {
+		return breaks(RuleTask, "the task has no name")
+	}
+	now, _ := f.Task(name)
+	if now.Status != status || now.Attempt != attempt {
+		return breaks(RuleTask, "task %q is %q at attempt %d", name, now.Status, now.Attempt)
+	}
+	return nil
+}
+
+func (f *Fold) setTask(t TaskState) {
+	i := f.tasks.find(f.s.Tasks, t.Name, f.bare)
+	if i < 0 {
+		i = len(f.s.Tasks)
+	} else if f.s.Tasks[i].Status == TaskWaiting {
+		f.waiting--
+	}
+	if t.Status == TaskWaiting {
+		f.waiting++
+	}
+	f.tasks.put(&f.s.Tasks, i, t)
+}
+
+// unfinished returns how many tasks are running or waiting.
+func (f *Fold) unfinished() int {
+	if !f.bare {
+		return f.tasks.live + f.waiting
+	}
+	n := 0
+	for _, t := range f.s.Tasks {
+		if t.Status == TaskRunning || t.Status == TaskWaiting {
+			n++
+		}
+	}
+	return n
+}
+
+// legalSpeaker holds that a task that says something is running; "" is the run itself.
+func (f *Fold) legalSpeaker(task string) *broken {
+	if now, _ := f.Task(task); task != "" && now.Status != TaskRunning {
+		return breaks(RuleTask, "task %q is not running", task)
+	}
+	return nil
+}
+
+// attempt returns the number of the task's attempt; the run itself begins another one with each recovery.
+func (f *Fold) attempt(task string) int {
+	if task == "" {
+		return f.s.Recoveries
+	}
+	now, _ := f.Task(task)
+	return now.Attempt
+}
+
+// reopen takes back the texts of an earlier attempt. Only streams that hold something are looked at.
+func (f *Fold) reopen(task string) {
+	if f.said == nil {
+		f.said = map[string][]string{}
+		for _, t := range f.s.Streams {
+			f.speaks(t)
+		}
+	}
+	for _, name := range f.said[task] {
+		if i := f.stream(name); i >= 0 && f.s.Streams[i].Task == task {
+			f.streams.put(&f.s.Streams, i, Stream{Name: name, Task: task, Thought: f.s.Streams[i].Thought})
+		}
+	}
+	delete(f.said, task)
+}
+
+// speaks remembers that the stream holds something, once a restart has asked for that.
+func (f *Fold) speaks(t Stream) {
+	if f.said != nil && t.Task != "" && !t.empty() {
+		f.said[t.Task] = append(f.said[t.Task], t.Name)
+	}
+}
+
+// dropArtifacts drops the artifacts that the task wrote, from the end.
+func (f *Fold) dropArtifacts(task string) {
+	if f.wrote == nil {
+		f.wrote = map[string][]string{}
+		for i, writer := range f.s.ArtifactTasks {
+			f.writes(writer, f.s.Artifacts[i].Name)
+		}
+	}
+	var at []int
+	for _, name := range f.wrote[task] {
+		if i := f.artifact(name); i >= 0 && f.s.ArtifactTasks[i] == task {
+			at = append(at, i)
+		}
+	}
+	delete(f.wrote, task)
+	slices.Sort(at)
+	for _, i := range slices.Backward(slices.Compact(at)) {
+		last := len(f.s.Artifacts) - 1
+		f.artifacts.drop(&f.s.Artifacts, i)
+		f.writers()[i] = f.s.ArtifactTasks[last]
+		f.s.ArtifactTasks = f.s.ArtifactTasks[:last]
+	}
+}
+
+func (f *Fold) writes(task, name string) {
+	if f.wrote != nil && task != "" {
+		f.wrote[task] = append(f.wrote[task], name)
+	}
+}

@@ -1,0 +1,223 @@
+package messages
+
+import (
+	"encoding/json"
+	"slices"
+)
+
+// RunCompleted is a terminal.
+type RunCompleted struct {
+	By        Author          `json:"by"`
+	Result    json.RawMessage `json:"result,omitempty"`
+	Degraded  bool            `json:"degraded,omitempty"`
+	Artifacts []Artifact      `json:"artifacts"`
+}
+
+// RunFailed is a terminal. Task is the task that failed, or "".
+type RunFailed struct {
+	By        Author     `json:"by"`
+	Cause     Cause      `json:"cause"`
+	Task      string     `json:"task,omitempty"`
+	Error     *Error     `json:"error"`
+	Artifacts []Artifact `json:"artifacts"`
+	Rewind    *Rewind    `json:"rewind,omitempty"`
+}
+
+// RunCanceled is a terminal. Its artifacts, if there are any, are partial.
+type RunCanceled struct {
+	By        Author     `json:"by"`
+	Cause     Cause      `json:"cause"`
+	Artifacts []Artifact `json:"artifacts"`
+	Rewind    *Rewind    `json:"rewind,omitempty"`
+}
+
+// Author says who wrote a terminal.
+type Author string
+
+// The authors of terminals: the run itself, the runs' supervisor, recovery after a restart, another node.
+const (
+	ByRun        Author = "run"
+	BySupervisor Author = "supervisor"
+	ByRecovery   Author = "recovery"
+	ByNode       Author = "node"
+)
+
+// word is what a terminal of any kind says.
+type word struct {
+	status    Status
+	end       End
+	artifacts []Artifact
+	rewind    *Rewind
+}
+
+// Kind implements Body.
+func (RunCompleted) Kind() Kind      { return KindRunCompleted }
+func (RunCompleted) info() *KindInfo { return runCompleted }
+
+var runCompleted = terminal(row[RunCompleted]{
+	says:   "Terminal: the job's work is done and its artifacts are on disk.",
+	begins: true,
+	clone: func(b RunCompleted) Body {
+		b.Result, b.Artifacts = slices.Clone(b.Result), slices.Clone(b.Artifacts)
+		return b
+	},
+	wire: func(b RunCompleted) Body {
+		b.Artifacts = listed(b.Artifacts)
+		return b
+	},
+	last: func(b RunCompleted) word {
+		return word{Completed, End{By: b.By, Result: b.Result, Degraded: b.Degraded}, b.Artifacts, nil}
+	},
+	legal: func(b RunCompleted, f *Fold) *broken {
+		switch {
+		case b.By != ByRun:
+			return breaks(RuleTerminal, "only the run itself completes, not %q", b.By)
+		case f.unfinished() > 0:
+			return breaks(RuleTerminal, "%d tasks are running or waiting", f.unfinished())
+		}
+		return nil
+	},
+})
+
+// Kind implements Body.
+func (RunFailed) Kind() Kind      { return KindRunFailed }
+func (RunFailed) info() *KindInfo { return runFailed }
+
+var runFailed = terminal(row[RunFailed]{
+	says:  "Terminal: the run ended with a cause.",
+	early: true, begins: true,
+	own: func(b RunFailed, task string) Body {
+		b.Task = task
+		return b
+	},
+	clone: func(b RunFailed) Body {
+		b.Error, b.Artifacts, b.Rewind = cloned(b.Error), slices.Clone(b.Artifacts), b.Rewind.clone()
+		return b
+	},
+	wire: func(b RunFailed) Body {
+		b.Artifacts = listed(b.Artifacts)
+		return b
+	},
+	last: func(b RunFailed) word {
+		return word{Failed, End{By: b.By, Cause: b.Cause, Task: b.Task, Error: b.Error}, b.Artifacts, b.Rewind}
+	},
+	legal: func(b RunFailed, f *Fold) *broken {
+		if b.Error == nil || !b.Cause.known() {
+			return breaks(RuleTerminal, "run.failed needs an error and a cause of the closed set, not %q", b.Cause)
+		}
+		return nil
+	},
+})
+
+// Kind implements Body.
+func (RunCanceled) Kind() Kind      { return KindRunCanceled }
+func (RunCanceled) info() *KindInfo { return runCanceled }
+
+var runCanceled = terminal(row[RunCanceled]{
+	says:  "Terminal: the run ended because it was asked to.",
+	early: true,
+	clone: func(b RunCanceled) Body {
+		b.Artifacts, b.Rewind = slices.Clone(b.Artifacts), b.Rewind.clone()
+		return b
+	},
+	wire: func(b RunCanceled) Body {
+		b.Artifacts = listed(b.Artifacts)
+		return b
+	},
+	last: func(b RunCanceled) word {
+		return word{Canceled, End{By: b.By, Cause: b.Cause}, b.Artifacts, b.Rewind}
+	},
+	legal: func(b RunCanceled, f *Fold) *broken {
+		switch {
+		case !f.s.Canceling:
+			return breaks(RuleCancel, "no cancel has been accepted")
+		case !b.Cause.known():
+			return breaks(RuleTerminal, "run.canceled needs a cause of the closed set, not %q", b.Cause)
+		case slices.ContainsFunc(b.Artifacts, func(a Artifact) bool { return !a.Partial }):
+			return breaks(RuleArtifact, "after a cancel artifacts are partial")
+		}
+		return nil
+	},
+})
+
+// terminal completes the row of a terminal: all of them end the run in the same way.
+func terminal[B Body](r row[B]) *KindInfo {
+	own := r.legal
+	r.group = "run"
+	r.size = func(b B) int { return r.last(b).size() }
+	r.rewind = func(b B) *Rewind { return r.last(b).rewind }
+	r.legal = func(b B, f *Fold) *broken {
+		if bad := own(b, f); bad != nil {
+			return bad
+		}
+		return f.legalEnd(r.last(b))
+	}
+	r.apply = func(b B, f *Fold) { f.end(r.last(b)) }
+	r.list = func(b B, s *Summary) { s.Status, s.Cause = r.last(b).status, r.last(b).end.Cause }
+	return r.info()
+}
+
+func (w word) size() int {
+	n := len(w.end.By) + len(w.end.Cause) + len(w.end.Task) + w.end.Error.size() + len(w.end.Result) + w.rewind.size()
+	for _, a := range w.artifacts {
+		n += itemOverhead + a.size()
+	}
+	return n
+}
+
+func (f *Fold) legalEnd(w word) *broken {
+	by := w.end.By
+	switch {
+	case by != ByRun && by != BySupervisor && by != ByRecovery && by != ByNode:
+		return breaks(RuleTerminal, "unknown author %q", by)
+	case w.rewind != nil && by != ByRecovery:
+		return breaks(RuleRewind, "recovery, and nobody else, rewinds")
+	case w.rewind == nil && by == ByRecovery && f.s.Recoveries == 0:
+		return breaks(RuleRewind, "recovery rewinds, in its terminal or in run.recovered before it")
+	case f.OpenChildren() > 0:
+		return breaks(RuleChild, "%d children have not ended", f.OpenChildren())
+	case w.rewind != nil:
+		return f.legalRewind(w.rewind)
+	}
+	return nil
+}
+
+func (f *Fold) end(w word) {
+	if w.rewind != nil {
+		f.rewind(w.rewind)
+	}
+	w.end.At = f.at.time
+	f.s.Status, f.s.End = w.status, &w.end
+	f.s.Artifacts, f.s.ArtifactTasks = listed(w.artifacts), nil
+	f.artifacts = shelf[Artifact]{}
+}
+
+// LastWord returns the terminal that ends a run in this State when somebody wants it to be word: once a cancel is
+// accepted every other end becomes run.canceled, whoever asks. Artifacts become those that the State knows.
+func (s State) LastWord(word Body) Body {
+	last := word.info().last
+	if s.Canceling && last != nil {
+		w := last(word)
+		return RunCanceled{By: w.end.By, Cause: CauseCanceledByUser, Artifacts: partial(s.Artifacts), Rewind: w.rewind}
+	}
+	switch w := word.(type) {
+	case RunCompleted:
+		w.Artifacts = listed(s.Artifacts)
+		return w
+	case RunFailed:
+		w.Artifacts = listed(s.Artifacts)
+		return w
+	}
+	return word
+}
+
+// listed makes an empty list of a missing one: a terminal's artifacts are said even when there are none.
+func listed(list []Artifact) []Artifact { return append([]Artifact{}, list...) }
+
+func partial(list []Artifact) []Artifact {
+	out := listed(list)
+	for i := range out {
+		out[i].Partial = true
+	}
+	return out
+}
