@@ -34,6 +34,22 @@ func BenchmarkApplyToken(b *testing.B) {
 	}
 }
 
+func BenchmarkFoldToken(b *testing.B) {
+	log := tokens(10_000)
+	b.ReportAllocs()
+	var f messages.Fold
+	i := 0
+	for b.Loop() {
+		if i == len(log) {
+			f, i = messages.Fold{}, 0
+		}
+		if err := f.Apply(log[i]); err != nil {
+			b.Fatal(err)
+		}
+		i++
+	}
+}
+
 func BenchmarkMerge10k(b *testing.B) {
 	deltas := tokens(10_000)[2:]
 	b.ReportAllocs()

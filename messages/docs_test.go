@@ -80,7 +80,7 @@ func taskMachine() machine {
 		places: []place{
 			{"(none)", at()}, {"running", at(begin)}, {"waiting", at(begin, retry)}, {"completed", at(begin, done)}, {"failed", at(begin, fail)},
 		},
-		probes: []messages.Body{begin, done, retry, fail, messages.TaskRestarted{Task: "t", Attempt: 2},
+		probes: []messages.Body{begin, done, retry, fail, messages.RunRecovered{Rewind: &messages.Rewind{}}, messages.TaskRestarted{Task: "t", Attempt: 2},
 			messages.TextDelta{Stream: "x", Task: "t", Text: "x"}, messages.Progress{Task: "t", Done: 1},
 			messages.LLMStarted{Call: "m", Task: "t"}, messages.ToolStarted{Call: "t", Task: "t"}},
 		where: func(s messages.State) string {
@@ -200,7 +200,7 @@ applied in every state, and the cell says where it led, or which rule refused it
 ## A run
 
 A run ends once: completed, failed and canceled take nothing more, not even a kind of a newer version. Once a cancel is
-accepted nothing begins, and only run.canceled ends the run.
+accepted nothing begins, and only run.canceled ends the run. No run ends before its sub-runs.
 
 `)
 	runMachine().page(t, &out)
@@ -208,7 +208,8 @@ accepted nothing begins, and only run.canceled ends the run.
 ## A task
 
 A task is a child of its run. Each attempt ends in task.completed or task.failed; a failed one that will be retried
-waits, and says nothing until task.restarted. A run completes only when no task is running or waiting.
+waits, and says nothing until task.restarted; so does one that was running when its process died. A run completes only
+when no task is running or waiting.
 
 `)
 	taskMachine().page(t, &out)

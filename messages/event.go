@@ -26,6 +26,8 @@ type Event struct {
 	// Message is one short sentence for people. State takes nothing from it.
 	Message string
 	Body    Body
+	// slot holds the wire form that copies of the event share.
+	slot *Wire
 }
 
 // Body is what an event says. The implementations are the types that stand in the table of [Kinds], and [Unknown]; no
@@ -59,8 +61,8 @@ const eventOverhead = 192
 func (e Event) Size() int { return eventOverhead + len(e.RunID) + len(e.Message) + sizeOf(e.Body) }
 
 func sizeOf(b Body) int {
-	if b == nil {
-		return 0
+	if size := rowOf(b).size; size != nil {
+		return size(b)
 	}
-	return b.info().size(b)
+	return 0
 }

@@ -39,11 +39,11 @@ func (f Filter) parts(e Event, m Merged) (Event, bool) {
 		return Event{}, false
 	}
 	e.Body = left.body()
-	return e, true
+	return e.Unshared(), true
 }
 
 func (f Filter) wants(b Body) bool {
-	row, kind := b.info(), b.Kind()
+	row, kind := rowOf(b), b.Kind()
 	switch {
 	case row.stream != nil:
 		name := row.stream(b)

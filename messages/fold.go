@@ -2,6 +2,7 @@ package messages
 
 import (
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -39,7 +40,8 @@ type moment struct {
 
 // NewFold goes on from s, which stays as it is.
 func NewFold(s State) *Fold {
-	f := &Fold{s: s.clipped()}
+	f := &Fold{s: s}
+	f.s.clip()
 	f.tasks, f.streams, f.progress, f.calls = shelve(s.Tasks), shelve(s.Streams), shelve(s.Progress), shelve(s.Calls)
 	f.artifacts, f.inputs, f.children, f.steps = shelve(s.Artifacts), shelve(s.Inputs), shelve(s.Children), shelve(s.Steps)
 	for _, t := range s.Tasks {
@@ -50,12 +52,11 @@ func NewFold(s State) *Fold {
 	return f
 }
 
-// clipped returns the State with lists that cannot grow in place: whoever it came from may grow them too.
-func (s State) clipped() State {
+// clip leaves the lists no room to grow in place: whoever else has them may grow them too.
+func (s *State) clip() {
 	s.Tasks, s.Streams, s.Progress, s.Calls = slices.Clip(s.Tasks), slices.Clip(s.Streams), slices.Clip(s.Progress), slices.Clip(s.Calls)
 	s.Artifacts, s.Inputs, s.Children, s.Steps = slices.Clip(s.Artifacts), slices.Clip(s.Inputs), slices.Clip(s.Children), slices.Clip(s.Steps)
 	s.ArtifactTasks, s.Log.Lines = slices.Clip(s.ArtifactTasks), slices.Clip(s.Log.Lines)
-	return s
 }
 
 // Apply takes the event, or leaves the Fold as it is and returns a [*Refusal]. It judges unfiltered logs; a reader
@@ -78,12 +79,20 @@ func (f *Fold) Apply(e Event) error {
 // Apply returns the State after the event, or the unchanged State and a [*Refusal]. It is [Fold.Apply] for one event:
 // a loop over a log is better off with a [Fold].
 func (s State) Apply(e Event) (State, error) {
-	f := Fold{s: s.clipped(), bare: true}
-	if err := f.Apply(e); err != nil {
-		return s, err
+	f := bares.Get().(*Fold)
+	f.s = s
+	f.s.clip()
+	err := f.Apply(e)
+	if err == nil {
+		s = f.s
 	}
-	return f.s, nil
+	*f = Fold{bare: true}
+	bares.Put(f)
+	return s, err
 }
+
+// bares has Folds for one event each.
+var bares = sync.Pool{New: func() any { return &Fold{bare: true} }}
 
 // State returns what the events add up to. It never changes, and is the same one until another event is applied.
 func (f *Fold) State() State {
@@ -142,10 +151,13 @@ func (f *Fold) step(name string) int     { return f.steps.find(f.s.Steps, name, 
 
 // legal returns why the event may not come now, or nil; it changes nothing.
 func (f *Fold) legal(e Event) *broken {
-	if e.Body == nil || misnamed(e.Body) {
+	if f.s.Status.IsEnded() {
+		return breaks(RuleEnded, "the run has ended as %s", f.s.Status)
+	}
+	row := rowOf(e.Body)
+	if row == stranger || misnamed(e.Body) {
 		return breaks(RuleBody, "the event has no body of its kind")
 	}
-	row := e.Body.info()
 	if bad := f.s.legalNumbers(e, row); bad != nil {
 		return bad
 	}
@@ -166,8 +178,6 @@ func misnamed(b Body) bool {
 func (s *State) legalNumbers(e Event, row *KindInfo) *broken {
 	recovers := row.rewind != nil && row.rewind(e.Body) != nil
 	switch {
-	case s.Status.IsEnded():
-		return breaks(RuleEnded, "the run has ended as %s", s.Status)
 	case e.RunID == "" || s.RunID != "" && e.RunID != s.RunID:
 		return breaks(RuleRun, "the event is of run %q, the log of %q", e.RunID, s.RunID)
 	case e.From == 0 || e.From > e.Seq:

@@ -23,7 +23,16 @@ type judge struct {
 	told      map[string]bool   // tasks with progress
 	open      map[string]string // "call t1" -> tool or model, "ask q1", "child r.c1", "step s"
 	used      map[string]bool   // the same keys, for ever
+	by        map[string]string // the same keys: the task that began it
+	asked     map[string]*asked // by request
 	line      uint64            // the last log line
+	recovered int               // how often
+}
+
+type asked struct {
+	kind, task string
+	attempt    int
+	open       bool
 }
 
 type said struct {
@@ -35,7 +44,7 @@ type said struct {
 
 func newJudge() *judge {
 	return &judge{task: map[string]string{}, attempt: map[string]int{}, said: map[string]*said{}, told: map[string]bool{},
-		open: map[string]string{}, used: map[string]bool{}}
+		open: map[string]string{}, used: map[string]bool{}, by: map[string]string{}, asked: map[string]*asked{}}
 }
 
 // sentence returns the index of the first illegal event and the rule it breaks, or len(log).
@@ -135,6 +144,12 @@ func (j *judge) say(b Body, fresh bool, numbers uint64) Rule {
 	case RunCanceling:
 		j.canceling = true
 	case RunRecovered:
+		for task, status := range j.task {
+			if status == "running" {
+				j.task[task] = "waiting"
+			}
+		}
+		j.recovered++
 		return j.rewind(b.Rewind)
 	case RunCompleted:
 		busy := b.By != "run"
@@ -144,10 +159,8 @@ func (j *judge) say(b Body, fresh bool, numbers uint64) Rule {
 		if busy {
 			return RuleTerminal
 		}
-		for key := range j.open {
-			if strings.HasPrefix(key, "child ") {
-				return RuleChild
-			}
+		if j.hasChildren() {
+			return RuleChild
 		}
 		j.phase = "ended"
 	case RunFailed:
@@ -177,6 +190,15 @@ func (j *judge) say(b Body, fresh bool, numbers uint64) Rule {
 		return j.content(b, fresh, numbers)
 	}
 	return ""
+}
+
+func (j *judge) hasChildren() bool {
+	for key := range j.open {
+		if strings.HasPrefix(key, "child ") {
+			return true
+		}
+	}
+	return false
 }
 
 func (j *judge) content(b Body, fresh bool, numbers uint64) Rule {
@@ -213,21 +235,26 @@ func (j *judge) content(b Body, fresh bool, numbers uint64) Rule {
 	case LLMStarted:
 		return j.begin("call "+b.Call, "model", b.Task, true, RuleCall)
 	case LLMCompleted:
-		return j.finish("call "+b.Call, "model", RuleCall)
+		return j.hangUp(b.Call, "model", b.Task)
 	case ToolStarted:
 		return j.begin("call "+b.Call, "tool", b.Task, true, RuleCall)
 	case ToolProgress:
 		return when(j.open["call "+b.Call] != "tool", RuleCall)
 	case ToolCompleted:
-		return j.finish("call "+b.Call, "tool", RuleCall)
+		return j.hangUp(b.Call, "tool", b.Task)
 	case ArtifactPartial:
 		return when(b.Name == "" || b.Bytes < 0 || !b.Partial, RuleArtifact)
 	case ArtifactWritten:
 		return when(b.Name == "" || b.Bytes < 0, RuleArtifact)
 	case InputRequired:
-		return j.begin("ask "+b.Request, "ask", b.Task, true, RuleInput)
+		return j.ask(b)
 	case InputReceived:
-		return j.finish("ask "+b.Request, "ask", RuleInput)
+		q := j.asked[b.Request]
+		if q == nil || !q.open || q.kind == "secret" && string(b.Value) != "" && string(b.Value) != "null" {
+			return RuleInput
+		}
+		q.open = false
+		return ""
 	case ChildStarted:
 		if !strings.HasPrefix(string(b.Child), string(j.run)+".c") {
 			return RuleChild
@@ -287,8 +314,38 @@ func (j *judge) begin(key, what, task string, once bool, rule Rule) Rule {
 	if strings.HasSuffix(key, " ") || j.open[key] != "" || once && j.used[key] {
 		return rule
 	}
-	j.open[key], j.used[key] = what, true
+	j.open[key], j.used[key], j.by[key] = what, true, task
 	return j.speaks(task)
+}
+
+func (j *judge) hangUp(call, what, task string) Rule {
+	if j.by["call "+call] != task {
+		return RuleCall
+	}
+	return j.finish("call "+call, what, RuleCall)
+}
+
+// ask holds that a name is asked once; a secret again, by the same task, when the one it got is gone with its attempt.
+func (j *judge) ask(b InputRequired) Rule {
+	now := &asked{kind: string(b.InputKind), task: b.Task, attempt: j.attempt[b.Task], open: true}
+	if b.Task == "" {
+		now.attempt = j.recovered
+	}
+	if before := j.asked[b.Request]; before != nil {
+		secret := before.kind == "secret" && now.kind == "secret" && before.task == now.task
+		if !secret || before.open && before.attempt == now.attempt {
+			return RuleInput
+		}
+	}
+	j.asked[b.Request] = now
+	kinds := []string{"", "clarification", "selection", "data", "confirmation", "review", "secret"}
+	switch {
+	case b.Request == "":
+		return RuleInput
+	case !slices.Contains(kinds, now.kind) || b.TimeoutMS < 0:
+		return RuleBody
+	}
+	return j.speaks(b.Task)
 }
 
 func (j *judge) finish(key, what string, rule Rule) Rule {
@@ -379,8 +436,11 @@ func (j *judge) end(by Author, r *Rewind, empty bool, artifacts []Artifact) Rule
 	if by != "run" && by != "supervisor" && by != "recovery" && by != "node" {
 		return RuleTerminal
 	}
-	if (by == "recovery") != (r != nil) {
+	if r != nil && by != "recovery" || by == "recovery" && r == nil && j.recovered == 0 {
 		return RuleRewind
+	}
+	if j.hasChildren() {
+		return RuleChild
 	}
 	j.phase = "ended"
 	if r != nil {
@@ -409,7 +469,7 @@ func (j *judge) rewind(r *Rewind) Rule {
 	}
 	told := map[string]bool{}
 	for _, p := range r.Progress {
-		if !j.told[p.Task] {
+		if !j.told[p.Task] || told[p.Task] {
 			return RuleRewind
 		}
 		told[p.Task] = true

@@ -115,6 +115,11 @@ func (w *teller) act() {
 	for _, key := range slices.Sorted(maps.Keys(j.open)) {
 		can = append(can, w.follow(key))
 	}
+	for _, request := range slices.Sorted(maps.Keys(j.asked)) {
+		if q := j.asked[request]; q.open {
+			can = append(can, w.answer(request, q))
+		}
+	}
 	for _, task := range slices.Sorted(maps.Keys(j.task)) {
 		if j.task[task] == "running" {
 			can = append(can, w.leave(task))
@@ -152,7 +157,7 @@ func (w *teller) speaker() string {
 	return w.pick(list...)
 }
 
-func (w *teller) start()  { w.say(messages.RunStarted{Node: "n1"}) }
+func (w *teller) start()  { w.say(messages.RunStarted{Node: "n1", Epoch: 1}) }
 func (w *teller) cancel() { w.say(messages.RunCanceling{By: "ada"}) }
 func (w *teller) fault()  { w.say(messages.FaultInjected{Fault: "panic"}) }
 func (w *teller) task()   { w.say(messages.TaskStarted{Task: w.name("task"), Attempt: 1}) }
@@ -217,11 +222,12 @@ func (w *teller) progress() {
 }
 
 func (w *teller) artifact() {
-	a := messages.Artifact{Name: w.pick("llms.txt", "llms-full.txt"), Bytes: 7, SHA256: messages.Digest("a"), Partial: rapid.Bool().Draw(w.t, "partial")}
+	task := w.speaker()
+	a := messages.Artifact{Name: w.pick("llms.txt", "llms-full.txt", "a.txt", "b.txt"), Bytes: 7, SHA256: messages.Digest("a"), Partial: rapid.Bool().Draw(w.t, "partial")}
 	if a.Partial && rapid.Bool().Draw(w.t, "first part") {
-		w.say(messages.ArtifactPartial{Artifact: a})
+		w.say(messages.ArtifactPartial{Artifact: a, Task: task})
 	} else {
-		w.say(messages.ArtifactWritten{Artifact: a})
+		w.say(messages.ArtifactWritten{Artifact: a, Task: task})
 	}
 }
 
@@ -233,8 +239,35 @@ func (w *teller) call() {
 	}
 }
 
+// ask asks something new, or for a secret that another attempt got.
 func (w *teller) ask() {
-	w.say(messages.InputRequired{Request: w.name("q"), Task: w.speaker(), Prompt: "Which?"})
+	b := messages.InputRequired{Request: w.name("q"), Task: w.speaker(), Prompt: "Which?"}
+	b.InputKind = messages.InputKind(w.pick("", "clarification", "selection", "data", "confirmation", "review", "secret", "secret"))
+	for _, name := range slices.Sorted(maps.Keys(w.judge.asked)) {
+		q := w.judge.asked[name]
+		mayAsk := w.speaks(q.task) && (!q.open || q.attempt < w.attempt(q.task))
+		if q.kind == "secret" && mayAsk && rapid.Bool().Draw(w.t, "again") {
+			b.Request, b.Task, b.InputKind = name, q.task, "secret"
+		}
+	}
+	w.say(b)
+}
+
+func (w *teller) attempt(task string) int {
+	if task == "" {
+		return w.judge.recovered
+	}
+	return w.judge.attempt[task]
+}
+
+func (w *teller) answer(request string, q *asked) func() {
+	return func() {
+		b := messages.InputReceived{Request: request, ID: w.name("c"), Value: json.RawMessage(`"main"`)}
+		if q.kind == "secret" {
+			b.Value = nil
+		}
+		w.say(b)
+	}
 }
 
 func (w *teller) stepOf() {
@@ -248,18 +281,16 @@ func (w *teller) follow(key string) func() {
 	what, id, _ := strings.Cut(key, " ")
 	return func() {
 		switch {
-		case what == "ask":
-			w.say(messages.InputReceived{Request: id, Value: json.RawMessage(`"main"`)})
 		case what == "child":
 			w.say(messages.ChildEnded{Child: messages.RunID(id), Status: messages.Completed})
 		case what == "step":
 			w.say(messages.StepEnded{Step: id, Outcome: "ok"})
 		case w.judge.open[key] == "model":
-			w.say(messages.LLMCompleted{Call: id, Model: "qwen3-8b", Evidence: "done-marker", Verdict: "completed"})
+			w.say(messages.LLMCompleted{Call: id, Task: w.judge.by[key], Model: "qwen3-8b", Evidence: "done-marker", Verdict: "completed"})
 		case rapid.IntRange(0, 2).Draw(w.t, "more") > 0:
 			w.say(messages.ToolProgress{Call: id, Done: rapid.Int64Range(0, 9).Draw(w.t, "done")})
 		default:
-			w.say(messages.ToolCompleted{Call: id, Result: json.RawMessage(`{}`)})
+			w.say(messages.ToolCompleted{Call: id, Task: w.judge.by[key], Result: json.RawMessage(`{}`)})
 		}
 	}
 }
@@ -294,19 +325,17 @@ func (w *teller) crash() messages.State {
 
 func (w *teller) recover() {
 	_, _, rewind := w.crash().Recovery()
-	w.say(messages.RunRecovered{Node: "n2", Rewind: rewind})
+	w.say(messages.RunRecovered{Node: "n2", Epoch: uint64(w.judge.recovered + 2), Rewind: rewind})
 }
 
 // end says the last word: the run's own, or recovery's.
 func (w *teller) end() {
 	j := w.judge
 	if rapid.IntRange(0, 3).Draw(w.t, "crash") == 0 {
-		s := w.crash()
-		_, _, rewind := s.Recovery()
-		w.say(s.LastWord(messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost,
-			Error: messages.Errorf("node_lost", "the node died"), Rewind: rewind}))
+		w.endByRecovery()
 		return
 	}
+	w.endChildren()
 	if w.judge.phase == "processing" && !j.canceling && rapid.IntRange(0, 3).Draw(w.t, "well") > 0 {
 		for _, task := range slices.Sorted(maps.Keys(j.task)) {
 			if j.task[task] == "waiting" {
@@ -316,17 +345,33 @@ func (w *teller) end() {
 				w.say(messages.TaskCompleted{Task: task, Attempt: j.attempt[task]})
 			}
 		}
-		for _, key := range slices.Sorted(maps.Keys(j.open)) {
-			if strings.HasPrefix(key, "child ") {
-				w.follow(key)()
-			}
-		}
 		s := fold(w.t, messages.State{}, w.log...)
 		w.say(s.LastWord(messages.RunCompleted{By: messages.ByRun, Result: json.RawMessage(`{"n":1}`)}))
 		return
 	}
 	s := fold(w.t, messages.State{}, w.log...)
 	w.say(s.LastWord(messages.RunFailed{By: messages.BySupervisor, Cause: messages.CauseStalled, Error: messages.Errorf("stalled", "nothing happened")}))
+}
+
+// endByRecovery ends the run in one event where no child goes on, else in several, of which the first rewinds.
+func (w *teller) endByRecovery() {
+	s := w.crash()
+	_, _, rewind := s.Recovery()
+	if w.judge.hasChildren() || rapid.Bool().Draw(w.t, "in two") {
+		w.say(messages.RunRecovered{Node: "n2", Rewind: rewind})
+		w.endChildren()
+		rewind = nil
+	}
+	w.say(s.LastWord(messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost,
+		Error: messages.Errorf("node_lost", "the node died"), Rewind: rewind}))
+}
+
+func (w *teller) endChildren() {
+	for _, key := range slices.Sorted(maps.Keys(w.judge.open)) {
+		if strings.HasPrefix(key, "child ") {
+			w.follow(key)()
+		}
+	}
 }
 
 // mergeSome replaces random stretches of the log's deltas by their merged events, and some of those once more.

@@ -118,10 +118,10 @@ type partKey struct {
 }
 
 func keyOf(b Body) (partKey, bool) {
-	if b == nil || b.info().key == nil {
-		return partKey{}, false
+	if key := rowOf(b).key; key != nil {
+		return key(b), true
 	}
-	return b.info().key(b), true
+	return partKey{}, false
 }
 
 // newest returns the last LogTail of the lines of a and then b, in new memory.

@@ -121,23 +121,32 @@ func (m *model) steps(h history) [][]messages.Body {
 	s := h.now()
 	x, _ := s.Stream("x")
 	y, _ := s.Stream("y")
+	task, _ := s.Task("t")
+	running := task.Status == messages.TaskRunning
+	restarted := messages.TaskRestarted{Task: "t", Attempt: task.Attempt + 1}
 	out := [][]messages.Body{
 		{messages.ThoughtDelta{Stream: "y", Index: y.Index, Offset: y.Len(), Text: "ü"}},
 		{lines(s.Log.Next, "line")},
-		{messages.Progress{Task: "t", Done: int64(s.Seq)}},
+		{messages.Progress{Done: int64(s.Seq)}},
 	}
-	if !x.Closed {
+	if running {
+		out[2] = []messages.Body{messages.Progress{Task: "t", Done: int64(s.Seq)}}
+	}
+	if running && !x.Closed {
 		out = append(out,
 			[]messages.Body{messages.TextDelta{Stream: "x", Task: "t", Index: x.Index, Offset: x.Len(), Text: strconv.Itoa(int(s.Seq % 10))}},
 			[]messages.Body{textDone("x", "t", "all of x")})
 	}
-	if !s.Canceling {
-		task, _ := s.Task("t")
+	switch {
+	case s.Canceling:
+	case running:
 		out = append(out,
 			[]messages.Body{messages.RunCanceling{}},
 			[]messages.Body{
 				messages.TaskFailed{Task: "t", Attempt: task.Attempt, Cause: messages.CauseError, Error: failure, WillRetry: true},
-				messages.TaskRestarted{Task: "t", Attempt: task.Attempt + 1}})
+				restarted})
+	default:
+		out = append(out, []messages.Body{messages.RunCanceling{}}, []messages.Body{restarted})
 	}
 	return out
 }
@@ -254,6 +263,7 @@ func print(s messages.State) string {
 	n := func(v uint64) { b = append(strconv.AppendUint(b, v, 10), ' ') }
 	n(s.Seq)
 	n(s.Milestone)
+	n(uint64(s.Recoveries))
 	n(uint64(s.UpdatedAt.UnixNano()))
 	b = append(strconv.AppendBool(append(b, s.Status...), s.Canceling), '\n')
 	for _, v := range s.Tasks {

@@ -35,7 +35,7 @@ func fullLog() []Event {
 		TextDelta{Stream: "x", Task: "a", Text: "Hel"}, TextDelta{Stream: "x", Task: "a", Index: 1, Offset: 3, Text: "lo"},
 		ThoughtDelta{Stream: "m", Task: "a", Text: "hm"}, Progress{Task: "a", Done: 1}, lines(1, "one", "two"),
 		LLMStarted{Call: "m1", Task: "a", Model: "q"}, ToolStarted{Call: "t1", Task: "a", Tool: "read"},
-		ToolProgress{Call: "t1", Done: 1}, ToolCompleted{Call: "t1"}, LLMCompleted{Call: "m1", Model: "q", Evidence: "done-marker", Verdict: "completed"},
+		ToolProgress{Call: "t1", Done: 1}, ToolCompleted{Call: "t1", Task: "a"}, LLMCompleted{Call: "m1", Task: "a", Model: "q", Evidence: "done-marker", Verdict: "completed"},
 		textDone("x", "a", "Hello"), ThoughtDone{Stream: "m", Task: "a", Text: "hm", SHA256: Digest("hm")},
 		TaskFailed{Task: "a", Attempt: 1, Cause: CauseError, Error: failure, WillRetry: true}, TaskRestarted{Task: "a", Attempt: 2},
 		TextDelta{Stream: "x", Task: "a", Text: "Hi"}, lines(3, "three"),
@@ -68,6 +68,20 @@ func recoveryLog() []Event {
 	return tell(told, RunRecovered{Rewind: rewind}, RunFailed{By: ByRecovery, Cause: CauseNodeLost, Error: failure, Rewind: rewind})
 }
 
+// secretLog asks for a secret in every way in which one may be asked again.
+func secretLog() []Event {
+	secret := InputRequired{Request: "k", Task: "a", Prompt: "key?", InputKind: InputSecret}
+	return tell(told(
+		RunQueued{Job: "chat"}, RunStarted{}, TaskStarted{Task: "a", Attempt: 1}, InputRequired{Request: "d", Task: "a", InputKind: InputData},
+		secret, InputReceived{Request: "k"}, secret, // the task lost it
+		TaskFailed{Task: "a", Attempt: 1, Cause: CauseError, Error: failure, WillRetry: true}, TaskRestarted{Task: "a", Attempt: 2},
+		secret, InputReceived{Request: "k", Value: json.RawMessage(`null`)}, InputRequired{Request: "own", InputKind: InputSecret}),
+		RunRecovered{Rewind: &Rewind{}}, InputReceived{Request: "d", Value: json.RawMessage(`1`)},
+		InputRequired{Request: "own", InputKind: InputSecret}, TaskRestarted{Task: "a", Attempt: 3}, secret,
+		ChildStarted{Child: runID + ".c1", Job: "prompt"}, ChildEnded{Child: runID + ".c1", Status: Canceled},
+		RunFailed{By: ByRecovery, Cause: CauseNodeLost, Error: failure})
+}
+
 func TestTheseLogsAreLegal(t *testing.T) {
 	for name, log := range bases() {
 		if i, rule := sentence(log); rule != "" {
@@ -78,7 +92,7 @@ func TestTheseLogsAreLegal(t *testing.T) {
 }
 
 func bases() map[string][]Event {
-	return map[string][]Event{"full": fullLog(), "cancel": cancelLog(), "recovery": recoveryLog()}
+	return map[string][]Event{"full": fullLog(), "cancel": cancelLog(), "recovery": recoveryLog(), "secret": secretLog()}
 }
 
 // find picks an event that ok accepts, from number 2 on.
@@ -370,13 +384,16 @@ func logs() []mutation {
 
 func things() []mutation {
 	started, tool, model := ofKind(KindRunStarted), ofKind(KindToolStarted), ofKind(KindLLMStarted)
+	secret := func(e Event) bool { b, ok := e.Body.(InputRequired); return ok && b.InputKind == InputSecret }
 	return []mutation{
 		{"a tool call twice", "full", RuleCall, insert(tool, ToolStarted{Call: "t1", Task: "a"})},
 		{"a call id used again", "full", RuleCall, insert(ofKind(KindToolCompleted), LLMStarted{Call: "t1", Task: "a"})},
 		{"a call without an id", "full", RuleCall, body(func(b *LLMStarted) { b.Call = "" })},
-		{"a tool ends a model call", "full", RuleCall, insert(model, ToolCompleted{Call: "m1"})},
-		{"a model ends a tool call", "full", RuleCall, insert(tool, LLMCompleted{Call: "t1"})},
-		{"a call ends twice", "full", RuleCall, insert(ofKind(KindToolCompleted), ToolCompleted{Call: "t1"})},
+		{"a tool ends a model call", "full", RuleCall, insert(model, ToolCompleted{Call: "m1", Task: "a"})},
+		{"a model ends a tool call", "full", RuleCall, insert(tool, LLMCompleted{Call: "t1", Task: "a"})},
+		{"a call ends twice", "full", RuleCall, insert(ofKind(KindToolCompleted), ToolCompleted{Call: "t1", Task: "a"})},
+		{"another task ends a tool call", "full", RuleCall, body(func(b *ToolCompleted) { b.Task = "b" })},
+		{"the run ends a task's model call", "full", RuleCall, body(func(b *LLMCompleted) { b.Task = "" })},
 		{"an end without a call", "full", RuleCall, insert(started, LLMCompleted{Call: "m1"})},
 		{"tool progress of a model call", "full", RuleCall, insert(model, ToolProgress{Call: "m1"})},
 		{"tool progress after its end", "full", RuleCall, insert(ofKind(KindToolCompleted), ToolProgress{Call: "t1"})},
@@ -388,6 +405,13 @@ func things() []mutation {
 		{"asked twice", "full", RuleInput, insert(ofKind(KindInputRequired), InputRequired{Request: "q"})},
 		{"asked again", "full", RuleInput, insert(ofKind(KindInputReceived), InputRequired{Request: "q"})},
 		{"asked without a name", "full", RuleInput, body(func(b *InputRequired) { b.Request = "" })},
+		{"a request of no known kind", "full", RuleBody, body(func(b *InputRequired) { b.InputKind = "oracle" })},
+		{"an answer that is due before it is asked", "full", RuleBody, body(func(b *InputRequired) { b.TimeoutMS = -1 })},
+		{"a secret in the log", "secret", RuleInput, body(func(b *InputReceived) { b.Value = json.RawMessage(`"x"`) })},
+		{"a secret asked twice", "secret", RuleInput, insert(secret, InputRequired{Request: "k", Task: "a", InputKind: InputSecret})},
+		{"a secret asked by another task", "secret", RuleInput, insert(ofKind(KindInputReceived), InputRequired{Request: "k", InputKind: InputSecret})},
+		{"a secret asked as data", "secret", RuleInput, insert(ofKind(KindInputReceived), InputRequired{Request: "k", Task: "a", InputKind: InputData})},
+		{"data asked again after a restart", "secret", RuleInput, insert(ofKind(KindTaskRestarted), InputRequired{Request: "d", Task: "a", InputKind: InputData})},
 		{"somebody else's child", "full", RuleChild, body(func(b *ChildStarted) { b.Child = "r_other.c1" })},
 		{"a child twice", "full", RuleChild, insert(ofKind(KindChildEnded), ChildStarted{Child: runID + ".c1"})},
 		{"a child ends twice", "full", RuleChild, insert(ofKind(KindChildEnded), ChildEnded{Child: runID + ".c1", Status: Failed})},
@@ -405,6 +429,9 @@ func ends() []mutation {
 		{"complete with a task running", "full", RuleTerminal, without(ofKind(KindTaskCompleted))},
 		{"complete with a task waiting", "full", RuleTerminal, instead(KindTaskRestarted, RunCompleted{By: ByRun})},
 		{"complete with a child running", "full", RuleChild, without(ofKind(KindChildEnded))},
+		{"fail with a child running", "secret", RuleChild, without(ofKind(KindChildEnded))},
+		{"cancel with a child running", "cancel", RuleChild, insert(ofKind(KindTaskStarted), ChildStarted{Child: runID + ".c1"})},
+		{"recovery ends in one with a child running", "recovery", RuleChild, insert(ofKind(KindTaskStarted), ChildStarted{Child: runID + ".c1"})},
 		{"completed by the supervisor", "full", RuleTerminal, body(func(b *RunCompleted) { b.By = BySupervisor })},
 		{"completed by nobody", "full", RuleTerminal, body(func(b *RunCompleted) { b.By = "" })},
 		{"failed without an error", "full", RuleTerminal, failed(RunFailed{By: ByRun, Cause: CauseError})},
@@ -429,6 +456,8 @@ func rewinding() []mutation {
 	}
 	return []mutation{
 		{"recovered without a rewind", "recovery", RuleRewind, event(ofKind(KindRunRecovered), func(e *Event) { e.Seq, e.Body = e.From, RunRecovered{} })},
+		{"a task goes on across recovery", "recovery", RuleTask, insert(ofKind(KindRunRecovered), Progress{Task: "a"})},
+		{"a restart at the old attempt", "recovery", RuleTask, insert(ofKind(KindRunRecovered), TaskRestarted{Task: "a", Attempt: 1})},
 		{"a rewind past the text", "recovery", RuleRewind, mark(func(s *StreamMark) { s.Bytes++ })},
 		{"a rewind to less than nothing", "recovery", RuleRewind, mark(func(s *StreamMark) { s.Bytes = -1 })},
 		{"a rewind past the deltas", "recovery", RuleRewind, mark(func(s *StreamMark) { s.Index++ })},
@@ -437,6 +466,7 @@ func rewinding() []mutation {
 		{"a rewind of a closed stream", "recovery", RuleRewind, mark(func(s *StreamMark) { *s = StreamMark{Stream: "done"} })},
 		{"a rewind of a stream twice", "recovery", RuleRewind, mark(func(s *StreamMark) { s.Stream = "y" })},
 		{"a rewind of a stranger's progress", "recovery", RuleRewind, rewindOf(func(r *Rewind) { r.Progress = []Progress{{Task: "nobody"}} })},
+		{"a rewind of progress twice", "recovery", RuleRewind, rewindOf(func(r *Rewind) { r.Progress = append(slices.Clip(r.Progress), r.Progress...) })},
 		{"a rewind of no tool call", "recovery", RuleRewind, rewindOf(func(r *Rewind) { r.Tools = []ToolProgress{{Call: "t9"}} })},
 		{"a rewind past the log", "recovery", RuleRewind, rewindOf(func(r *Rewind) { r.Log = lines(2_000, "x").Lines })},
 		{"a rewind of lines out of order", "recovery", RuleRewind, rewindOf(func(r *Rewind) { r.Log = append(lines(2, "x").Lines, lines(1, "x").Lines...) })},

@@ -45,6 +45,7 @@ type traits struct {
 	apply  func(Body, *Fold)
 	list   func(Body, *Summary)
 	decode func([]byte) (Body, error)
+	is     func(Body) bool
 }
 
 func (r row[B]) info() *KindInfo {
@@ -53,6 +54,7 @@ func (r row[B]) info() *KindInfo {
 		early: r.early, begins: r.begins, taskSays: r.taskSays, takesBack: r.takesBack,
 		size: of(r.size), clone: of(r.clone), wire: of(r.wire), key: of(r.key), stream: of(r.stream), closes: r.closes,
 		rewind: of(r.rewind), last: of(r.last), own: with(r.own), legal: with(r.legal), decode: decodeBody[B],
+		is: func(b Body) bool { _, ok := b.(B); return ok },
 	}}
 	if r.delta {
 		info.Level = Delta
@@ -65,6 +67,18 @@ func (r row[B]) info() *KindInfo {
 	}
 	return info
 }
+
+// rowOf returns the row of the body's kind; that of a stranger, such as a pointer to a body, has nothing.
+func rowOf(b Body) *KindInfo {
+	if b != nil {
+		if row := b.info(); row.is(b) {
+			return row
+		}
+	}
+	return stranger
+}
+
+var stranger = &KindInfo{}
 
 // of makes a function of a kind's bodies one of any body; the caller takes it from the row of the body's kind.
 func of[B Body, R any](f func(B) R) func(Body) R {
@@ -92,7 +106,7 @@ func decodeBody[B Body](payload []byte) (Body, error) {
 
 // Owned returns the body as the task's own: it names the task wherever its kind names one.
 func Owned(b Body, task string) Body {
-	if own := b.info().own; own != nil {
+	if own := rowOf(b).own; own != nil {
 		return own(b, task)
 	}
 	return b
@@ -100,7 +114,7 @@ func Owned(b Body, task string) Body {
 
 // Clone returns the body in memory of its own: nothing that its caller changes later reaches it.
 func Clone(b Body) Body {
-	if clone := b.info().clone; clone != nil {
+	if clone := rowOf(b).clone; clone != nil {
 		return clone(b)
 	}
 	return b

@@ -99,6 +99,9 @@ func TestSchemaRefusesCorruptions(t *testing.T) {
 		{"recovered without a rewind", messages.KindRunRecovered, `"rewind"`, `"remind"`},
 		{"mark without an index", messages.KindRunRecovered, `"index"`, `"ordinal"`},
 		{"child ends as no status", messages.KindChildEnded, `"failed"`, `"gone"`},
+		{"request of no known kind", messages.KindInputRequired, `"selection"`, `"oracle"`},
+		{"negative timeout", messages.KindInputRequired, `"timeout_ms":60000`, `"timeout_ms":-1`},
+		{"negative epoch", messages.KindRunStarted, `"epoch":7`, `"epoch":-7`},
 		{"partial is text", messages.KindArtifactWritten, `"partial":false`, `"partial":"no"`},
 	} {
 		bad := strings.Replace(by[c.kind], c.from, c.to, 1)
@@ -201,7 +204,9 @@ func bodySchema(t *testing.T, k messages.KindInfo, docs map[string]string) *json
 		reflect.TypeFor[messages.Mode]():     enum(messages.Attached, messages.Detached),
 		reflect.TypeFor[messages.LogLevel](): enum(messages.LogDebug, messages.LogInfo, messages.LogWarn, messages.LogError),
 		reflect.TypeFor[messages.Status]():   enum(messages.Completed, messages.Failed, messages.Canceled),
-		reflect.TypeFor[messages.Author]():   enum(messages.ByRun, messages.BySupervisor, messages.ByRecovery, messages.ByNode),
+		reflect.TypeFor[messages.InputKind](): enum(messages.InputClarification, messages.InputSelection, messages.InputData,
+			messages.InputConfirmation, messages.InputReview, messages.InputSecret),
+		reflect.TypeFor[messages.Author](): enum(messages.ByRun, messages.BySupervisor, messages.ByRecovery, messages.ByNode),
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package messages_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,13 +80,20 @@ func TestRecoveryOfAnyState(t *testing.T) {
 				continue
 			}
 			from, seq, rewind := s.Recovery()
-			e := messages.Event{RunID: runID, From: from, Seq: seq, Time: s.UpdatedAt, Body: messages.RunRecovered{Rewind: rewind}}
+			e := messages.Event{RunID: runID, From: from, Seq: seq, Time: s.UpdatedAt, Body: messages.RunRecovered{Node: "n9", Epoch: 9, Rewind: rewind}}
 			after := fold(t, s, e)
 			if from != s.Seq+1 || seq != from+messages.Reserve || after.Milestone != seq {
 				t.Fatalf("recovery after %d is %d..%d", s.Seq, from, seq)
 			}
-			after.Seq, after.Milestone = s.Seq, s.Milestone
-			same(t, "a recovery that loses nothing changes nothing", after, s)
+			want := s
+			want.Seq, want.Milestone, want.Recoveries, want.Node, want.Epoch = seq, seq, s.Recoveries+1, "n9", 9
+			want.Tasks = slices.Clone(s.Tasks)
+			for i, task := range s.Tasks {
+				if task.Status == messages.TaskRunning {
+					want.Tasks[i].Status = messages.TaskWaiting
+				}
+			}
+			same(t, "a recovery that loses nothing has running tasks wait, and changes nothing else", after, want)
 		}
 	})
 }

@@ -77,7 +77,7 @@ type Summary struct {
 // Apply returns the Summary after the event. It judges nothing: the event is one that [State.Apply] has taken.
 func (s Summary) Apply(e Event) Summary {
 	s.RunID, s.Seq, s.UpdatedAt = e.RunID, e.Seq, e.Time
-	if list := e.Body.info().list; list != nil {
+	if list := rowOf(e.Body).list; list != nil {
 		list(e.Body, &s)
 	}
 	return s

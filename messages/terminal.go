@@ -195,7 +195,7 @@ func (f *Fold) end(w word) {
 // LastWord returns the terminal that ends a run in this State when somebody wants it to be word: once a cancel is
 // accepted every other end becomes run.canceled, whoever asks. Artifacts become those that the State knows.
 func (s State) LastWord(word Body) Body {
-	last := word.info().last
+	last := rowOf(word).last
 	if s.Canceling && last != nil {
 		w := last(word)
 		return RunCanceled{By: w.end.By, Cause: CauseCanceledByUser, Artifacts: partial(s.Artifacts), Rewind: w.rewind}

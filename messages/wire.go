@@ -4,6 +4,8 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"sync"
 	"time"
 )
 
@@ -32,9 +34,41 @@ type wireEvent struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// MarshalJSON writes the wire form; From is left out where it equals Seq. The payload of an unknown kind is written as
-// it was read, byte for byte; json.Marshal, which calls this, compacts and escapes it as it does with any JSON.
-func (e Event) MarshalJSON() ([]byte, error) {
+// Wire holds the wire form of one event once somebody asked for it. The zero Wire is empty; many may use it at once.
+type Wire struct {
+	once sync.Once
+	line []byte
+	err  error
+}
+
+// Sharing returns the event with a slot for its wire form: it is made once for all copies of the event. Whoever changes
+// such a copy changes it [Event.Unshared].
+func (e Event) Sharing(w *Wire) Event {
+	e.slot = w
+	return e
+}
+
+// Unshared returns the event without its slot.
+func (e Event) Unshared() Event { return e.Sharing(nil) }
+
+// JSON returns the wire form, which must be left alone where the event has a slot; From is left out where it equals Seq.
+// The payload of an unknown kind is as it was read, byte for byte.
+func (e Event) JSON() ([]byte, error) {
+	if e.slot == nil {
+		return e.encode()
+	}
+	e.slot.once.Do(func() {
+		line, err := e.encode()
+		e.slot.line, e.slot.err = slices.Clip(line), err
+	})
+	return e.slot.line, e.slot.err
+}
+
+// MarshalJSON returns the wire form; json.Marshal, which calls this, compacts and escapes an unknown payload as it does
+// with any JSON.
+func (e Event) MarshalJSON() ([]byte, error) { return e.JSON() }
+
+func (e Event) encode() ([]byte, error) {
 	if e.Body == nil {
 		return nil, Errorf(Code(CauseInvalidInput), "event %d has no body", e.Seq)
 	}
@@ -81,7 +115,7 @@ func encodeBody(b Body) ([]byte, error) {
 		}
 		return u.Payload, nil
 	}
-	if wire := b.info().wire; wire != nil {
+	if wire := rowOf(b).wire; wire != nil {
 		b = wire(b)
 	}
 	return json.Marshal(b)
