@@ -22,17 +22,13 @@ type ArtifactPartial struct {
 	Task string `json:"task,omitempty"`
 }
 
-// Kind implements Body.
 func (ArtifactPartial) Kind() Kind      { return KindArtifactPartial }
 func (ArtifactPartial) info() *KindInfo { return artifactPartial }
 
 var artifactPartial = row[ArtifactPartial]{
 	group: "artifacts", says: "A readable first part of an artifact exists.", taskSays: true,
-	size: func(b ArtifactPartial) int { return len(b.Task) + b.Artifact.size() },
-	own: func(b ArtifactPartial, task string) Body {
-		b.Task = task
-		return b
-	},
+	size:  func(b ArtifactPartial) int { return len(b.Task) + b.Artifact.size() },
+	own:   func(b ArtifactPartial, task string) Body { b.Task = task; return b },
 	legal: func(b ArtifactPartial, _ *Fold) *broken { return b.legal(true) },
 	apply: func(b ArtifactPartial, f *Fold) { f.write(b.Artifact, b.Task) },
 }.info()
@@ -43,17 +39,13 @@ type ArtifactWritten struct {
 	Task string `json:"task,omitempty"`
 }
 
-// Kind implements Body.
 func (ArtifactWritten) Kind() Kind      { return KindArtifactWritten }
 func (ArtifactWritten) info() *KindInfo { return artifactWritten }
 
 var artifactWritten = row[ArtifactWritten]{
 	group: "artifacts", says: "An artifact is on disk, synced, under its final name.", taskSays: true,
-	size: func(b ArtifactWritten) int { return len(b.Task) + b.Artifact.size() },
-	own: func(b ArtifactWritten, task string) Body {
-		b.Task = task
-		return b
-	},
+	size:  func(b ArtifactWritten) int { return len(b.Task) + b.Artifact.size() },
+	own:   func(b ArtifactWritten, task string) Body { b.Task = task; return b },
 	legal: func(b ArtifactWritten, _ *Fold) *broken { return b.legal(b.Partial) },
 	apply: func(b ArtifactWritten, f *Fold) { f.write(b.Artifact, b.Task) },
 }.info()

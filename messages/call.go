@@ -13,17 +13,13 @@ type LLMStarted struct {
 	Provider string `json:"provider,omitempty"`
 }
 
-// Kind implements Body.
 func (LLMStarted) Kind() Kind      { return KindLLMStarted }
 func (LLMStarted) info() *KindInfo { return llmStarted }
 
 var llmStarted = row[LLMStarted]{
 	group: "model", says: "A call to a language model began.", taskSays: true,
-	size: func(b LLMStarted) int { return len(b.Call) + len(b.Task) + len(b.Model) + len(b.Provider) },
-	own: func(b LLMStarted, task string) Body {
-		b.Task = task
-		return b
-	},
+	size:  func(b LLMStarted) int { return len(b.Call) + len(b.Task) + len(b.Model) + len(b.Provider) },
+	own:   func(b LLMStarted, task string) Body { b.Task = task; return b },
 	legal: func(b LLMStarted, f *Fold) *broken { return f.legalCall(b.Call, b.Task) },
 	apply: func(b LLMStarted, f *Fold) {
 		f.calls.set(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Model: true, Name: b.Model})
@@ -53,7 +49,6 @@ type Usage struct {
 	ReasoningTokens  int64 `json:"reasoning_tokens,omitempty"`
 }
 
-// Kind implements Body.
 func (LLMCompleted) Kind() Kind      { return KindLLMCompleted }
 func (LLMCompleted) info() *KindInfo { return llmCompleted }
 
@@ -62,14 +57,8 @@ var llmCompleted = row[LLMCompleted]{
 	size: func(b LLMCompleted) int {
 		return len(b.Call) + len(b.Task) + len(b.Model) + len(b.FinishReason) + len(b.Evidence) + len(b.Verdict) + b.Error.size()
 	},
-	own: func(b LLMCompleted, task string) Body {
-		b.Task = task
-		return b
-	},
-	clone: func(b LLMCompleted) Body {
-		b.Usage, b.Error = cloned(b.Usage), cloned(b.Error)
-		return b
-	},
+	own:   func(b LLMCompleted, task string) Body { b.Task = task; return b },
+	clone: func(b LLMCompleted) Body { b.Usage, b.Error = cloned(b.Usage), cloned(b.Error); return b },
 	legal: func(b LLMCompleted, f *Fold) *broken { return f.legalCallEnd(b.Call, b.Task, true) },
 	apply: func(b LLMCompleted, f *Fold) { f.endCall(b.Call) },
 }.info()
@@ -82,21 +71,14 @@ type ToolStarted struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 }
 
-// Kind implements Body.
 func (ToolStarted) Kind() Kind      { return KindToolStarted }
 func (ToolStarted) info() *KindInfo { return toolStarted }
 
 var toolStarted = row[ToolStarted]{
 	group: "tools", says: "A tool call began.", taskSays: true,
-	size: func(b ToolStarted) int { return len(b.Call) + len(b.Task) + len(b.Tool) + len(b.Arguments) },
-	own: func(b ToolStarted, task string) Body {
-		b.Task = task
-		return b
-	},
-	clone: func(b ToolStarted) Body {
-		b.Arguments = slices.Clone(b.Arguments)
-		return b
-	},
+	size:  func(b ToolStarted) int { return len(b.Call) + len(b.Task) + len(b.Tool) + len(b.Arguments) },
+	own:   func(b ToolStarted, task string) Body { b.Task = task; return b },
+	clone: func(b ToolStarted) Body { b.Arguments = slices.Clone(b.Arguments); return b },
 	legal: func(b ToolStarted, f *Fold) *broken { return f.legalCall(b.Call, b.Task) },
 	apply: func(b ToolStarted, f *Fold) {
 		f.calls.set(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Name: b.Tool})
@@ -111,7 +93,6 @@ type ToolProgress struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// Kind implements Body.
 func (ToolProgress) Kind() Kind      { return KindToolProgress }
 func (ToolProgress) info() *KindInfo { return toolProgress }
 
@@ -138,17 +119,13 @@ type ToolCompleted struct {
 	Error  *Error          `json:"error,omitempty"`
 }
 
-// Kind implements Body.
 func (ToolCompleted) Kind() Kind      { return KindToolCompleted }
 func (ToolCompleted) info() *KindInfo { return toolCompleted }
 
 var toolCompleted = row[ToolCompleted]{
 	group: "tools", says: "A tool call ended, with its result or its error.", taskSays: true,
 	size: func(b ToolCompleted) int { return len(b.Call) + len(b.Task) + len(b.Result) + b.Error.size() },
-	own: func(b ToolCompleted, task string) Body {
-		b.Task = task
-		return b
-	},
+	own:  func(b ToolCompleted, task string) Body { b.Task = task; return b },
 	clone: func(b ToolCompleted) Body {
 		b.Result, b.Error = slices.Clone(b.Result), cloned(b.Error)
 		return b

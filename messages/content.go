@@ -21,7 +21,6 @@ type TextDelta struct {
 	Text   string `json:"text"`
 }
 
-// Kind implements Body.
 func (TextDelta) Kind() Kind      { return KindTextDelta }
 func (TextDelta) info() *KindInfo { return textDelta }
 
@@ -30,7 +29,6 @@ var textDelta = deltaRow[TextDelta](false, "A piece of a text.")
 // ThoughtDelta is a piece of a thought; its fields are those of a TextDelta.
 type ThoughtDelta TextDelta
 
-// Kind implements Body.
 func (ThoughtDelta) Kind() Kind      { return KindThoughtDelta }
 func (ThoughtDelta) info() *KindInfo { return thoughtDelta }
 
@@ -67,17 +65,13 @@ type TextDone struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Kind implements Body.
 func (TextDone) Kind() Kind      { return KindTextDone }
 func (TextDone) info() *KindInfo { return textDone }
 
 var textDone = row[TextDone]{
 	group: "content", says: "The whole text, authoritative; closes its stream.", taskSays: true,
-	size: func(b TextDone) int { return len(b.Stream) + len(b.Task) + len(b.Text) + len(b.SHA256) },
-	own: func(b TextDone, task string) Body {
-		b.Task = task
-		return b
-	},
+	size:   func(b TextDone) int { return len(b.Stream) + len(b.Task) + len(b.Text) + len(b.SHA256) },
+	own:    func(b TextDone, task string) Body { b.Task = task; return b },
 	stream: func(b TextDone) string { return b.Stream }, closes: KindTextDelta,
 	legal: func(b TextDone, f *Fold) *broken {
 		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, false, b.SHA256)
@@ -99,7 +93,6 @@ type ThoughtDone struct {
 	Source string `json:"source,omitempty"`
 }
 
-// Kind implements Body.
 func (ThoughtDone) Kind() Kind      { return KindThoughtDone }
 func (ThoughtDone) info() *KindInfo { return thoughtDone }
 
@@ -108,14 +101,8 @@ var thoughtDone = row[ThoughtDone]{
 	size: func(b ThoughtDone) int {
 		return len(b.Stream) + len(b.Task) + len(b.Text) + len(b.SHA256) + len(b.ThoughtType) + len(b.Source)
 	},
-	own: func(b ThoughtDone, task string) Body {
-		b.Task = task
-		return b
-	},
-	clone: func(b ThoughtDone) Body {
-		b.Confidence = cloned(b.Confidence)
-		return b
-	},
+	own:    func(b ThoughtDone, task string) Body { b.Task = task; return b },
+	clone:  func(b ThoughtDone) Body { b.Confidence = cloned(b.Confidence); return b },
 	stream: func(b ThoughtDone) string { return b.Stream }, closes: KindThoughtDelta,
 	legal: func(b ThoughtDone, f *Fold) *broken {
 		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, true, b.SHA256)

@@ -48,7 +48,6 @@ func (b InputRequired) Timeout() time.Duration {
 	return inputTimeouts[b.InputKind]
 }
 
-// Kind implements Body.
 func (InputRequired) Kind() Kind      { return KindInputRequired }
 func (InputRequired) info() *KindInfo { return inputRequired }
 
@@ -57,14 +56,8 @@ var inputRequired = row[InputRequired]{
 	size: func(b InputRequired) int {
 		return len(b.Request) + len(b.Task) + len(b.Prompt) + len(b.Schema) + len(b.InputKind)
 	},
-	own: func(b InputRequired, task string) Body {
-		b.Task = task
-		return b
-	},
-	clone: func(b InputRequired) Body {
-		b.Schema = slices.Clone(b.Schema)
-		return b
-	},
+	own:   func(b InputRequired, task string) Body { b.Task = task; return b },
+	clone: func(b InputRequired) Body { b.Schema = slices.Clone(b.Schema); return b },
 	legal: InputRequired.legal,
 	apply: func(b InputRequired, f *Fold) {
 		f.inputs.set(&f.s.Inputs, f.input(b.Request), Input{Request: b.Request, Task: b.Task, Prompt: b.Prompt,
@@ -101,7 +94,6 @@ type InputReceived struct {
 	Principal string          `json:"principal,omitempty"`
 }
 
-// Kind implements Body.
 func (InputReceived) Kind() Kind      { return KindInputReceived }
 func (InputReceived) info() *KindInfo { return inputReceived }
 
@@ -110,14 +102,8 @@ var inputReceived = row[InputReceived]{
 	size: func(b InputReceived) int {
 		return len(b.Request) + len(b.ID) + len(b.Task) + len(b.Value) + len(b.Principal)
 	},
-	own: func(b InputReceived, task string) Body {
-		b.Task = task
-		return b
-	},
-	clone: func(b InputReceived) Body {
-		b.Value = slices.Clone(b.Value)
-		return b
-	},
+	own:   func(b InputReceived, task string) Body { b.Task = task; return b },
+	clone: func(b InputReceived) Body { b.Value = slices.Clone(b.Value); return b },
 	legal: InputReceived.legal,
 	apply: func(b InputReceived, f *Fold) {
 		i := f.input(b.Request)

@@ -12,7 +12,6 @@ type ChildStarted struct {
 	Job   string `json:"job"`
 }
 
-// Kind implements Body.
 func (ChildStarted) Kind() Kind      { return KindChildStarted }
 func (ChildStarted) info() *KindInfo { return childStarted }
 
@@ -37,7 +36,6 @@ type ChildEnded struct {
 	Cause  Cause  `json:"cause,omitempty"`
 }
 
-// Kind implements Body.
 func (ChildEnded) Kind() Kind      { return KindChildEnded }
 func (ChildEnded) info() *KindInfo { return childEnded }
 
@@ -64,17 +62,13 @@ type StepStarted struct {
 	Task string `json:"task,omitempty"`
 }
 
-// Kind implements Body.
 func (StepStarted) Kind() Kind      { return KindStepStarted }
 func (StepStarted) info() *KindInfo { return stepStarted }
 
 var stepStarted = row[StepStarted]{
 	group: "plan", says: "A step of a plan began.", begins: true, taskSays: true,
 	size: func(b StepStarted) int { return len(b.Step) + len(b.Task) },
-	own: func(b StepStarted, task string) Body {
-		b.Task = task
-		return b
-	},
+	own:  func(b StepStarted, task string) Body { b.Task = task; return b },
 	legal: func(b StepStarted, f *Fold) *broken {
 		if i := f.step(b.Step); b.Step == "" || i >= 0 && f.s.Steps[i].Running {
 			return breaks(RuleStep, "step %q has no name, or is running", b.Step)
@@ -99,17 +93,13 @@ type StepEnded struct {
 	Reason  string `json:"reason,omitempty"`
 }
 
-// Kind implements Body.
 func (StepEnded) Kind() Kind      { return KindStepEnded }
 func (StepEnded) info() *KindInfo { return stepEnded }
 
 var stepEnded = row[StepEnded]{
 	group: "plan", says: "A step of a plan ended; says what follows and why.", taskSays: true,
 	size: func(b StepEnded) int { return len(b.Step) + len(b.Task) + len(b.Outcome) + len(b.Next) + len(b.Reason) },
-	own: func(b StepEnded, task string) Body {
-		b.Task = task
-		return b
-	},
+	own:  func(b StepEnded, task string) Body { b.Task = task; return b },
 	legal: func(b StepEnded, f *Fold) *broken {
 		if i := f.step(b.Step); i < 0 || !f.s.Steps[i].Running {
 			return breaks(RuleStep, "step %q is not running", b.Step)
@@ -131,17 +121,13 @@ type FaultInjected struct {
 	Point string `json:"point,omitempty"`
 }
 
-// Kind implements Body.
 func (FaultInjected) Kind() Kind      { return KindFaultInjected }
 func (FaultInjected) info() *KindInfo { return faultInjected }
 
 var faultInjected = row[FaultInjected]{
 	group: "faults", says: "A test injected a fault here.",
 	size: func(b FaultInjected) int { return len(b.Fault) + len(b.Task) + len(b.Point) },
-	own: func(b FaultInjected, task string) Body {
-		b.Task = task
-		return b
-	},
+	own:  func(b FaultInjected, task string) Body { b.Task = task; return b },
 }.info()
 
 // Unknown carries an event of a kind that this version does not know, byte for byte.
@@ -150,7 +136,6 @@ type Unknown struct {
 	Payload json.RawMessage
 }
 
-// Kind implements Body.
 func (b Unknown) Kind() Kind    { return b.Type }
 func (Unknown) info() *KindInfo { return unknown }
 
@@ -158,8 +143,5 @@ func (Unknown) info() *KindInfo { return unknown }
 var unknown = row[Unknown]{
 	early: true,
 	size:  func(b Unknown) int { return len(b.Type) + len(b.Payload) },
-	clone: func(b Unknown) Body {
-		b.Payload = slices.Clone(b.Payload)
-		return b
-	},
+	clone: func(b Unknown) Body { b.Payload = slices.Clone(b.Payload); return b },
 }.info()

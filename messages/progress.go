@@ -10,17 +10,13 @@ type Progress struct {
 	Unit  string `json:"unit,omitempty"`
 }
 
-// Kind implements Body.
 func (Progress) Kind() Kind      { return KindProgress }
 func (Progress) info() *KindInfo { return progress }
 
 var progress = row[Progress]{
 	group: "progress", says: "How far a task is; the latest counts.", delta: true, taskSays: true,
-	size: Progress.size,
-	own: func(b Progress, task string) Body {
-		b.Task = task
-		return b
-	},
+	size:  Progress.size,
+	own:   func(b Progress, task string) Body { b.Task = task; return b },
 	key:   func(b Progress) partKey { return partKey{'p', b.Task} },
 	legal: func(b Progress, f *Fold) *broken { return f.legalSpeaker(b.Task) },
 	apply: func(b Progress, f *Fold) { f.progress.set(&f.s.Progress, f.told(b.Task), b) },
@@ -59,7 +55,6 @@ const (
 	LogError LogLevel = "error"
 )
 
-// Kind implements Body.
 func (Log) Kind() Kind      { return KindLog }
 func (Log) info() *KindInfo { return logged }
 
@@ -73,10 +68,7 @@ var logged = row[Log]{
 		}
 		return b
 	},
-	clone: func(b Log) Body {
-		b.Lines = slices.Clone(b.Lines)
-		return b
-	},
+	clone: func(b Log) Body { b.Lines = slices.Clone(b.Lines); return b },
 	key:   func(Log) partKey { return partKey{group: 'l'} },
 	legal: func(b Log, f *Fold) *broken { return f.legalLog(b.Lines) },
 	apply: func(b Log, f *Fold) { f.log(b.Lines) },
@@ -139,7 +131,6 @@ type Merged struct {
 	Parts []Body `json:"-"`
 }
 
-// Kind implements Body.
 func (Merged) Kind() Kind      { return KindMerged }
 func (Merged) info() *KindInfo { return merged }
 

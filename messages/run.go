@@ -39,7 +39,6 @@ type Limits struct {
 	Bytes int64 `json:"bytes,omitempty"`
 }
 
-// Kind implements Body.
 func (RunQueued) Kind() Kind      { return KindRunQueued }
 func (RunQueued) info() *KindInfo { return runQueued }
 
@@ -74,7 +73,6 @@ type RunStarted struct {
 	Epoch uint64 `json:"epoch,omitempty"`
 }
 
-// Kind implements Body.
 func (RunStarted) Kind() Kind      { return KindRunStarted }
 func (RunStarted) info() *KindInfo { return runStarted }
 
@@ -98,18 +96,14 @@ type RunRecovered struct {
 	Rewind *Rewind `json:"rewind"`
 }
 
-// Kind implements Body.
 func (RunRecovered) Kind() Kind      { return KindRunRecovered }
 func (RunRecovered) info() *KindInfo { return runRecovered }
 
 var runRecovered = row[RunRecovered]{
 	group: "run", says: "The run goes on after its process died; carries a rewind.",
 	early: true, takesBack: true,
-	size: func(b RunRecovered) int { return len(b.Node) + b.Rewind.size() },
-	clone: func(b RunRecovered) Body {
-		b.Rewind = b.Rewind.clone()
-		return b
-	},
+	size:   func(b RunRecovered) int { return len(b.Node) + b.Rewind.size() },
+	clone:  func(b RunRecovered) Body { b.Rewind = b.Rewind.clone(); return b },
 	rewind: func(b RunRecovered) *Rewind { return b.Rewind },
 	legal: func(b RunRecovered, f *Fold) *broken {
 		if b.Rewind == nil {
@@ -138,7 +132,6 @@ type RunCanceling struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// Kind implements Body.
 func (RunCanceling) Kind() Kind      { return KindRunCanceling }
 func (RunCanceling) info() *KindInfo { return runCanceling }
 

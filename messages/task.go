@@ -8,17 +8,13 @@ type TaskStarted struct {
 	Attempt int    `json:"attempt"`
 }
 
-// Kind implements Body.
 func (TaskStarted) Kind() Kind      { return KindTaskStarted }
 func (TaskStarted) info() *KindInfo { return taskStarted }
 
 var taskStarted = row[TaskStarted]{
 	group: "task", says: "A task began its first attempt.", begins: true,
-	size: func(b TaskStarted) int { return len(b.Task) },
-	own: func(b TaskStarted, task string) Body {
-		b.Task = task
-		return b
-	},
+	size:  func(b TaskStarted) int { return len(b.Task) },
+	own:   func(b TaskStarted, task string) Body { b.Task = task; return b },
 	legal: func(b TaskStarted, f *Fold) *broken { return f.legalTask(b.Task, "", b.Attempt-1) },
 	apply: func(b TaskStarted, f *Fold) { f.setTask(TaskState{b.Task, TaskRunning, b.Attempt}) },
 }.info()
@@ -29,17 +25,13 @@ type TaskCompleted struct {
 	Attempt int    `json:"attempt"`
 }
 
-// Kind implements Body.
 func (TaskCompleted) Kind() Kind      { return KindTaskCompleted }
 func (TaskCompleted) info() *KindInfo { return taskCompleted }
 
 var taskCompleted = row[TaskCompleted]{
 	group: "task", says: "A task returned without an error.",
-	size: func(b TaskCompleted) int { return len(b.Task) },
-	own: func(b TaskCompleted, task string) Body {
-		b.Task = task
-		return b
-	},
+	size:  func(b TaskCompleted) int { return len(b.Task) },
+	own:   func(b TaskCompleted, task string) Body { b.Task = task; return b },
 	legal: func(b TaskCompleted, f *Fold) *broken { return f.legalTask(b.Task, TaskRunning, b.Attempt) },
 	apply: func(b TaskCompleted, f *Fold) { f.setTask(TaskState{b.Task, TaskFinished, b.Attempt}) },
 }.info()
@@ -55,21 +47,14 @@ type TaskFailed struct {
 	DelayMS int64 `json:"delay_ms,omitempty"`
 }
 
-// Kind implements Body.
 func (TaskFailed) Kind() Kind      { return KindTaskFailed }
 func (TaskFailed) info() *KindInfo { return taskFailed }
 
 var taskFailed = row[TaskFailed]{
 	group: "task", says: "An attempt failed; says whether another follows, and when.",
-	size: func(b TaskFailed) int { return len(b.Task) + len(b.Cause) + b.Error.size() },
-	own: func(b TaskFailed, task string) Body {
-		b.Task = task
-		return b
-	},
-	clone: func(b TaskFailed) Body {
-		b.Error = cloned(b.Error)
-		return b
-	},
+	size:  func(b TaskFailed) int { return len(b.Task) + len(b.Cause) + b.Error.size() },
+	own:   func(b TaskFailed, task string) Body { b.Task = task; return b },
+	clone: func(b TaskFailed) Body { b.Error = cloned(b.Error); return b },
 	legal: func(b TaskFailed, f *Fold) *broken {
 		if b.Error == nil || !b.Cause.known() {
 			return breaks(RuleBody, "task.failed needs an error and a cause of the closed set, not %q", b.Cause)
@@ -92,18 +77,14 @@ type TaskRestarted struct {
 	Attempt int    `json:"attempt"`
 }
 
-// Kind implements Body.
 func (TaskRestarted) Kind() Kind      { return KindTaskRestarted }
 func (TaskRestarted) info() *KindInfo { return taskRestarted }
 
 var taskRestarted = row[TaskRestarted]{
 	group: "task", says: "Another attempt begins; the task's streams start again from nothing.",
 	begins: true, takesBack: true,
-	size: func(b TaskRestarted) int { return len(b.Task) },
-	own: func(b TaskRestarted, task string) Body {
-		b.Task = task
-		return b
-	},
+	size:  func(b TaskRestarted) int { return len(b.Task) },
+	own:   func(b TaskRestarted, task string) Body { b.Task = task; return b },
 	legal: func(b TaskRestarted, f *Fold) *broken { return f.legalTask(b.Task, TaskWaiting, b.Attempt-1) },
 	apply: func(b TaskRestarted, f *Fold) {
 		f.setTask(TaskState{b.Task, TaskRunning, b.Attempt})

@@ -50,7 +50,6 @@ type word struct {
 	rewind    *Rewind
 }
 
-// Kind implements Body.
 func (RunCompleted) Kind() Kind      { return KindRunCompleted }
 func (RunCompleted) info() *KindInfo { return runCompleted }
 
@@ -61,10 +60,7 @@ var runCompleted = terminal(row[RunCompleted]{
 		b.Result, b.Artifacts = slices.Clone(b.Result), slices.Clone(b.Artifacts)
 		return b
 	},
-	wire: func(b RunCompleted) Body {
-		b.Artifacts = listed(b.Artifacts)
-		return b
-	},
+	wire: func(b RunCompleted) Body { b.Artifacts = listed(b.Artifacts); return b },
 	last: func(b RunCompleted) word {
 		return word{Completed, End{By: b.By, Result: b.Result, Degraded: b.Degraded}, b.Artifacts, nil}
 	},
@@ -79,25 +75,18 @@ var runCompleted = terminal(row[RunCompleted]{
 	},
 })
 
-// Kind implements Body.
 func (RunFailed) Kind() Kind      { return KindRunFailed }
 func (RunFailed) info() *KindInfo { return runFailed }
 
 var runFailed = terminal(row[RunFailed]{
 	says:  "Terminal: the run ended with a cause.",
 	early: true, begins: true,
-	own: func(b RunFailed, task string) Body {
-		b.Task = task
-		return b
-	},
+	own: func(b RunFailed, task string) Body { b.Task = task; return b },
 	clone: func(b RunFailed) Body {
 		b.Error, b.Artifacts, b.Rewind = cloned(b.Error), slices.Clone(b.Artifacts), b.Rewind.clone()
 		return b
 	},
-	wire: func(b RunFailed) Body {
-		b.Artifacts = listed(b.Artifacts)
-		return b
-	},
+	wire: func(b RunFailed) Body { b.Artifacts = listed(b.Artifacts); return b },
 	last: func(b RunFailed) word {
 		return word{Failed, End{By: b.By, Cause: b.Cause, Task: b.Task, Error: b.Error}, b.Artifacts, b.Rewind}
 	},
@@ -109,7 +98,6 @@ var runFailed = terminal(row[RunFailed]{
 	},
 })
 
-// Kind implements Body.
 func (RunCanceled) Kind() Kind      { return KindRunCanceled }
 func (RunCanceled) info() *KindInfo { return runCanceled }
 
@@ -120,10 +108,7 @@ var runCanceled = terminal(row[RunCanceled]{
 		b.Artifacts, b.Rewind = slices.Clone(b.Artifacts), b.Rewind.clone()
 		return b
 	},
-	wire: func(b RunCanceled) Body {
-		b.Artifacts = listed(b.Artifacts)
-		return b
-	},
+	wire: func(b RunCanceled) Body { b.Artifacts = listed(b.Artifacts); return b },
 	last: func(b RunCanceled) word {
 		return word{Canceled, End{By: b.By, Cause: b.Cause}, b.Artifacts, b.Rewind}
 	},
