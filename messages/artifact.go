@@ -25,13 +25,7 @@ type ArtifactPartial struct {
 func (ArtifactPartial) Kind() Kind      { return KindArtifactPartial }
 func (ArtifactPartial) info() *KindInfo { return artifactPartial }
 
-var artifactPartial = row[ArtifactPartial]{
-	group: "artifacts", says: "A readable first part of an artifact exists.", taskSays: true,
-	size:  func(b ArtifactPartial) int { return len(b.Task) + b.Artifact.size() },
-	own:   func(b ArtifactPartial, task string) Body { b.Task = task; return b },
-	legal: func(b ArtifactPartial, _ *Fold) *broken { return b.legal(true) },
-	apply: func(b ArtifactPartial, f *Fold) { f.write(b.Artifact, b.Task) },
-}.info()
+var artifactPartial = artifactRow[ArtifactPartial](true, "A readable first part of an artifact exists.")
 
 // ArtifactWritten says that an artifact is on disk, synced, under its final name.
 type ArtifactWritten struct {
@@ -42,19 +36,24 @@ type ArtifactWritten struct {
 func (ArtifactWritten) Kind() Kind      { return KindArtifactWritten }
 func (ArtifactWritten) info() *KindInfo { return artifactWritten }
 
-var artifactWritten = row[ArtifactWritten]{
-	group: "artifacts", says: "An artifact is on disk, synced, under its final name.", taskSays: true,
-	size:  func(b ArtifactWritten) int { return len(b.Task) + b.Artifact.size() },
-	own:   func(b ArtifactWritten, task string) Body { b.Task = task; return b },
-	legal: func(b ArtifactWritten, _ *Fold) *broken { return b.legal(b.Partial) },
-	apply: func(b ArtifactWritten, f *Fold) { f.write(b.Artifact, b.Task) },
-}.info()
+var artifactWritten = artifactRow[ArtifactWritten](false, "An artifact is on disk, synced, under its final name.")
 
-func (a Artifact) legal(partial bool) *broken {
-	if a.Name == "" || a.Bytes < 0 || a.Partial != partial {
-		return breaks(RuleArtifact, "artifact %q has no name, no size, or the wrong kind", a.Name)
-	}
-	return nil
+func artifactRow[B interface {
+	ArtifactPartial | ArtifactWritten
+	Body
+}](first bool, says string) *KindInfo {
+	return row[B]("artifacts", says, traits{
+		taskSays: true,
+		size:     of(func(b B) int { return len(ArtifactWritten(b).Task) + ArtifactWritten(b).size() }),
+		own:      with(func(b B, task string) Body { return B(ArtifactWritten{ArtifactWritten(b).Artifact, task}) }),
+		legal: with(func(b B, _ *Fold) *broken {
+			if a := ArtifactWritten(b); a.Name == "" || a.Bytes < 0 || first && !a.Partial {
+				return breaks(RuleArtifact, "artifact %q has no name, no size, or the wrong kind", a.Name)
+			}
+			return nil
+		}),
+		apply: to(func(b B, f *Fold) { f.write(ArtifactWritten(b).Artifact, ArtifactWritten(b).Task) }),
+	})
 }
 
 func (f *Fold) write(a Artifact, task string) {

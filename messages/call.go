@@ -16,15 +16,15 @@ type LLMStarted struct {
 func (LLMStarted) Kind() Kind      { return KindLLMStarted }
 func (LLMStarted) info() *KindInfo { return llmStarted }
 
-var llmStarted = row[LLMStarted]{
-	group: "model", says: "A call to a language model began.", taskSays: true,
-	size:  func(b LLMStarted) int { return len(b.Call) + len(b.Task) + len(b.Model) + len(b.Provider) },
-	own:   func(b LLMStarted, task string) Body { b.Task = task; return b },
-	legal: func(b LLMStarted, f *Fold) *broken { return f.legalCall(b.Call, b.Task) },
-	apply: func(b LLMStarted, f *Fold) {
+var llmStarted = row[LLMStarted]("model", "A call to a language model began.", traits{
+	taskSays: true,
+	size:     of(func(b LLMStarted) int { return len(b.Call) + len(b.Task) + len(b.Model) + len(b.Provider) }),
+	own:      with(func(b LLMStarted, task string) Body { b.Task = task; return b }),
+	legal:    with(func(b LLMStarted, f *Fold) *broken { return f.legalCall(b.Call, b.Task) }),
+	apply: to(func(b LLMStarted, f *Fold) {
 		f.calls.set(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Model: true, Name: b.Model})
-	},
-}.info()
+	}),
+})
 
 // LLMCompleted says how a call to a language model ended.
 type LLMCompleted struct {
@@ -52,16 +52,16 @@ type Usage struct {
 func (LLMCompleted) Kind() Kind      { return KindLLMCompleted }
 func (LLMCompleted) info() *KindInfo { return llmCompleted }
 
-var llmCompleted = row[LLMCompleted]{
-	group: "model", says: "A call to a language model ended, with the verdict on its end.", taskSays: true,
-	size: func(b LLMCompleted) int {
+var llmCompleted = row[LLMCompleted]("model", "A call to a language model ended, with the verdict on its end.", traits{
+	taskSays: true,
+	size: of(func(b LLMCompleted) int {
 		return len(b.Call) + len(b.Task) + len(b.Model) + len(b.FinishReason) + len(b.Evidence) + len(b.Verdict) + b.Error.size()
-	},
-	own:   func(b LLMCompleted, task string) Body { b.Task = task; return b },
-	clone: func(b LLMCompleted) Body { b.Usage, b.Error = cloned(b.Usage), cloned(b.Error); return b },
-	legal: func(b LLMCompleted, f *Fold) *broken { return f.legalCallEnd(b.Call, b.Task, true) },
-	apply: func(b LLMCompleted, f *Fold) { f.endCall(b.Call) },
-}.info()
+	}),
+	own:   with(func(b LLMCompleted, task string) Body { b.Task = task; return b }),
+	clone: of(func(b LLMCompleted) Body { b.Usage, b.Error = cloned(b.Usage), cloned(b.Error); return b }),
+	legal: with(func(b LLMCompleted, f *Fold) *broken { return f.legalCallEnd(b.Call, b.Task, true) }),
+	apply: to(func(b LLMCompleted, f *Fold) { f.endCall(b.Call) }),
+})
 
 // ToolStarted says that a tool call began. Call is unique in its run.
 type ToolStarted struct {
@@ -74,16 +74,16 @@ type ToolStarted struct {
 func (ToolStarted) Kind() Kind      { return KindToolStarted }
 func (ToolStarted) info() *KindInfo { return toolStarted }
 
-var toolStarted = row[ToolStarted]{
-	group: "tools", says: "A tool call began.", taskSays: true,
-	size:  func(b ToolStarted) int { return len(b.Call) + len(b.Task) + len(b.Tool) + len(b.Arguments) },
-	own:   func(b ToolStarted, task string) Body { b.Task = task; return b },
-	clone: func(b ToolStarted) Body { b.Arguments = slices.Clone(b.Arguments); return b },
-	legal: func(b ToolStarted, f *Fold) *broken { return f.legalCall(b.Call, b.Task) },
-	apply: func(b ToolStarted, f *Fold) {
+var toolStarted = row[ToolStarted]("tools", "A tool call began.", traits{
+	taskSays: true,
+	size:     of(func(b ToolStarted) int { return len(b.Call) + len(b.Task) + len(b.Tool) + len(b.Arguments) }),
+	own:      with(func(b ToolStarted, task string) Body { b.Task = task; return b }),
+	clone:    of(func(b ToolStarted) Body { b.Arguments = slices.Clone(b.Arguments); return b }),
+	legal:    with(func(b ToolStarted, f *Fold) *broken { return f.legalCall(b.Call, b.Task) }),
+	apply: to(func(b ToolStarted, f *Fold) {
 		f.calls.set(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Name: b.Tool})
-	},
-}.info()
+	}),
+})
 
 // ToolProgress says how far a tool call is.
 type ToolProgress struct {
@@ -96,18 +96,18 @@ type ToolProgress struct {
 func (ToolProgress) Kind() Kind      { return KindToolProgress }
 func (ToolProgress) info() *KindInfo { return toolProgress }
 
-var toolProgress = row[ToolProgress]{
-	group: "tools", says: "How far a tool call is; the latest counts.", delta: true, taskSays: true,
-	size: ToolProgress.size,
-	key:  func(b ToolProgress) partKey { return partKey{'c', b.Call} },
-	legal: func(b ToolProgress, f *Fold) *broken {
+var toolProgress = row[ToolProgress]("tools", "How far a tool call is; the latest counts.", traits{
+	delta: true, taskSays: true,
+	size: of(ToolProgress.size),
+	key:  of(func(b ToolProgress) partKey { return partKey{'c', b.Call} }),
+	legal: with(func(b ToolProgress, f *Fold) *broken {
 		if f.openCall(b.Call, false) < 0 {
 			return breaks(RuleCall, "tool call %q is not open", b.Call)
 		}
 		return nil
-	},
-	apply: func(b ToolProgress, f *Fold) { f.setToolProgress(f.call(b.Call), b) },
-}.info()
+	}),
+	apply: to(func(b ToolProgress, f *Fold) { f.setToolProgress(f.call(b.Call), b) }),
+})
 
 func (b ToolProgress) size() int { return len(b.Call) + len(b.Unit) }
 
@@ -122,17 +122,17 @@ type ToolCompleted struct {
 func (ToolCompleted) Kind() Kind      { return KindToolCompleted }
 func (ToolCompleted) info() *KindInfo { return toolCompleted }
 
-var toolCompleted = row[ToolCompleted]{
-	group: "tools", says: "A tool call ended, with its result or its error.", taskSays: true,
-	size: func(b ToolCompleted) int { return len(b.Call) + len(b.Task) + len(b.Result) + b.Error.size() },
-	own:  func(b ToolCompleted, task string) Body { b.Task = task; return b },
-	clone: func(b ToolCompleted) Body {
+var toolCompleted = row[ToolCompleted]("tools", "A tool call ended, with its result or its error.", traits{
+	taskSays: true,
+	size:     of(func(b ToolCompleted) int { return len(b.Call) + len(b.Task) + len(b.Result) + b.Error.size() }),
+	own:      with(func(b ToolCompleted, task string) Body { b.Task = task; return b }),
+	clone: of(func(b ToolCompleted) Body {
 		b.Result, b.Error = slices.Clone(b.Result), cloned(b.Error)
 		return b
-	},
-	legal: func(b ToolCompleted, f *Fold) *broken { return f.legalCallEnd(b.Call, b.Task, false) },
-	apply: func(b ToolCompleted, f *Fold) { f.endCall(b.Call) },
-}.info()
+	}),
+	legal: with(func(b ToolCompleted, f *Fold) *broken { return f.legalCallEnd(b.Call, b.Task, false) }),
+	apply: to(func(b ToolCompleted, f *Fold) { f.endCall(b.Call) }),
+})
 
 // openCall returns the place of the model or tool call, or -1 where none is open.
 func (f *Fold) openCall(id string, model bool) int {

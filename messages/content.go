@@ -38,22 +38,22 @@ func deltaRow[B interface {
 	TextDelta | ThoughtDelta
 	Body
 }](thought bool, says string) *KindInfo {
-	return row[B]{
-		group: "content", says: says, delta: true, taskSays: true,
-		size: func(b B) int {
+	return row[B]("content", says, traits{
+		delta: true, taskSays: true,
+		size: of(func(b B) int {
 			d := TextDelta(b)
 			return len(d.Stream) + len(d.Task) + len(d.Text)
-		},
-		own: func(b B, task string) Body {
+		}),
+		own: with(func(b B, task string) Body {
 			d := TextDelta(b)
 			d.Task = task
 			return B(d)
-		},
-		key:    func(b B) partKey { return partKey{'s', TextDelta(b).Stream} },
-		stream: func(b B) string { return TextDelta(b).Stream },
-		legal:  func(b B, f *Fold) *broken { return f.legalDelta(TextDelta(b), thought) },
-		apply:  func(b B, f *Fold) { f.say(TextDelta(b), thought) },
-	}.info()
+		}),
+		key:    of(func(b B) partKey { return partKey{'s', TextDelta(b).Stream} }),
+		stream: of(func(b B) string { return TextDelta(b).Stream }),
+		legal:  with(func(b B, f *Fold) *broken { return f.legalDelta(TextDelta(b), thought) }),
+		apply:  to(func(b B, f *Fold) { f.say(TextDelta(b), thought) }),
+	})
 }
 
 // TextDone closes a text and is authoritative for it.
@@ -68,16 +68,16 @@ type TextDone struct {
 func (TextDone) Kind() Kind      { return KindTextDone }
 func (TextDone) info() *KindInfo { return textDone }
 
-var textDone = row[TextDone]{
-	group: "content", says: "The whole text, authoritative; closes its stream.", taskSays: true,
-	size:   func(b TextDone) int { return len(b.Stream) + len(b.Task) + len(b.Text) + len(b.SHA256) },
-	own:    func(b TextDone, task string) Body { b.Task = task; return b },
-	stream: func(b TextDone) string { return b.Stream }, closes: KindTextDelta,
-	legal: func(b TextDone, f *Fold) *broken {
+var textDone = row[TextDone]("content", "The whole text, authoritative; closes its stream.", traits{
+	taskSays: true,
+	size:     of(func(b TextDone) int { return len(b.Stream) + len(b.Task) + len(b.Text) + len(b.SHA256) }),
+	own:      with(func(b TextDone, task string) Body { b.Task = task; return b }),
+	stream:   of(func(b TextDone) string { return b.Stream }), closes: KindTextDelta,
+	legal: with(func(b TextDone, f *Fold) *broken {
 		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, false, b.SHA256)
-	},
-	apply: func(b TextDone, f *Fold) { f.done(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, false) },
-}.info()
+	}),
+	apply: to(func(b TextDone, f *Fold) { f.done(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, false) }),
+})
 
 // ThoughtDone closes a thought and is authoritative for it.
 type ThoughtDone struct {
@@ -96,19 +96,19 @@ type ThoughtDone struct {
 func (ThoughtDone) Kind() Kind      { return KindThoughtDone }
 func (ThoughtDone) info() *KindInfo { return thoughtDone }
 
-var thoughtDone = row[ThoughtDone]{
-	group: "content", says: "The whole thought, authoritative; closes its stream.", taskSays: true,
-	size: func(b ThoughtDone) int {
+var thoughtDone = row[ThoughtDone]("content", "The whole thought, authoritative; closes its stream.", traits{
+	taskSays: true,
+	size: of(func(b ThoughtDone) int {
 		return len(b.Stream) + len(b.Task) + len(b.Text) + len(b.SHA256) + len(b.ThoughtType) + len(b.Source)
-	},
-	own:    func(b ThoughtDone, task string) Body { b.Task = task; return b },
-	clone:  func(b ThoughtDone) Body { b.Confidence = cloned(b.Confidence); return b },
-	stream: func(b ThoughtDone) string { return b.Stream }, closes: KindThoughtDelta,
-	legal: func(b ThoughtDone, f *Fold) *broken {
+	}),
+	own:    with(func(b ThoughtDone, task string) Body { b.Task = task; return b }),
+	clone:  of(func(b ThoughtDone) Body { b.Confidence = cloned(b.Confidence); return b }),
+	stream: of(func(b ThoughtDone) string { return b.Stream }), closes: KindThoughtDelta,
+	legal: with(func(b ThoughtDone, f *Fold) *broken {
 		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, true, b.SHA256)
-	},
-	apply: func(b ThoughtDone, f *Fold) { f.done(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, true) },
-}.info()
+	}),
+	apply: to(func(b ThoughtDone, f *Fold) { f.done(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, true) }),
+})
 
 // Digest returns the lower-case hexadecimal SHA-256 of a text.
 func Digest(text string) string {

@@ -51,19 +51,18 @@ func (b InputRequired) Timeout() time.Duration {
 func (InputRequired) Kind() Kind      { return KindInputRequired }
 func (InputRequired) info() *KindInfo { return inputRequired }
 
-var inputRequired = row[InputRequired]{
-	group: "people", says: "The run waits for an answer.",
-	size: func(b InputRequired) int {
+var inputRequired = row[InputRequired]("people", "The run waits for an answer.", traits{
+	size: of(func(b InputRequired) int {
 		return len(b.Request) + len(b.Task) + len(b.Prompt) + len(b.Schema) + len(b.InputKind)
-	},
-	own:   func(b InputRequired, task string) Body { b.Task = task; return b },
-	clone: func(b InputRequired) Body { b.Schema = slices.Clone(b.Schema); return b },
-	legal: InputRequired.legal,
-	apply: func(b InputRequired, f *Fold) {
+	}),
+	own:   with(func(b InputRequired, task string) Body { b.Task = task; return b }),
+	clone: of(func(b InputRequired) Body { b.Schema = slices.Clone(b.Schema); return b }),
+	legal: with(InputRequired.legal),
+	apply: to(func(b InputRequired, f *Fold) {
 		f.inputs.set(&f.s.Inputs, f.input(b.Request), Input{Request: b.Request, Task: b.Task, Prompt: b.Prompt,
 			Schema: b.Schema, Kind: b.InputKind, TimeoutMS: b.TimeoutMS, Attempt: f.attempt(b.Task)})
-	},
-}.info()
+	}),
+})
 
 func (b InputRequired) legal(f *Fold) *broken {
 	if b.Request == "" {
@@ -97,15 +96,14 @@ type InputReceived struct {
 func (InputReceived) Kind() Kind      { return KindInputReceived }
 func (InputReceived) info() *KindInfo { return inputReceived }
 
-var inputReceived = row[InputReceived]{
-	group: "people", says: "The answer came.",
-	size: func(b InputReceived) int {
+var inputReceived = row[InputReceived]("people", "The answer came.", traits{
+	size: of(func(b InputReceived) int {
 		return len(b.Request) + len(b.ID) + len(b.Task) + len(b.Value) + len(b.Principal)
-	},
-	own:   func(b InputReceived, task string) Body { b.Task = task; return b },
-	clone: func(b InputReceived) Body { b.Value = slices.Clone(b.Value); return b },
-	legal: InputReceived.legal,
-	apply: func(b InputReceived, f *Fold) {
+	}),
+	own:   with(func(b InputReceived, task string) Body { b.Task = task; return b }),
+	clone: of(func(b InputReceived) Body { b.Value = slices.Clone(b.Value); return b }),
+	legal: with(InputReceived.legal),
+	apply: to(func(b InputReceived, f *Fold) {
 		i := f.input(b.Request)
 		in := f.s.Inputs[i]
 		in.Closed, in.ID = true, b.ID
@@ -113,8 +111,8 @@ var inputReceived = row[InputReceived]{
 			in.Value = b.Value
 		}
 		f.inputs.put(&f.s.Inputs, i, in)
-	},
-}.info()
+	}),
+})
 
 func (b InputReceived) legal(f *Fold) *broken {
 	i := f.input(b.Request)

@@ -15,19 +15,19 @@ type ChildStarted struct {
 func (ChildStarted) Kind() Kind      { return KindChildStarted }
 func (ChildStarted) info() *KindInfo { return childStarted }
 
-var childStarted = row[ChildStarted]{
-	group: "children", says: "A sub-run began; its own log is under its own id.", begins: true,
-	size: func(b ChildStarted) int { return len(b.Child) + len(b.Job) },
-	legal: func(b ChildStarted, f *Fold) *broken {
+var childStarted = row[ChildStarted]("children", "A sub-run began; its own log is under its own id.", traits{
+	begins: true,
+	size:   of(func(b ChildStarted) int { return len(b.Child) + len(b.Job) }),
+	legal: with(func(b ChildStarted, f *Fold) *broken {
 		if !strings.HasPrefix(string(b.Child), string(f.s.RunID)+".c") || f.child(b.Child) >= 0 {
 			return breaks(RuleChild, "%q is no new child of %s", b.Child, f.s.RunID)
 		}
 		return nil
-	},
-	apply: func(b ChildStarted, f *Fold) {
+	}),
+	apply: to(func(b ChildStarted, f *Fold) {
 		f.children.set(&f.s.Children, -1, ChildState{b.Child, b.Job, Processing})
-	},
-}.info()
+	}),
+})
 
 // ChildEnded says that a sub-run has its terminal.
 type ChildEnded struct {
@@ -39,22 +39,21 @@ type ChildEnded struct {
 func (ChildEnded) Kind() Kind      { return KindChildEnded }
 func (ChildEnded) info() *KindInfo { return childEnded }
 
-var childEnded = row[ChildEnded]{
-	group: "children", says: "A sub-run has its terminal.",
-	size: func(b ChildEnded) int { return len(b.Child) + len(b.Status) + len(b.Cause) },
-	legal: func(b ChildEnded, f *Fold) *broken {
+var childEnded = row[ChildEnded]("children", "A sub-run has its terminal.", traits{
+	size: of(func(b ChildEnded) int { return len(b.Child) + len(b.Status) + len(b.Cause) }),
+	legal: with(func(b ChildEnded, f *Fold) *broken {
 		if i := f.child(b.Child); i < 0 || f.s.Children[i].Status.IsEnded() || !b.Status.IsEnded() {
 			return breaks(RuleChild, "child %q is not running, or does not end as %q", b.Child, b.Status)
 		}
 		return nil
-	},
-	apply: func(b ChildEnded, f *Fold) {
+	}),
+	apply: to(func(b ChildEnded, f *Fold) {
 		i := f.child(b.Child)
 		c := f.s.Children[i]
 		c.Status = b.Status
 		f.children.put(&f.s.Children, i, c)
-	},
-}.info()
+	}),
+})
 
 // StepStarted says that a step of a plan began.
 type StepStarted struct {
@@ -65,24 +64,24 @@ type StepStarted struct {
 func (StepStarted) Kind() Kind      { return KindStepStarted }
 func (StepStarted) info() *KindInfo { return stepStarted }
 
-var stepStarted = row[StepStarted]{
-	group: "plan", says: "A step of a plan began.", begins: true, taskSays: true,
-	size: func(b StepStarted) int { return len(b.Step) + len(b.Task) },
-	own:  func(b StepStarted, task string) Body { b.Task = task; return b },
-	legal: func(b StepStarted, f *Fold) *broken {
+var stepStarted = row[StepStarted]("plan", "A step of a plan began.", traits{
+	begins: true, taskSays: true,
+	size: of(func(b StepStarted) int { return len(b.Step) + len(b.Task) }),
+	own:  with(func(b StepStarted, task string) Body { b.Task = task; return b }),
+	legal: with(func(b StepStarted, f *Fold) *broken {
 		if i := f.step(b.Step); b.Step == "" || i >= 0 && f.s.Steps[i].Running {
 			return breaks(RuleStep, "step %q has no name, or is running", b.Step)
 		}
 		return f.legalSpeaker(b.Task)
-	},
-	apply: func(b StepStarted, f *Fold) {
+	}),
+	apply: to(func(b StepStarted, f *Fold) {
 		i, next := f.step(b.Step), StepState{Name: b.Step, Task: b.Task, Rounds: 1, Running: true}
 		if i >= 0 {
 			next.Rounds += f.s.Steps[i].Rounds
 		}
 		f.steps.set(&f.s.Steps, i, next)
-	},
-}.info()
+	}),
+})
 
 // StepEnded says how a step ended and what follows.
 type StepEnded struct {
@@ -96,23 +95,23 @@ type StepEnded struct {
 func (StepEnded) Kind() Kind      { return KindStepEnded }
 func (StepEnded) info() *KindInfo { return stepEnded }
 
-var stepEnded = row[StepEnded]{
-	group: "plan", says: "A step of a plan ended; says what follows and why.", taskSays: true,
-	size: func(b StepEnded) int { return len(b.Step) + len(b.Task) + len(b.Outcome) + len(b.Next) + len(b.Reason) },
-	own:  func(b StepEnded, task string) Body { b.Task = task; return b },
-	legal: func(b StepEnded, f *Fold) *broken {
+var stepEnded = row[StepEnded]("plan", "A step of a plan ended; says what follows and why.", traits{
+	taskSays: true,
+	size:     of(func(b StepEnded) int { return len(b.Step) + len(b.Task) + len(b.Outcome) + len(b.Next) + len(b.Reason) }),
+	own:      with(func(b StepEnded, task string) Body { b.Task = task; return b }),
+	legal: with(func(b StepEnded, f *Fold) *broken {
 		if i := f.step(b.Step); i < 0 || !f.s.Steps[i].Running {
 			return breaks(RuleStep, "step %q is not running", b.Step)
 		}
 		return nil
-	},
-	apply: func(b StepEnded, f *Fold) {
+	}),
+	apply: to(func(b StepEnded, f *Fold) {
 		i := f.step(b.Step)
 		step := f.s.Steps[i]
 		step.Running, step.Outcome = false, b.Outcome
 		f.steps.put(&f.s.Steps, i, step)
-	},
-}.info()
+	}),
+})
 
 // FaultInjected says that a test injected a fault: what, in which task, at which point.
 type FaultInjected struct {
@@ -124,11 +123,10 @@ type FaultInjected struct {
 func (FaultInjected) Kind() Kind      { return KindFaultInjected }
 func (FaultInjected) info() *KindInfo { return faultInjected }
 
-var faultInjected = row[FaultInjected]{
-	group: "faults", says: "A test injected a fault here.",
-	size: func(b FaultInjected) int { return len(b.Fault) + len(b.Task) + len(b.Point) },
-	own:  func(b FaultInjected, task string) Body { b.Task = task; return b },
-}.info()
+var faultInjected = row[FaultInjected]("faults", "A test injected a fault here.", traits{
+	size: of(func(b FaultInjected) int { return len(b.Fault) + len(b.Task) + len(b.Point) }),
+	own:  with(func(b FaultInjected, task string) Body { b.Task = task; return b }),
+})
 
 // Unknown carries an event of a kind that this version does not know, byte for byte.
 type Unknown struct {
@@ -140,8 +138,8 @@ func (b Unknown) Kind() Kind    { return b.Type }
 func (Unknown) info() *KindInfo { return unknown }
 
 // unknown is the row of all kinds that are not in the table: milestones that change nothing.
-var unknown = row[Unknown]{
+var unknown = row[Unknown]("", "", traits{
 	early: true,
-	size:  func(b Unknown) int { return len(b.Type) + len(b.Payload) },
-	clone: func(b Unknown) Body { b.Payload = slices.Clone(b.Payload); return b },
-}.info()
+	size:  of(func(b Unknown) int { return len(b.Type) + len(b.Payload) }),
+	clone: of(func(b Unknown) Body { b.Payload = slices.Clone(b.Payload); return b }),
+})

@@ -13,14 +13,14 @@ type Progress struct {
 func (Progress) Kind() Kind      { return KindProgress }
 func (Progress) info() *KindInfo { return progress }
 
-var progress = row[Progress]{
-	group: "progress", says: "How far a task is; the latest counts.", delta: true, taskSays: true,
-	size:  Progress.size,
-	own:   func(b Progress, task string) Body { b.Task = task; return b },
-	key:   func(b Progress) partKey { return partKey{'p', b.Task} },
-	legal: func(b Progress, f *Fold) *broken { return f.legalSpeaker(b.Task) },
-	apply: func(b Progress, f *Fold) { f.progress.set(&f.s.Progress, f.told(b.Task), b) },
-}.info()
+var progress = row[Progress]("progress", "How far a task is; the latest counts.", traits{
+	delta: true, taskSays: true,
+	size:  of(Progress.size),
+	own:   with(func(b Progress, task string) Body { b.Task = task; return b }),
+	key:   of(func(b Progress) partKey { return partKey{'p', b.Task} }),
+	legal: with(func(b Progress, f *Fold) *broken { return f.legalSpeaker(b.Task) }),
+	apply: to(func(b Progress, f *Fold) { f.progress.set(&f.s.Progress, f.told(b.Task), b) }),
+})
 
 func (b Progress) size() int { return len(b.Task) + len(b.Unit) }
 
@@ -58,21 +58,21 @@ const (
 func (Log) Kind() Kind      { return KindLog }
 func (Log) info() *KindInfo { return logged }
 
-var logged = row[Log]{
-	group: "progress", says: "Lines for the person who looks closer, numbered per run.", delta: true, taskSays: true,
-	size: Log.size,
-	own: func(b Log, task string) Body {
+var logged = row[Log]("progress", "Lines for the person who looks closer, numbered per run.", traits{
+	delta: true, taskSays: true,
+	size: of(Log.size),
+	own: with(func(b Log, task string) Body {
 		b.Lines = slices.Clone(b.Lines)
 		for i := range b.Lines {
 			b.Lines[i].Task = task
 		}
 		return b
-	},
-	clone: func(b Log) Body { b.Lines = slices.Clone(b.Lines); return b },
-	key:   func(Log) partKey { return partKey{group: 'l'} },
-	legal: func(b Log, f *Fold) *broken { return f.legalLog(b.Lines) },
-	apply: func(b Log, f *Fold) { f.log(b.Lines) },
-}.info()
+	}),
+	clone: of(func(b Log) Body { b.Lines = slices.Clone(b.Lines); return b }),
+	key:   of(func(Log) partKey { return partKey{group: 'l'} }),
+	legal: with(func(b Log, f *Fold) *broken { return f.legalLog(b.Lines) }),
+	apply: to(func(b Log, f *Fold) { f.log(b.Lines) }),
+})
 
 func (b Log) size() int {
 	n := 0
@@ -134,24 +134,24 @@ type Merged struct {
 func (Merged) Kind() Kind      { return KindMerged }
 func (Merged) info() *KindInfo { return merged }
 
-var merged = row[Merged]{
-	group: "progress", says: "Several deltas of several streams as one event.", delta: true,
-	size: func(b Merged) int {
+var merged = row[Merged]("progress", "Several deltas of several streams as one event.", traits{
+	delta: true,
+	size: of(func(b Merged) int {
 		n := 0
 		for _, p := range b.Parts {
 			n += itemOverhead + sizeOf(p)
 		}
 		return n
-	},
-	own:   func(b Merged, task string) Body { return b.each(func(p Body) Body { return Owned(p, task) }) },
-	clone: func(b Merged) Body { return b.each(Clone) },
-	legal: Merged.legal,
-	apply: func(b Merged, f *Fold) {
+	}),
+	own:   with(func(b Merged, task string) Body { return b.each(func(p Body) Body { return Owned(p, task) }) }),
+	clone: of(func(b Merged) Body { return b.each(Clone) }),
+	legal: with(Merged.legal),
+	apply: to(func(b Merged, f *Fold) {
 		for _, p := range b.Parts {
 			p.info().apply(p, f)
 		}
-	},
-}.info()
+	}),
+})
 
 func (b Merged) each(do func(Body) Body) Merged {
 	parts := make([]Body, len(b.Parts))

@@ -42,29 +42,28 @@ type Limits struct {
 func (RunQueued) Kind() Kind      { return KindRunQueued }
 func (RunQueued) info() *KindInfo { return runQueued }
 
-var runQueued = row[RunQueued]{
-	group: "run", says: "The run exists: its job, input without secrets, owner and limits.",
-	size: func(b RunQueued) int {
+var runQueued = row[RunQueued]("run", "The run exists: its job, input without secrets, owner and limits.", traits{
+	size: of(func(b RunQueued) int {
 		n := len(b.Job) + len(b.Input) + len(b.Principal) + len(b.Mode) + len(b.Parent)
 		for k, v := range b.Labels {
 			n += itemOverhead + len(k) + len(v)
 		}
 		return n
-	},
-	clone: func(b RunQueued) Body {
+	}),
+	clone: of(func(b RunQueued) Body {
 		b.Input, b.Labels = slices.Clone(b.Input), maps.Clone(b.Labels)
 		return b
-	},
-	legal: func(b RunQueued, _ *Fold) *broken {
+	}),
+	legal: with(func(b RunQueued, _ *Fold) *broken {
 		return when(b.Job == "", RuleBody, "run.queued names no job")
-	},
-	apply: func(b RunQueued, f *Fold) {
+	}),
+	apply: to(func(b RunQueued, f *Fold) {
 		f.s.Status, f.s.Queued, f.s.QueuedAt, f.s.Log.Next = Pending, &b, f.at.time, 1
-	},
-	list: func(b RunQueued, s *Summary) {
+	}),
+	list: to(func(b RunQueued, s *Summary) {
 		s.Job, s.Principal, s.Labels, s.Status, s.QueuedAt = b.Job, b.Principal, b.Labels, Pending, s.UpdatedAt
-	},
-}.info()
+	}),
+})
 
 // RunStarted says that the run's actor has begun, on which node.
 type RunStarted struct {
@@ -76,16 +75,15 @@ type RunStarted struct {
 func (RunStarted) Kind() Kind      { return KindRunStarted }
 func (RunStarted) info() *KindInfo { return runStarted }
 
-var runStarted = row[RunStarted]{
-	group: "run", says: "The run's actor has begun.",
+var runStarted = row[RunStarted]("run", "The run's actor has begun.", traits{
 	early: true, begins: true,
-	size: func(b RunStarted) int { return len(b.Node) },
-	legal: func(_ RunStarted, f *Fold) *broken {
+	size: of(func(b RunStarted) int { return len(b.Node) }),
+	legal: with(func(_ RunStarted, f *Fold) *broken {
 		return when(f.s.Status != Pending, RuleOpening, "the run has started already")
-	},
-	apply: func(b RunStarted, f *Fold) { f.s.Status, f.s.Node, f.s.Epoch = Processing, b.Node, b.Epoch },
-	list:  func(_ RunStarted, s *Summary) { s.Status = Processing },
-}.info()
+	}),
+	apply: to(func(b RunStarted, f *Fold) { f.s.Status, f.s.Node, f.s.Epoch = Processing, b.Node, b.Epoch }),
+	list:  to(func(_ RunStarted, s *Summary) { s.Status = Processing }),
+})
 
 // RunRecovered says that the run goes on after the process that owned it died. Each task that was running waits for
 // another attempt, and what was asked stays open.
@@ -99,19 +97,18 @@ type RunRecovered struct {
 func (RunRecovered) Kind() Kind      { return KindRunRecovered }
 func (RunRecovered) info() *KindInfo { return runRecovered }
 
-var runRecovered = row[RunRecovered]{
-	group: "run", says: "The run goes on after its process died; carries a rewind.",
+var runRecovered = row[RunRecovered]("run", "The run goes on after its process died; carries a rewind.", traits{
 	early: true, takesBack: true,
-	size:   func(b RunRecovered) int { return len(b.Node) + b.Rewind.size() },
-	clone:  func(b RunRecovered) Body { b.Rewind = b.Rewind.clone(); return b },
-	rewind: func(b RunRecovered) *Rewind { return b.Rewind },
-	legal: func(b RunRecovered, f *Fold) *broken {
+	size:   of(func(b RunRecovered) int { return len(b.Node) + b.Rewind.size() }),
+	clone:  of(func(b RunRecovered) Body { b.Rewind = b.Rewind.clone(); return b }),
+	rewind: of(func(b RunRecovered) *Rewind { return b.Rewind }),
+	legal: with(func(b RunRecovered, f *Fold) *broken {
 		if b.Rewind == nil {
 			return breaks(RuleRewind, "run.recovered carries a rewind")
 		}
 		return f.legalRewind(b.Rewind)
-	},
-	apply: func(b RunRecovered, f *Fold) {
+	}),
+	apply: to(func(b RunRecovered, f *Fold) {
 		f.rewind(b.Rewind)
 		for _, i := range f.tasks.living(f.s.Tasks) {
 			t := f.s.Tasks[i]
@@ -120,8 +117,8 @@ var runRecovered = row[RunRecovered]{
 		}
 		f.s.Node, f.s.Epoch = b.Node, b.Epoch
 		f.s.Recoveries++
-	},
-}.info()
+	}),
+})
 
 // RunCanceling says that a cancel is accepted: only run.canceled can end the run now.
 type RunCanceling struct {
@@ -135,10 +132,9 @@ type RunCanceling struct {
 func (RunCanceling) Kind() Kind      { return KindRunCanceling }
 func (RunCanceling) info() *KindInfo { return runCanceling }
 
-var runCanceling = row[RunCanceling]{
-	group: "run", says: "Cancel is accepted; the run will end as run.canceled.",
+var runCanceling = row[RunCanceling]("run", "Cancel is accepted; the run will end as run.canceled.", traits{
 	early: true, begins: true,
-	size:  func(b RunCanceling) int { return len(b.ID) + len(b.By) + len(b.Reason) },
-	apply: func(_ RunCanceling, f *Fold) { f.s.Canceling = true },
-	list:  func(_ RunCanceling, s *Summary) { s.Canceling = true },
-}.info()
+	size:  of(func(b RunCanceling) int { return len(b.ID) + len(b.By) + len(b.Reason) }),
+	apply: to(func(_ RunCanceling, f *Fold) { f.s.Canceling = true }),
+	list:  to(func(_ RunCanceling, s *Summary) { s.Canceling = true }),
+})

@@ -11,13 +11,13 @@ type TaskStarted struct {
 func (TaskStarted) Kind() Kind      { return KindTaskStarted }
 func (TaskStarted) info() *KindInfo { return taskStarted }
 
-var taskStarted = row[TaskStarted]{
-	group: "task", says: "A task began its first attempt.", begins: true,
-	size:  func(b TaskStarted) int { return len(b.Task) },
-	own:   func(b TaskStarted, task string) Body { b.Task = task; return b },
-	legal: func(b TaskStarted, f *Fold) *broken { return f.legalTask(b.Task, "", b.Attempt-1) },
-	apply: func(b TaskStarted, f *Fold) { f.setTask(TaskState{b.Task, TaskRunning, b.Attempt}) },
-}.info()
+var taskStarted = row[TaskStarted]("task", "A task began its first attempt.", traits{
+	begins: true,
+	size:   of(func(b TaskStarted) int { return len(b.Task) }),
+	own:    with(func(b TaskStarted, task string) Body { b.Task = task; return b }),
+	legal:  with(func(b TaskStarted, f *Fold) *broken { return f.legalTask(b.Task, "", b.Attempt-1) }),
+	apply:  to(func(b TaskStarted, f *Fold) { f.setTask(TaskState{b.Task, TaskRunning, b.Attempt}) }),
+})
 
 // TaskCompleted says that a task returned without an error.
 type TaskCompleted struct {
@@ -28,13 +28,12 @@ type TaskCompleted struct {
 func (TaskCompleted) Kind() Kind      { return KindTaskCompleted }
 func (TaskCompleted) info() *KindInfo { return taskCompleted }
 
-var taskCompleted = row[TaskCompleted]{
-	group: "task", says: "A task returned without an error.",
-	size:  func(b TaskCompleted) int { return len(b.Task) },
-	own:   func(b TaskCompleted, task string) Body { b.Task = task; return b },
-	legal: func(b TaskCompleted, f *Fold) *broken { return f.legalTask(b.Task, TaskRunning, b.Attempt) },
-	apply: func(b TaskCompleted, f *Fold) { f.setTask(TaskState{b.Task, TaskFinished, b.Attempt}) },
-}.info()
+var taskCompleted = row[TaskCompleted]("task", "A task returned without an error.", traits{
+	size:  of(func(b TaskCompleted) int { return len(b.Task) }),
+	own:   with(func(b TaskCompleted, task string) Body { b.Task = task; return b }),
+	legal: with(func(b TaskCompleted, f *Fold) *broken { return f.legalTask(b.Task, TaskRunning, b.Attempt) }),
+	apply: to(func(b TaskCompleted, f *Fold) { f.setTask(TaskState{b.Task, TaskFinished, b.Attempt}) }),
+})
 
 // TaskFailed says that an attempt failed.
 type TaskFailed struct {
@@ -50,25 +49,24 @@ type TaskFailed struct {
 func (TaskFailed) Kind() Kind      { return KindTaskFailed }
 func (TaskFailed) info() *KindInfo { return taskFailed }
 
-var taskFailed = row[TaskFailed]{
-	group: "task", says: "An attempt failed; says whether another follows, and when.",
-	size:  func(b TaskFailed) int { return len(b.Task) + len(b.Cause) + b.Error.size() },
-	own:   func(b TaskFailed, task string) Body { b.Task = task; return b },
-	clone: func(b TaskFailed) Body { b.Error = cloned(b.Error); return b },
-	legal: func(b TaskFailed, f *Fold) *broken {
+var taskFailed = row[TaskFailed]("task", "An attempt failed; says whether another follows, and when.", traits{
+	size:  of(func(b TaskFailed) int { return len(b.Task) + len(b.Cause) + b.Error.size() }),
+	own:   with(func(b TaskFailed, task string) Body { b.Task = task; return b }),
+	clone: of(func(b TaskFailed) Body { b.Error = cloned(b.Error); return b }),
+	legal: with(func(b TaskFailed, f *Fold) *broken {
 		if b.Error == nil || !b.Cause.known() {
 			return breaks(RuleBody, "task.failed needs an error and a cause of the closed set, not %q", b.Cause)
 		}
 		return f.legalTask(b.Task, TaskRunning, b.Attempt)
-	},
-	apply: func(b TaskFailed, f *Fold) {
+	}),
+	apply: to(func(b TaskFailed, f *Fold) {
 		becomes := TaskGone
 		if b.WillRetry {
 			becomes = TaskWaiting
 		}
 		f.setTask(TaskState{b.Task, becomes, b.Attempt})
-	},
-}.info()
+	}),
+})
 
 // TaskRestarted begins another attempt: the task's streams are open and empty again, and what it wrote before is no
 // artifact of the run.
@@ -80,21 +78,20 @@ type TaskRestarted struct {
 func (TaskRestarted) Kind() Kind      { return KindTaskRestarted }
 func (TaskRestarted) info() *KindInfo { return taskRestarted }
 
-var taskRestarted = row[TaskRestarted]{
-	group: "task", says: "Another attempt begins; the task's streams start again from nothing.",
+var taskRestarted = row[TaskRestarted]("task", "Another attempt begins; the task's streams start again from nothing.", traits{
 	begins: true, takesBack: true,
-	size:  func(b TaskRestarted) int { return len(b.Task) },
-	own:   func(b TaskRestarted, task string) Body { b.Task = task; return b },
-	legal: func(b TaskRestarted, f *Fold) *broken { return f.legalTask(b.Task, TaskWaiting, b.Attempt-1) },
-	apply: func(b TaskRestarted, f *Fold) {
+	size:  of(func(b TaskRestarted) int { return len(b.Task) }),
+	own:   with(func(b TaskRestarted, task string) Body { b.Task = task; return b }),
+	legal: with(func(b TaskRestarted, f *Fold) *broken { return f.legalTask(b.Task, TaskWaiting, b.Attempt-1) }),
+	apply: to(func(b TaskRestarted, f *Fold) {
 		f.setTask(TaskState{b.Task, TaskRunning, b.Attempt})
 		f.reopen(b.Task)
 		if i := f.told(b.Task); i >= 0 {
 			f.progress.drop(&f.s.Progress, i)
 		}
 		f.dropArtifacts(b.Task)
-	},
-}.info()
+	}),
+})
 
 // legalTask holds that the task stands there, at the attempt; one that never started is "" at attempt 0.
 func (f *Fold) legalTask(name string, status TaskStatus, attempt int) *broken {

@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 )
@@ -53,18 +54,17 @@ type word struct {
 func (RunCompleted) Kind() Kind      { return KindRunCompleted }
 func (RunCompleted) info() *KindInfo { return runCompleted }
 
-var runCompleted = terminal(row[RunCompleted]{
-	says:   "Terminal: the job's work is done and its artifacts are on disk.",
+var runCompleted = terminal[RunCompleted]("Terminal: the job's work is done and its artifacts are on disk.", traits{
 	begins: true,
-	clone: func(b RunCompleted) Body {
+	clone: of(func(b RunCompleted) Body {
 		b.Result, b.Artifacts = slices.Clone(b.Result), slices.Clone(b.Artifacts)
 		return b
-	},
-	wire: func(b RunCompleted) Body { b.Artifacts = listed(b.Artifacts); return b },
-	last: func(b RunCompleted) word {
+	}),
+	wire: of(func(b RunCompleted) Body { b.Artifacts = listed(b.Artifacts); return b }),
+	last: of(func(b RunCompleted) word {
 		return word{Completed, End{By: b.By, Result: b.Result, Degraded: b.Degraded}, b.Artifacts, nil}
-	},
-	legal: func(b RunCompleted, f *Fold) *broken {
+	}),
+	legal: with(func(b RunCompleted, f *Fold) *broken {
 		switch {
 		case b.By != ByRun:
 			return breaks(RuleTerminal, "only the run itself completes, not %q", b.By)
@@ -72,47 +72,45 @@ var runCompleted = terminal(row[RunCompleted]{
 			return breaks(RuleTerminal, "%d tasks are running or waiting", f.unfinished())
 		}
 		return nil
-	},
+	}),
 })
 
 func (RunFailed) Kind() Kind      { return KindRunFailed }
 func (RunFailed) info() *KindInfo { return runFailed }
 
-var runFailed = terminal(row[RunFailed]{
-	says:  "Terminal: the run ended with a cause.",
+var runFailed = terminal[RunFailed]("Terminal: the run ended with a cause.", traits{
 	early: true, begins: true,
-	own: func(b RunFailed, task string) Body { b.Task = task; return b },
-	clone: func(b RunFailed) Body {
+	own: with(func(b RunFailed, task string) Body { b.Task = task; return b }),
+	clone: of(func(b RunFailed) Body {
 		b.Error, b.Artifacts, b.Rewind = cloned(b.Error), slices.Clone(b.Artifacts), b.Rewind.clone()
 		return b
-	},
-	wire: func(b RunFailed) Body { b.Artifacts = listed(b.Artifacts); return b },
-	last: func(b RunFailed) word {
+	}),
+	wire: of(func(b RunFailed) Body { b.Artifacts = listed(b.Artifacts); return b }),
+	last: of(func(b RunFailed) word {
 		return word{Failed, End{By: b.By, Cause: b.Cause, Task: b.Task, Error: b.Error}, b.Artifacts, b.Rewind}
-	},
-	legal: func(b RunFailed, f *Fold) *broken {
+	}),
+	legal: with(func(b RunFailed, f *Fold) *broken {
 		if b.Error == nil || !b.Cause.known() {
 			return breaks(RuleTerminal, "run.failed needs an error and a cause of the closed set, not %q", b.Cause)
 		}
 		return nil
-	},
+	}),
 })
 
 func (RunCanceled) Kind() Kind      { return KindRunCanceled }
 func (RunCanceled) info() *KindInfo { return runCanceled }
 
-var runCanceled = terminal(row[RunCanceled]{
-	says:  "Terminal: the run ended because it was asked to.",
+var runCanceled = terminal[RunCanceled]("Terminal: the run ended because it was asked to.", traits{
 	early: true,
-	clone: func(b RunCanceled) Body {
+	clone: of(func(b RunCanceled) Body {
 		b.Artifacts, b.Rewind = slices.Clone(b.Artifacts), b.Rewind.clone()
 		return b
-	},
-	wire: func(b RunCanceled) Body { b.Artifacts = listed(b.Artifacts); return b },
-	last: func(b RunCanceled) word {
+	}),
+	wire: of(func(b RunCanceled) Body { b.Artifacts = listed(b.Artifacts); return b }),
+	last: of(func(b RunCanceled) word {
 		return word{Canceled, End{By: b.By, Cause: b.Cause}, b.Artifacts, b.Rewind}
-	},
-	legal: func(b RunCanceled, f *Fold) *broken {
+	}),
+	legal: with(func(b RunCanceled, f *Fold) *broken {
 		switch {
 		case !f.s.Canceling:
 			return breaks(RuleCancel, "no cancel has been accepted")
@@ -122,24 +120,18 @@ var runCanceled = terminal(row[RunCanceled]{
 			return breaks(RuleArtifact, "after a cancel artifacts are partial")
 		}
 		return nil
-	},
+	}),
 })
 
-// terminal completes the row of a terminal: all of them end the run in the same way.
-func terminal[B Body](r row[B]) *KindInfo {
-	own := r.legal
-	r.group = "run"
-	r.size = func(b B) int { return r.last(b).size() }
-	r.rewind = func(b B) *Rewind { return r.last(b).rewind }
-	r.legal = func(b B, f *Fold) *broken {
-		if bad := own(b, f); bad != nil {
-			return bad
-		}
-		return f.legalEnd(r.last(b))
-	}
-	r.apply = func(b B, f *Fold) { f.end(r.last(b)) }
-	r.list = func(b B, s *Summary) { s.Status, s.Cause = r.last(b).status, r.last(b).end.Cause }
-	return r.info()
+// terminal returns the row of a terminal: all of them end the run in the same way.
+func terminal[B Body](says string, t traits) *KindInfo {
+	last, own := t.last, t.legal
+	t.size = func(b Body) int { return last(b).size() }
+	t.rewind = func(b Body) *Rewind { return last(b).rewind }
+	t.legal = func(b Body, f *Fold) *broken { return cmp.Or(own(b, f), f.legalEnd(last(b))) }
+	t.apply = func(b Body, f *Fold) { f.end(last(b)) }
+	t.list = func(b Body, s *Summary) { s.Status, s.Cause = last(b).status, last(b).end.Cause }
+	return row[B]("run", says, t)
 }
 
 func (w word) size() int {
