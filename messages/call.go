@@ -55,7 +55,8 @@ func (LLMCompleted) info() *KindInfo { return llmCompleted }
 var llmCompleted = row[LLMCompleted]("model", "A call to a language model ended, with the verdict on its end.", traits{
 	taskSays: true,
 	size: of(func(b LLMCompleted) int {
-		return len(b.Call) + len(b.Task) + len(b.Model) + len(b.FinishReason) + len(b.Evidence) + len(b.Verdict) + b.Error.size()
+		return len(b.Call) + len(b.Task) + len(b.Model) + len(b.FinishReason) + len(b.Evidence) + len(b.Verdict) +
+			b.Error.size()
 	}),
 	own:   with(func(b LLMCompleted, task string) Body { b.Task = task; return b }),
 	clone: of(func(b LLMCompleted) Body { b.Usage, b.Error = cloned(b.Usage), cloned(b.Error); return b }),

@@ -6,7 +6,8 @@
 //
 // What a log adds up to is a [State], and [State.Apply] is the only judge of what may follow what: it takes the next
 // event and returns the next state, or a [*Refusal] that names the broken [Rule]. The same log gives the same State
-// however its deltas were merged on the way ([Merge]) and from whatever cursor it was read.
+// however its deltas were merged on the way ([Merge]) and from whatever cursor it was read. A loop over
+// a log uses a [Fold], which says the same, and grows its State in place.
 //
 // The law that every reader may rely on, for consecutive events a and b of one run, live or replayed, merged or not:
 //

@@ -115,7 +115,7 @@ const (
 	RuleMerged   Rule = "merged"   // a merged event has one part per stream, at least two
 	RuleCall     Rule = "call"     // a model or tool call starts once and completes once, by its own task
 	RuleArtifact Rule = "artifact" // artifacts have a name; after a cancel they are partial
-	RuleInput    Rule = "input"    // a request is named once, its answer belongs to it; a secret is no part of the log, and is asked again
+	RuleInput    Rule = "input"    // a request is named once, but for a lost secret; its answer belongs to it
 	RuleChild    Rule = "child"    // a sub-run starts once, ends once, and before its parent ends
 	RuleStep     Rule = "step"     // a step ends after it started
 	RuleTerminal Rule = "terminal" // a terminal has its author, its cause, and no task still running

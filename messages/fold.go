@@ -54,9 +54,9 @@ func NewFold(s State) *Fold {
 
 // clip leaves the lists no room to grow in place: whoever else has them may grow them too.
 func (s *State) clip() {
-	s.Tasks, s.Streams, s.Progress, s.Calls = slices.Clip(s.Tasks), slices.Clip(s.Streams), slices.Clip(s.Progress), slices.Clip(s.Calls)
-	s.Artifacts, s.Inputs, s.Children, s.Steps = slices.Clip(s.Artifacts), slices.Clip(s.Inputs), slices.Clip(s.Children), slices.Clip(s.Steps)
-	s.ArtifactTasks, s.Log.Lines = slices.Clip(s.ArtifactTasks), slices.Clip(s.Log.Lines)
+	s.Tasks, s.Streams, s.Progress = slices.Clip(s.Tasks), slices.Clip(s.Streams), slices.Clip(s.Progress)
+	s.Calls, s.Inputs, s.Children, s.Steps = slices.Clip(s.Calls), slices.Clip(s.Inputs), slices.Clip(s.Children), slices.Clip(s.Steps)
+	s.Artifacts, s.ArtifactTasks, s.Log.Lines = slices.Clip(s.Artifacts), slices.Clip(s.ArtifactTasks), slices.Clip(s.Log.Lines)
 }
 
 // Apply takes the event, or leaves the Fold as it is and returns a [*Refusal]. It judges unfiltered logs; a reader

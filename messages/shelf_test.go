@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// spied counts how often its key is looked at.
+// spied counts how often it is looked at.
 type spied struct {
 	name string
 	on   bool
@@ -16,7 +16,11 @@ func (c spied) key() string {
 	*c.n++
 	return c.name
 }
-func (c spied) live() bool { return c.on }
+
+func (c spied) live() bool {
+	*c.n++
+	return c.on
+}
 
 // Twice as many elements take twice the steps: none is looked for in the whole list.
 func TestShelfLooksAtFewElements(t *testing.T) {
