@@ -392,6 +392,19 @@ func TestArtifactsBelongToTheirAttempt(t *testing.T) {
 	}
 }
 
+// A State that does not say who wrote its artifacts goes on: they are the run's own.
+func TestArtifactsOfNobodyStay(t *testing.T) {
+	s := fold(t, messages.State{}, told(messages.RunQueued{Job: "plan"}, messages.RunStarted{}, messages.TaskStarted{Task: "a", Attempt: 1},
+		messages.ArtifactWritten{Artifact: messages.Artifact{Name: "1"}, Task: "a"},
+		messages.TaskFailed{Task: "a", Attempt: 1, Cause: messages.CauseError, Error: failure, WillRetry: true})...)
+	s.ArtifactTasks = nil
+	s = fold(t, s, next(s.Seq, messages.ArtifactWritten{Artifact: messages.Artifact{Name: "1", Bytes: 2}}),
+		next(s.Seq+1, messages.TaskRestarted{Task: "a", Attempt: 2}))
+	if len(s.Artifacts) != 1 || s.Artifacts[0].Bytes != 2 {
+		t.Errorf("there are %v", s.Artifacts)
+	}
+}
+
 // The newest owning event says who owns the run.
 func TestStateNamesItsOwner(t *testing.T) {
 	s := fold(t, messages.State{}, told(messages.RunQueued{Job: "plan"}, messages.RunStarted{Node: "n1", Epoch: 3})...)
