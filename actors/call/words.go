@@ -38,8 +38,11 @@ func endWords(name string, e model.End, v model.Verdict) string {
 	if e.FirstToken > 0 {
 		words += fmt.Sprintf(", the first after %d ms", milliseconds(e.FirstToken))
 	}
-	if v.Truncated || v.Filtered {
+	switch {
+	case v.Truncated || v.Filtered:
 		words += "; " + cutWords(v)
+	case model.FinishOf(e.Evidence.Finish) == model.Unknown:
+		words += "; the server ended it with an unknown finish_reason, " + e.Evidence.Finish
 	}
 	return words
 }

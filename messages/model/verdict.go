@@ -31,7 +31,8 @@ type Evidence struct {
 	Read    string   `json:"read,omitempty"`   // why reading failed; "" where the body ended
 	Cut     bool     `json:"cut,omitempty"`    // the body ended inside a frame
 	Framed  bool     `json:"framed,omitempty"` // the protocol shows that the server meant the body to end there
-	Finish  string   `json:"finish,omitempty"` // the last finish_reason that is not empty
+	// Finish is the last finish_reason as the server spells it, or a graver one right before it; a failure stays.
+	Finish string `json:"finish,omitempty"`
 	// FinishLast says that no output came after the finish_reason.
 	FinishLast bool `json:"finish_last,omitempty"`
 	Output     bool `json:"output,omitempty"` // text, a thought or a call has come
@@ -83,6 +84,8 @@ func Judge(p Profile, e Evidence) Verdict {
 		return failed(e.Stopped, "%s", cmp.Or(e.Read, "ended by this side: "+string(e.Stopped)))
 	case e.Failure != nil:
 		return failed(messages.CauseProviderError, "%s", e.Failure.message(e.Status))
+	case FinishOf(e.Finish) == Broken:
+		return failed(messages.CauseProviderError, "the server ended the answer with finish_reason %s", e.Finish)
 	case e.Done && e.Broken > 0, e.Broken > 0 && e.Read == "" && !e.Cut:
 		return failed(messages.CauseProviderError, "protocol error: frames that could not be decoded: %d", e.Broken)
 	case e.Done:
@@ -91,7 +94,7 @@ func Judge(p Profile, e Evidence) Verdict {
 		return failed(messages.CauseTransportClosed, "transport closed: %s", e.Read)
 	case e.Cut || !e.Framed:
 		return failed(messages.CauseTransportClosed, "transport closed: the body ended in the middle")
-	case p == Generic && e.Finish != "" && e.FinishLast:
+	case p == Generic && FinishOf(e.Finish) != Unfinished && e.FinishLast:
 		return e.completed("eof+finish")
 	}
 	return failed(messages.CauseTransportClosed, "transport closed: the answer ended without terminator")
@@ -110,14 +113,15 @@ func (f *Failure) message(status int) string {
 
 // completed is the verdict on an answer that has its end.
 func (e Evidence) completed(signal string) Verdict {
+	finish := FinishOf(e.Finish)
 	switch {
-	case e.Finish == "error" || e.Finish == "abort":
-		return failed(messages.CauseProviderError, "the server ended the answer with finish_reason %s", e.Finish)
+	case !e.Output && finish > Stopped:
+		return failed(messages.CauseEmptyCompletion,
+			"empty completion: the server ended the answer without a word, with finish_reason %s", e.Finish)
 	case !e.Output:
 		return failed(messages.CauseEmptyCompletion, "empty completion: the server ended the answer without a word")
 	}
-	return Verdict{Outcome: Completed, Signal: signal, Truncated: e.Finish == "length",
-		Filtered: e.Finish == "content_filter"}
+	return Verdict{Outcome: Completed, Signal: signal, Truncated: finish == Truncated, Filtered: finish == Filtered}
 }
 
 // String is the evidence in a few words, for events and for people.
@@ -128,7 +132,7 @@ func (e Evidence) String() string {
 	case e.Failure != nil:
 		return "error from the server"
 	case e.Done:
-		return "done"
+		return "done" + e.unknown()
 	case e.Read != "":
 		return "read error"
 	case e.Cut:
@@ -136,7 +140,15 @@ func (e Evidence) String() string {
 	case !e.Framed:
 		return "unframed end"
 	case e.Finish != "":
-		return "eof+finish"
+		return "eof+finish" + e.unknown()
 	}
 	return "eof"
+}
+
+// unknown tells of a finish_reason that nobody knows.
+func (e Evidence) unknown() string {
+	if FinishOf(e.Finish) != Unknown {
+		return ""
+	}
+	return ", unknown finish_reason " + e.Finish
 }

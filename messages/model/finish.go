@@ -1,0 +1,89 @@
+package model
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Finish is what a finish_reason means, whoever spells it.
+type Finish int
+
+// The meanings of a finish_reason.
+const (
+	// Unfinished: the server said nothing, or that the answer goes on.
+	Unfinished Finish = iota
+	// Stopped: the model ended the answer, or called a tool.
+	Stopped
+	// Unknown: no one knows the word. It is evidence, and not taken for a stop.
+	Unknown
+	// Truncated: the server cut the answer for its length.
+	Truncated
+	// Filtered: the server cut the answer for its content.
+	Filtered
+	// Broken: the server failed.
+	Broken
+)
+
+// FinishOf reads a finish_reason without regard to case and separators: max_tokens, MAX_TOKENS, maxTokens and
+// FINISH_REASON_MAX_TOKENS are one. What is no known word is known by the words in it, the gravest first.
+func FinishOf(reason string) Finish {
+	squeezed := strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, reason)
+	for _, prefix := range []string{"finishreason", "stopreason", "donereason"} {
+		squeezed = strings.TrimPrefix(squeezed, prefix)
+	}
+	switch {
+	case slices.Contains(unfinished, squeezed):
+		return Unfinished
+	case slices.Contains(stops, squeezed):
+		return Stopped
+	case holdsAny(squeezed, malformations):
+		return Broken
+	case holdsAny(squeezed, filters), squeezed == "language", squeezed == "pii":
+		return Filtered
+	case holdsAny(squeezed, failures):
+		return Broken
+	case holdsAny(squeezed, cuts):
+		return Truncated
+	}
+	return Unknown
+}
+
+func holdsAny(s string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(s, part) })
+}
+
+// The words, squeezed. stops and unfinished are whole; the others are parts.
+var (
+	unfinished = []string{"", "null", "none", "nil", "undefined", "notfinished", "unfinished", "inprogress", "notstopped"}
+
+	// stops are OpenAI's, Anthropic's, Cohere's, TGI's and watsonx's, llama.cpp's and LM Studio's, Ernie's and Titan's.
+	stops = []string{"stop", "stopped", "stops", "endturn", "endofturn", "endoftext", "endofsequence", "endofstream",
+		"endoftexttoken", "endtoken", "endid", "end", "eos", "eostoken", "eosfound", "eog", "eogtoken", "eot", "eottoken",
+		"stopsequence", "stopsequences", "stopstring", "stopstringfound", "stopword", "stopwords", "stoptoken",
+		"stopcriteria", "stopcriteriamet", "stoptrigger", "word", "final", "complete", "completed", "completion", "finish",
+		"finished", "done", "normal", "natural", "naturalstop", "success", "succeeded", "ok", "toolcall", "toolcalls",
+		"tooluse", "functioncall", "functioncalls"}
+
+	// malformations come before the filters, for there are words like function_call_filter: MALFORMED_FUNCTION_CALL.
+	malformations = []string{"malformed", "unexpectedtool", "missingthought"}
+
+	filters = []string{"filter", "safety", "unsafe", "recitation", "sensitive", "refus", "moderat", "guardrail",
+		"guarded", "block", "blacklist", "banned", "prohibit", "spii", "toxic", "policy", "violat", "censor", "harmful", "flagged", "copyright",
+		"modelarmor", "nsfw", "profan", "jailbreak", "injection", "compliance", "contentrisk", "illegal", "forbidden",
+		"disallowed", "intervened", "deny", "denied", "redact"}
+
+	failures = []string{"error", "errno", "fail", "abort", "cancel", "timeout", "timedout", "timelimit", "deadline",
+		"network", "insufficient", "resource", "unavailable", "overload", "exception", "crash", "panic", "interrupt",
+		"disconnect", "connection", "unload", "killed", "preempt", "evict", "ratelimit", "toomany", "quota", "balance",
+		"exhaust", "internal", "outofmemory", "oom", "invalid", "reject", "shutdown", "busy", "userstop",
+		"stoppedbyuser", "terminated", "unclosed", "expired", "unsupported", "closed", "dropped", "lost", "corrupt"}
+
+	cuts = []string{"length", "max", "limit", "truncat", "budget", "context", "window", "overflow", "cutoff",
+		"incomplete", "partial", "repetition", "outoftokens", "toolong", "compaction", "exceed"}
+)
