@@ -2,6 +2,7 @@ package llm
 
 import (
 	"bytes"
+	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -15,13 +16,16 @@ type answer struct {
 	began time.Time
 
 	frame    chunk
-	content  decode.Unescape
-	thought  decode.Unescape
+	variant  variant
+	content  voice
+	thought  voice
 	thoughts *decode.Thoughts
 	calls    decode.Calls
 	usage    []byte
 	model    []byte
 
+	failed     bool // a choice has an error of its own
+	called     bool // a call was heard; a message that follows repeats it
 	finish     string
 	finishLast bool
 	output     bool
@@ -32,7 +36,16 @@ func newAnswer(began time.Time, d decode.Dialect, give func(model.Part)) *answer
 	return &answer{began: began, give: give, thoughts: decode.NewThoughts(d)}
 }
 
-// add takes the next frame, which is valid JSON.
+// voice is what was said so far, of text or of thoughts.
+type voice struct {
+	decode.Unescape
+	said []byte
+	// repeats says that a message holds what was said before it: there were deltas, or messages that grow.
+	repeats bool
+}
+
+// add takes the next frame, which is valid JSON. Of several choices the answer is choice 0: no more than one is asked
+// for.
 func (a *answer) add(frame []byte) {
 	c := &a.frame
 	c.read(frame)
@@ -42,36 +55,120 @@ func (a *answer) add(frame []byte) {
 	if !none(c.usage) {
 		a.usage = append(a.usage[:0], c.usage...)
 	}
-	spoken(c.thought(), true, a.say)
-	spoken(c.content, false, a.say)
-	spoken(c.refusal, false, a.say)
-	if len(c.calls) > 0 {
-		array(c.calls, func(value []byte) { a.call(callDelta(value)) })
+	place := 0
+	array(c.choices, func(value []byte) {
+		a.choose(value, place)
+		place++
+	})
+	a.ended(finishWord(c.finish))
+	a.ended(finishWord(c.sensitive))
+}
+
+func (a *answer) choose(value []byte, place int) {
+	c := &a.variant
+	c.read(value)
+	if c.number(place) == 0 {
+		c.delta.words(a.say)
+		c.delta.called(a.call)
+		a.hear(&c.message)
+		if none(c.message.content) {
+			a.complete(c.text)
+		}
+		a.ended(finishWord(c.finish))
+		if native := finishWord(c.native); model.FinishOf(native) > model.Unknown {
+			a.ended(native)
+		}
 	}
-	if len(c.function) > 0 && c.function[0] == '{' {
-		a.call(decode.CallDelta{Function: callFunction(c.function)})
+	a.failed = a.failed || c.failed
+}
+
+// ended takes a finish_reason. One that comes before more of the answer is forgotten, and of two that come together the
+// graver counts; a failure stays.
+func (a *answer) ended(reason string) {
+	before, now := model.FinishOf(a.finish), model.FinishOf(reason)
+	switch {
+	case now == model.Unfinished:
+		return
+	case before != model.Broken && (!a.finishLast || now >= before):
+		a.finish = reason
 	}
-	if !none(c.finish) {
-		a.finish, a.finishLast = text(c.finish), true
+	a.finishLast = true
+}
+
+func (a *answer) voice(thought bool) *voice {
+	if thought {
+		return &a.thought
+	}
+	return &a.content
+}
+
+// say takes a JSON string of a delta.
+func (a *answer) say(literal []byte, thought bool) {
+	v := a.voice(thought)
+	if piece := v.Push(literal); piece != "" {
+		v.repeats = true
+		a.speak(piece, thought)
 	}
 }
 
-// say takes a JSON string of text or of a thought.
-func (a *answer) say(literal []byte, thought bool) {
-	if thought {
-		if piece := a.thought.Push(literal); piece != "" {
-			a.finishLast = false
-			a.thoughts.Field(piece, a.emit)
+// hear takes a message, which may hold all that was said before.
+func (a *answer) hear(m *speech) {
+	var whole [2]string
+	m.words(func(literal []byte, thought bool) {
+		if thought {
+			whole[1] += text(literal)
+			return
 		}
+		whole[0] += text(literal)
+	})
+	a.speak(a.thought.fresh(whole[1]), true)
+	a.speak(a.content.fresh(whole[0]), false)
+	if !a.called {
+		m.called(a.call)
+	}
+}
+
+// complete takes the text of a completion, which comes in pieces unless deltas say the same.
+func (a *answer) complete(literal []byte) {
+	if a.content.repeats {
+		a.speak(a.content.fresh(text(literal)), false)
 		return
 	}
-	if piece := a.content.Push(literal); piece != "" {
-		a.finishLast = false
-		a.thoughts.Push(piece, a.emit)
+	a.speak(a.content.Push(literal), false)
+}
+
+// fresh is what a message adds to what was said.
+func (v *voice) fresh(message string) string {
+	if message == "" || len(v.said) == 0 {
+		return message
 	}
+	said := string(v.said)
+	switch {
+	case strings.HasPrefix(message, said) && (v.repeats || len(message) > len(said)):
+		v.repeats = true
+		return message[len(said):]
+	case v.repeats && (strings.HasPrefix(said, message) || strings.TrimSpace(said) == strings.TrimSpace(message)):
+		return ""
+	}
+	return message
+}
+
+func (a *answer) speak(piece string, thought bool) {
+	if piece == "" {
+		return
+	}
+	a.finishLast = false
+	v := a.voice(thought)
+	v.said = append(v.said, piece...)
+	if thought {
+		a.thoughts.Field(piece, a.emit)
+		return
+	}
+	a.thoughts.Push(piece, a.emit)
 }
 
 func (a *answer) call(d decode.CallDelta) {
+	a.called = true
 	if part, ok := a.calls.Push(d); ok {
 		a.finishLast = false
 		a.emit(part)

@@ -1,6 +1,8 @@
 package llm
 
 import (
+	"strings"
+
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
@@ -8,13 +10,10 @@ import (
 // chunk is what one frame adds to an answer: raw JSON values, nil where the frame has none. Servers differ in nearly
 // every type; what is not of the type that is looked for says nothing.
 type chunk struct {
-	model, usage, finish                       []byte
-	content, refusal, calls, function          []byte
-	reasoningContent, reasoning, reasoningList []byte
-	choices                                    int
+	model, usage, choices []byte
+	finish, sensitive     []byte // beside the choices
 }
 
-// read takes the frame apart. Of several choices only the first is the answer: no more than one is asked for.
 func (c *chunk) read(frame []byte) {
 	*c = chunk{}
 	object(frame, func(key, value []byte) {
@@ -24,53 +23,138 @@ func (c *chunk) read(frame []byte) {
 		case "usage":
 			c.usage = value
 		case "choices":
-			array(value, c.choice)
-		}
-	})
-}
-
-func (c *chunk) choice(value []byte) {
-	if c.choices++; c.choices > 1 {
-		return
-	}
-	object(value, func(key, value []byte) {
-		switch string(key) {
+			c.choices = value
 		case "finish_reason":
 			c.finish = value
-		case "delta":
-			object(value, c.delta)
+		case "input_sensitive", "output_sensitive": // MiniMax's
+			if string(value) == "true" {
+				c.sensitive = []byte(`"` + string(key) + `"`)
+			}
 		}
 	})
 }
 
-func (c *chunk) delta(key, value []byte) {
+// variant is what one choice of a frame adds.
+type variant struct {
+	index, finish, native []byte
+	text                  []byte // in the place of a delta
+	delta, message        speech
+	failed                bool // it has an error of its own
+}
+
+// speech is what a delta or a message says.
+type speech struct {
+	content, refusal, calls, function          []byte
+	reasoningContent, reasoning, reasoningList []byte
+	failed                                     bool
+}
+
+func (v *variant) read(value []byte) {
+	*v = variant{}
+	object(value, func(key, value []byte) {
+		switch string(key) {
+		case "index":
+			v.index = value
+		case "finish_reason", "finishReason", "finish_details":
+			if !none(value) {
+				v.finish = value
+			}
+		case "native_finish_reason":
+			v.native = value
+		case "error":
+			v.failed = !none(value)
+		case "delta":
+			v.delta.read(value)
+		case "message":
+			v.message.read(value)
+		case "text":
+			v.text = value
+		}
+	})
+	v.failed = v.failed || v.delta.failed || v.message.failed
+}
+
+// number is the choice's own, or its place in the list where it has none.
+func (v *variant) number(place int) int64 {
+	if none(v.index) {
+		return int64(place)
+	}
+	return count(v.index)
+}
+
+func (s *speech) read(value []byte) {
+	if value[0] == '"' {
+		s.content = value
+	}
+	object(value, s.member)
+}
+
+func (s *speech) member(key, value []byte) {
 	switch string(key) {
 	case "content":
-		c.content = value
+		s.content = value
 	case "refusal":
-		c.refusal = value
+		s.refusal = value
 	case "tool_calls":
-		c.calls = value
+		s.calls = value
 	case "function_call":
-		c.function = value
+		s.function = value
 	case "reasoning_content":
-		c.reasoningContent = value
+		s.reasoningContent = value
 	case "reasoning":
-		c.reasoning = value
+		s.reasoning = value
 	case "reasoning_details":
-		c.reasoningList = value
+		s.reasoningList = value
+	case "error":
+		s.failed = !none(value)
 	}
 }
 
-// thought is the value that holds the frame's piece of a thought: servers that send more than one send the same twice.
-func (c *chunk) thought() []byte {
+// thought is the value that holds a piece of a thought: servers that send more than one send the same twice.
+func (s *speech) thought() []byte {
 	switch {
-	case !none(c.reasoningContent):
-		return c.reasoningContent
-	case !none(c.reasoning):
-		return c.reasoning
+	case !none(s.reasoningContent):
+		return s.reasoningContent
+	case !none(s.reasoning):
+		return s.reasoning
 	}
-	return c.reasoningList
+	return s.reasoningList
+}
+
+// words gives the strings of the speech, thoughts first.
+func (s *speech) words(give func(literal []byte, thought bool)) {
+	spoken(s.thought(), true, give)
+	spoken(s.content, false, give)
+	spoken(s.refusal, false, give)
+}
+
+// called gives the pieces of tool calls, in either of OpenAI's forms.
+func (s *speech) called(give func(decode.CallDelta)) {
+	if len(s.calls) > 0 {
+		array(s.calls, func(value []byte) { give(callDelta(value)) })
+	}
+	if len(s.function) > 0 && s.function[0] == '{' {
+		give(decode.CallDelta{Function: callFunction(s.function)})
+	}
+}
+
+// finishWord is a finish_reason as a word: itself, the type of one that is an object, or a number's digits.
+func finishWord(value []byte) (word string) {
+	switch {
+	case none(value):
+		return ""
+	case value[0] == '{':
+		object(value, func(key, value []byte) {
+			if string(key) == "type" {
+				word = text(value)
+			}
+		})
+	case value[0] == '"':
+		word = text(value)
+	default:
+		word = string(value)
+	}
+	return strings.ToValidUTF8(word[:min(len(word), finishBytes)], "")
 }
 
 // spoken gives the strings in a content: itself, or those of the parts of a list, thoughts apart from text.
@@ -84,7 +168,7 @@ func spoken(value []byte, thinking bool, give func(literal []byte, thought bool)
 	case value[0] == '{':
 		object(value, func(key, value []byte) {
 			switch string(key) {
-			case "text", "content", "summary":
+			case "text", "content", "summary", "refusal":
 				spoken(value, thinking, give)
 			case "thinking":
 				spoken(value, true, give)

@@ -54,6 +54,7 @@ const (
 	backoffFirst  = 250 * time.Millisecond
 	backoffMost   = 8 * time.Second
 	messageLength = 2000 // of a server's own words
+	finishBytes   = 100  // of a finish_reason
 )
 
 func (l Limits) orDefault() Limits {

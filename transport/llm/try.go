@@ -73,6 +73,9 @@ func (t *try) read() {
 		}
 		had := t.answer.output
 		t.answer.add(frame)
+		if t.answer.failed {
+			t.exchange.evidence.Failure = t.call.client.failureIn(frame)
+		}
 		if !had && t.answer.output {
 			t.exchange.watch.first()
 		}

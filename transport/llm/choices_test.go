@@ -1,0 +1,111 @@
+package llm_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/llm"
+)
+
+// told is what a client makes of frames that end with [DONE].
+func told(t *testing.T, frames ...string) *heard {
+	t.Helper()
+	m := testkit.NewModel(t)
+	var pieces []testkit.Piece
+	for _, f := range frames {
+		pieces = append(pieces, testkit.Frame(f))
+	}
+	m.Answer(append(pieces, testkit.Done())...)
+	return listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
+}
+
+func chosen(fields string) string { return `{"choices":[{` + fields + `}]}` }
+
+// Issue: "Choices by index, one stream each: the answer is choice 0", and what stands in the place of a delta is text.
+func TestChoices(t *testing.T) {
+	for _, c := range []struct {
+		name                 string
+		frames               []string
+		text, thought, calls string
+	}{
+		{"frame by frame", []string{chosen(`"index":0,"delta":{"content":"Hel"}`), chosen(`"index":1,"delta":{"content":"Bon"}`),
+			chosen(`"index":0,"delta":{"content":"lo"}`), chosen(`"index":1,"delta":{"content":"jour"}`)}, "Hello", "", ""},
+		{"the other first", []string{chosen(`"index":1,"delta":{"content":"Bonjour"}`), chosen(`"index":"0","delta":{"content":"Hello"}`)}, "Hello", "", ""},
+		{"in one frame, the other first", []string{`{"choices":[{"index":1,"delta":{"content":"Bonjour"}},{"index":0.0,"delta":{"content":"Hello"}}]}`}, "Hello", "", ""},
+		{"without numbers", []string{`{"choices":[{"delta":{"content":"Hello"}},{"delta":{"content":"Bonjour"}}]}`}, "Hello", "", ""},
+		{"calls and thoughts of another", []string{chosen(`"index":1,"delta":{"reasoning":"h","tool_calls":[{"index":0,"id":"x","function":{"name":"g","arguments":"{}"}}]}`),
+			chosen(`"index":0,"delta":{"content":"Hello"}`)}, "Hello", "", ""},
+		{"message", []string{chosen(`"index":0,"message":{"role":"assistant","content":"Hello"},"finish_reason":"stop"`)}, "Hello", "", ""},
+		{"message in pieces", []string{chosen(`"message":{"content":"ha"}`), chosen(`"message":{"content":"ha"}`)}, "haha", "", ""},
+		{"message that grows", []string{chosen(`"message":{"content":"Hel"}`), chosen(`"message":{"content":"Hello"}`), chosen(`"message":{"content":"Hello"}`)}, "Hello", "", ""},
+		{"message and empty delta", []string{chosen(`"delta":{},"message":{"content":"Hello"}`)}, "Hello", "", ""},
+		{"message that repeats", []string{chosen(`"delta":{"content":"Hel"}`), chosen(`"delta":{"content":"lo"}`), chosen(`"message":{"content":"Hello"},"finish_reason":"stop"`)}, "Hello", "", ""},
+		{"message beside each delta", []string{chosen(`"delta":{"content":"Hel"},"message":{"content":"Hel"}`), chosen(`"delta":{"content":"lo"},"message":{"content":"Hello"}`)}, "Hello", "", ""},
+		{"message that was trimmed", []string{chosen(`"delta":{"content":"\nHello "}`), chosen(`"message":{"content":"Hello"}`)}, "\nHello ", "", ""},
+		{"message with more", []string{chosen(`"delta":{"content":"Hel"}`), chosen(`"message":{"content":"Hello"}`)}, "Hello", "", ""},
+		{"thought that repeats", []string{chosen(`"delta":{"reasoning_content":"hm"}`), chosen(`"delta":{"content":"a"}`),
+			chosen(`"message":{"content":"a","reasoning_content":"hm"}`)}, "a", "hm", ""},
+		{"call that repeats", []string{chosen(`"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"f","arguments":"{\"x\":1}"}}]}`),
+			chosen(`"message":{"content":null,"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{\"x\":1}"}}]},"finish_reason":"tool_calls"`)}, "", "", `{"x":1}`},
+		{"call in a message", []string{chosen(`"message":{"tool_calls":[{"id":"c","function":{"name":"f","arguments":"{\"x\":1}"}}]}`)}, "", "", `{"x":1}`},
+		{"text", []string{chosen(`"text":"1"`), chosen(`"text":"10"`), chosen(`"text":"","finish_reason":"stop"`)}, "110", "", ""},
+		{"text that repeats", []string{chosen(`"delta":{"content":"Hel"},"text":"Hel"`), chosen(`"delta":{"content":"lo"},"text":"Hello"`)}, "Hello", "", ""},
+		{"delta that is a string", []string{chosen(`"delta":"Hel"`), chosen(`"delta":"lo"`)}, "Hello", "", ""},
+		{"refusal in a message", []string{chosen(`"message":{"content":null,"refusal":"I will not."}`)}, "I will not.", "", ""},
+		{"refusal that repeats", []string{chosen(`"delta":{"refusal":"I will"}`), chosen(`"delta":{"refusal":" not."}`), chosen(`"message":{"refusal":"I will not."}`)}, "I will not.", "", ""},
+		{"refusal as a part", []string{chosen(`"delta":{"content":[{"type":"refusal","refusal":"I will not."}]}`)}, "I will not.", "", ""},
+	} {
+		h := told(t, c.frames...)
+		calls := ""
+		for _, call := range h.end.Calls {
+			calls += call.Arguments
+		}
+		if h.err != nil || h.text != c.text || h.thought != c.thought || calls != c.calls {
+			t.Errorf("%s: %s", c.name, h)
+		}
+	}
+}
+
+// A choice that is not the answer completes nothing.
+func TestOtherChoicesAlone(t *testing.T) {
+	h := told(t, chosen(`"index":1,"delta":{"content":"Bonjour"},"finish_reason":"stop"`))
+	if h.end.Verdict.Cause != messages.CauseEmptyCompletion || h.text != "" {
+		t.Error(h)
+	}
+}
+
+// Issue: "finish_reason in every spelling", and in every place where one is put.
+func TestFinishes(t *testing.T) {
+	for _, c := range []struct {
+		name, frame string
+		finish      string // as evidence
+		want        model.Finish
+	}{
+		{"synonym", chosen(`"finish_reason":"MAX_TOKENS"`), "MAX_TOKENS", model.Truncated},
+		{"object", chosen(`"finish_reason":{"type":"length","length":8}`), "length", model.Truncated},
+		{"details", chosen(`"finish_details":{"type":"max_tokens"}`), "max_tokens", model.Truncated},
+		{"camel case", chosen(`"finishReason":"SAFETY"`), "SAFETY", model.Filtered},
+		{"of another choice", `{"choices":[{"index":1,"finish_reason":"length"},{"index":0,"finish_reason":"stop"}]}`, "stop", model.Stopped},
+		{"graver native", chosen(`"finish_reason":"stop","native_finish_reason":"MALFORMED_FUNCTION_CALL"`), "MALFORMED_FUNCTION_CALL", model.Broken},
+		{"unknown native", chosen(`"finish_reason":"stop","native_finish_reason":"xyzzy"`), "stop", model.Stopped},
+		{"beside the choices", `{"choices":[],"finish_reason":"network_error"}`, "network_error", model.Broken},
+		{"sensitive output", `{"choices":[],"input_sensitive":false,"output_sensitive":true}`, "output_sensitive", model.Filtered},
+		{"word for null", chosen(`"finish_reason":"null"`), "", model.Unfinished},
+		{"number", chosen(`"finish_reason":7`), "7", model.Unknown},
+		{"unknown", chosen(`"finish_reason":"xyzzy"`), "xyzzy", model.Unknown},
+		{"long", chosen(`"finish_reason":"` + strings.Repeat("x", 9000) + `"`), strings.Repeat("x", 100), model.Unknown},
+		{"a stop after a cut", chosen(`"finish_reason":"length"`) + "\n\ndata: " + chosen(`"delta":{},"finish_reason":"stop"`), "length", model.Truncated},
+		{"a cut before more", chosen(`"finish_reason":"length"`) + "\n\ndata: " + chosen(`"delta":{"content":"b"},"finish_reason":"stop"`), "stop", model.Stopped},
+		{"an error before more", chosen(`"finish_reason":"error"`) + "\n\ndata: " + chosen(`"delta":{"content":"b"},"finish_reason":"stop"`), "error", model.Broken},
+	} {
+		h := told(t, chosen(`"delta":{"content":"a"}`), c.frame)
+		v := h.end.Verdict
+		if h.end.Evidence.Finish != c.finish || model.FinishOf(h.end.Evidence.Finish) != c.want || v.Truncated != (c.want == model.Truncated) ||
+			v.Filtered != (c.want == model.Filtered) || (v.Cause == messages.CauseProviderError) != (c.want == model.Broken) {
+			t.Errorf("%s: %s, finish %q", c.name, h, h.end.Evidence.Finish)
+		}
+	}
+}
