@@ -24,6 +24,7 @@ type body struct {
 	head     []byte // of the source, while no frame has come
 	frames   int
 	document bool // the source begins as JSON
+	chosen   bool // a frame had a choice
 
 	line  []byte // for go-openai
 	out   []byte // the rest of line
@@ -77,12 +78,23 @@ func (b *body) frame(name string, frame []byte) (line []byte, over bool) {
 	x := b.exchange
 	b.frames++
 	b.head = nil
-	failed, kind, ok := inspect(frame)
+	frame = unlisted(frame)
+	seen := inspect(frame)
+	failed := name == "error" || seen.failed || seen.kind == "error"
+	protocol := ""
+	if seen.whole && !failed && !b.chosen && !seen.choices {
+		protocol = protocolOf(name, frame)
+	}
+	b.chosen = b.chosen || seen.choices
 	switch {
-	case name == "error", failed, kind == "error", b.document && kind != "chat.completion.chunk":
-		x.evidence.Failure = b.failure(frame, failed || kind == "error" || name == "error")
+	case protocol != "":
+		x.evidence.Failure = &model.Failure{Code: "protocol", Message: "the server speaks " + protocol +
+			", which is not OpenAI's chat completions; give the base URL of its OpenAI-compatible API"}
 		return nil, true
-	case !ok:
+	case failed, b.document && seen.kind != "chat.completion.chunk", seen.whole && !seen.choices && complains(frame):
+		x.evidence.Failure = b.failure(frame, failed || !b.document)
+		return nil, true
+	case !seen.whole:
 		x.evidence.Broken++
 		return nil, false
 	}
@@ -98,21 +110,6 @@ func (b *body) failure(frame []byte, said bool) *model.Failure {
 		return f
 	}
 	return &model.Failure{Code: "json", Message: excerpt([]byte("a document instead of a stream: " + f.Message))}
-}
-
-// inspect looks at a frame of JSON: whether it tells of a failure, and the kind of object that it says it is.
-func inspect(frame []byte) (failed bool, kind string, ok bool) {
-	ok = object(frame, func(key, value []byte) {
-		switch {
-		case string(key) == "error":
-			failed = !none(value)
-		case string(key) == "object" && string(value) == `"chat.completion.chunk"`:
-			kind = "chat.completion.chunk"
-		case string(key) == "object":
-			kind = text(value)
-		}
-	})
-	return failed && ok, kind, ok
 }
 
 // data is a line without what go-openai trips over: line ends inside, and an error that comes first, which it takes for

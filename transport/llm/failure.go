@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,44 +14,112 @@ import (
 
 // failureIn is what a payload says of a failure: a frame of an answer, or the body beside a status.
 func failureIn(payload []byte) *model.Failure {
-	payload = bytes.TrimSpace(payload)
+	payload = first(bytes.TrimSpace(payload))
 	if len(payload) > 0 && payload[0] == '<' {
 		return &model.Failure{Code: "html", Message: title(payload)}
 	}
 	var inner, outer said
-	whole := object(payload, func(key, value []byte) {
-		switch {
-		case string(key) != "error":
-			outer.member(string(key), value)
-		case value[0] == '{':
-			object(value, func(key, value []byte) { inner.member(string(key), value) })
-			inner.message = cmp.Or(inner.message, excerpt(value))
-		case !none(value):
-			inner.message = cmp.Or(text(value), string(value))
-		}
-	})
-	if !whole {
+	if !object(payload, outer.member) {
 		return &model.Failure{Message: excerpt([]byte(cmp.Or(text(payload), string(payload))))}
 	}
+	inner.find(payload, 0)
 	return &model.Failure{
 		Code:    cmp.Or(inner.code, inner.kind, outer.code, outer.kind),
-		Message: excerpt([]byte(cmp.Or(inner.message, outer.message, string(payload)))),
+		Message: excerpt([]byte(cmp.Or(inner.words(), outer.words(), string(payload)))),
 	}
 }
 
-// said is what the members of an object say of a failure.
-type said struct{ message, code, kind string }
+// unlisted is the only element of a list: Gemini's errors come in one.
+func unlisted(frame []byte) []byte {
+	n := 0
+	if len(frame) > 0 && frame[0] == '[' && array(frame, func([]byte) { n++ }) && n == 1 {
+		return first(frame)
+	}
+	return frame
+}
 
-func (s *said) member(key string, value []byte) {
-	switch key {
-	case "message", "detail", "msg":
-		s.message = cmp.Or(text(value), s.message)
-	case "code":
-		if s.code = text(value); s.code == "" && !none(value) {
-			s.code = string(value)
+// first is the first element of a list, or the value itself.
+func first(value []byte) []byte {
+	out := value
+	array(value, func(element []byte) {
+		if len(out) == len(value) {
+			out = element
 		}
-	case "type", "error_type":
+	})
+	return out
+}
+
+// The names of members in lower case.
+var (
+	codeKeys = []string{"code", "error_code", "errorcode", "err_code", "errcode", "status_code", "statuscode"}
+	wordKeys = []string{"message", "detail", "msg", "error_msg", "errormsg", "error_message", "errormessage", "errmsg",
+		"err_msg", "status_msg", "error_description", "faultstring"}
+	errorKeys = []string{"error", "errors", "fault", "base_resp"}
+)
+
+// deepestError is how deep an error is looked for: {"choices":[{"delta":{"error":…}}]}.
+const deepestError = 4
+
+// said is what the members of an object say of a failure.
+type said struct{ message, code, kind, raw string }
+
+func (s *said) member(key, value []byte) {
+	switch name := strings.ToLower(string(key)); {
+	case slices.Contains(wordKeys, name):
+		s.message = cmp.Or(s.message, text(value))
+		if nested(value) && !empty(value) {
+			s.raw = cmp.Or(s.raw, string(value)) // what is wrong with a request, as a list
+		}
+	case slices.Contains(codeKeys, name) && !none(value):
+		s.code = cmp.Or(s.code, text(value), string(value))
+	case name == "status" && count(value) > 0:
+		s.code = cmp.Or(s.code, string(value))
+	case name == "type", name == "error_type", name == "status" && s.kind == "":
 		s.kind = text(value)
+	case name == "title", name == "reason":
+		s.raw = cmp.Or(s.raw, text(value))
+	case name == "metadata": // OpenRouter's, with the words of the provider behind it
+		object(value, func(key, value []byte) {
+			if string(key) == "raw" {
+				s.raw = cmp.Or(text(value), string(value))
+			}
+		})
+	}
+}
+
+func (s *said) words() string {
+	if s.message != "" && s.raw != "" && !strings.Contains(s.message, s.raw) {
+		return s.message + ": " + s.raw
+	}
+	return cmp.Or(s.message, s.raw)
+}
+
+// find looks for the errors in a value.
+func (s *said) find(value []byte, depth int) {
+	look := func(key, value []byte) {
+		switch {
+		case depth == deepestError:
+		case slices.Contains(errorKeys, strings.ToLower(string(key))) && !none(value):
+			s.hear(value, depth+1)
+		default:
+			s.find(value, depth+1)
+		}
+	}
+	object(value, look)
+	array(value, func(value []byte) { look(nil, value) })
+}
+
+// hear takes an error: words, an object, or a list of which the first counts.
+func (s *said) hear(value []byte, depth int) {
+	value = first(value)
+	switch {
+	case value[0] == '{':
+		object(value, s.member)
+		if s.find(value, depth); s.words() == "" {
+			s.message = string(value)
+		}
+	default:
+		s.message = cmp.Or(s.message, text(value), string(value))
 	}
 }
 

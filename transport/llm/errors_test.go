@@ -1,0 +1,123 @@
+package llm_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/llm"
+)
+
+// Issue: "Errors where providers put them, with the server's own words kept", though [DONE] follows.
+func TestErrorsInFrames(t *testing.T) {
+	for _, c := range []struct{ name, frame, code, message string }{
+		{"in a choice", chosen(`"index":0,"delta":{"content":""},"finish_reason":"error","error":{"code":502,"message":"boom"}`), "502", "boom"},
+		{"in another choice", `{"choices":[{"index":0,"delta":{"content":"b"}},{"index":1,"error":"boom"}]}`, "", "boom"},
+		{"in a delta", chosen(`"delta":{"content":"","error":{"message":"boom"}}`), "", "boom"},
+		{"in a message", chosen(`"message":{"error":{"message":"boom"}}`), "", "boom"},
+		{"x_groq", `{"id":"c","choices":[],"x_groq":{"id":"r","error":"boom"}}`, "", "boom"},
+		{"x_groq beside a choice", `{"choices":[{"index":0,"delta":{}}],"x_groq":{"error":{"message":"boom","code":"overloaded"}}}`, "overloaded", "boom"},
+		{"base_resp", `{"choices":null,"base_resp":{"status_code":1008,"status_msg":"boom"}}`, "1008", "boom"},
+		{"base_resp beside a choice", `{"choices":[{"index":0,"delta":{"content":"b"}}],"base_resp":{"status_code":1013,"status_msg":"boom"}}`, "1013", "boom"},
+		{"detail", `{"detail":"boom"}`, "", "boom"},
+		{"detail as a list", `{"detail":[{"loc":["body","model"],"msg":"boom","type":"missing"}]}`, "", "boom"},
+		{"detail as an object", `{"detail":{"error":{"message":"boom","code":7}}}`, "7", "boom"},
+		{"code and message", `{"code":"InvalidParameter","message":"boom","request_id":"r"}`, "InvalidParameter", "boom"},
+		{"code and msg", `{"code":500,"msg":"boom","success":false}`, "500", "boom"},
+		{"code without success", `{"code":10013,"message":"boom","sid":"s","choices":[]}`, "10013", "boom"},
+		{"error_code", `{"error_code":336003,"error_msg":"boom"}`, "336003", "boom"},
+		{"errors", `{"success":false,"errors":[{"code":7003,"message":"boom"}]}`, "7003", "boom"},
+		{"fault", `{"fault":{"faultstring":"boom","detail":{"errorcode":"policies.ratelimit"}}}`, "", "boom"},
+		{"problem", `{"type":"about:blank","title":"boom","status":429}`, "429", "boom"},
+		{"message alone", `{"message":"boom"}`, "", "boom"},
+		{"message without a code", `{"message":"boom","code":null,"type":null}`, "", "boom"},
+		{"status", `{"status":"error","message":"boom"}`, "error", "boom"},
+		{"type", `{"type":"error","error":{"type":"overloaded_error","message":"boom"}}`, "overloaded_error", "boom"},
+		{"object", `{"object":"error","message":"boom","code":40303}`, "40303", "boom"},
+		{"in a list", `[{"error":{"code":400,"message":"boom","status":"INVALID_ARGUMENT"}}]`, "400", "boom"},
+		{"of the provider behind it", `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"boom"}}}`, "429", "Provider returned error: boom"},
+		{"of an odd type", `{"error":{"reasonless":[1]}}`, "", `{"reasonless":[1]}`},
+	} {
+		h := told(t, chosen(`"delta":{"content":"a"}`), c.frame)
+		f := h.end.Evidence.Failure
+		if h.end.Verdict.Cause != messages.CauseProviderError || f == nil || f.Code != c.code || !strings.Contains(f.Message, c.message) ||
+			!strings.HasPrefix(h.text, "a") {
+			t.Errorf("%s: %s, %+v", c.name, h, f)
+		}
+	}
+}
+
+// What only looks like an error costs no answer.
+func TestNoErrors(t *testing.T) {
+	for _, frame := range []string{
+		`{"error":null,"choices":[]}`, `{"choices":[{"index":0,"delta":{},"error":null}]}`, `{"errors":[],"success":true,"choices":[]}`,
+		`{"choices":[{"index":0,"delta":{"content":""}}],"base_resp":{"status_code":0,"status_msg":""}}`,
+		`{"code":0,"message":"Success","sid":"s","choices":[],"usage":{"prompt_tokens":1}}`, `{"code":0,"message":"Success","sid":"s"}`,
+		`{"code":200,"msg":"ok"}`, `{"type":"ping"}`, `{"ping":true}`, `{"x_groq":{"id":"r"}}`, `{"choices":[],"detail":null,"message":""}`,
+		`{"id":"","choices":[],"prompt_filter_results":[{"content_filter_results":{"hate":{"filtered":false}}}]}`,
+		`{"choices":[{"index":0,"delta":{},"content_filter_results":{"error":{"code":"content_filter_error","message":"not run"}}}]}`,
+		`{"type":"response.completed"}`, // by then it is known what the server speaks
+	} {
+		if h := told(t, chosen(`"delta":{"content":"a"}`), frame); h.err != nil || h.text != "a" {
+			t.Errorf("%s: %s", frame, h)
+		}
+	}
+}
+
+// A list of frames is not one frame.
+func TestFramesInAList(t *testing.T) {
+	one := chosen(`"delta":{"content":"a"}`)
+	if h := told(t, "["+one+"]"); h.text != "a" || h.err != nil {
+		t.Error(h)
+	}
+	if h := told(t, "["+one+","+one+"]"); h.end.Verdict.Cause != messages.CauseProviderError {
+		t.Error(h)
+	}
+}
+
+// An error of ten thousand levels is looked into for a few of them.
+func TestDeepErrors(t *testing.T) {
+	deep := strings.Repeat(`{"error":`, 9990) + `"boom"` + strings.Repeat("}", 9990)
+	if h := told(t, deep); h.end.Verdict.Cause != messages.CauseProviderError || len(h.err.Error()) > 3000 {
+		t.Errorf("%.200s", h)
+	}
+}
+
+// Issue: "Another protocol's events are named as such", and asked for once.
+func TestOtherProtocols(t *testing.T) {
+	for _, c := range []struct {
+		want   string
+		pieces []testkit.Piece
+	}{
+		{"Anthropic's", []testkit.Piece{testkit.Event("message_start", `{"type":"message_start","message":{"id":"m","role":"assistant","content":[]}}`),
+			testkit.Event("content_block_delta", `{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hello"}}`), testkit.Event("message_stop", `{"type":"message_stop"}`)}},
+		{"Anthropic's", []testkit.Piece{testkit.Frame(`{"type":"ping"}`), testkit.Frame(`{"type":"content_block_delta","delta":{"text":"Hello"}}`)}},
+		{"Anthropic's", []testkit.Piece{testkit.JSON(200, `{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}`)}},
+		{"Responses", []testkit.Piece{testkit.Event("response.created", `{"type":"response.created","response":{"id":"r"}}`), testkit.Done()}},
+		{"Responses", []testkit.Piece{testkit.Frame(`{"type":"response.output_text.delta","delta":"Hello"}`), testkit.Done()}},
+		{"Responses", []testkit.Piece{testkit.JSON(200, `{"id":"r","object":"response","output":[]}`)}},
+		{"Gemini's", []testkit.Piece{testkit.Frame(`{"candidates":[{"content":{"parts":[{"text":"Hello"}]},"finishReason":"STOP"}]}`)}},
+		{"Cohere's", []testkit.Piece{testkit.Event("content-delta", `{"type":"content-delta","delta":{"message":{"content":{"text":"Hello"}}}}`)}},
+		{"Cohere's", []testkit.Piece{testkit.Frame(`{"event_type":"text-generation","text":"Hello","is_finished":false}`)}},
+		{"Bedrock's", []testkit.Piece{testkit.Frame(`{"contentBlockDelta":{"delta":{"text":"Hello"}}}`)}},
+		{"Ollama's", []testkit.Piece{testkit.Status(200, "application/x-ndjson", `{"model":"m","message":{"role":"assistant","content":"Hello"},"done":false}`+"\n")}},
+		{"llama.cpp's", []testkit.Piece{testkit.Frame(`{"index":0,"content":"Hello","stop":false,"tokens_predicted":1}`)}},
+		{"TGI's", []testkit.Piece{testkit.Send(`data:{"index":1,"token":{"id":1,"text":"Hello"},"generated_text":null,"details":null}` + "\n\n")}},
+		{"DashScope's", []testkit.Piece{testkit.Event("result", `{"output":{"text":"Hello","finish_reason":"null"},"usage":{},"request_id":"r"}`)}},
+		{"Ernie's", []testkit.Piece{testkit.Frame(`{"id":"e","sentence_id":0,"is_end":false,"result":"Hello"}`)}},
+		{"LM Studio's", []testkit.Piece{testkit.Event("chat.start", `{"type":"chat.start"}`)}},
+		{"JSON-RPC", []testkit.Piece{testkit.JSON(200, `{"jsonrpc":"2.0","id":1,"result":{}}`)}},
+	} {
+		for _, profile := range []model.Profile{model.Strict, model.Generic} {
+			m := testkit.NewModel(t)
+			m.Always(c.pieces...)
+			h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL(), Profile: profile}), hello())
+			if f := h.end.Evidence.Failure; f == nil || f.Code != "protocol" || !strings.Contains(f.Message, c.want) || h.text != "" ||
+				h.end.Verdict.Cause != messages.CauseProviderError || len(m.Requests()) != 1 {
+				t.Errorf("%s: %s, %d requests", c.want, h, len(m.Requests()))
+			}
+		}
+	}
+}
