@@ -3,6 +3,7 @@ package llm
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -140,6 +141,8 @@ func (b *body) finish(err error) {
 		x.over = &overrun{"a frame of the answer is larger than " + size(int64(long.Limit))}
 	case tooMuch:
 		x.over = over
+	case errors.Is(err, gzip.ErrHeader):
+		x.evidence.Failure = &model.Failure{Code: "encoding", Message: "the answer is said to be gzip, and is not"}
 	case err == errPage:
 		x.evidence.Failure = b.page()
 	case err == io.EOF, err == sse.ErrCut:

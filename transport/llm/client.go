@@ -35,11 +35,9 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	transport := config.Transport
-	if transport == nil {
-		if transport, err = config.transport(); err != nil {
-			return nil, err
-		}
+	transport, err := config.RoundTripper()
+	if err != nil {
+		return nil, err
 	}
 	return &Client{config: config, limits: config.Limits.orDefault(), base: base, key: key, transport: transport}, nil
 }
@@ -71,8 +69,7 @@ func (c *Client) Close() {
 	}
 }
 
-// transport is one without a bound on time: a model may think for long, and the watchdog sees to it. It does not ask
-// for compression, which would hold tokens back.
+// transport is one without a bound on time: a model may think for long, and the watchdog sees to it.
 func (c Config) transport() (*http.Transport, error) {
 	proxy, err := c.proxy()
 	if err != nil {

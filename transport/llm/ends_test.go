@@ -232,8 +232,8 @@ func TestNoStream(t *testing.T) {
 		"detail":         {testkit.JSON(200, `{"detail":"Not Found"}`), "json", "a document instead of a stream: Not Found"},
 		"completion": {testkit.JSON(200, `{"object":"chat.completion","choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}`),
 			"json", "a document instead of a stream"},
-		"gzip":  {testkit.Header("Content-Encoding", "gzip"), "encoding", "compressed"},
-		"words": {testkit.Status(200, "text/plain", "Ollama is running"), "text", "no stream: Ollama is running"},
+		"brotli": {testkit.Header("Content-Encoding", "br"), "encoding", "compressed"},
+		"words":  {testkit.Status(200, "text/plain", "Ollama is running"), "text", "no stream: Ollama is running"},
 	} {
 		m := testkit.NewModel(t)
 		m.Answer(c.piece)

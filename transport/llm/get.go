@@ -11,9 +11,10 @@ import (
 // Transport. Errors are invalid_input.
 func (c Config) RoundTripper() (http.RoundTripper, error) {
 	if c.Transport != nil {
-		return c.Transport, nil
+		return identity{c.Transport}, nil
 	}
-	return c.transport()
+	transport, err := c.transport()
+	return identity{transport}, err
 }
 
 // Page is the answer to a GET.
