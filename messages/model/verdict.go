@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -42,6 +43,9 @@ type Evidence struct {
 type Failure struct {
 	Code    string `json:"code,omitempty"` // the server's own, or "html", "json" for a body that is no stream
 	Message string `json:"message"`
+	// Type is the server's kind of the failure, and Param the member of the request that it is about.
+	Type  string `json:"type,omitempty"`
+	Param string `json:"param,omitempty"`
 	// RetryAfterMS is how long the server asks to wait, 0 where it does not say.
 	RetryAfterMS int64 `json:"retry_after_ms,omitempty"`
 }
@@ -102,6 +106,11 @@ func Judge(p Profile, e Evidence) Verdict {
 
 func failed(cause messages.Cause, format string, args ...any) Verdict {
 	return Verdict{Outcome: Failed, Cause: cause, Message: fmt.Sprintf(format, args...)}
+}
+
+// Words are all that the server said, in lower case.
+func (f *Failure) Words() string {
+	return strings.ToLower(strings.Join([]string{f.Code, f.Type, f.Param, f.Message}, " "))
 }
 
 func (f *Failure) message(status int) string {

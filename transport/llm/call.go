@@ -73,7 +73,7 @@ func (c *call) again(number int, end model.End) (pause time.Duration, ok bool) {
 	case messages.CauseTransportClosed:
 		ok = true
 	case messages.CauseProviderError:
-		ok = e.Failure != nil && passing(statusOf(e))
+		ok = e.Failure != nil && passing(statusOf(e)) && !final(e.Failure)
 	}
 	if e.Failure != nil {
 		pause = time.Duration(e.Failure.RetryAfterMS) * time.Millisecond

@@ -1,8 +1,11 @@
 package llm_test
 
 import (
+	"net"
+	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -118,6 +121,78 @@ func TestOtherProtocols(t *testing.T) {
 				h.end.Verdict.Cause != messages.CauseProviderError || len(m.Requests()) != 1 {
 				t.Errorf("%s: %s, %d requests", c.want, h, len(m.Requests()))
 			}
+		}
+	}
+}
+
+// Issue: "Deterministic failures are tried once".
+func TestTriedOnce(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+		tries  int
+	}{
+		{429, `{"error":{"message":"You exceeded your current quota, please check your plan and billing details.","type":"insufficient_quota","param":null,"code":"insufficient_quota"}}`, 1},
+		{429, `{"error":{"message":"boom","type":"insufficient_quota","code":429}}`, 1},
+		{429, `{"error":{"message":"Your account is suspended due to insufficient balance, please recharge","type":"exceeded_current_quota_error"}}`, 1},
+		{429, `{"error":{"code":"1113","message":"余额不足或无可用资源包,请充值。"}}`, 1},
+		{500, `{"type":"error","error":{"type":"api_error","message":"insufficient balance (1008)"}}`, 1},
+		{503, `{"error":{"message":"no channel for this model","code":"model_not_found"}}`, 1},
+		{500, `{"error":{"code":500,"message":"the request exceeds it","type":"exceed_context_size_error"}}`, 1},
+		{501, `{"error":"not implemented"}`, 1},
+		{429, `{"error":{"message":"Rate limit reached: 3 per minute. Please try again in 20ms. Add a payment method to your billing.","code":"rate_limit_exceeded"}}`, 3},
+		{429, `[{"error":{"code":429,"message":"You exceeded your current quota. Please retry in 34ms.","status":"RESOURCE_EXHAUSTED"}}]`, 3},
+		{429, `{"error":{"message":"slow down"}}`, 3},
+		{503, `{"error":"overloaded"}`, 3},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			transport := &counted{played: &played{testkit.FixtureResponse{Status: c.status, Framing: testkit.Chunked, Body: c.body}, []int{len(c.body)}}}
+			h := listen(t.Context(), client(t, llm.Config{Transport: transport}), hello())
+			if h.end.Verdict.Cause != messages.CauseProviderError || transport.n != c.tries {
+				t.Errorf("%s: %d tries: %s", c.body, transport.n, h)
+			}
+		})
+	}
+}
+
+// counted counts requests.
+type counted struct {
+	*played
+	n int
+}
+
+func (c *counted) RoundTrip(r *http.Request) (*http.Response, error) {
+	c.n++
+	c.played.pieces = []int{len(c.played.Body)}
+	return c.played.RoundTrip(r)
+}
+
+// What answers speaks no HTTP, or no TLS.
+func TestNoHTTP(t *testing.T) {
+	for base, greeting := range map[string]string{"http://": "SSH-2.0-OpenSSH_9.6\r\n", "https://": "HTTP/1.0 400 Bad Request\r\n\r\n"} {
+		listener, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepted := make(chan int)
+		go func() {
+			n := 0
+			for {
+				conn, err := listener.Accept()
+				if err != nil {
+					accepted <- n
+					return
+				}
+				n++
+				_, _ = conn.Read(make([]byte, 16<<10))
+				_, _ = conn.Write([]byte(greeting))
+				conn.Close()
+			}
+		}()
+		h := listen(t.Context(), client(t, llm.Config{BaseURL: base + listener.Addr().String(), Proxy: "none"}), hello())
+		listener.Close()
+		if n := <-accepted; h.end.Verdict.Cause != messages.CauseTransportClosed || n != 1 {
+			t.Errorf("%d connections: %s", n, h)
 		}
 	}
 }

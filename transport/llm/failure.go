@@ -26,6 +26,7 @@ func failureIn(payload []byte) *model.Failure {
 	return &model.Failure{
 		Code:    cmp.Or(inner.code, inner.kind, outer.code, outer.kind),
 		Message: excerpt([]byte(cmp.Or(inner.words(), outer.words(), string(payload)))),
+		Type:    cmp.Or(inner.kind, outer.kind), Param: cmp.Or(inner.param, outer.param),
 	}
 }
 
@@ -61,7 +62,7 @@ var (
 const deepestError = 4
 
 // said is what the members of an object say of a failure.
-type said struct{ message, code, kind, raw string }
+type said struct{ message, code, kind, param, raw string }
 
 func (s *said) member(key, value []byte) {
 	switch name := strings.ToLower(string(key)); {
@@ -76,6 +77,8 @@ func (s *said) member(key, value []byte) {
 		s.code = cmp.Or(s.code, string(value))
 	case name == "type", name == "error_type", name == "status" && s.kind == "":
 		s.kind = text(value)
+	case name == "param":
+		s.param = text(value)
 	case name == "title", name == "reason":
 		s.raw = cmp.Or(s.raw, text(value))
 	case name == "metadata": // OpenRouter's, with the words of the provider behind it
@@ -167,3 +170,29 @@ func passing(status int) bool {
 	}
 	return status >= 500 && status < 600 && status != http.StatusNotImplemented
 }
+
+// final tells a failure that is the same the next time, whatever status a server gives it: money that is used up, a
+// model or a key that is none, a request that is too long. A limit that passes says when to come again.
+func final(f *model.Failure) bool {
+	words := f.Words()
+	holds := func(part string) bool { return strings.Contains(words, part) }
+	passes := slices.ContainsFunc(passingWords, holds)
+	return slices.ContainsFunc(finalWords, holds) || !passes && slices.ContainsFunc(spentWords, holds)
+}
+
+// The words of failures, in lower case.
+var (
+	finalWords = []string{"insufficient_quota", "insufficient quota", "insufficient_balance", "insufficient balance",
+		"insufficient_credit", "insufficient credit", "insufficient funds", "exceeded_current_quota", "quota_exhausted",
+		"credit balance", "out of credit", "no credits", "requires more credits", "payment required", "arrear",
+		"overdue", "account is suspended", "account_deactivated", "deactivated", "billing_hard_limit",
+		"billing_not_active", "余额不足", "欠费", "充值", "model_not_found", "model not found",
+		"no such model", "unknown model", "invalid_api_key", "invalid api key", "incorrect api key",
+		"context_length_exceeded", "exceed_context_size", "maximum context length", "request too large",
+		"request_too_large"}
+	// spentWords are also those of limits that pass within the minute.
+	spentWords = []string{"exceeded your current quota", "quota exceeded", "usage limit", "spending limit", "billing",
+		"per day", "perday", "daily limit", "monthly"}
+	passingWords = []string{"per minute", "perminute", "per second", "retry in", "try again in", "retry after",
+		"retrydelay", "too many requests"}
+)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 
 	"github.com/sashabaranov/go-openai"
 	"github.com/seed889630bf/lastword/messages"
@@ -59,7 +60,8 @@ func (t *try) unsent(err error) {
 		x.evidence.Read, t.nobody = t.call.client.unanswered(err)
 		_, name := errors.AsType[*net.DNSError](err)
 		_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
-		t.hopeless = name || certificate
+		t.hopeless = name || certificate || errors.Is(err, http.ErrSchemeMismatch) ||
+			strings.Contains(x.evidence.Read, "malformed HTTP")
 	}
 }
 
@@ -105,6 +107,7 @@ func (t *try) end() model.End {
 	if e.Failure != nil {
 		f := *e.Failure
 		f.Message, f.Code = client.without(f.Message), client.without(f.Code)
+		f.Type, f.Param = client.without(f.Type), client.without(f.Param)
 		e.Failure = &f
 	}
 	end.Evidence = e

@@ -45,7 +45,7 @@ func (r *reply) refused() bool { return r.end.Evidence.Status >= 400 && r.end.Ev
 // words are the server's own on a failure, in lower case.
 func (r *reply) words() string {
 	if f := r.end.Evidence.Failure; f != nil {
-		return strings.ToLower(f.Code + " " + f.Message)
+		return f.Words()
 	}
 	return ""
 }
