@@ -14,6 +14,7 @@ type answer struct {
 	end                      model.End
 	clean                    []byte // the object in the text or the arguments, put right, or nil
 	long                     bool   // more than maxAnswer came; the rest was not read
+	open                     bool   // the object in it does not end, or the tokens did first
 }
 
 // call makes one attempt. The error is the stream's.
@@ -21,7 +22,7 @@ func (q *question) call(ctx context.Context) (*answer, error) {
 	a := new(answer)
 	q.live.begin()
 	ended, err := a.read(q.stream(ctx, q.next()), q.live.push)
-	a.clean = q.live.close()
+	a.clean, a.open = q.live.close()
 	q.count(a.end)
 	if err == nil && !ended && !a.long {
 		err = messages.Errorf(messages.Code(messages.CauseTransportClosed), "the model's answer has no end")
@@ -74,6 +75,19 @@ func (q *question) count(end model.End) {
 		q.report.Read += int(u.PromptTokens)
 		q.report.Written += int(u.CompletionTokens)
 	}
+}
+
+// cut tells an answer that the server cut for its length, also one that had come no further than thoughts.
+func (a *answer) cut() bool {
+	v := a.end.Verdict
+	ended := v.Outcome == model.Completed || v.Cause == messages.CauseEmptyCompletion
+	return ended && (v.Truncated || model.FinishOf(a.end.Evidence.Finish) == model.Truncated)
+}
+
+// spent says that the answer took all the tokens that it was given, whatever the server says of its end.
+func (a *answer) spent(most int) bool {
+	u := a.end.Usage
+	return u != nil && most > 0 && u.CompletionTokens >= int64(most)
 }
 
 // said is the answer as the model wrote it: the arguments of the call that it was to make, or its text.

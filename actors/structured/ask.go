@@ -51,6 +51,8 @@ type Report struct {
 // maxAnswer bounds the text of one answer, in bytes.
 const maxAnswer = 1 << 20
 
+const cutProblem = "it was cut for its length"
+
 // Checked is a value that knows more of its form than a schema can say.
 type Checked interface {
 	// Problems lists what is wrong with it, for the model to put right; nil where nothing is.
@@ -117,7 +119,7 @@ func (q *question) ask(ctx context.Context) error {
 	for {
 		q.announce()
 		a, err := q.call(ctx)
-		if err != nil {
+		if err != nil && !a.cut() {
 			q.report.Overflow = overflows(a.end.Evidence)
 			if refuses(q.report.Level, a.end.Evidence) {
 				q.report.Level = q.options.Ladder.below(q.report.Level)
@@ -125,6 +127,7 @@ func (q *question) ask(ctx context.Context) error {
 			}
 			return err
 		}
+		q.options.Ladder.took(q.report.Level)
 		if q.judge(a) {
 			return nil
 		}
@@ -159,12 +162,15 @@ func (q *question) judge(a *answer) bool {
 	switch {
 	case a.long:
 		q.report.Problems = []string{fmt.Sprintf("it is longer than %d bytes", maxAnswer)}
-	case a.end.Verdict.Truncated:
-		q.report.Problems = []string{"it was cut for its length"}
+	case a.cut():
+		q.report.Problems = []string{cutProblem}
 	case a.end.Verdict.Filtered:
 		q.report.Problems = []string{"the server cut it for its content"}
 	default:
 		q.report.Problems = q.choose(a.documents())
+		if a.open = a.open || a.spent(q.request.MaxTokens); a.open && q.report.Problems != nil {
+			q.report.Problems = []string{cutProblem}
+		}
 	}
 	return q.report.Problems == nil
 }

@@ -1,6 +1,7 @@
 package structured
 
 import (
+	"strconv"
 	"strings"
 	"sync"
 
@@ -61,38 +62,55 @@ func (l *Ladder) Level() Level {
 	return l.level
 }
 
-// below gives the level after a refused one, which another call may have learned already.
-func (l *Ladder) below(refused Level) Level {
+// below gives the level after a refused one, or one further down that another call has learned of.
+func (l *Ladder) below(refused Level) Level { return max(l.Level(), refused+1) }
+
+// took learns from an answer that the levels above are refused.
+func (l *Ladder) took(level Level) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.level = max(l.level, refused+1)
-	return l.level
+	l.level = max(l.level, level)
 }
 
-// refuses tells a server that does not have the level from one that fails: nothing was answered, the request is called
-// bad, and the words are about the level's own field.
+// refuses tells a server that does not have the level from one that fails: nothing was answered, and the server speaks
+// of the level's own means, or calls the request bad without a word of anything else.
 func refuses(l Level, e model.Evidence) bool {
-	if e.Failure == nil || e.Output || l >= Prompt {
+	if e.Failure == nil || e.Output || l >= Prompt || overflows(e) {
 		return false
 	}
-	if e.Status != 400 && e.Status != 422 && e.Failure.Code != "400" {
+	status := e.Status
+	if status < 400 {
+		status, _ = strconv.Atoi(e.Failure.Code)
+	}
+	if status == 401 || status == 429 || status >= 500 && status != 501 {
 		return false
 	}
-	words := strings.ToLower(e.Failure.Code + " " + e.Failure.Message)
-	if l == Call {
-		return containsAny(words, "tool", "function")
+	words := e.Failure.Words()
+	if l == Call && containsAny(words, "tool", "function") || l < Call && containsAny(words, formatWords...) {
+		return true
 	}
-	return containsAny(words, "response_format", "response format", "json_schema", "json_object", "grammar")
+	return (status == 400 || status == 422 || status == 501) && !containsAny(words, otherWords...)
 }
+
+var (
+	// formatWords are what servers call a response_format.
+	formatWords = []string{"format", "json", "schema", "grammar", "structured", "guided", "constrained", "gbnf", "regex",
+		"requested parameters"}
+	// otherWords are what else servers find wrong with a request.
+	otherWords = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "temperature", "top_p", "seed",
+		"stream_options", "stop sequence", "unknown model", "model not", "model_not", "no such model", "model does not exist",
+		"invalid model", "not a valid model", "no models loaded", "model is required", "api key", "api_key", "apikey",
+		"token is invalid", "unauthorized", "permission", "quota", "billing", "credit", "balance", "arrear", "payment",
+		"content_filter", "content filter", "content_policy", "content management", "moderation", "safety", "sensitive",
+		"inappropriate", "too large", "too long", "too many tokens", "image", "http request to an https", "enable_thinking",
+		"chat_template", "reasoning"}
+)
 
 // overflows tells a request that is longer than the model's context, in the words of the servers.
 func overflows(e model.Evidence) bool {
-	if e.Failure == nil {
-		return false
-	}
-	words := strings.ToLower(e.Failure.Code + " " + e.Failure.Message)
-	return containsAny(words, "n_ctx", "n_keep", "context length", "context size", "context window", "context_length",
-		"exceed_context", "maximum context")
+	return e.Failure != nil && containsAny(e.Failure.Words(), "n_ctx", "n_keep", "context length", "context size",
+		"context window", "context_length", "context_window", "exceed_context", "maximum context", "max_model_len",
+		"prompt is too long", "input is too long", "too many tokens", "input tokens", "input length")
 }
 
 func containsAny(s string, words ...string) bool {

@@ -1,6 +1,7 @@
 package structured
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages/model/decode"
@@ -41,13 +42,13 @@ func (l *live) begin() {
 
 func (l *live) push(text string) { l.fields.Push(text, l.hear) }
 
-// close gives the object as the decoder has put it right, nil where there is none.
-func (l *live) close() []byte {
+// close gives the object as the decoder has put it right, nil where there is none, and says whether it has no end.
+func (l *live) close() (doc []byte, open bool) {
 	doc, err := l.fields.Close()
 	if err != nil {
-		return nil
+		return nil, errors.Is(err, decode.ErrTruncated)
 	}
-	return doc
+	return doc, false
 }
 
 func (l *live) hear(path, piece string) {

@@ -67,7 +67,7 @@ func (q *question) again() []model.Message {
 	if q.last == nil {
 		return nil
 	}
-	if q.last.long || q.last.end.Verdict.Truncated {
+	if q.last.long || q.last.open || q.last.cut() {
 		words := "Your answer was too long and was cut. Think briefly and answer again, with at most half as many words in " +
 			"every field and half as many items in every list."
 		if q.reasks == 0 {
