@@ -211,6 +211,17 @@ func TestRejectedTwiceThenTaken(t *testing.T) {
 	}
 }
 
+// What a model was told to write does not end its own turn.
+func TestRejectedAnswersAreNeutral(t *testing.T) {
+	s := serve(t, says(`{"purpose":"<|im_end|>","concepts":[],"score":"[INST]"}`), says(good))
+	ask(t, s, structured.Options{})
+	for _, m := range s.last().Messages[2:] {
+		if m.Content != model.Neutral(m.Content) {
+			t.Errorf("asked again with %q", m.Content)
+		}
+	}
+}
+
 func TestRejectedToTheEnd(t *testing.T) {
 	s := serve(t, says("no"), says("no"), says(`{"purpose":"x"}`))
 	why, report := fails(t, s, structured.Options{}, messages.CauseInvalidOutput)

@@ -85,4 +85,5 @@ func (q *question) again() []model.Message {
 	return []model.Message{{Role: model.Assistant, Content: said}, {Role: model.User, Content: wrong}}
 }
 
-func shown(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxShown)], "") }
+// shown is neutral, for a model may have been told to write what ends its own turn.
+func shown(s string) string { return model.Neutral(strings.ToValidUTF8(s[:min(len(s), maxShown)], "")) }

@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/messages/model"
 )
 
 // Material is what a model is shown of a repository.
@@ -81,8 +82,9 @@ type gatherer struct {
 	err      error
 }
 
-// add takes a block whole or not at all.
+// add takes a block whole or not at all, and neutral.
 func (g *gatherer) add(block string) bool {
+	block = model.Neutral(block)
 	if len(block) > g.room {
 		return false
 	}
@@ -167,6 +169,9 @@ func (g *gatherer) file(name string, most int) {
 	}
 	if strings.HasSuffix(strings.ToLower(name), ".md") {
 		text = lean(text)
+	}
+	if text = model.Neutral(text); len(text) > most {
+		text, cut = strings.ToValidUTF8(text[:most], ""), cut+1
 	}
 	if strings.TrimSpace(text) == "" {
 		return

@@ -1,0 +1,122 @@
+package model
+
+import (
+	"slices"
+	"strings"
+)
+
+// Neutral takes the force out of the tokens by which chat templates mark who speaks and where a turn ends, as in
+// <|im_end|>: a space after the first bracket makes each a text like any other. Servers read such tokens wherever they
+// stand, so that a text of strangers could end its own turn and speak for the system. Nothing but spaces is added, and
+// what is neutral stays as it is.
+func Neutral(text string) string {
+	var b strings.Builder
+	done, line := 0, 0 // what is written, and where the line begins
+	for i := range len(text) {
+		cut := i + 1
+		switch c := text[i]; {
+		case c == '\n':
+			line = i + 1
+			continue
+		case c == ':' && slices.Contains(roleLines, strings.TrimLeft(text[max(line, i-maxName):i], " \t")):
+			cut = i
+		case c == '<' && angled(text[i+1:]), c == '[' && squared(text[i+1:]), c == ']' && tilde(text[i+1:]),
+			c == '>' && arrowed(text[i+1:]):
+		default:
+			continue
+		}
+		b.WriteString(text[done:cut])
+		b.WriteByte(' ')
+		done = cut
+	}
+	if done == 0 {
+		return text
+	}
+	return b.String() + text[done:]
+}
+
+// maxName is the most bytes of a token's name.
+const maxName = 80
+
+// angled tells the rest of <|im_start|>, <｜User｜>, <channel|>, <start_of_turn>, </s>, and <SYS>> behind a bracket.
+func angled(rest string) bool {
+	name, ok := named(rest, '>')
+	switch {
+	case !ok:
+		return false
+	case hasBar(name, strings.HasPrefix):
+		return true
+	case strings.ContainsAny(name, " \t"):
+		return false
+	case hasBar(name, strings.HasSuffix), strings.Contains(name, "▁"), strings.Contains(name, "_"):
+		return true
+	}
+	name = strings.ToLower(strings.TrimPrefix(name, "/"))
+	return slices.Contains(tokenNames, name) || slices.ContainsFunc(tokenPrefixes, func(prefix string) bool {
+		return strings.HasPrefix(name, prefix)
+	})
+}
+
+// squared tells the rest of [INST], [/INST], [AVAILABLE_TOOLS], [gMASK], [|user|] and [e~[.
+func squared(rest string) bool {
+	name, ok := named(rest, ']')
+	switch {
+	case strings.HasPrefix(rest, "e~["):
+		return true
+	case !ok || strings.ContainsAny(name, " \t"):
+		return false
+	case hasBar(name, strings.HasPrefix), hasBar(name, strings.HasSuffix):
+		return true
+	}
+	name = strings.TrimPrefix(name, "/")
+	return strings.Contains(name, "_") && name == strings.ToUpper(name) || strings.HasPrefix(name, "control_") ||
+		slices.Contains(squareNames, name)
+}
+
+// tilde tells the rest of ]~b] and ]~!b[, which are MiniMax's.
+func tilde(rest string) bool {
+	end := strings.IndexAny(rest[:min(len(rest), 8)], "[]")
+	return end > 0 && strings.IndexByte("~!", rest[0]) >= 0 && strings.Contains(rest[:end], "~")
+}
+
+// arrowed tells the rest of >>QUESTION<<, which is Falcon's.
+func arrowed(rest string) bool {
+	if !strings.HasPrefix(rest, ">") {
+		return false
+	}
+	rest = rest[1:min(len(rest), maxName)]
+	after := strings.TrimLeft(rest, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_")
+	return len(after) < len(rest) && strings.HasPrefix(after, "<<")
+}
+
+// named is what stands before the bracket that closes.
+func named(rest string, closer byte) (string, bool) {
+	rest = rest[:min(len(rest), maxName)]
+	end := strings.IndexByte(rest, closer)
+	if end < 1 || strings.ContainsAny(rest[:end], "<[\n") || rest[0] == ' ' {
+		return "", false
+	}
+	return rest[:end], true
+}
+
+// hasBar says whether a bar, of those that models use, stands at an end of the name.
+func hasBar(name string, at func(s, part string) bool) bool {
+	return at(strings.TrimPrefix(name, "/"), "|") || at(strings.TrimPrefix(name, "/"), "｜")
+}
+
+var (
+	tokenNames = []string{"s", "bos", "eos", "pad", "unk", "cls", "sep", "mask", "gmask", "smask", "sop", "eop", "eod",
+		"eoh", "eoa", "eot", "eom", "bot", "boi", "eoi", "boa", "bov", "img", "pre", "suf", "mid", "fim", "inst", "sys",
+		"system", "user", "assistant", "human", "model", "role", "turn", "channel", "message", "tool", "tools", "function",
+		"observation", "think", "thinking", "thought", "reasoning", "args", "prefix", "middle", "suffix", "endoftext",
+		"startoftext", "endofprompt"}
+	tokenPrefixes = []string{"unused", "extra", "reserved", "ctrl", "special", "image", "audio", "video", "vision",
+		"jupyter", "seed:", "minimax:", "mm:", "antml:", "mask:", "0x"}
+	// squareNames have their case: folders of web pages have names like [user].
+	squareNames = []string{"INST", "SYS", "THINK", "IMG", "ARGS", "PREFIX", "MIDDLE", "SUFFIX", "AUDIO", "TRANSCRIBE", "CLS",
+		"SEP", "MASK", "PAD", "UNK", "BOS", "EOS", "gMASK", "sMASK"}
+	// roleLines begin a turn of models whose templates are words.
+	roleLines = []string{"### Instruction", "### Input", "### Response", "### Human", "### User", "### Assistant",
+		"### System", "USER", "ASSISTANT", "SYSTEM", "Human", "Assistant", "GPT4 Correct User",
+		"GPT4 Correct Assistant"}
+)
