@@ -22,7 +22,9 @@ func failureIn(payload []byte) *model.Failure {
 	if !object(payload, outer.member) {
 		return &model.Failure{Message: excerpt([]byte(cmp.Or(text(payload), string(payload))))}
 	}
-	inner.find(payload, 0)
+	if inner.find(payload, 0); inner.words() != "" && !strings.Contains(inner.words(), outer.message) {
+		inner.message = inner.words() + ": " + outer.message
+	}
 	return &model.Failure{
 		Code:    cmp.Or(inner.code, inner.kind, outer.code, outer.kind),
 		Message: excerpt([]byte(cmp.Or(inner.words(), outer.words(), string(payload)))),
@@ -100,9 +102,10 @@ func (s *said) words() string {
 // find looks for the errors in a value.
 func (s *said) find(value []byte, depth int) {
 	look := func(key, value []byte) {
+		name := strings.ToLower(string(key))
 		switch {
 		case depth == deepestError:
-		case slices.Contains(errorKeys, strings.ToLower(string(key))) && !none(value):
+		case (slices.Contains(errorKeys, name) || strings.HasSuffix(name, "exception")) && !none(value):
 			s.hear(value, depth+1)
 		default:
 			s.find(value, depth+1)
@@ -121,8 +124,10 @@ func (s *said) hear(value []byte, depth int) {
 		if s.find(value, depth); s.words() == "" {
 			s.message = string(value)
 		}
+	case count(value) > 0:
+		s.code = cmp.Or(s.code, string(value))
 	default:
-		s.message = cmp.Or(s.message, text(value), string(value))
+		s.message = cmp.Or(s.message, text(value))
 	}
 }
 

@@ -25,6 +25,10 @@ func FuzzDecoder(f *testing.F) {
 		"data: {\"choices\":[{\"index\":\"0\",\"delta\":{\"content\":[{\"type\":\"thinking\",\"thinking\":[{\"text\":\"h\"}]},{\"text\":\"t\"}]}}],\"usage\":{\"prompt_tokens\":1.0}}\n\n",
 		"data: {\"error\":null,\"choices\":[{\"delta\":{\"content\":\"a\"},\"finish_reason\":\"stop\"}]}\r\r",
 		"data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\ndata: {\"error\":{\"message\":\"no\"}}\ndata: [DONE]",
+		"data: {\"choices\":[{\"index\":1,\"delta\":{\"content\":\"b\"}},{\"index\":0,\"delta\":{\"content\":\"a\"}}]}\ndata: {\"choices\":[{\"message\":{\"content\":\"ab\",\"refusal\":\"c\"},\"text\":\"abc\"}]}\ndata: [DONE]",
+		"data: {\"choices\":[{\"delta\":{\"content\":\"a\"},\"error\":{\"message\":\"no\"}}]}\n\ndata: [{\"base_resp\":{\"status_code\":1,\"status_msg\":\"no\"}}]\n\n",
+		"event: message_start\ndata: {\"type\":\"message_start\",\"x_groq\":{\"error\":\"no\"},\"errors\":[ ],\"code\":\"0\",\"detail\":{ }}\n\n",
+		"data: {\"choices\":[{\"text\":\"a\",\"finish_details\":{\"type\":\"SAFETY\"},\"native_finish_reason\":\"x\"}],\"output_sensitive\":true}\n\n",
 		"<html>", "[DONE]", "{}", "data: [DONE]", "\xef\xbb\xbfdata: [DONE]\n",
 	} {
 		f.Add([]byte(s), false, byte(0), byte(2))
@@ -88,7 +92,8 @@ func failing(body string) bool {
 
 func unlawful(h *heard, r testkit.FixtureResponse, strict bool) string {
 	v := h.end.Verdict
-	done, finish := strings.Contains(r.Body, "[DONE]"), strings.Contains(r.Body, "finish_reason") || strings.Contains(r.Body, `\u`)
+	done := strings.Contains(r.Body, "[DONE]")
+	finish := strings.Contains(r.Body, "finish") || strings.Contains(r.Body, "_sensitive") || strings.Contains(r.Body, `\u`)
 	switch {
 	case h.ends != 1 || !isEnd(h.parts[len(h.parts)-1]):
 		return "not one end"

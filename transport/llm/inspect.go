@@ -18,7 +18,7 @@ type sight struct {
 func inspect(frame []byte) (s sight) {
 	s.whole = object(frame, func(key, value []byte) {
 		switch string(key) {
-		case "error", "fault":
+		case "error", "Error", "fault":
 			s.failed = s.failed || !none(value)
 		case "errors":
 			s.failed = s.failed || !empty(value)
@@ -50,7 +50,7 @@ func nested(value []byte) bool { return value[0] == '{' || value[0] == '[' }
 
 // has says whether the object has a member that says something.
 func has(value []byte, name string) (found bool) {
-	object(value, func(key, value []byte) { found = found || string(key) == name && !none(value) })
+	object(value, func(key, value []byte) { found = found || strings.EqualFold(string(key), name) && !none(value) })
 	return found
 }
 
@@ -68,8 +68,8 @@ func succeeds(code []byte) bool {
 		slices.Contains([]string{"0", "ok", "true", "success", "succeeded"}, word)
 }
 
-// complains tells a frame without choices that is about a failure, though it has no error: a code that is none of a
-// success, or words without one.
+// complains tells a frame without choices that is about a failure, though it has no error of its own: one further in, an
+// exception, a code that is none of a success, or words without one.
 func complains(frame []byte) bool {
 	words, fine, bad := false, false, false
 	object(frame, func(key, value []byte) {
@@ -85,6 +85,10 @@ func complains(frame []byte) bool {
 			bad = bad || word == "error" || word == "failed" || word == "failure" || count(value) >= http.StatusBadRequest
 		case slices.Contains(wordKeys, name):
 			words = words || text(value) != "" || name == "detail" && !empty(value)
+		case strings.HasSuffix(name, "exception"):
+			bad = bad || !none(value)
+		default:
+			bad = bad || has(value, "error")
 		}
 	})
 	return bad || words && !fine
