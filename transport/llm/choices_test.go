@@ -59,11 +59,11 @@ func TestChoices(t *testing.T) {
 		{"refusal as a part", []string{chosen(`"delta":{"content":[{"type":"refusal","refusal":"I will not."}]}`)}, "I will not.", "", ""},
 	} {
 		h := told(t, c.frames...)
-		calls := ""
+		var calls strings.Builder
 		for _, call := range h.end.Calls {
-			calls += call.Arguments
+			calls.WriteString(call.Arguments)
 		}
-		if h.err != nil || h.text != c.text || h.thought != c.thought || calls != c.calls {
+		if h.err != nil || h.text != c.text || h.thought != c.thought || calls.String() != c.calls {
 			t.Errorf("%s: %s", c.name, h)
 		}
 	}
