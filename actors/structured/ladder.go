@@ -94,16 +94,16 @@ func refuses(l Level, e model.Evidence) bool {
 
 var (
 	// formatWords are what servers call a response_format.
-	formatWords = []string{"format", "json", "schema", "grammar", "structured", "guided", "constrained", "gbnf", "regex",
-		"requested parameters"}
+	formatWords = []string{"format", "json", "schema", "grammar", "structured", "guided", "constrained", "gbnf",
+		"regex", "requested parameters"}
 	// otherWords are what else servers find wrong with a request.
 	otherWords = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "temperature", "top_p", "seed",
-		"stream_options", "stop sequence", "unknown model", "model not", "model_not", "no such model", "model does not exist",
-		"invalid model", "not a valid model", "no models loaded", "model is required", "api key", "api_key", "apikey",
-		"token is invalid", "unauthorized", "permission", "quota", "billing", "credit", "balance", "arrear", "payment",
-		"content_filter", "content filter", "content_policy", "content management", "moderation", "safety", "sensitive",
-		"inappropriate", "too large", "too long", "too many tokens", "image", "http request to an https", "enable_thinking",
-		"chat_template", "reasoning"}
+		"stream_options", "stop sequence", "unknown model", "model not", "model_not", "no such model",
+		"model does not exist", "invalid model", "not a valid model", "no models loaded", "model is required",
+		"api key", "api_key", "apikey", "token is invalid", "unauthorized", "permission", "quota", "billing",
+		"credit", "balance", "arrear", "payment", "content_filter", "content filter", "content_policy",
+		"content management", "moderation", "safety", "sensitive", "inappropriate", "too large", "too long",
+		"too many tokens", "image", "http request to an https", "enable_thinking", "chat_template", "reasoning"}
 )
 
 // overflows tells a request that is longer than the model's context, in the words of the servers.

@@ -60,28 +60,29 @@ func holdsAny(s string, parts []string) bool {
 
 // The words, squeezed. stops and unfinished are whole; the others are parts.
 var (
-	unfinished = []string{"", "null", "none", "nil", "undefined", "notfinished", "unfinished", "inprogress", "notstopped"}
+	unfinished = []string{"", "null", "none", "nil", "undefined", "notfinished", "unfinished", "inprogress",
+		"notstopped"}
 
 	// stops are OpenAI's, Anthropic's, Cohere's, TGI's and watsonx's, llama.cpp's and LM Studio's, Ernie's and Titan's.
 	stops = []string{"stop", "stopped", "stops", "endturn", "endofturn", "endoftext", "endofsequence", "endofstream",
-		"endoftexttoken", "endtoken", "endid", "end", "eos", "eostoken", "eosfound", "eog", "eogtoken", "eot", "eottoken",
-		"stopsequence", "stopsequences", "stopstring", "stopstringfound", "stopword", "stopwords", "stoptoken",
-		"stopcriteria", "stopcriteriamet", "stoptrigger", "word", "final", "complete", "completed", "completion", "finish",
-		"finished", "done", "normal", "natural", "naturalstop", "success", "succeeded", "ok", "toolcall", "toolcalls",
-		"tooluse", "functioncall", "functioncalls"}
+		"endoftexttoken", "endtoken", "endid", "end", "eos", "eostoken", "eosfound", "eog", "eogtoken", "eot",
+		"eottoken", "stopsequence", "stopsequences", "stopstring", "stopstringfound", "stopword", "stopwords",
+		"stoptoken", "stopcriteria", "stopcriteriamet", "stoptrigger", "word", "final", "complete", "completed",
+		"completion", "finish", "finished", "done", "normal", "natural", "naturalstop", "success", "succeeded", "ok",
+		"toolcall", "toolcalls", "tooluse", "functioncall", "functioncalls"}
 
 	// malformations come before the filters, for there are words like function_call_filter: MALFORMED_FUNCTION_CALL.
 	malformations = []string{"malformed", "unexpectedtool", "missingthought"}
 
 	filters = []string{"filter", "safety", "unsafe", "recitation", "sensitive", "refus", "moderat", "guardrail",
-		"guarded", "block", "blacklist", "banned", "prohibit", "spii", "toxic", "policy", "violat", "censor", "harmful", "flagged", "copyright",
-		"modelarmor", "nsfw", "profan", "jailbreak", "injection", "compliance", "contentrisk", "illegal", "forbidden",
-		"disallowed", "intervened", "deny", "denied", "redact"}
+		"guarded", "block", "blacklist", "banned", "prohibit", "spii", "toxic", "policy", "violat", "censor",
+		"harmful", "flagged", "copyright", "modelarmor", "nsfw", "profan", "jailbreak", "injection", "compliance",
+		"contentrisk", "illegal", "forbidden", "disallowed", "intervened", "deny", "denied", "redact"}
 
 	failures = []string{"error", "errno", "fail", "abort", "cancel", "timeout", "timedout", "timelimit", "deadline",
 		"network", "insufficient", "resource", "unavailable", "overload", "exception", "crash", "panic", "interrupt",
-		"disconnect", "connection", "unload", "killed", "preempt", "evict", "ratelimit", "toomany", "quota", "balance",
-		"exhaust", "internal", "outofmemory", "oom", "invalid", "reject", "shutdown", "busy", "userstop",
+		"disconnect", "connection", "unload", "killed", "preempt", "evict", "ratelimit", "toomany", "quota",
+		"balance", "exhaust", "internal", "outofmemory", "oom", "invalid", "reject", "shutdown", "busy", "userstop",
 		"stoppedbyuser", "terminated", "unclosed", "expired", "unsupported", "closed", "dropped", "lost", "corrupt"}
 
 	cuts = []string{"length", "max", "limit", "truncat", "budget", "context", "window", "overflow", "cutoff",

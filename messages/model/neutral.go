@@ -105,16 +105,16 @@ func hasBar(name string, at func(s, part string) bool) bool {
 }
 
 var (
-	tokenNames = []string{"s", "bos", "eos", "pad", "unk", "cls", "sep", "mask", "gmask", "smask", "sop", "eop", "eod",
-		"eoh", "eoa", "eot", "eom", "bot", "boi", "eoi", "boa", "bov", "img", "pre", "suf", "mid", "fim", "inst", "sys",
-		"system", "user", "assistant", "human", "model", "role", "turn", "channel", "message", "tool", "tools", "function",
-		"observation", "think", "thinking", "thought", "reasoning", "args", "prefix", "middle", "suffix", "endoftext",
-		"startoftext", "endofprompt"}
+	tokenNames = []string{"s", "bos", "eos", "pad", "unk", "cls", "sep", "mask", "gmask", "smask", "sop", "eop",
+		"eod", "eoh", "eoa", "eot", "eom", "bot", "boi", "eoi", "boa", "bov", "img", "pre", "suf", "mid", "fim",
+		"inst", "sys", "system", "user", "assistant", "human", "model", "role", "turn", "channel", "message", "tool",
+		"tools", "function", "observation", "think", "thinking", "thought", "reasoning", "args", "prefix", "middle",
+		"suffix", "endoftext", "startoftext", "endofprompt"}
 	tokenPrefixes = []string{"unused", "extra", "reserved", "ctrl", "special", "image", "audio", "video", "vision",
 		"jupyter", "seed:", "minimax:", "mm:", "antml:", "mask:", "0x"}
 	// squareNames have their case: folders of web pages have names like [user].
-	squareNames = []string{"INST", "SYS", "THINK", "IMG", "ARGS", "PREFIX", "MIDDLE", "SUFFIX", "AUDIO", "TRANSCRIBE", "CLS",
-		"SEP", "MASK", "PAD", "UNK", "BOS", "EOS", "gMASK", "sMASK"}
+	squareNames = []string{"INST", "SYS", "THINK", "IMG", "ARGS", "PREFIX", "MIDDLE", "SUFFIX", "AUDIO", "TRANSCRIBE",
+		"CLS", "SEP", "MASK", "PAD", "UNK", "BOS", "EOS", "gMASK", "sMASK"}
 	// roleLines begin a turn of models whose templates are words.
 	roleLines = []string{"### Instruction", "### Input", "### Response", "### Human", "### User", "### Assistant",
 		"### System", "USER", "ASSISTANT", "SYSTEM", "Human", "Assistant", "GPT4 Correct User",

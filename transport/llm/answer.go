@@ -137,17 +137,18 @@ func (a *answer) complete(literal []byte) {
 	a.speak(a.content.Push(literal), false)
 }
 
-// fresh is what a message adds to what was said.
+// fresh is what a message adds to what was said. It looks at no more than about the message's length, for a server may
+// send many.
 func (v *voice) fresh(message string) string {
-	if message == "" || len(v.said) == 0 {
-		return message
-	}
-	said := string(v.said)
+	n := len(v.said)
 	switch {
-	case strings.HasPrefix(message, said) && (v.repeats || len(message) > len(said)):
+	case n == 0:
+		return message
+	case len(message) >= n && message[:n] == string(v.said) && (v.repeats || len(message) > n):
 		v.repeats = true
-		return message[len(said):]
-	case v.repeats && (strings.HasPrefix(said, message) || strings.TrimSpace(said) == strings.TrimSpace(message)):
+		return message[n:]
+	case v.repeats && len(message) < n && message == string(v.said[:len(message)]),
+		v.repeats && n < 2*len(message) && strings.TrimSpace(message) == string(bytes.TrimSpace(v.said)):
 		return ""
 	}
 	return message

@@ -107,7 +107,7 @@ func TestOtherProtocols(t *testing.T) {
 		{"Anthropic's", []testkit.Piece{testkit.JSON(200, `{"id":"m","type":"message","role":"assistant","content":[{"type":"text","text":"Hello"}],"stop_reason":"end_turn"}`)}},
 		{"Responses", []testkit.Piece{testkit.Event("response.created", `{"type":"response.created","response":{"id":"r"}}`), testkit.Done()}},
 		{"Responses", []testkit.Piece{testkit.Frame(`{"type":"response.output_text.delta","delta":"Hello"}`), testkit.Done()}},
-		{"Responses", []testkit.Piece{testkit.JSON(200, `{"id":"r","object":"response","output":[]}`)}},
+		{"Responses", []testkit.Piece{testkit.JSON(200, `{"id":"r","object":"response","status":"completed","output":[]}`)}},
 		{"Gemini's", []testkit.Piece{testkit.Frame(`{"candidates":[{"content":{"parts":[{"text":"Hello"}]},"finishReason":"STOP"}]}`)}},
 		{"Cohere's", []testkit.Piece{testkit.Event("content-delta", `{"type":"content-delta","delta":{"message":{"content":{"text":"Hello"}}}}`)}},
 		{"Cohere's", []testkit.Piece{testkit.Frame(`{"event_type":"text-generation","text":"Hello","is_finished":false}`)}},

@@ -55,8 +55,8 @@ func first(value []byte) []byte {
 // The names of members in lower case.
 var (
 	codeKeys = []string{"code", "error_code", "errorcode", "err_code", "errcode", "status_code", "statuscode"}
-	wordKeys = []string{"message", "detail", "msg", "error_msg", "errormsg", "error_message", "errormessage", "errmsg",
-		"err_msg", "status_msg", "error_description", "faultstring"}
+	wordKeys = []string{"message", "detail", "msg", "error_msg", "errormsg", "error_message", "errormessage",
+		"errmsg", "err_msg", "status_msg", "error_description", "faultstring"}
 	errorKeys = []string{"error", "errors", "fault", "base_resp"}
 )
 
@@ -188,10 +188,10 @@ func final(f *model.Failure) bool {
 // The words of failures, in lower case.
 var (
 	finalWords = []string{"insufficient_quota", "insufficient quota", "insufficient_balance", "insufficient balance",
-		"insufficient_credit", "insufficient credit", "insufficient funds", "exceeded_current_quota", "quota_exhausted",
-		"credit balance", "out of credit", "no credits", "requires more credits", "payment required", "arrear",
-		"overdue", "account is suspended", "account_deactivated", "deactivated", "billing_hard_limit",
-		"billing_not_active", "余额不足", "欠费", "充值", "model_not_found", "model not found",
+		"insufficient_credit", "insufficient credit", "insufficient funds", "exceeded_current_quota",
+		"quota_exhausted", "credit balance", "out of credit", "no credits", "requires more credits",
+		"payment required", "arrear", "overdue", "account is suspended", "account_deactivated", "deactivated",
+		"billing_hard_limit", "billing_not_active", "余额不足", "欠费", "充值", "model_not_found", "model not found",
 		"no such model", "unknown model", "invalid_api_key", "invalid api key", "incorrect api key",
 		"context_length_exceeded", "exceed_context_size", "maximum context length", "request too large",
 		"request_too_large"}

@@ -68,8 +68,8 @@ func succeeds(code []byte) bool {
 		slices.Contains([]string{"0", "ok", "true", "success", "succeeded"}, word)
 }
 
-// complains tells a frame without choices that is about a failure, though it has no error of its own: one further in, an
-// exception, a code that is none of a success, or words without one.
+// complains tells a frame without choices that is about a failure, though it has no error of its own: it has one
+// further in, an exception, a code that is none of a success, or words without one.
 func complains(frame []byte) bool {
 	words, fine, bad := false, false, false
 	object(frame, func(key, value []byte) {
@@ -82,7 +82,8 @@ func complains(frame []byte) bool {
 			bad = bad || string(value) == "false"
 		case name == "status", name == "type":
 			word := strings.ToLower(text(value))
-			bad = bad || word == "error" || word == "failed" || word == "failure" || count(value) >= http.StatusBadRequest
+			bad = bad || word == "error" || word == "failed" || word == "failure" ||
+				count(value) >= http.StatusBadRequest
 		case slices.Contains(wordKeys, name):
 			words = words || text(value) != "" || name == "detail" && !empty(value)
 		case strings.HasSuffix(name, "exception"):
@@ -128,11 +129,11 @@ var protocols = []struct {
 }{
 	{"Anthropic's Messages protocol", []string{"message_", "content_block_"},
 		[]string{"content role stop_reason", "completion stop_reason"}},
-	{"OpenAI's Responses protocol", []string{"response"}, nil},
+	{"OpenAI's Responses protocol", []string{"response."}, []string{"output status"}},
 	{"OpenAI's Assistants protocol", []string{"thread."}, nil},
 	{"Gemini's protocol", []string{"interaction.", "content."},
 		[]string{"candidates", "promptFeedback", "usageMetadata"}},
-	{"Cohere's protocol", []string{"message-", "content-", "tool-", "citation-", "text-generation", "stream-"},
+	{"Cohere's protocol", []string{"message-start", "content-start", "content-delta", "text-generation"},
 		[]string{"event_type is_finished"}},
 	{"Bedrock's protocol", []string{"messageStart", "contentBlock", "messageStop"}, []string{"contentBlockIndex",
 		"messageStart", "messageStop", "contentBlockDelta", "outputText", "generation stop_reason", "bytes p"}},
