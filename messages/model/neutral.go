@@ -73,8 +73,11 @@ func squared(rest string) bool {
 		slices.Contains(squareNames, name)
 }
 
-// tilde tells the rest of ]~b] and ]~!b[, which are MiniMax's.
+// tilde tells the rest of ]~b], ]~!b[ and ]<]image[>[, which are MiniMax's.
 func tilde(rest string) bool {
+	if strings.HasPrefix(rest, "<]") {
+		return true
+	}
 	end := strings.IndexAny(rest[:min(len(rest), 8)], "[]")
 	return end > 0 && strings.IndexByte("~!", rest[0]) >= 0 && strings.Contains(rest[:end], "~")
 }
@@ -114,7 +117,8 @@ var (
 		"jupyter", "seed:", "minimax:", "mm:", "antml:", "mask:", "0x"}
 	// squareNames have their case: folders of web pages have names like [user].
 	squareNames = []string{"INST", "SYS", "THINK", "IMG", "ARGS", "PREFIX", "MIDDLE", "SUFFIX", "AUDIO", "TRANSCRIBE",
-		"CLS", "SEP", "MASK", "PAD", "UNK", "BOS", "EOS", "gMASK", "sMASK"}
+		"CLS", "SEP", "MASK", "PAD", "UNK", "BOS", "EOS", "EOT", "EOD", "USER", "BOT", "SYSTEM", "ASSISTANT", "gMASK",
+		"sMASK"}
 	// roleLines begin a turn of models whose templates are words.
 	roleLines = []string{"### Instruction", "### Input", "### Response", "### Human", "### User", "### Assistant",
 		"### System", "USER", "ASSISTANT", "SYSTEM", "Human", "Assistant", "GPT4 Correct User",

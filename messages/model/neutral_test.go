@@ -26,7 +26,7 @@ var tokens = strings.Fields(`
 	<minimax:tool_call> </minimax:tool_call> <seed:bos> <seed:think> <|hy_User|> <｜hy_User｜> <|extra_0|> <|startoftext|>
 	[|system|] [|user|] [|assistant|] [|endofturn|] <|start_of_role|> <|end_of_role|> <|bom|> <|eom|> <extra_id_0>
 	<SPECIAL_10> <reserved_106> <eoh> <eoa> <TOKENS_UNUSED_0> [UNUSED_TOKEN_145] >>QUESTION<< >>ANSWER<< <|separator|>
-	<role> </role> <|role_end|> [CLS] [SEP] [MASK] [PAD] [UNK] <ctrl99> <fim_prefix> <file_sep> <repo_name>
+	<role> </role> <|role_end|> [USER] [BOT] [EOS] [EOT] ]<]image[>[ <_user> [|Human|] [CLS] [SEP] [MASK] [PAD] [UNK] <ctrl99> <fim_prefix> <file_sep> <repo_name>
 	<tool_call> </tool_call> <tool_response> <think> </think> <mm:think> <beginning_of_sentence> <function_calls>`)
 
 // Issue: "Template tokens of models, all families".
