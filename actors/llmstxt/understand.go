@@ -87,7 +87,7 @@ func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *in
 			g.model.Context, unknownContext)
 	}
 	for {
-		material, err := insight.Gather(ctx, g.files, g.repo, g.index, budget)
+		material, err := insight.Gather(ctx, g.files, g.repo, g.index, budget, model.Neutral)
 		if err != nil {
 			return insight.Answer{}, err
 		}

@@ -12,7 +12,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
-	"github.com/seed889630bf/lastword/messages/model"
 )
 
 // Material is what a model is shown of a repository.
@@ -30,9 +29,11 @@ const (
 	outlineLines  = 10      // of one section
 )
 
-// Gather chooses the material: at most budget bytes of it, the most telling first. The only error is ctx's cause.
-func Gather(ctx context.Context, files fs.FS, repo *scan.Repository, index *rank.Index, budget int) (Material, error) {
-	g := &gatherer{excerpts: render.NewExcerpts(ctx, files), repo: repo, index: index, room: budget,
+// Gather chooses the material: at most budget bytes of it, the most telling first, and each block made neutral, which
+// is to take from it what models read as more than text. The only error is ctx's cause.
+func Gather(ctx context.Context, files fs.FS, repo *scan.Repository, index *rank.Index, budget int,
+	neutral func(text string) string) (Material, error) {
+	g := &gatherer{excerpts: render.NewExcerpts(ctx, files), repo: repo, index: index, room: budget, neutral: neutral,
 		line: render.Liner(), whole: map[string]bool{}, material: Material{Shown: map[string]bool{}}}
 	defer g.excerpts.Close()
 	g.front(budget / 8)
@@ -77,6 +78,7 @@ type gatherer struct {
 	text     strings.Builder
 	room     int
 	line     func(s string) string
+	neutral  func(text string) string
 	whole    map[string]bool // files whose text is in it, or was looked for
 	material Material
 	err      error
@@ -84,7 +86,7 @@ type gatherer struct {
 
 // add takes a block whole or not at all, and neutral.
 func (g *gatherer) add(block string) bool {
-	block = model.Neutral(block)
+	block = g.neutral(block)
 	if len(block) > g.room {
 		return false
 	}
@@ -170,7 +172,7 @@ func (g *gatherer) file(name string, most int) {
 	if strings.HasSuffix(strings.ToLower(name), ".md") {
 		text = lean(text)
 	}
-	if text = model.Neutral(text); len(text) > most {
+	if text = g.neutral(text); len(text) > most {
 		text, cut = strings.ToValidUTF8(text[:most], ""), cut+1
 	}
 	if strings.TrimSpace(text) == "" {
