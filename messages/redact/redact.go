@@ -1,0 +1,324 @@
+// Package redact takes the secrets of a process out of what it says.
+//
+// A secret is a value that the process was given: a key, a token, a password. [Secrets] finds it wherever a stranger
+// repeats it: as it is, escaped for JSON, HTML, Markdown or a URL, once or twice over, and inside base64, as the header
+// of Basic authentication has it. What stands in its place says what it was, such as "[token]". The first half of a
+// secret is as secret as the whole: who cuts a text may cut it there. The package uses the standard library alone.
+package redact
+
+import (
+	"encoding/base64"
+	"errors"
+	"html"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const (
+	// least is the length from which a value is a secret: servers that need no key are given ones like "x" or "none", for
+	// which no other text is to lose its words.
+	least = 8
+	// leastMixed is the same for a value with letters and digits.
+	leastMixed = 6
+)
+
+// Secrets are the values that must not be said. The zero value knows none, and so does nil. It is safe for concurrent
+// use.
+type Secrets struct {
+	adding sync.Mutex
+	known  atomic.Pointer[known]
+}
+
+// known is what a Secrets knows at a time; it never changes.
+type known struct {
+	marks    map[string]string // by value
+	starting [256][]pattern    // by their first byte
+	begins   [256]bool         // the bytes that a secret or an escape begins with
+}
+
+// pattern is one form of a secret.
+type pattern struct {
+	text   string
+	mark   string
+	base64 bool // of either alphabet
+}
+
+// Add adds values, each shown as its kind in brackets from now on. Values too short to be secrets are left out.
+func (s *Secrets) Add(kind string, values ...string) {
+	s.adding.Lock()
+	defer s.adding.Unlock()
+	next := &known{marks: map[string]string{}}
+	if now := s.known.Load(); now != nil {
+		maps.Copy(next.marks, now.marks)
+	}
+	before := len(next.marks)
+	for _, value := range values {
+		value = strings.TrimSpace(value)
+		if _, again := next.marks[value]; !again && isSecret(value) {
+			next.marks[value] = "[" + kind + "]"
+		}
+	}
+	if len(next.marks) == before {
+		return
+	}
+	for _, value := range slices.Sorted(maps.Keys(next.marks)) {
+		next.add(value, next.marks[value])
+	}
+	for _, c := range []byte(`\%&`) {
+		next.begins[c] = true
+	}
+	s.known.Store(next)
+}
+
+func isSecret(value string) bool {
+	digits := strings.ContainsAny(value, "0123456789")
+	letters := strings.ContainsFunc(value, func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' })
+	return len(value) >= least || len(value) >= leastMixed && digits && letters
+}
+
+func (k *known) add(value, mark string) {
+	k.put(pattern{text: value, mark: mark})
+	if len(value) < least {
+		return
+	}
+	// In base64 the value looks one of three ways, by where it begins in a group of three bytes. What is kept of each is
+	// the characters that the value alone decides.
+	for shift := range 3 {
+		text := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), value...))
+		first, last := (shift*8+5)/6, (shift+len(value))*8/6
+		k.put(pattern{text: text[first:last], mark: mark, base64: true})
+	}
+}
+
+func (k *known) put(p pattern) {
+	for c := range 256 {
+		if p.is(0, byte(c)) {
+			k.starting[c], k.begins[c] = append(k.starting[c], p), true
+		}
+	}
+}
+
+// is says whether the byte stands for the pattern's byte at i.
+func (p *pattern) is(i int, c byte) bool {
+	want := p.text[i]
+	return c == want || p.base64 && (c == '-' && want == '+' || c == '_' && want == '/')
+}
+
+// Text is the text without the secrets.
+func (s *Secrets) Text(text string) string {
+	clean, rest := s.clean(text, true)
+	return clean + rest
+}
+
+// Bytes is the text without the secrets: itself where it has none.
+func (s *Secrets) Bytes(text []byte) []byte {
+	if s == nil || s.known.Load() == nil {
+		return text
+	}
+	return []byte(s.Text(string(text)))
+}
+
+// Error is the error without the secrets: itself where it says none, else a [messages.Error] of the same code.
+func (s *Secrets) Error(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	quiet := s.Text(text)
+	if quiet == text {
+		return err
+	}
+	e := messages.Errorf(messages.CodeOf(err), "%s", quiet)
+	if known, ok := errors.AsType[*messages.Error](err); ok {
+		e.Retryable = known.Retryable
+	}
+	return e
+}
+
+// clean gives the text without the secrets up to rest, which may be the beginning of one. There is no rest where the
+// text ends here.
+func (s *Secrets) clean(text string, ends bool) (clean, rest string) {
+	if s == nil || s.known.Load() == nil {
+		return text, ""
+	}
+	k := s.known.Load()
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(text); {
+		if !k.begins[text[i]] {
+			i++
+			continue
+		}
+		end, mark, open := k.longest(text[i:], ends)
+		switch {
+		case open:
+			return b.String() + text[done:i], text[i:]
+		case end == 0:
+			i++
+		default:
+			b.WriteString(text[done:i])
+			b.WriteString(mark)
+			i += end
+			done = i
+		}
+	}
+	if done == 0 {
+		return text, ""
+	}
+	return b.String() + text[done:], ""
+}
+
+// longest is the end of the longest part of a secret that the text begins with, 0 for none that counts. It is open
+// where more text may make it longer.
+func (k *known) longest(text string, ends bool) (end int, mark string, open bool) {
+	plain, _, cut := decode(text)
+	if cut && !ends {
+		return 0, "", true
+	}
+	for _, c := range [...]byte{text[0], plain} {
+		for i := range k.starting[c] {
+			p := &k.starting[c][i]
+			e, more := p.match(text, ends)
+			if more && !ends {
+				return 0, "", true
+			}
+			if e > end {
+				end, mark = e, p.mark
+			}
+		}
+		if plain == text[0] {
+			break
+		}
+	}
+	for end > 0 && end < len(text) && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return end, mark, false
+}
+
+// match says how much of the text the secret takes, 0 for too little. more is whether the text ends before the secret.
+func (p *pattern) match(text string, ends bool) (end int, more bool) {
+	if strings.HasPrefix(text, p.text) {
+		return len(p.text), false
+	}
+	seen, at := 0, 0
+	for seen < len(p.text) {
+		if at == len(text) {
+			more = true
+			break
+		}
+		c, n, cut := decode(text[at:])
+		if cut && !ends {
+			more = true
+			break
+		}
+		if !p.is(seen, c) {
+			if c, n = text[at], 1; !p.is(seen, c) {
+				break
+			}
+		}
+		seen++
+		at += n
+	}
+	if seen < max(least, (len(p.text)+1)/2) && seen < len(p.text) {
+		return 0, more
+	}
+	return at, more
+}
+
+const (
+	again     = 8  // escapes of an escape that are looked through
+	entityMax = 10 // bytes of an HTML entity of one character
+)
+
+// decode is the byte that the text begins with, when it is escaped for JSON, HTML, Markdown or a URL, and how many
+// bytes of the text stand for it. An escape is cut where the text ends inside it.
+func decode(text string) (c byte, n int, cut bool) {
+	switch text[0] {
+	case '\\':
+		return backslash(text)
+	case '%':
+		return percent(text)
+	case '&':
+		return entity(text)
+	}
+	return text[0], 1, false
+}
+
+func backslash(text string) (c byte, n int, cut bool) {
+	run := 1
+	for run < len(text) && run < again && text[run] == '\\' {
+		run++
+	}
+	if run == len(text) {
+		return '\\', run, true
+	}
+	switch next := text[run]; {
+	case next == 'u':
+		digits := text[run+1:]
+		if c, ok := hex(strings.TrimPrefix(digits, "00")); ok && strings.HasPrefix(digits, "00") {
+			return c, run + 5, false
+		}
+		cut = strings.HasPrefix("00", digits) || len(digits) == 3 && digits[:2] == "00" && isHex(digits[2])
+	case next > ' ' && next < utf8.RuneSelf && !isAlphanumeric(next):
+		return next, run + 1, false
+	}
+	return '\\', run, cut
+}
+
+func percent(text string) (c byte, n int, cut bool) {
+	at := 1
+	for at < 2*again && len(text) >= at+4 && text[at:at+2] == "25" && isHex(text[at+2]) && isHex(text[at+3]) {
+		at += 2
+	}
+	digits := text[at:]
+	if len(digits) == 0 || len(digits) == 1 && isHex(digits[0]) ||
+		digits == "25" || len(digits) == 3 && digits[:2] == "25" && isHex(digits[2]) {
+		return '%', 1, true
+	}
+	if c, ok := hex(digits); ok {
+		return c, at + 2, false
+	}
+	return '%', 1, false
+}
+
+func entity(text string) (c byte, n int, cut bool) {
+	for end := 1; end < entityMax; end++ {
+		switch {
+		case end == len(text):
+			return '&', 1, true
+		case text[end] == ';':
+			if plain := html.UnescapeString(text[:end+1]); len(plain) == 1 {
+				return plain[0], end + 1, false
+			}
+			return '&', 1, false
+		case text[end] != '#' && !isAlphanumeric(text[end]):
+			return '&', 1, false
+		}
+	}
+	return '&', 1, false
+}
+
+// hex is the byte that two digits stand for.
+func hex(text string) (byte, bool) {
+	if len(text) < 2 {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(text[:2], 16, 8)
+	return byte(n), err == nil
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+func isAlphanumeric(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+}
