@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 // Client calls one server. It is safe for concurrent use.
@@ -21,6 +22,7 @@ type Client struct {
 	limits    Limits
 	base      *url.URL
 	key       string
+	secrets   *redact.Secrets
 	transport http.RoundTripper
 	drains    drains
 }
@@ -39,13 +41,14 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{config: config, limits: config.Limits.orDefault(), base: base, key: key, transport: transport}, nil
+	return &Client{config: config, limits: config.Limits.orDefault(), base: base, key: key,
+		secrets: secretsOf(config, key), transport: transport}, nil
 }
 
 // Stream calls the model and gives its answer as it comes; the last part is the one [model.End]. A consumer that stops
-// early cancels the call at once.
+// early cancels the call at once. No part holds a secret.
 func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
-	return func(yield func(model.Part, error) bool) {
+	return c.quietly(func(yield func(model.Part, error) bool) {
 		request, amendment, err := c.request(r)
 		if err != nil {
 			e := model.Evidence{Stopped: messages.CauseInvalidInput, Read: err.Error()}
@@ -55,7 +58,7 @@ func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 		}
 		call := &call{client: c, name: r.Model, request: request, amendment: amendment, yield: yield, began: time.Now()}
 		call.run(ctx)
-	}
+	})
 }
 
 // Settle waits until the calls that have returned are through with their connections, for 50 ms at most.

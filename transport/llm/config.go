@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/redact"
 	"go.uber.org/zap"
 )
 
@@ -18,6 +19,8 @@ type Config struct {
 	BaseURL string // as http://localhost:1234/v1
 	Key     string // sent as a bearer token; "" for none
 	KeyFile string // read by New for a Key that is ""
+	// Secrets are what neither a server nor the consumer of its answer is told. New adds the key; nil is the key alone.
+	Secrets *redact.Secrets
 	// Profile is how the server ends an answer; "" for what is known of it by its host, port or Server header.
 	Profile model.Profile
 	Server  *ServerProfile // what a check has learned of the server; nil for nothing

@@ -61,6 +61,7 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 	if body, err = x.amendment.apply(body); err != nil {
 		return nil, err
 	}
+	body = x.client.secrets.Bytes(body)
 	if most := x.client.limits.RequestBytes; int64(len(body)) > most {
 		x.over = &overrun{"the request is larger than " + size(most) + "; send less"}
 		return nil, x.over

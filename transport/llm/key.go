@@ -2,22 +2,37 @@ package llm
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// longKey is the length from which a key can be no part of a word.
-const longKey = 16
+// keyMark stands where the key was.
+const keyMark = "key"
 
-// without takes the key out of a text: some servers repeat what they were sent. A short one goes where it stands alone.
-// Servers that need no key are given ones like "x", for which no other word is to lose its letters.
+// noKeys are what the servers' own documents say to give where a key is asked for and none is needed.
+var noKeys = []string{"lm-studio", "not-needed", "no-key-required", "sk-no-key-required"}
+
+// secretsOf are those of the Config, with the key.
+func secretsOf(config Config, key string) *redact.Secrets {
+	s := config.Secrets
+	if s == nil {
+		s = new(redact.Secrets)
+	}
+	if !slices.Contains(noKeys, key) {
+		s.Add(keyMark, key)
+	}
+	return s
+}
+
+// without takes the secrets out of what a server says of itself and of failures. A key that is too short for a secret
+// goes where it stands alone: no other word is to lose its letters.
 func (c *Client) without(text string) string {
+	text = c.secrets.Text(text)
 	if c.key == "" || !strings.Contains(text, c.key) {
 		return text
-	}
-	if len(c.key) >= longKey {
-		return strings.ReplaceAll(text, c.key, "[key]")
 	}
 	var b strings.Builder
 	for last := byte(0); ; {
@@ -32,7 +47,7 @@ func (c *Client) without(text string) string {
 		if inWord(last) || after != "" && inWord(after[0]) {
 			b.WriteString(c.key)
 		} else {
-			b.WriteString("[key]")
+			b.WriteString("[" + keyMark + "]")
 		}
 		last, text = c.key[len(c.key)-1], after
 	}
@@ -42,12 +57,12 @@ func inWord(b byte) bool {
 	return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
 }
 
-// failureIn is what a payload says of a failure. The key is taken out first: what is cut may be cut inside it.
+// failureIn is what a payload says of a failure. The secrets are taken out first: what is cut may be cut inside one.
 func (c *Client) failureIn(payload []byte) *model.Failure {
 	return failureIn([]byte(c.without(string(payload))))
 }
 
-// quiet is the error without the key, or the context's cause.
+// quiet is the error without the secrets, or the context's cause.
 func (c *Client) quiet(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause

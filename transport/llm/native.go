@@ -87,7 +87,7 @@ func (c *Client) decode(ctx context.Context, response *http.Response, out any) e
 	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return c.refusal(response.StatusCode, text)
 	}
-	if err := json.Unmarshal(text, out); err != nil {
+	if err := json.Unmarshal(c.secrets.Bytes(text), out); err != nil {
 		return messages.Errorf(messages.Code(messages.CauseProviderError),
 			"%s answers with something else than was asked for", c.base.Host)
 	}
@@ -98,7 +98,7 @@ func (c *Client) decode(ctx context.Context, response *http.Response, out any) e
 func (c *Client) refusal(status int, text []byte) error {
 	words := http.StatusText(status)
 	if len(bytes.TrimSpace(text)) > 0 {
-		words = c.without(c.failureIn(text).Message)
+		words = c.failureIn(text).Message
 	}
 	e := messages.Errorf(messages.Code(messages.CauseProviderError), "%s answers http %d: %s", c.base.Host, status, words)
 	e.Retryable = passing(status)

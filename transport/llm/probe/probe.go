@@ -104,6 +104,7 @@ func (p *prober) perform(ctx context.Context, c Check) Result {
 	if why == "" {
 		r = c.run(ctx, p)
 	}
+	r.Seen, r.Remedy = p.options.Config.Secrets.Text(r.Seen), p.options.Config.Secrets.Text(r.Remedy)
 	r.ID, r.Title, r.TookMS = c.ID, c.Title, time.Since(began).Milliseconds()
 	return r
 }

@@ -3,6 +3,7 @@ package probe_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -230,5 +231,19 @@ func TestMistakes(t *testing.T) {
 		if _, err := probe.Run(t.Context(), o); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 			t.Errorf("%+v: %v", o, err)
 		}
+	}
+}
+
+// A model or a server that repeats the key in its answers does not bring it into the profile.
+func TestKeyInAnswers(t *testing.T) {
+	const key = "sk-sesame-Sesame-0123"
+	echo := []testkit.Piece{testkit.Header("Content-Type", "text/event-stream; key="+key), testkit.Named(key),
+		testkit.Text("Your key is sk-sesame-Ses"), testkit.Text("ame-0123."), testkit.Finish(key), testkit.Done()}
+	p := stage{always: echo, prepare: func(_ *testing.T, m *testkit.Model, o *probe.Options) {
+		o.Config.Key, o.Patience, o.Silence = key, time.Second, time.Second
+		m.AnswerTo("/v1/models", testkit.JSON(200, `{"data":[{"id":"`+key+`","owned_by":"`+key+`"}]}`))
+	}}.play(t)
+	if text := fmt.Sprintf("%+v", p); strings.Contains(text, key[:14]) || !strings.Contains(text, "[key]") {
+		t.Error(text)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
@@ -45,6 +46,9 @@ func newProber(o Options) (*prober, error) {
 		if !slices.ContainsFunc(Checks(), func(c Check) bool { return c.ID == id }) {
 			return nil, invalid("no check is called %q", id)
 		}
+	}
+	if o.Config.Secrets == nil {
+		o.Config.Secrets = new(redact.Secrets)
 	}
 	next, err := o.Config.RoundTripper()
 	if err != nil {
