@@ -97,7 +97,7 @@ var rules = []rule{{
 	ours: []string{"messages", "transport/internal/dial"},
 }, {
 	pkgs: "transport/archive",
-	ours: []string{"messages", "transport/internal/*"},
+	ours: []string{"messages", "messages/redact", "transport/internal/*"},
 }, {
 	pkgs: "transport/llm",
 	ours: []string{"messages", "messages/*", "messages/*/*", "transport/internal/*"},
@@ -107,7 +107,7 @@ var rules = []rule{{
 	ours: []string{"messages", "messages/*", "messages/*/*", "transport/llm"},
 }, {
 	pkgs: "transport/git",
-	ours: []string{"messages", "transport/internal/*"},
+	ours: []string{"messages", "messages/redact", "transport/internal/*"},
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
 }, {
 	pkgs:  "transport/mcp/wire",

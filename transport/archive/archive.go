@@ -8,6 +8,7 @@ import (
 	"io/fs"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
@@ -21,6 +22,8 @@ type Options struct {
 	// Token, which may be nil, returns the token for a host, "" for none. It goes to the host that the URL names, over
 	// TLS, and never to one that it redirects to.
 	Token func(host string) string
+	// Secrets are what no error and no name repeats of what a server says. The token is added; nil is the token alone.
+	Secrets *redact.Secrets
 }
 
 // Archive is what was read.
@@ -49,7 +52,18 @@ type Skipped struct {
 // at the end. The error is ctx's cause or a [messages.Error]: invalid_input for
 // a refused or missing source and for what is no archive, limit_exceeded,
 // transport_closed, which may be retryable, or error where the disk fails.
-func Read(ctx context.Context, source string, o Options, progress func(done, total int64)) (*Archive, error) {
+func Read(
+	ctx context.Context, source string, o Options, progress func(done, total int64),
+) (a *Archive, err error) {
+	if o.Secrets == nil {
+		o.Secrets = new(redact.Secrets)
+	}
+	defer func() {
+		err = o.Secrets.Error(err)
+		if a != nil {
+			a.Name = o.Secrets.Text(a.Name)
+		}
+	}()
 	in, err := open(ctx, source, o)
 	if err != nil {
 		return nil, err

@@ -79,6 +79,7 @@ func fetch(ctx context.Context, u *url.URL, o Options) (*input, error) {
 	request.Header.Set("Accept-Encoding", "identity")
 	request.Header.Set("User-Agent", "lastword")
 	if token := o.token(u); token != "" {
+		o.Secrets.Add("token", token)
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
 	client := o.Allow.Client()
@@ -126,7 +127,8 @@ func checkStatus(label string, status int) error {
 		return err
 	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound:
 		return invalid("the server of %s answers %d: there is no such archive, or reading it takes a token in "+
-			"LASTWORD_GIT_TOKEN (or GH_TOKEN or GITHUB_ACCESS_TOKEN)", label, status)
+			"LASTWORD_GIT_TOKENS, as host=token, or for GitHub in LASTWORD_GIT_TOKEN (or GH_TOKEN or "+
+			"GITHUB_ACCESS_TOKEN)", label, status)
 	}
 	return invalid("the server of %s answers %d in place of an archive", label, status)
 }

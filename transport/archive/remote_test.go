@@ -275,3 +275,30 @@ func TestReadIgnoresContentEncoding(t *testing.T) {
 		}
 	}
 }
+
+// A server that repeats the token brings it neither into an error nor into the archive's name.
+func TestReadDoesNotRepeatTheToken(t *testing.T) {
+	const token = "t0ken-of-the-gardener"
+	data := gz(t, tarOf(t, files("a")...))
+	url, o := web(t, func(w http.ResponseWriter, r *http.Request) {
+		said := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		switch r.URL.Path {
+		case "/named":
+			w.Header().Set("Content-Disposition", "attachment; filename="+said+".tar.gz")
+			send(data)(w, r)
+		case "/moved":
+			http.Redirect(w, r, "https://"+said+".invalid/", http.StatusFound)
+		default:
+			fmt.Fprint(w, said)
+		}
+	})
+	o.Token = func(string) string { return token }
+	if a, err := archive.Read(t.Context(), url+"/named", o, nil); err != nil || a.Name != "[token]" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	for _, path := range []string{"/moved", "/text"} {
+		if _, err := archive.Read(t.Context(), url+path, o, nil); err == nil || strings.Contains(err.Error(), token) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}

@@ -19,7 +19,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
-const tokenHint = "a token is taken from LASTWORD_GIT_TOKEN, and for GitHub from GH_TOKEN or GITHUB_ACCESS_TOKEN"
+const tokenHint = "a token is taken from LASTWORD_GIT_TOKENS, as host=token, and for GitHub from LASTWORD_GIT_TOKEN, " +
+	"GH_TOKEN or GITHUB_ACCESS_TOKEN"
 
 func invalid(format string, args ...any) error {
 	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)

@@ -1,6 +1,7 @@
 package git
 
 import (
+	"cmp"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -48,7 +49,8 @@ func credentials(u *url.URL, o Options) transport.AuthMethod {
 	if token == "" {
 		return nil
 	}
-	return &githttp.BasicAuth{Username: userFor(host), Password: token}
+	o.Secrets.Add("token", token)
+	return &githttp.BasicAuth{Username: cmp.Or(o.User, userFor(host)), Password: token}
 }
 
 func isThisMachine(host string) bool {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 
+	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
@@ -27,7 +28,10 @@ type Options struct {
 	// Token gives the token for a host's name, or "". It is sent over https, or
 	// over http to this machine, and to nobody that the host redirects to.
 	Token func(host string) string
-	SSH   SSH
+	User  string // that goes with the token; "" for the one that the host's kind takes
+	// Secrets are what no error repeats of what a server says. The token is added; nil is the token alone.
+	Secrets *redact.Secrets
+	SSH     SSH
 }
 
 // Limits bound a [Fetch]; fields that are not positive take the defaults.
@@ -53,6 +57,14 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
+// knowing has secrets to add the token to.
+func (o Options) knowing() Options {
+	if o.Secrets == nil {
+		o.Secrets = new(redact.Secrets)
+	}
+	return o
+}
+
 // Head is what a [Remote] means at the moment.
 type Head struct {
 	Commit string // 40 hexadecimal digits
@@ -75,7 +87,9 @@ type objects interface {
 
 // Resolve asks the remote for its refs and finds what is meant. Where Remote.Rest
 // holds ref and folder, the longest branch or tag that it begins with is the ref.
-func Resolve(ctx context.Context, remote Remote, o Options) (*Head, error) {
+func Resolve(ctx context.Context, remote Remote, o Options) (head *Head, err error) {
+	o = o.knowing()
+	defer func() { err = o.Secrets.Error(err) }()
 	ctx, cancel := context.WithCancel(ctx) // lets go of whatever the transport still holds
 	defer cancel()
 	from, err := open(ctx, remote.URL, o, func(int64, int64) {})
@@ -94,7 +108,11 @@ func Resolve(ctx context.Context, remote Remote, o Options) (*Head, error) {
 // have set. Contents are unpacked when they are read. Progress is told the bytes
 // received; total is 0, for git does not tell. It is called by the goroutine
 // that called Fetch and may be nil.
-func Fetch(ctx context.Context, remote Remote, head *Head, o Options, progress func(done, total int64)) (fs.FS, error) {
+func Fetch(
+	ctx context.Context, remote Remote, head *Head, o Options, progress func(done, total int64),
+) (files fs.FS, err error) {
+	o = o.knowing()
+	defer func() { err = o.Secrets.Error(err) }()
 	commit, ok := commitID(head.Commit)
 	if !ok {
 		return nil, invalid("%.80q is not a commit; give all 40 hexadecimal digits", head.Commit)

@@ -21,7 +21,7 @@ func invalid(format string, args ...any) error {
 
 func credentials() error {
 	return invalid("a user name or password in an address ends up in logs and files; " +
-		"leave it out, and put a token into LASTWORD_GIT_TOKEN or GH_TOKEN")
+		"leave it out, and put a token into LASTWORD_GIT_TOKENS, as host=token, or GH_TOKEN")
 }
 
 // shown quotes a part of what was written, without what may be a secret.
