@@ -1,9 +1,3 @@
-// Package redact takes the secrets of a process out of what it says.
-//
-// A secret is a value that the process was given: a key, a token, a password. [Secrets] finds it wherever a stranger
-// repeats it: as it is, escaped for JSON, HTML, Markdown or a URL, once or twice over, and inside base64, as the header
-// of Basic authentication has it. What stands in its place says what it was, such as "[token]". The first half of a
-// secret is as secret as the whole: who cuts a text may cut it there. The package uses the standard library alone.
 package redact
 
 import (
@@ -29,7 +23,7 @@ const (
 	leastMixed = 6
 )
 
-// Secrets are the values that must not be said. The zero value knows none, and so does nil. It is safe for concurrent
+// Secrets are the values that must not be said. The zero value knows none, and nil never will. It is safe for concurrent
 // use.
 type Secrets struct {
 	adding sync.Mutex
@@ -52,6 +46,9 @@ type pattern struct {
 
 // Add adds values, each shown as its kind in brackets from now on. Values too short to be secrets are left out.
 func (s *Secrets) Add(kind string, values ...string) {
+	if s == nil {
+		return
+	}
 	s.adding.Lock()
 	defer s.adding.Unlock()
 	next := &known{marks: map[string]string{}}
@@ -122,7 +119,11 @@ func (s *Secrets) Bytes(text []byte) []byte {
 	if s == nil || s.known.Load() == nil {
 		return text
 	}
-	return []byte(s.Text(string(text)))
+	whole := string(text)
+	if quiet := s.Text(whole); quiet != whole {
+		return []byte(quiet)
+	}
+	return text
 }
 
 // Error is the error without the secrets: itself where it says none, else a [messages.Error] of the same code.

@@ -42,6 +42,9 @@ type Config struct {
 	Open Open
 	// Name, Title and Version tell clients who serves; Instructions what for.
 	Name, Title, Version, Instructions string
+	// Redact gives what a client is to read without what none is, such as a secret of the process; nil gives it as it is.
+	// It is called by many goroutines.
+	Redact func(message []byte) []byte
 	// Log is told what operators want to know; nil is silent.
 	Log *zap.Logger
 	// Key signs what clients carry for the server between two calls. Servers that share clients need the same one of at
@@ -79,7 +82,7 @@ func New(config Config) *Server {
 	s.hub = newHub(s)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: s.implementation(), Methods: s.methods(), Log: config.Log,
-		KeepAlive: config.Heartbeat, Idle: config.Idle})
+		Redact: config.Redact, KeepAlive: config.Heartbeat, Idle: config.Idle})
 	if err := errors.Join(s.addRunTools(), s.addResources()); err != nil {
 		panic(err) // they are ours
 	}

@@ -95,7 +95,7 @@ func checkUser(u *url.URL) error {
 		return nil
 	}
 	return refuse("refused: the URL holds credentials, which logs and other users' process lists show; " +
-		"put the token in LASTWORD_GIT_TOKENS as host=token, or for GitHub in LASTWORD_GIT_TOKEN (or GH_TOKEN or "+
+		"put the token in LASTWORD_GIT_TOKENS as host=token, or for GitHub in LASTWORD_GIT_TOKEN (or GH_TOKEN or " +
 		"GITHUB_ACCESS_TOKEN) and remove it from the URL")
 }
 

@@ -92,6 +92,7 @@ func (x *Exchange) finish(o outcome) {
 		f, _ = answerFrame(x.msg.id, o)
 	}
 	defer f.free()
+	x.server.clean(f)
 	if behind := x.answer(f, o); behind != nil {
 		x.goOn(behind)
 		x.group.remove(x.key)

@@ -24,6 +24,9 @@ type Config struct {
 	Info mcp.Implementation
 	// Methods are answered here instead of by MCP, for example tasks/get.
 	Methods map[string]Method
+	// Redact gives a message without what no client is to read, in whatever form; nil gives it as it is. It is called by
+	// many goroutines.
+	Redact func(message []byte) []byte
 	// Log is told what operators want to know; nil is silent.
 	Log *zap.Logger
 	// KeepAlive is the longest that an open stream is silent: 15 s.

@@ -175,6 +175,7 @@ func (x *Exchange) notify(in phase, method string, params any) error {
 
 // write writes the message if the exchange is in the phase and its client is there.
 func (x *Exchange) write(in phase, f *frame) error {
+	x.server.clean(f)
 	x.waiting.Add(1)
 	x.mu.Lock()
 	defer x.mu.Unlock()

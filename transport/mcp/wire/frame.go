@@ -71,6 +71,19 @@ func (f *frame) json() []byte {
 	return f.buffer.Bytes()[len(eventHead) : f.buffer.Len()-len(eventTail)]
 }
 
+// clean takes out of a message what no client is to read.
+func (s *Server) clean(f *frame) {
+	if s.config.Redact == nil {
+		return
+	}
+	message := f.json()
+	if quiet := s.config.Redact(message); !bytes.Equal(quiet, message) {
+		f.buffer.Truncate(len(eventHead))
+		f.buffer.Write(quiet)
+		f.buffer.WriteString(eventTail)
+	}
+}
+
 // callFrame is a request of ours, or without an id a notification.
 func callFrame(id, method string, params any) (*frame, error) {
 	f := newFrame()

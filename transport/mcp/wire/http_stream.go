@@ -30,6 +30,7 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 	e := s.newEvents(w, r)
 	e.session = session.id
 	p := newPush(leave, func(f *frame) error {
+		s.clean(f)
 		if err := e.put(f, f.event()); err != nil {
 			return err
 		}

@@ -39,6 +39,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(tally.Tally)}
 	c.session = s.newSession(s.connection(), gate.From(ctx))
 	c.push = newPush(c.session.end, func(f *frame) error {
+		s.clean(f)
 		_, err := c.lines.append(c.ctx, f.line())
 		return err
 	})
