@@ -68,7 +68,7 @@ A project's file counts here, even where it would not for a command that reads i
 			if err != nil {
 				return err
 			}
-			if err := s.apply(); err != nil {
+			if err := s.apply(secretsOf(cmd.Context())); err != nil {
 				return err
 			}
 			all := s.show()

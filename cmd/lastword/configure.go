@@ -16,7 +16,7 @@ func configure(cmd *cobra.Command, args []string, named string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.apply(); err != nil {
+	if err := s.apply(secretsOf(cmd.Context())); err != nil {
 		return err
 	}
 	quiet := cmd.Flags().Lookup("quiet")

@@ -69,13 +69,13 @@ func (o *showing) inPlace(shared bool) bool {
 }
 
 func isTerminal(stream any) bool {
-	f, ok := stream.(*os.File)
+	f, ok := behind(stream).(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // size is the terminal's, or that of a usual one.
 func (d *display) size() (columns, rows int) {
-	if f, ok := d.stderr.(*os.File); ok {
+	if f, ok := behind(d.stderr).(*os.File); ok {
 		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
 			return columns, rows
 		}

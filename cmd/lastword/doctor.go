@@ -71,6 +71,7 @@ func (e *examining) run(cmd *cobra.Command, how *showing) error {
 	if e.timeout <= 0 {
 		return usage(cmd, errors.New("--timeout must be positive"), "")
 	}
+	e.at.secrets = secretsOf(cmd.Context())
 	e.table = newTable(cmd.OutOrStdout(), how, doctorIDs())
 	e.found.OK = true
 	e.tell(version())
@@ -125,7 +126,7 @@ func (e *examining) settings(cmd *cobra.Command) probe.Result {
 	const remedy = "correct the file or the variable; lastword config show --origin tells where a value comes from"
 	s, err := configuration(cmd.Root(), e.named, nil)
 	if err == nil {
-		err = s.apply()
+		err = s.apply(secretsOf(cmd.Context()))
 	}
 	if err != nil {
 		first, _, _ := cutLine(err.Error())

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/llm"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
@@ -28,6 +29,7 @@ type endpoint struct {
 	firstToken, idle                time.Duration
 	maxAnswer                       bytesize
 	retries                         int
+	secrets                         *redact.Secrets
 	guessed                         bool // nobody named the server: it is not to see a key that was meant for another
 }
 
@@ -104,7 +106,7 @@ func (p *endpoint) client(timeout time.Duration) (*llm.Client, error) {
 
 // config is where the server is and what it takes to be let in.
 func (p *endpoint) config() llm.Config {
-	config := llm.Config{BaseURL: p.url(), KeyFile: p.keyFile, Proxy: p.proxy, CAFile: p.caFile}
+	config := llm.Config{BaseURL: p.url(), KeyFile: p.keyFile, Proxy: p.proxy, CAFile: p.caFile, Secrets: p.secrets}
 	if p.keyFile == "" {
 		config.Key = p.key()
 	}

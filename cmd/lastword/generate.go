@@ -105,6 +105,8 @@ func (g *generating) run(cmd *cobra.Command, repository string, config actors.Co
 	if err := g.judge(); err != nil {
 		return usage(cmd, err, "")
 	}
+	known := secretsOf(cmd.Context())
+	g.by.at.secrets, g.read.from.secrets = known, known
 	in := g.in
 	in.Repository, in.Full, in.LinkStyle, in.Format = repository, g.full.value, g.style.value, render.Format(g.format)
 	in.SizeBudget = int64(g.budget)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 // hosting is what the flags say of runs that others ask for.
@@ -27,6 +28,7 @@ type hosting struct {
 	maxRuns     int
 	maxEach     int // of them, of one principal
 	verbose     bool
+	secrets     *redact.Secrets
 	conformance bool
 }
 
@@ -65,6 +67,8 @@ func (h *hosting) judge(cmd *cobra.Command) error {
 		return usage(cmd, err, "")
 	}
 	h.out = absolute(h.out)
+	h.secrets = secretsOf(cmd.Context())
+	h.by.at.secrets, h.read.from.secrets = h.secrets, h.secrets
 	h.read.limit(&h.most)
 	return h.by.judge(cmp.Or(h.model, llmstxt.AutoModel))
 }

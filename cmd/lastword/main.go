@@ -20,6 +20,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -39,13 +40,18 @@ func program(config actors.Config) int {
 	return run(context.Background(), os.Args[1:], os.Stdout, os.Stderr, config)
 }
 
-// run is the program: its data goes to stdout, everything else to stderr, and its result is the exit code.
+// run is the program: its data goes to stdout, everything else to stderr, and its result is the exit code. No secret of
+// the process goes to either.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, config actors.Config) int {
 	root := rootCommand(config)
+	known := ofEnvironment()
+	out, told := known.Writer(stdout), known.Writer(stderr)
+	defer told.Close() // what cannot be told is lost
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
-	return report(stderr, root.ExecuteContext(ctx))
+	root.SetOut(out)
+	root.SetErr(told)
+	err := root.ExecuteContext(withSecrets(ctx, known))
+	return report(told, errors.Join(err, out.Close()))
 }
 
 // The groups of commands: those that work take their flags from the configuration as well.

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -82,8 +83,9 @@ func (s *speaking) run(cmd *cobra.Command, config actors.Config) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "lastword: mcp waits for an agent's messages on stdin; Ctrl-C ends it, and --help "+
 			"says how an agent is told of it")
 	}
+	stdout := behind(cmd.OutOrStdout()).(io.Writer) // the door keeps secrets out by itself, and knows a pipe
 	attached, first := interruptible(cmd.Context(), func() {})
-	served := inside.door.Serve(attached, cmd.InOrStdin(), cmd.OutOrStdout())
+	served := inside.door.Serve(attached, cmd.InOrStdin(), stdout)
 	ended := inside.close(attached)
 	if by := first(); by != nil {
 		return &exitError{code: codeOfSignal(by)}

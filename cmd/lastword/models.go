@@ -119,6 +119,7 @@ func (l *listing) call(cmd *cobra.Command, do func(context.Context, *cobra.Comma
 	if l.timeout <= 0 || l.load.Context < 0 || l.load.TTL < 0 {
 		return usage(cmd, errors.New("--timeout must be positive, --context and --ttl not negative"), "")
 	}
+	l.at.secrets = secretsOf(cmd.Context())
 	client, err := llm.New(l.at.config())
 	if err != nil {
 		return &exitError{exitConfiguration, err}

@@ -96,6 +96,7 @@ func (p *prompting) run(cmd *cobra.Command, args []string, config actors.Config,
 		return usage(cmd, errNoText, promptExample)
 	}
 	p.in.Temperature = p.temperature.value
+	p.at.secrets = secretsOf(cmd.Context())
 	client, err := p.at.client(p.timeout)
 	if err != nil {
 		return err

@@ -102,6 +102,7 @@ func (p *probing) run(cmd *cobra.Command, how *showing) error {
 			return usage(cmd, fmt.Errorf("no check is called %q", id), "the checks are "+strings.Join(ids, ", "))
 		}
 	}
+	p.at.secrets = secretsOf(cmd.Context())
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), p.timeout, tooLong(p.timeout))
 	defer cancel()
 	t := newTable(cmd.OutOrStdout(), how, ids)

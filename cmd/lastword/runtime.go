@@ -56,7 +56,8 @@ func (h *hosting) open(ctx context.Context, config actors.Config, stderr io.Writ
 		return nil, &exitError{exitConfiguration, err}
 	}
 	door := mcp.New(mcp.Config{Runs: system, Open: h.artifact, Name: "lastword", Title: "lastword",
-		Version: aboutThis().full(), Instructions: h.instructions(), Log: log, Retention: h.retention})
+		Version: aboutThis().full(), Instructions: h.instructions(), Log: log, Retention: h.retention,
+		Redact: h.secrets.Bytes})
 	inside := &house{system: system, door: door, log: log, flags: h}
 	if err := inside.furnish(); err != nil {
 		return nil, errors.Join(err, inside.close(ctx))

@@ -36,7 +36,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	p := process{dir: ts.MkAbs("."), env: []string{"PATH=" + os.Getenv("PATH")}}
 	for _, name := range []string{"HOME", "FAULT", "HARD", "GOCOVERDIR", "XDG_CACHE_HOME", "SSL_CERT_FILE",
-		"LASTWORD_GIT_TOKEN", "LASTWORD_BASE_URL", "OPENAI_BASE_URL", "LASTWORD_API_KEY", "OPENAI_API_KEY"} {
+		"LASTWORD_GIT_TOKEN", "LASTWORD_GIT_TOKENS", "LASTWORD_GIT_TOKENS_FILE", "GH_TOKEN", "LASTWORD_BASE_URL", "OPENAI_BASE_URL", "LASTWORD_API_KEY", "OPENAI_API_KEY"} {
 		p.env = append(p.env, name+"="+ts.Getenv(name))
 	}
 	want, args := args[0], args[1:]

@@ -17,6 +17,8 @@ import (
 	"github.com/knadh/koanf/providers/rawbytes"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 // projectFile is looked for in the current folder.
@@ -256,20 +258,17 @@ func (s *settings) effective(k key) (layer, any, bool) {
 }
 
 // apply sets every flag that the command line does not give.
-func (s *settings) apply() error {
+func (s *settings) apply(known *redact.Secrets) error {
 	for _, k := range s.keys {
 		from, value, ok := s.effective(k)
-		if !ok || k.flag.Changed {
-			continue
+		if ok && !k.flag.Changed {
+			if err := k.set(value); err != nil {
+				return configurationError(fmt.Errorf("%s: %w", from.spelled(k), err))
+			}
 		}
-		if err := k.set(value); err != nil {
-			return configurationError(fmt.Errorf("%s: %w", from.spelled(k), err))
+		if k.flag.Name == "proxy" {
+			addPassword(known, k.flag.Value.String())
 		}
 	}
 	return nil
-}
-
-// secrets come from the environment only, and are shown nowhere.
-func secrets() []string {
-	return []string{"GH_TOKEN", "GITHUB_ACCESS_TOKEN", "LASTWORD_API_KEY", "LASTWORD_GIT_TOKEN", "OPENAI_API_KEY"}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/archive"
 	"github.com/seed889630bf/lastword/transport/git"
 )
@@ -28,6 +29,7 @@ type source struct {
 	maxDownload bytesize
 	limits      llmstxt.Input // those of the files, which bound an archive as well
 	remoteOnly  bool          // nothing is read from this machine
+	secrets     *redact.Secrets
 }
 
 func (s *source) flags(flags *pflag.FlagSet) {
@@ -112,7 +114,11 @@ func reason(err error) error {
 
 func (s *source) remote(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
 	remote := git.Remote{URL: at.URL, Ref: at.Ref, Rest: at.Rest}
-	o := git.Options{Allow: s.allowed(), Token: token, SSH: ofUser(),
+	shown, err := s.login(at.URL)
+	if err != nil {
+		return nil, err
+	}
+	o := git.Options{Allow: s.allowed(), Token: shown.to, User: shown.user, Secrets: s.secrets, SSH: ofUser(),
 		Limits: git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), Files: s.entries(1_000_000)}}
 	head, err := git.Resolve(ctx, remote, o)
 	if err != nil {
@@ -135,7 +141,11 @@ func (s *source) remote(ctx context.Context, at address.Address) (*llmstxt.Mater
 
 func (s *source) archive(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
 	m := &llmstxt.Material{Name: filepath.Base(cmp.Or(at.Path, at.URL))}
-	o := archive.Options{Allow: s.allowed(), Token: token, Limits: archive.Limits{
+	shown, err := s.login(at.URL)
+	if err != nil {
+		return nil, err
+	}
+	o := archive.Options{Allow: s.allowed(), Token: shown.to, Secrets: s.secrets, Limits: archive.Limits{
 		WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), FileBytes: s.limits.MaxFileBytes,
 		Files: s.entries(200_000), Depth: max(s.limits.MaxDepth, 128)}}
 	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
@@ -208,17 +218,6 @@ func ofUser() git.SSH {
 		ssh.Keys = append(ssh.Keys, filepath.Join(home, ".ssh", name))
 	}
 	return ssh
-}
-
-// token is the environment's for the host. GitHub's own variables are for GitHub alone.
-func token(host string) string {
-	if t := os.Getenv("LASTWORD_GIT_TOKEN"); t != "" {
-		return t
-	}
-	if host == "github.com" || strings.HasSuffix(host, ".github.com") {
-		return cmp.Or(os.Getenv("GH_TOKEN"), os.Getenv("GITHUB_ACCESS_TOKEN"))
-	}
-	return ""
 }
 
 // cacheFolder is where results are kept, or "" where the system has no place for such.
