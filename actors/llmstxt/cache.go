@@ -1,6 +1,7 @@
 package llmstxt
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -13,6 +14,8 @@ import (
 	"path"
 	"slices"
 	"time"
+
+	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 // cacheEntries is how many results a cache keeps, the latest used.
@@ -21,7 +24,8 @@ const cacheEntries = 64
 // cache keeps results by what decides them. Whatever is wrong with it is a miss: the folder may be gone, full, or
 // changed by others at any time.
 type cache struct {
-	folder string
+	folder  string
+	secrets *redact.Secrets // which an earlier program may not have known
 }
 
 // cached is a result with its files.
@@ -76,7 +80,7 @@ func (c cache) find(key string) *cached {
 	}
 	entry := &cached{dir: dir}
 	data, err := readRegular(dir, cacheIndex)
-	if err != nil || json.Unmarshal(data, entry) != nil || !entry.whole() {
+	if err != nil || json.Unmarshal(data, entry) != nil || c.says(data) || !entry.whole(c) {
 		dir.Close()
 		return nil
 	}
@@ -85,10 +89,13 @@ func (c cache) find(key string) *cached {
 	return entry
 }
 
-func (c *cached) whole() bool {
+// says tells whether a secret is in the data.
+func (c cache) says(data []byte) bool { return !bytes.Equal(c.secrets.Bytes(data), data) }
+
+func (c *cached) whole(in cache) bool {
 	for _, f := range c.Files {
 		data, err := readRegular(c.dir, f.Name)
-		if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != f.SHA256 {
+		if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != f.SHA256 || in.says(data) {
 			return false
 		}
 	}

@@ -78,7 +78,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 	if in.Model != "" && config.Model == nil {
 		return actors.Job{}, invalid("there is no way to find the model %s; leave the model out", in.Model)
 	}
-	g := &generation{input: in, at: at, config: config, cache: cache{folder: config.Cache}}
+	g := &generation{input: in, at: at, config: config, cache: cache{config.Cache, config.Secrets}}
 	return actors.Job{Name: Name, Input: in, Tasks: g.tasks()}, nil
 }
 

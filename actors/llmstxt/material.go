@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 // Config is what the job needs of the world.
@@ -15,6 +16,8 @@ type Config struct {
 	Model FindModel
 	// Cache is the folder of earlier results; none are kept if empty.
 	Cache string
+	// Secrets are what no file says, whatever the repository does; nil for none.
+	Secrets *redact.Secrets
 	// Version is that of the program. Results of another version are not taken from the cache.
 	Version string
 }

@@ -47,7 +47,7 @@ func (g *generation) writePages(
 	said, pages := make([]messages.Artifact, len(files)), make([]page, len(files))
 	for i, f := range files {
 		pages[i].name = path.Base(f.name)
-		if said[i], err = f.checked(&pages[i].text); err != nil {
+		if said[i], err = f.checked(&pages[i].text, g.config.Secrets); err != nil {
 			return nil, err
 		}
 		said[i].Path = path.Join(dir, pagesFolder, pages[i].name)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
@@ -98,17 +99,18 @@ func (g *generation) writeFile(
 	dir, base := g.folder()
 	name := fileOf(base, f.name)
 	err = place(out, name, t.RunID(), b, func(w io.Writer) error {
-		said, err = f.checked(w)
+		said, err = f.checked(w, g.config.Secrets)
 		return errors.Join(context.Cause(ctx), err)
 	})
 	said.Path = path.Join(dir, name)
 	return said, err
 }
 
-// checked renders the file and says what it wrote.
-func (f artifact) checked(w io.Writer) (messages.Artifact, error) {
+// checked renders the file without the secrets and says what it wrote.
+func (f artifact) checked(w io.Writer, secrets *redact.Secrets) (messages.Artifact, error) {
 	sum, check, size := sha256.New(), f.check(), new(counter)
-	if err := f.render(io.MultiWriter(w, sum, check, size)); err != nil {
+	clean := secrets.Document(io.MultiWriter(w, sum, check, size))
+	if err := errors.Join(f.render(clean), clean.Close()); err != nil {
 		return messages.Artifact{}, err
 	}
 	said := messages.Artifact{Name: f.name, Bytes: int64(*size), SHA256: hex.EncodeToString(sum.Sum(nil))}
@@ -143,7 +145,8 @@ func (g *generation) result(dir string) Result {
 		packages = g.graph.Stats.Packages
 	}
 	d := g.document // as its strings are fit to be shown: they come from the repository
-	return Result{Title: d.Title, Summary: d.Summary, Folder: dir, Files: len(g.repo.Files),
+	s := g.config.Secrets
+	return Result{Title: s.Text(d.Title), Summary: s.Text(d.Summary), Folder: dir, Files: len(g.repo.Files),
 		Links: links(g.index), Symbols: symbols(g.index), Packages: packages, Dropped: g.dropped,
 		Commit: o.Commit, Remote: o.Remote, Model: d.Options.Model, Degraded: d.Degraded, Cause: g.degraded}
 }

@@ -114,7 +114,7 @@ func (g *generating) run(cmd *cobra.Command, repository string, config actors.Co
 	if in.Model == "" && in.BaseURL == "" && cmd.Flags().Changed("base-url") {
 		in.BaseURL = g.by.at.baseURL // no server is asked: it can only be meant for the links
 	}
-	with := llmstxt.Config{Open: g.read.from.open, Model: g.by.find, Version: aboutThis().exact()}
+	with := llmstxt.Config{Open: g.read.from.open, Model: g.by.find, Secrets: known, Version: aboutThis().exact()}
 	defer g.by.close()
 	if !g.noCache {
 		with.Cache = cacheFolder()

@@ -54,7 +54,7 @@ func (h *hosting) generate(input json.RawMessage) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	in.Out = folder
-	with := llmstxt.Config{Open: h.read.from.open, Model: h.by.find, Version: aboutThis().exact()}
+	with := llmstxt.Config{Open: h.read.from.open, Model: h.by.find, Secrets: h.secrets, Version: aboutThis().exact()}
 	if !h.noCache && !in.NoCache {
 		with.Cache = cacheFolder()
 	}

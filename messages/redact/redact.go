@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"html"
@@ -110,8 +111,8 @@ func (p *pattern) is(i int, c byte) bool {
 
 // Text is the text without the secrets.
 func (s *Secrets) Text(text string) string {
-	clean, rest := s.clean(text, true)
-	return clean + rest
+	clean, _ := s.clean(text, "", true)
+	return clean
 }
 
 // Bytes is the text without the secrets: itself where it has none.
@@ -144,8 +145,8 @@ func (s *Secrets) Error(err error) error {
 }
 
 // clean gives the text without the secrets up to rest, which may be the beginning of one. There is no rest where the
-// text ends here.
-func (s *Secrets) clean(text string, ends bool) (clean, rest string) {
+// text ends here. mark stands in the place of every secret; "" is for the secret's own.
+func (s *Secrets) clean(text, mark string, ends bool) (clean, rest string) {
 	if s == nil || s.known.Load() == nil {
 		return text, ""
 	}
@@ -157,7 +158,7 @@ func (s *Secrets) clean(text string, ends bool) (clean, rest string) {
 			i++
 			continue
 		}
-		end, mark, open := k.longest(text[i:], ends)
+		end, own, open := k.longest(text[i:], ends)
 		switch {
 		case open:
 			return b.String() + text[done:i], text[i:]
@@ -165,7 +166,7 @@ func (s *Secrets) clean(text string, ends bool) (clean, rest string) {
 			i++
 		default:
 			b.WriteString(text[done:i])
-			b.WriteString(mark)
+			b.WriteString(cmp.Or(mark, own))
 			i += end
 			done = i
 		}

@@ -9,6 +9,7 @@ import (
 // be the beginning of a secret, and nothing else: whatever the pieces, they add up to the same.
 type Stream struct {
 	secrets *Secrets
+	mark    string
 	held    string
 }
 
@@ -17,13 +18,13 @@ func (s *Secrets) Stream() *Stream { return &Stream{secrets: s} }
 
 // Push takes a piece and gives what can be said so far.
 func (s *Stream) Push(text string) (clean string) {
-	clean, s.held = s.secrets.clean(s.held+text, false)
+	clean, s.held = s.secrets.clean(s.held+text, s.mark, false)
 	return clean
 }
 
 // Close ends the text and gives the rest of it.
 func (s *Stream) Close() (clean string) {
-	clean, _ = s.secrets.clean(s.held, true)
+	clean, _ = s.secrets.clean(s.held, s.mark, true)
 	s.held = ""
 	return clean
 }
@@ -37,6 +38,11 @@ type Writer struct {
 
 // Writer begins a text that goes to out.
 func (s *Secrets) Writer(out io.Writer) *Writer { return &Writer{stream: s.Stream(), out: out} }
+
+// Document is a Writer whose mark is a plain word, for texts in which brackets have a meaning.
+func (s *Secrets) Document(out io.Writer) *Writer {
+	return &Writer{stream: &Stream{secrets: s, mark: "redacted"}, out: out}
+}
 
 // Unwrap is where the text goes.
 func (w *Writer) Unwrap() io.Writer { return w.out }

@@ -1,0 +1,55 @@
+package llmstxt_test
+
+import (
+	"encoding/base64"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/messages/redact"
+)
+
+// A repository that says a secret of the process, as a hostile server's may, brings it into no file and no result: nor
+// does what an earlier program kept of it.
+func TestKnownSecretsAreInNoFile(t *testing.T) {
+	const token, mainFile = "t0ken-of_the/gardener", "plants/garden/garden-llms.txt"
+	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
+	secrets := new(redact.Secrets)
+	secrets.Add("token", token)
+	r := newRemote()
+	for name, text := range map[string]string{
+		"README.md":             "# Garden " + token + "\n\nA garden of " + token + " grows things in rows and in beds.\n\nSee [it](docs/" + basic + ".md).\n",
+		"docs/" + basic + ".md": "# On " + url.QueryEscape(token) + "\n\nHow to grow " + basic + " from seeds, and when.\n",
+		"main.go":               "// Package main grows " + token + ".\npackage main\n\n// Key is " + token + ".\nconst Key = \"" + token + "\"\n",
+		"data.json":             `{"key": "` + strings.ReplaceAll(token, "/", `\/`) + `"}` + "\n",
+		"long.md":               "# Long\n\n" + strings.Repeat(token+" ", 9000) + "\n",
+	} {
+		r.files[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	in := llmstxt.Input{Ctx: true, Full: llmstxt.FullAll, Graph: true}
+	config := r.config(t.TempDir(), "1")
+	if _, files := r.generate(t, in, config); !strings.Contains(files[mainFile], token) {
+		t.Fatalf("the repository does not say it: %s", files[mainFile])
+	}
+	for range 2 {
+		config.Secrets = secrets
+		result, files := r.generate(t, in, config)
+		files["result"] = result.Title + " " + result.Summary
+		for name, text := range files {
+			for _, form := range []string{token, basic, url.QueryEscape(token), token[:len(token)-1], `t0ken-of\_the/gardener`,
+				strings.ReplaceAll(token, "/", `\/`)} {
+				if strings.Contains(text, form) {
+					t.Errorf("%s holds %s", name, form)
+				}
+			}
+		}
+		if !strings.Contains(files[mainFile], "redacted") || len(files) < 6 {
+			t.Errorf("%d files: %s", len(files), files[mainFile])
+		}
+	}
+	if result, _ := r.generate(t, in, config); !result.Cached {
+		t.Error("what was made without the secret is not taken from the cache")
+	}
+}
