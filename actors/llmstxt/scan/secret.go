@@ -3,6 +3,7 @@ package scan
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -11,8 +12,9 @@ import (
 func isSecretName(file string) bool {
 	name := strings.ToLower(path.Base(file))
 	switch name {
-	case ".env", ".netrc", "_netrc", ".pypirc", ".htpasswd", ".git-credentials",
-		"id_rsa", "id_dsa", "id_ecdsa", "id_ed25519":
+	case ".env", ".netrc", "_netrc", ".pypirc", ".htpasswd", ".git-credentials", ".pgpass", ".my.cnf", ".dockercfg",
+		".vault-token", ".vault_pass", ".s3cfg", ".boto", "master.key", "kubeconfig", ".secrets", ".secret",
+		"application_default_credentials.json", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519":
 		return true
 	case "credentials":
 		return inFolder(file, ".aws")
@@ -20,12 +22,34 @@ func isSecretName(file string) bool {
 		return inFolder(file, ".docker")
 	}
 	switch path.Ext(name) {
-	case ".p12", ".pfx", ".jks", ".keystore":
+	case ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk":
 		return true
 	case ".example", ".sample", ".template", ".dist":
 		return false
 	}
-	return strings.HasPrefix(name, ".env.") || strings.HasPrefix(name, "terraform.tfstate")
+	return strings.HasPrefix(name, ".env.") || strings.HasPrefix(name, "terraform.tfstate") || keepsSecrets(name)
+}
+
+// keepsSecrets tells data that is called secrets or credentials, as config/secrets.yml. Programs and documents may be
+// called so as well.
+func keepsSecrets(name string) bool {
+	words := strings.FieldsFunc(name, func(r rune) bool { return r == '-' || r == '_' || r == '.' })
+	if len(words) < 2 {
+		return false
+	}
+	switch words[len(words)-1] {
+	case "yml", "yaml", "json", "toml", "ini", "cfg", "conf", "properties", "env", "xml", "tfvars", "enc":
+	default:
+		return false
+	}
+	for _, shown := range []string{"example", "sample", "template", "dist", "schema"} {
+		if slices.Contains(words, shown) {
+			return false
+		}
+	}
+	return slices.ContainsFunc(words, func(w string) bool {
+		return w == "secret" || w == "secrets" || w == "credential" || w == "credentials"
+	})
 }
 
 func inFolder(file, folder string) bool { return path.Base(path.Dir(file)) == folder }

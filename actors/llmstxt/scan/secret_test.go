@@ -18,7 +18,11 @@ func TestSecretsAreLeftOut(t *testing.T) {
 		"id_rsa":   key, ".ssh/id_ed25519": key, "id_dsa": "x\n", "id_ecdsa": "x\n",
 		"tls/server.key": key, "tls/server.pem": "-----BEGIN CERTIFICATE-----\nMIID\n" + key,
 		"a.p12": "x\n", "a.pfx": "x\n", "a.jks": "x\n", "a.keystore": "x\n",
-		".git-credentials": "https://a:b@x.example\n", ".aws/credentials": "[default]\n", "home/.docker/config.json": "{}\n",
+		"config/secrets.yml": "production: {}\n", "secrets.yaml": "a: b\n", "conf/secrets.prod.toml": "a = 1\n",
+		"k8s/app-secret.yaml": "kind: Secret\n", "secrets.json": "{}\n", "credentials.json": "{}\n", "config/credentials.yml.enc": "x\n",
+		"gcp_credentials.json": "{}\n", "db.secret.properties": "a=b\n", "config/master.key": "x\n", "secrets.auto.tfvars": "a = 1\n",
+		".pgpass": "h:5432:d:u:p\n", ".my.cnf": "[client]\n", ".vault-token": "x\n", "kubeconfig": "users: []\n", ".secrets": "A=b\n",
+		"vault.kdbx": "x\n", "key.ppk": "x\n", ".git-credentials": "https://a:b@x.example\n", ".aws/credentials": "[default]\n", "home/.docker/config.json": "{}\n",
 		"terraform.tfstate": "{}\n", "infra/terraform.tfstate.backup": "{}\n",
 	} {
 		files := fstest.MapFS{name: {Data: []byte(text)}, ".lastwordignore": {Data: []byte("!*\n")}, "a.md": {Data: []byte("# A\n")}}
@@ -41,6 +45,8 @@ func TestWhatOnlyLooksSecretIsKept(t *testing.T) {
 		".env.local.example": "A=\n", ".npmrc": "always-auth=true\n", "id_rsa.pub": "ssh-rsa AAAA\n",
 		"ca.pem": "-----BEGIN CERTIFICATE-----\nMIID\n", "public.key": "-----BEGIN PUBLIC KEY-----\nMIIB\n",
 		"docs/credentials": "x\n", "config.json": "{}\n", "keys.go": "package a\n\nconst head = \"PRIVATE KEY\"\n",
+		"config/secrets.yml.example": "a: b\n", "config/secrets.example.yml": "a: b\n", "secrets.sample.json": "{}\n",
+		"secrets.py": "x = 1\n", "secret.md": "# A\n", "src/secrets.go": "package a\n", "secretary.yml": "a: b\n", "docs/secrets.md": "# A\n",
 		"environment.md": "# A\n", "terraform.tf": "x {}\n",
 	} {
 		repo, err := scan.Read(t.Context(), fstest.MapFS{name: {Data: []byte(text)}}, scan.Limits{}, nil)
