@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"io"
-	"net/http"
 	"net/url"
 	"os"
 	"strings"
@@ -71,14 +70,4 @@ func behind(stream any) any {
 		return w.Unwrap()
 	}
 	return stream
-}
-
-// rememberingTokens keeps the tokens that callers showed, and that are good, out of every output.
-func rememberingTokens(known *redact.Secrets, next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if _, token, ok := strings.Cut(r.Header.Get("Authorization"), " "); ok {
-			known.Add("token", token)
-		}
-		next.ServeHTTP(w, r)
-	})
 }

@@ -146,7 +146,7 @@ func (s *serving) listen(inside *house, door http.Handler) (net.Listener, http.H
 			return nil, nil, &exitError{exitConfiguration, err}
 		}
 		config.Tokens, config.Metadata = tokens, metadataOf(resource)
-		door = rememberingTokens(s.secrets, door)
+		config.Accepted = func(token string) { s.secrets.Add("token", token) }
 	}
 	entrance, err := gate.New(config)
 	if err != nil {

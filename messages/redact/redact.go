@@ -47,24 +47,17 @@ type pattern struct {
 
 // Add adds values, each shown as its kind in brackets from now on. Values too short to be secrets are left out.
 func (s *Secrets) Add(kind string, values ...string) {
-	if s == nil {
+	if s == nil || len(s.known.Load().fresh(values)) == 0 {
 		return
 	}
 	s.adding.Lock()
 	defer s.adding.Unlock()
-	next := &known{marks: map[string]string{}}
-	if now := s.known.Load(); now != nil {
+	now, next := s.known.Load(), &known{marks: map[string]string{}}
+	if now != nil {
 		maps.Copy(next.marks, now.marks)
 	}
-	before := len(next.marks)
-	for _, value := range values {
-		value = strings.TrimSpace(value)
-		if _, again := next.marks[value]; !again && isSecret(value) {
-			next.marks[value] = "[" + kind + "]"
-		}
-	}
-	if len(next.marks) == before {
-		return
+	for _, value := range now.fresh(values) {
+		next.marks[value] = "[" + kind + "]"
 	}
 	for _, value := range slices.Sorted(maps.Keys(next.marks)) {
 		next.add(value, next.marks[value])
@@ -73,6 +66,18 @@ func (s *Secrets) Add(kind string, values ...string) {
 		next.begins[c] = true
 	}
 	s.known.Store(next)
+}
+
+// fresh are the secrets among the values that are not known yet.
+func (k *known) fresh(values []string) (fresh []string) {
+	for _, value := range values {
+		value = strings.TrimSpace(value)
+		if k != nil && k.marks[value] != "" || !isSecret(value) {
+			continue
+		}
+		fresh = append(fresh, value)
+	}
+	return fresh
 }
 
 func isSecret(value string) bool {

@@ -50,8 +50,11 @@ func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (entry, bool
 		return entry{}, false
 	}
 	e, ok := g.tokens.find(token)
-	if !ok {
+	switch {
+	case !ok:
 		g.wrongToken(w, r)
+	case g.accepted != nil:
+		g.accepted(token)
 	}
 	return e, ok
 }

@@ -32,6 +32,8 @@ type Config struct {
 	// Metadata is the URL of the protected resource's metadata (RFC 9728) that clients without a good token are told, or
 	// its path on the called host. Behind a proxy that speaks TLS it must be a URL.
 	Metadata string
+	// Accepted, which may be nil, is told each good token that a request showed: no output should repeat it.
+	Accepted func(token string)
 	// Log is told of refused tokens and of changes to the file of tokens; nil is silent.
 	Log *slog.Logger
 }
@@ -49,6 +51,7 @@ type Gate struct {
 	origins  origins
 	maxBody  int64
 	metadata string
+	accepted func(token string)
 	log      *slog.Logger
 
 	byName   *buckets[string]
@@ -77,7 +80,8 @@ func New(c Config) (*Gate, error) {
 		return nil, err
 	}
 	return &Gate{
-		tokens: c.Tokens, hosts: hosts, origins: origins, maxBody: c.MaxBody, metadata: c.Metadata, log: c.Log,
+		tokens: c.Tokens, hosts: hosts, origins: origins, maxBody: c.MaxBody, metadata: c.Metadata, accepted: c.Accepted,
+		log:      c.Log,
 		byName:   newBuckets[string](c.Rate, c.Burst),
 		byAddr:   newBuckets[netip.Addr](c.Rate, c.Burst),
 		failures: newBuckets[netip.Addr](failureRate, failureBurst),

@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+const (
+	apiKey      = "sk-sesame-Sesame-0123"
+	gardenToken = "t0ken-of-the-gardener"
+)
+
+// entrusted gives the process its secrets, and a home without any.
+func entrusted(t *testing.T) {
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	t.Setenv("LASTWORD_API_KEY", apiKey)
+	t.Setenv(gitTokens, "git.example.com="+gardenToken)
+}
+
+// discreet fails the test where a text holds a secret, or most of it.
+func discreet(t *testing.T, what string, texts ...string) {
+	t.Helper()
+	for _, text := range texts {
+		for _, secret := range []string{apiKey, gardenToken} {
+			if strings.Contains(text, secret[:len(secret)*2/3]) {
+				t.Errorf("%s says %s:\n%s", what, secret, text)
+			}
+		}
+	}
+}
+
+// indiscreet is an answer that says the secrets, in its thought and its text, cut in pieces.
+func indiscreet() (pieces []testkit.Piece) {
+	for _, kind := range []func(string) testkit.Piece{testkit.Thought, testkit.Text} {
+		for text := "The key is " + apiKey + ", the token " + gardenToken + "."; text != ""; {
+			n := min(5, len(text))
+			pieces, text = append(pieces, kind(text[:n])), text[n:]
+		}
+	}
+	return append(pieces, testkit.Finish("stop"), testkit.Done())
+}
+
+// A model that says the secrets of the process: its answer is told without them, on every surface, and the run's
+// offsets and digests are those of what is told.
+func TestPromptTellsNoSecret(t *testing.T) {
+	entrusted(t)
+	m := testkit.NewModel(t)
+	m.Always(indiscreet()...)
+	const want = "The key is [key], the token [token]."
+	code, state, events := promptEvents(t, m)
+	text, err := json.Marshal(events)
+	if err != nil || code != exitCompleted || !strings.Contains(string(state.End.Result), want) {
+		t.Errorf("exit code %d, %v: %s", code, err, text)
+	}
+	discreet(t, "--jsonl", string(text))
+	for _, flag := range []string{"--json", "--quiet", "--progress=plain"} {
+		var stdout, stderr bytes.Buffer
+		args := []string{"prompt", "Hi, " + gardenToken, "--base-url", m.URL(), "--model", "scripted", flag}
+		if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exitCompleted ||
+			!strings.Contains(stdout.String(), want) {
+			t.Errorf("%s: exit code %d: %s", flag, code, stdout.String())
+		}
+		discreet(t, flag, stdout.String(), stderr.String())
+	}
+	for _, r := range m.Requests() {
+		discreet(t, "the request", fmt.Sprintf("%s", r.Chat.Messages))
+	}
+}
+
+func TestProviderCheckTellsNoSecret(t *testing.T) {
+	entrusted(t)
+	m := testkit.NewModel(t)
+	m.Always(indiscreet()...)
+	m.AnswerTo("/v1/models", testkit.Header("Server", gardenToken), testkit.JSON(200, `{"data":[{"id":"`+apiKey+`"}]}`))
+	file := filepath.Join(t.TempDir(), "profile.json")
+	for _, flags := range [][]string{{"--json"}, {"--progress", "plain"}} {
+		var stdout, stderr bytes.Buffer
+		args := append([]string{"provider", "check", "--base-url", m.URL(), "--write", file, "--only",
+			"reachable,path,models,answers,model-named,framing,finish-reason,system,turns,stop,utf-8,tool"}, flags...)
+		run(t.Context(), args, &stdout, &stderr, actors.Config{})
+		profile, err := os.ReadFile(file)
+		if err != nil || !strings.Contains(string(profile), "[key]") {
+			t.Errorf("%v: %s", err, profile)
+		}
+		discreet(t, "provider check", stdout.String(), stderr.String(), string(profile))
+	}
+}
+
+// A Git server gets the token that is named with it and no other, whoever names the server; and what it says with the
+// token in it is told without.
+func TestGitServersAndTokens(t *testing.T) {
+	entrusted(t)
+	var mu sync.Mutex
+	var shown []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		shown = append(shown, r.Header.Get("Authorization"))
+		mu.Unlock()
+		says := "ERR no " + gardenToken + " " + r.Header.Get("Authorization")
+		fmt.Fprintf(w, "001e# service=git-upload-pack\n0000%04x%s", 4+len(says), says)
+	}))
+	t.Cleanup(server.Close)
+	for _, c := range []struct {
+		name, value string
+		sent        bool
+	}{
+		{gitToken, gardenToken, false}, {"GH_TOKEN", gardenToken, false}, {"GITHUB_ACCESS_TOKEN", gardenToken, false},
+		{gitTokens, "git.example.com=" + gardenToken, false}, {gitTokens, "127.0.0.1:1=" + gardenToken, false},
+		{gitTokens, "27.0.0.1=" + gardenToken + ",27.0.0.1=" + gardenToken, false},
+		{gitTokens, "x=y,127.0.0.1=" + gardenToken, true},
+	} {
+		t.Run(c.name+" "+c.value, func(t *testing.T) {
+			t.Setenv(c.name, c.value)
+			for _, flag := range []string{"--jsonl", "--json", "--explain"} {
+				shown = nil
+				var stdout, stderr bytes.Buffer
+				args := []string{"generate", server.URL + "/r.git", "--allow-http", "--allow-private", "--out", t.TempDir(), flag}
+				if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exitConfiguration {
+					t.Errorf("exit code %d: %s", code, stderr.String())
+				}
+				if len(shown) == 0 || (shown[0] != "") != c.sent {
+					t.Errorf("the server was shown %q", shown)
+				}
+				discreet(t, flag, stdout.String(), stderr.String())
+				for _, basic := range shown {
+					if basic != "" && strings.Contains(stdout.String()+stderr.String(), basic) {
+						t.Errorf("%s says %s", flag, basic)
+					}
+				}
+			}
+		})
+	}
+}
+
+// A repository that says the secrets brings them into no file.
+func TestGenerateTellsNoSecret(t *testing.T) {
+	entrusted(t)
+	dir, out := plant(t, "# Garden "+gardenToken+"\n\nGrows "+apiKey+" in rows and in beds.\n"), t.TempDir()
+	var stdout, stderr bytes.Buffer
+	args := []string{"generate", filepath.Join(dir, "garden"), "--out", out, "--full", "all", "--jsonl"}
+	if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exitCompleted {
+		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+	discreet(t, "generate", stdout.String(), stderr.String())
+	for name := range strings.FieldsSeq(filesIn(t, out)) {
+		text, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil || !strings.Contains(string(text), "redacted") {
+			t.Errorf("%s, %v: %s", name, err, text)
+		}
+		discreet(t, name, string(text))
+	}
+}
+
+// What operators are told holds no secret, in whatever field.
+func TestLogTellsNoSecret(t *testing.T) {
+	entrusted(t)
+	var stderr bytes.Buffer
+	known := ofEnvironment()
+	log := (&hosting{verbose: true}).logger(known.Writer(&stderr))
+	log.With(zap.String("with", apiKey)).Error("no "+gardenToken, zap.Error(fmt.Errorf("bad %s", apiKey)),
+		zap.ByteString("body", []byte(`{"key":"`+apiKey+`"}`)), zap.Any("any", map[string]string{"a": gardenToken}))
+	if strings.Count(stderr.String(), "[key]") != 3 || strings.Count(stderr.String(), "[token]") != 2 {
+		t.Error(stderr.String())
+	}
+	discreet(t, "the log", stderr.String())
+}
+
+// A caller's token is in no answer, though the caller says it and the model repeats it.
+func TestServeTellsNoToken(t *testing.T) {
+	dir := t.TempDir()
+	token := tokenFor(t, dir, "mia")
+	m := testkit.NewModel(t)
+	m.Always(testkit.Text("You showed "+token[:20]), testkit.Text(token[20:]+"."), testkit.Done())
+	s := serveHTTP(t, dir, "--tokens", "tokens", "--base-url", m.URL(), "--model", "scripted")
+	a := s.call(token, "prompt", `{"text":"I am `+token+`"}`)
+	text, err := json.Marshal(a)
+	if err != nil || a.IsError || !strings.Contains(string(text), "You showed [token].") ||
+		strings.Contains(string(text), token[:40]) {
+		t.Errorf("%v: %s", err, text)
+	}
+	if all := fmt.Sprintf("%s", m.Requests()[0].Chat.Messages); strings.Contains(all, token) {
+		t.Errorf("the model was sent %s", all)
+	}
+}
+
+func TestLogins(t *testing.T) {
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "xdg"))
+	t.Setenv(gitToken, "hub-token")
+	t.Setenv("GH_TOKEN", "")
+	t.Setenv("GITHUB_ACCESS_TOKEN", "")
+	t.Setenv(gitTokensFile, filepath.Join(home, "tokens"))
+	t.Setenv(gitTokens, "Both.example=env-token, six.example:8443=port-token,[::1]=v6-token")
+	put(t, filepath.Join(home, "tokens"), "# mine\nboth.example=file-token\nfile.example=file=token==\n\n")
+	put(t, filepath.Join(home, ".git-credentials"), "https://mia:st%40re@store.example\nhttps://mia:x@path.example/o/r\nnonsense%\n"+
+		"https://mia:st0re@store.example:8443\nhttp://mia:plain@plain.example\n")
+	put(t, filepath.Join(home, "xdg", "git", "credentials"), "https://mia:xdg@xdg.example\nhttps://mia:other@store.example\n")
+	for url, want := range map[string]login{
+		"https://github.com/o/r": {"", "hub-token"}, "https://GitHub.com/o/r": {"", "hub-token"}, "https://codeload.github.com/x": {"", "hub-token"},
+		"https://github.com:8443/o/r": {}, "http://github.com/o/r": {}, "https://github.com.evil.example/o/r": {}, "https://notgithub.com/": {},
+		"https://github.com@evil.example/": {}, "https://evil.example/github.com": {}, "https://evil.example/?both.example": {},
+		"https://both.example/r": {"", "env-token"}, "https://both.example:444/r": {"", "env-token"}, "https://file.example/r": {"", "file=token=="},
+		"https://sub.both.example/r": {}, "https://both.example.evil.example/": {}, "https://six.example/r": {}, "https://six.example:8443/r": {"", "port-token"},
+		"https://[::1]:9/r": {"", "v6-token"}, "https://store.example/r": {"mia", "st@re"}, "https://store.example:443/r": {"mia", "st@re"},
+		"https://store.example:8443/r": {"mia", "st0re"}, "https://store.example:1/r": {}, "http://store.example/r": {}, "https://path.example/o/r": {},
+		"https://plain.example/r": {}, "https://xdg.example/r": {"mia", "xdg"}, "git@github.com:o/r": {}, "/a/folder": {}, "": {},
+	} {
+		for _, remote := range []bool{false, true} {
+			got, err := (&source{remoteOnly: remote}).login(url)
+			if remote && want.user != "" {
+				want = login{} // the store is its user's
+			}
+			if err != nil || got != want {
+				t.Errorf("%s (remote only: %t): %+v, %v, want %+v", url, remote, got, err, want)
+			}
+		}
+	}
+	for _, wrong := range []string{"s3cret-t0ken", "=s3cret-t0ken", "https://h=s3cret-t0ken", "me@h=s3cret-t0ken", "h="} {
+		t.Setenv(gitTokens, wrong)
+		if _, err := new(source).login("https://github.com/o/r"); err == nil || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s: %v", wrong, err)
+		}
+		known := ofEnvironment()
+		if got := known.Text("s3cret-t0ken"); wrong != "h=" && got != "[token]" {
+			t.Errorf("%s: it is told as %s", wrong, got)
+		}
+	}
+}
+
+func TestPasswordsOfProxiesAreSecret(t *testing.T) {
+	t.Setenv("https_proxy", "http://me:open%20sesame@proxy.example:3128")
+	known := ofEnvironment()
+	if got := known.Text("open sesame, open%20sesame, open+sesame"); !strings.HasPrefix(got, "[password], [password]") {
+		t.Error(got)
+	}
+	if secretsOf(withSecrets(context.Background(), known)) != known {
+		t.Error("commands do not find it")
+	}
+}
