@@ -28,7 +28,8 @@ func configCommand(named *string) *cobra.Command {
 The project's file is not used where it belongs to the repository that is being read, for that must not
 steer the tool; --config .lastword.yaml uses it all the same.
 
-Tokens come from the environment only, and are never shown: ` + strings.Join(secrets(), ", ") + `.`,
+Tokens come from the environment only, and are never shown:
+  ` + strings.Join(secrets(), ", ") + `.`,
 		Args: knownCommand,
 		RunE: noCommand,
 	}

@@ -80,7 +80,13 @@ func (k *known) fresh(values []string) (fresh []string) {
 	return fresh
 }
 
+// noKeys are what the documents of model servers say to give where a key is asked for and none is needed.
+var noKeys = []string{"lm-studio", "not-needed", "no-key-required", "sk-no-key-required"}
+
 func isSecret(value string) bool {
+	if slices.Contains(noKeys, value) {
+		return false
+	}
 	digits := strings.ContainsAny(value, "0123456789")
 	letters := strings.ContainsFunc(value, func(r rune) bool { return r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z' })
 	return len(value) >= least || len(value) >= leastMixed && digits && letters

@@ -76,8 +76,8 @@ func TestForms(t *testing.T) {
 }
 
 func TestWhatIsNoSecretStays(t *testing.T) {
-	const text = `x of "none" \u0041 &amp; 100% of the t0ken/o or token\n & so on%2`
-	for _, s := range []*redact.Secrets{nil, new(redact.Secrets), knowing(token, "x", "none", "amp", "", "  ", "ollama")} {
+	const text = `x of "none" lm-studio \u0041 &amp; 100% of the t0ken/o or token\n & so on%2`
+	for _, s := range []*redact.Secrets{nil, new(redact.Secrets), knowing(token, "x", "none", "amp", "", "  ", "ollama", "lm-studio")} {
 		if got := s.Text(text); got != text {
 			t.Errorf("got %q", got)
 		}

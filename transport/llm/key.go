@@ -2,7 +2,6 @@ package llm
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages/model"
@@ -12,18 +11,13 @@ import (
 // keyMark stands where the key was.
 const keyMark = "key"
 
-// noKeys are what the servers' own documents say to give where a key is asked for and none is needed.
-var noKeys = []string{"lm-studio", "not-needed", "no-key-required", "sk-no-key-required"}
-
 // secretsOf are those of the Config, with the key.
 func secretsOf(config Config, key string) *redact.Secrets {
 	s := config.Secrets
 	if s == nil {
 		s = new(redact.Secrets)
 	}
-	if !slices.Contains(noKeys, key) {
-		s.Add(keyMark, key)
-	}
+	s.Add(keyMark, key)
 	return s
 }
 

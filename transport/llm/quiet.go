@@ -52,6 +52,8 @@ func (s *quieted) pass(part model.Part, err error) {
 		s.give(p, err)
 	case model.End:
 		s.end(p, err)
+	default:
+		s.give(part, err)
 	}
 }
 
