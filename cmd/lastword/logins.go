@@ -42,7 +42,7 @@ func (s *source) login(address string) (login, error) {
 			return login{token: token}, nil
 		}
 	}
-	if s.remoteOnly { // the store is its user's, and not for whoever calls
+	if s.remoteOnly { // what is on this machine is not for whoever calls
 		return login{}, nil
 	}
 	l := stored(u)

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"encoding/base64"
 	"errors"
-	"html"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -244,94 +242,4 @@ func (p *pattern) match(text string, ends bool) (end int, more bool) {
 		return 0, more
 	}
 	return at, more
-}
-
-const (
-	again     = 8  // escapes of an escape that are looked through
-	entityMax = 10 // bytes of an HTML entity of one character
-)
-
-// decode is the byte that the text begins with, when it is escaped for JSON, HTML, Markdown or a URL, and how many
-// bytes of the text stand for it. An escape is cut where the text ends inside it.
-func decode(text string) (c byte, n int, cut bool) {
-	switch text[0] {
-	case '\\':
-		return backslash(text)
-	case '%':
-		return percent(text)
-	case '&':
-		return entity(text)
-	}
-	return text[0], 1, false
-}
-
-func backslash(text string) (c byte, n int, cut bool) {
-	run := 1
-	for run < len(text) && run < again && text[run] == '\\' {
-		run++
-	}
-	if run == len(text) {
-		return '\\', run, true
-	}
-	switch next := text[run]; {
-	case next == 'u':
-		digits := text[run+1:]
-		if c, ok := hex(strings.TrimPrefix(digits, "00")); ok && strings.HasPrefix(digits, "00") {
-			return c, run + 5, false
-		}
-		cut = strings.HasPrefix("00", digits) || len(digits) == 3 && digits[:2] == "00" && isHex(digits[2])
-	case next > ' ' && next < utf8.RuneSelf && !isAlphanumeric(next):
-		return next, run + 1, false
-	}
-	return '\\', run, cut
-}
-
-func percent(text string) (c byte, n int, cut bool) {
-	at := 1
-	for at < 2*again && len(text) >= at+4 && text[at:at+2] == "25" && isHex(text[at+2]) && isHex(text[at+3]) {
-		at += 2
-	}
-	digits := text[at:]
-	if len(digits) == 0 || len(digits) == 1 && isHex(digits[0]) ||
-		digits == "25" || len(digits) == 3 && digits[:2] == "25" && isHex(digits[2]) {
-		return '%', 1, true
-	}
-	if c, ok := hex(digits); ok {
-		return c, at + 2, false
-	}
-	return '%', 1, false
-}
-
-func entity(text string) (c byte, n int, cut bool) {
-	for end := 1; end < entityMax; end++ {
-		switch {
-		case end == len(text):
-			return '&', 1, true
-		case text[end] == ';':
-			if plain := html.UnescapeString(text[:end+1]); len(plain) == 1 {
-				return plain[0], end + 1, false
-			}
-			return '&', 1, false
-		case text[end] != '#' && !isAlphanumeric(text[end]):
-			return '&', 1, false
-		}
-	}
-	return '&', 1, false
-}
-
-// hex is the byte that two digits stand for.
-func hex(text string) (byte, bool) {
-	if len(text) < 2 {
-		return 0, false
-	}
-	n, err := strconv.ParseUint(text[:2], 16, 8)
-	return byte(n), err == nil
-}
-
-func isHex(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-}
-
-func isAlphanumeric(c byte) bool {
-	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }

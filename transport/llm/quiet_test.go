@@ -41,11 +41,11 @@ func TestAnswersHoldNoSecret(t *testing.T) {
 			}
 			m.Answer(append(pieces, testkit.Finish("stop"), testkit.Done())...)
 			h := listen(t.Context(), keyed(t, m), hello())
-			arguments := ""
+			var arguments strings.Builder
 			for _, p := range h.parts {
 				switch p := p.(type) {
 				case model.CallDelta:
-					arguments += p.Arguments
+					arguments.WriteString(p.Arguments)
 				case model.ThoughtDone:
 					if p.Text != h.thought {
 						t.Errorf("the thought %q ends as %q", h.thought, p.Text)
@@ -56,8 +56,8 @@ func TestAnswersHoldNoSecret(t *testing.T) {
 			if h.err != nil || strings.Contains(all, said) || strings.Contains(all, said[:len(said)-1]) {
 				t.Fatalf("pieces of %d: %s", size+1, h)
 			}
-			if want := h.end.Calls[0].Arguments; arguments != want || strings.Contains(want, said) {
-				t.Errorf("pieces of %d: the arguments are %q, then %q", size+1, arguments, want)
+			if want := h.end.Calls[0].Arguments; arguments.String() != want || strings.Contains(want, said) {
+				t.Errorf("pieces of %d: the arguments are %q, then %q", size+1, arguments.String(), want)
 			}
 			if !strings.HasPrefix(h.text, "It is ") || !strings.HasSuffix(h.text, ".") || !strings.HasPrefix(h.thought, "It is ") {
 				t.Errorf("pieces of %d: %s", size+1, h)
