@@ -51,10 +51,10 @@ func isRandom(text []byte, from, to int) bool {
 
 // isCode says that what is not in quotes goes on as an expression does.
 func isCode(text []byte, from, to int) bool {
-	if from > 0 && bytes.IndexByte([]byte("\"'`"), text[from-1]) >= 0 {
+	if from > 0 && strings.IndexByte("\"'`", text[from-1]) >= 0 {
 		return false
 	}
-	return to < len(text) && bytes.IndexByte([]byte("([."), text[to]) >= 0 || reference().Match(text[from:to])
+	return to < len(text) && strings.IndexByte("([.", text[to]) >= 0 || reference().Match(text[from:to])
 }
 
 // entropy is in bits for each character.
@@ -86,7 +86,7 @@ func isCredential(text []byte, from, to int) bool {
 // elsewhere it must look like none of the words that programs are made of.
 func isPassword(text []byte, from, to int) bool {
 	value := strings.TrimRight(string(text[from:to]), `,;)}]\`)
-	if len(value) < 4 || isCode(text, from, from+len(value)) || standsIn(value) || value[0] == '=' {
+	if len(value) < 4 || isCode(text, from, from+len(value)) || standsIn(value) {
 		return false
 	}
 	before := bytes.TrimRight(text[:from], "\"'`")

@@ -1,6 +1,11 @@
 package render
 
+import "strings"
+
 const redacted = "[redacted]"
+
+// window is how far an assigned value is looked at to tell what it is; all of it is redacted.
+const window = 512
 
 // redactor replaces what has the shape of a secret. Each shape begins with a rare word; one pass over the text looks
 // for the first three bytes of all words at once, and a shape's expression is tried where its word is met alone.
@@ -84,13 +89,22 @@ func (s *shape) match(text []byte, start int) (keep, end int) {
 	if !s.inside && inWord(text, start) {
 		return 0, 0
 	}
-	after := start + len(s.word)
-	m := s.re().FindSubmatchIndex(text[after:])
+	after, until := start+len(s.word), len(text)
+	if s.fits != nil {
+		until = min(until, after+window)
+	}
+	m := s.re().FindSubmatchIndex(text[after:until])
 	switch {
 	case m == nil:
 		return 0, 0
 	case s.fits != nil && !s.fits(text, after+m[3], after+m[1]):
 		return 0, 0
+	case s.fits != nil:
+		end = after + m[1]
+		for end == until && end < len(text) && text[end] > ' ' && strings.IndexByte("\"'`", text[end]) < 0 {
+			end, until = end+1, end+1
+		}
+		return after + m[3], end
 	case len(m) > 4:
 		if isPlaceholder(string(text[after+m[3] : after+m[4]])) {
 			return 0, 0

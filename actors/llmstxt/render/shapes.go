@@ -36,8 +36,9 @@ func allShapes() []shape {
 	const (
 		key = `[A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`
 		// Of a key without its end: what may stand around its lines, its headers, and its lines.
-		junk  = `[\s"'+\\nr,;#*|>/]*`
-		cut   = `(?:` + junk + `[A-Z][A-Za-z-]{2,20}: [^\n\\]{0,100})*(?:` + junk + `[A-Za-z0-9+/=]{16,}|\s*(?:\n|\\n)` + junk + `[A-Za-z0-9+/=]{8,})+`
+		junk = `[\s"'+\\nr,;#*|>/]*`
+		cut  = `(?:["'+, ]{0,8}(?:\r?\n|\\n|\\r\\n)[ \t"'#*|>/]{0,40}[A-Z][A-Za-z-]{2,20}: [^\n\\]{0,100}){0,6}` +
+			`(?:` + junk + `[A-Za-z0-9+/=]{16,}|\s*(?:\n|\\n)` + junk + `[A-Za-z0-9+/=]{8,})+`
 		quote = "[\"'`]"
 		aws   = `(["']?\s*[:=]+\s*["']?)[A-Za-z0-9/+]{40}`
 		// None of the parts can hold what the next begins with, so that no text takes more than linear time.
@@ -92,7 +93,7 @@ func allShapes() []shape {
 			`?\s*(?i:bearer|basic|token|bot|api-?key)\s+)[A-Za-z0-9+/=._~-]{8,}`, isCredential},
 		{"earer EARER asic", `(\s+)[A-Za-z0-9+/=._~-]{16,}`, isRandom},
 		{"PASSWORD PASSWD PASSPHRASE _PASS _PWD Password password Passwd passwd Passphrase passphrase",
-			`(` + assigned + `)[^\s"'` + "`" + `]{4,128}`, isPassword},
+			`(` + assigned + `)[^\s"'=` + "`" + `]{4,}={0,2}`, isPassword},
 		{"api_key apikey api-key apiKey Api-Key ApiKey API_KEY APIKEY API-KEY access_key accessKey AccessKey ACCESS_KEY " +
 			"private_key privateKey PrivateKey PRIVATE_KEY account_key accountKey AccountKey ACCOUNT_KEY subscription_key " +
 			"subscriptionKey Subscription-Key SUBSCRIPTION_KEY encryption_key encryptionKey ENCRYPTION_KEY signing_key signingKey " +
