@@ -22,8 +22,8 @@ const (
 	leastMixed = 6
 )
 
-// Secrets are the values that must not be said. The zero value knows none, and nil never will. It is safe for concurrent
-// use.
+// Secrets are the values that must not be said. The zero value knows none, and nil never will. It is safe for
+// concurrent use.
 type Secrets struct {
 	adding sync.Mutex
 	known  atomic.Pointer[known]

@@ -18,8 +18,8 @@ func isPlaceholder(password string) bool {
 }
 
 // standIns are what values hold that stand for others.
-var standIns = []string{"your", "example", "changeme", "change_me", "change-me", "placeholder", "redacted", "xxxx", "****",
-	"....", "${", "{{", "$(", "%s", "<"}
+var standIns = []string{"your", "example", "changeme", "change_me", "change-me", "placeholder", "redacted", "xxxx",
+	"****", "....", "${", "{{", "$(", "%s", "<"}
 
 func standsIn(value string) bool {
 	lower := strings.ToLower(value)
@@ -78,7 +78,8 @@ func isCredential(text []byte, from, to int) bool {
 	if standsIn(value) {
 		return false
 	}
-	mixed := strings.ContainsFunc(value[1:], isUpper) && strings.ContainsFunc(value, func(r rune) bool { return r >= 'a' && r <= 'z' })
+	lower := func(r rune) bool { return isLetter(r) && !isUpper(r) }
+	mixed := strings.ContainsFunc(value[1:], isUpper) && strings.ContainsFunc(value, lower)
 	return mixed || strings.ContainsAny(value, "0123456789")
 }
 

@@ -73,7 +73,8 @@ func allShapes() []shape {
 		{"gsk_ shpat_ shpca_ shppa_ shpss_ lin_api_ lin_oauth_", `[A-Za-z0-9]{20,}`},
 		{"r8_ hf_ ntn_ glsa_", `[A-Za-z0-9]{30,}`},
 		{"github_pat_", `[A-Za-z0-9_]{22,}`},
-		{"sk- xai- GOCSPX- dckr_pat_ dckr_oat_ hvs. hvb. hvr. pplx- nvapi- figd_ xapp- glpat- glrt- gldt- glptt-", `[A-Za-z0-9_-]{20,}`},
+		{"sk- xai- GOCSPX- dckr_pat_ dckr_oat_ hvs. hvb. hvr. pplx- nvapi- figd_ xapp- glpat- " +
+			"glrt- gldt- glptt-", `[A-Za-z0-9_-]{20,}`},
 		{"ATATT ATCTT ATBB sntrys_", `[A-Za-z0-9_=-]{20,}`},
 		{"ya29. tskey-", `[A-Za-z0-9._-]{20,}`},
 		{"whsec_", `[A-Za-z0-9+/=_-]{20,}`},
@@ -96,8 +97,8 @@ func allShapes() []shape {
 			`(` + assigned + `)[^\s"'=` + "`" + `]{4,}={0,2}`, isPassword},
 		{"api_key apikey api-key apiKey Api-Key ApiKey API_KEY APIKEY API-KEY access_key accessKey AccessKey ACCESS_KEY " +
 			"private_key privateKey PrivateKey PRIVATE_KEY account_key accountKey AccountKey ACCOUNT_KEY subscription_key " +
-			"subscriptionKey Subscription-Key SUBSCRIPTION_KEY encryption_key encryptionKey ENCRYPTION_KEY signing_key signingKey " +
-			"SIGNING_KEY secret Secret SECRET token Token TOKEN credential Credential CREDENTIAL",
+			"subscriptionKey Subscription-Key SUBSCRIPTION_KEY encryption_key encryptionKey ENCRYPTION_KEY signing_key " +
+			"signingKey SIGNING_KEY secret Secret SECRET token Token TOKEN credential Credential CREDENTIAL",
 			`([A-Za-z0-9_-]{0,24}` + assigned + `)[A-Za-z0-9_+/~!@#$%^&*-]{16,}={0,2}`, isRandom},
 	} {
 		for word := range strings.FieldsSeq(a.words) {
