@@ -20,7 +20,7 @@ type token struct {
 	start, stop int32 // bytes of the text
 	line, last  int32 // where it begins and ends, from 1
 	notes       int32 // how many notes precede it in the file
-	pair        int32 // of an opening its closing and the reverse; len(tokens) where that is missing; of < its >
+	pair        int32 // of an opening its closing and the reverse; len(tokens) where that is missing; of < its > and the reverse
 }
 
 // note is a comment, or a directive that is not a condition.
@@ -54,20 +54,22 @@ type dialect struct {
 // its line or the file.
 type lexer struct {
 	dialect
-	text      []byte
-	pos       int
-	tokens    []token
-	notes     []note
-	open      []int32  // openings that wait for their closings
-	branches  []branch // conditions that wait for their #endif
-	floor     int      // openings below belong to the code around the literal that is read
-	base      int      // tokens before belong to it, too
-	depth     int      // of code within literals
-	counted   int      // lines are counted up to this byte
-	line      int32
-	noTags    bool // an element never closed: < begins none in this file
-	inElement bool // the code that is read stands in an element
-	abort     bool // the element that is read does not close: back to where it began
+	text                   []byte
+	pos                    int
+	tokens                 []token
+	notes                  []note
+	open                   []int32  // openings that wait for their closings
+	branches               []branch // conditions that wait for their #endif
+	floor                  int      // openings below belong to the code around the literal that is read
+	base                   int      // tokens before belong to it, too
+	depth                  int      // of code within literals
+	counted                int      // lines are counted up to this byte
+	line                   int32
+	noTags                 bool   // an element never closed: < begins none in this file
+	inElement              bool   // the code that is read stands in an element
+	slashes                []bool // which bytes from slashesFrom up to slashesTo begin regular expressions
+	slashesFrom, slashesTo int
+	abort                  bool // the element that is read does not close: back to where it began
 }
 
 // Code within literals nests no deeper; beyond it is text.

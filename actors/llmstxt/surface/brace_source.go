@@ -11,25 +11,26 @@ import (
 // source is a file in tokens, and what was found in it. Where functions take a
 // token's index they also take one past the last.
 type source struct {
-	text    []byte
-	tokens  []token
-	notes   []note
-	docs    docStyle
-	attrs   func(s *source, i int) int // the token after the attribute at i; i where there is none
-	repeats bool                       // a name that comes again is another symbol: an overload
-	symbols []Symbol
-	seen    map[string]int // symbols by name, and by signature where names repeat
+	text     []byte
+	tokens   []token
+	notes    []note
+	docs     docStyle
+	attrs    func(s *source, i int) int // the token after the attribute at i; i where there is none
+	repeats  bool                       // a name that comes again is another symbol: an overload
+	symbols  []Symbol
+	seen     map[string]int // symbols by name, and by signature where names repeat
+	landings map[landmark]int
+	expanded int // tokens of bodies that were read for one of their names
 }
 
-// Scopes nest no deeper, and no search runs further than so many tokens, so
-// that no file takes more than linear time.
+// Scopes nest no deeper, and no type goes on for more steps, so that no file takes more than linear time.
 const (
 	deepestScope = 12
-	farthest     = 4000
+	longestType  = 1000
 )
 
 func newSource(l *lexer) *source {
-	s := &source{text: l.text, tokens: l.tokens, notes: l.notes, seen: map[string]int{}}
+	s := &source{text: l.text, tokens: l.tokens, notes: l.notes, seen: map[string]int{}, landings: map[landmark]int{}}
 	s.pairAngles()
 	return s
 }
@@ -77,30 +78,9 @@ func (s *source) inside(i int) (from, to int) {
 	return i + 1, min(int(s.at(i).pair), len(s.tokens))
 }
 
-// until is the first token from i that is one of the texts, outside of groups;
-// end where there is none.
-func (s *source) until(i, end int, texts ...string) int {
-	for i < end && !s.isOneOf(i, texts...) {
-		i = s.skip(i)
-	}
-	return min(i, end)
-}
-
-// untilTyped is until where type arguments are groups, too.
-func (s *source) untilTyped(i, end int, texts ...string) int {
-	for i < end && !s.isOneOf(i, texts...) {
-		if next := s.angles(i); next > i {
-			i = next
-		} else {
-			i = s.skip(i)
-		}
-	}
-	return min(i, end)
-}
-
 // angles is the token after the <...> that begins at i; i where none does.
 func (s *source) angles(i int) int {
-	if t := s.at(i); t.pair > 0 && t.kind == punctToken {
+	if t := s.at(i); t.pair > int32(i) && t.kind == punctToken {
 		return int(t.pair) + 1
 	}
 	return i
@@ -119,7 +99,7 @@ func (s *source) pairAngles() {
 			}
 		case '>':
 			if len(waiting) > floor {
-				s.tokens[waiting[len(waiting)-1]].pair = int32(i)
+				s.tokens[waiting[len(waiting)-1]].pair, s.tokens[i].pair = int32(i), int32(waiting[len(waiting)-1])
 				waiting = waiting[:len(waiting)-1]
 			}
 		case ';':
@@ -141,21 +121,6 @@ func (s *source) pairAngles() {
 // down than the token before it ends.
 func (s *source) breaks(i int) bool {
 	return i > 0 && s.at(i).line > s.at(i-1).last
-}
-
-// attributes is the token after all attributes from i on.
-func (s *source) attributes(i int) int {
-	if s.attrs == nil {
-		return i
-	}
-	for range farthest {
-		next := s.attrs(s, i)
-		if next <= i {
-			break
-		}
-		i = next
-	}
-	return i
 }
 
 // name is the identifier at i without what marks it as no keyword.

@@ -113,7 +113,7 @@ func (c *cFile) namespace(i, to int, in cScope) int {
 		return c.until(end, to, ";") + 1
 	}
 	inner := in.deeper()
-	for k := i; k < end; k++ {
+	for k := i; k < end && len(inner.name) <= signatureRunes; k++ {
 		if !c.isWord(k) || c.isOneOf(k, "namespace", "inline") || isMacroName(c.bytes(k)) {
 			continue
 		}
@@ -181,6 +181,10 @@ func (c *cFile) typedef(start, i, to int, in cScope) int {
 		from = c.skip(body)
 		sig += " " + c.signature(from, end)
 	}
+	doc := ""
+	if !in.hidden && c.header {
+		doc = c.doc(start)
+	}
 	for from < end && !in.hidden && c.header {
 		stop := c.untilTyped(from, end, ",")
 		name := c.lastWord(from, stop)
@@ -189,7 +193,7 @@ func (c *cFile) typedef(start, i, to int, in cScope) int {
 		}
 		if name != "" && name[0] != '_' {
 			c.add(Symbol{
-				Name: qualify(in.name, "::", name), Kind: Type, Signature: sig, Doc: c.doc(start),
+				Name: qualify(in.name, "::", name), Kind: Type, Signature: sig, Doc: doc,
 				Line: int(c.at(i).line),
 			})
 		}
@@ -230,6 +234,19 @@ func (c *cFile) lastWord(from, to int) string {
 	return name
 }
 
+// className is the words outside of attributes. What is too long for a name is cut.
+func (c *cFile) className(from, to int) string {
+	name := ""
+	for i := from; i < to && len(name) <= signatureRunes; i++ {
+		if next := c.attributes(i); next > i {
+			i = next - 1
+		} else if !c.is(i, "final") {
+			name += c.str(i)
+		}
+	}
+	return name
+}
+
 // class reads the definition of a struct, class, union or enum; it gives i where
 // the keyword begins something else.
 func (c *cFile) class(start, sig, i, to int, in cScope) int {
@@ -238,20 +255,17 @@ func (c *cFile) class(start, sig, i, to int, in cScope) int {
 	if isEnum && c.isOneOf(n, "class", "struct") {
 		n++
 	}
-	name := ""
-	for n < to {
-		if next := c.attributes(n); next > n {
-			n = next
-			continue
+	from := n
+	n = c.seek(n, to, search{name: "class", next: func(i int) int {
+		if next := c.attributes(i); next > i {
+			return next
 		}
-		if !c.isWord(n) && !c.is(n, "::") {
-			break
+		if c.isWord(i) || c.is(i, "::") {
+			return i + 1
 		}
-		if !c.is(n, "final") {
-			name += c.str(n)
-		}
-		n++
-	}
+		return i
+	}})
+	name := c.className(from, n)
 	special := n
 	if n = c.angles(n); n > special {
 		name = ""

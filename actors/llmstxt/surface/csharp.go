@@ -28,11 +28,11 @@ func csharpLiteral(l *lexer) int {
 	if c == '\'' {
 		return l.plainQuote(c)
 	}
-	if c != '"' && c != '@' && c != '$' {
+	if c != '"' && (c != '@' && c != '$' || isCSharpMark(l.at(-1))) { // where marks began no string, the rest does not
 		return 0
 	}
 	ahead, dollars, verbatim := 0, 0, false
-	for ; l.at(ahead) == '@' || l.at(ahead) == '$'; ahead++ {
+	for ; isCSharpMark(l.at(ahead)); ahead++ {
 		if l.at(ahead) == '@' {
 			verbatim = true
 		} else {
@@ -44,6 +44,8 @@ func csharpLiteral(l *lexer) int {
 	}
 	return l.csharpString(ahead, dollars, verbatim)
 }
+
+func isCSharpMark(c byte) bool { return c == '@' || c == '$' }
 
 // csharpString reads a string whose quotes begin so many bytes ahead.
 func (l *lexer) csharpString(ahead, dollars int, verbatim bool) int {
@@ -215,19 +217,8 @@ func (c *csharpFile) typed(item csharpItem, to int, in csharpScope) int {
 // nameBefore is the token of the name that ends before token i, without its type
 // parameters.
 func (c *csharpFile) nameBefore(i int) int {
-	name := i - 1
-	if !c.is(name, ">") {
-		return name
-	}
-	for depth := 0; name > 0 && i-name < farthest; name-- {
-		if c.is(name, ">") {
-			depth++
-		}
-		if c.is(name, "<") {
-			if depth--; depth == 0 {
-				return name - 1
-			}
-		}
+	if open := int(c.at(i - 1).pair); c.is(i-1, ">") && open > 0 {
+		return open - 1
 	}
 	return i - 1
 }
@@ -304,7 +295,10 @@ func (c *csharpFile) fields(item csharpItem, stop, to int, in csharpScope) int {
 	if item.constant {
 		kind = Constant
 	}
-	first := stop - 1
+	doc, head := "", ""
+	if item.public {
+		doc, head = c.doc(item.start), c.signature(item.start, stop-1)
+	}
 	for {
 		end := c.untilTyped(stop, to, ",", ";")
 		shown := stop
@@ -313,9 +307,9 @@ func (c *csharpFile) fields(item csharpItem, stop, to int, in csharpScope) int {
 		}
 		if item.public && c.isWord(stop-1) {
 			c.add(Symbol{
-				Name: qualify(in.name, ".", c.name(stop-1)), Kind: kind, Doc: c.doc(item.start),
+				Name: qualify(in.name, ".", c.name(stop-1)), Kind: kind, Doc: doc,
 				Line:      int(c.at(stop - 1).line),
-				Signature: c.signature(item.start, first) + " " + c.signature(stop-1, shown),
+				Signature: head + " " + c.signature(stop-1, shown),
 			})
 		}
 		if !c.is(end, ",") {

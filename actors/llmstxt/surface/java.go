@@ -147,15 +147,16 @@ func (j *javaFile) fields(start, stop, to int, in javaScope, public, isConstant 
 	if j.is(stop, "{") {
 		return j.skip(stop)
 	}
-	first := 0
-	for {
+	doc, head := "", ""
+	for before := start; ; {
 		name := stop - 1
-		for name > start && !j.isWord(name) {
+		for name > before && !j.isWord(name) {
 			name--
 		}
-		if first == 0 {
-			first = name
+		if before == start && public {
+			doc, head = j.doc(start), j.signature(start, name)
 		}
+		before = stop
 		end := j.untilTyped(stop, to, ",", ";")
 		shown := stop
 		if isConstant && end == stop+2 && j.at(end-1).kind != openToken {
@@ -163,8 +164,8 @@ func (j *javaFile) fields(start, stop, to int, in javaScope, public, isConstant 
 		}
 		if public && j.isWord(name) {
 			j.add(Symbol{
-				Name: in.name + "." + j.str(name), Kind: kind, Doc: j.doc(start), Line: int(j.at(name).line),
-				Signature: j.signature(start, first) + " " + j.signature(name, shown),
+				Name: in.name + "." + j.str(name), Kind: kind, Doc: doc, Line: int(j.at(name).line),
+				Signature: head + " " + j.signature(name, shown),
 			})
 		}
 		if !j.is(end, ",") {

@@ -188,10 +188,10 @@ func (j *jsScope) symbol(d jsDecl, name string) {
 }
 
 func (j *jsScope) namespace(body int, name string) {
-	if strings.Count(name, ".") >= deepestScope {
+	from, to := j.inside(body)
+	if strings.Count(name, ".") >= deepestScope || !j.mayExpand(to-from) {
 		return
 	}
-	from, to := j.inside(body)
 	inner := newScope(j.source, j.typed)
 	inner.module, inner.ambient, inner.prefix = true, j.typed, name
 	inner.read(from, to, 1)
@@ -199,6 +199,15 @@ func (j *jsScope) namespace(body int, name string) {
 		inner.ambient = false
 	}
 	inner.resolve()
+}
+
+// A body is read again for each name that it is exported by. All of this together takes no longer than so many
+// readings of the file.
+const mostReadings = 4 * deepestScope
+
+func (s *source) mayExpand(tokens int) bool {
+	s.expanded += tokens
+	return s.expanded <= mostReadings*len(s.tokens)
 }
 
 // ambientBody tells whether the namespace is declared only: without an export

@@ -4,7 +4,7 @@ package surface
 // token i.
 func (j *jsScope) class(i int, name string) {
 	from, to := j.inside(i)
-	for i = from; i < to && !j.full(); {
+	for i = from; i < to && !j.full() && j.mayExpand(1); {
 		i = max(j.classMember(i, to, name), i+1)
 	}
 }

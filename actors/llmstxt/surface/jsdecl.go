@@ -72,15 +72,11 @@ func (j *jsScope) function(d jsDecl, sig, at, to int) int {
 
 // heading is the token after the parameters and the type of what is returned.
 func (j *jsScope) heading(i, to int) int {
-	for i < to && !j.isOneOf(i, "(", "{", ";") {
-		if next := j.angles(i); next > i {
-			i = next
-		} else {
-			i++
-		}
-	}
-	if !j.is(i, "(") {
-		return min(i, to)
+	i = j.seek(i, to, search{name: "heading", texts: []string{"(", "{", ";"}, next: func(i int) int {
+		return max(j.angles(i), i+1)
+	}})
+	if i == to || !j.is(i, "(") {
+		return i
 	}
 	if i = j.skip(i); j.is(i, ":") {
 		i = j.typeEnd(i+1, to)
@@ -102,16 +98,9 @@ func (j *jsScope) header(d jsDecl, kind Kind, sig, name, to int, members bool) i
 	if !j.isOneOf(name, "class") {
 		d.name = j.str(name)
 	}
-	i := name + 1
-	for i < to && !j.isOneOf(i, "{", ";") {
-		if next := j.angles(i); next > i {
-			i = next
-		} else {
-			i = j.skip(i)
-		}
-	}
+	i := j.untilTyped(name+1, to, "{", ";")
 	d.kind = kind
-	d.sig = j.signature(sig, min(i, to))
+	d.sig = j.signature(sig, i)
 	if members && j.is(i, "{") {
 		d.body = i
 	}
@@ -148,10 +137,8 @@ func (j *jsScope) moduleDecl(d jsDecl, sig, at, to int) int {
 	if !j.isWord(i) || j.breaks(i) {
 		return at
 	}
-	for i < to && !j.isOneOf(i, "{", ";") {
-		i++
-	}
-	if !j.is(i, "{") {
+	i = j.seek(i, to, search{name: "module", texts: []string{"{", ";"}, next: func(i int) int { return i + 1 }})
+	if i == to || !j.is(i, "{") {
 		return at
 	}
 	d.name, d.kind, d.body, d.declared = j.signature(at+1, i), Module, i, true
@@ -308,15 +295,15 @@ func (j *jsScope) functionEnd(i, to int) int {
 
 // valueEnd is the token after the expression that begins at i.
 func (j *jsScope) valueEnd(i, to int) int {
-	for first := i; i < to; i = j.skip(i) {
-		if j.isOneOf(i, ",", ";") || i > first && j.breaks(i) && !j.continues(i) {
-			return i
-		}
-		if j.at(i).kind == closeToken {
-			return i
-		}
+	if i >= to || j.isOneOf(i, ",", ";") || j.at(i).kind == closeToken {
+		return min(i, to)
 	}
-	return to
+	return j.seek(j.skip(i), to, search{name: "value", texts: []string{",", ";"}, next: func(i int) int {
+		if j.at(i).kind == closeToken || j.breaks(i) && !j.continues(i) {
+			return i
+		}
+		return j.skip(i)
+	}})
 }
 
 // continues tells whether the line that token i begins goes on with the

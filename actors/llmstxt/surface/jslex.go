@@ -66,11 +66,16 @@ func (l *lexer) afterCondition(open int) bool {
 
 // regex is the end of a regular expression; 0 where the line has no such end.
 func (l *lexer) regex() int {
+	if l.pos < l.slashesTo && !l.slashes[l.pos-l.slashesFrom] {
+		return 0
+	}
 	class := false
 	for i := l.pos + 1; i < len(l.text) && l.text[i] != '\n'; i++ {
 		switch l.text[i] {
 		case '\\':
-			i++
+			if i++; i < len(l.text) && l.text[i] == '\n' {
+				i = len(l.text)
+			}
 		case '[':
 			class = true
 		case ']':
@@ -83,7 +88,34 @@ func (l *lexer) regex() int {
 			}
 		}
 	}
+	l.judgeSlashes()
 	return 0
+}
+
+// judgeSlashes notes, where one slash of a line begins no expression, which of the others do. From the end backwards
+// that takes one look at each byte.
+func (l *lexer) judgeSlashes() {
+	from, to := l.pos, l.pos+len(l.text[l.pos:])
+	if i := bytes.IndexByte(l.text[from:], '\n'); i >= 0 {
+		to = from + i
+	}
+	l.slashesFrom, l.slashesTo, l.slashes = from, to, make([]bool, to-from)
+	var next, after [2]bool // whether an expression ends that goes on at the byte, or the one after: outside, within [ ]
+	for i := to - 1; i >= from; i-- {
+		here := next
+		switch l.text[i] {
+		case '\\':
+			here = after
+		case '[':
+			here[0] = next[1]
+		case ']':
+			here[1] = next[0]
+		case '/':
+			l.slashes[i-from] = next[0]
+			here[0] = true
+		}
+		next, after = here, next
+	}
 }
 
 // beginsElement tells <a href> and <> from the type parameters of a function.

@@ -2,17 +2,21 @@ package surface
 
 // typeEnd is the token after the type that begins at i.
 func (j *jsScope) typeEnd(i, to int) int {
+	mark := landmark{"type", i, to}
+	if end, ok := j.landings[mark]; ok {
+		return end
+	}
 	t := jsType{jsScope: j, to: to}
-	for i < to {
-		next, operand := t.operand(i)
-		if !operand {
-			return min(next, to)
+	for range longestType {
+		next, more := t.operand(i)
+		if i = next; !more || i >= to {
+			break
 		}
-		var more bool
-		if i, more = t.operator(next); !more {
-			return min(i, to)
+		if i, more = t.operator(i); !more || i >= to {
+			break
 		}
 	}
+	j.landings[mark] = min(i, to)
 	return min(i, to)
 }
 

@@ -134,12 +134,12 @@ func (k *kotlinFile) isModifier(i int) bool {
 // lineEnd is the token after what began before token i and ends with its line,
 // or at a brace or "=".
 func (k *kotlinFile) lineEnd(i, to int) int {
-	for ; i < to && !k.isOneOf(i, "{", ";", "="); i = k.skip(i) {
+	return k.seek(i, to, search{name: "line", texts: []string{"{", ";", "="}, next: func(i int) int {
 		if k.at(i).kind == closeToken || k.breaks(i) && !k.continues(i) {
 			return i
 		}
-	}
-	return min(i, to)
+		return k.skip(i)
+	}})
 }
 
 func (k *kotlinFile) continues(i int) bool {
@@ -178,15 +178,12 @@ func (k *kotlinFile) class(item kotlinItem, to int) int {
 // header is the token after the head of a class: its "{", or where the next
 // declaration begins.
 func (k *kotlinFile) header(i, to int) int {
-	for ; i < to && !k.isOneOf(i, "{", ";"); i = k.skip(i) {
-		if k.at(i).kind == closeToken {
+	return k.seek(i, to, search{name: "header", texts: []string{"{", ";"}, next: func(i int) int {
+		if k.at(i).kind == closeToken || k.breaks(i) && !k.continues(i) && !k.isModifierOfConstructor(i) {
 			return i
 		}
-		if k.breaks(i) && !k.continues(i) && !k.isModifierOfConstructor(i) {
-			return i
-		}
-	}
-	return min(i, to)
+		return k.skip(i)
+	}})
 }
 
 func (k *kotlinFile) isModifierOfConstructor(i int) bool {

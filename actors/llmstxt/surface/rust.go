@@ -84,8 +84,9 @@ func rustAttribute(s *source, i int) int {
 // may stand before them.
 func (r *rustFile) moduleDoc() string {
 	var inner []note
+	first := int32(r.innerAttributes())
 	for _, n := range r.notes {
-		if r.form(n) == innerForm && n.tokens <= int32(r.innerAttributes()) {
+		if r.form(n) == innerForm && n.tokens <= first {
 			inner = append(inner, n)
 		}
 	}

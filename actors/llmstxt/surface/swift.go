@@ -125,12 +125,12 @@ func (s *swiftFile) member(start, to int, in swiftScope) int {
 // lineEnd is the token after what began before token i and ends with its line
 // or at one of the texts.
 func (s *swiftFile) lineEnd(i, to int, stops ...string) int {
-	for ; i < to && !s.isOneOf(i, stops...); i = s.skip(i) {
+	return s.seek(i, to, search{name: "line", texts: stops, next: func(i int) int {
 		if s.at(i).kind == closeToken || s.breaks(i) && !s.continues(i) {
 			return i
 		}
-	}
-	return min(i, to)
+		return s.skip(i)
+	}})
 }
 
 func (s *swiftFile) continues(i int) bool {
