@@ -36,26 +36,37 @@ func (d *deltas) of(offset int64, h plumbing.Hash) []int64 {
 	return found
 }
 
-// base is an object that others are deltas against.
-type base struct {
-	offset int64
-	hash   plumbing.Hash
-	data   []byte
+// edge leads from an object to one that came as a delta against it.
+type edge struct {
+	base, delta int64 // offsets
+	kind        plumbing.ObjectType
 }
 
-// patch makes whole objects of all deltas, from the bases outwards: each delta is
-// applied once and each base unpacked once, whatever the chains look like.
+// patch looks at the objects that all deltas make, from the bases outwards: each
+// delta is applied at least once, whatever the chains look like. What an object
+// holds lives no longer than there is room on the shelf.
 func (p *pack) patch(ctx context.Context, waiting *deltas) error {
-	roots := make([]plumbing.Hash, 0, len(waiting.byPlace)+len(waiting.byHash))
-	for h, o := range p.known {
-		if len(waiting.byPlace[o.offset])+len(waiting.byHash[h]) > 0 {
-			roots = append(roots, h)
+	var stack []edge
+	push := func(h plumbing.Hash, o packed) {
+		for _, delta := range waiting.of(o.offset, h) {
+			stack = append(stack, edge{o.offset, delta, o.kind})
 		}
 	}
-	for _, h := range roots {
-		if err := p.patchFrom(ctx, h, waiting); err != nil {
+	for h, o := range p.known {
+		push(h, o)
+	}
+	for ; len(stack) > 0; waiting.count-- {
+		if err := ctx.Err(); err != nil {
 			return err
 		}
+		e := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		h, o, err := p.follow(e)
+		if err != nil {
+			return err
+		}
+		push(h, o)
+		p.known[h] = o
 	}
 	if waiting.count > 0 {
 		return errMalformed // deltas against what is not there
@@ -63,55 +74,87 @@ func (p *pack) patch(ctx context.Context, waiting *deltas) error {
 	return nil
 }
 
-func (p *pack) patchFrom(ctx context.Context, root plumbing.Hash, waiting *deltas) error {
-	o := p.known[root]
-	data, err := p.unpack(o.offset)
+// follow makes the object at the end of the edge for the first time.
+func (p *pack) follow(e edge) (plumbing.Hash, packed, error) {
+	base, err := p.whole(e.base)
 	if err != nil {
-		return err
+		return plumbing.ZeroHash, packed{}, err
 	}
-	stack := []base{{o.offset, root, data}}
-	for len(stack) > 0 {
-		b := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		for _, offset := range waiting.of(b.offset, b.hash) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			waiting.count--
-			next, err := p.apply(b, o.kind, offset)
-			if err != nil {
-				return err
-			}
-			stack = append(stack, next)
+	data, err := p.apply(base, e.delta, p.spend)
+	if err != nil {
+		return plumbing.ZeroHash, packed{}, err
+	}
+	p.bases[e.delta] = e.base
+	p.live.put(e.delta, data)
+	return plumbing.ComputeHash(e.kind, data), packed{offset: e.delta, size: int64(len(data)), kind: e.kind}, nil
+}
+
+// whole is the object at the offset. One that came as a delta and is no longer
+// on the shelf is made again, from the nearest of its bases that is.
+func (p *pack) whole(offset int64) ([]byte, error) {
+	var chain []int64
+	data, ok := p.live.get(offset)
+	for !ok {
+		chain = append(chain, offset)
+		if offset, ok = p.bases[offset]; !ok {
+			break
 		}
+		data, ok = p.live.get(offset)
 	}
+	for i := len(chain) - 1; i >= 0; i-- {
+		var err error
+		if _, isDelta := p.bases[chain[i]]; isDelta {
+			data, err = p.apply(data, chain[i], p.again)
+		} else {
+			data, err = p.root(chain[i])
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.live.put(chain[i], data)
+	}
+	return data, nil
+}
+
+// root unpacks an object that is no delta.
+func (p *pack) root(offset int64) ([]byte, error) {
+	p.live.room(0)
+	data, err := p.unpack(offset)
+	if err != nil {
+		return nil, err
+	}
+	return data, p.again(int64(len(data)))
+}
+
+// again is asked before an object is made that was made before: chains may be
+// laid so that every reading makes most of the repository again.
+func (p *pack) again(size int64) error {
+	if size > p.redoable {
+		return exceeded("the repository's deltas take more than %d times its size to undo; raise --max-bytes, "+
+			"or use an archive of it", mostRedone)
+	}
+	p.redoable -= size
 	return nil
 }
 
-// apply makes the object that the delta at the offset describes.
-func (p *pack) apply(b base, kind plumbing.ObjectType, offset int64) (base, error) {
+// apply makes the object that the delta at the offset describes, once spend agrees to its size.
+func (p *pack) apply(base []byte, offset int64, spend func(size int64) error) ([]byte, error) {
 	delta, err := p.unpack(offset)
 	if err != nil {
-		return base{}, err
+		return nil, err
 	}
 	size, ok := targetSize(delta)
 	if !ok {
-		return base{}, packfile.ErrInvalidDelta
+		return nil, packfile.ErrInvalidDelta
 	}
 	if size > p.limits.ObjectBytes {
-		return base{}, exceededObject(size, p.limits)
+		return nil, exceededObject(size, p.limits)
 	}
-	if err := p.spend(size); err != nil {
-		return base{}, err
+	if err := spend(size); err != nil {
+		return nil, err
 	}
-	data, err := packfile.PatchDelta(b.data, delta)
-	if err != nil {
-		return base{}, err
-	}
-	h := plumbing.ComputeHash(kind, data)
-	p.known[h] = packed{offset: offset, size: size, kind: kind}
-	p.patched[h] = data
-	return base{offset, h, data}, nil
+	p.live.room(int64(len(delta)) + size)
+	return packfile.PatchDelta(base, delta)
 }
 
 // targetSize reads the second number of a delta: the first is its base's size.

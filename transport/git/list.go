@@ -16,23 +16,26 @@ import (
 const (
 	maxPathBytes = 4096
 	maxTags      = 8 // a tag may be one of another tag
+	maxDepth     = 512
 )
 
 // lister puts the files of a commit into a tree. What cannot have a place in one
 // (names that are no UTF-8 or no path, submodules) is left out.
 type lister struct {
-	from   objects
-	limits Limits
-	files  *tree.Tree
-	count  int
-	bytes  int64
+	from    objects
+	limits  Limits
+	files   *tree.Tree
+	extents map[plumbing.Hash]extent
 }
 
 func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, limits Limits) (*tree.Tree, error) {
-	l := &lister{from: from, limits: limits, files: new(tree.Tree)}
+	l := &lister{from: from, limits: limits, files: new(tree.Tree), extents: map[plumbing.Hash]extent{}}
 	top, err := l.top(commit)
 	if err == nil && dir != "" {
 		top, err = l.descend(top, dir)
+	}
+	if err == nil {
+		_, err = l.measure(ctx, top, 0)
 	}
 	if err == nil {
 		err = l.folder(ctx, top, "")
@@ -89,8 +92,67 @@ func (l *lister) descend(top plumbing.Hash, dir string) (plumbing.Hash, error) {
 	return top, nil
 }
 
-// folder counts every entry, for a few trees can name each other often enough to
-// make more files than any machine holds.
+// extent is what a tree expands to.
+type extent struct {
+	entries, height int
+	bytes           int64
+}
+
+// measure counts before anything is listed, for a few trees can name each other
+// often enough to make more files than any machine holds. It looks at each once.
+func (l *lister) measure(ctx context.Context, id plumbing.Hash, depth int) (extent, error) {
+	e, known := l.extents[id]
+	if depth+e.height > maxDepth {
+		return e, exceeded("the repository has folders below %d others; name a folder further down", maxDepth)
+	}
+	if known {
+		return e, nil
+	}
+	if err := ctx.Err(); err != nil {
+		return e, err
+	}
+	var t object.Tree
+	if err := l.decode(plumbing.TreeObject, id, &t); err != nil {
+		return e, err
+	}
+	for i := range t.Entries {
+		below, err := l.measureEntry(ctx, &t.Entries[i], depth)
+		if err != nil {
+			return e, err
+		}
+		e.entries, e.bytes = e.entries+1+below.entries, e.bytes+below.bytes
+		e.height = max(e.height, below.height)
+		if err := l.check(e); err != nil {
+			return e, err
+		}
+	}
+	l.extents[id] = e
+	return e, nil
+}
+
+func (l *lister) measureEntry(ctx context.Context, e *object.TreeEntry, depth int) (extent, error) {
+	switch kindOf(*e) {
+	case branch:
+		below, err := l.measure(ctx, e.Hash, depth+1)
+		below.height++
+		return below, err
+	case leaf:
+		size, err := l.from.size(e.Hash)
+		return extent{bytes: size}, err
+	}
+	return extent{}, nil
+}
+
+func (l *lister) check(e extent) error {
+	if e.bytes > l.limits.UnpackedBytes {
+		return exceeded("the files hold more than %s; raise --max-bytes", bytesText(l.limits.UnpackedBytes))
+	}
+	if e.entries > l.limits.Files {
+		return exceeded("the repository holds more than %d files and folders; raise --max-files", l.limits.Files)
+	}
+	return nil
+}
+
 func (l *lister) folder(ctx context.Context, id plumbing.Hash, prefix string) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -100,9 +162,6 @@ func (l *lister) folder(ctx context.Context, id plumbing.Hash, prefix string) er
 		return err
 	}
 	for _, e := range t.Entries {
-		if l.count++; l.count > l.limits.Files {
-			return exceeded("the repository holds more than %d files and folders; raise --max-files", l.limits.Files)
-		}
 		if err := l.entry(ctx, &e, prefix+e.Name); err != nil {
 			return err
 		}
@@ -129,9 +188,6 @@ func (l *lister) file(id plumbing.Hash, path string) error {
 	size, err := l.from.size(id)
 	if err != nil {
 		return err
-	}
-	if l.bytes += size; l.bytes > l.limits.UnpackedBytes {
-		return exceeded("the files hold more than %s; raise --max-bytes", bytesText(l.limits.UnpackedBytes))
 	}
 	from := l.from
 	_ = l.files.File(path, size, func() ([]byte, error) { return from.read(plumbing.BlobObject, id) }) // else left out

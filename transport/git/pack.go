@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
@@ -17,14 +18,21 @@ var errMalformed = errors.New("the pack contradicts itself")
 // itself and, in odd repositories, folders of its own.
 const objectsPerFile = 4
 
+// mostRedone times the bytes that may be unpacked may be made again of deltas.
+const mostRedone = 16
+
 // pack is a packfile in memory, as it was sent. Objects are unpacked again when
-// they are read, except those that came as deltas.
+// they are read, and those that came as deltas are made again.
 type pack struct {
-	sent    chunks
-	known   map[plumbing.Hash]packed
-	patched map[plumbing.Hash][]byte // contents of those that came as deltas
-	limits  Limits
-	left    int64 // bytes that may still be unpacked
+	sent     chunks
+	known    map[plumbing.Hash]packed
+	bases    map[int64]int64 // of those that came as deltas, by offset
+	limits   Limits
+	left     int64 // bytes that may still be unpacked
+	redoable int64 // bytes that may still be unpacked once more
+
+	mu   sync.Mutex // for live and redoable
+	live shelf
 }
 
 type packed struct {
@@ -36,8 +44,8 @@ type packed struct {
 // before it is held against the limits.
 func receive(ctx context.Context, from io.Reader, limits Limits) (*pack, error) {
 	p := &pack{
-		known: map[plumbing.Hash]packed{}, patched: map[plumbing.Hash][]byte{},
-		limits: limits, left: limits.UnpackedBytes,
+		known: map[plumbing.Hash]packed{}, bases: map[int64]int64{},
+		limits: limits, left: limits.UnpackedBytes, redoable: mostRedone * limits.UnpackedBytes,
 	}
 	scanner := packfile.NewScanner(io.TeeReader(from, &p.sent))
 	_, count, err := scanner.Header()
@@ -120,10 +128,12 @@ func (p *pack) read(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, error) {
 	if !ok || o.kind != kind {
 		return nil, plumbing.ErrObjectNotFound
 	}
-	if data, ok := p.patched[h]; ok {
-		return data, nil
+	if _, isDelta := p.bases[o.offset]; !isDelta {
+		return p.unpack(o.offset)
 	}
-	return p.unpack(o.offset)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.whole(o.offset)
 }
 
 // unpack inflates what is at the offset: an object, or a delta as such.

@@ -261,3 +261,97 @@ func FuzzPack(f *testing.F) {
 		}
 	})
 }
+
+// However much the objects hold that came as deltas, no more of it lives than there is room for.
+func TestPatchedBytesAreBounded(t *testing.T) {
+	const size = 12 << 20
+	zeros := strings.Repeat("\x00", size)
+	grown := func(n int) string { return zeros + strings.Repeat("x", n) }
+	for name, lay := range map[string]func(p *packer) (last int){
+		"one base": func(p *packer) int {
+			at, _ := p.object(plumbing.BlobObject, zeros)
+			for i := range 20 {
+				p.offsetDelta(at, copies(size, size, strings.Repeat("x", i+1)))
+			}
+			return 20
+		},
+		"a chain, each a base of two": func(p *packer) int {
+			at, _ := p.object(plumbing.BlobObject, zeros)
+			for i := range 16 {
+				p.offsetDelta(at, copies(size+i, size+i, fmt.Sprint("side ", i)))
+				at = p.offsetDelta(at, copies(size+i, size+i, "x"))
+			}
+			return 16
+		},
+		"bases by hash, the last first": func(p *packer) int {
+			for i := 16; i > 0; i-- {
+				p.refDelta(plumbing.ComputeHash(plumbing.BlobObject, []byte(grown(i-1))), copies(size+i-1, size+i-1, "x"))
+			}
+			p.object(plumbing.BlobObject, zeros)
+			return 16
+		},
+	} {
+		var p packer
+		last := lay(&p)
+		got, err := unpackAll(p.pack(), Limits{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for _, n := range []int{last, 1, last, last / 2, 0} {
+			h := plumbing.ComputeHash(plumbing.BlobObject, []byte(grown(n)))
+			if data, err := got.read(plumbing.BlobObject, h); err != nil || string(data) != grown(n) {
+				t.Errorf("%s: object %d reads as %d bytes, %v", name, n, len(data), err)
+			}
+		}
+		if got.live.peak > liveBytes || got.live.peak < liveBytes/2 {
+			t.Errorf("%s: up to %d bytes live, %d are the bound", name, got.live.peak, liveBytes)
+		}
+	}
+}
+
+// A chain whose objects do not live together is not read back and forth without end.
+func TestUndoingDeltasIsBounded(t *testing.T) {
+	const size = 8 << 20
+	zeros := strings.Repeat("\x00", size)
+	var p packer
+	at, _ := p.object(plumbing.BlobObject, zeros)
+	for i := range 30 {
+		at = p.offsetDelta(at, copies(size+i, size+i, "x"))
+	}
+	got, err := unpackAll(p.pack(), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.redoable = 10 * size
+	for _, n := range []int{1, 2, 13} {
+		h := plumbing.ComputeHash(plumbing.BlobObject, []byte(zeros+strings.Repeat("x", n)))
+		_, err = got.read(plumbing.BlobObject, h)
+		if limited := messages.CodeOf(err) == messages.Code(messages.CauseLimitExceeded); limited != (n == 13) {
+			t.Errorf("the object after %d deltas: %v", n, err)
+		}
+	}
+}
+
+// FuzzDelta: what a delta makes of a base is what it says, or an error, and of the size that it says.
+func FuzzDelta(f *testing.F) {
+	f.Add([]byte("base"), copies(4, 4, " one"))
+	f.Add([]byte("base"), copies(4, 2, "nana")[:3])
+	f.Add([]byte{}, []byte{0, 0})
+	f.Fuzz(func(t *testing.T, base, delta []byte) {
+		var p packer
+		at, _ := p.object(plumbing.BlobObject, string(base))
+		one := p.offsetDelta(at, delta)
+		p.offsetDelta(one, delta)
+		got, err := unpackAll(p.pack(), Limits{UnpackedBytes: 1 << 20, Files: 100})
+		if err != nil {
+			return
+		}
+		for h, o := range got.known {
+			data, err := got.read(o.kind, h)
+			if err != nil || int64(len(data)) != o.size || plumbing.ComputeHash(o.kind, data) != h {
+				t.Errorf("%s of %d bytes reads as %q, %v", h, o.size, data, err)
+			}
+		}
+	})
+}
