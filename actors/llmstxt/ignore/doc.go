@@ -6,5 +6,6 @@
 // matches. A pattern is matched against a name or path itself, never against
 // the folders above it; whoever walks a tree does not enter what is left out.
 //
-// The work for one match is bounded: see [Rules.With].
+// The work for one match is bounded: see [Rules.With]. That for all matches is
+// where the rules begin with [Bounded].
 package ignore

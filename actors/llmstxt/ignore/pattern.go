@@ -74,21 +74,34 @@ func partOf(text string, ofPath bool) part {
 	return part{text: text, kind: literal}
 }
 
-func (p *pattern) match(path, name string, isFolder bool) bool {
+// literal is what the pattern wants, where that is one text alone.
+func (p *pattern) literal() (string, bool) {
+	texts := make([]string, len(p.parts))
+	for i, part := range p.parts {
+		if part.kind != literal {
+			return "", false
+		}
+		texts[i] = part.text
+	}
+	return strings.Join(texts, "/"), true
+}
+
+func (p *pattern) match(path, name string, isFolder bool, w *work) bool {
 	switch {
 	case p.folderOnly && !isFolder:
 		return false
 	case p.ofPath:
-		return p.matchPath(path)
+		return p.matchPath(path, w)
 	}
-	return p.parts[0].match(name)
+	return p.parts[0].match(name, w)
 }
 
 // matchPath needs to try again only the last "**" that it has passed, so that
 // its steps are at most the product of both lengths.
-func (p *pattern) matchPath(path string) bool {
+func (p *pattern) matchPath(path string, w *work) bool {
 	at, again, from := 0, -1, ""
 	for path != "" {
+		w.spend(1)
 		if at < len(p.parts) && p.parts[at].kind == anyDepth {
 			if at == len(p.parts)-1 {
 				return true
@@ -98,7 +111,7 @@ func (p *pattern) matchPath(path string) bool {
 			continue
 		}
 		segment, rest, _ := strings.Cut(path, "/")
-		if at < len(p.parts) && p.parts[at].match(segment) {
+		if at < len(p.parts) && p.parts[at].match(segment, w) {
 			at, path = at+1, rest
 			continue
 		}
@@ -111,21 +124,21 @@ func (p *pattern) matchPath(path string) bool {
 	return at == len(p.parts)
 }
 
-func (p part) match(s string) bool {
+func (p part) match(s string, w *work) bool {
 	switch p.kind {
 	case literal:
 		return s == p.text
 	case suffix:
 		return strings.HasSuffix(s, p.text)
 	}
-	return matchGlob(p.text, s)
+	return matchGlob(p.text, s, w)
 }
 
 // matchGlob is bytewise, as git is, and tries again only the last "*".
-func matchGlob(glob, s string) bool {
+func matchGlob(glob, s string, w *work) bool {
 	again, from, i := "", 0, 0
 	starred := false
-	for rest := glob; ; {
+	for rest := glob; !w.spent(); {
 		if strings.HasPrefix(rest, "*") {
 			rest = strings.TrimLeft(rest, "*")
 			again, from, starred = rest, i, true
@@ -135,7 +148,9 @@ func matchGlob(glob, s string) bool {
 			return true
 		}
 		if i < len(s) {
-			if n := matchOne(rest, s[i]); n > 0 {
+			n, steps := matchOne(rest, s[i])
+			w.spend(steps)
+			if n > 0 {
 				rest, i = rest[n:], i+1
 				continue
 			}
@@ -146,30 +161,32 @@ func matchGlob(glob, s string) bool {
 		from++
 		rest, i = again, from
 	}
+	return false
 }
 
-// matchOne gives the length of the glob's first element if that matches c, else 0.
-func matchOne(glob string, c byte) int {
+// matchOne gives the length of the glob's first element if that matches c, else
+// 0, and how many steps that took.
+func matchOne(glob string, c byte) (length, steps int) {
 	switch {
 	case glob == "":
-		return 0
+		return 0, 1
 	case glob[0] == '?':
-		return 1
+		return 1, 1
 	case glob[0] == '[':
 		n, ok := matchClass(glob, c)
 		if !ok {
-			return 0
+			return 0, max(n, 1)
 		}
-		return n
+		return n, n
 	case glob[0] == '\\':
 		if len(glob) > 1 && glob[1] == c {
-			return 2
+			return 2, 1
 		}
-		return 0
+		return 0, 1
 	case glob[0] == c:
-		return 1
+		return 1, 1
 	}
-	return 0
+	return 0, 1
 }
 
 // matchClass reads "[a-z]", which may begin with "!" or "^". One that does not
@@ -181,7 +198,7 @@ func matchClass(glob string, c byte) (length int, ok bool) {
 	}
 	for first := i; ; {
 		if i >= len(glob) {
-			return 0, false
+			return len(glob), false
 		}
 		if glob[i] == ']' && i > first {
 			return i + 1, found != negated
@@ -213,7 +230,7 @@ func posix(s string) (name string, length int) {
 	if !strings.HasPrefix(s, "[:") {
 		return "", 0
 	}
-	name, _, ok := strings.Cut(s[2:], ":]")
+	name, _, ok := strings.Cut(s[2:min(len(s), len("[:xdigit:]"))], ":]")
 	if !ok || strings.Contains(name, "]") {
 		return "", 0
 	}

@@ -1,6 +1,9 @@
 package ignore
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
 // Bounds of one file. Patterns beyond them are not heeded.
 const (
@@ -22,7 +25,45 @@ type Rules struct {
 	outer    *Rules
 	folder   string // "" for the top, else it ends with a slash
 	patterns []pattern
+	exact    map[exact]int // the last of the patterns that want a name or path as it is
+	loose    []int         // all others, by their places
+	work     *work
 }
+
+// exact is a pattern without wildcards.
+type exact struct {
+	text               string
+	ofPath, folderOnly bool
+}
+
+// work is how many more steps matching may take. Nil stands for any number.
+type work struct {
+	ctx  context.Context
+	left int
+}
+
+// spend looks at the context now and then, and once that is done leaves no more steps.
+func (w *work) spend(steps int) {
+	if w == nil {
+		return
+	}
+	const often = 1 << 20
+	if (w.left-steps)/often != w.left/often && w.ctx.Err() != nil {
+		w.left = 0
+	}
+	w.left -= steps
+}
+
+func (w *work) spent() bool { return w != nil && w.left <= 0 }
+
+// Bounded returns rules without a pattern. All that is made of them shares so
+// many steps: about one for each pattern with a wildcard that is held against a
+// path, and more where the wildcard is tried again and again. They last no
+// longer than ctx.
+func Bounded(ctx context.Context, steps int) *Rules { return &Rules{work: &work{ctx, steps}} }
+
+// Spent tells that the steps are used up. What is matched then is left out.
+func (r *Rules) Spent() bool { return r != nil && r.work.spent() }
 
 // With adds the ignore file of the folder, "" being the top, below which all
 // paths lie that are matched with the result. Of the text the first 8,192
@@ -35,25 +76,57 @@ func (r *Rules) With(folder, text string) *Rules {
 			list = append(list, p)
 		}
 	}
+	if r != nil {
+		r.work.spend(len(list))
+	}
 	if len(list) == 0 {
 		return r
 	}
 	if folder != "" {
 		folder += "/"
 	}
-	return &Rules{outer: r, folder: folder, patterns: list}
+	inner := &Rules{outer: r, folder: folder, patterns: list, exact: map[exact]int{}}
+	if r != nil {
+		inner.work = r.work
+	}
+	for i, p := range list {
+		if text, ok := p.literal(); ok {
+			inner.exact[exact{text, p.ofPath, p.folderOnly}] = i
+		} else {
+			inner.loose = append(inner.loose, i)
+		}
+	}
+	return inner
 }
 
 // Match judges a path from the top, slash separated.
 func (r *Rules) Match(path string, isFolder bool) Verdict {
 	name := path[strings.LastIndexByte(path, '/')+1:]
 	for ; r != nil; r = r.outer {
-		below := path[len(r.folder):]
-		for i := len(r.patterns) - 1; i >= 0; i-- {
-			if p := &r.patterns[i]; p.match(below, name, isFolder) {
-				return p.verdict
-			}
+		i := r.last(path[len(r.folder):], name, isFolder)
+		switch {
+		case r.work.spent():
+			return Leave
+		case i >= 0:
+			return r.patterns[i].verdict
 		}
 	}
 	return Silent
+}
+
+// last is the place of the last pattern of the file that matches, -1 where none does.
+func (r *Rules) last(path, name string, isFolder bool) int {
+	found := -1
+	for _, e := range []exact{{name, false, false}, {path, true, false}, {name, false, true}, {path, true, true}} {
+		if i, ok := r.exact[e]; ok && (isFolder || !e.folderOnly) {
+			found = max(found, i)
+		}
+	}
+	for k := len(r.loose) - 1; k >= 0 && r.loose[k] > found && !r.work.spent(); k-- {
+		r.work.spend(1)
+		if p := &r.patterns[r.loose[k]]; p.match(path, name, isFolder, r.work) {
+			return r.loose[k]
+		}
+	}
+	return found
 }

@@ -1,6 +1,8 @@
 package ignore_test
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -171,4 +173,49 @@ func FuzzMatch(f *testing.F) {
 			t.Error("a pattern matches the file but not the folder of its name")
 		}
 	})
+}
+
+// Patterns without wildcards are found, not searched; the others share the steps that there are.
+func TestWorkIsBounded(t *testing.T) {
+	const steps = 1_000_000
+	for name, c := range map[string]struct {
+		pattern string
+		spent   bool
+	}{
+		"names":                {"name%d", false},
+		"folders":              {"folder%d/", false},
+		"paths":                {"/a/b/path%d", false},
+		"endings":              {"*.end%d", true},
+		"stars":                {"*a*a*a*a*a*a*%d", true},
+		"classes":              {"[[:alpha:]]*[a-z][a-z]%d", true},
+		"classes without end":  {"a*[[:alpha:][:[:[:[:%d", true},
+		"folders at any depth": {"**/a/**/a/**/a%d", true},
+	} {
+		var text strings.Builder
+		for i := range 5500 {
+			fmt.Fprintf(&text, c.pattern+"\n", i)
+		}
+		rules := ignore.Bounded(t.Context(), steps).With("", text.String())
+		for i := range 2000 {
+			path := fmt.Sprintf("a/a/%d%s-", i, strings.Repeat("a", 100))
+			if got := rules.Match(path, false); got != ignore.Silent && !rules.Spent() {
+				t.Fatalf("%s: %q gets %d", name, path, got)
+			}
+		}
+		if rules.Spent() != c.spent {
+			t.Errorf("%s: all steps are used up: %v, want %v", name, rules.Spent(), c.spent)
+		}
+		if c.spent && rules.Match("x", false) != ignore.Leave {
+			t.Errorf("%s: a path is let in that nobody looked at", name)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	rules := ignore.Bounded(ctx, 1<<40).With("", strings.Repeat("*a*a*a*a*b\n", 5500))
+	for range 2000 {
+		rules.Match(strings.Repeat("a", 200), false)
+	}
+	if !rules.Spent() {
+		t.Error("rules are matched after their context is done")
+	}
 }

@@ -43,8 +43,8 @@ type folder struct {
 
 // top heeds the repository's private ignore file. Ignore files above the
 // material are out of reach, as is the user's own.
-func top(files fs.FS) *folder {
-	d := &folder{files: files}
+func top(files fs.FS, rules *ignore.Rules) *folder {
+	d := &folder{files: files, git: rules, own: rules, marks: marks{rules, rules}}
 	const private = ".git/info/exclude"
 	if info, err := fs.Stat(files, private); err == nil && info.Mode().IsRegular() { // opening a pipe would not end
 		d.git = d.git.With("", d.read(private))

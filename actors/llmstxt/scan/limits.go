@@ -4,8 +4,9 @@ import "fmt"
 
 // Limits bounds a scan; a zero field takes its default. A file over a limit is
 // left out and counted in [Repository.Left], and the scan goes on. Only when
-// the limits leave nothing at all, or when the folder holds more than ten
-// entries for each file that may be kept, does Read give up with a [LimitError].
+// the limits leave nothing at all, when the folder holds more than ten entries
+// for each file that may be kept, or when ignore files take too many steps to
+// match, does Read give up with a [LimitError].
 type Limits struct {
 	Files      int   // files kept, default 50,000
 	FileBytes  int64 // size of one file, default 1 MiB
@@ -34,7 +35,7 @@ func (l Limits) withDefaults() Limits {
 
 // LimitError says that a limit left nothing to work with.
 type LimitError struct {
-	What  string // "entries", "files", "bytes of one file", "bytes" or "depth"
+	What  string // "entries", "files", "bytes of one file", "bytes", "depth" or "ignore rules"
 	Limit int64
 }
 
@@ -48,6 +49,9 @@ func (e *LimitError) Error() string {
 		return fmt.Sprintf("the repository holds more than %d files; raise --max-files", e.Limit)
 	case "bytes of one file":
 		return fmt.Sprintf("the repository holds no file of at most %d bytes; raise --max-file-size", e.Limit)
+	case "ignore rules":
+		return fmt.Sprintf("the files .gitignore, .lastwordignore and .gitattributes take more than %d steps to match; "+
+			"write fewer patterns with wildcards, or name a folder of the repository", e.Limit)
 	case "depth":
 		return fmt.Sprintf("the repository goes deeper than %d folders and has no file above; "+
 			"name a folder further down, or raise --max-depth", e.Limit)

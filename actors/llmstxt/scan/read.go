@@ -13,6 +13,10 @@ import (
 // generated, and to find a Go file's package and imports.
 const HeadBytes = 8 << 10
 
+// ruleSteps bounds the matching of ignore files and of .gitattributes: thousands of patterns with wildcards may be held
+// against thousands of files.
+const ruleSteps = 300_000_000
+
 // progressEvery entries the caller hears of the scan.
 const progressEvery = 256
 
@@ -26,9 +30,12 @@ func Read(ctx context.Context, files fs.FS, limits Limits, progress func(done in
 		ctx: ctx, files: files, limits: limits.withDefaults(), progress: progress,
 		repo: &Repository{},
 		left: make(map[Reason]*Left),
-		head: make([]byte, HeadBytes),
+		head: make([]byte, HeadBytes), rules: ignore.Bounded(ctx, ruleSteps),
 	}
-	if err := w.folder(top(files)); err != nil {
+	if err := w.folder(top(files, w.rules)); err != nil {
+		return nil, err
+	}
+	if err := w.stop(); err != nil { // with the last entry
 		return nil, err
 	}
 	w.report()
@@ -45,6 +52,7 @@ type walker struct {
 	seen     int
 	bytes    int64
 	head     []byte
+	rules    *ignore.Rules // where all begin
 }
 
 func (w *walker) result() (*Repository, error) {
@@ -125,8 +133,15 @@ func (w *walker) step() error {
 	if w.seen%progressEvery == 0 {
 		w.report()
 	}
+	return w.stop()
+}
+
+func (w *walker) stop() error {
 	if w.ctx.Err() != nil {
 		return context.Cause(w.ctx)
+	}
+	if w.rules.Spent() {
+		return &LimitError{What: "ignore rules", Limit: ruleSteps}
 	}
 	return nil
 }
