@@ -36,7 +36,7 @@ func (c cache) answer(key string) (insight.Answer, bool) {
 	}
 	defer hit.dir.Close()
 	var said insight.Answer
-	data, err := hit.dir.ReadFile(answerFile)
+	data, err := readRegular(hit.dir, answerFile)
 	return said, err == nil && json.Unmarshal(data, &said) == nil && said.Problems() == nil
 }
 

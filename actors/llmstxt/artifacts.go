@@ -156,7 +156,7 @@ func (c *cached) artifacts() []artifact {
 	var files []artifact
 	for _, f := range c.Files {
 		files = append(files, artifact{f.Name, func(w io.Writer) error {
-			from, err := c.dir.Open(f.Name)
+			from, _, err := scan.OpenRegular(scan.Folder(c.dir), f.Name)
 			if err != nil {
 				return err
 			}

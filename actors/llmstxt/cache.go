@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
@@ -131,10 +132,7 @@ func (c *cached) valid() bool {
 }
 
 func readRegular(dir *os.Root, name string) ([]byte, error) {
-	if info, err := dir.Stat(name); err != nil || !info.Mode().IsRegular() {
-		return nil, errors.Join(err, fs.ErrInvalid)
-	}
-	return dir.ReadFile(name)
+	return fs.ReadFile(scan.Folder(dir), name)
 }
 
 // opener opens an artifact by its name.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -133,7 +134,7 @@ func (g *generation) removeStale(t *actors.TaskContext, out *os.Root, written []
 }
 
 func isOurs(dir *os.Root, name string) bool {
-	f, err := dir.Open(name)
+	f, _, err := scan.OpenRegular(scan.Folder(dir), name)
 	if err != nil {
 		return false
 	}

@@ -100,6 +100,6 @@ func holds(folder *os.Root, name string, text []byte) bool {
 	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(text)) {
 		return false
 	}
-	there, err := folder.ReadFile(name)
+	there, err := readRegular(folder, name)
 	return err == nil && bytes.Equal(there, text)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"strings"
+	"syscall"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -91,7 +92,7 @@ func sweep(dir *os.Root, folder, prefix string) int {
 }
 
 func removeUnlocked(dir *os.Root, name string) bool {
-	f, err := dir.Open(name)
+	f, err := dir.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe by now
 	if err != nil {
 		return false
 	}

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"syscall"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
@@ -25,7 +26,7 @@ func (h *hosting) artifact(ctx context.Context, run messages.State, a messages.A
 		return nil, goneArtifact(run, a)
 	}
 	defer root.Close()
-	f, err := root.Open(below)
+	f, err := root.OpenFile(below, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe by now
 	if err != nil {
 		return nil, goneArtifact(run, a)
 	}

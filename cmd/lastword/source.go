@@ -80,7 +80,7 @@ func folder(path string) (*llmstxt.Material, error) {
 	}
 	name, version, _ := strings.Cut(filepath.Base(path), "@") // as a module cache names its folders
 	m := &llmstxt.Material{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
-		root, err := os.OpenRoot(path)
+		root, err := os.OpenRoot(path + "/") // the slash asks for a folder: opening a pipe would not end
 		if err != nil {
 			return nil, invalid("cannot open the folder %s: %v", path, reason(err))
 		}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/internal/dial"
+	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
 // input is an opened source.
@@ -44,17 +45,9 @@ func open(ctx context.Context, source string, o Options) (*input, error) {
 	return fetch(ctx, u, o)
 }
 
-// openFile asks for a regular file first, for opening a pipe would wait.
 func openFile(path string) (*input, error) {
 	label := strconv.Quote(path)
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil, invalid("%s cannot be read: %v", label, reason(err))
-	}
-	if !info.Mode().IsRegular() {
-		return nil, invalid("%s is not a regular file", label)
-	}
-	file, err := os.Open(path)
+	file, info, err := regular.Open(path)
 	if err != nil {
 		return nil, invalid("%s cannot be read: %v", label, reason(err))
 	}

@@ -3,6 +3,7 @@ package git
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/storer"
 	"github.com/go-git/go-git/v5/storage/filesystem"
 	"github.com/go-git/go-git/v5/storage/filesystem/dotgit"
+
+	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
 // Checkout is a work tree on this machine with its repository, which is only
@@ -128,16 +131,17 @@ const maxPointer = 8 << 10
 
 // follow reads where a file of one line leads, or "" where there is no such file.
 func follow(name, prefix string) (string, error) {
-	info, err := os.Stat(name)
+	f, _, err := regular.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxPointer {
+	if err != nil {
 		return "", invalid("%s does not say where its repository is", name)
 	}
-	text, err := os.ReadFile(name)
-	if err != nil {
-		return "", err
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxPointer+1))
+	if err != nil || len(text) > maxPointer {
+		return "", invalid("%s does not say where its repository is", name)
 	}
 	path, ok := strings.CutPrefix(strings.TrimRight(string(text), "\r\n"), prefix)
 	if !ok || path == "" {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,6 +13,8 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/object"
+
+	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
 // maxEdited bounds the files whose contents are compared.
@@ -25,7 +28,7 @@ func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string,
 	if _, err := c.config(); err != nil {
 		return nil, err
 	}
-	top, err := os.OpenRoot(c.Top)
+	top, err := os.OpenRoot(c.Top + "/")
 	if err != nil {
 		return nil, invalid("%s cannot be opened: %s", c.Top, line(err.Error()))
 	}
@@ -98,17 +101,27 @@ func (f *committed) step(folder plumbing.Hash, name string) (plumbing.Hash, erro
 // differs compares by the hash that git would give the file. Line ends are often
 // others in a work tree, and so is everything where Git LFS has its pointers.
 func (f *committed) differs(top *os.Root, path string, blob plumbing.Hash) bool {
-	name := filepath.FromSlash(path)
-	info, err := top.Lstat(name)
-	if err != nil || !info.Mode().IsRegular() || info.Size() > maxEdited {
-		return false
-	}
-	text, err := fs.ReadFile(top.FS(), path)
+	text, err := readEdited(top, filepath.FromSlash(path))
 	if err != nil || isBlob(text, blob) || isBlob(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), blob) {
 		return false
 	}
 	kept, err := f.reader.from.read(plumbing.BlobObject, blob)
 	return err == nil && !bytes.HasPrefix(kept, []byte("version https://git-lfs.github.com/spec/"))
+}
+
+func readEdited(top *os.Root, name string) ([]byte, error) {
+	if info, err := top.Lstat(name); err != nil || !info.Mode().IsRegular() { // a link is no file of its own
+		return nil, errors.Join(err, fs.ErrInvalid)
+	}
+	f, info, err := regular.OpenIn(top, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info.Size() > maxEdited {
+		return nil, fs.ErrInvalid
+	}
+	return io.ReadAll(io.LimitReader(f, maxEdited))
 }
 
 func isBlob(text []byte, id plumbing.Hash) bool {

@@ -40,11 +40,11 @@ func openFolder(u *url.URL, limits Limits) (*folder, error) {
 
 // openRepository opens the repository itself, which is the folder of a bare one.
 func openRepository(path string) (*os.Root, error) {
-	root, err := os.OpenRoot(path)
+	root, err := os.OpenRoot(path + "/") // the slash asks for a folder: opening a pipe would not end
 	if err != nil {
 		return nil, invalid("%.200q cannot be opened: %s", path, line(err.Error()))
 	}
-	inner, err := root.OpenRoot(".git")
+	inner, err := root.OpenRoot(".git/")
 	if errors.Is(err, os.ErrNotExist) {
 		return root, nil
 	}

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/go-git/go-billy/v5"
+
+	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
 // wholeBytes is the most that go-git may be given of a file that it reads as a whole: HEAD, a ref, the configuration.
@@ -18,18 +20,16 @@ const wholeBytes = 16 << 20
 // repository that came in an archive may hold any of them.
 type guarded struct{ billy.Filesystem }
 
-func (g guarded) Open(name string) (billy.File, error) {
-	if err := openable(g.Stat, name); err != nil {
-		return nil, err
-	}
-	return g.Filesystem.Open(name)
-}
+func (g guarded) Open(name string) (billy.File, error) { return g.OpenFile(name, os.O_RDONLY, 0) }
 
-func (g guarded) OpenFile(name string, flag int, mode os.FileMode) (billy.File, error) {
-	if err := openable(g.Stat, name); err != nil {
-		return nil, err
+// OpenFile never waits: what is a file when one looks may be a pipe when it is opened. The files of go-billy do not say
+// what they are, so these are the operating system's.
+func (g guarded) OpenFile(name string, flag int, _ os.FileMode) (billy.File, error) {
+	if flag != os.O_RDONLY {
+		return nil, billy.ErrReadOnly
 	}
-	return g.Filesystem.OpenFile(name, flag, mode)
+	f, err := os.OpenFile(filepath.Join(g.Root(), filepath.Clean("/"+name)), regular.Flags, 0)
+	return openable(f, name, err)
 }
 
 func (g guarded) Chroot(name string) (billy.Filesystem, error) {
@@ -37,18 +37,23 @@ func (g guarded) Chroot(name string) (billy.Filesystem, error) {
 	return guarded{below}, err
 }
 
-// openable looks at the file before it is opened, which for a pipe would take until somebody writes into it.
-func openable(stat func(string) (fs.FileInfo, error), name string) error {
-	info, err := stat(name)
+// openable looks at a file that was opened without waiting.
+func openable(f *os.File, name string, err error) (billy.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
 	switch {
 	case err != nil:
-		return err
 	case !info.Mode().IsRegular() && !info.IsDir():
-		return &fs.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
+		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
 	case info.Size() > wholeBytes && isWhole(name):
-		return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("larger than %s", bytesText(wholeBytes))}
+		err = &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("larger than %s", bytesText(wholeBytes))}
 	}
-	return nil
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return readOnlyFile{f, name}, nil
 }
 
 // isWhole tells what is read as a whole from what is read by lines or in parts.

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 
 	"github.com/go-git/go-billy/v5"
+
+	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
 // readOnly is a file system for go-git that ends at a root and changes nothing.
@@ -23,14 +25,8 @@ func (readOnlyFile) Lock() error   { return billy.ErrReadOnly }
 func (readOnlyFile) Unlock() error { return billy.ErrReadOnly }
 
 func (r *readOnly) Open(name string) (billy.File, error) {
-	if err := openable(r.Stat, name); err != nil {
-		return nil, err
-	}
-	f, err := r.root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	return readOnlyFile{f, name}, nil
+	f, err := r.root.OpenFile(name, regular.Flags, 0)
+	return openable(f, name, err)
 }
 
 func (r *readOnly) OpenFile(name string, flag int, _ os.FileMode) (billy.File, error) {
@@ -55,7 +51,7 @@ func (r *readOnly) ReadDir(name string) ([]os.FileInfo, error) {
 }
 
 func (r *readOnly) Chroot(name string) (billy.Filesystem, error) {
-	root, err := r.root.OpenRoot(name)
+	root, err := r.root.OpenRoot(name + "/")
 	if err != nil {
 		return nil, err
 	}

@@ -48,7 +48,7 @@ func (w *walker) file(d *folder, name string) {
 // open gives the file's first bytes, valid until the next call, and its size.
 // Of a file over the limit nothing is read.
 func (w *walker) open(files fs.FS, name string) ([]byte, int64, error) {
-	f, info, err := openRegular(files, name)
+	f, info, err := OpenRegular(files, name)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -61,7 +61,9 @@ func (w *walker) open(files fs.FS, name string) ([]byte, int64, error) {
 	return w.head[:n], size, err
 }
 
-func openRegular(files fs.FS, name string) (fs.File, fs.FileInfo, error) {
+// OpenRegular opens a file that is one, and tells of it. It does not wait for a
+// pipe where the files are a [Folder].
+func OpenRegular(files fs.FS, name string) (fs.File, fs.FileInfo, error) {
 	f, err := files.Open(name)
 	if err != nil {
 		return nil, nil, err

@@ -1,10 +1,13 @@
 package scan
 
 import (
+	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/ignore"
 )
@@ -21,11 +24,32 @@ type rooted struct {
 	root *os.Root
 }
 
-// rootFS is what [os.Root.FS] implements.
+// Open does not wait where the name became a pipe after somebody looked at it.
+func (r rooted) Open(name string) (fs.File, error) {
+	local, err := filepath.Localize(name)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	f, err := r.root.OpenFile(local, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// ReadFile reads what is a regular file.
+func (r rooted) ReadFile(name string) ([]byte, error) {
+	f, _, err := OpenRegular(r, name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// rootFS is what [os.Root.FS] implements, without the methods that open what may be a pipe.
 type rootFS interface {
 	fs.StatFS
-	fs.ReadDirFS
-	fs.ReadFileFS
 	fs.ReadLinkFS
 }
 
@@ -75,7 +99,7 @@ func (d *folder) enter(name string) (sub *folder, done func(), err error) {
 	if !ok {
 		return sub, func() {}, nil
 	}
-	root, err := r.root.OpenRoot(sub.base)
+	root, err := r.root.OpenRoot(sub.base + "/") // the slash asks for a folder: opening a pipe would not end
 	if err != nil {
 		return nil, nil, err
 	}
@@ -101,7 +125,7 @@ const ignoreBytes = 256 << 10
 
 // read gives a file of rules, or "" where there is none that can be read.
 func (d *folder) read(name string) string {
-	f, info, err := openRegular(d.files, d.in(name))
+	f, info, err := OpenRegular(d.files, d.in(name))
 	if err != nil {
 		return ""
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
@@ -26,5 +27,33 @@ func TestPipesAreNotOpened(t *testing.T) {
 	}
 	if _, _, err := scan.ReadFile(t.Context(), scan.Folder(root), "pipe.md", 10); !errors.Is(err, fs.ErrInvalid) {
 		t.Errorf("a pipe is read: %v", err)
+	}
+}
+
+// Nothing looks at these names before they are opened: files and folders may become pipes at any time.
+func TestNamesThatBecamePipesAreNotWaitedFor(t *testing.T) {
+	root := open(t, "")
+	if err := syscall.Mkfifo(filepath.Join(root.Name(), "pipe"), 0o644); err != nil {
+		t.Skip(err)
+	}
+	files := scan.Folder(root)
+	reader := scan.NewReader(files)
+	defer reader.Close()
+	for what, do := range map[string]func() error{
+		"opened":      func() error { _, _, err := scan.OpenRegular(files, "pipe"); return err },
+		"read":        func() error { _, err := fs.ReadFile(files, "pipe"); return err },
+		"listed":      func() error { _, err := fs.ReadDir(files, "pipe"); return err },
+		"as a folder": func() error { _, _, err := reader.Read(t.Context(), "pipe/x", 1, nil); return err },
+	} {
+		done := make(chan error, 1)
+		go func() { done <- do() }()
+		select {
+		case err := <-done:
+			if err == nil {
+				t.Errorf("%s: no error", what)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: a pipe is waited for", what)
+		}
 	}
 }

@@ -21,7 +21,7 @@ func readFile(
 	if !info.Mode().IsRegular() {
 		return nil, false, irregular(name)
 	}
-	f, opened, err := openRegular(files, name)
+	f, opened, err := OpenRegular(files, name)
 	if err != nil {
 		return nil, false, err
 	}

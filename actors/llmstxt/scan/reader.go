@@ -47,7 +47,7 @@ func (r *Reader) in(name string) (fs.FS, string) {
 	}
 	if r.held == nil || r.folder != folder {
 		r.Close()
-		root, err := top.root.OpenRoot(path.Clean(folder))
+		root, err := top.root.OpenRoot(folder)
 		if err != nil {
 			return r.files, name
 		}

@@ -5,13 +5,13 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
 func (d *door) copyArtifact(ctx context.Context, a readArguments, w io.Writer) error {
@@ -131,20 +131,13 @@ func (d *door) copyFile(ctx context.Context, name string, w io.Writer) error {
 		return err
 	}
 	defer root.Close()
-	file, err := openRegular(root, filepath.FromSlash(name))
+	file, _, err := regular.OpenIn(root, filepath.FromSlash(name))
 	if err != nil {
 		return none
 	}
 	defer file.Close()
 	_, err = io.Copy(w, file)
 	return err
-}
-
-func openRegular(root *os.Root, name string) (*os.File, error) {
-	if info, err := root.Stat(name); err != nil || !info.Mode().IsRegular() { // opening a pipe would wait
-		return nil, os.ErrNotExist
-	}
-	return root.Open(name)
 }
 
 func (d *door) copyGraph(ctx context.Context, name string, w io.Writer) error {

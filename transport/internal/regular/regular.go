@@ -1,0 +1,43 @@
+// Package regular opens files of which somebody else decides what they are.
+//
+// To look at a name first is not enough: it may become a pipe before it is
+// opened, and opening a pipe waits until somebody writes into it. So files are
+// opened without waiting, and looked at then.
+package regular
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+// Flags open for reading, whatever the file is.
+const Flags = os.O_RDONLY | syscall.O_NONBLOCK
+
+// Open opens a file of this machine. The error of one that is not regular wraps [fs.ErrInvalid].
+func Open(name string) (*os.File, fs.FileInfo, error) {
+	return checked(os.OpenFile(name, Flags, 0))
+}
+
+// OpenIn is Open below a root.
+func OpenIn(root *os.Root, name string) (*os.File, fs.FileInfo, error) {
+	return checked(root.OpenFile(name, Flags, 0))
+}
+
+func checked(f *os.File, err error) (*os.File, fs.FileInfo, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && !info.Mode().IsRegular() {
+		err = &fs.PathError{Op: "open", Path: f.Name(), Err: errIrregular}
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
+}
+
+var errIrregular = fmt.Errorf("not a regular file: %w", fs.ErrInvalid)
