@@ -13,6 +13,13 @@ import (
 // maxText bytes are more than any path or URL that a person writes.
 const maxText = 4096
 
+// Repositories stand below their groups, which become folders: GitLab, which
+// nests deepest, has 20 groups.
+const (
+	maxNames = 32
+	maxName  = 255 // bytes, as file systems have it
+)
+
 const howTo = "write a folder that exists, owner/repo for GitHub, or the https:// URL of a repository or archive"
 
 func invalid(format string, args ...any) error {

@@ -142,8 +142,11 @@ func (v *view) address(u *url.URL) (Address, error) {
 }
 
 func (v *view) check(a Address) error {
+	if len(v.repo) > maxNames {
+		return invalid("the URL names a repository in %d groups, and no host has so many; %s", len(v.repo)-1, howTo)
+	}
 	for _, name := range v.repo {
-		if strings.HasPrefix(name, "-") || strings.TrimSuffix(name, ".git") == "" {
+		if strings.HasPrefix(name, "-") || strings.TrimSuffix(name, ".git") == "" || len(name) > maxName {
 			return invalid("%s is no name of an owner or a repository; %s", shown(name), howTo)
 		}
 	}

@@ -81,11 +81,20 @@ func isHost(host string) bool {
 	return host != "" && host[0] != '-' && host[0] != '.'
 }
 
+// Owners become folders. No hosting site nests them as deep, or has names as long.
+const (
+	maxSegments = 32
+	maxSegment  = 255 // bytes
+)
+
 // safeSegments admits what the hosting sites admit in names, and nothing that a
 // file system or a URL reads as more than a name.
 func safeSegments(p string) bool {
+	if strings.Count(p, "/") >= maxSegments {
+		return false
+	}
 	for segment := range strings.SplitSeq(p, "/") {
-		if segment == "" || segment == "." || segment == ".." || segment[0] == '-' {
+		if segment == "" || segment == "." || segment == ".." || segment[0] == '-' || len(segment) > maxSegment {
 			return false
 		}
 		for _, r := range segment {

@@ -41,6 +41,9 @@ func TestParseOrigin(t *testing.T) {
 		{"file:///srv/git/o/r", "", "", ""},
 		{"javascript://host/o/r", "", "", ""},
 		{"", "", "", ""},
+		{"https://h.example/" + strings.Repeat("a/", 20) + "r", "h.example", strings.Repeat("a/", 19) + "a", "r"},
+		{"https://h.example/" + strings.Repeat("a/", 1000) + "r", "", "", ""},
+		{"git@h.example:" + strings.Repeat("a", 300) + "/r", "", "", ""},
 	}
 	for _, test := range tests {
 		o := scan.ParseOrigin(test.remote, "", "")

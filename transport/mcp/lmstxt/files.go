@@ -5,13 +5,14 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
 func (d *door) copyArtifact(ctx context.Context, a readArguments, w io.Writer) error {
@@ -131,13 +132,24 @@ func (d *door) copyFile(ctx context.Context, name string, w io.Writer) error {
 		return err
 	}
 	defer root.Close()
-	file, _, err := regular.OpenIn(root, filepath.FromSlash(name))
+	file, err := openRegular(root, filepath.FromSlash(name))
 	if err != nil {
 		return none
 	}
 	defer file.Close()
 	_, err = io.Copy(w, file)
 	return err
+}
+
+func openRegular(root *os.Root, name string) (*os.File, error) {
+	f, err := root.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0) // opening a pipe would wait
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, errors.Join(os.ErrNotExist, f.Close())
+	}
+	return f, nil
 }
 
 func (d *door) copyGraph(ctx context.Context, name string, w io.Writer) error {
