@@ -49,6 +49,30 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// Minified code is recognised wherever it stands.
+func TestMinifiedCode(t *testing.T) {
+	written := strings.Repeat("function add(a, b) {\n  return a + b; // the sum\n}\n", 100)
+	packed := strings.Repeat("function a(b,c){return b+c}var d=a(1,2);", 400)
+	for text, want := range map[string]scan.Place{
+		written: scan.Product, packed: scan.Generated,
+		written + packed: scan.Generated, packed + "\n" + written: scan.Generated,
+		written + packed + "\n" + written:                                   scan.Generated,
+		strings.Repeat(written, 20) + packed + packed + packed:              scan.Generated,
+		written[:1500] + packed[:2500]:                                      scan.Generated,
+		written + "var font = '" + strings.Repeat("aGVsbG8", 9000) + "';\n": scan.Product,
+		written + packed[:500] + "\n" + written:                             scan.Product,
+	} {
+		for _, name := range []string{"a.js", "web/a.mjs"} {
+			if f := one(t, name, text); f.Place != want {
+				t.Errorf("%s of %d bytes, %.20q ... %.20q: place %d, want %d", name, len(text), text, text[len(text)-20:], f.Place, want)
+			}
+		}
+	}
+	if f := one(t, "package.json", "{"+strings.Repeat(`"a":[1,2,(3);],`, 2000)+"}"); f.Place != scan.Product {
+		t.Error("a manifest is taken for generated")
+	}
+}
+
 func TestLanguageByTheFirstLine(t *testing.T) {
 	for line, want := range map[string]string{
 		"#!/bin/sh": "Shell", "#! /usr/bin/env bash": "Shell", "#!/usr/bin/env -S python3.12 -u": "Python",

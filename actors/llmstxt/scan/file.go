@@ -23,7 +23,7 @@ func (w *walker) file(d *folder, name string) {
 		w.leave(Binary, path, false, 0)
 		return
 	}
-	head, size, err := w.open(d.files, d.in(name))
+	head, size, minified, err := w.open(d.files, d.in(name))
 	if err != nil {
 		w.leave(Unreadable, path, false, 0)
 		return
@@ -41,24 +41,32 @@ func (w *walker) file(d *folder, name string) {
 		w.leave(OverBytes, path, false, size)
 	default:
 		w.bytes += size
-		w.repo.Files = append(w.repo.Files, d.describe(path, name, size, plain))
+		f := d.describe(path, name, size, plain)
+		if minified && f.Kind != Manifest && d.marks.generated.Match(path, false) != ignore.Keep {
+			f.Place = Generated
+		}
+		w.repo.Files = append(w.repo.Files, f)
 	}
 }
 
-// open gives the file's first bytes, valid until the next call, and its size.
-// Of a file over the limit nothing is read.
-func (w *walker) open(files fs.FS, name string) ([]byte, int64, error) {
+// open gives the file's first bytes, valid until the next call, and its size,
+// and tells of a web file whether it holds minified code. Of a file over the
+// limit nothing is read.
+func (w *walker) open(files fs.FS, name string) (head []byte, size int64, minified bool, err error) {
 	f, info, err := OpenRegular(files, name)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, false, err
 	}
 	defer f.Close()
-	size := info.Size()
+	size = info.Size()
 	if size > w.limits.FileBytes {
-		return nil, size, nil
+		return nil, size, false, nil
 	}
 	n, err := readUpTo(f, w.head[:min(max(size, 0), HeadBytes)])
-	return w.head[:n], size, err
+	if err != nil {
+		return nil, size, false, err
+	}
+	return w.head[:n], size, holdsMinified(w.ctx, f, name, w.head[:n], size), nil
 }
 
 // OpenRegular opens a file that is one, and tells of it. It does not wait for a

@@ -2,6 +2,8 @@ package scan
 
 import (
 	"bytes"
+	"context"
+	"io"
 	"path"
 	"regexp"
 	"strings"
@@ -115,19 +117,74 @@ func isComment(line []byte) bool {
 	return false
 }
 
-// isMinified takes a web file of very long lines for the output of a tool. Pages
-// and data may have a paragraph or a table row on a line.
-func isMinified(name string, head []byte) bool {
-	average := 0
+// lineLimit is how long the lines of web files are on average at most, unless a
+// tool wrote them; 0 for other files. Pages and data may have a paragraph or a
+// table row on a line.
+func lineLimit(name string) int {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".js", ".mjs", ".cjs", ".css":
-		average = 200
+		return 200
 	case ".html", ".htm", ".json", ".svg", ".xml":
-		average = 1000
-	default:
+		return 1000
+	}
+	return 0
+}
+
+func isMinified(name string, head []byte) bool {
+	limit := lineLimit(name)
+	return limit > 0 && len(head) >= 2<<10 && len(head) > limit*(1+bytes.Count(head, []byte("\n")))
+}
+
+// maxMinified bytes of minified code, wherever they stand, make a file the
+// output of a tool, as does half of the file.
+const maxMinified = 32 << 10
+
+// minified counts the bytes of lines that only a tool writes. A picture or a
+// font that is written as text has no marks of code.
+type minified struct {
+	limit         int // of a line
+	length, marks int // of the line that is read
+	found         int64
+}
+
+func (m *minified) read(block []byte) {
+	for {
+		line, rest, ends := bytes.Cut(block, []byte("\n"))
+		m.length += len(line)
+		for _, mark := range []string{",", "(", ";"} {
+			m.marks += bytes.Count(line, []byte(mark))
+		}
+		if !ends {
+			return
+		}
+		m.endLine()
+		block = rest
+	}
+}
+
+func (m *minified) endLine() {
+	if m.length > m.limit && m.marks > m.length/50 {
+		m.found += int64(m.length)
+	}
+	m.length, m.marks = 0, 0
+}
+
+// holdsMinified reads the whole of a web file, whose head was read before.
+func holdsMinified(ctx context.Context, f io.Reader, name string, head []byte, size int64) bool {
+	m := minified{limit: 2 * lineLimit(name)}
+	if m.limit == 0 || size < 2<<10 {
 		return false
 	}
-	return len(head) >= 2<<10 && len(head) > average*(1+bytes.Count(head, []byte("\n")))
+	m.read(head)
+	for block := make([]byte, HeadBytes); ctx.Err() == nil && m.found < maxMinified; {
+		n, err := readUpTo(f, block)
+		if err != nil || n == 0 {
+			break
+		}
+		m.read(block[:n])
+	}
+	m.endLine()
+	return m.found >= min(maxMinified, size/2)
 }
 
 func isBuildIgnored(head []byte) bool {
