@@ -127,7 +127,7 @@ func (r *reading) golang(p *part) {
 		}
 	}
 	slices.SortStableFunc(sources, func(a, b surface.Source) int { return strings.Compare(a.Path, b.Path) })
-	outline := surface.Go(sources)
+	outline := surface.Go(r.ctx, sources)
 	p.symbols = append(p.symbols, outline.Symbols...)
 	p.summary = prose.Sentence(firstLine(outline.Doc))
 }
@@ -156,7 +156,7 @@ func (r *reading) other(p *part, f *file) {
 	f.specs = f.specs[:min(len(f.specs), fileSpecs)]
 	var outline surface.Outline
 	if f.whole {
-		outline, _ = surface.Of(f.Language, data)
+		outline, _ = surface.Of(r.ctx, f.Language, data)
 	}
 	for _, s := range outline.Symbols {
 		if !strings.HasPrefix(s.Name, "_") && !strings.Contains(s.Name, "._") {

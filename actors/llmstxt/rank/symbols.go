@@ -40,7 +40,7 @@ func (b *builder) addSymbols(c choice) {
 			outline = b.goOutline(p, x.Path, &room)
 		} else {
 			room -= f.Size
-			outline, _ = surface.Of(f.Language, b.start(x.Path, perPackage))
+			outline, _ = surface.Of(b.ctx, f.Language, b.start(x.Path, perPackage))
 		}
 		b.declared.take(x, outline)
 		outlines = append(outlines, outlined{x, outline})
@@ -83,7 +83,7 @@ func (b *builder) goOutline(p *goPackage, linked string, room *int64) surface.Ou
 			sources = append(sources, surface.Source{Path: f, Text: bytes.Clone(b.start(f, size+1))})
 		}
 	}
-	return surface.Go(sources)
+	return surface.Go(b.ctx, sources)
 }
 
 // takeOutline keeps the symbols that matter most, by line, and a note where the

@@ -1,6 +1,9 @@
 package surface
 
-import "bytes"
+import (
+	"bytes"
+	"context"
+)
 
 type tokenKind uint8
 
@@ -54,6 +57,7 @@ type dialect struct {
 // its line or the file.
 type lexer struct {
 	dialect
+	*clock
 	text                   []byte
 	pos                    int
 	tokens                 []token
@@ -75,8 +79,8 @@ type lexer struct {
 // Code within literals nests no deeper; beyond it is text.
 const deepestHole = 40
 
-func (d dialect) lex(text []byte, from int) *lexer {
-	l := &lexer{dialect: d, text: text, pos: from, line: 1}
+func (d dialect) lex(ctx context.Context, text []byte, from int) *lexer {
+	l := &lexer{dialect: d, clock: &clock{ctx: ctx}, text: text, pos: from, line: 1}
 	l.tokens = make([]token, 0, len(text)/6)
 	l.code(0)
 	for _, i := range l.open {
@@ -87,7 +91,7 @@ func (d dialect) lex(text []byte, from int) *lexer {
 
 // code reads up to the end of the file or the closing byte that has no opening.
 func (l *lexer) code(until byte) {
-	for l.pos < len(l.text) && !l.abort {
+	for l.pos < len(l.text) && !l.abort && !l.over() {
 		c := l.text[l.pos]
 		switch {
 		case c <= ' ':

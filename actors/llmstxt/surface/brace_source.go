@@ -11,6 +11,7 @@ import (
 // source is a file in tokens, and what was found in it. Where functions take a
 // token's index they also take one past the last.
 type source struct {
+	*clock
 	text     []byte
 	tokens   []token
 	notes    []note
@@ -30,7 +31,7 @@ const (
 )
 
 func newSource(l *lexer) *source {
-	s := &source{text: l.text, tokens: l.tokens, notes: l.notes, seen: map[string]int{}, landings: map[landmark]int{}}
+	s := &source{clock: l.clock, text: l.text, tokens: l.tokens, notes: l.notes, seen: map[string]int{}, landings: map[landmark]int{}}
 	s.pairAngles()
 	return s
 }
@@ -137,8 +138,9 @@ func qualify(scope, separator, name string) string {
 	return scope + separator + name
 }
 
-// full tells that a file has all the symbols that it may have.
-func (s *source) full() bool { return len(s.symbols) >= MaxSymbols }
+// full tells that a file has all the symbols that it may have, or may take no
+// more time.
+func (s *source) full() bool { return len(s.symbols) >= MaxSymbols || s.over() }
 
 // add keeps a symbol whose name can be one: broken text makes names of whole
 // literals. One that comes again yields to the first, which takes its

@@ -32,7 +32,7 @@ func TestBracesAreBounded(t *testing.T) {
 			fmt.Fprintf(&b, parts[1], i)
 		}
 		b.WriteString(parts[2])
-		o, _ := surface.Of(language, []byte(b.String()))
+		o, _ := surface.Of(t.Context(), language, []byte(b.String()))
 		if len(o.Symbols) != surface.MaxSymbols {
 			t.Errorf("%s gives %d symbols", language, len(o.Symbols))
 		}
@@ -67,7 +67,7 @@ func TestNothingHidesWhatFollows(t *testing.T) {
 		parts := braced[language]
 		for _, obstacle := range obstacles {
 			text := parts[0] + obstacle + "\n" + fmt.Sprintf(parts[1], 777) + parts[2]
-			o, _ := surface.Of(language, []byte(text))
+			o, _ := surface.Of(t.Context(), language, []byte(text))
 			last := surface.Symbol{}
 			if n := len(o.Symbols); n > 0 {
 				last = o.Symbols[n-1]
@@ -105,7 +105,7 @@ func TestHostileBraces(t *testing.T) {
 	for language, parts := range braced {
 		for _, piece := range braceOpenings() {
 			text := []byte(parts[0] + strings.Repeat(piece, 1<<13/len(piece)))
-			o, _ := surface.Of(language, text)
+			o, _ := surface.Of(t.Context(), language, text)
 			promised(t, text, o)
 		}
 	}
@@ -120,7 +120,7 @@ func BenchmarkHostileBraces(b *testing.B) {
 				for b.Loop() {
 					for _, piece := range braceOpenings() {
 						text := []byte(parts[0] + strings.Repeat(piece, size/len(piece)))
-						surface.Of(language, text)
+						surface.Of(b.Context(), language, text)
 						total += len(text)
 					}
 				}
@@ -138,8 +138,8 @@ func TestHalfAFile(t *testing.T) {
 		for i := range 100 {
 			fmt.Fprintf(&b, parts[1], i)
 		}
-		whole, _ := surface.Of(language, append(b.Bytes(), parts[2]...))
-		half, _ := surface.Of(language, b.Bytes()[:b.Len()/2])
+		whole, _ := surface.Of(t.Context(), language, append(b.Bytes(), parts[2]...))
+		half, _ := surface.Of(t.Context(), language, b.Bytes()[:b.Len()/2])
 		if len(half.Symbols) < len(whole.Symbols)/2-2 {
 			t.Errorf("%s: half a file gives %d of %d symbols", language, len(half.Symbols), len(whole.Symbols))
 		}

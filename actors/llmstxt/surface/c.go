@@ -2,16 +2,17 @@ package surface
 
 import (
 	"bytes"
+	"context"
 	"strings"
 )
 
-func clang(text []byte) Outline { return cOutline(text, false) }
+func clang(ctx context.Context, text []byte) Outline { return cOutline(ctx, text, false) }
 
-func cplusplus(text []byte) Outline { return cOutline(text, true) }
+func cplusplus(ctx context.Context, text []byte) Outline { return cOutline(ctx, text, true) }
 
-func cOutline(text []byte, plus bool) Outline {
+func cOutline(ctx context.Context, text []byte, plus bool) Outline {
 	d := dialect{literal: cLiteral, directives: func(string) bool { return true }, terminated: true}
-	s := newSource(d.lex(text, 0))
+	s := newSource(d.lex(ctx, text, 0))
 	c := &cFile{source: s, header: isHeader(s)}
 	c.docs = docStyle{plain: true, text: doxygen}
 	c.attrs = cAttribute

@@ -67,7 +67,7 @@ func (c *cFile) call(open, to int) int {
 func (c *cFile) function(start, sig, i, name, open, to int, in cScope) int {
 	path := c.str(name)
 	first := name
-	for c.is(first-1, "::") && first-2 >= i {
+	for c.is(first-1, "::") && first-2 >= i && len(path) <= signatureRunes {
 		if first -= 2; !c.isWord(first) {
 			break
 		}

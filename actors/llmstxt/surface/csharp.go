@@ -1,10 +1,13 @@
 package surface
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
-func csharp(text []byte) Outline {
+func csharp(ctx context.Context, text []byte) Outline {
 	d := dialect{literal: csharpLiteral, directives: isCSharpDirective, terminated: true}
-	c := &csharpFile{source: newSource(d.lex(text, 0))}
+	c := &csharpFile{source: newSource(d.lex(ctx, text, 0))}
 	c.docs = docStyle{text: xmlDoc}
 	c.attrs = csharpAttribute
 	c.repeats = true

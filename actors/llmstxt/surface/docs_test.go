@@ -15,7 +15,7 @@ func TestDocsAreAboutTheirSymbols(t *testing.T) {
 		"/** Turns widgets around. */":             "Turns widgets around.",
 		"// Ready? Turns widgets when all is set.": "Turns widgets when all is set.",
 	} {
-		o, _ := surface.Of("JavaScript", []byte(comment+"\nexport function frob() {}\n"))
+		o, _ := surface.Of(t.Context(), "JavaScript", []byte(comment+"\nexport function frob() {}\n"))
 		if len(o.Symbols) != 1 || o.Symbols[0].Doc != want {
 			t.Errorf("%s: %+v, want %q", comment, o.Symbols, want)
 		}
@@ -49,7 +49,7 @@ func (T) Turn() (int, error) {
 	}
 }
 `
-	o := surface.Go([]surface.Source{{Text: []byte(source)}})
+	o := surface.Go(t.Context(), []surface.Source{{Text: []byte(source)}})
 	want := []struct {
 		name string
 		line int

@@ -1,10 +1,13 @@
 package surface
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
-func elixir(text []byte) Outline {
+func elixir(ctx context.Context, text []byte) Outline {
 	e := elixirFile{lines: strings.Split(string(text), "\n"), at: map[string]bool{}}
-	for e.next < len(e.lines) {
+	for clock := (clock{ctx: ctx}); e.next < len(e.lines) && !clock.over(); {
 		column, line := indentation(e.lines[e.next])
 		e.next++
 		if line != "" && line[0] != '#' {

@@ -20,14 +20,14 @@ const (
 func (p *goPackage) parseFile(text []byte) *ast.File {
 	mode := parser.ParseComments | parser.SkipObjectResolution | parser.AllErrors
 	p.short = withoutBodies(append(p.short[:0], text...))
-	if file, err := parser.ParseFile(p.set, "", p.short, mode); err == nil {
+	if file, err := parser.ParseFile(p.set, "", p.short, mode); err == nil || p.ctx.Err() != nil {
 		return file
 	}
 	text = bytes.Clone(text) // what is blanked is the caller's
 	for repairs := 0; ; repairs++ {
 		file, err := parser.ParseFile(p.set, "", text, mode)
 		list, ok := errors.AsType[goscanner.ErrorList](err)
-		if !ok || len(list) == 0 || len(list) > goErrors || repairs == goRepairs {
+		if !ok || len(list) == 0 || len(list) > goErrors || repairs == goRepairs || p.ctx.Err() != nil {
 			return file
 		}
 		if !blank(text, list[0].Pos.Offset) {

@@ -2,6 +2,7 @@ package surface
 
 import (
 	"cmp"
+	"context"
 	"go/ast"
 	"go/doc/comment"
 	gotoken "go/token"
@@ -18,10 +19,11 @@ type Source struct {
 }
 
 // Go gives the outline of a Go package from its files without tests: symbols in
-// the order of the files and their lines. A file that does not parse gives what
+// the order of the files and their lines. Once ctx is done it soon gives what it
+// found so far. A file that does not parse gives what
 // can be read of it; a package main gives no symbols.
-func Go(files []Source) Outline {
-	p := goPackage{set: gotoken.NewFileSet(), at: map[string]int{}}
+func Go(ctx context.Context, files []Source) Outline {
+	p := goPackage{ctx: ctx, set: gotoken.NewFileSet(), at: map[string]int{}}
 	parsed := p.parse(files)
 	name := mainName(parsed)
 	for i, file := range parsed {
@@ -39,11 +41,12 @@ func Go(files []Source) Outline {
 	return p.out
 }
 
-func golang(text []byte) Outline {
-	return Go([]Source{{Text: text}})
+func golang(ctx context.Context, text []byte) Outline {
+	return Go(ctx, []Source{{Text: text}})
 }
 
 type goPackage struct {
+	ctx   context.Context
 	set   *gotoken.FileSet
 	at    map[string]int // where a name is in out.Symbols: files for several systems declare it again
 	out   Outline
@@ -53,6 +56,9 @@ type goPackage struct {
 func (p *goPackage) parse(files []Source) []*ast.File {
 	parsed := make([]*ast.File, len(files))
 	for i, f := range files {
+		if p.ctx.Err() != nil {
+			break
+		}
 		if file := p.parseFile(normal(f.Text)); file != nil && file.Name != nil {
 			parsed[i] = file
 		}
@@ -80,6 +86,9 @@ func mainName(files []*ast.File) string {
 func (p *goPackage) file(path string, file *ast.File) {
 	first := len(p.out.Symbols)
 	for _, decl := range file.Decls {
+		if p.ctx.Err() != nil {
+			break
+		}
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
 			p.function(path, d)

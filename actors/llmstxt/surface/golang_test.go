@@ -14,13 +14,13 @@ func TestGoPackages(t *testing.T) {
 		for _, f := range files {
 			sources = append(sources, surface.Source{Path: f.Name, Text: f.Data})
 		}
-		return listing(surface.Go(sources))
+		return listing(surface.Go(t.Context(), sources))
 	})
 }
 
 func TestGoOfNothing(t *testing.T) {
 	for _, files := range [][]surface.Source{nil, {{Path: "a.go"}}, {{Path: "a.go", Text: []byte("not Go\n")}}} {
-		if o := surface.Go(files); o.Doc != "" || len(o.Symbols) > 0 {
+		if o := surface.Go(t.Context(), files); o.Doc != "" || len(o.Symbols) > 0 {
 			t.Errorf("%v gives %+v", files, o)
 		}
 	}

@@ -1,6 +1,8 @@
 package surface
 
-func java(text []byte) Outline {
+import "context"
+
+func java(ctx context.Context, text []byte) Outline {
 	d := dialect{literal: func(l *lexer) int {
 		c := l.text[l.pos]
 		if c == '"' && l.at(1) == '"' && l.at(2) == '"' {
@@ -8,7 +10,7 @@ func java(text []byte) Outline {
 		}
 		return l.plainQuote(c)
 	}}
-	j := &javaFile{source: newSource(d.lex(text, 0))}
+	j := &javaFile{source: newSource(d.lex(ctx, text, 0))}
 	j.docs = docStyle{text: javadoc}
 	j.attrs = decorator
 	j.repeats = true

@@ -2,15 +2,16 @@ package surface
 
 import (
 	"cmp"
+	"context"
 	"strings"
 )
 
-func javascript(text []byte) Outline { return jsModule(text, false) }
+func javascript(ctx context.Context, text []byte) Outline { return jsModule(ctx, text, false) }
 
-func typescript(text []byte) Outline { return jsModule(text, true) }
+func typescript(ctx context.Context, text []byte) Outline { return jsModule(ctx, text, true) }
 
-func jsModule(text []byte, typed bool) Outline {
-	s := newSource(jsDialect().lex(text, 0))
+func jsModule(ctx context.Context, text []byte, typed bool) Outline {
+	s := newSource(jsDialect().lex(ctx, text, 0))
 	s.docs = docStyle{plain: true, text: javadoc}
 	s.attrs = decorator
 	root := newScope(s, typed)
@@ -90,7 +91,7 @@ func newScope(s *source, typed bool) *jsScope {
 }
 
 func (j *jsScope) read(from, to, depth int) {
-	for i := from; i < to && len(j.decls)+len(j.exports) < 4*MaxSymbols; {
+	for i := from; i < to && len(j.decls)+len(j.exports) < 4*MaxSymbols && !j.full(); {
 		next := i
 		start := i
 		if j.is(i, "@") {
@@ -167,7 +168,7 @@ func (j *jsScope) exportOf(e jsExport, done map[int]bool) {
 
 // symbol adds a declaration and its members.
 func (j *jsScope) symbol(d jsDecl, name string) {
-	if j.isInternal(d.from) {
+	if j.full() || j.isInternal(d.from) {
 		return
 	}
 	full := qualify(j.prefix, ".", name)

@@ -20,7 +20,7 @@ func (j *jsScope) declare(d jsDecl, i, to int) int {
 		at++
 	}
 	sig := i
-	for j.is(sig, "declare") {
+	for sig < at && j.is(sig, "declare") {
 		sig++
 	}
 	d.at = at

@@ -1,8 +1,10 @@
 package surface
 
-func kotlin(text []byte) Outline {
+import "context"
+
+func kotlin(ctx context.Context, text []byte) Outline {
 	d := dialect{nested: true, backticks: true, literal: kotlinLiteral}
-	k := &kotlinFile{source: newSource(d.lex(text, 0))}
+	k := &kotlinFile{source: newSource(d.lex(ctx, text, 0))}
 	k.docs = docStyle{text: func(text string) string { return bracketLinks(javadoc(text)) }}
 	k.attrs = kotlinAnnotation
 	k.repeats = true

@@ -33,7 +33,7 @@ func TestHostileText(t *testing.T) {
 	for _, language := range lined {
 		for _, piece := range openings() {
 			text := hostile(piece, 1<<13)
-			o, _ := surface.Of(language, text)
+			o, _ := surface.Of(t.Context(), language, text)
 			promised(t, text, o)
 		}
 	}
@@ -48,7 +48,7 @@ func BenchmarkHostile(b *testing.B) {
 				for b.Loop() {
 					for _, piece := range openings() {
 						text := hostile(piece, size)
-						surface.Of(language, text)
+						surface.Of(b.Context(), language, text)
 						bytes += int64(len(text))
 					}
 				}

@@ -3,6 +3,7 @@ package surface
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"slices"
 	"unicode/utf8"
 
@@ -52,7 +53,7 @@ type Outline struct {
 // with "\n", is valid UTF-8 and at most MaxBytes long.
 type scanner struct {
 	language string
-	read     func(text []byte) Outline
+	read     func(ctx context.Context, text []byte) Outline
 }
 
 func scanners() []scanner {
@@ -76,10 +77,11 @@ func scanners() []scanner {
 }
 
 // Of gives the outline of a file; ok tells whether its language has a scanner.
-func Of(language string, text []byte) (outline Outline, ok bool) {
+// Once ctx is done it soon gives what it found so far.
+func Of(ctx context.Context, language string, text []byte) (outline Outline, ok bool) {
 	for _, s := range scanners() {
 		if s.language == language {
-			return finish(s.read(normal(text))), true
+			return finish(s.read(ctx, normal(text))), true
 		}
 	}
 	return Outline{}, false

@@ -109,7 +109,7 @@ func TestListings(t *testing.T) {
 		golden(t, path, func(files []txtar.File) string {
 			var all strings.Builder
 			for _, f := range files {
-				o, ok := surface.Of(language(f.Name), f.Data)
+				o, ok := surface.Of(t.Context(), language(f.Name), f.Data)
 				if !ok {
 					t.Fatalf("%s: no scanner for %s", path, f.Name)
 				}
@@ -124,11 +124,11 @@ func TestListings(t *testing.T) {
 // is refused.
 func TestLanguages(t *testing.T) {
 	for _, name := range surface.Languages() {
-		if _, ok := surface.Of(name, nil); !ok {
+		if _, ok := surface.Of(t.Context(), name, nil); !ok {
 			t.Errorf("%s has no scanner", name)
 		}
 	}
-	if _, ok := surface.Of("COBOL", []byte("IDENTIFICATION DIVISION.")); ok {
+	if _, ok := surface.Of(t.Context(), "COBOL", []byte("IDENTIFICATION DIVISION.")); ok {
 		t.Error("COBOL has a scanner")
 	}
 }
@@ -142,12 +142,12 @@ func TestLineEndsDoNotMatter(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range archive.Files {
-			o, ok := surface.Of(language(f.Name), f.Data)
+			o, ok := surface.Of(t.Context(), language(f.Name), f.Data)
 			if !ok {
 				continue
 			}
 			other := append([]byte("\uFEFF"), bytes.ReplaceAll(f.Data, []byte("\n"), []byte("\r\n"))...)
-			again, _ := surface.Of(language(f.Name), other)
+			again, _ := surface.Of(t.Context(), language(f.Name), other)
 			if listing(o) != listing(again) {
 				t.Errorf("%s: %s differs with CRLF:\n%s\nwant\n%s", path, f.Name, listing(again), listing(o))
 			}
@@ -166,7 +166,7 @@ func TestSymbolsAreBounded(t *testing.T) {
 		for i := range surface.MaxSymbols + 10 {
 			text += fmt.Sprintf(line, i)
 		}
-		if o, _ := surface.Of(name, []byte(text)); len(o.Symbols) != surface.MaxSymbols {
+		if o, _ := surface.Of(t.Context(), name, []byte(text)); len(o.Symbols) != surface.MaxSymbols {
 			t.Errorf("%s gives %d symbols", name, len(o.Symbols))
 		}
 	}
@@ -211,7 +211,7 @@ func fuzz(f *testing.F, name string) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		o, ok := surface.Of(name, text)
+		o, ok := surface.Of(t.Context(), name, text)
 		if !ok {
 			t.Fatal("no scanner")
 		}
@@ -220,8 +220,8 @@ func fuzz(f *testing.F, name string) {
 		if len(lf) > surface.MaxBytes/2 {
 			return
 		}
-		one, _ := surface.Of(name, lf)
-		two, _ := surface.Of(name, bytes.ReplaceAll(lf, []byte("\n"), []byte("\r\n")))
+		one, _ := surface.Of(t.Context(), name, lf)
+		two, _ := surface.Of(t.Context(), name, bytes.ReplaceAll(lf, []byte("\n"), []byte("\r\n")))
 		if listing(one) != listing(two) {
 			t.Fatalf("CRLF gives\n%s\nwant\n%s", listing(two), listing(one))
 		}

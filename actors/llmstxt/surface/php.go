@@ -2,10 +2,11 @@ package surface
 
 import (
 	"bytes"
+	"context"
 	"strings"
 )
 
-func php(text []byte) Outline {
+func php(ctx context.Context, text []byte) Outline {
 	from := bytes.Index(text, []byte("<?"))
 	if from < 0 {
 		from = len(text)
@@ -14,7 +15,7 @@ func php(text []byte) Outline {
 		from++
 	}
 	d := dialect{hash: true, closesTag: true, literal: phpLiteral}
-	p := &phpFile{source: newSource(d.lex(text, from))}
+	p := &phpFile{source: newSource(d.lex(ctx, text, from))}
 	p.docs = docStyle{text: javadoc}
 	p.attrs = phpAttribute
 	p.items(0, len(p.tokens), 0)

@@ -2,14 +2,15 @@ package surface
 
 import (
 	"cmp"
+	"context"
 	"strings"
 )
 
-func python(text []byte) Outline {
+func python(ctx context.Context, text []byte) Outline {
 	p := pyModule{reader: pyReader{text: string(text), number: 1}, at: map[string]int{}, waiting: -1}
-	for {
+	for clock := (clock{ctx: ctx}); ; {
 		line, ok := p.reader.next()
-		if !ok {
+		if !ok || clock.over() {
 			return p.outline()
 		}
 		p.line(line)

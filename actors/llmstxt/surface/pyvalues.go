@@ -71,10 +71,12 @@ func (p *pyModule) several(line pyLine) {
 	if !ok || p.scope().class != "" {
 		return
 	}
+	declared := p.declared(line, "", "")
 	for name := range strings.SplitSeq(targets, ",") {
 		name = strings.TrimSpace(name)
 		if identifier(name) == name && name != "" {
-			p.add(pySymbol{Symbol: p.declared(line, name, pyConvention(name)), weak: !isConstantName(name)})
+			declared.Name, declared.Kind = name, pyConvention(name)
+			p.add(pySymbol{Symbol: declared, weak: !isConstantName(name)})
 		}
 	}
 }

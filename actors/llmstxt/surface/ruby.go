@@ -1,10 +1,13 @@
 package surface
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
-func ruby(text []byte) Outline {
+func ruby(ctx context.Context, text []byte) Outline {
 	r := rubyFile{lines: strings.Split(string(text), "\n"), at: map[string]int{}}
-	for r.next < len(r.lines) {
+	for clock := (clock{ctx: ctx}); r.next < len(r.lines) && !clock.over(); {
 		line := r.lines[r.next]
 		r.next++
 		if line == "__END__" {

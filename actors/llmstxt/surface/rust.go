@@ -1,10 +1,13 @@
 package surface
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
-func rust(text []byte) Outline {
+func rust(ctx context.Context, text []byte) Outline {
 	d := dialect{nested: true, literal: rustLiteral}
-	r := &rustFile{source: newSource(d.lex(text, 0)), private: map[string]bool{}}
+	r := &rustFile{source: newSource(d.lex(ctx, text, 0)), private: map[string]bool{}}
 	r.docs = docStyle{inner: true}
 	r.attrs = rustAttribute
 	r.hide(0, len(r.tokens))

@@ -1,9 +1,12 @@
 package surface
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
-func shell(text []byte) Outline {
-	s := shellFile{lines: strings.Split(string(text), "\n"), at: map[string]bool{}, inside: -1}
+func shell(ctx context.Context, text []byte) Outline {
+	s := shellFile{lines: strings.Split(string(text), "\n"), at: map[string]bool{}, inside: -1, clock: clock{ctx: ctx}}
 	s.read()
 	if len(s.open) > 0 {
 		s.next, s.open, s.distrust = s.opened, nil, true
@@ -14,6 +17,7 @@ func shell(text []byte) Outline {
 }
 
 type shellFile struct {
+	clock
 	lines    []string
 	next     int    // index of the line to read
 	open     []byte // quotes and brackets that go on over the line's end
@@ -35,7 +39,7 @@ type shellEnd struct {
 }
 
 func (s *shellFile) read() {
-	for s.next < len(s.lines) {
+	for s.next < len(s.lines) && !s.over() {
 		line := s.lines[s.next]
 		s.next++
 		s.usage(line)

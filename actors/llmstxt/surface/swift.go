@@ -1,10 +1,13 @@
 package surface
 
-import "strings"
+import (
+	"context"
+	"strings"
+)
 
-func swift(text []byte) Outline {
+func swift(ctx context.Context, text []byte) Outline {
 	d := dialect{nested: true, backticks: true, literal: swiftLiteral, directives: isSwiftDirective}
-	s := &swiftFile{source: newSource(d.lex(text, 0))}
+	s := &swiftFile{source: newSource(d.lex(ctx, text, 0))}
 	s.attrs = swiftAttribute
 	s.repeats = true
 	s.members(0, len(s.tokens), swiftScope{})
