@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim quality conformance clients inspect fuzz update build cover
+.PHONY: help test race lint bench sim quality conformance clients inspect linear fuzz update build cover
 .DEFAULT_GOAL := help
 
 # The race detector needs a C compiler; nothing else of the project does.
@@ -41,6 +41,9 @@ clients: ## Stream, cancel, resume and read with four MCP clients over stdio and
 
 inspect: ## List and call tools with the MCP Inspector's command line
 	LASTWORD_INSPECT=1 go test -count=1 -run '^TestInspector$$' -timeout 10m -v ./testkit
+
+linear: ## Try all pairs of tokens of each language, and thousands of drawn texts: no scanner takes more than linear time
+	LASTWORD_LINEAR=1 go test -count=1 -run '^TestScannersAreLinear$$' -timeout 180m ./actors/llmstxt/surface
 
 FUZZTIME = 20s
 

@@ -23,7 +23,7 @@ type token struct {
 	start, stop int32 // bytes of the text
 	line, last  int32 // where it begins and ends, from 1
 	notes       int32 // how many notes precede it in the file
-	pair        int32 // of an opening its closing and the reverse; len(tokens) where that is missing; of < its > and the reverse
+	pair        int32 // of an opening its closing and the reverse; len(tokens) where that is missing; of < its >, too
 }
 
 // note is a comment, or a directive that is not a condition.

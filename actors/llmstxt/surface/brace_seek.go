@@ -21,7 +21,8 @@ type search struct {
 	next  func(i int) int
 }
 
-// seek is the token where the search from i ends; "to" where that is further.
+// seek is the token where the search from i ends; "to" where that is further, or
+// where nobody waits for it any more.
 func (s *source) seek(i, to int, way search) int {
 	var passed []landmark
 	name := ""
@@ -29,6 +30,9 @@ func (s *source) seek(i, to int, way search) int {
 		next := way.next(i)
 		if next <= i {
 			break
+		}
+		if s.over() {
+			return to
 		}
 		if steps >= strollSteps && next/strollSteps > i/strollSteps {
 			if name == "" {

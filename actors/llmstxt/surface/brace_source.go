@@ -31,7 +31,10 @@ const (
 )
 
 func newSource(l *lexer) *source {
-	s := &source{clock: l.clock, text: l.text, tokens: l.tokens, notes: l.notes, seen: map[string]int{}, landings: map[landmark]int{}}
+	s := &source{
+		clock: l.clock, text: l.text, tokens: l.tokens, notes: l.notes, seen: map[string]int{},
+		landings: map[landmark]int{},
+	}
 	s.pairAngles()
 	return s
 }

@@ -5,18 +5,16 @@ import "strings"
 // declaration reads a function or variable whose type begins at token i.
 func (c *cFile) declaration(start, sig, i, to int, in cScope) int {
 	stop := i
-	for stop < to && !c.isOneOf(stop, ";", "{", "=", "operator", "}") {
-		if c.is(stop, "(") && c.isFunction(stop, i) {
-			break
-		}
-		if next := c.attributes(stop); next > stop {
-			stop = next
-		} else if next := c.angles(stop); next > stop {
-			stop = next
-		} else {
-			stop = c.skip(stop)
-		}
+	if c.is(i, "(") {
+		stop = c.skip(i)
 	}
+	ends := []string{";", "{", "=", "operator", "}"}
+	stop = c.seek(stop, to, search{name: "declaration", texts: ends, next: func(k int) int {
+		if c.is(k, "(") && c.isFunction(k) {
+			return k
+		}
+		return max(c.attributes(k), c.skipTyped(k))
+	}})
 	switch c.str(stop) {
 	case "operator":
 		return c.operator(start, sig, i, stop, to, in)
@@ -36,8 +34,8 @@ func (c *cFile) declaration(start, sig, i, to int, in cScope) int {
 
 // isFunction tells the parenthesis of parameters from those of decltype(x) and
 // (*pointer).
-func (c *cFile) isFunction(open, from int) bool {
-	if open == from || !c.isWord(open-1) || c.isOneOf(open-1, "decltype", "noexcept", "explicit", "typeof", "sizeof") {
+func (c *cFile) isFunction(open int) bool {
+	if !c.isWord(open-1) || c.isOneOf(open-1, "decltype", "noexcept", "explicit", "typeof", "sizeof") {
 		return false
 	}
 	return !c.is(open+1, "*") || !c.is(c.skip(open), "(")

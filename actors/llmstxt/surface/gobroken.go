@@ -15,12 +15,24 @@ const (
 	goErrors  = 50
 )
 
+// The parser heeds no context, and its stack grows with the brackets that are
+// open and with the operators before an operand. So it is given no longer text,
+// and none that nests deeper.
+const (
+	maxGoBytes = 512 << 10
+	deepestGo  = 1000
+)
+
 // parseFile parses a file; where it does not parse it blanks the declaration
 // that is broken, lest the parser takes the next one for its end.
 func (p *goPackage) parseFile(text []byte) *ast.File {
+	text = text[:min(len(text), maxGoBytes)]
+	if goDepth(text) > deepestGo {
+		return nil
+	}
 	mode := parser.ParseComments | parser.SkipObjectResolution | parser.AllErrors
 	p.short = withoutBodies(append(p.short[:0], text...))
-	if file, err := parser.ParseFile(p.set, "", p.short, mode); err == nil || p.ctx.Err() != nil {
+	if file, err := parser.ParseFile(p.set, "", p.short, mode&^parser.AllErrors); err == nil || p.ctx.Err() != nil {
 		return file
 	}
 	text = bytes.Clone(text) // what is blanked is the caller's
@@ -34,6 +46,30 @@ func (p *goPackage) parseFile(text []byte) *ast.File {
 			return file
 		}
 	}
+}
+
+// goDepth is how many brackets are open at once, or operators follow each other,
+// those in literals included.
+func goDepth(text []byte) int {
+	depth, operators, deepest := 0, 0, 0
+	for _, c := range text {
+		switch c {
+		case '<', '-', '+', '*', '&', '!', '^', '~':
+			operators++
+			deepest = max(deepest, operators)
+		case ' ', '\t', '\n', '[', ']':
+		default:
+			operators = 0
+		}
+		switch c {
+		case '(', '[', '{':
+			depth++
+			deepest = max(deepest, depth)
+		case ')', ']', '}':
+			depth = max(depth-1, 0)
+		}
+	}
+	return deepest
 }
 
 // withoutBodies empties the bodies of functions in place, lines kept, where the
