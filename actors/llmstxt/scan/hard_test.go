@@ -2,6 +2,7 @@ package scan_test
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -297,6 +298,29 @@ func TestLimitErrorsNameTheirFlag(t *testing.T) {
 	} {
 		if err := (&scan.LimitError{What: what, Limit: 32}); !strings.Contains(err.Error(), flag) {
 			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+// Thousands of patterns against thousands of files: where they have no wildcards they cost nothing, else the scan says
+// what takes too long.
+func TestIgnoreRulesWithoutEnd(t *testing.T) {
+	for pattern, refused := range map[string]bool{"name%d": false, "/docs/%d/": false, "*a*a*b%d": true} {
+		var rules strings.Builder
+		for i := range 5500 {
+			fmt.Fprintf(&rules, pattern+"\n", i)
+		}
+		files := fstest.MapFS{".gitignore": {Data: []byte(rules.String())}}
+		for i := range 2000 {
+			files[fmt.Sprintf("src/%d%s.md", i, strings.Repeat("a", 60))] = &fstest.MapFile{Data: []byte("# A\n")}
+		}
+		repo, err := scan.Read(t.Context(), files, scan.Limits{}, nil)
+		limit, said := errors.AsType[*scan.LimitError](err)
+		if said != refused || said && !strings.Contains(limit.Error(), ".gitignore") {
+			t.Errorf("%s: %v", pattern, err)
+		}
+		if !refused && (err != nil || len(repo.Files) < 2000) {
+			t.Errorf("%s: %v", pattern, err)
 		}
 	}
 }

@@ -15,7 +15,7 @@ const HeadBytes = 8 << 10
 
 // ruleSteps bounds the matching of ignore files and of .gitattributes: thousands of patterns with wildcards may be held
 // against thousands of files.
-const ruleSteps = 300_000_000
+const ruleSteps = 150_000_000
 
 // progressEvery entries the caller hears of the scan.
 const progressEvery = 256
