@@ -50,7 +50,7 @@ func (w *walker) file(d *folder, name string) {
 }
 
 // open gives the file's first bytes, valid until the next call, and its size,
-// and tells of a web file whether it holds minified code. Of a file over the
+// and tells of a script or style sheet whether it holds minified code. Of a file over the
 // limit nothing is read.
 func (w *walker) open(files fs.FS, name string) (head []byte, size int64, minified bool, err error) {
 	f, info, err := OpenRegular(files, name)

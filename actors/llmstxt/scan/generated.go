@@ -123,7 +123,7 @@ func isComment(line []byte) bool {
 func lineLimit(name string) int {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".js", ".mjs", ".cjs", ".css":
-		return 200
+		return codeLine
 	case ".html", ".htm", ".json", ".svg", ".xml":
 		return 1000
 	}
@@ -135,6 +135,8 @@ func isMinified(name string, head []byte) bool {
 	return limit > 0 && len(head) >= 2<<10 && len(head) > limit*(1+bytes.Count(head, []byte("\n")))
 }
 
+const codeLine = 200
+
 // maxMinified bytes of minified code, wherever they stand, make a file the
 // output of a tool, as does half of the file.
 const maxMinified = 32 << 10
@@ -142,7 +144,6 @@ const maxMinified = 32 << 10
 // minified counts the bytes of lines that only a tool writes. A picture or a
 // font that is written as text has no marks of code.
 type minified struct {
-	limit         int // of a line
 	length, marks int // of the line that is read
 	found         int64
 }
@@ -163,18 +164,18 @@ func (m *minified) read(block []byte) {
 }
 
 func (m *minified) endLine() {
-	if m.length > m.limit && m.marks > m.length/50 {
+	if m.length > 2*codeLine && m.marks > m.length/50 {
 		m.found += int64(m.length)
 	}
 	m.length, m.marks = 0, 0
 }
 
-// holdsMinified reads the whole of a web file, whose head was read before.
+// holdsMinified reads the whole of a script or style sheet, whose head was read before.
 func holdsMinified(ctx context.Context, f io.Reader, name string, head []byte, size int64) bool {
-	m := minified{limit: 2 * lineLimit(name)}
-	if m.limit == 0 || size < 2<<10 {
+	if lineLimit(name) != codeLine || size < 2<<10 {
 		return false
 	}
+	var m minified
 	m.read(head)
 	for block := make([]byte, HeadBytes); ctx.Err() == nil && m.found < maxMinified; {
 		n, err := readUpTo(f, block)
