@@ -26,7 +26,9 @@ func TestPipesAreNotWaitedFor(t *testing.T) {
 		t.Skip(err)
 	}
 	for what, open := range map[string]func(name string) (*os.File, fs.FileInfo, error){
-		"by name":      func(name string) (*os.File, fs.FileInfo, error) { return regular.Open(filepath.Join(root.Name(), name)) },
+		"by name": func(name string) (*os.File, fs.FileInfo, error) {
+			return regular.Open(filepath.Join(root.Name(), name))
+		},
 		"below a root": func(name string) (*os.File, fs.FileInfo, error) { return regular.OpenIn(root, name) },
 	} {
 		done := make(chan error, 1)
