@@ -8,20 +8,27 @@ import (
 // maxParked bounds the goroutines that wait for work; each keeps a grown stack, which is the point of it.
 const maxParked = 64
 
-// dispatcher runs inboxes on parked goroutines where it can: a fresh one would grow its stack anew at each wake-up.
+// turner is what a warm goroutine does: an actor's inbox, or a [Work].
+type turner interface {
+	turn()
+	// resumes says whether a turn that was ended by Goexit is taken again.
+	resumes() bool
+}
+
+// dispatcher takes turns on parked goroutines where it can: a fresh one would grow its stack anew at each wake-up.
 type dispatcher struct {
-	hand   chan *inbox // unbuffered: only a parked worker takes work
+	hand   chan turner // unbuffered: only a parked worker takes work
 	quit   chan struct{}
 	once   sync.Once
 	parked atomic.Int32
 }
 
 func newDispatcher() *dispatcher {
-	return &dispatcher{hand: make(chan *inbox), quit: make(chan struct{})}
+	return &dispatcher{hand: make(chan turner), quit: make(chan struct{})}
 }
 
-// schedule has the inbox take its turn.
-func (d *dispatcher) schedule(b *inbox) {
+// schedule has b take its turn.
+func (d *dispatcher) schedule(b turner) {
 	select {
 	case d.hand <- b:
 	default:
@@ -31,9 +38,9 @@ func (d *dispatcher) schedule(b *inbox) {
 
 func (d *dispatcher) close() { d.once.Do(func() { close(d.quit) }) }
 
-func (d *dispatcher) work(b *inbox) {
+func (d *dispatcher) work(b turner) {
 	defer func() {
-		if b != nil { // Goexit: the inbox still believes that its turn is under way
+		if b != nil && b.resumes() { // Goexit: an inbox still believes that its turn is under way
 			launch(func() { d.work(b) })
 		}
 	}()
@@ -45,7 +52,7 @@ func (d *dispatcher) work(b *inbox) {
 }
 
 // park waits for work; nil means that there will be none.
-func (d *dispatcher) park() *inbox {
+func (d *dispatcher) park() turner {
 	defer d.parked.Add(-1)
 	if d.parked.Add(1) > maxParked {
 		return nil

@@ -65,6 +65,8 @@ func (b *inbox) turn() {
 	}
 }
 
+func (b *inbox) resumes() bool { return true }
+
 // handle handles as many messages as one goes without yielding, or until one panics. It reports whether there may be
 // more.
 func (b *inbox) handle() (more bool) {

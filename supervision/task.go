@@ -75,11 +75,22 @@ func (t *Task) Send(msg any) error {
 
 // credit takes a credit. It is apart from Send to keep the stack of a goroutine that sends within its first 2 kB.
 func (t *Task) credit() error {
-	if t.ctx.Err() == nil {
-		select {
-		case t.credits <- struct{}{}:
-		case <-t.ctx.Done():
-		}
+	if t.ctx.Err() != nil {
+		return context.Cause(t.ctx)
+	}
+	select {
+	case t.credits <- struct{}{}:
+		return nil
+	default:
+		return t.await()
+	}
+}
+
+// await waits for a credit.
+func (t *Task) await() error {
+	select {
+	case t.credits <- struct{}{}:
+	case <-t.ctx.Done():
 	}
 	return context.Cause(t.ctx)
 }
@@ -105,6 +116,12 @@ func (t *Task) Go(fn func(ctx context.Context) error) {
 		t.start(func(ctx context.Context, _ *Task) error { return fn(ctx) })
 	}
 }
+
+// Name returns the task's name.
+func (t *Task) Name() string { return t.name }
+
+// Context returns the context of the task's goroutines. It is done when the task has ended.
+func (t *Task) Context() context.Context { return t.ctx }
 
 // Cancel cancels the task's context; nil is [context.Canceled]. Only the first cause counts.
 func (t *Task) Cancel(cause error) { t.cancel(cause) }
