@@ -10,6 +10,9 @@ import (
 type ChildStarted struct {
 	Child RunID  `json:"child"`
 	Job   string `json:"job"`
+	// Task asked for the child, by this Name of its own: another attempt that asks by the name gets the same child.
+	Task string `json:"task,omitempty"`
+	Name string `json:"name,omitempty"`
 }
 
 func (ChildStarted) Kind() Kind      { return KindChildStarted }
@@ -17,7 +20,8 @@ func (ChildStarted) info() *KindInfo { return childStarted }
 
 var childStarted = row[ChildStarted]("children", "A sub-run began; its own log is under its own id.", traits{
 	begins: true,
-	size:   of(func(b ChildStarted) int { return len(b.Child) + len(b.Job) }),
+	own:    with(func(b ChildStarted, task string) Body { b.Task = task; return b }),
+	size:   of(func(b ChildStarted) int { return len(b.Child) + len(b.Job) + len(b.Task) + len(b.Name) }),
 	legal: with(func(b ChildStarted, f *Fold) *broken {
 		if !strings.HasPrefix(string(b.Child), string(f.s.RunID)+".c") || f.child(b.Child) >= 0 {
 			return breaks(RuleChild, "%q is no new child of %s", b.Child, f.s.RunID)
@@ -25,7 +29,7 @@ var childStarted = row[ChildStarted]("children", "A sub-run began; its own log i
 		return nil
 	}),
 	apply: to(func(b ChildStarted, f *Fold) {
-		f.children.set(&f.s.Children, -1, ChildState{b.Child, b.Job, Processing})
+		f.children.set(&f.s.Children, -1, ChildState{Child: b.Child, Job: b.Job, Task: b.Task, Name: b.Name, Status: Processing})
 	}),
 })
 

@@ -173,6 +173,8 @@ type Input struct {
 type ChildState struct {
 	Child  RunID  `json:"child"`
 	Job    string `json:"job"`
+	Task   string `json:"task,omitempty"`
+	Name   string `json:"name,omitempty"`
 	Status Status `json:"status"`
 }
 

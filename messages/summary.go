@@ -77,8 +77,11 @@ type Summary struct {
 // Apply returns the Summary after the event. It judges nothing: the event is one that [State.Apply] has taken.
 func (s Summary) Apply(e Event) Summary {
 	s.RunID, s.Seq, s.UpdatedAt = e.RunID, e.Seq, e.Time
-	if list := rowOf(e.Body).list; list != nil {
-		list(e.Body, &s)
+	list := rowOf(e.Body).list
+	if list == nil {
+		return s
 	}
-	return s
+	next := s // on the heap; most events leave the Summary's own fields alone
+	list(e.Body, &next)
+	return next
 }
