@@ -86,12 +86,13 @@ func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *in
 			"the model is loaded with a context of %d tokens, which is too small; load it with %d or more",
 			g.model.Context, unknownContext)
 	}
+	told := call.Told(t, g.model.Stream, call.Voice{Name: "understanding", Provider: g.model.Server})
 	for {
 		material, err := insight.Gather(ctx, g.files, g.repo, g.index, budget, model.Neutral)
 		if err != nil {
 			return insight.Answer{}, err
 		}
-		said, overflow, err := g.ask(ctx, t, material, live)
+		said, overflow, err := g.ask(ctx, t, told, material, live)
 		if !overflow || budget/2 < least {
 			return said.Clean(g.index, material), err
 		}
@@ -102,7 +103,7 @@ func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *in
 }
 
 // ask takes the answer from the cache or the model.
-func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m insight.Material,
+func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.Stream, m insight.Material,
 	live *insight.Live) (said insight.Answer, overflow bool, err error) {
 	key := g.answerKey(m)
 	if known, ok := g.cache.answer(key); ok {
@@ -115,7 +116,6 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, m insight.M
 			stop(err) // the stream says how it ended
 		}
 	}
-	told := call.Told(t, g.model.Stream, call.Voice{Name: "understanding", Provider: g.model.Server})
 	o := structured.Options{Name: "description", Ladder: g.model.Ladder, Field: live.Field,
 		Attempt: func(a structured.Attempt) { rejected(t, a) }}
 	if len(live.Opened()) > 0 {
