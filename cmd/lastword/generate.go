@@ -37,9 +37,11 @@ func generateCommand(config actors.Config, how *showing) *cobra.Command {
 <out>/<owner>/<repo>/, as the git remote names them, or to <out>/local/<name>/ without one.
 
 The repository is a folder, an archive (tar, zip), owner/repo on GitHub, or the https URL of a Git
-repository or an archive; .../tree/<ref>/<folder> reads a part of it. Tokens for private ones stand
-beside their host in LASTWORD_GIT_TOKENS (host=token,...), in the file of LASTWORD_GIT_TOKENS_FILE, or
-in git's own store of credentials; GitHub's may be LASTWORD_GIT_TOKEN, GH_TOKEN or GITHUB_ACCESS_TOKEN.
+repository or an archive; .../tree/<ref>/<folder> reads a part of it. A token for a private one goes
+only to the host that it is named with: in LASTWORD_GIT_TOKENS (host=token,...), in the file that
+LASTWORD_GIT_TOKENS_FILE names, or in git's own store of credentials. GitHub's may be in
+LASTWORD_GIT_TOKEN, GH_TOKEN or GITHUB_ACCESS_TOKEN.
+
 Nothing in the repository is run, and for a folder no network is used unless --model names a model.
 
 With --model a language model reads the README, the manifests, the public surface and what matters
