@@ -2,8 +2,10 @@ package actors
 
 import (
 	"context"
-	"encoding/json"
+	"strconv"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -11,79 +13,188 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// activeRun is what the node keeps of a run until its terminal is in the journal. The run actor, the runs' supervisor
-// and callers share it.
+// activeRun is what the node keeps of a run that it owns, or starts, until its terminal is in the journal. The run's
+// actor, its supervisor and callers share it.
 type activeRun struct {
-	id       messages.RunID
-	job      Job
-	log      *liveLog
-	ctx      context.Context // ends when the run is to wind down; its cause says why
-	end      context.CancelCauseFunc
-	deadline time.Time
-	stall    time.Duration
-	pid      *actor.PID
+	system    *System
+	id        messages.RunID
+	job       Job
+	principal string
+	mode      messages.Mode
+	parent    *activeRun // nil for a run of its own
+	log       *runLog
+	clock     clock
+	claim     Claim        // set before its actor starts
+	brood     atomic.Int64 // of the root: its sub-runs that are alive
+	ending    atomic.Value // the cause with which its work was cancelled, as an ended
 
 	mu       sync.Mutex
-	left     bool        // the run has ended, perhaps before leave was set
-	leave    func() bool // ends the watch on an attached run's caller
-	current  *attempt    // the attempt under way, or the last
-	result   json.RawMessage
-	degraded bool
+	pid      *actor.PID // of its actor, once it is up
+	waiting  []any      // what was posted before that
+	gone     bool       // nobody can be attached any more
+	callers  int        // attached
+	leave    []func() bool
+	attempts attempts
 }
 
-// cancel ends the run's context and cancels the attempt under way. An attempt whose work has not started yet looks at
-// the context once it has: deriving the work's context from the run's would cost each run half a kilobyte.
-func (r *activeRun) cancel(cause error) {
-	r.end(cause)
-	if a := r.attempt(); a != nil {
-		a.cancel(cause)
+// post sends a message to the run's actor, once it is up.
+func (r *activeRun) post(message any) {
+	r.mu.Lock()
+	pid := r.pid
+	if pid == nil {
+		r.waiting = append(r.waiting, message)
+	}
+	r.mu.Unlock()
+	if pid != nil {
+		r.system.node.Root().Send(pid, message)
 	}
 }
 
-func (r *activeRun) setResult(result json.RawMessage, degraded bool) {
+func (r *activeRun) isUp() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.result, r.degraded = result, degraded
+	return r.pid != nil
 }
 
-// attach keeps what ends the watch on the caller; detach calls it.
-func (r *activeRun) attach(leave func() bool) {
+// launched reports whether an actor is, or will be, the run's.
+func (r *activeRun) launched() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.leave = leave
-	if r.left {
-		leave()
+	return r.claim.Run != ""
+}
+
+// up says that the run's actor has started.
+func (r *activeRun) up(pid *actor.PID) {
+	r.mu.Lock()
+	r.pid = pid
+	waiting := r.waiting
+	r.waiting = nil
+	r.mu.Unlock()
+	for _, message := range waiting {
+		r.system.node.Root().Send(pid, message)
 	}
 }
 
-func (r *activeRun) detach() {
+// attempts are those whose work may run: the one under way and the one before.
+type attempts [2]*attempt
+
+type ended struct{ cause error }
+
+// end cancels the run's work. An attempt whose work has not started yet asks for the cause once it has.
+func (r *activeRun) end(cause error) {
+	if r.ending.Load() == nil {
+		r.ending.CompareAndSwap(nil, ended{cause})
+	}
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.left = true
-	if r.leave != nil {
-		r.leave()
+	all := r.attempts
+	r.mu.Unlock()
+	for _, a := range all {
+		if a != nil {
+			a.cancel(cause)
+		}
 	}
 }
 
-func (r *activeRun) completed() messages.RunCompleted {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return messages.RunCompleted{By: messages.ByRun, Result: r.result, Degraded: r.degraded}
+// cause returns with what the run's work was cancelled, or nil.
+func (r *activeRun) cause() error {
+	e, _ := r.ending.Load().(ended)
+	return e.cause
 }
 
 func (r *activeRun) begin(a *attempt) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.current = a
+	r.attempts = attempts{a, r.attempts[0]}
 }
 
-func (r *activeRun) attempt() *attempt {
+// working returns an attempt whose work has not ended, or nil. Its actor may be gone.
+func (r *activeRun) working() *attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.current
+	for _, a := range r.attempts {
+		if a != nil && a.running() {
+			return a
+		}
+	}
+	return nil
 }
 
-// taskPID returns the PID of a task's actor.
-func (r *activeRun) taskPID(task string) *actor.PID {
-	return actor.NewPID(r.pid.Address, r.pid.Id+"/"+task)
+func (r *activeRun) root() *activeRun {
+	for r.parent != nil {
+		r = r.parent
+	}
+	return r
+}
+
+// attach makes the caller one of those by whose leaving, all of them, an attached run is cancelled.
+func (r *activeRun) attach(ctx context.Context) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone {
+		return
+	}
+	r.callers++
+	r.leave = append(r.leave, context.AfterFunc(ctx, func() {
+		r.mu.Lock()
+		r.callers--
+		last := r.callers == 0 && !r.gone && r.mode == messages.Attached
+		r.mu.Unlock()
+		if last {
+			r.system.tellRuns(&cancelFor{r, cancelRun{by: r.principal, reason: context.Cause(ctx).Error()}})
+		}
+	}))
+}
+
+// detach forgets the callers: the run has ended.
+func (r *activeRun) detach() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.gone = true
+	for _, stop := range r.leave {
+		stop()
+	}
+	r.leave = nil
+}
+
+// clock measures a run's limits. Times are since the System began, on the monotonic clock.
+type clock struct {
+	deadline, stall time.Duration
+	stood           atomic.Int64 // for how long the clocks have stood
+	standing        atomic.Int64 // since when they stand; 0 is that they run
+	family          atomic.Bool  // the stall clock stands
+	waits           atomic.Bool  // the run waits for people
+}
+
+// stand stops the clocks, or has them go on.
+func (c *clock) stand(now time.Duration, s standing) {
+	c.family.Store(s.family)
+	switch was := c.waits.Swap(s.waits); {
+	case s.waits && !was:
+		c.standing.Store(int64(now))
+	case was && !s.waits:
+		c.stood.Add(int64(now) - c.standing.Swap(0))
+	}
+}
+
+// due returns when the first limit is reached as things are, and which; zero while the clocks stand.
+func (c *clock) due(updated time.Duration) (at time.Duration, cause messages.Cause) {
+	if c.waits.Load() {
+		return 0, ""
+	}
+	at, cause = c.deadline+time.Duration(c.stood.Load()), messages.CauseDeadline
+	if stalled := updated + c.stall; !c.family.Load() && stalled < at {
+		at, cause = stalled, messages.CauseStalled
+	}
+	return at, cause
+}
+
+// childID returns the id of a run's n-th child.
+func childID(parent messages.RunID, n int) messages.RunID {
+	return parent + messages.RunID(".c"+strconv.Itoa(n))
+}
+
+// parentOf returns the id of the run that a sub-run belongs to, or "".
+func parentOf(id messages.RunID) messages.RunID {
+	i := strings.LastIndexByte(string(id), '.')
+	return id[:max(i, 0)]
 }

@@ -1,40 +1,35 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// attempt is one try at a task. The run actor makes it, the task actor starts its work, and the work speaks through it.
+// attempt is one try at a task. The machine makes it, the task's actor starts its work, and the work speaks through it.
 type attempt struct {
-	run    *activeRun
-	task   Task
-	number int
-	work   atomic.Pointer[supervision.Task] // nil until the task actor has started it
+	run     *activeRun // set before the work starts
+	task    Task
+	number  int
+	overdue error                            // why it is over whatever it returns; the machine's
+	due     bool                             // its backoff is over; the machine's
+	work    atomic.Pointer[supervision.Task] // nil until the task's actor has started it
 
-	mu      sync.Mutex
-	summary string // goes with task.completed
-}
-
-// emission is what a task says on its way to the run actor.
-type emission struct {
-	attempt *attempt
-	body    messages.Body
-	message string
-	answer  chan answer // of an input.required: where its answer goes
-}
-
-// answer is what comes of an input.required: a value, or why it was refused.
-type answer struct {
-	value json.RawMessage
-	err   error
+	mu       sync.Mutex
+	summary  string // goes with task.completed
+	result   json.RawMessage
+	degraded bool
+	judged   bool // the outcome was taken
+	children int  // that it has asked for without a name
 }
 
 func (a *attempt) running() bool {
@@ -45,6 +40,39 @@ func (a *attempt) running() bool {
 func (a *attempt) cancel(cause error) {
 	if w := a.work.Load(); w != nil {
 		w.Cancel(cause)
+	}
+}
+
+// outcome takes what the attempt leaves. What it says of it later is refused.
+func (a *attempt) outcome() (summary string, result json.RawMessage, degraded bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.judged = true
+	return a.summary, a.result, a.degraded
+}
+
+// leave changes what the attempt leaves, while it is not judged.
+func (a *attempt) leave(f func()) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.judged {
+		return errSilenced
+	}
+	f()
+	return nil
+}
+
+// emission is what a task says on its way to the run's actor.
+type emission struct {
+	attempt *attempt
+	body    messages.Body
+	message string
+	verdict chan error // nil where nobody waits for it
+}
+
+func (e *emission) answer(err error) {
+	if e.verdict != nil {
+		e.verdict <- err
 	}
 }
 
@@ -61,45 +89,102 @@ func (t *TaskContext) RunID() messages.RunID { return t.attempt.run.id }
 // Attempt returns 1 for the first attempt, and so on.
 func (t *TaskContext) Attempt() int { return t.attempt.number }
 
-// Emit says an event of the task. The run stamps the numbers, offsets and the task's name; an event that is not legal
-// is refused, counted and logged.
+// Emit says an event of the task: of its texts and thoughts, progress and log, model and tool calls, artifacts and
+// steps. The run stamps the numbers, offsets and the task's name. The error says why a milestone is not legal; a delta
+// is on its way when Emit returns.
 func (t *TaskContext) Emit(body messages.Body, message string) error {
-	if err := sayable(body); err != nil {
-		return err
-	}
-	if b, ok := body.(messages.Log); ok {
-		body = messages.Log{Lines: slices.Clone(b.Lines)} // they will be numbered
-	}
-	return t.work.Send(&emission{attempt: t.attempt, body: body, message: message})
+	return t.emit(body, message, t.work.Send, t.work.Context().Done())
 }
 
-// sayable reports why a task may not say the body: how the run and its tasks stand is for the run alone to say.
-func sayable(body messages.Body) error {
-	if body == nil {
-		return invalid("an event needs a body")
+// Conclude says how a call to a model or a tool ended, which the run is told even where the attempt was cancelled in the
+// meantime and may say nothing else: a cancelled run then knows what became of its calls. After the cancel an attempt
+// concludes at most 8 calls.
+func (t *TaskContext) Conclude(body messages.Body, message string) error {
+	switch body.(type) {
+	case messages.LLMCompleted, messages.ToolCompleted:
+		return t.emit(body, message, t.work.Conclude, t.attempt.run.log.atEnd())
 	}
-	if k := string(body.Kind()); strings.HasPrefix(k, "run.") || strings.HasPrefix(k, "task.") {
-		return invalid("a task does not say %s: return from it, or return an error", k)
+	return invalid("a task concludes a call of a model or a tool: say anything else with Emit")
+}
+
+// emit waits for the run's verdict on a milestone until over.
+func (t *TaskContext) emit(body messages.Body, message string, send func(any) error, over <-chan struct{}) error {
+	if err := t.sayable(body, message); err != nil {
+		return err
+	}
+	if err := t.attempt.run.system.injectWork(t, string(body.Kind())); err != nil {
+		return err
+	}
+	e := &emission{attempt: t.attempt, body: messages.Clone(body), message: message}
+	if body.Kind().Level() == messages.Delta {
+		return send(e)
+	}
+	e.verdict = make(chan error, 1)
+	if err := send(e); err != nil {
+		return err
+	}
+	select {
+	case err := <-e.verdict:
+		return err
+	case <-over:
+		return replied(e.verdict, cmp.Or(context.Cause(t.work.Context()), error(errSilenced)))
+	}
+}
+
+// sayable reports why a task may not say the body: how the run, its tasks, its children and its questions stand is for
+// the run alone to say.
+func (t *TaskContext) sayable(body messages.Body, message string) error {
+	switch b := body.(type) {
+	case nil:
+		return invalid("an event needs a body")
+	case messages.TextDelta:
+		if !utf8.ValidString(b.Text) {
+			return errNotUTF8(b.Stream)
+		}
+	case messages.ThoughtDelta:
+		if !utf8.ValidString(b.Text) {
+			return errNotUTF8(b.Stream)
+		}
+	}
+	if k := body.Kind(); !k.TaskMaySay() {
+		return invalid("a task does not say %s: return from it, or use Ask or Start", k)
+	}
+	if n := (messages.Event{Body: body, Message: message}).Size(); n > messages.MaxEventBytes {
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"a %s of %d bytes is too large: an event has %d at most", body.Kind(), n, messages.MaxEventBytes)
 	}
 	return nil
 }
 
 // Progress says how far the task is; total is 0 where it is not known.
 func (t *TaskContext) Progress(done, total int64, unit string) error {
-	return t.Emit(messages.Progress{Done: done, Total: total, Unit: unit}, "")
+	return t.delta(messages.Progress{Done: done, Total: total, Unit: unit}, len(unit))
 }
 
 // Log says a line for the person who looks closer. Text beyond messages.LogLineBytes is cut.
 func (t *TaskContext) Log(level messages.LogLevel, text string) error {
 	text = strings.ToValidUTF8(text[:min(len(text), messages.LogLineBytes)], "")
-	line := messages.LogLine{Level: level, Task: t.attempt.task.Name, Text: text}
-	return t.Emit(messages.Log{Lines: []messages.LogLine{line}}, "")
+	return t.Emit(messages.Log{Lines: []messages.LogLine{{Level: level, Text: text}}}, "")
 }
 
 // Say appends to the text of the name.
 func (t *TaskContext) Say(stream, text string) error {
-	return t.Emit(messages.TextDelta{Stream: stream, Text: text}, "")
+	if !utf8.ValidString(text) {
+		return errNotUTF8(stream)
+	}
+	return t.delta(messages.TextDelta{Stream: stream, Text: text}, len(stream)+len(text))
 }
+
+// delta is Emit for what is said most often and holds nothing that a caller could change. Its stack fits into a
+// goroutine's first 2 kB: there may be very many that say something and then wait.
+func (t *TaskContext) delta(body messages.Body, bytes int) error {
+	if bytes > messages.MaxEventBytes/2 || t.attempt.run.system.config.Inject != nil {
+		return t.Emit(body, "")
+	}
+	return t.work.Send(&emission{attempt: t.attempt, body: body})
+}
+
+func errNotUTF8(stream string) error { return invalid("the text of stream %q is not UTF-8", stream) }
 
 // Said closes the text of the name with what it is as a whole.
 func (t *TaskContext) Said(stream, text string) error {
@@ -108,93 +193,90 @@ func (t *TaskContext) Said(stream, text string) error {
 
 // Summarize sets the words that go with the task's completion.
 func (t *TaskContext) Summarize(words string) {
-	t.attempt.mu.Lock()
-	defer t.attempt.mu.Unlock()
-	t.attempt.summary = words
+	_ = t.attempt.leave(func() { t.attempt.summary = words })
 }
 
-// Result sets the run's result, which run.completed carries; degraded says that it is less than was asked for.
+// Result sets the run's result, which run.completed carries; degraded says that it is less than was asked for. It counts
+// if this attempt completes. The last task that sets one decides.
 func (t *TaskContext) Result(result any, degraded bool) error {
 	data, err := json.Marshal(result)
-	if err != nil {
+	switch {
+	case err != nil:
 		return invalid("the result is not JSON: %v", err)
+	case len(data) > messages.MaxEventBytes/2:
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"a result of %d bytes is too large: it has %d at most; write an artifact", len(data), messages.MaxEventBytes/2)
 	}
-	t.attempt.run.setResult(data, degraded)
-	return nil
+	return t.attempt.leave(func() { t.attempt.result, t.attempt.degraded = data, degraded })
 }
 
-// Ask says input.required and waits for the answer.
+// Commit returns when everything that the task has said is durable, in the journal.
+func (t *TaskContext) Commit(ctx context.Context) error {
+	reply := make(chan error, 1)
+	if err := t.work.Send(&committed{t.attempt, reply}); err != nil {
+		return err
+	}
+	select {
+	case err := <-reply:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.work.Context().Done():
+		return context.Cause(t.work.Context())
+	}
+}
+
+// Ask says input.required and waits for the answer, which the task gets when it is durable. A request is known by its
+// name: a task that asks it again, in any attempt, gets the answer that was given, or goes on waiting. A request whose
+// ctx ends stays open. When the request's time is over the error is a deadline.
 func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
-	e := &emission{attempt: t.attempt, body: in, message: in.Prompt,
-		answer: make(chan answer, 1)}
-	if err := t.work.Send(e); err != nil {
+	a := &asked{attempt: t.attempt, body: messages.Clone(in).(messages.InputRequired), reply: make(chan answer, 1)}
+	if err := t.work.Send(a); err != nil {
 		return nil, err
 	}
 	select {
-	case a := <-e.answer:
-		return a.value, a.err
+	case got := <-a.reply:
+		return slices.Clone(got.value), got.err
+	case <-ctx.Done():
+	case <-t.work.Context().Done():
+		ctx = t.work.Context()
+	}
+	t.attempt.run.post(&unasked{in.Request, a.reply})
+	return nil, context.Cause(ctx)
+}
+
+// Start starts a sub-run and returns when the run's log names it. The child is the run's: it has an actor of its own
+// under the run's, it is cancelled when the run is, and the run does not end before it has. Another attempt that starts
+// the child of the same name, Options.Key or the how manieth of the task it is, gets the same child. Sub-runs count
+// towards no principal's limit; a tree has at most 1,000 that have not ended.
+func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, error) {
+	if err := job.validate(); err != nil {
+		return nil, err
+	}
+	a := t.attempt
+	name := o.Key
+	if name == "" {
+		a.mu.Lock()
+		a.children++
+		name = "#" + strconv.Itoa(a.children)
+		a.mu.Unlock()
+	}
+	reply := make(chan birth, 1)
+	if err := t.work.Send(&childWanted{a, name, job, o, reply}); err != nil {
+		return nil, err
+	}
+	select {
+	case b := <-reply:
+		if b.err != nil {
+			return nil, b.err
+		}
+		return &Run{system: a.run.system, id: b.id}, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
+	case <-t.work.Context().Done():
+		return nil, context.Cause(t.work.Context())
 	}
 }
 
 // Go runs f in a goroutine of the task: its error, panic or Goexit is the task's, and the task waits for it.
 func (t *TaskContext) Go(f func(ctx context.Context) error) { t.work.Go(f) }
-
-// owned returns the body as the task's own. It needs much stack: the run actor calls it, not the task, whose goroutine
-// may be one of very many.
-func owned(body messages.Body, task string) messages.Body {
-	switch b := body.(type) {
-	case messages.TextDelta:
-		b.Task = task
-		return b
-	case messages.ThoughtDelta:
-		b.Task = task
-		return b
-	case messages.TextDone:
-		b.Task = task
-		return b
-	case messages.ThoughtDone:
-		b.Task = task
-		return b
-	case messages.Progress:
-		b.Task = task
-		return b
-	case messages.Log:
-		for i := range b.Lines {
-			b.Lines[i].Task = task
-		}
-		return b
-	}
-	return ownedMilestone(body, task)
-}
-
-func ownedMilestone(body messages.Body, task string) messages.Body {
-	switch b := body.(type) {
-	case messages.LLMStarted:
-		b.Task = task
-		return b
-	case messages.LLMCompleted:
-		b.Task = task
-		return b
-	case messages.ToolStarted:
-		b.Task = task
-		return b
-	case messages.ToolCompleted:
-		b.Task = task
-		return b
-	case messages.ArtifactPartial:
-		b.Task = task
-		return b
-	case messages.ArtifactWritten:
-		b.Task = task
-		return b
-	case messages.InputRequired:
-		b.Task = task
-		return b
-	case messages.FaultInjected:
-		b.Task = task
-		return b
-	}
-	return body
-}

@@ -24,8 +24,8 @@ func TestCatchUp(t *testing.T) {
 		// what the journal has not.
 		{"paced", time.Millisecond, 0, compactAfter + 100 + 20},
 		{"paced, milestones", time.Millisecond, 500, 2*compactAfter + 500 + 2*10_000/500},
-		{"at once", 0, 0, compactAfter + backlog/2 + 20},
-		{"at once, milestones", 0, 500, 2*compactAfter + 500 + 2*10_000/500},
+		{"at once", 0, 0, compactAfter + backlog + 20},
+		{"at once, milestones", 0, 500, compactAfter + backlog + 20 + 2*10_000/500},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { catchingUp(t, c.pace, c.milestones, c.held) })
@@ -49,7 +49,7 @@ func catchingUp(t *testing.T, pace time.Duration, milestones, held int) {
 				}
 				time.Sleep(pace)
 				log.mu.Lock()
-				most, bytes = max(most, int64(len(log.events))), max(bytes, log.bytes)
+				most, bytes = max(most, int64(log.recorded)), max(bytes, log.bytes)
 				log.mu.Unlock()
 			}
 			close(said)
@@ -72,18 +72,18 @@ func catchingUp(t *testing.T, pace time.Duration, milestones, held int) {
 		t.Fatal(err)
 	}
 	var state messages.State
-	state = fold(t, state, first.events)
+	state = foldOnto(t, state, first.events)
 	<-said
 	time.Sleep(time.Second) // what waited for the journal is there
 	reads := 0
-	for want := log.snapshot(); state.Seq < want.Seq; reads++ {
+	for want := log.state(); state.Seq < want.Seq; reads++ {
 		b, err := log.read(state.Seq)
 		if err != nil || len(b.events) == 0 || len(b.events) > readBatch {
 			t.Fatalf("a read at %d of %d gave %d events: %v", state.Seq, want.Seq, len(b.events), err)
 		}
-		state = fold(t, state, b.events)
+		state = foldOnto(t, state, b.events)
 	}
-	if got, want := fmt.Sprintf("%+v", texts(state)), fmt.Sprintf("%+v", texts(log.snapshot())); got != want {
+	if got, want := fmt.Sprintf("%+v", texts(state)), fmt.Sprintf("%+v", texts(log.state())); got != want {
 		t.Errorf("the reader's texts are not the run's:\n%.200s\n%.200s", got, want)
 	}
 	t.Logf("%d reads; the log held at most %d events and %d bytes", reads, most, bytes)
@@ -108,7 +108,7 @@ func speak(task *TaskContext, i, milestones int) error {
 	return task.Say(fmt.Sprintf("%d.%d", part, i%2), "token ")
 }
 
-func fold(t *testing.T, s messages.State, events []messages.Event) messages.State {
+func foldOnto(t *testing.T, s messages.State, events []messages.Event) messages.State {
 	t.Helper()
 	for _, e := range events {
 		next, err := s.Apply(e)

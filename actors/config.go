@@ -3,9 +3,8 @@ package actors
 import (
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
 	"go.uber.org/zap"
-
-	"github.com/seed889630bf/lastword/messages"
 )
 
 // Config is what a System is made of. Its zero value is a node with a memory journal, the default limits, no named
@@ -38,21 +37,17 @@ type Config struct {
 	// MaxReaders bounds the readers of one run: 1,000.
 	MaxReaders int
 
-	// Inject is for tests: it is called at the beginning of every turn of a run's actors, and may panic, end the
-	// goroutine, or block.
+	// JournalTimeout is how long a run goes on while the journal does not take its events: 30 s. Then the run ends, with
+	// journal_unavailable.
+	JournalTimeout time.Duration
+
+	// ActorSystem is the embedder's own, for the System to run in; nil is one of the System's own.
+	ActorSystem *actor.ActorSystem
+
+	// Inject is for tests: it is called at the points where a fault may be injected, and may panic, end the goroutine, or
+	// block.
 	Inject func(Point)
 }
-
-// Point is a place where a test may inject a fault.
-type Point struct {
-	Run messages.RunID
-	// Actor is the task's name, or "run" for the run actor.
-	Actor string
-	// Message is what the actor is about to handle.
-	Message any
-}
-
-const runName = "run"
 
 func (c Config) withDefaults() Config {
 	def(&c.Log, zap.NewNop())
@@ -67,6 +62,7 @@ func (c Config) withDefaults() Config {
 	def(&c.RetentionBytes, 1<<30)
 	def(&c.Drain, 30*time.Second)
 	def(&c.LogBytes, 64<<20)
+	def(&c.JournalTimeout, 30*time.Second)
 	def(&c.MaxRuns, 1000)
 	def(&c.MaxRunsPerPrincipal, 32)
 	def(&c.MaxReaders, 1000)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -31,6 +32,9 @@ type Task struct {
 	Policy supervision.Policy
 	// Deadline is the longest one attempt may take; 0 is the run's own limit.
 	Deadline time.Duration
+	// Once says that the task must not be called twice: an attempt is called when its start is known to be durable, and
+	// no other node calls it again. A Policy that retries calls it again all the same, when the attempt has returned.
+	Once bool
 }
 
 // NewJob makes a job from the JSON input of a [messages.Request]. It answers bad input with an invalid_input error.
@@ -43,7 +47,7 @@ type Options struct {
 	Mode   messages.Mode
 	Labels map[string]string
 	Limits messages.Limits
-	// Key makes Start idempotent per principal.
+	// Key makes Start idempotent per principal; of a sub-run it is the name under which every attempt finds it.
 	Key string
 }
 
@@ -65,7 +69,7 @@ func (j Job) queued(o Options) (messages.RunQueued, error) {
 	if err := j.validate(); err != nil {
 		return messages.RunQueued{}, err
 	}
-	q := messages.RunQueued{Job: j.Name, Principal: o.Principal, Mode: o.Mode, Labels: o.Labels, Limits: o.Limits}
+	q := messages.RunQueued{Job: j.Name, Principal: o.Principal, Mode: o.Mode, Labels: maps.Clone(o.Labels), Limits: o.Limits}
 	switch q.Mode {
 	case "":
 		q.Mode = messages.Detached

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"runtime"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -124,8 +126,8 @@ func TestBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, actors.Config{})
 		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
-			for {
-				if err := task.Emit(messages.FaultInjected{Fault: "chatter"}, "chatter"); err != nil {
+			for i := 0; ; i++ {
+				if err := task.Emit(messages.ToolStarted{Call: strconv.Itoa(i), Tool: "chatter"}, "chatter"); err != nil {
 					return err
 				}
 			}
@@ -201,8 +203,10 @@ func TestAsk(t *testing.T) {
 		if string(state.End.Result) != `"yes"` {
 			t.Errorf("result %s", state.End.Result)
 		}
-		if err := s.Answer(t.Context(), run.ID(), "go-on", nil, "p"); messages.CodeOf(err) != messages.CodeNotFound {
-			t.Errorf("an answer after the end: %v", err)
+		for request, code := range map[string]messages.Code{"go-on": messages.CodeConflict, "other": messages.CodeNotFound} {
+			if err := s.Answer(t.Context(), run.ID(), request, nil, "p"); messages.CodeOf(err) != code {
+				t.Errorf("an answer to %s after the end: %v", request, err)
+			}
 		}
 	})
 }
@@ -224,12 +228,13 @@ func TestAnswerThatEndsTheRun(t *testing.T) {
 				break
 			}
 		}
-		if n := s.Stats(); n.Waiting != 1 {
-			t.Fatalf("%+v", n)
+		for s.Stats().Waiting != 1 { // its clocks stop right after it is heard
+			runtime.Gosched()
 		}
 		if err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`1`), ""); err != nil {
 			t.Fatal(err)
 		}
+		wait(t, run)
 		if n := s.Stats(); n.Waiting != 0 {
 			t.Fatalf("%+v", n)
 		}
@@ -447,13 +452,13 @@ func TestBytesCountMerged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, actors.Config{})
 		run := start(t, s, job(func(_ context.Context, task *actors.TaskContext) error {
-			for range 20 {
+			for i := range 20 {
 				for range 100 {
 					if err := task.Say("answer", "x"); err != nil {
 						return err
 					}
 				}
-				if err := task.Emit(messages.FaultInjected{Fault: "a milestone between"}, ""); err != nil {
+				if err := task.Emit(messages.ToolStarted{Call: strconv.Itoa(i), Tool: "between"}, ""); err != nil {
 					return err
 				}
 			}

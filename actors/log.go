@@ -1,8 +1,7 @@
 package actors
 
 import (
-	"context"
-	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,305 +16,352 @@ const (
 	backlog = 4096
 	// compactAfter is how many raw deltas the log's end holds before they are merged.
 	compactAfter = 256
-	// readBatch is how many events one read returns; a reader that is further behind is given merged deltas.
-	readBatch = 256
 	// firstEvents is what there is room for from the start: few runs say less.
 	firstEvents = 6
 )
 
-// liveLog is the log of an active run. It is not an actor: whatever else fails, this may not.
+// runLog is the log of an active run: a ledger that says what is true, a board that shows it, and an entry by which the
+// appender keeps it. It is not an actor: whatever else fails, this may not.
 //
-// Invariants, under mu: events are contiguous by the reader's law; state is the fold of all of them; events[:visible]
-// may be read; nothing with Seq <= sent is sent again unless its append failed.
-type liveLog struct {
-	id       messages.RunID
-	journal  Journal
+// Invariants, under mu: events[:recorded] are contiguous by the reader's law; the ledger has the sum of all of them;
+// nothing past sent has been sent; one block is under way at most.
+type runLog struct {
+	board
 	maxBytes int64
-	updated  atomic.Int64 // unix nanoseconds of the newest event, for the watchdog
+	counts   *counts
+	updated  atomic.Int64 // of the newest event, since the System began
 
-	mu      sync.Mutex
-	state   messages.State
-	events  []messages.Event
-	visible int
-	tidy    int // events[:tidy] are merged, up to a milestone
-	bytes   int64
+	mu       sync.Mutex // of the run's actor, its supervisor and the appender; readers take none
+	ledger   ledger
+	table    *table
+	recorded int // events of the table that are written
+	tidy     int // events[:tidy] are merged, up to a milestone
+	bytes    int64
 	// squeezeAt is how many bytes beyond the limit are looked at again.
 	squeezeAt int64
+	head      Head // of the journal, as it is known
 	sent      uint64
-	durable   uint64
 	sending   bool
-	failing   int         // attempts of the block under way that failed
+	epoch     uint64      // of this node's ownership; 0 before its owning event
 	flushAt   *time.Timer // armed while deltas wait for the journal
-	key       Key
-	gone      error // why the log was dropped: it was fenced
-	readers   int
-	bells     []chan struct{} // of the readers; rung without mu, and therefore never changed in place
-	over      chan struct{}   // closed at the end, once told
-	told      bool
-	lost      func()   // called when the log is dropped
-	once      []func() // called when more is durable, or the log dropped
-	counts    *counts
+	entry     entry
+	lost      error // why the log was dropped
+	alarm     func(messages.Cause)
+	waiters   []waiter
 }
 
-// counts are a System's counters.
-type counts struct {
-	started, ended, refused, losers, fenced, retries, subscriptions atomic.Int64
+// waiter is told when the event of the number is in the journal, or why it will not be known to be.
+type waiter struct {
+	seq uint64
+	f   func(error)
 }
 
-func newLog(id messages.RunID, j Journal, maxBytes int64, key Key, c *counts) *liveLog {
-	return &liveLog{id: id, journal: j, maxBytes: maxBytes, key: key, counts: c,
-		events: make([]messages.Event, 0, firstEvents)}
+func newLog(id messages.RunID, a *appender, maxBytes int64, c *counts) *runLog {
+	l := &runLog{board: board{id: id}, maxBytes: maxBytes, counts: c, ledger: ledger{id: id}}
+	l.entry = entry{appender: a, log: l}
+	l.table = newTable(firstEvents)
+	l.shown.Store(l.table)
+	return l
 }
 
-// record stamps and appends one event. It answers a *messages.Refusal when the event is not legal now.
-func (l *liveLog) record(body messages.Body, message string) error {
+// resume makes the log that of a run that the journal has already, as folded up to the head.
+func (l *runLog) resume(f *messages.Fold, head Head) {
+	l.fold, l.base = messages.NewFold(f.State()), head.Seq
+	l.ledger.fold, l.head, l.sent = *f, head, head.Seq
+	l.durable.Store(head.Seq)
+}
+
+// with calls f with the ledger, publishes what f records, and has it kept. now is when it happens.
+func (l *runLog) with(now time.Time, f func(*ledger)) {
 	l.mu.Lock()
-	if err := l.push(body, message); err != nil {
-		l.mu.Unlock()
-		return err
-	}
-	l.advance(body.Kind().Level() == messages.Milestone || l.state.Seq > l.sent+backlog/2, false, false)
-	return nil
+	f(&l.ledger)
+	l.commit(now)
 }
 
-// finish writes the terminal unless there is one, and reports whether it did. Once a cancel is accepted the terminal is
-// run.canceled, whoever calls.
-func (l *liveLog) finish(word messages.Body, message string) bool {
-	l.mu.Lock()
-	if l.state.Status.IsEnded() || l.gone != nil {
-		l.mu.Unlock()
-		l.counts.losers.Add(1)
-		return false
-	}
-	last := l.state.LastWord(word)
-	if last.Kind() != word.Kind() {
-		message = "canceled"
-	}
-	err := l.push(last, message)
-	if err != nil { // only a run.completed can be illegal: a task is still open
-		err = l.push(messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
-			Error: messages.Errorf(messages.Code(messages.CauseError), "%v", err)}, err.Error())
-	}
-	l.advance(true, false, false)
-	return err == nil
-}
-
-// push appends under mu.
-func (l *liveLog) push(body messages.Body, message string) error {
-	if l.gone != nil {
-		return l.gone
-	}
-	seq := l.state.Seq + 1
-	e := messages.Event{RunID: l.id, Seq: seq, From: seq, Time: time.Now().UTC(), Message: message}
-	e.Body = stamp(l.state, body)
-	next, err := l.state.Apply(e)
-	if err != nil {
-		l.counts.refused.Add(1)
-		return err
-	}
-	l.state = next
-	l.events = append(l.events, e)
-	l.bytes += int64(e.Size())
-	l.updated.Store(e.Time.UnixNano())
-	return nil
-}
-
-// stamp fills in what the run alone knows: a stream's offset and index, a log line's number.
-func stamp(s messages.State, b messages.Body) messages.Body {
-	switch b := b.(type) {
-	case messages.TextDelta:
-		t, _ := s.Stream(b.Stream)
-		b.Index, b.Offset = t.Index, t.Len()
-		return b
-	case messages.ThoughtDelta:
-		t, _ := s.Stream(b.Stream)
-		b.Index, b.Offset = t.Index, t.Len()
-		return b
-	case messages.Log:
-		for i := range b.Lines {
-			b.Lines[i].Number = s.Log.Next + uint64(i)
+// record takes down one event. Its errors are the ledger's, and the reason where the log was dropped.
+func (l *runLog) record(now time.Time, body messages.Body, message string) (err error) {
+	l.with(now, func(g *ledger) {
+		if err = l.lost; err == nil {
+			err = g.record(now, body, message)
 		}
-		return b
+	})
+	return err
+}
+
+// finish writes the terminal unless there is one, and reports whether it did.
+func (l *runLog) finish(now time.Time, word messages.Body, message string) (did bool) {
+	l.with(now, func(g *ledger) { did = l.lost == nil && g.finish(now, word, message) })
+	if !did {
+		l.counts.losers.Add(1)
 	}
-	return b
+	return did
+}
+
+// commit publishes the ledger's fresh events and sends what is due. It is called under mu and unlocks it.
+func (l *runLog) commit(now time.Time) {
+	fresh := l.ledger.fresh
+	if len(fresh) == 0 || l.lost != nil {
+		l.ledger.fresh = nil
+		l.mu.Unlock()
+		return
+	}
+	l.grow(len(fresh))
+	due := l.ledger.fold.Look().Seq > l.sent+backlog/2
+	for _, e := range fresh {
+		l.table.events[l.recorded] = e.Sharing(&l.table.wires[l.recorded])
+		l.recorded++
+		l.bytes += int64(e.Size())
+		due = due || !e.IsDelta()
+	}
+	clear(fresh)
+	l.ledger.fresh = nil
+	l.updated.Store(sinceStart(now))
+	l.advance(due, nil)
+}
+
+// epochStart is what clocks that must not jump count from.
+var epochStart = time.Now()
+
+func sinceStart(t time.Time) int64 { return int64(t.Sub(epochStart)) }
+
+// grow makes room for n more events. Under mu.
+func (l *runLog) grow(n int) {
+	if l.recorded+n > len(l.table.events) {
+		l.replace(l.table.events[:l.recorded], max(2*len(l.table.events), l.recorded+n), int(l.table.n.Load()))
+	}
+}
+
+// replace shows another table, in new memory because readers hold the old one. Under mu.
+func (l *runLog) replace(events []messages.Event, room, visible int) {
+	t := newTable(room)
+	l.recorded = copy(t.events, events)
+	t.n.Store(int64(visible))
+	l.table = t
+	l.shown.Store(t)
+}
+
+// advance shows what may be shown and sends what waits to the journal, now or within journalDelay; then it tells those
+// whose events are durable. It is called under mu and unlocks it.
+func (l *runLog) advance(now bool, told []waiter) {
+	shown := l.reveal()
+	var block Block
+	send := false
+	if now {
+		block, send = l.nextBlock()
+	} else if !l.sending && l.lost == nil && l.ledger.fold.Look().Seq > l.sent && l.flushAt == nil {
+		l.flushAt = time.AfterFunc(journalDelay, l.flush)
+	}
+	l.mu.Unlock()
+	if shown {
+		l.ring()
+	}
+	for _, w := range told {
+		w.f(nil)
+	}
+	if send {
+		l.entry.send(block)
+	}
 }
 
 // flush sends what waits to the journal.
-func (l *liveLog) flush() {
+func (l *runLog) flush() {
 	l.mu.Lock()
-	l.advance(true, false, false)
-}
-
-// flushAfter has what waits sent to the journal when the time has passed, unless it is sent before. Under mu.
-func (l *liveLog) flushAfter(d time.Duration) {
-	if l.flushAt != nil {
-		l.flushAt.Stop()
-	}
-	l.flushAt = time.AfterFunc(d, l.flush)
-}
-
-// advance shows what may be shown and sends what waits to the journal, now or within journalDelay. It tells those who
-// wait for either: shown says that more is visible already, and durable that the journal has more. It is called under mu
-// and unlocks it.
-func (l *liveLog) advance(now, shown, durable bool) {
-	shown = l.reveal() || shown
-	block, send := Block{}, false
-	if now {
-		block, send = l.nextBlock()
-	} else if l.flushAt == nil && !l.sending && l.gone == nil && l.state.Seq > l.sent {
-		l.flushAfter(journalDelay)
-	}
-	bells, once := l.waiting(shown, durable)
-	l.mu.Unlock()
-	for _, bell := range bells {
-		ring(bell)
-	}
-	for _, f := range once {
-		f()
-	}
-	if send {
-		events := block.Events
-		l.journal.Append(block, func(err error) { l.appended(events, err) })
-	}
+	l.flushAt = nil
+	l.advance(true, nil)
 }
 
 // nextBlock takes what has not been sent, with its deltas merged; under mu.
-func (l *liveLog) nextBlock() (Block, bool) {
+func (l *runLog) nextBlock() (Block, bool) {
+	if l.sending || l.lost != nil {
+		return Block{}, false
+	}
 	if l.flushAt != nil {
 		l.flushAt.Stop()
 		l.flushAt = nil
 	}
-	if l.sending || l.gone != nil {
-		return Block{}, false
-	}
-	waiting := l.events[firstAfter(l.events, l.sent):]
+	events := l.table.events[:l.recorded:l.recorded]
+	waiting := events[firstAfter(events, l.sent):]
 	if len(waiting) == 0 {
 		return Block{}, false
 	}
-	block := Block{Run: l.id, Events: waiting[:len(waiting):len(waiting)]}
 	if len(waiting) > 1 {
-		block.Events = mergeDeltas(waiting)
-	}
-	if waiting[0].Seq == 1 {
-		block.Key = l.key
+		waiting = mergeDeltas(waiting)
 	}
 	l.sending, l.sent = true, waiting[len(waiting)-1].Seq
-	return block, true
+	return Block{Run: l.id, After: l.head, Epoch: l.epoch, Events: waiting}, true
 }
 
-// appended is told how an append ended.
-func (l *liveLog) appended(block []messages.Event, err error) {
-	if errors.Is(err, ErrUnknown) {
-		known := false
-		if err, known = l.landed(block[0]); !known {
-			// Appending again without knowing would meet our own block and take it for another owner's.
-			time.AfterFunc(journalDelay, func() { l.appended(block, ErrUnknown) })
-			return
-		}
-	}
+// landed is told that the block under way is in the journal.
+func (l *runLog) landed(head Head) {
 	l.mu.Lock()
-	l.sending = false
-	var used *KeyUsedError
-	switch {
-	case err == nil:
-		l.failing, l.durable = 0, block[len(block)-1].Seq
-	case errors.Is(err, ErrFenced) || errors.Is(err, ErrSealed) || errors.As(err, &used):
-		l.drop(err)
-	default:
-		l.sent = block[0].From - 1
-		l.failing++
-		l.counts.retries.Add(1)
-		l.flushAfter(min(journalDelay<<min(l.failing, 6), 5*time.Second))
-	}
-	shown := l.reveal()
-	l.compact()
-	urgent := l.visible < len(l.events) && l.flushAt == nil // a milestone waits for the journal
-	l.advance(urgent, shown, err == nil)
-}
-
-// landed finds out what became of a block, known by its first event, whose append has no known outcome; known is false
-// while the journal does not say.
-func (l *liveLog) landed(first messages.Event) (outcome error, known bool) {
-	kept, err := l.journal.Read(context.Background(), l.id, first.From-1)
-	switch {
-	case messages.CodeOf(err) == messages.CodeNotFound || err == nil && len(kept) == 0:
-		return errNotLanded, true
-	case err != nil:
-		return nil, false
-	case kept[0].Seq == first.Seq && kept[0].Time.Equal(first.Time) && kept[0].Kind() == first.Kind():
-		return nil, true
-	}
-	return ErrFenced, true
-}
-
-var errNotLanded = errors.New("the block did not land")
-
-// drop forgets the live log: somebody else owns the run. Readers go on from the journal. Under mu.
-func (l *liveLog) drop(err error) {
-	l.gone = err
-	l.events, l.visible, l.tidy = nil, 0, 0
-	l.counts.fenced.Add(1)
 	if l.lost != nil {
-		l.once = append(l.once, l.lost)
+		l.mu.Unlock()
+		return
 	}
+	l.sending, l.head = false, head
+	l.durable.Store(head.Seq)
+	if l.trouble.Swap(nil) != nil {
+		l.over.CompareAndSwap(&closed, nil)
+	}
+	l.reveal()
+	l.compact()
+	var told []waiter
+	l.waiters = slices.DeleteFunc(l.waiters, func(w waiter) bool {
+		if w.seq <= head.Seq {
+			told = append(told, w)
+			return true
+		}
+		return false
+	})
+	if len(l.waiters) == 0 {
+		l.waiters = nil
+	}
+	l.ring()
+	urgent := int(l.table.n.Load()) < l.recorded && l.flushAt == nil // a milestone waits for the journal
+	l.advance(urgent, told)
 }
 
-// onDrop has f called when the log is dropped.
-func (l *liveLog) onDrop(f func()) {
+// drop forgets the live log: somebody else owns the run, or nobody can say. Readers go on from the journal.
+func (l *runLog) drop(why error) {
 	l.mu.Lock()
-	gone := l.gone != nil
-	l.lost = f
+	if l.lost != nil {
+		l.mu.Unlock()
+		return
+	}
+	l.lost = why
+	l.gone.Store(true)
+	l.counts.fenced.Add(1)
+	if l.flushAt != nil {
+		l.flushAt.Stop()
+	}
+	waiters, alarm := l.waiters, l.alarm
+	l.waiters, l.sending = nil, false
 	l.mu.Unlock()
-	if gone {
-		f()
+	l.entry.forget()
+	for _, w := range waiters {
+		w.f(why)
+	}
+	l.end()
+	l.ring()
+	if alarm != nil {
+		alarm(messages.CauseNodeLost)
 	}
 }
 
-// reveal moves visible over everything before the first milestone that is not durable, and over no delta further than
-// the reserve past the last durable event. Under mu.
-func (l *liveLog) reveal() bool {
-	before := l.visible
-	for l.visible < len(l.events) {
-		e := l.events[l.visible]
-		if e.Seq > l.durable && (!e.IsDelta() || e.Seq > l.durable+messages.Reserve) {
+// starve is told that the journal has not taken the block under way for as long as a run waits.
+func (l *runLog) starve(why *messages.Error) {
+	l.mu.Lock()
+	first := l.trouble.Swap(why) == nil && l.lost == nil
+	waiters, alarm := l.waiters, l.alarm
+	l.waiters = nil
+	l.mu.Unlock()
+	for _, w := range waiters {
+		w.f(why)
+	}
+	l.end()
+	l.ring()
+	if first && alarm != nil {
+		alarm(messages.CauseJournalUnavailable)
+	}
+}
+
+// whenDurable calls f once what has been recorded is in the journal, at once if it is, or with the reason why that will
+// not be known. f must not block. It is called without mu.
+func (l *runLog) whenDurable(f func(error)) { l.whenAt(0, f) }
+
+// whenAt is whenDurable for the event of the number; 0 is the last.
+func (l *runLog) whenAt(seq uint64, f func(error)) {
+	l.mu.Lock()
+	if seq == 0 {
+		seq = l.ledger.fold.Look().Seq
+	}
+	err := l.lost
+	if trouble := l.trouble.Load(); err == nil && trouble != nil {
+		err = trouble
+	}
+	if err == nil && seq > l.head.Seq {
+		l.waiters = append(l.waiters, waiter{seq, f})
+		l.mu.Unlock()
+		return
+	}
+	l.mu.Unlock()
+	f(err)
+}
+
+// watched sets what is told when the run cannot go on: node_lost, or journal_unavailable.
+func (l *runLog) watched(alarm func(messages.Cause)) {
+	l.mu.Lock()
+	l.alarm = alarm
+	lost, trouble := l.lost, l.trouble.Load()
+	l.mu.Unlock()
+	switch {
+	case lost != nil:
+		alarm(messages.CauseNodeLost)
+	case trouble != nil:
+		alarm(messages.CauseJournalUnavailable)
+	}
+}
+
+// dropped reports why the log was dropped, or nil.
+func (l *runLog) dropped() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.lost
+}
+
+// standing reports whether the terminal is recorded, durable or not.
+func (l *runLog) standing() (ended bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ledger.ended()
+}
+
+// reveal moves what readers see over everything before the first milestone that is not durable, and over no delta
+// further than the reserve past the last durable event. Under mu.
+func (l *runLog) reveal() bool {
+	durable, before := l.durable.Load(), int(l.table.n.Load())
+	n := before
+	for ; n < l.recorded; n++ {
+		e := &l.table.events[n]
+		if e.Seq > durable && (!e.IsDelta() || e.Seq > durable+messages.Reserve) {
 			break
 		}
-		l.visible++
 	}
-	return l.visible != before || l.gone != nil
-}
-
-// waiting returns the readers, who wait for more to be visible, and takes out those who wait for the journal. Under mu.
-func (l *liveLog) waiting(shown, durable bool) (bells []chan struct{}, once []func()) {
-	if shown {
-		bells = l.bells
-		l.tellOver()
+	if n == before {
+		return false
 	}
-	if durable || l.gone != nil {
-		once, l.once = l.once, nil
+	if n == l.recorded && l.table.events[n-1].IsTerminal() {
+		state := l.ledger.fold.State()
+		l.final.Store(&state)
+		l.table.n.Store(int64(n))
+		l.end()
+		return true
 	}
-	return bells, once
+	l.table.n.Store(int64(n))
+	return true
 }
 
 // compact merges durable deltas once there are many: those before a milestone whole, those at the log's end in runs of
 // doubling length, so that the log holds few events for many deltas and each byte is copied a logarithmic number of
 // times. Under mu.
-func (l *liveLog) compact() {
-	end := firstAfter(l.events, l.durable)
+func (l *runLog) compact() {
+	events := l.table.events[:l.recorded]
+	end := firstAfter(events, l.head.Seq)
 	open := end
-	for open > l.tidy && l.events[open-1].IsDelta() {
+	for open > l.tidy && events[open-1].IsDelta() {
 		open--
 	}
 	if open-l.tidy >= max(compactAfter, l.tidy/4) {
-		n := l.replace(l.tidy, open)
+		n := l.merge(l.tidy, open)
 		l.tidy, end = l.tidy+n, l.tidy+n+end-open
 	}
 	l.compactEnd(end)
 }
 
-func (l *liveLog) compactEnd(end int) {
+func (l *runLog) compactEnd(end int) {
+	events := l.table.events[:l.recorded]
 	start := end
-	for start > 0 && l.events[start-1].IsDelta() && l.events[start-1].From == l.events[start-1].Seq {
+	for start > 0 && events[start-1].IsDelta() && events[start-1].From == events[start-1].Seq {
 		start--
 	}
 	if end-start < compactAfter {
@@ -323,100 +369,43 @@ func (l *liveLog) compactEnd(end int) {
 	}
 	weight := func(e messages.Event) uint64 { return e.Seq - e.From + 1 }
 	size := uint64(end - start)
-	for start > 0 && messages.CanMerge(l.events[start-1], l.events[start]) && weight(l.events[start-1]) <= size {
+	for start > 0 && messages.CanMerge(events[start-1], events[start]) && weight(events[start-1]) <= size {
 		start--
-		size += weight(l.events[start])
+		size += weight(events[start])
 	}
-	l.replace(start, end)
+	l.merge(start, end)
+}
+
+// merge merges the deltas of events[start:end], which are durable and therefore visible, and returns how many events are
+// left of them. Under mu.
+func (l *runLog) merge(start, end int) int {
+	events := l.table.events[:l.recorded]
+	old := events[start:end]
+	merged := mergeDeltas(old)
+	l.bytes += size(merged) - size(old)
+	out := slices.Concat(events[:start], merged, events[end:])
+	l.tidy = min(l.tidy, start)
+	l.replace(out, len(out)+compactAfter, int(l.table.n.Load())-len(old)+len(merged))
+	return len(merged)
+}
+
+// nextEpoch returns the epoch of an ownership that begins now.
+func (l *runLog) nextEpoch() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.head.Epoch + 1
 }
 
 // overLimit reports whether the log holds more than it may, all its deltas merged, and pressed whether tasks must wait
-// for the journal.
-func (l *liveLog) overLimit() (over, pressed bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+// for the journal. Under mu.
+func (l *runLog) overLimit() (over, pressed bool) {
 	if l.bytes > max(l.maxBytes, l.squeezeAt) {
-		l.replace(0, firstAfter(l.events, l.durable))
-		waiting := l.events[firstAfter(l.events, l.durable):]
+		l.merge(0, firstAfter(l.table.events[:l.recorded], l.head.Seq))
+		events := l.table.events[:l.recorded]
+		waiting := events[firstAfter(events, l.head.Seq):]
 		over = l.bytes-size(waiting)+size(mergeDeltas(waiting)) > l.maxBytes
 		// What is under the limit only after merging everything is not merged again for every event.
 		l.squeezeAt = l.bytes + l.maxBytes/16
 	}
-	return over, l.gone == nil && l.state.Seq > l.durable+backlog
-}
-
-// replace merges the deltas of events[start:end], in new memory because readers hold the old, and returns how many
-// events are left of them. Under mu; the events are durable, and therefore visible.
-func (l *liveLog) replace(start, end int) int {
-	old := l.events[start:end]
-	merged := mergeDeltas(old)
-	out := make([]messages.Event, 0, len(l.events)-len(old)+len(merged)+compactAfter)
-	out = append(append(append(out, l.events[:start]...), merged...), l.events[end:]...)
-	l.bytes += size(merged) - size(old)
-	l.visible -= len(old) - len(merged)
-	l.events, l.tidy = out, min(l.tidy, start)
-	return len(merged)
-}
-
-func size(events []messages.Event) int64 {
-	var n int64
-	for _, e := range events {
-		n += int64(e.Size())
-	}
-	return n
-}
-
-// dropped reports whether the log was dropped, and why says what for.
-func (l *liveLog) dropped() bool { return l.why() != nil }
-
-func (l *liveLog) why() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.gone
-}
-
-// shows reports whether anything is visible.
-func (l *liveLog) shows() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.visible > 0
-}
-
-// whenDurable reports whether everything recorded is in the journal; while it is not, f is called when more is.
-func (l *liveLog) whenDurable(f func()) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.gone != nil || l.durable == l.state.Seq {
-		return true
-	}
-	l.once = append(l.once, f)
-	return false
-}
-
-// onDurable calls f once, when the journal has more, or the log is dropped.
-func (l *liveLog) onDurable(f func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.once = append(l.once, f)
-}
-
-// snapshot returns the fold of everything visible.
-func (l *liveLog) snapshot() messages.State {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.visible == len(l.events) {
-		return l.state
-	}
-	var s messages.State
-	for _, e := range l.events[:l.visible] {
-		s, _ = s.Apply(e)
-	}
-	return s
-}
-
-// current returns the fold of everything recorded.
-func (l *liveLog) current() messages.State {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.state
+	return over, l.lost == nil && l.ledger.fold.Look().Seq > l.head.Seq+backlog
 }

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"crypto/rand"
 	"slices"
 	"sync"
 	"time"
@@ -11,26 +12,42 @@ import (
 
 // MemoryJournal is the journal of a process that keeps nothing beyond its end. Its zero value is not usable.
 type MemoryJournal struct {
-	mu    sync.Mutex
-	runs  map[messages.RunID]*record
-	keys  map[Key]messages.RunID // with Input left empty
-	ended []messages.RunID       // in the order of their terminals
-	bytes int64                  // of the ended runs
+	salt [32]byte
+
+	mu     sync.Mutex
+	runs   map[messages.RunID]*record
+	open   int              // runs without a terminal
+	ended  []messages.RunID // in the order of their terminals
+	bytes  int64            // of the ended runs
+	claims claims
+	watch  []*watcher
 }
 
+// record is a run's log.
 type record struct {
 	summary messages.Summary
+	head    Head
 	events  []messages.Event
-	key     Key
+	blocks  []blockMark // the last alone once the run has ended
 	bytes   int64
+	lease   lease
 }
 
-func (r *record) last() messages.Event { return r.events[len(r.events)-1] }
+// blockMark is where a block begins.
+type blockMark struct {
+	first uint64
+	id    BlockID
+}
 
 // NewMemoryJournal returns an empty journal.
 func NewMemoryJournal() *MemoryJournal {
-	return &MemoryJournal{runs: map[messages.RunID]*record{}, keys: map[Key]messages.RunID{}}
+	j := &MemoryJournal{runs: map[messages.RunID]*record{}}
+	_, _ = rand.Read(j.salt[:]) // it never fails
+	return j
 }
+
+// Salt implements [Journal].
+func (j *MemoryJournal) Salt() [32]byte { return j.salt }
 
 // Append implements [Journal]; done is called before it returns.
 func (j *MemoryJournal) Append(b Block, done func(error)) { done(j.append(b)) }
@@ -39,58 +56,89 @@ func (j *MemoryJournal) append(b Block) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.runs[b.Run]
-	switch {
-	case r == nil && b.Events[0].From != 1:
-		return ErrFenced
-	case r == nil:
-		if err := j.take(b); err != nil {
-			return err
-		}
-		r = &record{key: b.Key, events: make([]messages.Event, 0, max(4, len(b.Events)))}
-		j.runs[b.Run] = r
-	case r.last().IsTerminal():
-		return ErrSealed
-	case b.Events[0].From != r.last().Seq+1:
-		return ErrFenced
+	if err := r.takes(b); err != nil || r.has(b.ID) {
+		return err
 	}
+	if r == nil {
+		r = &record{events: make([]messages.Event, 0, max(4, len(b.Events)))}
+		j.runs[b.Run] = r
+		j.open++
+		j.offer(b.Run, r, b.Writer)
+	}
+	r.head = b.Head()
+	r.blocks = append(r.blocks, blockMark{b.Events[0].From, b.ID})
 	for _, e := range b.Events {
-		r.events = append(r.events, e)
+		r.events = append(r.events, e.Unshared()) // the slot would keep its table
 		r.bytes += int64(e.Size())
 		r.summary = r.summary.Apply(e)
 	}
-	if r.last().IsTerminal() {
-		r.events = mergeDeltas(r.events)
-		r.bytes = size(r.events)
-		j.ended = append(j.ended, b.Run)
-		j.bytes += r.bytes
+	if r.head.Ended {
+		j.end(b.Run, r)
 	}
+	j.tell(b.Writer, Note{Run: b.Run})
 	return nil
 }
 
-func (j *MemoryJournal) take(b Block) error {
-	if b.Key.Key == "" {
+func (j *MemoryJournal) end(run messages.RunID, r *record) {
+	r.events = mergeDeltas(r.events)
+	r.blocks = slices.Clone(r.blocks[len(r.blocks)-1:])
+	r.bytes = size(r.events)
+	r.lease = lease{}
+	j.open--
+	j.ended = append(j.ended, run)
+	j.bytes += r.bytes
+}
+
+// takes says why the log, nil where there is none, does not take the block. A block that it has already is no reason.
+func (r *record) takes(b Block) error {
+	switch {
+	case r == nil && b.After.Seq != 0:
+		return ErrFenced
+	case r == nil || r.has(b.ID):
 		return nil
+	case r.head.Ended:
+		return ErrSealed
+	case r.head.Seq != b.After.Seq || b.Events[0].From != r.head.Seq+1:
+		return ErrFenced
 	}
-	k := Key{Principal: b.Key.Principal, Key: b.Key.Key}
-	if run, used := j.keys[k]; used {
-		return &KeyUsedError{Run: run, Input: j.runs[run].key.Input}
-	}
-	j.keys[k] = b.Run
 	return nil
 }
 
-// Read implements [Journal].
-func (j *MemoryJournal) Read(_ context.Context, run messages.RunID, after uint64) ([]messages.Event, error) {
+func (r *record) has(id BlockID) bool {
+	if r == nil {
+		return false
+	}
+	for _, mark := range slices.Backward(r.blocks) { // mostly the last
+		if mark.id == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Read implements [Reader].
+func (j *MemoryJournal) Read(_ context.Context, run messages.RunID, after uint64) (Page, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	r := j.runs[run]
 	if r == nil {
-		return nil, messages.Errorf(messages.CodeNotFound, "there is no run %s", run)
+		return Page{}, errNotFound(run)
 	}
-	return r.events[firstAfter(r.events, after):len(r.events):len(r.events)], nil
+	page := Page{Events: r.events[firstAfter(r.events, after):len(r.events):len(r.events)], Head: r.head}
+	for i, mark := range slices.Backward(r.blocks) {
+		if i+1 < len(r.blocks) && r.blocks[i+1].first <= after+1 || len(page.Events) == 0 {
+			break
+		}
+		page.Blocks = append(page.Blocks, mark.id)
+	}
+	return page, nil
 }
 
-// List implements [Journal].
+func errNotFound(run messages.RunID) error {
+	return messages.Errorf(messages.CodeNotFound, "there is no run %s", run)
+}
+
+// List implements [Reader].
 func (j *MemoryJournal) List(_ context.Context, q messages.Query) ([]messages.Summary, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -118,20 +166,6 @@ func insert(list []*messages.Summary, s *messages.Summary, q messages.Query) []*
 	return list[:min(len(list), most)]
 }
 
-// Unfinished implements [Journal].
-func (j *MemoryJournal) Unfinished(context.Context) ([]messages.RunID, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	var open []messages.RunID
-	for id, r := range j.runs {
-		if !r.last().IsTerminal() {
-			open = append(open, id)
-		}
-	}
-	slices.Sort(open)
-	return open, nil
-}
-
 // Expire implements [Journal].
 func (j *MemoryJournal) Expire(_ context.Context, before time.Time, bytes int64) (int, error) {
 	j.mu.Lock()
@@ -139,18 +173,17 @@ func (j *MemoryJournal) Expire(_ context.Context, before time.Time, bytes int64)
 	n := 0
 	for ; n < len(j.ended); n++ {
 		r := j.runs[j.ended[n]]
-		if !r.last().Time.Before(before) && j.bytes <= bytes {
+		if !r.summary.UpdatedAt.Before(before) && j.bytes <= bytes {
 			break
 		}
 		j.bytes -= r.bytes
-		delete(j.keys, Key{Principal: r.key.Principal, Key: r.key.Key})
 		delete(j.runs, j.ended[n])
 	}
 	if n == len(j.ended) {
 		// A map keeps its buckets: an empty journal begins anew, so that its memory is that of the beginning.
 		j.ended = nil
 		if len(j.runs) == 0 {
-			j.runs, j.keys = map[messages.RunID]*record{}, map[Key]messages.RunID{}
+			j.runs = map[messages.RunID]*record{}
 		}
 		return 0, nil
 	}
@@ -158,8 +191,15 @@ func (j *MemoryJournal) Expire(_ context.Context, before time.Time, bytes int64)
 	return len(j.ended), nil
 }
 
-// firstAfter returns the index of the first event whose Seq is past after.
+// firstAfter returns the index of the first event whose Seq is past after, which is mostly at the end.
 func firstAfter(events []messages.Event, after uint64) int {
+	n := len(events)
+	switch {
+	case n == 0 || events[n-1].Seq <= after:
+		return n
+	case n == 1 || events[n-2].Seq <= after:
+		return n - 1
+	}
 	i, _ := slices.BinarySearchFunc(events, after+1, func(e messages.Event, seq uint64) int {
 		if e.Seq < seq {
 			return -1
@@ -171,6 +211,9 @@ func firstAfter(events []messages.Event, after uint64) int {
 
 // mergeDeltas returns the events with every stretch of deltas merged into one.
 func mergeDeltas(events []messages.Event) []messages.Event {
+	if !slices.ContainsFunc(events, messages.Event.IsDelta) {
+		return events
+	}
 	var out []messages.Event
 	for len(events) > 0 {
 		n := stretch(events)
@@ -185,6 +228,14 @@ func stretch(events []messages.Event) int {
 	n := 1
 	for n < len(events) && messages.CanMerge(events[n-1], events[n]) {
 		n++
+	}
+	return n
+}
+
+func size(events []messages.Event) int64 {
+	var n int64
+	for _, e := range events {
+		n += int64(e.Size())
 	}
 	return n
 }

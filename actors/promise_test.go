@@ -1,9 +1,11 @@
 package actors_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -46,8 +48,8 @@ func TestAskAgain(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if _, err := task.Ask(ctx, in); err == nil {
-				t.Error("a name that was answered can be asked again")
+			if again, err := task.Ask(ctx, in); err != nil || !bytes.Equal(again, v) {
+				t.Errorf("the same question again: %s, %v", again, err)
 			}
 			return task.Result(v, false)
 		}), actors.Options{})
@@ -115,10 +117,10 @@ type blind struct {
 	reads int
 }
 
-func (b *blind) Read(ctx context.Context, run messages.RunID, after uint64) ([]messages.Event, error) {
+func (b *blind) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
 	if b.reads > 0 {
 		b.reads--
-		return nil, errors.New("the journal cannot be read")
+		return actors.Page{}, errors.New("the journal cannot be read")
 	}
 	return b.Journal.Read(ctx, run, after)
 }
@@ -134,5 +136,108 @@ func TestUnknownOutcomeIsAwaited(t *testing.T) {
 		s := open(t, actors.Config{Journal: &blind{Journal: j, reads: 2}})
 		run := start(t, s, job(chatter), actors.Options{})
 		expect(t, wait(t, run), messages.Completed, messages.ByRun, "")
+	})
+}
+
+// A run whose log another node has taken over leaves, also where it has named a child that is not born yet.
+func TestFencedRunLeavesItsUnbornChild(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		gate := make(chan struct{})
+		j, kept := disturbed(func(b actors.Block) testkit.Disturbance {
+			if b.Events[len(b.Events)-1].Kind() == messages.KindChildStarted {
+				return testkit.Disturbance{Gate: gate}
+			}
+			return testkit.Disturbance{}
+		})
+		s := open(t, actors.Config{Journal: j})
+		run := start(t, s, job(func(ctx context.Context, task *actors.TaskContext) error {
+			_, err := task.Start(ctx, job(heed), actors.Options{})
+			return err
+		}), actors.Options{})
+		synctest.Wait()
+		page, err := kept.Read(t.Context(), run.ID(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := page.Head.Seq + 1
+		usurper := messages.Event{RunID: run.ID(), From: at, Seq: at, Time: time.Now(), Body: messages.RunCanceling{}}
+		kept.Append(actors.Block{Run: run.ID(), After: page.Head, ID: actors.BlockID{1}, Writer: "other", Epoch: 2,
+			Events: []messages.Event{usurper}}, func(err error) {
+			if err != nil {
+				t.Error(err)
+			}
+		})
+		close(gate)
+		time.Sleep(time.Minute)
+		if n := s.Stats(); n.Fenced != 1 || n.Active != 0 {
+			t.Errorf("%+v", n)
+		}
+	})
+}
+
+// A run that the journal fails while it names a child ends when the journal takes events again, and its child before it.
+func TestTroubledRunSettlesItsUnbornChild(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		j, _ := disturbed(func(b actors.Block) testkit.Disturbance {
+			named := b.Events[len(b.Events)-1].Kind() == messages.KindChildStarted
+			return testkit.Disturbance{Refuse: named && time.Since(began) < time.Minute}
+		})
+		s := open(t, actors.Config{Journal: j})
+		run := start(t, s, job(func(ctx context.Context, task *actors.TaskContext) error {
+			_, err := task.Start(ctx, job(heed), actors.Options{})
+			return err
+		}), actors.Options{})
+		time.Sleep(2 * time.Minute)
+		state := wait(t, run)
+		expect(t, state, messages.Failed, messages.ByRun, messages.CauseJournalUnavailable)
+		if len(state.Children) != 1 || state.Children[0].Status != messages.Canceled {
+			t.Errorf("children: %+v", state.Children)
+		}
+	})
+}
+
+// "One event is at most 16 MiB and every byte counts": an input, what a task says, and a result.
+func TestOneEventIsBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{})
+		large, full := strings.Repeat("x", messages.MaxEventBytes), messages.Code(messages.CauseLimitExceeded)
+		j := job(func(_ context.Context, task *actors.TaskContext) error {
+			for _, err := range []error{task.Said("answer", large), task.Say("answer", large), task.Result(large, false)} {
+				if messages.CodeOf(err) != full {
+					t.Errorf("it is taken: %v", err)
+				}
+			}
+			return nil
+		})
+		expect(t, wait(t, start(t, s, j, actors.Options{})), messages.Completed, messages.ByRun, "")
+		j.Input = large
+		if _, err := s.Start(t.Context(), j, actors.Options{}); messages.CodeOf(err) != full {
+			t.Errorf("an input: %v", err)
+		}
+	})
+}
+
+// "secret: its value reaches the task and never the log."
+func TestSecretStaysOutOfTheLog(t *testing.T) {
+	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
+		got := ""
+		run := s.Run(job(func(ctx context.Context, task *actors.TaskContext) error {
+			v, err := task.Ask(ctx, messages.InputRequired{Request: "key", Prompt: "Key?", InputKind: messages.InputSecret})
+			got = string(v)
+			return err
+		}))
+		synctest.Wait()
+		if err := s.Answer(t.Context(), run.ID(), "key", json.RawMessage(`"hunter2"`), "p"); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range s.Expect(run, messages.KindInputRequired, messages.KindInputReceived, messages.KindRunCompleted) {
+			if line, err := json.Marshal(e); err != nil || bytes.Contains(line, []byte("hunter2")) {
+				t.Errorf("%s, %v", line, err)
+			}
+		}
+		if got != `"hunter2"` {
+			t.Errorf("the task got %s", got)
+		}
 	})
 }

@@ -1,9 +1,6 @@
 package actors
 
 import (
-	"encoding/json"
-	"errors"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -14,64 +11,37 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// runActor owns a run's state machine: it alone records the run's events while it is alive. Its Receive never blocks.
-//
-// Its phases: working on task next-1, waiting to retry it, or ending with a word, which it writes when no attempt runs
-// and no child is alive, or after the hard limit when what still runs is abandoned.
+// runActor drives a run's machine: it hands it what comes, one message at a time, and does what follows. It alone
+// records the run's events while it is alive, it is the parent of the run's task actors and of its sub-runs' actors, and
+// its Receive never blocks.
 type runActor struct {
 	*supervision.Children
-	system *System
-	run    *activeRun
+	system  *System
+	run     *activeRun
+	machine machine
 
-	next    int      // index of the task after the current one
-	now     *attempt // the attempt under way; nil between attempts
-	overdue error    // why the attempt under way is over whatever it returns
-	pending map[string]chan answer
-	held    []*supervision.Task // credits withheld while the journal is behind
-	word    messages.Body       // the terminal to write; nil while the run works
-	says    string              // the message of word
-	written bool                // the last word is in the log
-	limited bool                // the hard limit is armed
-	gaveUp  bool                // the hard limit has passed: what still runs is abandoned
-	timers  []*time.Timer
+	held   []*supervision.Task // credits withheld while the journal is behind
+	timers []*time.Timer
+	left   bool
 }
 
-// What the run actor is told.
-type (
-	cancelRun   struct{ by, reason string }
-	expireRun   struct{ cause messages.Cause }
-	answerInput struct {
-		request   string
-		value     json.RawMessage
-		principal string
-		reply     chan<- error
-	}
-	attemptDue  struct{ attempt *attempt }
-	retryDue    struct{ attempt *attempt }
-	softLimit   struct{}
-	hardLimit   struct{}
-	workGone    struct{}
-	journalFree struct{}
-)
+// journalFree tells that the journal has more: credits may be free.
+type journalFree struct{}
 
-func (cancelRun) IgnoreDeadLetterLogging()   {}
-func (expireRun) IgnoreDeadLetterLogging()   {}
-func (answerInput) IgnoreDeadLetterLogging() {}
-func (attemptDue) IgnoreDeadLetterLogging()  {}
-func (retryDue) IgnoreDeadLetterLogging()    {}
-func (softLimit) IgnoreDeadLetterLogging()   {}
-func (hardLimit) IgnoreDeadLetterLogging()   {}
-func (workGone) IgnoreDeadLetterLogging()    {}
-func (journalFree) IgnoreDeadLetterLogging() {}
+// stopChild has a sub-run's actor stopped that does not answer.
+type stopChild struct{ id messages.RunID }
 
-// Causes with which a run's context ends.
-var (
-	errCanceled = messages.Errorf(messages.Code(messages.CauseCanceledByUser), "the run was cancelled")
-	errEnding   = messages.Errorf(messages.Code(messages.CauseError), "the run is ending")
-)
+func (s *System) newRunActor(r *activeRun) actor.Actor {
+	return &runActor{Children: supervision.NewChildren(s.node), system: s, run: r, machine: machine{
+		job: r.job, node: s.config.Node, epoch: r.log.nextEpoch(), soft: s.config.CancelSoft, hard: s.config.CancelHard,
+		dice: s.dice, ledger: &r.log.ledger,
+	}}
+}
 
 func (r *runActor) Receive(c actor.Context) {
-	r.system.inject(r.run, runName, c)
+	if r.system.config.Inject != nil {
+		r.system.inject(r.run, runName, c.Message(), func(e emission) { _ = r.run.log.record(time.Now().UTC(), e.body, e.message) })
+	}
 	if exit, handled := r.Children.Receive(c); handled {
 		if exit != nil {
 			r.childGone(c, *exit)
@@ -80,100 +50,200 @@ func (r *runActor) Receive(c actor.Context) {
 	}
 	switch m := c.Message().(type) {
 	case *actor.Started:
-		r.start(c)
+		root, self := r.system.node.Root(), c.Self()
+		r.run.up(self)
+		r.run.log.watched(func(cause messages.Cause) { root.Send(self, &expireRun{cause}) })
+		r.step(c, &begun{})
 	case *supervision.TaskMessage:
 		r.taskSaid(c, m)
-	case *taskDone:
-		r.attemptOver(c, m.attempt, m.err)
 	case *actor.Stopping:
-		r.run.cancel(errEnding)
+		r.run.end(errEnding)
 		r.stopTimers()
-	default:
-		r.control(c, m)
-	}
-}
-
-func (r *runActor) control(c actor.Context, message any) {
-	switch m := message.(type) {
-	case *cancelRun:
-		r.accept(c, m)
-	case *expireRun:
-		r.expire(c, m.cause)
-	case *answerInput:
-		m.reply <- r.answer(m)
-	case *attemptDue:
-		r.attemptDue(c, m.attempt)
-	case *retryDue:
-		if r.word == nil && m.attempt == r.now {
-			r.restart(c)
-		}
+	case *startRun:
+		r.startChild(c, m.run)
+	case *stopChild:
+		r.Stop(c, string(m.id))
+	case *delivery:
+		m.to <- m.answer
 	case *journalFree:
 		if r.release(); len(r.held) > 0 {
 			r.awaitJournal(c)
 		}
-	case *softLimit:
-		r.stopChildren(c)
-	case *hardLimit:
-		r.abandon(c)
-	case *workGone:
-		r.settle(c)
+	case *actor.Stopped, *actor.Terminated, *actor.Restarting:
+	default:
+		r.step(c, m)
 	}
 }
 
-func (r *runActor) start(c actor.Context) {
-	root, self := r.system.node.Root(), c.Self()
-	r.run.log.onDrop(func() { root.Send(self, &expireRun{messages.CauseNodeLost}) })
-	for _, t := range r.run.job.Tasks {
-		if _, err := r.spawn(c, t.Name); err != nil {
-			r.fail(c, t.Name, err)
-			return
+// step has the machine take a message, and does what follows.
+func (r *runActor) step(c actor.Context, message any) {
+	if r.left {
+		r.turnAway(message)
+		return
+	}
+	now := time.Now().UTC()
+	l := r.run.log
+	l.mu.Lock()
+	l.epoch = r.machine.epoch
+	room := r.system.rooms.Get().(*room) // there may be very many runs, and few of them take a step
+	r.machine.effects, l.ledger.fresh = room.effects[:0], room.fresh[:0]
+	effects := r.machine.step(now, message)
+	room.effects, room.fresh, r.machine.effects = effects, l.ledger.fresh, nil
+	l.commit(now)
+	for i := range effects {
+		r.do(c, &effects[i])
+	}
+	clear(effects)
+	r.system.rooms.Put(room)
+}
+
+// room is what a step needs while it is taken.
+type room struct {
+	effects []effect
+	fresh   []messages.Event
+}
+
+// turnAway answers what comes after the last word.
+func (r *runActor) turnAway(message any) {
+	switch m := message.(type) {
+	case *cancelRun:
+		r.run.log.whenDurable(replier(m.reply))
+	case *answerInput:
+		m.reply <- errOver(r.run.id)
+	case *asked:
+		m.reply <- answer{err: errSilenced}
+	case *childWanted:
+		m.reply <- birth{err: errSilenced}
+	case *committed:
+		m.reply <- errSilenced
+	case *emission:
+		m.answer(errSilenced)
+	}
+}
+
+func replier(to chan<- error) func(error) {
+	return func(err error) {
+		if to != nil {
+			to <- err
 		}
 	}
-	r.record(messages.RunStarted{Node: r.system.config.Node}, r.run.job.Name+" started")
-	r.nextTask(c)
 }
 
-func (r *runActor) spawn(c actor.Context, task string) (*actor.PID, error) {
-	return r.Start(c, supervision.ChildSpec{
-		Name:     task,
-		Shutdown: r.system.config.CancelHard,
-		New:      func() actor.Actor { return &taskActor{system: r.system, run: r.run} },
+func (r *runActor) do(c actor.Context, e *effect) {
+	root, self := r.system.node.Root(), c.Self()
+	switch e.do {
+	case doCall:
+		r.call(c, e.attempt, e.spawn)
+	case doCancel:
+		r.run.end(e.err)
+		r.release()
+	case doCancelIt:
+		e.attempt.cancel(e.err)
+	case doStop:
+		r.stopTasks(c)
+	case doAbandon:
+		r.abandon(c)
+	case doAfter:
+		message := e.message
+		r.timers = append(r.timers, time.AfterFunc(e.after, func() { root.Send(self, message) }))
+	case doWhenKept:
+		r.whenKept(self, e.seq, e.message)
+	case doReply:
+		e.reply <- e.err
+	case doKept:
+		r.run.log.whenAt(e.seq, replier(e.reply))
+	case doBear:
+		r.bear(c, e.child)
+	case doStillborn:
+		r.stillborn(c, e.child)
+	case doCancelChild:
+		if child := r.system.active(e.child.id); child != nil {
+			r.system.tellRuns(&cancelFor{child, cancelRun{reason: "its parent is ending"}})
+		}
+	case doStand:
+		r.stand(c, e.stand)
+	case doRefused:
+		r.refused(e)
+	case doLeave:
+		r.left = true
+		r.stopTimers()
+		supervision.Goodbye(c)
+	}
+}
+
+// whenKept sends the run's actor the message when the event of the number is durable. It goes on to wait while the journal
+// takes nothing, and where another node has the run a child that is not born yet will never be.
+func (r *runActor) whenKept(self *actor.PID, seq uint64, message any) {
+	root, l := r.system.node.Root(), r.run.log
+	l.whenAt(seq, func(err error) {
+		switch named, waits := message.(*childNamed); {
+		case err == nil:
+			root.Send(self, message)
+		case l.dropped() == nil:
+			r.system.later(func() { r.whenKept(self, seq, message) })
+		case waits:
+			root.Send(self, &childUnborn{named.child})
+		}
 	})
 }
 
-// nextTask begins the task after the current one, or ends the run.
-func (r *runActor) nextTask(c actor.Context) {
-	if r.next == len(r.run.job.Tasks) {
-		r.end(c, r.run.completed(), r.run.job.Name+" completed")
-		return
-	}
-	task := r.run.job.Tasks[r.next]
-	r.next++
-	if r.PID(task.Name) == nil {
-		r.fail(c, task.Name, supervision.ErrKilled)
-		return
-	}
-	r.begin(c, &attempt{run: r.run, task: task, number: 1})
+func (r *runActor) refused(e *effect) {
+	r.system.counts.refused.Add(1)
+	r.system.log.Warn("event refused", r.field(), zap.String("kind", string(e.kind)), zap.Error(e.err))
 }
 
-func (r *runActor) begin(c actor.Context, a *attempt) {
-	r.now, r.overdue, r.pending = a, nil, nil
+func (r *runActor) field() zap.Field { return zap.String("run", string(r.run.id)) }
+
+// call has the task's actor start the attempt.
+func (r *runActor) call(c actor.Context, a *attempt, spawn bool) {
+	a.run = r.run
 	r.run.begin(a)
-	if a.number == 1 {
-		r.record(messages.TaskStarted{Task: a.task.Name, Attempt: 1}, taskMessage(a.task.Name, "started", ""))
-	} else {
-		r.record(messages.TaskRestarted{Task: a.task.Name, Attempt: a.number}, taskMessage(a.task.Name, "restarted", ""))
-	}
-	if a.task.Deadline > 0 {
-		r.after(c, a.task.Deadline, &attemptDue{a})
+	if spawn {
+		_, err := r.Start(c, supervision.ChildSpec{
+			Name: a.task.Name, Shutdown: r.system.config.CancelHard,
+			New: func() actor.Actor { return &taskActor{system: r.system, run: r.run} },
+		})
+		if err != nil {
+			c.Send(c.Self(), &actorGone{task: a.task.Name, err: err})
+			return
+		}
 	}
 	c.Send(r.PID(a.task.Name), &begin{a})
 }
 
-// after sends the actor a message when the time has passed. Timers are stopped when the actor is.
-func (r *runActor) after(c actor.Context, d time.Duration, message any) {
-	root, self := r.system.node.Root(), c.Self()
-	r.timers = append(r.timers, time.AfterFunc(d, func() { root.Send(self, message) }))
+// childGone is told of every child's end, after everything the child said.
+func (r *runActor) childGone(c actor.Context, exit supervision.Exit) {
+	if id := messages.RunID(exit.Name); parentOf(id) == r.run.id {
+		if child := r.system.active(id); child != nil {
+			r.system.runGone(child, exit)
+		}
+		return
+	}
+	gone := &actorGone{task: exit.Name, err: exit.Err}
+	if a := r.run.working(); a != nil && a.task.Name == exit.Name {
+		gone.running = true
+		root, self := r.system.node.Root(), c.Self()
+		a.work.Load().OnEnd(func() { root.Send(self, &workGone{a}) })
+	}
+	r.step(c, gone)
+}
+
+func (r *runActor) stopTasks(c actor.Context) {
+	for _, t := range slices.Backward(r.run.job.Tasks) {
+		r.Stop(c, t.Name)
+	}
+}
+
+// abandon gives up on what the hard limit found alive.
+func (r *runActor) abandon(c actor.Context) {
+	if a := r.run.working(); a != nil {
+		a.work.Load().Abandon()
+	}
+	for _, t := range r.run.job.Tasks {
+		if pid := r.PID(t.Name); pid != nil {
+			r.system.node.Abandon(c.Self(), pid)
+		}
+	}
 }
 
 func (r *runActor) stopTimers() {
@@ -183,24 +253,17 @@ func (r *runActor) stopTimers() {
 	r.timers = nil
 }
 
-// taskSaid records what the current attempt says and gives its credit back, unless the journal is behind.
+// taskSaid hands on what a task says and gives its credit back, unless the journal is behind.
 func (r *runActor) taskSaid(c actor.Context, m *supervision.TaskMessage) {
-	e, ok := m.Message.(*emission)
-	if !ok || r.now == nil || e.attempt != r.now {
-		m.Task.Ack()
-		return
+	r.step(c, m.Message)
+	l := r.run.log
+	l.mu.Lock()
+	over, pressed := l.overLimit()
+	l.mu.Unlock()
+	if over {
+		r.step(c, &overLimit{l.maxBytes})
 	}
-	if e.answer != nil {
-		r.ask(e)
-	} else {
-		r.record(owned(e.body, e.attempt.task.Name), e.message)
-	}
-	over, pressed := r.run.log.overLimit()
-	if over && r.word == nil {
-		r.fail(c, e.attempt.task.Name, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
-			"the run's events take more than %d bytes; raise the limit or say less", r.run.log.maxBytes))
-	}
-	if !pressed {
+	if !pressed || r.run.cause() != nil {
 		m.Task.Ack()
 		return
 	}
@@ -212,12 +275,19 @@ func (r *runActor) taskSaid(c actor.Context, m *supervision.TaskMessage) {
 
 func (r *runActor) awaitJournal(c actor.Context) {
 	root, self := r.system.node.Root(), c.Self()
-	r.run.log.onDurable(func() { root.Send(self, &journalFree{}) })
-	r.release() // the journal may have moved between the question and the registration
+	l := r.run.log
+	l.mu.Lock()
+	next := l.head.Seq + 1
+	l.mu.Unlock()
+	l.whenAt(next, func(error) { root.Send(self, &journalFree{}) })
 }
 
 func (r *runActor) release() {
-	if _, pressed := r.run.log.overLimit(); pressed {
+	l := r.run.log
+	l.mu.Lock()
+	_, pressed := l.overLimit()
+	l.mu.Unlock()
+	if pressed && r.run.cause() == nil {
 		return
 	}
 	for _, t := range r.held {
@@ -226,150 +296,64 @@ func (r *runActor) release() {
 	r.held = nil
 }
 
-// ask says input.required and remembers who waits for the answer. What an earlier attempt of the task has asked already
-// is asked once.
-func (r *runActor) ask(e *emission) {
-	request := e.body.(messages.InputRequired).Request
-	if !r.asked(request, e.attempt.task.Name) {
-		if err := r.record(owned(e.body, e.attempt.task.Name), e.message); err != nil {
-			e.answer <- answer{err: err}
-			return
-		}
+// stand stops the run's clocks, or has them go on, and tells a parent, for whom a child that waits for people is a wait
+// for people.
+func (r *runActor) stand(c actor.Context, s standing) {
+	was := r.run.clock.waits.Load()
+	r.run.clock.stand(time.Since(epochStart), s)
+	if s.waits != was && r.run.parent != nil {
+		c.Send(c.Parent(), &childWaits{r.run.id, s.waits})
 	}
-	if r.pending == nil {
-		r.pending = map[string]chan answer{}
-	}
-	r.pending[request] = e.answer
+	r.system.stood(r.run, s.waits)
 }
 
-func (r *runActor) asked(request, task string) bool {
-	return r.pending[request] == nil && slices.ContainsFunc(r.run.log.current().Inputs, func(in messages.Input) bool {
-		return in.Request == request && in.Task == task && !in.Closed
+// bear starts a child's run. Its actor comes once the child's first event is in the journal.
+func (r *runActor) bear(c actor.Context, child *offspring) {
+	err := r.system.bear(r.run, child)
+	if err != nil {
+		child.reply <- birth{err: err}
+		r.stillborn(c, child)
+		return
+	}
+	child.reply <- birth{id: child.id}
+}
+
+// stillborn writes a child's log as a whole: queued and canceled.
+func (r *runActor) stillborn(c actor.Context, child *offspring) {
+	if err := r.system.stillborn(r.run, child); err != nil {
+		c.Send(c.Self(), &childOver{child.id, messages.Canceled, messages.CauseCanceledByUser})
+	}
+}
+
+// startChild spawns a sub-run's actor, as this actor's child.
+func (r *runActor) startChild(c actor.Context, child *activeRun) {
+	r.system.spawnRun(c, r.Children, child)
+}
+
+// spawnRun spawns a run's actor under the caller's actor.
+func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activeRun) {
+	if r.log.standing() {
+		s.release(r)
+		return
+	}
+	_, err := under.Start(c, supervision.ChildSpec{
+		Name: string(r.id), Shutdown: s.config.CancelHard + grace,
+		New: func() actor.Actor { return s.newRunActor(r) },
 	})
-}
-
-func (r *runActor) answer(m *answerInput) error {
-	waiting := r.pending[m.request]
-	if waiting == nil {
-		return messages.Errorf(messages.CodeNotFound, "run %s does not wait for an answer to %q", r.run.id, m.request)
-	}
-	received := messages.InputReceived{Request: m.request, Value: m.value, Principal: m.principal}
-	if err := r.record(received, "answer received"); err != nil {
-		return err
-	}
-	delete(r.pending, m.request)
-	waiting <- answer{value: m.value}
-	return nil
-}
-
-// attemptDue gives a task that is past its deadline the soft limit to return and the hard limit to be gone. The work may
-// be that of an attempt whose actor crashed, for which the next attempt waits.
-func (r *runActor) attemptDue(c actor.Context, a *attempt) {
-	switch {
-	case r.word != nil || a != r.now && a != r.working():
-	case r.overdue == nil:
-		r.overdue = messages.Errorf(messages.Code(messages.CauseDeadline),
-			"%s took longer than %s", a.task.Name, a.task.Deadline)
-		a.cancel(r.overdue)
-		r.after(c, r.system.config.CancelSoft, &attemptDue{a})
-	default:
-		r.fail(c, a.task.Name, r.overdue)
-	}
-}
-
-// attemptOver decides what follows an attempt that returned or whose actor is gone.
-func (r *runActor) attemptOver(c actor.Context, a *attempt, err error) {
-	if a != r.now {
+	if err != nil {
+		s.bury(r, err)
 		return
 	}
-	if r.overdue != nil {
-		err = r.overdue
+	if r.parent != nil {
+		s.tellRuns(&watchRun{r})
 	}
-	if r.word != nil {
-		r.settle(c)
+}
+
+// runGone is told that a run's actor ended, by the actor's parent.
+func (s *System) runGone(r *activeRun, exit supervision.Exit) {
+	if exit.Err == nil && r.log.standing() {
+		s.release(r)
 		return
 	}
-	if err == nil {
-		r.now = nil
-		a.mu.Lock()
-		summary := a.summary
-		a.mu.Unlock()
-		r.record(messages.TaskCompleted{Task: a.task.Name, Attempt: a.number}, taskMessage(a.task.Name, "completed", summary))
-		r.nextTask(c)
-		return
-	}
-	d := a.task.Policy.Decide(supervision.Failure{Attempt: a.number, Err: err}, rand.Float64())
-	r.record(messages.TaskFailed{Task: a.task.Name, Attempt: a.number, Cause: d.Cause, Error: d.Error,
-		WillRetry: d.Retry, DelayMS: d.Delay.Milliseconds()}, taskMessage(a.task.Name, "failed", d.Error.Message))
-	if !d.Retry {
-		r.now = nil
-		r.end(c, messages.RunFailed{By: messages.ByRun, Cause: d.Cause, Task: a.task.Name, Error: d.Error}, d.Error.Message)
-		return
-	}
-	r.now = &attempt{run: r.run, task: a.task, number: a.number + 1}
-	r.after(c, d.Delay, &retryDue{r.now})
+	s.bury(r, exit.Err)
 }
-
-// restart begins the next attempt, once the work of the one before has ended: its actor may have gone without it.
-func (r *runActor) restart(c actor.Context) {
-	if before := r.working(); before != nil {
-		r.await(c, before, &retryDue{r.now})
-		return
-	}
-	if r.PID(r.now.task.Name) == nil {
-		if _, err := r.spawn(c, r.now.task.Name); err != nil {
-			r.fail(c, r.now.task.Name, err)
-			return
-		}
-	}
-	r.begin(c, r.now)
-}
-
-// childGone is told of every child's end, after everything the child said.
-func (r *runActor) childGone(c actor.Context, exit supervision.Exit) {
-	switch {
-	case r.word != nil:
-		r.settle(c)
-	case r.now != nil && r.now.task.Name == exit.Name:
-		r.lost(c, exit)
-	case exit.Err != nil:
-		r.system.log.Warn("task actor ended beside its work", r.field(), zap.String("task", exit.Name), zap.Error(exit.Err))
-		if !r.finished(exit.Name) {
-			r.fail(c, exit.Name, exit.Err)
-		}
-	}
-}
-
-// lost handles the end of the current task's actor. While its retry is waited for there is nothing to lose: the next
-// attempt gets a new actor.
-func (r *runActor) lost(c actor.Context, exit supervision.Exit) {
-	if r.waiting() {
-		return
-	}
-	err := exit.Err
-	if err == nil {
-		err = supervision.ErrKilled
-	}
-	r.attemptOver(c, r.now, err)
-}
-
-// waiting reports whether the current attempt has not begun.
-func (r *runActor) waiting() bool {
-	t, _ := r.run.log.current().Task(r.now.task.Name)
-	return t.Status == messages.TaskWaiting
-}
-
-func (r *runActor) finished(task string) bool {
-	t, ok := r.run.log.current().Task(task)
-	return ok && t.Status == messages.TaskFinished
-}
-
-func (r *runActor) record(body messages.Body, message string) error {
-	err := r.run.log.record(body, message)
-	if refused, ok := errors.AsType[*messages.Refusal](err); ok {
-		r.system.log.Warn("event refused", r.field(), zap.String("kind", string(body.Kind())), zap.String("reason", refused.Reason))
-	}
-	return err
-}
-
-func (r *runActor) field() zap.Field { return zap.String("run", string(r.run.id)) }

@@ -1,24 +1,25 @@
 package actors
 
 import (
-	"errors"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
-	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// runsActor is the parent of all run actors. It writes the terminal of a run whose actor could not, and it is the
-// watchdog: it asks runs that are past their limits to end, and ends those that do not answer.
+// runsActor is the parent of the actors of runs that are nobody's children. It has the terminal written of a run whose
+// actor could not, and it is the watchdog of all runs: it asks those that are past their limits to end, and ends those
+// that do not answer.
 type runsActor struct {
 	*supervision.Children
 	system *System
 	watch  map[messages.RunID]*watched
 	timer  *time.Timer
 	due    time.Time // when the timer fires
+	// closing says that the node shuts down and waits for runs no more.
+	closing bool
 }
 
 // watched is a run under the watchdog's eyes.
@@ -32,87 +33,107 @@ type watched struct {
 
 type (
 	startRun  struct{ run *activeRun }
+	watchRun  struct{ run *activeRun } // a sub-run's actor is up, or a run's clocks run again
+	forgetRun struct{ run *activeRun } // a sub-run has ended
 	cancelFor struct {
-		id messages.RunID
+		run *activeRun
 		cancelRun
 	}
 	lookAround struct{}
-	drainRuns  struct{}
-	runIdle    struct {
-		id   messages.RunID
-		exit supervision.Exit
-	}
-	runOverdue runIdle
+	// drainRuns ends all runs, or those alone that wait for people.
+	drainRuns struct{ waiting bool }
 )
 
-func (startRun) IgnoreDeadLetterLogging()   {}
-func (cancelFor) IgnoreDeadLetterLogging()  {}
-func (lookAround) IgnoreDeadLetterLogging() {}
-func (drainRuns) IgnoreDeadLetterLogging()  {}
-func (runIdle) IgnoreDeadLetterLogging()    {}
-func (runOverdue) IgnoreDeadLetterLogging() {}
+func (startRun) IgnoreDeadLetterLogging()    {}
+func (watchRun) IgnoreDeadLetterLogging()    {}
+func (forgetRun) IgnoreDeadLetterLogging()   {}
+func (cancelFor) IgnoreDeadLetterLogging()   {}
+func (lookAround) IgnoreDeadLetterLogging()  {}
+func (drainRuns) IgnoreDeadLetterLogging()   {}
+func (cancelRun) IgnoreDeadLetterLogging()   {}
+func (expireRun) IgnoreDeadLetterLogging()   {}
+func (answerInput) IgnoreDeadLetterLogging() {}
+func (asked) IgnoreDeadLetterLogging()       {}
+func (unasked) IgnoreDeadLetterLogging()     {}
+func (answered) IgnoreDeadLetterLogging()    {}
+func (answerDue) IgnoreDeadLetterLogging()   {}
+func (delivery) IgnoreDeadLetterLogging()    {}
+func (childNamed) IgnoreDeadLetterLogging()  {}
+func (childUnborn) IgnoreDeadLetterLogging() {}
+func (childOver) IgnoreDeadLetterLogging()   {}
+func (childWaits) IgnoreDeadLetterLogging()  {}
+func (opened) IgnoreDeadLetterLogging()      {}
+func (called) IgnoreDeadLetterLogging()      {}
+func (attemptDue) IgnoreDeadLetterLogging()  {}
+func (retryDue) IgnoreDeadLetterLogging()    {}
+func (softLimit) IgnoreDeadLetterLogging()   {}
+func (hardLimit) IgnoreDeadLetterLogging()   {}
+func (workGone) IgnoreDeadLetterLogging()    {}
+func (journalFree) IgnoreDeadLetterLogging() {}
+func (stopChild) IgnoreDeadLetterLogging()   {}
 
 // grace is how much longer than the hard limit a run's actor may take to answer.
 const grace = time.Second
 
+func (s *System) newRuns() actor.Actor {
+	return &runsActor{Children: supervision.NewChildren(s.node), system: s, watch: map[messages.RunID]*watched{}}
+}
+
+func (s *System) tellRuns(message any) { s.node.Root().Send(s.runs.Load(), message) }
+
 func (a *runsActor) Receive(c actor.Context) {
 	if exit, handled := a.Children.Receive(c); handled {
 		if exit != nil {
-			a.runGone(c, *exit)
+			if w := a.watch[messages.RunID(exit.Name)]; w != nil {
+				delete(a.watch, w.run.id)
+				a.system.runGone(w.run, *exit)
+			}
 		}
 		return
 	}
 	switch m := c.Message().(type) {
 	case *actor.Started:
+		a.system.runs.Store(c.Self()) // after an abandonment it has another name
 		a.system.finishLost(supervision.ErrKilled)
 		a.system.isUp()
 	case *startRun:
-		a.start(c, m.run)
+		a.watch[m.run.id] = &watched{run: m.run}
+		a.system.spawnRun(c, a.Children, m.run)
+		a.mind(c, m.run)
+	case *watchRun:
+		if a.watch[m.run.id] == nil && m.run.parent != nil {
+			a.watch[m.run.id] = &watched{run: m.run}
+		}
+		a.mind(c, m.run)
+	case *forgetRun:
+		delete(a.watch, m.run.id)
 	case *cancelFor:
 		a.cancel(c, m)
 	case *lookAround:
 		a.lookAround(c)
 	case *drainRuns:
-		a.drainAll(c)
-	case *runIdle:
-		a.finish(m.id, m.exit)
-	case *runOverdue:
-		a.giveUp(m)
+		a.drain(c, m.waiting)
 	case *actor.Stopping:
 		a.stopTimer()
 	}
 }
 
-func (a *runsActor) start(c actor.Context, r *activeRun) {
-	if r.log.current().Status.IsEnded() {
-		a.system.release(r)
-		return
+// mind has the run looked at when its next limit is due: at once where the node does not wait for runs any more.
+func (a *runsActor) mind(c actor.Context, r *activeRun) {
+	at, _ := a.limit(r)
+	a.arm(c, at)
+	if w := a.watch[r.id]; a.closing && w != nil {
+		a.shut(c, w)
 	}
-	a.watch[r.id] = &watched{run: r}
-	r.pid = actor.NewPID(c.Self().Address, c.Self().Id+"/"+string(r.id))
-	_, err := a.Start(c, supervision.ChildSpec{
-		Name:     string(r.id),
-		Shutdown: a.system.config.CancelHard + grace,
-		New: func() actor.Actor {
-			return &runActor{Children: supervision.NewChildren(a.system.node), system: a.system, run: r}
-		},
-	})
-	if err != nil {
-		a.finish(r.id, supervision.Exit{Name: string(r.id), Err: err})
-		return
-	}
-	a.arm(c, earliest(r))
 }
 
-// earliest returns when the run should be looked at next.
-func earliest(r *activeRun) time.Time {
-	at := r.deadline
-	if r.stall > 0 {
-		if stalled := time.Unix(0, r.log.updated.Load()).Add(r.stall); at.IsZero() || stalled.Before(at) {
-			at = stalled
-		}
+// limit returns when a run should be looked at next, and what it will have come to then.
+func (a *runsActor) limit(r *activeRun) (time.Time, messages.Cause) {
+	at, cause := r.clock.due(time.Duration(r.log.updated.Load()))
+	if at == 0 {
+		return time.Time{}, ""
 	}
-	return at
+	return epochStart.Add(at), cause
 }
 
 func (a *runsActor) arm(c actor.Context, at time.Time) {
@@ -138,7 +159,7 @@ func (a *runsActor) lookAround(c actor.Context) {
 	now := time.Now()
 	var next time.Time
 	for _, w := range a.watch {
-		if at := a.look(c, w, now); next.IsZero() || !at.IsZero() && at.Before(next) {
+		if at := a.look(c, w, now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
 	}
@@ -150,128 +171,62 @@ func (a *runsActor) look(c actor.Context, w *watched, now time.Time) time.Time {
 	switch {
 	case w.stopped:
 		return time.Time{}
+	case !w.asked.IsZero() && now.Sub(w.asked) >= patience && len(w.run.log.openChildren()) > 0:
+		w.asked = now // its children have limits of their own
+		return now.Add(patience)
 	case !w.asked.IsZero() && now.Sub(w.asked) >= patience:
 		w.stopped = true
-		w.run.cancel(errEnding)
-		a.Stop(c, string(w.run.id))
+		w.run.end(errEnding)
+		a.stopRun(c, w.run)
 		return time.Time{}
 	case !w.asked.IsZero():
 		return w.asked.Add(patience)
 	}
-	at := earliest(w.run)
+	at, cause := a.limit(w.run)
 	if at.IsZero() || now.Before(at) {
 		return at
 	}
-	cause := messages.CauseStalled
-	if !w.run.deadline.IsZero() && !now.Before(w.run.deadline) {
-		cause = messages.CauseDeadline
-	} else if waitsForPeople(w.run) {
-		w.run.log.updated.Store(now.UnixNano())
-		return earliest(w.run)
-	}
 	w.asked = now
-	c.Send(w.run.pid, &expireRun{cause})
+	w.run.post(&expireRun{cause})
 	return now.Add(patience)
 }
 
-// waitsForPeople reports whether the run's silence is that of somebody who has not answered yet.
-func waitsForPeople(r *activeRun) bool {
-	for _, in := range r.log.current().Inputs {
-		if !in.Closed {
-			return true
-		}
+// stopRun has a run's actor stopped by its parent, which abandons it where it does not.
+func (a *runsActor) stopRun(c actor.Context, r *activeRun) {
+	if r.parent == nil {
+		a.Stop(c, string(r.id))
+	} else {
+		r.parent.post(&stopChild{r.id})
 	}
-	return false
 }
 
 func (a *runsActor) cancel(c actor.Context, m *cancelFor) {
-	w := a.watch[m.id]
-	if w == nil {
-		return
-	}
-	if w.asked.IsZero() {
+	a.ask(c, m.run)
+	cancel := m.cancelRun
+	m.run.post(&cancel)
+}
+
+// ask notes that the run was told to end.
+func (a *runsActor) ask(c actor.Context, r *activeRun) {
+	if w := a.watch[r.id]; w != nil && w.asked.IsZero() {
 		w.asked = time.Now()
 		a.arm(c, w.asked.Add(a.system.config.CancelHard+grace))
 	}
-	cancel := m.cancelRun
-	c.Send(w.run.pid, &cancel)
 }
 
-func (a *runsActor) drainAll(c actor.Context) {
+func (a *runsActor) drain(c actor.Context, waiting bool) {
+	a.closing = a.closing || !waiting
 	for _, w := range a.watch {
-		if w.asked.IsZero() {
-			w.asked = time.Now()
-			c.Send(w.run.pid, &expireRun{messages.CauseShutdown})
+		if !waiting || w.run.clock.waits.Load() {
+			a.shut(c, w)
 		}
 	}
-	a.arm(c, time.Now().Add(a.system.config.CancelHard+grace))
 }
 
-// runGone is told that a run's actor ended. What a task of it still does is waited for, to the hard limit, before the
-// terminal is written.
-func (a *runsActor) runGone(c actor.Context, exit supervision.Exit) {
-	id := messages.RunID(exit.Name)
-	w := a.watch[id]
-	if w == nil {
-		return
+func (a *runsActor) shut(c actor.Context, w *watched) {
+	if w.asked.IsZero() {
+		a.ask(c, w.run)
+		a.system.counts.shutdown.Add(1)
+		w.run.post(&expireRun{messages.CauseShutdown})
 	}
-	w.run.cancel(errEnding)
-	if exit.Err == nil && w.run.log.current().Status.IsEnded() {
-		a.finish(id, exit)
-		return
-	}
-	root, self := a.system.node.Root(), c.Self()
-	if errors.Is(exit.Err, supervision.ErrAbandoned) {
-		a.stopOrphans(w.run)
-	}
-	work := w.run.attempt()
-	if work != nil && work.running() {
-		work.work.Load().OnEnd(func() { root.Send(self, &runIdle{id, exit}) })
-		overdue := runOverdue{id, exit}
-		time.AfterFunc(a.system.config.CancelHard, func() { root.Send(self, &overdue) })
-		return
-	}
-	a.finish(id, exit)
-}
-
-// stopOrphans stops the children of a run actor that was abandoned: nobody else tells them.
-func (a *runsActor) stopOrphans(r *activeRun) {
-	node := a.system.node
-	for _, t := range r.job.Tasks {
-		pid := r.taskPID(t.Name)
-		if !node.Alive(pid) {
-			continue
-		}
-		node.Root().Stop(pid)
-		time.AfterFunc(a.system.config.CancelHard, func() {
-			if node.Alive(pid) {
-				node.Abandon(nil, pid)
-			}
-		})
-	}
-}
-
-func (a *runsActor) giveUp(m *runOverdue) {
-	w := a.watch[m.id]
-	if w == nil {
-		return
-	}
-	if work := w.run.attempt(); work.running() {
-		work.work.Load().Abandon()
-	}
-	a.finish(m.id, m.exit)
-}
-
-// finish writes the run's terminal, which is a no-op where the run wrote its own, and forgets the run.
-func (a *runsActor) finish(id messages.RunID, exit supervision.Exit) {
-	w := a.watch[id]
-	if w == nil {
-		return
-	}
-	delete(a.watch, id)
-	if !w.run.log.current().Status.IsEnded() && !w.run.log.dropped() {
-		a.system.log.Error("run actor ended without a terminal", zap.String("run", string(id)), zap.Error(exit.Err))
-		a.system.finishRun(w.run, exit.Err)
-	}
-	a.system.release(w.run)
 }

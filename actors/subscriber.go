@@ -3,7 +3,6 @@ package actors
 import (
 	"context"
 	"strconv"
-	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -38,20 +37,24 @@ func (unsubscribe) IgnoreDeadLetterLogging() {}
 // credits of them unacknowledged; a slow actor is given merged deltas. The subscription ends with the terminal, with
 // Close, or with the actor.
 func (s *System) Subscribe(to *actor.PID, run messages.RunID, after uint64, credits int) (*Subscription, error) {
-	if credits < 1 {
+	switch {
+	case credits < 1:
 		return nil, invalid("a subscription needs at least one credit, not %d", credits)
+	case to == nil || !s.node.Owns(to):
+		return nil, invalid("%v is no live actor of this System: give it the ActorSystem of yours (Config.ActorSystem)", to)
 	}
 	if _, err := s.State(context.Background(), run); err != nil {
 		return nil, err
 	}
 	select {
 	case <-s.gone:
-		return nil, messages.Errorf(messages.CodeUnavailable, "the node takes no more subscriptions: %v", errClosed)
+		return nil, messages.Errorf(messages.CodeUnavailable, "the node takes no more subscriptions: %v", errClosing)
 	default:
 	}
 	name := strconv.FormatInt(s.counts.subscriptions.Add(1), 10)
-	s.node.Root().Send(s.subs, &subscribe{name: name, to: to, run: run, after: after, credits: credits})
-	return &Subscription{s, actor.NewPID(s.subs.Address, s.subs.Id+"/"+name)}, nil
+	subs := s.subs.Load()
+	s.node.Root().Send(subs, &subscribe{name: name, to: to, run: run, after: after, credits: credits})
+	return &Subscription{s, actor.NewPID(subs.Address, subs.Id+"/"+name)}, nil
 }
 
 type subscribe struct {
@@ -80,6 +83,7 @@ func (a *subscribersActor) Receive(c actor.Context) {
 	}
 	switch m := c.Message().(type) {
 	case *actor.Started:
+		a.system.subs.Store(c.Self())
 		a.system.isUp()
 	case *subscribe:
 		_, err := a.Start(c, supervision.ChildSpec{
@@ -93,12 +97,13 @@ func (a *subscribersActor) Receive(c actor.Context) {
 }
 
 // subscriber owns one subscription. A task of its own pulls from the log by cursor and waits for credits, so that a
-// slow actor costs the run nothing and nothing is pushed into a mailbox without credit.
+// slow actor costs the run nothing and nothing is pushed into a mailbox without credit. The SubscriptionEnd is the
+// subscriber's own: it comes after everything else and takes no credit.
 type subscriber struct {
 	system *System
 	order  *subscribe
 	pull   *supervision.Task
-	said   atomic.Bool // the SubscriptionEnd is on its way
+	said   bool
 }
 
 func (a *subscriber) Receive(c actor.Context) {
@@ -107,24 +112,37 @@ func (a *subscriber) Receive(c actor.Context) {
 		c.Watch(a.order.to)
 		o := a.order
 		a.pull = a.system.node.Go(context.Background(), "subscription "+o.name, c.Self(), o.to, o.credits, a.run)
-	case *supervision.TaskEnded, *unsubscribe:
+	case *supervision.TaskEnded:
+		a.end(c, m.Err)
 		supervision.Goodbye(c)
+	case *unsubscribe:
+		a.pull.Cancel(context.Canceled)
 	case *actor.Terminated:
 		if m.Who.Id == a.order.to.Id {
+			a.said = true
 			supervision.Goodbye(c)
 		}
 	case *actor.Stopping:
 		a.pull.Cancel(context.Canceled)
-		if a.said.CompareAndSwap(false, true) {
-			c.Send(a.order.to, &Delivery{Message: SubscriptionEnd{a.order.run, context.Canceled}})
-		}
+		a.end(c, context.Canceled)
+	}
+}
+
+func (a *subscriber) end(c actor.Context, err error) {
+	if !a.said {
+		a.said = true
+		c.Send(a.order.to, &Delivery{Message: SubscriptionEnd{a.order.run, err}})
 	}
 }
 
 func (a *subscriber) run(ctx context.Context, t *supervision.Task) error {
-	err := a.system.follow(ctx, a.order.run, a.order.after, func(e messages.Event) bool { return t.Send(e) == nil })
-	if ctx.Err() != nil || !a.said.CompareAndSwap(false, true) {
-		return nil
+	for e, err := range a.system.Events(ctx, a.order.run, a.order.after) {
+		if err != nil {
+			return err
+		}
+		if err := t.Send(e); err != nil {
+			return err
+		}
 	}
-	return t.Send(SubscriptionEnd{a.order.run, err})
+	return nil
 }

@@ -25,6 +25,9 @@ func open(t *testing.T, config actors.Config) *actors.System {
 	return s
 }
 
+// idle is how many goroutines a System has for the loops that its journal feeds.
+const idle = 3
+
 // job is a job of one task.
 func job(run func(ctx context.Context, t *actors.TaskContext) error) actors.Job {
 	return actors.Job{Name: "test", Tasks: []actors.Task{{Name: "work", Run: run}}}

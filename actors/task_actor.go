@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -23,20 +24,18 @@ type taskActor struct {
 // begin has the task actor start an attempt.
 type begin struct{ attempt *attempt }
 
-// taskDone tells the run actor that an attempt returned.
-type taskDone struct {
-	attempt *attempt
-	err     error
-}
-
 func (begin) IgnoreDeadLetterLogging()    {}
-func (taskDone) IgnoreDeadLetterLogging() {}
+func (returned) IgnoreDeadLetterLogging() {}
 
 var errActorStopped = errors.New("the task's actor was stopped")
 
 // Receive never blocks.
 func (a *taskActor) Receive(c actor.Context) {
-	a.system.inject(a.run, a.name(c), c)
+	if a.system.config.Inject != nil {
+		a.system.inject(a.run, taskName(c), c.Message(), func(record emission) {
+			c.Send(c.Parent(), &supervision.TaskMessage{Message: &record})
+		})
+	}
 	switch m := c.Message().(type) {
 	case *begin:
 		a.start(c, m.attempt)
@@ -49,19 +48,33 @@ func (a *taskActor) Receive(c actor.Context) {
 	}
 }
 
-func (a *taskActor) name(c actor.Context) string { return c.Self().Id[len(c.Parent().Id)+1:] }
+func taskName(c actor.Context) string { return c.Self().Id[len(c.Parent().Id)+1:] }
 
 func (a *taskActor) start(c actor.Context, now *attempt) {
 	a.now = now
 	work := a.system.node.Go(context.Background(), now.task.Name, c.Self(), c.Parent(), credits,
 		func(ctx context.Context, w *supervision.Task) error {
 			now.work.CompareAndSwap(nil, w)
-			return now.task.Run(ctx, &TaskContext{attempt: now, work: w})
+			t := &TaskContext{attempt: now, work: w}
+			if a.system.config.Inject != nil {
+				return t.injected(ctx)
+			}
+			return now.task.Run(ctx, t)
 		})
 	now.work.Store(work)
-	if a.run.ctx.Err() != nil {
-		work.Cancel(context.Cause(a.run.ctx))
+	if cause := a.run.cause(); cause != nil {
+		work.Cancel(cause)
 	}
+}
+
+// injected does the work with the points of a test around it.
+func (t *TaskContext) injected(ctx context.Context) error {
+	s := t.attempt.run.system
+	if err := s.injectWork(t, WorkBegins); err != nil {
+		return err
+	}
+	err := t.attempt.task.Run(ctx, t)
+	return cmp.Or(s.injectWork(t, WorkReturns), err)
 }
 
 func (a *taskActor) ended(c actor.Context, m *supervision.TaskEnded) {
@@ -71,5 +84,5 @@ func (a *taskActor) ended(c actor.Context, m *supervision.TaskEnded) {
 	if crash, ok := errors.AsType[*supervision.Crash](m.Err); ok {
 		panic(crash)
 	}
-	c.Send(c.Parent(), &taskDone{a.now, m.Err})
+	c.Send(c.Parent(), &returned{a.now, m.Err})
 }

@@ -83,7 +83,7 @@ func trouble(t *testing.T, log *zap.Logger) {
 			task.Say("answer", "x")
 			panic("trouble")
 		}), actors.Options{})
-		expect(t, wait(t, run), messages.Failed, messages.ByRun, messages.CausePanic)
+		expect(t, wait(t, run), messages.Failed, messages.BySupervisor, messages.CausePanic)
 		if n := s.Stats().RefusedEvents; n != 1 {
 			t.Errorf("%d events refused", n)
 		}

@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -46,4 +47,22 @@ func CheckTail(after uint64, events []messages.Event) error {
 		return fmt.Errorf("the last event is %s, not a terminal", last.Kind())
 	}
 	return nil
+}
+
+// fold adds a log up.
+func fold(events []messages.Event) (messages.State, error) {
+	var f messages.Fold
+	for _, e := range events {
+		if err := f.Apply(e); err != nil {
+			return f.State(), err
+		}
+	}
+	return f.State(), nil
+}
+
+// same compares two folds as their readers see them.
+func same(a, b messages.State) bool {
+	x, errX := json.Marshal(a)
+	y, errY := json.Marshal(b)
+	return errX == nil && errY == nil && string(x) == string(y)
 }

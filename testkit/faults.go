@@ -1,9 +1,10 @@
 package testkit
 
 import (
+	"cmp"
 	"context"
 	"maps"
-	"reflect"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -13,41 +14,59 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Faults injects plans into the runs of one System. Its Inject is for [actors.Config], its Disturb for the [Journal] of
-// the same System. Times are right for a System whose limits are the defaults, and for virtual time.
+// Faults injects plans into the runs of one System, whose [Faults.Config] they made. Times are right for a System whose
+// limits are the defaults, and for virtual time.
 type Faults struct {
-	mu       sync.Mutex
-	started  int
-	expected map[string]*Trial // by label, until the run has its id
-	trials   map[messages.RunID]*Trial
-	hits     map[Cell]int
-	release  chan struct{}
+	mu      sync.Mutex
+	armed   int
+	waiting map[string]*Trial // by label, until the run has its id
+	trials  map[messages.RunID]*Trial
+	hits    map[Cell]int
+	release chan struct{}
 
 	deaf, everDeaf, blocked, everBlocked atomic.Int64
 }
 
 // NewFaults returns Faults without a plan.
 func NewFaults() *Faults {
-	return &Faults{expected: map[string]*Trial{}, trials: map[messages.RunID]*Trial{}, hits: map[Cell]int{},
+	return &Faults{waiting: map[string]*Trial{}, trials: map[messages.RunID]*Trial{}, hits: map[Cell]int{},
 		release: make(chan struct{})}
+}
+
+// Config returns the config of a System that the plans are for: with [Faults.Inject], and with its journal, or a memory
+// journal, behind [Faults.Disturb].
+func (f *Faults) Config(c actors.Config) actors.Config {
+	if c.Journal == nil {
+		c.Journal = actors.NewMemoryJournal()
+	}
+	c.Journal = &Journal{Journal: c.Journal, Disturb: f.Disturb}
+	c.Inject = f.Inject
+	return c
 }
 
 // planLabel names a run's trial in run.queued.
 const planLabel = "plan"
 
+// Arm makes the plan that of the run, of any job, which is started with the trial's Labels.
+func (f *Faults) Arm(plan Plan) *Trial {
+	plan.Faults = slices.Clone(plan.Faults)
+	for i := range plan.Faults {
+		fault := &plan.Faults[i]
+		fault.Phase = cmp.Or(fault.Phase, Phase(fault.Actor))
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.armed++
+	label := strconv.Itoa(f.armed)
+	t := &Trial{Plan: plan, Labels: map[string]string{planLabel: label}, faults: f, fired: make([]bool, len(plan.Faults))}
+	f.waiting[label] = t
+	return t
+}
+
 // Start starts a run of the script with the plan's faults in it.
 func (f *Faults) Start(ctx context.Context, s *actors.System, script Script, plan Plan) (*Trial, error) {
-	t := &Trial{Plan: plan, faults: f, system: s, fired: make([]bool, len(plan.Faults))}
-	f.mu.Lock()
-	f.started++
-	label := strconv.Itoa(f.started)
-	f.expected[label] = t
-	f.mu.Unlock()
-	job := script.Job()
-	for i, task := range job.Tasks {
-		job.Tasks[i].Run = func(ctx context.Context, c *actors.TaskContext) error { return t.work(ctx, c, task) }
-	}
-	run, err := s.Start(ctx, job, actors.Options{Labels: map[string]string{planLabel: label}})
+	t := f.Arm(plan)
+	run, err := s.Start(ctx, script.Job(), actors.Options{Labels: t.Labels})
 	t.Run = run
 	return t, err
 }
@@ -78,24 +97,27 @@ func (f *Faults) Inject(p actors.Point) {
 	}
 	if m, ok := p.Message.(*poke); ok {
 		if m.trial == t {
-			t.turn(m.fault)
+			t.strike(p, m.fault)
 		}
 		return
 	}
-	phase, ok := lifecycle[reflect.TypeOf(p.Message).String()]
-	if !ok {
-		return
+	switch p.Name {
+	case actors.WorkBegins:
+		t.begins(p)
+	case actors.WorkReturns:
+		t.returns(p)
 	}
 	for i, fault := range t.Plan.Faults {
-		if fault.Actor == p.Actor && fault.Phase == phase && t.fire(i) {
-			t.cancelBefore(i)
-			t.turn(i)
+		switch {
+		case fault.Actor != p.Actor || fault.Phase != Phase(p.Name):
+		case p.Task != nil && !fault.ofWork():
+			t.reach(i, p)
+		case t.fire(i):
+			t.cancelBefore(i, p)
+			t.strike(p, i)
 		}
 	}
 }
-
-// lifecycle names the library's messages by type: only supervision and actors import it.
-var lifecycle = map[string]Phase{"*actor.Started": Starting, "*actor.Stopping": Stopping, "*actor.Stopped": Stopped}
 
 // Disturb is for the Journal of the same System.
 func (f *Faults) Disturb(b actors.Block) Disturbance {
@@ -103,10 +125,9 @@ func (f *Faults) Disturb(b actors.Block) Disturbance {
 	t := f.trials[b.Run]
 	if queued, ok := b.Events[0].Body.(messages.RunQueued); ok && t == nil {
 		label := queued.Labels[planLabel]
-		if t = f.expected[label]; t != nil {
-			t.id = b.Run
+		if t = f.waiting[label]; t != nil {
 			f.trials[b.Run] = t
-			delete(f.expected, label)
+			delete(f.waiting, label)
 		}
 	}
 	f.mu.Unlock()

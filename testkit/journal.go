@@ -1,7 +1,7 @@
 package testkit
 
 import (
-	"errors"
+	"sync"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -12,22 +12,29 @@ type Journal struct {
 	actors.Journal
 	// Disturb is asked once per append what to do with it; nil disturbs nothing. It may be called from any goroutine.
 	Disturb func(actors.Block) Disturbance
+
+	mu   sync.Mutex
+	late map[actors.BlockID][]func() // appends that wait for the block to be appended again
 }
 
 // Disturbance is what happens to one append. The zero value is nothing.
 type Disturbance struct {
-	// Delay is how much later the append happens. Append itself returns at once.
+	// Delay is how much later the append happens, and Gate holds it back until it is closed. Append itself returns at
+	// once, unless Block is set.
 	Delay time.Duration
-	// Gate holds the append back until it is closed.
-	Gate <-chan struct{}
-	// Refuse answers ErrRefused: the block did not land and may be tried again.
+	Gate  <-chan struct{}
+	Block bool
+	// Late has the append happen only after the same block was appended again.
+	Late bool
+	// Panic has Append panic: the block does not land and there is no answer.
+	Panic bool
+	// Refuse answers actors.ErrRefused: the block did not land and may be tried again.
 	Refuse bool
-	// Unknown answers actors.ErrUnknown: the block landed, unless Lose is set too.
+	// Unknown answers actors.ErrUnknown: the block landed, unless Lose is set too. Lose alone answers that it landed.
 	Unknown, Lose bool
+	// Twice gives the answer twice.
+	Twice bool
 }
-
-// ErrRefused is the answer to an append that the wrapper refused.
-var ErrRefused = errors.New("the journal refused the block, as the test asked")
 
 // Append implements [actors.Journal].
 func (j *Journal) Append(b actors.Block, done func(error)) {
@@ -35,28 +42,64 @@ func (j *Journal) Append(b actors.Block, done func(error)) {
 	if j.Disturb != nil {
 		d = j.Disturb(b)
 	}
-	switch {
-	case d.Gate != nil:
-		go func() {
-			<-d.Gate
-			j.append(b, d, done)
-		}()
-	case d.Delay > 0:
-		time.AfterFunc(d.Delay, func() { j.append(b, d, done) })
-	default:
+	if d.Panic {
+		panic("the journal panics, as the test asked")
+	}
+	if d.Late {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.late == nil {
+			j.late = map[actors.BlockID][]func(){}
+		}
+		j.late[b.ID] = append(j.late[b.ID], func() { j.append(b, d, done) })
+		return
+	}
+	happen := func() {
 		j.append(b, d, done)
+		for _, f := range j.takeLate(b.ID) {
+			f()
+		}
+	}
+	wait := func() {
+		time.Sleep(d.Delay)
+		if d.Gate != nil {
+			<-d.Gate
+		}
+		happen()
+	}
+	switch {
+	case d.Block || d.Gate == nil && d.Delay == 0:
+		wait()
+	case d.Gate == nil:
+		time.AfterFunc(d.Delay, happen)
+	default:
+		go wait()
 	}
 }
 
+func (j *Journal) takeLate(id actors.BlockID) []func() {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	late := j.late[id]
+	delete(j.late, id)
+	return late
+}
+
 func (j *Journal) append(b actors.Block, d Disturbance, done func(error)) {
+	answer := done
+	if d.Twice {
+		answer = func(err error) { done(err); done(err) }
+	}
 	switch {
 	case d.Refuse:
-		done(ErrRefused)
-	case d.Unknown && d.Lose:
-		done(actors.ErrUnknown)
+		answer(actors.ErrRefused)
+	case d.Lose && d.Unknown:
+		answer(actors.ErrUnknown)
+	case d.Lose:
+		answer(nil)
 	case d.Unknown:
-		j.Journal.Append(b, func(error) { done(actors.ErrUnknown) })
+		j.Journal.Append(b, func(error) { answer(actors.ErrUnknown) })
 	default:
-		j.Journal.Append(b, done)
+		j.Journal.Append(b, answer)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-func (s journalSuite) listed(q messages.Query) []messages.Summary {
+func (s *journalSuite) listed(q messages.Query) []messages.Summary {
 	s.t.Helper()
 	list, err := s.j.List(context.Background(), q)
 	if err != nil {
@@ -19,7 +19,7 @@ func (s journalSuite) listed(q messages.Query) []messages.Summary {
 	return list
 }
 
-func (s journalSuite) lists(q messages.Query, want ...messages.RunID) {
+func (s *journalSuite) lists(q messages.Query, want ...messages.RunID) {
 	s.t.Helper()
 	var got []messages.RunID
 	for _, run := range s.listed(q) {
@@ -31,7 +31,7 @@ func (s journalSuite) lists(q messages.Query, want ...messages.RunID) {
 }
 
 // at appends the bodies as events of one time, that many seconds after the epoch.
-func (s journalSuite) at(second int, run messages.RunID, from uint64, bodies ...messages.Body) {
+func (s *journalSuite) at(second int, run messages.RunID, from uint64, bodies ...messages.Body) {
 	s.t.Helper()
 	events := numbered(run, from, bodies...)
 	for i := range events {
@@ -40,7 +40,7 @@ func (s journalSuite) at(second int, run messages.RunID, from uint64, bodies ...
 	s.mustAppend(events)
 }
 
-func (s journalSuite) list() {
+func (s *journalSuite) list() {
 	s.lists(messages.Query{})
 	s.at(1, "r_a", 1, queued)
 	s.at(3, "r_c", 1, queued, started)
@@ -54,7 +54,7 @@ func (s journalSuite) list() {
 }
 
 // listStates holds that every row is the fold of the run's events, whatever the blocks.
-func (s journalSuite) listStates() {
+func (s *journalSuite) listStates() {
 	opened := queued
 	opened.Principal, opened.Labels = "ann", map[string]string{"topic": "gardens"}
 	bodies := slices.Concat([]messages.Body{opened, started, begun}, talk(3),
@@ -74,7 +74,7 @@ func (s journalSuite) listStates() {
 	}
 }
 
-func (s journalSuite) listSelects() {
+func (s *journalSuite) listSelects() {
 	for i := range 60 {
 		run := messages.RunID(fmt.Sprintf("r_%02d", i))
 		opened := queued
@@ -101,7 +101,7 @@ func (s journalSuite) listSelects() {
 }
 
 // listPages holds that pages are the list, and that those by when runs were queued stay it while the runs go on.
-func (s journalSuite) listPages() {
+func (s *journalSuite) listPages() {
 	var want []messages.RunID
 	for i := range 23 {
 		want = append(want, messages.RunID(fmt.Sprintf("r_%02d", 22-i)))
@@ -117,7 +117,7 @@ func (s journalSuite) listPages() {
 }
 
 // pages reads the list page by page; between happens after each.
-func (s journalSuite) pages(q messages.Query, want []messages.RunID, between func(page int)) {
+func (s *journalSuite) pages(q messages.Query, want []messages.RunID, between func(page int)) {
 	s.t.Helper()
 	var got []messages.RunID
 	for page := 0; ; page++ {
@@ -137,8 +137,8 @@ func (s journalSuite) pages(q messages.Query, want []messages.RunID, between fun
 	}
 }
 
-func (s journalSuite) listExpired() {
-	s.ended(3)
+func (s *journalSuite) listExpired() {
+	s.history(3)
 	s.lists(messages.Query{}, "r_ended2", "r_ended1", "r_ended0", "r_live")
 	s.expire(suiteEpoch.Add(90*time.Minute), plenty)
 	s.lists(messages.Query{}, "r_ended2", "r_live")

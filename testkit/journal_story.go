@@ -8,7 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-var suiteEpoch = time.Date(2026, 11, 20, 20, 0, 0, 0, time.UTC)
+var suiteEpoch = time.Date(2026, 11, 20, 20, 0, 0, 123_456_789, time.UTC)
 
 // numbered makes events of the bodies with numbers from the given one.
 func numbered(run messages.RunID, from uint64, bodies ...messages.Body) []messages.Event {

@@ -2,372 +2,260 @@ package testkit
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// TestJournal holds a journal to the contract of [actors.Journal]. open is called once per subtest and returns an empty
-// journal; it closes what it opened in t.Cleanup.
-func TestJournal(t *testing.T, open func(t *testing.T) actors.Journal) {
-	for _, c := range []struct {
-		name string
-		test func(journalSuite)
-	}{
-		{"blocks are read as they were appended", journalSuite.order},
-		{"a gap and an overlap are refused", journalSuite.gap},
-		{"nothing follows a terminal", journalSuite.sealed},
-		{"a second writer is fenced", journalSuite.fenced},
-		{"of racing terminals one wins", journalSuite.race},
-		{"a block lands as a whole or not at all", journalSuite.whole},
-		{"a key belongs to one run", journalSuite.keys},
-		{"a log can be read from any cursor", journalSuite.cursors},
-		{"recovery may skip the reserve", journalSuite.recovery},
-		{"a run that is not known is not found", journalSuite.unknown},
-		{"unfinished runs are listed", journalSuite.unfinished},
-		{"runs are listed, the newest updated first", journalSuite.list},
-		{"a list says where each run stands", journalSuite.listStates},
-		{"a list is of one principal and bounded", journalSuite.listSelects},
-		{"a list is read in pages", journalSuite.listPages},
-		{"what has expired is not listed", journalSuite.listExpired},
-		{"logs expire by age", journalSuite.expireByAge},
-		{"logs expire by size, the oldest first", journalSuite.expireBySize},
-		{"done is called exactly once", journalSuite.once},
-		{"what was refused may be tried again", journalSuite.again},
-		{"many runs append at once", journalSuite.many},
-	} {
-		t.Run(c.name, func(t *testing.T) { c.test(journalSuite{t, open(t)}) })
+// TestJournal holds a journal to the contract of [actors.Journal]. open is called once per subtest, in a bubble of
+// virtual time. It returns an empty journal and another Reader of the same store, on its own connection where the
+// store has connections, and closes them in t.Cleanup. An Append that waits is seen where virtual time passes.
+func TestJournal(t *testing.T, open func(t *testing.T) (actors.Journal, actors.Reader)) {
+	for _, c := range journalTests {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				j, other := open(t)
+				s := &journalSuite{t: t, j: j, other: other}
+				defer s.answered()
+				c.test(s)
+			})
+		})
 	}
+}
+
+var journalTests = []struct {
+	name string
+	test func(*journalSuite)
+}{
+	{"blocks are read as they were appended", (*journalSuite).order},
+	{"a block at another head is fenced", (*journalSuite).fenced},
+	{"a head is not predicted", (*journalSuite).predicted},
+	{"nothing follows a terminal", (*journalSuite).sealed},
+	{"of four writers at one head one lands", (*journalSuite).writers},
+	{"of racing terminals one wins", (*journalSuite).race},
+	{"a block lands as a whole or not at all", (*journalSuite).whole},
+	{"the same block lands once", (*journalSuite).twice},
+	{"the same block at once lands once", (*journalSuite).atOnce},
+	{"a block that landed unheard is found", (*journalSuite).found},
+	{"a block that lands late is a success of the one sent again", (*journalSuite).late},
+	{"what is read is durable", (*journalSuite).durable},
+	{"a head says where the log ends", (*journalSuite).heads},
+	{"a log can be read from any cursor", (*journalSuite).cursors},
+	{"recovery may skip the reserve", (*journalSuite).recovery},
+	{"a run that is not known is not found", (*journalSuite).unknown},
+	{"many runs append at once", (*journalSuite).many},
+	{"a store has one salt", (*journalSuite).salt},
+	{"a watch tells what has grown", (*journalSuite).watch},
+	{"a watch may skip and repeat", (*journalSuite).skip},
+	{"a command reaches the node that holds the run", (*journalSuite).commands},
+	{"a first block is one run and one claim", (*journalSuite).firstTwice},
+	{"a first block without a writer is anybody's", (*journalSuite).anybodys},
+	{"what its writer does not claim is lent", (*journalSuite).unclaimed},
+	{"a claim that is held is not lent", (*journalSuite).held},
+	{"a claim that was released is lent at once", (*journalSuite).released},
+	{"a run that ended is not lent", (*journalSuite).ended},
+	{"of two claimers each gets its own", (*journalSuite).claimers},
+	{"of two owners one lands", (*journalSuite).owners},
+	{"what can be claimed is claimed when the time is over", (*journalSuite).ready},
+	{"runs are listed, the newest updated first", (*journalSuite).list},
+	{"a list says where each run stands", (*journalSuite).listStates},
+	{"a list is of one principal and bounded", (*journalSuite).listSelects},
+	{"a list is read in pages", (*journalSuite).listPages},
+	{"what has expired is not listed", (*journalSuite).listExpired},
+	{"logs expire by age", (*journalSuite).expireByAge},
+	{"logs expire by size, the oldest first", (*journalSuite).expireBySize},
 }
 
 type journalSuite struct {
-	t *testing.T
-	j actors.Journal
+	t     *testing.T
+	j     actors.Journal
+	other actors.Reader
+
+	mu      sync.Mutex
+	ids     uint64
+	answers []int // that each append got
 }
 
-// append waits for the end of an append.
-func (s journalSuite) append(b actors.Block) error {
-	end := make(chan error, 16) // room for a journal that calls done too often
-	s.j.Append(b, func(err error) { end <- err })
+// block makes a block of events that continue the log, with an id of its own.
+func (s *journalSuite) block(events []messages.Event) actors.Block {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ids++
+	b := actors.Block{Run: events[0].RunID, After: actors.Head{Seq: events[0].From - 1}, Writer: "suite", Events: events}
+	binary.BigEndian.PutUint64(b.ID[8:], s.ids)
+	return b
+}
+
+// send appends and does not wait. An append that blocks passes virtual time.
+func (s *journalSuite) send(b actors.Block) (answer <-chan error) {
+	s.t.Helper()
+	s.mu.Lock()
+	n := len(s.answers)
+	s.answers = append(s.answers, 0)
+	s.mu.Unlock()
+	end := make(chan error, 1)
+	answer = end
+	defer func() {
+		if r := recover(); r != nil {
+			s.t.Errorf("Append panicked: %v", r)
+			s.answer(n, end, actors.ErrUnknown)
+		}
+	}()
+	begin := time.Now()
+	s.j.Append(b, func(err error) { s.answer(n, end, err) })
+	if took := time.Since(begin); took > 0 {
+		s.t.Errorf("Append blocked for %s", took)
+	}
+	return answer
+}
+
+func (s *journalSuite) answer(n int, end chan<- error, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.answers[n]++; s.answers[n] == 1 {
+		end <- err
+	}
+}
+
+// longest is how long an answer, a note or a claim may take.
+const longest = time.Minute
+
+// answered holds that every append was answered once, also after a while.
+func (s *journalSuite) answered() {
+	time.Sleep(longest)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i, n := range s.answers {
+		if n != 1 {
+			s.t.Errorf("append %d was answered %d times", i, n)
+			return
+		}
+	}
+}
+
+// append waits for the end of an append. What is said not to have landed must not.
+func (s *journalSuite) append(b actors.Block) error {
+	s.t.Helper()
+	return s.ends(b, s.send(b))
+}
+
+func (s *journalSuite) ends(b actors.Block, end <-chan error) error {
+	s.t.Helper()
+	var err error
 	select {
-	case err := <-end:
-		return err
-	case <-time.After(time.Minute):
-		return errors.New("the append did not end within a minute")
+	case err = <-end:
+	case <-time.After(longest):
+		return fmt.Errorf("the append did not end within %s", longest)
+	}
+	if errors.Is(err, actors.ErrRefused) || errors.Is(err, actors.ErrFenced) || errors.Is(err, actors.ErrSealed) {
+		if time.Sleep(time.Second); s.has(b) {
+			s.t.Errorf("the append of %d..%d ended with %v, and landed", b.After.Seq+1, b.Head().Seq, err)
+		}
+	}
+	return err
+}
+
+// has reports whether the log holds the block.
+func (s *journalSuite) has(b actors.Block) bool {
+	s.t.Helper()
+	page, err := s.j.Read(context.Background(), b.Run, b.After.Seq)
+	if err != nil && messages.CodeOf(err) != messages.CodeNotFound {
+		s.t.Fatal(err)
+	}
+	return slices.Contains(page.Blocks, b.ID)
+}
+
+func (s *journalSuite) mustAppend(events []messages.Event) {
+	s.t.Helper()
+	s.must(s.block(events))
+}
+
+func (s *journalSuite) must(b actors.Block) {
+	s.t.Helper()
+	if err := s.append(b); err != nil {
+		s.t.Fatalf("append of %d..%d: %v", b.After.Seq+1, b.Head().Seq, err)
 	}
 }
 
-func (s journalSuite) mustAppend(events []messages.Event) {
+func (s *journalSuite) refuses(want error, events []messages.Event) {
 	s.t.Helper()
-	if err := s.append(actors.Block{Run: events[0].RunID, Events: events}); err != nil {
-		s.t.Fatalf("append of %d..%d: %v", events[0].From, events[len(events)-1].Seq, err)
-	}
-}
-
-func (s journalSuite) refuses(want error, events []messages.Event) {
-	s.t.Helper()
-	if err := s.append(actors.Block{Run: events[0].RunID, Events: events}); !errors.Is(err, want) {
+	if err := s.append(s.block(events)); !errors.Is(err, want) {
 		s.t.Errorf("append of %d..%d: %v, want %v", events[0].From, events[len(events)-1].Seq, err, want)
 	}
 }
 
 // read returns everything past the cursor.
-func (s journalSuite) read(run messages.RunID, after uint64) []messages.Event {
+func (s *journalSuite) read(run messages.RunID, after uint64) []messages.Event {
+	s.t.Helper()
+	return s.readFrom(s.j, run, after)
+}
+
+func (s *journalSuite) readFrom(r actors.Reader, run messages.RunID, after uint64) []messages.Event {
 	s.t.Helper()
 	var all []messages.Event
 	for {
-		events, err := s.j.Read(context.Background(), run, after)
+		page, err := r.Read(context.Background(), run, after)
 		if err != nil {
 			s.t.Fatalf("read past %d: %v", after, err)
 		}
-		if len(events) == 0 {
+		if len(page.Events) == 0 {
+			if after < page.Head.Seq {
+				s.t.Fatalf("a read past %d has no events, and the head is %d", after, page.Head.Seq)
+			}
 			return all
 		}
-		if last := events[len(events)-1].Seq; last > after {
-			all, after = append(all, events...), last
+		if last := page.Events[len(page.Events)-1].Seq; last > after && last <= page.Head.Seq {
+			all, after = append(all, page.Events...), last
 			continue
 		}
-		s.t.Fatalf("a read past %d ended at %d", after, events[len(events)-1].Seq)
+		s.t.Fatalf("a read past %d ended at %d", after, page.Events[len(page.Events)-1].Seq)
 	}
 }
 
-func (s journalSuite) head(run messages.RunID) uint64 {
+// head returns the end of a run's log, the zero Head where there is none.
+func (s *journalSuite) head(run messages.RunID) actors.Head {
 	s.t.Helper()
-	events := s.read(run, 0)
-	if len(events) == 0 {
-		return 0
-	}
-	return events[len(events)-1].Seq
-}
-
-func fold(events []messages.Event) (messages.State, error) {
-	var state messages.State
-	var err error
-	for _, e := range events {
-		if state, err = state.Apply(e); err != nil {
-			return state, err
-		}
-	}
-	return state, nil
-}
-
-// same compares two folds as their readers see them.
-func same(a, b messages.State) bool {
-	x, errX := json.Marshal(a)
-	y, errY := json.Marshal(b)
-	return errX == nil && errY == nil && string(x) == string(y)
-}
-
-func (s journalSuite) order() {
-	events := story("r_order")
-	s.mustAppend(events[:3])
-	s.mustAppend(events[3:4])
-	s.mustAppend(events[4:9])
-	got := s.read("r_order", 0)
-	want, _ := fold(events[:9])
-	if state, err := fold(got); err != nil || !same(state, want) {
-		s.t.Errorf("reads as %+v (%v), want %+v", state, err, want)
-	}
-	for i, e := range got[:3] {
-		a, _ := json.Marshal(e)
-		b, _ := json.Marshal(events[i])
-		if string(a) != string(b) {
-			s.t.Errorf("read %s, appended %s", a, b)
-		}
-	}
-}
-
-func (s journalSuite) gap() {
-	events := story("r_gap")
-	s.refuses(actors.ErrFenced, events[1:3])
-	s.mustAppend(events[:3])
-	s.refuses(actors.ErrFenced, events[4:6])
-	s.refuses(actors.ErrFenced, events[2:6])
-	s.refuses(actors.ErrFenced, events[:3])
-	if head := s.head("r_gap"); head != 3 {
-		s.t.Errorf("the head is %d, want 3", head)
-	}
-}
-
-func (s journalSuite) sealed() {
-	events := story("r_sealed")
-	s.mustAppend(events)
-	next := uint64(len(events) + 1)
-	s.refuses(actors.ErrSealed, numbered("r_sealed", next, failed(messages.BySupervisor)))
-	s.refuses(actors.ErrSealed, numbered("r_sealed", next, messages.FaultInjected{Fault: "late"}))
-	if err := Check(s.read("r_sealed", 0)); err != nil {
-		s.t.Error(err)
-	}
-}
-
-func (s journalSuite) fenced() {
-	events := story("r_fenced")
-	s.mustAppend(events[:3])
-	s.mustAppend(numbered("r_fenced", 4, messages.FaultInjected{Fault: "the new owner"}))
-	s.refuses(actors.ErrFenced, events[3:5])
-	s.refuses(actors.ErrFenced, events[3:4])
-	got := s.read("r_fenced", 3)
-	if len(got) != 1 || got[0].Body != messages.Body(messages.FaultInjected{Fault: "the new owner"}) {
-		s.t.Errorf("past 3 the log is %v", got)
-	}
-}
-
-func (s journalSuite) race() {
-	for round := range 20 {
-		run := messages.RunID(fmt.Sprintf("r_race%d", round))
-		s.mustAppend(numbered(run, 1, queued, started))
-		const writers = 8
-		ends := make(chan error, writers)
-		var begin sync.WaitGroup
-		begin.Add(1)
-		for i := range writers {
-			word := failed([]messages.Author{messages.ByRun, messages.BySupervisor}[i%2])
-			go func() {
-				begin.Wait()
-				ends <- s.append(actors.Block{Run: run, Events: numbered(run, 3, word)})
-			}()
-		}
-		begin.Done()
-		winners := 0
-		for range writers {
-			switch err := <-ends; {
-			case err == nil:
-				winners++
-			case !errors.Is(err, actors.ErrSealed) && !errors.Is(err, actors.ErrFenced):
-				s.t.Errorf("a loser got %v", err)
-			}
-		}
-		if err := Check(s.read(run, 0)); err != nil || winners != 1 {
-			s.t.Fatalf("%d winners; %v", winners, err)
-		}
-	}
-}
-
-func (s journalSuite) whole() {
-	events := story("r_whole")
-	s.mustAppend(events[:2])
-	s.refuses(actors.ErrFenced, events[3:])
-	if head := s.head("r_whole"); head != 2 {
-		s.t.Errorf("something of a refused block landed: the head is %d", head)
-	}
-	s.mustAppend(events[2:])
-	if err := Check(s.read("r_whole", 0)); err != nil {
-		s.t.Error(err)
-	}
-}
-
-func (s journalSuite) keys() {
-	open := func(run messages.RunID, k actors.Key) error {
-		return s.append(actors.Block{Run: run, Events: numbered(run, 1, queued), Key: k})
-	}
-	key := actors.Key{Principal: "ann", Key: "k", Input: "digest"}
-	if err := open("r_key1", key); err != nil {
+	page, err := s.j.Read(context.Background(), run, 0)
+	if err != nil && messages.CodeOf(err) != messages.CodeNotFound {
 		s.t.Fatal(err)
 	}
-	other := key
-	other.Input = "another digest"
-	for _, k := range []actors.Key{key, other} {
-		used, ok := errors.AsType[*actors.KeyUsedError](open("r_key2", k))
-		if !ok || used.Run != "r_key1" || used.Input != "digest" {
-			s.t.Errorf("the key with input %q: %+v", k.Input, used)
-		}
-	}
-	if _, err := s.j.Read(context.Background(), "r_key2", 0); messages.CodeOf(err) != messages.CodeNotFound {
-		s.t.Errorf("the run whose key was taken: %v, want not_found", err)
-	}
-	key.Principal = "bob"
-	if err := open("r_key3", key); err != nil {
-		s.t.Errorf("the same key of another principal: %v", err)
-	}
+	return page.Head
 }
 
-func (s journalSuite) cursors() {
-	events := story("r_cursors")
-	for _, upTo := range []int{12, len(events)} {
-		s.mustAppend(events[s.headOr("r_cursors"):upTo])
-		want, _ := fold(events[:upTo])
-		for after := range uint64(upTo) {
-			state, _ := fold(events[:after])
-			for _, e := range s.read("r_cursors", after) {
-				if e.From > state.Seq+1 || e.Seq <= state.Seq {
-					s.t.Fatalf("past %d: %d..%d does not continue %d", after, e.From, e.Seq, state.Seq)
-				}
-				next, err := state.Apply(e)
-				if err != nil {
-					s.t.Fatalf("past %d: %v", after, err)
-				}
-				state = next
-			}
-			if !same(state, want) {
-				s.t.Errorf("past %d the log adds up to %+v, want %+v", after, state, want)
-			}
-		}
-		for _, after := range []uint64{uint64(upTo), uint64(upTo) + 1, uint64(upTo) + 100} {
-			if got := s.read("r_cursors", after); len(got) != 0 {
-				s.t.Errorf("past %d of %d: %v", after, upTo, got)
-			}
+// equals compares the log with what was appended, byte for byte in its JSON form, and deltas as merged.
+func (s *journalSuite) equals(run messages.RunID, want []messages.Event) {
+	s.t.Helper()
+	got, want := mergeDeltas(s.read(run, 0)), mergeDeltas(want)
+	if len(got) != len(want) {
+		s.t.Fatalf("the log has %d events, want %d", len(got), len(want))
+	}
+	for i := range got {
+		a, errA := json.Marshal(got[i])
+		b, errB := json.Marshal(want[i])
+		if errA != nil || errB != nil || string(a) != string(b) {
+			s.t.Fatalf("read %s (%v), appended %s (%v)", a, errA, b, errB)
 		}
 	}
 }
 
-// headOr is head, and 0 for a run that does not exist.
-func (s journalSuite) headOr(run messages.RunID) uint64 {
-	events, err := s.j.Read(context.Background(), run, 0)
-	if err != nil || len(events) == 0 {
-		return 0
-	}
-	return s.head(run)
-}
-
-func (s journalSuite) recovery() {
-	events := story("r_recovery")[:8]
-	s.mustAppend(events)
-	state, _ := fold(events)
-	from, seq, rewind := state.Recovery()
-	word := failed(messages.ByRecovery)
-	word.Cause, word.Rewind = messages.CauseNodeLost, rewind
-	last := messages.Event{RunID: "r_recovery", From: from, Seq: seq, Time: suiteEpoch.Add(time.Hour), Body: word}
-	s.mustAppend([]messages.Event{last})
-	if err := Check(s.read("r_recovery", 0)); err != nil {
-		s.t.Error(err)
-	}
-	if got := s.read("r_recovery", seq-1); len(got) != 1 || got[0].Seq != seq {
-		s.t.Errorf("past a number that recovery skipped: %v", got)
-	}
-	s.refuses(actors.ErrSealed, numbered("r_recovery", seq+1, failed(messages.ByRun)))
-}
-
-func (s journalSuite) unknown() {
-	for _, after := range []uint64{0, 7} {
-		if _, err := s.j.Read(context.Background(), "r_unknown", after); messages.CodeOf(err) != messages.CodeNotFound {
-			s.t.Errorf("read past %d: %v, want not_found", after, err)
+// mergeDeltas returns the events with every stretch of deltas merged into one.
+func mergeDeltas(events []messages.Event) []messages.Event {
+	var out []messages.Event
+	for len(events) > 0 {
+		n := 1
+		for n < len(events) && messages.CanMerge(events[n-1], events[n]) {
+			n++
 		}
+		out, events = append(out, messages.Merge(events[:n])), events[n:]
 	}
-}
-
-func (s journalSuite) once() {
-	events := story("r_once")
-	blocks := [][]messages.Event{events[:3], events[:3], events[3:7], events[8:], events[7:], events[20:]}
-	calls := make([]int, len(blocks))
-	var mu sync.Mutex
-	for i, b := range blocks {
-		end := make(chan struct{}, 16)
-		s.j.Append(actors.Block{Run: "r_once", Events: b}, func(error) {
-			mu.Lock()
-			defer mu.Unlock()
-			calls[i]++
-			end <- struct{}{}
-		})
-		<-end
-	}
-	// Another append follows each of them; what called twice has had its time.
-	s.mustAppend(numbered("r_after", 1, queued))
-	mu.Lock()
-	defer mu.Unlock()
-	if !slices.Equal(calls, []int{1, 1, 1, 1, 1, 1}) {
-		s.t.Errorf("done was called %v times", calls)
-	}
-}
-
-func (s journalSuite) again() {
-	events := story("r_again")
-	s.refuses(actors.ErrFenced, events[2:5])
-	s.mustAppend(events[:2])
-	s.refuses(actors.ErrFenced, events[4:])
-	s.mustAppend(events[2:4])
-	s.mustAppend(events[4:])
-	if err := Check(s.read("r_again", 0)); err != nil {
-		s.t.Error(err)
-	}
-}
-
-func (s journalSuite) many() {
-	const runs = 32
-	var all sync.WaitGroup
-	for i := range runs {
-		all.Go(func() {
-			run := messages.RunID(fmt.Sprintf("r_many%d", i))
-			for rest := story(run); len(rest) > 0; {
-				n := min(len(rest), 1+i%5)
-				if err := s.append(actors.Block{Run: run, Events: rest[:n]}); err != nil {
-					s.t.Errorf("run %d: %v", i, err)
-					return
-				}
-				rest = rest[n:]
-			}
-		})
-	}
-	all.Wait()
-	for i := range runs {
-		if err := Check(s.read(messages.RunID(fmt.Sprintf("r_many%d", i)), 0)); err != nil {
-			s.t.Errorf("run %d: %v", i, err)
-		}
-	}
+	return out
 }

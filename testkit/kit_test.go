@@ -16,13 +16,23 @@ import (
 )
 
 func TestMemoryJournal(t *testing.T) {
-	testkit.TestJournal(t, func(*testing.T) actors.Journal { return actors.NewMemoryJournal() })
+	testkit.TestJournal(t, openMemory)
+}
+
+func TestMemoryRuntime(t *testing.T) {
+	testkit.TestRuntime(t, openMemory)
+}
+
+func openMemory(*testing.T) (actors.Journal, actors.Reader) {
+	j := actors.NewMemoryJournal()
+	return j, j
 }
 
 func TestJournalWrapper(t *testing.T) {
-	testkit.TestJournal(t, func(*testing.T) actors.Journal {
+	testkit.TestJournal(t, func(*testing.T) (actors.Journal, actors.Reader) {
+		kept := actors.NewMemoryJournal()
 		slow := func(actors.Block) testkit.Disturbance { return testkit.Disturbance{Delay: time.Microsecond} }
-		return &testkit.Journal{Journal: actors.NewMemoryJournal(), Disturb: slow}
+		return &testkit.Journal{Journal: kept, Disturb: slow}, kept
 	})
 }
 
@@ -112,7 +122,7 @@ func TestScript(t *testing.T) {
 	}{
 		{steps: []testkit.Step{{Do: testkit.Say, Text: "a", Times: 2}, {Do: testkit.Said, Text: "aa"}}},
 		{steps: []testkit.Step{{Do: testkit.Log, Text: "line"}, {Do: testkit.Report, Done: 1, Total: 1}}},
-		{steps: []testkit.Step{{Do: testkit.Emit, Body: messages.FaultInjected{Fault: "f"}}}},
+		{steps: []testkit.Step{{Do: testkit.Emit, Body: messages.ToolStarted{Call: "c", Tool: "t"}}}},
 		{steps: []testkit.Step{{Do: testkit.Sleep, For: time.Minute}, {Do: testkit.Await, Gate: gate}}},
 		{steps: []testkit.Step{{Do: testkit.Deaf, Gate: gate}}},
 		{steps: []testkit.Step{{Do: testkit.Retry, Attempt: 1}}},
@@ -145,41 +155,92 @@ func TestScript(t *testing.T) {
 	}
 }
 
-// TestJournalDisturbs appends under each disturbance and looks at what was answered and what landed.
+// TestJournalDisturbs appends a block twice, a minute apart, the first time under a disturbance. It looks at what was
+// answered and what landed by then.
 func TestJournalDisturbs(t *testing.T) {
 	for name, c := range map[string]struct {
 		disturb testkit.Disturbance
 		want    error
-		landed  bool
-		takes   time.Duration
+		answers int           // to the first, before the second
+		landed  bool          // before the second
+		takes   time.Duration // until the answer
+		blocks  time.Duration
 	}{
-		"calm":    {landed: true},
-		"slow":    {disturb: testkit.Disturbance{Delay: time.Hour}, landed: true, takes: time.Hour},
-		"refused": {disturb: testkit.Disturbance{Refuse: true}, want: testkit.ErrRefused},
-		"unknown": {disturb: testkit.Disturbance{Unknown: true}, want: actors.ErrUnknown, landed: true},
-		"lost":    {disturb: testkit.Disturbance{Unknown: true, Lose: true}, want: actors.ErrUnknown},
-		"gated":   {disturb: testkit.Disturbance{Gate: make(chan struct{})}, landed: true, takes: time.Minute},
+		"calm": {answers: 1, landed: true},
+		"slow": {answers: 1, disturb: testkit.Disturbance{Delay: time.Second}, landed: true, takes: time.Second},
+		"blocked": {answers: 1, disturb: testkit.Disturbance{Delay: time.Second, Block: true}, landed: true,
+			takes: time.Second, blocks: time.Second},
+		"refused": {answers: 1, disturb: testkit.Disturbance{Refuse: true}, want: actors.ErrRefused},
+		"unknown": {answers: 1, disturb: testkit.Disturbance{Unknown: true}, want: actors.ErrUnknown, landed: true},
+		"lost":    {answers: 1, disturb: testkit.Disturbance{Unknown: true, Lose: true}, want: actors.ErrUnknown},
+		"lied":    {answers: 1, disturb: testkit.Disturbance{Lose: true}},
+		"twice":   {disturb: testkit.Disturbance{Twice: true}, answers: 2, landed: true},
+		"late":    {disturb: testkit.Disturbance{Late: true}},
+		"panics":  {disturb: testkit.Disturbance{Panic: true}},
+		"gated":   {answers: 1, disturb: testkit.Disturbance{Gate: make(chan struct{})}, landed: true, takes: 30 * time.Second},
+		"shut": {answers: 1, disturb: testkit.Disturbance{Gate: make(chan struct{}), Block: true}, landed: true,
+			takes: 30 * time.Second, blocks: 30 * time.Second},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			if c.disturb.Gate != nil {
 				gate := make(chan struct{}) // of this bubble
 				c.disturb.Gate = gate
-				time.AfterFunc(time.Minute, func() { close(gate) })
+				time.AfterFunc(30*time.Second, func() { close(gate) })
 			}
-			j := &testkit.Journal{Journal: actors.NewMemoryJournal(),
-				Disturb: func(actors.Block) testkit.Disturbance { return c.disturb }}
-			begin, end := time.Now(), make(chan error, 1)
+			first := true
+			j := &testkit.Journal{Journal: actors.NewMemoryJournal(), Disturb: func(actors.Block) (d testkit.Disturbance) {
+				if first {
+					first, d = false, c.disturb
+				}
+				return d
+			}}
 			event := messages.Event{RunID: "r_x", From: 1, Seq: 1, Body: messages.RunQueued{Job: "x", Mode: messages.Detached}}
-			j.Append(actors.Block{Run: "r_x", Events: []messages.Event{event}}, func(err error) { end <- err })
-			if took := time.Since(begin); took != 0 {
-				t.Errorf("%s: Append blocked for %s", name, took)
+			b := actors.Block{Run: "r_x", ID: actors.BlockID{1}, Events: []messages.Event{event}}
+			begin := time.Now()
+			answers := make(chan error, 2)
+			took := make(chan time.Duration, 1)
+			func() {
+				defer func() {
+					if panicked := recover() != nil; panicked != c.disturb.Panic {
+						t.Errorf("%s: panicked %t", name, panicked)
+					}
+				}()
+				j.Append(b, func(err error) {
+					select {
+					case took <- time.Since(begin):
+					default:
+					}
+					answers <- err
+				})
+			}()
+			if blocked := time.Since(begin); blocked != c.blocks {
+				t.Errorf("%s: Append blocked for %s", name, blocked)
 			}
-			if err := <-end; !errors.Is(err, c.want) || time.Since(begin) != c.takes {
-				t.Errorf("%s: %v after %s, want %v after %s", name, err, time.Since(begin), c.want, c.takes)
+			time.Sleep(time.Minute)
+			if n := len(answers); n != c.answers {
+				t.Errorf("%s: %d answers", name, n)
 			}
-			events, _ := j.Read(context.Background(), "r_x", 0)
-			if landed := len(events) == 1; landed != c.landed {
+			for range len(answers) {
+				if err := <-answers; !errors.Is(err, c.want) {
+					t.Errorf("%s: %v, want %v", name, err, c.want)
+				}
+			}
+			if len(took) > 0 {
+				if d := <-took; d != c.takes {
+					t.Errorf("%s: answered after %s, want %s", name, d, c.takes)
+				}
+			}
+			page, _ := j.Read(context.Background(), "r_x", 0)
+			if landed := len(page.Events) == 1; landed != c.landed {
 				t.Errorf("%s: landed %t, want %t", name, landed, c.landed)
+			}
+			again := make(chan error, 1)
+			j.Append(b, func(err error) { again <- err })
+			if err := <-again; err != nil {
+				t.Errorf("%s: sent again: %v", name, err)
+			}
+			if c.disturb.Late && len(answers) != 1 {
+				t.Errorf("%s: %d answers once it was sent again", name, len(answers))
 			}
 		})
 	}

@@ -7,35 +7,38 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Outcome is how a run ended.
+// Outcome is how a run ended. Code says what came of a fault whose run ends with the cause injected.
 type Outcome struct {
 	Status messages.Status
 	By     messages.Author
 	Cause  messages.Cause
+	Code   messages.Code
 }
 
 // Outcome returns how a run ends whose only fault this is, without a cancel.
 func (f Fault) Outcome() Outcome {
-	failed := func(by messages.Author, c messages.Cause) Outcome { return Outcome{messages.Failed, by, c} }
 	if f.harmless() {
-		return Outcome{messages.Completed, messages.ByRun, ""}
+		return Outcome{Status: messages.Completed, By: messages.ByRun}
 	}
-	by := messages.ByRun
-	if f.Actor == RunActor {
-		by = messages.BySupervisor
+	failed := func(by messages.Author, came messages.Cause) Outcome {
+		return Outcome{messages.Failed, by, messages.CauseInjected, messages.Code(came)}
 	}
 	switch f.Failure {
 	case TurnBlock:
 		if f.Actor == RunActor {
-			return failed(by, messages.CauseStalled)
+			return failed(messages.BySupervisor, messages.CauseStalled)
 		}
-		return failed(by, messages.CauseDeadline)
-	case Failure(Hang), Failure(Deaf):
-		return failed(by, messages.CauseDeadline)
-	case Failure(Fail), Stop, Poison:
-		return failed(by, messages.CauseError)
+		return failed(messages.BySupervisor, messages.CauseDeadline)
+	case Failure(Hang):
+		return failed(messages.ByRun, messages.CauseDeadline)
+	case Failure(Deaf):
+		return failed(messages.BySupervisor, messages.CauseDeadline)
+	case Failure(Fail):
+		return failed(messages.ByRun, messages.CauseError)
+	case Stop, Poison:
+		return failed(messages.BySupervisor, messages.CauseError)
 	}
-	return failed(by, messages.CausePanic)
+	return failed(messages.BySupervisor, messages.CausePanic)
 }
 
 func (f Fault) harmless() bool {
@@ -56,7 +59,7 @@ func (f Fault) harmless() bool {
 // crashes reports whether the fault may end an attempt by a crash.
 func (f Fault) crashes() bool {
 	at := f.Phase == Phase(f.Actor) || f.Phase == Starting && f.Actor != RunActor
-	return at && !f.harmless() && f.Outcome().Cause == messages.CausePanic
+	return at && !f.harmless() && f.Outcome().Code == messages.Code(messages.CausePanic)
 }
 
 // Outcomes returns the ends that the plan allows.
@@ -76,7 +79,7 @@ func (p Plan) Outcomes() []Outcome {
 		lethal = lethal || f.Actor == RunActor
 	}
 	if !fatal || renews {
-		ends = append(ends, Outcome{messages.Completed, messages.ByRun, ""})
+		ends = append(ends, Outcome{Status: messages.Completed, By: messages.ByRun})
 	}
 	if len(p.Faults) > 1 {
 		ends = append(ends, p.blocked()...)
@@ -84,7 +87,7 @@ func (p Plan) Outcomes() []Outcome {
 	if p.Cancel == NoCancel {
 		return ends
 	}
-	canceled := Outcome{messages.Canceled, messages.ByRun, messages.CauseCanceledByUser}
+	canceled := Outcome{Status: messages.Canceled, By: messages.ByRun, Cause: messages.CauseCanceledByUser}
 	ends = append(ends, canceled)
 	if lethal {
 		canceled.By = messages.BySupervisor
@@ -105,7 +108,7 @@ func (p Plan) blocked() []Outcome {
 		if other := p.Faults[1-i]; other.Actor == f.Actor && !slices.Contains(WorkFailures(), other.Failure) {
 			ends = append(ends, Fault{other.Failure, f.Actor, Starting}.Outcome())
 			if p.Again && other.Failure != TurnBlock && f.Actor != RunActor { // its end is told when its task is at work
-				ends = append(ends, Outcome{messages.Completed, messages.ByRun, ""})
+				ends = append(ends, Outcome{Status: messages.Completed, By: messages.ByRun})
 			}
 		}
 	}
@@ -117,11 +120,14 @@ func (p Plan) Judge(end messages.State) error {
 	if end.End == nil {
 		return fmt.Errorf("%s: the run has not ended", p)
 	}
-	got := Outcome{end.Status, end.End.By, end.End.Cause}
+	got := Outcome{Status: end.Status, By: end.End.By, Cause: end.End.Cause}
+	if got.Cause == messages.CauseInjected {
+		got.Code = end.End.Error.Code
+	}
 	if allowed := p.Outcomes(); !slices.Contains(allowed, got) {
 		return fmt.Errorf("%s: ended as %v, allowed are %v", p, got, allowed)
 	}
-	if end.End.Cause == messages.CausePanic && end.End.Error.Stack == "" {
+	if got.Code == messages.Code(messages.CausePanic) && end.End.Error.Stack == "" {
 		return fmt.Errorf("%s: a panic without its stack", p)
 	}
 	return nil

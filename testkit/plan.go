@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/seed889630bf/lastword/actors"
 )
 
 // Failure is a way to fail: in a task's work, in the turn of an actor, or by its PID.
@@ -45,15 +47,16 @@ func PIDFailures() []Failure { return []Failure{Stop, Poison, Flood} }
 // RunActor is the name of the run's own actor among those of its tasks.
 const RunActor = "run"
 
-// Phase is when a fault happens, in the life of the run or of the actor.
+// Phase is when a fault happens: while a task works, by the task's name; at a point of the actor, by the point's name
+// ([actors.WorkBegins], or the kind of an event that the task is about to say); or one of the phases below.
 type Phase string
 
-// The phases. While a task works the phase has its name: [Fetch], [Analyze], [Write].
+// The phases besides those of tasks.
 const (
-	Starting Phase = "starting" // the actor handles Started
-	Retrying Phase = "retrying" // the actor's task, analyze for the run's own, waits for its second attempt
-	Stopping Phase = "stopping" // the actor handles Stopping
-	Stopped  Phase = "stopped"  // the actor handles Stopped
+	Starting Phase = actors.ActorStarted  // the actor handles Started
+	Retrying Phase = "retrying"           // the actor's task, analyze for the run's own, waits for its second attempt
+	Stopping Phase = actors.ActorStopping // the actor handles Stopping
+	Stopped  Phase = actors.ActorStopped  // the actor handles Stopped
 )
 
 // Phases returns all phases in their order.
@@ -79,7 +82,7 @@ func Cancels() []Cancel { return []Cancel{NoCancel, CancelBefore, CancelWith, Ca
 type Fault struct {
 	Failure Failure
 	Actor   string // a task's name, or RunActor
-	Phase   Phase
+	Phase   Phase  // "" is while the task works; of what its work does, as it returns
 }
 
 // String returns failure@actor/phase.
@@ -116,8 +119,8 @@ func makeFaults() []Fault {
 	for _, name := range append(Tasks(), RunActor) {
 		for _, phase := range Phases() {
 			for _, f := range slices.Concat(TurnFailures(), PIDFailures()) {
-				if possible(f, phase) {
-					all = append(all, Fault{f, name, phase})
+				if fault := (Fault{f, name, phase}); fault.possible() {
+					all = append(all, fault)
 				}
 			}
 		}
@@ -125,13 +128,17 @@ func makeFaults() []Fault {
 	return all
 }
 
-// possible: what is stopping already cannot be stopped, and what has stopped is nobody's child that could be abandoned.
-func possible(f Failure, phase Phase) bool {
-	switch phase {
-	case Stopping:
-		return slices.Contains(TurnFailures(), f)
-	case Stopped:
-		return slices.Contains(TurnFailures(), f) && f != TurnBlock
+// possible: what is stopping already cannot be stopped, what has stopped is nobody's child that could be abandoned, and
+// a task's actor comes with its first attempt.
+func (f Fault) possible() bool {
+	order := Tasks()
+	switch {
+	case f.Phase == Stopping:
+		return slices.Contains(TurnFailures(), f.Failure)
+	case f.Phase == Stopped:
+		return slices.Contains(TurnFailures(), f.Failure) && f.Failure != TurnBlock
+	case slices.Contains(order, string(f.Phase)):
+		return slices.Index(order, f.Actor) <= slices.Index(order, string(f.Phase))
 	}
 	return true
 }

@@ -10,29 +10,24 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/messages"
 )
 
 // Trial is a run with a plan.
 type Trial struct {
 	Plan Plan
-	Run  *actors.Run
+	// Labels make a run the trial's, whoever starts it.
+	Labels map[string]string
+	// Run is the run that [Faults.Start] has started.
+	Run *actors.Run
 
 	faults *Faults
-	system *actors.System
-
-	working atomic.Int64
 
 	mu       sync.Mutex
-	id       messages.RunID
 	fired    []bool
 	canceled bool // what the plan's cancel asks for has happened
 	appends  int
 	refused  int
 }
-
-// Working returns how many of the run's task functions have not returned and are not deaf.
-func (t *Trial) Working() int64 { return t.working.Load() }
 
 // poke is a message that makes its receiver's turn fail.
 type poke struct {
@@ -68,27 +63,27 @@ func (t *Trial) hit(i int) {
 }
 
 // cancelBefore does, where the fault is the plan's first, what the cancel asks for before and at the moment of the fault.
-func (t *Trial) cancelBefore(i int) {
+func (t *Trial) cancelBefore(i int, p actors.Point) {
 	if i > 0 {
 		return
 	}
 	switch t.Plan.Cancel {
 	case CancelBefore:
 		if t.Plan.Faults[i].Phase != Stopping && t.Plan.Faults[i].Phase != Stopped {
-			t.cancel()
+			t.cancel(p)
 		}
 	case CancelWith:
-		go t.cancel()
+		go t.cancel(p)
 	case CancelAfter:
-		time.AfterFunc(time.Millisecond, t.cancel)
+		time.AfterFunc(time.Millisecond, func() { t.cancel(p) })
 	}
 }
 
 // cancel returns when the run is canceling, has ended, or cannot answer.
-func (t *Trial) cancel() {
+func (t *Trial) cancel(p actors.Point) {
 	ctx, end := context.WithTimeout(context.Background(), time.Second)
 	defer end()
-	if t.system.Cancel(ctx, t.id, "tester", "the plan says so") != nil {
+	if p.System.Cancel(ctx, p.Run, "tester", "the plan says so") != nil {
 		return
 	}
 	t.mu.Lock()
@@ -96,109 +91,106 @@ func (t *Trial) cancel() {
 	t.canceled = true
 }
 
-// turn fails the turn of the actor that it is called in.
-func (t *Trial) turn(i int) {
-	t.hit(i)
-	f := t.faults
-	switch t.Plan.Faults[i].Failure {
-	case TurnPanic:
-		panic(errInjected)
+// reach makes the fault happen to an actor in a turn of its own, wherever the caller is. One that is gone is not reached.
+func (t *Trial) reach(i int, p actors.Point) {
+	if !t.fire(i) {
+		return
+	}
+	t.cancelBefore(i, p)
+	if slices.Contains(PIDFailures(), t.Plan.Faults[i].Failure) {
+		t.hit(i)
+	}
+	target := t.Plan.Faults[i].Actor
+	if target == RunActor {
+		target = ""
+	}
+	p.System.Node().Root().Send(p.System.PID(p.Run, target), &poke{t, i})
+}
+
+// strike makes the fault happen to the actor whose turn or whose work is at the point, and has its run say so.
+func (t *Trial) strike(p actors.Point, i int) {
+	f := t.Plan.Faults[i]
+	if !slices.Contains(PIDFailures(), f.Failure) || f.Phase == Starting {
+		t.hit(i)
+	}
+	p.Record(string(f.Failure))
+	if p.Task != nil {
+		t.fail(p, f)
+		return
+	}
+	root, self := p.System.Node().Root(), p.System.PID(p.Run, "")
+	if f.Actor != RunActor {
+		self = p.System.PID(p.Run, f.Actor)
+	}
+	switch f.Failure {
 	case TurnPanicNil:
 		panic(nil)
 	case TurnGoexit:
 		runtime.Goexit()
 	case TurnBlock:
-		f.everBlocked.Add(1)
-		f.blocked.Add(1)
-		<-f.release
-		f.blocked.Add(-1)
-	default:
-		t.byPID(i)
-	}
-}
-
-// reach makes the fault happen to an actor from outside.
-func (t *Trial) reach(i int) {
-	if !t.fire(i) {
-		return
-	}
-	t.cancelBefore(i)
-	switch t.Plan.Faults[i].Failure {
-	case Stop, Poison, Flood:
-		t.hit(i)
-		t.byPID(i)
-	default:
-		t.system.Node().Root().Send(t.system.PID(t.id, t.target(i)), &poke{t, i})
-	}
-}
-
-// target returns the actor's name as System.PID wants it.
-func (t *Trial) target(i int) string {
-	if name := t.Plan.Faults[i].Actor; name != RunActor {
-		return name
-	}
-	return ""
-}
-
-func (t *Trial) byPID(i int) {
-	root, pid := t.system.Node().Root(), t.system.PID(t.id, t.target(i))
-	switch t.Plan.Faults[i].Failure {
+		t.faults.block(&t.faults.blocked, &t.faults.everBlocked)
 	case Stop:
-		root.Stop(pid)
+		root.Stop(self)
 	case Poison:
-		root.Poison(pid)
+		root.Poison(self)
 	case Flood:
 		for range 300 {
-			root.Send(pid, &poke{})
+			root.Send(self, &poke{})
 		}
+	default:
+		panic(errInjected)
 	}
 }
 
-// work is a task's function with the plan's faults in it.
-func (t *Trial) work(ctx context.Context, c *actors.TaskContext, task actors.Task) error {
-	t.working.Add(1)
-	defer t.working.Add(-1)
-	t.atWork(task.Name, c.Attempt())
-	err := task.Run(ctx, c)
-	if i := t.failureOf(task.Name, c.Attempt()); i >= 0 && t.fire(i) {
-		t.cancelBefore(i)
-		t.hit(i)
-		return t.fail(ctx, c, i)
-	}
-	if c.Attempt() == 1 && ctx.Err() == nil && t.retries(task.Name) {
-		return Step{Do: Retry}.fail(ctx, c)
-	}
-	return err
+// block waits for the release.
+func (f *Faults) block(now, ever *atomic.Int64) {
+	ever.Add(1)
+	now.Add(1)
+	<-f.release
+	now.Add(-1)
 }
 
-// atWork makes happen what is to happen while the task works. It stays a moment, whatever the context says, so that it
+// begins makes happen what is to happen while the task works. It stays a moment, whatever the context says, so that it
 // does.
-func (t *Trial) atWork(task string, attempt int) {
-	if attempt > 1 {
+func (t *Trial) begins(p actors.Point) {
+	if p.Attempt > 1 {
 		return
 	}
 	for i, f := range t.Plan.Faults {
 		late := f.Phase == Stopping || f.Phase == Stopped
 		switch {
-		case late && i == 0 && t.Plan.Cancel == CancelBefore && task == Write:
-			t.cancel()
-		case f.Failure == None && f.Actor == task:
+		case late && i == 0 && t.Plan.Cancel == CancelBefore && p.Actor == Write:
+			t.cancel(p)
+		case f.Failure == None && f.Actor == p.Actor:
 			t.fire(i)
-			t.cancelBefore(i)
+			t.cancelBefore(i, p)
 			t.hit(i)
-		case f.Phase == Phase(task) && !f.ofWork():
-			t.reach(i)
+		case f.Phase == Phase(p.Actor) && !f.ofWork():
+			t.reach(i, p)
 			time.Sleep(2 * time.Millisecond)
 		}
+	}
+}
+
+// returns has the task's attempt fail that the plan has a failure for.
+func (t *Trial) returns(p actors.Point) {
+	if i := t.failureOf(p); i >= 0 && t.fire(i) {
+		t.cancelBefore(i, p)
+		t.strike(p, i)
+		return
+	}
+	if p.Attempt == 1 && p.Context.Err() == nil && t.retries(p) {
+		p.Fail(Step{Do: Retry}.fail(p.Context, p.Task))
 	}
 }
 
 func (f Fault) ofWork() bool { return slices.Contains(WorkFailures(), f.Failure) }
 
 // failureOf returns the fault that the task's attempt is to fail with, or -1.
-func (t *Trial) failureOf(task string, attempt int) int {
+func (t *Trial) failureOf(p actors.Point) int {
+	attempt := p.Attempt
 	for i, f := range t.Plan.Faults {
-		if f.Actor == task && f.ofWork() && f.Failure != None {
+		if f.Actor == p.Actor && f.Phase == Phase(f.Actor) && f.ofWork() && f.Failure != None {
 			if attempt--; attempt == 0 {
 				return i
 			}
@@ -208,35 +200,30 @@ func (t *Trial) failureOf(task string, attempt int) int {
 }
 
 // retries reports whether a fault waits for the task to be retried, and makes it happen while it is.
-func (t *Trial) retries(task string) bool {
+func (t *Trial) retries(p actors.Point) bool {
 	waits := false
 	for i, f := range t.Plan.Faults {
-		if f.Phase == Retrying && (f.Actor == task || f.Actor == RunActor && task == Analyze) {
+		if f.Phase == Retrying && (f.Actor == p.Actor || f.Actor == RunActor && p.Actor == Analyze) {
 			waits = true
-			time.AfterFunc(10*time.Millisecond, func() { t.reach(i) })
+			time.AfterFunc(10*time.Millisecond, func() { t.reach(i, p) })
 		}
 	}
 	return waits
 }
 
-func (t *Trial) fail(ctx context.Context, c *actors.TaskContext, i int) error {
-	fault := t.Plan.Faults[i]
-	switch fault.Failure {
+// fail fails a task's work.
+func (t *Trial) fail(p actors.Point, f Fault) {
+	switch f.Failure {
 	case DeltasPanic:
 		for range 20 {
-			_ = c.Say("last words of "+fault.Actor, "x") // a cancelled task panics all the same
+			_ = p.Task.Say("last words of "+f.Actor, "x") // a cancelled task panics all the same
 		}
 		panic(errInjected)
 	case Failure(Deaf):
-		f := t.faults
-		f.everDeaf.Add(1)
-		f.deaf.Add(1)
-		defer f.deaf.Add(-1)
-		t.working.Add(-1)
-		defer t.working.Add(1)
-		<-f.release
-		return nil
+		t.faults.block(&t.faults.deaf, &t.faults.everDeaf)
 	default:
-		return Step{Do: Action(fault.Failure)}.fail(ctx, c)
+		if err := (Step{Do: Action(f.Failure), Text: errInjected.Error()}).fail(p.Context, p.Task); err != nil {
+			p.Fail(err)
+		}
 	}
 }

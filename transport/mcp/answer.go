@@ -95,7 +95,8 @@ func (s *Server) take(ctx context.Context, id messages.RunID, q messages.Input, 
 			return false, err, nil
 		}
 		err = s.config.Runs.Answer(ctx, id, q.Request, value, by)
-		if messages.CodeOf(err) == messages.CodeNotFound { // somebody was quicker
+		switch messages.CodeOf(err) {
+		case messages.CodeNotFound, messages.CodeConflict: // somebody was quicker
 			return false, nil, nil
 		}
 		return err == nil, nil, err

@@ -1,0 +1,155 @@
+package actors
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Archive reads a journal without owning anything in it: it opens no runtime, and harms no node that writes.
+type Archive struct {
+	journal Reader
+
+	mu    sync.Mutex
+	folds []*messages.Fold // of logs that were asked for, the last one first
+}
+
+// keptFolds is how many logs an Archive keeps folded, and keptBytes how much text they may hold.
+const (
+	keptFolds = 64
+	keptBytes = 32 << 20
+)
+
+// NewArchive returns the reader of a journal.
+func NewArchive(journal Reader) *Archive { return &Archive{journal: journal} }
+
+// State returns what the run's log adds up to now, in the journal. It is folded on from where it was last asked for.
+// Errors: not_found.
+func (a *Archive) State(ctx context.Context, id messages.RunID) (messages.State, error) {
+	f := a.take(id)
+	for {
+		page, err := a.journal.Read(ctx, id, f.Look().Seq)
+		if err != nil {
+			return messages.State{}, err
+		}
+		for _, e := range page.Events {
+			if err := f.Apply(e); err != nil {
+				return f.State(), err
+			}
+		}
+		if f.Look().Seq > page.Head.Seq { // of a log that has expired, and whose key was used again
+			f = &messages.Fold{}
+			continue
+		}
+		if len(page.Events) == 0 || f.Look().Seq == page.Head.Seq {
+			state := f.State()
+			a.put(f)
+			return state, nil
+		}
+	}
+}
+
+// take takes the run's fold out, or returns an empty one.
+func (a *Archive) take(id messages.RunID) *messages.Fold {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for i, f := range a.folds {
+		if f.Look().RunID == id {
+			a.folds = append(a.folds[:i:i], a.folds[i+1:]...)
+			return f
+		}
+	}
+	return &messages.Fold{}
+}
+
+func (a *Archive) put(f *messages.Fold) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	folds, bytes := []*messages.Fold{f}, textBytes(f.Look())
+	for _, old := range a.folds {
+		if bytes += textBytes(old.Look()); len(folds) < keptFolds && bytes <= keptBytes && old.Look().RunID != f.Look().RunID {
+			folds = append(folds, old)
+		}
+	}
+	a.folds = folds
+}
+
+func textBytes(s *messages.State) int {
+	n := 0
+	for _, t := range s.Streams {
+		n += t.Len()
+	}
+	return n
+}
+
+// List returns the runs that the query selects, in the order of [messages.Query.Compare].
+func (a *Archive) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
+	return a.journal.List(ctx, q)
+}
+
+// Events yields the run's events whose Seq is past after, in order, waiting for more until the terminal. It ends with an
+// error when ctx is done or the cursor cannot be served: not_found, events_gone, reset.
+func (a *Archive) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
+	return func(yield func(messages.Event, error) bool) {
+		watch, leave := context.WithCancel(ctx)
+		defer leave()
+		var failed error
+		over := false
+		err := a.journal.Watch(watch, "", func(n Note) {
+			if over || n.Run != "" && n.Run != id || n.Command != nil {
+				return
+			}
+			after, over, failed = a.readOn(ctx, id, after, func(e messages.Event) bool { return yield(e, nil) })
+			if over {
+				leave()
+			}
+		})
+		if !over {
+			failed = err
+		}
+		if failed != nil {
+			yield(messages.Event{}, failed)
+		}
+	}
+}
+
+// readOn gives every event past the cursor that is there to each. over says that there is nothing to wait for.
+func (a *Archive) readOn(
+	ctx context.Context, id messages.RunID, after uint64, each func(messages.Event) bool,
+) (at uint64, over bool, err error) {
+	for {
+		got, err := a.page(ctx, id, after)
+		if err != nil {
+			return after, true, err
+		}
+		for _, e := range got.events {
+			if !each(e) {
+				return e.Seq, true, nil
+			}
+			after = e.Seq
+		}
+		if !got.more {
+			return after, got.over, nil
+		}
+	}
+}
+
+// page reads what the journal has past the cursor, and judges the cursor.
+func (a *Archive) page(ctx context.Context, id messages.RunID, after uint64) (batch, error) {
+	page, err := a.journal.Read(ctx, id, after)
+	head := page.Head
+	switch {
+	case messages.CodeOf(err) == messages.CodeNotFound && after > 0:
+		return batch{}, messages.Errorf(messages.CodeEventsGone, "the events of run %s are no longer kept", id)
+	case err != nil:
+		return batch{}, err
+	case head.Ended && after > head.Seq, after > head.Seq+messages.Reserve:
+		return batch{}, errReset(id, after)
+	}
+	if n := len(page.Events); n > 0 {
+		after = page.Events[n-1].Seq
+	}
+	return batch{events: page.Events, more: after < head.Seq && len(page.Events) > 0, over: head.Ended && after >= head.Seq}, nil
+}

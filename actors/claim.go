@@ -1,0 +1,320 @@
+package actors
+
+import (
+	"context"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// recover takes what the journal lends at once, and waits within ctx until those runs have their terminals.
+func (s *System) recover(ctx context.Context) {
+	var orphans []*activeRun
+	ready, cancel := context.WithCancel(ctx)
+	cancel() // what is ready is lent all the same
+	for ctx.Err() == nil {
+		c, err := s.claimNow(ready)
+		if err != nil {
+			break
+		}
+		if r := s.adopt(ctx, c); r != nil {
+			orphans = append(orphans, r)
+		}
+	}
+	for _, r := range orphans {
+		kept := make(chan error, 1)
+		r.log.whenDurable(func(err error) { kept <- err })
+		select {
+		case <-kept:
+		case <-ctx.Done():
+		}
+	}
+	s.recovered.Store(true)
+	s.node.Root().Send(s.loops.Load(), &startLoops{})
+}
+
+// claimNow is Claim with a crash for an error: the loops will find a journal that crashes again.
+func (s *System) claimNow(ctx context.Context) (c Claim, err error) {
+	returned := false
+	defer func() {
+		if r := recover(); !returned {
+			s.log.Error("the journal crashed", zap.Any("panic", r))
+			err = ErrUnknown
+		}
+	}()
+	c, err = s.journal.Claim(ctx, s.writer)
+	returned = true
+	return c, err
+}
+
+// claimAll takes every run that the journal lends.
+func (s *System) claimAll(ctx context.Context) error {
+	for {
+		c, err := s.journal.Claim(ctx, s.writer)
+		if err != nil {
+			return err
+		}
+		s.claimed(ctx, c)
+	}
+}
+
+// claimed starts a run that this node has opened, and adopts any other.
+func (s *System) claimed(ctx context.Context, c Claim) {
+	r := s.active(c.Run)
+	if r == nil {
+		s.adopt(ctx, c)
+		return
+	}
+	r.log.whenAt(1, func(err error) {
+		if err == nil {
+			s.launch(r, c)
+		}
+	})
+}
+
+// launch has the run's actor started, once, under its parent's or the runs' supervisor.
+func (s *System) launch(r *activeRun, c Claim) {
+	r.mu.Lock()
+	again := r.claim.Run != ""
+	r.claim = c
+	r.mu.Unlock()
+	switch {
+	case again:
+	case r.parent != nil:
+		r.parent.post(&startRun{r})
+	default:
+		s.tellRuns(&startRun{r})
+	}
+}
+
+// adopt goes on with a run that this node did not open: it starts one that nobody has owned yet, and gives one that its
+// owner has left its terminal. It returns the run where it ends it.
+func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
+	fold, head, err := s.foldAll(ctx, c.Run)
+	switch {
+	case err != nil:
+		s.setAside(c.Run, err)
+		return nil
+	case head.Ended:
+		s.mu.Lock()
+		s.done = append(s.done, c)
+		s.mu.Unlock()
+		return nil
+	}
+	queued := *fold.Look().Queued
+	job, known := s.jobOf(queued)
+	r := s.newRun(c.Run, job, queued, s.active(queued.Parent))
+	r.log.resume(fold, head)
+	r.log.epoch = head.Epoch + 1
+	s.mu.Lock()
+	if s.live[r.id] != nil {
+		s.mu.Unlock()
+		return nil
+	}
+	s.enlist(r)
+	s.mu.Unlock()
+	s.relay.ring(r.id)
+	if head.Epoch == 0 && known {
+		s.launch(r, c)
+		return nil
+	}
+	r.mu.Lock()
+	r.claim = c
+	r.mu.Unlock()
+	s.settle(r)
+	return r
+}
+
+// jobOf makes the job that a log names, where this node knows how.
+func (s *System) jobOf(queued messages.RunQueued) (Job, bool) {
+	newJob := s.config.Jobs[queued.Job]
+	if newJob == nil {
+		return Job{Name: queued.Job}, false
+	}
+	job, err := newJob(queued.Input)
+	if err != nil || job.validate() != nil {
+		return Job{Name: queued.Job}, false
+	}
+	return job, true
+}
+
+// foldAll reads the run's whole log.
+func (s *System) foldAll(ctx context.Context, id messages.RunID) (*messages.Fold, Head, error) {
+	fold := &messages.Fold{}
+	for {
+		page, err := s.journal.Read(ctx, id, fold.Look().Seq)
+		if err != nil {
+			return nil, Head{}, err
+		}
+		for _, e := range page.Events {
+			if err := fold.Apply(e); err != nil {
+				return nil, Head{}, err
+			}
+		}
+		if fold.Look().Seq >= page.Head.Seq {
+			return fold, page.Head, nil
+		}
+		if len(page.Events) == 0 {
+			return nil, Head{}, messages.Errorf(messages.CodeUnavailable, "the log ends at %d before its head %d",
+				fold.Look().Seq, page.Head.Seq)
+		}
+	}
+}
+
+// setAside leaves a run alone whose log is broken. Its claim is neither held nor given back.
+func (s *System) setAside(id messages.RunID, why error) {
+	s.mu.Lock()
+	_, known := s.aside[id]
+	s.aside[id] = why
+	s.mu.Unlock()
+	if !known {
+		s.log.Error("set a broken log aside", zap.String("run", string(id)), zap.Error(why))
+	}
+}
+
+const whyLost = "the node that ran it is gone"
+
+// settle ends a run that its node has left: its children first, and by one event where it has none. The first event
+// owns the run: it reaches over every number that a reader may have seen.
+func (s *System) settle(r *activeRun) {
+	word := func(rewind *messages.Rewind) messages.Body {
+		return messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost, Rewind: rewind,
+			Error: messages.Errorf(messages.Code(messages.CauseNodeLost), whyLost)}
+	}
+	if len(r.log.openChildren()) > 0 {
+		r.log.with(time.Now().UTC(), func(l *ledger) {
+			_ = l.recover(time.Now().UTC(), "recovered", func(rewind *messages.Rewind) messages.Body {
+				return messages.RunRecovered{Node: s.config.Node, Epoch: r.log.epoch, Rewind: rewind}
+			})
+		})
+		s.node.Call(&succession{s, r, word(nil)})
+		return
+	}
+	var err error
+	r.log.with(time.Now().UTC(), func(l *ledger) {
+		err = l.recover(time.Now().UTC(), whyLost, func(rewind *messages.Rewind) messages.Body {
+			return l.fold.Look().LastWord(word(rewind))
+		})
+	})
+	if err != nil {
+		s.setAside(r.id, err)
+		s.forget(r)
+		return
+	}
+	s.release(r)
+}
+
+// succession is work: it ends the children of a run that its node has left, and then the run.
+type succession struct {
+	system *System
+	run    *activeRun
+	word   messages.Body
+}
+
+// Work implements [supervision.Work].
+func (w *succession) Work() {
+	s := w.system
+	for _, c := range w.run.log.openChildren() {
+		end, ok := s.endOf(w.run, c)
+		if !ok {
+			return
+		}
+		_ = w.run.log.record(time.Now().UTC(), messages.ChildEnded{Child: c.Child, Status: end.Status, Cause: causeOf(end)},
+			"child "+string(end.Status))
+	}
+	w.run.log.finish(time.Now().UTC(), w.word, whyLost)
+	s.release(w.run)
+}
+
+// Crashed implements [supervision.Work].
+func (w *succession) Crashed(crash *supervision.Crash) {
+	w.system.log.Error("ending a run crashed", zap.String("run", string(w.run.id)), zap.Error(crash))
+}
+
+// endOf waits for a child's end. One that has no log was never born, and its log says so.
+func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State, bool) {
+	_, err := s.State(s.ctx, c.Child)
+	if messages.CodeOf(err) == messages.CodeNotFound {
+		child, err := s.write(parent, &offspring{id: c.Child, job: Job{Name: c.Job}})
+		kept := err == nil && s.awaitKept(child) // it shows nothing before
+		return child.log.state(), kept
+	}
+	if err := s.Cancel(s.ctx, c.Child, "", "its parent's node is gone"); err != nil && s.ctx.Err() != nil {
+		return messages.State{}, false
+	}
+	end, err := s.wait(s.ctx, c.Child)
+	return end, err == nil
+}
+
+// beatAll tells the journal, again and again, which claims are held: those whose log, looked at, is still this node's.
+func (s *System) beatAll(ctx context.Context) error {
+	tick := time.NewTicker(beatEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+		if err := s.close(ctx); err != nil {
+			return err
+		}
+		for _, r := range s.all() {
+			if err := s.beat(ctx, r); err != nil && ctx.Err() == nil {
+				s.log.Warn("claim", zap.String("run", string(r.id)), zap.Error(err))
+			}
+		}
+	}
+}
+
+// close tells the journal of the claims that are over.
+func (s *System) close(ctx context.Context) error {
+	s.mu.Lock()
+	done := s.done
+	s.done = nil
+	s.mu.Unlock()
+	for i, c := range done {
+		if err := s.journal.Keep(ctx, c, Ended); err != nil {
+			s.mu.Lock()
+			s.done = append(s.done, done[i:]...)
+			s.mu.Unlock()
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *System) beat(ctx context.Context, r *activeRun) error {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout) // one that hangs must not keep the others' claims
+	defer cancel()
+	r.mu.Lock()
+	claim := r.claim
+	r.mu.Unlock()
+	durable := r.log.durable.Load()
+	if durable == 0 || r.log.gone.Load() {
+		return nil
+	}
+	r.log.mu.Lock()
+	known, epoch := r.log.head.Epoch, r.log.epoch
+	r.log.mu.Unlock()
+	page, err := s.journal.Read(ctx, r.id, durable)
+	switch {
+	case messages.CodeOf(err) == messages.CodeNotFound || err == nil && page.Head.Seq < durable:
+		r.log.drop(errForgotten(r.id, durable))
+		return nil
+	case err != nil:
+		return err
+	case page.Head.Epoch > max(known, epoch):
+		s.log.Warn("lost a run", zap.String("run", string(r.id)))
+		r.log.drop(errFenced(r.id))
+		return nil
+	case page.Head.Epoch > known: // this node's, or another's of the same number: the appender will know
+		return nil
+	case claim.Run == "": // it was not lent yet
+		return nil
+	}
+	return s.journal.Keep(ctx, claim, Held)
+}

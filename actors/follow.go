@@ -1,0 +1,353 @@
+package actors
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Events yields the run's events whose Seq is past after, in order, waiting for more until the terminal. It ends with an
+// error when ctx is done or the cursor cannot be served: not_found, events_gone, reset, and journal_unavailable where
+// the run's events cannot be kept. Stopping early is fine.
+func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
+	return func(yield func(messages.Event, error) bool) {
+		for batch, err := range s.Follow(ctx, id, messages.Follow{After: after}) {
+			if err != nil {
+				yield(messages.Event{}, err)
+				return
+			}
+			for _, e := range batch {
+				if !yield(e.Unshared(), nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Follow yields the events that a reader wants, in batches, until the terminal of the run. Of several readers of one run
+// each gets the same encoded form of an event ([messages.Event.JSON]). An event without a body is a cursor alone: what
+// the filter passed over. Errors are those of [System.Events].
+func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error] {
+	return func(yield func([]messages.Event, error) bool) {
+		f := &follower{system: s, want: o, yield: yield, bell: make(chan struct{}, 1)}
+		defer f.leave()
+		if err := f.follow(ctx, id); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// follower is one reader. It pulls by cursor: a slow one costs the run nothing and is given merged deltas.
+type follower struct {
+	system *System
+	want   messages.Follow
+	yield  func([]messages.Event, error) bool
+	bell   chan struct{}
+	runs   []*cursor // the run itself first
+	flush  time.Time // when held deltas are due
+	left   bool      // the reader wants no more
+}
+
+// cursor is how far a follower is in one run.
+type cursor struct {
+	id     messages.RunID
+	after  uint64
+	silent uint64     // events up to here are not the reader's: they only tell of children
+	run    *activeRun // whose board it reads; nil reads the journal
+	heard  bool       // the relay rings for it
+	over   bool
+	ended  bool             // its parent says so
+	open   []*cursor        // children that have not ended here
+	held   []messages.Event // deltas of one stretch that wait for their time
+	marked uint64           // the last number that the reader knows of
+}
+
+// passedOver is how many numbers a filter passes over before the reader is told of the cursor.
+const passedOver = 256
+
+func (f *follower) follow(ctx context.Context, id messages.RunID) error {
+	defer context.AfterFunc(ctx, func() { ring(f.bell) })()
+	if f.want.Snapshot != nil {
+		state, err := f.system.State(ctx, id)
+		if err != nil {
+			return err
+		}
+		f.want.Snapshot(state)
+		f.want.After = state.Seq
+	}
+	f.add(id, f.want.After)
+	gone := ctx.Err() != nil // a reader that was cancelled gets what there is, and is told
+	for {
+		more := false
+		for i := 0; i < len(f.runs); i++ { // runs grows
+			again, err := f.read(ctx, f.runs[i])
+			if err != nil || f.left {
+				return err
+			}
+			more = more || again
+		}
+		switch {
+		case f.runs[0].over && gone:
+			return context.Cause(ctx)
+		case f.runs[0].over:
+			return nil
+		}
+		if err := f.wait(ctx, more); err != nil || f.left {
+			return err
+		}
+	}
+}
+
+func (f *follower) add(id messages.RunID, after uint64) *cursor {
+	c := &cursor{id: id, after: after, marked: after}
+	if f.want.Tree {
+		c.after, c.silent = 0, after
+	}
+	f.runs = append(f.runs, c)
+	return c
+}
+
+// wait waits for a bell, or until held deltas are due, unless there is more already.
+func (f *follower) wait(ctx context.Context, more bool) error {
+	if more {
+		return nil
+	}
+	var due <-chan time.Time
+	if !f.flush.IsZero() {
+		t := time.NewTimer(time.Until(f.flush))
+		defer t.Stop()
+		due = t.C
+	}
+	select {
+	case <-f.bell:
+	case <-due:
+		f.release()
+	case <-f.system.ctx.Done():
+		ring(f.bell) // what there is may still be read
+		for _, c := range f.runs {
+			if c.run == nil && !c.over {
+				return f.system.errClosed()
+			}
+		}
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// read delivers what there is of one run, and reports whether there is more.
+func (f *follower) read(ctx context.Context, c *cursor) (more bool, err error) {
+	if c.over {
+		return false, nil
+	}
+	got, err := f.fetch(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	events, cut := f.childrenFirst(c, got.events)
+	c.over = got.over && !cut
+	f.deliver(c, events)
+	if c.over {
+		f.release()
+		f.unhook(c)
+		return true, nil // a parent may have waited for it
+	}
+	return got.more || got.gone, nil
+}
+
+// fetch reads what is visible past the cursor, from the board of a run that is active here, or from the journal.
+func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
+	var r *activeRun
+	if c.run == nil {
+		if r = f.system.active(c.id); r == nil && !c.heard {
+			f.system.relay.listen(c.id, f.bell)
+			c.heard = true
+			r = f.system.active(c.id) // what comes after this look rings
+		}
+		if r != nil && !r.log.gone.Load() && c.after >= r.log.base {
+			if err := r.log.enter(f.system.config.MaxReaders, f.bell); err != nil {
+				return batch{}, err
+			}
+			c.run = r
+		} else if !c.heard {
+			f.system.relay.listen(c.id, f.bell)
+			c.heard = true
+		}
+	}
+	if c.run == nil {
+		got, err := f.system.archive.page(ctx, c.id, c.after)
+		if c != f.runs[0] && messages.CodeOf(err) == messages.CodeNotFound { // a child that is not born yet, or forgotten
+			return batch{over: c.ended}, nil
+		}
+		got.more = got.more || r != nil && len(got.events) > 0 // the board may have the rest
+		return got, err
+	}
+	got, err := c.run.log.read(c.after)
+	if got.gone {
+		c.run.log.leave(f.bell)
+		c.run = nil
+	}
+	return got, err
+}
+
+// childrenFirst finds the children that the events tell of, and cuts off what has to wait for theirs: a child's
+// child.ended comes after its terminal.
+func (f *follower) childrenFirst(c *cursor, events []messages.Event) (now []messages.Event, cut bool) {
+	if !f.want.Tree {
+		return events, false
+	}
+	for i, e := range events {
+		switch b := e.Body.(type) {
+		case messages.ChildStarted:
+			c.open = append(c.open, f.add(b.Child, f.want.Cursors[b.Child]))
+		case messages.ChildEnded:
+			for _, k := range c.open {
+				if k.id == b.Child && !k.over {
+					k.ended = true
+					return events[:i], true
+				}
+			}
+			c.open = slices.DeleteFunc(c.open, func(k *cursor) bool { return k.over })
+		}
+	}
+	return events, false
+}
+
+// deliver gives the reader what it wants of a run's next events.
+func (f *follower) deliver(c *cursor, events []messages.Event) {
+	if len(events) == 0 {
+		return
+	}
+	c.after = events[len(events)-1].Seq
+	events = events[firstAfter(events, c.silent):]
+	if len(events) == 0 {
+		return
+	}
+	out := events
+	if f.want.Rate > 0 || f.selects() {
+		out = f.choose(c, events)
+	}
+	if len(c.held) == 0 && c.after >= c.marked+passedOver && (len(out) == 0 || out[len(out)-1].Seq != c.after) {
+		out = append(slices.Clip(out), messages.Event{RunID: c.id, From: c.after, Seq: c.after})
+	}
+	f.give(c, out)
+}
+
+func (f *follower) selects() bool {
+	return f.want.Filter.MilestonesOnly || len(f.want.Filter.Kinds) > 0 || len(f.want.Filter.Streams) > 0
+}
+
+func (f *follower) give(c *cursor, events []messages.Event) {
+	if len(events) > 0 && !f.left {
+		c.marked = events[len(events)-1].Seq
+		f.left = !f.yield(events, nil)
+	}
+}
+
+// choose selects, and holds deltas that come faster than the reader wants. Deltas are merged over what the filter passes
+// over, but never over a milestone.
+func (f *follower) choose(c *cursor, events []messages.Event) []messages.Event {
+	var out []messages.Event
+	for _, e := range events {
+		selected, ok := f.want.Filter.Select(e)
+		if !e.IsDelta() {
+			out = append(out, c.takeHeld()...)
+		}
+		switch {
+		case !ok:
+		case f.want.Rate > 0 && e.IsDelta():
+			out = append(out, c.hold(selected)...)
+		default:
+			out = append(out, selected)
+		}
+	}
+	if len(c.held) == 0 {
+		return out
+	}
+	if now := time.Now(); f.flush.IsZero() {
+		f.flush = now.Add(time.Duration(float64(time.Second) / f.want.Rate))
+	}
+	return out
+}
+
+// hold keeps a delta for later. One that the log has merged in the meantime takes the place of those it stands for; it
+// returns what can wait no longer because only a part of it is in the new one.
+func (c *cursor) hold(e messages.Event) (now []messages.Event) {
+	for len(c.held) > 0 && c.held[len(c.held)-1].From >= e.From {
+		c.held = c.held[:len(c.held)-1]
+	}
+	if n := len(c.held); n > 0 && c.held[n-1].Seq >= e.From {
+		now = c.takeHeld()
+	}
+	c.held = append(c.held, e)
+	return now
+}
+
+func (c *cursor) takeHeld() []messages.Event {
+	if len(c.held) == 0 {
+		return nil
+	}
+	merged := messages.Merge(c.held)
+	c.held = nil
+	return []messages.Event{merged}
+}
+
+// release gives the reader all that was held.
+func (f *follower) release() {
+	f.flush = time.Time{}
+	for _, c := range f.runs {
+		f.give(c, c.takeHeld())
+	}
+}
+
+func (f *follower) unhook(c *cursor) {
+	if c.run != nil {
+		c.run.log.leave(f.bell)
+		c.run = nil
+	}
+	if c.heard {
+		f.system.relay.unlisten(c.id, f.bell)
+		c.heard = false
+	}
+}
+
+func (f *follower) leave() {
+	for _, c := range f.runs {
+		f.unhook(c)
+	}
+}
+
+// wait returns the run's final State.
+func (s *System) wait(ctx context.Context, id messages.RunID) (messages.State, error) {
+	for {
+		r := s.active(id)
+		if r == nil {
+			break
+		}
+		select {
+		case <-r.log.atEnd():
+		case <-ctx.Done():
+			return messages.State{}, context.Cause(ctx)
+		}
+		if final := r.log.final.Load(); final != nil {
+			return *final, nil
+		}
+		if trouble := r.log.trouble.Load(); trouble != nil && !r.log.gone.Load() {
+			return r.log.state(), trouble
+		}
+		if r.log.gone.Load() {
+			break
+		}
+	}
+	for _, err := range s.Follow(ctx, id, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
+		if err != nil {
+			return messages.State{}, err
+		}
+	}
+	return s.State(ctx, id)
+}

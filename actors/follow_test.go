@@ -1,0 +1,164 @@
+package actors_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+// followed returns the batches that a reader gets, until the terminal.
+func followed(t *testing.T, s *actors.System, id messages.RunID, o messages.Follow) (batches [][]messages.Event) {
+	t.Helper()
+	for batch, err := range s.Follow(t.Context(), id, o) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		batches = append(batches, slices.Clone(batch))
+	}
+	return batches
+}
+
+// murmur says n pieces 10 ms apart, and a milestone.
+func murmur(n int) actors.Job {
+	return job(func(_ context.Context, task *actors.TaskContext) error {
+		for range n {
+			if err := task.Say("answer", "x"); err != nil {
+				return err
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+		return task.Said("answer", strings.Repeat("x", n))
+	})
+}
+
+// "A reader may ask for a rate: deltas are then merged up to it and milestones flush at once": the law holds, and no
+// delta comes behind a milestone that it was before.
+func TestFollowAtARate(t *testing.T) {
+	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
+		run := s.Run(murmur(1017)) // ten seconds, and deltas are held when the milestone comes
+		events := slices.Concat(followed(t, s.System, run.ID(), messages.Follow{Rate: 2})...)
+		if err := testkit.Check(events); err != nil {
+			t.Error(err)
+		}
+		deltas := 0
+		for _, e := range events {
+			if e.IsDelta() {
+				deltas++
+			}
+		}
+		if deltas < 10 || deltas > 25 {
+			t.Errorf("%d deltas in ten seconds", deltas)
+		}
+	})
+}
+
+// "The filtered reader's cursor advances with what was passed over": who asks for milestones alone goes on from there.
+func TestFollowMilestones(t *testing.T) {
+	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
+		run := s.Run(murmur(2000))
+		last, passed := uint64(0), 0
+		for _, e := range slices.Concat(followed(t, s.System, run.ID(), messages.Follow{Filter: messages.Filter{MilestonesOnly: true}})...) {
+			switch {
+			case e.Seq <= last:
+				t.Errorf("%d follows %d", e.Seq, last)
+			case e.Body == nil:
+				passed++
+			case e.IsDelta():
+				t.Errorf("a delta: %s", e.Kind())
+			}
+			last = e.Seq
+		}
+		if passed < 4 || passed > 10 || last != s.Ends(run, messages.Completed, "").Seq {
+			t.Errorf("the cursor moved %d times between milestones, to %d", passed, last)
+		}
+	})
+}
+
+// "snapshot first where asked": the State, and then what comes after it.
+func TestFollowFromASnapshot(t *testing.T) {
+	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
+		run := s.Run(murmur(100))
+		time.Sleep(500 * time.Millisecond)
+		var state messages.State
+		for batch, err := range s.Follow(t.Context(), run.ID(), messages.Follow{Snapshot: func(s messages.State) { state = s }}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range batch {
+				if e.Seq <= state.Seq {
+					t.Fatalf("event %d is in the snapshot at %d", e.Seq, state.Seq)
+				}
+				if state, err = state.Apply(e); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if answer, _ := state.Stream("answer"); state.Status != messages.Completed || answer.Len() != 100 {
+			t.Errorf("%s, %d bytes", state.Status, answer.Len())
+		}
+	})
+}
+
+// "A watcher of `parent.**` gets the law per run, a child's events after child.started, child.ended and the parent's
+// terminal after the child's terminal."
+func TestFollowTree(t *testing.T) {
+	testkit.System(t, actors.Config{}, func(t *testing.T, s *testkit.Stage) {
+		child := murmur(3)
+		run := s.Run(job(func(ctx context.Context, task *actors.TaskContext) error {
+			for range 3 {
+				if _, err := task.Start(ctx, child, actors.Options{}); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+		logs := map[messages.RunID][]messages.Event{}
+		for _, e := range slices.Concat(followed(t, s.System, run.ID(), messages.Follow{Tree: true})...) {
+			switch b := e.Body.(type) {
+			case messages.ChildStarted:
+				if len(logs[b.Child]) > 0 {
+					t.Errorf("%s speaks before it is started", b.Child)
+				}
+			case messages.ChildEnded:
+				if err := testkit.Check(logs[b.Child]); err != nil {
+					t.Errorf("%s is said to have ended: %v", b.Child, err)
+				}
+			}
+			if e.Body != nil {
+				logs[e.RunID] = append(logs[e.RunID], e)
+			}
+		}
+		for id, events := range logs {
+			if err := testkit.Check(events); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+		if len(logs) != 4 {
+			t.Errorf("%d runs", len(logs))
+		}
+	})
+}
+
+// A reader that has left is not counted any more.
+func TestFollowersLeave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{MaxReaders: 1})
+		run := start(t, s, murmur(10), actors.Options{})
+		for range 3 {
+			for _, err := range s.Follow(t.Context(), run.ID(), messages.Follow{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				break
+			}
+		}
+		wait(t, run)
+	})
+}

@@ -1,0 +1,440 @@
+package actors
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// machine is a run as a state machine: step takes a message and says, in the ledger and in effects, what follows. It has
+// no clock, no randomness and no actors of its own, and never waits. The run's actor drives it, and so does the
+// simulation.
+type machine struct {
+	job  Job
+	node string
+	// epoch is that of the ownership which run.started begins.
+	epoch uint64
+	// soft is how long cancelled work may take before its actors are stopped, hard before it is abandoned.
+	soft, hard time.Duration
+	dice       func() float64
+	ledger     *ledger
+
+	phase phase
+	next  int // index of the task after the current one
+	// current is the attempt that may speak: it has begun, and has not been judged.
+	current *attempt
+	// working is the attempt whose work runs. It can outlast its actor, and its being current.
+	working *attempt
+	up      string // the task whose actor is alive and would be called next
+	actors  int    // task actors alive
+	result  json.RawMessage
+	partial bool // the result is degraded
+
+	questions map[string]*question
+	children  map[messages.RunID]*offspring // that have not ended
+	named     map[string]messages.RunID     // all, by their task and its name for them
+	standing  standing
+
+	now     time.Time
+	effects []effect
+}
+
+// phase is where a run stands: one of the types below.
+type phase interface{ phase() }
+
+type (
+	// opening: the owning event is not durable yet.
+	opening struct{}
+	// attempting: the current attempt is under way, or about to be.
+	attempting struct{}
+	// backingOff: an attempt has failed; the next waits for its delay, and for the work of the one before to end.
+	backingOff struct{ next *attempt }
+	// settling: the attempt is done, but not the children that it did not ask for.
+	settling struct{ done *attempt }
+	// finishing: all tasks are done, but not all children.
+	finishing struct{}
+	// winding: the last word is known; what is alive is being ended.
+	winding struct {
+		word    messages.Body
+		says    string
+		stopped bool // the tasks' actors were told to stop
+		limited bool // the hard limit is armed
+		gaveUp  bool // it has passed: what still runs is abandoned
+	}
+	// over: the last word is in the ledger.
+	over struct{}
+)
+
+func (opening) phase()    {}
+func (attempting) phase() {}
+func (backingOff) phase() {}
+func (settling) phase()   {}
+func (finishing) phase()  {}
+func (*winding) phase()   {}
+func (over) phase()       {}
+
+// What a machine is told, besides what tasks say. Replies go to channels with room for them.
+type (
+	begun  struct{} // the run's actor is up
+	opened struct{} // the owning event is durable
+	// called: the start of an attempt that must not be called twice is durable.
+	called   struct{ attempt *attempt }
+	returned struct {
+		attempt *attempt
+		err     error
+	}
+	// actorGone: a task's actor has ended; running says that workGone will follow.
+	actorGone struct {
+		task    string
+		err     error
+		running bool
+	}
+	workGone   struct{ attempt *attempt }
+	attemptDue struct{ attempt *attempt }
+	retryDue   struct{ attempt *attempt }
+	softLimit  struct{}
+	hardLimit  struct{}
+	cancelRun  struct {
+		id, by, reason string
+		reply          chan<- error
+	}
+	expireRun struct{ cause messages.Cause }
+	overLimit struct{ bytes int64 }
+)
+
+// doing is a kind of effect.
+type doing uint8
+
+const (
+	doCall        doing = iota // have the attempt's task called, by an actor
+	doCancel                   // cancel the run's work, with err as the cause
+	doCancelIt                 // cancel the attempt, with err as the cause
+	doStop                     // stop the tasks' actors
+	doAbandon                  // give up on work and actors
+	doAfter                    // send the message to the run after the delay
+	doWhenKept                 // send the message to the run when what is recorded is durable
+	doReply                    // answer with err
+	doKept                     // answer when what is recorded is durable
+	doBear                     // start the child
+	doStillborn                // write the whole log of a child that was never born
+	doCancelChild              // cancel the child
+	doStand                    // the run's clocks run, or stand
+	doRefused                  // log that an event was refused
+	doLeave                    // the last word is recorded: leave
+)
+
+// effect is one thing that follows from a step.
+type effect struct {
+	do      doing
+	attempt *attempt
+	message any
+	after   time.Duration
+	seq     uint64
+	err     error
+	reply   chan<- error
+	child   *offspring
+	stand   standing
+	kind    messages.Kind
+	spawn   bool // the attempt needs a new actor
+}
+
+// Causes with which a run's work is cancelled.
+var (
+	errCanceled = messages.Errorf(messages.Code(messages.CauseCanceledByUser), "the run was cancelled")
+	errEnding   = messages.Errorf(messages.Code(messages.CauseError), "the run is ending")
+)
+
+// step takes a message. The effects are valid until the next step.
+func (m *machine) step(now time.Time, message any) []effect {
+	m.now, m.effects = now, m.effects[:0]
+	switch msg := message.(type) {
+	case *emission:
+		m.said(msg)
+	case *returned:
+		m.workEnded(msg.attempt)
+		m.attemptOver(msg.attempt, msg.err)
+	case *actorGone:
+		m.actorGone(msg)
+	case *workGone:
+		m.workGone(msg.attempt)
+	case *begun:
+		m.begin()
+	case *opened:
+		if _, ok := m.phase.(opening); ok {
+			m.phase = attempting{}
+			m.call(m.current)
+		}
+	case *called:
+		if _, ok := m.phase.(attempting); ok && msg.attempt == m.current {
+			m.work(m.current)
+		}
+	case *attemptDue:
+		m.attemptDue(msg.attempt)
+	case *retryDue:
+		m.retry(msg.attempt)
+	case *softLimit:
+		if w, ok := m.phase.(*winding); ok {
+			m.stop(w)
+		}
+	case *hardLimit:
+		m.giveUp()
+	case *cancelRun:
+		m.cancel(msg)
+	case *expireRun:
+		m.expire(msg.cause)
+	case *overLimit:
+		m.fail(messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the run's events take more than %d bytes; raise the limit or say less", msg.bytes))
+	default:
+		m.social(message)
+	}
+	m.stand()
+	return m.effects
+}
+
+func (m *machine) do(e effect) { m.effects = append(m.effects, e) }
+
+func (m *machine) seq() uint64 { return m.ledger.fold.Look().Seq }
+
+func (m *machine) after(d time.Duration, message any) {
+	m.do(effect{do: doAfter, after: d, message: message})
+}
+
+func (m *machine) whenKept(message any) {
+	m.do(effect{do: doWhenKept, seq: m.seq(), message: message})
+}
+
+// record takes an event down. A refusal is an effect, for the operator, and the error.
+func (m *machine) record(body messages.Body, message string) error {
+	return m.refused(body, m.ledger.record(m.now, body, message))
+}
+
+func (m *machine) refused(body messages.Body, err error) error {
+	if err != nil {
+		m.do(effect{do: doRefused, kind: body.Kind(), err: err})
+	}
+	return err
+}
+
+// begin owns the run: nothing is shown, called or said before that is durable.
+func (m *machine) begin() {
+	m.phase = opening{}
+	state := m.ledger.fold.Look()
+	if state.Canceling {
+		m.wind(messages.RunCanceled{By: messages.ByNode, Cause: messages.CauseCanceledByUser}, "canceled", errCanceled)
+		return
+	}
+	_ = m.record(messages.RunStarted{Node: m.node, Epoch: m.epoch}, m.job.Name+" started")
+	m.nextAttempt(&attempt{task: m.job.Tasks[0], number: 1})
+	m.next = 1
+	m.whenKept(&opened{})
+}
+
+// nextAttempt takes an attempt's start down and makes it the current one.
+func (m *machine) nextAttempt(a *attempt) {
+	m.current = a
+	if a.number == 1 {
+		_ = m.record(messages.TaskStarted{Task: a.task.Name, Attempt: 1}, taskMessage(a.task.Name, "started", ""))
+	} else {
+		_ = m.record(messages.TaskRestarted{Task: a.task.Name, Attempt: a.number}, taskMessage(a.task.Name, "restarted", ""))
+	}
+}
+
+// call has the current attempt called. A task that must not run twice waits until its start is durable.
+func (m *machine) call(a *attempt) {
+	if a.task.Deadline > 0 {
+		m.after(a.task.Deadline, &attemptDue{a})
+	}
+	if a.task.Once {
+		m.whenKept(&called{a})
+		return
+	}
+	m.work(a)
+}
+
+func (m *machine) work(a *attempt) {
+	m.working = a
+	spawn := m.up != a.task.Name
+	if spawn {
+		m.up = a.task.Name
+		m.actors++
+	}
+	m.do(effect{do: doCall, attempt: a, spawn: spawn})
+}
+
+// nextTask begins the task after the current one, or ends the run once its children have ended.
+func (m *machine) nextTask() {
+	if m.next == len(m.job.Tasks) {
+		m.phase = finishing{}
+		m.finish()
+		return
+	}
+	m.phase = attempting{}
+	m.nextAttempt(&attempt{task: m.job.Tasks[m.next], number: 1})
+	m.next++
+	m.call(m.current)
+}
+
+func (m *machine) finish() {
+	if m.ledger.fold.OpenChildren() == 0 {
+		m.wind(messages.RunCompleted{By: messages.ByRun, Result: m.result, Degraded: m.partial}, m.job.Name+" completed", errEnding)
+	}
+}
+
+// said takes down what an attempt says, and returns the ledger's verdict to who waits for it.
+func (m *machine) said(e *emission) {
+	if e.attempt == nil { // a fault that was injected in an actor's turn
+		_ = m.record(e.body, e.message)
+		return
+	}
+	if e.attempt != m.current {
+		e.answer(errSilenced)
+		return
+	}
+	e.answer(m.refused(e.body, m.ledger.said(m.now, e.attempt.task.Name, e.body, e.message)))
+}
+
+var errSilenced = messages.Errorf(messages.Code(messages.CauseError), "the attempt is over: it can say nothing more")
+
+// attemptOver decides what follows an attempt that returned, or whose actor is gone.
+func (m *machine) attemptOver(a *attempt, err error) {
+	if w, ok := m.phase.(*winding); ok {
+		m.settle(w)
+		return
+	}
+	if a != m.current {
+		m.resume()
+		return
+	}
+	if a.overdue != nil {
+		err = a.overdue
+	}
+	if err == nil {
+		m.phase = settling{a}
+		m.dismiss(a)
+		m.completed(a)
+		return
+	}
+	m.current = nil
+	a.outcome() // what it leaves is nobody's
+	d := a.task.Policy.Decide(supervision.Failure{Attempt: a.number, Err: err}, m.dice())
+	d.Cause = m.ledger.cause(a.task.Name, d.Cause)
+	_ = m.record(messages.TaskFailed{Task: a.task.Name, Attempt: a.number, Cause: d.Cause, Error: d.Error,
+		WillRetry: d.Retry, DelayMS: d.Delay.Milliseconds()}, taskMessage(a.task.Name, "failed", d.Error.Message))
+	if !d.Retry {
+		m.wind(messages.RunFailed{By: author(err), Cause: d.Cause, Task: a.task.Name, Error: d.Error}, d.Error.Message, d.Error)
+		return
+	}
+	next := &attempt{task: a.task, number: a.number + 1}
+	m.phase = backingOff{next}
+	m.after(d.Delay, &retryDue{next})
+}
+
+// author says who ends a run that failed with the error: the supervisor where an actor or a goroutine crashed, was
+// killed or abandoned, and else the run itself.
+func author(err error) messages.Author {
+	if supervision.IsCrash(err) {
+		return messages.BySupervisor
+	}
+	return messages.ByRun
+}
+
+// completed ends an attempt that returned well, once the children that it did not ask for have ended.
+func (m *machine) completed(a *attempt) {
+	if m.unasked(a) {
+		return
+	}
+	summary, result, degraded := a.outcome()
+	if result != nil {
+		m.result, m.partial = result, degraded
+	}
+	m.current = nil
+	_ = m.record(messages.TaskCompleted{Task: a.task.Name, Attempt: a.number}, taskMessage(a.task.Name, "completed", summary))
+	m.nextTask()
+}
+
+// actorGone is told of the end of a task's actor, after everything that the task said.
+func (m *machine) actorGone(g *actorGone) {
+	m.actors--
+	if m.up == g.task {
+		m.up = ""
+	}
+	if m.working != nil && m.working.task.Name == g.task && !g.running {
+		m.working = nil
+	}
+	if w, ok := m.phase.(*winding); ok {
+		m.settle(w)
+		return
+	}
+	a := m.current
+	if _, ok := m.phase.(attempting); !ok || a == nil || a.task.Name != g.task {
+		delete(m.ledger.faulty, g.task)
+		m.resume() // the task is done, or waits for its next attempt, which gets a new actor
+		return
+	}
+	err := g.err
+	if err == nil {
+		err = supervision.ErrKilled
+	}
+	m.attemptOver(a, err)
+}
+
+// workGone is told that the work of an attempt has ended which outlived its actor.
+func (m *machine) workGone(a *attempt) {
+	m.workEnded(a)
+	if w, ok := m.phase.(*winding); ok {
+		m.settle(w)
+		return
+	}
+	m.resume()
+}
+
+func (m *machine) workEnded(a *attempt) {
+	if m.working == a {
+		m.working = nil
+	}
+}
+
+// resume goes on with an attempt that waited for the work of the one before.
+func (m *machine) resume() {
+	if p, ok := m.phase.(backingOff); ok && p.next.due {
+		m.retry(p.next)
+	}
+}
+
+// attemptDue gives an attempt that is past its deadline the soft limit to return. One that does not is hung.
+func (m *machine) attemptDue(a *attempt) {
+	switch m.phase.(type) {
+	case *winding, settling: // the attempt has returned, and its children have limits of their own
+		return
+	}
+	if a != m.current && a != m.working {
+		return
+	}
+	if a.overdue == nil {
+		a.overdue = messages.Errorf(messages.Code(messages.CauseDeadline), "%s took longer than %s", a.task.Name, a.task.Deadline)
+		m.do(effect{do: doCancelIt, attempt: a, err: a.overdue})
+		m.after(m.soft, &attemptDue{a})
+		return
+	}
+	failed := failure(messages.BySupervisor, a.task.Name, a.overdue)
+	failed.Cause = m.ledger.cause(a.task.Name, failed.Cause)
+	m.wind(failed, failed.Error.Message, failed.Error)
+}
+
+// retry begins the next attempt, once the work of the one before has ended: its actor may have gone without it.
+func (m *machine) retry(next *attempt) {
+	p, ok := m.phase.(backingOff)
+	if !ok || p.next != next {
+		return
+	}
+	next.due = true
+	if m.working != nil {
+		return // workGone follows
+	}
+	m.phase = attempting{}
+	m.nextAttempt(next)
+	m.call(next)
+}

@@ -1,0 +1,125 @@
+package actors
+
+import (
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// cancel accepts a cancel: from run.canceling on the run can only end as canceled.
+func (m *machine) cancel(c *cancelRun) {
+	state := m.ledger.fold.Look()
+	if state.Status.IsEnded() || state.Canceling {
+		m.kept(c.reply)
+		return
+	}
+	if err := m.record(messages.RunCanceling{By: c.by, Reason: c.reason, ID: c.id}, "canceling"); err != nil {
+		m.reply(c.reply, err)
+		return
+	}
+	m.kept(c.reply)
+	m.wind(messages.RunCanceled{By: messages.ByRun, Cause: messages.CauseCanceledByUser}, "canceled", errCanceled)
+}
+
+func (m *machine) reply(to chan<- error, err error) {
+	if to != nil {
+		m.do(effect{do: doReply, reply: to, err: err})
+	}
+}
+
+// kept answers once everything recorded is durable.
+func (m *machine) kept(to chan<- error) {
+	if to != nil {
+		m.do(effect{do: doKept, seq: m.seq(), reply: to})
+	}
+}
+
+func (m *machine) expire(cause messages.Cause) {
+	why := map[messages.Cause]string{
+		messages.CauseDeadline:           "the run took longer than it may",
+		messages.CauseStalled:            "the run made no progress for longer than it may",
+		messages.CauseShutdown:           errShutdown.Message,
+		messages.CauseNodeLost:           "another node has taken the run over",
+		messages.CauseJournalUnavailable: "the journal did not take the run's events for longer than a run waits",
+	}[cause]
+	m.fail(messages.Errorf(messages.Code(cause), "%s", why))
+}
+
+// fail ends the run with the error; its code is the cause where it is one.
+func (m *machine) fail(err error) {
+	switch m.phase.(type) {
+	case *winding, over:
+		return
+	}
+	failed := failure(author(err), "", err)
+	if a := m.current; a != nil && (failed.Cause == messages.CauseStalled || failed.Cause == messages.CauseDeadline) {
+		failed.Cause = m.ledger.cause(a.task.Name, failed.Cause)
+	}
+	m.wind(failed, failed.Error.Message, failed.Error)
+}
+
+// failure is the run.failed that an error makes.
+func failure(by messages.Author, task string, err error) messages.RunFailed {
+	d := supervision.Policy{Attempts: 1}.Decide(supervision.Failure{Attempt: 1, Err: err}, 0)
+	return messages.RunFailed{By: by, Cause: d.Cause, Task: task, Error: d.Error}
+}
+
+// wind cancels what runs and waits for it: for the soft limit by itself, then without its actors, and after the hard
+// limit no more. Children are always waited for.
+func (m *machine) wind(word messages.Body, says string, cause error) {
+	w, again := m.phase.(*winding)
+	if _, ended := m.phase.(over); ended {
+		return
+	}
+	if !again {
+		w = &winding{}
+		m.phase = w
+	}
+	w.word, w.says = word, says
+	m.do(effect{do: doCancel, err: cause})
+	if word.Kind() != messages.KindRunCompleted {
+		m.cancelChildren()
+	}
+	if again {
+		return
+	}
+	if m.working != nil {
+		m.after(m.soft, &softLimit{})
+	}
+	m.settle(w)
+}
+
+// stop has the tasks' actors stopped. No other starts any more.
+func (m *machine) stop(w *winding) {
+	if !w.stopped {
+		w.stopped = true
+		m.do(effect{do: doStop})
+	}
+}
+
+// settle writes the last word when nothing of the run is alive any more.
+func (m *machine) settle(w *winding) {
+	if m.working != nil && !w.gaveUp {
+		if !w.limited {
+			w.limited = true
+			m.after(m.hard, &hardLimit{})
+		}
+		return
+	}
+	m.stop(w)
+	if m.actors > 0 || m.ledger.fold.OpenChildren() > 0 {
+		return
+	}
+	m.phase = over{}
+	m.current = nil
+	m.ledger.finish(m.now, w.word, w.says)
+	m.do(effect{do: doLeave})
+}
+
+// giveUp abandons what the hard limit found alive.
+func (m *machine) giveUp() {
+	if w, ok := m.phase.(*winding); ok {
+		w.gaveUp = true
+		m.do(effect{do: doAbandon})
+		m.settle(w)
+	}
+}

@@ -1,0 +1,387 @@
+package actors
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// What a machine is told by people, by its tasks about them, and by its children.
+type (
+	// asked is a task's question. reply gets the answer, or why there is none.
+	asked struct {
+		attempt *attempt
+		body    messages.InputRequired
+		reply   chan answer
+	}
+	// unasked: the task no longer waits. The question stays open.
+	unasked struct {
+		request string
+		reply   chan answer
+	}
+	// answerInput is somebody's answer; id is the command's.
+	answerInput struct {
+		id, request string
+		value       json.RawMessage
+		principal   string
+		reply       chan<- error
+	}
+	// answered: the answer is durable.
+	answered struct {
+		request string
+		value   json.RawMessage
+	}
+	// answerDue: the question's time is over.
+	answerDue struct{ question *question }
+	// committed asks for the moment when all that was said is durable.
+	committed struct {
+		attempt *attempt
+		reply   chan<- error
+	}
+	// childWanted is a task's wish for a child. The name is the task's own for it.
+	childWanted struct {
+		attempt *attempt
+		name    string
+		job     Job
+		options Options
+		reply   chan<- birth
+	}
+	// childNamed: child.started is durable.
+	childNamed struct{ child *offspring }
+	// childUnborn: child.started will not be durable here, because another node has the run.
+	childUnborn struct{ child *offspring }
+	childOver   struct {
+		id     messages.RunID
+		status messages.Status
+		cause  messages.Cause
+	}
+	// childWaits says whether a child waits for people.
+	childWaits struct {
+		id    messages.RunID
+		waits bool
+	}
+)
+
+// answer is what comes of a question: a value, or why there is none.
+type answer struct {
+	value json.RawMessage
+	err   error
+}
+
+// birth is what comes of a wish for a child.
+type birth struct {
+	id  messages.RunID
+	err error
+}
+
+// question is a request that the run has made to people.
+type question struct {
+	due     time.Time
+	waiting []chan answer
+	secret  json.RawMessage // the value of a secret, which is not in the log
+}
+
+// offspring is a child that has not ended.
+type offspring struct {
+	id      messages.RunID
+	name    string
+	task    string
+	job     Job
+	options Options
+	reply   chan<- birth
+	attempt *attempt // the last that asked for it
+	born    bool
+	waits   bool // for people
+	doomed  bool // it was cancelled, or is to be when it is born
+}
+
+// standing says how the run's clocks go.
+type standing struct {
+	// waits: the run waits for people, and for nothing else: no clock runs.
+	waits bool
+	// family: a child lives: the stall clock stands.
+	family bool
+}
+
+// stand tells of clocks that go on or stop.
+func (m *machine) stand() {
+	now := standing{waits: m.waits(), family: m.ledger.fold.OpenChildren() > 0}
+	if now != m.standing {
+		m.standing = now
+		m.do(effect{do: doStand, stand: now})
+	}
+}
+
+func (m *machine) waits() bool {
+	for _, q := range m.questions {
+		if len(q.waiting) > 0 {
+			return true
+		}
+	}
+	for _, c := range m.children {
+		if !c.waits {
+			return false
+		}
+	}
+	return len(m.children) > 0
+}
+
+// social takes what is about people and children.
+func (m *machine) social(message any) {
+	switch msg := message.(type) {
+	case *asked:
+		m.ask(msg)
+	case *unasked:
+		m.unask(msg)
+	case *answerInput:
+		m.answer(msg)
+	case *answered:
+		m.deliver(msg.request, answer{value: msg.value})
+	case *answerDue:
+		for request, q := range m.questions {
+			if q == msg.question {
+				m.deliver(request, answer{err: errUnanswered(request)})
+			}
+		}
+	case *committed:
+		m.kept(msg.reply)
+	case *childWanted:
+		m.want(msg)
+	case *childNamed:
+		m.bear(msg.child)
+	case *childUnborn:
+		msg.child.reply <- birth{err: errEnding}
+		m.childOver(&childOver{msg.child.id, messages.Canceled, messages.CauseCanceledByUser})
+	case *childOver:
+		m.childOver(msg)
+	case *childWaits:
+		if c := m.children[msg.id]; c != nil {
+			c.waits = msg.waits
+		}
+	}
+}
+
+func errUnanswered(request string) error {
+	return messages.Errorf(messages.Code(messages.CauseDeadline), "nobody answered %q in time", request)
+}
+
+// ask takes a question to people, or to the log: what was asked by that name before, by any attempt, is the same
+// question, and its answer the same answer.
+func (m *machine) ask(a *asked) {
+	name, task := a.body.Request, a.attempt.task.Name
+	if _, ending := m.phase.(*winding); a.attempt != m.current || ending {
+		a.reply <- answer{err: errSilenced}
+		return
+	}
+	in, known := m.ledger.fold.Input(name)
+	q := m.questions[name]
+	switch {
+	case known && in.Task != task:
+		a.reply <- answer{err: messages.Errorf(messages.CodeConflict, "task %s has asked %q; use another name", in.Task, name)}
+		return
+	case known && in.Closed && in.Kind != messages.InputSecret:
+		m.whenKept(&delivery{a.reply, answer{value: in.Value}})
+		return
+	case known && in.Closed && q != nil && q.secret != nil:
+		m.whenKept(&delivery{a.reply, answer{value: q.secret}})
+		return
+	case !known || in.Closed:
+		if err := m.record(messages.Owned(a.body, task), a.body.Prompt); err != nil {
+			a.reply <- answer{err: err}
+			return
+		}
+		q = nil
+	}
+	if q == nil {
+		q = m.question(name, a.body.Timeout())
+	}
+	if !m.now.Before(q.due) {
+		a.reply <- answer{err: errUnanswered(name)}
+		return
+	}
+	q.waiting = append(q.waiting, a.reply)
+}
+
+// delivery is an answer that a task gets when it is durable.
+type delivery struct {
+	to     chan answer
+	answer answer
+}
+
+func (m *machine) question(name string, timeout time.Duration) *question {
+	q := &question{due: m.now.Add(timeout)}
+	if m.questions == nil {
+		m.questions = map[string]*question{}
+	}
+	m.questions[name] = q
+	m.after(timeout, &answerDue{q})
+	return q
+}
+
+func (m *machine) unask(u *unasked) {
+	q := m.questions[u.request]
+	if q == nil {
+		return
+	}
+	for i, c := range q.waiting {
+		if c == u.reply {
+			q.waiting = append(q.waiting[:i:i], q.waiting[i+1:]...)
+		}
+	}
+}
+
+// answer takes an answer down. The task gets it once it is durable, and so does who gave it.
+func (m *machine) answer(a *answerInput) {
+	in, known := m.ledger.fold.Input(a.request)
+	switch {
+	case !known:
+		m.reply(a.reply, errNotAsked(m.ledger.id, a.request))
+		return
+	case in.Closed && a.id != "" && in.ID == a.id:
+		m.kept(a.reply)
+		return
+	case in.Closed:
+		m.reply(a.reply, errAnswered(a.request))
+		return
+	}
+	received := messages.InputReceived{Request: a.request, Task: in.Task, Value: a.value, Principal: a.principal, ID: a.id}
+	if in.Kind == messages.InputSecret {
+		received.Value = nil
+		q := m.questions[a.request]
+		if q == nil {
+			q = m.question(a.request, messages.InputRequired{InputKind: in.Kind, TimeoutMS: in.TimeoutMS}.Timeout())
+		}
+		q.secret = a.value
+	}
+	if err := m.record(received, "answer received"); err != nil {
+		m.reply(a.reply, err)
+		return
+	}
+	m.whenKept(&answered{a.request, a.value})
+	m.kept(a.reply)
+}
+
+// deliver ends the waiting for an answer.
+func (m *machine) deliver(request string, a answer) {
+	q := m.questions[request]
+	if q == nil {
+		return
+	}
+	for _, to := range q.waiting {
+		to <- a
+	}
+	q.waiting = nil
+	if a.err == nil && q.secret == nil {
+		delete(m.questions, request)
+	}
+}
+
+// want names a child in the log, or finds the one that an earlier attempt has named so.
+func (m *machine) want(w *childWanted) {
+	if _, ending := m.phase.(*winding); w.attempt != m.current || ending {
+		w.reply <- birth{err: errSilenced}
+		return
+	}
+	task := w.attempt.task.Name
+	name := task + "\x00" + w.name
+	if id, known := m.named[name]; known {
+		if open := m.children[id]; open != nil {
+			open.attempt = w.attempt
+		}
+		w.reply <- birth{id: id}
+		return
+	}
+	c := &offspring{id: childID(m.ledger.id, len(m.ledger.fold.Look().Children)+1), name: w.name, task: task,
+		job: w.job, options: w.options, reply: w.reply, attempt: w.attempt}
+	started := messages.ChildStarted{Child: c.id, Job: w.job.Name, Task: task, Name: w.name}
+	if err := m.record(started, w.job.Name+" started as a child"); err != nil {
+		w.reply <- birth{err: err}
+		return
+	}
+	if m.children == nil {
+		m.children, m.named = map[messages.RunID]*offspring{}, map[string]messages.RunID{}
+	}
+	m.children[c.id], m.named[name] = c, c.id
+	m.whenKept(&childNamed{c})
+}
+
+// bear starts a child that the log names. One that is doomed already is never born, and its log says so.
+func (m *machine) bear(c *offspring) {
+	c.born = true
+	if c.doomed {
+		m.do(effect{do: doStillborn, child: c})
+		c.reply <- birth{err: errEnding}
+		return
+	}
+	m.do(effect{do: doBear, child: c})
+}
+
+func (m *machine) cancelChildren() {
+	for _, id := range m.brood() {
+		m.doom(m.children[id])
+	}
+}
+
+// brood returns the children that have not ended, in an order that the seed of a simulation repeats.
+func (m *machine) brood() []messages.RunID {
+	if len(m.children) == 0 {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(m.children))
+}
+
+func (m *machine) doom(c *offspring) {
+	if c.born && !c.doomed {
+		m.do(effect{do: doCancelChild, child: c})
+	}
+	c.doomed = true
+}
+
+// dismiss cancels the children of the attempt's task that the attempt has not asked for.
+func (m *machine) dismiss(a *attempt) {
+	for _, id := range m.brood() {
+		if c := m.children[id]; c.task == a.task.Name && c.attempt != a {
+			m.doom(c)
+		}
+	}
+}
+
+// unasked reports whether such a child has not ended.
+func (m *machine) unasked(a *attempt) bool {
+	for _, c := range m.children {
+		if c.task == a.task.Name && c.attempt != a {
+			return true
+		}
+	}
+	return false
+}
+
+// childOver takes a child's end down, which its own log has already.
+func (m *machine) childOver(o *childOver) {
+	if m.children[o.id] == nil {
+		return
+	}
+	delete(m.children, o.id)
+	_ = m.record(messages.ChildEnded{Child: o.id, Status: o.status, Cause: o.cause}, "child "+string(o.status))
+	switch p := m.phase.(type) {
+	case settling:
+		m.completed(p.done)
+	case finishing:
+		m.finish()
+	case *winding:
+		m.settle(p)
+	}
+}
+
+// compact returns the JSON without white space, or as it is.
+func compact(data json.RawMessage) []byte {
+	var out bytes.Buffer
+	if json.Compact(&out, data) != nil {
+		return data
+	}
+	return out.Bytes()
+}

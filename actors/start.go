@@ -1,0 +1,251 @@
+package actors
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base32"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// mostChildren is how many sub-runs of one tree may be alive.
+const mostChildren = 1000
+
+// Start accepts a run of the job. When it returns, run.queued is in the journal. A start whose ctx is done before that
+// writes nothing more: the same key finds the run, if there is one, or starts it. ctx also bounds an Attached run: the
+// run is cancelled when ctx is done. Errors: invalid_input, limit_exceeded, conflict, unavailable.
+func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
+	queued, err := job.queued(o)
+	if err != nil {
+		return nil, err
+	}
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	id := messages.NewRunID()
+	if o.Key != "" {
+		id = s.keyed(o.Principal, o.Key)
+	}
+	r, mine, err := s.admit(id, job, queued)
+	if err != nil {
+		return nil, err
+	}
+	if mine {
+		err = s.open(r, queued)
+	}
+	if err == nil {
+		err = s.opened(ctx, r)
+	}
+	switch {
+	case err == nil && mine:
+		s.counts.started.Add(1)
+	case ctx.Err() != nil:
+		if o.Key == "" && mine {
+			s.tellRuns(&cancelFor{r, cancelRun{by: o.Principal, reason: "the caller left before the run was accepted"}})
+		}
+		return nil, err
+	case o.Key != "":
+		if err = s.sameRun(ctx, id, queued, err); err != nil {
+			return nil, err
+		}
+	default:
+		return nil, err
+	}
+	if queued.Mode == messages.Attached {
+		r.attach(ctx)
+	}
+	return &Run{system: s, id: id}, nil
+}
+
+// keyed returns the id of the run that has the key: the log's empty place is the key.
+func (s *System) keyed(principal, key string) messages.RunID {
+	salt := s.journal.Salt()
+	h := hmac.New(sha256.New, salt[:])
+	h.Write([]byte(principal + "\x00" + key))
+	id := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:16])
+	return messages.RunID("r_" + strings.ToLower(id))
+}
+
+// Submit is Start for a request by name and JSON, as surfaces make it.
+func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
+	newJob := s.config.Jobs[q.Job]
+	if newJob == nil {
+		return "", invalid("there is no job %q", q.Job)
+	}
+	job, err := newJob(q.Input)
+	if err != nil {
+		return "", err
+	}
+	run, err := s.Start(ctx, job, Options{Principal: q.Principal, Mode: q.Mode, Labels: q.Labels, Limits: q.Limits, Key: q.Key})
+	if err != nil {
+		return "", err
+	}
+	return run.ID(), nil
+}
+
+func (s *System) newRun(id messages.RunID, job Job, queued messages.RunQueued, parent *activeRun) *activeRun {
+	r := &activeRun{system: s, id: id, job: job, principal: queued.Principal, mode: queued.Mode, parent: parent}
+	wall := positive(time.Duration(queued.Limits.WallClockMS)*time.Millisecond, s.config.WallClock)
+	r.clock.deadline = time.Since(epochStart) + wall
+	r.clock.stall = positive(time.Duration(queued.Limits.StallMS)*time.Millisecond, s.config.Stall)
+	r.log = newLog(id, s.appender, positive(queued.Limits.Bytes, s.config.LogBytes), &s.counts)
+	return r
+}
+
+func errNotOpened(id messages.RunID) error {
+	return messages.Errorf(messages.CodeUnavailable, "run %s was given up: the journal did not take its first event", id)
+}
+
+func positive[T int64 | time.Duration](wish, fallback T) T {
+	if wish > 0 {
+		return wish
+	}
+	return fallback
+}
+
+// admit makes a run of its own an active one, within the bounds. A run that another start of the same key is about to
+// open is not the caller's.
+func (s *System) admit(id messages.RunID, job Job, queued messages.RunQueued) (r *activeRun, mine bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.live[id]; r != nil {
+		return r, false, nil
+	}
+	full := messages.Code(messages.CauseLimitExceeded)
+	principal := queued.Principal
+	switch {
+	case s.closed != nil:
+		return nil, false, s.errClosed()
+	case s.tops >= s.config.MaxRuns:
+		return nil, false, messages.Errorf(full, "the node has %d active runs; wait for one to end", s.tops)
+	case principal != "" && s.owners[principal] >= s.config.MaxRunsPerPrincipal:
+		return nil, false, messages.Errorf(full, "%s has %d active runs; wait for one to end", principal, s.owners[principal])
+	}
+	r = s.newRun(id, job, queued, nil)
+	s.enlist(r)
+	return r, true, nil
+}
+
+// enlist counts the run among the active ones. Under mu.
+func (s *System) enlist(r *activeRun) {
+	s.live[r.id] = r
+	s.armLook()
+	if r.parent != nil {
+		r.root().brood.Add(1)
+		s.relay.ring(r.id) // a follower of the tree may have come before it
+		return
+	}
+	s.tops++
+	if r.principal != "" {
+		s.owners[r.principal]++
+	}
+}
+
+// open sends the run's first block: the log's beginning, the key, and the work item.
+func (s *System) open(r *activeRun, queued messages.RunQueued) error {
+	r.log.watched(func(messages.Cause) { // until its actor is told
+		switch {
+		case r.launched():
+		case r.log.dropped() != nil:
+			s.release(r)
+		case r.log.durable.Load() == 0: // if the block has landed all the same, the journal lends the run to who claims it
+			r.log.drop(errNotOpened(r.id))
+		}
+	})
+	var err error
+	if n := int64((messages.Event{Body: queued}).Size()); n > r.log.maxBytes {
+		err = messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the input takes %d bytes, and the run may hold %d; raise the limit", n, r.log.maxBytes)
+	} else {
+		err = r.log.record(time.Now().UTC(), queued, r.job.Name+" queued")
+	}
+	if err != nil {
+		s.forget(r)
+	}
+	return err
+}
+
+// opened waits until the first block is in the journal.
+func (s *System) opened(ctx context.Context, r *activeRun) error {
+	kept := make(chan error, 1)
+	r.log.whenAt(1, func(err error) { kept <- err })
+	select {
+	case err := <-kept:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-s.gone:
+		return replied(kept, s.errClosed())
+	}
+}
+
+// sameRun says whether the run that has the key was asked for the same.
+func (s *System) sameRun(ctx context.Context, id messages.RunID, queued messages.RunQueued, failed error) error {
+	var first *messages.RunQueued
+	if r := s.active(id); r != nil && failed == nil {
+		first = r.log.state().Queued
+	} else if page, err := s.journal.Read(ctx, id, 0); err != nil {
+		if failed != nil && messages.CodeOf(err) == messages.CodeNotFound {
+			err = failed
+		}
+		return err
+	} else if q, ok := page.Events[0].Body.(messages.RunQueued); ok {
+		first = &q
+	}
+	if first == nil || first.Job != queued.Job || !sameJSON(first.Input, queued.Input) {
+		return messages.Errorf(messages.CodeConflict, "the key was used with other input, for run %s; use another key", id)
+	}
+	return nil
+}
+
+func sameJSON(a, b []byte) bool { return bytes.Equal(compact(a), compact(b)) }
+
+// bear starts a sub-run: what the log of its parent has named.
+func (s *System) bear(parent *activeRun, child *offspring) error {
+	if parent.root().brood.Load() >= mostChildren {
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the run has %d sub-runs that have not ended; wait for one", mostChildren)
+	}
+	o := child.options
+	o.Principal = parent.principal
+	queued, err := child.job.queued(o)
+	if err != nil {
+		return err
+	}
+	queued.Parent = parent.id
+	r := s.newRun(child.id, child.job, queued, parent)
+	s.mu.Lock()
+	s.enlist(r)
+	s.mu.Unlock()
+	s.counts.started.Add(1)
+	return s.open(r, queued)
+}
+
+// stillborn writes the log of a child that was named and never born, as a whole.
+func (s *System) stillborn(parent *activeRun, child *offspring) error {
+	_, err := s.write(parent, child)
+	return err
+}
+
+func (s *System) write(parent *activeRun, child *offspring) (*activeRun, error) {
+	r := s.newRun(child.id, child.job, messages.RunQueued{Principal: parent.principal}, parent)
+	queued := messages.RunQueued{Job: child.job.Name, Principal: parent.principal, Mode: messages.Detached, Parent: parent.id}
+	s.mu.Lock()
+	s.enlist(r)
+	s.mu.Unlock()
+	var err error
+	now := time.Now().UTC()
+	r.log.with(now, func(l *ledger) {
+		err = errors.Join(l.record(now, queued, child.job.Name+" queued"),
+			l.record(now, messages.RunCanceling{Reason: "its parent ended before it was born"}, "canceling"),
+			l.record(now, messages.RunCanceled{By: messages.ByNode, Cause: messages.CauseCanceledByUser,
+				Artifacts: []messages.Artifact{}}, "canceled"))
+	})
+	s.release(r)
+	return r, err
+}

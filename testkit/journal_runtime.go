@@ -1,0 +1,407 @@
+package testkit
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// TestRuntime holds the runtime to its promises on a journal, with two Systems on it for two nodes. open is that of
+// [TestJournal].
+func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, actors.Reader)) {
+	for _, c := range []struct {
+		name string
+		test func(runtimeSuite)
+	}{
+		{"a troubled append is got over", runtimeSuite.troubled},
+		{"a node that dies or sleeps at an append has a successor", runtimeSuite.successor},
+		{"a node that slept while its run waited lets go of it", runtimeSuite.sleeper},
+		{"a start is one run wherever it is cut", runtimeSuite.cutStart},
+		{"a key with other input is a conflict", runtimeSuite.otherInput},
+		{"a key is free when its log has expired", runtimeSuite.expiredKey},
+		{"a cancel that races the end is kept", runtimeSuite.cancelRace},
+		{"a run that no node has started is cancelled", runtimeSuite.cancelUnstarted},
+		{"of two answers at two nodes one is given", runtimeSuite.twoAnswers},
+		{"an answer between attempts is given", runtimeSuite.betweenAttempts},
+		{"a child that was named is settled before its parent", runtimeSuite.heldChild},
+		{"a family is settled in order wherever its node dies", runtimeSuite.family},
+		{"a parent is told of a child that another node has ended", runtimeSuite.usurped},
+		{"a journal that fails one run fails no other", runtimeSuite.oneSuffers},
+		{"a run of which the journal forgets a block ends", runtimeSuite.forgotten},
+		{"what a journal fails ends when it takes events again", runtimeSuite.healed},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.test(runtimeSuite{t, open}) })
+	}
+}
+
+type runtimeSuite struct {
+	t    *testing.T
+	open func(t *testing.T) (actors.Journal, actors.Reader)
+}
+
+// in runs f in a bubble of its own, with an empty journal. what names it in complaints.
+func (s runtimeSuite) in(what string, f func(*world)) {
+	s.t.Helper()
+	if s.t.Failed() {
+		return // one complaint is easier to read
+	}
+	synctest.Test(s.t, func(t *testing.T) {
+		j, reader := s.open(t)
+		f(&world{T: t, what: what, journal: &recorder{Journal: j}, reader: reader})
+	})
+}
+
+// world is a journal and the nodes on it.
+type world struct {
+	*testing.T
+	what    string
+	journal *recorder
+	reader  actors.Reader
+}
+
+func (w *world) complain(format string, args ...any) {
+	w.Helper()
+	w.Errorf("%s: %s", w.what, fmt.Sprintf(format, args...))
+}
+
+// node opens a System on the journal, which is the world's or one around it.
+func (w *world) node(name string, j actors.Journal, jobs ...actors.Job) *actors.System {
+	w.Helper()
+	named := map[string]actors.NewJob{}
+	for _, job := range jobs {
+		named[job.Name] = func(input json.RawMessage) (actors.Job, error) {
+			if len(input) > 0 {
+				job.Input = input
+			}
+			return job, nil
+		}
+	}
+	s, err := actors.New(context.Background(), actors.Config{Journal: j, Node: name, Jobs: named, Drain: time.Second})
+	if err != nil {
+		w.Fatal(err)
+	}
+	w.Cleanup(func() { _ = s.Close(context.Background()) })
+	return s
+}
+
+// within is a context that ends after the time, or with the test.
+func (w *world) within(d time.Duration) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	w.Cleanup(cancel)
+	return ctx
+}
+
+// log returns the run's log, whole and checked.
+func (w *world) log(id messages.RunID) []messages.Event {
+	w.Helper()
+	var log []messages.Event
+	for after := uint64(0); ; {
+		page, err := w.reader.Read(context.Background(), id, after)
+		if err != nil {
+			w.Fatalf("%s: the log of %s past %d: %v", w.what, id, after, err)
+		}
+		if len(page.Events) == 0 {
+			break
+		}
+		log = append(log, page.Events...)
+		after = log[len(log)-1].Seq
+	}
+	if err := Check(log); err != nil {
+		w.Fatalf("%s: the log of %s: %v\n%s", w.what, id, err, kinds(log))
+	}
+	return log
+}
+
+func kinds(log []messages.Event) (said []string) {
+	for _, e := range log {
+		said = append(said, fmt.Sprintf("%d %s", e.Seq, e.Kind()))
+	}
+	return said
+}
+
+// end returns what the run's log adds up to.
+func (w *world) end(id messages.RunID) messages.State {
+	w.Helper()
+	state, err := fold(w.log(id))
+	if err != nil {
+		w.Fatalf("%s: %v", w.what, err)
+	}
+	return state
+}
+
+func (w *world) ends(state messages.State, allowed ...Outcome) {
+	w.Helper()
+	got := Outcome{Status: state.Status, By: state.End.By, Cause: state.End.Cause}
+	if !slices.Contains(allowed, got) {
+		w.complain("%s ended as %v (%v), allowed are %v", state.RunID, got, state.End.Error, allowed)
+	}
+}
+
+var (
+	completed   = Outcome{Status: messages.Completed, By: messages.ByRun}
+	nodeLost    = Outcome{Status: messages.Failed, By: messages.ByRecovery, Cause: messages.CauseNodeLost}
+	canceled    = Outcome{Status: messages.Canceled, By: messages.ByRun, Cause: messages.CauseCanceledByUser}
+	unavailable = Outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseJournalUnavailable}
+	// settled is a run that was cancelled and whose node is gone, unstarted one that was cancelled before it began.
+	settled   = Outcome{Status: messages.Canceled, By: messages.ByRecovery, Cause: messages.CauseCanceledByUser}
+	unstarted = Outcome{Status: messages.Canceled, By: messages.ByNode, Cause: messages.CauseCanceledByUser}
+)
+
+// reader collects what one reader of a run sees.
+type reader struct {
+	events []messages.Event
+	err    error
+	over   chan struct{}
+	leave  context.CancelFunc
+}
+
+// follow reads the run at the node, until its end or until the reader leaves.
+func (w *world) follow(s *actors.System, id messages.RunID, after uint64) *reader {
+	ctx, cancel := context.WithCancel(w.within(time.Hour))
+	r := &reader{over: make(chan struct{}), leave: cancel}
+	go func() {
+		defer close(r.over)
+		for e, err := range s.Events(ctx, id, after) {
+			if r.err = err; err == nil {
+				r.events = append(r.events, e)
+			}
+		}
+	}()
+	return r
+}
+
+// all returns what the reader saw until the end; how long that may take is bounded.
+func (r *reader) all(w *world, within time.Duration) []messages.Event {
+	w.Helper()
+	select {
+	case <-r.over:
+	case <-time.After(within):
+		w.Fatalf("%s: a reader has no end after %s, but %v", w.what, within, kinds(r.events))
+	}
+	if r.err != nil {
+		w.complain("a reader of the run: %v", r.err)
+	}
+	return r.events
+}
+
+// seen returns what the reader has seen so far, and has it leave.
+func (r *reader) seen() []messages.Event {
+	r.leave()
+	<-r.over
+	return r.events
+}
+
+// agree holds that what readers saw, each milestone and all together, is what the log says.
+func (w *world) agree(log []messages.Event, seen ...[]messages.Event) {
+	w.Helper()
+	said := map[uint64]string{}
+	for _, e := range log {
+		if !e.IsDelta() {
+			data, _ := json.Marshal(e)
+			said[e.Seq] = string(data)
+		}
+	}
+	want, _ := fold(log)
+	for _, events := range seen {
+		for _, e := range events {
+			if data, _ := json.Marshal(e); !e.IsDelta() && said[e.Seq] != string(data) {
+				w.complain("a reader saw %s, the log says %s", data, said[e.Seq])
+			}
+		}
+		if got, err := fold(events); err != nil || !same(got, want) {
+			w.complain("a reader came to %d %s (%v), the log says %d %s", got.Seq, got.Status, err, want.Seq, want.Status)
+		}
+	}
+}
+
+// recorder notes what landed, in order.
+type recorder struct {
+	actors.Journal
+	mu     sync.Mutex
+	landed []actors.Block
+}
+
+func (r *recorder) Append(b actors.Block, done func(error)) {
+	r.Journal.Append(b, func(err error) {
+		if err == nil {
+			r.mu.Lock()
+			r.landed = append(r.landed, b)
+			r.mu.Unlock()
+		}
+		done(err)
+	})
+}
+
+// index returns the place of the first block with such an event, or -1.
+func (r *recorder) index(what func(messages.Event) bool) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.IndexFunc(r.landed, func(b actors.Block) bool { return slices.ContainsFunc(b.Events, what) })
+}
+
+// fate is what happens to a node at one of its appends.
+type fate string
+
+const (
+	dies   fate = "dies before" // the block does not land
+	deaf   fate = "dies after"  // it does, and the node never knows
+	sleeps fate = "sleeps at"   // for a minute, and then goes on
+	whole  fate = "lives through"
+)
+
+// mortal is a node's journal up to the append at which its fate comes; from then on nothing of the node gets through.
+type mortal struct {
+	actors.Journal
+	fate   fate
+	at     int
+	life   context.Context // ends with the fate
+	strike func()          // has the fate come
+	awake  chan struct{}   // closed when the node wakes
+
+	mu    sync.Mutex
+	n     int
+	keeps []actors.Keeping // what the node said of its claims after it woke
+}
+
+func (w *world) mortal(f fate, at int) *mortal {
+	m := &mortal{Journal: w.journal, fate: f, at: at, awake: make(chan struct{})}
+	life, end := context.WithCancel(context.Background())
+	m.life, m.strike = life, sync.OnceFunc(func() {
+		end()
+		if f == sleeps {
+			time.AfterFunc(time.Minute, func() { close(m.awake) })
+		}
+	})
+	w.Cleanup(func() {
+		if m.strike(); f == sleeps {
+			<-m.awake
+		}
+	})
+	return m
+}
+
+func (m *mortal) alive() bool { return m.life.Err() == nil }
+
+// wait blocks what a node does that is not there, and reports whether it may go on.
+func (m *mortal) wait(ctx context.Context) error {
+	if m.alive() {
+		return nil
+	}
+	select {
+	case <-m.awake:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// Append implements [actors.Journal].
+func (m *mortal) Append(b actors.Block, done func(error)) {
+	m.mu.Lock()
+	m.n++
+	now := m.n == m.at
+	m.mu.Unlock()
+	if now {
+		if m.fate == deaf {
+			m.Journal.Append(b, func(error) {})
+		}
+		m.strike()
+	}
+	if m.alive() {
+		m.Journal.Append(b, func(err error) {
+			if m.wait(m.asleep()) == nil {
+				done(err)
+			}
+		})
+		return
+	}
+	if m.fate == sleeps {
+		go func() { <-m.awake; m.Journal.Append(b, done) }()
+	}
+}
+
+// asleep is done at once for the dead.
+func (m *mortal) asleep() context.Context {
+	if m.fate == sleeps {
+		return context.Background()
+	}
+	return m.life
+}
+
+// Read implements [actors.Reader].
+func (m *mortal) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+	if err := m.wait(ctx); err != nil {
+		return actors.Page{}, err
+	}
+	return m.Journal.Read(ctx, run, after)
+}
+
+// Claim implements [actors.Journal].
+func (m *mortal) Claim(ctx context.Context, node string) (c actors.Claim, err error) {
+	err = m.long(ctx, func(ctx context.Context) error {
+		c, err = m.Journal.Claim(ctx, node)
+		return err
+	})
+	return c, err
+}
+
+// Watch implements [actors.Reader].
+func (m *mortal) Watch(ctx context.Context, self string, fn func(actors.Note)) error {
+	return m.long(ctx, func(ctx context.Context) error { return m.Journal.Watch(ctx, self, fn) })
+}
+
+// long is a call that waits: the fate cuts it off, and who wakes calls again.
+func (m *mortal) long(ctx context.Context, call func(context.Context) error) error {
+	for {
+		if err := m.wait(ctx); err != nil {
+			return err
+		}
+		cut, cancel := context.WithCancel(ctx)
+		if m.alive() {
+			defer context.AfterFunc(m.life, cancel)()
+		}
+		err := call(cut)
+		if cancel(); err == nil || ctx.Err() != nil || m.alive() {
+			return err
+		}
+	}
+}
+
+// Keep implements [actors.Journal].
+func (m *mortal) Keep(ctx context.Context, c actors.Claim, k actors.Keeping) error {
+	select {
+	case <-m.awake:
+		m.mu.Lock()
+		m.keeps = append(m.keeps, k)
+		m.mu.Unlock()
+	default:
+	}
+	if err := m.wait(ctx); err != nil {
+		return err
+	}
+	return m.Journal.Keep(ctx, c, k)
+}
+
+// Send implements [actors.Journal].
+func (m *mortal) Send(ctx context.Context, c actors.Command) error {
+	if err := m.wait(ctx); err != nil {
+		return err
+	}
+	return m.Journal.Send(ctx, c)
+}
+
+// Expire implements [actors.Journal].
+func (m *mortal) Expire(ctx context.Context, before time.Time, bytes int64) (int, error) {
+	if err := m.wait(ctx); err != nil {
+		return 0, err
+	}
+	return m.Journal.Expire(ctx, before, bytes)
+}

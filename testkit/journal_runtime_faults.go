@@ -1,0 +1,234 @@
+package testkit
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// victim is a journal that fails one run, of the job "victim", from one of its appends on.
+type victim struct {
+	Journal
+	from    int
+	trouble func() Disturbance
+
+	mu     sync.Mutex
+	run    messages.RunID
+	n      int
+	healed bool
+}
+
+func (w *world) victim(from int, trouble func() Disturbance) *victim {
+	v := &victim{from: from, trouble: trouble}
+	v.Journal = Journal{Journal: w.journal, Disturb: v.disturb}
+	return v
+}
+
+func (v *victim) disturb(b actors.Block) (d Disturbance) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if q, ok := b.Events[0].Body.(messages.RunQueued); ok && q.Job == "victim" {
+		v.run = b.Run
+	}
+	if b.Run != v.run {
+		return d
+	}
+	if v.n++; v.n >= v.from && !v.healed {
+		d = v.trouble()
+	}
+	return d
+}
+
+func (v *victim) heal() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.healed = true
+}
+
+func jobOf(name string, steps ...Step) actors.Job {
+	job := Script{Fetch: steps}.Job()
+	job.Name = name
+	return job
+}
+
+// chatty says a milestone each 50 ms for a while.
+var chatty = []Step{{Do: Report, Done: 1, Total: 2}, {Do: Sleep, For: 50 * time.Millisecond}, {Do: Said, Text: ""},
+	{Do: Sleep, For: 50 * time.Millisecond}, {Do: Emit, Body: messages.ToolStarted{Call: "1", Tool: "disk"}},
+	{Do: Emit, Body: messages.ToolCompleted{Call: "1"}}}
+
+// troubles are what a journal may do to a run for ever. lasting ones let nothing of the run land.
+var troubles = []struct {
+	name    string
+	lasting bool
+	make    func(gate <-chan struct{}) Disturbance
+}{
+	{"panics", true, func(<-chan struct{}) Disturbance { return Disturbance{Panic: true} }},
+	{"blocks", true, func(gate <-chan struct{}) Disturbance {
+		return Disturbance{Gate: gate, Block: true, Refuse: true}
+	}},
+	{"never answers", true, func(gate <-chan struct{}) Disturbance { return Disturbance{Gate: gate, Refuse: true} }},
+	{"refuses", true, func(<-chan struct{}) Disturbance { return Disturbance{Refuse: true} }},
+	{"does not know", true, func(<-chan struct{}) Disturbance { return Disturbance{Unknown: true, Lose: true} }},
+	{"forgets", false, func(<-chan struct{}) Disturbance { return Disturbance{Lose: true} }},
+	{"answers twice", false, func(<-chan struct{}) Disturbance { return Disturbance{Twice: true} }},
+}
+
+// bound is how long a run may go on whose events the journal does not take: the default of Config.JournalTimeout, and
+// what an append and a wait may take.
+const bound = 30*time.Second + 10*time.Second
+
+// oneSuffers has a journal fail one run for ever. Others complete in their time, and who asks for the run is told.
+func (s runtimeSuite) oneSuffers() {
+	for _, trouble := range troubles {
+		for _, from := range []int{1, 3} {
+			s.in(fmt.Sprintf("a journal that %s, from append %d", trouble.name, from), func(w *world) {
+				gate := make(chan struct{})
+				defer close(gate)
+				v := w.victim(from, func() Disturbance { return trouble.make(gate) })
+				ctx := context.Background()
+				a, err := actors.New(ctx, actors.Config{Journal: v, Drain: time.Second})
+				if err != nil {
+					w.Fatal(err)
+				}
+				began := time.Now()
+				run, err := a.Start(w.within(2*time.Second), jobOf("victim", chatty...), actors.Options{})
+				if took := time.Since(began); took > 3*time.Second {
+					w.complain("a start went on for %s after its caller had left", took-2*time.Second)
+				}
+				if (err != nil) != (from == 1 && trouble.lasting) {
+					w.complain("the start: %v", err)
+				}
+				w.othersComplete(a)
+				if err == nil && trouble.lasting {
+					w.told(a, run)
+				}
+				w.othersComplete(a)
+				closing := time.Now()
+				err = a.Close(ctx)
+				if took := time.Since(closing); took > 30*time.Second || trouble.lasting && err == nil {
+					w.complain("Close returned %v after %s", err, took)
+				}
+			})
+		}
+	}
+}
+
+// othersComplete starts runs and holds that each completes in its own time.
+func (w *world) othersComplete(s *actors.System) {
+	w.Helper()
+	began := time.Now()
+	var runs []*actors.Run
+	for range 5 {
+		run, err := s.Start(w.within(time.Second), jobOf("other", chatty...), actors.Options{})
+		if err != nil {
+			w.Fatalf("%s: the start of another run: %v", w.what, err)
+		}
+		runs = append(runs, run)
+	}
+	for _, run := range runs {
+		if state, err := run.Wait(w.within(time.Minute)); err != nil || state.Status != messages.Completed {
+			w.complain("another run ended as %s (%v)", state.Status, err)
+		}
+	}
+	if took := time.Since(began); took > 200*time.Millisecond {
+		w.complain("other runs took %s", took)
+	}
+}
+
+// told asks for a run that the journal does not take: each way answers within the bound, and says why.
+func (w *world) told(s *actors.System, run *actors.Run) {
+	w.Helper()
+	ways := map[string]func(context.Context) error{
+		"Events": func(ctx context.Context) (last error) {
+			for _, err := range run.Events(ctx, 0) {
+				last = err
+			}
+			return last
+		},
+		"Wait":   func(ctx context.Context) error { _, err := run.Wait(ctx); return err },
+		"Cancel": func(ctx context.Context) error { time.Sleep(time.Second); return run.Cancel(ctx, "enough") },
+	}
+	for range 2 { // at once, and when it is known
+		var all sync.WaitGroup
+		for name, ask := range ways {
+			all.Go(func() {
+				began := time.Now()
+				err := ask(w.within(2 * bound))
+				if took := time.Since(began); took > bound {
+					w.complain("%s took %s", name, took)
+				}
+				if code := messages.CodeOf(err); code != messages.Code(messages.CauseJournalUnavailable) {
+					w.complain("%s: %v, want journal_unavailable", name, err)
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// healed has a journal fail a run for longer than a run waits, and then no more: the run ends as it had by then.
+func (s runtimeSuite) healed() {
+	for _, trouble := range troubles {
+		if !trouble.lasting {
+			continue
+		}
+		for what, want := range map[string]Outcome{
+			"is done": completed, "is cancelled": canceled, "is at work": unavailable} {
+			s.in(fmt.Sprintf("a journal that %s, a run that %s", trouble.name, what), func(w *world) {
+				gate := make(chan struct{})
+				v := w.victim(3, func() Disturbance { return trouble.make(gate) })
+				a := w.node("a", v)
+				steps := slices.Clone(chatty)
+				if what != "is done" {
+					steps = append(steps, Step{Do: Hang})
+				}
+				run, err := a.Start(w.within(time.Second), jobOf("victim", steps...), actors.Options{})
+				if err != nil {
+					w.Fatalf("%s: %v", w.what, err)
+				}
+				time.Sleep(10 * time.Second)
+				if what == "is cancelled" {
+					_ = run.Cancel(w.within(time.Second), "enough")
+				}
+				time.Sleep(bound)
+				v.heal()
+				close(gate)
+				time.Sleep(bound)
+				w.ends(w.end(run.ID()), want)
+				w.agree(w.log(run.ID()), w.follow(a, run.ID(), 0).all(w, time.Second))
+				w.othersComplete(a)
+			})
+		}
+	}
+}
+
+// forgotten has a journal acknowledge and forget one block of a run, each in turn: the run ends, and its log says so.
+func (s runtimeSuite) forgotten() {
+	for at, more := 2, true; more && !s.t.Failed(); at++ {
+		s.in(fmt.Sprintf("append %d is forgotten", at), func(w *world) {
+			more = false
+			var v *victim
+			v = w.victim(at, func() Disturbance {
+				v.healed, more = true, true
+				return Disturbance{Lose: true}
+			})
+			a := w.node("a", v)
+			run, err := a.Start(w.within(time.Second), jobOf("victim", chatty...), actors.Options{})
+			if err != nil {
+				w.Fatalf("%s: %v", w.what, err)
+			}
+			time.Sleep(time.Minute)
+			w.agree(w.log(run.ID()), w.follow(a, run.ID(), 0).all(w, time.Second))
+			if more {
+				w.ends(w.end(run.ID()), nodeLost)
+			} else {
+				w.ends(w.end(run.ID()), completed)
+			}
+		})
+	}
+}

@@ -1,0 +1,296 @@
+package testkit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// errand is a job of three tasks, of which the second must not run twice. called is told of its calls.
+func errand(called func()) actors.Job {
+	talk := func(ctx context.Context, t *actors.TaskContext, stream string) error {
+		for range 3 {
+			if err := errors.Join(t.Say(stream, "word "), pause(ctx, 60*time.Millisecond)); err != nil {
+				return err
+			}
+		}
+		return t.Said(stream, "word word word ")
+	}
+	return actors.Job{Name: "errand", Tasks: []actors.Task{
+		{Name: Fetch, Run: func(ctx context.Context, t *actors.TaskContext) error { return talk(ctx, t, "first") }},
+		{Name: Analyze, Once: true, Run: func(ctx context.Context, t *actors.TaskContext) error {
+			called()
+			return pause(ctx, 10*time.Millisecond)
+		}},
+		{Name: Write, Run: func(ctx context.Context, t *actors.TaskContext) error { return talk(ctx, t, "last") }},
+	}}
+}
+
+var request = messages.Request{Job: "errand", Principal: "ann", Key: "the errand", Mode: messages.Detached}
+
+// troubled has every third append answered badly, and the run goes on.
+func (s runtimeSuite) troubled() {
+	for name, trouble := range map[string]Disturbance{
+		"landed unheard":         {Unknown: true},
+		"lost unheard":           {Unknown: true, Lose: true},
+		"refused":                {Refuse: true},
+		"landed late, after all": {Late: true},
+		"answered twice":         {Twice: true},
+		"slow":                   {Delay: 3 * time.Second},
+		"very slow":              {Delay: 20 * time.Second},
+		"blocked":                {Delay: 3 * time.Second, Block: true},
+	} {
+		for offset := range 3 {
+			s.in(fmt.Sprintf("%s, from %d", name, offset), func(w *world) {
+				var n, calls atomic.Int64
+				j := &Journal{Journal: w.journal, Disturb: func(b actors.Block) (d Disturbance) {
+					if n.Add(1)%3 == int64(offset) {
+						d = trouble
+					}
+					return d
+				}}
+				a := w.node("a", j, errand(func() { calls.Add(1) }))
+				id, err := a.Submit(w.within(time.Minute), request)
+				if err != nil {
+					w.Fatalf("%s: %v", w.what, err)
+				}
+				seen := w.follow(a, id, 0).all(w, 5*time.Minute)
+				w.ends(w.end(id), completed)
+				w.agree(w.log(id), seen)
+				if calls.Load() != 1 {
+					w.complain("the task that runs once was called %d times", calls.Load())
+				}
+			})
+		}
+	}
+}
+
+// successor has a node die, or sleep, at each of its appends, and another take over, with and without a cancel.
+func (s runtimeSuite) successor() {
+	for _, f := range []fate{dies, deaf, sleeps} {
+		for _, cancel := range []time.Duration{0, 20 * time.Millisecond, 250 * time.Millisecond} {
+			for at, more := 1, true; more && !s.t.Failed(); at++ {
+				s.in(fmt.Sprintf("%s %d, cancel after %s", f, at, cancel), func(w *world) { more = w.successor(f, at, cancel) })
+			}
+		}
+	}
+}
+
+func (w *world) successor(f fate, at int, cancelAfter time.Duration) (struck bool) {
+	var calls atomic.Int64
+	m := w.mortal(f, at)
+	a := w.node("a", m, errand(func() {
+		if m.alive() || m.fate == sleeps {
+			calls.Add(1)
+		}
+	}))
+	b := w.node("b", w.journal, errand(func() { calls.Add(1) }))
+	id, err := a.Submit(w.within(5*time.Second), request)
+	if err != nil {
+		if id, err = b.Submit(w.within(5*time.Second), request); err != nil {
+			w.Fatalf("%s: started again at another node: %v", w.what, err)
+		}
+	}
+	atA, atB := w.follow(a, id, 0), w.follow(b, id, 0)
+	asked := make(chan struct{})
+	if cancelAfter > 0 {
+		go func() {
+			defer close(asked)
+			time.Sleep(cancelAfter)
+			w.cancels(b, id)
+		}()
+	} else {
+		close(asked)
+	}
+	seen := atB.all(w, 5*time.Minute)
+	<-asked
+	if f == sleeps && !m.alive() {
+		time.Sleep(2 * time.Minute) // it wakes and finds out
+		if n := a.Stats().Active; n != 0 {
+			w.complain("the node that slept has %d active runs", n)
+		}
+		if len(m.keeps) > 0 {
+			w.complain("the node that slept said of its claim %+v", m.keeps)
+		}
+	}
+	log := w.log(id)
+	before := atA.seen()
+	w.agree(log, seen, w.goOn(b, id, before))
+	if n := calls.Load(); n > 1 {
+		w.complain("the task that runs once was called %d times", n)
+	}
+	allowed := []Outcome{completed, nodeLost}
+	if cancelAfter > 0 {
+		allowed = append(allowed, canceled, settled, unstarted)
+	}
+	if m.alive() {
+		allowed = []Outcome{completed}
+		if cancelAfter > 0 {
+			allowed = []Outcome{canceled}
+		}
+	}
+	w.ends(w.end(id), allowed...)
+	return !m.alive()
+}
+
+// goOn has a reader who saw the events elsewhere go on at the node.
+func (w *world) goOn(s *actors.System, id messages.RunID, seen []messages.Event) []messages.Event {
+	w.Helper()
+	if len(seen) == 0 || !seen[len(seen)-1].IsTerminal() {
+		after := uint64(0)
+		if len(seen) > 0 {
+			after = seen[len(seen)-1].Seq
+		}
+		seen = append(seen, w.follow(s, id, after).all(w, time.Minute)...)
+	}
+	return seen
+}
+
+// cancels cancels the run. Once that is accepted the log says so, and the run ends so.
+func (w *world) cancels(s *actors.System, id messages.RunID) {
+	w.Helper()
+	if err := s.Cancel(w.within(time.Minute), id, "ann", "enough"); err != nil {
+		w.complain("cancel: %v", err)
+		return
+	}
+	state, err := actors.NewArchive(w.reader).State(context.Background(), id)
+	if err != nil || !state.Canceling && !state.Status.IsEnded() {
+		w.complain("a cancel was accepted that the log does not have, at %d %s (%v)", state.Seq, state.Status, err)
+	}
+	if state.Canceling {
+		w.Cleanup(func() {
+			if end := w.end(id); end.Status != messages.Canceled {
+				w.complain("a cancel was accepted, and the run ended as %s", end.Status)
+			}
+		})
+	}
+}
+
+// sleeper has a node sleep while its run waits for a person: it appends nothing, and still has to find out.
+func (s runtimeSuite) sleeper() {
+	s.in("asleep", func(w *world) {
+		m := w.mortal(sleeps, 0)
+		a, b := w.node("a", m), w.node("b", w.journal)
+		run, err := a.Start(w.within(time.Minute), Script{Fetch: []Step{{Do: Ask, Body: question}}}.Job(), actors.Options{})
+		if err != nil {
+			w.Fatal(err)
+		}
+		atA := w.follow(a, run.ID(), 0)
+		time.Sleep(time.Minute) // the claim is held all the while
+		if state, _ := b.State(w.within(time.Second), run.ID()); state.Status.IsEnded() {
+			w.Fatalf("a run whose node lives ended: %+v", state.End)
+		}
+		m.strike()
+		log := w.follow(b, run.ID(), 0).all(w, 30*time.Second)
+		<-m.awake
+		w.agree(log, atA.all(w, 3*time.Second))
+		time.Sleep(10 * time.Second)
+		if n := a.Stats().Active; n != 0 || len(m.keeps) > 0 {
+			w.complain("the node that slept has %d active runs and said %+v", n, m.keeps)
+		}
+		w.ends(w.end(run.ID()), nodeLost)
+	})
+}
+
+var question = messages.InputRequired{Request: "color", Prompt: "Which color?"}
+
+// cutStart cuts a start with a key at its first block, and starts again at another node.
+func (s runtimeSuite) cutStart() {
+	for _, f := range []fate{dies, deaf, sleeps, whole} {
+		s.in("the node "+string(f)+" its start", func(w *world) {
+			var calls atomic.Int64
+			m := w.mortal(f, 1)
+			if f == whole {
+				m.at = 0
+			}
+			a := w.node("a", m, errand(func() {
+				if m.alive() {
+					calls.Add(1)
+				}
+			}))
+			b := w.node("b", w.journal, errand(func() { calls.Add(1) }))
+			began := time.Now()
+			first, err := a.Submit(w.within(5*time.Second), request)
+			if took := time.Since(began); took > 6*time.Second {
+				w.complain("a start went on for %s after its caller had left", took-5*time.Second)
+			}
+			if (err == nil) != (f == whole) {
+				w.complain("the start that was cut: %v", err)
+			}
+			id, err := b.Submit(w.within(time.Minute), request)
+			if err != nil || first != "" && first != id {
+				w.Fatalf("%s: started again at another node: %q, then %q, %v", w.what, first, id, err)
+			}
+			w.follow(b, id, 0).all(w, time.Minute)
+			time.Sleep(2 * time.Minute)
+			again, err := b.Submit(w.within(time.Minute), request)
+			if err != nil || again != id {
+				w.complain("started a third time: %s, %v, want %s", again, err, id)
+			}
+			w.ends(w.end(id), completed)
+			if runs, err := b.List(w.within(time.Second), messages.Query{Principal: "ann"}); err != nil || len(runs) != 1 {
+				w.complain("there are %d runs (%v)", len(runs), err)
+			}
+			if calls.Load() != 1 {
+				w.complain("the task that runs once was called %d times", calls.Load())
+			}
+		})
+	}
+}
+
+func (s runtimeSuite) otherInput() {
+	s.in("two nodes", func(w *world) {
+		a := w.node("a", w.journal, errand(func() {}))
+		b := w.node("b", w.journal, errand(func() {}))
+		first, other, foreign := request, request, request
+		first.Input, other.Input, foreign.Input = []byte(`{"n": 1}`), []byte(`{"n": 2}`), []byte(`{"n": 2}`)
+		foreign.Principal = "bob"
+		id, err := a.Submit(w.within(time.Minute), first)
+		if err != nil {
+			w.Fatal(err)
+		}
+		for range 2 { // while it runs, and when it has ended
+			for name, node := range map[string]*actors.System{"its node": a, "another node": b} {
+				if again, err := node.Submit(w.within(time.Minute), first); err != nil || again != id {
+					w.complain("the same at %s: %s, %v", name, again, err)
+				}
+				if _, err := node.Submit(w.within(time.Minute), other); messages.CodeOf(err) != messages.CodeConflict {
+					w.complain("other input at %s: %v, want a conflict", name, err)
+				}
+			}
+			time.Sleep(time.Minute)
+		}
+		if another, err := b.Submit(w.within(time.Minute), foreign); err != nil || another == id {
+			w.complain("another's key: %s, %v", another, err)
+		}
+	})
+}
+
+// expiredKey uses a key again after its run has expired.
+func (s runtimeSuite) expiredKey() {
+	s.in("after the retention", func(w *world) {
+		a := w.node("a", w.journal, errand(func() {}))
+		b := w.node("b", w.journal)
+		id, err := a.Submit(w.within(time.Minute), request)
+		if err != nil {
+			w.Fatal(err)
+		}
+		w.follow(b, id, 0).all(w, time.Minute)
+		if state, err := b.State(w.within(time.Second), id); err != nil || state.Status != messages.Completed {
+			w.complain("the first run is %s (%v)", state.Status, err)
+		}
+		time.Sleep(25 * time.Hour)
+		if again, err := a.Submit(w.within(time.Minute), request); err != nil || again != id {
+			w.Fatalf("%s: the key again: %s, %v", w.what, again, err)
+		}
+		if state, err := b.State(w.within(time.Second), id); err != nil || state.Status.IsEnded() {
+			w.complain("the second run is %s (%v)", state.Status, err)
+		}
+		w.follow(b, id, 0).all(w, time.Minute)
+	})
+}

@@ -1,0 +1,89 @@
+package testkit
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Stage is a System on virtual time, for the runs of one test.
+type Stage struct {
+	*actors.System
+	Faults *Faults
+	t      *testing.T
+}
+
+// System plays a test on a System of its own, in a bubble of virtual time ([synctest.Test]), whose *testing.T is play's,
+// and closes the System at the end: a goroutine that is left fails the test. The config's Inject is the stage's.
+func System(t *testing.T, config actors.Config, play func(*testing.T, *Stage)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		faults := NewFaults()
+		s, err := actors.New(t.Context(), faults.Config(config))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			faults.Release()
+			if err := s.Close(context.Background()); err != nil {
+				t.Errorf("Close: %v", err)
+			}
+		}()
+		play(t, &Stage{s, faults, t})
+	})
+}
+
+// Run starts a run of the job with the faults in it.
+func (s *Stage) Run(job actors.Job, faults ...Fault) *actors.Run {
+	s.t.Helper()
+	trial := s.Faults.Arm(Plan{Faults: faults})
+	run, err := s.Start(s.t.Context(), job, actors.Options{Labels: trial.Labels})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return run
+}
+
+// Expect reads the run to its end, holds it to the laws ([Check]), and demands that it says these kinds in this order,
+// whatever it says between them. It returns all events.
+func (s *Stage) Expect(run *actors.Run, kinds ...messages.Kind) []messages.Event {
+	s.t.Helper()
+	var events []messages.Event
+	said := make([]messages.Kind, 0, len(kinds))
+	for e, err := range run.Events(s.t.Context(), 0) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		events, said = append(events, e), append(said, e.Kind())
+	}
+	if err := Check(events); err != nil {
+		s.t.Error(err)
+	}
+	rest := said
+	for _, kind := range kinds {
+		i := slices.Index(rest, kind)
+		if i < 0 {
+			s.t.Fatalf("there is no %s in its place: the run said %v", kind, said)
+		}
+		rest = rest[i+1:]
+	}
+	return events
+}
+
+// Ends waits for the run's terminal, and demands that it has the status and the cause.
+func (s *Stage) Ends(run *actors.Run, status messages.Status, cause messages.Cause) messages.State {
+	s.t.Helper()
+	state, err := run.Wait(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if state.Status != status || state.End.Cause != cause {
+		s.t.Errorf("the run ended as %s, cause %q, want %s, cause %q: %v", state.Status, state.End.Cause, status, cause,
+			state.End.Error)
+	}
+	return state
+}
