@@ -1,0 +1,350 @@
+package actors_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+// plays runs f in a bubble with a System.
+func plays(t *testing.T, config actors.Config, f func(t *testing.T, s *actors.System)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { f(t, open(t, config)) })
+}
+
+// "result, summary and artifacts belong to their attempt"
+func TestWhatAnAttemptLeavesGoesWithIt(t *testing.T) {
+	artifact := messages.Artifact{Name: "a", Bytes: 1, SHA256: messages.Digest("x")}
+	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
+		late := make(chan error, 1)
+		run := start(t, s, job(func(_ context.Context, c *actors.TaskContext) error {
+			if c.Attempt() > 1 {
+				return nil
+			}
+			c.Summarize("half done")
+			time.AfterFunc(time.Minute, func() { late <- c.Result("zombie", true) })
+			return errors.Join(c.Result("half", true), c.Emit(messages.ArtifactWritten{Artifact: artifact}, ""),
+				supervision.RetryAfter(0, errors.New("once more")))
+		}), actors.Options{})
+		state := wait(t, run)
+		if state.End.Result != nil || state.End.Degraded || len(state.Artifacts) != 0 {
+			t.Errorf("the failed attempt left %s, %v", state.End.Result, state.Artifacts)
+		}
+		if err := <-late; err == nil {
+			t.Error("an attempt that is over sets a result")
+		}
+	})
+}
+
+// "a milestone that is not legal is its error; what it may say is an allow-list"
+func TestATaskIsToldTheTruth(t *testing.T) {
+	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
+		run := start(t, s, job(func(_ context.Context, c *actors.TaskContext) error {
+			for _, body := range []messages.Body{
+				messages.ToolCompleted{Call: "never started"},
+				messages.TextDone{Stream: "a", Text: "x", SHA256: "bad"},
+				messages.ArtifactPartial{Artifact: messages.Artifact{Name: "whole", Bytes: 3}},
+				messages.InputReceived{Request: "deploy", Value: json.RawMessage(`"yes"`), Principal: "boss"},
+				messages.InputRequired{Request: "deploy"}, messages.ChildStarted{Child: c.RunID() + ".c1", Job: "ghost"},
+				messages.RunCompleted{}, messages.TaskCompleted{Task: "work", Attempt: 1}, messages.FaultInjected{Fault: "x"},
+				messages.TextDelta{Stream: "a", Text: "\xff"},
+			} {
+				if c.Emit(body, "") == nil {
+					t.Errorf("%s is taken: %+v", body.Kind(), body)
+				}
+			}
+			return c.Emit(messages.StepStarted{Step: "s"}, "")
+		}), actors.Options{})
+		if state := wait(t, run); state.Status != messages.Completed || len(state.Steps) != 1 || state.Steps[0].Task != "work" {
+			t.Errorf("%s with steps %+v", state.Status, state.Steps)
+		}
+	})
+}
+
+// "one event is at most 16 MiB and every byte counts"
+func TestEventsAreBounded(t *testing.T) {
+	big := strings.Repeat("x", messages.MaxEventBytes+1)
+	plays(t, actors.Config{LogBytes: 1 << 20}, func(t *testing.T, s *actors.System) {
+		code := messages.Code(messages.CauseLimitExceeded)
+		run := start(t, s, job(func(_ context.Context, c *actors.TaskContext) error {
+			for what, err := range map[string]error{"a text": c.Said("a", big), "a delta": c.Say("a", big), "a result": c.Result(big, false),
+				"a name": c.Emit(messages.ToolStarted{Call: "1", Tool: big}, "")} {
+				if messages.CodeOf(err) != code {
+					t.Errorf("%s that is too large: %.80v", what, err)
+				}
+			}
+			return nil
+		}), actors.Options{})
+		wait(t, run)
+		_, err := s.Start(t.Context(), actors.Job{Name: "j", Input: big, Tasks: job(nothing).Tasks}, actors.Options{})
+		if messages.CodeOf(err) != code {
+			t.Errorf("an input that is too large: %.80v", err)
+		}
+	})
+}
+
+func nothing(context.Context, *actors.TaskContext) error { return nil }
+
+// "bodies, labels, inputs and raw JSON are copied at the edge"
+func TestWhatCallersKeepIsTheirs(t *testing.T) {
+	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
+		labels, raw := map[string]string{"customer": "a"}, []byte(`{"n":1}`)
+		run := start(t, s, job(func(_ context.Context, c *actors.TaskContext) error {
+			err := c.Emit(messages.ToolStarted{Call: "1", Tool: "t", Arguments: raw}, "")
+			copy(raw, `{"n":2}`)
+			return err
+		}), actors.Options{Labels: labels})
+		labels["customer"] = "b"
+		state := wait(t, run)
+		events, err := readAll(run, 0)
+		if err != nil || state.Queued.Labels["customer"] != "a" {
+			t.Errorf("labels %v (%v)", state.Queued.Labels, err)
+		}
+		for _, e := range events {
+			if b, ok := e.Body.(messages.ToolStarted); ok && string(b.Arguments) != `{"n":1}` {
+				t.Errorf("arguments %s", b.Arguments)
+			}
+		}
+	})
+}
+
+// "an answer is durable before Answer returns and before the task sees it"
+func TestAnswersAreDurableFirst(t *testing.T) {
+	gate := make(chan struct{})
+	synctest.Test(t, func(t *testing.T) {
+		gate = make(chan struct{})
+		held := false
+		s := open(t, actors.Config{Journal: &testkit.Journal{Journal: actors.NewMemoryJournal(),
+			Disturb: func(b actors.Block) (d testkit.Disturbance) {
+				if _, answer := b.Events[0].Body.(messages.InputReceived); answer && !held {
+					held, d.Gate = true, gate
+				}
+				return d
+			}}})
+		acted := false
+		run := start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
+			_, err := c.Ask(ctx, messages.InputRequired{Request: "deploy", Prompt: "?"})
+			acted = true
+			return err
+		}), actors.Options{})
+		synctest.Wait()
+		answered := make(chan error, 1)
+		go func() { answered <- s.Answer(t.Context(), run.ID(), "deploy", json.RawMessage(`"yes"`), "boss") }()
+		synctest.Wait()
+		if len(answered) > 0 || acted {
+			t.Errorf("before the answer is durable Answer has returned: %t, the task has acted: %t", len(answered) > 0, acted)
+		}
+		close(gate)
+		if err := <-answered; err != nil || wait(t, run).Status != messages.Completed || !acted {
+			t.Errorf("then: %v, acted: %t", err, acted)
+		}
+	})
+}
+
+// "A request is named by its task; the name asked again, by any attempt, is the same request"
+func TestAnAnswerIsForWhicheverAttemptAsks(t *testing.T) {
+	question := messages.InputRequired{Request: "q", Prompt: "may I?"}
+	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
+		run := start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
+			short, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			if _, err := c.Ask(short, question); err == nil {
+				return errors.New("who has answered?")
+			}
+			time.Sleep(time.Minute) // the answer comes while nobody waits for it
+			v, err := c.Ask(ctx, question)
+			if err != nil || c.Attempt() == 1 {
+				return errors.Join(err, supervision.RetryAfter(0, errors.New("once more")))
+			}
+			return c.Result(v, false)
+		}), actors.Options{})
+		time.Sleep(10 * time.Second)
+		if err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`"yes"`), "boss"); err != nil {
+			t.Fatal(err)
+		}
+		err := s.Answer(t.Context(), run.ID(), "q", json.RawMessage(`"no"`), "boss")
+		if messages.CodeOf(err) != messages.CodeConflict {
+			t.Errorf("a second answer: %v", err)
+		}
+		if state := wait(t, run); state.Status != messages.Failed || state.End.Error.Message != "who has answered?" {
+			t.Errorf("the second attempt gets no answer at once: %s %v", state.Status, state.End.Error)
+		}
+	})
+}
+
+// "A run that only waits for people uses neither its wall clock nor its stall limit, but its own limit for answers"
+func TestWaitingForPeople(t *testing.T) {
+	for _, c := range []struct {
+		kind  messages.InputKind
+		limit time.Duration
+	}{
+		{"", 24 * time.Hour}, {messages.InputSelection, 24 * time.Hour}, {messages.InputData, 24 * time.Hour},
+		{messages.InputConfirmation, time.Hour}, {messages.InputReview, 30 * time.Minute}, {messages.InputSecret, 5 * time.Minute},
+	} {
+		plays(t, actors.Config{WallClock: time.Minute, Stall: 10 * time.Second}, func(t *testing.T, s *actors.System) {
+			begun := time.Now()
+			run := start(t, s, job(func(ctx context.Context, task *actors.TaskContext) error {
+				_, err := task.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "?", InputKind: c.kind})
+				return err
+			}), actors.Options{})
+			state := wait(t, run)
+			if took := time.Since(begun); took != c.limit || state.End.Cause != messages.CauseDeadline || state.End.Task != "work" {
+				t.Errorf("%q: %s by %q of task %q after %s, want deadline after %s", c.kind, state.Status, state.End.Cause,
+					state.End.Task, took, c.limit)
+			}
+		})
+	}
+}
+
+// "secret 5 min (its value reaches the task and never the log)"
+func TestSecretsAreNotInTheLog(t *testing.T) {
+	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
+		got := ""
+		run := start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
+			v, err := c.Ask(ctx, messages.InputRequired{Request: "token", Prompt: "?", InputKind: messages.InputSecret})
+			got = string(v)
+			return err
+		}), actors.Options{})
+		synctest.Wait()
+		if err := s.Answer(t.Context(), run.ID(), "token", json.RawMessage(`"hush"`), "boss"); err != nil {
+			t.Fatal(err)
+		}
+		wait(t, run)
+		events, _ := readAll(run, 0)
+		log, err := json.Marshal(events)
+		if err != nil || strings.Contains(string(log), "hush") || got != `"hush"` {
+			t.Errorf("the task has %s, the log %s (%v)", got, log, err)
+		}
+	})
+}
+
+// An Ask ends with its attempt, whatever context it was given.
+func TestAskEndsWithItsAttempt(t *testing.T) {
+	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
+		run := start(t, s, job(func(_ context.Context, c *actors.TaskContext) error {
+			_, err := c.Ask(context.Background(), messages.InputRequired{Request: "q", Prompt: "?"})
+			return err
+		}), actors.Options{})
+		synctest.Wait()
+		begun := time.Now()
+		if err := run.Cancel(t.Context(), "enough"); err != nil {
+			t.Fatal(err)
+		}
+		if wait(t, run); time.Since(begun) > 0 {
+			t.Errorf("the question outlived the cancel by %s", time.Since(begun))
+		}
+	})
+}
+
+// "Close does not wait for it"
+func TestCloseDoesNotWaitForPeople(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := actors.New(t.Context(), actors.Config{Drain: time.Hour})
+		if err != nil {
+			t.Fatal(err)
+		}
+		start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
+			_, err := c.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "?"})
+			return err
+		}), actors.Options{})
+		synctest.Wait()
+		begun := time.Now()
+		if err := s.Close(t.Context()); messages.CodeOf(err) != messages.Code(messages.CauseShutdown) || time.Since(begun) > time.Second {
+			t.Errorf("%v after %s", err, time.Since(begun))
+		}
+	})
+}
+
+// "Commit returns when what was said is durable"
+func TestCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		journal := actors.NewMemoryJournal()
+		s := open(t, actors.Config{Journal: &testkit.Journal{Journal: journal,
+			Disturb: func(actors.Block) testkit.Disturbance { return testkit.Disturbance{Delay: time.Second} }}})
+		run := start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
+			if err := errors.Join(c.Say("a", "words"), c.Commit(ctx)); err != nil {
+				return err
+			}
+			page, err := journal.Read(ctx, c.RunID(), 0)
+			if n := len(page.Events); err != nil || page.Events[n-1].Kind() != messages.KindTextDelta {
+				t.Errorf("after Commit the journal has %v (%v)", page.Events, err)
+			}
+			return nil
+		}), actors.Options{})
+		wait(t, run)
+	})
+}
+
+// "A task that must not run twice is called once its task.started is known durable"
+func TestOnceWaitsForTheJournal(t *testing.T) {
+	for _, once := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			journal := actors.NewMemoryJournal()
+			s := open(t, actors.Config{Journal: &testkit.Journal{Journal: journal,
+				Disturb: func(actors.Block) testkit.Disturbance { return testkit.Disturbance{Delay: time.Second} }}})
+			twice := job(nothing)
+			twice.Tasks = append(twice.Tasks, actors.Task{Name: "pay", Once: once, Run: func(ctx context.Context, c *actors.TaskContext) error {
+				page, err := journal.Read(ctx, c.RunID(), 0)
+				last, ok := page.Events[len(page.Events)-1].Body.(messages.TaskStarted)
+				if durable := ok && last.Task == "pay"; err != nil || durable != once {
+					t.Errorf("once %t: the start of the task is durable when it is called: %t (%v)", once, durable, err)
+				}
+				return nil
+			}})
+			wait(t, start(t, s, twice, actors.Options{}))
+		})
+	}
+}
+
+// "the last attached caller that leaves cancels an attached run"
+func TestAttach(t *testing.T) {
+	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
+		first, leave := context.WithCancel(t.Context())
+		second, leaveToo := context.WithCancel(t.Context())
+		run, err := s.Start(first, job(func(ctx context.Context, _ *actors.TaskContext) error {
+			<-ctx.Done()
+			return context.Cause(ctx)
+		}), actors.Options{Mode: messages.Attached})
+		if err != nil || s.Attach(second, run.ID()) != nil {
+			t.Fatal(err)
+		}
+		leave()
+		time.Sleep(time.Minute)
+		if state, _ := run.State(t.Context()); state.Status != messages.Processing {
+			t.Errorf("%s although somebody is attached", state.Status)
+		}
+		leaveToo()
+		if state := wait(t, run); state.Status != messages.Canceled {
+			t.Errorf("%s although everybody has left", state.Status)
+		}
+		if err := s.Attach(t.Context(), messages.NewRunID()); messages.CodeOf(err) != messages.CodeNotFound {
+			t.Errorf("attaching to a run that is not known: %v", err)
+		}
+	})
+}
+
+// A reader that is cancelled is told, also by a run that has ended.
+func TestCancelledReaderIsTold(t *testing.T) {
+	plays(t, actors.Config{}, func(t *testing.T, s *actors.System) {
+		run := start(t, s, job(nothing), actors.Options{})
+		wait(t, run)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var last error
+		for _, err := range run.Events(ctx, 0) {
+			last = err
+		}
+		if !errors.Is(last, context.Canceled) {
+			t.Errorf("a cancelled reader ends with %v", last)
+		}
+	})
+}
