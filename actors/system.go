@@ -34,7 +34,7 @@ type System struct {
 	appender *appender
 	counts   counts
 	dice     func() float64
-	rooms    sync.Pool // of *room
+	rooms    sync.Pool       // of *room
 	ctx      context.Context // ends with the System
 	end      context.CancelFunc
 	top      *actor.PID
