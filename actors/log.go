@@ -17,7 +17,7 @@ const (
 	// compactAfter is how many raw deltas the log's end holds before they are merged.
 	compactAfter = 256
 	// firstEvents is what there is room for from the start: few runs say less.
-	firstEvents = 6
+	firstEvents = 5
 )
 
 // runLog is the log of an active run: a ledger that says what is true, a board that shows it, and an entry by which the

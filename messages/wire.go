@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -34,12 +34,9 @@ type wireEvent struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// Wire holds the wire form of one event once somebody asked for it. The zero Wire is empty; many may use it at once.
-type Wire struct {
-	once sync.Once
-	line []byte
-	err  error
-}
+// Wire holds the wire form of one event once somebody asked for it. The zero Wire is empty; many may use it at once. It
+// is small: every event of a live run has one.
+type Wire struct{ line atomic.Pointer[[]byte] }
 
 // Sharing returns the event with a slot for its wire form: it is made once for all copies of the event. Whoever changes
 // such a copy changes it [Event.Unshared].
@@ -57,11 +54,18 @@ func (e Event) JSON() ([]byte, error) {
 	if e.slot == nil {
 		return e.encode()
 	}
-	e.slot.once.Do(func() {
-		line, err := e.encode()
-		e.slot.line, e.slot.err = slices.Clip(line), err
-	})
-	return e.slot.line, e.slot.err
+	if line := e.slot.line.Load(); line != nil {
+		return *line, nil
+	}
+	line, err := e.encode()
+	if err != nil {
+		return nil, err
+	}
+	line = slices.Clip(line)
+	if e.slot.line.CompareAndSwap(nil, &line) {
+		return line, nil
+	}
+	return *e.slot.line.Load(), nil // somebody else was quicker
 }
 
 // MarshalJSON returns the wire form; json.Marshal, which calls this, compacts and escapes an unknown payload as it does
