@@ -13,8 +13,8 @@ type ledger struct {
 	fold messages.Fold
 	// fresh are the events recorded since they were last taken.
 	fresh []messages.Event
-	// faulty are the tasks in which a test injected a fault that nothing has come of yet; "" is the run's own actor.
-	faulty map[string]bool
+	// faulty counts, by task, the faults that a test injected and that nothing has come of yet; "" is the run's own actor.
+	faulty map[string]int
 }
 
 // record stamps an event and takes it down. Its error is a *messages.Refusal when the event is not legal now, and
@@ -23,9 +23,9 @@ func (l *ledger) record(now time.Time, body messages.Body, message string) error
 	seq := l.fold.Look().Seq + 1
 	if f, ok := body.(messages.FaultInjected); ok {
 		if l.faulty == nil {
-			l.faulty = map[string]bool{}
+			l.faulty = map[string]int{}
 		}
-		l.faulty[f.Task] = true
+		l.faulty[f.Task]++
 	}
 	return l.take(messages.Event{RunID: l.id, From: seq, Seq: seq, Time: now, Message: message, Body: body})
 }
@@ -77,8 +77,8 @@ func (l *ledger) stamp(b messages.Body, task string) messages.Body {
 
 // cause returns the cause of a failure of the task, or of the run's own actor: injected where a test has injected it.
 func (l *ledger) cause(task string, otherwise messages.Cause) messages.Cause {
-	if l.faulty[task] {
-		delete(l.faulty, task)
+	if l.faulty[task] > 0 {
+		l.faulty[task]--
 		return messages.CauseInjected
 	}
 	return otherwise
