@@ -285,7 +285,7 @@ func (m *machine) finish() {
 
 // said takes down what an attempt says, and returns the ledger's verdict to who waits for it.
 func (m *machine) said(e *emission) {
-	if e.attempt == nil { // a fault that was injected in an actor's turn
+	if e.attempt == nil { // a fault that was injected, perhaps in work that outlives its attempt
 		_ = m.record(e.body, e.message)
 		return
 	}

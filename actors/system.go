@@ -341,7 +341,7 @@ func (s *System) injectWork(t *TaskContext, name string) (err error) {
 	}
 	s.config.Inject(Point{System: s, Run: t.attempt.run.id, Actor: t.attempt.task.Name, Name: name,
 		Attempt: t.attempt.number, Task: t, Context: t.work.Context(), err: &err,
-		record: func(e emission) { e.attempt = t.attempt; _ = t.work.Conclude(&e) }})
+		record: func(e emission) { _ = t.work.Conclude(&e) }})
 	return err
 }
 
