@@ -279,4 +279,6 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 }
 
 // Go runs f in a goroutine of the task: its error, panic or Goexit is the task's, and the task waits for it.
-func (t *TaskContext) Go(f func(ctx context.Context) error) { t.work.Go(f) }
+func (t *TaskContext) Go(f func(ctx context.Context) error) {
+	t.work.Go(func(ctx context.Context) error { return heard(f(ctx)) })
+}

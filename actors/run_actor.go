@@ -87,7 +87,7 @@ func (r *runActor) step(c actor.Context, message any) {
 	l.epoch = r.machine.epoch
 	room := r.system.rooms.Get().(*room) // there may be very many runs, and few of them take a step
 	r.machine.effects, l.ledger.fresh = room.effects[:0], room.fresh[:0]
-	effects := r.machine.step(now, message)
+	effects := r.take(now, message)
 	room.effects, room.fresh, r.machine.effects = effects, l.ledger.fresh, nil
 	l.commit(now)
 	for i := range effects {
@@ -95,6 +95,19 @@ func (r *runActor) step(c actor.Context, message any) {
 	}
 	clear(effects)
 	r.system.rooms.Put(room)
+}
+
+// take has the machine take a message. Whoever buries a run that crashes there needs its log. Under the log's mu.
+func (r *runActor) take(now time.Time, message any) []effect {
+	crashed := true
+	defer func() {
+		if crashed {
+			r.run.log.mu.Unlock()
+		}
+	}()
+	effects := r.machine.step(now, message)
+	crashed = false
+	return effects
 }
 
 // room is what a step needs while it is taken.

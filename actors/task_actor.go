@@ -59,12 +59,21 @@ func (a *taskActor) start(c actor.Context, now *attempt) {
 			if a.system.config.Inject != nil {
 				return t.injected(ctx)
 			}
-			return now.task.Run(ctx, t)
+			return heard(now.task.Run(ctx, t))
 		})
 	now.work.Store(work)
 	if cause := a.run.cause(); cause != nil {
 		work.Cancel(cause)
 	}
+}
+
+// heard has a task's error say what it can say, so that its methods crash, if they do, in the task: a nil pointer that
+// is an error is the usual case.
+func heard(err error) error {
+	if err != nil {
+		supervision.Policy{}.Decide(supervision.Failure{Attempt: 1, Err: err}, 0)
+	}
+	return err
 }
 
 // injected does the work with the points of a test around it.
@@ -73,7 +82,7 @@ func (t *TaskContext) injected(ctx context.Context) error {
 	if err := s.injectWork(t, WorkBegins); err != nil {
 		return err
 	}
-	err := t.attempt.task.Run(ctx, t)
+	err := heard(t.attempt.task.Run(ctx, t))
 	return cmp.Or(s.injectWork(t, WorkReturns), err)
 }
 
