@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -267,7 +268,7 @@ func (e *entry) again(why error) {
 // complain logs and counts, and tells the run once its patience is over. It is called under mu and unlocks it.
 func (e *entry) complain(why error) {
 	over := time.Since(e.since) >= e.appender.timeout
-	events := len(e.block.Events)
+	events := len(cmp.Or(e.block, e.next).Events)
 	e.mu.Unlock()
 	e.appender.counts.refusals.Add(1)
 	e.appender.log.Warn("the journal does not take a block", e.run(), zap.Int("events", events), zap.Error(why))
@@ -283,10 +284,11 @@ func errStarved(run messages.RunID, after time.Duration, why error) *messages.Er
 	return e
 }
 
-// inspect is called again and again, appendTimeout apart: a try that it sees twice has not been answered in time.
+// inspect is called again and again, appendTimeout apart: a try that it sees twice has not been answered in time, or has
+// not returned and is in the way of the next block.
 func (e *entry) inspect() {
 	e.mu.Lock()
-	late := e.stage == tried && e.seen == e.try
+	late := e.seen == e.try && (e.stage == tried || e.next != nil)
 	e.seen = e.try
 	switch {
 	case !late:
