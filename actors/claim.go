@@ -106,7 +106,7 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	}
 	queued := *fold.Look().Queued
 	job, known := s.jobOf(queued)
-	r := s.newRun(c.Run, job, queued, s.active(queued.Parent))
+	r := s.newRun(c.Run, job, queued, nil) // of a child, too: its parent here has no actor, or waits for the log alone
 	r.log.resume(fold, head)
 	r.log.epoch = head.Epoch + 1
 	s.mu.Lock()
@@ -220,6 +220,7 @@ func (w *succession) Work() {
 	for _, c := range w.run.log.openChildren() {
 		end, ok := s.endOf(w.run, c)
 		if !ok {
+			w.later()
 			return
 		}
 		_ = w.run.log.record(time.Now().UTC(), messages.ChildEnded{Child: c.Child, Status: end.Status, Cause: causeOf(end)},
@@ -232,6 +233,16 @@ func (w *succession) Work() {
 // Crashed implements [supervision.Work].
 func (w *succession) Crashed(crash *supervision.Crash) {
 	w.system.log.Error("ending a run crashed", zap.String("run", string(w.run.id)), zap.Error(crash))
+	w.later()
+}
+
+// later goes on with the children that have not ended, unless another node has the run.
+func (w *succession) later() {
+	if w.run.log.dropped() != nil {
+		w.system.release(w.run)
+		return
+	}
+	w.system.later(func() { w.system.node.Call(w) })
 }
 
 // endOf waits for a child's end. One that has no log was never born, and its log says so.
@@ -259,32 +270,29 @@ func (s *System) beatAll(ctx context.Context) error {
 			return context.Cause(ctx)
 		case <-tick.C:
 		}
-		if err := s.close(ctx); err != nil {
-			return err
-		}
 		for _, r := range s.all() {
 			if err := s.beat(ctx, r); err != nil && ctx.Err() == nil {
 				s.log.Warn("claim", zap.String("run", string(r.id)), zap.Error(err))
 			}
 		}
+		s.close(ctx)
 	}
 }
 
-// close tells the journal of the claims that are over.
-func (s *System) close(ctx context.Context) error {
+// close tells the journal of the claims that are over. One that it does not hear of it lends again, and whoever then
+// reads the terminal says so.
+func (s *System) close(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout) // beats must not wait longer
+	defer cancel()
 	s.mu.Lock()
 	done := s.done
 	s.done = nil
 	s.mu.Unlock()
-	for i, c := range done {
+	for _, c := range done {
 		if err := s.journal.Keep(ctx, c, Ended); err != nil {
-			s.mu.Lock()
-			s.done = append(s.done, done[i:]...)
-			s.mu.Unlock()
-			return err
+			s.log.Warn("claim", zap.String("run", string(c.Run)), zap.Error(err))
 		}
 	}
-	return nil
 }
 
 func (s *System) beat(ctx context.Context, r *activeRun) error {

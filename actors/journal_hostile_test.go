@@ -2,6 +2,9 @@ package actors_test
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -9,6 +12,35 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 )
+
+// forgetful does not know the claims that have ended.
+type forgetful struct{ *actors.MemoryJournal }
+
+func (j forgetful) Keep(ctx context.Context, c actors.Claim, k actors.Keeping) error {
+	if k == actors.Ended {
+		return errors.New("there is no such claim")
+	}
+	return j.MemoryJournal.Keep(ctx, c, k)
+}
+
+// A claim that the journal does not close costs the other runs nothing: their claims are held, and no other node ends them.
+func TestUnclosedClaimsHarmNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := forgetful{actors.NewMemoryJournal()}
+		s := open(t, actors.Config{Journal: j})
+		wait(t, start(t, s, job(nothing), actors.Options{}))
+		run := start(t, s, job(heed), actors.Options{})
+		open(t, actors.Config{Journal: j})
+		time.Sleep(time.Minute)
+		if state, err := run.State(t.Context()); err != nil || state.Status.IsEnded() {
+			t.Errorf("a healthy run: %s, %+v, %v", state.Status, state.End, err)
+		}
+		if err := run.Cancel(t.Context(), ""); err != nil {
+			t.Error(err)
+		}
+		wait(t, run)
+	})
+}
 
 // clinging answers its second append, and does not return from it.
 type clinging struct {
@@ -39,5 +71,72 @@ func TestAppendThatDoesNotReturn(t *testing.T) {
 		if state, err := run.Wait(ctx); err != nil || !state.Status.IsEnded() {
 			t.Errorf("when it had returned: %s, %v", state.Status, err)
 		}
+	})
+}
+
+// leave writes the beginning of a log, as a node that is gone.
+func leave(t *testing.T, j actors.Journal, run messages.RunID, bodies ...messages.Body) {
+	t.Helper()
+	b := actors.Block{Run: run, ID: actors.BlockID([]byte(run + "0123456789abcdef")[:16])}
+	for i, body := range bodies {
+		seq := uint64(i) + 1
+		b.Events = append(b.Events, messages.Event{RunID: run, From: seq, Seq: seq, Time: time.Now().UTC(), Body: body})
+	}
+	if i := slices.IndexFunc(bodies, func(b messages.Body) bool { return b.Kind() == messages.KindRunStarted }); i >= 0 {
+		b.Epoch = 1
+	}
+	j.Append(b, func(err error) {
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func leaveParent(t *testing.T, j actors.Journal) {
+	leave(t, j, "p", messages.RunQueued{Job: "test", Mode: messages.Detached}, messages.RunStarted{Node: "gone", Epoch: 1},
+		messages.TaskStarted{Task: "work", Attempt: 1}, messages.ChildStarted{Child: "p.c1", Job: "test", Task: "work", Name: "#1"})
+}
+
+func settled(t *testing.T, s *actors.System, runs ...messages.RunID) {
+	t.Helper()
+	time.Sleep(5 * time.Second)
+	for _, run := range runs {
+		if state, err := s.State(t.Context(), run); err != nil || !state.Status.IsEnded() {
+			t.Errorf("%s has no terminal: %s, %v", run, state.Status, err)
+		}
+	}
+}
+
+// A child that was queued when its node was lost, and whose job the next one knows, ends with its parent.
+func TestRecoveryEndsQueuedChildren(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := actors.NewMemoryJournal()
+		leaveParent(t, j)
+		leave(t, j, "p.c1", messages.RunQueued{Job: "test", Mode: messages.Detached, Parent: "p"})
+		known := map[string]actors.NewJob{"test": func(json.RawMessage) (actors.Job, error) { return job(heed), nil }}
+		settled(t, open(t, actors.Config{Journal: j, Jobs: known}), "p", "p.c1")
+	})
+}
+
+// stumbling panics once, when the run is read.
+type stumbling struct {
+	*actors.MemoryJournal
+	over messages.RunID
+}
+
+func (j *stumbling) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+	if run == j.over {
+		j.over = ""
+		panic("the journal stumbles")
+	}
+	return j.MemoryJournal.Read(ctx, run, after)
+}
+
+// A journal that crashes while a run's children are ended is asked again: the run gets its terminal.
+func TestRecoveryGoesOnAfterACrash(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &stumbling{MemoryJournal: actors.NewMemoryJournal(), over: "p.c1"}
+		leaveParent(t, j)
+		settled(t, open(t, actors.Config{Journal: j}), "p", "p.c1")
 	})
 }
