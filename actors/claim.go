@@ -15,11 +15,15 @@ func (s *System) recover(ctx context.Context) {
 	var orphans []*activeRun
 	ready, cancel := context.WithCancel(ctx)
 	cancel() // what is ready is lent all the same
-	for ctx.Err() == nil {
-		c, err := s.claimNow(ready)
-		if err != nil {
+	for lent := map[messages.RunID]bool{}; ctx.Err() == nil; {
+		var c Claim
+		if s.guarded(func() (err error) { c, err = s.journal.Claim(ready, s.writer); return err }) != nil {
+			break // the loops will find a journal that crashes again
+		}
+		if lent[c.Run] {
 			break
 		}
+		lent[c.Run] = true
 		if r := s.adopt(ctx, c); r != nil {
 			orphans = append(orphans, r)
 		}
@@ -36,29 +40,35 @@ func (s *System) recover(ctx context.Context) {
 	s.node.Root().Send(s.loops.Load(), &startLoops{})
 }
 
-// claimNow is Claim with a crash for an error: the loops will find a journal that crashes again.
-func (s *System) claimNow(ctx context.Context) (c Claim, err error) {
-	returned := false
+// guarded returns the error of f, and a panic as one: f is a journal's or a job's.
+func (s *System) guarded(f func() error) (err error) {
 	defer func() {
-		if r := recover(); !returned {
-			s.log.Error("the journal crashed", zap.Any("panic", r))
-			err = ErrUnknown
+		if r := recover(); r != nil {
+			s.log.Error("the journal or a job crashed", zap.Any("panic", r), zap.StackSkip("stack", 1))
+			err = messages.Errorf(messages.Code(messages.CausePanic), "panic: %v", r)
 		}
 	}()
-	c, err = s.journal.Claim(ctx, s.writer)
-	returned = true
-	return c, err
+	return f()
 }
 
 // claimAll takes every run that the journal lends.
 func (s *System) claimAll(ctx context.Context) error {
-	for {
+	var last messages.RunID
+	for ctx.Err() == nil {
 		c, err := s.journal.Claim(ctx, s.writer)
 		if err != nil {
 			return err
 		}
 		s.claimed(ctx, c)
+		if c.Run == last { // a journal that lends nothing else must not keep the node busy
+			select {
+			case <-time.After(loopPause):
+			case <-ctx.Done():
+			}
+		}
+		last = c.Run
 	}
+	return context.Cause(ctx)
 }
 
 // claimed starts a run that this node has opened, and adopts any other.
@@ -93,7 +103,9 @@ func (s *System) launch(r *activeRun, c Claim) {
 // adopt goes on with a run that this node did not open: it starts one that nobody has owned yet, and gives one that its
 // owner has left its terminal. It returns the run where it ends it.
 func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
-	fold, head, err := s.foldAll(ctx, c.Run)
+	var fold *messages.Fold
+	var head Head
+	err := s.guarded(func() (err error) { fold, head, err = s.foldAll(ctx, c.Run); return err })
 	switch {
 	case err != nil:
 		s.setAside(c.Run, err)
@@ -114,6 +126,7 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 		s.mu.Unlock()
 		return nil
 	}
+	delete(s.aside, r.id)
 	s.enlist(r)
 	s.mu.Unlock()
 	s.relay.ring(r.id)
@@ -134,7 +147,8 @@ func (s *System) jobOf(queued messages.RunQueued) (Job, bool) {
 	if newJob == nil {
 		return Job{Name: queued.Job}, false
 	}
-	job, err := newJob(queued.Input)
+	var job Job
+	err := s.guarded(func() (err error) { job, err = newJob(queued.Input); return err })
 	if err != nil || job.validate() != nil {
 		return Job{Name: queued.Job}, false
 	}
@@ -145,7 +159,7 @@ func (s *System) jobOf(queued messages.RunQueued) (Job, bool) {
 func (s *System) foldAll(ctx context.Context, id messages.RunID) (*messages.Fold, Head, error) {
 	fold := &messages.Fold{}
 	for {
-		page, err := s.journal.Read(ctx, id, fold.Look().Seq)
+		page, err := s.readSoon(ctx, id, fold.Look().Seq)
 		if err != nil {
 			return nil, Head{}, err
 		}
@@ -154,7 +168,7 @@ func (s *System) foldAll(ctx context.Context, id messages.RunID) (*messages.Fold
 				return nil, Head{}, err
 			}
 		}
-		if fold.Look().Seq >= page.Head.Seq {
+		if fold.Look().Seq >= page.Head.Seq && page.Head.Seq > 0 {
 			return fold, page.Head, nil
 		}
 		if len(page.Events) == 0 {
@@ -162,6 +176,13 @@ func (s *System) foldAll(ctx context.Context, id messages.RunID) (*messages.Fold
 				fold.Look().Seq, page.Head.Seq)
 		}
 	}
+}
+
+// readSoon is Read for who must not wait long for one log.
+func (s *System) readSoon(ctx context.Context, id messages.RunID, after uint64) (Page, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	return s.journal.Read(ctx, id, after)
 }
 
 // setAside leaves a run alone whose log is broken. Its claim is neither held nor given back.

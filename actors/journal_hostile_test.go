@@ -140,3 +140,67 @@ func TestRecoveryGoesOnAfterACrash(t *testing.T) {
 		settled(t, open(t, actors.Config{Journal: j}), "p", "p.c1")
 	})
 }
+
+// A job that panics at its input ends its run alone.
+func TestRecoveryOfJobsThatPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := actors.NewMemoryJournal()
+		leave(t, j, "r", messages.RunQueued{Job: "test", Mode: messages.Detached})
+		bad := map[string]actors.NewJob{"test": func(json.RawMessage) (actors.Job, error) { panic("bad input") }}
+		s := open(t, actors.Config{Journal: j, Jobs: bad})
+		settled(t, s, "r")
+		wait(t, start(t, s, job(nothing), actors.Options{}))
+	})
+}
+
+// unreadable lends a run that cannot be read.
+type unreadable struct {
+	*actors.MemoryJournal
+	lends int // how often; less than 0 is always
+	read  func(context.Context) (actors.Page, error)
+}
+
+func (j *unreadable) Claim(ctx context.Context, node string) (actors.Claim, error) {
+	if j.lends != 0 {
+		j.lends--
+		return actors.Claim{Run: "r"}, nil
+	}
+	return j.MemoryJournal.Claim(ctx, node)
+}
+
+func (j *unreadable) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+	if run == "r" {
+		return j.read(ctx)
+	}
+	return j.MemoryJournal.Read(ctx, run, after)
+}
+
+// A run whose log cannot be read, however that fails, keeps neither the node nor another run from starting.
+func TestUnreadableLogs(t *testing.T) {
+	for name, read := range map[string]func(context.Context) (actors.Page, error){
+		"panics": func(context.Context) (actors.Page, error) { panic("unreadable") },
+		"blocks": func(ctx context.Context) (actors.Page, error) { <-ctx.Done(); return actors.Page{}, ctx.Err() },
+		"empty":  func(context.Context) (actors.Page, error) { return actors.Page{}, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				j := &unreadable{actors.NewMemoryJournal(), 2, read}
+				s := open(t, actors.Config{Journal: j})
+				wait(t, start(t, s, job(nothing), actors.Options{}))
+				if aside := s.Stats().SetAside; !slices.Equal(aside, []messages.RunID{"r"}) {
+					t.Errorf("set aside: %v", aside)
+				}
+			})
+		})
+	}
+	t.Run("lent for ever", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			j := &unreadable{actors.NewMemoryJournal(), -1, func(context.Context) (actors.Page, error) { return actors.Page{}, nil }}
+			open(t, actors.Config{Journal: j})
+			time.Sleep(time.Minute)
+			if lent := -j.lends; lent > 100 {
+				t.Errorf("claimed %d times in a minute", lent)
+			}
+		})
+	})
+}
