@@ -29,19 +29,27 @@ func NewArchive(journal Reader) *Archive { return &Archive{journal: journal} }
 // Errors: not_found.
 func (a *Archive) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	f := a.take(id)
-	for {
-		page, err := a.journal.Read(ctx, id, f.Look().Seq)
+	for known := f.Look().Seq > 0; ; known = false {
+		after := f.Look().Seq
+		if known {
+			after--
+		}
+		page, err := a.journal.Read(ctx, id, after)
 		if err != nil {
 			return messages.State{}, err
 		}
-		for _, e := range page.Events {
+		events := page.Events
+		if known {
+			if len(events) == 0 || !endsWith(f, events[0]) { // the log has expired, and its key was used again
+				f = &messages.Fold{}
+				continue
+			}
+			events = events[1:]
+		}
+		for _, e := range events {
 			if err := f.Apply(e); err != nil {
 				return f.State(), err
 			}
-		}
-		if f.Look().Seq > page.Head.Seq { // of a log that has expired, and whose key was used again
-			f = &messages.Fold{}
-			continue
 		}
 		if len(page.Events) == 0 || f.Look().Seq == page.Head.Seq {
 			state := f.State()
@@ -49,6 +57,10 @@ func (a *Archive) State(ctx context.Context, id messages.RunID) (messages.State,
 			return state, nil
 		}
 	}
+}
+
+func endsWith(f *messages.Fold, e messages.Event) bool {
+	return e.Seq == f.Look().Seq && e.Time.Equal(f.Look().UpdatedAt)
 }
 
 // take takes the run's fold out, or returns an empty one.

@@ -50,6 +50,8 @@ type follower struct {
 	runs   []*cursor // the run itself first
 	flush  time.Time // when held deltas are due
 	left   bool      // the reader wants no more
+	// closing says that the System is closed: nothing more comes.
+	closing bool
 }
 
 // cursor is how far a follower is in one run.
@@ -127,12 +129,10 @@ func (f *follower) wait(ctx context.Context, more bool) error {
 	case <-due:
 		f.release()
 	case <-f.system.ctx.Done():
-		ring(f.bell) // what there is may still be read
-		for _, c := range f.runs {
-			if c.run == nil && !c.over {
-				return f.system.errClosed()
-			}
+		if f.closing {
+			return f.system.errClosed()
 		}
+		f.closing = true // what there is may still be read
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -153,6 +153,9 @@ func (f *follower) read(ctx context.Context, c *cursor) (more bool, err error) {
 	c.over = got.over && !cut
 	f.deliver(c, events)
 	if c.over {
+		if c.after > 0 && c.silent > c.after {
+			return false, errReset(c.id, c.silent)
+		}
 		f.release()
 		f.unhook(c)
 		return true, nil // a parent may have waited for it

@@ -204,3 +204,49 @@ func TestUnreadableLogs(t *testing.T) {
 		})
 	})
 }
+
+// tardy takes two blocks, and keeps the third back.
+type tardy struct {
+	*actors.MemoryJournal
+	appends int
+	late    func()
+}
+
+func (j *tardy) Append(b actors.Block, done func(error)) {
+	switch j.appends++; {
+	case j.appends < 3:
+		j.MemoryJournal.Append(b, done)
+	case j.appends == 3:
+		j.late = func() { j.MemoryJournal.Append(b, done) }
+	}
+}
+
+// A slow reader of a run that the System was closed on is told so, also where the journal has taken something since.
+func TestReaderOutlivesItsSystem(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &tardy{MemoryJournal: actors.NewMemoryJournal()}
+		s, err := actors.New(t.Context(), actors.Config{Journal: j})
+		if err != nil {
+			t.Fatal(err)
+		}
+		run := start(t, s, job(func(ctx context.Context, task *actors.TaskContext) error {
+			return task.Emit(messages.ToolStarted{Call: "1", Tool: "disk"}, "")
+		}), actors.Options{})
+		told := make(chan error, 1)
+		go func() {
+			for e, err := range run.Events(context.Background(), 0) {
+				if err != nil {
+					told <- err
+				} else if e.Seq == 2 {
+					time.Sleep(time.Hour)
+				}
+			}
+		}()
+		synctest.Wait()
+		_ = s.Close(t.Context())
+		j.late()
+		if err := <-told; messages.CodeOf(err) != messages.CodeUnavailable {
+			t.Errorf("the reader got %v", err)
+		}
+	})
+}
