@@ -254,11 +254,11 @@ func (l *runLog) starve(why *messages.Error) {
 	first := l.trouble.Swap(why) == nil && l.lost == nil
 	waiters, alarm := l.waiters, l.alarm
 	l.waiters = nil
+	l.end() // under mu: a block that lands now takes it back
 	l.mu.Unlock()
 	for _, w := range waiters {
 		w.f(why)
 	}
-	l.end()
 	l.ring()
 	if first && alarm != nil {
 		alarm(messages.CauseJournalUnavailable)

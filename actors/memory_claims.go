@@ -147,6 +147,10 @@ func (j *MemoryJournal) Keep(_ context.Context, c Claim, k Keeping) error {
 	return nil
 }
 
+// mostNotes is how many notes wait for a slow Watch. One that says "look at every run" takes the place of more; commands
+// are sent again.
+const mostNotes = 1024
+
 // watcher is a call of Watch: what it has not been told yet.
 type watcher struct {
 	self  string
@@ -187,6 +191,9 @@ func (j *MemoryJournal) tell(writer string, n Note) {
 	for _, w := range j.watch {
 		if n.Command == nil && (w.self == writer && writer != "" || len(w.notes) > 0 && w.notes[len(w.notes)-1] == n) {
 			continue
+		}
+		if len(w.notes) == mostNotes {
+			w.notes = append(w.notes[:0:0], Note{})
 		}
 		w.notes = append(w.notes, n)
 		ring(w.bell)

@@ -43,13 +43,15 @@ func (s *System) Subscribe(to *actor.PID, run messages.RunID, after uint64, cred
 	case to == nil || !s.node.Owns(to):
 		return nil, invalid("%v is no live actor of this System: give it the ActorSystem of yours (Config.ActorSystem)", to)
 	}
-	if _, err := s.State(context.Background(), run); err != nil {
-		return nil, err
-	}
 	select {
 	case <-s.gone:
 		return nil, messages.Errorf(messages.CodeUnavailable, "the node takes no more subscriptions: %v", errClosing)
 	default:
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, readTimeout)
+	defer cancel()
+	if _, err := s.State(ctx, run); err != nil {
+		return nil, err
 	}
 	name := strconv.FormatInt(s.counts.subscriptions.Add(1), 10)
 	subs := s.subs.Load()
