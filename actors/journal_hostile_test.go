@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -156,13 +157,12 @@ func TestRecoveryOfJobsThatPanic(t *testing.T) {
 // unreadable lends a run that cannot be read.
 type unreadable struct {
 	*actors.MemoryJournal
-	lends int // how often; less than 0 is always
+	lends atomic.Int64 // how often it still does
 	read  func(context.Context) (actors.Page, error)
 }
 
 func (j *unreadable) Claim(ctx context.Context, node string) (actors.Claim, error) {
-	if j.lends != 0 {
-		j.lends--
+	if j.lends.Add(-1) >= 0 {
 		return actors.Claim{Run: "r"}, nil
 	}
 	return j.MemoryJournal.Claim(ctx, node)
@@ -184,7 +184,8 @@ func TestUnreadableLogs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				j := &unreadable{actors.NewMemoryJournal(), 2, read}
+				j := &unreadable{MemoryJournal: actors.NewMemoryJournal(), read: read}
+				j.lends.Store(2)
 				s := open(t, actors.Config{Journal: j})
 				wait(t, start(t, s, job(nothing), actors.Options{}))
 				if aside := s.Stats().SetAside; !slices.Equal(aside, []messages.RunID{"r"}) {
@@ -195,10 +196,12 @@ func TestUnreadableLogs(t *testing.T) {
 	}
 	t.Run("lent for ever", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			j := &unreadable{actors.NewMemoryJournal(), -1, func(context.Context) (actors.Page, error) { return actors.Page{}, nil }}
+			empty := func(context.Context) (actors.Page, error) { return actors.Page{}, nil }
+			j := &unreadable{MemoryJournal: actors.NewMemoryJournal(), read: empty}
+			j.lends.Store(1 << 40)
 			open(t, actors.Config{Journal: j})
 			time.Sleep(time.Minute)
-			if lent := -j.lends; lent > 100 {
+			if lent := 1<<40 - j.lends.Load(); lent > 100 {
 				t.Errorf("claimed %d times in a minute", lent)
 			}
 		})
