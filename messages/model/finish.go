@@ -46,7 +46,7 @@ func FinishOf(reason string) Finish {
 		return Broken
 	case holdsAny(squeezed, filters), squeezed == "language", squeezed == "pii":
 		return Filtered
-	case holdsAny(squeezed, failures):
+	case holdsAny(squeezed, failures), squeezed == "oom":
 		return Broken
 	case holdsAny(squeezed, cuts):
 		return Truncated
@@ -61,7 +61,7 @@ func holdsAny(s string, parts []string) bool {
 // The words, squeezed. stops and unfinished are whole; the others are parts.
 var (
 	unfinished = []string{"", "null", "none", "nil", "undefined", "notfinished", "unfinished", "inprogress",
-		"notstopped"}
+		"notstopped", "false", "running", "pending", "queued", "processing", "generating", "streaming", "continue"}
 
 	// stops are OpenAI's, Anthropic's, Cohere's, TGI's and watsonx's, llama.cpp's and LM Studio's, Ernie's and Titan's.
 	stops = []string{"stop", "stopped", "stops", "endturn", "endofturn", "endoftext", "endofsequence", "endofstream",
@@ -77,14 +77,19 @@ var (
 	filters = []string{"filter", "safety", "unsafe", "recitation", "sensitive", "refus", "moderat", "guardrail",
 		"guarded", "block", "blacklist", "banned", "prohibit", "spii", "toxic", "policy", "violat", "censor",
 		"harmful", "flagged", "copyright", "modelarmor", "nsfw", "profan", "jailbreak", "injection", "compliance",
-		"contentrisk", "illegal", "forbidden", "disallowed", "intervened", "deny", "denied", "redact"}
+		"contentrisk", "illegal", "forbidden", "disallowed", "intervened", "deny", "denied", "redact",
+		"inappropriate", "risk", "sexual", "nudity", "violence", "hatespeech", "selfharm", "abus", "offensive", "csam",
+		"dmca", "malicious", "withheld", "declined", "suppressed", "restricted", "敏感", "过滤", "违规"}
 
 	failures = []string{"error", "errno", "fail", "abort", "cancel", "timeout", "timedout", "timelimit", "deadline",
 		"network", "insufficient", "resource", "unavailable", "overload", "exception", "crash", "panic", "interrupt",
-		"disconnect", "connection", "unload", "killed", "preempt", "evict", "ratelimit", "toomany", "quota",
-		"balance", "exhaust", "internal", "outofmemory", "oom", "invalid", "reject", "shutdown", "busy", "userstop",
-		"stoppedbyuser", "terminated", "unclosed", "expired", "unsupported", "closed", "dropped", "lost", "corrupt"}
+		"disconnect", "connection", "unload", "killed", "preempt", "evict", "ratelimit", "toomanytool", "toomanyreq",
+		"quota", "balance", "credit", "internal", "outofmemory", "cudaoom", "invalid", "reject", "shutdown", "busy", "userstop",
+		"stoppedbyuser", "terminated", "unclosed", "expired", "unsupported", "closed", "dropped", "lost", "corrupt", "throttl", "capacity", "gateway",
+		"unreachable", "unauthorized", "stall", "dead", "died", "gone", "hangup", "hungup", "reset", "superseded", "错误",
+		"失败", "超时"}
 
 	cuts = []string{"length", "max", "limit", "truncat", "budget", "context", "window", "overflow", "cutoff",
-		"incomplete", "partial", "repetition", "outoftokens", "toolong", "compaction", "exceed"}
+		"incomplete", "partial", "repetition", "outoftokens", "toolong", "compaction", "exceed", "exhaust",
+		"toomany", "loop", "repeat", "cutshort", "ranout", "cachefull", "numpredict", "capped", "ceiling", "截断", "长度"}
 )
