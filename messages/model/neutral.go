@@ -20,6 +20,8 @@ func Neutral(text string) string {
 			continue
 		case c == ':' && slices.Contains(roleLines, strings.TrimLeft(text[max(line, i-maxName):i], " \t")):
 			cut = i
+		case c == dsml[0] && strings.HasPrefix(text[i:], dsml):
+			cut = i + len("｜")
 		case c == '<' && angled(text[i+1:]), c == '[' && squared(text[i+1:]), c == ']' && tilde(text[i+1:]),
 			c == '>' && arrowed(text[i+1:]):
 		default:
@@ -35,6 +37,9 @@ func Neutral(text string) string {
 	return b.String() + text[done:]
 }
 
+// dsml is a token of DeepSeek's with nothing around it.
+const dsml = "｜DSML｜"
+
 // maxName is the most bytes of a token's name.
 const maxName = 80
 
@@ -45,6 +50,10 @@ func angled(rest string) bool {
 	case !ok:
 		return false
 	case hasBar(name, strings.HasPrefix):
+		return true
+	case slices.ContainsFunc(callPrefixes, func(prefix string) bool {
+		return strings.HasPrefix(strings.TrimPrefix(name, "/"), prefix)
+	}):
 		return true
 	case strings.ContainsAny(name, " \t"):
 		return false
@@ -61,7 +70,7 @@ func angled(rest string) bool {
 func squared(rest string) bool {
 	name, ok := named(rest, ']')
 	switch {
-	case strings.HasPrefix(rest, "e~["):
+	case strings.HasPrefix(rest, "e~["), ok && strings.HasPrefix(name, "Round "):
 		return true
 	case !ok || strings.ContainsAny(name, " \t"):
 		return false
@@ -112,15 +121,19 @@ var (
 		"eod", "eoh", "eoa", "eot", "eom", "bot", "boi", "eoi", "boa", "bov", "img", "pre", "suf", "mid", "fim",
 		"inst", "sys", "system", "user", "assistant", "human", "model", "role", "turn", "channel", "message", "tool",
 		"tools", "function", "observation", "think", "thinking", "thought", "reasoning", "args", "prefix", "middle",
-		"suffix", "endoftext", "startoftext", "endofprompt"}
+		"suffix", "toolcall", "toolcalls", "toolresponse", "escape", "endoftext", "startoftext", "endofprompt"}
 	tokenPrefixes = []string{"unused", "extra", "reserved", "ctrl", "special", "image", "audio", "video", "vision",
-		"jupyter", "seed:", "minimax:", "mm:", "antml:", "mask:", "0x"}
+		"jupyter", "mask:", "0x"}
+	// callPrefixes begin a call in the words of its model: what follows may have spaces.
+	callPrefixes = []string{"seed:", "minimax:", "mm:", "antml:", "steptml:", "function=", "parameter=",
+		"invoke name=", "parameter name="}
 	// squareNames have their case: folders of web pages have names like [user].
 	squareNames = []string{"INST", "SYS", "THINK", "IMG", "ARGS", "PREFIX", "MIDDLE", "SUFFIX", "AUDIO", "TRANSCRIBE",
 		"CLS", "SEP", "MASK", "PAD", "UNK", "BOS", "EOS", "EOT", "EOD", "USER", "BOT", "SYSTEM", "ASSISTANT", "gMASK",
 		"sMASK"}
 	// roleLines begin a turn of models whose templates are words.
 	roleLines = []string{"### Instruction", "### Input", "### Response", "### Human", "### User", "### Assistant",
-		"### System", "USER", "ASSISTANT", "SYSTEM", "Human", "Assistant", "GPT4 Correct User",
+		"### System", "USER", "ASSISTANT", "SYSTEM", "Human", "User", "Assistant", "System",
+		"GPT4 Correct User",
 		"GPT4 Correct Assistant"}
 )
