@@ -4,6 +4,7 @@ import (
 	"compress/gzip"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -19,12 +20,25 @@ func (i identity) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch strings.ToLower(strings.TrimSpace(response.Header.Get("Content-Encoding"))) {
+	switch coding := codings(response.Header); coding {
 	case "gzip", "x-gzip":
 		response.Header.Del("Content-Encoding")
 		response.Body = &unzipped{body: response.Body}
+	default:
+		response.Header.Set("Content-Encoding", coding)
 	}
 	return response, nil
+}
+
+// codings are those of a body, without the words by which proxies say that there is none.
+func codings(h http.Header) string {
+	list := strings.Split(strings.ToLower(strings.Join(h.Values("Content-Encoding"), ",")), ",")
+	for i, coding := range list {
+		list[i] = strings.TrimSpace(coding)
+	}
+	return strings.Join(slices.DeleteFunc(list, func(coding string) bool {
+		return slices.Contains([]string{"", "identity", "none", "utf-8"}, coding)
+	}), ", ")
 }
 
 // CloseIdleConnections closes those of the transport below.

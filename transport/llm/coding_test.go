@@ -25,25 +25,30 @@ func zipped(text string) []byte {
 func TestGzip(t *testing.T) {
 	first := "data: " + delta(`"content":"Hello"`) + "\n\n"
 	for name, c := range map[string]struct {
+		coding  string
 		status  int
 		body    []byte
 		text    string
 		cause   messages.Cause
 		message string
 	}{
-		"answer":    {200, zipped(first + "data: [DONE]\n\n"), "Hello", "", ""},
-		"cut":       {200, zipped(first)[:len(zipped(first))-8], "Hello", messages.CauseTransportClosed, "transport closed"},
-		"none":      {200, []byte(first), "", messages.CauseProviderError, "said to be gzip"},
-		"refusal":   {400, zipped(`{"error":{"message":"boom"}}`), "", messages.CauseProviderError, "http 400: boom"},
-		"long":      {200, zipped(first + strings.Repeat(": x\n", 1<<20)), "Hello", messages.CauseLimitExceeded, "larger than 1 MiB"},
-		"no stream": {200, zipped(`{"error":{"message":"boom"}}`), "", messages.CauseProviderError, "boom"},
+		"answer":     {"GZIP", 200, zipped(first + "data: [DONE]\n\n"), "Hello", "", ""},
+		"listed":     {"identity, gzip,", 200, zipped(first + "data: [DONE]\n\n"), "Hello", "", ""},
+		"two lines":  {"identity; x-gzip", 200, zipped(first + "data: [DONE]\n\n"), "Hello", "", ""},
+		"not zipped": {"None", 200, []byte(first + "data: [DONE]\n\n"), "Hello", "", ""},
+		"twice":      {"gzip, gzip", 200, zipped(first), "", messages.CauseProviderError, "gzip, gzip"},
+		"cut":        {"GZIP", 200, zipped(first)[:len(zipped(first))-8], "Hello", messages.CauseTransportClosed, "transport closed"},
+		"none":       {"GZIP", 200, []byte(first), "", messages.CauseProviderError, "said to be gzip"},
+		"refusal":    {"GZIP", 400, zipped(`{"error":{"message":"boom"}}`), "", messages.CauseProviderError, "http 400: boom"},
+		"long":       {"GZIP", 200, zipped(first + strings.Repeat(": x\n", 1<<20)), "Hello", messages.CauseLimitExceeded, "larger than 1 MiB"},
+		"no stream":  {"GZIP", 200, zipped(`{"error":{"message":"boom"}}`), "", messages.CauseProviderError, "boom"},
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if got := r.Header.Values("Accept-Encoding"); len(got) != 1 || got[0] != "identity" {
 				t.Errorf("%s: the request accepts %q", name, got)
 			}
 			w.Header().Set("Content-Type", "text/event-stream")
-			w.Header().Set("Content-Encoding", "GZIP")
+			w.Header()["Content-Encoding"] = strings.Split(c.coding, "; ")
 			w.WriteHeader(c.status)
 			_, _ = w.Write(c.body)
 		}))

@@ -101,7 +101,7 @@ func (x *exchange) refused(response *http.Response) {
 func (x *exchange) body(response *http.Response) *body {
 	b := &body{exchange: x, source: response.Body, framed: framed(response)}
 	b.stream = strings.HasPrefix(response.Header.Get("Content-Type"), "text/event-stream")
-	if coding := response.Header.Get("Content-Encoding"); coding != "" && coding != "identity" {
+	if coding := response.Header.Get("Content-Encoding"); coding != "" {
 		b.ended = true
 		x.evidence.Failure = &model.Failure{Code: "encoding",
 			Message: "the answer comes compressed, which was not asked for: " + coding}
