@@ -61,7 +61,7 @@ func (a *answer) add(frame []byte) {
 		place++
 	})
 	a.ended(finishWord(c.finish))
-	a.ended(finishWord(c.sensitive))
+	a.ended(finishWord(c.flag))
 }
 
 func (a *answer) choose(value []byte, place int) {
@@ -147,7 +147,8 @@ func (v *voice) fresh(message string) string {
 	case len(message) >= n && message[:n] == string(v.said) && (v.repeats || len(message) > n):
 		v.repeats = true
 		return message[n:]
-	case v.repeats && len(message) < n && message == string(v.said[:len(message)]),
+	case v.repeats && len(message) < n && (message == string(v.said[:len(message)]) ||
+		message == string(v.said[n-len(message):])), // without the thoughts, or what else came before it
 		v.repeats && n < 2*len(message) && strings.TrimSpace(message) == string(bytes.TrimSpace(v.said)):
 		return ""
 	}

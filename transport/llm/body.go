@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/internal/sse"
@@ -61,7 +62,7 @@ func (b *body) next() []byte {
 		}
 		frame := bytes.TrimSpace(event.Data)
 		switch {
-		case event.Name == "error": // with whatever data
+		case failing(event.Name): // with whatever data
 		case string(frame) == "[DONE]":
 			b.exchange.evidence.Done, b.ended = true, true
 			return []byte("data: [DONE]\n")
@@ -81,7 +82,7 @@ func (b *body) frame(name string, frame []byte) (line []byte, over bool) {
 	b.head = nil
 	frame = unlisted(frame)
 	seen := inspect(frame)
-	failed := name == "error" || seen.failed || seen.kind == "error"
+	failed := failing(name) || seen.failed || seen.kind == "error"
 	protocol := ""
 	if seen.whole && !failed && !b.chosen && !seen.choices {
 		protocol = protocolOf(name, frame)
@@ -101,6 +102,12 @@ func (b *body) frame(name string, frame []byte) (line []byte, over bool) {
 	}
 	x.watch.data()
 	return b.data(frame), false
+}
+
+// failing tells the events of a failure, such as error, exception and response.failed.
+func failing(event string) bool {
+	event = strings.ToLower(event)
+	return strings.Contains(event, "error") || strings.Contains(event, "exception") || strings.Contains(event, "fail")
 }
 
 // failure is what a frame says, or a document in the place of a stream.

@@ -1,9 +1,11 @@
 package llm
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
@@ -11,7 +13,7 @@ import (
 // every type; what is not of the type that is looked for says nothing.
 type chunk struct {
 	model, usage, choices []byte
-	finish, sensitive     []byte // beside the choices
+	finish, flag          []byte // beside the choices
 }
 
 func (c *chunk) read(frame []byte) {
@@ -24,11 +26,13 @@ func (c *chunk) read(frame []byte) {
 			c.usage = value
 		case "choices":
 			c.choices = value
-		case "finish_reason":
-			c.finish = value
-		case "input_sensitive", "output_sensitive": // MiniMax's
+		case "input_sensitive", "output_sensitive", "truncated", "is_truncated": // MiniMax's, Ernie's
 			if string(value) == "true" {
-				c.sensitive = []byte(`"` + string(key) + `"`)
+				c.flag = []byte(`"` + string(key) + `"`)
+			}
+		default:
+			if isFinish(key) {
+				c.finish = graver(c.finish, value)
 			}
 		}
 	})
@@ -46,31 +50,38 @@ type variant struct {
 type speech struct {
 	content, refusal, calls, function          []byte
 	reasoningContent, reasoning, reasoningList []byte
+	finish                                     []byte
 	failed                                     bool
 }
 
 func (v *variant) read(value []byte) {
 	*v = variant{}
+	var stop []byte
 	object(value, func(key, value []byte) {
 		switch string(key) {
 		case "index":
 			v.index = value
-		case "finish_reason", "finishReason", "finish_details":
-			if !none(value) {
-				v.finish = value
-			}
 		case "native_finish_reason":
 			v.native = value
-		case "error":
-			v.failed = !none(value)
+		case "stop_reason":
+			stop = value
 		case "delta":
 			v.delta.read(value)
 		case "message":
 			v.message.read(value)
 		case "text":
 			v.text = value
+		default:
+			if isFinish(key) {
+				v.finish = graver(v.finish, value)
+			}
+			v.failed = v.failed || isError(key, value)
 		}
 	})
+	v.finish = graver(graver(v.finish, v.delta.finish), v.message.finish)
+	if none(v.finish) && len(stop) > 0 && stop[0] == '"' { // beside a finish_reason it is the text that stopped the model
+		v.finish = stop
+	}
 	v.failed = v.failed || v.delta.failed || v.message.failed
 }
 
@@ -105,9 +116,30 @@ func (s *speech) member(key, value []byte) {
 		s.reasoning = value
 	case "reasoning_details":
 		s.reasoningList = value
-	case "error":
-		s.failed = !none(value)
+	default:
+		if isFinish(key) {
+			s.finish = graver(s.finish, value)
+		}
+		s.failed = s.failed || isError(key, value)
 	}
+}
+
+// isFinish knows what servers call a finish_reason.
+func isFinish(key []byte) bool {
+	for _, name := range []string{"finish_reason", "finishreason", "finish_details", "done_reason"} {
+		if len(key) == len(name) && strings.EqualFold(string(key), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// graver is the one of two finish_reasons that counts.
+func graver(a, b []byte) []byte {
+	if !none(b) && (none(a) || model.FinishOf(finishWord(b)) > model.FinishOf(finishWord(a))) {
+		return b
+	}
+	return a
 }
 
 // thought is the value that holds a piece of a thought: servers that send more than one send the same twice.
@@ -138,7 +170,7 @@ func (s *speech) called(give func(decode.CallDelta)) {
 	}
 }
 
-// finishWord is a finish_reason as a word: itself, the type of one that is an object, or a number's digits.
+// finishWord is a finish_reason as a word: itself, the type of one that is an object, or what it is in JSON.
 func finishWord(value []byte) (word string) {
 	switch {
 	case none(value):
@@ -149,6 +181,7 @@ func finishWord(value []byte) (word string) {
 				word = text(value)
 			}
 		})
+		word = cmp.Or(word, string(value))
 	case value[0] == '"':
 		word = text(value)
 	default:

@@ -46,6 +46,21 @@ func TestErrorsInFrames(t *testing.T) {
 		{"a number", `{"error":503,"message":"boom"}`, "503", "boom"},
 		{"in two places", `{"status":500,"error":"Internal Server Error","message":"boom"}`, "500", "Internal Server Error: boom"},
 		{"capitals", `{"Error":"boom"}`, "", "boom"},
+		{"in a choice's list", chosen(`"delta":{},"errors":[{"message":"boom"}],"finish_reason":"stop"`), "", "boom"},
+		{"in a choice's words", chosen(`"delta":{},"error_message":"boom","finish_reason":"stop"`), "", "boom"},
+		{"in a choice's exception", chosen(`"delta":{"content":"b"},"Exception":"boom"`), "", "boom"},
+		{"in a delta's list", chosen(`"delta":{"errors":["boom"]}`), "", "boom"},
+		{"in a message's words", chosen(`"message":{"errorMsg":"boom"}`), "", "boom"},
+		{"capitals beside a choice", `{"choices":[{"delta":{}}],"ERROR":"boom"}`, "", "boom"},
+		{"err", `{"err":"boom"}`, "", "boom"},
+		{"err beside a choice", `{"choices":[{"delta":{}}],"err":{"message":"boom"}}`, "", "boom"},
+		{"words beside a choice", `{"errmsg":"boom","errcode":5,"choices":[{"delta":{}}]}`, "5", "boom"},
+		{"failure", `{"failure":{"message":"boom"}}`, "", "boom"},
+		{"of the provider", `{"choices":[{"delta":{}}],"provider_error":{"message":"boom"}}`, "", "boom"},
+		{"in another member", `{"choices":[{"delta":{}}],"metadata":{"error":{"message":"boom"}}}`, "", "boom"},
+		{"no success", `{"choices":[{"delta":{}}],"success":false,"message":"boom"}`, "", "boom"},
+		{"status beside a choice", `{"choices":[{"delta":{}}],"status":"FAILED","message":"boom"}`, "FAILED", "boom"},
+		{"header", `{"header":{"code":10013,"message":"boom"},"payload":{}}`, "10013", "boom"},
 		{"in a list", `[{"error":{"code":400,"message":"boom","status":"INVALID_ARGUMENT"}}]`, "400", "boom"},
 		{"of the provider behind it", `{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"boom"}}}`, "429", "Provider returned error: boom"},
 		{"of an odd type", `{"error":{"reasonless":[1]}}`, "", `{"reasonless":[1]}`},
@@ -59,6 +74,18 @@ func TestErrorsInFrames(t *testing.T) {
 	}
 }
 
+// The event's name alone is enough, in any of its spellings.
+func TestEventsOfFailures(t *testing.T) {
+	for _, name := range []string{"error", "ERROR", "exception", "failed", "server_error", "response.failed"} {
+		m := testkit.NewModel(t)
+		m.Answer(testkit.Frame(chosen(`"delta":{"content":"a"}`)), testkit.Event(name, `{"x":"boom"}`), testkit.Done())
+		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL()}), hello())
+		if h.end.Verdict.Cause != messages.CauseProviderError || !strings.Contains(h.end.Verdict.Message, "boom") {
+			t.Errorf("%s: %s", name, h)
+		}
+	}
+}
+
 // What only looks like an error costs no answer.
 func TestNoErrors(t *testing.T) {
 	for _, frame := range []string{
@@ -68,6 +95,8 @@ func TestNoErrors(t *testing.T) {
 		`{"code":200,"msg":"ok"}`, `{"type":"ping"}`, `{"ping":true}`, `{"x_groq":{"id":"r"}}`, `{"choices":[],"detail":null,"message":""}`,
 		`{"id":"","choices":[],"prompt_filter_results":[{"content_filter_results":{"hate":{"filtered":false}}}]}`,
 		`{"choices":[{"index":0,"delta":{},"content_filter_results":{"error":{"code":"content_filter_error","message":"not run"}}}]}`,
+		`{"choices":[{"delta":{}}],"error":0}`, `{"choices":[{"delta":{},"errors":[]}]}`, `{"choices":[{"delta":{}}],"errcode":0,"errmsg":"ok"}`,
+		`{"choices":[{"delta":{}}],"error_message":"","status":"ok","type":"chunk"}`, `{"header":{"code":0,"message":"Success"},"choices":[]}`,
 		`{"type":"response.completed"}`, // by then it is known what the server speaks
 	} {
 		if h := told(t, chosen(`"delta":{"content":"a"}`), frame); h.err != nil || h.text != "a" {
@@ -117,6 +146,12 @@ func TestOtherProtocols(t *testing.T) {
 		{"TGI's", []testkit.Piece{testkit.Send(`data:{"index":1,"token":{"id":1,"text":"Hello"},"generated_text":null,"details":null}` + "\n\n")}},
 		{"DashScope's", []testkit.Piece{testkit.Event("result", `{"output":{"text":"Hello","finish_reason":"null"},"usage":{},"request_id":"r"}`)}},
 		{"Ernie's", []testkit.Piece{testkit.Frame(`{"id":"e","sentence_id":0,"is_end":false,"result":"Hello"}`)}},
+		{"Mistral's", []testkit.Piece{testkit.Event("message.output.delta", `{"type":"message.output.delta","content":"Hello"}`)}},
+		{"Coze's", []testkit.Piece{testkit.Event("conversation.message.delta", `{"type":"answer","content":"Hello"}`)}},
+		{"Dify's", []testkit.Piece{testkit.Frame(`{"event":"message","answer":"Hello","conversation_id":"c"}`)}},
+		{"AI SDK's", []testkit.Piece{testkit.Frame(`{"type":"text-delta","id":"1","delta":"Hello"}`), testkit.Done()}},
+		{"AG-UI", []testkit.Piece{testkit.Frame(`{"type":"RUN_STARTED","threadId":"t"}`)}},
+		{"Workers AI's", []testkit.Piece{testkit.Frame(`{"response":"Hello","p":"abc"}`), testkit.Done()}},
 		{"LM Studio's", []testkit.Piece{testkit.Event("chat.start", `{"type":"chat.start"}`)}},
 		{"JSON-RPC", []testkit.Piece{testkit.JSON(200, `{"jsonrpc":"2.0","id":1,"result":{}}`)}},
 	} {

@@ -57,7 +57,6 @@ var (
 	codeKeys = []string{"code", "error_code", "errorcode", "err_code", "errcode", "status_code", "statuscode"}
 	wordKeys = []string{"message", "detail", "msg", "error_msg", "errormsg", "error_message", "errormessage",
 		"errmsg", "err_msg", "status_msg", "error_description", "faultstring"}
-	errorKeys = []string{"error", "errors", "fault", "base_resp"}
 )
 
 // deepestError is how deep an error is looked for: {"choices":[{"delta":{"error":…}}]}.
@@ -102,10 +101,10 @@ func (s *said) words() string {
 // find looks for the errors in a value.
 func (s *said) find(value []byte, depth int) {
 	look := func(key, value []byte) {
-		name := strings.ToLower(string(key))
+		name := string(key)
 		switch {
 		case depth == deepestError:
-		case (slices.Contains(errorKeys, name) || strings.HasSuffix(name, "exception")) && !none(value):
+		case isError(key, value), name == "base_resp", name == "header" && fails(value, "code"):
 			s.hear(value, depth+1)
 		default:
 			s.find(value, depth+1)

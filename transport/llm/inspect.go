@@ -1,7 +1,6 @@
 package llm
 
 import (
-	"bytes"
 	"net/http"
 	"slices"
 	"strings"
@@ -18,10 +17,6 @@ type sight struct {
 func inspect(frame []byte) (s sight) {
 	s.whole = object(frame, func(key, value []byte) {
 		switch string(key) {
-		case "error", "Error", "fault":
-			s.failed = s.failed || !none(value)
-		case "errors":
-			s.failed = s.failed || !empty(value)
 		case "choices":
 			s.choices = !empty(value)
 		case "base_resp": // MiniMax's, where 0 is success
@@ -30,14 +25,45 @@ func inspect(frame []byte) (s sight) {
 			if s.kind = "chat.completion.chunk"; string(value) != `"chat.completion.chunk"` {
 				s.kind = text(value)
 			}
-		default:
-			if bytes.HasPrefix(key, []byte("x_")) { // Groq's x_groq
-				s.failed = s.failed || has(value, "error")
-			}
+		default: // Groq's is inside x_groq
+			s.failed = s.failed || isError(key, value) || denies(key, value) || holdsError(value)
 		}
 	})
 	s.failed = s.failed && s.whole
 	return s
+}
+
+// isError says whether a member, in any case, is an error with something in it: by its name, or as words that are none
+// of a success.
+func isError(key, value []byte) bool {
+	for _, end := range errorEnds {
+		if n := len(key) - len(end); n >= 0 && strings.EqualFold(string(key[n:]), end) {
+			return !none(value) && string(value) != "0" && string(value) != "[]"
+		}
+	}
+	for _, name := range errorNames {
+		if len(key) == len(name) && strings.EqualFold(string(key), name) {
+			return !succeeds(value)
+		}
+	}
+	return false
+}
+
+var (
+	errorEnds  = []string{"error", "errors", "exception"}
+	errorNames = []string{"err", "fault", "failure", "errmsg", "err_msg", "errormsg", "error_msg", "errormessage",
+		"error_message"}
+)
+
+// denies says whether a member tells that the whole has failed.
+func denies(key, value []byte) bool {
+	switch {
+	case strings.EqualFold(string(key), "success"), strings.EqualFold(string(key), "ok"):
+		return string(value) == "false"
+	case strings.EqualFold(string(key), "status"), strings.EqualFold(string(key), "type"):
+		return slices.Contains([]string{"error", "failed", "failure"}, strings.ToLower(text(value)))
+	}
+	return false
 }
 
 // empty tells a value that says nothing, or has nothing in it.
@@ -48,9 +74,8 @@ func empty(value []byte) bool {
 // nested tells an object or a list.
 func nested(value []byte) bool { return value[0] == '{' || value[0] == '[' }
 
-// has says whether the object has a member that says something.
-func has(value []byte, name string) (found bool) {
-	object(value, func(key, value []byte) { found = found || strings.EqualFold(string(key), name) && !none(value) })
+func holdsError(value []byte) (found bool) {
+	object(value, func(key, value []byte) { found = found || isError(key, value) })
 	return found
 }
 
@@ -78,18 +103,12 @@ func complains(frame []byte) bool {
 			fine = fine || !none(value)
 		case slices.Contains(codeKeys, name):
 			fine, bad = fine || !none(value) && succeeds(value), bad || !succeeds(value)
-		case name == "success", name == "ok":
-			bad = bad || string(value) == "false"
-		case name == "status", name == "type":
-			word := strings.ToLower(text(value))
-			bad = bad || word == "error" || word == "failed" || word == "failure" ||
-				count(value) >= http.StatusBadRequest
+		case name == "status":
+			bad = bad || count(value) >= http.StatusBadRequest
 		case slices.Contains(wordKeys, name):
 			words = words || text(value) != "" || name == "detail" && !empty(value)
-		case strings.HasSuffix(name, "exception"):
-			bad = bad || !none(value)
-		default:
-			bad = bad || has(value, "error")
+		case name == "header": // Spark's
+			bad = bad || fails(value, "code")
 		}
 	})
 	return bad || words && !fine
@@ -136,8 +155,15 @@ var protocols = []struct {
 	{"Cohere's protocol", []string{"message-start", "content-start", "content-delta", "text-generation"},
 		[]string{"event_type is_finished"}},
 	{"Bedrock's protocol", []string{"messageStart", "contentBlock", "messageStop"}, []string{"contentBlockIndex",
-		"messageStart", "messageStop", "contentBlockDelta", "outputText", "generation stop_reason", "bytes p"}},
+		"messageStart", "messageStop", "contentBlockDelta", "outputText", "generation stop_reason", "generation prompt_token_count",
+		"bytes p"}},
+	{"Mistral's Conversations protocol", []string{"conversation.response.", "message.output."}, nil},
+	{"Coze's protocol", []string{"conversation.chat.", "conversation.message."}, nil},
+	{"Dify's protocol", nil, []string{"answer conversation_id"}},
+	{"the AI SDK's protocol", []string{"text-delta", "text-start", "stream-start", "start-step"}, nil},
+	{"the AG-UI protocol", []string{"RUN_STARTED", "TEXT_MESSAGE_"}, nil},
 	{"Ollama's protocol", nil, []string{"message done", "response done"}},
+	{"Workers AI's protocol", nil, []string{"response p", "response usage"}},
 	{"LM Studio's protocol", []string{"chat.start", "model_load.", "prompt_processing."}, nil},
 	{"llama.cpp's completion protocol", nil, []string{"content stop", "content tokens_predicted"}},
 	{"TGI's generate protocol", nil, []string{"token generated_text", "generated_text"}},
