@@ -42,10 +42,15 @@ var reference = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*(?:\.|::|->|\(|\[)`)
 })
 
-// isRandom tells a value that chance has made from a name.
+// isRandom tells a value that chance has made from a name, and from code.
 func isRandom(text []byte, from, to int) bool {
+	return !isCode(text, from, to) && isChance(text, from, to)
+}
+
+// isChance is for what begins as a secret does, so that code is not thought of.
+func isChance(text []byte, from, to int) bool {
 	value := string(text[from:to])
-	return !isCode(text, from, to) && !standsIn(value) && strings.ContainsAny(value, "0123456789") &&
+	return !standsIn(value) && strings.ContainsAny(value, "0123456789") &&
 		strings.ContainsFunc(value, isLetter) && !words().MatchString(value) && entropy(value) >= 3
 }
 

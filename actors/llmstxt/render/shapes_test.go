@@ -18,6 +18,11 @@ func TestTokensOfServices(t *testing.T) {
 		"hvs" + "." + mixed[:24], "hvb" + "." + mixed[:24], "ya29" + "." + mixed[:20] + "-" + mixed[:20], "ATATT" + "3xFfGF0" + mixed + "=1A2B3C4D",
 		"ATBB" + mixed[:32], "lin_api" + "_" + mixed[:40], "r8" + "_" + mixed[:37], "pplx" + "-" + mixed, "nvapi" + "-" + mixed,
 		"glptt" + "-" + mixed[:40], "figd" + "_" + mixed[:40], "glsa" + "_" + mixed[:32], "dapi" + hexed[:32], "key" + "-" + hexed[:32],
+		"glc" + "_" + mixed, "glcbt" + "-" + mixed[:20], "sq0atp" + "-" + mixed[:22], "sk_prod" + "_" + mixed[:24], "sntryu" + "_" + hexed,
+		"NRAK" + "-" + mixed[:27], "dp.pt" + "." + mixed[:43], "pscale_tkn" + "_" + mixed[:40], "xkeysib" + "-" + hexed + "-" + mixed[:16],
+		"pcsk" + "_" + mixed, "tvly" + "-" + mixed[:32], "lsv2_pt" + "_" + hexed[:32] + "_" + hexed[:10], "rzp_live" + "_" + mixed[:14],
+		"HRKU" + "-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "pat" + "-na1-0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0", "LTAI" + mixed[:20],
+		"re" + "_" + mixed[:8] + "_" + mixed[:24], "sqp" + "_" + hexed[:40], mixed[:14] + ".atlasv1" + "." + mixed, "xoxc" + "-1234567890-" + mixed,
 	} {
 		for _, around := range []string{"%", "a %.", "KEY=%", `"\n%"`, "(%)", "https://x.example/?key=%&b=c", "`%`"} {
 			before, after, _ := strings.Cut(around, "%")
@@ -60,6 +65,13 @@ func TestAssignedSecrets(t *testing.T) {
 		"api_key: " + mixed[:24]: mixed[:24], `apiKey: "` + mixed[:24] + `",`: mixed[:24], "API_KEY=" + hexed[:32]: hexed[:32],
 		`"api-key": "` + hexed[:32] + `"`: hexed[:32], "X-Api-Key: " + mixed[:20]: mixed[:20], `client_secret = '` + mixed[:40] + `'`: mixed[:40],
 		"ACCESS_TOKEN=" + mixed: mixed, "private_key: " + strings.Repeat(mixed, 40): mixed + mixed, `auth_token => "` + mixed + `"`: mixed, "SECRET_KEY_BASE: " + hexed: hexed,
+		"Authorization: " + mixed: mixed, "Authorization: AWS4-HMAC-SHA256 Credential=c, Signature=" + hexed + hexed[:16]: hexed,
+		"Cookie: session=" + mixed: mixed, "https://" + mixed[:20] + "@github.com/o/r": mixed[:20], "X-Auth-Key: " + hexed[:37]: hexed[:37],
+		"https://discord.com/api/webhooks/1234567890/" + mixed + mixed[:20]: mixed, "bot123456789:AA" + mixed[:33]: mixed[:33],
+		"https://a.example/b?X-Amz-Signature=" + hexed + hexed[:16]: hexed, "client-key-data: LS0tLS1CRUdJTiBSU0Eg" + "UFJJ" + mixed: mixed,
+		`<add key="ApiKey" value="` + mixed[:30] + `"/>`: mixed[:30], "<password>s3same99!</password>": "s3same99!", "PASSWORD ?= s3same99!": "s3same99!",
+		"login --password s3same99!": "s3same99!", "curl -u mia:s3same99! https://a.example": "s3same99!", "Server=h;Pwd=s3same99!;": "s3same99!",
+		"master_key=" + hexed[:32]: hexed[:32], "STORAGE_KEY=" + mixed: mixed, "encryption-key: " + mixed: mixed,
 		`config["signing_key"] = "` + mixed + `"`: mixed, "NPM_TOKEN: 0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0": "0f1e2d3c-4b5a-6978-8796-a5b4c3d2e1f0",
 	} {
 		checkHidden(t, text, secret)
@@ -104,7 +116,10 @@ func TestWordsOfSecretsStay(t *testing.T) {
 		"api_key: your-api-key-goes-here-1", "apiKey: process.env.OPENAI_API_KEY1", "api_key = os.environ['API_KEY_1234567890']",
 		"token: nextTokenOfTheScanner2", "tokenizer: tokenizers/en-us-v2-large", "secret: my-kubernetes-secret-name", "const tokenKinds = len(kinds)",
 		"token_url: https://auth.example.com/oauth2/token", "SECRET_KEY: \"OPENAI_SECRET_KEY_2\"", "access_token_expires_in: 3600000000000000",
-		"PrivateKey: testRSA2048PrivateKey,", "hvs.someMethod(x)", "R8_UNORM and r8_unorm", "sk_test_short", "ATATT is a prefix", "xai-tools", "token count = 12345678901234567890",
+		"PrivateKey: testRSA2048PrivateKey,", "hvs.someMethod(x)", "curl -u user:$PASSWORD https://a.example", "login --password <password>", "--password-stdin", "<secret>", "Cookie: name=value",
+		"https://github.com@example", "ssh://git-codecommit.us-east-1@h", "Authorization: none", "patch pattern path", "re_compile_the_pattern", "sess-and-more-words-behind-it",
+		"certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t", "vercel_analytics_component", "secret_manager_client_library", "ls__of_the_folder_and_so_on",
+		"R8_UNORM and r8_unorm", "sk_test_short", "ATATT is a prefix", "xai-tools", "token count = 12345678901234567890",
 	} {
 		for kind, got := range rendered(t, text) {
 			if strings.Contains(got, "[redacted]") {
@@ -117,7 +132,7 @@ func TestWordsOfSecretsStay(t *testing.T) {
 // Beginnings without an end take minutes where each is followed through the text.
 func TestBeginningsOfAssignments(t *testing.T) {
 	for _, begin := range []string{"password=", "PASSWORD='", "token:", "token", "secret=secret-", "api_key: a1", "Authorization: Bearer ",
-		"uthorization:", "sig=", "8Q~", "-----BEGIN PRIVATE " + "KEY-----A: b\n", "earer ", "hvs.", "-----BEGIN PRIVATE " + "KEY-----Abc: "} {
+		"uthorization:", "://a1b2c3", "--password ", "-u a:", "ookie:a=", "/api/webhooks/1/", "LS0tLS1CRUdJTiBSU0Eg", "pat", "glc_a1", "sig=", "8Q~", "-----BEGIN PRIVATE " + "KEY-----A: b\n", "earer ", "hvs.", "-----BEGIN PRIVATE " + "KEY-----Abc: "} {
 		rendered(t, strings.Repeat(begin, 200_000/len(begin)))
 	}
 }
