@@ -126,9 +126,13 @@ func (p *pack) root(offset int64) ([]byte, error) {
 	return data, p.again(int64(len(data)))
 }
 
+// redoneCost is what an object costs that is made again, however small it is, in bytes that take as long.
+const redoneCost = 16 << 10
+
 // again is asked before an object is made that was made before: chains may be
 // laid so that every reading makes most of the repository again.
 func (p *pack) again(size int64) error {
+	size += redoneCost
 	if size > p.redoable {
 		return exceeded("the repository's deltas take more than %d times its size to undo; raise --max-bytes, "+
 			"or use an archive of it", mostRedone)

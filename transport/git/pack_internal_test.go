@@ -333,6 +333,28 @@ func TestUndoingDeltasIsBounded(t *testing.T) {
 	}
 }
 
+// Small objects cost what it takes to make them again, which is not their bytes.
+func TestUndoingSmallDeltasIsBounded(t *testing.T) {
+	var p packer
+	at, _ := p.object(plumbing.BlobObject, "base")
+	for i := range 100 {
+		at = p.offsetDelta(at, copies(4+i, 4+i, "x"))
+	}
+	got, err := unpackAll(p.pack(), Limits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.redoable = 150 * redoneCost
+	h := plumbing.ComputeHash(plumbing.BlobObject, []byte("base"+strings.Repeat("x", 100)))
+	for round, limited := range []bool{false, true} {
+		got.live = shelf{}
+		_, err = got.read(plumbing.BlobObject, h)
+		if (messages.CodeOf(err) == messages.Code(messages.CauseLimitExceeded)) != limited {
+			t.Errorf("round %d: %v", round, err)
+		}
+	}
+}
+
 // FuzzDelta: what a delta makes of a base is what it says, or an error, and of the size that it says.
 func FuzzDelta(f *testing.F) {
 	f.Add([]byte("base"), copies(4, 4, " one"))
