@@ -9,6 +9,8 @@ import (
 const (
 	maxPatterns = 8 << 10
 	maxPattern  = 1 << 10 // bytes
+	// maxParts is of the patterns with wildcards: a few bytes make a part that takes many.
+	maxParts = 16 << 10
 )
 
 // Verdict is what rules say of a path.
@@ -67,14 +69,24 @@ func (r *Rules) Spent() bool { return r != nil && r.work.spent() }
 
 // With adds the ignore file of the folder, "" being the top, below which all
 // paths lie that are matched with the result. Of the text the first 8,192
-// patterns count, and of these those of at most 1,024 bytes.
+// patterns count, and of these those of at most 1,024 bytes. Those with wildcards count up to 16,384 segments of paths.
 func (r *Rules) With(folder, text string) *Rules {
 	var list []pattern
+	var loose []int
+	literals, parts := map[exact]int{}, 0
 	for line := range strings.Lines(strings.TrimPrefix(text, "\uFEFF")) {
 		p, ok := parse(line)
-		if ok && len(list) < maxPatterns {
-			list = append(list, p)
+		if !ok || len(list) == maxPatterns || parts >= maxParts {
+			continue
 		}
+		if text, ok := p.literal(); ok {
+			literals[exact{text, p.ofPath, p.folderOnly}] = len(list)
+			p.parts = nil
+		} else {
+			loose = append(loose, len(list))
+			parts += len(p.parts)
+		}
+		list = append(list, p)
 	}
 	if r != nil {
 		r.work.spend(len(list))
@@ -85,16 +97,9 @@ func (r *Rules) With(folder, text string) *Rules {
 	if folder != "" {
 		folder += "/"
 	}
-	inner := &Rules{outer: r, folder: folder, patterns: list, exact: map[exact]int{}}
+	inner := &Rules{outer: r, folder: folder, patterns: list, exact: literals, loose: loose}
 	if r != nil {
 		inner.work = r.work
-	}
-	for i, p := range list {
-		if text, ok := p.literal(); ok {
-			inner.exact[exact{text, p.ofPath, p.folderOnly}] = i
-		} else {
-			inner.loose = append(inner.loose, i)
-		}
 	}
 	return inner
 }

@@ -154,6 +154,12 @@ func TestPatternsAreBounded(t *testing.T) {
 		long.Match(strings.Repeat("b", 1024), false) != ignore.Leave {
 		t.Error("the bound of 1,024 bytes does not hold")
 	}
+	for start, want := range map[string]ignore.Verdict{strings.Repeat("a/", 500): ignore.Leave, strings.Repeat("*/", 500): ignore.Silent} {
+		rules := (*ignore.Rules)(nil).With("", strings.Repeat(start+"x\n", 40)+"*.md")
+		if got := rules.Match("a.md", false); got != want {
+			t.Errorf("behind 40 patterns of 500 segments such as %.2s, a.md gets %d", start, got)
+		}
+	}
 	slow := (*ignore.Rules)(nil).With("", strings.Repeat("*a", 100)+"b\n"+strings.Repeat("**/a/", 100)+"b")
 	if slow.Match(strings.Repeat("a/", 1000)+strings.Repeat("a", 255), false) != ignore.Silent {
 		t.Error("a pattern matches what it should not")
