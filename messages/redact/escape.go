@@ -41,6 +41,12 @@ func backslash(text string) (c byte, n int, cut bool) {
 			return c, run + 5, false
 		}
 		cut = strings.HasPrefix("00", digits) || len(digits) == 3 && digits[:2] == "00" && isHex(digits[2])
+	case next == 'x':
+		digits := text[run+1:]
+		if c, ok := hex(digits); ok {
+			return c, run + 3, false
+		}
+		cut = digits == "" || len(digits) == 1 && isHex(digits[0])
 	case next > ' ' && next < utf8.RuneSelf && !isAlphanumeric(next):
 		return next, run + 1, false
 	}

@@ -112,10 +112,10 @@ func (k *known) put(p pattern) {
 	}
 }
 
-// is says whether the byte stands for the pattern's byte at i.
+// is says whether the byte stands for the pattern's byte at i; a query has + for a space.
 func (p *pattern) is(i int, c byte) bool {
 	want := p.text[i]
-	return c == want || p.base64 && (c == '-' && want == '+' || c == '_' && want == '/')
+	return c == want || want == ' ' && c == '+' || p.base64 && (c == '-' && want == '+' || c == '_' && want == '/')
 }
 
 // Text is the text without the secrets.

@@ -38,14 +38,16 @@ func forms(t *testing.T, secret string) map[string]string {
 		"query": url.QueryEscape(secret), "path": url.PathEscape(secret), "twice": url.QueryEscape(url.QueryEscape(secret)),
 		"slashes": strings.ReplaceAll(secret, "/", `\/`), "cut": secret[:len(secret)-1] + "*",
 	}
-	var u, percent, entities strings.Builder
+	var u, x, percent, entities strings.Builder
 	for _, c := range []byte(secret) {
 		const digits = "0123456789aBcDeF"
 		u.WriteString(`\u00` + string(digits[c>>4]) + string(digits[c&15]))
+		x.WriteString(`\x` + string(digits[c>>4]) + string(digits[c&15]))
 		percent.WriteString("%" + string(digits[c>>4]) + string(digits[c&15]))
 		entities.WriteString("&#x" + string(digits[c>>4]) + string(digits[c&15]) + ";")
 	}
 	all["all of it as JSON"], all["all of it as a URL"], all["all of it as HTML"] = u.String(), percent.String(), entities.String()
+	all["all of it as a string of C"] = x.String()
 	for _, user := range []string{"", ":", "me:", "x-access-token:", "oauth2:"} {
 		for name, to := range map[string]*base64.Encoding{
 			"std": base64.StdEncoding, "url": base64.URLEncoding, "raw": base64.RawURLEncoding,
@@ -57,7 +59,7 @@ func forms(t *testing.T, secret string) map[string]string {
 }
 
 func TestForms(t *testing.T) {
-	for _, secret := range []string{token, "ghp_0123456789abcdefghij", `quo"te\d:secret`, "swordfish"} {
+	for _, secret := range []string{token, "ghp_0123456789abcdefghij", `quo"te\d:secret`, "swordfish", "correct horse/battery+9"} {
 		for name, form := range forms(t, secret) {
 			got := knowing("another-secret", secret).Text("before " + form + " after")
 			if !strings.HasPrefix(got, "before ") || !strings.HasSuffix(got, " after") || !strings.Contains(got, "[token]") {
@@ -126,7 +128,7 @@ func TestStreamIsEqualUnderAnyChunking(t *testing.T) {
 		secrets := []string{token, "aaaaaaaab", "aaaaaaaabaaaac", "ünicode-secret"}
 		s := knowing(secrets...)
 		piece := rapid.OneOf(rapid.StringN(0, 4, 8), rapid.SampledFrom([]string{token, token[:9], token[3:], "aaaa", "aaab",
-			"aaaac", `\`, `\u00`, "%", "%25", "74", "&", "&lt;", "&#", base64.StdEncoding.EncodeToString([]byte("u:" + token)),
+			"aaaac", `\`, `\u00`, `\x`, `\x7`, "%", "%25", "74", "&", "&lt;", "&#", base64.StdEncoding.EncodeToString([]byte("u:" + token)),
 			"ünicode-sec\xc3", "ünicode-secret", url.QueryEscape(token), `\\\\\\\\`}))
 		pieces := rapid.SliceOfN(piece, 0, 12).Draw(t, "pieces")
 		whole := strings.Join(pieces, "")
@@ -165,7 +167,7 @@ func TestWriter(t *testing.T) {
 // What looks like a secret over and over costs no more than its length times that of the secret.
 func TestHostileTextIsLinear(t *testing.T) {
 	s := knowing(strings.Repeat("a", 63)+"b", token)
-	for _, part := range []string{"a", `\`, "%25", "&", "&#x", `\u006`, "%", `\u0061`} {
+	for _, part := range []string{"a", `\`, "%25", "&", "&#x", `\u006`, `\x6`, "%", `\u0061`} {
 		text := strings.Repeat(part, (1<<20)/len(part))
 		if len(s.Text(text)) == 0 {
 			t.Error(part)
