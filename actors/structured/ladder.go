@@ -89,13 +89,19 @@ func refuses(l Level, e model.Evidence) bool {
 	if l == Call && containsAny(words, "tool", "function") || l < Call && containsAny(words, formatWords...) {
 		return true
 	}
+	if status == 0 || status == 200 { // an error in the place of an answer
+		bad := containsAny(words, "invalid_request", "invalidrequest", "invalid_parameter", "invalidparameter",
+			"invalid_argument", "bad_request", "badrequest", "unprocessable", "not_implemented", "unimplemented")
+		return bad && !containsAny(words, otherWords...)
+	}
 	return (status == 400 || status == 422 || status == 501) && !containsAny(words, otherWords...)
 }
 
 var (
 	// formatWords are what servers call a response_format.
 	formatWords = []string{"format", "json", "schema", "grammar", "structured", "guided", "constrained", "gbnf",
-		"regex", "requested parameters"}
+		"regex", "requested parameters", "格式", "结构化",
+		"形式", "フォーマット", "スキーマ", "형식", "формат", "схем", "esquema", "schéma"}
 	// otherWords are what else servers find wrong with a request.
 	otherWords = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "temperature", "top_p", "seed",
 		"stream_options", "stop sequence", "unknown model", "model not", "model_not", "no such model",
