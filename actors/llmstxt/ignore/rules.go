@@ -69,7 +69,8 @@ func (r *Rules) Spent() bool { return r != nil && r.work.spent() }
 
 // With adds the ignore file of the folder, "" being the top, below which all
 // paths lie that are matched with the result. Of the text the first 8,192
-// patterns count, and of these those of at most 1,024 bytes. Those with wildcards count up to 16,384 segments of paths.
+// patterns count, and of these those of at most 1,024 bytes, and of those
+// with wildcards up to 16,384 segments.
 func (r *Rules) With(folder, text string) *Rules {
 	var list []pattern
 	var loose []int

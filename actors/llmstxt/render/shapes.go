@@ -126,12 +126,12 @@ func allShapes() []shape {
 		}
 	}
 	// Beginnings that are also those of names: what follows must be made by chance.
-	for word := range strings.FieldsSeq("glc_ gloas- glcbt- glagent- glsoat- glft- glimt- sntryu_ phx_ pcsk_ jina_ cpk_ csk- " +
-		"tvly- sess- fw_ tgp_v1_ lsv2_pt_ lsv2_sk_ ls__ fc- flyv1_ fm2_ fo1_ vcp_ vercel_ nfp_ rnd_ tfp_ napi_ sb_secret_ " +
-		"pscale_tkn_ pscale_pw_ pscale_oauth_ dp.pt. dp.st. dp.sa. dp.ct. NRAK- NRII- CFPAT- HRKU- EZAK EZTK dt0c01. " +
+	for word := range strings.FieldsSeq("glc_ gloas- glcbt- glagent- glsoat- glft- glimt- sntryu_ phx_ pcsk_ jina_ cpk_ " +
+		"csk- tvly- sess- fw_ tgp_v1_ lsv2_pt_ lsv2_sk_ ls__ fc- flyv1_ fm2_ fo1_ vcp_ vercel_ nfp_ rnd_ tfp_ napi_ " +
+		"sb_secret_ pscale_tkn_ pscale_pw_ pscale_oauth_ dp.pt. dp.st. dp.sa. dp.ct. NRAK- NRII- CFPAT- HRKU- EZAK EZTK dt0c01. " +
 		"shippo_live_ sk_prod_ sq0csp- sq0atp- EAAA EAAC IGQV APA91b FLWSECK- FLWSECK_TEST- rzp_live_ xkeysib- " +
-		"xsmtpsib- amzn.mws. ABSK bedrock-api-key- LTAI AKID AKLT AKCp AQVN CLOJARS_ oy2 cio squ_ sqp_ sqa_ bkua_ CCIPAT_ " +
-		"p8e- BBDC- sha256~ ddp_ pnu_ apify_api_ secret_ 1//0") {
+		"xsmtpsib- amzn.mws. ABSK bedrock-api-key- LTAI AKID AKLT AKCp AQVN CLOJARS_ oy2 cio squ_ sqp_ sqa_ " +
+		"bkua_ CCIPAT_ p8e- BBDC- sha256~ ddp_ pnu_ apify_api_ secret_ 1//0") {
 		list = append(list, shape{word: word, pattern: `()[A-Za-z0-9_-]{14,}`, fits: isChance})
 	}
 	const user = `(["']?[A-Za-z0-9_.@-]{1,64}:)[^\s"']{4,}` // curl's
