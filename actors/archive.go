@@ -18,7 +18,7 @@ type Archive struct {
 
 // keptFolds is how many logs an Archive keeps folded, and keptBytes how much text they may hold.
 const (
-	keptFolds = 64
+	keptFolds = 16
 	keptBytes = 32 << 20
 )
 

@@ -118,26 +118,31 @@ func (f *follower) wait(ctx context.Context, more bool) error {
 	if more {
 		return nil
 	}
-	var due <-chan time.Time
-	if !f.flush.IsZero() {
-		t := time.NewTimer(time.Until(f.flush))
-		defer t.Stop()
-		due = t.C
-	}
-	select {
-	case <-f.bell:
-	case <-due:
-		f.release()
-	case <-f.system.ctx.Done():
-		if f.closing {
-			return f.system.errClosed()
-		}
+	switch {
+	case f.system.ctx.Err() != nil && f.closing:
+		return f.system.errClosed()
+	case f.system.ctx.Err() != nil:
 		f.closing = true // what there is may still be read
+	case f.flush.IsZero():
+		<-f.bell // a channel that readers share would have them wait for each other
+	default:
+		f.pause()
 	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return nil
+}
+
+// pause waits until held deltas are due, and releases them.
+func (f *follower) pause() {
+	due := time.NewTimer(time.Until(f.flush))
+	defer due.Stop()
+	select {
+	case <-f.bell:
+	case <-due.C:
+		f.release()
+	}
 }
 
 // read delivers what there is of one run, and reports whether there is more.

@@ -43,16 +43,14 @@ func (r *relay) unlisten(id messages.RunID, bell chan struct{}) {
 func (r *relay) ring(id messages.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for run, bells := range r.bells {
-		if id != "" {
-			bells = r.bells[id]
+	bells := r.bells[id]
+	if id == "" {
+		for _, all := range r.bells {
+			bells = append(bells, all...)
 		}
-		for _, bell := range bells {
-			ring(bell)
-		}
-		if id != "" || run == id {
-			return
-		}
+	}
+	for _, bell := range bells {
+		ring(bell)
 	}
 }
 

@@ -5,9 +5,9 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"encoding/base32"
 	"errors"
-	"strings"
+	"fmt"
+	"math/big"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -67,8 +67,8 @@ func (s *System) keyed(principal, key string) messages.RunID {
 	salt := s.journal.Salt()
 	h := hmac.New(sha256.New, salt[:])
 	h.Write([]byte(principal + "\x00" + key))
-	id := base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:16])
-	return messages.RunID("r_" + strings.ToLower(id))
+	id := new(big.Int).SetBytes(h.Sum(nil)[:16])
+	return messages.RunID(fmt.Sprintf("r_%026s", id.Text(32)))
 }
 
 // Submit is Start for a request by name and JSON, as surfaces make it.

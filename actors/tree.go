@@ -142,6 +142,7 @@ func (s *System) Close(ctx context.Context) error {
 			"the journal did not take the terminals of %d runs; the next node that opens it will end them", unwritten)
 	}
 	s.end()
+	s.relay.ring("") // nobody rings it any more
 	s.node.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
