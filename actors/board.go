@@ -102,18 +102,6 @@ func (b *board) read(after uint64) (batch, error) {
 	return got, nil
 }
 
-// catchUp bounds one read: its deltas are merged, and what is more than a batch then is left for the next.
-func catchUp(b batch) batch {
-	var out []messages.Event
-	rest := b.events
-	for len(rest) > 0 && len(out) < readBatch {
-		n := stretch(rest)
-		out = append(out, messages.Merge(rest[:n]))
-		rest = rest[n:]
-	}
-	return batch{events: out, more: len(rest) > 0, over: b.over && len(rest) == 0}
-}
-
 func errReset(id messages.RunID, after uint64) error {
 	return messages.Errorf(messages.CodeReset, "run %s has no event %d: drop the state and begin at 0", id, after)
 }
