@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -330,32 +331,40 @@ func (f *follower) leave() {
 	}
 }
 
-// wait returns the run's final State.
-func (s *System) wait(ctx context.Context, id messages.RunID) (messages.State, error) {
-	for {
-		r := s.active(id)
-		if r == nil {
-			break
-		}
-		select {
-		case <-r.log.atEnd():
-		case <-ctx.Done():
-			return messages.State{}, context.Cause(ctx)
-		}
-		if final := r.log.final.Load(); final != nil {
-			return *final, nil
-		}
-		if trouble := r.log.trouble.Load(); trouble != nil && !r.log.gone.Load() {
-			return r.log.state(), trouble
-		}
-		if r.log.gone.Load() {
-			break
+// relay wakes those who wait for a run that this node does not own. One watch of the journal serves them all.
+type relay struct {
+	mu    sync.Mutex
+	bells map[messages.RunID][]chan struct{}
+}
+
+func newRelay() *relay { return &relay{bells: map[messages.RunID][]chan struct{}{}} }
+
+func (r *relay) listen(id messages.RunID, bell chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bells[id] = append(r.bells[id], bell)
+}
+
+func (r *relay) unlisten(id messages.RunID, bell chan struct{}) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.bells[id] = slices.DeleteFunc(r.bells[id], func(b chan struct{}) bool { return b == bell })
+	if len(r.bells[id]) == 0 {
+		delete(r.bells, id)
+	}
+}
+
+// ring wakes those who wait for the run; for all runs where id is "".
+func (r *relay) ring(id messages.RunID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	bells := r.bells[id]
+	if id == "" {
+		for _, all := range r.bells {
+			bells = append(bells, all...)
 		}
 	}
-	for _, err := range s.Follow(ctx, id, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
-		if err != nil {
-			return messages.State{}, err
-		}
+	for _, bell := range bells {
+		ring(bell)
 	}
-	return s.State(ctx, id)
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -15,44 +14,6 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
-
-// relay wakes those who wait for a run that this node does not own. One watch of the journal serves them all.
-type relay struct {
-	mu    sync.Mutex
-	bells map[messages.RunID][]chan struct{}
-}
-
-func newRelay() *relay { return &relay{bells: map[messages.RunID][]chan struct{}{}} }
-
-func (r *relay) listen(id messages.RunID, bell chan struct{}) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.bells[id] = append(r.bells[id], bell)
-}
-
-func (r *relay) unlisten(id messages.RunID, bell chan struct{}) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.bells[id] = slices.DeleteFunc(r.bells[id], func(b chan struct{}) bool { return b == bell })
-	if len(r.bells[id]) == 0 {
-		delete(r.bells, id)
-	}
-}
-
-// ring wakes those who wait for the run; for all runs where id is "".
-func (r *relay) ring(id messages.RunID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	bells := r.bells[id]
-	if id == "" {
-		for _, all := range r.bells {
-			bells = append(bells, all...)
-		}
-	}
-	for _, bell := range bells {
-		ring(bell)
-	}
-}
 
 // journalActor keeps three loops alive that the journal feeds: claims, beats and notes. A journal that fails or crashes
 // there is asked again after a pause.
@@ -67,6 +28,7 @@ type (
 )
 
 func (startLoops) IgnoreDeadLetterLogging() {}
+
 func (resumeLoop) IgnoreDeadLetterLogging() {}
 
 const loopPause = time.Second

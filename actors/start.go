@@ -278,3 +278,33 @@ func (r *Run) Wait(ctx context.Context) (messages.State, error) {
 func (r *Run) Cancel(ctx context.Context, reason string) error {
 	return r.system.Cancel(ctx, r.id, "", reason)
 }
+
+// wait returns the run's final State.
+func (s *System) wait(ctx context.Context, id messages.RunID) (messages.State, error) {
+	for {
+		r := s.active(id)
+		if r == nil {
+			break
+		}
+		select {
+		case <-r.log.atEnd():
+		case <-ctx.Done():
+			return messages.State{}, context.Cause(ctx)
+		}
+		if final := r.log.final.Load(); final != nil {
+			return *final, nil
+		}
+		if trouble := r.log.trouble.Load(); trouble != nil && !r.log.gone.Load() {
+			return r.log.state(), trouble
+		}
+		if r.log.gone.Load() {
+			break
+		}
+	}
+	for _, err := range s.Follow(ctx, id, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
+		if err != nil {
+			return messages.State{}, err
+		}
+	}
+	return s.State(ctx, id)
+}
