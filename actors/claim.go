@@ -7,7 +7,6 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/supervision"
 )
 
 // recover takes what the journal lends at once, and waits within ctx until those runs have their terminals.
@@ -194,91 +193,6 @@ func (s *System) setAside(id messages.RunID, why error) {
 	if !known {
 		s.log.Error("set a broken log aside", zap.String("run", string(id)), zap.Error(why))
 	}
-}
-
-const whyLost = "the node that ran it is gone"
-
-// settle ends a run that its node has left: its children first, and by one event where it has none. The first event
-// owns the run: it reaches over every number that a reader may have seen.
-func (s *System) settle(r *activeRun) {
-	word := func(rewind *messages.Rewind) messages.Body {
-		return messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost, Rewind: rewind,
-			Error: messages.Errorf(messages.Code(messages.CauseNodeLost), whyLost)}
-	}
-	if len(r.log.openChildren()) > 0 {
-		r.log.with(time.Now().UTC(), func(l *ledger) {
-			_ = l.recover(time.Now().UTC(), "recovered", func(rewind *messages.Rewind) messages.Body {
-				return messages.RunRecovered{Node: s.config.Node, Epoch: r.log.epoch, Rewind: rewind}
-			})
-		})
-		s.node.Call(&succession{s, r, word(nil)})
-		return
-	}
-	var err error
-	r.log.with(time.Now().UTC(), func(l *ledger) {
-		err = l.recover(time.Now().UTC(), whyLost, func(rewind *messages.Rewind) messages.Body {
-			return l.fold.Look().LastWord(word(rewind))
-		})
-	})
-	if err != nil {
-		s.setAside(r.id, err)
-		s.forget(r)
-		return
-	}
-	s.release(r)
-}
-
-// succession is work: it ends the children of a run that its node has left, and then the run.
-type succession struct {
-	system *System
-	run    *activeRun
-	word   messages.Body
-}
-
-// Work implements [supervision.Work].
-func (w *succession) Work() {
-	s := w.system
-	for _, c := range w.run.log.openChildren() {
-		end, ok := s.endOf(w.run, c)
-		if !ok {
-			w.later()
-			return
-		}
-		_ = w.run.log.record(time.Now().UTC(), messages.ChildEnded{Child: c.Child, Status: end.Status, Cause: causeOf(end)},
-			"child "+string(end.Status))
-	}
-	w.run.log.finish(time.Now().UTC(), w.word, whyLost)
-	s.release(w.run)
-}
-
-// Crashed implements [supervision.Work].
-func (w *succession) Crashed(crash *supervision.Crash) {
-	w.system.log.Error("ending a run crashed", zap.String("run", string(w.run.id)), zap.Error(crash))
-	w.later()
-}
-
-// later goes on with the children that have not ended, unless another node has the run.
-func (w *succession) later() {
-	if w.run.log.dropped() != nil {
-		w.system.release(w.run)
-		return
-	}
-	w.system.later(func() { w.system.node.Call(w) })
-}
-
-// endOf waits for a child's end. One that has no log was never born, and its log says so.
-func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State, bool) {
-	_, err := s.State(s.ctx, c.Child)
-	if messages.CodeOf(err) == messages.CodeNotFound {
-		child, err := s.write(parent, &offspring{id: c.Child, job: Job{Name: c.Job}})
-		kept := err == nil && s.awaitKept(child) // it shows nothing before
-		return child.log.state(), kept
-	}
-	if err := s.Cancel(s.ctx, c.Child, "", "its parent's node is gone"); err != nil && s.ctx.Err() != nil {
-		return messages.State{}, false
-	}
-	end, err := s.wait(s.ctx, c.Child)
-	return end, err == nil
 }
 
 // beatAll tells the journal, again and again, which claims are held: those whose log, looked at, is still this node's.
