@@ -6,7 +6,11 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"log/slog"
+	"maps"
+	"slices"
+
 	mathrand "math/rand/v2"
 	"strings"
 	"sync"
@@ -14,11 +18,10 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
-	"go.uber.org/zap"
-	"go.uber.org/zap/exp/zapslog"
-
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
+	"go.uber.org/zap"
+	"go.uber.org/zap/exp/zapslog"
 )
 
 // System is one node: it accepts runs, supervises them, and lets them be read. Several Systems can live in one process,
@@ -377,4 +380,143 @@ func (s sweep) swept(again bool) {
 	if again {
 		s.armSweep()
 	}
+}
+
+// refuse has no more runs accepted.
+func (s *System) refuse(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed != nil {
+		return
+	}
+	s.closed = why
+	if len(s.live) == 0 {
+		s.rest()
+	}
+}
+
+var (
+	errClosing  = errors.New("it is shutting down")
+	errShutdown = messages.Errorf(messages.Code(messages.CauseShutdown), "the node shut down before the run was done")
+)
+
+// Close takes no more runs, waits for the active ones until ctx is done or the drain time has passed, ends the rest as
+// failed by shutdown, and stops every actor. It does not wait for runs that wait for people: they are ended at once.
+// Give it a context of its own: the one that ended the program is done. It returns nil when no run had to be ended that
+// was at work, and says so when the journal did not take a run's terminal.
+func (s *System) Close(ctx context.Context) error {
+	s.refuse(errClosing)
+	err := s.drain(ctx)
+	s.node.Root().Send(s.top, &stopTree{})
+	<-s.gone
+	if unwritten := s.abandonLive(); unwritten > 0 {
+		err = messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
+			"the journal did not take the terminals of %d runs; the next node that opens it will end them", unwritten)
+	}
+	s.end()
+	s.relay.ring("") // nobody rings it any more
+	s.node.Close()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range []*time.Timer{s.sweeper, s.looker} {
+		if t != nil {
+			t.Stop()
+		}
+	}
+	return err
+}
+
+// abandonLive lets go of the runs that are still active when every actor has ended, and returns how many there are: the
+// journal does not take their events.
+func (s *System) abandonLive() int {
+	left := s.all()
+	for _, r := range left {
+		r.end(errShutdown)
+		r.log.starve(errClosedJournal(r.id))
+		r.detach()
+		s.forget(r)
+	}
+	return len(left)
+}
+
+func (s *System) drain(ctx context.Context) error {
+	s.tellRuns(&drainRuns{waiting: true})
+	patience := time.NewTimer(s.config.Drain)
+	defer patience.Stop()
+	select {
+	case <-s.idle:
+		return s.ended()
+	case <-ctx.Done():
+	case <-patience.C:
+	}
+	s.tellRuns(&drainRuns{})
+	patience.Reset(2*s.config.CancelHard + 4*grace)
+	select {
+	case <-s.idle:
+	case <-patience.C:
+	}
+	return s.ended()
+}
+
+// ended says whether Close had to end runs.
+func (s *System) ended() error {
+	if s.counts.shutdown.Load() == 0 {
+		return nil
+	}
+	return messages.Errorf(messages.Code(messages.CauseShutdown), "runs were still active and were ended")
+}
+
+// stood is told when a run begins or ends to wait for people. A node that shuts down does not wait with it.
+func (s *System) stood(r *activeRun, waits bool) {
+	s.mu.Lock()
+	closing := s.closed != nil
+	s.mu.Unlock()
+	if closing && waits {
+		s.tellRuns(&drainRuns{waiting: true})
+	}
+	if !waits {
+		s.tellRuns(&watchRun{r}) // its clocks run again
+	}
+}
+
+// counts are a System's counters.
+type counts struct {
+	started, ended, refused, losers, fenced, shutdown, refusals, late, subscriptions atomic.Int64
+}
+
+// Stats are a System's counters since it began. Of the Active runs, sub-runs among them, those Waiting wait for people.
+type Stats struct {
+	Active, Waiting int
+	Started, Ended  int64
+	// RefusedEvents were not legal; LostFinishes came to a run that had its terminal.
+	RefusedEvents, LostFinishes     int64
+	AbandonedTasks, AbandonedActors int64
+	// Retries counts how often the journal did not take a block, or did not say so; LateAnswers what it said too late, or
+	// twice.
+	Retries, LateAnswers int64
+	// Fenced counts the runs that another node took over.
+	Fenced int64
+	// SetAside are the runs whose logs are broken: their node neither goes on with them nor ends them.
+	SetAside []messages.RunID
+}
+
+// Stats returns the counters.
+func (s *System) Stats() Stats {
+	n := s.node.Counters()
+	stats := Stats{
+		Started: s.counts.started.Load(), Ended: s.counts.ended.Load(),
+		RefusedEvents: s.counts.refused.Load(), LostFinishes: s.counts.losers.Load(),
+		AbandonedTasks: n.AbandonedTasks, AbandonedActors: n.AbandonedActors,
+		Retries: s.counts.refusals.Load(), LateAnswers: s.counts.late.Load(), Fenced: s.counts.fenced.Load(),
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	stats.Active = len(s.live)
+	for _, r := range s.live {
+		if r.clock.waits.Load() {
+			stats.Waiting++
+		}
+	}
+	stats.SetAside = slices.Sorted(maps.Keys(s.aside))
+	return stats
 }

@@ -1,8 +1,6 @@
 package actors
 
 import (
-	"context"
-	"errors"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -110,99 +108,250 @@ func (s *System) finishLost(why error) {
 	}
 }
 
-// refuse has no more runs accepted.
-func (s *System) refuse(why error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed != nil {
-		return
-	}
-	s.closed = why
-	if len(s.live) == 0 {
-		s.rest()
-	}
+// runsActor is the parent of the actors of runs that are nobody's children. It has the terminal written of a run whose
+// actor could not, and it is the watchdog of all runs: it asks those that are past their limits to end, and ends those
+// that do not answer.
+type runsActor struct {
+	*supervision.Children
+	system *System
+	watch  map[messages.RunID]*watched
+	timer  *time.Timer
+	due    time.Time // when the timer fires
+	// closing says that the node shuts down and waits for runs no more.
+	closing bool
 }
 
-var (
-	errClosing  = errors.New("it is shutting down")
-	errShutdown = messages.Errorf(messages.Code(messages.CauseShutdown), "the node shut down before the run was done")
+// watched is a run under the watchdog's eyes.
+type watched struct {
+	run *activeRun
+	// asked is when the run was told to end; it has the hard limit and some grace to do so.
+	asked time.Time
+	// stopped says that its actor did not answer and was stopped.
+	stopped bool
+}
+
+type (
+	startRun  struct{ run *activeRun }
+	watchRun  struct{ run *activeRun } // a sub-run's actor is up, or a run's clocks run again
+	forgetRun struct{ run *activeRun } // a sub-run has ended
+	cancelFor struct {
+		run *activeRun
+		cancelRun
+	}
+	lookAround struct{}
+	// drainRuns ends all runs, or those alone that wait for people.
+	drainRuns struct{ waiting bool }
 )
 
-// Close takes no more runs, waits for the active ones until ctx is done or the drain time has passed, ends the rest as
-// failed by shutdown, and stops every actor. It does not wait for runs that wait for people: they are ended at once.
-// Give it a context of its own: the one that ended the program is done. It returns nil when no run had to be ended that
-// was at work, and says so when the journal did not take a run's terminal.
-func (s *System) Close(ctx context.Context) error {
-	s.refuse(errClosing)
-	err := s.drain(ctx)
-	s.node.Root().Send(s.top, &stopTree{})
-	<-s.gone
-	if unwritten := s.abandonLive(); unwritten > 0 {
-		err = messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
-			"the journal did not take the terminals of %d runs; the next node that opens it will end them", unwritten)
+func (startRun) IgnoreDeadLetterLogging() {}
+
+func (watchRun) IgnoreDeadLetterLogging() {}
+
+func (forgetRun) IgnoreDeadLetterLogging() {}
+
+func (cancelFor) IgnoreDeadLetterLogging() {}
+
+func (lookAround) IgnoreDeadLetterLogging() {}
+
+func (drainRuns) IgnoreDeadLetterLogging() {}
+
+func (cancelRun) IgnoreDeadLetterLogging() {}
+
+func (expireRun) IgnoreDeadLetterLogging() {}
+
+func (answerInput) IgnoreDeadLetterLogging() {}
+
+func (asked) IgnoreDeadLetterLogging() {}
+
+func (unasked) IgnoreDeadLetterLogging() {}
+
+func (answered) IgnoreDeadLetterLogging() {}
+
+func (answerDue) IgnoreDeadLetterLogging() {}
+
+func (delivery) IgnoreDeadLetterLogging() {}
+
+func (childNamed) IgnoreDeadLetterLogging() {}
+
+func (childUnborn) IgnoreDeadLetterLogging() {}
+
+func (childOver) IgnoreDeadLetterLogging() {}
+
+func (childWaits) IgnoreDeadLetterLogging() {}
+
+func (opened) IgnoreDeadLetterLogging() {}
+
+func (called) IgnoreDeadLetterLogging() {}
+
+func (attemptDue) IgnoreDeadLetterLogging() {}
+
+func (retryDue) IgnoreDeadLetterLogging() {}
+
+func (softLimit) IgnoreDeadLetterLogging() {}
+
+func (hardLimit) IgnoreDeadLetterLogging() {}
+
+func (workGone) IgnoreDeadLetterLogging() {}
+
+func (journalFree) IgnoreDeadLetterLogging() {}
+
+func (stopChild) IgnoreDeadLetterLogging() {}
+
+// grace is how much longer than the hard limit a run's actor may take to answer.
+const grace = time.Second
+
+func (s *System) newRuns() actor.Actor {
+	return &runsActor{Children: supervision.NewChildren(s.node), system: s, watch: map[messages.RunID]*watched{}}
+}
+
+func (s *System) tellRuns(message any) { s.node.Root().Send(s.runs.Load(), message) }
+
+func (a *runsActor) Receive(c actor.Context) {
+	if exit, handled := a.Children.Receive(c); handled {
+		if exit != nil {
+			if w := a.watch[messages.RunID(exit.Name)]; w != nil {
+				delete(a.watch, w.run.id)
+				a.system.runGone(w.run, *exit)
+			}
+		}
+		return
 	}
-	s.end()
-	s.relay.ring("") // nobody rings it any more
-	s.node.Close()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, t := range []*time.Timer{s.sweeper, s.looker} {
-		if t != nil {
-			t.Stop()
+	switch m := c.Message().(type) {
+	case *actor.Started:
+		a.system.runs.Store(c.Self()) // after an abandonment it has another name
+		a.system.finishLost(supervision.ErrKilled)
+		a.system.isUp()
+	case *startRun:
+		a.watch[m.run.id] = &watched{run: m.run}
+		a.system.spawnRun(c, a.Children, m.run)
+		a.mind(c, m.run)
+	case *watchRun:
+		if a.watch[m.run.id] == nil && m.run.parent != nil {
+			a.watch[m.run.id] = &watched{run: m.run}
+		}
+		a.mind(c, m.run)
+	case *forgetRun:
+		delete(a.watch, m.run.id)
+	case *cancelFor:
+		a.cancel(c, m)
+	case *lookAround:
+		a.lookAround(c)
+	case *drainRuns:
+		a.drain(c, m.waiting)
+	case *actor.Stopping:
+		a.stopTimer()
+	}
+}
+
+// mind has the run looked at when its next limit is due: at once where the node does not wait for runs any more.
+func (a *runsActor) mind(c actor.Context, r *activeRun) {
+	at, _ := a.limit(r)
+	a.arm(c, at)
+	if w := a.watch[r.id]; a.closing && w != nil {
+		a.shut(c, w)
+	}
+}
+
+// limit returns when a run should be looked at next, and what it will have come to then.
+func (a *runsActor) limit(r *activeRun) (time.Time, messages.Cause) {
+	at, cause := r.clock.due(time.Duration(r.log.updated.Load()))
+	if at == 0 {
+		return time.Time{}, ""
+	}
+	return epochStart.Add(at), cause
+}
+
+func (a *runsActor) arm(c actor.Context, at time.Time) {
+	if at.IsZero() || !a.due.IsZero() && !at.Before(a.due) {
+		return
+	}
+	a.stopTimer()
+	root, self := a.system.node.Root(), c.Self()
+	a.due = at
+	a.timer = time.AfterFunc(max(time.Until(at), 10*time.Millisecond), func() { root.Send(self, &lookAround{}) })
+}
+
+func (a *runsActor) stopTimer() {
+	if a.timer != nil {
+		a.timer.Stop()
+	}
+	a.due = time.Time{}
+}
+
+// lookAround asks every run that is past a limit to end, and stops the actors of those that were asked and did not.
+func (a *runsActor) lookAround(c actor.Context) {
+	a.stopTimer()
+	now := time.Now()
+	var next time.Time
+	for _, w := range a.watch {
+		if at := a.look(c, w, now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
 		}
 	}
-	return err
+	a.arm(c, next)
 }
 
-// abandonLive lets go of the runs that are still active when every actor has ended, and returns how many there are: the
-// journal does not take their events.
-func (s *System) abandonLive() int {
-	left := s.all()
-	for _, r := range left {
-		r.end(errShutdown)
-		r.log.starve(errClosedJournal(r.id))
-		r.detach()
-		s.forget(r)
+func (a *runsActor) look(c actor.Context, w *watched, now time.Time) time.Time {
+	patience := a.system.config.CancelHard + grace
+	switch {
+	case w.stopped:
+		return time.Time{}
+	case !w.asked.IsZero() && now.Sub(w.asked) >= patience && len(w.run.log.openChildren()) > 0:
+		w.asked = now // its children have limits of their own
+		return now.Add(patience)
+	case !w.asked.IsZero() && now.Sub(w.asked) >= patience:
+		w.stopped = true
+		w.run.end(errEnding)
+		a.stopRun(c, w.run)
+		return time.Time{}
+	case !w.asked.IsZero():
+		return w.asked.Add(patience)
 	}
-	return len(left)
+	at, cause := a.limit(w.run)
+	if at.IsZero() || now.Before(at) {
+		return at
+	}
+	w.asked = now
+	w.run.post(&expireRun{cause})
+	return now.Add(patience)
 }
 
-func (s *System) drain(ctx context.Context) error {
-	s.tellRuns(&drainRuns{waiting: true})
-	patience := time.NewTimer(s.config.Drain)
-	defer patience.Stop()
-	select {
-	case <-s.idle:
-		return s.ended()
-	case <-ctx.Done():
-	case <-patience.C:
+// stopRun has a run's actor stopped by its parent, which abandons it where it does not.
+func (a *runsActor) stopRun(c actor.Context, r *activeRun) {
+	if r.parent == nil {
+		a.Stop(c, string(r.id))
+	} else {
+		r.parent.post(&stopChild{r.id})
 	}
-	s.tellRuns(&drainRuns{})
-	patience.Reset(2*s.config.CancelHard + 4*grace)
-	select {
-	case <-s.idle:
-	case <-patience.C:
-	}
-	return s.ended()
 }
 
-// ended says whether Close had to end runs.
-func (s *System) ended() error {
-	if s.counts.shutdown.Load() == 0 {
-		return nil
-	}
-	return messages.Errorf(messages.Code(messages.CauseShutdown), "runs were still active and were ended")
+func (a *runsActor) cancel(c actor.Context, m *cancelFor) {
+	a.ask(c, m.run)
+	cancel := m.cancelRun
+	m.run.post(&cancel)
 }
 
-// stood is told when a run begins or ends to wait for people. A node that shuts down does not wait with it.
-func (s *System) stood(r *activeRun, waits bool) {
-	s.mu.Lock()
-	closing := s.closed != nil
-	s.mu.Unlock()
-	if closing && waits {
-		s.tellRuns(&drainRuns{waiting: true})
+// ask notes that the run was told to end.
+func (a *runsActor) ask(c actor.Context, r *activeRun) {
+	if w := a.watch[r.id]; w != nil && w.asked.IsZero() {
+		w.asked = time.Now()
+		a.arm(c, w.asked.Add(a.system.config.CancelHard+grace))
 	}
-	if !waits {
-		s.tellRuns(&watchRun{r}) // its clocks run again
+}
+
+func (a *runsActor) drain(c actor.Context, waiting bool) {
+	a.closing = a.closing || !waiting
+	for _, w := range a.watch {
+		if !waiting || w.run.clock.waits.Load() {
+			a.shut(c, w)
+		}
+	}
+}
+
+func (a *runsActor) shut(c actor.Context, w *watched) {
+	if w.asked.IsZero() {
+		a.ask(c, w.run)
+		a.system.counts.shutdown.Add(1)
+		w.run.post(&expireRun{messages.CauseShutdown})
 	}
 }
