@@ -332,22 +332,6 @@ func errElsewhere(id messages.RunID) error {
 	return messages.Errorf(messages.CodeUnavailable, "run %s is not active on this node; ask again later", id)
 }
 
-// inject lets a test fail a turn of an actor.
-func (s *System) inject(r *activeRun, name string, message any, record func(emission)) {
-	s.config.Inject(Point{System: s, Run: r.id, Actor: name, Name: turnName(message), Message: message, record: record})
-}
-
-// injectWork lets a test fail a task's work.
-func (s *System) injectWork(t *TaskContext, name string) (err error) {
-	if s.config.Inject == nil {
-		return nil
-	}
-	s.config.Inject(Point{System: s, Run: t.attempt.run.id, Actor: t.attempt.task.Name, Name: name,
-		Attempt: t.attempt.number, Task: t, Context: t.work.Context(), err: &err,
-		record: func(e emission) { _ = t.work.Conclude(&e) }})
-	return err
-}
-
 // armSweep has ended logs forgotten when their time has come. Under mu.
 func (s *System) armSweep() {
 	if s.sweeper == nil && s.closed == nil {
