@@ -2,11 +2,13 @@ package actors
 
 import (
 	"context"
+	"slices"
 	"time"
 
-	"go.uber.org/zap"
-
+	"github.com/asynkron/protoactor-go/actor"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+	"go.uber.org/zap"
 )
 
 // recover takes what the journal lends at once, and waits within ctx until those runs have their terminals.
@@ -261,3 +263,73 @@ func (s *System) beat(ctx context.Context, r *activeRun) error {
 	}
 	return s.journal.Keep(ctx, claim, Held)
 }
+
+// journalActor keeps three loops alive that the journal feeds: claims, beats and notes. A journal that fails or crashes
+// there is asked again after a pause.
+type journalActor struct {
+	system *System
+	tasks  []*supervision.Task
+}
+
+type (
+	startLoops struct{}
+	resumeLoop struct{ name string }
+)
+
+const loopPause = time.Second
+
+func (a *journalActor) Receive(c actor.Context) {
+	s := a.system
+	switch m := c.Message().(type) {
+	case *actor.Started:
+		s.loops.Store(c.Self())
+		if s.recovered.Load() {
+			a.start(c)
+		}
+		s.isUp()
+	case *startLoops:
+		a.start(c)
+	case *resumeLoop:
+		a.loop(c, m.name)
+	case *supervision.TaskEnded:
+		if s.ctx.Err() != nil {
+			return
+		}
+		s.log.Warn("the journal failed", zap.String("loop", m.Task.Name()), zap.Error(m.Err))
+		root, self, name := s.node.Root(), c.Self(), m.Task.Name()
+		time.AfterFunc(loopPause, func() { root.Send(self, &resumeLoop{name}) })
+	case *actor.Stopping:
+		for _, t := range a.tasks {
+			t.Cancel(errClosing)
+		}
+	}
+}
+
+func (a *journalActor) start(c actor.Context) {
+	for _, name := range []string{"claims", "beats", "notes"} {
+		a.loop(c, name)
+	}
+}
+
+func (a *journalActor) loop(c actor.Context, name string) {
+	f := map[string]func(context.Context) error{
+		"claims": a.system.claimAll, "beats": a.system.beatAll, "notes": a.system.watch}[name]
+	a.tasks = slices.DeleteFunc(a.tasks, func(t *supervision.Task) bool { return !t.Running() })
+	a.tasks = append(a.tasks, a.system.node.Go(a.system.ctx, name, c.Self(), c.Self(), 1,
+		func(ctx context.Context, _ *supervision.Task) error { return f(ctx) }))
+}
+
+// watch takes the journal's notes.
+func (s *System) watch(ctx context.Context) error {
+	return s.journal.Watch(ctx, s.writer, func(n Note) {
+		if n.Command != nil {
+			s.obey(*n.Command)
+			return
+		}
+		s.relay.ring(n.Run)
+	})
+}
+
+func (startLoops) IgnoreDeadLetterLogging() {}
+
+func (resumeLoop) IgnoreDeadLetterLogging() {}

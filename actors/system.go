@@ -1,11 +1,9 @@
 package actors
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"maps"
@@ -246,72 +244,6 @@ func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, 
 // forgets them. They are in the order of [messages.Query.Compare], and no more than [messages.Query.Most].
 func (s *System) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
 	return s.journal.List(ctx, q)
-}
-
-// Cancel asks the run to end and returns once the cancel is in the run's log, or the run has ended. Asking again is
-// fine. Errors: not_found, unavailable, journal_unavailable.
-func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason string) error {
-	r := s.active(id)
-	if r == nil {
-		return s.command(ctx, Command{Run: id, Cancel: &CancelCommand{By: by, Reason: reason}})
-	}
-	reply := make(chan error, 1)
-	s.tellRuns(&cancelFor{r, cancelRun{by: by, reason: reason, reply: reply}})
-	return s.replied(ctx, r, reply, nil)
-}
-
-// Answer gives a run the answer that it has asked for, and returns once the answer is in the run's log. Errors:
-// not_found when the run has not asked or has ended, conflict when there is an answer already, unavailable,
-// journal_unavailable.
-func (s *System) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error {
-	c := Command{Run: id, ID: strings.ToLower(rand.Text()), Answer: &AnswerCommand{request, bytes.Clone(value), principal}}
-	r := s.active(id)
-	if r == nil {
-		return s.command(ctx, c)
-	}
-	reply := make(chan error, 1)
-	r.post(&answerInput{id: c.ID, request: request, value: c.Answer.Value, principal: principal, reply: reply})
-	err := s.replied(ctx, r, reply, errOver(id))
-	if messages.CodeOf(err) == messages.CodeNotFound { // what an ended run says is in its log
-		if done, told := c.done(s.State(ctx, id)); done {
-			err = told
-		}
-	}
-	return err
-}
-
-func errOver(id messages.RunID) error {
-	return messages.Errorf(messages.CodeNotFound, "run %s has ended", id)
-}
-
-// replied waits for what the run says, or for its end.
-func (s *System) replied(ctx context.Context, r *activeRun, reply <-chan error, over error) error {
-	select {
-	case err := <-reply:
-		return err
-	case <-r.log.atEnd():
-		otherwise := over
-		if trouble := r.log.trouble.Load(); trouble != nil && r.log.final.Load() == nil {
-			otherwise = trouble
-		} else if why := r.log.dropped(); why != nil {
-			otherwise = why
-		}
-		return replied(reply, otherwise)
-	case <-ctx.Done():
-		return replied(reply, context.Cause(ctx))
-	case <-s.gone:
-		return replied(reply, s.errClosed())
-	}
-}
-
-// replied returns the reply where there is one: what ended the waiting may be what the reply set off.
-func replied(reply <-chan error, otherwise error) error {
-	select {
-	case err := <-reply:
-		return err
-	default:
-		return otherwise
-	}
 }
 
 // Attach makes the caller one of those for whom an attached run goes on, until ctx is done: when the last of them has

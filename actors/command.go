@@ -1,89 +1,18 @@
 package actors
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
-	"go.uber.org/zap"
-
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/supervision"
+	"go.uber.org/zap"
 )
-
-// journalActor keeps three loops alive that the journal feeds: claims, beats and notes. A journal that fails or crashes
-// there is asked again after a pause.
-type journalActor struct {
-	system *System
-	tasks  []*supervision.Task
-}
-
-type (
-	startLoops struct{}
-	resumeLoop struct{ name string }
-)
-
-func (startLoops) IgnoreDeadLetterLogging() {}
-
-func (resumeLoop) IgnoreDeadLetterLogging() {}
-
-const loopPause = time.Second
-
-func (a *journalActor) Receive(c actor.Context) {
-	s := a.system
-	switch m := c.Message().(type) {
-	case *actor.Started:
-		s.loops.Store(c.Self())
-		if s.recovered.Load() {
-			a.start(c)
-		}
-		s.isUp()
-	case *startLoops:
-		a.start(c)
-	case *resumeLoop:
-		a.loop(c, m.name)
-	case *supervision.TaskEnded:
-		if s.ctx.Err() != nil {
-			return
-		}
-		s.log.Warn("the journal failed", zap.String("loop", m.Task.Name()), zap.Error(m.Err))
-		root, self, name := s.node.Root(), c.Self(), m.Task.Name()
-		time.AfterFunc(loopPause, func() { root.Send(self, &resumeLoop{name}) })
-	case *actor.Stopping:
-		for _, t := range a.tasks {
-			t.Cancel(errClosing)
-		}
-	}
-}
-
-func (a *journalActor) start(c actor.Context) {
-	for _, name := range []string{"claims", "beats", "notes"} {
-		a.loop(c, name)
-	}
-}
-
-func (a *journalActor) loop(c actor.Context, name string) {
-	f := map[string]func(context.Context) error{
-		"claims": a.system.claimAll, "beats": a.system.beatAll, "notes": a.system.watch}[name]
-	a.tasks = slices.DeleteFunc(a.tasks, func(t *supervision.Task) bool { return !t.Running() })
-	a.tasks = append(a.tasks, a.system.node.Go(a.system.ctx, name, c.Self(), c.Self(), 1,
-		func(ctx context.Context, _ *supervision.Task) error { return f(ctx) }))
-}
-
-// watch takes the journal's notes.
-func (s *System) watch(ctx context.Context) error {
-	return s.journal.Watch(ctx, s.writer, func(n Note) {
-		if n.Command != nil {
-			s.obey(*n.Command)
-			return
-		}
-		s.relay.ring(n.Run)
-	})
-}
 
 // obey does what another node's caller asks of a run that this node owns.
 func (s *System) obey(c Command) {
@@ -163,4 +92,70 @@ func errAnswered(request string) error {
 
 func errNotAsked(run messages.RunID, request string) error {
 	return messages.Errorf(messages.CodeNotFound, "run %s has not asked %q", run, request)
+}
+
+// Cancel asks the run to end and returns once the cancel is in the run's log, or the run has ended. Asking again is
+// fine. Errors: not_found, unavailable, journal_unavailable.
+func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason string) error {
+	r := s.active(id)
+	if r == nil {
+		return s.command(ctx, Command{Run: id, Cancel: &CancelCommand{By: by, Reason: reason}})
+	}
+	reply := make(chan error, 1)
+	s.tellRuns(&cancelFor{r, cancelRun{by: by, reason: reason, reply: reply}})
+	return s.replied(ctx, r, reply, nil)
+}
+
+// Answer gives a run the answer that it has asked for, and returns once the answer is in the run's log. Errors:
+// not_found when the run has not asked or has ended, conflict when there is an answer already, unavailable,
+// journal_unavailable.
+func (s *System) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error {
+	c := Command{Run: id, ID: strings.ToLower(rand.Text()), Answer: &AnswerCommand{request, bytes.Clone(value), principal}}
+	r := s.active(id)
+	if r == nil {
+		return s.command(ctx, c)
+	}
+	reply := make(chan error, 1)
+	r.post(&answerInput{id: c.ID, request: request, value: c.Answer.Value, principal: principal, reply: reply})
+	err := s.replied(ctx, r, reply, errOver(id))
+	if messages.CodeOf(err) == messages.CodeNotFound { // what an ended run says is in its log
+		if done, told := c.done(s.State(ctx, id)); done {
+			err = told
+		}
+	}
+	return err
+}
+
+func errOver(id messages.RunID) error {
+	return messages.Errorf(messages.CodeNotFound, "run %s has ended", id)
+}
+
+// replied waits for what the run says, or for its end.
+func (s *System) replied(ctx context.Context, r *activeRun, reply <-chan error, over error) error {
+	select {
+	case err := <-reply:
+		return err
+	case <-r.log.atEnd():
+		otherwise := over
+		if trouble := r.log.trouble.Load(); trouble != nil && r.log.final.Load() == nil {
+			otherwise = trouble
+		} else if why := r.log.dropped(); why != nil {
+			otherwise = why
+		}
+		return replied(reply, otherwise)
+	case <-ctx.Done():
+		return replied(reply, context.Cause(ctx))
+	case <-s.gone:
+		return replied(reply, s.errClosed())
+	}
+}
+
+// replied returns the reply where there is one: what ended the waiting may be what the reply set off.
+func replied(reply <-chan error, otherwise error) error {
+	select {
+	case err := <-reply:
+		return err
+	default:
+		return otherwise
+	}
 }
