@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -307,4 +308,13 @@ func (s *System) wait(ctx context.Context, id messages.RunID) (messages.State, e
 		}
 	}
 	return s.State(ctx, id)
+}
+
+// compact returns the JSON without white space, or as it is.
+func compact(data json.RawMessage) []byte {
+	var out bytes.Buffer
+	if json.Compact(&out, data) != nil {
+		return data
+	}
+	return out.Bytes()
 }

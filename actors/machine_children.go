@@ -1,47 +1,14 @@
 package actors
 
 import (
-	"bytes"
-	"encoding/json"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// What a machine is told by people, by its tasks about them, and by its children.
+// What a machine is told by its tasks about children, and by its children.
 type (
-	// asked is a task's question. reply gets the answer, or why there is none.
-	asked struct {
-		attempt *attempt
-		body    messages.InputRequired
-		reply   chan answer
-	}
-	// unasked: the task no longer waits. The question stays open.
-	unasked struct {
-		request string
-		reply   chan answer
-	}
-	// answerInput is somebody's answer; id is the command's.
-	answerInput struct {
-		id, request string
-		value       json.RawMessage
-		principal   string
-		reply       chan<- error
-	}
-	// answered: the answer is durable.
-	answered struct {
-		request string
-		value   json.RawMessage
-	}
-	// answerDue: the question's time is over.
-	answerDue struct{ question *question }
-	// committed asks for the moment when all that was said is durable.
-	committed struct {
-		attempt *attempt
-		reply   chan<- error
-	}
 	// childWanted is a task's wish for a child. The name is the task's own for it.
 	childWanted struct {
 		attempt *attempt
@@ -66,23 +33,10 @@ type (
 	}
 )
 
-// answer is what comes of a question: a value, or why there is none.
-type answer struct {
-	value json.RawMessage
-	err   error
-}
-
 // birth is what comes of a wish for a child.
 type birth struct {
 	id  messages.RunID
 	err error
-}
-
-// question is a request that the run has made to people.
-type question struct {
-	due     time.Time
-	waiting []chan answer
-	secret  json.RawMessage // the value of a secret, which is not in the log
 }
 
 // offspring is a child that has not ended.
@@ -162,121 +116,6 @@ func (m *machine) social(message any) {
 		if c := m.children[msg.id]; c != nil {
 			c.waits = msg.waits
 		}
-	}
-}
-
-func errUnanswered(request string) error {
-	return messages.Errorf(messages.Code(messages.CauseDeadline), "nobody answered %q in time", request)
-}
-
-// ask takes a question to people, or to the log: what was asked by that name before, by any attempt, is the same
-// question, and its answer the same answer.
-func (m *machine) ask(a *asked) {
-	name, task := a.body.Request, a.attempt.task.Name
-	if _, ending := m.phase.(*winding); a.attempt != m.current || ending {
-		a.reply <- answer{err: errSilenced}
-		return
-	}
-	in, known := m.ledger.fold.Input(name)
-	q := m.questions[name]
-	switch {
-	case known && in.Task != task:
-		a.reply <- answer{err: messages.Errorf(messages.CodeConflict, "task %s has asked %q; use another name", in.Task, name)}
-		return
-	case known && in.Closed && in.Kind != messages.InputSecret:
-		m.whenKept(&delivery{a.reply, answer{value: in.Value}})
-		return
-	case known && in.Closed && q != nil && q.secret != nil:
-		m.whenKept(&delivery{a.reply, answer{value: q.secret}})
-		return
-	case !known || in.Closed:
-		if err := m.record(messages.Owned(a.body, task), a.body.Prompt); err != nil {
-			a.reply <- answer{err: err}
-			return
-		}
-		q = nil
-	}
-	if q == nil {
-		q = m.question(name, a.body.Timeout())
-	}
-	if !m.now.Before(q.due) {
-		a.reply <- answer{err: errUnanswered(name)}
-		return
-	}
-	q.waiting = append(q.waiting, a.reply)
-}
-
-// delivery is an answer that a task gets when it is durable.
-type delivery struct {
-	to     chan answer
-	answer answer
-}
-
-func (m *machine) question(name string, timeout time.Duration) *question {
-	q := &question{due: m.now.Add(timeout)}
-	if m.questions == nil {
-		m.questions = map[string]*question{}
-	}
-	m.questions[name] = q
-	m.after(timeout, &answerDue{q})
-	return q
-}
-
-func (m *machine) unask(u *unasked) {
-	q := m.questions[u.request]
-	if q == nil {
-		return
-	}
-	for i, c := range q.waiting {
-		if c == u.reply {
-			q.waiting = append(q.waiting[:i:i], q.waiting[i+1:]...)
-		}
-	}
-}
-
-// answer takes an answer down. The task gets it once it is durable, and so does who gave it.
-func (m *machine) answer(a *answerInput) {
-	in, known := m.ledger.fold.Input(a.request)
-	switch {
-	case !known:
-		m.reply(a.reply, errNotAsked(m.ledger.id, a.request))
-		return
-	case in.Closed && a.id != "" && in.ID == a.id:
-		m.kept(a.reply)
-		return
-	case in.Closed:
-		m.reply(a.reply, errAnswered(a.request))
-		return
-	}
-	received := messages.InputReceived{Request: a.request, Task: in.Task, Value: a.value, Principal: a.principal, ID: a.id}
-	if in.Kind == messages.InputSecret {
-		received.Value = nil
-		q := m.questions[a.request]
-		if q == nil {
-			q = m.question(a.request, messages.InputRequired{InputKind: in.Kind, TimeoutMS: in.TimeoutMS}.Timeout())
-		}
-		q.secret = a.value
-	}
-	if err := m.record(received, "answer received"); err != nil {
-		m.reply(a.reply, err)
-		return
-	}
-	m.whenKept(&answered{a.request, a.value})
-	m.kept(a.reply)
-}
-
-// deliver ends the waiting for an answer.
-func (m *machine) deliver(request string, a answer) {
-	q := m.questions[request]
-	if q == nil {
-		return
-	}
-	for _, to := range q.waiting {
-		to <- a
-	}
-	q.waiting = nil
-	if a.err == nil && q.secret == nil {
-		delete(m.questions, request)
 	}
 }
 
@@ -375,13 +214,4 @@ func (m *machine) childOver(o *childOver) {
 	case *winding:
 		m.settle(p)
 	}
-}
-
-// compact returns the JSON without white space, or as it is.
-func compact(data json.RawMessage) []byte {
-	var out bytes.Buffer
-	if json.Compact(&out, data) != nil {
-		return data
-	}
-	return out.Bytes()
 }
