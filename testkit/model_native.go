@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 )
 
 // object is a JSON object.
@@ -162,3 +163,230 @@ func (d Dialect) loads() bool { return d == LMStudio || d == LMStudioV0 || d == 
 
 // body decodes a request's JSON; a body that is none leaves v as it is.
 func (r ModelRequest) body(v any) { _ = json.Unmarshal(r.Body, v) }
+
+func (m *Model) lmstudio(route string, r ModelRequest) []Piece {
+	switch {
+	case route == "GET /v1/models": // downloaded ones only where they would be loaded
+		return m.list(func(s ServedModel) object {
+			if !s.Loaded && !m.options.JIT {
+				return nil
+			}
+			return object{}
+		})
+	case route == "GET /api/v0/models":
+		data := []object{}
+		for _, s := range m.served {
+			data = append(data, s.v0())
+		}
+		return reply(object{"object": "list", "data": data})
+	case strings.HasPrefix(route, "GET /api/v0/models/"):
+		if s := m.named(strings.TrimPrefix(r.Path, "/api/v0/models/")); s != nil {
+			return reply(s.v0())
+		}
+		return lmstudioMissing()
+	case m.options.Dialect == LMStudioV0:
+		return nil
+	}
+	switch route {
+	case "GET /api/v1/models":
+		models := []object{}
+		for _, s := range m.served {
+			models = append(models, s.v1())
+		}
+		return reply(object{"models": models})
+	case "POST /api/v1/models/load":
+		return m.lmstudioLoad(r)
+	case "POST /api/v1/models/unload":
+		return m.lmstudioUnload(r)
+	}
+	return nil
+}
+
+func (s ServedModel) v0() object {
+	o := object{"id": s.ID, "object": "model", "type": s.Kind, "publisher": publisher(s.ID), "arch": s.Arch,
+		"compatibility_type": s.Format, "quantization": s.Quant, "state": "not-loaded", "max_context_length": s.MaxContext,
+		"capabilities": []string{"tool_use"}}
+	if s.Loaded {
+		o["state"], o["loaded_context_length"] = "loaded", s.Context
+	}
+	return o
+}
+
+func (s ServedModel) v1() object {
+	kind, vision := s.Kind, s.Kind == "vlm"
+	switch kind {
+	case "vlm":
+		kind = "llm"
+	case "embeddings":
+		kind = "embedding"
+	}
+	instances := []object{}
+	if s.Loaded {
+		instances = append(instances, object{"id": s.ID, "config": s.config()})
+	}
+	return object{"type": kind, "publisher": publisher(s.ID), "key": s.ID, "display_name": s.ID, "architecture": s.Arch,
+		"quantization": object{"name": s.Quant, "bits_per_weight": 4}, "size_bytes": 4683074240, "params_string": "8B",
+		"loaded_instances": instances, "max_context_length": s.MaxContext, "format": s.Format,
+		"capabilities": object{"vision": vision, "trained_for_tool_use": true}}
+}
+
+func (s ServedModel) config() object {
+	return object{"context_length": s.Context, "eval_batch_size": 512, "parallel": 4, "flash_attention": true,
+		"offload_kv_cache_to_gpu": true}
+}
+
+func publisher(id string) string {
+	if name, _, ok := strings.Cut(id, "/"); ok {
+		return name
+	}
+	return "lmstudio-community"
+}
+
+// lmstudioLoad knows one instance of a model: a second load changes its context.
+func (m *Model) lmstudioLoad(r ModelRequest) []Piece {
+	var ask struct {
+		Model   string `json:"model"`
+		Context int    `json:"context_length"`
+		Echo    bool   `json:"echo_load_config"`
+	}
+	r.body(&ask)
+	s := m.named(ask.Model)
+	if s == nil {
+		return lmstudioMissing()
+	}
+	after := *s
+	after.Context = cmp.Or(ask.Context, s.Context)
+	out := object{"type": after.v1()["type"], "instance_id": s.ID, "load_time_seconds": 1.25, "status": "loaded"}
+	if ask.Echo {
+		out["load_config"] = after.config()
+	}
+	return append(m.loading(s.ID, after.Context), reply(out)...)
+}
+
+func (m *Model) lmstudioUnload(r ModelRequest) []Piece {
+	var ask struct {
+		Instance string `json:"instance_id"`
+	}
+	r.body(&ask)
+	s := m.named(ask.Instance)
+	if s == nil || !s.Loaded {
+		return lmstudioMissing()
+	}
+	s.Loaded = false
+	return reply(object{"instance_id": s.ID})
+}
+
+func lmstudioMissing() []Piece {
+	return []Piece{JSON(http.StatusNotFound, errorBody("Model not found", "invalid_request_error", "model_not_found"))}
+}
+
+func (m *Model) llamacpp(route string) []Piece {
+	first := m.served[0]
+	switch route {
+	case "GET /health", "GET /v1/health":
+		if m.stillLoading() {
+			return []Piece{JSON(http.StatusServiceUnavailable,
+				`{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`)}
+		}
+		return reply(object{"status": "ok"})
+	case "GET /props":
+		return reply(object{"default_generation_settings": object{"n_ctx": first.Context, "id": 0, "is_processing": false},
+			"total_slots": 4, "model_alias": first.ID, "model_path": "/models/" + first.ID + ".gguf",
+			"chat_template_caps": object{"supports_tools": true, "supports_system_role": true},
+			"is_sleeping":        false, "build_info": "b6989-eeee367de"})
+	case "GET /v1/models", "GET /models":
+		return m.list(func(s ServedModel) object {
+			return object{"owned_by": "llamacpp", "meta": object{"n_ctx": s.Context, "n_ctx_train": s.MaxContext,
+				"n_vocab": 128256, "n_embd": 4096, "n_params": 8030261312, "size": 4912898304}}
+		})
+	}
+	return nil
+}
+
+func (m *Model) vllm(route string) []Piece {
+	switch route {
+	case "GET /health":
+		return []Piece{Status(http.StatusOK, "text/plain", "")}
+	case "GET /version":
+		return reply(object{"version": "0.19.0"})
+	case "GET /v1/models":
+		return m.list(func(s ServedModel) object {
+			return object{"owned_by": "vllm", "root": s.ID, "parent": nil, "max_model_len": s.Context, "permission": []object{}}
+		})
+	}
+	return nil
+}
+
+func (m *Model) ollama(route string, r ModelRequest) []Piece {
+	switch route {
+	case "GET /":
+		return []Piece{Status(http.StatusOK, "text/plain; charset=utf-8", "Ollama is running")}
+	case "GET /api/version":
+		return reply(object{"version": "0.12.6"})
+	case "GET /v1/models":
+		return m.list(func(ServedModel) object { return object{"owned_by": "library"} })
+	case "GET /api/tags":
+		return m.ollamaList(func(s ServedModel) object { return s.tag() })
+	case "GET /api/ps":
+		return m.ollamaList(func(s ServedModel) object {
+			if !s.Loaded {
+				return nil
+			}
+			o := s.tag()
+			o["expires_at"], o["size_vram"], o["context_length"] = "2030-01-01T00:05:00Z", 4683087332, s.Context
+			return o
+		})
+	case "POST /api/show", "POST /api/generate":
+		return m.ollamaModel(route, r)
+	}
+	return nil
+}
+
+func (m *Model) ollamaList(entry func(ServedModel) object) []Piece {
+	models := []object{}
+	for _, s := range m.served {
+		if o := entry(s); o != nil {
+			models = append(models, o)
+		}
+	}
+	return reply(object{"models": models})
+}
+
+func (s ServedModel) tag() object {
+	return object{"name": s.ID, "model": s.ID, "modified_at": "2025-01-01T00:00:00Z", "size": 4683087332,
+		"digest": strings.Repeat("0", 64), "details": s.details()}
+}
+
+func (s ServedModel) details() object {
+	return object{"format": s.Format, "family": s.Arch, "families": []string{s.Arch}, "parameter_size": "8.0B",
+		"quantization_level": s.Quant, "parent_model": ""}
+}
+
+// ollamaModel shows a model; or loads it, which is to ask it for nothing, or with keep_alive 0 unloads it.
+func (m *Model) ollamaModel(route string, r ModelRequest) []Piece {
+	var ask struct {
+		Model     string          `json:"model"`
+		Name      string          `json:"name"`
+		KeepAlive json.RawMessage `json:"keep_alive"`
+		Options   struct {
+			Context int `json:"num_ctx"`
+		} `json:"options"`
+	}
+	r.body(&ask)
+	id := cmp.Or(ask.Model, ask.Name)
+	s := m.named(id)
+	if s == nil {
+		return []Piece{JSON(http.StatusNotFound, `{"error":`+quote("model '"+id+"' not found")+`}`)}
+	}
+	if route == "POST /api/show" {
+		return reply(object{"details": s.details(), "capabilities": []string{"completion", "tools"}, "model_info": object{
+			"general.architecture": s.Arch, s.Arch + ".context_length": s.MaxContext, "general.parameter_count": 8030261312}})
+	}
+	done := object{"model": s.ID, "created_at": "2025-01-01T00:00:00Z", "response": "", "done": true,
+		"done_reason": "load"}
+	if keep := string(ask.KeepAlive); keep == "0" || keep == `"0"` {
+		s.Loaded, done["done_reason"] = false, "unload"
+		return reply(done)
+	}
+	return append(m.loading(s.ID, ask.Options.Context), reply(done)...)
+}
