@@ -2,11 +2,17 @@ package llm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/url"
+	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -145,4 +151,87 @@ func (c *Client) explain(ctx context.Context, err error) error {
 
 func unreachable(format string, args ...any) *messages.Error {
 	return messages.Errorf(messages.Code(messages.CauseTransportClosed), format, args...)
+}
+
+// vllm is vLLM. It has the models that it was started with.
+type vllm struct{ *Client }
+
+func (v vllm) kind() string { return VLLM }
+
+func (v vllm) models(ctx context.Context) ([]Info, error) {
+	return plain{v.Client, VLLM}.models(ctx)
+}
+
+// RoundTripper is what a Client of this Config calls through. Who wants to look on wraps it, and gives it back as
+// Transport. Errors are invalid_input.
+func (c Config) RoundTripper() (http.RoundTripper, error) {
+	if c.Transport != nil {
+		return identity{c.Transport}, nil
+	}
+	transport, err := c.transport()
+	return identity{transport}, err
+}
+
+// Page is the answer to a GET.
+type Page struct {
+	Status int
+	Header http.Header
+	Body   []byte // its first MiB
+	// Came is when the header had come.
+	Came time.Time
+}
+
+const pageBytes = 1 << 20
+
+// Get asks for a path below the base URL, such as "/models", without a second try. keyless leaves the key out, to see
+// what the server says then. A redirect is not followed. Errors are without the key, or the context's cause.
+func (c *Client) Get(ctx context.Context, path string, keyless bool) (*Page, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+path, nil)
+	if err != nil {
+		return nil, invalid("%s is no path of a server: %v", path, err)
+	}
+	r.Header.Set("User-Agent", "lastword")
+	if c.key != "" && !keyless {
+		r.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	response, err := c.transport.RoundTrip(r)
+	if err != nil {
+		return nil, c.quiet(ctx, err)
+	}
+	defer response.Body.Close()
+	page := &Page{Status: response.StatusCode, Header: response.Header, Came: time.Now()}
+	for _, values := range page.Header {
+		for i, value := range values {
+			values[i] = c.without(value)
+		}
+	}
+	body, err := io.ReadAll(io.LimitReader(response.Body, pageBytes))
+	page.Body = []byte(c.without(string(body)))
+	return page, c.quiet(ctx, err)
+}
+
+// unanswered is why no answer came, without the URL that net/http puts before it. nobody says that no server is there,
+// and that the words say what to do.
+func (c *Client) unanswered(err error) (words string, nobody bool) {
+	if at, ok := errors.AsType[*url.Error](err); ok {
+		err = at.Err
+	}
+	op, ok := errors.AsType[*net.OpError](err)
+	if !ok || op.Op != "dial" || !c.meant(op.Addr) {
+		return c.without(err.Error()), false
+	}
+	reason := op.Err
+	if call, ok := errors.AsType[*os.SyscallError](reason); ok {
+		reason = call.Err
+	}
+	return fmt.Sprintf("nothing answers at %s (%v): start LM Studio or another server there, or name one with "+
+		"--base-url; lastword doctor says more", c.base.Host, reason), true
+}
+
+// meant says that an address is the server's and not a proxy's, as far as the port tells. A host without an address
+// comes with none.
+func (c *Client) meant(a net.Addr) bool {
+	tcp, ok := a.(*net.TCPAddr)
+	usual := map[string]string{"http": "80", "https": "443"}[c.base.Scheme]
+	return ok && strconv.Itoa(tcp.Port) == cmp.Or(c.base.Port(), usual)
 }
