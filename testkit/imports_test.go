@@ -91,7 +91,7 @@ var rules = []rule{{
 	tests: []string{"golang.org/x/net/dns/dnsmessage"},
 }, {
 	pkgs: "transport/gate",
-	ours: []string{"messages", "transport/internal/tally"},
+	ours: []string{"messages", "transport/internal/*"},
 }, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},
@@ -111,7 +111,7 @@ var rules = []rule{{
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
 }, {
 	pkgs:  "transport/mcp/wire",
-	ours:  []string{"messages", "transport/gate", "transport/internal/tally"},
+	ours:  []string{"messages", "transport/gate", "transport/internal/*"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/...", "golang.org/x/sys/unix"},
 	tests: []string{"github.com/modelcontextprotocol/go-sdk/..."},
 }, {

@@ -8,6 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/model/decode"
+	"github.com/seed889630bf/lastword/transport/internal/jsonwalk"
 )
 
 // answer puts the parts of an answer together from its frames.
@@ -56,7 +57,7 @@ func (a *answer) add(frame []byte) {
 		a.usage = append(a.usage[:0], c.usage...)
 	}
 	place := 0
-	array(c.choices, func(value []byte) {
+	jsonwalk.Array(c.choices, func(value []byte) {
 		a.choose(value, place)
 		place++
 	})
@@ -116,10 +117,10 @@ func (a *answer) hear(m *speech) {
 	var whole [2]string
 	m.words(func(literal []byte, thought bool) {
 		if thought {
-			whole[1] += text(literal)
+			whole[1] += jsonwalk.Text(literal)
 			return
 		}
-		whole[0] += text(literal)
+		whole[0] += jsonwalk.Text(literal)
 	})
 	a.speak(a.thought.fresh(whole[1]), true)
 	a.speak(a.content.fresh(whole[0]), false)
@@ -131,7 +132,7 @@ func (a *answer) hear(m *speech) {
 // complete takes the text of a completion, which comes in pieces unless deltas say the same.
 func (a *answer) complete(literal []byte) {
 	if a.content.repeats {
-		a.speak(a.content.fresh(text(literal)), false)
+		a.speak(a.content.fresh(jsonwalk.Text(literal)), false)
 		return
 	}
 	a.speak(a.content.Push(literal), false)
@@ -203,5 +204,5 @@ func (a *answer) end() model.End {
 	if len(a.usage) > 0 {
 		counted = usage(a.usage)
 	}
-	return model.End{Calls: a.calls.Done(), Usage: counted, Model: text(a.model), FirstToken: a.firstToken}
+	return model.End{Calls: a.calls.Done(), Usage: counted, Model: jsonwalk.Text(a.model), FirstToken: a.firstToken}
 }

@@ -1,12 +1,15 @@
 package llm
 
 import (
+	"bytes"
 	"cmp"
+	"strconv"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/model/decode"
+	"github.com/seed889630bf/lastword/transport/internal/jsonwalk"
 )
 
 // chunk is what one frame adds to an answer: raw JSON values, nil where the frame has none. Servers differ in nearly
@@ -18,7 +21,7 @@ type chunk struct {
 
 func (c *chunk) read(frame []byte) {
 	*c = chunk{}
-	object(frame, func(key, value []byte) {
+	jsonwalk.Object(frame, func(key, value []byte) {
 		switch string(key) {
 		case "model":
 			c.model = value
@@ -57,7 +60,7 @@ type speech struct {
 func (v *variant) read(value []byte) {
 	*v = variant{}
 	var stop []byte
-	object(value, func(key, value []byte) {
+	jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {
 		case "index":
 			v.index = value
@@ -97,7 +100,7 @@ func (s *speech) read(value []byte) {
 	if value[0] == '"' {
 		s.content = value
 	}
-	object(value, s.member)
+	jsonwalk.Object(value, s.member)
 }
 
 func (s *speech) member(key, value []byte) {
@@ -163,7 +166,7 @@ func (s *speech) words(give func(literal []byte, thought bool)) {
 // called gives the pieces of tool calls, in either of OpenAI's forms.
 func (s *speech) called(give func(decode.CallDelta)) {
 	if len(s.calls) > 0 {
-		array(s.calls, func(value []byte) { give(callDelta(value)) })
+		jsonwalk.Array(s.calls, func(value []byte) { give(callDelta(value)) })
 	}
 	if len(s.function) > 0 && s.function[0] == '{' {
 		give(decode.CallDelta{Function: callFunction(s.function)})
@@ -176,14 +179,14 @@ func finishWord(value []byte) (word string) {
 	case none(value):
 		return ""
 	case value[0] == '{':
-		object(value, func(key, value []byte) {
+		jsonwalk.Object(value, func(key, value []byte) {
 			if string(key) == "type" {
-				word = text(value)
+				word = jsonwalk.Text(value)
 			}
 		})
 		word = cmp.Or(word, string(value))
 	case value[0] == '"':
-		word = text(value)
+		word = jsonwalk.Text(value)
 	default:
 		word = string(value)
 	}
@@ -197,9 +200,9 @@ func spoken(value []byte, thinking bool, give func(literal []byte, thought bool)
 	case value[0] == '"':
 		give(value, thinking)
 	case value[0] == '[':
-		array(value, func(part []byte) { spoken(part, thinking, give) })
+		jsonwalk.Array(value, func(part []byte) { spoken(part, thinking, give) })
 	case value[0] == '{':
-		object(value, func(key, value []byte) {
+		jsonwalk.Object(value, func(key, value []byte) {
 			switch string(key) {
 			case "text", "content", "summary", "refusal":
 				spoken(value, thinking, give)
@@ -211,7 +214,7 @@ func spoken(value []byte, thinking bool, give func(literal []byte, thought bool)
 }
 
 func callDelta(value []byte) (d decode.CallDelta) {
-	object(value, func(key, value []byte) {
+	jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {
 		case "index":
 			d.Index = value
@@ -225,7 +228,7 @@ func callDelta(value []byte) (d decode.CallDelta) {
 }
 
 func callFunction(value []byte) (f decode.CallFunction) {
-	object(value, func(key, value []byte) {
+	jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {
 		case "name":
 			f.Name = value
@@ -239,14 +242,14 @@ func callFunction(value []byte) (f decode.CallFunction) {
 // usage is nil where the value counts nothing.
 func usage(value []byte) *messages.Usage {
 	var u messages.Usage
-	if !object(value, func(key, value []byte) {
+	if !jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {
 		case "prompt_tokens":
 			u.PromptTokens = count(value)
 		case "completion_tokens":
 			u.CompletionTokens = count(value)
 		case "completion_tokens_details":
-			object(value, func(key, value []byte) {
+			jsonwalk.Object(value, func(key, value []byte) {
 				if string(key) == "reasoning_tokens" {
 					u.ReasoningTokens = count(value)
 				}
@@ -256,4 +259,22 @@ func usage(value []byte) *messages.Usage {
 		return nil
 	}
 	return &u
+}
+
+// count is a JSON number as servers write whole numbers, also 7.0 and "7"; 0 for any other value.
+func count(value []byte) int64 {
+	f, err := strconv.ParseFloat(string(bytes.Trim(value, `"`)), 64)
+	if err != nil || f < 0 || f > 1<<53 || f != f {
+		return 0
+	}
+	return int64(f)
+}
+
+// none says that a member's value says nothing.
+func none(value []byte) bool {
+	switch string(value) {
+	case "", "null", "false", `""`:
+		return true
+	}
+	return false
 }

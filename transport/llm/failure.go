@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/internal/jsonwalk"
 )
 
 // failureIn is what a payload says of a failure: a frame of an answer, or the body beside a status.
@@ -19,8 +20,8 @@ func failureIn(payload []byte) *model.Failure {
 		return &model.Failure{Code: "html", Message: title(payload)}
 	}
 	var inner, outer said
-	if !object(payload, outer.member) {
-		return &model.Failure{Message: excerpt([]byte(cmp.Or(text(payload), string(payload))))}
+	if !jsonwalk.Object(payload, outer.member) {
+		return &model.Failure{Message: excerpt([]byte(cmp.Or(jsonwalk.Text(payload), string(payload))))}
 	}
 	if inner.find(payload, 0); inner.words() != "" && !strings.Contains(inner.words(), outer.message) {
 		inner.message = inner.words() + ": " + outer.message
@@ -35,7 +36,7 @@ func failureIn(payload []byte) *model.Failure {
 // unlisted is the only element of a list: Gemini's errors come in one.
 func unlisted(frame []byte) []byte {
 	n := 0
-	if len(frame) > 0 && frame[0] == '[' && array(frame, func([]byte) { n++ }) && n == 1 {
+	if len(frame) > 0 && frame[0] == '[' && jsonwalk.Array(frame, func([]byte) { n++ }) && n == 1 {
 		return first(frame)
 	}
 	return frame
@@ -44,7 +45,7 @@ func unlisted(frame []byte) []byte {
 // first is the first element of a list, or the value itself.
 func first(value []byte) []byte {
 	out := value
-	array(value, func(element []byte) {
+	jsonwalk.Array(value, func(element []byte) {
 		if len(out) == len(value) {
 			out = element
 		}
@@ -68,24 +69,24 @@ type said struct{ message, code, kind, param, raw string }
 func (s *said) member(key, value []byte) {
 	switch name := strings.ToLower(string(key)); {
 	case slices.Contains(wordKeys, name):
-		s.message = cmp.Or(s.message, text(value))
+		s.message = cmp.Or(s.message, jsonwalk.Text(value))
 		if nested(value) && !empty(value) {
 			s.raw = cmp.Or(s.raw, string(value)) // what is wrong with a request, as a list
 		}
 	case slices.Contains(codeKeys, name) && !none(value):
-		s.code = cmp.Or(s.code, text(value), string(value))
+		s.code = cmp.Or(s.code, jsonwalk.Text(value), string(value))
 	case name == "status" && count(value) > 0:
 		s.code = cmp.Or(s.code, string(value))
 	case name == "type", name == "error_type", name == "status" && s.kind == "":
-		s.kind = text(value)
+		s.kind = jsonwalk.Text(value)
 	case name == "param":
-		s.param = text(value)
+		s.param = jsonwalk.Text(value)
 	case name == "title", name == "reason":
-		s.raw = cmp.Or(s.raw, text(value))
+		s.raw = cmp.Or(s.raw, jsonwalk.Text(value))
 	case name == "metadata": // OpenRouter's, with the words of the provider behind it
-		object(value, func(key, value []byte) {
+		jsonwalk.Object(value, func(key, value []byte) {
 			if string(key) == "raw" {
-				s.raw = cmp.Or(text(value), string(value))
+				s.raw = cmp.Or(jsonwalk.Text(value), string(value))
 			}
 		})
 	}
@@ -110,8 +111,8 @@ func (s *said) find(value []byte, depth int) {
 			s.find(value, depth+1)
 		}
 	}
-	object(value, look)
-	array(value, func(value []byte) { look(nil, value) })
+	jsonwalk.Object(value, look)
+	jsonwalk.Array(value, func(value []byte) { look(nil, value) })
 }
 
 // hear takes an error: words, an object, or a list of which the first counts.
@@ -119,14 +120,14 @@ func (s *said) hear(value []byte, depth int) {
 	value = first(value)
 	switch {
 	case value[0] == '{':
-		object(value, s.member)
+		jsonwalk.Object(value, s.member)
 		if s.find(value, depth); s.words() == "" {
 			s.message = string(value)
 		}
 	case count(value) > 0:
 		s.code = cmp.Or(s.code, string(value))
 	default:
-		s.message = cmp.Or(s.message, text(value))
+		s.message = cmp.Or(s.message, jsonwalk.Text(value))
 	}
 }
 
@@ -210,7 +211,7 @@ type sight struct {
 }
 
 func inspect(frame []byte) (s sight) {
-	s.whole = object(frame, func(key, value []byte) {
+	s.whole = jsonwalk.Object(frame, func(key, value []byte) {
 		switch string(key) {
 		case "choices":
 			s.choices = !empty(value)
@@ -218,7 +219,7 @@ func inspect(frame []byte) (s sight) {
 			s.failed = s.failed || fails(value, "status_code")
 		case "object":
 			if s.kind = "chat.completion.chunk"; string(value) != `"chat.completion.chunk"` {
-				s.kind = text(value)
+				s.kind = jsonwalk.Text(value)
 			}
 		default: // Groq's is inside x_groq
 			s.failed = s.failed || isError(key, value) || denies(key, value) || holdsError(value)
@@ -256,27 +257,27 @@ func denies(key, value []byte) bool {
 	case strings.EqualFold(string(key), "success"), strings.EqualFold(string(key), "ok"):
 		return string(value) == "false"
 	case strings.EqualFold(string(key), "status"), strings.EqualFold(string(key), "type"):
-		return slices.Contains([]string{"error", "failed", "failure"}, strings.ToLower(text(value)))
+		return slices.Contains([]string{"error", "failed", "failure"}, strings.ToLower(jsonwalk.Text(value)))
 	}
 	return false
 }
 
 // empty tells a value that says nothing, or has nothing in it.
 func empty(value []byte) bool {
-	return none(value) || nested(value) && (value[space(value, 1)] == ']' || value[space(value, 1)] == '}')
+	return none(value) || nested(value) && len(bytes.TrimSpace(value[1:])) == 1
 }
 
 // nested tells an object or a list.
 func nested(value []byte) bool { return value[0] == '{' || value[0] == '[' }
 
 func holdsError(value []byte) (found bool) {
-	object(value, func(key, value []byte) { found = found || isError(key, value) })
+	jsonwalk.Object(value, func(key, value []byte) { found = found || isError(key, value) })
 	return found
 }
 
 // fails says whether the object's member is a code that stands for no success.
 func fails(value []byte, name string) (bad bool) {
-	object(value, func(key, value []byte) { bad = bad || string(key) == name && !succeeds(value) })
+	jsonwalk.Object(value, func(key, value []byte) { bad = bad || string(key) == name && !succeeds(value) })
 	return bad
 }
 
@@ -292,7 +293,7 @@ func succeeds(code []byte) bool {
 // further in, an exception, a code that is none of a success, or words without one.
 func complains(frame []byte) bool {
 	words, fine, bad := false, false, false
-	object(frame, func(key, value []byte) {
+	jsonwalk.Object(frame, func(key, value []byte) {
 		switch name := strings.ToLower(string(key)); {
 		case name == "usage":
 			fine = fine || !none(value)
@@ -301,7 +302,7 @@ func complains(frame []byte) bool {
 		case name == "status":
 			bad = bad || count(value) >= http.StatusBadRequest
 		case slices.Contains(wordKeys, name):
-			words = words || text(value) != "" || name == "detail" && !empty(value)
+			words = words || jsonwalk.Text(value) != "" || name == "detail" && !empty(value)
 		case name == "header": // Spark's
 			bad = bad || fails(value, "code")
 		}
@@ -314,11 +315,11 @@ func complains(frame []byte) bool {
 func protocolOf(event string, frame []byte) string {
 	names := []string{event}
 	keys := map[string]byte{} // with the first byte of the value
-	object(frame, func(key, value []byte) {
+	jsonwalk.Object(frame, func(key, value []byte) {
 		keys[string(key)] = value[0]
 		switch string(key) {
 		case "type", "event_type", "object":
-			names = append(names, text(value))
+			names = append(names, jsonwalk.Text(value))
 		}
 	})
 	for _, p := range protocols {

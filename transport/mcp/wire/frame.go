@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/transport/internal/jsonwalk"
 )
 
 const (
@@ -148,13 +150,13 @@ func (s *Server) decorated(result any) (json.RawMessage, error) {
 	}
 	var out bytes.Buffer
 	typed, named := false, s.info == nil
-	for key, value := range fields(text) {
-		typed = typed || key == "resultType"
-		if key == "_meta" && !named {
+	jsonwalk.Object(text, func(key, value []byte) {
+		typed = typed || string(key) == "resultType"
+		if string(key) == "_meta" && !named {
 			value, named = s.named(value), true
 		}
-		member(&out, key, value)
-	}
+		member(&out, string(key), value)
+	})
 	if !typed {
 		member(&out, "resultType", []byte(`"complete"`))
 	}
@@ -167,11 +169,13 @@ func (s *Server) decorated(result any) (json.RawMessage, error) {
 // named is the _meta object with the server's name in it.
 func (s *Server) named(object json.RawMessage) json.RawMessage {
 	var out bytes.Buffer
-	for key, value := range fields(object) {
-		if key == mcp.MetaKeyServerInfo {
-			return object
-		}
-		member(&out, key, value)
+	has := false
+	jsonwalk.Object(object, func(key, value []byte) {
+		has = has || string(key) == mcp.MetaKeyServerInfo
+		member(&out, string(key), value)
+	})
+	if has {
+		return object
 	}
 	member(&out, mcp.MetaKeyServerInfo, s.info)
 	return append(out.Bytes(), '}')

@@ -3,11 +3,11 @@ package wire
 import (
 	"bytes"
 	"encoding/json"
-	"iter"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/transport/internal/jsonwalk"
 )
 
 // message is what the envelope of a JSON-RPC message says. Its parts are slices of the text that they were read from.
@@ -61,24 +61,33 @@ func (m *message) envelope() *Error {
 		{"jsonrpc", &version}, {"id", &m.id}, {"method", &method},
 		{"params", &m.params}, {"result", &m.result}, {"error", &m.fault},
 	}
-	for key, value := range fields(m.text) {
+	var fail *Error
+	jsonwalk.Object(m.text, func(key, value []byte) {
 		for _, member := range members {
-			if !strings.EqualFold(key, member.name) {
-				continue
+			if fail == nil && bytes.EqualFold(key, []byte(member.name)) {
+				fail = take(key, value, member.name, member.to)
 			}
-			if key != member.name || *member.to != nil {
-				return errorf(mcp.INVALID_REQUEST, "the member %q is there twice, or not spelled %q", key, member.name)
-			}
-			*member.to = value
 		}
-	}
-	if string(version) != `"2.0"` {
+	})
+	switch {
+	case fail != nil:
+		return fail
+	case string(version) != `"2.0"`:
 		return errorf(mcp.INVALID_REQUEST, `the member "jsonrpc" is not "2.0"`)
-	}
-	if method != nil && unquote(method, &m.method) != nil {
+	case method != nil && method[0] != '"':
 		return errorf(mcp.INVALID_REQUEST, "the method is not a string")
 	}
+	m.method = jsonwalk.Text(method)
 	return m.readMeta()
+}
+
+// take sets the member, unless it came before or in another spelling.
+func take(key, value []byte, name string, to *json.RawMessage) *Error {
+	if string(key) != name || *to != nil {
+		return errorf(mcp.INVALID_REQUEST, "the member %q is there twice, or not spelled %q", key, name)
+	}
+	*to = value
+	return nil
 }
 
 // check reports what makes the message neither a request nor a notification nor an answer.
@@ -105,20 +114,19 @@ func validID(id json.RawMessage) bool {
 
 func (m *message) readMeta() *Error {
 	var found json.RawMessage
-	for key, value := range fields(m.params) {
-		if !strings.EqualFold(key, "_meta") {
-			continue
+	var fail *Error
+	jsonwalk.Object(m.params, func(key, value []byte) {
+		if fail == nil && bytes.EqualFold(key, []byte("_meta")) {
+			fail = take(key, value, "_meta", &found)
 		}
-		if key != "_meta" || found != nil {
-			return errorf(mcp.INVALID_REQUEST, "the member %q is there twice, or not spelled %q", key, "_meta")
-		}
-		found = value
+	})
+	if fail != nil {
+		return fail
 	}
-	for key, value := range fields(found) {
-		switch key {
+	jsonwalk.Object(found, func(key, value []byte) {
+		switch string(key) {
 		case mcp.MetaKeyProtocolVersion:
-			m.meta.version = ""
-			_ = unquote(value, &m.meta.version)
+			m.meta.version = jsonwalk.Text(value)
 		case mcp.MetaKeyClientCapabilities:
 			m.meta.capabilities = value
 		case "progressToken":
@@ -127,85 +135,6 @@ func (m *message) readMeta() *Error {
 				m.meta.token = value
 			}
 		}
-	}
+	})
 	return nil
-}
-
-// unquote reads a JSON string.
-func unquote(value json.RawMessage, to *string) error {
-	if len(value) > 1 && value[0] == '"' && bytes.IndexByte(value, '\\') < 0 {
-		*to = string(value[1 : len(value)-1])
-		return nil
-	}
-	return json.Unmarshal(value, to)
-}
-
-// fields are the members of an object, in their order; none where the text is something else. The text must be valid.
-func fields(object json.RawMessage) iter.Seq2[string, json.RawMessage] {
-	return func(yield func(string, json.RawMessage) bool) {
-		if len(object) == 0 || object[0] != '{' {
-			return
-		}
-		for at := space(object, 1); object[at] != '}'; at = space(object, at) {
-			if object[at] == ',' {
-				at = space(object, at+1)
-			}
-			var key string
-			end := valueEnd(object, at)
-			_ = unquote(object[at:end], &key)
-			at = space(object, space(object, end)+1) // past the colon
-			end = valueEnd(object, at)
-			if !yield(key, object[at:end:end]) {
-				return
-			}
-			at = end
-		}
-	}
-}
-
-func space(text []byte, at int) int {
-	for text[at] == ' ' || text[at] == '\t' || text[at] == '\n' || text[at] == '\r' {
-		at++
-	}
-	return at
-}
-
-// valueEnd is where the value that begins at at ends.
-func valueEnd(text []byte, at int) int {
-	switch text[at] {
-	case '"':
-		return stringEnd(text, at)
-	case '{', '[':
-		return nestedEnd(text, at)
-	}
-	for at < len(text) && strings.IndexByte(",]} \t\r\n", text[at]) < 0 {
-		at++
-	}
-	return at
-}
-
-func stringEnd(text []byte, at int) int {
-	for at++; text[at] != '"'; at++ {
-		if text[at] == '\\' {
-			at++
-		}
-	}
-	return at + 1
-}
-
-func nestedEnd(text []byte, at int) int {
-	for depth := 0; ; {
-		switch text[at] {
-		case '"':
-			at = stringEnd(text, at)
-			continue
-		case '{', '[':
-			depth++
-		case '}', ']':
-			depth--
-		}
-		if at++; depth == 0 {
-			return at
-		}
-	}
 }

@@ -1,17 +1,19 @@
-package llm
+// Package jsonwalk reads the members of JSON objects and the elements of JSON arrays without decoding them. It takes
+// one pass, and accepts the texts that encoding/json accepts.
+package jsonwalk
 
 import (
 	"bytes"
 	"encoding/json"
-	"strconv"
+	"unicode/utf8"
 )
 
 // deepest is how deep JSON may nest, as in encoding/json.
 const deepest = 10000
 
-// object gives the members of a JSON object in order, their values as they stand. It is false, after the members before
-// the fault, where text is anything else.
-func object(text []byte, member func(key, value []byte)) bool {
+// Object calls member for each member of a JSON object, in order, with the key unescaped and the value as it stands.
+// If text is not an object, it returns false, after the members before the fault.
+func Object(text []byte, member func(key, value []byte)) bool {
 	i := space(text, 0)
 	if i == len(text) || text[i] != '{' {
 		return false
@@ -20,8 +22,8 @@ func object(text []byte, member func(key, value []byte)) bool {
 	return i >= 0 && space(text, i) == len(text)
 }
 
-// array gives the elements of a JSON array as object does members.
-func array(text []byte, element func(value []byte)) bool {
+// Array does for the elements of a JSON array what Object does for members.
+func Array(text []byte, element func(value []byte)) bool {
 	i := space(text, 0)
 	if i == len(text) || text[i] != '[' {
 		return false
@@ -70,7 +72,7 @@ func members(b []byte, i, depth int, member func(key, value []byte)) int {
 			return -1
 		}
 		if member != nil {
-			member(unescaped(key), b[i:end])
+			member(unescaped(key), b[i:end:end])
 		}
 		if i = space(b, end); i == len(b) || b[i] != ',' {
 			return closed(b, i, '}')
@@ -197,35 +199,20 @@ func unescaped(key []byte) []byte {
 	if bytes.IndexByte(key, '\\') < 0 {
 		return key
 	}
-	return []byte(text([]byte(`"` + string(key) + `"`)))
+	return []byte(Text([]byte(`"` + string(key) + `"`)))
 }
 
-// text is a JSON string's text, "" for any other value.
-func text(value []byte) string {
+// Text returns the text of a JSON string, "" for any other value.
+func Text(value []byte) string {
 	if len(value) < 2 || value[0] != '"' {
 		return ""
+	}
+	if inner := value[1 : len(value)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
+		return string(inner)
 	}
 	var s string
 	if json.Unmarshal(value, &s) != nil {
 		return ""
 	}
 	return s
-}
-
-// count is a JSON number as servers write whole numbers, also 7.0 and "7"; 0 for any other value.
-func count(value []byte) int64 {
-	f, err := strconv.ParseFloat(string(bytes.Trim(value, `"`)), 64)
-	if err != nil || f < 0 || f > 1<<53 || f != f {
-		return 0
-	}
-	return int64(f)
-}
-
-// none says that a member's value says nothing.
-func none(value []byte) bool {
-	switch string(value) {
-	case "", "null", "false", `""`:
-		return true
-	}
-	return false
 }

@@ -1,16 +1,20 @@
-package llm
+package jsonwalk_test
 
 import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/seed889630bf/lastword/transport/internal/jsonwalk"
 )
 
-// FuzzLex: the lexer takes for JSON what encoding/json does, and its members are the same.
-func FuzzLex(f *testing.F) {
+// FuzzWalk holds the walk to encoding/json: it takes the same texts, and gives the same members.
+func FuzzWalk(f *testing.F) {
 	for _, s := range []string{
-		`{}`, `{"a":1}`, ` { "a" : [ 1.5e-3 , "x\"\u00e9" , null , true , {"b":{}} ] , "c":-0 } `, `{"a":01}`, `{"a":1,}`, `{"a" 1}`, `{"a":tru}`,
-		`[1,2]`, `"x"`, `{"\u0061":"b"}`, "{\"a\":\"\x01\"}", `{"a":.5}`, `{"a":1e}`, `{"a":"\x"}`, `{"a":"\u12"}`, `{`, ``,
+		`{}`, `{"a":1}`, ` { "a" : [ 1.5e-3 , "x\"\u00e9" , null , true , {"b":{}} ] , "c":-0 } `,
+		`{"a":01}`, `{"a":1,}`, `{"a" 1}`, `{"a":tru}`,
+		`[1,2]`, `"x"`, `{"\u0061":"b"}`, "{\"a\":\"\x01\"}",
+		`{"a":.5}`, `{"a":1e}`, `{"a":"\x"}`, `{"a":"\u12"}`, `{`, ``,
 		strings.Repeat(`[`, 50) + strings.Repeat(`]`, 50),
 	} {
 		f.Add([]byte(s))
@@ -19,11 +23,11 @@ func FuzzLex(f *testing.F) {
 		var want map[string]json.RawMessage
 		err := json.Unmarshal(data, &want)
 		got := map[string]string{}
-		ok := object(data, func(key, value []byte) {
+		ok := jsonwalk.Object(data, func(key, value []byte) {
 			got[string([]rune(string(key)))] = string(value) // each invalid byte is U+FFFD, as in encoding/json
 		})
 		if isObject := err == nil && want != nil; ok != isObject {
-			t.Fatalf("%q: object says %v, encoding/json %v", data, ok, err)
+			t.Fatalf("%q: Object says %v, encoding/json %v", data, ok, err)
 		}
 		if ok && len(got) == len(want) {
 			for key, value := range want {
@@ -34,29 +38,21 @@ func FuzzLex(f *testing.F) {
 		}
 		var list []json.RawMessage
 		err = json.Unmarshal(data, &list)
-		if ok := array(data, func(value []byte) {
+		if ok := jsonwalk.Array(data, func(value []byte) {
 			if !json.Valid(value) {
 				t.Fatalf("%q: element %q", data, value)
 			}
 		}); ok != (err == nil && list != nil) {
-			t.Fatalf("%q: array says %v, encoding/json %v", data, ok, err)
+			t.Fatalf("%q: Array says %v, encoding/json %v", data, ok, err)
 		}
 	})
 }
 
-func TestLexDepth(t *testing.T) {
+func TestDepth(t *testing.T) {
 	for depth, want := range map[int]bool{9998: true, 20000: false} {
 		text := `{"a":` + strings.Repeat("[", depth) + strings.Repeat("]", depth) + `}`
-		if object([]byte(text), func(_, _ []byte) {}) != want || json.Valid([]byte(text)) != want {
+		if jsonwalk.Object([]byte(text), func(_, _ []byte) {}) != want || json.Valid([]byte(text)) != want {
 			t.Errorf("depth %d: want %v", depth, want)
-		}
-	}
-}
-
-func TestCount(t *testing.T) {
-	for text, want := range map[string]int64{"7": 7, "7.0": 7, `"7"`: 7, "1e3": 1000, "-1": 0, "null": 0, `"x"`: 0, "1e300": 0, "NaN": 0, "": 0} {
-		if got := count([]byte(text)); got != want {
-			t.Errorf("%s is %d, want %d", text, got, want)
 		}
 	}
 }
