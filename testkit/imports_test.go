@@ -125,19 +125,45 @@ var rules = []rule{{
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 	tests: []string{module + "/actors", module + "/actors/llmstxt/..."},
 }, {
-	pkgs: "cmd/internal/*",
+	pkgs: "cmd/internal/conformance",
 	ours: []string{"messages", "messages/*", "supervision", "actors", "transport/mcp", "transport/mcp/*"},
 	libs: []string{"github.com/mark3labs/mcp-go/..."},
 }, {
+	pkgs: "cmd/internal/terminaltest",
+}, {
+	pkgs: "cmd/internal/terminal",
+	ours: []string{"messages", "actors", "actors/prompt", "transport/llm/probe", "cmd/internal/terminaltest"},
+	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "golang.org/x/text/width"},
+}, {
+	pkgs: "cmd/internal/exit",
+	ours: []string{"messages", "cmd/internal/terminal"},
+	libs: []string{"github.com/spf13/cobra"},
+}, {
+	pkgs: "cmd/internal/settings",
+	ours: []string{
+		"messages", "messages/*", "transport/llm", "transport/llm/probe", "cmd/internal/exit", "cmd/internal/terminal",
+	},
+	libs: []string{"github.com/knadh/koanf/...", "github.com/spf13/cobra", "github.com/spf13/pflag"},
+}, {
+	pkgs: "cmd/internal/repository",
+	ours: []string{
+		"messages", "messages/redact", "actors/llmstxt", "actors/llmstxt/*", "transport/archive", "transport/git",
+		"cmd/internal/exit", "cmd/internal/settings",
+	},
+	libs: []string{"github.com/spf13/pflag"},
+}, {
+	pkgs: "cmd/internal/host",
+	ours: []string{
+		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/gate", "transport/llm",
+		"transport/llm/probe", "transport/mcp", "transport/mcp/*", "cmd/internal/*",
+	},
+	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/..."},
+}, {
 	pkgs: "cmd/lastword",
 	ours: []string{
-		"messages", "messages/*", "supervision", "actors", "actors/*", "actors/*/*", "transport/*", "transport/*/*",
-		"cmd/internal/*",
+		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/*", "transport/*/*", "cmd/internal/*",
 	},
-	libs: []string{
-		"github.com/knadh/koanf/...", "github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap/...",
-		"golang.org/x/term", "golang.org/x/text/width",
-	},
+	libs:  []string{"github.com/spf13/cobra/...", "github.com/spf13/pflag"},
 	tests: []string{"github.com/rogpeppe/go-internal/..."},
 }, {
 	pkgs: "testkit",

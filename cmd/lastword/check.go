@@ -1,14 +1,23 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/transport/fetch"
 )
 
@@ -54,7 +63,7 @@ func checkCommand() *cobra.Command {
 	var c checking
 	cmd := &cobra.Command{
 		Use:     "check <file|folder|URL>",
-		GroupID: working,
+		GroupID: settings.Working,
 		Short:   "Say where an llms.txt is not as it must be",
 		Long: `Check reads an llms.txt, or every llms.txt and *-llms.txt below a folder, and prints what is wrong, one
 line each: file:line: error or warning: what (rule). A relative link must lead to a file below the file's
@@ -82,7 +91,7 @@ Exit codes:
 	flags.BoolVar(&c.allow.HTTP, "allow-http", false,
 		"read over http as well, which anybody on the way can read and change")
 	flags.BoolVar(&c.allow.Private, "allow-private", false, "read from private addresses and this machine")
-	must(cmd.MarkFlagDirname("repository"))
+	settings.Must(cmd.MarkFlagDirname("repository"))
 	return cmd
 }
 
@@ -90,7 +99,7 @@ func oneText(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return usage(cmd, errors.New("check needs one file, folder or URL"), "for example: lastword check llms.txt")
+	return exit.BadUsage(cmd, errors.New("check needs one file, folder or URL"), "for example: lastword check llms.txt")
 }
 
 func (c *checking) run(cmd *cobra.Command, args []string) error {
@@ -102,13 +111,13 @@ func (c *checking) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	faults, warnings, stale := c.tally()
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s, %s\n", count(int64(len(c.report.Files)), "file"), count(faults, "error"),
-		count(warnings, "warning"))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s, %s\n", terminal.Count(int64(len(c.report.Files)), "file"), terminal.Count(faults, "error"),
+		terminal.Count(warnings, "warning"))
 	switch {
 	case faults > 0:
-		return &exitError{code: exitFailed}
+		return &exit.Error{Code: exit.Failed}
 	case stale:
-		return &exitError{code: exitStale}
+		return &exit.Error{Code: exit.Stale}
 	}
 	return nil
 }
@@ -129,14 +138,77 @@ func (c *checking) tally() (faults, warnings int64, stale bool) {
 
 func (c *checking) print(w io.Writer) error {
 	if c.json {
-		return printJSON(w, c.report)
+		return terminal.PrintJSON(w, c.report)
 	}
 	var b strings.Builder
 	for _, f := range c.report.Files {
 		for _, p := range f.Problems {
-			fmt.Fprintf(&b, "%s:%d: %s: %s (%s)\n", printable(f.Path), p.Line, p.Severity, printable(p.Message), p.Rule)
+			fmt.Fprintf(&b, "%s:%d: %s: %s (%s)\n", terminal.Printable(f.Path), p.Line, p.Severity, terminal.Printable(p.Message), p.Rule)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// ruleTarget is beside those of the format: a relative link leads to something that is there.
+const ruleTarget check.Rule = "link-target"
+
+// linksOf are all sections' links, in the order of the text.
+func linksOf(doc *check.Document) (links []check.Link) {
+	for _, section := range doc.Sections {
+		links = append(links, section.Links...)
+	}
+	return links
+}
+
+// targets checks that relative links lead somewhere; what lies on no folder of this machine is taken at its word.
+func (c *checking) targets(f *checkedFile, folder string, links []check.Link) error {
+	roots, err := c.roots(folder)
+	defer closeAll(roots)
+	if err != nil {
+		return err
+	}
+	for _, l := range links {
+		if name, relative := target(l.URL); relative && len(roots) > 0 && !leads(roots, name) {
+			f.problem(l.Line, ruleTarget, check.Error, "the link %q leads to nothing that is there", l.URL)
+		}
+	}
+	return nil
+}
+
+func (c *checking) roots(folder string) (roots []*os.Root, err error) {
+	for _, dir := range []string{folder, c.repository} {
+		if dir == "" {
+			continue
+		}
+		root, err := os.OpenRoot(dir)
+		if err != nil {
+			return roots, exit.Invalid("cannot read the folder %s: %v", dir, exit.Reason(err))
+		}
+		roots = append(roots, root)
+	}
+	return roots, nil
+}
+
+func closeAll(roots []*os.Root) {
+	for _, r := range roots {
+		r.Close()
+	}
+}
+
+// target is the path of a relative link; one to a place in the file itself leads to ".".
+func target(link string) (name string, relative bool) {
+	u, err := url.Parse(link)
+	if err != nil || u.Scheme != "" || u.Host != "" {
+		return "", false
+	}
+	return cmp.Or(strings.TrimPrefix(path.Clean(u.Path), "/"), "."), true
+}
+
+// leads asks through the roots, which nothing leads out of.
+func leads(roots []*os.Root, name string) bool {
+	return slices.ContainsFunc(roots, func(r *os.Root) bool {
+		_, err := r.Stat(filepath.FromSlash(name))
+		return err == nil
+	})
 }

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/fetch"
 )
@@ -22,10 +24,6 @@ const (
 	checkEntries = 1_000_000
 	checkFiles   = 10_000
 )
-
-func invalid(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
-}
 
 func tooMuch(format string, args ...any) error {
 	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
@@ -39,7 +37,7 @@ func (c *checking) material(ctx context.Context, what string) error {
 	info, err := os.Stat(what)
 	switch {
 	case err != nil:
-		return invalid("cannot read %s: %v", what, reason(err))
+		return exit.Invalid("cannot read %s: %v", what, exit.Reason(err))
 	case !info.IsDir():
 		return c.file(ctx, what)
 	}
@@ -48,7 +46,7 @@ func (c *checking) material(ctx context.Context, what string) error {
 		return err
 	}
 	if len(names) == 0 {
-		return invalid("no file below %s is called llms.txt or *-llms.txt", what)
+		return exit.Invalid("no file below %s is called llms.txt or *-llms.txt", what)
 	}
 	for _, name := range names {
 		if err := c.file(ctx, filepath.Join(what, filepath.FromSlash(name))); err != nil {
@@ -74,15 +72,15 @@ func (c *checking) address(ctx context.Context, url string) error {
 func (c *checking) file(ctx context.Context, name string) error {
 	f, err := os.Open(name)
 	if err != nil {
-		return invalid("cannot read %s: %v", name, reason(err))
+		return exit.Invalid("cannot read %s: %v", name, exit.Reason(err))
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, checkBytes+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot read %s: %w", name, reason(err))
+		return fmt.Errorf("cannot read %s: %w", name, exit.Reason(err))
 	case len(text) > checkBytes:
-		return tooMuch("%s holds more than %s", name, size(checkBytes))
+		return tooMuch("%s holds more than %s", name, terminal.Size(checkBytes))
 	}
 	return c.text(ctx, name, filepath.Dir(name), string(text))
 }
@@ -113,13 +111,13 @@ func (c *checking) text(ctx context.Context, name, folder, text string) error {
 func textsBelow(ctx context.Context, folder string) (names []string, err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil, invalid("cannot read %s: %v", folder, reason(err))
+		return nil, exit.Invalid("cannot read %s: %v", folder, exit.Reason(err))
 	}
 	defer root.Close()
 	entries := 0
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if entries++; entries > checkEntries {
-			return tooMuch("%s holds more than %s files and folders; name one below it", folder, grouped(checkEntries))
+			return tooMuch("%s holds more than %s files and folders; name one below it", folder, terminal.Thousands(checkEntries))
 		}
 		switch {
 		case err != nil:
@@ -130,7 +128,7 @@ func textsBelow(ctx context.Context, folder string) (names []string, err error) 
 			names = append(names, name)
 		}
 		if len(names) > checkFiles {
-			return tooMuch("%s holds more than %s to check; name a folder below it", folder, count(checkFiles, "file"))
+			return tooMuch("%s holds more than %s to check; name a folder below it", folder, terminal.Count(checkFiles, "file"))
 		}
 		return ctx.Err()
 	})

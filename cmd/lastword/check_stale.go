@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -13,6 +14,9 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/transport/git"
 )
 
@@ -32,7 +36,7 @@ func (c *checking) fresh(ctx context.Context, f *checkedFile, folder string, lin
 	}
 	where := cmp.Or(c.repository, folder)
 	if where == "" {
-		return invalid("--stale needs the folder of the repository: --repository <folder>")
+		return exit.Invalid("--stale needs the folder of the repository: --repository <folder>")
 	}
 	repo, origin, err := c.checkouts.open(where)
 	if err != nil {
@@ -41,15 +45,15 @@ func (c *checking) fresh(ctx context.Context, f *checkedFile, folder string, lin
 	f.Head = origin.Commit
 	changes, err := c.checkouts.since(ctx, repo, f.Commit)
 	if err != nil {
-		return invalid("--stale: %v", err)
+		return exit.Invalid("--stale: %v", err)
 	}
 	if changes.Gap != "" {
 		f.Stale = true
 		f.problem(line, ruleStale, check.Warning, "what changed since %s, which the links are pinned to, cannot be told: %s",
-			short(f.Commit), changes.Gap)
+			terminal.ShortCommit(f.Commit), changes.Gap)
 		return nil
 	}
-	beside := real(cmp.Or(folder, where))
+	beside := settings.Real(cmp.Or(folder, where))
 	s := subject{file: below(repo.Top, filepath.Join(beside, filepath.Base(f.Path))), linked: map[string]bool{}}
 	if c.repository != "" {
 		s.folder = origin.Prefix
@@ -133,12 +137,12 @@ func (s *subject) committed(f *checkedFile, line int, changes *git.Changes) {
 		return
 	}
 	f.Stale, f.Changed = true, changed
-	words := count(changed, "file")
+	words := terminal.Count(changed, "file")
 	if changes.More {
 		words = "more than " + words
 	}
 	f.problem(line, ruleStale, check.Warning, "%s changed since %s, which the links are pinned to: %s",
-		words, short(f.Commit), some(append(linked, others...)))
+		words, terminal.ShortCommit(f.Commit), some(append(linked, others...)))
 }
 
 // uncommitted is asked of the linked files alone, for every file must be read.
@@ -152,18 +156,16 @@ func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, rep
 	f.Stale = true
 	f.Changed += int64(len(edited))
 	f.problem(line, ruleStale, check.Warning, "%s changed without a commit: %s",
-		count(int64(len(edited)), "linked file"), some(edited))
+		terminal.Count(int64(len(edited)), "linked file"), some(edited))
 	return nil
 }
-
-func short(commit string) string { return commit[:min(12, len(commit))] }
 
 // some names up to five.
 func some(names []string) string {
 	const most = 5
 	words := strings.Join(names[:min(len(names), most)], ", ")
 	if more := len(names) - most; more > 0 {
-		words += fmt.Sprintf(" and %s more", grouped(int64(more)))
+		words += fmt.Sprintf(" and %s more", terminal.Thousands(int64(more)))
 	}
 	return words
 }
@@ -208,4 +210,66 @@ func pinnedTo(link string) (commit, name string) {
 		}
 	}
 	return "", ""
+}
+
+// checkouts are the repositories that check asks, each opened once, and what they said. The zero value has none.
+type checkouts struct {
+	byTop map[string]*git.Checkout
+	last  struct {
+		of      *git.Checkout
+		commit  string
+		changes *git.Changes
+	}
+}
+
+// open finds the work tree that the folder belongs to.
+func (c *checkouts) open(folder string) (*git.Checkout, git.Origin, error) {
+	top := settings.RepositoryOf(folder)
+	repo := c.byTop[top]
+	if repo == nil {
+		var err error
+		if repo, err = git.OpenCheckout(folder); err != nil {
+			return nil, git.Origin{}, exit.Invalid("--stale: %v", err)
+		}
+		if repo == nil {
+			return nil, git.Origin{}, noCommit(folder)
+		}
+		if c.byTop == nil {
+			c.byTop = map[string]*git.Checkout{}
+		}
+		c.byTop[top] = repo
+	}
+	origin, err := repo.Origin(folder)
+	switch {
+	case err != nil:
+		return nil, origin, exit.Invalid("--stale: %v", err)
+	case origin.Commit == "":
+		return nil, origin, noCommit(folder)
+	}
+	return repo, origin, nil
+}
+
+func noCommit(folder string) error {
+	return exit.Invalid("--stale: %s is not part of a commit; name the folder of the repository with --repository", folder)
+}
+
+// since remembers the last answer: files of one run are pinned to one commit.
+func (c *checkouts) since(ctx context.Context, repo *git.Checkout, commit string) (*git.Changes, error) {
+	if c.last.of == repo && c.last.commit == commit {
+		return c.last.changes, nil
+	}
+	changes, err := repo.Since(ctx, commit)
+	if err != nil {
+		return nil, err
+	}
+	c.last.of, c.last.commit, c.last.changes = repo, commit, changes
+	return changes, nil
+}
+
+func (c *checkouts) close() error {
+	var all error
+	for _, repo := range c.byTop {
+		all = errors.Join(all, repo.Close())
+	}
+	return all
 }

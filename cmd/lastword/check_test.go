@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 )
 
 // TestCheckOfAnAddress: what an address holds is checked like a file, but only from where it may be read.
@@ -26,11 +27,11 @@ func TestCheckOfAnAddress(t *testing.T) {
 		code         int
 		stdout, says string
 	}{
-		{[]string{at, "--allow-http", "--allow-private"}, exitFailed, at + ":10: error: ", "1 file, 1 error, 0 warnings\n"},
-		{[]string{at, "--allow-http"}, exitUsage, "", "--allow-private"},
-		{[]string{at, "--allow-private"}, exitUsage, "", "--allow-http"},
-		{[]string{server.URL + "/none", "--allow-http", "--allow-private"}, exitUsage, "", "lastword: "},
-		{[]string{at, "--allow-http", "--allow-private", "--stale"}, exitFailed, "(pinned)", "2 errors"},
+		{[]string{at, "--allow-http", "--allow-private"}, exit.Failed, at + ":10: error: ", "1 file, 1 error, 0 warnings\n"},
+		{[]string{at, "--allow-http"}, exit.Usage, "", "--allow-private"},
+		{[]string{at, "--allow-private"}, exit.Usage, "", "--allow-http"},
+		{[]string{server.URL + "/none", "--allow-http", "--allow-private"}, exit.Usage, "", "lastword: "},
+		{[]string{at, "--allow-http", "--allow-private", "--stale"}, exit.Failed, "(pinned)", "2 errors"},
 	} {
 		var stdout, stderr strings.Builder
 		code := run(context.Background(), append([]string{"check"}, c.args...), &stdout, &stderr, actors.Config{})

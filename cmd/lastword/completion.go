@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
 
 // shells are those that completion knows.
@@ -15,7 +18,7 @@ func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 func completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "completion <" + strings.Join(shells(), "|") + ">",
-		GroupID: helping,
+		GroupID: settings.Helping,
 		Short:   "Print a script that makes a shell complete the command line",
 		Long: `Completion prints a script for the shell, which completes commands, flags, their values and folders.
 Load it where the shell looks for such scripts:
@@ -49,9 +52,9 @@ func oneShell(cmd *cobra.Command, args []string) error {
 	hint := "it is one of " + strings.Join(shells(), ", ")
 	switch {
 	case len(args) != 1:
-		return usage(cmd, errors.New("completion needs the name of a shell"), hint)
+		return exit.BadUsage(cmd, errors.New("completion needs the name of a shell"), hint)
 	case !slices.Contains(shells(), args[0]):
-		return usage(cmd, fmt.Errorf("there is no completion for %q", args[0]), hint)
+		return exit.BadUsage(cmd, fmt.Errorf("there is no completion for %q", args[0]), hint)
 	}
 	return nil
 }

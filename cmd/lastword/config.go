@@ -8,12 +8,15 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
 
 func configCommand(named *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
-		GroupID: helping,
+		GroupID: settings.Helping,
 		Short:   "Show the settings, and where they come from",
 		Long: `Every flag of a command that works is a setting: generate.out is --out of generate, and progress is
 --progress of all of them. It is taken from the first of these that says:
@@ -29,7 +32,7 @@ The project's file is not used where it belongs to the repository that is being 
 steer the tool; --config .lastword.yaml uses it all the same.
 
 Tokens come from the environment only, and are never shown:
-  ` + strings.Join(secrets(), ", ") + `.`,
+  ` + strings.Join(settings.SecretVariables(), ", ") + `.`,
 		Args: knownCommand,
 		RunE: noCommand,
 	}
@@ -65,16 +68,16 @@ func configShowCommand(named *string) *cobra.Command {
 A project's file counts here, even where it would not for a command that reads its repository.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := configuration(cmd.Root(), *named, nil)
+			s, err := settings.Load(cmd.Root(), *named, nil)
 			if err != nil {
 				return err
 			}
-			if err := s.apply(secretsOf(cmd.Context())); err != nil {
+			if err := s.Apply(settings.SecretsOf(cmd.Context())); err != nil {
 				return err
 			}
-			all := s.show()
+			all := configured(s)
 			if asJSON {
-				return printJSON(cmd.OutOrStdout(), all)
+				return terminal.PrintJSON(cmd.OutOrStdout(), all)
 			}
 			return all.print(cmd, origin)
 		},
@@ -85,28 +88,15 @@ A project's file counts here, even where it would not for a command that reads i
 	return cmd
 }
 
-func (s *settings) show() configuredAs {
+func configured(s *settings.Settings) configuredAs {
 	var all configuredAs
-	for _, k := range s.keys {
-		all.Settings = append(all.Settings, setting{k.name, valueOf(k.flag), s.origin(k), unset(k.flag)})
+	for _, k := range s.Keys {
+		all.Settings = append(all.Settings, setting{k.Name, valueOf(k.Flag), s.Origin(k), unset(k.Flag)})
 	}
-	for _, name := range secrets() {
+	for _, name := range settings.SecretVariables() {
 		all.Secrets = append(all.Secrets, secret{name, os.Getenv(name) != ""})
 	}
 	return all
-}
-
-func (s *settings) origin(k key) string {
-	from, _, ok := s.effective(k)
-	switch {
-	case k.flag.Changed:
-		return "command line"
-	case !ok:
-		return "default"
-	case from.file == "":
-		return "environment: " + k.variable()
-	}
-	return from.kind + ": " + from.file
 }
 
 // valueOf is the flag's value as JSON has it.
@@ -115,7 +105,7 @@ func valueOf(f *pflag.Flag) any {
 		return append([]string{}, many.GetSlice()...) // never null
 	}
 	text := f.Value.String()
-	if kind := f.Value.Type(); kind == "bool" || isNumber(kind) {
+	if kind := f.Value.Type(); kind == "bool" || settings.IsNumber(kind) {
 		return json.RawMessage(text)
 	}
 	return text
@@ -129,9 +119,9 @@ func (all configuredAs) print(cmd *cobra.Command, origin bool) error {
 			return err
 		}
 		if origin {
-			line = pad(line, 32) + "  # " + s.Origin
+			line = terminal.Pad(line, 32) + "  # " + s.Origin
 		}
-		fmt.Fprintln(&b, printable(line))
+		fmt.Fprintln(&b, terminal.Printable(line))
 	}
 	for _, s := range all.Secrets {
 		fmt.Fprintf(&b, "# %s: %s\n", s.Name, map[bool]string{true: "set", false: "not set"}[s.Set])
@@ -166,12 +156,12 @@ func configPathCommand(named *string) *cobra.Command {
 		Short: "Print the files that are looked for, the first the strongest",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, from := range places(*named, nil) {
+			for _, from := range settings.Files(*named, nil) {
 				state := "missing"
-				if _, err := os.Stat(from.file); err == nil {
+				if _, err := os.Stat(from.File); err == nil {
 					state = "exists"
 				}
-				line := fmt.Sprintf("%-8s  %-7s  %s", from.kind, state, printable(from.file))
+				line := fmt.Sprintf("%-8s  %-7s  %s", from.Kind, state, terminal.Printable(from.File))
 				if _, err := fmt.Fprintln(cmd.OutOrStdout(), line); err != nil {
 					return err
 				}

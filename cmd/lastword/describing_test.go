@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -10,7 +9,8 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
@@ -61,56 +61,6 @@ func generated(t *testing.T, m *testkit.Model, flags ...string) (int, messages.S
 	return code, state
 }
 
-// Issue: "the scripted server withholds its last token until the test has read the first delta from the run's reader".
-func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
-	m := testkit.NewModel(t)
-	x := m.Step(testkit.Role(), testkit.Text(description[:25]), testkit.Text(description[25:]), testkit.Finish("stop"),
-		testkit.Done())
-	by := describing{at: endpoint{baseURL: m.URL()}}
-	t.Cleanup(by.close)
-	job, err := llmstxt.Job(llmstxt.Input{Repository: seededGarden(t), Out: t.TempDir(), Model: "scripted",
-		RequireModel: true},
-		llmstxt.Config{Open: (&source{limits: llmstxt.Input{}}).open, Model: by.find})
-	if err != nil {
-		t.Fatal(err)
-	}
-	system, err := actors.New(t.Context(), actors.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = system.Close(context.Background()) })
-	live, err := system.Start(t.Context(), job, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 { // the role, and a part of the purpose
-		if err := x.Next(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	var state messages.State
-	first := ""
-	for e, err := range live.Events(t.Context(), 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if state, err = state.Apply(e); err != nil {
-			t.Fatal(err)
-		}
-		if d, ok := e.Body.(messages.TextDelta); ok && first == "" {
-			first = d.Text
-			if err := x.Rest(); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	purpose, _ := state.Stream("purpose")
-	if first != description[12:25] || state.Status != messages.Completed ||
-		purpose.Text() != "Garden grows things for people." {
-		t.Errorf("first %q, %s with the purpose %q", first, state.Status, purpose.Text())
-	}
-}
-
 // Issue: "At least 12 different faults each end in the right cause, never in two endings."
 func TestGenerateModelFaults(t *testing.T) {
 	n := 0
@@ -137,7 +87,7 @@ func TestGenerateModelFaults(t *testing.T) {
 			t.Fatalf("%s: %s, %v", f.Name, state.Status, err)
 		}
 		t.Logf("%-35s exit %d  %s", f.Name, code, result.Cause)
-		if code != exitCompleted || !state.End.Degraded || result.Cause != cause || len(state.Artifacts) != 4 {
+		if code != exit.Completed || !state.End.Degraded || result.Cause != cause || len(state.Artifacts) != 4 {
 			t.Errorf("%s: exit code %d, degraded %t by %s, %d artifacts; want %s", f.Name, code, state.End.Degraded,
 				result.Cause, len(state.Artifacts), cause)
 		}
@@ -155,47 +105,10 @@ func TestGenerateRequiresItsModel(t *testing.T) {
 		m := testkit.NewModel(t)
 		m.Break(f)
 		code, state := generated(t, m, "--require-model", "--retries", "0", "--profile", f.Profile)
-		if state.Status != messages.Failed || state.End.Cause != f.Cause || code != codeOf(f.Cause) ||
+		if state.Status != messages.Failed || state.End.Cause != f.Cause || code != exit.OfCause(f.Cause) ||
 			len(state.Artifacts) != 0 {
 			t.Errorf("%s: %s by %s, exit code %d", f.Name, state.Status, state.End.Cause, code)
 		}
-	}
-}
-
-// The server hears that the run is cancelled before the terminal is read.
-func TestGenerateCancelClosesTheConnection(t *testing.T) {
-	m := testkit.NewModel(t)
-	x := m.Step(testkit.Role(), testkit.Text(description[:25]))
-	by := describing{at: endpoint{baseURL: m.URL()}}
-	t.Cleanup(by.close)
-	job, err := llmstxt.Job(llmstxt.Input{Repository: seededGarden(t), Out: t.TempDir(), Model: "scripted"},
-		llmstxt.Config{Open: (&source{limits: llmstxt.Input{}}).open, Model: by.find})
-	if err != nil {
-		t.Fatal(err)
-	}
-	system, err := actors.New(t.Context(), actors.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = system.Close(context.Background()) })
-	live, err := system.Start(t.Context(), job, actors.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for range 2 {
-		if err := x.Next(); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := live.Cancel(t.Context(), "enough"); err != nil {
-		t.Fatal(err)
-	}
-	state, err := live.Wait(t.Context())
-	if err != nil || state.Status != messages.Canceled {
-		t.Fatalf("%s, %v", state.Status, err)
-	}
-	if !within(x.Gone()) {
-		t.Error("the connection is open still")
 	}
 }
 
@@ -211,7 +124,7 @@ func TestGenerateNamesTheModelThatAnswered(t *testing.T) {
 		code := run(t.Context(), []string{"generate", dir, "--out", out, "--base-url", m.URL(), "--model", "big-70b"},
 			&stdout, &stderr, actors.Config{})
 		said := stderr.String()
-		if code != exitCompleted || !strings.Contains(said, "described by tiny-1b") ||
+		if code != exit.Completed || !strings.Contains(said, "described by tiny-1b") ||
 			!strings.Contains(said, "tiny-1b answered, not big-70b") || strings.Contains(said, "from the cache") {
 			t.Errorf("exit code %d:\n%s", code, said)
 		}
@@ -239,7 +152,7 @@ func TestGenerateStepsDown(t *testing.T) {
 	m.Answer(testkit.JSON(400, `{"error":{"message":"failed to parse grammar","code":400}}`))
 	m.Always(testkit.Text("```json\n"+description+"\n```"), testkit.Finish("stop"), testkit.Done())
 	code, state := generated(t, m, "--require-model")
-	if code != exitCompleted || state.End.Degraded {
+	if code != exit.Completed || state.End.Degraded {
 		t.Errorf("exit code %d, %+v", code, state.End)
 	}
 	var formats []string
@@ -268,65 +181,19 @@ func TestGenerateStepsDown(t *testing.T) {
 	}
 }
 
-// auto takes the first server that has a model loaded, and its context as it is loaded.
-func TestGenerateFindsAModel(t *testing.T) {
-	nobody, err := testkit.ListenModel(testkit.ModelOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody.Close()
-	idle := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.Ollama, Models: []testkit.ServedModel{
-		{ID: "one"}, {ID: "two"}}})
-	busy := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.LMStudio, Models: []testkit.ServedModel{
-		{ID: "vectors", Kind: "embeddings", Loaded: true, Context: 512}, {ID: "big"},
-		{ID: "small", Loaded: true, Context: 6000}}})
-	t.Setenv("OPENAI_API_KEY", "of-another")
-	by := describing{looked: []string{nobody.URL(), idle.URL(), busy.URL()}}
-	t.Cleanup(by.close)
-	found, err := by.find(t.Context(), llmstxt.AutoModel)
-	if err != nil || found.Name != "small" || found.Context != 6000 || found.Server != busy.Host() {
-		t.Errorf("found %+v, %v", found, err)
-	}
-	for _, m := range []*testkit.Model{idle, busy} {
-		for _, r := range m.Requests() {
-			if r.Bearer {
-				t.Errorf("%s: a server that was guessed sees the key", r.Path)
-			}
-		}
-	}
-	none := describing{looked: []string{nobody.URL(), idle.URL()}}
-	t.Cleanup(none.close)
-	if _, err := none.find(t.Context(), llmstxt.AutoModel); messages.CodeOf(err) != messages.Code(messages.CauseProviderError) {
-		t.Errorf("no model: %v", err)
-	}
-}
-
-// A model that is named is asked on the server that is named, with the context that it has there.
-func TestGenerateKnowsTheContext(t *testing.T) {
-	m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.LMStudio, Models: []testkit.ServedModel{
-		{ID: "small", Loaded: true, Context: 3000}, {ID: "big"}}})
-	by := describing{at: endpoint{baseURL: m.URL()}}
-	t.Cleanup(by.close)
-	for name, context := range map[string]int{"small": 3000, "big": 0, "other": 0, llmstxt.AutoModel: 3000} {
-		if found, err := by.find(t.Context(), name); err != nil || found.Context != context {
-			t.Errorf("%s: %+v, %v", name, found, err)
-		}
-	}
-}
-
 // What a check of the server has learned is where the ladder begins, and what is known of the model it asked.
 func TestGenerateGoesByTheProfile(t *testing.T) {
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	m := testkit.NewModel(t)
 	m.Always(testkit.Text(description), testkit.Finish("stop"), testkit.Done())
-	at := endpoint{baseURL: m.URL()}
+	at := settings.Endpoint{BaseURL: m.URL()}
 	learned := probe.Profile{Schema: probe.Schema, BaseURL: m.URL(), Model: "scripted", Structured: "json_object", Context: 5000}
 	learned.Server.Thoughts, learned.Server.Model = "implicit", "scripted" // but not where they are switched off
 	learned.Server.Off = map[string]json.RawMessage{"reasoning_effort": json.RawMessage(`"none"`)}
-	if err := learned.Write(at.profileFile()); err != nil {
+	if err := learned.Write(at.ProfileFile()); err != nil {
 		t.Fatal(err)
 	}
-	if code, state := generated(t, m, "--require-model"); code != exitCompleted || state.End.Degraded {
+	if code, state := generated(t, m, "--require-model"); code != exit.Completed || state.End.Degraded {
 		t.Errorf("exit code %d, %+v", code, state.End)
 	}
 	requests := m.Requests()

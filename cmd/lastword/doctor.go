@@ -5,24 +5,28 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/transport/llm"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
 // examining is what the flags of doctor say.
 type examining struct {
-	at      endpoint
+	at      settings.Endpoint
 	model   string
 	out     string
 	json    bool
 	timeout time.Duration
 
 	named string // the file of --config
-	table *table
+	table *terminal.Table
 	found examined
 }
 
@@ -32,11 +36,11 @@ type examined struct {
 	Checks []probe.Result `json:"checks"`
 }
 
-func doctorCommand(how *showing, named *string) *cobra.Command {
+func doctorCommand(how *terminal.Options, named *string) *cobra.Command {
 	var e examining
 	cmd := &cobra.Command{
 		Use:     "doctor",
-		GroupID: helping,
+		GroupID: settings.Helping,
 		Short:   "Say whether everything that the commands need is there",
 		Long: `Doctor looks at the settings, the folders, the terminal, the network's surroundings and the server of
 models, and prints a line each: PASS, WARN or FAIL, and what can be done. The server and the folder are
@@ -58,21 +62,21 @@ Exit codes:
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	e.at.where(cmd, flags)
+	e.at.AddServerFlags(cmd, flags)
 	flags.StringVar(&e.model, "model", "", "`name` of the model (default the one that prompt would ask)")
 	flags.StringVar(&e.out, "out", "", "`folder` that is written to (default the one of generate)")
 	flags.BoolVar(&e.json, "json", false, "print what was found as one JSON document")
 	flags.DurationVar(&e.timeout, "timeout", 2*time.Minute, "longest `time` that the server may take")
-	must(cmd.MarkFlagDirname("out"))
+	settings.Must(cmd.MarkFlagDirname("out"))
 	return cmd
 }
 
-func (e *examining) run(cmd *cobra.Command, how *showing) error {
+func (e *examining) run(cmd *cobra.Command, how *terminal.Options) error {
 	if e.timeout <= 0 {
-		return usage(cmd, errors.New("--timeout must be positive"), "")
+		return exit.BadUsage(cmd, errors.New("--timeout must be positive"), "")
 	}
-	e.at.secrets = secretsOf(cmd.Context())
-	e.table = newTable(cmd.OutOrStdout(), how, doctorIDs())
+	e.at.Secrets = settings.SecretsOf(cmd.Context())
+	e.table = terminal.NewTable(cmd.OutOrStdout(), how, doctorIDs())
 	e.found.OK = true
 	e.tell(version())
 	e.tell(e.settings(cmd))
@@ -81,13 +85,13 @@ func (e *examining) run(cmd *cobra.Command, how *showing) error {
 	}
 	e.server(cmd.Context())
 	if e.json {
-		e.table.lost = printJSON(cmd.OutOrStdout(), e.found)
+		e.table.Err = terminal.PrintJSON(cmd.OutOrStdout(), e.found)
 	}
 	switch {
-	case e.table.lost != nil:
-		return e.table.lost
+	case e.table.Err != nil:
+		return e.table.Err
 	case !e.found.OK:
-		return &exitError{code: exitConfiguration}
+		return &exit.Error{Code: exit.Configuration}
 	}
 	return nil
 }
@@ -108,7 +112,7 @@ func (e *examining) tell(r probe.Result) {
 	e.found.Checks = append(e.found.Checks, r)
 	e.found.OK = e.found.OK && r.Status != probe.Fail
 	if !e.json {
-		e.table.row(r)
+		e.table.Row(r)
 	}
 }
 
@@ -124,27 +128,27 @@ func fine(id, format string, args ...any) probe.Result {
 func (e *examining) settings(cmd *cobra.Command) probe.Result {
 	const id = "settings"
 	const remedy = "correct the file or the variable; lastword config show --origin tells where a value comes from"
-	s, err := configuration(cmd.Root(), e.named, nil)
+	s, err := settings.Load(cmd.Root(), e.named, nil)
 	if err == nil {
-		err = s.apply(secretsOf(cmd.Context()))
+		err = s.Apply(settings.SecretsOf(cmd.Context()))
 	}
 	if err != nil {
-		first, _, _ := cutLine(err.Error())
+		first, _, _ := strings.Cut(err.Error(), "\n")
 		return finding(id, probe.Fail, remedy, "%s", first)
 	}
-	for to, name := range map[*string]string{&e.at.baseURL: "prompt.base-url", &e.at.keyFile: "prompt.key-file",
-		&e.at.proxy: "prompt.proxy", &e.at.caFile: "prompt.ca-file", &e.model: "prompt.model", &e.out: "generate.out"} {
-		if k, ok := find(s.keys, name); ok && *to == "" {
-			*to = k.flag.Value.String()
+	for to, name := range map[*string]string{&e.at.BaseURL: "prompt.base-url", &e.at.KeyFile: "prompt.key-file",
+		&e.at.Proxy: "prompt.proxy", &e.at.CAFile: "prompt.ca-file", &e.model: "prompt.model", &e.out: "generate.out"} {
+		if k, ok := settings.Find(s.Keys, name); ok && *to == "" {
+			*to = k.Flag.Value.String()
 		}
 	}
 	files := 0
-	for _, from := range s.layers {
-		if from.file != "" && from.found {
+	for _, from := range s.Layers {
+		if from.File != "" && from.Found {
 			files++
 		}
 	}
-	return fine(id, "%s", count(int64(files), "file"))
+	return fine(id, "%s", terminal.Count(int64(files), "file"))
 }
 
 // server asks what a server of models can do. It stops early where there is none.
@@ -152,7 +156,7 @@ func (e *examining) server(ctx context.Context) {
 	const start = "generate needs none; for prompt and --model start one, or name it with --base-url"
 	ctx, cancel := context.WithTimeoutCause(ctx, e.timeout, fmt.Errorf("nothing came within %s", e.timeout))
 	defer cancel()
-	client, err := llm.New(e.at.config())
+	client, err := llm.New(e.at.Config())
 	if err != nil {
 		e.tell(finding("server", probe.Fail, "correct --base-url, --key-file, --proxy or --ca-file", "%v", err))
 		return
@@ -160,10 +164,10 @@ func (e *examining) server(ctx context.Context) {
 	defer client.Close()
 	page, err := client.Get(ctx, "/models", false)
 	if page == nil {
-		e.tell(finding("server", probe.Warn, start, "%s does not answer: %v", e.at.host(), err))
+		e.tell(finding("server", probe.Warn, start, "%s does not answer: %v", e.at.Host(), err))
 		return
 	}
-	e.tell(fine("server", "%s answers", e.at.host()))
+	e.tell(fine("server", "%s answers", e.at.Host()))
 	e.tell(clock(page))
 	e.questions(ctx)
 }
@@ -171,7 +175,7 @@ func (e *examining) server(ctx context.Context) {
 // questions are asked as provider check does.
 func (e *examining) questions(ctx context.Context) {
 	asked := slices.Concat(serverLines()[:len(serverLines())-1], []string{"json-object", "json-schema", "json-strict"})
-	learned, err := probe.Run(ctx, probe.Options{Config: e.at.config(), Model: e.model, Only: asked,
+	learned, err := probe.Run(ctx, probe.Options{Config: e.at.Config(), Model: e.model, Only: asked,
 		First: e.timeout, Each: e.answer})
 	switch {
 	case err != nil && learned == nil:

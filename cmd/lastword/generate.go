@@ -1,8 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -11,27 +18,33 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/repository"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 // generating is what the flags of generate say.
 type generating struct {
 	in          llmstxt.Input
-	read        reading
-	by          describing
-	full, style choice
+	read        repository.Flags
+	by          host.ModelFinder
+	full, style string
 	format      int
-	budget      bytesize
+	budget      settings.ByteSize
 	noCache     bool
 	timeout     time.Duration
-	show        display
+	explain     bool
+	show        terminal.Display
 }
 
-func generateCommand(config actors.Config, how *showing) *cobra.Command {
+func generateCommand(config actors.Config, how *terminal.Options) *cobra.Command {
 	var g generating
 	cmd := &cobra.Command{
 		Use:     "generate <repository>",
-		GroupID: working,
+		GroupID: settings.Working,
 		Short:   "Write llms.txt and its companions for a repository",
 		Long: `Generate reads a repository and writes its llms.txt, llms-full.txt, llms-ctx.txt and llms.json to
 <out>/<owner>/<repo>/, as the git remote names them, or to <out>/local/<name>/ without one.
@@ -71,24 +84,24 @@ Exit codes:
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	g.writing(cmd, flags)
-	g.by.flags(cmd, flags, &g.in)
-	g.read.from.flags(flags)
-	g.read.flags(flags)
+	g.by.AddFlags(cmd, flags, &g.in)
+	g.read.Source.AddFlags(flags)
+	g.read.AddLimitFlags(flags)
 	g.telling(flags)
-	must(cmd.MarkFlagDirname("out"))
+	settings.Must(cmd.MarkFlagDirname("out"))
 	return cmd
 }
 
 // writing adds the flags that say what is written.
 func (g *generating) writing(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&g.in.Out, "out", "artifacts", "`folder` to write under; made where it is missing")
-	choose(cmd, flags, &g.full, "full",
+	settings.Choice(cmd, flags, &g.full, "full",
 		"what llms-full.txt holds: the linked files, every text file, or it is not written",
 		llmstxt.FullSelected, llmstxt.FullAll, llmstxt.FullNone)
 	flags.BoolVar(&g.in.Ctx, "ctx", true, "write llms-ctx.txt, the linked files as XML; or --ctx=false")
 	flags.BoolVar(&g.in.Graph, "graph", false, "write the graph of packages and their imports as well, with a page for each")
 	flags.IntVar(&g.format, "format", 2, "`version` of the llms.txt format, 1 or 2; 1 leaves Optional out of llms-ctx.txt")
-	choose(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the bare files", "blob", "raw")
+	settings.Choice(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the bare files", "blob", "raw")
 	flags.StringVar(&g.in.BaseURL, "link-base", "",
 		"`URL` that links begin with where the repository does not say its own; so is --base-url without --model")
 	flags.Var(&g.budget, "size-budget", "most `bytes` of any one text file, such as 200k; the least important is dropped")
@@ -97,57 +110,60 @@ func (g *generating) writing(cmd *cobra.Command, flags *pflag.FlagSet) {
 
 // telling adds the flags that say what is told of the run.
 func (g *generating) telling(flags *pflag.FlagSet) {
-	flags.BoolVar(&g.show.explain, "explain", false, "print on stdout why each file was chosen")
-	flags.BoolVar(&g.show.jsonl, "jsonl", false, "print the run's events to stdout, one JSON object a line")
-	flags.BoolVar(&g.show.json, "json", false, "print what the run came to on stdout, as one JSON object")
-	flags.BoolVar(&g.show.quiet, "quiet", false, "say nothing on stderr but errors")
+	flags.BoolVar(&g.explain, "explain", false, "print on stdout why each file was chosen")
+	flags.BoolVar(&g.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object a line")
+	flags.BoolVar(&g.show.JSON, "json", false, "print what the run came to on stdout, as one JSON object")
+	flags.BoolVar(&g.show.Quiet, "quiet", false, "say nothing on stderr but errors")
 	flags.DurationVar(&g.timeout, "timeout", 0, "longest `time` the run may take, for example 90s (default 30m)")
 }
 
-func (g *generating) run(cmd *cobra.Command, repository string, config actors.Config, how *showing) error {
+func (g *generating) run(cmd *cobra.Command, repository string, config actors.Config, how *terminal.Options) error {
 	if err := g.judge(); err != nil {
-		return usage(cmd, err, "")
+		return exit.BadUsage(cmd, err, "")
 	}
-	known := secretsOf(cmd.Context())
-	g.by.at.secrets, g.read.from.secrets = known, known
+	known := settings.SecretsOf(cmd.Context())
+	g.by.Endpoint.Secrets, g.read.Source.Secrets = known, known
 	in := g.in
-	in.Repository, in.Full, in.LinkStyle, in.Format = repository, g.full.value, g.style.value, render.Format(g.format)
+	in.Repository, in.Full, in.LinkStyle, in.Format = repository, g.full, g.style, render.Format(g.format)
 	in.SizeBudget = int64(g.budget)
-	g.read.limit(&in)
+	g.read.SetLimits(&in)
 	if in.Model == "" && in.BaseURL == "" && cmd.Flags().Changed("base-url") {
-		in.BaseURL = g.by.at.baseURL // no server is asked: it can only be meant for the links
+		in.BaseURL = g.by.Endpoint.BaseURL // no server is asked: it can only be meant for the links
 	}
-	with := llmstxt.Config{Open: g.read.from.open, Model: g.by.find, Secrets: known, Version: aboutThis().exact()}
-	defer g.by.close()
+	with := llmstxt.Config{Open: g.read.Source.Open, Model: g.by.Find, Secrets: known, Version: host.ThisBuild().Exact()}
+	defer g.by.Close()
 	if !g.noCache {
-		with.Cache = cacheFolder()
+		with.Cache = settings.CacheFolder()
 	}
-	if err := g.by.judge(in.Model); err != nil {
+	if err := g.by.Check(in.Model); err != nil {
 		return err
 	}
 	job, err := llmstxt.Job(in, with)
 	if err != nil {
 		return err
 	}
-	g.show.out, g.show.stdout, g.show.stderr = in.Out, cmd.OutOrStdout(), cmd.ErrOrStderr()
-	g.show.open(how)
-	limits := messages.Limits{WallClockMS: milliseconds(g.timeout)}
-	if in.Model != "" {
-		limits.StallMS = milliseconds(g.by.at.stall())
+	g.show.Folder, g.show.Stdout, g.show.Stderr = in.Out, cmd.OutOrStdout(), cmd.ErrOrStderr()
+	if g.explain {
+		g.show.Explain = explain
 	}
-	return watch(cmd.Context(), config, job, limits, &g.show)
+	g.show.Open(how)
+	limits := messages.Limits{WallClockMS: host.Milliseconds(g.timeout)}
+	if in.Model != "" {
+		limits.StallMS = host.Milliseconds(g.by.Endpoint.StallTimeout())
+	}
+	return host.Watch(cmd.Context(), config, job, limits, &g.show)
 }
 
 func (g *generating) judge() error {
 	asked := 0
-	for _, asks := range []bool{g.show.explain, g.show.jsonl, g.show.json} {
+	for _, asks := range []bool{g.explain, g.show.JSONL, g.show.JSON} {
 		if asks {
 			asked++
 		}
 	}
 	switch {
 	case g.timeout < 0:
-		return errNegative("--timeout")
+		return settings.Negative("--timeout")
 	case g.in.Out == "":
 		return errors.New("--out needs the name of a folder")
 	case asked > 1:
@@ -155,18 +171,18 @@ func (g *generating) judge() error {
 	case g.in.RequireModel && g.in.Model == "":
 		return errors.New("--require-model needs --model")
 	}
-	return errors.Join(g.read.judge(), g.by.at.judge())
+	return errors.Join(g.read.Check(), g.by.Endpoint.Check())
 }
 
 func oneRepository(cmd *cobra.Command, args []string) error {
 	const example = "for example: lastword generate ."
 	switch len(args) {
 	case 0:
-		return usage(cmd, errors.New("generate needs a repository: a folder, an archive, owner/repo or a URL"), example)
+		return exit.BadUsage(cmd, errors.New("generate needs a repository: a folder, an archive, owner/repo or a URL"), example)
 	case 1:
 		return nil
 	}
-	return usage(cmd, fmt.Errorf("generate takes one repository, not %d", len(args)), example)
+	return exit.BadUsage(cmd, fmt.Errorf("generate takes one repository, not %d", len(args)), example)
 }
 
 // folders has the shell complete the only argument with folders.
@@ -177,7 +193,59 @@ func folders(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCo
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// milliseconds rounds up: the shortest limit is still one.
-func milliseconds(d time.Duration) int64 {
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
+// explain prints why each file was chosen, as the llms.json among the run's artifacts says.
+func explain(w io.Writer, out string, artifacts []messages.Artifact) error {
+	for _, a := range artifacts {
+		if a.Name != "llms.json" || a.Partial {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(a.Path)))
+		if err != nil {
+			return err
+		}
+		var d render.Document
+		if err := json.Unmarshal(text, &d); err != nil {
+			return err
+		}
+		_, err = w.Write(explanation(d))
+		return err
+	}
+	return nil
+}
+
+func explanation(d render.Document) []byte {
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "%s\n", d.Title)
+	if d.Summary != "" {
+		fmt.Fprintf(&b, "  %s\n  from %s: %s\n", d.Summary, d.SummaryFrom, d.SummaryReason)
+	}
+	t := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, s := range d.Sections {
+		fmt.Fprintf(t, "\n%s\n", s.Name)
+		for _, l := range s.Links {
+			fmt.Fprintf(t, "  %4d\t%s\t%s\n", l.Score, place(l), strings.Join(l.Reasons, "; "))
+		}
+	}
+	if len(d.Dropped) > 0 {
+		fmt.Fprintf(t, "\nOver the size budget\n")
+		for _, x := range d.Dropped {
+			fmt.Fprintf(t, "      \t%s\tof %s\n", x.Path, x.Artifact)
+		}
+	}
+	if len(d.Passed) > 0 {
+		fmt.Fprintf(t, "\nNot chosen\n")
+		for _, p := range d.Passed {
+			fmt.Fprintf(t, "      \t%s\t%s\n", p.Path, p.Reason)
+		}
+	}
+	t.Flush()
+	return b.Bytes()
+}
+
+// place is the file, with what the link says of it where several lead there.
+func place(l render.Link) string {
+	if _, line, ok := strings.Cut(l.URL, "#"); ok {
+		return l.Path + " " + line
+	}
+	return l.Path
 }

@@ -5,6 +5,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
 
 // knownCommand is asked when an argument stands where a command is named.
@@ -17,7 +20,7 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
 	}
-	return usage(cmd, fmt.Errorf("unknown command %q", args[0]), hint)
+	return exit.BadUsage(cmd, fmt.Errorf("unknown command %q", args[0]), hint)
 }
 
 // noCommand prints the help as an answer to a mistake: on stderr.
@@ -26,13 +29,13 @@ func noCommand(cmd *cobra.Command, _ []string) error {
 	if err := cmd.Help(); err != nil {
 		return err
 	}
-	return &exitError{code: exitUsage}
+	return &exit.Error{Code: exit.Usage}
 }
 
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [command]",
-		GroupID: helping,
+		GroupID: settings.Helping,
 		Short:   "Say what a command does",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
@@ -47,7 +50,7 @@ func helpCommand() *cobra.Command {
 
 func noArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usage(cmd, fmt.Errorf("%s takes no arguments", cmd.Name()), "")
+		return exit.BadUsage(cmd, fmt.Errorf("%s takes no arguments", cmd.Name()), "")
 	}
 	return nil
 }

@@ -29,6 +29,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
 
 func main() { os.Exit(program(actors.Config{})) }
@@ -44,24 +47,18 @@ func program(config actors.Config) int {
 // the process goes to either.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer, config actors.Config) int {
 	root := rootCommand(config)
-	known := ofEnvironment()
+	known := settings.EnvironmentSecrets()
 	out, told := known.Writer(stdout), known.Writer(stderr)
 	defer told.Close() // what cannot be told is lost
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(told)
-	err := root.ExecuteContext(withSecrets(ctx, known))
-	return report(told, errors.Join(err, out.Close()))
+	err := root.ExecuteContext(settings.WithSecrets(ctx, known))
+	return exit.Report(told, errors.Join(err, out.Close()))
 }
 
-// The groups of commands: those that work take their flags from the configuration as well.
-const (
-	working = "working"
-	helping = "helping"
-)
-
 func rootCommand(config actors.Config) *cobra.Command {
-	var how showing
+	var how terminal.Options
 	var named string
 	root := &cobra.Command{
 		Use:   "lastword",
@@ -73,19 +70,19 @@ one last word: completed, failed or canceled.`,
 		SilenceErrors:     true,
 		Args:              knownCommand,
 		RunE:              noCommand,
-		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return configure(cmd, args, named) },
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error { return settings.Configure(cmd, args, named) },
 	}
 	flags := root.PersistentFlags()
 	flags.SortFlags = false
 	flags.StringVar(&named, "config", "", "`file` of settings in YAML; it goes before the other files")
-	choose(root, flags, &how.progress, "progress", "how a run that goes on is shown on stderr",
+	settings.Choice(root, flags, &how.Progress, "progress", "how a run that goes on is shown on stderr",
 		"auto", "tty", "plain", "none")
-	flags.BoolVar(&how.noColor, "no-color", false, "use no colour; so does NO_COLOR in the environment")
-	must(root.MarkPersistentFlagFilename("config", "yaml", "yml"))
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return usage(cmd, mistaken(err), "") })
+	flags.BoolVar(&how.NoColor, "no-color", false, "use no colour; so does NO_COLOR in the environment")
+	settings.Must(root.MarkPersistentFlagFilename("config", "yaml", "yml"))
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return exit.BadUsage(cmd, settings.BadValue(err), "") })
 	root.SetHelpCommand(helpCommand())
 	root.SetUsageTemplate(wrapped(root.UsageTemplate()))
-	root.AddGroup(&cobra.Group{ID: working, Title: "Work:"}, &cobra.Group{ID: helping, Title: "About the program:"})
+	root.AddGroup(&cobra.Group{ID: settings.Working, Title: "Work:"}, &cobra.Group{ID: settings.Helping, Title: "About the program:"})
 	root.AddCommand(generateCommand(config, &how), checkCommand(), promptCommand(config, &how), mcpCommand(config),
 		serveCommand(config), modelsCommand(), providerCommand(&how), tokenCommand(), doctorCommand(&how, &named),
 		configCommand(&named), completionCommand(), manCommand(), versionCommand())

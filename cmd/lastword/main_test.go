@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 )
 
 // TestMain has two commands on the path: lastword, as make build makes it, and lastword-faulty.
@@ -89,7 +90,7 @@ func TestScripts(t *testing.T) {
 func TestRunNeedsNoProcess(t *testing.T) {
 	var stdout, stderr strings.Builder
 	code := run(context.Background(), []string{"version"}, &stdout, &stderr, actors.Config{})
-	if code != exitCompleted || !strings.HasPrefix(stdout.String(), "lastword ") || stderr.Len() > 0 {
+	if code != exit.Completed || !strings.HasPrefix(stdout.String(), "lastword ") || stderr.Len() > 0 {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
 	}
 }

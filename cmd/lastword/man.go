@@ -5,15 +5,19 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
 
 func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "man [folder]",
-		GroupID: helping,
+		GroupID: settings.Helping,
 		Short:   "Write the manual: a page for each command into the folder",
 		Long: `Man writes a manual page for each command into the folder, which is made where it is missing.
 Without a folder it prints the program's own page.`,
@@ -24,11 +28,11 @@ Without a folder it prints the program's own page.`,
 		ValidArgsFunction:     folders,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				_, err := io.WriteString(cmd.OutOrStdout(), manPage(cmd.Root()))
+				_, err := io.WriteString(cmd.OutOrStdout(), terminal.ManPage(cmd.Root(), host.ThisBuild().Version))
 				return err
 			}
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
-				return &exitError{exitConfiguration, fmt.Errorf("cannot make the folder %s: %w", args[0], reason(err))}
+				return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot make the folder %s: %w", args[0], exit.Reason(err))}
 			}
 			return writePages(args[0], cmd.Root())
 		},
@@ -37,13 +41,13 @@ Without a folder it prints the program's own page.`,
 
 func atMostOneFolder(cmd *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usage(cmd, fmt.Errorf("man takes one folder, not %d", len(args)), "")
+		return exit.BadUsage(cmd, fmt.Errorf("man takes one folder, not %d", len(args)), "")
 	}
 	return nil
 }
 
 func writePages(folder string, cmd *cobra.Command) error {
-	if err := os.WriteFile(filepath.Join(folder, pageName(cmd)+".1"), []byte(manPage(cmd)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, terminal.PageName(cmd)+".1"), []byte(terminal.ManPage(cmd, host.ThisBuild().Version)), 0o644); err != nil {
 		return err
 	}
 	for _, sub := range cmd.Commands() {
@@ -53,5 +57,3 @@ func writePages(folder string, cmd *cobra.Command) error {
 	}
 	return nil
 }
-
-func pageName(cmd *cobra.Command) string { return strings.ReplaceAll(cmd.CommandPath(), " ", "-") }

@@ -8,11 +8,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
 
 // speaking is what the flags of mcp say.
 type speaking struct {
-	hosting
+	host.Options
 	printConfig, url string
 }
 
@@ -20,7 +24,7 @@ func mcpCommand(config actors.Config) *cobra.Command {
 	var s speaking
 	cmd := &cobra.Command{
 		Use:     "mcp",
-		GroupID: working,
+		GroupID: settings.Working,
 		Short:   "Serve runs to an agent as MCP tools, over stdin and stdout",
 		Long: `Mcp speaks the Model Context Protocol over stdin and stdout, for a client that starts it: generate and
 prompt as tools that stream, the tools run_* to start, watch, await and cancel runs, the tools lmstxt_*,
@@ -45,19 +49,19 @@ Exit codes:
 		DisableFlagsInUseLine: true,
 		Args:                  noArguments,
 		ValidArgsFunction:     cobra.NoFileCompletions,
-		Annotations:           map[string]string{readsAnything: ""},
+		Annotations:           map[string]string{settings.ReadsAnything: ""},
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd, config) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&s.printConfig, "print-config", "", "`client` whose settings are printed, in place of serving")
 	flags.StringVar(&s.url, "url", "", "`URL` of a server that the printed settings name, in place of this program")
-	s.hosting.flags(cmd, flags)
-	s.read.from.flags(flags)
+	s.Options.AddFlags(cmd, flags)
+	s.Read.Source.AddFlags(flags)
 	for _, name := range []string{"print-config", "url"} {
-		must(flags.SetAnnotation(name, notSetting, nil))
+		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))
 	}
-	must(cmd.RegisterFlagCompletionFunc("print-config",
+	settings.Must(cmd.RegisterFlagCompletionFunc("print-config",
 		cobra.FixedCompletions(clientList(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
@@ -67,28 +71,28 @@ func (s *speaking) run(cmd *cobra.Command, config actors.Config) error {
 	case s.printConfig != "":
 		return s.printClient(cmd)
 	case cmd.Flags().Changed("print-config"):
-		return usage(cmd, errors.New("--print-config needs the name of a client"), "the clients are "+clientNames())
+		return exit.BadUsage(cmd, errors.New("--print-config needs the name of a client"), "the clients are "+clientNames())
 	case s.url != "":
-		return usage(cmd, errors.New("--url goes with --print-config"), "")
+		return exit.BadUsage(cmd, errors.New("--url goes with --print-config"), "")
 	}
-	if err := s.judge(cmd); err != nil {
+	if err := s.Check(cmd); err != nil {
 		return err
 	}
-	s.shown = s.out
-	inside, err := s.open(cmd.Context(), config, cmd.ErrOrStderr())
+	s.ShownOut = s.Out
+	inside, err := s.Start(cmd.Context(), config, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	if isTerminal(cmd.InOrStdin()) {
+	if terminal.IsTerminal(cmd.InOrStdin()) {
 		fmt.Fprintln(cmd.ErrOrStderr(), "lastword: mcp waits for an agent's messages on stdin; Ctrl-C ends it, and --help "+
 			"says how an agent is told of it")
 	}
-	stdout := behind(cmd.OutOrStdout()).(io.Writer) // the door keeps secrets out by itself, and knows a pipe
-	attached, first := interruptible(cmd.Context(), func() {})
-	served := inside.door.Serve(attached, cmd.InOrStdin(), stdout)
-	ended := inside.close(attached)
+	stdout := terminal.Unwrap(cmd.OutOrStdout()).(io.Writer) // the door keeps secrets out by itself, and knows a pipe
+	attached, first := host.Interruptible(cmd.Context(), func() {})
+	served := inside.Handler.Serve(attached, cmd.InOrStdin(), stdout)
+	ended := inside.Close(attached)
 	if by := first(); by != nil {
-		return &exitError{code: codeOfSignal(by)}
+		return &exit.Error{Code: exit.OfSignal(by)}
 	}
 	if served != nil {
 		served = fmt.Errorf("cannot serve: %w", served)

@@ -12,10 +12,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-)
 
-// tokenVariable is where the printed settings have clients look for a token.
-const tokenVariable = "LASTWORD_TOKEN"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+)
 
 // client is a program whose settings name MCP servers.
 type client struct {
@@ -31,10 +31,10 @@ type client struct {
 func clientsKnown() []client {
 	return []client{
 		{name: "claude-code", file: ".mcp.json in the project's folder", local: inServers("stdio"),
-			remote: byURL("mcpServers", "http", "${"+tokenVariable+"}")},
+			remote: byURL("mcpServers", "http", "${"+settings.TokenVariable+"}")},
 		{name: "claude-desktop", file: "claude_desktop_config.json", local: inServers(""), homeless: true},
 		{name: "cursor", file: ".cursor/mcp.json in the project's folder, or ~/.cursor/mcp.json", local: inServers(""),
-			homeless: true, remote: byURL("mcpServers", "", "${env:"+tokenVariable+"}")},
+			homeless: true, remote: byURL("mcpServers", "", "${env:"+settings.TokenVariable+"}")},
 		{name: "vscode", file: ".vscode/mcp.json in the project's folder", local: ofVSCode,
 			remote: remoteOfVSCode},
 		{name: "codex", file: "~/.codex/config.toml", local: ofCodex, remote: remoteOfCodex, homeless: true},
@@ -110,7 +110,7 @@ func ofCodex(command string, args []string) any {
 func remoteOfCodex(url string, token bool) any {
 	text := fmt.Sprintf("[mcp_servers.lastword]\nurl = %s\n", inTOML(url))
 	if token {
-		text += fmt.Sprintf("bearer_token_env_var = %s\n", inTOML(tokenVariable))
+		text += fmt.Sprintf("bearer_token_env_var = %s\n", inTOML(settings.TokenVariable))
 	}
 	return toml(text)
 }
@@ -118,7 +118,7 @@ func remoteOfCodex(url string, token bool) any {
 // inTOML writes a text, or a list of some: what is one in JSON is the same in TOML.
 func inTOML(value any) string {
 	text, err := json.Marshal(value)
-	must(err)
+	settings.Must(err)
 	return string(text)
 }
 
@@ -127,7 +127,7 @@ func (s *speaking) printClient(cmd *cobra.Command) error {
 	known := clientsKnown()
 	i := slices.IndexFunc(known, func(c client) bool { return c.name == s.printConfig })
 	if i < 0 {
-		return usage(cmd, fmt.Errorf("no client is called %q", s.printConfig), "the clients are "+clientNames())
+		return exit.BadUsage(cmd, fmt.Errorf("no client is called %q", s.printConfig), "the clients are "+clientNames())
 	}
 	settings, err := s.settingsOf(cmd, known[i])
 	if err != nil {
@@ -155,14 +155,14 @@ func (s *speaking) settingsOf(cmd *cobra.Command, c client) (any, error) {
 	at, ok := webURL(s.url)
 	switch {
 	case !ok:
-		return nil, usage(cmd, errors.New("--url needs the https URL of a server, such as https://runs.example.com/mcp"), "")
+		return nil, exit.BadUsage(cmd, errors.New("--url needs the https URL of a server, such as https://runs.example.com/mcp"), "")
 	case c.remote == nil:
 		err := fmt.Errorf("%s knows no URLs in its settings; add the server among its connectors", c.name)
-		return nil, usage(cmd, err, "")
+		return nil, exit.BadUsage(cmd, err, "")
 	}
 	if given := s.given(cmd, false); len(given) > 0 {
 		err := fmt.Errorf("%s is for a server that the client starts; leave it out, or --url", given[0])
-		return nil, usage(cmd, err, "")
+		return nil, exit.BadUsage(cmd, err, "")
 	}
 	return c.remote(s.url, !isLoopback(at.Hostname())), nil
 }
@@ -176,7 +176,7 @@ func (s *speaking) given(cmd *cobra.Command, homeless bool) (args []string) {
 		case f.Name == "print-config" || f.Name == "url" || !f.Changed && (f.Name != "out" || !homeless):
 			return
 		case f.Name == "out" || f.Name == "key-file" || f.Name == "ca-file" || f.Name == "config":
-			value = absolute(value)
+			value = settings.Absolute(value)
 		}
 		args = append(args, "--"+f.Name+"="+value)
 	})

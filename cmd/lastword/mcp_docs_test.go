@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files and the generated parts of docs/mcp.md")
@@ -243,12 +244,12 @@ func TestPrintedSettings(t *testing.T) {
 			args := append([]string{"mcp", "--print-config", c.name}, flags...)
 			code := run(t.Context(), args, &stdout, &stderr, actors.Config{})
 			if c.remote == nil && flags != nil && flags[0] == "--url" {
-				if code != exitUsage || !strings.Contains(stderr.String(), "connectors") {
+				if code != exit.Usage || !strings.Contains(stderr.String(), "connectors") {
 					t.Errorf("%s: exit code %d, %s", c.name, code, stderr.String())
 				}
 				continue
 			}
-			if code != exitCompleted || stderr.String() != "for "+c.file+"\n" {
+			if code != exit.Completed || stderr.String() != "for "+c.file+"\n" {
 				t.Errorf("%s: exit code %d, %s", c.name, code, stderr.String())
 			}
 			text := strings.ReplaceAll(strings.ReplaceAll(stdout.String(), self, "/usr/local/bin/lastword"), here, "/home/mia")
@@ -260,7 +261,7 @@ func TestPrintedSettings(t *testing.T) {
 	}
 	var stdout, stderr strings.Builder
 	args := []string{"mcp", "--print-config", "codex", "--url", "https://runs.example.com/mcp", "--no-cache"}
-	if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exitUsage || stdout.Len() > 0 ||
+	if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exit.Usage || stdout.Len() > 0 ||
 		!strings.Contains(stderr.String(), "--no-cache=true is for a server that the client starts") {
 		t.Errorf("flags of another's server: exit code %d, %s%s", code, stdout.String(), stderr.String())
 	}

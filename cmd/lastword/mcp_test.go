@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -24,7 +25,7 @@ func TestMCPStartsWithoutATrace(t *testing.T) {
 			t.Errorf("%s: %+v", list, a)
 		}
 	}
-	if code := s.ends(); code != exitCompleted || s.stderr.Len() > 0 || filesIn(t, dir) != "" {
+	if code := s.ends(); code != exit.Completed || s.stderr.Len() > 0 || filesIn(t, dir) != "" {
 		t.Errorf("exit code %d, stderr %q, files %q", code, s.stderr.String(), filesIn(t, dir))
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
@@ -57,7 +58,7 @@ func TestMCPStreamsARun(t *testing.T) {
 	if err != nil || text != string(written) || !strings.HasPrefix(text, "# Garden") {
 		t.Errorf("the resource is %q, the file %q, %v", text, written, err)
 	}
-	if code := s.ends(); code != exitCompleted || s.stderr.Len() > 0 {
+	if code := s.ends(); code != exit.Completed || s.stderr.Len() > 0 {
 		t.Errorf("exit code %d, stderr %q", code, s.stderr.String())
 	}
 }
@@ -184,7 +185,7 @@ func TestMCPFinishesItsRunsAtTheEnd(t *testing.T) {
 	if _, err := s.out.ReadByte(); err == nil {
 		t.Error("it speaks after stdin has ended")
 	}
-	if code := s.ends(); code != exitCompleted || s.stderr.Len() > 0 {
+	if code := s.ends(); code != exit.Completed || s.stderr.Len() > 0 {
 		t.Errorf("exit code %d, stderr %q", code, s.stderr.String())
 	}
 	if got := filesIn(t, filepath.Join(dir, "artifacts")); !strings.Contains(got, "garden-llms.txt") {
@@ -198,7 +199,7 @@ func TestMCPDoesNotWaitForAnswers(t *testing.T) {
 	if a := s.call("run_wait", fmt.Sprintf(`{"run_id":%q}`, run)); a.Structured.Status != "waiting" {
 		t.Fatalf("%+v", a)
 	}
-	if code := s.ends(); code != exitFailed {
+	if code := s.ends(); code != exit.Failed {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -207,13 +208,13 @@ func TestMCPWaitsNoLongerThanToldTo(t *testing.T) {
 	m := testkit.NewModel(t)
 	s := speak(t, plant(t, gardenText), "--base-url", m.URL(), "--model", "scripted", "--drain", "50ms")
 	s.describing(m)
-	if code := s.ends(); code != exitFailed || !strings.Contains(s.stderr.String(), "were ended") {
+	if code := s.ends(); code != exit.Failed || !strings.Contains(s.stderr.String(), "were ended") {
 		t.Errorf("exit code %d, stderr %q", code, s.stderr.String())
 	}
 }
 
 func TestMCPLeavesAtASignal(t *testing.T) {
-	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: exitInterrupted, syscall.SIGTERM: exitTerminated} {
+	for sig, want := range map[syscall.Signal]int{syscall.SIGINT: exit.Interrupted, syscall.SIGTERM: exit.Terminated} {
 		m := testkit.NewModel(t)
 		s := speak(t, plant(t, gardenText), "--base-url", m.URL(), "--model", "scripted", "--drain", "1h")
 		_, x := s.describing(m)

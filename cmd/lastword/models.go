@@ -11,13 +11,16 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
 // listing is what the flags of models and its commands say.
 type listing struct {
-	at      endpoint
+	at      settings.Endpoint
 	json    bool
 	timeout time.Duration
 	load    llm.LoadOptions
@@ -32,7 +35,7 @@ func modelsCommand() *cobra.Command {
 	var l listing
 	cmd := &cobra.Command{
 		Use:     "models",
-		GroupID: working,
+		GroupID: settings.Working,
 		Short:   "List the models of a server, and what is loaded",
 		Long: `Models lists what the server has, a line each: whether it is loaded, how many tokens fit as it is loaded,
 and how many it was made for. A dash stands for what the server does not say.
@@ -48,7 +51,7 @@ Studio on this machine.` + modelsExits,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return l.call(cmd, l.list) },
 	}
 	l.flags(cmd, 30*time.Second)
-	cmd.AddGroup(&cobra.Group{ID: working, Title: "Work:"})
+	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Work:"})
 	cmd.AddCommand(modelsLoadCommand(), modelsUnloadCommand())
 	return cmd
 }
@@ -56,7 +59,7 @@ Studio on this machine.` + modelsExits,
 func (l *listing) flags(cmd *cobra.Command, patience time.Duration) *pflag.FlagSet {
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	l.at.where(cmd, flags)
+	l.at.AddServerFlags(cmd, flags)
 	flags.BoolVar(&l.json, "json", false, "print JSON")
 	flags.DurationVar(&l.timeout, "timeout", patience, "longest `time` that it may take")
 	return flags
@@ -66,7 +69,7 @@ func modelsLoadCommand() *cobra.Command {
 	var l listing
 	cmd := &cobra.Command{
 		Use:     "load <model>",
-		GroupID: working,
+		GroupID: settings.Working,
 		Short:   "Load a model, and wait until it is loaded",
 		Long: `Load has LM Studio, Ollama or llama.cpp's router load a model, and returns when it is loaded. LM Studio
 takes either --context or --ttl.` + modelsExits,
@@ -91,7 +94,7 @@ func modelsUnloadCommand() *cobra.Command {
 	var l listing
 	cmd := &cobra.Command{
 		Use:                   "unload <model>",
-		GroupID:               working,
+		GroupID:               settings.Working,
 		Short:                 "Unload a model",
 		Long:                  "Unload has LM Studio, Ollama or llama.cpp's router free the memory of a model." + modelsExits,
 		DisableFlagsInUseLine: true,
@@ -111,18 +114,18 @@ func oneModel(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return usage(cmd, fmt.Errorf("%s needs the name of one model", cmd.Name()), "lastword models lists the names")
+	return exit.BadUsage(cmd, fmt.Errorf("%s needs the name of one model", cmd.Name()), "lastword models lists the names")
 }
 
 // call does it with a client, within the time that there is.
 func (l *listing) call(cmd *cobra.Command, do func(context.Context, *cobra.Command, *llm.Client) error) error {
 	if l.timeout <= 0 || l.load.Context < 0 || l.load.TTL < 0 {
-		return usage(cmd, errors.New("--timeout must be positive, --context and --ttl not negative"), "")
+		return exit.BadUsage(cmd, errors.New("--timeout must be positive, --context and --ttl not negative"), "")
 	}
-	l.at.secrets = secretsOf(cmd.Context())
-	client, err := llm.New(l.at.config())
+	l.at.Secrets = settings.SecretsOf(cmd.Context())
+	client, err := llm.New(l.at.Config())
 	if err != nil {
-		return &exitError{exitConfiguration, err}
+		return &exit.Error{Code: exit.Configuration, Err: err}
 	}
 	defer client.Close()
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), l.timeout, tooLong(l.timeout))
@@ -132,7 +135,7 @@ func (l *listing) call(cmd *cobra.Command, do func(context.Context, *cobra.Comma
 	case err != nil && ctx.Err() != nil:
 		return context.Cause(ctx)
 	case messages.CodeOf(err) == messages.Code(messages.CauseInvalidInput):
-		return &exitError{exitConfiguration, err}
+		return &exit.Error{Code: exit.Configuration, Err: err}
 	}
 	return err
 }
@@ -163,12 +166,12 @@ func (l *listing) list(ctx context.Context, cmd *cobra.Command, client *llm.Clie
 	if err != nil {
 		return err
 	}
-	out := modelList{Server: server, BaseURL: l.at.url(), Models: []modelLine{}}
+	out := modelList{Server: server, BaseURL: l.at.URL(), Models: []modelLine{}}
 	for _, m := range list {
 		out.Models = append(out.Models, lineOf(m))
 	}
 	if l.json {
-		return printJSON(cmd.OutOrStdout(), out)
+		return terminal.PrintJSON(cmd.OutOrStdout(), out)
 	}
 	if err := printModels(cmd.OutOrStdout(), out.Models); err != nil {
 		return err
@@ -176,8 +179,8 @@ func (l *listing) list(ctx context.Context, cmd *cobra.Command, client *llm.Clie
 	if server == "" {
 		server = "a server"
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s at %s\n", count(int64(len(list)), "model"), printable(server),
-		printable(l.at.host()))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s at %s\n", terminal.Count(int64(len(list)), "model"), terminal.Printable(server),
+		terminal.Printable(l.at.Host()))
 	return nil
 }
 
@@ -193,14 +196,14 @@ func printModels(w io.Writer, list []modelLine) error {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			widths[i] = max(widths[i], cells(cell))
+			widths[i] = max(widths[i], terminal.Width(cell))
 		}
 	}
 	var b strings.Builder
 	for _, row := range rows {
 		var line strings.Builder
 		for i, cell := range row {
-			line.WriteString(pad(cell, widths[i]+2))
+			line.WriteString(terminal.Pad(cell, widths[i]+2))
 		}
 		fmt.Fprintln(&b, strings.TrimRight(line.String(), " "))
 	}
@@ -213,7 +216,7 @@ func (m modelLine) row() []string {
 	if m.Loaded {
 		state, context = "loaded", tokens(m.Context)
 	}
-	row := []string{flat(m.ID), state, context, tokens(m.MaxContext), flat(m.Kind), flat(m.Format), flat(m.Quantization)}
+	row := []string{terminal.Flat(m.ID), state, context, tokens(m.MaxContext), terminal.Flat(m.Kind), terminal.Flat(m.Format), terminal.Flat(m.Quantization)}
 	for i, cell := range row {
 		if cell == "" {
 			row[i] = "-"
@@ -226,7 +229,7 @@ func tokens(n int) string {
 	if n == 0 {
 		return "-"
 	}
-	return grouped(int64(n))
+	return terminal.Thousands(int64(n))
 }
 
 func (l *listing) loading(ctx context.Context, cmd *cobra.Command, client *llm.Client, id string) error {
@@ -235,9 +238,9 @@ func (l *listing) loading(ctx context.Context, cmd *cobra.Command, client *llm.C
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s loaded in %s\n", printable(m.ID), elapsed(time.Since(began)))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s loaded in %s\n", terminal.Printable(m.ID), terminal.Elapsed(time.Since(began)))
 	if l.json {
-		return printJSON(cmd.OutOrStdout(), lineOf(m))
+		return terminal.PrintJSON(cmd.OutOrStdout(), lineOf(m))
 	}
 	return printModels(cmd.OutOrStdout(), []modelLine{lineOf(m)})
 }
@@ -246,9 +249,9 @@ func (l *listing) unloading(ctx context.Context, cmd *cobra.Command, client *llm
 	if err := client.Unload(ctx, id); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s unloaded\n", printable(id))
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s unloaded\n", terminal.Printable(id))
 	if l.json {
-		return printJSON(cmd.OutOrStdout(), modelLine{ID: id})
+		return terminal.PrintJSON(cmd.OutOrStdout(), modelLine{ID: id})
 	}
 	return nil
 }

@@ -13,24 +13,28 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 // prompting is what the flags of prompt say.
 type prompting struct {
 	in          prompt.Input
-	at          endpoint
-	temperature decimal
+	at          settings.Endpoint
+	temperature settings.Decimal
 	extra       string
 	timeout     time.Duration
-	show        display
+	show        terminal.Display
 }
 
-func promptCommand(config actors.Config, how *showing) *cobra.Command {
+func promptCommand(config actors.Config, how *terminal.Options) *cobra.Command {
 	var p prompting
 	cmd := &cobra.Command{
 		Use:     "prompt <text>",
-		GroupID: working,
+		GroupID: settings.Working,
 		Short:   "Ask a language model and print its answer as it comes",
 		Long: `Prompt sends a text to a server that speaks the OpenAI protocol and prints the answer to stdout as it
 comes, ended by a line break and without control characters; --json has it as it is. The text "-", or
@@ -62,7 +66,7 @@ Exit codes:
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	p.asking(flags)
-	p.at.flags(cmd, flags)
+	p.at.AddFlags(cmd, flags)
 	p.telling(flags)
 	return cmd
 }
@@ -78,65 +82,63 @@ func (p *prompting) asking(flags *pflag.FlagSet) {
 
 // telling adds the flags that say what is told of the run.
 func (p *prompting) telling(flags *pflag.FlagSet) {
-	flags.BoolVar(&p.show.jsonl, "jsonl", false, "print the run's events to stdout, one JSON object a line")
-	flags.BoolVar(&p.show.json, "json", false, "print what the run came to on stdout, as one JSON object")
-	flags.BoolVar(&p.show.quiet, "quiet", false, "say nothing on stderr but errors")
+	flags.BoolVar(&p.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object a line")
+	flags.BoolVar(&p.show.JSON, "json", false, "print what the run came to on stdout, as one JSON object")
+	flags.BoolVar(&p.show.Quiet, "quiet", false, "say nothing on stderr but errors")
 	flags.DurationVar(&p.timeout, "timeout", 0, "longest `time` the run may take, for example 90s (default 30m)")
 }
 
-func (p *prompting) run(cmd *cobra.Command, args []string, config actors.Config, how *showing) error {
+func (p *prompting) run(cmd *cobra.Command, args []string, config actors.Config, how *terminal.Options) error {
 	if err := p.judge(); err != nil {
-		return usage(cmd, err, "")
+		return exit.BadUsage(cmd, err, "")
 	}
 	var err error
 	if p.in.Text, err = textOf(cmd, args); err != nil {
 		return err
 	}
 	if strings.TrimSpace(p.in.Text) == "" {
-		return usage(cmd, errNoText, promptExample)
+		return exit.BadUsage(cmd, errNoText, promptExample)
 	}
-	p.in.Temperature = p.temperature.value
-	p.at.secrets = secretsOf(cmd.Context())
-	client, err := p.at.client(p.timeout)
+	p.in.Temperature = p.temperature.Value
+	p.at.Secrets = settings.SecretsOf(cmd.Context())
+	client, err := p.at.Client(p.timeout)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
-	job, err := prompt.Job(p.in, prompt.Config{Stream: client.Stream, Provider: p.at.host(), Choose: loaded(client)})
+	job, err := prompt.Job(p.in, prompt.Config{Stream: client.Stream, Provider: p.at.Host(), Choose: settings.LoadedModel(client)})
 	if err != nil {
 		return err
 	}
-	p.show.stdout, p.show.stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	p.show.open(how)
+	p.show.Stdout, p.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	p.show.Open(how)
 	p.speak(how)
-	limits := messages.Limits{WallClockMS: milliseconds(p.timeout), StallMS: milliseconds(p.at.stall())}
-	return watch(cmd.Context(), config, job, limits, &p.show)
+	limits := messages.Limits{WallClockMS: host.Milliseconds(p.timeout), StallMS: host.Milliseconds(p.at.StallTimeout())}
+	return host.Watch(cmd.Context(), config, job, limits, &p.show)
 }
 
 func (p *prompting) judge() error {
 	switch {
 	case p.timeout < 0:
-		return errNegative("--timeout")
-	case p.show.json && p.show.jsonl:
+		return settings.Negative("--timeout")
+	case p.show.JSON && p.show.JSONL:
 		return errors.New("--json and --jsonl exclude each other: each has stdout for itself")
 	case p.extra != "" && json.Unmarshal([]byte(p.extra), &p.in.Extra) != nil:
 		return errors.New("--extra needs a JSON object")
 	}
-	return p.at.judge()
+	return p.at.Check()
 }
-
-func errNegative(flag string) error { return fmt.Errorf("%s must not be negative", flag) }
 
 // speak has the answer printed. Who watches on a terminal sees the thoughts, and no more of the run than its model's
 // words: a block that is redrawn, or a line per milestone, would stand in the middle of the answer.
-func (p *prompting) speak(how *showing) {
+func (p *prompting) speak(how *terminal.Options) {
 	d := &p.show
-	if d.json || d.jsonl {
+	if d.JSON || d.JSONL {
 		return
 	}
-	d.speech = &speech{stdout: d.stdout, stderr: d.stderr, look: d.look, shared: isTerminal(d.stdout)}
-	if isTerminal(d.stderr) && !d.quiet && (how.progress.value == "auto" || how.progress.value == "tty") {
-		d.view = d.speech
+	d.Answer = &terminal.Answer{Stdout: d.Stdout, Stderr: d.Stderr, Style: d.Style, Shared: terminal.IsTerminal(d.Stdout)}
+	if terminal.IsTerminal(d.Stderr) && !d.Quiet && (how.Progress == "auto" || how.Progress == "tty") {
+		d.View = d.Answer
 	}
 }
 
@@ -147,9 +149,9 @@ var errNoText = errors.New("prompt needs a text: give it as an argument, or pipe
 func onePrompt(cmd *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 1:
-		return usage(cmd, fmt.Errorf("prompt takes one text, not %d; put it in quotes", len(args)), promptExample)
-	case len(args) == 0 && isTerminal(cmd.InOrStdin()):
-		return usage(cmd, errNoText, promptExample)
+		return exit.BadUsage(cmd, fmt.Errorf("prompt takes one text, not %d; put it in quotes", len(args)), promptExample)
+	case len(args) == 0 && terminal.IsTerminal(cmd.InOrStdin()):
+		return exit.BadUsage(cmd, errNoText, promptExample)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/testkit"
 )
 
@@ -18,11 +19,11 @@ func TestPromptOnATerminal(t *testing.T) {
 	close(read)
 	s.read("\nHello[2J", 1)
 	s.keys("\x03")
-	s.ends(exitInterrupted)
+	s.ends(exit.Interrupted)
 	if !within(x.Gone()) {
 		t.Error("the server does not see that the connection was closed")
 	}
-	text := s.screen.text()
+	text := s.screen.Text()
 	if strings.Contains(text, "run.queued") || !strings.Contains(text, "at once\nscripted: canceled\n\ncanceled after ") {
 		t.Errorf("the terminal shows\n%s", text)
 	}
@@ -33,8 +34,8 @@ func TestPromptOnATerminal(t *testing.T) {
 
 func TestPromptAsksForATextOnATerminal(t *testing.T) {
 	s := start(t, nil, "lastword", "prompt")
-	s.ends(exitUsage)
-	if !strings.Contains(s.screen.text(), "prompt needs a text") {
-		t.Errorf("the terminal shows\n%s", s.screen.text())
+	s.ends(exit.Usage)
+	if !strings.Contains(s.screen.Text(), "prompt needs a text") {
+		t.Errorf("the terminal shows\n%s", s.screen.Text())
 	}
 }

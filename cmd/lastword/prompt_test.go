@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
@@ -75,7 +75,7 @@ func TestPromptFixtures(t *testing.T) {
 		if said.Verdict != f.Expect.Verdict || string(state.Status) != f.Expect.Verdict || text.Text() != f.Expect.Text {
 			t.Errorf("%s: %s as %s with %q, want %+v", f.ID, said.Verdict, state.Status, text.Text(), f.Expect)
 		}
-		if want := map[string]int{"completed": exitCompleted, "failed": exitProvider}[f.Expect.Verdict]; code != want {
+		if want := map[string]int{"completed": exit.Completed, "failed": exit.Provider}[f.Expect.Verdict]; code != want {
 			t.Errorf("%s: exit code %d, want %d", f.ID, code, want)
 		}
 		if state.End.Error != nil && !strings.Contains(state.End.Error.Message, f.Expect.ReasonContains) {
@@ -105,7 +105,7 @@ func TestPromptFaults(t *testing.T) {
 		if state.End.Cause != f.Cause || text.Text() != f.Text || text.Closed != (f.Cause == "") {
 			t.Errorf("%s: %s, %s with %q, want %q with %q", f.Name, state.Status, state.End.Cause, text.Text(), f.Cause, f.Text)
 		}
-		if f.Cause != "" && (said.Error == nil || said.Error.Code != messages.Code(f.Cause) || code == exitCompleted) {
+		if f.Cause != "" && (said.Error == nil || said.Error.Code != messages.Code(f.Cause) || code == exit.Completed) {
 			t.Errorf("%s: the call ended with %+v, the program with %d", f.Name, said.Error, code)
 		}
 		if state.End.Degraded != (f.Truncated || f.Filtered) {
@@ -193,7 +193,7 @@ func TestPromptPrintsAsItComes(t *testing.T) {
 	var stderr bytes.Buffer
 	args := []string{"prompt", "Hi", "--base-url", m.URL(), "--model", "scripted", "--idle", "20s"}
 	code := run(t.Context(), args, out, &stderr, actors.Config{})
-	if code != exitCompleted || out.text != "Hello\n" {
+	if code != exit.Completed || out.text != "Hello\n" {
 		t.Errorf("exit code %d, stdout %q, stderr:\n%s", code, out.text, stderr.String())
 	}
 }
@@ -210,82 +210,4 @@ func (w *firstWrite) Write(p []byte) (int, error) {
 	}
 	w.text += string(p)
 	return len(p), nil
-}
-
-// On a terminal the thoughts are told apart from the answer, line by line, and nothing steers it.
-func TestSpeechOnATerminal(t *testing.T) {
-	var screen bytes.Buffer // both, as one terminal has them
-	s := &speech{stdout: &screen, stderr: &screen, shared: true}
-	tell := func(body messages.Body, message string) {
-		e := messages.Event{Body: body, Message: message}
-		if err := s.tell(e); err != nil {
-			t.Fatal(err)
-		}
-		s.show(messages.State{}, e)
-	}
-	said := 0
-	say := func(text string) {
-		tell(messages.TextDelta{Stream: prompt.Stream, Offset: said, Text: text}, "")
-		said += len(text)
-	}
-	tell(messages.LLMStarted{}, "asking\x1b[2J qwen")
-	tell(messages.ThoughtDelta{Text: "Hm\x1b[31m, "}, "")
-	tell(messages.Merged{Parts: []messages.Body{messages.Progress{}, messages.ThoughtDelta{Text: "well."}}}, "")
-	tell(messages.ThoughtDone{}, "")
-	say("Hel")
-	tell(messages.TextDelta{Stream: prompt.Stream, Offset: 0, Text: "Hello"}, "") // merged with what was printed
-	said = 5
-	tell(messages.TextDelta{Stream: "other", Text: "not this"}, "")
-	say(", \x07")
-	tell(messages.ThoughtDelta{Text: "who?"}, "")
-	say("w\u200dorld")
-	tell(messages.LLMCompleted{}, "qwen answered")
-	s.end()
-	want := "asking[2J qwen\nHm[31m, well.\nHello, \nwho?\nw\u200dorld\nqwen answered\n"
-	if screen.String() != want {
-		t.Errorf("the terminal shows\n%q\nwant\n%q", screen.String(), want)
-	}
-}
-
-func TestModelOfTheServer(t *testing.T) {
-	idle := func(id string) llm.Info { return llm.Info{ID: id} }
-	loaded := func(id, server string) llm.Info { return llm.Info{ID: id, Loaded: true, Server: server} }
-	embeds := llm.Info{ID: "nomic", Kind: "embeddings", Loaded: true, Server: llm.LMStudio}
-	for _, c := range []struct {
-		list []llm.Info
-		want string
-		code messages.Code
-	}{
-		{nil, "", ""},
-		{[]llm.Info{embeds}, "", ""},
-		{[]llm.Info{idle("a")}, "a", ""},
-		{[]llm.Info{embeds, idle("a"), loaded("b", llm.LMStudio), loaded("c", llm.LMStudio)}, "b", ""},
-		{[]llm.Info{idle("a"), idle("b")}, "", messages.Code(messages.CauseInvalidInput)},
-		{[]llm.Info{loaded("a", llm.OpenAI)}, "a", ""},
-		{[]llm.Info{loaded("a", ""), loaded("b", "")}, "", messages.Code(messages.CauseInvalidInput)},
-	} {
-		got, err := oneOf(c.list)
-		if got != c.want || messages.CodeOf(err) != c.code {
-			t.Errorf("%s: %q, %v", fmt.Sprint(c.list), got, err)
-		}
-	}
-}
-
-// OpenAI's key is for a server that somebody named.
-func TestKeyOfTheServer(t *testing.T) {
-	t.Setenv("OPENAI_API_KEY", "theirs")
-	for _, c := range []struct {
-		at   endpoint
-		want string
-	}{{endpoint{}, ""}, {endpoint{baseURL: lmStudio, guessed: true}, ""}, {endpoint{baseURL: lmStudio}, "theirs"}} {
-		at, want := c.at, c.want
-		if got := at.key(); got != want {
-			t.Errorf("%q (guessed: %t) gets %q, want %q", at.baseURL, at.guessed, got, want)
-		}
-		t.Setenv("LASTWORD_API_KEY", "ours")
-		if got := at.key(); got != "ours" {
-			t.Errorf("%q (guessed: %t) gets %q", at.baseURL, at.guessed, got)
-		}
-		t.Setenv("LASTWORD_API_KEY", "")
-	}
 }

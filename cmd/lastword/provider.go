@@ -10,26 +10,30 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
-func providerCommand(how *showing) *cobra.Command {
+func providerCommand(how *terminal.Options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "provider",
-		GroupID: working,
+		GroupID: settings.Working,
 		Short:   "Find out what a server of language models can do",
 		Args:    knownCommand,
 		RunE:    noCommand,
 	}
-	cmd.AddGroup(&cobra.Group{ID: working, Title: "Work:"})
+	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Work:"})
 	cmd.AddCommand(providerCheckCommand(how))
 	return cmd
 }
 
 // probing is what the flags of provider check say.
 type probing struct {
-	at         endpoint
+	at         settings.Endpoint
 	model      string
 	only       []string
 	write      string
@@ -38,11 +42,11 @@ type probing struct {
 	firstToken time.Duration
 }
 
-func providerCheckCommand(how *showing) *cobra.Command {
+func providerCheckCommand(how *terminal.Options) *cobra.Command {
 	var p probing
 	cmd := &cobra.Command{
 		Use:     "check",
-		GroupID: working,
+		GroupID: settings.Working,
 		Short:   "Check what a server of language models can be trusted to do",
 		Long: fmt.Sprintf("Check makes %d checks of the server", len(probe.Checks())) +
 			` with small questions and prints what was seen, a line each:
@@ -72,16 +76,16 @@ Exit codes:
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&p.model, "model", "auto", "`name` of the model; auto is the one that the server has loaded")
-	p.at.where(cmd, flags)
+	p.at.AddServerFlags(cmd, flags)
 	flags.StringSliceVar(&p.only, "only", nil, "`names` of checks, with commas between them (default all)")
 	flags.StringVar(&p.write, "write", "", "`file` for what was learned; none for no file")
 	flags.BoolVar(&p.json, "json", false, "print what was learned and seen as one JSON document")
 	flags.DurationVar(&p.firstToken, "first-token", 0,
 		"longest `time` of silence before a token (default 1m, and 5m before the first)")
 	flags.DurationVar(&p.timeout, "timeout", 30*time.Minute, "longest `time` that all checks may take")
-	must(flags.SetAnnotation("write", ownOnly, nil))
-	must(cmd.MarkFlagFilename("write", "json"))
-	must(cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(checkIDs(), cobra.ShellCompDirectiveNoFileComp)))
+	settings.Must(flags.SetAnnotation("write", settings.NotInProject, nil))
+	settings.Must(cmd.MarkFlagFilename("write", "json"))
+	settings.Must(cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(checkIDs(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
@@ -92,56 +96,56 @@ func checkIDs() (ids []string) {
 	return ids
 }
 
-func (p *probing) run(cmd *cobra.Command, how *showing) error {
+func (p *probing) run(cmd *cobra.Command, how *terminal.Options) error {
 	if p.timeout <= 0 || p.firstToken < 0 {
-		return usage(cmd, errors.New("--timeout must be positive, and --first-token not negative"), "")
+		return exit.BadUsage(cmd, errors.New("--timeout must be positive, and --first-token not negative"), "")
 	}
 	ids := checkIDs()
 	for _, id := range p.only {
 		if !slices.Contains(ids, id) {
-			return usage(cmd, fmt.Errorf("no check is called %q", id), "the checks are "+strings.Join(ids, ", "))
+			return exit.BadUsage(cmd, fmt.Errorf("no check is called %q", id), "the checks are "+strings.Join(ids, ", "))
 		}
 	}
-	p.at.secrets = secretsOf(cmd.Context())
+	p.at.Secrets = settings.SecretsOf(cmd.Context())
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), p.timeout, tooLong(p.timeout))
 	defer cancel()
-	t := newTable(cmd.OutOrStdout(), how, ids)
-	o := probe.Options{Config: p.at.config(), Model: p.model, Only: p.only, First: p.firstToken, Patience: p.firstToken}
+	t := terminal.NewTable(cmd.OutOrStdout(), how, ids)
+	o := probe.Options{Config: p.at.Config(), Model: p.model, Only: p.only, First: p.firstToken, Patience: p.firstToken}
 	if !p.json {
 		o.Each = p.tell(t)
 	}
 	learned, err := probe.Run(ctx, o)
 	if learned == nil {
-		return &exitError{exitConfiguration, err}
+		return &exit.Error{Code: exit.Configuration, Err: err}
 	}
-	learned.Version = aboutThis().full()
+	learned.Version = host.ThisBuild().Full()
 	if p.json {
-		t.lost = printJSON(cmd.OutOrStdout(), learned)
+		t.Err = terminal.PrintJSON(cmd.OutOrStdout(), learned)
 	}
-	if err := errors.Join(t.lost, err); err != nil {
+	if err := errors.Join(t.Err, err); err != nil {
 		return err
 	}
 	if err := p.keep(cmd, learned); err != nil {
 		return err
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s: %d passed, %s, %d failed, %d skipped\n",
-		count(int64(len(learned.Results)), "check"), learned.Count(probe.Pass),
-		count(int64(learned.Count(probe.Warn)), "warning"),
+		terminal.Count(int64(len(learned.Results)), "check"), learned.Count(probe.Pass),
+		terminal.Count(int64(learned.Count(probe.Warn)), "warning"),
 		learned.Count(probe.Fail),
 		learned.Count(probe.Skip))
 	if learned.Count(probe.Fail) > 0 {
-		return &exitError{code: exitProvider}
+		return &exit.Error{Code: exit.Provider}
 	}
 	return nil
 }
 
 // tell prints the rows. Where no server is, that is all there is to say.
-func (p *probing) tell(t *table) func(probe.Result) {
+func (p *probing) tell(t *terminal.Table) func(probe.Result) {
 	gone := false
 	return func(r probe.Result) {
 		gone = gone || r.ID == "reachable" && r.Status == probe.Fail
 		if !gone || r.Status != probe.Skip {
-			t.row(r)
+			t.Row(r)
 		}
 	}
 }
@@ -154,14 +158,14 @@ func tooLong(limit time.Duration) error {
 func (p *probing) keep(cmd *cobra.Command, learned *probe.Profile) error {
 	file := p.write
 	if file == "" && len(p.only) == 0 && learned.Server.Profile != "" {
-		file = p.at.profileFile()
+		file = p.at.ProfileFile()
 	}
 	if file == "" || file == "none" {
 		return nil
 	}
 	if err := learned.Write(file); err != nil {
-		return fmt.Errorf("cannot write the profile: %w", reason(err))
+		return fmt.Errorf("cannot write the profile: %w", exit.Reason(err))
 	}
-	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "the profile is %s\n", printable(file))
+	_, err := fmt.Fprintf(cmd.ErrOrStderr(), "the profile is %s\n", terminal.Printable(file))
 	return err
 }

@@ -11,6 +11,10 @@ import (
 	"testing"
 	"time"
 	"unsafe"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/cmd/internal/terminaltest"
 )
 
 func ioctl(f *os.File, request uintptr, argument unsafe.Pointer) error {
@@ -50,7 +54,7 @@ type session struct {
 	t      *testing.T
 	cmd    *exec.Cmd
 	master *os.File
-	screen *terminal
+	screen *terminaltest.Terminal
 	raw    bytes.Buffer
 	over   bool     // the program has ended, and what it wrote has been read
 	seen   *os.File // closed when what the program wrote has been read
@@ -65,8 +69,8 @@ func start(t *testing.T, env []string, args ...string) *session {
 	t.Helper()
 	master, slave := openTerminal(t, 80, 24)
 	s := &session{t: t, cmd: exec.Command("sh", append([]string{"-c", leader, "sh"}, args...)...), master: master,
-		screen: newTerminal(t, 80, 24)}
-	s.screen.wraps = true
+		screen: terminaltest.New(t, 80, 24, terminal.RuneWidth)}
+	s.screen.Wraps = true
 	s.cmd.Dir = t.TempDir()
 	s.cmd.Env = append([]string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.DevNull, "TERM=xterm", "HARD=1h",
 		"GOCOVERDIR=" + t.TempDir()}, env...)
@@ -97,8 +101,8 @@ func (s *session) kill() { s.cmd.Process.Kill() }
 // read goes on until the terminal shows the words so many times.
 func (s *session) read(words string, times int) {
 	s.t.Helper()
-	if !s.until(func() bool { return strings.Count(s.screen.text(), words) >= times }) {
-		s.t.Fatalf("the terminal never shows %q %d times but\n%s", words, times, s.screen.text())
+	if !s.until(func() bool { return strings.Count(s.screen.Text(), words) >= times }) {
+		s.t.Fatalf("the terminal never shows %q %d times but\n%s", words, times, s.screen.Text())
 	}
 }
 
@@ -135,10 +139,10 @@ func (s *session) ends(code int) {
 	s.seen.Close()
 	s.cmd.Wait()
 	if got := s.cmd.ProcessState.ExitCode(); got != code {
-		s.t.Errorf("exit code %d, want %d; the terminal shows\n%s", got, code, s.screen.text())
+		s.t.Errorf("exit code %d, want %d; the terminal shows\n%s", got, code, s.screen.Text())
 	}
-	if s.screen.hidden {
-		s.t.Errorf("the cursor is hidden at the end; the terminal shows\n%s", s.screen.text())
+	if s.screen.Hidden {
+		s.t.Errorf("the cursor is hidden at the end; the terminal shows\n%s", s.screen.Text())
 	}
 }
 
@@ -154,8 +158,8 @@ func garden(t *testing.T) string {
 
 func TestTerminalOfTheKernel(t *testing.T) {
 	s := start(t, []string{"CI=true"}, "lastword", "generate", garden(t), "--progress", "tty")
-	s.ends(exitCompleted)
-	text := s.screen.text()
+	s.ends(exit.Completed)
+	text := s.screen.Text()
 	for _, want := range []string{"✓  fetch", "✓  write", "\ncompleted in ", "\n  Garden\n",
 		"artifacts/local/garden/garden-llms.txt\n"} {
 		if !strings.Contains(text, want) {
@@ -170,13 +174,13 @@ func TestTerminalOfTheKernel(t *testing.T) {
 func TestTerminalAfterCtrlC(t *testing.T) {
 	s := start(t, []string{"FAULT=block:write"}, "lastword-faulty", "generate", garden(t))
 	s.read("  write ", 1)
-	if !s.screen.hidden {
+	if !s.screen.Hidden {
 		t.Error("the cursor is not hidden while the run is shown")
 	}
 	s.keys("\x03")
 	s.read("Ctrl-C leaves at once", 1)
 	s.keys("\x03")
-	s.ends(exitInterrupted)
+	s.ends(exit.Interrupted)
 }
 
 // TestTerminalAfterCtrlZ: the shell gets the terminal with its cursor, and what is shown goes on after fg.
@@ -189,7 +193,7 @@ func TestTerminalAfterCtrlZ(t *testing.T) {
 	s.keys("\x03")
 	s.read("Ctrl-C leaves at once", 1)
 	s.keys("\x03")
-	s.ends(exitInterrupted)
+	s.ends(exit.Interrupted)
 	if n := strings.Count(s.raw.String(), "\x1b[?25h"); n != 2 {
 		t.Errorf("the cursor is given back %d times, want 2", n)
 	}
@@ -205,9 +209,9 @@ func TestTerminalThatIsNoPlaceForABlock(t *testing.T) {
 		{flags: []string{"--jsonl"}},
 	} {
 		s := start(t, c.env, append([]string{"lastword", "generate", garden(t)}, c.flags...)...)
-		s.ends(exitCompleted)
-		if !strings.Contains(s.screen.text(), "run.queued        ") || strings.Contains(s.raw.String(), "\x1b[?25l") {
-			t.Errorf("%v: the terminal does not show lines but\n%s", c, s.screen.text())
+		s.ends(exit.Completed)
+		if !strings.Contains(s.screen.Text(), "run.queued        ") || strings.Contains(s.raw.String(), "\x1b[?25l") {
+			t.Errorf("%v: the terminal does not show lines but\n%s", c, s.screen.Text())
 		}
 	}
 }
@@ -227,7 +231,7 @@ func TestTerminalColour(t *testing.T) {
 		{env: []string{"CLICOLOR_FORCE=1"}, flags: []string{"--no-color"}},
 	} {
 		s := start(t, c.env, append([]string{"lastword", "generate", garden(t)}, c.flags...)...)
-		s.ends(exitCompleted)
+		s.ends(exit.Completed)
 		if got := strings.Contains(s.raw.String(), "m"+"completed\x1b[0m"); got != c.want {
 			t.Errorf("%v: in colour: %t, want %t:\n%q", c, got, c.want, s.raw.String())
 		}

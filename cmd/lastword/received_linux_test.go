@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"testing"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 )
 
 // gated lets part of an answer through, and the rest when the gate opens.
@@ -68,10 +70,10 @@ func TestTerminalShowsWhatIsReceived(t *testing.T) {
 		gate := make(chan struct{})
 		s := start(t, nil, "lastword", "generate", orchard(t, gate)+name, "--allow-http", "--allow-private", "--no-cache")
 		shown := regexp.MustCompile(like)
-		if !s.until(func() bool { return shown.MatchString(s.screen.text()) }) {
-			t.Errorf("%s: the terminal never shows what came but\n%s", name, s.screen.text())
+		if !s.until(func() bool { return shown.MatchString(s.screen.Text()) }) {
+			t.Errorf("%s: the terminal never shows what came but\n%s", name, s.screen.Text())
 		}
 		close(gate)
-		s.ends(exitCompleted)
+		s.ends(exit.Completed)
 	}
 }

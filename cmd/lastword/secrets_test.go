@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -13,9 +12,9 @@ import (
 	"sync"
 	"testing"
 
-	"go.uber.org/zap"
-
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/testkit"
 )
 
@@ -29,7 +28,7 @@ func entrusted(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
 	t.Setenv("LASTWORD_API_KEY", apiKey)
-	t.Setenv(gitTokens, "git.example.com="+gardenToken)
+	t.Setenv(settings.GitTokens, "git.example.com="+gardenToken)
 }
 
 // discreet fails the test where a text holds a secret, or most of it.
@@ -64,14 +63,14 @@ func TestPromptTellsNoSecret(t *testing.T) {
 	const want = "The key is [key], the token [token]."
 	code, state, events := promptEvents(t, m)
 	text, err := json.Marshal(events)
-	if err != nil || code != exitCompleted || !strings.Contains(string(state.End.Result), want) {
+	if err != nil || code != exit.Completed || !strings.Contains(string(state.End.Result), want) {
 		t.Errorf("exit code %d, %v: %s", code, err, text)
 	}
 	discreet(t, "--jsonl", string(text))
 	for _, flag := range []string{"--json", "--quiet", "--progress=plain"} {
 		var stdout, stderr bytes.Buffer
 		args := []string{"prompt", "Hi, " + gardenToken, "--base-url", m.URL(), "--model", "scripted", flag}
-		if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exitCompleted ||
+		if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exit.Completed ||
 			!strings.Contains(stdout.String(), want) {
 			t.Errorf("%s: exit code %d: %s", flag, code, stdout.String())
 		}
@@ -119,10 +118,10 @@ func TestGitServersAndTokens(t *testing.T) {
 		name, value string
 		sent        bool
 	}{
-		{gitToken, gardenToken, false}, {"GH_TOKEN", gardenToken, false}, {"GITHUB_ACCESS_TOKEN", gardenToken, false},
-		{gitTokens, "git.example.com=" + gardenToken, false}, {gitTokens, "127.0.0.1:1=" + gardenToken, false},
-		{gitTokens, "27.0.0.1=" + gardenToken + ",27.0.0.1=" + gardenToken, false},
-		{gitTokens, "x=y,127.0.0.1=" + gardenToken, true},
+		{settings.GitToken, gardenToken, false}, {"GH_TOKEN", gardenToken, false}, {"GITHUB_ACCESS_TOKEN", gardenToken, false},
+		{settings.GitTokens, "git.example.com=" + gardenToken, false}, {settings.GitTokens, "127.0.0.1:1=" + gardenToken, false},
+		{settings.GitTokens, "27.0.0.1=" + gardenToken + ",27.0.0.1=" + gardenToken, false},
+		{settings.GitTokens, "x=y,127.0.0.1=" + gardenToken, true},
 	} {
 		t.Run(c.name+" "+c.value, func(t *testing.T) {
 			t.Setenv(c.name, c.value)
@@ -130,7 +129,7 @@ func TestGitServersAndTokens(t *testing.T) {
 				shown = nil
 				var stdout, stderr bytes.Buffer
 				args := []string{"generate", server.URL + "/r.git", "--allow-http", "--allow-private", "--out", t.TempDir(), flag}
-				if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exitConfiguration {
+				if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exit.Configuration {
 					t.Errorf("exit code %d: %s", code, stderr.String())
 				}
 				if len(shown) == 0 || (shown[0] != "") != c.sent {
@@ -153,7 +152,7 @@ func TestGenerateTellsNoSecret(t *testing.T) {
 	dir, out := plant(t, "# Garden "+gardenToken+"\n\nGrows "+apiKey+" in rows and in beds.\n"), t.TempDir()
 	var stdout, stderr bytes.Buffer
 	args := []string{"generate", filepath.Join(dir, "garden"), "--out", out, "--full", "all", "--jsonl"}
-	if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exitCompleted {
+	if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exit.Completed {
 		t.Errorf("exit code %d: %s", code, stderr.String())
 	}
 	discreet(t, "generate", stdout.String(), stderr.String())
@@ -164,20 +163,6 @@ func TestGenerateTellsNoSecret(t *testing.T) {
 		}
 		discreet(t, name, string(text))
 	}
-}
-
-// What operators are told holds no secret, in whatever field.
-func TestLogTellsNoSecret(t *testing.T) {
-	entrusted(t)
-	var stderr bytes.Buffer
-	known := ofEnvironment()
-	log := (&hosting{verbose: true}).logger(known.Writer(&stderr))
-	log.With(zap.String("with", apiKey)).Error("no "+gardenToken, zap.Error(fmt.Errorf("bad %s", apiKey)),
-		zap.ByteString("body", []byte(`{"key":"`+apiKey+`"}`)), zap.Any("any", map[string]string{"a": gardenToken}))
-	if strings.Count(stderr.String(), "[key]") != 3 || strings.Count(stderr.String(), "[token]") != 2 {
-		t.Error(stderr.String())
-	}
-	discreet(t, "the log", stderr.String())
 }
 
 // A caller's token is in no answer, though the caller says it and the model repeats it.
@@ -195,61 +180,5 @@ func TestServeTellsNoToken(t *testing.T) {
 	}
 	if all := fmt.Sprintf("%s", m.Requests()[0].Chat.Messages); strings.Contains(all, token) {
 		t.Errorf("the model was sent %s", all)
-	}
-}
-
-func TestLogins(t *testing.T) {
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "xdg"))
-	t.Setenv(gitToken, "hub-token")
-	t.Setenv("GH_TOKEN", "")
-	t.Setenv("GITHUB_ACCESS_TOKEN", "")
-	t.Setenv(gitTokensFile, filepath.Join(home, "tokens"))
-	t.Setenv(gitTokens, "Both.example=env-token, six.example:8443=port-token,[::1]=v6-token")
-	put(t, filepath.Join(home, "tokens"), "# mine\nboth.example=file-token\nfile.example=file=token==\n\n")
-	put(t, filepath.Join(home, ".git-credentials"), "https://mia:st%40re@store.example\nhttps://mia:x@path.example/o/r\nnonsense%\n"+
-		"https://mia:st0re@store.example:8443\nhttp://mia:plain@plain.example\n")
-	put(t, filepath.Join(home, "xdg", "git", "credentials"), "https://mia:xdg@xdg.example\nhttps://mia:other@store.example\n")
-	for url, want := range map[string]login{
-		"https://github.com/o/r": {"", "hub-token"}, "https://GitHub.com/o/r": {"", "hub-token"}, "https://codeload.github.com/x": {"", "hub-token"},
-		"https://github.com:8443/o/r": {}, "http://github.com/o/r": {}, "https://github.com.evil.example/o/r": {}, "https://notgithub.com/": {},
-		"https://github.com@evil.example/": {}, "https://evil.example/github.com": {}, "https://evil.example/?both.example": {},
-		"https://both.example/r": {"", "env-token"}, "https://both.example:444/r": {"", "env-token"}, "https://file.example/r": {"", "file=token=="},
-		"https://sub.both.example/r": {}, "https://both.example.evil.example/": {}, "https://six.example/r": {}, "https://six.example:8443/r": {"", "port-token"},
-		"https://[::1]:9/r": {"", "v6-token"}, "https://store.example/r": {"mia", "st@re"}, "https://store.example:443/r": {"mia", "st@re"},
-		"https://store.example:8443/r": {"mia", "st0re"}, "https://store.example:1/r": {}, "http://store.example/r": {}, "https://path.example/o/r": {},
-		"https://plain.example/r": {}, "https://xdg.example/r": {"mia", "xdg"}, "git@github.com:o/r": {}, "/a/folder": {}, "": {},
-	} {
-		for _, remote := range []bool{false, true} {
-			got, err := (&source{remoteOnly: remote}).login(url)
-			if remote && want.user != "" {
-				want = login{} // the store is its user's
-			}
-			if err != nil || got != want {
-				t.Errorf("%s (remote only: %t): %+v, %v, want %+v", url, remote, got, err, want)
-			}
-		}
-	}
-	for _, wrong := range []string{"s3cret-t0ken", "=s3cret-t0ken", "https://h=s3cret-t0ken", "me@h=s3cret-t0ken", "h="} {
-		t.Setenv(gitTokens, wrong)
-		if _, err := new(source).login("https://github.com/o/r"); err == nil || strings.Contains(err.Error(), "s3cret") {
-			t.Errorf("%s: %v", wrong, err)
-		}
-		known := ofEnvironment()
-		if got := known.Text("s3cret-t0ken"); wrong != "h=" && got != "[token]" {
-			t.Errorf("%s: it is told as %s", wrong, got)
-		}
-	}
-}
-
-func TestPasswordsOfProxiesAreSecret(t *testing.T) {
-	t.Setenv("https_proxy", "http://me:open%20sesame@proxy.example:3128")
-	known := ofEnvironment()
-	if got := known.Text("open sesame, open%20sesame, open+sesame"); !strings.HasPrefix(got, "[password], [password]") {
-		t.Error(got)
-	}
-	if secretsOf(withSecrets(context.Background(), known)) != known {
-		t.Error("commands do not find it")
 	}
 }

@@ -13,16 +13,19 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 // serving is what the flags of serve say.
 type serving struct {
-	hosting
+	host.Options
 	http, publicURL string
 	tokens          string
 	hosts, origins  []string
-	maxBody         bytesize
+	maxBody         settings.ByteSize
 	rate            int
 	connections     int
 	allowLocal      bool
@@ -32,7 +35,7 @@ func serveCommand(config actors.Config) *cobra.Command {
 	var s serving
 	cmd := &cobra.Command{
 		Use:     "serve",
-		GroupID: working,
+		GroupID: settings.Working,
 		Short:   "Serve runs over HTTP, to agents as MCP tools",
 		Long: `Serve listens for HTTP. At /mcp it speaks the Model Context Protocol (streamable HTTP, 2026-07-28 and what
 was before): generate and prompt as tools that stream, the tools run_* and lmstxt_*, the files that runs
@@ -56,16 +59,16 @@ Exit codes:
 		DisableFlagsInUseLine: true,
 		Args:                  noArguments,
 		ValidArgsFunction:     cobra.NoFileCompletions,
-		Annotations:           map[string]string{readsAnything: ""},
+		Annotations:           map[string]string{settings.ReadsAnything: ""},
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd, config) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	s.listening(cmd, flags)
-	s.hosting.flags(cmd, flags)
-	s.read.from.httpFlag(flags)
+	s.Options.AddFlags(cmd, flags)
+	s.Read.Source.AddHTTPFlag(flags)
 	flags.BoolVar(&s.allowLocal, "allow-local", false, "read folders and archives of this machine, whoever asks")
-	s.read.from.downloadFlag(flags)
+	s.Read.Source.AddDownloadFlag(flags)
 	return cmd
 }
 
@@ -79,9 +82,9 @@ func (s *serving) listening(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringSliceVar(&s.origins, "origin", nil, "`origins` whose pages may call, such as https://app.example.com")
 	flags.Var(&s.maxBody, "max-body", "most `bytes` of a request (default 16MiB)")
 	flags.IntVar(&s.rate, "rate", 1000, "most `requests` a second of each caller; -1 is no limit")
-	flags.IntVar(&s.maxEach, "max-runs-each", 32, "most `runs` of each caller with a token at the same time")
+	flags.IntVar(&s.MaxRunsEach, "max-runs-each", 32, "most `runs` of each caller with a token at the same time")
 	flags.IntVar(&s.connections, "max-connections", 10_000, "most `connections` at the same time")
-	must(cmd.MarkFlagFilename("tokens"))
+	settings.Must(cmd.MarkFlagFilename("tokens"))
 }
 
 // path is where the door is.
@@ -91,51 +94,51 @@ func (s *serving) run(cmd *cobra.Command, config actors.Config) error {
 	if err := s.check(cmd); err != nil {
 		return err
 	}
-	inside, err := s.open(cmd.Context(), config, cmd.ErrOrStderr())
+	inside, err := s.Start(cmd.Context(), config, cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}
-	calls := &attending{door: inside.door}
+	calls := &host.InFlight{Handler: inside.Handler}
 	listener, handler, err := s.listen(inside, calls)
 	if err != nil {
-		return errors.Join(err, inside.close(cmd.Context()))
+		return errors.Join(err, inside.Close(cmd.Context()))
 	}
 	defer listener.Close()
 	if err := announce(cmd.ErrOrStderr(), listener); err != nil {
-		return errors.Join(err, inside.close(cmd.Context()))
+		return errors.Join(err, inside.Close(cmd.Context()))
 	}
-	inside.answered = calls.wait
+	inside.WaitForAnswers = calls.Wait
 	return s.serve(cmd.Context(), inside, listener, handler)
 }
 
 func (s *serving) check(cmd *cobra.Command) error {
-	s.read.from.remoteOnly = !s.allowLocal
+	s.Read.Source.RemoteOnly = !s.allowLocal
 	if s.publicURL != "" {
 		at, ok := webURL(s.publicURL)
 		if !ok {
-			return usage(cmd, errors.New("--public-url needs a URL such as https://runs.example.com/mcp"), "")
+			return exit.BadUsage(cmd, errors.New("--public-url needs a URL such as https://runs.example.com/mcp"), "")
 		}
 		s.hosts = append(s.hosts, at.Host)
 	}
 	switch {
 	case s.rate == 0 || s.rate < -1:
-		return usage(cmd, errors.New("--rate must be positive, or -1 for no limit"), "")
-	case s.connections <= 0 || s.maxEach <= 0:
-		return usage(cmd, errors.New("--max-connections and --max-runs-each must be positive"), "")
+		return exit.BadUsage(cmd, errors.New("--rate must be positive, or -1 for no limit"), "")
+	case s.connections <= 0 || s.MaxRunsEach <= 0:
+		return exit.BadUsage(cmd, errors.New("--max-connections and --max-runs-each must be positive"), "")
 	}
 	if err := gate.CheckBind(s.http, true); err != nil {
-		return usage(cmd, err, "")
+		return exit.BadUsage(cmd, err, "")
 	}
 	if err := gate.CheckBind(s.http, s.tokens != ""); err != nil {
-		return usage(cmd, err, "lastword token add --file FILE NAME makes a token, and --tokens FILE asks for it")
+		return exit.BadUsage(cmd, err, "lastword token add --file FILE NAME makes a token, and --tokens FILE asks for it")
 	}
-	return s.judge(cmd)
+	return s.Check(cmd)
 }
 
 // listen opens the address and puts everything behind the gate.
-func (s *serving) listen(inside *house, door http.Handler) (net.Listener, http.Handler, error) {
+func (s *serving) listen(inside *host.Server, door http.Handler) (net.Listener, http.Handler, error) {
 	config := gate.Config{Listen: s.http, Hosts: s.hosts, Origins: s.origins, MaxBody: int64(s.maxBody),
-		Rate: float64(s.rate), Log: inside.asSlog()}
+		Rate: float64(s.rate), Log: inside.Slog()}
 	resource := mcpPath
 	if s.publicURL != "" {
 		resource = s.publicURL
@@ -143,14 +146,14 @@ func (s *serving) listen(inside *house, door http.Handler) (net.Listener, http.H
 	if s.tokens != "" {
 		tokens, err := gate.LoadTokens(s.tokens)
 		if err != nil {
-			return nil, nil, &exitError{exitConfiguration, err}
+			return nil, nil, &exit.Error{Code: exit.Configuration, Err: err}
 		}
 		config.Tokens, config.Metadata = tokens, metadataOf(resource)
-		config.Accepted = func(token string) { s.secrets.Add("token", token) }
+		config.Accepted = func(token string) { s.Secrets.Add("token", token) }
 	}
 	entrance, err := gate.New(config)
 	if err != nil {
-		return nil, nil, &exitError{exitConfiguration, err}
+		return nil, nil, &exit.Error{Code: exit.Configuration, Err: err}
 	}
 	listener, err := net.Listen("tcp", s.http)
 	if err != nil {
@@ -196,21 +199,21 @@ func announce(stderr io.Writer, listener net.Listener) error {
 
 // serve serves until the first signal. Then runs are ended while those who watch them still read; the streams that have
 // no end of their own are ended after that.
-func (s *serving) serve(ctx context.Context, inside *house, listener net.Listener, handler http.Handler) error {
-	attached, first := interruptible(ctx, func() {})
+func (s *serving) serve(ctx context.Context, inside *host.Server, listener net.Listener, handler http.Handler) error {
+	attached, first := host.Interruptible(ctx, func() {})
 	closed := make(chan error, 1)
-	unasked := context.AfterFunc(attached, func() { closed <- inside.close(ctx) })
-	limits := gate.Limits{Drain: s.drain + 2*leaving, Connections: s.connections, Log: inside.asSlog()}
+	unasked := context.AfterFunc(attached, func() { closed <- inside.Close(ctx) })
+	limits := gate.Limits{Drain: s.Drain + 2*host.AnswerTimeout, Connections: s.connections, Log: inside.Slog()}
 	served := gate.Serve(attached, listener, handler, limits)
 	if unasked() { // for the end: the listener failed
-		closed <- inside.close(ctx)
+		closed <- inside.Close(ctx)
 	}
 	ended := errors.Join(served, <-closed)
 	if by := first(); by != nil {
 		if ended != nil {
-			inside.log.Warn(strings.ReplaceAll(ended.Error(), "\n", "; "))
+			inside.Log.Warn(strings.ReplaceAll(ended.Error(), "\n", "; "))
 		}
-		return &exitError{code: codeOfSignal(by)}
+		return &exit.Error{Code: exit.OfSignal(by)}
 	}
 	return ended
 }

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -203,7 +204,7 @@ func TestServeAnswersWhereItSays(t *testing.T) {
 			}
 		}
 	}
-	if code := s.ends(syscall.SIGTERM); code != exitTerminated {
+	if code := s.ends(syscall.SIGTERM); code != exit.Terminated {
 		t.Errorf("exit code %d", code)
 	}
 	if rest := <-s.stderr; rest != "" {
@@ -302,17 +303,17 @@ func TestServeListensNowhereElse(t *testing.T) {
 		says string
 		args []string
 	}{
-		{exitUsage, "without authentication", []string{"--http", ":0"}},
-		{exitUsage, "without authentication", []string{"--http", "0.0.0.0:0"}},
-		{exitUsage, "not an address", []string{"--http", "7878"}},
-		{exitConfiguration, "name the hosts", []string{"--http", "0.0.0.0:0", "--tokens", "tokens"}},
-		{exitConfiguration, "cannot be opened", []string{"--tokens", "missing"}},
-		{exitConfiguration, "chmod 600", []string{"--tokens", "open"}},
-		{exitUsage, "--public-url", []string{"--public-url", "runs.example.com"}},
-		{exitUsage, "--rate", []string{"--rate", "0"}},
-		{exitUsage, "--max-runs-each", []string{"--max-runs-each", "0"}},
-		{exitConfiguration, "with tokens only", []string{"--host", "*"}},
-		{exitFailed, "cannot listen", []string{"--http", busy.Addr().String()}},
+		{exit.Usage, "without authentication", []string{"--http", ":0"}},
+		{exit.Usage, "without authentication", []string{"--http", "0.0.0.0:0"}},
+		{exit.Usage, "not an address", []string{"--http", "7878"}},
+		{exit.Configuration, "name the hosts", []string{"--http", "0.0.0.0:0", "--tokens", "tokens"}},
+		{exit.Configuration, "cannot be opened", []string{"--tokens", "missing"}},
+		{exit.Configuration, "chmod 600", []string{"--tokens", "open"}},
+		{exit.Usage, "--public-url", []string{"--public-url", "runs.example.com"}},
+		{exit.Usage, "--rate", []string{"--rate", "0"}},
+		{exit.Usage, "--max-runs-each", []string{"--max-runs-each", "0"}},
+		{exit.Configuration, "with tokens only", []string{"--host", "*"}},
+		{exit.Failed, "cannot listen", []string{"--http", busy.Addr().String()}},
 	} {
 		cmd := binary(t, dir, append([]string{"serve"}, c.args...)...)
 		out, _ := cmd.CombinedOutput()
@@ -343,7 +344,7 @@ func TestServeDrains(t *testing.T) {
 	if a := lastAnswer(t, body); err != nil || a.Structured.Status != "completed" {
 		t.Errorf("%+v, %v", a.Structured, err)
 	}
-	if code := exitCode(t, s.cmd); code != exitTerminated {
+	if code := exitCode(t, s.cmd); code != exit.Terminated {
 		t.Errorf("exit code %d", code)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "artifacts", "local", "garden", "garden-llms.txt")); err != nil {
@@ -359,7 +360,7 @@ func TestServeDrains(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.untilClosed()
-	if code := s.ends(syscall.SIGINT); code != exitInterrupted {
+	if code := s.ends(syscall.SIGINT); code != exit.Interrupted {
 		t.Errorf("exit code %d", code)
 	}
 }
@@ -376,7 +377,7 @@ func TestServeDoesNotWaitForAnswers(t *testing.T) {
 	ended := s.asked("run_events", fmt.Sprintf(`{"run_id":%q,"after":%d,"wait_ms":50000}`, asks, question))
 	done := s.asked("run_wait", fmt.Sprintf(`{"run_id":%q,"wait_ms":50000}`, works))
 	s.call("", "run_list", `{}`) // those before it are accepted
-	if code := s.ends(syscall.SIGTERM); code != exitTerminated {
+	if code := s.ends(syscall.SIGTERM); code != exit.Terminated {
 		t.Errorf("exit code %d", code)
 	}
 	body := ended()
@@ -397,7 +398,7 @@ func TestServeEndsStreamsWithoutAnEnd(t *testing.T) {
 	if first, err := lines.ReadString('\n'); err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %s, %v", resp.Status, first, err)
 	}
-	if code := s.ends(syscall.SIGTERM); code != exitTerminated {
+	if code := s.ends(syscall.SIGTERM); code != exit.Terminated {
 		t.Errorf("exit code %d", code)
 	}
 	if rest := <-s.stderr; rest != "" {

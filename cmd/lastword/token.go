@@ -10,6 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
@@ -17,7 +20,7 @@ func tokenCommand() *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
 		Use:     "token",
-		GroupID: helping,
+		GroupID: settings.Helping,
 		Short:   "Give and take back the tokens that serve asks for",
 		Long: `Token keeps the file of tokens that serve reads with --tokens. A line of it names who calls, what the
 caller may do, and a digest: the token itself is printed once, and kept nowhere. A server that runs takes
@@ -29,7 +32,7 @@ Scopes are run:read (watch, list, read files), run:write (start, answer, cancel)
 	}
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&file, "file", "", "`file` of tokens; made, for its owner alone, where it is missing")
-	must(cmd.MarkPersistentFlagFilename("file"))
+	settings.Must(cmd.MarkPersistentFlagFilename("file"))
 	cmd.AddCommand(tokenAddCommand(&file), tokenListCommand(&file), tokenRemoveCommand(&file))
 	return cmd
 }
@@ -84,7 +87,7 @@ func tokenRemoveCommand(file *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s removed\n", count(int64(n), "token"), printable(args[0]))
+			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s removed\n", terminal.Count(int64(n), "token"), terminal.Printable(args[0]))
 			return err
 		},
 	}
@@ -94,7 +97,7 @@ func tokenRemoveCommand(file *string) *cobra.Command {
 func named(file *string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return usage(cmd, fmt.Errorf("%s needs the name of one caller", cmd.Name()), "")
+			return exit.BadUsage(cmd, fmt.Errorf("%s needs the name of one caller", cmd.Name()), "")
 		}
 		return fileGiven(cmd, *file)
 	}
@@ -102,7 +105,7 @@ func named(file *string) cobra.PositionalArgs {
 
 func fileGiven(cmd *cobra.Command, file string) error {
 	if file == "" {
-		return usage(cmd, errors.New("--file is missing: the file of tokens"), "")
+		return exit.BadUsage(cmd, errors.New("--file is missing: the file of tokens"), "")
 	}
 	return nil
 }
@@ -111,15 +114,15 @@ func addToken(cmd *cobra.Command, file, name string, scopes []string) error {
 	token, digest := gate.NewToken()
 	line, err := gate.Line(name, scopesOf(scopes), digest)
 	if err != nil {
-		return usage(cmd, err, "")
+		return exit.BadUsage(cmd, err, "")
 	}
 	if err := appendLine(file, line); err != nil {
-		return &exitError{exitConfiguration, err}
+		return &exit.Error{Code: exit.Configuration, Err: err}
 	}
 	if _, err := fmt.Fprintln(cmd.OutOrStdout(), token); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "added to %s: %s; the token is shown this once\n", printable(file), name)
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "added to %s: %s; the token is shown this once\n", terminal.Printable(file), name)
 	return err
 }
 
@@ -155,11 +158,11 @@ func appendLine(file, line string) error {
 func tokenLines(file string) ([]string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return nil, &exitError{exitConfiguration, fmt.Errorf("cannot read the file of tokens: %w", err)}
+		return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot read the file of tokens: %w", err)}
 	}
 	if strings.TrimSpace(withoutComments(string(text))) != "" {
 		if _, err := gate.LoadTokens(file); err != nil {
-			return nil, &exitError{exitConfiguration, err}
+			return nil, &exit.Error{Code: exit.Configuration, Err: err}
 		}
 	}
 	var lines []string
@@ -203,7 +206,7 @@ func removeTokens(file, name string) (removed int, err error) {
 		kept.WriteString(line)
 	}
 	if removed == 0 {
-		return 0, fmt.Errorf("%s has no token in %s", printable(name), printable(file))
+		return 0, fmt.Errorf("%s has no token in %s", terminal.Printable(name), terminal.Printable(file))
 	}
 	return removed, replaceFile(file, kept.String())
 }

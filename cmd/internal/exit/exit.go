@@ -1,0 +1,115 @@
+package exit
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Exit codes; the README lists them.
+const (
+	Completed     = 0
+	Failed        = 1
+	Usage         = 2
+	Configuration = 3
+	Provider      = 4
+	Limit         = 5
+	Stale         = 10
+	Timeout       = 124
+	Interrupted   = 130
+	Terminated    = 143
+)
+
+// Error ends the program with a code; what there is to say has been said where err is nil.
+type Error struct {
+	Code int
+	Err  error
+}
+
+func (e *Error) Error() string { return fmt.Sprint(e.Err) }
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// BadUsage is the error of a command line that cannot be understood; hint, where there is one, says what would be.
+func BadUsage(cmd *cobra.Command, err error, hint string) error {
+	if hint == "" {
+		hint = fmt.Sprintf("%s --help says what there is", cmd.CommandPath())
+	}
+	return &Error{Code: Usage, Err: fmt.Errorf("%w\n%s", err, hint)}
+}
+
+// Report prints the error and returns the exit code.
+func Report(stderr io.Writer, err error) int {
+	if err == nil {
+		return Completed
+	}
+	exit, ok := errors.AsType[*Error](err)
+	if !ok || exit.Err != nil {
+		fmt.Fprintln(stderr, "lastword:", terminal.WithoutControls(err.Error())) // it may quote a server
+	}
+	if ok {
+		return exit.Code
+	}
+	if messages.CodeOf(err) == messages.Code(messages.CauseInvalidInput) {
+		return Usage
+	}
+	return OfCause(messages.Cause(messages.CodeOf(err)))
+}
+
+// OfCause maps the cause of a run's failure to the exit code. By the time there is a run the command line has been
+// understood: input that turns out to be of no use is a matter of configuration.
+func OfCause(cause messages.Cause) int {
+	switch cause {
+	case messages.CauseInvalidInput:
+		return Configuration
+	case messages.CauseProviderError, messages.CauseTransportClosed, messages.CauseEmptyCompletion,
+		messages.CauseInvalidOutput:
+		return Provider
+	case messages.CauseLimitExceeded:
+		return Limit
+	case messages.CauseDeadline:
+		return Timeout
+	}
+	return Failed
+}
+
+// OfRun maps a run's end to the exit code. by is the signal that cancelled it, or nil.
+func OfRun(s messages.State, by os.Signal) int {
+	switch {
+	case by != nil:
+		return OfSignal(by)
+	case s.Status == messages.Canceled:
+		return Interrupted
+	case s.Status == messages.Completed:
+		return Completed
+	case s.End == nil:
+		return Failed
+	}
+	return OfCause(s.End.Cause)
+}
+
+func OfSignal(s os.Signal) int {
+	if s == syscall.SIGTERM {
+		return Terminated
+	}
+	return Interrupted
+}
+
+func Invalid(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
+}
+
+func Reason(err error) error {
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return at.Err
+	}
+	return err
+}

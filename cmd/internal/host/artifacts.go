@@ -1,0 +1,98 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"syscall"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// artifact opens an artifact of a run where it was written. The file must be the one that the run wrote: a later run of
+// the same repository writes to the same place.
+func (h *Options) artifact(ctx context.Context, run messages.State, a messages.Artifact) (
+	io.ReadSeekCloser, error) {
+	home, below := locate(run, a)
+	root, err := os.OpenRoot(filepath.Join(h.Out, home))
+	if err != nil {
+		return nil, errGone(run, a)
+	}
+	defer root.Close()
+	f, err := root.OpenFile(below, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe by now
+	if err != nil {
+		return nil, errGone(run, a)
+	}
+	if err := checkFile(ctx, f, a); err != nil {
+		f.Close()
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, errGone(run, a)
+	}
+	return f, nil
+}
+
+// locate is the folder of the run's principal, below the root, and the artifact's path in it.
+func locate(run messages.State, artifact messages.Artifact) (home, below string) {
+	var in struct {
+		Out string `json:"out"`
+	}
+	if run.Queued != nil {
+		_ = json.Unmarshal(run.Queued.Input, &in) // a job of another kind has none
+		home = homeOf(run.Queued.Principal)
+	}
+	return home, filepath.FromSlash(path.Join(in.Out, artifact.Path))
+}
+
+var errChanged = errors.New("the file is another")
+
+// checkFile reads the file once and leaves it at its beginning. A file that is replaced meanwhile stays what it was for
+// those who have it open.
+func checkFile(ctx context.Context, f *os.File, artifact messages.Artifact) error {
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() || info.Size() != artifact.Bytes {
+		return errors.Join(err, errChanged)
+	}
+	sum := sha256.New()
+	if _, err := io.Copy(sum, readerOf(ctx, f)); err != nil {
+		return err
+	}
+	if hex.EncodeToString(sum.Sum(nil)) != artifact.SHA256 {
+		return errChanged
+	}
+	_, err = f.Seek(0, io.SeekStart)
+	return err
+}
+
+func errGone(run messages.State, artifact messages.Artifact) error {
+	return messages.Errorf(messages.CodeNotFound,
+		"the file %s of run %s is gone, or a later run has written another in its place; start the run again to have it",
+		artifact.Name, run.RunID)
+}
+
+// readerOf reads until ctx is done.
+func readerOf(ctx context.Context, r io.Reader) io.Reader {
+	return reader(func(p []byte) (int, error) {
+		if err := context.Cause(ctx); err != nil {
+			return 0, err
+		}
+		return r.Read(p)
+	})
+}
+
+type reader func(p []byte) (int, error)
+
+func (r reader) Read(p []byte) (int, error) { return r(p) }
+
+// callersFolder opens what the files of whoever calls are below. It is there when a run of theirs has written.
+func (h *Options) callersFolder(ctx context.Context) (*os.Root, error) {
+	return os.OpenRoot(filepath.Join(h.Out, homeOf(gate.From(ctx).Name)))
+}

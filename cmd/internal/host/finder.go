@@ -1,0 +1,134 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/llm"
+	"github.com/seed889630bf/lastword/transport/llm/probe"
+)
+
+// ModelFinder is what the flags of generate say about a model.
+type ModelFinder struct {
+	Endpoint settings.Endpoint
+	Servers  []string // where auto looks for a server; localServers if nil
+	clients  clients
+}
+
+// localServers lists where LM Studio, llama.cpp (of late, and before) and Ollama listen if nobody says otherwise.
+func localServers() []string {
+	return []string{settings.LMStudio, "http://127.0.0.1:9931/v1", "http://127.0.0.1:8080/v1", "http://127.0.0.1:11434/v1"}
+}
+
+// listTimeout is how long a server may take to say which models it has.
+const listTimeout = 5 * time.Second
+
+func (d *ModelFinder) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, in *llmstxt.Input) {
+	flags.StringVar(&in.Model, "model", "",
+		"`name` of a model that describes the repository; auto is one that a server on this machine has loaded")
+	flags.BoolVar(&in.RequireModel, "require-model", false, "fail where the model does, in place of a degraded result")
+	d.Endpoint.AddFlags(cmd, flags)
+}
+
+// Check tells what is wrong with the endpoint before there is a run.
+func (d *ModelFinder) Check(model string) error {
+	if model == "" {
+		return nil
+	}
+	client, err := d.Endpoint.Client(0)
+	if err == nil {
+		client.Close()
+	}
+	return err
+}
+
+// Find is an llmstxt.FindModel.
+func (d *ModelFinder) Find(ctx context.Context, name string) (*llmstxt.Model, error) {
+	if d.Endpoint.BaseURL != "" || name != llmstxt.AutoModel {
+		return d.onServer(ctx, d.Endpoint, name)
+	}
+	looked := d.Servers
+	if looked == nil {
+		looked = localServers()
+	}
+	for _, url := range looked {
+		at := d.Endpoint
+		at.BaseURL, at.Guessed = url, true
+		if m, err := d.onServer(ctx, at, name); err == nil {
+			return m, nil
+		}
+	}
+	return nil, providerError("no server with a model answers on this machine; start one, or name it with --base-url")
+}
+
+// onServer asks one server for the model. One that does not list its models may have it all the same.
+func (d *ModelFinder) onServer(ctx context.Context, at settings.Endpoint, name string) (*llmstxt.Model, error) {
+	client, err := d.clients.of(at)
+	if err != nil {
+		return nil, err
+	}
+	learned, err := at.LearnedProfile()
+	if err != nil {
+		return nil, err
+	}
+	m := &llmstxt.Model{Stream: client.Stream, Name: name, Server: at.Host(), Ladder: new(structured.Ladder)}
+	looking, stop := context.WithTimeout(ctx, listTimeout)
+	defer stop()
+	_, list, err := client.Models(looking)
+	if name == llmstxt.AutoModel {
+		if m.Name, err = autoModel(at, list, err); err != nil {
+			return nil, err
+		}
+	}
+	m.Context = contextOf(list, m.Name)
+	applyProfile(m, learned)
+	return m, nil
+}
+
+// autoModel is the model that auto means on a server that has answered with the list, or failed to.
+func autoModel(at settings.Endpoint, list []llm.Info, err error) (string, error) {
+	if err != nil {
+		return "", providerError("the server at %s does not say which models it has: %v", at.Host(), err)
+	}
+	name, err := settings.PickModel(list)
+	if err == nil && name == "" {
+		err = providerError("the server at %s has no model; load one, or name it with --model", at.Host())
+	}
+	return name, err
+}
+
+// applyProfile adds what a check has learned of the server, and of the model if it was the one that was asked.
+func applyProfile(m *llmstxt.Model, learned *probe.Profile) {
+	if learned == nil {
+		return
+	}
+	if level, ok := structured.LevelOf(learned.Structured); ok {
+		m.Ladder = structured.NewLadder(level)
+	}
+	if learned.Model == m.Name {
+		m.Extra, m.Context = learned.Server.Off, cmp.Or(m.Context, learned.Context)
+	}
+}
+
+func providerError(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseProviderError), format, args...)
+}
+
+func contextOf(list []llm.Info, name string) int {
+	for _, m := range list {
+		if m.ID == name && m.Loaded {
+			return m.Context
+		}
+	}
+	return 0
+}
+
+func (d *ModelFinder) Close() { d.clients.close() }

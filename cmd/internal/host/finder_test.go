@@ -1,0 +1,150 @@
+package host
+
+import (
+	"context"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/cmd/internal/repository"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+const (
+	described = `{"purpose":"Garden grows things for people.","concepts":[{"name":"Bed","meaning":"Where things grow."}],` +
+		`"sections":[],"remember":["Water the beds."],"notes":[]}`
+	gardenFiles = "-- README.md --\n# Garden\n\nGrows things.\n-- garden.py --\ndef grow():\n    \"\"\"Grows.\"\"\"\n"
+)
+
+// Issue: "the scripted server withholds its last token until the test has read the first delta from the run's reader".
+func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
+	m := testkit.NewModel(t)
+	x := m.Step(testkit.Role(), testkit.Text(described[:25]), testkit.Text(described[25:]), testkit.Finish("stop"),
+		testkit.Done())
+	by := ModelFinder{Endpoint: settings.Endpoint{BaseURL: m.URL()}}
+	t.Cleanup(by.Close)
+	job, err := llmstxt.Job(llmstxt.Input{Repository: testkit.Repository(t, []byte(gardenFiles)), Out: t.TempDir(), Model: "scripted",
+		RequireModel: true},
+		llmstxt.Config{Open: (&repository.Source{Limits: llmstxt.Input{}}).Open, Model: by.Find})
+	if err != nil {
+		t.Fatal(err)
+	}
+	system, err := actors.New(t.Context(), actors.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = system.Close(context.Background()) })
+	live, err := system.Start(t.Context(), job, actors.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the role, and a part of the purpose
+		if err := x.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var state messages.State
+	first := ""
+	for e, err := range live.Events(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if state, err = state.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		if d, ok := e.Body.(messages.TextDelta); ok && first == "" {
+			first = d.Text
+			if err := x.Rest(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	said, _ := state.Stream("purpose")
+	if first != described[12:25] || state.Status != messages.Completed ||
+		said.Text() != "Garden grows things for people." {
+		t.Errorf("first %q, %s with the purpose %q", first, state.Status, said.Text())
+	}
+}
+
+// The server hears that the run is cancelled before the terminal is read.
+func TestGenerateCancelClosesTheConnection(t *testing.T) {
+	m := testkit.NewModel(t)
+	x := m.Step(testkit.Role(), testkit.Text(described[:25]))
+	by := ModelFinder{Endpoint: settings.Endpoint{BaseURL: m.URL()}}
+	t.Cleanup(by.Close)
+	job, err := llmstxt.Job(llmstxt.Input{Repository: testkit.Repository(t, []byte(gardenFiles)), Out: t.TempDir(), Model: "scripted"},
+		llmstxt.Config{Open: (&repository.Source{Limits: llmstxt.Input{}}).Open, Model: by.Find})
+	if err != nil {
+		t.Fatal(err)
+	}
+	system, err := actors.New(t.Context(), actors.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = system.Close(context.Background()) })
+	live, err := system.Start(t.Context(), job, actors.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := x.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := live.Cancel(t.Context(), "enough"); err != nil {
+		t.Fatal(err)
+	}
+	state, err := live.Wait(t.Context())
+	if err != nil || state.Status != messages.Canceled {
+		t.Fatalf("%s, %v", state.Status, err)
+	}
+	<-x.Gone()
+}
+
+// auto takes the first server that has a model loaded, and its context as it is loaded.
+func TestGenerateFindsAModel(t *testing.T) {
+	nobody, err := testkit.ListenModel(testkit.ModelOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody.Close()
+	idle := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.Ollama, Models: []testkit.ServedModel{
+		{ID: "one"}, {ID: "two"}}})
+	busy := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.LMStudio, Models: []testkit.ServedModel{
+		{ID: "vectors", Kind: "embeddings", Loaded: true, Context: 512}, {ID: "big"},
+		{ID: "small", Loaded: true, Context: 6000}}})
+	t.Setenv("OPENAI_API_KEY", "of-another")
+	by := ModelFinder{Servers: []string{nobody.URL(), idle.URL(), busy.URL()}}
+	t.Cleanup(by.Close)
+	found, err := by.Find(t.Context(), llmstxt.AutoModel)
+	if err != nil || found.Name != "small" || found.Context != 6000 || found.Server != busy.Host() {
+		t.Errorf("found %+v, %v", found, err)
+	}
+	for _, m := range []*testkit.Model{idle, busy} {
+		for _, r := range m.Requests() {
+			if r.Bearer {
+				t.Errorf("%s: a server that was guessed sees the key", r.Path)
+			}
+		}
+	}
+	none := ModelFinder{Servers: []string{nobody.URL(), idle.URL()}}
+	t.Cleanup(none.Close)
+	if _, err := none.Find(t.Context(), llmstxt.AutoModel); messages.CodeOf(err) != messages.Code(messages.CauseProviderError) {
+		t.Errorf("no model: %v", err)
+	}
+}
+
+// A model that is named is asked on the server that is named, with the context that it has there.
+func TestGenerateKnowsTheContext(t *testing.T) {
+	m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.LMStudio, Models: []testkit.ServedModel{
+		{ID: "small", Loaded: true, Context: 3000}, {ID: "big"}}})
+	by := ModelFinder{Endpoint: settings.Endpoint{BaseURL: m.URL()}}
+	t.Cleanup(by.Close)
+	for name, context := range map[string]int{"small": 3000, "big": 0, "other": 0, llmstxt.AutoModel: 3000} {
+		if found, err := by.Find(t.Context(), name); err != nil || found.Context != context {
+			t.Errorf("%s: %+v, %v", name, found, err)
+		}
+	}
+}

@@ -1,0 +1,236 @@
+package host
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/llmstxt/address"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/cmd/internal/conformance"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/repository"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
+)
+
+// jobs are those that a call may ask for.
+func (h *Options) jobs() map[string]actors.NewJob {
+	jobs := map[string]actors.NewJob{llmstxt.Name: h.generate, prompt.Name: h.prompt}
+	if h.conformance {
+		maps.Copy(jobs, conformance.Jobs())
+	}
+	return jobs
+}
+
+// generateInput is the input of generate as it is handed to the runtime: Out is below Home, and Home, the caller's own folder,
+// below the root.
+type generateInput struct {
+	llmstxt.Input
+	Home    string `json:"home,omitempty"`
+	NoCache bool   `json:"no_cache,omitempty"`
+}
+
+// generate makes the job of what prepareGenerate left. Its folder is below the caller's in every case, and the run's
+// events name it as the caller does: where the server writes is not for others to know.
+func (h *Options) generate(input json.RawMessage) (actors.Job, error) {
+	var in generateInput
+	if err := decode(input, &in); err != nil {
+		return actors.Job{}, err
+	}
+	called := in.Out
+	folder, err := h.place(in.Home, in.Out)
+	if err != nil {
+		return actors.Job{}, err
+	}
+	in.Out = folder
+	with := llmstxt.Config{Open: h.Read.Source.Open, Model: h.finder.Find, Secrets: h.Secrets, Version: ThisBuild().Exact()}
+	if !h.noCache && !in.NoCache {
+		with.Cache = settings.CacheFolder()
+	}
+	job, err := llmstxt.Job(in.Input, with)
+	if err != nil {
+		return actors.Job{}, err
+	}
+	told := job.Input.(llmstxt.Input)
+	told.Out = called
+	job.Input = told
+	return job, nil
+}
+
+// place is the folder of a run: out below home, which is below the root. A link that leads out of the root is none.
+func (h *Options) place(home, out string) (string, error) {
+	if out != "" && !filepath.IsLocal(filepath.FromSlash(out)) {
+		return "", exit.Invalid("the output folder %q is not below yours; give a relative path without ..", out)
+	}
+	below := filepath.FromSlash(path.Join(home, out))
+	root, err := os.OpenRoot(h.Out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return "", exit.Invalid("the server's output folder cannot be opened: %v", exit.Reason(err))
+	default:
+		defer root.Close()
+		if _, err := root.Stat(cmp.Or(below, ".")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", exit.Invalid("the output folder %q cannot be used: %v", out, exit.Reason(err))
+		}
+	}
+	return filepath.Join(h.Out, below), nil
+}
+
+// prepareGenerate makes the job's input of a call's arguments: the caller's own folder below the root, the server's
+// limits, and its model where the caller names none.
+func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+	var a lmstxt.Arguments
+	if err := decode(arguments, &a); err != nil {
+		return nil, err
+	}
+	repository, err := h.repository(a.Repository, a.Subfolder)
+	if err != nil {
+		return nil, err
+	}
+	in := generateInput{NoCache: a.NoCache, Input: h.limits, Home: homeOf(gate.From(ctx).Name)}
+	in.Repository, in.Out = repository, a.Out
+	in.Full, in.Ctx, in.Graph, in.Format = a.Full, a.Ctx, a.Graph, render.Format(a.Format)
+	in.LinkStyle, in.BaseURL, in.SizeBudget = a.LinkStyle, a.LinkBase, a.SizeBudget
+	in.Model, in.RequireModel = cmp.Or(a.Model, h.model), a.RequireModel
+	return json.Marshal(in)
+}
+
+// repository spells the address of a part of the repository. Where nothing may be read from this machine, nothing of it
+// can be meant, and what is here is not looked at.
+func (h *Options) repository(text, subfolder string) (string, error) {
+	there := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	if h.Read.Source.RemoteOnly {
+		there = nil
+	}
+	at, err := address.Parse(text, there)
+	switch {
+	case err != nil && there == nil && !strings.Contains(text, "://"):
+		return "", repository.ErrLocal()
+	case err != nil:
+		return "", err
+	case subfolder != "":
+		return partOf(at, path.Clean(filepath.ToSlash(subfolder)))
+	case strings.Contains(text, "://"):
+		return text, nil // an archive's may end in a signature, which the spelling for people leaves out
+	}
+	return at.String(), nil
+}
+
+// located is the repository that a caller names, as the inputs of runs have it.
+func (h *Options) located(text string) (input string, at address.Address, err error) {
+	spelled, err := h.repository(text, "")
+	if err != nil {
+		return "", at, err
+	}
+	return llmstxt.Located(spelled)
+}
+
+// inputName is what the inputs of runs call the repository; "" for a name that is no good.
+func (h *Options) inputName(text string) string {
+	input, _, err := h.located(text)
+	if err != nil {
+		return ""
+	}
+	return input
+}
+
+// folders are where below the output folder the files of the repository may be. The network is not asked, so that of a
+// ref and a folder after it each may be the first.
+func (h *Options) folders(ctx context.Context, text string) (folders []string) {
+	_, at, err := h.located(text)
+	switch {
+	case err != nil:
+		return nil
+	case at.Kind == address.Git:
+		var dirs []string
+		for rest := at.Rest; rest != ""; _, rest, _ = strings.Cut(rest, "/") {
+			dirs = append(dirs, rest)
+		}
+		for _, dir := range append(dirs, at.Dir) {
+			m := llmstxt.Material{Origin: scan.ParseOrigin(at.URL, "", dir)}
+			folders = append(folders, m.Folder())
+		}
+	case at.Kind == address.Folder:
+		if m, err := h.Read.Source.Open(ctx, at); err == nil {
+			folders = append(folders, m.Folder())
+		}
+	}
+	return folders
+}
+
+func partOf(at address.Address, folder string) (string, error) {
+	switch {
+	case at.Kind == address.Archive:
+		return "", exit.Invalid("a part of an archive cannot be read; leave the subfolder out")
+	case at.Kind == address.Folder:
+		at.Path = filepath.Join(at.Path, filepath.FromSlash(folder))
+		if info, err := os.Stat(at.Path); err != nil || !info.IsDir() {
+			return "", exit.Invalid("the repository has no folder %q", folder)
+		}
+	case at.Rest != "":
+		at.Rest += "/" + folder
+	default:
+		at.Dir = folder
+	}
+	return at.String(), nil
+}
+
+// homeOf is the folder below the root that is a principal's own: safe in a file name, and no other's, whatever a file
+// system takes for the same. Where no token is asked for there is nobody to tell apart, and it is the root itself.
+func homeOf(principal string) string {
+	plain := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' }
+	if !strings.ContainsFunc(principal, func(r rune) bool { return !plain(r) }) {
+		return principal
+	}
+	safe := strings.Map(func(r rune) rune {
+		if plain(r) {
+			return r
+		}
+		return '_'
+	}, strings.ToLower(principal))
+	return safe + "." + messages.Digest(principal)[:12]
+}
+
+// prompt makes the job of a call's arguments. The server's client is used by all of them.
+func (h *Options) prompt(input json.RawMessage) (actors.Job, error) {
+	var in prompt.Input
+	if err := decode(input, &in); err != nil {
+		return actors.Job{}, err
+	}
+	client, err := h.finder.clients.of(h.finder.Endpoint)
+	if err != nil {
+		return actors.Job{}, err
+	}
+	return prompt.Job(in, prompt.Config{Stream: client.Stream, Provider: h.finder.Endpoint.Host(), Choose: settings.LoadedModel(client)})
+}
+
+func (h *Options) preparePrompt(_ context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+	var in prompt.Input
+	if err := decode(arguments, &in); err != nil {
+		return nil, err
+	}
+	in.Model = cmp.Or(in.Model, h.model, prompt.Auto)
+	return json.Marshal(in)
+}
+
+func decode(arguments json.RawMessage, in any) error {
+	if err := json.Unmarshal(arguments, in); err != nil {
+		return exit.Invalid("the arguments cannot be read: %v", err)
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package host
+
+import (
+	"cmp"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/repository"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages/redact"
+)
+
+// Options is what the flags say of runs that others ask for.
+type Options struct {
+	Out         string // the folder that no run writes outside of
+	ShownOut    string // the same as callers are told; empty if they are not on this machine
+	limits      llmstxt.Input
+	Read        repository.Flags
+	finder      ModelFinder
+	model       string
+	noCache     bool
+	timeout     time.Duration
+	Drain       time.Duration
+	retention   time.Duration
+	maxRuns     int
+	MaxRunsEach int // of them, of one principal
+	verbose     bool
+	Secrets     *redact.Secrets
+	conformance bool
+}
+
+// AddFlags adds those that mcp and serve share.
+func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&h.Out, "out", "artifacts", "`folder` that runs write under, and nowhere else; made at the first run")
+	flags.StringVar(&h.model, "model", "",
+		"`name` of the model where a call names none; auto is one that a server on this machine has loaded")
+	h.finder.Endpoint.AddFlags(cmd, flags)
+	flags.BoolVar(&h.noCache, "no-cache", false, "neither take results from the cache nor keep them there")
+	h.Read.AddLimitFlags(flags)
+	flags.DurationVar(&h.timeout, "timeout", 0, "longest `time` a run may take, for example 90s (default 30m)")
+	flags.DurationVar(&h.Drain, "drain", 30*time.Second, "longest `time` that runs are waited for at the end")
+	flags.DurationVar(&h.retention, "retention", 24*time.Hour, "`time` that the events of an ended run are kept")
+	flags.IntVar(&h.maxRuns, "max-runs", 1000, "most `runs` at the same time")
+	flags.BoolVar(&h.verbose, "verbose", false, "tell more on stderr")
+	flags.BoolVar(&h.conformance, "conformance", false, "offer what the protocol's conformance suite asks for")
+	settings.Must(flags.MarkHidden("conformance"))
+	settings.Must(cmd.MarkFlagDirname("out"))
+}
+
+// Check tells what is wrong with the flags, and settles what follows from them.
+func (h *Options) Check(cmd *cobra.Command) error {
+	var err error
+	switch {
+	case h.Out == "":
+		err = errors.New("--out needs the name of a folder")
+	case h.timeout < 0 || h.Drain < 0 || h.retention <= 0:
+		err = errors.New("--timeout and --drain must not be negative, and --retention positive")
+	case h.maxRuns <= 0:
+		err = errors.New("--max-runs must be positive")
+	default:
+		err = errors.Join(h.Read.Check(), h.finder.Endpoint.Check())
+	}
+	if err != nil {
+		return exit.BadUsage(cmd, err, "")
+	}
+	h.Out = settings.Absolute(h.Out)
+	h.Secrets = settings.SecretsOf(cmd.Context())
+	h.finder.Endpoint.Secrets, h.Read.Source.Secrets = h.Secrets, h.Secrets
+	h.Read.SetLimits(&h.limits)
+	return h.finder.Check(cmp.Or(h.model, llmstxt.AutoModel))
+}
+
+// systemConfig is what the runtime is made of.
+func (h *Options) systemConfig(config actors.Config) actors.Config {
+	config.Jobs = h.jobs()
+	config.WallClock, config.Retention = h.timeout, h.retention
+	config.MaxRuns, config.MaxRunsPerPrincipal = h.maxRuns, h.MaxRunsEach
+	config.Drain = max(h.Drain, time.Nanosecond)
+	return config
+}

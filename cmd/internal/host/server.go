@@ -1,0 +1,135 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"go.uber.org/zap"
+	"go.uber.org/zap/exp/zapslog"
+	"go.uber.org/zap/zapcore"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/conformance"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp"
+	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
+)
+
+// Server is the runtime with its door.
+type Server struct {
+	system  *actors.System
+	Handler *mcp.Server
+	Log     *zap.Logger
+	options *Options
+	// answered, which may be nil, waits for the calls that are being answered.
+	WaitForAnswers func(ctx context.Context)
+}
+
+// stuckInterval is how long runs must all wait for answers before nobody is believed to be on the way with one.
+const stuckInterval = 250 * time.Millisecond
+
+// AnswerTimeout is how much longer than the runs the last answers may take.
+const AnswerTimeout = 10 * time.Second
+
+// instructions tell a model what the server is for.
+func (h *Options) instructions() string {
+	text := "Runs long jobs and streams what happens. generate writes llms.txt files for a repository; read them as the " +
+		"resources that its result links to, or with lmstxt_read_artifact. A call with a progress token streams the " +
+		"run's events; where a call may time out, use run_start and then run_wait or run_events with the run_id. Every " +
+		"run ends with one last word: completed, failed or canceled."
+	if h.ShownOut != "" {
+		text += " The folders of results are below " + h.ShownOut + "."
+	}
+	return text
+}
+
+// Start starts the runtime. Nothing is written, listened to or asked for.
+func (h *Options) Start(ctx context.Context, config actors.Config, stderr io.Writer) (*Server, error) {
+	log := h.logger(stderr)
+	config = h.systemConfig(config)
+	config.Log = log
+	system, err := actors.New(ctx, config)
+	if err != nil {
+		return nil, &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	door := mcp.New(mcp.Config{Runs: system, Open: h.artifact, Name: "lastword", Title: "lastword",
+		Version: ThisBuild().Full(), Instructions: h.instructions(), Log: log, Retention: h.retention,
+		Redact: h.Secrets.Bytes})
+	inside := &Server{system: system, Handler: door, Log: log, options: h}
+	if err := inside.addTools(); err != nil {
+		return nil, errors.Join(err, inside.Close(ctx))
+	}
+	return inside, nil
+}
+
+// addTools adds the tools.
+func (i *Server) addTools() error {
+	h := i.options
+	stall := messages.Limits{StallMS: Milliseconds(h.finder.Endpoint.StallTimeout())}
+	generate, prompt := lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt)
+	generate.Limits, prompt.Limits = stall, stall
+	err := errors.Join(i.Handler.AddJob(generate), i.Handler.AddJob(prompt))
+	if err == nil {
+		err = lmstxt.Register(i.Handler, lmstxt.Config{Root: h.callersFolder, Shown: h.ShownOut, Named: h.inputName,
+			Folders: h.folders})
+	}
+	if err == nil && h.conformance {
+		err = conformance.Register(i.Handler)
+	}
+	return err
+}
+
+// Close takes no more runs, waits for those that there are until ctx is done, the time to drain is over, or all that are
+// left wait for answers, which nobody can give any more; and then ends them, the streams and the connections.
+func (i *Server) Close(ctx context.Context) error {
+	drained, end := context.WithCancel(ctx)
+	i.endWhenStuck(drained, end, false)
+	err := i.system.Close(drained)
+	end()
+	if i.WaitForAnswers != nil {
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), AnswerTimeout)
+		defer cancel()
+		i.WaitForAnswers(last)
+	}
+	i.Handler.Close()
+	i.options.finder.Close()
+	return err
+}
+
+// endWhenStuck calls end when all runs that are left wait for answers at two glances, unless ctx is done before.
+func (i *Server) endWhenStuck(ctx context.Context, end func(), stuck bool) {
+	time.AfterFunc(stuckInterval, func() {
+		n := i.system.Stats()
+		stuckNow := n.Active > 0 && n.Waiting == n.Active
+		switch {
+		case ctx.Err() != nil:
+		case stuck && stuckNow:
+			end()
+		default:
+			i.endWhenStuck(ctx, end, stuckNow)
+		}
+	})
+}
+
+// logger writes what operators want to know, a line each.
+func (h *Options) logger(stderr io.Writer) *zap.Logger {
+	level := zapcore.WarnLevel
+	if h.verbose {
+		level = zapcore.DebugLevel
+	}
+	form := zap.NewProductionEncoderConfig()
+	form.EncodeTime, form.EncodeLevel = zapcore.ISO8601TimeEncoder, zapcore.CapitalLevelEncoder
+	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(form), zapcore.Lock(zapcore.AddSync(stderr)), level))
+}
+
+// Slog is the same logger for those who know only the standard library's.
+func (i *Server) Slog() *slog.Logger { return slog.New(zapslog.NewHandler(i.Log.Core())) }
+
+// Milliseconds rounds up: the shortest limit is still one.
+func Milliseconds(d time.Duration) int64 {
+	return int64((d + time.Millisecond - 1) / time.Millisecond)
+}

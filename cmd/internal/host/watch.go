@@ -1,0 +1,109 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Watch runs the job, shows its events, and returns what the program ends with. It is a reader like any other: what it
+// knows it has from the events.
+func Watch(ctx context.Context, config actors.Config, job actors.Job, limits messages.Limits, show *terminal.Display) error {
+	system, err := actors.New(ctx, config)
+	if err != nil {
+		return &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	defer show.View.Leave()
+	attached, first := Interruptible(ctx, show.View.Leave)
+	state, err := follow(ctx, attached, system, job, limits, show)
+	err = errors.Join(err, system.Close(ctx))
+	by := first()
+	if err != nil {
+		return err
+	}
+	if show.Lost != nil {
+		return &exit.Error{Code: exit.Failed, Err: fmt.Errorf("cannot write to stdout: %w", show.Lost)}
+	}
+	if code := exit.OfRun(state, by); code != exit.Completed {
+		return &exit.Error{Code: code}
+	}
+	return nil
+}
+
+// follow reads to the terminal, whatever becomes of attached meanwhile.
+func follow(ctx, attached context.Context, system *actors.System, job actors.Job, limits messages.Limits,
+	show *terminal.Display) (messages.State, error) {
+	run, err := system.Start(attached, job, actors.Options{Mode: messages.Attached, Limits: limits})
+	if err != nil {
+		return messages.State{}, err
+	}
+	state, err := show.Follow(ctx, run)
+	if err != nil {
+		return state, errors.Join(err, run.Cancel(ctx, "its reader failed"))
+	}
+	show.Close(state)
+	return state, nil
+}
+
+// repeatedSignal is how long after a SIGTERM another one is taken for the same: timeout(1) sends it to the program and to its
+// whole group.
+const repeatedSignal = 100 * time.Millisecond
+
+// Interruptible returns a context that ends at the first Ctrl-C or SIGTERM; the second leaves at once. The returned
+// function ends the context and says which signal came first, if any did. A signal after that is swallowed: the process
+// is about to leave with the code of its run.
+func Interruptible(ctx context.Context, leave func()) (context.Context, func() os.Signal) {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	attached, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	first, stopped := make(chan os.Signal, 1), make(chan struct{})
+	context.AfterFunc(attached, func() {
+		select {
+		case s := <-signals:
+			first <- s
+			if s = another(signals, s, stopped); s != nil {
+				leaveNow(exit.OfSignal(s), leave)
+			}
+		case <-stopped:
+		}
+	})
+	return attached, func() os.Signal {
+		interrupted := attached.Err() != nil && ctx.Err() == nil
+		defer stop()
+		defer close(stopped)
+		if !interrupted {
+			return nil
+		}
+		return <-first
+	}
+}
+
+// another waits for the signal after the first; nil says that it did not come.
+func another(signals <-chan os.Signal, first os.Signal, stopped <-chan struct{}) os.Signal {
+	for at := time.Now(); ; {
+		select {
+		case s := <-signals:
+			if s != syscall.SIGTERM || s != first || time.Since(at) > repeatedSignal {
+				return s
+			}
+		case <-stopped:
+			return nil
+		}
+	}
+}
+
+// leaveNow leaves at once. A terminal that takes nothing, because its user holds it with Ctrl-S, is not waited for.
+func leaveNow(code int, leave func()) {
+	time.AfterFunc(200*time.Millisecond, func() { os.Exit(code) })
+	leave()
+	os.Exit(code)
+}

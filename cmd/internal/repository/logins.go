@@ -1,0 +1,117 @@
+package repository
+
+import (
+	"cmp"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+)
+
+// login is what a Git host is shown.
+type login struct{ user, token string }
+
+// tokenFor is the token, of which the transports ask for the host that it was looked up for.
+func (l login) tokenFor(string) string { return l.token }
+
+// loginFor is the one for the host of the URL. It is nobody's who is not named with it: callers, and the agents that talk
+// to them, may name any host.
+func (s *Source) loginFor(address string) (login, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Hostname() == "" {
+		return login{}, nil // of which no transport makes a request over http
+	}
+	named, err := s.namedTokens()
+	if err != nil {
+		return login{}, err
+	}
+	host, port := strings.ToLower(u.Hostname()), portOf(u)
+	if token := cmp.Or(named[host+":"+port], named[host]); token != "" {
+		return login{token: token}, nil
+	}
+	if port == "443" && (host == "github.com" || strings.HasSuffix(host, ".github.com")) {
+		if token := cmp.Or(os.Getenv(settings.GitToken), os.Getenv("GH_TOKEN"), os.Getenv("GITHUB_ACCESS_TOKEN")); token != "" {
+			return login{token: token}, nil
+		}
+	}
+	if s.RemoteOnly { // what is on this machine is not for whoever calls
+		return login{}, nil
+	}
+	l := stored(u)
+	s.Secrets.Add("token", l.token)
+	return l, nil
+}
+
+func portOf(u *url.URL) string {
+	return cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[strings.ToLower(u.Scheme)])
+}
+
+// namedTokens are those that stand beside a host, in the environment or a file: the environment goes first.
+func (s *Source) namedTokens() (map[string]string, error) {
+	named := map[string]string{}
+	if name := os.Getenv(settings.GitTokensFile); name != "" {
+		text, err := settings.ReadSettings(name)
+		if err != nil {
+			return nil, exit.Invalid("the file of %s cannot be read: %v", settings.GitTokensFile, exit.Reason(err))
+		}
+		if err := addTokens(named, string(text), settings.GitTokensFile); err != nil {
+			return nil, err
+		}
+	}
+	err := addTokens(named, os.Getenv(settings.GitTokens), settings.GitTokens)
+	for _, token := range named {
+		s.Secrets.Add("token", token)
+	}
+	return named, err
+}
+
+// addTokens reads entries host=token, with commas or line ends between them; a line that begins with # holds none. What
+// is wrong is not repeated: it may be a token.
+func addTokens(named map[string]string, text, where string) error {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		for entry := range strings.FieldsFuncSeq(line, settings.IsSeparator) {
+			host, token, _ := strings.Cut(entry, "=")
+			if host == "" || token == "" || strings.ContainsAny(host, "/@") {
+				return exit.Invalid("%s: an entry is not of the form host=token, such as git.example.com=TOKEN, without https://",
+					where)
+			}
+			named[strings.Trim(strings.ToLower(host), "[]")] = token
+		}
+	}
+	return nil
+}
+
+// stored is what git's own store has for the URL's scheme, host and port. Its files are read, and no helper is run. An
+// entry for one repository alone is passed over.
+func stored(u *url.URL) login {
+	var files []string
+	if home, err := os.UserHomeDir(); err == nil {
+		files = append(files, filepath.Join(home, ".git-credentials"))
+	}
+	if dir := settings.UserFolder(); dir != "" {
+		files = append(files, filepath.Join(dir, "git", "credentials"))
+	}
+	for _, name := range files {
+		text, err := settings.ReadSettings(name)
+		if err != nil {
+			continue
+		}
+		for line := range strings.Lines(string(text)) {
+			at, err := url.Parse(strings.TrimSpace(line))
+			if err != nil || !strings.EqualFold(at.Scheme, u.Scheme) || !strings.EqualFold(at.Hostname(), u.Hostname()) ||
+				portOf(at) != portOf(u) || strings.Trim(at.Path, "/") != "" {
+				continue
+			}
+			if password, _ := at.User.Password(); password != "" {
+				return login{at.User.Username(), password}
+			}
+		}
+	}
+	return login{}
+}

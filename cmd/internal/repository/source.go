@@ -1,0 +1,215 @@
+package repository
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/llmstxt/address"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/transport/archive"
+	"github.com/seed889630bf/lastword/transport/git"
+)
+
+// Source opens what generate reads: a folder, an archive, or a repository to fetch. Whoever sits at the command line
+// may allow more than public addresses over https.
+type Source struct {
+	allow       git.Allow
+	maxDownload settings.ByteSize
+	Limits      llmstxt.Input // those of the files, which bound an archive as well
+	RemoteOnly  bool          // nothing is read from this machine
+	Secrets     *redact.Secrets
+}
+
+func (s *Source) AddFlags(flags *pflag.FlagSet) {
+	s.AddHTTPFlag(flags)
+	flags.BoolVar(&s.allow.Private, "allow-private", false,
+		"read from private addresses and this machine, file URLs among them")
+	flags.BoolVar(&s.allow.SSH, "allow-ssh", false, "read over ssh, with this user's keys and known hosts")
+	s.AddDownloadFlag(flags)
+}
+
+func (s *Source) AddHTTPFlag(flags *pflag.FlagSet) {
+	flags.BoolVar(&s.allow.HTTP, "allow-http", false,
+		"read over http as well, which anybody on the way can read and change")
+}
+
+func (s *Source) AddDownloadFlag(flags *pflag.FlagSet) {
+	flags.Var(&s.maxDownload, "max-download", "most `bytes` that may come over the network (default 256MiB)")
+}
+
+// Open finds the repository. It asks the network for no more than what the address means.
+func (s *Source) Open(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
+	switch {
+	case s.RemoteOnly && at.Path != "":
+		return nil, ErrLocal()
+	case at.Kind == address.Git:
+		return s.remote(ctx, at)
+	case at.Kind == address.Archive:
+		return s.archive(ctx, at)
+	}
+	return folder(at.Path)
+}
+
+// allowed: who may read what is around may read its files by their URLs.
+func (s *Source) allowed() git.Allow {
+	allow := s.allow
+	allow.File = allow.Private
+	return allow
+}
+
+func ErrLocal() error {
+	return exit.Invalid("this server reads no folders or files of its own machine; give the https URL of a repository, " +
+		"or owner/repo")
+}
+
+func folder(path string) (*llmstxt.Material, error) {
+	if isBare(path) {
+		return nil, exit.Invalid("%s is a git repository without a work tree; file://%s reads it, with --allow-private", path, path)
+	}
+	name, version, _ := strings.Cut(filepath.Base(path), "@") // as a module cache names its folders
+	m := &llmstxt.Material{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
+		root, err := os.OpenRoot(path + "/") // the slash asks for a folder: opening a pipe would not end
+		if err != nil {
+			return nil, exit.Invalid("cannot open the folder %s: %v", path, exit.Reason(err))
+		}
+		return scan.Folder(root), nil
+	}}
+	o, err := git.Read(path)
+	if err != nil {
+		m.Warning = "the origin is not known: " + err.Error()
+	}
+	m.Origin = scan.ParseOrigin(o.Remote, o.Commit, o.Prefix)
+	m.Origin.Version = version
+	return m, nil
+}
+
+// isBare knows what git itself takes for a repository. What is in it says nothing to readers.
+func isBare(path string) bool {
+	for name, folder := range map[string]bool{"HEAD": false, "objects": true, "refs": true} {
+		if info, err := os.Stat(filepath.Join(path, name)); err != nil || info.IsDir() != folder {
+			return false
+		}
+	}
+	return true
+}
+
+func (s *Source) remote(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
+	remote := git.Remote{URL: at.URL, Ref: at.Ref, Rest: at.Rest}
+	shown, err := s.loginFor(at.URL)
+	if err != nil {
+		return nil, err
+	}
+	o := git.Options{Allow: s.allowed(), Token: shown.tokenFor, User: shown.user, Secrets: s.Secrets, SSH: userSSH(),
+		Limits: git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), Files: s.entries(1_000_000)}}
+	head, err := git.Resolve(ctx, remote, o)
+	if err != nil {
+		return nil, err
+	}
+	head.Dir = cmp.Or(head.Dir, at.Dir)
+	origin := scan.ParseOrigin(at.URL, head.Commit, head.Dir)
+	name := filepath.Base(at.URL)
+	if head.Dir != "" { // a part of a repository has a folder of its own
+		name = path.Base(head.Dir)
+	}
+	return &llmstxt.Material{
+		Name: strings.TrimSuffix(name, ".git"), Origin: origin,
+		Key: at.URL + " " + head.Commit + " " + head.Dir,
+		Read: func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
+			return git.Fetch(ctx, remote, head, o, progress)
+		},
+	}, nil
+}
+
+func (s *Source) archive(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
+	m := &llmstxt.Material{Name: filepath.Base(cmp.Or(at.Path, at.URL))}
+	shown, err := s.loginFor(at.URL)
+	if err != nil {
+		return nil, err
+	}
+	o := archive.Options{Allow: s.allowed(), Token: shown.tokenFor, Secrets: s.Secrets, Limits: archive.Limits{
+		WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), FileBytes: s.Limits.MaxFileBytes,
+		Files: s.entries(200_000), Depth: max(s.Limits.MaxDepth, 128)}}
+	m.Read = func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
+		a, err := archive.Read(ctx, cmp.Or(at.Path, at.URL), o, progress)
+		if err != nil {
+			return nil, err
+		}
+		m.Name, m.Warning = cmp.Or(a.Name, m.Name), skippedWarning(a.Skipped)
+		m.Origin = scan.ParseOrigin(publisher(at.URL), a.Commit, "")
+		return a.Files, nil
+	}
+	return m, nil
+}
+
+// skippedWarning says what of an archive is not read, or "".
+func skippedWarning(s archive.Skipped) string {
+	var words []string
+	for _, of := range []struct {
+		n    int
+		what string
+	}{
+		{s.Paths, "with an unsafe name"},
+		{s.Duplicates, "with a name that is taken"},
+		{s.Special, "that are devices, pipes or hard links"},
+		{s.Broken, "that are encrypted, damaged or compressed in an unknown way"},
+	} {
+		if of.n > 0 {
+			words = append(words, fmt.Sprintf("%d %s", of.n, of.what))
+		}
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "left out of the archive: " + strings.Join(words, ", ")
+}
+
+// publisher is the repository that a hosting site made the archive of, or "".
+func publisher(url string) string {
+	repository, _, ok := strings.Cut(url, "/archive/")
+	if !ok {
+		return ""
+	}
+	return strings.TrimSuffix(repository, "/-")
+}
+
+// unpacked bounds what comes unread: binary and vendored files are a part of it, which --max-bytes does not count.
+func (s *Source) unpacked() int64 {
+	const least = 1 << 30
+	if s.Limits.MaxBytes <= least {
+		return 0
+	}
+	return s.Limits.MaxBytes
+}
+
+// entries bounds what is listed, which is more than what --max-files counts, as unpacked does.
+func (s *Source) entries(least int) int {
+	const each = 10 // as package scan has it
+	return max(least, each*min(s.Limits.MaxFiles, math.MaxInt/each))
+}
+
+// userSSH is how ssh identifies the user and knows the hosts, in the places where it does by default.
+func userSSH() git.SSH {
+	ssh := git.SSH{Agent: os.Getenv("SSH_AUTH_SOCK"), KnownHosts: []string{"/etc/ssh/ssh_known_hosts"}}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return ssh
+	}
+	ssh.KnownHosts = append(ssh.KnownHosts, filepath.Join(home, ".ssh", "known_hosts"))
+	for _, name := range []string{"id_ed25519", "id_ecdsa", "id_rsa"} {
+		ssh.Keys = append(ssh.Keys, filepath.Join(home, ".ssh", name))
+	}
+	return ssh
+}

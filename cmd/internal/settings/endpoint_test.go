@@ -1,0 +1,52 @@
+package settings
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/llm"
+)
+
+func TestModelOfTheServer(t *testing.T) {
+	idle := func(id string) llm.Info { return llm.Info{ID: id} }
+	loaded := func(id, server string) llm.Info { return llm.Info{ID: id, Loaded: true, Server: server} }
+	embeds := llm.Info{ID: "nomic", Kind: "embeddings", Loaded: true, Server: llm.LMStudio}
+	for _, c := range []struct {
+		list []llm.Info
+		want string
+		code messages.Code
+	}{
+		{nil, "", ""},
+		{[]llm.Info{embeds}, "", ""},
+		{[]llm.Info{idle("a")}, "a", ""},
+		{[]llm.Info{embeds, idle("a"), loaded("b", llm.LMStudio), loaded("c", llm.LMStudio)}, "b", ""},
+		{[]llm.Info{idle("a"), idle("b")}, "", messages.Code(messages.CauseInvalidInput)},
+		{[]llm.Info{loaded("a", llm.OpenAI)}, "a", ""},
+		{[]llm.Info{loaded("a", ""), loaded("b", "")}, "", messages.Code(messages.CauseInvalidInput)},
+	} {
+		got, err := PickModel(c.list)
+		if got != c.want || messages.CodeOf(err) != c.code {
+			t.Errorf("%s: %q, %v", fmt.Sprint(c.list), got, err)
+		}
+	}
+}
+
+// OpenAI's key is for a server that somebody named.
+func TestKeyOfTheServer(t *testing.T) {
+	t.Setenv("OPENAI_API_KEY", "theirs")
+	for _, c := range []struct {
+		at   Endpoint
+		want string
+	}{{Endpoint{}, ""}, {Endpoint{BaseURL: LMStudio, Guessed: true}, ""}, {Endpoint{BaseURL: LMStudio}, "theirs"}} {
+		at, want := c.at, c.want
+		if got := at.key(); got != want {
+			t.Errorf("%q (guessed: %t) gets %q, want %q", at.BaseURL, at.Guessed, got, want)
+		}
+		t.Setenv("LASTWORD_API_KEY", "ours")
+		if got := at.key(); got != "ours" {
+			t.Errorf("%q (guessed: %t) gets %q", at.BaseURL, at.Guessed, got)
+		}
+		t.Setenv("LASTWORD_API_KEY", "")
+	}
+}

@@ -1,0 +1,219 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Key is a flag as configuration names it: generate.out in a file, LASTWORD_GENERATE_OUT in the environment.
+type Key struct {
+	Name string
+	Flag *pflag.Flag
+}
+
+func (k Key) String() string { return k.Name }
+
+// NotInProject marks a flag that a project's file must not give.
+const NotInProject = "lastword_own_only"
+
+// alsoVariables lists the variables that give a flag its value where its own does not.
+const alsoVariables = "lastword_also_called"
+
+// Variable is that of the environment which gives the key, or would.
+func (k Key) Variable() string {
+	for _, name := range k.variables() {
+		if os.Getenv(name) != "" {
+			return name
+		}
+	}
+	return k.env()
+}
+
+func (k Key) variables() []string {
+	return append([]string{k.env()}, k.Flag.Annotations[alsoVariables]...)
+}
+
+func (k Key) notInProject() bool { _, own := k.Flag.Annotations[NotInProject]; return own }
+
+func (k Key) env() string {
+	return "LASTWORD_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Name))
+}
+
+// KeysOf lists the flags that configuration may give: those of every command, and those of each that works.
+func KeysOf(root *cobra.Command) []Key {
+	return append(flagKeys(root.PersistentFlags(), ""), keysBelow(root, "")...)
+}
+
+// keysBelow are those of the commands of a command.
+func keysBelow(parent *cobra.Command, prefix string) (keys []Key) {
+	for _, cmd := range parent.Commands() {
+		if cmd.GroupID == Working {
+			flags, name := cmd.LocalNonPersistentFlags(), prefix+cmd.Name()+"."
+			flags.SortFlags = false
+			keys = append(append(keys, flagKeys(flags, name)...), keysBelow(cmd, name)...)
+		}
+	}
+	return keys
+}
+
+// NotSetting marks a flag that asks for something else than the command's work.
+const NotSetting = "lastword_not_setting"
+
+// flagKeys leaves out what says where the configuration is, and what asks for no work.
+func flagKeys(flags *pflag.FlagSet, prefix string) (keys []Key) {
+	flags.VisitAll(func(f *pflag.Flag) {
+		_, other := f.Annotations[NotSetting]
+		if f.Name != "help" && prefix+f.Name != "config" && !f.Hidden && !other {
+			keys = append(keys, Key{prefix + f.Name, f})
+		}
+	})
+	return keys
+}
+
+func Find(keys []Key, name string) (Key, bool) {
+	i := slices.IndexFunc(keys, func(k Key) bool { return k.Name == name })
+	if i < 0 {
+		return Key{}, false
+	}
+	return keys[i], true
+}
+
+// fits says what the value must be where a file gives something else.
+func (k Key) fits(value any) error {
+	kind := k.Flag.Value.Type()
+	ok := kind != "bool" && kind != "string" && kind != "duration"
+	switch value := value.(type) {
+	case nil, map[string]any:
+		ok = false
+	case []any:
+		if _, many := k.Flag.Value.(pflag.SliceValue); many {
+			_, err := texts(value)
+			return err
+		}
+		ok = false
+	case bool:
+		ok = kind == "bool" || !isPlain(kind)
+	case string:
+		ok = kind != "bool" && !IsNumber(kind)
+	}
+	if !ok {
+		return fmt.Errorf("%s, not %q", expected(kind), fmt.Sprint(value))
+	}
+	return nil
+}
+
+func isMap(value any) bool { _, ok := value.(map[string]any); return ok }
+
+func IsNumber(kind string) bool {
+	return strings.HasPrefix(kind, "int") || strings.HasPrefix(kind, "uint")
+}
+
+// isPlain: a flag of another type has words of its own, and judges itself what it is set to.
+func isPlain(kind string) bool {
+	return kind == "string" || kind == "duration" || IsNumber(kind) || strings.HasPrefix(kind, "string")
+}
+
+func expected(kind string) string {
+	switch {
+	case kind == "bool":
+		return "it is true or false"
+	case kind == "duration":
+		return `it is a time like "90s"`
+	case IsNumber(kind):
+		return "it is a whole number"
+	case strings.HasPrefix(kind, "string") && kind != "string":
+		return "it is a list of texts"
+	case kind == "string":
+		return "it is a text (in quotes where it looks like something else)"
+	}
+	return "it is " + strings.ReplaceAll(kind, "|", ", ")
+}
+
+func texts(list []any) ([]string, error) {
+	words := make([]string, len(list))
+	for i, item := range list {
+		word, ok := item.(string)
+		if !ok {
+			return nil, fmt.Errorf("it is a list of texts, and %q is none", fmt.Sprint(item))
+		}
+		words[i] = word
+	}
+	return words, nil
+}
+
+// set gives the flag a value that fits, without marking it as given on the command line.
+func (k Key) set(value any) error {
+	if many, ok := k.Flag.Value.(pflag.SliceValue); ok {
+		if list, ok := value.([]any); ok {
+			words, err := texts(list)
+			return errors.Join(err, many.Replace(words))
+		}
+	}
+	word := fmt.Sprint(value)
+	err := k.Flag.Value.Set(word)
+	if kind := k.Flag.Value.Type(); err != nil && (isPlain(kind) || kind == "bool") {
+		return fmt.Errorf("%s, not %q", expected(kind), word)
+	}
+	return err
+}
+
+// nearest is the key that was probably meant, or "".
+func nearest(keys []string, name string) string {
+	best, least := "", max(2, len(name)/4)+1
+	for _, k := range keys {
+		if strings.HasSuffix(k, "."+name) {
+			return k
+		}
+		if d := distance(k, name); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance is how many letters differ.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			cost := diagonal
+			if a[i] != b[j] {
+				cost++
+			}
+			diagonal, row[j+1] = row[j+1], min(cost, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
+
+// BadValue says what a flag's value must be, in the words that settings have for it.
+func BadValue(err error) error {
+	wrong, ok := errors.AsType[*pflag.InvalidValueError](err)
+	if !ok {
+		return err
+	}
+	name, kind, must := wrong.GetFlag().Name, wrong.GetFlag().Value.Type(), wrong.Unwrap().Error()
+	if isPlain(kind) || kind == "bool" {
+		must = expected(kind)
+	}
+	return fmt.Errorf("--%s %q: %s", name, wrong.GetValue(), must)
+}
+
+func Negative(flag string) error { return fmt.Errorf("%s must not be negative", flag) }
+
+// The groups of commands: those that work take their flags from the configuration as well.
+const (
+	Working = "working"
+	Helping = "helping"
+)

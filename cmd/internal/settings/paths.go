@@ -1,0 +1,93 @@
+package settings
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// ReadsAnything marks a command that reads what others ask for.
+const ReadsAnything = "lastword_reads_anything"
+
+// foldersRead lists the folders of this machine that the command is about to read. One that has --repository also reads
+// what is around a file. What others ask for may be the current folder.
+func foldersRead(cmd *cobra.Command, args []string) (folders []string) {
+	if _, anything := cmd.Annotations[ReadsAnything]; anything {
+		return []string{"."}
+	}
+	around := cmd.Flags().Lookup("repository")
+	for _, path := range args {
+		path = Real(strings.TrimPrefix(path, "file://"))
+		switch info, err := os.Stat(path); {
+		case err == nil && info.IsDir():
+			folders = append(folders, path)
+		case err == nil && around != nil:
+			folders = append(folders, filepath.Dir(path))
+		}
+	}
+	if around != nil && around.Changed {
+		folders = append(folders, around.Value.String())
+	}
+	return folders
+}
+
+// belongs says whether the folder is a part of what is being read: it lies in it, or in the same work tree.
+func belongs(folder string, reading []string) bool {
+	return slices.ContainsFunc(reading, func(path string) bool { return inside(Real(folder), RepositoryOf(path)) })
+}
+
+// RepositoryOf is the top of the work tree that the folder lies in, else the folder.
+func RepositoryOf(folder string) string {
+	folder = Real(folder)
+	for top := folder; ; top = filepath.Dir(top) {
+		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil {
+			return top
+		}
+		if top == filepath.Dir(top) {
+			return folder
+		}
+	}
+}
+
+func inside(path, folder string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Real is the path without symbolic links.
+func Real(path string) string {
+	path = Absolute(path)
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	return path
+}
+
+// CacheFolder is where results are kept, or "" where the system has no place for such.
+func CacheFolder() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "lastword", "generate")
+}
+
+func Absolute(path string) string {
+	if full, err := filepath.Abs(path); err == nil {
+		return full
+	}
+	return path
+}
+
+func UserFolder() string {
+	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		return filepath.Join(home, ".config")
+	}
+	return ""
+}

@@ -1,0 +1,273 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/knadh/koanf/parsers/yaml"
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/providers/rawbytes"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages/redact"
+)
+
+// projectFile is looked for in the current folder.
+const projectFile = ".lastword.yaml"
+
+// settingsBytes is the most that a file of settings may hold.
+const settingsBytes = 1 << 20
+
+// layer is a place that gives settings.
+type layer struct {
+	Kind  string // environment, --config, project or user
+	File  string // absolute; "" for the environment
+	Found bool
+	// skipped: the file belongs to a repository that is being read, which must not steer what reads it.
+	skipped bool
+	values  map[string]any // by key
+}
+
+// spelled is the key as its layer spells it.
+func (l layer) spelled(k Key) string {
+	if l.File == "" {
+		return k.Variable()
+	}
+	return l.File + ": " + k.Name
+}
+
+// Settings are what the flags are, where the command line does not say.
+type Settings struct {
+	Keys   []Key
+	Layers []layer // strongest first
+}
+
+// Load reads what there is to read. named is the file of --config, or ""; reading are the folders that
+// the command is about to read.
+func Load(root *cobra.Command, named string, reading []string) (*Settings, error) {
+	s := &Settings{Keys: KeysOf(root)}
+	environment, err := s.environment()
+	if err != nil {
+		return nil, err
+	}
+	s.Layers = append([]layer{environment}, Files(named, reading)...)
+	for i := range s.Layers[1:] {
+		if err := s.read(&s.Layers[i+1]); err != nil {
+			return nil, configurationError(err)
+		}
+	}
+	return s, nil
+}
+
+func configurationError(err error) error {
+	return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("%w\nlastword config show lists the settings there are", err)}
+}
+
+// Files lists the files, strongest first.
+func Files(named string, reading []string) (files []layer) {
+	if named == "" {
+		named = os.Getenv("LASTWORD_CONFIG")
+	}
+	if named != "" {
+		files = append(files, layer{Kind: "--config", File: Absolute(named)})
+	}
+	if project := Absolute(projectFile); named == "" || project != files[0].File {
+		files = append(files, layer{Kind: "project", File: project, skipped: belongs(filepath.Dir(project), reading)})
+	}
+	if dir := UserFolder(); dir != "" {
+		files = append(files, layer{Kind: "user", File: filepath.Join(dir, "lastword", "config.yaml")})
+	}
+	return files
+}
+
+// environment takes LASTWORD_X for the key x. Of variables that are no key it minds those that look like one.
+func (s *Settings) environment() (layer, error) {
+	names, values := s.variables(), map[string]any{}
+	for _, k := range s.Keys {
+		if value := os.Getenv(k.Variable()); value != "" {
+			values[k.Name] = value
+		}
+	}
+	for _, variable := range os.Environ() {
+		name, _, _ := strings.Cut(variable, "=")
+		if err := s.checkVariable(names, name); err != nil {
+			return layer{}, configurationError(err)
+		}
+	}
+	tree := koanf.New(".")
+	err := tree.Load(confmap.Provider(values, "."), nil)
+	return layer{Kind: "environment", Found: true, values: tree.All()}, err
+}
+
+func (s *Settings) checkVariable(names []string, name string) error {
+	if !strings.HasPrefix(name, "LASTWORD_") || slices.Contains(names, name) || slices.Contains(SecretVariables(), name) ||
+		name == "LASTWORD_CONFIG" || name == TokenVariable {
+		return nil
+	}
+	if near := nearest(names, name); near != "" {
+		return unknown("environment", name, near)
+	}
+	command := func(k Key) bool {
+		prefix, _, deep := strings.Cut(k.Name, ".")
+		return deep && strings.HasPrefix(name, "LASTWORD_"+strings.ToUpper(prefix)+"_")
+	}
+	if slices.ContainsFunc(s.Keys, command) {
+		return unknown("environment", name, "")
+	}
+	return nil // somebody else's
+}
+
+func (s *Settings) read(from *layer) error {
+	info, err := os.Stat(from.File)
+	switch {
+	case missing(err) && from.Kind != "--config":
+		return nil
+	case err == nil && from.skipped:
+		from.Found = true
+		return nil
+	case err == nil && (info.IsDir() || from.Kind != "--config" && !info.Mode().IsRegular()):
+		err = fmt.Errorf("%s is not a file", from.File)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read the settings: %w", err)
+	}
+	from.Found = true
+	return s.load(from)
+}
+
+// missing: a home that is no folder holds no file either.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
+
+func (s *Settings) load(from *layer) error {
+	text, err := ReadSettings(from.File)
+	if err != nil {
+		return fmt.Errorf("cannot read the settings: %w", err)
+	}
+	tree := koanf.New(".")
+	if err := tree.Load(rawbytes.Provider(text), yaml.Parser()); err != nil {
+		return fmt.Errorf("%s: it is not YAML with a name for each setting: %w", from.File, err)
+	}
+	from.values = tree.All()
+	for _, name := range slices.Sorted(maps.Keys(from.values)) {
+		if err := s.check(from, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ReadSettings(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, settingsBytes+1))
+	if err == nil && len(text) > settingsBytes {
+		err = fmt.Errorf("%s holds more than %s", name, terminal.Size(settingsBytes))
+	}
+	return text, err
+}
+
+// check says what is wrong with a setting of a file.
+func (s *Settings) check(from *layer, name string) error {
+	value := from.values[name]
+	k, ok := Find(s.Keys, name)
+	switch {
+	case ok && k.notInProject() && from.Kind == "project":
+		return fmt.Errorf("%s: %s is for the command line, the environment or your own file: a project's file does not "+
+			"say where prompts and keys go", from.File, k)
+	case ok:
+		if err := k.fits(value); err != nil {
+			return fmt.Errorf("%s: %w", from.spelled(k), err)
+		}
+		return nil
+	case s.isSection(name) && (value == nil || isMap(value)):
+		delete(from.values, name)
+		return nil
+	case strings.Contains(strings.ToLower(name), "token"), strings.HasSuffix(strings.ToLower(name), "key"):
+		return fmt.Errorf("%s: %s: secrets come from the environment only: %s", from.File, terminal.Printable(name),
+			strings.Join(SecretVariables(), ", "))
+	}
+	return unknown(from.File, name, nearest(s.names(), name))
+}
+
+func unknown(where, name, near string) error {
+	if near != "" {
+		return fmt.Errorf("%s: no setting is called %s; did you mean %s?", where, terminal.Printable(name), near)
+	}
+	return fmt.Errorf("%s: no setting is called %s", where, terminal.Printable(name))
+}
+
+func (s *Settings) names() []string {
+	names := make([]string, len(s.Keys))
+	for i, k := range s.Keys {
+		names[i] = k.Name
+	}
+	return names
+}
+
+// variables lists those that give settings.
+func (s *Settings) variables() (names []string) {
+	for _, k := range s.Keys {
+		names = append(names, k.variables()...)
+	}
+	return names
+}
+
+func (s *Settings) isSection(name string) bool {
+	return slices.ContainsFunc(s.Keys, func(k Key) bool { return strings.HasPrefix(k.Name, name+".") })
+}
+
+// Effective is the strongest layer that gives the key, and what it gives.
+func (s *Settings) Effective(k Key) (layer, any, bool) {
+	for _, from := range s.Layers {
+		if value, ok := from.values[k.Name]; ok {
+			return from, value, true
+		}
+	}
+	return layer{}, nil, false
+}
+
+// Apply sets every flag that the command line does not give.
+func (s *Settings) Apply(known *redact.Secrets) error {
+	for _, k := range s.Keys {
+		from, value, ok := s.Effective(k)
+		if ok && !k.Flag.Changed {
+			if err := k.set(value); err != nil {
+				return configurationError(fmt.Errorf("%s: %w", from.spelled(k), err))
+			}
+		}
+		if k.Flag.Name == "proxy" {
+			addPassword(known, k.Flag.Value.String())
+		}
+	}
+	return nil
+}
+
+// Origin says where the value of the key comes from.
+func (s *Settings) Origin(k Key) string {
+	from, _, ok := s.Effective(k)
+	switch {
+	case k.Flag.Changed:
+		return "command line"
+	case !ok:
+		return "default"
+	case from.File == "":
+		return "environment: " + k.Variable()
+	}
+	return from.Kind + ": " + from.File
+}

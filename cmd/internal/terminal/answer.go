@@ -1,0 +1,131 @@
+package terminal
+
+import (
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Answer prints an answer on stdout as it comes. As a view it shows a person what goes with it on stderr, a terminal:
+// the thoughts, and what the model is asked and how its answer ended.
+type Answer struct {
+	Stdout, Stderr io.Writer
+	Style          style
+	Shared         bool // stdout is a terminal as well
+
+	said     int  // bytes of the answer
+	open     bool // the last line on stdout has no end
+	broken   bool // the terminal went on to another line all the same
+	thinking bool // the last line on stderr has no end
+}
+
+// Print prints what the event adds to the answer.
+func (s *Answer) Print(e messages.Event) error {
+	switch b := e.Body.(type) {
+	case messages.TextDelta:
+		return s.text(b)
+	case messages.Merged:
+		for _, part := range b.Parts {
+			if d, ok := part.(messages.TextDelta); ok {
+				return s.text(d)
+			}
+		}
+	case messages.LLMCompleted:
+		return s.finish()
+	}
+	return nil
+}
+
+func (s *Answer) text(d messages.TextDelta) error {
+	if d.Stream != prompt.Stream || d.Offset+len(d.Text) <= s.said {
+		return nil
+	}
+	words := WithoutControls(d.Text[max(0, s.said-d.Offset):])
+	s.said = d.Offset + len(d.Text)
+	if words == "" {
+		return nil
+	}
+	s.endThought()
+	s.open, s.broken = !strings.HasSuffix(words, "\n"), false
+	_, err := io.WriteString(s.Stdout, words)
+	return err
+}
+
+// finish ends the answer's last line.
+func (s *Answer) finish() error {
+	if !s.open || s.broken {
+		return nil
+	}
+	s.open = false
+	_, err := io.WriteString(s.Stdout, "\n")
+	return err
+}
+
+func (s *Answer) Show(_ messages.State, e messages.Event) {
+	switch b := e.Body.(type) {
+	case messages.ThoughtDelta:
+		s.think(b.Text)
+	case messages.Merged:
+		for _, part := range b.Parts {
+			if d, ok := part.(messages.ThoughtDelta); ok {
+				s.think(d.Text)
+			}
+		}
+	case messages.ThoughtDone:
+		s.endThought()
+	case messages.LLMStarted, messages.LLMCompleted:
+		s.remark(e.Message)
+	case messages.RunCanceling:
+		if interrupted(b) {
+			s.remark(e.Message + "; Ctrl-C leaves at once")
+		}
+	}
+}
+
+func (s *Answer) think(text string) {
+	if text = WithoutControls(text); text == "" {
+		return
+	}
+	if s.Shared && s.open && !s.broken {
+		s.broken = true
+		io.WriteString(s.Stderr, "\n")
+	}
+	line, ended := strings.CutSuffix(text, "\n")
+	s.thinking = !ended
+	io.WriteString(s.Stderr, s.Style.paint(line, dim)+text[len(line):])
+}
+
+// remark is a line of its own.
+func (s *Answer) remark(line string) {
+	s.endThought()
+	s.think(Printable(line) + "\n")
+}
+
+func (s *Answer) endThought() {
+	if s.thinking {
+		s.thinking = false
+		io.WriteString(s.Stderr, "\n")
+	}
+}
+
+func (s *Answer) End() { s.endThought() }
+
+func (s *Answer) Leave() { s.endThought() }
+
+// WithoutControls keeps a model from steering the terminal, now or when a file with its words is shown: no controls but line
+// breaks and tabs pass, nor what turns the direction of writing around. Unlike printable it leaves what scripts and
+// emoji are joined with.
+func WithoutControls(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\n' || r == '\t':
+			return r
+		case unicode.IsControl(r), r >= '\u202a' && r <= '\u202e', r >= '\u2066' && r <= '\u2069':
+			return -1
+		}
+		return r
+	}, text)
+}

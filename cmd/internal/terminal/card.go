@@ -1,0 +1,140 @@
+package terminal
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// card prints how the run ended, from its State alone. A failure is said even quietly.
+func (d *Display) card(s messages.State) {
+	failed := s.Status == messages.Failed
+	if d.Quiet && !failed {
+		return
+	}
+	if failed {
+		d.stack(s.End.Error)
+	}
+	fmt.Fprintf(d.Stderr, "\n%s\n", d.verdict(s))
+	if r := outcome(s); r.Title != "" {
+		d.outcome(r)
+	}
+	var pages []messages.Artifact
+	for _, a := range s.Artifacts {
+		if isPage(a) {
+			pages = append(pages, a)
+			continue
+		}
+		name := Printable(filepath.Join(d.Folder, filepath.FromSlash(a.Path)))
+		fmt.Fprintf(d.Stderr, "  %9s  %s%s\n", Size(a.Bytes), name, partly(a))
+	}
+	d.pages(pages)
+	fmt.Fprintf(d.Stderr, "  run %s, %d events\n", s.RunID, s.Seq)
+}
+
+func (d *Display) verdict(s messages.State) string {
+	took := since(s.QueuedAt, s.End.At)
+	status := func(as color) string { return d.Style.paint(string(s.Status), as) }
+	switch s.Status {
+	case messages.Failed:
+		return fmt.Sprintf("%s after %s%s (%s): %s", status(red), took, during(s.End.Task), s.End.Cause,
+			Printable(s.End.Error.Message))
+	case messages.Canceled:
+		return fmt.Sprintf("%s after %s", status(yellow), took)
+	}
+	if s.End.Degraded {
+		degraded := d.Style.paint("degraded", yellow)
+		return fmt.Sprintf("%s in %s, %s: the result is less than was asked for", status(green), took, degraded)
+	}
+	return fmt.Sprintf("%s in %s", status(green), took)
+}
+
+func during(task string) string {
+	if task == "" {
+		return ""
+	}
+	return " in " + Printable(task)
+}
+
+// result is what a job's result may say of itself.
+type result struct {
+	Title, Summary, Folder, Commit string
+	Files, Links, Dropped          int64
+	Cached                         bool
+	Model                          string
+	Cause                          messages.Cause `json:"degraded_cause"`
+}
+
+// outcome is empty where the result is not an object like that.
+func outcome(s messages.State) result {
+	var r result
+	if json.Unmarshal(s.End.Result, &r) != nil {
+		return result{}
+	}
+	return r
+}
+
+func (d *Display) outcome(r result) {
+	about := []span{{"  ", ""}, {r.Title, bold}}
+	if r.Summary != "" {
+		about = append(about, span{": " + r.Summary, ""})
+	}
+	line, _ := d.Style.line(about, d.columns())
+	fmt.Fprintln(d.Stderr, line)
+	words := Count(r.Links, "link") + " from " + Count(r.Files, "file")
+	if r.Commit != "" {
+		words += " at " + ShortCommit(r.Commit)
+	}
+	if r.Dropped > 0 {
+		words += ", " + Thousands(r.Dropped) + " dropped for their size"
+	}
+	switch {
+	case r.Model != "" && r.Cause != "":
+		words += ", without " + r.Model + " (" + string(r.Cause) + ")"
+	case r.Model != "":
+		words += ", described by " + r.Model
+	}
+	if r.Cached {
+		words += ", from the cache"
+	}
+	fmt.Fprintf(d.Stderr, "  %s, in %s\n", Printable(words), Printable(filepath.Join(d.Folder, filepath.FromSlash(r.Folder))))
+}
+
+// stack comes before the reason: it is long, and the reason should be in sight when it is over.
+func (d *Display) stack(e *messages.Error) {
+	if e.Stack == "" {
+		return
+	}
+	fmt.Fprintln(d.Stderr)
+	for line := range strings.Lines(e.Stack) {
+		fmt.Fprintf(d.Stderr, "  | %s\n", Printable(strings.TrimRight(line, "\n")))
+	}
+}
+
+// isPage tells the artifacts of which there may be hundreds: they are said in one line.
+func isPage(a messages.Artifact) bool {
+	return strings.HasPrefix(a.Name, "nodes/") && strings.HasSuffix(a.Name, ".md")
+}
+
+func (d *Display) pages(list []messages.Artifact) {
+	if len(list) == 0 {
+		return
+	}
+	var bytes int64
+	for _, a := range list {
+		bytes += a.Bytes
+	}
+	folder := filepath.Dir(filepath.Join(d.Folder, filepath.FromSlash(list[0].Path)))
+	fmt.Fprintf(d.Stderr, "  %9s  and %s in %s%s\n", Size(bytes), Count(int64(len(list)), "page"), Printable(folder),
+		partly(list[0]))
+}
+
+func partly(a messages.Artifact) string {
+	if a.Partial {
+		return " (partial)"
+	}
+	return ""
+}

@@ -1,0 +1,175 @@
+package terminal
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Display shows a run to a person on stderr, and to a program on stdout.
+type Display struct {
+	Stdout, Stderr io.Writer
+	Folder         string                                                             // folder of the artifacts
+	JSONL, JSON    bool                                                               // on stdout: every event, or what the run came to
+	Explain        func(w io.Writer, out string, artifacts []messages.Artifact) error // on stdout, at the end
+	Answer         *Answer                                                            // prints a model's answer on stdout, if that is what is asked for
+	Quiet          bool
+	Style          style
+	View           view
+	Lost           error // why stdout is no longer written
+}
+
+// view is how a person sees a run that goes on.
+type view interface {
+	Show(s messages.State, e messages.Event)
+	End()   // the terminal has been shown
+	Leave() // the program ends now, whatever the run does
+}
+
+// Open decides how the run is shown, once all flags have their values.
+func (d *Display) Open(o *Options) {
+	tty := IsTerminal(d.Stderr)
+	d.Style = style{color: Colored(o.NoColor, tty), ascii: ASCIIOnly()}
+	switch {
+	case d.Quiet || o.Progress == "none":
+		d.View = silent{}
+	case tty && o.InPlace(d.JSONL && IsTerminal(d.Stdout)):
+		d.View = suspendable(newLive(d.Stderr, d.Style, d.size))
+	default:
+		d.View = &lines{out: d.Stderr, style: d.Style}
+	}
+}
+
+func suspendable(l *live) *live {
+	l.onSuspend = onSuspend
+	return l
+}
+
+// Options is what the flags of every command say about how a run is shown.
+type Options struct {
+	Progress string
+	NoColor  bool
+}
+
+// inPlace: on a terminal that others write to as well, and where CI only looks like one, lines are better.
+func (o *Options) InPlace(shared bool) bool {
+	switch o.Progress {
+	case "tty":
+		return !dumb()
+	case "auto":
+		return !dumb() && !shared && os.Getenv("CI") == ""
+	}
+	return false
+}
+
+func IsTerminal(stream any) bool {
+	f, ok := Unwrap(stream).(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// size is the terminal's, or that of a usual one.
+func (d *Display) size() (columns, rows int) {
+	if f, ok := Unwrap(d.Stderr).(*os.File); ok {
+		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
+			return columns, rows
+		}
+	}
+	return 80, 24
+}
+
+// columns is how long a line may be: as long as it likes where nobody wraps it.
+func (d *Display) columns() int {
+	if !IsTerminal(d.Stderr) {
+		return 1 << 20
+	}
+	columns, _ := d.size()
+	return columns
+}
+
+// Follow shows the run's events as they come and returns what they add up to.
+func (d *Display) Follow(ctx context.Context, run *actors.Run) (messages.State, error) {
+	var state messages.State
+	lines := json.NewEncoder(d.Stdout)
+	lines.SetEscapeHTML(false)
+	for e, err := range run.Events(ctx, 0) {
+		if err != nil {
+			return state, err
+		}
+		if state, err = state.Apply(e); err != nil {
+			return state, err
+		}
+		if d.Lost == nil {
+			if d.Lost = d.tell(lines, e); d.Lost != nil {
+				run.Cancel(ctx, unread)
+			}
+		}
+		d.View.Show(state, e)
+	}
+	return state, nil
+}
+
+// tell prints what stdout has of the event.
+func (d *Display) tell(lines *json.Encoder, e messages.Event) error {
+	switch {
+	case d.JSONL:
+		return lines.Encode(e)
+	case d.Answer != nil:
+		return d.Answer.Print(e)
+	}
+	return nil
+}
+
+// unread is why a run is cancelled when its events cannot be written any more.
+const unread = "nobody reads the events any more"
+
+// interrupted: the next Ctrl-C is the second.
+func interrupted(e messages.RunCanceling) bool { return e.Reason != unread }
+
+// Close shows how the run ended.
+func (d *Display) Close(s messages.State) {
+	d.View.End()
+	d.card(s)
+	switch {
+	case d.JSON:
+		d.Lost = PrintJSON(d.Stdout, summarize(s))
+	case d.Explain != nil:
+		d.Lost = d.Explain(d.Stdout, d.Folder, s.Artifacts)
+	}
+}
+
+// runSummary is what --json prints of a run.
+type runSummary struct {
+	RunID     messages.RunID      `json:"run_id"`
+	Status    messages.Status     `json:"status"`
+	Cause     messages.Cause      `json:"cause,omitempty"`
+	Error     *messages.Error     `json:"error,omitempty"`
+	Result    json.RawMessage     `json:"result,omitempty"`
+	Degraded  bool                `json:"degraded,omitempty"`
+	Artifacts []messages.Artifact `json:"artifacts"`
+}
+
+func summarize(s messages.State) runSummary {
+	artifacts := append([]messages.Artifact{}, s.Artifacts...) // never null
+	return runSummary{s.RunID, s.Status, s.End.Cause, s.End.Error, s.End.Result, s.End.Degraded, artifacts}
+}
+
+func PrintJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+// Unwrap is the stream that a stream without secrets goes to.
+func Unwrap(stream any) any {
+	if w, ok := stream.(interface{ Unwrap() io.Writer }); ok {
+		return w.Unwrap()
+	}
+	return stream
+}

@@ -1,0 +1,155 @@
+package terminal
+
+import (
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// progressView is what a person is shown of a run that goes on: its State, and what the events say beside it.
+type progressView struct {
+	state  messages.State
+	phases map[string]phase
+	ending string // what holds since a cancel was accepted
+}
+
+// phase is what only the events say of a task.
+type phase struct {
+	begun, ended time.Time
+	words        string // that it ended with
+}
+
+func (b *progressView) apply(s messages.State, e messages.Event) {
+	b.state = s
+	switch body := e.Body.(type) {
+	case messages.TaskStarted:
+		b.note(body.Task, phase{begun: e.Time})
+	case messages.TaskRestarted:
+		b.note(body.Task, phase{begun: e.Time})
+	case messages.TaskCompleted:
+		words := strings.TrimPrefix(strings.TrimPrefix(e.Message, body.Task+" completed"), ": ")
+		b.note(body.Task, phase{b.phases[body.Task].begun, e.Time, words})
+	case messages.RunCanceling:
+		b.ending = "canceling"
+		if interrupted(body) {
+			b.ending += "; Ctrl-C leaves at once"
+		}
+	case messages.TaskFailed:
+		b.note(body.Task, phase{b.phases[body.Task].begun, e.Time, body.Error.Message})
+	}
+}
+
+func (b *progressView) note(task string, p phase) {
+	if b.phases == nil {
+		b.phases = map[string]phase{}
+	}
+	b.phases[task] = p
+}
+
+// logLines is how many of the last log lines are in sight.
+const logLines = 5
+
+// lines is the board at a time, at most rows lines; the tick turns the spinner.
+func (b *progressView) lines(now time.Time, tick, rows int, ascii bool) [][]span {
+	var lines [][]span
+	widest := 0
+	for _, t := range b.state.Tasks {
+		widest = max(widest, min(Width(Printable(t.Name)), 20))
+	}
+	for _, t := range b.state.Tasks {
+		lines = append(lines, b.task(t, now, tick, widest, ascii))
+	}
+	logs := b.state.Log.Lines
+	if b.state.End != nil {
+		logs = nil
+	}
+	for _, l := range logs[max(0, len(logs)-min(logLines, max(0, rows-len(lines)-1))):] {
+		lines = append(lines, []span{{"    ", ""}, {l.Text, levelColor(l.Level)}})
+	}
+	if b.state.End == nil {
+		lines = append(lines, b.foot(now))
+	}
+	return lines[max(0, len(lines)-rows):]
+}
+
+func levelColor(l messages.LogLevel) color {
+	switch l {
+	case messages.LogWarn:
+		return yellow
+	case messages.LogError:
+		return red
+	}
+	return dim
+}
+
+func (b *progressView) task(t messages.TaskState, now time.Time, tick, widest int, ascii bool) []span {
+	p, end := b.phases[t.Name], now
+	sign, as := signOf(t.Status, tick, ascii)
+	words := p.words
+	switch last := b.state.End; {
+	case !p.ended.IsZero():
+		end = p.ended
+	case last != nil: // the run ended without a word of the task
+		sign, _ = signOf(messages.TaskGone, tick, ascii)
+		end, as = last.At, yellow
+	case t.Status == messages.TaskRunning:
+		words = b.progress(t.Name)
+	}
+	return []span{{sign, as}, {"  " + Pad(Printable(t.Name), widest), bold},
+		{"  " + padLeft(Elapsed(end.Sub(p.begun)), 8) + "  ", dim}, {words, ""}}
+}
+
+func padLeft(text string, columns int) string {
+	return strings.Repeat(" ", max(0, columns-Width(text))) + text
+}
+
+// signOf is one column wide.
+func signOf(s messages.TaskStatus, tick int, ascii bool) (string, color) {
+	signs, turning := [...]string{"✓", "✗", "·"}, []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	if ascii {
+		signs, turning = [...]string{"+", "x", "."}, []rune(`|/-\`)
+	}
+	switch s {
+	case messages.TaskFinished:
+		return signs[0], green
+	case messages.TaskGone:
+		return signs[1], red
+	case messages.TaskWaiting:
+		return signs[2], yellow
+	}
+	return string(turning[tick%len(turning)]), cyan
+}
+
+func (b *progressView) progress(task string) string {
+	for _, p := range b.state.Progress {
+		if p.Task == task {
+			return howFar(p)
+		}
+	}
+	return ""
+}
+
+func howFar(p messages.Progress) string {
+	number, unit := Thousands, " "+p.Unit
+	if p.Unit == "bytes" {
+		number, unit = Size, ""
+	}
+	if p.Total > 0 {
+		return number(p.Done) + " of " + number(p.Total) + unit
+	}
+	return number(p.Done) + unit
+}
+
+// foot is what holds for the run as a whole.
+func (b *progressView) foot(now time.Time) []span {
+	words := "   " + Printable(b.state.Queued.Job) + "  " + Elapsed(now.Sub(b.state.QueuedAt))
+	if n := len(b.state.Artifacts); n > 0 {
+		bytes := int64(0)
+		for _, a := range b.state.Artifacts {
+			bytes += a.Bytes
+		}
+		words += ", " + Count(int64(n), "file") + " with " + Size(bytes)
+	}
+	return []span{{words, dim}, {"  " + b.ending, yellow}}
+}

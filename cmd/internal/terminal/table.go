@@ -1,0 +1,56 @@
+package terminal
+
+import (
+	"io"
+	"strings"
+
+	"github.com/seed889630bf/lastword/transport/llm/probe"
+)
+
+// Table prints rows for people as they come: what a check found, and below it what can be done.
+type Table struct {
+	out   io.Writer
+	style style
+	wide  int   // the longest id
+	Err   error // why nothing is printed any more
+}
+
+func NewTable(out io.Writer, how *Options, ids []string) *Table {
+	t := &Table{out: out, style: style{color: Colored(how.NoColor, IsTerminal(out)), ascii: ASCIIOnly()}}
+	for _, id := range ids {
+		t.wide = max(t.wide, len(id))
+	}
+	return t
+}
+
+func statusColor(s probe.Status) color {
+	switch s {
+	case probe.Pass:
+		return green
+	case probe.Warn:
+		return yellow
+	case probe.Fail:
+		return red
+	}
+	return dim
+}
+
+// Row prints one. What a server said steers no terminal.
+func (t *Table) Row(r probe.Result) {
+	lines := t.style.paint(string(r.Status), statusColor(r.Status)) + "  " + Pad(r.ID, t.wide) + "  " + Flat(r.Seen) + "\n"
+	if r.Remedy != "" {
+		lines += strings.Repeat(" ", 4+2+t.wide+2) + t.style.paint(t.arrow()+Flat(r.Remedy), dim) + "\n"
+	}
+	if t.Err == nil {
+		_, t.Err = io.WriteString(t.out, lines)
+	}
+}
+
+func (t *Table) arrow() string {
+	if t.style.ascii {
+		return "-> "
+	}
+	return "→ "
+}
+
+func Flat(text string) string { return strings.ReplaceAll(Printable(text), "\t", " ") }

@@ -1,0 +1,117 @@
+package terminal
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"golang.org/x/text/width"
+)
+
+// Printable keeps what a run says from steering the terminal: no control, bidi, zero-width or otherwise invisible
+// characters pass.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t':
+			return r
+		case !unicode.IsPrint(r), unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// Width is how many columns of a terminal the text takes, which must be printable and without tabs.
+func Width(text string) int {
+	n := 0
+	for _, r := range text {
+		n += RuneWidth(r)
+	}
+	return n
+}
+
+func RuneWidth(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me), r >= 0x1160 && r <= 0x11ff: // vowels that join the letter before them
+		return 0
+	}
+	switch width.LookupRune(r).Kind() {
+	case width.EastAsianWide, width.EastAsianFullwidth:
+		return 2
+	}
+	return 1
+}
+
+// fit cuts the text to that many columns; what was cut ends in dots.
+func fit(text string, columns int, dots string) string {
+	if columns <= 0 {
+		return ""
+	}
+	if Width(text) <= columns {
+		return text
+	}
+	room := columns - Width(dots)
+	if room < 0 {
+		return ""
+	}
+	used := 0
+	for i, r := range text {
+		if used += RuneWidth(r); used > room {
+			return text[:i] + dots
+		}
+	}
+	return text
+}
+
+// Pad fills the text up to that many columns.
+func Pad(text string, columns int) string {
+	return text + strings.Repeat(" ", max(0, columns-Width(text)))
+}
+
+// since has a fixed number of decimals, so that a column of them can be read down.
+func since(start, at time.Time) string { return fmt.Sprintf("%.3f s", at.Sub(start).Seconds()) }
+
+// Elapsed is a time that goes on.
+func Elapsed(d time.Duration) string {
+	switch d = max(d, 0); {
+	case d < time.Minute:
+		return fmt.Sprintf("%.1f s", d.Truncate(100*time.Millisecond).Seconds())
+	case d < time.Hour:
+		return fmt.Sprintf("%dm %02ds", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%dh %02dm", d/time.Hour, d%time.Hour/time.Minute)
+}
+
+func Size(bytes int64) string {
+	switch {
+	case bytes < 1000:
+		return fmt.Sprintf("%d B", bytes)
+	case bytes < 1000*1000:
+		return fmt.Sprintf("%.1f kB", float64(bytes)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+}
+
+// Thousands writes a number with a comma before every three digits.
+func Thousands(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for i := len(digits) - 3; i > 0 && digits[i-1] != '-'; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
+}
+
+// Count is a number of things.
+func Count(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return Thousands(n) + " " + thing + "s"
+}
+
+func ShortCommit(commit string) string { return commit[:min(12, len(commit))] }

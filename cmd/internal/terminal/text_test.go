@@ -1,0 +1,76 @@
+package terminal
+
+import (
+	"testing"
+	"time"
+)
+
+func TestFit(t *testing.T) {
+	for _, c := range []struct {
+		text    string
+		columns int
+		want    string
+	}{
+		{"abc", 3, "abc"},
+		{"abcd", 3, "ab…"},
+		{"漢字", 4, "漢字"},
+		{"漢字", 3, "漢…"},
+		{"漢字漢", 4, "漢…"},
+		{"e\u0301e\u0301e\u0301", 2, "e\u0301…"},
+		{"abc", 0, ""},
+		{"abc", 1, "…"},
+		{"", 5, ""},
+	} {
+		got := fit(c.text, c.columns, "…")
+		if got != c.want || Width(got) > c.columns {
+			t.Errorf("%q in %d columns is %q, want %q", c.text, c.columns, got, c.want)
+		}
+	}
+	if got := fit("abcdef", 2, "..."); got != "" {
+		t.Errorf("dots that do not fit: %q", got)
+	}
+}
+
+func TestGrouped(t *testing.T) {
+	for n, want := range map[int64]string{
+		0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1: "-1", -123456: "-123,456",
+	} {
+		if got := Thousands(n); got != want {
+			t.Errorf("%d: %s, want %s", n, got, want)
+		}
+	}
+}
+
+func TestElapsed(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		-time.Second: "0.0 s", 0: "0.0 s", 59999 * time.Millisecond: "59.9 s", 61 * time.Second: "1m 01s",
+		time.Hour + 2*time.Minute: "1h 02m",
+	} {
+		if got := Elapsed(d); got != want {
+			t.Errorf("%v: %s, want %s", d, got, want)
+		}
+	}
+}
+
+func TestPrintable(t *testing.T) {
+	if got := Printable("a\x1b[31mb\tc\nd\u202ee"); got != "a[31mb\tcde" {
+		t.Errorf("printable text %q", got)
+	}
+}
+
+func TestSize(t *testing.T) {
+	for bytes, want := range map[int64]string{
+		0: "0 B", 999: "999 B", 1000: "1.0 kB", 999_949: "999.9 kB", 4_200_000: "4.2 MB",
+	} {
+		if got := Size(bytes); got != want {
+			t.Errorf("%d bytes: %s, want %s", bytes, got, want)
+		}
+	}
+}
+
+func TestPrintableIsVisible(t *testing.T) {
+	const hidden = "\u200b\u200e\u202e\u2060\u2066\ufeff\u00ad\u3164\u115f\u034f\ufe0f\U000e0041\U000e0100\u0085\u009b"
+	if got := Printable("a" + hidden + "\tb"); got != "a\tb" {
+		t.Errorf("%q is left of what nobody sees", got)
+	}
+}

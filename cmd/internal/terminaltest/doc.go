@@ -1,0 +1,2 @@
+// Package terminaltest stands in for a terminal in tests.
+package terminaltest
