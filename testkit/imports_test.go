@@ -129,10 +129,12 @@ var rules = []rule{{
 	ours: []string{"messages", "messages/*", "supervision", "actors", "transport/mcp", "transport/mcp/*"},
 	libs: []string{"github.com/mark3labs/mcp-go/..."},
 }, {
+	pkgs: "cmd/internal/environment",
+}, {
 	pkgs: "cmd/internal/terminaltest",
 }, {
 	pkgs: "cmd/internal/terminal",
-	ours: []string{"messages", "actors", "actors/prompt", "transport/llm/probe", "cmd/internal/terminaltest"},
+	ours: []string{"messages", "actors", "actors/prompt", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/terminaltest"},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "golang.org/x/text/width"},
 }, {
 	pkgs: "cmd/internal/exit",
@@ -141,14 +143,15 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/settings",
 	ours: []string{
-		"messages", "messages/*", "transport/llm", "transport/llm/probe", "cmd/internal/exit", "cmd/internal/terminal",
+		"messages", "messages/*", "transport/llm", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/exit",
+		"cmd/internal/terminal",
 	},
 	libs: []string{"github.com/knadh/koanf/...", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 }, {
 	pkgs: "cmd/internal/repository",
 	ours: []string{
 		"messages", "messages/redact", "actors/llmstxt", "actors/llmstxt/*", "transport/archive", "transport/git",
-		"cmd/internal/exit", "cmd/internal/settings",
+		"cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 	},
 	libs: []string{"github.com/spf13/pflag"},
 }, {

@@ -3,12 +3,13 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 )
 
 // Key is a flag as configuration names it: generate.out in a file, LASTWORD_GENERATE_OUT in the environment.
@@ -26,9 +27,9 @@ const NotInProject = "lastword_own_only"
 const alsoVariables = "lastword_also_called"
 
 // Variable is that of the environment which gives the key, or would.
-func (k Key) Variable() string {
+func (k Key) Variable(env environment.Variables) string {
 	for _, name := range k.variables() {
-		if os.Getenv(name) != "" {
+		if env.Get(name) != "" {
 			return name
 		}
 	}
