@@ -91,7 +91,7 @@ var rules = []rule{{
 	tests: []string{"golang.org/x/net/dns/dnsmessage"},
 }, {
 	pkgs: "transport/gate",
-	ours: []string{"messages", "transport/internal/*"},
+	ours: []string{"messages", "messages/words", "transport/internal/*"},
 }, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},
@@ -107,11 +107,11 @@ var rules = []rule{{
 	ours: []string{"messages", "messages/*", "messages/*/*", "transport/llm"},
 }, {
 	pkgs: "transport/git",
-	ours: []string{"messages", "messages/redact", "transport/internal/*"},
+	ours: []string{"messages", "messages/redact", "messages/words", "transport/internal/*"},
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
 }, {
 	pkgs:  "transport/mcp/wire",
-	ours:  []string{"messages", "transport/gate", "transport/internal/*"},
+	ours:  []string{"messages", "messages/words", "transport/gate", "transport/internal/*"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/...", "golang.org/x/sys/unix"},
 	tests: []string{"github.com/modelcontextprotocol/go-sdk/..."},
 }, {
