@@ -89,6 +89,11 @@ func Errorf(code Code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
+// InvalidInput returns an Error that says what to change in the input.
+func InvalidInput(format string, args ...any) *Error {
+	return Errorf(Code(CauseInvalidInput), format, args...)
+}
+
 // CodeOf returns the code of the first Error in err's tree, or "" when there is none.
 func CodeOf(err error) Code {
 	if e, ok := errors.AsType[*Error](err); ok {
