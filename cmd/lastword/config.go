@@ -9,13 +9,11 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/seed889630bf/lastword/cmd/internal/environment"
-	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
 
-func configCommand(p *host.Program) *cobra.Command {
+func configCommand(named *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
 		GroupID: settings.Helping,
@@ -38,7 +36,7 @@ Tokens come from the environment only, and are never shown:
 		Args: knownCommand,
 		RunE: noCommand,
 	}
-	cmd.AddCommand(configShowCommand(p), configPathCommand(p))
+	cmd.AddCommand(configShowCommand(named), configPathCommand(named))
 	return cmd
 }
 
@@ -61,7 +59,7 @@ type configuredAs struct {
 	Secrets  []secret  `json:"secrets"`
 }
 
-func configShowCommand(p *host.Program) *cobra.Command {
+func configShowCommand(named *string) *cobra.Command {
 	var origin, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show",
@@ -70,14 +68,14 @@ func configShowCommand(p *host.Program) *cobra.Command {
 A project's file counts here, even where it would not for a command that reads its repository.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil)
+			s, err := settings.Load(cmd.Root(), *named, nil)
 			if err != nil {
 				return err
 			}
-			if err := s.Apply(p.Secrets); err != nil {
+			if err := s.Apply(settings.SecretsOf(cmd.Context())); err != nil {
 				return err
 			}
-			all := configured(s, p.Env)
+			all := configured(s)
 			if asJSON {
 				return terminal.PrintJSON(cmd.OutOrStdout(), all)
 			}
@@ -90,13 +88,13 @@ A project's file counts here, even where it would not for a command that reads i
 	return cmd
 }
 
-func configured(s *settings.Settings, env environment.Variables) configuredAs {
+func configured(s *settings.Settings) configuredAs {
 	var all configuredAs
 	for _, k := range s.Keys {
 		all.Settings = append(all.Settings, setting{k.Name, valueOf(k.Flag), s.Origin(k), unset(k.Flag)})
 	}
 	for _, name := range settings.SecretVariables() {
-		all.Secrets = append(all.Secrets, secret{name, env.Get(name) != ""})
+		all.Secrets = append(all.Secrets, secret{name, os.Getenv(name) != ""})
 	}
 	return all
 }
@@ -152,13 +150,13 @@ func (s setting) line() (string, error) {
 	return s.Key + ": " + string(value), err
 }
 
-func configPathCommand(p *host.Program) *cobra.Command {
+func configPathCommand(named *string) *cobra.Command {
 	return &cobra.Command{
 		Use:   "path",
 		Short: "Print the files that are looked for, the first the strongest",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, from := range settings.Files(p.Env, p.ConfigFile, nil) {
+			for _, from := range settings.Files(*named, nil) {
 				state := "missing"
 				if _, err := os.Stat(from.File); err == nil {
 					state = "exists"

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
-	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/transport/llm"
@@ -20,13 +18,13 @@ import (
 
 // examining is what the flags of doctor say.
 type examining struct {
-	program *host.Program
 	at      settings.Endpoint
 	model   string
 	out     string
 	json    bool
 	timeout time.Duration
 
+	named string // the file of --config
 	table *terminal.Table
 	found examined
 }
@@ -37,8 +35,8 @@ type examined struct {
 	Checks []probe.Result `json:"checks"`
 }
 
-func doctorCommand(p *host.Program) *cobra.Command {
-	e := examining{program: p, at: p.Endpoint()}
+func doctorCommand(how *terminal.Options, named *string) *cobra.Command {
+	var e examining
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		GroupID: settings.Helping,
@@ -57,7 +55,8 @@ Exit codes:
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return e.run(cmd)
+			e.named = *named
+			return e.run(cmd, how)
 		},
 	}
 	flags := cmd.Flags()
@@ -71,15 +70,16 @@ Exit codes:
 	return cmd
 }
 
-func (e *examining) run(cmd *cobra.Command) error {
+func (e *examining) run(cmd *cobra.Command, how *terminal.Options) error {
 	if e.timeout <= 0 {
 		return exit.BadUsage(cmd, errors.New("--timeout must be positive"), "")
 	}
-	e.table = terminal.NewTable(cmd.OutOrStdout(), &e.program.Display, doctorIDs())
+	e.at.Secrets = settings.SecretsOf(cmd.Context())
+	e.table = terminal.NewTable(cmd.OutOrStdout(), how, doctorIDs())
 	e.found.OK = true
 	e.tell(version())
 	e.tell(e.settings(cmd))
-	for _, r := range e.surroundings(cmd) {
+	for _, r := range e.surroundings(how, cmd) {
 		e.tell(r)
 	}
 	e.server(cmd.Context())
@@ -102,7 +102,7 @@ func doctorIDs() []string {
 		serverLines()...)
 }
 
-// serverLines are the checks of a server that doctor makes; those of its JSON become one line.
+// serverLines are the checks of the server that doctor makes.
 func serverLines() []string {
 	return []string{"path", "auth", "models", "loaded", "context-size", "answers", "streams", "terminator", "tool", "json"}
 }
@@ -127,9 +127,9 @@ func fine(id, format string, args ...any) probe.Result {
 func (e *examining) settings(cmd *cobra.Command) probe.Result {
 	const id = "settings"
 	const remedy = "correct the file or the variable; lastword config show --origin tells where a value comes from"
-	s, err := settings.Load(cmd.Root(), e.program.Env, e.program.ConfigFile, nil)
+	s, err := settings.Load(cmd.Root(), e.named, nil)
 	if err == nil {
-		err = s.Apply(e.program.Secrets)
+		err = s.Apply(settings.SecretsOf(cmd.Context()))
 	}
 	if err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
@@ -171,40 +171,22 @@ func (e *examining) server(ctx context.Context) {
 	e.questions(ctx)
 }
 
-// questions are asked as provider check does.
+// questions makes some of the checks of provider check.
 func (e *examining) questions(ctx context.Context) {
-	asked := slices.Concat(serverLines()[:len(serverLines())-1], []string{"json-object", "json-schema", "json-strict"})
-	learned, err := probe.Run(ctx, probe.Options{Config: e.at.Config(), Model: e.model, Only: asked,
+	learned, err := probe.Run(ctx, probe.Options{Config: e.at.Config(), Model: e.model, Only: serverLines(),
 		First: e.timeout, Each: e.answer})
 	switch {
 	case err != nil && learned == nil:
 		e.tell(finding("answers", probe.Fail, "correct the flags", "%v", err))
 	case err != nil:
-		e.tell(finding("answers", probe.Warn, "give it more --timeout, or look at the server's own log",
-			"it took longer than %s", e.timeout))
-	default:
-		e.structured(learned)
+		e.tell(finding("answers", probe.Warn, "raise --timeout, or see the server's log",
+			"the checks took longer than %s", e.timeout))
 	}
 }
 
 func (e *examining) answer(r probe.Result) {
-	if r.Status != probe.Skip && slices.Contains(serverLines(), r.ID) {
+	if r.Status != probe.Skip {
 		e.tell(r)
-	}
-}
-
-func (e *examining) structured(p *probe.Profile) {
-	const id = "json"
-	switch r, _ := p.Result("json-strict"); {
-	case r.Status == probe.Skip:
-	case p.Structured == "json_schema strict":
-		e.tell(fine(id, "%s", p.Structured))
-	case p.Structured == "prompt":
-		e.tell(finding(id, probe.Warn,
-			"answers may have to be asked for again; take a server or a model that keeps to a schema",
-			"JSON can be asked for in words only"))
-	default:
-		e.tell(finding(id, probe.Warn, "the next weaker means is used: "+p.Structured, "%s", r.Seen))
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
-func providerCommand(p *host.Program) *cobra.Command {
+func providerCommand(how *terminal.Options) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "provider",
 		GroupID: settings.Working,
@@ -27,7 +27,7 @@ func providerCommand(p *host.Program) *cobra.Command {
 		RunE:    noCommand,
 	}
 	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Work:"})
-	cmd.AddCommand(providerCheckCommand(p))
+	cmd.AddCommand(providerCheckCommand(how))
 	return cmd
 }
 
@@ -42,26 +42,26 @@ type probing struct {
 	firstToken time.Duration
 }
 
-func providerCheckCommand(program *host.Program) *cobra.Command {
-	p := probing{at: program.Endpoint()}
+func providerCheckCommand(how *terminal.Options) *cobra.Command {
+	var p probing
 	cmd := &cobra.Command{
 		Use:     "check",
 		GroupID: settings.Working,
 		Short:   "Check what a server of language models can be trusted to do",
 		Long: fmt.Sprintf("Check makes %d checks of the server", len(probe.Checks())) +
-			` with small questions and prints what was seen, a line each:
+			` with short questions and prints a line for each:
 
   PASS  it works
-  WARN  it does not work, or is in doubt, and can be done without
-  FAIL  answers of this server are in doubt
-  SKIP  nothing can be said
+  WARN  something is missing or in doubt that the commands can do without
+  FAIL  the server's answers cannot be relied on
+  SKIP  the check could not be made
 
-What was learned is written to a file, from which the other commands know the server: how it ends an
-answer, how its model marks its thoughts, what it can be asked for. The file is that of --write, or one
-named after the server in lastword/servers in the user's folder of configuration; it holds no key. With
---only there is none but that of --write, and none is written of a server that does not answer.
+Check writes what it learned to a file that prompt and generate read: how the server ends an answer, how
+its model marks thoughts, which fields it accepts, and how to ask it for JSON. The file is that of --write,
+or one named after the server in the folder lastword/servers of your configuration. It holds no key. With
+--only, or if the server does not answer, check writes no file but that of --write.
 
-The questions cost some ten thousand tokens, and once the whole of a context that is not too long.
+The questions cost a few thousand tokens.
 
 Exit codes:
   0 nothing failed   1 the output or the file could not be written   2 usage   3 configuration
@@ -71,7 +71,7 @@ Exit codes:
   lastword provider check --only streams,terminator --json | jq '.checks[].status'`,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return p.run(cmd, &program.Display) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return p.run(cmd, how) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -106,6 +106,7 @@ func (p *probing) run(cmd *cobra.Command, how *terminal.Options) error {
 			return exit.BadUsage(cmd, fmt.Errorf("no check is called %q", id), "the checks are "+strings.Join(ids, ", "))
 		}
 	}
+	p.at.Secrets = settings.SecretsOf(cmd.Context())
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), p.timeout, tooLong(p.timeout))
 	defer cancel()
 	t := terminal.NewTable(cmd.OutOrStdout(), how, ids)

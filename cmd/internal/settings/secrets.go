@@ -1,11 +1,12 @@
 package settings
 
 import (
+	"context"
 	"net/url"
+	"os"
 	"strings"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
@@ -16,10 +17,10 @@ func SecretVariables() []string {
 }
 
 // EnvironmentSecrets are the secrets that the process begins with. Those of files are added when they are read.
-func EnvironmentSecrets(env environment.Variables) *redact.Secrets {
+func EnvironmentSecrets() *redact.Secrets {
 	known := new(redact.Secrets)
 	for _, name := range append(SecretVariables(), TokenVariable) {
-		value := env.Get(name)
+		value := os.Getenv(name)
 		switch {
 		case name == GitTokensFile:
 		case name == GitTokens:
@@ -37,8 +38,8 @@ func EnvironmentSecrets(env environment.Variables) *redact.Secrets {
 		}
 	}
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
-		addPassword(known, env.Get(name))
-		addPassword(known, env.Get(strings.ToLower(name)))
+		addPassword(known, os.Getenv(name))
+		addPassword(known, os.Getenv(strings.ToLower(name)))
 	}
 	return known
 }
@@ -49,6 +50,18 @@ func addPassword(known *redact.Secrets, address string) {
 		password, _ := u.User.Password()
 		known.Add("password", password)
 	}
+}
+
+type secretsKey struct{}
+
+// WithSecrets has commands find what no output of theirs may hold.
+func WithSecrets(ctx context.Context, known *redact.Secrets) context.Context {
+	return context.WithValue(ctx, secretsKey{}, known)
+}
+
+func SecretsOf(ctx context.Context) *redact.Secrets {
+	known, _ := ctx.Value(secretsKey{}).(*redact.Secrets)
+	return known
 }
 
 // TokenVariable is where the printed settings have clients look for a token.

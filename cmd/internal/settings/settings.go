@@ -18,7 +18,6 @@ import (
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
 
-	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages/redact"
@@ -41,9 +40,9 @@ type layer struct {
 }
 
 // spelled is the key as its layer spells it.
-func (s *Settings) spelled(l layer, k Key) string {
+func (l layer) spelled(k Key) string {
 	if l.File == "" {
-		return k.Variable(s.env)
+		return k.Variable()
 	}
 	return l.File + ": " + k.Name
 }
@@ -51,19 +50,18 @@ func (s *Settings) spelled(l layer, k Key) string {
 // Settings are what the flags are, where the command line does not say.
 type Settings struct {
 	Keys   []Key
-	env    environment.Variables
 	Layers []layer // strongest first
 }
 
 // Load reads what there is to read. named is the file of --config, or ""; reading are the folders that
 // the command is about to read.
-func Load(root *cobra.Command, env environment.Variables, named string, reading []string) (*Settings, error) {
-	s := &Settings{Keys: KeysOf(root), env: env}
+func Load(root *cobra.Command, named string, reading []string) (*Settings, error) {
+	s := &Settings{Keys: KeysOf(root)}
 	environment, err := s.environment()
 	if err != nil {
 		return nil, err
 	}
-	s.Layers = append([]layer{environment}, Files(env, named, reading)...)
+	s.Layers = append([]layer{environment}, Files(named, reading)...)
 	for i := range s.Layers[1:] {
 		if err := s.read(&s.Layers[i+1]); err != nil {
 			return nil, configurationError(err)
@@ -77,9 +75,9 @@ func configurationError(err error) error {
 }
 
 // Files lists the files, strongest first.
-func Files(env environment.Variables, named string, reading []string) (files []layer) {
+func Files(named string, reading []string) (files []layer) {
 	if named == "" {
-		named = env.Get("LASTWORD_CONFIG")
+		named = os.Getenv("LASTWORD_CONFIG")
 	}
 	if named != "" {
 		files = append(files, layer{Kind: "--config", File: Absolute(named)})
@@ -87,7 +85,7 @@ func Files(env environment.Variables, named string, reading []string) (files []l
 	if project := Absolute(projectFile); named == "" || project != files[0].File {
 		files = append(files, layer{Kind: "project", File: project, skipped: belongs(filepath.Dir(project), reading)})
 	}
-	if dir := env.ConfigFolder(); dir != "" {
+	if dir := UserFolder(); dir != "" {
 		files = append(files, layer{Kind: "user", File: filepath.Join(dir, "lastword", "config.yaml")})
 	}
 	return files
@@ -97,11 +95,11 @@ func Files(env environment.Variables, named string, reading []string) (files []l
 func (s *Settings) environment() (layer, error) {
 	names, values := s.variables(), map[string]any{}
 	for _, k := range s.Keys {
-		if value := s.env.Get(k.Variable(s.env)); value != "" {
+		if value := os.Getenv(k.Variable()); value != "" {
 			values[k.Name] = value
 		}
 	}
-	for _, variable := range s.env {
+	for _, variable := range os.Environ() {
 		name, _, _ := strings.Cut(variable, "=")
 		if err := s.checkVariable(names, name); err != nil {
 			return layer{}, configurationError(err)
@@ -194,7 +192,7 @@ func (s *Settings) check(from *layer, name string) error {
 			"say where prompts and keys go", from.File, k)
 	case ok:
 		if err := k.fits(value); err != nil {
-			return fmt.Errorf("%s: %w", s.spelled(*from, k), err)
+			return fmt.Errorf("%s: %w", from.spelled(k), err)
 		}
 		return nil
 	case s.isSection(name) && (value == nil || isMap(value)):
@@ -250,7 +248,7 @@ func (s *Settings) Apply(known *redact.Secrets) error {
 		from, value, ok := s.Effective(k)
 		if ok && !k.Flag.Changed {
 			if err := k.set(value); err != nil {
-				return configurationError(fmt.Errorf("%s: %w", s.spelled(from, k), err))
+				return configurationError(fmt.Errorf("%s: %w", from.spelled(k), err))
 			}
 		}
 		if k.Flag.Name == "proxy" {
@@ -269,7 +267,7 @@ func (s *Settings) Origin(k Key) string {
 	case !ok:
 		return "default"
 	case from.File == "":
-		return "environment: " + k.Variable(s.env)
+		return "environment: " + k.Variable()
 	}
 	return from.Kind + ": " + from.File
 }

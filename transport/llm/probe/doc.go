@@ -1,6 +1,6 @@
-// Package probe checks what a server of language models can do, and can be trusted to do.
+// Package probe checks what a server of language models can do and how far to trust its answers.
 //
-// [Run] checks the server with small questions over the client of package llm and looks at the wire beside it. Each
-// [Check] says what was seen and, where it does not pass, what can be done. What was learned is a [Profile], which has
-// no secrets and is kept in a file. Nothing that a model answers is acted on: the tools that are offered do nothing.
+// [Run] asks the server short questions through the client of package llm and records what the connection carried.
+// Each [Check] reports what it saw and, unless it passes, what to do about it. The facts that other commands need
+// are a [Profile], which holds no secret and is kept in a file. Run offers tools to the model, and calls none.
 package probe

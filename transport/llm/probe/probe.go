@@ -7,27 +7,23 @@ import (
 	"strings"
 	"time"
 
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-// Options say which server is probed, and how patiently.
+// Options say which server to check, and how long to wait for it.
 type Options struct {
-	// Config is how the server is called. Its Profile, Server and Retries are not used: those are what is probed.
+	// Config says how to call the server. Run ignores its Profile, Server and Retries: it finds them out.
 	Config llm.Config
 	Model  string   // "" or "auto" for the one that is loaded
-	Only   []string // the ids of checks; nil for all
-	// First is the longest silence before the first token of the first answer, in which a model may be loaded; 5 min if
-	// zero.
+	Only   []string // ids of checks; nil for all
+	// First limits the silence before the first token of the first answer, while the server may load the model; 5 min
+	// if zero.
 	First time.Duration
-	// Patience is the longest silence before the first token of any other answer; 1 min if zero.
+	// Patience limits the silence before the first token of any other answer; 1 min if zero.
 	Patience time.Duration
-	// Soon is when a request must have its first token that follows a cancelled one; 5 s if zero.
+	// Soon limits the silence before the first token of a request that follows a cancelled one; 5 s if zero.
 	Soon time.Duration
-	// Silence is how long a server may be silent without a sign of life before something on the way closes the
-	// connection; 30 s if zero.
-	Silence time.Duration
-	// Each is told every result as it comes; nil for nobody.
+	// Each, unless nil, is called with every result as soon as it is known.
 	Each func(Result)
 }
 
@@ -36,9 +32,9 @@ type Status string
 
 const (
 	Pass Status = "PASS"
-	Warn Status = "WARN" // something does not work, or is in doubt, that can be done without
-	Fail Status = "FAIL" // answers of this server are in doubt
-	Skip Status = "SKIP" // nothing can be said
+	Warn Status = "WARN" // something is missing or in doubt that the commands can do without
+	Fail Status = "FAIL" // the server's answers cannot be relied on
+	Skip Status = "SKIP" // the check could not be made
 )
 
 // Result is what a check found.
@@ -51,30 +47,46 @@ type Result struct {
 	TookMS int64  `json:"took_ms"`
 }
 
-// Check is one question to a server.
+// Check is one question about a server.
 type Check struct {
 	ID, Title string
-	need      need
+	need      func(*prober, context.Context) string // says why the check makes no sense, "" if it does; may be nil
 	run       func(context.Context, *prober) Result
 }
 
-// need is what must work before a check makes sense.
-type need int
+// Checks lists all checks in the order in which Run makes them: a later one may use what an earlier one learned.
+func Checks() []Check {
+	return []Check{
+		{"reachable", "the server can be reached", nil, reachable},
+		{"path", "the base URL leads to the API", (*prober).unreached, path},
+		{"auth", "the key is accepted", (*prober).unreached, auth},
+		{"models", "models are listed", (*prober).unreached, models},
+		{"loaded", "the model is loaded", (*prober).unreached, loaded},
+		{"context-size", "the loaded context is large enough", (*prober).unreached, contextSize},
+		{"answers", "questions are answered", (*prober).unreached, answers},
+		{"model-named", "the requested model answers", (*prober).unanswered, modelNamed},
+		{"streams", "tokens arrive as they are generated", (*prober).unanswered, streams},
+		{"terminator", "answers end with [DONE]", (*prober).unanswered, terminator},
+		{"thoughts", "thoughts are separate from the answer", (*prober).unanswered, thoughts},
+		{"thoughts-off", "thoughts can be switched off", (*prober).unanswered, thoughtsOff},
+		{"fields", "optional fields of a request are accepted", (*prober).unanswered, fields},
+		{"max-tokens", "max_tokens limits an answer", (*prober).unanswered, maxTokens},
+		{"tool", "the model calls a tool", (*prober).unanswered, tool},
+		{"json", "the server enforces JSON", (*prober).unanswered, structured},
+		{"cancel", "closing the connection frees the server", (*prober).unanswered, cancel},
+	}
+}
 
-const (
-	nothing need = iota
-	reached
-	answered
-)
-
-// Run makes the checks in their order. The profile is what has been learned so far, also where the error is that of the
-// context; any other error is invalid_input, and nothing was asked then.
+// Run makes the checks in their order. Any error but that of the context is invalid_input, and Run then asked nothing.
+// After a cancelled context the profile holds what Run had learned by then.
 func Run(ctx context.Context, o Options) (*Profile, error) {
 	p, err := newProber(o)
 	if err != nil {
 		return nil, err
 	}
-	defer p.transport.close()
+	if c, ok := p.transport.(interface{ CloseIdleConnections() }); ok {
+		defer c.CloseIdleConnections()
+	}
 	for _, c := range Checks() {
 		if len(o.Only) > 0 && !slices.Contains(o.Only, c.ID) {
 			continue
@@ -94,11 +106,8 @@ func Run(ctx context.Context, o Options) (*Profile, error) {
 func (p *prober) perform(ctx context.Context, c Check) Result {
 	began := time.Now()
 	why := ""
-	if c.need >= reached {
-		why = p.unreached(ctx)
-	}
-	if c.need >= answered && why == "" {
-		why = p.silent(ctx)
+	if c.need != nil {
+		why = c.need(p, ctx)
 	}
 	r := Result{Status: Skip, Seen: why}
 	if why == "" {
@@ -110,32 +119,36 @@ func (p *prober) perform(ctx context.Context, c Check) Result {
 }
 
 func pass(format string, args ...any) Result {
-	return Result{Status: Pass, Seen: said(format, args...)}
+	return Result{Status: Pass, Seen: oneLine(format, args...)}
 }
 
 func warn(remedy, format string, args ...any) Result {
-	return Result{Status: Warn, Seen: said(format, args...), Remedy: remedy}
+	return Result{Status: Warn, Seen: oneLine(format, args...), Remedy: remedy}
 }
 
 func fail(remedy, format string, args ...any) Result {
-	return Result{Status: Fail, Seen: said(format, args...), Remedy: remedy}
+	return Result{Status: Fail, Seen: oneLine(format, args...), Remedy: remedy}
 }
 
 func skip(format string, args ...any) Result {
-	return Result{Status: Skip, Seen: said(format, args...)}
+	return Result{Status: Skip, Seen: oneLine(format, args...)}
 }
 
-const seenLength = 240
+// oneLine bounds the length, too: some servers quote the whole request.
+func oneLine(format string, args ...any) string {
+	return clipped(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), 240)
+}
 
-// said is one line of bounded length: servers quote whole requests.
-func said(format string, args ...any) string {
-	text := strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " ")
-	if len(text) > seenLength {
-		text = strings.ToValidUTF8(text[:seenLength], "") + " …"
+func clipped(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return text
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-func invalid(format string, args ...any) *messages.Error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }

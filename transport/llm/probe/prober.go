@@ -3,22 +3,24 @@ package probe
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/model/decode"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-// prober is one run of the checks. What several of them look at is asked for once.
+// prober is one run of the checks. It asks once for what several checks need.
 type prober struct {
 	options   Options
-	transport *tap
+	transport http.RoundTripper
 	client    *llm.Client
 	learned   Profile
 
@@ -26,13 +28,10 @@ type prober struct {
 	pageErr error
 	listing *listing
 	first   *reply
-	off     map[string]json.RawMessage // fields that switch thoughts off
-	weather *reply                     // the answer to an offered tool
-	tooLong *reply
-	strict  *reply
+	thinks  bool // a thought has come
 }
 
-// listing is what the server says of its models.
+// listing is what the server says about its models.
 type listing struct {
 	kind   string
 	models []llm.Info
@@ -41,39 +40,36 @@ type listing struct {
 
 func newProber(o Options) (*prober, error) {
 	o.First, o.Patience = cmp.Or(o.First, 5*time.Minute), cmp.Or(o.Patience, time.Minute)
-	o.Soon, o.Silence = cmp.Or(o.Soon, 5*time.Second), cmp.Or(o.Silence, 30*time.Second)
+	o.Soon = cmp.Or(o.Soon, 5*time.Second)
 	for _, id := range o.Only {
 		if !slices.ContainsFunc(Checks(), func(c Check) bool { return c.ID == id }) {
-			return nil, invalid("no check is called %q", id)
+			return nil, messages.InvalidInput("no check is called %q", id)
 		}
 	}
 	if o.Config.Secrets == nil {
 		o.Config.Secrets = new(redact.Secrets)
 	}
-	next, err := o.Config.RoundTripper()
+	transport, err := o.Config.RoundTripper()
 	if err != nil {
 		return nil, err
 	}
-	p := &prober{options: o, transport: &tap{next: next}}
+	p := &prober{options: o, transport: transport}
 	p.learned = Profile{Schema: Schema, BaseURL: o.Config.BaseURL, Checked: time.Now().UTC().Truncate(time.Second)}
 	p.client, err = p.clientFor(o.Patience)
 	return p, err
 }
 
-// clientFor calls once, and takes whatever ends an answer.
+// clientFor never retries, accepts every end of an answer, and leaves thoughts in the text: reply takes them out.
 func (p *prober) clientFor(patience time.Duration) (*llm.Client, error) {
 	c := p.options.Config
 	c.Transport, c.Retries, c.Profile = p.transport, -1, model.Generic
-	c.Server = &llm.ServerProfile{NoUsage: p.learned.Server.NoUsage}
-	if len(p.off) == 0 {
-		c.Server.Thoughts = p.learned.Server.Thoughts
-	}
+	c.Server = &llm.ServerProfile{NoUsage: p.learned.Server.NoUsage, Thoughts: string(decode.None)}
 	c.Limits.FirstToken = patience
 	c.Limits.Idle = cmp.Or(c.Limits.Idle, p.options.Patience)
 	return llm.New(c)
 }
 
-// unreached is why the server cannot be asked anything, "" where it can.
+// unreached says why the server cannot be asked anything, "" if it can.
 func (p *prober) unreached(ctx context.Context) string {
 	if p.page == nil && p.pageErr == nil {
 		late := fmt.Errorf("nothing came within %s", p.options.Patience)
@@ -81,7 +77,7 @@ func (p *prober) unreached(ctx context.Context) string {
 		defer end()
 		p.page, p.pageErr = p.client.Get(ctx, "/models", false)
 		if p.page != nil {
-			p.pageErr = nil // what came says enough
+			p.pageErr = nil // a part of the page is enough
 		}
 	}
 	if p.pageErr != nil {
@@ -90,7 +86,7 @@ func (p *prober) unreached(ctx context.Context) string {
 	return ""
 }
 
-// list asks for the models once.
+// list asks for the list of models once.
 func (p *prober) list(ctx context.Context) *listing {
 	if p.listing == nil {
 		ctx, end := context.WithTimeout(ctx, p.options.Patience)
@@ -102,7 +98,7 @@ func (p *prober) list(ctx context.Context) *listing {
 	return p.listing
 }
 
-// model is the one that is asked for.
+// model is the name of the model to ask.
 func (p *prober) model(ctx context.Context) string {
 	if p.learned.Model == "" {
 		p.learned.Model = p.choose(ctx)
@@ -127,7 +123,7 @@ func (p *prober) choose(ctx context.Context) string {
 	return first
 }
 
-// info is what the server says of the model that is asked for; nil for nothing.
+// info is what the server says about that model; nil for nothing.
 func (p *prober) info(ctx context.Context) *llm.Info {
 	name, list := p.model(ctx), p.list(ctx).models
 	if i := slices.IndexFunc(list, func(m llm.Info) bool { return m.ID == name }); i >= 0 {
@@ -136,8 +132,11 @@ func (p *prober) info(ctx context.Context) *llm.Info {
 	return nil
 }
 
-// silent is why there is no answer to look at, "" where there is one.
-func (p *prober) silent(ctx context.Context) string {
+// unanswered says why there is no answer to look at, "" if there is one.
+func (p *prober) unanswered(ctx context.Context) string {
+	if why := p.unreached(ctx); why != "" {
+		return why
+	}
 	if r := p.hello(ctx); !r.ok() {
 		return "the server does not answer"
 	}
@@ -146,21 +145,23 @@ func (p *prober) silent(ctx context.Context) string {
 
 const helloText = "Say these ten words, and nothing else: one two three four five six seven eight nine ten"
 
-// hello is the answer that most checks look at.
+// hello is the answer to the first question, which most checks look at.
 func (p *prober) hello(ctx context.Context) *reply {
 	if p.first != nil {
 		return p.first
 	}
 	r := ask(helloText)
 	p.first = p.askWithin(ctx, r, p.options.First)
-	if w := p.first.words(); p.first.refused() && strings.Contains(w, "stream_options") {
+	f := p.first.end.Evidence.Failure
+	if status := p.first.end.Evidence.Status; f != nil && status >= 400 && status < 500 &&
+		strings.Contains(f.Words(), "stream_options") {
 		p.learned.Server.NoUsage = true
 		p.first = p.askWithin(ctx, r, p.options.First)
 	}
 	return p.first
 }
 
-// ask is a request of one turn. Models that think need room for it.
+// ask makes a request of one turn, with room for thoughts.
 func ask(text string) model.Request {
 	return model.Request{Messages: []model.Message{{Role: model.User, Content: text}}, MaxTokens: 1024}
 }
@@ -173,30 +174,33 @@ func (p *prober) askWithin(ctx context.Context, r model.Request, patience time.D
 	return p.follow(ctx, r, patience, func(model.Part) bool { return true })
 }
 
-// follow calls until on says that it is enough.
+// follow reads the answer until on returns false.
 func (p *prober) follow(ctx context.Context, r model.Request, patience time.Duration, on func(model.Part) bool) *reply {
 	client, err := p.clientFor(patience)
 	if err != nil {
-		return &reply{wire: &wire{}, failed: err}
+		return &reply{failed: err}
 	}
-	r.Model = cmp.Or(r.Model, p.model(ctx))
+	r.Model = p.model(ctx)
 	if info := p.info(ctx); info != nil && info.Context > 0 {
-		r.MaxTokens = min(r.MaxTokens, max(info.Context/4, 1)) // some refuse a request that might not fit
+		r.MaxTokens = min(r.MaxTokens, max(info.Context/4, 1)) // some servers refuse a request that might not fit
 	}
-	if len(p.off) > 0 {
-		extra := maps.Clone(p.off)
+	if len(p.learned.Server.Off) > 0 {
+		extra := maps.Clone(p.learned.Server.Off)
 		maps.Copy(extra, r.Extra)
 		r.Extra = extra
 	}
-	ctx, w := watching(ctx)
-	out := &reply{wire: w, began: time.Now()}
+	out := &reply{began: time.Now()}
 	for part, err := range client.Stream(ctx, r) {
 		out.take(part, err)
 		if !on(part) {
 			break
 		}
 	}
-	out.ended = time.Now()
+	dialect := decode.Dialect(p.learned.Server.Thoughts)
+	if len(p.learned.Server.Off) > 0 {
+		dialect = decode.Auto
+	}
+	out.text, out.thought, out.stray = split(out.raw, dialect)
 	client.Settle()
 	return out
 }

@@ -15,43 +15,26 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-// Schema names the form of a Profile in a file. Another one is not read.
+// Schema names the form of a Profile in a file. Read refuses any other.
 const Schema = "lastword.server/1"
 
-// Profile is what has been learned of a server, and what was seen. It holds no key.
+// Profile is what Run learned about a server, and the results of its checks. It holds no key.
 type Profile struct {
 	Schema  string    `json:"schema"`
 	BaseURL string    `json:"base_url"`
 	Checked time.Time `json:"checked"`
 	Version string    `json:"version,omitempty"` // of the program
-	Model   string    `json:"model,omitempty"`   // that was asked
-	// Server is what the client goes by.
+	Model   string    `json:"model,omitempty"`   // that answered
+	// Server is what the client needs to know.
 	Server  llm.ServerProfile `json:"server"`
-	Context int               `json:"context,omitempty"` // tokens that fit; 0 where it is not known
-	// BytesPerToken is of plain English; 0 where tokens are not counted.
-	BytesPerToken float64 `json:"bytes_per_token,omitempty"`
-	// ThoughtField is the server's own for thoughts; "" where they come in the text, or not at all.
-	ThoughtField string `json:"thought_field,omitempty"`
-	// Structured is the surest means that keeps an answer to a schema: "json_schema strict", "json_schema",
-	// "json_object", "tool call" or "prompt".
-	Structured string `json:"structured,omitempty"`
-	// KeepsOrder says that the members of an answer come in the schema's order.
-	KeepsOrder bool  `json:"keeps_order,omitempty"`
-	Tools      Tools `json:"tools"`
-	// Overflow is how a prompt that is too long fails: "status", "frame", "empty" or "drop".
-	Overflow string   `json:"overflow,omitempty"`
-	Results  []Result `json:"checks"`
+	Context int               `json:"context,omitempty"` // in tokens; 0 if it is not known
+	// Structured is the strictest way to get JSON: "json_schema strict", "json_schema", "json_object", "tool call" or
+	// "prompt".
+	Structured string   `json:"structured,omitempty"`
+	Results    []Result `json:"checks"`
 }
 
-// Tools is what calls can be had.
-type Tools struct {
-	Called   bool `json:"called,omitempty"`
-	Forced   bool `json:"forced,omitempty"`
-	Parallel bool `json:"parallel,omitempty"`
-	Results  bool `json:"results,omitempty"`
-}
-
-// Count is how many checks had the status.
+// Count counts the checks with the status.
 func (p *Profile) Count(s Status) (n int) {
 	for _, r := range p.Results {
 		if r.Status == s {
@@ -61,23 +44,7 @@ func (p *Profile) Count(s Status) (n int) {
 	return n
 }
 
-// Result is that of the check, and whether it was made.
-func (p *Profile) Result(id string) (Result, bool) {
-	for _, r := range p.Results {
-		if r.ID == id {
-			return r, true
-		}
-	}
-	return Result{}, false
-}
-
-// passed says that the check was made and passed.
-func (p *Profile) passed(id string) bool {
-	r, ok := p.Result(id)
-	return ok && r.Status == Pass
-}
-
-// done draws the conclusions.
+// done completes the profile.
 func (p *prober) done() *Profile {
 	l := &p.learned
 	if r := p.first; r != nil && r.ok() {
@@ -89,30 +56,10 @@ func (p *prober) done() *Profile {
 	if l.Server.Thoughts != "" {
 		l.Server.Model = l.Model
 	}
-	l.KeepsOrder = l.passed("schema-order")
-	l.Tools = Tools{Called: l.passed("tool"), Forced: l.passed("tool-choice"), Parallel: l.passed("tool-parallel"),
-		Results: l.passed("tool-result")}
-	if _, ok := l.Result("json-strict"); ok {
-		l.Structured = l.structured()
-	}
 	return l
 }
 
-func (p *Profile) structured() string {
-	switch {
-	case p.passed("json-strict"):
-		return "json_schema strict"
-	case p.passed("json-schema"):
-		return "json_schema"
-	case p.passed("json-object"):
-		return "json_object"
-	case p.Tools.Forced:
-		return "tool call"
-	}
-	return "prompt"
-}
-
-// Write puts the profile into the file, whole or not at all, and makes the folders to it.
+// Write writes the file whole or not at all, and makes its folders.
 func (p *Profile) Write(name string) error {
 	text, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
@@ -125,7 +72,7 @@ func (p *Profile) Write(name string) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // fails where it has its name already
+	defer os.Remove(f.Name()) // fails after the rename
 	_, err = f.Write(append(text, '\n'))
 	if err := errors.Join(err, f.Close()); err != nil {
 		return err
@@ -133,27 +80,27 @@ func (p *Profile) Write(name string) error {
 	return os.Rename(f.Name(), name)
 }
 
-// Read is the profile in the file, nil where there is none.
+// Read reads the file; the profile is nil if there is none.
 func Read(name string) (*Profile, error) {
 	text, err := os.ReadFile(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, nil // a home that is no folder holds no file either
+		return nil, nil // the home may not be a folder
 	}
 	if err != nil {
 		return nil, err
 	}
 	var p Profile
 	if err := json.Unmarshal(text, &p); err != nil {
-		return nil, fmt.Errorf("%s: it is not the profile of a server: %w", name, err)
+		return nil, fmt.Errorf("%s is not the profile of a server: %w", name, err)
 	}
 	if p.Schema != Schema {
-		return nil, fmt.Errorf("%s: it is of the schema %q, not %s; make it anew: lastword provider check",
+		return nil, fmt.Errorf("%s has the schema %q, not %s; make a new one: lastword provider check",
 			name, p.Schema, Schema)
 	}
 	return &p, nil
 }
 
-// FileName is where the profile of a server is kept below the user's folder of configuration.
+// FileName is the path of a server's profile below the user's configuration folder.
 func FileName(baseURL string) string {
 	_, address, ok := strings.Cut(strings.TrimRight(baseURL, "/"), "://")
 	if !ok {

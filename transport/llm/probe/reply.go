@@ -1,56 +1,68 @@
 package probe
 
 import (
-	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// reply is what came of one call.
+// reply is what came of one request.
 type reply struct {
+	raw    string // the text with its thoughts
+	field  string // the thoughts in a field of their own
+	end    model.End
+	failed error
+	// split makes these of raw.
 	text, thought string
-	thoughts      int
-	end           model.End
-	failed        error
-	wire          *wire
+	stray         bool
 
-	began, first, ended time.Time // first is zero where nothing came
+	pieces      int // of text and thoughts
+	began       time.Time
+	first, last time.Time // of the pieces; zero if nothing came
 }
 
 func (r *reply) take(p model.Part, err error) {
-	if r.first.IsZero() {
-		if _, end := p.(model.End); !end {
-			r.first = time.Now()
-		}
-	}
 	switch p := p.(type) {
 	case model.Text:
-		r.text += p.Text
+		r.raw += p.Text
 	case model.Thought:
-		r.thought += p.Text
-	case model.ThoughtDone:
-		r.thoughts++
+		r.field += p.Text
 	case model.End:
 		r.end, r.failed = p, err
+		return
+	case model.ThoughtDone:
+		return
+	}
+	r.last = time.Now()
+	if r.pieces++; r.pieces == 1 {
+		r.first = r.last
 	}
 }
 
-// ok says that the answer has its end.
+// split takes the thoughts out of an answer's text; stray says that the text closes a thought that it did not open.
+func split(raw string, d decode.Dialect) (text, thought string, stray bool) {
+	emit := func(p model.Part) {
+		switch p := p.(type) {
+		case model.Text:
+			text += p.Text
+		case model.Thought:
+			thought += p.Text
+		}
+	}
+	t := decode.NewThoughts(d)
+	t.Push(raw, emit)
+	t.Close(emit)
+	return text, thought, t.Stray()
+}
+
+// ok reports whether the answer is complete.
 func (r *reply) ok() bool { return r.failed == nil && r.end.Verdict.Outcome == model.Completed }
 
-// refused says that the server had no such request.
-func (r *reply) refused() bool { return r.end.Evidence.Status >= 400 && r.end.Evidence.Status < 500 }
+// onlyThought reports whether thoughts came and no answer.
+func (r *reply) onlyThought() bool { return r.text == "" && r.field+r.thought != "" }
 
-// words are the server's own on a failure, in lower case.
-func (r *reply) words() string {
-	if f := r.end.Evidence.Failure; f != nil {
-		return f.Words()
-	}
-	return ""
-}
-
-// why says how the call failed.
+// why says how the request failed.
 func (r *reply) why() string {
 	if r.end.Verdict.Message != "" {
 		return r.end.Verdict.Message
@@ -58,13 +70,5 @@ func (r *reply) why() string {
 	if r.failed != nil {
 		return r.failed.Error()
 	}
-	return "it did not end"
+	return "the answer did not end"
 }
-
-// says reports whether the answer has the word, in any case.
-func (r *reply) says(word string) bool {
-	return strings.Contains(strings.ToLower(r.text), strings.ToLower(word))
-}
-
-// onlyThought says that the tokens ran out before the answer began.
-func (r *reply) onlyThought() bool { return r.text == "" && r.thought != "" }

@@ -6,9 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
-	"net/url"
 	"strings"
 
 	"github.com/seed889630bf/lastword/transport/llm"
@@ -16,7 +14,7 @@ import (
 
 func reachable(ctx context.Context, p *prober) Result {
 	if why := p.unreached(ctx); why != "" {
-		return fail("start the server, or give its address with --base-url; behind a proxy see --proxy", "%v", p.pageErr)
+		return fail("start the server, or give its address with --base-url; behind a proxy, set --proxy", "%v", p.pageErr)
 	}
 	return pass("http %d%s", p.page.Status, prefixed(" from ", p.page.Header.Get("Server")))
 }
@@ -30,7 +28,7 @@ func prefixed(prefix, text string) string {
 
 // path looks at the one path that every server has.
 func path(ctx context.Context, p *prober) Result {
-	const remedy = "the base URL most often ends in /v1; see the server's own pages for it"
+	const remedy = "correct --base-url; it often ends in /v1"
 	if n, ok := listed(p.page); ok {
 		return pass("/models lists %s", count(n, "model"))
 	}
@@ -44,13 +42,13 @@ func path(ctx context.Context, p *prober) Result {
 			return fail("give --base-url "+base+"/v1", "%s; /v1/models lists models", seen)
 		}
 	}
-	if p.page.Status == http.StatusNotFound && p.silent(ctx) == "" {
+	if p.page.Status == http.StatusNotFound && p.unanswered(ctx) == "" {
 		return warn("name the model with --model", "%s, but questions are answered", seen)
 	}
 	return fail(remedy, "%s", seen)
 }
 
-// listed counts the models of a page that lists some in OpenAI's form.
+// listed counts the models of a page in OpenAI's form; ok is false for any other page.
 func listed(page *llm.Page) (n int, ok bool) {
 	var list struct {
 		Data *[]struct {
@@ -86,33 +84,19 @@ func auth(ctx context.Context, p *prober) Result {
 	if denied(p.page.Status) || denied(p.hello(ctx).end.Evidence.Status) {
 		status := cmp.Or(p.hello(ctx).end.Evidence.Status, p.page.Status)
 		if given {
-			return fail("give the key of this server; it is read from --key-file, LASTWORD_API_KEY or OPENAI_API_KEY",
-				"http %d: the key is refused", status)
+			return fail("set this server's key with --key-file, LASTWORD_API_KEY or OPENAI_API_KEY",
+				"http %d: the server refuses the key", status)
 		}
-		return fail("give a key by --key-file or LASTWORD_API_KEY", "http %d: a key is needed, and none is given", status)
+		return fail("set a key with --key-file or LASTWORD_API_KEY", "http %d: the server needs a key, and none is set", status)
 	}
 	if given {
 		page, err := p.client.Get(ctx, "/models", true)
 		if err == nil && denied(page.Status) {
-			return pass("the key is taken, and without it there is http %d", page.Status)
+			return pass("the server accepts the key, and answers http %d without it", page.Status)
 		}
-		return pass("the key is taken; models are listed without one, too")
+		return pass("the server accepts the key; it lists models without one, too")
 	}
-	if !local(c.BaseURL) {
-		return warn("let the server ask for a key where others reach it",
-			"no key is needed, and the server is not this machine")
-	}
-	return pass("no key is needed")
-}
-
-// local says that only this machine reaches the server, as far as its name tells.
-func local(address string) bool {
-	u, err := url.Parse(address)
-	if err != nil {
-		return false
-	}
-	ip := net.ParseIP(u.Hostname())
-	return u.Hostname() == "localhost" || ip != nil && ip.IsLoopback()
+	return pass("the server needs no key")
 }
 
 func models(ctx context.Context, p *prober) Result {
@@ -122,12 +106,12 @@ func models(ctx context.Context, p *prober) Result {
 	case l.err != nil:
 		return warn("name the model with --model", "the models cannot be listed: %v", l.err)
 	case len(l.models) == 0:
-		return fail("install or load a model at the server, or name one with --model", "the server lists no model")
+		return fail("install or load a model on the server, or name one with --model", "the server lists no model")
 	case p.info(ctx) == nil:
-		return warn("see lastword models for the names", "%s is not among the server's %s",
+		return warn("take a name from lastword models", "%s is not among the server's %s",
 			name, count(len(l.models), "model"))
 	}
-	return pass("%s%s; asked is %s", count(len(l.models), "model"), prefixed(" of ", l.kind), name)
+	return pass("%s%s; asking %s", count(len(l.models), "model"), prefixed(" of ", l.kind), name)
 }
 
 func loaded(ctx context.Context, p *prober) Result {
@@ -137,51 +121,28 @@ func loaded(ctx context.Context, p *prober) Result {
 		return skip("the server does not list the model")
 	case !info.Loaded:
 		return warn("load it: lastword models load "+info.ID,
-			"%s is not loaded; the first question has to wait for it", info.ID)
+			"%s is not loaded; the first question waits for it", info.ID)
 	}
 	return pass("%s", info.ID)
 }
 
-func contextKnown(ctx context.Context, p *prober) Result {
-	const remedy = "how much of a prompt fits has to be guessed; give smaller budgets, or use a server that tells"
-	info := p.info(ctx)
-	switch {
-	case info == nil || info.Context == 0 && info.MaxContext == 0:
-		return warn(remedy, "the server does not say how long a prompt may be")
-	case info.Context == 0:
-		return warn(remedy, "the model is made for %d tokens; with how many it is loaded is not said", info.MaxContext)
-	}
-	p.learned.Context = info.Context
-	return pass("%d tokens", info.Context)
-}
-
-const (
-	contextLeast    = 2048
-	contextSensible = 8192
-)
-
 func contextSize(ctx context.Context, p *prober) Result {
 	info := p.info(ctx)
 	if info == nil || info.Context == 0 {
-		return skip("it is not known")
+		return skip("the server does not report it")
 	}
-	remedy := fmt.Sprintf("load the model with more: lastword models load %s --context %d", info.ID, 2*contextSensible)
+	p.learned.Context = info.Context
+	const least, sensible = 2048, 8192
+	remedy := fmt.Sprintf("load the model with a larger context: lastword models load %s --context %d", info.ID, 2*sensible)
 	most := ""
 	if info.MaxContext > 0 {
-		most = fmt.Sprintf(" of the %d that the model is made for", info.MaxContext)
+		most = fmt.Sprintf(" of the model's %d", info.MaxContext)
 	}
 	switch {
-	case info.Context < contextLeast:
-		return fail(remedy, "%d tokens%s hold hardly a question", info.Context, most)
-	case info.Context < contextSensible:
-		return warn(remedy, "%d tokens%s hold little material", info.Context, most)
+	case info.Context < least:
+		return fail(remedy, "%d tokens%s are hardly enough for a question", info.Context, most)
+	case info.Context < sensible:
+		return warn(remedy, "%d tokens%s leave little room for sources", info.Context, most)
 	}
 	return pass("%d tokens%s", info.Context, most)
-}
-
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

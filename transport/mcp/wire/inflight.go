@@ -11,52 +11,52 @@ var (
 	errTaken  = errors.New("a request with this id is in flight")
 )
 
-// requestTable holds the requests of one client that are in flight, by id as it came: 1 and "1" are two.
-type requestTable struct {
+// inflight are the requests of one client, by their ids as they came: 1 and "1" are two.
+type inflight struct {
 	mu     sync.Mutex
 	open   map[string]*Exchange
 	closed bool
 }
 
 // add refuses with errClosed, errBusy or errTaken.
-func (r *requestTable) add(key string, x *Exchange, limit int) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (g *inflight) add(key string, x *Exchange, limit int) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	switch {
-	case r.closed:
+	case g.closed:
 		return errClosed
-	case limit > 0 && len(r.open) >= limit:
+	case limit > 0 && len(g.open) >= limit:
 		return errBusy
-	case r.open[key] != nil:
+	case g.open[key] != nil:
 		return errTaken
-	case r.open == nil:
-		r.open = map[string]*Exchange{}
+	case g.open == nil:
+		g.open = map[string]*Exchange{}
 	}
-	r.open[key] = x
+	g.open[key] = x
 	return nil
 }
 
-func (r *requestTable) remove(key string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.open, key)
+func (g *inflight) remove(key string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.open, key)
 }
 
-func (r *requestTable) find(key string) *Exchange {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.open[key]
+func (g *inflight) find(key string) *Exchange {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.open[key]
 }
 
 // close lets nothing in any more and stops what is in.
-func (r *requestTable) close(cause error) {
-	r.mu.Lock()
-	r.closed = true
+func (g *inflight) close(cause error) {
+	g.mu.Lock()
+	g.closed = true
 	var open []*Exchange
-	for _, x := range r.open {
+	for _, x := range g.open {
 		open = append(open, x)
 	}
-	r.mu.Unlock()
+	g.mu.Unlock()
 	for _, x := range open {
 		x.stop(cause)
 	}

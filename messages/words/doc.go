@@ -1,2 +1,0 @@
-// Package words shortens texts for people and compares names that people mistype.
-package words

@@ -1,2 +1,0 @@
-// Package inflight counts the requests in flight.
-package inflight
