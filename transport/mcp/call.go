@@ -111,26 +111,18 @@ func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) 
 		}
 		return s.conclude(ctx, req, state, after)
 	}
-	x := wire.From(ctx)
-	arguments, stream, err := t.streaming(x.Params(), rawArguments(req))
-	switch {
-	case err != nil:
-		return nil, err
-	case stream != nil:
-		return s.stream(ctx, x, t, arguments, *stream)
-	}
-	return s.run(ctx, x, t, req, arguments)
+	return s.run(ctx, wire.From(ctx), t, req)
 }
 
 // run starts a run and answers with what becomes of it, or with a task.
-func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.CallToolRequest,
-	arguments json.RawMessage) (*mcp.CallToolResult, error) {
+func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.CallToolRequest) (
+	*mcp.CallToolResult, error) {
 	task, refused := s.asTask(x, t, req)
 	if refused != nil {
 		x.Fail(refused)
 		return &mcp.CallToolResult{}, nil
 	}
-	state, err := s.Start(ctx, t.Name, arguments, StartOptions{Mode: modeOf(x, t, task)})
+	state, err := s.Start(ctx, t.Name, rawArguments(req), StartOptions{Mode: modeOf(x, t, task)})
 	switch {
 	case err != nil:
 		return nil, err

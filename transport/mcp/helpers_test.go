@@ -249,14 +249,6 @@ func (c *client) whose(m message) chan<- message {
 	if x == nil {
 		return c.inbox
 	}
-	var r struct {
-		Meta struct {
-			Token json.RawMessage `json:"progressToken"`
-		} `json:"_meta"`
-	}
-	if json.Unmarshal(m.Result, &r) == nil && r.Meta.Token != nil {
-		c.open["token "+string(r.Meta.Token)] = x
-	}
 	return x.inbox
 }
 
@@ -509,7 +501,6 @@ func (x *exchange) response() message {
 type toolResult struct {
 	IsError    bool   `json:"isError"`
 	ResultType string `json:"resultType"`
-	StreamID   string `json:"streamId"`
 	Content    []struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
@@ -518,14 +509,9 @@ type toolResult struct {
 		Mime string `json:"mimeType"`
 		Size int64  `json:"size"`
 	} `json:"content"`
-	Structured struct {
-		mcp.RunResult
-		StreamID string `json:"streamId"`
-	} `json:"structuredContent"`
-	Meta struct {
-		Token     json.RawMessage `json:"progressToken"`
-		Streaming bool            `json:"streaming"`
-		Error     *mcp.RunError   `json:"io.github.seed889630bf.lastword/error"` // where the call itself failed
+	Structured mcp.RunResult `json:"structuredContent"`
+	Meta       struct {
+		Error *mcp.RunError `json:"io.github.seed889630bf.lastword/error"` // where the call itself failed
 	} `json:"_meta"`
 	RequestState  string                     `json:"requestState"`
 	InputRequests map[string]json.RawMessage `json:"inputRequests"`
@@ -552,18 +538,6 @@ type progressOf struct {
 	Message  string          `json:"message"`
 	Meta     struct {
 		Event *messages.Event `json:"io.github.seed889630bf.lastword/event"`
-		Chunk *struct {
-			StreamID string          `json:"stream_id"`
-			Number   int             `json:"chunk_num"`
-			Total    int             `json:"total"`
-			Data     json.RawMessage `json:"data"`
-		} `json:"io.github.seed889630bf.lastword/chunk"`
-		Stream *struct {
-			StreamID string        `json:"stream_id"`
-			Status   string        `json:"status"`
-			Total    *int          `json:"total_chunks"`
-			Error    *mcp.RunError `json:"error"`
-		} `json:"io.github.seed889630bf.lastword/stream"`
 	} `json:"_meta"`
 }
 

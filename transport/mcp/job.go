@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -38,9 +37,6 @@ type JobTool struct {
 	// What clients are told of the job's effects. The zero value writes without destroying and stays on this machine.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 	Tasks                                        TaskSupport
-	// Chunked lets a caller have the run's result streamed in numbered chunks (stream: true or {"chunkDelayMs": n}, beside
-	// the arguments or in them): the elements of a list or of {"chunks": [...]}, or the one value that it is.
-	Chunked bool
 	// Prepare makes the job's input of the arguments; nil takes them as they are. Its messages.Error is the caller's.
 	Prepare func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error)
 	// Content says for people and models what the ended run came to; nil is the text that the run said, else a sentence
@@ -50,8 +46,7 @@ type JobTool struct {
 	// Mode says what becomes of the run when the caller leaves; if empty, what the caller's protocol says.
 	Mode messages.Mode
 
-	input    *jsonschema.Resolved // what Input says
-	ownsFlag bool                 // the job has an argument of its own that is called stream
+	input *jsonschema.Resolved // what Input says
 }
 
 // AddJob makes the job a tool that can be called synchronously, streamed and as a task. Errors: invalid_input for a
@@ -103,14 +98,7 @@ func (t *JobTool) inputSchema() (json.RawMessage, error) {
 		return nil, err
 	}
 	t.input = schema
-	_, t.ownsFlag = schema.Schema().Properties["stream"]
-	switch {
-	case !t.Chunked:
-		return compacted(t.Input), nil
-	case t.ownsFlag:
-		return nil, fmt.Errorf("its property stream is what has a chunked result streamed; call it something else")
-	}
-	return put(t.Input, json.RawMessage(streamSchema), "properties", "stream")
+	return compacted(t.Input), nil
 }
 
 func isToolName(name string) bool {

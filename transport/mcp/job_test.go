@@ -43,8 +43,7 @@ func TestAToolIsListedAsItIs(t *testing.T) {
 			Input: json.RawMessage(`{"type": "object", "properties": {"z": {"type": "string"}, "a": {"type": "integer"}}}`),
 			Output: json.RawMessage(`{"$defs": {"item": {"type": "string"}},
 				"type": "array", "items": {"$ref": "#/$defs/item"}}`)},
-		mcp.JobTool{Job: "job", Name: "chunks", Chunked: true, Idempotent: true,
-			Input: json.RawMessage(`{"type":"object","properties":{"z":{},"a":{}},"additionalProperties":false}`)},
+		mcp.JobTool{Job: "job", Name: "again", Idempotent: true},
 		mcp.JobTool{Job: "job", Destructive: true})
 	c := dial(t, s, modernHTTP)
 	list := toolsOf(t, c)
@@ -57,9 +56,9 @@ func TestAToolIsListedAsItIs(t *testing.T) {
 		return string(raw)
 	}
 	for name, want := range map[string]string{
-		"reads":  hints(true, false, false, true),
-		"chunks": hints(false, false, true, false),
-		"job":    hints(false, true, false, false),
+		"reads": hints(true, false, false, true),
+		"again": hints(false, false, true, false),
+		"job":   hints(false, true, false, false),
 	} {
 		said := named(name).Annotations
 		delete(said, "title")
@@ -76,10 +75,6 @@ func TestAToolIsListedAsItIs(t *testing.T) {
 	if !strings.Contains(output, `"result":{"type":"array","items":{"$ref":"#/$defs/item"}}`) ||
 		!strings.Contains(output, `"$defs":{"item":{"type":"string"}}`) {
 		t.Errorf("the output schema is %s", output)
-	}
-	chunked := string(named("chunks").InputSchema)
-	if !strings.HasPrefix(chunked, `{"type":"object","properties":{"z":{},"a":{},"stream":{`) {
-		t.Errorf("the input schema of a chunked tool is %s", chunked)
 	}
 	if in := string(named("job").InputSchema); in != `{"type":"object"}` {
 		t.Errorf("the input schema of a tool without one is %s", in)
@@ -107,7 +102,6 @@ func TestStartNamesTheJobs(t *testing.T) {
 func TestAddJobRefuses(t *testing.T) {
 	s := serving(t, nil, mcp.JobTool{Job: "taken"})
 	object := json.RawMessage(`{"type":"object"}`)
-	ownStream := json.RawMessage(`{"type":"object","properties":{"stream":{}}}`)
 	dangling := json.RawMessage(`{"type":"object","properties":{"a":{"$ref":"#/$defs/b"}}}`)
 	badHeader := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string","x-mcp-header":"a b"}}}`)
 	for name, tool := range map[string]mcp.JobTool{
@@ -122,7 +116,6 @@ func TestAddJobRefuses(t *testing.T) {
 		"a dangling ref":        {Job: "x", Input: dangling},
 		"a bad output":          {Job: "x", Input: object, Output: json.RawMessage(`{"type":7}`)},
 		"a dangling output":     {Job: "x", Input: object, Output: json.RawMessage(`{"$ref":"#/$defs/b"}`)},
-		"a stream of its own":   {Job: "x", Chunked: true, Input: ownStream},
 		"a property true":       {Job: "x", Input: json.RawMessage(`{"type":"object","properties":{"a":true}}`)},
 		"an output true":        {Job: "x", Output: json.RawMessage(`true`)},
 		"a header that is none": {Job: "x", Input: badHeader},
@@ -135,9 +128,6 @@ func TestAddJobRefuses(t *testing.T) {
 	}
 	if err := s.AddJob(mcp.JobTool{Job: "x", Name: strings.Repeat("a.B_9-", 21)}); err != nil {
 		t.Errorf("a good name: %v", err)
-	}
-	if err := s.AddJob(mcp.JobTool{Job: "x", Input: ownStream}); err != nil {
-		t.Errorf("a stream of its own, not chunked: %v", err)
 	}
 	for id, ref := range map[string]string{"": "#/$defs/b", "https://example.com/o": "https://example.com/o#/$defs/b"} {
 		output := json.RawMessage(`{"$id":"` + id + `","$defs":{"b":{"type":"integer"}},"$ref":"` + ref + `"}`)

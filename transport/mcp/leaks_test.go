@@ -33,7 +33,6 @@ func TestNothingIsLeftOfThoseWhoLeft(t *testing.T) {
 		var sessions atomic.Int64
 		s.MCP().GetHooks().AddOnRegisterSession(func(context.Context, server.ClientSession) { sessions.Add(1) })
 		s.MCP().GetHooks().AddOnUnregisterSession(func(context.Context, server.ClientSession) { sessions.Add(-1) })
-		add(t, s, mcp.JobTool{Job: "greet", Name: "chunked", Chunked: true})
 		state, err := s.Start(t.Context(), "waits", nil, mcp.StartOptions{})
 		if err != nil {
 			t.Fatal(err)
@@ -72,10 +71,9 @@ func TestNothingIsLeftOfThoseWhoLeft(t *testing.T) {
 		if runs, topics := s.Watched(); runs+topics > 0 {
 			t.Errorf("%d runs are watched for %d topics", runs, topics)
 		}
-		streams, heard, owners := s.Kept()
-		if left := sessions.Load(); left != 0 || streams+heard+owners > 0 {
-			t.Errorf("%d sessions are registered, %d streams are told, %d sessions and %d owners of files are known",
-				left, streams, heard, owners)
+		heard, owners := s.Kept()
+		if left := sessions.Load(); left != 0 || heard+owners > 0 {
+			t.Errorf("%d sessions are registered, %d sessions and %d owners of files are known", left, heard, owners)
 		}
 	})
 }
@@ -86,7 +84,6 @@ func (c *client) everything(id messages.RunID) []*exchange {
 		c.callTool("waits", map[string]any{}, "t1"), c.callTool("confirm", map[string]any{}, "t2"),
 		c.callTool("run_wait", of(id), nil), c.callTool("run_attach", of(id), "t3"),
 		c.callTool("run_events", of(id, "after", 3, "wait_ms", 50_000), nil),
-		c.callTool("chunked", map[string]any{"name": "x", "stream": map[string]any{"chunkDelayMs": 60_000}}, "t4"),
 	}
 	if c.how.modern {
 		return append(open, c.start("subscriptions/listen", map[string]any{"notifications": map[string]any{

@@ -29,7 +29,6 @@ type progress struct {
 type progressParams struct {
 	Token    json.RawMessage `json:"progressToken"`
 	Progress float64         `json:"progress"`
-	Total    float64         `json:"total,omitempty"`
 	Message  string          `json:"message,omitempty"`
 	Meta     map[string]any  `json:"_meta,omitempty"`
 }
@@ -58,14 +57,14 @@ func isToken(token json.RawMessage) bool {
 }
 
 // say notifies. A client that is gone is told nothing from then on: what follows from that is not for its progress.
-func (p *progress) say(number, total float64, message string, meta map[string]any) {
+func (p *progress) say(number float64, message string, meta map[string]any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.over {
 		return
 	}
 	p.last = number
-	p.write(progressParams{p.token, number, total, message, meta})
+	p.write(progressParams{p.token, number, message, meta})
 }
 
 func (p *progress) write(params progressParams) {
@@ -106,7 +105,7 @@ func (p *progress) stop() {
 // event tells the event whole.
 func (p *progress) event(e messages.Event) {
 	if isToken(p.token) {
-		p.say(float64(e.Seq), 0, inShort(e), map[string]any{Vendor + "event": e})
+		p.say(float64(e.Seq), inShort(e), map[string]any{Vendor + "event": e})
 	}
 }
 

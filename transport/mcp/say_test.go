@@ -1,9 +1,7 @@
 package mcp
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -43,29 +41,5 @@ func TestClippedTextEndsWithACharacter(t *testing.T) {
 	}
 	if text := strings.Repeat("x", 120); clip(text) != text {
 		t.Error("what fits is clipped")
-	}
-}
-
-// sealed are runs that cannot be canceled, for the reason.
-type sealed struct {
-	Runs
-	reason error
-}
-
-func (s sealed) Cancel(context.Context, messages.RunID, string, string) error { return s.reason }
-
-// A stream ends when its run's cancel is accepted, and not before.
-func TestACancelThatIsRefusedEndsNoStream(t *testing.T) {
-	for _, reason := range []error{errors.New("no"), nil} {
-		var open streams
-		ctx, cancel := context.WithCancelCause(t.Context())
-		remove := open.add("r", cancel)
-		err := streamedRuns{sealed{reason: reason}, &open}.Cancel(ctx, "r", "", "")
-		if ended := ctx.Err() != nil; err != reason || ended != (reason == nil) {
-			t.Errorf("%v: the stream has ended: %t", err, ended)
-		}
-		if remove(); len(open.open) != 0 {
-			t.Error("what has been told is kept")
-		}
 	}
 }

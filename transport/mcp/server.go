@@ -70,7 +70,6 @@ type Server struct {
 	readers chan struct{}
 
 	schemas sync.Map // of other tools' arguments: name to *jsonschema.Resolved
-	chunks  streams
 }
 
 // New returns a door to the runtime with the tools run_*, the artifacts as resources, and no job.
@@ -78,7 +77,6 @@ func New(config Config) *Server {
 	config = config.withDefaults()
 	s := &Server{config: config, jobs: map[string]*JobTool{}, signer: newSigner(config.Key),
 		readers: make(chan struct{}, readers)}
-	s.config.Runs = streamedRuns{config.Runs, &s.chunks}
 	s.hub = newHub(s)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: s.implementation(), Methods: s.methods(), Log: config.Log,

@@ -271,7 +271,7 @@ func TestSubscribingToAFile(t *testing.T) {
 			}
 		}
 		ann.do("resources/unsubscribe", map[string]any{"uri": uri}).result(t)
-		if _, _, owners := s.Kept(); owners != 1 { // bob
+		if _, owners := s.Kept(); owners != 1 { // bob
 			t.Errorf("%d owners are known", owners)
 		}
 		bob.do("resources/unsubscribe", map[string]any{"uri": uri}).result(t)

@@ -20,13 +20,11 @@ func (s *Server) Watched() (runs, topics int) {
 	return len(s.hub.watchers), topics
 }
 
-// Kept returns how many chunk streams are being told, and how many sessions and owners of files the hub knows.
-func (s *Server) Kept() (streams, sessions, owners int) {
-	s.chunks.mu.Lock()
-	defer s.chunks.mu.Unlock()
+// Kept returns how many sessions and owners of files the hub knows.
+func (s *Server) Kept() (sessions, owners int) {
 	s.hub.mu.Lock()
 	defer s.hub.mu.Unlock()
-	return len(s.chunks.open), len(s.hub.sessions), len(s.hub.readers)
+	return len(s.hub.sessions), len(s.hub.readers)
 }
 
 // Issue 5: "Slow readers slow nobody but themselves." What changes while one does not read costs nobody any time, and
@@ -178,12 +176,12 @@ func TestHeartbeatsKnowWhereTheyAre(t *testing.T) {
 		return nil
 	}, time.Hour, 7)
 	p.beat()
-	p.say(8, 0, "", nil)
+	p.say(8, "", nil)
 	p.beat()
 	p.beat()
 	p.stop()
 	p.beat() // that was on its way
-	p.say(9, 0, "", nil)
+	p.say(9, "", nil)
 	p.stop()
 	if len(told) != 4 || told[0] <= 7 || told[0] >= 8 || told[2] <= 8 || told[3] <= told[2] || told[3] >= 9 {
 		t.Errorf("told are %v", told)
