@@ -116,14 +116,18 @@ var rules = []rule{{
 	tests: []string{"github.com/modelcontextprotocol/go-sdk/..."},
 }, {
 	pkgs:  "transport/mcp",
-	ours:  []string{"messages", "transport/gate", "transport/mcp/wire"},
+	ours:  []string{"messages", "transport/gate", "transport/mcp/*"},
 	libs:  []string{"github.com/google/jsonschema-go/...", "github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 	tests: []string{module + "/actors", module + "/supervision", "github.com/santhosh-tekuri/jsonschema/v6"},
 }, {
-	pkgs:  "transport/mcp/*",
-	ours:  []string{"messages", "transport/gate", "transport/mcp", "transport/mcp/wire"},
+	pkgs:  "transport/mcp/lmstxt",
+	ours:  []string{"messages", "transport/gate", "transport/mcp"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 	tests: []string{module + "/actors", module + "/actors/llmstxt/..."},
+}, {
+	pkgs: "transport/mcp/*",
+	ours: []string{"messages", "transport/gate", "transport/mcp/*"},
+	libs: []string{"github.com/google/jsonschema-go/...", "github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 }, {
 	pkgs: "cmd/internal/conformance",
 	ours: []string{"messages", "messages/*", "supervision", "actors", "transport/mcp", "transport/mcp/*"},

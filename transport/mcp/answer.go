@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -26,7 +27,7 @@ func (s *Server) resume(ctx context.Context, req mcp.CallToolRequest) (
 		err = s.settle(ctx, c, req.Params.InputResponses)
 	}
 	if err != nil {
-		if fail, ok := errors.AsType[*wire.Error](rpcError(err)); ok {
+		if fail, ok := errors.AsType[*wire.Error](caller.RPCError(err)); ok {
 			wire.From(ctx).Fail(fail)
 		}
 		return "", 0, false, err
@@ -57,7 +58,7 @@ func (s *Server) answer(ctx context.Context, state messages.State, responses map
 	bad, err error,
 ) {
 	given := map[string]bool{}
-	for _, q := range questions(state) {
+	for _, q := range caller.Questions(state) {
 		response, ok := responses[q.Request]
 		if !ok {
 			continue
@@ -94,22 +95,22 @@ func (s *Server) take(ctx context.Context, id messages.RunID, q messages.Input, 
 		if err != nil {
 			return false, err, nil
 		}
-		err = s.config.Runs.Answer(ctx, id, q.Request, value, by)
+		err = s.runs.Answer(ctx, id, q.Request, value, by)
 		switch messages.CodeOf(err) {
 		case messages.CodeNotFound, messages.CodeConflict: // somebody was quicker
 			return false, nil, nil
 		}
 		return err == nil, nil, err
 	case mcp.ElicitationResponseActionDecline:
-		return false, nil, s.config.Runs.Cancel(ctx, id, by, "declined to answer: "+q.Prompt)
+		return false, nil, s.runs.Cancel(ctx, id, by, "declined to answer: "+q.Prompt)
 	case mcp.ElicitationResponseActionCancel:
-		return false, nil, s.config.Runs.Cancel(ctx, id, by, "left unanswered: "+q.Prompt)
+		return false, nil, s.runs.Cancel(ctx, id, by, "left unanswered: "+q.Prompt)
 	}
 	return false, badResponse(q), nil
 }
 
 func badResponse(q messages.Input) error {
-	return invalid(`the response to %q must be {"action": "accept", "content": {...}}, or decline or cancel`, q.Request)
+	return caller.Invalid(`the response to %q must be {"action": "accept", "content": {...}}, or decline or cancel`, q.Request)
 }
 
 // await returns when the answers that the run was given can be seen, or the run has ended.
@@ -117,7 +118,7 @@ func (s *Server) await(ctx context.Context, state messages.State, given map[stri
 	if len(given) == 0 {
 		return nil
 	}
-	for e, err := range s.config.Runs.Events(ctx, state.RunID, state.Seq) {
+	for e, err := range s.runs.Events(ctx, state.RunID, state.Seq) {
 		if err != nil {
 			return err
 		}

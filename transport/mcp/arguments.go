@@ -11,6 +11,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
 // readArguments reads the arguments of a tool call into v. An argument that v has no field for, or of another type, is
@@ -23,12 +25,12 @@ func readArguments(req mcp.CallToolRequest, v any) error {
 		return nil
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return invalid("the argument %s cannot be a JSON %s", wrong.Field, wrong.Value)
+		return caller.Invalid("the argument %s cannot be a JSON %s", wrong.Field, wrong.Value)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return invalid("there is no argument %s; leave it out, or see the tool's input schema", name)
+		return caller.Invalid("there is no argument %s; leave it out, or see the tool's input schema", name)
 	}
-	return invalid("the arguments cannot be read: %v", err)
+	return caller.Invalid("the arguments cannot be read: %v", err)
 }
 
 // rawArguments returns the arguments as they came, an empty object where none did.
@@ -52,13 +54,13 @@ func objectOf(raw json.RawMessage) json.RawMessage {
 func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err error) {
 	switch {
 	case !isToolName(tool.Name):
-		return invalid("the tool name %q is not 1 to 128 characters of A-Z a-z 0-9 _ . -", tool.Name)
+		return caller.Invalid("the tool name %q is not 1 to 128 characters of A-Z a-z 0-9 _ . -", tool.Name)
 	case s.mcp.GetTool(tool.Name) != nil:
-		return invalid("there is a tool %s already", tool.Name)
+		return caller.Invalid("there is a tool %s already", tool.Name)
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = invalid("the tool %s is no good: %v", tool.Name, r)
+			err = caller.Invalid("the tool %s is no good: %v", tool.Name, r)
 		}
 	}()
 	s.mcp.AddTool(tool, handler)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -28,7 +29,7 @@ func (s *Server) ask(ctx context.Context, req mcp.CallToolRequest, state message
 		Expires: time.Now().Add(stateLife).Unix()}
 	s.askUntil(ctx, x, state)
 	b := server.NewInputRequestBuilder("")
-	for _, q := range questions(state) {
+	for _, q := range caller.Questions(state) {
 		c.Questions = append(c.Questions, q.Request)
 		b.Elicit(q.Request, elicitation(q))
 	}
@@ -45,10 +46,10 @@ func (s *Server) askUntil(ctx context.Context, x *wire.Exchange, state messages.
 	x.AskUntil(done)
 	answered := func(e messages.Event) bool {
 		r, ok := e.Body.(messages.InputReceived)
-		return ok && slices.ContainsFunc(questions(state), func(q messages.Input) bool { return q.Request == r.Request })
+		return ok && slices.ContainsFunc(caller.Questions(state), func(q messages.Input) bool { return q.Request == r.Request })
 	}
 	go func() {
-		if _, err := s.follow(ctx, state, answered); err == nil {
+		if _, err := s.runs.Follow(ctx, state, answered); err == nil {
 			close(done)
 		}
 	}()

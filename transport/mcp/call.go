@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -28,7 +29,7 @@ type StartOptions struct {
 // The end of ctx does not end an attached run: that is for whoever watches it to say.
 func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessage, o StartOptions) (
 	messages.State, error) {
-	if err := may(ctx, gate.WriteRuns); err != nil {
+	if err := caller.May(ctx, gate.WriteRuns); err != nil {
 		return messages.State{}, err
 	}
 	t := s.jobs[tool]
@@ -44,12 +45,12 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 		return messages.State{}, err
 	}
 	lasting := context.WithoutCancel(ctx)
-	id, err := s.config.Runs.Submit(lasting, messages.Request{Job: t.Job, Input: input, Principal: gate.From(ctx).Name,
+	id, err := s.runs.Submit(lasting, messages.Request{Job: t.Job, Input: input, Principal: gate.From(ctx).Name,
 		Mode: cmp.Or(o.Mode, t.Mode, messages.Detached), Labels: labels, Limits: t.Limits, Key: o.Key})
 	if err != nil {
 		return messages.State{}, err
 	}
-	state, err := s.config.Runs.State(lasting, id)
+	state, err := s.runs.State(lasting, id)
 	if err == nil {
 		s.hub.started(state)
 	}
@@ -97,7 +98,7 @@ func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
 // call answers a call in the way that it asks for. A call that is one more round goes on with its run: it answers, so
 // that it needs the scope of one that starts.
 func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if err := may(ctx, gate.WriteRuns); err != nil {
+	if err := caller.May(ctx, gate.WriteRuns); err != nil {
 		return nil, err
 	}
 	id, after, again, err := s.resume(ctx, req)
@@ -105,7 +106,7 @@ func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) 
 		return nil, err
 	}
 	if again {
-		state, err := s.config.Runs.State(ctx, id)
+		state, err := s.runs.State(ctx, id)
 		if err != nil {
 			return nil, err
 		}
@@ -159,7 +160,7 @@ func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, state me
 	switch {
 	case err != nil:
 		return nil, err
-	case len(questions(state)) > 0:
+	case len(caller.Questions(state)) > 0:
 		return s.ask(ctx, req, state), nil
 	case terminal == nil:
 		return s.Result(ctx, state), nil
@@ -177,7 +178,7 @@ func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mod
 	}
 	lasting, done := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer done()
-	if err := s.config.Runs.Cancel(lasting, id, gate.From(ctx).Name, cause.Error()); err != nil {
+	if err := s.runs.Cancel(lasting, id, gate.From(ctx).Name, cause.Error()); err != nil {
 		s.config.Log.Warn("cancel", zap.String("run", string(id)), zap.Error(err))
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
 // form is a question as an elicitation can ask it: clients show objects of plain fields, and nothing else.
@@ -131,14 +133,14 @@ func (f form) answer(content json.RawMessage) (json.RawMessage, error) {
 	if f.field != "" {
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(content, &fields) != nil || fields[f.field] == nil {
-			return nil, invalid("the answer has no %q", f.field)
+			return nil, caller.Invalid("the answer has no %q", f.field)
 		}
 		value = fields[f.field]
 	}
 	if f.coded {
 		var text string
 		if json.Unmarshal(value, &text) != nil || !json.Valid([]byte(text)) {
-			return nil, invalid("%q must be a text that holds JSON", f.field)
+			return nil, caller.Invalid("%q must be a text that holds JSON", f.field)
 		}
 		value = json.RawMessage(text)
 	}
@@ -148,13 +150,13 @@ func (f form) answer(content json.RawMessage) (json.RawMessage, error) {
 func (f form) check(value json.RawMessage) error {
 	var v any
 	if json.Unmarshal(value, &v) != nil {
-		return invalid("the answer is not JSON")
+		return caller.Invalid("the answer is not JSON")
 	}
 	if f.schema == nil {
 		return nil
 	}
 	if err := f.schema.Validate(v); err != nil {
-		return invalid("the answer does not fit its schema: %v", err)
+		return caller.Invalid("the answer does not fit its schema: %v", err)
 	}
 	return nil
 }

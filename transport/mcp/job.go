@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
 // TaskSupport says whether a tool is called as a task.
@@ -53,7 +54,7 @@ type JobTool struct {
 // name or a schema that is no good, or a name that is taken. A job that the runtime does not have fails its calls.
 func (s *Server) AddJob(t JobTool) error {
 	if t.Job == "" {
-		return invalid("the tool %q needs a job", t.Name)
+		return caller.Invalid("the tool %q needs a job", t.Name)
 	}
 	t.Name = cmp.Or(t.Name, t.Job)
 	tool, err := t.tool()
@@ -107,8 +108,4 @@ func isToolName(name string) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(more, r)
 	}
 	return name != "" && len(name) <= 128 && !strings.ContainsFunc(name, odd)
-}
-
-func invalid(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -53,22 +54,22 @@ type stream struct {
 // listen answers subscriptions/listen: first what was established, then each change, until the client ends the stream.
 func (s *Server) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	if !x.Modern() {
-		return nil, noMethod()
+		return nil, caller.NoMethod()
 	}
-	p, err := paramsOf[struct {
+	p, err := caller.Params[struct {
 		Notifications wishes `json:"notifications"`
 	}](x)
 	switch w := p.Notifications; {
 	case err != nil:
-	case len(w.Tasks) > 0 && !x.Extension(tasksExtension):
-		return nil, needsTasks()
+	case len(w.Tasks) > 0 && !x.Extension(caller.TasksExtension):
+		return nil, caller.NeedsTasks()
 	case len(w.URIs)+len(w.Tasks) > maxTopics:
 		err = tooMany()
 	default:
-		err = may(ctx, gate.ReadRuns)
+		err = caller.May(ctx, gate.ReadRuns)
 	}
 	if err != nil {
-		return nil, rpcError(err)
+		return nil, caller.RPCError(err)
 	}
 	l := &stream{server: s, x: x, meta: map[string]any{mcp.MetaKeySubscriptionID: x.ID()}, elicits: x.Elicits(),
 		told: map[messages.RunID]string{}}
@@ -125,7 +126,7 @@ func (l *stream) tell(ctx context.Context, t topic) {
 
 // tellTask tells how the task stands where that is not what was told last.
 func (l *stream) tellTask(ctx context.Context, id messages.RunID) {
-	state, err := l.server.config.Runs.State(ctx, id)
+	state, err := l.server.runs.State(ctx, id)
 	if err != nil {
 		return
 	}

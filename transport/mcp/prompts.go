@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
 func (s *Server) addPrompts() {
@@ -31,7 +33,7 @@ func (s *Server) AddPrompt(name, title, description string, arguments []mcp.Prom
 	s.mcp.AddPrompt(prompt, func(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		for _, a := range arguments {
 			if a.Required && strings.TrimSpace(req.Params.Arguments[a.Name]) == "" {
-				return nil, invalid("the prompt %s needs the argument %s", name, a.Name)
+				return nil, caller.Invalid("the prompt %s needs the argument %s", name, a.Name)
 			}
 		}
 		said := mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text(req.Params.Arguments)))

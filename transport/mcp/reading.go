@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -23,7 +24,7 @@ const (
 // few read at a time, and what they read is counted until its client has it.
 func (s *Server) reading(read server.ResourceTemplateHandlerFunc) server.ResourceTemplateHandlerFunc {
 	return func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		if err := may(ctx, gate.ReadRuns); err != nil {
+		if err := caller.May(ctx, gate.ReadRuns); err != nil {
 			return nil, err
 		}
 		select {

@@ -13,6 +13,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -43,7 +44,7 @@ type Resource struct{ Template, Name, Title, Description, MIMEType string }
 func (s *Server) AddResource(r Resource, read server.ResourceTemplateHandlerFunc) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // mcp-go reads templates in no other way
-			err = invalid("the template %q of the resource %s is no good: %v", r.Template, r.Name, p)
+			err = caller.Invalid("the template %q of the resource %s is no good: %v", r.Template, r.Name, p)
 		}
 	}()
 	t := mcp.NewResourceTemplate(r.Template, r.Name, mcp.WithTemplateDescription(r.Description),
@@ -137,7 +138,7 @@ func (s *Server) refused(ctx context.Context, _ any, method mcp.MCPMethod, messa
 	case reads:
 		s.refuseResource(ctx, req.Params.URI, err)
 	case method == mcp.MethodPromptsGet && coded:
-		wire.From(ctx).Fail(&wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: errorData{e.Code}})
+		wire.From(ctx).Fail(&wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: caller.ErrorData{Code: e.Code}})
 	}
 }
 
@@ -146,9 +147,9 @@ func (s *Server) refuseResource(ctx context.Context, uri string, err error) {
 	e, coded := errors.AsType[*messages.Error](err)
 	switch {
 	case errors.Is(err, server.ErrResourceNotFound):
-		x.Fail(noResourceError(x, uri))
+		x.Fail(caller.NoResource(x, uri))
 	case coded && e.Code == messages.CodeNotFound:
-		missing := noResourceError(x, uri)
+		missing := caller.NoResource(x, uri)
 		missing.Message += ": " + e.Message
 		x.Fail(missing)
 	case coded:

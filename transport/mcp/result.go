@@ -12,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
 // RunStatus is where a run stands, as clients are told.
@@ -105,7 +106,7 @@ func (s *Server) terminal(ctx context.Context, state messages.State) *messages.E
 	if !state.Status.IsEnded() {
 		return nil
 	}
-	for e, err := range s.config.Runs.Events(ctx, state.RunID, state.Seq-1) {
+	for e, err := range s.runs.Events(ctx, state.RunID, state.Seq-1) {
 		if err != nil || !e.IsTerminal() {
 			break
 		}
@@ -128,7 +129,7 @@ func runResult(state messages.State, terminal *messages.Event) RunResult {
 		r.Result, r.Degraded, r.Cause, r.Error = end.Result, end.Degraded, end.Cause, runError(end.Error)
 		return r
 	}
-	for _, in := range questions(state) {
+	for _, in := range caller.Questions(state) {
 		r.Questions = append(r.Questions, RunQuestion{in.Request, in.Prompt, in.Schema})
 	}
 	return r
@@ -176,24 +177,10 @@ func statusOf(state messages.State) RunStatus {
 	switch {
 	case state.Status.IsEnded():
 		return RunStatus(state.Status)
-	case len(questions(state)) > 0:
+	case len(caller.Questions(state)) > 0:
 		return Waiting
 	}
 	return Working
-}
-
-// questions are what the run waits to be told. One that is being canceled waits for nothing.
-func questions(state messages.State) []messages.Input {
-	if state.Status.IsEnded() || state.Canceling {
-		return nil
-	}
-	var open []messages.Input
-	for _, in := range state.Inputs {
-		if !in.Closed {
-			open = append(open, in)
-		}
-	}
-	return open
 }
 
 func jobOf(state messages.State) string {

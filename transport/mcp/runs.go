@@ -5,25 +5,16 @@ import (
 	"iter"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 // Run returns the State of the run of whoever calls in the context. Errors: not_found, for the runs of others too.
 func (s *Server) Run(ctx context.Context, id messages.RunID) (messages.State, error) {
-	state, err := s.config.Runs.State(ctx, id)
-	if err != nil {
-		return state, err
-	}
-	if state.Queued == nil || state.Queued.Principal != gate.From(ctx).Name {
-		return messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no run %s", id)
-	}
-	return state, nil
+	return s.runs.Own(ctx, id)
 }
 
 // Runs lists runs of whoever calls in the context, whatever the query says of principals.
 func (s *Server) Runs(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
-	q.Principal = gate.From(ctx).Name
-	return s.config.Runs.List(ctx, q)
+	return s.runs.ListOwn(ctx, q)
 }
 
 // Events are those of the run of whoever calls in the context, as the runtime gives them.
@@ -31,5 +22,5 @@ func (s *Server) Events(ctx context.Context, id messages.RunID, after uint64) it
 	if _, err := s.Run(ctx, id); err != nil {
 		return func(yield func(messages.Event, error) bool) { yield(messages.Event{}, err) }
 	}
-	return s.config.Runs.Events(ctx, id, after)
+	return s.runs.Events(ctx, id, after)
 }

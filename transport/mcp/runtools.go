@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -131,7 +132,7 @@ type startArguments struct {
 
 func (s *Server) runStart(ctx context.Context, a startArguments) (*mcp.CallToolResult, error) {
 	if s.jobs[a.Job] == nil {
-		return nil, invalid("there is no job %q; there are %q", a.Job, slices.Sorted(maps.Keys(s.jobs)))
+		return nil, caller.Invalid("there is no job %q; there are %q", a.Job, slices.Sorted(maps.Keys(s.jobs)))
 	}
 	mode := messages.Detached
 	if a.Detached != nil && !*a.Detached {
@@ -139,7 +140,7 @@ func (s *Server) runStart(ctx context.Context, a startArguments) (*mcp.CallToolR
 	}
 	session := wire.From(ctx).Session()
 	if mode == messages.Attached && session == nil {
-		return nil, invalid("there is no session that the run could end with; start it detached, and end it with " +
+		return nil, caller.Invalid("there is no session that the run could end with; start it detached, and end it with " +
 			"run_cancel")
 	}
 	state, err := s.Start(ctx, a.Job, a.Input, StartOptions{Labels: a.Labels, Key: a.Key, Mode: mode})
@@ -184,7 +185,7 @@ func (s *Server) runCancel(ctx context.Context, a cancelArguments) (*mcp.CallToo
 	if _, err := s.Run(ctx, a.RunID); err != nil {
 		return nil, err
 	}
-	if err := s.config.Runs.Cancel(ctx, a.RunID, gate.From(ctx).Name, a.Reason); err != nil {
+	if err := s.runs.CancelOwn(ctx, a.RunID, a.Reason); err != nil {
 		return nil, err
 	}
 	return s.tell(ctx, a.RunID)
@@ -202,7 +203,7 @@ func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*mcp.CallToo
 	if err != nil {
 		return nil, err
 	}
-	for _, q := range questions(state) {
+	for _, q := range caller.Questions(state) {
 		if q.Request == a.Request && len(q.Schema) > 0 {
 			err = formOf(q.Schema).check(a.Value)
 		}
@@ -210,7 +211,7 @@ func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*mcp.CallToo
 	if err != nil {
 		return nil, err
 	}
-	if err := s.config.Runs.Answer(ctx, a.RunID, a.Request, a.Value, gate.From(ctx).Name); err != nil {
+	if err := s.runs.Answer(ctx, a.RunID, a.Request, a.Value, gate.From(ctx).Name); err != nil {
 		return nil, err
 	}
 	return s.tell(ctx, a.RunID)

@@ -61,7 +61,7 @@ func (s *Server) turn(ctx context.Context, p *page, state messages.State, wait t
 // fill reads up to the event with the number head; where that is behind the cursor, up to what is there once one came.
 func (s *Server) fill(ctx context.Context, p *page, head uint64) error {
 	late := p.Next >= head
-	for e, err := range s.config.Runs.Events(ctx, p.RunID, p.Next) {
+	for e, err := range s.runs.Events(ctx, p.RunID, p.Next) {
 		if err != nil {
 			return err
 		}
@@ -70,7 +70,7 @@ func (s *Server) fill(ctx context.Context, p *page, head uint64) error {
 		}
 		if late {
 			late = false
-			now, err := s.config.Runs.State(ctx, p.RunID)
+			now, err := s.runs.State(ctx, p.RunID)
 			if err != nil {
 				return err
 			}

@@ -95,13 +95,13 @@ func (c sessionContext) Err() error {
 
 // endWith cancels the run when the session ends before it.
 func (s *Server) endWith(session sessionContext, state messages.State) {
-	for _, err := range s.config.Runs.Events(session, state.RunID, state.Seq) {
+	for _, err := range s.runs.Events(session, state.RunID, state.Seq) {
 		if err == nil {
 			continue
 		}
 		<-session.done // it may be that the run cannot be read, and goes on
 		lasting := session.Context
-		err = s.config.Runs.Cancel(lasting, state.RunID, gate.From(lasting).Name, "the session has ended")
+		err = s.runs.Cancel(lasting, state.RunID, gate.From(lasting).Name, "the session has ended")
 		if err != nil {
 			s.config.Log.Warn("end with the session", zap.String("run", string(state.RunID)), zap.Error(err))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
 // toolLabel is the label of a run that says which tool started it.
@@ -76,7 +77,7 @@ func why(end *messages.End) string {
 // asking is what the run waits to be told, a line each.
 func asking(state messages.State) string {
 	var all []string
-	for _, q := range questions(state) {
+	for _, q := range caller.Questions(state) {
 		line := fmt.Sprintf("- request %q: %s", q.Request, q.Prompt)
 		if len(q.Schema) > 0 {
 			line += fmt.Sprintf("\n  The value fits the schema %s", compacted(q.Schema))

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
 // resolve reads a JSON Schema that values are to be held to.
@@ -65,7 +67,7 @@ func legible(raw json.RawMessage) error {
 func conforms(schema *jsonschema.Resolved, arguments json.RawMessage) (json.RawMessage, error) {
 	var value any
 	if err := json.Unmarshal(arguments, &value); err != nil {
-		return nil, invalid("the arguments are not JSON: %v", err)
+		return nil, caller.Invalid("the arguments are not JSON: %v", err)
 	}
 	given, _ := value.(map[string]any)
 	var absent []string
@@ -76,7 +78,7 @@ func conforms(schema *jsonschema.Resolved, arguments json.RawMessage) (json.RawM
 		}
 	}
 	if err := schema.Validate(value); err != nil {
-		return nil, invalid("the arguments do not fit the tool's input schema: %s", misfit(err.Error(), schema.Schema(), given))
+		return nil, caller.Invalid("the arguments do not fit the tool's input schema: %s", misfit(err.Error(), schema.Schema(), given))
 	}
 	if len(absent) == 0 {
 		return arguments, nil

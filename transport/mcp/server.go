@@ -2,10 +2,8 @@ package mcp
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
-	"iter"
 	"net/http"
 	"sync"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -21,15 +20,7 @@ import (
 const Vendor = "io.github.seed889630bf.lastword/"
 
 // Runs is the runtime as this door needs it. An actors.System is one.
-type Runs interface {
-	// Submit accepts a run; when it returns, run.queued is in the journal. ctx bounds an attached run.
-	Submit(ctx context.Context, q messages.Request) (messages.RunID, error)
-	State(ctx context.Context, id messages.RunID) (messages.State, error)
-	Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error]
-	List(ctx context.Context, q messages.Query) ([]messages.Summary, error)
-	Cancel(ctx context.Context, id messages.RunID, by, reason string) error
-	Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error
-}
+type Runs = caller.Runtime
 
 // Open opens an artifact of a run for reading. Errors: not_found where the file is gone, or is another than the run
 // wrote.
@@ -61,6 +52,7 @@ type Config struct {
 // Server is the door. Tools, resources and prompts are added before it serves.
 type Server struct {
 	config Config
+	runs   caller.Runs
 	mcp    *server.MCPServer
 	wire   *wire.Server
 	jobs   map[string]*JobTool // by the tool's name
@@ -75,7 +67,7 @@ type Server struct {
 // New returns a door to the runtime with the tools run_*, the artifacts as resources, and no job.
 func New(config Config) *Server {
 	config = config.withDefaults()
-	s := &Server{config: config, jobs: map[string]*JobTool{}, signer: newSigner(config.Key),
+	s := &Server{config: config, runs: caller.Runs{Runtime: config.Runs}, jobs: map[string]*JobTool{}, signer: newSigner(config.Key),
 		readers: make(chan struct{}, readers)}
 	s.hub = newHub(s)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
@@ -131,7 +123,7 @@ func (s *Server) options() []server.ServerOption {
 		server.WithToolCapabilities(true),
 		server.WithPromptCapabilities(true),
 		server.WithResourceCapabilities(true, true),
-		server.WithExtensions(map[string]any{tasksExtension: map[string]any{}}),
+		server.WithExtensions(map[string]any{caller.TasksExtension: map[string]any{}}),
 		server.WithHooks(s.hooks()),
 	}
 }

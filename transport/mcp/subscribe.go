@@ -3,10 +3,9 @@ package mcp
 import (
 	"context"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -44,17 +43,17 @@ func (s *Server) unsubscribe(ctx context.Context, x *wire.Exchange) (any, error)
 // subscription reads the parameters of both.
 func (s *Server) subscription(ctx context.Context, x *wire.Exchange) (subscribeParams, error) {
 	if x.Modern() || x.Session() == nil {
-		return subscribeParams{}, noMethod()
+		return subscribeParams{}, caller.NoMethod()
 	}
-	if err := may(ctx, gate.ReadRuns); err != nil {
-		return subscribeParams{}, rpcError(err)
+	if err := caller.May(ctx, gate.ReadRuns); err != nil {
+		return subscribeParams{}, caller.RPCError(err)
 	}
-	p, err := paramsOf[subscribeParams](x)
+	p, err := caller.Params[subscribeParams](x)
 	if err == nil && p.URI == "" {
-		err = invalid("a subscription needs the uri of a resource")
+		err = caller.Invalid("a subscription needs the uri of a resource")
 	}
 	if err != nil {
-		return p, rpcError(err)
+		return p, caller.RPCError(err)
 	}
 	return p, nil
 }
@@ -85,17 +84,9 @@ func (s *Server) hear(ctx context.Context, sub *subscriber, uri string) error {
 // noResource is the error for a resource that is not there for the caller, whoever else may see it.
 func noResource(x *wire.Exchange, uri string, err error) error {
 	if messages.CodeOf(err) != messages.CodeNotFound {
-		return rpcError(err)
+		return caller.RPCError(err)
 	}
-	return noResourceError(x, uri)
-}
-
-func noResourceError(x *wire.Exchange, uri string) *wire.Error {
-	code := mcp.RESOURCE_NOT_FOUND
-	if x.Modern() {
-		code = mcp.INVALID_PARAMS
-	}
-	return &wire.Error{Code: code, Message: "there is no resource " + uri, Data: subscribeParams{uri}}
+	return caller.NoResource(x, uri)
 }
 
 // session returns the session's subscriber, which ends with it.
@@ -130,7 +121,7 @@ func (h *hub) tellSession(ctx context.Context, session *wire.Session, sub *subsc
 		_ = session.Notify(resourceUpdated, subscribeParams{t.uri})
 		return
 	}
-	state, err := h.server.config.Runs.State(ctx, t.run)
+	state, err := h.server.runs.State(ctx, t.run)
 	if err != nil {
 		return
 	}

@@ -7,11 +7,9 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
-
-// tasksExtension is the name of the tasks of 2026-07-28.
-const tasksExtension = "io.modelcontextprotocol/tasks"
 
 // asTask reports whether the call is to be answered with a task. From 2026-07-28 the server decides, for clients that
 // declared the extension in this very request; in 2025-11-25 the client does.
@@ -19,9 +17,9 @@ func (s *Server) asTask(x *wire.Exchange, t *JobTool, req mcp.CallToolRequest) (
 	if !x.Modern() {
 		return asLegacyTask(x, t, req)
 	}
-	switch declared := x.Extension(tasksExtension); {
+	switch declared := x.Extension(caller.TasksExtension); {
 	case t.Tasks == TasksRequired && !declared:
-		return false, needsTasks()
+		return false, caller.NeedsTasks()
 	default:
 		return declared && t.Tasks != TasksForbidden, nil
 	}
@@ -44,7 +42,7 @@ func (s *Server) replyTask(x *wire.Exchange, state messages.State) *mcp.CallTool
 // caller's protocol and capabilities allow it; it reports whether they do. For tools that start runs themselves.
 func (s *Server) ReplyTask(ctx context.Context, state messages.State) bool {
 	x := wire.From(ctx)
-	if !x.Modern() || !x.Extension(tasksExtension) {
+	if !x.Modern() || !x.Extension(caller.TasksExtension) {
 		return false
 	}
 	s.replyTask(x, state)
@@ -65,20 +63,20 @@ func (s *Server) ofTask(scope gate.Scope, modern, legacy taskMethod) wire.Method
 		}
 		switch {
 		case do == nil:
-			return nil, noMethod()
-		case x.Modern() && !x.Extension(tasksExtension):
-			return nil, needsTasks()
+			return nil, caller.NoMethod()
+		case x.Modern() && !x.Extension(caller.TasksExtension):
+			return nil, caller.NeedsTasks()
 		}
-		if err := may(ctx, scope); err != nil {
-			return nil, rpcError(err)
+		if err := caller.May(ctx, scope); err != nil {
+			return nil, caller.RPCError(err)
 		}
-		p, err := paramsOf[taskParams](x)
+		p, err := caller.Params[taskParams](x)
 		if err != nil {
-			return nil, rpcError(err)
+			return nil, caller.RPCError(err)
 		}
 		state, err := s.ownedTask(ctx, p.ID)
 		if err != nil {
-			return nil, rpcError(err)
+			return nil, caller.RPCError(err)
 		}
 		return do(ctx, x, state, p)
 	}
@@ -103,7 +101,7 @@ func (s *Server) detailed(ctx context.Context, state messages.State, elicits boo
 		d.Error = errorOf(state)
 	case taskInput:
 		d.Inputs = mcp.InputRequests{}
-		for _, q := range questions(state) {
+		for _, q := range caller.Questions(state) {
 			d.Inputs[q.Request] = mcp.NewElicitationInputRequest(elicitation(q))
 		}
 	}
@@ -120,14 +118,14 @@ func (s *Server) updateTask(ctx context.Context, _ *wire.Exchange, state message
 		err = bad
 	}
 	if err != nil {
-		return nil, rpcError(err)
+		return nil, caller.RPCError(err)
 	}
 	return struct{}{}, nil
 }
 
 func (s *Server) cancelTask(ctx context.Context, _ *wire.Exchange, state messages.State, _ taskParams) (any, error) {
-	if err := s.config.Runs.Cancel(ctx, state.RunID, gate.From(ctx).Name, "tasks/cancel"); err != nil {
-		return nil, rpcError(err)
+	if err := s.runs.CancelOwn(ctx, state.RunID, "tasks/cancel"); err != nil {
+		return nil, caller.RPCError(err)
 	}
 	return struct{}{}, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -44,34 +45,16 @@ func (s *Server) legacyGet(_ context.Context, x *wire.Exchange, state messages.S
 // legacyCancel answers once the task is cancelled.
 func (s *Server) legacyCancel(ctx context.Context, x *wire.Exchange, state messages.State, p taskParams) (any, error) {
 	if state.Status.IsEnded() {
-		return nil, rpcError(invalid("task %s has ended: it is %s", state.RunID, taskStatusOf(state)))
+		return nil, caller.RPCError(caller.Invalid("task %s has ended: it is %s", state.RunID, taskStatusOf(state)))
 	}
 	if _, err := s.cancelTask(ctx, x, state, p); err != nil {
 		return nil, err
 	}
-	state, err := s.follow(ctx, state, nil)
+	state, err := s.runs.Follow(ctx, state, nil)
 	if err != nil {
-		return nil, rpcError(err)
+		return nil, caller.RPCError(err)
 	}
 	return s.taskOf(state, true).legacy(), nil
-}
-
-// follow returns the State in which the run has ended, or in which an event that until accepts is taken in.
-func (s *Server) follow(ctx context.Context, state messages.State, until func(messages.Event) bool) (
-	messages.State, error,
-) {
-	if state.Status.IsEnded() {
-		return state, nil
-	}
-	for e, err := range s.config.Runs.Events(ctx, state.RunID, state.Seq) {
-		if err != nil {
-			return state, err
-		}
-		if e.IsTerminal() || until != nil && until(e) {
-			break
-		}
-	}
-	return s.config.Runs.State(ctx, state.RunID)
 }
 
 // legacyResult waits for the end of the task, asking the user what the run asks, and answers what the call would have.
@@ -79,13 +62,13 @@ func (s *Server) legacyResult(ctx context.Context, x *wire.Exchange, state messa
 	for !state.Status.IsEnded() {
 		var err error
 		if state, _, err = s.watch(ctx, state.RunID, state.Seq); err != nil {
-			return nil, rpcError(err)
+			return nil, caller.RPCError(err)
 		}
-		if len(questions(state)) == 0 {
+		if len(caller.Questions(state)) == 0 {
 			continue
 		}
 		if state, err = s.elicit(ctx, x, state); err != nil {
-			return nil, rpcError(err)
+			return nil, caller.RPCError(err)
 		}
 	}
 	if taskStatusOf(state) == taskFailed {
@@ -102,12 +85,12 @@ func (s *Server) legacyResult(ctx context.Context, x *wire.Exchange, state messa
 // elicit gets a waiting run its answers from the client's user, or waits until they came some other way, as for a
 // caller that may not answer.
 func (s *Server) elicit(ctx context.Context, x *wire.Exchange, state messages.State) (messages.State, error) {
-	if !x.Elicits() || may(ctx, gate.WriteRuns) != nil {
-		return s.follow(ctx, state, func(e messages.Event) bool {
+	if !x.Elicits() || caller.May(ctx, gate.WriteRuns) != nil {
+		return s.runs.Follow(ctx, state, func(e messages.Event) bool {
 			return e.Kind() == messages.KindInputReceived || e.Kind() == messages.KindRunCanceling
 		})
 	}
-	open := questions(state)
+	open := caller.Questions(state)
 	q := elicitation(open[0])
 	q.Meta = &mcp.Meta{AdditionalFields: map[string]any{relatedTask: map[string]any{"taskId": state.RunID}}}
 	s.askUntil(ctx, x, state)
@@ -117,7 +100,7 @@ func (s *Server) elicit(ctx context.Context, x *wire.Exchange, state messages.St
 		return state, err
 	}
 	if answer.Action == "" { // it was answered some other way, or the task has ended
-		return s.config.Runs.State(ctx, state.RunID)
+		return s.runs.State(ctx, state.RunID)
 	}
 	response, _ := json.Marshal(answer)
 	bad, err := s.answer(ctx, state, map[string]json.RawMessage{open[0].Request: response})
@@ -127,30 +110,30 @@ func (s *Server) elicit(ctx context.Context, x *wire.Exchange, state messages.St
 	if err != nil {
 		return state, err
 	}
-	return s.config.Runs.State(ctx, state.RunID)
+	return s.runs.State(ctx, state.RunID)
 }
 
 // legacyListTasks answers a page of the caller's tasks, those first that were made last.
 func (s *Server) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, error) {
 	if !hasLegacyTasks(x) {
-		return nil, noMethod()
+		return nil, caller.NoMethod()
 	}
-	if err := may(ctx, gate.ReadRuns); err != nil {
-		return nil, rpcError(err)
+	if err := caller.May(ctx, gate.ReadRuns); err != nil {
+		return nil, caller.RPCError(err)
 	}
-	p, err := paramsOf[struct {
+	p, err := caller.Params[struct {
 		Cursor string `json:"cursor"`
 	}](x)
 	if err != nil {
-		return nil, rpcError(err)
+		return nil, caller.RPCError(err)
 	}
 	q := messages.Query{ByQueued: true, Limit: taskPage + 1}
 	if q.After, err = placeOf(p.Cursor); err != nil {
-		return nil, rpcError(err)
+		return nil, caller.RPCError(err)
 	}
 	runs, err := s.Runs(ctx, q)
 	if err != nil {
-		return nil, rpcError(err)
+		return nil, caller.RPCError(err)
 	}
 	return s.legacyPage(ctx, runs)
 }
@@ -163,12 +146,12 @@ func (s *Server) legacyPage(ctx context.Context, runs []messages.Summary) (any, 
 		list.Next = cursorAt(runs[taskPage-1])
 	}
 	for _, r := range runs {
-		state, err := s.config.Runs.State(ctx, r.RunID)
+		state, err := s.runs.State(ctx, r.RunID)
 		if messages.CodeOf(err) == messages.CodeNotFound { // the retention was quicker
 			continue
 		}
 		if err != nil {
-			return nil, rpcError(err)
+			return nil, caller.RPCError(err)
 		}
 		list.Tasks = append(list.Tasks, s.taskOf(state, true).legacy())
 	}
@@ -187,7 +170,7 @@ func placeOf(cursor string) (*messages.Summary, error) {
 	at, id, ok := strings.Cut(cursor, ".")
 	nanoseconds, err := strconv.ParseInt(at, 10, 64)
 	if !ok || err != nil {
-		return nil, invalid("the cursor %q is not one that this server gave; begin without one", clip(cursor))
+		return nil, caller.Invalid("the cursor %q is not one that this server gave; begin without one", clip(cursor))
 	}
 	return &messages.Summary{RunID: messages.RunID(id), QueuedAt: time.Unix(0, nanoseconds)}, nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -107,7 +108,7 @@ func taskStatusOf(state messages.State) taskStatus {
 		return taskFailed
 	case state.Status.IsEnded():
 		return taskCompleted
-	case len(questions(state)) > 0:
+	case len(caller.Questions(state)) > 0:
 		return taskInput
 	}
 	return taskWorking
@@ -145,7 +146,7 @@ func statusMessage(state messages.State) string {
 	case state.Canceling:
 		return "canceling"
 	}
-	if open := questions(state); len(open) > 0 {
+	if open := caller.Questions(state); len(open) > 0 {
 		return "waits for an answer: " + open[0].Prompt
 	}
 	for i := len(state.Tasks) - 1; i >= 0; i-- {

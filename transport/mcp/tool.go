@@ -7,8 +7,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
 // Tool is a tool beside those that jobs become.
@@ -31,7 +31,7 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 	}
 	return s.addTool(tool, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var arguments A
-		err := may(ctx, t.scope())
+		err := caller.May(ctx, t.scope())
 		if err == nil {
 			err = readArguments(req, &arguments)
 		}
@@ -44,16 +44,6 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 		}
 		return result, nil
 	})
-}
-
-const codeForbidden messages.Code = "forbidden"
-
-// may checks that whoever calls in the context has the scope.
-func may(ctx context.Context, scope gate.Scope) error {
-	if gate.From(ctx).May(scope) {
-		return nil
-	}
-	return messages.Errorf(codeForbidden, "your token lacks the scope %s; ask for one that has it", scope)
 }
 
 func (t Tool) scope() gate.Scope {
@@ -84,7 +74,7 @@ func (t Tool) tool() (mcp.Tool, error) {
 }
 
 func badSchema(which, tool string, err error) error {
-	return invalid("the %s schema of the tool %s is no good: %v", which, tool, err)
+	return caller.Invalid("the %s schema of the tool %s is no good: %v", which, tool, err)
 }
 
 // Structured is a result whose structured content is v, an object, and whose text is the same as JSON.

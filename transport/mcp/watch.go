@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -27,12 +28,12 @@ func (s *Server) watch(ctx context.Context, id messages.RunID, after uint64) (me
 	if err != nil || waiting != nil && waiting.Seq <= after {
 		return valueOf(waiting), nil, err
 	}
-	for e, err := range s.config.Runs.Events(ctx, id, after) {
+	for e, err := range s.runs.Events(ctx, id, after) {
 		switch {
 		case err != nil:
 			return messages.State{}, nil, err
 		case e.IsTerminal():
-			state, err := s.config.Runs.State(ctx, id)
+			state, err := s.runs.State(ctx, id)
 			return state, &e, err
 		}
 		p.event(e)
@@ -50,7 +51,7 @@ func (s *Server) watch(ctx context.Context, id messages.RunID, after uint64) (me
 		}
 		waiting = nil
 	}
-	state, err := s.config.Runs.State(ctx, id)
+	state, err := s.runs.State(ctx, id)
 	return state, nil, err
 }
 
@@ -59,8 +60,8 @@ func (s *Server) waiting(ctx context.Context, id messages.RunID, after uint64) (
 	if after == 0 {
 		return nil, nil
 	}
-	state, err := s.config.Runs.State(ctx, id)
-	if err != nil || len(questions(state)) == 0 {
+	state, err := s.runs.State(ctx, id)
+	if err != nil || len(caller.Questions(state)) == 0 {
 		return nil, err
 	}
 	return &state, nil

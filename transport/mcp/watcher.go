@@ -44,7 +44,7 @@ func (h *hub) watch(ctx context.Context, w *watcher, after uint64) {
 	defer h.gone(id, w)
 	for ctx.Err() == nil {
 		var failed error
-		for e, err := range h.server.config.Runs.Events(ctx, id, after) {
+		for e, err := range h.server.runs.Events(ctx, id, after) {
 			if failed = err; err != nil {
 				break
 			}

@@ -1,0 +1,90 @@
+package caller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/wire"
+)
+
+const codeForbidden messages.Code = "forbidden"
+
+// May checks that the caller has the scope.
+func May(ctx context.Context, scope gate.Scope) error {
+	if gate.From(ctx).May(scope) {
+		return nil
+	}
+	return messages.Errorf(codeForbidden, "your token lacks the scope %s; ask for one that has it", scope)
+}
+
+// Invalid is an invalid_input error.
+func Invalid(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
+}
+
+// ErrorData goes with JSON-RPC errors that have a code of ours.
+type ErrorData struct {
+	Code messages.Code `json:"code"`
+}
+
+// RPCError returns the error as a JSON-RPC error where the client is to see it; any other is for the wire to log.
+func RPCError(err error) error {
+	e, coded := errors.AsType[*messages.Error](err)
+	if !coded {
+		return err
+	}
+	data := ErrorData{e.Code}
+	switch e.Code {
+	case messages.Code(messages.CauseInvalidInput), messages.Code(messages.CauseLimitExceeded), messages.CodeNotFound,
+		messages.CodeConflict, messages.CodeEventsGone, messages.CodeReset:
+		return &wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: data}
+	case codeForbidden:
+		return &wire.Error{Code: mcp.INVALID_REQUEST, Message: e.Message, Data: data}
+	case messages.CodeUnavailable:
+		return &wire.Error{Code: mcp.INTERNAL_ERROR, Message: e.Message, Data: data}
+	}
+	return err
+}
+
+// NoMethod answers a method that the request's protocol version lacks.
+func NoMethod() *wire.Error {
+	return &wire.Error{Code: mcp.METHOD_NOT_FOUND, Message: "the protocol's version has no such method"}
+}
+
+// TasksExtension is the name of the tasks of 2026-07-28.
+const TasksExtension = "io.modelcontextprotocol/tasks"
+
+// missingCapability is the code of the error for a client that did not declare what the request needs.
+const missingCapability = -32021
+
+// NeedsTasks answers a request that only a client with the tasks extension can make.
+func NeedsTasks() *wire.Error {
+	extension := map[string]any{TasksExtension: struct{}{}}
+	return &wire.Error{Code: missingCapability, Message: "missing required client capability: " + TasksExtension,
+		Data: map[string]any{"requiredCapabilities": map[string]any{"extensions": extension}}}
+}
+
+// NoResource answers a request for a resource that is not there for the caller, whoever else may see it.
+func NoResource(x *wire.Exchange, uri string) *wire.Error {
+	code := mcp.RESOURCE_NOT_FOUND
+	if x.Modern() {
+		code = mcp.INVALID_PARAMS
+	}
+	return &wire.Error{Code: code, Message: "there is no resource " + uri, Data: map[string]string{"uri": uri}}
+}
+
+// Params reads the request's parameters.
+func Params[T any](x *wire.Exchange) (T, error) {
+	var p T
+	if raw := x.Params(); len(raw) > 0 {
+		if err := json.Unmarshal(raw, &p); err != nil {
+			return p, Invalid("the parameters are not understood: %v", err)
+		}
+	}
+	return p, nil
+}
