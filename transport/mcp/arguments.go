@@ -7,12 +7,12 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/schema"
 )
 
 // readArguments reads the arguments of a tool call into v. An argument that v has no field for, or of another type, is
@@ -74,8 +74,8 @@ func (s *Server) validated(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		if s.jobs[req.Params.Name] != nil {
 			return next(ctx, req)
 		}
-		if schema := s.schemaOf(req.Params.Name); schema != nil {
-			if _, err := conforms(schema, rawArguments(req)); err != nil {
+		if held := s.schemaOf(req.Params.Name); held != nil {
+			if _, err := held.Fit(rawArguments(req)); err != nil {
 				return Failure(err), nil
 			}
 		}
@@ -84,9 +84,9 @@ func (s *Server) validated(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 }
 
 // schemaOf returns what the arguments of a tool that is no job are held to; nil where its schema cannot be read.
-func (s *Server) schemaOf(tool string) *jsonschema.Resolved {
+func (s *Server) schemaOf(tool string) *schema.Schema {
 	if known, ok := s.schemas.Load(tool); ok {
-		return known.(*jsonschema.Resolved)
+		return known.(*schema.Schema)
 	}
 	t := s.mcp.GetTool(tool)
 	if t == nil {
@@ -96,11 +96,11 @@ func (s *Server) schemaOf(tool string) *jsonschema.Resolved {
 	if raw == nil {
 		raw, _ = json.Marshal(t.Tool.InputSchema)
 	}
-	schema, err := resolve(raw)
+	held, err := schema.Compile(raw)
 	if err != nil {
 		s.config.Log.Warn("the arguments of a tool are not held to its input schema, which cannot be read",
 			zap.String("tool", tool), zap.Error(err))
 	}
-	s.schemas.Store(tool, schema)
-	return schema
+	s.schemas.Store(tool, held)
+	return held
 }

@@ -77,7 +77,7 @@ func labelled(wished map[string]string, tool string) (map[string]string, error) 
 
 // prepare makes the job's input of the arguments.
 func (t *JobTool) prepare(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
-	arguments, err := conforms(t.input, arguments)
+	arguments, err := t.input.Fit(arguments)
 	if err != nil || t.Prepare == nil {
 		return arguments, err
 	}

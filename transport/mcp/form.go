@@ -5,9 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/google/jsonschema-go/jsonschema"
-
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/schema"
 )
 
 // form is a question as an elicitation can ask it: clients show objects of plain fields, and nothing else.
@@ -17,8 +16,8 @@ type form struct {
 	field string
 	// coded says that the field holds the answer as JSON in a string.
 	coded bool
-	// schema is what the answer is held to; nil where the question has none that can be read.
-	schema *jsonschema.Resolved
+	// held is what the answer is held to; nil where the question has none that can be read.
+	held *schema.Schema
 }
 
 // formField is where a form of one field has its answer.
@@ -26,14 +25,14 @@ const formField = "value"
 
 // formOf returns the form for answers of the schema: the schema itself where it is an object of plain fields, an object
 // with a plain value in it, or one with a text that holds JSON. No schema asks for a text.
-func formOf(schema json.RawMessage) form {
-	if len(bytes.TrimSpace(schema)) == 0 {
-		schema = json.RawMessage(`{"type":"string"}`)
+func formOf(raw json.RawMessage) form {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		raw = json.RawMessage(`{"type":"string"}`)
 	}
 	var f form
-	f.schema, _ = resolve(schema)
+	f.held, _ = schema.Compile(raw)
 	var s map[string]any
-	if json.Unmarshal(schema, &s) == nil {
+	if json.Unmarshal(raw, &s) == nil {
 		if fields, ok := plainFields(s); ok {
 			f.requested = fields
 			return f
@@ -44,7 +43,7 @@ func formOf(schema json.RawMessage) form {
 	if !ok {
 		f.coded = true
 		inner = map[string]any{"type": "string",
-			"description": "JSON that fits the schema " + string(compacted(schema))}
+			"description": "JSON that fits the schema " + string(schema.Compact(raw))}
 	}
 	f.requested = map[string]any{"type": "object", "required": []string{formField},
 		"properties": map[string]any{formField: inner}}
@@ -114,8 +113,8 @@ func plainField(s map[string]any) (map[string]any, bool) {
 }
 
 // isChoice reports whether the schema is that of one of several texts.
-func isChoice(schema any) bool {
-	s, _ := schema.(map[string]any)
+func isChoice(items any) bool {
+	s, _ := items.(map[string]any)
 	if _, titled := s["anyOf"]; titled {
 		return true
 	}
@@ -152,10 +151,10 @@ func (f form) check(value json.RawMessage) error {
 	if json.Unmarshal(value, &v) != nil {
 		return caller.Invalid("the answer is not JSON")
 	}
-	if f.schema == nil {
+	if f.held == nil {
 		return nil
 	}
-	if err := f.schema.Validate(v); err != nil {
+	if err := f.held.Check(v); err != nil {
 		return caller.Invalid("the answer does not fit its schema: %v", err)
 	}
 	return nil

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/schema"
 )
 
 // TaskSupport says whether a tool is called as a task.
@@ -47,7 +47,7 @@ type JobTool struct {
 	// Mode says what becomes of the run when the caller leaves; if empty, what the caller's protocol says.
 	Mode messages.Mode
 
-	input *jsonschema.Resolved // what Input says
+	input *schema.Schema // what Input says
 }
 
 // AddJob makes the job a tool that can be called synchronously, streamed and as a task. Errors: invalid_input for a
@@ -74,7 +74,10 @@ func (t *JobTool) tool() (mcp.Tool, error) {
 	if err != nil {
 		return mcp.Tool{}, badSchema("input", t.Name, err)
 	}
-	output, err := outputSchema(t.Output)
+	output := json.RawMessage(runResultSchema)
+	if len(t.Output) > 0 {
+		output, err = schema.Nest(output, t.Output, "result")
+	}
 	if err != nil {
 		return mcp.Tool{}, badSchema("output", t.Name, err)
 	}
@@ -89,17 +92,17 @@ func (t *JobTool) tool() (mcp.Tool, error) {
 // inputSchema returns what clients are told of the arguments, and keeps what they are held to.
 func (t *JobTool) inputSchema() (json.RawMessage, error) {
 	if len(t.Input) == 0 {
-		t.Input = json.RawMessage(anyObject)
+		t.Input = json.RawMessage(schema.AnyObject)
 	}
-	schema, err := resolve(t.Input)
+	held, err := schema.Compile(t.Input)
 	if err != nil {
 		return nil, err
 	}
-	if err := ofObject(t.Input); err != nil {
+	if err := schema.OfObject(t.Input); err != nil {
 		return nil, err
 	}
-	t.input = schema
-	return compacted(t.Input), nil
+	t.input = held
+	return schema.Compact(t.Input), nil
 }
 
 func isToolName(name string) bool {

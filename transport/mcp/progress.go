@@ -6,9 +6,9 @@ import (
 	"strings"
 	"sync"
 	"time"
-	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
 // progress tells a client how a call gets on: notifications whose numbers strictly increase, and no silence longer than
@@ -123,16 +123,16 @@ func inShort(e messages.Event) string {
 func bodyInShort(body messages.Body) string {
 	switch b := body.(type) {
 	case messages.TextDelta:
-		return clip(b.Text)
+		return caller.Clip(b.Text)
 	case messages.ThoughtDelta:
-		return clip(b.Text)
+		return caller.Clip(b.Text)
 	case messages.Progress:
 		return b.Task + ": " + counted(b.Done, b.Total, b.Unit)
 	case messages.ToolProgress:
 		return counted(b.Done, b.Total, b.Unit)
 	case messages.Log:
 		if n := len(b.Lines); n > 0 {
-			return clip(b.Lines[n-1].Text)
+			return caller.Clip(b.Lines[n-1].Text)
 		}
 	case messages.Merged:
 		if n := len(b.Parts); n > 0 {
@@ -147,17 +147,4 @@ func counted(done, total int64, unit string) string {
 		return strings.TrimSpace(fmt.Sprintf("%d/%d %s", done, total, unit))
 	}
 	return strings.TrimSpace(fmt.Sprintf("%d %s", done, unit))
-}
-
-// clip keeps the first 120 bytes of a text, without a broken character.
-func clip(text string) string {
-	const most = 120
-	if len(text) <= most {
-		return text
-	}
-	end := most
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/schema"
 )
 
 // toolLabel is the label of a run that says which tool started it.
@@ -80,7 +81,7 @@ func asking(state messages.State) string {
 	for _, q := range caller.Questions(state) {
 		line := fmt.Sprintf("- request %q: %s", q.Request, q.Prompt)
 		if len(q.Schema) > 0 {
-			line += fmt.Sprintf("\n  The value fits the schema %s", compacted(q.Schema))
+			line += fmt.Sprintf("\n  The value fits the schema %s", schema.Compact(q.Schema))
 		}
 		all = append(all, line)
 	}

@@ -2,9 +2,7 @@ package mcp
 
 import (
 	"encoding/json"
-	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -29,17 +27,5 @@ func TestWhatARunHasSaid(t *testing.T) {
 		if got := spoken(state); got != want {
 			t.Errorf("%s: %q, want %q", streams, got, want)
 		}
-	}
-}
-
-func TestClippedTextEndsWithACharacter(t *testing.T) {
-	for _, text := range []string{strings.Repeat("€", 100), "a" + strings.Repeat("€", 100), strings.Repeat("x", 121)} {
-		got, ok := strings.CutSuffix(clip(text), "…")
-		if !ok || !utf8.ValidString(got) || !strings.HasPrefix(text, got) || len(got) > 120 || len(got) < 118 {
-			t.Errorf("%q", got)
-		}
-	}
-	if text := strings.Repeat("x", 120); clip(text) != text {
-		t.Error("what fits is clipped")
 	}
 }

@@ -61,7 +61,7 @@ type Server struct {
 	// readers has a place for each resource that may be read at a time.
 	readers chan struct{}
 
-	schemas sync.Map // of other tools' arguments: name to *jsonschema.Resolved
+	schemas sync.Map // of other tools' arguments: name to *schema.Schema
 }
 
 // New returns a door to the runtime with the tools run_*, the artifacts as resources, and no job.

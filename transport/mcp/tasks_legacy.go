@@ -170,7 +170,7 @@ func placeOf(cursor string) (*messages.Summary, error) {
 	at, id, ok := strings.Cut(cursor, ".")
 	nanoseconds, err := strconv.ParseInt(at, 10, 64)
 	if !ok || err != nil {
-		return nil, caller.Invalid("the cursor %q is not one that this server gave; begin without one", clip(cursor))
+		return nil, caller.Invalid("the cursor %q is not one that this server gave; begin without one", caller.Clip(cursor))
 	}
 	return &messages.Summary{RunID: messages.RunID(id), QueuedAt: time.Unix(0, nanoseconds)}, nil
 }

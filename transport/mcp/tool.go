@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/schema"
 )
 
 // Tool is a tool beside those that jobs become.
@@ -57,13 +58,13 @@ func (t Tool) scope() gate.Scope {
 // server that is only started to be asked what it is.
 func (t Tool) tool() (mcp.Tool, error) {
 	if len(t.Input) == 0 {
-		t.Input = json.RawMessage(anyObject)
+		t.Input = json.RawMessage(schema.AnyObject)
 	}
-	if err := ofObject(t.Input); err != nil {
+	if err := schema.OfObject(t.Input); err != nil {
 		return mcp.Tool{}, badSchema("input", t.Name, err)
 	}
 	if len(t.Output) > 0 {
-		if err := ofObject(t.Output); err != nil {
+		if err := schema.OfObject(t.Output); err != nil {
 			return mcp.Tool{}, badSchema("output", t.Name, err)
 		}
 	}
@@ -97,17 +98,5 @@ func Text(v any) (string, error) {
 
 // Object is the JSON Schema of an object with the properties, each a `"name": {schema}`, and no others.
 func Object(required []string, properties ...string) json.RawMessage {
-	schema := []byte(`{"type":"object","additionalProperties":false`)
-	if len(required) > 0 {
-		names, _ := json.Marshal(required)
-		schema = append(append(schema, `,"required":`...), names...)
-	}
-	schema = append(schema, `,"properties":{`...)
-	for i, p := range properties {
-		if i > 0 {
-			schema = append(schema, ',')
-		}
-		schema = append(schema, p...)
-	}
-	return append(schema, "}}"...)
+	return schema.Object(required, properties...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -87,4 +88,17 @@ func Params[T any](x *wire.Exchange) (T, error) {
 		}
 	}
 	return p, nil
+}
+
+// Clip keeps the first 120 bytes of a text, without a broken character.
+func Clip(text string) string {
+	const most = 120
+	if len(text) <= most {
+		return text
+	}
+	end := most
+	for end > 0 && !utf8.RuneStart(text[end]) {
+		end--
+	}
+	return text[:end] + "…"
 }

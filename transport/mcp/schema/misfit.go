@@ -1,4 +1,4 @@
-package mcp
+package schema
 
 import (
 	"encoding/json"
@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
 // misfit says what the validator has against the arguments: which one, what it is, and what it may be. The validator's
@@ -34,7 +36,7 @@ func misfit(said string, schema *jsonschema.Schema, given map[string]any) string
 	if name == "" || err != nil {
 		return said
 	}
-	return fmt.Sprintf("%s is %s: %s", name, clip(string(text)), said)
+	return fmt.Sprintf("%s is %s: %s", name, caller.Clip(string(text)), said)
 }
 
 // schemaAt returns the schema at the place within the schema, or nil.
