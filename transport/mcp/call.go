@@ -101,7 +101,7 @@ func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) 
 	if err := caller.May(ctx, gate.WriteRuns); err != nil {
 		return nil, err
 	}
-	id, after, again, err := s.resume(ctx, req)
+	id, after, again, err := s.asker.Resume(ctx, req)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,10 @@ func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, state me
 	case err != nil:
 		return nil, err
 	case len(caller.Questions(state)) > 0:
-		return s.ask(ctx, req, state), nil
+		if asked := s.asker.Ask(ctx, req, state); asked != nil {
+			return asked, nil
+		}
+		return s.Result(ctx, state), nil
 	case terminal == nil:
 		return s.Result(ctx, state), nil
 	}

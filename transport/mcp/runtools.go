@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -205,7 +206,7 @@ func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*mcp.CallToo
 	}
 	for _, q := range caller.Questions(state) {
 		if q.Request == a.Request && len(q.Schema) > 0 {
-			err = formOf(q.Schema).check(a.Value)
+			err = question.Check(q.Schema, a.Value)
 		}
 	}
 	if err != nil {

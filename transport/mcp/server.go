@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -56,7 +57,7 @@ type Server struct {
 	mcp    *server.MCPServer
 	wire   *wire.Server
 	jobs   map[string]*JobTool // by the tool's name
-	signer signer
+	asker  *question.Asker
 	hub    *hub
 	// readers has a place for each resource that may be read at a time.
 	readers chan struct{}
@@ -67,8 +68,9 @@ type Server struct {
 // New returns a door to the runtime with the tools run_*, the artifacts as resources, and no job.
 func New(config Config) *Server {
 	config = config.withDefaults()
-	s := &Server{config: config, runs: caller.Runs{Runtime: config.Runs}, jobs: map[string]*JobTool{}, signer: newSigner(config.Key),
+	s := &Server{config: config, runs: caller.Runs{Runtime: config.Runs}, jobs: map[string]*JobTool{},
 		readers: make(chan struct{}, readers)}
+	s.asker = question.New(s.runs, config.Key)
 	s.hub = newHub(s)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: s.implementation(), Methods: s.methods(), Log: config.Log,

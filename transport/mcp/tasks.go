@@ -8,6 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -102,7 +103,7 @@ func (s *Server) detailed(ctx context.Context, state messages.State, elicits boo
 	case taskInput:
 		d.Inputs = mcp.InputRequests{}
 		for _, q := range caller.Questions(state) {
-			d.Inputs[q.Request] = mcp.NewElicitationInputRequest(elicitation(q))
+			d.Inputs[q.Request] = mcp.NewElicitationInputRequest(question.Elicitation(q))
 		}
 	}
 	return d
@@ -113,7 +114,7 @@ func (s *Server) getTask(ctx context.Context, x *wire.Exchange, state messages.S
 }
 
 func (s *Server) updateTask(ctx context.Context, _ *wire.Exchange, state messages.State, p taskParams) (any, error) {
-	bad, err := s.answer(ctx, state, p.Responses)
+	bad, err := s.asker.Answer(ctx, state, p.Responses)
 	if err == nil {
 		err = bad
 	}

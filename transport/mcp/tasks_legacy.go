@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/question"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -91,9 +92,9 @@ func (s *Server) elicit(ctx context.Context, x *wire.Exchange, state messages.St
 		})
 	}
 	open := caller.Questions(state)
-	q := elicitation(open[0])
+	q := question.Elicitation(open[0])
 	q.Meta = &mcp.Meta{AdditionalFields: map[string]any{relatedTask: map[string]any{"taskId": state.RunID}}}
-	s.askUntil(ctx, x, state)
+	s.asker.AskUntil(ctx, x, state)
 	answer, err := s.mcp.RequestElicitation(ctx, mcp.ElicitationRequest{
 		Request: mcp.Request{Method: string(mcp.MethodElicitationCreate)}, Params: q})
 	if err != nil {
@@ -103,7 +104,7 @@ func (s *Server) elicit(ctx context.Context, x *wire.Exchange, state messages.St
 		return s.runs.State(ctx, state.RunID)
 	}
 	response, _ := json.Marshal(answer)
-	bad, err := s.answer(ctx, state, map[string]json.RawMessage{open[0].Request: response})
+	bad, err := s.asker.Answer(ctx, state, map[string]json.RawMessage{open[0].Request: response})
 	if err == nil {
 		err = bad
 	}

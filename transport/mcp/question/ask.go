@@ -1,4 +1,4 @@
-package mcp
+package question
 
 import (
 	"context"
@@ -14,31 +14,40 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
+// Asker puts the questions of runs to the clients that call, and gives the runs the answers.
+type Asker struct {
+	runs   caller.Runs
+	signer signer
+}
+
+// New returns an Asker that signs with the key what clients carry for it; a random key if there is none.
+func New(runs caller.Runs, key []byte) *Asker { return &Asker{runs, newSigner(key)} }
+
 // legacyRounds is how often one call asks a client of the protocol with sessions: with one round more mcp-go fails it.
 const legacyRounds = 10
 
-// ask is what a call answers whose run waits for answers: the questions for the client, with the signed state that
-// finds the run again; for a client that cannot ask its user, what to do instead.
-func (s *Server) ask(ctx context.Context, req mcp.CallToolRequest, state messages.State) *mcp.CallToolResult {
+// Ask is what a call answers whose run waits for answers: the questions for the client, with the signed state that
+// finds the run again; nil for a client that cannot ask its user.
+func (a *Asker) Ask(ctx context.Context, req mcp.CallToolRequest, state messages.State) *mcp.CallToolResult {
 	x := wire.From(ctx)
-	round := 1 + s.round(ctx, req)
+	round := 1 + a.round(ctx, req)
 	if !x.Elicits() || !x.Modern() && round > legacyRounds {
-		return s.Result(ctx, state)
+		return nil
 	}
 	c := claims{Run: state.RunID, After: state.Seq, Round: round, Principal: gate.From(ctx).Name, Call: callOf(req),
 		Expires: time.Now().Add(stateLife).Unix()}
-	s.askUntil(ctx, x, state)
+	a.AskUntil(ctx, x, state)
 	b := server.NewInputRequestBuilder("")
 	for _, q := range caller.Questions(state) {
 		c.Questions = append(c.Questions, q.Request)
-		b.Elicit(q.Request, elicitation(q))
+		b.Elicit(q.Request, Elicitation(q))
 	}
-	return b.RequestState(s.signer.sign(c)).ToolResult()
+	return b.RequestState(a.signer.sign(c)).ToolResult()
 }
 
-// askUntil has the questions of a client of the protocol with sessions taken back when one of them is answered some
+// AskUntil has the questions of a client of the protocol with sessions taken back when one of them is answered some
 // other way, or the run has ended: its call waits for the answers.
-func (s *Server) askUntil(ctx context.Context, x *wire.Exchange, state messages.State) {
+func (a *Asker) AskUntil(ctx context.Context, x *wire.Exchange, state messages.State) {
 	if x.Modern() {
 		return
 	}
@@ -49,7 +58,7 @@ func (s *Server) askUntil(ctx context.Context, x *wire.Exchange, state messages.
 		return ok && slices.ContainsFunc(caller.Questions(state), func(q messages.Input) bool { return q.Request == r.Request })
 	}
 	go func() {
-		if _, err := s.runs.Follow(ctx, state, answered); err == nil {
+		if _, err := a.runs.Follow(ctx, state, answered); err == nil {
 			close(done)
 		}
 	}()
@@ -60,11 +69,12 @@ func callOf(req mcp.CallToolRequest) string {
 }
 
 // round returns how often the call has asked before.
-func (s *Server) round(ctx context.Context, req mcp.CallToolRequest) int {
-	c, _ := s.signer.open(req.Params.RequestState, gate.From(ctx).Name, callOf(req), time.Now())
+func (a *Asker) round(ctx context.Context, req mcp.CallToolRequest) int {
+	c, _ := a.signer.open(req.Params.RequestState, gate.From(ctx).Name, callOf(req), time.Now())
 	return c.Round
 }
 
-func elicitation(q messages.Input) mcp.ElicitationParams {
+// Elicitation is the question as the protocol asks it.
+func Elicitation(q messages.Input) mcp.ElicitationParams {
 	return mcp.ElicitationParams{Message: q.Prompt, RequestedSchema: formOf(q.Schema).requested}
 }

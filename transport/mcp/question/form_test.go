@@ -1,4 +1,4 @@
-package mcp
+package question
 
 import (
 	"encoding/json"

@@ -1,4 +1,4 @@
-package mcp
+package question
 
 import (
 	"context"
@@ -14,17 +14,17 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// resume finds the run that a retried call goes on with, and gives it the answers. ok is false for a call that is new.
+// Resume finds the run that a retried call goes on with, and gives it the answers. ok is false for a call that is new.
 // A state that is not to be trusted is the client's error, and set as the exchange's.
-func (s *Server) resume(ctx context.Context, req mcp.CallToolRequest) (
+func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (
 	id messages.RunID, after uint64, ok bool, err error,
 ) {
 	if req.Params.RequestState == "" {
 		return "", 0, false, nil
 	}
-	c, err := s.signer.open(req.Params.RequestState, gate.From(ctx).Name, callOf(req), time.Now())
+	c, err := a.signer.open(req.Params.RequestState, gate.From(ctx).Name, callOf(req), time.Now())
 	if err == nil {
-		err = s.settle(ctx, c, req.Params.InputResponses)
+		err = a.settle(ctx, c, req.Params.InputResponses)
 	}
 	if err != nil {
 		if fail, ok := errors.AsType[*wire.Error](caller.RPCError(err)); ok {
@@ -37,8 +37,8 @@ func (s *Server) resume(ctx context.Context, req mcp.CallToolRequest) (
 
 // settle gives the run the answers to what it was asked for in the claims. What does not fit is asked for again, and
 // what has an answer already is left.
-func (s *Server) settle(ctx context.Context, c claims, responses mcp.InputResponses) error {
-	state, err := s.Run(ctx, c.Run)
+func (a *Asker) settle(ctx context.Context, c claims, responses mcp.InputResponses) error {
+	state, err := a.runs.Own(ctx, c.Run)
 	if err != nil {
 		return err
 	}
@@ -48,13 +48,13 @@ func (s *Server) settle(ctx context.Context, c claims, responses mcp.InputRespon
 			answers[request], _ = json.Marshal(r)
 		}
 	}
-	_, err = s.answer(ctx, state, answers)
+	_, err = a.Answer(ctx, state, answers)
 	return err
 }
 
-// answer gives the run the responses to the questions that are open, and returns when they are in its State. Unknown
+// Answer gives the run the responses to the questions that are open, and returns when they are in its State. Unknown
 // and stale keys are passed over; bad says why a response could not be used.
-func (s *Server) answer(ctx context.Context, state messages.State, responses map[string]json.RawMessage) (
+func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[string]json.RawMessage) (
 	bad, err error,
 ) {
 	given := map[string]bool{}
@@ -63,7 +63,7 @@ func (s *Server) answer(ctx context.Context, state messages.State, responses map
 		if !ok {
 			continue
 		}
-		taken, why, err := s.take(ctx, state.RunID, q, response)
+		taken, why, err := a.take(ctx, state.RunID, q, response)
 		if err != nil {
 			return nil, err
 		}
@@ -74,11 +74,11 @@ func (s *Server) answer(ctx context.Context, state messages.State, responses map
 			given[q.Request] = true
 		}
 	}
-	return bad, s.await(ctx, state, given)
+	return bad, a.await(ctx, state, given)
 }
 
 // take gives the run one response: an answer, or the user's wish not to give one, which cancels the run.
-func (s *Server) take(ctx context.Context, id messages.RunID, q messages.Input, response json.RawMessage) (
+func (a *Asker) take(ctx context.Context, id messages.RunID, q messages.Input, response json.RawMessage) (
 	taken bool, bad, err error,
 ) {
 	var r struct {
@@ -95,16 +95,16 @@ func (s *Server) take(ctx context.Context, id messages.RunID, q messages.Input, 
 		if err != nil {
 			return false, err, nil
 		}
-		err = s.runs.Answer(ctx, id, q.Request, value, by)
+		err = a.runs.Answer(ctx, id, q.Request, value, by)
 		switch messages.CodeOf(err) {
 		case messages.CodeNotFound, messages.CodeConflict: // somebody was quicker
 			return false, nil, nil
 		}
 		return err == nil, nil, err
 	case mcp.ElicitationResponseActionDecline:
-		return false, nil, s.runs.Cancel(ctx, id, by, "declined to answer: "+q.Prompt)
+		return false, nil, a.runs.Cancel(ctx, id, by, "declined to answer: "+q.Prompt)
 	case mcp.ElicitationResponseActionCancel:
-		return false, nil, s.runs.Cancel(ctx, id, by, "left unanswered: "+q.Prompt)
+		return false, nil, a.runs.Cancel(ctx, id, by, "left unanswered: "+q.Prompt)
 	}
 	return false, badResponse(q), nil
 }
@@ -114,11 +114,11 @@ func badResponse(q messages.Input) error {
 }
 
 // await returns when the answers that the run was given can be seen, or the run has ended.
-func (s *Server) await(ctx context.Context, state messages.State, given map[string]bool) error {
+func (a *Asker) await(ctx context.Context, state messages.State, given map[string]bool) error {
 	if len(given) == 0 {
 		return nil
 	}
-	for e, err := range s.runs.Events(ctx, state.RunID, state.Seq) {
+	for e, err := range a.runs.Events(ctx, state.RunID, state.Seq) {
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package mcp
+package question
 
 import (
 	"bytes"
@@ -145,6 +145,9 @@ func (f form) answer(content json.RawMessage) (json.RawMessage, error) {
 	}
 	return value, f.check(value)
 }
+
+// Check says why the value is no answer to a question of the schema. Errors: invalid_input.
+func Check(raw, value json.RawMessage) error { return formOf(raw).check(value) }
 
 func (f form) check(value json.RawMessage) error {
 	var v any
