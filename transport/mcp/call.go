@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/task"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -118,16 +119,16 @@ func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) 
 // run starts a run and answers with what becomes of it, or with a task.
 func (s *Server) run(ctx context.Context, x *wire.Exchange, t *JobTool, req mcp.CallToolRequest) (
 	*mcp.CallToolResult, error) {
-	task, refused := s.asTask(x, t, req)
+	asTask, refused := task.Wanted(x, t.Tasks, req)
 	if refused != nil {
 		x.Fail(refused)
 		return &mcp.CallToolResult{}, nil
 	}
-	state, err := s.Start(ctx, t.Name, rawArguments(req), StartOptions{Mode: modeOf(x, t, task)})
+	state, err := s.Start(ctx, t.Name, rawArguments(req), StartOptions{Mode: modeOf(x, t, asTask)})
 	switch {
 	case err != nil:
 		return nil, err
-	case task:
+	case asTask:
 		return s.replyTask(x, state), nil
 	}
 	return s.conclude(ctx, req, state, 0)
@@ -184,4 +185,23 @@ func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mod
 	if err := s.runs.Cancel(lasting, id, gate.From(ctx).Name, cause.Error()); err != nil {
 		s.config.Log.Warn("cancel", zap.String("run", string(id)), zap.Error(err))
 	}
+}
+
+// replyTask answers the exchange with the run as a task. A session that made one is told of it.
+func (s *Server) replyTask(x *wire.Exchange, state messages.State) *mcp.CallToolResult {
+	if !x.Modern() {
+		s.hub.reportTask(x.Session(), state)
+	}
+	return s.tasks.Reply(x, state)
+}
+
+// ReplyTask answers the call of the context with the run as a task, whatever its handler then returns, where the
+// caller's protocol and capabilities allow it; it reports whether they do. For tools that start runs themselves.
+func (s *Server) ReplyTask(ctx context.Context, state messages.State) bool {
+	x := wire.From(ctx)
+	if !x.Modern() || !x.Extension(caller.TasksExtension) {
+		return false
+	}
+	s.tasks.Reply(x, state)
+	return true
 }

@@ -11,16 +11,17 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/schema"
+	"github.com/seed889630bf/lastword/transport/mcp/task"
 )
 
 // TaskSupport says whether a tool is called as a task.
-type TaskSupport string
+type TaskSupport = task.Support
 
 // How tools are called as tasks.
 const (
-	TasksOptional  TaskSupport = ""          // where the client knows tasks
-	TasksRequired  TaskSupport = "required"  // other clients get an error that says so
-	TasksForbidden TaskSupport = "forbidden" // never
+	TasksOptional  = task.Optional  // where the client knows tasks
+	TasksRequired  = task.Required  // other clients get an error that says so
+	TasksForbidden = task.Forbidden // never
 )
 
 // JobTool is a job as a tool.

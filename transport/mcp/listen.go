@@ -130,7 +130,7 @@ func (l *stream) tellTask(ctx context.Context, id messages.RunID) {
 	if err != nil {
 		return
 	}
-	d := l.server.detailed(ctx, state, l.elicits)
+	d := l.server.tasks.Detailed(ctx, state, l.elicits)
 	now := string(d.Status) + " " + strings.Join(slices.Sorted(maps.Keys(d.Inputs)), " ")
 	if l.told[id] == now {
 		return

@@ -2,26 +2,24 @@ package mcp
 
 import (
 	"context"
+	"maps"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/task"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
 // methods are what the wire asks of us and not of mcp-go.
 func (s *Server) methods() map[string]wire.Method {
-	return map[string]wire.Method{
-		"tasks/get":             s.ofTask(gate.ReadRuns, s.getTask, s.legacyGet),
-		"tasks/update":          s.ofTask(gate.WriteRuns, s.updateTask, nil),
-		"tasks/cancel":          s.ofTask(gate.WriteRuns, s.cancelTask, s.legacyCancel),
-		"tasks/result":          s.ofTask(gate.ReadRuns, nil, s.legacyResult),
-		"tasks/list":            s.legacyListTasks,
+	all := map[string]wire.Method{
 		"resources/subscribe":   s.subscribe,
 		"resources/unsubscribe": s.unsubscribe,
 		"subscriptions/listen":  s.listen,
 	}
+	maps.Copy(all, s.tasks.Methods())
+	return all
 }
 
 // implementation is the server's name for clients.
@@ -35,13 +33,13 @@ func (s *Server) hooks() *server.Hooks {
 	hooks := &server.Hooks{}
 	hooks.AddAfterInitialize(
 		func(_ context.Context, _ any, _ *mcp.InitializeRequest, result *mcp.InitializeResult) {
-			if result.ProtocolVersion == legacyTasks {
+			if result.ProtocolVersion == task.LegacyVersion {
 				result.Capabilities.Tasks = mcp.NewTasksCapability()
 			}
 		})
 	hooks.AddAfterListTools(
 		func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
-			if hasLegacyTasks(wire.From(ctx)) {
+			if task.HasLegacy(wire.From(ctx)) {
 				s.showTaskSupport(result.Tools)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/schema"
+	"github.com/seed889630bf/lastword/transport/mcp/task"
 )
 
 // toolLabel is the label of a run that says which tool started it.
@@ -66,13 +67,10 @@ func sentence(state messages.State) string {
 }
 
 func why(end *messages.End) string {
-	switch {
-	case end == nil:
+	if end == nil {
 		return ""
-	case end.Error != nil:
-		return ", " + string(end.Cause) + ": " + strings.TrimSuffix(end.Error.Message, ".")
 	}
-	return ", " + string(end.Cause)
+	return ", " + task.Why(end)
 }
 
 // asking is what the run waits to be told, a line each.

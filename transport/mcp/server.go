@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/question"
+	"github.com/seed889630bf/lastword/transport/mcp/task"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -58,6 +59,7 @@ type Server struct {
 	wire   *wire.Server
 	jobs   map[string]*JobTool // by the tool's name
 	asker  *question.Asker
+	tasks  *task.Tasks
 	hub    *hub
 	// readers has a place for each resource that may be read at a time.
 	readers chan struct{}
@@ -73,6 +75,8 @@ func New(config Config) *Server {
 	s.asker = question.New(s.runs, config.Key)
 	s.hub = newHub(s)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
+	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker, MCP: s.mcp, Info: s.implementation(),
+		Result: s.Result, Watch: s.Watch, Poll: config.Poll, Retention: config.Retention})
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: s.implementation(), Methods: s.methods(), Log: config.Log,
 		Redact: config.Redact, KeepAlive: config.Heartbeat, Idle: config.Idle})
 	if err := errors.Join(s.addRunTools(), s.addResources()); err != nil {

@@ -125,7 +125,7 @@ func (h *hub) tellSession(ctx context.Context, session *wire.Session, sub *subsc
 	if err != nil {
 		return
 	}
-	_ = session.Notify("notifications/tasks/status", h.server.taskOf(state, true).legacy())
+	_ = session.Notify("notifications/tasks/status", h.server.tasks.Legacy(state))
 	if state.Status.IsEnded() {
 		h.remove(sub, t)
 	}

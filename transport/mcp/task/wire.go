@@ -1,4 +1,4 @@
-package mcp
+package task
 
 import (
 	"encoding/json"
@@ -49,8 +49,8 @@ type createTask struct {
 	task
 }
 
-// detailedTask is the whole of a task: what tasks/get answers, and notifications/tasks carries.
-type detailedTask struct {
+// Detailed is the whole of a task: what tasks/get answers, and notifications/tasks carries.
+type Detailed struct {
 	Meta map[string]any `json:"_meta,omitempty"`
 	task
 	Result *mcp.CallToolResult `json:"result,omitempty"`
@@ -70,8 +70,8 @@ type taskErrorData struct {
 	Cause messages.Cause `json:"cause"`
 }
 
-// legacyTask is a run as the tasks of 2025-11-25 show it.
-type legacyTask struct {
+// Legacy is a run as the tasks of 2025-11-25 show it.
+type Legacy struct {
 	ID      messages.RunID `json:"taskId"`
 	Status  taskStatus     `json:"status"`
 	Message string         `json:"statusMessage,omitempty"`
@@ -83,13 +83,13 @@ type legacyTask struct {
 
 // legacyCreated is the result of a call that became a task.
 type legacyCreated struct {
-	Task legacyTask `json:"task"`
+	Task Legacy `json:"task"`
 }
 
 // legacyList is a page of tasks.
 type legacyList struct {
-	Tasks []legacyTask `json:"tasks"`
-	Next  string       `json:"nextCursor,omitempty"`
+	Tasks []Legacy `json:"tasks"`
+	Next  string   `json:"nextCursor,omitempty"`
 }
 
 // taskParams are those of all methods about one task.
@@ -126,23 +126,24 @@ func fellOver(c messages.Cause) bool {
 
 // taskOf is the run as a task for a client that can ask its user, or not: for one that cannot, a task that waits is at
 // work, with words that say what to do.
-func (s *Server) taskOf(state messages.State, elicits bool) task {
-	t := task{ID: state.RunID, Status: taskStatusOf(state), Message: statusMessage(state), Created: state.QueuedAt,
-		Updated: state.UpdatedAt, TTL: s.config.Retention.Milliseconds(), Poll: max(1, s.config.Poll.Milliseconds())}
-	if t.Status == taskInput && !elicits {
-		t.Status = taskWorking
-		t.Message += " (answer with the tool run_answer)"
+func (t *Tasks) taskOf(state messages.State, elicits bool) task {
+	shown := task{ID: state.RunID, Status: taskStatusOf(state), Message: statusMessage(state), Created: state.QueuedAt,
+		Updated: state.UpdatedAt, TTL: t.config.Retention.Milliseconds(), Poll: max(1, t.config.Poll.Milliseconds())}
+	if shown.Status == taskInput && !elicits {
+		shown.Status = taskWorking
+		shown.Message += " (answer with the tool run_answer)"
 	}
-	return t
+	return shown
 }
 
-func (t task) legacy() legacyTask { return legacyTask(t) }
+// Legacy is the run as a task of 2025-11-25.
+func (t *Tasks) Legacy(state messages.State) Legacy { return Legacy(t.taskOf(state, true)) }
 
 // statusMessage is one sentence on where the run stands, or "".
 func statusMessage(state messages.State) string {
 	switch {
 	case state.Status.IsEnded():
-		return strings.TrimPrefix(why(state.End), ", ")
+		return Why(state.End)
 	case state.Canceling:
 		return "canceling"
 	}
@@ -155,6 +156,17 @@ func statusMessage(state messages.State) string {
 		}
 	}
 	return ""
+}
+
+// Why says how a run came to its end: the cause, and the error's message where there is one.
+func Why(end *messages.End) string {
+	switch {
+	case end == nil:
+		return ""
+	case end.Error != nil:
+		return string(end.Cause) + ": " + strings.TrimSuffix(end.Error.Message, ".")
+	}
+	return string(end.Cause)
 }
 
 // errorOf is the error of a failed task.

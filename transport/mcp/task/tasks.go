@@ -1,0 +1,167 @@
+// Package task shows runs as tasks of the protocol, in both of its forms: the extension of 2026-07-28, where the server
+// decides which call becomes a task, and the tasks of 2025-11-25, where the client does.
+package task
+
+import (
+	"context"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/transport/mcp/question"
+	"github.com/seed889630bf/lastword/transport/mcp/wire"
+)
+
+// Support says whether a tool is called as a task.
+type Support string
+
+// How tools are called as tasks.
+const (
+	Optional  Support = ""          // where the client knows tasks
+	Required  Support = "required"  // other clients get an error that says so
+	Forbidden Support = "forbidden" // never
+)
+
+// Config is what Tasks are made of.
+type Config struct {
+	Runs  caller.Runs
+	Asker *question.Asker
+	MCP   *server.MCPServer
+	Info  mcp.Implementation
+	// Result is what the call of the run would have been answered.
+	Result func(ctx context.Context, state messages.State) *mcp.CallToolResult
+	// Watch tells the run's events as progress until it ends or asks something.
+	Watch func(ctx context.Context, id messages.RunID, after uint64) (messages.State, error)
+	// Poll is how often clients are told to ask, Retention how long they can.
+	Poll, Retention time.Duration
+}
+
+// Tasks shows runs as tasks.
+type Tasks struct {
+	config Config
+	runs   caller.Runs
+}
+
+// New returns the tasks of the config.
+func New(config Config) *Tasks { return &Tasks{config, config.Runs} }
+
+// Methods are the protocol's methods about tasks.
+func (t *Tasks) Methods() map[string]wire.Method {
+	return map[string]wire.Method{
+		"tasks/get":    t.ofTask(gate.ReadRuns, t.getTask, t.legacyGet),
+		"tasks/update": t.ofTask(gate.WriteRuns, t.updateTask, nil),
+		"tasks/cancel": t.ofTask(gate.WriteRuns, t.cancelTask, t.legacyCancel),
+		"tasks/result": t.ofTask(gate.ReadRuns, nil, t.legacyResult),
+		"tasks/list":   t.legacyListTasks,
+	}
+}
+
+// Wanted reports whether the call is to be answered with a task. From 2026-07-28 the server decides, for clients that
+// declared the extension in this very request; in 2025-11-25 the client does.
+func Wanted(x *wire.Exchange, support Support, req mcp.CallToolRequest) (bool, *wire.Error) {
+	if !x.Modern() {
+		return wantedLegacy(x, support, req)
+	}
+	switch declared := x.Extension(caller.TasksExtension); {
+	case support == Required && !declared:
+		return false, caller.NeedsTasks()
+	default:
+		return declared && support != Forbidden, nil
+	}
+}
+
+// Reply answers the exchange with the run as a task, in the form of the client's protocol.
+func (t *Tasks) Reply(x *wire.Exchange, state messages.State) *mcp.CallToolResult {
+	if x.Modern() {
+		shown := t.taskOf(state, x.Elicits())
+		x.Reply(createTask{resultTask, named{t.config.Info}, shown})
+	} else {
+		x.Reply(legacyCreated{t.Legacy(state)})
+	}
+	return mcp.NewToolResultText("task " + string(state.RunID))
+}
+
+// taskMethod does something with a task of the caller's.
+type taskMethod func(context.Context, *wire.Exchange, messages.State, taskParams) (any, error)
+
+// ofTask makes a method of what is done with one task of the caller's, in the eras that have it.
+func (t *Tasks) ofTask(scope gate.Scope, modern, legacy taskMethod) wire.Method {
+	return func(ctx context.Context, x *wire.Exchange) (any, error) {
+		do := legacy
+		if x.Modern() {
+			do = modern
+		} else if !HasLegacy(x) {
+			do = nil
+		}
+		switch {
+		case do == nil:
+			return nil, caller.NoMethod()
+		case x.Modern() && !x.Extension(caller.TasksExtension):
+			return nil, caller.NeedsTasks()
+		}
+		if err := caller.May(ctx, scope); err != nil {
+			return nil, caller.RPCError(err)
+		}
+		p, err := caller.Params[taskParams](x)
+		if err != nil {
+			return nil, caller.RPCError(err)
+		}
+		state, err := t.ownedTask(ctx, p.ID)
+		if err != nil {
+			return nil, caller.RPCError(err)
+		}
+		return do(ctx, x, state, p)
+	}
+}
+
+// ownedTask returns the State of the caller's task. For everybody else there is none.
+func (t *Tasks) ownedTask(ctx context.Context, id messages.RunID) (messages.State, error) {
+	state, err := t.runs.Own(ctx, id)
+	if messages.CodeOf(err) == messages.CodeNotFound {
+		return state, messages.Errorf(messages.CodeNotFound, "there is no task %q", id)
+	}
+	return state, err
+}
+
+// Detailed is the whole of the task for a client that can ask its user, or not.
+func (t *Tasks) Detailed(ctx context.Context, state messages.State, elicits bool) Detailed {
+	d := Detailed{task: t.taskOf(state, elicits)}
+	switch d.Status {
+	case taskCompleted:
+		d.Result = t.config.Result(ctx, state)
+	case taskFailed:
+		d.Error = errorOf(state)
+	case taskInput:
+		d.Inputs = mcp.InputRequests{}
+		for _, q := range caller.Questions(state) {
+			d.Inputs[q.Request] = mcp.NewElicitationInputRequest(question.Elicitation(q))
+		}
+	}
+	return d
+}
+
+func (t *Tasks) getTask(ctx context.Context, x *wire.Exchange, state messages.State, _ taskParams) (any, error) {
+	return t.Detailed(ctx, state, x.Elicits()), nil
+}
+
+func (t *Tasks) updateTask(ctx context.Context, _ *wire.Exchange, state messages.State, p taskParams) (any, error) {
+	bad, err := t.config.Asker.Answer(ctx, state, p.Responses)
+	if err == nil {
+		err = bad
+	}
+	if err != nil {
+		return nil, caller.RPCError(err)
+	}
+	return struct{}{}, nil
+}
+
+func (t *Tasks) cancelTask(ctx context.Context, _ *wire.Exchange, state messages.State, _ taskParams) (any, error) {
+	if err := t.runs.CancelOwn(ctx, state.RunID, "tasks/cancel"); err != nil {
+		return nil, caller.RPCError(err)
+	}
+	return struct{}{}, nil
+}
