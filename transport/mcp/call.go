@@ -53,7 +53,7 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 	}
 	state, err := s.runs.State(lasting, id)
 	if err == nil {
-		s.hub.started(state)
+		s.hub.Started(state)
 	}
 	return state, err
 }
@@ -190,7 +190,7 @@ func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mod
 // replyTask answers the exchange with the run as a task. A session that made one is told of it.
 func (s *Server) replyTask(x *wire.Exchange, state messages.State) *mcp.CallToolResult {
 	if !x.Modern() {
-		s.hub.reportTask(x.Session(), state)
+		s.hub.ReportTask(x.Session(), state)
 	}
 	return s.tasks.Reply(x, state)
 }

@@ -18,7 +18,7 @@ import (
 func atTheDoor() (stacks []string) {
 	buffer := make([]byte, 8<<20)
 	for stack := range strings.SplitSeq(string(buffer[:runtime.Stack(buffer, true)]), "\n\n") {
-		if strings.Contains(stack, "transport/mcp.") || strings.Contains(stack, "transport/mcp/wire.") {
+		if strings.Contains(stack, "transport/mcp.") || strings.Contains(stack, "transport/mcp/") {
 			stacks = append(stacks, stack)
 		}
 	}
@@ -68,12 +68,8 @@ func TestNothingIsLeftOfThoseWhoLeft(t *testing.T) {
 				t.Fatalf("%d goroutines are left:\n%s", len(left), strings.Join(left, "\n\n"))
 			}
 		}
-		if runs, topics := s.Watched(); runs+topics > 0 {
-			t.Errorf("%d runs are watched for %d topics", runs, topics)
-		}
-		heard, owners := s.Kept()
-		if left := sessions.Load(); left != 0 || heard+owners > 0 {
-			t.Errorf("%d sessions are registered, %d sessions and %d owners of files are known", left, heard, owners)
+		if kept, left := s.Kept(), sessions.Load(); left != 0 || kept.Runs+kept.Topics+kept.Sessions+kept.Owners > 0 {
+			t.Errorf("%d sessions are registered, and the hub keeps %+v", left, kept)
 		}
 	})
 }

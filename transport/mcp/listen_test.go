@@ -256,12 +256,12 @@ func TestWatchingEndsWithTheSession(t *testing.T) {
 func idle(t *testing.T, s *mcp.Server, runs, topics int) {
 	t.Helper()
 	for deadline := time.Now().Add(patience); ; runtime.Gosched() {
-		watched, subscribed := s.Watched()
-		if watched == runs && subscribed == topics {
+		kept := s.Kept()
+		if kept.Runs == runs && kept.Topics == topics {
 			return
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%d runs are watched for %d topics, want %d for %d", watched, subscribed, runs, topics)
+			t.Fatalf("kept are %+v, want %d runs and %d topics", kept, runs, topics)
 		}
 	}
 }

@@ -13,11 +13,7 @@ import (
 
 // methods are what the wire asks of us and not of mcp-go.
 func (s *Server) methods() map[string]wire.Method {
-	all := map[string]wire.Method{
-		"resources/subscribe":   s.subscribe,
-		"resources/unsubscribe": s.unsubscribe,
-		"subscriptions/listen":  s.listen,
-	}
+	all := s.hub.Methods()
 	maps.Copy(all, s.tasks.Methods())
 	return all
 }

@@ -28,13 +28,13 @@ func (s *Server) listArtifacts(
 	if err != nil {
 		s.config.Log.Warn("the artifacts cannot be listed", zap.Error(err))
 	}
-	n, taken := 0, map[string]bool{}
+	n, written := 0, map[string]bool{}
 	for _, run := range runs {
 		state, err := s.Run(ctx, run.RunID)
 		if err != nil { // its log has been ended since
 			continue
 		}
-		for _, a := range s.hub.untaken(state, taken) {
+		for _, a := range s.hub.Newest(state, written) {
 			if n++; n > listedArtifacts {
 				return
 			}

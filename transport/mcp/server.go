@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/question"
+	"github.com/seed889630bf/lastword/transport/mcp/subscription"
 	"github.com/seed889630bf/lastword/transport/mcp/task"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -60,7 +61,7 @@ type Server struct {
 	jobs   map[string]*JobTool // by the tool's name
 	asker  *question.Asker
 	tasks  *task.Tasks
-	hub    *hub
+	hub    *subscription.Hub
 	// readers has a place for each resource that may be read at a time.
 	readers chan struct{}
 
@@ -73,10 +74,12 @@ func New(config Config) *Server {
 	s := &Server{config: config, runs: caller.Runs{Runtime: config.Runs}, jobs: map[string]*JobTool{},
 		readers: make(chan struct{}, readers)}
 	s.asker = question.New(s.runs, config.Key)
-	s.hub = newHub(s)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker, MCP: s.mcp, Info: s.implementation(),
 		Result: s.Result, Watch: s.Watch, Poll: config.Poll, Retention: config.Retention})
+	s.hub = subscription.New(subscription.Config{Runs: s.runs, Tasks: s.tasks, MCP: s.mcp, Log: config.Log,
+		Retry: config.Poll})
+	s.hub.Add(subscription.Changes{Artifact: artifactOf})
 	s.wire = wire.New(wire.Config{MCP: s.mcp, Info: s.implementation(), Methods: s.methods(), Log: config.Log,
 		Redact: config.Redact, KeepAlive: config.Heartbeat, Idle: config.Idle})
 	if err := errors.Join(s.addRunTools(), s.addResources()); err != nil {
@@ -100,6 +103,17 @@ func (s *Server) Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // Close ends every session and every open stream. The runs go on.
 func (s *Server) Close() { s.wire.Close() }
+
+// Changes say of resources beside run:// how they change with runs.
+type Changes = subscription.Changes
+
+// AddChanges has those who subscribed to the resources told of their changes, and resources/list without the artifacts
+// whose File a later run has written.
+func (s *Server) AddChanges(c Changes) { s.hub.Add(c) }
+
+// Updated tells those who subscribed to the resource that it has changed. Of what Changes say to be files, runs alone
+// tell.
+func (s *Server) Updated(uri string) { s.hub.Updated(uri) }
 
 func (c Config) withDefaults() Config {
 	if c.Log == nil {

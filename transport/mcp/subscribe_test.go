@@ -271,8 +271,8 @@ func TestSubscribingToAFile(t *testing.T) {
 			}
 		}
 		ann.do("resources/unsubscribe", map[string]any{"uri": uri}).result(t)
-		if _, owners := s.Kept(); owners != 1 { // bob
-			t.Errorf("%d owners are known", owners)
+		if kept := s.Kept(); kept.Owners != 1 { // bob
+			t.Errorf("%+v is kept", kept)
 		}
 		bob.do("resources/unsubscribe", map[string]any{"uri": uri}).result(t)
 		idle(t, s, 0, 0)

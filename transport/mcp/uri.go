@@ -82,3 +82,12 @@ func (u uri) number(name string, missing int64) (int64, error) {
 	}
 	return n, nil
 }
+
+// artifactOf tells which run, and which artifact of it, a run:// resource changes with.
+func artifactOf(uri string) (run messages.RunID, name string, ok bool) {
+	u, good := parseURI(uri)
+	if !good {
+		u.run = ""
+	}
+	return u.run, u.name, strings.HasPrefix(uri, runScheme)
+}

@@ -1,4 +1,4 @@
-package mcp
+package subscription
 
 import (
 	"context"
@@ -7,40 +7,6 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 )
-
-// topic is what can be subscribed to: a resource, a task, or a list.
-type topic struct {
-	// method is the notification of a list that changed.
-	method string
-	// uri is the resource's.
-	uri string
-	// source makes the resource change, or is the task where there is no uri; none where Updated says that it changed.
-	source
-	// artifact is the one of the run that is the resource; "" for what every milestone changes.
-	artifact string
-}
-
-// source is what makes topics change: a run, or whichever run of an owner writes a file.
-type source struct {
-	run         messages.RunID
-	owner, path string
-}
-
-// changes reports whether the event, a milestone of the topic's run, may change what the topic shows.
-func (t topic) changes(e messages.Event) bool {
-	switch b := e.Body.(type) {
-	case messages.ArtifactWritten:
-		return t.uri != "" && (t.artifact == "" || t.artifact == b.Name)
-	case messages.ArtifactPartial:
-		return t.uri != "" && (t.artifact == "" || t.artifact == b.Name)
-	case messages.InputRequired, messages.InputReceived, messages.RunCanceling, messages.RunRecovered:
-		return t.artifact == ""
-	}
-	return e.IsTerminal() || t.uri != "" && t.artifact == ""
-}
-
-// maxURI is the most bytes of a URI that is subscribed to: it is kept as long as the subscription.
-const maxURI = 4 << 10
 
 // maxTopics is the most that one session, or one stream, subscribes to.
 const maxTopics = 64
@@ -56,8 +22,8 @@ type subscriber struct {
 	// tell blocks while the client reads slowly. It is called by pump alone.
 	tell func(ctx context.Context, t topic)
 
-	topics map[topic]struct{} // the hub's, under its mu, as is gone
-	gone   bool               // its session has ended
+	topics map[topic]struct{} // the hub's, under its mu, as is closed
+	closed bool               // its session or stream has ended
 
 	mu      sync.Mutex
 	pending []topic

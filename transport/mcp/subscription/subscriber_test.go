@@ -1,31 +1,13 @@
-package mcp
+package subscription
 
 import (
 	"context"
 	"fmt"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 )
-
-// Watched returns how many runs the hub watches, and how many topics are subscribed to.
-func (s *Server) Watched() (runs, topics int) {
-	s.hub.mu.Lock()
-	defer s.hub.mu.Unlock()
-	for _, of := range s.hub.interest {
-		topics += len(of)
-	}
-	return len(s.hub.watchers), topics
-}
-
-// Kept returns how many sessions and owners of files the hub knows.
-func (s *Server) Kept() (sessions, owners int) {
-	s.hub.mu.Lock()
-	defer s.hub.mu.Unlock()
-	return len(s.hub.sessions), len(s.hub.readers)
-}
 
 // Issue 5: "Slow readers slow nobody but themselves." What changes while one does not read costs nobody any time, and
 // is told once, in the order in which it changed first.
@@ -80,7 +62,7 @@ func TestPumpEnds(t *testing.T) {
 }
 
 // "run://{id} and its events change at each milestone, an artifact when it is written, and all with the end"; a task
-// where it may stand otherwise; nothing with a delta, which touch does not ask about.
+// where it may stand otherwise; nothing with a delta, which took does not ask about.
 func TestWhatAnEventChanges(t *testing.T) {
 	r := source{run: "r"}
 	run, events := topic{uri: "run://r", source: r}, topic{uri: "run://r/events", source: r}
@@ -119,71 +101,49 @@ func TestWhatAnEventChanges(t *testing.T) {
 // With the terminal the watcher is gone in the same moment: whoever subscribes then, with a State from before, gets a
 // watcher of its own, and is told.
 func TestTheTerminalRetiresTheWatcher(t *testing.T) {
-	h := newHub(&Server{})
+	h := New(Config{})
 	stopped := false
-	w := &watcher{messages.State{RunID: "r", Queued: &messages.RunQueued{}}, func() { stopped = true }}
-	h.watchers["r"] = w
-	h.touch(w, messages.Event{RunID: "r", Seq: 4, From: 4, Body: messages.TaskStarted{}})
-	if h.watchers["r"] == nil || stopped {
+	w := &watch{messages.State{RunID: "r", Queued: &messages.RunQueued{}}, func() { stopped = true }}
+	h.watches["r"] = w
+	h.took(w, messages.Event{RunID: "r", Seq: 4, From: 4, Body: messages.TaskStarted{}})
+	if h.watches["r"] == nil || stopped {
 		t.Fatal("gone before the terminal")
 	}
-	h.touch(w, messages.Event{RunID: "r", Seq: 5, From: 5, Body: messages.RunCompleted{}})
-	if h.watchers["r"] != nil || !stopped {
+	h.took(w, messages.Event{RunID: "r", Seq: 5, From: 5, Body: messages.RunCompleted{}})
+	if h.watches["r"] != nil || !stopped {
 		t.Error("still there after the terminal")
 	}
 }
 
 // A subscription that comes as its session ends leaves nothing behind.
 func TestNobodySubscribesForASessionThatIsOver(t *testing.T) {
-	s := New(Config{})
-	defer s.Close()
+	h := New(Config{})
 	sub := newSubscriber(func(context.Context, topic) {})
-	s.hub.leave(nil, sub)
-	if err := s.hub.add(sub, topic{uri: "x://y"}, messages.State{}); err != nil {
+	h.endSession(nil, sub)
+	if err := h.add(sub, topic{uri: "x://y"}, messages.State{}); err != nil {
 		t.Error(err)
 	}
-	if runs, topics := s.Watched(); runs+topics > 0 || len(sub.topics) > 0 {
-		t.Errorf("%d runs are watched for %d topics", runs, topics)
+	if left := h.Kept(); left != (Kept{}) || len(sub.topics) > 0 {
+		t.Errorf("kept are %+v", left)
 	}
 }
 
 // What one has unsubscribed from is not told any more, also where it had changed before.
 func TestWhatIsUnsubscribedIsNotTold(t *testing.T) {
-	s := New(Config{})
-	defer s.Close()
+	h := New(Config{})
 	sub := newSubscriber(func(context.Context, topic) {})
 	kept, left := topic{uri: "x://kept"}, topic{uri: "x://left"}
 	for _, topic := range []topic{left, kept} {
-		if err := s.hub.add(sub, topic, messages.State{}); err != nil {
+		if err := h.add(sub, topic, messages.State{}); err != nil {
 			t.Fatal(err)
 		}
-		s.Updated(topic.uri)
+		h.Updated(topic.uri)
 	}
-	s.hub.remove(sub, left)
+	h.remove(sub, left)
 	if got, ok := sub.next(); !ok || got != kept {
 		t.Errorf("told of %v", got)
 	}
 	if got, ok := sub.next(); ok {
 		t.Errorf("told of %v as well", got)
-	}
-}
-
-// Heartbeats lie behind what the client has, and none comes after the end.
-func TestHeartbeatsKnowWhereTheyAre(t *testing.T) {
-	var told []float64
-	p := newProgress([]byte(`"tok"`), func(_ string, params any) error {
-		told = append(told, params.(progressParams).Progress)
-		return nil
-	}, time.Hour, 7)
-	p.beat()
-	p.say(8, "", nil)
-	p.beat()
-	p.beat()
-	p.stop()
-	p.beat() // that was on its way
-	p.say(9, "", nil)
-	p.stop()
-	if len(told) != 4 || told[0] <= 7 || told[0] >= 8 || told[2] <= 8 || told[3] <= told[2] || told[3] >= 9 {
-		t.Errorf("told are %v", told)
 	}
 }

@@ -1,4 +1,4 @@
-package mcp
+package subscription
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// wishes are what a client asks to be told on a stream, and what of it was established.
-type wishes struct {
+// filter says which changes a client asks to be told, or which it is told.
+type filter struct {
 	Tools     bool             `json:"toolsListChanged,omitempty"`
 	Prompts   bool             `json:"promptsListChanged,omitempty"`
 	Resources bool             `json:"resourcesListChanged,omitempty"`
@@ -25,12 +25,12 @@ type wishes struct {
 }
 
 // lists are the notifications of the lists that were asked for.
-func (w wishes) lists() []string {
+func (f filter) lists() []string {
 	var methods []string
 	for method, wanted := range map[string]bool{
-		mcp.MethodNotificationToolsListChanged:     w.Tools,
-		mcp.MethodNotificationPromptsListChanged:   w.Prompts,
-		mcp.MethodNotificationResourcesListChanged: w.Resources,
+		mcp.MethodNotificationToolsListChanged:     f.Tools,
+		mcp.MethodNotificationPromptsListChanged:   f.Prompts,
+		mcp.MethodNotificationResourcesListChanged: f.Resources,
 	} {
 		if wanted {
 			methods = append(methods, method)
@@ -39,31 +39,31 @@ func (w wishes) lists() []string {
 	return methods
 }
 
-func (w wishes) empty() bool { return len(w.lists())+len(w.URIs)+len(w.Tasks) == 0 }
+func (f filter) empty() bool { return len(f.lists())+len(f.URIs)+len(f.Tasks) == 0 }
 
-// stream is one subscriptions/listen.
-type stream struct {
-	server  *Server
+// listener is one subscriptions/listen.
+type listener struct {
+	hub     *Hub
 	x       *wire.Exchange
 	meta    map[string]any // names the stream; on every message of it
 	elicits bool
-	told    map[messages.RunID]string // how each task stood when it was told last
+	shown   map[messages.RunID]string // how each task stood when the client was told last
 	sub     *subscriber
 }
 
 // listen answers subscriptions/listen: first what was established, then each change, until the client ends the stream.
-func (s *Server) listen(ctx context.Context, x *wire.Exchange) (any, error) {
+func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	if !x.Modern() {
 		return nil, caller.NoMethod()
 	}
 	p, err := caller.Params[struct {
-		Notifications wishes `json:"notifications"`
+		Notifications filter `json:"notifications"`
 	}](x)
-	switch w := p.Notifications; {
+	switch f := p.Notifications; {
 	case err != nil:
-	case len(w.Tasks) > 0 && !x.Extension(caller.TasksExtension):
+	case len(f.Tasks) > 0 && !x.Extension(caller.TasksExtension):
 		return nil, caller.NeedsTasks()
-	case len(w.URIs)+len(w.Tasks) > maxTopics:
+	case len(f.URIs)+len(f.Tasks) > maxTopics:
 		err = tooMany()
 	default:
 		err = caller.May(ctx, gate.ReadRuns)
@@ -71,19 +71,19 @@ func (s *Server) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	if err != nil {
 		return nil, caller.RPCError(err)
 	}
-	l := &stream{server: s, x: x, meta: map[string]any{mcp.MetaKeySubscriptionID: x.ID()}, elicits: x.Elicits(),
-		told: map[messages.RunID]string{}}
+	l := &listener{hub: h, x: x, meta: map[string]any{mcp.MetaKeySubscriptionID: x.ID()}, elicits: x.Elicits(),
+		shown: map[messages.RunID]string{}}
 	l.sub = newSubscriber(l.tell)
-	defer s.hub.drop(l.sub)
+	defer h.close(l.sub)
 	l.serve(ctx, p.Notifications)
 	return map[string]any{"_meta": l.meta}, nil
 }
 
 // serve listens before it says so: what changes after that is told.
-func (l *stream) serve(ctx context.Context, w wishes) {
-	established := l.establish(ctx, w)
+func (l *listener) serve(ctx context.Context, f filter) {
+	established := l.establish(ctx, f)
 	if lists := established.lists(); len(lists) > 0 {
-		defer l.server.broadcasts(ctx, l.sub, lists)()
+		defer l.hub.broadcasts(ctx, l.sub, lists)()
 	}
 	ack := map[string]any{"notifications": established, "_meta": l.meta}
 	if l.x.Notify(mcp.MethodNotificationSubscriptionsAcknowledged, ack) != nil || established.empty() {
@@ -94,18 +94,17 @@ func (l *stream) serve(ctx context.Context, w wishes) {
 
 // establish subscribes to what the caller may see, and returns it: what is somebody else's is left out, like what is
 // not there. Each task is told once as it stands, so that nothing is missed between its making and now.
-func (l *stream) establish(ctx context.Context, w wishes) wishes {
-	h := l.server.hub
-	out := wishes{Tools: w.Tools, Prompts: w.Prompts, Resources: w.Resources}
-	for _, uri := range w.URIs {
-		if l.server.hear(ctx, l.sub, uri) == nil {
+func (l *listener) establish(ctx context.Context, f filter) filter {
+	out := filter{Tools: f.Tools, Prompts: f.Prompts, Resources: f.Resources}
+	for _, uri := range f.URIs {
+		if l.hub.subscribeTo(ctx, l.sub, uri) == nil {
 			out.URIs = append(out.URIs, uri)
 		}
 	}
-	for _, id := range w.Tasks {
+	for _, id := range f.Tasks {
 		t := topic{source: source{run: id}}
-		state, err := l.server.Run(ctx, id)
-		if err == nil && h.add(l.sub, t, state) == nil {
+		state, err := l.hub.runs.Own(ctx, id)
+		if err == nil && l.hub.add(l.sub, t, state) == nil {
 			out.Tasks = append(out.Tasks, id)
 			l.sub.mark(t)
 		}
@@ -113,7 +112,7 @@ func (l *stream) establish(ctx context.Context, w wishes) wishes {
 	return out
 }
 
-func (l *stream) tell(ctx context.Context, t topic) {
+func (l *listener) tell(ctx context.Context, t topic) {
 	switch {
 	case t.method != "":
 		_ = l.x.Notify(t.method, map[string]any{"_meta": l.meta})
@@ -125,25 +124,25 @@ func (l *stream) tell(ctx context.Context, t topic) {
 }
 
 // tellTask tells how the task stands where that is not what was told last.
-func (l *stream) tellTask(ctx context.Context, id messages.RunID) {
-	state, err := l.server.runs.State(ctx, id)
+func (l *listener) tellTask(ctx context.Context, id messages.RunID) {
+	state, err := l.hub.runs.State(ctx, id)
 	if err != nil {
 		return
 	}
-	d := l.server.tasks.Detailed(ctx, state, l.elicits)
+	d := l.hub.config.Tasks.Detailed(ctx, state, l.elicits)
 	now := string(d.Status) + " " + strings.Join(slices.Sorted(maps.Keys(d.Inputs)), " ")
-	if l.told[id] == now {
+	if l.shown[id] == now {
 		return
 	}
-	l.told[id] = now
+	l.shown[id] = now
 	d.Meta = l.meta
 	_ = l.x.Notify("notifications/tasks", d)
 }
 
 // broadcasts marks for the subscriber what mcp-go broadcasts of the methods, until the returned function is called.
-func (s *Server) broadcasts(ctx context.Context, sub *subscriber, methods []string) (stop func()) {
-	b := &everybody{id: rand.Text(), heard: make(chan mcp.JSONRPCNotification, 16)}
-	if s.mcp.RegisterSession(ctx, b) != nil {
+func (h *Hub) broadcasts(ctx context.Context, sub *subscriber, methods []string) (stop func()) {
+	b := &broadcast{id: rand.Text(), heard: make(chan mcp.JSONRPCNotification, 16)}
+	if h.config.MCP.RegisterSession(ctx, b) != nil {
 		return func() {}
 	}
 	ctx, end := context.WithCancel(ctx)
@@ -160,18 +159,18 @@ func (s *Server) broadcasts(ctx context.Context, sub *subscriber, methods []stri
 		}
 	}()
 	return func() {
-		s.mcp.UnregisterSession(ctx, b.id)
+		h.config.MCP.UnregisterSession(ctx, b.id)
 		end()
 	}
 }
 
-// everybody is a session as mcp-go knows them, that hears what is for all.
-type everybody struct {
+// broadcast is a session as mcp-go knows them, that hears what is for all.
+type broadcast struct {
 	id    string
 	heard chan mcp.JSONRPCNotification
 }
 
-func (b *everybody) Initialize()                                         {}
-func (b *everybody) Initialized() bool                                   { return true }
-func (b *everybody) NotificationChannel() chan<- mcp.JSONRPCNotification { return b.heard }
-func (b *everybody) SessionID() string                                   { return b.id }
+func (b *broadcast) Initialize()                                         {}
+func (b *broadcast) Initialized() bool                                   { return true }
+func (b *broadcast) NotificationChannel() chan<- mcp.JSONRPCNotification { return b.heard }
+func (b *broadcast) SessionID() string                                   { return b.id }
