@@ -140,7 +140,7 @@ func (r *activeRun) attach(ctx context.Context) {
 		last := r.callers == 0 && !r.gone && r.mode == messages.Attached
 		r.mu.Unlock()
 		if last {
-			r.system.tellRuns(&cancelFor{r, cancelRun{by: r.principal, reason: context.Cause(ctx).Error()}})
+			r.system.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{by: r.principal, reason: context.Cause(ctx).Error()}})
 		}
 	}))
 }

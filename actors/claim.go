@@ -95,9 +95,9 @@ func (s *System) launch(r *activeRun, c Claim) {
 	switch {
 	case again:
 	case r.parent != nil:
-		r.parent.post(&startRun{r})
+		r.parent.post(&startRun{run: r})
 	default:
-		s.tellRuns(&startRun{r})
+		s.tellRuns(&startRun{run: r})
 	}
 }
 
@@ -272,8 +272,11 @@ type journalActor struct {
 }
 
 type (
-	startLoops struct{}
-	resumeLoop struct{ name string }
+	startLoops signal
+	resumeLoop struct {
+		supervision.NoDeadLetterLog
+		name string
+	}
 )
 
 const loopPause = time.Second
@@ -297,7 +300,7 @@ func (a *journalActor) Receive(c actor.Context) {
 		}
 		s.log.Warn("the journal failed", zap.String("loop", m.Task.Name()), zap.Error(m.Err))
 		root, self, name := s.node.Root(), c.Self(), m.Task.Name()
-		time.AfterFunc(loopPause, func() { root.Send(self, &resumeLoop{name}) })
+		time.AfterFunc(loopPause, func() { root.Send(self, &resumeLoop{name: name}) })
 	case *actor.Stopping:
 		for _, t := range a.tasks {
 			t.Cancel(errClosing)
@@ -329,7 +332,3 @@ func (s *System) watch(ctx context.Context) error {
 		s.relay.ring(n.Run)
 	})
 }
-
-func (startLoops) IgnoreDeadLetterLogging() {}
-
-func (resumeLoop) IgnoreDeadLetterLogging() {}

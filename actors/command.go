@@ -20,7 +20,7 @@ func (s *System) obey(c Command) {
 	switch {
 	case r == nil:
 	case c.Cancel != nil:
-		s.tellRuns(&cancelFor{r, cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason}})
+		s.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason}})
 	case c.Answer != nil:
 		r.post(&answerInput{id: c.ID, request: c.Answer.Request, value: slices.Clone(c.Answer.Value), principal: c.Answer.Principal,
 			reply: make(chan error, 1)})
@@ -102,7 +102,7 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 		return s.command(ctx, Command{Run: id, Cancel: &CancelCommand{By: by, Reason: reason}})
 	}
 	reply := make(chan error, 1)
-	s.tellRuns(&cancelFor{r, cancelRun{by: by, reason: reason, reply: reply}})
+	s.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{by: by, reason: reason, reply: reply}})
 	return s.replied(ctx, r, reply, nil)
 }
 

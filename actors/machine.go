@@ -75,13 +75,31 @@ func (finishing) phase()  {}
 func (*winding) phase()   {}
 func (over) phase()       {}
 
+// signal, aboutAttempt, aboutRun and aboutChild are messages that may come after their actor's end.
+type (
+	signal       struct{ supervision.NoDeadLetterLog }
+	aboutAttempt struct {
+		supervision.NoDeadLetterLog
+		attempt *attempt
+	}
+	aboutRun struct {
+		supervision.NoDeadLetterLog
+		run *activeRun
+	}
+	aboutChild struct {
+		supervision.NoDeadLetterLog
+		child *offspring
+	}
+)
+
 // What a machine is told, besides what tasks say. Replies go to channels with room for them.
 type (
 	begun  struct{} // the run's actor is up
-	opened struct{} // the owning event is durable
+	opened signal   // the owning event is durable
 	// called: the start of an attempt that must not be called twice is durable.
-	called   struct{ attempt *attempt }
+	called   aboutAttempt
 	returned struct {
+		supervision.NoDeadLetterLog
 		attempt *attempt
 		err     error
 	}
@@ -91,16 +109,20 @@ type (
 		err     error
 		running bool
 	}
-	workGone   struct{ attempt *attempt }
-	attemptDue struct{ attempt *attempt }
-	retryDue   struct{ attempt *attempt }
-	softLimit  struct{}
-	hardLimit  struct{}
+	workGone   aboutAttempt
+	attemptDue aboutAttempt
+	retryDue   aboutAttempt
+	softLimit  signal
+	hardLimit  signal
 	cancelRun  struct {
+		supervision.NoDeadLetterLog
 		id, by, reason string
 		reply          chan<- error
 	}
-	expireRun struct{ cause messages.Cause }
+	expireRun struct {
+		supervision.NoDeadLetterLog
+		cause messages.Cause
+	}
 	overLimit struct{ bytes int64 }
 )
 
@@ -245,10 +267,10 @@ func (m *machine) nextAttempt(a *attempt) {
 // call has the current attempt called. A task that must not run twice waits until its start is durable.
 func (m *machine) call(a *attempt) {
 	if a.task.Deadline > 0 {
-		m.after(a.task.Deadline, &attemptDue{a})
+		m.after(a.task.Deadline, &attemptDue{attempt: a})
 	}
 	if a.task.Once {
-		m.whenKept(&called{a})
+		m.whenKept(&called{attempt: a})
 		return
 	}
 	m.work(a)
@@ -329,7 +351,7 @@ func (m *machine) attemptOver(a *attempt, err error) {
 	}
 	next := &attempt{task: a.task, number: a.number + 1}
 	m.phase = backingOff{next}
-	m.after(d.Delay, &retryDue{next})
+	m.after(d.Delay, &retryDue{attempt: next})
 }
 
 // author says who ends a run that failed with the error: the supervisor where an actor or a goroutine crashed, was
@@ -416,7 +438,7 @@ func (m *machine) attemptDue(a *attempt) {
 	if a.overdue == nil {
 		a.overdue = messages.Errorf(messages.Code(messages.CauseDeadline), "%s took longer than %s", a.task.Name, a.task.Deadline)
 		m.do(effect{do: doCancelIt, attempt: a, err: a.overdue})
-		m.after(m.soft, &attemptDue{a})
+		m.after(m.soft, &attemptDue{attempt: a})
 		return
 	}
 	failed := failure(messages.BySupervisor, a.task.Name, a.overdue)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
 )
 
 // What a machine is told by its tasks about children, and by its children.
@@ -18,16 +19,18 @@ type (
 		reply   chan<- birth
 	}
 	// childNamed: child.started is durable.
-	childNamed struct{ child *offspring }
+	childNamed aboutChild
 	// childUnborn: child.started will not be durable here, because another node has the run.
-	childUnborn struct{ child *offspring }
+	childUnborn aboutChild
 	childOver   struct {
+		supervision.NoDeadLetterLog
 		id     messages.RunID
 		status messages.Status
 		cause  messages.Cause
 	}
 	// childWaits says whether a child waits for people.
 	childWaits struct {
+		supervision.NoDeadLetterLog
 		id    messages.RunID
 		waits bool
 	}
@@ -109,7 +112,7 @@ func (m *machine) social(message any) {
 		m.bear(msg.child)
 	case *childUnborn:
 		msg.child.reply <- birth{err: errEnding}
-		m.childOver(&childOver{msg.child.id, messages.Canceled, messages.CauseCanceledByUser})
+		m.childOver(&childOver{id: msg.child.id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
 	case *childOver:
 		m.childOver(msg)
 	case *childWaits:
@@ -145,7 +148,7 @@ func (m *machine) want(w *childWanted) {
 		m.children, m.named = map[messages.RunID]*offspring{}, map[string]messages.RunID{}
 	}
 	m.children[c.id], m.named[name] = c, c.id
-	m.whenKept(&childNamed{c})
+	m.whenKept(&childNamed{child: c})
 }
 
 // bear starts a child that the log names. One that is doomed already is never born, and its log says so.

@@ -5,23 +5,27 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
 )
 
 // What a machine is told by people, and by its tasks about them.
 type (
 	// asked is a task's question. reply gets the answer, or why there is none.
 	asked struct {
+		supervision.NoDeadLetterLog
 		attempt *attempt
 		body    messages.InputRequired
 		reply   chan answer
 	}
 	// unasked: the task no longer waits. The question stays open.
 	unasked struct {
+		supervision.NoDeadLetterLog
 		request string
 		reply   chan answer
 	}
 	// answerInput is somebody's answer; id is the command's.
 	answerInput struct {
+		supervision.NoDeadLetterLog
 		id, request string
 		value       json.RawMessage
 		principal   string
@@ -29,11 +33,15 @@ type (
 	}
 	// answered: the answer is durable.
 	answered struct {
+		supervision.NoDeadLetterLog
 		request string
 		value   json.RawMessage
 	}
 	// answerDue: the question's time is over.
-	answerDue struct{ question *question }
+	answerDue struct {
+		supervision.NoDeadLetterLog
+		question *question
+	}
 	// committed asks for the moment when all that was said is durable.
 	committed struct {
 		attempt *attempt
@@ -73,10 +81,10 @@ func (m *machine) ask(a *asked) {
 		a.reply <- answer{err: messages.Errorf(messages.CodeConflict, "task %s has asked %q; use another name", in.Task, name)}
 		return
 	case known && in.Closed && in.Kind != messages.InputSecret:
-		m.whenKept(&delivery{a.reply, answer{value: in.Value}})
+		m.whenKept(&delivery{to: a.reply, answer: answer{value: in.Value}})
 		return
 	case known && in.Closed && q != nil && q.secret != nil:
-		m.whenKept(&delivery{a.reply, answer{value: q.secret}})
+		m.whenKept(&delivery{to: a.reply, answer: answer{value: q.secret}})
 		return
 	case !known || in.Closed:
 		if err := m.record(messages.Owned(a.body, task), a.body.Prompt); err != nil {
@@ -97,6 +105,7 @@ func (m *machine) ask(a *asked) {
 
 // delivery is an answer that a task gets when it is durable.
 type delivery struct {
+	supervision.NoDeadLetterLog
 	to     chan answer
 	answer answer
 }
@@ -107,7 +116,7 @@ func (m *machine) question(name string, timeout time.Duration) *question {
 		m.questions = map[string]*question{}
 	}
 	m.questions[name] = q
-	m.after(timeout, &answerDue{q})
+	m.after(timeout, &answerDue{question: q})
 	return q
 }
 
@@ -150,7 +159,7 @@ func (m *machine) answer(a *answerInput) {
 		m.reply(a.reply, err)
 		return
 	}
-	m.whenKept(&answered{a.request, a.value})
+	m.whenKept(&answered{request: a.request, value: a.value})
 	m.kept(a.reply)
 }
 

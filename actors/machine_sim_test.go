@@ -223,7 +223,7 @@ func (s *sim) watchdog() {
 		cause = messages.CauseDeadline
 	}
 	s.say("the watchdog: %s", cause)
-	s.post(&expireRun{cause})
+	s.post(&expireRun{cause: cause})
 }
 
 // rest holds the world to what must be true at the end.
@@ -270,7 +270,7 @@ func (s *sim) handle() {
 	case *actorGone:
 		if w := s.working(); w != nil && w.a.task.Name == m.task {
 			m.running = true
-			w.onEnd = func() { s.post(&workGone{w.a}) }
+			w.onEnd = func() { s.post(&workGone{attempt: w.a}) }
 		}
 	}
 	s.say("run takes %T%+v", message, message)
@@ -425,7 +425,7 @@ func (s *sim) trouble(why error) {
 func (s *sim) unkept(message any) {
 	if named, ok := message.(*childNamed); ok {
 		s.broods = append(s.broods, &simChild{s: s, id: named.child.id, over: true})
-		s.post(&childUnborn{named.child})
+		s.post(&childUnborn{child: named.child})
 	}
 }
 
@@ -510,16 +510,16 @@ func (s *sim) fault() {
 		s.say("another node takes the run over")
 		s.lost = true
 		s.trouble(errTrouble)
-		s.post(&expireRun{messages.CauseNodeLost})
+		s.post(&expireRun{cause: messages.CauseNodeLost})
 	case n == 5 && !s.lost:
 		s.say("the journal takes nothing")
 		s.starved = true
 		s.trouble(errTrouble)
-		s.post(&expireRun{messages.CauseJournalUnavailable})
+		s.post(&expireRun{cause: messages.CauseJournalUnavailable})
 	case n == 6:
 		s.post(&overLimit{1})
 	default:
 		causes := []messages.Cause{messages.CauseDeadline, messages.CauseStalled, messages.CauseShutdown}
-		s.post(&expireRun{causes[s.dice.IntN(3)]})
+		s.post(&expireRun{cause: causes[s.dice.IntN(3)]})
 	}
 }

@@ -150,7 +150,7 @@ func (a *simActor) turn() {
 			a.end(crash)
 			return
 		}
-		a.s.post(&returned{m.a, m.err})
+		a.s.post(&returned{attempt: m.a, err: m.err})
 	}
 }
 
@@ -327,7 +327,7 @@ func (w *simWorker) want() {
 // heed takes the replies that have come, or leaves without them because it was cancelled.
 func (w *simWorker) heed() {
 	if w.waits() && w.answer != nil {
-		w.s.post(&unasked{w.asked, w.answer})
+		w.s.post(&unasked{request: w.asked, reply: w.answer})
 	}
 	for _, n := range []int{len(w.verdict), len(w.answer), len(w.birth)} {
 		if n > 1 {
@@ -440,19 +440,19 @@ func (s *sim) stillborn(o *offspring) {
 	s.say("  stillborn %s", o.id)
 	c := s.named(o.id)
 	c.over = true
-	s.after(time.Millisecond, "stillborn", func() { s.post(&childOver{o.id, messages.Canceled, messages.CauseCanceledByUser}) })
+	s.after(time.Millisecond, "stillborn", func() { s.post(&childOver{id: o.id, status: messages.Canceled, cause: messages.CauseCanceledByUser}) })
 }
 
 func (c *simChild) act() {
 	if c.left--; c.left > 0 && !c.canceled {
 		c.waits = !c.waits
-		c.s.post(&childWaits{c.id, c.waits})
+		c.s.post(&childWaits{id: c.id, waits: c.waits})
 		return
 	}
 	c.over = true
-	end := &childOver{c.id, messages.Completed, ""}
+	end := &childOver{id: c.id, status: messages.Completed, cause: ""}
 	if c.canceled {
-		end = &childOver{c.id, messages.Canceled, messages.CauseCanceledByUser}
+		end = &childOver{id: c.id, status: messages.Canceled, cause: messages.CauseCanceledByUser}
 	}
 	c.s.say("child %s ends: %s", c.id, end.status)
 	c.s.post(end)

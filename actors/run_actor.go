@@ -26,10 +26,13 @@ type runActor struct {
 }
 
 // journalFree tells that the journal has more: credits may be free.
-type journalFree struct{}
+type journalFree signal
 
 // stopChild has a sub-run's actor stopped that does not answer.
-type stopChild struct{ id messages.RunID }
+type stopChild struct {
+	supervision.NoDeadLetterLog
+	id messages.RunID
+}
 
 func (s *System) newRunActor(r *activeRun) actor.Actor {
 	return &runActor{Children: supervision.NewChildren(s.node), system: s, run: r, machine: machine{
@@ -52,7 +55,7 @@ func (r *runActor) Receive(c actor.Context) {
 	case *actor.Started:
 		root, self := r.system.node.Root(), c.Self()
 		r.run.up(self)
-		r.run.log.watched(func(cause messages.Cause) { root.Send(self, &expireRun{cause}) })
+		r.run.log.watched(func(cause messages.Cause) { root.Send(self, &expireRun{cause: cause}) })
 		r.step(c, &begun{})
 	case *supervision.TaskMessage:
 		r.taskSaid(c, m)
@@ -171,7 +174,7 @@ func (r *runActor) do(c actor.Context, e *effect) {
 		r.stillborn(c, e.child)
 	case doCancelChild:
 		if child := r.system.active(e.child.id); child != nil {
-			r.system.tellRuns(&cancelFor{child, cancelRun{reason: "its parent is ending"}})
+			r.system.tellRuns(&cancelFor{run: child, cancelRun: cancelRun{reason: "its parent is ending"}})
 		}
 	case doStand:
 		r.stand(c, e.stand)
@@ -195,7 +198,7 @@ func (r *runActor) whenKept(self *actor.PID, seq uint64, message any) {
 		case l.dropped() == nil:
 			r.system.later(func() { r.whenKept(self, seq, message) })
 		case waits:
-			root.Send(self, &childUnborn{named.child})
+			root.Send(self, &childUnborn{child: named.child})
 		}
 	})
 }
@@ -221,7 +224,7 @@ func (r *runActor) call(c actor.Context, a *attempt, spawn bool) {
 			return
 		}
 	}
-	c.Send(r.PID(a.task.Name), &begin{a})
+	c.Send(r.PID(a.task.Name), &begin{attempt: a})
 }
 
 // childGone is told of every child's end, after everything the child said.
@@ -236,7 +239,7 @@ func (r *runActor) childGone(c actor.Context, exit supervision.Exit) {
 	if a := r.run.working(); a != nil && a.task.Name == exit.Name {
 		gone.running = true
 		root, self := r.system.node.Root(), c.Self()
-		a.work.Load().OnEnd(func() { root.Send(self, &workGone{a}) })
+		a.work.Load().OnEnd(func() { root.Send(self, &workGone{attempt: a}) })
 	}
 	r.step(c, gone)
 }
@@ -315,7 +318,7 @@ func (r *runActor) stand(c actor.Context, s standing) {
 	was := r.run.clock.waits.Load()
 	r.run.clock.stand(time.Since(epochStart), s)
 	if s.waits != was && r.run.parent != nil {
-		c.Send(c.Parent(), &childWaits{r.run.id, s.waits})
+		c.Send(c.Parent(), &childWaits{id: r.run.id, waits: s.waits})
 	}
 	r.system.stood(r.run, s.waits)
 }
@@ -334,7 +337,7 @@ func (r *runActor) bear(c actor.Context, child *offspring) {
 // stillborn writes a child's log as a whole: queued and canceled.
 func (r *runActor) stillborn(c actor.Context, child *offspring) {
 	if err := r.system.stillborn(r.run, child); err != nil {
-		c.Send(c.Self(), &childOver{child.id, messages.Canceled, messages.CauseCanceledByUser})
+		c.Send(c.Self(), &childOver{id: child.id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
 	}
 }
 
@@ -358,7 +361,7 @@ func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activ
 		return
 	}
 	if r.parent != nil {
-		s.tellRuns(&watchRun{r})
+		s.tellRuns(&watchRun{run: r})
 	}
 }
 

@@ -183,7 +183,7 @@ func (w *fosterage) Work() {
 	s, id := w.system, w.child.id
 	end, err := s.wait(s.ctx, id)
 	if err == nil {
-		w.child.parent.post(&childOver{id, end.Status, causeOf(end)})
+		w.child.parent.post(&childOver{id: id, status: end.Status, cause: causeOf(end)})
 	} else if w.child.parent.log.dropped() == nil {
 		s.log.Warn("waiting for a child", zap.String("run", string(id)), zap.Error(err))
 		s.later(w.again)

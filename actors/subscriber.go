@@ -29,9 +29,7 @@ type Subscription struct {
 // Close ends the subscription; what is in the mailbox already still arrives.
 func (s *Subscription) Close() { s.system.node.Root().Send(s.pid, &unsubscribe{}) }
 
-type unsubscribe struct{}
-
-func (unsubscribe) IgnoreDeadLetterLogging() {}
+type unsubscribe signal
 
 // Subscribe delivers the run's events past the cursor to the actor, in order, each as a [*Delivery], with at most
 // credits of them unacknowledged; a slow actor is given merged deltas. The subscription ends with the terminal, with
@@ -60,14 +58,13 @@ func (s *System) Subscribe(to *actor.PID, run messages.RunID, after uint64, cred
 }
 
 type subscribe struct {
+	supervision.NoDeadLetterLog
 	name    string
 	to      *actor.PID
 	run     messages.RunID
 	after   uint64
 	credits int
 }
-
-func (subscribe) IgnoreDeadLetterLogging() {}
 
 // subscribersActor is the parent of the subscriber actors.
 type subscribersActor struct {

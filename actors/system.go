@@ -146,8 +146,8 @@ func (s *System) released(r *activeRun) {
 		return
 	}
 	if r.parent != nil {
-		s.tellRuns(&forgetRun{r})
-		r.parent.post(&childOver{r.id, end.Status, causeOf(*end)})
+		s.tellRuns(&forgetRun{run: r})
+		r.parent.post(&childOver{id: r.id, status: end.Status, cause: causeOf(*end)})
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -391,7 +391,7 @@ func (s *System) stood(r *activeRun, waits bool) {
 		s.tellRuns(&drainRuns{waiting: true})
 	}
 	if !waits {
-		s.tellRuns(&watchRun{r}) // its clocks run again
+		s.tellRuns(&watchRun{run: r}) // its clocks run again
 	}
 }
 

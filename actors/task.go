@@ -243,7 +243,7 @@ func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.
 	case <-t.work.Context().Done():
 		ctx = t.work.Context()
 	}
-	t.attempt.run.post(&unasked{in.Request, a.reply})
+	t.attempt.run.post(&unasked{request: in.Request, reply: a.reply})
 	return nil, context.Cause(ctx)
 }
 
@@ -297,11 +297,7 @@ type taskActor struct {
 }
 
 // begin has the task actor start an attempt.
-type begin struct{ attempt *attempt }
-
-func (begin) IgnoreDeadLetterLogging() {}
-
-func (returned) IgnoreDeadLetterLogging() {}
+type begin aboutAttempt
 
 var errActorStopped = errors.New("the task's actor was stopped")
 
@@ -371,5 +367,5 @@ func (a *taskActor) ended(c actor.Context, m *supervision.TaskEnded) {
 	if crash, ok := errors.AsType[*supervision.Crash](m.Err); ok {
 		panic(crash)
 	}
-	c.Send(c.Parent(), &returned{a.now, m.Err})
+	c.Send(c.Parent(), &returned{attempt: a.now, err: m.Err})
 }

@@ -45,9 +45,7 @@ func (s *System) isUp() {
 	}
 }
 
-type stopTree struct{}
-
-func (stopTree) IgnoreDeadLetterLogging() {}
+type stopTree signal
 
 func (t *topActor) Receive(c actor.Context) {
 	if exit, handled := t.Children.Receive(c); handled {
@@ -131,71 +129,20 @@ type watched struct {
 }
 
 type (
-	startRun  struct{ run *activeRun }
-	watchRun  struct{ run *activeRun } // a sub-run's actor is up, or a run's clocks run again
-	forgetRun struct{ run *activeRun } // a sub-run has ended
+	startRun  aboutRun
+	watchRun  aboutRun // a sub-run's actor is up, or a run's clocks run again
+	forgetRun aboutRun // a sub-run has ended
 	cancelFor struct {
 		run *activeRun
 		cancelRun
 	}
-	lookAround struct{}
+	lookAround signal
 	// drainRuns ends all runs, or those alone that wait for people.
-	drainRuns struct{ waiting bool }
+	drainRuns struct {
+		supervision.NoDeadLetterLog
+		waiting bool
+	}
 )
-
-func (startRun) IgnoreDeadLetterLogging() {}
-
-func (watchRun) IgnoreDeadLetterLogging() {}
-
-func (forgetRun) IgnoreDeadLetterLogging() {}
-
-func (cancelFor) IgnoreDeadLetterLogging() {}
-
-func (lookAround) IgnoreDeadLetterLogging() {}
-
-func (drainRuns) IgnoreDeadLetterLogging() {}
-
-func (cancelRun) IgnoreDeadLetterLogging() {}
-
-func (expireRun) IgnoreDeadLetterLogging() {}
-
-func (answerInput) IgnoreDeadLetterLogging() {}
-
-func (asked) IgnoreDeadLetterLogging() {}
-
-func (unasked) IgnoreDeadLetterLogging() {}
-
-func (answered) IgnoreDeadLetterLogging() {}
-
-func (answerDue) IgnoreDeadLetterLogging() {}
-
-func (delivery) IgnoreDeadLetterLogging() {}
-
-func (childNamed) IgnoreDeadLetterLogging() {}
-
-func (childUnborn) IgnoreDeadLetterLogging() {}
-
-func (childOver) IgnoreDeadLetterLogging() {}
-
-func (childWaits) IgnoreDeadLetterLogging() {}
-
-func (opened) IgnoreDeadLetterLogging() {}
-
-func (called) IgnoreDeadLetterLogging() {}
-
-func (attemptDue) IgnoreDeadLetterLogging() {}
-
-func (retryDue) IgnoreDeadLetterLogging() {}
-
-func (softLimit) IgnoreDeadLetterLogging() {}
-
-func (hardLimit) IgnoreDeadLetterLogging() {}
-
-func (workGone) IgnoreDeadLetterLogging() {}
-
-func (journalFree) IgnoreDeadLetterLogging() {}
-
-func (stopChild) IgnoreDeadLetterLogging() {}
 
 // grace is how much longer than the hard limit a run's actor may take to answer.
 const grace = time.Second
@@ -312,7 +259,7 @@ func (a *runsActor) look(c actor.Context, w *watched, now time.Time) time.Time {
 		return at
 	}
 	w.asked = now
-	w.run.post(&expireRun{cause})
+	w.run.post(&expireRun{cause: cause})
 	return now.Add(patience)
 }
 
@@ -321,7 +268,7 @@ func (a *runsActor) stopRun(c actor.Context, r *activeRun) {
 	if r.parent == nil {
 		a.Stop(c, string(r.id))
 	} else {
-		r.parent.post(&stopChild{r.id})
+		r.parent.post(&stopChild{id: r.id})
 	}
 }
 
@@ -352,6 +299,6 @@ func (a *runsActor) shut(c actor.Context, w *watched) {
 	if w.asked.IsZero() {
 		a.ask(c, w.run)
 		a.system.counts.shutdown.Add(1)
-		w.run.post(&expireRun{messages.CauseShutdown})
+		w.run.post(&expireRun{cause: messages.CauseShutdown})
 	}
 }

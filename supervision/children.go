@@ -117,10 +117,10 @@ func (c *Children) Receive(ctx actor.Context) (exit *Exit, handled bool) {
 
 // ended is what Children sends to its own actor when the library tells the end of a child, which overtakes what the
 // child said before. This message does not.
-type ended struct{ child *child }
-
-// IgnoreDeadLetterLogging keeps a late one quiet.
-func (*ended) IgnoreDeadLetterLogging() {}
+type ended struct {
+	NoDeadLetterLog
+	child *child
+}
 
 func (c *Children) terminated(ctx actor.Context, who *actor.PID) bool {
 	k := c.roster.identified(who)
@@ -132,7 +132,7 @@ func (c *Children) terminated(ctx actor.Context, who *actor.PID) bool {
 		if k.timer != nil {
 			k.timer.Stop()
 		}
-		ctx.Send(ctx.Self(), &ended{k})
+		ctx.Send(ctx.Self(), &ended{child: k})
 	}
 	return true
 }

@@ -37,18 +37,24 @@ type Exit struct {
 }
 
 // goodbye is what a child that ends normally says to its parent.
-type goodbye struct{ who *actor.PID }
-
-// IgnoreDeadLetterLogging keeps a late one quiet.
-func (*goodbye) IgnoreDeadLetterLogging() {}
+type goodbye struct {
+	NoDeadLetterLog
+	who *actor.PID
+}
 
 // Goodbye ends the actor normally: its parent's Exit has no Err. Call it in Receive, at the end.
 func Goodbye(ctx actor.Context) {
 	// The parent of a top actor is no actor, and takes no messages.
 	if process, ok := ctx.ActorSystem().ProcessRegistry.Get(ctx.Parent()); ok {
 		if _, ok := process.(*actor.ActorProcess); ok {
-			process.SendUserMessage(ctx.Parent(), &goodbye{ctx.Self()})
+			process.SendUserMessage(ctx.Parent(), &goodbye{who: ctx.Self()})
 		}
 	}
 	ctx.Stop(ctx.Self())
 }
+
+// NoDeadLetterLog is embedded in messages that may reach an actor after its end: the library then logs nothing.
+type NoDeadLetterLog struct{}
+
+// IgnoreDeadLetterLogging implements [actor.IgnoreDeadLetterLogging].
+func (NoDeadLetterLog) IgnoreDeadLetterLogging() {}

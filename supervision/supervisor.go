@@ -20,10 +20,7 @@ type Options struct {
 
 // Shutdown stops the children in reverse start order, each awaited or abandoned; then the supervisor says goodbye.
 // [Children.Stop] sends it to a child that is a supervisor.
-type Shutdown struct{}
-
-// IgnoreDeadLetterLogging keeps a late one quiet.
-func (Shutdown) IgnoreDeadLetterLogging() {}
+type Shutdown struct{ NoDeadLetterLog }
 
 type supervisor struct {
 	Children

@@ -31,6 +31,7 @@ type Task struct {
 // TaskMessage is a message of a task to its sink, which answers with [Task.Ack] when it has dealt with it. Task is nil
 // where the message took no credit.
 type TaskMessage struct {
+	NoDeadLetterLog
 	Task    *Task
 	Message any
 }
@@ -38,15 +39,10 @@ type TaskMessage struct {
 // TaskEnded tells the owner that the last goroutine of a task has ended, after all its messages. Err is a [*Crash] for a
 // panic or a Goexit. Work that returns its context's error ends with the context's cause.
 type TaskEnded struct {
+	NoDeadLetterLog
 	Task *Task
 	Err  error
 }
-
-// IgnoreDeadLetterLogging keeps a late one quiet.
-func (*TaskMessage) IgnoreDeadLetterLogging() {}
-
-// IgnoreDeadLetterLogging keeps a late one quiet.
-func (*TaskEnded) IgnoreDeadLetterLogging() {}
 
 // Go runs fn in a goroutine of its own. What fn sends goes to sink as *[TaskMessage]; at most credits of them, at least
 // one, are on the way at a time. Its end goes to owner as *[TaskEnded].
@@ -69,7 +65,7 @@ func (t *Task) Send(msg any) error {
 	if err := t.credit(); err != nil {
 		return err
 	}
-	t.sink.send(&TaskMessage{t, msg})
+	t.sink.send(&TaskMessage{Task: t, Message: msg})
 	return nil
 }
 
@@ -194,7 +190,7 @@ func (t *Task) done(err error) {
 
 func (t *Task) end() {
 	t.cancel(nil)
-	t.owner.send(&TaskEnded{t, t.err})
+	t.owner.send(&TaskEnded{Task: t, Err: t.err})
 	t.mu.Lock()
 	t.ended = true
 	waiting := t.onEnd
