@@ -138,7 +138,7 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	r.mu.Lock()
 	r.claim = c
 	r.mu.Unlock()
-	s.settle(r)
+	s.takeOver(r)
 	return r
 }
 

@@ -336,7 +336,7 @@ func (r *runActor) bear(c actor.Context, child *offspring) {
 
 // stillborn writes a child's log as a whole: queued and canceled.
 func (r *runActor) stillborn(c actor.Context, child *offspring) {
-	if err := r.system.stillborn(r.run, child); err != nil {
+	if _, err := r.system.writeCanceled(r.run, child); err != nil {
 		c.Send(c.Self(), &childOver{id: child.id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
 	}
 }
@@ -357,7 +357,7 @@ func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activ
 		New: func() actor.Actor { return s.newRunActor(r) },
 	})
 	if err != nil {
-		s.bury(r, err)
+		s.settle(r, err)
 		return
 	}
 	if r.parent != nil {
@@ -371,5 +371,5 @@ func (s *System) runGone(r *activeRun, exit supervision.Exit) {
 		s.release(r)
 		return
 	}
-	s.bury(r, exit.Err)
+	s.settle(r, exit.Err)
 }

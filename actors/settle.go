@@ -2,88 +2,74 @@ package actors
 
 import (
 	"errors"
+	"slices"
 	"time"
+
+	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
-	"go.uber.org/zap"
 )
 
-const whyLost = "the node that ran it is gone"
+// Why a run has no actor that could end it.
+var (
+	errNodeLost     = messages.Errorf(messages.Code(messages.CauseNodeLost), "the node that ran it is gone")
+	errParentEnded  = messages.Errorf(messages.Code(messages.CauseError), "the actor of the parent run ended")
+	errActorKilled  = messages.Errorf(messages.Code(messages.CauseError), "the run's actor was stopped from outside")
+	errUnresponsive = messages.Errorf(messages.Code(messages.CauseStalled),
+		"the run's actor did not answer and was abandoned")
+)
 
-// settle ends a run that its node has left: its children first, and by one event where it has none. The first event
-// owns the run: it reaches over every number that a reader may have seen.
-func (s *System) settle(r *activeRun) {
-	word := func(rewind *messages.Rewind) messages.Body {
-		return messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost, Rewind: rewind,
-			Error: messages.Errorf(messages.Code(messages.CauseNodeLost), whyLost)}
+// settle ends a run that has no actor: first its work and its children, then the run itself. It returns at once.
+func (s *System) settle(r *activeRun, why error) {
+	switch {
+	case errors.Is(why, supervision.ErrAbandoned):
+		why = errUnresponsive
+	case why == nil || errors.Is(why, supervision.ErrKilled):
+		why = errActorKilled
 	}
-	if len(r.log.openChildren()) > 0 {
-		r.log.with(time.Now().UTC(), func(l *ledger) {
-			_ = l.recover(time.Now().UTC(), "recovered", func(rewind *messages.Rewind) messages.Body {
-				return messages.RunRecovered{Node: s.config.Node, Epoch: r.log.epoch, Rewind: rewind}
-			})
-		})
-		s.node.Call(&succession{s, r, word(nil)})
-		return
-	}
-	var err error
-	r.log.with(time.Now().UTC(), func(l *ledger) {
-		err = l.recover(time.Now().UTC(), whyLost, func(rewind *messages.Rewind) messages.Body {
-			return l.fold.Look().LastWord(word(rewind))
-		})
-	})
-	if err != nil {
-		s.setAside(r.id, err)
-		s.forget(r)
-		return
-	}
-	s.release(r)
+	s.untilDone(func() bool { return s.settled(r, why) })
 }
 
-// succession is work: it ends the children of a run that its node has left, and then the run.
-type succession struct {
-	system *System
-	run    *activeRun
-	word   messages.Body
-}
-
-// Work implements [supervision.Work].
-func (w *succession) Work() {
-	s := w.system
-	for _, c := range w.run.log.openChildren() {
-		end, ok := s.endOf(w.run, c)
-		if !ok {
-			w.later()
-			return
+// settled reports false where the end of a child is not known yet.
+func (s *System) settled(r *activeRun, why error) bool {
+	r.end(errEnding)
+	s.stopTasksOf(r)
+	s.awaitWork(r)
+	for _, c := range r.log.openChildren() {
+		end, known := s.endOf(r, c)
+		if r.log.dropped() != nil { // another node has the run
+			break
 		}
-		_ = w.run.log.record(time.Now().UTC(), messages.ChildEnded{Child: c.Child, Status: end.Status, Cause: causeOf(end)},
+		if !known {
+			return false
+		}
+		_ = r.log.record(time.Now().UTC(), messages.ChildEnded{Child: c.Child, Status: end.Status, Cause: causeOf(end)},
 			"child "+string(end.Status))
 	}
-	w.run.log.finish(time.Now().UTC(), w.word, whyLost)
-	s.release(w.run)
-}
-
-// Crashed implements [supervision.Work].
-func (w *succession) Crashed(crash *supervision.Crash) {
-	w.system.log.Error("ending a run crashed", zap.String("run", string(w.run.id)), zap.Error(crash))
-	w.later()
-}
-
-// later goes on with the children that have not ended, unless another node has the run.
-func (w *succession) later() {
-	if w.run.log.dropped() != nil {
-		w.system.release(w.run)
-		return
+	if !r.log.standing() && r.log.dropped() == nil {
+		failed := failure(messages.BySupervisor, "", why)
+		if why == errNodeLost {
+			failed.By = messages.ByRecovery
+		}
+		r.log.with(time.Now().UTC(), func(l *ledger) { failed.Cause = l.cause("", failed.Cause) })
+		r.log.finish(time.Now().UTC(), failed, failed.Error.Message)
 	}
-	w.system.later(func() { w.system.node.Call(w) })
+	s.release(r)
+	return true
 }
 
-// endOf waits for a child's end. One that has no log was never born, and its log says so.
+// endOf ends a child, wherever it is, and returns its State. A child without a log was never started: its log then says
+// so.
 func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State, bool) {
+	child := s.active(c.Child)
+	if child != nil && child.parent == parent { // its actor ended with its parent's
+		kept := s.settled(child, errParentEnded) && s.awaitKept(child)
+		return child.log.state(), kept
+	}
 	_, err := s.State(s.ctx, c.Child)
 	if messages.CodeOf(err) == messages.CodeNotFound {
-		child, err := s.write(parent, &offspring{id: c.Child, job: Job{Name: c.Job}})
+		child, err := s.writeCanceled(parent, &offspring{id: c.Child, job: Job{Name: c.Job}})
 		kept := err == nil && s.awaitKept(child) // it shows nothing before
 		return child.log.state(), kept
 	}
@@ -94,108 +80,18 @@ func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State
 	return end, err == nil
 }
 
-// bury writes what a run owes whose actor is gone: the terminals of its children, and then its own. It returns at once.
-func (s *System) bury(r *activeRun, why error) {
-	if why == nil || errors.Is(why, supervision.ErrKilled) {
-		why = killed{messages.Errorf(messages.Code(messages.CauseError), "the run's actor was stopped from outside")}
+// childElsewhere waits for the end of a child that another node has taken over, and tells the parent.
+func (s *System) childElsewhere(child *activeRun) bool {
+	if child.parent.log.dropped() != nil {
+		return true
 	}
-	s.node.Call(&burial{system: s, run: r, why: why})
-}
-
-// killed is an end from outside, in words for the log.
-type killed struct{ error }
-
-func (k killed) Unwrap() []error { return []error{k.error, supervision.ErrKilled} }
-
-// burial is work: it waits for what is alive, bounded by the hard limit.
-type burial struct {
-	system *System
-	run    *activeRun
-	why    error
-}
-
-// Work implements [supervision.Work].
-func (b *burial) Work() {
-	b.system.stopTasksOf(b.run)
-	b.rest()
-	b.system.release(b.run)
-}
-
-// Crashed implements [supervision.Work].
-func (b *burial) Crashed(crash *supervision.Crash) {
-	b.system.log.Error("ending a run crashed", zap.String("run", string(b.run.id)), zap.Error(crash))
-	b.lastWord()
-	b.system.release(b.run)
-}
-
-// rest ends everything of the run, and writes its terminal.
-func (b *burial) rest() {
-	b.run.end(errEnding)
-	b.system.awaitWork(b.run)
-	for _, c := range b.run.log.openChildren() {
-		b.child(c)
+	end, err := s.wait(s.ctx, child.id)
+	if err != nil {
+		s.log.Warn("waiting for a child", zap.String("run", string(child.id)), zap.Error(err))
+		return false
 	}
-	b.lastWord()
-}
-
-// lastWord writes the terminal, which is a no-op where the run wrote its own.
-func (b *burial) lastWord() {
-	if b.run.log.standing() || b.run.log.dropped() != nil {
-		return
-	}
-	b.system.log.Error("run actor ended without a terminal", zap.String("run", string(b.run.id)), zap.Error(b.why))
-	word := failure(messages.BySupervisor, "", b.why)
-	if errors.Is(b.why, supervision.ErrAbandoned) {
-		word.Cause = messages.CauseStalled
-		word.Error = messages.Errorf(messages.Code(messages.CauseStalled), "the run's actor did not answer and was abandoned")
-	}
-	b.run.log.with(time.Now().UTC(), func(l *ledger) { word.Cause = l.cause("", word.Cause) })
-	b.run.log.finish(time.Now().UTC(), word, word.Error.Message)
-}
-
-var errParentGone = messages.Errorf(messages.Code(messages.CauseError), "the actor of the parent run ended")
-
-// child ends a child, and takes its end down.
-func (b *burial) child(c messages.ChildState) {
-	child := b.system.active(c.Child)
-	if child != nil {
-		(&burial{b.system, child, killed{errParentGone}}).rest()
-		b.system.release(child)
-	} else {
-		child, _ = b.system.write(b.run, &offspring{id: c.Child, job: Job{Name: c.Job}})
-	}
-	if child == nil || !b.system.awaitKept(child) {
-		return
-	}
-	end := child.log.state()
-	_ = b.run.log.record(time.Now().UTC(), messages.ChildEnded{Child: c.Child, Status: end.Status, Cause: causeOf(end)},
-		"child "+string(end.Status))
-}
-
-// fosterage is work: it waits for the end of a child that another node has, and tells the parent.
-type fosterage struct {
-	system *System
-	child  *activeRun
-}
-
-// Work implements [supervision.Work].
-func (w *fosterage) Work() {
-	s, id := w.system, w.child.id
-	end, err := s.wait(s.ctx, id)
-	if err == nil {
-		w.child.parent.post(&childOver{id: id, status: end.Status, cause: causeOf(end)})
-	} else if w.child.parent.log.dropped() == nil {
-		s.log.Warn("waiting for a child", zap.String("run", string(id)), zap.Error(err))
-		s.later(w.again)
-	}
-}
-
-func (w *fosterage) again() { w.system.node.Call(w) }
-
-// Crashed implements [supervision.Work].
-func (w *fosterage) Crashed(crash *supervision.Crash) {
-	w.system.log.Error("the journal crashed", zap.Error(crash))
-	w.system.later(w.again)
+	child.parent.post(&childOver{id: child.id, status: end.Status, cause: causeOf(end)})
+	return true
 }
 
 func causeOf(s messages.State) messages.Cause {
@@ -203,6 +99,27 @@ func causeOf(s messages.State) messages.Cause {
 		return ""
 	}
 	return s.End.Cause
+}
+
+// untilDone calls f on a goroutine of its own, and again in a second where it returns false or crashes.
+func (s *System) untilDone(f func() bool) { s.node.Call(&retried{s, f}) }
+
+type retried struct {
+	system *System
+	f      func() bool
+}
+
+// Work implements [supervision.Work].
+func (w *retried) Work() {
+	if !w.f() {
+		w.system.later(func() { w.system.node.Call(w) })
+	}
+}
+
+// Crashed implements [supervision.Work].
+func (w *retried) Crashed(crash *supervision.Crash) {
+	w.system.log.Error("ending a run crashed", zap.Error(crash), zap.ByteString("stack", crash.Stack))
+	w.system.later(func() { w.system.node.Call(w) })
 }
 
 // awaitWork waits until no work of the run is left, to the hard limit, and gives up on what is.
@@ -242,7 +159,7 @@ func (s *System) awaitKept(r *activeRun) bool {
 	}
 }
 
-// stopTasksOf stops the children of a run actor that is gone: nobody tells those of an abandoned one.
+// stopTasksOf stops the task actors of a run whose actor has ended: an abandoned one stops no children.
 func (s *System) stopTasksOf(r *activeRun) {
 	for _, t := range r.job.Tasks {
 		pid := s.PID(r.id, t.Name)
@@ -250,11 +167,7 @@ func (s *System) stopTasksOf(r *activeRun) {
 			continue
 		}
 		s.node.Root().Stop(pid)
-		time.AfterFunc(s.config.CancelHard, func() {
-			if s.node.Alive(pid) {
-				s.node.Abandon(nil, pid)
-			}
-		})
+		time.AfterFunc(s.config.CancelHard, func() { s.node.Abandon(nil, pid) })
 	}
 }
 
@@ -262,14 +175,38 @@ func (s *System) stopTasksOf(r *activeRun) {
 func (l *runLog) openChildren() []messages.ChildState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var open []messages.ChildState
 	if l.ledger.fold.OpenChildren() == 0 {
 		return nil
 	}
-	for _, c := range l.ledger.fold.Look().Children {
-		if !c.Status.IsEnded() {
-			open = append(open, c)
-		}
+	return slices.DeleteFunc(slices.Clone(l.ledger.fold.Look().Children),
+		func(c messages.ChildState) bool { return c.Status.IsEnded() })
+}
+
+// takeOver ends a run that its node has left: by one event where it has no children, and else by run.recovered, its
+// children, and its terminal. The first event owns the run: it reaches over every number that a reader may have seen.
+func (s *System) takeOver(r *activeRun) {
+	now := time.Now().UTC()
+	if len(r.log.openChildren()) > 0 {
+		r.log.with(now, func(l *ledger) {
+			_ = l.recover(now, "recovered", func(rewind *messages.Rewind) messages.Body {
+				return messages.RunRecovered{Node: s.config.Node, Epoch: r.log.epoch, Rewind: rewind}
+			})
+		})
+		s.settle(r, errNodeLost)
+		return
 	}
-	return open
+	var err error
+	r.log.with(now, func(l *ledger) {
+		err = l.recover(now, errNodeLost.Message, func(rewind *messages.Rewind) messages.Body {
+			failed := failure(messages.ByRecovery, "", errNodeLost)
+			failed.Rewind = rewind
+			return l.fold.Look().LastWord(failed)
+		})
+	})
+	if err != nil {
+		s.setAside(r.id, err)
+		s.forget(r)
+		return
+	}
+	s.release(r)
 }

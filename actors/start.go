@@ -228,13 +228,8 @@ func (s *System) bear(parent *activeRun, child *offspring) error {
 	return s.open(r, queued)
 }
 
-// stillborn writes the log of a child that was named and never born, as a whole.
-func (s *System) stillborn(parent *activeRun, child *offspring) error {
-	_, err := s.write(parent, child)
-	return err
-}
-
-func (s *System) write(parent *activeRun, child *offspring) (*activeRun, error) {
+// writeCanceled writes the whole log of a child that was named and never started.
+func (s *System) writeCanceled(parent *activeRun, child *offspring) (*activeRun, error) {
 	r := s.newRun(child.id, child.job, messages.RunQueued{Principal: parent.principal}, parent)
 	queued := messages.RunQueued{Job: child.job.Name, Principal: parent.principal, Mode: messages.Detached, Parent: parent.id}
 	s.mu.Lock()

@@ -141,7 +141,7 @@ func (s *System) released(r *activeRun) {
 	end := r.log.final.Load()
 	if end == nil { // another node has the run
 		if r.parent != nil {
-			s.node.Call(&fosterage{s, r})
+			s.untilDone(func() bool { return s.childElsewhere(r) })
 		}
 		return
 	}

@@ -102,7 +102,7 @@ func (s *System) finishLost(why error) {
 	}
 	s.mu.Unlock()
 	for _, r := range lost {
-		s.bury(r, why)
+		s.settle(r, why)
 	}
 }
 
