@@ -264,7 +264,7 @@ func (s *System) beat(ctx context.Context, r *activeRun) error {
 	return s.journal.Keep(ctx, claim, Held)
 }
 
-// journalActor keeps three loops alive that the journal feeds: claims, beats and notes. A journal that fails or crashes
+// journalActor keeps four loops alive that work for the journal: claims, beats, notes and retention. A journal that fails or crashes
 // there is asked again after a pause.
 type journalActor struct {
 	system *System
@@ -309,14 +309,14 @@ func (a *journalActor) Receive(c actor.Context) {
 }
 
 func (a *journalActor) start(c actor.Context) {
-	for _, name := range []string{"claims", "beats", "notes"} {
+	for _, name := range []string{"claims", "beats", "notes", "retention"} {
 		a.loop(c, name)
 	}
 }
 
 func (a *journalActor) loop(c actor.Context, name string) {
 	f := map[string]func(context.Context) error{
-		"claims": a.system.claimAll, "beats": a.system.beatAll, "notes": a.system.watch}[name]
+		"claims": a.system.claimAll, "beats": a.system.beatAll, "notes": a.system.watch, "retention": a.system.expireAll}[name]
 	a.tasks = slices.DeleteFunc(a.tasks, func(t *supervision.Task) bool { return !t.Running() })
 	a.tasks = append(a.tasks, a.system.node.Go(a.system.ctx, name, c.Self(), c.Self(), 1,
 		func(ctx context.Context, _ *supervision.Task) error { return f(ctx) }))
@@ -331,4 +331,20 @@ func (s *System) watch(ctx context.Context) error {
 		}
 		s.relay.ring(n.Run)
 	})
+}
+
+// expireAll has the journal forget, again and again, the logs of runs that ended long ago.
+func (s *System) expireAll(ctx context.Context) error {
+	tick := time.NewTicker(min(max(s.config.Retention, time.Second), time.Minute))
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-tick.C:
+		}
+		if _, err := s.journal.Expire(ctx, time.Now().Add(-s.config.Retention), s.config.RetentionBytes); err != nil {
+			return err
+		}
+	}
 }

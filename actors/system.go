@@ -45,18 +45,17 @@ type System struct {
 	// recovered says that what the journal had at first was dealt with: the loops run.
 	recovered atomic.Bool
 
-	mu      sync.Mutex
-	live    map[messages.RunID]*activeRun
-	tops    int // live runs that are nobody's children
-	owners  map[string]int
-	aside   map[messages.RunID]error // broken logs that were set aside
-	closed  error                    // why no run is accepted any more
-	idle    chan struct{}            // closed when the last run has ended after closed was set
-	up      chan struct{}            // the node's static actors say here that they have started
-	gone    chan struct{}            // closed when the top actor has ended
-	done    []Claim                  // of runs that have ended, which the journal is to be told with the next beat
-	sweeper *time.Timer
-	looker  *time.Timer // while runs are active: it has their appends inspected
+	mu     sync.Mutex
+	live   map[messages.RunID]*activeRun
+	tops   int // live runs that are nobody's children
+	owners map[string]int
+	aside  map[messages.RunID]error // broken logs that were set aside
+	closed error                    // why no run is accepted any more
+	idle   chan struct{}            // closed when the last run has ended after closed was set
+	up     chan struct{}            // the node's static actors say here that they have started
+	gone   chan struct{}            // closed when the top actor has ended
+	done   []Claim                  // of runs that have ended, which the journal is to be told with the next beat
+	looker *time.Timer              // while runs are active: it has their appends inspected
 }
 
 // New starts a node, within ctx. It claims the runs that the journal lends; one that another node has left without a
@@ -78,9 +77,6 @@ func New(ctx context.Context, config Config) (*System, error) {
 	s.archive, s.relay = NewArchive(s.journal), newRelay()
 	s.spawnTree()
 	s.recover(ctx)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.armSweep() // the journal may hold ended runs from before
 	return s, nil
 }
 
@@ -154,7 +150,6 @@ func (s *System) released(r *activeRun) {
 	if r.claim.Run != "" {
 		s.done = append(s.done, r.claim)
 	}
-	s.armSweep()
 }
 
 // later calls f in a second, unless the System is closed by then.
@@ -264,40 +259,6 @@ func errElsewhere(id messages.RunID) error {
 	return messages.Errorf(messages.CodeUnavailable, "run %s is not active on this node; ask again later", id)
 }
 
-// armSweep has ended logs forgotten when their time has come. Under mu.
-func (s *System) armSweep() {
-	if s.sweeper == nil && s.closed == nil {
-		s.sweeper = time.AfterFunc(min(s.config.Retention, time.Minute)+time.Millisecond, func() { s.node.Call(sweep{s}) })
-	}
-}
-
-// sweep is work: the journal may take its time, or crash.
-type sweep struct{ *System }
-
-// Work implements [supervision.Work].
-func (s sweep) Work() {
-	left, err := s.journal.Expire(s.ctx, time.Now().Add(-s.config.Retention), s.config.RetentionBytes)
-	if err != nil {
-		s.log.Warn("retention", zap.Error(err))
-	}
-	s.swept(left > 0 || err != nil)
-}
-
-// Crashed implements [supervision.Work].
-func (s sweep) Crashed(crash *supervision.Crash) {
-	s.log.Error("the journal crashed", zap.Error(crash))
-	s.swept(true)
-}
-
-func (s sweep) swept(again bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.sweeper = nil
-	if again {
-		s.armSweep()
-	}
-}
-
 // refuse has no more runs accepted.
 func (s *System) refuse(why error) {
 	s.mu.Lock()
@@ -334,10 +295,8 @@ func (s *System) Close(ctx context.Context) error {
 	s.node.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, t := range []*time.Timer{s.sweeper, s.looker} {
-		if t != nil {
-			t.Stop()
-		}
+	if s.looker != nil {
+		s.looker.Stop()
 	}
 	return err
 }

@@ -26,7 +26,7 @@ func open(t *testing.T, config actors.Config) *actors.System {
 }
 
 // idle is how many goroutines a System has for the loops that its journal feeds.
-const idle = 3
+const idle = 4
 
 // job is a job of one task.
 func job(run func(ctx context.Context, t *actors.TaskContext) error) actors.Job {
