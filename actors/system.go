@@ -141,6 +141,9 @@ func (s *System) released(r *activeRun) {
 		}
 		return
 	}
+	if end.Status == messages.Failed {
+		s.logFailure(r, end)
+	}
 	if r.parent != nil {
 		s.tellRuns(&forgetRun{run: r})
 		r.parent.post(&childOver{id: r.id, status: end.Status, cause: causeOf(*end)})
@@ -150,6 +153,17 @@ func (s *System) released(r *activeRun) {
 	if r.claim.Run != "" {
 		s.done = append(s.done, r.claim)
 	}
+}
+
+// logFailure logs the one line that an operator reads of a failed run.
+func (s *System) logFailure(r *activeRun, state *messages.State) {
+	end := state.End
+	fields := []zap.Field{zap.String("run", string(r.id)), zap.String("job", r.job.Name), zap.String("task", end.Task),
+		zap.String("cause", string(end.Cause)), zap.String("error", end.Error.Message)}
+	if end.Error.Stack != "" {
+		fields = append(fields, zap.String("stack", end.Error.Stack))
+	}
+	s.log.Warn("run failed", fields...)
 }
 
 // later calls f in a second, unless the System is closed by then.

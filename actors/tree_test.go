@@ -2,9 +2,11 @@ package actors_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -73,6 +75,40 @@ func TestSilent(t *testing.T) {
 	if logs.FilterMessage("event refused").FilterField(zap.String("kind", "text.done")).Len() != 1 {
 		t.Errorf("\"a refused event is counted and logged with run, kind and reason\": %v", logs.All())
 	}
+}
+
+// "The operator's log has one line per failed run", whoever ended it, and none of the others.
+func TestOneLinePerFailedRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		core, logs := observer.New(zapcore.DebugLevel)
+		s := open(t, actors.Config{Log: zap.New(core), WallClock: time.Minute})
+		fails := map[string]func(context.Context, *actors.TaskContext) error{
+			"error":    func(context.Context, *actors.TaskContext) error { return errors.New("no") },
+			"panic":    func(context.Context, *actors.TaskContext) error { panic("trouble") },
+			"deadline": heed,
+			"error ": func(_ context.Context, c *actors.TaskContext) error {
+				s.Node().Root().Stop(s.PID(c.RunID(), ""))
+				return nil
+			},
+			"": func(context.Context, *actors.TaskContext) error { return nil },
+		}
+		for cause, run := range fails {
+			r := start(t, s, job(run), actors.Options{})
+			state := wait(t, r)
+			synctest.Wait()
+			lines := logs.FilterField(zap.String("run", string(r.ID()))).All()
+			if cause == "" {
+				if len(lines) != 0 {
+					t.Errorf("a run that %s has lines %v", state.Status, lines)
+				}
+				continue
+			}
+			if len(lines) != 1 || lines[0].Message != "run failed" || lines[0].ContextMap()["cause"] != strings.TrimSpace(cause) ||
+				lines[0].ContextMap()["error"] != state.End.Error.Message {
+				t.Errorf("%s: lines %v", cause, lines)
+			}
+		}
+	})
 }
 
 func trouble(t *testing.T, log *zap.Logger) {
