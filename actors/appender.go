@@ -39,6 +39,9 @@ type appender struct {
 	ctx     context.Context
 	ids     atomic.Uint64
 	salt    uint64
+	// inPlace says that the journal is a MemoryJournal, which neither blocks nor fails: the caller appends, and a start
+	// waits for no goroutine.
+	inPlace bool
 }
 
 // newID returns an id that no other block has: the node's random half, and a count.
@@ -87,6 +90,10 @@ func (e *entry) send(b Block) {
 	}
 	e.begin(&b)
 	e.mu.Unlock()
+	if e.appender.inPlace {
+		e.Work()
+		return
+	}
 	e.appender.node.Call(e)
 }
 

@@ -115,11 +115,17 @@ func (m *machine) settle(w *winding) {
 	m.do(effect{do: doLeave})
 }
 
-// giveUp abandons what the hard limit found alive.
+// giveUp abandons what the hard limit found alive, and settles in a later step: whoever sees the terminal must also see
+// in the counters what was abandoned.
 func (m *machine) giveUp() {
-	if w, ok := m.phase.(*winding); ok {
+	w, ok := m.phase.(*winding)
+	switch {
+	case !ok:
+	case w.gaveUp:
+		m.settle(w)
+	default:
 		w.gaveUp = true
 		m.do(effect{do: doAbandon})
-		m.settle(w)
+		m.after(0, &hardLimit{})
 	}
 }

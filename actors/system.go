@@ -74,6 +74,7 @@ func New(ctx context.Context, config Config) (*System, error) {
 	s.writer = config.Node + "." + strings.ToLower(rand.Text()[:8])
 	s.appender = &appender{journal: s.journal, node: s.node, log: s.log, counts: &s.counts, writer: s.writer,
 		timeout: config.JournalTimeout, ctx: s.ctx, salt: binary.BigEndian.Uint64(random[:])}
+	_, s.appender.inPlace = s.journal.(*MemoryJournal)
 	s.archive, s.relay = NewArchive(s.journal), newRelay()
 	s.spawnTree()
 	s.recover(ctx)
