@@ -9,10 +9,10 @@ import (
 	"go.uber.org/zap"
 )
 
-// Config is what a System is made of. Its zero value is a node with a memory journal, the default limits, no named
-// jobs, and no word to anybody.
+// Config configures a System. The zero value is a node with a memory journal, the default limits, no named jobs, and no
+// log.
 type Config struct {
-	// Log is told what operators want to know; nil is silent.
+	// Log gets what operators need: one line for each failed run, and trouble with the journal. nil is silent.
 	Log *zap.Logger
 	// Journal keeps the events; nil is a new memory journal.
 	Journal Journal

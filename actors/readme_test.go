@@ -9,14 +9,18 @@ import (
 // The README's programs are those of the examples, which are compiled and run.
 func TestReadmeShowsTheExamples(t *testing.T) {
 	readme, examples := text(t, "../README.md"), text(t, "example_test.go")
-	for marker, function := range map[string]string{"embed": "embed", "job": "greeting"} {
+	for marker, function := range map[string]string{"embed": "Example", "job": "weather"} {
 		shown := between(t, readme, "<!-- "+marker+":begin -->\n```go\n", "```\n<!-- "+marker+":end -->")
 		start := strings.Index(examples, "\nfunc "+function+"(")
 		end := strings.Index(examples[start+1:], "\n}\n")
 		if start < 0 || end < 0 {
 			t.Fatalf("there is no function %s", function)
 		}
-		if code := examples[start+1:][:end+len("\n}\n")]; shown != code {
+		code := examples[start+1:][:end+len("\n}\n")]
+		if before, _, found := strings.Cut(code, "\t// Output:"); found {
+			code = before + "}\n"
+		}
+		if shown != code {
 			t.Errorf("the README shows\n%s\nthe example is\n%s", shown, code)
 		}
 	}

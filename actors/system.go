@@ -292,10 +292,10 @@ var (
 	errShutdown = messages.Errorf(messages.Code(messages.CauseShutdown), "the node shut down before the run was done")
 )
 
-// Close takes no more runs, waits for the active ones until ctx is done or the drain time has passed, ends the rest as
-// failed by shutdown, and stops every actor. It does not wait for runs that wait for people: they are ended at once.
-// Give it a context of its own: the one that ended the program is done. It returns nil when no run had to be ended that
-// was at work, and says so when the journal did not take a run's terminal.
+// Close accepts no more runs, waits for the active ones until ctx is done or Config.Drain has passed, ends the rest as
+// failed by shutdown, and stops every actor. A run that waits for people is ended at once: nobody may ever answer. Pass
+// a fresh context: the one that ended the program is done, and with it Close waits for nothing. Close returns nil if it
+// had to end no run, and an error that says so if the journal did not take a terminal.
 func (s *System) Close(ctx context.Context) error {
 	s.refuse(errClosing)
 	err := s.drain(ctx)
@@ -374,19 +374,21 @@ type counts struct {
 	started, ended, refused, losers, fenced, shutdown, refusals, late, subscriptions atomic.Int64
 }
 
-// Stats are a System's counters since it began. Of the Active runs, sub-runs among them, those Waiting wait for people.
+// Stats are a System's counters since it began.
 type Stats struct {
+	// Active counts the runs and sub-runs that have not ended; those Waiting wait for people.
 	Active, Waiting int
 	Started, Ended  int64
-	// RefusedEvents were not legal; LostFinishes came to a run that had its terminal.
-	RefusedEvents, LostFinishes     int64
+	// RefusedEvents were not legal. LostFinishes are terminals that came after the run's terminal.
+	RefusedEvents, LostFinishes int64
+	// AbandonedTasks and AbandonedActors did not end in time; each may hold a goroutine for good.
 	AbandonedTasks, AbandonedActors int64
-	// Retries counts how often the journal did not take a block, or did not say so; LateAnswers what it said too late, or
-	// twice.
-	Retries, LateAnswers int64
+	// JournalRetries counts appends that failed or went unanswered, and were tried again. Retries of tasks are in the
+	// runs' logs. LateJournalAnswers came too late, or twice.
+	JournalRetries, LateJournalAnswers int64
 	// Fenced counts the runs that another node took over.
 	Fenced int64
-	// SetAside are the runs whose logs are broken: their node neither goes on with them nor ends them.
+	// SetAside are the runs whose logs are broken: this node neither continues nor ends them.
 	SetAside []messages.RunID
 }
 
@@ -397,7 +399,7 @@ func (s *System) Stats() Stats {
 		Started: s.counts.started.Load(), Ended: s.counts.ended.Load(),
 		RefusedEvents: s.counts.refused.Load(), LostFinishes: s.counts.losers.Load(),
 		AbandonedTasks: n.AbandonedTasks, AbandonedActors: n.AbandonedActors,
-		Retries: s.counts.refusals.Load(), LateAnswers: s.counts.late.Load(), Fenced: s.counts.fenced.Load(),
+		JournalRetries: s.counts.refusals.Load(), LateJournalAnswers: s.counts.late.Load(), Fenced: s.counts.fenced.Load(),
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,7 +13,7 @@ type RunQueued struct {
 	Input     json.RawMessage `json:"input,omitempty"`
 	Principal string          `json:"principal,omitempty"`
 	Mode      Mode            `json:"mode"`
-	// Labels are the caller's own: a Looopy contextId, a NANO stream id.
+	// Labels are the caller's own, for example the id of a conversation.
 	Labels map[string]string `json:"labels,omitempty"`
 	// Parent is the run that this one is a child of, or "".
 	Parent RunID  `json:"parent,omitempty"`
