@@ -91,7 +91,7 @@ var rules = []rule{{
 	tests: []string{"golang.org/x/net/dns/dnsmessage"},
 }, {
 	pkgs: "transport/gate",
-	ours: []string{"messages", "transport/internal/*"},
+	ours: []string{"messages", "messages/words", "transport/internal/*"},
 }, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},
@@ -107,11 +107,11 @@ var rules = []rule{{
 	ours: []string{"messages", "messages/*", "messages/*/*", "transport/llm"},
 }, {
 	pkgs: "transport/git",
-	ours: []string{"messages", "messages/redact", "transport/internal/*"},
+	ours: []string{"messages", "messages/redact", "messages/words", "transport/internal/*"},
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
 }, {
 	pkgs:  "transport/mcp/wire",
-	ours:  []string{"messages", "transport/gate", "transport/internal/*"},
+	ours:  []string{"messages", "messages/words", "transport/gate", "transport/internal/*"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/...", "golang.org/x/sys/unix"},
 	tests: []string{"github.com/modelcontextprotocol/go-sdk/..."},
 }, {
@@ -133,10 +133,12 @@ var rules = []rule{{
 	ours: []string{"messages", "messages/*", "supervision", "actors", "transport/mcp", "transport/mcp/*"},
 	libs: []string{"github.com/mark3labs/mcp-go/..."},
 }, {
+	pkgs: "cmd/internal/environment",
+}, {
 	pkgs: "cmd/internal/terminaltest",
 }, {
 	pkgs: "cmd/internal/terminal",
-	ours: []string{"messages", "actors", "actors/prompt", "transport/llm/probe", "cmd/internal/terminaltest"},
+	ours: []string{"messages", "actors", "actors/prompt", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/terminaltest"},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "golang.org/x/term", "golang.org/x/text/width"},
 }, {
 	pkgs: "cmd/internal/exit",
@@ -145,14 +147,15 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/settings",
 	ours: []string{
-		"messages", "messages/*", "transport/llm", "transport/llm/probe", "cmd/internal/exit", "cmd/internal/terminal",
+		"messages", "messages/*", "transport/llm", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/exit",
+		"cmd/internal/terminal",
 	},
 	libs: []string{"github.com/knadh/koanf/...", "github.com/spf13/cobra", "github.com/spf13/pflag"},
 }, {
 	pkgs: "cmd/internal/repository",
 	ours: []string{
 		"messages", "messages/redact", "actors/llmstxt", "actors/llmstxt/*", "transport/archive", "transport/git",
-		"cmd/internal/exit", "cmd/internal/settings",
+		"cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 	},
 	libs: []string{"github.com/spf13/pflag"},
 }, {

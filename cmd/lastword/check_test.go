@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 )
 
@@ -33,10 +31,9 @@ func TestCheckOfAnAddress(t *testing.T) {
 		{[]string{server.URL + "/none", "--allow-http", "--allow-private"}, exit.Usage, "", "lastword: "},
 		{[]string{at, "--allow-http", "--allow-private", "--stale"}, exit.Failed, "(pinned)", "2 errors"},
 	} {
-		var stdout, stderr strings.Builder
-		code := run(context.Background(), append([]string{"check"}, c.args...), &stdout, &stderr, actors.Config{})
-		if code != c.code || !strings.Contains(stdout.String(), c.stdout) || !strings.Contains(stderr.String(), c.says) {
-			t.Errorf("check %q: exit code %d, stdout %q, stderr %q", c.args, code, stdout.String(), stderr.String())
+		got := run(t, nil, append([]string{"check"}, c.args...)...)
+		if got.code != c.code || !strings.Contains(got.stdout, c.stdout) || !strings.Contains(got.stderr, c.says) {
+			t.Errorf("check %q: %+v", c.args, got)
 		}
 	}
 }

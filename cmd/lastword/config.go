@@ -9,11 +9,13 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
 
-func configCommand(named *string) *cobra.Command {
+func configCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
 		GroupID: settings.Helping,
@@ -36,7 +38,7 @@ Tokens come from the environment only, and are never shown:
 		Args: knownCommand,
 		RunE: noCommand,
 	}
-	cmd.AddCommand(configShowCommand(named), configPathCommand(named))
+	cmd.AddCommand(configShowCommand(p), configPathCommand(p))
 	return cmd
 }
 
@@ -59,7 +61,7 @@ type configuredAs struct {
 	Secrets  []secret  `json:"secrets"`
 }
 
-func configShowCommand(named *string) *cobra.Command {
+func configShowCommand(p *host.Program) *cobra.Command {
 	var origin, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "show",
@@ -68,14 +70,14 @@ func configShowCommand(named *string) *cobra.Command {
 A project's file counts here, even where it would not for a command that reads its repository.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := settings.Load(cmd.Root(), *named, nil)
+			s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil)
 			if err != nil {
 				return err
 			}
-			if err := s.Apply(settings.SecretsOf(cmd.Context())); err != nil {
+			if err := s.Apply(p.Secrets); err != nil {
 				return err
 			}
-			all := configured(s)
+			all := configured(s, p.Env)
 			if asJSON {
 				return terminal.PrintJSON(cmd.OutOrStdout(), all)
 			}
@@ -88,13 +90,13 @@ A project's file counts here, even where it would not for a command that reads i
 	return cmd
 }
 
-func configured(s *settings.Settings) configuredAs {
+func configured(s *settings.Settings, env environment.Variables) configuredAs {
 	var all configuredAs
 	for _, k := range s.Keys {
 		all.Settings = append(all.Settings, setting{k.Name, valueOf(k.Flag), s.Origin(k), unset(k.Flag)})
 	}
 	for _, name := range settings.SecretVariables() {
-		all.Secrets = append(all.Secrets, secret{name, os.Getenv(name) != ""})
+		all.Secrets = append(all.Secrets, secret{name, env.Get(name) != ""})
 	}
 	return all
 }
@@ -150,13 +152,13 @@ func (s setting) line() (string, error) {
 	return s.Key + ": " + string(value), err
 }
 
-func configPathCommand(named *string) *cobra.Command {
+func configPathCommand(p *host.Program) *cobra.Command {
 	return &cobra.Command{
 		Use:   "path",
 		Short: "Print the files that are looked for, the first the strongest",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			for _, from := range settings.Files(*named, nil) {
+			for _, from := range settings.Files(p.Env, p.ConfigFile, nil) {
 				state := "missing"
 				if _, err := os.Stat(from.File); err == nil {
 					state = "exists"

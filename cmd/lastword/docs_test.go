@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
 
@@ -17,7 +17,7 @@ func TestReadmeNamesEveryFlagAndCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	var want []string
-	root := rootCommand(actors.Config{})
+	root := rootCommand(new(host.Program))
 	for _, k := range settings.KeysOf(root) {
 		want = append(want, "\n| `--"+k.Flag.Name)
 	}

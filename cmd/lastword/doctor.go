@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/transport/llm"
@@ -18,13 +19,13 @@ import (
 
 // examining is what the flags of doctor say.
 type examining struct {
+	program *host.Program
 	at      settings.Endpoint
 	model   string
 	out     string
 	json    bool
 	timeout time.Duration
 
-	named string // the file of --config
 	table *terminal.Table
 	found examined
 }
@@ -35,8 +36,8 @@ type examined struct {
 	Checks []probe.Result `json:"checks"`
 }
 
-func doctorCommand(how *terminal.Options, named *string) *cobra.Command {
-	var e examining
+func doctorCommand(p *host.Program) *cobra.Command {
+	e := examining{program: p, at: p.Endpoint()}
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		GroupID: settings.Helping,
@@ -55,8 +56,7 @@ Exit codes:
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			e.named = *named
-			return e.run(cmd, how)
+			return e.run(cmd)
 		},
 	}
 	flags := cmd.Flags()
@@ -70,16 +70,15 @@ Exit codes:
 	return cmd
 }
 
-func (e *examining) run(cmd *cobra.Command, how *terminal.Options) error {
+func (e *examining) run(cmd *cobra.Command) error {
 	if e.timeout <= 0 {
 		return exit.BadUsage(cmd, errors.New("--timeout must be positive"), "")
 	}
-	e.at.Secrets = settings.SecretsOf(cmd.Context())
-	e.table = terminal.NewTable(cmd.OutOrStdout(), how, doctorIDs())
+	e.table = terminal.NewTable(cmd.OutOrStdout(), &e.program.Display, doctorIDs())
 	e.found.OK = true
 	e.tell(version())
 	e.tell(e.settings(cmd))
-	for _, r := range e.surroundings(how, cmd) {
+	for _, r := range e.surroundings(cmd) {
 		e.tell(r)
 	}
 	e.server(cmd.Context())
@@ -127,9 +126,9 @@ func fine(id, format string, args ...any) probe.Result {
 func (e *examining) settings(cmd *cobra.Command) probe.Result {
 	const id = "settings"
 	const remedy = "correct the file or the variable; lastword config show --origin tells where a value comes from"
-	s, err := settings.Load(cmd.Root(), e.named, nil)
+	s, err := settings.Load(cmd.Root(), e.program.Env, e.program.ConfigFile, nil)
 	if err == nil {
-		err = s.Apply(settings.SecretsOf(cmd.Context()))
+		err = s.Apply(e.program.Secrets)
 	}
 	if err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")

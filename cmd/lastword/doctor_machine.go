@@ -24,15 +24,15 @@ func version() probe.Result {
 }
 
 // surroundings is what the commands find on this machine.
-func (e *examining) surroundings(how *terminal.Options, cmd *cobra.Command) []probe.Result {
-	return []probe.Result{tokensSet(), output(e.out), disk(e.out), cache(settings.CacheFolder()), shown(how, cmd), roots(), e.way()}
+func (e *examining) surroundings(cmd *cobra.Command) []probe.Result {
+	return []probe.Result{e.tokensSet(), output(e.out), disk(e.out), cache(e.program.Env.CacheFolder()), shown(&e.program.Display, cmd), roots(), e.way()}
 }
 
 // tokensSet names the secrets that are there, and says nothing else of them.
-func tokensSet() probe.Result {
+func (e *examining) tokensSet() probe.Result {
 	var set []string
 	for _, name := range settings.SecretVariables() {
-		if os.Getenv(name) != "" {
+		if e.program.Env.Get(name) != "" {
 			set = append(set, name)
 		}
 	}
@@ -122,10 +122,10 @@ func shown(how *terminal.Options, cmd *cobra.Command) probe.Result {
 	if !how.InPlace(false) {
 		words = []string{"line by line"}
 	}
-	if terminal.Colored(how.NoColor, true) {
+	if how.Colored(true) {
 		words = append(words, "in colour")
 	}
-	if terminal.ASCIIOnly() {
+	if how.ASCIIOnly() {
 		words = append(words, "in ASCII, as LC_ALL, LC_CTYPE or LANG have it")
 	}
 	return fine("terminal", "a run is shown %s", strings.Join(words, ", "))

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -28,6 +27,7 @@ import (
 
 // generating is what the flags of generate say.
 type generating struct {
+	program     *host.Program
 	in          llmstxt.Input
 	read        repository.Flags
 	by          host.ModelFinder
@@ -40,8 +40,8 @@ type generating struct {
 	show        terminal.Display
 }
 
-func generateCommand(config actors.Config, how *terminal.Options) *cobra.Command {
-	var g generating
+func generateCommand(p *host.Program) *cobra.Command {
+	g := generating{program: p, by: host.ModelFinder{Endpoint: p.Endpoint()}, read: repository.Flags{Source: p.Source()}}
 	cmd := &cobra.Command{
 		Use:     "generate <repository>",
 		GroupID: settings.Working,
@@ -78,7 +78,7 @@ Exit codes:
 		Args:                  oneRepository,
 		ValidArgsFunction:     folders,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.run(cmd, args[0], config, how)
+			return g.run(cmd, args[0])
 		},
 	}
 	flags := cmd.Flags()
@@ -117,12 +117,10 @@ func (g *generating) telling(flags *pflag.FlagSet) {
 	flags.DurationVar(&g.timeout, "timeout", 0, "longest `time` the run may take, for example 90s (default 30m)")
 }
 
-func (g *generating) run(cmd *cobra.Command, repository string, config actors.Config, how *terminal.Options) error {
+func (g *generating) run(cmd *cobra.Command, repository string) error {
 	if err := g.judge(); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	known := settings.SecretsOf(cmd.Context())
-	g.by.Endpoint.Secrets, g.read.Source.Secrets = known, known
 	in := g.in
 	in.Repository, in.Full, in.LinkStyle, in.Format = repository, g.full, g.style, render.Format(g.format)
 	in.SizeBudget = int64(g.budget)
@@ -130,10 +128,10 @@ func (g *generating) run(cmd *cobra.Command, repository string, config actors.Co
 	if in.Model == "" && in.BaseURL == "" && cmd.Flags().Changed("base-url") {
 		in.BaseURL = g.by.Endpoint.BaseURL // no server is asked: it can only be meant for the links
 	}
-	with := llmstxt.Config{Open: g.read.Source.Open, Model: g.by.Find, Secrets: known, Version: host.ThisBuild().Exact()}
+	with := llmstxt.Config{Open: g.read.Source.Open, Model: g.by.Find, Secrets: g.program.Secrets, Version: host.ThisBuild().Exact()}
 	defer g.by.Close()
 	if !g.noCache {
-		with.Cache = settings.CacheFolder()
+		with.Cache = g.program.Env.CacheFolder()
 	}
 	if err := g.by.Check(in.Model); err != nil {
 		return err
@@ -146,12 +144,12 @@ func (g *generating) run(cmd *cobra.Command, repository string, config actors.Co
 	if g.explain {
 		g.show.Explain = explain
 	}
-	g.show.Open(how)
+	g.show.Open(&g.program.Display)
 	limits := messages.Limits{WallClockMS: host.Milliseconds(g.timeout)}
 	if in.Model != "" {
 		limits.StallMS = host.Milliseconds(g.by.Endpoint.StallTimeout())
 	}
-	return host.Watch(cmd.Context(), config, job, limits, &g.show)
+	return g.program.Watch(cmd.Context(), job, limits, &g.show)
 }
 
 func (g *generating) judge() error {

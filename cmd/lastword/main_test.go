@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/testkit"
 )
 
 // TestMain has two commands on the path: lastword, as make build makes it, and lastword-faulty.
@@ -48,11 +51,13 @@ func faulty() {
 	if err != nil {
 		hard = time.Hour
 	}
-	os.Exit(program(actors.Config{CancelSoft: hard, CancelHard: hard, Inject: func(p actors.Point) {
+	p := host.ThisProcess(rootCommand)
+	p.Actors = actors.Config{CancelSoft: hard, CancelHard: hard, Inject: func(p actors.Point) {
 		if p.Actor == task && fmt.Sprintf("%T", p.Message) == "*actors.begin" {
 			fault(what)
 		}
-	}}))
+	}}
+	os.Exit(p.Run(context.Background()))
 }
 
 func fault(what string) {
@@ -86,11 +91,32 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// TestRunNeedsNoProcess: the program is a function of its arguments, writers and configuration.
-func TestRunNeedsNoProcess(t *testing.T) {
-	var stdout, stderr strings.Builder
-	code := run(context.Background(), []string{"version"}, &stdout, &stderr, actors.Config{})
-	if code != exit.Completed || !strings.HasPrefix(stdout.String(), "lastword ") || stderr.Len() > 0 {
+// ran is a run of the program that has ended.
+type ran struct {
+	code           int
+	stdout, stderr string
+}
+
+// run runs the program in this process. Its environment is an empty home and the variables.
+func run(t *testing.T, env []string, args ...string) ran {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	p := host.Program{Args: args, Env: append([]string{"HOME=" + t.TempDir()}, env...), Stdout: &stdout, Stderr: &stderr,
+		Stdin: strings.NewReader(""), Commands: rootCommand}
+	return ran{p.Run(t.Context()), stdout.String(), stderr.String()}
+}
+
+// The program is a value: its environment, its input and its output are its own.
+func TestProgramNeedsNoProcess(t *testing.T) {
+	m := testkit.NewModel(t)
+	m.Always(testkit.Text("Hello"), testkit.Finish("stop"), testkit.Done())
+	var stdout, stderr bytes.Buffer
+	p := host.Program{Args: []string{"prompt", "-", "--model", "scripted"}, Stdin: strings.NewReader("Hi there\n"),
+		Env: []string{"LASTWORD_BASE_URL=" + m.URL()}, Stdout: &stdout, Stderr: &stderr, Commands: rootCommand}
+	if code := p.Run(t.Context()); code != exit.Completed || stdout.String() != "Hello\n" {
 		t.Errorf("exit code %d, stdout %q, stderr %q", code, stdout.String(), stderr.String())
+	}
+	if got := m.Requests()[0].Chat.Messages; len(got) != 1 || !strings.Contains(fmt.Sprintf("%s", got), "Hi there") {
+		t.Errorf("the model was asked %s", got)
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -20,7 +19,7 @@ type speaking struct {
 	printConfig, url string
 }
 
-func mcpCommand(config actors.Config) *cobra.Command {
+func mcpCommand(p *host.Program) *cobra.Command {
 	var s speaking
 	cmd := &cobra.Command{
 		Use:     "mcp",
@@ -50,13 +49,13 @@ Exit codes:
 		Args:                  noArguments,
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		Annotations:           map[string]string{settings.ReadsAnything: ""},
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd, config) },
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&s.printConfig, "print-config", "", "`client` whose settings are printed, in place of serving")
 	flags.StringVar(&s.url, "url", "", "`URL` of a server that the printed settings name, in place of this program")
-	s.Options.AddFlags(cmd, flags)
+	s.Options.AddFlags(cmd, flags, p)
 	s.Read.Source.AddFlags(flags)
 	for _, name := range []string{"print-config", "url"} {
 		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))
@@ -66,7 +65,7 @@ Exit codes:
 	return cmd
 }
 
-func (s *speaking) run(cmd *cobra.Command, config actors.Config) error {
+func (s *speaking) run(cmd *cobra.Command) error {
 	switch {
 	case s.printConfig != "":
 		return s.printClient(cmd)
@@ -79,7 +78,7 @@ func (s *speaking) run(cmd *cobra.Command, config actors.Config) error {
 		return err
 	}
 	s.ShownOut = s.Out
-	inside, err := s.Start(cmd.Context(), config, cmd.ErrOrStderr())
+	inside, err := s.Start(cmd.Context(), cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 )
 
@@ -240,30 +239,27 @@ func TestPrintedSettings(t *testing.T) {
 	for _, c := range clientsKnown() {
 		for name, flags := range map[string][]string{"local": nil, "flags": {"--out", "x", "--allow-http"},
 			"loopback": {"--url", "http://127.0.0.1:7878/mcp"}, "remote": {"--url", "https://runs.example.com/mcp"}} {
-			var stdout, stderr strings.Builder
-			args := append([]string{"mcp", "--print-config", c.name}, flags...)
-			code := run(t.Context(), args, &stdout, &stderr, actors.Config{})
+			got := run(t, nil, append([]string{"mcp", "--print-config", c.name}, flags...)...)
 			if c.remote == nil && flags != nil && flags[0] == "--url" {
-				if code != exit.Usage || !strings.Contains(stderr.String(), "connectors") {
-					t.Errorf("%s: exit code %d, %s", c.name, code, stderr.String())
+				if got.code != exit.Usage || !strings.Contains(got.stderr, "connectors") {
+					t.Errorf("%s: exit code %d, %s", c.name, got.code, got.stderr)
 				}
 				continue
 			}
-			if code != exit.Completed || stderr.String() != "for "+c.file+"\n" {
-				t.Errorf("%s: exit code %d, %s", c.name, code, stderr.String())
+			if got.code != exit.Completed || got.stderr != "for "+c.file+"\n" {
+				t.Errorf("%s: exit code %d, %s", c.name, got.code, got.stderr)
 			}
-			text := strings.ReplaceAll(strings.ReplaceAll(stdout.String(), self, "/usr/local/bin/lastword"), here, "/home/mia")
+			text := strings.ReplaceAll(strings.ReplaceAll(got.stdout, self, "/usr/local/bin/lastword"), here, "/home/mia")
 			heldTo(t, filepath.Join(origin, "testdata", "settings", c.name+"-"+name+".txt"), text)
-			if text := stdout.String(); strings.HasPrefix(text, "{") && !json.Valid([]byte(text)) {
+			if text := got.stdout; strings.HasPrefix(text, "{") && !json.Valid([]byte(text)) {
 				t.Errorf("%s: %s", c.name, text)
 			}
 		}
 	}
-	var stdout, stderr strings.Builder
-	args := []string{"mcp", "--print-config", "codex", "--url", "https://runs.example.com/mcp", "--no-cache"}
-	if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exit.Usage || stdout.Len() > 0 ||
-		!strings.Contains(stderr.String(), "--no-cache=true is for a server that the client starts") {
-		t.Errorf("flags of another's server: exit code %d, %s%s", code, stdout.String(), stderr.String())
+	got := run(t, nil, "mcp", "--print-config", "codex", "--url", "https://runs.example.com/mcp", "--no-cache")
+	if got.code != exit.Usage || got.stdout != "" ||
+		!strings.Contains(got.stderr, "--no-cache=true is for a server that the client starts") {
+		t.Errorf("flags of another's server: exit code %d, %s%s", got.code, got.stdout, got.stderr)
 	}
 	if entries, err := os.ReadDir("."); err != nil || len(entries) > 0 {
 		t.Errorf("it left %v, %v", entries, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
@@ -31,8 +32,8 @@ const modelsExits = `
 Exit codes:
   0 done   1 the output could not be written   2 usage   3 configuration   4 provider   124 timeout`
 
-func modelsCommand() *cobra.Command {
-	var l listing
+func modelsCommand(p *host.Program) *cobra.Command {
+	l := listing{at: p.Endpoint()}
 	cmd := &cobra.Command{
 		Use:     "models",
 		GroupID: settings.Working,
@@ -52,7 +53,7 @@ Studio on this machine.` + modelsExits,
 	}
 	l.flags(cmd, 30*time.Second)
 	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Work:"})
-	cmd.AddCommand(modelsLoadCommand(), modelsUnloadCommand())
+	cmd.AddCommand(modelsLoadCommand(p), modelsUnloadCommand(p))
 	return cmd
 }
 
@@ -65,8 +66,8 @@ func (l *listing) flags(cmd *cobra.Command, patience time.Duration) *pflag.FlagS
 	return flags
 }
 
-func modelsLoadCommand() *cobra.Command {
-	var l listing
+func modelsLoadCommand(p *host.Program) *cobra.Command {
+	l := listing{at: p.Endpoint()}
 	cmd := &cobra.Command{
 		Use:     "load <model>",
 		GroupID: settings.Working,
@@ -90,8 +91,8 @@ takes either --context or --ttl.` + modelsExits,
 	return cmd
 }
 
-func modelsUnloadCommand() *cobra.Command {
-	var l listing
+func modelsUnloadCommand(p *host.Program) *cobra.Command {
+	l := listing{at: p.Endpoint()}
 	cmd := &cobra.Command{
 		Use:                   "unload <model>",
 		GroupID:               settings.Working,
@@ -122,7 +123,6 @@ func (l *listing) call(cmd *cobra.Command, do func(context.Context, *cobra.Comma
 	if l.timeout <= 0 || l.load.Context < 0 || l.load.TTL < 0 {
 		return exit.BadUsage(cmd, errors.New("--timeout must be positive, --context and --ttl not negative"), "")
 	}
-	l.at.Secrets = settings.SecretsOf(cmd.Context())
 	client, err := llm.New(l.at.Config())
 	if err != nil {
 		return &exit.Error{Code: exit.Configuration, Err: err}

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -22,6 +21,7 @@ import (
 
 // prompting is what the flags of prompt say.
 type prompting struct {
+	program     *host.Program
 	in          prompt.Input
 	at          settings.Endpoint
 	temperature settings.Decimal
@@ -30,8 +30,8 @@ type prompting struct {
 	show        terminal.Display
 }
 
-func promptCommand(config actors.Config, how *terminal.Options) *cobra.Command {
-	var p prompting
+func promptCommand(program *host.Program) *cobra.Command {
+	p := prompting{program: program, at: program.Endpoint()}
 	cmd := &cobra.Command{
 		Use:     "prompt <text>",
 		GroupID: settings.Working,
@@ -60,7 +60,7 @@ Exit codes:
 		Args:                  onePrompt,
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return p.run(cmd, args, config, how)
+			return p.run(cmd, args)
 		},
 	}
 	flags := cmd.Flags()
@@ -88,7 +88,7 @@ func (p *prompting) telling(flags *pflag.FlagSet) {
 	flags.DurationVar(&p.timeout, "timeout", 0, "longest `time` the run may take, for example 90s (default 30m)")
 }
 
-func (p *prompting) run(cmd *cobra.Command, args []string, config actors.Config, how *terminal.Options) error {
+func (p *prompting) run(cmd *cobra.Command, args []string) error {
 	if err := p.judge(); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
@@ -100,7 +100,6 @@ func (p *prompting) run(cmd *cobra.Command, args []string, config actors.Config,
 		return exit.BadUsage(cmd, errNoText, promptExample)
 	}
 	p.in.Temperature = p.temperature.Value
-	p.at.Secrets = settings.SecretsOf(cmd.Context())
 	client, err := p.at.Client(p.timeout)
 	if err != nil {
 		return err
@@ -111,10 +110,10 @@ func (p *prompting) run(cmd *cobra.Command, args []string, config actors.Config,
 		return err
 	}
 	p.show.Stdout, p.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	p.show.Open(how)
-	p.speak(how)
+	p.show.Open(&p.program.Display)
+	p.speak()
 	limits := messages.Limits{WallClockMS: host.Milliseconds(p.timeout), StallMS: host.Milliseconds(p.at.StallTimeout())}
-	return host.Watch(cmd.Context(), config, job, limits, &p.show)
+	return p.program.Watch(cmd.Context(), job, limits, &p.show)
 }
 
 func (p *prompting) judge() error {
@@ -131,13 +130,13 @@ func (p *prompting) judge() error {
 
 // speak has the answer printed. Who watches on a terminal sees the thoughts, and no more of the run than its model's
 // words: a block that is redrawn, or a line per milestone, would stand in the middle of the answer.
-func (p *prompting) speak(how *terminal.Options) {
+func (p *prompting) speak() {
 	d := &p.show
 	if d.JSON || d.JSONL {
 		return
 	}
 	d.Answer = &terminal.Answer{Stdout: d.Stdout, Stderr: d.Stderr, Style: d.Style, Shared: terminal.IsTerminal(d.Stdout)}
-	if terminal.IsTerminal(d.Stderr) && !d.Quiet && (how.Progress == "auto" || how.Progress == "tty") {
+	if terminal.IsTerminal(d.Stderr) && !d.Quiet && (p.program.Display.Progress == "auto" || p.program.Display.Progress == "tty") {
 		d.View = d.Answer
 	}
 }

@@ -11,20 +11,19 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
 // promptEvents runs lastword prompt --jsonl against the server and returns its exit code and what its events add up to.
-func promptEvents(t *testing.T, m *testkit.Model, flags ...string) (int, messages.State, []messages.Event) {
+func promptEvents(t *testing.T, env []string, m *testkit.Model, flags ...string) (int, messages.State, []messages.Event) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	args := append([]string{"prompt", "Hi", "--jsonl", "--base-url", m.URL(), "--model", "scripted"}, flags...)
-	code := run(t.Context(), args, &stdout, &stderr, actors.Config{})
+	got := run(t, env, append([]string{"prompt", "Hi", "--jsonl", "--base-url", m.URL(), "--model", "scripted"}, flags...)...)
 	var state messages.State
 	var events []messages.Event
-	for line := range strings.Lines(stdout.String()) {
+	for line := range strings.Lines(got.stdout) {
 		var e messages.Event
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatal(err)
@@ -36,9 +35,9 @@ func promptEvents(t *testing.T, m *testkit.Model, flags ...string) (int, message
 		state, events = next, append(events, e)
 	}
 	if state.End == nil {
-		t.Fatalf("exit code %d without a terminal; stderr:\n%s", code, stderr.String())
+		t.Fatalf("exit code %d without a terminal; stderr:\n%s", got.code, got.stderr)
 	}
-	return code, state, events
+	return got.code, state, events
 }
 
 func completion(t *testing.T, events []messages.Event) messages.LLMCompleted {
@@ -68,7 +67,7 @@ func TestPromptFixtures(t *testing.T) {
 	for _, f := range fixtures {
 		m := testkit.NewModel(t)
 		m.Always(f.Pieces()...)
-		code, state, events := promptEvents(t, m, "--profile", f.Profile, "--retries", "0")
+		code, state, events := promptEvents(t, nil, m, "--profile", f.Profile, "--retries", "0")
 		said := completion(t, events)
 		t.Logf("%-4s %-45s %-9s %-22s exit %d  %s", f.ID, f.Name, said.Verdict, said.Evidence, code, state.End.Cause)
 		text, _ := state.Stream(prompt.Stream)
@@ -98,7 +97,7 @@ func TestPromptFaults(t *testing.T) {
 		if f.Watchdog {
 			flags = append(flags, "--first-token", "100ms", "--idle", "100ms")
 		}
-		code, state, events := promptEvents(t, m, flags...)
+		code, state, events := promptEvents(t, nil, m, flags...)
 		said := completion(t, events)
 		t.Logf("%-35s %-9s %-22s exit %d  %s", f.Name, said.Verdict, said.Evidence, code, state.End.Cause)
 		text, _ := state.Stream(prompt.Stream)
@@ -192,7 +191,8 @@ func TestPromptPrintsAsItComes(t *testing.T) {
 	out := &firstWrite{first: last}
 	var stderr bytes.Buffer
 	args := []string{"prompt", "Hi", "--base-url", m.URL(), "--model", "scripted", "--idle", "20s"}
-	code := run(t.Context(), args, out, &stderr, actors.Config{})
+	p := host.Program{Args: args, Stdout: out, Stderr: &stderr, Commands: rootCommand}
+	code := p.Run(t.Context())
 	if code != exit.Completed || out.text != "Hello\n" {
 		t.Errorf("exit code %d, stdout %q, stderr:\n%s", code, out.text, stderr.String())
 	}

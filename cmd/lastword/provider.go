@@ -18,7 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
-func providerCommand(how *terminal.Options) *cobra.Command {
+func providerCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "provider",
 		GroupID: settings.Working,
@@ -27,7 +27,7 @@ func providerCommand(how *terminal.Options) *cobra.Command {
 		RunE:    noCommand,
 	}
 	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Work:"})
-	cmd.AddCommand(providerCheckCommand(how))
+	cmd.AddCommand(providerCheckCommand(p))
 	return cmd
 }
 
@@ -42,8 +42,8 @@ type probing struct {
 	firstToken time.Duration
 }
 
-func providerCheckCommand(how *terminal.Options) *cobra.Command {
-	var p probing
+func providerCheckCommand(program *host.Program) *cobra.Command {
+	p := probing{at: program.Endpoint()}
 	cmd := &cobra.Command{
 		Use:     "check",
 		GroupID: settings.Working,
@@ -71,7 +71,7 @@ Exit codes:
   lastword provider check --only streams,terminator --json | jq '.checks[].status'`,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return p.run(cmd, how) },
+		RunE:              func(cmd *cobra.Command, _ []string) error { return p.run(cmd, &program.Display) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
@@ -106,7 +106,6 @@ func (p *probing) run(cmd *cobra.Command, how *terminal.Options) error {
 			return exit.BadUsage(cmd, fmt.Errorf("no check is called %q", id), "the checks are "+strings.Join(ids, ", "))
 		}
 	}
-	p.at.Secrets = settings.SecretsOf(cmd.Context())
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), p.timeout, tooLong(p.timeout))
 	defer cancel()
 	t := terminal.NewTable(cmd.OutOrStdout(), how, ids)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/testkit"
@@ -23,12 +21,9 @@ const (
 	gardenToken = "t0ken-of-the-gardener"
 )
 
-// entrusted gives the process its secrets, and a home without any.
-func entrusted(t *testing.T) {
-	t.Setenv("HOME", t.TempDir())
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
-	t.Setenv("LASTWORD_API_KEY", apiKey)
-	t.Setenv(settings.GitTokens, "git.example.com="+gardenToken)
+// entrusted is an environment with secrets.
+func entrusted() []string {
+	return []string{"LASTWORD_API_KEY=" + apiKey, settings.GitTokens + "=git.example.com=" + gardenToken}
 }
 
 // discreet fails the test where a text holds a secret, or most of it.
@@ -57,24 +52,21 @@ func indiscreet() (pieces []testkit.Piece) {
 // A model that says the secrets of the process: its answer is told without them, on every surface, and the run's
 // offsets and digests are those of what is told.
 func TestPromptTellsNoSecret(t *testing.T) {
-	entrusted(t)
 	m := testkit.NewModel(t)
 	m.Always(indiscreet()...)
 	const want = "The key is [key], the token [token]."
-	code, state, events := promptEvents(t, m)
+	code, state, events := promptEvents(t, entrusted(), m)
 	text, err := json.Marshal(events)
 	if err != nil || code != exit.Completed || !strings.Contains(string(state.End.Result), want) {
 		t.Errorf("exit code %d, %v: %s", code, err, text)
 	}
 	discreet(t, "--jsonl", string(text))
 	for _, flag := range []string{"--json", "--quiet", "--progress=plain"} {
-		var stdout, stderr bytes.Buffer
-		args := []string{"prompt", "Hi, " + gardenToken, "--base-url", m.URL(), "--model", "scripted", flag}
-		if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exit.Completed ||
-			!strings.Contains(stdout.String(), want) {
-			t.Errorf("%s: exit code %d: %s", flag, code, stdout.String())
+		got := run(t, entrusted(), "prompt", "Hi, "+gardenToken, "--base-url", m.URL(), "--model", "scripted", flag)
+		if got.code != exit.Completed || !strings.Contains(got.stdout, want) {
+			t.Errorf("%s: exit code %d: %s", flag, got.code, got.stdout)
 		}
-		discreet(t, flag, stdout.String(), stderr.String())
+		discreet(t, flag, got.stdout, got.stderr)
 	}
 	for _, r := range m.Requests() {
 		discreet(t, "the request", fmt.Sprintf("%s", r.Chat.Messages))
@@ -82,28 +74,24 @@ func TestPromptTellsNoSecret(t *testing.T) {
 }
 
 func TestProviderCheckTellsNoSecret(t *testing.T) {
-	entrusted(t)
 	m := testkit.NewModel(t)
 	m.Always(indiscreet()...)
 	m.AnswerTo("/v1/models", testkit.Header("Server", gardenToken), testkit.JSON(200, `{"data":[{"id":"`+apiKey+`"}]}`))
 	file := filepath.Join(t.TempDir(), "profile.json")
 	for _, flags := range [][]string{{"--json"}, {"--progress", "plain"}} {
-		var stdout, stderr bytes.Buffer
-		args := append([]string{"provider", "check", "--base-url", m.URL(), "--write", file, "--only",
-			"reachable,path,models,answers,model-named,terminator,thoughts,fields,max-tokens,tool,json"}, flags...)
-		run(t.Context(), args, &stdout, &stderr, actors.Config{})
+		got := run(t, entrusted(), append([]string{"provider", "check", "--base-url", m.URL(), "--write", file, "--only",
+			"reachable,path,models,answers,model-named,terminator,thoughts,fields,max-tokens,tool,json"}, flags...)...)
 		profile, err := os.ReadFile(file)
 		if err != nil || !strings.Contains(string(profile), "[key]") {
 			t.Errorf("%v: %s", err, profile)
 		}
-		discreet(t, "provider check", stdout.String(), stderr.String(), string(profile))
+		discreet(t, "provider check", got.stdout, got.stderr, string(profile))
 	}
 }
 
 // A Git server gets the token that is named with it and no other, whoever names the server; and what it says with the
 // token in it is told without.
 func TestGitServersAndTokens(t *testing.T) {
-	entrusted(t)
 	var mu sync.Mutex
 	var shown []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -124,20 +112,19 @@ func TestGitServersAndTokens(t *testing.T) {
 		{settings.GitTokens, "x=y,127.0.0.1=" + gardenToken, true},
 	} {
 		t.Run(c.name+" "+c.value, func(t *testing.T) {
-			t.Setenv(c.name, c.value)
 			for _, flag := range []string{"--jsonl", "--json", "--explain"} {
 				shown = nil
-				var stdout, stderr bytes.Buffer
-				args := []string{"generate", server.URL + "/r.git", "--allow-http", "--allow-private", "--out", t.TempDir(), flag}
-				if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exit.Configuration {
-					t.Errorf("exit code %d: %s", code, stderr.String())
+				got := run(t, append(entrusted(), c.name+"="+c.value), "generate", server.URL+"/r.git", "--allow-http",
+					"--allow-private", "--out", t.TempDir(), flag)
+				if got.code != exit.Configuration {
+					t.Errorf("exit code %d: %s", got.code, got.stderr)
 				}
 				if len(shown) == 0 || (shown[0] != "") != c.sent {
 					t.Errorf("the server was shown %q", shown)
 				}
-				discreet(t, flag, stdout.String(), stderr.String())
+				discreet(t, flag, got.stdout, got.stderr)
 				for _, basic := range shown {
-					if basic != "" && strings.Contains(stdout.String()+stderr.String(), basic) {
+					if basic != "" && strings.Contains(got.stdout+got.stderr, basic) {
 						t.Errorf("%s says %s", flag, basic)
 					}
 				}
@@ -148,14 +135,12 @@ func TestGitServersAndTokens(t *testing.T) {
 
 // A repository that says the secrets brings them into no file.
 func TestGenerateTellsNoSecret(t *testing.T) {
-	entrusted(t)
 	dir, out := plant(t, "# Garden "+gardenToken+"\n\nGrows "+apiKey+" in rows and in beds.\n"), t.TempDir()
-	var stdout, stderr bytes.Buffer
-	args := []string{"generate", filepath.Join(dir, "garden"), "--out", out, "--full", "all", "--jsonl"}
-	if code := run(t.Context(), args, &stdout, &stderr, actors.Config{}); code != exit.Completed {
-		t.Errorf("exit code %d: %s", code, stderr.String())
+	got := run(t, entrusted(), "generate", filepath.Join(dir, "garden"), "--out", out, "--full", "all", "--jsonl")
+	if got.code != exit.Completed {
+		t.Errorf("exit code %d: %s", got.code, got.stderr)
 	}
-	discreet(t, "generate", stdout.String(), stderr.String())
+	discreet(t, "generate", got.stdout, got.stderr)
 	for name := range strings.FieldsSeq(filesIn(t, out)) {
 		text, err := os.ReadFile(filepath.Join(out, name))
 		if err != nil || !strings.Contains(string(text), "redacted") {

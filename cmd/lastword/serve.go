@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -31,7 +30,7 @@ type serving struct {
 	allowLocal      bool
 }
 
-func serveCommand(config actors.Config) *cobra.Command {
+func serveCommand(p *host.Program) *cobra.Command {
 	var s serving
 	cmd := &cobra.Command{
 		Use:     "serve",
@@ -60,12 +59,12 @@ Exit codes:
 		Args:                  noArguments,
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		Annotations:           map[string]string{settings.ReadsAnything: ""},
-		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd, config) },
+		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	s.listening(cmd, flags)
-	s.Options.AddFlags(cmd, flags)
+	s.Options.AddFlags(cmd, flags, p)
 	s.Read.Source.AddHTTPFlag(flags)
 	flags.BoolVar(&s.allowLocal, "allow-local", false, "read folders and archives of this machine, whoever asks")
 	s.Read.Source.AddDownloadFlag(flags)
@@ -90,11 +89,11 @@ func (s *serving) listening(cmd *cobra.Command, flags *pflag.FlagSet) {
 // path is where the door is.
 const mcpPath = "/mcp"
 
-func (s *serving) run(cmd *cobra.Command, config actors.Config) error {
+func (s *serving) run(cmd *cobra.Command) error {
 	if err := s.check(cmd); err != nil {
 		return err
 	}
-	inside, err := s.Start(cmd.Context(), config, cmd.ErrOrStderr())
+	inside, err := s.Start(cmd.Context(), cmd.ErrOrStderr())
 	if err != nil {
 		return err
 	}

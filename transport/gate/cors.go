@@ -3,6 +3,8 @@ package gate
 import (
 	"net/http"
 	"strings"
+
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 const (
@@ -21,7 +23,7 @@ func (g *Gate) checkOrigin(w http.ResponseWriter, r *http.Request, host endpoint
 		return true
 	}
 	if len(sent) > 1 || !g.origins.allow(sent[0], host) {
-		g.log.Debug("refused a request for its Origin", "origin", clip(sent[0]), "remote", r.RemoteAddr)
+		g.log.Debug("refused a request for its Origin", "origin", words.Clip(sent[0], 100), "remote", r.RemoteAddr)
 		Refuse(w, http.StatusForbidden, forbidden(
 			"pages of the origin %.100q may not call this server; ask its operator to allow the origin", sent[0]))
 		return false

@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Config says what a gate lets through. The zero Config is that of a server on loopback without tokens.
@@ -159,7 +161,7 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request) (*http.Request, boo
 	h["Vary"] = g.vary
 	host, ok := parseEndpoint(r.Host)
 	if !ok || !g.hosts.allow(host) {
-		g.log.Debug("refused a request for its Host", "host", clip(r.Host), "remote", r.RemoteAddr)
+		g.log.Debug("refused a request for its Host", "host", words.Clip(r.Host, 100), "remote", r.RemoteAddr)
 		Refuse(w, http.StatusForbidden, forbidden(
 			"this server is not called %.100q; call it localhost, or ask its operator to name this host", r.Host))
 		return nil, false
@@ -221,5 +223,3 @@ func remote(r *http.Request) netip.Addr {
 	}
 	return addr
 }
-
-func clip(s string) string { return s[:min(len(s), 100)] }

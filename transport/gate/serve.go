@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/internal/tally"
+	"github.com/seed889630bf/lastword/transport/internal/inflight"
 )
 
 // Limits bound a server; a zero field takes its default. There is no limit to the time of an answer, as streams have
@@ -108,14 +108,14 @@ type server struct {
 	http     http.Server
 	listener *bounded
 	limits   Limits
-	handlers tally.Tally
+	handlers inflight.Count
 }
 
 // attend counts the requests that are being handled.
 func (s *server) attend(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.handlers.Enter(0)
-		defer s.handlers.Leave()
+		s.handlers.Begin(0)
+		defer s.handlers.End()
 		handler.ServeHTTP(w, r)
 	})
 }

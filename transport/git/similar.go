@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // like names up to five branches and tags that resemble what was asked for, or
@@ -18,7 +20,7 @@ func (r *refs) like(asked string) string {
 		return ""
 	}
 	for i, name := range near {
-		near[i] = strconv.Quote(clip(name, 100))
+		near[i] = strconv.Quote(words.Clip(name, 100))
 	}
 	return "; there is " + strings.Join(near, ", ")
 }
@@ -30,13 +32,13 @@ func (r *refs) similar(asked string) []string {
 		far  int
 	}
 	var near []candidate
-	asked = clip(strings.ToLower(asked), 64)
+	asked = start(strings.ToLower(asked))
 	for full := range r.names {
 		name := short(full)
 		if name == full {
 			continue // neither a branch nor a tag
 		}
-		if far, ok := distance(asked, clip(strings.ToLower(name), 64)); ok {
+		if far, ok := distance(asked, start(strings.ToLower(name))); ok {
 			near = append(near, candidate{name, far})
 		}
 	}
@@ -51,32 +53,12 @@ func (r *refs) similar(asked string) []string {
 
 // distance is small for names that one may have meant by the other.
 func distance(a, b string) (int, bool) {
-	far := edits(a, b)
+	far := words.Distance(a, b)
 	if far <= max(2, len(b)/3) {
 		return far, true
 	}
 	return far, strings.Contains(b, a) || strings.HasPrefix(a, b+"/")
 }
 
-// edits is Levenshtein's distance in bytes.
-func edits(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, diagonal+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
-}
-
-func clip(text string, limit int) string { return text[:min(len(text), limit)] }
+// start bounds the cost of comparing names.
+func start(name string) string { return name[:min(len(name), 64)] }

@@ -25,7 +25,7 @@ func runInto(who, out string) messages.State {
 
 func TestArtifactsAreWhatTheRunWrote(t *testing.T) {
 	dir := t.TempDir()
-	h := &Options{Out: filepath.Join(dir, "root")}
+	h := &Options{program: new(Program), Out: filepath.Join(dir, "root")}
 	write(t, filepath.Join(dir, "root", "mia", "docs", "a", "llms.txt"), "hello")
 	write(t, filepath.Join(dir, "secret"), "hello")
 	good := messages.Artifact{Name: "llms.txt", Path: "a/llms.txt", Bytes: 5, SHA256: messages.Digest("hello")}
@@ -71,7 +71,7 @@ func TestArtifactsAreWhatTheRunWrote(t *testing.T) {
 }
 
 func TestArtifactsOfACallerWhoLeft(t *testing.T) {
-	h := &Options{Out: t.TempDir()}
+	h := &Options{program: new(Program), Out: t.TempDir()}
 	write(t, filepath.Join(h.Out, "llms.txt"), "hello")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	left := errors.New("the caller left")
@@ -100,7 +100,7 @@ func TestFoldersOfPrincipals(t *testing.T) {
 	if homeOf("mia") != "mia" {
 		t.Errorf("mia has the folder %q", homeOf("mia"))
 	}
-	h := &Options{Out: t.TempDir()}
+	h := &Options{program: new(Program), Out: t.TempDir()}
 	if _, err := h.callersFolder(gate.With(t.Context(), gate.Principal{Name: "mia"})); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("before anything is written: %v", err)
 	}
@@ -133,7 +133,7 @@ func prepared(t *testing.T, h *Options, who, arguments string) (generateInput, e
 }
 
 func TestArgumentsBecomeInput(t *testing.T) {
-	h := &Options{Out: t.TempDir(), model: "scripted"}
+	h := &Options{program: new(Program), Out: t.TempDir(), model: "scripted"}
 	h.Read.MaxFiles = 7
 	h.Read.SetLimits(&h.limits)
 	in, err := prepared(t, h, "mia", `{"repository":"https://example.com/a.zip?sig=x","out":"b","full":"all","ctx":true,`+
@@ -155,7 +155,7 @@ func TestArgumentsBecomeInput(t *testing.T) {
 func TestRemoteRepositoriesOnly(t *testing.T) {
 	dir := testkit.Repository(t, []byte("-- garden/README.md --\n# Garden\n\nGrows things.\n"))
 	t.Chdir(dir)
-	h := &Options{Out: t.TempDir()}
+	h := &Options{program: new(Program), Out: t.TempDir()}
 	h.Read.Source.RemoteOnly = true
 	for text, want := range map[string]string{
 		"garden/README.md":          "https://github.com/garden/README.md",
@@ -178,7 +178,7 @@ func TestRemoteRepositoriesOnly(t *testing.T) {
 // The folder that a run writes to is in its events as its caller called it.
 func TestEventsNameTheCallersFolder(t *testing.T) {
 	dir := testkit.Repository(t, []byte("-- garden/README.md --\n# Garden\n\nGrows things.\n"))
-	h := &Options{Out: filepath.Join(dir, "root")}
+	h := &Options{program: new(Program), Out: filepath.Join(dir, "root")}
 	for _, home := range []string{"", "mia"} {
 		for _, out := range []string{"", "docs"} {
 			input, err := json.Marshal(generateInput{Home: home, Input: llmstxt.Input{Repository: filepath.Join(dir, "garden"), Out: out}})
@@ -205,7 +205,7 @@ func TestPartsOfRepositories(t *testing.T) {
 	dir := testkit.Repository(t, []byte("-- garden/README.md --\n# Garden\n\nGrows things.\n"))
 	t.Chdir(dir)
 	write(t, filepath.Join("garden", "docs", "a", "README.md"), "# A\n")
-	h := &Options{Out: t.TempDir()}
+	h := &Options{program: new(Program), Out: t.TempDir()}
 	for text, want := range map[string]string{
 		"garden":                    filepath.Join("garden", "docs", "a"),
 		"https://example.com/x.git": "https://example.com/x.git/-/tree/HEAD/docs/a",

@@ -115,8 +115,7 @@ func TestGenerateFindsAModel(t *testing.T) {
 	busy := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: testkit.LMStudio, Models: []testkit.ServedModel{
 		{ID: "vectors", Kind: "embeddings", Loaded: true, Context: 512}, {ID: "big"},
 		{ID: "small", Loaded: true, Context: 6000}}})
-	t.Setenv("OPENAI_API_KEY", "of-another")
-	by := ModelFinder{Servers: []string{nobody.URL(), idle.URL(), busy.URL()}}
+	by := ModelFinder{Endpoint: settings.Endpoint{Env: []string{"OPENAI_API_KEY=of-another"}}, Servers: []string{nobody.URL(), idle.URL(), busy.URL()}}
 	t.Cleanup(by.Close)
 	found, err := by.Find(t.Context(), llmstxt.AutoModel)
 	if err != nil || found.Name != "small" || found.Context != 6000 || found.Server != busy.Host() {

@@ -59,7 +59,7 @@ func (h *Options) generate(input json.RawMessage) (actors.Job, error) {
 	in.Out = folder
 	with := llmstxt.Config{Open: h.Read.Source.Open, Model: h.finder.Find, Secrets: h.Secrets, Version: ThisBuild().Exact()}
 	if !h.noCache && !in.NoCache {
-		with.Cache = settings.CacheFolder()
+		with.Cache = h.program.Env.CacheFolder()
 	}
 	job, err := llmstxt.Job(in.Input, with)
 	if err != nil {

@@ -14,10 +14,9 @@ import (
 // What operators are told holds no secret, in whatever field.
 func TestLogTellsNoSecret(t *testing.T) {
 	const apiKey, gardenToken = "sk-sesame-Sesame-0123", "t0ken-of-the-gardener"
-	t.Setenv("LASTWORD_API_KEY", apiKey)
-	t.Setenv(settings.GitTokens, "git.example.com="+gardenToken)
 	var stderr bytes.Buffer
-	known := settings.EnvironmentSecrets()
+	known := settings.EnvironmentSecrets([]string{"LASTWORD_API_KEY=" + apiKey,
+		settings.GitTokens + "=git.example.com=" + gardenToken})
 	log := (&Options{verbose: true}).logger(known.Writer(&stderr))
 	log.With(zap.String("with", apiKey)).Error("no "+gardenToken, zap.Error(fmt.Errorf("bad %s", apiKey)),
 		zap.ByteString("body", []byte(`{"key":"`+apiKey+`"}`)), zap.Any("any", map[string]string{"a": gardenToken}))

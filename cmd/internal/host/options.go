@@ -33,10 +33,13 @@ type Options struct {
 	verbose     bool
 	Secrets     *redact.Secrets
 	conformance bool
+	program     *Program
 }
 
 // AddFlags adds those that mcp and serve share.
-func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program) {
+	h.program, h.Secrets = p, p.Secrets
+	h.finder.Endpoint, h.Read.Source = p.Endpoint(), p.Source()
 	flags.StringVar(&h.Out, "out", "artifacts", "`folder` that runs write under, and nowhere else; made at the first run")
 	flags.StringVar(&h.model, "model", "",
 		"`name` of the model where a call names none; auto is one that a server on this machine has loaded")
@@ -70,14 +73,13 @@ func (h *Options) Check(cmd *cobra.Command) error {
 		return exit.BadUsage(cmd, err, "")
 	}
 	h.Out = settings.Absolute(h.Out)
-	h.Secrets = settings.SecretsOf(cmd.Context())
-	h.finder.Endpoint.Secrets, h.Read.Source.Secrets = h.Secrets, h.Secrets
 	h.Read.SetLimits(&h.limits)
 	return h.finder.Check(cmp.Or(h.model, llmstxt.AutoModel))
 }
 
 // systemConfig is what the runtime is made of.
-func (h *Options) systemConfig(config actors.Config) actors.Config {
+func (h *Options) systemConfig() actors.Config {
+	config := h.program.Actors
 	config.Jobs = h.jobs()
 	config.WallClock, config.Retention = h.timeout, h.retention
 	config.MaxRuns, config.MaxRunsPerPrincipal = h.maxRuns, h.MaxRunsEach

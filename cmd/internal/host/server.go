@@ -48,9 +48,9 @@ func (h *Options) instructions() string {
 }
 
 // Start starts the runtime. Nothing is written, listened to or asked for.
-func (h *Options) Start(ctx context.Context, config actors.Config, stderr io.Writer) (*Server, error) {
+func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) {
 	log := h.logger(stderr)
-	config = h.systemConfig(config)
+	config := h.systemConfig()
 	config.Log = log
 	system, err := actors.New(ctx, config)
 	if err != nil {

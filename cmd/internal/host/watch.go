@@ -17,8 +17,8 @@ import (
 
 // Watch runs the job, shows its events, and returns what the program ends with. It is a reader like any other: what it
 // knows it has from the events.
-func Watch(ctx context.Context, config actors.Config, job actors.Job, limits messages.Limits, show *terminal.Display) error {
-	system, err := actors.New(ctx, config)
+func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Limits, show *terminal.Display) error {
+	system, err := actors.New(ctx, p.Actors)
 	if err != nil {
 		return &exit.Error{Code: exit.Configuration, Err: err}
 	}

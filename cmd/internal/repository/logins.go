@@ -3,10 +3,10 @@ package repository
 import (
 	"cmp"
 	"net/url"
-	"os"
 	"path/filepath"
 	"strings"
 
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
@@ -33,14 +33,14 @@ func (s *Source) loginFor(address string) (login, error) {
 		return login{token: token}, nil
 	}
 	if port == "443" && (host == "github.com" || strings.HasSuffix(host, ".github.com")) {
-		if token := cmp.Or(os.Getenv(settings.GitToken), os.Getenv("GH_TOKEN"), os.Getenv("GITHUB_ACCESS_TOKEN")); token != "" {
+		if token := cmp.Or(s.Env.Get(settings.GitToken), s.Env.Get("GH_TOKEN"), s.Env.Get("GITHUB_ACCESS_TOKEN")); token != "" {
 			return login{token: token}, nil
 		}
 	}
 	if s.RemoteOnly { // what is on this machine is not for whoever calls
 		return login{}, nil
 	}
-	l := stored(u)
+	l := stored(u, s.Env)
 	s.Secrets.Add("token", l.token)
 	return l, nil
 }
@@ -52,7 +52,7 @@ func portOf(u *url.URL) string {
 // namedTokens are those that stand beside a host, in the environment or a file: the environment goes first.
 func (s *Source) namedTokens() (map[string]string, error) {
 	named := map[string]string{}
-	if name := os.Getenv(settings.GitTokensFile); name != "" {
+	if name := s.Env.Get(settings.GitTokensFile); name != "" {
 		text, err := settings.ReadSettings(name)
 		if err != nil {
 			return nil, exit.Invalid("the file of %s cannot be read: %v", settings.GitTokensFile, exit.Reason(err))
@@ -61,7 +61,7 @@ func (s *Source) namedTokens() (map[string]string, error) {
 			return nil, err
 		}
 	}
-	err := addTokens(named, os.Getenv(settings.GitTokens), settings.GitTokens)
+	err := addTokens(named, s.Env.Get(settings.GitTokens), settings.GitTokens)
 	for _, token := range named {
 		s.Secrets.Add("token", token)
 	}
@@ -89,12 +89,12 @@ func addTokens(named map[string]string, text, where string) error {
 
 // stored is what git's own store has for the URL's scheme, host and port. Its files are read, and no helper is run. An
 // entry for one repository alone is passed over.
-func stored(u *url.URL) login {
+func stored(u *url.URL, env environment.Variables) login {
 	var files []string
-	if home, err := os.UserHomeDir(); err == nil {
+	if home := env.Home(); home != "" {
 		files = append(files, filepath.Join(home, ".git-credentials"))
 	}
-	if dir := settings.UserFolder(); dir != "" {
+	if dir := env.ConfigFolder(); dir != "" {
 		files = append(files, filepath.Join(dir, "git", "credentials"))
 	}
 	for _, name := range files {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/testkit"
 )
@@ -25,13 +26,9 @@ http://mia:plain@plain.example
 https://mia:xdg@xdg.example
 https://mia:other@store.example
 `))
-	t.Setenv("HOME", home)
-	t.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "xdg"))
-	t.Setenv(settings.GitToken, "hub-token")
-	t.Setenv("GH_TOKEN", "")
-	t.Setenv("GITHUB_ACCESS_TOKEN", "")
-	t.Setenv(settings.GitTokensFile, filepath.Join(home, "tokens"))
-	t.Setenv(settings.GitTokens, "Both.example=env-token, six.example:8443=port-token,[::1]=v6-token")
+	env := environment.Variables{"HOME=" + home, "XDG_CONFIG_HOME=" + filepath.Join(home, "xdg"),
+		settings.GitToken + "=hub-token", settings.GitTokensFile + "=" + filepath.Join(home, "tokens"),
+		settings.GitTokens + "=Both.example=env-token, six.example:8443=port-token,[::1]=v6-token"}
 	for url, want := range map[string]login{
 		"https://github.com/o/r": {"", "hub-token"}, "https://GitHub.com/o/r": {"", "hub-token"}, "https://codeload.github.com/x": {"", "hub-token"},
 		"https://github.com:8443/o/r": {}, "http://github.com/o/r": {}, "https://github.com.evil.example/o/r": {}, "https://notgithub.com/": {},
@@ -43,7 +40,7 @@ https://mia:other@store.example
 		"https://plain.example/r": {}, "https://xdg.example/r": {"mia", "xdg"}, "git@github.com:o/r": {}, "/a/folder": {}, "": {},
 	} {
 		for _, remote := range []bool{false, true} {
-			got, err := (&Source{RemoteOnly: remote}).loginFor(url)
+			got, err := (&Source{Env: env, RemoteOnly: remote}).loginFor(url)
 			if remote && want.user != "" {
 				want = login{} // the store is its user's
 			}
@@ -53,11 +50,11 @@ https://mia:other@store.example
 		}
 	}
 	for _, wrong := range []string{"s3cret-t0ken", "=s3cret-t0ken", "https://h=s3cret-t0ken", "me@h=s3cret-t0ken", "h="} {
-		t.Setenv(settings.GitTokens, wrong)
-		if _, err := new(Source).loginFor("https://github.com/o/r"); err == nil || strings.Contains(err.Error(), "s3cret") {
+		env := environment.Variables{settings.GitTokens + "=" + wrong}
+		if _, err := (&Source{Env: env}).loginFor("https://github.com/o/r"); err == nil || strings.Contains(err.Error(), "s3cret") {
 			t.Errorf("%s: %v", wrong, err)
 		}
-		known := settings.EnvironmentSecrets()
+		known := settings.EnvironmentSecrets(env)
 		if got := known.Text("s3cret-t0ken"); wrong != "h=" && got != "[token]" {
 			t.Errorf("%s: it is told as %s", wrong, got)
 		}

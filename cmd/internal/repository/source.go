@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages/redact"
@@ -30,6 +31,7 @@ type Source struct {
 	maxDownload settings.ByteSize
 	Limits      llmstxt.Input // those of the files, which bound an archive as well
 	RemoteOnly  bool          // nothing is read from this machine
+	Env         environment.Variables
 	Secrets     *redact.Secrets
 }
 
@@ -112,7 +114,7 @@ func (s *Source) remote(ctx context.Context, at address.Address) (*llmstxt.Mater
 	if err != nil {
 		return nil, err
 	}
-	o := git.Options{Allow: s.allowed(), Token: shown.tokenFor, User: shown.user, Secrets: s.Secrets, SSH: userSSH(),
+	o := git.Options{Allow: s.allowed(), Token: shown.tokenFor, User: shown.user, Secrets: s.Secrets, SSH: s.userSSH(),
 		Limits: git.Limits{WireBytes: int64(s.maxDownload), UnpackedBytes: s.unpacked(), Files: s.entries(1_000_000)}}
 	head, err := git.Resolve(ctx, remote, o)
 	if err != nil {
@@ -201,10 +203,10 @@ func (s *Source) entries(least int) int {
 }
 
 // userSSH is how ssh identifies the user and knows the hosts, in the places where it does by default.
-func userSSH() git.SSH {
-	ssh := git.SSH{Agent: os.Getenv("SSH_AUTH_SOCK"), KnownHosts: []string{"/etc/ssh/ssh_known_hosts"}}
-	home, err := os.UserHomeDir()
-	if err != nil {
+func (s *Source) userSSH() git.SSH {
+	ssh := git.SSH{Agent: s.Env.Get("SSH_AUTH_SOCK"), KnownHosts: []string{"/etc/ssh/ssh_known_hosts"}}
+	home := s.Env.Home()
+	if home == "" {
 		return ssh
 	}
 	ssh.KnownHosts = append(ssh.KnownHosts, filepath.Join(home, ".ssh", "known_hosts"))

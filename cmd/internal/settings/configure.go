@@ -4,19 +4,22 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 // Configure gives the flags of a command that works what the command line leaves open. The other commands need no
 // settings, and work where the settings are at fault.
-func Configure(cmd *cobra.Command, args []string, named string) error {
+func Configure(cmd *cobra.Command, args []string, env environment.Variables, named string, known *redact.Secrets) error {
 	if cmd.GroupID != Working {
 		return nil
 	}
-	s, err := Load(cmd.Root(), named, foldersRead(cmd, args))
+	s, err := Load(cmd.Root(), env, named, foldersRead(cmd, args))
 	if err != nil {
 		return err
 	}
-	if err := s.Apply(SecretsOf(cmd.Context())); err != nil {
+	if err := s.Apply(known); err != nil {
 		return err
 	}
 	quiet := cmd.Flags().Lookup("quiet")

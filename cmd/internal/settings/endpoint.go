@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/url"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/redact"
@@ -30,6 +30,7 @@ type Endpoint struct {
 	firstToken, idle                time.Duration
 	maxAnswer                       ByteSize
 	retries                         int
+	Env                             environment.Variables
 	Secrets                         *redact.Secrets
 	Guessed                         bool // nobody named the server: it is not to see a key that was meant for another
 }
@@ -119,7 +120,7 @@ func (p *Endpoint) LearnedProfile() (*probe.Profile, error) { return probe.Read(
 
 // ProfileFile is where that is kept, "" where the user has no folder of configuration.
 func (p *Endpoint) ProfileFile() string {
-	dir := UserFolder()
+	dir := p.Env.ConfigFolder()
 	if dir == "" {
 		return ""
 	}
@@ -128,10 +129,10 @@ func (p *Endpoint) ProfileFile() string {
 
 // key is the environment's for the server. That of OpenAI goes to none that nobody named.
 func (p *Endpoint) key() string {
-	if key := os.Getenv("LASTWORD_API_KEY"); key != "" || p.Guessed || p.BaseURL == "" {
+	if key := p.Env.Get("LASTWORD_API_KEY"); key != "" || p.Guessed || p.BaseURL == "" {
 		return key
 	}
-	return os.Getenv("OPENAI_API_KEY")
+	return p.Env.Get("OPENAI_API_KEY")
 }
 
 // StallTimeout is how long a run may be silent: the client, which knows more of the server, is to lose its patience first.

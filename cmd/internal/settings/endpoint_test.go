@@ -34,19 +34,18 @@ func TestModelOfTheServer(t *testing.T) {
 
 // OpenAI's key is for a server that somebody named.
 func TestKeyOfTheServer(t *testing.T) {
-	t.Setenv("OPENAI_API_KEY", "theirs")
 	for _, c := range []struct {
 		at   Endpoint
 		want string
 	}{{Endpoint{}, ""}, {Endpoint{BaseURL: LMStudio, Guessed: true}, ""}, {Endpoint{BaseURL: LMStudio}, "theirs"}} {
-		at, want := c.at, c.want
-		if got := at.key(); got != want {
-			t.Errorf("%q (guessed: %t) gets %q, want %q", at.BaseURL, at.Guessed, got, want)
+		at := c.at
+		at.Env = []string{"OPENAI_API_KEY=theirs"}
+		if got := at.key(); got != c.want {
+			t.Errorf("%q (guessed: %t) gets %q, want %q", at.BaseURL, at.Guessed, got, c.want)
 		}
-		t.Setenv("LASTWORD_API_KEY", "ours")
+		at.Env = append(at.Env, "LASTWORD_API_KEY=ours")
 		if got := at.key(); got != "ours" {
 			t.Errorf("%q (guessed: %t) gets %q", at.BaseURL, at.Guessed, got)
 		}
-		t.Setenv("LASTWORD_API_KEY", "")
 	}
 }

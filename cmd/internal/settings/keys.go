@@ -3,12 +3,14 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Key is a flag as configuration names it: generate.out in a file, LASTWORD_GENERATE_OUT in the environment.
@@ -26,9 +28,9 @@ const NotInProject = "lastword_own_only"
 const alsoVariables = "lastword_also_called"
 
 // Variable is that of the environment which gives the key, or would.
-func (k Key) Variable() string {
+func (k Key) Variable(env environment.Variables) string {
 	for _, name := range k.variables() {
-		if os.Getenv(name) != "" {
+		if env.Get(name) != "" {
 			return name
 		}
 	}
@@ -170,31 +172,11 @@ func nearest(keys []string, name string) string {
 		if strings.HasSuffix(k, "."+name) {
 			return k
 		}
-		if d := distance(k, name); d < least {
+		if d := words.Distance(k, name); d < least {
 			best, least = k, d
 		}
 	}
 	return best
-}
-
-// distance is how many letters differ.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal, row[j+1] = row[j+1], min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // BadValue says what a flag's value must be, in the words that settings have for it.

@@ -66,28 +66,10 @@ func Real(path string) string {
 	return path
 }
 
-// CacheFolder is where results are kept, or "" where the system has no place for such.
-func CacheFolder() string {
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return ""
-	}
-	return filepath.Join(dir, "lastword", "generate")
-}
-
+// Absolute is the path from the root, where the current folder is known.
 func Absolute(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full
 	}
 	return path
-}
-
-func UserFolder() string {
-	if dir := os.Getenv("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
-		return dir
-	}
-	if home, err := os.UserHomeDir(); err == nil {
-		return filepath.Join(home, ".config")
-	}
-	return ""
 }

@@ -1,12 +1,11 @@
 package settings
 
 import (
-	"context"
 	"net/url"
-	"os"
 	"strings"
 	"unicode"
 
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
@@ -17,10 +16,10 @@ func SecretVariables() []string {
 }
 
 // EnvironmentSecrets are the secrets that the process begins with. Those of files are added when they are read.
-func EnvironmentSecrets() *redact.Secrets {
+func EnvironmentSecrets(env environment.Variables) *redact.Secrets {
 	known := new(redact.Secrets)
 	for _, name := range append(SecretVariables(), TokenVariable) {
-		value := os.Getenv(name)
+		value := env.Get(name)
 		switch {
 		case name == GitTokensFile:
 		case name == GitTokens:
@@ -38,8 +37,8 @@ func EnvironmentSecrets() *redact.Secrets {
 		}
 	}
 	for _, name := range []string{"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"} {
-		addPassword(known, os.Getenv(name))
-		addPassword(known, os.Getenv(strings.ToLower(name)))
+		addPassword(known, env.Get(name))
+		addPassword(known, env.Get(strings.ToLower(name)))
 	}
 	return known
 }
@@ -50,18 +49,6 @@ func addPassword(known *redact.Secrets, address string) {
 		password, _ := u.User.Password()
 		known.Add("password", password)
 	}
-}
-
-type secretsKey struct{}
-
-// WithSecrets has commands find what no output of theirs may hold.
-func WithSecrets(ctx context.Context, known *redact.Secrets) context.Context {
-	return context.WithValue(ctx, secretsKey{}, known)
-}
-
-func SecretsOf(ctx context.Context) *redact.Secrets {
-	known, _ := ctx.Value(secretsKey{}).(*redact.Secrets)
-	return known
 }
 
 // TokenVariable is where the printed settings have clients look for a token.

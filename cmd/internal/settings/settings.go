@@ -18,6 +18,7 @@ import (
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages/redact"
@@ -40,9 +41,9 @@ type layer struct {
 }
 
 // spelled is the key as its layer spells it.
-func (l layer) spelled(k Key) string {
+func (s *Settings) spelled(l layer, k Key) string {
 	if l.File == "" {
-		return k.Variable()
+		return k.Variable(s.env)
 	}
 	return l.File + ": " + k.Name
 }
@@ -50,18 +51,19 @@ func (l layer) spelled(k Key) string {
 // Settings are what the flags are, where the command line does not say.
 type Settings struct {
 	Keys   []Key
+	env    environment.Variables
 	Layers []layer // strongest first
 }
 
 // Load reads what there is to read. named is the file of --config, or ""; reading are the folders that
 // the command is about to read.
-func Load(root *cobra.Command, named string, reading []string) (*Settings, error) {
-	s := &Settings{Keys: KeysOf(root)}
+func Load(root *cobra.Command, env environment.Variables, named string, reading []string) (*Settings, error) {
+	s := &Settings{Keys: KeysOf(root), env: env}
 	environment, err := s.environment()
 	if err != nil {
 		return nil, err
 	}
-	s.Layers = append([]layer{environment}, Files(named, reading)...)
+	s.Layers = append([]layer{environment}, Files(env, named, reading)...)
 	for i := range s.Layers[1:] {
 		if err := s.read(&s.Layers[i+1]); err != nil {
 			return nil, configurationError(err)
@@ -75,9 +77,9 @@ func configurationError(err error) error {
 }
 
 // Files lists the files, strongest first.
-func Files(named string, reading []string) (files []layer) {
+func Files(env environment.Variables, named string, reading []string) (files []layer) {
 	if named == "" {
-		named = os.Getenv("LASTWORD_CONFIG")
+		named = env.Get("LASTWORD_CONFIG")
 	}
 	if named != "" {
 		files = append(files, layer{Kind: "--config", File: Absolute(named)})
@@ -85,7 +87,7 @@ func Files(named string, reading []string) (files []layer) {
 	if project := Absolute(projectFile); named == "" || project != files[0].File {
 		files = append(files, layer{Kind: "project", File: project, skipped: belongs(filepath.Dir(project), reading)})
 	}
-	if dir := UserFolder(); dir != "" {
+	if dir := env.ConfigFolder(); dir != "" {
 		files = append(files, layer{Kind: "user", File: filepath.Join(dir, "lastword", "config.yaml")})
 	}
 	return files
@@ -95,11 +97,11 @@ func Files(named string, reading []string) (files []layer) {
 func (s *Settings) environment() (layer, error) {
 	names, values := s.variables(), map[string]any{}
 	for _, k := range s.Keys {
-		if value := os.Getenv(k.Variable()); value != "" {
+		if value := s.env.Get(k.Variable(s.env)); value != "" {
 			values[k.Name] = value
 		}
 	}
-	for _, variable := range os.Environ() {
+	for _, variable := range s.env {
 		name, _, _ := strings.Cut(variable, "=")
 		if err := s.checkVariable(names, name); err != nil {
 			return layer{}, configurationError(err)
@@ -192,7 +194,7 @@ func (s *Settings) check(from *layer, name string) error {
 			"say where prompts and keys go", from.File, k)
 	case ok:
 		if err := k.fits(value); err != nil {
-			return fmt.Errorf("%s: %w", from.spelled(k), err)
+			return fmt.Errorf("%s: %w", s.spelled(*from, k), err)
 		}
 		return nil
 	case s.isSection(name) && (value == nil || isMap(value)):
@@ -248,7 +250,7 @@ func (s *Settings) Apply(known *redact.Secrets) error {
 		from, value, ok := s.Effective(k)
 		if ok && !k.Flag.Changed {
 			if err := k.set(value); err != nil {
-				return configurationError(fmt.Errorf("%s: %w", from.spelled(k), err))
+				return configurationError(fmt.Errorf("%s: %w", s.spelled(from, k), err))
 			}
 		}
 		if k.Flag.Name == "proxy" {
@@ -267,7 +269,7 @@ func (s *Settings) Origin(k Key) string {
 	case !ok:
 		return "default"
 	case from.File == "":
-		return "environment: " + k.Variable()
+		return "environment: " + k.Variable(s.env)
 	}
 	return from.Kind + ": " + from.File
 }

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -35,7 +36,7 @@ type view interface {
 // Open decides how the run is shown, once all flags have their values.
 func (d *Display) Open(o *Options) {
 	tty := IsTerminal(d.Stderr)
-	d.Style = style{color: Colored(o.NoColor, tty), ascii: ASCIIOnly()}
+	d.Style = style{color: o.Colored(tty), ascii: o.ASCIIOnly()}
 	switch {
 	case d.Quiet || o.Progress == "none":
 		d.View = silent{}
@@ -55,15 +56,16 @@ func suspendable(l *live) *live {
 type Options struct {
 	Progress string
 	NoColor  bool
+	Env      environment.Variables
 }
 
 // inPlace: on a terminal that others write to as well, and where CI only looks like one, lines are better.
 func (o *Options) InPlace(shared bool) bool {
 	switch o.Progress {
 	case "tty":
-		return !dumb()
+		return !o.dumb()
 	case "auto":
-		return !dumb() && !shared && os.Getenv("CI") == ""
+		return !o.dumb() && !shared && o.Env.Get("CI") == ""
 	}
 	return false
 }

@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"os"
 	"strings"
 )
 
@@ -56,23 +55,23 @@ func (l style) line(spans []span, columns int) (string, int) {
 }
 
 // coloured: --no-color and NO_COLOR switch colour off, CLICOLOR_FORCE switches it on; else a terminal that can has it.
-func Colored(never, terminal bool) bool {
-	switch force := os.Getenv("CLICOLOR_FORCE"); {
-	case never || os.Getenv("NO_COLOR") != "":
+func (o *Options) Colored(terminal bool) bool {
+	switch force := o.Env.Get("CLICOLOR_FORCE"); {
+	case o.NoColor || o.Env.Get("NO_COLOR") != "":
 		return false
 	case force != "" && force != "0":
 		return true
 	}
-	return terminal && !dumb()
+	return terminal && !o.dumb()
 }
 
 // dumb: a terminal that does not say what it is understands nothing but text.
-func dumb() bool { return os.Getenv("TERM") == "" || os.Getenv("TERM") == "dumb" }
+func (o *Options) dumb() bool { return o.Env.Get("TERM") == "" || o.Env.Get("TERM") == "dumb" }
 
 // onlyASCII: the locale names a set of characters, and it is not Unicode.
-func ASCIIOnly() bool {
+func (o *Options) ASCIIOnly() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
-		if set := strings.ToUpper(os.Getenv(name)); set != "" {
+		if set := strings.ToUpper(o.Env.Get(name)); set != "" {
 			return !strings.Contains(set, "UTF-8") && !strings.Contains(set, "UTF8")
 		}
 	}

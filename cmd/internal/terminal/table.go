@@ -16,7 +16,7 @@ type Table struct {
 }
 
 func NewTable(out io.Writer, how *Options, ids []string) *Table {
-	t := &Table{out: out, style: style{color: Colored(how.NoColor, IsTerminal(out)), ascii: ASCIIOnly()}}
+	t := &Table{out: out, style: style{color: how.Colored(IsTerminal(out)), ascii: how.ASCIIOnly()}}
 	for _, id := range ids {
 		t.wide = max(t.wide, len(id))
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // Causes of the end of an exchange's context, for context.Cause.
@@ -51,14 +53,5 @@ func canceled(reason string) error {
 	if reason == "" {
 		return ErrCanceled
 	}
-	return fmt.Errorf("%w: %s", ErrCanceled, shorten(reason, 200))
-}
-
-func shorten(text string, runes int) string {
-	for i := range text {
-		if runes--; runes < 0 {
-			return text[:i] + "…"
-		}
-	}
-	return text
+	return fmt.Errorf("%w: %s", ErrCanceled, words.Clip(reason, 200))
 }

@@ -14,8 +14,8 @@ import (
 type Exchange struct {
 	server  *Server
 	session *Session // nil where the protocol has none
-	group   *inflight
-	key     string // in the group
+	table   *requestTable
+	key     string // in the table
 	name    string // of the session, or of the request where there is none, for mcp-go
 	msg     message
 	modern  bool
@@ -215,7 +215,7 @@ func (x *Exchange) drop() {
 
 // left is called when the client is gone.
 func (x *Exchange) left() {
-	if x.group == &x.server.modern {
+	if x.table == &x.server.modern {
 		x.stop(errStreamClosed)
 		return
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // newExchange is an exchange in the context, whose values its handler's has. It ends by stop alone.
-func (s *Server) newExchange(ctx context.Context, m message, session *Session, group *inflight) *Exchange {
-	x := &Exchange{server: s, session: session, group: group, msg: m, modern: session == nil}
+func (s *Server) newExchange(ctx context.Context, m message, session *Session, table *requestTable) *Exchange {
+	x := &Exchange{server: s, session: session, table: table, msg: m, modern: session == nil}
 	ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
 	x.ctx = s.mcp.WithContext(ctx, (*caller)(x))
@@ -95,7 +95,7 @@ func (x *Exchange) finish(o outcome) {
 	x.server.clean(f)
 	if behind := x.answer(f, o); behind != nil {
 		x.goOn(behind)
-		x.group.remove(x.key)
+		x.table.remove(x.key)
 		x.end()
 	}
 }
@@ -116,7 +116,7 @@ func (x *Exchange) answer(f *frame, o outcome) (behind context.Context) {
 		x.unfollow.Store(&unfollow)
 		behind = ctx
 	} else {
-		x.group.remove(x.key)
+		x.table.remove(x.key)
 	}
 	x.phase = ended
 	if x.silent.Load() {
@@ -127,7 +127,7 @@ func (x *Exchange) answer(f *frame, o outcome) (behind context.Context) {
 		code = o.fail.Code
 	}
 	if !x.out.answer(f, code, follows) || !follows {
-		x.group.remove(x.key)
+		x.table.remove(x.key)
 		return nil
 	}
 	x.phase = following

@@ -67,14 +67,14 @@ func (s *Session) post(w http.ResponseWriter, r *http.Request, m message) {
 
 func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
 	defer s.touch()
-	x := s.server.newExchange(r.Context(), m, s, &s.inflight)
+	x := s.server.newExchange(r.Context(), m, s, &s.requestTable)
 	x.key, x.name = string(m.id), s.id
 	session := ""
 	if m.method == methodInitialize {
 		session = s.id
 	}
 	x.respond(w, r, session)
-	switch err := x.group.add(x.key, x, s.server.config.Requests); err {
+	switch err := x.table.add(x.key, x, s.server.config.Requests); err {
 	case nil:
 		x.serve(r)
 	case errClosed:

@@ -9,6 +9,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // ask is a request of ours that waits for the client's answer.
@@ -157,5 +159,5 @@ func (m *message) read(method mcp.MCPMethod, into any) error {
 	if err := json.Unmarshal(m.fault, &e); err != nil {
 		return fmt.Errorf("the client refused %s", method)
 	}
-	return fmt.Errorf("the client refused %s: %s (%d)", method, shorten(e.Message, 200), e.Code)
+	return fmt.Errorf("the client refused %s: %s (%d)", method, words.Clip(e.Message, 200), e.Code)
 }

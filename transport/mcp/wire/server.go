@@ -50,7 +50,7 @@ type Server struct {
 	log                   *zap.Logger
 	info                  []byte // Config.Info as JSON; nil where it has no name
 	sessions              sessionTable
-	modern                inflight     // the requests over HTTP that have no session
+	modern                requestTable // the requests over HTTP that have no session
 	held                  atomic.Int64 // bytes of the long messages over HTTP that are not answered
 	answers               atomic.Int64 // bytes of the long answers that are not written
 	requests, connections atomic.Uint64

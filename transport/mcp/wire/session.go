@@ -15,7 +15,7 @@ import (
 
 // Session is a client of the protocol with sessions. One that nothing is in flight for is this struct and no more.
 type Session struct {
-	inflight // its lock is also that of what follows
+	requestTable // its lock is also that of what follows
 
 	id          string
 	principal   gate.Principal
@@ -115,7 +115,7 @@ func (s *Session) begin(ctx context.Context) {
 
 // end ends the session: its streams, and the contexts of its requests. It may be called more than once.
 func (s *Session) end() {
-	s.inflight.close(ErrDisconnected)
+	s.requestTable.close(ErrDisconnected)
 	s.mu.Lock()
 	if s.done == nil {
 		s.done = make(chan struct{})

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/transport/gate"
-	"github.com/seed889630bf/lastword/transport/internal/tally"
+	"github.com/seed889630bf/lastword/transport/internal/inflight"
 )
 
 const (
@@ -36,7 +36,7 @@ const (
 // A read of in that cannot be interrupted by SetReadDeadline is left behind when ctx is done; it ends with the next
 // line. A write of out that a client does not take is left behind too: 2 s after ctx is done, 5 s after in ended.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
-	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(tally.Tally)}
+	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(inflight.Count)}
 	c.session = s.newSession(s.connection(), gate.From(ctx))
 	c.push = newPush(c.session.end, func(f *frame) error {
 		s.clean(f)
@@ -68,7 +68,7 @@ type conn struct {
 	session  *Session
 	push     *push
 	lines    *lineWriter
-	handlers *tally.Tally
+	handlers *inflight.Count
 }
 
 func (c *conn) serve(in io.Reader) error {
@@ -94,7 +94,7 @@ func (c *conn) serve(in io.Reader) error {
 	c.session.end()
 	c.handlers.Close()
 	told := time.Now()
-	c.lines.heed(c.handlers.None(), told, unheard)
+	c.lines.heed(c.handlers.Idle(), told, unheard)
 	c.lines.close(told, unheard) // which releases who writes to a client that does not read
 	c.push.close()
 	return err
@@ -141,11 +141,11 @@ func (c *conn) refuse(id []byte, e *Error) {
 }
 
 func (c *conn) notified(m message) {
-	if !c.handlers.Enter(c.server.config.Requests) {
+	if !c.handlers.Begin(c.server.config.Requests) {
 		return
 	}
 	go func() {
-		defer c.handlers.Leave()
+		defer c.handlers.End()
 		c.server.notified(c.server.mcp.WithContext(c.ctx, (*listener)(c.session)), m)
 	}()
 }
@@ -155,7 +155,7 @@ func (c *conn) request(m message) {
 	if m.modern() {
 		session, name = nil, "request-"+strconv.FormatUint(c.server.requests.Add(1), 10)
 	}
-	x := c.server.newExchange(c.ctx, m, session, &c.session.inflight)
+	x := c.server.newExchange(c.ctx, m, session, &c.session.requestTable)
 	x.key, x.name, x.out = string(m.id), name, &lineStream{x: x, lines: c.lines}
 	if err := c.enter(x); err != nil {
 		c.refuse(m.id, err)
@@ -166,20 +166,20 @@ func (c *conn) request(m message) {
 		return
 	}
 	go func() {
-		defer c.handlers.Leave()
+		defer c.handlers.End()
 		x.run()
 	}()
 }
 
 func (c *conn) enter(x *Exchange) *Error {
-	if !c.handlers.Enter(0) {
+	if !c.handlers.Begin(0) {
 		return errorf(codeBusy, "the server is closing")
 	}
-	err := x.group.add(x.key, x, c.server.config.Requests)
+	err := x.table.add(x.key, x, c.server.config.Requests)
 	if err == nil {
 		return nil
 	}
-	c.handlers.Leave()
+	c.handlers.End()
 	if err == errBusy {
 		return errorf(codeBusy, "%v", err)
 	}
@@ -187,7 +187,7 @@ func (c *conn) enter(x *Exchange) *Error {
 }
 
 func (c *conn) initialize(x *Exchange) {
-	defer c.handlers.Leave()
+	defer c.handlers.End()
 	x.run()
 	if c.session.initialized.Load() {
 		c.session.begin(c.ctx)

@@ -11,52 +11,52 @@ var (
 	errTaken  = errors.New("a request with this id is in flight")
 )
 
-// inflight are the requests of one client, by their ids as they came: 1 and "1" are two.
-type inflight struct {
+// requestTable holds the requests of one client that are in flight, by id as it came: 1 and "1" are two.
+type requestTable struct {
 	mu     sync.Mutex
 	open   map[string]*Exchange
 	closed bool
 }
 
 // add refuses with errClosed, errBusy or errTaken.
-func (g *inflight) add(key string, x *Exchange, limit int) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (r *requestTable) add(key string, x *Exchange, limit int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	switch {
-	case g.closed:
+	case r.closed:
 		return errClosed
-	case limit > 0 && len(g.open) >= limit:
+	case limit > 0 && len(r.open) >= limit:
 		return errBusy
-	case g.open[key] != nil:
+	case r.open[key] != nil:
 		return errTaken
-	case g.open == nil:
-		g.open = map[string]*Exchange{}
+	case r.open == nil:
+		r.open = map[string]*Exchange{}
 	}
-	g.open[key] = x
+	r.open[key] = x
 	return nil
 }
 
-func (g *inflight) remove(key string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	delete(g.open, key)
+func (r *requestTable) remove(key string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.open, key)
 }
 
-func (g *inflight) find(key string) *Exchange {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.open[key]
+func (r *requestTable) find(key string) *Exchange {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.open[key]
 }
 
 // close lets nothing in any more and stops what is in.
-func (g *inflight) close(cause error) {
-	g.mu.Lock()
-	g.closed = true
+func (r *requestTable) close(cause error) {
+	r.mu.Lock()
+	r.closed = true
 	var open []*Exchange
-	for _, x := range g.open {
+	for _, x := range r.open {
 		open = append(open, x)
 	}
-	g.mu.Unlock()
+	r.mu.Unlock()
 	for _, x := range open {
 		x.stop(cause)
 	}

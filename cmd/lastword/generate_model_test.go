@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
@@ -37,14 +36,12 @@ func seededGarden(t *testing.T) string {
 
 // generated runs lastword generate --jsonl with the model and returns its exit code and what its events add up to. An
 // event after the terminal, a second one among them, fails the test.
-func generated(t *testing.T, m *testkit.Model, flags ...string) (int, messages.State) {
+func generated(t *testing.T, env []string, m *testkit.Model, flags ...string) (int, messages.State) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	args := append([]string{"generate", seededGarden(t), "--out", t.TempDir(), "--jsonl", "--no-cache", "--base-url",
-		m.URL(), "--model", "scripted"}, flags...)
-	code := run(t.Context(), args, &stdout, &stderr, actors.Config{})
+	got := run(t, env, append([]string{"generate", seededGarden(t), "--out", t.TempDir(), "--jsonl", "--no-cache",
+		"--base-url", m.URL(), "--model", "scripted"}, flags...)...)
 	var state messages.State
-	for line := range strings.Lines(stdout.String()) {
+	for line := range strings.Lines(got.stdout) {
 		var e messages.Event
 		if err := json.Unmarshal([]byte(line), &e); err != nil {
 			t.Fatal(err)
@@ -56,9 +53,9 @@ func generated(t *testing.T, m *testkit.Model, flags ...string) (int, messages.S
 		state = next
 	}
 	if state.End == nil {
-		t.Fatalf("exit code %d without a terminal; stderr:\n%s", code, stderr.String())
+		t.Fatalf("exit code %d without a terminal; stderr:\n%s", got.code, got.stderr)
 	}
-	return code, state
+	return got.code, state
 }
 
 // Issue: "At least 12 different faults each end in the right cause, never in two endings."
@@ -79,7 +76,7 @@ func TestGenerateModelFaults(t *testing.T) {
 		if f.Watchdog {
 			flags = append(flags, "--first-token", "100ms", "--idle", "100ms")
 		}
-		code, state := generated(t, m, flags...)
+		code, state := generated(t, nil, m, flags...)
 		var result struct {
 			Cause messages.Cause `json:"degraded_cause"`
 		}
@@ -104,7 +101,7 @@ func TestGenerateRequiresItsModel(t *testing.T) {
 		}
 		m := testkit.NewModel(t)
 		m.Break(f)
-		code, state := generated(t, m, "--require-model", "--retries", "0", "--profile", f.Profile)
+		code, state := generated(t, nil, m, "--require-model", "--retries", "0", "--profile", f.Profile)
 		if state.Status != messages.Failed || state.End.Cause != f.Cause || code != exit.OfCause(f.Cause) ||
 			len(state.Artifacts) != 0 {
 			t.Errorf("%s: %s by %s, exit code %d", f.Name, state.Status, state.End.Cause, code)
@@ -116,17 +113,14 @@ func TestGenerateRequiresItsModel(t *testing.T) {
 func TestGenerateNamesTheModelThatAnswered(t *testing.T) {
 	m := testkit.NewModel(t)
 	m.Always(testkit.Named("tiny-1b"), testkit.Text(description), testkit.Finish("stop"), testkit.Done())
-	dir, cache := seededGarden(t), t.TempDir()
-	t.Setenv("XDG_CACHE_HOME", cache)
+	dir, env := seededGarden(t), []string{"XDG_CACHE_HOME=" + t.TempDir()}
 	for range 2 { // what it says is not cached as the other's
 		out := t.TempDir()
-		var stdout, stderr bytes.Buffer
-		code := run(t.Context(), []string{"generate", dir, "--out", out, "--base-url", m.URL(), "--model", "big-70b"},
-			&stdout, &stderr, actors.Config{})
-		said := stderr.String()
-		if code != exit.Completed || !strings.Contains(said, "described by tiny-1b") ||
+		got := run(t, env, "generate", dir, "--out", out, "--base-url", m.URL(), "--model", "big-70b")
+		said := got.stderr
+		if got.code != exit.Completed || !strings.Contains(said, "described by tiny-1b") ||
 			!strings.Contains(said, "tiny-1b answered, not big-70b") || strings.Contains(said, "from the cache") {
-			t.Errorf("exit code %d:\n%s", code, said)
+			t.Errorf("exit code %d:\n%s", got.code, said)
 		}
 		data, err := os.ReadFile(filepath.Join(out, "local", "garden", "garden-llms.json"))
 		if err != nil || !bytes.Contains(data, []byte(`"model": "tiny-1b"`)) ||
@@ -151,7 +145,7 @@ func TestGenerateStepsDown(t *testing.T) {
 	m.Answer(testkit.JSON(400, `{"error":"'response_format.json_schema.strict' is not supported"}`))
 	m.Answer(testkit.JSON(400, `{"error":{"message":"failed to parse grammar","code":400}}`))
 	m.Always(testkit.Text("```json\n"+description+"\n```"), testkit.Finish("stop"), testkit.Done())
-	code, state := generated(t, m, "--require-model")
+	code, state := generated(t, nil, m, "--require-model")
 	if code != exit.Completed || state.End.Degraded {
 		t.Errorf("exit code %d, %+v", code, state.End)
 	}
@@ -183,17 +177,17 @@ func TestGenerateStepsDown(t *testing.T) {
 
 // What a check of the server has learned is where the ladder begins, and what is known of the model it asked.
 func TestGenerateGoesByTheProfile(t *testing.T) {
-	t.Setenv("XDG_CONFIG_HOME", t.TempDir())
+	env := []string{"XDG_CONFIG_HOME=" + t.TempDir()}
 	m := testkit.NewModel(t)
 	m.Always(testkit.Text(description), testkit.Finish("stop"), testkit.Done())
-	at := settings.Endpoint{BaseURL: m.URL()}
+	at := settings.Endpoint{BaseURL: m.URL(), Env: env}
 	learned := probe.Profile{Schema: probe.Schema, BaseURL: m.URL(), Model: "scripted", Structured: "json_object", Context: 5000}
 	learned.Server.Thoughts, learned.Server.Model = "implicit", "scripted" // but not where they are switched off
 	learned.Server.Off = map[string]json.RawMessage{"reasoning_effort": json.RawMessage(`"none"`)}
 	if err := learned.Write(at.ProfileFile()); err != nil {
 		t.Fatal(err)
 	}
-	if code, state := generated(t, m, "--require-model"); code != exit.Completed || state.End.Degraded {
+	if code, state := generated(t, env, m, "--require-model"); code != exit.Completed || state.End.Degraded {
 		t.Errorf("exit code %d, %+v", code, state.End)
 	}
 	requests := m.Requests()
@@ -214,14 +208,12 @@ func TestGenerateKeepsToTheContext(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "README.md"), []byte(long), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		args := []string{"generate", dir, "--out", t.TempDir(), "--jsonl", "--no-cache", "--base-url", m.URL(),
-			"--model", "scripted"}
-		var stdout, stderr bytes.Buffer
-		run(t.Context(), args, &stdout, &stderr, actors.Config{}) // the echo that answers is no description
-		less := strings.Count(stdout.String(), "too much for the model's context")
-		rejected := strings.Count(stdout.String(), "the answer before was rejected")
-		if (less == 0) != says || rejected == 0 || strings.Count(stdout.String(), `"type":"run.completed"`) != 1 {
-			t.Errorf("%q: %d times with less, %d answers rejected:\n%s", dialect, less, rejected, stdout.String())
+		got := run(t, nil, "generate", dir, "--out", t.TempDir(), "--jsonl", "--no-cache", "--base-url", m.URL(),
+			"--model", "scripted") // the echo that answers is no description
+		less := strings.Count(got.stdout, "too much for the model's context")
+		rejected := strings.Count(got.stdout, "the answer before was rejected")
+		if (less == 0) != says || rejected == 0 || strings.Count(got.stdout, `"type":"run.completed"`) != 1 {
+			t.Errorf("%q: %d times with less, %d answers rejected:\n%s", dialect, less, rejected, got.stdout)
 		}
 	}
 }

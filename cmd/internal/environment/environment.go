@@ -1,0 +1,59 @@
+package environment
+
+import (
+	"cmp"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// Variables are entries NAME=value, as os.Environ lists them. Of two with one name the later counts.
+type Variables []string
+
+// Get returns the value, or "" for a variable that is not set.
+func (v Variables) Get(name string) string {
+	for i := len(v) - 1; i >= 0; i-- {
+		if key, value, _ := strings.Cut(v[i], "="); key == name {
+			return value
+		}
+	}
+	return ""
+}
+
+// Home is the user's home folder, or "".
+func (v Variables) Home() string { return cmp.Or(v.Get("HOME"), v.Get("USERPROFILE")) }
+
+// ConfigFolder is the folder of the user's configuration, or "".
+func (v Variables) ConfigFolder() string {
+	if dir := v.Get("XDG_CONFIG_HOME"); filepath.IsAbs(dir) {
+		return dir
+	}
+	return v.inHome(".config")
+}
+
+// CacheFolder is the folder where lastword keeps results, or "".
+func (v Variables) CacheFolder() string {
+	dir := v.Get("XDG_CACHE_HOME")
+	switch {
+	case filepath.IsAbs(dir):
+	case runtime.GOOS == "windows":
+		dir = v.Get("LocalAppData")
+	case runtime.GOOS == "darwin":
+		dir = v.inHome("Library", "Caches")
+	default:
+		dir = v.inHome(".cache")
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "lastword", "generate")
+}
+
+// inHome joins the names to the home folder; it returns "" if there is none.
+func (v Variables) inHome(names ...string) string {
+	home := v.Home()
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(append([]string{home}, names...)...)
+}

@@ -1,0 +1,2 @@
+// Package inflight counts the requests in flight.
+package inflight

@@ -1,2 +1,0 @@
-// Package tally counts what runs while somebody waits for the end.
-package tally
