@@ -14,6 +14,7 @@ import (
 type Exchange struct {
 	server  *Server
 	session *Session // nil where the protocol has none
+	view    view
 	table   *requestTable
 	key     string // in the table
 	name    string // of the session, or of the request where there is none, for mcp-go
@@ -81,9 +82,6 @@ func From(ctx context.Context) *Exchange {
 // ID is the request's JSON-RPC id as it came.
 func (x *Exchange) ID() json.RawMessage { return x.msg.id }
 
-// Method is the request's JSON-RPC method.
-func (x *Exchange) Method() string { return x.msg.method }
-
 // Params are the request's parameters as they came.
 func (x *Exchange) Params() json.RawMessage { return x.msg.params }
 
@@ -96,17 +94,6 @@ func (x *Exchange) Version() string {
 		return x.msg.meta.version
 	}
 	return x.session.client().version
-}
-
-// Client is what the client said of its name, in this request, else when its session began.
-func (x *Exchange) Client() mcp.Implementation {
-	if x.session != nil {
-		return x.session.client().info
-	}
-	if info := x.info.Load(); info != nil {
-		return *info
-	}
-	return mcp.Implementation{}
 }
 
 // Capabilities are what the client said it can do, in this request, else when its session began.

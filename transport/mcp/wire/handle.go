@@ -11,9 +11,10 @@ import (
 // newExchange is an exchange in the context, whose values its handler's has. It ends by stop alone.
 func (s *Server) newExchange(ctx context.Context, m message, session *Session, table *requestTable) *Exchange {
 	x := &Exchange{server: s, session: session, table: table, msg: m, modern: session == nil}
+	x.view = view{session, x}
 	ctx, x.cancel = context.WithCancelCause(context.WithoutCancel(ctx))
 	ctx = context.WithValue(ctx, exchangeKey{}, x)
-	x.ctx = s.mcp.WithContext(ctx, (*caller)(x))
+	x.ctx = s.mcp.WithContext(ctx, &x.view)
 	return x
 }
 
@@ -40,7 +41,7 @@ func (x *Exchange) handle() outcome {
 	}
 	if x.listens = x.modern && x.msg.method == string(mcp.MethodSubscriptionsListen); x.listens {
 		// Registered, it is reached by mcp-go's broadcasts, through the filter that the client set.
-		_ = x.server.mcp.RegisterSession(x.ctx, (*caller)(x))
+		_ = x.server.mcp.RegisterSession(x.ctx, &x.view)
 		defer x.server.mcp.UnregisterSession(x.ctx, x.name)
 	}
 	switch response := x.server.mcp.HandleMessage(x.ctx, x.msg.text).(type) {

@@ -57,7 +57,7 @@ func (s *Session) post(w http.ResponseWriter, r *http.Request, m message) {
 	case m.method == methodCancelled:
 		s.cancel(m.params)
 	case m.notification():
-		s.server.notified(s.server.mcp.WithContext(r.Context(), (*listener)(s)), m)
+		s.server.notified(s.server.mcp.WithContext(r.Context(), &s.view), m)
 	default:
 		s.request(w, r, m)
 		return

@@ -6,94 +6,134 @@ import (
 	"maps"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/zap"
 )
 
-// caller is the exchange as mcp-go sees it: a client's session, which every request has its own of, so that what is
-// sent to "the client of this context" goes to the request's stream and nowhere else.
-type caller Exchange
+// view is a client as mcp-go sees it, which calls every client a session. A request has a view of its own, so that what
+// mcp-go sends to "the client of this context" goes to the request's stream and nowhere else. A session has one too, for
+// broadcasts and notifications.
+type view struct {
+	session *Session  // nil where the protocol has none
+	x       *Exchange // nil for the session's own view
+}
 
-func (c *caller) exchange() *Exchange { return (*Exchange)(c) }
+func (v *view) SessionID() string {
+	if v.x != nil {
+		return v.x.name
+	}
+	return v.session.id
+}
 
-func (c *caller) SessionID() string { return c.name }
-
-func (c *caller) Initialize() {
-	if c.session != nil {
-		c.session.initialized.Store(true)
+func (v *view) Initialize() {
+	if v.session != nil {
+		v.session.initialized.Store(true)
 	}
 }
 
-func (c *caller) Initialized() bool { return c.session == nil || c.session.initialized.Load() }
+func (v *view) Initialized() bool { return v.session == nil || v.session.initialized.Load() }
 
-func (c *caller) NotificationChannel() chan<- mcp.JSONRPCNotification { return c.exchange().channel() }
-
-func (c *caller) SetLogLevel(level mcp.LoggingLevel) {
-	if c.session != nil {
-		c.session.update(func(known *client) { known.level = level })
+// NotificationChannel returns nil, into which nothing can be sent, while nobody reads.
+func (v *view) NotificationChannel() chan<- mcp.JSONRPCNotification {
+	if v.x != nil {
+		return v.x.channel()
 	}
+	v.session.mu.Lock()
+	defer v.session.mu.Unlock()
+	if v.session.push == nil {
+		return nil
+	}
+	return v.session.push.broadcasts
 }
 
-func (c *caller) GetLogLevel() mcp.LoggingLevel {
-	if c.session != nil {
-		return c.session.client().level
+func (v *view) GetLogLevel() mcp.LoggingLevel {
+	if v.session != nil {
+		return v.session.client().level
 	}
 	return mcp.LoggingLevelInfo
 }
 
-func (c *caller) GetClientInfo() mcp.Implementation { return c.exchange().Client() }
+func (v *view) SetLogLevel(level mcp.LoggingLevel) { v.update(func(c *client) { c.level = level }) }
 
-func (c *caller) SetClientInfo(info mcp.Implementation) {
-	if c.session == nil {
-		c.info.Store(&info)
-		return
+func (v *view) GetClientInfo() mcp.Implementation {
+	if v.session != nil {
+		return v.session.client().info
 	}
-	c.session.update(func(known *client) { known.info = info })
+	if info := v.x.info.Load(); info != nil {
+		return *info
+	}
+	return mcp.Implementation{}
 }
 
-func (c *caller) GetClientCapabilities() mcp.ClientCapabilities { return c.exchange().Capabilities() }
-
-func (c *caller) SetClientCapabilities(capabilities mcp.ClientCapabilities) {
-	if c.session == nil {
-		c.capabilities.Store(&capabilities)
-		return
+func (v *view) SetClientInfo(info mcp.Implementation) {
+	if v.session == nil {
+		v.x.info.Store(&info)
 	}
-	c.session.update(func(known *client) { known.capabilities = capabilities })
+	v.update(func(c *client) { c.info = info })
 }
 
-func (c *caller) ProtocolVersion() string { return c.exchange().Version() }
+func (v *view) GetClientCapabilities() mcp.ClientCapabilities {
+	if v.session != nil {
+		return v.session.client().capabilities
+	}
+	return v.x.Capabilities()
+}
+
+func (v *view) SetClientCapabilities(capabilities mcp.ClientCapabilities) {
+	if v.session == nil {
+		v.x.capabilities.Store(&capabilities)
+	}
+	v.update(func(c *client) { c.capabilities = capabilities })
+}
+
+func (v *view) ProtocolVersion() string {
+	if v.session != nil {
+		return v.session.client().version
+	}
+	return v.x.Version()
+}
 
 // SetProtocolVersion is called by initialize alone.
-func (c *caller) SetProtocolVersion(version string) {
-	if c.session != nil {
-		c.session.update(func(known *client) { known.version = version })
+func (v *view) SetProtocolVersion(version string) { v.update(func(c *client) { c.version = version }) }
+
+func (v *view) update(f func(c *client)) {
+	if v.session != nil {
+		v.session.mu.Lock()
+		defer v.session.mu.Unlock()
+		f(&v.session.known)
 	}
 }
 
 // SubscriptionFilter lets nothing through before the filter is set.
-func (c *caller) SubscriptionFilter() (mcp.SubscriptionFilter, bool) {
-	if filter := c.filter.Load(); filter != nil {
-		return *filter, c.listens
+func (v *view) SubscriptionFilter() (filter mcp.SubscriptionFilter, listens bool) {
+	if v.x == nil {
+		return filter, false
 	}
-	return mcp.SubscriptionFilter{}, c.listens
+	if set := v.x.filter.Load(); set != nil {
+		filter = *set
+	}
+	return filter, v.x.listens
 }
 
-func (c *caller) SetSubscriptionFilter(filter mcp.SubscriptionFilter) { c.filter.Store(&filter) }
-
-func (c *caller) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
-	result := new(mcp.ElicitationResult)
-	err := c.exchange().ask(ctx, mcp.MethodElicitationCreate, r.Params, result)
-	if err == errVoid {
-		return new(mcp.ElicitationResult), nil
+func (v *view) SetSubscriptionFilter(filter mcp.SubscriptionFilter) {
+	if v.x != nil {
+		v.x.filter.Store(&filter)
 	}
-	if err != nil {
+}
+
+func (v *view) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	result := new(mcp.ElicitationResult)
+	if err := v.ask(ctx, mcp.MethodElicitationCreate, r.Params, result); err == errVoid {
+		return new(mcp.ElicitationResult), nil
+	} else if err != nil {
 		return nil, err
 	}
 	return result, nil
 }
 
-func (c *caller) RequestSampling(ctx context.Context, r mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
+func (v *view) RequestSampling(ctx context.Context, r mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
 	result := new(mcp.CreateMessageResult)
-	if err := c.exchange().ask(ctx, mcp.MethodSamplingCreateMessage, r.CreateMessageParams, result); err != nil {
+	if err := v.ask(ctx, mcp.MethodSamplingCreateMessage, r.CreateMessageParams, result); err != nil {
 		return nil, err
 	}
 	content, err := mcp.ParseSamplingContent(result.Content)
@@ -104,48 +144,19 @@ func (c *caller) RequestSampling(ctx context.Context, r mcp.CreateMessageRequest
 	return result, nil
 }
 
-func (c *caller) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
+func (v *view) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
 	result := new(mcp.ListRootsResult)
-	if err := c.exchange().ask(ctx, mcp.MethodListRoots, nil, result); err != nil {
+	if err := v.ask(ctx, mcp.MethodListRoots, nil, result); err != nil {
 		return nil, err
 	}
 	return result, nil
 }
 
-// listener is the session as mcp-go's broadcasts see it.
-type listener Session
-
-func (l *listener) session() *Session                 { return (*Session)(l) }
-func (l *listener) SessionID() string                 { return l.id }
-func (l *listener) Initialize()                       { l.initialized.Store(true) }
-func (l *listener) Initialized() bool                 { return l.initialized.Load() }
-func (l *listener) GetLogLevel() mcp.LoggingLevel     { return l.session().client().level }
-func (l *listener) GetClientInfo() mcp.Implementation { return l.session().client().info }
-func (l *listener) ProtocolVersion() string           { return l.session().client().version }
-func (l *listener) SetLogLevel(level mcp.LoggingLevel) {
-	l.session().update(func(c *client) { c.level = level })
-}
-
-func (l *listener) SetClientInfo(info mcp.Implementation) {
-	l.session().update(func(c *client) { c.info = info })
-}
-
-func (l *listener) GetClientCapabilities() mcp.ClientCapabilities {
-	return l.session().client().capabilities
-}
-
-func (l *listener) SetClientCapabilities(capabilities mcp.ClientCapabilities) {
-	l.session().update(func(c *client) { c.capabilities = capabilities })
-}
-
-// NotificationChannel is nil, into which nothing can be sent, while nobody reads.
-func (l *listener) NotificationChannel() chan<- mcp.JSONRPCNotification {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.push == nil {
-		return nil
+func (v *view) ask(ctx context.Context, method mcp.MCPMethod, params, into any) error {
+	if v.x == nil {
+		return server.ErrServerInitiatedRequestUnsupported
 	}
-	return l.push.broadcasts
+	return v.x.ask(ctx, method, params, into)
 }
 
 // relayed is how many notifications mcp-go can hand over at once. mcp-go drops one that finds the channel full.

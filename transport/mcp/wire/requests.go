@@ -2,6 +2,8 @@ package wire
 
 import (
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 )
 
@@ -48,18 +50,17 @@ func (r *requestTable) find(key string) *Exchange {
 	return r.open[key]
 }
 
-// close lets nothing in any more and stops what is in.
-func (r *requestTable) close(cause error) {
+// close refuses requests from now on and stops those in flight. It reports whether it was the first call.
+func (r *requestTable) close(cause error) bool {
 	r.mu.Lock()
+	first := !r.closed
 	r.closed = true
-	var open []*Exchange
-	for _, x := range r.open {
-		open = append(open, x)
-	}
+	open := slices.Collect(maps.Values(r.open))
 	r.mu.Unlock()
 	for _, x := range open {
 		x.stop(cause)
 	}
+	return first
 }
 
 // Hold counts the bytes of what will be a long answer, from now until it is written, which takes as long as its client

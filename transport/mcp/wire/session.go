@@ -23,12 +23,12 @@ type Session struct {
 	initialized atomic.Bool
 	touched     atomic.Int64 // when the last request began or ended, in nanoseconds
 
+	view  view
 	known client
 	push  *push // its newest open stream: of a GET, or stdio
 	asks  map[string]*ask
 	asked uint64
-	done  chan struct{} // made when first asked for
-	ended bool
+	done  chan struct{}
 }
 
 // client is what a client said of itself when its session began, and since.
@@ -40,7 +40,8 @@ type client struct {
 }
 
 func (s *Server) newSession(id string, principal gate.Principal) *Session {
-	session := &Session{id: id, principal: principal, server: s}
+	session := &Session{id: id, principal: principal, server: s, done: make(chan struct{})}
+	session.view.session = session
 	session.known.level = mcp.LoggingLevelInfo
 	session.touch()
 	return session
@@ -50,17 +51,7 @@ func (s *Server) newSession(id string, principal gate.Principal) *Session {
 func (s *Session) ID() string { return s.id }
 
 // Done is closed when the session has ended.
-func (s *Session) Done() <-chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.done == nil {
-		s.done = make(chan struct{})
-		if s.ended {
-			close(s.done)
-		}
-	}
-	return s.done
-}
+func (s *Session) Done() <-chan struct{} { return s.done }
 
 // Notify writes a notification that belongs to no request: on stdio as it is, over HTTP on the newest of the session's
 // GET streams. It is dropped, with an error, where none is open, and blocks while the client reads too slowly.
@@ -89,12 +80,6 @@ func (s *Session) client() client {
 	return s.known
 }
 
-func (s *Session) update(f func(known *client)) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	f(&s.known)
-}
-
 // idle reports whether nothing has kept the session alive since then.
 func (s *Session) idle(since time.Time) bool {
 	s.mu.Lock()
@@ -104,9 +89,9 @@ func (s *Session) idle(since time.Time) bool {
 
 // begin has mcp-go know the session, for its broadcasts.
 func (s *Session) begin(ctx context.Context) {
-	_ = s.server.mcp.RegisterSession(ctx, (*listener)(s))
+	_ = s.server.mcp.RegisterSession(ctx, &s.view)
 	s.mu.Lock()
-	ended := s.ended
+	ended := s.closed
 	s.mu.Unlock()
 	if ended {
 		s.server.mcp.UnregisterSession(ctx, s.id)
@@ -115,17 +100,8 @@ func (s *Session) begin(ctx context.Context) {
 
 // end ends the session: its streams, and the contexts of its requests. It may be called more than once.
 func (s *Session) end() {
-	s.requestTable.close(ErrDisconnected)
-	s.mu.Lock()
-	if s.done == nil {
-		s.done = make(chan struct{})
-	}
-	first := !s.ended
-	if s.ended = true; first {
+	if s.requestTable.close(ErrDisconnected) {
 		close(s.done)
-	}
-	s.mu.Unlock()
-	if first {
 		s.server.mcp.UnregisterSession(context.Background(), s.id)
 	}
 }

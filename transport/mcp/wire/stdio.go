@@ -146,7 +146,7 @@ func (c *conn) notified(m message) {
 	}
 	go func() {
 		defer c.handlers.End()
-		c.server.notified(c.server.mcp.WithContext(c.ctx, (*listener)(c.session)), m)
+		c.server.notified(c.server.mcp.WithContext(c.ctx, &c.session.view), m)
 	}()
 }
 
