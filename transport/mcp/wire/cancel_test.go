@@ -133,28 +133,6 @@ func TestSameIDTwice(t *testing.T) {
 	}
 }
 
-// What follows an answer is cancelled by the request's id, and can still say so.
-func TestCancelWhatFollows(t *testing.T) {
-	f := newFixture(t, wire.Config{})
-	c := sessionClient(t, f.serveHTTP(t))
-	came := c.start(t.Context(), toolCall("1", "follow", `{"wait":true}`, ""))
-	<-f.entered
-	c.notify("notifications/cancelled", cancel1)
-	if cause := soon(t, f.causes); !errors.Is(cause, wire.ErrCanceled) {
-		t.Error(cause)
-	}
-	if got := drain(t, soon(t, came)); len(got) != 4 || got[0].text() != "first" || got[3].Params.Progress != 3 {
-		t.Errorf("%+v", got)
-	}
-	ctx, leave := context.WithCancel(t.Context())
-	c.start(ctx, toolCall("2", "follow", `{"wait":true}`, ""))
-	<-f.entered
-	leave()
-	if cause := soon(t, f.causes); !errors.Is(cause, wire.ErrDisconnected) {
-		t.Error(cause)
-	}
-}
-
 func TestCancelOnStdio(t *testing.T) {
 	f := newFixture(t, wire.Config{Requests: 2})
 	c := f.serveStdio(t)

@@ -35,40 +35,26 @@ type Exchange struct {
 	override     atomic.Pointer[outcome]
 	void         atomic.Pointer[<-chan struct{}] // closed when nobody waits any more for what is asked
 
-	waiting atomic.Int32 // writers that want mu
-	mu      sync.Mutex   // held while something is written, as long as the client takes
-	phase   phase
-	follow  follower
-
-	// unfollow ends the context of what follows the answer, and leaves the exchange's: there is an end to be told.
-	unfollow atomic.Pointer[context.CancelCauseFunc]
+	waiting  atomic.Int32 // writers that want mu
+	mu       sync.Mutex   // held while something is written, as long as the client takes
+	answered bool
 }
 
 // stream is where an exchange writes, under its lock.
 type stream interface {
 	// send writes a message that is not the answer. more says that somebody else waits to write.
 	send(f *frame, more bool) error
-	// answer writes the answer; code is that of the error, or 0. more says that others will follow it.
-	answer(f *frame, code int, more bool) (open bool)
+	// answer writes the answer; code is that of the error, or 0.
+	answer(f *frame, code int)
 	// hurry is called without the lock when the exchange is stopped: a write that blocks is to end soon.
 	hurry()
 }
-
-type phase uint8
-
-const (
-	answering phase = iota // before the answer
-	following              // behind it
-	ended
-)
 
 // outcome is what a handler came to.
 type outcome struct {
 	result any
 	fail   *Error
 }
-
-type follower func(ctx context.Context, notify func(method string, params any) error)
 
 type exchangeKey struct{}
 
@@ -132,7 +118,7 @@ func (x *Exchange) Notify(method string, params any) error {
 	if r := x.relay.Load(); r != nil {
 		r.settle()
 	}
-	return x.notify(answering, method, params)
+	return x.notify(method, params)
 }
 
 // Reply sets the result that the client gets, as it is, in place of what the handler returns.
@@ -141,33 +127,23 @@ func (x *Exchange) Reply(result any) { x.override.Store(&outcome{result: result}
 // Fail sets the JSON-RPC error that the client gets in place of what the handler returns.
 func (x *Exchange) Fail(e *Error) { x.override.Store(&outcome{fail: e}) }
 
-// Follow has f run after the result is written, with notify writing behind it on the same stream until f returns: the
-// one way to say something after a result, for clients that asked for it in so many words. ctx is done when the client
-// cancels the request's id, which leaves f to tell the end, or is gone. f is not run where the client got no result, or
-// over HTTP takes no stream.
-func (x *Exchange) Follow(f func(ctx context.Context, notify func(method string, params any) error)) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.follow = f
-}
-
-func (x *Exchange) notify(in phase, method string, params any) error {
+func (x *Exchange) notify(method string, params any) error {
 	f, err := callFrame("", method, params)
 	if err != nil {
 		return err
 	}
 	defer f.free()
-	return x.write(in, f)
+	return x.write(f)
 }
 
-// write writes the message if the exchange is in the phase and its client is there.
-func (x *Exchange) write(in phase, f *frame) error {
+// write writes the message, unless the exchange has its answer or its client is gone.
+func (x *Exchange) write(f *frame) error {
 	x.server.clean(f)
 	x.waiting.Add(1)
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	more := x.waiting.Add(-1) > 0
-	if x.phase != in {
+	if x.answered {
 		return errEnded
 	}
 	if x.ctx.Err() != nil {
@@ -182,11 +158,6 @@ func (x *Exchange) write(in phase, f *frame) error {
 
 // stop ends the exchange's context. Who cancelled gets no answer.
 func (x *Exchange) stop(cause error) {
-	if unfollow := x.unfollow.Load(); unfollow != nil && !errors.Is(cause, ErrDisconnected) {
-		(*unfollow)(cause)
-		x.out.hurry()
-		return
-	}
 	if errors.Is(cause, ErrCanceled) {
 		x.silent.Store(true)
 	}

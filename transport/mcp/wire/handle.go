@@ -74,7 +74,7 @@ func (x *Exchange) callMethod(method Method) outcome {
 	return outcome{result: result}
 }
 
-// finish writes the answer, unless the client does not want it, and then what follows it.
+// finish writes the answer, unless the client does not want it.
 func (x *Exchange) finish(o outcome) {
 	if instead := x.override.Load(); instead != nil {
 		o = *instead
@@ -94,51 +94,23 @@ func (x *Exchange) finish(o outcome) {
 	}
 	defer f.free()
 	x.server.clean(f)
-	if behind := x.answer(f, o); behind != nil {
-		x.goOn(behind)
-		x.table.remove(x.key)
-		x.end()
-	}
+	x.answer(f, o)
 }
 
-// goOn runs what follows the answer.
-func (x *Exchange) goOn(ctx context.Context) {
-	defer x.server.survive(x.msg.method)
-	x.follow(ctx, func(method string, params any) error { return x.notify(following, method, params) })
-}
-
-// answer returns the context of what is to follow, or nil. The id is free before the client can know.
-func (x *Exchange) answer(f *frame, o outcome) (behind context.Context) {
+// answer frees the request's id before the client can know that it is free.
+func (x *Exchange) answer(f *frame, o outcome) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	follows := x.follow != nil && !x.silent.Load()
-	if follows {
-		ctx, unfollow := context.WithCancelCause(x.ctx)
-		x.unfollow.Store(&unfollow)
-		behind = ctx
-	} else {
-		x.table.remove(x.key)
-	}
-	x.phase = ended
+	x.table.remove(x.key)
+	x.answered = true
 	if x.silent.Load() {
-		return nil
+		return
 	}
 	code := 0
 	if o.fail != nil {
 		code = o.fail.Code
 	}
-	if !x.out.answer(f, code, follows) || !follows {
-		x.table.remove(x.key)
-		return nil
-	}
-	x.phase = following
-	return behind
-}
-
-func (x *Exchange) end() {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.phase = ended
+	x.out.answer(f, code)
 }
 
 // survive is deferred where a handler that panics has nobody to tell.

@@ -202,7 +202,6 @@ func TestValuesThatPanic(t *testing.T) {
 			t.Error(err)
 		}
 		f.mcp.SendNotificationToAllClients("notifications/bad", bad)
-		x.Follow(func(context.Context, func(string, any) error) { panic("the secret is 42") })
 		if r.GetBool("answer", false) {
 			return mcp.NewToolResultText("fine"), nil
 		}

@@ -124,7 +124,7 @@ func (x *Exchange) serve(r *http.Request) {
 	p.watch()
 	x.run()
 	p.timer.Stop()
-	if !p.answered && !p.started {
+	if !p.complete && !p.started {
 		p.w.WriteHeader(http.StatusAccepted)
 	}
 }

@@ -44,7 +44,7 @@ func newFixture(t testing.TB, config wire.Config) *fixture {
 	f.mcp.EnableSampling()
 	for name, handler := range map[string]server.ToolHandlerFunc{
 		"count": count, "wait": f.wait, "hold": f.hold, "panic": crash, "relay": f.relay, "echo": echo,
-		"instead": instead, "refused": refused, "follow": f.follow, "pace": pace, "log": f.log,
+		"instead": instead, "refused": refused, "pace": pace, "log": f.log,
 	} {
 		f.mcp.AddTool(mcp.NewTool(name), handler)
 	}
@@ -127,21 +127,6 @@ func refused(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, e
 	x.Fail(&wire.Error{Code: mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, Message: "no sampling",
 		Data: map[string]any{"requiredCapabilities": map[string]any{"sampling": map[string]any{}}}})
 	return nil, fmt.Errorf("not this")
-}
-
-func (f *fixture) follow(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	x := wire.From(ctx)
-	x.Follow(func(ctx context.Context, notify func(string, any) error) {
-		if r.GetBool("wait", false) {
-			f.entered <- x
-			<-ctx.Done()
-			f.causes <- context.Cause(ctx)
-		}
-		for i := range 3 {
-			_ = notify("notifications/progress", progress(x, i+1, "after"))
-		}
-	})
-	return mcp.NewToolResultText("first"), nil
 }
 
 // pace notifies twice, a minute apart.

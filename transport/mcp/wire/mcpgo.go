@@ -191,7 +191,7 @@ func (x *Exchange) channel() chan<- mcp.JSONRPCNotification {
 func (x *Exchange) openRelay() *relay {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if r := x.relay.Load(); r != nil || x.phase != answering {
+	if r := x.relay.Load(); r != nil || x.answered {
 		return r
 	}
 	r := &relay{channel: make(chan mcp.JSONRPCNotification, relayed), stop: make(chan struct{}), done: make(chan struct{})}
@@ -245,7 +245,7 @@ func (x *Exchange) forward(n mcp.JSONRPCNotification) {
 		}
 		n.Params.Meta[mcp.MetaKeySubscriptionID] = json.RawMessage(x.msg.id)
 	}
-	if err := x.notify(answering, n.Method, paramsOf(n)); err != nil && x.ctx.Err() == nil {
+	if err := x.notify(n.Method, paramsOf(n)); err != nil && x.ctx.Err() == nil {
 		x.server.log.Warn("a notification was not sent", zap.String("method", n.Method), zap.Error(err))
 	}
 }

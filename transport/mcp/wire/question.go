@@ -86,7 +86,7 @@ func (x *Exchange) request(id, method string, params any) error {
 		return err
 	}
 	defer f.free()
-	return x.write(answering, f)
+	return x.write(f)
 }
 
 // takeBack tells the client that its answer is not waited for any more, whether or not it still waits for ours.
@@ -99,7 +99,7 @@ func (x *Exchange) takeBack(id, reason string) {
 	defer f.free()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.phase == answering {
+	if !x.answered {
 		_ = x.out.send(f, false)
 	}
 }

@@ -22,7 +22,7 @@ type post struct {
 	takes     acceptable
 	keepAlive time.Duration
 	timer     *time.Timer
-	answered  bool
+	complete  bool // the answer was written
 }
 
 type acceptable struct{ events, json bool }
@@ -80,7 +80,7 @@ func (p *post) beat() {
 	next := p.keepAlive
 	if p.x.mu.TryLock() {
 		defer p.x.mu.Unlock()
-		if p.x.phase == ended {
+		if p.x.answered {
 			return
 		}
 		var err error
@@ -106,21 +106,15 @@ func (p *post) send(f *frame, more bool) error {
 	return p.flush()
 }
 
-func (p *post) answer(f *frame, code int, more bool) bool {
-	p.answered = true
-	more = more && p.takes.events
-	if !more {
-		p.timer.Stop()
-	}
-	if !p.started && !more && (p.takes.json || !p.takes.events || code != 0) {
+func (p *post) answer(f *frame, code int) {
+	p.complete = true
+	p.timer.Stop()
+	if !p.started && (p.takes.json || !p.takes.events || code != 0) {
 		p.answerJSON(f, code)
-		return false
+		return
 	}
 	p.begin()
-	if p.put(f, f.event()) != nil {
-		return false
-	}
-	return more && p.flush() == nil
+	_ = p.put(f, f.event())
 }
 
 func (p *post) answerJSON(f *frame, code int) {

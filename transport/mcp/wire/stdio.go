@@ -230,16 +230,15 @@ func (l *lineStream) send(f *frame, _ bool) (err error) {
 
 // answer waits a breath after what was sent before, with the client's end having taken it. A client that is gone is
 // told too: whoever piped the request in may still read.
-func (l *lineStream) answer(f *frame, _ int, more bool) bool {
+func (l *lineStream) answer(f *frame, _ int) {
 	ctx := l.x.ctx
 	if l.end > 0 {
 		l.pause(ctx)
 		if l.x.silent.Load() {
-			return false
+			return
 		}
 	}
-	_, err := l.lines.append(context.WithoutCancel(ctx), f.line())
-	return err == nil && more
+	_, _ = l.lines.append(context.WithoutCancel(ctx), f.line())
 }
 
 func (l *lineStream) pause(ctx context.Context) {
