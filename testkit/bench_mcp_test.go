@@ -84,7 +84,7 @@ func oursHTTP(t *testing.T) http.Handler {
 		t.Fatal(err)
 	}
 	t.Cleanup(end)
-	s.MCP().AddTool(mcp.NewTool("five"), func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	s.Library().(*server.MCPServer).AddTool(mcp.NewTool("five"), func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		x := wire.From(ctx)
 		for i := range 5 {
 			if err := x.Notify("notifications/progress", progressed(r.Params.Meta.ProgressToken, i)); err != nil {

@@ -122,8 +122,7 @@ var rules = []rule{{
 }, {
 	pkgs:  "transport/mcp/lmstxt",
 	ours:  []string{"messages", "transport/gate", "transport/mcp"},
-	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
-	tests: []string{module + "/actors", module + "/actors/llmstxt/..."},
+	tests: []string{module + "/actors", module + "/actors/llmstxt/...", "github.com/mark3labs/mcp-go/..."},
 }, {
 	pkgs: "transport/mcp/*",
 	ours: []string{"messages", "transport/gate", "transport/mcp/*"},

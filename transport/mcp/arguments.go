@@ -76,7 +76,7 @@ func (s *Server) validated(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 		}
 		if held := s.schemaOf(req.Params.Name); held != nil {
 			if _, err := held.Fit(rawArguments(req)); err != nil {
-				return Failure(err), nil
+				return Failure(err).library(), nil
 			}
 		}
 		return next(ctx, req)

@@ -92,7 +92,7 @@ func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
 		if err == nil {
 			return result, nil
 		}
-		return s.failed(ctx, t.Name, err), nil
+		return s.failed(ctx, t.Name, err).library(), nil
 	}
 }
 
@@ -165,11 +165,11 @@ func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, state me
 		if asked := s.asker.Ask(ctx, req, state); asked != nil {
 			return asked, nil
 		}
-		return s.Result(ctx, state), nil
+		return s.Result(ctx, state).library(), nil
 	case terminal == nil:
-		return s.Result(ctx, state), nil
+		return s.Result(ctx, state).library(), nil
 	}
-	return s.result(state, terminal), nil
+	return s.result(state, terminal).library(), nil
 }
 
 // leave ends the run of a call that is over before it: always when the client said that it cancels, and an attached run

@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mark3labs/mcp-go/server"
+
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
@@ -87,6 +89,9 @@ func add(t testing.TB, s *mcp.Server, tool mcp.JobTool) {
 		t.Fatal(err)
 	}
 }
+
+// library is the server of mcp-go behind the door.
+func library(s *mcp.Server) *server.MCPServer { return s.Library().(*server.MCPServer) }
 
 // scripted is a job that does what the script says, whatever its input.
 func scripted(s testkit.Script) actors.NewJob {

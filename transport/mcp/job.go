@@ -41,10 +41,10 @@ type JobTool struct {
 	Tasks                                        TaskSupport
 	// Prepare makes the job's input of the arguments; nil takes them as they are. Its messages.Error is the caller's.
 	Prepare func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error)
-	// Content says for people and models what the ended run came to; nil is the text that the run said, else a sentence
-	// and the result as JSON. The structured content and the links to artifacts are beside it.
-	Content func(ended messages.State) []mcp.Content
-	Limits  messages.Limits
+	// Say says for people and models what the ended run came to; nil is the text that the run said, else a sentence and
+	// the result as JSON. The structured content and the links to artifacts are beside it.
+	Say    func(ended messages.State) string
+	Limits messages.Limits
 	// Mode says what becomes of the run when the caller leaves; if empty, what the caller's protocol says.
 	Mode messages.Mode
 

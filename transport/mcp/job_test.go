@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	gomcp "github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -143,7 +141,7 @@ func TestAddToolRefuses(t *testing.T) {
 	listed := func() string { return string(dial(t, s, modernStdio).do("tools/list", nil).Result) }
 	before := listed()
 	tool := func(t mcp.Tool) error {
-		return mcp.AddTool(s, t, func(context.Context, struct{}) (*gomcp.CallToolResult, error) { return nil, nil })
+		return mcp.AddTool(s, t, func(context.Context, struct{}) (*mcp.Result, error) { return nil, nil })
 	}
 	for name, err := range map[string]error{
 		"no name":          tool(mcp.Tool{}),
@@ -157,7 +155,7 @@ func TestAddToolRefuses(t *testing.T) {
 		"output no JSON":   tool(mcp.Tool{Name: "x", Output: json.RawMessage(`{`)}),
 		"output no object": tool(mcp.Tool{Name: "x", Output: json.RawMessage(`{"type":"array"}`)}),
 		"a bad template": s.AddResource(mcp.Resource{Template: "x://{", Name: "x"},
-			func(context.Context, gomcp.ReadResourceRequest) ([]gomcp.ResourceContents, error) { return nil, nil }),
+			func(context.Context, string) (mcp.Contents, error) { return mcp.Contents{}, nil }),
 	} {
 		if messages.CodeOf(err) != "invalid_input" {
 			t.Errorf("%s: %v", name, err)

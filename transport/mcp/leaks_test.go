@@ -35,8 +35,8 @@ func TestNothingIsLeftOfThoseWhoLeft(t *testing.T) {
 		s, system := taskDoor(t)
 		s.AddChanges(fileChanges())
 		var sessions atomic.Int64
-		s.MCP().GetHooks().AddOnRegisterSession(func(context.Context, server.ClientSession) { sessions.Add(1) })
-		s.MCP().GetHooks().AddOnUnregisterSession(func(context.Context, server.ClientSession) { sessions.Add(-1) })
+		library(s).GetHooks().AddOnRegisterSession(func(context.Context, server.ClientSession) { sessions.Add(1) })
+		library(s).GetHooks().AddOnUnregisterSession(func(context.Context, server.ClientSession) { sessions.Add(-1) })
 		state, err := s.Start(t.Context(), "waits", nil, mcp.StartOptions{})
 		if err != nil {
 			t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	gomcp "github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zaptest/observer"
 
@@ -151,13 +150,13 @@ func TestInternalErrorsAreForTheLog(t *testing.T) {
 	s, _ := doorTo(t, mcp.Config{Log: zap.New(core)}, nil)
 	broken := errors.New("open /var/lib/secret: denied")
 	tool := mcp.AddTool(s, mcp.Tool{Name: "broken"},
-		func(context.Context, struct{}) (*gomcp.CallToolResult, error) { return nil, broken })
+		func(context.Context, struct{}) (*mcp.Result, error) { return nil, broken })
 	resource := s.AddResource(mcp.Resource{Template: "broken://{x}", Name: "broken"},
-		func(context.Context, gomcp.ReadResourceRequest) ([]gomcp.ResourceContents, error) { return nil, broken })
+		func(context.Context, string) (mcp.Contents, error) { return mcp.Contents{}, broken })
 	if tool != nil || resource != nil {
 		t.Fatal(tool, resource)
 	}
-	s.AddPrompt("fine", "Fine", "Fine", nil, func(map[string]string) string { return "" })
+	s.AddPrompt(mcp.Prompt{Name: "fine", Text: func(map[string]string) string { return "" }})
 	inEachEra(t, func(t *testing.T, how era) {
 		c := dial(t, s, how)
 		why := c.fails("error", "broken", map[string]any{})

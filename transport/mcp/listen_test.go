@@ -169,8 +169,8 @@ func TestListenTellsOfLists(t *testing.T) {
 		if established != `{"toolsListChanged":true}` {
 			t.Errorf("established is %s", established)
 		}
-		s.MCP().AddPrompt(protocol.NewPrompt("late"), nil)
-		s.MCP().AddTool(protocol.NewTool("late"), nil)
+		library(s).AddPrompt(protocol.NewPrompt("late"), nil)
+		library(s).AddTool(protocol.NewTool("late"), nil)
 		if m := l.next(); m.Method != protocol.MethodNotificationToolsListChanged {
 			t.Errorf("%s %s", m.Method, m.Params)
 		}

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	gomcp "github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -23,8 +21,8 @@ func TestArgumentsThatDoNotFitAreNamed(t *testing.T) {
 		"deep":{"type":"object","properties":{"n/m":{"type":"number","maximum":7}},"required":["n/m"]},
 		"mode":{"anyOf":[{"type":"boolean"},{"type":"object","properties":{"ms":{"maximum":5}}}]}}}`
 	err := mcp.AddTool(s, mcp.Tool{Name: "try", ReadOnly: true, Input: json.RawMessage(schema)},
-		func(context.Context, map[string]any) (*gomcp.CallToolResult, error) {
-			return gomcp.NewToolResultText("fits"), nil
+		func(context.Context, map[string]any) (*mcp.Result, error) {
+			return &mcp.Result{Text: "fits"}, nil
 		})
 	if err != nil {
 		t.Fatal(err)

@@ -11,11 +11,10 @@ import (
 )
 
 func (s *Server) addPrompts() {
-	s.AddPrompt("explain_run", "Explain a run",
-		"Has the agent find out what became of a run: what it did, what it wrote, and why it failed where it did.",
-		[]mcp.PromptArgument{{Name: "run_id", Description: "The run, as run_start or run_list named " +
-			"it", Required: true}},
-		func(a map[string]string) string {
+	s.AddPrompt(Prompt{Name: "explain_run", Title: "Explain a run",
+		Description: "Has the agent find out what became of a run: what it did, what it wrote, and why it failed where it did.",
+		Arguments:   []Argument{{"run_id", "The run, as run_start or run_list named it", true}},
+		Text: func(a map[string]string) string {
 			return fmt.Sprintf(`Find out what became of the run %s.
 
 1. Call run_get with run_id %[1]q. If its status is working, call run_wait once and go on with what there is.
@@ -23,20 +22,37 @@ func (s *Server) addPrompts() {
 3. Say in a few sentences what the run was asked for, what it did, and what it came to. Name the artifacts it wrote by
    their resource links. If it failed or was canceled, quote the error's message, name the task it happened in, and say
    what to change before it is started again. Say nothing that the events do not show.`, a["run_id"])
-		})
+		}})
 }
 
-// AddPrompt adds a prompt whose text is made of its arguments. Those that are required are there.
-func (s *Server) AddPrompt(name, title, description string, arguments []mcp.PromptArgument,
-	text func(arguments map[string]string) string) {
-	prompt := mcp.Prompt{Name: name, Title: title, Description: description, Arguments: arguments}
-	s.mcp.AddPrompt(prompt, func(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		for _, a := range arguments {
+// Prompt is a prompt that is made of its arguments.
+type Prompt struct {
+	Name, Title, Description string
+	Arguments                []Argument
+	// Text makes the prompt. The arguments that are required are there.
+	Text func(arguments map[string]string) string
+}
+
+// Argument is an argument of a prompt.
+type Argument struct {
+	Name, Description string
+	Required          bool
+}
+
+// AddPrompt adds a prompt.
+func (s *Server) AddPrompt(p Prompt) {
+	listed := mcp.Prompt{Name: p.Name, Title: p.Title, Description: p.Description}
+	for _, a := range p.Arguments {
+		listed.Arguments = append(listed.Arguments,
+			mcp.PromptArgument{Name: a.Name, Description: a.Description, Required: a.Required})
+	}
+	s.mcp.AddPrompt(listed, func(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+		for _, a := range p.Arguments {
 			if a.Required && strings.TrimSpace(req.Params.Arguments[a.Name]) == "" {
-				return nil, caller.Invalid("the prompt %s needs the argument %s", name, a.Name)
+				return nil, caller.Invalid("the prompt %s needs the argument %s", p.Name, a.Name)
 			}
 		}
-		said := mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(text(req.Params.Arguments)))
-		return mcp.NewGetPromptResult(description, []mcp.PromptMessage{said}), nil
+		said := mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(p.Text(req.Params.Arguments)))
+		return mcp.NewGetPromptResult(p.Description, []mcp.PromptMessage{said}), nil
 	})
 }

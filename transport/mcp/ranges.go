@@ -1,13 +1,10 @@
 package mcp
 
 import (
-	"encoding/base64"
 	"io"
 	"path"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -79,43 +76,41 @@ func (u uri) span() (span, error) {
 	return span{offset: offset, limit: min(max(limit, 1), wholeBytes), asked: asked}, nil
 }
 
-// contents reads the span of the file as what resources/read answers.
-func (r span) contents(uri, mimeType string, file io.ReadSeeker) (mcp.ResourceContents, error) {
+// contents reads the span of the file.
+func (r span) contents(mimeType string, file io.ReadSeeker) (Contents, error) {
 	total, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
-		return nil, err
+		return Contents{}, err
 	}
 	if !r.asked {
 		if total > wholeBytes {
-			return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			return Contents{}, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 				"the file has %d bytes, of which %d are given at once; read parts with "+
-					"?offset=0&limit=%d", total, wholeBytes,
-				rangeBytes)
+					"?offset=0&limit=%d", total, wholeBytes, rangeBytes)
 		}
 		r.limit = total
 	}
 	offset := min(r.offset, total)
 	data, err := readAt(file, offset, min(r.limit+2*(utf8.UTFMax-1), total-offset)) // what cutting may need
 	if err != nil {
-		return nil, err
+		return Contents{}, err
 	}
-	var meta map[string]any
-	told := func(at, n int) {
-		if r.asked {
-			meta = map[string]any{Vendor + "range": map[string]any{
-				"offset": offset + int64(at), "bytes": n, "total": total}}
-		}
-	}
+	c := Contents{MIMEType: mimeType}
+	from, to, text := 0, min(int(r.limit), len(data)), false
 	if isText(mimeType) {
-		if from, to, ok := characters(data, int(r.limit), offset > 0); ok {
-			told(from, to-from)
-			return mcp.TextResourceContents{URI: uri, MIMEType: mimeType, Text: string(data[from:to]), Meta: meta}, nil
-		}
+		from, to, text = characters(data, int(r.limit), offset > 0)
 	}
-	data = data[:min(r.limit, int64(len(data)))]
-	told(0, len(data))
-	return mcp.BlobResourceContents{URI: uri, MIMEType: mimeType, Blob: base64.StdEncoding.EncodeToString(data),
-		Meta: meta}, nil
+	if text {
+		c.Text = string(data[from:to])
+	} else {
+		from, to = 0, min(int(r.limit), len(data))
+		c.Blob = data[:to]
+	}
+	if r.asked {
+		c.Meta = map[string]any{Vendor + "range": map[string]any{
+			"offset": offset + int64(from), "bytes": to - from, "total": total}}
+	}
+	return c, nil
 }
 
 func readAt(file io.ReadSeeker, offset, n int64) ([]byte, error) {

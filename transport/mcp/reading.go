@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/base64"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -22,7 +23,7 @@ const (
 
 // reading is what every reader of a resource is behind: leave, and a bound on what all of them take of the memory. A
 // few read at a time, and what they read is counted until its client has it.
-func (s *Server) reading(read server.ResourceTemplateHandlerFunc) server.ResourceTemplateHandlerFunc {
+func (s *Server) reading(read func(ctx context.Context, uri string) (Contents, error)) server.ResourceTemplateHandlerFunc {
 	return func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
 		if err := caller.May(ctx, gate.ReadRuns); err != nil {
 			return nil, err
@@ -33,23 +34,15 @@ func (s *Server) reading(read server.ResourceTemplateHandlerFunc) server.Resourc
 		case <-ctx.Done():
 			return nil, context.Cause(ctx)
 		}
-		contents, err := read(ctx, req)
-		if n := sizeOf(contents); err == nil && n > longContents && !wire.From(ctx).Hold(n) {
+		contents, err := read(ctx, req.Params.URI)
+		if err != nil {
+			return nil, err
+		}
+		n := int64(len(contents.Text) + base64.StdEncoding.EncodedLen(len(contents.Blob)))
+		if n > longContents && !wire.From(ctx).Hold(n) {
 			return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 				"too many long resources are being read; try again in a moment, or read a part of %d bytes", longContents)
 		}
-		return contents, err
+		return []mcp.ResourceContents{contents.library(req.Params.URI)}, nil
 	}
-}
-
-func sizeOf(contents []mcp.ResourceContents) (bytes int64) {
-	for _, c := range contents {
-		switch c := c.(type) {
-		case mcp.TextResourceContents:
-			bytes += int64(len(c.Text))
-		case mcp.BlobResourceContents:
-			bytes += int64(len(c.Blob))
-		}
-	}
-	return bytes
 }

@@ -6,8 +6,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	gomcp "github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -17,11 +15,8 @@ func TestReadingIsBounded(t *testing.T) {
 	s, _ := doorTo(t, mcp.Config{}, nil)
 	entered, release := make(chan *wire.Exchange, 64), make(chan struct{})
 	var inside atomic.Int32
-	texts := func(read func(ctx context.Context) string) func(context.Context, gomcp.ReadResourceRequest) (
-		[]gomcp.ResourceContents, error) {
-		return func(ctx context.Context, r gomcp.ReadResourceRequest) ([]gomcp.ResourceContents, error) {
-			return []gomcp.ResourceContents{gomcp.TextResourceContents{URI: r.Params.URI, Text: read(ctx)}}, nil
-		}
+	texts := func(read func(ctx context.Context) string) func(context.Context, string) (mcp.Contents, error) {
+		return func(ctx context.Context, _ string) (mcp.Contents, error) { return mcp.Contents{Text: read(ctx)}, nil }
 	}
 	for scheme, read := range map[string]func(ctx context.Context) string{
 		"slow": func(ctx context.Context) string {

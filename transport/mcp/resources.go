@@ -3,6 +3,7 @@ package mcp
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"io"
@@ -38,10 +39,21 @@ func (s *Server) addResources() error {
 // Resource is a template of resources (RFC 6570), as it is listed.
 type Resource struct{ Template, Name, Title, Description, MIMEType string }
 
+// Contents are what a resource holds: a text, or bytes.
+type Contents struct {
+	MIMEType, Text string
+	Blob           []byte
+	// Meta is told beside them, by names of the vendor's.
+	Meta map[string]any
+}
+
+// ErrNoResource says that a URI names nothing.
+var ErrNoResource = errors.New("there is no such resource")
+
 // AddResource adds resources that whoever has the scope run:read may read, 16 of all at a time. A messages.Error of
 // read is the caller's to see; not_found is a resource that is not there. Errors: invalid_input for a template that is
 // none.
-func (s *Server) AddResource(r Resource, read server.ResourceTemplateHandlerFunc) (err error) {
+func (s *Server) AddResource(r Resource, read func(ctx context.Context, uri string) (Contents, error)) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // mcp-go reads templates in no other way
 			err = caller.Invalid("the template %q of the resource %s is no good: %v", r.Template, r.Name, p)
@@ -54,67 +66,63 @@ func (s *Server) AddResource(r Resource, read server.ResourceTemplateHandlerFunc
 	return nil
 }
 
+func (c Contents) library(uri string) mcp.ResourceContents {
+	if c.Blob != nil {
+		return mcp.BlobResourceContents{URI: uri, MIMEType: c.MIMEType, Blob: base64.StdEncoding.EncodeToString(c.Blob),
+			Meta: c.Meta}
+	}
+	return mcp.TextResourceContents{URI: uri, MIMEType: c.MIMEType, Text: c.Text, Meta: c.Meta}
+}
+
 // readRun reads any run:// resource.
-func (s *Server) readRun(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	u, ok := parseURI(req.Params.URI)
+func (s *Server) readRun(ctx context.Context, name string) (Contents, error) {
+	u, ok := parseURI(name)
 	if !ok {
-		return nil, server.ErrResourceNotFound
+		return Contents{}, ErrNoResource
 	}
 	state, err := s.Run(ctx, u.run)
 	if err != nil {
-		return nil, err
+		return Contents{}, err
 	}
-	contents, err := s.readPart(ctx, u, req.Params.URI, state)
-	if err != nil {
-		return nil, err
-	}
-	return []mcp.ResourceContents{contents}, nil
-}
-
-func (s *Server) readPart(ctx context.Context, u uri, name string, state messages.State) (mcp.ResourceContents, error) {
 	switch u.part {
 	case "events":
-		return s.readEvents(ctx, u, name, state)
+		return s.readEvents(ctx, u, state)
 	case "artifacts":
-		return s.readArtifact(ctx, u, name, state)
+		return s.readArtifact(ctx, u, state)
 	}
 	data, err := json.Marshal(state)
-	return mcp.TextResourceContents{URI: name, MIMEType: "application/json", Text: string(data)}, err
+	return Contents{MIMEType: "application/json", Text: string(data)}, err
 }
 
 // readEvents gives what there is, without waiting for more.
-func (s *Server) readEvents(
-	ctx context.Context, u uri, name string, state messages.State,
-) (mcp.ResourceContents, error) {
+func (s *Server) readEvents(ctx context.Context, u uri, state messages.State) (Contents, error) {
 	after, err := u.number("after", 0)
 	if err != nil {
-		return nil, err
+		return Contents{}, err
 	}
 	p := page{RunID: state.RunID, Next: uint64(after), room: wholeBytes}
 	if err := s.turn(ctx, &p, state, 0); err != nil {
-		return nil, err
+		return Contents{}, err
 	}
 	var lines bytes.Buffer
 	for _, e := range p.Events {
 		lines.Write(append(e, '\n'))
 	}
-	return mcp.TextResourceContents{URI: name, MIMEType: "application/x-ndjson", Text: lines.String(),
+	return Contents{MIMEType: "application/x-ndjson", Text: lines.String(),
 		Meta: map[string]any{Vendor + "next": p.Next, Vendor + "done": p.Done}}, nil
 }
 
-func (s *Server) readArtifact(
-	ctx context.Context, u uri, name string, state messages.State,
-) (mcp.ResourceContents, error) {
+func (s *Server) readArtifact(ctx context.Context, u uri, state messages.State) (Contents, error) {
 	r, err := u.span()
 	if err != nil {
-		return nil, err
+		return Contents{}, err
 	}
 	file, _, err := s.OpenArtifact(ctx, state, u.name)
 	if err != nil {
-		return nil, err
+		return Contents{}, err
 	}
 	defer file.Close()
-	return r.contents(name, MIMEType(u.name), file)
+	return r.contents(MIMEType(u.name), file)
 }
 
 // OpenArtifact opens the run's artifact of the name. Errors: not_found.
@@ -146,7 +154,7 @@ func (s *Server) refuseResource(ctx context.Context, uri string, err error) {
 	x := wire.From(ctx)
 	e, coded := errors.AsType[*messages.Error](err)
 	switch {
-	case errors.Is(err, server.ErrResourceNotFound):
+	case errors.Is(err, ErrNoResource):
 		x.Fail(caller.NoResource(x, uri))
 	case coded && e.Code == messages.CodeNotFound:
 		missing := caller.NoResource(x, uri)

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	gomcp "github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
@@ -346,8 +344,8 @@ func TestPrompts(t *testing.T) {
 			!strings.Contains(m.Error.Message, "run_id") {
 			t.Errorf("without its argument: %+v %s", m.Error, m.Result)
 		}
-		s.AddPrompt("tea", "Tea", "Tea", []gomcp.PromptArgument{{Name: "sort", Required: true}, {Name: "milk"}},
-			func(a map[string]string) string { return a["sort"] + " tea" + a["milk"] })
+		s.AddPrompt(mcp.Prompt{Name: "tea", Arguments: []mcp.Argument{{Name: "sort", Required: true}, {Name: "milk"}},
+			Text: func(a map[string]string) string { return a["sort"] + " tea" + a["milk"] }})
 		m = c.do("prompts/get", map[string]any{"name": "tea", "arguments": map[string]string{"sort": "green"}})
 		if m.Error != nil || !strings.Contains(string(m.Result), `"green tea"`) {
 			t.Errorf("without what it can do without: %+v %s", m.Error, m.Result)

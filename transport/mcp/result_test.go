@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	gomcp "github.com/mark3labs/mcp-go/mcp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -80,8 +79,8 @@ func TestTextLeavesMarkupAsItIs(t *testing.T) {
 		t.Errorf("%s, %v", text, err)
 	}
 	r, err := mcp.Structured(map[string]string{"a": "<b>"})
-	if said, ok := r.Content[0].(gomcp.TextContent); err != nil || !ok || said.Text != `{"a":"<b>"}` {
-		t.Errorf("%+v, %v", r.Content, err)
+	if err != nil || r.Text != `{"a":"<b>"}` {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 
@@ -91,12 +90,13 @@ func TestTheResultIsJSONWhereTheRunSaidNothing(t *testing.T) {
 		return map[string]int{"sum": in.A + in.B}, nil
 	})
 	s := serving(t, map[string]actors.NewJob{"add": job}, mcp.JobTool{Job: "add"}, mcp.JobTool{Job: "add", Name: "own",
-		Content: func(ended messages.State) []gomcp.Content {
-			return []gomcp.Content{gomcp.NewTextContent("in my words: " + string(ended.End.Result))}
+		Say: func(ended messages.State) string {
+			return "in my words: " + string(ended.End.Result)
 		}})
 	c := dial(t, s, legacyHTTP)
 	r := c.callTool("add", map[string]any{"A": 1, "B": 2}, nil).response().toolResult(t)
-	if len(r.Content) != 2 || !strings.Contains(r.Content[0].Text, "completed") || r.Content[1].Text != `{"sum":3}` {
+	if len(r.Content) != 1 || !strings.Contains(r.Content[0].Text, "completed") ||
+		!strings.HasSuffix(r.Content[0].Text, "\n"+`{"sum":3}`) {
 		t.Errorf("the content is %+v", r.Content)
 	}
 	r = c.callTool("own", map[string]any{"A": 1, "B": 2}, nil).response().toolResult(t)
@@ -108,8 +108,8 @@ func TestTheResultIsJSONWhereTheRunSaidNothing(t *testing.T) {
 // A tool's own words are for the end: until then the words are ours, and say what to do.
 func TestTheToolsOwnWordsAreForTheEnd(t *testing.T) {
 	s, _ := doorTo(t, mcp.Config{}, testJobs())
-	add(t, s, mcp.JobTool{Job: "confirm", Content: func(ended messages.State) []gomcp.Content {
-		return []gomcp.Content{gomcp.NewTextContent("in my words: " + string(ended.End.Result))}
+	add(t, s, mcp.JobTool{Job: "confirm", Say: func(ended messages.State) string {
+		return "in my words: " + string(ended.End.Result)
 	}})
 	c := dial(t, s, modernHTTP)
 	r := c.call("confirm", map[string]any{})
@@ -167,7 +167,7 @@ func TestEveryResultFitsTheOutputSchema(t *testing.T) {
 	c := dial(t, s, legacyHTTP)
 	for job := range jobs {
 		state := until(t, s, system, job)
-		raw, err := json.Marshal(s.Result(t.Context(), state).StructuredContent)
+		raw, err := json.Marshal(s.Result(t.Context(), state).Structured)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -229,21 +229,12 @@ func TestFailureTellsWhatTheCallerMayKnow(t *testing.T) {
 		"late":   {context.DeadlineExceeded, "deadline", "too long"},
 	} {
 		r := mcp.Failure(test.err)
-		raw, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
+		if !r.IsError || r.Failed == nil || string(r.Failed.Code) != test.code || r.Text != r.Failed.Message ||
+			!strings.Contains(r.Text, test.says) || r.Structured != nil { // which would have to fit the tool's schema
+			t.Errorf("%s: %+v", name, r)
 		}
-		var got toolResult
-		if err := json.Unmarshal(raw, &got); err != nil {
-			t.Fatal(err)
-		}
-		e := got.Meta.Error
-		if !got.IsError || e == nil || string(e.Code) != test.code || !strings.Contains(e.Message, test.says) ||
-			strings.Contains(string(raw), "structuredContent") { // which would have to fit the tool's schema
-			t.Errorf("%s: %s", name, raw)
-		}
-		if strings.Contains(string(raw), "secret") {
-			t.Errorf("%s: tells what is not the caller's: %s", name, raw)
+		if strings.Contains(r.Text, "secret") {
+			t.Errorf("%s: tells what is not the caller's: %s", name, r.Text)
 		}
 	}
 }
@@ -256,7 +247,7 @@ func TestArgumentsNameWhatIsWrong(t *testing.T) {
 	}
 	s, _ := doorTo(t, mcp.Config{}, nil)
 	err := mcp.AddTool(s, mcp.Tool{Name: "echo", ReadOnly: true},
-		func(_ context.Context, a arguments) (*gomcp.CallToolResult, error) { return mcp.Structured(a) })
+		func(_ context.Context, a arguments) (*mcp.Result, error) { return mcp.Structured(a) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ type startArguments struct {
 	Detached *bool             `json:"detached"`
 }
 
-func (s *Server) runStart(ctx context.Context, a startArguments) (*mcp.CallToolResult, error) {
+func (s *Server) runStart(ctx context.Context, a startArguments) (*Result, error) {
 	if s.jobs[a.Job] == nil {
 		return nil, caller.Invalid("there is no job %q; there are %q", a.Job, slices.Sorted(maps.Keys(s.jobs)))
 	}
@@ -158,11 +158,11 @@ type runArguments struct {
 	RunID messages.RunID `json:"run_id"`
 }
 
-func (s *Server) runGet(ctx context.Context, a runArguments) (*mcp.CallToolResult, error) {
+func (s *Server) runGet(ctx context.Context, a runArguments) (*Result, error) {
 	return s.tell(ctx, a.RunID)
 }
 
-func (s *Server) tell(ctx context.Context, id messages.RunID) (*mcp.CallToolResult, error) {
+func (s *Server) tell(ctx context.Context, id messages.RunID) (*Result, error) {
 	state, err := s.Run(ctx, id)
 	if err != nil {
 		return nil, err
@@ -171,7 +171,7 @@ func (s *Server) tell(ctx context.Context, id messages.RunID) (*mcp.CallToolResu
 }
 
 // stands says where the run stands. That it failed, however quickly, is not a failure to say so.
-func (s *Server) stands(ctx context.Context, state messages.State) *mcp.CallToolResult {
+func (s *Server) stands(ctx context.Context, state messages.State) *Result {
 	result := s.Result(ctx, state)
 	result.IsError = false
 	return result
@@ -182,7 +182,7 @@ type cancelArguments struct {
 	Reason string         `json:"reason"`
 }
 
-func (s *Server) runCancel(ctx context.Context, a cancelArguments) (*mcp.CallToolResult, error) {
+func (s *Server) runCancel(ctx context.Context, a cancelArguments) (*Result, error) {
 	if _, err := s.Run(ctx, a.RunID); err != nil {
 		return nil, err
 	}
@@ -199,7 +199,7 @@ type answerArguments struct {
 }
 
 // runAnswer holds the answer to the schema that the question has. Whether there is the question is for the run to say.
-func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*mcp.CallToolResult, error) {
+func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*Result, error) {
 	state, err := s.Run(ctx, a.RunID)
 	if err != nil {
 		return nil, err

@@ -3,8 +3,6 @@ package mcp
 import (
 	"context"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -24,7 +22,7 @@ type listArguments struct {
 	Limit  int       `json:"limit"`
 }
 
-func (s *Server) runList(ctx context.Context, a listArguments) (*mcp.CallToolResult, error) {
+func (s *Server) runList(ctx context.Context, a listArguments) (*Result, error) {
 	q := messages.Query{Job: a.Job, Limit: a.Limit}
 	if q.Limit == 0 {
 		q.Limit = 20

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -18,7 +17,7 @@ type eventsArguments struct {
 	Wait  int            `json:"wait_ms"`
 }
 
-func (s *Server) runEvents(ctx context.Context, a eventsArguments) (*mcp.CallToolResult, error) {
+func (s *Server) runEvents(ctx context.Context, a eventsArguments) (*Result, error) {
 	state, err := s.Run(ctx, a.RunID)
 	if err != nil {
 		return nil, err
@@ -40,7 +39,7 @@ type waitArguments struct {
 
 const defaultWait = 50_000 // milliseconds
 
-func (s *Server) runWait(ctx context.Context, a waitArguments) (*mcp.CallToolResult, error) {
+func (s *Server) runWait(ctx context.Context, a waitArguments) (*Result, error) {
 	state, err := s.Run(ctx, a.RunID)
 	if err != nil {
 		return nil, err
@@ -68,7 +67,7 @@ type attachArguments struct {
 	After uint64         `json:"after"`
 }
 
-func (s *Server) runAttach(ctx context.Context, a attachArguments) (*mcp.CallToolResult, error) {
+func (s *Server) runAttach(ctx context.Context, a attachArguments) (*Result, error) {
 	state, err := s.Watch(ctx, a.RunID, a.After)
 	if err != nil {
 		return nil, err

@@ -1,12 +1,8 @@
 package mcp
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
-
-	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
@@ -18,21 +14,20 @@ import (
 const toolLabel = "mcp.tool"
 
 // say says for people and models how the run stands.
-func (s *Server) say(state messages.State) []mcp.Content {
-	if t := s.toolOf(state); t != nil && t.Content != nil && state.Status.IsEnded() {
-		return t.Content(state)
+func (s *Server) say(state messages.State) string {
+	if t := s.toolOf(state); t != nil && t.Say != nil && state.Status.IsEnded() {
+		return t.Say(state)
 	}
 	if state.Status != messages.Completed {
-		return []mcp.Content{mcp.NewTextContent(sentence(state))}
+		return sentence(state)
 	}
 	if text := spoken(state); text != "" {
-		return []mcp.Content{mcp.NewTextContent(text)}
+		return text
 	}
-	content := []mcp.Content{mcp.NewTextContent(sentence(state))}
 	if state.End != nil && len(state.End.Result) > 0 {
-		content = append(content, mcp.NewTextContent(string(state.End.Result)))
+		return sentence(state) + "\n" + string(state.End.Result)
 	}
-	return content
+	return sentence(state)
 }
 
 // toolOf returns the tool that started the run, or nil.
@@ -98,15 +93,4 @@ func spoken(state messages.State) string {
 		}
 	}
 	return answer.Text()
-}
-
-// sayable is what a caller is told of an error.
-func sayable(err error) *RunError {
-	if known, ok := errors.AsType[*messages.Error](err); ok {
-		return &RunError{Code: known.Code, Message: known.Message, Retryable: known.Retryable}
-	}
-	if errors.Is(err, context.DeadlineExceeded) {
-		return &RunError{messages.Code(messages.CauseDeadline), "the call took too long", true}
-	}
-	return &RunError{messages.Code(messages.CauseError), "the server failed to do this; its log says why", false}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/zap"
 
@@ -76,7 +77,8 @@ func New(config Config) *Server {
 	s.asker = question.New(s.runs, config.Key)
 	s.mcp = server.NewMCPServer(config.Name, config.Version, s.options()...)
 	s.tasks = task.New(task.Config{Runs: s.runs, Asker: s.asker, MCP: s.mcp, Info: s.implementation(),
-		Result: s.Result, Watch: s.Watch, Poll: config.Poll, Retention: config.Retention})
+		Result: func(ctx context.Context, run messages.State) *mcp.CallToolResult { return s.Result(ctx, run).library() },
+		Watch:  s.Watch, Poll: config.Poll, Retention: config.Retention})
 	s.hub = subscription.New(subscription.Config{Runs: s.runs, Tasks: s.tasks, MCP: s.mcp, Log: config.Log,
 		Retry: config.Poll})
 	s.hub.Add(subscription.Changes{Artifact: artifactOf})
@@ -89,9 +91,9 @@ func New(config Config) *Server {
 	return s
 }
 
-// MCP is the mcp-go server, for what AddTool, AddResource and AddPrompt cannot say. Handlers notify through
-// wire.From(ctx), and scopes are theirs to check, by gate.From(ctx).
-func (s *Server) MCP() *server.MCPServer { return s.mcp }
+// Library is the server of the library behind the door, of the library's own type, for tests of the protocol that add
+// what a door has no use for. Their handlers notify through wire.From(ctx), and scopes are theirs to check.
+func (s *Server) Library() any { return s.mcp }
 
 // ServeHTTP is the endpoint of streamable HTTP. Who calls is what gate says of the request's context.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.wire.ServeHTTP(w, r) }

@@ -3,7 +3,6 @@ package mcp
 import (
 	"context"
 	"encoding/json"
-	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -25,7 +24,7 @@ type Tool struct {
 // AddTool adds the tool, whose arguments are JSON of an A that its input schema allows. An error of call is what the
 // caller gets, as Failure says it. Errors: invalid_input for a name or a schema that is no good, or a name that is
 // taken.
-func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments A) (*mcp.CallToolResult, error)) error {
+func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments A) (*Result, error)) error {
 	tool, err := t.tool()
 	if err != nil {
 		return err
@@ -37,15 +36,18 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 			err = readArguments(req, &arguments)
 		}
 		if err != nil {
-			return Failure(err), nil
+			return Failure(err).library(), nil
 		}
 		result, err := call(ctx, arguments)
 		if err != nil {
-			return s.failed(ctx, t.Name, err), nil
+			return s.failed(ctx, t.Name, err).library(), nil
 		}
-		return result, nil
+		return result.library(), nil
 	})
 }
+
+// HasTool reports whether there is a tool of the name.
+func (s *Server) HasTool(name string) bool { return s.mcp.GetTool(name) != nil }
 
 func (t Tool) scope() gate.Scope {
 	if t.ReadOnly {
@@ -76,24 +78,6 @@ func (t Tool) tool() (mcp.Tool, error) {
 
 func badSchema(which, tool string, err error) error {
 	return caller.Invalid("the %s schema of the tool %s is no good: %v", which, tool, err)
-}
-
-// Structured is a result whose structured content is v, an object, and whose text is the same as JSON.
-func Structured(v any) (*mcp.CallToolResult, error) {
-	data, err := Text(v)
-	if err != nil {
-		return nil, err
-	}
-	return mcp.NewToolResultStructured(json.RawMessage(data), data), nil
-}
-
-// Text is v as JSON for models to read: what is in it of XML or HTML stays as it is.
-func Text(v any) (string, error) {
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	err := e.Encode(v)
-	return strings.TrimSuffix(b.String(), "\n"), err
 }
 
 // Object is the JSON Schema of an object with the properties, each a `"name": {schema}`, and no others.

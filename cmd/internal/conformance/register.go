@@ -8,15 +8,16 @@ import (
 
 // Register adds the fixtures to the door, before it serves. Its runtime needs Jobs.
 func Register(s *mcp.Server) error {
-	declare(s.MCP())
-	addContent(s.MCP())
-	addNotifying(s.MCP())
-	addAsking(s.MCP())
-	addRounds(s.MCP())
-	addTriggers(s.MCP())
-	addResources(s.MCP())
-	addPrompts(s.MCP())
-	s.MCP().AddTool(tool("test_tool_with_task", "Asks for a name, and greets in the background."), gathering(s))
+	library := s.Library().(*server.MCPServer)
+	declare(library)
+	addContent(library)
+	addNotifying(library)
+	addAsking(library)
+	addRounds(library)
+	addTriggers(library)
+	addResources(library)
+	addPrompts(library)
+	library.AddTool(tool("test_tool_with_task", "Asks for a name, and greets in the background."), gathering(s))
 	for _, t := range jobTools() {
 		if err := s.AddJob(t); err != nil {
 			return err

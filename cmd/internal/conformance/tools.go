@@ -28,13 +28,13 @@ func jobTools() []mcp.JobTool {
 		{Job: multiRound, Description: "Asks twice."},
 	}
 	for i := range tools {
-		tools[i].ReadOnly, tools[i].Content = true, saidBy
+		tools[i].ReadOnly, tools[i].Say = true, saidBy
 	}
 	return tools
 }
 
 // saidBy is what the job had to say, in its own words.
-func saidBy(ended messages.State) []protocol.Content {
+func saidBy(ended messages.State) string {
 	var words string
 	if ended.End == nil || json.Unmarshal(ended.End.Result, &words) != nil {
 		words = "The job has no result."
@@ -45,7 +45,7 @@ func saidBy(ended messages.State) []protocol.Content {
 			words = "The job was canceled."
 		}
 	}
-	return []protocol.Content{protocol.NewTextContent(words)}
+	return words
 }
 
 // gathering asks for a name and then greets in the background. It starts the run itself: a task that is there from the
@@ -60,7 +60,7 @@ func gathering(s *mcp.Server) server.ToolHandlerFunc {
 		if err != nil {
 			return nil, err
 		}
-		return s.Result(ctx, state), nil
+		return protocol.NewToolResultText(s.Result(ctx, state).Text), nil
 	}
 }
 

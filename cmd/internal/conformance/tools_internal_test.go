@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"testing"
 
-	protocol "github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -16,7 +14,7 @@ func TestSaidBy(t *testing.T) {
 		"The job was canceled.":  {Status: messages.Canceled, End: &messages.End{Cause: messages.CauseCanceledByUser}},
 		"too late":               {Status: messages.Failed, End: &messages.End{Error: &messages.Error{Message: "too late"}}},
 	} {
-		if got := protocol.GetTextFromContent(saidBy(ended)[0]); got != want {
+		if got := saidBy(ended); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	protocol "github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
@@ -46,7 +44,7 @@ func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (
 			"of its packages. Use it to get to know a repository, or to give one an llms.txt. The result links to " +
 			"the files. It takes seconds without a model; for big repositories use run_start.",
 		Input: generateInput(), Output: json.RawMessage(resultSchema), Idempotent: true, OpenWorld: true,
-		Content: said,
+		Say: said,
 		Prepare: func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
 			var a Arguments
 			if err := json.Unmarshal(arguments, &a); err != nil {
@@ -106,9 +104,9 @@ type result struct {
 }
 
 // said says in a few lines what the run came to.
-func said(ended messages.State) []protocol.Content {
+func said(ended messages.State) string {
 	if ended.End == nil || ended.Status != messages.Completed {
-		return []protocol.Content{protocol.NewTextContent(ending(ended))}
+		return ending(ended)
 	}
 	var r result
 	_ = json.Unmarshal(ended.End.Result, &r) // what is not there is not said
@@ -134,7 +132,7 @@ func said(ended messages.State) []protocol.Content {
 	if ended.End.Degraded {
 		fmt.Fprintf(&b, "The model failed (%s): this is what can be said without one.\n", r.Cause)
 	}
-	return []protocol.Content{protocol.NewTextContent(b.String())}
+	return b.String()
 }
 
 // isPage reports whether the artifact is the page of one package. There may be thousands of them.

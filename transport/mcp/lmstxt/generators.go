@@ -6,8 +6,6 @@ import (
 	"encoding/json"
 	"path"
 
-	protocol "github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
@@ -68,7 +66,7 @@ func addVariant[A any](d *door, v variant[A]) {
 	tool.Output = json.RawMessage(recordSchema)
 	tool.Description = v.description + ". Answers at once with the run's record: wait with run_wait, then read with " +
 		"lmstxt_read_artifact."
-	addTool(d, tool, func(ctx context.Context, a A) (*protocol.CallToolResult, error) {
+	addTool(d, tool, func(ctx context.Context, a A) (*mcp.Result, error) {
 		state, err := v.start(ctx, d, a)
 		if err != nil {
 			return nil, err
@@ -79,7 +77,7 @@ func addVariant[A any](d *door, v variant[A]) {
 	tool.Title += ", streamed"
 	tool.Description = v.description + ". Streams the run's events where the call has a progress token, and answers when " +
 		"it has ended. Leaving or cancelling the call does not end the run: run_cancel does."
-	addTool(d, tool, func(ctx context.Context, a A) (*protocol.CallToolResult, error) {
+	addTool(d, tool, func(ctx context.Context, a A) (*mcp.Result, error) {
 		state, err := v.start(ctx, d, a)
 		if err != nil {
 			return nil, err
@@ -105,7 +103,7 @@ func (v variant[A]) start(ctx context.Context, d *door, a A) (messages.State, er
 	return d.Start(ctx, generateTool, arguments, options)
 }
 
-func (d *door) stream(ctx context.Context, state messages.State) (*protocol.CallToolResult, error) {
+func (d *door) stream(ctx context.Context, state messages.State) (*mcp.Result, error) {
 	ended, err := d.Watch(ctx, state.RunID, 0)
 	if err != nil {
 		return nil, err

@@ -10,8 +10,6 @@ import (
 	"slices"
 	"time"
 
-	protocol "github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
@@ -54,14 +52,14 @@ func (d *door) addLists() {
 		Description: "Lists the text files in your folder, the first 200, also from runs that are no longer known. Each " +
 			"uri can be read as a resource.",
 		Input: mcp.Object(nil), Output: json.RawMessage(foundSchema), ReadOnly: true, Idempotent: true},
-		func(ctx context.Context, _ struct{}) (*protocol.CallToolResult, error) {
+		func(ctx context.Context, _ struct{}) (*mcp.Result, error) {
 			return d.list(ctx, artifactScheme, func(name string) bool { return path.Ext(name) == ".txt" })
 		})
 	addTool(d, mcp.Tool{Name: "lmstxt_list_graph_artifacts", Title: "List graph files",
 		Description: "Lists the files of repository graphs in your folder, the first 200: repo.graph.json, " +
 			"repo.force.json and then the pages of nodes. Read them with lmstxt_read_graph_artifact or as resources.",
 		Input: mcp.Object(nil), Output: json.RawMessage(foundSchema), ReadOnly: true, Idempotent: true},
-		func(ctx context.Context, _ struct{}) (*protocol.CallToolResult, error) {
+		func(ctx context.Context, _ struct{}) (*mcp.Result, error) {
 			return d.list(ctx, graphScheme, isGraph)
 		})
 }
@@ -70,7 +68,7 @@ type listArguments struct {
 	Limit int `json:"limit"`
 }
 
-func (d *door) listRuns(ctx context.Context, a listArguments) (*protocol.CallToolResult, error) {
+func (d *door) listRuns(ctx context.Context, a listArguments) (*mcp.Result, error) {
 	if a.Limit == 0 {
 		a.Limit = 10
 	}
@@ -88,18 +86,18 @@ func (d *door) listRuns(ctx context.Context, a listArguments) (*protocol.CallToo
 }
 
 // listed is a list as the earlier server gave it, an array in the text; structured content has to be an object.
-func listed[T any](name string, list []T) (*protocol.CallToolResult, error) {
+func listed[T any](name string, list []T) (*mcp.Result, error) {
 	text, err := mcp.Text(list)
 	if err != nil {
 		return nil, err
 	}
-	return protocol.NewToolResultStructured(map[string]json.RawMessage{name: json.RawMessage(text)}, text), nil
+	return &mcp.Result{Text: text, Structured: map[string]json.RawMessage{name: json.RawMessage(text)}}, nil
 }
 
 // list lists the files below the caller's folder that are wanted. Links are not followed.
 func (d *door) list(
 	ctx context.Context, scheme string, wanted func(name string) bool,
-) (*protocol.CallToolResult, error) {
+) (*mcp.Result, error) {
 	files := []found{}
 	root, err := d.root(ctx)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -4,22 +4,22 @@ import (
 	"fmt"
 	"strings"
 
-	protocol "github.com/mark3labs/mcp-go/mcp"
+	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
 func (d *door) addPrompts() {
-	repository := protocol.PromptArgument{Name: "repository", Required: true,
+	repository := mcp.Argument{Name: "repository", Required: true,
 		Description: "A folder, owner/repo on GitHub, or the https URL of a Git repository or an archive"}
-	d.AddPrompt("summarize_repository", "Summarize a repository",
-		"Has the agent read a repository's llms.txt and say what the repository is and how it is built.",
-		[]protocol.PromptArgument{repository}, summarize)
-	d.AddPrompt("answer_from_repository", "Answer from a repository",
-		"Has the agent answer a question from the files of a repository, and name them.",
-		[]protocol.PromptArgument{repository, {Name: "question", Description: "What is asked", Required: true}}, answer)
-	d.AddPrompt("write_llms_txt", "Write an llms.txt",
-		"Has the agent make an llms.txt for a repository that can be published, and judge what it says.",
-		[]protocol.PromptArgument{repository, {Name: "model", Description: "The language model that describes the " +
-			"repository, or auto; none if left out"}}, publish)
+	d.AddPrompt(mcp.Prompt{Name: "summarize_repository", Title: "Summarize a repository", Text: summarize,
+		Description: "Has the agent read a repository's llms.txt and say what the repository is and how it is built.",
+		Arguments:   []mcp.Argument{repository}})
+	d.AddPrompt(mcp.Prompt{Name: "answer_from_repository", Title: "Answer from a repository", Text: answer,
+		Description: "Has the agent answer a question from the files of a repository, and name them.",
+		Arguments:   []mcp.Argument{repository, {Name: "question", Description: "What is asked", Required: true}}})
+	d.AddPrompt(mcp.Prompt{Name: "write_llms_txt", Title: "Write an llms.txt", Text: publish,
+		Description: "Has the agent make an llms.txt for a repository that can be published, and judge what it says.",
+		Arguments: []mcp.Argument{repository, {Name: "model", Description: "The language model that describes the " +
+			"repository, or auto; none if left out"}}})
 }
 
 // steps are what an agent is told to do, numbered.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	protocol "github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
@@ -66,7 +64,7 @@ type readArguments struct {
 	ArtifactName string         `json:"artifact_name"`
 }
 
-func (d *door) readArtifact(ctx context.Context, a readArguments) (*protocol.CallToolResult, error) {
+func (d *door) readArtifact(ctx context.Context, a readArguments) (*mcp.Result, error) {
 	w := a.window()
 	err := d.copyArtifact(ctx, a, w)
 	if err != nil {
@@ -80,7 +78,7 @@ type graphArguments struct {
 	Filename string `json:"filename"`
 }
 
-func (d *door) readGraph(ctx context.Context, a graphArguments) (*protocol.CallToolResult, error) {
+func (d *door) readGraph(ctx context.Context, a graphArguments) (*mcp.Result, error) {
 	w := a.window()
 	if err := d.copyGraph(ctx, a.Filename, w); err != nil {
 		return nil, err
@@ -94,7 +92,7 @@ type nodeArguments struct {
 	NodeID string `json:"node_id"`
 }
 
-func (d *door) readNode(ctx context.Context, a nodeArguments) (*protocol.CallToolResult, error) {
+func (d *door) readNode(ctx context.Context, a nodeArguments) (*mcp.Result, error) {
 	w := a.window()
 	if err := d.copyNode(ctx, a.RepoID, a.NodeID, w); err != nil {
 		return nil, err

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"os"
 
-	protocol "github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
@@ -43,7 +41,7 @@ func Register(s *mcp.Server, c Config) error {
 	if c.Root == nil {
 		return errors.New("the lmstxt tools need a folder")
 	}
-	if s.MCP().GetTool(generateTool) == nil {
+	if !s.HasTool(generateTool) {
 		return errors.New("the lmstxt tools need the tool generate")
 	}
 	d := &door{Server: s, root: c.Root, shown: c.Shown, named: c.Named, foldersOf: c.Folders}
@@ -62,6 +60,6 @@ func Register(s *mcp.Server, c Config) error {
 	return d.failed
 }
 
-func addTool[A any](d *door, t mcp.Tool, call func(ctx context.Context, arguments A) (*protocol.CallToolResult, error)) {
+func addTool[A any](d *door, t mcp.Tool, call func(ctx context.Context, arguments A) (*mcp.Result, error)) {
 	d.failed = errors.Join(d.failed, mcp.AddTool(d.Server, t, call))
 }

@@ -8,9 +8,6 @@ import (
 	"path"
 	"strings"
 
-	protocol "github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
-
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
@@ -42,28 +39,25 @@ func (d *door) addResources() {
 const mostChars = 16 << 20
 
 // readResource reads any resource of this package: the template that a URI matches says nothing that the URI does not.
-func (d *door) readResource(
-	ctx context.Context, req protocol.ReadResourceRequest,
-) ([]protocol.ResourceContents, error) {
+func (d *door) readResource(ctx context.Context, uri string) (mcp.Contents, error) {
 	w := &window{limit: mostChars}
-	name, err := d.copyResource(ctx, req.Params.URI, w)
+	name, err := d.copyResource(ctx, uri, w)
 	if err != nil {
-		return nil, err
+		return mcp.Contents{}, err
 	}
 	text := w.end()
 	if text.Truncated {
-		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		return mcp.Contents{}, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"the file has %d characters, of which %d are given at once; read it in parts with the tool "+
 				"lmstxt_read_artifact, or lmstxt_read_graph_artifact", text.TotalChars, mostChars)
 	}
-	return []protocol.ResourceContents{protocol.TextResourceContents{URI: req.Params.URI, MIMEType: mcp.MIMEType(name),
-		Text: text.Content}}, nil
+	return mcp.Contents{MIMEType: mcp.MIMEType(name), Text: text.Content}, nil
 }
 
 func (d *door) copyResource(ctx context.Context, uri string, w io.Writer) (name string, err error) {
 	plain, err := url.PathUnescape(uri)
 	if err != nil {
-		return "", server.ErrResourceNotFound
+		return "", mcp.ErrNoResource
 	}
 	if rest, ok := strings.CutPrefix(plain, runScheme); ok {
 		id, name, _ := strings.Cut(rest, "/")
@@ -75,7 +69,7 @@ func (d *door) copyResource(ctx context.Context, uri string, w io.Writer) (name 
 	}
 	if name, ok := strings.CutPrefix(plain, artifactScheme); ok {
 		if path.Ext(name) != ".txt" {
-			return name, server.ErrResourceNotFound
+			return name, mcp.ErrNoResource
 		}
 		return name, d.copyFile(ctx, name, w)
 	}
@@ -84,7 +78,7 @@ func (d *door) copyResource(ctx context.Context, uri string, w io.Writer) (name 
 	}
 	repo, node, ok := strings.Cut(strings.TrimPrefix(plain, nodeScheme), "/graph/nodes/")
 	if !ok {
-		return "", server.ErrResourceNotFound
+		return "", mcp.ErrNoResource
 	}
 	return node + ".md", d.copyNode(ctx, repo, node, w)
 }
