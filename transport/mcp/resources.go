@@ -154,7 +154,7 @@ func (s *Server) refuseResource(ctx context.Context, uri string, err error) {
 	x := wire.From(ctx)
 	e, coded := errors.AsType[*messages.Error](err)
 	switch {
-	case errors.Is(err, ErrNoResource):
+	case errors.Is(err, ErrNoResource), errors.Is(err, server.ErrResourceNotFound):
 		x.Fail(caller.NoResource(x, uri))
 	case coded && e.Code == messages.CodeNotFound:
 		missing := caller.NoResource(x, uri)
