@@ -111,7 +111,7 @@ var rules = []rule{{
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
 }, {
 	pkgs:  "transport/mcp/wire",
-	ours:  []string{"messages", "messages/words", "transport/gate", "transport/internal/*"},
+	ours:  []string{"messages", "messages/jsonwalk", "messages/words", "transport/gate", "transport/internal/*"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/...", "golang.org/x/sys/unix"},
 	tests: []string{"github.com/modelcontextprotocol/go-sdk/..."},
 }, {
@@ -125,7 +125,7 @@ var rules = []rule{{
 	tests: []string{module + "/actors", module + "/actors/llmstxt/...", "github.com/mark3labs/mcp-go/..."},
 }, {
 	pkgs: "transport/mcp/*",
-	ours: []string{"messages", "transport/gate", "transport/mcp/*"},
+	ours: []string{"messages", "messages/jsonwalk", "transport/gate", "transport/mcp/*"},
 	libs: []string{"github.com/google/jsonschema-go/...", "github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 }, {
 	pkgs: "cmd/internal/conformance",

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/model/decode"
-	"github.com/seed889630bf/lastword/transport/internal/jsonwalk"
 )
 
 // answer puts the parts of an answer together from its frames.

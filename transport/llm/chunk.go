@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/model/decode"
-	"github.com/seed889630bf/lastword/transport/internal/jsonwalk"
 )
 
 // chunk is what one frame adds to an answer: raw JSON values, nil where the frame has none. Servers differ in nearly

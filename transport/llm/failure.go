@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
-	"github.com/seed889630bf/lastword/transport/internal/jsonwalk"
 )
 
 // failureIn is what a payload says of a failure: a frame of an answer, or the body beside a status.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/transport/internal/jsonwalk"
+	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
 const (

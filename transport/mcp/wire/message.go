@@ -7,7 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/transport/internal/jsonwalk"
+	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
 // message is what the envelope of a JSON-RPC message says. Its parts are slices of the text that they were read from.

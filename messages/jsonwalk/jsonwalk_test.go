@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/transport/internal/jsonwalk"
+	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
 // FuzzWalk holds the walk to encoding/json: it takes the same texts, and gives the same members.
