@@ -2,6 +2,7 @@ package jsonwalk_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,5 +55,23 @@ func TestDepth(t *testing.T) {
 		if jsonwalk.Object([]byte(text), func(_, _ []byte) {}) != want || json.Valid([]byte(text)) != want {
 			t.Errorf("depth %d: want %v", depth, want)
 		}
+	}
+}
+
+func TestRepeated(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a":1,"b":{"a":2},"c":[{"a":3},"a","a"]}`: "",
+		`{"a":1,"a":2}`: "/a",
+		`{"a":{"b":[0,[1],{"c":"c","c":"d"}]},"\u0061":2}`: "/a/b/2/c /a",
+		`[{"a":"a","a":{"a":1,"a":2}}]`:                    "/0/a /0/a/a",
+		`{"a":1,"a":2,`:                                    "/a",
+		`"a"`:                                              "",
+	} {
+		if got := strings.Join(slices.Collect(jsonwalk.Repeated([]byte(text))), " "); got != want {
+			t.Errorf("Repeated(%s) yields %q, want %q", text, got, want)
+		}
+	}
+	for range jsonwalk.Repeated([]byte(`{"a":1,"a":2,"a":3}`)) {
+		break
 	}
 }

@@ -1,7 +1,6 @@
 package decode
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -56,36 +55,4 @@ func wholeWord(word string) (string, bool) {
 		}
 	}
 	return "", false
-}
-
-// twice says whether an object in a JSON text has a key twice.
-func twice(doc []byte) bool {
-	d := json.NewDecoder(bytes.NewReader(doc))
-	d.UseNumber()
-	var open []map[string]struct{} // the keys of each object that is open, nil for a list
-	key := false
-	for {
-		token, err := d.Token()
-		if err != nil {
-			return false
-		}
-		if name, ok := token.(string); ok && key {
-			keys := open[len(open)-1]
-			if _, seen := keys[name]; seen {
-				return true
-			}
-			keys[name] = struct{}{}
-			key = false
-			continue
-		}
-		switch token {
-		case json.Delim('{'):
-			open = append(open, map[string]struct{}{})
-		case json.Delim('['):
-			open = append(open, nil)
-		case json.Delim('}'), json.Delim(']'):
-			open = open[:len(open)-1]
-		}
-		key = len(open) > 0 && open[len(open)-1] != nil
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
@@ -118,10 +119,10 @@ func (f *Fields) Close() (document []byte, err error) {
 	default:
 		document = o.doc
 	}
-	if twice(document) {
-		err = ErrDuplicate
+	for range jsonwalk.Repeated(document) {
+		return document, ErrDuplicate
 	}
-	return document, err
+	return document, nil
 }
 
 // Field streams one string of a JSON object; see [Fields].

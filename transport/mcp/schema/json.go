@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+
+	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
 // member is a member of a JSON object. Lists of them keep the order of the text, which people and models read.
@@ -15,22 +17,9 @@ type member struct {
 
 var errNoObject = errors.New("it is not an object")
 
-func members(object json.RawMessage) ([]member, error) {
-	d := json.NewDecoder(bytes.NewReader(object))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+func members(object json.RawMessage) (list []member, err error) {
+	if !jsonwalk.Object(object, func(name, value []byte) { list = append(list, member{string(name), value}) }) {
 		return nil, errNoObject
-	}
-	var list []member
-	for d.More() {
-		name, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		var value json.RawMessage
-		if err := d.Decode(&value); err != nil {
-			return nil, err
-		}
-		list = append(list, member{name.(string), value})
 	}
 	return list, nil
 }
