@@ -16,22 +16,22 @@ import (
 // activeRun is what the node keeps of a run that it owns, or starts, until its terminal is in the journal. The run's
 // actor, its supervisor and callers share it.
 type activeRun struct {
-	system    *System
-	id        messages.RunID
-	job       Job
-	principal string
-	mode      messages.Mode
-	parent    *activeRun // nil for a run of its own
-	log       *runLog
-	clock     clock
-	claim     Claim        // set before its actor starts
-	brood     atomic.Int64 // of the root: its sub-runs that are alive
-	ending    atomic.Value // the cause with which its work was cancelled, as an ended
+	system      *System
+	id          messages.RunID
+	job         Job
+	principal   string
+	mode        messages.Mode
+	parent      *activeRun // nil for a run of its own
+	log         *runLog
+	clock       clock
+	claim       Claim        // set before its actor starts
+	liveSubRuns atomic.Int64 // of the root: its sub-runs that are alive
+	ending      atomic.Value // the cause with which its work was cancelled, as an ended
 
 	mu       sync.Mutex
 	pid      *actor.PID // of its actor, once it is up
 	waiting  []any      // what was posted before that
-	gone     bool       // nobody can be attached any more
+	detached bool       // nobody can be attached any more
 	callers  int        // attached
 	leave    []func() bool
 	attempts attempts
@@ -50,7 +50,7 @@ func (r *activeRun) post(message any) {
 	}
 }
 
-func (r *activeRun) isUp() bool {
+func (r *activeRun) hasActor() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.pid != nil
@@ -64,7 +64,7 @@ func (r *activeRun) launched() bool {
 }
 
 // up says that the run's actor has started.
-func (r *activeRun) up(pid *actor.PID) {
+func (r *activeRun) actorStarted(pid *actor.PID) {
 	r.mu.Lock()
 	r.pid = pid
 	waiting := r.waiting
@@ -78,12 +78,12 @@ func (r *activeRun) up(pid *actor.PID) {
 // attempts are those whose work may run: the one under way and the one before.
 type attempts [2]*attempt
 
-type ended struct{ cause error }
+type cancelCause struct{ cause error }
 
 // end cancels the run's work. An attempt whose work has not started yet asks for the cause once it has.
 func (r *activeRun) end(cause error) {
 	if r.ending.Load() == nil {
-		r.ending.CompareAndSwap(nil, ended{cause})
+		r.ending.CompareAndSwap(nil, cancelCause{cause})
 	}
 	r.mu.Lock()
 	all := r.attempts
@@ -97,7 +97,7 @@ func (r *activeRun) end(cause error) {
 
 // cause returns with what the run's work was cancelled, or nil.
 func (r *activeRun) cause() error {
-	e, _ := r.ending.Load().(ended)
+	e, _ := r.ending.Load().(cancelCause)
 	return e.cause
 }
 
@@ -130,14 +130,14 @@ func (r *activeRun) root() *activeRun {
 func (r *activeRun) attach(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.gone {
+	if r.detached {
 		return
 	}
 	r.callers++
 	r.leave = append(r.leave, context.AfterFunc(ctx, func() {
 		r.mu.Lock()
 		r.callers--
-		last := r.callers == 0 && !r.gone && r.mode == messages.Attached
+		last := r.callers == 0 && !r.detached && r.mode == messages.Attached
 		r.mu.Unlock()
 		if last {
 			r.system.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{by: r.principal, reason: context.Cause(ctx).Error()}})
@@ -149,7 +149,7 @@ func (r *activeRun) attach(ctx context.Context) {
 func (r *activeRun) detach() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.gone = true
+	r.detached = true
 	for _, stop := range r.leave {
 		stop()
 	}
@@ -159,20 +159,20 @@ func (r *activeRun) detach() {
 // clock measures a run's limits. Times are since the System began, on the monotonic clock.
 type clock struct {
 	deadline, stall time.Duration
-	stood           atomic.Int64 // for how long the clocks have stood
-	standing        atomic.Int64 // since when they stand; 0 is that they run
-	family          atomic.Bool  // the stall clock stands
+	paused          atomic.Int64 // for how long the clocks have stood
+	pausedSince     atomic.Int64 // since when they stand; 0 is that they run
+	children        atomic.Bool  // the stall clock stands
 	waits           atomic.Bool  // the run waits for people
 }
 
 // stand stops the clocks, or has them go on.
-func (c *clock) stand(now time.Duration, s standing) {
-	c.family.Store(s.family)
+func (c *clock) set(now time.Duration, s clockState) {
+	c.children.Store(s.children)
 	switch was := c.waits.Swap(s.waits); {
 	case s.waits && !was:
-		c.standing.Store(int64(now))
+		c.pausedSince.Store(int64(now))
 	case was && !s.waits:
-		c.stood.Add(int64(now) - c.standing.Swap(0))
+		c.paused.Add(int64(now) - c.pausedSince.Swap(0))
 	}
 }
 
@@ -181,8 +181,8 @@ func (c *clock) due(updated time.Duration) (at time.Duration, cause messages.Cau
 	if c.waits.Load() {
 		return 0, ""
 	}
-	at, cause = c.deadline+time.Duration(c.stood.Load()), messages.CauseDeadline
-	if stalled := updated + c.stall; !c.family.Load() && stalled < at {
+	at, cause = c.deadline+time.Duration(c.paused.Load()), messages.CauseDeadline
+	if stalled := updated + c.stall; !c.children.Load() && stalled < at {
 		at, cause = stalled, messages.CauseStalled
 	}
 	return at, cause

@@ -172,7 +172,7 @@ func (e *entry) answered(try uint64, err error) {
 	switch {
 	case e.stage == settled || try < e.first || err != nil && (try != e.try || e.stage != tried):
 		e.mu.Unlock()
-		e.appender.counts.late.Add(1)
+		e.appender.counts.lateAnswers.Add(1)
 	case err == nil:
 		e.settle()
 	case errors.Is(err, ErrRefused):
@@ -201,13 +201,13 @@ func (e *entry) doubt(why error) {
 		e.mu.Unlock()
 		return
 	}
-	e.stage, e.since = doubted, orNow(e.since)
+	e.stage, e.since = doubted, timeOrNow(e.since)
 	e.mu.Unlock()
 	e.appender.log.Debug("looking for a block", e.run(), zap.Error(why))
 	e.appender.node.Call(e)
 }
 
-func orNow(t time.Time) time.Time {
+func timeOrNow(t time.Time) time.Time {
 	if t.IsZero() {
 		return time.Now()
 	}
@@ -265,26 +265,26 @@ func (e *entry) forget() {
 // again has the block sent again, later: unchanged, because it may have landed all the same. It is called under mu and
 // unlocks it.
 func (e *entry) again(why error) {
-	e.stage, e.since = delayed, orNow(e.since)
+	e.stage, e.since = delayed, timeOrNow(e.since)
 	wait := min(firstBackoff<<min(e.failures, 6), maxBackoff)
 	e.failures++
 	e.arm(wait)
-	e.complain(why)
+	e.warn(why)
 }
 
 // complain logs and counts, and tells the run once its patience is over. It is called under mu and unlocks it.
-func (e *entry) complain(why error) {
+func (e *entry) warn(why error) {
 	over := time.Since(e.since) >= e.appender.timeout
 	events := len(cmp.Or(e.block, e.next).Events)
 	e.mu.Unlock()
-	e.appender.counts.refusals.Add(1)
+	e.appender.counts.journalRetries.Add(1)
 	e.appender.log.Warn("the journal does not take a block", e.run(), zap.Int("events", events), zap.Error(why))
 	if over {
-		e.log.starve(errStarved(e.log.id, e.appender.timeout, why))
+		e.log.unavailable(errNotAppended(e.log.id, e.appender.timeout, why))
 	}
 }
 
-func errStarved(run messages.RunID, after time.Duration, why error) *messages.Error {
+func errNotAppended(run messages.RunID, after time.Duration, why error) *messages.Error {
 	e := messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
 		"the journal has not taken the events of run %s for %s: %v", run, after, why)
 	e.Retryable = true
@@ -301,8 +301,8 @@ func (e *entry) inspect() {
 	case !late:
 		e.mu.Unlock()
 	case e.calling: // a second call could block like the first: the block has one goroutine
-		e.since = orNow(e.since)
-		e.complain(errBlocked)
+		e.since = timeOrNow(e.since)
+		e.warn(errBlocked)
 	default:
 		e.mu.Unlock()
 		e.doubt(errSilent)
@@ -317,10 +317,10 @@ func (e *entry) overdue() {
 		e.mu.Unlock()
 	case e.appender.ctx.Err() != nil:
 		e.mu.Unlock()
-		e.log.starve(errClosedJournal(e.log.id))
+		e.log.unavailable(errClosedJournal(e.log.id))
 	case e.stage == doubted || e.calling:
 		e.arm(2 * readTimeout)
-		e.complain(errBlocked)
+		e.warn(errBlocked)
 	default:
 		e.stage = due
 		e.mu.Unlock()

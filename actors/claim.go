@@ -113,7 +113,7 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 		return nil
 	case head.Ended:
 		s.mu.Lock()
-		s.done = append(s.done, c)
+		s.endedClaims = append(s.endedClaims, c)
 		s.mu.Unlock()
 		return nil
 	}
@@ -127,10 +127,10 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 		s.mu.Unlock()
 		return nil
 	}
-	delete(s.aside, r.id)
+	delete(s.broken, r.id)
 	s.enlist(r)
 	s.mu.Unlock()
-	s.relay.ring(r.id)
+	s.relay.notify(r.id)
 	if head.Epoch == 0 && known {
 		s.launch(r, c)
 		return nil
@@ -189,8 +189,8 @@ func (s *System) readSoon(ctx context.Context, id messages.RunID, after uint64) 
 // setAside leaves a run alone whose log is broken. Its claim is neither held nor given back.
 func (s *System) setAside(id messages.RunID, why error) {
 	s.mu.Lock()
-	_, known := s.aside[id]
-	s.aside[id] = why
+	_, known := s.broken[id]
+	s.broken[id] = why
 	s.mu.Unlock()
 	if !known {
 		s.log.Error("set a broken log aside", zap.String("run", string(id)), zap.Error(why))
@@ -222,8 +222,8 @@ func (s *System) close(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout) // beats must not wait longer
 	defer cancel()
 	s.mu.Lock()
-	done := s.done
-	s.done = nil
+	done := s.endedClaims
+	s.endedClaims = nil
 	s.mu.Unlock()
 	for _, c := range done {
 		if err := s.journal.Keep(ctx, c, Ended); err != nil {
@@ -239,7 +239,7 @@ func (s *System) beat(ctx context.Context, r *activeRun) error {
 	claim := r.claim
 	r.mu.Unlock()
 	durable := r.log.durable.Load()
-	if durable == 0 || r.log.gone.Load() {
+	if durable == 0 || r.log.liveDropped.Load() {
 		return nil
 	}
 	r.log.mu.Lock()
@@ -289,7 +289,7 @@ func (a *journalActor) Receive(c actor.Context) {
 		if s.recovered.Load() {
 			a.start(c)
 		}
-		s.isUp()
+		s.actorStarted()
 	case *startLoops:
 		a.start(c)
 	case *resumeLoop:
@@ -329,7 +329,7 @@ func (s *System) watch(ctx context.Context) error {
 			s.obey(*n.Command)
 			return
 		}
-		s.relay.ring(n.Run)
+		s.relay.notify(n.Run)
 	})
 }
 

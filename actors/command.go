@@ -30,9 +30,9 @@ func (s *System) obey(c Command) {
 // command asks the owner of a run, again and again, until the run's log has what was asked for.
 func (s *System) command(ctx context.Context, c Command) error {
 	c.ID = cmp.Or(c.ID, strings.ToLower(rand.Text()))
-	bell := make(chan struct{}, 1)
-	s.relay.listen(c.Run, bell)
-	defer s.relay.unlisten(c.Run, bell)
+	wake := make(chan struct{}, 1)
+	s.relay.listen(c.Run, wake)
+	defer s.relay.unlisten(c.Run, wake)
 	again := time.NewTicker(time.Second)
 	defer again.Stop()
 	for ask := true; ; {
@@ -49,7 +49,7 @@ func (s *System) command(ctx context.Context, c Command) error {
 			s.log.Warn("a command was not sent", zap.String("run", string(c.Run)), zap.Error(err))
 		}
 		select {
-		case <-bell:
+		case <-wake:
 			ask = false
 		case <-again.C:
 			ask = true
@@ -145,7 +145,7 @@ func (s *System) replied(ctx context.Context, r *activeRun, reply <-chan error, 
 		return replied(reply, otherwise)
 	case <-ctx.Done():
 		return replied(reply, context.Cause(ctx))
-	case <-s.gone:
+	case <-s.stopped:
 		return replied(reply, s.errClosed())
 	}
 }

@@ -34,7 +34,7 @@ func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) it
 // the filter passed over. Errors are those of [System.Events].
 func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
-		f := &follower{system: s, want: o, yield: yield, bell: make(chan struct{}, 1)}
+		f := &follower{system: s, want: o, yield: yield, wake: make(chan struct{}, 1)}
 		defer f.leave()
 		if err := f.follow(ctx, id); err != nil {
 			yield(nil, err)
@@ -47,7 +47,7 @@ type follower struct {
 	system *System
 	want   messages.Follow
 	yield  func([]messages.Event, error) bool
-	bell   chan struct{}
+	wake   chan struct{}
 	runs   []*cursor // the run itself first
 	flush  time.Time // when held deltas are due
 	left   bool      // the reader wants no more
@@ -57,23 +57,23 @@ type follower struct {
 
 // cursor is how far a follower is in one run.
 type cursor struct {
-	id     messages.RunID
-	after  uint64
-	silent uint64     // events up to here are not the reader's: they only tell of children
-	run    *activeRun // whose board it reads; nil reads the journal
-	heard  bool       // the relay rings for it
-	over   bool
-	ended  bool             // its parent says so
-	open   []*cursor        // children that have not ended here
-	held   []messages.Event // deltas of one stretch that wait for their time
-	marked uint64           // the last number that the reader knows of
+	id        messages.RunID
+	after     uint64
+	silent    uint64     // events up to here are not the reader's: they only tell of children
+	run       *activeRun // whose board it reads; nil reads the journal
+	listening bool       // the relay rings for it
+	over      bool
+	ended     bool             // its parent says so
+	open      []*cursor        // children that have not ended here
+	held      []messages.Event // deltas of one stretch that wait for their time
+	marked    uint64           // the last number that the reader knows of
 }
 
 // passedOver is how many numbers a filter passes over before the reader is told of the cursor.
 const passedOver = 256
 
 func (f *follower) follow(ctx context.Context, id messages.RunID) error {
-	defer context.AfterFunc(ctx, func() { ring(f.bell) })()
+	defer context.AfterFunc(ctx, func() { notify(f.wake) })()
 	if f.want.Snapshot != nil {
 		state, err := f.system.State(ctx, id)
 		if err != nil {
@@ -114,7 +114,7 @@ func (f *follower) add(id messages.RunID, after uint64) *cursor {
 	return c
 }
 
-// wait waits for a bell, or until held deltas are due, unless there is more already.
+// wait waits for a wake, or until held deltas are due, unless there is more already.
 func (f *follower) wait(ctx context.Context, more bool) error {
 	if more {
 		return nil
@@ -125,7 +125,7 @@ func (f *follower) wait(ctx context.Context, more bool) error {
 	case f.system.ctx.Err() != nil:
 		f.closing = true // what there is may still be read
 	case f.flush.IsZero():
-		<-f.bell // a channel that readers share would have them wait for each other
+		<-f.wake // a channel that readers share would have them wait for each other
 	default:
 		f.pause()
 	}
@@ -140,7 +140,7 @@ func (f *follower) pause() {
 	due := time.NewTimer(time.Until(f.flush))
 	defer due.Stop()
 	select {
-	case <-f.bell:
+	case <-f.wake:
 	case <-due.C:
 		f.release()
 	}
@@ -166,26 +166,26 @@ func (f *follower) read(ctx context.Context, c *cursor) (more bool, err error) {
 		f.unhook(c)
 		return true, nil // a parent may have waited for it
 	}
-	return got.more || got.gone, nil
+	return got.more || got.dropped, nil
 }
 
 // fetch reads what is visible past the cursor, from the board of a run that is active here, or from the journal.
 func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 	var r *activeRun
 	if c.run == nil {
-		if r = f.system.active(c.id); r == nil && !c.heard {
-			f.system.relay.listen(c.id, f.bell)
-			c.heard = true
+		if r = f.system.active(c.id); r == nil && !c.listening {
+			f.system.relay.listen(c.id, f.wake)
+			c.listening = true
 			r = f.system.active(c.id) // what comes after this look rings
 		}
-		if r != nil && !r.log.gone.Load() && c.after >= r.log.base {
-			if err := r.log.enter(f.system.config.MaxReaders, f.bell); err != nil {
+		if r != nil && !r.log.liveDropped.Load() && c.after >= r.log.base {
+			if err := r.log.enter(f.system.config.MaxReaders, f.wake); err != nil {
 				return batch{}, err
 			}
 			c.run = r
-		} else if !c.heard {
-			f.system.relay.listen(c.id, f.bell)
-			c.heard = true
+		} else if !c.listening {
+			f.system.relay.listen(c.id, f.wake)
+			c.listening = true
 		}
 	}
 	if c.run == nil {
@@ -197,8 +197,8 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 		return got, err
 	}
 	got, err := c.run.log.read(c.after)
-	if got.gone {
-		c.run.log.leave(f.bell)
+	if got.dropped {
+		c.run.log.leave(f.wake)
 		c.run = nil
 	}
 	return got, err
@@ -316,12 +316,12 @@ func (f *follower) release() {
 
 func (f *follower) unhook(c *cursor) {
 	if c.run != nil {
-		c.run.log.leave(f.bell)
+		c.run.log.leave(f.wake)
 		c.run = nil
 	}
-	if c.heard {
-		f.system.relay.unlisten(c.id, f.bell)
-		c.heard = false
+	if c.listening {
+		f.system.relay.unlisten(c.id, f.wake)
+		c.listening = false
 	}
 }
 
@@ -333,38 +333,38 @@ func (f *follower) leave() {
 
 // relay wakes those who wait for a run that this node does not own. One watch of the journal serves them all.
 type relay struct {
-	mu    sync.Mutex
-	bells map[messages.RunID][]chan struct{}
+	mu     sync.Mutex
+	wakers map[messages.RunID][]chan struct{}
 }
 
-func newRelay() *relay { return &relay{bells: map[messages.RunID][]chan struct{}{}} }
+func newRelay() *relay { return &relay{wakers: map[messages.RunID][]chan struct{}{}} }
 
-func (r *relay) listen(id messages.RunID, bell chan struct{}) {
+func (r *relay) listen(id messages.RunID, wake chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.bells[id] = append(r.bells[id], bell)
+	r.wakers[id] = append(r.wakers[id], wake)
 }
 
-func (r *relay) unlisten(id messages.RunID, bell chan struct{}) {
+func (r *relay) unlisten(id messages.RunID, wake chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.bells[id] = slices.DeleteFunc(r.bells[id], func(b chan struct{}) bool { return b == bell })
-	if len(r.bells[id]) == 0 {
-		delete(r.bells, id)
+	r.wakers[id] = slices.DeleteFunc(r.wakers[id], func(b chan struct{}) bool { return b == wake })
+	if len(r.wakers[id]) == 0 {
+		delete(r.wakers, id)
 	}
 }
 
 // ring wakes those who wait for the run; for all runs where id is "".
-func (r *relay) ring(id messages.RunID) {
+func (r *relay) notify(id messages.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	bells := r.bells[id]
+	wakers := r.wakers[id]
 	if id == "" {
-		for _, all := range r.bells {
-			bells = append(bells, all...)
+		for _, all := range r.wakers {
+			wakers = append(wakers, all...)
 		}
 	}
-	for _, bell := range bells {
-		ring(bell)
+	for _, wake := range wakers {
+		notify(wake)
 	}
 }

@@ -29,7 +29,7 @@ func serving(t *testing.T, job actors.NewJob) *actors.System {
 }
 
 // ended runs the job named job on the input and returns its last State.
-func ended(t *testing.T, system *actors.System, input string) messages.State {
+func cancelCause(t *testing.T, system *actors.System, input string) messages.State {
 	t.Helper()
 	id, err := system.Submit(t.Context(), messages.Request{Job: "job", Input: json.RawMessage(input)})
 	if err != nil {
@@ -54,7 +54,7 @@ func TestFunctionIsAJob(t *testing.T) {
 		}
 		return strings.Split(strings.Repeat(in.Item+" ", in.Count), " ")[:in.Count], nil
 	}))
-	state := ended(t, system, `{"item":"tea","count":2}`)
+	state := cancelCause(t, system, `{"item":"tea","count":2}`)
 	if got := string(state.End.Result); state.Status != messages.Completed || got != `["tea","tea"]` {
 		t.Errorf("%s with %s", state.Status, got)
 	}
@@ -68,7 +68,7 @@ func TestFunctionIsAJob(t *testing.T) {
 		t.Error("the result is said to be less than was asked for")
 	}
 	for _, none := range []string{``, " \n"} {
-		if empty := ended(t, system, none); string(empty.End.Result) != `[]` {
+		if empty := cancelCause(t, system, none); string(empty.End.Result) != `[]` {
 			t.Errorf("without an input the result is %s", empty.End.Result)
 		}
 	}
@@ -98,7 +98,7 @@ func TestFunctionFails(t *testing.T) {
 		return "half", errors.New("as asked")
 	}))
 	for how, cause := range map[string]messages.Cause{"panic": messages.CausePanic, "error": messages.CauseError} {
-		state := ended(t, system, fmt.Sprintf("%q", how))
+		state := cancelCause(t, system, fmt.Sprintf("%q", how))
 		if state.Status != messages.Failed || state.End.Cause != cause || state.End.Result != nil {
 			t.Errorf("%s: %s, cause %s, result %s", how, state.Status, state.End.Cause, state.End.Result)
 		}

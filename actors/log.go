@@ -26,7 +26,7 @@ const (
 // Invariants, under mu: events[:recorded] are contiguous by the reader's law; the ledger has the sum of all of them;
 // nothing past sent has been sent; one block is under way at most.
 type runLog struct {
-	board
+	view
 	maxBytes int64
 	counts   *counts
 	updated  atomic.Int64 // of the newest event, since the System began
@@ -57,7 +57,7 @@ type waiter struct {
 }
 
 func newLog(id messages.RunID, a *appender, maxBytes int64, c *counts) *runLog {
-	l := &runLog{board: board{id: id}, maxBytes: maxBytes, counts: c, ledger: ledger{id: id}}
+	l := &runLog{view: view{id: id}, maxBytes: maxBytes, counts: c, ledger: ledger{id: id}}
 	l.entry = entry{appender: a, log: l}
 	l.table = newTable(firstEvents)
 	l.shown.Store(l.table)
@@ -92,7 +92,7 @@ func (l *runLog) record(now time.Time, body messages.Body, message string) (err 
 func (l *runLog) finish(now time.Time, word messages.Body, message string) (did bool) {
 	l.with(now, func(g *ledger) { did = l.lost == nil && g.finish(now, word, message) })
 	if !did {
-		l.counts.losers.Add(1)
+		l.counts.lateFinishes.Add(1)
 	}
 	return did
 }
@@ -153,7 +153,7 @@ func (l *runLog) advance(now bool, told []waiter) {
 	}
 	l.mu.Unlock()
 	if shown {
-		l.ring()
+		l.notify()
 	}
 	for _, w := range told {
 		w.f(nil)
@@ -216,7 +216,7 @@ func (l *runLog) landed(head Head) {
 	if len(l.waiters) == 0 {
 		l.waiters = nil
 	}
-	l.ring()
+	l.notify()
 	urgent := int(l.table.n.Load()) < l.recorded && l.flushAt == nil // a milestone waits for the journal
 	l.advance(urgent, told)
 }
@@ -229,7 +229,7 @@ func (l *runLog) drop(why error) {
 		return
 	}
 	l.lost = why
-	l.gone.Store(true)
+	l.liveDropped.Store(true)
 	l.counts.fenced.Add(1)
 	if l.flushAt != nil {
 		l.flushAt.Stop()
@@ -242,14 +242,14 @@ func (l *runLog) drop(why error) {
 		w.f(why)
 	}
 	l.end()
-	l.ring()
+	l.notify()
 	if alarm != nil {
 		alarm(messages.CauseNodeLost)
 	}
 }
 
 // starve is told that the journal has not taken the block under way for as long as a run waits.
-func (l *runLog) starve(why *messages.Error) {
+func (l *runLog) unavailable(why *messages.Error) {
 	l.mu.Lock()
 	first := l.trouble.Swap(why) == nil && l.lost == nil
 	waiters, alarm := l.waiters, l.alarm
@@ -259,7 +259,7 @@ func (l *runLog) starve(why *messages.Error) {
 	for _, w := range waiters {
 		w.f(why)
 	}
-	l.ring()
+	l.notify()
 	if first && alarm != nil {
 		alarm(messages.CauseJournalUnavailable)
 	}
@@ -310,7 +310,7 @@ func (l *runLog) dropped() error {
 }
 
 // standing reports whether the terminal is recorded, durable or not.
-func (l *runLog) standing() (ended bool) {
+func (l *runLog) hasTerminal() (ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ledger.ended()
@@ -373,7 +373,7 @@ func (l *ledger) record(now time.Time, body messages.Body, message string) error
 }
 
 // said is record for what a task says: the event becomes the task's.
-func (l *ledger) said(now time.Time, task string, body messages.Body, message string) error {
+func (l *ledger) emitted(now time.Time, task string, body messages.Body, message string) error {
 	return l.record(now, l.stamp(body, task), message)
 }
 

@@ -18,7 +18,7 @@ type machine struct {
 	epoch uint64
 	// soft is how long cancelled work may take before its actors are stopped, hard before it is abandoned.
 	soft, hard time.Duration
-	dice       func() float64
+	jitter     func() float64
 	ledger     *ledger
 
 	phase phase
@@ -32,10 +32,10 @@ type machine struct {
 	result  json.RawMessage
 	partial bool // the result is degraded
 
-	questions map[string]*question
-	children  map[messages.RunID]*offspring // that have not ended
-	named     map[string]messages.RunID     // all, by their task and its name for them
-	standing  standing
+	questions map[string]*openQuestion
+	children  map[messages.RunID]*childRun // that have not ended
+	named     map[string]messages.RunID    // all, by their task and its name for them
+	clocks    clockState
 
 	now     time.Time
 	effects []effect
@@ -56,15 +56,15 @@ type (
 	// finishing: all tasks are done, but not all children.
 	finishing struct{}
 	// winding: the last word is known; what is alive is being ended.
-	winding struct {
-		word    messages.Body
-		says    string
-		stopped bool // the tasks' actors were told to stop
-		limited bool // the hard limit is armed
-		gaveUp  bool // it has passed: what still runs is abandoned
+	ending struct {
+		terminal messages.Body
+		message  string
+		stopped  bool // the tasks' actors were told to stop
+		limited  bool // the hard limit is armed
+		gaveUp   bool // it has passed: what still runs is abandoned
 	}
 	// over: the last word is in the ledger.
-	over struct{}
+	done struct{}
 )
 
 func (opening) phase()    {}
@@ -72,8 +72,8 @@ func (attempting) phase() {}
 func (backingOff) phase() {}
 func (settling) phase()   {}
 func (finishing) phase()  {}
-func (*winding) phase()   {}
-func (over) phase()       {}
+func (*ending) phase()    {}
+func (done) phase()       {}
 
 // signal, aboutAttempt, aboutRun and aboutChild are messages that may come after their actor's end.
 type (
@@ -88,7 +88,7 @@ type (
 	}
 	aboutChild struct {
 		supervision.NoDeadLetterLog
-		child *offspring
+		child *childRun
 	}
 )
 
@@ -104,17 +104,17 @@ type (
 		err     error
 	}
 	// actorGone: a task's actor has ended; running says that workGone will follow.
-	actorGone struct {
+	taskActorEnded struct {
 		task    string
 		err     error
 		running bool
 	}
-	workGone   aboutAttempt
-	attemptDue aboutAttempt
-	retryDue   aboutAttempt
-	softLimit  signal
-	hardLimit  signal
-	cancelRun  struct {
+	lateWorkEnded aboutAttempt
+	attemptDue    aboutAttempt
+	retryDue      aboutAttempt
+	softLimit     signal
+	hardLimit     signal
+	cancelRun     struct {
 		supervision.NoDeadLetterLog
 		id, by, reason string
 		reply          chan<- error
@@ -127,37 +127,37 @@ type (
 )
 
 // doing is a kind of effect.
-type doing uint8
+type effectKind uint8
 
 const (
-	doCall        doing = iota // have the attempt's task called, by an actor
-	doCancel                   // cancel the run's work, with err as the cause
-	doCancelIt                 // cancel the attempt, with err as the cause
-	doStop                     // stop the tasks' actors
-	doAbandon                  // give up on work and actors
-	doAfter                    // send the message to the run after the delay
-	doWhenKept                 // send the message to the run when what is recorded is durable
-	doReply                    // answer with err
-	doKept                     // answer when what is recorded is durable
-	doBear                     // start the child
-	doStillborn                // write the whole log of a child that was never born
-	doCancelChild              // cancel the child
-	doStand                    // the run's clocks run, or stand
-	doRefused                  // log that an event was refused
-	doLeave                    // the last word is recorded: leave
+	doCall          effectKind = iota // have the attempt's task called, by an actor
+	doCancel                          // cancel the run's work, with err as the cause
+	doCancelIt                        // cancel the attempt, with err as the cause
+	doStop                            // stop the tasks' actors
+	doAbandon                         // give up on work and actors
+	doAfter                           // send the message to the run after the delay
+	doWhenKept                        // send the message to the run when what is recorded is durable
+	doReply                           // answer with err
+	doKept                            // answer when what is recorded is durable
+	doStartChild                      // start the child
+	doWriteCanceled                   // write the whole log of a child that was never born
+	doCancelChild                     // cancel the child
+	doClocks                          // the run's clocks run, or stand
+	doRefused                         // log that an event was refused
+	doLeave                           // the last word is recorded: leave
 )
 
 // effect is one thing that follows from a step.
 type effect struct {
-	do      doing
+	do      effectKind
 	attempt *attempt
 	message any
 	after   time.Duration
 	seq     uint64
 	err     error
 	reply   chan<- error
-	child   *offspring
-	stand   standing
+	child   *childRun
+	clocks  clockState
 	kind    messages.Kind
 	spawn   bool // the attempt needs a new actor
 }
@@ -173,14 +173,14 @@ func (m *machine) step(now time.Time, message any) []effect {
 	m.now, m.effects = now, m.effects[:0]
 	switch msg := message.(type) {
 	case *emission:
-		m.said(msg)
+		m.emitted(msg)
 	case *returned:
 		m.workEnded(msg.attempt)
 		m.attemptOver(msg.attempt, msg.err)
-	case *actorGone:
-		m.actorGone(msg)
-	case *workGone:
-		m.workGone(msg.attempt)
+	case *taskActorEnded:
+		m.taskActorEnded(msg)
+	case *lateWorkEnded:
+		m.lateWorkEnded(msg.attempt)
 	case *begun:
 		m.begin()
 	case *opened:
@@ -197,11 +197,11 @@ func (m *machine) step(now time.Time, message any) []effect {
 	case *retryDue:
 		m.retry(msg.attempt)
 	case *softLimit:
-		if w, ok := m.phase.(*winding); ok {
+		if w, ok := m.phase.(*ending); ok {
 			m.stop(w)
 		}
 	case *hardLimit:
-		m.giveUp()
+		m.abandon()
 	case *cancelRun:
 		m.cancel(msg)
 	case *expireRun:
@@ -210,9 +210,9 @@ func (m *machine) step(now time.Time, message any) []effect {
 		m.fail(messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"the run's events take more than %d bytes; raise the limit or say less", msg.bytes))
 	default:
-		m.social(message)
+		m.questionOrChild(message)
 	}
-	m.stand()
+	m.updateClocks()
 	return m.effects
 }
 
@@ -245,7 +245,7 @@ func (m *machine) begin() {
 	m.phase = opening{}
 	state := m.ledger.fold.Look()
 	if state.Canceling {
-		m.wind(messages.RunCanceled{By: messages.ByNode, Cause: messages.CauseCanceledByUser}, "canceled", errCanceled)
+		m.end(messages.RunCanceled{By: messages.ByNode, Cause: messages.CauseCanceledByUser}, "canceled", errCanceled)
 		return
 	}
 	_ = m.record(messages.RunStarted{Node: m.node, Epoch: m.epoch}, m.job.Name+" started")
@@ -301,12 +301,12 @@ func (m *machine) nextTask() {
 
 func (m *machine) finish() {
 	if m.ledger.fold.OpenChildren() == 0 {
-		m.wind(messages.RunCompleted{By: messages.ByRun, Result: m.result, Degraded: m.partial}, m.job.Name+" completed", errEnding)
+		m.end(messages.RunCompleted{By: messages.ByRun, Result: m.result, Degraded: m.partial}, m.job.Name+" completed", errEnding)
 	}
 }
 
 // said takes down what an attempt says, and returns the ledger's verdict to who waits for it.
-func (m *machine) said(e *emission) {
+func (m *machine) emitted(e *emission) {
 	if e.attempt == nil { // a fault that was injected, perhaps in work that outlives its attempt
 		_ = m.record(e.body, e.message)
 		return
@@ -315,14 +315,14 @@ func (m *machine) said(e *emission) {
 		e.answer(errSilenced)
 		return
 	}
-	e.answer(m.refused(e.body, m.ledger.said(m.now, e.attempt.task.Name, e.body, e.message)))
+	e.answer(m.refused(e.body, m.ledger.emitted(m.now, e.attempt.task.Name, e.body, e.message)))
 }
 
 var errSilenced = messages.Errorf(messages.Code(messages.CauseError), "the attempt is over: it can say nothing more")
 
 // attemptOver decides what follows an attempt that returned, or whose actor is gone.
 func (m *machine) attemptOver(a *attempt, err error) {
-	if w, ok := m.phase.(*winding); ok {
+	if w, ok := m.phase.(*ending); ok {
 		m.settle(w)
 		return
 	}
@@ -335,18 +335,18 @@ func (m *machine) attemptOver(a *attempt, err error) {
 	}
 	if err == nil {
 		m.phase = settling{a}
-		m.dismiss(a)
+		m.cancelUnclaimed(a)
 		m.completed(a)
 		return
 	}
 	m.current = nil
 	a.outcome() // what it leaves is nobody's
-	d := a.task.Policy.Decide(supervision.Failure{Attempt: a.number, Err: err}, m.dice())
+	d := a.task.Policy.Decide(supervision.Failure{Attempt: a.number, Err: err}, m.jitter())
 	d.Cause = m.ledger.cause(a.task.Name, d.Cause)
 	_ = m.record(messages.TaskFailed{Task: a.task.Name, Attempt: a.number, Cause: d.Cause, Error: d.Error,
 		WillRetry: d.Retry, DelayMS: d.Delay.Milliseconds()}, taskMessage(a.task.Name, "failed", d.Error.Message))
 	if !d.Retry {
-		m.wind(messages.RunFailed{By: author(err), Cause: d.Cause, Task: a.task.Name, Error: d.Error}, d.Error.Message, d.Error)
+		m.end(messages.RunFailed{By: author(err), Cause: d.Cause, Task: a.task.Name, Error: d.Error}, d.Error.Message, d.Error)
 		return
 	}
 	next := &attempt{task: a.task, number: a.number + 1}
@@ -365,7 +365,7 @@ func author(err error) messages.Author {
 
 // completed ends an attempt that returned well, once the children that it did not ask for have ended.
 func (m *machine) completed(a *attempt) {
-	if m.unasked(a) {
+	if m.hasUnclaimed(a) {
 		return
 	}
 	summary, result, degraded := a.outcome()
@@ -378,7 +378,7 @@ func (m *machine) completed(a *attempt) {
 }
 
 // actorGone is told of the end of a task's actor, after everything that the task said.
-func (m *machine) actorGone(g *actorGone) {
+func (m *machine) taskActorEnded(g *taskActorEnded) {
 	m.actors--
 	if m.up == g.task {
 		m.up = ""
@@ -386,7 +386,7 @@ func (m *machine) actorGone(g *actorGone) {
 	if m.working != nil && m.working.task.Name == g.task && !g.running {
 		m.working = nil
 	}
-	if w, ok := m.phase.(*winding); ok {
+	if w, ok := m.phase.(*ending); ok {
 		m.settle(w)
 		return
 	}
@@ -404,9 +404,9 @@ func (m *machine) actorGone(g *actorGone) {
 }
 
 // workGone is told that the work of an attempt has ended which outlived its actor.
-func (m *machine) workGone(a *attempt) {
+func (m *machine) lateWorkEnded(a *attempt) {
 	m.workEnded(a)
-	if w, ok := m.phase.(*winding); ok {
+	if w, ok := m.phase.(*ending); ok {
 		m.settle(w)
 		return
 	}
@@ -429,7 +429,7 @@ func (m *machine) resume() {
 // attemptDue gives an attempt that is past its deadline the soft limit to return. One that does not is hung.
 func (m *machine) attemptDue(a *attempt) {
 	switch m.phase.(type) {
-	case *winding, settling: // the attempt has returned, and its children have limits of their own
+	case *ending, settling: // the attempt has returned, and its children have limits of their own
 		return
 	}
 	if a != m.current && a != m.working {
@@ -443,7 +443,7 @@ func (m *machine) attemptDue(a *attempt) {
 	}
 	failed := failure(messages.BySupervisor, a.task.Name, a.overdue)
 	failed.Cause = m.ledger.cause(a.task.Name, failed.Cause)
-	m.wind(failed, failed.Error.Message, failed.Error)
+	m.end(failed, failed.Error.Message, failed.Error)
 }
 
 // retry begins the next attempt, once the work of the one before has ended: its actor may have gone without it.

@@ -16,13 +16,13 @@ type (
 		name    string
 		job     Job
 		options Options
-		reply   chan<- birth
+		reply   chan<- childStart
 	}
 	// childNamed: child.started is durable.
-	childNamed aboutChild
+	childRecorded aboutChild
 	// childUnborn: child.started will not be durable here, because another node has the run.
-	childUnborn aboutChild
-	childOver   struct {
+	childNotStarted aboutChild
+	childOver       struct {
 		supervision.NoDeadLetterLog
 		id     messages.RunID
 		status messages.Status
@@ -37,39 +37,39 @@ type (
 )
 
 // birth is what comes of a wish for a child.
-type birth struct {
+type childStart struct {
 	id  messages.RunID
 	err error
 }
 
 // offspring is a child that has not ended.
-type offspring struct {
-	id      messages.RunID
-	name    string
-	task    string
-	job     Job
-	options Options
-	reply   chan<- birth
-	attempt *attempt // the last that asked for it
-	born    bool
-	waits   bool // for people
-	doomed  bool // it was cancelled, or is to be when it is born
+type childRun struct {
+	id       messages.RunID
+	name     string
+	task     string
+	job      Job
+	options  Options
+	reply    chan<- childStart
+	attempt  *attempt // the last that asked for it
+	started  bool
+	waits    bool // for people
+	canceled bool // it was cancelled, or is to be when it is born
 }
 
 // standing says how the run's clocks go.
-type standing struct {
+type clockState struct {
 	// waits: the run waits for people, and for nothing else: no clock runs.
 	waits bool
 	// family: a child lives: the stall clock stands.
-	family bool
+	children bool
 }
 
 // stand tells of clocks that go on or stop.
-func (m *machine) stand() {
-	now := standing{waits: m.waits(), family: m.ledger.fold.OpenChildren() > 0}
-	if now != m.standing {
-		m.standing = now
-		m.do(effect{do: doStand, stand: now})
+func (m *machine) updateClocks() {
+	now := clockState{waits: m.waits(), children: m.ledger.fold.OpenChildren() > 0}
+	if now != m.clocks {
+		m.clocks = now
+		m.do(effect{do: doClocks, clocks: now})
 	}
 }
 
@@ -88,12 +88,12 @@ func (m *machine) waits() bool {
 }
 
 // social takes what is about people and children.
-func (m *machine) social(message any) {
+func (m *machine) questionOrChild(message any) {
 	switch msg := message.(type) {
-	case *asked:
+	case *question:
 		m.ask(msg)
-	case *unasked:
-		m.unask(msg)
+	case *stopWaiting:
+		m.stopWaiting(msg)
 	case *answerInput:
 		m.answer(msg)
 	case *answered:
@@ -104,14 +104,14 @@ func (m *machine) social(message any) {
 				m.deliver(request, answer{err: errUnanswered(request)})
 			}
 		}
-	case *committed:
+	case *commitRequest:
 		m.kept(msg.reply)
 	case *childWanted:
-		m.want(msg)
-	case *childNamed:
-		m.bear(msg.child)
-	case *childUnborn:
-		msg.child.reply <- birth{err: errEnding}
+		m.wantChild(msg)
+	case *childRecorded:
+		m.startChild(msg.child)
+	case *childNotStarted:
+		msg.child.reply <- childStart{err: errEnding}
 		m.childOver(&childOver{id: msg.child.id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
 	case *childOver:
 		m.childOver(msg)
@@ -123,9 +123,9 @@ func (m *machine) social(message any) {
 }
 
 // want names a child in the log, or finds the one that an earlier attempt has named so.
-func (m *machine) want(w *childWanted) {
-	if _, ending := m.phase.(*winding); w.attempt != m.current || ending {
-		w.reply <- birth{err: errSilenced}
+func (m *machine) wantChild(w *childWanted) {
+	if _, ending := m.phase.(*ending); w.attempt != m.current || ending {
+		w.reply <- childStart{err: errSilenced}
 		return
 	}
 	task := w.attempt.task.Name
@@ -134,66 +134,66 @@ func (m *machine) want(w *childWanted) {
 		if open := m.children[id]; open != nil {
 			open.attempt = w.attempt
 		}
-		w.reply <- birth{id: id}
+		w.reply <- childStart{id: id}
 		return
 	}
-	c := &offspring{id: childID(m.ledger.id, len(m.ledger.fold.Look().Children)+1), name: w.name, task: task,
+	c := &childRun{id: childID(m.ledger.id, len(m.ledger.fold.Look().Children)+1), name: w.name, task: task,
 		job: w.job, options: w.options, reply: w.reply, attempt: w.attempt}
 	started := messages.ChildStarted{Child: c.id, Job: w.job.Name, Task: task, Name: w.name}
 	if err := m.record(started, w.job.Name+" started as a child"); err != nil {
-		w.reply <- birth{err: err}
+		w.reply <- childStart{err: err}
 		return
 	}
 	if m.children == nil {
-		m.children, m.named = map[messages.RunID]*offspring{}, map[string]messages.RunID{}
+		m.children, m.named = map[messages.RunID]*childRun{}, map[string]messages.RunID{}
 	}
 	m.children[c.id], m.named[name] = c, c.id
-	m.whenKept(&childNamed{child: c})
+	m.whenKept(&childRecorded{child: c})
 }
 
 // bear starts a child that the log names. One that is doomed already is never born, and its log says so.
-func (m *machine) bear(c *offspring) {
-	c.born = true
-	if c.doomed {
-		m.do(effect{do: doStillborn, child: c})
-		c.reply <- birth{err: errEnding}
+func (m *machine) startChild(c *childRun) {
+	c.started = true
+	if c.canceled {
+		m.do(effect{do: doWriteCanceled, child: c})
+		c.reply <- childStart{err: errEnding}
 		return
 	}
-	m.do(effect{do: doBear, child: c})
+	m.do(effect{do: doStartChild, child: c})
 }
 
 func (m *machine) cancelChildren() {
-	for _, id := range m.brood() {
-		m.doom(m.children[id])
+	for _, id := range m.sortedChildren() {
+		m.cancelChild(m.children[id])
 	}
 }
 
 // brood returns the children that have not ended, in an order that the seed of a simulation repeats.
-func (m *machine) brood() []messages.RunID {
+func (m *machine) sortedChildren() []messages.RunID {
 	if len(m.children) == 0 {
 		return nil
 	}
 	return slices.Sorted(maps.Keys(m.children))
 }
 
-func (m *machine) doom(c *offspring) {
-	if c.born && !c.doomed {
+func (m *machine) cancelChild(c *childRun) {
+	if c.started && !c.canceled {
 		m.do(effect{do: doCancelChild, child: c})
 	}
-	c.doomed = true
+	c.canceled = true
 }
 
 // dismiss cancels the children of the attempt's task that the attempt has not asked for.
-func (m *machine) dismiss(a *attempt) {
-	for _, id := range m.brood() {
+func (m *machine) cancelUnclaimed(a *attempt) {
+	for _, id := range m.sortedChildren() {
 		if c := m.children[id]; c.task == a.task.Name && c.attempt != a {
-			m.doom(c)
+			m.cancelChild(c)
 		}
 	}
 }
 
 // unasked reports whether such a child has not ended.
-func (m *machine) unasked(a *attempt) bool {
+func (m *machine) hasUnclaimed(a *attempt) bool {
 	for _, c := range m.children {
 		if c.task == a.task.Name && c.attempt != a {
 			return true
@@ -214,7 +214,7 @@ func (m *machine) childOver(o *childOver) {
 		m.completed(p.done)
 	case finishing:
 		m.finish()
-	case *winding:
+	case *ending:
 		m.settle(p)
 	}
 }

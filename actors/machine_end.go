@@ -17,7 +17,7 @@ func (m *machine) cancel(c *cancelRun) {
 		return
 	}
 	m.kept(c.reply)
-	m.wind(messages.RunCanceled{By: messages.ByRun, Cause: messages.CauseCanceledByUser}, "canceled", errCanceled)
+	m.end(messages.RunCanceled{By: messages.ByRun, Cause: messages.CauseCanceledByUser}, "canceled", errCanceled)
 }
 
 func (m *machine) reply(to chan<- error, err error) {
@@ -47,14 +47,14 @@ func (m *machine) expire(cause messages.Cause) {
 // fail ends the run with the error; its code is the cause where it is one.
 func (m *machine) fail(err error) {
 	switch m.phase.(type) {
-	case *winding, over:
+	case *ending, done:
 		return
 	}
 	failed := failure(author(err), "", err)
 	if a := m.current; a != nil && (failed.Cause == messages.CauseStalled || failed.Cause == messages.CauseDeadline) {
 		failed.Cause = m.ledger.cause(a.task.Name, failed.Cause)
 	}
-	m.wind(failed, failed.Error.Message, failed.Error)
+	m.end(failed, failed.Error.Message, failed.Error)
 }
 
 // failure is the run.failed that an error makes.
@@ -65,16 +65,16 @@ func failure(by messages.Author, task string, err error) messages.RunFailed {
 
 // wind cancels what runs and waits for it: for the soft limit by itself, then without its actors, and after the hard
 // limit no more. Children are always waited for.
-func (m *machine) wind(word messages.Body, says string, cause error) {
-	w, again := m.phase.(*winding)
-	if _, ended := m.phase.(over); ended {
+func (m *machine) end(word messages.Body, says string, cause error) {
+	w, again := m.phase.(*ending)
+	if _, ended := m.phase.(done); ended {
 		return
 	}
 	if !again {
-		w = &winding{}
+		w = &ending{}
 		m.phase = w
 	}
-	w.word, w.says = word, says
+	w.terminal, w.message = word, says
 	m.do(effect{do: doCancel, err: cause})
 	if word.Kind() != messages.KindRunCompleted {
 		m.cancelChildren()
@@ -89,7 +89,7 @@ func (m *machine) wind(word messages.Body, says string, cause error) {
 }
 
 // stop has the tasks' actors stopped. No other starts any more.
-func (m *machine) stop(w *winding) {
+func (m *machine) stop(w *ending) {
 	if !w.stopped {
 		w.stopped = true
 		m.do(effect{do: doStop})
@@ -97,7 +97,7 @@ func (m *machine) stop(w *winding) {
 }
 
 // settle writes the last word when nothing of the run is alive any more.
-func (m *machine) settle(w *winding) {
+func (m *machine) settle(w *ending) {
 	if m.working != nil && !w.gaveUp {
 		if !w.limited {
 			w.limited = true
@@ -109,16 +109,16 @@ func (m *machine) settle(w *winding) {
 	if m.actors > 0 || m.ledger.fold.OpenChildren() > 0 {
 		return
 	}
-	m.phase = over{}
+	m.phase = done{}
 	m.current = nil
-	m.ledger.finish(m.now, w.word, w.says)
+	m.ledger.finish(m.now, w.terminal, w.message)
 	m.do(effect{do: doLeave})
 }
 
 // giveUp abandons what the hard limit found alive, and settles in a later step: whoever sees the terminal must also see
 // in the counters what was abandoned.
-func (m *machine) giveUp() {
-	w, ok := m.phase.(*winding)
+func (m *machine) abandon() {
+	w, ok := m.phase.(*ending)
 	switch {
 	case !ok:
 	case w.gaveUp:

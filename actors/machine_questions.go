@@ -11,14 +11,14 @@ import (
 // What a machine is told by people, and by its tasks about them.
 type (
 	// asked is a task's question. reply gets the answer, or why there is none.
-	asked struct {
+	question struct {
 		supervision.NoDeadLetterLog
 		attempt *attempt
 		body    messages.InputRequired
 		reply   chan answer
 	}
 	// unasked: the task no longer waits. The question stays open.
-	unasked struct {
+	stopWaiting struct {
 		supervision.NoDeadLetterLog
 		request string
 		reply   chan answer
@@ -40,10 +40,10 @@ type (
 	// answerDue: the question's time is over.
 	answerDue struct {
 		supervision.NoDeadLetterLog
-		question *question
+		question *openQuestion
 	}
 	// committed asks for the moment when all that was said is durable.
-	committed struct {
+	commitRequest struct {
 		attempt *attempt
 		reply   chan<- error
 	}
@@ -56,7 +56,7 @@ type answer struct {
 }
 
 // question is a request that the run has made to people.
-type question struct {
+type openQuestion struct {
 	due     time.Time
 	waiting []chan answer
 	secret  json.RawMessage // the value of a secret, which is not in the log
@@ -68,9 +68,9 @@ func errUnanswered(request string) error {
 
 // ask takes a question to people, or to the log: what was asked by that name before, by any attempt, is the same
 // question, and its answer the same answer.
-func (m *machine) ask(a *asked) {
+func (m *machine) ask(a *question) {
 	name, task := a.body.Request, a.attempt.task.Name
-	if _, ending := m.phase.(*winding); a.attempt != m.current || ending {
+	if _, ending := m.phase.(*ending); a.attempt != m.current || ending {
 		a.reply <- answer{err: errSilenced}
 		return
 	}
@@ -110,17 +110,17 @@ type delivery struct {
 	answer answer
 }
 
-func (m *machine) question(name string, timeout time.Duration) *question {
-	q := &question{due: m.now.Add(timeout)}
+func (m *machine) question(name string, timeout time.Duration) *openQuestion {
+	q := &openQuestion{due: m.now.Add(timeout)}
 	if m.questions == nil {
-		m.questions = map[string]*question{}
+		m.questions = map[string]*openQuestion{}
 	}
 	m.questions[name] = q
 	m.after(timeout, &answerDue{question: q})
 	return q
 }
 
-func (m *machine) unask(u *unasked) {
+func (m *machine) stopWaiting(u *stopWaiting) {
 	q := m.questions[u.request]
 	if q == nil {
 		return

@@ -129,7 +129,7 @@ func newSim(seed uint64) *sim {
 		job.Tasks = append(job.Tasks, task)
 	}
 	s.m = machine{job: job, node: "n", epoch: 1, soft: 2 * time.Second, hard: 5 * time.Second,
-		dice: func() float64 { return s.dice.Float64() }, ledger: &ledger{id: "r"}}
+		jitter: func() float64 { return s.dice.Float64() }, ledger: &ledger{id: "r"}}
 	_ = s.m.ledger.record(s.now, messages.RunQueued{Job: "sim", Mode: messages.Detached}, "queued")
 	s.take()
 	s.land(1)
@@ -209,7 +209,7 @@ func (s *sim) possible() (moves []func()) {
 	if !s.left && s.faults > 0 && s.one(8) {
 		add(s.fault)
 	}
-	if len(moves) == 0 && !s.left && !s.expired && !s.m.standing.waits {
+	if len(moves) == 0 && !s.left && !s.expired && !s.m.clocks.waits {
 		add(s.watchdog)
 	}
 	return moves
@@ -219,7 +219,7 @@ func (s *sim) possible() (moves []func()) {
 func (s *sim) watchdog() {
 	s.expired = true
 	cause := messages.CauseStalled
-	if s.m.standing.family {
+	if s.m.clocks.children {
 		cause = messages.CauseDeadline
 	}
 	s.say("the watchdog: %s", cause)
@@ -267,10 +267,10 @@ func (s *sim) handle() {
 	case *delivery:
 		m.to <- m.answer
 		return
-	case *actorGone:
+	case *taskActorEnded:
 		if w := s.working(); w != nil && w.a.task.Name == m.task {
 			m.running = true
-			w.onEnd = func() { s.post(&workGone{attempt: w.a}) }
+			w.onEnd = func() { s.post(&lateWorkEnded{attempt: w.a}) }
 		}
 	}
 	s.say("run takes %T%+v", message, message)
@@ -289,8 +289,8 @@ func (s *sim) handle() {
 	for _, r := range s.replies {
 		r.look(s)
 	}
-	if family := s.judge.OpenChildren() > 0; family != s.m.standing.family {
-		s.fail("the clocks say family %t", s.m.standing.family)
+	if family := s.judge.OpenChildren() > 0; family != s.m.clocks.children {
+		s.fail("the clocks say family %t", s.m.clocks.children)
 	}
 }
 
@@ -303,11 +303,11 @@ func (s *sim) turnAway(message any) {
 		s.do(&effect{do: doKept, seq: s.judge.Look().Seq, reply: m.reply})
 	case *answerInput:
 		m.reply <- errOver("r")
-	case *asked:
+	case *question:
 		m.reply <- answer{err: errSilenced}
 	case *childWanted:
-		m.reply <- birth{err: errSilenced}
-	case *committed:
+		m.reply <- childStart{err: errSilenced}
+	case *commitRequest:
 		m.reply <- errSilenced
 	case *emission:
 		m.answer(errSilenced)
@@ -423,9 +423,9 @@ func (s *sim) trouble(why error) {
 
 // unkept is the run actor's: what is recorded will not be durable here.
 func (s *sim) unkept(message any) {
-	if named, ok := message.(*childNamed); ok {
+	if named, ok := message.(*childRecorded); ok {
 		s.broods = append(s.broods, &simChild{s: s, id: named.child.id, over: true})
-		s.post(&childUnborn{child: named.child})
+		s.post(&childNotStarted{child: named.child})
 	}
 }
 

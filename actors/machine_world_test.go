@@ -64,9 +64,9 @@ func (s *sim) do(e *effect) {
 		default:
 			s.kept = append(s.kept, simKept{seq: e.seq, reply: e.reply})
 		}
-	case doBear:
+	case doStartChild:
 		s.bear(e.child)
-	case doStillborn:
+	case doWriteCanceled:
 		s.stillborn(e.child)
 	case doCancelChild:
 		if c := s.child(e.child.id); c != nil {
@@ -108,7 +108,7 @@ func (s *sim) call(a *attempt, spawn bool) {
 	}
 	if spawn {
 		if s.one(40) {
-			s.post(&actorGone{task: a.task.Name, err: supervision.ErrStopping})
+			s.post(&taskActorEnded{task: a.task.Name, err: supervision.ErrStopping})
 			return
 		}
 		s.actors = append(s.actors, &simActor{s: s, task: a.task.Name, alive: true})
@@ -192,7 +192,7 @@ func (a *simActor) end(err error) {
 			}
 		}
 	}
-	a.s.post(&actorGone{task: a.task, err: err})
+	a.s.post(&taskActorEnded{task: a.task, err: err})
 }
 
 // simWorker is the work of an attempt.
@@ -214,7 +214,7 @@ type simWorker struct {
 	said    uint64 // what a commit waits for, at least
 	answer  chan answer
 	asked   string
-	birth   chan birth
+	birth   chan childStart
 	wanted  string
 }
 
@@ -292,7 +292,7 @@ func (w *simWorker) act() {
 		w.want()
 	case 8:
 		w.verdict, w.said = make(chan error, 4), w.s.judge.Look().Seq
-		w.s.post(&committed{w.a, w.verdict})
+		w.s.post(&commitRequest{w.a, w.verdict})
 	}
 }
 
@@ -313,11 +313,11 @@ func (w *simWorker) ask() {
 		in.InputKind = messages.InputSecret
 	}
 	w.s.say("%s asks %s", w.name(), w.asked)
-	w.s.post(&asked{attempt: w.a, body: in, reply: w.answer})
+	w.s.post(&question{attempt: w.a, body: in, reply: w.answer})
 }
 
 func (w *simWorker) want() {
-	w.birth = make(chan birth, 4)
+	w.birth = make(chan childStart, 4)
 	name := "c" + string(rune('0'+w.s.dice.IntN(3)))
 	w.wanted = w.a.task.Name + name
 	w.s.say("%s wants child %s", w.name(), name)
@@ -327,7 +327,7 @@ func (w *simWorker) want() {
 // heed takes the replies that have come, or leaves without them because it was cancelled.
 func (w *simWorker) heed() {
 	if w.waits() && w.answer != nil {
-		w.s.post(&unasked{request: w.asked, reply: w.answer})
+		w.s.post(&stopWaiting{request: w.asked, reply: w.answer})
 	}
 	for _, n := range []int{len(w.verdict), len(w.answer), len(w.birth)} {
 		if n > 1 {
@@ -382,7 +382,7 @@ func (w *simWorker) end() {
 		}
 	default:
 		w.result = json.RawMessage(fmt.Sprintf("%q", w.name()))
-		_ = w.a.leave(func() { w.a.result = w.result })
+		_ = w.a.setOutcome(func() { w.a.result = w.result })
 	}
 	w.s.say("%s returns %v", w.name(), w.err)
 	if w.actor.alive {
@@ -425,18 +425,18 @@ func (s *sim) named(id messages.RunID) *simChild {
 	return c
 }
 
-func (s *sim) bear(o *offspring) {
+func (s *sim) bear(o *childRun) {
 	s.say("  bear %s", o.id)
 	if s.one(10) {
-		o.reply <- birth{err: errTrouble}
+		o.reply <- childStart{err: errTrouble}
 		s.stillborn(o)
 		return
 	}
 	s.named(o.id).born = true
-	o.reply <- birth{id: o.id}
+	o.reply <- childStart{id: o.id}
 }
 
-func (s *sim) stillborn(o *offspring) {
+func (s *sim) stillborn(o *childRun) {
 	s.say("  stillborn %s", o.id)
 	c := s.named(o.id)
 	c.over = true

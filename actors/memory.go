@@ -199,7 +199,7 @@ const beatEvery = 2500 * time.Millisecond
 type claims struct {
 	offered map[string][]messages.RunID // by the node that wrote their first block
 	free    []messages.RunID            // to anybody
-	bells   []chan struct{}             // of the nodes that wait
+	wakers  []chan struct{}             // of the nodes that wait
 }
 
 // lease says until when a node holds a run, or until when the run is offered to it alone.
@@ -229,8 +229,8 @@ func (j *MemoryJournal) release(run messages.RunID) {
 }
 
 func (j *MemoryJournal) wake() {
-	for _, bell := range j.claims.bells {
-		ring(bell)
+	for _, wake := range j.claims.wakers {
+		notify(wake)
 	}
 }
 
@@ -239,14 +239,14 @@ func (j *MemoryJournal) Claim(ctx context.Context, node string) (Claim, error) {
 	if run, found := j.claim(node); found {
 		return Claim{Run: run, Every: beatEvery}, nil
 	}
-	bell := make(chan struct{}, 1)
+	wake := make(chan struct{}, 1)
 	j.mu.Lock()
-	j.claims.bells = append(j.claims.bells, bell)
+	j.claims.wakers = append(j.claims.wakers, wake)
 	j.mu.Unlock()
 	defer func() {
 		j.mu.Lock()
 		defer j.mu.Unlock()
-		j.claims.bells = slices.DeleteFunc(j.claims.bells, func(b chan struct{}) bool { return b == bell })
+		j.claims.wakers = slices.DeleteFunc(j.claims.wakers, func(b chan struct{}) bool { return b == wake })
 	}()
 	if ctx.Err() != nil {
 		j.reclaim() // there will be no tick
@@ -258,7 +258,7 @@ func (j *MemoryJournal) Claim(ctx context.Context, node string) (Claim, error) {
 			return Claim{Run: run, Every: beatEvery}, nil
 		}
 		select {
-		case <-bell:
+		case <-wake:
 		case <-tick.C:
 			j.reclaim()
 		case <-ctx.Done():
@@ -337,13 +337,13 @@ const mostNotes = 1024
 // watcher is a call of Watch: what it has not been told yet.
 type watcher struct {
 	self  string
-	bell  chan struct{}
+	wake  chan struct{}
 	notes []Note
 }
 
 // Watch implements [Reader].
 func (j *MemoryJournal) Watch(ctx context.Context, self string, fn func(Note)) error {
-	w := &watcher{self: self, bell: make(chan struct{}, 1)}
+	w := &watcher{self: self, wake: make(chan struct{}, 1)}
 	j.mu.Lock()
 	j.watch = append(j.watch, w)
 	j.mu.Unlock()
@@ -355,7 +355,7 @@ func (j *MemoryJournal) Watch(ctx context.Context, self string, fn func(Note)) e
 	fn(Note{})
 	for {
 		select {
-		case <-w.bell:
+		case <-w.wake:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -379,7 +379,7 @@ func (j *MemoryJournal) tell(writer string, n Note) {
 			w.notes = append(w.notes[:0:0], Note{})
 		}
 		w.notes = append(w.notes, n)
-		ring(w.bell)
+		notify(w.wake)
 	}
 }
 

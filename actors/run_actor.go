@@ -37,7 +37,7 @@ type stopChild struct {
 func (s *System) newRunActor(r *activeRun) actor.Actor {
 	return &runActor{Children: supervision.NewChildren(s.node), system: s, run: r, machine: machine{
 		job: r.job, node: s.config.Node, epoch: r.log.nextEpoch(), soft: s.config.CancelSoft, hard: s.config.CancelHard,
-		dice: s.dice, ledger: &r.log.ledger,
+		jitter: s.jitter, ledger: &r.log.ledger,
 	}}
 }
 
@@ -47,14 +47,14 @@ func (r *runActor) Receive(c actor.Context) {
 	}
 	if exit, handled := r.Children.Receive(c); handled {
 		if exit != nil {
-			r.childGone(c, *exit)
+			r.childEnded(c, *exit)
 		}
 		return
 	}
 	switch m := c.Message().(type) {
 	case *actor.Started:
 		root, self := r.system.node.Root(), c.Self()
-		r.run.up(self)
+		r.run.actorStarted(self)
 		r.run.log.watched(func(cause messages.Cause) { root.Send(self, &expireRun{cause: cause}) })
 		r.step(c, &begun{})
 	case *supervision.TaskMessage:
@@ -63,7 +63,7 @@ func (r *runActor) Receive(c actor.Context) {
 		r.run.end(errEnding)
 		r.stopTimers()
 	case *startRun:
-		r.startChild(c, m.run)
+		r.spawnChild(c, m.run)
 	case *stopChild:
 		r.Stop(c, string(m.id))
 	case *delivery:
@@ -88,7 +88,7 @@ func (r *runActor) step(c actor.Context, message any) {
 	l := r.run.log
 	l.mu.Lock()
 	l.epoch = r.machine.epoch
-	room := r.system.rooms.Get().(*room) // there may be very many runs, and few of them take a step
+	room := r.system.buffers.Get().(*stepBuffer) // there may be very many runs, and few of them take a step
 	r.machine.effects, l.ledger.fresh = room.effects[:0], room.fresh[:0]
 	effects := r.take(now, message)
 	room.effects, room.fresh, r.machine.effects = effects, l.ledger.fresh, nil
@@ -97,7 +97,7 @@ func (r *runActor) step(c actor.Context, message any) {
 		r.do(c, &effects[i])
 	}
 	clear(effects)
-	r.system.rooms.Put(room)
+	r.system.buffers.Put(room)
 }
 
 // take has the machine take a message. Whoever buries a run that crashes there needs its log. Under the log's mu.
@@ -114,7 +114,7 @@ func (r *runActor) take(now time.Time, message any) []effect {
 }
 
 // room is what a step needs while it is taken.
-type room struct {
+type stepBuffer struct {
 	effects []effect
 	fresh   []messages.Event
 }
@@ -126,11 +126,11 @@ func (r *runActor) turnAway(message any) {
 		r.run.log.whenDurable(replier(m.reply))
 	case *answerInput:
 		m.reply <- errOver(r.run.id)
-	case *asked:
+	case *question:
 		m.reply <- answer{err: errSilenced}
 	case *childWanted:
-		m.reply <- birth{err: errSilenced}
-	case *committed:
+		m.reply <- childStart{err: errSilenced}
+	case *commitRequest:
 		m.reply <- errSilenced
 	case *emission:
 		m.answer(errSilenced)
@@ -168,16 +168,16 @@ func (r *runActor) do(c actor.Context, e *effect) {
 		e.reply <- e.err
 	case doKept:
 		r.run.log.whenAt(e.seq, replier(e.reply))
-	case doBear:
-		r.bear(c, e.child)
-	case doStillborn:
-		r.stillborn(c, e.child)
+	case doStartChild:
+		r.startChild(c, e.child)
+	case doWriteCanceled:
+		r.writeCanceled(c, e.child)
 	case doCancelChild:
 		if child := r.system.active(e.child.id); child != nil {
 			r.system.tellRuns(&cancelFor{run: child, cancelRun: cancelRun{reason: "its parent is ending"}})
 		}
-	case doStand:
-		r.stand(c, e.stand)
+	case doClocks:
+		r.setClocks(c, e.clocks)
 	case doRefused:
 		r.refused(e)
 	case doLeave:
@@ -192,13 +192,13 @@ func (r *runActor) do(c actor.Context, e *effect) {
 func (r *runActor) whenKept(self *actor.PID, seq uint64, message any) {
 	root, l := r.system.node.Root(), r.run.log
 	l.whenAt(seq, func(err error) {
-		switch named, waits := message.(*childNamed); {
+		switch named, waits := message.(*childRecorded); {
 		case err == nil:
 			root.Send(self, message)
 		case l.dropped() == nil:
 			r.system.later(func() { r.whenKept(self, seq, message) })
 		case waits:
-			root.Send(self, &childUnborn{child: named.child})
+			root.Send(self, &childNotStarted{child: named.child})
 		}
 	})
 }
@@ -220,7 +220,7 @@ func (r *runActor) call(c actor.Context, a *attempt, spawn bool) {
 			New: func() actor.Actor { return &taskActor{system: r.system, run: r.run} },
 		})
 		if err != nil {
-			c.Send(c.Self(), &actorGone{task: a.task.Name, err: err})
+			c.Send(c.Self(), &taskActorEnded{task: a.task.Name, err: err})
 			return
 		}
 	}
@@ -228,18 +228,18 @@ func (r *runActor) call(c actor.Context, a *attempt, spawn bool) {
 }
 
 // childGone is told of every child's end, after everything the child said.
-func (r *runActor) childGone(c actor.Context, exit supervision.Exit) {
+func (r *runActor) childEnded(c actor.Context, exit supervision.Exit) {
 	if id := messages.RunID(exit.Name); parentOf(id) == r.run.id {
 		if child := r.system.active(id); child != nil {
-			r.system.runGone(child, exit)
+			r.system.runEnded(child, exit)
 		}
 		return
 	}
-	gone := &actorGone{task: exit.Name, err: exit.Err}
+	gone := &taskActorEnded{task: exit.Name, err: exit.Err}
 	if a := r.run.working(); a != nil && a.task.Name == exit.Name {
 		gone.running = true
 		root, self := r.system.node.Root(), c.Self()
-		a.work.Load().OnEnd(func() { root.Send(self, &workGone{attempt: a}) })
+		a.work.Load().OnEnd(func() { root.Send(self, &lateWorkEnded{attempt: a}) })
 	}
 	r.step(c, gone)
 }
@@ -314,41 +314,41 @@ func (r *runActor) release() {
 
 // stand stops the run's clocks, or has them go on, and tells a parent, for whom a child that waits for people is a wait
 // for people.
-func (r *runActor) stand(c actor.Context, s standing) {
+func (r *runActor) setClocks(c actor.Context, s clockState) {
 	was := r.run.clock.waits.Load()
-	r.run.clock.stand(time.Since(epochStart), s)
+	r.run.clock.set(time.Since(epochStart), s)
 	if s.waits != was && r.run.parent != nil {
 		c.Send(c.Parent(), &childWaits{id: r.run.id, waits: s.waits})
 	}
-	r.system.stood(r.run, s.waits)
+	r.system.waitingChanged(r.run, s.waits)
 }
 
 // bear starts a child's run. Its actor comes once the child's first event is in the journal.
-func (r *runActor) bear(c actor.Context, child *offspring) {
-	err := r.system.bear(r.run, child)
+func (r *runActor) startChild(c actor.Context, child *childRun) {
+	err := r.system.openChild(r.run, child)
 	if err != nil {
-		child.reply <- birth{err: err}
-		r.stillborn(c, child)
+		child.reply <- childStart{err: err}
+		r.writeCanceled(c, child)
 		return
 	}
-	child.reply <- birth{id: child.id}
+	child.reply <- childStart{id: child.id}
 }
 
 // stillborn writes a child's log as a whole: queued and canceled.
-func (r *runActor) stillborn(c actor.Context, child *offspring) {
+func (r *runActor) writeCanceled(c actor.Context, child *childRun) {
 	if _, err := r.system.writeCanceled(r.run, child); err != nil {
 		c.Send(c.Self(), &childOver{id: child.id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
 	}
 }
 
 // startChild spawns a sub-run's actor, as this actor's child.
-func (r *runActor) startChild(c actor.Context, child *activeRun) {
+func (r *runActor) spawnChild(c actor.Context, child *activeRun) {
 	r.system.spawnRun(c, r.Children, child)
 }
 
 // spawnRun spawns a run's actor under the caller's actor.
 func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activeRun) {
-	if r.log.standing() {
+	if r.log.hasTerminal() {
 		s.release(r)
 		return
 	}
@@ -366,8 +366,8 @@ func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activ
 }
 
 // runGone is told that a run's actor ended, by the actor's parent.
-func (s *System) runGone(r *activeRun, exit supervision.Exit) {
-	if exit.Err == nil && r.log.standing() {
+func (s *System) runEnded(r *activeRun, exit supervision.Exit) {
+	if exit.Err == nil && r.log.hasTerminal() {
 		s.release(r)
 		return
 	}

@@ -47,7 +47,7 @@ func (s *System) settled(r *activeRun, why error) bool {
 		_ = r.log.record(time.Now().UTC(), messages.ChildEnded{Child: c.Child, Status: end.Status, Cause: causeOf(end)},
 			"child "+string(end.Status))
 	}
-	if !r.log.standing() && r.log.dropped() == nil {
+	if !r.log.hasTerminal() && r.log.dropped() == nil {
 		failed := failure(messages.BySupervisor, "", why)
 		if why == errNodeLost {
 			failed.By = messages.ByRecovery
@@ -69,7 +69,7 @@ func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State
 	}
 	_, err := s.State(s.ctx, c.Child)
 	if messages.CodeOf(err) == messages.CodeNotFound {
-		child, err := s.writeCanceled(parent, &offspring{id: c.Child, job: Job{Name: c.Job}})
+		child, err := s.writeCanceled(parent, &childRun{id: c.Child, job: Job{Name: c.Job}})
 		kept := err == nil && s.awaitKept(child) // it shows nothing before
 		return child.log.state(), kept
 	}

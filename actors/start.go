@@ -123,10 +123,10 @@ func (s *System) admit(id messages.RunID, job Job, queued messages.RunQueued) (r
 	switch {
 	case s.closed != nil:
 		return nil, false, s.errClosed()
-	case s.tops >= s.config.MaxRuns:
-		return nil, false, messages.Errorf(full, "the node has %d active runs; wait for one to end", s.tops)
-	case principal != "" && s.owners[principal] >= s.config.MaxRunsPerPrincipal:
-		return nil, false, messages.Errorf(full, "%s has %d active runs; wait for one to end", principal, s.owners[principal])
+	case s.topLevel >= s.config.MaxRuns:
+		return nil, false, messages.Errorf(full, "the node has %d active runs; wait for one to end", s.topLevel)
+	case principal != "" && s.perPrincipal[principal] >= s.config.MaxRunsPerPrincipal:
+		return nil, false, messages.Errorf(full, "%s has %d active runs; wait for one to end", principal, s.perPrincipal[principal])
 	}
 	r = s.newRun(id, job, queued, nil)
 	s.enlist(r)
@@ -136,15 +136,15 @@ func (s *System) admit(id messages.RunID, job Job, queued messages.RunQueued) (r
 // enlist counts the run among the active ones. Under mu.
 func (s *System) enlist(r *activeRun) {
 	s.live[r.id] = r
-	s.armLook()
+	s.armAppendTimer()
 	if r.parent != nil {
-		r.root().brood.Add(1)
-		s.relay.ring(r.id) // a follower of the tree may have come before it
+		r.root().liveSubRuns.Add(1)
+		s.relay.notify(r.id) // a follower of the tree may have come before it
 		return
 	}
-	s.tops++
+	s.topLevel++
 	if r.principal != "" {
-		s.owners[r.principal]++
+		s.perPrincipal[r.principal]++
 	}
 }
 
@@ -181,7 +181,7 @@ func (s *System) opened(ctx context.Context, r *activeRun) error {
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
-	case <-s.gone:
+	case <-s.stopped:
 		return replied(kept, s.errClosed())
 	}
 }
@@ -208,8 +208,8 @@ func (s *System) sameRun(ctx context.Context, id messages.RunID, queued messages
 func sameJSON(a, b []byte) bool { return bytes.Equal(compact(a), compact(b)) }
 
 // bear starts a sub-run: what the log of its parent has named.
-func (s *System) bear(parent *activeRun, child *offspring) error {
-	if parent.root().brood.Load() >= mostChildren {
+func (s *System) openChild(parent *activeRun, child *childRun) error {
+	if parent.root().liveSubRuns.Load() >= mostChildren {
 		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"the run has %d sub-runs that have not ended; wait for one", mostChildren)
 	}
@@ -229,7 +229,7 @@ func (s *System) bear(parent *activeRun, child *offspring) error {
 }
 
 // writeCanceled writes the whole log of a child that was named and never started.
-func (s *System) writeCanceled(parent *activeRun, child *offspring) (*activeRun, error) {
+func (s *System) writeCanceled(parent *activeRun, child *childRun) (*activeRun, error) {
 	r := s.newRun(child.id, child.job, messages.RunQueued{Principal: parent.principal}, parent)
 	queued := messages.RunQueued{Job: child.job.Name, Principal: parent.principal, Mode: messages.Detached, Parent: parent.id}
 	s.mu.Lock()
@@ -290,10 +290,10 @@ func (s *System) wait(ctx context.Context, id messages.RunID) (messages.State, e
 		if final := r.log.final.Load(); final != nil {
 			return *final, nil
 		}
-		if trouble := r.log.trouble.Load(); trouble != nil && !r.log.gone.Load() {
+		if trouble := r.log.trouble.Load(); trouble != nil && !r.log.liveDropped.Load() {
 			return r.log.state(), trouble
 		}
-		if r.log.gone.Load() {
+		if r.log.liveDropped.Load() {
 			break
 		}
 	}

@@ -42,7 +42,7 @@ func (s *System) Subscribe(to *actor.PID, run messages.RunID, after uint64, cred
 		return nil, invalid("%v is no live actor of this System: give it the ActorSystem of yours (Config.ActorSystem)", to)
 	}
 	select {
-	case <-s.gone:
+	case <-s.stopped:
 		return nil, messages.Errorf(messages.CodeUnavailable, "the node takes no more subscriptions: %v", errClosing)
 	default:
 	}
@@ -83,7 +83,7 @@ func (a *subscribersActor) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *actor.Started:
 		a.system.subs.Store(c.Self())
-		a.system.isUp()
+		a.system.actorStarted()
 	case *subscribe:
 		_, err := a.Start(c, supervision.ChildSpec{
 			Name: m.name, Shutdown: a.system.config.CancelSoft,

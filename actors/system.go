@@ -34,8 +34,8 @@ type System struct {
 	writer   string // this node's name in the journal, which no other node has
 	appender *appender
 	counts   counts
-	dice     func() float64
-	rooms    sync.Pool       // of *room
+	jitter   func() float64
+	buffers  sync.Pool       // of *room
 	ctx      context.Context // ends with the System
 	end      context.CancelFunc
 	top      *actor.PID
@@ -45,17 +45,17 @@ type System struct {
 	// recovered says that what the journal had at first was dealt with: the loops run.
 	recovered atomic.Bool
 
-	mu     sync.Mutex
-	live   map[messages.RunID]*activeRun
-	tops   int // live runs that are nobody's children
-	owners map[string]int
-	aside  map[messages.RunID]error // broken logs that were set aside
-	closed error                    // why no run is accepted any more
-	idle   chan struct{}            // closed when the last run has ended after closed was set
-	up     chan struct{}            // the node's static actors say here that they have started
-	gone   chan struct{}            // closed when the top actor has ended
-	done   []Claim                  // of runs that have ended, which the journal is to be told with the next beat
-	looker *time.Timer              // while runs are active: it has their appends inspected
+	mu           sync.Mutex
+	live         map[messages.RunID]*activeRun
+	topLevel     int // live runs that are nobody's children
+	perPrincipal map[string]int
+	broken       map[messages.RunID]error // broken logs that were set aside
+	closed       error                    // why no run is accepted any more
+	idle         chan struct{}            // closed when the last run has ended after closed was set
+	started      chan struct{}            // the node's static actors say here that they have started
+	stopped      chan struct{}            // closed when the top actor has ended
+	endedClaims  []Claim                  // of runs that have ended, which the journal is to be told with the next beat
+	appendTimer  *time.Timer              // while runs are active: it has their appends inspected
 }
 
 // New starts a node, within ctx. It claims the runs that the journal lends; one that another node has left without a
@@ -63,10 +63,10 @@ type System struct {
 // aside; see [Stats].
 func New(ctx context.Context, config Config) (*System, error) {
 	config = config.withDefaults()
-	s := &System{config: config, log: config.Log, journal: config.Journal, dice: mathrand.Float64,
-		live: map[messages.RunID]*activeRun{}, owners: map[string]int{}, aside: map[messages.RunID]error{},
-		idle: make(chan struct{}), up: make(chan struct{}, staticActors), gone: make(chan struct{})}
-	s.rooms.New = func() any { return &room{} }
+	s := &System{config: config, log: config.Log, journal: config.Journal, jitter: mathrand.Float64,
+		live: map[messages.RunID]*activeRun{}, perPrincipal: map[string]int{}, broken: map[messages.RunID]error{},
+		idle: make(chan struct{}), started: make(chan struct{}, staticActors), stopped: make(chan struct{})}
+	s.buffers.New = func() any { return &stepBuffer{} }
 	s.ctx, s.end = context.WithCancel(context.Background())
 	s.node = supervision.NewNode(slog.New(zapslog.NewHandler(config.Log.Core())), config.ActorSystem)
 	var random [16]byte
@@ -152,7 +152,7 @@ func (s *System) released(r *activeRun) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if r.claim.Run != "" {
-		s.done = append(s.done, r.claim)
+		s.endedClaims = append(s.endedClaims, r.claim)
 	}
 }
 
@@ -185,28 +185,28 @@ func (s *System) forget(r *activeRun) bool {
 	}
 	delete(s.live, r.id)
 	if r.parent != nil {
-		r.root().brood.Add(-1)
+		r.root().liveSubRuns.Add(-1)
 	} else {
-		s.tops--
+		s.topLevel--
 		if r.principal != "" {
-			if s.owners[r.principal]--; s.owners[r.principal] == 0 {
-				delete(s.owners, r.principal)
+			if s.perPrincipal[r.principal]--; s.perPrincipal[r.principal] == 0 {
+				delete(s.perPrincipal, r.principal)
 			}
 		}
 	}
 	if len(s.live) == 0 {
 		s.live = map[messages.RunID]*activeRun{}
 		if s.closed != nil {
-			s.rest()
+			s.setIdle()
 		}
 	}
 	return true
 }
 
 // armLook has the appends of active runs inspected. Under mu.
-func (s *System) armLook() {
-	if s.looker == nil && len(s.live) > 0 {
-		s.looker = time.AfterFunc(appendTimeout, s.inspect)
+func (s *System) armAppendTimer() {
+	if s.appendTimer == nil && len(s.live) > 0 {
+		s.appendTimer = time.AfterFunc(appendTimeout, s.inspect)
 	}
 }
 
@@ -216,8 +216,8 @@ func (s *System) inspect() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.looker = nil
-	s.armLook()
+	s.appendTimer = nil
+	s.armAppendTimer()
 }
 
 // all returns the active runs.
@@ -232,7 +232,7 @@ func (s *System) all() []*activeRun {
 }
 
 // rest says that no run is active any more. Under mu.
-func (s *System) rest() {
+func (s *System) setIdle() {
 	select {
 	case <-s.idle:
 	default:
@@ -242,7 +242,7 @@ func (s *System) rest() {
 
 // State returns what the run's log adds up to now. Errors: not_found.
 func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, error) {
-	if r := s.active(id); r != nil && !r.log.gone.Load() {
+	if r := s.active(id); r != nil && !r.log.liveDropped.Load() {
 		if state := r.log.state(); state.Seq > 0 {
 			return state, nil
 		}
@@ -283,7 +283,7 @@ func (s *System) refuse(why error) {
 	}
 	s.closed = why
 	if len(s.live) == 0 {
-		s.rest()
+		s.setIdle()
 	}
 }
 
@@ -300,18 +300,18 @@ func (s *System) Close(ctx context.Context) error {
 	s.refuse(errClosing)
 	err := s.drain(ctx)
 	s.node.Root().Send(s.top, &stopTree{})
-	<-s.gone
+	<-s.stopped
 	if unwritten := s.abandonLive(); unwritten > 0 {
 		err = messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
 			"the journal did not take the terminals of %d runs; the next node that opens it will end them", unwritten)
 	}
 	s.end()
-	s.relay.ring("") // nobody rings it any more
+	s.relay.notify("") // nobody rings it any more
 	s.node.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.looker != nil {
-		s.looker.Stop()
+	if s.appendTimer != nil {
+		s.appendTimer.Stop()
 	}
 	return err
 }
@@ -322,7 +322,7 @@ func (s *System) abandonLive() int {
 	left := s.all()
 	for _, r := range left {
 		r.end(errShutdown)
-		r.log.starve(errClosedJournal(r.id))
+		r.log.unavailable(errClosedJournal(r.id))
 		r.detach()
 		s.forget(r)
 	}
@@ -335,7 +335,7 @@ func (s *System) drain(ctx context.Context) error {
 	defer patience.Stop()
 	select {
 	case <-s.idle:
-		return s.ended()
+		return s.shutdownError()
 	case <-ctx.Done():
 	case <-patience.C:
 	}
@@ -345,11 +345,11 @@ func (s *System) drain(ctx context.Context) error {
 	case <-s.idle:
 	case <-patience.C:
 	}
-	return s.ended()
+	return s.shutdownError()
 }
 
 // ended says whether Close had to end runs.
-func (s *System) ended() error {
+func (s *System) shutdownError() error {
 	if s.counts.shutdown.Load() == 0 {
 		return nil
 	}
@@ -357,7 +357,7 @@ func (s *System) ended() error {
 }
 
 // stood is told when a run begins or ends to wait for people. A node that shuts down does not wait with it.
-func (s *System) stood(r *activeRun, waits bool) {
+func (s *System) waitingChanged(r *activeRun, waits bool) {
 	s.mu.Lock()
 	closing := s.closed != nil
 	s.mu.Unlock()
@@ -371,7 +371,7 @@ func (s *System) stood(r *activeRun, waits bool) {
 
 // counts are a System's counters.
 type counts struct {
-	started, ended, refused, losers, fenced, shutdown, refusals, late, subscriptions atomic.Int64
+	started, ended, refused, lateFinishes, fenced, shutdown, journalRetries, lateAnswers, subscriptions atomic.Int64
 }
 
 // Stats are a System's counters since it began.
@@ -397,9 +397,9 @@ func (s *System) Stats() Stats {
 	n := s.node.Counters()
 	stats := Stats{
 		Started: s.counts.started.Load(), Ended: s.counts.ended.Load(),
-		RefusedEvents: s.counts.refused.Load(), LostFinishes: s.counts.losers.Load(),
+		RefusedEvents: s.counts.refused.Load(), LostFinishes: s.counts.lateFinishes.Load(),
 		AbandonedTasks: n.AbandonedTasks, AbandonedActors: n.AbandonedActors,
-		JournalRetries: s.counts.refusals.Load(), LateJournalAnswers: s.counts.late.Load(), Fenced: s.counts.fenced.Load(),
+		JournalRetries: s.counts.journalRetries.Load(), LateJournalAnswers: s.counts.lateAnswers.Load(), Fenced: s.counts.fenced.Load(),
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -409,6 +409,6 @@ func (s *System) Stats() Stats {
 			stats.Waiting++
 		}
 	}
-	stats.SetAside = slices.Sorted(maps.Keys(s.aside))
+	stats.SetAside = slices.Sorted(maps.Keys(s.broken))
 	return stats
 }

@@ -54,7 +54,7 @@ func (a *attempt) outcome() (summary string, result json.RawMessage, degraded bo
 }
 
 // leave changes what the attempt leaves, while it is not judged.
-func (a *attempt) leave(f func()) error {
+func (a *attempt) setOutcome(f func()) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.judged {
@@ -111,7 +111,7 @@ func (t *TaskContext) Conclude(body messages.Body, message string) error {
 
 // emit waits for the run's verdict on a milestone until over.
 func (t *TaskContext) emit(body messages.Body, message string, send func(any) error, over <-chan struct{}) error {
-	if err := t.sayable(body, message); err != nil {
+	if err := t.check(body, message); err != nil {
 		return err
 	}
 	if err := t.attempt.run.system.injectWork(t, string(body.Kind())); err != nil {
@@ -135,7 +135,7 @@ func (t *TaskContext) emit(body messages.Body, message string, send func(any) er
 
 // sayable reports why a task may not say the body: how the run, its tasks, its children and its questions stand is for
 // the run alone to say.
-func (t *TaskContext) sayable(body messages.Body, message string) error {
+func (t *TaskContext) check(body messages.Body, message string) error {
 	switch b := body.(type) {
 	case nil:
 		return invalid("an event needs a body")
@@ -195,7 +195,7 @@ func (t *TaskContext) Said(stream, text string) error {
 
 // Summarize sets the words that go with the task's completion.
 func (t *TaskContext) Summarize(words string) {
-	_ = t.attempt.leave(func() { t.attempt.summary = words })
+	_ = t.attempt.setOutcome(func() { t.attempt.summary = words })
 }
 
 // Result sets the run's result, which run.completed carries; degraded says that it is less than was asked for. It counts
@@ -209,13 +209,13 @@ func (t *TaskContext) Result(result any, degraded bool) error {
 		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"a result of %d bytes is too large: it has %d at most; write an artifact", len(data), messages.MaxEventBytes/2)
 	}
-	return t.attempt.leave(func() { t.attempt.result, t.attempt.degraded = data, degraded })
+	return t.attempt.setOutcome(func() { t.attempt.result, t.attempt.degraded = data, degraded })
 }
 
 // Commit returns when everything that the task has said is durable, in the journal.
 func (t *TaskContext) Commit(ctx context.Context) error {
 	reply := make(chan error, 1)
-	if err := t.work.Send(&committed{t.attempt, reply}); err != nil {
+	if err := t.work.Send(&commitRequest{t.attempt, reply}); err != nil {
 		return err
 	}
 	select {
@@ -232,7 +232,7 @@ func (t *TaskContext) Commit(ctx context.Context) error {
 // name: a task that asks it again, in any attempt, gets the answer that was given, or goes on waiting. A request whose
 // ctx ends stays open. When the request's time is over the error is a deadline.
 func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
-	a := &asked{attempt: t.attempt, body: messages.Clone(in).(messages.InputRequired), reply: make(chan answer, 1)}
+	a := &question{attempt: t.attempt, body: messages.Clone(in).(messages.InputRequired), reply: make(chan answer, 1)}
 	if err := t.work.Send(a); err != nil {
 		return nil, err
 	}
@@ -243,7 +243,7 @@ func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.
 	case <-t.work.Context().Done():
 		ctx = t.work.Context()
 	}
-	t.attempt.run.post(&unasked{request: in.Request, reply: a.reply})
+	t.attempt.run.post(&stopWaiting{request: in.Request, reply: a.reply})
 	return nil, context.Cause(ctx)
 }
 
@@ -263,7 +263,7 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 		name = "#" + strconv.Itoa(a.children)
 		a.mu.Unlock()
 	}
-	reply := make(chan birth, 1)
+	reply := make(chan childStart, 1)
 	if err := t.work.Send(&childWanted{a, name, job, o, reply}); err != nil {
 		return nil, err
 	}
@@ -282,7 +282,7 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 
 // Go runs f in a goroutine of the task: its error, panic or Goexit is the task's, and the task waits for it.
 func (t *TaskContext) Go(f func(ctx context.Context) error) {
-	t.work.Go(func(ctx context.Context) error { return heard(f(ctx)) })
+	t.work.Go(func(ctx context.Context) error { return checked(f(ctx)) })
 }
 
 // credits is how many of a task's events may be under way to its run.
@@ -331,7 +331,7 @@ func (a *taskActor) start(c actor.Context, now *attempt) {
 			if a.system.config.Inject != nil {
 				return t.injected(ctx)
 			}
-			return heard(now.task.Run(ctx, t))
+			return checked(now.task.Run(ctx, t))
 		})
 	now.work.Store(work)
 	if cause := a.run.cause(); cause != nil {
@@ -343,7 +343,7 @@ func (a *taskActor) start(c actor.Context, now *attempt) {
 // is an error is the usual case. Its frame must not be that of every task: very many may wait within 2 kB of stack.
 //
 //go:noinline
-func heard(err error) error {
+func checked(err error) error {
 	if err != nil {
 		supervision.Policy{}.Decide(supervision.Failure{Attempt: 1, Err: err}, 0)
 	}
@@ -356,7 +356,7 @@ func (t *TaskContext) injected(ctx context.Context) error {
 	if err := s.injectWork(t, WorkBegins); err != nil {
 		return err
 	}
-	err := heard(t.attempt.task.Run(ctx, t))
+	err := checked(t.attempt.task.Run(ctx, t))
 	return cmp.Or(s.injectWork(t, WorkReturns), err)
 }
 

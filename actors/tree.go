@@ -30,7 +30,7 @@ func (s *System) spawnTree() {
 		return &topActor{Children: supervision.NewChildren(s.node), system: s}
 	}))
 	for range staticActors {
-		<-s.up
+		<-s.started
 	}
 }
 
@@ -38,9 +38,9 @@ func (s *System) spawnTree() {
 const staticActors = 3
 
 // isUp says that a static actor has started. It must not block when one is started again.
-func (s *System) isUp() {
+func (s *System) actorStarted() {
 	select {
-	case s.up <- struct{}{}:
+	case s.started <- struct{}{}:
 	default:
 	}
 }
@@ -50,7 +50,7 @@ type stopTree signal
 func (t *topActor) Receive(c actor.Context) {
 	if exit, handled := t.Children.Receive(c); handled {
 		if exit != nil {
-			t.nodeGone(c, *exit)
+			t.nodeEnded(c, *exit)
 		}
 		return
 	}
@@ -60,7 +60,7 @@ func (t *topActor) Receive(c actor.Context) {
 	case *stopTree: // nodeGone follows
 		t.Stop(c, supervisorName)
 	case *actor.Stopped:
-		close(t.system.gone)
+		close(t.system.stopped)
 	}
 }
 
@@ -77,12 +77,12 @@ func (t *topActor) start(c actor.Context) {
 		},
 	})
 	if err != nil {
-		t.nodeGone(c, supervision.Exit{Err: err})
+		t.nodeEnded(c, supervision.Exit{Err: err})
 	}
 }
 
 // nodeGone ends what is left: after a Shutdown nothing, after an escalation every run.
-func (t *topActor) nodeGone(c actor.Context, exit supervision.Exit) {
+func (t *topActor) nodeEnded(c actor.Context, exit supervision.Exit) {
 	if exit.Err != nil {
 		t.system.log.Error("the node failed", zap.Error(exit.Err))
 		t.system.refuse(exit.Err)
@@ -96,7 +96,7 @@ func (s *System) finishLost(why error) {
 	s.mu.Lock()
 	var lost []*activeRun
 	for _, r := range s.live {
-		if r.parent == nil && r.isUp() { // one that is not will be started by the next supervisor
+		if r.parent == nil && r.hasActor() { // one that is not will be started by the next supervisor
 			lost = append(lost, r)
 		}
 	}
@@ -123,7 +123,7 @@ type runsActor struct {
 type watched struct {
 	run *activeRun
 	// asked is when the run was told to end; it has the hard limit and some grace to do so.
-	asked time.Time
+	requested time.Time
 	// stopped says that its actor did not answer and was stopped.
 	stopped bool
 }
@@ -136,7 +136,7 @@ type (
 		run *activeRun
 		cancelRun
 	}
-	lookAround signal
+	checkLimits signal
 	// drainRuns ends all runs, or those alone that wait for people.
 	drainRuns struct {
 		supervision.NoDeadLetterLog
@@ -158,7 +158,7 @@ func (a *runsActor) Receive(c actor.Context) {
 		if exit != nil {
 			if w := a.watch[messages.RunID(exit.Name)]; w != nil {
 				delete(a.watch, w.run.id)
-				a.system.runGone(w.run, *exit)
+				a.system.runEnded(w.run, *exit)
 			}
 		}
 		return
@@ -167,22 +167,22 @@ func (a *runsActor) Receive(c actor.Context) {
 	case *actor.Started:
 		a.system.runs.Store(c.Self()) // after an abandonment it has another name
 		a.system.finishLost(supervision.ErrKilled)
-		a.system.isUp()
+		a.system.actorStarted()
 	case *startRun:
 		a.watch[m.run.id] = &watched{run: m.run}
 		a.system.spawnRun(c, a.Children, m.run)
-		a.mind(c, m.run)
+		a.watchLimits(c, m.run)
 	case *watchRun:
 		if a.watch[m.run.id] == nil && m.run.parent != nil {
 			a.watch[m.run.id] = &watched{run: m.run}
 		}
-		a.mind(c, m.run)
+		a.watchLimits(c, m.run)
 	case *forgetRun:
 		delete(a.watch, m.run.id)
 	case *cancelFor:
 		a.cancel(c, m)
-	case *lookAround:
-		a.lookAround(c)
+	case *checkLimits:
+		a.checkLimits(c)
 	case *drainRuns:
 		a.drain(c, m.waiting)
 	case *actor.Stopping:
@@ -191,11 +191,11 @@ func (a *runsActor) Receive(c actor.Context) {
 }
 
 // mind has the run looked at when its next limit is due: at once where the node does not wait for runs any more.
-func (a *runsActor) mind(c actor.Context, r *activeRun) {
+func (a *runsActor) watchLimits(c actor.Context, r *activeRun) {
 	at, _ := a.limit(r)
 	a.arm(c, at)
 	if w := a.watch[r.id]; a.closing && w != nil {
-		a.shut(c, w)
+		a.shutDown(c, w)
 	}
 }
 
@@ -215,7 +215,7 @@ func (a *runsActor) arm(c actor.Context, at time.Time) {
 	a.stopTimer()
 	root, self := a.system.node.Root(), c.Self()
 	a.due = at
-	a.timer = time.AfterFunc(max(time.Until(at), 10*time.Millisecond), func() { root.Send(self, &lookAround{}) })
+	a.timer = time.AfterFunc(max(time.Until(at), 10*time.Millisecond), func() { root.Send(self, &checkLimits{}) })
 }
 
 func (a *runsActor) stopTimer() {
@@ -226,39 +226,39 @@ func (a *runsActor) stopTimer() {
 }
 
 // lookAround asks every run that is past a limit to end, and stops the actors of those that were asked and did not.
-func (a *runsActor) lookAround(c actor.Context) {
+func (a *runsActor) checkLimits(c actor.Context) {
 	a.stopTimer()
 	now := time.Now()
 	var next time.Time
 	for _, w := range a.watch {
-		if at := a.look(c, w, now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+		if at := a.check(c, w, now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
 	}
 	a.arm(c, next)
 }
 
-func (a *runsActor) look(c actor.Context, w *watched, now time.Time) time.Time {
+func (a *runsActor) check(c actor.Context, w *watched, now time.Time) time.Time {
 	patience := a.system.config.CancelHard + grace
 	switch {
 	case w.stopped:
 		return time.Time{}
-	case !w.asked.IsZero() && now.Sub(w.asked) >= patience && len(w.run.log.openChildren()) > 0:
-		w.asked = now // its children have limits of their own
+	case !w.requested.IsZero() && now.Sub(w.requested) >= patience && len(w.run.log.openChildren()) > 0:
+		w.requested = now // its children have limits of their own
 		return now.Add(patience)
-	case !w.asked.IsZero() && now.Sub(w.asked) >= patience:
+	case !w.requested.IsZero() && now.Sub(w.requested) >= patience:
 		w.stopped = true
 		w.run.end(errEnding)
 		a.stopRun(c, w.run)
 		return time.Time{}
-	case !w.asked.IsZero():
-		return w.asked.Add(patience)
+	case !w.requested.IsZero():
+		return w.requested.Add(patience)
 	}
 	at, cause := a.limit(w.run)
 	if at.IsZero() || now.Before(at) {
 		return at
 	}
-	w.asked = now
+	w.requested = now
 	w.run.post(&expireRun{cause: cause})
 	return now.Add(patience)
 }
@@ -273,16 +273,16 @@ func (a *runsActor) stopRun(c actor.Context, r *activeRun) {
 }
 
 func (a *runsActor) cancel(c actor.Context, m *cancelFor) {
-	a.ask(c, m.run)
+	a.noteRequest(c, m.run)
 	cancel := m.cancelRun
 	m.run.post(&cancel)
 }
 
 // ask notes that the run was told to end.
-func (a *runsActor) ask(c actor.Context, r *activeRun) {
-	if w := a.watch[r.id]; w != nil && w.asked.IsZero() {
-		w.asked = time.Now()
-		a.arm(c, w.asked.Add(a.system.config.CancelHard+grace))
+func (a *runsActor) noteRequest(c actor.Context, r *activeRun) {
+	if w := a.watch[r.id]; w != nil && w.requested.IsZero() {
+		w.requested = time.Now()
+		a.arm(c, w.requested.Add(a.system.config.CancelHard+grace))
 	}
 }
 
@@ -290,14 +290,14 @@ func (a *runsActor) drain(c actor.Context, waiting bool) {
 	a.closing = a.closing || !waiting
 	for _, w := range a.watch {
 		if !waiting || w.run.clock.waits.Load() {
-			a.shut(c, w)
+			a.shutDown(c, w)
 		}
 	}
 }
 
-func (a *runsActor) shut(c actor.Context, w *watched) {
-	if w.asked.IsZero() {
-		a.ask(c, w.run)
+func (a *runsActor) shutDown(c actor.Context, w *watched) {
+	if w.requested.IsZero() {
+		a.noteRequest(c, w.run)
 		a.system.counts.shutdown.Add(1)
 		w.run.post(&expireRun{cause: messages.CauseShutdown})
 	}

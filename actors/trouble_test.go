@@ -15,7 +15,7 @@ func TestTroubleThatPassesAtOnce(t *testing.T) {
 	l := newLog("r", &appender{node: supervision.NewNode(nil, nil), ctx: context.Background()}, 1<<20, &counts{})
 	l.atEnd()
 	l.whenAt(1, func(error) { l.landed(Head{Seq: 1}) })
-	l.starve(errStarved("r", 0, ErrUnknown))
+	l.unavailable(errNotAppended("r", 0, ErrUnknown))
 	select {
 	case <-l.atEnd():
 		t.Error("the run is over, but has neither a terminal nor trouble")

@@ -10,7 +10,7 @@ import (
 
 // board is what readers see of an active run. Its one writer is the run's log; readers share no lock with it: what is
 // published never changes, and what changes is replaced.
-type board struct {
+type view struct {
 	id messages.RunID
 	// base is the number before the first that is shown here: the journal has what is up to it.
 	base uint64
@@ -19,14 +19,14 @@ type board struct {
 	// durable is the number of the last event that the journal is known to have.
 	durable atomic.Uint64
 	// gone says that the live log was dropped: the journal has what there is.
-	gone atomic.Bool
+	liveDropped atomic.Bool
 	// trouble says why the journal does not take the run's events, while it does not.
 	trouble atomic.Pointer[messages.Error]
 	// final is the State at the terminal, once that is visible.
 	final atomic.Pointer[messages.State]
 	// over is closed when the terminal is visible, the log was dropped, or trouble has come.
-	over  atomic.Pointer[chan struct{}]
-	bells atomic.Pointer[[]chan struct{}]
+	over   atomic.Pointer[chan struct{}]
+	wakers atomic.Pointer[[]chan struct{}]
 
 	mu      sync.Mutex // among readers
 	readers int
@@ -54,7 +54,7 @@ func newTable(room int) *table {
 	return &table{events: make([]messages.Event, room), wires: make([]messages.Wire, room)}
 }
 
-func (b *board) visible() []messages.Event {
+func (b *view) visible() []messages.Event {
 	t := b.shown.Load()
 	if t == nil {
 		return nil
@@ -69,7 +69,7 @@ type batch struct {
 	// more says that there is more already, and over that there will be no more.
 	more, over bool
 	// gone says that the log was dropped.
-	gone bool
+	dropped bool
 }
 
 // readBatch is how many events one read returns; a reader that is further behind is given merged deltas.
@@ -77,9 +77,9 @@ const readBatch = 256
 
 // read returns what is visible past the cursor, merged where the reader is far behind. The events are shared: they must
 // not be changed.
-func (b *board) read(after uint64) (batch, error) {
-	if b.gone.Load() {
-		return batch{gone: true}, nil
+func (b *view) read(after uint64) (batch, error) {
+	if b.liveDropped.Load() {
+		return batch{dropped: true}, nil
 	}
 	trouble := b.trouble.Load()
 	durable := b.durable.Load()
@@ -107,7 +107,7 @@ func errReset(id messages.RunID, after uint64) error {
 }
 
 // state returns what the visible events add up to. Only readers pay for it, and each event is folded once for all.
-func (b *board) state() messages.State {
+func (b *view) state() messages.State {
 	if final := b.final.Load(); final != nil {
 		return *final
 	}
@@ -123,8 +123,8 @@ func (b *board) state() messages.State {
 	return b.fold.State()
 }
 
-// enter counts a reader in, whose bell is rung when more is visible. The run's readers are bounded.
-func (b *board) enter(limit int, bell chan struct{}) error {
+// enter counts a reader in, whose wake is rung when more is visible. The run's readers are bounded.
+func (b *view) enter(limit int, wake chan struct{}) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.readers >= limit {
@@ -132,38 +132,38 @@ func (b *board) enter(limit int, bell chan struct{}) error {
 			"run %s has %d readers already; close one or raise the limit", b.id, limit)
 	}
 	b.readers++
-	b.setBells(append(slices.Clip(b.hung()), bell))
+	b.setBells(append(slices.Clip(b.hung()), wake))
 	return nil
 }
 
-func (b *board) leave(bell chan struct{}) {
+func (b *view) leave(wake chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.readers--
-	b.setBells(slices.DeleteFunc(slices.Clone(b.hung()), func(c chan struct{}) bool { return c == bell }))
+	b.setBells(slices.DeleteFunc(slices.Clone(b.hung()), func(c chan struct{}) bool { return c == wake }))
 }
 
-func (b *board) hung() []chan struct{} {
-	if p := b.bells.Load(); p != nil {
+func (b *view) hung() []chan struct{} {
+	if p := b.wakers.Load(); p != nil {
 		return *p
 	}
 	return nil
 }
 
-func (b *board) setBells(bells []chan struct{}) { b.bells.Store(&bells) }
+func (b *view) setBells(wakers []chan struct{}) { b.wakers.Store(&wakers) }
 
-// ring wakes every reader. Each has a bell of its own, which makes it cheap to wake: on one channel for all they would
+// ring wakes every reader. Each has a wake of its own, which makes it cheap to wake: on one channel for all they would
 // stand in each other's way.
-func (b *board) ring() {
-	for _, bell := range b.hung() {
-		ring(bell)
+func (b *view) notify() {
+	for _, wake := range b.hung() {
+		notify(wake)
 	}
 }
 
 // ring is heard once, however often it is rung before.
-func ring(bell chan struct{}) {
+func notify(wake chan struct{}) {
 	select {
-	case bell <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }
@@ -175,7 +175,7 @@ var closed = func() chan struct{} {
 }()
 
 // atEnd returns a channel that is closed once the terminal is visible, the log was dropped, or the journal takes no more.
-func (b *board) atEnd() <-chan struct{} {
+func (b *view) atEnd() <-chan struct{} {
 	if p := b.over.Load(); p != nil {
 		return *p
 	}
@@ -187,7 +187,7 @@ func (b *board) atEnd() <-chan struct{} {
 }
 
 // end closes what atEnd returns.
-func (b *board) end() {
+func (b *view) end() {
 	if p := b.over.Swap(&closed); p != nil && *p != closed {
 		close(*p)
 	}
