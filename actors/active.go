@@ -13,31 +13,31 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// activeRun is what the node keeps of a run that it owns, or starts, until its terminal is in the journal. The run's
-// actor, its supervisor and callers share it.
+// activeRun is a run that this node owns or starts, until its terminal is in the journal. The run's actor, its
+// supervisor and callers share it.
 type activeRun struct {
 	system      *System
 	id          messages.RunID
 	job         Job
 	principal   string
 	mode        messages.Mode
-	parent      *activeRun // nil for a run of its own
+	parent      *activeRun // nil for a top-level run
 	log         *runLog
 	clock       clock
-	claim       Claim        // set before its actor starts
-	liveSubRuns atomic.Int64 // of the root: its sub-runs that are alive
-	ending      atomic.Value // the cause with which its work was cancelled, as an ended
+	claim       Claim        // set before the run's actor starts
+	liveSubRuns atomic.Int64 // at the root: how many of its sub-runs are alive
+	ending      atomic.Value // a cancelCause, once the run's work was cancelled
 
 	mu       sync.Mutex
-	pid      *actor.PID // of its actor, once it is up
-	waiting  []any      // what was posted before that
-	detached bool       // nobody can be attached any more
+	pid      *actor.PID // of its actor, once that has started
+	waiting  []any      // messages posted before that
+	detached bool       // the run has ended: nobody can attach
 	callers  int        // attached
 	leave    []func() bool
 	attempts attempts
 }
 
-// post sends a message to the run's actor, once it is up.
+// post sends a message to the run's actor, now or when it has started.
 func (r *activeRun) post(message any) {
 	r.mu.Lock()
 	pid := r.pid
@@ -56,14 +56,14 @@ func (r *activeRun) hasActor() bool {
 	return r.pid != nil
 }
 
-// launched reports whether an actor is, or will be, the run's.
+// launched reports whether the run has an actor, or soon will.
 func (r *activeRun) launched() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.claim.Run != ""
 }
 
-// up says that the run's actor has started.
+// actorStarted sends the actor what was posted before.
 func (r *activeRun) actorStarted(pid *actor.PID) {
 	r.mu.Lock()
 	r.pid = pid
@@ -75,12 +75,12 @@ func (r *activeRun) actorStarted(pid *actor.PID) {
 	}
 }
 
-// attempts are those whose work may run: the one under way and the one before.
+// attempts are the two newest: the work of both may still run.
 type attempts [2]*attempt
 
 type cancelCause struct{ cause error }
 
-// end cancels the run's work. An attempt whose work has not started yet asks for the cause once it has.
+// end cancels the run's work. An attempt that starts its work later asks for the cause itself.
 func (r *activeRun) end(cause error) {
 	if r.ending.Load() == nil {
 		r.ending.CompareAndSwap(nil, cancelCause{cause})
@@ -95,7 +95,7 @@ func (r *activeRun) end(cause error) {
 	}
 }
 
-// cause returns with what the run's work was cancelled, or nil.
+// cause returns why the run's work was cancelled, or nil.
 func (r *activeRun) cause() error {
 	e, _ := r.ending.Load().(cancelCause)
 	return e.cause
@@ -107,7 +107,7 @@ func (r *activeRun) begin(a *attempt) {
 	r.attempts = attempts{a, r.attempts[0]}
 }
 
-// working returns an attempt whose work has not ended, or nil. Its actor may be gone.
+// working returns an attempt whose work still runs, or nil. Its actor may have ended.
 func (r *activeRun) working() *attempt {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,7 +126,7 @@ func (r *activeRun) root() *activeRun {
 	return r
 }
 
-// attach makes the caller one of those by whose leaving, all of them, an attached run is cancelled.
+// attach adds a caller. When the last caller of an attached run leaves, the run is cancelled.
 func (r *activeRun) attach(ctx context.Context) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,7 +145,7 @@ func (r *activeRun) attach(ctx context.Context) {
 	}))
 }
 
-// detach forgets the callers: the run has ended.
+// detach forgets the callers, because the run has ended.
 func (r *activeRun) detach() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -156,16 +156,16 @@ func (r *activeRun) detach() {
 	r.leave = nil
 }
 
-// clock measures a run's limits. Times are since the System began, on the monotonic clock.
+// clock measures a run's limits, in time since the process began, on the monotonic clock.
 type clock struct {
 	deadline, stall time.Duration
-	paused          atomic.Int64 // for how long the clocks have stood
-	pausedSince     atomic.Int64 // since when they stand; 0 is that they run
-	children        atomic.Bool  // the stall clock stands
-	waits           atomic.Bool  // the run waits for people
+	paused          atomic.Int64 // how long the clocks were paused so far
+	pausedSince     atomic.Int64 // since when they are paused; 0 while they run
+	children        atomic.Bool  // a sub-run is alive: the stall clock is paused
+	waits           atomic.Bool  // the run waits for people: both clocks are paused
 }
 
-// stand stops the clocks, or has them go on.
+// set pauses the clocks, or resumes them.
 func (c *clock) set(now time.Duration, s clockState) {
 	c.children.Store(s.children)
 	switch was := c.waits.Swap(s.waits); {
@@ -176,7 +176,7 @@ func (c *clock) set(now time.Duration, s clockState) {
 	}
 }
 
-// due returns when the first limit is reached as things are, and which; zero while the clocks stand.
+// due returns when the run reaches its next limit, and which; zero while the clocks are paused.
 func (c *clock) due(updated time.Duration) (at time.Duration, cause messages.Cause) {
 	if c.waits.Load() {
 		return 0, ""
@@ -188,12 +188,12 @@ func (c *clock) due(updated time.Duration) (at time.Duration, cause messages.Cau
 	return at, cause
 }
 
-// childID returns the id of a run's n-th child.
+// childID returns the id of a run's n-th sub-run.
 func childID(parent messages.RunID, n int) messages.RunID {
 	return parent + messages.RunID(".c"+strconv.Itoa(n))
 }
 
-// parentOf returns the id of the run that a sub-run belongs to, or "".
+// parentOf returns the id of a sub-run's parent, or "".
 func parentOf(id messages.RunID) messages.RunID {
 	i := strings.LastIndexByte(string(id), '.')
 	return id[:max(i, 0)]

@@ -16,8 +16,8 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// How long the journal may take to answer an append before its log is looked at, to read a log, and the waits between
-// two tries.
+// Limits for calls of the journal: when an unanswered append is checked, how long reading a log may take, and the
+// waits between two tries.
 const (
 	appendTimeout = time.Second
 	readTimeout   = 5 * time.Second
@@ -25,65 +25,64 @@ const (
 	maxBackoff    = 5 * time.Second
 )
 
-// appender is the only one who appends to the journal. What the journal does there costs the run of the block and no
-// other: it is called on a goroutine that the block has for itself, a panic or a Goexit is caught, an answer that is
-// missing, late or given twice is dealt with, and a block is sent again, unchanged, until its id is found in the log or
-// another's event in its place.
+// appender alone appends to the journal. Trouble there costs one run, and no other: each block has a goroutine of its
+// own, a panic or a Goexit is caught, and a missing, late or repeated answer is dealt with. A block is sent again,
+// unchanged, until the log holds its id, or another writer's event in its place.
 type appender struct {
 	journal Journal
 	node    *supervision.Node
 	log     *zap.Logger
 	counts  *counts
 	writer  string
-	timeout time.Duration // how long a block may not land before its run is told
+	timeout time.Duration // how long an append may fail before the run ends
 	ctx     context.Context
 	ids     atomic.Uint64
 	salt    uint64
-	// inPlace says that the journal is a MemoryJournal, which neither blocks nor fails: the caller appends, and a start
-	// waits for no goroutine.
+	// inPlace: the journal is a MemoryJournal, which never blocks. The caller appends, so that a start waits for no
+	// goroutine.
 	inPlace bool
 }
 
-// newID returns an id that no other block has: the node's random half, and a count.
+// newID returns a unique id: a random half of the node's, and a count.
 func (a *appender) newID() (id BlockID) {
 	binary.BigEndian.PutUint64(id[:8], a.salt)
 	binary.BigEndian.PutUint64(id[8:], a.ids.Add(1))
 	return id
 }
 
-// stage is where the block of an entry stands.
+// stage is how far the block of an entry is.
 type stage uint8
 
 const (
-	settled stage = iota // there is none
-	due                  // it is to be appended
-	tried                // Append was called, and has not answered
-	doubted              // its log is to be read
-	delayed              // it is appended again when the timer fires
+	settled stage = iota // there is no block
+	due                  // Append is to be called
+	tried                // Append was called and has not answered
+	doubted              // the answer was unclear: the log is to be read
+	delayed              // waits for the timer, and then is due again
 )
 
-// entry is the block of a run that is under way.
+// entry appends the blocks of one run, one at a time.
 type entry struct {
 	appender *appender
 	log      *runLog
 
 	mu       sync.Mutex
-	block    *Block // nil when it has settled
+	block    *Block // nil while settled
 	stage    stage
-	first    uint64 // the block's first try; what answers an earlier one is about another block
+	first    uint64 // the block's first try; answers to earlier ones are late
 	try      uint64
 	calling  bool      // Append has not returned
-	next     *Block    // what the log had to send before it did
-	since    time.Time // of the trouble; zero while there is none
+	next     *Block    // came while Append had not returned
+	since    time.Time // the first failure of this block, or zero
 	failures int
-	timer    *time.Timer // of a wait, or of a look at the log
-	seen     uint64      // the try that inspect saw last
+	timer    *time.Timer // of a wait, or of reading the log
+	seen     uint64      // the newest try at the last inspect
 }
 
-// send has the block kept. It does not block.
+// send appends the block. It does not block.
 func (e *entry) send(b Block) {
 	e.mu.Lock()
-	if e.calling { // it has answered, but not returned
+	if e.calling { // Append has answered, but not returned
 		e.next = &b
 		e.mu.Unlock()
 		return
@@ -97,13 +96,13 @@ func (e *entry) send(b Block) {
 	e.appender.node.Call(e)
 }
 
-// begin makes the block the one under way. Under mu.
+// begin makes the block the current one. Under mu.
 func (e *entry) begin(b *Block) {
 	b.ID, b.Writer = e.appender.newID(), e.appender.writer
 	e.block, e.stage, e.first, e.since, e.failures = b, due, e.try+1, time.Time{}, 0
 }
 
-// Work implements [supervision.Work]: it appends the block, or reads the log for it.
+// Work implements [supervision.Work]: it appends the block, or looks for it in the log.
 func (e *entry) Work() {
 	for {
 		e.mu.Lock()
@@ -143,7 +142,7 @@ func (e *entry) Crashed(crash *supervision.Crash) {
 	e.doubt(crash)
 }
 
-// returned is called when Append has; it reports whether there is another block to append.
+// returned is called when Append has returned. It reports whether another block is due.
 func (e *entry) returned() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -157,7 +156,7 @@ func (e *entry) returned() bool {
 	return true
 }
 
-// arm has the entry looked after when the time has passed. Under mu.
+// arm starts the timer. Under mu.
 func (e *entry) arm(d time.Duration) {
 	if e.timer == nil {
 		e.timer = time.AfterFunc(d, e.overdue)
@@ -166,7 +165,7 @@ func (e *entry) arm(d time.Duration) {
 	e.timer.Reset(d)
 }
 
-// answered takes the journal's word on a try. A late word that the block landed is as good as one in time.
+// answered takes the journal's answer to a try. A late success counts as one in time.
 func (e *entry) answered(try uint64, err error) {
 	e.mu.Lock()
 	switch {
@@ -183,7 +182,7 @@ func (e *entry) answered(try uint64, err error) {
 	}
 }
 
-// settle is called under mu and unlocks it: the block has landed.
+// settle ends the block, which has landed. It is called under mu and unlocks it.
 func (e *entry) settle() {
 	head := e.block.Head()
 	e.stage, e.block = settled, nil
@@ -194,7 +193,7 @@ func (e *entry) settle() {
 	e.log.landed(head)
 }
 
-// doubt is told that a try did not say whether the block landed: its log is read.
+// doubt has the log read: a try did not say whether the block landed.
 func (e *entry) doubt(why error) {
 	e.mu.Lock()
 	if e.stage == settled {
@@ -214,7 +213,7 @@ func timeOrNow(t time.Time) time.Time {
 	return t
 }
 
-// find reads the log for the block, and settles or sends it again.
+// find looks for the block in the log, and settles it or sends it again.
 func (e *entry) find(b Block) {
 	ctx, cancel := context.WithTimeout(e.appender.ctx, readTimeout)
 	defer cancel()
@@ -245,14 +244,14 @@ func errForgotten(run messages.RunID, seq uint64) error {
 	return messages.Errorf(messages.CodeUnavailable, "the journal no longer has run %s up to event %d", run, seq)
 }
 
-// fence is called under mu and unlocks it: the block will never land here.
+// fence drops the run: the block will never land here. It is called under mu and unlocks it.
 func (e *entry) fence(why error) {
 	e.mu.Unlock()
 	e.appender.log.Warn("lost a run", e.run(), zap.Error(why))
 	e.log.drop(why)
 }
 
-// forget gives the block up.
+// forget drops the block.
 func (e *entry) forget() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -262,7 +261,7 @@ func (e *entry) forget() {
 	}
 }
 
-// again has the block sent again, later: unchanged, because it may have landed all the same. It is called under mu and
+// again sends the block again after a wait, unchanged: it may have landed all the same. It is called under mu and
 // unlocks it.
 func (e *entry) again(why error) {
 	e.stage, e.since = delayed, timeOrNow(e.since)
@@ -272,7 +271,7 @@ func (e *entry) again(why error) {
 	e.warn(why)
 }
 
-// complain logs and counts, and tells the run once its patience is over. It is called under mu and unlocks it.
+// warn logs and counts the failure, and ends the run after too many. It is called under mu and unlocks it.
 func (e *entry) warn(why error) {
 	over := time.Since(e.since) >= e.appender.timeout
 	events := len(cmp.Or(e.block, e.next).Events)
@@ -291,8 +290,8 @@ func errNotAppended(run messages.RunID, after time.Duration, why error) *message
 	return e
 }
 
-// inspect is called again and again, appendTimeout apart: a try that it sees twice has not been answered in time, or has
-// not returned and is in the way of the next block.
+// inspect runs every appendTimeout. A try that it sees twice was not answered in time, or has not returned and blocks
+// the next block.
 func (e *entry) inspect() {
 	e.mu.Lock()
 	late := e.seen == e.try && (e.stage == tried || e.next != nil)
@@ -300,7 +299,7 @@ func (e *entry) inspect() {
 	switch {
 	case !late:
 		e.mu.Unlock()
-	case e.calling: // a second call could block like the first: the block has one goroutine
+	case e.calling: // a second call could block like the first
 		e.since = timeOrNow(e.since)
 		e.warn(errBlocked)
 	default:
@@ -309,7 +308,7 @@ func (e *entry) inspect() {
 	}
 }
 
-// overdue is called by the timer: a wait is over, or a look at the log takes too long.
+// overdue is the timer's: a wait is over, or reading the log takes too long.
 func (e *entry) overdue() {
 	e.mu.Lock()
 	switch {

@@ -8,25 +8,25 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Archive reads a journal without owning anything in it: it opens no runtime, and harms no node that writes.
+// Archive reads a journal and owns nothing in it. It starts no runtime and disturbs no node that writes.
 type Archive struct {
 	journal Reader
 
 	mu    sync.Mutex
-	folds []*messages.Fold // of logs that were asked for, the last one first
+	folds []*messages.Fold // of the logs that were read last, the newest first
 }
 
-// keptFolds is how many logs an Archive keeps folded, and keptBytes how much text they may hold.
+// keptFolds is how many folded logs an Archive keeps, and keptBytes how much text they may hold.
 const (
 	keptFolds = 16
 	keptBytes = 32 << 20
 )
 
-// NewArchive returns the reader of a journal.
+// NewArchive returns an Archive of the journal.
 func NewArchive(journal Reader) *Archive { return &Archive{journal: journal} }
 
-// State returns what the run's log adds up to now, in the journal. It is folded on from where it was last asked for.
-// Errors: not_found.
+// State returns the sum of the run's log in the journal. It continues from where it was last asked for. Errors:
+// not_found.
 func (a *Archive) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	f := a.take(id)
 	for known := f.Look().Seq > 0; ; known = false {
@@ -63,7 +63,7 @@ func endsWith(f *messages.Fold, e messages.Event) bool {
 	return e.Seq == f.Look().Seq && e.Time.Equal(f.Look().UpdatedAt)
 }
 
-// take takes the run's fold out, or returns an empty one.
+// take removes the run's fold, or returns an empty one.
 func (a *Archive) take(id messages.RunID) *messages.Fold {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -101,7 +101,7 @@ func (a *Archive) List(ctx context.Context, q messages.Query) ([]messages.Summar
 	return a.journal.List(ctx, q)
 }
 
-// Events yields the run's events whose Seq is past after, in order, waiting for more until the terminal. It ends with an
+// Events yields the run's events past the cursor, in order, and waits for more until the terminal. It ends with an
 // error when ctx is done or the cursor cannot be served: not_found, events_gone, reset.
 func (a *Archive) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
@@ -127,7 +127,7 @@ func (a *Archive) Events(ctx context.Context, id messages.RunID, after uint64) i
 	}
 }
 
-// readOn gives every event past the cursor that is there to each. over says that there is nothing to wait for.
+// readOn passes every event past the cursor to each. over reports that there is nothing to wait for.
 func (a *Archive) readOn(
 	ctx context.Context, id messages.RunID, after uint64, each func(messages.Event) bool,
 ) (at uint64, over bool, err error) {
@@ -148,7 +148,7 @@ func (a *Archive) readOn(
 	}
 }
 
-// page reads what the journal has past the cursor, and judges the cursor.
+// page reads past the cursor, and checks it.
 func (a *Archive) page(ctx context.Context, id messages.RunID, after uint64) (batch, error) {
 	page, err := a.journal.Read(ctx, id, after)
 	head := page.Head

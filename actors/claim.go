@@ -11,15 +11,15 @@ import (
 	"go.uber.org/zap"
 )
 
-// recover takes what the journal lends at once, and waits within ctx until those runs have their terminals.
+// recover takes the runs that can be claimed at once, and waits within ctx until they have their terminals.
 func (s *System) recover(ctx context.Context) {
 	var orphans []*activeRun
 	ready, cancel := context.WithCancel(ctx)
-	cancel() // what is ready is lent all the same
+	cancel() // claim what is ready, and wait for nothing
 	for lent := map[messages.RunID]bool{}; ctx.Err() == nil; {
 		var c Claim
 		if s.guarded(func() (err error) { c, err = s.journal.Claim(ready, s.writer); return err }) != nil {
-			break // the loops will find a journal that crashes again
+			break // the loops will see whether the journal crashes again
 		}
 		if lent[c.Run] {
 			break
@@ -41,7 +41,7 @@ func (s *System) recover(ctx context.Context) {
 	s.node.Root().Send(s.loops.Load(), &startLoops{})
 }
 
-// guarded returns the error of f, and a panic as one: f is a journal's or a job's.
+// guarded calls a function of a journal or a job, and returns a panic as an error.
 func (s *System) guarded(f func() error) (err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -52,7 +52,7 @@ func (s *System) guarded(f func() error) (err error) {
 	return f()
 }
 
-// claimAll takes every run that the journal lends.
+// claimAll claims every run that it can.
 func (s *System) claimAll(ctx context.Context) error {
 	var last messages.RunID
 	for ctx.Err() == nil {
@@ -61,7 +61,7 @@ func (s *System) claimAll(ctx context.Context) error {
 			return err
 		}
 		s.claimed(ctx, c)
-		if c.Run == last { // a journal that lends nothing else must not keep the node busy
+		if c.Run == last { // a journal that lends one run again and again must not keep the node busy
 			select {
 			case <-time.After(loopPause):
 			case <-ctx.Done():
@@ -86,7 +86,7 @@ func (s *System) claimed(ctx context.Context, c Claim) {
 	})
 }
 
-// launch has the run's actor started, once, under its parent's or the runs' supervisor.
+// launch starts the run's actor, once, under its parent's actor or the supervisor of runs.
 func (s *System) launch(r *activeRun, c Claim) {
 	r.mu.Lock()
 	again := r.claim.Run != ""
@@ -101,8 +101,8 @@ func (s *System) launch(r *activeRun, c Claim) {
 	}
 }
 
-// adopt goes on with a run that this node did not open: it starts one that nobody has owned yet, and gives one that its
-// owner has left its terminal. It returns the run where it ends it.
+// adopt continues a run that this node did not open: it starts a run that had no owner, and ends a run whose owner
+// has left it. It returns the run that it ends.
 func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	var fold *messages.Fold
 	var head Head
@@ -119,7 +119,7 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	}
 	queued := *fold.Look().Queued
 	job, known := s.jobOf(queued)
-	r := s.newRun(c.Run, job, queued, nil) // of a child, too: its parent here has no actor, or waits for the log alone
+	r := s.newRun(c.Run, job, queued, nil) // without a parent, even a sub-run: its parent here has no actor, or waits for the log alone
 	r.log.resume(fold, head)
 	r.log.epoch = head.Epoch + 1
 	s.mu.Lock()
@@ -142,7 +142,7 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	return r
 }
 
-// jobOf makes the job that a log names, where this node knows how.
+// jobOf makes the job that a log names, if this node knows it.
 func (s *System) jobOf(queued messages.RunQueued) (Job, bool) {
 	newJob := s.config.Jobs[queued.Job]
 	if newJob == nil {
@@ -179,14 +179,14 @@ func (s *System) foldAll(ctx context.Context, id messages.RunID) (*messages.Fold
 	}
 }
 
-// readSoon is Read for who must not wait long for one log.
+// readSoon is Read with a timeout.
 func (s *System) readSoon(ctx context.Context, id messages.RunID, after uint64) (Page, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTimeout)
 	defer cancel()
 	return s.journal.Read(ctx, id, after)
 }
 
-// setAside leaves a run alone whose log is broken. Its claim is neither held nor given back.
+// setAside leaves a run with a broken log alone. Its claim is neither held nor released.
 func (s *System) setAside(id messages.RunID, why error) {
 	s.mu.Lock()
 	_, known := s.broken[id]
@@ -197,7 +197,8 @@ func (s *System) setAside(id messages.RunID, why error) {
 	}
 }
 
-// beatAll tells the journal, again and again, which claims are held: those whose log, looked at, is still this node's.
+// beatAll tells the journal, again and again, which claims this node holds, after reading that it still owns the
+// runs.
 func (s *System) beatAll(ctx context.Context) error {
 	tick := time.NewTicker(beatEvery)
 	defer tick.Stop()
@@ -216,10 +217,10 @@ func (s *System) beatAll(ctx context.Context) error {
 	}
 }
 
-// close tells the journal of the claims that are over. One that it does not hear of it lends again, and whoever then
-// reads the terminal says so.
+// close tells the journal which claims are over. A claim that it does not hear of is lent again, and ends when
+// somebody reads the terminal.
 func (s *System) close(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout) // beats must not wait longer
+	ctx, cancel := context.WithTimeout(ctx, readTimeout) // the beats must not wait longer
 	defer cancel()
 	s.mu.Lock()
 	done := s.endedClaims
@@ -233,7 +234,7 @@ func (s *System) close(ctx context.Context) {
 }
 
 func (s *System) beat(ctx context.Context, r *activeRun) error {
-	ctx, cancel := context.WithTimeout(ctx, readTimeout) // one that hangs must not keep the others' claims
+	ctx, cancel := context.WithTimeout(ctx, readTimeout) // one that hangs must not cost the other claims
 	defer cancel()
 	r.mu.Lock()
 	claim := r.claim
@@ -256,16 +257,16 @@ func (s *System) beat(ctx context.Context, r *activeRun) error {
 		s.log.Warn("lost a run", zap.String("run", string(r.id)))
 		r.log.drop(errFenced(r.id))
 		return nil
-	case page.Head.Epoch > known: // this node's, or another's of the same number: the appender will know
+	case page.Head.Epoch > known: // this node's own, or another's of the same number: the appender will find out
 		return nil
-	case claim.Run == "": // it was not lent yet
+	case claim.Run == "": // the run was not lent yet
 		return nil
 	}
 	return s.journal.Keep(ctx, claim, Held)
 }
 
-// journalActor keeps four loops alive that work for the journal: claims, beats, notes and retention. A journal that fails or crashes
-// there is asked again after a pause.
+// journalActor keeps four loops alive that work for the journal: claims, beats, notes and retention. A loop whose
+// journal fails or crashes starts again after a pause.
 type journalActor struct {
 	system *System
 	tasks  []*supervision.Task
@@ -322,7 +323,7 @@ func (a *journalActor) loop(c actor.Context, name string) {
 		func(ctx context.Context, _ *supervision.Task) error { return f(ctx) }))
 }
 
-// watch takes the journal's notes.
+// watch handles the journal's notes.
 func (s *System) watch(ctx context.Context) error {
 	return s.journal.Watch(ctx, s.writer, func(n Note) {
 		if n.Command != nil {

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// obey does what another node's caller asks of a run that this node owns.
+// obey passes another node's command to a run that this node owns.
 func (s *System) obey(c Command) {
 	r := s.active(c.Run)
 	switch {
@@ -27,7 +27,7 @@ func (s *System) obey(c Command) {
 	}
 }
 
-// command asks the owner of a run, again and again, until the run's log has what was asked for.
+// command sends a command to the owner of a run, again and again, until the run's log shows that it was done.
 func (s *System) command(ctx context.Context, c Command) error {
 	c.ID = cmp.Or(c.ID, strings.ToLower(rand.Text()))
 	wake := make(chan struct{}, 1)
@@ -40,7 +40,7 @@ func (s *System) command(ctx context.Context, c Command) error {
 		if done, err := c.done(state, err); done {
 			return err
 		}
-		if r := s.active(c.Run); r != nil && ask { // it was claimed meanwhile
+		if r := s.active(c.Run); r != nil && ask { // this node has claimed it meanwhile
 			s.obey(c)
 		} else if err == nil && ask {
 			err = s.journal.Send(ctx, c)
@@ -62,7 +62,7 @@ func (s *System) command(ctx context.Context, c Command) error {
 	}
 }
 
-// done reports whether the log has settled the command, and how.
+// done reports whether the log shows that the command is over, and its error.
 func (c Command) done(state messages.State, err error) (bool, error) {
 	switch {
 	case messages.CodeOf(err) == messages.CodeNotFound:
@@ -94,8 +94,8 @@ func errNotAsked(run messages.RunID, request string) error {
 	return messages.Errorf(messages.CodeNotFound, "run %s has not asked %q", run, request)
 }
 
-// Cancel asks the run to end and returns once the cancel is in the run's log, or the run has ended. Asking again is
-// fine. Errors: not_found, unavailable, journal_unavailable.
+// Cancel asks the run to end. It returns once the cancel is in the run's log, or the run has ended, and may be called
+// again. Errors: not_found, unavailable, journal_unavailable.
 func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason string) error {
 	r := s.active(id)
 	if r == nil {
@@ -106,9 +106,8 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 	return s.replied(ctx, r, reply, nil)
 }
 
-// Answer gives a run the answer that it has asked for, and returns once the answer is in the run's log. Errors:
-// not_found when the run has not asked or has ended, conflict when there is an answer already, unavailable,
-// journal_unavailable.
+// Answer answers a question of the run, and returns once the answer is in the run's log. Errors: not_found if the run
+// has not asked or has ended, conflict if there is an answer already, unavailable, journal_unavailable.
 func (s *System) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error {
 	c := Command{Run: id, ID: strings.ToLower(rand.Text()), Answer: &AnswerCommand{request, bytes.Clone(value), principal}}
 	r := s.active(id)
@@ -118,9 +117,9 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 	reply := make(chan error, 1)
 	r.post(&answerInput{id: c.ID, request: request, value: c.Answer.Value, principal: principal, reply: reply})
 	err := s.replied(ctx, r, reply, errOver(id))
-	if messages.CodeOf(err) == messages.CodeNotFound { // what an ended run says is in its log
-		if done, told := c.done(s.State(ctx, id)); done {
-			err = told
+	if messages.CodeOf(err) == messages.CodeNotFound { // the log of an ended run knows more
+		if done, outcome := c.done(s.State(ctx, id)); done {
+			err = outcome
 		}
 	}
 	return err
@@ -130,7 +129,7 @@ func errOver(id messages.RunID) error {
 	return messages.Errorf(messages.CodeNotFound, "run %s has ended", id)
 }
 
-// replied waits for what the run says, or for its end.
+// replied waits for the run's reply, or for its end.
 func (s *System) replied(ctx context.Context, r *activeRun, reply <-chan error, over error) error {
 	select {
 	case err := <-reply:
@@ -150,7 +149,7 @@ func (s *System) replied(ctx context.Context, r *activeRun, reply <-chan error, 
 	}
 }
 
-// replied returns the reply where there is one: what ended the waiting may be what the reply set off.
+// replied prefers a reply: it may be what ended the wait.
 func replied(reply <-chan error, otherwise error) error {
 	select {
 	case err := <-reply:

@@ -18,36 +18,35 @@ type Config struct {
 	Journal Journal
 	// Node names this node in run.started.
 	Node string
-	// Jobs are the jobs that a messages.Request may name.
+	// Jobs are the jobs that Submit can start, by name.
 	Jobs map[string]NewJob
 
 	// WallClock is the longest a run may take: 30 min. Stall is the longest it may go without an event: 5 min.
 	WallClock, Stall time.Duration
-	// CancelSoft is how long cancelled work may take before its actors are stopped: 2 s. CancelHard is when what still
-	// runs is abandoned: 5 s.
+	// CancelSoft is how long cancelled work may take before its actors are stopped: 2 s. CancelHard is how long it
+	// may then go on before it is abandoned: 5 s.
 	CancelSoft, CancelHard time.Duration
-	// Retention is how long the log of an ended run is kept: 24 h. RetentionBytes bounds all of them: 1 GiB.
+	// Retention is how long the log of an ended run is kept: 24 h. RetentionBytes bounds all of them together: 1 GiB.
 	Retention      time.Duration
 	RetentionBytes int64
 	// Drain is how long Close waits for active runs: 30 s.
 	Drain time.Duration
-	// LogBytes is the most that one run's log may hold: 64 MiB.
+	// LogBytes is the most that the log of one run may hold: 64 MiB.
 	LogBytes int64
-	// MaxRuns bounds the active runs of the node: 1,000; MaxRunsPerPrincipal those of one principal: 32. Runs without a
-	// principal are bounded by MaxRuns alone.
+	// MaxRuns bounds the node's active runs: 1,000. MaxRunsPerPrincipal bounds those of one principal: 32; runs
+	// without a principal count towards MaxRuns alone.
 	MaxRuns, MaxRunsPerPrincipal int
 	// MaxReaders bounds the readers of one run: 1,000.
 	MaxReaders int
 
-	// JournalTimeout is how long a run goes on while the journal does not take its events: 30 s. Then the run ends, with
-	// journal_unavailable.
+	// JournalTimeout is how long a run goes on while the journal does not take its events: 30 s. Then the run ends
+	// with journal_unavailable.
 	JournalTimeout time.Duration
 
-	// ActorSystem is the embedder's own, for the System to run in; nil is one of the System's own.
+	// ActorSystem is the embedder's actor system to run in; nil is a new one.
 	ActorSystem *actor.ActorSystem
 
-	// Inject is for tests: it is called at the points where a fault may be injected, and may panic, end the goroutine, or
-	// block.
+	// Inject is for tests. It is called at every Point, and may panic, end the goroutine, or block.
 	Inject func(Point)
 }
 
@@ -84,13 +83,13 @@ type Point struct {
 	Run    messages.RunID
 	// Actor is the task's name, or "run" for the run's actor.
 	Actor string
-	// Name says where: one of the names below, or, before a task says an event, the event's kind.
+	// Name is one of the names below or, before a task emits an event, the event's kind.
 	Name string
 	// Attempt is the number of the task's attempt; 0 in an actor's turn.
 	Attempt int
 	// Message is what the actor is about to handle; nil in a task's work.
 	Message any
-	// Task and Context are those of the work; nil in an actor's turn.
+	// Task and Context belong to the work; nil in an actor's turn.
 	Task    *TaskContext
 	Context context.Context
 
@@ -98,7 +97,7 @@ type Point struct {
 	err    *error
 }
 
-// The names of points: an actor's turn by what it handles, and a task's work.
+// The names of points: an actor's turn, by what it handles, and a task's work.
 const (
 	ActorStarted  = "actor started"
 	ActorStopping = "actor stopping"
@@ -108,7 +107,7 @@ const (
 	WorkReturns   = "work returns"
 )
 
-// Fail has the work, or what the task says, fail with the error in place of going on. In an actor's turn it panics.
+// Fail makes the work, or the emit, fail with the error. In an actor's turn it panics.
 func (p Point) Fail(err error) {
 	if p.err == nil {
 		panic(err)
@@ -116,8 +115,8 @@ func (p Point) Fail(err error) {
 	*p.err = err
 }
 
-// Record says in the run's log that a fault is injected here. An attempt that fails after that has the cause injected,
-// and so has a run whose own actor fails.
+// Record writes fault.injected into the run's log. An attempt, or a run's own actor, that fails after it has the
+// cause injected.
 func (p Point) Record(fault string) {
 	b := messages.FaultInjected{Fault: fault, Point: p.Name}
 	if p.Actor != runName {
@@ -140,12 +139,12 @@ func turnName(message any) string {
 	return ActorTurn
 }
 
-// inject lets a test fail a turn of an actor.
+// inject calls Inject in a turn of an actor.
 func (s *System) inject(r *activeRun, name string, message any, record func(emission)) {
 	s.config.Inject(Point{System: s, Run: r.id, Actor: name, Name: turnName(message), Message: message, record: record})
 }
 
-// injectWork lets a test fail a task's work.
+// injectWork calls Inject in a task's work.
 func (s *System) injectWork(t *TaskContext, name string) (err error) {
 	if s.config.Inject == nil {
 		return nil

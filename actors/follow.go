@@ -10,9 +10,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Events yields the run's events whose Seq is past after, in order, waiting for more until the terminal. It ends with an
-// error when ctx is done or the cursor cannot be served: not_found, events_gone, reset, and journal_unavailable where
-// the run's events cannot be kept. Stopping early is fine.
+// Events yields the run's events past the cursor, in order, and waits for more until the terminal. It ends with an
+// error when ctx is done or the cursor cannot be served: not_found, events_gone, reset, or journal_unavailable if the
+// run's events cannot be kept. The caller may stop early.
 func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		for batch, err := range s.Follow(ctx, id, messages.Follow{After: after}) {
@@ -29,9 +29,9 @@ func (s *System) Events(ctx context.Context, id messages.RunID, after uint64) it
 	}
 }
 
-// Follow yields the events that a reader wants, in batches, until the terminal of the run. Of several readers of one run
-// each gets the same encoded form of an event ([messages.Event.JSON]). An event without a body is a cursor alone: what
-// the filter passed over. Errors are those of [System.Events].
+// Follow yields the events that a reader wants, in batches, until the run's terminal. Several readers of one run
+// share the encoded form of an event ([messages.Event.JSON]). An event without a body is only a cursor, past what the
+// filter left out. Errors are those of [System.Events].
 func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error] {
 	return func(yield func([]messages.Event, error) bool) {
 		f := &follower{system: s, want: o, yield: yield, wake: make(chan struct{}, 1)}
@@ -42,7 +42,7 @@ func (s *System) Follow(ctx context.Context, id messages.RunID, o messages.Follo
 	}
 }
 
-// follower is one reader. It pulls by cursor: a slow one costs the run nothing and is given merged deltas.
+// follower is one reader. It pulls by cursor: a slow one costs the run nothing and gets merged deltas.
 type follower struct {
 	system *System
 	want   messages.Follow
@@ -50,26 +50,26 @@ type follower struct {
 	wake   chan struct{}
 	runs   []*cursor // the run itself first
 	flush  time.Time // when held deltas are due
-	left   bool      // the reader wants no more
-	// closing says that the System is closed: nothing more comes.
+	left   bool      // the reader has stopped
+	// closing: the System is closed, and nothing more comes.
 	closing bool
 }
 
-// cursor is how far a follower is in one run.
+// cursor is a follower's place in one run.
 type cursor struct {
 	id        messages.RunID
 	after     uint64
-	silent    uint64     // events up to here are not the reader's: they only tell of children
-	run       *activeRun // whose board it reads; nil reads the journal
-	listening bool       // the relay rings for it
+	silent    uint64     // events up to here are read for the children that they name, and not delivered
+	run       *activeRun // whose view it reads; nil reads the journal
+	listening bool       // the relay wakes the follower for it
 	over      bool
-	ended     bool             // its parent says so
+	ended     bool             // its parent's log says so
 	open      []*cursor        // children that have not ended here
-	held      []messages.Event // deltas of one stretch that wait for their time
-	marked    uint64           // the last number that the reader knows of
+	held      []messages.Event // deltas of one stretch that wait until they are due
+	marked    uint64           // the newest number that the reader knows
 }
 
-// passedOver is how many numbers a filter passes over before the reader is told of the cursor.
+// passedOver is how many numbers a filter may leave out before the reader gets a new cursor.
 const passedOver = 256
 
 func (f *follower) follow(ctx context.Context, id messages.RunID) error {
@@ -83,7 +83,7 @@ func (f *follower) follow(ctx context.Context, id messages.RunID) error {
 		f.want.After = state.Seq
 	}
 	f.add(id, f.want.After)
-	gone := ctx.Err() != nil // a reader that was cancelled gets what there is, and is told
+	cancelled := ctx.Err() != nil // a cancelled reader gets what there is, and then the error
 	for {
 		more := false
 		for i := 0; i < len(f.runs); i++ { // runs grows
@@ -94,7 +94,7 @@ func (f *follower) follow(ctx context.Context, id messages.RunID) error {
 			more = more || again
 		}
 		switch {
-		case f.runs[0].over && gone:
+		case f.runs[0].over && cancelled:
 			return context.Cause(ctx)
 		case f.runs[0].over:
 			return nil
@@ -114,7 +114,7 @@ func (f *follower) add(id messages.RunID, after uint64) *cursor {
 	return c
 }
 
-// wait waits for a wake, or until held deltas are due, unless there is more already.
+// wait waits until there is more, or until held deltas are due.
 func (f *follower) wait(ctx context.Context, more bool) error {
 	if more {
 		return nil
@@ -125,7 +125,7 @@ func (f *follower) wait(ctx context.Context, more bool) error {
 	case f.system.ctx.Err() != nil:
 		f.closing = true // what there is may still be read
 	case f.flush.IsZero():
-		<-f.wake // a channel that readers share would have them wait for each other
+		<-f.wake // its own: on a shared channel, readers would wait for each other
 	default:
 		f.pause()
 	}
@@ -135,7 +135,7 @@ func (f *follower) wait(ctx context.Context, more bool) error {
 	return nil
 }
 
-// pause waits until held deltas are due, and releases them.
+// pause waits until held deltas are due, and delivers them.
 func (f *follower) pause() {
 	due := time.NewTimer(time.Until(f.flush))
 	defer due.Stop()
@@ -146,7 +146,7 @@ func (f *follower) pause() {
 	}
 }
 
-// read delivers what there is of one run, and reports whether there is more.
+// read delivers the next events of one run, and reports whether there are more.
 func (f *follower) read(ctx context.Context, c *cursor) (more bool, err error) {
 	if c.over {
 		return false, nil
@@ -169,14 +169,14 @@ func (f *follower) read(ctx context.Context, c *cursor) (more bool, err error) {
 	return got.more || got.dropped, nil
 }
 
-// fetch reads what is visible past the cursor, from the board of a run that is active here, or from the journal.
+// fetch reads past the cursor: from the view of a run that is active here, or from the journal.
 func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 	var r *activeRun
 	if c.run == nil {
 		if r = f.system.active(c.id); r == nil && !c.listening {
 			f.system.relay.listen(c.id, f.wake)
 			c.listening = true
-			r = f.system.active(c.id) // what comes after this look rings
+			r = f.system.active(c.id) // from now on, the relay wakes
 		}
 		if r != nil && !r.log.liveDropped.Load() && c.after >= r.log.base {
 			if err := r.log.enter(f.system.config.MaxReaders, f.wake); err != nil {
@@ -190,10 +190,10 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 	}
 	if c.run == nil {
 		got, err := f.system.archive.page(ctx, c.id, c.after)
-		if c != f.runs[0] && messages.CodeOf(err) == messages.CodeNotFound { // a child that is not born yet, or forgotten
+		if c != f.runs[0] && messages.CodeOf(err) == messages.CodeNotFound { // a child that has not started, or was forgotten
 			return batch{over: c.ended}, nil
 		}
-		got.more = got.more || r != nil && len(got.events) > 0 // the board may have the rest
+		got.more = got.more || r != nil && len(got.events) > 0 // the view may have the rest
 		return got, err
 	}
 	got, err := c.run.log.read(c.after)
@@ -204,8 +204,8 @@ func (f *follower) fetch(ctx context.Context, c *cursor) (batch, error) {
 	return got, err
 }
 
-// childrenFirst finds the children that the events tell of, and cuts off what has to wait for theirs: a child's
-// child.ended comes after its terminal.
+// childrenFirst finds the children that the events name, and cuts off what must wait for them: child.ended comes
+// after the child's terminal.
 func (f *follower) childrenFirst(c *cursor, events []messages.Event) (now []messages.Event, cut bool) {
 	if !f.want.Tree {
 		return events, false
@@ -227,7 +227,7 @@ func (f *follower) childrenFirst(c *cursor, events []messages.Event) (now []mess
 	return events, false
 }
 
-// deliver gives the reader what it wants of a run's next events.
+// deliver passes the reader what it wants of a run's next events.
 func (f *follower) deliver(c *cursor, events []messages.Event) {
 	if len(events) == 0 {
 		return
@@ -258,8 +258,8 @@ func (f *follower) give(c *cursor, events []messages.Event) {
 	}
 }
 
-// choose selects, and holds deltas that come faster than the reader wants. Deltas are merged over what the filter passes
-// over, but never over a milestone.
+// choose filters the events, and holds deltas that come faster than the reader wants. It merges deltas across what
+// the filter leaves out, but never across a milestone.
 func (f *follower) choose(c *cursor, events []messages.Event) []messages.Event {
 	var out []messages.Event
 	for _, e := range events {
@@ -284,8 +284,8 @@ func (f *follower) choose(c *cursor, events []messages.Event) []messages.Event {
 	return out
 }
 
-// hold keeps a delta for later. One that the log has merged in the meantime takes the place of those it stands for; it
-// returns what can wait no longer because only a part of it is in the new one.
+// hold keeps a delta for later. If the log has merged it with held ones in the meantime, it replaces them; hold
+// returns held deltas that it covers only in part.
 func (c *cursor) hold(e messages.Event) (now []messages.Event) {
 	for len(c.held) > 0 && c.held[len(c.held)-1].From >= e.From {
 		c.held = c.held[:len(c.held)-1]
@@ -306,7 +306,7 @@ func (c *cursor) takeHeld() []messages.Event {
 	return []messages.Event{merged}
 }
 
-// release gives the reader all that was held.
+// release delivers all held deltas.
 func (f *follower) release() {
 	f.flush = time.Time{}
 	for _, c := range f.runs {
@@ -331,7 +331,7 @@ func (f *follower) leave() {
 	}
 }
 
-// relay wakes those who wait for a run that this node does not own. One watch of the journal serves them all.
+// relay wakes readers of runs that this node does not own. One watch of the journal serves all of them.
 type relay struct {
 	mu     sync.Mutex
 	wakers map[messages.RunID][]chan struct{}
@@ -354,7 +354,7 @@ func (r *relay) unlisten(id messages.RunID, wake chan struct{}) {
 	}
 }
 
-// ring wakes those who wait for the run; for all runs where id is "".
+// notify wakes those who wait for the run, or all if id is "".
 func (r *relay) notify(id messages.RunID) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -19,10 +19,10 @@ import (
 type Job struct {
 	// Name is the kind of work, for example generate.
 	Name string
-	// Input is written as JSON into run.queued. It must hold no secrets.
+	// Input is written into run.queued as JSON. It must not hold secrets.
 	Input any
-	// Tasks run in this order, each in a child actor of the run; at least one. What one leaves for the next is shared by
-	// the closures: a task begins after the one before it has returned.
+	// Tasks run in this order, each in a child actor of the run; at least one. Closures may share variables: a task
+	// begins after the one before it has returned.
 	Tasks []Task
 }
 
@@ -32,26 +32,27 @@ type Task struct {
 	Name string
 	// Run does the work. It should return soon after ctx is done, with context.Cause(ctx).
 	Run func(ctx context.Context, t *TaskContext) error
-	// Policy says what follows a failed attempt; its zero value retries what is marked retryable and nothing else.
+	// Policy decides what follows a failed attempt. The zero value retries a retryable error (supervision.RetryAfter,
+	// or a messages.Error with Retryable) up to twice, and nothing else.
 	Policy supervision.Policy
-	// Deadline is the longest one attempt may take; 0 is the run's own limit.
+	// Deadline is the longest one attempt may take; 0 leaves the run's own limits.
 	Deadline time.Duration
-	// Once says that the task must not be called twice: an attempt is called when its start is known to be durable, and
-	// no other node calls it again. A Policy that retries calls it again all the same, when the attempt has returned.
+	// Once: the task must not be called twice. It is called when its start is durable, and no other node calls it
+	// again. A Policy that retries still does, after the attempt has returned.
 	Once bool
 }
 
-// NewJob makes a job from the JSON input of a [messages.Request]. It answers bad input with an invalid_input error.
+// NewJob makes a job from the JSON input of a [messages.Request]. Bad input is an invalid_input error.
 type NewJob func(input json.RawMessage) (Job, error)
 
-// Options are a caller's wishes for a run. The zero value is an unlabelled detached run with the node's limits.
+// Options are what a caller wants of a run. The zero value is a detached run without labels, with the node's limits.
 type Options struct {
 	Principal string
-	// Mode is Detached where it is empty. An Attached run is cancelled when the context given to Start is done.
+	// Mode is Detached if empty. An Attached run is cancelled when the context given to Start is done.
 	Mode   messages.Mode
 	Labels map[string]string
 	Limits messages.Limits
-	// Key makes Start idempotent per principal; of a sub-run it is the name under which every attempt finds it.
+	// Key makes Start idempotent per principal. For a sub-run it is the name under which every attempt finds it.
 	Key string
 }
 
@@ -96,7 +97,7 @@ func invalid(format string, args ...any) error {
 	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
 }
 
-// taskMessage is the sentence that goes with a task's milestone.
+// taskMessage returns the sentence of a task's milestone.
 func taskMessage(task, what, detail string) string {
 	if detail == "" {
 		return task + " " + what
@@ -104,9 +105,9 @@ func taskMessage(task, what, detail string) string {
 	return fmt.Sprintf("%s %s: %s", task, what, detail)
 }
 
-// Func is a plain function as a job of one task, both of the name. The input is the JSON of an In: fields that an In
-// does not have, and values that do not fit, are invalid_input; no input is In's zero value. What f returns is the run's
-// result; its error or panic is the run's failure, as any task's. f may say things with its TaskContext, and need not.
+// Func makes a job of a plain function: one task, both of the name. The input is JSON for an In; an unknown field or
+// a value that does not fit is invalid_input, and no input is the zero In. What f returns is the run's result; its
+// error or panic fails the run, as any task's. f may use its TaskContext, and need not.
 //
 //	actors.Func("greet", func(_ context.Context, _ *actors.TaskContext, name string) (string, error) {
 //		return "Hello, " + name + ".", nil
@@ -128,7 +129,7 @@ func Func[In, Out any](name string, f func(ctx context.Context, t *TaskContext, 
 	}
 }
 
-// strictly reads JSON that an In is the whole of.
+// strictly decodes JSON without unknown fields or further values.
 func strictly[In any](input json.RawMessage) (in In, err error) {
 	if len(bytes.TrimSpace(input)) == 0 {
 		return in, nil

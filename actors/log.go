@@ -10,47 +10,47 @@ import (
 )
 
 const (
-	// journalDelay is how late a delta may reach the journal.
+	// journalDelay is how long a delta may wait before it is sent to the journal.
 	journalDelay = 100 * time.Millisecond
-	// backlog is how many events may wait for the journal before tasks have to; at the half of it they are sent at once.
+	// backlog is how many events may wait for the journal before tasks must wait; half of it is sent at once.
 	backlog = 4096
-	// compactAfter is how many raw deltas the log's end holds before they are merged.
+	// compactAfter is how many raw deltas the end of a log holds before they are merged.
 	compactAfter = 256
-	// firstEvents is what there is room for from the start: few runs say less.
+	// firstEvents is the first table's size: few runs need more.
 	firstEvents = 5
 )
 
-// runLog is the log of an active run: a ledger that says what is true, a board that shows it, and an entry by which the
-// appender keeps it. It is not an actor: whatever else fails, this may not.
+// runLog is the log of an active run: a ledger that decides what is true, a view that shows it, and an entry that
+// keeps it in the journal. It is not an actor: it must work whatever else fails.
 //
-// Invariants, under mu: events[:recorded] are contiguous by the reader's law; the ledger has the sum of all of them;
-// nothing past sent has been sent; one block is under way at most.
+// Invariants, under mu: events[:recorded] are contiguous; the ledger is their sum; nothing past sent was sent; one
+// block at most is on its way.
 type runLog struct {
 	view
 	maxBytes int64
 	counts   *counts
-	updated  atomic.Int64 // of the newest event, since the System began
+	updated  atomic.Int64 // time of the newest event
 
-	mu       sync.Mutex // of the run's actor, its supervisor and the appender; readers take none
+	mu       sync.Mutex // of the run's actor, its supervisor and the appender, but of no reader
 	ledger   ledger
 	table    *table
-	recorded int // events of the table that are written
+	recorded int // how many events of the table are written
 	tidy     int // events[:tidy] are merged, up to a milestone
 	bytes    int64
-	// squeezeAt is how many bytes beyond the limit are looked at again.
+	// squeezeAt is the size at which a log over its limit is merged again.
 	squeezeAt int64
-	head      Head // of the journal, as it is known
+	head      Head // of the journal, as far as known
 	sent      uint64
 	sending   bool
 	epoch     uint64      // of this node's ownership; 0 before its owning event
-	flushAt   *time.Timer // armed while deltas wait for the journal
+	flushAt   *time.Timer // runs while deltas wait for the journal
 	entry     entry
-	lost      error // why the log was dropped
+	lost      error // why the live log was dropped
 	alarm     func(messages.Cause)
 	waiters   []waiter
 }
 
-// waiter is told when the event of the number is in the journal, or why it will not be known to be.
+// waiter gets nil when the event is in the journal, or why nobody will know.
 type waiter struct {
 	seq uint64
 	f   func(error)
@@ -64,21 +64,21 @@ func newLog(id messages.RunID, a *appender, maxBytes int64, c *counts) *runLog {
 	return l
 }
 
-// resume makes the log that of a run that the journal has already, as folded up to the head.
+// resume continues a run whose log is in the journal, folded up to the head.
 func (l *runLog) resume(f *messages.Fold, head Head) {
 	l.fold, l.base = messages.NewFold(f.State()), head.Seq
 	l.ledger.fold, l.head, l.sent = *f, head, head.Seq
 	l.durable.Store(head.Seq)
 }
 
-// with calls f with the ledger, publishes what f records, and has it kept. now is when it happens.
+// with calls f with the ledger, publishes what f records, and sends it to the journal.
 func (l *runLog) with(now time.Time, f func(*ledger)) {
 	l.mu.Lock()
 	f(&l.ledger)
 	l.commit(now)
 }
 
-// record takes down one event. Its errors are the ledger's, and the reason where the log was dropped.
+// record adds one event. Errors are the ledger's, or why the live log was dropped.
 func (l *runLog) record(now time.Time, body messages.Body, message string) (err error) {
 	l.with(now, func(g *ledger) {
 		if err = l.lost; err == nil {
@@ -88,7 +88,7 @@ func (l *runLog) record(now time.Time, body messages.Body, message string) (err 
 	return err
 }
 
-// finish writes the terminal unless there is one, and reports whether it did.
+// finish writes the terminal if there is none yet, and reports whether it did.
 func (l *runLog) finish(now time.Time, word messages.Body, message string) (did bool) {
 	l.with(now, func(g *ledger) { did = l.lost == nil && g.finish(now, word, message) })
 	if !did {
@@ -119,7 +119,7 @@ func (l *runLog) commit(now time.Time) {
 	l.advance(due, nil)
 }
 
-// epochStart is what clocks that must not jump count from.
+// epochStart is the origin of times on the monotonic clock.
 var epochStart = time.Now()
 
 func sinceStart(t time.Time) int64 { return int64(t.Sub(epochStart)) }
@@ -131,7 +131,7 @@ func (l *runLog) grow(n int) {
 	}
 }
 
-// replace shows another table, in new memory because readers hold the old one. Under mu.
+// replace publishes a new table, in new memory because readers hold the old one. Under mu.
 func (l *runLog) replace(events []messages.Event, room, visible int) {
 	t := newTable(room)
 	l.recorded = copy(t.events, events)
@@ -140,9 +140,9 @@ func (l *runLog) replace(events []messages.Event, room, visible int) {
 	l.shown.Store(t)
 }
 
-// advance shows what may be shown and sends what waits to the journal, now or within journalDelay; then it tells those
-// whose events are durable. It is called under mu and unlocks it.
-func (l *runLog) advance(now bool, told []waiter) {
+// advance shows what may be shown, sends what waits to the journal, now or within journalDelay, and then calls the
+// waiters whose events are durable. It is called under mu and unlocks it.
+func (l *runLog) advance(now bool, ready []waiter) {
 	shown := l.reveal()
 	var block Block
 	send := false
@@ -155,7 +155,7 @@ func (l *runLog) advance(now bool, told []waiter) {
 	if shown {
 		l.notify()
 	}
-	for _, w := range told {
+	for _, w := range ready {
 		w.f(nil)
 	}
 	if send {
@@ -170,7 +170,7 @@ func (l *runLog) flush() {
 	l.advance(true, nil)
 }
 
-// nextBlock takes what has not been sent, with its deltas merged; under mu.
+// nextBlock takes the events that were not sent, with their deltas merged. Under mu.
 func (l *runLog) nextBlock() (Block, bool) {
 	if l.sending || l.lost != nil {
 		return Block{}, false
@@ -191,7 +191,7 @@ func (l *runLog) nextBlock() (Block, bool) {
 	return Block{Run: l.id, After: l.head, Epoch: l.epoch, Events: waiting}, true
 }
 
-// landed is told that the block under way is in the journal.
+// landed is called when the block on its way is in the journal.
 func (l *runLog) landed(head Head) {
 	l.mu.Lock()
 	if l.lost != nil {
@@ -205,10 +205,10 @@ func (l *runLog) landed(head Head) {
 	}
 	l.reveal()
 	l.compact()
-	var told []waiter
+	var ready []waiter
 	l.waiters = slices.DeleteFunc(l.waiters, func(w waiter) bool {
 		if w.seq <= head.Seq {
-			told = append(told, w)
+			ready = append(ready, w)
 			return true
 		}
 		return false
@@ -218,10 +218,10 @@ func (l *runLog) landed(head Head) {
 	}
 	l.notify()
 	urgent := int(l.table.n.Load()) < l.recorded && l.flushAt == nil // a milestone waits for the journal
-	l.advance(urgent, told)
+	l.advance(urgent, ready)
 }
 
-// drop forgets the live log: somebody else owns the run, or nobody can say. Readers go on from the journal.
+// drop forgets the live log: another node owns the run, or nobody knows. Readers continue from the journal.
 func (l *runLog) drop(why error) {
 	l.mu.Lock()
 	if l.lost != nil {
@@ -248,13 +248,13 @@ func (l *runLog) drop(why error) {
 	}
 }
 
-// starve is told that the journal has not taken the block under way for as long as a run waits.
+// unavailable is called when the journal has not taken a block for as long as a run waits.
 func (l *runLog) unavailable(why *messages.Error) {
 	l.mu.Lock()
 	first := l.trouble.Swap(why) == nil && l.lost == nil
 	waiters, alarm := l.waiters, l.alarm
 	l.waiters = nil
-	l.end() // under mu: a block that lands now takes it back
+	l.end() // under mu: a block that lands now undoes it
 	l.mu.Unlock()
 	for _, w := range waiters {
 		w.f(why)
@@ -265,11 +265,11 @@ func (l *runLog) unavailable(why *messages.Error) {
 	}
 }
 
-// whenDurable calls f once what has been recorded is in the journal, at once if it is, or with the reason why that will
-// not be known. f must not block. It is called without mu.
+// whenDurable calls f once everything recorded is in the journal, or with the reason why nobody will know. f must not
+// block. It is called without mu.
 func (l *runLog) whenDurable(f func(error)) { l.whenAt(0, f) }
 
-// whenAt is whenDurable for the event of the number; 0 is the last.
+// whenAt is whenDurable for one event; 0 is the last.
 func (l *runLog) whenAt(seq uint64, f func(error)) {
 	l.mu.Lock()
 	if seq == 0 {
@@ -288,7 +288,7 @@ func (l *runLog) whenAt(seq uint64, f func(error)) {
 	f(err)
 }
 
-// watched sets what is told when the run cannot go on: node_lost, or journal_unavailable.
+// watched sets the function that is called when the run cannot go on: node_lost, or journal_unavailable.
 func (l *runLog) watched(alarm func(messages.Cause)) {
 	l.mu.Lock()
 	l.alarm = alarm
@@ -302,43 +302,18 @@ func (l *runLog) watched(alarm func(messages.Cause)) {
 	}
 }
 
-// dropped reports why the log was dropped, or nil.
+// dropped returns why the live log was dropped, or nil.
 func (l *runLog) dropped() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lost
 }
 
-// standing reports whether the terminal is recorded, durable or not.
+// hasTerminal reports whether the terminal is recorded, durable or not.
 func (l *runLog) hasTerminal() (ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ledger.ended()
-}
-
-// reveal moves what readers see over everything before the first milestone that is not durable, and over no delta
-// further than the reserve past the last durable event. Under mu.
-func (l *runLog) reveal() bool {
-	durable, before := l.durable.Load(), int(l.table.n.Load())
-	n := before
-	for ; n < l.recorded; n++ {
-		e := &l.table.events[n]
-		if e.Seq > durable && (!e.IsDelta() || e.Seq > durable+messages.Reserve) {
-			break
-		}
-	}
-	if n == before {
-		return false
-	}
-	if n == l.recorded && l.table.events[n-1].IsTerminal() {
-		state := l.ledger.fold.State()
-		l.final.Store(&state)
-		l.table.n.Store(int64(n))
-		l.end()
-		return true
-	}
-	l.table.n.Store(int64(n))
-	return true
 }
 
 // nextEpoch returns the epoch of an ownership that begins now.
@@ -348,19 +323,18 @@ func (l *runLog) nextEpoch() uint64 {
 	return l.head.Epoch + 1
 }
 
-// ledger is a run's log in the making: it stamps events, has them judged, and keeps their sum. It has no lock, no clock
-// and no journal; whoever holds the run's log drives it.
+// ledger stamps a run's events, has them judged, and keeps their sum. It has no lock, no clock and no journal.
 type ledger struct {
 	id   messages.RunID
 	fold messages.Fold
-	// fresh are the events recorded since they were last taken.
+	// fresh are the events that were not published yet.
 	fresh []messages.Event
-	// faulty counts, by task, the faults that a test injected and that nothing has come of yet; "" is the run's own actor.
+	// faulty counts, by task, the injected faults that have had no consequence yet; "" is the run's own actor.
 	faulty map[string]int
 }
 
-// record stamps an event and takes it down. Its error is a *messages.Refusal when the event is not legal now, and
-// limit_exceeded when it is larger than an event may be.
+// record stamps and adds an event. The error is a *messages.Refusal for an event that is not legal now, and
+// limit_exceeded for one that is too large.
 func (l *ledger) record(now time.Time, body messages.Body, message string) error {
 	seq := l.fold.Look().Seq + 1
 	if f, ok := body.(messages.FaultInjected); ok {
@@ -372,12 +346,12 @@ func (l *ledger) record(now time.Time, body messages.Body, message string) error
 	return l.take(messages.Event{RunID: l.id, From: seq, Seq: seq, Time: now, Message: message, Body: body})
 }
 
-// said is record for what a task says: the event becomes the task's.
+// emitted is record for a task's event: the event then names the task.
 func (l *ledger) emitted(now time.Time, task string, body messages.Body, message string) error {
 	return l.record(now, l.stamp(body, task), message)
 }
 
-// recover takes down the event with which a new owner begins: numbers, over the reserve, and the rewind are the fold's.
+// recover adds the first event of a new owner, which spans the reserve and carries a rewind.
 func (l *ledger) recover(now time.Time, message string, body func(rewind *messages.Rewind) messages.Body) error {
 	from, seq, rewind := l.fold.Look().Recovery()
 	return l.take(messages.Event{RunID: l.id, From: from, Seq: seq, Time: now, Message: message, Body: body(rewind)})
@@ -395,8 +369,8 @@ func (l *ledger) take(e messages.Event) error {
 	return nil
 }
 
-// stamp fills in what the run alone knows: the task, a stream's offset and index, a log line's number. A delta of a text
-// is copied once.
+// stamp adds what only the run knows: the task, a stream's offset and index, a log line's number. It copies a delta's
+// text once.
 func (l *ledger) stamp(b messages.Body, task string) messages.Body {
 	switch b := b.(type) {
 	case messages.TextDelta:
@@ -410,14 +384,14 @@ func (l *ledger) stamp(b messages.Body, task string) messages.Body {
 	}
 	b = messages.Owned(b, task)
 	if b, ok := b.(messages.Log); ok {
-		for i := range b.Lines { // they were copied by Owned
+		for i := range b.Lines { // Owned has copied them
 			b.Lines[i].Number = l.fold.Look().Log.Next + uint64(i)
 		}
 	}
 	return b
 }
 
-// cause returns the cause of a failure of the task, or of the run's own actor: injected where a test has injected it.
+// cause returns the cause of a failure of the task or, for "", of the run's actor: injected after an injected fault.
 func (l *ledger) cause(task string, otherwise messages.Cause) messages.Cause {
 	if l.faulty[task] > 0 {
 		l.faulty[task]--
@@ -426,8 +400,8 @@ func (l *ledger) cause(task string, otherwise messages.Cause) messages.Cause {
 	return otherwise
 }
 
-// finish takes down the terminal unless there is one, and reports whether it did. Once a cancel is accepted the terminal
-// is run.canceled, whoever asks.
+// finish adds the terminal if there is none yet, and reports whether it did. After an accepted cancel the terminal is
+// run.canceled, whoever asks.
 func (l *ledger) finish(now time.Time, word messages.Body, message string) bool {
 	if l.ended() {
 		return false
@@ -440,7 +414,7 @@ func (l *ledger) finish(now time.Time, word messages.Body, message string) bool 
 	if err == nil {
 		return true
 	}
-	// Only a run.completed can be refused: a task is open, or the result is too large.
+	// only run.completed can be refused: a task is open, or the result is too large
 	failed := messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
 		Error: messages.Errorf(messages.Code(messages.CauseError), "%v", err)}
 	if messages.CodeOf(err) == messages.Code(messages.CauseLimitExceeded) {

@@ -8,72 +8,77 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// machine is a run as a state machine: step takes a message and says, in the ledger and in effects, what follows. It has
-// no clock, no randomness and no actors of its own, and never waits. The run's actor drives it, and so does the
-// simulation.
+// machine is a run as a state machine: step takes a message, records events in the ledger, and returns effects. It
+// has no clock, no randomness and no actors, and never waits. The run's actor drives it, and so does the simulation.
 type machine struct {
 	job  Job
 	node string
-	// epoch is that of the ownership which run.started begins.
+	// epoch is that of the ownership that run.started begins.
 	epoch uint64
-	// soft is how long cancelled work may take before its actors are stopped, hard before it is abandoned.
+	// soft is how long cancelled work may take before its actors are stopped, hard how long before it is abandoned.
 	soft, hard time.Duration
 	jitter     func() float64
 	ledger     *ledger
 
 	phase phase
 	next  int // index of the task after the current one
-	// current is the attempt that may speak: it has begun, and has not been judged.
+	// current is the attempt that may emit events: it has begun, and its end was not decided yet.
 	current *attempt
-	// working is the attempt whose work runs. It can outlast its actor, and its being current.
+	// working is the attempt whose work runs. The work may outlive its actor, and its being current.
 	working *attempt
-	up      string // the task whose actor is alive and would be called next
+	up      string // the task whose actor is alive and takes the next attempt
 	actors  int    // task actors alive
 	result  json.RawMessage
 	partial bool // the result is degraded
 
 	questions map[string]*openQuestion
 	children  map[messages.RunID]*childRun // that have not ended
-	named     map[string]messages.RunID    // all, by their task and its name for them
+	named     map[string]messages.RunID    // all, by task and the task's name for them
 	clocks    clockState
 
 	now     time.Time
 	effects []effect
 }
 
-// phase is where a run stands: one of the types below.
+// phase is one of the types below.
 type phase interface{ phase() }
 
 type (
 	// opening: the owning event is not durable yet.
 	opening struct{}
-	// attempting: the current attempt is under way, or about to be.
+	// attempting: the current attempt runs, or is about to.
 	attempting struct{}
-	// backingOff: an attempt has failed; the next waits for its delay, and for the work of the one before to end.
+	// backingOff: an attempt has failed. The next waits for its delay, and for the failed one's work to end.
 	backingOff struct{ next *attempt }
-	// settling: the attempt is done, but not the children that it did not ask for.
+	// settling: the attempt has returned, but children that it did not ask for are alive.
 	settling struct{ done *attempt }
 	// finishing: all tasks are done, but not all children.
 	finishing struct{}
-	// winding: the last word is known; what is alive is being ended.
+	// ending: the terminal is known, and what is alive is being ended.
 	ending struct {
 		terminal messages.Body
 		message  string
-		stopped  bool // the tasks' actors were told to stop
-		limited  bool // the hard limit is armed
-		gaveUp   bool // it has passed: what still runs is abandoned
+		stopped  bool // the tasks' actors were asked to stop
+		limited  bool // the hard limit is running
+		gaveUp   bool // the hard limit has passed: what still runs is abandoned
 	}
-	// over: the last word is in the ledger.
+	// done: the terminal is in the ledger.
 	done struct{}
 )
 
-func (opening) phase()    {}
+func (opening) phase() {}
+
 func (attempting) phase() {}
+
 func (backingOff) phase() {}
-func (settling) phase()   {}
-func (finishing) phase()  {}
-func (*ending) phase()    {}
-func (done) phase()       {}
+
+func (settling) phase() {}
+
+func (finishing) phase() {}
+
+func (*ending) phase() {}
+
+func (done) phase() {}
 
 // signal, aboutAttempt, aboutRun and aboutChild are messages that may come after their actor's end.
 type (
@@ -92,9 +97,9 @@ type (
 	}
 )
 
-// What a machine is told, besides what tasks say. Replies go to channels with room for them.
+// What the run's actor tells a machine, besides the events of tasks. Reply channels have room for the reply.
 type (
-	begun  struct{} // the run's actor is up
+	begun  struct{} // the run's actor has started
 	opened signal   // the owning event is durable
 	// called: the start of an attempt that must not be called twice is durable.
 	called   aboutAttempt
@@ -103,7 +108,7 @@ type (
 		attempt *attempt
 		err     error
 	}
-	// actorGone: a task's actor has ended; running says that workGone will follow.
+	// taskActorEnded: a task's actor has ended; running says that lateWorkEnded will follow.
 	taskActorEnded struct {
 		task    string
 		err     error
@@ -126,28 +131,28 @@ type (
 	overLimit struct{ bytes int64 }
 )
 
-// doing is a kind of effect.
+// effectKind says what the run's actor must do.
 type effectKind uint8
 
 const (
-	doCall          effectKind = iota // have the attempt's task called, by an actor
+	doCall          effectKind = iota // start the attempt in its task's actor
 	doCancel                          // cancel the run's work, with err as the cause
 	doCancelIt                        // cancel the attempt, with err as the cause
 	doStop                            // stop the tasks' actors
-	doAbandon                         // give up on work and actors
+	doAbandon                         // abandon work and actors
 	doAfter                           // send the message to the run after the delay
-	doWhenKept                        // send the message to the run when what is recorded is durable
+	doWhenKept                        // send the message to the run when everything recorded is durable
 	doReply                           // answer with err
-	doKept                            // answer when what is recorded is durable
+	doKept                            // answer when everything recorded is durable
 	doStartChild                      // start the child
-	doWriteCanceled                   // write the whole log of a child that was never born
+	doWriteCanceled                   // write the whole log of a child that was never started
 	doCancelChild                     // cancel the child
-	doClocks                          // the run's clocks run, or stand
+	doClocks                          // pause the run's clocks, or resume them
 	doRefused                         // log that an event was refused
-	doLeave                           // the last word is recorded: leave
+	doLeave                           // the terminal is recorded: stop
 )
 
-// effect is one thing that follows from a step.
+// effect is one thing that the run's actor must do after a step.
 type effect struct {
 	do      effectKind
 	attempt *attempt
@@ -162,7 +167,7 @@ type effect struct {
 	spawn   bool // the attempt needs a new actor
 }
 
-// Causes with which a run's work is cancelled.
+// Causes for cancelling a run's work.
 var (
 	errCanceled = messages.Errorf(messages.Code(messages.CauseCanceledByUser), "the run was cancelled")
 	errEnding   = messages.Errorf(messages.Code(messages.CauseError), "the run is ending")
@@ -228,7 +233,7 @@ func (m *machine) whenKept(message any) {
 	m.do(effect{do: doWhenKept, seq: m.seq(), message: message})
 }
 
-// record takes an event down. A refusal is an effect, for the operator, and the error.
+// record adds an event. A refusal is returned, and logged for the operator.
 func (m *machine) record(body messages.Body, message string) error {
 	return m.refused(body, m.ledger.record(m.now, body, message))
 }
@@ -240,7 +245,7 @@ func (m *machine) refused(body messages.Body, err error) error {
 	return err
 }
 
-// begin owns the run: nothing is shown, called or said before that is durable.
+// begin takes ownership. Nothing is shown, called or emitted before that is durable.
 func (m *machine) begin() {
 	m.phase = opening{}
 	state := m.ledger.fold.Look()
@@ -254,7 +259,7 @@ func (m *machine) begin() {
 	m.whenKept(&opened{})
 }
 
-// nextAttempt takes an attempt's start down and makes it the current one.
+// nextAttempt records the start of an attempt and makes it the current one.
 func (m *machine) nextAttempt(a *attempt) {
 	m.current = a
 	if a.number == 1 {
@@ -264,7 +269,7 @@ func (m *machine) nextAttempt(a *attempt) {
 	}
 }
 
-// call has the current attempt called. A task that must not run twice waits until its start is durable.
+// call starts the current attempt. A task that must not run twice waits until its start is durable.
 func (m *machine) call(a *attempt) {
 	if a.task.Deadline > 0 {
 		m.after(a.task.Deadline, &attemptDue{attempt: a})
@@ -286,7 +291,7 @@ func (m *machine) work(a *attempt) {
 	m.do(effect{do: doCall, attempt: a, spawn: spawn})
 }
 
-// nextTask begins the task after the current one, or ends the run once its children have ended.
+// nextTask begins the next task, or ends the run once its children have ended.
 func (m *machine) nextTask() {
 	if m.next == len(m.job.Tasks) {
 		m.phase = finishing{}
@@ -305,9 +310,9 @@ func (m *machine) finish() {
 	}
 }
 
-// said takes down what an attempt says, and returns the ledger's verdict to who waits for it.
+// emitted records an event of an attempt, and answers it.
 func (m *machine) emitted(e *emission) {
-	if e.attempt == nil { // a fault that was injected, perhaps in work that outlives its attempt
+	if e.attempt == nil { // an injected fault, perhaps of work that outlives its attempt
 		_ = m.record(e.body, e.message)
 		return
 	}
@@ -320,7 +325,7 @@ func (m *machine) emitted(e *emission) {
 
 var errSilenced = messages.Errorf(messages.Code(messages.CauseError), "the attempt is over: it can say nothing more")
 
-// attemptOver decides what follows an attempt that returned, or whose actor is gone.
+// attemptOver decides what follows an attempt that returned, or whose actor has ended.
 func (m *machine) attemptOver(a *attempt, err error) {
 	if w, ok := m.phase.(*ending); ok {
 		m.settle(w)
@@ -340,7 +345,7 @@ func (m *machine) attemptOver(a *attempt, err error) {
 		return
 	}
 	m.current = nil
-	a.outcome() // what it leaves is nobody's
+	a.outcome() // nobody takes its outcome
 	d := a.task.Policy.Decide(supervision.Failure{Attempt: a.number, Err: err}, m.jitter())
 	d.Cause = m.ledger.cause(a.task.Name, d.Cause)
 	_ = m.record(messages.TaskFailed{Task: a.task.Name, Attempt: a.number, Cause: d.Cause, Error: d.Error,
@@ -354,16 +359,7 @@ func (m *machine) attemptOver(a *attempt, err error) {
 	m.after(d.Delay, &retryDue{attempt: next})
 }
 
-// author says who ends a run that failed with the error: the supervisor where an actor or a goroutine crashed, was
-// killed or abandoned, and else the run itself.
-func author(err error) messages.Author {
-	if supervision.IsCrash(err) {
-		return messages.BySupervisor
-	}
-	return messages.ByRun
-}
-
-// completed ends an attempt that returned well, once the children that it did not ask for have ended.
+// completed ends an attempt that returned without an error, once the children that it did not ask for have ended.
 func (m *machine) completed(a *attempt) {
 	if m.hasUnclaimed(a) {
 		return
@@ -377,7 +373,7 @@ func (m *machine) completed(a *attempt) {
 	m.nextTask()
 }
 
-// actorGone is told of the end of a task's actor, after everything that the task said.
+// taskActorEnded comes after everything that the task emitted.
 func (m *machine) taskActorEnded(g *taskActorEnded) {
 	m.actors--
 	if m.up == g.task {
@@ -393,7 +389,7 @@ func (m *machine) taskActorEnded(g *taskActorEnded) {
 	a := m.current
 	if _, ok := m.phase.(attempting); !ok || a == nil || a.task.Name != g.task {
 		delete(m.ledger.faulty, g.task)
-		m.resume() // the task is done, or waits for its next attempt, which gets a new actor
+		m.resume() // the task is done, or its next attempt gets a new actor
 		return
 	}
 	err := g.err
@@ -403,7 +399,7 @@ func (m *machine) taskActorEnded(g *taskActorEnded) {
 	m.attemptOver(a, err)
 }
 
-// workGone is told that the work of an attempt has ended which outlived its actor.
+// lateWorkEnded: the work of an attempt has ended that outlived its actor.
 func (m *machine) lateWorkEnded(a *attempt) {
 	m.workEnded(a)
 	if w, ok := m.phase.(*ending); ok {
@@ -419,14 +415,14 @@ func (m *machine) workEnded(a *attempt) {
 	}
 }
 
-// resume goes on with an attempt that waited for the work of the one before.
+// resume retries an attempt that waited for the work of the one before.
 func (m *machine) resume() {
 	if p, ok := m.phase.(backingOff); ok && p.next.due {
 		m.retry(p.next)
 	}
 }
 
-// attemptDue gives an attempt that is past its deadline the soft limit to return. One that does not is hung.
+// attemptDue gives an attempt that is past its deadline the soft limit to return. After that it counts as hung.
 func (m *machine) attemptDue(a *attempt) {
 	switch m.phase.(type) {
 	case *ending, settling: // the attempt has returned, and its children have limits of their own
@@ -446,7 +442,7 @@ func (m *machine) attemptDue(a *attempt) {
 	m.end(failed, failed.Error.Message, failed.Error)
 }
 
-// retry begins the next attempt, once the work of the one before has ended: its actor may have gone without it.
+// retry begins the next attempt, once the work of the one before has ended: that may have outlived its actor.
 func (m *machine) retry(next *attempt) {
 	p, ok := m.phase.(backingOff)
 	if !ok || p.next != next {
@@ -454,7 +450,7 @@ func (m *machine) retry(next *attempt) {
 	}
 	next.due = true
 	if m.working != nil {
-		return // workGone follows
+		return // lateWorkEnded follows
 	}
 	m.phase = attempting{}
 	m.nextAttempt(next)

@@ -8,9 +8,9 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// What a machine is told by its tasks about children, and by its children.
+// What tasks tell a machine about children, and what children tell it.
 type (
-	// childWanted is a task's wish for a child. The name is the task's own for it.
+	// childWanted is a task's request for a child. The name is the task's own for it.
 	childWanted struct {
 		attempt *attempt
 		name    string
@@ -18,9 +18,9 @@ type (
 		options Options
 		reply   chan<- childStart
 	}
-	// childNamed: child.started is durable.
+	// childRecorded: child.started is durable.
 	childRecorded aboutChild
-	// childUnborn: child.started will not be durable here, because another node has the run.
+	// childNotStarted: child.started will not be durable here, because another node has the run.
 	childNotStarted aboutChild
 	childOver       struct {
 		supervision.NoDeadLetterLog
@@ -36,13 +36,13 @@ type (
 	}
 )
 
-// birth is what comes of a wish for a child.
+// childStart answers a request for a child.
 type childStart struct {
 	id  messages.RunID
 	err error
 }
 
-// offspring is a child that has not ended.
+// childRun is a child that has not ended.
 type childRun struct {
 	id       messages.RunID
 	name     string
@@ -50,21 +50,21 @@ type childRun struct {
 	job      Job
 	options  Options
 	reply    chan<- childStart
-	attempt  *attempt // the last that asked for it
+	attempt  *attempt // the last one that asked for it
 	started  bool
 	waits    bool // for people
-	canceled bool // it was cancelled, or is to be when it is born
+	canceled bool // it was cancelled, or will be when it starts
 }
 
-// standing says how the run's clocks go.
+// clockState says which of the run's clocks are paused.
 type clockState struct {
-	// waits: the run waits for people, and for nothing else: no clock runs.
+	// waits: the run waits for people, and for nothing else. Both clocks are paused.
 	waits bool
-	// family: a child lives: the stall clock stands.
+	// children: a child is alive. The stall clock is paused.
 	children bool
 }
 
-// stand tells of clocks that go on or stop.
+// updateClocks pauses or resumes the run's clocks when something has changed.
 func (m *machine) updateClocks() {
 	now := clockState{waits: m.waits(), children: m.ledger.fold.OpenChildren() > 0}
 	if now != m.clocks {
@@ -87,7 +87,7 @@ func (m *machine) waits() bool {
 	return len(m.children) > 0
 }
 
-// social takes what is about people and children.
+// questionOrChild handles messages about questions and children.
 func (m *machine) questionOrChild(message any) {
 	switch msg := message.(type) {
 	case *question:
@@ -122,7 +122,7 @@ func (m *machine) questionOrChild(message any) {
 	}
 }
 
-// want names a child in the log, or finds the one that an earlier attempt has named so.
+// wantChild records a new child, or finds the one that an earlier attempt named so.
 func (m *machine) wantChild(w *childWanted) {
 	if _, ending := m.phase.(*ending); w.attempt != m.current || ending {
 		w.reply <- childStart{err: errSilenced}
@@ -151,7 +151,7 @@ func (m *machine) wantChild(w *childWanted) {
 	m.whenKept(&childRecorded{child: c})
 }
 
-// bear starts a child that the log names. One that is doomed already is never born, and its log says so.
+// startChild starts a recorded child. If the child was cancelled before, its log only says so.
 func (m *machine) startChild(c *childRun) {
 	c.started = true
 	if c.canceled {
@@ -168,7 +168,7 @@ func (m *machine) cancelChildren() {
 	}
 }
 
-// brood returns the children that have not ended, in an order that the seed of a simulation repeats.
+// sortedChildren returns the children that have not ended, in an order that a simulation can repeat.
 func (m *machine) sortedChildren() []messages.RunID {
 	if len(m.children) == 0 {
 		return nil
@@ -183,7 +183,7 @@ func (m *machine) cancelChild(c *childRun) {
 	c.canceled = true
 }
 
-// dismiss cancels the children of the attempt's task that the attempt has not asked for.
+// cancelUnclaimed cancels the children of the attempt's task that this attempt did not ask for.
 func (m *machine) cancelUnclaimed(a *attempt) {
 	for _, id := range m.sortedChildren() {
 		if c := m.children[id]; c.task == a.task.Name && c.attempt != a {
@@ -192,7 +192,7 @@ func (m *machine) cancelUnclaimed(a *attempt) {
 	}
 }
 
-// unasked reports whether such a child has not ended.
+// hasUnclaimed reports whether such a child has not ended.
 func (m *machine) hasUnclaimed(a *attempt) bool {
 	for _, c := range m.children {
 		if c.task == a.task.Name && c.attempt != a {
@@ -202,7 +202,7 @@ func (m *machine) hasUnclaimed(a *attempt) bool {
 	return false
 }
 
-// childOver takes a child's end down, which its own log has already.
+// childOver records the end of a child, which the child's own log has already.
 func (m *machine) childOver(o *childOver) {
 	if m.children[o.id] == nil {
 		return

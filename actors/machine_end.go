@@ -5,7 +5,7 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// cancel accepts a cancel: from run.canceling on the run can only end as canceled.
+// cancel accepts a cancel: after run.canceling the run can only end as canceled.
 func (m *machine) cancel(c *cancelRun) {
 	state := m.ledger.fold.Look()
 	if state.Status.IsEnded() || state.Canceling {
@@ -26,7 +26,7 @@ func (m *machine) reply(to chan<- error, err error) {
 	}
 }
 
-// kept answers once everything recorded is durable.
+// kept answers when everything recorded is durable.
 func (m *machine) kept(to chan<- error) {
 	if to != nil {
 		m.do(effect{do: doKept, seq: m.seq(), reply: to})
@@ -44,7 +44,7 @@ func (m *machine) expire(cause messages.Cause) {
 	m.fail(messages.Errorf(messages.Code(cause), "%s", why))
 }
 
-// fail ends the run with the error; its code is the cause where it is one.
+// fail ends the run with the error. The error's code is the cause, if there is such a cause.
 func (m *machine) fail(err error) {
 	switch m.phase.(type) {
 	case *ending, done:
@@ -57,14 +57,14 @@ func (m *machine) fail(err error) {
 	m.end(failed, failed.Error.Message, failed.Error)
 }
 
-// failure is the run.failed that an error makes.
+// failure makes the run.failed of an error.
 func failure(by messages.Author, task string, err error) messages.RunFailed {
 	d := supervision.Policy{Attempts: 1}.Decide(supervision.Failure{Attempt: 1, Err: err}, 0)
 	return messages.RunFailed{By: by, Cause: d.Cause, Task: task, Error: d.Error}
 }
 
-// wind cancels what runs and waits for it: for the soft limit by itself, then without its actors, and after the hard
-// limit no more. Children are always waited for.
+// end cancels what runs and waits for it: until the soft limit for the work to end by itself, until the hard limit
+// without its actors, and then no longer. It always waits for children.
 func (m *machine) end(word messages.Body, says string, cause error) {
 	w, again := m.phase.(*ending)
 	if _, ended := m.phase.(done); ended {
@@ -88,7 +88,7 @@ func (m *machine) end(word messages.Body, says string, cause error) {
 	m.settle(w)
 }
 
-// stop has the tasks' actors stopped. No other starts any more.
+// stop stops the tasks' actors. No further one starts.
 func (m *machine) stop(w *ending) {
 	if !w.stopped {
 		w.stopped = true
@@ -96,7 +96,7 @@ func (m *machine) stop(w *ending) {
 	}
 }
 
-// settle writes the last word when nothing of the run is alive any more.
+// settle writes the terminal when nothing of the run is alive any more.
 func (m *machine) settle(w *ending) {
 	if m.working != nil && !w.gaveUp {
 		if !w.limited {
@@ -115,8 +115,8 @@ func (m *machine) settle(w *ending) {
 	m.do(effect{do: doLeave})
 }
 
-// giveUp abandons what the hard limit found alive, and settles in a later step: whoever sees the terminal must also see
-// in the counters what was abandoned.
+// abandon gives up what the hard limit found alive, and settles in a later step: whoever sees the terminal must also
+// see the abandoned work in the counters.
 func (m *machine) abandon() {
 	w, ok := m.phase.(*ending)
 	switch {
@@ -128,4 +128,13 @@ func (m *machine) abandon() {
 		m.do(effect{do: doAbandon})
 		m.after(0, &hardLimit{})
 	}
+}
+
+// author returns who ends a run that failed with the error: the supervisor if an actor or a goroutine crashed, was
+// killed or was abandoned, and otherwise the run itself.
+func author(err error) messages.Author {
+	if supervision.IsCrash(err) {
+		return messages.BySupervisor
+	}
+	return messages.ByRun
 }

@@ -8,22 +8,22 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// What a machine is told by people, and by its tasks about them.
+// What people tell a machine, and what its tasks tell it about questions.
 type (
-	// asked is a task's question. reply gets the answer, or why there is none.
+	// question is asked by a task. reply gets the answer, or why there is none.
 	question struct {
 		supervision.NoDeadLetterLog
 		attempt *attempt
 		body    messages.InputRequired
 		reply   chan answer
 	}
-	// unasked: the task no longer waits. The question stays open.
+	// stopWaiting: the task no longer waits. The question stays open.
 	stopWaiting struct {
 		supervision.NoDeadLetterLog
 		request string
 		reply   chan answer
 	}
-	// answerInput is somebody's answer; id is the command's.
+	// answerInput is somebody's answer, in the command of the id.
 	answerInput struct {
 		supervision.NoDeadLetterLog
 		id, request string
@@ -37,37 +37,37 @@ type (
 		request string
 		value   json.RawMessage
 	}
-	// answerDue: the question's time is over.
+	// answerDue: the question's timeout has passed.
 	answerDue struct {
 		supervision.NoDeadLetterLog
 		question *openQuestion
 	}
-	// committed asks for the moment when all that was said is durable.
+	// commitRequest is answered when everything emitted so far is durable.
 	commitRequest struct {
 		attempt *attempt
 		reply   chan<- error
 	}
 )
 
-// answer is what comes of a question: a value, or why there is none.
+// answer answers a question: with a value, or with the reason why there is none.
 type answer struct {
 	value json.RawMessage
 	err   error
 }
 
-// question is a request that the run has made to people.
+// openQuestion is a question that the run has asked people.
 type openQuestion struct {
 	due     time.Time
 	waiting []chan answer
-	secret  json.RawMessage // the value of a secret, which is not in the log
+	secret  json.RawMessage // the value of a secret, which the log does not hold
 }
 
 func errUnanswered(request string) error {
 	return messages.Errorf(messages.Code(messages.CauseDeadline), "nobody answered %q in time", request)
 }
 
-// ask takes a question to people, or to the log: what was asked by that name before, by any attempt, is the same
-// question, and its answer the same answer.
+// ask puts a question to people, or finds its answer in the log: whatever attempt asks by the same name asks the same
+// question.
 func (m *machine) ask(a *question) {
 	name, task := a.body.Request, a.attempt.task.Name
 	if _, ending := m.phase.(*ending); a.attempt != m.current || ending {
@@ -103,7 +103,7 @@ func (m *machine) ask(a *question) {
 	q.waiting = append(q.waiting, a.reply)
 }
 
-// delivery is an answer that a task gets when it is durable.
+// delivery sends an answer to a task when it is durable.
 type delivery struct {
 	supervision.NoDeadLetterLog
 	to     chan answer
@@ -132,7 +132,7 @@ func (m *machine) stopWaiting(u *stopWaiting) {
 	}
 }
 
-// answer takes an answer down. The task gets it once it is durable, and so does who gave it.
+// answer records an answer. The task gets it once it is durable, and the caller hears of it then.
 func (m *machine) answer(a *answerInput) {
 	in, known := m.ledger.fold.Input(a.request)
 	switch {
@@ -163,7 +163,7 @@ func (m *machine) answer(a *answerInput) {
 	m.kept(a.reply)
 }
 
-// deliver ends the waiting for an answer.
+// deliver answers everybody who waits for the question.
 func (m *machine) deliver(request string, a answer) {
 	q := m.questions[request]
 	if q == nil {

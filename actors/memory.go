@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// MemoryJournal is the journal of a process that keeps nothing beyond its end. Its zero value is not usable.
+// MemoryJournal keeps events in memory, for as long as the process lives. Make one with [NewMemoryJournal].
 type MemoryJournal struct {
 	salt [32]byte
 
@@ -28,12 +28,12 @@ type record struct {
 	summary messages.Summary
 	head    Head
 	events  []messages.Event
-	blocks  []blockMark // the last alone once the run has ended
+	blocks  []blockMark // only the last once the run has ended
 	bytes   int64
 	lease   lease
 }
 
-// blockMark is where a block begins.
+// blockMark is the beginning of a block.
 type blockMark struct {
 	first uint64
 	id    BlockID
@@ -68,7 +68,7 @@ func (j *MemoryJournal) append(b Block) error {
 	r.head = b.Head()
 	r.blocks = append(r.blocks, blockMark{b.Events[0].From, b.ID})
 	for _, e := range b.Events {
-		r.events = append(r.events, e.Unshared()) // the slot would keep its table
+		r.events = append(r.events, e.Unshared()) // a shared event would keep its whole table
 		r.bytes += int64(e.Size())
 		r.summary = r.summary.Apply(e)
 	}
@@ -89,7 +89,7 @@ func (j *MemoryJournal) end(run messages.RunID, r *record) {
 	j.bytes += r.bytes
 }
 
-// takes says why the log, nil where there is none, does not take the block. A block that it has already is no reason.
+// takes returns why the log does not take the block; r is nil for a new log. A block that it holds already is fine.
 func (r *record) takes(b Block) error {
 	switch {
 	case r == nil && b.After.Seq != 0:
@@ -142,7 +142,7 @@ func errNotFound(run messages.RunID) error {
 func (j *MemoryJournal) List(_ context.Context, q messages.Query) ([]messages.Summary, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	var first []*messages.Summary // in order, no more than are wanted
+	var first []*messages.Summary // in order, at most as many as wanted
 	for _, r := range j.runs {
 		if q.Selects(&r.summary) {
 			first = insert(first, &r.summary, q)
@@ -155,7 +155,7 @@ func (j *MemoryJournal) List(_ context.Context, q messages.Query) ([]messages.Su
 	return list, nil
 }
 
-// insert puts s in its place of the list; what is behind the most is dropped.
+// insert puts s in its place, and drops what is beyond the most.
 func insert(list []*messages.Summary, s *messages.Summary, q messages.Query) []*messages.Summary {
 	most := q.Most()
 	if len(list) == most && q.Compare(s, list[most-1]) > 0 {
@@ -180,7 +180,7 @@ func (j *MemoryJournal) Expire(_ context.Context, before time.Time, bytes int64)
 		delete(j.runs, j.ended[n])
 	}
 	if n == len(j.ended) {
-		// A map keeps its buckets: an empty journal begins anew, so that its memory is that of the beginning.
+		// a map keeps its buckets: start an empty journal anew
 		j.ended = nil
 		if len(j.runs) == 0 {
 			j.runs = map[messages.RunID]*record{}
@@ -191,24 +191,24 @@ func (j *MemoryJournal) Expire(_ context.Context, before time.Time, bytes int64)
 	return len(j.ended), nil
 }
 
-// beatEvery is how often a memory journal wants to hear that a claim is held. It lends a run again after four times as
-// long.
+// beatEvery is how often a memory journal wants to hear that a claim is held. After four times as long it lends the
+// run again.
 const beatEvery = 2500 * time.Millisecond
 
-// claims are the runs that may be claimed, and who waits for one.
+// claims are the runs that can be claimed, and the nodes that wait for one.
 type claims struct {
 	offered map[string][]messages.RunID // by the node that wrote their first block
 	free    []messages.RunID            // to anybody
 	wakers  []chan struct{}             // of the nodes that wait
 }
 
-// lease says until when a node holds a run, or until when the run is offered to it alone.
+// lease says until when a node holds a run, or until when the run is offered to that node alone.
 type lease struct {
 	node  string
 	until time.Time
 }
 
-// offer makes a new run claimable, by its writer where it has one. Under mu.
+// offer makes a new run claimable by its writer, or by anybody. Under mu.
 func (j *MemoryJournal) offer(run messages.RunID, r *record, writer string) {
 	if writer == "" {
 		j.release(run)
@@ -267,7 +267,7 @@ func (j *MemoryJournal) Claim(ctx context.Context, node string) (Claim, error) {
 	}
 }
 
-// claim lends the node a run, one that is offered to it first.
+// claim lends the node a run, preferring those offered to it.
 func (j *MemoryJournal) claim(node string) (messages.RunID, bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -295,7 +295,7 @@ func (j *MemoryJournal) claim(node string) (messages.RunID, bool) {
 	return "", false
 }
 
-// reclaim frees the runs whose node has not been heard of.
+// reclaim frees the runs whose node has gone silent.
 func (j *MemoryJournal) reclaim() {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -330,11 +330,11 @@ func (j *MemoryJournal) Keep(_ context.Context, c Claim, k Keeping) error {
 	return nil
 }
 
-// mostNotes is how many notes wait for a slow Watch. One that says "look at every run" takes the place of more; commands
-// are sent again.
+// mostNotes is how many notes may wait for a slow Watch. More become one that says "look at every run"; commands are
+// sent again.
 const mostNotes = 1024
 
-// watcher is a call of Watch: what it has not been told yet.
+// watcher is a call of Watch, with the notes that it has not passed on.
 type watcher struct {
 	self  string
 	wake  chan struct{}
@@ -369,7 +369,7 @@ func (j *MemoryJournal) Watch(ctx context.Context, self string, fn func(Note)) e
 	}
 }
 
-// tell leaves a note for everybody who watches but its writer. Under mu.
+// tell leaves a note for everybody who watches, except its writer. Under mu.
 func (j *MemoryJournal) tell(writer string, n Note) {
 	for _, w := range j.watch {
 		if n.Command == nil && (w.self == writer && writer != "" || len(w.notes) > 0 && w.notes[len(w.notes)-1] == n) {

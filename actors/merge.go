@@ -6,7 +6,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// firstAfter returns the index of the first event whose Seq is past after, which is mostly at the end.
+// firstAfter returns the index of the first event past the number, which is mostly near the end.
 func firstAfter(events []messages.Event, after uint64) int {
 	n := len(events)
 	switch {
@@ -24,7 +24,7 @@ func firstAfter(events []messages.Event, after uint64) int {
 	return i
 }
 
-// mergeDeltas returns the events with every stretch of deltas merged into one.
+// mergeDeltas merges every stretch of deltas into one event.
 func mergeDeltas(events []messages.Event) []messages.Event {
 	if !slices.ContainsFunc(events, messages.Event.IsDelta) {
 		return events
@@ -38,7 +38,7 @@ func mergeDeltas(events []messages.Event) []messages.Event {
 	return out
 }
 
-// stretch returns how many of the events, from the first, can be merged into one; at least 1.
+// stretch returns how many events, from the first on, can be merged into one; at least 1.
 func stretch(events []messages.Event) int {
 	n := 1
 	for n < len(events) && messages.CanMerge(events[n-1], events[n]) {
@@ -55,9 +55,9 @@ func size(events []messages.Event) int64 {
 	return n
 }
 
-// compact merges durable deltas once there are many: those before a milestone whole, those at the log's end in runs of
-// doubling length, so that the log holds few events for many deltas and each byte is copied a logarithmic number of
-// times. Under mu.
+// compact merges durable deltas once there are many: those before a milestone whole, those at the log's end in
+// stretches of doubling length. So the log stays short, and each byte is copied a logarithmic number of times. Under
+// mu.
 func (l *runLog) compact() {
 	events := l.table.events[:l.recorded]
 	end := firstAfter(events, l.head.Seq)
@@ -90,8 +90,8 @@ func (l *runLog) compactEnd(end int) {
 	l.merge(start, end)
 }
 
-// merge merges the deltas of events[start:end], which are durable and therefore visible, and returns how many events are
-// left of them. Under mu.
+// merge merges the deltas of events[start:end], which are durable and so visible, and returns how many events are
+// left. Under mu.
 func (l *runLog) merge(start, end int) int {
 	events := l.table.events[:l.recorded]
 	old := events[start:end]
@@ -103,21 +103,21 @@ func (l *runLog) merge(start, end int) int {
 	return len(merged)
 }
 
-// overLimit reports whether the log holds more than it may, all its deltas merged, and pressed whether tasks must wait
-// for the journal. Under mu.
+// overLimit reports whether the log is too large even when merged, and whether tasks must wait for the journal. Under
+// mu.
 func (l *runLog) overLimit() (over, pressed bool) {
 	if l.bytes > max(l.maxBytes, l.squeezeAt) {
 		l.merge(0, firstAfter(l.table.events[:l.recorded], l.head.Seq))
 		events := l.table.events[:l.recorded]
 		waiting := events[firstAfter(events, l.head.Seq):]
 		over = l.bytes-size(waiting)+size(mergeDeltas(waiting)) > l.maxBytes
-		// What is under the limit only after merging everything is not merged again for every event.
+		// after merging everything, merge again only when the log has grown by a sixteenth
 		l.squeezeAt = l.bytes + l.maxBytes/16
 	}
 	return over, l.lost == nil && l.ledger.fold.Look().Seq > l.head.Seq+backlog
 }
 
-// catchUp bounds one read: its deltas are merged, and what is more than a batch then is left for the next.
+// catchUp bounds one read: it merges deltas, and leaves what is more than a batch for the next read.
 func catchUp(b batch) batch {
 	var out []messages.Event
 	rest := b.events

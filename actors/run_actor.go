@@ -11,24 +11,24 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// runActor drives a run's machine: it hands it what comes, one message at a time, and does what follows. It alone
-// records the run's events while it is alive, it is the parent of the run's task actors and of its sub-runs' actors, and
-// its Receive never blocks.
+// runActor drives a run's machine: it passes on one message at a time, and carries out the effects. While it is alive
+// it alone records the run's events. It is the parent of the actors of the run's tasks and sub-runs. Its Receive
+// never blocks.
 type runActor struct {
 	*supervision.Children
 	system  *System
 	run     *activeRun
 	machine machine
 
-	held   []*supervision.Task // credits withheld while the journal is behind
+	held   []*supervision.Task // whose credits are withheld while the journal is behind
 	timers []*time.Timer
 	left   bool
 }
 
-// journalFree tells that the journal has more: credits may be free.
+// journalFree: the journal has caught up a little, and credits may be free.
 type journalFree signal
 
-// stopChild has a sub-run's actor stopped that does not answer.
+// stopChild stops a sub-run's actor that does not answer.
 type stopChild struct {
 	supervision.NoDeadLetterLog
 	id messages.RunID
@@ -78,7 +78,7 @@ func (r *runActor) Receive(c actor.Context) {
 	}
 }
 
-// step has the machine take a message, and does what follows.
+// step passes a message to the machine, and carries out the effects.
 func (r *runActor) step(c actor.Context, message any) {
 	if r.left {
 		r.turnAway(message)
@@ -88,7 +88,7 @@ func (r *runActor) step(c actor.Context, message any) {
 	l := r.run.log
 	l.mu.Lock()
 	l.epoch = r.machine.epoch
-	room := r.system.buffers.Get().(*stepBuffer) // there may be very many runs, and few of them take a step
+	room := r.system.buffers.Get().(*stepBuffer) // shared, because there may be very many runs, and few take a step at a time
 	r.machine.effects, l.ledger.fresh = room.effects[:0], room.fresh[:0]
 	effects := r.take(now, message)
 	room.effects, room.fresh, r.machine.effects = effects, l.ledger.fresh, nil
@@ -100,7 +100,7 @@ func (r *runActor) step(c actor.Context, message any) {
 	r.system.buffers.Put(room)
 }
 
-// take has the machine take a message. Whoever buries a run that crashes there needs its log. Under the log's mu.
+// take unlocks the log if the machine crashes: whoever settles the run needs it. Under the log's mu.
 func (r *runActor) take(now time.Time, message any) []effect {
 	crashed := true
 	defer func() {
@@ -113,13 +113,13 @@ func (r *runActor) take(now time.Time, message any) []effect {
 	return effects
 }
 
-// room is what a step needs while it is taken.
+// stepBuffer is memory for one step.
 type stepBuffer struct {
 	effects []effect
 	fresh   []messages.Event
 }
 
-// turnAway answers what comes after the last word.
+// turnAway answers what comes after the terminal.
 func (r *runActor) turnAway(message any) {
 	switch m := message.(type) {
 	case *cancelRun:
@@ -187,8 +187,8 @@ func (r *runActor) do(c actor.Context, e *effect) {
 	}
 }
 
-// whenKept sends the run's actor the message when the event of the number is durable. It goes on to wait while the journal
-// takes nothing, and where another node has the run a child that is not born yet will never be.
+// whenKept sends the run's actor the message when the event is durable. While the journal takes nothing it waits; if
+// another node has the run, a child that waits will never start.
 func (r *runActor) whenKept(self *actor.PID, seq uint64, message any) {
 	root, l := r.system.node.Root(), r.run.log
 	l.whenAt(seq, func(err error) {
@@ -227,7 +227,7 @@ func (r *runActor) call(c actor.Context, a *attempt, spawn bool) {
 	c.Send(r.PID(a.task.Name), &begin{attempt: a})
 }
 
-// childGone is told of every child's end, after everything the child said.
+// childEnded comes after everything that the child said.
 func (r *runActor) childEnded(c actor.Context, exit supervision.Exit) {
 	if id := messages.RunID(exit.Name); parentOf(id) == r.run.id {
 		if child := r.system.active(id); child != nil {
@@ -235,13 +235,13 @@ func (r *runActor) childEnded(c actor.Context, exit supervision.Exit) {
 		}
 		return
 	}
-	gone := &taskActorEnded{task: exit.Name, err: exit.Err}
+	ended := &taskActorEnded{task: exit.Name, err: exit.Err}
 	if a := r.run.working(); a != nil && a.task.Name == exit.Name {
-		gone.running = true
+		ended.running = true
 		root, self := r.system.node.Root(), c.Self()
 		a.work.Load().OnEnd(func() { root.Send(self, &lateWorkEnded{attempt: a}) })
 	}
-	r.step(c, gone)
+	r.step(c, ended)
 }
 
 func (r *runActor) stopTasks(c actor.Context) {
@@ -250,7 +250,7 @@ func (r *runActor) stopTasks(c actor.Context) {
 	}
 }
 
-// abandon gives up on what the hard limit found alive.
+// abandon abandons what the hard limit found alive.
 func (r *runActor) abandon(c actor.Context) {
 	if a := r.run.working(); a != nil {
 		a.work.Load().Abandon()
@@ -269,7 +269,7 @@ func (r *runActor) stopTimers() {
 	r.timers = nil
 }
 
-// taskSaid hands on what a task says and gives its credit back, unless the journal is behind.
+// taskSaid passes on a task's event and returns its credit, unless the journal is behind.
 func (r *runActor) taskSaid(c actor.Context, m *supervision.TaskMessage) {
 	r.step(c, m.Message)
 	l := r.run.log
@@ -312,8 +312,8 @@ func (r *runActor) release() {
 	r.held = nil
 }
 
-// stand stops the run's clocks, or has them go on, and tells a parent, for whom a child that waits for people is a wait
-// for people.
+// setClocks pauses or resumes the run's clocks. A run also waits for people while all its children do, so the parent
+// hears of it.
 func (r *runActor) setClocks(c actor.Context, s clockState) {
 	was := r.run.clock.waits.Load()
 	r.run.clock.set(time.Since(epochStart), s)
@@ -323,7 +323,7 @@ func (r *runActor) setClocks(c actor.Context, s clockState) {
 	r.system.waitingChanged(r.run, s.waits)
 }
 
-// bear starts a child's run. Its actor comes once the child's first event is in the journal.
+// startChild starts a child's run. Its actor follows when the child's first event is in the journal.
 func (r *runActor) startChild(c actor.Context, child *childRun) {
 	err := r.system.openChild(r.run, child)
 	if err != nil {
@@ -334,14 +334,14 @@ func (r *runActor) startChild(c actor.Context, child *childRun) {
 	child.reply <- childStart{id: child.id}
 }
 
-// stillborn writes a child's log as a whole: queued and canceled.
+// writeCanceled writes the whole log of a child that was never started.
 func (r *runActor) writeCanceled(c actor.Context, child *childRun) {
 	if _, err := r.system.writeCanceled(r.run, child); err != nil {
 		c.Send(c.Self(), &childOver{id: child.id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
 	}
 }
 
-// startChild spawns a sub-run's actor, as this actor's child.
+// spawnChild spawns a sub-run's actor under this actor.
 func (r *runActor) spawnChild(c actor.Context, child *activeRun) {
 	r.system.spawnRun(c, r.Children, child)
 }
@@ -365,7 +365,7 @@ func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activ
 	}
 }
 
-// runGone is told that a run's actor ended, by the actor's parent.
+// runEnded is called by the parent of a run's actor when that has ended.
 func (s *System) runEnded(r *activeRun, exit supervision.Exit) {
 	if exit.Err == nil && r.log.hasTerminal() {
 		s.release(r)

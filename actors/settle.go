@@ -31,7 +31,7 @@ func (s *System) settle(r *activeRun, why error) {
 	s.untilDone(func() bool { return s.settled(r, why) })
 }
 
-// settled reports false where the end of a child is not known yet.
+// settled reports false while the end of a child is not known.
 func (s *System) settled(r *activeRun, why error) bool {
 	r.end(errEnding)
 	s.stopTasksOf(r)
@@ -59,18 +59,18 @@ func (s *System) settled(r *activeRun, why error) bool {
 	return true
 }
 
-// endOf ends a child, wherever it is, and returns its State. A child without a log was never started: its log then says
-// so.
+// endOf ends a child, wherever it is, and returns its State. If the child has no log it was never started, and gets a
+// log that says so.
 func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State, bool) {
 	child := s.active(c.Child)
-	if child != nil && child.parent == parent { // its actor ended with its parent's
+	if child != nil && child.parent == parent { // its actor ended together with its parent's
 		kept := s.settled(child, errParentEnded) && s.awaitKept(child)
 		return child.log.state(), kept
 	}
 	_, err := s.State(s.ctx, c.Child)
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		child, err := s.writeCanceled(parent, &childRun{id: c.Child, job: Job{Name: c.Job}})
-		kept := err == nil && s.awaitKept(child) // it shows nothing before
+		kept := err == nil && s.awaitKept(child) // nothing shows before that
 		return child.log.state(), kept
 	}
 	if err := s.Cancel(s.ctx, c.Child, "", "its parent's node is gone"); err != nil && s.ctx.Err() != nil {
@@ -101,7 +101,7 @@ func causeOf(s messages.State) messages.Cause {
 	return s.End.Cause
 }
 
-// untilDone calls f on a goroutine of its own, and again in a second where it returns false or crashes.
+// untilDone calls f on a goroutine of its own, and again a second later if it returns false or crashes.
 func (s *System) untilDone(f func() bool) { s.node.Call(&retried{s, f}) }
 
 type retried struct {
@@ -109,20 +109,18 @@ type retried struct {
 	f      func() bool
 }
 
-// Work implements [supervision.Work].
 func (w *retried) Work() {
 	if !w.f() {
 		w.system.later(func() { w.system.node.Call(w) })
 	}
 }
 
-// Crashed implements [supervision.Work].
 func (w *retried) Crashed(crash *supervision.Crash) {
 	w.system.log.Error("ending a run crashed", zap.Error(crash), zap.ByteString("stack", crash.Stack))
 	w.system.later(func() { w.system.node.Call(w) })
 }
 
-// awaitWork waits until no work of the run is left, to the hard limit, and gives up on what is.
+// awaitWork waits until no work of the run is left. At the hard limit it abandons the rest.
 func (s *System) awaitWork(r *activeRun) {
 	a := r.working()
 	if a == nil {
@@ -139,7 +137,7 @@ func (s *System) awaitWork(r *activeRun) {
 	}
 }
 
-// awaitKept waits until everything of the run is in the journal. It reports false where that will not be known.
+// awaitKept waits until the run's events are all in the journal. It reports false if nobody will know.
 func (s *System) awaitKept(r *activeRun) bool {
 	for {
 		kept := make(chan error, 1)
@@ -159,7 +157,7 @@ func (s *System) awaitKept(r *activeRun) bool {
 	}
 }
 
-// stopTasksOf stops the task actors of a run whose actor has ended: an abandoned one stops no children.
+// stopTasksOf stops the task actors of a run whose actor has ended: an abandoned actor does not stop its children.
 func (s *System) stopTasksOf(r *activeRun) {
 	for _, t := range r.job.Tasks {
 		pid := s.PID(r.id, t.Name)
@@ -171,7 +169,7 @@ func (s *System) stopTasksOf(r *activeRun) {
 	}
 }
 
-// openChildren returns the children that the log names and that have not ended.
+// openChildren returns the children in the log that have not ended.
 func (l *runLog) openChildren() []messages.ChildState {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -182,8 +180,9 @@ func (l *runLog) openChildren() []messages.ChildState {
 		func(c messages.ChildState) bool { return c.Status.IsEnded() })
 }
 
-// takeOver ends a run that its node has left: by one event where it has no children, and else by run.recovered, its
-// children, and its terminal. The first event owns the run: it reaches over every number that a reader may have seen.
+// takeOver ends a run that its node has left. Without children, one event does it; otherwise run.recovered comes
+// first, then the ends of its children, and then its terminal. The first event takes ownership, and spans every
+// number that a reader may have seen.
 func (s *System) takeOver(r *activeRun) {
 	now := time.Now().UTC()
 	if len(r.log.openChildren()) > 0 {

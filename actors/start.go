@@ -18,9 +18,9 @@ import (
 // mostChildren is how many sub-runs of one tree may be alive.
 const mostChildren = 1000
 
-// Start accepts a run of the job. When it returns, run.queued is in the journal. A start whose ctx is done before that
-// writes nothing more: the same key finds the run, if there is one, or starts it. ctx also bounds an Attached run: the
-// run is cancelled when ctx is done. Errors: invalid_input, limit_exceeded, conflict, unavailable.
+// Start accepts a run of the job. When it returns, run.queued is in the journal. If ctx is done before that, nothing
+// more is written: a start with the same key finds the run, or starts it. An Attached run is cancelled when ctx is
+// done. Errors: invalid_input, limit_exceeded, conflict, unavailable.
 func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	queued, err := job.queued(o)
 	if err != nil {
@@ -64,7 +64,7 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	return &Run{system: s, id: id}, nil
 }
 
-// keyed returns the id of the run that has the key: the log's empty place is the key.
+// keyed returns the id of the run that has the key. Only one log can have that id, so that the key needs no store.
 func (s *System) keyed(principal, key string) messages.RunID {
 	salt := s.journal.Salt()
 	h := hmac.New(sha256.New, salt[:])
@@ -73,7 +73,7 @@ func (s *System) keyed(principal, key string) messages.RunID {
 	return messages.RunID(fmt.Sprintf("r_%026s", id.Text(32)))
 }
 
-// Submit is Start for a request by name and JSON, as surfaces make it.
+// Submit starts a run of a job in Config.Jobs, by name and JSON.
 func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
 	newJob := s.config.Jobs[q.Job]
 	if newJob == nil {
@@ -110,8 +110,7 @@ func positive[T int64 | time.Duration](wish, fallback T) T {
 	return fallback
 }
 
-// admit makes a run of its own an active one, within the bounds. A run that another start of the same key is about to
-// open is not the caller's.
+// admit adds a top-level run, within the limits. mine is false if another start of the same key is opening it.
 func (s *System) admit(id messages.RunID, job Job, queued messages.RunQueued) (r *activeRun, mine bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,13 +132,13 @@ func (s *System) admit(id messages.RunID, job Job, queued messages.RunQueued) (r
 	return r, true, nil
 }
 
-// enlist counts the run among the active ones. Under mu.
+// enlist adds an active run. Under mu.
 func (s *System) enlist(r *activeRun) {
 	s.live[r.id] = r
 	s.armAppendTimer()
 	if r.parent != nil {
 		r.root().liveSubRuns.Add(1)
-		s.relay.notify(r.id) // a follower of the tree may have come before it
+		s.relay.notify(r.id) // a reader of the tree may wait for it already
 		return
 	}
 	s.topLevel++
@@ -148,14 +147,14 @@ func (s *System) enlist(r *activeRun) {
 	}
 }
 
-// open sends the run's first block: the log's beginning, the key, and the work item.
+// open sends the run's first block: the beginning of the log, the key, and the work item.
 func (s *System) open(r *activeRun, queued messages.RunQueued) error {
-	r.log.watched(func(messages.Cause) { // until its actor is told
+	r.log.watched(func(messages.Cause) { // until its actor sets its own
 		switch {
 		case r.launched():
 		case r.log.dropped() != nil:
 			s.release(r)
-		case r.log.durable.Load() == 0: // if the block has landed all the same, the journal lends the run to who claims it
+		case r.log.durable.Load() == 0: // if the block lands after all, the journal lends the run to some node
 			r.log.drop(errNotOpened(r.id))
 		}
 	})
@@ -186,7 +185,7 @@ func (s *System) opened(ctx context.Context, r *activeRun) error {
 	}
 }
 
-// sameRun says whether the run that has the key was asked for the same.
+// sameRun checks that the run with the key was started with the same job and input.
 func (s *System) sameRun(ctx context.Context, id messages.RunID, queued messages.RunQueued, failed error) error {
 	var first *messages.RunQueued
 	if r := s.active(id); r != nil && failed == nil {
@@ -207,7 +206,7 @@ func (s *System) sameRun(ctx context.Context, id messages.RunID, queued messages
 
 func sameJSON(a, b []byte) bool { return bytes.Equal(compact(a), compact(b)) }
 
-// bear starts a sub-run: what the log of its parent has named.
+// openChild starts a sub-run that the log of its parent names.
 func (s *System) openChild(parent *activeRun, child *childRun) error {
 	if parent.root().liveSubRuns.Load() >= mostChildren {
 		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
@@ -239,7 +238,7 @@ func (s *System) writeCanceled(parent *activeRun, child *childRun) (*activeRun, 
 	now := time.Now().UTC()
 	r.log.with(now, func(l *ledger) {
 		err = errors.Join(l.record(now, queued, child.job.Name+" queued"),
-			l.record(now, messages.RunCanceling{Reason: "its parent ended before it was born"}, "canceling"),
+			l.record(now, messages.RunCanceling{Reason: "its parent ended before it started"}, "canceling"),
 			l.record(now, messages.RunCanceled{By: messages.ByNode, Cause: messages.CauseCanceledByUser,
 				Artifacts: []messages.Artifact{}}, "canceled"))
 	})
@@ -247,7 +246,7 @@ func (s *System) writeCanceled(parent *activeRun, child *childRun) (*activeRun, 
 	return r, err
 }
 
-// Run is a handle on a run: its methods are System's with the id filled in.
+// Run is a handle on a run. Its methods are System's, with the id filled in.
 type Run struct {
 	system *System
 	id     messages.RunID
@@ -261,10 +260,10 @@ func (r *Run) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event
 	return r.system.Events(ctx, r.id, after)
 }
 
-// State returns what the run's log adds up to now.
+// State returns the sum of the run's events so far.
 func (r *Run) State(ctx context.Context) (messages.State, error) { return r.system.State(ctx, r.id) }
 
-// Wait returns the run's final State once it has ended. Its error is about the waiting; how the run ended is in the
+// Wait returns the run's final State once it has ended. The error is about waiting; how the run ended is in the
 // State.
 func (r *Run) Wait(ctx context.Context) (messages.State, error) {
 	return r.system.wait(ctx, r.id)
@@ -305,7 +304,7 @@ func (s *System) wait(ctx context.Context, id messages.RunID) (messages.State, e
 	return s.State(ctx, id)
 }
 
-// compact returns the JSON without white space, or as it is.
+// compact removes white space from JSON. What is not JSON stays as it is.
 func compact(data json.RawMessage) []byte {
 	var out bytes.Buffer
 	if json.Compact(&out, data) != nil {

@@ -10,29 +10,29 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// Delivery is what a subscribed actor receives: its Message is a messages.Event, and last of all a SubscriptionEnd. The
-// actor calls Task.Ack once it has handled one; as many as its credits may wait in its mailbox.
+// Delivery is what a subscribed actor receives: its Message is a messages.Event or, at the end, a SubscriptionEnd.
+// The actor calls Task.Ack when it has handled one; at most its credits wait in its mailbox.
 type Delivery = supervision.TaskMessage
 
-// SubscriptionEnd closes a subscription: after the terminal with a nil Err, else with the reason.
+// SubscriptionEnd ends a subscription: with a nil Err after the terminal, or with the reason.
 type SubscriptionEnd struct {
 	Run messages.RunID
 	Err error
 }
 
-// Subscription is an actor's order for a run's events.
+// Subscription delivers a run's events to an actor.
 type Subscription struct {
 	system *System
 	pid    *actor.PID
 }
 
-// Close ends the subscription; what is in the mailbox already still arrives.
+// Close ends the subscription. What is in the mailbox already still arrives.
 func (s *Subscription) Close() { s.system.node.Root().Send(s.pid, &unsubscribe{}) }
 
 type unsubscribe signal
 
 // Subscribe delivers the run's events past the cursor to the actor, in order, each as a [*Delivery], with at most
-// credits of them unacknowledged; a slow actor is given merged deltas. The subscription ends with the terminal, with
+// credits of them unacknowledged. A slow actor gets merged deltas. The subscription ends with the terminal, with
 // Close, or with the actor.
 func (s *System) Subscribe(to *actor.PID, run messages.RunID, after uint64, credits int) (*Subscription, error) {
 	switch {
@@ -95,9 +95,8 @@ func (a *subscribersActor) Receive(c actor.Context) {
 	}
 }
 
-// subscriber owns one subscription. A task of its own pulls from the log by cursor and waits for credits, so that a
-// slow actor costs the run nothing and nothing is pushed into a mailbox without credit. The SubscriptionEnd is the
-// subscriber's own: it comes after everything else and takes no credit.
+// subscriber owns one subscription. Its task reads the log by cursor and waits for credits: a slow actor costs the
+// run nothing, and its mailbox stays short. The SubscriptionEnd comes last and takes no credit.
 type subscriber struct {
 	system *System
 	order  *subscribe

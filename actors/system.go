@@ -22,8 +22,8 @@ import (
 	"go.uber.org/zap/exp/zapslog"
 )
 
-// System is one node: it accepts runs, supervises them, and lets them be read. Several Systems can live in one process,
-// and on one journal.
+// System is one node: it accepts runs, supervises them, and lets readers follow them. Several Systems can live in one
+// process, and on one journal.
 type System struct {
 	archive  *Archive
 	relay    *relay
@@ -31,35 +31,35 @@ type System struct {
 	log      *zap.Logger
 	journal  Journal
 	node     *supervision.Node
-	writer   string // this node's name in the journal, which no other node has
+	writer   string // this node's unique name in the journal
 	appender *appender
 	counts   counts
 	jitter   func() float64
-	buffers  sync.Pool       // of *room
+	buffers  sync.Pool       // of *stepBuffer
 	ctx      context.Context // ends with the System
 	end      context.CancelFunc
 	top      *actor.PID
 	runs     atomic.Pointer[actor.PID]
 	subs     atomic.Pointer[actor.PID]
 	loops    atomic.Pointer[actor.PID] // of the journalActor
-	// recovered says that what the journal had at first was dealt with: the loops run.
+	// recovered: the runs that were in the journal at first were dealt with, and the loops run.
 	recovered atomic.Bool
 
 	mu           sync.Mutex
 	live         map[messages.RunID]*activeRun
-	topLevel     int // live runs that are nobody's children
+	topLevel     int // active runs that are not sub-runs
 	perPrincipal map[string]int
-	broken       map[messages.RunID]error // broken logs that were set aside
+	broken       map[messages.RunID]error // that were set aside
 	closed       error                    // why no run is accepted any more
-	idle         chan struct{}            // closed when the last run has ended after closed was set
-	started      chan struct{}            // the node's static actors say here that they have started
+	idle         chan struct{}            // closed after the last run, once closed is set
+	started      chan struct{}            // a send for each static actor that has started
 	stopped      chan struct{}            // closed when the top actor has ended
-	endedClaims  []Claim                  // of runs that have ended, which the journal is to be told with the next beat
-	appendTimer  *time.Timer              // while runs are active: it has their appends inspected
+	endedClaims  []Claim                  // which the journal hears of at the next beat
+	appendTimer  *time.Timer              // inspects appends while runs are active
 }
 
-// New starts a node, within ctx. It claims the runs that the journal lends; one that another node has left without a
-// terminal gets it, and what can be claimed at once has it when New returns. A log that cannot be read as a run's is set
+// New starts a node, within ctx, and claims the runs that the journal lends. It ends the runs that another node has
+// left; those that can be claimed at once have their terminal when New returns. A run whose log is broken is set
 // aside; see [Stats].
 func New(ctx context.Context, config Config) (*System, error) {
 	config = config.withDefaults()
@@ -81,10 +81,10 @@ func New(ctx context.Context, config Config) (*System, error) {
 	return s, nil
 }
 
-// Node returns the node's supervision, for embedders' own actors and for tests.
+// Node returns the node's supervision, for an embedder's own actors and for tests.
 func (s *System) Node() *supervision.Node { return s.node }
 
-// PID returns the PID of an active run's actor, or of one of its tasks' where task is not "".
+// PID returns the PID of an active run's actor or, with a task, of that task's actor.
 func (s *System) PID(id messages.RunID, task string) *actor.PID {
 	runs := s.runs.Load()
 	pid := actor.NewPID(runs.Address, runs.Id+pathOf(id))
@@ -94,7 +94,7 @@ func (s *System) PID(id messages.RunID, task string) *actor.PID {
 	return pid
 }
 
-// pathOf returns where a run's actor is below the runs': a sub-run's is below its parent's.
+// pathOf returns the path of a run's actor. A sub-run's is below its parent's.
 func pathOf(id messages.RunID) string {
 	path := "/" + string(id)
 	if parent := parentOf(id); parent != "" {
@@ -117,7 +117,7 @@ func (s *System) active(id messages.RunID) *activeRun {
 	return s.live[id]
 }
 
-// release forgets an ended run once its terminal is in the journal: readers that come later are served from there.
+// release forgets an ended run once its terminal is in the journal. Later readers read there.
 func (s *System) release(r *activeRun) {
 	r.end(errEnding)
 	r.log.whenDurable(func(err error) {
@@ -176,7 +176,7 @@ func (s *System) later(f func()) {
 	})
 }
 
-// forget takes the run from the active ones, and reports whether it was one.
+// forget removes an active run, and reports whether it was one.
 func (s *System) forget(r *activeRun) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -203,7 +203,7 @@ func (s *System) forget(r *activeRun) bool {
 	return true
 }
 
-// armLook has the appends of active runs inspected. Under mu.
+// armAppendTimer has appends inspected while runs are active. Under mu.
 func (s *System) armAppendTimer() {
 	if s.appendTimer == nil && len(s.live) > 0 {
 		s.appendTimer = time.AfterFunc(appendTimeout, s.inspect)
@@ -231,7 +231,7 @@ func (s *System) all() []*activeRun {
 	return all
 }
 
-// rest says that no run is active any more. Under mu.
+// setIdle marks that no run is active any more. Under mu.
 func (s *System) setIdle() {
 	select {
 	case <-s.idle:
@@ -240,7 +240,7 @@ func (s *System) setIdle() {
 	}
 }
 
-// State returns what the run's log adds up to now. Errors: not_found.
+// State returns the sum of the run's events so far. Errors: not_found.
 func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	if r := s.active(id); r != nil && !r.log.liveDropped.Load() {
 		if state := r.log.state(); state.Seq > 0 {
@@ -250,14 +250,14 @@ func (s *System) State(ctx context.Context, id messages.RunID) (messages.State, 
 	return s.archive.State(ctx, id)
 }
 
-// List returns the runs that the query selects as the journal has them: active ones, and ended ones until the retention
-// forgets them. They are in the order of [messages.Query.Compare], and no more than [messages.Query.Most].
+// List returns the runs in the journal that the query selects: active ones, and ended ones until Config.Retention has
+// passed. They come in the order of [messages.Query.Compare], at most [messages.Query.Most].
 func (s *System) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
 	return s.journal.List(ctx, q)
 }
 
-// Attach makes the caller one of those for whom an attached run goes on, until ctx is done: when the last of them has
-// left, the run is cancelled. Errors: not_found, unavailable for a run of another node.
+// Attach adds a caller to an attached run, until ctx is done. When the last caller has left, the run is cancelled.
+// Errors: not_found, unavailable for a run of another node.
 func (s *System) Attach(ctx context.Context, id messages.RunID) error {
 	if r := s.active(id); r != nil {
 		r.attach(ctx)
@@ -274,7 +274,7 @@ func errElsewhere(id messages.RunID) error {
 	return messages.Errorf(messages.CodeUnavailable, "run %s is not active on this node; ask again later", id)
 }
 
-// refuse has no more runs accepted.
+// refuse accepts no more runs.
 func (s *System) refuse(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -306,7 +306,7 @@ func (s *System) Close(ctx context.Context) error {
 			"the journal did not take the terminals of %d runs; the next node that opens it will end them", unwritten)
 	}
 	s.end()
-	s.relay.notify("") // nobody rings it any more
+	s.relay.notify("") // nobody else notifies any more
 	s.node.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -316,8 +316,8 @@ func (s *System) Close(ctx context.Context) error {
 	return err
 }
 
-// abandonLive lets go of the runs that are still active when every actor has ended, and returns how many there are: the
-// journal does not take their events.
+// abandonLive drops the runs that are still active when every actor has ended, because the journal does not take
+// their events. It returns how many.
 func (s *System) abandonLive() int {
 	left := s.all()
 	for _, r := range left {
@@ -348,7 +348,7 @@ func (s *System) drain(ctx context.Context) error {
 	return s.shutdownError()
 }
 
-// ended says whether Close had to end runs.
+// shutdownError returns an error if Close had to end runs.
 func (s *System) shutdownError() error {
 	if s.counts.shutdown.Load() == 0 {
 		return nil
@@ -356,7 +356,8 @@ func (s *System) shutdownError() error {
 	return messages.Errorf(messages.Code(messages.CauseShutdown), "runs were still active and were ended")
 }
 
-// stood is told when a run begins or ends to wait for people. A node that shuts down does not wait with it.
+// waitingChanged is called when a run begins or ends to wait for people. A node that shuts down does not wait for
+// people.
 func (s *System) waitingChanged(r *activeRun, waits bool) {
 	s.mu.Lock()
 	closing := s.closed != nil

@@ -17,13 +17,14 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// attempt is one try at a task. The machine makes it, the task's actor starts its work, and the work speaks through it.
+// attempt is one try at a task. The machine makes it, the task's actor starts its work, and the work speaks through
+// it.
 type attempt struct {
 	run     *activeRun // set before the work starts
 	task    Task
 	number  int
-	overdue error                            // why it is over whatever it returns; the machine's
-	due     bool                             // its backoff is over; the machine's
+	overdue error                            // of the machine: why it fails whatever it returns
+	due     bool                             // of the machine: its backoff has passed
 	work    atomic.Pointer[supervision.Task] // nil until the task's actor has started it
 
 	mu       sync.Mutex
@@ -31,7 +32,7 @@ type attempt struct {
 	result   json.RawMessage
 	degraded bool
 	judged   bool // the outcome was taken
-	children int  // that it has asked for without a name
+	children int  // how many it has asked for without a name
 }
 
 func (a *attempt) running() bool {
@@ -45,7 +46,7 @@ func (a *attempt) cancel(cause error) {
 	}
 }
 
-// outcome takes what the attempt leaves. What it says of it later is refused.
+// outcome takes the outcome. Later changes are refused.
 func (a *attempt) outcome() (summary string, result json.RawMessage, degraded bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -53,7 +54,7 @@ func (a *attempt) outcome() (summary string, result json.RawMessage, degraded bo
 	return a.summary, a.result, a.degraded
 }
 
-// leave changes what the attempt leaves, while it is not judged.
+// setOutcome changes the outcome, until it was taken.
 func (a *attempt) setOutcome(f func()) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -64,12 +65,12 @@ func (a *attempt) setOutcome(f func()) error {
 	return nil
 }
 
-// emission is what a task says on its way to the run's actor.
+// emission is an event on its way from a task to the run's actor.
 type emission struct {
 	attempt *attempt
 	body    messages.Body
 	message string
-	verdict chan error // nil where nobody waits for it
+	verdict chan error // nil if nobody waits for it
 }
 
 func (e *emission) answer(err error) {
@@ -78,8 +79,8 @@ func (e *emission) answer(err error) {
 	}
 }
 
-// TaskContext is what a task says things with. Its methods may be called from any goroutine of the task; they block
-// while the run is behind, and end with the context's cause once the attempt is cancelled.
+// TaskContext is how a task speaks. Its methods may be called from any goroutine of the task. They block while the
+// run is behind, and return the context's cause once the attempt is cancelled.
 type TaskContext struct {
 	attempt *attempt
 	work    *supervision.Task
@@ -88,19 +89,18 @@ type TaskContext struct {
 // RunID returns the run's id.
 func (t *TaskContext) RunID() messages.RunID { return t.attempt.run.id }
 
-// Attempt returns 1 for the first attempt, and so on.
+// Attempt returns the number of the attempt, from 1.
 func (t *TaskContext) Attempt() int { return t.attempt.number }
 
-// Emit says an event of the task: of its texts and thoughts, progress and log, model and tool calls, artifacts and
-// steps. The run stamps the numbers, offsets and the task's name. The error says why a milestone is not legal; a delta
-// is on its way when Emit returns.
+// Emit emits an event of the task: about texts and thoughts, progress and log, model and tool calls, artifacts and
+// steps. The run adds numbers, offsets and the task's name. The error says why a milestone is not legal. For a delta,
+// Emit does not wait for that.
 func (t *TaskContext) Emit(body messages.Body, message string) error {
 	return t.emit(body, message, t.work.Send, t.work.Context().Done())
 }
 
-// Conclude says how a call to a model or a tool ended, which the run is told even where the attempt was cancelled in the
-// meantime and may say nothing else: a cancelled run then knows what became of its calls. After the cancel an attempt
-// concludes at most 8 calls.
+// Conclude emits how a call of a model or a tool ended, even if the attempt was cancelled in the meantime: so a
+// cancelled run knows what became of its calls. After the cancel an attempt may conclude up to 8 calls.
 func (t *TaskContext) Conclude(body messages.Body, message string) error {
 	switch body.(type) {
 	case messages.LLMCompleted, messages.ToolCompleted:
@@ -109,7 +109,7 @@ func (t *TaskContext) Conclude(body messages.Body, message string) error {
 	return invalid("a task concludes a call of a model or a tool: say anything else with Emit")
 }
 
-// emit waits for the run's verdict on a milestone until over.
+// emit waits until over for the answer to a milestone.
 func (t *TaskContext) emit(body messages.Body, message string, send func(any) error, over <-chan struct{}) error {
 	if err := t.check(body, message); err != nil {
 		return err
@@ -133,8 +133,8 @@ func (t *TaskContext) emit(body messages.Body, message string, send func(any) er
 	}
 }
 
-// sayable reports why a task may not say the body: how the run, its tasks, its children and its questions stand is for
-// the run alone to say.
+// check returns why a task may not emit the body. Only the run reports on itself, its tasks, its children and its
+// questions.
 func (t *TaskContext) check(body messages.Body, message string) error {
 	switch b := body.(type) {
 	case nil:
@@ -158,18 +158,18 @@ func (t *TaskContext) check(body messages.Body, message string) error {
 	return nil
 }
 
-// Progress says how far the task is; total is 0 where it is not known.
+// Progress reports how far the task is; total is 0 if unknown.
 func (t *TaskContext) Progress(done, total int64, unit string) error {
 	return t.delta(messages.Progress{Done: done, Total: total, Unit: unit}, len(unit))
 }
 
-// Log says a line for the person who looks closer. Text beyond messages.LogLineBytes is cut.
+// Log writes a line of the run's log. Text beyond messages.LogLineBytes is cut.
 func (t *TaskContext) Log(level messages.LogLevel, text string) error {
 	text = strings.ToValidUTF8(text[:min(len(text), messages.LogLineBytes)], "")
 	return t.Emit(messages.Log{Lines: []messages.LogLine{{Level: level, Text: text}}}, "")
 }
 
-// Say appends to the text of the name.
+// Say appends to the text of that name.
 func (t *TaskContext) Say(stream, text string) error {
 	if !utf8.ValidString(text) {
 		return errNotUTF8(stream)
@@ -177,8 +177,8 @@ func (t *TaskContext) Say(stream, text string) error {
 	return t.delta(messages.TextDelta{Stream: stream, Text: text}, len(stream)+len(text))
 }
 
-// delta is Emit for what is said most often and holds nothing that a caller could change. Its stack fits into a
-// goroutine's first 2 kB: there may be very many that say something and then wait.
+// delta is Emit for the frequent bodies that share no memory with the caller. Its stack fits into the first 2 kB of a
+// goroutine: very many may say something and then wait.
 func (t *TaskContext) delta(body messages.Body, bytes int) error {
 	if bytes > messages.MaxEventBytes/2 || t.attempt.run.system.config.Inject != nil {
 		return t.Emit(body, "")
@@ -188,18 +188,18 @@ func (t *TaskContext) delta(body messages.Body, bytes int) error {
 
 func errNotUTF8(stream string) error { return invalid("the text of stream %q is not UTF-8", stream) }
 
-// Said closes the text of the name with what it is as a whole.
+// Said closes the text of that name, and repeats it as a whole.
 func (t *TaskContext) Said(stream, text string) error {
 	return t.Emit(messages.TextDone{Stream: stream, Text: text, SHA256: messages.Digest(text)}, "")
 }
 
-// Summarize sets the words that go with the task's completion.
+// Summarize sets the sentence of task.completed.
 func (t *TaskContext) Summarize(words string) {
 	_ = t.attempt.setOutcome(func() { t.attempt.summary = words })
 }
 
-// Result sets the run's result, which run.completed carries; degraded says that it is less than was asked for. It counts
-// if this attempt completes. The last task that sets one decides.
+// Result sets the run's result, which run.completed carries. degraded means that it is less than was asked for. It
+// counts if this attempt completes; the last task that sets a result decides.
 func (t *TaskContext) Result(result any, degraded bool) error {
 	data, err := json.Marshal(result)
 	switch {
@@ -212,7 +212,7 @@ func (t *TaskContext) Result(result any, degraded bool) error {
 	return t.attempt.setOutcome(func() { t.attempt.result, t.attempt.degraded = data, degraded })
 }
 
-// Commit returns when everything that the task has said is durable, in the journal.
+// Commit waits until everything that the task has emitted is durable in the journal.
 func (t *TaskContext) Commit(ctx context.Context) error {
 	reply := make(chan error, 1)
 	if err := t.work.Send(&commitRequest{t.attempt, reply}); err != nil {
@@ -228,9 +228,9 @@ func (t *TaskContext) Commit(ctx context.Context) error {
 	}
 }
 
-// Ask says input.required and waits for the answer, which the task gets when it is durable. A request is known by its
-// name: a task that asks it again, in any attempt, gets the answer that was given, or goes on waiting. A request whose
-// ctx ends stays open. When the request's time is over the error is a deadline.
+// Ask emits input.required and waits until the answer is durable. The request's name identifies the question: another
+// attempt that asks by that name gets the same answer, or goes on waiting. If ctx ends, the question stays open.
+// After the question's timeout the error is a deadline.
 func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
 	a := &question{attempt: t.attempt, body: messages.Clone(in).(messages.InputRequired), reply: make(chan answer, 1)}
 	if err := t.work.Send(a); err != nil {
@@ -247,10 +247,10 @@ func (t *TaskContext) Ask(ctx context.Context, in messages.InputRequired) (json.
 	return nil, context.Cause(ctx)
 }
 
-// Start starts a sub-run and returns when the run's log names it. The child is the run's: it has an actor of its own
-// under the run's, it is cancelled when the run is, and the run does not end before it has. Another attempt that starts
-// the child of the same name, Options.Key or the how manieth of the task it is, gets the same child. Sub-runs count
-// towards no principal's limit; a tree has at most 1,000 that have not ended.
+// Start starts a sub-run and returns when the run's log names it. Its actor is below the run's; it is cancelled with
+// the run, and the run ends after it. Another attempt that starts a sub-run of the same name, which is Options.Key or
+// else its number in the task, gets the same one. Sub-runs count towards no principal's limit; a tree has at most
+// 1,000 that have not ended.
 func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	if err := job.validate(); err != nil {
 		return nil, err
@@ -280,15 +280,15 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 	}
 }
 
-// Go runs f in a goroutine of the task: its error, panic or Goexit is the task's, and the task waits for it.
+// Go runs f in another goroutine of the task, which waits for it. Its error, panic or Goexit is the task's.
 func (t *TaskContext) Go(f func(ctx context.Context) error) {
 	t.work.Go(func(ctx context.Context) error { return checked(f(ctx)) })
 }
 
-// credits is how many of a task's events may be under way to its run.
+// credits is how many of a task's events may be on their way to its run.
 const credits = 8
 
-// taskActor is the child of a run that answers for one task. The work itself is in a goroutine tied to this
+// taskActor is the child of a run that is responsible for one task. The work runs in a goroutine that belongs to this
 // incarnation; its panics are thrown again here, where supervision sees them.
 type taskActor struct {
 	system *System
@@ -296,7 +296,7 @@ type taskActor struct {
 	now    *attempt
 }
 
-// begin has the task actor start an attempt.
+// begin starts an attempt.
 type begin aboutAttempt
 
 var errActorStopped = errors.New("the task's actor was stopped")
@@ -339,8 +339,8 @@ func (a *taskActor) start(c actor.Context, now *attempt) {
 	}
 }
 
-// heard has a task's error say what it can say, so that its methods crash, if they do, in the task: a nil pointer that
-// is an error is the usual case. Its frame must not be that of every task: very many may wait within 2 kB of stack.
+// checked calls the methods of a task's error, so that they crash in the task, if they do: a nil pointer that is an
+// error is the usual case. Without noinline its frame would cost every waiting task stack.
 //
 //go:noinline
 func checked(err error) error {
@@ -350,7 +350,7 @@ func checked(err error) error {
 	return err
 }
 
-// injected does the work with the points of a test around it.
+// injected does the work between two points of a test.
 func (t *TaskContext) injected(ctx context.Context) error {
 	s := t.attempt.run.system
 	if err := s.injectWork(t, WorkBegins); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// topActor stands above the node's supervisor: when that gives up, the node has failed, and every run gets its terminal.
+// topActor stands above the node's supervisor. When that gives up, the node has failed, and every run is ended.
 type topActor struct {
 	*supervision.Children
 	system *System
@@ -22,9 +22,9 @@ const supervisorName = "node"
 //
 //	top
 //	 └ node          supervisor
-//	    ├ runs        parent of the run actors, each of them that of its tasks' and its sub-runs'
+//	    ├ runs        parent of the run actors; tasks and sub-runs are below their run
 //	    ├ subscribers parent of the subscriber actors
-//	    └ journal     keeps the loops alive that the journal feeds
+//	    └ journal     keeps the loops that work for the journal alive
 func (s *System) spawnTree() {
 	s.top = s.node.Root().Spawn(s.node.Props(func() actor.Actor {
 		return &topActor{Children: supervision.NewChildren(s.node), system: s}
@@ -37,7 +37,7 @@ func (s *System) spawnTree() {
 // staticActors is how many children the node's supervisor has.
 const staticActors = 3
 
-// isUp says that a static actor has started. It must not block when one is started again.
+// actorStarted reports that a static actor has started. It must not block when one is started again.
 func (s *System) actorStarted() {
 	select {
 	case s.started <- struct{}{}:
@@ -57,7 +57,7 @@ func (t *topActor) Receive(c actor.Context) {
 	switch c.Message().(type) {
 	case *actor.Started:
 		t.start(c)
-	case *stopTree: // nodeGone follows
+	case *stopTree: // nodeEnded follows
 		t.Stop(c, supervisorName)
 	case *actor.Stopped:
 		close(t.system.stopped)
@@ -81,7 +81,7 @@ func (t *topActor) start(c actor.Context) {
 	}
 }
 
-// nodeGone ends what is left: after a Shutdown nothing, after an escalation every run.
+// nodeEnded ends what is left: nothing after a Shutdown, every run after an escalation.
 func (t *topActor) nodeEnded(c actor.Context, exit supervision.Exit) {
 	if exit.Err != nil {
 		t.system.log.Error("the node failed", zap.Error(exit.Err))
@@ -91,12 +91,12 @@ func (t *topActor) nodeEnded(c actor.Context, exit supervision.Exit) {
 	supervision.Goodbye(c)
 }
 
-// finishLost has every run ended whose actor's supervisor is gone.
+// finishLost ends every run whose actor ended with its supervisor.
 func (s *System) finishLost(why error) {
 	s.mu.Lock()
 	var lost []*activeRun
 	for _, r := range s.live {
-		if r.parent == nil && r.hasActor() { // one that is not will be started by the next supervisor
+		if r.parent == nil && r.hasActor() { // others will be started by the next supervisor
 			lost = append(lost, r)
 		}
 	}
@@ -106,38 +106,37 @@ func (s *System) finishLost(why error) {
 	}
 }
 
-// runsActor is the parent of the actors of runs that are nobody's children. It has the terminal written of a run whose
-// actor could not, and it is the watchdog of all runs: it asks those that are past their limits to end, and ends those
-// that do not answer.
+// runsActor is the parent of the actors of top-level runs. It settles runs whose actor has ended. It is also the
+// watchdog of all runs: it asks runs that are past a limit to end, and stops the actors of those that do not.
 type runsActor struct {
 	*supervision.Children
 	system *System
 	watch  map[messages.RunID]*watched
 	timer  *time.Timer
 	due    time.Time // when the timer fires
-	// closing says that the node shuts down and waits for runs no more.
+	// closing: the node shuts down and waits for runs no more.
 	closing bool
 }
 
-// watched is a run under the watchdog's eyes.
+// watched is a run that the watchdog watches.
 type watched struct {
 	run *activeRun
-	// asked is when the run was told to end; it has the hard limit and some grace to do so.
+	// requested is when the run was asked to end. It has the hard limit and some grace to do so.
 	requested time.Time
-	// stopped says that its actor did not answer and was stopped.
+	// stopped: its actor did not answer and was stopped.
 	stopped bool
 }
 
 type (
 	startRun  aboutRun
-	watchRun  aboutRun // a sub-run's actor is up, or a run's clocks run again
+	watchRun  aboutRun // a sub-run's actor has started, or a run's clocks run again
 	forgetRun aboutRun // a sub-run has ended
 	cancelFor struct {
 		run *activeRun
 		cancelRun
 	}
 	checkLimits signal
-	// drainRuns ends all runs, or those alone that wait for people.
+	// drainRuns ends all runs, or only those that wait for people.
 	drainRuns struct {
 		supervision.NoDeadLetterLog
 		waiting bool
@@ -165,7 +164,7 @@ func (a *runsActor) Receive(c actor.Context) {
 	}
 	switch m := c.Message().(type) {
 	case *actor.Started:
-		a.system.runs.Store(c.Self()) // after an abandonment it has another name
+		a.system.runs.Store(c.Self()) // it has another name after an abandonment
 		a.system.finishLost(supervision.ErrKilled)
 		a.system.actorStarted()
 	case *startRun:
@@ -190,7 +189,7 @@ func (a *runsActor) Receive(c actor.Context) {
 	}
 }
 
-// mind has the run looked at when its next limit is due: at once where the node does not wait for runs any more.
+// watchLimits checks the run when its next limit is due, or at once if the node waits for no runs any more.
 func (a *runsActor) watchLimits(c actor.Context, r *activeRun) {
 	at, _ := a.limit(r)
 	a.arm(c, at)
@@ -199,7 +198,7 @@ func (a *runsActor) watchLimits(c actor.Context, r *activeRun) {
 	}
 }
 
-// limit returns when a run should be looked at next, and what it will have come to then.
+// limit returns the run's next limit, and the cause if it is reached.
 func (a *runsActor) limit(r *activeRun) (time.Time, messages.Cause) {
 	at, cause := r.clock.due(time.Duration(r.log.updated.Load()))
 	if at == 0 {
@@ -225,7 +224,7 @@ func (a *runsActor) stopTimer() {
 	a.due = time.Time{}
 }
 
-// lookAround asks every run that is past a limit to end, and stops the actors of those that were asked and did not.
+// checkLimits asks every run that is past a limit to end, and stops the actors of those that did not.
 func (a *runsActor) checkLimits(c actor.Context) {
 	a.stopTimer()
 	now := time.Now()
@@ -263,7 +262,7 @@ func (a *runsActor) check(c actor.Context, w *watched, now time.Time) time.Time 
 	return now.Add(patience)
 }
 
-// stopRun has a run's actor stopped by its parent, which abandons it where it does not.
+// stopRun has a run's actor stopped by its parent, which abandons it if it does not stop.
 func (a *runsActor) stopRun(c actor.Context, r *activeRun) {
 	if r.parent == nil {
 		a.Stop(c, string(r.id))
@@ -278,7 +277,7 @@ func (a *runsActor) cancel(c actor.Context, m *cancelFor) {
 	m.run.post(&cancel)
 }
 
-// ask notes that the run was told to end.
+// noteRequest remembers that the run was asked to end.
 func (a *runsActor) noteRequest(c actor.Context, r *activeRun) {
 	if w := a.watch[r.id]; w != nil && w.requested.IsZero() {
 		w.requested = time.Now()

@@ -8,32 +8,32 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// board is what readers see of an active run. Its one writer is the run's log; readers share no lock with it: what is
+// view is what readers see of an active run. The run's log alone writes it. Readers share no lock with it: what is
 // published never changes, and what changes is replaced.
 type view struct {
 	id messages.RunID
-	// base is the number before the first that is shown here: the journal has what is up to it.
+	// base is the number of the last event that is in the journal alone.
 	base uint64
-	// shown is the table that readers read: the first n of its events.
+	// shown is the table that readers read, up to its n.
 	shown atomic.Pointer[table]
-	// durable is the number of the last event that the journal is known to have.
+	// durable is the number of the last event that is known to be in the journal.
 	durable atomic.Uint64
-	// gone says that the live log was dropped: the journal has what there is.
+	// liveDropped: the live log was dropped, and readers go to the journal.
 	liveDropped atomic.Bool
-	// trouble says why the journal does not take the run's events, while it does not.
+	// trouble says why the journal does not take the run's events, while that lasts.
 	trouble atomic.Pointer[messages.Error]
-	// final is the State at the terminal, once that is visible.
+	// final is the State at the terminal, once readers see it.
 	final atomic.Pointer[messages.State]
-	// over is closed when the terminal is visible, the log was dropped, or trouble has come.
+	// over is closed when the terminal is visible, the live log was dropped, or there is trouble.
 	over   atomic.Pointer[chan struct{}]
 	wakers atomic.Pointer[[]chan struct{}]
 
 	mu      sync.Mutex // among readers
 	readers int
-	fold    *messages.Fold // of what is visible, for those who ask for the State
+	fold    *messages.Fold // of the visible events, for readers that ask for the State
 }
 
-// table holds events. The writer appends behind n, and then moves n.
+// table holds events. The writer appends behind n, and then raises n.
 type table struct {
 	n      atomic.Int64
 	events []messages.Event
@@ -41,7 +41,7 @@ type table struct {
 }
 
 func newTable(room int) *table {
-	if room == firstEvents { // most runs have no other
+	if room == firstEvents { // most runs need no other
 		var first struct {
 			table
 			events [firstEvents]messages.Event
@@ -63,20 +63,19 @@ func (b *view) visible() []messages.Event {
 	return t.events[:n:n]
 }
 
-// batch is what one read of a log gave.
+// batch is the result of one read.
 type batch struct {
 	events []messages.Event
-	// more says that there is more already, and over that there will be no more.
+	// more: there is more already. over: there will be no more. dropped: the live log was dropped.
 	more, over bool
-	// gone says that the log was dropped.
-	dropped bool
+	dropped    bool
 }
 
-// readBatch is how many events one read returns; a reader that is further behind is given merged deltas.
+// readBatch is how many events one read returns at most. A reader that is further behind gets merged deltas.
 const readBatch = 256
 
-// read returns what is visible past the cursor, merged where the reader is far behind. The events are shared: they must
-// not be changed.
+// read returns the visible events past the cursor, merged if the reader is far behind. Events are shared: do not
+// change them.
 func (b *view) read(after uint64) (batch, error) {
 	if b.liveDropped.Load() {
 		return batch{dropped: true}, nil
@@ -106,7 +105,8 @@ func errReset(id messages.RunID, after uint64) error {
 	return messages.Errorf(messages.CodeReset, "run %s has no event %d: drop the state and begin at 0", id, after)
 }
 
-// state returns what the visible events add up to. Only readers pay for it, and each event is folded once for all.
+// state returns the State of the visible events. Only readers pay for it, and each event is folded once for all of
+// them.
 func (b *view) state() messages.State {
 	if final := b.final.Load(); final != nil {
 		return *final
@@ -123,7 +123,7 @@ func (b *view) state() messages.State {
 	return b.fold.State()
 }
 
-// enter counts a reader in, whose wake is rung when more is visible. The run's readers are bounded.
+// enter adds a reader, whose wake channel is notified when more is visible.
 func (b *view) enter(limit int, wake chan struct{}) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -152,15 +152,14 @@ func (b *view) hung() []chan struct{} {
 
 func (b *view) setBells(wakers []chan struct{}) { b.wakers.Store(&wakers) }
 
-// ring wakes every reader. Each has a wake of its own, which makes it cheap to wake: on one channel for all they would
-// stand in each other's way.
+// notify wakes every reader. Each has a channel of its own: on a shared one, readers would wait for each other.
 func (b *view) notify() {
 	for _, wake := range b.hung() {
 		notify(wake)
 	}
 }
 
-// ring is heard once, however often it is rung before.
+// notify wakes once, however often it is called before.
 func notify(wake chan struct{}) {
 	select {
 	case wake <- struct{}{}:
@@ -174,7 +173,7 @@ var closed = func() chan struct{} {
 	return c
 }()
 
-// atEnd returns a channel that is closed once the terminal is visible, the log was dropped, or the journal takes no more.
+// atEnd returns the channel over.
 func (b *view) atEnd() <-chan struct{} {
 	if p := b.over.Load(); p != nil {
 		return *p
@@ -186,9 +185,34 @@ func (b *view) atEnd() <-chan struct{} {
 	return c
 }
 
-// end closes what atEnd returns.
+// end closes over.
 func (b *view) end() {
 	if p := b.over.Swap(&closed); p != nil && *p != closed {
 		close(*p)
 	}
+}
+
+// reveal shows readers everything before the first milestone that is not durable, and no delta more than Reserve past
+// the last durable event. Under mu.
+func (l *runLog) reveal() bool {
+	durable, before := l.durable.Load(), int(l.table.n.Load())
+	n := before
+	for ; n < l.recorded; n++ {
+		e := &l.table.events[n]
+		if e.Seq > durable && (!e.IsDelta() || e.Seq > durable+messages.Reserve) {
+			break
+		}
+	}
+	if n == before {
+		return false
+	}
+	if n == l.recorded && l.table.events[n-1].IsTerminal() {
+		state := l.ledger.fold.State()
+		l.final.Store(&state)
+		l.table.n.Store(int64(n))
+		l.end()
+		return true
+	}
+	l.table.n.Store(int64(n))
+	return true
 }
