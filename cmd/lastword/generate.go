@@ -29,7 +29,7 @@ import (
 type generating struct {
 	program     *host.Program
 	in          llmstxt.Input
-	read        repository.Flags
+	read        repository.Source
 	by          host.ModelFinder
 	full, style string
 	format      int
@@ -41,7 +41,7 @@ type generating struct {
 }
 
 func generateCommand(p *host.Program) *cobra.Command {
-	g := generating{program: p, by: host.ModelFinder{Endpoint: p.Endpoint()}, read: repository.Flags{Source: p.Source()}}
+	g := generating{program: p, by: host.ModelFinder{Endpoint: p.Endpoint()}, read: p.Source()}
 	cmd := &cobra.Command{
 		Use:     "generate <repository>",
 		GroupID: settings.Working,
@@ -85,7 +85,7 @@ Exit codes:
 	flags.SortFlags = false
 	g.writing(cmd, flags)
 	g.by.AddFlags(cmd, flags, &g.in)
-	g.read.Source.AddFlags(flags)
+	g.read.AddFlags(flags)
 	g.read.AddLimitFlags(flags)
 	g.telling(flags)
 	settings.Must(cmd.MarkFlagDirname("out"))
@@ -128,7 +128,7 @@ func (g *generating) run(cmd *cobra.Command, repository string) error {
 	if in.Model == "" && in.BaseURL == "" && cmd.Flags().Changed("base-url") {
 		in.BaseURL = g.by.Endpoint.BaseURL // no server is asked: it can only be meant for the links
 	}
-	with := llmstxt.Config{Open: g.read.Source.Open, Model: g.by.Find, Secrets: g.program.Secrets, Version: host.ThisBuild().Exact()}
+	with := llmstxt.Config{Open: g.read.Open, Model: g.by.Find, Secrets: g.program.Secrets, Version: host.ThisBuild().Exact()}
 	defer g.by.Close()
 	if !g.noCache {
 		with.Cache = g.program.Env.CacheFolder()

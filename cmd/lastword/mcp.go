@@ -56,7 +56,7 @@ Exit codes:
 	flags.StringVar(&s.printConfig, "print-config", "", "`client` whose settings are printed, in place of serving")
 	flags.StringVar(&s.url, "url", "", "`URL` of a server that the printed settings name, in place of this program")
 	s.Options.AddFlags(cmd, flags, p)
-	s.Read.Source.AddFlags(flags)
+	s.Read.AddFlags(flags)
 	for _, name := range []string{"print-config", "url"} {
 		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))
 	}

@@ -65,9 +65,9 @@ Exit codes:
 	flags.SortFlags = false
 	s.listening(cmd, flags)
 	s.Options.AddFlags(cmd, flags, p)
-	s.Read.Source.AddHTTPFlag(flags)
+	s.Read.AddHTTPFlag(flags)
 	flags.BoolVar(&s.allowLocal, "allow-local", false, "read folders and archives of this machine, whoever asks")
-	s.Read.Source.AddDownloadFlag(flags)
+	s.Read.AddDownloadFlag(flags)
 	return cmd
 }
 
@@ -111,7 +111,7 @@ func (s *serving) run(cmd *cobra.Command) error {
 }
 
 func (s *serving) check(cmd *cobra.Command) error {
-	s.Read.Source.RemoteOnly = !s.allowLocal
+	s.Read.RemoteOnly = !s.allowLocal
 	if s.publicURL != "" {
 		at, ok := webURL(s.publicURL)
 		if !ok {

@@ -134,7 +134,7 @@ func prepared(t *testing.T, h *Options, who, arguments string) (generateInput, e
 
 func TestArgumentsBecomeInput(t *testing.T) {
 	h := &Options{program: new(Program), Out: t.TempDir(), model: "scripted"}
-	h.Read.MaxFiles = 7
+	h.Read.Limits.MaxFiles = 7
 	h.Read.SetLimits(&h.limits)
 	in, err := prepared(t, h, "mia", `{"repository":"https://example.com/a.zip?sig=x","out":"b","full":"all","ctx":true,`+
 		`"format":1,"link_style":"raw","link_base":"https://x.example","size_budget":4096,"no_cache":true}`)
@@ -156,7 +156,7 @@ func TestRemoteRepositoriesOnly(t *testing.T) {
 	dir := testkit.Repository(t, []byte("-- garden/README.md --\n# Garden\n\nGrows things.\n"))
 	t.Chdir(dir)
 	h := &Options{program: new(Program), Out: t.TempDir()}
-	h.Read.Source.RemoteOnly = true
+	h.Read.RemoteOnly = true
 	for text, want := range map[string]string{
 		"garden/README.md":          "https://github.com/garden/README.md",
 		"spf13/cobra@v1.9.0":        "https://github.com/spf13/cobra/tree/v1.9.0",

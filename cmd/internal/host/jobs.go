@@ -24,6 +24,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 )
 
@@ -57,7 +58,7 @@ func (h *Options) generate(input json.RawMessage) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	in.Out = folder
-	with := llmstxt.Config{Open: h.Read.Source.Open, Model: h.finder.Find, Secrets: h.Secrets, Version: ThisBuild().Exact()}
+	with := llmstxt.Config{Open: h.Read.Open, Model: h.finder.Find, Secrets: h.Secrets, Version: ThisBuild().Exact()}
 	if !h.noCache && !in.NoCache {
 		with.Cache = h.program.Env.CacheFolder()
 	}
@@ -114,7 +115,7 @@ func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage
 // can be meant, and what is here is not looked at.
 func (h *Options) repository(text, subfolder string) (string, error) {
 	there := func(path string) bool { _, err := os.Stat(path); return err == nil }
-	if h.Read.Source.RemoteOnly {
+	if h.Read.RemoteOnly {
 		there = nil
 	}
 	at, err := address.Parse(text, there)
@@ -166,7 +167,7 @@ func (h *Options) folders(ctx context.Context, text string) (folders []string) {
 			folders = append(folders, m.Folder())
 		}
 	case at.Kind == address.Folder:
-		if m, err := h.Read.Source.Open(ctx, at); err == nil {
+		if m, err := h.Read.Open(ctx, at); err == nil {
 			folders = append(folders, m.Folder())
 		}
 	}
@@ -234,3 +235,31 @@ func decode(arguments json.RawMessage, in any) error {
 	}
 	return nil
 }
+
+type prepareInput = func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error)
+
+// promptTool is the job prompt as a tool. What would change the request's form, as --extra can, is not offered.
+func promptTool(prepare prepareInput) mcp.JobTool {
+	return mcp.JobTool{
+		Job: prompt.Name, Title: "Ask a language model",
+		Description: "Sends a text to the server's language model and answers with what it says. Use it for a second " +
+			"opinion or for work that a local model can do. With a progress token the answer is streamed as it comes.",
+		Input: mcp.Object([]string{"text"},
+			`"text":{"type":"string","minLength":1,"description":"what is asked"}`,
+			`"system":{"type":"string","description":"the system prompt"}`,
+			`"model":{"type":"string","maxLength":256,"description":"the model's name, or auto for the one that is `+
+				`loaded"}`,
+			`"max_tokens":{"type":"integer","minimum":1,"description":"the most tokens, thoughts included"}`,
+			`"temperature":{"type":"number","minimum":0,"maximum":2,"description":"0 is always the likeliest word"}`,
+			`"top_p":{"type":"number","exclusiveMinimum":0,"maximum":1,"description":"share of likely words to `+
+				`choose from"}`,
+			`"seed":{"type":"integer","description":"the same seed may give the same answer"}`,
+			`"stop":{"type":"array","items":{"type":"string","minLength":1},"maxItems":16,"description":"texts that end `+
+				`the answer"}`),
+		Output: json.RawMessage(promptResult), OpenWorld: true, Prepare: prepare,
+	}
+}
+
+const promptResult = `{"type":"object","required":["text"],"properties":{"text":{"type":"string"},` +
+	`"model":{"type":"string"},"finish_reason":{"type":"string"},` +
+	`"truncated":{"type":"boolean"},"filtered":{"type":"boolean"},"usage":{"type":"object"}}}`

@@ -21,7 +21,7 @@ type Options struct {
 	Out         string // the folder that no run writes outside of
 	ShownOut    string // the same as callers are told; empty if they are not on this machine
 	limits      llmstxt.Input
-	Read        repository.Flags
+	Read        repository.Source
 	finder      ModelFinder
 	model       string
 	noCache     bool
@@ -39,7 +39,7 @@ type Options struct {
 // AddFlags adds those that mcp and serve share.
 func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program) {
 	h.program, h.Secrets = p, p.Secrets
-	h.finder.Endpoint, h.Read.Source = p.Endpoint(), p.Source()
+	h.finder.Endpoint, h.Read = p.Endpoint(), p.Source()
 	flags.StringVar(&h.Out, "out", "artifacts", "`folder` that runs write under, and nowhere else; made at the first run")
 	flags.StringVar(&h.model, "model", "",
 		"`name` of the model where a call names none; auto is one that a server on this machine has loaded")

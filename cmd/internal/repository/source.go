@@ -29,7 +29,7 @@ import (
 type Source struct {
 	allow       git.Allow
 	maxDownload settings.ByteSize
-	Limits      llmstxt.Input // those of the files, which bound an archive as well
+	Limits      llmstxt.Input // its MaxFiles, MaxFileBytes, MaxBytes and MaxDepth bound archives as well
 	RemoteOnly  bool          // nothing is read from this machine
 	Env         environment.Variables
 	Secrets     *redact.Secrets
@@ -50,6 +50,31 @@ func (s *Source) AddHTTPFlag(flags *pflag.FlagSet) {
 
 func (s *Source) AddDownloadFlag(flags *pflag.FlagSet) {
 	flags.Var(&s.maxDownload, "max-download", "most `bytes` that may come over the network (default 256MiB)")
+}
+
+func (s *Source) AddLimitFlags(flags *pflag.FlagSet) {
+	l := &s.Limits
+	flags.IntVar(&l.MaxFiles, "max-files", 0, "most `files` that are read (default 50,000)")
+	flags.Var((*settings.ByteSize)(&l.MaxFileBytes), "max-file-size", "most `bytes` of a file that is read (default 1MiB)")
+	flags.Var((*settings.ByteSize)(&l.MaxBytes), "max-bytes", "most `bytes` of all files together (default 2GiB)")
+	flags.IntVar(&l.MaxDepth, "max-depth", 0, "most `folders` one below the other (default 32)")
+}
+
+// Check says what is wrong with the flags.
+func (s *Source) Check() error {
+	switch {
+	case s.Limits.MaxFiles < 0:
+		return settings.Negative("--max-files")
+	case s.Limits.MaxDepth < 0:
+		return settings.Negative("--max-depth")
+	}
+	return nil
+}
+
+// SetLimits gives the job the limits of the flags.
+func (s *Source) SetLimits(in *llmstxt.Input) {
+	in.MaxFiles, in.MaxDepth = s.Limits.MaxFiles, s.Limits.MaxDepth
+	in.MaxFileBytes, in.MaxBytes = s.Limits.MaxFileBytes, s.Limits.MaxBytes
 }
 
 // Open finds the repository. It asks the network for no more than what the address means.

@@ -1,0 +1,119 @@
+package settings
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// choice is a flag's value that is one of a few words.
+type choice struct {
+	value *string
+	of    []string
+}
+
+func (c *choice) String() string {
+	if c.value == nil {
+		return ""
+	}
+	return *c.value
+}
+
+func (c *choice) Type() string { return strings.Join(c.of, "|") }
+
+func (c *choice) Set(word string) error {
+	if !slices.Contains(c.of, word) {
+		return fmt.Errorf("it is one of %s", strings.Join(c.of, ", "))
+	}
+	*c.value = word
+	return nil
+}
+
+// Choice adds a flag for one of the words, whose first word is the default, and lets the shell complete it.
+func Choice(cmd *cobra.Command, flags *pflag.FlagSet, value *string, name, usage string, of ...string) {
+	*value = of[0]
+	flags.Var(&choice{value, of}, name, usage)
+	Must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// Must is for what fails only where the program contradicts itself.
+func Must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+// ByteSize is a flag's value that counts bytes: 200000, 200k, 1.5MB, 64MiB. Units without an i are decimal.
+type ByteSize int64
+
+func (b *ByteSize) String() string {
+	if *b == 0 {
+		return ""
+	}
+	return strconv.FormatInt(int64(*b), 10)
+}
+
+func (b *ByteSize) Type() string { return "bytes" }
+
+func (b *ByteSize) Set(text string) error {
+	digits := strings.TrimRight(text, "BbKkMmGgi")
+	number, err := strconv.ParseFloat(digits, 64)
+	factor, ok := unit(strings.ToLower(strings.TrimPrefix(text, digits)))
+	size := number * factor
+	if err != nil || !ok || size < 0 || size >= math.MaxInt64 || size != size {
+		return fmt.Errorf("write a number of bytes, such as 200000, 200k, 10MB or 64MiB")
+	}
+	*b = ByteSize(size)
+	return nil
+}
+
+func unit(word string) (factor float64, ok bool) {
+	switch strings.TrimSuffix(word, "b") {
+	case "":
+		return 1, true
+	case "k":
+		return 1e3, true
+	case "m":
+		return 1e6, true
+	case "g":
+		return 1e9, true
+	case "ki":
+		return 1 << 10, true
+	case "mi":
+		return 1 << 20, true
+	case "gi":
+		return 1 << 30, true
+	}
+	return 0, false
+}
+
+// Decimal is a flag's value that is a number, or nothing.
+type Decimal struct{ Value *float64 }
+
+func (d *Decimal) String() string {
+	if d.Value == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*d.Value, 'g', -1, 64)
+}
+
+func (*Decimal) Type() string { return "number" }
+
+func (d *Decimal) Set(text string) error {
+	if text == "" {
+		d.Value = nil
+		return nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return errors.New("it is a number like 0.7")
+	}
+	d.Value = &v
+	return nil
+}
