@@ -16,11 +16,11 @@ func failedWith(cause messages.Cause) messages.State {
 
 func TestExitOfEveryCause(t *testing.T) {
 	want := map[messages.Cause]int{
-		messages.CauseError: 1, messages.CausePanic: 1, messages.CauseStalled: 1, messages.CauseShutdown: 1,
+		messages.CauseError: 1, messages.CausePanic: 1, messages.CauseShutdown: 1,
 		messages.CauseNodeLost: 1, messages.CauseJournalUnavailable: 1, messages.CauseInjected: 1, messages.CauseCanceledByUser: 1,
 		messages.CauseInvalidInput:  3,
 		messages.CauseProviderError: 4, messages.CauseTransportClosed: 4, messages.CauseEmptyCompletion: 4,
-		messages.CauseInvalidOutput: 4,
+		messages.CauseInvalidOutput: 4, messages.CauseStalled: 4,
 		messages.CauseLimitExceeded: 5,
 		messages.CauseDeadline:      124,
 	}

@@ -138,7 +138,7 @@ func TestDialContextOfAClosedPort(t *testing.T) {
 func TestDialContextOfAnUnknownName(t *testing.T) {
 	_, resolver := serveNames(t)
 	_, err := dial.Policy{}.Over(resolver, nil).DialContext(t.Context(), "tcp", "nobody.test:443")
-	if messages.CodeOf(err) != "invalid_input" || !strings.Contains(err.Error(), "there is no host nobody.test, or no network to ask") {
+	if messages.CodeOf(err) != "transport_closed" || !strings.Contains(err.Error(), "there is no host nobody.test, or no network to ask") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -41,7 +41,8 @@ func Explain(ctx context.Context, host string, err error) error {
 
 func explainName(host string, err *net.DNSError) error {
 	if err.IsNotFound {
-		return refuse("there is no host %s, or no network to ask; check the spelling and the connection%s", host, hint())
+		return messages.Errorf(messages.Code(messages.CauseTransportClosed),
+			"there is no host %s, or no network to ask; check the spelling and the connection%s", host, hint())
 	}
 	failure := messages.Errorf(messages.Code(messages.CauseTransportClosed),
 		"the name %s could not be resolved: %s%s", host, plain(err.Err), hint())
