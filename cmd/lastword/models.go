@@ -149,7 +149,7 @@ type modelList struct {
 
 type modelLine struct {
 	ID           string `json:"id"`
-	Loaded       bool   `json:"loaded"`
+	Loaded       *bool  `json:"loaded,omitempty"` // nil if the server does not say
 	Context      int    `json:"context,omitempty"`
 	MaxContext   int    `json:"max_context,omitempty"`
 	Kind         string `json:"kind,omitempty"`
@@ -158,7 +158,12 @@ type modelLine struct {
 }
 
 func lineOf(m llm.Info) modelLine {
-	return modelLine{m.ID, m.Loaded, m.Context, m.MaxContext, m.Kind, m.Format, m.Quantization}
+	line := modelLine{ID: m.ID, Context: m.Context, MaxContext: m.MaxContext, Kind: m.Kind, Format: m.Format,
+		Quantization: m.Quantization}
+	if settings.SaysLoaded(m) {
+		line.Loaded = &m.Loaded
+	}
+	return line
 }
 
 func (l *listing) list(ctx context.Context, cmd *cobra.Command, client *llm.Client) error {
@@ -212,9 +217,13 @@ func printModels(w io.Writer, list []modelLine) error {
 }
 
 func (m modelLine) row() []string {
-	state, context := "idle", "-"
-	if m.Loaded {
+	state, context := "-", "-"
+	switch {
+	case m.Loaded == nil:
+	case *m.Loaded:
 		state, context = "loaded", tokens(m.Context)
+	default:
+		state = "idle"
 	}
 	row := []string{terminal.Flat(m.ID), state, context, tokens(m.MaxContext), terminal.Flat(m.Kind), terminal.Flat(m.Format), terminal.Flat(m.Quantization)}
 	for i, cell := range row {
@@ -251,7 +260,7 @@ func (l *listing) unloading(ctx context.Context, cmd *cobra.Command, client *llm
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(), "%s unloaded\n", terminal.Printable(id))
 	if l.json {
-		return terminal.PrintJSON(cmd.OutOrStdout(), modelLine{ID: id})
+		return terminal.PrintJSON(cmd.OutOrStdout(), modelLine{ID: id, Loaded: new(bool)})
 	}
 	return nil
 }

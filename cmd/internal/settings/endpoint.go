@@ -159,7 +159,7 @@ func LoadedModel(client *llm.Client) func(ctx context.Context) (string, error) {
 func PickModel(list []llm.Info) (string, error) {
 	list = slices.DeleteFunc(slices.Clone(list), func(m llm.Info) bool { return strings.HasPrefix(m.Kind, "embedding") })
 	for _, m := range list {
-		if m.Loaded && slices.Contains([]string{llm.LMStudio, llm.LlamaCPP, llm.Ollama, llm.VLLM}, m.Server) {
+		if m.Loaded && SaysLoaded(m) {
 			return m.ID, nil
 		}
 	}
@@ -171,4 +171,10 @@ func PickModel(list []llm.Info) (string, error) {
 	}
 	return "", exit.Invalid("the server has %d models, and none that is the one loaded; name one with --model, such as %s",
 		len(list), list[0].ID)
+}
+
+// SaysLoaded says whether the model's server tells loaded models from others. Those that only speak OpenAI's protocol list
+// every model as ready.
+func SaysLoaded(m llm.Info) bool {
+	return slices.Contains([]string{llm.LMStudio, llm.LlamaCPP, llm.Ollama, llm.VLLM}, m.Server)
 }
