@@ -113,7 +113,7 @@ func (g *generating) telling(flags *pflag.FlagSet) {
 	flags.BoolVar(&g.explain, "explain", false, "print on stdout why each file was chosen")
 	flags.BoolVar(&g.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object a line")
 	flags.BoolVar(&g.show.JSON, "json", false, "print what the run came to on stdout, as one JSON object")
-	flags.BoolVar(&g.show.Quiet, "quiet", false, "say nothing on stderr but errors")
+	flags.BoolVarP(&g.show.Quiet, "quiet", "q", false, "say nothing on stderr but errors")
 	flags.DurationVar(&g.timeout, "timeout", 0, "longest `time` the run may take, for example 90s (default 30m)")
 }
 

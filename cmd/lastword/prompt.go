@@ -84,7 +84,7 @@ func (p *prompting) asking(flags *pflag.FlagSet) {
 func (p *prompting) telling(flags *pflag.FlagSet) {
 	flags.BoolVar(&p.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object a line")
 	flags.BoolVar(&p.show.JSON, "json", false, "print what the run came to on stdout, as one JSON object")
-	flags.BoolVar(&p.show.Quiet, "quiet", false, "say nothing on stderr but errors")
+	flags.BoolVarP(&p.show.Quiet, "quiet", "q", false, "say nothing on stderr but errors")
 	flags.DurationVar(&p.timeout, "timeout", 0, "longest `time` the run may take, for example 90s (default 30m)")
 }
 
@@ -128,16 +128,24 @@ func (p *prompting) judge() error {
 	return p.at.Check()
 }
 
-// speak has the answer printed. Who watches on a terminal sees the thoughts, and no more of the run than its model's
-// words: a block that is redrawn, or a line per milestone, would stand in the middle of the answer.
+// speak has the answer printed. On a terminal the model's thoughts stand beside it; a block that is redrawn, or a line per
+// milestone, would stand in the middle of the answer. Where stdout is piped and nobody asks for progress, stderr stays
+// empty unless something goes wrong.
 func (p *prompting) speak() {
-	d := &p.show
+	d, asked := &p.show, p.program.Display.Progress
+	piped := !terminal.IsTerminal(d.Stdout)
+	if piped && asked == "auto" {
+		d.View, d.Brief = terminal.Silent{}, true
+	}
 	if d.JSON || d.JSONL {
 		return
 	}
-	d.Answer = &terminal.Answer{Stdout: d.Stdout, Stderr: d.Stderr, Style: d.Style, Shared: terminal.IsTerminal(d.Stdout)}
-	if terminal.IsTerminal(d.Stderr) && !d.Quiet && (p.program.Display.Progress == "auto" || p.program.Display.Progress == "tty") {
-		d.View = d.Answer
+	d.Answer = &terminal.Answer{Stdout: d.Stdout, Stderr: d.Stderr, Style: d.Style, Shared: !piped}
+	if d.Quiet || d.Brief || !terminal.IsTerminal(d.Stderr) || asked == "plain" || asked == "none" {
+		return
+	}
+	if d.View = d.Answer; p.program.Display.InPlace(false) {
+		d.Answer.Columns = d.Columns()
 	}
 }
 

@@ -24,7 +24,7 @@ func TestPromptOnATerminal(t *testing.T) {
 		t.Error("the server does not see that the connection was closed")
 	}
 	text := s.screen.Text()
-	if strings.Contains(text, "run.queued") || !strings.Contains(text, "at once\nscripted: canceled\n\ncanceled after ") {
+	if strings.Contains(text, "run.queued") || !strings.Contains(text, "at once\n\ncanceled after ") {
 		t.Errorf("the terminal shows\n%s", text)
 	}
 	if raw := s.raw.String(); !strings.Contains(raw, "\x1b[2mHm,") || strings.Contains(raw, "\x1b[2J") {

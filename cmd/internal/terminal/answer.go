@@ -3,6 +3,8 @@ package terminal
 import (
 	"io"
 	"strings"
+	"sync"
+	"time"
 	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/prompt"
@@ -10,11 +12,18 @@ import (
 )
 
 // Answer prints an answer on stdout as it comes. As a view it shows a person what goes with it on stderr, a terminal:
-// the thoughts, and what the model is asked and how its answer ended.
+// how long the model has been silent, its thoughts, and how its answer ended.
 type Answer struct {
 	Stdout, Stderr io.Writer
 	Style          style
-	Shared         bool // stdout is a terminal as well
+	// Columns is the width of the terminal in which the seconds of a wait are counted, 0 where a line cannot be redrawn.
+	Columns int
+	Shared  bool // stdout is a terminal as well
+
+	mu      sync.Mutex
+	waiting string // what is waited for, at the end of stderr
+	asked   time.Time
+	timer   *time.Timer
 
 	said     int  // bytes of the answer
 	open     bool // the last line on stdout has no end
@@ -24,6 +33,8 @@ type Answer struct {
 
 // Print prints what the event adds to the answer.
 func (s *Answer) Print(e messages.Event) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch b := e.Body.(type) {
 	case messages.TextDelta:
 		return s.text(b)
@@ -48,6 +59,7 @@ func (s *Answer) text(d messages.TextDelta) error {
 	if words == "" {
 		return nil
 	}
+	s.endWait()
 	s.endThought()
 	s.open, s.broken = !strings.HasSuffix(words, "\n"), false
 	_, err := io.WriteString(s.Stdout, words)
@@ -65,6 +77,8 @@ func (s *Answer) finish() error {
 }
 
 func (s *Answer) Show(_ messages.State, e messages.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	switch b := e.Body.(type) {
 	case messages.ThoughtDelta:
 		s.think(b.Text)
@@ -76,8 +90,12 @@ func (s *Answer) Show(_ messages.State, e messages.Event) {
 		}
 	case messages.ThoughtDone:
 		s.endThought()
-	case messages.LLMStarted, messages.LLMCompleted:
-		s.remark(e.Message)
+	case messages.LLMStarted:
+		s.wait(e.Message)
+	case messages.LLMCompleted:
+		if s.endWait(); b.Error == nil { // the end of the run gives the reason of a failure
+			s.remark(e.Message)
+		}
 	case messages.RunCanceling:
 		if interrupted(b) {
 			s.remark(e.Message + "; Ctrl-C leaves at once")
@@ -93,6 +111,7 @@ func (s *Answer) think(text string) {
 		s.broken = true
 		io.WriteString(s.Stderr, "\n")
 	}
+	s.endWait()
 	line, ended := strings.CutSuffix(text, "\n")
 	s.thinking = !ended
 	io.WriteString(s.Stderr, s.Style.paint(line, dim)+text[len(line):])
@@ -111,9 +130,51 @@ func (s *Answer) endThought() {
 	}
 }
 
-func (s *Answer) End() { s.endThought() }
+// wait shows the line, and how many seconds have passed, until something else is printed.
+func (s *Answer) wait(line string) {
+	s.endThought()
+	if s.Columns == 0 {
+		s.remark(line)
+		return
+	}
+	s.waiting, s.asked = Printable(line), time.Now()
+	s.redraw(s.waiting)
+	s.timer = time.AfterFunc(time.Second, s.tick)
+}
 
-func (s *Answer) Leave() { s.endThought() }
+func (s *Answer) tick() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.waiting != "" {
+		s.redraw(waited(s.waiting, time.Since(s.asked)))
+		s.timer.Reset(time.Second)
+	}
+}
+
+func (s *Answer) redraw(line string) {
+	line = fit(line, s.Columns-1, s.Style.dots())
+	io.WriteString(s.Stderr, "\r"+s.Style.paint(line, dim)+"\x1b[K")
+}
+
+// endWait leaves the line without the seconds.
+func (s *Answer) endWait() {
+	if s.waiting == "" {
+		return
+	}
+	s.timer.Stop()
+	s.redraw(s.waiting)
+	s.waiting = ""
+	io.WriteString(s.Stderr, "\n")
+}
+
+func (s *Answer) End() { s.Leave() }
+
+func (s *Answer) Leave() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endWait()
+	s.endThought()
+}
 
 // WithoutControls keeps a model from steering the terminal, now or when a file with its words is shown: no controls but line
 // breaks and tabs pass, nor what turns the direction of writing around. Unlike printable it leaves what scripts and

@@ -2,9 +2,14 @@ package terminal
 
 import (
 	"bytes"
+	"io"
+	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/cmd/internal/terminaltest"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -41,4 +46,51 @@ func TestSpeechOnATerminal(t *testing.T) {
 	if screen.String() != want {
 		t.Errorf("the terminal shows\n%q\nwant\n%q", screen.String(), want)
 	}
+}
+
+// While a model is silent the terminal counts the seconds, on one line; its first word leaves the line without them.
+func TestAnswerCountsTheSecondsOfAWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		v := terminaltest.New(t, 40, 10, RuneWidth)
+		s := &Answer{Stdout: crlf{v}, Stderr: crlf{v}, Shared: true, Columns: 40}
+		s.Show(messages.State{}, messages.Event{Body: messages.LLMStarted{}, Message: "asking qwen at 127.0.0.1:1234"})
+		pass(12*time.Second + time.Millisecond)
+		looks(t, v, "after twelve seconds", "asking qwen at 127.0.0.1:1234, 12 s\n")
+		e := messages.Event{Body: messages.ThoughtDelta{Text: "Hm."}}
+		if err := s.Print(e); err != nil {
+			t.Fatal(err)
+		}
+		s.Show(messages.State{}, e)
+		pass(time.Minute)
+		s.End()
+		looks(t, v, "after a thought", "asking qwen at 127.0.0.1:1234\nHm.\n")
+	})
+}
+
+// A model that is silent while a task describes a repository shows the seconds in the task's row.
+func TestLiveCountsTheSecondsOfAWait(t *testing.T) {
+	onTerminal(t, 80, 20, func(v *terminaltest.Terminal, l *live, r *story) {
+		r.begin("understand")
+		r.say(messages.LLMStarted{Call: "c", Task: "understand", Model: "qwen"}, "asking qwen")
+		pass(3*time.Second + 50*time.Millisecond)
+		if text := v.Text(); !strings.Contains(text, "understand     3.0 s  asking qwen, 3 s\n") {
+			t.Errorf("the terminal shows\n%s", text)
+		}
+		r.log(messages.LogWarn, "the model failed: no such luck")
+		r.say(messages.LLMCompleted{Call: "c", Task: "understand", Model: "qwen", Evidence: "x", Verdict: "failed",
+			Error: messages.Errorf("provider_error", "no such luck")}, "qwen: no such luck")
+		r.say(messages.TaskCompleted{Task: "understand", Attempt: 1}, "understand completed")
+		pass(time.Second)
+		if text := v.Text(); !strings.HasPrefix(text, "⚠  understand     3.0 s\n") {
+			t.Errorf("the terminal shows\n%s", text)
+		}
+	})
+}
+
+// crlf returns to the left at a line's end, as the kernel does for a terminal.
+type crlf struct{ w io.Writer }
+
+func (c crlf) Write(p []byte) (int, error) {
+	_, err := io.WriteString(c.w, strings.ReplaceAll(string(p), "\n", "\r\n"))
+	return len(p), err
 }

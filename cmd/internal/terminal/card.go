@@ -4,21 +4,32 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// card prints how the run ended, from its State alone. A failure is said even quietly.
+// card prints how the run ended, from its State alone. A failure is printed even quietly.
 func (d *Display) card(s messages.State) {
 	failed := s.Status == messages.Failed
-	if d.Quiet && !failed {
+	if d.Quiet && !failed || d.Brief && s.Status == messages.Completed && !s.End.Degraded {
 		return
 	}
 	if failed {
 		d.stack(s.End.Error)
 	}
-	fmt.Fprintf(d.Stderr, "\n%s\n", d.verdict(s))
+	if d.Brief || d.Quiet {
+		fmt.Fprintln(d.Stderr, d.verdict(s))
+	} else {
+		fmt.Fprintf(d.Stderr, "\n%s\n", d.verdict(s))
+	}
+	if words := hint(s); words != "" {
+		fmt.Fprintf(d.Stderr, "  %s\n", d.Style.paint(d.Style.arrow()+words, dim))
+	}
+	if d.Brief || d.Quiet {
+		return
+	}
 	if r := outcome(s); r.Title != "" {
 		d.outcome(r)
 	}
@@ -46,10 +57,48 @@ func (d *Display) verdict(s messages.State) string {
 		return fmt.Sprintf("%s after %s", status(yellow), took)
 	}
 	if s.End.Degraded {
-		degraded := d.Style.paint("degraded", yellow)
-		return fmt.Sprintf("%s in %s, %s: the result is less than was asked for", status(green), took, degraded)
+		sign := d.Style.paint(warning(d.Style.ascii)+" degraded", yellow)
+		return fmt.Sprintf("%s, %s in %s: %s", sign, s.Status, took, Printable(whyDegraded(s)))
 	}
 	return fmt.Sprintf("%s in %s", status(green), took)
+}
+
+// hint names the flag that helps after a failure, where the reason does not name one.
+func hint(s messages.State) string {
+	if s.Status != messages.Failed || strings.Contains(s.End.Error.Message, "--") {
+		return ""
+	}
+	switch reason := s.End.Error.Message; {
+	case s.End.Cause == messages.CauseDeadline:
+		return "--timeout gives the run more time"
+	case s.End.Task == "fetch":
+		return ""
+	case s.End.Cause == messages.CauseStalled:
+		return "--first-token and --idle wait longer for the model"
+	case strings.HasPrefix(reason, "http 401"), strings.HasPrefix(reason, "http 403"):
+		return "--key-file or LASTWORD_API_KEY gives the server a key"
+	case s.End.Cause == messages.CauseTransportClosed:
+		return "--base-url names the server; lastword doctor checks it"
+	case s.End.Cause == messages.CauseProviderError, s.End.Cause == messages.CauseEmptyCompletion:
+		return "--model names another model; lastword provider check tests the server"
+	}
+	return ""
+}
+
+// whyDegraded is the reason from the result, or the last warning of the run.
+func whyDegraded(s messages.State) string {
+	switch r := outcome(s); {
+	case r.Truncated:
+		return "the server cut the answer at its length limit; --max-tokens raises it"
+	case r.Filtered:
+		return "the server's content filter cut the answer"
+	}
+	for _, l := range slices.Backward(s.Log.Lines) {
+		if l.Level == messages.LogWarn {
+			return l.Text
+		}
+	}
+	return "the result is less than you asked for"
 }
 
 func during(task string) string {
@@ -66,6 +115,7 @@ type result struct {
 	Cached                         bool
 	Model                          string
 	Cause                          messages.Cause `json:"degraded_cause"`
+	Truncated, Filtered            bool
 }
 
 // outcome is empty where the result is not an object like that.
@@ -82,7 +132,7 @@ func (d *Display) outcome(r result) {
 	if r.Summary != "" {
 		about = append(about, span{": " + r.Summary, ""})
 	}
-	line, _ := d.Style.line(about, d.columns())
+	line, _ := d.Style.line(about, d.Columns())
 	fmt.Fprintln(d.Stderr, line)
 	words := Count(r.Links, "link") + " from " + Count(r.Files, "file")
 	if r.Commit != "" {
@@ -93,7 +143,7 @@ func (d *Display) outcome(r result) {
 	}
 	switch {
 	case r.Model != "" && r.Cause != "":
-		words += ", without " + r.Model + " (" + string(r.Cause) + ")"
+		words += ", without " + r.Model
 	case r.Model != "":
 		words += ", described by " + r.Model
 	}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -20,7 +21,8 @@ type Display struct {
 	JSONL, JSON    bool                                                               // on stdout: every event, or what the run came to
 	Explain        func(w io.Writer, out string, artifacts []messages.Artifact) error // on stdout, at the end
 	Answer         *Answer                                                            // prints a model's answer on stdout, if that is what is asked for
-	Quiet          bool
+	Quiet          bool                                                               // prints failures only
+	Brief          bool                                                               // prints how the run ended only if it failed, was canceled or is degraded
 	Style          style
 	View           view
 	Lost           error // why stdout is no longer written
@@ -39,7 +41,7 @@ func (d *Display) Open(o *Options) {
 	d.Style = style{color: o.Colored(tty), ascii: o.ASCIIOnly()}
 	switch {
 	case d.Quiet || o.Progress == "none":
-		d.View = silent{}
+		d.View = Silent{}
 	case tty && o.InPlace(d.JSONL && IsTerminal(d.Stdout)):
 		d.View = suspendable(newLive(d.Stderr, d.Style, d.size))
 	default:
@@ -85,8 +87,8 @@ func (d *Display) size() (columns, rows int) {
 	return 80, 24
 }
 
-// columns is how long a line may be: as long as it likes where nobody wraps it.
-func (d *Display) columns() int {
+// Columns is how long a line may be: as long as it likes where nobody wraps it.
+func (d *Display) Columns() int {
 	if !IsTerminal(d.Stderr) {
 		return 1 << 20
 	}
@@ -154,11 +156,18 @@ type runSummary struct {
 	Result    json.RawMessage     `json:"result,omitempty"`
 	Degraded  bool                `json:"degraded,omitempty"`
 	Artifacts []messages.Artifact `json:"artifacts"`
+	// PartialText is what a model had answered when a prompt failed or was canceled.
+	PartialText string `json:"partial_text,omitempty"`
 }
 
 func summarize(s messages.State) runSummary {
 	artifacts := append([]messages.Artifact{}, s.Artifacts...) // never null
-	return runSummary{s.RunID, s.Status, s.End.Cause, s.End.Error, s.End.Result, s.End.Degraded, artifacts}
+	sum := runSummary{RunID: s.RunID, Status: s.Status, Cause: s.End.Cause, Error: s.End.Error, Result: s.End.Result,
+		Degraded: s.End.Degraded, Artifacts: artifacts}
+	if answer, ok := s.Stream(prompt.Stream); ok && s.Status != messages.Completed {
+		sum.PartialText = answer.Text()
+	}
+	return sum
 }
 
 func PrintJSON(w io.Writer, v any) error {

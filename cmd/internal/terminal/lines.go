@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 
@@ -13,6 +14,7 @@ type lines struct {
 	out    io.Writer
 	style  style
 	logged uint64 // number of the last log line that was looked at
+	reason string // why the last call of a model failed
 }
 
 func (p *lines) Show(s messages.State, e messages.Event) {
@@ -20,11 +22,38 @@ func (p *lines) Show(s messages.State, e messages.Event) {
 	if e.IsDelta() {
 		return
 	}
-	text := Printable(e.Message)
-	if body, ok := e.Body.(messages.RunCanceling); ok && interrupted(body) {
-		text += "; Ctrl-C leaves at once"
+	switch b := e.Body.(type) {
+	case messages.LLMStarted:
+		if p.reason != "" { // the run goes on, and its end will not name this failure
+			p.line(since(s.QueuedAt, e.Time), string(messages.LogWarn), yellow, Printable(p.reason))
+		}
+		p.reason = ""
+	case messages.LLMCompleted:
+		if b.Error != nil {
+			p.reason = b.Error.Message
+		}
 	}
+	text := Printable(milestone(s, e))
 	p.line(since(s.QueuedAt, e.Time), string(e.Kind()), kindColor(e.Kind()), text)
+}
+
+// milestone is the event's message. The reason of a failure is left to the end of the run, which says it once.
+func milestone(s messages.State, e messages.Event) string {
+	switch b := e.Body.(type) {
+	case messages.RunCanceling:
+		if interrupted(b) {
+			return e.Message + "; Ctrl-C leaves at once"
+		}
+	case messages.LLMCompleted:
+		if b.Error != nil {
+			return cmp.Or(b.Model, "the model") + " " + b.Verdict
+		}
+	case messages.TaskFailed:
+		return b.Task + " failed"
+	case messages.RunFailed:
+		return s.Queued.Job + " failed"
+	}
+	return e.Message
 }
 
 func (p *lines) warn(s messages.State, e messages.Event) {
@@ -57,11 +86,11 @@ func (*lines) End() {}
 
 func (*lines) Leave() {}
 
-// silent shows nothing.
-type silent struct{}
+// Silent shows nothing.
+type Silent struct{}
 
-func (silent) Show(messages.State, messages.Event) {}
+func (Silent) Show(messages.State, messages.Event) {}
 
-func (silent) End() {}
+func (Silent) End() {}
 
-func (silent) Leave() {}
+func (Silent) Leave() {}

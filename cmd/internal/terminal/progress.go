@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -17,7 +18,9 @@ type progressView struct {
 // phase is what only the events say of a task.
 type phase struct {
 	begun, ended time.Time
-	words        string // that it ended with
+	words        string    // that it ended with
+	warned       bool      // it logged a warning
+	asked        time.Time // when it last asked a model that has not answered yet
 }
 
 func (b *progressView) apply(s messages.State, e messages.Event) {
@@ -28,15 +31,41 @@ func (b *progressView) apply(s messages.State, e messages.Event) {
 	case messages.TaskRestarted:
 		b.note(body.Task, phase{begun: e.Time})
 	case messages.TaskCompleted:
-		words := strings.TrimPrefix(strings.TrimPrefix(e.Message, body.Task+" completed"), ": ")
-		b.note(body.Task, phase{b.phases[body.Task].begun, e.Time, words})
+		p := b.phases[body.Task]
+		p.ended, p.words = e.Time, strings.TrimPrefix(strings.TrimPrefix(e.Message, body.Task+" completed"), ": ")
+		b.note(body.Task, p)
 	case messages.RunCanceling:
 		b.ending = "canceling"
 		if interrupted(body) {
 			b.ending += "; Ctrl-C leaves at once"
 		}
 	case messages.TaskFailed:
-		b.note(body.Task, phase{b.phases[body.Task].begun, e.Time, body.Error.Message})
+		b.note(body.Task, phase{begun: b.phases[body.Task].begun, ended: e.Time})
+	case messages.LLMStarted:
+		p := b.phases[body.Task]
+		p.asked, p.words = e.Time, e.Message
+		b.note(body.Task, p)
+	case messages.LLMCompleted:
+		p := b.phases[body.Task]
+		p.asked, p.words = time.Time{}, ""
+		b.note(body.Task, p)
+	case messages.Log:
+		b.warn(body)
+	case messages.Merged:
+		for _, part := range body.Parts {
+			if l, ok := part.(messages.Log); ok {
+				b.warn(l)
+			}
+		}
+	}
+}
+
+func (b *progressView) warn(l messages.Log) {
+	for _, line := range l.Lines {
+		if p, ok := b.phases[line.Task]; ok && line.Level == messages.LogWarn {
+			p.warned = true
+			b.note(line.Task, p)
+		}
 	}
 }
 
@@ -86,6 +115,9 @@ func levelColor(l messages.LogLevel) color {
 func (b *progressView) task(t messages.TaskState, now time.Time, tick, widest int, ascii bool) []span {
 	p, end := b.phases[t.Name], now
 	sign, as := signOf(t.Status, tick, ascii)
+	if p.warned && t.Status == messages.TaskFinished {
+		sign, as = warning(ascii), yellow
+	}
 	words := p.words
 	switch last := b.state.End; {
 	case !p.ended.IsZero():
@@ -93,6 +125,8 @@ func (b *progressView) task(t messages.TaskState, now time.Time, tick, widest in
 	case last != nil: // the run ended without a word of the task
 		sign, _ = signOf(messages.TaskGone, tick, ascii)
 		end, as = last.At, yellow
+	case !p.asked.IsZero():
+		words = waited(p.words, now.Sub(p.asked))
 	case t.Status == messages.TaskRunning:
 		words = b.progress(t.Name)
 	}
@@ -100,8 +134,21 @@ func (b *progressView) task(t messages.TaskState, now time.Time, tick, widest in
 		{"  " + padLeft(Elapsed(end.Sub(p.begun)), 8) + "  ", dim}, {words, ""}}
 }
 
+// waited adds the whole seconds of a wait to what is waited for.
+func waited(words string, d time.Duration) string {
+	return fmt.Sprintf("%s, %d s", words, max(d, 0)/time.Second)
+}
+
 func padLeft(text string, columns int) string {
 	return strings.Repeat(" ", max(0, columns-Width(text))) + text
+}
+
+// warning is the sign of what is degraded, one column wide.
+func warning(ascii bool) string {
+	if ascii {
+		return "!"
+	}
+	return "⚠"
 }
 
 // signOf is one column wide.

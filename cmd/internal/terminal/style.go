@@ -35,6 +35,13 @@ func (l style) paint(text string, as color) string {
 	return "\x1b[" + string(as) + "m" + text + "\x1b[0m"
 }
 
+func (l style) arrow() string {
+	if l.ascii {
+		return "-> "
+	}
+	return "→ "
+}
+
 func (l style) dots() string {
 	if l.ascii {
 		return "..."

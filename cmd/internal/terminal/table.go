@@ -39,18 +39,11 @@ func statusColor(s probe.Status) color {
 func (t *Table) Row(r probe.Result) {
 	lines := t.style.paint(string(r.Status), statusColor(r.Status)) + "  " + Pad(r.ID, t.wide) + "  " + Flat(r.Seen) + "\n"
 	if r.Remedy != "" {
-		lines += strings.Repeat(" ", 4+2+t.wide+2) + t.style.paint(t.arrow()+Flat(r.Remedy), dim) + "\n"
+		lines += strings.Repeat(" ", 4+2+t.wide+2) + t.style.paint(t.style.arrow()+Flat(r.Remedy), dim) + "\n"
 	}
 	if t.Err == nil {
 		_, t.Err = io.WriteString(t.out, lines)
 	}
-}
-
-func (t *Table) arrow() string {
-	if t.style.ascii {
-		return "-> "
-	}
-	return "→ "
 }
 
 func Flat(text string) string { return strings.ReplaceAll(Printable(text), "\t", " ") }
