@@ -92,6 +92,13 @@ func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
 		if err == nil {
 			return result, nil
 		}
+		if x := wire.From(ctx); task.AskedLegacy(x, req) {
+			code, said := mcp.INVALID_PARAMS, sayable(err)
+			if messages.CodeOf(err) == "" {
+				code = mcp.INTERNAL_ERROR
+			}
+			x.Fail(&wire.Error{Code: code, Message: said.Message, Data: caller.ErrorData{Code: said.Code}})
+		}
 		return s.failed(ctx, t.Name, err).library(), nil
 	}
 }

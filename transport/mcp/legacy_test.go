@@ -228,6 +228,13 @@ func TestLegacyTaskSupport(t *testing.T) {
 	if m.code(t) != -32601 {
 		t.Errorf("never, as a task: %+v", m)
 	}
+	// A client that asked for a task reads a JSON-RPC error and no tool's result.
+	m = c.start("tools/call", map[string]any{"name": "always", "arguments": map[string]any{"name": 5},
+		"task": map[string]any{}}).response()
+	if m.code(t) != -32602 || !strings.Contains(m.Error.Message, "name") ||
+		string(m.Error.Data) != `{"code":"invalid_input"}` {
+		t.Errorf("a task with bad arguments: %+v", m)
+	}
 	if r := c.callTool("never", ann, nil).response().toolResult(t); string(r.Structured.Result) != `"Hello, Ann!"` {
 		t.Errorf("%+v", r)
 	}

@@ -28,8 +28,14 @@ const taskPage = 50
 // HasLegacy reports whether the client's protocol is that version.
 func HasLegacy(x *wire.Exchange) bool { return !x.Modern() && x.Version() == LegacyVersion }
 
+// AskedLegacy reports whether the client of that version asks for a task. It reads nothing but a task or a JSON-RPC
+// error: a tool's result that says what is wrong would be lost on it.
+func AskedLegacy(x *wire.Exchange, req mcp.CallToolRequest) bool {
+	return HasLegacy(x) && req.Params.Task != nil
+}
+
 func wantedLegacy(x *wire.Exchange, support Support, req mcp.CallToolRequest) (bool, *wire.Error) {
-	asked := HasLegacy(x) && req.Params.Task != nil
+	asked := AskedLegacy(x, req)
 	switch {
 	case asked && support == Forbidden:
 		return false, &wire.Error{Code: mcp.METHOD_NOT_FOUND,
