@@ -93,9 +93,7 @@ func (j Job) queued(o Options) (messages.RunQueued, error) {
 	return q, nil
 }
 
-func invalid(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
-}
+func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
 // taskMessage returns the sentence of a task's milestone.
 func taskMessage(task, what, detail string) string {

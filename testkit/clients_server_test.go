@@ -60,7 +60,7 @@ func kitJobs(folder string) map[string]actors.NewJob {
 		return func(input json.RawMessage) (actors.Job, error) {
 			var in kitInput
 			if err := json.Unmarshal(input, &in); err != nil {
-				return actors.Job{}, messages.Errorf(messages.Code(messages.CauseInvalidInput), "%v", err)
+				return actors.Job{}, messages.InvalidInput("%v", err)
 			}
 			return actors.Job{Name: name, Input: input, Tasks: []actors.Task{{Name: "work",
 				Run: func(ctx context.Context, t *actors.TaskContext) error { return work(ctx, t, in) }}}}, nil

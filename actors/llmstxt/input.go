@@ -140,6 +140,4 @@ func (in Input) ranking() rank.Options {
 	return rank.Options{LinkStyle: in.LinkStyle, BaseURL: in.BaseURL}
 }
 
-func invalid(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
-}
+func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }

@@ -55,7 +55,7 @@ func folder(origin func() scan.Origin) llmstxt.Config {
 		return &llmstxt.Material{Name: filepath.Base(at.Path), Origin: origin(), Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 			root, err := os.OpenRoot(at.Path)
 			if err != nil {
-				return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "cannot open the folder: %v", err)
+				return nil, messages.InvalidInput("cannot open the folder: %v", err)
 			}
 			return scan.Folder(root), nil
 		}}, nil

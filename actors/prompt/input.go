@@ -35,18 +35,18 @@ type Input struct {
 func (in Input) check() error {
 	switch size := len(in.Text) + len(in.System); {
 	case strings.TrimSpace(in.Text) == "":
-		return invalid("a prompt needs a text")
+		return messages.InvalidInput("a prompt needs a text")
 	case size > MaxBytes:
 		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"the prompt takes more than %d bytes; say it in fewer", MaxBytes)
 	case !utf8.ValidString(in.Text) || !utf8.ValidString(in.System):
-		return invalid("the prompt is not UTF-8; convert it")
+		return messages.InvalidInput("the prompt is not UTF-8; convert it")
 	case in.MaxTokens < 0:
-		return invalid("the most tokens of an answer, %d, must not be negative", in.MaxTokens)
+		return messages.InvalidInput("the most tokens of an answer, %d, must not be negative", in.MaxTokens)
 	case in.Temperature != nil && !(*in.Temperature >= 0 && *in.Temperature <= 2):
-		return invalid("the temperature is between 0 and 2, not %g", *in.Temperature)
+		return messages.InvalidInput("the temperature is between 0 and 2, not %g", *in.Temperature)
 	case in.TopP != nil && !(*in.TopP > 0 && *in.TopP <= 1):
-		return invalid("top_p is above 0 and at most 1, not %g", *in.TopP)
+		return messages.InvalidInput("top_p is above 0 and at most 1, not %g", *in.TopP)
 	}
 	return nil
 }
@@ -62,8 +62,4 @@ func (in Input) request() model.Request {
 	}
 	r.Messages = append(r.Messages, model.Message{Role: model.User, Content: in.Text})
 	return r
-}
-
-func invalid(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
 }

@@ -46,7 +46,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	if config.Stream == nil {
-		return actors.Job{}, invalid("a prompt needs a model's stream")
+		return actors.Job{}, messages.InvalidInput("a prompt needs a model's stream")
 	}
 	respond := func(ctx context.Context, t *actors.TaskContext) error { return config.respond(ctx, t, in) }
 	return actors.Job{Name: Name, Input: in, Tasks: []actors.Task{

@@ -135,9 +135,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-func invalid(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
-}
+func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
 // known reports errors that say already what people need to know.
 func known(err error) bool {

@@ -23,7 +23,7 @@ func Get(ctx context.Context, url string, allow Allow, limit int64) ([]byte, err
 	defer client.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "refused: this is not a URL")
+		return nil, messages.InvalidInput("refused: this is not a URL")
 	}
 	request.Header.Set("Accept", "text/markdown, text/plain;q=0.9, */*;q=0.1")
 	response, err := client.Do(request)
@@ -32,7 +32,7 @@ func Get(ctx context.Context, url string, allow Allow, limit int64) ([]byte, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "%s answers %s", u.Host, response.Status)
+		return nil, messages.InvalidInput("%s answers %s", u.Host, response.Status)
 	}
 	text, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
 	switch {

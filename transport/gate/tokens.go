@@ -218,7 +218,7 @@ func parseTokens(path, text string) ([]entry, error) {
 }
 
 func invalid(format string, args ...any) *messages.Error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
+	return messages.InvalidInput(format, args...)
 }
 
 func exceeded(format string, args ...any) *messages.Error {

@@ -22,9 +22,7 @@ import (
 const tokenHint = "a token is taken from LASTWORD_GIT_TOKENS, as host=token, and for GitHub from LASTWORD_GIT_TOKEN, " +
 	"GH_TOKEN or GITHUB_ACCESS_TOKEN"
 
-func invalid(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
-}
+func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
 func exceeded(format string, args ...any) error {
 	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)

@@ -104,7 +104,7 @@ func (c Config) proxy() (func(*http.Request) (*url.URL, error), error) {
 	}
 	u, err := url.Parse(c.Proxy)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" {
-		return nil, invalid("the model's proxy must be a URL like http://proxy:3128, or none")
+		return nil, messages.InvalidInput("the model's proxy must be a URL like http://proxy:3128, or none")
 	}
 	return http.ProxyURL(u), nil
 }
@@ -116,14 +116,14 @@ func (c Config) trust() (*x509.CertPool, error) {
 	}
 	pem, err := os.ReadFile(c.CAFile)
 	if err != nil {
-		return nil, invalid("the file of certificates cannot be read: %v", err)
+		return nil, messages.InvalidInput("the file of certificates cannot be read: %v", err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, invalid("%s holds no certificate in PEM", c.CAFile)
+		return nil, messages.InvalidInput("%s holds no certificate in PEM", c.CAFile)
 	}
 	return pool, nil
 }

@@ -84,11 +84,11 @@ func (c Config) base() (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(c.BaseURL, "/"))
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return nil, invalid("the model's base URL must be like http://localhost:1234/v1")
+		return nil, messages.InvalidInput("the model's base URL must be like http://localhost:1234/v1")
 	case u.User != nil:
-		return nil, invalid("the model's base URL must not hold a user or password; give a key instead")
+		return nil, messages.InvalidInput("the model's base URL must not hold a user or password; give a key instead")
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, invalid("the model's base URL must not have a query or a fragment")
+		return nil, messages.InvalidInput("the model's base URL must not have a query or a fragment")
 	}
 	return u, nil
 }
@@ -99,11 +99,11 @@ func (c Config) key() (string, error) {
 	}
 	data, err := os.ReadFile(c.KeyFile)
 	if err != nil {
-		return "", invalid("the file of the model's key cannot be read: %v", err)
+		return "", messages.InvalidInput("the file of the model's key cannot be read: %v", err)
 	}
 	key := strings.TrimSpace(string(data))
 	if key == "" {
-		return "", invalid("the file of the model's key, %s, is empty", c.KeyFile)
+		return "", messages.InvalidInput("the file of the model's key, %s, is empty", c.KeyFile)
 	}
 	return key, validKey(key)
 }
@@ -112,12 +112,8 @@ func (c Config) key() (string, error) {
 func validKey(key string) error {
 	for _, r := range strings.TrimSpace(key) {
 		if r <= ' ' || r > '~' {
-			return invalid("the model's key holds characters that no key has")
+			return messages.InvalidInput("the model's key holds characters that no key has")
 		}
 	}
 	return nil
-}
-
-func invalid(format string, args ...any) *messages.Error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
 }

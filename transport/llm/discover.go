@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"time"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // Info is a model that a server has.
@@ -71,7 +73,8 @@ func (c *Client) Unload(ctx context.Context, id string) error {
 
 func (c *Client) loadsNone(n native) error {
 	server := cmp.Or(n.kind(), "the server")
-	return invalid("%s at %s does not load models when asked; start it with the model", server, c.base.Host)
+	return messages.InvalidInput("%s at %s does not load models when asked; start it with the model", server,
+		c.base.Host)
 }
 
 // loaded is what the server says of a model that it has loaded.
@@ -86,7 +89,7 @@ func (c *Client) loaded(ctx context.Context, n native, id string) (Info, error) 
 			return m, nil
 		}
 	}
-	return Info{}, invalid("%s has no model %s", c.base.Host, id)
+	return Info{}, messages.InvalidInput("%s has no model %s", c.base.Host, id)
 }
 
 // native speaks one kind of server's own protocol.

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"net/url"
 	"time"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // llamacpp is llama-server: with one model, or as a router of many.
@@ -50,7 +52,7 @@ func (l llamacpp) models(ctx context.Context) ([]Info, error) {
 // load asks the router and waits: it answers before the model is loaded.
 func (l llamacpp) load(ctx context.Context, id string, o LoadOptions) error {
 	if o.Context > 0 || o.TTL > 0 {
-		return invalid("llama.cpp takes a context and a time to live when it is started, not with a model")
+		return messages.InvalidInput("llama.cpp takes a context and a time to live when it is started, not with a model")
 	}
 	if err := l.order(ctx, "load", id); err != nil {
 		return err
@@ -64,7 +66,7 @@ func (l llamacpp) load(ctx context.Context, id string, o LoadOptions) error {
 		case status == "loaded", status == "sleeping":
 			return nil
 		case status == "unloaded", status == "failed":
-			return invalid("llama.cpp could not load %s; its log says why", id)
+			return messages.InvalidInput("llama.cpp could not load %s; its log says why", id)
 		case time.Now().After(deadline):
 			return unreachable("llama.cpp has not loaded %s within %s", id, l.limits.FirstToken)
 		case !sleep(ctx, pollTime):
@@ -78,7 +80,7 @@ func (l llamacpp) unload(ctx context.Context, id string) error { return l.order(
 func (l llamacpp) order(ctx context.Context, what, id string) error {
 	_, err := post[json.RawMessage](ctx, l.Client, l.root()+"/models/"+what, map[string]any{"model": id})
 	if missing(err) {
-		return invalid("llama.cpp at %s does not %s %s: %v", l.base.Host, what, id, err)
+		return messages.InvalidInput("llama.cpp at %s does not %s %s: %v", l.base.Host, what, id, err)
 	}
 	return err
 }
@@ -90,5 +92,5 @@ func (l llamacpp) status(ctx context.Context, id string) (string, error) {
 			return m.Status.Value, err
 		}
 	}
-	return "", cmp.Or(err, error(invalid("llama.cpp at %s has no model %s", l.base.Host, id)))
+	return "", cmp.Or(err, error(messages.InvalidInput("llama.cpp at %s has no model %s", l.base.Host, id)))
 }

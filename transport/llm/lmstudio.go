@@ -170,14 +170,15 @@ func (l *lmstudio0) load(ctx context.Context, id string, o LoadOptions) error {
 }
 
 func (l *lmstudio0) unload(context.Context, string) error {
-	return invalid("this LM Studio unloads a model only after its time; update it to 0.4.0")
+	return messages.InvalidInput("this LM Studio unloads a model only after its time; update it to 0.4.0")
 }
 
 // loadFor loads a model as LM Studio does when it is first asked, which is the one way to give it a time to live: by
 // asking it for one token.
 func (c *Client) loadFor(ctx context.Context, id string, o LoadOptions) error {
 	if o.Context > 0 {
-		return invalid("LM Studio takes a context or a time to live, not both, and before 0.4.0 no context")
+		return messages.InvalidInput("LM Studio takes a context or a time to live, not both, " +
+			"and before 0.4.0 no context")
 	}
 	r := model.Request{Model: id, MaxTokens: 1, Messages: []model.Message{{Role: model.User, Content: "."}}}
 	if o.TTL > 0 {

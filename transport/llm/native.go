@@ -57,13 +57,13 @@ func (c *Client) ask(ctx context.Context, method, url string, in, out any) error
 	if in != nil {
 		data, err := json.Marshal(in)
 		if err != nil {
-			return invalid("the request cannot be sent: %v", err)
+			return messages.InvalidInput("the request cannot be sent: %v", err)
 		}
 		body = bytes.NewReader(data)
 	}
 	request, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
-		return invalid("the model's base URL cannot be asked")
+		return messages.InvalidInput("the model's base URL cannot be asked")
 	}
 	request.Header.Set("User-Agent", "lastword")
 	request.Header.Set("Accept", "application/json")
@@ -188,7 +188,7 @@ const pageBytes = 1 << 20
 func (c *Client) Get(ctx context.Context, path string, keyless bool) (*Page, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+path, nil)
 	if err != nil {
-		return nil, invalid("%s is no path of a server: %v", path, err)
+		return nil, messages.InvalidInput("%s is no path of a server: %v", path, err)
 	}
 	r.Header.Set("User-Agent", "lastword")
 	if c.key != "" && !keyless {

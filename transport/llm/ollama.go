@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // ollama is Ollama.
@@ -113,7 +115,7 @@ func (o ollama) unload(ctx context.Context, id string) error {
 func (o ollama) generate(ctx context.Context, id string, ask map[string]any) error {
 	_, err := post[json.RawMessage](ctx, o.Client, o.root()+"/api/generate", ask)
 	if missing(err) {
-		return invalid("Ollama at %s has no model %s; ollama pull %s brings it", o.base.Host, id, id)
+		return messages.InvalidInput("Ollama at %s has no model %s; ollama pull %s brings it", o.base.Host, id, id)
 	}
 	return err
 }

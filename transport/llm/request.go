@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sashabaranov/go-openai"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
@@ -65,16 +66,16 @@ func (c *Client) amendment(r model.Request) (amendment, error) {
 	for name, number := range numbers {
 		data, err := json.Marshal(number)
 		if err != nil {
-			return a, invalid("%s is no number that can be sent", name)
+			return a, messages.InvalidInput("%s is no number that can be sent", name)
 		}
 		a.fields[name] = data
 	}
 	for name, value := range r.Extra {
 		if name == "stream" || name == "messages" || name == "model" || name == "n" {
-			return a, invalid("%s is not an extra field of a request; leave it out", name)
+			return a, messages.InvalidInput("%s is not an extra field of a request; leave it out", name)
 		}
 		if !json.Valid(value) {
-			return a, invalid("the extra field %s is not JSON", name)
+			return a, messages.InvalidInput("the extra field %s is not JSON", name)
 		}
 		a.fields[name] = value
 	}

@@ -77,7 +77,7 @@ func (u uri) number(name string, missing int64) (int64, error) {
 	}
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 0 {
-		return 0, messages.Errorf(messages.Code(messages.CauseInvalidInput), "%s is a number from 0, not "+
+		return 0, messages.InvalidInput("%s is a number from 0, not "+
 			"%q", name, text)
 	}
 	return n, nil

@@ -22,9 +22,7 @@ const (
 
 const howTo = "write a folder that exists, owner/repo for GitHub, or the https:// URL of a repository or archive"
 
-func invalid(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
-}
+func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
 func credentials() error {
 	return invalid("a user name or password in an address ends up in logs and files; " +

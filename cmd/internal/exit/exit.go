@@ -103,9 +103,7 @@ func OfSignal(s os.Signal) int {
 	return Interrupted
 }
 
-func Invalid(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
-}
+func Invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
 func Reason(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {

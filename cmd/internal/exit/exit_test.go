@@ -70,7 +70,7 @@ func TestReport(t *testing.T) {
 		{nil, 0, ""},
 		{&Error{Code: 124}, 124, ""},
 		{&Error{Code: Configuration, Err: errors.New("no journal")}, 3, "lastword: no journal\n"},
-		{messages.Errorf(messages.Code(messages.CauseInvalidInput), "no such folder"), 2, "lastword: no such folder\n"},
+		{messages.InvalidInput("no such folder"), 2, "lastword: no such folder\n"},
 		{messages.Errorf(messages.Code(messages.CauseLimitExceeded), "too many runs"), 5, "lastword: too many runs\n"},
 		{errors.New("what"), 1, "lastword: what\n"},
 	} {

@@ -145,5 +145,5 @@ func article(noun string) string {
 }
 
 func refuse(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
+	return messages.InvalidInput(format, args...)
 }

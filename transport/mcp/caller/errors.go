@@ -24,9 +24,7 @@ func May(ctx context.Context, scope gate.Scope) error {
 }
 
 // Invalid is an invalid_input error.
-func Invalid(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
-}
+func Invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
 // ErrorData goes with JSON-RPC errors that have a code of ours.
 type ErrorData struct {

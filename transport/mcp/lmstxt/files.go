@@ -17,7 +17,7 @@ import (
 
 func (d *door) copyArtifact(ctx context.Context, a readArguments, w io.Writer) error {
 	if a.RunID == "" && a.RepoURL == "" {
-		return invalid("name the run with run_id, or its repository with repo_url")
+		return messages.InvalidInput("name the run with run_id, or its repository with repo_url")
 	}
 	if a.RunID != "" {
 		state, err := d.run(ctx, a.RunID)
@@ -121,7 +121,7 @@ func (d *door) copyLeft(ctx context.Context, out string, a readArguments, w io.W
 // copyFile copies a file below the caller's folder. No name leads out of it, and no link.
 func (d *door) copyFile(ctx context.Context, name string, w io.Writer) error {
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
-		return invalid("%s is not below your folder on the server", name)
+		return messages.InvalidInput("%s is not below your folder on the server", name)
 	}
 	none := messages.Errorf(messages.CodeNotFound, "there is no file %s", name)
 	root, err := d.root(ctx)
@@ -154,7 +154,7 @@ func openRegular(root *os.Root, name string) (*os.File, error) {
 
 func (d *door) copyGraph(ctx context.Context, name string, w io.Writer) error {
 	if !isGraph(name) {
-		return invalid("%s is no file of a graph; lmstxt_list_graph_artifacts lists them", name)
+		return messages.InvalidInput("%s is no file of a graph; lmstxt_list_graph_artifacts lists them", name)
 	}
 	return d.copyFile(ctx, name, w)
 }

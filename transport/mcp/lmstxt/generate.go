@@ -48,14 +48,14 @@ func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (
 		Prepare: func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
 			var a Arguments
 			if err := json.Unmarshal(arguments, &a); err != nil {
-				return nil, invalid("the arguments are no good: %v", err)
+				return nil, messages.InvalidInput("the arguments are no good: %v", err)
 			}
 			out, err := local(a.Out)
 			if err != nil {
 				return nil, err
 			}
 			if a.Out = out; a.Subfolder != "" && !filepath.IsLocal(filepath.FromSlash(a.Subfolder)) {
-				return nil, invalid("the subfolder %s leads out of the repository", a.Subfolder)
+				return nil, messages.InvalidInput("the subfolder %s leads out of the repository", a.Subfolder)
 			}
 			if arguments, err = json.Marshal(a); err != nil {
 				return nil, err
@@ -160,7 +160,8 @@ func local(dir string) (string, error) {
 		return "", nil
 	}
 	if !filepath.IsLocal(filepath.FromSlash(clean)) {
-		return "", invalid("the folder %s is not below your folder on the server; give a relative path without ..", dir)
+		return "", messages.InvalidInput("the folder %s is not below your folder on the server; "+
+			"give a relative path without ..", dir)
 	}
 	return clean, nil
 }
@@ -173,8 +174,4 @@ func (d *door) local(dir string) (string, error) {
 		}
 	}
 	return local(dir)
-}
-
-func invalid(format string, arguments ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, arguments...)
 }

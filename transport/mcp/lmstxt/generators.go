@@ -145,7 +145,7 @@ func (d *door) full(ctx context.Context, a fullArguments) (wish, error) {
 
 func (d *door) ctx(ctx context.Context, a fullArguments) (wish, error) {
 	if a.RunID == "" && a.RepoURL == "" {
-		return wish{}, invalid("name the repository with repo_url, or a run for it with run_id")
+		return wish{}, messages.InvalidInput("name the repository with repo_url, or a run for it with run_id")
 	}
 	asked, err := d.again(ctx, a)
 	asked.Full, asked.Ctx = "none", true
@@ -184,7 +184,7 @@ func (d *door) continued(ctx context.Context, a fullArguments) (asked wish, err 
 	}
 	in := inputOf(state)
 	if a.RepoURL != "" && !d.isOf(a.RepoURL)(in) {
-		return asked, invalid("run %s is of %s, not of %s", a.RunID, in.Repository, a.RepoURL)
+		return asked, messages.InvalidInput("run %s is of %s, not of %s", a.RunID, in.Repository, a.RepoURL)
 	}
 	asked.like(state)
 	asked.Repository, asked.Out, asked.earlier = in.Repository, in.Out, firstOf(state)

@@ -13,7 +13,7 @@ import (
 
 func (d *door) copyNode(ctx context.Context, repo, node string, w io.Writer) error {
 	if strings.ContainsAny(node, `/\`) {
-		return invalid("%s is no node's id; repo.graph.json has them", node)
+		return messages.InvalidInput("%s is no node's id; repo.graph.json has them", node)
 	}
 	dirs := folders(repo)
 	err := d.copyPage(ctx, dirs, node, w)

@@ -31,12 +31,10 @@ type claims struct {
 
 // Why a state is refused. All are invalid_input: the client calls the tool again, without the state.
 var (
-	errForged = messages.Errorf(messages.Code(messages.CauseInvalidInput),
-		"requestState is not one that this server gave; call the tool again without it")
-	errForeign = messages.Errorf(messages.Code(messages.CauseInvalidInput),
-		"requestState belongs to another call; send it with the tool and the arguments that it was given for")
-	errExpired = messages.Errorf(messages.Code(messages.CauseInvalidInput),
-		"requestState has expired; call the tool again without it")
+	errForged  = messages.InvalidInput("requestState is not one that this server gave; call the tool again without it")
+	errForeign = messages.InvalidInput("requestState belongs to another call; " +
+		"send it with the tool and the arguments that it was given for")
+	errExpired = messages.InvalidInput("requestState has expired; call the tool again without it")
 )
 
 // stateLife is how long a client may take to answer.
