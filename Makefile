@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim quality conformance clients inspect linear fuzz update build cover go cc node
+.PHONY: help test race lint bench sim quality conformance clients inspect linear fuzz update build cover go tools node
 .DEFAULT_GOAL := help
 
 GO = $(shell awk '$$1 == "go" { print $$2 }' go.mod)
@@ -14,22 +14,22 @@ go:
 	test "$$(printf '%s\n' $(GO) "$${have:-0}" | sort -V | head -n 1)" = $(GO) || \
 		{ echo "Go $(GO) or newer is needed, and $${have:-none} was found: install it from https://go.dev/dl/" >&2; exit 1; }
 
-# The race detector needs a C compiler; nothing else of the project does.
-cc: go
-	@cc=$$(go env CC); command -v $${cc%% *} >/dev/null || { \
-		echo "There is no C compiler, which the race detector needs: installing gcc and libc6-dev with apt-get." >&2; \
-		$(APT) update -qq && $(APT) install -y -qq --no-install-recommends gcc libc6-dev && command -v gcc >/dev/null; } || \
-		{ echo "No C compiler: install one (on Debian: apt-get install gcc libc6-dev), and run make again." >&2; exit 1; }
+# The race detector needs a C compiler, and some tests need git.
+tools: go
+	@cc=$$(go env CC); missing=$$(command -v $${cc%% *} >/dev/null || echo gcc libc6-dev; command -v git >/dev/null || echo git); \
+	test -z "$$missing" || { echo "The tests need" $$missing "- installing with apt-get." >&2; \
+		$(APT) update -qq && $(APT) install -y -qq --no-install-recommends $$missing; } || \
+		{ echo "Install" $$missing "and run make again." >&2; exit 1; }
 
 node: go
 	@have=$$(node --version 2>/dev/null); have=$${have#v}; \
 	{ test "$${have%%.*}" -ge $(NODE) && command -v npm; } >/dev/null 2>&1 || \
 		{ echo "Node $(NODE) or newer with npm is needed, and $${have:-none} was found: install it from https://nodejs.org/" >&2; exit 1; }
 
-test: cc ## Run every test with the race detector; installs a C compiler on Debian if there is none
+test: tools ## Run every test with the race detector; on Debian, install gcc and git if they are missing
 	CGO_ENABLED=1 go test -race $(PROFILE) ./...
 
-race: cc ## Run the runtime's tests three times over with the race detector
+race: tools ## Run the runtime's tests three times over with the race detector
 	CGO_ENABLED=1 go test -race -count=3 ./messages/... ./supervision/... ./actors
 
 lint: go ## Check formatting, vet, staticcheck, modern idioms and go.mod
