@@ -191,6 +191,28 @@ func (j *MemoryJournal) Expire(_ context.Context, before time.Time, bytes int64)
 	return len(j.ended), nil
 }
 
+// Forget implements [Journal].
+func (j *MemoryJournal) Forget(_ context.Context, run messages.RunID) error {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	i := slices.Index(j.ended, run)
+	switch r := j.runs[run]; {
+	case r == nil:
+		return errNotFound(run)
+	case i < 0:
+		return errNotEnded(run)
+	default:
+		j.bytes -= r.bytes
+		delete(j.runs, run)
+		j.ended = slices.Delete(j.ended, i, i+1)
+		return nil
+	}
+}
+
+func errNotEnded(run messages.RunID) error {
+	return messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", run)
+}
+
 // beatEvery is how often a memory journal wants to hear that a claim is held. After four times as long it lends the
 // run again.
 const beatEvery = 2500 * time.Millisecond

@@ -14,6 +14,8 @@ type Query struct {
 	Job string
 	// Status selects runs that are there; empty selects all.
 	Status []Status
+	// Labels selects runs that have all of these.
+	Labels map[string]string
 	// Limit is the most that are returned; 0 is 50. Nobody gets more than 1,000.
 	Limit int
 	// ByQueued lists what was queued last first, instead of what was updated last: an order that does not change, so that
@@ -40,8 +42,17 @@ func (q Query) Most() int {
 // Selects reports whether the query asks for the run.
 func (q Query) Selects(s *Summary) bool {
 	return s.Principal == q.Principal && (q.Job == "" || s.Job == q.Job) &&
-		(len(q.Status) == 0 || slices.Contains(q.Status, s.Status)) &&
+		(len(q.Status) == 0 || slices.Contains(q.Status, s.Status)) && q.labelled(s) &&
 		(q.After == nil || q.Compare(q.After, s) < 0)
+}
+
+func (q Query) labelled(s *Summary) bool {
+	for name, value := range q.Labels {
+		if got, ok := s.Labels[name]; !ok || got != value {
+			return false
+		}
+	}
+	return true
 }
 
 // Compare is the order of the list: negative where a is before b. The later time comes first, and ids decide a tie.

@@ -144,6 +144,21 @@ func (s *journalSuite) listExpired() {
 	s.lists(messages.Query{}, "r_ended2", "r_live")
 }
 
+func (s *journalSuite) forget() {
+	runs := s.history(3)
+	for run, want := range map[messages.RunID]messages.Code{"r_ended1": "", "r_live": messages.CodeConflict,
+		"r_unknown": messages.CodeNotFound} {
+		if err := s.j.Forget(context.Background(), run); messages.CodeOf(err) != want || want == "" && err != nil {
+			s.t.Errorf("forget %s: %v, want %q", run, err, want)
+		}
+	}
+	s.lists(messages.Query{}, "r_ended2", "r_ended0", "r_live")
+	s.equals("r_ended0", runs[0])
+	if left := s.expire(suiteEpoch.Add(90*time.Minute), plenty); left != 1 {
+		s.t.Errorf("%d left, want 1", left)
+	}
+}
+
 // history appends logs that end an hour apart, and one that does not end.
 func (s *journalSuite) history(n int) [][]messages.Event {
 	s.t.Helper()

@@ -71,6 +71,7 @@ var journalTests = []struct {
 	{"a list is of one principal and bounded", (*journalSuite).listSelects},
 	{"a list is read in pages", (*journalSuite).listPages},
 	{"what has expired is not listed", (*journalSuite).listExpired},
+	{"an ended run is forgotten on request", (*journalSuite).forget},
 	{"logs expire by age", (*journalSuite).expireByAge},
 	{"logs expire by size, the oldest first", (*journalSuite).expireBySize},
 }

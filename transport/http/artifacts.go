@@ -1,0 +1,81 @@
+package http
+
+import (
+	"context"
+	"mime"
+	"net/http"
+	"path"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+type artifactList struct {
+	Artifacts []messages.Artifact `json:"artifacts" doc:"The files that the run wrote"`
+}
+
+type artifactsOutput struct{ Body artifactList }
+
+func (s *Server) listArtifacts(ctx context.Context, in *pathID) (*artifactsOutput, error) {
+	state, err := s.run(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &artifactsOutput{artifactList{append([]messages.Artifact{}, state.Artifacts...)}}, nil
+}
+
+type artifactInput struct {
+	ID   messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
+	Name string         `path:"name" doc:"The artifact's name" example:"llms.txt"`
+}
+
+// getArtifact answers with the file. Its ETag is its digest, and ranges of it can be asked for.
+func (s *Server) getArtifact(w http.ResponseWriter, r *http.Request, in *artifactInput) {
+	state, err := s.run(r.Context(), in.ID)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	for _, a := range state.Artifacts {
+		if a.Name == in.Name {
+			s.serveArtifact(w, r, state, a)
+			return
+		}
+	}
+	refuse(w, messages.Errorf(messages.CodeNotFound, "run %s has no artifact %.200q; GET /v1/runs/%s/artifacts lists them",
+		in.ID, in.Name, in.ID))
+}
+
+func (s *Server) serveArtifact(w http.ResponseWriter, r *http.Request, state messages.State, a messages.Artifact) {
+	if s.config.Open == nil {
+		refuse(w, messages.Errorf(messages.CodeNotFound, "this server keeps no artifacts"))
+		return
+	}
+	file, err := s.config.Open(r.Context(), state, a)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	defer file.Close()
+	h := w.Header()
+	h.Set("ETag", `"`+a.SHA256+`"`)
+	h.Set("Cache-Control", "no-cache")
+	h.Set("Content-Type", mediaType(a.Name))
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": path.Base(a.Name)}))
+	h.Set("Content-Security-Policy", "sandbox")
+	http.ServeContent(w, r, "", state.UpdatedAt, file)
+}
+
+// mediaType is that of a file by its name. It never is one that a browser runs.
+func mediaType(name string) string {
+	switch path.Ext(name) {
+	case ".json":
+		return "application/json"
+	case ".jsonl", ".ndjson":
+		return "application/x-ndjson"
+	case ".md":
+		return "text/markdown; charset=utf-8"
+	case ".txt", ".log", ".xml", ".html", ".svg", ".csv", ".yaml", ".yml":
+		return "text/plain; charset=utf-8"
+	}
+	return "application/octet-stream"
+}

@@ -1,0 +1,278 @@
+package http
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+type eventsInput struct {
+	ID       messages.RunID  `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
+	After    string          `query:"after" doc:"The cursor: events after this number; with tree, the id of the last event" example:"42"`
+	Last     string          `header:"Last-Event-ID" doc:"The cursor, as browsers send it; it goes before after"`
+	LastID   string          `query:"last_event_id" doc:"The same, for clients that cannot set header fields"`
+	Kinds    []messages.Kind `query:"kinds" doc:"Only events of these kinds; the terminal always comes"`
+	Streams  []string        `query:"streams" doc:"Only these texts and thoughts"`
+	Level    string          `query:"level" enum:"milestone,delta" default:"delta" doc:"milestone leaves out deltas"`
+	Rate     float64         `query:"rate" minimum:"0" maximum:"1000" doc:"Most deltas a second; faster ones are merged"`
+	Wait     waitTime        `query:"wait" doc:"Longest to wait for an event, of a long poll: 5s or a number of seconds, up to 5 minutes"`
+	Tree     bool            `query:"tree" doc:"The events of sub-runs come as well"`
+	Snapshot bool            `query:"snapshot" doc:"A stream begins with the State; the events are those after it"`
+	Accept   string          `header:"Accept" doc:"text/event-stream, application/x-ndjson, or application/json for a long poll"`
+}
+
+// follow returns what the request asks of the run's log.
+func (in *eventsInput) follow(id messages.RunID) (messages.Follow, error) {
+	cursor := in.After
+	for _, given := range []string{in.LastID, in.Last} {
+		if given != "" {
+			cursor = given
+		}
+	}
+	f := messages.Follow{Rate: in.Rate, Tree: in.Tree,
+		Filter: messages.Filter{MilestonesOnly: in.Level == "milestone", Kinds: in.Kinds, Streams: in.Streams}}
+	for _, kind := range in.Kinds {
+		if !kind.Known() {
+			return f, invalid("there is no kind %.100q; docs/wire.md lists them", kind)
+		}
+	}
+	at, err := parseCursor(id, cursor)
+	f.After = at[id]
+	delete(at, id)
+	if len(at) > 0 {
+		f.Cursors = at
+	}
+	return f, err
+}
+
+// form is how events are written.
+type form uint8
+
+const (
+	formJSON form = iota
+	formSSE
+	formNDJSON
+)
+
+// formOf returns the form that an Accept field asks for: the first that this API has.
+func formOf(accept string) form {
+	for one := range strings.SplitSeq(accept, ",") {
+		kind, _, _ := strings.Cut(one, ";")
+		switch strings.ToLower(strings.TrimSpace(kind)) {
+		case "text/event-stream":
+			return formSSE
+		case "application/x-ndjson", "application/jsonl":
+			return formNDJSON
+		case "application/json", "*/*":
+			return formJSON
+		}
+	}
+	return formJSON
+}
+
+func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInput) {
+	follow, err := in.follow(in.ID)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	state, err := s.run(r.Context(), in.ID)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	if err := servable(state, follow.After); err != nil {
+		refuse(w, err)
+		return
+	}
+	form := formOf(in.Accept)
+	ended := state.Status.IsEnded()
+	h := w.Header()
+	if ended {
+		h.Set("ETag", etag(state))
+	}
+	switch {
+	case ended && matches(r.Header.Get("If-None-Match"), etag(state)):
+		w.WriteHeader(http.StatusNotModified)
+	case r.Method == http.MethodHead:
+		h.Set("Content-Type", form.mediaType())
+	case ended && form == formSSE && follow.After == state.Seq:
+		w.WriteHeader(http.StatusNoContent) // a browser's EventSource stops asking
+	case form == formJSON:
+		s.poll(w, r, state, follow, in.Wait.Duration)
+	default:
+		if in.Snapshot {
+			follow.Snapshot = func(messages.State) {}
+		}
+		s.stream(w, r, in.ID, form, follow)
+	}
+}
+
+// servable reports whether a log at this State can have the cursor.
+func servable(state messages.State, after uint64) error {
+	if state.Status.IsEnded() && after > state.Seq || after > state.Seq+messages.Reserve {
+		return messages.Errorf(messages.CodeReset, "run %s has no event %d; drop the State and begin at 0", state.RunID, after)
+	}
+	return nil
+}
+
+func (f form) mediaType() string {
+	switch f {
+	case formSSE:
+		return "text/event-stream"
+	case formNDJSON:
+		return "application/x-ndjson"
+	default:
+		return "application/json"
+	}
+}
+
+// cursors are how far a reader is in a run and its sub-runs.
+type cursors map[messages.RunID]uint64
+
+// parseCursor reads a number, or what [cursors.text] wrote.
+func parseCursor(root messages.RunID, text string) (cursors, error) {
+	at := cursors{root: 0}
+	if text == "" {
+		return at, nil
+	}
+	for i, one := range strings.Split(text, ",") {
+		child, number, found := strings.Cut(one, ":")
+		if !found {
+			child, number = "", one
+		}
+		seq, err := strconv.ParseUint(number, 10, 63)
+		if err != nil || found == (i == 0) {
+			return nil, invalid("the cursor %.100q is not one that an event had; begin at 0", text)
+		}
+		id := root
+		if found {
+			id += messages.RunID("." + child)
+		}
+		at[id] = seq
+	}
+	return at, nil
+}
+
+// text is the cursor over the whole tree: the root's number, then those of sub-runs by what their ids add to the root's.
+func (at cursors) text(root messages.RunID) string {
+	if len(at) == 1 {
+		return strconv.FormatUint(at[root], 10)
+	}
+	b := strconv.AppendUint(nil, at[root], 10)
+	children := make([]messages.RunID, 0, len(at))
+	for id := range at {
+		if id != root {
+			children = append(children, id)
+		}
+	}
+	slices.Sort(children)
+	for _, id := range children {
+		b = append(b, ',')
+		b = append(b, id[len(root)+1:]...)
+		b = append(b, ':')
+		b = strconv.AppendUint(b, at[id], 10)
+	}
+	return string(b)
+}
+
+// page is what a long poll answers.
+type page struct {
+	Events []eventJSON `json:"events" doc:"Events after the cursor, in order"`
+	Next   cursorText  `json:"next" doc:"The cursor of the next request"`
+	Ended  bool        `json:"ended" doc:"The run has ended and the reader has its terminal: nothing more comes"`
+}
+
+// cursorText is a cursor as JSON has it: a number, or with tree a string.
+type cursorText string
+
+// MarshalJSON writes a number where it is one.
+func (c cursorText) MarshalJSON() ([]byte, error) {
+	if _, err := strconv.ParseUint(string(c), 10, 64); err == nil {
+		return []byte(c), nil
+	}
+	return json.Marshal(string(c))
+}
+
+// Schema describes the cursor.
+func (cursorText) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeInteger}, {Type: huma.TypeString}}}
+}
+
+const (
+	// pageEvents and pageBytes are the most that a long poll answers.
+	pageEvents = 1000
+	pageBytes  = 1 << 20
+)
+
+// poll answers with the events that there are. Where there are none, it waits for the first.
+func (s *Server) poll(w http.ResponseWriter, r *http.Request, state messages.State, follow messages.Follow, wait time.Duration) {
+	ctx, cancel := context.WithTimeout(r.Context(), wait)
+	defer cancel()
+	id, at := state.RunID, cursorsOf(state.RunID, follow)
+	p := page{Events: []eventJSON{}, Ended: state.Status.IsEnded() && follow.After == state.Seq}
+	size := 0
+	for batch, err := range s.config.Runs.Follow(ctx, id, follow) {
+		if err != nil && ctx.Err() == nil {
+			refuse(w, err)
+			return
+		}
+		for _, e := range batch {
+			if size >= pageBytes || len(p.Events) == pageEvents {
+				break
+			}
+			at[e.RunID] = e.Seq
+			if e.Body == nil {
+				continue
+			}
+			line, err := e.JSON()
+			if err != nil {
+				refuse(w, err)
+				return
+			}
+			p.Events = append(p.Events, line)
+			size += len(line)
+			p.Ended = p.Ended || e.RunID == id && e.IsTerminal()
+		}
+		if size >= pageBytes || len(p.Events) == pageEvents {
+			break
+		}
+		cancel() // the rest of what there is comes all the same
+	}
+	p.Next = cursorText(at.text(id))
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(p) // a client that left misses nothing
+}
+
+// cursorsOf is where the reader begins.
+func cursorsOf(id messages.RunID, follow messages.Follow) cursors {
+	at := cursors{id: follow.After}
+	maps.Copy(at, follow.Cursors)
+	return at
+}
+
+// attachRun keeps an attached run going while its caller reads.
+func (s *Server) attachRun(w http.ResponseWriter, r *http.Request, in *eventsInput) {
+	if _, err := s.run(r.Context(), in.ID); err != nil {
+		refuse(w, err)
+		return
+	}
+	if err := s.config.Runs.Attach(r.Context(), in.ID); err != nil {
+		refuse(w, err)
+		return
+	}
+	if formOf(in.Accept) == formJSON {
+		in.Accept = formSSE.mediaType()
+	}
+	s.getEvents(w, r, in)
+}

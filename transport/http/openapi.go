@@ -1,0 +1,97 @@
+package http
+
+import (
+	"encoding/json"
+	"io"
+	"reflect"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// document is the head of the OpenAPI document, and how bodies are read and written.
+func document(version string) huma.Config {
+	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	schemas.RegisterTypeAlias(reflect.TypeFor[messages.Stream](), reflect.TypeFor[streamBody]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[Problem]())
+	schemas.Map()["Event"] = eventSchema()
+	form := huma.Format{Marshal: marshal, Unmarshal: json.Unmarshal}
+	return huma.Config{
+		OpenAPI: &huma.OpenAPI{
+			OpenAPI: "3.1.0",
+			Info: &huma.Info{Title: "lastword", Version: version,
+				Description: "Runs long agent jobs and streams what happens. Every run has exactly one last event.",
+				License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}},
+			Servers: []*huma.Server{{URL: "/"}},
+			Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
+				"bearer":  {Type: "http", Scheme: "bearer", Description: "A token that lastword token add made"},
+				"session": {Type: "apiKey", In: "cookie", Name: cookieName, Description: "The cookie of POST /v1/session"},
+			}},
+			Tags: []*huma.Tag{{Name: "runs", Description: "Start, watch, answer, cancel and forget runs"},
+				{Name: "events", Description: "What happens in a run"},
+				{Name: "artifacts", Description: "Files that runs wrote"},
+				{Name: "server", Description: "The server itself"}},
+		},
+		OpenAPIPath:   "/openapi",
+		Formats:       map[string]huma.Format{"application/json": form, "json": form},
+		DefaultFormat: "application/json",
+		Transformers:  []huma.Transformer{asProblem},
+	}
+}
+
+func marshal(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
+// eventSchema is the published schema of events.
+func eventSchema() *huma.Schema {
+	var published map[string]any
+	if err := json.Unmarshal(messages.Schema(), &published); err != nil {
+		panic(err) // it is ours
+	}
+	return &huma.Schema{Extensions: published}
+}
+
+// eventJSON is an event's wire form.
+type eventJSON json.RawMessage
+
+// MarshalJSON returns the wire form.
+func (e eventJSON) MarshalJSON() ([]byte, error) { return e, nil }
+
+// Schema refers to the schema of events.
+func (eventJSON) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Ref: "#/components/schemas/Event"}
+}
+
+// json is a response whose body is of v's type.
+func (s *Server) json(description string, v any) *huma.Response {
+	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(v), true, "")
+	return &huma.Response{Description: description,
+		Content: map[string]*huma.MediaType{"application/json": {Schema: schema}}}
+}
+
+// streams is a response that may be a stream of events, and where v is given JSON of its type.
+func (s *Server) streams(description string, v any) *huma.Response {
+	r := &huma.Response{Description: description, Content: map[string]*huma.MediaType{}}
+	if v != nil {
+		r = s.json(description, v)
+	}
+	r.Content["text/event-stream"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString,
+		Description: "Frames of id (the cursor), event (the kind) and data (an Event)"}}
+	r.Content["application/x-ndjson"] = &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString,
+		Description: "An Event on each line"}}
+	return r
+}
+
+// streamBody is messages.Stream as its JSON has it.
+type streamBody struct {
+	Name    string `json:"stream"`
+	Task    string `json:"task,omitempty"`
+	Thought bool   `json:"thought,omitempty"`
+	Closed  bool   `json:"closed,omitempty"`
+	Index   uint64 `json:"index"`
+	Text    string `json:"text"`
+}

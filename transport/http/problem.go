@@ -1,0 +1,152 @@
+package http
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// Problem is how every failure is answered (RFC 9457).
+type Problem struct {
+	Type   string `json:"type" format:"uri" doc:"The page that explains the code"`
+	Title  string `json:"title" doc:"What the code means, in a few words"`
+	Status int    `json:"status" doc:"The HTTP status"`
+	Detail string `json:"detail" doc:"What happened, and what to do"`
+	Code   string `json:"code" doc:"The code, for programs"`
+	// Retryable says that the same request may succeed later.
+	Retryable bool                `json:"retryable,omitempty" doc:"The same request may succeed later"`
+	Errors    []*huma.ErrorDetail `json:"errors,omitempty" doc:"Which parts of the request are wrong"`
+}
+
+// Error returns the detail.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus returns the HTTP status.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType returns the media type of problem details.
+func (p *Problem) ContentType(string) string { return problemType }
+
+const (
+	problemType = "application/problem+json"
+	errorPage   = "https://github.com/seed889630bf/lastword/blob/main/docs/errors.md#"
+)
+
+// Codes that only HTTP has.
+const (
+	codeBadRequest   messages.Code = "bad_request"
+	codeTooLarge     messages.Code = "too_large"
+	codeNotAllowed   messages.Code = "method_not_allowed"
+	codeUnacceptable messages.Code = "not_acceptable"
+	codeInternal     messages.Code = "internal"
+)
+
+// codes is the table of every code that this API answers with.
+var codes = []struct {
+	code   messages.Code
+	status int
+	title  string
+}{
+	{codeBadRequest, http.StatusBadRequest, "The request cannot be read"},
+	{gate.CodeUnauthorized, http.StatusUnauthorized, "A token is needed"},
+	{gate.CodeForbidden, http.StatusForbidden, "The caller may not do this"},
+	{messages.CodeNotFound, http.StatusNotFound, "There is no such thing, or it belongs to somebody else"},
+	{codeNotAllowed, http.StatusMethodNotAllowed, "The path does not take this method"},
+	{codeUnacceptable, http.StatusNotAcceptable, "The path has no such media type"},
+	{messages.CodeConflict, http.StatusConflict, "The request contradicts an earlier one"},
+	{messages.CodeReset, http.StatusConflict, "The cursor cannot be served; begin at 0"},
+	{messages.CodeEventsGone, http.StatusGone, "The retention has ended the run's log"},
+	{codeTooLarge, http.StatusRequestEntityTooLarge, "The request is too large"},
+	{messages.Code(messages.CauseInvalidInput), http.StatusUnprocessableEntity, "A part of the request is wrong"},
+	{messages.Code(messages.CauseLimitExceeded), http.StatusTooManyRequests, "A limit is reached"},
+	{codeInternal, http.StatusInternalServerError, "The server failed"},
+	{messages.CodeUnavailable, http.StatusServiceUnavailable, "The server does not take this now"},
+	{messages.Code(messages.CauseShutdown), http.StatusServiceUnavailable, "The server is stopping"},
+	{messages.Code(messages.CauseJournalUnavailable), http.StatusServiceUnavailable, "The journal does not answer"},
+}
+
+// problem returns the error as problem details. What has no known code is the server's own failure.
+func problem(err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	if tooLarge, ok := errors.AsType[*http.MaxBytesError](err); ok {
+		return newProblem(codeTooLarge, fmt.Sprintf("the body has more than %d bytes", tooLarge.Limit))
+	}
+	known, ok := errors.AsType[*messages.Error](err)
+	if !ok {
+		if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+			return newProblem(messages.CodeUnavailable, "the request ended before there was an answer")
+		}
+		return newProblem(codeInternal, err.Error())
+	}
+	p := newProblem(known.Code, known.Message)
+	p.Retryable = known.Retryable || p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests
+	return p
+}
+
+func newProblem(code messages.Code, detail string) *Problem {
+	for _, row := range codes {
+		if row.code == code {
+			return &Problem{Type: errorPage + string(code), Title: row.title, Status: row.status, Detail: detail,
+				Code: string(code)}
+		}
+	}
+	return newProblem(codeInternal, detail)
+}
+
+// asProblem turns the errors of the API's framework into problem details.
+func asProblem(_ huma.Context, _ string, v any) (any, error) {
+	e, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	p := newProblem(codeOf(e.Status), e.Detail)
+	p.Status = e.Status
+	var parts []string
+	for _, one := range e.Errors { // without the value, which may be a secret
+		p.Errors = append(p.Errors, &huma.ErrorDetail{Message: one.Message, Location: one.Location})
+		parts = append(parts, one.Location+": "+one.Message)
+	}
+	if len(parts) > 0 {
+		p.Detail = strings.Join(parts, "; ")
+	}
+	return p, nil
+}
+
+func codeOf(status int) messages.Code {
+	for _, row := range codes {
+		if row.status == status {
+			return row.code
+		}
+	}
+	if status < http.StatusInternalServerError {
+		return codeBadRequest
+	}
+	return codeInternal
+}
+
+// refuse answers with the error where the framework has not begun to answer.
+func refuse(w http.ResponseWriter, err error) {
+	p := problem(err)
+	body, marshalErr := json.Marshal(p)
+	if marshalErr != nil {
+		panic(marshalErr) // strings and numbers
+	}
+	h := w.Header()
+	h.Set("Content-Type", problemType)
+	h.Set("Cache-Control", "no-store")
+	if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
+		h.Set("Retry-After", "1")
+	}
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(body) // a client that left misses nothing
+}

@@ -1,0 +1,144 @@
+package http
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// routes adds every operation of the API.
+func (s *Server) routes() {
+	s.runRoutes()
+	s.readerRoutes()
+	s.serverRoutes()
+}
+
+func (s *Server) runRoutes() {
+	tags, path := []string{"runs"}, "/v1/runs/{id}"
+	raw(s, gate.WriteRuns, huma.Operation{OperationID: "startRun", Method: http.MethodPost, Path: "/v1/runs", Tags: tags,
+		Summary: "Start a run", Description: "Answers 202 with the run's State once the start is in the log. With an " +
+			"Accept of text/event-stream or application/x-ndjson it answers with the run's events, with Prefer: " +
+			"wait=SECONDS with the State at its end.",
+		Responses: map[string]*huma.Response{"202": s.json("The run", messages.State{}),
+			"200": s.streams("The run at its end, or its events", messages.State{})}}, s.startRun)
+	add(s, gate.ReadRuns, huma.Operation{OperationID: "listRuns", Method: http.MethodGet, Path: "/v1/runs", Tags: tags,
+		Summary: "List the caller's runs", Description: "The newest first, in pages."}, s.listRuns)
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		raw(s, gate.ReadRuns, huma.Operation{OperationID: method + "Run", Method: method, Path: path, Tags: tags,
+			Hidden: method == http.MethodHead, Summary: "Get a run's State",
+			Description: "With wait the answer comes at the next event.", Responses: map[string]*huma.Response{
+				"200": s.json("The State", messages.State{}), "304": {Description: "The caller has this State"}}}, s.getRun)
+	}
+	add(s, gate.WriteRuns, huma.Operation{OperationID: "forgetRun", Method: http.MethodDelete, Path: path, Tags: tags,
+		Summary: "Forget an ended run", Description: "Its log is deleted; its files stay."}, s.forgetRun)
+	add(s, gate.WriteRuns, huma.Operation{OperationID: "cancelRun", Method: http.MethodPost, Path: path + "/cancel",
+		Tags: tags, Summary: "Cancel a run", DefaultStatus: http.StatusAccepted,
+		Description: "Answers once the cancel is in the log; the terminal follows. Asking again changes nothing."}, s.cancelRun)
+	add(s, gate.WriteRuns, huma.Operation{OperationID: "answerRun", Method: http.MethodPost,
+		Path: path + "/input/{request}", Tags: tags, Summary: "Answer what a run asked",
+		DefaultStatus: http.StatusAccepted,
+		Description:   "Answers once the value is in the log. A second answer is a conflict."}, s.answerRun)
+	raw(s, gate.WriteRuns, huma.Operation{OperationID: "attachRun", Method: http.MethodPost, Path: path + "/attach",
+		Tags: tags, Summary: "Keep an attached run going while this request is open",
+		Description: "Answers with the run's events. The run is cancelled when the last such request ends.",
+		Responses:   map[string]*huma.Response{"200": s.streams("The run's events", nil)}}, s.attachRun)
+}
+
+func (s *Server) readerRoutes() {
+	path := "/v1/runs/{id}"
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		raw(s, gate.ReadRuns, huma.Operation{OperationID: method + "Events", Method: method, Path: path + "/events",
+			Hidden: method == http.MethodHead, Tags: []string{"events"}, Summary: "Read a run's events",
+			Description: "Server-sent events, JSON lines or a page of JSON, as Accept asks. A stream ends after the " +
+				"terminal. A reader whose stream was cut goes on after its cursor.",
+			Responses: map[string]*huma.Response{"200": s.streams("Events", page{}),
+				"204": {Description: "The run has ended, and the reader has its terminal"},
+				"304": {Description: "The reader has all of this run"}}}, s.getEvents)
+	}
+	add(s, gate.ReadRuns, huma.Operation{OperationID: "listArtifacts", Method: http.MethodGet, Path: path + "/artifacts",
+		Tags: []string{"artifacts"}, Summary: "List a run's files",
+		Description: "Those of an ended run are what its terminal names."}, s.listArtifacts)
+	file := &huma.Response{Description: "The file, or the range of it", Content: map[string]*huma.MediaType{
+		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		raw(s, gate.ReadRuns, huma.Operation{OperationID: method + "Artifact", Method: method,
+			Path: path + "/artifacts/{name}", Hidden: method == http.MethodHead, Tags: []string{"artifacts"},
+			Summary:     "Download a file",
+			Description: "Ranges and conditional requests work. The ETag is the digest. A / in a name is written %2F.",
+			Responses: map[string]*huma.Response{"200": file, "206": file,
+				"304": {Description: "The caller has the file"}}}, s.getArtifact)
+	}
+}
+
+func (s *Server) serverRoutes() {
+	tags := []string{"server"}
+	add(s, gate.ReadRuns, huma.Operation{OperationID: "listJobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: tags,
+		Summary: "List the jobs that can be started", Description: "Each with the JSON Schema of its input."}, s.listJobs)
+	add(s, gate.ReadRuns, huma.Operation{OperationID: "getJob", Method: http.MethodGet, Path: "/v1/jobs/{name}",
+		Tags: tags, Summary: "Get a job", Description: "With the JSON Schema of its input."}, s.getJob)
+}
+
+// add adds an operation whose answer is JSON.
+func add[I, O any](s *Server, scope gate.Scope, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
+	huma.Register(s.api, secured(scope, op), func(ctx context.Context, in *I) (*O, error) {
+		if err := gate.Require(ctx, scope); err != nil {
+			return nil, problem(err)
+		}
+		out, err := handler(ctx, in)
+		if err != nil {
+			return nil, problem(err)
+		}
+		return out, nil
+	})
+}
+
+// raw adds an operation that writes its answer itself.
+func raw[I any](s *Server, scope gate.Scope, op huma.Operation, handler func(http.ResponseWriter, *http.Request, *I)) {
+	huma.Register(s.api, secured(scope, op), func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
+		if err := gate.Require(ctx, scope); err != nil {
+			return nil, problem(err)
+		}
+		return &huma.StreamResponse{Body: func(c huma.Context) {
+			r, w := unwrap(c)
+			handler(w, r, in)
+		}}, nil
+	})
+}
+
+// secured says what every operation says: its scope, its failures, and that no parameter is unknown.
+func secured(scope gate.Scope, op huma.Operation) huma.Operation {
+	op.Security = []map[string][]string{{"bearer": {}}, {"session": {}}}
+	op.Description += " Scope: " + string(scope) + "."
+	op.RejectUnknownQueryParameters = true
+	op.Errors = []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound, http.StatusConflict,
+		http.StatusGone, http.StatusTooManyRequests, http.StatusServiceUnavailable}
+	return op
+}
+
+type jobList struct {
+	Jobs []Job `json:"jobs" doc:"The jobs that can be started"`
+}
+
+type jobsOutput struct{ Body jobList }
+
+func (s *Server) listJobs(context.Context, *struct{}) (*jobsOutput, error) {
+	return &jobsOutput{jobList{append([]Job{}, s.config.Jobs...)}}, nil
+}
+
+type jobInput struct {
+	Name string `path:"name" doc:"The job's name" example:"generate"`
+}
+
+type jobOutput struct{ Body Job }
+
+func (s *Server) getJob(_ context.Context, in *jobInput) (*jobOutput, error) {
+	job, ok := s.jobs[in.Name]
+	if !ok {
+		return nil, messages.Errorf(messages.CodeNotFound, "there is no job %.100q; GET /v1/jobs lists them", in.Name)
+	}
+	return &jobOutput{job}, nil
+}

@@ -1,0 +1,361 @@
+package http
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// pathID is the run that a path names.
+type pathID struct {
+	ID messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
+}
+
+// start is the body of POST /v1/runs.
+type start struct {
+	Job      string            `json:"job" doc:"The name of the job" example:"generate"`
+	Input    json.RawMessage   `json:"input,omitempty" doc:"The job's input, as /v1/jobs/{name} describes it"`
+	Detached *bool             `json:"detached,omitempty" default:"true" doc:"false: the run is cancelled when this request ends; the answer is then a stream, or waits for the end"`
+	Labels   map[string]string `json:"labels,omitempty" maxProperties:"32" doc:"The caller's own words, which lists can be filtered by"`
+	Limits   messages.Limits   `json:"limits,omitzero" doc:"Bounds of the run; the server's own where they are left out"`
+}
+
+type startInput struct {
+	Key    string `header:"Idempotency-Key" maxLength:"256" doc:"The same key with the same body is the same run"`
+	Prefer string `header:"Prefer" doc:"wait=SECONDS answers with the State once the run has ended, or when the time is over" example:"wait=30"`
+	Accept string `header:"Accept" doc:"text/event-stream or application/x-ndjson answers with the run's events"`
+	Body   start
+}
+
+type stateOutput struct {
+	Status   int
+	Location string `header:"Location"`
+	ETag     string `header:"ETag"`
+	Body     *messages.State
+}
+
+func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput) {
+	wait, err := preferred(in.Prefer)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	form := formOf(in.Accept)
+	q, err := s.request(r.Context(), in.Body)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	q.Key = in.Key
+	if q.Mode == messages.Attached && form == formJSON && wait == 0 {
+		refuse(w, invalid("an attached run is cancelled when this request ends; ask for text/event-stream, or wait for "+
+			"the end with Prefer: wait=SECONDS"))
+		return
+	}
+	id, err := s.config.Runs.Submit(r.Context(), q)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	w.Header().Set("Location", "/v1/runs/"+string(id))
+	if form != formJSON {
+		s.stream(w, r, id, form, messages.Follow{})
+		return
+	}
+	s.answerStart(w, r, id, wait)
+}
+
+// request is what the runtime is asked for.
+func (s *Server) request(ctx context.Context, b start) (messages.Request, error) {
+	job, ok := s.jobs[b.Job]
+	if !ok {
+		return messages.Request{}, invalid("there is no job %.100q; GET /v1/jobs lists them", b.Job)
+	}
+	q := messages.Request{Job: b.Job, Input: b.Input, Principal: gate.From(ctx).Name, Mode: messages.Detached,
+		Labels: b.Labels, Limits: b.Limits}
+	if b.Detached != nil && !*b.Detached {
+		q.Mode = messages.Attached
+	}
+	if job.Prepare == nil {
+		return q, nil
+	}
+	input, err := job.Prepare(ctx, q.Input)
+	q.Input = input
+	return q, err
+}
+
+// answerStart answers with 202, or after the wait with the State at the run's end.
+func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages.RunID, wait time.Duration) {
+	status := http.StatusAccepted
+	if wait > 0 {
+		w.Header().Set("Preference-Applied", "wait="+strconv.Itoa(int(wait.Seconds())))
+		if s.awaitEnd(r.Context(), id, wait) {
+			status = http.StatusOK
+		}
+	}
+	state, err := s.config.Runs.State(r.Context(), id)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	s.writeState(w, r, status, state)
+}
+
+// awaitEnd waits for the run's terminal, and reports whether it came in time.
+func (s *Server) awaitEnd(ctx context.Context, id messages.RunID, wait time.Duration) bool {
+	ctx, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	follow := messages.Follow{Filter: messages.Filter{Kinds: []messages.Kind{messages.KindRunCompleted}}}
+	for _, err := range s.config.Runs.Follow(ctx, id, follow) {
+		if err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// writeState answers with the State. Its ETag changes with every event.
+func (s *Server) writeState(w http.ResponseWriter, r *http.Request, status int, state messages.State) {
+	tag := etag(state)
+	h := w.Header()
+	h.Set("ETag", tag)
+	h.Set("Cache-Control", "no-cache")
+	if status == http.StatusOK && r.Method == http.MethodGet && matches(r.Header.Get("If-None-Match"), tag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h.Set("Content-Type", "application/json")
+	var body bytes.Buffer
+	if err := marshal(&body, state); err != nil {
+		refuse(w, fmt.Errorf("the state is not JSON: %w", err))
+		return
+	}
+	w.WriteHeader(status)
+	_, _ = w.Write(body.Bytes()) // a client that left misses nothing
+}
+
+func etag(state messages.State) string { return `"` + strconv.FormatUint(state.Seq, 10) + `"` }
+
+func matches(field, tag string) bool {
+	for one := range strings.SplitSeq(field, ",") {
+		if one = strings.TrimPrefix(strings.TrimSpace(one), "W/"); one == tag || one == "*" {
+			return true
+		}
+	}
+	return false
+}
+
+type getInput struct {
+	ID    messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
+	Wait  waitTime       `query:"wait" doc:"Longest to wait for a change: 5s or a number of seconds, up to 5 minutes"`
+	After uint64         `query:"after" doc:"The seq of the State that the caller has; with wait, the answer comes when there is a newer one"`
+	None  string         `header:"If-None-Match" doc:"The ETag of the State that the caller has"`
+}
+
+func (s *Server) getRun(w http.ResponseWriter, r *http.Request, in *getInput) {
+	state, err := s.run(r.Context(), in.ID)
+	if err != nil {
+		refuse(w, err)
+		return
+	}
+	if r.Method == http.MethodGet && in.Wait.Duration > 0 && !state.Status.IsEnded() && (in.After == 0 || in.After >= state.Seq) {
+		if state, err = s.changed(r.Context(), in.ID, max(in.After, state.Seq), in.Wait.Duration); err != nil {
+			refuse(w, err)
+			return
+		}
+	}
+	s.writeState(w, r, http.StatusOK, state)
+}
+
+// changed returns the State after the next event past the number, or when the time is over.
+func (s *Server) changed(ctx context.Context, id messages.RunID, after uint64, wait time.Duration) (messages.State, error) {
+	limit, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	for _, err := range s.config.Runs.Follow(limit, id, messages.Follow{After: after}) {
+		if err != nil && limit.Err() == nil {
+			return messages.State{}, err
+		}
+		break
+	}
+	return s.config.Runs.State(ctx, id)
+}
+
+type listInput struct {
+	Status []messages.Status `query:"status" enum:"pending,processing,completed,failed,canceled" doc:"Runs that are there"`
+	Job    string            `query:"job" doc:"Runs of this job"`
+	Label  []string          `query:"label,explode" doc:"Runs with this label, as name:value"`
+	Limit  int               `query:"limit" minimum:"1" maximum:"1000" default:"50" doc:"Most runs of a page"`
+	Cursor string            `query:"cursor" doc:"The next of the page before"`
+}
+
+type runList struct {
+	Runs []messages.Summary `json:"runs" doc:"The caller's runs, the newest first"`
+	// Next is given where there may be more.
+	Next string `json:"next,omitempty" doc:"The cursor of the next page"`
+}
+
+type listOutput struct{ Body runList }
+
+func (s *Server) listRuns(ctx context.Context, in *listInput) (*listOutput, error) {
+	q := messages.Query{Principal: gate.From(ctx).Name, Job: in.Job, Status: in.Status, Limit: in.Limit, ByQueued: true}
+	for _, label := range in.Label {
+		name, value, found := strings.Cut(label, ":")
+		if !found {
+			return nil, invalid("label %.100q is not name:value", label)
+		}
+		if q.Labels == nil {
+			q.Labels = map[string]string{}
+		}
+		q.Labels[name] = value
+	}
+	after, err := openPage(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	q.After = after
+	runs, err := s.config.Runs.List(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &listOutput{Body: runList{Runs: slices.Concat([]messages.Summary{}, runs)}}
+	if len(runs) == q.Most() {
+		out.Body.Next = pageAfter(runs[len(runs)-1])
+	}
+	return out, nil
+}
+
+// pageAfter is the cursor of the page after the run.
+func pageAfter(last messages.Summary) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s %s", last.QueuedAt.Format(time.RFC3339Nano), last.RunID))
+}
+
+func openPage(cursor string) (*messages.Summary, error) {
+	if cursor == "" {
+		return nil, nil
+	}
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	at, id, found := strings.Cut(string(text), " ")
+	queued, timeErr := time.Parse(time.RFC3339Nano, at)
+	if err != nil || timeErr != nil || !found {
+		return nil, invalid("the cursor is not one that a page gave; begin without one")
+	}
+	return &messages.Summary{RunID: messages.RunID(id), QueuedAt: queued}, nil
+}
+
+type noContent struct{}
+
+func (s *Server) forgetRun(ctx context.Context, in *pathID) (*noContent, error) {
+	state, err := s.run(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !state.Status.IsEnded() {
+		return nil, messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", in.ID)
+	}
+	return &noContent{}, s.config.Runs.Forget(ctx, in.ID)
+}
+
+type cancelInput struct {
+	ID   messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
+	Body *struct {
+		Reason string `json:"reason,omitempty" maxLength:"1000" doc:"Why, for the run's log"`
+	} `required:"false"`
+}
+
+func (s *Server) cancelRun(ctx context.Context, in *cancelInput) (*stateOutput, error) {
+	if _, err := s.run(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	reason := ""
+	if in.Body != nil {
+		reason = in.Body.Reason
+	}
+	if err := s.config.Runs.Cancel(ctx, in.ID, gate.From(ctx).Name, reason); err != nil {
+		return nil, err
+	}
+	return s.accepted(ctx, in.ID)
+}
+
+// accepted answers with the State after a command that the log holds.
+func (s *Server) accepted(ctx context.Context, id messages.RunID) (*stateOutput, error) {
+	state, err := s.config.Runs.State(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &stateOutput{Status: http.StatusAccepted, Location: "/v1/runs/" + string(id), ETag: etag(state), Body: &state}, nil
+}
+
+type answerInput struct {
+	ID      messages.RunID `path:"id" maxLength:"200" doc:"The run's id" example:"r_k66hldz6ofnwat4rgzpadp2myg"`
+	Request string         `path:"request" doc:"The request of input.required"`
+	Body    struct {
+		Value json.RawMessage `json:"value" doc:"The answer, of the request's schema"`
+	}
+}
+
+func (s *Server) answerRun(ctx context.Context, in *answerInput) (*stateOutput, error) {
+	if _, err := s.run(ctx, in.ID); err != nil {
+		return nil, err
+	}
+	if err := s.config.Runs.Answer(ctx, in.ID, in.Request, in.Body.Value, gate.From(ctx).Name); err != nil {
+		return nil, err
+	}
+	return s.accepted(ctx, in.ID)
+}
+
+// waitTime is a time as a query has it: 5s, or a number of seconds.
+type waitTime struct{ time.Duration }
+
+// longestWait bounds a long poll, so that a proxy's own limit does not cut it first.
+const longestWait = 5 * time.Minute
+
+// UnmarshalText reads the time.
+func (d *waitTime) UnmarshalText(text []byte) error {
+	t, err := time.ParseDuration(string(text))
+	if err != nil {
+		t, err = time.ParseDuration(string(text) + "s")
+	}
+	if err != nil || t < 0 {
+		return errors.New("wait is a time such as 5s, or a number of seconds")
+	}
+	d.Duration = min(t, longestWait)
+	return nil
+}
+
+// Schema describes the time.
+func (d waitTime) Schema(huma.Registry) *huma.Schema {
+	return &huma.Schema{Type: huma.TypeString, Pattern: `^[0-9.]+(ms|s|m|h)?$`, Examples: []any{"5s"}}
+}
+
+// preferred reads wait=SECONDS of RFC 7240; other preferences are ignored.
+func preferred(field string) (time.Duration, error) {
+	for one := range strings.SplitSeq(field, ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(one), "=")
+		if !strings.EqualFold(name, "wait") {
+			continue
+		}
+		seconds, err := strconv.ParseUint(strings.Trim(value, `" `), 10, 31)
+		if err != nil {
+			return 0, invalid("Prefer: wait needs a number of seconds, such as wait=30")
+		}
+		return min(time.Duration(seconds)*time.Second, longestWait), nil
+	}
+	return 0, nil
+}
+
+func invalid(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
+}

@@ -1,0 +1,129 @@
+package http
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// Runs is the runtime as this API needs it. An actors.System is one.
+type Runs interface {
+	// Submit accepts a run; when it returns, run.queued is in the journal. ctx bounds an attached run.
+	Submit(ctx context.Context, q messages.Request) (messages.RunID, error)
+	// Attach makes an attached run go on until ctx is done.
+	Attach(ctx context.Context, id messages.RunID) error
+	State(ctx context.Context, id messages.RunID) (messages.State, error)
+	Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error]
+	List(ctx context.Context, q messages.Query) ([]messages.Summary, error)
+	Cancel(ctx context.Context, id messages.RunID, by, reason string) error
+	Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error
+	// Forget removes the log of an ended run.
+	Forget(ctx context.Context, id messages.RunID) error
+}
+
+// Job is a kind of run that callers may start.
+type Job struct {
+	Name string `json:"name" doc:"The name that a request gives" example:"generate"`
+	// Description is for people.
+	Description string `json:"description" doc:"What the job does"`
+	// Schema is the JSON Schema (2020-12) of the input.
+	Schema json.RawMessage `json:"schema" doc:"The JSON Schema of the input"`
+	// Prepare, which may be nil, changes the input of a caller before it is submitted: a folder of the caller's own, for
+	// example. Errors: invalid_input.
+	Prepare func(ctx context.Context, input json.RawMessage) (json.RawMessage, error) `json:"-"`
+}
+
+// Open opens an artifact of a run for reading. Errors: not_found where the file is gone, or is another than the run
+// wrote.
+type Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
+
+// Config is what a Server is made of.
+type Config struct {
+	Runs Runs
+	// Jobs are what callers may start.
+	Jobs []Job
+	// Open reads artifacts; nil where runs write none.
+	Open Open
+	// Version is that of the program.
+	Version string
+	// Heartbeat is the longest that a stream is silent: 15 s.
+	Heartbeat time.Duration
+	// WriteTimeout is how long a client may take to read what was written to it: 30 s. Then its stream is cut.
+	WriteTimeout time.Duration
+	// Secure marks session cookies for https alone.
+	Secure bool
+	// Log is told of what operators want to know; nil is silent.
+	Log *zap.Logger
+}
+
+// Server is the API. It is safe for concurrent use.
+type Server struct {
+	config Config
+	mux    *http.ServeMux
+	api    huma.API
+	jobs   map[string]Job
+}
+
+// New returns the API of the runtime.
+func New(c Config) *Server {
+	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	if c.Log == nil {
+		c.Log = zap.NewNop()
+	}
+	s := &Server{config: c, mux: http.NewServeMux(), jobs: map[string]Job{}}
+	for _, job := range c.Jobs {
+		s.jobs[job.Name] = job
+	}
+	s.api = humago.New(s.mux, document(c.Version))
+	s.routes()
+	return s
+}
+
+// ServeHTTP answers every path below /v1, and /openapi.json.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	handler, pattern := s.mux.Handler(r)
+	if pattern != "" {
+		s.mux.ServeHTTP(w, r)
+		return
+	}
+	said := httptest.NewRecorder() // the mux's own refusal, in plain text
+	handler.ServeHTTP(said, r)
+	if said.Code != http.StatusMethodNotAllowed {
+		refuse(w, messages.Errorf(messages.CodeNotFound, "there is nothing at %.200q; /openapi.json lists the paths", r.URL.Path))
+		return
+	}
+	w.Header().Set("Allow", said.Header().Get("Allow"))
+	refuse(w, newProblem(codeNotAllowed, r.URL.Path+" takes "+said.Header().Get("Allow")))
+}
+
+// run returns the State of a run of whoever calls. Errors: not_found, for the runs of others too.
+func (s *Server) run(ctx context.Context, id messages.RunID) (messages.State, error) {
+	state, err := s.config.Runs.State(ctx, id)
+	if err != nil {
+		return state, err
+	}
+	if owner(state) != gate.From(ctx).Name {
+		return messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no run %s", id)
+	}
+	return state, nil
+}
+
+func owner(state messages.State) string {
+	if state.Queued == nil {
+		return ""
+	}
+	return state.Queued.Principal
+}

@@ -1,0 +1,249 @@
+package http
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+func unwrap(c huma.Context) (*http.Request, http.ResponseWriter) { return humago.Unwrap(c) }
+
+// retry is how long a browser waits before it comes back, in milliseconds.
+const retry = "1000"
+
+// errDraining ends the streams of a server that stops.
+var errDraining = errors.New("the server is stopping")
+
+// stream writes a run's events as they come, until the terminal. What it began to write it ends with the terminal, with a
+// problem or draining event, or by breaking the connection.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunID, form form, follow messages.Follow) {
+	ctx, cancel := context.WithCancelCause(r.Context())
+	defer cancel(nil)
+	defer s.watch(ctx, cancel)()
+	out := s.newWriter(w, id, form, cancel)
+	defer out.stop()
+	out.at = cursorsOf(id, follow)
+	if follow.Snapshot != nil {
+		follow.Snapshot = out.snapshot
+	}
+	out.open()
+	for batch, err := range s.config.Runs.Follow(ctx, id, follow) {
+		if err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				err = cause
+			}
+			out.fail(err)
+			return
+		}
+		if !out.events(batch) {
+			return
+		}
+	}
+}
+
+// watch ends a stream when the server stops, or when the token that it was asked for with is revoked.
+func (s *Server) watch(ctx context.Context, cancel context.CancelCauseFunc) (stop func()) {
+	done := make(chan struct{})
+	go func() {
+		check := time.NewTicker(revocation)
+		defer check.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-gate.Draining(ctx):
+				cancel(errDraining)
+				return
+			case <-check.C:
+				if !gate.Valid(ctx) {
+					cancel(messages.Errorf(gate.CodeUnauthorized, "the token was revoked"))
+					return
+				}
+			}
+		}
+	}()
+	return sync.OnceFunc(func() { close(done) })
+}
+
+// revocation is how long a stream may outlive its token.
+const revocation = time.Second
+
+// writer writes the frames of one stream. Heartbeats come from a timer, so it locks.
+type writer struct {
+	server *Server
+	w      http.ResponseWriter
+	flush  *http.ResponseController
+	form   form
+	id     messages.RunID
+	at     cursors
+	cancel context.CancelCauseFunc
+
+	mu       sync.Mutex
+	buffer   []byte
+	deadline time.Time // of writing
+	beat     *time.Timer
+	broken   bool
+}
+
+func (s *Server) newWriter(w http.ResponseWriter, id messages.RunID, form form, cancel context.CancelCauseFunc) *writer {
+	return &writer{server: s, w: w, flush: http.NewResponseController(w), form: form, id: id, cancel: cancel}
+}
+
+// open sends the header, so that the client knows that it is connected.
+func (o *writer) open() {
+	h := o.w.Header()
+	h.Set("Content-Type", o.form.mediaType())
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Accel-Buffering", "no")
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.w.WriteHeader(http.StatusOK)
+	if o.form == formSSE {
+		o.buffer = append(o.buffer, "retry: "+retry+"\n\n"...)
+	}
+	o.send()
+	o.beat = time.AfterFunc(o.server.config.Heartbeat, o.heartbeat)
+}
+
+func (o *writer) stop() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.beat != nil {
+		o.beat.Stop()
+	}
+}
+
+// heartbeat keeps proxies and clients from taking a silent run for a dead connection.
+func (o *writer) heartbeat() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.form == formSSE {
+		o.buffer = append(o.buffer, ":\n\n"...)
+	} else {
+		o.buffer = append(o.buffer, '\n')
+	}
+	o.send()
+	if !o.broken {
+		o.beat.Reset(o.server.config.Heartbeat)
+	}
+}
+
+// events writes a batch, and reports whether the client still reads.
+func (o *writer) events(batch []messages.Event) bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, e := range batch {
+		o.at[e.RunID] = e.Seq
+		if err := o.event(e); err != nil {
+			o.cancel(err)
+			o.broken = true
+		}
+	}
+	o.beat.Reset(o.server.config.Heartbeat)
+	o.send()
+	return !o.broken
+}
+
+func (o *writer) event(e messages.Event) error {
+	if e.Body == nil { // a cursor alone: what the filter passed over
+		if o.form == formSSE {
+			o.buffer = append(o.appendID(o.buffer), '\n')
+		}
+		return nil
+	}
+	line, err := e.JSON()
+	if err != nil {
+		return err
+	}
+	if o.form == formNDJSON {
+		o.buffer = append(append(o.buffer, line...), '\n')
+		return nil
+	}
+	o.frame(string(e.Kind()), line, true)
+	return nil
+}
+
+// frame appends an SSE event. Its data is JSON, which has no line ends.
+func (o *writer) frame(kind string, data []byte, numbered bool) {
+	b := o.buffer
+	if numbered {
+		b = o.appendID(b)
+	}
+	b = append(append(append(b, "event: "...), kind...), "\ndata: "...)
+	o.buffer = append(append(b, data...), "\n\n"...)
+}
+
+func (o *writer) appendID(b []byte) []byte {
+	return append(append(append(b, "id: "...), o.at.text(o.id)...), '\n')
+}
+
+// snapshot writes the State that the events go on from.
+func (o *writer) snapshot(state messages.State) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.at[o.id] = state.Seq
+	data, err := json.Marshal(map[string]any{"snapshot": state})
+	if err != nil {
+		o.cancel(err)
+		return
+	}
+	if o.form == formNDJSON {
+		o.buffer = append(append(o.buffer, data...), '\n')
+	} else {
+		o.frame("snapshot", data, true)
+	}
+	o.send()
+}
+
+// fail says why there are no more events, where the client can still read it.
+func (o *writer) fail(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	name := "problem"
+	if errors.Is(err, errDraining) {
+		name, err = "draining", messages.Errorf(messages.Code(messages.CauseShutdown),
+			"the server is stopping; come back with the cursor %s", o.at.text(o.id))
+	}
+	data, marshalErr := json.Marshal(problem(err))
+	if marshalErr != nil {
+		return
+	}
+	if o.form == formSSE {
+		o.frame(name, data, false)
+	} else {
+		o.buffer = append(append(append(append(o.buffer, `{"`+name+`":`...), data...), '}'), '\n')
+	}
+	o.send()
+}
+
+// send writes and flushes the buffer. It must hold the lock.
+func (o *writer) send() {
+	if o.broken || len(o.buffer) == 0 {
+		return
+	}
+	if now := time.Now(); o.deadline.Sub(now) < o.server.config.WriteTimeout/2 {
+		o.deadline = now.Add(o.server.config.WriteTimeout)
+		_ = o.flush.SetWriteDeadline(o.deadline) // a connection without deadlines ends with its request
+	}
+	_, err := o.w.Write(o.buffer)
+	if err == nil {
+		err = o.flush.Flush()
+	}
+	if cap(o.buffer) > 64<<10 {
+		o.buffer = nil
+	}
+	o.buffer = o.buffer[:0]
+	if err != nil {
+		o.broken = true
+		o.cancel(err)
+	}
+}
