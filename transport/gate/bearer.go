@@ -11,8 +11,9 @@ import (
 
 // pass is what a request with a good token has in its context.
 type pass struct {
-	gate  *Gate
-	token entry
+	gate   *Gate
+	token  entry
+	secret string
 }
 
 type passKey struct{}
@@ -30,24 +31,26 @@ func Valid(ctx context.Context) bool {
 }
 
 // authenticate returns the token of who calls, or answers that a good one is needed.
-func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (entry, bool) {
+func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (*pass, bool) {
 	g.tokens.refresh(g.log)
 	sent := r.Header["Authorization"]
 	if len(sent) > 1 {
 		Refuse(w, http.StatusBadRequest, invalid("the request has %d Authorization fields; send one", len(sent)))
-		return entry{}, false
+		return nil, false
 	}
 	token, ok := "", false
 	if len(sent) == 1 {
 		token, ok = bearer(sent[0])
+	} else {
+		token, ok = ofSession(r)
 	}
 	if !ok {
 		if !within(w, g.byAddr.take(remote(r))) {
-			return entry{}, false
+			return nil, false
 		}
 		g.challenge(w, r)
 		Refuse(w, http.StatusUnauthorized, unauthorized("a token is needed: send Authorization: Bearer TOKEN"))
-		return entry{}, false
+		return nil, false
 	}
 	e, ok := g.tokens.find(token)
 	switch {
@@ -56,7 +59,7 @@ func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (entry, bool
 	case g.accepted != nil:
 		g.accepted(token)
 	}
-	return e, ok
+	return &pass{gate: g, token: e, secret: token}, ok
 }
 
 // wrongToken: there is no end of wrong answers to wrong tokens, only a rate. A good token passes whatever others at the

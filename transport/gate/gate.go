@@ -135,12 +135,12 @@ func (g *Gate) Wrap(door http.Handler) http.Handler {
 			g.meter(w, r, door)
 			return
 		}
-		e, ok := g.authenticate(w, r)
-		if !ok || !within(w, g.byName.take(e.principal.Name)) {
+		p, ok := g.authenticate(w, r)
+		if !ok || !within(w, g.byName.take(p.token.principal.Name)) {
 			return
 		}
 		r.Header.Del("Authorization")
-		ctx := With(context.WithValue(r.Context(), passKey{}, &pass{g, e}), e.principal)
+		ctx := With(context.WithValue(r.Context(), passKey{}, p), p.token.principal)
 		door.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 // document is the head of the OpenAPI document, and how bodies are read and written.
@@ -26,7 +27,7 @@ func document(version string) huma.Config {
 			Servers: []*huma.Server{{URL: "/"}},
 			Components: &huma.Components{Schemas: schemas, SecuritySchemes: map[string]*huma.SecurityScheme{
 				"bearer":  {Type: "http", Scheme: "bearer", Description: "A token that lastword token add made"},
-				"session": {Type: "apiKey", In: "cookie", Name: cookieName, Description: "The cookie of POST /v1/session"},
+				"session": {Type: "apiKey", In: "cookie", Name: gate.SessionCookie, Description: "The cookie of POST /v1/session"},
 			}},
 			Tags: []*huma.Tag{{Name: "runs", Description: "Start, watch, answer, cancel and forget runs"},
 				{Name: "events", Description: "What happens in a run"},

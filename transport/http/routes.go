@@ -78,6 +78,17 @@ func (s *Server) serverRoutes() {
 	tags := []string{"server"}
 	add(s, gate.ReadRuns, huma.Operation{OperationID: "listJobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: tags,
 		Summary: "List the jobs that can be started", Description: "Each with the JSON Schema of its input."}, s.listJobs)
+	for method, handler := range map[string]func(http.ResponseWriter, *http.Request, *struct{}){
+		http.MethodPost: s.openSession, http.MethodDelete: s.closeSession} {
+		raw(s, gate.ReadRuns, huma.Operation{OperationID: method + "Session", Method: method, Path: "/v1/session", Tags: tags,
+			Summary:     map[string]string{http.MethodPost: "Open a browser's session", http.MethodDelete: "End it"}[method],
+			Description: "A cookie stands for the token: EventSource and WebSocket cannot set header fields.",
+			Responses:   map[string]*huma.Response{"204": {Description: "The cookie is set, or gone"}}}, handler)
+	}
+	raw(s, gate.ReadRuns, huma.Operation{OperationID: "openWebSocket", Method: http.MethodGet, Path: "/v1/ws", Tags: tags,
+		Summary:     "Follow many runs on one WebSocket",
+		Description: "docs/http.md has the messages.",
+		Responses:   map[string]*huma.Response{"101": {Description: "The connection is a WebSocket"}}}, s.serveWebSocket)
 	add(s, gate.ReadRuns, huma.Operation{OperationID: "getJob", Method: http.MethodGet, Path: "/v1/jobs/{name}",
 		Tags: tags, Summary: "Get a job", Description: "With the JSON Schema of its input."}, s.getJob)
 }

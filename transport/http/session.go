@@ -1,4 +1,18 @@
 package http
 
-// cookieName is that of the cookie which stands for a token in browsers.
-const cookieName = "lastword_session"
+import (
+	"net/http"
+
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// openSession has the browser send the caller's token by itself.
+func (s *Server) openSession(w http.ResponseWriter, r *http.Request, _ *struct{}) {
+	if err := gate.OpenSession(w, r, s.config.Secure); err != nil {
+		refuse(w, err)
+	}
+}
+
+func (s *Server) closeSession(w http.ResponseWriter, _ *http.Request, _ *struct{}) {
+	gate.CloseSession(w)
+}

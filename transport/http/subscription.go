@@ -1,0 +1,214 @@
+package http
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// subscription is one run, or one tree of runs, on a connection. It sends no more events than its credit: a client that
+// falls behind costs the server nothing, and gets merged deltas once it catches up.
+type subscription struct {
+	connection *connection
+	id         string
+	run        messages.RunID
+	follow     messages.Follow
+	at         cursors
+	cancel     context.CancelFunc
+
+	mu     sync.Mutex
+	credit int
+	window int
+	more   chan struct{} // has a token when credit was given
+}
+
+func (c *connection) subscribe(in command) error {
+	s, err := c.newSubscription(in)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(c.ctx)
+	s.cancel = cancel
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.subscriptions[in.ID] != nil:
+		cancel()
+		return messages.Errorf(messages.CodeConflict, "there is a subscription %.100q already", in.ID)
+	case len(c.subscriptions) >= maxSubscriptions:
+		cancel()
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the connection has %d subscriptions; end one, or open another connection", maxSubscriptions)
+	}
+	c.subscriptions[in.ID] = s
+	c.done.Go(func() { s.serve(ctx) })
+	return nil
+}
+
+func (c *connection) newSubscription(in command) (*subscription, error) {
+	asked := eventsInput{After: strings.Trim(string(in.After), `"`), Kinds: in.Kinds, Streams: in.Streams, Level: in.Level,
+		Rate: in.Rate, Tree: in.Tree}
+	follow, err := asked.follow(in.Run)
+	if err != nil {
+		return nil, err
+	}
+	if in.Rate < 0 {
+		return nil, invalid("rate is how many deltas a second are wanted at most; 0 is all")
+	}
+	state, err := c.server.run(c.ctx, in.Run)
+	if err != nil {
+		return nil, err
+	}
+	if err := servable(state, follow.After); err != nil {
+		return nil, err
+	}
+	if in.Credit <= 0 {
+		in.Credit = defaultCredit
+	}
+	s := &subscription{connection: c, id: in.ID, run: in.Run, follow: follow, at: cursorsOf(in.Run, follow),
+		credit: min(in.Credit, maxCredit), window: min(in.Credit, maxCredit), more: make(chan struct{}, 1)}
+	if in.Snapshot {
+		s.follow.Snapshot = s.snapshot
+	}
+	return s, nil
+}
+
+func (c *connection) unsubscribe(id string) error {
+	c.mu.Lock()
+	s := c.subscriptions[id]
+	delete(c.subscriptions, id)
+	c.mu.Unlock()
+	if s == nil {
+		return messages.Errorf(messages.CodeNotFound, "there is no subscription %.100q", id)
+	}
+	s.cancel()
+	return nil
+}
+
+// acknowledge gives a subscription credit for events that the client has read. An ended subscription needs none.
+func (c *connection) acknowledge(id string, events int) error {
+	if events <= 0 {
+		return invalid("events is how many more events the client has read")
+	}
+	c.mu.Lock()
+	s := c.subscriptions[id]
+	c.mu.Unlock()
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	s.credit = min(s.credit+min(events, s.window), s.window)
+	s.mu.Unlock()
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// serve sends the run's events until its terminal.
+func (s *subscription) serve(ctx context.Context) {
+	defer s.cancel()
+	for {
+		ended, err := s.send(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			s.end(reply{Op: "problem", ID: s.id, Cursor: cursorText(s.at.text(s.run)), Problem: problem(err)})
+			return
+		case ended:
+			s.end(reply{Op: "end", ID: s.id, Cursor: cursorText(s.at.text(s.run))})
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.more:
+		}
+	}
+}
+
+// end forgets the subscription before the client hears of it, so that its name is free.
+func (s *subscription) end(last reply) {
+	c := s.connection
+	c.mu.Lock()
+	if c.subscriptions[s.id] == s {
+		delete(c.subscriptions, s.id)
+	}
+	c.mu.Unlock()
+	c.send(last)
+}
+
+// send sends events for as long as there is credit, and reports whether the run has ended.
+func (s *subscription) send(ctx context.Context) (ended bool, err error) {
+	s.follow.After = s.at[s.run]
+	s.follow.Cursors = s.at
+	for batch, err := range s.connection.server.config.Runs.Follow(ctx, s.run, s.follow) {
+		if err != nil {
+			return false, err
+		}
+		for len(batch) > 0 {
+			n := s.take(len(batch))
+			if n == 0 {
+				return false, nil
+			}
+			if err := s.events(batch[:n]); err != nil {
+				return false, err
+			}
+			batch = batch[n:]
+		}
+	}
+	return true, nil
+}
+
+// take takes credit for at most n events.
+func (s *subscription) take(n int) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n = min(n, s.credit)
+	s.credit -= n
+	return n
+}
+
+func (s *subscription) events(batch []messages.Event) error {
+	id, err := json.Marshal(s.id)
+	if err != nil {
+		return err
+	}
+	list := make([]byte, 0, 512*len(batch))
+	for _, e := range batch {
+		s.at[e.RunID] = e.Seq
+		if e.Body == nil {
+			continue
+		}
+		line, err := e.JSON()
+		if err != nil {
+			return err
+		}
+		if len(list) > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, line...)
+	}
+	cursor, err := cursorText(s.at.text(s.run)).MarshalJSON()
+	if err != nil {
+		return err
+	}
+	data := make([]byte, 0, len(list)+len(id)+len(cursor)+64)
+	data = append(append(data, `{"op":"events","id":`...), id...)
+	data = append(append(data, `,"cursor":`...), cursor...)
+	data = append(append(append(data, `,"events":[`...), list...), "]}"...)
+	s.connection.write(data)
+	return nil
+}
+
+// snapshot sends the State that the events go on from, once.
+func (s *subscription) snapshot(state messages.State) {
+	s.follow.Snapshot = nil
+	s.at[s.run] = state.Seq
+	s.connection.send(reply{Op: "snapshot", ID: s.id, Cursor: cursorText(s.at.text(s.run)), State: &state})
+}
