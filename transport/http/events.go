@@ -105,8 +105,8 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInp
 		w.WriteHeader(http.StatusNotModified)
 	case r.Method == http.MethodHead:
 		h.Set("Content-Type", form.mediaType())
-	case ended && form == formSSE && follow.After == state.Seq:
-		w.WriteHeader(http.StatusNoContent) // a browser's EventSource stops asking
+	case ended && form != formJSON && follow.After == state.Seq:
+		w.WriteHeader(http.StatusNoContent) // nothing will come; a browser's EventSource stops asking
 	case form == formJSON:
 		s.poll(w, r, state, follow, in.Wait.Duration)
 	default:

@@ -1,0 +1,213 @@
+// Package client calls the HTTP API of a lastword server.
+//
+// [New] returns a [Client]. [Client.Follow] reads a run's events and survives cut connections and restarts of the server:
+// it comes back with its cursor, and checks that nothing is missing and nothing comes twice. Errors are *messages.Error
+// with the code that the server gave, or transport_closed where it cannot be reached.
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Client calls one server. It is safe for concurrent use.
+type Client struct {
+	base   *url.URL
+	token  string
+	client *http.Client
+}
+
+// New returns a client of the server at base, such as http://127.0.0.1:7878 or unix:/run/lastword.sock. token is "" where
+// the server asks for none. Errors: invalid_input.
+func New(base, token string) (*Client, error) {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	if path, ok := strings.CutPrefix(base, "unix:"); ok {
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", path)
+		}
+		base = "http://localhost"
+	}
+	at, err := url.Parse(base)
+	if err != nil || at.Scheme != "http" && at.Scheme != "https" || at.Host == "" {
+		return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput),
+			"%.200q is not the URL of a server; write one such as http://127.0.0.1:7878", base)
+	}
+	return &Client{base: at, token: token, client: &http.Client{Transport: transport}}, nil
+}
+
+// Submit starts a detached run. With a Key the same request is the same run.
+func (c *Client) Submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
+	body := map[string]any{"job": q.Job, "detached": true, "labels": q.Labels, "limits": q.Limits}
+	if q.Input != nil {
+		body["input"] = q.Input
+	}
+	header := http.Header{}
+	if q.Key != "" {
+		header.Set("Idempotency-Key", q.Key)
+	}
+	var state messages.State
+	err := c.call(ctx, http.MethodPost, "/v1/runs", header, body, &state)
+	return state.RunID, err
+}
+
+// State returns what the run's log adds up to.
+func (c *Client) State(ctx context.Context, id messages.RunID) (messages.State, error) {
+	var state messages.State
+	return state, c.call(ctx, http.MethodGet, pathOf(id), nil, nil, &state)
+}
+
+// List returns the caller's runs, the newest first, and the cursor of the next page. The query's Principal and After do
+// not count: the server knows who calls, and cursor says where the page begins.
+func (c *Client) List(ctx context.Context, q messages.Query, cursor string) (list []messages.Summary, next string, err error) {
+	v := url.Values{}
+	for _, status := range q.Status {
+		v.Add("status", string(status))
+	}
+	for name, value := range q.Labels {
+		v.Add("label", name+":"+value)
+	}
+	if len(q.Status) > 1 {
+		v["status"] = []string{strings.Join(v["status"], ",")}
+	}
+	set(v, "job", q.Job)
+	set(v, "cursor", cursor)
+	if q.Limit > 0 {
+		v.Set("limit", strconv.Itoa(q.Limit))
+	}
+	var page struct {
+		Runs []messages.Summary `json:"runs"`
+		Next string             `json:"next"`
+	}
+	err = c.call(ctx, http.MethodGet, "/v1/runs?"+v.Encode(), nil, nil, &page)
+	return page.Runs, page.Next, err
+}
+
+// Cancel returns when the cancel is in the run's log.
+func (c *Client) Cancel(ctx context.Context, id messages.RunID, reason string) error {
+	return c.call(ctx, http.MethodPost, pathOf(id)+"/cancel", nil, map[string]any{"reason": reason}, nil)
+}
+
+// Answer returns when the value is in the run's log.
+func (c *Client) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage) error {
+	return c.call(ctx, http.MethodPost, pathOf(id)+"/input/"+url.PathEscape(request), nil, map[string]any{"value": value}, nil)
+}
+
+// Forget deletes the log of an ended run.
+func (c *Client) Forget(ctx context.Context, id messages.RunID) error {
+	return c.call(ctx, http.MethodDelete, pathOf(id), nil, nil, nil)
+}
+
+// Artifact opens a file that the run wrote.
+func (c *Client) Artifact(ctx context.Context, id messages.RunID, name string) (io.ReadCloser, error) {
+	response, err := c.send(ctx, http.MethodGet, pathOf(id)+"/artifacts/"+url.PathEscape(name), nil, nil)
+	if err != nil {
+		return nil, err
+	}
+	return response.Body, nil
+}
+
+func pathOf(id messages.RunID) string { return "/v1/runs/" + url.PathEscape(string(id)) }
+
+func set(v url.Values, name, value string) {
+	if value != "" {
+		v.Set(name, value)
+	}
+}
+
+// call sends a request and reads the JSON of its answer.
+func (c *Client) call(ctx context.Context, method, path string, header http.Header, body, answer any) error {
+	response, err := c.send(ctx, method, path, header, body)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if answer == nil {
+		return nil
+	}
+	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
+		return c.unreachable(fmt.Errorf("its answer cannot be read: %w", err))
+	}
+	return nil
+}
+
+// send sends a request. An answer that is no success is an error.
+func (c *Client) send(ctx context.Context, method, path string, header http.Header, body any) (*http.Response, error) {
+	var content io.Reader
+	if body != nil {
+		data, err := json.Marshal(body)
+		if err != nil {
+			return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "the request is not JSON: %v", err)
+		}
+		content = bytes.NewReader(data)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(c.base.String(), "/")+path, content)
+	if err != nil {
+		return nil, messages.Errorf(messages.Code(messages.CauseInvalidInput), "%v", err)
+	}
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	if content != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	if c.token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	response, err := c.client.Do(r)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		return nil, c.unreachable(err)
+	}
+	if response.StatusCode < 300 {
+		return response, nil
+	}
+	defer response.Body.Close()
+	return nil, c.refused(response)
+}
+
+func (c *Client) unreachable(err error) error {
+	if inner, ok := errors.AsType[*url.Error](err); ok {
+		err = inner.Err // without the URL, which is said once
+	}
+	e := messages.Errorf(messages.Code(messages.CauseTransportClosed), "cannot reach the server at %s: %v", c.base.Redacted(), err)
+	e.Retryable = true
+	return e
+}
+
+// refused reads the problem that the server answered with.
+func (c *Client) refused(response *http.Response) error {
+	var p refusal
+	data, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	if err != nil || json.Unmarshal(data, &p) != nil || p.Code == "" {
+		e := messages.Errorf(messages.CodeUnavailable, "the server at %s answered %s", c.base.Redacted(), response.Status)
+		e.Retryable = response.StatusCode >= 500
+		return e
+	}
+	return p.error()
+}
+
+// refusal is a problem, as much of it as an error has.
+type refusal struct {
+	Code      messages.Code `json:"code"`
+	Detail    string        `json:"detail"`
+	Retryable bool          `json:"retryable"`
+}
+
+func (p refusal) error() *messages.Error {
+	e := messages.Errorf(p.Code, "%s", p.Detail)
+	e.Retryable = p.Retryable
+	return e
+}

@@ -1,0 +1,194 @@
+package client
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"maps"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const (
+	// firstPause and longestPause bound the time between two tries to connect; it doubles from one to the other.
+	firstPause, longestPause = 100 * time.Millisecond, 5 * time.Second
+	// silence is how long a connection may be silent: the server says something at least every 15 s.
+	silence = 45 * time.Second
+	// longestLine bounds an event, in bytes: messages.MaxEventBytes as JSON.
+	longestLine = 6*messages.MaxEventBytes + 1<<20
+)
+
+// Follow yields the run's events until its terminal. It reconnects for as long as ctx lasts. Errors: what the server
+// refuses, such as not_found and events_gone; and a break of the reader's law, which is the server's fault.
+func (c *Client) Follow(ctx context.Context, id messages.RunID, want messages.Follow) iter.Seq2[messages.Event, error] {
+	return func(yield func(messages.Event, error) bool) {
+		r := &reader{client: c, id: id, want: want, at: map[messages.RunID]uint64{id: want.After}, yield: yield}
+		maps.Copy(r.at, want.Cursors)
+		for pause := firstPause; ; pause = min(2*pause, longestPause) {
+			before := r.events
+			err := r.connect(ctx)
+			switch {
+			case r.done:
+				return
+			case ctx.Err() != nil:
+				yield(messages.Event{}, context.Cause(ctx))
+				return
+			case err != nil && !retryable(err):
+				yield(messages.Event{}, err)
+				return
+			}
+			if r.events > before {
+				pause = firstPause
+			}
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause/2 + rand.N(pause)):
+			}
+		}
+	}
+}
+
+func retryable(err error) bool {
+	e, ok := errors.AsType[*messages.Error](err)
+	return ok && e.Retryable
+}
+
+// reader is one reading of a run over as many connections as it takes.
+type reader struct {
+	client *Client
+	id     messages.RunID
+	want   messages.Follow
+	at     map[messages.RunID]uint64
+	yield  func(messages.Event, error) bool
+	events int
+	done   bool // the terminal came, or nobody wants more
+}
+
+// connect reads events from one connection until it ends.
+func (r *reader) connect(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	dead := r.client.unreachable(errors.New("it was silent for too long"))
+	watchdog := time.AfterFunc(silence, func() { cancel(dead) })
+	defer watchdog.Stop()
+	response, err := r.client.send(ctx, http.MethodGet, r.path(), http.Header{"Accept": {"application/x-ndjson"}}, nil)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode == http.StatusNoContent {
+		r.done = true
+		return nil
+	}
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(make([]byte, 0, 64<<10), longestLine)
+	for lines.Scan() {
+		watchdog.Reset(silence)
+		if err := r.line(lines.Bytes()); err != nil || r.done {
+			return err
+		}
+	}
+	switch cause := context.Cause(ctx); {
+	case cause != nil:
+		return cause
+	case lines.Err() != nil:
+		return r.client.unreachable(lines.Err())
+	default:
+		return r.client.unreachable(io.ErrUnexpectedEOF)
+	}
+}
+
+// path asks for what has not been read.
+func (r *reader) path() string {
+	v := url.Values{"after": {r.cursor()}}
+	if len(r.want.Filter.Kinds) > 0 {
+		kinds := make([]string, 0, len(r.want.Filter.Kinds))
+		for _, kind := range r.want.Filter.Kinds {
+			kinds = append(kinds, string(kind))
+		}
+		v.Set("kinds", strings.Join(kinds, ","))
+	}
+	set(v, "streams", strings.Join(r.want.Filter.Streams, ","))
+	if r.want.Filter.MilestonesOnly {
+		v.Set("level", "milestone")
+	}
+	if r.want.Rate > 0 {
+		v.Set("rate", strconv.FormatFloat(r.want.Rate, 'g', -1, 64))
+	}
+	if r.want.Tree {
+		v.Set("tree", "true")
+	}
+	return pathOf(r.id) + "/events?" + v.Encode()
+}
+
+// cursor is the number of the run, and those of its sub-runs.
+func (r *reader) cursor() string {
+	text := strconv.FormatUint(r.at[r.id], 10)
+	for _, id := range slices.Sorted(maps.Keys(r.at)) {
+		if id != r.id {
+			text += "," + strings.TrimPrefix(string(id), string(r.id)+".") + ":" + strconv.FormatUint(r.at[id], 10)
+		}
+	}
+	return text
+}
+
+// line takes one line: an event, a reason why there are no more, or nothing at all, which is a sign of life.
+func (r *reader) line(data []byte) error {
+	if len(data) == 0 {
+		return nil
+	}
+	var other struct {
+		Type     string   `json:"type"`
+		Problem  *refusal `json:"problem"`
+		Draining *refusal `json:"draining"`
+	}
+	if err := json.Unmarshal(data, &other); err != nil {
+		return r.client.unreachable(err)
+	}
+	switch {
+	case other.Draining != nil:
+		e := other.Draining.error()
+		e.Retryable = true
+		return e
+	case other.Problem != nil:
+		return other.Problem.error()
+	case other.Type == "":
+		return nil // of a newer server
+	}
+	var e messages.Event
+	if err := json.Unmarshal(data, &e); err != nil {
+		return r.client.unreachable(err)
+	}
+	return r.event(e)
+}
+
+// event checks the reader's law: nothing is missing, and nothing comes twice.
+func (r *reader) event(e messages.Event) error {
+	after := r.at[e.RunID]
+	if e.Seq <= after {
+		return nil
+	}
+	if e.From > after+1 && !r.filters() {
+		return messages.Errorf(messages.CodeReset, "the server sent event %d of run %s after event %d: those between are missing",
+			e.From, e.RunID, after)
+	}
+	r.at[e.RunID] = e.Seq
+	r.events++
+	r.done = !r.yield(e, nil) || e.RunID == r.id && e.IsTerminal()
+	return nil
+}
+
+func (r *reader) filters() bool {
+	f := r.want.Filter
+	return f.MilestonesOnly || len(f.Kinds) > 0 || len(f.Streams) > 0
+}
