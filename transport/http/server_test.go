@@ -1,117 +1,197 @@
 package http_test
 
 import (
-	"bufio"
-	"context"
+	"cmp"
 	"encoding/json"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
-	api "github.com/seed889630bf/lastword/transport/http"
 )
 
-// greeting is the input of the job greet.
-type greeting struct {
-	Who string `json:"who"`
-	// Wait has the job ask before it greets.
-	Wait bool `json:"wait,omitempty"`
-}
-
-func greet(ctx context.Context, t *actors.TaskContext, in greeting) (string, error) {
-	for _, word := range []string{"hello ", in.Who} {
-		t.Say("answer", word)
+// DESIGN 8: "any unknown run id 404, an unknown input field 422 that names it, a key used with other input 409".
+func TestRefusals(t *testing.T) {
+	w := newWorld(t)
+	ended := w.start(`{"words":1}`)
+	w.until(ended, messages.KindRunCompleted)
+	hangs := w.start(`{"hang":true}`)
+	w.until(hangs, messages.KindTaskStarted)
+	if got := w.call("POST", "/v1/runs", `{"job":"tell","input":{"words":1}}`, "Idempotency-Key", "k"); got.StatusCode != 202 {
+		t.Fatal(got.Status, got.body)
 	}
-	if in.Wait {
-		if _, err := t.Ask(ctx, messages.InputRequired{Request: "how", Prompt: "How loud?"}); err != nil {
-			return "", err
+	run := "/v1/runs/" + string(ended)
+	for _, c := range []struct {
+		method, path, body, header string
+		status                     int
+		code, says                 string
+	}{
+		{"POST", "/v1/runs", `{"job":"tell","input":{"wrods":1}}`, "", 422, "invalid_input", `"wrods"`},
+		{"POST", "/v1/runs", `{"job":"tell","inptu":{}}`, "", 422, "invalid_input", "inptu"},
+		{"POST", "/v1/runs", `{"job":"tel`, "", 400, "bad_request", "JSON"},
+		{"POST", "/v1/runs", `{"job":"sing"}`, "", 422, "invalid_input", "/v1/jobs"},
+		{"POST", "/v1/runs", `{"job":"tell","input":{"words":2}}`, "Idempotency-Key: k", 409, "conflict", "key"},
+		{"POST", "/v1/runs", `{"job":"tell","detached":false}`, "", 422, "invalid_input", "text/event-stream"},
+		{"POST", "/v1/runs", `{"job":"tell"}`, "Prefer: wait=soon", 422, "invalid_input", "wait=30"},
+		{"GET", "/v1/runs/r_unknown", "", "", 404, "not_found", "r_unknown"},
+		{"GET", "/v1/runs/r_unknown/events", "", "", 404, "not_found", "r_unknown"},
+		{"GET", "/v1/runs?limt=3", "", "", 422, "invalid_input", "limt"},
+		{"GET", "/v1/runs?label=x", "", "", 422, "invalid_input", "name:value"},
+		{"GET", "/v1/runs?cursor=x", "", "", 422, "invalid_input", "cursor"},
+		{"GET", "/v1/runs?status=odd", "", "", 422, "invalid_input", "status"},
+		{"GET", run + "/events?after=x", "", "", 422, "invalid_input", "begin at 0"},
+		{"GET", run + "/events?after=1000", "", "", 409, "reset", "begin at 0"},
+		{"GET", run + "/events?after=1000", "", "Accept: text/event-stream", 409, "reset", "begin at 0"},
+		{"GET", run + "/events?kinds=run.odd", "", "", 422, "invalid_input", "run.odd"},
+		{"GET", run + "/events?wait=soon", "", "", 422, "invalid_input", "5s"},
+		{"GET", run + "/artifacts/llms.txt", "", "", 404, "not_found", "llms.txt"},
+		{"POST", run + "/input/loud", `{"value":1}`, "", 404, "not_found", "has ended"},
+		{"DELETE", "/v1/runs/" + string(hangs), "", "", 409, "conflict", "cancel it first"},
+		{"PATCH", run, "", "", 405, "method_not_allowed", "GET"},
+		{"GET", "/v2", "", "", 404, "not_found", "/openapi.json"},
+		{"GET", "/v1/jobs/sing", "", "", 404, "not_found", "/v1/jobs"},
+	} {
+		name, value, _ := strings.Cut(cmp.Or(c.header, "Accept: */*"), ": ")
+		got := w.call(c.method, c.path, c.body, name, value)
+		code, detail := got.problem()
+		if got.StatusCode != c.status || code != c.code || !strings.Contains(detail, c.says) {
+			t.Errorf("%s %s %s: %s %s\nwant %d %s that says %q", c.method, c.path, c.body, got.Status, got.body, c.status, c.code,
+				c.says)
 		}
 	}
-	return "hello " + in.Who, nil
 }
 
-// serve starts the API of a runtime with the job greet.
-func serve(t *testing.T) (string, *actors.System) {
-	t.Helper()
-	system, err := actors.New(t.Context(), actors.Config{Jobs: map[string]actors.NewJob{"greet": actors.Func("greet", greet)}})
-	if err != nil {
-		t.Fatal(err)
+func TestLifeOfARun(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(`{"words":2,"ask":true}`)
+	run := "/v1/runs/" + string(id)
+	w.answer(id)
+	w.until(id, messages.KindRunCompleted)
+	if got := w.call("POST", run+"/input/loud", `{"value":"low"}`); got.StatusCode != http.StatusConflict {
+		t.Errorf("a second answer: %s %s", got.Status, got.body)
 	}
-	t.Cleanup(func() { _ = system.Close(context.Background()) })
-	server := httptest.NewServer(api.New(api.Config{Runs: system, Version: "test",
-		Jobs: []api.Job{{Name: "greet", Description: "Greets", Schema: json.RawMessage(`{"type":"object"}`)}}}))
-	t.Cleanup(server.Close)
-	return server.URL, system
+	for range 2 {
+		if got := w.call("POST", run+"/cancel", ""); got.StatusCode != http.StatusAccepted {
+			t.Errorf("cancel of an ended run: %s %s", got.Status, got.body)
+		}
+	}
+	got := w.call("GET", run, "")
+	if again := w.call("GET", run, "", "If-None-Match", got.Header.Get("ETag")); again.StatusCode != http.StatusNotModified {
+		t.Errorf("the same State again: %s", again.Status)
+	}
+	for _, path := range []string{run, run + "/events"} {
+		if head := w.call("HEAD", path, ""); head.StatusCode != http.StatusOK || head.body != "" {
+			t.Errorf("HEAD %s: %s %q", path, head.Status, head.body)
+		}
+	}
+	if last := w.call("GET", run+"/events", "", "Accept", "text/event-stream", "Last-Event-ID",
+		strings.Trim(got.Header.Get("ETag"), `"`)); last.StatusCode != http.StatusNoContent {
+		t.Errorf("EventSource comes back after the terminal: %s", last.Status)
+	}
+	if gone := w.call("DELETE", run, ""); gone.StatusCode != http.StatusNoContent {
+		t.Errorf("forget: %s %s", gone.Status, gone.body)
+	}
+	if gone := w.call("GET", run, ""); gone.StatusCode != http.StatusNotFound {
+		t.Errorf("a forgotten run: %s %s", gone.Status, gone.body)
+	}
 }
 
-func call(t *testing.T, method, url, body string, header ...string) (*http.Response, string) {
-	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
+func TestCancel(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(`{"hang":true}`)
+	w.until(id, messages.KindTaskStarted)
+	if got := w.call("POST", "/v1/runs/"+string(id)+"/cancel", `{"reason":"enough"}`); got.StatusCode != http.StatusAccepted ||
+		!strings.Contains(got.body, `"canceling":true`) && !strings.Contains(got.body, `"canceled"`) {
+		t.Errorf("%s %s", got.Status, got.body)
 	}
-	if body != "" {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Set(header[i], header[i+1])
-	}
-	response, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	got, err := io.ReadAll(bufio.NewReader(response.Body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return response, string(got)
+	w.until(id, messages.KindRunCanceled)
 }
 
-func TestSmoke(t *testing.T) {
-	url, _ := serve(t)
-	for _, c := range [][]string{
-		{"POST", "/v1/runs", `{"job":"greet","input":{"who":"Ann"}}`},
-		{"POST", "/v1/runs", `{"job":"greet","input":{"who":"Ann"}}`, "Accept", "text/event-stream"},
-		{"POST", "/v1/runs", `{"job":"greet","input":{"who":"Ann"},"detached":false}`, "Prefer", "wait=5"},
-		{"POST", "/v1/runs", `{"job":"greet","input":{"whom":"Ann"}}`},
-		{"POST", "/v1/runs", `{"job":"greet","inpt":{"who":"Ann"}}`},
-		{"POST", "/v1/runs", `{"job":"greet","inpt"`},
-		{"POST", "/v1/runs", `{"job":"nope"}`},
-		{"GET", "/v1/runs?limit=2", ""},
-		{"GET", "/v1/runs?limt=2", ""},
-		{"GET", "/v1/runs/r_none", ""},
-		{"PUT", "/v1/runs/r_none", ""},
-		{"GET", "/nothing", ""},
-		{"GET", "/v1/jobs", ""},
-	} {
-		response, body := call(t, c[0], url+c[1], c[2], c[3:]...)
-		t.Log(strings.Join(c, " "), "\n", response.Status, response.Header.Get("Content-Type"), "\n", body)
+// DESIGN 4.7: "attached runs are cancelled when their caller leaves, detached ones go on".
+func TestAttached(t *testing.T) {
+	w := newWorld(t)
+	if got := w.call("POST", "/v1/runs", `{"job":"tell","input":{"words":3},"detached":false}`, "Prefer", "wait=60"); got.StatusCode != 200 ||
+		!strings.Contains(got.body, `"completed"`) {
+		t.Errorf("%s %s", got.Status, got.body)
 	}
-	response, body := call(t, "POST", url+"/v1/runs", `{"job":"greet","input":{"who":"Bob","wait":true}}`)
-	run := response.Header.Get("Location")
-	time.Sleep(100 * time.Millisecond)
-	for _, c := range [][]string{
-		{"GET", run + "/events", ""},
-		{"GET", run + "/events?after=3", "", "Accept", "application/x-ndjson;x"},
-	} {
-		if c[len(c)-1] == "application/x-ndjson;x" {
+	for _, detached := range []string{"true", "false"} {
+		response := w.open(t.Context(), "POST", "/v1/runs", `{"job":"tell","input":{"hang":true},"detached":`+detached+`}`,
+			"Accept", "text/event-stream")
+		id := messages.RunID(strings.TrimPrefix(response.Header.Get("Location"), "/v1/runs/"))
+		w.until(id, messages.KindTaskStarted)
+		response.Body.Close()
+		if detached == "false" {
+			w.until(id, messages.KindRunCanceled)
 			continue
 		}
-		response, body = call(t, c[0], url+c[1], c[2], c[3:]...)
-		t.Log(strings.Join(c, " "), "\n", response.Status, response.Header.Get("Content-Type"), "\n", body)
+		if err := w.system.Cancel(t.Context(), id, "", "the test ends"); err != nil {
+			t.Error(err)
+		}
 	}
-	response, body = call(t, "POST", url+run+"/input/how", `{"value":"loud"}`)
-	t.Log(response.Status, body)
-	response, body = call(t, "GET", url+run+"/events", "", "Accept", "application/x-ndjson")
-	t.Log(response.Status, body)
-	response, body = call(t, "GET", url+run+"/events", "", "Accept", "text/event-stream", "Last-Event-ID", "5")
-	t.Log(response.Status, body)
-	response, body = call(t, "GET", url+"/openapi.json", "")
-	t.Log(response.Status, len(body), body[:1500])
+}
+
+func TestLists(t *testing.T) {
+	w := newWorld(t)
+	var want []messages.RunID
+	for _, color := range []string{"red", "blue", "red", "red", "blue"} {
+		got := w.call("POST", "/v1/runs", `{"job":"tell","labels":{"color":"`+color+`","shape":"round"}}`)
+		var state messages.State
+		if err := json.Unmarshal([]byte(got.body), &state); err != nil {
+			t.Fatal(got.body)
+		}
+		w.until(state.RunID, messages.KindRunCompleted)
+		if color == "red" {
+			want = append([]messages.RunID{state.RunID}, want...)
+		}
+	}
+	path, n := "/v1/runs?status=completed,failed&job=tell&label=color:red&label=shape:round&limit=2", 0
+	for cursor := ""; ; {
+		var page struct {
+			Runs []messages.Summary
+			Next string
+		}
+		if got := w.call("GET", path+cursor, ""); json.Unmarshal([]byte(got.body), &page) != nil {
+			t.Fatal(got.body)
+		}
+		for _, run := range page.Runs {
+			if n >= len(want) || run.RunID != want[n] {
+				t.Fatalf("run %d of the list is %s, want %v", n, run.RunID, want)
+			}
+			n++
+		}
+		if page.Next == "" {
+			break
+		}
+		cursor = "&cursor=" + page.Next
+	}
+	if n != len(want) {
+		t.Errorf("%d runs, want %d", n, len(want))
+	}
+}
+
+// What the OpenAPI document says of the events is the published schema.
+func TestDocument(t *testing.T) {
+	w := newWorld(t)
+	var document struct {
+		OpenAPI    string
+		Paths      map[string]map[string]any
+		Components struct{ Schemas map[string]json.RawMessage }
+	}
+	if got := w.call("GET", "/openapi.json", ""); json.Unmarshal([]byte(got.body), &document) != nil || document.OpenAPI != "3.1.0" {
+		t.Fatal(got.body)
+	}
+	for _, path := range []string{"/v1/runs", "/v1/runs/{id}", "/v1/runs/{id}/events", "/v1/ws", "/v1/session", "/v1/jobs"} {
+		if document.Paths[path] == nil {
+			t.Errorf("%s is not in the document", path)
+		}
+	}
+	var event, published any
+	if json.Unmarshal(document.Components.Schemas["Event"], &event) != nil || json.Unmarshal(messages.Schema(), &published) != nil {
+		t.Fatal("the schema of events cannot be read")
+	}
+	a, _ := json.Marshal(event)
+	b, _ := json.Marshal(published)
+	if string(a) != string(b) {
+		t.Error("the schema of events is not the published one")
+	}
 }

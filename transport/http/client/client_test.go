@@ -1,0 +1,186 @@
+package client_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	api "github.com/seed889630bf/lastword/transport/http"
+	"github.com/seed889630bf/lastword/transport/http/client"
+)
+
+type words struct {
+	Words int  `json:"words"`
+	Ask   bool `json:"ask,omitempty"`
+}
+
+func tell(ctx context.Context, t *actors.TaskContext, in words) (string, error) {
+	for range in.Words {
+		if err := t.Say("answer", "word "); err != nil {
+			return "", err
+		}
+	}
+	if in.Ask {
+		if _, err := t.Ask(ctx, messages.InputRequired{Request: "loud", Prompt: "How loud?"}); err != nil {
+			return "", err
+		}
+	}
+	return "told", nil
+}
+
+func serve(t *testing.T) (*actors.System, string) {
+	t.Helper()
+	system, err := actors.New(context.Background(), actors.Config{Jobs: map[string]actors.NewJob{"tell": actors.Func("tell", tell)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(api.New(api.Config{Runs: system, Jobs: []api.Job{{Name: "tell"}}}))
+	t.Cleanup(func() {
+		server.Close()
+		_ = system.Close(context.Background())
+	})
+	return system, server.URL
+}
+
+// cutting is a proxy that cuts each connection after some bytes of the answer: a few more each time.
+func cutting(t *testing.T, target string) (url string, cuts *atomic.Int64) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	cuts = new(atomic.Int64)
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				up, err := net.Dial("tcp", strings.TrimPrefix(target, "http://"))
+				if err != nil {
+					return
+				}
+				defer up.Close()
+				go func() { _, _ = io.Copy(up, c) }()
+				_, _ = io.CopyN(c, up, 800+37*cuts.Add(1))
+			}()
+		}
+	}()
+	return "http://" + listener.Addr().String(), cuts
+}
+
+// DESIGN 3: "never a silent hole", however often the connection is cut.
+func TestFollowThroughCuts(t *testing.T) {
+	system, url := serve(t)
+	id, err := system.Submit(t.Context(), messages.Request{Job: "tell", Input: json.RawMessage(`{"words":60,"ask":true}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy, cuts := cutting(t, url)
+	c, err := client.New(proxy, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got messages.Fold
+	for e, err := range c.Follow(t.Context(), id, messages.Follow{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := got.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		if e.Kind() == messages.KindInputRequired {
+			direct, err := client.New(url, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := direct.Answer(t.Context(), id, "loud", json.RawMessage(`"very"`)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want, err := system.State(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, _ := json.Marshal(got.State())
+	b, _ := json.Marshal(want)
+	if string(a) != string(b) {
+		t.Errorf("the State is\n%s\nwant\n%s", a, b)
+	}
+	if cuts.Load() < 2 {
+		t.Errorf("the connection was cut %d times", cuts.Load())
+	}
+}
+
+// A server that leaves events out is found out.
+func TestFollowChecksTheLaw(t *testing.T) {
+	lines := []string{
+		`{"run_id":"r_a","seq":1,"ts":"2026-11-20T20:00:00Z","type":"run.queued","payload":{"job":"x","mode":"detached","limits":{}}}`,
+		`{"run_id":"r_a","seq":3,"ts":"2026-11-20T20:00:00Z","type":"task.started","payload":{"task":"x","attempt":1}}`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, strings.Join(lines, "\n")+"\n")
+	}))
+	defer server.Close()
+	c, err := client.New(server.URL, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var last error
+	for _, err := range c.Follow(t.Context(), "r_a", messages.Follow{}) {
+		last = err
+	}
+	if messages.CodeOf(last) != messages.CodeReset || !strings.Contains(last.Error(), "missing") {
+		t.Errorf("a hole in the log is %v", last)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	_, url := serve(t)
+	c, err := client.New(url, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.State(t.Context(), "r_unknown"); messages.CodeOf(err) != messages.CodeNotFound {
+		t.Errorf("an unknown run: %v", err)
+	}
+	for _, err := range c.Follow(t.Context(), "r_unknown", messages.Follow{}) {
+		if messages.CodeOf(err) != messages.CodeNotFound {
+			t.Errorf("an unknown run's events: %v", err)
+		}
+	}
+	if _, err := c.Submit(t.Context(), messages.Request{Job: "sing"}); messages.CodeOf(err) != "invalid_input" {
+		t.Errorf("an unknown job: %v", err)
+	}
+	away, err := client.New("http://127.0.0.1:1", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := away.State(t.Context(), "r_a"); messages.CodeOf(err) != "transport_closed" || !strings.Contains(err.Error(), "127.0.0.1:1") {
+		t.Errorf("no server: %v", err)
+	}
+	left, cancel := context.WithCancelCause(t.Context())
+	gone := errors.New("the caller left")
+	cancel(gone)
+	for _, err := range away.Follow(left, "r_a", messages.Follow{}) {
+		if !errors.Is(err, gone) {
+			t.Errorf("a caller that left: %v", err)
+		}
+	}
+	if _, err := client.New("here", ""); err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:7878") {
+		t.Errorf("no URL: %v", err)
+	}
+}

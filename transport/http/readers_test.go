@@ -1,0 +1,318 @@
+package http_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// read is one way to read a run: it gives the events after the cursor, one JSON each, until give wants no more or the run
+// has ended.
+type read func(w *world, id messages.RunID, after uint64, give func(event string) bool)
+
+var reads = map[string]read{"SSE": readSSE, "NDJSON": readNDJSON, "long poll": readPolling, "WebSocket": readWebSocket}
+
+func readSSE(w *world, id messages.RunID, after uint64, give func(string) bool) {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	defer cancel()
+	response := w.open(ctx, "GET", "/v1/runs/"+string(id)+"/events", "", "Accept", "text/event-stream", "Last-Event-ID",
+		strconv.FormatUint(after, 10))
+	defer response.Body.Close()
+	lines := bufio.NewScanner(response.Body)
+	lines.Buffer(nil, 1<<20)
+	fields := []string{}
+	for lines.Scan() {
+		if line := lines.Text(); line != "" {
+			fields = append(fields, line)
+			continue
+		}
+		if len(fields) == 3 {
+			data := strings.TrimPrefix(fields[2], "data: ")
+			var e messages.Event
+			if err := json.Unmarshal([]byte(data), &e); err != nil || fields[0] != fmt.Sprint("id: ", e.Seq) ||
+				fields[1] != "event: "+string(e.Kind()) {
+				w.t.Fatalf("a frame is %q", fields)
+			}
+			if !give(data) {
+				return
+			}
+		}
+		fields = fields[:0]
+	}
+}
+
+func readNDJSON(w *world, id messages.RunID, after uint64, give func(string) bool) {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	defer cancel()
+	response := w.open(ctx, "GET", fmt.Sprintf("/v1/runs/%s/events?after=%d", id, after), "", "Accept", "application/x-ndjson")
+	defer response.Body.Close()
+	for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+		if lines.Text() != "" && !give(lines.Text()) {
+			return
+		}
+	}
+}
+
+func readPolling(w *world, id messages.RunID, after uint64, give func(string) bool) {
+	for {
+		var page struct {
+			Events []json.RawMessage
+			Next   uint64
+			Ended  bool
+		}
+		got := w.call("GET", fmt.Sprintf("/v1/runs/%s/events?after=%d&wait=5s", id, after), "")
+		if err := json.Unmarshal([]byte(got.body), &page); err != nil || got.StatusCode != http.StatusOK {
+			w.t.Fatalf("%s %s", got.Status, got.body)
+		}
+		for _, e := range page.Events {
+			if !give(string(e)) {
+				return
+			}
+		}
+		if after = page.Next; page.Ended {
+			return
+		}
+	}
+}
+
+func readWebSocket(w *world, id messages.RunID, after uint64, give func(string) bool) {
+	c := w.dial()
+	defer c.CloseNow()
+	w.send(c, `{"op":"subscribe","id":"a","credit":3,"run":"`+string(id)+`","after":`+strconv.FormatUint(after, 10)+`}`)
+	for {
+		m := w.receive(c)
+		switch m.Op {
+		case "end":
+			return
+		case "problem":
+			w.t.Fatalf("%s", m.Problem)
+		}
+		for _, e := range m.Events {
+			if !give(string(e)) {
+				return
+			}
+		}
+		w.send(c, fmt.Sprintf(`{"op":"ack","id":"a","events":%d}`, len(m.Events)))
+	}
+}
+
+// message is what the server sends on a WebSocket.
+type message struct {
+	Op, ID  string
+	Events  []json.RawMessage
+	Cursor  json.RawMessage
+	State   json.RawMessage
+	Problem json.RawMessage
+}
+
+func (w *world) dial() *websocket.Conn {
+	w.t.Helper()
+	c, _, err := websocket.Dial(w.t.Context(), w.url+"/v1/ws", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	c.SetReadLimit(-1)
+	return c
+}
+
+func (w *world) send(c *websocket.Conn, text string) {
+	w.t.Helper()
+	if err := c.Write(w.t.Context(), websocket.MessageText, []byte(text)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) receive(c *websocket.Conn) message {
+	w.t.Helper()
+	_, data, err := c.Read(w.t.Context())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var m message
+	if err := json.Unmarshal(data, &m); err != nil {
+		w.t.Fatalf("%v: %s", err, data)
+	}
+	return m
+}
+
+// seen is what a reader made of the events: the milestones as they came, and the State that they add up to.
+type seen struct {
+	milestones []string
+	state      string
+	seqs       []uint64
+}
+
+func fold(t *testing.T, lines []string) seen {
+	t.Helper()
+	var s seen
+	var state messages.Fold
+	for _, line := range lines {
+		var e messages.Event
+		if err := json.Unmarshal([]byte(line), &e); err != nil {
+			t.Fatalf("%v: %s", err, line)
+		}
+		if err := state.Apply(e); err != nil {
+			t.Fatal(err)
+		}
+		if !e.IsDelta() {
+			s.milestones = append(s.milestones, line)
+		}
+		s.seqs = append(s.seqs, e.Seq)
+	}
+	data, err := json.Marshal(state.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.state = string(data)
+	return s
+}
+
+// DESIGN 8: "One run watched on every surface gives the same events". Each way is read live, again after the end, and
+// with the connection cut after every event.
+func TestOneRunReadInEveryWay(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(`{"words":40,"ask":true,"child":true,"fail":true}`)
+	live := map[string]chan []string{}
+	for name, how := range reads {
+		live[name] = make(chan []string, 1)
+		go func() {
+			var lines []string
+			how(w, id, 0, func(event string) bool { lines = append(lines, event); return true })
+			live[name] <- lines
+		}()
+	}
+	w.answer(id)
+	w.until(id, messages.KindRunFailed)
+	var want seen
+	for e, err := range w.system.Events(t.Context(), id, 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := e.JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !e.IsDelta() {
+			want.milestones = append(want.milestones, string(line))
+		}
+	}
+	state, err := w.system.State(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.state = string(data)
+	for name, how := range reads {
+		var whole, cut []string
+		how(w, id, 0, func(event string) bool { whole = append(whole, event); return true })
+		for after := uint64(0); ; {
+			more := false
+			how(w, id, after, func(event string) bool {
+				cut, more = append(cut, event), true
+				return false
+			})
+			if !more {
+				break
+			}
+			after = fold(t, cut).seqs[len(cut)-1]
+			if after == state.Seq {
+				break
+			}
+		}
+		for way, lines := range map[string][]string{"live": <-live[name], "afterwards": whole, "cut at every event": cut} {
+			got := fold(t, lines)
+			if got.state != want.state {
+				t.Errorf("%s, %s: the State is\n%s\nwant\n%s", name, way, got.state, want.state)
+			}
+			if !slices.Equal(got.milestones, want.milestones) {
+				t.Errorf("%s, %s: the milestones are\n%s\nwant\n%s", name, way, strings.Join(got.milestones, "\n"),
+					strings.Join(want.milestones, "\n"))
+			}
+		}
+	}
+}
+
+// A WebSocket gets no more events than it has credit for, and what it did not take is merged.
+func TestCredit(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(`{"words":500,"ask":true}`)
+	w.until(id, messages.KindInputRequired)
+	c := w.dial()
+	defer c.CloseNow()
+	w.send(c, `{"op":"subscribe","id":"a","credit":2,"run":"`+string(id)+`"}`)
+	var lines []string
+	for len(lines) < 2 {
+		for _, e := range w.receive(c).Events {
+			lines = append(lines, string(e))
+		}
+	}
+	w.send(c, `{"op":"odd","id":"x"}`)
+	if m := w.receive(c); len(lines) != 2 || m.Op != "problem" || m.ID != "x" {
+		t.Fatalf("%d events with a credit of 2, then %+v", len(lines), m)
+	}
+	w.send(c, `{"op":"answer","id":"y","run":"`+string(id)+`","request":"loud","value":"very"}`)
+	for ended := false; !ended; {
+		w.send(c, `{"op":"ack","id":"a","events":2}`)
+		m := w.receive(c)
+		for _, e := range m.Events {
+			lines = append(lines, string(e))
+		}
+		ended = m.Op == "end"
+	}
+	state, err := w.system.State(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, _ := json.Marshal(state)
+	if got := fold(t, lines); got.state != string(want) {
+		t.Errorf("the State is\n%s\nwant\n%s", got.state, want)
+	}
+	if len(lines) > 50 {
+		t.Errorf("a slow reader got %d events; want them merged", len(lines))
+	}
+}
+
+// A tree's cursor goes on in every run of it.
+func TestTree(t *testing.T) {
+	w := newWorld(t)
+	id := w.start(`{"words":3,"child":true}`)
+	w.until(id, messages.KindRunCompleted)
+	whole := w.call("GET", "/v1/runs/"+string(id)+"/events?tree=true", "")
+	var page struct {
+		Events []messages.Event
+		Next   json.RawMessage
+		Ended  bool
+	}
+	if err := json.Unmarshal([]byte(whole.body), &page); err != nil || !page.Ended {
+		t.Fatal(err, whole.body)
+	}
+	stream := w.call("GET", "/v1/runs/"+string(id)+"/events?tree=true", "", "Accept", "text/event-stream")
+	var ids []string
+	for line := range strings.Lines(stream.body) {
+		if at, ok := strings.CutPrefix(line, "id: "); ok {
+			ids = append(ids, strings.TrimSpace(at))
+		}
+	}
+	if len(ids) != len(page.Events) {
+		t.Fatalf("%d ids, %d events", len(ids), len(page.Events))
+	}
+	for i, at := range ids[:len(ids)-1] {
+		rest := w.call("GET", "/v1/runs/"+string(id)+"/events?tree=true&after="+at, "", "Accept", "text/event-stream")
+		if n := strings.Count(rest.body, "\nid: "); n != len(ids)-1-i {
+			t.Errorf("%d events after %q, want %d\n%s", n, at, len(ids)-1-i, rest.body)
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package http_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	api "github.com/seed889630bf/lastword/transport/http"
+)
+
+// tale is the input of the job tell.
+type tale struct {
+	Words int `json:"words,omitempty"`
+	// Ask has the job ask how loud, and Child tell a part in a sub-run. Hang has it wait until it is cancelled, and Fail
+	// fail.
+	Ask   bool `json:"ask,omitempty"`
+	Child bool `json:"child,omitempty"`
+	Hang  bool `json:"hang,omitempty"`
+	Fail  bool `json:"fail,omitempty"`
+}
+
+// tell is a job that says something of every kind that readers fold.
+func tell(ctx context.Context, t *actors.TaskContext, in tale) (string, error) {
+	for i := range in.Words {
+		if err := t.Say("answer", "word "); err != nil {
+			return "", err
+		}
+		if i%10 == 0 {
+			_ = t.Progress(int64(i), int64(in.Words), "words")
+			_ = t.Log(messages.LogInfo, "told a part")
+		}
+	}
+	if in.Child {
+		job, err := actors.Func("tell", tell)(json.RawMessage(`{"words":3}`))
+		if err != nil {
+			return "", err
+		}
+		run, err := t.Start(ctx, job, actors.Options{Key: "part"})
+		if err != nil {
+			return "", err
+		}
+		if _, err := run.Wait(ctx); err != nil {
+			return "", err
+		}
+	}
+	if in.Ask {
+		if _, err := t.Ask(ctx, messages.InputRequired{Request: "loud", Prompt: "How loud?"}); err != nil {
+			return "", err
+		}
+	}
+	if in.Hang {
+		<-ctx.Done()
+		return "", context.Cause(ctx)
+	}
+	if in.Fail {
+		return "", messages.Errorf(messages.Code(messages.CauseProviderError), "the model said no")
+	}
+	return "told", nil
+}
+
+// world is a runtime with the API before it.
+type world struct {
+	t      *testing.T
+	url    string
+	system *actors.System
+	server *httptest.Server
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	system := newSystem(t)
+	server := httptest.NewServer(newAPI(system))
+	t.Cleanup(server.Close)
+	return &world{t: t, url: server.URL, system: system, server: server}
+}
+
+func newSystem(t *testing.T) *actors.System {
+	t.Helper()
+	system, err := actors.New(context.Background(), actors.Config{Jobs: map[string]actors.NewJob{"tell": actors.Func("tell", tell)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel() // runs that hang are cancelled
+		_ = system.Close(ctx)
+	})
+	return system
+}
+
+func newAPI(system *actors.System) *api.Server {
+	return api.New(api.Config{Runs: system, Version: "test", Jobs: []api.Job{
+		{Name: "tell", Description: "Tells something", Schema: json.RawMessage(`{"type":"object"}`)}}})
+}
+
+// answer is what a request got.
+type answer struct {
+	*http.Response
+	body string
+}
+
+// problem is the code of a failure, or "".
+func (a answer) problem() (code, detail string) {
+	var p api.Problem
+	if a.Header.Get("Content-Type") == "application/problem+json" {
+		_ = json.Unmarshal([]byte(a.body), &p)
+	}
+	return p.Code, p.Detail
+}
+
+// call sends a request with header fields, as name and value in turns, and reads the whole answer.
+func (w *world) call(method, path, body string, header ...string) answer {
+	w.t.Helper()
+	response := w.open(w.t.Context(), method, path, body, header...)
+	defer response.Body.Close()
+	got, err := io.ReadAll(response.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return answer{response, string(got)}
+}
+
+func (w *world) open(ctx context.Context, method, path, body string, header ...string) *http.Response {
+	w.t.Helper()
+	r, err := http.NewRequestWithContext(ctx, method, w.url+path, strings.NewReader(body))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if body != "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return response
+}
+
+// start starts a run of the job tell.
+func (w *world) start(input string) messages.RunID {
+	w.t.Helper()
+	got := w.call("POST", "/v1/runs", `{"job":"tell","input":`+input+`}`)
+	var state messages.State
+	if err := json.Unmarshal([]byte(got.body), &state); err != nil || got.StatusCode != http.StatusAccepted {
+		w.t.Fatalf("%s: %s", got.Status, got.body)
+	}
+	return state.RunID
+}
+
+// until waits for an event of the kind.
+func (w *world) until(id messages.RunID, kind messages.Kind) {
+	w.t.Helper()
+	for e, err := range w.system.Events(w.t.Context(), id, 0) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if e.Kind() == kind {
+			return
+		}
+	}
+	w.t.Fatalf("run %s ended without %s", id, kind)
+}
+
+func (w *world) answer(id messages.RunID) {
+	w.t.Helper()
+	w.until(id, messages.KindInputRequired)
+	if got := w.call("POST", "/v1/runs/"+string(id)+"/input/loud", `{"value":"very"}`); got.StatusCode != http.StatusAccepted {
+		w.t.Fatalf("%s: %s", got.Status, got.body)
+	}
+}
