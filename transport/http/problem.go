@@ -42,35 +42,44 @@ const (
 
 // Codes that only HTTP has.
 const (
-	codeBadRequest   messages.Code = "bad_request"
-	codeTooLarge     messages.Code = "too_large"
-	codeNotAllowed   messages.Code = "method_not_allowed"
-	codeUnacceptable messages.Code = "not_acceptable"
-	codeInternal     messages.Code = "internal"
+	codeBadRequest messages.Code = "bad_request"
+	codeTooLarge   messages.Code = "too_large"
+	codeNotAllowed messages.Code = "method_not_allowed"
+	codeInternal   messages.Code = "internal"
 )
 
-// codes is the table of every code that this API answers with.
+// codes is the table of every code that this API answers with; docs/errors.md is made from it.
 var codes = []struct {
 	code   messages.Code
 	status int
 	title  string
+	// remedy is what a caller does, for the page.
+	remedy string
 }{
-	{codeBadRequest, http.StatusBadRequest, "The request cannot be read"},
-	{gate.CodeUnauthorized, http.StatusUnauthorized, "A token is needed"},
-	{gate.CodeForbidden, http.StatusForbidden, "The caller may not do this"},
-	{messages.CodeNotFound, http.StatusNotFound, "There is no such thing, or it belongs to somebody else"},
-	{codeNotAllowed, http.StatusMethodNotAllowed, "The path does not take this method"},
-	{codeUnacceptable, http.StatusNotAcceptable, "The path has no such media type"},
-	{messages.CodeConflict, http.StatusConflict, "The request contradicts an earlier one"},
-	{messages.CodeReset, http.StatusConflict, "The cursor cannot be served; begin at 0"},
-	{messages.CodeEventsGone, http.StatusGone, "The retention has ended the run's log"},
-	{codeTooLarge, http.StatusRequestEntityTooLarge, "The request is too large"},
-	{messages.Code(messages.CauseInvalidInput), http.StatusUnprocessableEntity, "A part of the request is wrong"},
-	{messages.Code(messages.CauseLimitExceeded), http.StatusTooManyRequests, "A limit is reached"},
-	{codeInternal, http.StatusInternalServerError, "The server failed"},
-	{messages.CodeUnavailable, http.StatusServiceUnavailable, "The server does not take this now"},
-	{messages.Code(messages.CauseShutdown), http.StatusServiceUnavailable, "The server is stopping"},
-	{messages.Code(messages.CauseJournalUnavailable), http.StatusServiceUnavailable, "The journal does not answer"},
+	{codeBadRequest, http.StatusBadRequest, "The request cannot be read",
+		"Send JSON with Content-Type: application/json."},
+	{gate.CodeUnauthorized, http.StatusUnauthorized, "A token is needed",
+		"Send Authorization: Bearer TOKEN. `lastword token add NAME` makes a token."},
+	{gate.CodeForbidden, http.StatusForbidden, "The caller may not do this",
+		"Ask the operator for a token with the scope, or for the host or origin to be allowed."},
+	{messages.CodeNotFound, http.StatusNotFound, "There is no such thing, or it belongs to somebody else",
+		"Check the id. Runs are forgotten after the retention."},
+	{codeNotAllowed, http.StatusMethodNotAllowed, "The path does not take this method", "The Allow field lists those it takes."},
+	{messages.CodeConflict, http.StatusConflict, "The request contradicts an earlier one",
+		"Use another idempotency key; an answer cannot be changed; only ended runs can be forgotten."},
+	{messages.CodeReset, http.StatusConflict, "The log has no such event", "Drop the State and read from 0."},
+	{messages.CodeEventsGone, http.StatusGone, "The retention has ended the run's log", "Start the run again."},
+	{codeTooLarge, http.StatusRequestEntityTooLarge, "The request is too large", "Send less, or raise `serve --max-body`."},
+	{messages.Code(messages.CauseInvalidInput), http.StatusUnprocessableEntity, "A part of the request is wrong",
+		"`detail` and `errors` name the part."},
+	{messages.Code(messages.CauseLimitExceeded), http.StatusTooManyRequests, "A limit is reached",
+		"Wait as long as Retry-After says, end runs, or raise the limit that `detail` names."},
+	{codeInternal, http.StatusInternalServerError, "The server failed", "Report it with the server's log."},
+	{messages.CodeUnavailable, http.StatusServiceUnavailable, "The server does not take this now", "Try again."},
+	{messages.Code(messages.CauseShutdown), http.StatusServiceUnavailable, "The server is stopping",
+		"Come back with the cursor."},
+	{messages.Code(messages.CauseJournalUnavailable), http.StatusServiceUnavailable, "The journal does not answer",
+		"Try again; the operator finds the reason in the server's log."},
 }
 
 // problem returns the error as problem details. What has no known code is the server's own failure.
