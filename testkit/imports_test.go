@@ -128,6 +128,15 @@ var rules = []rule{{
 	ours: []string{"messages", "messages/jsonwalk", "transport/gate", "transport/mcp/*"},
 	libs: []string{"github.com/google/jsonschema-go/...", "github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 }, {
+	pkgs:  "transport/http",
+	ours:  []string{"messages", "transport/gate"},
+	libs:  []string{"github.com/coder/websocket", "github.com/danielgtaylor/huma/v2/...", "go.uber.org/zap"},
+	tests: []string{module + "/actors"},
+}, {
+	pkgs:  "transport/http/client",
+	ours:  []string{"messages"},
+	tests: []string{module + "/actors", module + "/transport/http"},
+}, {
 	pkgs: "cmd/internal/conformance",
 	ours: []string{"messages", "messages/*", "supervision", "actors", "transport/mcp", "transport/mcp/*"},
 	libs: []string{"github.com/mark3labs/mcp-go/..."},

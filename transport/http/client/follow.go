@@ -133,13 +133,14 @@ func (r *reader) path() string {
 
 // cursor is the number of the run, and those of its sub-runs.
 func (r *reader) cursor() string {
-	text := strconv.FormatUint(r.at[r.id], 10)
+	var text strings.Builder
+	text.WriteString(strconv.FormatUint(r.at[r.id], 10))
 	for _, id := range slices.Sorted(maps.Keys(r.at)) {
 		if id != r.id {
-			text += "," + strings.TrimPrefix(string(id), string(r.id)+".") + ":" + strconv.FormatUint(r.at[id], 10)
+			text.WriteString("," + strings.TrimPrefix(string(id), string(r.id)+".") + ":" + strconv.FormatUint(r.at[id], 10))
 		}
 	}
-	return text
+	return text.String()
 }
 
 // line takes one line: an event, a reason why there are no more, or nothing at all, which is a sign of life.
