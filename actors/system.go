@@ -258,7 +258,9 @@ func (s *System) List(ctx context.Context, q messages.Query) ([]messages.Summary
 
 // Forget removes the log of an ended run before the retention does; what the run wrote elsewhere stays. Errors: not_found,
 // conflict for a run that has not ended.
-func (s *System) Forget(ctx context.Context, id messages.RunID) error { return s.journal.Forget(ctx, id) }
+func (s *System) Forget(ctx context.Context, id messages.RunID) error {
+	return s.journal.Forget(ctx, id)
+}
 
 // Attach adds a caller to an attached run, until ctx is done. When the last caller has left, the run is cancelled.
 // Errors: not_found, unavailable for a run of another node.
