@@ -122,6 +122,14 @@ func special(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
 // answerFrame is the answer to the request of the id: an error, else the result.
 func answerFrame(id json.RawMessage, o outcome) (*frame, error) {
 	f := newFrame()
+	if o.batch != nil {
+		f.buffer.Truncate(len(eventHead))
+		f.buffer.WriteByte('[')
+		f.buffer.Write(bytes.Join(o.batch, []byte{','}))
+		f.buffer.WriteByte(']')
+		f.buffer.WriteString(eventTail)
+		return f, nil
+	}
 	f.buffer.WriteString(`,"id":`)
 	if id == nil {
 		id = json.RawMessage("null")

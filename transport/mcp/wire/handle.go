@@ -36,6 +36,9 @@ func (x *Exchange) run() {
 }
 
 func (x *Exchange) handle() outcome {
+	if x.msg.batch != nil {
+		return x.runBatch()
+	}
 	if method := x.server.config.Methods[x.msg.method]; method != nil {
 		return x.callMethod(method)
 	}

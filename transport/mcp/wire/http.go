@@ -8,6 +8,8 @@ import (
 	"net/http"
 
 	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 const (
@@ -76,6 +78,10 @@ func (s *Server) servePost(w http.ResponseWriter, r *http.Request) {
 	text, status, fail := b.read(w, r)
 	if fail != nil {
 		refuse(w, status, nil, fail)
+		return
+	}
+	if session := s.sessions.find(r.Header.Get(mcp.HeaderSessionID), gate.From(r.Context())); session.takesBatch(text) {
+		session.postBatch(w, r, text)
 		return
 	}
 	m, fail := parse(text)

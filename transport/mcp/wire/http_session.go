@@ -51,39 +51,62 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, m message) {
 // post takes a message that came in the session.
 func (s *Session) post(w http.ResponseWriter, r *http.Request, m message) {
 	s.touch()
+	if !m.answer() && !m.notification() {
+		s.request(w, r, m)
+		return
+	}
+	s.take(r.Context(), m)
+	w.WriteHeader(http.StatusAccepted)
+}
+
+func (s *Session) postBatch(w http.ResponseWriter, r *http.Request, text []byte) {
+	s.touch()
+	requests, others, fail := unbatch(text)
+	if fail != nil {
+		refuse(w, http.StatusBadRequest, nil, fail)
+		return
+	}
+	for _, m := range others {
+		s.take(r.Context(), m)
+	}
+	if requests.batch == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	s.request(w, r, requests)
+}
+
+// take takes a message that is no request.
+func (s *Session) take(ctx context.Context, m message) {
 	switch {
 	case m.answer():
 		s.answered(m)
 	case m.method == methodCancelled:
 		s.cancel(m.params)
-	case m.notification():
-		s.server.notified(s.server.mcp.WithContext(r.Context(), &s.view), m)
 	default:
-		s.request(w, r, m)
-		return
+		s.server.notified(s.server.mcp.WithContext(ctx, &s.view), m)
 	}
-	w.WriteHeader(http.StatusAccepted)
 }
 
 func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
 	defer s.touch()
 	x := s.server.newExchange(r.Context(), m, s, &s.requestTable)
-	x.key, x.name = string(m.id), s.id
+	x.key, x.name = s.server.key(m), s.id
 	session := ""
 	if m.method == methodInitialize {
 		session = s.id
 	}
 	x.respond(w, r, session)
-	switch err := x.table.add(x.key, x, s.server.config.Requests); err {
+	switch err := x.table.add(x, s.server.config.Requests); err {
 	case nil:
 		x.serve(r)
 	case errClosed:
 		lost(w)
 	case errBusy:
 		w.Header().Set("Retry-After", "1")
-		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "%v", err))
+		refuse(w, http.StatusServiceUnavailable, m.id, err)
 	default:
-		refuse(w, http.StatusBadRequest, m.id, errorf(mcp.INVALID_REQUEST, "%v", err))
+		refuse(w, http.StatusBadRequest, m.id, err)
 	}
 }
 

@@ -425,10 +425,15 @@ func (c *console) send(text string) {
 
 func (c *console) next() message {
 	c.t.Helper()
+	return read(c.t, c.line())
+}
+
+func (c *console) line() []byte {
+	c.t.Helper()
 	if !c.lines.Scan() {
 		c.t.Fatal("stdout ended: ", c.lines.Err())
 	}
-	return read(c.t, c.lines.Bytes())
+	return c.lines.Bytes()
 }
 
 func (c *console) begin(capabilities string) {

@@ -18,6 +18,7 @@ type message struct {
 	params        json.RawMessage
 	result, fault json.RawMessage // of the answer to a request of ours
 	meta          meta
+	batch         []batched // the requests, where the message is a batch
 }
 
 // meta is what a request says of itself in its _meta.

@@ -32,7 +32,7 @@ func (s *Server) requestModern(w http.ResponseWriter, r *http.Request, m message
 	x.name = "request-" + strconv.FormatUint(s.requests.Add(1), 10)
 	x.key = x.name // the ids of different clients may be the same
 	x.respond(w, r, "")
-	if err := x.table.add(x.key, x, 0); err != nil {
+	if err := x.table.add(x, 0); err != nil {
 		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "the server is closing"))
 		return
 	}

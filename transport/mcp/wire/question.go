@@ -60,7 +60,7 @@ func (x *Exchange) askable(method mcp.MCPMethod) error {
 	if x.session == nil {
 		return server.ErrServerInitiatedRequestUnsupported
 	}
-	if out, ok := x.out.(*post); ok && !out.takes.events {
+	if !x.out.takesEvents() {
 		return errors.New("the client does not accept the event stream that it would be asked on")
 	}
 	capabilities := x.session.client().capabilities

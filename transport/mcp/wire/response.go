@@ -133,6 +133,8 @@ func (p *post) answerJSON(f *frame, code int) {
 	_ = p.put(f, text)
 }
 
+func (p *post) takesEvents() bool { return p.takes.events }
+
 // hurry leaves a stream alone that nobody is writing to.
 func (p *post) hurry() {
 	if p.x.mu.TryLock() {

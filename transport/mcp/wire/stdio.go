@@ -118,19 +118,48 @@ func (c *conn) read(in *lineReader) error {
 
 // take never waits, neither for a handler nor for the client to read, so that what cancels always gets through.
 func (c *conn) take(line []byte) {
+	if c.session.takesBatch(line) {
+		c.takeBatch(line)
+		return
+	}
 	m, fail := parse(line)
 	switch {
 	case fail != nil:
 		c.refuse(m.id, fail)
-	case m.answer():
-		c.session.answered(m)
-	case m.method == methodCancelled:
-		c.session.cancel(m.params)
-	case m.notification():
-		c.notified(m)
+	case m.answer(), m.notification():
+		c.takeOther(m)
 	default:
 		c.request(m)
 	}
+}
+
+func (c *conn) takeBatch(line []byte) {
+	requests, others, fail := unbatch(line)
+	if fail != nil {
+		c.refuse(nil, fail)
+		return
+	}
+	for _, m := range others {
+		c.takeOther(m)
+	}
+	if requests.batch != nil {
+		c.request(requests)
+	}
+}
+
+// takeOther takes a message that is no request.
+func (c *conn) takeOther(m message) {
+	if m.answer() || m.method == methodCancelled {
+		c.session.take(c.ctx, m)
+		return
+	}
+	if !c.handlers.Begin(c.server.config.Requests) {
+		return
+	}
+	go func() {
+		defer c.handlers.End()
+		c.session.take(c.ctx, m)
+	}()
 }
 
 func (c *conn) refuse(id []byte, e *Error) {
@@ -140,23 +169,13 @@ func (c *conn) refuse(id []byte, e *Error) {
 	}
 }
 
-func (c *conn) notified(m message) {
-	if !c.handlers.Begin(c.server.config.Requests) {
-		return
-	}
-	go func() {
-		defer c.handlers.End()
-		c.server.notified(c.server.mcp.WithContext(c.ctx, &c.session.view), m)
-	}()
-}
-
 func (c *conn) request(m message) {
 	session, name := c.session, c.session.id
 	if m.modern() {
 		session, name = nil, "request-"+strconv.FormatUint(c.server.requests.Add(1), 10)
 	}
 	x := c.server.newExchange(c.ctx, m, session, &c.session.requestTable)
-	x.key, x.name, x.out = string(m.id), name, &lineStream{x: x, lines: c.lines}
+	x.key, x.name, x.out = c.server.key(m), name, &lineStream{x: x, lines: c.lines}
 	if err := c.enter(x); err != nil {
 		c.refuse(m.id, err)
 		return
@@ -175,15 +194,11 @@ func (c *conn) enter(x *Exchange) *Error {
 	if !c.handlers.Begin(0) {
 		return errorf(codeBusy, "the server is closing")
 	}
-	err := x.table.add(x.key, x, c.server.config.Requests)
-	if err == nil {
-		return nil
+	err := x.table.add(x, c.server.config.Requests)
+	if err != nil {
+		c.handlers.End()
 	}
-	c.handlers.End()
-	if err == errBusy {
-		return errorf(codeBusy, "%v", err)
-	}
-	return errorf(mcp.INVALID_REQUEST, "%v", err)
+	return err
 }
 
 func (c *conn) initialize(x *Exchange) {
@@ -255,5 +270,7 @@ func (l *lineStream) pause(ctx context.Context) {
 	case <-ctx.Done():
 	}
 }
+
+func (l *lineStream) takesEvents() bool { return true }
 
 func (l *lineStream) hurry() { l.lines.wake() }

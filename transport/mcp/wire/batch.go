@@ -1,0 +1,109 @@
+package wire
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages/jsonwalk"
+)
+
+const (
+	// batchVersion is the one version of the protocol with batches, arrays of messages.
+	batchVersion = "2025-03-26"
+	// maxBatch bounds the messages of a batch, each of which may have a long answer.
+	maxBatch = 100
+)
+
+// batched is a request of a batch, or what is wrong with it.
+type batched struct {
+	message
+	fail *Error
+}
+
+// takesBatch reports whether the text is a batch from a client that may send one.
+func (s *Session) takesBatch(text []byte) bool {
+	return s != nil && bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) && s.client().version == batchVersion
+}
+
+// unbatch splits a batch into a message of its requests, which has none if there are none, and its other messages.
+func unbatch(text []byte) (requests message, others []message, fail *Error) {
+	var all [][]byte
+	switch valid := jsonwalk.Array(text, func(value []byte) { all = append(all, value) }); {
+	case !valid:
+		return requests, nil, errorf(mcp.PARSE_ERROR, "the message is not JSON in UTF-8")
+	case len(all) == 0 || len(all) > maxBatch:
+		return requests, nil, errorf(mcp.INVALID_REQUEST, "a batch has 1 to %d messages, not %d", maxBatch, len(all))
+	}
+	for _, text := range all {
+		m, fail := parse(text)
+		switch {
+		case fail == nil && (m.method == methodInitialize || m.modern()):
+			fail = errorf(mcp.INVALID_REQUEST, "%s cannot be part of a batch: send it alone", m.method)
+		case fail == nil && (m.answer() || m.notification()):
+			others = append(others, m)
+			continue
+		}
+		requests.batch = append(requests.batch, batched{m, fail})
+	}
+	return requests, others, nil
+}
+
+// key is the request's in the table. That of a batch is no JSON, so that no id is like it.
+func (s *Server) key(m message) string {
+	if m.batch != nil {
+		return "batch-" + strconv.FormatUint(s.requests.Add(1), 10)
+	}
+	return string(m.id)
+}
+
+// runBatch answers all requests of the batch at once, and has their answers in their order.
+func (x *Exchange) runBatch() outcome {
+	answers := make([][]byte, len(x.msg.batch))
+	var running sync.WaitGroup
+	for i, request := range x.msg.batch {
+		each := x.server.newExchange(x.ctx, request.message, x.session, x.table)
+		out := &batchStream{x: x, each: each, answered: &answers[i]}
+		each.key, each.name, each.out = string(request.id), x.name, out
+		if request.fail == nil {
+			request.fail = x.table.add(each, x.server.config.Requests)
+		}
+		if request.fail != nil {
+			f, _ := answerFrame(request.id, outcome{fail: request.fail}) // an error always can
+			out.answer(f, request.fail.Code)
+			f.free()
+			continue
+		}
+		running.Go(func() {
+			defer context.AfterFunc(x.ctx, func() { each.stop(context.Cause(x.ctx)) })()
+			each.run()
+		})
+	}
+	running.Wait()
+	answers = slices.DeleteFunc(answers, func(a []byte) bool { return a == nil })
+	if len(answers) == 0 { // the client cancelled them all
+		x.silent.Store(true)
+	}
+	return outcome{batch: answers}
+}
+
+// batchStream is where the exchange of a request in a batch writes: what comes before its answer on the batch's stream.
+type batchStream struct {
+	x, each  *Exchange // the batch's and the request's
+	answered *[]byte
+}
+
+func (b *batchStream) send(f *frame, _ bool) error { return b.x.write(f) }
+
+func (b *batchStream) answer(f *frame, _ int) {
+	*b.answered = bytes.Clone(f.json())
+	b.x.held.Add(b.each.held.Swap(0))
+}
+
+func (b *batchStream) takesEvents() bool { return b.x.out.takesEvents() }
+
+func (b *batchStream) hurry() { b.x.out.hurry() }
