@@ -125,7 +125,7 @@ var rules = []rule{{
 	tests: []string{module + "/actors", module + "/actors/llmstxt/...", "github.com/mark3labs/mcp-go/..."},
 }, {
 	pkgs: "transport/mcp/*",
-	ours: []string{"messages", "messages/jsonwalk", "transport/gate", "transport/mcp/*"},
+	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/gate", "transport/mcp/*"},
 	libs: []string{"github.com/google/jsonschema-go/...", "github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 }, {
 	pkgs:  "transport/http",

@@ -117,7 +117,7 @@ func (b *body) failure(frame []byte, said bool) *model.Failure {
 		f.Message = cmp.Or(f.Message, "the server sent an error without a word")
 		return f
 	}
-	return &model.Failure{Code: "json", Message: excerpt([]byte("a document instead of a stream: " + f.Message))}
+	return &model.Failure{Code: "json", Message: excerpt("a document instead of a stream: " + f.Message)}
 }
 
 // data is a line without what go-openai trips over: line ends inside, and an error that comes first, which it takes for
@@ -155,7 +155,7 @@ func (b *body) finish(err error) {
 	case err == io.EOF, err == sse.ErrCut:
 		x.evidence.Framed, x.evidence.Cut = b.framed, err == sse.ErrCut
 		if b.frames == 0 && !b.stream && b.framed && len(bytes.TrimSpace(b.head)) > 0 {
-			words := excerpt([]byte(x.client.without(string(b.head))))
+			words := excerpt(x.client.without(string(b.head)))
 			x.evidence.Failure = &model.Failure{Code: "text", Message: "no stream: " + words}
 		}
 	default:

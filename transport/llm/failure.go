@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages/jsonwalk"
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // failureIn is what a payload says of a failure: a frame of an answer, or the body beside a status.
@@ -21,14 +22,14 @@ func failureIn(payload []byte) *model.Failure {
 	}
 	var inner, outer said
 	if !jsonwalk.Object(payload, outer.member) {
-		return &model.Failure{Message: excerpt([]byte(cmp.Or(jsonwalk.Text(payload), string(payload))))}
+		return &model.Failure{Message: excerpt(cmp.Or(jsonwalk.Text(payload), string(payload)))}
 	}
 	if inner.find(payload, 0); inner.words() != "" && !strings.Contains(inner.words(), outer.message) {
 		inner.message = inner.words() + ": " + outer.message
 	}
 	return &model.Failure{
 		Code:    cmp.Or(inner.code, inner.kind, outer.code, outer.kind),
-		Message: excerpt([]byte(cmp.Or(inner.words(), outer.words(), string(payload)))),
+		Message: excerpt(cmp.Or(inner.words(), outer.words(), string(payload))),
 		Type:    cmp.Or(inner.kind, outer.kind), Param: cmp.Or(inner.param, outer.param),
 	}
 }
@@ -131,12 +132,9 @@ func (s *said) hear(value []byte, depth int) {
 	}
 }
 
-// excerpt is a text of bounded length and valid UTF-8.
-func excerpt(b []byte) string {
-	if len(b) <= messageLength {
-		return strings.ToValidUTF8(string(b), "\uFFFD")
-	}
-	return strings.ToValidUTF8(string(b[:messageLength]), "") + " …"
+// excerpt is the beginning of a text, as valid UTF-8.
+func excerpt(text string) string {
+	return words.Clip(strings.ToValidUTF8(text, "\uFFFD"), messageLength)
 }
 
 // title is what an HTML page says of itself.
@@ -145,8 +143,8 @@ func title(page []byte) string {
 	from := bytes.Index(lower, []byte("<title"))
 	if from >= 0 {
 		if gt := bytes.IndexByte(lower[from:], '>'); gt >= 0 && len(lower) == len(page) {
-			words, _, _ := bytes.Cut(page[from+gt+1:], []byte("<"))
-			return "a page instead of an answer: " + excerpt(bytes.Join(bytes.Fields(words), []byte(" ")))
+			title, _, _ := strings.Cut(string(page[from+gt+1:]), "<")
+			return "a page instead of an answer: " + excerpt(strings.Join(strings.Fields(title), " "))
 		}
 	}
 	return "a page instead of an answer"

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 func answers(ctx context.Context, p *prober) Result {
@@ -18,7 +19,7 @@ func answers(ctx context.Context, p *prober) Result {
 	case r.onlyThought():
 		return warn("raise --max-tokens, or switch thoughts off", "%d bytes of thought, and no answer", len(r.field+r.thought))
 	}
-	return pass("%q, the first token after %d ms", clipped(r.text, 60), r.end.FirstToken.Milliseconds())
+	return pass("%q, the first token after %d ms", words.Clip(r.text, 60), r.end.FirstToken.Milliseconds())
 }
 
 // modelNamed allows for a version after the name, as in gpt-5-2026-01-01, and for a publisher before it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
@@ -136,14 +137,7 @@ func skip(format string, args ...any) Result {
 
 // oneLine bounds the length, too: some servers quote the whole request.
 func oneLine(format string, args ...any) string {
-	return clipped(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), 240)
-}
-
-func clipped(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return words.Clip(strings.Join(strings.Fields(fmt.Sprintf(format, args...)), " "), 240)
 }
 
 func count(n int, thing string) string {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/model/decode"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 const ready = "Answer with the one word: ready"
@@ -72,9 +73,9 @@ func thoughts(ctx context.Context, p *prober) Result {
 	case r.stray:
 		p.learned.Server.Thoughts = string(decode.Implicit)
 		return warn("configure the server's reasoning parser; until then the commands go by the profile",
-			"the answer begins inside a thought: %q", clipped(r.raw, 80))
+			"the answer begins inside a thought: %q", words.Clip(r.raw, 80))
 	case r.thought != "":
-		return pass("between tags in the text: %q", clipped(r.raw, 80))
+		return pass("between tags in the text: %q", words.Clip(r.raw, 80))
 	}
 	return pass("the model does not think aloud")
 }
@@ -125,7 +126,7 @@ func uncalled(r *reply) string {
 	case !r.ok():
 		return r.why()
 	case len(r.end.Calls) == 0:
-		return fmt.Sprintf("the model called no tool and said %q", clipped(r.text, 80))
+		return fmt.Sprintf("the model called no tool and said %q", words.Clip(r.text, 80))
 	case r.end.Calls[0].Name != "get_weather":
 		return fmt.Sprintf("the model called %q, which was not offered", r.end.Calls[0].Name)
 	}
@@ -191,7 +192,7 @@ func notFruit(r *reply) string {
 		return fault
 	}
 	if f.Zest == nil || !slices.Contains([]string{"red", "green", "yellow"}, f.Colour) {
-		return fmt.Sprintf("the answer does not keep to the schema: %q", clipped(r.text, 80))
+		return fmt.Sprintf("the answer does not keep to the schema: %q", words.Clip(r.text, 80))
 	}
 	return ""
 }
@@ -206,7 +207,7 @@ func notJSON(r *reply, out any) string {
 	case r.onlyThought():
 		return "only a thought came, and no answer"
 	case d.Decode(out) != nil || d.More():
-		return fmt.Sprintf("the answer does not keep to the schema: %q", clipped(r.text, 80))
+		return fmt.Sprintf("the answer does not keep to the schema: %q", words.Clip(r.text, 80))
 	}
 	return ""
 }

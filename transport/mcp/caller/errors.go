@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"unicode/utf8"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -89,14 +89,4 @@ func Params[T any](x *wire.Exchange) (T, error) {
 }
 
 // Clip keeps the first 120 bytes of a text, without a broken character.
-func Clip(text string) string {
-	const most = 120
-	if len(text) <= most {
-		return text
-	}
-	end := most
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…"
-}
+func Clip(text string) string { return words.Clip(text, 120) }
