@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -47,7 +48,7 @@ func (g *generation) keepAnswer(t *actors.TaskContext, key string, said insight.
 	data, err := json.Marshal(said)
 	if err == nil {
 		sum := sha256.Sum256(data)
-		files := []cachedFile{{Name: answerFile, SHA256: hex.EncodeToString(sum[:])}}
+		files := []render.Artifact{{Name: answerFile, SHA256: hex.EncodeToString(sum[:])}}
 		err = g.cache.keep(key, Result{}, files, func(string) (io.ReadCloser, error) {
 			return io.NopCloser(bytes.NewReader(data)), nil
 		})

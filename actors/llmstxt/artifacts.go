@@ -31,11 +31,11 @@ type artifact struct {
 }
 
 // artifacts lists what was asked for, llms.txt first and llms.json, which tells of the others, last.
-func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext) ([]artifact, error) {
+func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext, out *folder) ([]artifact, error) {
 	if g.hit != nil {
 		return g.hit.artifacts(), nil
 	}
-	if err := g.fit(t); err != nil {
+	if err := g.fit(t, out); err != nil {
 		return nil, err
 	}
 	files := []artifact{{nameTxt, func(w io.Writer) error { return render.Txt(w, g.index) }, checkTxt}}
@@ -53,13 +53,16 @@ func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext) ([]ar
 			return err
 		}, checkCtx})
 	}
+	if g.input.File != "" {
+		return files, nil
+	}
 	files = append(files, g.graphArtifacts()...)
 	return append(files, artifact{nameJSON, func(w io.Writer) error { return render.JSON(w, g.document) }, checkJSON}),
 		nil
 }
 
 // fit keeps the links that llms.txt has room for; the other files hold no more than these.
-func (g *generation) fit(t *actors.TaskContext) error {
+func (g *generation) fit(t *actors.TaskContext, out *folder) error {
 	var over []string
 	if g.input.SizeBudget > 0 {
 		fitting, dropped, least := render.Fit(g.index, g.input.SizeBudget)
@@ -73,6 +76,9 @@ func (g *generation) fit(t *actors.TaskContext) error {
 		g.index = insight.Pruned(fitting)
 	}
 	g.document = render.NewDocument(g.index, g.repo)
+	if g.at.Path != "" && (g.repo.Origin.Remote == "" || hasRelative(g.index)) {
+		g.document.Repository.Path = out.pathTo(g.at.Path)
+	}
 	g.drop(t, nameTxt, over)
 	in := g.input
 	g.document.Format = in.Format
@@ -81,6 +87,13 @@ func (g *generation) fit(t *actors.TaskContext) error {
 		SizeBudget: in.SizeBudget}
 	g.describe(&g.document)
 	return nil
+}
+
+// hasRelative reports whether links of the index lead to files of the repository by their paths.
+func hasRelative(index *rank.Index) bool {
+	return slices.ContainsFunc(index.Sections, func(s rank.Section) bool {
+		return slices.ContainsFunc(s.Links, func(l rank.Link) bool { return !strings.Contains(l.URL, "://") })
+	})
 }
 
 // drop says what the size budget had no room for.

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
@@ -32,13 +33,8 @@ type cache struct {
 // cached is a result with its files.
 type cached struct {
 	dir    *os.Root
-	Result Result       `json:"result"`
-	Files  []cachedFile `json:"files"`
-}
-
-type cachedFile struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"`
+	Result Result            `json:"result"`
+	Files  []render.Artifact `json:"files"`
 }
 
 const cacheIndex = "result.json"
@@ -49,7 +45,10 @@ func (g *generation) key(ctx context.Context) string {
 		return ""
 	}
 	in := g.input
-	in.Out, in.RequireModel = "", false
+	in.Out, in.Layout, in.RequireModel = "", "", false
+	if in.File != "" {
+		in.File = nameTxt
+	}
 	if in.Model != "" {
 		m, err := g.find(ctx)
 		if err != nil {
@@ -139,7 +138,7 @@ func readRegular(dir *os.Root, name string) ([]byte, error) {
 type opener func(name string) (io.ReadCloser, error)
 
 // keep stores a result.
-func (c cache) keep(key string, result Result, files []cachedFile, open opener) error {
+func (c cache) keep(key string, result Result, files []render.Artifact, open opener) error {
 	if err := os.MkdirAll(c.folder, 0o700); err != nil {
 		return err
 	}
@@ -161,7 +160,7 @@ func (c cache) keep(key string, result Result, files []cachedFile, open opener) 
 	return trim(all)
 }
 
-func fill(all *os.Root, name string, result Result, files []cachedFile, open opener) error {
+func fill(all *os.Root, name string, result Result, files []render.Artifact, open opener) error {
 	dir, err := all.OpenRoot(name)
 	if err != nil {
 		return err

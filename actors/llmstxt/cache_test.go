@@ -177,7 +177,7 @@ func TestFullAllPacksEveryTextFile(t *testing.T) {
 	r.files["logo.png"] = &fstest.MapFile{Data: []byte("\x89PNG\x00")}
 	r.files["big.txt"] = &fstest.MapFile{Data: []byte(strings.Repeat("0123456789abcde\n", 60000))}
 	result, files := r.generate(t, llmstxt.Input{Full: llmstxt.FullAll}, r.config("", ""))
-	full := files["plants/garden/garden-llms-full.txt"]
+	full := files["example.com/plants/garden/llms-full.txt"]
 	for _, name := range []string{"README.md", "guide.md", "src/deep/x.c", "testdata/in.txt", "big.txt"} {
 		if strings.Count(full, "\n## "+name+"\n") != 1 {
 			t.Errorf("%s is not in it once", name)
@@ -216,7 +216,7 @@ func TestSizeBudget(t *testing.T) {
 	state := completed(t, job)
 	var d render.Document
 	files := tree(t, in.Out)
-	if err := json.Unmarshal([]byte(files["plants/garden/garden-llms.json"]), &d); err != nil {
+	if err := json.Unmarshal([]byte(files["example.com/plants/garden/llms.json"]), &d); err != nil {
 		t.Fatal(err)
 	}
 	dropped := map[string]int{}
@@ -229,7 +229,7 @@ func TestSizeBudget(t *testing.T) {
 			t.Errorf("%s has %d bytes, said %v, %d dropped", a.Name, a.Bytes, said, dropped[a.Name])
 		}
 	}
-	if dropped["llms-full.txt"] == 0 || dropped["llms-ctx.txt"] == 0 || !strings.Contains(files["plants/garden/garden-llms-full.txt"], "\n## README.md\n") {
+	if dropped["llms-full.txt"] == 0 || dropped["llms-ctx.txt"] == 0 || !strings.Contains(files["example.com/plants/garden/llms-full.txt"], "\n## README.md\n") {
 		t.Errorf("dropped %v", d.Dropped)
 	}
 }

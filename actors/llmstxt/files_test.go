@@ -3,6 +3,7 @@ package llmstxt_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -24,7 +25,7 @@ func TestOutputInsideTheRepository(t *testing.T) {
 		in := all(dir, filepath.Join(dir, out))
 		completed(t, newJob(t, in, nowhere))
 		first := tree(t, dir)
-		left := filepath.Join(in.Out, "local", "garden", ".garden-llms.txt.r_dead.tmp")
+		left := filepath.Join(in.Out, "local", "garden", ".llms.txt.r_dead.tmp")
 		if err := os.WriteFile(left, []byte("# Half"), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -34,30 +35,136 @@ func TestOutputInsideTheRepository(t *testing.T) {
 				t.Errorf("into %s: %s is\n%s\nafter the second run, it was\n%s", out, name, text, first[name])
 			}
 		}
-		if txt := filepath.Join(in.Out, "local", "garden", "garden-llms.txt"); !strings.Contains(read(t, txt), "weeds.md") {
+		if txt := filepath.Join(in.Out, "local", "garden", "llms.txt"); !strings.Contains(read(t, txt), "weeds.md") {
 			t.Errorf("into %s: the document beside the output is gone", out)
 		}
 	}
 }
 
 func TestLayout(t *testing.T) {
-	for remote, want := range map[string]string{
-		"":                                     "local/garden/garden-llms.txt",
-		"../..":                                "local/garden/garden-llms.txt",
-		"https://example.com/../../garden":     "local/garden/garden-llms.txt",
-		"git@example.com:../../etc":            "local/garden/garden-llms.txt",
-		"https://example.com/o/r.git":          "o/r/r-llms.txt",
-		"git@example.com:group/sub/part/r.git": "group/sub/part/r/r-llms.txt",
-		"https://example.com/o/.github":        "o/.github/github-llms.txt",
+	for _, test := range []struct{ remote, host, lmstxt string }{
+		{"", "local/garden/llms.txt", "local/garden/garden-llms.txt"},
+		{"../..", "local/garden/llms.txt", "local/garden/garden-llms.txt"},
+		{"https://example.com/../../garden", "local/garden/llms.txt", "local/garden/garden-llms.txt"},
+		{"git@example.com:../../etc", "local/garden/llms.txt", "local/garden/garden-llms.txt"},
+		{"https://Example.com:8443/o/r.git", "example.com-8443/o/r/llms.txt", "o/r/r-llms.txt"},
+		{"git@example.com:group/sub/r.git", "example.com/group/sub/r/llms.txt", "group/sub/r/r-llms.txt"},
+		{"https://example.com/o/.github", "example.com/o/.github/llms.txt", "o/.github/github-llms.txt"},
 	} {
-		out := t.TempDir()
-		completed(t, newJob(t, only(repository(t, nil), out), from(remote, "")))
-		same(t, "files of "+remote, names(tree(t, out)), []string{strings.TrimSuffix(want, "txt") + "json", want})
+		for layout, want := range map[llmstxt.Layout]string{llmstxt.LayoutHost: test.host,
+			llmstxt.LayoutLmstxt: test.lmstxt, llmstxt.LayoutFlat: "llms.txt"} {
+			in := only(repository(t, nil), t.TempDir())
+			in.Layout = layout
+			completed(t, newJob(t, in, from(test.remote, "")))
+			same(t, "files of "+test.remote, names(tree(t, in.Out)), []string{strings.TrimSuffix(want, "txt") + "json", want})
+		}
+	}
+}
+
+// A second local repository of one name gets a folder of its own, for as long as the first one exists.
+func TestLocalRepositoriesOfOneName(t *testing.T) {
+	out, first, second := t.TempDir(), repository(t, nil), repository(t, nil)
+	link := filepath.Join(t.TempDir(), "garden")
+	if err := os.Symlink(first, link); err != nil {
+		t.Fatal(err)
+	}
+	real, err := filepath.EvalSymlinks(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := "local/garden-" + messages.Digest(real)[:8]
+	folders := []string{own + "/llms.json", own + "/llms.txt", "local/garden/llms.json", "local/garden/llms.txt"}
+	for _, dir := range []string{first, second, first, link, second} {
+		completed(t, newJob(t, only(dir, out), nowhere))
+	}
+	same(t, "files", names(tree(t, out)), folders)
+	if err := os.RemoveAll(first); err != nil {
+		t.Fatal(err)
+	}
+	third := repository(t, map[string]string{"README.md": "# Third\n"})
+	completed(t, newJob(t, only(third, out), nowhere))
+	same(t, "files", names(tree(t, out)), folders)
+	if text := read(t, filepath.Join(out, "local", "garden", "llms.txt")); !strings.HasPrefix(text, "# Third\n") {
+		t.Errorf("the folder is not the third one's:\n%s", text)
+	}
+}
+
+// Files may go into the repository itself; links start from there.
+func TestFilesInPlace(t *testing.T) {
+	dir := repository(t, nil)
+	in := all(dir, dir)
+	in.Layout, in.Graph = llmstxt.LayoutFlat, true
+	completed(t, newJob(t, in, nowhere))
+	first := tree(t, dir)
+	completed(t, newJob(t, in, nowhere))
+	second := tree(t, dir)
+	same(t, "files", names(second), []string{"README.md", "docs/guide.md", "garden.go", "go.mod", "graph/nodes/root.md",
+		"graph/repo.force.json", "graph/repo.graph.json", "llms-ctx.txt", "llms-full.txt", "llms.json", "llms.txt"})
+	for name, text := range first {
+		if second[name] != text {
+			t.Errorf("%s is\n%s\nafter the second run, it was\n%s", name, second[name], text)
+		}
+	}
+	if !strings.Contains(first["llms.json"], `"path": "."`) {
+		t.Errorf("llms.json does not say that the repository is beside it:\n%s", first["llms.json"])
+	}
+}
+
+// llms.txt alone goes to the file that is named. Its links lead to the repository from there.
+func TestOneFile(t *testing.T) {
+	dir := repository(t, nil)
+	in := llmstxt.Input{Repository: dir, Out: filepath.Join(dir, "new docs"), File: "index.txt"}
+	for range 2 {
+		completed(t, newJob(t, in, nowhere))
+	}
+	same(t, "files", names(tree(t, dir)), []string{"README.md", "docs/guide.md", "garden.go", "go.mod", "new docs/index.txt"})
+	if text := read(t, filepath.Join(in.Out, in.File)); !strings.Contains(text, "](../docs/guide.md)") {
+		t.Errorf("no link to the guide:\n%s", text)
+	}
+}
+
+// A run removes what the one before it wrote and it does not, unless that has changed since.
+func TestFilesOfThePreviousRunAreRemoved(t *testing.T) {
+	for layout, want := range map[llmstxt.Layout][]string{
+		llmstxt.LayoutFlat:   {"graph/nodes/root.md", "llms-full.txt", "llms.json", "llms.txt", "notes.txt"},
+		llmstxt.LayoutLmstxt: nil, // everything stays
+	} {
+		in := all(repository(t, nil), t.TempDir())
+		in.Layout, in.Graph = layout, true
+		completed(t, newJob(t, in, nowhere))
+		dir, name := in.Out, "llms-full.txt"
+		if layout == llmstxt.LayoutLmstxt {
+			dir, name = filepath.Join(in.Out, "local", "garden"), "garden-llms-full.txt"
+		}
+		for _, changed := range []string{name, "graph/nodes/root.md", "notes.txt"} {
+			if err := os.WriteFile(filepath.Join(dir, changed), []byte("mine\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if want == nil {
+			want = names(tree(t, dir))
+		}
+		in.Graph, in.Full, in.Ctx = false, llmstxt.FullNone, false
+		completed(t, newJob(t, in, nowhere))
+		same(t, "files", names(tree(t, dir)), want)
+	}
+}
+
+// An llms.json that came with the repository has no say about other files.
+func TestForeignDocumentRemovesNothing(t *testing.T) {
+	const guide = "# Guide\n"
+	files := fmt.Sprintf(`{"artifacts":[{"name":"docs/guide.md","sha256":%q},{"name":"../garden/docs/guide.md","sha256":%[1]q}]}`,
+		messages.Digest(guide))
+	in := all(repository(t, map[string]string{"docs/guide.md": guide, "llms.json": files}), "")
+	in.Out, in.Layout = in.Repository, llmstxt.LayoutFlat
+	completed(t, newJob(t, in, nowhere))
+	if text := read(t, filepath.Join(in.Repository, "docs", "guide.md")); text != guide {
+		t.Errorf("the guide is %q", text)
 	}
 }
 
 func TestFolderWithAName(t *testing.T) {
-	for name, want := range map[string]string{"a:b?": "local/a-b-/a-b--llms.txt", "..x": "local/x/x-llms.txt", "...": "local/repository/repository-llms.txt"} {
+	for name, want := range map[string]string{"a:b?": "local/a-b-/llms.txt", "..x": "local/x/llms.txt", "...": "local/repository/llms.txt"} {
 		dir, out := filepath.Join(t.TempDir(), name), t.TempDir()
 		if err := os.Rename(repository(t, nil), dir); err != nil {
 			t.Fatal(err)
@@ -89,7 +196,7 @@ func TestLinksCannotLeadOut(t *testing.T) {
 
 func TestLinkUnderAFinalNameIsReplaced(t *testing.T) {
 	out, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "precious")
-	link := filepath.Join(out, "local", "garden", "garden-llms.txt")
+	link := filepath.Join(out, "local", "garden", "llms.txt")
 	if err := errors.Join(os.WriteFile(elsewhere, []byte("precious"), 0o644), os.MkdirAll(filepath.Dir(link), 0o755),
 		os.Symlink(elsewhere, link)); err != nil {
 		t.Fatal(err)
@@ -103,7 +210,7 @@ func TestLinkUnderAFinalNameIsReplaced(t *testing.T) {
 // Who has the old file open goes on reading the old file.
 func TestFilesAreReplacedNotRewritten(t *testing.T) {
 	out := t.TempDir()
-	name := filepath.Join(out, "local", "garden", "garden-llms.txt")
+	name := filepath.Join(out, "local", "garden", "llms.txt")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("old"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
@@ -121,21 +228,21 @@ func TestFilesAreReplacedNotRewritten(t *testing.T) {
 
 func TestFolderUnderAFinalName(t *testing.T) {
 	out := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(out, "local", "garden", "garden-llms-full.txt", "x"), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Join(out, "local", "garden", "llms-full.txt", "x"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	state := end(t, newJob(t, all(repository(t, nil), out), nowhere))
 	if state.Status != messages.Failed || len(state.Artifacts) != 1 || state.Artifacts[0].Name != "llms.txt" {
 		t.Errorf("%s with %+v, want a failure after llms.txt", state.Status, state.Artifacts)
 	}
-	same(t, "files", names(tree(t, out)), []string{"local/garden/garden-llms.txt"})
+	same(t, "files", names(tree(t, out)), []string{"local/garden/llms.txt"})
 }
 
 func TestUnfinishedFilesAreSwept(t *testing.T) {
 	out := t.TempDir()
 	dir := filepath.Join(out, "local", "garden")
-	keep := []string{".garden-llms.txt.r_living.tmp", ".garden.tmp", ".other-llms.txt.r_dead.tmp", "garden-llms.txt.tmp"}
-	for _, name := range append(keep, ".garden-llms.txt.r_dead.tmp", ".garden-llms-ctx.txt.r_dead.tmp") {
+	keep := []string{".llms.txt.r_living.tmp", ".garden.tmp", ".other-llms.txt.r_dead.tmp", "llms.txt.tmp"}
+	for _, name := range append(keep, ".llms.txt.r_dead.tmp", ".llms-ctx.txt.r_dead.tmp") {
 		if err := errors.Join(os.MkdirAll(dir, 0o755), os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o644)); err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +256,7 @@ func TestUnfinishedFilesAreSwept(t *testing.T) {
 		t.Skip("files cannot be locked here, so none is swept")
 	}
 	completed(t, newJob(t, only(repository(t, nil), out), nowhere))
-	same(t, "files", names(tree(t, dir)), slices.Sorted(slices.Values(append(keep, "garden-llms.json", "garden-llms.txt"))))
+	same(t, "files", names(tree(t, dir)), slices.Sorted(slices.Values(append(keep, "llms.json", "llms.txt"))))
 }
 
 // Runs that write the same files at once sweep each other's folder; each must complete, and the files be whole.
@@ -200,12 +307,12 @@ func TestCancelBetweenFiles(t *testing.T) {
 		out := t.TempDir()
 		s := open(t, actors.Config{})
 		state := wait(t, start(t, s, canceledAfter(t, s, newJob(t, all(dir, out), nowhere),
-			filepath.Join(out, "local", "garden", "garden-llms.txt"))))
+			filepath.Join(out, "local", "garden", "llms.txt"))))
 		if state.Status != messages.Canceled || len(state.Artifacts) != 1 || !state.Artifacts[0].Partial {
 			t.Errorf("%s: %s with %+v, want canceled with one partial artifact", what, state.Status, state.Artifacts)
 		}
-		same(t, "files of "+what, names(tree(t, out)), []string{"local/garden/garden-llms.txt"})
-		if text := read(t, filepath.Join(out, "local", "garden", "garden-llms.txt")); !strings.HasSuffix(text, "\n") {
+		same(t, "files of "+what, names(tree(t, out)), []string{"local/garden/llms.txt"})
+		if text := read(t, filepath.Join(out, "local", "garden", "llms.txt")); !strings.HasSuffix(text, "\n") {
 			t.Errorf("%s: the file that was written is not whole: %q", what, text)
 		}
 	}

@@ -2,16 +2,12 @@ package llmstxt
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"path"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
-	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -26,14 +22,6 @@ const (
 	graphFolder = "graph"
 	pagesFolder = "graph/nodes"
 )
-
-// fileOf is where an artifact lies in the folder of the repository.
-func fileOf(base, name string) string {
-	if graphCheckOf(name) != nil {
-		return path.Join(graphFolder, name)
-	}
-	return base + "-" + name
-}
 
 func graphCheckOf(name string) func() checker {
 	judged := func(judge func([]byte) error) func() checker {
@@ -103,42 +91,4 @@ func (g *generation) prepareGraph(out *os.Root) (swept int, err error) {
 		}
 	}
 	return sweep(out, graphFolder, "repo.") + sweep(out, pagesFolder, ""), nil
-}
-
-// removeStale takes away the pages of packages that are gone. A file that does not begin as pages do is somebody's.
-func (g *generation) removeStale(t *actors.TaskContext, out *os.Root, written []cachedFile) {
-	if !g.input.Graph {
-		return
-	}
-	fresh := map[string]bool{}
-	for _, f := range written {
-		fresh[f.Name] = true
-	}
-	entries, err := fs.ReadDir(out.FS(), pagesFolder)
-	if err != nil {
-		return
-	}
-	n := 0
-	for _, e := range entries {
-		name := path.Join("nodes", e.Name())
-		if fresh[name] || !graph.IsPage(name) || !e.Type().IsRegular() {
-			continue
-		}
-		if at := path.Join(graphFolder, name); isOurs(out, at) && out.Remove(at) == nil {
-			n++
-		}
-	}
-	if n > 0 {
-		t.Log(messages.LogInfo, fmt.Sprintf("removed %s of packages that are gone", count(n, "page")))
-	}
-}
-
-func isOurs(dir *os.Root, name string) bool {
-	f, _, err := scan.OpenRegular(scan.Folder(dir), name)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, int64(len(graph.Mark))))
-	return err == nil && graph.IsOurs(head)
 }

@@ -36,12 +36,12 @@ func TestGraph(t *testing.T) {
 		said = append(said, a.Name+" "+a.Path)
 	}
 	same(t, "artifacts", said, []string{
-		"llms.txt plants/garden/garden-llms.txt",
-		"nodes/root.md plants/garden/graph/nodes/root.md",
-		"nodes/soil.md plants/garden/graph/nodes/soil.md",
-		"repo.force.json plants/garden/graph/repo.force.json",
-		"repo.graph.json plants/garden/graph/repo.graph.json",
-		"llms.json plants/garden/garden-llms.json",
+		"llms.txt example.com/plants/garden/llms.txt",
+		"nodes/root.md example.com/plants/garden/graph/nodes/root.md",
+		"nodes/soil.md example.com/plants/garden/graph/nodes/soil.md",
+		"repo.force.json example.com/plants/garden/graph/repo.force.json",
+		"repo.graph.json example.com/plants/garden/graph/repo.graph.json",
+		"llms.json example.com/plants/garden/llms.json",
 	})
 	for _, a := range state.Artifacts {
 		if text := read(t, filepath.Join(out, filepath.FromSlash(a.Path))); a.Bytes != int64(len(text)) ||
@@ -50,7 +50,7 @@ func TestGraph(t *testing.T) {
 		}
 	}
 	var d graph.Document
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "plants/garden/graph/repo.graph.json"))), &d); err != nil {
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "example.com/plants/garden/graph/repo.graph.json"))), &d); err != nil {
 		t.Fatal(err)
 	}
 	if len(d.Edges) != 1 || d.Edges[0] != (graph.Edge{From: "soil", To: "root", Kind: graph.Imports, Weight: 1}) ||
@@ -63,15 +63,14 @@ func TestGraph(t *testing.T) {
 	}
 }
 
-// Pages of packages that are gone go, those of others' making stay, and no run reads what an earlier one wrote.
+// Pages of packages that are gone are removed, those of others stay, and no run reads what an earlier one wrote.
 func TestGraphAgain(t *testing.T) {
 	dir := twoPackages(t)
 	in := graphed(dir, filepath.Join(dir, "artifacts"))
 	completed(t, newJob(t, in, nowhere))
 	first := tree(t, dir)
 	nodes := filepath.Join(in.Out, "local", "garden", "graph", "nodes")
-	for name, text := range map[string]string{"own.md": "# My own\n", "gone.md": graph.Mark + "# gone\n",
-		".root.md.r_dead.tmp": "half"} {
+	for name, text := range map[string]string{"own.md": graph.Mark + "# My own\n", ".root.md.r_dead.tmp": "half"} {
 		if err := os.WriteFile(filepath.Join(nodes, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -163,7 +162,7 @@ func TestGraphIsCached(t *testing.T) {
 			t.Errorf("%s is other than it was", name)
 		}
 	}
-	if files["plants/garden/graph/nodes/a.md"] == "" {
+	if files["example.com/plants/garden/graph/nodes/a.md"] == "" {
 		t.Errorf("no page in %q", names(files))
 	}
 	result, plain := r.generate(t, llmstxt.Input{}, r.config(cache, "1"))

@@ -58,7 +58,7 @@ func generated(t *testing.T, dir string) string {
 			t.Errorf("%s has %q in it", name, text[max(0, i-10):min(len(text), i+10)])
 		}
 	}
-	text := files["garden-llms.txt"]
+	text := files["llms.txt"]
 	document, problems := check.Parse(text)
 	if len(problems) > 0 {
 		t.Errorf("%v in\n%s", problems, text)
@@ -165,7 +165,7 @@ func TestLittleToSay(t *testing.T) {
 			case state.Status != messages.Completed:
 				t.Errorf("it is %s", state.Status)
 			default:
-				text := read(t, filepath.Join(out, "local", "garden", "garden-llms.txt"))
+				text := read(t, filepath.Join(out, "local", "garden", "llms.txt"))
 				if _, problems := check.Parse(text); len(problems) > 0 {
 					t.Errorf("%v in\n%s", problems, text)
 				}

@@ -28,7 +28,7 @@ func TestFilesAreOfOneRun(t *testing.T) {
 	}
 	var runs []*actors.Run
 	for _, source := range sources {
-		runs = append(runs, start(t, s, newJob(t, graphed(source, out), nowhere)))
+		runs = append(runs, start(t, s, newJob(t, graphed(source, out), from("https://example.com/plants/garden", ""))))
 	}
 	whole := 0
 	for _, run := range runs {
@@ -73,7 +73,7 @@ func TestARunWaitsForAnotherThatWrites(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if log, ok := e.Body.(messages.Log); ok && strings.Contains(log.Lines[0].Text, "waits for another run") {
+			if log, ok := e.Body.(messages.Log); ok && strings.Contains(log.Lines[0].Text, "waiting for another run") {
 				said = true
 				if err := hasty.Cancel(t.Context(), "waited enough"); err != nil {
 					t.Fatal(err)

@@ -2,6 +2,7 @@ package llmstxt
 
 import (
 	"cmp"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -9,7 +10,6 @@ import (
 	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/messages"
@@ -20,8 +20,11 @@ import (
 type Input struct {
 	// Repository is a folder, an archive, or where a repository is fetched from: package address has the spellings.
 	Repository string `json:"repository"`
-	// Out is the folder to write under; it is made where it is missing.
-	Out string `json:"out"`
+	// Out is the folder to write under; it is made if it is missing.
+	Out    string `json:"out"`
+	Layout Layout `json:"layout,omitempty"`
+	// File is the name of llms.txt in Out. If it is set, no other file is written.
+	File string `json:"file,omitempty"`
 	// Full says what llms-full.txt holds: FullSelected if empty.
 	Full string `json:"full,omitempty"`
 	// Ctx asks for llms-ctx.txt.
@@ -32,8 +35,7 @@ type Input struct {
 	Format render.Format `json:"format,omitempty"`
 	// LinkStyle is that of package rank: "blob", which is the default, or "raw".
 	LinkStyle string `json:"link_style,omitempty"`
-	// BaseURL is what links begin with where the repository does not say where it is published,
-	// or the host that it names has no form of links that is known.
+	// BaseURL is the base URL for links, if the repository has no remote, or one on a host whose links are unknown.
 	BaseURL string `json:"base_url,omitempty"`
 	// SizeBudget is the most bytes that any one of the text files may have; no bound but llms-full.txt's own if zero.
 	SizeBudget int64 `json:"size_budget,omitempty"`
@@ -62,12 +64,21 @@ const leastBudget = 2 << 10
 
 // check gives the input with its defaults and the address that it names.
 func (in Input) check() (Input, address.Address, error) {
+	if in.File != "" {
+		in.Full = cmp.Or(in.Full, FullNone)
+	}
 	in.Full = cmp.Or(in.Full, FullSelected)
 	in.Format = cmp.Or(in.Format, render.Format2)
 	in.LinkStyle = cmp.Or(in.LinkStyle, "blob")
 	switch {
 	case in.Out == "":
 		return in, address.Address{}, invalid("the output folder has no name")
+	case in.Layout != LayoutHost && in.Layout != LayoutFlat && in.Layout != LayoutLmstxt:
+		return in, address.Address{}, invalid("there is no layout %q", in.Layout)
+	case in.File != "" && (!fs.ValidPath(in.File) || in.File != filepath.Base(in.File) || in.File == "."):
+		return in, address.Address{}, invalid("%q is not the name of a file", in.File)
+	case in.File != "" && (in.Full != FullNone || in.Ctx || in.Graph):
+		return in, address.Address{}, invalid("only llms.txt is written to a file of its own; leave out the others")
 	case in.Full != FullNone && in.Full != FullSelected && in.Full != FullAll:
 		return in, address.Address{}, invalid("llms-full.txt holds %s, %s or %s files, not %q", FullNone, FullSelected,
 			FullAll, in.Full)
@@ -134,10 +145,6 @@ func exists(path string) bool {
 
 func (in Input) limits() scan.Limits {
 	return scan.Limits{Files: in.MaxFiles, FileBytes: in.MaxFileBytes, TotalBytes: in.MaxBytes, Depth: in.MaxDepth}
-}
-
-func (in Input) ranking() rank.Options {
-	return rank.Options{LinkStyle: in.LinkStyle, BaseURL: in.BaseURL}
 }
 
 func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }

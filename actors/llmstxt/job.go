@@ -190,7 +190,7 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) (err er
 		t.Summarize("known from the cache")
 		return nil
 	}
-	g.index, err = rank.Build(ctx, g.files, g.repo, g.input.ranking(), func(done, total int) {
+	g.index, err = rank.Build(ctx, g.files, g.repo, g.linking(), func(done, total int) {
 		t.Progress(int64(done), int64(total), "links")
 	})
 	if err != nil {
@@ -208,6 +208,17 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) (err er
 	}
 	t.Summarize(words)
 	return nil
+}
+
+// linking says how links lead to the files. Those of a file that lies elsewhere than the folder are relative to it.
+func (g *generation) linking() rank.Options {
+	o := rank.Options{LinkStyle: g.input.LinkStyle, BaseURL: g.input.BaseURL}
+	if g.input.File != "" && g.at.Kind == address.Folder && o.BaseURL == "" {
+		if way := relativeURL(g.input.Out, g.at.Path); way != "." {
+			o.BaseURL = way
+		}
+	}
+	return o
 }
 
 func links(index *rank.Index) int {

@@ -214,7 +214,7 @@ func TestMilestones(t *testing.T) {
 		"artifact.written: llms-full.txt written",
 		"artifact.written: llms-ctx.txt written",
 		"artifact.written: llms.json written",
-		"task.completed: write completed: files in plants/garden",
+		"task.completed: write completed: files in example.com/plants/garden",
 		"run.completed: generate completed",
 	})
 }
@@ -232,13 +232,13 @@ func TestArtifactsAreTheFiles(t *testing.T) {
 		said = append(said, a.Name+" "+a.Path)
 	}
 	same(t, "artifacts", said, []string{
-		"llms.txt plants/garden/garden-llms.txt",
-		"llms-full.txt plants/garden/garden-llms-full.txt",
-		"llms-ctx.txt plants/garden/garden-llms-ctx.txt",
-		"llms.json plants/garden/garden-llms.json",
+		"llms.txt example.com/plants/garden/llms.txt",
+		"llms-full.txt example.com/plants/garden/llms-full.txt",
+		"llms-ctx.txt example.com/plants/garden/llms-ctx.txt",
+		"llms.json example.com/plants/garden/llms.json",
 	})
 	same(t, "files", names(tree(t, out)), []string{
-		"plants/garden/garden-llms-ctx.txt", "plants/garden/garden-llms-full.txt", "plants/garden/garden-llms.json", "plants/garden/garden-llms.txt"})
+		"example.com/plants/garden/llms-ctx.txt", "example.com/plants/garden/llms-full.txt", "example.com/plants/garden/llms.json", "example.com/plants/garden/llms.txt"})
 }
 
 func TestResult(t *testing.T) {
@@ -249,11 +249,11 @@ func TestResult(t *testing.T) {
 	if err := json.Unmarshal(state.End.Result, &result); err != nil {
 		t.Fatal(err)
 	}
-	text := read(t, filepath.Join(out, "plants", "garden", "garden-llms.txt"))
+	text := read(t, filepath.Join(out, "example.com", "plants", "garden", "llms.txt"))
 	if !strings.Contains(text, "\n> "+result.Summary+"\n") {
 		t.Errorf("the summary %q is not that of the file:\n%s", result.Summary, text)
 	}
-	want := llmstxt.Result{Title: "Garden", Summary: result.Summary, Folder: "plants/garden", Files: 4,
+	want := llmstxt.Result{Title: "Garden", Summary: result.Summary, Folder: "example.com/plants/garden", Files: 4,
 		Links: strings.Count(text, "\n- ["), Symbols: result.Symbols, Commit: commit, Remote: "https://example.com/plants/garden"}
 	if result != want {
 		t.Errorf("result %+v, want %+v", result, want)
@@ -263,7 +263,7 @@ func TestResult(t *testing.T) {
 func TestOnlyWhatIsAskedFor(t *testing.T) {
 	out := t.TempDir()
 	completed(t, newJob(t, only(repository(t, nil), out), nowhere))
-	same(t, "files", names(tree(t, out)), []string{"local/garden/garden-llms.json", "local/garden/garden-llms.txt"})
+	same(t, "files", names(tree(t, out)), []string{"local/garden/llms.json", "local/garden/llms.txt"})
 }
 
 func TestSameFolderSameBytes(t *testing.T) {
@@ -273,10 +273,20 @@ func TestSameFolderSameBytes(t *testing.T) {
 	first, second := tree(t, once), tree(t, again)
 	same(t, "files", names(second), names(first))
 	for name, text := range first {
-		if second[name] != text {
+		if strings.ReplaceAll(second[name], pathTo(t, again, dir), pathTo(t, once, dir)) != text {
 			t.Errorf("%s differs between two runs", name)
 		}
 	}
+}
+
+// pathTo is what llms.json says of where the local repository is.
+func pathTo(t *testing.T, out, repository string) string {
+	t.Helper()
+	way, err := filepath.Rel(filepath.Join(out, "local", "garden"), repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return filepath.ToSlash(way)
 }
 
 func TestUnusableInput(t *testing.T) {
@@ -285,6 +295,9 @@ func TestUnusableInput(t *testing.T) {
 		"no such folder": all(filepath.Join(dir, "nope"), "out"),
 		"a file":         all(filepath.Join(dir, "go.mod"), "out"),
 		"no output":      all(dir, ""),
+		"no layout":      {Repository: dir, Out: "out", Layout: "round"},
+		"no file name":   {Repository: dir, Out: "out", File: "../llms.txt"},
+		"a file and ctx": {Repository: dir, Out: "out", File: "llms.txt", Ctx: true},
 	} {
 		if _, err := llmstxt.Job(in, folder(nowhere)); messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
 			t.Errorf("%s: %v, want invalid input", what, err)

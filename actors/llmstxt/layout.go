@@ -1,39 +1,92 @@
 package llmstxt
 
 import (
-	"errors"
-	"os"
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// folder is where the files of a repository go, below the output folder. A part of one has a folder of its own.
-func (g *generation) folder() (dir, base string) { return g.material.folder() }
+// Layout says where below Input.Out the files go, and how they are called.
+type Layout string
 
-// Folder is where the files of the material go, slash-separated, below the output folder.
-func (m *Material) Folder() string {
-	dir, _ := m.folder()
-	return dir
+// The layouts.
+const (
+	// LayoutHost is <host>/<owner>/<name>/llms.txt, and local/<name>/llms.txt for a repository without a remote.
+	LayoutHost Layout = ""
+	// LayoutFlat is llms.txt in Out itself.
+	LayoutFlat Layout = "flat"
+	// LayoutLmstxt is <owner>/<name>/<name>-llms.txt, as the tools lmstxt_* promise.
+	LayoutLmstxt Layout = "lmstxt"
+)
+
+// Folders lists the folders below the output folder, slash-separated, that may get the files of the material: the
+// second one if another repository has the first. source is the folder or archive on this machine, if it is one.
+func (m *Material) Folders(layout Layout, source string) []string {
+	if layout == LayoutFlat {
+		return []string{"."}
+	}
+	o := m.Origin
+	if o.Owner == "" {
+		dir := "local/" + fileName(m.Name)
+		if source == "" {
+			return []string{dir}
+		}
+		sum := sha256.Sum256([]byte(realPath(source)))
+		return []string{dir, dir + "-" + hex.EncodeToString(sum[:4])}
+	}
+	dir := o.Owner + "/" + o.Repo
+	if layout == LayoutHost {
+		dir = fileName(cmp.Or(o.Host, "local")) + "/" + dir
+	}
+	for _, part := range parts(o.Prefix) {
+		dir += "/" + fileName(part)
+	}
+	return []string{dir}
 }
 
-func (m *Material) folder() (dir, base string) {
-	base = fileName(m.Name)
-	dir = path.Join("local", base)
-	if o := m.Origin; o.Owner != "" {
-		base = fileName(o.Repo)
-		dir = path.Join(o.Owner, o.Repo)
-		for part := range strings.SplitSeq(o.Prefix, "/") {
-			if part != "" {
-				base = fileName(part)
-				dir = path.Join(dir, base)
-			}
-		}
+func (g *generation) folders() []string {
+	if g.input.File != "" {
+		return []string{"."}
 	}
-	return dir, base
+	return g.material.Folders(g.input.Layout, g.at.Path)
+}
+
+// stem is what the names of the text files begin with.
+func (g *generation) stem() string {
+	if g.input.File != "" {
+		return g.input.File
+	}
+	if g.input.Layout != LayoutLmstxt {
+		return "llms"
+	}
+	o := g.material.Origin
+	name := cmp.Or(o.Repo, g.material.Name)
+	if all := parts(o.Prefix); o.Owner != "" && len(all) > 0 {
+		name = all[len(all)-1]
+	}
+	return fileName(name) + "-llms"
+}
+
+// fileOf is where an artifact lies in the folder of the repository.
+func (g *generation) fileOf(artifact string) string {
+	switch {
+	case g.input.File != "":
+		return g.input.File
+	case graphCheckOf(artifact) != nil:
+		return path.Join(graphFolder, artifact)
+	}
+	return g.stem() + strings.TrimPrefix(artifact, "llms")
+}
+
+func parts(prefix string) []string {
+	return strings.FieldsFunc(prefix, func(r rune) bool { return r == '/' })
 }
 
 // fileName makes a name safe to begin a file name with.
@@ -50,55 +103,40 @@ func fileName(name string) string {
 	return safe
 }
 
-// isOutput tells the job's own files, where they go into the repository, so that a second run reads what the first did.
+// realPath resolves links where it can.
+func realPath(name string) string {
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		return real
+	}
+	return name
+}
+
+// isOutput reports whether the job itself writes the file. If the output is inside the repository, a second run reads
+// what the first did.
 func (g *generation) isOutput() func(scan.File) bool {
 	if g.at.Kind != address.Folder {
 		return func(scan.File) bool { return false }
 	}
-	dir, base := g.folder()
-	inside, err := filepath.Rel(g.at.Path, filepath.Join(g.input.Out, filepath.FromSlash(dir)))
-	if err != nil {
-		inside = ".."
+	var folders []string
+	for _, dir := range g.folders() {
+		inside, err := filepath.Rel(g.at.Path, filepath.Join(g.input.Out, filepath.FromSlash(dir)))
+		if err == nil {
+			folders = append(folders, filepath.ToSlash(inside))
+		}
 	}
 	return func(f scan.File) bool {
 		in, name := path.Split(f.Path)
-		return path.Clean(in) == filepath.ToSlash(inside) && strings.HasPrefix(strings.TrimPrefix(name, "."),
-			base+"-llms") || isGraphFile(filepath.ToSlash(inside), f.Path)
+		return slices.Contains(folders, path.Clean(in)) && g.isText(name) ||
+			slices.ContainsFunc(folders, func(folder string) bool { return isGraphFile(folder, f.Path) })
 	}
 }
 
-func makeOut(out string) error {
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return invalid("cannot make the output folder %s: %v", out, reason(err))
+// isText reports whether a run writes a text file of that name, or a temporary file for one.
+func (g *generation) isText(name string) bool {
+	if temporary, ok := strings.CutPrefix(name, "."+g.stem()); ok {
+		return strings.HasSuffix(temporary, temporarySuffix)
 	}
-	return nil
-}
-
-// openOut opens the folder dir below out, making both. Nothing that out holds, such as a link, can lead elsewhere.
-func openOut(out, dir string) (*os.Root, error) {
-	if err := makeOut(out); err != nil {
-		return nil, err
-	}
-	root, err := os.OpenRoot(out)
-	if err != nil {
-		return nil, invalid("cannot open the output folder %s: %v", out, reason(err))
-	}
-	defer root.Close()
-	if err := root.MkdirAll(dir, 0o755); err != nil {
-		return nil, invalid("cannot make the folder %s in %s: %v", dir, out, reason(err))
-	}
-	for made := dir; made != "."; made = path.Dir(made) {
-		if err := syncFolder(root, path.Dir(made)); err != nil {
-			return nil, err
-		}
-	}
-	return root.OpenRoot(dir)
-}
-
-func syncFolder(dir *os.Root, name string) error {
-	d, err := dir.Open(name)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return slices.ContainsFunc([]string{nameTxt, nameFull, nameCtx, nameJSON}, func(artifact string) bool {
+		return g.fileOf(artifact) == name
+	})
 }

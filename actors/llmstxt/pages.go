@@ -36,23 +36,22 @@ type page struct {
 
 // writePages renders and checks the pages one after the other, and gives them their names all at once.
 func (g *generation) writePages(
-	ctx context.Context, t *actors.TaskContext, out *os.Root, files []artifact,
+	ctx context.Context, t *actors.TaskContext, out *folder, files []artifact,
 ) ([]messages.Artifact, error) {
-	dir, _ := g.folder()
-	folder, err := out.OpenRoot(pagesFolder)
+	pagesRoot, err := out.OpenRoot(pagesFolder)
 	if err != nil {
 		return nil, err
 	}
-	defer folder.Close()
+	defer pagesRoot.Close()
 	said, pages := make([]messages.Artifact, len(files)), make([]page, len(files))
 	for i, f := range files {
 		pages[i].name = path.Base(f.name)
 		if said[i], err = f.checked(&pages[i].text, g.config.Secrets); err != nil {
 			return nil, err
 		}
-		said[i].Path = path.Join(dir, pagesFolder, pages[i].name)
+		said[i].Path = path.Join(out.dir, pagesFolder, pages[i].name)
 	}
-	return said, errors.Join(context.Cause(ctx), placeAll(t, folder, pages))
+	return said, errors.Join(context.Cause(ctx), placeAll(t, pagesRoot, pages))
 }
 
 // placeAll returns when all writers have, whatever they came to.

@@ -14,7 +14,7 @@ import (
 // A repository that says a secret of the process, as a hostile server's may, brings it into no file and no result: nor
 // does what an earlier program kept of it.
 func TestKnownSecretsAreInNoFile(t *testing.T) {
-	const token, mainFile = "t0ken-of_the/gardener", "plants/garden/garden-llms.txt"
+	const token, mainFile = "t0ken-of_the/gardener", "example.com/plants/garden/llms.txt"
 	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))
 	secrets := new(redact.Secrets)
 	secrets.Add("token", token)

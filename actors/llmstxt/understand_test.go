@@ -114,7 +114,7 @@ func resultOf(t *testing.T, s messages.State) (r llmstxt.Result) {
 
 func documentIn(t *testing.T, out string) (d render.Document) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "local", "garden", "garden-llms.json"))),
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "local", "garden", "llms.json"))),
 		&d); err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func documentIn(t *testing.T, out string) (d render.Document) {
 
 func textIn(t *testing.T, out string) string {
 	t.Helper()
-	return read(t, filepath.Join(out, "local", "garden", "garden-llms.txt"))
+	return read(t, filepath.Join(out, "local", "garden", "llms.txt"))
 }
 
 func TestModelDescribes(t *testing.T) {

@@ -12,30 +12,25 @@ import (
 	"path"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
-	dir, base := g.folder()
-	out, err := openOut(g.input.Out, dir)
+	out, err := g.openFolder(ctx, t)
 	if err != nil {
 		return err
 	}
 	defer out.Close()
-	held, err := hold(ctx, out, func() { t.Log(messages.LogInfo, "waits for another run that writes into "+dir) })
+	n, err := g.prepareGraph(out.Root)
 	if err != nil {
 		return err
 	}
-	defer held.Close()
-	n, err := g.prepareGraph(out)
-	if err != nil {
-		return err
-	}
-	if n += sweep(out, ".", base+"-llms"); n > 0 {
+	if n += sweep(out.Root, ".", g.stem()); n > 0 {
 		t.Log(messages.LogInfo, fmt.Sprintf("removed %s that earlier runs did not finish", count(n, "file")))
 	}
-	files, err := g.artifacts(ctx, t)
+	files, err := g.artifacts(ctx, t, out)
 	if err != nil {
 		return err
 	}
@@ -43,21 +38,24 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 	if err != nil {
 		return err
 	}
-	g.removeStale(t, out, written)
-	result := g.result(dir)
-	g.keep(ctx, t, result, written, func(name string) (io.ReadCloser, error) { return out.Open(fileOf(base, name)) })
-	t.Summarize("files in " + dir)
+	result := g.result(out.dir)
+	g.keep(ctx, t, result, written, func(name string) (io.ReadCloser, error) { return out.Open(g.fileOf(name)) })
+	t.Summarize("files in " + out.dir)
 	return t.Result(result, result.Degraded)
 }
 
 // writeFiles says that files are written when their folder is synced: of pages, of which there may be many, once for a
 // few.
 func (g *generation) writeFiles(
-	ctx context.Context, t *actors.TaskContext, out *os.Root, files []artifact,
-) (written []cachedFile, err error) {
+	ctx context.Context, t *actors.TaskContext, out *folder, files []artifact,
+) (written []render.Artifact, err error) {
 	b := bufio.NewWriterSize(nil, 256<<10)
 	for done := 0; done < len(files); {
 		f := files[done]
+		if f.name == nameJSON { // it is the last, and names what is there
+			g.document.Artifacts = written
+			g.removeStale(t, out, written)
+		}
 		said := make([]messages.Artifact, 1)
 		if n := pagesAhead(files[done:]); n > 0 {
 			said, err = g.writePages(ctx, t, out, files[done:done+n])
@@ -67,11 +65,11 @@ func (g *generation) writeFiles(
 		if err != nil {
 			return nil, fmt.Errorf("cannot write %s: %w", f.name, reason(err))
 		}
-		if err := tellWritten(t, out, path.Dir(fileOf("", f.name)), said); err != nil {
+		if err := tellWritten(t, out.Root, path.Dir(g.fileOf(f.name)), said); err != nil {
 			return nil, err
 		}
 		for _, a := range said {
-			written = append(written, cachedFile{Name: a.Name, SHA256: a.SHA256})
+			written = append(written, render.Artifact{Name: a.Name, SHA256: a.SHA256})
 		}
 		done += len(said)
 		t.Progress(int64(done), int64(len(files)), "files")
@@ -94,15 +92,14 @@ func tellWritten(t *actors.TaskContext, out *os.Root, folder string, files []mes
 
 // writeFile checks the file as it is written; one that does not pass never gets its name.
 func (g *generation) writeFile(
-	ctx context.Context, t *actors.TaskContext, out *os.Root, b *bufio.Writer, f artifact,
+	ctx context.Context, t *actors.TaskContext, out *folder, b *bufio.Writer, f artifact,
 ) (said messages.Artifact, err error) {
-	dir, base := g.folder()
-	name := fileOf(base, f.name)
-	err = place(out, name, t.RunID(), b, func(w io.Writer) error {
+	name := g.fileOf(f.name)
+	err = place(out.Root, name, t.RunID(), b, func(w io.Writer) error {
 		said, err = f.checked(w, g.config.Secrets)
 		return errors.Join(context.Cause(ctx), err)
 	})
-	said.Path = path.Join(dir, name)
+	said.Path = path.Join(out.dir, name)
 	return said, err
 }
 
@@ -124,7 +121,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (g *generation) keep(ctx context.Context, t *actors.TaskContext, result Result, files []cachedFile, open opener) {
+func (g *generation) keep(ctx context.Context, t *actors.TaskContext, result Result, files []render.Artifact, open opener) {
 	key := g.key(ctx)
 	if key == "" || g.hit != nil || g.other != "" { // the key is of the model that was asked
 		return

@@ -103,7 +103,7 @@ func strictly(data []byte, v any) error {
 
 // CheckPage reports what is wrong with the bytes of a page.
 func CheckPage(data []byte) error {
-	if !IsOurs(data) {
+	if !bytes.HasPrefix(data, []byte(Mark)) {
 		return errors.New("the page does not begin with its mark")
 	}
 	return visible(data)
@@ -122,9 +122,6 @@ func visible(data []byte) error {
 	}
 	return nil
 }
-
-// IsOurs tells a page that a run wrote from others in its folder by how it begins.
-func IsOurs(head []byte) bool { return bytes.HasPrefix(head, []byte(Mark)) }
 
 // Mark is the first line of every page.
 const Mark = "<!-- " + Version + " -->\n"

@@ -30,6 +30,14 @@ type Document struct {
 	Left          []Left    `json:"left" jsonschema:"what was not read"`
 	Degraded      bool      `json:"degraded" jsonschema:"whether this is less than was asked for"`
 	Cause         string    `json:"degraded_cause,omitempty"`
+	// Artifacts are the files that were written with this one.
+	Artifacts []Artifact `json:"artifacts" jsonschema:"the files that were written with this one"`
+}
+
+// Artifact is a file that was written.
+type Artifact struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
 }
 
 // Tool is the program that wrote the files.
@@ -43,6 +51,7 @@ type Source struct {
 	Remote string `json:"remote,omitempty" jsonschema:"https form, without credentials"`
 	Commit string `json:"commit,omitempty"`
 	Folder string `json:"folder,omitempty" jsonschema:"the folder that was read, below the top of the repository"`
+	Path   string `json:"path,omitempty" jsonschema:"the local folder or archive that relative links start from, relative to this file's folder"`
 	Files  int    `json:"files" jsonschema:"text files that were read"`
 }
 
@@ -120,7 +129,7 @@ func NewDocument(index *rank.Index, repo *scan.Repository) Document {
 		Repository: Source{Remote: o.Remote, Commit: o.Commit, Folder: line(o.Prefix), Files: len(repo.Files)},
 		Title:      line(index.Title), Summary: line(index.Summary),
 		SummaryFrom: line(index.SummaryFrom), SummaryReason: line(index.SummaryReason),
-		Facts: []Fact{}, Sections: []Section{}, Dropped: []Dropped{}, Passed: []Passed{}, Left: []Left{},
+		Facts: []Fact{}, Sections: []Section{}, Dropped: []Dropped{}, Passed: []Passed{}, Left: []Left{}, Artifacts: []Artifact{},
 	}
 	for _, f := range index.Facts {
 		d.Facts = append(d.Facts, Fact{line(f.Name), line(f.Value)})

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -106,7 +107,7 @@ func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage
 	in := generateInput{NoCache: a.NoCache, Input: h.limits, Home: homeOf(gate.From(ctx).Name)}
 	in.Repository, in.Out = repository, a.Out
 	in.Full, in.Ctx, in.Graph, in.Format = a.Full, a.Ctx, a.Graph, render.Format(a.Format)
-	in.LinkStyle, in.BaseURL, in.SizeBudget = a.LinkStyle, a.LinkBase, a.SizeBudget
+	in.Layout, in.LinkStyle, in.BaseURL, in.SizeBudget = llmstxt.Layout(a.Layout), a.LinkStyle, a.LinkBase, a.SizeBudget
 	in.Model, in.RequireModel = cmp.Or(a.Model, h.model), a.RequireModel
 	return json.Marshal(in)
 }
@@ -163,15 +164,25 @@ func (h *Options) folders(ctx context.Context, text string) (folders []string) {
 			dirs = append(dirs, rest)
 		}
 		for _, dir := range append(dirs, at.Dir) {
-			m := llmstxt.Material{Origin: scan.ParseOrigin(at.URL, "", dir)}
-			folders = append(folders, m.Folder())
+			m := &llmstxt.Material{Origin: scan.ParseOrigin(at.URL, "", dir)}
+			folders = append(folders, foldersOf(m, at.Path)...)
 		}
 	case at.Kind == address.Folder:
 		if m, err := h.Read.Open(ctx, at); err == nil {
-			folders = append(folders, m.Folder())
+			folders = append(folders, foldersOf(m, at.Path)...)
 		}
 	}
 	return folders
+}
+
+// foldersOf lists the folders that may have the files of the material. A folder that only this repository uses is first.
+func foldersOf(m *llmstxt.Material, source string) (all []string) {
+	for _, layout := range []llmstxt.Layout{llmstxt.LayoutLmstxt, llmstxt.LayoutHost} {
+		dirs := m.Folders(layout, source)
+		slices.Reverse(dirs)
+		all = append(all, dirs...)
+	}
+	return all
 }
 
 func partOf(at address.Address, folder string) (string, error) {

@@ -103,15 +103,17 @@ func names(state messages.State) string {
 func (d *door) copyLeft(ctx context.Context, out string, a readArguments, w io.Writer) error {
 	dirs := d.foldersOf(ctx, a.RepoURL)
 	for _, s := range spellings(a.RepoURL) {
-		dirs = append(dirs, s.folder())
+		dirs = append(dirs, s.folder(), path.Join(s.host, s.folder()))
 	}
 	for _, dir := range dirs {
 		if isLog(a.ArtifactName) {
 			break
 		}
-		err := d.copyFile(ctx, path.Join(out, place(dir, a.ArtifactName)), w)
-		if messages.CodeOf(err) != messages.CodeNotFound {
-			return err
+		for _, name := range []string{place(dir, a.ArtifactName), path.Join(dir, a.ArtifactName)} {
+			err := d.copyFile(ctx, path.Join(out, name), w)
+			if messages.CodeOf(err) != messages.CodeNotFound {
+				return err
+			}
 		}
 	}
 	return messages.Errorf(messages.CodeNotFound, "no run for %s wrote %s there; generate it first", a.RepoURL,

@@ -22,7 +22,9 @@ type Arguments struct {
 	Repository string `json:"repository"`
 	Subfolder  string `json:"subfolder,omitempty"`
 	// Out is below the caller's folder; "" is that folder.
-	Out          string `json:"out,omitempty"`
+	Out string `json:"out,omitempty"`
+	// Layout is the job's. Callers of generate have no say in it.
+	Layout       string `json:"layout,omitempty"`
 	Full         string `json:"full,omitempty"`
 	Ctx          bool   `json:"ctx,omitempty"`
 	Graph        bool   `json:"graph,omitempty"`
@@ -54,6 +56,7 @@ func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (
 			if err != nil {
 				return nil, err
 			}
+			a.Layout, _ = ctx.Value(layoutKey{}).(string)
 			if a.Out = out; a.Subfolder != "" && !filepath.IsLocal(filepath.FromSlash(a.Subfolder)) {
 				return nil, messages.InvalidInput("the subfolder %s leads out of the repository", a.Subfolder)
 			}
@@ -65,13 +68,16 @@ func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (
 	}
 }
 
+// layoutKey is for the layout of the tools lmstxt_* in a context: files are called <name>-llms.txt, as they always were.
+type layoutKey struct{}
+
 func generateInput() json.RawMessage {
 	return mcp.Object([]string{"repository"},
 		`"repository":{"type":"string","minLength":1,"description":"owner/repo on GitHub, the https URL of a Git `+
 			`repository (.../tree/<ref>/<folder> is a part) or an archive, or a folder or archive of the server's"}`,
 		`"subfolder":{"type":"string","description":"only this folder of it"}`,
 		`"out":{"type":"string","description":"where to write, below your folder on the server; the files go to `+
-			`<owner>/<repo>/ there"}`,
+			`<host>/<owner>/<repo>/ there"}`,
 		`"full":{"type":"string","enum":["selected","all","none"],"default":"selected","description":"the files in `+
 			`llms-full.txt"}`,
 		`"ctx":{"type":"boolean","description":"write llms-ctx.txt"}`,

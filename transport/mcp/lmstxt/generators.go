@@ -100,6 +100,7 @@ func (v variant[A]) start(ctx context.Context, d *door, a A) (messages.State, er
 	if asked.earlier != "" {
 		options.Labels = map[string]string{earlierLabel: string(asked.earlier)}
 	}
+	ctx = context.WithValue(ctx, layoutKey{}, "lmstxt")
 	return d.Start(ctx, generateTool, arguments, options)
 }
 

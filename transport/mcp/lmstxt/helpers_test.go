@@ -111,7 +111,7 @@ func (k *kit) prepare(ctx context.Context, arguments json.RawMessage) (json.RawM
 	if err := json.Unmarshal(arguments, &a); err != nil {
 		return nil, err
 	}
-	in := hosted{Input: job.Input{Repository: a.Repository, Out: a.Out, Full: a.Full, Ctx: a.Ctx,
+	in := hosted{Input: job.Input{Repository: a.Repository, Out: a.Out, Layout: job.Layout(a.Layout), Full: a.Full, Ctx: a.Ctx,
 		Graph: a.Graph, SizeBudget: a.SizeBudget, Model: a.Model, RequireModel: a.RequireModel},
 		Home: k.home(gate.From(ctx).Name), NoCache: a.NoCache}
 	return json.Marshal(in)

@@ -458,12 +458,14 @@ func TestFilesThatNobodyRemembers(t *testing.T) {
 	k := newKit(t)
 	k.dial("", true).generated("lmstxt_generate_llms_full", map[string]any{"repo_url": url})
 	local := k.dial("", true).generated("lmstxt_generate_llms_txt", map[string]any{"url": k.source})
+	const shed = "https://github.com/plants/shed" // whose files have the names of generate
+	k.dial("", true).call("generate", map[string]any{"repository": shed})
 	later := newKit(t)
 	if err := os.CopyFS(later.root, os.DirFS(k.root)); err != nil {
 		t.Fatal(err)
 	}
 	c := later.dial("", true)
-	for repository, name := range map[string]string{url: "llms-full.txt", filepath.Join(filepath.Dir(k.source), "garden"): "llms.txt"} {
+	for repository, name := range map[string]string{url: "llms-full.txt", shed: "llms-full.txt", filepath.Join(filepath.Dir(k.source), "garden"): "llms.txt"} {
 		x := c.text("lmstxt_read_artifact", map[string]any{"repo_url": repository, "artifact_name": name})
 		if x.Total == 0 {
 			t.Errorf("%s of %s is empty, %v", name, repository, local.Artifacts)

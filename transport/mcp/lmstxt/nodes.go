@@ -58,12 +58,20 @@ func (d *door) graphsOf(ctx context.Context, names []string) (dirs []string) {
 	return dirs
 }
 
-// folders are those that an id of a repository may mean. Either name may have the sign in it that joins them.
+// folders lists those that an id of a repository may mean: of these tools, and of generate for a repository on GitHub.
+// Owner and name may each contain the sign that joins them.
 func folders(repo string) []string {
-	if strings.Contains(repo, "/") {
-		return []string{repo}
+	all := []string{repo}
+	if !strings.Contains(repo, "/") {
+		all = splits(repo)
 	}
-	var all []string
+	for _, dir := range all {
+		all = append(all, "github.com/"+dir)
+	}
+	return all
+}
+
+func splits(repo string) (all []string) {
 	for _, sign := range []string{"--", "__"} {
 		for i := 1; i < len(repo)-len(sign); i++ {
 			if rest, ok := strings.CutPrefix(repo[i:], sign); ok {

@@ -1,0 +1,203 @@
+package llmstxt
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// lockPause is how long a run waits before it looks again whether it may write.
+const lockPause = 10 * time.Millisecond
+
+// folder is where the files go, while no other run writes there.
+type folder struct {
+	*os.Root
+	dir      string           // slash-separated, below the output folder
+	path     string           // without links
+	previous *render.Document // that the run before wrote, or nil
+	lock     *os.File
+}
+
+// openFolder opens the folder of the files. The second one is for a repository that finds another's files in the first.
+func (g *generation) openFolder(ctx context.Context, t *actors.TaskContext) (*folder, error) {
+	dirs := g.folders()
+	f, err := g.lockFolder(ctx, t, dirs[0])
+	if err != nil || len(dirs) == 1 || !f.isOther(g.at.Path) {
+		return f, err
+	}
+	if err := f.Close(); err != nil {
+		return nil, err
+	}
+	return g.lockFolder(ctx, t, dirs[1])
+}
+
+func (g *generation) lockFolder(ctx context.Context, t *actors.TaskContext, dir string) (*folder, error) {
+	root, err := openOut(g.input.Out, dir)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := hold(ctx, root, func() { t.Log(messages.LogInfo, "waiting for another run that writes into "+dir) })
+	if err != nil {
+		return nil, errors.Join(err, root.Close())
+	}
+	f := &folder{Root: root, dir: dir, path: realPath(filepath.Join(g.input.Out, filepath.FromSlash(dir))), lock: lock}
+	if data, err := readAtMost(root, g.fileOf(nameJSON), mostPrevious); err == nil && g.input.File == "" {
+		f.previous = new(render.Document)
+		if json.Unmarshal(data, f.previous) != nil {
+			f.previous = nil
+		}
+	}
+	return f, nil
+}
+
+func (f *folder) Close() error { return errors.Join(f.lock.Close(), f.Root.Close()) }
+
+// isOther reports whether the files are of another repository, which is still there, than the one at the path.
+func (f *folder) isOther(source string) bool {
+	if f.previous == nil {
+		return false
+	}
+	way, err := url.PathUnescape(f.previous.Repository.Path)
+	if err != nil {
+		return false
+	}
+	other := filepath.Join(f.path, filepath.FromSlash(way))
+	if _, err := os.Stat(other); err != nil {
+		return false
+	}
+	return way == "" || realPath(other) != realPath(source)
+}
+
+// pathTo is the relative URL that leads from the folder to a file.
+func (f *folder) pathTo(name string) string { return relativeURL(f.path, name) }
+
+func relativeURL(from, to string) string {
+	way, err := filepath.Rel(realPath(from), realPath(to))
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Path: filepath.ToSlash(way)}).EscapedPath()
+}
+
+// removeStale removes the files that the previous run wrote and this one did not. One that has changed since stays: it
+// is somebody's.
+func (g *generation) removeStale(t *actors.TaskContext, out *folder, written []render.Artifact) {
+	if out.previous == nil {
+		return
+	}
+	fresh := map[string]bool{nameJSON: true}
+	for _, f := range written {
+		fresh[f.Name] = true
+	}
+	n, pagesAlone := 0, g.input.Layout == LayoutLmstxt // whose tools write one file after the other
+	for _, old := range out.previous.Artifacts {
+		if fresh[old.Name] || checkOf(old.Name) == nil { // anybody may have written that llms.json
+			continue
+		}
+		if pagesAlone && !(g.input.Graph && graph.IsPage(old.Name)) {
+			continue
+		}
+		name := g.fileOf(old.Name)
+		data, err := readRegular(out.Root, name)
+		if err == nil && messages.Digest(string(data)) == old.SHA256 && out.Remove(name) == nil {
+			n++
+		}
+	}
+	if n > 0 {
+		t.Log(messages.LogInfo, fmt.Sprintf("removed %s of the previous run", count(n, "file")))
+		_ = errors.Join(out.Remove(pagesFolder), out.Remove(graphFolder)) // they stay if they hold files
+	}
+}
+
+// mostPrevious bounds what is read of an earlier llms.json.
+const mostPrevious = 64 << 20
+
+func readAtMost(dir *os.Root, name string, most int64) ([]byte, error) {
+	f, info, err := scan.OpenRegular(scan.Folder(dir), name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info.Size() > most {
+		return nil, fs.ErrInvalid
+	}
+	return io.ReadAll(io.LimitReader(f, most))
+}
+
+func makeOut(out string) error {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return invalid("cannot make the output folder %s: %v", out, reason(err))
+	}
+	return nil
+}
+
+// openOut opens the folder dir below out, making both. Nothing that out holds, such as a link, can lead elsewhere.
+func openOut(out, dir string) (*os.Root, error) {
+	if !fs.ValidPath(dir) {
+		return nil, invalid("the folder %s is not below %s", dir, out)
+	}
+	if err := makeOut(out); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(out)
+	if err != nil {
+		return nil, invalid("cannot open the output folder %s: %v", out, reason(err))
+	}
+	if dir == "." {
+		return root, nil
+	}
+	defer root.Close()
+	if err := root.MkdirAll(dir, 0o755); err != nil {
+		return nil, invalid("cannot make the folder %s in %s: %v", dir, out, reason(err))
+	}
+	for made := dir; made != "."; made = path.Dir(made) {
+		if err := syncFolder(root, path.Dir(made)); err != nil {
+			return nil, err
+		}
+	}
+	return root.OpenRoot(dir)
+}
+
+func syncFolder(dir *os.Root, name string) error {
+	d, err := dir.Open(name)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// hold waits until no other run writes into the folder, of this process or another, so that what is there in the end is
+// all of one run. waits is called once if there is one. It holds until the file is closed, or the process ends. On a
+// file system without locks it waits for nobody.
+func hold(ctx context.Context, dir *os.Root, waits func()) (*os.File, error) {
+	f, err := dir.Open(".")
+	if err != nil {
+		return nil, err
+	}
+	for first := true; errors.Is(tryLock(f), syscall.EWOULDBLOCK); first = false {
+		if first {
+			waits()
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), f.Close())
+		case <-time.After(lockPause):
+		}
+	}
+	return f, nil
+}
