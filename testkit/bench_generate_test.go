@@ -61,12 +61,9 @@ func (w *work) ours(t *testing.T, binary string) measured {
 	tree, out := w.tree(t), t.TempDir()
 	args := append([]string{binary, "generate", "--quiet", "--out", out}, w.args...)
 	m := w.measure(t, append(args, tree))
-	full, err := filepath.Glob(filepath.Join(out, "*", "*", "*llms-full.txt"))
-	if err != nil || len(full) != 1 {
-		t.Fatalf("generate left %v: %v", full, err)
-	}
+	full := onlyFile(t, out, "llms-full.txt")
 	if len(w.args) > 0 {
-		t.Logf("ours: %s", packed(t, tree, full[0], "## ", ""))
+		t.Logf("ours: %s", packed(t, tree, full, "## ", ""))
 	}
 	return m
 }

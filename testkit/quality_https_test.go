@@ -39,7 +39,7 @@ func TestQualityOverHTTPS(t *testing.T) {
 		t.Errorf("the commit %s is on record, not %s", got, commit)
 	}
 	agree(t, made.llms, doc)
-	accepted(t, binary, made.llms, tree)
+	accepted(t, binary, made.llms, "--repository", tree)
 }
 
 // servedCommit is what the llms.json beside llms.txt says was read.

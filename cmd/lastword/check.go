@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
@@ -66,8 +68,8 @@ func checkCommand() *cobra.Command {
 		GroupID: settings.Working,
 		Short:   "Say where an llms.txt is not as it must be",
 		Long: `Check reads an llms.txt, or every llms.txt and *-llms.txt below a folder, and prints what is wrong, one
-line each: file:line: error or warning: what (rule). A relative link must lead to a file below the file's
-folder or below --repository.
+line each: file:line: error or warning: what (rule). A relative link must lead to a file in the folder of
+the llms.txt, in the repository that the llms.json beside it names, or in --repository.
 
 With --stale, files must not have changed since the commit that the links are pinned to: those of the
 repository, or of the --repository folder in it, and linked ones also without a commit. Only llms.txt
@@ -85,7 +87,7 @@ Exit codes:
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&c.repository, "repository", "",
-		"`folder` that relative links and --stale are about (default the file's)")
+		"`folder` of the repository, for relative links and --stale (default the file's)")
 	flags.BoolVar(&c.stale, "stale", false, "exit with 10 where files changed since the commit of the links")
 	flags.BoolVar(&c.json, "json", false, "print what was found as one JSON document")
 	flags.BoolVar(&c.allow.HTTP, "allow-http", false,
@@ -161,38 +163,86 @@ func linksOf(doc *check.Document) (links []check.Link) {
 	return links
 }
 
-// targets checks that relative links lead somewhere; what lies on no folder of this machine is taken at its word.
+// targets checks that relative links of a file in the folder lead somewhere. Nobody can tell where the repository is not
+// on this machine.
 func (c *checking) targets(f *checkedFile, folder string, links []check.Link) error {
-	roots, err := c.roots(folder)
-	defer closeAll(roots)
+	bases, err := c.bases(f.Path, folder)
+	defer closeAll(bases)
 	if err != nil {
 		return err
 	}
 	for _, l := range links {
-		if name, relative := target(l.URL); relative && len(roots) > 0 && !leads(roots, name) {
+		if name, relative := target(l.URL); relative && len(bases) > 0 && !leads(bases, folder, name) {
 			f.problem(l.Line, ruleTarget, check.Error, "the link %q leads to nothing that is there", l.URL)
 		}
 	}
 	return nil
 }
 
-func (c *checking) roots(folder string) (roots []*os.Root, err error) {
-	for _, dir := range []string{folder, c.repository} {
+// base is a folder that relative links may lead into.
+type base struct {
+	*os.Root
+	dir string // without links
+}
+
+// bases is empty if the repository is not on this machine.
+func (c *checking) bases(file, folder string) (bases []base, err error) {
+	dirs := []string{c.repository}
+	if folder != "" {
+		named, fetched := namedRepository(file)
+		if fetched && c.repository == "" {
+			return nil, nil
+		}
+		dirs = append(dirs, folder, named, workTree(folder))
+	}
+	for _, dir := range dirs {
 		if dir == "" {
 			continue
 		}
 		root, err := os.OpenRoot(dir)
-		if err != nil {
-			return roots, exit.Invalid("cannot read the folder %s: %v", dir, exit.Reason(err))
+		if err != nil && (dir == folder || dir == c.repository) {
+			return bases, exit.Invalid("cannot read the folder %s: %v", dir, exit.Reason(err))
 		}
-		roots = append(roots, root)
+		if err == nil {
+			bases = append(bases, base{root, settings.Real(dir)})
+		}
 	}
-	return roots, nil
+	return bases, nil
 }
 
-func closeAll(roots []*os.Root) {
-	for _, r := range roots {
-		r.Close()
+// namedRepository is the local folder that the llms.json beside a file names. fetched says that it names none.
+func namedRepository(file string) (dir string, fetched bool) {
+	stem, ok := strings.CutSuffix(file, ".txt")
+	if !ok {
+		return "", false
+	}
+	data, err := readFile(stem + ".json")
+	var d render.Document
+	if err != nil || json.Unmarshal(data, &d) != nil || d.Schema != render.Schema {
+		return "", false
+	}
+	way, err := url.PathUnescape(d.Repository.Path)
+	if err != nil || way == "" {
+		return "", err == nil
+	}
+	return filepath.Join(settings.Real(filepath.Dir(file)), filepath.FromSlash(way)), false
+}
+
+// workTree is the nearest folder around this one that is a git repository, or "".
+func workTree(folder string) string {
+	for dir := settings.Real(folder); ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, ".git")); err == nil {
+			return dir
+		}
+		if dir == filepath.Dir(dir) {
+			return ""
+		}
+	}
+}
+
+func closeAll(bases []base) {
+	for _, b := range bases {
+		b.Close()
 	}
 }
 
@@ -205,10 +255,13 @@ func target(link string) (name string, relative bool) {
 	return cmp.Or(strings.TrimPrefix(path.Clean(u.Path), "/"), "."), true
 }
 
-// leads asks through the roots, which nothing leads out of.
-func leads(roots []*os.Root, name string) bool {
-	return slices.ContainsFunc(roots, func(r *os.Root) bool {
-		_, err := r.Stat(filepath.FromSlash(name))
+// leads reports whether a file is there. A name starts from a base, or from the folder of the llms.txt and leads into one.
+func leads(bases []base, folder, name string) bool {
+	return slices.ContainsFunc(bases, func(b base) bool {
+		_, err := b.Stat(filepath.FromSlash(name))
+		if inside := below(b.dir, filepath.Join(settings.Real(folder), filepath.FromSlash(name))); err != nil && inside != "" {
+			_, err = b.Stat(filepath.FromSlash(inside))
+		}
 		return err == nil
 	})
 }

@@ -70,19 +70,27 @@ func (c *checking) address(ctx context.Context, url string) error {
 }
 
 func (c *checking) file(ctx context.Context, name string) error {
+	text, err := readFile(name)
+	if err != nil {
+		return err
+	}
+	return c.text(ctx, name, filepath.Dir(name), string(text))
+}
+
+func readFile(name string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
-		return exit.Invalid("cannot read %s: %v", name, exit.Reason(err))
+		return nil, exit.Invalid("cannot read %s: %v", name, exit.Reason(err))
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, checkBytes+1))
 	switch {
 	case err != nil:
-		return fmt.Errorf("cannot read %s: %w", name, exit.Reason(err))
+		return nil, fmt.Errorf("cannot read %s: %w", name, exit.Reason(err))
 	case len(text) > checkBytes:
-		return tooMuch("%s holds more than %s", name, terminal.Size(checkBytes))
+		return nil, tooMuch("%s holds more than %s", name, terminal.Size(checkBytes))
 	}
-	return c.text(ctx, name, filepath.Dir(name), string(text))
+	return text, nil
 }
 
 // text checks a text that lies in the folder, or on this machine nowhere.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
@@ -35,10 +37,15 @@ type generating struct {
 	format      int
 	budget      settings.ByteSize
 	noCache     bool
+	output      string // the file that gets llms.txt alone, or toStdout
+	inPlace     bool
 	timeout     time.Duration
 	explain     bool
 	show        terminal.Display
 }
+
+// toStdout as the output file is standard output.
+const toStdout = "-"
 
 func generateCommand(p *host.Program) *cobra.Command {
 	g := generating{program: p, by: host.ModelFinder{Endpoint: p.Endpoint()}, read: p.Source()}
@@ -47,7 +54,9 @@ func generateCommand(p *host.Program) *cobra.Command {
 		GroupID: settings.Working,
 		Short:   "Write llms.txt and its companions for a repository",
 		Long: `Generate reads a repository and writes its llms.txt, llms-full.txt, llms-ctx.txt and llms.json to
-<out>/<owner>/<repo>/, as the git remote names them, or to <out>/local/<name>/ without one.
+<out>/<host>/<owner>/<name>/, as the git remote names them, or to <out>/local/<name>/ without one.
+With --output FILE it writes llms.txt alone, and with --in-place it writes into the repository.
+Files that the previous run wrote and this one does not are removed, if nobody has changed them.
 
 The repository is a folder, an archive (tar, zip), owner/repo on GitHub, or the https URL of a Git
 repository or an archive; .../tree/<ref>/<folder> reads a part of it. A token for a private one goes
@@ -70,6 +79,7 @@ Exit codes:
   124 timeout   130 Ctrl-C   143 SIGTERM`,
 		Example: `  lastword generate .
   lastword generate spf13/cobra --out docs
+  lastword generate . -o llms.txt
   lastword generate https://gitlab.com/gitlab-org/cli/-/tree/main/docs --full all
   lastword generate ~/src/app --size-budget 200k --explain
   lastword generate . --model auto --require-model
@@ -89,12 +99,15 @@ Exit codes:
 	g.read.AddLimitFlags(flags)
 	g.telling(flags)
 	settings.Must(cmd.MarkFlagDirname("out"))
+	settings.Must(cmd.MarkFlagFilename("output"))
 	return cmd
 }
 
 // writing adds the flags that say what is written.
 func (g *generating) writing(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.StringVar(&g.in.Out, "out", "artifacts", "`folder` to write under; made where it is missing")
+	flags.StringVar(&g.in.Out, "out", "artifacts", "`folder` to write under; made if it is missing")
+	flags.StringVarP(&g.output, "output", "o", "", "`file` to write llms.txt to, and nothing else; - is standard output")
+	flags.BoolVar(&g.inPlace, "in-place", false, "write into the repository itself, which must be a local folder")
 	settings.Choice(cmd, flags, &g.full, "full",
 		"what llms-full.txt holds: the linked files, every text file, or it is not written",
 		llmstxt.FullSelected, llmstxt.FullAll, llmstxt.FullNone)
@@ -103,7 +116,7 @@ func (g *generating) writing(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.IntVar(&g.format, "format", 2, "`version` of the llms.txt format, 1 or 2; 1 leaves Optional out of llms-ctx.txt")
 	settings.Choice(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the bare files", "blob", "raw")
 	flags.StringVar(&g.in.BaseURL, "link-base", "",
-		"`URL` that links begin with where the repository does not say its own; so is --base-url without --model")
+		"base `URL` for links, if the repository has no remote (--base-url without --model does the same)")
 	flags.Var(&g.budget, "size-budget", "most `bytes` of any one text file, such as 200k; the least important is dropped")
 	flags.BoolVar(&g.noCache, "no-cache", false, "neither take the result from the cache nor keep it there")
 }
@@ -136,13 +149,15 @@ func (g *generating) run(cmd *cobra.Command, repository string) error {
 	if err := g.by.Check(in.Model); err != nil {
 		return err
 	}
-	job, err := llmstxt.Job(in, with)
+	g.show.Stdout, g.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	remove, err := g.place(&in)
 	if err != nil {
 		return err
 	}
-	g.show.Folder, g.show.Stdout, g.show.Stderr = in.Out, cmd.OutOrStdout(), cmd.ErrOrStderr()
-	if g.explain {
-		g.show.Explain = explain
+	defer remove()
+	job, err := llmstxt.Job(in, with)
+	if err != nil {
+		return err
 	}
 	g.show.Open(&g.program.Display)
 	limits := messages.Limits{WallClockMS: host.Milliseconds(g.timeout)}
@@ -152,9 +167,51 @@ func (g *generating) run(cmd *cobra.Command, repository string) error {
 	return g.program.Watch(cmd.Context(), job, limits, &g.show)
 }
 
+// place says where the files go, and what is printed of them. The returned function removes what was only to be printed.
+func (g *generating) place(in *llmstxt.Input) (remove func(), err error) {
+	remove = func() {}
+	switch {
+	case g.inPlace:
+		_, at, err := llmstxt.Located(in.Repository)
+		if err != nil {
+			return remove, err
+		}
+		if at.Kind != address.Folder {
+			return remove, exit.Invalid("--in-place writes into a local folder, which %s is not; use --out", in.Repository)
+		}
+		in.Out, in.Layout = in.Repository, llmstxt.LayoutFlat
+	case g.output == toStdout:
+		if in.Out, err = os.MkdirTemp("", "lastword-"); err != nil {
+			return remove, err
+		}
+		remove = func() { os.RemoveAll(in.Out) }
+		in.Layout = llmstxt.LayoutFlat // with links as from the repository's own folder
+	case g.output != "":
+		in.Out, in.File = filepath.Split(g.output)
+		in.Out = cmp.Or(in.Out, ".")
+	}
+	if g.output != "" {
+		in.Full, in.Ctx, in.Graph = llmstxt.FullNone, false, false
+	}
+	if g.output != toStdout {
+		g.show.Folder = in.Out
+	}
+	switch {
+	case g.explain:
+		g.show.Print = func(w io.Writer, s messages.State) error {
+			return printArtifact(w, in.Out, s, "llms.json", explanation)
+		}
+	case g.output == toStdout:
+		g.show.Print = func(w io.Writer, s messages.State) error {
+			return printArtifact(w, in.Out, s, "llms.txt", func(text []byte) ([]byte, error) { return text, nil })
+		}
+	}
+	return remove, nil
+}
+
 func (g *generating) judge() error {
 	asked := 0
-	for _, asks := range []bool{g.explain, g.show.JSONL, g.show.JSON} {
+	for _, asks := range []bool{g.explain, g.show.JSONL, g.show.JSON, g.output == toStdout} {
 		if asks {
 			asked++
 		}
@@ -165,7 +222,11 @@ func (g *generating) judge() error {
 	case g.in.Out == "":
 		return errors.New("--out needs the name of a folder")
 	case asked > 1:
-		return errors.New("--explain, --json and --jsonl exclude each other: each has stdout for itself")
+		return errors.New("--explain, --json, --jsonl and --output - exclude each other: each has stdout for itself")
+	case g.inPlace && g.output != "":
+		return errors.New("--in-place and --output exclude each other; give one of them")
+	case g.explain && g.output != "":
+		return errors.New("--explain prints what llms.json says, and --output does not write it; use --out")
 	case g.in.RequireModel && g.in.Model == "":
 		return errors.New("--require-model needs --model")
 	}
@@ -191,27 +252,32 @@ func folders(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCo
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// explain prints why each file was chosen, as the llms.json among the run's artifacts says.
-func explain(w io.Writer, out string, artifacts []messages.Artifact) error {
-	for _, a := range artifacts {
-		if a.Name != "llms.json" || a.Partial {
+// printArtifact prints what form makes of a file that the run wrote whole.
+func printArtifact(
+	w io.Writer, out string, s messages.State, name string, form func(text []byte) ([]byte, error),
+) error {
+	for _, a := range s.Artifacts {
+		if a.Name != name || a.Partial {
 			continue
 		}
 		text, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(a.Path)))
-		if err != nil {
-			return err
+		if err == nil {
+			text, err = form(text)
 		}
-		var d render.Document
-		if err := json.Unmarshal(text, &d); err != nil {
-			return err
+		if err == nil {
+			_, err = w.Write(text)
 		}
-		_, err = w.Write(explanation(d))
 		return err
 	}
 	return nil
 }
 
-func explanation(d render.Document) []byte {
+// explanation says why each file was chosen, as llms.json has it.
+func explanation(text []byte) ([]byte, error) {
+	var d render.Document
+	if err := json.Unmarshal(text, &d); err != nil {
+		return nil, err
+	}
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "%s\n", d.Title)
 	if d.Summary != "" {
@@ -221,7 +287,7 @@ func explanation(d render.Document) []byte {
 	for _, s := range d.Sections {
 		fmt.Fprintf(t, "\n%s\n", s.Name)
 		for _, l := range s.Links {
-			fmt.Fprintf(t, "  %4d\t%s\t%s\n", l.Score, place(l), strings.Join(l.Reasons, "; "))
+			fmt.Fprintf(t, "  %4d\t%s\t%s\n", l.Score, fileOf(l), strings.Join(l.Reasons, "; "))
 		}
 	}
 	if len(d.Dropped) > 0 {
@@ -237,11 +303,11 @@ func explanation(d render.Document) []byte {
 		}
 	}
 	t.Flush()
-	return b.Bytes()
+	return b.Bytes(), nil
 }
 
-// place is the file, with what the link says of it where several lead there.
-func place(l render.Link) string {
+// fileOf is the file that a link leads to, with the line if it names one.
+func fileOf(l render.Link) string {
 	if _, line, ok := strings.Cut(l.URL, "#"); ok {
 		return l.Path + " " + line
 	}

@@ -122,7 +122,7 @@ func TestGenerateNamesTheModelThatAnswered(t *testing.T) {
 			!strings.Contains(said, "tiny-1b answered, not big-70b") || strings.Contains(said, "from the cache") {
 			t.Errorf("exit code %d:\n%s", got.code, said)
 		}
-		data, err := os.ReadFile(filepath.Join(out, "local", "garden", "garden-llms.json"))
+		data, err := os.ReadFile(filepath.Join(out, "local", "garden", "llms.json"))
 		if err != nil || !bytes.Contains(data, []byte(`"model": "tiny-1b"`)) ||
 			!bytes.Contains(data, []byte(`"written by tiny-1b"`)) || bytes.Contains(data, []byte("big-70b")) {
 			t.Errorf("%v: llms.json is\n%.900s", err, data)

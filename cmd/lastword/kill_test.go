@@ -159,7 +159,7 @@ func TestKillWhileWriting(t *testing.T) {
 			case <-ended:
 				writing = true
 			default:
-				found, err := filepath.Glob(filepath.Join(out, "local", "large", "*large-llms-full.txt*"))
+				found, err := filepath.Glob(filepath.Join(out, "local", "large", "*llms-full.txt*"))
 				writing = err != nil || len(found) > 0
 			}
 		}
@@ -177,7 +177,7 @@ func TestKillWhileWriting(t *testing.T) {
 func TestWriteEndsInItsMiddle(t *testing.T) {
 	repository, out := large(t), t.TempDir()
 	want := golden(t, repository)
-	name := filepath.Join(out, "local", "large", "large-llms-full.txt")
+	name := filepath.Join(out, "local", "large", "llms-full.txt")
 	if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o755), os.WriteFile(name, []byte("old"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
@@ -187,10 +187,10 @@ func TestWriteEndsInItsMiddle(t *testing.T) {
 		t.Fatalf("exit code %s, %v, stderr:\n%s", code, err, p.stderr.String())
 	}
 	got, _ := files(t, out)
-	if got["large-llms-full.txt"] != "old" {
-		t.Errorf("llms-full.txt has %d bytes, want the old file", len(got["large-llms-full.txt"]))
+	if got["llms-full.txt"] != "old" {
+		t.Errorf("llms-full.txt has %d bytes, want the old file", len(got["llms-full.txt"]))
 	}
-	delete(got, "large-llms-full.txt")
+	delete(got, "llms-full.txt")
 	whole(t, got, want)
 	t.Logf("exit code %s, stderr:\n%s", code, p.stderr.String()[:min(p.stderr.Len(), 2000)])
 	recovers(t, repository, out, want)

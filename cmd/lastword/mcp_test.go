@@ -49,12 +49,12 @@ func TestMCPStreamsARun(t *testing.T) {
 		len(state.Artifacts) != 2 {
 		t.Fatalf("%+v, %d artifacts", done, len(state.Artifacts))
 	}
-	const want = "local/garden/garden-llms.json local/garden/garden-llms.txt"
+	const want = "local/garden/llms.json local/garden/llms.txt"
 	if got := filesIn(t, filepath.Join(dir, "artifacts")); got != want {
 		t.Errorf("it wrote %q, want %q", got, want)
 	}
 	text := s.read(done.Structured.Artifacts[0].URI)
-	written, err := os.ReadFile(filepath.Join(dir, "artifacts", "local", "garden", "garden-llms.txt"))
+	written, err := os.ReadFile(filepath.Join(dir, "artifacts", "local", "garden", "llms.txt"))
 	if err != nil || text != string(written) || !strings.HasPrefix(text, "# Garden") {
 		t.Errorf("the resource is %q, the file %q, %v", text, written, err)
 	}
@@ -188,7 +188,7 @@ func TestMCPFinishesItsRunsAtTheEnd(t *testing.T) {
 	if code := s.ends(); code != exit.Completed || s.stderr.Len() > 0 {
 		t.Errorf("exit code %d, stderr %q", code, s.stderr.String())
 	}
-	if got := filesIn(t, filepath.Join(dir, "artifacts")); !strings.Contains(got, "garden-llms.txt") {
+	if got := filesIn(t, filepath.Join(dir, "artifacts")); !strings.Contains(got, "local/garden/llms.txt") {
 		t.Errorf("it wrote %q", got)
 	}
 }

@@ -161,7 +161,7 @@ func TestTerminalOfTheKernel(t *testing.T) {
 	s.ends(exit.Completed)
 	text := s.screen.Text()
 	for _, want := range []string{"✓  fetch", "✓  write", "\ncompleted in ", "\n  Garden\n",
-		"artifacts/local/garden/garden-llms.txt\n"} {
+		"artifacts/local/garden/llms.txt\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the terminal does not show %q but\n%s", want, text)
 		}

@@ -238,7 +238,7 @@ func TestServeKeepsPrincipalsApart(t *testing.T) {
 	if a.IsError {
 		t.Fatalf("%+v", a)
 	}
-	const want = "mia/local/garden/garden-llms.json mia/local/garden/garden-llms.txt"
+	const want = "mia/local/garden/llms.json mia/local/garden/llms.txt"
 	if got := filesIn(t, filepath.Join(dir, "artifacts")); got != want {
 		t.Errorf("it wrote %q, want %q", got, want)
 	}
@@ -347,7 +347,7 @@ func TestServeDrains(t *testing.T) {
 	if code := exitCode(t, s.cmd); code != exit.Terminated {
 		t.Errorf("exit code %d", code)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "artifacts", "local", "garden", "garden-llms.txt")); err != nil {
+	if _, err := os.Stat(filepath.Join(dir, "artifacts", "local", "garden", "llms.txt")); err != nil {
 		t.Error(err)
 	}
 

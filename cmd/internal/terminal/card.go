@@ -33,17 +33,22 @@ func (d *Display) card(s messages.State) {
 	if r := outcome(s); r.Title != "" {
 		d.outcome(r)
 	}
+	if d.Folder != "" {
+		d.files(s.Artifacts)
+	}
+	fmt.Fprintf(d.Stderr, "  run %s, %d events\n", s.RunID, s.Seq)
+}
+
+func (d *Display) files(artifacts []messages.Artifact) {
 	var pages []messages.Artifact
-	for _, a := range s.Artifacts {
+	for _, a := range artifacts {
 		if isPage(a) {
 			pages = append(pages, a)
 			continue
 		}
-		name := Printable(filepath.Join(d.Folder, filepath.FromSlash(a.Path)))
-		fmt.Fprintf(d.Stderr, "  %9s  %s%s\n", Size(a.Bytes), name, partly(a))
+		fmt.Fprintf(d.Stderr, "  %9s  %s%s\n", Size(a.Bytes), Printable(d.path(a.Path)), partly(a))
 	}
 	d.pages(pages)
-	fmt.Fprintf(d.Stderr, "  run %s, %d events\n", s.RunID, s.Seq)
 }
 
 func (d *Display) verdict(s messages.State) string {
@@ -150,7 +155,10 @@ func (d *Display) outcome(r result) {
 	if r.Cached {
 		words += ", from the cache"
 	}
-	fmt.Fprintf(d.Stderr, "  %s, in %s\n", Printable(words), Printable(filepath.Join(d.Folder, filepath.FromSlash(r.Folder))))
+	if d.Folder != "" {
+		words += ", in " + d.path(r.Folder)
+	}
+	fmt.Fprintf(d.Stderr, "  %s\n", Printable(words))
 }
 
 // stack comes before the reason: it is long, and the reason should be in sight when it is over.
@@ -177,7 +185,7 @@ func (d *Display) pages(list []messages.Artifact) {
 	for _, a := range list {
 		bytes += a.Bytes
 	}
-	folder := filepath.Dir(filepath.Join(d.Folder, filepath.FromSlash(list[0].Path)))
+	folder := filepath.Dir(d.path(list[0].Path))
 	fmt.Fprintf(d.Stderr, "  %9s  and %s in %s%s\n", Size(bytes), Count(int64(len(list)), "page"), Printable(folder),
 		partly(list[0]))
 }

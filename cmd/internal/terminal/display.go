@@ -1,10 +1,12 @@
 package terminal
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
 	"os"
+	"path/filepath"
 
 	"golang.org/x/term"
 
@@ -17,12 +19,12 @@ import (
 // Display shows a run to a person on stderr, and to a program on stdout.
 type Display struct {
 	Stdout, Stderr io.Writer
-	Folder         string                                                             // folder of the artifacts
-	JSONL, JSON    bool                                                               // on stdout: every event, or what the run came to
-	Explain        func(w io.Writer, out string, artifacts []messages.Artifact) error // on stdout, at the end
-	Answer         *Answer                                                            // prints a model's answer on stdout, if that is what is asked for
-	Quiet          bool                                                               // prints failures only
-	Brief          bool                                                               // prints how the run ended only if it failed, was canceled or is degraded
+	Folder         string                                    // of the artifacts; "" if they are only printed
+	JSONL, JSON    bool                                      // on stdout: every event, or what the run came to
+	Print          func(w io.Writer, s messages.State) error // on stdout, at the end
+	Answer         *Answer                                   // prints a model's answer on stdout, if that is what is asked for
+	Quiet          bool                                      // prints failures only
+	Brief          bool                                      // prints how the run ended only if it failed, was canceled or is degraded
 	Style          style
 	View           view
 	Lost           error // why stdout is no longer written
@@ -141,9 +143,9 @@ func (d *Display) Close(s messages.State) {
 	d.card(s)
 	switch {
 	case d.JSON:
-		d.Lost = PrintJSON(d.Stdout, summarize(s))
-	case d.Explain != nil:
-		d.Lost = d.Explain(d.Stdout, d.Folder, s.Artifacts)
+		d.Lost = PrintJSON(d.Stdout, d.summarize(s))
+	case d.Print != nil:
+		d.Lost = d.Print(d.Stdout, s)
 	}
 }
 
@@ -160,15 +162,32 @@ type runSummary struct {
 	PartialText string `json:"partial_text,omitempty"`
 }
 
-func summarize(s messages.State) runSummary {
+// summarize names files as the caller can open them.
+func (d *Display) summarize(s messages.State) runSummary {
 	artifacts := append([]messages.Artifact{}, s.Artifacts...) // never null
-	sum := runSummary{RunID: s.RunID, Status: s.Status, Cause: s.End.Cause, Error: s.End.Error, Result: s.End.Result,
+	for i, a := range artifacts {
+		artifacts[i].Path = d.path(a.Path)
+	}
+	result := s.End.Result
+	if r := outcome(s); r.Folder != "" {
+		result = bytes.Replace(result, folderField(r.Folder), folderField(d.path(r.Folder)), 1)
+	}
+	sum := runSummary{RunID: s.RunID, Status: s.Status, Cause: s.End.Cause, Error: s.End.Error, Result: result,
 		Degraded: s.End.Degraded, Artifacts: artifacts}
 	if answer, ok := s.Stream(prompt.Stream); ok && s.Status != messages.Completed {
 		sum.PartialText = answer.Text()
 	}
 	return sum
 }
+
+// folderField is the field of a result that names a folder, as JSON.
+func folderField(name string) []byte {
+	field, _ := json.Marshal(map[string]string{"folder": name})
+	return bytes.Trim(field, "{}")
+}
+
+// path is where a file of the run is, seen from the current folder.
+func (d *Display) path(name string) string { return filepath.Join(d.Folder, filepath.FromSlash(name)) }
 
 func PrintJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)

@@ -271,7 +271,7 @@ func TestCard(t *testing.T) {
 		d := Display{Stderr: &out, Folder: "docs", View: Silent{}}
 		r := story{t: t, view: d.View}
 		r.begin("write")
-		r.say(messages.ArtifactWritten{Artifact: messages.Artifact{Name: "llms.txt", Path: "o/r/r-llms.txt", Bytes: 4200,
+		r.say(messages.ArtifactWritten{Artifact: messages.Artifact{Name: "llms.txt", Path: "host/o/r/llms.txt", Bytes: 4200,
 			SHA256: messages.Digest("")}, Task: "write"}, "llms.txt written")
 		r.say(messages.TaskCompleted{Task: "write", Attempt: 1}, "write completed")
 		result := json.RawMessage(`{"title":"A\u001b[31m","summary":"grows.","folder":"o/r","files":1204,"links":1,` +
@@ -283,7 +283,7 @@ func TestCard(t *testing.T) {
 ⚠ degraded, completed in 1.000 s: the result is less than you asked for
   A[31m: grows.
   1 link from 1,204 files at 0123456789ab, 3 dropped for their size, from the cache, in docs/o/r
-     4.2 kB  docs/o/r/r-llms.txt
+     4.2 kB  docs/host/o/r/llms.txt
   run r_aaaaaaaaaaaaaaaaaaaaaaaaaa, 6 events
 `
 		if out.String() != want {
