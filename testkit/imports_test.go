@@ -117,7 +117,7 @@ var rules = []rule{{
 }, {
 	pkgs:  "transport/mcp",
 	ours:  []string{"messages", "transport/gate", "transport/mcp/*"},
-	libs:  []string{"github.com/google/jsonschema-go/...", "github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
+	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 	tests: []string{module + "/actors", module + "/supervision", "github.com/santhosh-tekuri/jsonschema/v6"},
 }, {
 	pkgs:  "transport/mcp/lmstxt",
@@ -126,7 +126,7 @@ var rules = []rule{{
 }, {
 	pkgs: "transport/mcp/*",
 	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/gate", "transport/mcp/*"},
-	libs: []string{"github.com/google/jsonschema-go/...", "github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
+	libs: []string{"github.com/mark3labs/mcp-go/...", "github.com/santhosh-tekuri/jsonschema/v6/...", "go.uber.org/zap/..."},
 }, {
 	pkgs:  "transport/http",
 	ours:  []string{"messages", "transport/gate"},

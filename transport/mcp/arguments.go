@@ -75,9 +75,11 @@ func (s *Server) validated(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 			return next(ctx, req)
 		}
 		if held := s.schemaOf(req.Params.Name); held != nil {
-			if _, err := held.Fit(rawArguments(req)); err != nil {
+			fitting, err := held.Fit(rawArguments(req))
+			if err != nil {
 				return Failure(err).library(), nil
 			}
+			req.Params.RawArguments = fitting
 		}
 		return next(ctx, req)
 	}

@@ -150,14 +150,13 @@ func (f form) answer(content json.RawMessage) (json.RawMessage, error) {
 func Check(raw, value json.RawMessage) error { return formOf(raw).check(value) }
 
 func (f form) check(value json.RawMessage) error {
-	var v any
-	if json.Unmarshal(value, &v) != nil {
+	if !json.Valid(value) {
 		return caller.Invalid("the answer is not JSON")
 	}
 	if f.held == nil {
 		return nil
 	}
-	if err := f.held.Check(v); err != nil {
+	if err := f.held.Check(value); err != nil {
 		return caller.Invalid("the answer does not fit its schema: %v", err)
 	}
 	return nil
