@@ -24,17 +24,17 @@ func Require(ctx context.Context, s Scope) error {
 	if From(ctx).May(s) {
 		return nil
 	}
-	return lacking(s)
+	return forbidden("your token lacks the scope %s; ask for one that has it", s)
 }
 
-// Forbid answers a caller behind [Gate.Wrap] that lacks the scope: 403, insufficient_scope.
-func Forbid(w http.ResponseWriter, r *http.Request, s Scope) {
-	g := new(Gate)
-	if p, ok := r.Context().Value(passKey{}).(*pass); ok {
-		g = p.gate
+// Challenge returns the WWW-Authenticate field for an answer of status 403 to a caller behind [Gate.Wrap] that lacks the
+// scope. ctx is the request's.
+func Challenge(ctx context.Context, s Scope) string {
+	params := []string{`error="insufficient_scope"`, `scope="` + string(s) + `"`}
+	if p, ok := ctx.Value(passKey{}).(*pass); ok {
+		return p.gate.challenge(p.request, params...)
 	}
-	g.challenge(w, r, `error="insufficient_scope"`, `scope="`+string(s)+`"`)
-	Refuse(w, http.StatusForbidden, lacking(s))
+	return new(Gate).challenge(nil, params...)
 }
 
 // Refuse answers with the error as {"error":{"code":"…","message":"…"}}, which nobody may cache.
@@ -50,13 +50,20 @@ func Refuse(w http.ResponseWriter, status int, err *messages.Error) {
 	_, _ = w.Write(body)
 }
 
-// challenge says how to call with success (RFC 6750, and RFC 9728 where there is metadata).
-func (g *Gate) challenge(w http.ResponseWriter, r *http.Request, params ...string) {
-	said := []string{`realm="lastword"`}
+// challenge is a WWW-Authenticate field (RFC 6750, and RFC 9728 if there is metadata).
+func (g *Gate) challenge(r *http.Request, params ...string) string {
+	first := `realm="lastword"`
 	if g.metadata != "" {
-		said = []string{`resource_metadata="` + absolute(r, g.metadata) + `"`}
+		first = `resource_metadata="` + absolute(r, g.metadata) + `"`
 	}
-	w.Header().Set("WWW-Authenticate", "Bearer "+strings.Join(append(said, params...), ", "))
+	return "Bearer " + strings.Join(append([]string{first}, params...), ", ")
+}
+
+// unauthenticated answers a request without a good token. Its challenge names the scopes to ask for.
+func (g *Gate) unauthenticated(w http.ResponseWriter, r *http.Request, err *messages.Error, params ...string) {
+	params = append(params, `scope="`+string(ReadRuns)+" "+string(WriteRuns)+`"`)
+	w.Header().Set("WWW-Authenticate", g.challenge(r, params...))
+	Refuse(w, http.StatusUnauthorized, err)
 }
 
 func tooMany(w http.ResponseWriter, wait time.Duration, what string) {
@@ -65,10 +72,6 @@ func tooMany(w http.ResponseWriter, wait time.Duration, what string) {
 	err := exceeded("%s; try again in %d s", what, seconds)
 	err.Retryable = true
 	Refuse(w, http.StatusTooManyRequests, err)
-}
-
-func lacking(s Scope) *messages.Error {
-	return forbidden("the token has not the scope %s; ask for one that has it", s)
 }
 
 func forbidden(format string, args ...any) *messages.Error {

@@ -11,9 +11,10 @@ import (
 
 // pass is what a request with a good token has in its context.
 type pass struct {
-	gate   *Gate
-	token  entry
-	secret string
+	gate    *Gate
+	request *http.Request
+	token   entry
+	secret  string
 }
 
 type passKey struct{}
@@ -48,8 +49,7 @@ func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (*pass, bool
 		if !within(w, g.byAddr.take(remote(r))) {
 			return nil, false
 		}
-		g.challenge(w, r)
-		Refuse(w, http.StatusUnauthorized, unauthorized("a token is needed: send Authorization: Bearer TOKEN"))
+		g.unauthenticated(w, r, unauthorized("a token is needed: send Authorization: Bearer TOKEN"))
 		return nil, false
 	}
 	e, ok := g.tokens.find(token)
@@ -59,7 +59,7 @@ func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (*pass, bool
 	case g.accepted != nil:
 		g.accepted(token)
 	}
-	return &pass{gate: g, token: e, secret: token}, ok
+	return &pass{gate: g, request: r, token: e, secret: token}, ok
 }
 
 // wrongToken: there is no end of wrong answers to wrong tokens, only a rate. A good token passes whatever others at the
@@ -71,8 +71,8 @@ func (g *Gate) wrongToken(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	g.log.Warn("refused a wrong token", "remote", r.RemoteAddr)
-	g.challenge(w, r, `error="invalid_token"`)
-	Refuse(w, http.StatusUnauthorized, unauthorized("the token is not known here, or was revoked; ask for a new one"))
+	g.unauthenticated(w, r, unauthorized("the token is not known here, or was revoked; ask for a new one"),
+		`error="invalid_token"`)
 }
 
 func bearer(field string) (token string, ok bool) {

@@ -37,20 +37,21 @@ func TestWithoutAGoodTokenNobodyCalls(t *testing.T) {
 		Tokens: load(t, tokenFile(t, line)), Metadata: "/.well-known/oauth-protected-resource/mcp",
 	}).Wrap(door()))
 	const metadata = `Bearer resource_metadata="http://localhost:7878/.well-known/oauth-protected-resource/mcp"`
+	const scopes = `, scope="run:read run:write"`
 	for _, c := range []struct{ field, challenge string }{
-		{"", metadata},
-		{"Authorization: Basic bWlhOnNlY3JldA==", metadata},
-		{"Authorization: Bearerx " + token, metadata},
-		{"Authorization: " + token, metadata},
-		{"Authorization: Bearer", metadata + `, error="invalid_token"`},
-		{"Authorization: Bearer " + other, metadata + `, error="invalid_token"`},
-		{"Authorization: Bearer " + token + "x", metadata + `, error="invalid_token"`},
-		{"Authorization: Bearer " + token[:45], metadata + `, error="invalid_token"`},
-		{"Authorization: Bearer " + strings.ToUpper(token), metadata + `, error="invalid_token"`},
-		{"Authorization: Bearer " + token + " " + token, metadata + `, error="invalid_token"`},
-		{"Authorization: Bearer " + strings.Repeat("a", 5000), metadata + `, error="invalid_token"`},
-		{"Cookie: access_token=" + token, metadata},
-		{"X-Api-Key: " + token, metadata},
+		{"", metadata + scopes},
+		{"Authorization: Basic bWlhOnNlY3JldA==", metadata + scopes},
+		{"Authorization: Bearerx " + token, metadata + scopes},
+		{"Authorization: " + token, metadata + scopes},
+		{"Authorization: Bearer", metadata + `, error="invalid_token"` + scopes},
+		{"Authorization: Bearer " + other, metadata + `, error="invalid_token"` + scopes},
+		{"Authorization: Bearer " + token + "x", metadata + `, error="invalid_token"` + scopes},
+		{"Authorization: Bearer " + token[:45], metadata + `, error="invalid_token"` + scopes},
+		{"Authorization: Bearer " + strings.ToUpper(token), metadata + `, error="invalid_token"` + scopes},
+		{"Authorization: Bearer " + token + " " + token, metadata + `, error="invalid_token"` + scopes},
+		{"Authorization: Bearer " + strings.Repeat("a", 5000), metadata + `, error="invalid_token"` + scopes},
+		{"Cookie: access_token=" + token, metadata + scopes},
+		{"X-Api-Key: " + token, metadata + scopes},
 	} {
 		lines := []string{"GET / HTTP/1.1", "Host: localhost:7878"}
 		if c.field != "" {
@@ -193,19 +194,19 @@ func TestScopes(t *testing.T) {
 	}
 }
 
-func TestForbidNamesTheScope(t *testing.T) {
+func TestChallengeNamesTheScope(t *testing.T) {
 	token, line := newLine(t, "mia", gate.ReadRuns)
 	forbid := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if gate.Require(r.Context(), gate.WriteRuns) != nil {
-			gate.Forbid(w, r, gate.WriteRuns)
+			w.Header().Set("WWW-Authenticate", gate.Challenge(r.Context(), gate.WriteRuns))
+			w.WriteHeader(http.StatusForbidden)
 		}
 	})
 	g := newGate(t, gate.Config{Tokens: load(t, tokenFile(t, line)), Metadata: "https://mcp.example.com/meta"})
 	a := send(t, serve(t, g.Wrap(forbid)), "POST / HTTP/1.1", "Host: localhost", "Authorization: Bearer "+token)
-	wantRefusal(t, a, http.StatusForbidden, gate.CodeForbidden)
 	want := `Bearer resource_metadata="https://mcp.example.com/meta", error="insufficient_scope", scope="run:write"`
-	if got := a.Header.Get("WWW-Authenticate"); got != want {
-		t.Errorf("challenge %q, want %q", got, want)
+	if got := a.Header.Get("WWW-Authenticate"); a.StatusCode != http.StatusForbidden || got != want {
+		t.Errorf("%s, challenge %q, want %q", a.Status, got, want)
 	}
 
 	named := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -30,7 +30,7 @@ type StartOptions struct {
 // The end of ctx does not end an attached run: that is for whoever watches it to say.
 func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessage, o StartOptions) (
 	messages.State, error) {
-	if err := caller.May(ctx, gate.WriteRuns); err != nil {
+	if err := caller.Require(ctx, gate.WriteRuns); err != nil {
 		return messages.State{}, err
 	}
 	t := s.jobs[tool]
@@ -106,7 +106,7 @@ func (s *Server) handler(t *JobTool) server.ToolHandlerFunc {
 // call answers a call in the way that it asks for. A call that is one more round goes on with its run: it answers, so
 // that it needs the scope of one that starts.
 func (s *Server) call(ctx context.Context, t *JobTool, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-	if err := caller.May(ctx, gate.WriteRuns); err != nil {
+	if err := caller.Require(ctx, gate.WriteRuns); err != nil {
 		return nil, err
 	}
 	id, after, again, err := s.asker.Resume(ctx, req)

@@ -30,8 +30,8 @@ func TestAReaderDoesNotAnswerByAState(t *testing.T) {
 			"answers": accepted(map[string]any{"value": true}), "declines": map[string]any{"action": "decline"},
 		} {
 			got := reader.again("confirm", map[string]any{}, r.RequestState, map[string]any{"sure": response}, nil).
-				response().toolResult(t)
-			if got.Meta.Error == nil || got.Meta.Error.Code != "forbidden" {
+				response()
+			if got.Error == nil || string(got.Error.Data) != `{"code":"forbidden"}` {
 				t.Errorf("who %s is told %+v", name, got)
 			}
 		}

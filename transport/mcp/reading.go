@@ -25,7 +25,7 @@ const (
 // few read at a time, and what they read is counted until its client has it.
 func (s *Server) reading(read func(ctx context.Context, uri string) (Contents, error)) server.ResourceTemplateHandlerFunc {
 	return func(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		if err := caller.May(ctx, gate.ReadRuns); err != nil {
+		if err := caller.Require(ctx, gate.ReadRuns); err != nil {
 			return nil, err
 		}
 		select {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
 // listedArtifacts is the most artifacts, and runs that are looked at for them, of one resources/list.
@@ -21,7 +20,7 @@ const listedArtifacts = 50
 func (s *Server) listArtifacts(
 	ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult,
 ) {
-	if caller.May(ctx, gate.ReadRuns) != nil || s.config.Open == nil {
+	if !gate.From(ctx).May(gate.ReadRuns) || s.config.Open == nil {
 		return
 	}
 	runs, err := s.Runs(ctx, messages.Query{Limit: listedArtifacts})

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -476,6 +477,7 @@ func TestScopes(t *testing.T) {
 	writer := dialAs(t, s, legacyHTTP, as{principal: "reader"})
 	id := writer.begin(work{})
 	writer.call("run_wait", of(id))
+	var challenge atomic.Value
 	for _, test := range []struct {
 		scopes []gate.Scope
 		denied map[string]map[string]any
@@ -488,12 +490,15 @@ func TestScopes(t *testing.T) {
 		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			p := gate.Principal{Name: "reader", Scopes: test.scopes}
 			s.ServeHTTP(w, r.WithContext(gate.With(r.Context(), p)))
+			challenge.Store(w.Header().Get("WWW-Authenticate"))
 		}))
 		defer web.Close()
 		c := &client{t: t, how: modernHTTP, url: web.URL, http: web.Client(), inbox: make(chan message, 1)}
 		for tool, arguments := range test.denied {
-			if why := c.fails("forbidden", tool, arguments); !strings.Contains(why, "run:") {
-				t.Errorf("%s does not say which scope it needs: %q", tool, why)
+			m := c.callTool(tool, arguments, nil).response()
+			if m.Error == nil || m.Error.Code != -32600 || !strings.Contains(m.Error.Message, "run:") ||
+				!strings.Contains(challenge.Load().(string), `error="insufficient_scope", scope="run:`) {
+				t.Errorf("%s does not say which scope it needs: %+v, %s", tool, m.Error, challenge.Load())
 			}
 		}
 		mayRead := slices.Contains(test.scopes, gate.ReadRuns)

@@ -31,7 +31,7 @@ func AddTool[A any](s *Server, t Tool, call func(ctx context.Context, arguments 
 	}
 	return s.addTool(tool, func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		var arguments A
-		err := caller.May(ctx, t.scope())
+		err := caller.Require(ctx, t.scope())
 		if err == nil {
 			err = readArguments(req, &arguments)
 		}

@@ -13,14 +13,16 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-const codeForbidden messages.Code = "forbidden"
-
-// May checks that the caller has the scope.
-func May(ctx context.Context, scope gate.Scope) error {
-	if gate.From(ctx).May(scope) {
-		return nil
+// Require checks that the caller has the scope. If not, the request is answered with a JSON-RPC error that names it,
+// whatever its handler returns: over HTTP the status is 403, so that the client can ask for a token with the scope.
+func Require(ctx context.Context, scope gate.Scope) error {
+	err := gate.Require(ctx, scope)
+	if e, ok := errors.AsType[*messages.Error](err); ok {
+		if x := wire.From(ctx); x != nil {
+			x.Fail(&wire.Error{Code: mcp.INVALID_REQUEST, Message: e.Message, Data: ErrorData{e.Code}, Scope: scope})
+		}
 	}
-	return messages.Errorf(codeForbidden, "your token lacks the scope %s; ask for one that has it", scope)
+	return err
 }
 
 // Invalid is an invalid_input error.
@@ -42,7 +44,7 @@ func RPCError(err error) error {
 	case messages.Code(messages.CauseInvalidInput), messages.Code(messages.CauseLimitExceeded), messages.CodeNotFound,
 		messages.CodeConflict, messages.CodeEventsGone, messages.CodeReset:
 		return &wire.Error{Code: mcp.INVALID_PARAMS, Message: e.Message, Data: data}
-	case codeForbidden:
+	case gate.CodeForbidden:
 		return &wire.Error{Code: mcp.INVALID_REQUEST, Message: e.Message, Data: data}
 	case messages.CodeUnavailable:
 		return &wire.Error{Code: mcp.INTERNAL_ERROR, Message: e.Message, Data: data}

@@ -66,7 +66,7 @@ func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	case len(f.URIs)+len(f.Tasks) > maxTopics:
 		err = tooMany()
 	default:
-		err = caller.May(ctx, gate.ReadRuns)
+		err = caller.Require(ctx, gate.ReadRuns)
 	}
 	if err != nil {
 		return nil, caller.RPCError(err)

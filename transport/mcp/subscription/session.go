@@ -52,7 +52,7 @@ func (h *Hub) params(ctx context.Context, x *wire.Exchange) (subscribeParams, er
 	if x.Modern() || x.Session() == nil {
 		return subscribeParams{}, caller.NoMethod()
 	}
-	if err := caller.May(ctx, gate.ReadRuns); err != nil {
+	if err := caller.Require(ctx, gate.ReadRuns); err != nil {
 		return subscribeParams{}, caller.RPCError(err)
 	}
 	p, err := caller.Params[subscribeParams](x)

@@ -93,7 +93,7 @@ func (t *Tasks) legacyResult(ctx context.Context, x *wire.Exchange, state messag
 // elicit gets a waiting run its answers from the client's user, or waits until they came some other way, as for a
 // caller that may not answer.
 func (t *Tasks) elicit(ctx context.Context, x *wire.Exchange, state messages.State) (messages.State, error) {
-	if !x.Elicits() || caller.May(ctx, gate.WriteRuns) != nil {
+	if !x.Elicits() || !gate.From(ctx).May(gate.WriteRuns) {
 		return t.runs.Follow(ctx, state, func(e messages.Event) bool {
 			return e.Kind() == messages.KindInputReceived || e.Kind() == messages.KindRunCanceling
 		})
@@ -126,7 +126,7 @@ func (t *Tasks) legacyListTasks(ctx context.Context, x *wire.Exchange) (any, err
 	if !HasLegacy(x) {
 		return nil, caller.NoMethod()
 	}
-	if err := caller.May(ctx, gate.ReadRuns); err != nil {
+	if err := caller.Require(ctx, gate.ReadRuns); err != nil {
 		return nil, caller.RPCError(err)
 	}
 	p, err := caller.Params[struct {

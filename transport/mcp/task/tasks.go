@@ -101,7 +101,7 @@ func (t *Tasks) ofTask(scope gate.Scope, modern, legacy taskMethod) wire.Method 
 		case x.Modern() && !x.Extension(caller.TasksExtension):
 			return nil, caller.NeedsTasks()
 		}
-		if err := caller.May(ctx, scope); err != nil {
+		if err := caller.Require(ctx, scope); err != nil {
 			return nil, caller.RPCError(err)
 		}
 		p, err := caller.Params[taskParams](x)

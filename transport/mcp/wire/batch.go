@@ -74,7 +74,7 @@ func (x *Exchange) runBatch() outcome {
 		}
 		if request.fail != nil {
 			f, _ := answerFrame(request.id, outcome{fail: request.fail}) // an error always can
-			out.answer(f, request.fail.Code)
+			out.answer(f, request.fail)
 			f.free()
 			continue
 		}
@@ -99,7 +99,7 @@ type batchStream struct {
 
 func (b *batchStream) send(f *frame, _ bool) error { return b.x.write(f) }
 
-func (b *batchStream) answer(f *frame, _ int) {
+func (b *batchStream) answer(f *frame, _ *Error) {
 	*b.answered = bytes.Clone(f.json())
 	b.x.held.Add(b.each.held.Swap(0))
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages/words"
+	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 // Causes of the end of an exchange's context, for context.Cause.
@@ -29,6 +30,8 @@ type Error struct {
 	Code    int
 	Message string
 	Data    any
+	// Scope is what the caller's token lacks. Over HTTP the answer then has status 403 and names it in WWW-Authenticate.
+	Scope gate.Scope
 }
 
 // Error returns the message.

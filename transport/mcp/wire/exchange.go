@@ -46,8 +46,8 @@ type Exchange struct {
 type stream interface {
 	// send writes a message that is not the answer. more says that somebody else waits to write.
 	send(f *frame, more bool) error
-	// answer writes the answer; code is that of the error, or 0.
-	answer(f *frame, code int)
+	// answer writes the answer; fail is the error that it is, or nil.
+	answer(f *frame, fail *Error)
 	// takesEvents reports whether the client reads what comes before the answer.
 	takesEvents() bool
 	// hurry is called without the lock when the exchange is stopped: a write that blocks is to end soon.
@@ -129,8 +129,13 @@ func (x *Exchange) Notify(method string, params any) error {
 // Reply sets the result that the client gets, as it is, in place of what the handler returns.
 func (x *Exchange) Reply(result any) { x.override.Store(&outcome{result: result}) }
 
-// Fail sets the JSON-RPC error that the client gets in place of what the handler returns.
-func (x *Exchange) Fail(e *Error) { x.override.Store(&outcome{fail: e}) }
+// Fail sets the JSON-RPC error that the client gets in place of what the handler returns. One with a Scope stays, whatever
+// is set after it.
+func (x *Exchange) Fail(e *Error) {
+	if set := x.override.Load(); set == nil || set.fail == nil || set.fail.Scope == "" {
+		x.override.Store(&outcome{fail: e})
+	}
+}
 
 func (x *Exchange) notify(method string, params any) error {
 	f, err := callFrame("", method, params)

@@ -109,11 +109,7 @@ func (x *Exchange) answer(f *frame, o outcome) {
 	if x.silent.Load() {
 		return
 	}
-	code := 0
-	if o.fail != nil {
-		code = o.fail.Code
-	}
-	x.out.answer(f, code)
+	x.out.answer(f, o.fail)
 }
 
 // survive is deferred where a handler that panics has nobody to tell.

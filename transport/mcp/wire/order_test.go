@@ -1,6 +1,7 @@
 package wire_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -199,6 +201,40 @@ func TestInstead(t *testing.T) {
 				t.Errorf("%d %+v", status, got)
 			}
 		})
+	}
+}
+
+// A caller that lacks a scope is answered with status 403 and the scope, unless its stream has begun.
+func TestMissingScope(t *testing.T) {
+	lacks := func(_ context.Context, x *wire.Exchange) (any, error) {
+		if x.ProgressToken() != nil {
+			_ = x.Notify("notifications/progress", progress(x, 1, ""))
+		}
+		x.Fail(&wire.Error{Code: -32600, Message: "no", Scope: gate.WriteRuns})
+		x.Fail(&wire.Error{Code: -32602, Message: "a later error"})
+		return nil, nil
+	}
+	url := newFixture(t, wire.Config{Methods: map[string]wire.Method{"x/write": lacks}}).serveHTTP(t)
+	const request = `{"jsonrpc":"2.0","id":1,"method":"x/write","params":{"_meta":{`
+	for _, c := range []struct {
+		client *client
+		body   string
+		status int
+	}{
+		{sessionClient(t, url), request + `}}}`, http.StatusForbidden},
+		{modernClient(t, url), modernRequest("x/write", ""), http.StatusForbidden},
+		{sessionClient(t, url), request + `"progressToken":"p"}}}`, http.StatusOK},
+	} {
+		response := c.client.send(t.Context(), http.MethodPost, c.body)
+		got := drain(t, response)
+		if e := got[len(got)-1].Error; response.StatusCode != c.status || e == nil || e.Code != -32600 {
+			t.Errorf("%s: %s %+v", c.body, response.Status, got)
+		}
+		challenge := response.Header.Get("WWW-Authenticate")
+		want := `Bearer realm="lastword", error="insufficient_scope", scope="run:write"`
+		if c.status == http.StatusForbidden && challenge != want {
+			t.Errorf("%s: %s", c.body, challenge)
+		}
 	}
 }
 

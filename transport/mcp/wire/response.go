@@ -106,27 +106,28 @@ func (p *post) send(f *frame, more bool) error {
 	return p.flush()
 }
 
-func (p *post) answer(f *frame, code int) {
+func (p *post) answer(f *frame, fail *Error) {
 	p.complete = true
 	p.timer.Stop()
-	if !p.started && (p.takes.json || !p.takes.events || code != 0) {
-		p.answerJSON(f, code)
+	if !p.started && (p.takes.json || !p.takes.events || fail != nil) {
+		p.answerJSON(f, fail)
 		return
 	}
 	p.begin()
 	_ = p.put(f, f.event())
 }
 
-func (p *post) answerJSON(f *frame, code int) {
+func (p *post) answerJSON(f *frame, fail *Error) {
 	text := f.json()
 	status := http.StatusOK
-	if p.x.modern {
-		status = statusOf(code)
-	}
-	if code != 0 {
+	if fail != nil {
 		p.session = ""
+		status = p.statusOf(fail)
 	}
 	h := p.header()
+	if status == http.StatusForbidden {
+		h.Set("WWW-Authenticate", gate.Challenge(p.x.ctx, fail.Scope))
+	}
 	h.Set("Content-Type", "application/json")
 	h.Set("Content-Length", strconv.Itoa(len(text)))
 	p.w.WriteHeader(status)
@@ -144,9 +145,15 @@ func (p *post) hurry() {
 	p.events.hurry()
 }
 
-// statusOf is what clients from 2026-07-28 on get for a JSON-RPC error.
-func statusOf(code int) int {
-	switch code {
+// statusOf returns the status for an error. Clients up to 2025-11-25 get 200 for all that say nothing of a scope.
+func (p *post) statusOf(fail *Error) int {
+	switch {
+	case fail.Scope != "":
+		return http.StatusForbidden
+	case !p.x.modern:
+		return http.StatusOK
+	}
+	switch fail.Code {
 	case mcp.METHOD_NOT_FOUND:
 		return http.StatusNotFound
 	case mcp.HEADER_MISMATCH, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, mcp.UNSUPPORTED_PROTOCOL_VERSION,

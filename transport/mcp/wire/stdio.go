@@ -245,7 +245,7 @@ func (l *lineStream) send(f *frame, _ bool) (err error) {
 
 // answer waits a breath after what was sent before, with the client's end having taken it. A client that is gone is
 // told too: whoever piped the request in may still read.
-func (l *lineStream) answer(f *frame, _ int) {
+func (l *lineStream) answer(f *frame, _ *Error) {
 	ctx := l.x.ctx
 	if l.end > 0 {
 		l.pause(ctx)
