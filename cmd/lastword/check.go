@@ -66,17 +66,14 @@ func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "check <file|folder|URL>",
 		GroupID: settings.Working,
-		Short:   "Say where an llms.txt is not as it must be",
-		Long: `Check reads an llms.txt, or every llms.txt and *-llms.txt below a folder, and prints what is wrong, one
-line each: file:line: error or warning: what (rule). A relative link must lead to a file in the folder of
-the llms.txt, in the repository that the llms.json beside it names, or in --repository.
+		Short:   "Check an llms.txt file",
+		Long: `Check reads an llms.txt, or every llms.txt and *-llms.txt below a folder, and prints each problem as
+file:line: severity: what is wrong (rule). A relative link must lead to a file in the folder of the llms.txt, in the
+repository that the llms.json beside it names, or in --repository.
 
-With --stale, files must not have changed since the commit that the links are pinned to: those of the
-repository, or of the --repository folder in it, and linked ones also without a commit. Only llms.txt
-files and what is generated beside them may.
-
-Exit codes:
-  0 no errors   1 errors   2 usage   3 configuration   4 server   5 limit   10 stale`,
+With --stale, files must not have changed since the commit in the links: the files of the repository or of the
+--repository folder, and linked files also without a commit. llms.txt and the files generated beside it may change.` +
+			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Limit, exit.Stale),
 		Example: `  lastword check llms.txt
   lastword check artifacts --repository . --stale
   lastword check docs/llms.txt --json | jq '.files[].problems[]'`,
@@ -87,11 +84,11 @@ Exit codes:
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	flags.StringVar(&c.repository, "repository", "",
-		"`folder` of the repository, for relative links and --stale (default the file's)")
-	flags.BoolVar(&c.stale, "stale", false, "exit with 10 where files changed since the commit of the links")
-	flags.BoolVar(&c.json, "json", false, "print what was found as one JSON document")
+		"`folder` of the repository, for relative links and --stale (default: the file's)")
+	flags.BoolVar(&c.stale, "stale", false, "exit with 10 if files changed since the commit in the links")
+	flags.BoolVar(&c.json, "json", false, "print the problems as one JSON document")
 	flags.BoolVar(&c.allow.HTTP, "allow-http", false,
-		"read over http as well, which anybody on the way can read and change")
+		"also read over http, which others can watch and change")
 	flags.BoolVar(&c.allow.Private, "allow-private", false, "read from private addresses and this machine")
 	settings.Must(cmd.MarkFlagDirname("repository"))
 	return cmd

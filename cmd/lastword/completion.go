@@ -19,16 +19,15 @@ func completionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "completion <" + strings.Join(shells(), "|") + ">",
 		GroupID: settings.Helping,
-		Short:   "Print a script that makes a shell complete the command line",
-		Long: `Completion prints a script for the shell, which completes commands, flags, their values and folders.
-Load it where the shell looks for such scripts:
+		Short:   "Print a script for command line completion in a shell",
+		Long: `Completion prints a script that makes a shell complete commands, flags, their values, folders and the names of models.
+Save it where the shell looks for such scripts:
 
-  bash         lastword completion bash > ~/.local/share/bash-completion/completions/lastword
-  zsh          lastword completion zsh > "${fpath[1]}/_lastword"
-  fish         lastword completion fish > ~/.config/fish/completions/lastword.fish
-  powershell   lastword completion powershell | Out-String | Invoke-Expression
-
-or, for one session of bash: source <(lastword completion bash)`,
+  bash        lastword completion bash >\
+                ~/.local/share/bash-completion/completions/lastword
+  zsh         lastword completion zsh >"${fpath[1]}/_lastword"
+  fish        lastword completion fish >~/.config/fish/completions/lastword.fish
+  powershell  lastword completion powershell | Out-String | Invoke-Expression`,
 		Example:               "  source <(lastword completion bash)",
 		DisableFlagsInUseLine: true,
 		Args:                  oneShell,

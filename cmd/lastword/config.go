@@ -19,24 +19,27 @@ func configCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
 		GroupID: settings.Helping,
-		Short:   "Show the settings, and where they come from",
-		Long: `Every flag of a command that works is a setting: generate.out is --out of generate, and progress is
---progress of all of them. It is taken from the first of these that says:
+		Short:   "Show the settings and where they come from",
+		Long: `Every flag of the commands above is a setting. generate.out is --out of generate, and progress is --progress of all
+commands. The first of these that gives a value wins:
 
-  the command line            --out docs
-  the environment             LASTWORD_GENERATE_OUT=docs
-  the file of --config        generate: {out: docs}
-  the project's file          .lastword.yaml in the current folder
-  the user's file             $XDG_CONFIG_HOME/lastword/config.yaml, or ~/.config/lastword/config.yaml
+  the command line           --out docs
+  the environment            LASTWORD_GENERATE_OUT=docs
+  the file of --config       generate: {out: docs}
+  the project's file         .lastword.yaml in the current folder
+  your own file              $XDG_CONFIG_HOME/lastword/config.yaml,
+                             or ~/.config/lastword/config.yaml
   the default
 
-The project's file is not used where it belongs to the repository that is being read, for that must not
-steer the tool; --config .lastword.yaml uses it all the same.
+A command ignores the project's file if that belongs to the repository that the command reads: a repository must not
+steer the tool that reads it. --config .lastword.yaml reads it anyway.
 
-Tokens come from the environment only, and are never shown:
-  ` + strings.Join(settings.SecretVariables(), ", ") + `.`,
+Tokens and keys come from the environment only, and are never shown: ` +
+			strings.Join(settings.SecretVariables(), ", ") + `.`,
+		Example: `  lastword config show --origin
+  lastword config show >~/.config/lastword/config.yaml`,
 		Args: knownCommand,
-		RunE: noCommand,
+		RunE: showHelp,
 	}
 	cmd.AddCommand(configShowCommand(p), configPathCommand(p))
 	return cmd
@@ -66,9 +69,10 @@ func configShowCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Print every setting with its value",
-		Long: `Show prints every setting with its value: as YAML that is a file of settings itself, or as JSON.
-A project's file counts here, even where it would not for a command that reads its repository.`,
-		Args: noArguments,
+		Long: `Show prints every setting with its value, as YAML that can be a file of settings, or as JSON. It reads the project's
+file even if a command that reads its repository would not.`,
+		Example: "  lastword config show --origin",
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil)
 			if err != nil {
@@ -85,7 +89,7 @@ A project's file counts here, even where it would not for a command that reads i
 		},
 	}
 	cmd.Flags().SortFlags = false
-	cmd.Flags().BoolVar(&origin, "origin", false, "say where each value comes from")
+	cmd.Flags().BoolVar(&origin, "origin", false, "print where each value comes from")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON, with the origins")
 	return cmd
 }
@@ -154,9 +158,10 @@ func (s setting) line() (string, error) {
 
 func configPathCommand(p *host.Program) *cobra.Command {
 	return &cobra.Command{
-		Use:   "path",
-		Short: "Print the files that are looked for, the first the strongest",
-		Args:  noArguments,
+		Use:     "path",
+		Short:   "Print the files of settings; the first one wins",
+		Example: "  lastword config path",
+		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			for _, from := range settings.Files(p.Env, p.ConfigFile, nil) {
 				state := "missing"

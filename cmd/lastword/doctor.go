@@ -41,18 +41,15 @@ func doctorCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		GroupID: settings.Helping,
-		Short:   "Say whether everything that the commands need is there",
-		Long: `Doctor looks at the settings, the folders, the terminal, the network's surroundings and the server of
-models, and prints a line each: PASS, WARN or FAIL, and what can be done. The server and the folder are
-those that prompt and generate would take. That no server answers is a warning: generate needs none.
+		Short:   "Check that this machine has what the commands need",
+		Long: `Doctor checks the settings, the folders, the terminal, the network and the server of models. It prints a line for
+each, PASS, WARN or FAIL, and what you can do. It uses the server of prompt and the folder of generate. A server that
+does not answer is a warning only: generate needs none.
 
-Keys and tokens are never shown. A file is made in the output folder and taken away again, and the server
-is asked a few short questions.
-
-Exit codes:
-  0 nothing failed   1 the output could not be written   2 usage   3 something failed`,
+Doctor never prints keys and tokens. It makes a file in the output folder and removes it, and asks the server a few
+short questions.` + exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration),
 		Example: `  lastword doctor
-  lastword doctor --base-url http://127.0.0.1:8080/v1 --json | jq -r '.checks[] | select(.status != "PASS").remedy'`,
+  lastword doctor --json | jq -r '.checks[] | select(.status != "PASS").remedy'`,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -62,10 +59,11 @@ Exit codes:
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	e.at.AddServerFlags(cmd, flags)
-	flags.StringVar(&e.model, "model", "", "`name` of the model (default the one that prompt would ask)")
-	flags.StringVar(&e.out, "out", "", "`folder` that is written to (default the one of generate)")
-	flags.BoolVar(&e.json, "json", false, "print what was found as one JSON document")
-	flags.DurationVar(&e.timeout, "timeout", 2*time.Minute, "longest `time` that the server may take")
+	flags.StringVar(&e.model, "model", "", "`name` of the model (default: the one of prompt)")
+	flags.StringVar(&e.out, "out", "", "`folder` to write to (default: the one of generate)")
+	flags.BoolVar(&e.json, "json", false, "print the checks as one JSON document")
+	flags.DurationVar(&e.timeout, "timeout", 2*time.Minute, "maximum `time` for the server")
+	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&e.at)))
 	settings.Must(cmd.MarkFlagDirname("out"))
 	return cmd
 }

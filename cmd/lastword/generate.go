@@ -50,84 +50,81 @@ const toStdout = "-"
 func generateCommand(p *host.Program) *cobra.Command {
 	g := generating{program: p, by: host.ModelFinder{Endpoint: p.Endpoint()}, read: p.Source()}
 	cmd := &cobra.Command{
-		Use:     "generate <repository>",
+		Use:     "generate [repository]",
 		GroupID: settings.Working,
 		Short:   "Write llms.txt and its companions for a repository",
-		Long: `Generate reads a repository and writes its llms.txt, llms-full.txt, llms-ctx.txt and llms.json to
-<out>/<host>/<owner>/<name>/, as the git remote names them, or to <out>/local/<name>/ without one.
-With --output FILE it writes llms.txt alone, and with --in-place it writes into the repository.
-Files that the previous run wrote and this one does not are removed, if nobody has changed them.
+		Long: `Generate reads a repository and writes llms.txt, llms-full.txt, llms-ctx.txt and llms.json for it.
 
-The repository is a folder, an archive (tar, zip), owner/repo on GitHub, or the https URL of a Git
-repository or an archive; .../tree/<ref>/<folder> reads a part of it. A token for a private one goes
-only to the host that it is named with: in LASTWORD_GIT_TOKENS (host=token,...), in the file that
-LASTWORD_GIT_TOKENS_FILE names, or in git's own store of credentials. GitHub's may be in
-LASTWORD_GIT_TOKEN, GH_TOKEN or GITHUB_ACCESS_TOKEN.
+The files go to OUT/HOST/OWNER/NAME/, as the git remote names them, or to OUT/local/NAME/ without a remote. --output
+writes llms.txt alone, and --in-place writes into the repository. Generate removes files that the previous run wrote and
+this one does not, if nobody has changed them.
 
-Nothing in the repository is run, and for a folder no network is used unless --model names a model.
+The repository is a folder (default: the current one), an archive (tar, zip), owner/repo on GitHub, or the https URL
+of a Git repository or an archive. .../tree/REF/FOLDER reads a part of it.
 
-With --model a language model reads the README, the manifests, the public surface and what matters
-most of the files, and writes the summary, concepts, what to remember and missing notes. What it
-reads is marked as data, secrets are redacted, and it is offered no tools. Where it fails the files
-say what can be said without it, and the run says so (degraded); with --require-model it fails.
+Generate runs nothing of the repository. For a folder it uses no network, unless --model names a model.
 
-How far the run is goes to stderr, and what it came to after that.
-Ctrl-C cancels the run; a second Ctrl-C leaves at once.
+With --model a language model reads the most important files and writes the summary, the concepts and missing notes.
+It gets the files as data, without secrets, and has no tools. If it fails, the files hold what generate knows without
+it, and the result is marked as degraded; --require-model makes the run fail instead.
 
-Exit codes:
-  0 completed   1 failed   2 usage   3 configuration   4 provider   5 limit or budget
-  124 timeout   130 Ctrl-C   143 SIGTERM`,
-		Example: `  lastword generate .
+For a private repository put a token into LASTWORD_GIT_TOKENS (host=token,...), into the file that
+LASTWORD_GIT_TOKENS_FILE names, or into git's credential store. A token goes to its own host only. For GitHub
+LASTWORD_GIT_TOKEN, GH_TOKEN and GITHUB_ACCESS_TOKEN work too.
+
+Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C leaves at once.` + runExits(),
+		Example: `  lastword generate
   lastword generate spf13/cobra --out docs
-  lastword generate . -o llms.txt
-  lastword generate https://gitlab.com/gitlab-org/cli/-/tree/main/docs --full all
+  lastword generate -o llms.txt
+  lastword generate https://gitlab.com/gitlab-org/cli/-/tree/main/docs
   lastword generate ~/src/app --size-budget 200k --explain
-  lastword generate . --model auto --require-model
-  lastword generate . --quiet --json | jq -r '.artifacts[].path'`,
+  lastword generate --model auto --require-model
+  lastword generate -q --json | jq -r '.artifacts[].path'`,
 		DisableFlagsInUseLine: true,
-		Args:                  oneRepository,
+		Args:                  atMostOneRepository,
+		Annotations:           map[string]string{settings.ReadsCurrent: "by default"},
 		ValidArgsFunction:     folders,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.run(cmd, args[0])
+			return g.run(cmd, append(args, ".")[0])
 		},
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	g.writing(cmd, flags)
-	g.by.AddFlags(cmd, flags, &g.in)
-	g.read.AddFlags(flags)
-	g.read.AddLimitFlags(flags)
-	g.telling(flags)
+	settings.Group(flags, "Files", func() { g.addFileFlags(cmd, flags) })
+	settings.Group(flags, "Model", func() { g.by.AddFlags(cmd, flags, &g.in) })
+	settings.Group(flags, "Repository", func() {
+		g.read.AddFlags(flags)
+		g.read.AddLimitFlags(flags)
+	})
+	settings.Group(flags, "Run", func() { g.addRunFlags(flags) })
+	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&g.by.Endpoint)))
 	settings.Must(cmd.MarkFlagDirname("out"))
 	settings.Must(cmd.MarkFlagFilename("output"))
 	return cmd
 }
 
-// writing adds the flags that say what is written.
-func (g *generating) writing(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.StringVar(&g.in.Out, "out", "artifacts", "`folder` to write under; made if it is missing")
-	flags.StringVarP(&g.output, "output", "o", "", "`file` to write llms.txt to, and nothing else; - is standard output")
-	flags.BoolVar(&g.inPlace, "in-place", false, "write into the repository itself, which must be a local folder")
-	settings.Choice(cmd, flags, &g.full, "full",
-		"what llms-full.txt holds: the linked files, every text file, or it is not written",
+func (g *generating) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&g.in.Out, "out", "artifacts", "`folder` to write under; made if missing")
+	flags.StringVarP(&g.output, "output", "o", "", "`file` to write llms.txt to, and nothing else; - is stdout")
+	flags.BoolVar(&g.inPlace, "in-place", false, "write into the repository, which must be a local folder")
+	settings.Choice(cmd, flags, &g.full, "full", "llms-full.txt holds the linked files, all text files, or is not written",
 		llmstxt.FullSelected, llmstxt.FullAll, llmstxt.FullNone)
-	flags.BoolVar(&g.in.Ctx, "ctx", true, "write llms-ctx.txt, the linked files as XML; or --ctx=false")
-	flags.BoolVar(&g.in.Graph, "graph", false, "write the graph of packages and their imports as well, with a page for each")
+	flags.BoolVar(&g.in.Ctx, "ctx", true, "write llms-ctx.txt, the linked files as XML")
+	flags.BoolVar(&g.in.Graph, "graph", false, "also write the graph of packages and imports, with a page for each")
 	flags.IntVar(&g.format, "format", 2, "`version` of the llms.txt format, 1 or 2; 1 leaves Optional out of llms-ctx.txt")
-	settings.Choice(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the bare files", "blob", "raw")
+	settings.Choice(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the raw files", "blob", "raw")
 	flags.StringVar(&g.in.BaseURL, "link-base", "",
-		"base `URL` for links, if the repository has no remote (--base-url without --model does the same)")
-	flags.Var(&g.budget, "size-budget", "most `bytes` of any one text file, such as 200k; the least important is dropped")
-	flags.BoolVar(&g.noCache, "no-cache", false, "neither take the result from the cache nor keep it there")
+		"base `URL` for links, if the repository has no remote; --base-url does the same without --model")
+	flags.Var(&g.budget, "size-budget", "maximum `bytes` of each text file, such as 200k; drops what matters least")
+	flags.BoolVar(&g.noCache, "no-cache", false, "neither read nor write the cache of results")
 }
 
-// telling adds the flags that say what is told of the run.
-func (g *generating) telling(flags *pflag.FlagSet) {
-	flags.BoolVar(&g.explain, "explain", false, "print on stdout why each file was chosen")
-	flags.BoolVar(&g.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object a line")
-	flags.BoolVar(&g.show.JSON, "json", false, "print what the run came to on stdout, as one JSON object")
-	flags.BoolVarP(&g.show.Quiet, "quiet", "q", false, "say nothing on stderr but errors")
-	flags.DurationVar(&g.timeout, "timeout", 0, "longest `time` the run may take, for example 90s (default 30m)")
+func (g *generating) addRunFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&g.explain, "explain", false, "print to stdout why each file was chosen")
+	flags.BoolVar(&g.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
+	flags.BoolVar(&g.show.JSON, "json", false, "print the result to stdout as one JSON object")
+	flags.BoolVarP(&g.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
+	flags.DurationVar(&g.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
 }
 
 func (g *generating) run(cmd *cobra.Command, repository string) error {
@@ -233,15 +230,12 @@ func (g *generating) judge() error {
 	return errors.Join(g.read.Check(), g.by.Endpoint.Check())
 }
 
-func oneRepository(cmd *cobra.Command, args []string) error {
-	const example = "for example: lastword generate ."
-	switch len(args) {
-	case 0:
-		return exit.BadUsage(cmd, errors.New("generate needs a repository: a folder, an archive, owner/repo or a URL"), example)
-	case 1:
-		return nil
+func atMostOneRepository(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		err := fmt.Errorf("generate takes one repository, not %d", len(args))
+		return exit.BadUsage(cmd, err, "for example: lastword generate ~/src/app")
 	}
-	return exit.BadUsage(cmd, fmt.Errorf("generate takes one repository, not %d", len(args)), example)
+	return nil
 }
 
 // folders has the shell complete the only argument with folders.

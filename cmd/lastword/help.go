@@ -1,14 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
+
+// helpColumns is the width of a help text.
+const helpColumns = 80
 
 // knownCommand is asked when an argument stands where a command is named.
 func knownCommand(cmd *cobra.Command, args []string) error {
@@ -23,20 +30,14 @@ func knownCommand(cmd *cobra.Command, args []string) error {
 	return exit.BadUsage(cmd, fmt.Errorf("unknown command %q", args[0]), hint)
 }
 
-// noCommand prints the help as an answer to a mistake: on stderr.
-func noCommand(cmd *cobra.Command, _ []string) error {
-	cmd.SetOut(cmd.ErrOrStderr())
-	if err := cmd.Help(); err != nil {
-		return err
-	}
-	return &exit.Error{Code: exit.Usage}
-}
+func showHelp(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [command]",
 		GroupID: settings.Helping,
-		Short:   "Say what a command does",
+		Short:   "Explain a command",
+		Example: "  lastword help generate",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
@@ -55,7 +56,94 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// wrapped keeps the lines of a command's help within 100 columns.
-func wrapped(template string) string {
-	return strings.ReplaceAll(template, ".FlagUsages ", ".FlagUsagesWrapped 100 ")
+// exitCodes is the last paragraph of a command's help.
+func exitCodes(codes ...int) string {
+	words := make([]string, len(codes))
+	for i, code := range codes {
+		words[i] = fmt.Sprintf("%d %s", code, exit.Meaning(code))
+	}
+	return "\n\nExit codes: " + strings.Join(words, ", ") + "."
+}
+
+// runExits are the exit codes of a command that runs a job.
+func runExits() string {
+	return exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Limit, exit.Timeout,
+		exit.Interrupted, exit.Terminated)
+}
+
+// helpText is what help prints of a command.
+func helpText(cmd *cobra.Command) string {
+	about := cmd.Long
+	if about == "" {
+		about = cmd.Short + "."
+	}
+	return terminal.Wrap(about, helpColumns) + "\n\n" + usageText(cmd)
+}
+
+// usageText is the command's usage, example, commands and flags.
+func usageText(cmd *cobra.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "Usage:\n  %s\n", usageLine(cmd))
+	if cmd.HasExample() {
+		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	for _, g := range append(cmd.Groups(), &cobra.Group{Title: "Commands:"}) {
+		var lines strings.Builder
+		for _, sub := range cmd.Commands() {
+			if sub.IsAvailableCommand() && sub.GroupID == g.ID {
+				fmt.Fprintf(&lines, "  %-*s  %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+			}
+		}
+		if lines.Len() > 0 {
+			fmt.Fprintf(&b, "\n%s\n%s", g.Title, lines.String())
+		}
+	}
+	for _, g := range flagGroups(cmd) {
+		fmt.Fprintf(&b, "\n%s:\n%s", g.title, g.flags.FlagUsagesWrapped(helpColumns))
+	}
+	if cmd.HasAvailableSubCommands() {
+		fmt.Fprintf(&b, "\n%s help COMMAND explains a command.\n", cmd.Root().Name())
+	}
+	return b.String()
+}
+
+func usageLine(cmd *cobra.Command) string {
+	if cmd.HasAvailableSubCommands() {
+		return cmd.CommandPath() + " <command> [flags]"
+	}
+	return strings.TrimSuffix(cmd.UseLine(), " [flags]") + " [flags]"
+}
+
+// commonFlags is the title of the flags that every command has.
+const commonFlags = "Flags of every command"
+
+// flagGroup is a part of a command's flags with its title.
+type flagGroup struct {
+	title string
+	flags *pflag.FlagSet
+}
+
+// flagGroups are the command's flags in the order of their definition, and at last those of every command.
+func flagGroups(cmd *cobra.Command) (groups []flagGroup) {
+	cmd.InitDefaultHelpFlag()
+	add := func(title string, f *pflag.Flag) {
+		i := slices.IndexFunc(groups, func(g flagGroup) bool { return g.title == title })
+		if i < 0 {
+			i = len(groups)
+			groups = append(groups, flagGroup{title, pflag.NewFlagSet("", pflag.ContinueOnError)})
+			groups[i].flags.SortFlags = false
+		}
+		groups[i].flags.AddFlag(f)
+	}
+	show := func(f *pflag.Flag) {
+		if f.Name != "help" && !f.Hidden {
+			add(cmp.Or(settings.GroupOf(f), "Flags"), f)
+		}
+	}
+	local := cmd.LocalFlags()
+	local.SortFlags = false
+	local.VisitAll(show)
+	cmd.InheritedFlags().VisitAll(show)
+	add(commonFlags, cmd.Flags().Lookup("help"))
+	return groups
 }

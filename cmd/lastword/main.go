@@ -9,17 +9,15 @@
 //
 // # Settings
 //
-// A flag that the command line does not give is taken from the environment, from the file of --config, from the file
-// .lastword.yaml of the current folder, or from the user's own file, whichever is first to say; see settings.
+// A flag that the command line does not give takes its value from the environment, from the file of --config, from
+// .lastword.yaml in the current folder, or from the user's own file: the first of these that has one.
 //
-// # Exit codes
-//
-//	0 completed   1 failed   2 usage   3 configuration   4 provider   5 limit or budget   10 stale
-//	124 timeout   130 Ctrl-C   143 SIGTERM
+// docs/cli.md lists the commands, their flags and the exit codes.
 package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -32,31 +30,45 @@ import (
 func main() { os.Exit(host.ThisProcess(rootCommand).Run(context.Background())) }
 
 func rootCommand(p *host.Program) *cobra.Command {
+	version := false
 	root := &cobra.Command{
 		Use:   "lastword",
-		Short: "Run long agent jobs as supervised actors and stream what happens",
-		Long: `lastword runs long agent jobs as supervised actors and streams what happens. Every run has exactly
-one last word: completed, failed or canceled.`,
-		Example:       "  lastword generate .    write llms.txt files for the repository in this folder",
+		Short: "Run long agent jobs and stream what happens",
+		Long: `lastword runs long jobs for people and agents, and streams what happens. Every run ends with exactly one last
+word: completed, failed or canceled.`,
+		Example: `  lastword generate                        write llms.txt for this repository
+  lastword prompt "Why is the sky blue?"   ask a model on this machine
+  lastword mcp --print-config claude-code  settings for an agent`,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args:          knownCommand,
-		RunE:          noCommand,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if version {
+				return printVersion(cmd)
+			}
+			return showHelp(cmd, args)
+		},
 		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
 			return settings.Configure(cmd, args, p.Env, p.ConfigFile, p.Secrets)
 		},
 	}
+	settings.Group(root.Flags(), commonFlags, func() { root.Flags().BoolVar(&version, "version", false, "print the version") })
 	flags := root.PersistentFlags()
-	flags.SortFlags = false
-	flags.StringVar(&p.ConfigFile, "config", "", "`file` of settings in YAML; it goes before the other files")
-	settings.Choice(root, flags, &p.Display.Progress, "progress", "how a run that goes on is shown on stderr",
-		"auto", "tty", "plain", "none")
-	flags.BoolVar(&p.Display.NoColor, "no-color", false, "use no colour; so does NO_COLOR in the environment")
+	settings.Group(flags, commonFlags, func() {
+		flags.StringVar(&p.ConfigFile, "config", "", "YAML `file` of settings, read before the other files")
+		settings.Choice(root, flags, &p.Display.Progress, "progress", "how stderr shows a run", "auto", "tty", "plain", "none")
+		flags.BoolVar(&p.Display.NoColor, "no-color", false, "print without colour, as NO_COLOR in the environment does")
+	})
 	settings.Must(root.MarkPersistentFlagFilename("config", "yaml", "yml"))
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return exit.BadUsage(cmd, settings.BadValue(err), "") })
 	root.SetHelpCommand(helpCommand())
-	root.SetUsageTemplate(wrapped(root.UsageTemplate()))
-	root.AddGroup(&cobra.Group{ID: settings.Working, Title: "Work:"}, &cobra.Group{ID: settings.Helping, Title: "About the program:"})
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), helpText(cmd)) })
+	root.SetUsageFunc(func(cmd *cobra.Command) error {
+		_, err := fmt.Fprint(cmd.OutOrStderr(), usageText(cmd))
+		return err
+	})
+	root.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"},
+		&cobra.Group{ID: settings.Helping, Title: "Settings and help:"})
 	root.AddCommand(generateCommand(p), checkCommand(), promptCommand(p), mcpCommand(p), serveCommand(p), modelsCommand(p),
 		providerCommand(p), tokenCommand(), doctorCommand(p), configCommand(p), completionCommand(), manCommand(),
 		versionCommand())

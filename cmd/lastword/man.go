@@ -18,9 +18,9 @@ func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "man [folder]",
 		GroupID: settings.Helping,
-		Short:   "Write the manual: a page for each command into the folder",
-		Long: `Man writes a manual page for each command into the folder, which is made where it is missing.
-Without a folder it prints the program's own page.`,
+		Short:   "Write the manual pages of all commands into a folder",
+		Long: `Man writes a manual page for each command into the folder, which it makes if missing. Without a folder it prints the
+page of lastword itself.`,
 		Example: `  lastword man | man -l -
   lastword man ~/.local/share/man/man1`,
 		DisableFlagsInUseLine: true,

@@ -24,39 +24,36 @@ func mcpCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "mcp",
 		GroupID: settings.Working,
-		Short:   "Serve runs to an agent as MCP tools, over stdin and stdout",
-		Long: `Mcp speaks the Model Context Protocol over stdin and stdout, for a client that starts it: generate and
-prompt as tools that stream, the tools run_* to start, watch, await and cancel runs, the tools lmstxt_*,
-and the files that runs write as resources. docs/mcp.md has the wire.
+		Short:   "Serve an agent over stdin and stdout, as an MCP server",
+		Long: `Mcp speaks the Model Context Protocol over stdin and stdout with the client that starts it. It offers generate and
+prompt as tools that stream, run_* to start, watch, await and cancel runs, lmstxt_*, and the written files as resources.
+docs/mcp.md describes the protocol.
 
-Stdout is the protocol's alone; stderr has warnings, with --verbose more. Nothing is written before a
-run writes, and then under --out alone. What stands in a .lastword.yaml of the current folder does not
-count: --config .lastword.yaml uses it.
+Stdout carries the protocol only; warnings go to stderr. Mcp writes nothing before a run writes, and then only under
+--out. It ignores the .lastword.yaml of the current folder; --config .lastword.yaml reads it.
 
-When stdin ends the runs that go on are waited for, as long as --drain says, but not those that only wait
-for an answer. Ctrl-C and SIGTERM end them at once.
+When stdin ends, mcp waits for the runs as long as --drain says, but not for runs that wait for an answer. Ctrl-C and
+SIGTERM end them at once.
 
-With --print-config the settings of a client are printed, and nothing is served:
-  ` + clientNames() + `
-
-Exit codes:
-  0 stdin ended   1 runs were cut short at the end   2 usage   3 configuration
-  130 Ctrl-C   143 SIGTERM`,
+--print-config prints the settings for a client and serves nothing. The clients are ` + clientNames() + `.` +
+			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated),
 		Example: `  lastword mcp --out ~/artifacts
   lastword mcp --print-config claude-code >.mcp.json
   lastword mcp --print-config vscode --url https://runs.example.com/mcp`,
 		DisableFlagsInUseLine: true,
 		Args:                  noArguments,
 		ValidArgsFunction:     cobra.NoFileCompletions,
-		Annotations:           map[string]string{settings.ReadsAnything: ""},
+		Annotations:           map[string]string{settings.ReadsCurrent: "always"},
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&s.printConfig, "print-config", "", "`client` whose settings are printed, in place of serving")
-	flags.StringVar(&s.url, "url", "", "`URL` of a server that the printed settings name, in place of this program")
+	settings.Group(flags, "Settings for a client", func() {
+		flags.StringVar(&s.printConfig, "print-config", "", "print the settings for this `client` and exit")
+		flags.StringVar(&s.url, "url", "", "`URL` of a running server for --print-config")
+	})
 	s.Options.AddFlags(cmd, flags, p)
-	s.Read.AddFlags(flags)
+	settings.Group(flags, "Repository", func() { s.Read.AddFlags(flags) })
 	for _, name := range []string{"print-config", "url"} {
 		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))
 	}
@@ -83,8 +80,8 @@ func (s *speaking) run(cmd *cobra.Command) error {
 		return err
 	}
 	if terminal.IsTerminal(cmd.InOrStdin()) {
-		fmt.Fprintln(cmd.ErrOrStderr(), "lastword: mcp waits for an agent's messages on stdin; Ctrl-C ends it, and --help "+
-			"says how an agent is told of it")
+		fmt.Fprintln(cmd.ErrOrStderr(), "lastword: mcp waits for an agent's messages on stdin; Ctrl-C ends it. "+
+			"lastword mcp --print-config CLIENT prints the settings for an agent")
 	}
 	stdout := terminal.Unwrap(cmd.OutOrStdout()).(io.Writer) // the door keeps secrets out by itself, and knows a pipe
 	attached, first := host.Interruptible(cmd.Context(), func() {})

@@ -27,32 +27,31 @@ type listing struct {
 	load    llm.LoadOptions
 }
 
-const modelsExits = `
-
-Exit codes:
-  0 done   1 the output could not be written   2 usage   3 configuration   4 provider   124 timeout`
+func modelsExits() string {
+	return exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Timeout)
+}
 
 func modelsCommand(p *host.Program) *cobra.Command {
 	l := listing{at: p.Endpoint()}
 	cmd := &cobra.Command{
 		Use:     "models",
 		GroupID: settings.Working,
-		Short:   "List the models of a server, and what is loaded",
-		Long: `Models lists what the server has, a line each: whether it is loaded, how many tokens fit as it is loaded,
-and how many it was made for. A dash stands for what the server does not say.
+		Short:   "List the models of a server, and load or unload them",
+		Long: `Models lists the models of a server: whether each is loaded, its context as loaded in tokens, and the context it was
+made for. A dash means that the server does not say.
 
-It speaks the own protocols of LM Studio, llama.cpp, Ollama and vLLM beside that of OpenAI, whose servers
-have no more than names. The server is that of --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, else LM
-Studio on this machine.` + modelsExits,
+Models speaks the native protocols of LM Studio, llama.cpp, Ollama and vLLM, and that of OpenAI, whose servers give names
+only. The server is --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, otherwise LM Studio on this machine.` +
+			modelsExits(),
 		Example: `  lastword models
-  lastword models --base-url http://127.0.0.1:11434/v1 --json | jq -r '.models[] | select(.loaded).id'
+  lastword models --json | jq -r '.models[] | select(.loaded).id'
   lastword models load qwen3-8b --context 16384`,
 		Args:              knownCommand,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return l.call(cmd, l.list) },
 	}
 	l.flags(cmd, 30*time.Second)
-	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Work:"})
+	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"})
 	cmd.AddCommand(modelsLoadCommand(p), modelsUnloadCommand(p))
 	return cmd
 }
@@ -62,7 +61,7 @@ func (l *listing) flags(cmd *cobra.Command, patience time.Duration) *pflag.FlagS
 	flags.SortFlags = false
 	l.at.AddServerFlags(cmd, flags)
 	flags.BoolVar(&l.json, "json", false, "print JSON")
-	flags.DurationVar(&l.timeout, "timeout", patience, "longest `time` that it may take")
+	flags.DurationVar(&l.timeout, "timeout", patience, "maximum `time` to wait")
 	return flags
 }
 
@@ -72,13 +71,13 @@ func modelsLoadCommand(p *host.Program) *cobra.Command {
 		Use:     "load <model>",
 		GroupID: settings.Working,
 		Short:   "Load a model, and wait until it is loaded",
-		Long: `Load has LM Studio, Ollama or llama.cpp's router load a model, and returns when it is loaded. LM Studio
-takes either --context or --ttl.` + modelsExits,
+		Long: `Load asks LM Studio, Ollama or llama.cpp's router to load a model, and waits until it is loaded. LM Studio takes
+--context or --ttl, not both.` + modelsExits(),
 		Example: `  lastword models load qwen3-8b --context 16384
   lastword models load qwen3-8b --ttl 10m`,
 		DisableFlagsInUseLine: true,
 		Args:                  oneModel,
-		ValidArgsFunction:     cobra.NoFileCompletions,
+		ValidArgsFunction:     p.CompleteModels(&l.at),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return l.call(cmd, func(ctx context.Context, cmd *cobra.Command, c *llm.Client) error {
 				return l.loading(ctx, cmd, c, args[0])
@@ -86,8 +85,8 @@ takes either --context or --ttl.` + modelsExits,
 		},
 	}
 	flags := l.flags(cmd, 10*time.Minute)
-	flags.IntVar(&l.load.Context, "context", 0, "how many `tokens` are to fit (default the server's)")
-	flags.DurationVar(&l.load.TTL, "ttl", 0, "unload it after this `time` without a question (default the server's)")
+	flags.IntVar(&l.load.Context, "context", 0, "context in `tokens` (default: the server's)")
+	flags.DurationVar(&l.load.TTL, "ttl", 0, "unload the model after this `time` without a request (default: the server's)")
 	return cmd
 }
 
@@ -97,10 +96,11 @@ func modelsUnloadCommand(p *host.Program) *cobra.Command {
 		Use:                   "unload <model>",
 		GroupID:               settings.Working,
 		Short:                 "Unload a model",
-		Long:                  "Unload has LM Studio, Ollama or llama.cpp's router free the memory of a model." + modelsExits,
+		Long:                  "Unload asks LM Studio, Ollama or llama.cpp's router to free the memory of a model." + modelsExits(),
+		Example:               "  lastword models unload qwen3-8b",
 		DisableFlagsInUseLine: true,
 		Args:                  oneModel,
-		ValidArgsFunction:     cobra.NoFileCompletions,
+		ValidArgsFunction:     p.CompleteModels(&l.at),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return l.call(cmd, func(ctx context.Context, cmd *cobra.Command, c *llm.Client) error {
 				return l.unloading(ctx, cmd, c, args[0])

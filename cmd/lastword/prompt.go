@@ -36,26 +36,23 @@ func promptCommand(program *host.Program) *cobra.Command {
 		Use:     "prompt <text>",
 		GroupID: settings.Working,
 		Short:   "Ask a language model and print its answer as it comes",
-		Long: `Prompt sends a text to a server that speaks the OpenAI protocol and prints the answer to stdout as it
-comes, ended by a line break and without control characters; --json has it as it is. The text "-", or
-none where stdin is a pipe, is read from stdin.
+		Long: `Prompt sends a text to a server that speaks the OpenAI protocol, and prints the answer to stdout as it comes. It
+removes control characters from the answer; --json does not. If the text is "-", or missing while stdin is a pipe,
+prompt reads it from stdin.
 
-The server is that of --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, else LM Studio on this
-machine. Its key is read from --key-file or LASTWORD_API_KEY, or OPENAI_API_KEY where a server is
-named, and never shown. Without --model the one that the server has loaded answers.
+The server is --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, otherwise LM Studio on this machine. The key comes
+from --key-file or LASTWORD_API_KEY, or from OPENAI_API_KEY if you name a server. Without --model the model that the
+server has loaded answers.
 
-An answer that the server cut for its length or its content is one, and the run says so (degraded).
-One whose end is in doubt is none: its run fails, with what came of it on stdout.
-Thoughts go to stderr where that is a terminal.
-Ctrl-C cancels the run and closes the connection; a second Ctrl-C leaves at once.
+An answer cut by the server's length or content limit counts; the run is marked as degraded. An answer whose end is
+uncertain does not count: the run fails, and stdout keeps what came (with --json in partial_text).
 
-Exit codes:
-  0 completed   1 failed   2 usage   3 configuration   4 provider   5 limit or budget
-  124 timeout   130 Ctrl-C   143 SIGTERM`,
+If stdout is a terminal, stderr shows the model's thoughts. If it is not, stderr stays empty unless something goes
+wrong; --progress plain shows the run. Ctrl-C cancels the run; a second Ctrl-C leaves at once.` + runExits(),
 		Example: `  lastword prompt "Why is the sky blue?"
   git diff | lastword prompt --system "Write a commit message for this change."
-  lastword prompt --base-url http://127.0.0.1:8080/v1 --jsonl "Hello" | jq -c .type
-  lastword prompt --model qwen3-8b --max-tokens 200 --json - <question.txt | jq -r .result.text`,
+  lastword prompt --base-url http://127.0.0.1:8080/v1 --jsonl Hi | jq -c .type
+  lastword prompt --model qwen3-8b --json - <question.txt | jq -r .result.text`,
 		DisableFlagsInUseLine: true,
 		Args:                  onePrompt,
 		ValidArgsFunction:     cobra.NoFileCompletions,
@@ -65,27 +62,26 @@ Exit codes:
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	p.asking(flags)
+	settings.Group(flags, "Request", func() { p.addRequestFlags(flags) })
 	p.at.AddFlags(cmd, flags)
-	p.telling(flags)
+	settings.Group(flags, "Run", func() { p.addRunFlags(flags) })
+	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&p.at)))
 	return cmd
 }
 
-// asking adds the flags that say what is asked.
-func (p *prompting) asking(flags *pflag.FlagSet) {
+func (p *prompting) addRequestFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&p.in.Model, "model", prompt.Auto, "`name` of the model; auto is the one that the server has loaded")
-	flags.StringVar(&p.in.System, "system", "", "system `prompt`, which goes before the text")
-	flags.IntVar(&p.in.MaxTokens, "max-tokens", 0, "most `tokens` of the answer, thoughts included (default the server's)")
-	flags.Var(&p.temperature, "temperature", "`number` from 0, always the likeliest word, to 2 (default the server's)")
-	flags.StringVar(&p.extra, "extra", "", "more fields of the request, as a `JSON` object such as {\"top_k\":40}")
+	flags.StringVar(&p.in.System, "system", "", "system `prompt`")
+	flags.IntVar(&p.in.MaxTokens, "max-tokens", 0, "maximum `tokens` of the answer, with thoughts (default: the server's)")
+	flags.Var(&p.temperature, "temperature", "`number` from 0 (always the likeliest word) to 2 (default: the server's)")
+	flags.StringVar(&p.extra, "extra", "", "more fields of the request: a `JSON` object such as {\"top_k\":40}")
 }
 
-// telling adds the flags that say what is told of the run.
-func (p *prompting) telling(flags *pflag.FlagSet) {
-	flags.BoolVar(&p.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object a line")
-	flags.BoolVar(&p.show.JSON, "json", false, "print what the run came to on stdout, as one JSON object")
-	flags.BoolVarP(&p.show.Quiet, "quiet", "q", false, "say nothing on stderr but errors")
-	flags.DurationVar(&p.timeout, "timeout", 0, "longest `time` the run may take, for example 90s (default 30m)")
+func (p *prompting) addRunFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&p.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
+	flags.BoolVar(&p.show.JSON, "json", false, "print the result to stdout as one JSON object")
+	flags.BoolVarP(&p.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
+	flags.DurationVar(&p.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
 }
 
 func (p *prompting) run(cmd *cobra.Command, args []string) error {

@@ -21,12 +21,13 @@ import (
 func providerCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "provider",
+		Example: "  lastword provider check",
 		GroupID: settings.Working,
-		Short:   "Find out what a server of language models can do",
+		Short:   "Test what a server of language models can do",
 		Args:    knownCommand,
-		RunE:    noCommand,
+		RunE:    showHelp,
 	}
-	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Work:"})
+	cmd.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"})
 	cmd.AddCommand(providerCheckCommand(p))
 	return cmd
 }
@@ -47,42 +48,40 @@ func providerCheckCommand(program *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "check",
 		GroupID: settings.Working,
-		Short:   "Check what a server of language models can be trusted to do",
-		Long: fmt.Sprintf("Check makes %d checks of the server", len(probe.Checks())) +
-			` with short questions and prints a line for each:
+		Short:   "Test what a server of language models does right",
+		Long: fmt.Sprintf("Check asks the server small questions, makes %d checks, and prints a line for each:",
+			len(probe.Checks())) + `
 
   PASS  it works
-  WARN  something is missing or in doubt that the commands can do without
-  FAIL  the server's answers cannot be relied on
-  SKIP  the check could not be made
+  WARN  it does not work or is uncertain; lastword copes
+  FAIL  answers of this server may be wrong
+  SKIP  the check does not apply
 
-Check writes what it learned to a file that prompt and generate read: how the server ends an answer, how
-its model marks thoughts, which fields it accepts, and how to ask it for JSON. The file is that of --write,
-or one named after the server in the folder lastword/servers of your configuration. It holds no key. With
---only, or if the server does not answer, check writes no file but that of --write.
+Check writes what it learned to a profile: how the server ends an answer, how the model marks its thoughts, which
+requests it takes. Other commands read the profile. It is the file of --write, or one named after the server in the
+folder lastword/servers of your configuration; it holds no key. With --only, check writes no profile but that of
+--write, and it writes none for a server that does not answer.
 
-The questions cost a few thousand tokens.
-
-Exit codes:
-  0 nothing failed   1 the output or the file could not be written   2 usage   3 configuration
-  4 something failed   124 timeout`,
+The questions cost about ten thousand tokens, and once a full context if that is not too long.` +
+			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Timeout),
 		Example: `  lastword provider check
   lastword provider check --base-url http://127.0.0.1:8080/v1 --model qwen3-8b
-  lastword provider check --only streams,terminator --json | jq '.checks[].status'`,
+  lastword provider check --only streams --json | jq '.checks[].status'`,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return p.run(cmd, &program.Display) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	flags.StringVar(&p.model, "model", "auto", "`name` of the model; auto is the one that the server has loaded")
 	p.at.AddServerFlags(cmd, flags)
-	flags.StringSliceVar(&p.only, "only", nil, "`names` of checks, with commas between them (default all)")
-	flags.StringVar(&p.write, "write", "", "`file` for what was learned; none for no file")
-	flags.BoolVar(&p.json, "json", false, "print what was learned and seen as one JSON document")
+	flags.StringVar(&p.model, "model", "auto", "`name` of the model; auto is the one that the server has loaded")
+	flags.StringSliceVar(&p.only, "only", nil, "`names` of checks, separated by commas (default: all)")
+	flags.StringVar(&p.write, "write", "", "`file` for the profile; none writes no file")
+	flags.BoolVar(&p.json, "json", false, "print the profile and the checks as one JSON document")
 	flags.DurationVar(&p.firstToken, "first-token", 0,
-		"longest `time` of silence before a token (default 1m, and 5m before the first)")
-	flags.DurationVar(&p.timeout, "timeout", 30*time.Minute, "longest `time` that all checks may take")
+		"maximum `time` of silence before a token (default 1m, and 5m before the first)")
+	flags.DurationVar(&p.timeout, "timeout", 30*time.Minute, "maximum `time` of all checks")
+	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&p.at)))
 	settings.Must(flags.SetAnnotation("write", settings.NotInProject, nil))
 	settings.Must(cmd.MarkFlagFilename("write", "json"))
 	settings.Must(cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(checkIDs(), cobra.ShellCompDirectiveNoFileComp)))

@@ -35,58 +35,56 @@ func serveCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "serve",
 		GroupID: settings.Working,
-		Short:   "Serve runs over HTTP, to agents as MCP tools",
-		Long: `Serve listens for HTTP. At /mcp it speaks the Model Context Protocol (streamable HTTP, 2026-07-28 and what
-was before): generate and prompt as tools that stream, the tools run_* and lmstxt_*, the files that runs
-write as resources. docs/mcp.md has the wire. At /healthz it says that it lives.
+		Short:   "Serve agents over HTTP, as an MCP server",
+		Long: `Serve listens for HTTP. /mcp speaks the Model Context Protocol (streamable HTTP, 2026-07-28 and before): generate
+and prompt as tools that stream, the tools run_* and lmstxt_*, and the written files as resources. docs/mcp.md describes
+the protocol. /healthz answers ok.
 
-Without --tokens it listens on this machine alone, and whoever is here may call. With --tokens each call
-needs a token of the file (lastword token add), runs are their caller's alone, and are written to a
-folder of the caller's below --out. Behind a proxy that speaks TLS give --public-url.
+Without --tokens, serve listens on this machine only, and every program here may call. With --tokens each call needs a
+token from the file (lastword token add makes one). Callers see their own runs only, and each writes to a folder of its
+own under --out. Behind a proxy that speaks TLS, give --public-url.
 
-Repositories are read over https from public addresses; no folder of this machine is, unless
---allow-local. What stands in a .lastword.yaml of the current folder does not count.
+Serve reads repositories over https from public addresses. It reads no folder of this machine, unless you give
+--allow-local. It ignores the .lastword.yaml of the current folder; --config .lastword.yaml reads it.
 
-The first Ctrl-C or SIGTERM takes no more runs and waits for those that go on, as long as --drain says,
-but not for those that only wait for an answer; a second one leaves at once.
-
-Exit codes:
-  1 it could not listen   2 usage   3 configuration   130 Ctrl-C   143 SIGTERM`,
+The first Ctrl-C or SIGTERM stops new runs and waits for the others as long as --drain says, but not for runs that wait
+for an answer. The second one leaves at once.` +
+			exitCodes(exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated),
 		Example: `  lastword serve
   lastword serve --http 127.0.0.1:0 --out /srv/artifacts
-  lastword serve --http :7878 --tokens tokens --public-url https://runs.example.com/mcp`,
+  lastword serve --http :7878 --tokens tokens`,
 		DisableFlagsInUseLine: true,
 		Args:                  noArguments,
 		ValidArgsFunction:     cobra.NoFileCompletions,
-		Annotations:           map[string]string{settings.ReadsAnything: ""},
+		Annotations:           map[string]string{settings.ReadsCurrent: "always"},
 		RunE:                  func(cmd *cobra.Command, _ []string) error { return s.run(cmd) },
 	}
 	flags := cmd.Flags()
 	flags.SortFlags = false
-	s.listening(cmd, flags)
+	settings.Group(flags, "HTTP", func() { s.addHTTPFlags(cmd, flags) })
 	s.Options.AddFlags(cmd, flags, p)
-	s.Read.AddHTTPFlag(flags)
-	flags.BoolVar(&s.allowLocal, "allow-local", false, "read folders and archives of this machine, whoever asks")
-	s.Read.AddDownloadFlag(flags)
+	settings.Group(flags, "Repository", func() {
+		s.Read.AddHTTPFlag(flags)
+		flags.BoolVar(&s.allowLocal, "allow-local", false, "let every caller read folders and archives of this machine")
+		s.Read.AddDownloadFlag(flags)
+	})
 	return cmd
 }
 
-// listening adds the flags that say where, and to whom.
-func (s *serving) listening(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.StringVar(&s.http, "http", "127.0.0.1:7878", "`address` to listen at; port 0 is any that is free")
-	flags.StringVar(&s.tokens, "tokens", "", "`file` of tokens that may call; lastword token add writes it")
-	flags.StringVar(&s.publicURL, "public-url", "", "`URL` of /mcp as clients call it, where a proxy stands before")
-	flags.StringSliceVar(&s.hosts, "host", nil,
-		"`names` that clients call the server by, with commas; * is any, with tokens")
+func (s *serving) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&s.http, "http", "127.0.0.1:7878", "`address` to listen on; port 0 takes a free one")
+	flags.StringVar(&s.tokens, "tokens", "", "`file` of the tokens that may call; lastword token add writes it")
+	flags.StringVar(&s.publicURL, "public-url", "", "`URL` of /mcp for clients, if a proxy is in front")
+	flags.StringSliceVar(&s.hosts, "host", nil, "host `names` that clients may use; * is any, with --tokens")
 	flags.StringSliceVar(&s.origins, "origin", nil, "`origins` whose pages may call, such as https://app.example.com")
-	flags.Var(&s.maxBody, "max-body", "most `bytes` of a request (default 16MiB)")
-	flags.IntVar(&s.rate, "rate", 1000, "most `requests` a second of each caller; -1 is no limit")
-	flags.IntVar(&s.MaxRunsEach, "max-runs-each", 32, "most `runs` of each caller with a token at the same time")
-	flags.IntVar(&s.connections, "max-connections", 10_000, "most `connections` at the same time")
+	flags.Var(&s.maxBody, "max-body", "maximum `bytes` of a request (default 16MiB)")
+	flags.IntVar(&s.rate, "rate", 1000, "maximum `number` of requests per second and caller; -1 is no limit")
+	flags.IntVar(&s.MaxRunsEach, "max-runs-each", 32, "maximum `number` of runs per caller at the same time")
+	flags.IntVar(&s.connections, "max-connections", 10_000, "maximum `number` of connections at the same time")
 	settings.Must(cmd.MarkFlagFilename("tokens"))
 }
 
-// path is where the door is.
+// mcpPath is the path of the MCP endpoint.
 const mcpPath = "/mcp"
 
 func (s *serving) run(cmd *cobra.Command) error {

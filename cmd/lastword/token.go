@@ -21,17 +21,19 @@ func tokenCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "token",
 		GroupID: settings.Helping,
-		Short:   "Give and take back the tokens that serve asks for",
-		Long: `Token keeps the file of tokens that serve reads with --tokens. A line of it names who calls, what the
-caller may do, and a digest: the token itself is printed once, and kept nowhere. A server that runs takes
-notice of a change within a second or so.
+		Short:   "Add and remove the tokens of callers of lastword serve",
+		Long: `Token edits the file of tokens that serve reads with --tokens. Each line names a caller, its scopes, and the digest
+of its token. The token itself is printed once and stored nowhere. A running server notices a change within about a
+second.
 
-Scopes are run:read (watch, list, read files), run:write (start, answer, cancel) and admin (both).`,
+The scopes are run:read (watch, list, read files), run:write (start, answer, cancel) and admin (both).`,
+		Example: `  lastword token add --file tokens mia
+  lastword token list --file tokens`,
 		Args: knownCommand,
-		RunE: noCommand,
+		RunE: showHelp,
 	}
 	flags := cmd.PersistentFlags()
-	flags.StringVar(&file, "file", "", "`file` of tokens; made, for its owner alone, where it is missing")
+	flags.StringVar(&file, "file", "", "`file` of tokens; made if missing, readable by you only")
 	settings.Must(cmd.MarkPersistentFlagFilename("file"))
 	cmd.AddCommand(tokenAddCommand(&file), tokenListCommand(&file), tokenRemoveCommand(&file))
 	return cmd
@@ -41,9 +43,9 @@ func tokenAddCommand(file *string) *cobra.Command {
 	var scopes []string
 	cmd := &cobra.Command{
 		Use:   "add <name>",
-		Short: "Make a token for a caller and print it",
-		Long: `Add makes a token, adds the line for it to the file, and prints the token on stdout. It is shown this once.
-A caller may have several.`,
+		Short: "Make a token for a caller, and print it",
+		Long: `Add makes a token, adds its line to the file, and prints the token to stdout, this once. A caller may have several
+tokens.`,
 		Example: `  lastword token add --file tokens mia
   lastword token add --file tokens --scope run:read board`,
 		Args:              named(file),
@@ -53,14 +55,15 @@ A caller may have several.`,
 		},
 	}
 	both := []string{string(gate.ReadRuns), string(gate.WriteRuns)}
-	cmd.Flags().StringSliceVar(&scopes, "scope", both, "`scopes`, with commas between them")
+	cmd.Flags().StringSliceVar(&scopes, "scope", both, "`scopes`, separated by commas")
 	return cmd
 }
 
 func tokenListCommand(file *string) *cobra.Command {
 	return &cobra.Command{
-		Use:   "list",
-		Short: "Print who has tokens: name, scopes, and the beginning of the digest",
+		Use:     "list",
+		Short:   "Print the callers: name, scopes, and the beginning of the digest",
+		Example: "  lastword token list --file tokens",
 		Args: func(cmd *cobra.Command, args []string) error {
 			return errors.Join(noArguments(cmd, args), fileGiven(cmd, *file))
 		},
@@ -79,7 +82,8 @@ func tokenListCommand(file *string) *cobra.Command {
 func tokenRemoveCommand(file *string) *cobra.Command {
 	return &cobra.Command{
 		Use:               "remove <name>",
-		Short:             "Take all tokens of a caller back",
+		Short:             "Remove all tokens of a caller",
+		Example:           "  lastword token remove --file tokens mia",
 		Args:              named(file),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -105,7 +109,7 @@ func named(file *string) cobra.PositionalArgs {
 
 func fileGiven(cmd *cobra.Command, file string) error {
 	if file == "" {
-		return exit.BadUsage(cmd, errors.New("--file is missing: the file of tokens"), "")
+		return exit.BadUsage(cmd, errors.New("--file FILE is missing: it names the file of tokens"), "")
 	}
 	return nil
 }
@@ -122,7 +126,7 @@ func addToken(cmd *cobra.Command, file, name string, scopes []string) error {
 	if _, err := fmt.Fprintln(cmd.OutOrStdout(), token); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "added to %s: %s; the token is shown this once\n", terminal.Printable(file), name)
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "added %[2]s to %[1]s; the token is shown only this once\n", terminal.Printable(file), name)
 	return err
 }
 

@@ -16,17 +16,21 @@ func versionCommand() *cobra.Command {
 		Use:     "version",
 		GroupID: settings.Helping,
 		Short:   "Print the version",
+		Example: "  lastword version --json",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			about := host.ThisBuild()
 			if asJSON {
-				return terminal.PrintJSON(cmd.OutOrStdout(), about)
+				return terminal.PrintJSON(cmd.OutOrStdout(), host.ThisBuild())
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "lastword %s, %s, %s %s\n",
-				about.Full(), about.Wire, about.Go, about.Platform)
-			return err
+			return printVersion(cmd)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+func printVersion(cmd *cobra.Command) error {
+	about := host.ThisBuild()
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "lastword %s, %s, %s %s\n", about.Full(), about.Wire, about.Go, about.Platform)
+	return err
 }

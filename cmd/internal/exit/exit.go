@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Exit codes; the README lists them.
+// The exit codes.
 const (
 	Completed     = 0
 	Failed        = 1
@@ -27,6 +27,18 @@ const (
 	Interrupted   = 130
 	Terminated    = 143
 )
+
+// Codes lists the exit codes in order.
+func Codes() []int {
+	return []int{Completed, Failed, Usage, Configuration, Provider, Limit, Stale, Timeout, Interrupted, Terminated}
+}
+
+// Meaning says in a few words what an exit code stands for.
+func Meaning(code int) string {
+	return map[int]string{Completed: "success", Failed: "failure", Usage: "wrong command line",
+		Configuration: "wrong settings or input", Provider: "a server or a model failed", Limit: "a limit was reached",
+		Stale: "the file is stale", Timeout: "timeout", Interrupted: "Ctrl-C", Terminated: "SIGTERM"}[code]
+}
 
 // Error ends the program with a code; what there is to say has been said where err is nil.
 type Error struct {

@@ -34,8 +34,8 @@ const listTimeout = 5 * time.Second
 
 func (d *ModelFinder) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, in *llmstxt.Input) {
 	flags.StringVar(&in.Model, "model", "",
-		"`name` of a model that describes the repository; auto is one that a server on this machine has loaded")
-	flags.BoolVar(&in.RequireModel, "require-model", false, "fail where the model does, in place of a degraded result")
+		"`name` of a model that describes the repository; auto is one that is loaded on this machine")
+	flags.BoolVar(&in.RequireModel, "require-model", false, "fail if the model fails (default: keep the degraded result)")
 	d.Endpoint.AddFlags(cmd, flags)
 }
 

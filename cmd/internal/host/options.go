@@ -40,20 +40,25 @@ type Options struct {
 func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program) {
 	h.program, h.Secrets = p, p.Secrets
 	h.finder.Endpoint, h.Read = p.Endpoint(), p.Source()
-	flags.StringVar(&h.Out, "out", "artifacts", "`folder` that runs write under, and nowhere else; made at the first run")
-	flags.StringVar(&h.model, "model", "",
-		"`name` of the model where a call names none; auto is one that a server on this machine has loaded")
+	settings.Group(flags, "Runs", func() {
+		flags.StringVar(&h.Out, "out", "artifacts", "`folder` that runs write under; made at the first run")
+		flags.IntVar(&h.maxRuns, "max-runs", 1000, "maximum `number` of runs at the same time")
+		flags.DurationVar(&h.timeout, "timeout", 0, "maximum `time` of a run, such as 90s (default 30m)")
+		flags.DurationVar(&h.Drain, "drain", 30*time.Second, "maximum `time` to wait for runs at the end")
+		flags.DurationVar(&h.retention, "retention", 24*time.Hour, "`time` to keep the events of an ended run")
+		flags.BoolVar(&h.noCache, "no-cache", false, "neither read nor write the cache of results")
+		flags.BoolVar(&h.verbose, "verbose", false, "log more to stderr")
+	})
+	settings.Group(flags, "Model", func() {
+		flags.StringVar(&h.model, "model", "",
+			"`name` of the model if a call names none; auto is one that is loaded on this machine")
+	})
 	h.finder.Endpoint.AddFlags(cmd, flags)
-	flags.BoolVar(&h.noCache, "no-cache", false, "neither take results from the cache nor keep them there")
-	h.Read.AddLimitFlags(flags)
-	flags.DurationVar(&h.timeout, "timeout", 0, "longest `time` a run may take, for example 90s (default 30m)")
-	flags.DurationVar(&h.Drain, "drain", 30*time.Second, "longest `time` that runs are waited for at the end")
-	flags.DurationVar(&h.retention, "retention", 24*time.Hour, "`time` that the events of an ended run are kept")
-	flags.IntVar(&h.maxRuns, "max-runs", 1000, "most `runs` at the same time")
-	flags.BoolVar(&h.verbose, "verbose", false, "tell more on stderr")
+	settings.Group(flags, "Repository", func() { h.Read.AddLimitFlags(flags) })
 	flags.BoolVar(&h.conformance, "conformance", false, "offer what the protocol's conformance suite asks for")
 	settings.Must(flags.MarkHidden("conformance"))
 	settings.Must(cmd.MarkFlagDirname("out"))
+	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&h.finder.Endpoint)))
 }
 
 // Check tells what is wrong with the flags, and settles what follows from them.

@@ -71,3 +71,26 @@ func (p *Program) Endpoint() settings.Endpoint {
 func (p *Program) Source() repository.Source {
 	return repository.Source{Env: p.Env, Secrets: p.Secrets}
 }
+
+// CompleteModels completes the name of a model with those of the server that the flags and the settings name.
+func (p *Program) CompleteModels(at *settings.Endpoint) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		cmd.SetErr(io.Discard) // a note would stand in the command line
+		if settings.Configure(cmd, args, p.Env, p.ConfigFile, p.Secrets) != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		client, err := at.Client(listTimeout)
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		defer client.Close()
+		ctx, cancel := context.WithTimeout(cmd.Context(), listTimeout)
+		defer cancel()
+		_, list, _ := client.Models(ctx)
+		names := []string{}
+		for _, m := range list {
+			names = append(names, terminal.Flat(m.ID))
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
+}

@@ -38,26 +38,26 @@ type Source struct {
 func (s *Source) AddFlags(flags *pflag.FlagSet) {
 	s.AddHTTPFlag(flags)
 	flags.BoolVar(&s.allow.Private, "allow-private", false,
-		"read from private addresses and this machine, file URLs among them")
-	flags.BoolVar(&s.allow.SSH, "allow-ssh", false, "read over ssh, with this user's keys and known hosts")
+		"read from private addresses and this machine, with file URLs")
+	flags.BoolVar(&s.allow.SSH, "allow-ssh", false, "read over ssh, with your keys and known hosts")
 	s.AddDownloadFlag(flags)
 }
 
 func (s *Source) AddHTTPFlag(flags *pflag.FlagSet) {
 	flags.BoolVar(&s.allow.HTTP, "allow-http", false,
-		"read over http as well, which anybody on the way can read and change")
+		"also read over http, which others can watch and change")
 }
 
 func (s *Source) AddDownloadFlag(flags *pflag.FlagSet) {
-	flags.Var(&s.maxDownload, "max-download", "most `bytes` that may come over the network (default 256MiB)")
+	flags.Var(&s.maxDownload, "max-download", "maximum `bytes` from the network (default 256MiB)")
 }
 
 func (s *Source) AddLimitFlags(flags *pflag.FlagSet) {
 	l := &s.Limits
-	flags.IntVar(&l.MaxFiles, "max-files", 0, "most `files` that are read (default 50,000)")
-	flags.Var((*settings.ByteSize)(&l.MaxFileBytes), "max-file-size", "most `bytes` of a file that is read (default 1MiB)")
-	flags.Var((*settings.ByteSize)(&l.MaxBytes), "max-bytes", "most `bytes` of all files together (default 2GiB)")
-	flags.IntVar(&l.MaxDepth, "max-depth", 0, "most `folders` one below the other (default 32)")
+	flags.IntVar(&l.MaxFiles, "max-files", 0, "maximum `number` of files (default 50,000)")
+	flags.Var((*settings.ByteSize)(&l.MaxFileBytes), "max-file-size", "maximum `bytes` of a file (default 1MiB); skips larger ones")
+	flags.Var((*settings.ByteSize)(&l.MaxBytes), "max-bytes", "maximum `bytes` of all files (default 2GiB)")
+	flags.IntVar(&l.MaxDepth, "max-depth", 0, "maximum `depth` of folders (default 32)")
 }
 
 // Check says what is wrong with the flags.

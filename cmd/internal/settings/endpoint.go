@@ -35,24 +35,30 @@ type Endpoint struct {
 	Guessed                         bool // nobody named the server: it is not to see a key that was meant for another
 }
 
-// AddFlags adds the endpoint's.
+// AddFlags adds the flags of a server that is asked for answers.
 func (p *Endpoint) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	p.AddServerFlags(cmd, flags)
-	Choice(cmd, flags, &p.profile, "profile", "how the server ends an answer: always with [DONE], or as it likes",
-		"auto", string(model.Strict), string(model.Generic))
-	flags.DurationVar(&p.firstToken, "first-token", 0, "longest `time` of silence before the first token (default 10m)")
-	flags.DurationVar(&p.idle, "idle", 0, "longest `time` of silence after it (default 5m)")
-	flags.Var(&p.maxAnswer, "max-answer", "most `bytes` of the server's answer (default 64MiB)")
-	flags.IntVar(&p.retries, "retries", 2, "most `times` that a call is tried again before its first token")
+	Group(flags, serverGroup, func() {
+		Choice(cmd, flags, &p.profile, "profile", "strict expects [DONE] at the end of every answer, generic does not",
+			"auto", string(model.Strict), string(model.Generic))
+		flags.DurationVar(&p.firstToken, "first-token", 0, "maximum `time` of silence before the first token (default 10m)")
+		flags.DurationVar(&p.idle, "idle", 0, "maximum `time` of silence after it (default 5m)")
+		flags.Var(&p.maxAnswer, "max-answer", "maximum `bytes` of an answer (default 64MiB)")
+		flags.IntVar(&p.retries, "retries", 2, "maximum `number` of retries before the first token")
+	})
 }
 
-// AddServerFlags adds the flags that say which server is meant. What decides where a prompt and a key go is no business of a
-// project's file: whoever wrote the repository in the current folder may have written that too.
+const serverGroup = "Model server"
+
+// AddServerFlags adds the flags that name the server. A project's file cannot give them: whoever wrote the repository in
+// the current folder could then choose where prompts and keys go.
 func (p *Endpoint) AddServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.StringVar(&p.BaseURL, "base-url", "", "`URL` of the server's API (default "+LMStudio+", LM Studio's)")
-	flags.StringVar(&p.KeyFile, "key-file", "", "`file` that holds the server's key; it goes before the environment's")
-	flags.StringVar(&p.Proxy, "proxy", "", "`URL` of a proxy in place of the environment's, or none")
-	flags.StringVar(&p.CAFile, "ca-file", "", "`file` of certificates in PEM to trust beside the system's")
+	Group(flags, serverGroup, func() {
+		flags.StringVar(&p.BaseURL, "base-url", "", "`URL` of the API (default "+LMStudio+", LM Studio's)")
+		flags.StringVar(&p.KeyFile, "key-file", "", "`file` with the server's key; wins over the environment")
+		flags.StringVar(&p.Proxy, "proxy", "", "`URL` of a proxy, or none; wins over the environment")
+		flags.StringVar(&p.CAFile, "ca-file", "", "PEM `file` of certificates to trust besides the system's")
+	})
 	for _, name := range []string{"base-url", "key-file", "proxy", "ca-file"} {
 		Must(flags.SetAnnotation(name, NotInProject, nil))
 	}
@@ -61,6 +67,7 @@ func (p *Endpoint) AddServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	Must(cmd.MarkFlagFilename("ca-file", "pem", "crt"))
 }
 
+// Check says what is wrong with the flags.
 func (p *Endpoint) Check() error {
 	switch {
 	case p.firstToken < 0 || p.idle < 0:

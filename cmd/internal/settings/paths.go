@@ -9,13 +9,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// ReadsAnything marks a command that reads what others ask for.
-const ReadsAnything = "lastword_reads_anything"
+// ReadsCurrent marks a command that may read the current folder: "always", because others ask it for repositories, or
+// "by default", without arguments.
+const ReadsCurrent = "lastword_reads_current"
 
 // foldersRead lists the folders of this machine that the command is about to read. One that has --repository also reads
 // what is around a file. What others ask for may be the current folder.
 func foldersRead(cmd *cobra.Command, args []string) (folders []string) {
-	if _, anything := cmd.Annotations[ReadsAnything]; anything {
+	if when := cmd.Annotations[ReadsCurrent]; when == "always" || when == "by default" && len(args) == 0 {
 		return []string{"."}
 	}
 	around := cmd.Flags().Lookup("repository")

@@ -117,3 +117,25 @@ func (d *Decimal) Set(text string) error {
 	d.Value = &v
 	return nil
 }
+
+const groupAnnotation = "lastword_group"
+
+// Group puts the flags that add adds under a title of the help. Those that add itself puts under a title keep it.
+func Group(flags *pflag.FlagSet, title string, add func()) {
+	before := map[string]bool{}
+	flags.VisitAll(func(f *pflag.Flag) { before[f.Name] = true })
+	add()
+	flags.VisitAll(func(f *pflag.Flag) {
+		if !before[f.Name] && GroupOf(f) == "" {
+			Must(flags.SetAnnotation(f.Name, groupAnnotation, []string{title}))
+		}
+	})
+}
+
+// GroupOf is the flag's title, or "".
+func GroupOf(f *pflag.Flag) string {
+	if titles := f.Annotations[groupAnnotation]; len(titles) > 0 {
+		return titles[0]
+	}
+	return ""
+}

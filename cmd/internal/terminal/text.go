@@ -115,3 +115,24 @@ func Count(n int64, thing string) string {
 }
 
 func ShortCommit(commit string) string { return commit[:min(12, len(commit))] }
+
+// Wrap fills the lines of each paragraph up to that many columns. Lines that begin with a space stay as they are.
+func Wrap(text string, columns int) string {
+	var lines []string
+	filling := false // the last line takes more words
+	for line := range strings.SplitSeq(text, "\n") {
+		if line == "" || line[0] == ' ' {
+			lines, filling = append(lines, line), false
+			continue
+		}
+		for word := range strings.FieldsSeq(line) {
+			last := len(lines) - 1
+			if filling && Width(lines[last])+1+Width(word) <= columns {
+				lines[last] += " " + word
+			} else {
+				lines, filling = append(lines, word), true
+			}
+		}
+	}
+	return strings.Join(lines, "\n")
+}
