@@ -109,7 +109,7 @@ func named(file *string) cobra.PositionalArgs {
 
 func fileGiven(cmd *cobra.Command, file string) error {
 	if file == "" {
-		return exit.BadUsage(cmd, errors.New("--file FILE is missing: it names the file of tokens"), "")
+		return exit.BadUsage(cmd, errors.New("give --file FILE, the file of tokens"), "")
 	}
 	return nil
 }
