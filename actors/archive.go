@@ -29,8 +29,8 @@ func NewArchive(journal Reader) *Archive { return &Archive{journal: journal} }
 // not_found.
 func (a *Archive) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	f := a.take(id)
-	for known := f.Look().Seq > 0; ; known = false {
-		after := f.Look().Seq
+	for known := f.Peek().Seq > 0; ; known = false {
+		after := f.Peek().Seq
 		if known {
 			after--
 		}
@@ -51,7 +51,7 @@ func (a *Archive) State(ctx context.Context, id messages.RunID) (messages.State,
 				return f.State(), err
 			}
 		}
-		if len(page.Events) == 0 || f.Look().Seq == page.Head.Seq {
+		if len(page.Events) == 0 || f.Peek().Seq == page.Head.Seq {
 			state := f.State()
 			a.put(f)
 			return state, nil
@@ -60,7 +60,7 @@ func (a *Archive) State(ctx context.Context, id messages.RunID) (messages.State,
 }
 
 func endsWith(f *messages.Fold, e messages.Event) bool {
-	return e.Seq == f.Look().Seq && e.Time.Equal(f.Look().UpdatedAt)
+	return e.Seq == f.Peek().Seq && e.Time.Equal(f.Peek().UpdatedAt)
 }
 
 // take removes the run's fold, or returns an empty one.
@@ -68,7 +68,7 @@ func (a *Archive) take(id messages.RunID) *messages.Fold {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for i, f := range a.folds {
-		if f.Look().RunID == id {
+		if f.Peek().RunID == id {
 			a.folds = append(a.folds[:i:i], a.folds[i+1:]...)
 			return f
 		}
@@ -79,9 +79,9 @@ func (a *Archive) take(id messages.RunID) *messages.Fold {
 func (a *Archive) put(f *messages.Fold) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	folds, bytes := []*messages.Fold{f}, textBytes(f.Look())
+	folds, bytes := []*messages.Fold{f}, textBytes(f.Peek())
 	for _, old := range a.folds {
-		if bytes += textBytes(old.Look()); len(folds) < keptFolds && bytes <= keptBytes && old.Look().RunID != f.Look().RunID {
+		if bytes += textBytes(old.Peek()); len(folds) < keptFolds && bytes <= keptBytes && old.Peek().RunID != f.Peek().RunID {
 			folds = append(folds, old)
 		}
 	}

@@ -117,7 +117,7 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 		s.mu.Unlock()
 		return nil
 	}
-	queued := *fold.Look().Queued
+	queued := *fold.Peek().Queued
 	job, known := s.jobOf(queued)
 	r := s.newRun(c.Run, job, queued, nil) // without a parent, even a sub-run: its parent here has no actor, or waits for the log alone
 	r.log.resume(fold, head)
@@ -160,7 +160,7 @@ func (s *System) jobOf(queued messages.RunQueued) (Job, bool) {
 func (s *System) foldAll(ctx context.Context, id messages.RunID) (*messages.Fold, Head, error) {
 	fold := &messages.Fold{}
 	for {
-		page, err := s.readSoon(ctx, id, fold.Look().Seq)
+		page, err := s.readSoon(ctx, id, fold.Peek().Seq)
 		if err != nil {
 			return nil, Head{}, err
 		}
@@ -169,12 +169,12 @@ func (s *System) foldAll(ctx context.Context, id messages.RunID) (*messages.Fold
 				return nil, Head{}, err
 			}
 		}
-		if fold.Look().Seq >= page.Head.Seq && page.Head.Seq > 0 {
+		if fold.Peek().Seq >= page.Head.Seq && page.Head.Seq > 0 {
 			return fold, page.Head, nil
 		}
 		if len(page.Events) == 0 {
 			return nil, Head{}, messages.Errorf(messages.CodeUnavailable, "the log ends at %d before its head %d",
-				fold.Look().Seq, page.Head.Seq)
+				fold.Peek().Seq, page.Head.Seq)
 		}
 	}
 }

@@ -106,7 +106,7 @@ func (l *runLog) commit(now time.Time) {
 		return
 	}
 	l.grow(len(fresh))
-	due := l.ledger.fold.Look().Seq > l.sent+backlog/2
+	due := l.ledger.fold.Peek().Seq > l.sent+backlog/2
 	for _, e := range fresh {
 		l.table.events[l.recorded] = e.Sharing(&l.table.wires[l.recorded])
 		l.recorded++
@@ -148,7 +148,7 @@ func (l *runLog) advance(now bool, ready []waiter) {
 	send := false
 	if now {
 		block, send = l.nextBlock()
-	} else if !l.sending && l.lost == nil && l.ledger.fold.Look().Seq > l.sent && l.flushAt == nil {
+	} else if !l.sending && l.lost == nil && l.ledger.fold.Peek().Seq > l.sent && l.flushAt == nil {
 		l.flushAt = time.AfterFunc(journalDelay, l.flush)
 	}
 	l.mu.Unlock()
@@ -273,7 +273,7 @@ func (l *runLog) whenDurable(f func(error)) { l.whenAt(0, f) }
 func (l *runLog) whenAt(seq uint64, f func(error)) {
 	l.mu.Lock()
 	if seq == 0 {
-		seq = l.ledger.fold.Look().Seq
+		seq = l.ledger.fold.Peek().Seq
 	}
 	err := l.lost
 	if trouble := l.trouble.Load(); err == nil && trouble != nil {
@@ -336,7 +336,7 @@ type ledger struct {
 // record stamps and adds an event. The error is a *messages.Refusal for an event that is not legal now, and
 // limit_exceeded for one that is too large.
 func (l *ledger) record(now time.Time, body messages.Body, message string) error {
-	seq := l.fold.Look().Seq + 1
+	seq := l.fold.Peek().Seq + 1
 	if f, ok := body.(messages.FaultInjected); ok {
 		if l.faulty == nil {
 			l.faulty = map[string]int{}
@@ -353,7 +353,7 @@ func (l *ledger) emitted(now time.Time, task string, body messages.Body, message
 
 // recover adds the first event of a new owner, which spans the reserve and carries a rewind.
 func (l *ledger) recover(now time.Time, message string, body func(rewind *messages.Rewind) messages.Body) error {
-	from, seq, rewind := l.fold.Look().Recovery()
+	from, seq, rewind := l.fold.Peek().Recovery()
 	return l.take(messages.Event{RunID: l.id, From: from, Seq: seq, Time: now, Message: message, Body: body(rewind)})
 }
 
@@ -385,7 +385,7 @@ func (l *ledger) stamp(b messages.Body, task string) messages.Body {
 	b = messages.Owned(b, task)
 	if b, ok := b.(messages.Log); ok {
 		for i := range b.Lines { // Owned has copied them
-			b.Lines[i].Number = l.fold.Look().Log.Next + uint64(i)
+			b.Lines[i].Number = l.fold.Peek().Log.Next + uint64(i)
 		}
 	}
 	return b
@@ -406,7 +406,7 @@ func (l *ledger) finish(now time.Time, word messages.Body, message string) bool 
 	if l.ended() {
 		return false
 	}
-	last := l.fold.Look().LastWord(word)
+	last := l.fold.Peek().Terminal(word)
 	if last.Kind() != word.Kind() {
 		message = "canceled"
 	}
@@ -420,7 +420,7 @@ func (l *ledger) finish(now time.Time, word messages.Body, message string) bool 
 	if messages.CodeOf(err) == messages.Code(messages.CauseLimitExceeded) {
 		failed.Cause, failed.Error.Code = messages.CauseLimitExceeded, messages.Code(messages.CauseLimitExceeded)
 	}
-	return l.record(now, l.fold.Look().LastWord(failed), err.Error()) == nil
+	return l.record(now, l.fold.Peek().Terminal(failed), err.Error()) == nil
 }
 
-func (l *ledger) ended() bool { return l.fold.Look().Status.IsEnded() }
+func (l *ledger) ended() bool { return l.fold.Peek().Status.IsEnded() }

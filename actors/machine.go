@@ -223,7 +223,7 @@ func (m *machine) step(now time.Time, message any) []effect {
 
 func (m *machine) do(e effect) { m.effects = append(m.effects, e) }
 
-func (m *machine) seq() uint64 { return m.ledger.fold.Look().Seq }
+func (m *machine) seq() uint64 { return m.ledger.fold.Peek().Seq }
 
 func (m *machine) after(d time.Duration, message any) {
 	m.do(effect{do: doAfter, after: d, message: message})
@@ -248,7 +248,7 @@ func (m *machine) refused(body messages.Body, err error) error {
 // begin takes ownership. Nothing is shown, called or emitted before that is durable.
 func (m *machine) begin() {
 	m.phase = opening{}
-	state := m.ledger.fold.Look()
+	state := m.ledger.fold.Peek()
 	if state.Canceling {
 		m.end(messages.RunCanceled{By: messages.ByNode, Cause: messages.CauseCanceledByUser}, "canceled", errCanceled)
 		return

@@ -137,7 +137,7 @@ func (m *machine) wantChild(w *childWanted) {
 		w.reply <- childStart{id: id}
 		return
 	}
-	c := &childRun{id: childID(m.ledger.id, len(m.ledger.fold.Look().Children)+1), name: w.name, task: task,
+	c := &childRun{id: childID(m.ledger.id, len(m.ledger.fold.Peek().Children)+1), name: w.name, task: task,
 		job: w.job, options: w.options, reply: w.reply, attempt: w.attempt}
 	started := messages.ChildStarted{Child: c.id, Job: w.job.Name, Task: task, Name: w.name}
 	if err := m.record(started, w.job.Name+" started as a child"); err != nil {

@@ -7,7 +7,7 @@ import (
 
 // cancel accepts a cancel: after run.canceling the run can only end as canceled.
 func (m *machine) cancel(c *cancelRun) {
-	state := m.ledger.fold.Look()
+	state := m.ledger.fold.Peek()
 	if state.Status.IsEnded() || state.Canceling {
 		m.kept(c.reply)
 		return

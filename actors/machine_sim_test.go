@@ -197,7 +197,7 @@ func (s *sim) possible() (moves []func()) {
 			add(c.act)
 		}
 	}
-	if !s.lost && s.durable < s.judge.Look().Seq {
+	if !s.lost && s.durable < s.judge.Peek().Seq {
 		add(s.append)
 	}
 	if len(s.timers) > 0 && (len(moves) == 0 || s.one(8)) {
@@ -232,7 +232,7 @@ func (s *sim) rest() {
 	case !s.left:
 		s.fail("nothing can happen any more, and the run is not over: phase %T, %d actors, working %v, children %d",
 			s.m.phase, s.m.actors, s.m.working != nil, len(s.m.children))
-	case !s.judge.Look().Status.IsEnded():
+	case !s.judge.Peek().Status.IsEnded():
 		s.fail("the run is over without a terminal")
 	}
 	for _, r := range s.replies {
@@ -243,7 +243,7 @@ func (s *sim) rest() {
 }
 
 func (s *sim) ending() string {
-	end := s.judge.Look()
+	end := s.judge.Peek()
 	if end.Status == messages.Failed {
 		return "failed " + string(end.End.Cause)
 	}
@@ -300,7 +300,7 @@ func (s *sim) post(message any) { s.mail = append(s.mail, message) }
 func (s *sim) turnAway(message any) {
 	switch m := message.(type) {
 	case *cancelRun:
-		s.do(&effect{do: doKept, seq: s.judge.Look().Seq, reply: m.reply})
+		s.do(&effect{do: doKept, seq: s.judge.Peek().Seq, reply: m.reply})
 	case *answerInput:
 		m.reply <- errOver("r")
 	case *question:
@@ -320,10 +320,10 @@ func (s *sim) take() {
 	s.m.ledger.fresh = fresh[:0]
 	for _, e := range fresh {
 		s.say("  %d %s %s", e.Seq, e.Kind(), e.Message)
-		if e.From != e.Seq || e.Seq != s.judge.Look().Seq+1 {
-			s.fail("event %d..%d follows %d", e.From, e.Seq, s.judge.Look().Seq)
+		if e.From != e.Seq || e.Seq != s.judge.Peek().Seq+1 {
+			s.fail("event %d..%d follows %d", e.From, e.Seq, s.judge.Peek().Seq)
 		}
-		canceling := s.judge.Look().Canceling
+		canceling := s.judge.Peek().Canceling
 		if err := s.judge.Apply(e); err != nil {
 			s.fail("the ledger took %s down, which is not legal: %v", e.Kind(), err)
 		}
@@ -357,7 +357,7 @@ func (s *sim) law(e messages.Event, canceling bool) {
 
 // leave is once, when nothing of the run is alive that was not given up.
 func (s *sim) leave() {
-	if s.left || !s.judge.Look().Status.IsEnded() {
+	if s.left || !s.judge.Peek().Status.IsEnded() {
 		s.fail("the run leaves twice, or without its terminal")
 	}
 	s.left, s.timers = true, nil
@@ -378,7 +378,7 @@ func (s *sim) append() {
 		s.starved = false
 		s.say("the journal takes blocks again")
 	}
-	after := s.judge.Look().Seq - s.durable
+	after := s.judge.Peek().Seq - s.durable
 	s.land(s.durable + 1 + s.dice.Uint64N(after))
 }
 
@@ -459,7 +459,7 @@ func (s *sim) people() {
 		s.say("somebody cancels")
 		r.what = "a cancel"
 		r.ok = func() error {
-			if !s.readers.Look().Canceling && !s.readers.Look().Status.IsEnded() {
+			if !s.readers.Peek().Canceling && !s.readers.Peek().Status.IsEnded() {
 				return errors.New("a cancel is accepted that is not durable")
 			}
 			return nil

@@ -291,7 +291,7 @@ func (w *simWorker) act() {
 	case 6, 7:
 		w.want()
 	case 8:
-		w.verdict, w.said = make(chan error, 4), w.s.judge.Look().Seq
+		w.verdict, w.said = make(chan error, 4), w.s.judge.Peek().Seq
 		w.s.post(&commitRequest{w.a, w.verdict})
 	}
 }

@@ -114,7 +114,7 @@ func (l *runLog) overLimit() (over, pressed bool) {
 		// after merging everything, merge again only when the log has grown by a sixteenth
 		l.squeezeAt = l.bytes + l.maxBytes/16
 	}
-	return over, l.lost == nil && l.ledger.fold.Look().Seq > l.head.Seq+backlog
+	return over, l.lost == nil && l.ledger.fold.Peek().Seq > l.head.Seq+backlog
 }
 
 // catchUp bounds one read: it merges deltas, and leaves what is more than a batch for the next read.

@@ -176,7 +176,7 @@ func (l *runLog) openChildren() []messages.ChildState {
 	if l.ledger.fold.OpenChildren() == 0 {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(l.ledger.fold.Look().Children),
+	return slices.DeleteFunc(slices.Clone(l.ledger.fold.Peek().Children),
 		func(c messages.ChildState) bool { return c.Status.IsEnded() })
 }
 
@@ -199,7 +199,7 @@ func (s *System) takeOver(r *activeRun) {
 		err = l.recover(now, errNodeLost.Message, func(rewind *messages.Rewind) messages.Body {
 			failed := failure(messages.ByRecovery, "", errNodeLost)
 			failed.Rewind = rewind
-			return l.fold.Look().LastWord(failed)
+			return l.fold.Peek().Terminal(failed)
 		})
 	})
 	if err != nil {

@@ -117,7 +117,7 @@ func (b *view) state() messages.State {
 		b.fold = &messages.Fold{}
 	}
 	shown := b.visible()
-	for _, e := range shown[firstAfter(shown, b.fold.Look().Seq):] {
+	for _, e := range shown[firstAfter(shown, b.fold.Peek().Seq):] {
 		_ = b.fold.Apply(e) // the ledger has judged it
 	}
 	return b.fold.State()

@@ -10,7 +10,7 @@ type Artifact struct {
 	Bytes int64 `json:"bytes"`
 	// SHA256 is the lower-case hexadecimal digest of its content.
 	SHA256 string `json:"sha256"`
-	// Partial says that it is a first part of what it should have been.
+	// Partial says that it is only the first part of the whole.
 	Partial bool `json:"partial"`
 }
 
@@ -46,9 +46,9 @@ func artifactRow[B interface {
 		taskSays: true,
 		size:     of(func(b B) int { return len(ArtifactWritten(b).Task) + ArtifactWritten(b).size() }),
 		own:      with(func(b B, task string) Body { return B(ArtifactWritten{ArtifactWritten(b).Artifact, task}) }),
-		legal: with(func(b B, _ *Fold) *broken {
+		legal: with(func(b B, _ *Fold) *violation {
 			if a := ArtifactWritten(b); a.Name == "" || a.Bytes < 0 || first && !a.Partial {
-				return breaks(RuleArtifact, "artifact %q has no name, no size, or the wrong kind", a.Name)
+				return violates(RuleArtifact, "artifact %q has no name, no size, or the wrong kind", a.Name)
 			}
 			return nil
 		}),
@@ -64,13 +64,13 @@ func (f *Fold) write(a Artifact, task string) {
 	}
 	f.artifacts.put(&f.s.Artifacts, i, a)
 	if f.s.ArtifactTasks[i] != task {
-		f.writers()[i] = task
-		f.writes(task, a.Name)
+		f.artifactTasks()[i] = task
+		f.noteArtifact(task, a.Name)
 	}
 }
 
-// writers returns the tasks of the artifacts in memory that may be changed.
-func (f *Fold) writers() []string {
-	f.ownWriters = unshared(&f.s.ArtifactTasks, f.ownWriters)
+// artifactTasks returns the list for changing.
+func (f *Fold) artifactTasks() []string {
+	f.ownArtifactTasks = unshared(&f.s.ArtifactTasks, f.ownArtifactTasks)
 	return f.s.ArtifactTasks
 }

@@ -20,7 +20,7 @@ var llmStarted = row[LLMStarted]("model", "A call to a language model began.", t
 	taskSays: true,
 	size:     of(func(b LLMStarted) int { return len(b.Call) + len(b.Task) + len(b.Model) + len(b.Provider) }),
 	own:      with(func(b LLMStarted, task string) Body { b.Task = task; return b }),
-	legal:    with(func(b LLMStarted, f *Fold) *broken { return f.legalCall(b.Call, b.Task) }),
+	legal:    with(func(b LLMStarted, f *Fold) *violation { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b LLMStarted, f *Fold) {
 		f.calls.set(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Model: true, Name: b.Model})
 	}),
@@ -32,10 +32,10 @@ type LLMCompleted struct {
 	Task  string `json:"task,omitempty"`
 	Model string `json:"model"`
 	Usage *Usage `json:"usage,omitempty"`
-	// FirstTokenMS is the time to the first token in milliseconds, 0 where none came.
+	// FirstTokenMS is the time to the first token in milliseconds; 0 if none came.
 	FirstTokenMS int64  `json:"first_token_ms,omitempty"`
 	FinishReason string `json:"finish_reason,omitempty"`
-	// Evidence is what the verdict rests on, for example done-marker or eof+finish.
+	// Evidence is why the verdict is what it is, for example done-marker or eof+finish.
 	Evidence string `json:"evidence"`
 	// Verdict is completed, failed or canceled.
 	Verdict string `json:"verdict"`
@@ -60,7 +60,7 @@ var llmCompleted = row[LLMCompleted]("model", "A call to a language model ended,
 	}),
 	own:   with(func(b LLMCompleted, task string) Body { b.Task = task; return b }),
 	clone: of(func(b LLMCompleted) Body { b.Usage, b.Error = cloned(b.Usage), cloned(b.Error); return b }),
-	legal: with(func(b LLMCompleted, f *Fold) *broken { return f.legalCallEnd(b.Call, b.Task, true) }),
+	legal: with(func(b LLMCompleted, f *Fold) *violation { return f.legalCallEnd(b.Call, b.Task, true) }),
 	apply: to(func(b LLMCompleted, f *Fold) { f.endCall(b.Call) }),
 })
 
@@ -80,7 +80,7 @@ var toolStarted = row[ToolStarted]("tools", "A tool call began.", traits{
 	size:     of(func(b ToolStarted) int { return len(b.Call) + len(b.Task) + len(b.Tool) + len(b.Arguments) }),
 	own:      with(func(b ToolStarted, task string) Body { b.Task = task; return b }),
 	clone:    of(func(b ToolStarted) Body { b.Arguments = slices.Clone(b.Arguments); return b }),
-	legal:    with(func(b ToolStarted, f *Fold) *broken { return f.legalCall(b.Call, b.Task) }),
+	legal:    with(func(b ToolStarted, f *Fold) *violation { return f.legalCall(b.Call, b.Task) }),
 	apply: to(func(b ToolStarted, f *Fold) {
 		f.calls.set(&f.s.Calls, -1, Call{ID: b.Call, Task: b.Task, Name: b.Tool})
 	}),
@@ -101,9 +101,9 @@ var toolProgress = row[ToolProgress]("tools", "How far a tool call is; the lates
 	delta: true, taskSays: true,
 	size: of(ToolProgress.size),
 	key:  of(func(b ToolProgress) partKey { return partKey{'c', b.Call} }),
-	legal: with(func(b ToolProgress, f *Fold) *broken {
+	legal: with(func(b ToolProgress, f *Fold) *violation {
 		if f.openCall(b.Call, false) < 0 {
-			return breaks(RuleCall, "tool call %q is not open", b.Call)
+			return violates(RuleCall, "tool call %q is not open", b.Call)
 		}
 		return nil
 	}),
@@ -131,11 +131,11 @@ var toolCompleted = row[ToolCompleted]("tools", "A tool call ended, with its res
 		b.Result, b.Error = slices.Clone(b.Result), cloned(b.Error)
 		return b
 	}),
-	legal: with(func(b ToolCompleted, f *Fold) *broken { return f.legalCallEnd(b.Call, b.Task, false) }),
+	legal: with(func(b ToolCompleted, f *Fold) *violation { return f.legalCallEnd(b.Call, b.Task, false) }),
 	apply: to(func(b ToolCompleted, f *Fold) { f.endCall(b.Call) }),
 })
 
-// openCall returns the place of the model or tool call, or -1 where none is open.
+// openCall returns the index of the open model or tool call, or -1.
 func (f *Fold) openCall(id string, model bool) int {
 	if i := f.call(id); i >= 0 && !f.s.Calls[i].Ended && f.s.Calls[i].Model == model {
 		return i
@@ -143,16 +143,16 @@ func (f *Fold) openCall(id string, model bool) int {
 	return -1
 }
 
-func (f *Fold) legalCall(id, task string) *broken {
+func (f *Fold) legalCall(id, task string) *violation {
 	if id == "" || f.call(id) >= 0 {
-		return breaks(RuleCall, "call %q has no name of its own", id)
+		return violates(RuleCall, "call %q has no name of its own", id)
 	}
 	return f.legalSpeaker(task)
 }
 
-func (f *Fold) legalCallEnd(id, task string, model bool) *broken {
+func (f *Fold) legalCallEnd(id, task string, model bool) *violation {
 	if i := f.openCall(id, model); i < 0 || f.s.Calls[i].Task != task {
-		return breaks(RuleCall, "call %q of task %q is not open", id, task)
+		return violates(RuleCall, "call %q of task %q is not open", id, task)
 	}
 	return nil
 }

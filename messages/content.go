@@ -51,8 +51,8 @@ func deltaRow[B interface {
 		}),
 		key:    of(func(b B) partKey { return partKey{'s', TextDelta(b).Stream} }),
 		stream: of(func(b B) string { return TextDelta(b).Stream }),
-		legal:  with(func(b B, f *Fold) *broken { return f.legalDelta(TextDelta(b), thought) }),
-		apply:  to(func(b B, f *Fold) { f.say(TextDelta(b), thought) }),
+		legal:  with(func(b B, f *Fold) *violation { return f.legalDelta(TextDelta(b), thought) }),
+		apply:  to(func(b B, f *Fold) { f.appendText(TextDelta(b), thought) }),
 	})
 }
 
@@ -73,7 +73,7 @@ var textDone = row[TextDone]("content", "The whole text, authoritative; closes i
 	size:     of(func(b TextDone) int { return len(b.Stream) + len(b.Task) + len(b.Text) + len(b.SHA256) }),
 	own:      with(func(b TextDone, task string) Body { b.Task = task; return b }),
 	stream:   of(func(b TextDone) string { return b.Stream }), closes: KindTextDelta,
-	legal: with(func(b TextDone, f *Fold) *broken {
+	legal: with(func(b TextDone, f *Fold) *violation {
 		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, false, b.SHA256)
 	}),
 	apply: to(func(b TextDone, f *Fold) { f.done(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, false) }),
@@ -87,7 +87,7 @@ type ThoughtDone struct {
 	SHA256 string `json:"sha256"`
 	// ThoughtType says what kind of thought it is, for example planning or reflection.
 	ThoughtType string `json:"thought_type,omitempty"`
-	// Confidence is between 0 and 1 where the source gave one.
+	// Confidence is between 0 and 1, if the source gave one.
 	Confidence *float64 `json:"confidence,omitempty"`
 	// Source says where the thought was seen, for example think-tag or reasoning-field.
 	Source string `json:"source,omitempty"`
@@ -104,7 +104,7 @@ var thoughtDone = row[ThoughtDone]("content", "The whole thought, authoritative;
 	own:    with(func(b ThoughtDone, task string) Body { b.Task = task; return b }),
 	clone:  of(func(b ThoughtDone) Body { b.Confidence = cloned(b.Confidence); return b }),
 	stream: of(func(b ThoughtDone) string { return b.Stream }), closes: KindThoughtDelta,
-	legal: with(func(b ThoughtDone, f *Fold) *broken {
+	legal: with(func(b ThoughtDone, f *Fold) *violation {
 		return f.legalDone(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, true, b.SHA256)
 	}),
 	apply: to(func(b ThoughtDone, f *Fold) { f.done(TextDelta{Stream: b.Stream, Task: b.Task, Text: b.Text}, true) }),
@@ -116,7 +116,7 @@ func Digest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// open returns the stream that is spoken on, with its place; a new one is past the end.
+// open returns the delta's stream and its index; a new stream's index is past the end.
 func (f *Fold) open(d TextDelta, thought bool) (int, Stream) {
 	if i := f.stream(d.Stream); i >= 0 {
 		return i, f.s.Streams[i]
@@ -124,26 +124,26 @@ func (f *Fold) open(d TextDelta, thought bool) (int, Stream) {
 	return len(f.s.Streams), Stream{Name: d.Stream, Task: d.Task, Thought: thought}
 }
 
-func (f *Fold) legalStream(d TextDelta, t Stream, thought bool) *broken {
+func (f *Fold) legalStream(d TextDelta, t Stream, thought bool) *violation {
 	switch {
 	case d.Stream == "":
-		return breaks(RuleStream, "the stream has no name")
+		return violates(RuleStream, "the stream has no name")
 	case t.Thought != thought || t.Task != d.Task:
-		return breaks(RuleStream, "stream %q is of another kind or task", d.Stream)
+		return violates(RuleStream, "stream %q is of another kind or task", d.Stream)
 	}
 	if bad := f.legalSpeaker(d.Task); bad != nil {
 		return bad
 	}
 	switch {
 	case !utf8.ValidString(d.Text):
-		return breaks(RuleBody, "stream %q: the text is not UTF-8", d.Stream)
+		return violates(RuleBody, "stream %q: the text is not UTF-8", d.Stream)
 	case t.Closed:
-		return breaks(RuleStream, "stream %q is closed", d.Stream)
+		return violates(RuleStream, "stream %q is closed", d.Stream)
 	}
 	return nil
 }
 
-func (f *Fold) legalDelta(d TextDelta, thought bool) *broken {
+func (f *Fold) legalDelta(d TextDelta, thought bool) *violation {
 	_, t := f.open(d, thought)
 	if bad := f.legalStream(d, t, thought); bad != nil {
 		return bad
@@ -152,33 +152,33 @@ func (f *Fold) legalDelta(d TextDelta, thought bool) *broken {
 	overlap := length - d.Offset
 	switch {
 	case d.Offset < 0 || overlap < 0 || d.Index > t.Index:
-		return breaks(RuleStream, "stream %q holds %d bytes of %d deltas, not %d of %d", d.Stream, length, t.Index, d.Offset, d.Index)
+		return violates(RuleStream, "stream %q holds %d bytes of %d deltas, not %d of %d", d.Stream, length, t.Index, d.Offset, d.Index)
 	case count > f.at.numbers:
-		return breaks(RuleStream, "stream %q: %d deltas in %d numbers", d.Stream, count, f.at.numbers)
+		return violates(RuleStream, "stream %q: %d deltas in %d numbers", d.Stream, count, f.at.numbers)
 	case f.at.fresh && (overlap > 0 || d.Index != t.Index):
-		return breaks(RuleStream, "stream %q: a new delta repeats what was said", d.Stream)
+		return violates(RuleStream, "stream %q: a new delta repeats what was said", d.Stream)
 	case len(d.Text) < overlap || d.Index+count < t.Index:
-		return breaks(RuleStream, "stream %q: the delta ends before what was said", d.Stream)
+		return violates(RuleStream, "stream %q: the delta ends before what was said", d.Stream)
 	case overlap > 0 && t.text.slice(d.Offset) != d.Text[:overlap]:
-		return breaks(RuleStream, "stream %q: the delta contradicts what was said", d.Stream)
+		return violates(RuleStream, "stream %q: the delta contradicts what was said", d.Stream)
 	}
 	return nil
 }
 
-func (f *Fold) say(d TextDelta, thought bool) {
+func (f *Fold) appendText(d TextDelta, thought bool) {
 	i, t := f.open(d, thought)
 	first := t.empty()
 	t.text, t.Index = t.text.append(d.Text[t.Len()-d.Offset:]), d.Index+max(d.Count, 1)
 	f.setStream(i, t, first)
 }
 
-func (f *Fold) legalDone(d TextDelta, thought bool, digest string) *broken {
+func (f *Fold) legalDone(d TextDelta, thought bool, digest string) *violation {
 	_, t := f.open(d, thought)
 	if bad := f.legalStream(d, t, thought); bad != nil {
 		return bad
 	}
 	if Digest(d.Text) != digest {
-		return breaks(RuleDigest, "stream %q: the text's sha256 is not %q", d.Stream, digest)
+		return violates(RuleDigest, "stream %q: the text's sha256 is not %q", d.Stream, digest)
 	}
 	return nil
 }
@@ -196,6 +196,6 @@ func (f *Fold) done(d TextDelta, thought bool) {
 func (f *Fold) setStream(i int, t Stream, first bool) {
 	f.streams.put(&f.s.Streams, i, t)
 	if first {
-		f.speaks(t)
+		f.noteText(t)
 	}
 }

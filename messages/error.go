@@ -41,8 +41,8 @@ var causes = []Cause{
 
 func (c Cause) known() bool { return slices.Contains(causes, c) }
 
-// Code classifies an [Error] for machines: every [Cause] is a code, and so are the answers to a call that found no run
-// to work on. Surfaces map codes to their own world: HTTP status, JSON-RPC code, exit code.
+// Code classifies an [Error] for machines. Every [Cause] is a code; the others answer calls. Surfaces map codes to
+// HTTP status, JSON-RPC code or exit code.
 type Code string
 
 // The codes that are not causes.
@@ -51,11 +51,11 @@ const (
 	CodeNotFound Code = "not_found"
 	// CodeConflict: the idempotency key was used with other input.
 	CodeConflict Code = "conflict"
-	// CodeEventsGone: the retention has ended the run's log.
+	// CodeEventsGone: the run's log was removed after Config.Retention.
 	CodeEventsGone Code = "events_gone"
 	// CodeReset: the cursor cannot be served; drop the State and begin at 0.
 	CodeReset Code = "reset"
-	// CodeUnavailable: the node does not take this now; try again later.
+	// CodeUnavailable: the node cannot do this now; try again later.
 	CodeUnavailable Code = "unavailable"
 )
 
@@ -108,39 +108,39 @@ type Rule string
 // The rules that [State.Apply] holds events to.
 const (
 	RuleEnded    Rule = "ended"    // nothing follows a terminal
-	RuleRun      Rule = "run"      // one log is of one run
+	RuleRun      Rule = "run"      // all events of a log belong to one run
 	RuleOrder    Rule = "order"    // b.From <= a.Seq+1 and b.Seq > a.Seq
 	RuleSpan     Rule = "span"     // only a delta or a recovery spans numbers, and never over a milestone
-	RuleOpening  Rule = "opening"  // run.queued is number 1, and only that; run.started comes once, before work
+	RuleOpening  Rule = "opening"  // run.queued is number 1, and nothing else is; run.started comes once, before any work
 	RuleCancel   Rule = "cancel"   // after run.canceling no task begins, and only run.canceled ends the run
 	RuleTask     Rule = "task"     // a task starts once, fails or completes once per attempt, restarts after a failure
-	RuleStream   Rule = "stream"   // a stream is of one kind and one task, contiguous, and closed by its done
-	RuleDigest   Rule = "digest"   // a done text has the digest it says
+	RuleStream   Rule = "stream"   // a stream has one kind and one task, no gaps, and ends with its done event
+	RuleDigest   Rule = "digest"   // a done text matches its digest
 	RuleLog      Rule = "log"      // log lines are numbered without a gap
 	RuleMerged   Rule = "merged"   // a merged event has one part per stream, at least two
 	RuleCall     Rule = "call"     // a model or tool call starts once and completes once, by its own task
 	RuleArtifact Rule = "artifact" // artifacts have a name; after a cancel they are partial
-	RuleInput    Rule = "input"    // a request is named once, but for a lost secret; its answer belongs to it
+	RuleInput    Rule = "input"    // a request has a name of its own, unless a secret is asked for again; its answer names it
 	RuleChild    Rule = "child"    // a sub-run starts once, ends once, and before its parent ends
 	RuleStep     Rule = "step"     // a step ends after it started
-	RuleTerminal Rule = "terminal" // a terminal has its author, its cause, and no task still running
-	RuleRewind   Rule = "rewind"   // recovery rewinds to what the journal holds
+	RuleTerminal Rule = "terminal" // a terminal has an author, a cause, and no task still running
+	RuleRewind   Rule = "rewind"   // a rewind goes back to what the journal holds
 	RuleBody     Rule = "body"     // the body's own fields make sense
 )
 
-// broken is a rule with the reason; what holds is nil.
-type broken struct {
+// violation is a broken rule and the reason; nil if none is broken.
+type violation struct {
 	rule   Rule
 	reason string
 }
 
-func breaks(rule Rule, format string, args ...any) *broken {
-	return &broken{rule, fmt.Sprintf(format, args...)}
+func violates(rule Rule, format string, args ...any) *violation {
+	return &violation{rule, fmt.Sprintf(format, args...)}
 }
 
-func when(bad bool, rule Rule, reason string) *broken {
+func when(bad bool, rule Rule, reason string) *violation {
 	if bad {
-		return &broken{rule, reason}
+		return &violation{rule, reason}
 	}
 	return nil
 }

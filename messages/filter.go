@@ -2,19 +2,19 @@ package messages
 
 import "slices"
 
-// Filter selects events for a reader. The zero Filter selects everything. What it passes over still moves the reader's
-// cursor: a reader goes on from the Seq of the last event it was offered, not of the last one it was given.
+// Filter selects events for a reader. The zero Filter selects everything. Left-out events still move the reader's
+// cursor: a reader continues from the Seq of the last event that was offered to it.
 type Filter struct {
 	// MilestonesOnly leaves out every delta.
 	MilestonesOnly bool `json:"milestones_only,omitempty"`
 	// Kinds selects events of these kinds; empty selects all.
 	Kinds []Kind `json:"kinds,omitempty"`
-	// Streams selects texts and thoughts by name; empty selects all. Other kinds are not its concern.
+	// Streams selects texts and thoughts by name; empty selects all. Other kinds ignore it.
 	Streams []string `json:"streams,omitempty"`
 }
 
-// Select returns what the filter leaves of the event, and whether that is anything. A terminal always passes. Where a
-// stream's deltas pass, so do its done event and every rewind. Of a merged event the selected parts are left.
+// Select returns what the filter leaves of the event, and whether that is anything. A terminal always passes. If a
+// stream's deltas pass, so do its done event and every rewind. Of a merged event, the selected parts pass.
 func (f Filter) Select(e Event) (Event, bool) {
 	switch {
 	case e.IsTerminal():

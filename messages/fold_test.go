@@ -24,14 +24,14 @@ type both struct {
 }
 
 func (b *both) apply(e messages.Event) bool {
-	before := b.fold.Look().Seq
+	before := b.fold.Peek().Seq
 	next, want := b.state.Apply(e)
 	err := b.fold.Apply(e)
 	if fmt.Sprint(err) != fmt.Sprint(want) {
 		b.t.Fatalf("event %s: the fold says %v, the state %v", asJSON(b.t, e), err, want)
 	}
-	if err != nil && b.fold.Look().Seq != before {
-		b.t.Fatalf("refused, and yet at %d", b.fold.Look().Seq)
+	if err != nil && b.fold.Peek().Seq != before {
+		b.t.Fatalf("refused, and yet at %d", b.fold.Peek().Seq)
 	}
 	b.state = next
 	return err == nil
@@ -40,7 +40,7 @@ func (b *both) apply(e messages.Event) bool {
 func (b *both) snapshot() {
 	s := b.fold.State()
 	same(b.t, "the fold", s, b.state)
-	same(b.t, "what it looks like", b.fold.Look(), s)
+	same(b.t, "what it looks like", b.fold.Peek(), s)
 	b.kept, b.said = append(b.kept, s), append(b.said, asJSON(b.t, s))
 }
 
@@ -242,7 +242,7 @@ func TestFoldsOfOneSnapshotPart(t *testing.T) {
 		for i, g := range others {
 			name := fmt.Sprint("step ", i)
 			b := []messages.Body{messages.StepStarted{Step: name}, lines(2, name), messages.StepEnded{Step: "a", Outcome: name}}[said]
-			if err := g.Apply(next(g.Look().Seq, b)); err != nil {
+			if err := g.Apply(next(g.Peek().Seq, b)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -323,7 +323,7 @@ func TestFoldingIsLinear(t *testing.T) {
 	cost := func(n int, name string) float64 {
 		f := messages.NewFold(fold(t, messages.State{}, told(messages.RunQueued{Job: "plan"}, messages.RunStarted{})...))
 		var log []messages.Event
-		seq := f.Look().Seq
+		seq := f.Peek().Seq
 		long(n)[name](func(b messages.Body) {
 			log = append(log, next(seq, b))
 			seq = log[len(log)-1].Seq
@@ -387,7 +387,7 @@ func TestArtifactsBelongToTheirAttempt(t *testing.T) {
 		if slices.Sort(left); !slices.Equal(left, []string{"1", "3", "5"}) {
 			t.Errorf("after the restart there are %v", left)
 		}
-		end := fold(t, s, next(s.Seq, s.LastWord(messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Error: failure})))
+		end := fold(t, s, next(s.Seq, s.Terminal(messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Error: failure})))
 		same(t, "the terminal's", end.Artifacts, s.Artifacts)
 	}
 }

@@ -122,7 +122,7 @@ func golden(t *testing.T, path string, got []byte) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the code says; run go test -update and read the difference\n got %s\nwant %s", path, got, want)
+		t.Errorf("%s is not what the code says: run make update, and read git diff", path)
 	}
 }
 

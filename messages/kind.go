@@ -1,6 +1,6 @@
 package messages
 
-// Kind names what an event says. The set is closed: [Kinds] lists it.
+// Kind names what an event says. [Kinds] lists all of them.
 type Kind string
 
 // The kinds of run-events/1.
@@ -70,9 +70,9 @@ func (l Level) String() string {
 type KindInfo struct {
 	Kind  Kind
 	Level Level
-	// Group is the heading under which the documentation lists the kind.
+	// Group is the kind's heading in the documentation.
 	Group string
-	// Says is one sentence for the documentation.
+	// Says is the kind's sentence in the documentation.
 	Says string
 	// Zero is the zero value of the kind's body type.
 	Zero Body
@@ -88,7 +88,7 @@ func Kinds() []KindInfo {
 	return out
 }
 
-// kinds lists the rows; each stands with the type of its body.
+// kinds lists the rows; each is defined beside the type of its body.
 var kinds = []*KindInfo{
 	runQueued, runStarted, runRecovered, runCanceling, runCompleted, runFailed, runCanceled,
 	taskStarted, taskCompleted, taskFailed, taskRestarted,
@@ -114,7 +114,7 @@ var kindIndex = func() map[Kind]*KindInfo {
 // Known reports whether this version has the kind in its table.
 func (k Kind) Known() bool { return kindIndex[k] != nil }
 
-// info returns the kind's row, or that of the kinds that are not known.
+// info returns the kind's row, or the row of unknown kinds.
 func (k Kind) info() *KindInfo {
 	if row := kindIndex[k]; row != nil {
 		return row
@@ -122,11 +122,11 @@ func (k Kind) info() *KindInfo {
 	return unknown
 }
 
-// Level returns the kind's level. A kind that is not known is a milestone: what cannot be read must not be merged.
+// Level returns the kind's level. An unknown kind is a milestone: what nobody can read must not be merged.
 func (k Kind) Level() Level { return k.info().Level }
 
 // IsTerminal reports whether an event of this kind ends its run.
-func (k Kind) IsTerminal() bool { return k.info().last != nil }
+func (k Kind) IsTerminal() bool { return k.info().ending != nil }
 
-// TaskMaySay reports whether a task may say the kind by itself; all else is the run's alone.
+// TaskMaySay reports whether a task may emit the kind itself; the others are for the run alone.
 func (k Kind) TaskMaySay() bool { return k.info().taskSays }

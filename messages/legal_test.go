@@ -346,11 +346,11 @@ func (w *teller) end() {
 			}
 		}
 		s := fold(w.t, messages.State{}, w.log...)
-		w.say(s.LastWord(messages.RunCompleted{By: messages.ByRun, Result: json.RawMessage(`{"n":1}`)}))
+		w.say(s.Terminal(messages.RunCompleted{By: messages.ByRun, Result: json.RawMessage(`{"n":1}`)}))
 		return
 	}
 	s := fold(w.t, messages.State{}, w.log...)
-	w.say(s.LastWord(messages.RunFailed{By: messages.BySupervisor, Cause: messages.CauseStalled, Error: messages.Errorf("stalled", "nothing happened")}))
+	w.say(s.Terminal(messages.RunFailed{By: messages.BySupervisor, Cause: messages.CauseStalled, Error: messages.Errorf("stalled", "nothing happened")}))
 }
 
 // endByRecovery ends the run in one event where no child goes on, else in several, of which the first rewinds.
@@ -362,7 +362,7 @@ func (w *teller) endByRecovery() {
 		w.endChildren()
 		rewind = nil
 	}
-	w.say(s.LastWord(messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost,
+	w.say(s.Terminal(messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost,
 		Error: messages.Errorf("node_lost", "the node died"), Rewind: rewind}))
 }
 

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// CanMerge reports whether b may be merged onto a: both are deltas of one run, and b follows a without a gap.
+// CanMerge reports whether b may be merged into a: both are deltas of one run, and b follows a without a gap.
 func CanMerge(a, b Event) bool {
 	return a.IsDelta() && b.IsDelta() && a.RunID == b.RunID && b.From == a.Seq+1
 }
 
-// Merge returns one event that stands for the whole stretch: the delta itself where all are of one stream, else one
-// [Merged] with a part per stream, in the order of their first appearance. Each event must be able to follow the one
-// before by [CanMerge]. Merging is associative, and takes time linear in the bytes of the stretch.
+// Merge returns one event for the whole stretch: one delta if all belong to one stream, and otherwise a [Merged] with
+// a part per stream, in order of first appearance. [CanMerge] must hold between neighbours. Merging is associative,
+// and linear in the bytes of the stretch.
 func Merge(stretch []Event) Event {
 	if len(stretch) == 1 {
 		return stretch[0]
@@ -25,11 +25,11 @@ func Merge(stretch []Event) Event {
 	return Event{RunID: first.RunID, From: first.From, Seq: last.Seq, Time: last.Time, Message: last.Message, Body: m.body()}
 }
 
-// part collects what a stretch says on one stream.
+// part collects the deltas of one stream.
 type part struct {
 	key    partKey
 	newest Body
-	texts  []string // of a text or thought: the pieces, and in newest the first of them
+	texts  []string // of a text or thought: the pieces; newest is then the first
 	count  uint64
 	lines  []LogLine
 }
@@ -47,9 +47,9 @@ func (m *merger) add(b Body) {
 	p := m.part(key)
 	switch d := b.(type) {
 	case TextDelta:
-		p.say(b, d)
+		p.append(b, d)
 	case ThoughtDelta:
-		p.say(b, TextDelta(d))
+		p.append(b, TextDelta(d))
 	case Log:
 		p.lines = newest(p.lines, d.Lines)
 	default:
@@ -68,7 +68,7 @@ func (m *merger) part(key partKey) *part {
 	return p
 }
 
-func (p *part) say(b Body, d TextDelta) {
+func (p *part) append(b Body, d TextDelta) {
 	if p.newest == nil {
 		p.newest = b
 	}
@@ -91,7 +91,7 @@ func (p *part) body() Body {
 	}
 }
 
-// counted writes a count of one as the default.
+// counted writes a count of one as 0, the default.
 func counted(n uint64) uint64 {
 	if n == 1 {
 		return 0
@@ -110,8 +110,8 @@ func (m *merger) body() Body {
 	return merged
 }
 
-// partKey names the stream that a delta belongs to for merging: a text or thought by its name, progress by its task,
-// tool progress by its call, the log by itself.
+// partKey names a delta's stream for merging: a text or thought by name, progress by task, tool progress by call, and
+// the one log.
 type partKey struct {
 	group byte
 	name  string
@@ -124,7 +124,7 @@ func keyOf(b Body) (partKey, bool) {
 	return partKey{}, false
 }
 
-// newest returns the last LogTail of the lines of a and then b, in new memory.
+// newest returns the last LogTail lines of a and b, in new memory.
 func newest(a, b []LogLine) []LogLine {
 	a = a[max(0, min(len(a), len(a)+len(b)-LogTail)):]
 	return slices.Concat(a, b)

@@ -78,7 +78,7 @@ func recovered(_ messages.State, r *messages.Rewind) messages.Body {
 }
 
 func lostNode(s messages.State, r *messages.Rewind) messages.Body {
-	return s.LastWord(messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost, Error: failure, Rewind: r})
+	return s.Terminal(messages.RunFailed{By: messages.ByRecovery, Cause: messages.CauseNodeLost, Error: failure, Rewind: r})
 }
 
 // wall is the least that is durable: milestones are in the journal before anyone sees them.
@@ -100,7 +100,7 @@ func (m *model) open() history {
 func (m *model) tell(h history, steps int) {
 	if steps == 0 {
 		word := messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Error: failure}
-		m.read(m.say(h, h.now().LastWord(word)))
+		m.read(m.say(h, h.now().Terminal(word)))
 		last := h[len(h)-1]
 		for durable := last.wall(); durable <= len(last.events); durable++ {
 			m.read(m.crash(h, durable, lostNode))

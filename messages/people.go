@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// InputKind says what kind of answer is asked for.
+// InputKind says what kind of answer a request wants.
 type InputKind string
 
 // The kinds of requests; an empty one is a clarification.
@@ -20,27 +20,27 @@ const (
 	InputSecret        InputKind = "secret"
 )
 
-// inputTimeouts has how long each kind of request waits where it does not say.
+// inputTimeouts are the default timeouts of the kinds.
 var inputTimeouts = map[InputKind]time.Duration{
 	"": 24 * time.Hour, InputClarification: 24 * time.Hour, InputSelection: 24 * time.Hour, InputData: 24 * time.Hour,
 	InputConfirmation: time.Hour, InputReview: 30 * time.Minute, InputSecret: 5 * time.Minute,
 }
 
-// InputRequired says that the run waits for an answer to Request, which is unique in its run. A secret alone may be
-// asked for again: by the same task, once it was given or once another attempt asks, for no log holds it.
+// InputRequired asks people for an answer to Request, a name that is unique in the run. Only a secret may be asked
+// for again, because no log holds it: by the same task, after it was given or in another attempt.
 type InputRequired struct {
 	Request string `json:"request"`
 	Task    string `json:"task,omitempty"`
 	Prompt  string `json:"prompt"`
 	// Schema is the JSON Schema of the answer, if it has one.
 	Schema json.RawMessage `json:"schema,omitempty"`
-	// InputKind is the kind of answer; clarification where it is left out.
+	// InputKind is the kind of answer; the default is clarification.
 	InputKind InputKind `json:"kind,omitempty"`
-	// TimeoutMS is how long the answer is waited for, in milliseconds; the default of the kind where it is left out.
+	// TimeoutMS is the timeout for the answer, in milliseconds; the default depends on the kind.
 	TimeoutMS int64 `json:"timeout_ms,omitempty"`
 }
 
-// Timeout returns how long the answer is waited for.
+// Timeout returns how long the run waits for the answer.
 func (b InputRequired) Timeout() time.Duration {
 	if b.TimeoutMS > 0 {
 		return time.Duration(b.TimeoutMS) * time.Millisecond
@@ -64,29 +64,29 @@ var inputRequired = row[InputRequired]("people", "The run waits for an answer.",
 	}),
 })
 
-func (b InputRequired) legal(f *Fold) *broken {
+func (b InputRequired) legal(f *Fold) *violation {
 	if b.Request == "" {
-		return breaks(RuleInput, "the request has no name")
+		return violates(RuleInput, "the request has no name")
 	}
 	if i := f.input(b.Request); i >= 0 && !f.asksAgain(f.s.Inputs[i], b) {
-		return breaks(RuleInput, "request %q has no name of its own", b.Request)
+		return violates(RuleInput, "request %q has no name of its own", b.Request)
 	}
 	if _, known := inputTimeouts[b.InputKind]; !known || b.TimeoutMS < 0 {
-		return breaks(RuleBody, "request %q is of no known kind: %q, %d ms", b.Request, b.InputKind, b.TimeoutMS)
+		return violates(RuleBody, "request %q is of no known kind: %q, %d ms", b.Request, b.InputKind, b.TimeoutMS)
 	}
 	return f.legalSpeaker(b.Task)
 }
 
-// asksAgain reports whether b asks for the same secret, which the task cannot have any more.
+// asksAgain reports whether b asks for a secret that the task has lost.
 func (f *Fold) asksAgain(in Input, b InputRequired) bool {
 	return in.Kind == InputSecret && b.InputKind == InputSecret && in.Task == b.Task &&
 		(in.Closed || in.Attempt < f.attempt(b.Task))
 }
 
-// InputReceived is the answer to an InputRequired. The Value of a secret is left out: it never enters the log.
+// InputReceived answers an InputRequired. It leaves out the Value of a secret, which never enters the log.
 type InputReceived struct {
 	Request string `json:"request"`
-	// ID is that of the command that answered, or "".
+	// ID is the id of the command that answered, or "".
 	ID        string          `json:"id,omitempty"`
 	Task      string          `json:"task,omitempty"`
 	Value     json.RawMessage `json:"value"`
@@ -114,13 +114,13 @@ var inputReceived = row[InputReceived]("people", "The answer came.", traits{
 	}),
 })
 
-func (b InputReceived) legal(f *Fold) *broken {
+func (b InputReceived) legal(f *Fold) *violation {
 	i := f.input(b.Request)
 	switch {
 	case i < 0 || f.s.Inputs[i].Closed:
-		return breaks(RuleInput, "request %q is not open", b.Request)
+		return violates(RuleInput, "request %q is not open", b.Request)
 	case f.s.Inputs[i].Kind == InputSecret && len(b.Value) > 0 && !bytes.Equal(b.Value, []byte("null")):
-		return breaks(RuleInput, "request %q is for a secret: the log does not hold its value", b.Request)
+		return violates(RuleInput, "request %q is for a secret: the log does not hold its value", b.Request)
 	}
 	return nil
 }

@@ -10,7 +10,7 @@ import (
 type ChildStarted struct {
 	Child RunID  `json:"child"`
 	Job   string `json:"job"`
-	// Task asked for the child, by this Name of its own: another attempt that asks by the name gets the same child.
+	// Task asked for the child, under this Name. Another attempt that asks by the name gets the same child.
 	Task string `json:"task,omitempty"`
 	Name string `json:"name,omitempty"`
 }
@@ -22,9 +22,9 @@ var childStarted = row[ChildStarted]("children", "A sub-run began; its own log i
 	begins: true,
 	own:    with(func(b ChildStarted, task string) Body { b.Task = task; return b }),
 	size:   of(func(b ChildStarted) int { return len(b.Child) + len(b.Job) + len(b.Task) + len(b.Name) }),
-	legal: with(func(b ChildStarted, f *Fold) *broken {
+	legal: with(func(b ChildStarted, f *Fold) *violation {
 		if !strings.HasPrefix(string(b.Child), string(f.s.RunID)+".c") || f.child(b.Child) >= 0 {
-			return breaks(RuleChild, "%q is no new child of %s", b.Child, f.s.RunID)
+			return violates(RuleChild, "%q is no new child of %s", b.Child, f.s.RunID)
 		}
 		return nil
 	}),
@@ -33,7 +33,7 @@ var childStarted = row[ChildStarted]("children", "A sub-run began; its own log i
 	}),
 })
 
-// ChildEnded says that a sub-run has its terminal.
+// ChildEnded says that a sub-run has ended.
 type ChildEnded struct {
 	Child  RunID  `json:"child"`
 	Status Status `json:"status"`
@@ -45,9 +45,9 @@ func (ChildEnded) info() *KindInfo { return childEnded }
 
 var childEnded = row[ChildEnded]("children", "A sub-run has its terminal.", traits{
 	size: of(func(b ChildEnded) int { return len(b.Child) + len(b.Status) + len(b.Cause) }),
-	legal: with(func(b ChildEnded, f *Fold) *broken {
+	legal: with(func(b ChildEnded, f *Fold) *violation {
 		if i := f.child(b.Child); i < 0 || f.s.Children[i].Status.IsEnded() || !b.Status.IsEnded() {
-			return breaks(RuleChild, "child %q is not running, or does not end as %q", b.Child, b.Status)
+			return violates(RuleChild, "child %q is not running, or does not end as %q", b.Child, b.Status)
 		}
 		return nil
 	}),
@@ -72,9 +72,9 @@ var stepStarted = row[StepStarted]("plan", "A step of a plan began.", traits{
 	begins: true, taskSays: true,
 	size: of(func(b StepStarted) int { return len(b.Step) + len(b.Task) }),
 	own:  with(func(b StepStarted, task string) Body { b.Task = task; return b }),
-	legal: with(func(b StepStarted, f *Fold) *broken {
+	legal: with(func(b StepStarted, f *Fold) *violation {
 		if i := f.step(b.Step); b.Step == "" || i >= 0 && f.s.Steps[i].Running {
-			return breaks(RuleStep, "step %q has no name, or is running", b.Step)
+			return violates(RuleStep, "step %q has no name, or is running", b.Step)
 		}
 		return f.legalSpeaker(b.Task)
 	}),
@@ -103,9 +103,9 @@ var stepEnded = row[StepEnded]("plan", "A step of a plan ended; says what follow
 	taskSays: true,
 	size:     of(func(b StepEnded) int { return len(b.Step) + len(b.Task) + len(b.Outcome) + len(b.Next) + len(b.Reason) }),
 	own:      with(func(b StepEnded, task string) Body { b.Task = task; return b }),
-	legal: with(func(b StepEnded, f *Fold) *broken {
+	legal: with(func(b StepEnded, f *Fold) *violation {
 		if i := f.step(b.Step); i < 0 || !f.s.Steps[i].Running {
-			return breaks(RuleStep, "step %q is not running", b.Step)
+			return violates(RuleStep, "step %q is not running", b.Step)
 		}
 		return nil
 	}),
@@ -132,7 +132,7 @@ var faultInjected = row[FaultInjected]("faults", "A test injected a fault here."
 	own:  with(func(b FaultInjected, task string) Body { b.Task = task; return b }),
 })
 
-// Unknown carries an event of a kind that this version does not know, byte for byte.
+// Unknown carries an event of a kind that this version does not know, unchanged.
 type Unknown struct {
 	Type    Kind
 	Payload json.RawMessage
@@ -141,7 +141,7 @@ type Unknown struct {
 func (b Unknown) Kind() Kind    { return b.Type }
 func (Unknown) info() *KindInfo { return unknown }
 
-// unknown is the row of all kinds that are not in the table: milestones that change nothing.
+// unknown is the row of unknown kinds: milestones that change nothing.
 var unknown = row[Unknown]("", "", traits{
 	early: true,
 	size:  of(func(b Unknown) int { return len(b.Type) + len(b.Payload) }),

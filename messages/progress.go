@@ -2,7 +2,7 @@ package messages
 
 import "slices"
 
-// Progress says how far a task is. Total is 0 where it is not known.
+// Progress says how far a task is. Total is 0 if it is unknown.
 type Progress struct {
 	Task  string `json:"task,omitempty"`
 	Done  int64  `json:"done"`
@@ -18,20 +18,20 @@ var progress = row[Progress]("progress", "How far a task is; the latest counts."
 	size:  of(Progress.size),
 	own:   with(func(b Progress, task string) Body { b.Task = task; return b }),
 	key:   of(func(b Progress) partKey { return partKey{'p', b.Task} }),
-	legal: with(func(b Progress, f *Fold) *broken { return f.legalSpeaker(b.Task) }),
-	apply: to(func(b Progress, f *Fold) { f.progress.set(&f.s.Progress, f.told(b.Task), b) }),
+	legal: with(func(b Progress, f *Fold) *violation { return f.legalSpeaker(b.Task) }),
+	apply: to(func(b Progress, f *Fold) { f.progress.set(&f.s.Progress, f.progressOf(b.Task), b) }),
 })
 
 func (b Progress) size() int { return len(b.Task) + len(b.Unit) }
 
-// LogTail is how many of the newest log lines merging and State keep.
+// LogTail is how many log lines merging and State keep: the newest.
 const LogTail = 64
 
-// LogLineBytes is the most that the text of one log line may hold.
+// LogLineBytes is the longest text of a log line.
 const LogLineBytes = 1024
 
-// Log carries log lines with ascending numbers without a gap. Where a merged event begins past the next number that
-// its reader expects, the lines between were dropped.
+// Log carries log lines with ascending numbers and no gap. If a merged event begins past the number that its reader
+// expects, the lines between were dropped.
 type Log struct {
 	Lines []LogLine `json:"lines"`
 }
@@ -70,7 +70,7 @@ var logged = row[Log]("progress", "Lines for the person who looks closer, number
 	}),
 	clone: of(func(b Log) Body { b.Lines = slices.Clone(b.Lines); return b }),
 	key:   of(func(Log) partKey { return partKey{group: 'l'} }),
-	legal: with(func(b Log, f *Fold) *broken { return f.legalLog(b.Lines) }),
+	legal: with(func(b Log, f *Fold) *violation { return f.legalLog(b.Lines) }),
 	apply: to(func(b Log, f *Fold) { f.log(b.Lines) }),
 })
 
@@ -82,10 +82,10 @@ func (b Log) size() int {
 	return n
 }
 
-func (f *Fold) legalLog(lines []LogLine) *broken {
+func (f *Fold) legalLog(lines []LogLine) *violation {
 	n := len(lines)
 	if n == 0 {
-		return breaks(RuleLog, "the log event has no lines")
+		return violates(RuleLog, "the log event has no lines")
 	}
 	if bad := legalLines(lines); bad != nil {
 		return bad
@@ -93,26 +93,26 @@ func (f *Fold) legalLog(lines []LogLine) *broken {
 	first, last := lines[0].Number, lines[n-1].Number
 	switch {
 	case first > f.s.Log.Next && n < LogTail:
-		return breaks(RuleLog, "log line %d leaves a gap after %d", first, f.s.Log.Next-1)
+		return violates(RuleLog, "log line %d leaves a gap after %d", first, f.s.Log.Next-1)
 	case f.at.fresh && first < f.s.Log.Next, last+1 < f.s.Log.Next:
-		return breaks(RuleLog, "log line %d was said before", first)
+		return violates(RuleLog, "log line %d was said before", first)
 	}
 	return nil
 }
 
-func legalLines(lines []LogLine) *broken {
+func legalLines(lines []LogLine) *violation {
 	if len(lines) > LogTail {
-		return breaks(RuleLog, "a log event has at most %d lines, not %d", LogTail, len(lines))
+		return violates(RuleLog, "a log event has at most %d lines, not %d", LogTail, len(lines))
 	}
 	for i, line := range lines {
 		if i > 0 && line.Number != lines[i-1].Number+1 || line.Number == 0 || len(line.Text) > LogLineBytes {
-			return breaks(RuleLog, "log line %d is out of order or too long", line.Number)
+			return violates(RuleLog, "log line %d is out of order or too long", line.Number)
 		}
 	}
 	return nil
 }
 
-// log keeps the newest lines. They are appended in place: a snapshot ends before them.
+// log keeps the newest lines. It appends in place: a snapshot ends before them.
 func (f *Fold) log(lines []LogLine) {
 	held, first := f.s.Log.Lines, lines[0].Number
 	if first < f.s.Log.Next {
@@ -125,8 +125,8 @@ func (f *Fold) log(lines []LogLine) {
 	f.s.Log = LogState{Next: lines[len(lines)-1].Number + 1, Lines: held}
 }
 
-// Merged stands for a stretch of deltas of more than one stream: one part per stream, in the order of their first
-// appearance. A part is a TextDelta, ThoughtDelta, Progress, ToolProgress or Log.
+// Merged stands for a stretch of deltas of several streams, with one part per stream in order of first appearance. A
+// part is a TextDelta, ThoughtDelta, Progress, ToolProgress or Log.
 type Merged struct {
 	Parts []Body `json:"-"`
 }
@@ -161,16 +161,16 @@ func (b Merged) each(do func(Body) Body) Merged {
 	return Merged{parts}
 }
 
-// legal judges each part by itself: no part changes what another one is judged by, as all are of streams of their own.
-func (b Merged) legal(f *Fold) *broken {
+// legal checks each part alone: parts are of different streams, so none affects another.
+func (b Merged) legal(f *Fold) *violation {
 	if len(b.Parts) < 2 {
-		return breaks(RuleMerged, "a merged event has at least two parts, not %d", len(b.Parts))
+		return violates(RuleMerged, "a merged event has at least two parts, not %d", len(b.Parts))
 	}
 	seen := make(map[partKey]bool, len(b.Parts))
 	for i, p := range b.Parts {
 		key, ok := keyOf(p)
 		if !ok || seen[key] {
-			return breaks(RuleMerged, "part %d (%T) is of no stream, or of one named before", i, p)
+			return violates(RuleMerged, "part %d (%T) is of no stream, or of one named before", i, p)
 		}
 		seen[key] = true
 		if bad := p.info().legal(p, f); bad != nil {

@@ -2,7 +2,7 @@ package messages
 
 import "slices"
 
-// Rewind takes back what a reader may have seen live but the journal does not hold. Open texts that it does not name
+// Rewind takes back what readers may have seen live but the journal does not hold. Open texts that it does not name
 // vanish.
 type Rewind struct {
 	Streams  []StreamMark   `json:"streams,omitempty"`
@@ -44,12 +44,12 @@ func (r *Rewind) clone() *Rewind {
 	return &Rewind{slices.Clone(r.Streams), slices.Clone(r.Progress), slices.Clone(r.Tools), slices.Clone(r.Log)}
 }
 
-// Reserve is how far past the last durable event a delta's number may be when it is shown. Recovery skips as many
-// numbers, so that none ever has two meanings. It is part of the journal's format.
+// Reserve is how far past the last durable event a delta may be shown. Recovery skips as many numbers, so that no
+// number ever has two meanings. It is part of the journal's format.
 const Reserve = 1_000_000
 
-// Recovery returns the numbers of the one event that recovery writes after this State, which is that of the last
-// durable event, and the rewind that it carries.
+// Recovery returns the numbers and the rewind of the event that recovery writes, if this State is that of the last
+// durable event.
 func (s State) Recovery() (from, seq uint64, rewind *Rewind) {
 	rewind = &Rewind{Progress: s.Progress, Log: s.Log.Lines}
 	for _, t := range s.Streams {
@@ -65,8 +65,8 @@ func (s State) Recovery() (from, seq uint64, rewind *Rewind) {
 	return s.Seq + 1, s.Seq + 1 + Reserve, rewind
 }
 
-// legalRewind holds that a rewind takes back and never gives: whoever sees it holds at least what the journal holds.
-func (f *Fold) legalRewind(r *Rewind) *broken {
+// legalRewind checks that a rewind only takes back: whoever sees it holds at least what the journal holds.
+func (f *Fold) legalRewind(r *Rewind) *violation {
 	named := map[partKey]bool{}
 	for _, m := range r.Streams {
 		t, key := Stream{}, partKey{'s', m.Stream}
@@ -74,30 +74,30 @@ func (f *Fold) legalRewind(r *Rewind) *broken {
 			t = f.s.Streams[i]
 		}
 		if t.Name == "" || t.Closed || named[key] || m.Bytes < 0 || m.Bytes > t.Len() || m.Index > t.Index {
-			return breaks(RuleRewind, "the rewind names text %q, which is not open, or shorter than it says", m.Stream)
+			return violates(RuleRewind, "the rewind names text %q, which is not open, or shorter than it says", m.Stream)
 		}
 		named[key] = true
 	}
 	for _, p := range r.Progress {
 		key := partKey{'p', p.Task}
-		if f.told(p.Task) < 0 || named[key] {
-			return breaks(RuleRewind, "the rewind names progress of %q, which told none", p.Task)
+		if f.progressOf(p.Task) < 0 || named[key] {
+			return violates(RuleRewind, "the rewind names progress of %q, which has none", p.Task)
 		}
 		named[key] = true
 	}
 	for _, p := range r.Tools {
 		if f.openCall(p.Call, false) < 0 {
-			return breaks(RuleRewind, "the rewind names tool call %q, which is not open", p.Call)
+			return violates(RuleRewind, "the rewind names tool call %q, which is not open", p.Call)
 		}
 	}
 	if n := len(r.Log); legalLines(r.Log) != nil || n > 0 && r.Log[n-1].Number >= f.s.Log.Next {
-		return breaks(RuleRewind, "the rewind's log is not what was said")
+		return violates(RuleRewind, "the rewind's log is not what was said")
 	}
 	return nil
 }
 
-// rewind sets what a reader may have seen beyond the journal back to what the journal holds. Streams are dropped from
-// the end: a reader that saw more than the journal holds ends in the same order as one that did not.
+// rewind goes back to what the journal holds. It drops streams from the end, so that readers end with one order,
+// whatever they saw.
 func (f *Fold) rewind(r *Rewind) {
 	marks := make(map[string]StreamMark, len(r.Streams))
 	for _, m := range r.Streams {
@@ -113,7 +113,7 @@ func (f *Fold) rewind(r *Rewind) {
 		t.text, t.Index = t.text.cut(m.Bytes), m.Index
 		f.streams.put(&f.s.Streams, i, t)
 	}
-	f.s.Progress, f.progress = slices.Clip(r.Progress), shelf[Progress]{}
+	f.s.Progress, f.progress = slices.Clip(r.Progress), indexed[Progress]{}
 	f.s.Log = LogState{Next: 1, Lines: slices.Clip(r.Log)}
 	if n := len(r.Log); n > 0 {
 		f.s.Log.Next = r.Log[n-1].Number + 1

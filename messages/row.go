@@ -2,29 +2,29 @@ package messages
 
 import "encoding/json"
 
-// traits are all that the package knows of a kind, in one place. A function that is left nil does nothing.
+// traits are all that the package knows of a kind. A nil function does nothing.
 type traits struct {
 	delta     bool // may be merged with its neighbours
 	early     bool // may come before run.started
-	begins    bool // may not come once a cancel is accepted
-	taskSays  bool // a task may say it
-	takesBack bool // takes texts back: whoever sees a text's deltas sees it
+	begins    bool // may not come after an accepted cancel
+	taskSays  bool // a task may emit it
+	takesBack bool // takes texts back: readers of a text's deltas must see it
 
-	size  func(Body) int          // the bytes of all that it holds
-	own   func(Body, string) Body // the body as said by the task
-	clone func(Body) Body         // the body in memory of its own
+	size  func(Body) int          // the bytes of its texts
+	own   func(Body, string) Body // the body as emitted by the task
+	clone func(Body) Body         // the body in its own memory
 	wire  func(Body) Body         // the body as it is written
 
-	key    func(Body) partKey // which deltas merge to one
-	stream func(Body) string  // the text or thought it is of
+	key    func(Body) partKey // deltas of one key can be merged into one
+	stream func(Body) string  // the name of its text or thought
 	closes Kind               // the kind of the deltas that it closes
 
 	rewind func(Body) *Rewind
-	last   func(Body) word // what a terminal says
+	ending func(Body) ending // the ending of a terminal
 
-	legal func(Body, *Fold) *broken // why it may not come now; changes nothing
-	apply func(Body, *Fold)         // what a legal one changes
-	list  func(Body, *Summary)      // what it changes in a list of runs
+	legal func(Body, *Fold) *violation // why it is not legal now; changes nothing
+	apply func(Body, *Fold)            // its change to the State
+	list  func(Body, *Summary)         // its change to a Summary
 
 	decode func([]byte) (Body, error)
 	is     func(Body) bool
@@ -42,19 +42,19 @@ func row[B Body](group, says string, t traits) *KindInfo {
 	return info
 }
 
-// rowOf returns the row of the body's kind; that of a stranger, such as a pointer to a body, has nothing.
+// rowOf returns the row of the body's kind, or noKind, for example for a pointer to a body.
 func rowOf(b Body) *KindInfo {
 	if b != nil {
 		if row := b.info(); row.is(b) {
 			return row
 		}
 	}
-	return stranger
+	return noKind
 }
 
-var stranger = &KindInfo{}
+var noKind = &KindInfo{}
 
-// of makes a function of bodies of one kind one of any body, for the row of that kind; so do with and to.
+// of adapts a function of one body type to any body; so do with and to.
 func of[B Body, R any](f func(B) R) func(Body) R { return func(b Body) R { return f(b.(B)) } }
 
 func with[B Body, A, R any](f func(B, A) R) func(Body, A) R {
@@ -72,7 +72,7 @@ func decodeBody[B Body](payload []byte) (Body, error) {
 	return b, err
 }
 
-// Owned returns the body as the task's own: it names the task wherever its kind names one.
+// Owned returns the body with the task as its task, if its kind names one.
 func Owned(b Body, task string) Body {
 	if own := rowOf(b).own; own != nil {
 		return own(b, task)
@@ -80,7 +80,7 @@ func Owned(b Body, task string) Body {
 	return b
 }
 
-// Clone returns the body in memory of its own: nothing that its caller changes later reaches it.
+// Clone returns the body in its own memory, so that later changes by the caller do not reach it.
 func Clone(b Body) Body {
 	if clone := rowOf(b).clone; clone != nil {
 		return clone(b)

@@ -54,7 +54,7 @@ var runQueued = row[RunQueued]("run", "The run exists: its job, input without se
 		b.Input, b.Labels = slices.Clone(b.Input), maps.Clone(b.Labels)
 		return b
 	}),
-	legal: with(func(b RunQueued, _ *Fold) *broken {
+	legal: with(func(b RunQueued, _ *Fold) *violation {
 		return when(b.Job == "", RuleBody, "run.queued names no job")
 	}),
 	apply: to(func(b RunQueued, f *Fold) {
@@ -68,7 +68,7 @@ var runQueued = row[RunQueued]("run", "The run exists: its job, input without se
 // RunStarted says that the run's actor has begun, on which node.
 type RunStarted struct {
 	Node string `json:"node,omitempty"`
-	// Epoch is that of the owner who says it: higher than all before it in the log.
+	// Epoch is that of the run's owner: higher than any before it in the log.
 	Epoch uint64 `json:"epoch,omitempty"`
 }
 
@@ -78,18 +78,18 @@ func (RunStarted) info() *KindInfo { return runStarted }
 var runStarted = row[RunStarted]("run", "The run's actor has begun.", traits{
 	early: true, begins: true,
 	size: of(func(b RunStarted) int { return len(b.Node) }),
-	legal: with(func(_ RunStarted, f *Fold) *broken {
+	legal: with(func(_ RunStarted, f *Fold) *violation {
 		return when(f.s.Status != Pending, RuleOpening, "the run has started already")
 	}),
 	apply: to(func(b RunStarted, f *Fold) { f.s.Status, f.s.Node, f.s.Epoch = Processing, b.Node, b.Epoch }),
 	list:  to(func(_ RunStarted, s *Summary) { s.Status = Processing }),
 })
 
-// RunRecovered says that the run goes on after the process that owned it died. Each task that was running waits for
-// another attempt, and what was asked stays open.
+// RunRecovered says that the run continues after its process died. Each task that was running waits for another
+// attempt, and questions stay open.
 type RunRecovered struct {
 	Node string `json:"node,omitempty"`
-	// Epoch is that of the owner who says it: higher than all before it in the log.
+	// Epoch is that of the run's owner: higher than any before it in the log.
 	Epoch  uint64  `json:"epoch,omitempty"`
 	Rewind *Rewind `json:"rewind"`
 }
@@ -102,9 +102,9 @@ var runRecovered = row[RunRecovered]("run", "The run goes on after its process d
 	size:   of(func(b RunRecovered) int { return len(b.Node) + b.Rewind.size() }),
 	clone:  of(func(b RunRecovered) Body { b.Rewind = b.Rewind.clone(); return b }),
 	rewind: of(func(b RunRecovered) *Rewind { return b.Rewind }),
-	legal: with(func(b RunRecovered, f *Fold) *broken {
+	legal: with(func(b RunRecovered, f *Fold) *violation {
 		if b.Rewind == nil {
-			return breaks(RuleRewind, "run.recovered carries a rewind")
+			return violates(RuleRewind, "run.recovered carries a rewind")
 		}
 		return f.legalRewind(b.Rewind)
 	}),
@@ -120,9 +120,9 @@ var runRecovered = row[RunRecovered]("run", "The run goes on after its process d
 	}),
 })
 
-// RunCanceling says that a cancel is accepted: only run.canceled can end the run now.
+// RunCanceling accepts a cancel: from now on only run.canceled can end the run.
 type RunCanceling struct {
-	// ID is that of the command that asked, or "".
+	// ID is the id of the command that asked, or "".
 	ID string `json:"id,omitempty"`
 	// By is the principal who asked, or "".
 	By     string `json:"by,omitempty"`

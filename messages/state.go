@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Status is where a run stands.
+// Status is how far a run is.
 type Status string
 
-// A run is pending until it has started, processing until its terminal, and then what the terminal says for ever.
+// A run is pending until it starts, and processing until its terminal, which decides its final status.
 const (
 	Pending    Status = "pending"
 	Processing Status = "processing"
@@ -18,17 +18,17 @@ const (
 	Canceled   Status = "canceled"
 )
 
-// IsEnded reports whether the status is that of a terminal.
+// IsEnded reports whether the run has its terminal.
 func (s Status) IsEnded() bool { return s == Completed || s == Failed || s == Canceled }
 
-// State is what a log adds up to at the number Seq. The zero State is that of a run not yet begun. A State is a value:
-// Apply never changes the State it is called on, and its slices must be left alone.
+// State is the sum of a log up to the number Seq. The zero State is that of a run not yet begun. A State is a value:
+// Apply does not change the State it is called on, and nobody may change its slices.
 type State struct {
 	RunID     RunID  `json:"run_id"`
 	Seq       uint64 `json:"seq"`
 	Status    Status `json:"status"`
 	Canceling bool   `json:"canceling,omitempty"`
-	// Node and Epoch are those of the run's owner, as the newest owning event has them.
+	// Node and Epoch are those of the run's owner.
 	Node     string    `json:"node,omitempty"`
 	Epoch    uint64    `json:"epoch,omitempty"`
 	QueuedAt time.Time `json:"queued_at"`
@@ -43,7 +43,7 @@ type State struct {
 	Log       LogState    `json:"log"`
 	Calls     []Call      `json:"calls,omitempty"`
 	Artifacts []Artifact  `json:"artifacts,omitempty"`
-	// ArtifactTasks has, for each of the Artifacts of a run that goes on, the task that wrote it, or "".
+	// ArtifactTasks are the tasks that wrote the Artifacts, in the same order, while the run goes on.
 	ArtifactTasks []string     `json:"artifact_tasks,omitempty"`
 	Inputs        []Input      `json:"inputs,omitempty"`
 	Children      []ChildState `json:"children,omitempty"`
@@ -51,13 +51,13 @@ type State struct {
 	// End is the terminal, once there is one.
 	End *End `json:"end,omitempty"`
 
-	// Recoveries is how often run.recovered took the run on.
+	// Recoveries counts the run.recovered events.
 	Recoveries int `json:"recoveries,omitempty"`
-	// Milestone is the number of the last milestone: no later event reaches back over it.
+	// Milestone is the number of the last milestone. No later event spans it.
 	Milestone uint64 `json:"milestone"`
 }
 
-// End is what a run's terminal said.
+// End is the content of the run's terminal.
 type End struct {
 	By       Author          `json:"by"`
 	Cause    Cause           `json:"cause,omitempty"`
@@ -68,7 +68,7 @@ type End struct {
 	At       time.Time       `json:"at"`
 }
 
-// TaskStatus is where a task stands.
+// TaskStatus is how far a task is.
 type TaskStatus string
 
 // A task is running, waiting for another attempt, or done.
@@ -76,10 +76,10 @@ const (
 	TaskRunning  TaskStatus = "running"
 	TaskWaiting  TaskStatus = "waiting"
 	TaskFinished TaskStatus = "completed"
-	TaskGone     TaskStatus = "failed"
+	TaskGaveUp   TaskStatus = "failed"
 )
 
-// TaskState is what is known of one task.
+// TaskState is the state of one task.
 type TaskState struct {
 	Name    string     `json:"task"`
 	Status  TaskStatus `json:"status"`
@@ -112,7 +112,7 @@ func (s Stream) MarshalJSON() ([]byte, error) {
 	}{plain(s), s.Text()})
 }
 
-// UnmarshalJSON reads the stream with its text, so that a State read from JSON goes on where it stood.
+// UnmarshalJSON reads the stream with its text, so that a State can be continued.
 func (s *Stream) UnmarshalJSON(data []byte) error {
 	type plain Stream
 	var w struct {
@@ -133,7 +133,7 @@ type LogState struct {
 	Lines []LogLine `json:"lines,omitempty"`
 }
 
-// Dropped returns how many lines were logged but are no longer held.
+// Dropped returns how many lines were logged but are not held any more.
 func (l LogState) Dropped() uint64 {
 	if l.Next == 0 {
 		return 0
@@ -160,16 +160,16 @@ type Input struct {
 	Schema    json.RawMessage `json:"schema,omitempty"`
 	Kind      InputKind       `json:"kind,omitempty"`
 	TimeoutMS int64           `json:"timeout_ms,omitempty"`
-	// Attempt is the attempt of the task that asked; for the run itself, how often it was recovered before.
+	// Attempt is the attempt of the task that asked; for the run itself, its number of recoveries.
 	Attempt int `json:"attempt,omitempty"`
-	// ID is that of the command that answered.
+	// ID is the id of the command that answered.
 	ID string `json:"id,omitempty"`
-	// Value is the answer; that of a secret is not in the log.
+	// Value is the answer, unless it is a secret.
 	Value  json.RawMessage `json:"value,omitempty"`
 	Closed bool            `json:"closed,omitempty"`
 }
 
-// ChildState is what is known of a sub-run; Status is Processing until it ended.
+// ChildState is the state of a sub-run; Status is Processing until it has ended.
 type ChildState struct {
 	Child  RunID  `json:"child"`
 	Job    string `json:"job"`
@@ -178,7 +178,7 @@ type ChildState struct {
 	Status Status `json:"status"`
 }
 
-// StepState is what is known of a plan's step; a step that runs again is its latest round.
+// StepState is the state of a plan's step, in its latest round.
 type StepState struct {
 	Name    string `json:"step"`
 	Task    string `json:"task,omitempty"`

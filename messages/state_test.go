@@ -56,7 +56,7 @@ func TestLastWord(t *testing.T) {
 		{canceling, lost, messages.KindRunCanceled, messages.ByRecovery, true, true},
 		{canceling, canceled, messages.KindRunCanceled, messages.ByNode, true, false},
 	} {
-		word := c.state.LastWord(c.word)
+		word := c.state.Terminal(c.word)
 		end := fold(t, c.state, next(c.state.Seq, word))
 		switch {
 		case word.Kind() != c.kind || end.End.By != c.by || rewinds(word) != c.carryAlong:
@@ -67,7 +67,7 @@ func TestLastWord(t *testing.T) {
 			t.Errorf("%s changed the artifacts of the state before it", word.Kind())
 		}
 	}
-	if word := going.LastWord(canceled); word.Kind() != messages.KindRunCanceled {
+	if word := going.Terminal(canceled); word.Kind() != messages.KindRunCanceled {
 		t.Errorf("a cancel nobody accepted became %s", word.Kind())
 	}
 }

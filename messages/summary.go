@@ -8,30 +8,30 @@ import (
 
 // Query asks for the runs of a principal.
 type Query struct {
-	// Principal is whose runs are asked for, exactly; "" are the runs without one.
+	// Principal is the owner of the runs, exactly; "" means runs without one.
 	Principal string
 	// Job selects runs of the job; "" selects all.
 	Job string
-	// Status selects runs that are there; empty selects all.
+	// Status selects runs with one of these; empty selects all.
 	Status []Status
 	// Labels selects runs that have all of these.
 	Labels map[string]string
-	// Limit is the most that are returned; 0 is 50. Nobody gets more than 1,000.
+	// Limit is the most summaries; 0 means 50, and more than 1,000 means 1,000.
 	Limit int
-	// ByQueued lists what was queued last first, instead of what was updated last: an order that does not change, so that
-	// pages of it miss no run and repeat none.
+	// ByQueued sorts by queueing time instead of the last update: an order that never changes, so that pages miss no
+	// run and repeat none.
 	ByQueued bool
-	// After is the last run of the page before this one: its id and its time are enough. nil begins with the first run.
+	// After is the last run of the page before; its id and time are enough. nil starts with the first run.
 	After *Summary
 }
 
-// What a Query gets where it does not say, and at most.
+// Limits of a Query.
 const (
 	defaultQuery = 50
 	largestQuery = 1000
 )
 
-// Most returns how many summaries the query gets at most.
+// Most returns the most summaries that the query gets.
 func (q Query) Most() int {
 	if q.Limit <= 0 {
 		return defaultQuery
@@ -39,7 +39,7 @@ func (q Query) Most() int {
 	return min(q.Limit, largestQuery)
 }
 
-// Selects reports whether the query asks for the run.
+// Selects reports whether the query selects the run.
 func (q Query) Selects(s *Summary) bool {
 	return s.Principal == q.Principal && (q.Job == "" || s.Job == q.Job) &&
 		(len(q.Status) == 0 || slices.Contains(q.Status, s.Status)) && q.labelled(s) &&
@@ -55,7 +55,7 @@ func (q Query) labelled(s *Summary) bool {
 	return true
 }
 
-// Compare is the order of the list: negative where a is before b. The later time comes first, and ids decide a tie.
+// Compare is the order of the list: negative if a is before b. The later time is first, then the smaller id.
 func (q Query) Compare(a, b *Summary) int {
 	if c := q.timeOf(b).Compare(q.timeOf(a)); c != 0 {
 		return c
@@ -70,8 +70,7 @@ func (q Query) timeOf(s *Summary) time.Time {
 	return s.UpdatedAt
 }
 
-// Summary is a run in a list: what its milestones add up to, in short. The zero Summary is that of a run not yet begun.
-// Labels are those of run.queued and must be left alone.
+// Summary is a run in a list. The zero Summary is that of a run not yet begun. Do not change the Labels.
 type Summary struct {
 	RunID     RunID             `json:"run_id"`
 	Job       string            `json:"job"`
@@ -85,7 +84,7 @@ type Summary struct {
 	UpdatedAt time.Time         `json:"updated_at"`
 }
 
-// Apply returns the Summary after the event. It judges nothing: the event is one that [State.Apply] has taken.
+// Apply returns the Summary after an event that [State.Apply] has accepted.
 func (s Summary) Apply(e Event) Summary {
 	s.RunID, s.Seq, s.UpdatedAt = e.RunID, e.Seq, e.Time
 	list := rowOf(e.Body).list

@@ -15,7 +15,7 @@ var taskStarted = row[TaskStarted]("task", "A task began its first attempt.", tr
 	begins: true,
 	size:   of(func(b TaskStarted) int { return len(b.Task) }),
 	own:    with(func(b TaskStarted, task string) Body { b.Task = task; return b }),
-	legal:  with(func(b TaskStarted, f *Fold) *broken { return f.legalTask(b.Task, "", b.Attempt-1) }),
+	legal:  with(func(b TaskStarted, f *Fold) *violation { return f.legalTask(b.Task, "", b.Attempt-1) }),
 	apply:  to(func(b TaskStarted, f *Fold) { f.setTask(TaskState{b.Task, TaskRunning, b.Attempt}) }),
 })
 
@@ -31,7 +31,7 @@ func (TaskCompleted) info() *KindInfo { return taskCompleted }
 var taskCompleted = row[TaskCompleted]("task", "A task returned without an error.", traits{
 	size:  of(func(b TaskCompleted) int { return len(b.Task) }),
 	own:   with(func(b TaskCompleted, task string) Body { b.Task = task; return b }),
-	legal: with(func(b TaskCompleted, f *Fold) *broken { return f.legalTask(b.Task, TaskRunning, b.Attempt) }),
+	legal: with(func(b TaskCompleted, f *Fold) *violation { return f.legalTask(b.Task, TaskRunning, b.Attempt) }),
 	apply: to(func(b TaskCompleted, f *Fold) { f.setTask(TaskState{b.Task, TaskFinished, b.Attempt}) }),
 })
 
@@ -53,14 +53,14 @@ var taskFailed = row[TaskFailed]("task", "An attempt failed; says whether anothe
 	size:  of(func(b TaskFailed) int { return len(b.Task) + len(b.Cause) + b.Error.size() }),
 	own:   with(func(b TaskFailed, task string) Body { b.Task = task; return b }),
 	clone: of(func(b TaskFailed) Body { b.Error = cloned(b.Error); return b }),
-	legal: with(func(b TaskFailed, f *Fold) *broken {
+	legal: with(func(b TaskFailed, f *Fold) *violation {
 		if b.Error == nil || !b.Cause.known() {
-			return breaks(RuleBody, "task.failed needs an error and a cause of the closed set, not %q", b.Cause)
+			return violates(RuleBody, "task.failed needs an error and a cause of the closed set, not %q", b.Cause)
 		}
 		return f.legalTask(b.Task, TaskRunning, b.Attempt)
 	}),
 	apply: to(func(b TaskFailed, f *Fold) {
-		becomes := TaskGone
+		becomes := TaskGaveUp
 		if b.WillRetry {
 			becomes = TaskWaiting
 		}
@@ -68,8 +68,8 @@ var taskFailed = row[TaskFailed]("task", "An attempt failed; says whether anothe
 	}),
 })
 
-// TaskRestarted begins another attempt: the task's streams are open and empty again, and what it wrote before is no
-// artifact of the run.
+// TaskRestarted begins another attempt: the task's streams are open and empty again, and the artifacts that it wrote
+// are none of the run's.
 type TaskRestarted struct {
 	Task    string `json:"task"`
 	Attempt int    `json:"attempt"`
@@ -82,31 +82,31 @@ var taskRestarted = row[TaskRestarted]("task", "Another attempt begins; the task
 	begins: true, takesBack: true,
 	size:  of(func(b TaskRestarted) int { return len(b.Task) }),
 	own:   with(func(b TaskRestarted, task string) Body { b.Task = task; return b }),
-	legal: with(func(b TaskRestarted, f *Fold) *broken { return f.legalTask(b.Task, TaskWaiting, b.Attempt-1) }),
+	legal: with(func(b TaskRestarted, f *Fold) *violation { return f.legalTask(b.Task, TaskWaiting, b.Attempt-1) }),
 	apply: to(func(b TaskRestarted, f *Fold) {
 		f.setTask(TaskState{b.Task, TaskRunning, b.Attempt})
 		f.reopen(b.Task)
-		if i := f.told(b.Task); i >= 0 {
+		if i := f.progressOf(b.Task); i >= 0 {
 			f.progress.drop(&f.s.Progress, i)
 		}
 		f.dropArtifacts(b.Task)
 	}),
 })
 
-// legalTask holds that the task stands there, at the attempt; one that never started is "" at attempt 0.
-func (f *Fold) legalTask(name string, status TaskStatus, attempt int) *broken {
+// legalTask checks the task's status and attempt; a task that never started is "" at attempt 0.
+func (f *Fold) legalTask(name string, status TaskStatus, attempt int) *violation {
 	if name == "" {
-		return breaks(RuleTask, "the task has no name")
+		return violates(RuleTask, "the task has no name")
 	}
 	now, _ := f.Task(name)
 	if now.Status != status || now.Attempt != attempt {
-		return breaks(RuleTask, "task %q is %q at attempt %d", name, now.Status, now.Attempt)
+		return violates(RuleTask, "task %q is %q at attempt %d", name, now.Status, now.Attempt)
 	}
 	return nil
 }
 
 func (f *Fold) setTask(t TaskState) {
-	i := f.tasks.find(f.s.Tasks, t.Name, f.bare)
+	i := f.tasks.find(f.s.Tasks, t.Name, f.single)
 	if i < 0 {
 		i = len(f.s.Tasks)
 	} else if f.s.Tasks[i].Status == TaskWaiting {
@@ -120,7 +120,7 @@ func (f *Fold) setTask(t TaskState) {
 
 // unfinished returns how many tasks are running or waiting.
 func (f *Fold) unfinished() int {
-	if !f.bare {
+	if !f.single {
 		return f.tasks.live + f.waiting
 	}
 	n := 0
@@ -132,15 +132,15 @@ func (f *Fold) unfinished() int {
 	return n
 }
 
-// legalSpeaker holds that a task that says something is running; "" is the run itself.
-func (f *Fold) legalSpeaker(task string) *broken {
+// legalSpeaker checks that a task that says something is running; "" is the run itself.
+func (f *Fold) legalSpeaker(task string) *violation {
 	if now, _ := f.Task(task); task != "" && now.Status != TaskRunning {
-		return breaks(RuleTask, "task %q is not running", task)
+		return violates(RuleTask, "task %q is not running", task)
 	}
 	return nil
 }
 
-// attempt returns the number of the task's attempt; the run itself begins another one with each recovery.
+// attempt returns the number of the task's attempt. The run's own counts its recoveries.
 func (f *Fold) attempt(task string) int {
 	if task == "" {
 		return f.s.Recoveries
@@ -149,55 +149,55 @@ func (f *Fold) attempt(task string) int {
 	return now.Attempt
 }
 
-// reopen takes back the texts of an earlier attempt. Only streams that hold something are looked at.
+// reopen takes back the texts of an earlier attempt. It visits only streams that hold something.
 func (f *Fold) reopen(task string) {
-	if f.said == nil {
-		f.said = map[string][]string{}
+	if f.texts == nil {
+		f.texts = map[string][]string{}
 		for _, t := range f.s.Streams {
-			f.speaks(t)
+			f.noteText(t)
 		}
 	}
-	for _, name := range f.said[task] {
+	for _, name := range f.texts[task] {
 		if i := f.stream(name); i >= 0 && f.s.Streams[i].Task == task {
 			f.streams.put(&f.s.Streams, i, Stream{Name: name, Task: task, Thought: f.s.Streams[i].Thought})
 		}
 	}
-	delete(f.said, task)
+	delete(f.texts, task)
 }
 
-// speaks remembers that the stream holds something, once a restart has asked for that.
-func (f *Fold) speaks(t Stream) {
-	if f.said != nil && t.Task != "" && !t.empty() {
-		f.said[t.Task] = append(f.said[t.Task], t.Name)
+// noteText remembers that the stream holds something, once a restart needed that.
+func (f *Fold) noteText(t Stream) {
+	if f.texts != nil && t.Task != "" && !t.empty() {
+		f.texts[t.Task] = append(f.texts[t.Task], t.Name)
 	}
 }
 
-// dropArtifacts drops the artifacts that the task wrote, from the end.
+// dropArtifacts removes the artifacts that the task wrote, from the end.
 func (f *Fold) dropArtifacts(task string) {
-	if f.wrote == nil {
-		f.wrote = map[string][]string{}
+	if f.written == nil {
+		f.written = map[string][]string{}
 		for i, writer := range f.s.ArtifactTasks {
-			f.writes(writer, f.s.Artifacts[i].Name)
+			f.noteArtifact(writer, f.s.Artifacts[i].Name)
 		}
 	}
 	var at []int
-	for _, name := range f.wrote[task] {
+	for _, name := range f.written[task] {
 		if i := f.artifact(name); i >= 0 && f.s.ArtifactTasks[i] == task {
 			at = append(at, i)
 		}
 	}
-	delete(f.wrote, task)
+	delete(f.written, task)
 	slices.Sort(at)
 	for _, i := range slices.Backward(slices.Compact(at)) {
 		last := len(f.s.Artifacts) - 1
 		f.artifacts.drop(&f.s.Artifacts, i)
-		f.writers()[i] = f.s.ArtifactTasks[last]
+		f.artifactTasks()[i] = f.s.ArtifactTasks[last]
 		f.s.ArtifactTasks = f.s.ArtifactTasks[:last]
 	}
 }
 
-func (f *Fold) writes(task, name string) {
-	if f.wrote != nil && task != "" {
-		f.wrote[task] = append(f.wrote[task], name)
+func (f *Fold) noteArtifact(task, name string) {
+	if f.written != nil && task != "" {
+		f.written[task] = append(f.written[task], name)
 	}
 }

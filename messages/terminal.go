@@ -43,8 +43,8 @@ const (
 	ByNode       Author = "node"
 )
 
-// word is what a terminal of any kind says.
-type word struct {
+// ending is the content of any terminal.
+type ending struct {
 	status    Status
 	end       End
 	artifacts []Artifact
@@ -61,15 +61,15 @@ var runCompleted = terminal[RunCompleted]("Terminal: the job's work is done and 
 		return b
 	}),
 	wire: of(func(b RunCompleted) Body { b.Artifacts = listed(b.Artifacts); return b }),
-	last: of(func(b RunCompleted) word {
-		return word{Completed, End{By: b.By, Result: b.Result, Degraded: b.Degraded}, b.Artifacts, nil}
+	ending: of(func(b RunCompleted) ending {
+		return ending{Completed, End{By: b.By, Result: b.Result, Degraded: b.Degraded}, b.Artifacts, nil}
 	}),
-	legal: with(func(b RunCompleted, f *Fold) *broken {
+	legal: with(func(b RunCompleted, f *Fold) *violation {
 		switch {
 		case b.By != ByRun:
-			return breaks(RuleTerminal, "only the run itself completes, not %q", b.By)
+			return violates(RuleTerminal, "only the run itself completes, not %q", b.By)
 		case f.unfinished() > 0:
-			return breaks(RuleTerminal, "%d tasks are running or waiting", f.unfinished())
+			return violates(RuleTerminal, "%d tasks are running or waiting", f.unfinished())
 		}
 		return nil
 	}),
@@ -86,12 +86,12 @@ var runFailed = terminal[RunFailed]("Terminal: the run ended with a cause.", tra
 		return b
 	}),
 	wire: of(func(b RunFailed) Body { b.Artifacts = listed(b.Artifacts); return b }),
-	last: of(func(b RunFailed) word {
-		return word{Failed, End{By: b.By, Cause: b.Cause, Task: b.Task, Error: b.Error}, b.Artifacts, b.Rewind}
+	ending: of(func(b RunFailed) ending {
+		return ending{Failed, End{By: b.By, Cause: b.Cause, Task: b.Task, Error: b.Error}, b.Artifacts, b.Rewind}
 	}),
-	legal: with(func(b RunFailed, f *Fold) *broken {
+	legal: with(func(b RunFailed, f *Fold) *violation {
 		if b.Error == nil || !b.Cause.known() {
-			return breaks(RuleTerminal, "run.failed needs an error and a cause of the closed set, not %q", b.Cause)
+			return violates(RuleTerminal, "run.failed needs an error and a cause of the closed set, not %q", b.Cause)
 		}
 		return nil
 	}),
@@ -107,34 +107,34 @@ var runCanceled = terminal[RunCanceled]("Terminal: the run ended because it was 
 		return b
 	}),
 	wire: of(func(b RunCanceled) Body { b.Artifacts = listed(b.Artifacts); return b }),
-	last: of(func(b RunCanceled) word {
-		return word{Canceled, End{By: b.By, Cause: b.Cause}, b.Artifacts, b.Rewind}
+	ending: of(func(b RunCanceled) ending {
+		return ending{Canceled, End{By: b.By, Cause: b.Cause}, b.Artifacts, b.Rewind}
 	}),
-	legal: with(func(b RunCanceled, f *Fold) *broken {
+	legal: with(func(b RunCanceled, f *Fold) *violation {
 		switch {
 		case !f.s.Canceling:
-			return breaks(RuleCancel, "no cancel has been accepted")
+			return violates(RuleCancel, "no cancel has been accepted")
 		case !b.Cause.known():
-			return breaks(RuleTerminal, "run.canceled needs a cause of the closed set, not %q", b.Cause)
+			return violates(RuleTerminal, "run.canceled needs a cause of the closed set, not %q", b.Cause)
 		case slices.ContainsFunc(b.Artifacts, func(a Artifact) bool { return !a.Partial }):
-			return breaks(RuleArtifact, "after a cancel artifacts are partial")
+			return violates(RuleArtifact, "after a cancel artifacts are partial")
 		}
 		return nil
 	}),
 })
 
-// terminal returns the row of a terminal: all of them end the run in the same way.
+// terminal returns the row of a terminal: all of them end the run alike.
 func terminal[B Body](says string, t traits) *KindInfo {
-	last, own := t.last, t.legal
+	last, own := t.ending, t.legal
 	t.size = func(b Body) int { return last(b).size() }
 	t.rewind = func(b Body) *Rewind { return last(b).rewind }
-	t.legal = func(b Body, f *Fold) *broken { return cmp.Or(own(b, f), f.legalEnd(last(b))) }
+	t.legal = func(b Body, f *Fold) *violation { return cmp.Or(own(b, f), f.legalEnd(last(b))) }
 	t.apply = func(b Body, f *Fold) { f.end(last(b)) }
 	t.list = func(b Body, s *Summary) { s.Status, s.Cause = last(b).status, last(b).end.Cause }
 	return row[B]("run", says, t)
 }
 
-func (w word) size() int {
+func (w ending) size() int {
 	n := len(w.end.By) + len(w.end.Cause) + len(w.end.Task) + w.end.Error.size() + len(w.end.Result) + w.rewind.size()
 	for _, a := range w.artifacts {
 		n += itemOverhead + a.size()
@@ -142,42 +142,42 @@ func (w word) size() int {
 	return n
 }
 
-func (f *Fold) legalEnd(w word) *broken {
+func (f *Fold) legalEnd(w ending) *violation {
 	by := w.end.By
 	switch {
 	case by != ByRun && by != BySupervisor && by != ByRecovery && by != ByNode:
-		return breaks(RuleTerminal, "unknown author %q", by)
+		return violates(RuleTerminal, "unknown author %q", by)
 	case w.rewind != nil && by != ByRecovery:
-		return breaks(RuleRewind, "recovery, and nobody else, rewinds")
+		return violates(RuleRewind, "recovery, and nobody else, rewinds")
 	case w.rewind == nil && by == ByRecovery && f.s.Recoveries == 0:
-		return breaks(RuleRewind, "recovery rewinds, in its terminal or in run.recovered before it")
+		return violates(RuleRewind, "recovery rewinds, in its terminal or in run.recovered before it")
 	case f.OpenChildren() > 0:
-		return breaks(RuleChild, "%d children have not ended", f.OpenChildren())
+		return violates(RuleChild, "%d children have not ended", f.OpenChildren())
 	case w.rewind != nil:
 		return f.legalRewind(w.rewind)
 	}
 	return nil
 }
 
-func (f *Fold) end(w word) {
+func (f *Fold) end(w ending) {
 	if w.rewind != nil {
 		f.rewind(w.rewind)
 	}
 	w.end.At = f.at.time
 	f.s.Status, f.s.End = w.status, &w.end
 	f.s.Artifacts, f.s.ArtifactTasks = listed(w.artifacts), nil
-	f.artifacts = shelf[Artifact]{}
+	f.artifacts = indexed[Artifact]{}
 }
 
-// LastWord returns the terminal that ends a run in this State when somebody wants it to be word: once a cancel is
-// accepted every other end becomes run.canceled, whoever asks. Artifacts become those that the State knows.
-func (s State) LastWord(word Body) Body {
-	last := rowOf(word).last
+// Terminal returns the terminal to write when somebody wants to end the run as wanted: after an accepted cancel every
+// other terminal becomes run.canceled. Artifacts are those of the State.
+func (s State) Terminal(wanted Body) Body {
+	last := rowOf(wanted).ending
 	if s.Canceling && last != nil {
-		w := last(word)
+		w := last(wanted)
 		return RunCanceled{By: w.end.By, Cause: CauseCanceledByUser, Artifacts: partial(s.Artifacts), Rewind: w.rewind}
 	}
-	switch w := word.(type) {
+	switch w := wanted.(type) {
 	case RunCompleted:
 		w.Artifacts = listed(s.Artifacts)
 		return w
@@ -185,10 +185,10 @@ func (s State) LastWord(word Body) Body {
 		w.Artifacts = listed(s.Artifacts)
 		return w
 	}
-	return word
+	return wanted
 }
 
-// listed makes an empty list of a missing one: a terminal's artifacts are said even when there are none.
+// listed returns a list that is never nil: a terminal names its artifacts even if there are none.
 func listed(list []Artifact) []Artifact { return append([]Artifact{}, list...) }
 
 func partial(list []Artifact) []Artifact {

@@ -2,8 +2,8 @@ package messages
 
 import "sync"
 
-// text is an append-only string shared by the States that grew out of each other: extending the newest one appends in
-// place, so that folding n deltas costs O(n); extending an older one copies. A text's own bytes never change.
+// text is an append-only string that successive States share: extending the newest one appends in place, so that n
+// deltas cost O(n); extending an older one copies. The bytes of a text never change.
 type text struct {
 	buf *textBuffer
 	n   int

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// WireVersion names the wire form. Within it, fields and kinds are only ever added.
+// WireVersion names the wire form. Within a version, fields and kinds are only added.
 const WireVersion = "run-events/1"
 
 //go:embed schema/run-events-1.json
@@ -18,8 +18,8 @@ var schema []byte
 // Schema returns the JSON Schema (2020-12) of an event's wire form.
 func Schema() []byte { return append([]byte(nil), schema...) }
 
-// wireHead is the wire form without its last field, the payload. The field order is part of it: the same event is always
-// the same bytes.
+// wireHead is the wire form without its last field, the payload. Its field order is fixed, so that an event always
+// has the same bytes.
 type wireHead struct {
 	RunID   RunID     `json:"run_id"`
 	Seq     uint64    `json:"seq"`
@@ -34,27 +34,26 @@ type wireEvent struct {
 	Payload json.RawMessage `json:"payload"`
 }
 
-// Wire holds the wire form of one event once somebody asked for it. The zero Wire is empty; many may use it at once. It
-// is small: every event of a live run has one.
+// Wire caches the wire form of one event. The zero Wire is empty, and safe for concurrent use. It is small, because
+// every event of a live run has one.
 type Wire struct{ line atomic.Pointer[[]byte] }
 
-// Sharing returns the event with a slot for its wire form: it is made once for all copies of the event. Whoever changes
-// such a copy changes it [Event.Unshared].
+// Sharing returns the event with a cache that all its copies share. Call [Event.Unshared] before changing a copy.
 func (e Event) Sharing(w *Wire) Event {
-	e.slot = w
+	e.cache = w
 	return e
 }
 
-// Unshared returns the event without its slot.
+// Unshared returns the event without the cache.
 func (e Event) Unshared() Event { return e.Sharing(nil) }
 
-// JSON returns the wire form, which must be left alone where the event has a slot; From is left out where it equals Seq.
-// The payload of an unknown kind is as it was read, byte for byte.
+// JSON returns the wire form, which the caller must not change. From is left out if it equals Seq. The payload of an
+// unknown kind is unchanged, byte for byte.
 func (e Event) JSON() ([]byte, error) {
-	if e.slot == nil {
+	if e.cache == nil {
 		return e.encode()
 	}
-	if line := e.slot.line.Load(); line != nil {
+	if line := e.cache.line.Load(); line != nil {
 		return *line, nil
 	}
 	line, err := e.encode()
@@ -62,14 +61,14 @@ func (e Event) JSON() ([]byte, error) {
 		return nil, err
 	}
 	line = slices.Clip(line)
-	if e.slot.line.CompareAndSwap(nil, &line) {
+	if e.cache.line.CompareAndSwap(nil, &line) {
 		return line, nil
 	}
-	return *e.slot.line.Load(), nil // somebody else was quicker
+	return *e.cache.line.Load(), nil // another caller was faster
 }
 
-// MarshalJSON returns the wire form; json.Marshal, which calls this, compacts and escapes an unknown payload as it does
-// with any JSON.
+// MarshalJSON returns the wire form. json.Marshal, which calls it, compacts and escapes the payload of an unknown
+// kind.
 func (e Event) MarshalJSON() ([]byte, error) { return e.JSON() }
 
 func (e Event) encode() ([]byte, error) {
@@ -132,7 +131,7 @@ func decode(k Kind, payload []byte) (Body, error) {
 	return k.info().decode(payload)
 }
 
-// wirePart is a part of a merged event: an event without an envelope.
+// wirePart is a part of a merged event.
 type wirePart struct {
 	Type    Kind            `json:"type"`
 	Payload json.RawMessage `json:"payload"`

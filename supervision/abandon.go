@@ -6,23 +6,23 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Alive reports whether the actor is registered: it has not stopped, and was not abandoned.
+// Alive reports whether the actor is registered: it has neither stopped nor been abandoned.
 func (n *Node) Alive(pid *actor.PID) bool {
 	_, ok := n.system.ProcessRegistry.Get(pid)
 	return ok
 }
 
-// Abandon gives an actor up that does not stop: it is unregistered, counted, and parent is told that it ended, so that
-// the tree can go on. A nil parent is told nothing. The actor's goroutine, and its children, live on for as long as its
-// Receive does not return; then it stops. An actor that is not registered is left alone.
+// Abandon gives up an actor that does not stop: it unregisters and counts it, and tells parent, if not nil, that it
+// ended, so that the tree can go on. The actor's goroutine and its children live on until its Receive returns. An
+// actor that is not registered is left alone.
 func (n *Node) Abandon(parent, child *actor.PID) {
 	if process, ok := n.system.ProcessRegistry.Get(child); ok {
 		n.abandon(parent, child, process)
 	}
 }
 
-// abandon gives up this very process, and nothing if its id has another by now. It counts exactly: either it or the
-// process itself takes the registry's entry.
+// abandon gives up exactly this process, even if another has its id by now. It counts exactly: either abandon or the
+// process itself removes the registry's entry.
 func (n *Node) abandon(parent, child *actor.PID, process actor.Process) {
 	bucket := n.system.ProcessRegistry.LocalPIDs.GetBucket(child.Id)
 	taken := bucket.RemoveCb(child.Id, func(_ string, registered any, exists bool) bool {
@@ -51,7 +51,7 @@ func (n *Node) wasAbandoned(id string) bool {
 	return ok
 }
 
-// freshName returns the name, or name~1, name~2 ... if the id was an abandoned actor's.
+// freshName returns the name, or name~1, name~2 and so on if an abandoned actor had the id.
 func (n *Node) freshName(parent *actor.PID, name string) string {
 	fresh := name
 	if !n.anyAbandoned.Load() {
@@ -63,7 +63,7 @@ func (n *Node) freshName(parent *actor.PID, name string) string {
 	return fresh
 }
 
-// tell sends a system message, if there is somebody to send it to.
+// tell sends a system message, if its receiver is registered.
 func (n *Node) tell(pid *actor.PID, message any) {
 	if process, ok := n.system.ProcessRegistry.Get(pid); ok {
 		process.SendSystemMessage(pid, message)

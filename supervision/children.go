@@ -8,9 +8,9 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Children keeps one actor's children. The actor holds it as a field, or embeds it to get HandleFailure, and calls
-// [Children.Receive] first in its own Receive; an actor that only holds it forwards HandleFailure. All methods belong to
-// the actor's Receive: Children has no lock. Children{Node: n} is ready for use.
+// Children keeps one actor's children. The actor embeds it, or holds it as a field and forwards HandleFailure. It
+// calls [Children.Receive] first in its own Receive. All methods belong to the actor's Receive: Children has no lock.
+// Children{Node: n} is ready for use.
 type Children struct {
 	Node *Node
 
@@ -47,7 +47,7 @@ func (c *Children) refuse(spec ChildSpec) error {
 	case spec.Name == "" || spec.New == nil:
 		return errors.New("a child needs a Name and a New")
 	case c.leaving:
-		// The library would never end an actor that gets a child now.
+		// the library would never end an actor that gets a child now
 		return ErrStopping
 	case c.roster.named(spec.Name) != nil:
 		return actor.ErrNameExists
@@ -67,8 +67,8 @@ func construct(spec ChildSpec) (made actor.Actor, err error) {
 	return made, nil
 }
 
-// Stop asks the child to stop. Its Exit follows, by abandonment at the latest. An unknown name, and a second call,
-// change nothing.
+// Stop asks the child to stop. Its Exit follows, by abandonment at the latest. An unknown name, or a second call,
+// changes nothing.
 func (c *Children) Stop(ctx actor.Context, name string) {
 	k := c.roster.named(name)
 	if k == nil || k.asked || k.ended {
@@ -91,12 +91,12 @@ func (c *Children) PID(name string) *actor.PID {
 	return nil
 }
 
-// Len returns the number of children whose Exit was not yet returned.
+// Len returns the number of children whose Exit is still to come.
 func (c *Children) Len() int { return len(c.roster.list) }
 
-// Receive takes the messages that are about children; handled says that there is nothing left to do with this one. It
-// returns an Exit exactly once per started child, after every message that the child itself sent to this actor. An actor
-// that stops gets no more exits, and abandons by itself those who outstay their Shutdown.
+// Receive handles the messages about children; handled says that the actor need not look at this one. Each started
+// child has exactly one Exit, after every message that the child itself sent to this actor. An actor that stops gets
+// no more exits, and children that outstay their Shutdown are abandoned.
 func (c *Children) Receive(ctx actor.Context) (exit *Exit, handled bool) {
 	switch m := ctx.Message().(type) {
 	case *actor.Stopping:
@@ -115,8 +115,8 @@ func (c *Children) Receive(ctx actor.Context) (exit *Exit, handled bool) {
 	return nil, false
 }
 
-// ended is what Children sends to its own actor when the library tells the end of a child, which overtakes what the
-// child said before. This message does not.
+// ended is what Children sends to its own actor when the library reports the end of a child. The report overtakes
+// what the child said before; this message does not.
 type ended struct {
 	NoDeadLetterLog
 	child *child
@@ -137,7 +137,7 @@ func (c *Children) terminated(ctx actor.Context, who *actor.PID) bool {
 	return true
 }
 
-// HandleFailure implements [actor.SupervisorStrategy]: it records the crash and stops the child, never anything else.
+// HandleFailure implements [actor.SupervisorStrategy]: it records the crash and stops the child, nothing else.
 func (c *Children) HandleFailure(
 	_ *actor.ActorSystem, self actor.Supervisor, who *actor.PID, _ *actor.RestartStatistics, reason, _ any,
 ) {
@@ -148,7 +148,7 @@ func (c *Children) HandleFailure(
 	self.StopChildren(who)
 }
 
-// leave limits the stop of every child; the library asks them as soon as this message is handled.
+// leave limits how long every child may take to stop; the library asks them after this message.
 func (c *Children) leave(ctx actor.Context) {
 	c.leaving, c.self = true, ctx.Self()
 	for _, k := range c.roster.list {
@@ -156,8 +156,8 @@ func (c *Children) leave(ctx actor.Context) {
 	}
 }
 
-// limit abandons the child when its time to stop is over. The timer goes past the actor's mailbox: that may be suspended
-// by a crash of the actor itself.
+// limit abandons the child when its time to stop has passed. The timer bypasses the actor's mailbox, which a crash of
+// the actor itself may have suspended.
 func (c *Children) limit(k *child) {
 	process, alive := c.Node.system.ProcessRegistry.Get(k.pid)
 	if !alive || k.timer != nil || k.shutdown == Infinity {

@@ -7,19 +7,19 @@ import (
 )
 
 var (
-	// ErrGoexit is the Value of a Crash whose goroutine was ended by runtime.Goexit.
+	// ErrGoexit is the Value of a Crash after runtime.Goexit.
 	ErrGoexit = errors.New("the goroutine ended by runtime.Goexit")
-	// ErrKilled is the end of a child that neither its parent nor itself stopped.
+	// ErrKilled is the end of a child that neither stopped itself nor was stopped by its parent.
 	ErrKilled = errors.New("stopped from outside")
-	// ErrAbandoned is the end of a child that did not stop in time. It may still be running.
+	// ErrAbandoned is the end of a child that did not stop in time. It may still run.
 	ErrAbandoned = errors.New("abandoned: it did not stop in time")
-	// ErrStopping refuses a child to an actor that is stopping.
+	// ErrStopping: an actor that is stopping gets no more children.
 	ErrStopping = errors.New("the parent is stopping")
 )
 
 // Crash is a panic or a Goexit that was caught.
 type Crash struct {
-	// Value is what was panicked with; panic(nil) is a *runtime.PanicNilError, Goexit is [ErrGoexit].
+	// Value is the argument of panic; a *runtime.PanicNilError for panic(nil), [ErrGoexit] for Goexit.
 	Value any
 	// Stack is the goroutine's stack at the panic, as text.
 	Stack []byte
@@ -27,7 +27,6 @@ type Crash struct {
 	During string
 }
 
-// Error says what happened.
 func (c *Crash) Error() string {
 	if c.Value == ErrGoexit {
 		return ErrGoexit.Error()
@@ -41,8 +40,8 @@ func (c *Crash) Unwrap() error {
 	return err
 }
 
-// IsCrash reports whether err is the end of an actor or a goroutine that did not end by itself: a [*Crash], [ErrKilled]
-// or [ErrAbandoned].
+// IsCrash reports whether err is a [*Crash], [ErrKilled] or [ErrAbandoned]: an actor or a goroutine that did not end
+// by itself.
 func IsCrash(err error) bool {
 	return crashOf(err) != nil || errors.Is(err, ErrKilled) || errors.Is(err, ErrAbandoned)
 }
@@ -53,8 +52,8 @@ func crashOf(err error) *Crash {
 	return crash
 }
 
-// caught makes a Crash of what recover returned in a goroutine that did not return. It must be called by the deferred
-// function itself, where the stack still shows the panic. A Crash that is thrown again stays as it is.
+// caught makes a Crash of what recover returned. The deferred function itself must call it, while the stack still
+// shows the panic. A Crash that was thrown again is returned unchanged.
 func caught(recovered any, during string) *Crash {
 	if crash, ok := recovered.(*Crash); ok {
 		return crash

@@ -5,17 +5,17 @@ import (
 	"sync/atomic"
 )
 
-// maxParked bounds the goroutines that wait for work; each keeps a grown stack, which is the point of it.
+// maxParked bounds the goroutines that wait for work. They are kept because their stacks have grown.
 const maxParked = 64
 
-// turner is what a warm goroutine does: an actor's inbox, or a [Work].
+// turner is what a goroutine of the dispatcher runs: an actor's inbox, or a [Work].
 type turner interface {
 	turn()
-	// resumes says whether a turn that was ended by Goexit is taken again.
+	// resumes reports whether a turn that Goexit ended is run again.
 	resumes() bool
 }
 
-// dispatcher takes turns on parked goroutines where it can: a fresh one would grow its stack anew at each wake-up.
+// dispatcher runs turns on parked goroutines if it can: a new one would grow its stack anew each time.
 type dispatcher struct {
 	hand   chan turner // unbuffered: only a parked worker takes work
 	quit   chan struct{}
@@ -27,7 +27,7 @@ func newDispatcher() *dispatcher {
 	return &dispatcher{hand: make(chan turner), quit: make(chan struct{})}
 }
 
-// schedule has b take its turn.
+// schedule runs the turn on another goroutine.
 func (d *dispatcher) schedule(b turner) {
 	select {
 	case d.hand <- b:
@@ -40,13 +40,13 @@ func (d *dispatcher) close() { d.once.Do(func() { close(d.quit) }) }
 
 func (d *dispatcher) work(b turner) {
 	defer func() {
-		if b != nil && b.resumes() { // Goexit: an inbox still believes that its turn is under way
+		if b != nil && b.resumes() { // after Goexit, an inbox still believes that its turn is running
 			launch(func() { d.work(b) })
 		}
 	}()
 	for b != nil {
 		b.turn()
-		b = nil // also lets go of the actor while parked
+		b = nil // also frees the actor while parked
 		b = d.park()
 	}
 }
@@ -63,4 +63,31 @@ func (d *dispatcher) park() turner {
 	case <-d.quit:
 		return nil
 	}
+}
+
+// Work is done by a node's warm goroutines.
+type Work interface {
+	// Work may block: it has a goroutine for itself.
+	Work()
+	// Crashed is called after a panic or a Goexit of Work.
+	Crashed(crash *Crash)
+}
+
+// Call does the work on another goroutine, and returns at once.
+func (n *Node) Call(w Work) { n.warm.schedule(call{w}) }
+
+type call struct{ Work }
+
+func (call) resumes() bool { return false }
+
+// turn implements [turner]. The deferred function must itself look at the stack of the panic.
+func (c call) turn() {
+	returned := false
+	defer func() {
+		if !returned {
+			c.Crashed(caught(recover(), "a call"))
+		}
+	}()
+	c.Work.Work()
+	returned = true
 }

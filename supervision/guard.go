@@ -6,12 +6,12 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// guard stands around an actor's Receive. It is no receiver middleware, which would cost an envelope per message.
+// guard wraps an actor's Receive. A receiver middleware would cost an envelope per message.
 type guard struct {
 	node  *Node
 	inner actor.Actor
-	// leaving: the actor was told that it stops. The library ignores a failure from here on, and a parent waits for ever
-	// for a child that failed, so nothing may get out.
+	// leaving: the actor was told to stop. From now on the library ignores a failure, and a parent would wait for
+	// ever for a child that failed, so nothing may get out.
 	leaving bool
 	gone    bool
 }
@@ -49,7 +49,7 @@ func (g *guard) HandleFailure(
 	returned = true
 }
 
-// enter keeps the guard's state and reports whether the message is for the actor.
+// enter updates the guard's state and reports whether the message is for the actor.
 func (g *guard) enter(ctx actor.Context) bool {
 	if g.gone {
 		return false
@@ -72,7 +72,7 @@ func (g *guard) crashed(ctx actor.Context, recovered any) {
 	}
 }
 
-// fail lets the crash out to the parent, or counts it when the actor is leaving.
+// fail passes the crash to the parent, or counts it if the actor is leaving.
 func (g *guard) fail(crash *Crash) {
 	if !g.leaving {
 		panic(crash)
@@ -80,8 +80,8 @@ func (g *guard) fail(crash *Crash) {
 	g.node.swallowed.Add(1)
 }
 
-// resume does what the library was about to do when Goexit took its goroutine from under it: stop the children, and end
-// as soon as there are none. The message to itself makes the library look whether there are.
+// resume finishes what the library was about to do when Goexit ended its goroutine: it stops the children, and the
+// actor as soon as there are none. The message to itself makes the library check that.
 func (g *guard) resume(ctx actor.Context) {
 	end := &actor.Terminated{Who: ctx.Self()}
 	if g.gone {

@@ -10,19 +10,19 @@ import (
 const (
 	// throughput is how many messages an actor handles before it yields, as in the library.
 	throughput = 300
-	// keepSlots is how large a queue may be that an idle inbox keeps.
+	// keepSlots is the largest queue that an idle inbox keeps.
 	keepSlots = 16
 )
 
-// inbox is an actor's mailbox, with the library's order: system messages first, and a suspended actor gets no others.
-// At rest it takes a third of the library's memory, and it lets go of what a flood took. Batches are not its concern.
+// inbox is an actor's mailbox, in the library's order: system messages first, and nothing else while suspended. At
+// rest it takes a third of the library's memory, and it frees what a flood took. It does not unpack batches.
 type inbox struct {
 	warm    *dispatcher
 	invoker actor.MessageInvoker
 
 	mu           sync.Mutex
 	system, user queue
-	running      bool // a turn is under way, or scheduled
+	running      bool // a turn is running, or scheduled
 	suspended    bool
 }
 
@@ -67,8 +67,7 @@ func (b *inbox) turn() {
 
 func (b *inbox) resumes() bool { return true }
 
-// handle handles as many messages as one goes without yielding, or until one panics. It reports whether there may be
-// more.
+// handle handles messages until it should yield, or until one panics. It reports whether there may be more.
 func (b *inbox) handle() (more bool) {
 	var message any
 	defer func() {
@@ -92,7 +91,7 @@ func (b *inbox) handle() (more bool) {
 	return true
 }
 
-// next returns the message to handle, or nil when the turn is over.
+// next returns the next message, or nil to end the turn.
 func (b *inbox) next() (message any, system bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Node is what the actors of one runtime share: the library's actor system, the warm dispatcher and the counters.
+// Node is what the actors of one runtime share: the library's actor system, the dispatcher and the counters.
 type Node struct {
 	system *actor.ActorSystem
 	root   *actor.RootContext
@@ -18,32 +18,31 @@ type Node struct {
 
 	tasks, abandonedTasks, abandonedActors, swallowed atomic.Int64
 
-	// abandoned holds the ids of abandoned actors. They are never used again: such an actor may yet come to its end, and
-	// would then unregister whoever has its id.
+	// abandoned holds the ids of abandoned actors, which are never used again: such an actor may still end, and would
+	// then unregister whoever has its id.
 	abandoned    sync.Map
 	anyAbandoned atomic.Bool
 }
 
-// Counters are read at one moment; each is exact by itself.
+// Counters are read one after the other; each is exact by itself.
 type Counters struct {
-	// Tasks counts the goroutines of tasks that are alive now, those of abandoned tasks included.
+	// Tasks is how many goroutines of tasks are alive, abandoned tasks included.
 	Tasks int64
-	// AbandonedTasks and AbandonedActors count those that did not end in time, ever. An alarm belongs on them: each may
-	// hold a goroutine for good.
+	// AbandonedTasks and AbandonedActors did not end in time, ever. Set an alarm on them: each may hold a goroutine
+	// for good.
 	AbandonedTasks, AbandonedActors int64
-	// SwallowedCrashes counts crashes without consequence, ever: an actor crashed when it was already stopping.
+	// SwallowedCrashes had no consequence, ever: an actor crashed when it was stopping already.
 	SwallowedCrashes int64
 }
 
-// NewNode returns a Node that runs in the actor system and never ends it. With a nil system the node makes its own,
-// with an address that tells its PIDs from all others, and the library logs to log; a nil log is silent. End the node
-// with [Node.Close].
+// NewNode returns a Node that runs in the actor system and never ends it. If system is nil, the node makes one, whose
+// address no other has, and the library logs to log; a nil log is silent. Call [Node.Close] at the end.
 func NewNode(log *slog.Logger, system *actor.ActorSystem) *Node {
 	if system == nil {
 		system = newSystem(log)
 	}
 	root := actor.NewRootContext(system, nil).WithGuardian(stopFailed{})
-	root.Self() // makes the guardian now: making it is not safe for concurrent use
+	root.Self() // now, because making the guardian is not safe for concurrent use
 	n := &Node{system: system, root: root, warm: newDispatcher()}
 	n.pool.New = n.newProps
 	return n
@@ -57,7 +56,7 @@ func newSystem(log *slog.Logger) *actor.ActorSystem {
 		actor.WithDeadLetterThrottleInterval(throttle),
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return log }),
 	)
-	// Every system begins with the same address, and with the same ids: a foreign PID would be taken for one of ours.
+	// all systems begin with the same address and ids: a foreign PID would pass for one of ours
 	system.ProcessRegistry.Address = "lastword-" + system.ID
 	return system
 }
@@ -65,18 +64,18 @@ func newSystem(log *slog.Logger) *actor.ActorSystem {
 // System returns the library's actor system.
 func (n *Node) System() *actor.ActorSystem { return n.system }
 
-// Owns reports whether the PID is of this node's actor system and its process is registered there. It cannot tell apart
-// a given system and another with the same address, which is the library's default.
+// Owns reports whether the PID is registered in this node's actor system. Two systems with the same address, the
+// library's default, cannot be told apart.
 func (n *Node) Owns(pid *actor.PID) bool {
 	return pid != nil && pid.Address == n.system.Address() && n.Alive(pid)
 }
 
-// Root spawns the top actors. One that crashes is stopped; the library's own root would restart it in place, with the
-// mailbox it has.
+// Root spawns top actors. If one crashes, it is stopped; the library's root would restart it in place, with its
+// mailbox.
 func (n *Node) Root() *actor.RootContext { return n.root }
 
-// Props wraps the actors that producer makes in the guard and runs them on the node's warm goroutines. An actor that is no
-// [actor.SupervisorStrategy] stops the children that fail.
+// Props wraps the producer's actors in the guard and runs them on the node's dispatcher. An actor that is no
+// [actor.SupervisorStrategy] stops children that fail.
 func (n *Node) Props(producer func() actor.Actor) *actor.Props {
 	return n.wrap(func() actor.Actor { return &guard{node: n, inner: producer()} })
 }
@@ -95,11 +94,11 @@ func (n *Node) Counters() Counters {
 	}
 }
 
-// throttle is how long the goroutine lives that the library starts whenever a letter is dead.
+// throttle is how long the goroutine lives that the library starts for a dead letter.
 const throttle = time.Nanosecond
 
-// Close ends the dispatcher's parked goroutines. It outlives the library's goroutines in a system of the node's own. It
-// is idempotent. No actor of the node may be alive.
+// Close ends the dispatcher's parked goroutines, when all actors of the node have ended. It may be called again. In a
+// system of the node's own, the library's goroutines end before it returns.
 func (n *Node) Close() {
 	n.warm.close()
 	time.Sleep(2 * throttle)
@@ -113,4 +112,28 @@ func (stopFailed) HandleFailure(
 	_ *actor.ActorSystem, guardian actor.Supervisor, who *actor.PID, _ *actor.RestartStatistics, _, _ any,
 ) {
 	guardian.StopChildren(who)
+}
+
+// props are pooled, because the library's Props are large. One serves many actors in turn, since no actor is made
+// again in place.
+type props struct {
+	*actor.Props
+	next *guard // the producer's result
+}
+
+func (n *Node) newProps() any {
+	p := &props{}
+	p.Props = n.wrap(func() actor.Actor { return p.next })
+	return p
+}
+
+// spawn spawns the guard as a child. The guard exists already: the library would call the producer in the midst of
+// its own work.
+func (n *Node) spawn(ctx actor.SpawnerContext, g *guard, name string) (*actor.PID, error) {
+	p := n.pool.Get().(*props)
+	p.next = g
+	pid, err := ctx.SpawnNamed(p.Props, name)
+	p.next = nil
+	n.pool.Put(p)
+	return pid, err
 }

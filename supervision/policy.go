@@ -10,20 +10,20 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Policy says what to do with a failed attempt. In the zero value a crash is final and a retryable error is retried: 3
-// attempts in all, after 100 ms doubling to 10 s, with jitter.
+// Policy decides about failed attempts. The zero value makes a crash final and retries a retryable error: 3 attempts
+// in all, with jittered delays from 100 ms, doubling up to 10 s.
 type Policy struct {
-	// Attempts is the number of attempts in all; 0 is 3.
+	// Attempts is the number of attempts in all; 0 means 3.
 	Attempts int
-	// Backoff is the longest wait after the first attempt; it doubles with each. 0 is 100 ms.
+	// Backoff is the longest wait after the first attempt, and doubles with each; 0 means 100 ms.
 	Backoff time.Duration
-	// MaxBackoff bounds the doubling, but not what [RetryAfter] asks for. 0 is 10 s.
+	// MaxBackoff bounds the doubling, but not what [RetryAfter] asks for; 0 means 10 s.
 	MaxBackoff time.Duration
 	// RetryCrash retries a crash like a retryable error.
 	RetryCrash bool
 }
 
-// Failure is a failed attempt; the first one is 1.
+// Failure is a failed attempt, numbered from 1.
 type Failure struct {
 	Attempt int
 	Err     error
@@ -34,17 +34,17 @@ type Decision struct {
 	Retry bool
 	Delay time.Duration
 	Cause messages.Cause
-	// Error tells the failure. It is Retryable whether or not there are attempts left.
+	// Error describes the failure. It can be Retryable with no attempts left.
 	Error *messages.Error
 }
 
-// Decide decides. The jitter in [0,1) places the delay between the half and the whole of the backoff. An error is
-// retryable if it is a [RetryAfter] or a *[messages.Error] that says so, and not a [Permanent] one.
+// Decide decides. jitter in [0,1) puts the delay between half the backoff and all of it. An error is retryable if it
+// is from [RetryAfter] or is a *[messages.Error] with Retryable set, unless it is from [Permanent].
 func (p Policy) Decide(f Failure, jitter float64) Decision {
-	told := tell(f.Err)
-	told.Retryable = p.retryable(f.Err)
-	d := Decision{Cause: causeOf(f.Err), Error: told}
-	if told.Retryable && f.Attempt < orDefault(p.Attempts, 3) {
+	shown := describe(f.Err)
+	shown.Retryable = p.retryable(f.Err)
+	d := Decision{Cause: causeOf(f.Err), Error: shown}
+	if shown.Retryable && f.Attempt < orDefault(p.Attempts, 3) {
 		d.Retry, d.Delay = true, p.delay(f, jitter)
 	}
 	return d
@@ -100,7 +100,7 @@ func causeOf(err error) messages.Cause {
 	return messages.CauseError
 }
 
-// injected returns the error that a test has made the actor or the goroutine crash with, or nil.
+// injected returns the error of a crash that a test injected, or nil.
 func injected(crash *Crash) error {
 	if err := crash.Unwrap(); messages.CodeOf(err) == messages.Code(messages.CauseInjected) {
 		return err
@@ -108,25 +108,25 @@ func injected(crash *Crash) error {
 	return nil
 }
 
-// tell makes the error that the log shows.
-func tell(err error) *messages.Error {
-	told := messages.Errorf(messages.Code(causeOf(err)), "%v", err)
+// describe makes the error for the log.
+func describe(err error) *messages.Error {
+	shown := messages.Errorf(messages.Code(causeOf(err)), "%v", err)
 	if crash := crashOf(err); crash != nil {
-		told.Message, told.Stack = fmt.Sprintf("%s crashed: %v", crash.During, crash.Value), string(crash.Stack)
+		shown.Message, shown.Stack = fmt.Sprintf("%s crashed: %v", crash.During, crash.Value), string(crash.Stack)
 		if fault := injected(crash); fault != nil {
-			told.Message = fault.Error()
+			shown.Message = fault.Error()
 		}
 	} else if e, ok := errors.AsType[*messages.Error](err); ok {
-		told.Code, told.Stack = e.Code, e.Stack
+		shown.Code, shown.Stack = e.Code, e.Stack
 	}
-	return told
+	return shown
 }
 
 type permanentError struct{ error }
 
 func (e *permanentError) Unwrap() error { return e.error }
 
-// Permanent makes err final, whatever else it says. A nil err stays nil.
+// Permanent makes err final, even if it is retryable. A nil err stays nil.
 func Permanent(err error) error {
 	if err == nil {
 		return nil
@@ -141,7 +141,7 @@ type retryError struct {
 
 func (e *retryError) Unwrap() error { return e.error }
 
-// RetryAfter makes err retryable, after d where d is positive. A nil err stays nil.
+// RetryAfter makes err retryable, after d if d is positive. A nil err stays nil.
 func RetryAfter(d time.Duration, err error) error {
 	if err == nil {
 		return nil

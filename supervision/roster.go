@@ -7,11 +7,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// indexAbove is the number of children from which on a roster has maps. Most actors have few children, and there are
-// very many such actors.
+// indexAbove is the number of children above which a roster has maps. Most actors have few.
 const indexAbove = 16
 
-// child is one incarnation, from its start until its Exit was told.
+// child is one incarnation, from its start to its Exit.
 type child struct {
 	name     string
 	pid      *actor.PID
@@ -19,10 +18,10 @@ type child struct {
 	timer    *time.Timer // of the abandonment
 	crash    *Crash
 	at       int  // in roster.list
-	ordered  bool // a supervisor: asked by Shutdown, not stopped
+	ordered  bool // a supervisor: it gets a Shutdown instead of a stop
 	asked    bool
 	goodbye  bool
-	ended    bool // the library told the end; the Exit is on its way
+	ended    bool // the library reported the end, and the Exit is on its way
 }
 
 func (k *child) exit(abandoned bool) *Exit {
@@ -40,7 +39,7 @@ func (k *child) exit(abandoned bool) *Exit {
 	return exit
 }
 
-// roster finds children by name and by id. Its order means nothing.
+// roster finds children by name and by id, in no order.
 type roster struct {
 	list         []*child
 	byName, byID map[string]*child

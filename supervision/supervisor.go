@@ -10,16 +10,16 @@ import (
 
 // Options are a supervisor's. The zero value allows no restart.
 type Options struct {
-	// More than Intensity restarts within Period, of all children together, and the supervisor gives up.
+	// The supervisor gives up after more than Intensity restarts, of all children together, within Period.
 	Intensity int
 	Period    time.Duration
-	// OnExit is told, in the supervisor's Receive, of each end that was not asked for, and of each child that did not
-	// stop well when it was asked. It may be nil.
+	// OnExit, if not nil, is called in the supervisor's Receive for each child that ended without being asked, or
+	// failed to stop.
 	OnExit func(Exit)
 }
 
-// Shutdown stops the children in reverse start order, each awaited or abandoned; then the supervisor says goodbye.
-// [Children.Stop] sends it to a child that is a supervisor.
+// Shutdown stops the children in reverse order, waits for each or abandons it, and then ends the supervisor.
+// [Children.Stop] sends it to supervisors.
 type Shutdown struct{ NoDeadLetterLog }
 
 type supervisor struct {
@@ -28,13 +28,13 @@ type supervisor struct {
 	restarts  []time.Time // within the period
 	specs     []ChildSpec
 	closing   bool        // the children stop one by one, the last first
-	escalates *Escalation // when closing is done; nil is a goodbye
+	escalates *Escalation // the end after closing; nil is a goodbye
 }
 
-// NewSupervisor returns a supervisor, one for one, of a node's static children. It starts them in this order and
-// restarts each that ends. If one cannot be started, or too many are restarted, it stops the others in reverse order
-// and fails with an *[Escalation], which its own parent finds in the Exit. [Shutdown] stops a supervisor; the library's
-// Stop ends its children in no order.
+// NewSupervisor returns a supervisor of a node's static children. It starts them in order, and restarts each child
+// that ends. If a start fails, or there are too many restarts, it stops the others in reverse order and fails with an
+// *[Escalation], which its parent finds in the Exit. Stop it with [Shutdown]: the library's Stop ends its children in
+// no order.
 func NewSupervisor(n *Node, o Options, specs ...ChildSpec) actor.Actor {
 	return &supervisor{Children: Children{Node: n}, options: o, specs: specs}
 }
@@ -87,14 +87,14 @@ func (s *supervisor) exited(ctx actor.Context, exit *Exit) {
 	}
 }
 
-// tooMany counts a restart and reports whether it is one too many.
+// tooMany counts a restart, and reports whether that is one too many.
 func (s *supervisor) tooMany(now time.Time) bool {
 	s.restarts = slices.DeleteFunc(s.restarts, func(t time.Time) bool { return now.Sub(t) > s.options.Period })
 	s.restarts = append(s.restarts, now)
 	return len(s.restarts) > s.options.Intensity
 }
 
-// close stops the children. What it was first called for decides how the supervisor ends.
+// close stops the children. The first call decides how the supervisor ends.
 func (s *supervisor) close(ctx actor.Context, because *Escalation) {
 	if !s.closing {
 		s.closing, s.escalates = true, because
@@ -102,7 +102,7 @@ func (s *supervisor) close(ctx actor.Context, because *Escalation) {
 	}
 }
 
-// stopLast stops the last child there is; its Exit follows. When there is none, the supervisor ends.
+// stopLast stops the last child that is left, whose Exit calls it again. After all of them it ends the supervisor.
 func (s *supervisor) stopLast(ctx actor.Context) {
 	for _, spec := range slices.Backward(s.specs) {
 		if s.PID(spec.Name) != nil {
@@ -116,19 +116,18 @@ func (s *supervisor) stopLast(ctx actor.Context) {
 	Goodbye(ctx)
 }
 
-// Escalation is the failure of a supervisor that gave up, after it has stopped its children in order.
+// Escalation is the failure of a supervisor that gave up, after its children have stopped.
 type Escalation struct {
 	// Supervisor is the id of its PID.
 	Supervisor string
-	// Child is the one that was too much, and Reason its end; nil if it said goodbye.
+	// Child is the child that ended or did not start. Reason is why; nil after a goodbye.
 	Child  string
 	Reason error
-	// Restarts is how many restarts were asked for within Period; 0 if the child could not be started.
+	// Restarts is how many there were within Period; 0 if the child could not be started.
 	Restarts int
 	Period   time.Duration
 }
 
-// Error names the supervisor, the child and the reason.
 func (e *Escalation) Error() string {
 	if e.Restarts == 0 {
 		return fmt.Sprintf("supervisor %s gave up: child %q: %v", e.Supervisor, e.Child, e.Reason)

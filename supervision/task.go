@@ -9,7 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// Task is blocking work in goroutines of its own, tied to one incarnation of its owner: a later actor with the same PID
+// Task is blocking work in goroutines of its own, for one incarnation of its owner: a later actor with the same PID
 // hears nothing of it. Its methods are safe for concurrent use.
 type Task struct {
 	node        *Node
@@ -19,7 +19,7 @@ type Task struct {
 	cancel      context.CancelCauseFunc
 	credits     chan struct{}
 	abandoned   atomic.Bool
-	concluded   atomic.Int32 // what was sent after the cancel
+	concluded   atomic.Int32 // messages sent after the cancel
 
 	mu    sync.Mutex
 	live  int // goroutines
@@ -28,24 +28,24 @@ type Task struct {
 	onEnd []func()
 }
 
-// TaskMessage is a message of a task to its sink, which answers with [Task.Ack] when it has dealt with it. Task is nil
-// where the message took no credit.
+// TaskMessage carries a message of a task to its sink, which calls [Task.Ack] when it has handled it. Task is nil if
+// the message took no credit.
 type TaskMessage struct {
 	NoDeadLetterLog
 	Task    *Task
 	Message any
 }
 
-// TaskEnded tells the owner that the last goroutine of a task has ended, after all its messages. Err is a [*Crash] for a
-// panic or a Goexit. Work that returns its context's error ends with the context's cause.
+// TaskEnded tells the owner that all goroutines of a task have ended, after all its messages. Err is a [*Crash] after
+// a panic or a Goexit. For work that returns its context's error it is the context's cause.
 type TaskEnded struct {
 	NoDeadLetterLog
 	Task *Task
 	Err  error
 }
 
-// Go runs fn in a goroutine of its own. What fn sends goes to sink as *[TaskMessage]; at most credits of them, at least
-// one, are on the way at a time. Its end goes to owner as *[TaskEnded].
+// Go runs fn in a new goroutine. What fn sends goes to sink as *[TaskMessage], with at most credits of them, at least
+// one, unacknowledged. Its end goes to owner as *[TaskEnded].
 func (n *Node) Go(
 	ctx context.Context, name string, owner, sink *actor.PID, credits int, fn func(ctx context.Context, t *Task) error,
 ) *Task {
@@ -56,11 +56,11 @@ func (n *Node) Go(
 	return t
 }
 
-// launch is the one place where goroutines start.
+// launch alone starts goroutines.
 func launch(f func()) { go f() }
 
-// Send sends msg to the sink. It blocks until there is a credit, and sends nothing but returns the cause when the task
-// was canceled; an abandoned task was.
+// Send sends msg to the sink when there is a credit. If the task was canceled or abandoned, it sends nothing and
+// returns the cause.
 func (t *Task) Send(msg any) error {
 	if err := t.credit(); err != nil {
 		return err
@@ -69,7 +69,7 @@ func (t *Task) Send(msg any) error {
 	return nil
 }
 
-// credit takes a credit. It is apart from Send to keep the stack of a goroutine that sends within its first 2 kB.
+// credit is apart from Send, so that a goroutine that sends needs no more than its first 2 kB of stack.
 func (t *Task) credit() error {
 	if t.ctx.Err() != nil {
 		return context.Cause(t.ctx)
@@ -93,7 +93,7 @@ func (t *Task) await() error {
 
 // Ack returns one credit.
 func (t *Task) Ack() {
-	if t == nil { // of a message that took no credit
+	if t == nil { // the message took no credit
 		return
 	}
 	select {
@@ -102,8 +102,8 @@ func (t *Task) Ack() {
 	}
 }
 
-// Go runs fn in another goroutine of the task. Its error, panic or Goexit is the task's, and cancels the others; the
-// task ends when all have ended. Only the task's own goroutines may call it: on a task that has ended nothing runs.
+// Go runs fn in another goroutine of the task, which ends when all have ended. Its error, panic or Goexit is the
+// task's, and cancels the others. Only the task's own goroutines may call it; on an ended task nothing runs.
 func (t *Task) Go(fn func(ctx context.Context) error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -129,7 +129,7 @@ func (t *Task) Running() bool {
 	return !t.ended
 }
 
-// OnEnd runs f once when the goroutines have all ended and the owner was told, at once if that is so.
+// OnEnd calls f once, when all goroutines have ended and the owner was told, which may be now.
 func (t *Task) OnEnd(f func()) {
 	t.mu.Lock()
 	if !t.ended {
@@ -141,8 +141,8 @@ func (t *Task) OnEnd(f func()) {
 	f()
 }
 
-// Abandon gives a running task up: it is canceled, counted once, and what it sends from now on goes nowhere. Its end is
-// still told.
+// Abandon gives up a running task: it is canceled and counted, and its later messages are dropped. Its end is still
+// told.
 func (t *Task) Abandon() {
 	if t.Running() && t.abandoned.CompareAndSwap(false, true) {
 		t.node.abandonedTasks.Add(1)
@@ -168,11 +168,11 @@ func (t *Task) run(fn func(context.Context, *Task) error) {
 	returned = true
 }
 
-// done ends one goroutine, and with the last one the task.
+// done ends one goroutine, and the task with the last one.
 func (t *Task) done(err error) {
 	err = t.causeOf(err)
 	t.mu.Lock()
-	// The first error counts: the others follow from its cancel. A crash does not follow from anything.
+	// The first error counts, since others follow from its cancel; a crash follows from nothing
 	if t.err == nil || crashOf(err) != nil && crashOf(t.err) == nil {
 		t.err = err
 	}
@@ -201,7 +201,7 @@ func (t *Task) end() {
 	}
 }
 
-// causeOf returns the context's cause for the context's error.
+// causeOf replaces the context's error by its cause.
 func (t *Task) causeOf(err error) error {
 	if t.ctx.Err() != nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
 		return context.Cause(t.ctx)
@@ -216,8 +216,23 @@ type mailbox struct {
 }
 
 func (n *Node) mailbox(pid *actor.PID) mailbox {
-	process, _ := n.system.ProcessRegistry.Get(pid) // dead letters when there is none
+	process, _ := n.system.ProcessRegistry.Get(pid) // dead letters if there is none
 	return mailbox{pid, process}
 }
 
 func (m mailbox) send(msg any) { m.process.SendUserMessage(m.pid, msg) }
+
+// Conclude is Send for what must arrive even after a cancel: the end of something that the task had begun. A canceled
+// task may send as many such messages as it has credits, without taking one, so that Conclude never blocks. An
+// abandoned task sends nothing.
+func (t *Task) Conclude(msg any) error {
+	err := t.Send(msg)
+	if err == nil {
+		return nil
+	}
+	if t.abandoned.Load() || int(t.concluded.Add(1)) > cap(t.credits) {
+		return err
+	}
+	t.sink.send(&TaskMessage{Message: msg})
+	return nil
+}

@@ -307,7 +307,7 @@ func (s runtimeSuite) usurped() {
 		from, seq, rewind := state.Recovery()
 		word := failed(messages.ByRecovery)
 		word.Cause, word.Rewind = messages.CauseNodeLost, rewind
-		last := messages.Event{RunID: child, From: from, Seq: seq, Time: time.Now().UTC(), Body: state.LastWord(word)}
+		last := messages.Event{RunID: child, From: from, Seq: seq, Time: time.Now().UTC(), Body: state.Terminal(word)}
 		ends := make(chan error, 1)
 		w.journal.Append(actors.Block{Run: child, After: page.Head, ID: actors.BlockID{1}, Writer: "b",
 			Epoch: page.Head.Epoch + 1, Events: []messages.Event{last}}, func(err error) { ends <- err })

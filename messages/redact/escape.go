@@ -8,12 +8,12 @@ import (
 )
 
 const (
-	again     = 8  // escapes of an escape that are looked through
+	again     = 8  // nested escapes that are decoded
 	entityMax = 10 // bytes of an HTML entity of one character
 )
 
-// decode is the byte that the text begins with, when it is escaped for JSON, HTML, Markdown or a URL, and how many
-// bytes of the text stand for it. An escape is cut where the text ends inside it.
+// decode returns the first byte of the text, unescaped from JSON, HTML, Markdown or a URL, and how many bytes of the
+// text it takes. cut: the text ends inside an escape.
 func decode(text string) (c byte, n int, cut bool) {
 	switch text[0] {
 	case '\\':
@@ -86,7 +86,7 @@ func entity(text string) (c byte, n int, cut bool) {
 	return '&', 1, false
 }
 
-// hex is the byte that two digits stand for.
+// hex decodes two digits.
 func hex(text string) (byte, bool) {
 	if len(text) < 2 {
 		return 0, false

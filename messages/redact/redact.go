@@ -15,25 +15,24 @@ import (
 )
 
 const (
-	// least is the length from which a value is a secret: servers that need no key are given ones like "x" or "none", for
-	// which no other text is to lose its words.
+	// least is the shortest secret. Servers that need no key are given ones like "x" or "none", and other texts must
+	// keep those words.
 	least = 8
-	// leastMixed is the same for a value with letters and digits.
+	// leastMixed is the shortest secret with letters and digits.
 	leastMixed = 6
 )
 
-// Secrets are the values that must not be said. The zero value knows none, and nil never will. It is safe for
-// concurrent use.
+// Secrets are values that must not be repeated. The zero value and nil know none. It is safe for concurrent use.
 type Secrets struct {
 	adding sync.Mutex
 	known  atomic.Pointer[known]
 }
 
-// known is what a Secrets knows at a time; it never changes.
+// known is what a Secrets knows at one time; it never changes.
 type known struct {
 	marks    map[string]string // by value
 	starting [256][]pattern    // by their first byte
-	begins   [256]bool         // the bytes that a secret or an escape begins with
+	begins   [256]bool         // the first bytes of secrets and escapes
 }
 
 // pattern is one form of a secret.
@@ -43,7 +42,7 @@ type pattern struct {
 	base64 bool // of either alphabet
 }
 
-// Add adds values, each shown as its kind in brackets from now on. Values too short to be secrets are left out.
+// Add adds secrets, which "[kind]" replaces from now on. Values that are too short are ignored.
 func (s *Secrets) Add(kind string, values ...string) {
 	if s == nil || len(s.known.Load().fresh(values)) == 0 {
 		return
@@ -66,7 +65,7 @@ func (s *Secrets) Add(kind string, values ...string) {
 	s.known.Store(next)
 }
 
-// fresh are the secrets among the values that are not known yet.
+// fresh returns the values that are secrets and not known yet.
 func (k *known) fresh(values []string) (fresh []string) {
 	for _, value := range values {
 		value = strings.TrimSpace(value)
@@ -78,7 +77,7 @@ func (k *known) fresh(values []string) (fresh []string) {
 	return fresh
 }
 
-// noKeys are what the documents of model servers say to give where a key is asked for and none is needed.
+// noKeys are the keys that documentations of model servers suggest where no key is needed.
 var noKeys = []string{"lm-studio", "not-needed", "no-key-required", "sk-no-key-required"}
 
 func isSecret(value string) bool {
@@ -95,8 +94,8 @@ func (k *known) add(value, mark string) {
 	if len(value) < least {
 		return
 	}
-	// In base64 the value looks one of three ways, by where it begins in a group of three bytes. What is kept of each is
-	// the characters that the value alone decides.
+	// base64 has three forms of the value, by its place in a group of three bytes. Each pattern has the characters
+	// that the value alone determines.
 	for shift := range 3 {
 		text := base64.RawStdEncoding.EncodeToString(append(make([]byte, shift), value...))
 		first, last := (shift*8+5)/6, (shift+len(value))*8/6
@@ -112,19 +111,19 @@ func (k *known) put(p pattern) {
 	}
 }
 
-// is says whether the byte stands for the pattern's byte at i; a query has + for a space.
+// is reports whether the byte matches the pattern's byte at i; in a query + stands for a space.
 func (p *pattern) is(i int, c byte) bool {
 	want := p.text[i]
 	return c == want || want == ' ' && c == '+' || p.base64 && (c == '-' && want == '+' || c == '_' && want == '/')
 }
 
-// Text is the text without the secrets.
+// Text returns the text without the secrets.
 func (s *Secrets) Text(text string) string {
 	clean, _ := s.clean(text, "", true)
 	return clean
 }
 
-// Bytes is the text without the secrets: itself where it has none.
+// Bytes returns the text without the secrets: the same slice if there are none.
 func (s *Secrets) Bytes(text []byte) []byte {
 	if s == nil || s.known.Load() == nil {
 		return text
@@ -136,7 +135,8 @@ func (s *Secrets) Bytes(text []byte) []byte {
 	return text
 }
 
-// Error is the error without the secrets: itself where it says none, else a [messages.Error] of the same code.
+// Error returns the error without the secrets: the same error if it has none, else a [messages.Error] of the same
+// code.
 func (s *Secrets) Error(err error) error {
 	if err == nil {
 		return nil
@@ -153,8 +153,8 @@ func (s *Secrets) Error(err error) error {
 	return e
 }
 
-// clean gives the text without the secrets up to rest, which may be the beginning of one. There is no rest where the
-// text ends here. mark stands in the place of every secret; "" is for the secret's own.
+// clean removes the secrets. rest may be the beginning of one, unless the text ends. mark replaces every secret; ""
+// means the secret's own mark.
 func (s *Secrets) clean(text, mark string, ends bool) (clean, rest string) {
 	if s == nil || s.known.Load() == nil {
 		return text, ""
@@ -186,8 +186,7 @@ func (s *Secrets) clean(text, mark string, ends bool) (clean, rest string) {
 	return b.String() + text[done:], ""
 }
 
-// longest is the end of the longest part of a secret that the text begins with, 0 for none that counts. It is open
-// where more text may make it longer.
+// longest returns the end of the longest secret at the start of the text, or 0. open: more text may make it longer.
 func (k *known) longest(text string, ends bool) (end int, mark string, open bool) {
 	plain, _, cut := decode(text)
 	if cut && !ends {
@@ -214,7 +213,8 @@ func (k *known) longest(text string, ends bool) (end int, mark string, open bool
 	return end, mark, false
 }
 
-// match says how much of the text the secret takes, 0 for too little. more is whether the text ends before the secret.
+// match returns how much of the text the secret takes, or 0 if too little. more: the text ends before the secret
+// does.
 func (p *pattern) match(text string, ends bool) (end int, more bool) {
 	if strings.HasPrefix(text, p.text) {
 		return len(p.text), false

@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Stream takes the secrets out of a text that comes in pieces. It holds back the end of what came as long as that may
-// be the beginning of a secret, and nothing else: whatever the pieces, they add up to the same.
+// Stream removes the secrets from a text that comes in pieces. It holds back the end of a piece while that may begin
+// a secret, and nothing else. The result does not depend on the pieces.
 type Stream struct {
 	secrets *Secrets
 	mark    string
@@ -16,13 +16,13 @@ type Stream struct {
 // Stream begins a text.
 func (s *Secrets) Stream() *Stream { return &Stream{secrets: s} }
 
-// Push takes a piece and gives what can be said so far.
+// Push adds a piece and returns what can be passed on.
 func (s *Stream) Push(text string) (clean string) {
 	clean, s.held = s.secrets.clean(s.held+text, s.mark, false)
 	return clean
 }
 
-// Close ends the text and gives the rest of it.
+// Close ends the text and returns its rest.
 func (s *Stream) Close() (clean string) {
 	clean, _ = s.secrets.clean(s.held, s.mark, true)
 	s.held = ""
@@ -44,10 +44,10 @@ func (s *Secrets) Document(out io.Writer) *Writer {
 	return &Writer{stream: &Stream{secrets: s, mark: "redacted"}, out: out}
 }
 
-// Unwrap is where the text goes.
+// Unwrap returns the underlying writer.
 func (w *Writer) Unwrap() io.Writer { return w.out }
 
-// Write writes what can be said so far.
+// Write writes what can be passed on.
 func (w *Writer) Write(text []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -105,7 +105,7 @@ $ lastword generate .
 		if !strings.HasSuffix(v.Text(), "1 file with 4.2 kB  canceling; Ctrl-C leaves at once\n") {
 			t.Errorf("the terminal does not say that the run is cancelled:\n%s", v.Text())
 		}
-		r.say(r.state.LastWord(messages.RunCanceled{By: messages.ByRun, Cause: messages.CauseCanceledByUser}), "canceled")
+		r.say(r.state.Terminal(messages.RunCanceled{By: messages.ByRun, Cause: messages.CauseCanceledByUser}), "canceled")
 		l.End()
 		looks(t, v, "at the end", `
 $ lastword generate .

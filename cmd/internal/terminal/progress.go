@@ -123,7 +123,7 @@ func (b *progressView) task(t messages.TaskState, now time.Time, tick, widest in
 	case !p.ended.IsZero():
 		end = p.ended
 	case last != nil: // the run ended without a word of the task
-		sign, _ = signOf(messages.TaskGone, tick, ascii)
+		sign, _ = signOf(messages.TaskGaveUp, tick, ascii)
 		end, as = last.At, yellow
 	case !p.asked.IsZero():
 		words = waited(p.words, now.Sub(p.asked))
@@ -160,7 +160,7 @@ func signOf(s messages.TaskStatus, tick int, ascii bool) (string, color) {
 	switch s {
 	case messages.TaskFinished:
 		return signs[0], green
-	case messages.TaskGone:
+	case messages.TaskGaveUp:
 		return signs[1], red
 	case messages.TaskWaiting:
 		return signs[2], yellow

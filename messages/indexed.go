@@ -2,28 +2,28 @@ package messages
 
 import "slices"
 
-// short is how long a list may be that is searched from its begin; a longer one has an index.
+// short is the longest list that is searched without an index.
 const short = 24
 
-// item is an element of a list of State.
+// item is an element of a list in a State.
 type item interface {
 	// key is its name, unique in the list.
 	key() string
-	// live reports whether it still goes on; what that means is the list's own.
+	// live reports whether it still goes on, whatever that means in its list.
 	live() bool
 }
 
-// shelf is what a Fold knows of one list of its State, so that no event costs more where the list is long.
-type shelf[T item] struct {
-	at    map[string]int      // the place of each, once the list is long
-	alive map[string]struct{} // the keys of those that are live, once somebody asked in a long list
+// indexed is what a Fold knows of one list of its State, so that long lists cost an event no more than short ones.
+type indexed[T item] struct {
+	at    map[string]int      // the indexes by key, once the list is long
+	alive map[string]struct{} // the keys of live items, once a long list was asked for them
 	live  int                 // how many are live
-	found int                 // the place that was asked for last
-	own   bool                // nobody else sees the memory of the list
+	found int                 // the index that was found last
+	own   bool                // nobody else has the list's memory
 }
 
-// shelve returns the shelf of a list that somebody else may see.
-func shelve[T item](list []T) shelf[T] { return shelf[T]{live: living(list)} }
+// newIndexed starts with a list that others may have too.
+func newIndexed[T item](list []T) indexed[T] { return indexed[T]{live: living(list)} }
 
 func living[T item](list []T) int {
 	n := 0
@@ -35,8 +35,8 @@ func living[T item](list []T) int {
 	return n
 }
 
-// find returns the place of the key in the list, or -1. A Fold of one event is bare: it makes no index.
-func (h *shelf[T]) find(list []T, key string, bare bool) int {
+// find returns the index of the key, or -1. single makes no index.
+func (h *indexed[T]) find(list []T, key string, bare bool) int {
 	if h.found < len(list) && list[h.found].key() == key {
 		return h.found
 	}
@@ -55,23 +55,23 @@ func (h *shelf[T]) find(list []T, key string, bare bool) int {
 	return i
 }
 
-func (h *shelf[T]) index(list []T) {
+func (h *indexed[T]) index(list []T) {
 	h.at = make(map[string]int, 2*len(list))
 	for i, v := range slices.Backward(list) {
 		h.at[v.key()] = i
 	}
 }
 
-// set puts v at the place, or at the end where the place is -1.
-func (h *shelf[T]) set(list *[]T, i int, v T) {
+// set puts v at the index, or at the end for -1.
+func (h *indexed[T]) set(list *[]T, i int, v T) {
 	if i < 0 {
 		i = len(*list)
 	}
 	h.put(list, i, v)
 }
 
-// put puts v at the place; at len(*list) it is added, in place, for whoever else sees the list sees it end before.
-func (h *shelf[T]) put(list *[]T, i int, v T) {
+// put puts v at the index. At the end it appends in place: others see their list end before.
+func (h *indexed[T]) put(list *[]T, i int, v T) {
 	was := false
 	if i < len(*list) {
 		h.own = unshared(list, h.own)
@@ -88,8 +88,8 @@ func (h *shelf[T]) put(list *[]T, i int, v T) {
 	}
 }
 
-// turn keeps count of what becomes live, or is no longer.
-func (h *shelf[T]) turn(key string, was bool) {
+// turn counts an item that has become live, or was.
+func (h *indexed[T]) turn(key string, was bool) {
 	if was {
 		h.live--
 		delete(h.alive, key)
@@ -101,8 +101,8 @@ func (h *shelf[T]) turn(key string, was bool) {
 	}
 }
 
-// drop removes the element at the place; the last one takes the place.
-func (h *shelf[T]) drop(list *[]T, i int) {
+// drop removes the item at the index, and moves the last item there.
+func (h *indexed[T]) drop(list *[]T, i int) {
 	h.own = unshared(list, h.own)
 	gone, last := (*list)[i], len(*list)-1
 	if gone.live() {
@@ -119,8 +119,8 @@ func (h *shelf[T]) drop(list *[]T, i int) {
 	*list = (*list)[:last]
 }
 
-// living returns the places of those that are live, in order.
-func (h *shelf[T]) living(list []T) []int {
+// living returns the indexes of live items, in order.
+func (h *indexed[T]) living(list []T) []int {
 	var out []int
 	if len(list) <= short {
 		for i, v := range list {
@@ -130,7 +130,7 @@ func (h *shelf[T]) living(list []T) []int {
 		}
 		return out
 	}
-	now := make(map[string]struct{}, h.live) // a map keeps the size that it once had: a new one is as long as what lives
+	now := make(map[string]struct{}, h.live) // a new map, because an old one never shrinks
 	if h.alive == nil {
 		for i, v := range list {
 			if v.live() {
@@ -147,7 +147,7 @@ func (h *shelf[T]) living(list []T) []int {
 	return out
 }
 
-// unshared makes the list one that nobody else sees, unless it is.
+// unshared copies the list unless nobody else has its memory.
 func unshared[T any](list *[]T, own bool) bool {
 	if !own {
 		*list = slices.Clone(*list)
@@ -161,7 +161,7 @@ func (t TaskState) live() bool  { return t.Status == TaskRunning }
 func (t Stream) key() string { return t.Name }
 func (t Stream) live() bool  { return !t.Closed }
 
-// empty reports whether nothing was said on the stream since it began, or began again.
+// empty reports whether nothing was said on the stream since it began, or was reopened.
 func (t Stream) empty() bool { return t.Index == 0 && !t.Closed }
 
 func (p Progress) key() string { return p.Task }
@@ -169,7 +169,7 @@ func (p Progress) live() bool  { return false }
 
 func (c Call) key() string { return c.ID }
 
-// live reports whether a rewind must look at the call's progress.
+// live reports whether a rewind must name the call's progress.
 func (c Call) live() bool { return !c.Model && !c.Ended && c.Progress != ToolProgress{} }
 
 func (a Artifact) key() string { return a.Name }

@@ -26,7 +26,7 @@ func (c spied) live() bool {
 func TestShelfLooksAtFewElements(t *testing.T) {
 	steps := func(size int) int {
 		n := 0
-		var h shelf[spied]
+		var h indexed[spied]
 		var list []spied
 		name := func(i int) string { return fmt.Sprint("x", i*7919%size) }
 		for i := range size {
