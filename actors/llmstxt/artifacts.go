@@ -106,7 +106,7 @@ func (g *generation) drop(t *actors.TaskContext, name string, paths []string) {
 		g.document.Dropped = append(g.document.Dropped, render.NewDropped(name, p))
 	}
 	shown := paths[:min(len(paths), 5)]
-	t.Log(messages.LogWarn, fmt.Sprintf("%s: dropped %s over the size budget, such as %s",
+	t.Log(messages.LogWarn, fmt.Sprintf("%s: dropped %s to keep the size budget, such as %s",
 		name, count(len(paths), "file"), strings.Join(shown, ", ")))
 }
 

@@ -87,10 +87,10 @@ func effort(r structured.Report) string {
 		words = append(words, "it took "+took)
 	}
 	if r.Repaired {
-		words = append(words, "its commas or characters were put right")
+		words = append(words, "its JSON was repaired")
 	}
 	if r.Thought {
-		words = append(words, "it stood in a thought")
+		words = append(words, "it was in the model's reasoning")
 	}
 	return strings.Join(words, "; ")
 }

@@ -98,12 +98,12 @@ func TestEffortIsSaid(t *testing.T) {
 	for want, o := range map[string]*oracle{
 		"": oracleOf(whole),
 		"it took 2 attempts, 30 tokens read and 6 written": oracleOf(counted, whole),
-		"its commas or characters were put right":          oracleOf(says(broken)),
-		"it stood in a thought":                            oracleOf(thought),
+		"its JSON was repaired":                            oracleOf(says(broken)),
+		"it was in the model's reasoning":                  oracleOf(thought),
 	} {
 		said := logged(completed(t, asking(t, modeled(repository(t, nil), t.TempDir()), o)))
 		if want == "" && strings.Contains(said, "the answer") ||
-			want != "" && !strings.Contains(said, "info: the answer is taken: "+want+"\n") {
+			want != "" && !strings.Contains(said, "info: answer accepted: "+want+"\n") {
 			t.Errorf("want %q, logged:\n%s", want, said)
 		}
 	}

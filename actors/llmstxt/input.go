@@ -72,33 +72,33 @@ func (in Input) check() (Input, address.Address, error) {
 	in.LinkStyle = cmp.Or(in.LinkStyle, "blob")
 	switch {
 	case in.Out == "":
-		return in, address.Address{}, invalid("the output folder has no name")
+		return in, address.Address{}, invalid("name the output folder")
 	case in.Layout != LayoutHost && in.Layout != LayoutFlat && in.Layout != LayoutLmstxt:
 		return in, address.Address{}, invalid("there is no layout %q", in.Layout)
 	case in.File != "" && (!fs.ValidPath(in.File) || in.File != filepath.Base(in.File) || in.File == "."):
 		return in, address.Address{}, invalid("%q is not the name of a file", in.File)
 	case in.File != "" && (in.Full != FullNone || in.Ctx || in.Graph):
-		return in, address.Address{}, invalid("only llms.txt is written to a file of its own; leave out the others")
+		return in, address.Address{}, invalid("a single file gets llms.txt alone; leave out full, ctx and graph")
 	case in.Full != FullNone && in.Full != FullSelected && in.Full != FullAll:
 		return in, address.Address{}, invalid("llms-full.txt holds %s, %s or %s files, not %q", FullNone, FullSelected,
 			FullAll, in.Full)
 	case in.Format != render.Format1 && in.Format != render.Format2:
-		return in, address.Address{}, invalid("the format has the versions 1 and 2, not %d", in.Format)
+		return in, address.Address{}, invalid("there is no version %d of the llms.txt format; use 1 or 2", in.Format)
 	case in.LinkStyle != "blob" && in.LinkStyle != "raw":
-		return in, address.Address{}, invalid("links are in the style blob or raw, not %q", in.LinkStyle)
+		return in, address.Address{}, invalid("there is no link style %q; use blob or raw", in.LinkStyle)
 	case in.SizeBudget != 0 && in.SizeBudget < leastBudget:
-		return in, address.Address{}, invalid("a size budget of %d bytes holds nothing; give at least %d",
+		return in, address.Address{}, invalid("a size budget of %d bytes is too small; use at least %d",
 			in.SizeBudget, leastBudget)
 	case in.BaseURL != "" && !isWeb(in.BaseURL):
 		return in, address.Address{},
-			invalid("the base of links begins with neither https:// nor http:// and a host, or it has credentials")
+			invalid("the base URL for links must be http:// or https:// with a host, and without credentials")
 	case in.MaxFiles < 0 || in.MaxFileBytes < 0 || in.MaxBytes < 0 || in.MaxDepth < 0:
-		return in, address.Address{}, invalid("a limit is negative")
+		return in, address.Address{}, invalid("limits must not be negative")
 	case len(in.Model) > maxModelName || strings.ContainsFunc(in.Model, unicode.IsControl):
-		return in, address.Address{}, invalid("the model's name has more than %d bytes, or characters that no name has",
+		return in, address.Address{}, invalid("the model's name is longer than %d bytes, or has control characters",
 			maxModelName)
 	case in.RequireModel && in.Model == "":
-		return in, address.Address{}, invalid("a model is required and none is named; name one, or %s", AutoModel)
+		return in, address.Address{}, invalid("name the model that is required, or use %s", AutoModel)
 	}
 	return in.located()
 }

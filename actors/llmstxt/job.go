@@ -43,7 +43,7 @@ type Result struct {
 	Cached bool `json:"cached,omitempty"`
 	// Model is the one that answered; where none did, the one that was asked, or was to be.
 	Model string `json:"model,omitempty"`
-	// Degraded says that the model failed, for the cause, and that the files say what can be said without one.
+	// Degraded says that the model failed, for the cause, and that the files were written without it.
 	Degraded bool           `json:"degraded,omitempty"`
 	Cause    messages.Cause `json:"degraded_cause,omitempty"`
 }
@@ -76,7 +76,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	if in.Model != "" && config.Model == nil {
-		return actors.Job{}, invalid("there is no way to find the model %s; leave the model out", in.Model)
+		return actors.Job{}, invalid("no model %s can be found here; leave the model out", in.Model)
 	}
 	g := &generation{input: in, at: at, config: config, cache: cache{config.Cache, config.Secrets}}
 	return actors.Job{Name: Name, Input: in, Tasks: g.tasks()}, nil
@@ -142,7 +142,7 @@ func (g *generation) scan(ctx context.Context, t *actors.TaskContext) (err error
 	g.repo.Name, g.repo.Origin = g.material.Name, g.material.Origin
 	g.repo.Files = slices.DeleteFunc(g.repo.Files, g.isOutput())
 	for _, left := range g.repo.Left {
-		t.Log(messages.LogInfo, fmt.Sprintf("left out, %s: %s, %s, first %s",
+		t.Log(messages.LogInfo, fmt.Sprintf("skipped, %s: %s, %s, first %s",
 			left.Reason, count(left.Files, "file"), count(left.Folders, "folder"), left.First))
 	}
 	if len(g.repo.Files) == 0 {
@@ -161,7 +161,7 @@ func nothing(repo *scan.Repository) error {
 	if len(why) == 0 {
 		return invalid("the repository is empty; name a folder that holds text files")
 	}
-	return invalid("the repository holds no text file that may be read (%s)", strings.Join(why, ", "))
+	return invalid("the repository has no text file to read (%s)", strings.Join(why, ", "))
 }
 
 func at(o scan.Origin) string {
@@ -187,7 +187,7 @@ func limit(err error) error {
 
 func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) (err error) {
 	if g.hit != nil {
-		t.Summarize("known from the cache")
+		t.Summarize("taken from the cache")
 		return nil
 	}
 	g.index, err = rank.Build(ctx, g.files, g.repo, g.linking(), func(done, total int) {

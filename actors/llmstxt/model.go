@@ -92,5 +92,5 @@ func (g *generation) without(ctx context.Context, t *actors.TaskContext, err err
 	g.degraded = messages.Cause(cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError)))
 	t.Summarize("no model: " + err.Error())
 	return t.Log(messages.LogWarn,
-		fmt.Sprintf("the model failed (%s): %v; the files say what can be said without one", g.degraded, err))
+		fmt.Sprintf("the model failed (%s): %v; the files were written without it", g.degraded, err))
 }

@@ -20,11 +20,11 @@ import (
 // understand is the task that has the model read the material and say what it is about.
 func (g *generation) understand(ctx context.Context, t *actors.TaskContext) error {
 	if g.hit != nil {
-		t.Summarize("known from the cache")
+		t.Summarize("taken from the cache")
 		return nil
 	}
 	if g.model == nil || g.degraded != "" {
-		t.Summarize("left out: there is no model")
+		t.Summarize("skipped: there is no model")
 		return nil
 	}
 	live := &insight.Live{}
@@ -59,7 +59,7 @@ func tell(t *actors.TaskContext, answer insight.Answer, opened []string) error {
 func settle(t *actors.TaskContext, text insight.Text, words string) error {
 	done := messages.TextDone{Stream: text.Stream, Text: text.Text, SHA256: messages.Digest(text.Text)}
 	if text.Text == "" {
-		words = "nothing of it is taken"
+		words = "discarded"
 	}
 	return t.Emit(done, text.Stream+": "+words)
 }
@@ -98,7 +98,7 @@ func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *in
 		}
 		budget /= 2
 		t.Log(messages.LogWarn,
-			fmt.Sprintf("there is too much for the model's context: asking again with %d bytes of material", budget))
+			fmt.Sprintf("the model's context is too small: asking again with %d bytes of the repository", budget))
 	}
 }
 
@@ -124,7 +124,7 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.
 	said, report, err := structured.Ask[insight.Answer](ctx, told, g.request(m), o)
 	g.credit(t, report.Model, err)
 	if words := effort(report); err == nil && words != "" {
-		t.Log(messages.LogInfo, "the answer is taken: "+words)
+		t.Log(messages.LogInfo, "answer accepted: "+words)
 	}
 	if err == nil && g.other == "" {
 		g.keepAnswer(t, key, said)
@@ -141,7 +141,7 @@ func (g *generation) mute(err error) bool {
 func rejected(t *actors.TaskContext, a structured.Attempt) {
 	if len(a.Rejected) > 0 {
 		t.Log(messages.LogWarn,
-			fmt.Sprintf("attempt %d, by %s: the answer before was rejected: %s", a.Number, a.Level, a.Rejected[0]))
+			fmt.Sprintf("attempt %d, with %s: the previous answer was rejected: %s", a.Number, a.Level, a.Rejected[0]))
 	}
 }
 

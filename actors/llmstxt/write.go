@@ -28,7 +28,7 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 		return err
 	}
 	if n += sweep(out.Root, ".", g.stem()); n > 0 {
-		t.Log(messages.LogInfo, fmt.Sprintf("removed %s that earlier runs did not finish", count(n, "file")))
+		t.Log(messages.LogInfo, fmt.Sprintf("removed %s left by unfinished runs", count(n, "file")))
 	}
 	files, err := g.artifacts(ctx, t, out)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 // found is a document in an answer, and what it took to find it.
 type found struct {
 	doc []byte
-	// repaired: it is not the text that the model wrote. thought: it stood in a thought.
+	// repaired: it is not the text that the model wrote. thought: it was in the model's reasoning.
 	repaired, thought bool
 }
 

@@ -210,8 +210,8 @@ func TestGenerateKeepsToTheContext(t *testing.T) {
 		}
 		got := run(t, nil, "generate", dir, "--out", t.TempDir(), "--jsonl", "--no-cache", "--base-url", m.URL(),
 			"--model", "scripted") // the echo that answers is no description
-		less := strings.Count(got.stdout, "too much for the model's context")
-		rejected := strings.Count(got.stdout, "the answer before was rejected")
+		less := strings.Count(got.stdout, "the model's context is too small")
+		rejected := strings.Count(got.stdout, "the previous answer was rejected")
 		if (less == 0) != says || rejected == 0 || strings.Count(got.stdout, `"type":"run.completed"`) != 1 {
 			t.Errorf("%q: %d times with less, %d answers rejected:\n%s", dialect, less, rejected, got.stdout)
 		}

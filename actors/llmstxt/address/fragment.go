@@ -11,7 +11,7 @@ func (v *view) checkFragment(fragment string) error {
 	if fragment == "" || page || isAnchor(fragment) {
 		return nil
 	}
-	return invalid("the URL says something after a \"#\" that would be left unread; write https://%s/%s@v1 "+
+	return invalid("nothing after a \"#\" in the URL is read; write https://%s/%s@v1 "+
 		"for a branch, tag or commit, else leave it out", v.host, strings.Join(v.repo, "/"))
 }
 

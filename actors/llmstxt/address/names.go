@@ -43,7 +43,7 @@ func shown(text string) string {
 func checkText(text string) error {
 	switch {
 	case strings.TrimSpace(text) == "":
-		return invalid("no repository is named; %s", howTo)
+		return invalid("name a repository; %s", howTo)
 	case len(text) > maxText:
 		return invalid("the address is longer than %d bytes; %s", maxText, howTo)
 	case !isPlain(text):

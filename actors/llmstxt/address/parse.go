@@ -57,7 +57,7 @@ func short(text string) (Address, error) {
 	first := segments[0]
 	switch {
 	case strings.ContainsRune(text, ' '):
-		return Address{}, invalid("%s has a space in it, and no such folder exists; %s", shown(text), howTo)
+		return Address{}, invalid("%s contains a space, and no such folder exists; %s", shown(text), howTo)
 	case strings.Contains(first, "@") && len(segments) > 1:
 		return Address{}, credentials()
 	case strings.Contains(first, ".") && (len(segments) > 2 || isKnown(strings.ToLower(first))):
@@ -96,7 +96,7 @@ func colon(text string) (Address, error) {
 	case !named && strings.Contains(first, "@") && !isPrefix(host):
 		return Address{}, credentials()
 	case strings.Contains(host, "/") || after == "" || strings.Contains(user, "/"):
-		return Address{}, invalid("%s cannot be understood; %s", shown(text), howTo)
+		return Address{}, invalid("%s is neither a folder nor a repository; %s", shown(text), howTo)
 	case !named && isPrefix(host) && strings.Contains(after, "#"):
 		return Address{}, noFragment()
 	case !named && isPrefix(host):
@@ -106,7 +106,7 @@ func colon(text string) (Address, error) {
 	case !named && isPort(first) && strings.Contains(after, "/"):
 		return remote("https://" + text)
 	case !named && !strings.Contains(host, "."):
-		return Address{}, invalid("%s cannot be understood; %s", shown(text), howTo)
+		return Address{}, invalid("%s is neither a folder nor a repository; %s", shown(text), howTo)
 	case named:
 		return remote("ssh://" + user + "@" + host + "/" + strings.TrimLeft(after, "/"))
 	}

@@ -11,7 +11,7 @@ func remote(text string) (Address, error) {
 	u, err := url.Parse(strings.TrimPrefix(text, "git+"))
 	switch {
 	case strings.ContainsAny(text, " \\"):
-		return Address{}, invalid("the URL has a space or a backslash in it; write %%20 for a space")
+		return Address{}, invalid("the URL contains a space or a backslash; write %%20 for a space")
 	case err != nil || u.Opaque != "":
 		return Address{}, invalid("the URL cannot be read; %s", howTo)
 	case hasCredentials(u):
@@ -32,7 +32,7 @@ func remote(text string) (Address, error) {
 	case "ssh":
 		return ssh(u, segments)
 	}
-	return Address{}, invalid("%s:// is not understood; write an https:// URL", u.Scheme)
+	return Address{}, invalid("%s:// is not supported; write an https:// URL", u.Scheme)
 }
 
 func hasCredentials(u *url.URL) bool {
@@ -54,7 +54,7 @@ func checkHost(u *url.URL) error {
 		return nil
 	}
 	if !isHost(name) {
-		return invalid("the URL names no host that can be asked; %s", howTo)
+		return invalid("the URL has no host; %s", howTo)
 	}
 	if bare, ok := strings.CutPrefix(name, "www."); ok && isKnown(bare) {
 		name = bare
@@ -88,7 +88,7 @@ func checkPath(u *url.URL) ([]string, error) {
 	}
 	for _, s := range segments {
 		if s == "." || s == ".." || !isPlain(s) || strings.Contains(s, `\`) {
-			return nil, invalid("the URL's path has parts that no repository has: " +
+			return nil, invalid("the URL's path cannot be that of a repository: " +
 				"dots alone, control characters or backslashes")
 		}
 	}

@@ -143,15 +143,15 @@ func (v *view) address(u *url.URL) (Address, error) {
 
 func (v *view) check(a Address) error {
 	if len(v.repo) > maxNames {
-		return invalid("the URL names a repository in %d groups, and no host has so many; %s", len(v.repo)-1, howTo)
+		return invalid("the URL has %d groups before the repository, and no host allows so many; %s", len(v.repo)-1, howTo)
 	}
 	for _, name := range v.repo {
 		if strings.HasPrefix(name, "-") || strings.TrimSuffix(name, ".git") == "" || len(name) > maxName {
-			return invalid("%s is no name of an owner or a repository; %s", shown(name), howTo)
+			return invalid("%s cannot be the name of an owner or a repository; %s", shown(name), howTo)
 		}
 	}
 	if v.host == "github.com" && (!isGitHubName(v.repo[0]) || !isName(v.repo[1])) {
-		return invalid("%s is not what GitHub has as names; write owner/repo", shown(strings.Join(v.repo, "/")))
+		return invalid("%s is not a repository on GitHub; write owner/repo", shown(strings.Join(v.repo, "/")))
 	}
 	ref := a.Ref
 	if len(v.rest) > 0 {

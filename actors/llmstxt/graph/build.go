@@ -50,8 +50,8 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, survey rank.
 		return nil, err
 	}
 	g.connect(ps, list)
-	g.fact(partly, "%s: not all files were read for what they export", "package")
-	g.fact(unread, "%s: not read for what they import", "file")
+	g.fact(partly, "%s: not all files were searched for exports", "package")
+	g.fact(unread, "%s: not searched for imports", "file")
 	g.Stats = g.count()
 	return g, nil
 }
@@ -78,8 +78,8 @@ func (g *Graph) bounded(list []*part) []*part {
 		p.page = true
 	}
 	dropped := max(0, len(order)-mostPackages)
-	g.fact(dropped, "%s left out, the smallest: there are too many", "package")
-	g.fact(max(0, len(order)-dropped-mostPages), "%s without a page, the smallest: there are too many", "package")
+	g.fact(dropped, "the smallest %s left out: there are too many", "package")
+	g.fact(max(0, len(order)-dropped-mostPages), "the smallest %s have no page: there are too many", "package")
 	if dropped == 0 {
 		return list
 	}

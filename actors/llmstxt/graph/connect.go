@@ -116,7 +116,7 @@ func (g *Graph) takeEdges(weights map[link]int) {
 		slices.SortStableFunc(g.Edges, func(a, b Edge) int { return cmp.Compare(b.Weight, a.Weight) })
 		g.Edges = g.Edges[:mostEdges]
 		slices.SortFunc(g.Edges, compareEdges)
-		g.fact(over, "%s left out, the lightest: there are too many", "edge")
+		g.fact(over, "the %s with the least weight left out: there are too many", "edge")
 	}
 }
 

@@ -189,7 +189,7 @@ func TestCrowd(t *testing.T) {
 	if g.Stats.Packages != 2003 || g.Stats.Pages != 2000 || len(pages) != 2000 || pages[0].Name != "nodes/p0003.md" {
 		t.Errorf("%+v, the first page is %s", g.Stats, pages[0].Name)
 	}
-	if len(g.Facts) != 1 || !strings.HasPrefix(g.Facts[0], "3 packages without a page") {
+	if len(g.Facts) != 1 || !strings.HasPrefix(g.Facts[0], "the smallest 3 packages have no page") {
 		t.Errorf("facts %q", g.Facts)
 	}
 }

@@ -81,7 +81,7 @@ func (ps *pages) write(w io.Writer, n *Node) error {
 	from := func(e Edge) string { return e.From }
 	to := func(e Edge) string { return e.To }
 	ps.related(&b, "Imports", ps.out[n.ID], to, Imports, Package)
-	ps.related(&b, "Imports from outside", ps.out[n.ID], to, Imports, External)
+	ps.related(&b, "External imports", ps.out[n.ID], to, Imports, External)
 	ps.related(&b, "Depends on", ps.out[n.ID], to, Depends, "")
 	ps.related(&b, "Imported by", ps.in[n.ID], from, Imports, "")
 	ps.related(&b, "Needed by", ps.in[n.ID], from, Depends, "")
@@ -120,7 +120,7 @@ func (ps *pages) symbols(b *bytes.Buffer, p *part) {
 		fmt.Fprintf(b, "- and %d more\n", more)
 	}
 	if p.partly {
-		fmt.Fprintf(b, "\nNot all of its files were read for what they export.\n")
+		fmt.Fprintf(b, "\nNot all of its files were searched for exports.\n")
 	}
 }
 

@@ -64,7 +64,7 @@ func Check(data []byte) error {
 	known := map[string]bool{}
 	for _, n := range d.Nodes {
 		if known[n.ID] || !IsPage(pageName(n.ID)) {
-			return fmt.Errorf("node %q has no id of its own", n.ID)
+			return fmt.Errorf("the id of node %q is not unique", n.ID)
 		}
 		known[n.ID] = true
 	}
@@ -104,7 +104,7 @@ func strictly(data []byte, v any) error {
 // CheckPage reports what is wrong with the bytes of a page.
 func CheckPage(data []byte) error {
 	if !bytes.HasPrefix(data, []byte(Mark)) {
-		return errors.New("the page does not begin with its mark")
+		return errors.New("the page lacks the first line that marks it")
 	}
 	return visible(data)
 }
@@ -118,7 +118,7 @@ func visible(data []byte) error {
 		return r != '\n' && (r < ' ' || r > '~' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Zl, unicode.Zp))
 	}
 	if i := bytes.IndexFunc(data, hidden); i >= 0 {
-		return fmt.Errorf("byte %d begins a character that is not visible", i)
+		return fmt.Errorf("there is an invisible character at byte %d", i)
 	}
 	return nil
 }

@@ -140,7 +140,7 @@ func (b *builder) oldLink(x *candidate, s Symbol) *candidate {
 		return nil
 	}
 	return &candidate{Link: Link{Path: cmp.Or(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s),
-		Note: prose.Sentence(s.Doc), Score: 200, Reasons: []string{"deprecated, but all there is"}}, kind: s.Kind}
+		Note: prose.Sentence(s.Doc), Score: 200, Reasons: []string{"deprecated, but there is nothing else"}}, kind: s.Kind}
 }
 
 // isUsed tells whether the README's code uses the symbol: calls it as a member,

@@ -10,15 +10,15 @@ func (b *builder) asideOf(s *source, text string) string {
 	stem := stemOf(s.Path)
 	switch {
 	case isTestText(s.file.Language, text):
-		return "a test by what it imports"
+		return "a test, by its imports"
 	case b.isVariant(s.Path):
-		return "another build of a file that is here"
+		return "another build of a listed file"
 	case s.entry == "" && b.isBuilt(s.Path):
-		return "built from a source beside it"
+		return "built from a source file next to it"
 	case s.entry == "" && isBuildScript(s.Path):
-		return "builds the product, is no part of it"
+		return "builds the product, but is not part of it"
 	case stem == "package-info" || stem == "module-info" || stem == "assemblyinfo":
-		return "about a package only"
+		return "describes one package only"
 	}
 	return ""
 }

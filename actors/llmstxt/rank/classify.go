@@ -46,21 +46,21 @@ func isTutorial(d *document) bool {
 func (b *builder) notForReaders(d *document) string {
 	switch {
 	case b.readme.tongue != "" && d.tongue != "" && d.tongue != b.readme.tongue:
-		return fmt.Sprintf("not in the README's language: %s", d.tongue)
+		return fmt.Sprintf("in %s, not in the README's language", d.tongue)
 	case b.isTranslation(d.Path):
 		return "a translation"
 	case d.proseLines == 0 && d.fences == 0 && d.directives > 0:
 		return "directives only"
 	case d.proseLines == 0 && len(d.headings) == 0 && d.fences == 0 && d.size < 200 && !licenceName(path.Base(d.Path)):
-		return "next to nothing in it"
+		return "almost empty"
 	case isReadme(d.Path) && depth(d.Path) > 0 && !b.named.targets[d.Path] && !b.isLively(path.Dir(d.Path)):
-		return "about a folder without code or other pages"
+		return "describes a folder without code or other pages"
 	case strings.HasPrefix(path.Base(d.Path), "."):
 		return "a file for tools"
 	case isInternal(d.Path) && !b.named.targets[d.Path]:
-		return "about an internal part"
+		return "describes an internal part"
 	case isSetAside(d.Path) && !b.named.targets[d.Path]:
-		return "about what stands around the product"
+		return "not about the product itself"
 	}
 	return ""
 }
@@ -119,7 +119,7 @@ func formal(d *document) (section, reason string) {
 			"contributing,contribute,hacking,development,developing,contribution guide"},
 		{Optional, "what changed", "changelog,changes,change log,history,news,releases,release notes,what's new"},
 		{Optional, "how to upgrade", "upgrading,upgrade,migration,migrating,upgrade guide,migration guide"},
-		{Optional, "how to report holes", "security,security policy"},
+		{Optional, "how to report vulnerabilities", "security,security policy"},
 		{"", "about the people, not the product",
 			"authors,contributors,maintainers,credits,thanks,sponsors,backers,governance," +
 				"code of conduct,conduct,user contract,patents,notice,project charter,charter,committers,owners," +
@@ -127,7 +127,7 @@ func formal(d *document) (section, reason string) {
 		{"", "about the project's own work", "todo,roadmap,style guide,release,release checklist,releasing," +
 			"release process,readme guide,issue template," +
 			"pull request template,translations,testing,benchmarks,install issues"},
-		{"", "about those who use it", "users,who uses,adopters,projects using,showcase,ecosystem,links,awesome"},
+		{"", "about its users", "users,who uses,adopters,projects using,showcase,ecosystem,links,awesome"},
 	} {
 		for w := range strings.SplitSeq(f.words, ",") {
 			if stem == w || title == w || len(w) > 8 && strings.HasPrefix(stem, w) || len(w) > 7 &&

@@ -47,20 +47,20 @@ func (b *builder) configOf(f *scan.File, objects *int) (section string, points i
 		if b.mix.sum > 0 && b.mix.share(b.ecosystemOf(f.Path)) < 10 {
 			return "", 0, ""
 		}
-		return secConfiguration, 40, "manifest of the root"
+		return secConfiguration, 40, "manifest at the root"
 	case depth(f.Path) == 0 && (name == "makefile" || name == "justfile" || name == "taskfile.yml" ||
 		name == "gnumakefile"):
-		return secConfiguration, 30, "build targets of the root"
+		return secConfiguration, 30, "build targets at the root"
 	case depth(f.Path) > 1 && !b.named.path(f.Path) && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name,
 		".yml"):
 	case strings.HasPrefix(name, "dockerfile") || strings.HasPrefix(name, "docker-compose") || name == "compose.yaml" ||
 		name == "compose.yml" ||
 		name == "containerfile" || name == "procfile" || name == "chart.yaml":
-		return secOperations, 30, "says how it is run"
+		return secOperations, 30, "says how to run it"
 	case strings.Contains(stem, "example") || strings.Contains(stem, "sample") || strings.HasPrefix(stem, "default") ||
 		strings.HasSuffix(name, ".conf") && depth(f.Path) == 0:
 		if f.Kind == scan.Config {
-			return secConfiguration, 40, "configuration to start from"
+			return secConfiguration, 40, "example configuration"
 		}
 	case (strings.HasSuffix(name, ".yaml") || strings.HasSuffix(name, ".yml")) && !strings.HasPrefix(name, ".") &&
 		f.Size < 64<<10:

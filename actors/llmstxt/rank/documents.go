@@ -65,7 +65,7 @@ func (b *builder) pageFiles() []*scan.File {
 			y.Path)
 	})
 	for _, f := range files[min(len(files), mostPages):] {
-		b.passed.add(f.Path, 0, fmt.Sprintf("not looked at: %d documents are larger or nearer to the root", mostPages))
+		b.passed.add(f.Path, 0, fmt.Sprintf("not read: %d documents are larger or nearer to the root", mostPages))
 	}
 	return files[:min(len(files), mostPages)]
 }
@@ -151,7 +151,7 @@ func resolvePage(from, target string, byStem map[string][]*document) *document {
 func (b *builder) judge(d *document) {
 	if d.Path == b.readme.path {
 		d.section, d.Title = secDocs, "README"
-		d.add(1000, "README of the root")
+		d.add(1000, "README at the root")
 		if depth(d.Path) > 0 {
 			d.Reasons = []string{"the only README"}
 		}

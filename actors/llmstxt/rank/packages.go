@@ -57,10 +57,10 @@ func (b *builder) packages() []*candidate {
 		}
 		if p.isInternal() {
 			c.Score -= 140
-			c.Reasons = append(c.Reasons, "internal, but there are few others")
+			c.Reasons = append(c.Reasons, "internal, but there are few other packages")
 		}
 		if len(c.Reasons) == 0 {
-			c.Reasons = append(c.Reasons, "a package that others may import")
+			c.Reasons = append(c.Reasons, "a public package")
 		}
 	}
 	return list

@@ -81,7 +81,7 @@ func (b *builder) codePurposes() []purpose {
 		}
 		if found != nil && !b.mix.isMinor(found.Language) {
 			if note := sourceNote(found.Path, b.head(found.Path, sourceBytes)); note != "" {
-				list = append(list, purpose{text: note, from: found.Path, reason: "the entrance of the code",
+				list = append(list, purpose{text: note, from: found.Path, reason: "entry point",
 					points: codePoints,
 					least:  -100})
 			}
@@ -101,17 +101,17 @@ func (b *builder) weigh(p *purpose) (why string) {
 		why = "says what it is"
 	case saysWhat(sentence, b.names()) == 1:
 		p.points += 30
-		why = "speaks of it"
+		why = "mentions it"
 	case isNounPhrase(sentence):
 		p.points += 34
 		why = "is a noun phrase"
 	default:
-		why = "says most of what there is"
+		why = "says most of the candidates"
 	}
 	bare := strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package ")
 	if w := sortOfThing(bare); w != "" {
 		p.points += 14
-		why += fmt.Sprintf(", names its sort: %s", w)
+		why += fmt.Sprintf(", names its kind: %s", w)
 	}
 	switch n := utf8.RuneCountInString(p.text); {
 	case n < 24:

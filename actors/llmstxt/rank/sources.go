@@ -127,7 +127,7 @@ func (b *builder) readSources() []*source {
 	})
 	if len(list) > mostSources {
 		b.passed.add(list[mostSources].Path, 1,
-			fmt.Sprintf("not looked at: %d sources are larger or nearer to the root",
+			fmt.Sprintf("not read: %d sources are larger or nearer to the root",
 				mostSources))
 		list = list[:mostSources]
 	}
@@ -251,7 +251,7 @@ func (b *builder) judgeSource(s *source) {
 	switch {
 	case s.shown > 0:
 		s.exposed = true
-		s.add(36-6*s.shown, "exported whole by the entry point")
+		s.add(36-6*s.shown, "re-exported by the entry point")
 	case s.byEntry:
 		s.add(14, "imported by an entry point")
 	}
@@ -259,15 +259,15 @@ func (b *builder) judgeSource(s *source) {
 		s.add(min(12, s.comments/5), "explains itself")
 	}
 	if b.named.speaksOf(stemOf(s.Path)) {
-		s.add(8, "spoken of in the README")
+		s.add(8, "mentioned in the README")
 	}
 	b.named.credit(&s.candidate)
 	switch stem := stemOf(s.Path); stem {
 	case "index", "main", "lib", "mod", "__init__", "__main__", "app", "cli", "server":
-		s.add(10, "an entrance by its name")
+		s.add(10, "entry point, by its name")
 	case strings.ToLower(moduleName(b.root().about.Name)), strings.ToLower(b.readme.title):
 		if stem != "" {
-			s.add(30, "named as the package")
+			s.add(30, "has the name of the package")
 		}
 	}
 	if ext := path.Ext(s.Path); (ext == ".h" || ext == ".hpp" || ext == ".mli") && s.declares > 3 {

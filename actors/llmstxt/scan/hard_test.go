@@ -294,7 +294,7 @@ package d
 func TestLimitErrorsNameTheirFlag(t *testing.T) {
 	for what, flag := range map[string]string{
 		"entries": "--max-files", "files": "--max-files", "bytes of one file": "--max-file-size", "bytes": "--max-bytes",
-		"depth": "goes deeper than 32 folders",
+		"depth": "first 32 levels of folders",
 	} {
 		if err := (&scan.LimitError{What: what, Limit: 32}); !strings.Contains(err.Error(), flag) {
 			t.Errorf("%s: %v", what, err)

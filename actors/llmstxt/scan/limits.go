@@ -43,20 +43,20 @@ type LimitError struct {
 func (e *LimitError) Error() string {
 	switch e.What {
 	case "entries":
-		return fmt.Sprintf("the repository holds more than %d files and folders; name a folder of it, "+
-			"leave folders out with .lastwordignore, or raise --max-files (a tenth of that)", e.Limit)
+		return fmt.Sprintf("the repository has more than %d files and folders; name a folder in it, "+
+			"exclude folders with .lastwordignore, or raise --max-files (a tenth of that)", e.Limit)
 	case "files":
-		return fmt.Sprintf("the repository holds more than %d files; raise --max-files", e.Limit)
+		return fmt.Sprintf("the repository has more than %d files; raise --max-files", e.Limit)
 	case "bytes of one file":
-		return fmt.Sprintf("the repository holds no file of at most %d bytes; raise --max-file-size", e.Limit)
+		return fmt.Sprintf("every file of the repository is larger than %d bytes; raise --max-file-size", e.Limit)
 	case "ignore rules":
 		return fmt.Sprintf("the files .gitignore, .lastwordignore and .gitattributes take more than %d steps to match; "+
 			"write fewer patterns with wildcards, or name a folder of the repository", e.Limit)
 	case "depth":
-		return fmt.Sprintf("the repository goes deeper than %d folders and has no file above; "+
+		return fmt.Sprintf("the repository has no file in the first %d levels of folders; "+
 			"name a folder further down, or raise --max-depth", e.Limit)
 	}
-	return fmt.Sprintf("the repository holds more than %d bytes; raise --max-bytes", e.Limit)
+	return fmt.Sprintf("the repository has more than %d bytes; raise --max-bytes", e.Limit)
 }
 
 func (l Limits) exceeded(r Reason) *LimitError {

@@ -22,7 +22,7 @@ type record struct {
 	// Stage is what is being done, or was last: fetch, configure, analyze, understand or write. Progress is how far it is.
 	Stage    string    `json:"stage,omitempty"`
 	Progress *progress `json:"progress,omitempty"`
-	// UsedFallback says that a model was asked for and failed: the files say what can be said without one.
+	// UsedFallback says that a model was asked for and failed: the files were written without it.
 	UsedFallback   bool           `json:"used_fallback,omitempty"`
 	FallbackReason messages.Cause `json:"fallback_reason,omitempty"`
 }
