@@ -13,71 +13,71 @@ import (
 
 // answer puts the parts of an answer together from its frames.
 type answer struct {
-	give  func(model.Part) // to the consumer
+	yield func(model.Part) // to the consumer
 	began time.Time
 
 	frame    chunk
-	variant  variant
-	content  voice
-	thought  voice
+	choice   choice
+	content  channel
+	thought  channel
 	thoughts *decode.Thoughts
 	calls    decode.Calls
 	usage    []byte
 	model    []byte
 
 	failed     bool // a choice has an error of its own
-	called     bool // a call was heard; a message that follows repeats it
+	hasCalls   bool // a call was heard; a message that follows repeats it
 	finish     string
 	finishLast bool
 	output     bool
 	firstToken time.Duration
 }
 
-func newAnswer(began time.Time, d decode.Dialect, give func(model.Part)) *answer {
-	return &answer{began: began, give: give, thoughts: decode.NewThoughts(d)}
+func newAnswer(began time.Time, d decode.Dialect, yield func(model.Part)) *answer {
+	return &answer{began: began, yield: yield, thoughts: decode.NewThoughts(d)}
 }
 
 // voice is what was said so far, of text or of thoughts.
-type voice struct {
+type channel struct {
 	decode.Unescape
-	said []byte
+	text []byte
 	// repeats says that a message holds what was said before it: there were deltas, or messages that grow.
 	repeats bool
 }
 
 // add takes the next frame, which is valid JSON. Of several choices the answer is choice 0: no more than one is asked
 // for.
-func (a *answer) add(frame []byte) {
+func (a *answer) addFrame(frame []byte) {
 	c := &a.frame
 	c.read(frame)
-	if !none(c.model) && !bytes.Equal(c.model, a.model) {
+	if !absent(c.model) && !bytes.Equal(c.model, a.model) {
 		a.model = bytes.Clone(c.model)
 	}
-	if !none(c.usage) {
+	if !absent(c.usage) {
 		a.usage = append(a.usage[:0], c.usage...)
 	}
 	place := 0
 	jsonwalk.Array(c.choices, func(value []byte) {
-		a.choose(value, place)
+		a.addChoice(value, place)
 		place++
 	})
-	a.ended(finishWord(c.finish))
-	a.ended(finishWord(c.flag))
+	a.setFinish(finishText(c.finish))
+	a.setFinish(finishText(c.flag))
 }
 
-func (a *answer) choose(value []byte, place int) {
-	c := &a.variant
+func (a *answer) addChoice(value []byte, place int) {
+	c := &a.choice
 	c.read(value)
 	if c.number(place) == 0 {
-		c.delta.words(a.say)
-		c.delta.called(a.call)
-		a.hear(&c.message)
-		if none(c.message.content) {
-			a.complete(c.text)
+		c.delta.texts(a.addDelta)
+		c.delta.toolCalls(a.call)
+		a.addMessage(&c.message)
+		if absent(c.message.content) {
+			a.addCompletion(c.text)
 		}
-		a.ended(finishWord(c.finish))
-		if native := finishWord(c.native); model.FinishOf(native) > model.Unknown {
-			a.ended(native)
+		a.setFinish(finishText(c.finish))
+		if native := finishText(c.native); model.FinishOf(native) > model.Unknown {
+			a.setFinish(native)
 		}
 	}
 	a.failed = a.failed || c.failed
@@ -85,7 +85,7 @@ func (a *answer) choose(value []byte, place int) {
 
 // ended takes a finish_reason. One that comes before more of the answer is forgotten, and of two that come together the
 // graver counts; a failure stays.
-func (a *answer) ended(reason string) {
+func (a *answer) setFinish(reason string) {
 	before, now := model.FinishOf(a.finish), model.FinishOf(reason)
 	switch {
 	case now == model.Unfinished:
@@ -96,7 +96,7 @@ func (a *answer) ended(reason string) {
 	a.finishLast = true
 }
 
-func (a *answer) voice(thought bool) *voice {
+func (a *answer) channel(thought bool) *channel {
 	if thought {
 		return &a.thought
 	}
@@ -104,65 +104,65 @@ func (a *answer) voice(thought bool) *voice {
 }
 
 // say takes a JSON string of a delta.
-func (a *answer) say(literal []byte, thought bool) {
-	v := a.voice(thought)
+func (a *answer) addDelta(literal []byte, thought bool) {
+	v := a.channel(thought)
 	if piece := v.Push(literal); piece != "" {
 		v.repeats = true
-		a.speak(piece, thought)
+		a.push(piece, thought)
 	}
 }
 
 // hear takes a message, which may hold all that was said before.
-func (a *answer) hear(m *speech) {
+func (a *answer) addMessage(m *delta) {
 	var whole [2]string
-	m.words(func(literal []byte, thought bool) {
+	m.texts(func(literal []byte, thought bool) {
 		if thought {
 			whole[1] += jsonwalk.Text(literal)
 			return
 		}
 		whole[0] += jsonwalk.Text(literal)
 	})
-	a.speak(a.thought.fresh(whole[1]), true)
-	a.speak(a.content.fresh(whole[0]), false)
-	if !a.called {
-		m.called(a.call)
+	a.push(a.thought.newIn(whole[1]), true)
+	a.push(a.content.newIn(whole[0]), false)
+	if !a.hasCalls {
+		m.toolCalls(a.call)
 	}
 }
 
 // complete takes the text of a completion, which comes in pieces unless deltas say the same.
-func (a *answer) complete(literal []byte) {
+func (a *answer) addCompletion(literal []byte) {
 	if a.content.repeats {
-		a.speak(a.content.fresh(jsonwalk.Text(literal)), false)
+		a.push(a.content.newIn(jsonwalk.Text(literal)), false)
 		return
 	}
-	a.speak(a.content.Push(literal), false)
+	a.push(a.content.Push(literal), false)
 }
 
 // fresh is what a message adds to what was said. It looks at no more than about the message's length, for a server may
 // send many.
-func (v *voice) fresh(message string) string {
-	n := len(v.said)
+func (v *channel) newIn(message string) string {
+	n := len(v.text)
 	switch {
 	case n == 0:
 		return message
-	case len(message) >= n && message[:n] == string(v.said) && (v.repeats || len(message) > n):
+	case len(message) >= n && message[:n] == string(v.text) && (v.repeats || len(message) > n):
 		v.repeats = true
 		return message[n:]
-	case v.repeats && len(message) < n && (message == string(v.said[:len(message)]) ||
-		message == string(v.said[n-len(message):])), // without the thoughts, or what else came before it
-		v.repeats && n < 2*len(message) && strings.TrimSpace(message) == string(bytes.TrimSpace(v.said)):
+	case v.repeats && len(message) < n && (message == string(v.text[:len(message)]) ||
+		message == string(v.text[n-len(message):])), // without the thoughts, or what else came before it
+		v.repeats && n < 2*len(message) && strings.TrimSpace(message) == string(bytes.TrimSpace(v.text)):
 		return ""
 	}
 	return message
 }
 
-func (a *answer) speak(piece string, thought bool) {
+func (a *answer) push(piece string, thought bool) {
 	if piece == "" {
 		return
 	}
 	a.finishLast = false
-	v := a.voice(thought)
-	v.said = append(v.said, piece...)
+	v := a.channel(thought)
+	v.text = append(v.text, piece...)
 	if thought {
 		a.thoughts.Field(piece, a.emit)
 		return
@@ -171,7 +171,7 @@ func (a *answer) speak(piece string, thought bool) {
 }
 
 func (a *answer) call(d decode.CallDelta) {
-	a.called = true
+	a.hasCalls = true
 	if part, ok := a.calls.Push(d); ok {
 		a.finishLast = false
 		a.emit(part)
@@ -184,7 +184,7 @@ func (a *answer) emit(p model.Part) {
 		a.output = true
 		a.firstToken = max(time.Since(a.began), 1)
 	}
-	a.give(p)
+	a.yield(p)
 }
 
 // close gives what the decoders have held back.

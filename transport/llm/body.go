@@ -62,27 +62,27 @@ func (b *body) next() []byte {
 		}
 		frame := bytes.TrimSpace(event.Data)
 		switch {
-		case failing(event.Name): // with whatever data
+		case isFailure(event.Name): // with whatever data
 		case string(frame) == "[DONE]":
 			b.exchange.evidence.Done, b.ended = true, true
 			return []byte("data: [DONE]\n")
 		case len(frame) == 0, string(frame) == "null", frame[0] == ':':
 			continue // keep-alives that a proxy took for data
 		}
-		if line, over := b.frame(event.Name, frame); line != nil || over {
+		if line, exceeded := b.frame(event.Name, frame); line != nil || exceeded {
 			return line
 		}
 	}
 }
 
 // frame judges one frame: a line for go-openai, or none where it cannot be decoded or ends the answer.
-func (b *body) frame(name string, frame []byte) (line []byte, over bool) {
+func (b *body) frame(name string, frame []byte) (line []byte, exceeded bool) {
 	x := b.exchange
 	b.frames++
 	b.head = nil
-	frame = unlisted(frame)
+	frame = unwrapped(frame)
 	seen := inspect(frame)
-	failed := failing(name) || seen.failed || seen.kind == "error"
+	failed := isFailure(name) || seen.failed || seen.kind == "error"
 	protocol := ""
 	if seen.whole && !failed && !b.chosen && !seen.choices {
 		protocol = protocolOf(name, frame)
@@ -93,7 +93,7 @@ func (b *body) frame(name string, frame []byte) (line []byte, over bool) {
 		x.evidence.Failure = &model.Failure{Code: "protocol", Message: "the server speaks " + protocol +
 			", which is not OpenAI's chat completions; give the base URL of its OpenAI-compatible API"}
 		return nil, true
-	case failed, b.document && seen.kind != "chat.completion.chunk", seen.whole && !seen.choices && complains(frame):
+	case failed, b.document && seen.kind != "chat.completion.chunk", seen.whole && !seen.choices && looksFailed(frame):
 		x.evidence.Failure = b.failure(frame, failed || !b.document)
 		return nil, true
 	case !seen.whole:
@@ -105,7 +105,7 @@ func (b *body) frame(name string, frame []byte) (line []byte, over bool) {
 }
 
 // failing tells the events of a failure, such as error, exception and response.failed.
-func failing(event string) bool {
+func isFailure(event string) bool {
 	event = strings.ToLower(event)
 	return strings.Contains(event, "error") || strings.Contains(event, "exception") || strings.Contains(event, "fail")
 }
@@ -142,12 +142,12 @@ func (b *body) data(frame []byte) []byte {
 func (b *body) finish(err error) {
 	x := b.exchange
 	long, tooLong := errors.AsType[*sse.TooLongError](err)
-	over, tooMuch := errors.AsType[*overrun](err)
+	exceeded, tooMuch := errors.AsType[*limitError](err)
 	switch {
 	case tooLong:
-		x.over = &overrun{"a frame of the answer is larger than " + size(int64(long.Limit))}
+		x.exceeded = &limitError{"a frame of the answer is larger than " + size(int64(long.Limit))}
 	case tooMuch:
-		x.over = over
+		x.exceeded = exceeded
 	case errors.Is(err, gzip.ErrHeader):
 		x.evidence.Failure = &model.Failure{Code: "encoding", Message: "the answer is said to be gzip, and is not"}
 	case err == errPage:
@@ -155,7 +155,7 @@ func (b *body) finish(err error) {
 	case err == io.EOF, err == sse.ErrCut:
 		x.evidence.Framed, x.evidence.Cut = b.framed, err == sse.ErrCut
 		if b.frames == 0 && !b.stream && b.framed && len(bytes.TrimSpace(b.head)) > 0 {
-			words := excerpt(x.client.without(string(b.head)))
+			words := excerpt(x.client.redact(string(b.head)))
 			x.evidence.Failure = &model.Failure{Code: "text", Message: "no stream: " + words}
 		}
 	default:
@@ -190,7 +190,7 @@ func (t *tap) Read(p []byte) (int, error) {
 	x := t.exchange
 	most := x.client.limits.ResponseBytes
 	if t.taken >= most {
-		return 0, &overrun{"the answer is larger than " + size(most)}
+		return 0, &limitError{"the answer is larger than " + size(most)}
 	}
 	x.watch.wait()
 	n, err := t.source.Read(p[:min(int64(len(p)), most-t.taken)])

@@ -26,16 +26,16 @@ type call struct {
 	request   openai.ChatCompletionRequest
 	amendment amendment
 	yield     func(model.Part, error) bool
-	given     bool // a part has reached the consumer
-	left      bool // the consumer takes no more
+	emitted   bool // a part has reached the consumer
+	abandoned bool // the consumer takes no more
 	began     time.Time
 	release   context.CancelFunc // ends the context of all tries; a drain may take it over
 }
 
 // give hands a part to the consumer, unless it has left.
-func (c *call) give(p model.Part) {
-	c.given = true
-	c.left = c.left || !c.yield(p, nil)
+func (c *call) emit(p model.Part) {
+	c.emitted = true
+	c.abandoned = c.abandoned || !c.yield(p, nil)
 }
 
 // run tries until an answer begins or there is no use in trying.
@@ -47,16 +47,16 @@ func (c *call) run(ctx context.Context) {
 	defer func() { c.release() }()
 	c.client.Settle()
 	for number := 1; ; number++ {
-		t := c.try(ctx)
-		if c.left {
+		t := c.attempt(ctx)
+		if c.abandoned {
 			t.close()
 			return
 		}
 		end := t.end()
 		c.log(number, end)
-		pause, again := c.again(number, end)
-		again = again && !t.hopeless
-		if !again {
+		pause, retry := c.retry(number, end)
+		retry = retry && !t.permanent
+		if !retry {
 			c.yield(end, end.Verdict.Err())
 			t.finish()
 			return
@@ -71,16 +71,16 @@ func (c *call) run(ctx context.Context) {
 }
 
 // again says whether and when to try again. Nothing is tried twice of which a part has reached anyone.
-func (c *call) again(number int, end model.End) (pause time.Duration, ok bool) {
+func (c *call) retry(number int, end model.End) (pause time.Duration, ok bool) {
 	e := end.Evidence
-	if number > c.client.config.retries() || e.Stopped != "" || c.given {
+	if number > c.client.config.retries() || e.Stopped != "" || c.emitted {
 		return 0, false
 	}
 	switch end.Verdict.Cause {
 	case messages.CauseTransportClosed:
 		ok = true
 	case messages.CauseProviderError:
-		ok = e.Failure != nil && passing(statusOf(e)) && !final(e.Failure)
+		ok = e.Failure != nil && retryable(statusOf(e)) && !permanent(e.Failure)
 	}
 	if e.Failure != nil {
 		pause = time.Duration(e.Failure.RetryAfterMS) * time.Millisecond
@@ -126,30 +126,30 @@ func (c *call) log(number int, end model.End) {
 }
 
 // try is one request and what came of it.
-type try struct {
-	call     *call
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	exchange *exchange
-	answer   *answer
-	stream   *openai.ChatCompletionStream
-	refused  error // go-openai did not send the request
-	nobody   bool  // no server is there
-	hopeless bool  // another try would fail the same
+type attempt struct {
+	call       *call
+	ctx        context.Context
+	cancel     context.CancelCauseFunc
+	exchange   *exchange
+	answer     *answer
+	stream     *openai.ChatCompletionStream
+	unsendable error // go-openai did not send the request
+	noServer   bool  // no server is there
+	permanent  bool  // another try would fail the same
 }
 
-func (c *call) try(ctx context.Context) *try {
+func (c *call) attempt(ctx context.Context) *attempt {
 	ctx, cancel := context.WithCancelCause(ctx)
-	t := &try{call: c, ctx: ctx, cancel: cancel}
-	t.answer = newAnswer(c.began, c.client.config.Server.dialect(c.name, c.amendment.fields), c.give)
+	t := &attempt{call: c, ctx: ctx, cancel: cancel}
+	t.answer = newAnswer(c.began, c.client.config.Server.dialect(c.name, c.amendment.fields), c.emit)
 	t.exchange = &exchange{client: c.client, amendment: c.amendment, watch: watch(c.client.limits, cancel)}
 	defer t.exchange.watch.stop()
 	config := openai.DefaultConfig(c.client.key)
 	config.BaseURL = c.client.base.String()
-	config.HTTPClient = &http.Client{Transport: t.exchange, CheckRedirect: stay}
+	config.HTTPClient = &http.Client{Transport: t.exchange, CheckRedirect: noRedirect}
 	stream, err := openai.NewClientWithConfig(config).CreateChatCompletionStream(ctx, c.request)
 	if err != nil {
-		t.unsent(err)
+		t.failed(err)
 		return t
 	}
 	t.stream = stream
@@ -158,34 +158,34 @@ func (c *call) try(ctx context.Context) *try {
 }
 
 // stay keeps a redirect from being followed: the key and the prompt are for the server that was named.
-func stay(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // unsent notes why there is no stream; what a server answered is in the evidence already.
-func (t *try) unsent(err error) {
+func (t *attempt) failed(err error) {
 	x := t.exchange
 	switch {
-	case x.evidence.Status != 0 || x.over != nil:
+	case x.evidence.Status != 0 || x.exceeded != nil:
 	case !x.sent && t.ctx.Err() == nil:
-		t.refused = err
+		t.unsendable = err
 	default:
-		x.evidence.Read, t.nobody = t.call.client.unanswered(err)
+		x.evidence.Read, t.noServer = t.call.client.networkError(err)
 		_, name := errors.AsType[*net.DNSError](err)
 		_, certificate := errors.AsType[*tls.CertificateVerificationError](err)
-		t.hopeless = name || certificate || errors.Is(err, http.ErrSchemeMismatch) ||
+		t.permanent = name || certificate || errors.Is(err, http.ErrSchemeMismatch) ||
 			strings.Contains(x.evidence.Read, "malformed HTTP")
 	}
 }
 
 // read takes the frames until the answer ends or the consumer leaves.
-func (t *try) read() {
-	for !t.call.left && t.exchange.evidence.Failure == nil {
+func (t *attempt) read() {
+	for !t.call.abandoned && t.exchange.evidence.Failure == nil {
 		frame, err := t.stream.RecvRaw()
 		if err != nil {
 			t.ended(err)
 			break
 		}
 		had := t.answer.output
-		t.answer.add(frame)
+		t.answer.addFrame(frame)
 		if t.answer.failed {
 			t.exchange.evidence.Failure = t.call.client.failureIn(frame)
 		}
@@ -193,13 +193,13 @@ func (t *try) read() {
 			t.exchange.watch.first()
 		}
 	}
-	if !t.call.left {
+	if !t.call.abandoned {
 		t.answer.close()
 	}
 }
 
 // ended checks that go-openai saw the end that the body gave it; the evidence is the body's.
-func (t *try) ended(err error) {
+func (t *attempt) ended(err error) {
 	if errors.Is(err, errEnded) || err == io.EOF && t.exchange.evidence.Done {
 		return
 	}
@@ -207,18 +207,18 @@ func (t *try) ended(err error) {
 }
 
 // end puts the End together and has it judged.
-func (t *try) end() model.End {
+func (t *attempt) end() model.End {
 	client, end := t.call.client, t.answer.end()
 	if end.Model != t.call.name { // which is no secret
-		end.Model = client.without(end.Model)
+		end.Model = client.redact(end.Model)
 	}
 	e := t.exchange.evidence
-	e.Finish, e.FinishLast, e.Output = client.without(t.answer.finish), t.answer.finishLast, t.answer.output
-	e.Read = client.without(e.Read)
+	e.Finish, e.FinishLast, e.Output = client.redact(t.answer.finish), t.answer.finishLast, t.answer.output
+	e.Read = client.redact(e.Read)
 	if e.Failure != nil {
 		f := *e.Failure
-		f.Message, f.Code = client.without(f.Message), client.without(f.Code)
-		f.Type, f.Param = client.without(f.Type), client.without(f.Param)
+		f.Message, f.Code = client.redact(f.Message), client.redact(f.Code)
+		f.Type, f.Param = client.redact(f.Type), client.redact(f.Param)
 		e.Failure = &f
 	}
 	end.Evidence = e
@@ -226,18 +226,18 @@ func (t *try) end() model.End {
 }
 
 // judge has the evidence judged. What this side did comes before what it saw.
-func (t *try) judge(end model.End, cause error) model.End {
+func (t *attempt) judge(end model.End, cause error) model.End {
 	e := &end.Evidence
 	switch {
 	case cause != nil:
 		e.Stopped, e.Read = stopped(cause), cause.Error()
-	case t.exchange.over != nil:
-		e.Stopped, e.Read = messages.CauseLimitExceeded, t.exchange.over.message
-	case t.refused != nil:
-		e.Stopped, e.Read = messages.CauseInvalidInput, "the request cannot be sent: "+t.refused.Error()
+	case t.exchange.exceeded != nil:
+		e.Stopped, e.Read = messages.CauseLimitExceeded, t.exchange.exceeded.message
+	case t.unsendable != nil:
+		e.Stopped, e.Read = messages.CauseInvalidInput, "the request cannot be sent: "+t.unsendable.Error()
 	}
 	end.Verdict = model.Judge(t.call.client.profile(t.exchange.header), *e)
-	if t.nobody && e.Stopped == "" {
+	if t.noServer && e.Stopped == "" {
 		end.Verdict.Message = e.Read // nothing was open that could have been closed
 	}
 	return end
@@ -261,7 +261,7 @@ func stopped(cause error) messages.Cause {
 }
 
 // finish closes the last try of a call. What may come behind [DONE] is nothing that a consumer is to wait for.
-func (t *try) finish() {
+func (t *attempt) finish() {
 	if !t.exchange.evidence.Done {
 		t.close()
 		return
@@ -276,8 +276,8 @@ func (t *try) finish() {
 
 // close ends the request. A consumer that left, and a failure, leave the server in the middle of its answer: then the
 // connection goes with it.
-func (t *try) close() {
-	if !t.exchange.evidence.Done || t.call.left {
+func (t *attempt) close() {
+	if !t.exchange.evidence.Done || t.call.abandoned {
 		t.cancel(nil)
 	}
 	if t.stream != nil {

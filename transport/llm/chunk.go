@@ -35,30 +35,30 @@ func (c *chunk) read(frame []byte) {
 			}
 		default:
 			if isFinish(key) {
-				c.finish = graver(c.finish, value)
+				c.finish = worse(c.finish, value)
 			}
 		}
 	})
 }
 
 // variant is what one choice of a frame adds.
-type variant struct {
+type choice struct {
 	index, finish, native []byte
 	text                  []byte // in the place of a delta
-	delta, message        speech
+	delta, message        delta
 	failed                bool // it has an error of its own
 }
 
 // speech is what a delta or a message says.
-type speech struct {
+type delta struct {
 	content, refusal, calls, function          []byte
 	reasoningContent, reasoning, reasoningList []byte
 	finish                                     []byte
 	failed                                     bool
 }
 
-func (v *variant) read(value []byte) {
-	*v = variant{}
+func (v *choice) read(value []byte) {
+	*v = choice{}
 	var stop []byte
 	jsonwalk.Object(value, func(key, value []byte) {
 		switch string(key) {
@@ -76,34 +76,34 @@ func (v *variant) read(value []byte) {
 			v.text = value
 		default:
 			if isFinish(key) {
-				v.finish = graver(v.finish, value)
+				v.finish = worse(v.finish, value)
 			}
 			v.failed = v.failed || isError(key, value)
 		}
 	})
-	v.finish = graver(graver(v.finish, v.delta.finish), v.message.finish)
-	if none(v.finish) && len(stop) > 0 && stop[0] == '"' { // beside a finish_reason it is the text that stopped the model
+	v.finish = worse(worse(v.finish, v.delta.finish), v.message.finish)
+	if absent(v.finish) && len(stop) > 0 && stop[0] == '"' { // beside a finish_reason it is the text that stopped the model
 		v.finish = stop
 	}
 	v.failed = v.failed || v.delta.failed || v.message.failed
 }
 
 // number is the choice's own, or its place in the list where it has none.
-func (v *variant) number(place int) int64 {
-	if none(v.index) {
+func (v *choice) number(place int) int64 {
+	if absent(v.index) {
 		return int64(place)
 	}
 	return count(v.index)
 }
 
-func (s *speech) read(value []byte) {
+func (s *delta) read(value []byte) {
 	if value[0] == '"' {
 		s.content = value
 	}
 	jsonwalk.Object(value, s.member)
 }
 
-func (s *speech) member(key, value []byte) {
+func (s *delta) member(key, value []byte) {
 	switch string(key) {
 	case "content":
 		s.content = value
@@ -121,7 +121,7 @@ func (s *speech) member(key, value []byte) {
 		s.reasoningList = value
 	default:
 		if isFinish(key) {
-			s.finish = graver(s.finish, value)
+			s.finish = worse(s.finish, value)
 		}
 		s.failed = s.failed || isError(key, value)
 	}
@@ -138,45 +138,45 @@ func isFinish(key []byte) bool {
 }
 
 // graver is the one of two finish_reasons that counts.
-func graver(a, b []byte) []byte {
-	if !none(b) && (none(a) || model.FinishOf(finishWord(b)) > model.FinishOf(finishWord(a))) {
+func worse(a, b []byte) []byte {
+	if !absent(b) && (absent(a) || model.FinishOf(finishText(b)) > model.FinishOf(finishText(a))) {
 		return b
 	}
 	return a
 }
 
 // thought is the value that holds a piece of a thought: servers that send more than one send the same twice.
-func (s *speech) thought() []byte {
+func (s *delta) thought() []byte {
 	switch {
-	case !none(s.reasoningContent):
+	case !absent(s.reasoningContent):
 		return s.reasoningContent
-	case !none(s.reasoning):
+	case !absent(s.reasoning):
 		return s.reasoning
 	}
 	return s.reasoningList
 }
 
 // words gives the strings of the speech, thoughts first.
-func (s *speech) words(give func(literal []byte, thought bool)) {
-	spoken(s.thought(), true, give)
-	spoken(s.content, false, give)
-	spoken(s.refusal, false, give)
+func (s *delta) texts(emit func(literal []byte, thought bool)) {
+	textsIn(s.thought(), true, emit)
+	textsIn(s.content, false, emit)
+	textsIn(s.refusal, false, emit)
 }
 
 // called gives the pieces of tool calls, in either of OpenAI's forms.
-func (s *speech) called(give func(decode.CallDelta)) {
+func (s *delta) toolCalls(emit func(decode.CallDelta)) {
 	if len(s.calls) > 0 {
-		jsonwalk.Array(s.calls, func(value []byte) { give(callDelta(value)) })
+		jsonwalk.Array(s.calls, func(value []byte) { emit(callDelta(value)) })
 	}
 	if len(s.function) > 0 && s.function[0] == '{' {
-		give(decode.CallDelta{Function: callFunction(s.function)})
+		emit(decode.CallDelta{Function: callFunction(s.function)})
 	}
 }
 
 // finishWord is a finish_reason as a word: itself, the type of one that is an object, or what it is in JSON.
-func finishWord(value []byte) (word string) {
+func finishText(value []byte) (word string) {
 	switch {
-	case none(value):
+	case absent(value):
 		return ""
 	case value[0] == '{':
 		jsonwalk.Object(value, func(key, value []byte) {
@@ -194,20 +194,20 @@ func finishWord(value []byte) (word string) {
 }
 
 // spoken gives the strings in a content: itself, or those of the parts of a list, thoughts apart from text.
-func spoken(value []byte, thinking bool, give func(literal []byte, thought bool)) {
+func textsIn(value []byte, thinking bool, emit func(literal []byte, thought bool)) {
 	switch {
 	case len(value) == 0:
 	case value[0] == '"':
-		give(value, thinking)
+		emit(value, thinking)
 	case value[0] == '[':
-		jsonwalk.Array(value, func(part []byte) { spoken(part, thinking, give) })
+		jsonwalk.Array(value, func(part []byte) { textsIn(part, thinking, emit) })
 	case value[0] == '{':
 		jsonwalk.Object(value, func(key, value []byte) {
 			switch string(key) {
 			case "text", "content", "summary", "refusal":
-				spoken(value, thinking, give)
+				textsIn(value, thinking, emit)
 			case "thinking":
-				spoken(value, true, give)
+				textsIn(value, true, emit)
 			}
 		})
 	}
@@ -271,7 +271,7 @@ func count(value []byte) int64 {
 }
 
 // none says that a member's value says nothing.
-func none(value []byte) bool {
+func absent(value []byte) bool {
 	switch string(value) {
 	case "", "null", "false", `""`:
 		return true

@@ -52,7 +52,7 @@ func New(config Config) (*Client, error) {
 // Stream calls the model and gives its answer as it comes; the last part is the one [model.End]. A consumer that stops
 // early cancels the call at once. No part holds a secret.
 func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
-	return c.quietly(func(yield func(model.Part, error) bool) {
+	return c.redacted(func(yield func(model.Part, error) bool) {
 		request, amendment, err := c.request(r)
 		if err != nil {
 			e := model.Evidence{Stopped: messages.CauseInvalidInput, Read: err.Error()}

@@ -51,7 +51,7 @@ func (c *Client) Load(ctx context.Context, id string, o LoadOptions) (Info, erro
 	}
 	l, ok := n.(loader)
 	if !ok {
-		return Info{}, c.loadsNone(n)
+		return Info{}, c.cannotLoad(n)
 	}
 	if err := l.load(ctx, id, o); err != nil {
 		return Info{}, err
@@ -68,10 +68,10 @@ func (c *Client) Unload(ctx context.Context, id string) error {
 	if l, ok := n.(loader); ok {
 		return l.unload(ctx, id)
 	}
-	return c.loadsNone(n)
+	return c.cannotLoad(n)
 }
 
-func (c *Client) loadsNone(n native) error {
+func (c *Client) cannotLoad(n native) error {
 	server := cmp.Or(n.kind(), "the server")
 	return messages.InvalidInput("%s at %s does not load models when asked; start it with the model", server,
 		c.base.Host)
@@ -127,14 +127,14 @@ type listed struct {
 func (c *Client) native(ctx context.Context) (native, error) {
 	switch c.Kind() {
 	case OpenAI, OpenRouter, LiteLLM:
-		return plain{c, c.Kind()}, nil
+		return generic{c, c.Kind()}, nil
 	case LMStudio:
 		return c.lmstudio(ctx)
 	case Ollama:
 		return ollama{c}, nil
 	}
 	list, err := get[listed](ctx, c, c.base.String()+"/models")
-	if err != nil && !missing(err) {
+	if err != nil && !unsupported(err) {
 		return nil, err
 	}
 	for _, m := range list.Data {
@@ -156,15 +156,15 @@ func (c *Client) probe(ctx context.Context) (native, error) {
 	if err == nil {
 		return n, nil
 	}
-	if !missing(err) {
+	if !unsupported(err) {
 		return nil, err
 	}
 	if _, err := (ollama{c}).tags(ctx); err == nil {
 		return ollama{c}, nil
-	} else if !missing(err) {
+	} else if !unsupported(err) {
 		return nil, err
 	}
-	return plain{c, c.Kind()}, nil
+	return generic{c, c.Kind()}, nil
 }
 
 // Kind is the kind of the server as far as it is known without asking: by a check's profile, its host or its port.
@@ -176,14 +176,14 @@ func (c *Client) Kind() string {
 }
 
 // plain is a server that has no more than the list.
-type plain struct {
+type generic struct {
 	*Client
 	known string
 }
 
-func (p plain) kind() string { return p.known }
+func (p generic) kind() string { return p.known }
 
-func (p plain) models(ctx context.Context) ([]Info, error) {
+func (p generic) models(ctx context.Context) ([]Info, error) {
 	list, err := get[listed](ctx, p.Client, p.base.String()+"/models")
 	var out []Info
 	for _, m := range list.Data {

@@ -23,13 +23,13 @@ type exchange struct {
 	sent     bool
 	evidence model.Evidence
 	header   http.Header
-	over     *overrun
+	exceeded *limitError
 }
 
 // overrun is a limit of this side that ended the call.
-type overrun struct{ message string }
+type limitError struct{ message string }
 
-func (o *overrun) Error() string { return o.message }
+func (o *limitError) Error() string { return o.message }
 
 // RoundTrip sends the request once. An answer that is no stream comes with its status and a body of bounded length.
 func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
@@ -46,7 +46,7 @@ func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 	x.evidence.Status, x.header = response.StatusCode, response.Header
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		x.refused(response)
+		x.rejected(response)
 		return response, nil
 	}
 	response.Body = x.body(response)
@@ -64,8 +64,8 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 	}
 	body = x.client.secrets.Bytes(body)
 	if most := x.client.limits.RequestBytes; int64(len(body)) > most {
-		x.over = &overrun{"the request is larger than " + size(most) + "; send less"}
-		return nil, x.over
+		x.exceeded = &limitError{"the request is larger than " + size(most) + "; send less"}
+		return nil, x.exceeded
 	}
 	request := r.Clone(r.Context())
 	request.ContentLength = int64(len(body))
@@ -77,7 +77,7 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 }
 
 // refused reads the body of a status that is no success.
-func (x *exchange) refused(response *http.Response) {
+func (x *exchange) rejected(response *http.Response) {
 	x.watch.wait()
 	text, err := io.ReadAll(io.LimitReader(response.Body, errorBytes))
 	x.watch.waited(len(text))
@@ -129,7 +129,7 @@ func (i identity) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch coding := codings(response.Header); coding {
+	switch coding := encodings(response.Header); coding {
 	case "gzip", "x-gzip":
 		response.Header.Del("Content-Encoding")
 		response.Body = &unzipped{body: response.Body}
@@ -140,7 +140,7 @@ func (i identity) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // codings are those of a body, without the words by which proxies say that there is none.
-func codings(h http.Header) string {
+func encodings(h http.Header) string {
 	list := strings.Split(strings.ToLower(strings.Join(h.Values("Content-Encoding"), ",")), ",")
 	for i, coding := range list {
 		list[i] = strings.TrimSpace(coding)

@@ -20,7 +20,7 @@ func failureIn(payload []byte) *model.Failure {
 	if len(payload) > 0 && payload[0] == '<' {
 		return &model.Failure{Code: "html", Message: title(payload)}
 	}
-	var inner, outer said
+	var inner, outer errorFields
 	if !jsonwalk.Object(payload, outer.member) {
 		return &model.Failure{Message: excerpt(cmp.Or(jsonwalk.Text(payload), string(payload)))}
 	}
@@ -35,7 +35,7 @@ func failureIn(payload []byte) *model.Failure {
 }
 
 // unlisted is the only element of a list: Gemini's errors come in one.
-func unlisted(frame []byte) []byte {
+func unwrapped(frame []byte) []byte {
 	n := 0
 	if len(frame) > 0 && frame[0] == '[' && jsonwalk.Array(frame, func([]byte) { n++ }) && n == 1 {
 		return first(frame)
@@ -65,16 +65,16 @@ var (
 const deepestError = 4
 
 // said is what the members of an object say of a failure.
-type said struct{ message, code, kind, param, raw string }
+type errorFields struct{ message, code, kind, param, raw string }
 
-func (s *said) member(key, value []byte) {
+func (s *errorFields) member(key, value []byte) {
 	switch name := strings.ToLower(string(key)); {
 	case slices.Contains(wordKeys, name):
 		s.message = cmp.Or(s.message, jsonwalk.Text(value))
 		if nested(value) && !empty(value) {
 			s.raw = cmp.Or(s.raw, string(value)) // what is wrong with a request, as a list
 		}
-	case slices.Contains(codeKeys, name) && !none(value):
+	case slices.Contains(codeKeys, name) && !absent(value):
 		s.code = cmp.Or(s.code, jsonwalk.Text(value), string(value))
 	case name == "status" && count(value) > 0:
 		s.code = cmp.Or(s.code, string(value))
@@ -93,7 +93,7 @@ func (s *said) member(key, value []byte) {
 	}
 }
 
-func (s *said) words() string {
+func (s *errorFields) words() string {
 	if s.message != "" && s.raw != "" && !strings.Contains(s.message, s.raw) {
 		return s.message + ": " + s.raw
 	}
@@ -101,13 +101,13 @@ func (s *said) words() string {
 }
 
 // find looks for the errors in a value.
-func (s *said) find(value []byte, depth int) {
+func (s *errorFields) find(value []byte, depth int) {
 	look := func(key, value []byte) {
 		name := string(key)
 		switch {
 		case depth == deepestError:
 		case isError(key, value), name == "base_resp", name == "header" && fails(value, "code"):
-			s.hear(value, depth+1)
+			s.readError(value, depth+1)
 		default:
 			s.find(value, depth+1)
 		}
@@ -117,7 +117,7 @@ func (s *said) find(value []byte, depth int) {
 }
 
 // hear takes an error: words, an object, or a list of which the first counts.
-func (s *said) hear(value []byte, depth int) {
+func (s *errorFields) readError(value []byte, depth int) {
 	value = first(value)
 	switch {
 	case value[0] == '{':
@@ -166,7 +166,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 }
 
 // passing says that a status, or a code that stands for one, may be another the next time.
-func passing(status int) bool {
+func retryable(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
 		return true
@@ -176,16 +176,16 @@ func passing(status int) bool {
 
 // final tells a failure that is the same the next time, whatever status a server gives it: money that is used up, a
 // model or a key that is none, a request that is too long. A limit that passes says when to come again.
-func final(f *model.Failure) bool {
+func permanent(f *model.Failure) bool {
 	words := f.Words()
 	holds := func(part string) bool { return strings.Contains(words, part) }
-	passes := slices.ContainsFunc(passingWords, holds)
-	return slices.ContainsFunc(finalWords, holds) || !passes && slices.ContainsFunc(spentWords, holds)
+	passes := slices.ContainsFunc(limitWords, holds)
+	return slices.ContainsFunc(permanentWords, holds) || !passes && slices.ContainsFunc(quotaWords, holds)
 }
 
 // The words of failures, in lower case.
 var (
-	finalWords = []string{"insufficient_quota", "insufficient quota", "insufficient_balance", "insufficient balance",
+	permanentWords = []string{"insufficient_quota", "insufficient quota", "insufficient_balance", "insufficient balance",
 		"insufficient_credit", "insufficient credit", "insufficient funds", "exceeded_current_quota",
 		"quota_exhausted", "credit balance", "out of credit", "no credits", "requires more credits",
 		"payment required", "arrear", "overdue", "account is suspended", "account_deactivated", "deactivated",
@@ -194,21 +194,21 @@ var (
 		"context_length_exceeded", "exceed_context_size", "maximum context length", "request too large",
 		"request_too_large"}
 	// spentWords are also those of limits that pass within the minute.
-	spentWords = []string{"exceeded your current quota", "quota exceeded", "usage limit", "spending limit", "billing",
+	quotaWords = []string{"exceeded your current quota", "quota exceeded", "usage limit", "spending limit", "billing",
 		"per day", "perday", "daily limit", "monthly"}
-	passingWords = []string{"per minute", "perminute", "per second", "retry in", "try again in", "retry after",
+	limitWords = []string{"per minute", "perminute", "per second", "retry in", "try again in", "retry after",
 		"retrydelay", "too many requests"}
 )
 
 // sight is what a frame of JSON is at first sight.
-type sight struct {
+type frameSummary struct {
 	whole   bool   // it is an object
 	failed  bool   // it has an error where servers put one
 	choices bool   // it has a choice
 	kind    string // of object that it says it is
 }
 
-func inspect(frame []byte) (s sight) {
+func inspect(frame []byte) (s frameSummary) {
 	s.whole = jsonwalk.Object(frame, func(key, value []byte) {
 		switch string(key) {
 		case "choices":
@@ -220,7 +220,7 @@ func inspect(frame []byte) (s sight) {
 				s.kind = jsonwalk.Text(value)
 			}
 		default: // Groq's is inside x_groq
-			s.failed = s.failed || isError(key, value) || denies(key, value) || holdsError(value)
+			s.failed = s.failed || isError(key, value) || reportsFailure(key, value) || holdsError(value)
 		}
 	})
 	s.failed = s.failed && s.whole
@@ -232,12 +232,12 @@ func inspect(frame []byte) (s sight) {
 func isError(key, value []byte) bool {
 	for _, end := range errorEnds {
 		if n := len(key) - len(end); n >= 0 && strings.EqualFold(string(key[n:]), end) {
-			return !none(value) && string(value) != "0" && string(value) != "[]"
+			return !absent(value) && string(value) != "0" && string(value) != "[]"
 		}
 	}
 	for _, name := range errorNames {
 		if len(key) == len(name) && strings.EqualFold(string(key), name) {
-			return !succeeds(value)
+			return !isSuccess(value)
 		}
 	}
 	return false
@@ -250,7 +250,7 @@ var (
 )
 
 // denies says whether a member tells that the whole has failed.
-func denies(key, value []byte) bool {
+func reportsFailure(key, value []byte) bool {
 	switch {
 	case strings.EqualFold(string(key), "success"), strings.EqualFold(string(key), "ok"):
 		return string(value) == "false"
@@ -262,7 +262,7 @@ func denies(key, value []byte) bool {
 
 // empty tells a value that says nothing, or has nothing in it.
 func empty(value []byte) bool {
-	return none(value) || nested(value) && len(bytes.TrimSpace(value[1:])) == 1
+	return absent(value) || nested(value) && len(bytes.TrimSpace(value[1:])) == 1
 }
 
 // nested tells an object or a list.
@@ -275,28 +275,28 @@ func holdsError(value []byte) (found bool) {
 
 // fails says whether the object's member is a code that stands for no success.
 func fails(value []byte, name string) (bad bool) {
-	jsonwalk.Object(value, func(key, value []byte) { bad = bad || string(key) == name && !succeeds(value) })
+	jsonwalk.Object(value, func(key, value []byte) { bad = bad || string(key) == name && !isSuccess(value) })
 	return bad
 }
 
 // succeeds tells the codes of a success.
-func succeeds(code []byte) bool {
+func isSuccess(code []byte) bool {
 	word := strings.ToLower(strings.Trim(string(code), `"`))
 	number := count(code)
-	return none(code) || number >= http.StatusOK && number < http.StatusMultipleChoices ||
+	return absent(code) || number >= http.StatusOK && number < http.StatusMultipleChoices ||
 		slices.Contains([]string{"0", "ok", "true", "success", "succeeded"}, word)
 }
 
 // complains tells a frame without choices that is about a failure, though it has no error of its own: it has one
 // further in, an exception, a code that is none of a success, or words without one.
-func complains(frame []byte) bool {
+func looksFailed(frame []byte) bool {
 	words, fine, bad := false, false, false
 	jsonwalk.Object(frame, func(key, value []byte) {
 		switch name := strings.ToLower(string(key)); {
 		case name == "usage":
-			fine = fine || !none(value)
+			fine = fine || !absent(value)
 		case slices.Contains(codeKeys, name):
-			fine, bad = fine || !none(value) && succeeds(value), bad || !succeeds(value)
+			fine, bad = fine || !absent(value) && isSuccess(value), bad || !isSuccess(value)
 		case name == "status":
 			bad = bad || count(value) >= http.StatusBadRequest
 		case slices.Contains(wordKeys, name):

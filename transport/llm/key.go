@@ -26,7 +26,7 @@ func secretsOf(config Config, key string) *redact.Secrets {
 
 // without takes the secrets out of what a server says of itself and of failures. A key that is too short for a secret
 // goes where it stands alone: no other word is to lose its letters.
-func (c *Client) without(text string) string {
+func (c *Client) redact(text string) string {
 	text = c.secrets.Text(text)
 	if c.key == "" || !strings.Contains(text, c.key) {
 		return text
@@ -56,76 +56,76 @@ func inWord(b byte) bool {
 
 // failureIn is what a payload says of a failure. The secrets are taken out first: what is cut may be cut inside one.
 func (c *Client) failureIn(payload []byte) *model.Failure {
-	return failureIn([]byte(c.without(string(payload))))
+	return failureIn([]byte(c.redact(string(payload))))
 }
 
 // quiet is the error without the secrets, or the context's cause.
-func (c *Client) quiet(ctx context.Context, err error) error {
+func (c *Client) redactError(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause
 	}
-	if err == nil || c.without(err.Error()) == err.Error() {
+	if err == nil || c.redact(err.Error()) == err.Error() {
 		return err
 	}
-	return unreachable("%s", c.without(err.Error()))
+	return unreachable("%s", c.redact(err.Error()))
 }
 
 // quieted is one answer on its way to the consumer.
-type quieted struct {
+type redactor struct {
 	secrets   *redact.Secrets
 	text      *redact.Stream
 	thoughts  map[int]*redact.Stream
 	arguments map[int]*redact.Stream
 	yield     func(model.Part, error) bool
-	left      bool
+	abandoned bool
 }
 
 // quietly gives the answer without the secrets, before anyone counts its bytes.
-func (c *Client) quietly(answer iter.Seq2[model.Part, error]) iter.Seq2[model.Part, error] {
+func (c *Client) redacted(answer iter.Seq2[model.Part, error]) iter.Seq2[model.Part, error] {
 	return func(yield func(model.Part, error) bool) {
-		s := &quieted{secrets: c.secrets, text: c.secrets.Stream(), yield: yield,
+		s := &redactor{secrets: c.secrets, text: c.secrets.Stream(), yield: yield,
 			thoughts: map[int]*redact.Stream{}, arguments: map[int]*redact.Stream{}}
 		for part, err := range answer {
-			if s.pass(part, err); s.left {
+			if s.pass(part, err); s.abandoned {
 				return
 			}
 		}
 	}
 }
 
-func (s *quieted) give(part model.Part, err error) {
-	s.left = s.left || !s.yield(part, err)
+func (s *redactor) emit(part model.Part, err error) {
+	s.abandoned = s.abandoned || !s.yield(part, err)
 }
 
-func (s *quieted) pass(part model.Part, err error) {
+func (s *redactor) pass(part model.Part, err error) {
 	switch p := part.(type) {
 	case model.Text:
-		s.say(s.text.Push(p.Text))
+		s.emitText(s.text.Push(p.Text))
 	case model.Thought:
-		s.think(p.Number, s.of(s.thoughts, p.Number).Push(p.Text))
+		s.emitThought(p.Number, s.of(s.thoughts, p.Number).Push(p.Text))
 	case model.ThoughtDone:
-		s.think(p.Number, s.of(s.thoughts, p.Number).Close())
+		s.emitThought(p.Number, s.of(s.thoughts, p.Number).Close())
 		p.Text, p.Type = s.secrets.Text(p.Text), s.secrets.Text(p.Type)
-		s.give(p, err)
+		s.emit(p, err)
 	case model.CallDelta:
 		p.ID, p.Name = s.secrets.Text(p.ID), s.secrets.Text(p.Name)
 		p.Arguments = s.of(s.arguments, p.Number).Push(p.Arguments)
-		s.give(p, err)
+		s.emit(p, err)
 	case model.End:
 		s.end(p, err)
 	default:
-		s.give(part, err)
+		s.emit(part, err)
 	}
 }
 
-func (s *quieted) end(end model.End, err error) {
-	s.say(s.text.Close())
+func (s *redactor) end(end model.End, err error) {
+	s.emitText(s.text.Close())
 	for _, number := range slices.Sorted(maps.Keys(s.thoughts)) {
-		s.think(number, s.thoughts[number].Close())
+		s.emitThought(number, s.thoughts[number].Close())
 	}
 	for _, number := range slices.Sorted(maps.Keys(s.arguments)) {
 		if rest := s.arguments[number].Close(); rest != "" {
-			s.give(model.CallDelta{Number: number, Arguments: rest}, nil)
+			s.emit(model.CallDelta{Number: number, Arguments: rest}, nil)
 		}
 	}
 	for i := range end.Calls {
@@ -133,24 +133,24 @@ func (s *quieted) end(end model.End, err error) {
 		call.ID, call.Name = s.secrets.Text(call.ID), s.secrets.Text(call.Name)
 		call.Arguments = s.secrets.Text(call.Arguments)
 	}
-	s.give(end, err)
+	s.emit(end, err)
 }
 
-func (s *quieted) of(all map[int]*redact.Stream, number int) *redact.Stream {
+func (s *redactor) of(all map[int]*redact.Stream, number int) *redact.Stream {
 	if all[number] == nil {
 		all[number] = s.secrets.Stream()
 	}
 	return all[number]
 }
 
-func (s *quieted) say(text string) {
+func (s *redactor) emitText(text string) {
 	if text != "" {
-		s.give(model.Text{Text: text}, nil)
+		s.emit(model.Text{Text: text}, nil)
 	}
 }
 
-func (s *quieted) think(number int, text string) {
+func (s *redactor) emitThought(number int, text string) {
 	if text != "" {
-		s.give(model.Thought{Number: number, Text: text}, nil)
+		s.emit(model.Thought{Number: number, Text: text}, nil)
 	}
 }

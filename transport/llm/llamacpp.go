@@ -39,7 +39,7 @@ func (l llamacpp) models(ctx context.Context) ([]Info, error) {
 				address += "?autoload=false&model=" + url.QueryEscape(m.ID)
 			}
 			props, err := get[llamacppProps](ctx, l.Client, address)
-			if err != nil && !missing(err) {
+			if err != nil && !unsupported(err) {
 				return nil, err
 			}
 			i.Context = cmp.Or(props.Settings.Context, m.Meta.Context)
@@ -79,7 +79,7 @@ func (l llamacpp) unload(ctx context.Context, id string) error { return l.order(
 
 func (l llamacpp) order(ctx context.Context, what, id string) error {
 	_, err := post[json.RawMessage](ctx, l.Client, l.root()+"/models/"+what, map[string]any{"model": id})
-	if missing(err) {
+	if unsupported(err) {
 		return messages.InvalidInput("llama.cpp at %s does not %s %s: %v", l.base.Host, what, id, err)
 	}
 	return err

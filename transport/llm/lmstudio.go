@@ -48,7 +48,7 @@ type lmstudioModel struct {
 func (c *Client) lmstudio(ctx context.Context) (native, error) {
 	if list, err := (&lmstudio{Client: c}).list(ctx); err == nil && list.Models != nil {
 		return &lmstudio{c, &list}, nil
-	} else if err != nil && !missing(err) {
+	} else if err != nil && !unsupported(err) {
 		return nil, err
 	}
 	list, err := (&lmstudio0{Client: c}).list(ctx)

@@ -73,7 +73,7 @@ func (c *Client) ask(ctx context.Context, method, url string, in, out any) error
 	if c.key != "" {
 		request.Header.Set("Authorization", "Bearer "+c.key)
 	}
-	response, err := (&http.Client{Transport: c.transport, CheckRedirect: stay}).Do(request)
+	response, err := (&http.Client{Transport: c.transport, CheckRedirect: noRedirect}).Do(request)
 	if err != nil {
 		return c.explain(ctx, err)
 	}
@@ -91,7 +91,7 @@ func (c *Client) decode(ctx context.Context, response *http.Response, out any) e
 			size(listBytes))
 	}
 	if response.StatusCode < 200 || response.StatusCode > 299 {
-		return c.refusal(response.StatusCode, text)
+		return c.rejection(response.StatusCode, text)
 	}
 	if err := json.Unmarshal(c.secrets.Bytes(text), out); err != nil {
 		return messages.Errorf(messages.Code(messages.CauseProviderError),
@@ -101,30 +101,30 @@ func (c *Client) decode(ctx context.Context, response *http.Response, out any) e
 }
 
 // refusal says what the server says beside a status.
-func (c *Client) refusal(status int, text []byte) error {
+func (c *Client) rejection(status int, text []byte) error {
 	words := http.StatusText(status)
 	if len(bytes.TrimSpace(text)) > 0 {
 		words = c.failureIn(text).Message
 	}
 	e := messages.Errorf(messages.Code(messages.CauseProviderError), "%s answers http %d: %s", c.base.Host, status, words)
-	e.Retryable = passing(status)
-	return &refused{e, status}
+	e.Retryable = retryable(status)
+	return &rejected{e, status}
 }
 
 // refused is an answer whose status is no success.
-type refused struct {
+type rejected struct {
 	err    *messages.Error
 	status int
 }
 
-func (r *refused) Error() string { return r.err.Message }
+func (r *rejected) Error() string { return r.err.Message }
 
-func (r *refused) Unwrap() error { return r.err }
+func (r *rejected) Unwrap() error { return r.err }
 
 // missing says that the server has no such endpoint: a status that says so, or a success with something else in it, for
 // LM Studio answers so to any path.
-func missing(err error) bool {
-	r, ok := errors.AsType[*refused](err)
+func unsupported(err error) bool {
+	r, ok := errors.AsType[*rejected](err)
 	switch {
 	case !ok:
 		return messages.CodeOf(err) == messages.Code(messages.CauseProviderError)
@@ -140,8 +140,8 @@ func (c *Client) explain(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
-	words, nobody := c.unanswered(err)
-	if !nobody {
+	words, noServer := c.networkError(err)
+	if !noServer {
 		words = c.base.Host + " cannot be asked: " + words
 	}
 	e := unreachable("%s", words)
@@ -159,7 +159,7 @@ type vllm struct{ *Client }
 func (v vllm) kind() string { return VLLM }
 
 func (v vllm) models(ctx context.Context) ([]Info, error) {
-	return plain{v.Client, VLLM}.models(ctx)
+	return generic{v.Client, VLLM}.models(ctx)
 }
 
 // RoundTripper is what a Client of this Config calls through. Who wants to look on wraps it, and gives it back as
@@ -196,29 +196,29 @@ func (c *Client) Get(ctx context.Context, path string, keyless bool) (*Page, err
 	}
 	response, err := c.transport.RoundTrip(r)
 	if err != nil {
-		return nil, c.quiet(ctx, err)
+		return nil, c.redactError(ctx, err)
 	}
 	defer response.Body.Close()
 	page := &Page{Status: response.StatusCode, Header: response.Header, Came: time.Now()}
 	for _, values := range page.Header {
 		for i, value := range values {
-			values[i] = c.without(value)
+			values[i] = c.redact(value)
 		}
 	}
 	body, err := io.ReadAll(io.LimitReader(response.Body, pageBytes))
-	page.Body = []byte(c.without(string(body)))
-	return page, c.quiet(ctx, err)
+	page.Body = []byte(c.redact(string(body)))
+	return page, c.redactError(ctx, err)
 }
 
 // unanswered is why no answer came, without the URL that net/http puts before it. nobody says that no server is there,
 // and that the words say what to do.
-func (c *Client) unanswered(err error) (words string, nobody bool) {
+func (c *Client) networkError(err error) (words string, noServer bool) {
 	if at, ok := errors.AsType[*url.Error](err); ok {
 		err = at.Err
 	}
 	op, ok := errors.AsType[*net.OpError](err)
-	if !ok || op.Op != "dial" || !c.meant(op.Addr) {
-		return c.without(err.Error()), false
+	if !ok || op.Op != "dial" || !c.isServer(op.Addr) {
+		return c.redact(err.Error()), false
 	}
 	reason := op.Err
 	if call, ok := errors.AsType[*os.SyscallError](reason); ok {
@@ -230,7 +230,7 @@ func (c *Client) unanswered(err error) (words string, nobody bool) {
 
 // meant says that an address is the server's and not a proxy's, as far as the port tells. A host without an address
 // comes with none.
-func (c *Client) meant(a net.Addr) bool {
+func (c *Client) isServer(a net.Addr) bool {
 	tcp, ok := a.(*net.TCPAddr)
 	usual := map[string]string{"http": "80", "https": "443"}[c.base.Scheme]
 	return ok && strconv.Itoa(tcp.Port) == cmp.Or(c.base.Port(), usual)

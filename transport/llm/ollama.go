@@ -30,7 +30,7 @@ type ollamaShow struct {
 	Info         map[string]json.RawMessage `json:"model_info"`
 }
 
-const shown = 100 // models that are asked for what the list does not tell
+const mostShown = 100 // models that are asked for what the list does not tell
 
 func (o ollama) kind() string { return Ollama }
 
@@ -38,7 +38,7 @@ func (o ollama) kind() string { return Ollama }
 func (o ollama) tags(ctx context.Context) (ollamaTags, error) {
 	tags, err := get[ollamaTags](ctx, o.Client, o.root()+"/api/tags")
 	if err == nil && tags.Models == nil {
-		err = o.refusal(404, nil)
+		err = o.rejection(404, nil)
 	}
 	return tags, err
 }
@@ -60,7 +60,7 @@ func (o ollama) models(ctx context.Context) ([]Info, error) {
 				i.Loaded, i.Context = true, r.Context
 			}
 		}
-		if n < shown {
+		if n < mostShown {
 			if err := o.show(ctx, &i); err != nil {
 				return nil, err
 			}
@@ -75,7 +75,7 @@ func (o ollama) models(ctx context.Context) ([]Info, error) {
 func (o ollama) show(ctx context.Context, i *Info) error {
 	show, err := post[ollamaShow](ctx, o.Client, o.root()+"/api/show", map[string]any{"model": i.ID})
 	if err != nil {
-		if missing(err) {
+		if unsupported(err) {
 			return nil // it has gone since it was listed
 		}
 		return err
@@ -114,7 +114,7 @@ func (o ollama) unload(ctx context.Context, id string) error {
 
 func (o ollama) generate(ctx context.Context, id string, ask map[string]any) error {
 	_, err := post[json.RawMessage](ctx, o.Client, o.root()+"/api/generate", ask)
-	if missing(err) {
+	if unsupported(err) {
 		return messages.InvalidInput("Ollama at %s has no model %s; ollama pull %s brings it", o.base.Host, id, id)
 	}
 	return err

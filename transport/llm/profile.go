@@ -46,7 +46,7 @@ func (s *ServerProfile) dialect(name string, fields map[string]json.RawMessage) 
 }
 
 // spared is the request without what the server refuses.
-func (s *ServerProfile) spared(r model.Request) model.Request {
+func (s *ServerProfile) withoutRefused(r model.Request) model.Request {
 	if s == nil || len(s.Refuses) == 0 {
 		return r
 	}

@@ -21,10 +21,10 @@ type amendment struct {
 
 // request turns r into go-openai's and what is to be added to it.
 func (c *Client) request(r model.Request) (openai.ChatCompletionRequest, amendment, error) {
-	r = c.config.Server.spared(r)
+	r = c.config.Server.withoutRefused(r)
 	out := openai.ChatCompletionRequest{
 		Model: r.Model, Messages: turns(r.Messages), Tools: tools(r.Tools), Stop: r.Stop,
-		ResponseFormat: format(r.Format), ToolChoice: choice(r),
+		ResponseFormat: format(r.Format), ToolChoice: toolChoice(r),
 	}
 	if s := c.config.Server; s == nil || !s.NoUsage {
 		out.StreamOptions = &openai.StreamOptions{IncludeUsage: true}
@@ -141,7 +141,7 @@ func tools(list []model.Tool) (out []openai.Tool) {
 }
 
 // choice is nil where there is nothing to choose from: servers refuse a choice without tools.
-func choice(r model.Request) any {
+func toolChoice(r model.Request) any {
 	switch {
 	case len(r.Tools) == 0 || r.Choice == "":
 		return nil
