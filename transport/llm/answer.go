@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// answer puts the parts of an answer together from its frames.
+// answer makes the parts of an answer from its frames.
 type answer struct {
 	yield func(model.Part) // to the consumer
 	began time.Time
@@ -26,7 +26,7 @@ type answer struct {
 	model    []byte
 
 	failed     bool // a choice has an error of its own
-	hasCalls   bool // a call was heard; a message that follows repeats it
+	hasCalls   bool // deltas had tool calls; a message that follows repeats them
 	finish     string
 	finishLast bool
 	output     bool
@@ -37,16 +37,15 @@ func newAnswer(began time.Time, d decode.Dialect, yield func(model.Part)) *answe
 	return &answer{began: began, yield: yield, thoughts: decode.NewThoughts(d)}
 }
 
-// voice is what was said so far, of text or of thoughts.
+// channel is the text, or the thoughts, so far.
 type channel struct {
 	decode.Unescape
 	text []byte
-	// repeats says that a message holds what was said before it: there were deltas, or messages that grow.
+	// repeats says that messages repeat the earlier text: deltas came before, or the messages grow.
 	repeats bool
 }
 
-// add takes the next frame, which is valid JSON. Of several choices the answer is choice 0: no more than one is asked
-// for.
+// addFrame takes the next frame, which is valid JSON. It ignores all choices but 0: requests ask for one.
 func (a *answer) addFrame(frame []byte) {
 	c := &a.frame
 	c.read(frame)
@@ -83,8 +82,8 @@ func (a *answer) addChoice(value []byte, place int) {
 	a.failed = a.failed || c.failed
 }
 
-// ended takes a finish_reason. One that comes before more of the answer is forgotten, and of two that come together the
-// graver counts; a failure stays.
+// setFinish takes a finish_reason. A later one replaces it if text came between them or if it is worse. A failure
+// stays.
 func (a *answer) setFinish(reason string) {
 	before, now := model.FinishOf(a.finish), model.FinishOf(reason)
 	switch {
@@ -103,7 +102,7 @@ func (a *answer) channel(thought bool) *channel {
 	return &a.content
 }
 
-// say takes a JSON string of a delta.
+// addDelta takes a JSON string of a delta.
 func (a *answer) addDelta(literal []byte, thought bool) {
 	v := a.channel(thought)
 	if piece := v.Push(literal); piece != "" {
@@ -112,7 +111,7 @@ func (a *answer) addDelta(literal []byte, thought bool) {
 	}
 }
 
-// hear takes a message, which may hold all that was said before.
+// addMessage takes a message, which may repeat the earlier text.
 func (a *answer) addMessage(m *delta) {
 	var whole [2]string
 	m.texts(func(literal []byte, thought bool) {
@@ -129,7 +128,7 @@ func (a *answer) addMessage(m *delta) {
 	}
 }
 
-// complete takes the text of a completion, which comes in pieces unless deltas say the same.
+// addCompletion takes the text of a completion: a piece, or a repetition of the deltas.
 func (a *answer) addCompletion(literal []byte) {
 	if a.content.repeats {
 		a.push(a.content.newIn(jsonwalk.Text(literal)), false)
@@ -138,8 +137,8 @@ func (a *answer) addCompletion(literal []byte) {
 	a.push(a.content.Push(literal), false)
 }
 
-// fresh is what a message adds to what was said. It looks at no more than about the message's length, for a server may
-// send many.
+// newIn returns what a message adds to the earlier text. It compares no more bytes than about the message's length,
+// because a server may send many messages.
 func (v *channel) newIn(message string) string {
 	n := len(v.text)
 	switch {
@@ -149,7 +148,7 @@ func (v *channel) newIn(message string) string {
 		v.repeats = true
 		return message[n:]
 	case v.repeats && len(message) < n && (message == string(v.text[:len(message)]) ||
-		message == string(v.text[n-len(message):])), // without the thoughts, or what else came before it
+		message == string(v.text[n-len(message):])), // without the thoughts, or other text before it
 		v.repeats && n < 2*len(message) && strings.TrimSpace(message) == string(bytes.TrimSpace(v.text)):
 		return ""
 	}
@@ -178,7 +177,7 @@ func (a *answer) call(d decode.CallDelta) {
 	}
 }
 
-// emit gives a part. A thought's end alone is no output.
+// emit yields a part. The end of a thought does not count as output.
 func (a *answer) emit(p model.Part) {
 	if _, done := p.(model.ThoughtDone); !a.output && !done {
 		a.output = true
@@ -187,7 +186,7 @@ func (a *answer) emit(p model.Part) {
 	a.yield(p)
 }
 
-// close gives what the decoders have held back.
+// close yields what the decoders held back.
 func (a *answer) close() {
 	if rest := a.thought.Close(); rest != "" {
 		a.thoughts.Field(rest, a.emit)
@@ -198,7 +197,7 @@ func (a *answer) close() {
 	a.thoughts.Close(a.emit)
 }
 
-// end is the End as far as the answer goes.
+// end returns the End without evidence and verdict.
 func (a *answer) end() model.End {
 	var counted *messages.Usage
 	if len(a.usage) > 0 {

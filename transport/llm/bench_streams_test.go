@@ -27,9 +27,9 @@ const (
 	seconds   = 5
 )
 
-// BenchmarkStreams takes 200 answers of 100 tokens a second each from a server in a process of its own, and reports what
-// of a core that needs and how old a token is when its part comes, by the time in its text. The contract allows half a
-// core and 5 ms at p99.
+// BenchmarkStreams takes 200 answers of 100 tokens a second each from a server in a process of its own, and reports
+// what of a core that needs and how old a token is when its part comes, by the time in its text. The contract allows
+// half a core and 5 ms at p99.
 func BenchmarkStreams(b *testing.B) {
 	url, stop := otherProcess(b)
 	defer stop()

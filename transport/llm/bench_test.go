@@ -72,8 +72,8 @@ func theirs(b testing.TB, n int) time.Duration {
 	return time.Since(began) / time.Duration(n)
 }
 
-// BenchmarkDecode takes answers of a thousand tokens by turns, ours and through go-openai alone, and reports the time of
-// a token and the ratio of the medians. The contract allows 1.0, and 1.1 on its noisiest run.
+// BenchmarkDecode takes answers of a thousand tokens by turns, ours and through go-openai alone, and reports the time
+// of a token and the ratio of the medians. The contract allows 1.0, and 1.1 on its noisiest run.
 func BenchmarkDecode(b *testing.B) {
 	const n = 1000
 	var mine, other []time.Duration

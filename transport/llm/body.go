@@ -13,20 +13,20 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
 
-// body is an answer's body in the one form that go-openai reads without fault: a line of data for each frame of JSON.
-// Its end is always errEnded; what it was is in the evidence.
+// body presents the body of an answer in the form that go-openai reads correctly: one data line for each JSON frame.
+// It always ends with errEnded; the evidence says how the answer ended.
 type body struct {
 	exchange *exchange
 	source   io.ReadCloser
 	events   *sse.Reader
 	framed   bool
-	stream   bool // the server says that it is one
+	stream   bool // by its Content-Type
 
-	taken    int64  // bytes of the source
-	head     []byte // of the source, while no frame has come
+	taken    int64  // bytes read of the source
+	head     []byte // of the source, before the first frame
 	frames   int
-	document bool // the source begins as JSON
-	chosen   bool // a frame had a choice
+	document bool // the source begins with {
+	chosen   bool // a frame had choices
 
 	line  []byte // for go-openai
 	out   []byte // the rest of line
@@ -35,7 +35,7 @@ type body struct {
 
 var (
 	errEnded = errors.New("the answer has ended")
-	errPage  = errors.New("the answer is a page")
+	errPage  = errors.New("the answer is an HTML page")
 )
 
 // Read gives go-openai one line at a time.
@@ -52,7 +52,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// next returns the line of the next frame, nil where the answer has ended.
+// next returns the line of the next frame, nil at the end of the answer.
 func (b *body) next() []byte {
 	for {
 		event, err := b.events.Next()
@@ -62,21 +62,21 @@ func (b *body) next() []byte {
 		}
 		frame := bytes.TrimSpace(event.Data)
 		switch {
-		case isFailure(event.Name): // with whatever data
+		case isFailure(event.Name): // whatever its data
 		case string(frame) == "[DONE]":
 			b.exchange.evidence.Done, b.ended = true, true
 			return []byte("data: [DONE]\n")
 		case len(frame) == 0, string(frame) == "null", frame[0] == ':':
-			continue // keep-alives that a proxy took for data
+			continue // keep-alives that a proxy turned into data
 		}
-		if line, exceeded := b.frame(event.Name, frame); line != nil || exceeded {
+		if line, ends := b.frame(event.Name, frame); line != nil || ends {
 			return line
 		}
 	}
 }
 
-// frame judges one frame: a line for go-openai, or none where it cannot be decoded or ends the answer.
-func (b *body) frame(name string, frame []byte) (line []byte, exceeded bool) {
+// frame returns the line for go-openai, nil if the frame is not JSON or ends the answer.
+func (b *body) frame(name string, frame []byte) (line []byte, ends bool) {
 	x := b.exchange
 	b.frames++
 	b.head = nil
@@ -91,7 +91,7 @@ func (b *body) frame(name string, frame []byte) (line []byte, exceeded bool) {
 	switch {
 	case protocol != "":
 		x.evidence.Failure = &model.Failure{Code: "protocol", Message: "the server speaks " + protocol +
-			", which is not OpenAI's chat completions; give the base URL of its OpenAI-compatible API"}
+			", not OpenAI's chat completions; set the base URL of its OpenAI-compatible API"}
 		return nil, true
 	case failed, b.document && seen.kind != "chat.completion.chunk", seen.whole && !seen.choices && looksFailed(frame):
 		x.evidence.Failure = b.failure(frame, failed || !b.document)
@@ -104,24 +104,23 @@ func (b *body) frame(name string, frame []byte) (line []byte, exceeded bool) {
 	return b.data(frame), false
 }
 
-// failing tells the events of a failure, such as error, exception and response.failed.
+// isFailure recognizes the names of failure events, such as error, exception and response.failed.
 func isFailure(event string) bool {
 	event = strings.ToLower(event)
 	return strings.Contains(event, "error") || strings.Contains(event, "exception") || strings.Contains(event, "fail")
 }
 
-// failure is what a frame says, or a document in the place of a stream.
+// failure is the error in a frame, or in a document that came instead of a stream.
 func (b *body) failure(frame []byte, said bool) *model.Failure {
 	f := b.exchange.client.failureIn(frame)
 	if said {
-		f.Message = cmp.Or(f.Message, "the server sent an error without a word")
+		f.Message = cmp.Or(f.Message, "the server sent an error without a message")
 		return f
 	}
 	return &model.Failure{Code: "json", Message: excerpt("a document instead of a stream: " + f.Message)}
 }
 
-// data is a line without what go-openai trips over: line ends inside, and an error that comes first, which it takes for
-// one even where it is null.
+// data returns a line without what go-openai misreads: line ends, and a leading "error" member, even null.
 func (b *body) data(frame []byte) []byte {
 	b.line = append(b.line[:0], "data: "...)
 	if bytes.HasPrefix(frame, []byte(`{"error"`)) {
@@ -138,7 +137,7 @@ func (b *body) data(frame []byte) []byte {
 	return b.line
 }
 
-// finish notes why there are no more frames.
+// finish notes why the frames ended.
 func (b *body) finish(err error) {
 	x := b.exchange
 	long, tooLong := errors.AsType[*sse.TooLongError](err)
@@ -149,21 +148,21 @@ func (b *body) finish(err error) {
 	case tooMuch:
 		x.exceeded = exceeded
 	case errors.Is(err, gzip.ErrHeader):
-		x.evidence.Failure = &model.Failure{Code: "encoding", Message: "the answer is said to be gzip, and is not"}
+		x.evidence.Failure = &model.Failure{Code: "encoding", Message: "the answer is marked as gzip, but is not"}
 	case err == errPage:
 		x.evidence.Failure = b.page()
 	case err == io.EOF, err == sse.ErrCut:
 		x.evidence.Framed, x.evidence.Cut = b.framed, err == sse.ErrCut
 		if b.frames == 0 && !b.stream && b.framed && len(bytes.TrimSpace(b.head)) > 0 {
 			words := excerpt(x.client.redact(string(b.head)))
-			x.evidence.Failure = &model.Failure{Code: "text", Message: "no stream: " + words}
+			x.evidence.Failure = &model.Failure{Code: "text", Message: "not a stream: " + words}
 		}
 	default:
 		x.evidence.Read = err.Error()
 	}
 }
 
-// page reads on for the title of a page.
+// page reads on to the title of an HTML page.
 func (b *body) page() *model.Failure {
 	more := make([]byte, headBytes)
 	for len(b.head) < headBytes && !bytes.Contains(b.head, []byte("</title")) {
@@ -174,7 +173,7 @@ func (b *body) page() *model.Failure {
 	return b.exchange.client.failureIn(b.head)
 }
 
-// Close lets go of the connection; after [DONE] it reads the little that is left, for the connection's sake.
+// Close closes the body. After [DONE] it first reads the rest, so that the connection can be reused.
 func (b *body) Close() error {
 	if b.exchange.evidence.Done {
 		drain(b.source)
@@ -182,10 +181,10 @@ func (b *body) Close() error {
 	return b.source.Close()
 }
 
-// tap is the body as the events are read from it.
+// tap reads the source for the event reader.
 type tap body
 
-// Read counts, watches, and looks at how the body begins.
+// Read counts the bytes, runs the watchdog, and examines how the body begins.
 func (t *tap) Read(p []byte) (int, error) {
 	x := t.exchange
 	most := x.client.limits.ResponseBytes

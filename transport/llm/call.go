@@ -19,26 +19,26 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// call is one call of the model, with all its tries.
+// call is one call of the model, with all its attempts.
 type call struct {
 	client    *Client
 	name      string // of the model
 	request   openai.ChatCompletionRequest
 	amendment amendment
 	yield     func(model.Part, error) bool
-	emitted   bool // a part has reached the consumer
-	abandoned bool // the consumer takes no more
+	emitted   bool // the consumer has received a part
+	abandoned bool // the consumer has stopped reading
 	began     time.Time
-	release   context.CancelFunc // ends the context of all tries; a drain may take it over
+	release   context.CancelFunc // ends the context of all attempts; a drain may take it over
 }
 
-// give hands a part to the consumer, unless it has left.
+// emit passes a part to the consumer, unless it has stopped reading.
 func (c *call) emit(p model.Part) {
 	c.emitted = true
 	c.abandoned = c.abandoned || !c.yield(p, nil)
 }
 
-// run tries until an answer begins or there is no use in trying.
+// run makes attempts until an answer begins or another attempt cannot help.
 func (c *call) run(ctx context.Context) {
 	limit := c.client.limits.Request
 	late := messages.Errorf(messages.Code(messages.CauseDeadline), "the call took longer than %s", limit)
@@ -70,7 +70,7 @@ func (c *call) run(ctx context.Context) {
 	}
 }
 
-// again says whether and when to try again. Nothing is tried twice of which a part has reached anyone.
+// retry says whether to retry, and after which pause. A call is not retried once the consumer has received a part.
 func (c *call) retry(number int, end model.End) (pause time.Duration, ok bool) {
 	e := end.Evidence
 	if number > c.client.config.retries() || e.Stopped != "" || c.emitted {
@@ -88,7 +88,7 @@ func (c *call) retry(number int, end model.End) (pause time.Duration, ok bool) {
 	return max(pause, backoff(number)), ok && pause <= c.client.limits.RetryAfter
 }
 
-// statusOf is the status of a failure: HTTP's, or the code of a frame that stands for one.
+// statusOf is the HTTP status of a failure, or the code of an error frame.
 func statusOf(e model.Evidence) int {
 	if e.Status >= 400 {
 		return e.Status
@@ -97,7 +97,7 @@ func statusOf(e model.Evidence) int {
 	return code
 }
 
-// backoff doubles with each try, and is anywhere between its half and its whole.
+// backoff doubles with each attempt. Half of it is random.
 func backoff(number int) time.Duration {
 	most := min(backoffFirst<<min(number-1, 16), backoffMost)
 	return most/2 + rand.N(most/2)
@@ -120,12 +120,12 @@ func (c *call) log(number int, end model.End) {
 		return
 	}
 	logger.Debug("model call", zap.String("model", c.name), zap.String("answered", end.Model),
-		zap.String("host", c.client.base.Host), zap.Int("try", number), zap.Int("status", end.Evidence.Status),
+		zap.String("host", c.client.base.Host), zap.Int("attempt", number), zap.Int("status", end.Evidence.Status),
 		zap.Stringer("evidence", end.Evidence), zap.String("outcome", string(end.Verdict.Outcome)),
 		zap.String("cause", string(end.Verdict.Cause)), zap.Duration("took", time.Since(c.began)))
 }
 
-// try is one request and what came of it.
+// attempt is one request and its answer.
 type attempt struct {
 	call       *call
 	ctx        context.Context
@@ -133,9 +133,9 @@ type attempt struct {
 	exchange   *exchange
 	answer     *answer
 	stream     *openai.ChatCompletionStream
-	unsendable error // go-openai did not send the request
-	noServer   bool  // no server is there
-	permanent  bool  // another try would fail the same
+	unsendable error // why go-openai did not send the request
+	noServer   bool  // nothing listens at the address
+	permanent  bool  // another attempt would fail likewise
 }
 
 func (c *call) attempt(ctx context.Context) *attempt {
@@ -157,10 +157,10 @@ func (c *call) attempt(ctx context.Context) *attempt {
 	return t
 }
 
-// stay keeps a redirect from being followed: the key and the prompt are for the server that was named.
+// noRedirect keeps the key and the prompt from any server but the configured one.
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// unsent notes why there is no stream; what a server answered is in the evidence already.
+// failed notes why there is no stream; the evidence already holds a server's answer.
 func (t *attempt) failed(err error) {
 	x := t.exchange
 	switch {
@@ -176,7 +176,7 @@ func (t *attempt) failed(err error) {
 	}
 }
 
-// read takes the frames until the answer ends or the consumer leaves.
+// read reads frames until the answer ends or the consumer stops.
 func (t *attempt) read() {
 	for !t.call.abandoned && t.exchange.evidence.Failure == nil {
 		frame, err := t.stream.RecvRaw()
@@ -206,10 +206,10 @@ func (t *attempt) ended(err error) {
 	t.exchange.evidence.Read = err.Error()
 }
 
-// end puts the End together and has it judged.
+// end makes the End.
 func (t *attempt) end() model.End {
 	client, end := t.call.client, t.answer.end()
-	if end.Model != t.call.name { // which is no secret
+	if end.Model != t.call.name { // the requested name is no secret
 		end.Model = client.redact(end.Model)
 	}
 	e := t.exchange.evidence
@@ -225,7 +225,7 @@ func (t *attempt) end() model.End {
 	return t.judge(end, context.Cause(t.ctx))
 }
 
-// judge has the evidence judged. What this side did comes before what it saw.
+// judge sets the verdict. What this side did takes precedence over what it saw.
 func (t *attempt) judge(end model.End, cause error) model.End {
 	e := &end.Evidence
 	switch {
@@ -238,12 +238,12 @@ func (t *attempt) judge(end model.End, cause error) model.End {
 	}
 	end.Verdict = model.Judge(t.call.client.profile(t.exchange.header), *e)
 	if t.noServer && e.Stopped == "" {
-		end.Verdict.Message = e.Read // nothing was open that could have been closed
+		end.Verdict.Message = e.Read // not "the connection closed": there was none
 	}
 	return end
 }
 
-// stopped is why this side ended a call, by the cause of its context.
+// stopped says why this side ended a call, from the cause of its context.
 func stopped(cause error) messages.Cause {
 	code := messages.Cause(messages.CodeOf(cause))
 	for _, known := range messages.Causes() {
@@ -260,7 +260,7 @@ func stopped(cause error) messages.Cause {
 	return messages.CauseError
 }
 
-// finish closes the last try of a call. What may come behind [DONE] is nothing that a consumer is to wait for.
+// finish closes the last attempt of a call. The consumer does not wait for bytes after [DONE].
 func (t *attempt) finish() {
 	if !t.exchange.evidence.Done {
 		t.close()
@@ -274,8 +274,7 @@ func (t *attempt) finish() {
 	})
 }
 
-// close ends the request. A consumer that left, and a failure, leave the server in the middle of its answer: then the
-// connection goes with it.
+// close ends the request. If the server may still be sending, close also closes the connection.
 func (t *attempt) close() {
 	if !t.exchange.evidence.Done || t.call.abandoned {
 		t.cancel(nil)

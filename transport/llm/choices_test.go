@@ -24,7 +24,8 @@ func told(t *testing.T, frames ...string) *heard {
 
 func chosen(fields string) string { return `{"choices":[{` + fields + `}]}` }
 
-// Issue: "Choices by index, one stream each: the answer is choice 0", and what stands in the place of a delta is text.
+// Issue: "Choices by index, one stream each: the answer is choice 0", and what stands in the place of a delta is
+// text.
 func TestChoices(t *testing.T) {
 	for _, c := range []struct {
 		name                 string

@@ -12,8 +12,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// chunk is what one frame adds to an answer: raw JSON values, nil where the frame has none. Servers differ in nearly
-// every type; what is not of the type that is looked for says nothing.
+// chunk holds the members of one frame as raw JSON, nil if the frame lacks them. Servers differ in nearly every type;
+// values of unexpected types are ignored.
 type chunk struct {
 	model, usage, choices []byte
 	finish, flag          []byte // beside the choices
@@ -41,15 +41,15 @@ func (c *chunk) read(frame []byte) {
 	})
 }
 
-// variant is what one choice of a frame adds.
+// choice holds the members of one choice in a frame.
 type choice struct {
 	index, finish, native []byte
-	text                  []byte // in the place of a delta
+	text                  []byte // instead of a delta
 	delta, message        delta
 	failed                bool // it has an error of its own
 }
 
-// speech is what a delta or a message says.
+// delta holds the members of a delta or of a message.
 type delta struct {
 	content, refusal, calls, function          []byte
 	reasoningContent, reasoning, reasoningList []byte
@@ -82,13 +82,13 @@ func (v *choice) read(value []byte) {
 		}
 	})
 	v.finish = worse(worse(v.finish, v.delta.finish), v.message.finish)
-	if absent(v.finish) && len(stop) > 0 && stop[0] == '"' { // beside a finish_reason it is the text that stopped the model
+	if absent(v.finish) && len(stop) > 0 && stop[0] == '"' { // with a finish_reason, stop_reason is the stop string
 		v.finish = stop
 	}
 	v.failed = v.failed || v.delta.failed || v.message.failed
 }
 
-// number is the choice's own, or its place in the list where it has none.
+// number is the choice's index, or its place in the list if it has none.
 func (v *choice) number(place int) int64 {
 	if absent(v.index) {
 		return int64(place)
@@ -127,7 +127,7 @@ func (s *delta) member(key, value []byte) {
 	}
 }
 
-// isFinish knows what servers call a finish_reason.
+// isFinish recognizes the names that servers have for a finish_reason.
 func isFinish(key []byte) bool {
 	for _, name := range []string{"finish_reason", "finishreason", "finish_details", "done_reason"} {
 		if len(key) == len(name) && strings.EqualFold(string(key), name) {
@@ -137,7 +137,7 @@ func isFinish(key []byte) bool {
 	return false
 }
 
-// graver is the one of two finish_reasons that counts.
+// worse returns the worse of two finish_reasons.
 func worse(a, b []byte) []byte {
 	if !absent(b) && (absent(a) || model.FinishOf(finishText(b)) > model.FinishOf(finishText(a))) {
 		return b
@@ -145,7 +145,7 @@ func worse(a, b []byte) []byte {
 	return a
 }
 
-// thought is the value that holds a piece of a thought: servers that send more than one send the same twice.
+// thought returns the piece of a thought. Servers that send two fields send the same text in both.
 func (s *delta) thought() []byte {
 	switch {
 	case !absent(s.reasoningContent):
@@ -156,14 +156,14 @@ func (s *delta) thought() []byte {
 	return s.reasoningList
 }
 
-// words gives the strings of the speech, thoughts first.
+// texts yields the strings of the delta, thoughts first.
 func (s *delta) texts(emit func(literal []byte, thought bool)) {
 	textsIn(s.thought(), true, emit)
 	textsIn(s.content, false, emit)
 	textsIn(s.refusal, false, emit)
 }
 
-// called gives the pieces of tool calls, in either of OpenAI's forms.
+// toolCalls yields the pieces of tool calls, in either of OpenAI's forms.
 func (s *delta) toolCalls(emit func(decode.CallDelta)) {
 	if len(s.calls) > 0 {
 		jsonwalk.Array(s.calls, func(value []byte) { emit(callDelta(value)) })
@@ -173,7 +173,7 @@ func (s *delta) toolCalls(emit func(decode.CallDelta)) {
 	}
 }
 
-// finishWord is a finish_reason as a word: itself, the type of one that is an object, or what it is in JSON.
+// finishText is a finish_reason as text: the string, the type of an object, or the JSON of another value.
 func finishText(value []byte) (word string) {
 	switch {
 	case absent(value):
@@ -193,7 +193,7 @@ func finishText(value []byte) (word string) {
 	return strings.ToValidUTF8(word[:min(len(word), finishBytes)], "")
 }
 
-// spoken gives the strings in a content: itself, or those of the parts of a list, thoughts apart from text.
+// textsIn yields the strings of a content, which is a string, an object or a list, and tells thoughts from text.
 func textsIn(value []byte, thinking bool, emit func(literal []byte, thought bool)) {
 	switch {
 	case len(value) == 0:
@@ -239,7 +239,7 @@ func callFunction(value []byte) (f decode.CallFunction) {
 	return f
 }
 
-// usage is nil where the value counts nothing.
+// usage returns nil if the value is not an object.
 func usage(value []byte) *messages.Usage {
 	var u messages.Usage
 	if !jsonwalk.Object(value, func(key, value []byte) {
@@ -261,7 +261,7 @@ func usage(value []byte) *messages.Usage {
 	return &u
 }
 
-// count is a JSON number as servers write whole numbers, also 7.0 and "7"; 0 for any other value.
+// count reads a whole number in any form that servers use, also 7.0 and "7"; 0 for any other value.
 func count(value []byte) int64 {
 	f, err := strconv.ParseFloat(string(bytes.Trim(value, `"`)), 64)
 	if err != nil || f < 0 || f > 1<<53 || f != f {
@@ -270,7 +270,7 @@ func count(value []byte) int64 {
 	return int64(f)
 }
 
-// none says that a member's value says nothing.
+// absent reports whether a member's value is null, false or empty.
 func absent(value []byte) bool {
 	switch string(value) {
 	case "", "null", "false", `""`:

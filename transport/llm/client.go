@@ -31,7 +31,7 @@ type Client struct {
 	drains    drains
 }
 
-// New checks the Config and reads the files that it names. Errors are invalid_input.
+// New checks the Config and reads the files that it names. Its errors are invalid_input.
 func New(config Config) (*Client, error) {
 	base, err := config.base()
 	if err != nil {
@@ -49,8 +49,8 @@ func New(config Config) (*Client, error) {
 		secrets: secretsOf(config, key), transport: transport}, nil
 }
 
-// Stream calls the model and gives its answer as it comes; the last part is the one [model.End]. A consumer that stops
-// early cancels the call at once. No part holds a secret.
+// Stream calls the model and yields its answer as it arrives; the last part is the only [model.End]. A consumer that
+// stops early cancels the call at once. No part contains a secret.
 func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
 	return c.redacted(func(yield func(model.Part, error) bool) {
 		request, amendment, err := c.request(r)
@@ -65,10 +65,10 @@ func (c *Client) Stream(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 	})
 }
 
-// Settle waits until the calls that have returned are through with their connections, for 50 ms at most.
+// Settle waits until the calls that have returned have freed their connections, for 50 ms at most.
 func (c *Client) Settle() { c.drains.wait() }
 
-// Close closes the connections that no call uses. It waits for those that are about to be free, for 50 ms at most.
+// Close closes idle connections. It first waits up to 50 ms for those that are about to become idle.
 func (c *Client) Close() {
 	c.Settle()
 	if t, ok := c.transport.(interface{ CloseIdleConnections() }); ok {
@@ -76,7 +76,7 @@ func (c *Client) Close() {
 	}
 }
 
-// transport is one without a bound on time: a model may think for long, and the watchdog sees to it.
+// transport has no timeout for answers: a model may think for long, and the watchdog bounds that.
 func (c Config) transport() (*http.Transport, error) {
 	proxy, err := c.proxy()
 	if err != nil {
@@ -109,27 +109,27 @@ func (c Config) proxy() (func(*http.Request) (*url.URL, error), error) {
 	return http.ProxyURL(u), nil
 }
 
-// trust is nil for the system's certificates alone.
+// trust returns nil if only the system's certificates are trusted.
 func (c Config) trust() (*x509.CertPool, error) {
 	if c.CAFile == "" {
 		return nil, nil
 	}
 	pem, err := os.ReadFile(c.CAFile)
 	if err != nil {
-		return nil, messages.InvalidInput("the file of certificates cannot be read: %v", err)
+		return nil, messages.InvalidInput("cannot read the file with certificates: %v", err)
 	}
 	pool, err := x509.SystemCertPool()
 	if err != nil {
 		pool = x509.NewCertPool()
 	}
 	if !pool.AppendCertsFromPEM(pem) {
-		return nil, messages.InvalidInput("%s holds no certificate in PEM", c.CAFile)
+		return nil, messages.InvalidInput("%s contains no PEM certificate", c.CAFile)
 	}
 	return pool, nil
 }
 
-// drains are the answers that are done and whose connections are made free. No consumer waits for them; the next call
-// does, for it is to find the connection free. Each takes 50 ms at most.
+// drains read the rest of complete answers, so that their connections can be reused. Only the next call waits for
+// them. Each takes 50 ms at most.
 type drains struct {
 	mu      sync.Mutex
 	running map[chan struct{}]bool
@@ -156,7 +156,7 @@ func (d *drains) end(ended chan struct{}) {
 	close(ended)
 }
 
-// wait waits for those that have begun.
+// wait waits for the drains that have begun.
 func (d *drains) wait() {
 	d.mu.Lock()
 	all := slices.Collect(maps.Keys(d.running))
@@ -166,7 +166,7 @@ func (d *drains) wait() {
 	}
 }
 
-// drain reads what is left of a body, so that its connection can serve again.
+// drain reads the rest of a body, so that its connection can be reused.
 func drain(body io.ReadCloser) {
 	timer := time.AfterFunc(drainTime, func() { body.Close() })
 	defer timer.Stop()

@@ -38,7 +38,7 @@ func TestGzip(t *testing.T) {
 		"not zipped": {"None", 200, []byte(first + "data: [DONE]\n\n"), "Hello", "", ""},
 		"twice":      {"gzip, gzip", 200, zipped(first), "", messages.CauseProviderError, "gzip, gzip"},
 		"cut":        {"GZIP", 200, zipped(first)[:len(zipped(first))-8], "Hello", messages.CauseTransportClosed, "transport closed"},
-		"none":       {"GZIP", 200, []byte(first), "", messages.CauseProviderError, "said to be gzip"},
+		"none":       {"GZIP", 200, []byte(first), "", messages.CauseProviderError, "marked as gzip"},
 		"refusal":    {"GZIP", 400, zipped(`{"error":{"message":"boom"}}`), "", messages.CauseProviderError, "http 400: boom"},
 		"long":       {"GZIP", 200, zipped(first + strings.Repeat(": x\n", 1<<20)), "Hello", messages.CauseLimitExceeded, "larger than 1 MiB"},
 		"no stream":  {"GZIP", 200, zipped(`{"error":{"message":"boom"}}`), "", messages.CauseProviderError, "boom"},

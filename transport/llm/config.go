@@ -14,49 +14,49 @@ import (
 	"go.uber.org/zap"
 )
 
-// Config says which server to call, and how. The zero value of every field but BaseURL works.
+// Config says which server to call, and how. Only BaseURL is required.
 type Config struct {
-	BaseURL string // as http://localhost:1234/v1
+	BaseURL string // such as http://localhost:1234/v1
 	Key     string // sent as a bearer token; "" for none
-	KeyFile string // read by New for a Key that is ""
-	// Secrets are what neither a server nor the consumer of its answer is told. New adds the key; nil is the key alone.
+	KeyFile string // holds the key if Key is ""; New reads it
+	// Secrets are removed from requests and answers. New adds the key; nil stands for the key alone.
 	Secrets *redact.Secrets
-	// Profile is how the server ends an answer; "" for what is known of it by its host, port or Server header.
+	// Profile says how the server ends an answer; if "", the Client infers it from the host, port or Server header.
 	Profile model.Profile
-	Server  *ServerProfile // what a check has learned of the server; nil for nothing
-	// Proxy is a URL, "" for the environment's or "none".
+	Server  *ServerProfile // what provider check learned about the server; may be nil
+	// Proxy is a URL, "" for the proxy of the environment, or "none".
 	Proxy string
-	// CAFile holds certificates in PEM that are trusted beside the system's.
+	// CAFile holds certificates in PEM to trust in addition to the system's.
 	CAFile string
-	// Transport is used in the place of one that is made of Proxy and CAFile.
+	// Transport replaces the one that New makes from Proxy and CAFile.
 	Transport http.RoundTripper
 	Limits    Limits
-	// Retries are the most that a call is tried again; 0 for two, negative for none.
+	// Retries limits how often a call is retried; 0 for twice, negative for never.
 	Retries int
-	// Logger gets a line for each try, without a word of the request or the answer; nil for none.
+	// Logger gets a line for each attempt, without any text of the request or the answer; may be nil.
 	Logger *zap.Logger
 }
 
-// Limits bound a call. Zero means the default, given behind each.
+// Limits bound a call. Zero means the default, which each comment gives.
 type Limits struct {
 	RequestBytes  int64         // 32 MiB
 	ResponseBytes int64         // 64 MiB
-	FrameBytes    int           // of one event: 8 MiB
-	FirstToken    time.Duration // of silence before the first token, where comments are no silence: 10 min
-	Idle          time.Duration // between frames after it, where comments are silence: 5 min
-	Request       time.Duration // of a call with all its tries: 30 min
-	RetryAfter    time.Duration // that a server may ask to wait; a call that is asked to wait longer fails: 1 min
+	FrameBytes    int           // of one event; 8 MiB
+	FirstToken    time.Duration // timeout for the first token; comments reset it; 10 min
+	Idle          time.Duration // timeout between later frames; comments do not reset it; 5 min
+	Request       time.Duration // timeout of a call with all its attempts; 30 min
+	RetryAfter    time.Duration // longest Retry-After that the Client waits for; 1 min
 }
 
 const (
-	errorBytes    = 64 << 10 // of a body that is read for its error
-	headBytes     = 4 << 10  // of an answer that turns out to be no stream
+	errorBytes    = 64 << 10 // of an error body
+	headBytes     = 4 << 10  // of an answer that is not a stream
 	drainBytes    = 8 << 10
 	drainTime     = 50 * time.Millisecond
 	retries       = 2
 	backoffFirst  = 250 * time.Millisecond
 	backoffMost   = 8 * time.Second
-	messageLength = 2000 // of a server's own words
+	messageLength = 2000 // of a server's error message
 	finishBytes   = 100  // of a finish_reason
 )
 
@@ -79,14 +79,14 @@ func (c Config) retries() int {
 	return max(c.Retries, 0)
 }
 
-// base checks the address. A URL that holds a password is refused without being repeated.
+// base checks the address. Its errors do not repeat a URL that holds a password.
 func (c Config) base() (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(c.BaseURL, "/"))
 	switch {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
 		return nil, messages.InvalidInput("the model's base URL must be like http://localhost:1234/v1")
 	case u.User != nil:
-		return nil, messages.InvalidInput("the model's base URL must not hold a user or password; give a key instead")
+		return nil, messages.InvalidInput("the model's base URL must not contain a user or password; use a key instead")
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, messages.InvalidInput("the model's base URL must not have a query or a fragment")
 	}
@@ -99,20 +99,20 @@ func (c Config) key() (string, error) {
 	}
 	data, err := os.ReadFile(c.KeyFile)
 	if err != nil {
-		return "", messages.InvalidInput("the file of the model's key cannot be read: %v", err)
+		return "", messages.InvalidInput("cannot read the file with the model's key: %v", err)
 	}
 	key := strings.TrimSpace(string(data))
 	if key == "" {
-		return "", messages.InvalidInput("the file of the model's key, %s, is empty", c.KeyFile)
+		return "", messages.InvalidInput("the file with the model's key, %s, is empty", c.KeyFile)
 	}
 	return key, validKey(key)
 }
 
-// validKey keeps a key that cannot be in a header from an error of net/http, which would show it.
+// validKey refuses a key that no header can hold: the error of net/http would show it.
 func validKey(key string) error {
 	for _, r := range strings.TrimSpace(key) {
 		if r <= ' ' || r > '~' {
-			return messages.InvalidInput("the model's key holds characters that no key has")
+			return messages.InvalidInput("the model's key contains a space or a character outside ASCII")
 		}
 	}
 	return nil

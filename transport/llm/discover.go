@@ -10,19 +10,19 @@ import (
 
 // Info is a model that a server has.
 type Info struct {
-	ID string // to ask it by
-	// Loaded says that it answers without being loaded first; so does every model of a server that does not load.
+	ID string // its name in requests
+	// Loaded says that the model answers at once. It is true for every model of a server that loads none on demand.
 	Loaded       bool
-	Context      int    // tokens that fit as it is loaded; 0 where the server does not say
-	MaxContext   int    // tokens that it was made for; likewise
-	Kind         string // "llm", "vlm", "embeddings", or "" where the server does not say
+	Context      int    // the loaded context in tokens; 0 if the server does not report it
+	MaxContext   int    // the longest context in tokens; likewise
+	Kind         string // "llm", "vlm", "embeddings", or "" if the server does not report it
 	Format       string // "gguf", "mlx", or ""
 	Quantization string // such as Q4_K_M
-	Server       string // LMStudio, LlamaCPP and so on; "" for one that is not known
+	Server       string // LMStudio, LlamaCPP and so on; "" if unknown
 }
 
-// Models asks the server what it is and which models it has. Server is "" for one that is not known. Errors are a
-// [messages.Error], provider_error or transport_closed, or the context's cause.
+// Models asks the server for its kind and its models. The kind is "" if unknown. Errors are a [messages.Error], with
+// provider_error or transport_closed, or the context's cause.
 func (c *Client) Models(ctx context.Context) (server string, list []Info, err error) {
 	n, err := c.native(ctx)
 	if err != nil {
@@ -35,15 +35,15 @@ func (c *Client) Models(ctx context.Context) (server string, list []Info, err er
 	return n.kind(), list, err
 }
 
-// LoadOptions say how to load a model. Zero is the server's own choice.
+// LoadOptions say how to load a model. Zero leaves the choice to the server.
 type LoadOptions struct {
 	Context int // tokens
-	// TTL is how long the model stays without being asked. LM Studio takes it or Context, not both.
+	// TTL is how long an idle model stays loaded. LM Studio takes TTL or Context, not both.
 	TTL time.Duration
 }
 
-// Load loads the model and returns when it is loaded. Errors are as those of Models, and invalid_input where the server
-// does not load models or not so.
+// Load loads the model and returns when it is loaded. Its errors are those of Models, and invalid_input if the server
+// cannot load models, or not with these options.
 func (c *Client) Load(ctx context.Context, id string, o LoadOptions) (Info, error) {
 	n, err := c.native(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func (c *Client) Load(ctx context.Context, id string, o LoadOptions) (Info, erro
 	return c.loaded(ctx, n, id)
 }
 
-// Unload unloads the model; one that is not loaded is left so.
+// Unload unloads the model. It does nothing if the model is not loaded.
 func (c *Client) Unload(ctx context.Context, id string) error {
 	n, err := c.native(ctx)
 	if err != nil {
@@ -73,11 +73,11 @@ func (c *Client) Unload(ctx context.Context, id string) error {
 
 func (c *Client) cannotLoad(n native) error {
 	server := cmp.Or(n.kind(), "the server")
-	return messages.InvalidInput("%s at %s does not load models when asked; start it with the model", server,
+	return messages.InvalidInput("%s at %s cannot load models on request; start it with the model", server,
 		c.base.Host)
 }
 
-// loaded is what the server says of a model that it has loaded.
+// loaded returns the Info of a model after it was loaded.
 func (c *Client) loaded(ctx context.Context, n native, id string) (Info, error) {
 	list, err := n.models(ctx)
 	if err != nil {
@@ -92,19 +92,19 @@ func (c *Client) loaded(ctx context.Context, n native, id string) (Info, error) 
 	return Info{}, messages.InvalidInput("%s has no model %s", c.base.Host, id)
 }
 
-// native speaks one kind of server's own protocol.
+// native speaks the native protocol of one kind of server.
 type native interface {
 	kind() string
 	models(ctx context.Context) ([]Info, error)
 }
 
-// loader is a native whose server loads models when asked.
+// loader is a native whose server can load models.
 type loader interface {
 	load(ctx context.Context, id string, o LoadOptions) error
 	unload(ctx context.Context, id string) error
 }
 
-// listed is the list of models that all servers have, with what some add to it.
+// listed is the list of models of any server, with the members that some add.
 type listed struct {
 	Data []struct {
 		ID            string `json:"id"`
@@ -122,8 +122,7 @@ type listed struct {
 	} `json:"data"`
 }
 
-// native finds out what the server is: by what is known of it, by the owner in its list of models, and by asking for
-// what only one kind has.
+// native finds out the kind of the server: from its address or profile, from its list of models, or by probing.
 func (c *Client) native(ctx context.Context) (native, error) {
 	switch c.Kind() {
 	case OpenAI, OpenRouter, LiteLLM:
@@ -150,7 +149,7 @@ func (c *Client) native(ctx context.Context) (native, error) {
 	return c.probe(ctx)
 }
 
-// probe asks for what only one kind of server has.
+// probe asks for endpoints that only one kind of server has.
 func (c *Client) probe(ctx context.Context) (native, error) {
 	n, err := c.lmstudio(ctx)
 	if err == nil {
@@ -167,7 +166,7 @@ func (c *Client) probe(ctx context.Context) (native, error) {
 	return generic{c, c.Kind()}, nil
 }
 
-// Kind is the kind of the server as far as it is known without asking: by a check's profile, its host or its port.
+// Kind is the kind of the server by its profile, its host or its port; "" if those do not tell.
 func (c *Client) Kind() string {
 	if s := c.config.Server; s != nil && s.Kind != "" {
 		return s.Kind
@@ -175,7 +174,7 @@ func (c *Client) Kind() string {
 	return kindByAddress(c.base)
 }
 
-// plain is a server that has no more than the list.
+// generic is a server with a list of models and no native protocol.
 type generic struct {
 	*Client
 	known string

@@ -224,16 +224,16 @@ func TestNoStream(t *testing.T) {
 		piece         testkit.Piece
 		code, message string
 	}{
-		"page":           {testkit.Status(200, "text/html", page), "html", "a page instead of an answer: Sign in"},
+		"page":           {testkit.Status(200, "text/html", page), "html", "an HTML page instead of an answer: Sign in"},
 		"page as stream": {testkit.Status(200, "text/event-stream", page), "html", "Sign in"},
-		"page at 502":    {testkit.Status(502, "text/html", page), "html", "http 502: a page instead of an answer: Sign in"},
+		"page at 502":    {testkit.Status(502, "text/html", page), "html", "http 502: an HTML page instead of an answer: Sign in"},
 		"error":          {testkit.JSON(200, `{"error":{"message":"boom","code":7}}`), "7", "boom"},
 		"error on lines": {testkit.JSON(200, "{\n  \"error\": {\n    \"message\": \"boom\"\n  }\n}\n"), "", "boom"},
 		"detail":         {testkit.JSON(200, `{"detail":"Not Found"}`), "json", "a document instead of a stream: Not Found"},
 		"completion": {testkit.JSON(200, `{"object":"chat.completion","choices":[{"message":{"content":"hi"},"finish_reason":"stop"}]}`),
 			"json", "a document instead of a stream"},
 		"brotli": {testkit.Header("Content-Encoding", "br"), "encoding", "compressed"},
-		"words":  {testkit.Status(200, "text/plain", "Ollama is running"), "text", "no stream: Ollama is running"},
+		"words":  {testkit.Status(200, "text/plain", "Ollama is running"), "text", "not a stream: Ollama is running"},
 	} {
 		m := testkit.NewModel(t)
 		m.Answer(c.piece)
@@ -247,7 +247,7 @@ func TestNoStream(t *testing.T) {
 // An event that is called an error is one, whatever it holds.
 func TestErrorEvent(t *testing.T) {
 	for data, message := range map[string]string{
-		`{"message":"boom"}`: "boom", "boom": "boom", `"boom"`: "boom", "": "without a word", "null": "null", "[DONE]": "[DONE]",
+		`{"message":"boom"}`: "boom", "boom": "boom", `"boom"`: "boom", "": "without a message", "null": "null", "[DONE]": "[DONE]",
 	} {
 		m := testkit.NewModel(t)
 		m.Answer(testkit.Text("a"), testkit.Event("error", data), testkit.Done())
@@ -264,7 +264,7 @@ func TestRedirect(t *testing.T) {
 		m := testkit.NewModel(t)
 		m.Answer(testkit.Header("Location", other.URL()+"/chat/completions"), testkit.Status(status, "text/plain", ""))
 		h := listen(t.Context(), client(t, llm.Config{BaseURL: m.URL(), Key: "sesame-sesame"}), hello())
-		if h.end.Verdict.Cause != messages.CauseProviderError || !strings.Contains(h.err.Error(), "points to http://"+other.Host()) {
+		if h.end.Verdict.Cause != messages.CauseProviderError || !strings.Contains(h.err.Error(), "redirects to http://"+other.Host()) {
 			t.Errorf("%d: %s", status, h)
 		}
 	}

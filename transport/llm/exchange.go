@@ -13,8 +13,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
 
-// exchange is the RoundTripper of one try of a call: it amends what go-openai sends, gives it an answer in the one form
-// that it reads without fault, and keeps the evidence. One goroutine uses it.
+// exchange is the RoundTripper of one attempt: it amends the request of go-openai, normalizes the answer for it, and
+// keeps the evidence. One goroutine uses it.
 type exchange struct {
 	client    *Client
 	amendment amendment
@@ -26,12 +26,12 @@ type exchange struct {
 	exceeded *limitError
 }
 
-// overrun is a limit of this side that ended the call.
+// limitError is a limit of this side that ended the call.
 type limitError struct{ message string }
 
 func (o *limitError) Error() string { return o.message }
 
-// RoundTrip sends the request once. An answer that is no stream comes with its status and a body of bounded length.
+// RoundTrip sends the request once. The body of a refusal is bounded.
 func (x *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
 	request, err := x.amend(r)
 	if err != nil {
@@ -71,12 +71,12 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 	request.ContentLength = int64(len(body))
 	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	request.Body, _ = request.GetBody()
-	request.Header.Del("Connection") // HTTP/1.1 keeps it alive without being asked
+	request.Header.Del("Connection") // HTTP/1.1 keeps connections alive by default
 	request.Header.Set("User-Agent", "lastword")
 	return request, nil
 }
 
-// refused reads the body of a status that is no success.
+// rejected reads the body of a status other than 2xx.
 func (x *exchange) rejected(response *http.Response) {
 	x.watch.wait()
 	text, err := io.ReadAll(io.LimitReader(response.Body, errorBytes))
@@ -87,8 +87,8 @@ func (x *exchange) rejected(response *http.Response) {
 	failure := x.client.failureIn(text)
 	switch location, _ := response.Location(); {
 	case location != nil:
-		failure = &model.Failure{Message: "the server points to " + location.Scheme + "://" + location.Host +
-			", which is not followed; give the address where the models are"}
+		failure = &model.Failure{Message: "the server redirects to " + location.Scheme + "://" + location.Host +
+			", and redirects are not followed; set that address as the base URL"}
 	case len(bytes.TrimSpace(text)) == 0:
 		failure.Message = http.StatusText(response.StatusCode)
 	}
@@ -105,20 +105,20 @@ func (x *exchange) body(response *http.Response) *body {
 	if coding := response.Header.Get("Content-Encoding"); coding != "" {
 		b.ended = true
 		x.evidence.Failure = &model.Failure{Code: "encoding",
-			Message: "the answer comes compressed, which was not asked for: " + coding}
+			Message: "the server compressed the answer without being asked: " + coding}
 	}
 	b.events = sse.NewReader((*tap)(b))
 	b.events.Lenient, b.events.Limit = true, x.client.limits.FrameBytes
 	return b
 }
 
-// framed says whether the protocol tells the end of the body from the end of the connection.
+// framed reports whether HTTP marks the end of the body.
 func framed(r *http.Response) bool {
 	return r.ProtoMajor >= 2 || r.ContentLength >= 0 || slices.Contains(r.TransferEncoding, "chunked")
 }
 
-// identity is a RoundTripper that asks for bodies as they are, for compression holds tokens back, and reads those of
-// servers that send gzip all the same. Limits are on what is read, which is the text.
+// identity is a RoundTripper that asks for uncompressed bodies, because compression delays tokens, and decompresses
+// gzip if a server sends it anyway. Limits apply to the decompressed text.
 type identity struct{ http.RoundTripper }
 
 // RoundTrip passes the request on.
@@ -139,7 +139,7 @@ func (i identity) RoundTrip(r *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// codings are those of a body, without the words by which proxies say that there is none.
+// encodings lists the encodings of a body, without the words that proxies use for none.
 func encodings(h http.Header) string {
 	list := strings.Split(strings.ToLower(strings.Join(h.Values("Content-Encoding"), ",")), ",")
 	for i, coding := range list {
@@ -150,21 +150,21 @@ func encodings(h http.Header) string {
 	}), ", ")
 }
 
-// CloseIdleConnections closes those of the transport below.
+// CloseIdleConnections closes the idle connections of the transport below.
 func (i identity) CloseIdleConnections() {
 	if t, ok := i.RoundTripper.(interface{ CloseIdleConnections() }); ok {
 		t.CloseIdleConnections()
 	}
 }
 
-// unzipped is a body that came as gzip. Its header is read with the first Read, which may wait.
+// unzipped decompresses a body. Its first Read reads the header of gzip, and may wait.
 type unzipped struct {
 	body   io.ReadCloser
 	reader *gzip.Reader
 	err    error
 }
 
-// Read reads text. A body that is cut inside gzip ends in io.ErrUnexpectedEOF, an empty one in io.EOF.
+// Read returns io.ErrUnexpectedEOF if the body is cut inside gzip, and io.EOF if it is empty.
 func (u *unzipped) Read(p []byte) (int, error) {
 	if u.reader == nil && u.err == nil {
 		u.reader, u.err = gzip.NewReader(u.body)

@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// failureIn is what a payload says of a failure: a frame of an answer, or the body beside a status.
+// failureIn reads the failure in a frame of an answer or in the body of an error status.
 func failureIn(payload []byte) *model.Failure {
 	payload = first(bytes.TrimSpace(payload))
 	if len(payload) > 0 && payload[0] == '<' {
@@ -34,7 +34,7 @@ func failureIn(payload []byte) *model.Failure {
 	}
 }
 
-// unlisted is the only element of a list: Gemini's errors come in one.
+// unwrapped returns the only element of a list, in which Gemini puts its errors.
 func unwrapped(frame []byte) []byte {
 	n := 0
 	if len(frame) > 0 && frame[0] == '[' && jsonwalk.Array(frame, func([]byte) { n++ }) && n == 1 {
@@ -43,7 +43,7 @@ func unwrapped(frame []byte) []byte {
 	return frame
 }
 
-// first is the first element of a list, or the value itself.
+// first returns the first element of a list, or the value itself.
 func first(value []byte) []byte {
 	out := value
 	jsonwalk.Array(value, func(element []byte) {
@@ -54,17 +54,17 @@ func first(value []byte) []byte {
 	return out
 }
 
-// The names of members in lower case.
+// Names of members, in lower case.
 var (
 	codeKeys = []string{"code", "error_code", "errorcode", "err_code", "errcode", "status_code", "statuscode"}
 	wordKeys = []string{"message", "detail", "msg", "error_msg", "errormsg", "error_message", "errormessage",
 		"errmsg", "err_msg", "status_msg", "error_description", "faultstring"}
 )
 
-// deepestError is how deep an error is looked for: {"choices":[{"delta":{"error":…}}]}.
+// deepestError is how deep find looks: {"choices":[{"delta":{"error":…}}]}.
 const deepestError = 4
 
-// said is what the members of an object say of a failure.
+// errorFields is what the members of an object say about a failure.
 type errorFields struct{ message, code, kind, param, raw string }
 
 func (s *errorFields) member(key, value []byte) {
@@ -72,7 +72,7 @@ func (s *errorFields) member(key, value []byte) {
 	case slices.Contains(wordKeys, name):
 		s.message = cmp.Or(s.message, jsonwalk.Text(value))
 		if nested(value) && !empty(value) {
-			s.raw = cmp.Or(s.raw, string(value)) // what is wrong with a request, as a list
+			s.raw = cmp.Or(s.raw, string(value)) // a list of what is wrong with the request
 		}
 	case slices.Contains(codeKeys, name) && !absent(value):
 		s.code = cmp.Or(s.code, jsonwalk.Text(value), string(value))
@@ -84,7 +84,7 @@ func (s *errorFields) member(key, value []byte) {
 		s.param = jsonwalk.Text(value)
 	case name == "title", name == "reason":
 		s.raw = cmp.Or(s.raw, jsonwalk.Text(value))
-	case name == "metadata": // OpenRouter's, with the words of the provider behind it
+	case name == "metadata": // OpenRouter's, with the message of its provider
 		jsonwalk.Object(value, func(key, value []byte) {
 			if string(key) == "raw" {
 				s.raw = cmp.Or(jsonwalk.Text(value), string(value))
@@ -100,7 +100,7 @@ func (s *errorFields) words() string {
 	return cmp.Or(s.message, s.raw)
 }
 
-// find looks for the errors in a value.
+// find looks for errors in a value.
 func (s *errorFields) find(value []byte, depth int) {
 	look := func(key, value []byte) {
 		name := string(key)
@@ -116,7 +116,7 @@ func (s *errorFields) find(value []byte, depth int) {
 	jsonwalk.Array(value, func(value []byte) { look(nil, value) })
 }
 
-// hear takes an error: words, an object, or a list of which the first counts.
+// readError reads an error: a string, an object, or a list whose first element counts.
 func (s *errorFields) readError(value []byte, depth int) {
 	value = first(value)
 	switch {
@@ -137,20 +137,20 @@ func excerpt(text string) string {
 	return words.Clip(strings.ToValidUTF8(text, "\uFFFD"), messageLength)
 }
 
-// title is what an HTML page says of itself.
+// title is the failure for an HTML page.
 func title(page []byte) string {
-	lower := bytes.ToLower(page) // of the same length wherever the tags are, which is all that counts
+	lower := bytes.ToLower(page) // has the length of page, unless letters changed theirs
 	from := bytes.Index(lower, []byte("<title"))
 	if from >= 0 {
 		if gt := bytes.IndexByte(lower[from:], '>'); gt >= 0 && len(lower) == len(page) {
 			title, _, _ := strings.Cut(string(page[from+gt+1:]), "<")
-			return "a page instead of an answer: " + excerpt(strings.Join(strings.Fields(title), " "))
+			return "an HTML page instead of an answer: " + excerpt(strings.Join(strings.Fields(title), " "))
 		}
 	}
-	return "a page instead of an answer"
+	return "an HTML page instead of an answer"
 }
 
-// retryAfter is how long the server asks to wait, 0 where it does not say.
+// retryAfter is how long the server asks to wait; 0 if it does not.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 && ms < 1e12 {
 		return time.Duration(ms * float64(time.Millisecond))
@@ -165,7 +165,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// passing says that a status, or a code that stands for one, may be another the next time.
+// retryable reports whether another attempt may get another status.
 func retryable(status int) bool {
 	switch status {
 	case http.StatusRequestTimeout, http.StatusTooEarly, http.StatusTooManyRequests:
@@ -174,8 +174,8 @@ func retryable(status int) bool {
 	return status >= 500 && status < 600 && status != http.StatusNotImplemented
 }
 
-// final tells a failure that is the same the next time, whatever status a server gives it: money that is used up, a
-// model or a key that is none, a request that is too long. A limit that passes says when to come again.
+// permanent recognizes failures that a retry cannot change, whatever their status: no money left, an unknown model or
+// key, a request that is too long. A rate limit is not one: it says when to come again.
 func permanent(f *model.Failure) bool {
 	words := f.Words()
 	holds := func(part string) bool { return strings.Contains(words, part) }
@@ -183,7 +183,7 @@ func permanent(f *model.Failure) bool {
 	return slices.ContainsFunc(permanentWords, holds) || !passes && slices.ContainsFunc(quotaWords, holds)
 }
 
-// The words of failures, in lower case.
+// Parts of error messages, in lower case.
 var (
 	permanentWords = []string{"insufficient_quota", "insufficient quota", "insufficient_balance", "insufficient balance",
 		"insufficient_credit", "insufficient credit", "insufficient funds", "exceeded_current_quota",
@@ -193,19 +193,19 @@ var (
 		"no such model", "unknown model", "invalid_api_key", "invalid api key", "incorrect api key",
 		"context_length_exceeded", "exceed_context_size", "maximum context length", "request too large",
 		"request_too_large"}
-	// spentWords are also those of limits that pass within the minute.
+	// quotaWords also appear in the errors of rate limits.
 	quotaWords = []string{"exceeded your current quota", "quota exceeded", "usage limit", "spending limit", "billing",
 		"per day", "perday", "daily limit", "monthly"}
 	limitWords = []string{"per minute", "perminute", "per second", "retry in", "try again in", "retry after",
 		"retrydelay", "too many requests"}
 )
 
-// sight is what a frame of JSON is at first sight.
+// frameSummary is what inspect finds in a frame.
 type frameSummary struct {
-	whole   bool   // it is an object
-	failed  bool   // it has an error where servers put one
+	whole   bool   // it is a JSON object
+	failed  bool   // it has an error
 	choices bool   // it has a choice
-	kind    string // of object that it says it is
+	kind    string // its member "object"
 }
 
 func inspect(frame []byte) (s frameSummary) {
@@ -219,7 +219,7 @@ func inspect(frame []byte) (s frameSummary) {
 			if s.kind = "chat.completion.chunk"; string(value) != `"chat.completion.chunk"` {
 				s.kind = jsonwalk.Text(value)
 			}
-		default: // Groq's is inside x_groq
+		default: // Groq puts it inside x_groq
 			s.failed = s.failed || isError(key, value) || reportsFailure(key, value) || holdsError(value)
 		}
 	})
@@ -227,8 +227,7 @@ func inspect(frame []byte) (s frameSummary) {
 	return s
 }
 
-// isError says whether a member, in any case, is an error with something in it: by its name, or as words that are none
-// of a success.
+// isError reports whether a member, in any case, is an error that is not empty.
 func isError(key, value []byte) bool {
 	for _, end := range errorEnds {
 		if n := len(key) - len(end); n >= 0 && strings.EqualFold(string(key[n:]), end) {
@@ -249,7 +248,7 @@ var (
 		"error_message"}
 )
 
-// denies says whether a member tells that the whole has failed.
+// reportsFailure recognizes members such as "success": false and "status": "failed".
 func reportsFailure(key, value []byte) bool {
 	switch {
 	case strings.EqualFold(string(key), "success"), strings.EqualFold(string(key), "ok"):
@@ -260,12 +259,12 @@ func reportsFailure(key, value []byte) bool {
 	return false
 }
 
-// empty tells a value that says nothing, or has nothing in it.
+// empty reports whether a value is absent, or an empty object or list.
 func empty(value []byte) bool {
 	return absent(value) || nested(value) && len(bytes.TrimSpace(value[1:])) == 1
 }
 
-// nested tells an object or a list.
+// nested reports whether a value is an object or a list.
 func nested(value []byte) bool { return value[0] == '{' || value[0] == '[' }
 
 func holdsError(value []byte) (found bool) {
@@ -273,13 +272,13 @@ func holdsError(value []byte) (found bool) {
 	return found
 }
 
-// fails says whether the object's member is a code that stands for no success.
+// fails reports whether the object's member is an error code.
 func fails(value []byte, name string) (bad bool) {
 	jsonwalk.Object(value, func(key, value []byte) { bad = bad || string(key) == name && !isSuccess(value) })
 	return bad
 }
 
-// succeeds tells the codes of a success.
+// isSuccess recognizes the codes of success.
 func isSuccess(code []byte) bool {
 	word := strings.ToLower(strings.Trim(string(code), `"`))
 	number := count(code)
@@ -287,8 +286,8 @@ func isSuccess(code []byte) bool {
 		slices.Contains([]string{"0", "ok", "true", "success", "succeeded"}, word)
 }
 
-// complains tells a frame without choices that is about a failure, though it has no error of its own: it has one
-// further in, an exception, a code that is none of a success, or words without one.
+// looksFailed recognizes a failure in a frame that has neither choices nor an error: it has an error code, or a
+// message and no code of success.
 func looksFailed(frame []byte) bool {
 	words, fine, bad := false, false, false
 	jsonwalk.Object(frame, func(key, value []byte) {
@@ -308,8 +307,7 @@ func looksFailed(frame []byte) bool {
 	return bad || words && !fine
 }
 
-// protocolOf names the protocol of an event or a frame without choices that is another's than OpenAI's chat
-// completions, "" for none.
+// protocolOf names the foreign protocol of an event or a frame without choices; "" for none.
 func protocolOf(event string, frame []byte) string {
 	names := []string{event}
 	keys := map[string]byte{} // with the first byte of the value
@@ -335,7 +333,7 @@ func protocolOf(event string, frame []byte) string {
 	return ""
 }
 
-// protocols are known by how the names of their events begin, or by members that stand together.
+// protocols are recognized by prefixes of their event names, or by members that appear together.
 var protocols = []struct {
 	name            string
 	events, members []string

@@ -11,10 +11,10 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// keyMark stands where the key was.
+// keyMark, in brackets, replaces the key.
 const keyMark = "key"
 
-// secretsOf are those of the Config, with the key.
+// secretsOf returns the secrets of the Config and the key.
 func secretsOf(config Config, key string) *redact.Secrets {
 	s := config.Secrets
 	if s == nil {
@@ -24,8 +24,8 @@ func secretsOf(config Config, key string) *redact.Secrets {
 	return s
 }
 
-// without takes the secrets out of what a server says of itself and of failures. A key that is too short for a secret
-// goes where it stands alone: no other word is to lose its letters.
+// redact removes the secrets from what a server says about itself and about failures. A key that is too short to be a
+// secret is removed only where it stands alone, so that other words keep their letters.
 func (c *Client) redact(text string) string {
 	text = c.secrets.Text(text)
 	if c.key == "" || !strings.Contains(text, c.key) {
@@ -54,12 +54,12 @@ func inWord(b byte) bool {
 	return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80
 }
 
-// failureIn is what a payload says of a failure. The secrets are taken out first: what is cut may be cut inside one.
+// failureIn removes the secrets before failureIn clips the text, possibly inside one.
 func (c *Client) failureIn(payload []byte) *model.Failure {
 	return failureIn([]byte(c.redact(string(payload))))
 }
 
-// quiet is the error without the secrets, or the context's cause.
+// redactError returns the error without the secrets, or the context's cause.
 func (c *Client) redactError(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); err != nil && cause != nil {
 		return cause
@@ -70,7 +70,7 @@ func (c *Client) redactError(ctx context.Context, err error) error {
 	return unreachable("%s", c.redact(err.Error()))
 }
 
-// quieted is one answer on its way to the consumer.
+// redactor removes the secrets from one answer.
 type redactor struct {
 	secrets   *redact.Secrets
 	text      *redact.Stream
@@ -80,7 +80,7 @@ type redactor struct {
 	abandoned bool
 }
 
-// quietly gives the answer without the secrets, before anyone counts its bytes.
+// redacted yields the answer without the secrets.
 func (c *Client) redacted(answer iter.Seq2[model.Part, error]) iter.Seq2[model.Part, error] {
 	return func(yield func(model.Part, error) bool) {
 		s := &redactor{secrets: c.secrets, text: c.secrets.Stream(), yield: yield,

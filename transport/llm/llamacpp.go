@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// llamacpp is llama-server: with one model, or as a router of many.
+// llamacpp is llama-server, with one model or as a router of many.
 type llamacpp struct{ *Client }
 
 const pollTime = 500 * time.Millisecond
@@ -27,7 +27,7 @@ func (l llamacpp) list(ctx context.Context) (listed, error) {
 	return get[listed](ctx, l.Client, l.base.String()+"/models")
 }
 
-// models asks each loaded model for its context: what the list says is of all slots together.
+// models asks each loaded model for its context: the list gives that of all slots together.
 func (l llamacpp) models(ctx context.Context) ([]Info, error) {
 	list, err := l.list(ctx)
 	var out []Info
@@ -49,10 +49,10 @@ func (l llamacpp) models(ctx context.Context) ([]Info, error) {
 	return out, err
 }
 
-// load asks the router and waits: it answers before the model is loaded.
+// load polls after its request: the router answers before the model is loaded.
 func (l llamacpp) load(ctx context.Context, id string, o LoadOptions) error {
 	if o.Context > 0 || o.TTL > 0 {
-		return messages.InvalidInput("llama.cpp takes a context and a time to live when it is started, not with a model")
+		return messages.InvalidInput("llama.cpp takes the context and the time to live as flags of the server, not per model")
 	}
 	if err := l.order(ctx, "load", id); err != nil {
 		return err
@@ -66,7 +66,7 @@ func (l llamacpp) load(ctx context.Context, id string, o LoadOptions) error {
 		case status == "loaded", status == "sleeping":
 			return nil
 		case status == "unloaded", status == "failed":
-			return messages.InvalidInput("llama.cpp could not load %s; its log says why", id)
+			return messages.InvalidInput("llama.cpp could not load %s; see its log", id)
 		case time.Now().After(deadline):
 			return unreachable("llama.cpp has not loaded %s within %s", id, l.limits.FirstToken)
 		case !sleep(ctx, pollTime):
@@ -80,7 +80,7 @@ func (l llamacpp) unload(ctx context.Context, id string) error { return l.order(
 func (l llamacpp) order(ctx context.Context, what, id string) error {
 	_, err := post[json.RawMessage](ctx, l.Client, l.root()+"/models/"+what, map[string]any{"model": id})
 	if unsupported(err) {
-		return messages.InvalidInput("llama.cpp at %s does not %s %s: %v", l.base.Host, what, id, err)
+		return messages.InvalidInput("llama.cpp at %s cannot %s %s: %v", l.base.Host, what, id, err)
 	}
 	return err
 }

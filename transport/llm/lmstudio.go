@@ -13,7 +13,7 @@ import (
 type (
 	lmstudio struct {
 		*Client
-		seen *lmstudioList // by which it was known, until something is changed
+		seen *lmstudioList // the list, until something changes it
 	}
 	lmstudio0 struct {
 		*Client
@@ -44,7 +44,7 @@ type lmstudioModel struct {
 	} `json:"capabilities"`
 }
 
-// lmstudio asks which of its protocols the server has. It answers to any path, so the list itself must be there.
+// lmstudio finds out the version of the protocol. LM Studio answers any path, so the list itself must be there.
 func (c *Client) lmstudio(ctx context.Context) (native, error) {
 	if list, err := (&lmstudio{Client: c}).list(ctx); err == nil && list.Models != nil {
 		return &lmstudio{c, &list}, nil
@@ -96,7 +96,7 @@ func (m lmstudioModel) kind() string {
 	return m.Type
 }
 
-// load gives a model that is loaded another context by loading it anew: LM Studio would have two of it.
+// load first unloads the model: LM Studio would load it a second time.
 func (l *lmstudio) load(ctx context.Context, id string, o LoadOptions) error {
 	if o.TTL > 0 {
 		l.seen = nil
@@ -170,15 +170,14 @@ func (l *lmstudio0) load(ctx context.Context, id string, o LoadOptions) error {
 }
 
 func (l *lmstudio0) unload(context.Context, string) error {
-	return messages.InvalidInput("this LM Studio unloads a model only after its time; update it to 0.4.0")
+	return messages.InvalidInput("this LM Studio unloads models only by their time to live; update it to 0.4.0")
 }
 
-// loadFor loads a model as LM Studio does when it is first asked, which is the one way to give it a time to live: by
-// asking it for one token.
+// loadFor loads a model by asking it for one token: only a request can set the time to live.
 func (c *Client) loadFor(ctx context.Context, id string, o LoadOptions) error {
 	if o.Context > 0 {
-		return messages.InvalidInput("LM Studio takes a context or a time to live, not both, " +
-			"and before 0.4.0 no context")
+		return messages.InvalidInput("LM Studio takes a context or a time to live, not both; " +
+			"before 0.4.0 it takes no context")
 	}
 	r := model.Request{Model: id, MaxTokens: 1, Messages: []model.Message{{Role: model.User, Content: "."}}}
 	if o.TTL > 0 {

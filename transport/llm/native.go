@@ -24,12 +24,12 @@ const (
 	listTime  = 10 * time.Second
 )
 
-// root is the server's address without the version at its end, where the servers' own endpoints are.
+// root is the base URL without /v1: native endpoints are below it.
 func (c *Client) root() string {
 	return strings.TrimSuffix(strings.TrimSuffix(c.base.String(), "/v1"), "/")
 }
 
-// get asks for what is quickly told; it waits as long as the context says, or for 10 s where that has no deadline.
+// get has a timeout of 10 s, unless the context has a deadline.
 func get[T any](ctx context.Context, c *Client, url string) (out T, err error) {
 	if _, bounded := ctx.Deadline(); !bounded {
 		late := unreachable("%s did not answer within %s", c.base.Host, listTime)
@@ -41,7 +41,7 @@ func get[T any](ctx context.Context, c *Client, url string) (out T, err error) {
 	return out, err
 }
 
-// post asks for what may take as long as a model takes to load.
+// post has the timeout of the first token, because the server may load a model.
 func post[T any](ctx context.Context, c *Client, url string, in any) (out T, err error) {
 	limit := c.limits.FirstToken
 	late := unreachable("%s did not answer within %s", c.base.Host, limit)
@@ -51,7 +51,7 @@ func post[T any](ctx context.Context, c *Client, url string, in any) (out T, err
 	return out, err
 }
 
-// ask sends one request of the servers' own. Errors are a [messages.Error] without the key, or the context's cause.
+// ask sends one native request. Errors are a [messages.Error] without the key, or the context's cause.
 func (c *Client) ask(ctx context.Context, method, url string, in, out any) error {
 	var body io.Reader
 	if in != nil {
@@ -63,7 +63,7 @@ func (c *Client) ask(ctx context.Context, method, url string, in, out any) error
 	}
 	request, err := http.NewRequestWithContext(ctx, method, url, body)
 	if err != nil {
-		return messages.InvalidInput("the model's base URL cannot be asked")
+		return messages.InvalidInput("cannot make a request to the model's base URL")
 	}
 	request.Header.Set("User-Agent", "lastword")
 	request.Header.Set("Accept", "application/json")
@@ -95,12 +95,12 @@ func (c *Client) decode(ctx context.Context, response *http.Response, out any) e
 	}
 	if err := json.Unmarshal(c.secrets.Bytes(text), out); err != nil {
 		return messages.Errorf(messages.Code(messages.CauseProviderError),
-			"%s answers with something else than was asked for", c.base.Host)
+			"%s answers with unexpected JSON; check the base URL", c.base.Host)
 	}
 	return nil
 }
 
-// refusal says what the server says beside a status.
+// rejection is the error for a status other than 2xx.
 func (c *Client) rejection(status int, text []byte) error {
 	words := http.StatusText(status)
 	if len(bytes.TrimSpace(text)) > 0 {
@@ -111,7 +111,7 @@ func (c *Client) rejection(status int, text []byte) error {
 	return &rejected{e, status}
 }
 
-// refused is an answer whose status is no success.
+// rejected keeps the status of a rejection.
 type rejected struct {
 	err    *messages.Error
 	status int
@@ -121,8 +121,8 @@ func (r *rejected) Error() string { return r.err.Message }
 
 func (r *rejected) Unwrap() error { return r.err }
 
-// missing says that the server has no such endpoint: a status that says so, or a success with something else in it, for
-// LM Studio answers so to any path.
+// unsupported reports whether the server lacks the endpoint: by the status, or by unexpected JSON, because LM Studio
+// answers any path.
 func unsupported(err error) bool {
 	r, ok := errors.AsType[*rejected](err)
 	switch {
@@ -135,14 +135,14 @@ func unsupported(err error) bool {
 	return false
 }
 
-// explain turns a failure of the network into an error that says where it was.
+// explain adds the server to a network error.
 func (c *Client) explain(ctx context.Context, err error) error {
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
 	words, noServer := c.networkError(err)
 	if !noServer {
-		words = c.base.Host + " cannot be asked: " + words
+		words = "cannot reach " + c.base.Host + ": " + words
 	}
 	e := unreachable("%s", words)
 	e.Retryable = true
@@ -153,7 +153,7 @@ func unreachable(format string, args ...any) *messages.Error {
 	return messages.Errorf(messages.Code(messages.CauseTransportClosed), format, args...)
 }
 
-// vllm is vLLM. It has the models that it was started with.
+// vllm is vLLM, which has the models that it was started with.
 type vllm struct{ *Client }
 
 func (v vllm) kind() string { return VLLM }
@@ -162,8 +162,8 @@ func (v vllm) models(ctx context.Context) ([]Info, error) {
 	return generic{v.Client, VLLM}.models(ctx)
 }
 
-// RoundTripper is what a Client of this Config calls through. Who wants to look on wraps it, and gives it back as
-// Transport. Errors are invalid_input.
+// RoundTripper is the transport of a Client with this Config. Several Clients that have it as their Transport share
+// its connections. Its errors are invalid_input.
 func (c Config) RoundTripper() (http.RoundTripper, error) {
 	if c.Transport != nil {
 		return identity{c.Transport}, nil
@@ -177,18 +177,18 @@ type Page struct {
 	Status int
 	Header http.Header
 	Body   []byte // its first MiB
-	// Came is when the header had come.
+	// Came is when the header arrived.
 	Came time.Time
 }
 
 const pageBytes = 1 << 20
 
-// Get asks for a path below the base URL, such as "/models", without a second try. keyless leaves the key out, to see
-// what the server says then. A redirect is not followed. Errors are without the key, or the context's cause.
+// Get asks for a path below the base URL, such as "/models", once, and follows no redirect. keyless omits the key, to
+// see how the server answers then. Errors never contain the key, or are the context's cause.
 func (c *Client) Get(ctx context.Context, path string, keyless bool) (*Page, error) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, c.base.String()+path, nil)
 	if err != nil {
-		return nil, messages.InvalidInput("%s is no path of a server: %v", path, err)
+		return nil, messages.InvalidInput("%s is not a valid path: %v", path, err)
 	}
 	r.Header.Set("User-Agent", "lastword")
 	if c.key != "" && !keyless {
@@ -210,8 +210,8 @@ func (c *Client) Get(ctx context.Context, path string, keyless bool) (*Page, err
 	return page, c.redactError(ctx, err)
 }
 
-// unanswered is why no answer came, without the URL that net/http puts before it. nobody says that no server is there,
-// and that the words say what to do.
+// networkError is the text of a network error without the URL that net/http puts before it. noServer says that
+// nothing listens at the address; then the text says what to do.
 func (c *Client) networkError(err error) (words string, noServer bool) {
 	if at, ok := errors.AsType[*url.Error](err); ok {
 		err = at.Err
@@ -224,12 +224,11 @@ func (c *Client) networkError(err error) (words string, noServer bool) {
 	if call, ok := errors.AsType[*os.SyscallError](reason); ok {
 		reason = call.Err
 	}
-	return fmt.Sprintf("nothing answers at %s (%v): start LM Studio or another server there, or name one with "+
-		"--base-url; lastword doctor says more", c.base.Host, reason), true
+	return fmt.Sprintf("nothing answers at %s (%v): start LM Studio or another server there, or set "+
+		"--base-url; for details run lastword doctor", c.base.Host, reason), true
 }
 
-// meant says that an address is the server's and not a proxy's, as far as the port tells. A host without an address
-// comes with none.
+// isServer reports whether the address is the server's and not a proxy's, judging by the port.
 func (c *Client) isServer(a net.Addr) bool {
 	tcp, ok := a.(*net.TCPAddr)
 	usual := map[string]string{"http": "80", "https": "443"}[c.base.Scheme]

@@ -30,11 +30,11 @@ type ollamaShow struct {
 	Info         map[string]json.RawMessage `json:"model_info"`
 }
 
-const mostShown = 100 // models that are asked for what the list does not tell
+const mostShown = 100 // models whose details are asked for
 
 func (o ollama) kind() string { return Ollama }
 
-// tags are the models that are there. Other servers answer to any path; theirs is no such list.
+// tags lists the models. Other servers may answer this path, but without such a list.
 func (o ollama) tags(ctx context.Context) (ollamaTags, error) {
 	tags, err := get[ollamaTags](ctx, o.Client, o.root()+"/api/tags")
 	if err == nil && tags.Models == nil {
@@ -70,13 +70,12 @@ func (o ollama) models(ctx context.Context) ([]Info, error) {
 	return out, nil
 }
 
-// show adds what only the model itself tells. Its context is what it was made for: what it has is in the list of those
-// that are loaded.
+// show adds the kind and the longest context of a model. The loaded context is in the list of loaded models.
 func (o ollama) show(ctx context.Context, i *Info) error {
 	show, err := post[ollamaShow](ctx, o.Client, o.root()+"/api/show", map[string]any{"model": i.ID})
 	if err != nil {
 		if unsupported(err) {
-			return nil // it has gone since it was listed
+			return nil // removed since it was listed
 		}
 		return err
 	}
@@ -96,7 +95,7 @@ func (o ollama) show(ctx context.Context, i *Info) error {
 	return nil
 }
 
-// load asks the model for nothing, which loads it.
+// load sends an empty prompt, which loads the model.
 func (o ollama) load(ctx context.Context, id string, opt LoadOptions) error {
 	ask := map[string]any{"model": id, "stream": false}
 	if opt.TTL > 0 {
@@ -115,7 +114,7 @@ func (o ollama) unload(ctx context.Context, id string) error {
 func (o ollama) generate(ctx context.Context, id string, ask map[string]any) error {
 	_, err := post[json.RawMessage](ctx, o.Client, o.root()+"/api/generate", ask)
 	if unsupported(err) {
-		return messages.InvalidInput("Ollama at %s has no model %s; ollama pull %s brings it", o.base.Host, id, id)
+		return messages.InvalidInput("Ollama at %s has no model %s; install it with ollama pull %s", o.base.Host, id, id)
 	}
 	return err
 }

@@ -14,25 +14,25 @@ import (
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// ServerProfile is what a check of a server has learned. The zero value is that of one of which nothing is known.
+// ServerProfile is what provider check learned about a server. The zero value says nothing.
 type ServerProfile struct {
-	Kind    string        `json:"kind,omitempty"`    // one of the Kinds
+	Kind    string        `json:"kind,omitempty"`    // such as LMStudio
 	Profile model.Profile `json:"profile,omitempty"` // how it ends an answer
-	// Thoughts is the dialect of its model's thoughts, as decode.NewThoughts takes it.
+	// Thoughts is the dialect of the model's thoughts, for decode.NewThoughts.
 	Thoughts string `json:"thoughts,omitempty"`
-	// Model is the one whose dialect that is; "" for any.
+	// Model is the model with that dialect; "" for all.
 	Model string `json:"model,omitempty"`
-	// Off are fields of a request's body that switch its thoughts off.
+	// Off are fields of a request that switch the model's thoughts off.
 	Off map[string]json.RawMessage `json:"off,omitempty"`
 	// NoUsage says that stream_options must not be sent.
 	NoUsage bool `json:"no_usage,omitempty"`
-	// Refuses are fields of a request's body that the server does not take. They are left out: temperature, top_p, seed,
-	// stop and whatever a request has as Extra.
+	// Refuses are fields that the server refuses. The Client omits temperature, top_p, seed, stop and those among the
+	// Extra of a request.
 	Refuses []string `json:"refuses,omitempty"`
 }
 
-// dialect is that of the model's thoughts in the answer to a request with the fields. What one model does says nothing
-// of another, and an answer whose thoughts are switched off does not begin inside one.
+// dialect is the dialect of thoughts in the answer to a request with the fields. Another model than the checked one,
+// or a request that switches thoughts off, gets Auto.
 func (s *ServerProfile) dialect(name string, fields map[string]json.RawMessage) decode.Dialect {
 	if s == nil || s.Model != "" && name != "" && name != s.Model {
 		return decode.Auto
@@ -45,7 +45,7 @@ func (s *ServerProfile) dialect(name string, fields map[string]json.RawMessage) 
 	return decode.Dialect(s.Thoughts)
 }
 
-// spared is the request without what the server refuses.
+// withoutRefused returns the request without the fields that the server refuses.
 func (s *ServerProfile) withoutRefused(r model.Request) model.Request {
 	if s == nil || len(s.Refuses) == 0 {
 		return r
@@ -69,7 +69,7 @@ func (s *ServerProfile) withoutRefused(r model.Request) model.Request {
 	return r
 }
 
-// The kinds of server that are known. All of them end every answer with [DONE].
+// The known kinds of server. All of them end every answer with [DONE].
 const (
 	OpenAI     = "openai"
 	LMStudio   = "lmstudio"
@@ -80,7 +80,7 @@ const (
 	OpenRouter = "openrouter"
 )
 
-// kindByAddress knows a server by the host, or by a port that no other server has for its own; "" for any other.
+// kindByAddress recognizes a server by its host, or by a port that only one kind uses; "" for any other.
 func kindByAddress(u *url.URL) string {
 	host := strings.ToLower(u.Hostname())
 	switch {
@@ -100,8 +100,8 @@ func kindByAddress(u *url.URL) string {
 	return ""
 }
 
-// kindByAnswer knows a server by the header of its answer. The ports of vLLM and LiteLLM have many users, and so has
-// their web server; together they are enough.
+// kindByAnswer recognizes a server by the header of its answer. For vLLM and LiteLLM neither port nor web server is
+// enough alone.
 func kindByAnswer(u *url.URL, h http.Header) string {
 	server := strings.ToLower(h.Get("Server"))
 	uvicorn := strings.Contains(server, "uvicorn")
@@ -118,7 +118,7 @@ func kindByAnswer(u *url.URL, h http.Header) string {
 	return ""
 }
 
-// profile is how the server ends an answer, as far as that is known.
+// profile says how the server ends an answer, as far as known.
 func (c *Client) profile(h http.Header) model.Profile {
 	if c.config.Profile != "" {
 		return c.config.Profile

@@ -12,14 +12,14 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// amendment is what go-openai cannot say of a request, put into its body on the way.
+// amendment holds the fields that go-openai cannot send; exchange adds them to the body.
 type amendment struct {
 	fields map[string]json.RawMessage
-	// empty says that messages without content need the member all the same: go-openai leaves it out.
+	// empty says that some message has an empty content, which go-openai omits.
 	empty bool
 }
 
-// request turns r into go-openai's and what is to be added to it.
+// request turns r into a request of go-openai and its amendment.
 func (c *Client) request(r model.Request) (openai.ChatCompletionRequest, amendment, error) {
 	r = c.config.Server.withoutRefused(r)
 	out := openai.ChatCompletionRequest{
@@ -33,8 +33,8 @@ func (c *Client) request(r model.Request) (openai.ChatCompletionRequest, amendme
 	return out, a, err
 }
 
-// tokenLimit names the field for the length of an answer: OpenAI has given it a new name, which others do not know, and
-// its newer models refuse the old one.
+// tokenLimit names the field that limits an answer. OpenAI renamed it: its newer models refuse the old name, and
+// other servers ignore the new one.
 func (c *Client) tokenLimit(name string) string {
 	newer := slices.ContainsFunc([]string{"o1", "o3", "o4", "gpt-5", "gpt-6"}, func(p string) bool {
 		return strings.HasPrefix(name, p)
@@ -45,8 +45,7 @@ func (c *Client) tokenLimit(name string) string {
 	return "max_tokens"
 }
 
-// amendment gathers numbers, which go-openai leaves out where they are zero and shortens where they are not, and the
-// fields that it does not know.
+// amendment collects the numbers, which go-openai omits if zero and rounds otherwise, and the fields that it lacks.
 func (c *Client) amendment(r model.Request) (amendment, error) {
 	a := amendment{fields: map[string]json.RawMessage{}}
 	a.empty = slices.ContainsFunc(r.Messages, func(m model.Message) bool { return m.Content == "" })
@@ -66,13 +65,13 @@ func (c *Client) amendment(r model.Request) (amendment, error) {
 	for name, number := range numbers {
 		data, err := json.Marshal(number)
 		if err != nil {
-			return a, messages.InvalidInput("%s is no number that can be sent", name)
+			return a, messages.InvalidInput("%s is not a finite number", name)
 		}
 		a.fields[name] = data
 	}
 	for name, value := range r.Extra {
 		if name == "stream" || name == "messages" || name == "model" || name == "n" {
-			return a, messages.InvalidInput("%s is not an extra field of a request; leave it out", name)
+			return a, messages.InvalidInput("%s cannot be an extra field; remove it", name)
 		}
 		if !json.Valid(value) {
 			return a, messages.InvalidInput("the extra field %s is not JSON", name)
@@ -82,7 +81,7 @@ func (c *Client) amendment(r model.Request) (amendment, error) {
 	return a, nil
 }
 
-// apply puts the amendment into a body of go-openai's.
+// apply adds the amendment to a body of go-openai.
 func (a amendment) apply(body []byte) ([]byte, error) {
 	if len(a.fields) == 0 && !a.empty {
 		return body, nil
@@ -140,7 +139,7 @@ func tools(list []model.Tool) (out []openai.Tool) {
 	return out
 }
 
-// choice is nil where there is nothing to choose from: servers refuse a choice without tools.
+// toolChoice is nil without tools, because servers refuse one then.
 func toolChoice(r model.Request) any {
 	switch {
 	case len(r.Tools) == 0 || r.Choice == "":

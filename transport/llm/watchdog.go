@@ -8,8 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// watchdog ends a call whose server is silent for too long. Only the time spent waiting for the server counts: a
-// consumer may take as long as it likes.
+// watchdog enforces the timeouts FirstToken and Idle. Only the time spent waiting for the server counts: a consumer
+// may take as long as it likes.
 type watchdog struct {
 	limits Limits
 	end    context.CancelCauseFunc
@@ -17,17 +17,17 @@ type watchdog struct {
 
 	mu      sync.Mutex
 	stopped bool
-	token   bool          // a first one has come
-	silence time.Duration // of the waits since the last sign of life
+	token   bool          // the first one has arrived
+	silence time.Duration // without this wait
 	waiting bool
-	since   time.Time // of this wait
+	since   time.Time // when this wait began
 }
 
 func watch(limits Limits, end context.CancelCauseFunc) *watchdog {
 	w := &watchdog{limits: limits, end: end}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.timer = time.AfterFunc(limits.FirstToken, w.look)
+	w.timer = time.AfterFunc(limits.FirstToken, w.check)
 	return w
 }
 
@@ -38,14 +38,14 @@ func (w *watchdog) stop() {
 	w.timer.Stop()
 }
 
-// wait says that the server is to say something now.
+// wait begins a wait for the server.
 func (w *watchdog) wait() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.waiting, w.since = true, time.Now()
 }
 
-// waited says that a wait is over. Bytes of any kind are life until the first token has come.
+// waited ends a wait. Before the first token, any bytes end the silence.
 func (w *watchdog) waited(bytes int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,14 +56,14 @@ func (w *watchdog) waited(bytes int) {
 	}
 }
 
-// data says that a frame of the answer has come.
+// data notes a frame of the answer.
 func (w *watchdog) data() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.silence = 0
 }
 
-// first says that the first token has come.
+// first notes the first token.
 func (w *watchdog) first() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -78,8 +78,8 @@ func (w *watchdog) limit() time.Duration {
 	return w.limits.FirstToken
 }
 
-// look ends the call or comes back when it may be time.
-func (w *watchdog) look() {
+// check ends the call if the timeout has passed, or sets the timer again.
+func (w *watchdog) check() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	silence := w.silence
@@ -91,8 +91,8 @@ func (w *watchdog) look() {
 	case silence < w.limit():
 		w.timer.Reset(w.limit() - silence)
 	case w.token:
-		w.end(messages.Errorf(messages.Code(messages.CauseStalled), "the model said nothing more for %s", w.limit()))
+		w.end(messages.Errorf(messages.Code(messages.CauseStalled), "the model sent nothing more for %s", w.limit()))
 	default:
-		w.end(messages.Errorf(messages.Code(messages.CauseStalled), "the model said nothing for %s", w.limit()))
+		w.end(messages.Errorf(messages.Code(messages.CauseStalled), "the model sent nothing for %s", w.limit()))
 	}
 }

@@ -78,8 +78,8 @@ func Checks() []Check {
 	}
 }
 
-// Run makes the checks in their order. Any error but that of the context is invalid_input, and Run then asked nothing.
-// After a cancelled context the profile holds what Run had learned by then.
+// Run makes the checks in their order. Any error but that of the context is invalid_input, and Run then asked
+// nothing. After a cancelled context the profile holds what Run had learned by then.
 func Run(ctx context.Context, o Options) (*Profile, error) {
 	p, err := newProber(o)
 	if err != nil {
