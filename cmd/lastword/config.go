@@ -20,8 +20,8 @@ func configCommand(p *host.Program) *cobra.Command {
 		Use:     "config",
 		GroupID: settings.Helping,
 		Short:   "Show the settings and where they come from",
-		Long: `Every flag of the commands above is a setting. generate.out is --out of generate, and progress is --progress of all
-commands. The first of these that gives a value wins:
+		Long: `The flags of commands that read repositories, ask models or serve runs are settings: generate.out is --out of generate,
+and progress is --progress of all commands. The first of these that gives a value wins:
 
   the command line           --out docs
   the environment            LASTWORD_GENERATE_OUT=docs

@@ -1,39 +1,117 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
-	"os"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
 
-func TestReadmeNamesEveryFlagAndCode(t *testing.T) {
-	data, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var want []string
+const cliIntroduction = `# The command line
+
+` + "`lastword <command> --help`" + ` prints the same text. Data goes to stdout, everything else to stderr.
+
+A flag of a command that has an environment variable and a key below takes its value from the first of these that has
+one: the command line, the environment, the file of ` + "`--config`, `.lastword.yaml`" + ` in the current folder,
+` + "`$XDG_CONFIG_HOME/lastword/config.yaml`" + ` or ` + "`~/.config/lastword/config.yaml`" + `, the default. A key
+` + "`generate.out`" + ` is written in YAML as ` + "`generate: {out: docs}`" + `.
+`
+
+// The page of the command line is made from the commands; make update rewrites it.
+func TestCLIPage(t *testing.T) {
 	root := rootCommand(new(host.Program))
+	keys := map[*pflag.Flag]settings.Key{}
 	for _, k := range settings.KeysOf(root) {
-		want = append(want, "\n| `--"+k.Flag.Name)
+		keys[k.Flag] = k
+	}
+	var b strings.Builder
+	b.WriteString(cliIntroduction)
+	b.WriteString("\n| exit code | meaning |\n|---|---|\n")
+	for _, code := range exit.Codes() {
+		fmt.Fprintf(&b, "| %d | %s |\n", code, exit.Meaning(code))
+	}
+	b.WriteString("\n## " + commonFlags + "\n\n")
+	for _, g := range flagGroups(root) {
+		b.WriteString(flagTable(g.flags, keys))
 	}
 	for _, cmd := range root.Commands() {
-		want = append(want, "\n| `lastword "+cmd.Name())
+		writeCommand(&b, cmd, keys)
 	}
-	for _, code := range []int{exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Limit,
-		exit.Stale, exit.Timeout, exit.Interrupted, exit.Terminated} {
-		want = append(want, fmt.Sprintf("\n| %d |", code))
+	heldTo(t, "../../docs/cli.md", b.String())
+}
+
+// writeCommand writes the section of a command, and those of its commands.
+func writeCommand(b *strings.Builder, cmd *cobra.Command, keys map[*pflag.Flag]settings.Key) {
+	fmt.Fprintf(b, "\n## %s\n\n```\n%s\n```\n\n%s\n", cmd.CommandPath(), usageLine(cmd),
+		markdown(terminal.Wrap(cmp.Or(cmd.Long, cmd.Short+"."), 118)))
+	if cmd.HasExample() {
+		fmt.Fprintf(b, "\n```sh\n%s\n```\n", strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n"))
 	}
-	if len(want) < 20 {
-		t.Errorf("only %d rows: %q", len(want), want)
-	}
-	for _, row := range want {
-		if !strings.Contains(string(data), row) {
-			t.Errorf("no row of a table in the README begins with %q", row[1:])
+	for _, g := range flagGroups(cmd) {
+		if g.title != commonFlags {
+			fmt.Fprintf(b, "\n%s:\n\n%s", g.title, flagTable(g.flags, keys))
 		}
 	}
+	for _, sub := range cmd.Commands() {
+		writeCommand(b, sub, keys)
+	}
+}
+
+// markdown puts indented paragraphs between fences, and escapes what Markdown would take for markup in the others.
+func markdown(text string) string {
+	paragraphs := strings.Split(text, "\n\n")
+	for i, p := range paragraphs {
+		if strings.HasPrefix(p, "  ") {
+			paragraphs[i] = "```\n" + p + "\n```"
+		} else {
+			paragraphs[i] = strings.NewReplacer("*", `\*`, "_", `\_`).Replace(p)
+		}
+	}
+	return strings.Join(paragraphs, "\n\n")
+}
+
+var defaultNote = regexp.MustCompile(`[;,]? \(default:? ([^()]*)\)`)
+
+// flagTable leaves out the columns that no flag fills.
+func flagTable(flags *pflag.FlagSet, keys map[*pflag.Flag]settings.Key) string {
+	var rows strings.Builder
+	configurable := false
+	flags.VisitAll(func(f *pflag.Flag) { configurable = configurable || keys[f].Flag != nil })
+	flags.VisitAll(func(f *pflag.Flag) {
+		value, meaning := pflag.UnquoteUsage(f)
+		name := "`--" + strings.TrimSpace(f.Name+" "+value) + "`"
+		if f.Shorthand != "" {
+			name = "`-" + f.Shorthand + "`, " + name
+		}
+		standard := ""
+		if note := defaultNote.FindStringSubmatch(meaning); note != nil {
+			meaning, standard = strings.Replace(meaning, note[0], "", 1), note[1]
+		} else if v := f.DefValue; v != "" && v != "false" && v != "0" && v != "0s" && v != "[]" {
+			standard = "`" + v + "`"
+		}
+		cells := []string{name, meaning, standard}
+		if k := keys[f]; configurable && k.Flag != nil {
+			cells = append(cells, "`"+strings.Join(k.Variables(), "`, `")+"`", "`"+k.Name+"`")
+		} else if configurable {
+			cells = append(cells, "", "")
+		}
+		for i := range cells {
+			cells[i] = strings.ReplaceAll(cells[i], "|", `\|`)
+		}
+		fmt.Fprintf(&rows, "| %s |\n", strings.Join(cells, " | "))
+	})
+	header := "| flag | meaning | default |\n|---|---|---|\n"
+	if configurable {
+		header = "| flag | meaning | default | environment | key |\n|---|---|---|---|---|\n"
+	}
+	return header + rows.String()
 }

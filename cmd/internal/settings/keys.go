@@ -29,7 +29,7 @@ const alsoVariables = "lastword_also_called"
 
 // Variable is that of the environment which gives the key, or would.
 func (k Key) Variable(env environment.Variables) string {
-	for _, name := range k.variables() {
+	for _, name := range k.Variables() {
 		if env.Get(name) != "" {
 			return name
 		}
@@ -37,7 +37,7 @@ func (k Key) Variable(env environment.Variables) string {
 	return k.env()
 }
 
-func (k Key) variables() []string {
+func (k Key) Variables() []string {
 	return append([]string{k.env()}, k.Flag.Annotations[alsoVariables]...)
 }
 

@@ -225,7 +225,7 @@ func (s *Settings) names() []string {
 // variables lists those that give settings.
 func (s *Settings) variables() (names []string) {
 	for _, k := range s.Keys {
-		names = append(names, k.variables()...)
+		names = append(names, k.Variables()...)
 	}
 	return names
 }
