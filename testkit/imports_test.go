@@ -1,6 +1,7 @@
 package testkit_test
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -29,7 +30,7 @@ type rule struct {
 	denied []string
 }
 
-// rules is the picture in docs/design.md: arrows point down. The first rule that names a package is its rule; a package
+// rules holds the layers: imports point down. The first rule that names a package is its rule; a package
 // that none names fails, and so does a rule that names no package.
 var rules = []rule{{
 	pkgs:   "messages",
@@ -215,6 +216,102 @@ func TestImports(t *testing.T) {
 	for _, r := range rules {
 		if !named[r.pkgs] {
 			t.Errorf("the rule for %s names no package", r.pkgs)
+		}
+	}
+}
+
+// TestPicture holds the picture of the packages in docs/design.md.
+func TestPicture(t *testing.T) {
+	const file, begin, end = "../docs/design.md", "<!-- packages:begin -->\n", "<!-- packages:end -->"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, opened := strings.Cut(string(page), begin)
+	_, after, closed := strings.Cut(rest, end)
+	if !opened || !closed {
+		t.Fatalf("%s has no place for the picture", file)
+	}
+	want := before + begin + "```\n" + picture(readModule(t)) + "```\n" + end + after
+	if *update {
+		err = os.WriteFile(file, []byte(want), 0o644)
+	}
+	if err != nil || !*update && want != string(page) {
+		t.Errorf("%s does not show the packages as they are: run make update (%v)", file, err)
+	}
+}
+
+// picture draws the packages by layers, each with its imports except those that other imports of its have already.
+func picture(sources []source) string {
+	imports := map[string][]string{}
+	for _, src := range sources {
+		if src.test {
+			continue
+		}
+		mine := imports[src.pkg]
+		for _, imp := range src.imports {
+			if rel, ours := strings.CutPrefix(imp, module+"/"); ours && !slices.Contains(mine, rel) {
+				mine = append(mine, rel)
+			}
+		}
+		imports[src.pkg] = mine
+	}
+	layers := map[string]int{}
+	var layer func(pkg string) int
+	layer = func(pkg string) int {
+		if layers[pkg] == 0 {
+			above := 0
+			for _, imp := range imports[pkg] {
+				above = max(above, layer(imp))
+			}
+			layers[pkg] = above + 1
+		}
+		return layers[pkg]
+	}
+	var reaches func(pkg, target string) bool
+	reaches = func(pkg, target string) bool {
+		return slices.ContainsFunc(imports[pkg], func(imp string) bool { return imp == target || reaches(imp, target) })
+	}
+	pkgs := slices.SortedFunc(maps.Keys(imports), func(a, b string) int {
+		return cmp.Or(layer(b)-layer(a), strings.Compare(a, b))
+	})
+	var out strings.Builder
+	for _, pkg := range pkgs {
+		direct := slices.DeleteFunc(slices.Sorted(slices.Values(imports[pkg])), func(imp string) bool {
+			return slices.ContainsFunc(imports[pkg], func(other string) bool { return reaches(other, imp) })
+		})
+		line := fmt.Sprintf("%2d  %-30s", layers[pkg], pkg)
+		for i, imp := range direct {
+			switch {
+			case i == 0:
+				line += " ->"
+			case len(line)+len(imp) > 116:
+				out.WriteString(line + "\n")
+				line = strings.Repeat(" ", len("12  ")+30+len(" ->"))
+			}
+			line += " " + imp
+		}
+		out.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return out.String()
+}
+
+// mostFiles is how many Go files a folder may have besides tests. The repository analysis will get rooms of its own.
+const mostFiles = 25
+
+var crowded = []string{"actors/llmstxt/rank", "actors/llmstxt/surface"}
+
+// TestFoldersAreSmall holds that a newcomer can take in each folder.
+func TestFoldersAreSmall(t *testing.T) {
+	files := map[string]int{}
+	for _, src := range readModule(t) {
+		if !src.test {
+			files[src.pkg]++
+		}
+	}
+	for pkg, n := range files {
+		if many := n > mostFiles; many != slices.Contains(crowded, pkg) {
+			t.Errorf("%s has %d Go files besides tests; %d are the most, and crowded names the exceptions", pkg, n, mostFiles)
 		}
 	}
 }
