@@ -171,7 +171,7 @@ var rules = []rule{{
 	pkgs: "cmd/internal/host",
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/gate", "transport/llm",
-		"transport/llm/probe", "transport/mcp", "transport/mcp/*", "cmd/internal/*",
+		"transport/llm/probe", "transport/http", "transport/mcp", "transport/mcp/*", "cmd/internal/*",
 	},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/..."},
 }, {

@@ -35,10 +35,10 @@ func serveCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "serve",
 		GroupID: settings.Working,
-		Short:   "Serve agents over HTTP, as an MCP server",
-		Long: `Serve listens for HTTP. /mcp speaks the Model Context Protocol (streamable HTTP, 2026-07-28 and before): generate
-and prompt as tools that stream, the tools run_* and lmstxt_*, and the written files as resources. docs/mcp.md describes
-the protocol. /healthz answers ok.
+		Short:   "Serve programs and agents over HTTP",
+		Long: `Serve listens for HTTP. Programs start, watch, answer and cancel runs at /v1, over SSE, WebSocket and polling:
+docs/http.md explains the API and /openapi.json describes it. Agents call the same jobs as MCP tools at /mcp (streamable
+HTTP, 2026-07-28 and before): docs/mcp.md. /livez answers ok, and /readyz while the server takes runs.
 
 Without --tokens, serve listens on this machine only, and every program here may call. With --tokens each call needs a
 token from the file (lastword token add makes one). Callers see their own runs only, and each writes to a folder of its
@@ -116,6 +116,7 @@ func (s *serving) check(cmd *cobra.Command) error {
 			return exit.BadUsage(cmd, errors.New("--public-url needs a URL such as https://runs.example.com/mcp"), "")
 		}
 		s.hosts = append(s.hosts, at.Host)
+		s.Secure = at.Scheme == "https"
 	}
 	switch {
 	case s.rate == 0 || s.rate < -1:
@@ -156,7 +157,7 @@ func (s *serving) listen(inside *host.Server, door http.Handler) (net.Listener, 
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot listen: %w", err)
 	}
-	return listener, s.routes(entrance, door, resource), nil
+	return listener, s.routes(entrance, door, inside.API, resource), nil
 }
 
 // metadataOf is where the metadata of the resource is.
@@ -168,11 +169,16 @@ func metadataOf(resource string) string {
 	return path
 }
 
-func (s *serving) routes(entrance *gate.Gate, door http.Handler, resource string) http.Handler {
+func (s *serving) routes(entrance *gate.Gate, door, api http.Handler, resource string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, entrance.Wrap(door))
-	mux.Handle("GET /healthz", entrance.Public(says("ok\n")))
-	mux.Handle("GET /{$}", entrance.Public(says("lastword serves MCP at "+mcpPath+"\n")))
+	mux.Handle("/v1/", entrance.Wrap(api))
+	mux.Handle("/openapi.json", entrance.Wrap(api))
+	for _, path := range []string{"/healthz", "/livez"} {
+		mux.Handle("GET "+path, entrance.Public(says("ok\n")))
+	}
+	mux.Handle("GET /readyz", entrance.Public(http.HandlerFunc(ready)))
+	mux.Handle("GET /{$}", entrance.Public(says("lastword serves MCP at "+mcpPath+" and its API at /v1\n")))
 	if s.tokens != "" {
 		about := gate.ResourceMetadata(resource, nil, []gate.Scope{gate.ReadRuns, gate.WriteRuns})
 		for _, path := range []string{gate.MetadataPath(resource), gate.MetadataPath("/")} {
@@ -180,6 +186,17 @@ func (s *serving) routes(entrance *gate.Gate, door http.Handler, resource string
 		}
 	}
 	return mux
+}
+
+// ready answers 503 once the server takes no more runs.
+func ready(w http.ResponseWriter, r *http.Request) {
+	select {
+	case <-gate.Draining(r.Context()):
+		w.WriteHeader(http.StatusServiceUnavailable)
+		says("stopping\n").ServeHTTP(w, r)
+	default:
+		says("ready\n").ServeHTTP(w, r)
+	}
 }
 
 func says(words string) http.Handler {

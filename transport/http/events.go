@@ -251,7 +251,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, state messages.Sta
 	p.Next = cursorText(at.text(id))
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
-	_ = json.NewEncoder(w).Encode(p) // a client that left misses nothing
+	_ = s.write(w, p) // a client that left misses nothing
 }
 
 // cursorsOf is where the reader begins.

@@ -1,6 +1,7 @@
 package http
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"reflect"
@@ -12,16 +13,16 @@ import (
 )
 
 // document is the head of the OpenAPI document, and how bodies are read and written.
-func document(version string) huma.Config {
+func (s *Server) document() huma.Config {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[messages.Stream](), reflect.TypeFor[streamBody]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[Problem]())
 	schemas.Map()["Event"] = eventSchema()
-	form := huma.Format{Marshal: marshal, Unmarshal: json.Unmarshal}
+	form := huma.Format{Marshal: s.write, Unmarshal: json.Unmarshal}
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
 			OpenAPI: "3.1.0",
-			Info: &huma.Info{Title: "lastword", Version: version,
+			Info: &huma.Info{Title: "lastword", Version: s.config.Version,
 				Description: "Runs long agent jobs and streams what happens. Every run has exactly one last event.",
 				License:     &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}},
 			Servers: []*huma.Server{{URL: "/"}},
@@ -41,10 +42,16 @@ func document(version string) huma.Config {
 	}
 }
 
-func marshal(w io.Writer, v any) error {
-	encoder := json.NewEncoder(w)
+// write writes v as JSON, without the process's secrets.
+func (s *Server) write(w io.Writer, v any) error {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
 	encoder.SetEscapeHTML(false)
-	return encoder.Encode(v)
+	if err := encoder.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(s.config.Redact(body.Bytes()))
+	return err
 }
 
 // eventSchema is the published schema of events.

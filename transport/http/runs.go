@@ -86,6 +86,9 @@ func (s *Server) request(ctx context.Context, b start) (messages.Request, error)
 	}
 	q := messages.Request{Job: b.Job, Input: b.Input, Principal: gate.From(ctx).Name, Mode: messages.Detached,
 		Labels: b.Labels, Limits: b.Limits}
+	if q.Limits.StallMS == 0 {
+		q.Limits.StallMS = job.Limits.StallMS
+	}
 	if b.Detached != nil && !*b.Detached {
 		q.Mode = messages.Attached
 	}
@@ -139,7 +142,7 @@ func (s *Server) writeState(w http.ResponseWriter, r *http.Request, status int, 
 	}
 	h.Set("Content-Type", "application/json")
 	var body bytes.Buffer
-	if err := marshal(&body, state); err != nil {
+	if err := s.write(&body, state); err != nil {
 		refuse(w, fmt.Errorf("the state is not JSON: %w", err))
 		return
 	}

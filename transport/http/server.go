@@ -40,6 +40,8 @@ type Job struct {
 	Description string `json:"description" doc:"What the job does"`
 	// Schema is the JSON Schema (2020-12) of the input.
 	Schema json.RawMessage `json:"schema" doc:"The JSON Schema of the input"`
+	// Limits bound runs whose start says nothing of them.
+	Limits messages.Limits `json:"-"`
 	// Prepare, which may be nil, changes the input of a caller before it is submitted: a folder of the caller's own, for
 	// example. Errors: invalid_input.
 	Prepare func(ctx context.Context, input json.RawMessage) (json.RawMessage, error) `json:"-"`
@@ -64,6 +66,8 @@ type Config struct {
 	WriteTimeout time.Duration
 	// Secure marks session cookies for https alone.
 	Secure bool
+	// Redact returns what clients may read without the process's secrets; nil changes nothing. It may change its argument.
+	Redact func([]byte) []byte
 	// Log is told of what operators want to know; nil is silent.
 	Log *zap.Logger
 }
@@ -83,11 +87,14 @@ func New(c Config) *Server {
 	if c.Log == nil {
 		c.Log = zap.NewNop()
 	}
+	if c.Redact == nil {
+		c.Redact = func(b []byte) []byte { return b }
+	}
 	s := &Server{config: c, mux: http.NewServeMux(), jobs: map[string]Job{}}
 	for _, job := range c.Jobs {
 		s.jobs[job.Name] = job
 	}
-	s.api = humago.New(s.mux, document(c.Version))
+	s.api = humago.New(s.mux, s.document())
 	s.routes()
 	return s
 }

@@ -234,7 +234,7 @@ func (o *writer) send() {
 		o.deadline = now.Add(o.server.config.WriteTimeout)
 		_ = o.flush.SetWriteDeadline(o.deadline) // a connection without deadlines ends with its request
 	}
-	_, err := o.w.Write(o.buffer)
+	_, err := o.w.Write(o.server.config.Redact(o.buffer))
 	if err == nil {
 		err = o.flush.Flush()
 	}

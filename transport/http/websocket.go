@@ -211,5 +211,5 @@ func (c *connection) send(v any) {
 func (c *connection) write(data []byte) {
 	ctx, cancel := context.WithTimeout(c.ctx, c.server.config.WriteTimeout)
 	defer cancel()
-	_ = c.ws.Write(ctx, websocket.MessageText, data) // the reader sees that the connection is closed
+	_ = c.ws.Write(ctx, websocket.MessageText, c.server.config.Redact(data)) // the reader sees that the connection is closed
 }

@@ -19,6 +19,7 @@ import (
 // Options is what the flags say of runs that others ask for.
 type Options struct {
 	Out         string // the folder that no run writes outside of
+	Secure      bool   // browsers reach the server over https
 	ShownOut    string // the same as callers are told; empty if they are not on this machine
 	limits      llmstxt.Input
 	Read        repository.Source

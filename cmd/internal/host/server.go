@@ -2,6 +2,7 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -15,14 +16,17 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/conformance"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
+	"github.com/seed889630bf/lastword/transport/mcp/schema"
 )
 
 // Server is the runtime with its door.
 type Server struct {
 	system  *actors.System
 	Handler *mcp.Server
+	API     *http.Server
 	Log     *zap.Logger
 	options *Options
 	// answered, which may be nil, waits for the calls that are being answered.
@@ -60,18 +64,45 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 		Version: ThisBuild().Full(), Instructions: h.instructions(), Log: log, Retention: h.retention,
 		Redact: h.Secrets.Bytes})
 	inside := &Server{system: system, Handler: door, Log: log, options: h}
+	if inside.API, err = h.api(system, log); err != nil {
+		return nil, errors.Join(err, inside.Close(ctx))
+	}
 	if err := inside.addTools(); err != nil {
 		return nil, errors.Join(err, inside.Close(ctx))
 	}
 	return inside, nil
 }
 
+// api is the HTTP API of the runtime. Its jobs are the tools of MCP, with the same inputs.
+func (h *Options) api(system *actors.System, log *zap.Logger) (*http.Server, error) {
+	var jobs []http.Job
+	for _, tool := range []mcp.JobTool{lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt)} {
+		arguments, err := schema.Compile(tool.Input)
+		if err != nil {
+			return nil, err
+		}
+		jobs = append(jobs, http.Job{Name: tool.Job, Description: tool.Description, Schema: tool.Input, Limits: h.stallLimit(),
+			Prepare: func(ctx context.Context, input json.RawMessage) (json.RawMessage, error) {
+				fitting, err := arguments.Fit(input)
+				if err != nil {
+					return nil, err
+				}
+				return tool.Prepare(ctx, fitting)
+			}})
+	}
+	return http.New(http.Config{Runs: system, Jobs: jobs, Open: h.artifact, Version: ThisBuild().Full(), Log: log,
+		Redact: h.Secrets.Bytes, Secure: h.Secure}), nil
+}
+
+func (h *Options) stallLimit() messages.Limits {
+	return messages.Limits{StallMS: Milliseconds(h.finder.Endpoint.StallTimeout())}
+}
+
 // addTools adds the tools.
 func (i *Server) addTools() error {
 	h := i.options
-	stall := messages.Limits{StallMS: Milliseconds(h.finder.Endpoint.StallTimeout())}
 	generate, prompt := lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt)
-	generate.Limits, prompt.Limits = stall, stall
+	generate.Limits, prompt.Limits = h.stallLimit(), h.stallLimit()
 	err := errors.Join(i.Handler.AddJob(generate), i.Handler.AddJob(prompt))
 	if err == nil {
 		err = lmstxt.Register(i.Handler, lmstxt.Config{Root: h.callersFolder, Shown: h.ShownOut, Named: h.inputName,

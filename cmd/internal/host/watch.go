@@ -54,6 +54,26 @@ func follow(ctx, attached context.Context, system *actors.System, job actors.Job
 	return state, nil
 }
 
+// WatchRemote shows a run that another process owns, and returns what the program ends with. Ctrl-C ends the watching
+// alone.
+func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) error {
+	defer show.View.Leave()
+	watching, first := Interruptible(ctx, show.View.Leave)
+	state, err := show.Follow(watching, run)
+	by := first()
+	switch {
+	case by != nil:
+		return &exit.Error{Code: exit.OfSignal(by)}
+	case err != nil:
+		return err
+	}
+	show.Close(state)
+	if code := exit.OfRun(state, nil); code != exit.Completed {
+		return &exit.Error{Code: code}
+	}
+	return nil
+}
+
 // repeatedSignal is how long after a SIGTERM another one is taken for the same: timeout(1) sends it to the program and to its
 // whole group.
 const repeatedSignal = 100 * time.Millisecond

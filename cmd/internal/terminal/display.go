@@ -5,16 +5,23 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"iter"
 	"os"
 	"path/filepath"
 
 	"golang.org/x/term"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/messages"
 )
+
+// Run is what a display follows: an actors.Run, or a run of a server.
+type Run interface {
+	Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error]
+	// Cancel is called when nobody can read the events any more.
+	Cancel(ctx context.Context, reason string) error
+}
 
 // Display shows a run to a person on stderr, and to a program on stdout.
 type Display struct {
@@ -99,7 +106,7 @@ func (d *Display) Columns() int {
 }
 
 // Follow shows the run's events as they come and returns what they add up to.
-func (d *Display) Follow(ctx context.Context, run *actors.Run) (messages.State, error) {
+func (d *Display) Follow(ctx context.Context, run Run) (messages.State, error) {
 	var state messages.State
 	lines := json.NewEncoder(d.Stdout)
 	lines.SetEscapeHTML(false)

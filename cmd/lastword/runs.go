@@ -1,0 +1,316 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+	api "github.com/seed889630bf/lastword/transport/http/client"
+)
+
+// remote is the server that the flags name.
+type remote struct {
+	program   *host.Program
+	url       string
+	tokenFile string
+}
+
+// addFlags adds --server and --token-file.
+func (r *remote) addFlags(cmd *cobra.Command) {
+	flags := cmd.PersistentFlags()
+	flags.StringVar(&r.url, "server", "",
+		"`URL` of the server, or unix:PATH; LASTWORD_SERVER (default http://127.0.0.1:7878)")
+	flags.StringVar(&r.tokenFile, "token-file", "", "`file` with the token that the server asks for; LASTWORD_TOKEN_FILE")
+	settings.Must(cmd.MarkPersistentFlagFilename("token-file"))
+}
+
+func (r *remote) client() (*api.Client, error) {
+	token := ""
+	if file := cmp.Or(r.tokenFile, r.program.Env.Get("LASTWORD_TOKEN_FILE")); file != "" {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot read the token: %w", err)}
+		}
+		token = strings.TrimSpace(string(data))
+		r.program.Secrets.Add("token", token)
+	}
+	return api.New(cmp.Or(r.url, r.program.Env.Get("LASTWORD_SERVER"), "http://127.0.0.1:7878"), token)
+}
+
+func runsCommand(p *host.Program) *cobra.Command {
+	at := &remote{program: p}
+	cmd := &cobra.Command{
+		Use:     "runs",
+		GroupID: settings.Working,
+		Short:   "List, watch, answer and cancel the runs of a server",
+		Long: `Runs asks a server that lastword serve started. The server is the one of --server, of LASTWORD_SERVER,
+or the one on this machine.`,
+		Example: `  lastword runs ls --status processing
+  lastword runs watch r_k66hldz6ofnwat4rgzpadp2myg
+  lastword runs cancel r_k66hldz6ofnwat4rgzpadp2myg --reason "wrong repository"`,
+		Args: knownCommand,
+		RunE: noCommand,
+	}
+	at.addFlags(cmd)
+	cmd.AddCommand(runsListCommand(at), runsGetCommand(at), runsWatchCommand(at), runsEventsCommand(at),
+		runsCancelCommand(at), runsAnswerCommand(at), runsRemoveCommand(at))
+	return cmd
+}
+
+// runArgument takes one run id.
+func runArgument(cmd *cobra.Command, args []string) error {
+	if len(args) == 1 {
+		return nil
+	}
+	return exit.BadUsage(cmd, errors.New("give the id of one run"), "lastword runs ls lists them")
+}
+
+func runsListCommand(at *remote) *cobra.Command {
+	var q messages.Query
+	var statuses, labels []string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "ls",
+		Short:   "List your runs, the newest first",
+		Example: "  lastword runs ls --status processing,failed --label team=docs",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			for _, status := range statuses {
+				q.Status = append(q.Status, messages.Status(status))
+			}
+			var err error
+			if q.Labels, err = labelsOf(cmd, labels); err != nil {
+				return err
+			}
+			c, err := at.client()
+			if err != nil {
+				return err
+			}
+			return listRuns(cmd, c, q, asJSON)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVar(&statuses, "status", nil, "`statuses`: pending, processing, completed, failed, canceled")
+	flags.StringVar(&q.Job, "job", "", "`name` of a job")
+	flags.StringSliceVar(&labels, "label", nil, "`labels` as name=value, with commas between them")
+	flags.IntVar(&q.Limit, "limit", 50, "most `runs`, at most 1000")
+	flags.BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	return cmd
+}
+
+func labelsOf(cmd *cobra.Command, list []string) (map[string]string, error) {
+	labels := map[string]string{}
+	for _, one := range list {
+		name, value, found := strings.Cut(one, "=")
+		if !found {
+			return nil, exit.BadUsage(cmd, fmt.Errorf("--label %q is not name=value", one), "")
+		}
+		labels[name] = value
+	}
+	return labels, nil
+}
+
+func listRuns(cmd *cobra.Command, c *api.Client, q messages.Query, asJSON bool) error {
+	list, _, err := c.List(cmd.Context(), q, "")
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		lines := json.NewEncoder(cmd.OutOrStdout())
+		for _, run := range list {
+			if err := lines.Encode(run); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tSTATUS\tJOB\tSTARTED")
+	for _, run := range list {
+		status := string(run.Status)
+		if run.Cause != "" {
+			status += " (" + string(run.Cause) + ")"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s ago\n", run.RunID, status, terminal.Flat(run.Job),
+			time.Since(run.QueuedAt).Round(time.Second))
+	}
+	return w.Flush()
+}
+
+func runsGetCommand(at *remote) *cobra.Command {
+	return &cobra.Command{
+		Use:     "get <run>",
+		Short:   "Print a run's state as JSON",
+		Example: "  lastword runs get r_k66hldz6ofnwat4rgzpadp2myg | jq .status",
+		Args:    runArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := at.client()
+			if err != nil {
+				return err
+			}
+			state, err := c.State(cmd.Context(), messages.RunID(args[0]))
+			if err != nil {
+				return err
+			}
+			return terminal.PrintJSON(cmd.OutOrStdout(), state)
+		},
+	}
+}
+
+// remoteRun is a run of a server, as a display follows it.
+type remoteRun struct {
+	client *api.Client
+	id     messages.RunID
+}
+
+// Events yields the run's events past the cursor, over as many connections as it takes.
+func (r remoteRun) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
+	return r.client.Follow(ctx, r.id, messages.Follow{After: after})
+}
+
+// Cancel cancels nothing: who watches a run of a server does not own it.
+func (r remoteRun) Cancel(context.Context, string) error { return nil }
+
+func runsWatchCommand(at *remote) *cobra.Command {
+	var show terminal.Display
+	cmd := &cobra.Command{
+		Use:   "watch <run>",
+		Short: "Watch a run until it ends",
+		Long: `Watch shows what generate shows of its own runs. It reconnects when the connection is cut, and exits
+with the run's own code. Ctrl-C stops watching; the run goes on.`,
+		Example: "  lastword runs watch r_k66hldz6ofnwat4rgzpadp2myg",
+		Args:    runArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := at.client()
+			if err != nil {
+				return err
+			}
+			show.Stdout, show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+			show.Open(&at.program.Display)
+			return host.WatchRemote(cmd.Context(), remoteRun{c, messages.RunID(args[0])}, &show)
+		},
+	}
+	flags := cmd.Flags()
+	flags.BoolVar(&show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object a line")
+	flags.BoolVarP(&show.Quiet, "quiet", "q", false, "say nothing on stderr but errors")
+	return cmd
+}
+
+func runsEventsCommand(at *remote) *cobra.Command {
+	var want messages.Follow
+	var kinds []string
+	var level string
+	cmd := &cobra.Command{
+		Use:     "events <run>",
+		Short:   "Print a run's events, one JSON object a line, until it ends",
+		Example: "  lastword runs events r_k66hldz6ofnwat4rgzpadp2myg --level milestone --after 12",
+		Args:    runArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			for _, kind := range kinds {
+				want.Filter.Kinds = append(want.Filter.Kinds, messages.Kind(kind))
+			}
+			want.Filter.MilestonesOnly = level == "milestone"
+			c, err := at.client()
+			if err != nil {
+				return err
+			}
+			lines := json.NewEncoder(cmd.OutOrStdout())
+			lines.SetEscapeHTML(false)
+			for e, err := range c.Follow(cmd.Context(), messages.RunID(args[0]), want) {
+				if err == nil {
+					err = lines.Encode(e)
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	flags := cmd.Flags()
+	flags.Uint64Var(&want.After, "after", 0, "only events after this `number`")
+	flags.StringSliceVar(&kinds, "kinds", nil, "only these `kinds`, with commas between them, and the terminal")
+	settings.Choice(cmd, flags, &level, "level", "deltas as well, or milestones alone", "delta", "milestone")
+	flags.BoolVar(&want.Tree, "tree", false, "the events of sub-runs as well")
+	return cmd
+}
+
+func runsCancelCommand(at *remote) *cobra.Command {
+	var reason string
+	cmd := &cobra.Command{
+		Use:     "cancel <run>",
+		Short:   "Cancel a run",
+		Example: "  lastword runs cancel r_k66hldz6ofnwat4rgzpadp2myg",
+		Args:    runArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := at.client()
+			if err != nil {
+				return err
+			}
+			return c.Cancel(cmd.Context(), messages.RunID(args[0]), reason)
+		},
+	}
+	cmd.Flags().StringVar(&reason, "reason", "", "`words` for the run's log")
+	return cmd
+}
+
+func runsAnswerCommand(at *remote) *cobra.Command {
+	return &cobra.Command{
+		Use:   "answer <run> <request> <value>",
+		Short: "Answer what a run asked",
+		Long:  "Answer gives a run the value that it asked for. A value that is not JSON is taken as text.",
+		Example: `  lastword runs answer r_k66hldz6ofnwat4rgzpadp2myg confirm true
+  lastword runs answer r_k66hldz6ofnwat4rgzpadp2myg name "Ann"`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 3 {
+				return nil
+			}
+			return exit.BadUsage(cmd, errors.New("give the run, the request and the value"), "lastword runs get RUN shows requests")
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			value := json.RawMessage(args[2])
+			if !json.Valid(value) {
+				text, err := json.Marshal(args[2])
+				if err != nil {
+					return err
+				}
+				value = text
+			}
+			c, err := at.client()
+			if err != nil {
+				return err
+			}
+			return c.Answer(cmd.Context(), messages.RunID(args[0]), args[1], value)
+		},
+	}
+}
+
+func runsRemoveCommand(at *remote) *cobra.Command {
+	return &cobra.Command{
+		Use:     "rm <run>",
+		Short:   "Forget an ended run; its files stay",
+		Example: "  lastword runs rm r_k66hldz6ofnwat4rgzpadp2myg",
+		Args:    runArgument,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			c, err := at.client()
+			if err != nil {
+				return err
+			}
+			return c.Forget(cmd.Context(), messages.RunID(args[0]))
+		},
+	}
+}
