@@ -190,7 +190,7 @@ func tokenFor(t *testing.T, dir string, args ...string) string {
 
 func TestServeAnswersWhereItSays(t *testing.T) {
 	s := serveHTTP(t, t.TempDir())
-	for path, want := range map[string]string{"/": "200 lastword serves MCP at /mcp\n", "/healthz": "200 ok\n",
+	for path, want := range map[string]string{"/": "200 lastword serves MCP at /mcp and its API at /v1\n", "/healthz": "200 ok\n",
 		"/mcp/": "404 404 page not found\n", "/x": "404 404 page not found\n",
 		"/.well-known/oauth-protected-resource": "404 404 page not found\n"} {
 		if code, body := s.get(path); fmt.Sprintf("%d %s", code, body) != want {
