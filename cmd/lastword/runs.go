@@ -63,7 +63,7 @@ or the one on this machine.`,
   lastword runs watch r_k66hldz6ofnwat4rgzpadp2myg
   lastword runs cancel r_k66hldz6ofnwat4rgzpadp2myg --reason "wrong repository"`,
 		Args: knownCommand,
-		RunE: noCommand,
+		RunE: showHelp,
 	}
 	at.addFlags(cmd)
 	cmd.AddCommand(runsListCommand(at), runsGetCommand(at), runsWatchCommand(at), runsEventsCommand(at),
