@@ -4,9 +4,12 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
+	"math"
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
+	"time"
 )
 
 // pass is what a request with a good token has in its context.
@@ -15,20 +18,59 @@ type pass struct {
 	request *http.Request
 	token   entry
 	secret  string
+	checked atomic.Pointer[[]entry] // the tokens that it was last found among
 }
 
 type passKey struct{}
 
-// Valid reports whether the token that the context's request came with is good still, for the same principal and
-// scopes; a stream without end asks now and then. Where no token is asked for it is true.
+// ErrRevoked is why the context of a request behind [Gate.Wrap] ends when its token is revoked, at most 2 s before.
+var ErrRevoked = unauthorized("the token was revoked; ask for a new one")
+
+// revocationCheck is how often a request in flight checks its token. The file of tokens is read once a second at most.
+const revocationCheck = 500 * time.Millisecond
+
+// Valid reports whether the token of the context's request is still valid, for the same principal and scopes. It is true
+// if the gate asks for no token.
 func Valid(ctx context.Context) bool {
 	p, ok := ctx.Value(passKey{}).(*pass)
-	if !ok {
+	return !ok || p.valid()
+}
+
+func (p *pass) valid() bool {
+	tokens := p.gate.tokens
+	tokens.refreshed(p.gate.log)
+	known := tokens.known.Load()
+	if known == p.checked.Load() {
 		return true
 	}
-	p.gate.tokens.refreshed(p.gate.log)
-	now, known := p.gate.tokens.lookup(p.token.digest)
-	return known && now.principal.Same(p.token.principal)
+	now, found := tokens.lookup(p.token.digest)
+	valid := found && now.principal.Same(p.token.principal)
+	if valid {
+		p.checked.Store(known)
+	}
+	return valid
+}
+
+// context returns the request's context, which ends when the token is revoked. stop must be called with the request's
+// end.
+func (p *pass) context() (_ context.Context, stop func()) {
+	ctx := With(context.WithValue(p.request.Context(), passKey{}, p), p.token.principal)
+	ctx, cancel := context.WithCancelCause(ctx)
+	var timer *time.Timer
+	timer = time.AfterFunc(math.MaxInt64, func() {
+		switch {
+		case ctx.Err() != nil:
+		case !p.valid():
+			cancel(ErrRevoked)
+		default:
+			timer.Reset(revocationCheck)
+		}
+	})
+	timer.Reset(revocationCheck)
+	return ctx, func() {
+		cancel(nil)
+		timer.Stop()
+	}
 }
 
 // authenticate returns the token of who calls, or answers that a good one is needed.

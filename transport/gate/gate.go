@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"context"
 	"io"
 	"log/slog"
 	"math"
@@ -140,7 +139,8 @@ func (g *Gate) Wrap(door http.Handler) http.Handler {
 			return
 		}
 		r.Header.Del("Authorization")
-		ctx := With(context.WithValue(r.Context(), passKey{}, p), p.token.principal)
+		ctx, stop := p.context()
+		defer stop()
 		door.ServeHTTP(w, r.WithContext(ctx))
 	})
 }

@@ -135,9 +135,10 @@ func (x *Exchange) serve(r *http.Request) {
 	}
 }
 
-// dropped is called when the response's context is done: because the client is gone, if nobody else gave a cause.
+// dropped is called when the response's context is done: if no other cause is given, because the client is gone. A client
+// whose token was revoked is as good as gone.
 func (x *Exchange) dropped(r context.Context) {
-	if cause := context.Cause(r); !errors.Is(cause, context.Canceled) {
+	if cause := context.Cause(r); !errors.Is(cause, context.Canceled) && !errors.Is(cause, gate.ErrRevoked) {
 		x.stop(cause)
 		return
 	}

@@ -165,9 +165,6 @@ func (s *Session) pump(ctx context.Context, p *push, e *events, keepAlive time.D
 		case n := <-p.broadcasts:
 			err = p.forward(n)
 		case <-timer.C:
-			if !gate.Valid(ctx) {
-				return
-			}
 			var next time.Duration
 			p.mu.Lock()
 			next, err = e.beat(keepAlive)

@@ -65,18 +65,14 @@ func unwanted(params string) bool {
 	return false
 }
 
-// watch keeps the stream from being silent, and a token that was revoked from its answer.
+// watch keeps the stream from being silent.
 func (p *post) watch() {
 	p.timer = time.AfterFunc(math.MaxInt64, p.beat) // which reads timer
 	p.timer.Reset(p.keepAlive)
 }
 
-// beat ends the request of a token that was revoked. It does not wait for who is writing: then the stream is not silent.
+// beat does not wait for whoever is writing: the stream is not silent then.
 func (p *post) beat() {
-	if !gate.Valid(p.x.ctx) {
-		p.x.drop()
-		return
-	}
 	next := p.keepAlive
 	if p.x.mu.TryLock() {
 		defer p.x.mu.Unlock()

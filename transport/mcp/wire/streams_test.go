@@ -300,7 +300,12 @@ func TestRevokedTokenEndsStreams(t *testing.T) {
 		time.Sleep(time.Minute)
 		none(t, f.causes, "before")
 		write(good.line)
-		time.Sleep(12 * time.Second)
+		time.Sleep(2 * time.Second)
+		for _, over := range ended[:2] {
+			if len(over) == 0 {
+				t.Error("a stream outlived its token by 2 s")
+			}
+		}
 		close(f.release)
 		if status := soon(t, answered); status != http.StatusAccepted {
 			t.Errorf("an answer: %d", status)
