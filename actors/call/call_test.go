@@ -123,7 +123,7 @@ func want(t *testing.T, events []messages.Event, want ...string) {
 	}
 }
 
-var local = call.Voice{Provider: "lmstudio"}
+var local = call.Label{Provider: "lmstudio"}
 
 func TestRespond(t *testing.T) {
 	certain := 0.75
@@ -269,9 +269,9 @@ func TestStreamWithoutEnd(t *testing.T) {
 func TestToldNamesCalls(t *testing.T) {
 	stream := script(done, model.Thought{Text: "Hm."}, model.ThoughtDone{Text: "Hm."}, model.Text{Text: "{}"})
 	events, state := tell(t, func(ctx context.Context, task *actors.TaskContext) error {
-		told := call.Told(task, stream, call.Voice{Name: "analysis"})
+		asError := call.Recorded(task, stream, call.Label{Name: "analysis"})
 		for range 2 {
-			for _, err := range told(ctx, model.Request{Model: "qwen"}) {
+			for _, err := range asError(ctx, model.Request{Model: "qwen"}) {
 				if err != nil {
 					return err
 				}
@@ -305,7 +305,7 @@ func TestToldStopsEarly(t *testing.T) {
 			context.AfterFunc(ctx, func() { over = true })
 			return script(done, model.Text{Text: "Hel"}, model.Text{Text: "lo"})(ctx, r)
 		}
-		for range call.Told(task, stream, local)(ctx, model.Request{Model: "qwen"}) {
+		for range call.Recorded(task, stream, local)(ctx, model.Request{Model: "qwen"}) {
 			break
 		}
 		return nil

@@ -10,10 +10,10 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Answer is what came of a call.
+// Answer is the result of a call.
 type Answer struct {
 	Text     string
-	Thoughts []Thought // without those that were there before
+	Thoughts []Thought // without repeated ones
 	Calls    []model.ToolCall
 	End      model.End
 }
@@ -26,13 +26,13 @@ type Thought struct {
 	Source     string   `json:"source,omitempty"`
 }
 
-// Respond asks the model once and has the task say its answer as it comes: what [Told] tells, and the text under the
-// voice's name, closed by an authoritative text.done when the answer is complete.
+// Respond calls the model once. It records the call as [Recorded] does, and streams the text under the label's name;
+// an authoritative text.done closes a complete answer.
 //
-// The error is that of an answer that is not completed; its code is the cause. JSON that the server cut is invalid
-// output. The Answer holds what came all the same. A verdict is final: there are no retries here.
-func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model.Request, v Voice) (Answer, error) {
-	a, err := listen(ctx, Told(t, s, v), r, func(piece string) error { return t.Say(v.name(), piece) })
+// If the answer is not complete, the code of the error is the cause, and the Answer holds what arrived. JSON that the
+// server cut is invalid output. Respond does not retry.
+func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model.Request, v Label) (Answer, error) {
+	a, err := listen(ctx, Recorded(t, s, v), r, func(piece string) error { return t.Say(v.name(), piece) })
 	if err != nil {
 		return a, err
 	}
@@ -40,8 +40,7 @@ func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model
 	return a, t.Emit(whole, "the answer is complete")
 }
 
-// listen reads the answer to its end. Where a piece cannot be said the call is cancelled, and its end is read all the
-// same.
+// listen reads the answer to its end. If say fails, listen cancels the call and still reads its end.
 func listen(ctx context.Context, s model.Stream, r model.Request, say func(piece string) error) (a Answer, err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

@@ -86,7 +86,7 @@ func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *in
 			"the model is loaded with a context of %d tokens, which is too small; load it with %d or more",
 			g.model.Context, unknownContext)
 	}
-	told := call.Told(t, g.model.Stream, call.Voice{Name: "understanding", Provider: g.model.Server})
+	told := call.Recorded(t, g.model.Stream, call.Label{Name: "understanding", Provider: g.model.Server})
 	for {
 		material, err := insight.Gather(ctx, g.files, g.repo, g.index, budget, model.Neutral)
 		if err != nil {

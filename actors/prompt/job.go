@@ -17,23 +17,22 @@ const Name = "prompt"
 // Stream is the name of the answer's text in the run's events.
 const Stream = "answer"
 
-// Config is what a prompt is answered with.
+// Config says which model answers.
 type Config struct {
 	Stream model.Stream
-	// Provider is who runs the model, as llm.started names it.
+	// Provider names the server in llm.started.
 	Provider string
-	// Choose names the model where the input names none; nil, or an empty name, leaves it to the server.
+	// Choose names the model if the input names none. If Choose is nil or returns "", the server chooses.
 	Choose func(ctx context.Context) (string, error)
 }
 
-// Result is the run's result. The run is degraded where the answer is less than was asked for: Truncated, Filtered, or
-// without any text.
+// Result is the run's result. The run is degraded if the answer is Truncated, Filtered or without any text.
 type Result struct {
 	Text  string `json:"text"`
 	Model string `json:"model,omitempty"`
-	// FinishReason is what the server said of the end, if it did.
+	// FinishReason is the server's, if it sent one.
 	FinishReason string `json:"finish_reason,omitempty"`
-	// Truncated and Filtered say that the server cut the answer, for its length or its content.
+	// Truncated and Filtered: the server cut the answer for its length or its content.
 	Truncated bool            `json:"truncated,omitempty"`
 	Filtered  bool            `json:"filtered,omitempty"`
 	Usage     *messages.Usage `json:"usage,omitempty"`
@@ -46,7 +45,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	if config.Stream == nil {
-		return actors.Job{}, messages.InvalidInput("a prompt needs a model's stream")
+		return actors.Job{}, messages.InvalidInput("the prompt job needs Config.Stream")
 	}
 	respond := func(ctx context.Context, t *actors.TaskContext) error { return config.respond(ctx, t, in) }
 	return actors.Job{Name: Name, Input: in, Tasks: []actors.Task{
@@ -63,12 +62,12 @@ func (c Config) respond(ctx context.Context, t *actors.TaskContext, in Input) er
 		}
 		r.Model = name
 	}
-	a, err := call.Respond(ctx, t, c.Stream, r, call.Voice{Name: Stream, Provider: c.Provider})
+	a, err := call.Respond(ctx, t, c.Stream, r, call.Label{Name: Stream, Provider: c.Provider})
 	if err != nil {
 		return err
 	}
 	result := resultOf(a, r)
-	t.Summarize(result.words())
+	t.Summarize(result.summary())
 	return t.Result(result, result.Truncated || result.Filtered || result.Text == "")
 }
 
@@ -82,20 +81,20 @@ func resultOf(a call.Answer, r model.Request) Result {
 		Filtered: v.Filtered, Usage: a.End.Usage, Thoughts: a.Thoughts}
 }
 
-func (r Result) words() string {
-	words := fmt.Sprintf("%d bytes of text", len(r.Text))
+func (r Result) summary() string {
+	summary := fmt.Sprintf("%d bytes of text", len(r.Text))
 	switch {
 	case r.Truncated:
-		words += ", cut for its length"
+		summary += ", cut for its length"
 	case r.Filtered:
-		words += ", filtered"
+		summary += ", filtered"
 	}
 	switch n := len(r.Thoughts); n {
 	case 0:
 	case 1:
-		words += ", and a thought"
+		summary += ", and a thought"
 	default:
-		words += fmt.Sprintf(", and %d thoughts", n)
+		summary += fmt.Sprintf(", and %d thoughts", n)
 	}
-	return words
+	return summary
 }

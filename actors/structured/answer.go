@@ -8,16 +8,16 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// answer is what one attempt brought.
+// answer is the result of one attempt.
 type answer struct {
 	text, thought, arguments strings.Builder
 	end                      model.End
-	clean                    []byte // the object in the text or the arguments, put right, or nil
-	long                     bool   // more than maxAnswer came; the rest was not read
-	open                     bool   // the object in it does not end, or the tokens did first
+	clean                    []byte // the object in the text or the arguments, repaired, or nil
+	long                     bool   // longer than maxAnswer; the rest was not read
+	open                     bool   // the object is cut, or the tokens ran out
 }
 
-// call makes one attempt. The error is the stream's.
+// call makes one attempt. Its error is the stream's.
 func (q *question) call(ctx context.Context) (*answer, error) {
 	a := new(answer)
 	q.live.begin()
@@ -25,7 +25,7 @@ func (q *question) call(ctx context.Context) (*answer, error) {
 	a.clean, a.open = q.live.close()
 	q.count(a.end)
 	if err == nil && !ended && !a.long {
-		err = messages.Errorf(messages.Code(messages.CauseTransportClosed), "the model's answer has no end")
+		err = messages.Errorf(messages.Code(messages.CauseTransportClosed), "the model's stream stopped without an end")
 	}
 	return a, err
 }
@@ -47,7 +47,7 @@ func (a *answer) read(parts func(func(model.Part, error) bool), live func(text s
 	return ended, failed
 }
 
-// take keeps what the part adds to the answer, and says how much that is.
+// take adds the part to the answer, and returns its bytes.
 func (a *answer) take(part model.Part, live func(text string)) int {
 	switch p := part.(type) {
 	case model.Text:
@@ -77,21 +77,21 @@ func (q *question) count(end model.End) {
 	}
 }
 
-// cut tells an answer that the server cut for its length, also one that had come no further than thoughts.
+// cut reports whether the server cut the answer for its length, even inside the thoughts.
 func (a *answer) cut() bool {
 	v := a.end.Verdict
 	ended := v.Outcome == model.Completed || v.Cause == messages.CauseEmptyCompletion
 	return ended && (v.Truncated || model.FinishOf(a.end.Evidence.Finish) == model.Truncated)
 }
 
-// spent says that the answer took all the tokens that it was given, whatever the server says of its end.
-func (a *answer) spent(most int) bool {
+// usedAll reports whether the answer used up its tokens, whatever its finish_reason.
+func (a *answer) usedAll(most int) bool {
 	u := a.end.Usage
 	return u != nil && most > 0 && u.CompletionTokens >= int64(most)
 }
 
-// said is the answer as the model wrote it: the arguments of the call that it was to make, or its text.
-func (a *answer) said() string {
+// written is the answer as the model wrote it: the arguments of the tool call, or the text.
+func (a *answer) written() string {
 	switch {
 	case len(a.end.Calls) > 0:
 		return a.end.Calls[0].Arguments
@@ -101,11 +101,11 @@ func (a *answer) said() string {
 	return a.text.String()
 }
 
-// documents lists where the object may be, the likeliest last. A thought is looked into where there is nothing else: a
-// grammar may bind the thoughts as well, and then the answer stands there.
+// documents lists the candidates for the object, the likeliest last. Without any text they come from the thoughts,
+// because a server's grammar may apply to the thoughts as well.
 func (a *answer) documents() []found {
-	list := objectsIn(a.said())
-	if strings.TrimSpace(a.said()) == "" {
+	list := objectsIn(a.written())
+	if strings.TrimSpace(a.written()) == "" {
 		list = objectsIn(a.thought.String())
 		for i := range list {
 			list[i].thought = true

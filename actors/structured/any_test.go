@@ -30,8 +30,8 @@ func once(pieces ...string) model.Stream {
 	}
 }
 
-// Whatever the value, however the answer is cut, and whatever stands around it: the value comes back, and what was told
-// of its strings is what they are.
+// Whatever the value, however the answer is cut, and whatever stands around it: the value comes back, and what was
+// told of its strings is what they are.
 func TestAnyValueComesBack(t *testing.T) {
 	words := rapid.OneOf(rapid.StringMatching(`[ -~]{0,12}`), rapid.String())
 	rapid.Check(t, func(rt *rapid.T) {

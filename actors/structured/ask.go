@@ -14,14 +14,15 @@ import (
 type Options struct {
 	// Name of the form, of letters and underscores; "answer" if empty.
 	Name string
-	// Ladder is what is known of the server; nil begins at the top.
+	// Ladder is what is known about the server; nil begins at the top.
 	Ladder *Ladder
-	// Reasks is how often a rejected answer is asked for again: 2 if zero, never if negative.
+	// Reasks limits how often Ask asks again after a rejected answer: twice if zero, never if negative.
 	Reasks int
-	// Field, if set, hears the strings of the object as they come, under paths such as "purpose" and "notes.0.text". The
-	// pieces of one field of the object only ever add to it: what a later attempt says otherwise is in the result alone.
+	// Field, if set, receives the strings of the object as they arrive, under paths such as "purpose" and
+	// "notes.0.text". Pieces are only ever added: where a later attempt differs from an earlier one, only the result
+	// has its text.
 	Field func(path, piece string)
-	// Attempt, if set, hears of each call before it is made.
+	// Attempt, if set, is called before each call of the model.
 	Attempt func(Attempt)
 }
 
@@ -29,22 +30,22 @@ type Options struct {
 type Attempt struct {
 	Number int // from 1
 	Level  Level
-	// Rejected is what was wrong with the answer before, nil where there was none.
+	// Rejected lists the problems of the previous answer; nil if there was none.
 	Rejected []string
 }
 
-// Report tells how the answer came about, whether or not there is one.
+// Report says how Ask got the answer, or failed to.
 type Report struct {
 	Attempts int
 	Level    Level  // of the last attempt
-	Model    string // that answered last, as far as the server said
-	// Read and Written count the tokens of all attempts, as far as the server said.
+	Model    string // that answered last, if the server named it
+	// Read and Written count the tokens of all attempts, if the server counted them.
 	Read, Written int
-	// Repaired: commas or characters were put right. Thought: the object stood in a thought, and the answer was empty.
+	// Repaired: commas or characters were corrected. Thought: the object was in a thought, and the answer was empty.
 	Repaired, Thought bool
-	// Problems are those of the last answer, where it was rejected.
+	// Problems are those of the last answer, if it was rejected.
 	Problems []string
-	// Overflow: the server said that the request is longer than the model's context.
+	// Overflow: the request was longer than the model's context, as the server said.
 	Overflow bool
 }
 
@@ -53,15 +54,15 @@ const maxAnswer = 1 << 20
 
 const cutProblem = "it was cut for its length"
 
-// Checked is a value that knows more of its form than a schema can say.
+// Checked is a value with rules that a schema cannot express.
 type Checked interface {
-	// Problems lists what is wrong with it, for the model to put right; nil where nothing is.
+	// Problems lists what the model must correct; nil for nothing.
 	Problems() []string
 }
 
-// Ask has the model answer r with a T: a struct of strings, numbers, booleans, structs and slices of these, and maybe
-// [Checked]. r's Format, Tools and Choice are Ask's to choose. The error is the stream's own, invalid_output for an
-// answer that was rejected to the end, or one that says what a T may not be.
+// Ask asks the model to answer r with a T: a struct of strings, numbers, booleans, structs and slices of these, which
+// may implement [Checked]. Ask sets the Format, Tools and Choice of r. Its error is the stream's, or invalid_output
+// if every answer was rejected, or says what a T must not contain.
 func Ask[T any](ctx context.Context, stream model.Stream, r model.Request, o Options) (T, Report, error) {
 	var value T
 	f, err := formOf(reflect.TypeFor[T]())
@@ -96,7 +97,7 @@ type question struct {
 	report  Report
 	live    *live
 	reasks  int
-	last    *answer // that was rejected
+	last    *answer // rejected
 }
 
 func newQuestion(stream model.Stream, r model.Request, o Options, f *form) *question {
@@ -127,7 +128,7 @@ func (q *question) ask(ctx context.Context) error {
 			}
 			return err
 		}
-		q.options.Ladder.took(q.report.Level)
+		q.options.Ladder.learn(q.report.Level)
 		if q.judge(a) {
 			return nil
 		}
@@ -153,10 +154,10 @@ func (q *question) rejected() error {
 		more = fmt.Sprintf(" (and %d more)", len(p)-1)
 	}
 	return messages.Errorf(messages.Code(messages.CauseInvalidOutput),
-		"the model's answer is not of the form that was asked for, in %d attempts: %s%s", q.report.Attempts, p[0], more)
+		"the model's answer does not match the requested form after %d attempts: %s%s", q.report.Attempts, p[0], more)
 }
 
-// judge takes the answer, or says in the report what is wrong with it.
+// judge accepts the answer, or lists its problems in the report.
 func (q *question) judge(a *answer) bool {
 	q.report.Problems = nil
 	switch {
@@ -168,14 +169,14 @@ func (q *question) judge(a *answer) bool {
 		q.report.Problems = []string{"the server cut it for its content"}
 	default:
 		q.report.Problems = q.choose(a.documents())
-		if a.open = a.open || a.spent(q.request.MaxTokens); a.open && q.report.Problems != nil {
+		if a.open = a.open || a.usedAll(q.request.MaxTokens); a.open && q.report.Problems != nil {
 			q.report.Problems = []string{cutProblem}
 		}
 	}
 	return q.report.Problems == nil
 }
 
-// choose takes the last document that is of the form, for what precedes it may be a draft.
+// choose accepts the last document that matches the form: earlier ones may be drafts.
 func (q *question) choose(list []found) []string {
 	if len(list) == 0 {
 		return []string{"it holds no JSON object"}

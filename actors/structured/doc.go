@@ -1,9 +1,9 @@
 // Package structured has a language model answer with a Go value.
 //
-// [Ask] makes the schema of the answer from the value's type, its fields in order, and tells the strings of the answer
-// while it is still incomplete. What it takes in the end is one JSON object of that schema, no key twice; anything else
-// is sent back with all that is wrong with it, twice at most, and then fails as invalid_output. A [Ladder] remembers by
-// which means a server can be kept to a schema.
+// [Ask] makes the JSON Schema of the answer from the value's type, and streams the strings of the answer while it is
+// still incomplete. It accepts one JSON object of that schema without repeated keys. It sends any other answer back
+// with a list of the problems, twice at most, and then fails with invalid_output. A [Ladder] remembers the strictest
+// way to get JSON from a server.
 //
-// An answer is data. Nothing in it is run, and the only tool ever offered is the form of the answer itself.
+// Answers are only data: the one tool that Ask ever offers takes the answer itself.
 package structured

@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// found is a document in an answer, and what it took to find it.
+// found is a document in an answer, and where it was.
 type found struct {
 	doc []byte
-	// repaired: it is not the text that the model wrote. thought: it was in the model's reasoning.
+	// repaired: it differs from the model's text. thought: it was in a thought.
 	repaired, thought bool
 }
 
-// maxObjects is how many places of an answer are looked at for an object.
+// maxObjects limits the places in an answer where an object is tried.
 const maxObjects = 8
 
-// objectsIn lists the whole objects of a text in their order: the only one there should be, one in a fence, one after
-// words or after a thought whose tags nobody took out.
+// objectsIn lists the complete objects of a text in order. Fences, other text and thoughts may surround them.
 func objectsIn(text string) []found {
 	var list []found
 	trimmed := strings.TrimSpace(text)
@@ -37,7 +36,7 @@ func objectsIn(text string) []found {
 	return list
 }
 
-// objectAt is where the next brace stands that a key or another brace follows, or -1.
+// objectAt finds the next opening brace that a key or a closing brace follows, or returns -1.
 func objectAt(s string, from int) int {
 	for i := from; i < len(s); i++ {
 		if s[i] != '{' {

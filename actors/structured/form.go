@@ -10,20 +10,20 @@ import (
 	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// form is what an answer looks like.
+// form is the form of an answer.
 type form struct {
 	text   json.RawMessage // the schema, with properties in the order of the type's fields
 	schema *validator.Schema
-	fields []string // those of the object that are strings or hold some
+	fields []string // the fields that are or contain strings
 }
 
 const (
 	schemaURL = "answer.schema.json"
-	maxDepth  = 5 // that every server's grammar takes
+	maxDepth  = 5 // accepted by the grammar of every server
 )
 
-// formOf keeps to what every server understands: objects, arrays, strings, numbers and booleans, all of them required
-// and none null. Errors: a type that needs more.
+// formOf uses what every server understands: objects, arrays, strings, numbers and booleans, all required and none
+// null. It returns an error for a type that needs more.
 func formOf(t reflect.Type) (*form, error) {
 	s, err := jsonschema.ForType(t, nil)
 	if err != nil {
@@ -41,20 +41,20 @@ func formOf(t reflect.Type) (*form, error) {
 	}
 	f := &form{text: text}
 	for _, name := range s.PropertyOrder {
-		if speaks(s.Properties[name]) {
+		if holdsText(s.Properties[name]) {
 			f.fields = append(f.fields, name)
 		}
 	}
 	return f, f.compile()
 }
 
-// speaks tells a value that holds a string.
-func speaks(s *jsonschema.Schema) bool {
+// holdsText reports whether a value is or contains a string.
+func holdsText(s *jsonschema.Schema) bool {
 	if s.Type == "array" {
-		return speaks(s.Items)
+		return holdsText(s.Items)
 	}
 	for _, p := range s.Properties {
-		if speaks(p) {
+		if holdsText(p) {
 			return true
 		}
 	}
@@ -62,7 +62,7 @@ func speaks(s *jsonschema.Schema) bool {
 }
 
 func common(s *jsonschema.Schema, depth int) error {
-	for _, t := range s.Types { // a pointer or a slice, which Go lets be null
+	for _, t := range s.Types { // a pointer or a slice, which may be null in Go
 		if t != "null" {
 			s.Type = t
 		}
@@ -84,7 +84,7 @@ func common(s *jsonschema.Schema, depth int) error {
 
 func commonObject(s *jsonschema.Schema, depth int) error {
 	if len(s.Properties) == 0 {
-		return fmt.Errorf("an object needs fields that are known")
+		return fmt.Errorf("an object needs named fields")
 	}
 	s.Required = s.PropertyOrder
 	for _, name := range s.PropertyOrder {

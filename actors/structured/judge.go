@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	maxProblems     = 20  // that are told
-	maxProblemBytes = 300 // of one: it quotes the answer
+	maxProblems     = 20
+	maxProblemBytes = 300 // each may quote the answer
 )
 
-// problems lists all that is wrong with a document, nil where nothing is.
+// problems lists what is wrong with a document; nil if it is right.
 func (f *form) problems(doc []byte) []string {
 	value, err := validator.UnmarshalJSON(bytes.NewReader(doc))
 	if err != nil {
@@ -29,7 +29,7 @@ func (f *form) problems(doc []byte) []string {
 		}
 	}
 	if err := f.schema.Validate(value); err != nil {
-		list = append(list, told(err)...)
+		list = append(list, validationErrors(err)...)
 	}
 	for i, p := range list {
 		list[i] = strings.ToValidUTF8(p[:min(len(p), maxProblemBytes)], "")
@@ -37,7 +37,7 @@ func (f *form) problems(doc []byte) []string {
 	return list[:min(len(list), maxProblems)]
 }
 
-func told(err error) []string {
+func validationErrors(err error) []string {
 	e, ok := errors.AsType[*validator.ValidationError](err)
 	if !ok {
 		return []string{err.Error()}

@@ -8,19 +8,19 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// Level is a means of keeping an answer to a schema.
+// Level is a way to get JSON from a server.
 type Level int
 
-// The levels, the surest first.
+// The levels, the strictest first.
 const (
 	Strict Level = iota // response_format json_schema, strict
 	Loose               // response_format json_schema
 	Object              // response_format json_object
 	Call                // the arguments of a tool that must be called
-	Prompt              // words alone
+	Prompt              // instructions only
 )
 
-// String is the level in a word or two.
+// String names the level.
 func (l Level) String() string {
 	switch l {
 	case Strict:
@@ -35,7 +35,7 @@ func (l Level) String() string {
 	return "prompt"
 }
 
-// LevelOf is the level that String gives the name to; ok is false where it gives it to none.
+// LevelOf returns the level with the name; ok is false if there is none.
 func LevelOf(name string) (level Level, ok bool) {
 	for l := Strict; l <= Prompt; l++ {
 		if l.String() == name {
@@ -45,35 +45,35 @@ func LevelOf(name string) (level Level, ok bool) {
 	return Strict, false
 }
 
-// Ladder is what is known of one server: the surest level that it has not refused. The zero value has everything to
-// learn. It may be used by several calls at once.
+// Ladder remembers the strictest level that one server has not refused. The zero value begins at Strict. It is safe
+// for concurrent use.
 type Ladder struct {
 	mu    sync.Mutex
 	level Level
 }
 
-// NewLadder begins at a level that is known to be taken.
+// NewLadder begins at a level that the server is known to accept.
 func NewLadder(at Level) *Ladder { return &Ladder{level: min(max(at, Strict), Prompt)} }
 
-// Level is where the next call begins.
+// Level is the level of the next call.
 func (l *Ladder) Level() Level {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.level
 }
 
-// below gives the level after a refused one, or one further down that another call has learned of.
+// below returns the level after a refused one, or a weaker one that another call has learned.
 func (l *Ladder) below(refused Level) Level { return max(l.Level(), refused+1) }
 
-// took learns from an answer that the levels above are refused.
-func (l *Ladder) took(level Level) {
+// learn notes that the server answered at the level.
+func (l *Ladder) learn(level Level) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.level = max(l.level, level)
 }
 
-// refuses tells a server that does not have the level from one that fails: nothing was answered, and the server speaks
-// of the level's own means, or calls the request bad without a word of anything else.
+// refuses tells a server that lacks the level from one that fails: it answered nothing, and its error mentions the
+// level's own fields, or calls the request bad and mentions no other field.
 func refuses(l Level, e model.Evidence) bool {
 	if e.Failure == nil || e.Output || l >= Prompt || overflows(e) {
 		return false
@@ -89,7 +89,7 @@ func refuses(l Level, e model.Evidence) bool {
 	if l == Call && containsAny(words, "tool", "function") || l < Call && containsAny(words, formatWords...) {
 		return true
 	}
-	if status == 0 || status == 200 { // an error in the place of an answer
+	if status == 0 || status == 200 { // an error instead of an answer
 		bad := containsAny(words, "invalid_request", "invalidrequest", "invalid_parameter", "invalidparameter",
 			"invalid_argument", "bad_request", "badrequest", "unprocessable", "not_implemented", "unimplemented")
 		return bad && !containsAny(words, otherWords...)
@@ -98,11 +98,11 @@ func refuses(l Level, e model.Evidence) bool {
 }
 
 var (
-	// formatWords are what servers call a response_format.
+	// formatWords appear in errors about a response_format.
 	formatWords = []string{"format", "json", "schema", "grammar", "structured", "guided", "constrained", "gbnf",
 		"regex", "requested parameters", "格式", "结构化",
 		"形式", "フォーマット", "スキーマ", "형식", "формат", "схем", "esquema", "schéma"}
-	// otherWords are what else servers find wrong with a request.
+	// otherWords appear in errors about anything else.
 	otherWords = []string{"max_tokens", "max_completion_tokens", "max_new_tokens", "temperature", "top_p", "seed",
 		"stream_options", "stop sequence", "unknown model", "model not", "model_not", "no such model",
 		"model does not exist", "invalid model", "not a valid model", "no models loaded", "model is required",
@@ -112,7 +112,7 @@ var (
 		"too many tokens", "image", "http request to an https", "enable_thinking", "chat_template", "reasoning"}
 )
 
-// overflows tells a request that is longer than the model's context, in the words of the servers.
+// overflows recognizes the errors about a request that is longer than the model's context.
 func overflows(e model.Evidence) bool {
 	return e.Failure != nil && containsAny(e.Failure.Words(), "n_ctx", "n_keep", "context length", "context size",
 		"context window", "context_length", "context_window", "exceed_context", "maximum context", "max_model_len",

@@ -7,27 +7,26 @@ import (
 	"github.com/seed889630bf/lastword/messages/model/decode"
 )
 
-// live tells the strings of an object that is not complete yet.
+// live streams the strings of an object that is still incomplete.
 type live struct {
-	names  []string
-	say    func(path, piece string)
-	fields *decode.Fields
-	told   map[string]*telling
+	names       []string
+	emit        func(path, piece string)
+	fields      *decode.Fields
+	transcripts map[string]*transcript
 }
 
-// telling is what was said of one field of the object, in all attempts. Paths stand in the transcript between zero
-// bytes, where they change.
-type telling struct {
-	transcript []byte
-	at         int    // how far the current attempt has come in it
-	path       string // of the current attempt's last piece
-	off        bool   // the current attempt says something else than what was said already
+// transcript is what was streamed of one field of the object, over all attempts.
+type transcript struct {
+	sent []byte // the pieces; where the path changes, it stands between zero bytes
+	at   int    // how far the current attempt has got in sent
+	path string // of the current attempt's last piece
+	off  bool   // the current attempt differs from sent
 }
 
-func newLive(names []string, say func(path, piece string)) *live {
-	l := &live{names: names, say: say, told: map[string]*telling{}}
+func newLive(names []string, emit func(path, piece string)) *live {
+	l := &live{names: names, emit: emit, transcripts: map[string]*transcript{}}
 	for _, name := range names {
-		l.told[name] = new(telling)
+		l.transcripts[name] = new(transcript)
 	}
 	return l
 }
@@ -35,14 +34,14 @@ func newLive(names []string, say func(path, piece string)) *live {
 // begin begins an attempt.
 func (l *live) begin() {
 	l.fields = decode.NewFields(l.names...)
-	for _, t := range l.told {
+	for _, t := range l.transcripts {
 		t.at, t.path, t.off = 0, "", false
 	}
 }
 
-func (l *live) push(text string) { l.fields.Push(text, l.hear) }
+func (l *live) push(text string) { l.fields.Push(text, l.add) }
 
-// close gives the object as the decoder has put it right, nil where there is none, and says whether it has no end.
+// close returns the object as repaired by the decoder, nil if there is none; open says that it is cut.
 func (l *live) close() (doc []byte, open bool) {
 	doc, err := l.fields.Close()
 	if err != nil {
@@ -51,31 +50,31 @@ func (l *live) close() (doc []byte, open bool) {
 	return doc, false
 }
 
-func (l *live) hear(path, piece string) {
+func (l *live) add(path, piece string) {
 	name, _, _ := strings.Cut(path, ".")
-	t := l.told[name]
-	if t == nil || l.say == nil {
+	t := l.transcripts[name]
+	if t == nil || l.emit == nil {
 		return
 	}
-	if rest := t.add(path, piece); rest != "" {
-		l.say(path, rest)
+	if rest := t.fresh(path, piece); rest != "" {
+		l.emit(path, rest)
 	}
 }
 
-// add gives what the piece adds to what was said.
-func (t *telling) add(path, piece string) string {
+// fresh returns the part of the piece that was not streamed yet.
+func (t *transcript) fresh(path, piece string) string {
 	mark := ""
 	if path != t.path {
 		mark = "\x00" + path + "\x00"
 	}
 	t.path = path
 	entry := mark + piece
-	known := min(len(t.transcript)-t.at, len(entry))
-	if t.off || string(t.transcript[t.at:t.at+known]) != entry[:known] {
+	known := min(len(t.sent)-t.at, len(entry))
+	if t.off || string(t.sent[t.at:t.at+known]) != entry[:known] {
 		t.off = true
 		return ""
 	}
 	t.at += len(entry)
-	t.transcript = append(t.transcript, entry[known:]...)
+	t.sent = append(t.sent, entry[known:]...)
 	return entry[max(known, len(mark)):]
 }

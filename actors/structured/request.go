@@ -8,16 +8,16 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// maxShown bounds what a model is shown of its rejected answer, and of what is wrong with it, in bytes each: both take
-// room in its context that the first request did not need.
+// maxShown bounds how many bytes of its rejected answer, and of the problems, a model is shown: both take room in its
+// context.
 const maxShown = 2 << 10
 
-// next is the request of the coming attempt. The form is in words at every level: there are servers that pass over a
-// response_format in silence.
+// next is the request of the next attempt. It describes the form at every level, because some servers ignore a
+// response_format silently.
 func (q *question) next() model.Request {
 	r := q.request
 	r.Format, r.Tools, r.Choice = nil, nil, ""
-	r.Messages = append(q.instructed(), q.again()...)
+	r.Messages = append(q.instructed(), q.feedback()...)
 	name, schema := q.options.Name, q.form.text
 	switch q.report.Level {
 	case Strict, Loose:
@@ -34,9 +34,9 @@ func (q *question) next() model.Request {
 	return r
 }
 
-// cooler lowers the temperature with each answer that was rejected, down to 0 where none may follow.
+// cooler lowers the temperature with each rejected answer, to 0 for the last attempt.
 func cooler(t *float64, left int) *float64 {
-	const warm = 0.4 // less than any server's own
+	const warm = 0.4 // less than any server's default
 	if t == nil {
 		t = new(warm)
 	}
@@ -61,9 +61,9 @@ func (q *question) instructed() []model.Message {
 	return slices.Insert(list, 0, model.Message{Role: model.System, Content: words})
 }
 
-// again shows the model what it said last and what is wrong with it. An answer that was too long is not shown: it would
-// take the room that the next one needs.
-func (q *question) again() []model.Message {
+// feedback shows the model its last answer and the problems. It omits an answer that was too long: the next one needs
+// the room.
+func (q *question) feedback() []model.Message {
 	if q.last == nil {
 		return nil
 	}
@@ -76,14 +76,16 @@ func (q *question) again() []model.Message {
 		}
 		return []model.Message{{Role: model.User, Content: words}}
 	}
-	said := shown(q.last.said())
+	written := excerpt(q.last.written())
 	wrong := fmt.Sprintf("Your answer was rejected:\n- %s\nReturn only the corrected JSON object.",
-		shown(strings.Join(q.report.Problems, "\n- ")))
-	if said == "" {
+		excerpt(strings.Join(q.report.Problems, "\n- ")))
+	if written == "" {
 		return []model.Message{{Role: model.User, Content: wrong}}
 	}
-	return []model.Message{{Role: model.Assistant, Content: said}, {Role: model.User, Content: wrong}}
+	return []model.Message{{Role: model.Assistant, Content: written}, {Role: model.User, Content: wrong}}
 }
 
-// shown is neutral, for a model may have been told to write what ends its own turn.
-func shown(s string) string { return model.Neutral(strings.ToValidUTF8(s[:min(len(s), maxShown)], "")) }
+// excerpt is neutral, because a model may have been made to write tokens that end its own turn.
+func excerpt(s string) string {
+	return model.Neutral(strings.ToValidUTF8(s[:min(len(s), maxShown)], ""))
+}

@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// sourceOf is where a thought was seen, as thought.done says it.
+// sourceOf is the source in thought.done.
 func sourceOf(s model.Source) string {
 	switch s {
 	case model.Field:
@@ -20,14 +20,14 @@ func sourceOf(s model.Source) string {
 	return string(s)
 }
 
-func thoughtWords(p model.ThoughtDone) string {
+func thoughtMessage(p model.ThoughtDone) string {
 	if p.Repeated {
-		return fmt.Sprintf("a thought again, %d bytes", len(p.Text))
+		return fmt.Sprintf("a repeated thought, %d bytes", len(p.Text))
 	}
 	return fmt.Sprintf("a thought, %d bytes", len(p.Text))
 }
 
-func endWords(name string, e model.End, v model.Verdict) string {
+func endMessage(name string, e model.End, v model.Verdict) string {
 	if v.Outcome != model.Completed {
 		return name + ": " + v.Message
 	}
@@ -40,27 +40,27 @@ func endWords(name string, e model.End, v model.Verdict) string {
 	}
 	switch {
 	case v.Truncated || v.Filtered:
-		words += "; " + cutWords(v)
+		words += "; " + cutReason(v)
 	case model.FinishOf(e.Evidence.Finish) == model.Unknown:
 		words += "; the server ended it with an unknown finish_reason, " + e.Evidence.Finish
 	}
 	return words
 }
 
-func cutWords(v model.Verdict) string {
+func cutReason(v model.Verdict) string {
 	if v.Filtered {
 		return "the server filtered its content"
 	}
 	return "the server cut it for its length"
 }
 
-// milliseconds rounds up: 0 says that there was no token.
+// milliseconds rounds up: 0 means that there was no token.
 func milliseconds(d time.Duration) int64 {
 	return int64((d + time.Millisecond - 1) / time.Millisecond)
 }
 
-// told is the error as an event carries it.
-func told(err error) *messages.Error {
+// asError is the error for an event.
+func asError(err error) *messages.Error {
 	if err == nil {
 		return nil
 	}

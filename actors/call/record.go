@@ -1,0 +1,145 @@
+package call
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"sync/atomic"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// Label says under which names calls are recorded.
+type Label struct {
+	// Name is unique in the run; "answer" if empty. It names the stream of the text. Thoughts are NAME.thought.0 and
+	// so on, calls NAME.ATTEMPT.1 and so on.
+	Name string
+	// Provider names the server in llm.started.
+	Provider string
+}
+
+func (v Label) name() string { return cmp.Or(v.Name, "answer") }
+
+// Recorded returns the stream with its calls recorded by the task: llm.started, the thoughts as they arrive, and
+// llm.completed. It passes every part on unchanged. If the attempt is cancelled, so that the run refuses its events,
+// the call ends with that cause. A call whose consumer stops early is recorded as failed, without evidence.
+func Recorded(t *actors.TaskContext, stream model.Stream, v Label) model.Stream {
+	n := &recorder{task: t, stream: stream, label: v}
+	return n.call
+}
+
+// recorder records the calls of one stream; they may overlap.
+type recorder struct {
+	task     *actors.TaskContext
+	stream   model.Stream
+	label    Label
+	calls    atomic.Int64
+	thoughts atomic.Int64 // names in use
+}
+
+// recording is one call.
+type recording struct {
+	*recorder
+	id       string
+	request  model.Request
+	thoughts map[int]string // the streams' names
+	stop     context.CancelCauseFunc
+	ended    bool
+	err      error // of the last part
+}
+
+func (n *recorder) call(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
+	return func(yield func(model.Part, error) bool) {
+		ctx, stop := context.WithCancelCause(ctx)
+		defer stop(nil)
+		id := fmt.Sprintf("%s.%d.%d", n.label.name(), n.task.Attempt(), n.calls.Add(1))
+		c := &recording{recorder: n, id: id, request: r, thoughts: map[int]string{}, stop: stop}
+		c.emit(messages.LLMStarted{Call: id, Model: r.Model, Provider: n.label.Provider}, "asking "+c.target())
+		defer c.finish()
+		for part, err := range n.stream(ctx, r) {
+			c.part(part, err)
+			if !yield(part, err) {
+				return
+			}
+		}
+	}
+}
+
+// target names the model and its server for people.
+func (c *recording) target() string {
+	who := cmp.Or(c.request.Model, "the server's model")
+	if c.label.Provider != "" {
+		who += " at " + c.label.Provider
+	}
+	return who
+}
+
+// emit cancels the call if the run refuses the event. The stream then reports the end.
+func (c *recording) emit(body messages.Body, message string) {
+	if err := c.task.Emit(body, message); err != nil {
+		c.stop(err)
+	}
+}
+
+func (c *recording) part(part model.Part, err error) {
+	c.err = err
+	switch p := part.(type) {
+	case model.Thought:
+		c.emit(messages.ThoughtDelta{Stream: c.thought(p.Number), Text: p.Text}, "")
+	case model.ThoughtDone:
+		c.emit(messages.ThoughtDone{Stream: c.thought(p.Number), Text: p.Text, SHA256: messages.Digest(p.Text),
+			ThoughtType: p.Type, Confidence: p.Confidence, Source: sourceOf(p.Source)}, thoughtMessage(p))
+	case model.End:
+		c.end(p, err, p.Evidence.String())
+	}
+}
+
+// thought names the stream of a thought. Calls with the same label share the numbers.
+func (c *recording) thought(number int) string {
+	name := c.thoughts[number]
+	if name == "" {
+		name = fmt.Sprintf("%s.thought.%d", c.label.name(), c.recorder.thoughts.Add(1)-1)
+		c.thoughts[number] = name
+	}
+	return name
+}
+
+// end records the end of the call, which the run accepts even from a cancelled task.
+func (c *recording) end(e model.End, err error, evidence string) {
+	c.ended = true
+	verdict := Judged(e.Verdict, c.request)
+	if err == nil {
+		err = verdict.Err()
+	}
+	name := cmp.Or(e.Model, c.request.Model)
+	_ = c.task.Conclude(messages.LLMCompleted{
+		Call: c.id, Model: name, Usage: e.Usage, FirstTokenMS: milliseconds(e.FirstToken),
+		FinishReason: e.Evidence.Finish, Evidence: evidence, Verdict: string(verdict.Outcome), Error: asError(err),
+	}, endMessage(cmp.Or(name, "the model"), e, verdict)) // an abandoned task cannot record anything
+}
+
+// finish records an end for a call that has none.
+func (c *recording) finish() {
+	if c.ended {
+		return
+	}
+	message := "the answer was not read to its end"
+	if c.err != nil {
+		message = c.err.Error()
+	}
+	verdict := model.Verdict{Outcome: model.Failed, Cause: messages.CauseError, Message: message}
+	c.end(model.End{Verdict: verdict}, c.err, "none")
+}
+
+// Judged is the verdict on an answer to the request: JSON that the server cut is invalid.
+func Judged(v model.Verdict, r model.Request) model.Verdict {
+	if v.Outcome != model.Completed || r.Format == nil || !v.Truncated && !v.Filtered {
+		return v
+	}
+	v.Outcome, v.Cause = model.Failed, messages.CauseInvalidOutput
+	v.Message = "invalid output: the JSON is incomplete, " + cutReason(v)
+	return v
+}
