@@ -257,8 +257,12 @@ func TestServeKeepsPrincipalsApart(t *testing.T) {
 			t.Errorf("%s reads %s", who, body)
 		}
 	}
-	if a := s.call(eve, "generate", `{"repository":"garden"}`); !a.IsError || a.code() != "forbidden" {
-		t.Errorf("who may read starts a run: %+v", a.Structured)
+	resp := s.post(eve, "tools/call", "generate", `"name":"generate","arguments":{"repository":"garden"}`)
+	resp.Body.Close()
+	challenge := resp.Header.Get("WWW-Authenticate")
+	if resp.StatusCode != http.StatusForbidden ||
+		!strings.HasSuffix(challenge, `, error="insufficient_scope", scope="run:write"`) {
+		t.Errorf("who may only read starts a run: %s, %s", resp.Status, challenge)
 	}
 	s.ends(syscall.SIGTERM)
 }
