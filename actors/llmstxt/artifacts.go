@@ -85,7 +85,7 @@ func (g *generation) fit(t *actors.TaskContext, out *folder) error {
 	g.document.Tool = render.Tool{Name: "lastword", Version: g.config.Version}
 	g.document.Options = render.Options{Full: in.Full, Ctx: in.Ctx, LinkStyle: in.LinkStyle, BaseURL: in.BaseURL,
 		SizeBudget: in.SizeBudget}
-	g.describe(&g.document)
+	g.addAnswer(&g.document)
 	return nil
 }
 

@@ -80,7 +80,7 @@ func (c cache) find(key string) *cached {
 	}
 	entry := &cached{dir: dir}
 	data, err := readRegular(dir, cacheIndex)
-	if err != nil || json.Unmarshal(data, entry) != nil || c.says(data) || !entry.whole(c) {
+	if err != nil || json.Unmarshal(data, entry) != nil || c.hasSecret(data) || !entry.whole(c) {
 		dir.Close()
 		return nil
 	}
@@ -89,13 +89,13 @@ func (c cache) find(key string) *cached {
 	return entry
 }
 
-// says tells whether a secret is in the data.
-func (c cache) says(data []byte) bool { return !bytes.Equal(c.secrets.Bytes(data), data) }
+// hasSecret tells whether a secret is in the data.
+func (c cache) hasSecret(data []byte) bool { return !bytes.Equal(c.secrets.Bytes(data), data) }
 
 func (c *cached) whole(in cache) bool {
 	for _, f := range c.Files {
 		data, err := readRegular(c.dir, f.Name)
-		if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != f.SHA256 || in.says(data) {
+		if sum := sha256.Sum256(data); err != nil || hex.EncodeToString(sum[:]) != f.SHA256 || in.hasSecret(data) {
 			return false
 		}
 	}

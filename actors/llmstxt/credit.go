@@ -13,14 +13,14 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// by is the model whose words the files hold, or that was asked for them.
-func (g *generation) by() string { return cmp.Or(g.other, g.model.Name) }
+// modelName is the model whose words the files hold, or that was asked for them.
+func (g *generation) modelName() string { return cmp.Or(g.other, g.model.Name) }
 
-// credit notes who answered: some servers take the model that is loaded for one that they cannot load. An answer of
+// noteAnswerer notes who answered: some servers take the model that is loaded for one that they cannot load. An answer of
 // the model that was asked goes by the name that was asked, as it does from the cache.
-func (g *generation) credit(t *actors.TaskContext, answered string, err error) {
+func (g *generation) noteAnswerer(t *actors.TaskContext, answered string, err error) {
 	name := shownModel(answered)
-	if name == "" || alike(g.model.Name, answered) {
+	if name == "" || isSameModel(g.model.Name, answered) {
 		return
 	}
 	t.Log(messages.LogWarn, fmt.Sprintf("%s answered, not %s", name, g.model.Name))
@@ -43,14 +43,14 @@ func shownModel(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), maxModelName)], "")
 }
 
-// alike tells whether two names are of one model: each may have a path or a vendor before it, and a date, a tag for the
+// isSameModel tells whether two names are of one model: each may have a path or a vendor before it, and a date, a tag for the
 // latest or the ending of its file after it.
-func alike(a, b string) bool {
-	a, b = plainModel(a), plainModel(b)
+func isSameModel(a, b string) bool {
+	a, b = trimModel(a), trimModel(b)
 	return within(a, b) || within(undated(a), b) || within(a, undated(b))
 }
 
-func plainModel(name string) string {
+func trimModel(name string) string {
 	name = strings.ReplaceAll(strings.ToLower(strings.TrimSpace(name)), `\`, "/")
 	for _, end := range []string{".gguf", ":latest", "-latest"} {
 		name = strings.TrimSuffix(name, end)

@@ -29,7 +29,7 @@ func TestNamesOfOneModel(t *testing.T) {
 		{"m-2024-08-06", "m-2024-11-20"}:             false,
 		{"m", "m-mini"}:                              false,
 	} {
-		if llmstxt.Alike(pair[0], pair[1]) != want || llmstxt.Alike(pair[1], pair[0]) != want {
+		if llmstxt.IsSameModel(pair[0], pair[1]) != want || llmstxt.IsSameModel(pair[1], pair[0]) != want {
 			t.Errorf("%q: want %v", pair, want)
 		}
 	}

@@ -3,5 +3,5 @@ package llmstxt
 // Lock lets a test be the living run whose temporary file it is.
 var Lock = lock
 
-// Alike lets a test compare the names of models.
-var Alike = alike
+// IsSameModel lets a test compare the names of models.
+var IsSameModel = isSameModel

@@ -51,7 +51,7 @@ func (g *generation) lockFolder(ctx context.Context, t *actors.TaskContext, dir 
 	if err != nil {
 		return nil, err
 	}
-	lock, err := hold(ctx, root, func() { t.Log(messages.LogInfo, "waiting for another run that writes into "+dir) })
+	lock, err := waitForLock(ctx, root, func() { t.Log(messages.LogInfo, "waiting for another run that writes into "+dir) })
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
@@ -181,10 +181,10 @@ func syncFolder(dir *os.Root, name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// hold waits until no other run writes into the folder, of this process or another, so that what is there in the end is
+// waitForLock waits until no other run writes into the folder, of this process or another, so that what is there in the end is
 // all of one run. waits is called once if there is one. It holds until the file is closed, or the process ends. On a
 // file system without locks it waits for nobody.
-func hold(ctx context.Context, dir *os.Root, waits func()) (*os.File, error) {
+func waitForLock(ctx context.Context, dir *os.Root, waits func()) (*os.File, error) {
 	f, err := dir.Open(".")
 	if err != nil {
 		return nil, err

@@ -68,7 +68,7 @@ func (g *generation) find(ctx context.Context) (*Model, error) {
 func (g *generation) configure(ctx context.Context, t *actors.TaskContext) error {
 	m, err := g.find(ctx)
 	if err != nil {
-		return g.without(ctx, t, err)
+		return g.withoutModel(ctx, t, err)
 	}
 	words := "model " + m.Name
 	if m.Server != "" {
@@ -81,8 +81,8 @@ func (g *generation) configure(ctx context.Context, t *actors.TaskContext) error
 	return nil
 }
 
-// without goes on without the model, whose failure is told, unless there is to be one or the run itself is to end.
-func (g *generation) without(ctx context.Context, t *actors.TaskContext, err error) error {
+// withoutModel goes on without the model, whose failure is told, unless there is to be one or the run itself is to end.
+func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

@@ -51,18 +51,18 @@ func (g *generation) writePages(
 		}
 		said[i].Path = path.Join(out.dir, pagesFolder, pages[i].name)
 	}
-	return said, errors.Join(context.Cause(ctx), placeAll(t, pagesRoot, pages))
+	return said, errors.Join(context.Cause(ctx), writeAllPages(t, pagesRoot, pages))
 }
 
-// placeAll returns when all writers have, whatever they came to.
-func placeAll(t *actors.TaskContext, folder *os.Root, pages []page) error {
+// writeAllPages returns when all writers have, whatever they came to.
+func writeAllPages(t *actors.TaskContext, folder *os.Root, pages []page) error {
 	n := min(writers, len(pages))
 	ended := make(chan error, n)
 	for first := range n {
 		t.Go(func(ctx context.Context) error {
 			err := errors.New("a writer ended too soon") // unless it says otherwise
 			defer func() { ended <- err }()
-			err = placeEach(ctx, t.RunID(), folder, pages, first, n)
+			err = writeEachPage(ctx, t.RunID(), folder, pages, first, n)
 			return nil
 		})
 	}
@@ -73,16 +73,16 @@ func placeAll(t *actors.TaskContext, folder *os.Root, pages []page) error {
 	return all
 }
 
-// placeEach places every step-th page from first on. One that is there as it should be is left: to write it again costs
+// writeEachPage places every step-th page from first on. One that is there as it should be is left: to write it again costs
 // the disk as much as to write it anew.
-func placeEach(ctx context.Context, run messages.RunID, folder *os.Root, pages []page, first, step int) error {
+func writeEachPage(ctx context.Context, run messages.RunID, folder *os.Root, pages []page, first, step int) error {
 	b := bufio.NewWriter(nil)
 	for i := first; i < len(pages); i += step {
 		p := &pages[i]
 		if holds(folder, p.name, p.text.Bytes()) {
 			continue
 		}
-		err := place(folder, p.name, run, b, func(w io.Writer) error {
+		err := writeAtomically(folder, p.name, run, b, func(w io.Writer) error {
 			_, err := w.Write(p.text.Bytes())
 			return errors.Join(context.Cause(ctx), err)
 		})

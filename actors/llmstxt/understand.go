@@ -30,33 +30,33 @@ func (g *generation) understand(ctx context.Context, t *actors.TaskContext) erro
 	live := &insight.Live{}
 	answer, err := g.answer(ctx, t, live)
 	if err != nil {
-		return g.unsaid(ctx, t, live, err)
+		return g.retract(ctx, t, live, err)
 	}
-	if err := tell(t, answer, live.Opened()); err != nil {
+	if err := closeTexts(t, answer, live.Opened()); err != nil {
 		return err
 	}
 	g.insight = answer
-	g.index = answer.Into(g.index, "written by "+g.by(), g.room())
+	g.index = answer.Into(g.index, "written by "+g.modelName(), g.room())
 	t.Summarize(fmt.Sprintf("%s, %s to remember and %s by %s", count(len(answer.Concepts), "concept"),
-		count(len(answer.Remember), "thing"), count(len(answer.Sections)+len(answer.Notes), "note"), g.by()))
+		count(len(answer.Remember), "thing"), count(len(answer.Sections)+len(answer.Notes), "note"), g.modelName()))
 	return nil
 }
 
-// tell closes the texts with what is taken of the answer.
-func tell(t *actors.TaskContext, answer insight.Answer, opened []string) error {
+// closeTexts closes the texts with what is taken of the answer.
+func closeTexts(t *actors.TaskContext, answer insight.Answer, opened []string) error {
 	for _, text := range answer.Texts() {
 		if text.Text == "" && !slices.Contains(opened, text.Stream) {
 			continue
 		}
-		if err := settle(t, text, count(1+strings.Count(text.Text, "\n"), "line")); err != nil {
+		if err := closeText(t, text, count(1+strings.Count(text.Text, "\n"), "line")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// settle closes a text with what is taken of it.
-func settle(t *actors.TaskContext, text insight.Text, words string) error {
+// closeText closes a text with what is taken of it.
+func closeText(t *actors.TaskContext, text insight.Text, words string) error {
 	done := messages.TextDone{Stream: text.Stream, Text: text.Text, SHA256: messages.Digest(text.Text)}
 	if text.Text == "" {
 		words = "discarded"
@@ -64,13 +64,13 @@ func settle(t *actors.TaskContext, text insight.Text, words string) error {
 	return t.Emit(done, text.Stream+": "+words)
 }
 
-// unsaid takes back what a model said that failed after it.
-func (g *generation) unsaid(ctx context.Context, t *actors.TaskContext, live *insight.Live, err error) error {
-	if err := g.without(ctx, t, err); err != nil {
+// retract takes back what a model said that failed after it.
+func (g *generation) retract(ctx context.Context, t *actors.TaskContext, live *insight.Live, err error) error {
+	if err := g.withoutModel(ctx, t, err); err != nil {
 		return err
 	}
 	for _, stream := range live.Opened() {
-		if err := settle(t, insight.Text{Stream: stream}, ""); err != nil {
+		if err := closeText(t, insight.Text{Stream: stream}, ""); err != nil {
 			return err
 		}
 	}
@@ -122,19 +122,19 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.
 		o.Field = nil // what was said before the context was full stands until the texts are closed
 	}
 	said, report, err := structured.Ask[insight.Answer](ctx, told, g.request(m), o)
-	g.credit(t, report.Model, err)
+	g.noteAnswerer(t, report.Model, err)
 	if words := effort(report); err == nil && words != "" {
 		t.Log(messages.LogInfo, "answer accepted: "+words)
 	}
 	if err == nil && g.other == "" {
 		g.keepAnswer(t, key, said)
 	}
-	return said, report.Overflow || g.mute(err), err
+	return said, report.Overflow || g.mayBeOverflow(err), err
 }
 
-// mute tells a server that may have nothing to say because there is too much for a context that is not known: some end
+// mayBeOverflow tells a server that may have nothing to say because there is too much for a context that is not known: some end
 // such an answer as if it were one.
-func (g *generation) mute(err error) bool {
+func (g *generation) mayBeOverflow(err error) bool {
 	return g.model.Context == 0 && messages.CodeOf(err) == messages.Code(messages.CauseEmptyCompletion)
 }
 
@@ -163,10 +163,10 @@ func (g *generation) room() int {
 	return int(min(most, g.input.SizeBudget/4, g.input.SizeBudget-front-leastBudget/4))
 }
 
-// describe adds to llms.json what the model said of the sections, and what became of it.
-func (g *generation) describe(d *render.Document) {
+// addAnswer adds to llms.json what the model said of the sections, and what became of it.
+func (g *generation) addAnswer(d *render.Document) {
 	if g.model != nil {
-		d.Options.Model = g.by()
+		d.Options.Model = g.modelName()
 	} else {
 		d.Options.Model = g.input.Model
 	}

@@ -95,7 +95,7 @@ func (g *generation) writeFile(
 	ctx context.Context, t *actors.TaskContext, out *folder, b *bufio.Writer, f artifact,
 ) (said messages.Artifact, err error) {
 	name := g.fileOf(f.name)
-	err = place(out.Root, name, t.RunID(), b, func(w io.Writer) error {
+	err = writeAtomically(out.Root, name, t.RunID(), b, func(w io.Writer) error {
 		said, err = f.checked(w, g.config.Secrets)
 		return errors.Join(context.Cause(ctx), err)
 	})

@@ -46,7 +46,7 @@ func (r *resolver) needs(p *part) map[target]bool {
 		eco := ecosystem(m.Ecosystem)
 		for _, name := range m.Dependencies {
 			t := target{name: name, eco: eco}
-			if in := r.byUnit[key(eco, plain(name))]; in != nil {
+			if in := r.byUnit[key(eco, foldName(name))]; in != nil {
 				t = target{part: in}
 			}
 			if t.part != p {

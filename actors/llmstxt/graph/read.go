@@ -165,7 +165,7 @@ func (r *reading) other(p *part, f *file) {
 		}
 	}
 	if p.summary == "" && p.goPath == "" && (p.face(f) < 2 || len(p.files) == 1) {
-		p.summary = cmp.Or(rank.SourceNote(f.Path, text), prose.Telling(firstLine(outline.Doc)))
+		p.summary = cmp.Or(rank.SourceNote(f.Path, text), prose.Informative(firstLine(outline.Doc)))
 	}
 }
 

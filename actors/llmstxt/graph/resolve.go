@@ -64,7 +64,7 @@ func (r *resolver) declare(u *rank.Unit) {
 		}
 		for _, name := range m.Dependencies {
 			r.declares[eco] = true
-			at := key(eco, plain(name))
+			at := key(eco, foldName(name))
 			if eco == "maven" && r.declared[at] == "" {
 				r.coordinate(name)
 			}
@@ -76,7 +76,7 @@ func (r *resolver) declare(u *rank.Unit) {
 func (r *resolver) addUnit(p *part) {
 	r.byFolder[p.path] = p
 	for _, m := range p.unit.Manifests {
-		if at := key(ecosystem(m.Ecosystem), plain(m.Name)); m.Name != "" && r.byUnit[at] == nil {
+		if at := key(ecosystem(m.Ecosystem), foldName(m.Name)); m.Name != "" && r.byUnit[at] == nil {
 			r.byUnit[at] = p
 		}
 	}
@@ -137,8 +137,8 @@ func (r *resolver) tails(fam, p string, to *part) {
 
 func key(kind, name string) string { return kind + "\n" + name }
 
-// plain makes the ways alike in which a package and what it is imported by are spelled.
-func plain(name string) string {
+// foldName makes the ways alike in which a package and what it is imported by are spelled.
+func foldName(name string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "").Replace(name))
 }
 
@@ -280,10 +280,10 @@ func (r *resolver) unitOf(f *file) string {
 
 // outside is what a manifest names, under its name there, or nothing.
 func (r *resolver) outside(eco, name string) target {
-	if p := r.byUnit[key(eco, plain(name))]; p != nil {
+	if p := r.byUnit[key(eco, foldName(name))]; p != nil {
 		return target{part: p}
 	}
-	if known := r.declared[key(eco, plain(name))]; known != "" {
+	if known := r.declared[key(eco, foldName(name))]; known != "" {
 		return target{name: known, eco: eco}
 	}
 	return target{}

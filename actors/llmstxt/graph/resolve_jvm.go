@@ -82,7 +82,7 @@ func (r *resolver) maven(spec string) target {
 			found = target{}
 		}
 	}
-	if p := r.byUnit[key("maven", plain(found.name))]; p != nil {
+	if p := r.byUnit[key("maven", foldName(found.name))]; p != nil {
 		found = target{part: p}
 	}
 	r.byImport[spec] = found

@@ -15,7 +15,7 @@ func (r *resolver) golang(spec string) target {
 		return target{}
 	}
 	for p := spec; p != "."; p = path.Dir(p) {
-		if r.declared[key("go", plain(p))] == p {
+		if r.declared[key("go", foldName(p))] == p {
 			return target{name: p, eco: "go"}
 		}
 	}
@@ -58,7 +58,7 @@ func (r *resolver) script(f *file, spec string) target {
 		return target{}
 	}
 	name, rest := npmName(spec)
-	if p := r.byUnit[key("npm", plain(name))]; p != nil {
+	if p := r.byUnit[key("npm", foldName(name))]; p != nil {
 		return r.within(p, rest)
 	}
 	if t := r.outside("npm", name); t.name != "" {

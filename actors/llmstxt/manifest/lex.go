@@ -111,7 +111,7 @@ func (l *lexer) str(quote byte) {
 		l.skip(3 + n)
 	} else {
 		end := l.closing(quote)
-		t.text = plain(l.s[l.i+1 : end])
+		t.text = dropEscapes(l.s[l.i+1 : end])
 		l.skip(end - l.i + 1)
 	}
 	l.toks = append(l.toks, t)
@@ -132,8 +132,8 @@ func (l *lexer) closing(quote byte) int {
 	return len(l.s)
 }
 
-// plain drops the backslash of escapes; a line break becomes a space.
-func plain(s string) string {
+// dropEscapes drops the backslash of escapes; a line break becomes a space.
+func dropEscapes(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
 	}

@@ -157,7 +157,7 @@ func (b *builder) isUsed(x *candidate, s Symbol) bool {
 // isTellingDoc wants a few words that are no code and do not repeat the name.
 func isTellingDoc(s Symbol) bool {
 	return strings.Count(strings.TrimSpace(s.Doc), " ") > 1 && !strings.Contains(s.Doc, "@__") &&
-		!prose.Hollow(s.Doc) && !prose.IsBanner(s.Doc) && !isCodeLine(s.Doc) &&
+		!prose.IsBoilerplate(s.Doc) && !prose.IsBanner(s.Doc) && !isCodeLine(s.Doc) &&
 		!prose.SameWords(s.Doc, lastName(s.Name))
 }
 

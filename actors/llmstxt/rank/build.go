@@ -84,7 +84,7 @@ func (b *builder) survey() {
 	if p := b.findReadme(); p != "" {
 		text := b.head(p, readmeBytes)
 		b.readme = b.readPage(p, text)
-		b.readme.tongue = featuresOf(p, text).tongue
+		b.readme.naturalLanguage = featuresOf(p, text).naturalLanguage
 		b.named = mentionsIn(text)
 		b.named.bases = b.productNames()
 	}

@@ -45,8 +45,8 @@ func isTutorial(d *document) bool {
 // notForReaders says what keeps a page out altogether.
 func (b *builder) notForReaders(d *document) string {
 	switch {
-	case b.readme.tongue != "" && d.tongue != "" && d.tongue != b.readme.tongue:
-		return fmt.Sprintf("in %s, not in the README's language", d.tongue)
+	case b.readme.naturalLanguage != "" && d.naturalLanguage != "" && d.naturalLanguage != b.readme.naturalLanguage:
+		return fmt.Sprintf("in %s, not in the README's language", d.naturalLanguage)
 	case b.isTranslation(d.Path):
 		return "a translation"
 	case d.proseLines == 0 && d.fences == 0 && d.directives > 0:

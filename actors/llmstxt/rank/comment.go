@@ -36,7 +36,7 @@ func sourceNote(path, text string) string {
 		if isLicenceText(block) || !prose.Is(block) || prose.IsBanner(block) {
 			continue
 		}
-		if s := prose.Telling(block); s != "" {
+		if s := prose.Informative(block); s != "" {
 			return s
 		}
 	}

@@ -11,19 +11,19 @@ import (
 // features are what the lines of a document show without a parser for its
 // format: enough to tell what sort of a page it is.
 type features struct {
-	title      string   // the first heading
-	headings   []string // plain, as written; of all levels, the title among them
-	first      string   // the first line of prose
-	lines      int
-	fenced     int // lines of code
-	fences     int
-	steps      int // items of numbered lists, headings "Step 2"
-	options    int // table rows and items about a flag, a key or a variable
-	declared   int // reStructuredText directives that describe a name
-	directives int
-	proseLines int
-	targets    []string // local paths that it links to
-	tongue     tongue
+	title           string   // the first heading
+	headings        []string // plain, as written; of all levels, the title among them
+	first           string   // the first line of prose
+	lines           int
+	fenced          int // lines of code
+	fences          int
+	steps           int // items of numbered lists, headings "Step 2"
+	options         int // table rows and items about a flag, a key or a variable
+	declared        int // reStructuredText directives that describe a name
+	directives      int
+	proseLines      int
+	targets         []string // local paths that it links to
+	naturalLanguage naturalLanguage
 }
 
 func featuresOf(p, text string) features {
@@ -48,7 +48,7 @@ func featuresOf(p, text string) features {
 		r.f.title = r.f.headings[0]
 	}
 	r.f.targets = append(localTargets(body), tocTargets(lines)...)
-	r.f.tongue = r.counts.tongue()
+	r.f.naturalLanguage = r.counts.naturalLanguage()
 	return r.f
 }
 
@@ -57,7 +57,7 @@ type featureReader struct {
 	fence     string
 	adoc, org bool
 	ofOptions bool // the table that is read
-	counts    tongueCounts
+	counts    languageCounts
 }
 
 func (r *featureReader) line(line, next string) {
@@ -239,22 +239,22 @@ func tocTargets(lines []string) []string {
 	return list
 }
 
-// tongue is the language that prose is written in: "en", a script's name, "".
-type tongue string
+// naturalLanguage is the language that prose is written in: "en", a script's name, "".
+type naturalLanguage string
 
-type tongueCounts struct {
-	words  map[tongue]int
-	script map[tongue]int
+type languageCounts struct {
+	words  map[naturalLanguage]int
+	script map[naturalLanguage]int
 	letter int
 }
 
 // count looks at the small words, which no text avoids, and at the scripts.
-func (c *tongueCounts) count(line string) {
+func (c *languageCounts) count(line string) {
 	if c.letter > 4000 {
 		return
 	}
 	if c.words == nil {
-		c.words, c.script = make(map[tongue]int), make(map[tongue]int)
+		c.words, c.script = make(map[naturalLanguage]int), make(map[naturalLanguage]int)
 	}
 	for w := range strings.FieldsSeq(line) {
 		c.words[smallWord(strings.ToLower(strings.Trim(w, ".,:;!?()\"")))]++
@@ -273,7 +273,7 @@ func (c *tongueCounts) count(line string) {
 	}
 }
 
-func scriptOf(r rune) tongue {
+func scriptOf(r rune) naturalLanguage {
 	switch {
 	case unicode.In(r, unicode.Hiragana, unicode.Katakana):
 		return "ja"
@@ -297,7 +297,7 @@ func scriptOf(r rune) tongue {
 	return ""
 }
 
-func smallWord(w string) tongue {
+func smallWord(w string) naturalLanguage {
 	switch w {
 	case "the", "and", "of", "is", "with", "you", "for", "this", "that", "are":
 		return "en"
@@ -327,10 +327,10 @@ func smallWord(w string) tongue {
 	return ""
 }
 
-// tongue is "" where too little speaks for any.
-func (c *tongueCounts) tongue() tongue {
+// naturalLanguage is "" where too little speaks for any.
+func (c *languageCounts) naturalLanguage() naturalLanguage {
 	scripts := 0
-	best, most := tongue(""), 0
+	best, most := naturalLanguage(""), 0
 	for s, n := range c.script {
 		scripts += n
 		if n > most || n == most && s < best {

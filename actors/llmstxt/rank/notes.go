@@ -125,7 +125,7 @@ func finishNote(note string, c *candidate) string {
 			note = after
 		}
 	}
-	if prose.SameWords(note, c.Title) || prose.Hollow(note) {
+	if prose.SameWords(note, c.Title) || prose.IsBoilerplate(note) {
 		return ""
 	}
 	return note

@@ -20,7 +20,7 @@ type page struct {
 	leadIn   string   // the first sentence that leads to code or a list
 	taglines []string // text of HTML blocks, where many a README says what it is
 
-	tongue tongue // set for the README alone
+	naturalLanguage naturalLanguage // set for the README alone
 
 	deep  int  // how far below its title the reader is
 	begun bool // a paragraph has come
@@ -53,7 +53,7 @@ func (p *page) addLeadIn(text string) {
 	s := withoutLead(text)
 	p.begun = p.begun || text != ""
 	if p.leadIn != "" || p.deep > 1 || p.coded || s == "" || !strings.HasSuffix(text, ":") ||
-		strings.Count(s, " ") < 5 || prose.Telling(s) != s || prose.Leans(s) {
+		strings.Count(s, " ") < 5 || prose.Informative(s) != s || prose.NeedsContext(s) {
 		return
 	}
 	low := strings.ToLower(s)
@@ -78,7 +78,7 @@ func (p *page) below(title string, level int) {
 
 // note is the first sentence that says something of the page as a whole.
 func (p page) note() string {
-	if s := prose.Telling(p.lead); s != "" {
+	if s := prose.Informative(p.lead); s != "" {
 		return s
 	}
 	left := 3
@@ -86,7 +86,7 @@ func (p page) note() string {
 		if left--; !text.near || left < 0 {
 			break
 		}
-		if s := prose.Telling(text.text); s != "" && !isDefinition(s) {
+		if s := prose.Informative(text.text); s != "" && !isDefinition(s) {
 			return s
 		}
 	}

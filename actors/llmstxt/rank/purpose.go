@@ -109,7 +109,7 @@ func (b *builder) weigh(p *purpose) (why string) {
 		why = "says most of the candidates"
 	}
 	bare := strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package ")
-	if w := sortOfThing(bare); w != "" {
+	if w := kindOfThing(bare); w != "" {
 		p.points += 14
 		why += fmt.Sprintf(", names its kind: %s", w)
 	}
@@ -229,11 +229,11 @@ func isNounPhrase(sentence string) bool {
 	if !ok {
 		head, _, ok = strings.Cut(sentence, " with ")
 	}
-	return ok && sortOfThing(head) != ""
+	return ok && kindOfThing(head) != ""
 }
 
-// sortOfThing is the noun that says what sort of thing is spoken of.
-func sortOfThing(s string) string {
+// kindOfThing is the noun that says what sort of thing is spoken of.
+func kindOfThing(s string) string {
 	for _, w := range []string{"library", "framework", "toolkit", "tool", "server", "client", "parser", "compiler",
 		"engine", "package", "module", "plugin", "command", "cli", "sdk", "api", "database", "implementation",
 		"language",

@@ -131,7 +131,7 @@ func (b *builder) readSources() []*source {
 				mostSources))
 		list = list[:mostSources]
 	}
-	b.lookAt(list)
+	b.parseSources(list)
 	return list
 }
 
@@ -154,7 +154,7 @@ func (b *builder) isForeign(f *scan.File) bool {
 	return known
 }
 
-func (b *builder) lookAt(list []*source) {
+func (b *builder) parseSources(list []*source) {
 	seen := make(map[string]string)
 	for _, s := range list {
 		text := b.head(s.Path, importBytes)

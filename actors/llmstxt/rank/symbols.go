@@ -120,7 +120,7 @@ func (b *builder) outlineNote(x *candidate, o surface.Outline) string {
 		}
 	}
 	for doc := range strings.SplitSeq(o.Doc, "\n\n") {
-		if note := prose.Telling(doc); note != "" && !isLicenceText(doc) && prose.Is(note) {
+		if note := prose.Informative(doc); note != "" && !isLicenceText(doc) && prose.Is(note) {
 			return note
 		}
 	}
@@ -141,7 +141,7 @@ func mainDoc(file string, symbols []surface.Symbol) string {
 	}
 	for _, s := range symbols {
 		switch doc := withoutLead(s.Doc); {
-		case !strings.Contains(doc, " ") || prose.Hollow(doc) || isCodeLine(doc):
+		case !strings.Contains(doc, " ") || prose.IsBoilerplate(doc) || isCodeLine(doc):
 		case (s.Kind == surface.Type || s.Kind == surface.Module || s.Kind == surface.Function && functions < 3) &&
 			prose.SameWords(lastName(s.Name), stem):
 			return doc

@@ -145,7 +145,7 @@ func (t *texts) take(e entry) (fileText, error) {
 	if cap(data) > cap(t.buf) {
 		t.buf = data
 	}
-	whole := t.redactor.redact(plain(data))
+	whole := t.redactor.redact(neutralize(data))
 	text := cutLines(whole, t.most)
 	return fileText{text: text, cut: len(whole) - len(text)}, nil
 }

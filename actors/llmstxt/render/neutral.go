@@ -5,10 +5,10 @@ import (
 	"unicode/utf8"
 )
 
-// plain makes text of bytes that steers no terminal and hides nothing: valid UTF-8, LF line ends, no byte order mark.
+// neutralize makes text of bytes that steers no terminal and hides nothing: valid UTF-8, LF line ends, no byte order mark.
 // Control and bidirectional characters and those that XML forbids become U+FFFD, invisible ones go. What needs nothing
 // of it is returned as it is.
-func plain(s []byte) []byte {
+func neutralize(s []byte) []byte {
 	s = bytes.TrimPrefix(s, []byte("\uFEFF"))
 	from := suspect(s, 0)
 	if from == len(s) {

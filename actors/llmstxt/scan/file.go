@@ -12,33 +12,33 @@ import (
 func (w *walker) file(d *folder, name string) {
 	path := d.to(name)
 	if isSecretName(path) {
-		w.leave(Secret, path, false, 0)
+		w.skip(Secret, path, false, 0)
 		return
 	}
 	if len(w.repo.Files) >= w.limits.Files {
-		w.leave(OverFiles, path, false, 0)
+		w.skip(OverFiles, path, false, 0)
 		return
 	}
 	if isBinaryName(name) {
-		w.leave(Binary, path, false, 0)
+		w.skip(Binary, path, false, 0)
 		return
 	}
 	head, size, minified, err := w.open(d.files, d.in(name))
 	if err != nil {
-		w.leave(Unreadable, path, false, 0)
+		w.skip(Unreadable, path, false, 0)
 		return
 	}
 	text := sniff(head, size <= int64(len(head)))
 	plain := text.decode(head, true)
 	switch {
 	case size > w.limits.FileBytes:
-		w.leave(TooLarge, path, false, size)
+		w.skip(TooLarge, path, false, size)
 	case text == noText:
-		w.leave(Binary, path, false, size)
+		w.skip(Binary, path, false, size)
 	case hasSecret(name, plain):
-		w.leave(Secret, path, false, size)
+		w.skip(Secret, path, false, size)
 	case w.bytes+size > w.limits.TotalBytes:
-		w.leave(OverBytes, path, false, size)
+		w.skip(OverBytes, path, false, size)
 	default:
 		w.bytes += size
 		f := d.describe(path, name, size, plain)

@@ -107,8 +107,8 @@ func (d *folder) enter(name string) (sub *folder, done func(), err error) {
 	return sub, func() { root.Close() }, nil
 }
 
-// heed reads the files of rules that stand in the folder.
-func (d *folder) heed(entries []entry) {
+// applyRules reads the files of rules that stand in the folder.
+func (d *folder) applyRules(entries []entry) {
 	if has(entries, ".gitignore") {
 		d.git = d.git.With(d.path, d.read(".gitignore"))
 	}

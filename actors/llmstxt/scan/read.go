@@ -76,14 +76,14 @@ func (w *walker) folder(d *folder) error {
 	case err != nil && (d.path == "" || w.stopped(err)):
 		return err
 	case err != nil:
-		w.leave(Unreadable, d.path, true, 0)
+		w.skip(Unreadable, d.path, true, 0)
 		return nil
 	case d.path != "" && d.own.Match(d.path, true) != ignore.Keep && isForeign(d.path, entries):
-		w.leave(Vendored, d.path, true, 0)
+		w.skip(Vendored, d.path, true, 0)
 		return nil
 	}
-	d.heed(entries)
-	below, err := w.look(d, entries)
+	d.applyRules(entries)
+	below, err := w.visit(d, entries)
 	if err != nil {
 		return err
 	}
@@ -95,8 +95,8 @@ func (w *walker) folder(d *folder) error {
 	return nil
 }
 
-// look keeps the folder's files and gives the folders to enter.
-func (w *walker) look(d *folder, entries []entry) (below []string, err error) {
+// visit keeps the folder's files and gives the folders to enter.
+func (w *walker) visit(d *folder, entries []entry) (below []string, err error) {
 	for _, e := range entries {
 		if err := w.step(); err != nil {
 			return nil, err
@@ -104,7 +104,7 @@ func (w *walker) look(d *folder, entries []entry) (below []string, err error) {
 		reason := w.refuse(d, e)
 		switch {
 		case reason != "":
-			w.leave(reason, d.to(e.name), e.mode.IsDir(), 0)
+			w.skip(reason, d.to(e.name), e.mode.IsDir(), 0)
 		case e.mode.IsDir():
 			below = append(below, e.name)
 		default:
@@ -116,12 +116,12 @@ func (w *walker) look(d *folder, entries []entry) (below []string, err error) {
 
 func (w *walker) enter(d *folder, name string) error {
 	if d.depth >= w.limits.Depth {
-		w.leave(TooDeep, d.to(name), true, 0)
+		w.skip(TooDeep, d.to(name), true, 0)
 		return nil
 	}
 	sub, done, err := d.enter(name)
 	if err != nil {
-		w.leave(Unreadable, d.to(name), true, 0)
+		w.skip(Unreadable, d.to(name), true, 0)
 		return nil
 	}
 	defer done()
@@ -152,7 +152,7 @@ func (w *walker) report() {
 	}
 }
 
-func (w *walker) leave(r Reason, path string, folder bool, size int64) {
+func (w *walker) skip(r Reason, path string, folder bool, size int64) {
 	l := w.left[r]
 	if l == nil {
 		l = &Left{Reason: r, First: strings.ToValidUTF8(path, "\uFFFD")}

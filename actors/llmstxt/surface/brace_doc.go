@@ -205,7 +205,7 @@ func (s *source) fileText(text string) string {
 	if s.docs.text != nil {
 		text = s.docs.text(text)
 	}
-	text = plain(text)
+	text = docText(text)
 	if isAside(text) || !strings.Contains(prose.Tidy(text), " ") {
 		return ""
 	}

@@ -15,7 +15,7 @@ func summary(doc string) string {
 	paragraph := inline(firstParagraph(doc))
 	first := prose.Sentence(paragraph)
 	if strings.HasSuffix(first, "?") {
-		return cmp.Or(prose.Telling(paragraph), first)
+		return cmp.Or(prose.Informative(paragraph), first)
 	}
 	return first
 }
@@ -23,7 +23,7 @@ func summary(doc string) string {
 // titled is a doc that says more than the name it stands at: no banner over a
 // part of the file, and without the name and a dash in front.
 func titled(name, doc string) string {
-	text, framed := prose.Unframed(doc)
+	text, framed := prose.TrimFrame(doc)
 	if framed && prose.IsBanner(doc) || text == "" {
 		return ""
 	}
@@ -40,9 +40,9 @@ func titled(name, doc string) string {
 	return text
 }
 
-// plain is a whole documentation comment as text: without common indentation,
+// docText is a whole documentation comment as text: without common indentation,
 // underlines of headings, directives and roles.
-func plain(doc string) string {
+func docText(doc string) string {
 	var b strings.Builder
 	blank := false
 	for _, line := range dedent(doc) {

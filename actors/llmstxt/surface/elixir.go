@@ -14,7 +14,7 @@ func elixir(ctx context.Context, text []byte) Outline {
 			e.line(column, strings.TrimRight(line, " \t"))
 		}
 	}
-	return Outline{Doc: plain(e.doc), Symbols: e.symbols}
+	return Outline{Doc: docText(e.doc), Symbols: e.symbols}
 }
 
 // elixirScope is a module or a function's body, by indentation.

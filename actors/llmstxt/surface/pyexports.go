@@ -63,7 +63,7 @@ func pyImportKind(name string) Kind {
 // outline keeps what is public.
 func (p *pyModule) outline() Outline {
 	p.remarks.end()
-	o := Outline{Doc: plain(cmp.Or(p.doc, p.remarks.head))}
+	o := Outline{Doc: docText(cmp.Or(p.doc, p.remarks.head))}
 	defines := false
 	for _, s := range p.symbols {
 		defines = defines || (s.Kind == Type || s.Kind == Function) && !s.weak && !s.facade && s.Name[0] != '_'

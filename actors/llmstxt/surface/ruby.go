@@ -184,7 +184,7 @@ func (r *rubyFile) skipTo(tag string, indented bool) bool {
 
 func (r *rubyFile) outline() Outline {
 	r.remarks.end()
-	o := Outline{Doc: plain(r.remarks.head)}
+	o := Outline{Doc: docText(r.remarks.head)}
 	for _, s := range r.symbols {
 		if s.Name != "" {
 			o.Symbols = append(o.Symbols, s)

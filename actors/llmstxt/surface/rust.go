@@ -93,7 +93,7 @@ func (r *rustFile) moduleDoc() string {
 			inner = append(inner, n)
 		}
 	}
-	return plain(r.comments(inner))
+	return docText(r.comments(inner))
 }
 
 // innerAttributes is the first token after #![...].

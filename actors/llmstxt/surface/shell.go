@@ -13,7 +13,7 @@ func shell(ctx context.Context, text []byte) Outline {
 		s.read()
 	}
 	s.remarks.end()
-	return Outline{Doc: plain(s.remarks.head), Symbols: s.symbols}
+	return Outline{Doc: docText(s.remarks.head), Symbols: s.symbols}
 }
 
 type shellFile struct {

@@ -26,7 +26,7 @@ func TestTellingGoesOnToWhatSaysSomething(t *testing.T) {
 		"To build it all, invoke":                                    "",
 		"":                                                           "",
 	} {
-		if got := prose.Telling(text); got != want {
+		if got := prose.Informative(text); got != want {
 			t.Errorf("%q tells %q, want %q", text, got, want)
 		}
 	}
@@ -35,7 +35,7 @@ func TestTellingGoesOnToWhatSaysSomething(t *testing.T) {
 func TestHollowLeavesWhatIsAboutSomething(t *testing.T) {
 	for _, s := range []string{"Reads files of a folder.", "Follows links to their ends.", "Yesterday's logs are kept.",
 		"Sends mail to a user@host of yours.", "Wellformed documents only."} {
-		if prose.Hollow(s) {
+		if prose.IsBoilerplate(s) {
 			t.Errorf("%q is told as hollow", s)
 		}
 	}
@@ -66,10 +66,10 @@ func TestBanners(t *testing.T) {
 			t.Errorf("%q is a banner: %v", text, got)
 		}
 	}
-	if text, framed := prose.Unframed("#### Frobs ####"); text != "Frobs" || !framed {
+	if text, framed := prose.TrimFrame("#### Frobs ####"); text != "Frobs" || !framed {
 		t.Errorf("%q, %v", text, framed)
 	}
-	if text, framed := prose.Unframed("a -- b"); text != "a -- b" || framed {
+	if text, framed := prose.TrimFrame("a -- b"); text != "a -- b" || framed {
 		t.Errorf("%q, %v", text, framed)
 	}
 }

@@ -21,10 +21,10 @@ const (
 	createTries = 1000
 )
 
-// place gives what fill writes its final name: written to a temporary file, synced, renamed. It is on disk when the
+// writeAtomically gives what fill writes its final name: written to a temporary file, synced, renamed. It is on disk when the
 // caller has synced the folder as well. A crash at any point leaves the old file or the new one under the name, and at
 // worst a temporary file, which the next run sweeps. An error of fill leaves the old file.
-func place(dir *os.Root, name string, run messages.RunID, b *bufio.Writer, fill func(w io.Writer) error) error {
+func writeAtomically(dir *os.Root, name string, run messages.RunID, b *bufio.Writer, fill func(w io.Writer) error) error {
 	folder, base := path.Split(name)
 	temporary := folder + "." + base + "." + string(run) + temporarySuffix
 	f, err := create(dir, temporary)
@@ -57,7 +57,7 @@ func create(dir *os.Root, name string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := lock(f); err != nil || linked(dir, name, f) {
+		if err := lock(f); err != nil || isAt(dir, name, f) {
 			return f, nil // a file system without locks is one without sweeps
 		}
 		f.Close()
@@ -65,7 +65,7 @@ func create(dir *os.Root, name string) (*os.File, error) {
 	return nil, fmt.Errorf("%s is removed as soon as it is made", name)
 }
 
-func linked(dir *os.Root, name string, f *os.File) bool {
+func isAt(dir *os.Root, name string, f *os.File) bool {
 	there, err := dir.Lstat(name)
 	if err != nil {
 		return false
