@@ -15,8 +15,8 @@ import (
 
 const answerFile = "answer.json"
 
-// answerKey says what decides a model's answer: the program, the model, and what it is asked. "" is no key. It is there
-// for a folder as well, whose files have no commit.
+// answerKey says what decides a model's answer: the program, the model, and what it is asked. "" is no key. It is
+// there for a folder as well, whose files have no commit.
 func (g *generation) answerKey(m insight.Material) string {
 	if g.cache.folder == "" {
 		return ""

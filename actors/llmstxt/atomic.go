@@ -21,9 +21,9 @@ const (
 	createTries = 1000
 )
 
-// writeAtomically gives what fill writes its final name: written to a temporary file, synced, renamed. It is on disk when the
-// caller has synced the folder as well. A crash at any point leaves the old file or the new one under the name, and at
-// worst a temporary file, which the next run sweeps. An error of fill leaves the old file.
+// writeAtomically gives what fill writes its final name: written to a temporary file, synced, renamed. It is on disk
+// when the caller has synced the folder as well. A crash at any point leaves the old file or the new one under the
+// name, and at worst a temporary file, which the next run sweeps. An error of fill leaves the old file.
 func writeAtomically(dir *os.Root, name string, run messages.RunID, b *bufio.Writer, fill func(w io.Writer) error) error {
 	folder, base := path.Split(name)
 	temporary := folder + "." + base + "." + string(run) + temporarySuffix
@@ -49,8 +49,8 @@ func writeAtomically(dir *os.Root, name string, run messages.RunID, b *bufio.Wri
 	return nil
 }
 
-// create makes a temporary file that no other run's sweep takes away. Between its making and its lock a sweep may see a
-// file of nobody's; then it has been removed, and is made again.
+// create makes a temporary file that no other run's sweep takes away. Between its making and its lock a sweep may see
+// a file of nobody's; then it has been removed, and is made again.
 func create(dir *os.Root, name string) (*os.File, error) {
 	for range createTries {
 		f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)

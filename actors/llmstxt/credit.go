@@ -16,8 +16,8 @@ import (
 // modelName is the model whose words the files hold, or that was asked for them.
 func (g *generation) modelName() string { return cmp.Or(g.other, g.model.Name) }
 
-// noteAnswerer notes who answered: some servers take the model that is loaded for one that they cannot load. An answer of
-// the model that was asked goes by the name that was asked, as it does from the cache.
+// noteAnswerer notes who answered: some servers take the model that is loaded for one that they cannot load. An
+// answer of the model that was asked goes by the name that was asked, as it does from the cache.
 func (g *generation) noteAnswerer(t *actors.TaskContext, answered string, err error) {
 	name := shownModel(answered)
 	if name == "" || isSameModel(g.model.Name, answered) {
@@ -43,8 +43,8 @@ func shownModel(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), maxModelName)], "")
 }
 
-// isSameModel tells whether two names are of one model: each may have a path or a vendor before it, and a date, a tag for the
-// latest or the ending of its file after it.
+// isSameModel tells whether two names are of one model: each may have a path or a vendor before it, and a date, a tag
+// for the latest or the ending of its file after it.
 func isSameModel(a, b string) bool {
 	a, b = trimModel(a), trimModel(b)
 	return within(a, b) || within(undated(a), b) || within(a, undated(b))

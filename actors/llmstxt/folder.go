@@ -33,7 +33,8 @@ type folder struct {
 	lock     *os.File
 }
 
-// openFolder opens the folder of the files. The second one is for a repository that finds another's files in the first.
+// openFolder opens the folder of the files. The second one is for a repository that finds another's files in the
+// first.
 func (g *generation) openFolder(ctx context.Context, t *actors.TaskContext) (*folder, error) {
 	dirs := g.folders()
 	f, err := g.lockFolder(ctx, t, dirs[0])
@@ -94,8 +95,8 @@ func relativeURL(from, to string) string {
 	return (&url.URL{Path: filepath.ToSlash(way)}).EscapedPath()
 }
 
-// removeStale removes the files that the previous run wrote and this one did not. One that has changed since stays: it
-// is somebody's.
+// removeStale removes the files that the previous run wrote and this one did not. One that has changed since stays:
+// it is somebody's.
 func (g *generation) removeStale(t *actors.TaskContext, out *folder, written []render.Artifact) {
 	if out.previous == nil {
 		return
@@ -181,9 +182,9 @@ func syncFolder(dir *os.Root, name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// waitForLock waits until no other run writes into the folder, of this process or another, so that what is there in the end is
-// all of one run. waits is called once if there is one. It holds until the file is closed, or the process ends. On a
-// file system without locks it waits for nobody.
+// waitForLock waits until no other run writes into the folder, of this process or another, so that what is there in
+// the end is all of one run. waits is called once if there is one. It holds until the file is closed, or the process
+// ends. On a file system without locks it waits for nobody.
 func waitForLock(ctx context.Context, dir *os.Root, waits func()) (*os.File, error) {
 	f, err := dir.Open(".")
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Input is what the job is asked for. Its zero value but for Repository and Out writes llms.txt, with the linked files
-// in llms-full.txt.
+// Input is what the job is asked for. Its zero value but for Repository and Out writes llms.txt, with the linked
+// files in llms-full.txt.
 type Input struct {
 	// Repository is a folder, an archive, or where a repository is fetched from: package address has the spellings.
 	Repository string `json:"repository"`

@@ -22,16 +22,16 @@ type Config struct {
 	Version string
 }
 
-// Open finds the repository at the address, without reading it yet. Errors: invalid_input for one that is not there or
-// not allowed; errors of the network may be retried.
+// Open finds the repository at the address, without reading it yet. Errors: invalid_input for one that is not there
+// or not allowed; errors of the network may be retried.
 type Open func(ctx context.Context, at address.Address) (*Material, error)
 
 // Material is a repository to read.
 type Material struct {
 	Name   string // for want of an Origin
 	Origin scan.Origin
-	// Key names what the files hold where that is known before they are read, as a commit does: the same key, the same
-	// files. Results without one are not cached.
+	// Key names what the files hold where that is known before they are read, as a commit does: the same key, the
+	// same files. Results without one are not cached.
 	Key string
 	// Warning says what is not known of the material, or not in it; empty as a rule. Read may set it, once more.
 	Warning string

@@ -34,8 +34,8 @@ const AutoModel = "auto"
 
 // Tokens of a model's context.
 const (
-	// unknownContext is taken for one that is not known: a smaller one costs an attempt or two, a larger one is
-	// not used.
+	// unknownContext is taken for one that is not known: a smaller one costs an attempt or two, a larger one is not
+	// used.
 	unknownContext = 8 << 10
 	mostMaterial   = 16 << 10 // more takes minutes to read for a model on a desk, and tells it little
 	leastMaterial  = 400
@@ -49,8 +49,8 @@ func (m *Model) answer() int {
 	return min(max(cmp.Or(m.Context, unknownContext)/4, leastAnswer), mostAnswer)
 }
 
-// material is how many bytes of the repository the model can be shown, with room for its answer and 15 % of its context
-// to spare.
+// material is how many bytes of the repository the model can be shown, with room for its answer and 15 % of its
+// context to spare.
 func (m *Model) material(promptBytes int) int {
 	tokens := cmp.Or(m.Context, unknownContext)*85/100 - m.answer()
 	return min(tokens, mostMaterial)*bytesOfToken - promptBytes
@@ -81,7 +81,8 @@ func (g *generation) configure(ctx context.Context, t *actors.TaskContext) error
 	return nil
 }
 
-// withoutModel goes on without the model, whose failure is told, unless there is to be one or the run itself is to end.
+// withoutModel goes on without the model, whose failure is told, unless there is to be one or the run itself is to
+// end.
 func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -73,8 +73,8 @@ func writeAllPages(t *actors.TaskContext, folder *os.Root, pages []page) error {
 	return all
 }
 
-// writeEachPage places every step-th page from first on. One that is there as it should be is left: to write it again costs
-// the disk as much as to write it anew.
+// writeEachPage places every step-th page from first on. One that is there as it should be is left: to write it again
+// costs the disk as much as to write it anew.
 func writeEachPage(ctx context.Context, run messages.RunID, folder *os.Root, pages []page, first, step int) error {
 	b := bufio.NewWriter(nil)
 	for i := first; i < len(pages); i += step {

@@ -11,8 +11,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// A repository that says a secret of the process, as a hostile server's may, brings it into no file and no result: nor
-// does what an earlier program kept of it.
+// A repository that says a secret of the process, as a hostile server's may, brings it into no file and no result:
+// nor does what an earlier program kept of it.
 func TestKnownSecretsAreInNoFile(t *testing.T) {
 	const token, mainFile = "t0ken-of_the/gardener", "example.com/plants/garden/llms.txt"
 	basic := base64.StdEncoding.EncodeToString([]byte("x-access-token:" + token))

@@ -132,8 +132,8 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.
 	return said, report.Overflow || g.mayBeOverflow(err), err
 }
 
-// mayBeOverflow tells a server that may have nothing to say because there is too much for a context that is not known: some end
-// such an answer as if it were one.
+// mayBeOverflow tells a server that may have nothing to say because there is too much for a context that is not
+// known: some end such an answer as if it were one.
 func (g *generation) mayBeOverflow(err error) bool {
 	return g.model.Context == 0 && messages.CodeOf(err) == messages.Code(messages.CauseEmptyCompletion)
 }

@@ -44,8 +44,8 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 	return t.Result(result, result.Degraded)
 }
 
-// writeFiles says that files are written when their folder is synced: of pages, of which there may be many, once for a
-// few.
+// writeFiles says that files are written when their folder is synced: of pages, of which there may be many, once for
+// a few.
 func (g *generation) writeFiles(
 	ctx context.Context, t *actors.TaskContext, out *folder, files []artifact,
 ) (written []render.Artifact, err error) {

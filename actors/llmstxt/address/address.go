@@ -20,21 +20,18 @@ type Address struct {
 	Kind Kind
 	// Path is the local folder or archive file as it was given, cleaned; else "".
 	Path string
-	// URL is scheme://host/path of what is not local, without credentials and
-	// fragment; an archive keeps its query, which may be a signature. The schemes
-	// are https, http, ssh (with a user name where there was one) and file.
+	// URL is scheme://host/path of what is not local, without credentials and fragment; an archive keeps its query,
+	// which may be a signature. The schemes are https, http, ssh (with a user name where there was one) and file.
 	URL string
 	// Ref is the branch, tag or commit, "" for the default branch.
 	Ref string
-	// Rest holds ref and folder, yet to be told apart: "feature/x/docs". Either
-	// it or Ref is empty.
+	// Rest holds ref and folder, yet to be told apart: "feature/x/docs". Either it or Ref is empty.
 	Rest string
 	// Dir is the folder to read below the top, "" for all. Parse leaves it empty.
 	Dir string
 }
 
-// String gives the address for people: Parse understands it, and it has neither
-// credentials nor a query.
+// String gives the address for people: Parse understands it, and it has neither credentials nor a query.
 func (a Address) String() string {
 	if a.Path != "" {
 		return a.local()
@@ -72,8 +69,8 @@ func (a Address) suffix(u *url.URL) string {
 	return treeMark(u.Host) + a.Ref
 }
 
-// treeMark is what stands between repository and ref in the host's own pages.
-// Where the host is not known it is the only mark that no path can be mistaken for.
+// treeMark is what stands between repository and ref in the host's own pages. Where the host is not known it is the
+// only mark that no path can be mistaken for.
 func treeMark(host string) string {
 	switch host {
 	case "github.com":

@@ -2,9 +2,8 @@ package address
 
 import "strings"
 
-// checkFragment drops the places of pages that people copy along. Whatever else
-// follows a "#" may be meant for a ref, as package managers have it, and the
-// default branch in its stead would be a silent mistake. A page that names its
+// checkFragment drops the places of pages that people copy along. Whatever else follows a "#" may be meant for a ref,
+// as package managers have it, and the default branch in its stead would be a silent mistake. A page that names its
 // ref leaves no such doubt.
 func (v *view) checkFragment(fragment string) error {
 	page := len(v.rest) > 0 || v.ref != "" && !v.named
@@ -15,8 +14,7 @@ func (v *view) checkFragment(fragment string) error {
 		"for a branch, tag or commit, else leave it out", v.host, strings.Join(v.repo, "/"))
 }
 
-// isAnchor knows what the hosts' pages are linked with: readme, L12, L12-L20,
-// L3C1-L5C8, lines-12:20.
+// isAnchor knows what the hosts' pages are linked with: readme, L12, L12-L20, L3C1-L5C8, lines-12:20.
 func isAnchor(fragment string) bool {
 	if fragment == "readme" || fragment == "readme-ov-file" {
 		return true

@@ -13,8 +13,7 @@ import (
 // maxText bytes are more than any path or URL that a person writes.
 const maxText = 4096
 
-// Repositories stand below their groups, which become folders: GitLab, which
-// nests deepest, has 20 groups.
+// Repositories stand below their groups, which become folders: GitLab, which nests deepest, has 20 groups.
 const (
 	maxNames = 32
 	maxName  = 255 // bytes, as file systems have it
@@ -94,8 +93,8 @@ func isHost(name string) bool {
 	return isName(name) && name[0] != '.' && name[len(name)-1] != '.' && !strings.Contains(name, "..")
 }
 
-// isName admits what is safe wherever a name is used: no leading dash, no
-// character that a shell, a URL or a file system gives a meaning.
+// isName admits what is safe wherever a name is used: no leading dash, no character that a shell, a URL or a file
+// system gives a meaning.
 func isName(s string) bool {
 	for _, r := range s {
 		if !isWord(r) && r != '-' && r != '.' {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// Parse reads text. exists, which may be nil, says whether a cleaned local path
-// is there. A path with the name of an archive is taken for one unless it ends
-// with a slash. The error has the code invalid_input, says what to write
+// Parse reads text. exists, which may be nil, says whether a cleaned local path is there. A path with the name of an
+// archive is taken for one unless it ends with a slash. The error has the code invalid_input, says what to write
 // instead, and never repeats credentials.
 func Parse(text string, exists func(path string) bool) (Address, error) {
 	if err := checkText(text); err != nil {
@@ -83,8 +82,7 @@ func github(text string, segments []string) (Address, error) {
 	return remote("https://github.com/" + text)
 }
 
-// colon reads what has a colon but no "://": user@host:path as scp has it,
-// host:port/path and github:owner/repo.
+// colon reads what has a colon but no "://": user@host:path as scp has it, host:port/path and github:owner/repo.
 func colon(text string) (Address, error) {
 	before, after, _ := strings.Cut(text, ":")
 	user, host, named := strings.Cut(before, "@")

@@ -43,8 +43,7 @@ func mark(host string, segments []string) int {
 	return slices.Index(segments, "-")
 }
 
-// pageAt finds the first segment that begins a page, on hosts whose repositories
-// may have any number of segments.
+// pageAt finds the first segment that begins a page, on hosts whose repositories may have any number of segments.
 func pageAt(segments []string) int {
 	for i := 2; i < len(segments); i++ {
 		next := ""

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// Full reads an llms-full.txt as it is written to it, in memory that does not grow: a title, then text and fenced files
-// under headings of level 2. The zero value is ready.
+// Full reads an llms-full.txt as it is written to it, in memory that does not grow: a title, then text and fenced
+// files under headings of level 2. The zero value is ready.
 type Full struct {
 	head    []byte // how the line begins, as far as it can matter
 	begun   bool   // a line has

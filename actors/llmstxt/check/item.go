@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// item reads a line of a section, in the way of the reference parser: the title
-// ends at the first bracket, the URL at the first parenthesis.
+// item reads a line of a section, in the way of the reference parser: the title ends at the first bracket, the URL at
+// the first parenthesis.
 func (p *parser) item(line string) {
 	if strings.TrimSpace(line) == "" {
 		return

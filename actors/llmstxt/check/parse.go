@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Parse reads text. It always gives a document, as far as the text can be read,
-// and the problems in the order of their lines.
+// Parse reads text. It always gives a document, as far as the text can be read, and the problems in the order of
+// their lines.
 func Parse(text string) (*Document, []Problem) {
 	p := &parser{doc: &Document{}, sections: make(map[string]bool)}
 	p.whole(text)
@@ -72,8 +72,8 @@ func (p *parser) read(line string) {
 	}
 }
 
-// heading gives the level of an ATX heading and its text, or 0. An indented or
-// quoted mark counts too, for some parsers take it for one.
+// heading gives the level of an ATX heading and its text, or 0. An indented or quoted mark counts too, for some
+// parsers take it for one.
 func heading(line string) (level int, text string) {
 	line = strings.TrimLeft(line, " \t")
 	marks := len(line) - len(strings.TrimLeft(line, "#"))

@@ -37,8 +37,9 @@ type Options struct {
 	Progress func(done, total int)
 }
 
-// Build makes the graph of what the survey, which is that of an index of the repository, knows. The only error is ctx's
-// cause: a file that can no longer be read is passed over. It and what it returns are for one goroutine at a time.
+// Build makes the graph of what the survey, which is that of an index of the repository, knows. The only error is
+// ctx's cause: a file that can no longer be read is passed over. It and what it returns are for one goroutine at a
+// time.
 func Build(ctx context.Context, files fs.FS, repo *scan.Repository, survey rank.Survey, o Options) (*Graph, error) {
 	ps := newParts(repo, survey)
 	g := &Graph{parts: map[string]*part{}, line: render.Liner()}

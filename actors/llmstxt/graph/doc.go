@@ -6,9 +6,9 @@
 // repository is a leaf: a module, as its ecosystem names it. Standard libraries are left out.
 //
 // A node's id is made of its path alone: "/" becomes ".", "." becomes "~", the root is "root", and what lies outside
-// begins with "ext~" and its ecosystem. Other characters than letters, digits, "-", "_", "@" and "+" become "_"; then,
-// and where the name would be too long, taken without regard to case, or one that some system reserves, eight digits of
-// the path's SHA-256 follow. So an id can be part of a file's name and of a URL as it is.
+// begins with "ext~" and its ecosystem. Other characters than letters, digits, "-", "_", "@" and "+" become "_";
+// then, and where the name would be too long, taken without regard to case, or one that some system reserves, eight
+// digits of the path's SHA-256 follow. So an id can be part of a file's name and of a URL as it is.
 //
 // Imports are found as package rank finds them, by lines, and resolved by each language's rules, as far as they need
 // nothing but the files' names: what cannot be told makes no edge. The same repository gives the same bytes.

@@ -8,7 +8,8 @@ import (
 // Version names the form of repo.graph.json; docs/graph.schema.json is its JSON Schema.
 const Version = "lastword.graph/1"
 
-// Document is repo.graph.json. All texts are single lines without control or invisible characters, and without secrets.
+// Document is repo.graph.json. All texts are single lines without control or invisible characters, and without
+// secrets.
 type Document struct {
 	Version string   `json:"version" jsonschema:"the version of this form, lastword.graph/1"`
 	Title   string   `json:"title"`

@@ -80,8 +80,8 @@ func anySource(t *rapid.T, base string) string {
 var target = regexp.MustCompile(`\]\(([^)]*)\)`)
 
 // Whatever a repository holds: ids are unique without regard to case, both ends of each edge exist, links lead from
-// page to page, each relation is told on both, nothing steers a terminal, no secret is in it, and its bytes are the same
-// again.
+// page to page, each relation is told on both, nothing steers a terminal, no secret is in it, and its bytes are the
+// same again.
 func TestWhateverThereIs(t *testing.T) {
 	valid := ofSchema(t)
 	rapid.Check(t, func(t *rapid.T) {

@@ -35,9 +35,9 @@ const (
 	kinFacade = 1    // of a group, the artifact that others are written against
 )
 
-// kinship is how likely it is that the import is of the dependency, 0 where nothing says so: the import begins with the
-// group, or with the last part of it (okhttp3), or has the artifact's name in it, below the same first two parts of a
-// group, if it has more than one (com/google/gson of com.google.code.gson:gson).
+// kinship is how likely it is that the import is of the dependency, 0 where nothing says so: the import begins with
+// the group, or with the last part of it (okhttp3), or has the artifact's name in it, below the same first two parts
+// of a group, if it has more than one (com/google/gson of com.google.code.gson:gson).
 func (c *coordinate) kinship(spec string, parts []string) int {
 	rest, n, shared := parts, 0, 0
 	for shared < min(len(c.group), len(parts)) && c.group[shared] == parts[shared] {

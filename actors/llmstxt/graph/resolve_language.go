@@ -197,8 +197,8 @@ func isCLibrary(name string) bool {
 	return false
 }
 
-// named resolves the dotted names of other languages by the ends of paths. Where the first parts of a name need not be
-// folders, they are tried without.
+// named resolves the dotted names of other languages by the ends of paths. Where the first parts of a name need not
+// be folders, they are tried without.
 func (r *resolver) named(f *file, fam, spec string) target {
 	eco := ecosystemOf(fam)
 	first, _, _ := strings.Cut(spec, "/")

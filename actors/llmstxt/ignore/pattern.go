@@ -96,8 +96,8 @@ func (p *pattern) match(path, name string, isFolder bool, w *work) bool {
 	return p.parts[0].match(name, w)
 }
 
-// matchPath needs to try again only the last "**" that it has passed, so that
-// its steps are at most the product of both lengths.
+// matchPath needs to try again only the last "**" that it has passed, so that its steps are at most the product of
+// both lengths.
 func (p *pattern) matchPath(path string, w *work) bool {
 	at, again, from := 0, -1, ""
 	for path != "" {
@@ -164,8 +164,7 @@ func matchGlob(glob, s string, w *work) bool {
 	return false
 }
 
-// matchOne gives the length of the glob's first element if that matches c, else
-// 0, and how many steps that took.
+// matchOne gives the length of the glob's first element if that matches c, else 0, and how many steps that took.
 func matchOne(glob string, c byte) (length, steps int) {
 	switch {
 	case glob == "":
@@ -189,8 +188,7 @@ func matchOne(glob string, c byte) (length, steps int) {
 	return 0, 1
 }
 
-// matchClass reads "[a-z]", which may begin with "!" or "^". One that does not
-// end matches nothing.
+// matchClass reads "[a-z]", which may begin with "!" or "^". One that does not end matches nothing.
 func matchClass(glob string, c byte) (length int, ok bool) {
 	i, negated, found := 1, false, false
 	if i < len(glob) && (glob[i] == '!' || glob[i] == '^') {

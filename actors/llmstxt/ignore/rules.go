@@ -58,19 +58,17 @@ func (w *work) spend(steps int) {
 
 func (w *work) spent() bool { return w != nil && w.left <= 0 }
 
-// Bounded returns rules without a pattern. All that is made of them shares so
-// many steps: about one for each pattern with a wildcard that is held against a
-// path, and more where the wildcard is tried again and again. They last no
+// Bounded returns rules without a pattern. All that is made of them shares so many steps: about one for each pattern
+// with a wildcard that is held against a path, and more where the wildcard is tried again and again. They last no
 // longer than ctx.
 func Bounded(ctx context.Context, steps int) *Rules { return &Rules{work: &work{ctx, steps}} }
 
 // Spent tells that the steps are used up. What is matched then is left out.
 func (r *Rules) Spent() bool { return r != nil && r.work.spent() }
 
-// With adds the ignore file of the folder, "" being the top, below which all
-// paths lie that are matched with the result. Of the text the first 8,192
-// patterns count, and of these those of at most 1,024 bytes, and of those
-// with wildcards up to 16,384 segments.
+// With adds the ignore file of the folder, "" being the top, below which all paths lie that are matched with the
+// result. Of the text the first 8,192 patterns count, and of these those of at most 1,024 bytes, and of those with
+// wildcards up to 16,384 segments.
 func (r *Rules) With(folder, text string) *Rules {
 	var list []pattern
 	var loose []int

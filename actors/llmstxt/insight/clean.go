@@ -9,8 +9,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 )
 
-// Clean keeps of the answer what can stand in the index: single lines of bounded length, about sections that there are
-// and files whose text was shown, without addresses that the index does not have.
+// Clean keeps of the answer what can stand in the index: single lines of bounded length, about sections that there
+// are and files whose text was shown, without addresses that the index does not have.
 func (a Answer) Clean(index *rank.Index, m Material) Answer {
 	c := cleaner{known: knownOf(index), seen: map[string]bool{}, clean: render.Liner()}
 	out := Answer{Purpose: c.line(a.Purpose, maxPurpose)}

@@ -6,6 +6,6 @@
 // shows, that lead nowhere the index does not, and [Answer.Into] puts them into the index.
 //
 // Where things go: the purpose becomes the summary; concepts, section notes and what to remember become lines of the
-// details list, for the llms.txt format allows no prose inside sections; notes go to links that have none. Each line of
-// the details list begins with a word of ours, so that none passes for a fact of the repository.
+// details list, for the llms.txt format allows no prose inside sections; notes go to links that have none. Each line
+// of the details list begins with a word of ours, so that none passes for a fact of the repository.
 package insight

@@ -17,8 +17,8 @@ const (
 	wordRemember = "Remember"
 )
 
-// Into gives the index with a clean answer in it; the index itself stays as it is. room is how many bytes the lines may
-// take in the details list: those that have no room are left out, the last first.
+// Into gives the index with a clean answer in it; the index itself stays as it is. room is how many bytes the lines
+// may take in the details list: those that have no room are left out, the last first.
 func (a Answer) Into(index *rank.Index, reason string, room int) *rank.Index {
 	out := *index
 	if a.Purpose != "" {

@@ -45,8 +45,7 @@ func (m *Manifest) mixDependency(toks []token, i int) {
 	}
 }
 
-// mixValue is the literal of "key: literal", or of @key where that is given
-// instead, or of the function of that name.
+// mixValue is the literal of "key: literal", or of @key where that is given instead, or of the function of that name.
 func mixValue(toks []token, key string) string {
 	for i := range toks {
 		if !toks[i].is(word, key) || i+2 >= len(toks) {

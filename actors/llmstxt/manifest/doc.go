@@ -7,7 +7,6 @@
 // mix.exs, a gemspec) are read as text for the literals they hold; nothing is
 // run, and a value that is computed is left empty.
 //
-// Manifests are untrusted: the text, every list and every value is bounded,
-// aliases and entities are never expanded, and a file that is broken in one
-// place gives what can be read of the rest together with an error.
+// Manifests are untrusted: the text, every list and every value is bounded, aliases and entities are never expanded,
+// and a file that is broken in one place gives what can be read of the rest together with an error.
 package manifest

@@ -12,8 +12,8 @@ type field struct {
 	value   string
 }
 
-// parseFields reads Debian-style fields; with sections, indentation below a
-// line without a colon makes fields of a section.
+// parseFields reads Debian-style fields; with sections, indentation below a line without a colon makes fields of a
+// section.
 func parseFields(text string, sections bool) []field {
 	var list []field
 	section, deep := "", 0

@@ -53,9 +53,8 @@ func texts(value any) []string {
 	return out
 }
 
-// parseJSON reads JSON as people write it: with comments, trailing or missing
-// commas, unquoted keys and single quotes. Text that ends early or breaks gives
-// what came before, and an error.
+// parseJSON reads JSON as people write it: with comments, trailing or missing commas, unquoted keys and single
+// quotes. Text that ends early or breaks gives what came before, and an error.
 func parseJSON(text string) (object, error) {
 	r := &jsonReader{s: text}
 	o, _ := r.value(0).(object)

@@ -62,8 +62,7 @@ func (p *pom) visit(e element) {
 	}
 }
 
-// resolve replaces ${name} by a property of the same file; a value with an
-// unknown one is no value.
+// resolve replaces ${name} by a property of the same file; a value with an unknown one is no value.
 func (p *pom) resolve(value string, level int) string {
 	for level < 8 {
 		before, rest, ok := strings.Cut(value, "${")
@@ -106,8 +105,7 @@ func readGradle(m *Manifest, text string) error {
 	return nil
 }
 
-// gradleValue is the literal in key = "…", key("…") or key "…", at most so many
-// braces deep.
+// gradleValue is the literal in key = "…", key("…") or key "…", at most so many braces deep.
 func gradleValue(toks []token, key string, deep int) string {
 	level := 0
 	for i, t := range toks {

@@ -30,8 +30,8 @@ func (t token) is(k kind, text string) bool { return t.kind == k && t.text == te
 // tokens of a program that are looked at.
 const mostTokens = 200_000
 
-// lex splits a program into words, string literals and marks. It never fails: a
-// literal without an end ends with its line, or with the text if triple quoted.
+// lex splits a program into words, string literals and marks. It never fails: a literal without an end ends with its
+// line, or with the text if triple quoted.
 func lex(text string, s syntax) []token {
 	l := &lexer{s: text, syntax: s, line: 1}
 	for l.i < len(l.s) && len(l.toks) < mostTokens {
@@ -140,8 +140,8 @@ func dropEscapes(s string) string {
 	return strings.NewReplacer(`\n`, " ", `\t`, " ", `\r`, "", `\\`, `\`, `\`, "").Replace(s)
 }
 
-// arguments splits what follows an opening bracket into the tokens of each
-// named argument, up to its closing one. sep stands between name and value.
+// arguments splits what follows an opening bracket into the tokens of each named argument, up to its closing one. sep
+// stands between name and value.
 func arguments(toks []token, sep string) map[string][]token {
 	args := make(map[string][]token)
 	level, key := 0, ""

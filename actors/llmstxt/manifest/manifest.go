@@ -43,9 +43,8 @@ type Script struct{ Name, Command string }
 // Known reports whether Parse has a reader for files of this name.
 func Known(path string) bool { return readerOf(path) != nil }
 
-// Parse reads the manifest at path, which is slash separated and relative to
-// the root of the material. The error says what was wrong with the text; the
-// Manifest then holds what was readable nevertheless. It never panics.
+// Parse reads the manifest at path, which is slash separated and relative to the root of the material. The error says
+// what was wrong with the text; the Manifest then holds what was readable nevertheless. It never panics.
 func Parse(name string, text []byte) (m Manifest, err error) {
 	read := readerOf(name)
 	if read == nil {
@@ -53,8 +52,7 @@ func Parse(name string, text []byte) (m Manifest, err error) {
 	}
 	m.Path = name
 	defer func() {
-		// The parsers of other people's formats are not ours; a fault in one
-		// costs its file only.
+		// The parsers of other people's formats are not ours; a fault in one costs its file only.
 		if fault := recover(); fault != nil {
 			err = fmt.Errorf("%s cannot be read: %v", name, fault)
 		}

@@ -17,8 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// TestGolden reads every manifest of testdata/*.txtar; what is to come out
-// stands in the .golden file beside it.
+// TestGolden reads every manifest of testdata/*.txtar; what is to come out stands in the .golden file beside it.
 func TestGolden(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) == 0 {

@@ -154,8 +154,8 @@ func setINI(sections map[string]map[string]string, section, l string) string {
 	return key
 }
 
-// readSetupPy reads the keyword arguments of the setup call that are literals,
-// or names that the file sets to a literal.
+// readSetupPy reads the keyword arguments of the setup call that are literals, or names that the file sets to a
+// literal.
 func readSetupPy(m *Manifest, text string) error {
 	m.Ecosystem = "pypi"
 	toks := lex(text, syntax{line: []string{"#"}, triple: true, quotes: `"'`})

@@ -23,8 +23,7 @@ func (e element) attr(name string) string {
 	return ""
 }
 
-// walkXML visits the elements as they end. Entities other than the five of XML
-// itself are left as they stand.
+// walkXML visits the elements as they end. Entities other than the five of XML itself are left as they stand.
 func walkXML(text string, visit func(element)) error {
 	d := xml.NewDecoder(strings.NewReader(text))
 	d.Strict = false

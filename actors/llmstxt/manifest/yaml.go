@@ -7,8 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// parseYAML reads the first document without following aliases, which could
-// stand for more than memory holds.
+// parseYAML reads the first document without following aliases, which could stand for more than memory holds.
 func parseYAML(text string) (object, error) {
 	if err := checkNesting(text); err != nil {
 		return nil, err

@@ -6,8 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Sentences gives the first sentences of a paragraph, n at most, each cut as
-// Sentence does.
+// Sentences gives the first sentences of a paragraph, n at most, each cut as Sentence does.
 func Sentences(paragraph string, n int) []string {
 	var list []string
 	for rest := Tidy(paragraph); rest != "" && len(list) < n; {
@@ -21,8 +20,8 @@ func Sentences(paragraph string, n int) []string {
 // informativeSentences are looked at before a paragraph is given up.
 const informativeSentences = 4
 
-// Informative is the first sentence of a paragraph that says something by itself,
-// "" if there is none. What begins as a legal text goes on as one.
+// Informative is the first sentence of a paragraph that says something by itself, "" if there is none. What begins as
+// a legal text goes on as one.
 func Informative(paragraph string) string {
 	for i, s := range Sentences(paragraph, informativeSentences) {
 		switch {
@@ -35,9 +34,8 @@ func Informative(paragraph string) string {
 	return ""
 }
 
-// IsBoilerplate tells a sentence that says nothing about the file or the symbol that
-// it stands at: greetings, questions, orders to readers and to tools, authors,
-// licences, references to what stands elsewhere.
+// IsBoilerplate tells a sentence that says nothing about the file or the symbol that it stands at: greetings,
+// questions, orders to readers and to tools, authors, licences, references to what stands elsewhere.
 func IsBoilerplate(s string) bool {
 	low := strings.ToLower(Tidy(s))
 	switch {
@@ -148,8 +146,8 @@ func containsAny(s string, parts ...string) bool {
 	return false
 }
 
-// TrimFrame takes runs of the characters that frame banners off both ends; a
-// text that had one is a banner, and none is a sentence.
+// TrimFrame takes runs of the characters that frame banners off both ends; a text that had one is a banner, and none
+// is a sentence.
 func TrimFrame(s string) (text string, framed bool) {
 	text = strings.TrimSpace(s)
 	for _, mark := range "/=-*#~_" {
@@ -169,8 +167,7 @@ func IsBanner(s string) bool {
 	return words < 2 && isLatin(text) || framed && words < 5 && !strings.HasSuffix(text, ".")
 }
 
-// SameWords tells whether two texts have the same letters and digits, in any
-// case.
+// SameWords tells whether two texts have the same letters and digits, in any case.
 func SameWords(a, b string) bool {
 	letters := func(s string) string {
 		return strings.Map(func(r rune) rune {

@@ -95,8 +95,8 @@ func Opening(s string) string {
 	return Shorten(strings.TrimSpace(s[:end]), summaryRunes)
 }
 
-// SentenceEnd is the index after the first full stop that ends a sentence: a
-// capital or nothing follows, and no abbreviation, initial or number precedes.
+// SentenceEnd is the index after the first full stop that ends a sentence: a capital or nothing follows, and no
+// abbreviation, initial or number precedes.
 func SentenceEnd(s string) int {
 	for i, r := range s {
 		next := i + utf8.RuneLen(r)
@@ -129,8 +129,7 @@ func endsSentence(before, after string) bool {
 	return !initial && !item && (!unicode.IsLower(next) || beginsWithCode(after[1:]))
 }
 
-// beginsWithCode tells an identifier, which keeps its small letter at the start
-// of a sentence.
+// beginsWithCode tells an identifier, which keeps its small letter at the start of a sentence.
 func beginsWithCode(s string) bool {
 	word, _, _ := strings.Cut(s, " ")
 	return strings.Contains(word, "_") || strings.HasSuffix(word, "()")

@@ -11,8 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
 )
 
-// What the section holds at most. Where symbols have no address of their own,
-// fewer of one file are enough.
+// What the section holds at most. Where symbols have no address of their own, fewer of one file are enough.
 const (
 	apiLinks     = 30
 	apiFiles     = 24 // for want of addresses
@@ -69,8 +68,7 @@ func (b *builder) apiLink(x *candidate, s Symbol) *candidate {
 	return y
 }
 
-// symbolNote is the symbol's doc where it says something. That of a module which
-// many files open is about the file.
+// symbolNote is the symbol's doc where it says something. That of a module which many files open is about the file.
 func (b *builder) symbolNote(x *candidate, s Symbol) string {
 	if !isTellingDoc(s) || s.Kind == surface.Module && !prose.SameWords(lastName(s.Name), stemOf(x.Path)) &&
 		!strings.Contains(s.Doc, lastName(s.Name)) {
@@ -87,8 +85,7 @@ func (b *builder) symbolNote(x *candidate, s Symbol) string {
 	return withoutLead(note)
 }
 
-// withoutLead ends a sentence that leads to what is not there; "" where nothing
-// is left of it.
+// withoutLead ends a sentence that leads to what is not there; "" where nothing is left of it.
 func withoutLead(s string) string {
 	s = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(s, " e.g."), " i.e."), ",")
 	head, ok := strings.CutSuffix(s, ":")
@@ -104,8 +101,7 @@ func withoutLead(s string) string {
 	return head + "."
 }
 
-// withoutDocLinks takes the brackets off [pkg.Name] and [Type::method], the
-// links of Go's and Rust's docs.
+// withoutDocLinks takes the brackets off [pkg.Name] and [Type::method], the links of Go's and Rust's docs.
 func withoutDocLinks(s string) string {
 	var b strings.Builder
 	for {
@@ -143,8 +139,8 @@ func (b *builder) oldLink(x *candidate, s Symbol) *candidate {
 		Note: prose.Sentence(s.Doc), Score: 200, Reasons: []string{"deprecated, but there is nothing else"}}, kind: s.Kind}
 }
 
-// isUsed tells whether the README's code uses the symbol: calls it as a member,
-// or names it by a name that is no common word.
+// isUsed tells whether the README's code uses the symbol: calls it as a member, or names it by a name that is no
+// common word.
 func (b *builder) isUsed(x *candidate, s Symbol) bool {
 	last := lastName(s.Name)
 	if len(last) < 3 || b.uses(x, s.Symbol) == 0 {
@@ -161,8 +157,8 @@ func isTellingDoc(s Symbol) bool {
 		!prose.SameWords(s.Doc, lastName(s.Name))
 }
 
-// isPrivateName holds for names that say that they are not for others: "_x",
-// "$x", and what stands in a namespace for details.
+// isPrivateName holds for names that say that they are not for others: "_x", "$x", and what stands in a namespace for
+// details.
 func isPrivateName(name string) bool {
 	for part := range strings.FieldsFuncSeq(name, func(r rune) bool { return strings.ContainsRune(".:#/\\", r) }) {
 		if part[0] == '_' && !strings.HasPrefix(part, "__init__") || part[0] == '$' {
@@ -260,8 +256,8 @@ func (c *candidate) place() int {
 	return 2
 }
 
-// isForOthers tells the files whose symbols others can use: not those of
-// programs, of private packages, or of a part that calls itself internal.
+// isForOthers tells the files whose symbols others can use: not those of programs, of private packages, or of a part
+// that calls itself internal.
 func (b *builder) isForOthers(p string) bool {
 	f := b.byPath[p]
 	if f == nil || isInternal(p) || isSetAside(p) || b.isProgram(b.unitOf(p)) {
@@ -293,8 +289,8 @@ func (b *builder) isProgram(u *unit) bool {
 	return false
 }
 
-// isPublicHeader holds for what a library of C or C++ shows: the headers below
-// include, else those that bear the project's name, else all.
+// isPublicHeader holds for what a library of C or C++ shows: the headers below include, else those that bear the
+// project's name, else all.
 func (b *builder) isPublicHeader(p string) bool {
 	if !isHeader(p) || isPrivateHeader(p) {
 		return false

@@ -35,8 +35,7 @@ func isBuildScript(p string) bool {
 	}
 }
 
-// isVariant finds the file of the same name without a folder for one module
-// system: dist/cjs/x.js beside dist/x.js.
+// isVariant finds the file of the same name without a folder for one module system: dist/cjs/x.js beside dist/x.js.
 func (b *builder) isVariant(p string) bool {
 	parts := strings.Split(p, "/")
 	for i, part := range parts[:len(parts)-1] {
@@ -55,8 +54,7 @@ func (b *builder) isVariant(p string) bool {
 		b.byPath[stem+".ts"] != nil)
 }
 
-// isBuilt finds the TypeScript that a script was compiled from: the end of its
-// path is the same.
+// isBuilt finds the TypeScript that a script was compiled from: the end of its path is the same.
 func (b *builder) isBuilt(p string) bool {
 	ext := path.Ext(p)
 	if ext == ".ts" || ext == ".cts" || ext == ".mts" {
@@ -122,9 +120,8 @@ func commentLines(text string) int {
 	return n
 }
 
-// hidesAll holds for a file of a language that says what is public, where
-// nothing at its outermost level is. A longer file than was read may have it
-// further down.
+// hidesAll holds for a file of a language that says what is public, where nothing at its outermost level is. A longer
+// file than was read may have it further down.
 func hidesAll(language, text string, size int64) bool {
 	if language != "Java" && language != "C#" || size > importBytes && !strings.Contains(text, "class ") {
 		return false

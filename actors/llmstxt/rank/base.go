@@ -7,9 +7,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// newLinker gives links that lead somewhere: where nothing says where the files
-// are published, or the host's way to show a file is not known, they are below
-// the caller's base, else relative.
+// newLinker gives links that lead somewhere: where nothing says where the files are published, or the host's way to
+// show a file is not known, they are below the caller's base, else relative.
 func (b *builder) newLinker() linker {
 	l := b.published()
 	if l.ref != "" && hostOf(l.origin.Host) == hostUnknown {
@@ -21,8 +20,8 @@ func (b *builder) newLinker() linker {
 	return l
 }
 
-// published finds where the files are: the git remote at its commit, else the
-// module path at the version, else the repository that a manifest names.
+// published finds where the files are: the git remote at its commit, else the module path at the version, else the
+// repository that a manifest names.
 func (b *builder) published() linker {
 	o := b.repo.Origin
 	l := linker{raw: b.options.LinkStyle == "raw", origin: o, prefix: o.Prefix, home: o.Remote}
@@ -84,8 +83,7 @@ func gopkgHome(parts []string) (repository, dir string) {
 	return "github.com/" + parts[0] + "/" + parts[1], ""
 }
 
-// manifestLinker takes the repository that the root's manifest names, at the
-// commit that it pins, else at the head.
+// manifestLinker takes the repository that the root's manifest names, at the commit that it pins, else at the head.
 func (b *builder) manifestLinker(l linker) (linker, bool) {
 	for _, u := range []*unit{b.units[0], b.root()} {
 		for _, address := range []string{l.origin.Remote, u.about.Repository, u.about.Homepage} {

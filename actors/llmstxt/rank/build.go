@@ -103,8 +103,8 @@ func (b *builder) productNames() map[string]int {
 	return bases
 }
 
-// head gives the start of a file, whole lines of valid UTF-8 with "\n" at their
-// ends; nothing of one that cannot be read.
+// head gives the start of a file, whole lines of valid UTF-8 with "\n" at their ends; nothing of one that cannot be
+// read.
 func (b *builder) head(path string, limit int64) string {
 	data := b.start(path, limit)
 	return strings.ReplaceAll(strings.TrimPrefix(strings.ToValidUTF8(string(data), "\uFFFD"), "\uFEFF"), "\r\n", "\n")
@@ -128,8 +128,7 @@ func (b *builder) start(path string, limit int64) []byte {
 	return data
 }
 
-// findReadme takes the one at the root, else the only one there is at the
-// shallowest depth.
+// findReadme takes the one at the root, else the only one there is at the shallowest depth.
 func (b *builder) findReadme() string {
 	best := ""
 	for i := range b.repo.Files {

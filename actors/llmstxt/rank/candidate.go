@@ -25,8 +25,8 @@ func (c *candidate) add(points int, reason string) {
 	}
 }
 
-// standing is the reason for a file that nothing in particular speaks for;
-// others is whether one of its folder is listed before it.
+// standing is the reason for a file that nothing in particular speaks for; others is whether one of its folder is
+// listed before it.
 func (c *candidate) standing(others bool) string {
 	switch {
 	case !others:

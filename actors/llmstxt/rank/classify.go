@@ -9,8 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// sectionOf decides by what the page says where it belongs. Without a section
-// the reason says why it is passed over.
+// sectionOf decides by what the page says where it belongs. Without a section the reason says why it is passed over.
 func (b *builder) sectionOf(d *document) (section, reason string) {
 	if reason := b.notForReaders(d); reason != "" {
 		return "", reason
@@ -80,8 +79,7 @@ func (b *builder) isLively(dir string) bool {
 	return false
 }
 
-// isTranslation recognises README.de.md and guide.zh-CN.md beside the page they
-// translate.
+// isTranslation recognises README.de.md and guide.zh-CN.md beside the page they translate.
 func (b *builder) isTranslation(p string) bool {
 	ext := path.Ext(p)
 	stem := strings.TrimSuffix(p, ext)
@@ -102,8 +100,8 @@ func isLanguageTag(tag string) bool {
 	return len(tag) == 2 || len(tag) == 5 && (tag[2] == '-' || tag[2] == '_')
 }
 
-// formal sorts out the pages about the project rather than what it makes, by
-// their titles and by the names that hosts look for.
+// formal sorts out the pages about the project rather than what it makes, by their titles and by the names that hosts
+// look for.
 func formal(d *document) (section, reason string) {
 	stem := strings.NewReplacer("-", " ", "_", " ").Replace(stemOf(d.Path))
 	title := strings.ToLower(d.title)
@@ -192,8 +190,8 @@ func byTitle(d *document) (section, reason string) {
 	return "", ""
 }
 
-// isWeak tells the words that say what a page is about only where they
-// stand alone: "file operations" are none of operators.
+// isWeak tells the words that say what a page is about only where they stand alone: "file operations" are none of
+// operators.
 func isWeak(word string) bool {
 	switch word {
 	case "operations", "options", "metrics", "settings", "design", "protocol", "background", "reference":

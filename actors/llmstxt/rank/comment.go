@@ -7,8 +7,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// sourceNote is the first sentence of the comment or docstring that a source
-// file begins with; licences, shebangs and directives do not count.
+// sourceNote is the first sentence of the comment or docstring that a source file begins with; licences, shebangs and
+// directives do not count.
 func sourceNote(path, text string) string {
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\uFEFF")
 	var blocks []string
@@ -79,8 +79,8 @@ func skipLines(text, mark string) string {
 	}
 }
 
-// lineBlocks gives the paragraphs of the comment lines at the top. One that
-// stands right above a statement is about that.
+// lineBlocks gives the paragraphs of the comment lines at the top. One that stands right above a statement is about
+// that.
 func lineBlocks(text, mark string) []string {
 	var b strings.Builder
 	attached, statement := false, false
@@ -113,10 +113,9 @@ func isDeclaration(line string) bool {
 	return strings.HasPrefix(word, "-module") || strings.HasPrefix(word, "require(")
 }
 
-// cBlocks gives the paragraphs of the comments before the first code that are
-// about the file. Imports and directives may stand between; a comment right
-// above one of them that is not the first, or above a declaration, is about
-// that, unless it is the class that the file is there for.
+// cBlocks gives the paragraphs of the comments before the first code that are about the file. Imports and directives
+// may stand between; a comment right above one of them that is not the first, or above a declaration, is about that,
+// unless it is the class that the file is there for.
 func cBlocks(language, text string) []string {
 	var blocks []string
 	first := true

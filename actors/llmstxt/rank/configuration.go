@@ -12,8 +12,7 @@ import (
 // mostObjects are the YAML files that are looked into.
 const mostObjects = 200
 
-// configuration lists what builds and configures the product, and what deploys
-// it, near the root.
+// configuration lists what builds and configures the product, and what deploys it, near the root.
 func (b *builder) configuration(c choice) {
 	objects := mostObjects
 	for i := range b.repo.Files {

@@ -9,11 +9,10 @@
 // where there is no such sentence a page shows its headings and a source what
 // it declares, and else there is no note.
 //
-// What a file says decides, not the folder it is in: headings, prose and the
-// shape of pages give the section; manifests' entry points, imports, and what
-// the README names give the order. Names of folders break ties and mark what
-// their tools leave out. The order is total and depends on the files alone.
+// What a file says decides, not the folder it is in: headings, prose and the shape of pages give the section;
+// manifests' entry points, imports, and what the README names give the order. Names of folders break ties and mark
+// what their tools leave out. The order is total and depends on the files alone.
 //
-// The work is bounded: the heads of a few hundred of the likeliest documents and
-// sources are read, and only what is listed in the end is parsed.
+// The work is bounded: the heads of a few hundred of the likeliest documents and sources are read, and only what is
+// listed in the end is parsed.
 package rank

@@ -11,8 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// mostPages of the documents are read to be judged; the shallow and the large
-// ones come first.
+// mostPages of the documents are read to be judged; the shallow and the large ones come first.
 const mostPages = 400
 
 // document is a page that was looked at.
@@ -45,8 +44,7 @@ func (b *builder) documents(c choice) {
 	}
 }
 
-// pageFiles are those that may be pages, in the order in which they are worth
-// reading.
+// pageFiles are those that may be pages, in the order in which they are worth reading.
 func (b *builder) pageFiles() []*scan.File {
 	var files []*scan.File
 	for i := range b.repo.Files {
@@ -100,8 +98,8 @@ func (b *builder) readPages() []*document {
 	return pages
 }
 
-// linkPages counts which pages other pages lead to, and in what order. Links
-// that a site resolves, "/servers/tools", are found by the end of their path.
+// linkPages counts which pages other pages lead to, and in what order. Links that a site resolves, "/servers/tools",
+// are found by the end of their path.
 func (b *builder) linkPages(pages []*document) {
 	byStem := make(map[string][]*document)
 	for _, d := range pages {
@@ -209,8 +207,7 @@ func baseOf(section string) int {
 	return 300
 }
 
-// isSetAside holds below folders that tools pass over, that measure, or that
-// hold what others have made.
+// isSetAside holds below folders that tools pass over, that measure, or that hold what others have made.
 func isSetAside(p string) bool {
 	for part := range strings.SplitSeq(strings.ToLower(path.Dir(p)), "/") {
 		if len(part) > 1 && part[0] == '_' || strings.Contains(part, "benchmark") || part == "bench" ||

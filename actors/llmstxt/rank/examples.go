@@ -15,8 +15,7 @@ const sampleBytes = 12 << 10
 // mostExamples are held against the README.
 const mostExamples = 300
 
-// examples lists one entrance for each example: its README, else its main file,
-// else its first.
+// examples lists one entrance for each example: its README, else its main file, else its first.
 func (b *builder) examples() []*candidate {
 	chosen := make(map[string]string)
 	for i := range b.repo.Files {
@@ -59,8 +58,8 @@ func (b *builder) examples() []*candidate {
 	return list
 }
 
-// isSample tells a program that shows how the module is used from one that the
-// module is there for: small, without a comment of its own and without flags.
+// isSample tells a program that shows how the module is used from one that the module is there for: small, without a
+// comment of its own and without flags.
 func (b *builder) isSample(p *goPackage, tree goTree) bool {
 	if !p.isCommand() || p.isHidden() || p.dir == "." || p.bytes > sampleBytes || p.aside() == 0 {
 		return false
@@ -81,8 +80,7 @@ func (b *builder) isSample(p *goPackage, tree goTree) bool {
 	return note == ""
 }
 
-// isIllustration holds for code below the documentation, where it shows how
-// the product is used.
+// isIllustration holds for code below the documentation, where it shows how the product is used.
 func (b *builder) isIllustration(f *scan.File) bool {
 	top, _, below := strings.Cut(strings.ToLower(f.Path), "/")
 	return below && (top == "docs" || top == "doc") && f.Kind == scan.Source && f.Place == scan.Product &&
@@ -90,8 +88,7 @@ func (b *builder) isIllustration(f *scan.File) bool {
 		b.root().entries[f.Path] == ""
 }
 
-// exampleDir is the folder directly below the examples, or the file itself
-// where it stands there alone.
+// exampleDir is the folder directly below the examples, or the file itself where it stands there alone.
 func exampleDir(p string) string {
 	parts := strings.Split(p, "/")
 	for i, part := range parts[:len(parts)-1] {

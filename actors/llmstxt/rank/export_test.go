@@ -17,8 +17,7 @@ func Purpose(path, text string) (title, summary string) {
 	return p.title, ""
 }
 
-// Read gives the headings that a quick look finds, after all that is read of a
-// file on the way to its rank.
+// Read gives the headings that a quick look finds, after all that is read of a file on the way to its rank.
 func Read(path, text string) []string {
 	specs(scan.Language(path), text)
 	mentionsIn(text).path(path)

@@ -8,8 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
-// features are what the lines of a document show without a parser for its
-// format: enough to tell what sort of a page it is.
+// features are what the lines of a document show without a parser for its format: enough to tell what sort of a page
+// it is.
 type features struct {
 	title           string   // the first heading
 	headings        []string // plain, as written; of all levels, the title among them

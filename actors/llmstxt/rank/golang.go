@@ -63,9 +63,8 @@ func (b *builder) findGo() goTree {
 	return tree
 }
 
-// addLongComments adds the files whose package clause the scan did not reach,
-// for what stands before it is the package comment at its best. Commands keep
-// theirs in generated files, too.
+// addLongComments adds the files whose package clause the scan did not reach, for what stands before it is the
+// package comment at its best. Commands keep theirs in generated files, too.
 func (b *builder) addLongComments(dirs map[string]*goPackage) {
 	for _, f := range b.repo.Files {
 		p := dirs[path.Dir(f.Path)]
@@ -86,8 +85,8 @@ func (b *builder) goModules() map[string]string {
 	return modules
 }
 
-// importPath joins the nearest module above with the rest of the path. The
-// standard library's module has no part in its import paths.
+// importPath joins the nearest module above with the rest of the path. The standard library's module has no part in
+// its import paths.
 func importPath(dir string, modules map[string]string) string {
 	for at, rest := dir, ""; ; at, rest = path.Dir(at), path.Join(path.Base(at), rest) {
 		if module, ok := modules[at]; ok {
@@ -174,8 +173,7 @@ func (b *builder) modulePath(p string) string {
 	return m.Name
 }
 
-// isSmall holds for a Go tree with so few packages that its files are worth
-// listing one by one.
+// isSmall holds for a Go tree with so few packages that its files are worth listing one by one.
 func (t goTree) isSmall() bool {
 	public := 0
 	for _, p := range t.packages {

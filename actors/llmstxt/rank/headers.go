@@ -12,8 +12,8 @@ import (
 // mostHeaders are looked into to tell C++ from C.
 const mostHeaders = 8
 
-// withHeaders gives the repository with its headers, x.h, in the language that
-// they are in: that of most of the code beside them, or what they hold.
+// withHeaders gives the repository with its headers, x.h, in the language that they are in: that of most of the code
+// beside them, or what they hold.
 func (b *builder) withHeaders() *scan.Repository {
 	var headers []*scan.File
 	var c, cpp int64
@@ -57,8 +57,7 @@ func (b *builder) areCpp(headers []*scan.File) bool {
 	return 2*n > len(headers)
 }
 
-// isCpp finds what C does not have. Headers of C close a block for C++ with
-// "extern".
+// isCpp finds what C does not have. Headers of C close a block for C++ with "extern".
 func isCpp(text string) bool {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

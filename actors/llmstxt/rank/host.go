@@ -15,9 +15,8 @@ const (
 	hostSourceHut
 )
 
-// hostOf knows the sites that many use, and those of one's own that say by their
-// name what they run. Bitbucket for one's own has other pages than
-// bitbucket.org, and a gist has no folders.
+// hostOf knows the sites that many use, and those of one's own that say by their name what they run. Bitbucket for
+// one's own has other pages than bitbucket.org, and a gist has no folders.
 func hostOf(name string) host {
 	switch name {
 	case "github.com", "gitee.com":

@@ -16,8 +16,7 @@ import (
 // titleRunes is the longest heading that is still a name.
 const titleRunes = 60
 
-// title is the README's own, else the package's name, else the repository's,
-// else the folder's.
+// title is the README's own, else the package's name, else the repository's, else the folder's.
 func (b *builder) title() string {
 	t := strings.TrimRight(withoutEmoji(b.readme.title), " :!")
 	for _, lead := range []string{"Welcome to ", "welcome to ", "Introduction to ", "About "} {
@@ -34,8 +33,7 @@ func (b *builder) title() string {
 	return cmp.Or(b.spelled(name), b.repo.Origin.Repo, b.repo.Name)
 }
 
-// spelled writes a name in capitals, as build files have it, as the README's
-// prose begins with it.
+// spelled writes a name in capitals, as build files have it, as the README's prose begins with it.
 func (b *builder) spelled(name string) string {
 	if name == "" || name != strings.ToUpper(name) || name == strings.ToLower(name) {
 		return name

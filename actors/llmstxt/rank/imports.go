@@ -8,8 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// specs gives what the lines of a source file import, each as a path: relative
-// ones begin with a dot. Only lines that begin as imports do are looked at.
+// specs gives what the lines of a source file import, each as a path: relative ones begin with a dot. Only lines that
+// begin as imports do are looked at.
 func specs(language, text string) []string {
 	var list []string
 	for line := range strings.Lines(text) {
@@ -212,8 +212,8 @@ func importPaths(p string) []string {
 	return []string{stem}
 }
 
-// find wants the whole of the spec in the path, or all but the first part of
-// it; a single word only beside the importing file.
+// find wants the whole of the spec in the path, or all but the first part of it; a single word only beside the
+// importing file.
 func (r resolver) find(from *source, spec string) *source {
 	spec = strings.TrimSpace(spec)
 	if spec == "" || spec == "." || spec == "./" || strings.Contains(spec, ":") {

@@ -53,8 +53,8 @@ func installerOf(m manifest.Manifest, program bool) installer {
 	return installer{}
 }
 
-// installCommand is the shortest line of the README's code by which the package's
-// own ecosystem installs it, else the usual one. What is private has none.
+// installCommand is the shortest line of the README's code by which the package's own ecosystem installs it, else the
+// usual one. What is private has none.
 func (b *builder) installCommand(m manifest.Manifest) string {
 	if m.Private || len(m.Name) < 2 {
 		return ""

@@ -13,8 +13,7 @@ func licenceName(name string) bool {
 	return stem == "LICENSE" || stem == "LICENCE" || stem == "COPYING"
 }
 
-// licence is the SPDX name of the first licence file at the root whose words
-// are known.
+// licence is the SPDX name of the first licence file at the root whose words are known.
 func (b *builder) licence() string {
 	for _, f := range b.repo.Files {
 		if f.Kind == scan.Document && licenceName(f.Path) {
@@ -26,8 +25,8 @@ func (b *builder) licence() string {
 	return ""
 }
 
-// licenceOf recognises the common licences by words that only they have, the
-// more specific before those whose words they contain.
+// licenceOf recognises the common licences by words that only they have, the more specific before those whose words
+// they contain.
 func licenceOf(text string) string {
 	text = strings.ToLower(prose.Tidy(text))
 	for _, known := range []struct{ id, words string }{

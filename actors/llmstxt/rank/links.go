@@ -117,8 +117,8 @@ func relative(path string) string {
 	return escapePath(path)
 }
 
-// escapePath percent-encodes all that is not unreserved in a URL, so that
-// nothing in a file name can end a Markdown link.
+// escapePath percent-encodes all that is not unreserved in a URL, so that nothing in a file name can end a Markdown
+// link.
 func escapePath(path string) string {
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder

@@ -13,8 +13,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
-// readMarkdown takes title and paragraphs from the syntax tree, so that code,
-// tables, lists, badges and raw HTML cannot be mistaken for prose.
+// readMarkdown takes title and paragraphs from the syntax tree, so that code, tables, lists, badges and raw HTML
+// cannot be mistaken for prose.
 func readMarkdown(markdown parser.Parser, path, source string) page {
 	front, source := frontMatter(source)
 	if strings.HasSuffix(strings.ToLower(path), ".mdx") {
@@ -39,8 +39,7 @@ func readMarkdown(markdown parser.Parser, path, source string) page {
 	return p
 }
 
-// newMarkdown makes a parser without what this package passes over: links by
-// their mere address, typographic quotes.
+// newMarkdown makes a parser without what this package passes over: links by their mere address, typographic quotes.
 func newMarkdown() parser.Parser {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.Table),
@@ -100,8 +99,8 @@ func (r *mdReader) paragraph(n *ast.Paragraph) {
 	r.page.add(text)
 }
 
-// inline gives a block's text without images, badges, raw HTML and foot notes,
-// and how many bytes of it are link texts.
+// inline gives a block's text without images, badges, raw HTML and foot notes, and how many bytes of it are link
+// texts.
 func (r *mdReader) inline(root ast.Node) (text string, linked int) {
 	var b strings.Builder
 	_ = ast.Walk(root, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -132,8 +131,8 @@ func (r *mdReader) inline(root ast.Node) (text string, linked int) {
 	return prose.Tidy(html.UnescapeString(unescape(b.String()))), linked
 }
 
-// html is the second choice: many a README has its title and tag line in a
-// centred block and no other sentence about itself.
+// html is the second choice: many a README has its title and tag line in a centred block and no other sentence about
+// itself.
 func (r *mdReader) html(n *ast.HTMLBlock) {
 	var b strings.Builder
 	for i := range n.Lines().Len() {

@@ -113,8 +113,7 @@ func isFurniture(heading string) bool {
 	return false
 }
 
-// finishNote drops a note that repeats the title or says nothing, and the
-// file's own name in front of it.
+// finishNote drops a note that repeats the title or says nothing, and the file's own name in front of it.
 func finishNote(note string, c *candidate) string {
 	if note = strings.TrimSpace(note); !strings.EqualFold(path.Ext(c.Path), ".md") {
 		note = withDashes(note) // where code is not marked, "--" may be an argument

@@ -13,15 +13,14 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// packageBytes of a Go file are read for its package comment, which may run
-// to many pages before the package clause.
+// packageBytes of a Go file are read for its package comment, which may run to many pages before the package clause.
 const packageBytes = 256 << 10
 
 // fewPublic packages make internal ones worth listing.
 const fewPublic = 5
 
-// packages lists importable packages: the root, then by importers, then the
-// shallow ones. Internal ones follow where there are few others.
+// packages lists importable packages: the root, then by importers, then the shallow ones. Internal ones follow where
+// there are few others.
 func (b *builder) packages() []*candidate {
 	var public, internal []*goPackage
 	for _, p := range b.golang.packages {
@@ -115,8 +114,7 @@ func (b *builder) goCommands() []*candidate {
 	return out
 }
 
-// packageLinks points each package to the file with its comment, or else to the
-// file that bears its name.
+// packageLinks points each package to the file with its comment, or else to the file that bears its name.
 func (b *builder) packageLinks(list []*goPackage, most int, title func(*goPackage) string) []*candidate {
 	for _, p := range list[min(len(list), most):] {
 		b.passed.add(p.files[0], 100+p.fanIn, "a package that "+plural(most, "other")+verb(most, " ranks",
@@ -131,8 +129,8 @@ func (b *builder) packageLinks(list []*goPackage, most int, title func(*goPackag
 	return links
 }
 
-// packageDoc finds the file with the package comment, in the order in which
-// one would look, and its first sentence. Without one it is the first file.
+// packageDoc finds the file with the package comment, in the order in which one would look, and its first sentence.
+// Without one it is the first file.
 func (b *builder) packageDoc(p *goPackage) (file, note string) {
 	files := slices.Clone(p.files)
 	slices.SortFunc(files, compareBy(p.docRank))
@@ -155,8 +153,8 @@ func (p *goPackage) docRank(file string) int {
 	return 2
 }
 
-// synopsis is the first sentence of a package comment, as the go command shows
-// it, if the file is of that package. The name "" stands for any.
+// synopsis is the first sentence of a package comment, as the go command shows it, if the file is of that package.
+// The name "" stands for any.
 func synopsis(source, name string) string {
 	file, _ := parser.ParseFile(token.NewFileSet(), "", source, parser.PackageClauseOnly|parser.ParseComments)
 	if file == nil || file.Doc == nil || name != "" && file.Name.Name != name {
@@ -165,8 +163,8 @@ func synopsis(source, name string) string {
 	return withoutDocLinks(new(doc.Package).Synopsis(file.Doc.Text()))
 }
 
-// goPurposes is what the packages say that the whole may be about: the one at
-// the root, the one that bears the module's name, the only command.
+// goPurposes is what the packages say that the whole may be about: the one at the root, the one that bears the
+// module's name, the only command.
 func (b *builder) goPurposes() []purpose {
 	var list []purpose
 	module := strings.ToLower(moduleName(b.root().about.Name))

@@ -44,8 +44,7 @@ func (p *page) add(text string) {
 	p.begun = true
 }
 
-// code notes that what follows may be about code. What follows the code that a
-// page begins with is about the page.
+// code notes that what follows may be about code. What follows the code that a page begins with is about the page.
 func (p *page) code() { p.coded = p.coded || p.begun || p.deep > 0 }
 
 // addLeadIn keeps the sentence before code or a list that says what these are.
@@ -65,8 +64,7 @@ func (p *page) addLeadIn(text string) {
 	p.leadIn = s
 }
 
-// below notes a heading that is not the title. What answers a question is not
-// about the page.
+// below notes a heading that is not the title. What answers a question is not about the page.
 func (p *page) below(title string, level int) {
 	p.second = cmp.Or(p.second, title)
 	p.subs = append(p.subs, heading{title, level})
@@ -143,9 +141,8 @@ func (b *builder) readMarked(p, text string) page {
 	return readMarkdown(b.markdown, p, text)
 }
 
-// readPlain reads reStructuredText, AsciiDoc, Org, Textile and plain text: a
-// title is the first line if it is underlined or marked, prose is any paragraph
-// of words that is not below a heading like "Installation".
+// readPlain reads reStructuredText, AsciiDoc, Org, Textile and plain text: a title is the first line if it is
+// underlined or marked, prose is any paragraph of words that is not below a heading like "Installation".
 func readPlain(p, text string) page {
 	out := page{path: p}
 	aside := false
@@ -175,8 +172,7 @@ func readPlain(p, text string) page {
 	return out
 }
 
-// plainLevel is that of a heading by the character that marks it: the levels
-// are in the order in which these come.
+// plainLevel is that of a heading by the character that marks it: the levels are in the order in which these come.
 func plainLevel(marks *string, line string) int {
 	mark := line[:len(line)-len(strings.TrimLeft(line, "=*"))]
 	if isRule(line) || mark == "" {
@@ -189,8 +185,7 @@ func plainLevel(marks *string, line string) int {
 	return strings.Count((*marks)[:strings.Index(*marks, mark)], "\n")
 }
 
-// holdsCode tells the blocks of reStructuredText, AsciiDoc and Org that show
-// code.
+// holdsCode tells the blocks of reStructuredText, AsciiDoc and Org that show code.
 func holdsCode(block string) bool {
 	for _, mark := range []string{"::\n", ".. code", ".. sourcecode", "\n----", "#+begin_src", "#+BEGIN_SRC",
 		".. literalinclude"} {
@@ -265,8 +260,7 @@ func plainProse(lines []string) string {
 	return withoutLeadIn(rstInline(strings.Join(lines, " ")))
 }
 
-// withoutLeadIn drops a last sentence that ends with a colon: what it leads to
-// is not there.
+// withoutLeadIn drops a last sentence that ends with a colon: what it leads to is not there.
 func withoutLeadIn(s string) string {
 	if !strings.HasSuffix(s, ":") {
 		return s

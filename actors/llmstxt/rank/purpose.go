@@ -24,8 +24,8 @@ const farDown = 30
 // codePoints lets the code speak where README and manifest say little.
 const codePoints = -14
 
-// purpose takes the text that says most, by the points of weigh. Of equal ones
-// the first counts: the README, the manifest, the code.
+// purpose takes the text that says most, by the points of weigh. Of equal ones the first counts: the README, the
+// manifest, the code.
 func (b *builder) purpose() purpose {
 	var best purpose
 	for _, p := range b.purposes() {
@@ -90,8 +90,7 @@ func (b *builder) codePurposes() []purpose {
 	return list
 }
 
-// weigh adds points for what a purpose has and takes some for what it has not;
-// why names the strongest sign.
+// weigh adds points for what a purpose has and takes some for what it has not; why names the strongest sign.
 func (b *builder) weigh(p *purpose) (why string) {
 	low := strings.ToLower(p.text)
 	sentence := strings.ToLower(prose.Sentence(p.text))

@@ -14,8 +14,8 @@ func isMan(p string) bool {
 	return len(ext) == 2 && ext[1] >= '1' && ext[1] <= '9'
 }
 
-// asMarkdown writes the formats that only the eye of their programs can read as
-// Markdown, as far as headings, paragraphs and code go.
+// asMarkdown writes the formats that only the eye of their programs can read as Markdown, as far as headings,
+// paragraphs and code go.
 func asMarkdown(p, text string) (markdown string, ok bool) {
 	switch {
 	case isMan(p):

@@ -58,8 +58,8 @@ func (b *builder) choose() choice {
 	return c
 }
 
-// unique keeps a file in one section: as what stands for a package or a command
-// if it does, else where it was put first.
+// unique keeps a file in one section: as what stands for a package or a command if it does, else where it was put
+// first.
 func (c choice) unique() {
 	kept := make(map[string]*candidate)
 	for _, name := range append([]string{secPackages, secCommands}, sectionOrder()...) {
@@ -72,8 +72,7 @@ func (c choice) unique() {
 	}
 }
 
-// cut keeps the best of each section, and of all: what scores least goes first,
-// of equal scores what stands last.
+// cut keeps the best of each section, and of all: what scores least goes first, of equal scores what stands last.
 func (c choice) cut(b *builder) {
 	total := 0
 	for _, name := range sectionOrder() {
@@ -159,8 +158,7 @@ func (c choice) finish(b *builder) []Section {
 // commonNotes are those of so many files that they are about none of them.
 const commonNotes = 3
 
-// dropCommonNotes takes away what stands at the top of many files: licences,
-// the name of the project.
+// dropCommonNotes takes away what stands at the top of many files: licences, the name of the project.
 func (c choice) dropCommonNotes() {
 	files := make(map[string]map[string]bool)
 	for _, list := range c {
@@ -180,8 +178,7 @@ func (c choice) dropCommonNotes() {
 	}
 }
 
-// withoutRepeats leaves out the files that a link of the API leads to as well,
-// with the same note.
+// withoutRepeats leaves out the files that a link of the API leads to as well, with the same note.
 func (c choice) withoutRepeats(links []Link) []Link {
 	api := make(map[string]string)
 	for _, x := range c[secAPI] {
@@ -192,8 +189,8 @@ func (c choice) withoutRepeats(links []Link) []Link {
 	return slices.DeleteFunc(links, func(l Link) bool { return l.Note != "" && api[l.URL] == l.Note })
 }
 
-// distinguish adds to titles that occur more than once in a section the least
-// that tells them apart: the folder's name, else the path.
+// distinguish adds to titles that occur more than once in a section the least that tells them apart: the folder's
+// name, else the path.
 func distinguish(links []Link) {
 	same := make(map[string][]int)
 	for i, l := range links {

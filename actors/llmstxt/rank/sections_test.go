@@ -14,8 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// pages are about their sections in words alone: neither folders nor file names
-// tell.
+// pages are about their sections in words alone: neither folders nor file names tell.
 const pages = `
 -- q/a1.md --
 # Getting started
@@ -161,8 +160,8 @@ func Turn() {}
 package main
 `
 
-// TestFoldersNamesDoNotCount renames every folder to random words: what the
-// whole is for stays, and so does the note of each file that is still linked.
+// TestFoldersNamesDoNotCount renames every folder to random words: what the whole is for stays, and so does the note
+// of each file that is still linked.
 func TestFoldersNamesDoNotCount(t *testing.T) {
 	before := build(t, project, scan.Origin{}, rank.Options{})
 	notes := notesOf(before)

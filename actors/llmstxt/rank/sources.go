@@ -34,8 +34,8 @@ type source struct {
 	head      string   // until the imports are counted
 }
 
-// programs ranks the sources of languages other than Go, and of small Go
-// modules: the programs that manifests install, and the rest.
+// programs ranks the sources of languages other than Go, and of small Go modules: the programs that manifests
+// install, and the rest.
 func (b *builder) programs() (commands, sources []*candidate) {
 	list := b.readSources()
 	countImports(list)
@@ -135,8 +135,8 @@ func (b *builder) readSources() []*source {
 	return list
 }
 
-// isForeign holds for a language that is neither that of the manifests above
-// the file nor a large part of the code: scripts around the product.
+// isForeign holds for a language that is neither that of the manifests above the file nor a large part of the code:
+// scripts around the product.
 func (b *builder) isForeign(f *scan.File) bool {
 	if 5*b.mix.bytes[f.Language] > 2*b.mix.sum {
 		return false
@@ -177,8 +177,8 @@ func (b *builder) parseSources(list []*source) {
 	}
 }
 
-// countImports counts for each file how many others import it, or name its
-// class where a package needs no imports within itself.
+// countImports counts for each file how many others import it, or name its class where a package needs no imports
+// within itself.
 func countImports(list []*source) {
 	r := newResolver(list)
 	for _, from := range list {
@@ -340,12 +340,11 @@ func (b *builder) isOlder(p string) bool {
 	return false
 }
 
-// folderGrace is how much less the best file of a folder may score than those
-// which it takes a place from.
+// folderGrace is how much less the best file of a folder may score than those which it takes a place from.
 const folderGrace = 24
 
-// eachFolder puts the best file of each folder before the last of those that
-// have a place: each folder has its own subject.
+// eachFolder puts the best file of each folder before the last of those that have a place: each folder has its own
+// subject.
 func (b *builder) eachFolder(sources []*candidate) []*candidate {
 	most := b.capOf(secSource)
 	if len(sources) <= most {
@@ -371,8 +370,8 @@ func (b *builder) eachFolder(sources []*candidate) []*candidate {
 	return first
 }
 
-// shareOut keeps one package of a workspace from filling the section: beyond
-// its share a package's files come after those of the others.
+// shareOut keeps one package of a workspace from filling the section: beyond its share a package's files come after
+// those of the others.
 func (b *builder) shareOut(sources []*candidate) []*candidate {
 	if len(b.units) < 3 {
 		return sources

@@ -19,8 +19,8 @@ const (
 	mostSymbols = 60        // kept of one file or package
 )
 
-// addSymbols parses what is listed, the best first, while the bytes last. All
-// is parsed before any is weighed: how many declare a name tells what a use means.
+// addSymbols parses what is listed, the best first, while the bytes last. All is parsed before any is weighed: how
+// many declare a name tells what a use means.
 func (b *builder) addSymbols(c choice) {
 	var list []*candidate
 	for _, name := range []string{secPackages, secSource, secCommands} {
@@ -60,8 +60,7 @@ func (t goTree) of(file string) *goPackage {
 	return nil
 }
 
-// goOutline reads the package's files, the one that is linked first, then the
-// large ones, as far as there is room.
+// goOutline reads the package's files, the one that is linked first, then the large ones, as far as there is room.
 func (b *builder) goOutline(p *goPackage, linked string, room *int64) surface.Outline {
 	files := slices.Clone(p.files)
 	slices.SortFunc(files, func(x, y string) int {
@@ -86,8 +85,8 @@ func (b *builder) goOutline(p *goPackage, linked string, room *int64) surface.Ou
 	return surface.Go(b.ctx, sources)
 }
 
-// takeOutline keeps the symbols that matter most, by line, and a note where the
-// file had none: what it says of itself, or of the type that bears its name.
+// takeOutline keeps the symbols that matter most, by line, and a note where the file had none: what it says of
+// itself, or of the type that bears its name.
 func (b *builder) takeOutline(x *candidate, o surface.Outline) {
 	ranked := make([]weighed, len(o.Symbols))
 	methods := make(map[string]int)
@@ -108,8 +107,8 @@ func (b *builder) takeOutline(x *candidate, o surface.Outline) {
 	x.Note = finishNote(b.outlineNote(x, o), x)
 }
 
-// outlineNote is what the link says already, else what the file says of itself,
-// else what its main symbol says, else what it declares.
+// outlineNote is what the link says already, else what the file says of itself, else what its main symbol says, else
+// what it declares.
 func (b *builder) outlineNote(x *candidate, o surface.Outline) string {
 	if x.Note != "" {
 		return x.Note
@@ -130,8 +129,7 @@ func (b *builder) outlineNote(x *candidate, o surface.Outline) string {
 	return declared(x)
 }
 
-// mainDoc is the doc of the symbol that bears the file's name, else of the only
-// type that has one.
+// mainDoc is the doc of the symbol that bears the file's name, else of the only type that has one.
 func mainDoc(file string, symbols []surface.Symbol) string {
 	stem, only, types, functions := strings.TrimSuffix(path.Base(file), path.Ext(file)), "", 0, 0
 	for _, s := range symbols {
@@ -196,8 +194,8 @@ type weighed struct {
 	weight int
 }
 
-// weight orders symbols: what the README's code uses, then types and what makes
-// them, then functions; what is documented before what is not.
+// weight orders symbols: what the README's code uses, then types and what makes them, then functions; what is
+// documented before what is not.
 func (b *builder) weight(x *candidate, s surface.Symbol) int {
 	w := 0
 	switch s.Kind {
@@ -256,8 +254,8 @@ func sortByLine(symbols []Symbol) {
 // lastName is the name within its type or module.
 func lastName(name string) string { return name[strings.LastIndexAny(name, ".:#")+1:] }
 
-// qualified is the name by which others use the symbol, as far as the language
-// has names for packages that the files tell.
+// qualified is the name by which others use the symbol, as far as the language has names for packages that the files
+// tell.
 func (b *builder) qualified(x *candidate, s Symbol) string {
 	file := cmp.Or(s.File, x.Path)
 	f := b.byPath[file]

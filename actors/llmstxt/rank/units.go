@@ -17,8 +17,7 @@ const (
 	mostMembers   = 200
 )
 
-// unit is a package of the repository: a folder with a manifest of its own. The
-// root is one even without a manifest.
+// unit is a package of the repository: a folder with a manifest of its own. The root is one even without a manifest.
 type unit struct {
 	dir        string // "." for the root
 	paths      []string
@@ -59,8 +58,8 @@ func (b *builder) findUnits() []*unit {
 	return units
 }
 
-// newUnit merges the manifests of a folder: the one whose ecosystem most of the
-// code is written for leads, others of that ecosystem fill its gaps.
+// newUnit merges the manifests of a folder: the one whose ecosystem most of the code is written for leads, others of
+// that ecosystem fill its gaps.
 func (b *builder) newUnit(dir string, list []manifest.Manifest) *unit {
 	u := &unit{dir: dir, entries: make(map[string]string), order: make(map[string]int)}
 	slices.SortStableFunc(list, func(x, y manifest.Manifest) int {
@@ -107,8 +106,8 @@ func fill(m, other manifest.Manifest) manifest.Manifest {
 	return m
 }
 
-// resolveEntry finds the file that a manifest means: as named, with one of the
-// usual extensions, as an index, or the source of what is built.
+// resolveEntry finds the file that a manifest means: as named, with one of the usual extensions, as an index, or the
+// source of what is built.
 func (b *builder) resolveEntry(dir, entry string) string {
 	stem := strings.TrimSuffix(entry, path.Ext(entry))
 	stem = strings.TrimSuffix(stem, ".d")
@@ -151,8 +150,7 @@ func (b *builder) unitOf(p string) *unit {
 	return best
 }
 
-// root is the unit that the repository is about: that of its top, or the only
-// one there is.
+// root is the unit that the repository is about: that of its top, or the only one there is.
 func (b *builder) root() *unit {
 	if b.units[0].about.Name == "" && len(b.units[0].members) == 0 && len(b.units) == 2 {
 		return b.units[1]
@@ -160,8 +158,8 @@ func (b *builder) root() *unit {
 	return b.units[0]
 }
 
-// members lists the packages of a repository that holds several, each by its
-// README, else its entry point, else its manifest.
+// members lists the packages of a repository that holds several, each by its README, else its entry point, else its
+// manifest.
 func (b *builder) members() []*candidate {
 	var list []*unit
 	declared := len(b.units[0].members) > 0 && !isBuildTree(b.units[0].about.Ecosystem)
@@ -192,8 +190,7 @@ func (b *builder) isInner(u *unit) bool {
 	})
 }
 
-// isBuildTree holds for the tools whose subfolders are parts of one build, not
-// packages.
+// isBuildTree holds for the tools whose subfolders are parts of one build, not packages.
 func isBuildTree(ecosystem string) bool { return ecosystem == "cmake" || ecosystem == "meson" }
 
 func (b *builder) member(u *unit, all []*unit) *candidate {

@@ -8,8 +8,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
 )
 
-// declarers gives for the last part of each name the files that declare it, of
-// those that are listed.
+// declarers gives for the last part of each name the files that declare it, of those that are listed.
 type declarers map[string]map[string]bool
 
 func (d declarers) take(x *candidate, o surface.Outline) {
@@ -22,11 +21,9 @@ func (d declarers) take(x *candidate, o surface.Outline) {
 	}
 }
 
-// uses counts how often the README's code uses the symbol as such. A name alone
-// may be that of another symbol: it counts with its package, module or type
-// before it, where the package shows it at its entrance, where the code names
-// the file, or where no other file declares it; in Go the code must then name
-// the package, too.
+// uses counts how often the README's code uses the symbol as such. A name alone may be that of another symbol: it
+// counts with its package, module or type before it, where the package shows it at its entrance, where the code names
+// the file, or where no other file declares it; in Go the code must then name the package, too.
 func (b *builder) uses(x *candidate, s surface.Symbol) int {
 	file, last := cmp.Or(s.File, x.Path), lastName(s.Name)
 	f := b.byPath[file]
@@ -64,8 +61,8 @@ func (b *builder) goUses(file string, kind surface.Kind, last string) int {
 	return n
 }
 
-// pair is a name with what stands before it. Only the name keeps its case, for
-// a variable often is called like its type.
+// pair is a name with what stands before it. Only the name keeps its case, for a variable often is called like its
+// type.
 func pair(owner, name string) string { return strings.ToLower(owner) + "." + name }
 
 func stemName(file string) string {

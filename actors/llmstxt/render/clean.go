@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// cleanLine makes one line of visible text: terminal escapes, control, format
-// (bidirectional, zero-width, tag) and private characters go, space collapses.
+// cleanLine makes one line of visible text: terminal escapes, control, format (bidirectional, zero-width, tag) and
+// private characters go, space collapses.
 func cleanLine(s string) string {
 	if isCleanASCII(s) {
 		return s
@@ -43,30 +43,27 @@ func isCleanASCII(s string) bool {
 	return s == "" || last != ' '
 }
 
-// isVisible also refuses the code points that are no characters, and the
-// variation selectors beyond the first sixteen: they show nothing and can carry
-// text that only a model sees.
+// isVisible also refuses the code points that are no characters, and the variation selectors beyond the first
+// sixteen: they show nothing and can carry text that only a model sees.
 func isVisible(r rune) bool {
 	return !unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Zl, unicode.Zp) &&
 		(r < 0xE0100 || r > 0xE01EF) && r&0xFFFE != 0xFFFE
 }
 
-// inline escapes what would start a link, HTML or an escape inside a line. Code
-// spans and emphasis stay as the author wrote them.
+// inline escapes what would start a link, HTML or an escape inside a line. Code spans and emphasis stay as the author
+// wrote them.
 func inline(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `<`, `\<`).Replace(s)
 }
 
-// linkTitle gives text for between the brackets of a link. Brackets become
-// parentheses, for parsers that know no escapes stop at the first one; a
-// backtick could pair with one in the note and hide the link's end.
+// linkTitle gives text for between the brackets of a link. Brackets become parentheses, for parsers that know no
+// escapes stop at the first one; a backtick could pair with one in the note and hide the link's end.
 func linkTitle(s string) string {
 	s = strings.NewReplacer(`[`, `(`, `]`, `)`).Replace(cleanLine(s))
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", `<`, `\<`).Replace(s)
 }
 
-// paragraph escapes a line's start too, where it would become a heading, a
-// list, a quotation, a fence or a rule.
+// paragraph escapes a line's start too, where it would become a heading, a list, a quotation, a fence or a rule.
 func paragraph(s string) string {
 	s = inline(s)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
@@ -121,8 +118,7 @@ func isEncoded(s string) bool {
 	return len(s) > 2 && strings.IndexByte(hex, s[1]) >= 0 && strings.IndexByte(hex, s[2]) >= 0
 }
 
-// sectionNames makes one word of each name that is an XML name as well, unique
-// without regard to case.
+// sectionNames makes one word of each name that is an XML name as well, unique without regard to case.
 func sectionNames(names []string) []string {
 	used := make(map[string]bool)
 	list := make([]string, len(names))

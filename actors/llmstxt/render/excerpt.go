@@ -27,8 +27,8 @@ func (e *Excerpts) Read(path string, most int) (text string, cut int, err error)
 	return string(f.text), f.cut, err
 }
 
-// Liner returns a function that makes a single line of any text, clean and without secrets, as the index's own are. It
-// is for one goroutine at a time.
+// Liner returns a function that makes a single line of any text, clean and without secrets, as the index's own are.
+// It is for one goroutine at a time.
 func Liner() func(s string) string {
 	r := newRedactor()
 	return func(s string) string { return cleanLine(r.line(cleanLine(s))) }

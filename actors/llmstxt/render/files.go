@@ -20,8 +20,8 @@ type Pack struct {
 	// Budget bounds the bytes of the whole. What does not fit is left out, the least important first. It is 4 MiB if
 	// zero, and unbounded if negative.
 	Budget int64
-	// Go runs f beside the caller, which then reads ahead while it writes; without it one file is read after the other.
-	// It may be nil.
+	// Go runs f beside the caller, which then reads ahead while it writes; without it one file is read after the
+	// other. It may be nil.
 	Go func(f func(ctx context.Context) error)
 }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 )
 
-// Full writes llms-full.txt: the front of llms.txt, then each file once, under its path and between fences longer than
-// any in it; before it, what its package offers from other files. What is missing is said where it is missing. dropped
-// lists the files that the budget had no room for. The error is ctx's cause or w's.
+// Full writes llms-full.txt: the front of llms.txt, then each file once, under its path and between fences longer
+// than any in it; before it, what its package offers from other files. What is missing is said where it is missing.
+// dropped lists the files that the budget had no room for. The error is ctx's cause or w's.
 func Full(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, pack Pack) (dropped []string, err error) {
 	v := newView(index)
 	pack = pack.withDefaults()

@@ -18,8 +18,8 @@ import (
 
 var update = flag.Bool("update", false, "accept what the golden files have become")
 
-// Each archive in testdata is a repository; its comment may name "remote",
-// "commit" and "prefix". The files below want/ are what must come of it.
+// Each archive in testdata is a repository; its comment may name "remote", "commit" and "prefix". The files below
+// want/ are what must come of it.
 func TestGolden(t *testing.T) {
 	archives, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(archives) == 0 {

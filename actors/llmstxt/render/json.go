@@ -11,8 +11,8 @@ import (
 // Schema names the version of llms.json; docs/llms.schema.json is its JSON Schema.
 const Schema = "llms-json/1"
 
-// Document is llms.json: what the other files say, as data, and how they came to be. All texts are single lines without
-// control or invisible characters.
+// Document is llms.json: what the other files say, as data, and how they came to be. All texts are single lines
+// without control or invisible characters.
 type Document struct {
 	Schema        string    `json:"schema" jsonschema:"the version of this form, llms-json/1"`
 	Format        Format    `json:"format" jsonschema:"the version of the llms.txt format, 1 or 2"`

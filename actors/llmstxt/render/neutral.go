@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// neutralize makes text of bytes that steers no terminal and hides nothing: valid UTF-8, LF line ends, no byte order mark.
-// Control and bidirectional characters and those that XML forbids become U+FFFD, invisible ones go. What needs nothing
-// of it is returned as it is.
+// neutralize makes text of bytes that steers no terminal and hides nothing: valid UTF-8, LF line ends, no byte order
+// mark. Control and bidirectional characters and those that XML forbids become U+FFFD, invisible ones go. What needs
+// nothing of it is returned as it is.
 func neutralize(s []byte) []byte {
 	s = bytes.TrimPrefix(s, []byte("\uFEFF"))
 	from := suspect(s, 0)

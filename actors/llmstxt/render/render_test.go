@@ -115,8 +115,8 @@ func sameLinks(t *rapid.T, index *rank.Index, doc *check.Document) {
 	}
 }
 
-// Whatever files and index hold, llms-ctx.txt is XML and llms-full.txt shows
-// each file between fences that it does not close itself.
+// Whatever files and index hold, llms-ctx.txt is XML and llms-full.txt shows each file between fences that it does
+// not close itself.
 func TestFullAndCtxHoldAnyFile(t *testing.T) {
 	dir := t.TempDir()
 	root, err := os.OpenRoot(dir)

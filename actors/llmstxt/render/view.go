@@ -6,8 +6,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 )
 
-// view is an index made fit for any of the formats: clean single lines without
-// secrets, nothing empty, names unique. Escaping is each format's own.
+// view is an index made fit for any of the formats: clean single lines without secrets, nothing empty, names unique.
+// Escaping is each format's own.
 type view struct {
 	title    string
 	summary  string

@@ -17,10 +17,9 @@
 // key, the credentials of a tool. Of .gitattributes the marks
 // linguist-generated and linguist-vendored are heeded.
 //
-// Text is UTF-8, also with a few bytes that are not; UTF-16 with a byte order
-// mark; or Windows-1252, of which Latin-1 is a part. A [Reader] hands out UTF-8
-// alone. All else is binary.
+// Text is UTF-8, also with a few bytes that are not; UTF-16 with a byte order mark; or Windows-1252, of which Latin-1
+// is a part. A [Reader] hands out UTF-8 alone. All else is binary.
 //
-// The same folder gives the same Repository, whatever the order in which the
-// file system lists it. [ParseOrigin] is the pure reading of a git remote.
+// The same folder gives the same Repository, whatever the order in which the file system lists it. [ParseOrigin] is
+// the pure reading of a git remote.
 package scan

@@ -49,9 +49,8 @@ func (w *walker) file(d *folder, name string) {
 	}
 }
 
-// open gives the file's first bytes, valid until the next call, and its size,
-// and tells of a script or style sheet whether it holds minified code. Of a file over the
-// limit nothing is read.
+// open gives the file's first bytes, valid until the next call, and its size, and tells of a script or style sheet
+// whether it holds minified code. Of a file over the limit nothing is read.
 func (w *walker) open(files fs.FS, name string) (head []byte, size int64, minified bool, err error) {
 	f, info, err := OpenRegular(files, name)
 	if err != nil {
@@ -69,8 +68,7 @@ func (w *walker) open(files fs.FS, name string) (head []byte, size int64, minifi
 	return w.head[:n], size, holdsMinified(w.ctx, f, name, w.head[:n], size), nil
 }
 
-// OpenRegular opens a file that is one, and tells of it. It does not wait for a
-// pipe where the files are a [Folder].
+// OpenRegular opens a file that is one, and tells of it. It does not wait for a pipe where the files are a [Folder].
 func OpenRegular(files fs.FS, name string) (fs.File, fs.FileInfo, error) {
 	f, err := files.Open(name)
 	if err != nil {

@@ -65,8 +65,8 @@ type folder struct {
 	marks    marks         // of .gitattributes
 }
 
-// top heeds the repository's private ignore file. Ignore files above the
-// material are out of reach, as is the user's own.
+// top heeds the repository's private ignore file. Ignore files above the material are out of reach, as is the user's
+// own.
 func top(files fs.FS, rules *ignore.Rules) *folder {
 	d := &folder{files: files, git: rules, own: rules, marks: marks{rules, rules}}
 	const private = ".git/info/exclude"

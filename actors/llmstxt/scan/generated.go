@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// isGenerated leaves manifests alone: some package managers write them anew,
-// with a mark, and they are no less the product's for that.
+// isGenerated leaves manifests alone: some package managers write them anew, with a mark, and they are no less the
+// product's for that.
 func isGenerated(name string, kind Kind, head []byte) bool {
 	if isLock(name) || isGeneratedName(name) || isAutotools(name, head) {
 		return true
@@ -57,8 +57,8 @@ func isGeneratedName(name string) bool {
 	return strings.HasPrefix(name, "zz_generated") || name == "wire_gen.go" || name == "bindata.go"
 }
 
-// hasGeneratedMark looks for Go's agreed line anywhere in the head, and for the
-// looser marks of other languages in its first lines.
+// hasGeneratedMark looks for Go's agreed line anywhere in the head, and for the looser marks of other languages in
+// its first lines.
 func hasGeneratedMark(head []byte) bool {
 	if i := bytes.Index(head, []byte(" DO NOT EDIT.")); i >= 0 && isGoMark(head, i) {
 		return true
@@ -83,8 +83,8 @@ func isGoMark(head []byte, offset int) bool {
 	return bytes.HasPrefix(line, []byte("// Code generated ")) && bytes.HasSuffix(line, []byte(" DO NOT EDIT."))
 }
 
-// generatedLine wants the mark in a comment, and the words of programs, so that
-// prose about generating is not taken for one.
+// generatedLine wants the mark in a comment, and the words of programs, so that prose about generating is not taken
+// for one.
 func generatedLine(line []byte) bool {
 	line = bytes.TrimSpace(line)
 	if !isComment(line) {
@@ -117,9 +117,8 @@ func isComment(line []byte) bool {
 	return false
 }
 
-// lineLimit is how long the lines of web files are on average at most, unless a
-// tool wrote them; 0 for other files. Pages and data may have a paragraph or a
-// table row on a line.
+// lineLimit is how long the lines of web files are on average at most, unless a tool wrote them; 0 for other files.
+// Pages and data may have a paragraph or a table row on a line.
 func lineLimit(name string) int {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".js", ".mjs", ".cjs", ".css":
@@ -137,12 +136,12 @@ func isMinified(name string, head []byte) bool {
 
 const codeLine = 200
 
-// maxMinified bytes of minified code, wherever they stand, make a file the
-// output of a tool, as does half of the file.
+// maxMinified bytes of minified code, wherever they stand, make a file the output of a tool, as does half of the
+// file.
 const maxMinified = 32 << 10
 
-// minified counts the bytes of lines that only a tool writes. A picture or a
-// font that is written as text has no marks of code.
+// minified counts the bytes of lines that only a tool writes. A picture or a font that is written as text has no
+// marks of code.
 type minified struct {
 	length, marks int // of the line that is read
 	found         int64

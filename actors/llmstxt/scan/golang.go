@@ -7,9 +7,8 @@ import (
 	"strconv"
 )
 
-// goHead gives the package clause and the imports as far as the head shows
-// them: a Go file names both before anything else. A generator kept out of the
-// build has no package.
+// goHead gives the package clause and the imports as far as the head shows them: a Go file names both before anything
+// else. A generator kept out of the build has no package.
 func goHead(head []byte) (name string, imports []string) {
 	if isBuildIgnored(head) {
 		return "", nil

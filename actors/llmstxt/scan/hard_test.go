@@ -95,8 +95,7 @@ func (f *countedFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// crowd is a file system of one folder, or of folders of a thousand, with so
-// many files in all.
+// crowd is a file system of one folder, or of folders of a thousand, with so many files in all.
 type crowd struct {
 	files  int
 	flat   bool
@@ -212,8 +211,7 @@ func (d denied) Open(name string) (fs.File, error) {
 	return d.FS.Open(name)
 }
 
-// lying is a file system whose files have another size when they are read than
-// when they are looked at.
+// lying is a file system whose files have another size when they are read than when they are looked at.
 type lying struct {
 	fs.FS
 	size int64
@@ -302,8 +300,8 @@ func TestLimitErrorsNameTheirFlag(t *testing.T) {
 	}
 }
 
-// Thousands of patterns against thousands of files: where they have no wildcards they cost nothing, else the scan says
-// what takes too long.
+// Thousands of patterns against thousands of files: where they have no wildcards they cost nothing, else the scan
+// says what takes too long.
 func TestIgnoreRulesWithoutEnd(t *testing.T) {
 	for pattern, refused := range map[string]bool{"name%d": false, "/docs/%d/": false, "*a*a*b%d": true} {
 		var rules strings.Builder

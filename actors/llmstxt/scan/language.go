@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// Language names the programming or markup language of a file by its name, or
-// "" when that does not tell.
+// Language names the programming or markup language of a file by its name, or "" when that does not tell.
 func Language(name string) string {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".go":

@@ -2,11 +2,10 @@ package scan
 
 import "fmt"
 
-// Limits bounds a scan; a zero field takes its default. A file over a limit is
-// left out and counted in [Repository.Left], and the scan goes on. Only when
-// the limits leave nothing at all, when the folder holds more than ten entries
-// for each file that may be kept, or when ignore files take too many steps to
-// match, does Read give up with a [LimitError].
+// Limits bounds a scan; a zero field takes its default. A file over a limit is left out and counted in
+// [Repository.Left], and the scan goes on. Only when the limits leave nothing at all, when the folder holds more than
+// ten entries for each file that may be kept, or when ignore files take too many steps to match, does Read give up
+// with a [LimitError].
 type Limits struct {
 	Files      int   // files kept, default 50,000
 	FileBytes  int64 // size of one file, default 1 MiB

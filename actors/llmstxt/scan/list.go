@@ -74,8 +74,7 @@ func (w *walker) refuse(d *folder, e entry) Reason {
 	return d.refuse(d.to(e.name), e)
 }
 
-// refuse lets .lastwordignore decide before .gitignore and before what is known
-// of vendored folders and files.
+// refuse lets .lastwordignore decide before .gitignore and before what is known of vendored folders and files.
 func (d *folder) refuse(path string, e entry) Reason {
 	isDir := e.mode.IsDir()
 	switch d.own.Match(path, isDir) {
@@ -93,8 +92,8 @@ func (d *folder) refuse(path string, e entry) Reason {
 	return ""
 }
 
-// symlink asks the file system, which refuses to look where a link leaves it.
-// One that follows no links at all says so.
+// symlink asks the file system, which refuses to look where a link leaves it. One that follows no links at all says
+// so.
 func (w *walker) symlink(path string) Reason {
 	_, err := fs.Stat(w.files, path)
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrInvalid) {

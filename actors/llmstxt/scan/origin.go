@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Origin is where a folder comes from. Owner and Repo are safe to use as path
-// segments: never empty between slashes, never "." or "..".
+// Origin is where a folder comes from. Owner and Repo are safe to use as path segments: never empty between slashes,
+// never "." or "..".
 type Origin struct {
 	Remote string // https form, without credentials; "" unless Host, Owner and Repo are known
 	Host   string // with the port, if the remote is an https one that has one
@@ -19,9 +19,8 @@ type Origin struct {
 	Version string
 }
 
-// ParseOrigin reads a remote in any of git's usual spellings: https and ssh
-// URLs and host:path. A local path or something unknown gives an Origin without
-// a remote. prefix is slash separated.
+// ParseOrigin reads a remote in any of git's usual spellings: https and ssh URLs and host:path. A local path or
+// something unknown gives an Origin without a remote. prefix is slash separated.
 func ParseOrigin(remote, commit, prefix string) Origin {
 	o := Origin{Prefix: cleanPrefix(prefix)}
 	if isHex(commit) {
@@ -46,8 +45,7 @@ func splitRemote(remote string) (host, repo string, ok bool) {
 	if strings.Contains(remote, "://") {
 		return splitURL(remote)
 	}
-	// host:path, as scp has it. A slash before the colon makes it a local path,
-	// and a single letter a drive.
+	// host:path, as scp has it. A slash before the colon makes it a local path, and a single letter a drive.
 	host, repo, ok = strings.Cut(remote, ":")
 	if !ok || strings.ContainsAny(host, `/\`) {
 		return "", "", false
@@ -87,8 +85,8 @@ const (
 	maxSegment  = 255 // bytes
 )
 
-// safeSegments admits what the hosting sites admit in names, and nothing that a
-// file system or a URL reads as more than a name.
+// safeSegments admits what the hosting sites admit in names, and nothing that a file system or a URL reads as more
+// than a name.
 func safeSegments(p string) bool {
 	if strings.Count(p, "/") >= maxSegments {
 		return false

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// placeBelow is the place of a folder. The outermost folder that says something
-// decides, except that a test below examples is still a test.
+// placeBelow is the place of a folder. The outermost folder that says something decides, except that a test below
+// examples is still a test.
 func placeBelow(above Place, docs bool, name string) Place {
 	if above == Test || above == Meta || docs && mayBeTopic(name) {
 		return above
@@ -54,8 +54,7 @@ func isDocs(folder string) bool {
 	return false
 }
 
-// isTestName takes test.js for a test at the top alone: further down a command
-// may have that name.
+// isTestName takes test.js for a test at the top alone: further down a command may have that name.
 func isTestName(name string, top bool) bool {
 	ext := path.Ext(name)
 	stem := strings.TrimSuffix(name, ext)

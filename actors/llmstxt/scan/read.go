@@ -9,22 +9,20 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/ignore"
 )
 
-// HeadBytes of a file are looked at to tell text from binary and written from
-// generated, and to find a Go file's package and imports.
+// HeadBytes of a file are looked at to tell text from binary and written from generated, and to find a Go file's
+// package and imports.
 const HeadBytes = 8 << 10
 
-// ruleSteps bounds the matching of ignore files and of .gitattributes: thousands of patterns with wildcards may be held
-// against thousands of files.
+// ruleSteps bounds the matching of ignore files and of .gitattributes: thousands of patterns with wildcards may be
+// held against thousands of files.
 const ruleSteps = 150_000_000
 
 // progressEvery entries the caller hears of the scan.
 const progressEvery = 256
 
-// Read scans the files; for a folder of the operating system see [Folder].
-// progress, which may be nil, gets the number of entries looked at so far, now
-// and then and once at the end. The error is ctx's cause, a [*LimitError], or
-// that of opening the folder itself; whatever cannot be read below it is
-// counted as left out.
+// Read scans the files; for a folder of the operating system see [Folder]. progress, which may be nil, gets the
+// number of entries looked at so far, now and then and once at the end. The error is ctx's cause, a [*LimitError], or
+// that of opening the folder itself; whatever cannot be read below it is counted as left out.
 func Read(ctx context.Context, files fs.FS, limits Limits, progress func(done int)) (*Repository, error) {
 	w := &walker{
 		ctx: ctx, files: files, limits: limits.withDefaults(), progress: progress,
@@ -68,8 +66,8 @@ func (w *walker) result() (*Repository, error) {
 	return w.repo, nil
 }
 
-// folder looks at the files first, so that what stands at the top is never
-// lost to a limit that something below it has used up.
+// folder looks at the files first, so that what stands at the top is never lost to a limit that something below it
+// has used up.
 func (w *walker) folder(d *folder) error {
 	entries, err := w.entries(d)
 	switch {

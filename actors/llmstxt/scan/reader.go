@@ -6,9 +6,8 @@ import (
 	"path"
 )
 
-// Reader reads kept files one after the other. It holds the folder of the last
-// one open, so files in the order of their paths cost least. It is for one
-// goroutine at a time.
+// Reader reads kept files one after the other. It holds the folder of the last one open, so files in the order of
+// their paths cost least. It is for one goroutine at a time.
 type Reader struct {
 	files  fs.FS
 	folder string // that is held open
@@ -26,13 +25,11 @@ func (r *Reader) Close() {
 	}
 }
 
-// Read gives a kept file as text: valid UTF-8 without a byte order mark,
-// with lines that end in "\n". At most limit bytes of the file are read, of
-// which there may be fewer or more in UTF-8; whole says whether these are all.
-// Links and whatever else is no regular file are refused with an error that
-// wraps [fs.ErrInvalid], even where a link stays in the folder. Between blocks
-// it heeds ctx and returns its cause. It may use buf for what it returns,
-// whatever buf holds.
+// Read gives a kept file as text: valid UTF-8 without a byte order mark, with lines that end in "\n". At most limit
+// bytes of the file are read, of which there may be fewer or more in UTF-8; whole says whether these are all. Links
+// and whatever else is no regular file are refused with an error that wraps [fs.ErrInvalid], even where a link stays
+// in the folder. Between blocks it heeds ctx and returns its cause. It may use buf for what it returns, whatever buf
+// holds.
 func (r *Reader) Read(ctx context.Context, name string, limit int64, buf []byte) (data []byte, whole bool, err error) {
 	files, base := r.in(name)
 	return readFile(ctx, files, base, limit, buf)

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// isSecretName tells the files that are there to hold secrets, so that they need
-// not even be opened.
+// isSecretName tells the files that are there to hold secrets, so that they need not even be opened.
 func isSecretName(file string) bool {
 	name := strings.ToLower(path.Base(file))
 	switch name {

@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// languageOf names the language by the name, and by the first line where the
-// name does not tell.
+// languageOf names the language by the name, and by the first line where the name does not tell.
 func languageOf(name string, head []byte) string {
 	language := Language(name)
 	switch {

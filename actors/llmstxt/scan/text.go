@@ -56,9 +56,8 @@ func sniffUTF16(head []byte, e encoding) encoding {
 	return e
 }
 
-// sniffBytes tells damaged UTF-8 and the encodings of western Europe, in which
-// letters beyond ASCII stand alone, from binary and from all other encodings,
-// of which nothing could be made.
+// sniffBytes tells damaged UTF-8 and the encodings of western Europe, in which letters beyond ASCII stand alone, from
+// binary and from all other encodings, of which nothing could be made.
 func sniffBytes(head []byte) encoding {
 	var bad, good, control, run, longest int
 	western := true
@@ -95,9 +94,8 @@ func sniffBytes(head []byte) encoding {
 	return noText
 }
 
-// decode gives valid UTF-8 without a byte order mark, with lines that end in
-// "\n". It may change data, and return a part of it. Where data is not whole, a
-// character cut at its end is dropped.
+// decode gives valid UTF-8 without a byte order mark, with lines that end in "\n". It may change data, and return a
+// part of it. Where data is not whole, a character cut at its end is dropped.
 func (e encoding) decode(data []byte, whole bool) []byte {
 	switch e {
 	case utf16LE, utf16BE:

@@ -10,8 +10,7 @@ func isVCS(name string) bool {
 	return name == ".git" || name == ".hg" || name == ".svn" || name == ".jj" || name == ".bzr"
 }
 
-// isVendored knows the folders that tools fill: with the code of others, or
-// with what they have built.
+// isVendored knows the folders that tools fill: with the code of others, or with what they have built.
 func isVendored(name string) bool {
 	switch strings.ToLower(name) {
 	case "vendor", "_vendor", "vendored", "_vendored", "node_modules", "third_party", "third-party", "thirdparty",
@@ -26,9 +25,8 @@ func isVendored(name string) bool {
 		strings.HasSuffix(name, ".xcassets")
 }
 
-// isForeign tells a folder by what it holds: the marks that tools leave in
-// environments, caches and installed packages, and a licence of its own where
-// the folder above is one for the code of others.
+// isForeign tells a folder by what it holds: the marks that tools leave in environments, caches and installed
+// packages, and a licence of its own where the folder above is one for the code of others.
 func isForeign(at string, entries []entry) bool {
 	for _, mark := range []string{"pyvenv.cfg", "CACHEDIR.TAG", ".bower.json", ".package-lock.json",
 		".yarn-integrity"} {

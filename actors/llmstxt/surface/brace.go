@@ -53,8 +53,7 @@ type dialect struct {
 	literal    func(*lexer) int  // the end of the literal that begins at pos; no more than pos where there is none
 }
 
-// lexer cuts a file into tokens. It never fails: what does not close ends with
-// its line or the file.
+// lexer cuts a file into tokens. It never fails: what does not close ends with its line or the file.
 type lexer struct {
 	dialect
 	*clock
@@ -211,8 +210,7 @@ func (l *lexer) punct(c byte) {
 	l.emit(punctToken, end)
 }
 
-// match pairs the closing that was just read. A brace also ends what was opened
-// within its pair and never closed.
+// match pairs the closing that was just read. A brace also ends what was opened within its pair and never closed.
 func (l *lexer) match(c byte) {
 	at := int32(len(l.tokens) - 1)
 	l.tokens[at].pair = at

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// branch is one side of a condition. The first side is always kept; others only
-// if they close what they open, so that a condition that chooses between two
-// heads of one body does not unbalance the file.
+// branch is one side of a condition. The first side is always kept; others only if they close what they open, so that
+// a condition that chooses between two heads of one body does not unbalance the file.
 type branch struct {
 	tokens, notes, floor int
 	optional             bool
@@ -42,8 +41,8 @@ func (l *lexer) directive(c byte) bool {
 	return true
 }
 
-// inStatement tells whether the side of a condition that ends here leaves a
-// statement unfinished: the other side then is another head of the same body.
+// inStatement tells whether the side of a condition that ends here leaves a statement unfinished: the other side then
+// is another head of the same body.
 func (l *lexer) inStatement(was branch) bool {
 	n := len(l.tokens)
 	if n <= was.tokens {
@@ -130,8 +129,7 @@ func (l *lexer) directiveEnd() int {
 	return len(l.text)
 }
 
-// endOfQuote is the index of the quote that closes the one at i on its line; i
-// where there is none.
+// endOfQuote is the index of the quote that closes the one at i on its line; i where there is none.
 func endOfQuote(text []byte, i int) int {
 	for j := i + 1; j < len(text) && text[j] != '\n'; j++ {
 		switch text[j] {

@@ -42,8 +42,7 @@ func (s *source) form(n note) commentForm {
 	return plainForm
 }
 
-// doc is the summary of the documentation of the declaration that begins at
-// token i, before or behind its attributes.
+// doc is the summary of the documentation of the declaration that begins at token i, before or behind its attributes.
 func (s *source) doc(i int) string {
 	if text := s.comment(s.gap(i), s.at(i).line); text != "" {
 		return s.summary(text)
@@ -84,8 +83,7 @@ func isAside(text string) bool {
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= 'A' })
 }
 
-// gap is the notes right before token i, without those that trail the line of
-// the token before.
+// gap is the notes right before token i, without those that trail the line of the token before.
 func (s *source) gap(i int) []note {
 	t, before := s.at(i), token{}
 	if i > 0 {
@@ -98,8 +96,7 @@ func (s *source) gap(i int) []note {
 	return notes
 }
 
-// comment is the text of the last of the comments that documents what begins on
-// the line.
+// comment is the text of the last of the comments that documents what begins on the line.
 func (s *source) comment(notes []note, line int32) string {
 	for i := len(notes) - 1; i >= 0 && i >= len(notes)-20; i-- {
 		if notes[i].kind == directive {
@@ -159,9 +156,8 @@ func blockText(b *strings.Builder, text string) {
 	}
 }
 
-// fileDoc is what the comments at the top of the file say, licences aside. Below
-// a first directive only one that says that it is about the file counts. A
-// comment that touches the first declaration belongs to that, unless "begin"
+// fileDoc is what the comments at the top of the file say, licences aside. Below a first directive only one that says
+// that it is about the file counts. A comment that touches the first declaration belongs to that, unless "begin"
 // tells that it is none but an import or the like.
 func (s *source) fileDoc(begin func(i int) bool) string {
 	top := s.notes[:s.at(0).notes]

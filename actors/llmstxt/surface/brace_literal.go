@@ -13,8 +13,8 @@ type quoted struct {
 	doubled bool   // a doubled quote stands for itself
 }
 
-// literalEnd is the end of the literal whose content begins so many bytes
-// ahead. One that may not run over lines ends with its line.
+// literalEnd is the end of the literal whose content begins so many bytes ahead. One that may not run over lines ends
+// with its line.
 func (l *lexer) literalEnd(ahead int, q quoted) int {
 	i := l.pos + ahead
 	for i < len(l.text) {
@@ -54,8 +54,8 @@ func (l *lexer) hole(i int, q quoted) int {
 	return min(end+strings.Count(q.hole, string(opener(q.until)))-1, len(l.text))
 }
 
-// inner reads code that stands within a literal or element, up to and with the
-// closing byte, and gives where it ends. Its tokens are not kept.
+// inner reads code that stands within a literal or element, up to and with the closing byte, and gives where it ends.
+// Its tokens are not kept.
 func (l *lexer) inner(at int, until byte) int {
 	if l.depth >= deepestHole {
 		return at
@@ -70,8 +70,7 @@ func (l *lexer) inner(at int, until byte) int {
 	return min(end, len(l.text))
 }
 
-// plainQuote reads the literals that most of the languages share: "text" and,
-// where characters are literals, 'c'.
+// plainQuote reads the literals that most of the languages share: "text" and, where characters are literals, 'c'.
 func (l *lexer) plainQuote(c byte) int {
 	switch c {
 	case '"':

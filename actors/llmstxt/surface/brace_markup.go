@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// javadoc takes the tags of HTML out of a comment, and the names of the tags
-// that only say that a description follows. Inline tags are left to summary.
+// javadoc takes the tags of HTML out of a comment, and the names of the tags that only say that a description
+// follows. Inline tags are left to summary.
 func javadoc(text string) string {
 	return withoutHTML(leadTags(text))
 }
 
-// leadTags leaves of "@description text" the text, and of "@module name"
-// nothing. Other tags lose the lines that continue them.
+// leadTags leaves of "@description text" the text, and of "@module name" nothing. Other tags lose the lines that
+// continue them.
 func leadTags(text string) string {
 	if !strings.Contains(text, "@") {
 		return text
@@ -78,8 +78,7 @@ func withoutHTML(text string) string {
 	return text
 }
 
-// htmlTag gives what is shown instead of the tag that text continues, and what
-// follows it.
+// htmlTag gives what is shown instead of the tag that text continues, and what follows it.
 func htmlTag(text string) (shown, rest string) {
 	end := strings.IndexByte(text[:min(len(text), longestSpan)], '>')
 	if end < 0 {

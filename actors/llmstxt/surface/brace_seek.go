@@ -21,8 +21,7 @@ type search struct {
 	next  func(i int) int
 }
 
-// seek is the token where the search from i ends; "to" where that is further, or
-// where nobody waits for it any more.
+// seek is the token where the search from i ends; "to" where that is further, or where nobody waits for it any more.
 func (s *source) seek(i, to int, way search) int {
 	var passed []landmark
 	name := ""
@@ -54,8 +53,7 @@ func (s *source) seek(i, to int, way search) int {
 	return i
 }
 
-// until is the first token from i that is one of the texts, outside of groups;
-// end where there is none.
+// until is the first token from i that is one of the texts, outside of groups; end where there is none.
 func (s *source) until(i, end int, texts ...string) int {
 	return s.seek(i, end, search{name: "until", texts: texts, next: s.skip})
 }

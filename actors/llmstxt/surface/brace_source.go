@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// source is a file in tokens, and what was found in it. Where functions take a
-// token's index they also take one past the last.
+// source is a file in tokens, and what was found in it. Where functions take a token's index they also take one past
+// the last.
 type source struct {
 	*clock
 	text     []byte
@@ -121,8 +121,7 @@ func (s *source) pairAngles() {
 	}
 }
 
-// breaks tells whether token i stands on a line of its own statement: further
-// down than the token before it ends.
+// breaks tells whether token i stands on a line of its own statement: further down than the token before it ends.
 func (s *source) breaks(i int) bool {
 	return i > 0 && s.at(i).line > s.at(i-1).last
 }

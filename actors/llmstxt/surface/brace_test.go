@@ -9,8 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
 )
 
-// languages with braces, a line that declares a public name, and what its file
-// needs around such lines.
+// languages with braces, a line that declares a public name, and what its file needs around such lines.
 var braced = map[string][3]string{
 	"JavaScript": {"", "export function f%d(a = '}') {}\n", ""},
 	"TypeScript": {"", "export const f%d = <T,>(a: T): T => a\n", ""},

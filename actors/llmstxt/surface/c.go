@@ -51,8 +51,8 @@ func cLiteral(l *lexer) int {
 	return 0
 }
 
-// cFile is a header, all of which is public, or a source file, whose public part
-// is elsewhere: there only definitions that are documented count.
+// cFile is a header, all of which is public, or a source file, whose public part is elsewhere: there only definitions
+// that are documented count.
 type cFile struct {
 	*source
 	header bool
@@ -160,8 +160,8 @@ func splitComment(text string) (value, comment string) {
 	return text, ""
 }
 
-// cAttribute passes over what says nothing of how a name is used: [[...]],
-// __attribute__((...)), and macros that stand alone or export a name.
+// cAttribute passes over what says nothing of how a name is used: [[...]], __attribute__((...)), and macros that
+// stand alone or export a name.
 func cAttribute(s *source, i int) int {
 	switch {
 	case s.is(i, "[") && s.is(i+1, "["):

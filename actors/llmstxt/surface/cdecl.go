@@ -147,8 +147,8 @@ func (c *cFile) found(name string, kind Kind, in cScope, start, sig, end int) {
 	})
 }
 
-// trailing is the documentation that follows the declaration whose last token is
-// given: a comment that says so, or one that touches it and nothing else.
+// trailing is the documentation that follows the declaration whose last token is given: a comment that says so, or
+// one that touches it and nothing else.
 func (c *cFile) trailing(end int) string {
 	t, next := c.at(end), c.at(end+1)
 	if t.notes >= next.notes {
@@ -247,8 +247,7 @@ func (c *cFile) className(from, to int) string {
 	return name
 }
 
-// class reads the definition of a struct, class, union or enum; it gives i where
-// the keyword begins something else.
+// class reads the definition of a struct, class, union or enum; it gives i where the keyword begins something else.
 func (c *cFile) class(start, sig, i, to int, in cScope) int {
 	isEnum := c.is(i, "enum")
 	n := i + 1

@@ -32,8 +32,7 @@ func (c *cFile) declaration(start, sig, i, to int, in cScope) int {
 	return end + 1
 }
 
-// isFunction tells the parenthesis of parameters from those of decltype(x) and
-// (*pointer).
+// isFunction tells the parenthesis of parameters from those of decltype(x) and (*pointer).
 func (c *cFile) isFunction(open int) bool {
 	if !c.isWord(open-1) || c.isOneOf(open-1, "decltype", "noexcept", "explicit", "typeof", "sizeof") {
 		return false
@@ -41,8 +40,7 @@ func (c *cFile) isFunction(open int) bool {
 	return !c.is(open+1, "*") || !c.is(c.skip(open), "(")
 }
 
-// functionName is the token of the name before the parameters; macros such as
-// NAME((...)) may stand between.
+// functionName is the token of the name before the parameters; macros such as NAME((...)) may stand between.
 func (c *cFile) functionName(open int) int {
 	if c.is(open+1, "(") && isMacroName(c.bytes(open-1)) && c.isWord(open-2) {
 		return open - 2

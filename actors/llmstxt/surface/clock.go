@@ -2,8 +2,8 @@ package surface
 
 import "context"
 
-// clock tells loops when to end because nobody waits for what they find any
-// more. A context is too dear to be asked at every token.
+// clock tells loops when to end because nobody waits for what they find any more. A context is too dear to be asked
+// at every token.
 type clock struct {
 	ctx   context.Context
 	asked uint8

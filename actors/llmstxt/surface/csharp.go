@@ -68,8 +68,7 @@ func (l *lexer) csharpString(ahead, dollars int, verbatim bool) int {
 
 type csharpFile struct{ *source }
 
-// csharpAttribute passes over [Name(...)] where a declaration or parameter
-// begins.
+// csharpAttribute passes over [Name(...)] where a declaration or parameter begins.
 func csharpAttribute(s *source, i int) int {
 	if !s.is(i, "[") || !s.isWord(i+1) || i > 0 && !s.isOneOf(i-1, "{", "}", ";", "]", "(", ",", "<") {
 		return i
@@ -188,8 +187,7 @@ func (c *csharpFile) typeDecl(item csharpItem, to int, in csharpScope) int {
 	return c.skip(end)
 }
 
-// typed reads a member that begins with its type: a method, property, event,
-// field, constructor or operator.
+// typed reads a member that begins with its type: a method, property, event, field, constructor or operator.
 func (c *csharpFile) typed(item csharpItem, to int, in csharpScope) int {
 	i := item.at
 	if c.is(i, "(") {
@@ -217,8 +215,7 @@ func (c *csharpFile) typed(item csharpItem, to int, in csharpScope) int {
 	return c.fields(item, stop, to, in)
 }
 
-// nameBefore is the token of the name that ends before token i, without its type
-// parameters.
+// nameBefore is the token of the name that ends before token i, without its type parameters.
 func (c *csharpFile) nameBefore(i int) int {
 	if open := int(c.at(i - 1).pair); c.is(i-1, ">") && open > 0 {
 		return open - 1

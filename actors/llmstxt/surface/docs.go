@@ -8,9 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
-// summary is the first sentence of a documentation comment whose comment
-// markers are gone, or the first that says something by itself; markup that is
-// not Markdown goes, too.
+// summary is the first sentence of a documentation comment whose comment markers are gone, or the first that says
+// something by itself; markup that is not Markdown goes, too.
 func summary(doc string) string {
 	paragraph := inline(firstParagraph(doc))
 	first := prose.Sentence(paragraph)
@@ -20,8 +19,8 @@ func summary(doc string) string {
 	return first
 }
 
-// titled is a doc that says more than the name it stands at: no banner over a
-// part of the file, and without the name and a dash in front.
+// titled is a doc that says more than the name it stands at: no banner over a part of the file, and without the name
+// and a dash in front.
 func titled(name, doc string) string {
 	text, framed := prose.TrimFrame(doc)
 	if framed && prose.IsBanner(doc) || text == "" {
@@ -40,8 +39,8 @@ func titled(name, doc string) string {
 	return text
 }
 
-// docText is a whole documentation comment as text: without common indentation,
-// underlines of headings, directives and roles.
+// docText is a whole documentation comment as text: without common indentation, underlines of headings, directives
+// and roles.
 func docText(doc string) string {
 	var b strings.Builder
 	blank := false
@@ -63,9 +62,8 @@ func docText(doc string) string {
 	return strings.TrimSpace(inline(b.String()))
 }
 
-// firstParagraph is what precedes the first blank line, tag or list of
-// arguments; a heading or code yields to the prose below it, and a doc that has
-// nothing but what is returned says that.
+// firstParagraph is what precedes the first blank line, tag or list of arguments; a heading or code yields to the
+// prose below it, and a doc that has nothing but what is returned says that.
 func firstParagraph(doc string) string {
 	var p paragraph
 	for lines := dedent(doc); len(lines) > 0 && !p.line(lines[0]); lines = lines[1:] {
@@ -151,8 +149,7 @@ func isTag(line string) bool {
 	return false
 }
 
-// tagEnd is what follows the second colon of ":param x: text", its colon
-// included; "" if there is none.
+// tagEnd is what follows the second colon of ":param x: text", its colon included; "" if there is none.
 func tagEnd(line string) string {
 	i := strings.IndexByte(line[1:], ':')
 	if i < 0 || line[i] == ' ' {
@@ -177,8 +174,8 @@ func returns(line string) string {
 	return ""
 }
 
-// dedent gives the lines without the indentation that all share; the first
-// line of a docstring begins behind its quotes and does not count.
+// dedent gives the lines without the indentation that all share; the first line of a docstring begins behind its
+// quotes and does not count.
 func dedent(doc string) []string {
 	lines := strings.Split(strings.ReplaceAll(doc, "\t", "    "), "\n")
 	least := -1

@@ -76,8 +76,7 @@ func (e *elixirFile) line(column int, line string) {
 	}
 }
 
-// heredoc takes the text that begins at the end of a line and gives it with
-// what precedes it.
+// heredoc takes the text that begins at the end of a line and gives it with what precedes it.
 func (e *elixirFile) heredoc(line string) (before, document string) {
 	for _, mark := range []string{`"""`, "'''"} {
 		before, ok := strings.CutSuffix(line, mark)

@@ -121,8 +121,7 @@ func (e *elixirFile) define(number, column int, keyword, rest string) {
 	}
 }
 
-// isElixirHead tells what may follow the head of a function from the rest of an
-// operator's definition.
+// isElixirHead tells what may follow the head of a function from the rest of an operator's definition.
 func isElixirHead(after string) bool {
 	after = strings.TrimSpace(after)
 	return after == "" || after[0] == ',' || after[0] == '#' || strings.HasPrefix(after, "do") ||
@@ -132,8 +131,7 @@ func isElixirHead(after string) bool {
 // A guard does not reach over more lines than this.
 const elixirGuardLines = 12
 
-// body tells whether a definition has a body up to an "end", given what follows
-// its arguments.
+// body tells whether a definition has a body up to an "end", given what follows its arguments.
 func (e *elixirFile) body(after string) bool {
 	after = strings.TrimSpace(after)
 	guarded := strings.HasPrefix(after, "when") || after == "" && e.goesOn()
@@ -167,8 +165,7 @@ func elixirName(s string) string {
 // Lists do not reach over more lines than this.
 const elixirListLines = 60
 
-// bracketed splits s after the bracket that closes its first one, on a later
-// line perhaps; those lines are taken.
+// bracketed splits s after the bracket that closes its first one, on a later line perhaps; those lines are taken.
 func (e *elixirFile) bracketed(s string) (list, after string) {
 	end := closing(s)
 	for n := 0; end < 0 && n < elixirListLines && e.next+n < len(e.lines); n++ {
@@ -245,8 +242,7 @@ func (e *elixirFile) callback(number int, keyword, value string) {
 	e.add(number, path, Function, "@"+keyword+" "+name+arguments+e.continued(after))
 }
 
-// continued adds the lines that a line goes on over because it ends in the
-// middle of something.
+// continued adds the lines that a line goes on over because it ends in the middle of something.
 func (e *elixirFile) continued(s string) string {
 	for n := 0; n < elixirListLines && e.next < len(e.lines); n++ {
 		if !strings.HasSuffix(s, ",") && !strings.HasSuffix(s, "::") && !strings.HasSuffix(s, "|") {

@@ -1,7 +1,6 @@
 package surface
 
-// Languages names the languages that have a scanner, as scan.Language names
-// them.
+// Languages names the languages that have a scanner, as scan.Language names them.
 func Languages() []string {
 	var names []string
 	for _, s := range scanners() {

@@ -8,23 +8,21 @@ import (
 	goscanner "go/scanner"
 )
 
-// A file with more broken declarations, or more errors in one, is taken as it
-// is.
+// A file with more broken declarations, or more errors in one, is taken as it is.
 const (
 	goRepairs = 4
 	goErrors  = 50
 )
 
-// The parser heeds no context, and its stack grows with the brackets that are
-// open and with the operators before an operand. So it is given no longer text,
-// and none that nests deeper.
+// The parser heeds no context, and its stack grows with the brackets that are open and with the operators before an
+// operand. So it is given no longer text, and none that nests deeper.
 const (
 	maxGoBytes = 512 << 10
 	deepestGo  = 1000
 )
 
-// parseFile parses a file; where it does not parse it blanks the declaration
-// that is broken, lest the parser takes the next one for its end.
+// parseFile parses a file; where it does not parse it blanks the declaration that is broken, lest the parser takes
+// the next one for its end.
 func (p *goPackage) parseFile(text []byte) *ast.File {
 	text = text[:min(len(text), maxGoBytes)]
 	if goDepth(text) > deepestGo {
@@ -48,8 +46,7 @@ func (p *goPackage) parseFile(text []byte) *ast.File {
 	}
 }
 
-// goDepth is how many brackets are open at once, or operators follow each other,
-// those in literals included.
+// goDepth is how many brackets are open at once, or operators follow each other, those in literals included.
 func goDepth(text []byte) int {
 	depth, operators, deepest := 0, 0, 0
 	for _, c := range text {
@@ -72,9 +69,8 @@ func goDepth(text []byte) int {
 	return deepest
 }
 
-// withoutBodies empties the bodies of functions in place, lines kept, where the
-// text is formatted as Go is. What may be in a raw string, or holds part of one,
-// is left as it is. What it makes of other text may not parse.
+// withoutBodies empties the bodies of functions in place, lines kept, where the text is formatted as Go is. What may
+// be in a raw string, or holds part of one, is left as it is. What it makes of other text may not parse.
 func withoutBodies(text []byte) []byte {
 	ticks := 0
 	for at := 0; at < len(text); {
@@ -135,8 +131,7 @@ func endOfLine(text []byte, at int) int {
 	return len(text)
 }
 
-// blank overwrites the declaration around an offset, but not its line ends, and
-// tells whether there was one.
+// blank overwrites the declaration around an offset, but not its line ends, and tells whether there was one.
 func blank(text []byte, offset int) bool {
 	offset = min(offset, len(text))
 	from := bytes.LastIndexByte(text[:offset], '\n') + 1

@@ -18,10 +18,9 @@ type Source struct {
 	Text []byte
 }
 
-// Go gives the outline of a Go package from its files without tests: symbols in
-// the order of the files and their lines. Once ctx is done it soon gives what it
-// found so far. A file that does not parse gives what
-// can be read of it; a package main gives no symbols.
+// Go gives the outline of a Go package from its files without tests: symbols in the order of the files and their
+// lines. Once ctx is done it soon gives what it found so far. A file that does not parse gives what can be read of
+// it; a package main gives no symbols.
 func Go(ctx context.Context, files []Source) Outline {
 	p := goPackage{ctx: ctx, set: gotoken.NewFileSet(), at: map[string]int{}}
 	parsed := p.parse(files)
@@ -66,8 +65,7 @@ func (p *goPackage) parse(files []Source) []*ast.File {
 	return parsed
 }
 
-// mainName is the package name that most files have: a generator kept out of
-// the build has another.
+// mainName is the package name that most files have: a generator kept out of the build has another.
 func mainName(files []*ast.File) string {
 	count := map[string]int{}
 	var names []string
@@ -126,8 +124,7 @@ func (p *goPackage) function(path string, d *ast.FuncDecl) {
 	p.add(path, d.Pos(), d.Doc.Text(), s)
 }
 
-// receiver is the name of the type that a method belongs to, "" if it cannot
-// be told.
+// receiver is the name of the type that a method belongs to, "" if it cannot be told.
 func receiver(list *ast.FieldList) string {
 	if len(list.List) == 0 {
 		return ""
@@ -185,8 +182,7 @@ func goParser() *comment.Parser {
 
 func goPrinter() *comment.Printer { return &comment.Printer{TextWidth: -1} }
 
-// goSynopsis is the notice that something is deprecated, or else the first
-// sentence of its first paragraph.
+// goSynopsis is the notice that something is deprecated, or else the first sentence of its first paragraph.
 func goSynopsis(doc string) string {
 	text := doc
 	if _, notice, ok := strings.Cut("\n\n"+doc, "\n\nDeprecated:"); ok {

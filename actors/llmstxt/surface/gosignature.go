@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// goWriter writes declarations on one line. Past a bound it writes no more: a
-// signature is cut much earlier, and types nest without end.
+// goWriter writes declarations on one line. Past a bound it writes no more: a signature is cut much earlier, and
+// types nest without end.
 type goWriter struct{ strings.Builder }
 
 func (w *goWriter) text(s string) {

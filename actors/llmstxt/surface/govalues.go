@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// values gives the exported constants or variables of a declaration: one symbol
-// each where it is documented, one for a run of names without words of their
-// own, named after the first, since those are read together.
+// values gives the exported constants or variables of a declaration: one symbol each where it is documented, one for
+// a run of names without words of their own, named after the first, since those are read together.
 func (p *goPackage) values(path string, d *ast.GenDecl) {
 	var run []*ast.ValueSpec
 	flush := func() {

@@ -6,9 +6,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
-// remarks gathers the line comments of a language: the block directly above a
-// line documents it, and the first block that is prose, before any code, is
-// what the file says of itself.
+// remarks gathers the line comments of a language: the block directly above a line documents it, and the first block
+// that is prose, before any code, is what the file says of itself.
 type remarks struct {
 	block strings.Builder
 	last  int // number of the block's last line

@@ -2,9 +2,8 @@ package surface
 
 import "strings"
 
-// inline takes the markup out of running text: roles and double backticks of
-// reStructuredText, {@code x} and {@link x} of Javadoc, {Name} of YARD, L{x} of
-// Epydoc, and the typewriter tags of RDoc. Backticks stay.
+// inline takes the markup out of running text: roles and double backticks of reStructuredText, {@code x} and {@link
+// x} of Javadoc, {Name} of YARD, L{x} of Epydoc, and the typewriter tags of RDoc. Backticks stay.
 func inline(s string) string {
 	if !strings.ContainsAny(s, "`{<") {
 		return s
@@ -24,8 +23,7 @@ func inline(s string) string {
 	return b.String()
 }
 
-// span reads the markup that s begins with; before is the text ahead of it and
-// loses what belongs to the markup.
+// span reads the markup that s begins with; before is the text ahead of it and loses what belongs to the markup.
 func span(before, s string) (kept, text, rest string) {
 	switch s[0] {
 	case '`':

@@ -211,8 +211,8 @@ func (s *source) mayExpand(tokens int) bool {
 	return s.expanded <= mostReadings*len(s.tokens)
 }
 
-// ambientBody tells whether the namespace is declared only: without an export
-// of its own everything in it is exported.
+// ambientBody tells whether the namespace is declared only: without an export of its own everything in it is
+// exported.
 func (j *jsScope) ambientBody(body int) bool {
 	for i := body; i >= 0 && i > body-8; i-- {
 		if j.is(i, "declare") {

@@ -1,7 +1,6 @@
 package surface
 
-// class adds the public methods and accessors of the class whose body begins at
-// token i.
+// class adds the public methods and accessors of the class whose body begins at token i.
 func (j *jsScope) class(i int, name string) {
 	from, to := j.inside(i)
 	for i = from; i < to && !j.full() && j.mayExpand(1); {
@@ -52,8 +51,8 @@ func (j *jsScope) isModifier(i int) bool {
 	return false
 }
 
-// memberEnd reads what follows the name of a member: end is where its signature
-// ends, next the token after the member.
+// memberEnd reads what follows the name of a member: end is where its signature ends, next the token after the
+// member.
 func (j *jsScope) memberEnd(i, to int) (end, next int, isFunction bool) {
 	if j.isOneOf(i, "(", "<") {
 		end = j.heading(i, to)

@@ -2,9 +2,9 @@ package surface
 
 import "cmp"
 
-// commonJS reads the statements that export by assignment: module.exports = x,
-// exports.a = x, Object.defineProperty(exports, "a", ...), and those that give
-// an object its methods. It gives i where the statement is another one.
+// commonJS reads the statements that export by assignment: module.exports = x, exports.a = x,
+// Object.defineProperty(exports, "a", ...), and those that give an object its methods. It gives i where the statement
+// is another one.
 func (j *jsScope) commonJS(i, to int) int {
 	if j.is(i, "Object") && j.is(i+2, "defineProperty") && j.is(i+3, "(") {
 		return j.defineProperty(i + 3)
@@ -23,8 +23,8 @@ func (j *jsScope) commonJS(i, to int) int {
 	return v.end
 }
 
-// exportsTarget reads exports.a, module.exports.a and module.exports, whose name
-// is "", and gives the token after it; i where there is none.
+// exportsTarget reads exports.a, module.exports.a and module.exports, whose name is "", and gives the token after it;
+// i where there is none.
 func (j *jsScope) exportsTarget(i int) (name string, next int) {
 	next = i
 	if j.is(i, "module") && j.is(i+1, ".") && j.is(i+2, "exports") {

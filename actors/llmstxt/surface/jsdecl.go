@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// declaration reads the one that begins at token i, whose attributes and
-// keywords such as export begin at start. It gives i where none begins.
+// declaration reads the one that begins at token i, whose attributes and keywords such as export begin at start. It
+// gives i where none begins.
 func (j *jsScope) declaration(start, i, to int) int {
 	return j.declare(jsDecl{from: start}, i, to)
 }
 
-// declare reads a declaration into d, and gives the token after it; i where
-// none begins.
+// declare reads a declaration into d, and gives the token after it; i where none begins.
 func (j *jsScope) declare(d jsDecl, i, to int) int {
 	at := i
 	for j.isOneOf(at, "declare", "abstract", "async") && j.isWord(at+1) && !j.breaks(at+1) {
@@ -92,8 +91,8 @@ func (j *jsScope) classDecl(d jsDecl, sig, at, to int) int {
 	return j.header(d, Type, sig, name, to, true)
 }
 
-// header reads what stands before the body of a class, interface or enum. The
-// name is at token "name", unless that is the keyword.
+// header reads what stands before the body of a class, interface or enum. The name is at token "name", unless that is
+// the keyword.
 func (j *jsScope) header(d jsDecl, kind Kind, sig, name, to int, members bool) int {
 	if !j.isOneOf(name, "class") {
 		d.name = j.str(name)
@@ -266,8 +265,7 @@ func (j *jsScope) isShort(i, end int) bool {
 	return true
 }
 
-// functionEnd is the token before the body of the function that begins at i; i
-// where none does.
+// functionEnd is the token before the body of the function that begins at i; i where none does.
 func (j *jsScope) functionEnd(i, to int) int {
 	start := i
 	if j.is(i, "async") && !j.breaks(i+1) {
@@ -306,8 +304,7 @@ func (j *jsScope) valueEnd(i, to int) int {
 	}})
 }
 
-// continues tells whether the line that token i begins goes on with the
-// statement of the line before.
+// continues tells whether the line that token i begins goes on with the statement of the line before.
 func (j *jsScope) continues(i int) bool {
 	switch before := j.at(i - 1); before.kind {
 	case punctToken:

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// export reads the statement whose keyword is at token i, with the attributes
-// that begin at start, and gives the token after it.
+// export reads the statement whose keyword is at token i, with the attributes that begin at start, and gives the
+// token after it.
 func (j *jsScope) export(start, i, to, depth int) int {
 	j.module = true
 	next := i + 1

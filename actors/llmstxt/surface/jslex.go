@@ -22,8 +22,7 @@ func jsLiteral(l *lexer) int {
 	return 0
 }
 
-// afterOperand tells whether the token before ends a value, so that a slash
-// divides and an angle compares.
+// afterOperand tells whether the token before ends a value, so that a slash divides and an angle compares.
 func (l *lexer) afterOperand() bool {
 	n := len(l.tokens) - 1
 	if n < l.base {
@@ -138,8 +137,8 @@ func (l *lexer) beginsElement() bool {
 	return isWordByte(rest[0]) || bytes.IndexByte([]byte(">/{"), rest[0]) >= 0
 }
 
-// element is the end of a JSX element with all that it holds. Where it does not
-// close, what looked like one is code, in the whole file.
+// element is the end of a JSX element with all that it holds. Where it does not close, what looked like one is code,
+// in the whole file.
 func (l *lexer) element() int {
 	was := *l
 	depth, i := 0, l.pos
@@ -158,8 +157,8 @@ func (l *lexer) element() int {
 	return 0
 }
 
-// elementTag passes over <a b={c}>, <a/> and </a>; step is how much deeper that is.
-// The end of the text stands for what is no tag.
+// elementTag passes over <a b={c}>, <a/> and </a>; step is how much deeper that is. The end of the text stands for
+// what is no tag.
 func (l *lexer) elementTag(i int) (end, step int) {
 	step = 1
 	if hasPrefix(l.text[i:], "</") {

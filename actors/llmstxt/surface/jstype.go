@@ -20,8 +20,7 @@ func (j *jsScope) typeEnd(i, to int) int {
 	return min(i, to)
 }
 
-// jsType reads one type. It keeps apart the ":" of a condition and one that ends
-// the type.
+// jsType reads one type. It keeps apart the ":" of a condition and one that ends the type.
 type jsType struct {
 	*jsScope
 	to        int

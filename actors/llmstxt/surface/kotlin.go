@@ -57,8 +57,7 @@ func kotlinAnnotation(s *source, i int) int {
 	return i
 }
 
-// members reads declarations by their keywords: the expressions between them
-// have none outside of braces.
+// members reads declarations by their keywords: the expressions between them have none outside of braces.
 func (k *kotlinFile) members(from, to int, owner string, depth int) {
 	if depth > deepestScope {
 		return
@@ -133,8 +132,7 @@ func (k *kotlinFile) isModifier(i int) bool {
 	return false
 }
 
-// lineEnd is the token after what began before token i and ends with its line,
-// or at a brace or "=".
+// lineEnd is the token after what began before token i and ends with its line, or at a brace or "=".
 func (k *kotlinFile) lineEnd(i, to int) int {
 	return k.seek(i, to, search{name: "line", texts: []string{"{", ";", "="}, next: func(i int) int {
 		if k.at(i).kind == closeToken || k.breaks(i) && !k.continues(i) {
@@ -177,8 +175,7 @@ func (k *kotlinFile) class(item kotlinItem, to int) int {
 	return k.skip(end)
 }
 
-// header is the token after the head of a class: its "{", or where the next
-// declaration begins.
+// header is the token after the head of a class: its "{", or where the next declaration begins.
 func (k *kotlinFile) header(i, to int) int {
 	return k.seek(i, to, search{name: "header", texts: []string{"{", ";"}, next: func(i int) int {
 		if k.at(i).kind == closeToken || k.breaks(i) && !k.continues(i) && !k.isModifierOfConstructor(i) {

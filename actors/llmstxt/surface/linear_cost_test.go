@@ -64,8 +64,8 @@ func (m *meter) once(t *testing.T, text []byte) float64 {
 }
 
 // linear fails where a byte costs more in a long text. What else the machine does only adds to the time, so the least
-// of several measurements counts. An odd number of quotes makes another text than an even one, so the dearest of three
-// short texts counts.
+// of several measurements counts. An odd number of quotes makes another text than an even one, so the dearest of
+// three short texts counts.
 func (m *meter) linear(t *testing.T, s shape) {
 	t.Helper()
 	low, high := m.once(t, s.text(short, 0)), m.once(t, s.text(long, 0))

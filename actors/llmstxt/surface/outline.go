@@ -20,8 +20,7 @@ const (
 // Kind says what a symbol is.
 type Kind string
 
-// The kinds of symbols. A property is a variable; a class, struct, enum, trait
-// or interface is a type.
+// The kinds of symbols. A property is a variable; a class, struct, enum, trait or interface is a type.
 const (
 	Function Kind = "function"
 	Method   Kind = "method"
@@ -49,8 +48,8 @@ type Outline struct {
 	Symbols []Symbol // exported ones, in the order of their lines
 }
 
-// scanner reads one language. Its text has no byte order mark, ends every line
-// with "\n", is valid UTF-8 and at most MaxBytes long.
+// scanner reads one language. Its text has no byte order mark, ends every line with "\n", is valid UTF-8 and at most
+// MaxBytes long.
 type scanner struct {
 	language string
 	read     func(ctx context.Context, text []byte) Outline
@@ -76,8 +75,8 @@ func scanners() []scanner {
 	}
 }
 
-// Of gives the outline of a file; ok tells whether its language has a scanner.
-// Once ctx is done it soon gives what it found so far.
+// Of gives the outline of a file; ok tells whether its language has a scanner. Once ctx is done it soon gives what it
+// found so far.
 func Of(ctx context.Context, language string, text []byte) (outline Outline, ok bool) {
 	for _, s := range scanners() {
 		if s.language == language {
@@ -87,8 +86,7 @@ func Of(ctx context.Context, language string, text []byte) (outline Outline, ok 
 	return Outline{}, false
 }
 
-// normal spares every scanner the ways in which texts differ without saying
-// anything else.
+// normal spares every scanner the ways in which texts differ without saying anything else.
 func normal(text []byte) []byte {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 	text = text[:min(len(text), MaxBytes)]

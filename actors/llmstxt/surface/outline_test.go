@@ -120,8 +120,7 @@ func TestListings(t *testing.T) {
 	}
 }
 
-// Every language that is said to have a scanner has one, and a file of another
-// is refused.
+// Every language that is said to have a scanner has one, and a file of another is refused.
 func TestLanguages(t *testing.T) {
 	for _, name := range surface.Languages() {
 		if _, ok := surface.Of(t.Context(), name, nil); !ok {

@@ -23,8 +23,7 @@ func (p *pyModule) exports(rest string) {
 	}
 }
 
-// imported keeps the names of an import: a package hands on what its modules
-// have.
+// imported keeps the names of an import: a package hands on what its modules have.
 func (p *pyModule) imported(line pyLine) {
 	code := strings.NewReplacer("(", " ", ")", " ", "\n", " ").Replace(pyCode(line.text))
 	from, names, ok := strings.Cut(code, " import ")

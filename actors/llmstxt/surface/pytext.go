@@ -2,8 +2,7 @@ package surface
 
 import "strings"
 
-// pyHeader is the header of a definition on one line, without its colon, and
-// what follows that.
+// pyHeader is the header of a definition on one line, without its colon, and what follows that.
 func pyHeader(text string) (header, body string) {
 	code := pyCode(text)
 	depth := 0
@@ -65,8 +64,7 @@ func isPyString(text string) bool {
 	return rest == "" || rest[0] == '#' || rest[0] == '"' || rest[0] == '\''
 }
 
-// pyDoc is the value of the string literal that text begins with; bytes and
-// formatted strings document nothing.
+// pyDoc is the value of the string literal that text begins with; bytes and formatted strings document nothing.
 func pyDoc(text string) string {
 	i := strings.IndexAny(text, `"'`)
 	prefix := pyPrefix(text, i)

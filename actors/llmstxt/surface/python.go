@@ -172,8 +172,8 @@ func (p *pyModule) class(line pyLine) {
 	p.open(pyScope{indent: line.indent, class: s.Name + ".", symbol: p.waiting})
 }
 
-// add gives the place of a symbol. The first definition of a name counts; it
-// takes the place of an import or an overload.
+// add gives the place of a symbol. The first definition of a name counts; it takes the place of an import or an
+// overload.
 func (p *pyModule) add(s pySymbol) int {
 	i, ok := p.at[s.Name]
 	if !ok {

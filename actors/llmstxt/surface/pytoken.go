@@ -16,8 +16,7 @@ type pyReader struct {
 	number int // of the line at holds
 }
 
-// next gives the next logical line; comments on lines of their own are given,
-// too.
+// next gives the next logical line; comments on lines of their own are given, too.
 func (r *pyReader) next() (line pyLine, ok bool) {
 	for r.at < len(r.text) {
 		end := lineEnd(r.text, r.at)
@@ -49,8 +48,8 @@ func lineEnd(s string, at int) int {
 	return len(s)
 }
 
-// pyLogicalEnd is the index of the line end that ends the logical line. No
-// bracket holds a definition, so one that seems to was never closed.
+// pyLogicalEnd is the index of the line end that ends the logical line. No bracket holds a definition, so one that
+// seems to was never closed.
 func pyLogicalEnd(s string, i int) int {
 	depth := 0
 	for i < len(s) {
@@ -107,8 +106,8 @@ func pyPrefix(s string, i int) string {
 // pyNesting bounds strings in strings.
 const pyNesting = 8
 
-// pyStringEnd is the index after the string whose quote is at i. A string that
-// is not closed ends with its line, one of three quotes with the file.
+// pyStringEnd is the index after the string whose quote is at i. A string that is not closed ends with its line, one
+// of three quotes with the file.
 func pyStringEnd(s string, i int, prefix string, level int) int {
 	quote := s[i : i+1]
 	if triple := strings.Repeat(quote, 3); strings.HasPrefix(s[i:], triple) {
@@ -132,9 +131,8 @@ func pyStringEnd(s string, i int, prefix string, level int) int {
 	return len(s)
 }
 
-// pyFieldEnd is the index after the replacement field whose brace is at i, or
-// after that brace if it is an escaped one. The expression of a field may hold
-// strings of the same quotes; what follows its colon is not an expression.
+// pyFieldEnd is the index after the replacement field whose brace is at i, or after that brace if it is an escaped
+// one. The expression of a field may hold strings of the same quotes; what follows its colon is not an expression.
 func pyFieldEnd(s string, i int, quote string, level int) int {
 	if strings.HasPrefix(s[i:], "{{") {
 		return i + 2

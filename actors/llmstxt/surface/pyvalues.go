@@ -6,8 +6,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
-// assignment takes constants, type aliases and __all__ of a module, and fields
-// of a class.
+// assignment takes constants, type aliases and __all__ of a module, and fields of a class.
 func (p *pyModule) assignment(line pyLine) {
 	if strings.HasPrefix(line.text, "__all__") {
 		p.exports(line.text[len("__all__"):])
@@ -81,8 +80,7 @@ func (p *pyModule) several(line pyLine) {
 	}
 }
 
-// field keeps what a class without __init__ is made of: annotated fields, and
-// the members of enumerations.
+// field keeps what a class without __init__ is made of: annotated fields, and the members of enumerations.
 func (p *pyModule) field(line pyLine, name, annotation, value string) {
 	scope := p.scope()
 	if name[0] == '_' || scope.symbol < 0 {
@@ -99,8 +97,7 @@ func (p *pyModule) field(line pyLine, name, annotation, value string) {
 	}
 }
 
-// pyKind tells what a module's variable is, and whether it is public without
-// being named in __all__.
+// pyKind tells what a module's variable is, and whether it is public without being named in __all__.
 func pyKind(name, annotation, value string) (kind Kind, strong bool) {
 	if _, rest, ok := strings.Cut(annotation, "="); ok {
 		value = strings.TrimSpace(rest)

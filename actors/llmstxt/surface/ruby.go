@@ -18,8 +18,7 @@ func ruby(ctx context.Context, text []byte) Outline {
 	return r.outline()
 }
 
-// rubyScope is a module, class or method body, by indentation: "end" stands
-// below what it ends.
+// rubyScope is a module, class or method body, by indentation: "end" stands below what it ends.
 type rubyScope struct {
 	indent  int
 	path    string // "Foo::Bar"; "" outside
@@ -142,8 +141,7 @@ func (r *rubyFile) heredocs(code string) {
 	}
 }
 
-// rubyHeredoc is the word that ends the text that a "<<" begins, "" if it does
-// not begin one.
+// rubyHeredoc is the word that ends the text that a "<<" begins, "" if it does not begin one.
 func rubyHeredoc(after string) (tag string, indented bool) {
 	bare := strings.TrimLeft(after, "-~")
 	indented = len(bare) < len(after)

@@ -75,9 +75,8 @@ func endsHere(code string) bool {
 // Argument lists do not reach over more lines than this.
 const rubyArgumentLines = 40
 
-// arguments is the argument list that s begins with, on one line, and whether
-// an "=" makes the rest of the line the method's body. It takes the lines that
-// the list goes on over.
+// arguments is the argument list that s begins with, on one line, and whether an "=" makes the rest of the line the
+// method's body. It takes the lines that the list goes on over.
 func (r *rubyFile) arguments(s string) (list string, endless bool) {
 	if !strings.HasPrefix(strings.TrimLeft(s, " "), "(") {
 		if rest, ok := strings.CutPrefix(strings.TrimLeft(s, " "), "= "); ok {
@@ -104,8 +103,7 @@ func (r *rubyFile) arguments(s string) (list string, endless bool) {
 	return joined(s[:end]), strings.HasPrefix(strings.TrimLeft(s[end:], " "), "= ")
 }
 
-// closing is the index after the bracket that closes the one s begins with, -1
-// if there is none.
+// closing is the index after the bracket that closes the one s begins with, -1 if there is none.
 func closing(s string) int {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(s); i++ {

@@ -83,8 +83,7 @@ func rustAttribute(s *source, i int) int {
 	return s.skip(next)
 }
 
-// moduleDoc is the text of the //! comments that the file begins with; others
-// may stand before them.
+// moduleDoc is the text of the //! comments that the file begins with; others may stand before them.
 func (r *rustFile) moduleDoc() string {
 	var inner []note
 	first := int32(r.innerAttributes())
@@ -105,8 +104,7 @@ func (r *rustFile) innerAttributes() int {
 	return i
 }
 
-// hide notes the types that are declared without pub, whose methods are nobody
-// else's.
+// hide notes the types that are declared without pub, whose methods are nobody else's.
 func (r *rustFile) hide(from, to int) {
 	for i := from; i < to; i = r.skip(i) {
 		if r.isOneOf(i, "struct", "enum", "union") && r.isWord(i+1) && !r.is(i-1, "pub") {
@@ -199,8 +197,7 @@ func (r *rustFile) isConstant(i int) bool {
 	return r.is(i, "const") && !r.isOneOf(i+1, "fn", "unsafe", "async", "extern")
 }
 
-// otherItem passes over extern "C" { ... }, whose items it reads, macros that
-// are called, and what is not known.
+// otherItem passes over extern "C" { ... }, whose items it reads, macros that are called, and what is not known.
 func (r *rustFile) otherItem(i, to int, prefix string) int {
 	if r.is(i, "{") && r.at(i-1).kind == literalToken {
 		from, end := r.inside(i)

@@ -2,8 +2,7 @@ package surface
 
 import "strings"
 
-// impl reads the public items of "impl Type { ... }". What is implemented of a
-// trait is the trait's.
+// impl reads the public items of "impl Type { ... }". What is implemented of a trait is the trait's.
 func (r *rustFile) impl(item rustItem, at, to int, prefix string) int {
 	body := r.tail(at, to)
 	i := r.angles(at + 1)
@@ -54,8 +53,7 @@ func (r *rustFile) associated(i, to int, owner string) int {
 	return r.skip(end)
 }
 
-// rustUse is one "pub use": where it stands, and the path around the names that
-// are read.
+// rustUse is one "pub use": where it stands, and the path around the names that are read.
 type rustUse struct {
 	start  int
 	prefix string // of the module that it stands in

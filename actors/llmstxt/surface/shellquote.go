@@ -2,8 +2,7 @@ package surface
 
 import "strings"
 
-// quotes follows quotes, expansions and brackets through a line, and keeps the
-// here-documents that begin on it.
+// quotes follows quotes, expansions and brackets through a line, and keeps the here-documents that begin on it.
 func (s *shellFile) quotes(line string) {
 	for i := 0; i < len(line); {
 		i = s.step(line, i)

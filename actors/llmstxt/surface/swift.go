@@ -38,8 +38,7 @@ func swiftLiteral(l *lexer) int {
 
 type swiftFile struct{ *source }
 
-// swiftAttribute passes over @name(...), but for those that belong to the type
-// of a parameter.
+// swiftAttribute passes over @name(...), but for those that belong to the type of a parameter.
 func swiftAttribute(s *source, i int) int {
 	if !s.is(i, "@") || !s.isWord(i+1) || s.isOneOf(i+1, "escaping", "Sendable", "autoclosure") {
 		return i
@@ -53,8 +52,7 @@ type swiftScope struct {
 	depth    int
 }
 
-// members reads declarations by their keywords: the expressions between them
-// have none outside of braces.
+// members reads declarations by their keywords: the expressions between them have none outside of braces.
 func (s *swiftFile) members(from, to int, in swiftScope) {
 	if in.depth > deepestScope {
 		return
@@ -125,8 +123,7 @@ func (s *swiftFile) member(start, to int, in swiftScope) int {
 	return i
 }
 
-// lineEnd is the token after what began before token i and ends with its line
-// or at one of the texts.
+// lineEnd is the token after what began before token i and ends with its line or at one of the texts.
 func (s *swiftFile) lineEnd(i, to int, stops ...string) int {
 	return s.seek(i, to, search{name: "line", texts: stops, next: func(i int) int {
 		if s.at(i).kind == closeToken || s.breaks(i) && !s.continues(i) {

@@ -31,8 +31,7 @@ func afterKeyword(s, keyword string) (rest string, ok bool) {
 	return strings.TrimLeft(rest, " \t"), true
 }
 
-// indentation is the column of the first character that is no blank, and the
-// text from there on.
+// indentation is the column of the first character that is no blank, and the text from there on.
 func indentation(line string) (column int, rest string) {
 	for i := range len(line) {
 		switch line[i] {
@@ -49,8 +48,7 @@ func indentation(line string) (column int, rest string) {
 	return column, ""
 }
 
-// joined is a declaration that went over several lines as one would write it on
-// one.
+// joined is a declaration that went over several lines as one would write it on one.
 func joined(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	for _, pair := range [][2]string{{"( ", "("}, {", )", ")"}, {" )", ")"}, {"[ ", "["}, {", ]", "]"}, {" ]", "]"}} {
