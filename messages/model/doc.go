@@ -1,7 +1,7 @@
-// Package model says what is said to and by a language model: the [Request], the parts of its streamed answer, and the
-// [Verdict] on how it ended.
+// Package model defines the [Request] to a language model, the parts of its streamed answer, and the [Verdict] on how
+// the answer ended.
 //
-// An answer is a [Stream]: pieces of text and thought as they come, complete thoughts and tool calls, and exactly one
-// [End], last. The End carries the [Evidence] of the transport and the verdict that [Judge] computes from it; nothing
-// else decides whether an answer is complete. The package uses the standard library and package messages alone.
+// A [Stream] yields pieces of text and thoughts as they arrive, complete thoughts, tool calls, and one [End] as the
+// last part. The End carries the [Evidence] of the transport and the verdict that [Judge] derives from it; nothing
+// else decides whether an answer is complete. The package imports only the standard library and package messages.
 package model

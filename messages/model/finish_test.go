@@ -63,8 +63,8 @@ func TestFinishes(t *testing.T) {
 	}
 }
 
-// FuzzFinish: no spelling of a word that is known to be no stop completes an answer without a flag; a word in any case
-// and with any marks between its letters means the same.
+// FuzzFinish: no spelling of a word that is known to be no stop completes an answer without a flag; a word in any
+// case and with any marks between its letters means the same.
 func FuzzFinish(f *testing.F) {
 	for _, words := range finishes {
 		for _, word := range words {

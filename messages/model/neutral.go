@@ -5,13 +5,12 @@ import (
 	"strings"
 )
 
-// Neutral takes the force out of the tokens by which chat templates mark who speaks and where a turn ends, as in
-// <|im_end|>: a space after the first bracket makes each a text like any other. Servers read such tokens wherever they
-// stand, so that a text of strangers could end its own turn and speak for the system. Nothing but spaces is added, and
-// what is neutral stays as it is.
+// Neutral breaks the special tokens of chat templates, such as <|im_end|>, with a space after the first bracket.
+// Servers obey such tokens anywhere in a text, so that a text from strangers could end its turn and speak for the
+// system. Neutral only adds spaces, and none to a text that is neutral.
 func Neutral(text string) string {
 	var b strings.Builder
-	done, line := 0, 0 // what is written, and where the line begins
+	done, line := 0, 0 // the bytes written, and the beginning of the line
 	for i := range len(text) {
 		cut := i + 1
 		switch c := text[i]; {
@@ -37,13 +36,13 @@ func Neutral(text string) string {
 	return b.String() + text[done:]
 }
 
-// dsml is a token of DeepSeek's with nothing around it.
+// dsml is a token of DeepSeek without brackets.
 const dsml = "｜DSML｜"
 
-// maxName is the most bytes of a token's name.
+// maxName bounds the bytes of a token's name.
 const maxName = 80
 
-// angled tells the rest of <|im_start|>, <｜User｜>, <channel|>, <start_of_turn>, </s>, and <SYS>> behind a bracket.
+// angled recognizes the rest of <|im_start|>, <｜User｜>, <channel|>, <start_of_turn>, </s>, and <SYS>> after "<".
 func angled(rest string) bool {
 	name, ok := named(rest, '>')
 	switch {
@@ -66,7 +65,7 @@ func angled(rest string) bool {
 	})
 }
 
-// squared tells the rest of [INST], [/INST], [AVAILABLE_TOOLS], [gMASK], [|user|] and [e~[.
+// squared recognizes the rest of [INST], [/INST], [AVAILABLE_TOOLS], [gMASK], [|user|] and [e~[ after "[".
 func squared(rest string) bool {
 	name, ok := named(rest, ']')
 	switch {
@@ -82,7 +81,7 @@ func squared(rest string) bool {
 		slices.Contains(squareNames, name)
 }
 
-// tilde tells the rest of ]~b], ]~!b[ and ]<]image[>[, which are MiniMax's.
+// tilde recognizes the rest of ]~b], ]~!b[ and ]<]image[>[, which are MiniMax's.
 func tilde(rest string) bool {
 	if strings.HasPrefix(rest, "<]") {
 		return true
@@ -91,7 +90,7 @@ func tilde(rest string) bool {
 	return end > 0 && strings.IndexByte("~!", rest[0]) >= 0 && strings.Contains(rest[:end], "~")
 }
 
-// arrowed tells the rest of >>QUESTION<<, which is Falcon's.
+// arrowed recognizes the rest of >>QUESTION<<, which is Falcon's.
 func arrowed(rest string) bool {
 	if !strings.HasPrefix(rest, ">") {
 		return false
@@ -101,7 +100,7 @@ func arrowed(rest string) bool {
 	return len(after) < len(rest) && strings.HasPrefix(after, "<<")
 }
 
-// named is what stands before the bracket that closes.
+// named returns the text before the closing bracket.
 func named(rest string, closer byte) (string, bool) {
 	rest = rest[:min(len(rest), maxName)]
 	end := strings.IndexByte(rest, closer)
@@ -111,7 +110,7 @@ func named(rest string, closer byte) (string, bool) {
 	return rest[:end], true
 }
 
-// hasBar says whether a bar, of those that models use, stands at an end of the name.
+// hasBar reports whether the name begins or ends with one of the bars that models use.
 func hasBar(name string, at func(s, part string) bool) bool {
 	return at(strings.TrimPrefix(name, "/"), "|") || at(strings.TrimPrefix(name, "/"), "｜")
 }
@@ -124,14 +123,14 @@ var (
 		"suffix", "toolcall", "toolcalls", "toolresponse", "escape", "endoftext", "startoftext", "endofprompt"}
 	tokenPrefixes = []string{"unused", "extra", "reserved", "ctrl", "special", "image", "audio", "video", "vision",
 		"jupyter", "mask:", "0x"}
-	// callPrefixes begin a call in the words of its model: what follows may have spaces.
+	// callPrefixes begin tool calls in the syntax of some models; spaces may follow.
 	callPrefixes = []string{"seed:", "minimax:", "mm:", "antml:", "steptml:", "function=", "parameter=",
 		"invoke name=", "parameter name="}
-	// squareNames have their case: folders of web pages have names like [user].
+	// squareNames are case-sensitive: web frameworks have folders like [user].
 	squareNames = []string{"INST", "SYS", "THINK", "IMG", "ARGS", "PREFIX", "MIDDLE", "SUFFIX", "AUDIO", "TRANSCRIBE",
 		"CLS", "SEP", "MASK", "PAD", "UNK", "BOS", "EOS", "EOT", "EOD", "USER", "BOT", "SYSTEM", "ASSISTANT", "gMASK",
 		"sMASK"}
-	// roleLines begin a turn of models whose templates are words.
+	// roleLines begin turns in chat templates of plain text.
 	roleLines = []string{"### Instruction", "### Input", "### Response", "### Human", "### User", "### Assistant",
 		"### System", "USER", "ASSISTANT", "SYSTEM", "Human", "User", "Assistant", "System",
 		"GPT4 Correct User",

@@ -8,8 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Stream calls a model and gives its answer as it comes. The last part is the one [End], whatever happened; the error
-// beside it is what its verdict means, nil for completed. A consumer that stops early cancels the call.
+// Stream calls a model and yields its answer as it arrives. The last part is always the only [End]. Its error is that
+// of the verdict, nil for completed. A consumer that stops early cancels the call.
 type Stream func(ctx context.Context, r Request) iter.Seq2[Part, error]
 
 // Part is one of Text, Thought, ThoughtDone, CallDelta and End.
@@ -28,7 +28,7 @@ type Thought struct {
 type ThoughtDone struct {
 	Number     int
 	Text       string // as a whole
-	Type       string // as the model names it; may be empty
+	Type       string // the model's word for it; may be empty
 	Confidence *float64
 	Source     Source
 	// Repeated says that an earlier thought of the answer had the same text.
@@ -39,14 +39,14 @@ type ThoughtDone struct {
 type Source string
 
 const (
-	Field Source = "field" // a field of the server's own
+	Field Source = "field" // a field such as reasoning_content
 	Tag   Source = "tag"   // tags in the answer's text
 )
 
 // CallDelta is a piece of a tool call.
 type CallDelta struct {
 	Number    int    // of the call in the answer, from 0
-	ID, Name  string // once they are known
+	ID, Name  string // once known
 	Arguments string // a piece of JSON
 }
 
@@ -62,9 +62,9 @@ type End struct {
 	Verdict  Verdict
 	Evidence Evidence
 	Calls    []ToolCall
-	Usage    *messages.Usage // nil where the server said nothing
-	Model    string          // that answered, as the server names it
-	// FirstToken is the time to the first piece of text, thought or call; 0 where none came.
+	Usage    *messages.Usage // nil if the server sent none
+	Model    string          // that answered, by the server's name
+	// FirstToken is the time to the first piece of text, thought or call; 0 if none came.
 	FirstToken time.Duration
 }
 

@@ -11,16 +11,16 @@ type Request struct {
 	Choice string
 	// Format of the answer; nil for text.
 	Format      *Format
-	MaxTokens   int // of the answer; the server's own if zero
+	MaxTokens   int // of the answer; zero leaves the limit to the server
 	Temperature *float64
 	TopP        *float64
 	Stop        []string
 	Seed        *int64
-	// Extra are more fields of the request's body, such as ttl, top_k or chat_template_kwargs.
+	// Extra are more fields of the request, such as ttl, top_k or chat_template_kwargs.
 	Extra map[string]json.RawMessage
 }
 
-// Role says whose a message is.
+// Role says who wrote a message.
 type Role string
 
 const (
@@ -30,7 +30,7 @@ const (
 	ToolRole  Role = "tool"
 )
 
-// Message is one turn of the conversation. Thoughts are never part of one.
+// Message is one turn of the conversation, without thoughts.
 type Message struct {
 	Role    Role
 	Content string
@@ -38,16 +38,16 @@ type Message struct {
 	CallID  string     // of a tool's message: the call that it answers
 }
 
-// Tool is what the model may ask for.
+// Tool is a tool that the model may call.
 type Tool struct {
 	Name        string
 	Description string
 	Parameters  json.RawMessage // a JSON Schema
 }
 
-// Format asks for JSON. Without a schema any object will do.
+// Format asks for JSON: any object if there is no schema.
 type Format struct {
 	Name   string
 	Schema json.RawMessage
-	Strict bool // the server keeps the answer to the schema, as far as it can
+	Strict bool // the server enforces the schema, if it can
 }

@@ -8,45 +8,44 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Profile says what a server can be trusted to do.
+// Profile says how a server ends its answers.
 type Profile string
 
 const (
 	// Strict servers end every answer with [DONE].
 	Strict Profile = "strict"
-	// Generic servers may end an answer by a finish_reason and the end of the body.
+	// Generic servers may end an answer with a finish_reason and the end of the body.
 	Generic Profile = "generic"
 )
 
 // Evidence is what the transport saw of an answer.
 type Evidence struct {
-	// Stopped is why this side ended the call, "" where it did not: canceled_by_user, deadline, stalled, shutdown,
-	// limit_exceeded, or invalid_input where it was never sent. Read has the words to it.
+	// Stopped says why this side ended the call; "" if it did not. Values: canceled_by_user, deadline, stalled,
+	// shutdown, limit_exceeded, or invalid_input if the request was never sent. Read has the message.
 	Stopped messages.Cause `json:"stopped,omitempty"`
-	Status  int            `json:"status,omitempty"` // of HTTP; 0 where there was no answer
+	Status  int            `json:"status,omitempty"` // of HTTP; 0 without an answer
 	Done    bool           `json:"done,omitempty"`   // [DONE] was read
-	// Failure is what the server said of its own failure: an error frame, a status of 400 and above, or a body that is
-	// no stream.
+	// Failure is the server's error: an error frame, a status from 400 on, or a body that is not a stream.
 	Failure *Failure `json:"failure,omitempty"`
 	Broken  int      `json:"broken,omitempty"` // frames that could not be decoded
-	Read    string   `json:"read,omitempty"`   // why reading failed; "" where the body ended
+	Read    string   `json:"read,omitempty"`   // why reading failed; "" if the body ended
 	Cut     bool     `json:"cut,omitempty"`    // the body ended inside a frame
-	Framed  bool     `json:"framed,omitempty"` // the protocol shows that the server meant the body to end there
-	// Finish is the last finish_reason as the server spells it, or a graver one right before it; a failure stays.
+	Framed  bool     `json:"framed,omitempty"` // HTTP shows that the body is complete
+	// Finish is the last finish_reason in the server's spelling, or a worse one right before it; a failure stays.
 	Finish string `json:"finish,omitempty"`
 	// FinishLast says that no output came after the finish_reason.
 	FinishLast bool `json:"finish_last,omitempty"`
-	Output     bool `json:"output,omitempty"` // text, a thought or a call has come
+	Output     bool `json:"output,omitempty"` // text, a thought or a call came
 }
 
-// Failure is a server's own words.
+// Failure is a server's error.
 type Failure struct {
-	Code    string `json:"code,omitempty"` // the server's own, or "html", "json" for a body that is no stream
+	Code    string `json:"code,omitempty"` // the server's, or "html", "json" and so on for a body that is not a stream
 	Message string `json:"message"`
-	// Type is the server's kind of the failure, and Param the member of the request that it is about.
+	// Type is the server's kind of error, and Param the member of the request that it is about.
 	Type  string `json:"type,omitempty"`
 	Param string `json:"param,omitempty"`
-	// RetryAfterMS is how long the server asks to wait, 0 where it does not say.
+	// RetryAfterMS is how long the server asks to wait; 0 if it does not.
 	RetryAfterMS int64 `json:"retry_after_ms,omitempty"`
 }
 
@@ -62,11 +61,11 @@ const (
 // Verdict says how an answer ended.
 type Verdict struct {
 	Outcome Outcome
-	// Signal is what a completion rests on: "done" or "eof+finish".
+	// Signal is the evidence of completion: "done" or "eof+finish".
 	Signal  string
-	Cause   messages.Cause // of one that is not completed
+	Cause   messages.Cause // "" if completed
 	Message string
-	// Truncated and Filtered say that the server cut the answer, for its length or its content.
+	// Truncated and Filtered: the server cut the answer for its length or its content.
 	Truncated, Filtered bool
 }
 
@@ -78,8 +77,8 @@ func (v Verdict) Err() error {
 	return messages.Errorf(messages.Code(v.Cause), "%s", v.Message)
 }
 
-// Judge decides by the evidence and nothing else. The order is that of the contract: who stopped it, what the server
-// said of its own failure, the terminator, how the body ended.
+// Judge derives the verdict from the evidence alone, in this order: whether this side stopped the call, the server's
+// error, the terminator, how the body ended.
 func Judge(p Profile, e Evidence) Verdict {
 	switch {
 	case e.Stopped == messages.CauseCanceledByUser:
@@ -108,7 +107,7 @@ func failed(cause messages.Cause, format string, args ...any) Verdict {
 	return Verdict{Outcome: Failed, Cause: cause, Message: fmt.Sprintf(format, args...)}
 }
 
-// Words are all that the server said, in lower case.
+// Words joins all texts of the failure, in lower case.
 func (f *Failure) Words() string {
 	return strings.ToLower(strings.Join([]string{f.Code, f.Type, f.Param, f.Message}, " "))
 }
@@ -120,20 +119,20 @@ func (f *Failure) message(status int) string {
 	return f.Message
 }
 
-// completed is the verdict on an answer that has its end.
+// completed is the verdict on an answer with an end.
 func (e Evidence) completed(signal string) Verdict {
 	finish := FinishOf(e.Finish)
 	switch {
 	case !e.Output && finish > Stopped:
 		return failed(messages.CauseEmptyCompletion,
-			"empty completion: the server ended the answer without a word, with finish_reason %s", e.Finish)
+			"empty completion: the server sent no text, and finish_reason %s", e.Finish)
 	case !e.Output:
-		return failed(messages.CauseEmptyCompletion, "empty completion: the server ended the answer without a word")
+		return failed(messages.CauseEmptyCompletion, "empty completion: the server sent no text")
 	}
 	return Verdict{Outcome: Completed, Signal: signal, Truncated: finish == Truncated, Filtered: finish == Filtered}
 }
 
-// String is the evidence in a few words, for events and for people.
+// String summarizes the evidence.
 func (e Evidence) String() string {
 	switch {
 	case e.Stopped != "":
@@ -154,7 +153,7 @@ func (e Evidence) String() string {
 	return "eof"
 }
 
-// unknown tells of a finish_reason that nobody knows.
+// unknown names an unknown finish_reason.
 func (e Evidence) unknown() string {
 	if FinishOf(e.Finish) != Unknown {
 		return ""

@@ -5,14 +5,14 @@ import (
 	"strings"
 )
 
-// attrs are what a tag says of its thought.
+// attrs are the attributes of a tag.
 type attrs struct {
-	text       string // a thought of its own
+	text       string // a thought in itself
 	typ        string
 	confidence *float64
 }
 
-// parseAttrs reads an opening tag; false where it has something that is no name=value.
+// parseAttrs reads an opening tag; ok is false if it has anything but name=value.
 func parseAttrs(tag string) (a attrs, ok bool) {
 	_, rest, _ := cutBlank(strings.TrimSuffix(strings.TrimSuffix(tag, ">"), "/"))
 	for rest = strings.TrimLeft(rest, blanks); rest != ""; rest = strings.TrimLeft(rest, blanks) {
@@ -59,7 +59,7 @@ func cutValue(s string) (value, rest string) {
 	return plainValue(b.String()), ""
 }
 
-// plainValue resolves the entities that XML itself has.
+// plainValue resolves the entities of XML.
 func plainValue(s string) string {
 	if !strings.Contains(s, "&") {
 		return s

@@ -68,9 +68,9 @@ func BenchmarkField(b *testing.B) {
 		tokens := escaped(answer(nil, n))
 		tokens = append([]string{"```", "json", "\n", "{\"", "response", "\":", " \""}, append(tokens, `"`, `,"a":`, "1}", "\n```")...)
 		measure(b, tokens, func() {
-			field := decode.NewField("response")
+			field := decode.NewFields("response")
 			for _, token := range tokens {
-				field.Push(token)
+				field.Push(token, func(_, _ string) {})
 			}
 			if _, err := field.Close(); err != nil {
 				b.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// CallDelta is one element of delta.tool_calls as servers send it. Its fields are raw since none has one type on all
-// servers: an index may be a number, a string or missing, arguments a string or an object.
+// CallDelta is one element of delta.tool_calls. Its fields are raw because servers disagree on their types: an index
+// may be a number, a string or missing, and arguments a string or an object.
 type CallDelta struct {
 	Index    json.RawMessage `json:"index"`
 	ID       json.RawMessage `json:"id"`
@@ -23,11 +23,11 @@ type CallFunction struct {
 	Arguments json.RawMessage `json:"arguments"`
 }
 
-// Calls puts tool calls together from their fragments. The zero value is ready for use.
+// Calls joins the fragments of tool calls. The zero value is ready for use.
 //
-// A fragment belongs to the call of its id; one without a known id to the latest call of its index; one without either
-// to the latest call. It begins a call of its own where there is none to belong to, and where that call has another id
-// or name and is past its beginning: servers send parallel calls on one index.
+// A fragment belongs to the call with its id, else to the latest call with its index, else to the latest call. It
+// begins a new call if there is none, or if that call has another id or name and is past its beginning: some servers
+// send parallel calls with one index.
 type Calls struct {
 	calls []*call
 	ids   map[string]int
@@ -36,13 +36,13 @@ type Calls struct {
 
 type call struct {
 	id, name  string
-	index     int // the last that it came with, -1 for none
+	index     int // the last one sent, -1 for none
 	arguments strings.Builder
 	unescape  Unescape
 	extent    extent
 }
 
-// Push takes a fragment and gives what it adds, false where it adds nothing. Arguments that are an object come whole.
+// Push takes a fragment and returns what it adds; ok is false if it adds nothing. An object as arguments comes whole.
 func (c *Calls) Push(d CallDelta) (model.CallDelta, bool) {
 	f := read(d)
 	if f.id == "" && f.name == "" && len(f.arguments) == 0 {
@@ -62,8 +62,8 @@ func (c *Calls) Push(d CallDelta) (model.CallDelta, bool) {
 	return model.CallDelta{Number: number, ID: a.id, Name: a.name, Arguments: piece}, news || piece != ""
 }
 
-// Done gives the calls in the order of their first fragments. A call without an id gets one that is unique in the
-// answer, one without arguments "{}". Arguments are as they came: whether they are JSON is for the caller to see.
+// Done returns the calls in the order of their first fragments. A call without an id gets one that is unique in the
+// answer, and a call without arguments gets "{}". Done does not check whether the arguments are JSON.
 func (c *Calls) Done() []model.ToolCall {
 	var done []model.ToolCall
 	for i, a := range c.calls {
@@ -90,7 +90,7 @@ func (c *Calls) id(number int) string {
 	}
 }
 
-// find gives the call that a fragment belongs to.
+// find returns the call that a fragment belongs to.
 func (c *Calls) find(f fragment) int {
 	number := c.candidate(f)
 	if number >= 0 && c.calls[number].takes(f) {
@@ -129,7 +129,7 @@ func (c *Calls) remember(number int, f fragment) {
 	}
 }
 
-// takes says whether the call can go on with the fragment.
+// takes reports whether the fragment can belong to the call.
 func (a *call) takes(f fragment) bool {
 	switch {
 	case f.id != "" && f.id == a.id:

@@ -1,7 +1,7 @@
 package decode
 
-// code knows whether a text in Markdown is inside a code fence or inline code. The zero value is the start of a text.
-// Inline code ends with its line at the latest: a backtick that is none must not hide the rest of the answer.
+// code tracks whether Markdown is inside a code fence or inline code. The zero value is the start of a text. Inline
+// code ends with its line at the latest, so that a single backtick cannot hide the rest of the answer.
 type code struct {
 	mid    bool // the line has more than blanks
 	tick   byte // a run of these is under way, at least run long
@@ -13,13 +13,13 @@ type code struct {
 	inline int  // length of the run that opened the inline code, 0 for none
 }
 
-// inside says whether the next byte, which is no backtick, is in code.
+// inside reports whether the next byte, other than a backtick, is in code.
 func (c *code) inside() bool {
 	c.settle()
 	return c.fence != 0 || c.inline != 0
 }
 
-// calm says that only a backtick or the line's end can change anything.
+// calm reports whether only a backtick or the end of the line can change the state.
 func (c *code) calm() bool { return c.mid && c.run == 0 && !c.ending }
 
 func (c *code) step(b byte) {
@@ -40,7 +40,7 @@ func (c *code) step(b byte) {
 	}
 }
 
-// settle takes the run as complete.
+// settle ends the run of backticks.
 func (c *code) settle() {
 	n, first := c.run, !c.mid
 	if n == 0 {

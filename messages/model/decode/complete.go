@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// complete closes an object that is cut. A string ends where it was cut, with no half of a rune, a number at its last
-// digit; a key without a value goes.
+// complete closes an object that is cut: a string ends at its last whole rune, a number at its last digit, and a key
+// without a value is dropped.
 func (o *object) complete() []byte {
 	doc := o.doc[:o.safe]
 	switch o.state {

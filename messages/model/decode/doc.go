@@ -1,11 +1,12 @@
-// Package decode takes the pieces of a model's answer apart while they come: bytes that split a rune ([UTF8]), JSON
+// Package decode decodes a model's answer piece by piece, as it arrives: bytes that split a rune ([UTF8]), JSON
 // strings that split a surrogate pair ([Unescape]), fragments of tool calls ([Calls]), thoughts between tags
-// ([Thoughts]) and the string fields of a JSON object that is not complete yet ([Field], [Fields]).
+// ([Thoughts]) and the string fields of a JSON object that is still incomplete ([Fields]).
 //
-// Every decoder is pushed, reads its input once, holds back only what the next piece may still change (at most [Held]
-// bytes) and gives the same whole for any division of its input into pieces. None is safe for concurrent use.
+// Callers push pieces. Every decoder reads its input once, holds back only what the next piece may change (at most
+// [Held] bytes), and decodes to the same result however the input is cut into pieces. None is safe for concurrent
+// use.
 package decode
 
-// Held is how many bytes of an answer a decoder holds back at most while it waits to know what they are. What is longer
-// is what it looks like: text.
+// Held is how many bytes of an answer a decoder holds back at most while it waits to know what they are. What is
+// longer is what it looks like: text.
 const Held = 8 << 10

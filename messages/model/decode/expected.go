@@ -1,6 +1,6 @@
 package decode
 
-// expected says which marks may come here.
+// expected returns the marks that may come here.
 func (t *Thoughts) expected() (w wanted) {
 	if t.in {
 		t.ending(&w)
@@ -29,7 +29,7 @@ func (t *Thoughts) expected() (w wanted) {
 	return w
 }
 
-// ending wants what can end the thought.
+// ending adds the marks that can end the thought.
 func (t *Thoughts) ending(w *wanted) {
 	switch k := t.now.kind; k {
 	case litert:

@@ -8,31 +8,31 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// What [Fields.Close] can say of an answer.
+// Errors of [Fields.Close].
 var (
 	// ErrNoObject: the answer has no JSON object.
 	ErrNoObject = errors.New("the answer has no JSON object")
-	// ErrTruncated: the answer ended inside the object; the document is the object as far as it came, closed.
+	// ErrTruncated: the answer ended inside the object; the document is the beginning of the object, closed.
 	ErrTruncated = errors.New("the JSON object is not complete")
-	// ErrSyntax: what began as an object is none; the document is the text from its first brace on.
+	// ErrSyntax: the object is not valid JSON; the document is the text from its first brace on.
 	ErrSyntax = errors.New("the answer is not valid JSON")
 	// ErrDuplicate: a key comes twice in one object. The first value was streamed; encoding/json takes the last.
 	ErrDuplicate = errors.New("the JSON object has a key twice")
 )
 
-// Fields streams strings of a JSON object while it is incomplete. Text, code fences and thoughts in front of it and
-// whatever follows it are skipped.
+// Fields streams strings of a JSON object while it is incomplete. It skips text, code fences and thoughts before the
+// object, and everything after it.
 type Fields struct {
 	front  *Thoughts
-	passed []byte // by front, and not looked at
+	passed []byte // by front, and not searched yet
 	hear   func(model.Part)
 	object object
 	spare  []byte // the first complete object that has none of the names
 }
 
-// NewFields streams the strings at these paths: "purpose" is a field of the object, "notes.0.text" one further inside,
-// and a path of an object or a list stands for every string in it. Keys are compared exactly. An object that has none
-// of the names is kept for Close, and the search goes on. Without names the first object is taken.
+// NewFields streams the strings at these paths: "purpose" is a field of the object, "notes.0.text" one further
+// inside, and the path of an object or a list stands for every string in it. Keys are compared exactly. If an object
+// has none of the names, Fields keeps it for Close and searches on. Without names, Fields takes the first object.
 func NewFields(names ...string) *Fields {
 	f := &Fields{front: NewThoughts(Auto), object: object{names: names}}
 	f.hear = func(p model.Part) {
@@ -57,8 +57,8 @@ func (f *Fields) Push(text string, emit func(path, piece string)) {
 	}
 }
 
-// search takes some text that is not in an object. Where a mark of a thought may be under way it takes one byte, so
-// that what the thoughts let through ends before the text that is left.
+// search takes some text outside an object. While a mark of a thought may be incomplete, it takes single bytes, so
+// that the text that front emits ends before the rest.
 func (f *Fields) search(text string, emit func(path, piece string)) (n int) {
 	if f.front.match.n == 0 {
 		n = strings.IndexAny(text, "{<[")
@@ -75,7 +75,7 @@ func (f *Fields) search(text string, emit func(path, piece string)) (n int) {
 	return n
 }
 
-// look looks for objects in the text that was let through.
+// look searches the text that front emitted for objects.
 func (f *Fields) look(emit func(path, piece string)) {
 	rest := string(f.passed)
 	for rest != "" && f.object.state != finished {
@@ -91,7 +91,7 @@ func (f *Fields) look(emit func(path, piece string)) {
 	}
 }
 
-// scan goes on with the object.
+// scan continues the object.
 func (f *Fields) scan(text string, emit func(path, piece string)) (n int) {
 	n = f.object.push(text, emit)
 	if f.object.state == finished && !f.object.named {
@@ -103,8 +103,8 @@ func (f *Fields) scan(text string, emit func(path, piece string)) (n int) {
 	return n
 }
 
-// Close gives the object as a JSON text that encoding/json accepts: as it came, save that trailing commas are blanked,
-// raw control characters in strings escaped, and backslashes that begin no escape doubled.
+// Close returns the object as JSON that encoding/json accepts. It differs from the input in that trailing commas are
+// blanked, raw control characters in strings are escaped, and backslashes that begin no escape are doubled.
 func (f *Fields) Close() (document []byte, err error) {
 	o := &f.object
 	switch {
@@ -124,31 +124,3 @@ func (f *Fields) Close() (document []byte, err error) {
 	}
 	return document, nil
 }
-
-// Field streams one string of a JSON object; see [Fields].
-type Field struct {
-	fields *Fields
-	piece  string
-	take   func(path, piece string)
-}
-
-// NewField streams the string at the path name.
-func NewField(name string) *Field {
-	f := &Field{fields: NewFields(name)}
-	f.take = func(path, piece string) {
-		if path == name {
-			f.piece += piece
-		}
-	}
-	return f
-}
-
-// Push gives the next piece of the field, "" where there is none yet.
-func (f *Field) Push(text string) (piece string) {
-	f.piece = ""
-	f.fields.Push(text, f.take)
-	return f.piece
-}
-
-// Close is that of [Fields].
-func (f *Field) Close() (document []byte, err error) { return f.fields.Close() }

@@ -120,26 +120,19 @@ func TestFields(t *testing.T) {
 
 // A model's words reach the reader before the object is complete, each with the piece that brings it.
 func TestFieldAsItComes(t *testing.T) {
-	field := decode.NewField("response")
+	fields := decode.NewFields("response")
 	for _, step := range [][2]string{
 		{"```json\n{\"resp", ""}, {`onse": "He`, "He"}, {`l`, "l"}, {`lo \`, "lo "}, {`u00e9\ud83c`, "é"}, {`\udf89`, "🎉"},
 		{`!", "rest": ["x"`, "!"}, {`]}`, ""}, {"\n```", ""},
 	} {
-		if got := field.Push(step[0]); got != step[1] {
+		got := ""
+		if fields.Push(step[0], func(_, piece string) { got += piece }); got != step[1] {
 			t.Errorf("%s gives %q, want %q", step[0], got, step[1])
 		}
 	}
-	doc, err := field.Close()
+	doc, err := fields.Close()
 	if err != nil || !json.Valid(doc) {
 		t.Errorf("%s, %v", doc, err)
-	}
-}
-
-// A field that is no string has no text of its own, whatever is in it.
-func TestFieldIsNoString(t *testing.T) {
-	field := decode.NewField("a")
-	if got := field.Push(`{"a":["x",{"a":"y"}]}`); got != "" {
-		t.Errorf("%q", got)
 	}
 }
 
@@ -261,8 +254,8 @@ func TestFieldsAgree(t *testing.T) {
 	})
 }
 
-// P2: wherever the object is cut, it can be closed, and what was streamed is what the closed one says: the beginning of
-// what the whole one says.
+// P2: wherever the object is cut, it can be closed, and what was streamed is what the closed one says: the beginning
+// of what the whole one says.
 func TestFieldsCut(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		doc := docs{rt}.object(3)
@@ -284,8 +277,8 @@ func TestFieldsCut(t *testing.T) {
 	})
 }
 
-// P3: where encoding/json reads an object, Fields reads the same; where it does not, Fields invents nothing: a document
-// given as valid is, and the streamed texts are its own.
+// P3: where encoding/json reads an object, Fields reads the same; where it does not, Fields invents nothing: a
+// document given as valid is, and the streamed texts are its own.
 func FuzzFields(f *testing.F) {
 	for _, seed := range []string{
 		`{"r":"a"}`, `{"notes":["a",{"b":"c"}],"r":"\ud83c\udf89\n"}`, `{"r":"a`, `{"r":"He "said"`, `{"r":"a","r":"b"}`,

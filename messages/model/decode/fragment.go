@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// fragment is a CallDelta with types.
+// fragment is a CallDelta with proper types.
 type fragment struct {
 	id, name  string
-	index     int // -1 where it is missing
+	index     int // -1 if missing
 	arguments json.RawMessage
 }
 
@@ -26,7 +26,7 @@ func read(d CallDelta) fragment {
 	return f
 }
 
-// index is a number, in a string or not; -1 where there is none.
+// index reads a number, in a string or not; -1 if there is none.
 func index(raw json.RawMessage) int {
 	if len(raw) == 1 && raw[0] >= '0' && raw[0] <= '9' {
 		return int(raw[0] - '0')
@@ -37,7 +37,7 @@ func index(raw json.RawMessage) int {
 	return -1
 }
 
-// word is a string, or a number as it stands.
+// word reads a string, or returns a number as it is.
 func word(raw json.RawMessage) string {
 	raw = bytes.TrimSpace(raw)
 	if len(raw) == 0 || string(raw) == "null" {
@@ -50,7 +50,7 @@ func word(raw json.RawMessage) string {
 	return u.Push(raw) + u.Close()
 }
 
-// extent knows where a JSON object ends.
+// extent finds the end of a JSON object.
 type extent struct {
 	depth    int
 	began    bool

@@ -24,8 +24,8 @@ type tagSet uint8
 
 const (
 	allTags tagSet = 1<<len(names) - 1
-	// template is what chat templates make models write. People write these tags too, when they write about models, so
-	// they open a thought only where one can be expected.
+	// template is what chat templates make models write. People write these tags too, when they write about models,
+	// so they open a thought only where one can be expected.
 	template = 1<<think | 1<<mmThink
 )
 

@@ -30,15 +30,15 @@ const depth = 10000
 type object struct {
 	names []string
 	named bool // it has one of the names
-	keyed bool // it has had a key and a colon: it is meant as JSON
+	keyed bool // it has had a key and a colon, so it is meant as JSON
 
 	state  state
-	doc    []byte // all that came, made clean
+	doc    []byte // the input, repaired
 	safe   int    // doc[:safe] needs nothing but the open brackets closed
 	comma  int    // the last comma in doc
-	bare   int    // where the word begins in doc
+	bare   int    // where the current word begins in doc
 	levels []level
-	path   []byte // of the value under way
+	path   []byte // of the current value
 
 	str  quoted
 	live bool   // the string is streamed
@@ -66,7 +66,7 @@ func (o *object) open(closer byte, s state) {
 	o.state, o.safe = s, len(o.doc)
 }
 
-// push takes text up to the end of the object. What no JSON object can have before its first colon makes it idle again.
+// push takes text up to the end of the object. A syntax error before the first colon makes it idle again.
 func (o *object) push(text string, emit func(path, piece string)) (n int) {
 	i := 0
 	for i < len(text) {
@@ -88,7 +88,7 @@ func (o *object) push(text string, emit func(path, piece string)) (n int) {
 	return i
 }
 
-// next takes one byte between keys and values, unless it is wrong there.
+// next takes one byte between keys and values, unless it is a syntax error.
 func (o *object) next(b byte) int {
 	if !blank(b) && !o.structure(b) {
 		o.fail()
@@ -145,7 +145,7 @@ func (o *object) close(b byte) bool {
 	return true
 }
 
-// completed says that a value is.
+// completed ends a value.
 func (o *object) completed() { o.state, o.safe = after, len(o.doc) }
 
 func (o *object) value(b byte) bool {
@@ -176,14 +176,14 @@ func (o *object) value(b byte) bool {
 	return true
 }
 
-// step makes the path ready for one more name.
+// step prepares the path for one more name.
 func (o *object) step(l *level) {
 	if o.path = o.path[:l.path]; l.path > 0 {
 		o.path = append(o.path, '.')
 	}
 }
 
-// watch decides whether the string at the path is streamed. One that comes a second time is not.
+// watch decides whether to stream the string at the path. A repeated key is not streamed.
 func (o *object) watch() {
 	o.live = false
 	for _, name := range o.names {
@@ -200,7 +200,7 @@ func (o *object) watch() {
 	o.seen[o.name] = struct{}{}
 }
 
-// below says whether path is name or inside it.
+// below reports whether path is name or inside it.
 func below(path, name string) bool {
 	return strings.HasPrefix(path, name) && (len(path) == len(name) || path[len(name)] == '.')
 }

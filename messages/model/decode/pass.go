@@ -6,8 +6,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// pass is one piece on its way through Thoughts. What is before from has been dealt with; at is where the mark that may
-// be under way begins, in this piece or, if held is not empty, before it.
+// pass is one piece on its way through Thoughts. The text before from is done. A possible mark begins at at, or, if
+// held is not empty, before this piece.
 type pass struct {
 	*Thoughts
 	emit     func(model.Part)
@@ -47,7 +47,7 @@ func (p *pass) flush(to int) {
 	p.from = to
 }
 
-// writing goes through text, up to where a mark may begin.
+// writing scans text up to a possible mark.
 func (p *pass) writing(i int) int {
 	for ; i < len(p.text); i++ {
 		b := p.text[i]
@@ -96,7 +96,7 @@ func (p *pass) space(b byte) {
 	}
 }
 
-// thinking goes through a thought, up to where its end may begin.
+// thinking scans a thought up to a possible end.
 func (p *pass) thinking(i int) int {
 	first := byte('<')
 	if p.now.kind == mistral {
@@ -148,7 +148,7 @@ func (p *pass) quoted() bool {
 	return (quote == '"' || quote == '\'' || quote == '`') && (before == 0 || blank(before) || before == '(')
 }
 
-// decide says whether a closing mark after a quote is one: not if the quote ends after it.
+// decide accepts a closing mark after a quote, unless the quote ends right after it.
 func (p *pass) decide(i int) {
 	p.after = false
 	if p.text[i] == p.now.last[1] {
@@ -158,7 +158,7 @@ func (p *pass) decide(i int) {
 	}
 }
 
-// literal takes what was held back for what it looks like.
+// literal takes what was held back as it is.
 func (p *pass) literal(to int) {
 	p.match.n = 0
 	if p.in {
@@ -186,7 +186,7 @@ func (p *pass) step(text string) {
 	}
 }
 
-// marked acts on the mark that ends before to.
+// marked handles the mark that ends before to.
 func (p *pass) marked(to int) {
 	m := p.match.mark
 	tag := string(p.held) + p.text[p.at:to]
@@ -213,7 +213,7 @@ func (p *pass) marked(to int) {
 	}
 }
 
-// closed ends the thought; without one the mark is a stray.
+// closed ends the thought; without one, the mark is stray.
 func (p *pass) closed() {
 	p.match.n, p.after, p.held = 0, false, p.held[:0]
 	if !p.in {
@@ -223,7 +223,7 @@ func (p *pass) closed() {
 	p.end(p.emit)
 }
 
-// message begins a message of harmony. What is meant for a tool is no text for people.
+// message begins a message of harmony. Messages to tools are not text.
 func (p *pass) message(header string) {
 	p.end(p.emit)
 	p.harmony, p.code, p.blank, p.trim = true, code{}, true, true

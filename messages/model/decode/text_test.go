@@ -38,7 +38,8 @@ func utf8Of(t testing.TB, pieces ...string) string {
 	return b.String() + u.Close()
 }
 
-// Contract, section 7: "UTF-8 across chunks", "equal under any chunking". The language's own conversion is the measure.
+// Contract, section 7: "UTF-8 across chunks", "equal under any chunking". The language's own conversion is the
+// measure.
 func FuzzUTF8(f *testing.F) {
 	f.Add([]byte("a é € 🎉"), []byte{0})
 	f.Add([]byte("\xf0\x9f\x8e\xc3\xa9\xe2\x82a\xff\xf0\x9f"), []byte{1, 2})

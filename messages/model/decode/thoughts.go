@@ -10,12 +10,12 @@ import (
 type Dialect string
 
 const (
-	// Auto knows every form. It is for any model whose template does not open the thought by itself.
+	// Auto recognizes every form but Implicit.
 	Auto Dialect = ""
 	// None leaves the text as it is.
 	None Dialect = "none"
-	// Implicit answers begin inside a thought, which only </think> ends: the template has opened it. All other forms
-	// are known as well.
+	// Implicit answers begin inside a thought that the chat template opened, and that only </think> ends. All other
+	// forms are recognized as well.
 	Implicit Dialect = "implicit"
 	// Tags are <think>, <thinking>, <thought>, <reasoning>, <REASONING_SCRATCHPAD> and <mm:think>, and no other form.
 	Tags Dialect = "tags"
@@ -27,18 +27,18 @@ const (
 	Harmony Dialect = "harmony"
 )
 
-// Thoughts parts an answer into text and thoughts. Thoughts are emitted as they come.
+// Thoughts splits an answer into text and thoughts, and emits both as they arrive.
 //
-// Tags may have attributes: thought, content or text is a thought in itself (<thinking thought="…"/>), thought_type or
-// type its type, confidence a number from 0 to 1. Case does not matter. No mark opens a thought inside a code fence or
-// inline code, and <think>, <mm:think>, [THINK] and <|think|> do so only at the beginning of the answer or of a line and
-// after a thought. A thought ends with the first closing mark of its own kind that is not in quotes; what looks like a
-// mark inside it is thought, and closing marks that close nothing are dropped. Blanks around a thought's text are
-// dropped, and so are line breaks after its end, blanks before its beginning where no text is before them, and thoughts
-// without text.
+// Tags may have attributes: thought, content or text is a thought in itself (<thinking thought="…"/>), thought_type
+// or type its type, confidence a number from 0 to 1. Case does not matter. No mark opens a thought inside a code
+// fence or inline code, and <think>, <mm:think>, [THINK] and <|think|> do so only at the beginning of the answer or
+// of a line and after a thought. A thought ends with the first closing mark of its own kind that is not in quotes;
+// what looks like a mark inside it is thought, and closing marks that close nothing are dropped. Blanks around a
+// thought's text are dropped, and so are line breaks after its end, blanks before its beginning where no text is
+// before them, and thoughts without text.
 type Thoughts struct {
 	dialect Dialect
-	off     bool // text is text
+	off     bool // everything is text
 	harmony bool // a message of harmony has come
 	stray   bool
 
@@ -48,8 +48,8 @@ type Thoughts struct {
 	gap   []byte
 
 	match matcher
-	after bool   // a closing mark in quotes has come, and the next byte decides on it
-	held  []byte // of the mark that may be under way, what came before this piece
+	after bool   // a closing mark followed a quote: the next byte decides whether it counts
+	held  []byte // the beginning of a possible mark, from earlier pieces
 
 	in     bool // a thought
 	now    thoughtState
@@ -57,18 +57,18 @@ type Thoughts struct {
 	seen   map[string]struct{}
 }
 
-// thoughtState is the thought that is under way.
+// thoughtState is the current thought.
 type thoughtState struct {
 	kind       kind
 	typ        string
 	confidence *float64
 	whole      []byte
-	implicit   bool    // the template has opened it
-	said       bool    // more than blanks has come
+	implicit   bool    // the template opened it
+	said       bool    // it has more than blanks
 	last       [2]byte // bytes before the one to come
 }
 
-// NewThoughts is a splitter for one answer. An unknown dialect is Auto.
+// NewThoughts returns a splitter for one answer. An unknown dialect stands for Auto.
 func NewThoughts(d Dialect) *Thoughts {
 	t := &Thoughts{dialect: d, off: d == None, blank: d != None, in: d == Implicit}
 	t.now.implicit = t.in
@@ -88,8 +88,8 @@ func (t *Thoughts) Push(text string, emit func(model.Part)) {
 	}
 }
 
-// Field takes a piece of the thought from a field of the server's own (reasoning_content, reasoning). The next text
-// ends the thought. From the first such piece on text is text: no tag in it is looked for.
+// Field takes a piece of a thought from a field such as reasoning_content. The next text ends the thought. From the
+// first such piece on, tags in the text are ignored.
 func (t *Thoughts) Field(text string, emit func(model.Part)) {
 	if text == "" {
 		return
@@ -102,14 +102,14 @@ func (t *Thoughts) Field(text string, emit func(model.Part)) {
 	t.muse(text, emit)
 }
 
-// Close emits what was held back and ends the thought that is open, if any; open says that no mark had ended it.
+// Close emits what was held back and ends the current thought; open says that no mark had ended it.
 func (t *Thoughts) Close(emit func(model.Part)) (open bool) { return t.settle(emit) }
 
-// Stray says that a closing tag came for a thought that nothing had opened: the template did, and [Implicit] is the
-// dialect to ask with the next time.
+// Stray reports whether a closing tag came without an opening one: the template opens thoughts, and the next answer
+// needs the dialect [Implicit].
 func (t *Thoughts) Stray() bool { return t.stray }
 
-// settle waits for nothing more.
+// settle ends all waiting.
 func (t *Thoughts) settle(emit func(model.Part)) (open bool) {
 	p := pass{Thoughts: t, emit: emit}
 	switch {
@@ -143,7 +143,7 @@ func (t *Thoughts) say(text string, emit func(model.Part)) {
 	emit(model.Text{Text: text})
 }
 
-// muse emits a piece of a thought, save the blanks at its beginning and, for now, at its end.
+// muse emits a piece of a thought without the blanks at its beginning, and holds those at its end back.
 func (t *Thoughts) muse(text string, emit func(model.Part)) {
 	if len(t.now.whole) == 0 {
 		text = strings.TrimLeft(text, blanks)
@@ -163,7 +163,7 @@ func (t *Thoughts) muse(text string, emit func(model.Part)) {
 	}
 }
 
-// keep holds back the blanks that a thought may end with.
+// keep holds the blanks back that may end a thought.
 func (t *Thoughts) keep(text string, emit func(model.Part)) {
 	t.gap = append(t.gap, text...)
 	over := len(t.gap) / Held * Held

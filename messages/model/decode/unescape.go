@@ -5,14 +5,14 @@ import (
 	"unicode/utf8"
 )
 
-// Unescape decodes a text whose pieces come as JSON string literals, one in each chunk of a stream. A surrogate pair or
-// a rune whose halves are in two literals comes whole with the second; half a pair and bytes of no rune become U+FFFD,
-// as in encoding/json. The zero value is ready for use.
+// Unescape decodes a text whose pieces are JSON string literals, one in each chunk of a stream. A surrogate pair or a
+// rune that two literals share comes whole with the second; half a pair and invalid bytes become U+FFFD, as in
+// encoding/json. The zero value is ready for use.
 type Unescape struct {
 	quoted quoted
 }
 
-// Push decodes one literal, quotes included; null and what is not a string give nothing.
+// Push decodes one literal with its quotes; it returns "" for null and other values.
 func (u *Unescape) Push(literal []byte) string {
 	if len(literal) < 2 || literal[0] != '"' || literal[len(literal)-1] != '"' {
 		return ""
@@ -43,7 +43,7 @@ func (u *Unescape) Push(literal []byte) string {
 	return string(out)
 }
 
-// Close gives U+FFFD for what is still held back.
+// Close returns U+FFFD for what is still held back.
 func (u *Unescape) Close() string {
 	out := appendText(&u.quoted.units, nil, u.quoted.raw[:u.quoted.have])
 	return string(u.quoted.flush(out))
@@ -63,8 +63,8 @@ func (q *quoted) begin() {
 	q.have = 1
 }
 
-// escape takes the next byte of an escape. Where b makes it none that JSON knows, b is not taken and the first literal
-// bytes of raw stand for themselves.
+// escape takes the next byte of an escape. If b makes it invalid, escape does not take b, and returns the number of
+// bytes of raw that stand for themselves.
 func (q *quoted) escape(out []byte, b byte) (_ []byte, literal int) {
 	r := simple(b)
 	switch {
@@ -91,7 +91,7 @@ func (q *quoted) code() (r rune) {
 	return r
 }
 
-// simple is what an escape of one letter stands for, 0 for none.
+// simple decodes an escape of one letter; 0 if it is none.
 func simple(b byte) byte {
 	switch b {
 	case '"', '\\', '/':

@@ -5,13 +5,13 @@ import (
 	"unicode/utf8"
 )
 
-// UTF8 turns bytes into valid UTF-8. A rune that is split over two pieces comes with the second; each byte that belongs
-// to no rune becomes U+FFFD. The zero value is ready for use.
+// UTF8 turns bytes into valid UTF-8. A rune that two pieces share comes with the second; each byte outside a rune
+// becomes U+FFFD. The zero value is ready for use.
 type UTF8 struct {
 	units units
 }
 
-// Push gives the text of what came so far and was not given yet.
+// Push returns the text of the piece and of what was held back.
 func (u *UTF8) Push(p []byte) string {
 	if u.units.idle() && utf8.Valid(p) {
 		return string(p)
@@ -19,7 +19,7 @@ func (u *UTF8) Push(p []byte) string {
 	return string(appendText(&u.units, nil, p))
 }
 
-// Close gives U+FFFD for each byte still held back.
+// Close returns U+FFFD for each byte still held back.
 func (u *UTF8) Close() string { return string(u.units.flush(nil)) }
 
 // units joins UTF-16 code units and bytes of UTF-8 to runes. At most one of high and held waits for the rest of its
@@ -44,7 +44,7 @@ func (u *units) flush(out []byte) []byte {
 	return out
 }
 
-// unit adds what an escape \uXXXX stands for.
+// unit adds the code unit of an escape \uXXXX.
 func (u *units) unit(out []byte, r rune) []byte {
 	if high := u.high; high != 0 {
 		u.high = 0
@@ -61,7 +61,7 @@ func (u *units) unit(out []byte, r rune) []byte {
 	return utf8.AppendRune(out, r)
 }
 
-// appendText adds bytes to out, save those at the end that may begin a rune.
+// appendText adds bytes to out, except those at the end that may begin a rune.
 func appendText[T string | []byte](u *units, out []byte, p T) []byte {
 	if len(p) == 0 {
 		return out
@@ -96,7 +96,7 @@ const (
 	begun // all that is left may be the beginning of a rune
 )
 
-// next looks at the beginning of p: a run of valid text, one byte of no rune, or the rest.
+// next examines the beginning of p: a run of valid text, one invalid byte, or the rest.
 func next[T string | []byte](p T) (size int, state runeState) {
 	for size < len(p) {
 		if p[size] < utf8.RuneSelf {
@@ -121,7 +121,7 @@ func next[T string | []byte](p T) (size int, state runeState) {
 	return 1, broken
 }
 
-// continued adds one byte where the beginning of a rune is held.
+// continued adds one byte to the beginning of a rune.
 func (u *units) continued(out []byte, b byte) []byte {
 	var head [utf8.UTFMax]byte
 	n := copy(head[:], u.held[:u.n])
