@@ -131,7 +131,6 @@ func (e *entry) Work() {
 	}
 }
 
-// Crashed implements [supervision.Work].
 func (e *entry) Crashed(crash *supervision.Crash) {
 	more := e.returned()
 	e.appender.log.Error("the journal crashed", e.run(), zap.Error(crash), zap.ByteString("stack", crash.Stack))

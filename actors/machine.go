@@ -80,23 +80,6 @@ func (*ending) phase() {}
 
 func (done) phase() {}
 
-// signal, aboutAttempt, aboutRun and aboutChild are messages that may come after their actor's end.
-type (
-	signal       struct{ supervision.NoDeadLetterLog }
-	aboutAttempt struct {
-		supervision.NoDeadLetterLog
-		attempt *attempt
-	}
-	aboutRun struct {
-		supervision.NoDeadLetterLog
-		run *activeRun
-	}
-	aboutChild struct {
-		supervision.NoDeadLetterLog
-		child *childRun
-	}
-)
-
 // What the run's actor tells a machine, besides the events of tasks. Reply channels have room for the reply.
 type (
 	begun  struct{} // the run's actor has started

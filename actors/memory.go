@@ -46,7 +46,6 @@ func NewMemoryJournal() *MemoryJournal {
 	return j
 }
 
-// Salt implements [Journal].
 func (j *MemoryJournal) Salt() [32]byte { return j.salt }
 
 // Append implements [Journal]; done is called before it returns.
@@ -116,7 +115,6 @@ func (r *record) has(id BlockID) bool {
 	return false
 }
 
-// Read implements [Reader].
 func (j *MemoryJournal) Read(_ context.Context, run messages.RunID, after uint64) (Page, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -138,7 +136,6 @@ func errNotFound(run messages.RunID) error {
 	return messages.Errorf(messages.CodeNotFound, "there is no run %s", run)
 }
 
-// List implements [Reader].
 func (j *MemoryJournal) List(_ context.Context, q messages.Query) ([]messages.Summary, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -166,7 +163,6 @@ func insert(list []*messages.Summary, s *messages.Summary, q messages.Query) []*
 	return list[:min(len(list), most)]
 }
 
-// Expire implements [Journal].
 func (j *MemoryJournal) Expire(_ context.Context, before time.Time, bytes int64) (int, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -191,7 +187,6 @@ func (j *MemoryJournal) Expire(_ context.Context, before time.Time, bytes int64)
 	return len(j.ended), nil
 }
 
-// Forget implements [Journal].
 func (j *MemoryJournal) Forget(_ context.Context, run messages.RunID) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -256,7 +251,6 @@ func (j *MemoryJournal) wake() {
 	}
 }
 
-// Claim implements [Journal].
 func (j *MemoryJournal) Claim(ctx context.Context, node string) (Claim, error) {
 	if run, found := j.claim(node); found {
 		return Claim{Run: run, Every: beatEvery}, nil
@@ -333,7 +327,6 @@ func (j *MemoryJournal) reclaim() {
 	}
 }
 
-// Keep implements [Journal].
 func (j *MemoryJournal) Keep(_ context.Context, c Claim, k Keeping) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -363,7 +356,6 @@ type watcher struct {
 	notes []Note
 }
 
-// Watch implements [Reader].
 func (j *MemoryJournal) Watch(ctx context.Context, self string, fn func(Note)) error {
 	w := &watcher{self: self, wake: make(chan struct{}, 1)}
 	j.mu.Lock()
@@ -405,7 +397,6 @@ func (j *MemoryJournal) tell(writer string, n Note) {
 	}
 }
 
-// Send implements [Journal].
 func (j *MemoryJournal) Send(_ context.Context, c Command) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

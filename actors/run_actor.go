@@ -35,7 +35,7 @@ type stopChild struct {
 }
 
 func (s *System) newRunActor(r *activeRun) actor.Actor {
-	return &runActor{Children: supervision.NewChildren(s.node), system: s, run: r, machine: machine{
+	return &runActor{Children: &supervision.Children{Node: s.node}, system: s, run: r, machine: machine{
 		job: r.job, node: s.config.Node, epoch: r.log.nextEpoch(), soft: s.config.CancelSoft, hard: s.config.CancelHard,
 		jitter: s.jitter, ledger: &r.log.ledger,
 	}}
@@ -63,7 +63,7 @@ func (r *runActor) Receive(c actor.Context) {
 		r.run.end(errEnding)
 		r.stopTimers()
 	case *startRun:
-		r.spawnChild(c, m.run)
+		r.system.spawnRun(c, r.Children, m.run)
 	case *stopChild:
 		r.Stop(c, string(m.id))
 	case *delivery:
@@ -205,10 +205,8 @@ func (r *runActor) whenKept(self *actor.PID, seq uint64, message any) {
 
 func (r *runActor) refused(e *effect) {
 	r.system.counts.refused.Add(1)
-	r.system.log.Warn("event refused", r.field(), zap.String("kind", string(e.kind)), zap.Error(e.err))
+	r.system.log.Warn("event refused", zap.String("run", string(r.run.id)), zap.String("kind", string(e.kind)), zap.Error(e.err))
 }
-
-func (r *runActor) field() zap.Field { return zap.String("run", string(r.run.id)) }
 
 // call has the task's actor start the attempt.
 func (r *runActor) call(c actor.Context, a *attempt, spawn bool) {
@@ -341,11 +339,6 @@ func (r *runActor) writeCanceled(c actor.Context, child *childRun) {
 	}
 }
 
-// spawnChild spawns a sub-run's actor under this actor.
-func (r *runActor) spawnChild(c actor.Context, child *activeRun) {
-	r.system.spawnRun(c, r.Children, child)
-}
-
 // spawnRun spawns a run's actor under the caller's actor.
 func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activeRun) {
 	if r.log.hasTerminal() {
@@ -373,3 +366,20 @@ func (s *System) runEnded(r *activeRun, exit supervision.Exit) {
 	}
 	s.settle(r, exit.Err)
 }
+
+// signal, aboutAttempt, aboutRun and aboutChild are messages that may come after their actor's end.
+type (
+	signal       struct{ supervision.NoDeadLetterLog }
+	aboutAttempt struct {
+		supervision.NoDeadLetterLog
+		attempt *attempt
+	}
+	aboutRun struct {
+		supervision.NoDeadLetterLog
+		run *activeRun
+	}
+	aboutChild struct {
+		supervision.NoDeadLetterLog
+		child *childRun
+	}
+)

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -92,22 +93,11 @@ func (s *System) Submit(ctx context.Context, q messages.Request) (messages.RunID
 
 func (s *System) newRun(id messages.RunID, job Job, queued messages.RunQueued, parent *activeRun) *activeRun {
 	r := &activeRun{system: s, id: id, job: job, principal: queued.Principal, mode: queued.Mode, parent: parent}
-	wall := positive(time.Duration(queued.Limits.WallClockMS)*time.Millisecond, s.config.WallClock)
+	wall := cmp.Or(time.Duration(max(queued.Limits.WallClockMS, 0))*time.Millisecond, s.config.WallClock)
 	r.clock.deadline = time.Since(epochStart) + wall
-	r.clock.stall = positive(time.Duration(queued.Limits.StallMS)*time.Millisecond, s.config.Stall)
-	r.log = newLog(id, s.appender, positive(queued.Limits.Bytes, s.config.LogBytes), &s.counts)
+	r.clock.stall = cmp.Or(time.Duration(max(queued.Limits.StallMS, 0))*time.Millisecond, s.config.Stall)
+	r.log = newLog(id, s.appender, cmp.Or(max(queued.Limits.Bytes, 0), s.config.LogBytes), &s.counts)
 	return r
-}
-
-func errNotOpened(id messages.RunID) error {
-	return messages.Errorf(messages.CodeUnavailable, "run %s was given up: the journal did not take its first event", id)
-}
-
-func positive[T int64 | time.Duration](wish, fallback T) T {
-	if wish > 0 {
-		return wish
-	}
-	return fallback
 }
 
 // admit adds a top-level run, within the limits. mine is false if another start of the same key is opening it.
@@ -155,7 +145,8 @@ func (s *System) open(r *activeRun, queued messages.RunQueued) error {
 		case r.log.dropped() != nil:
 			s.release(r)
 		case r.log.durable.Load() == 0: // if the block lands after all, the journal lends the run to some node
-			r.log.drop(errNotOpened(r.id))
+			r.log.drop(messages.Errorf(messages.CodeUnavailable,
+				"run %s was given up: the journal did not take its first event", r.id))
 		}
 	})
 	var err error

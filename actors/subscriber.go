@@ -73,7 +73,7 @@ type subscribersActor struct {
 }
 
 func (s *System) newSubscribers() actor.Actor {
-	return &subscribersActor{supervision.NewChildren(s.node), s}
+	return &subscribersActor{&supervision.Children{Node: s.node}, s}
 }
 
 func (a *subscribersActor) Receive(c actor.Context) {

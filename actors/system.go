@@ -271,13 +271,9 @@ func (s *System) Attach(ctx context.Context, id messages.RunID) error {
 	}
 	state, err := s.State(ctx, id)
 	if err == nil && !state.Status.IsEnded() {
-		err = errElsewhere(id)
+		err = messages.Errorf(messages.CodeUnavailable, "run %s is not active on this node; ask again later", id)
 	}
 	return err
-}
-
-func errElsewhere(id messages.RunID) error {
-	return messages.Errorf(messages.CodeUnavailable, "run %s is not active on this node; ask again later", id)
 }
 
 // refuse accepts no more runs.

@@ -27,7 +27,7 @@ const supervisorName = "node"
 //	    └ journal     keeps the loops that work for the journal alive
 func (s *System) spawnTree() {
 	s.top = s.node.Root().Spawn(s.node.Props(func() actor.Actor {
-		return &topActor{Children: supervision.NewChildren(s.node), system: s}
+		return &topActor{Children: &supervision.Children{Node: s.node}, system: s}
 	}))
 	for range staticActors {
 		<-s.started
@@ -69,7 +69,7 @@ func (t *topActor) start(c actor.Context) {
 	_, err := t.Start(c, supervision.ChildSpec{
 		Name: supervisorName, Shutdown: supervision.Infinity,
 		New: func() actor.Actor {
-			return supervision.NewSupervisor(s.node, supervision.Options{Intensity: 5, Period: 10 * time.Second},
+			return supervision.NewSupervisor(s.node, supervision.Options{Intensity: 5, Period: 10 * time.Second, OnExit: s.exited},
 				supervision.ChildSpec{Name: "runs", Shutdown: s.config.CancelHard + 2*grace, New: s.newRuns},
 				supervision.ChildSpec{Name: "subscribers", Shutdown: s.config.CancelHard, New: s.newSubscribers},
 				supervision.ChildSpec{Name: "journal", Shutdown: s.config.CancelHard,
@@ -79,6 +79,11 @@ func (t *topActor) start(c actor.Context) {
 	if err != nil {
 		t.nodeEnded(c, supervision.Exit{Err: err})
 	}
+}
+
+// exited logs the end of a static actor, which starts again unless there are too many ends.
+func (s *System) exited(exit supervision.Exit) {
+	s.log.Error("an actor of the node ended", zap.String("actor", exit.Name), zap.Error(exit.Err))
 }
 
 // nodeEnded ends what is left: nothing after a Shutdown, every run after an escalation.
@@ -147,7 +152,7 @@ type (
 const grace = time.Second
 
 func (s *System) newRuns() actor.Actor {
-	return &runsActor{Children: supervision.NewChildren(s.node), system: s, watch: map[messages.RunID]*watched{}}
+	return &runsActor{Children: &supervision.Children{Node: s.node}, system: s, watch: map[messages.RunID]*watched{}}
 }
 
 func (s *System) tellRuns(message any) { s.node.Root().Send(s.runs.Load(), message) }

@@ -19,9 +19,6 @@ type Children struct {
 	leaving bool
 }
 
-// NewChildren returns an empty Children.
-func NewChildren(n *Node) *Children { return &Children{Node: n} }
-
 // Start makes the actor and spawns it. A panic of spec.New is returned as a [*Crash]. The other errors wrap
 // [actor.ErrNameExists] or [ErrStopping]. A name is free again when its Exit was returned.
 func (c *Children) Start(ctx actor.Context, spec ChildSpec) (*actor.PID, error) {

@@ -222,7 +222,7 @@ func TestStartRefuses(t *testing.T) {
 func TestGoexitInNewIsTheParentsCrash(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
 		f := newFamily(t, n)
-		middle := &parent{Children: supervision.NewChildren(n)}
+		middle := &parent{Children: &supervision.Children{Node: n}}
 		pid := f.start(supervision.ChildSpec{Name: "middle", New: func() actor.Actor { return middle }})
 		f.tell(pid, func(ctx actor.Context) {
 			_, _ = middle.Start(ctx, supervision.ChildSpec{
@@ -237,7 +237,7 @@ func TestGoexitInNewIsTheParentsCrash(t *testing.T) {
 func TestStoppingParentStartsNobody(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
 		f := newFamily(t, n)
-		middle := &parent{Children: supervision.NewChildren(n)}
+		middle := &parent{Children: &supervision.Children{Node: n}}
 		try := func(ctx actor.Context) {
 			_, err := middle.Start(ctx, supervision.ChildSpec{Name: "late", New: func() actor.Actor { return obeying(nil) }})
 			wantErr(t, err, supervision.ErrStopping)
@@ -413,7 +413,7 @@ func TestManyChildren(t *testing.T) {
 func TestForeignMessagesAreNotHandled(t *testing.T) {
 	inNode(t, func(t *testing.T, n *supervision.Node) {
 		f := newFamily(t, n)
-		children := supervision.NewChildren(n)
+		children := &supervision.Children{Node: n}
 		handled := map[string]bool{}
 		middle := f.start(supervision.ChildSpec{Name: "middle", New: func() actor.Actor {
 			return obeying(func(ctx actor.Context) {

@@ -16,7 +16,6 @@ type guard struct {
 	gone    bool
 }
 
-// Receive implements [actor.Actor].
 func (g *guard) Receive(ctx actor.Context) {
 	if !g.enter(ctx) {
 		return
@@ -31,7 +30,6 @@ func (g *guard) Receive(ctx actor.Context) {
 	returned = true
 }
 
-// HandleFailure implements [actor.SupervisorStrategy].
 func (g *guard) HandleFailure(
 	system *actor.ActorSystem, self actor.Supervisor, who *actor.PID, stats *actor.RestartStatistics, reason, msg any,
 ) {

@@ -81,7 +81,7 @@ type family struct {
 }
 
 func newFamily(t *testing.T, n *supervision.Node) *family {
-	p := &parent{Children: supervision.NewChildren(n)}
+	p := &parent{Children: &supervision.Children{Node: n}}
 	pid, err := n.Root().SpawnNamed(n.Props(func() actor.Actor { return p }), "family")
 	if err != nil {
 		t.Fatal(err)

@@ -31,16 +31,12 @@ func (b *inbox) RegisterHandlers(invoker actor.MessageInvoker, _ actor.Dispatche
 	b.invoker = invoker
 }
 
-// Start implements [actor.Mailbox].
 func (b *inbox) Start() {}
 
-// PostUserMessage implements [actor.Mailbox].
 func (b *inbox) PostUserMessage(message any) { b.post(&b.user, message) }
 
-// PostSystemMessage implements [actor.Mailbox].
 func (b *inbox) PostSystemMessage(message any) { b.post(&b.system, message) }
 
-// UserMessageCount implements [actor.Mailbox].
 func (b *inbox) UserMessageCount() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -156,7 +156,7 @@ func TestConcurrentStarts(t *testing.T) {
 		const parents, each = 20, 10
 		var wrong sync.Map
 		for p := range parents {
-			body := &parent{Children: supervision.NewChildren(n)}
+			body := &parent{Children: &supervision.Children{Node: n}}
 			pid := n.Root().Spawn(n.Props(func() actor.Actor { return body }))
 			n.Root().Send(pid, do(func(ctx actor.Context) {
 				for i := range each {

@@ -57,5 +57,4 @@ func Goodbye(ctx actor.Context) {
 // NoDeadLetterLog is embedded in messages that may reach an actor after its end: the library then logs nothing.
 type NoDeadLetterLog struct{}
 
-// IgnoreDeadLetterLogging implements [actor.IgnoreDeadLetterLogging].
 func (NoDeadLetterLog) IgnoreDeadLetterLogging() {}

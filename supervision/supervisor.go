@@ -39,7 +39,6 @@ func NewSupervisor(n *Node, o Options, specs ...ChildSpec) actor.Actor {
 	return &supervisor{Children: Children{Node: n}, options: o, specs: specs}
 }
 
-// Receive implements [actor.Actor].
 func (s *supervisor) Receive(ctx actor.Context) {
 	exit, handled := s.Children.Receive(ctx)
 	if exit != nil {
