@@ -53,8 +53,8 @@ quality: node ## Generate for eleven real repositories and judge what comes out;
 conformance: node ## Run the official conformance suite of MCP against lastword serve, for both protocols
 	LASTWORD_CONFORMANCE=1 go test -count=1 -run '^TestConformance$$' -timeout 20m -v ./testkit
 
-clients: node ## Stream, cancel, resume and read with four MCP clients over stdio and HTTP, and count what goes wrong
-	LASTWORD_CLIENTS=1 go test -count=1 -run '^TestClients$$' -timeout 10m -v ./testkit
+clients: node ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections; needs chromium
+	LASTWORD_CLIENTS=1 go test -count=1 -run '^Test(HTTP)?Clients$$' -timeout 10m -v ./testkit
 
 inspect: node ## List and call tools with the MCP Inspector's command line
 	LASTWORD_INSPECT=1 go test -count=1 -run '^TestInspector$$' -timeout 10m -v ./testkit

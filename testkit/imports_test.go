@@ -187,7 +187,7 @@ var rules = []rule{{
 	libs: []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
 	tests: []string{
 		"github.com/asynkron/protoactor-go/actor", "github.com/mark3labs/mcp-go/...",
-		"github.com/modelcontextprotocol/go-sdk/...", "github.com/sashabaranov/go-openai",
+		"github.com/modelcontextprotocol/go-sdk/...", "github.com/sashabaranov/go-openai", module + "/transport/http",
 	},
 }}
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"reflect"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -17,7 +18,7 @@ func (s *Server) document() huma.Config {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[messages.Stream](), reflect.TypeFor[streamBody]())
 	schemas.RegisterTypeAlias(reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[Problem]())
-	schemas.Map()["Event"] = eventSchema()
+	addEventSchemas(schemas.Map())
 	form := huma.Format{Marshal: s.write, Unmarshal: json.Unmarshal}
 	return huma.Config{
 		OpenAPI: &huma.OpenAPI{
@@ -54,13 +55,20 @@ func (s *Server) write(w io.Writer, v any) error {
 	return err
 }
 
-// eventSchema is the published schema of events.
-func eventSchema() *huma.Schema {
+// addEventSchemas adds the published schema of events, whose definitions become components: Event.text.delta and so on.
+func addEventSchemas(schemas map[string]*huma.Schema) {
+	text := strings.ReplaceAll(string(messages.Schema()), `"#/$defs/`, `"#/components/schemas/Event.`)
 	var published map[string]any
-	if err := json.Unmarshal(messages.Schema(), &published); err != nil {
+	if err := json.Unmarshal([]byte(text), &published); err != nil {
 		panic(err) // it is ours
 	}
-	return &huma.Schema{Extensions: published}
+	for name, definition := range published["$defs"].(map[string]any) {
+		schemas["Event."+name] = &huma.Schema{Extensions: definition.(map[string]any)}
+	}
+	for _, of := range []string{"$defs", "$id", "$schema"} {
+		delete(published, of)
+	}
+	schemas["Event"] = &huma.Schema{Extensions: published}
 }
 
 // eventJSON is an event's wire form.
