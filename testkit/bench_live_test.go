@@ -49,8 +49,8 @@ func liveRSS(t *testing.T) float64 {
 	return l.PeakMB
 }
 
-// TestBenchLive is the process of liveRSS: 100,000 runs of three tasks, each run an actor with three children, with five
-// events and its first task blocked.
+// TestBenchLive is the process of liveRSS: 100,000 runs of three tasks, each run an actor with three children, with
+// five events and its first task blocked.
 func TestBenchLive(t *testing.T) {
 	file := os.Getenv(liveEnv)
 	if file == "" {

@@ -61,8 +61,8 @@ func toolCalls(t *testing.T, n int) float64 {
 	}) / 1e3
 }
 
-// underWatch is how long a task takes for 400 milestones and 40,000 deltas, a hundredth of them at a time, while so many
-// readers ask for the State.
+// underWatch is how long a task takes for 400 milestones and 40,000 deltas, a hundredth of them at a time, while so
+// many readers ask for the State.
 func underWatch(t *testing.T, readers int) float64 {
 	var took time.Duration
 	s, done := newSystem(t, actors.Config{LogBytes: 1 << 40})

@@ -27,8 +27,8 @@ import (
 const throughputCalls = 4000
 
 // throughputFigures compare the time of a call with 5 notifications over HTTP: the door behind its gate, as serve has
-// it, plain mcp-go, which loses some of them, and the official Go SDK. A ratio of 1.11 is 0.9 of the throughput, one of
-// 0.67 is 1.5 times.
+// it, plain mcp-go, which loses some of them, and the official Go SDK. A ratio of 1.11 is 0.9 of the throughput, one
+// of 0.67 is 1.5 times.
 func throughputFigures() []figure {
 	var rows []figure
 	for _, inFlight := range []int{1, 8} {

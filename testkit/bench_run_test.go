@@ -20,8 +20,8 @@ func runFigures() []figure {
 	}}
 }
 
-// trivialRun is the CPU time of a run of three tasks that do nothing, from Start until Wait has returned its State, one
-// run after the other; the runtime and the collector included.
+// trivialRun is the CPU time of a run of three tasks that do nothing, from Start until Wait has returned its State,
+// one run after the other; the runtime and the collector included.
 func trivialRun(t *testing.T) float64 {
 	s, done := newSystem(t, actors.Config{})
 	defer done()
@@ -42,8 +42,8 @@ func trivialRun(t *testing.T) float64 {
 }
 
 // plainRun is the CPU time of the same without actors: three plain goroutines, one after the other, that say the same
-// nine events. Each event is stamped, judged by State.Apply and appended to a slice under a mutex; the caller waits for
-// the terminal on a condition and has its State. The logs are kept, as a journal keeps them.
+// nine events. Each event is stamped, judged by State.Apply and appended to a slice under a mutex; the caller waits
+// for the terminal on a condition and has its State. The logs are kept, as a journal keeps them.
 func plainRun(t *testing.T) float64 {
 	logs := map[messages.RunID]*plainLog{}
 	return cpuPer(trivialRuns, func() {

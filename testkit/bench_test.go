@@ -13,8 +13,8 @@ import (
 
 const samples = 5
 
-// figure is a row of the table of make bench. Ours and baseline take one sample each in the row's unit; the goal bounds
-// the ratio of their medians, or ours alone where there is no baseline.
+// figure is a row of the table of make bench. Ours and baseline take one sample each in the row's unit; the goal
+// bounds the ratio of their medians, or ours alone where there is no baseline.
 type figure struct {
 	name, unit     string
 	ours, baseline func(*testing.T) float64

@@ -60,8 +60,8 @@ func (t tally) String() string {
 	return fmt.Sprintf("%6d events  %d lost  %d foreign  %d reordered  %d late", t.events, t.lost, t.foreign, t.reordered, t.late)
 }
 
-// count judges the events of one call that read its run from the cursor: to the last event before the terminal, which is
-// the result, or, where the call was cut off, to the last that came.
+// count judges the events of one call that read its run from the cursor: to the last event before the terminal, which
+// is the result, or, where the call was cut off, to the last that came.
 func (w watched) count(after uint64) tally {
 	t := tally{events: len(w.Events)}
 	end := uint64(0)

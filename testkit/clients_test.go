@@ -26,8 +26,8 @@ type kitTarget struct {
 	folder    string
 }
 
-// TestClients is the matrix of make clients: four clients over two transports start, stream 200 events, cancel, resume
-// from a cursor after a cut connection, read an artifact, and see a killed child fail once.
+// TestClients is the matrix of make clients: four clients over two transports start, stream 200 events, cancel,
+// resume from a cursor after a cut connection, read an artifact, and see a killed child fail once.
 func TestClients(t *testing.T) {
 	if os.Getenv("LASTWORD_CLIENTS") == "" {
 		t.Skip("make clients runs this")

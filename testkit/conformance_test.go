@@ -15,7 +15,8 @@ import (
 )
 
 // TestConformance is make conformance: the protocol's own suite against lastword serve, with the fixtures that it
-// asks for. What a revision of the protocol scores must be green, and the tasks of 2026-07-28, which none scores, too.
+// asks for. What a revision of the protocol scores must be green, and the tasks of 2026-07-28, which none scores,
+// too.
 func TestConformance(t *testing.T) {
 	if os.Getenv("LASTWORD_CONFORMANCE") == "" {
 		t.Skip("make conformance runs this")

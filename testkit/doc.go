@@ -1,15 +1,16 @@
 // Package testkit tests what is built on lastword: this module's own packages, and yours. Only tests import it.
 //
-// Stand-ins: [Repository] makes a folder from a txtar archive, [Script] a job of three tasks from steps that are data,
-// [Model] is a server of language models whose every byte is scripted, and [Journal] wraps any journal so that it is
-// slow, blocked, refusing, uncertain or lying, or panics.
+// Stand-ins: [Repository] makes a folder from a txtar archive. [Script] is a job of three tasks whose steps are data.
+// [Model] is a server of language models with scripted answers, down to each byte. [Journal] wraps a journal and
+// makes it slow, blocked, refusing, uncertain, lying or panicking.
 //
-// Contract suites: [TestJournal] holds a journal to what [actors.Journal] promises, [TestRuntime] the runtime to its
-// promises on that journal, with two nodes, and [TestStream] any way to read a run's events to the reader's law. [Check] and [CheckTail] judge any sequence of events.
+// Contract suites: [TestJournal] tests that a journal keeps the promises of [actors.Journal]. [TestRuntime] tests the
+// runtime on that journal, with two nodes. [TestStream] tests any way to read a run's events. [Check] and [CheckTail]
+// judge any sequence of events.
 //
-// Faults: [System] gives a test virtual time and a System whose runs, of any job, can have a [Fault] each. Every fault is
-// a fault.injected event, and a run that dies of one has the cause injected. A [Plan] is one row of the table failure ×
-// actor × phase × cancel for a Script, or two, made from a seed and printable; [Faults] injects plans into the runs of a
-// System and says what the runs may end as. [ModelFaults] are the ways in which a server of models fails, each with what
-// a call must end in.
+// Faults: [System] gives a test virtual time and a System, and injects a [Fault] into each of its runs. Every fault
+// is a fault.injected event, and a run that dies of one has the cause injected. A [Plan], made from a seed and
+// printable, is one or two rows of the table failure × actor × phase × cancel. [Faults] injects plans into the runs
+// of a System and says how the runs may end. [ModelFaults] lists how servers of models fail, and how each call must
+// end.
 package testkit

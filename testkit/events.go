@@ -15,13 +15,12 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Events reads a run's events past a cursor, in order, until the terminal: the shape of [actors.System.Events]. An error
+// Events reads a run's events after a cursor, in order, until the terminal, like [actors.System.Events]. An error
 // ends the sequence; its [messages.CodeOf] is part of the contract.
 type Events func(ctx context.Context, run messages.RunID, after uint64) iter.Seq2[messages.Event, error]
 
-// TestStream holds a way to read a run's events to the reader's law. dial is called once per subtest, and
-// returns how the System's runs are read; it closes what it opened in t.Cleanup. The suite uses real time, so that dial
-// may go over a network.
+// TestStream tests a way to read a run's events. It calls dial once per subtest; dial returns the reader of the
+// System's runs, and closes what it opened in t.Cleanup. The suite uses real time, so that dial may use a network.
 func TestStream(t *testing.T, dial func(t *testing.T, s *actors.System) Events) {
 	for _, c := range []struct {
 		name string
@@ -70,7 +69,7 @@ func (s *streamSuite) start(script Script) *actors.Run {
 	return run
 }
 
-// chatter is a script of every level of event, whose analyze task waits for the gate in its midst.
+// chatter is a script with events of every level. Its analyze task waits for the gate halfway.
 func chatter(gate <-chan struct{}, deltas int) Script {
 	return Script{
 		Fetch: []Step{{Do: Report, Done: 1, Total: 2}, {Do: Log, Text: "halfway"}, {Do: Report, Done: 2, Total: 2}},
@@ -124,7 +123,7 @@ func (s *streamSuite) live() {
 		events = append(events, e)
 		if !opened && e.IsDelta() {
 			opened = true
-			close(gate) // before this the run cannot end: what came so far came live
+			close(gate) // until now the run could not end: these events came live
 		}
 	}
 	s.whole(events, s.end(run))
@@ -194,7 +193,7 @@ func (s *streamSuite) slow() {
 			s.t.Fatal(err)
 		}
 		events = append(events, e)
-		if len(events) == 1 { // the reader looks away until all is over
+		if len(events) == 1 { // the reader pauses until the run has ended
 			close(gate)
 			want = s.end(run)
 		}
@@ -253,7 +252,7 @@ func (s *streamSuite) leave() {
 	s.whole(s.read(run, 0), s.end(run))
 }
 
-// code returns with which code reading ends before it gave any event.
+// code returns the code of an error that comes before any event.
 func (s *streamSuite) code(run messages.RunID, after uint64) messages.Code {
 	s.t.Helper()
 	for e, err := range s.events(s.ctx, run, after) {
@@ -282,8 +281,8 @@ func (s *streamSuite) unknown() {
 	}
 }
 
-// Check judges the whole log of an ended run, merged or not, as a reader got it from cursor 0: the law of numbers, one
-// terminal and that last, and that [messages.State.Apply] accepts every event. It returns what is wrong first.
+// Check judges the whole log of an ended run, merged or not, as read from cursor 0: its numbers have no gap, one
+// terminal comes last, and [messages.State.Apply] accepts every event. It returns the first violation.
 func Check(events []messages.Event) error {
 	if err := CheckTail(0, events); err != nil {
 		return err
@@ -299,8 +298,8 @@ func Check(events []messages.Event) error {
 	return nil
 }
 
-// CheckTail judges what a reader got past a cursor until the end of the run: the law of numbers from the cursor on, one
-// run, one terminal and that last.
+// CheckTail judges the events after a cursor until the end of the run: numbers without a gap, one run, one terminal
+// as the last event.
 func CheckTail(after uint64, events []messages.Event) error {
 	if len(events) == 0 {
 		return fmt.Errorf("no events past %d, not even a terminal", after)
@@ -324,7 +323,7 @@ func CheckTail(after uint64, events []messages.Event) error {
 	return nil
 }
 
-// fold adds a log up.
+// fold applies a log.
 func fold(events []messages.Event) (messages.State, error) {
 	var f messages.Fold
 	for _, e := range events {

@@ -16,8 +16,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Faults injects plans into the runs of one System, whose [Faults.Config] they made. Times are right for a System whose
-// limits are the defaults, and for virtual time.
+// Faults injects plans into the runs of one System, which was made with [Faults.Config]. Its times fit a System with
+// default limits on virtual time.
 type Faults struct {
 	mu      sync.Mutex
 	armed   int
@@ -35,8 +35,8 @@ func NewFaults() *Faults {
 		release: make(chan struct{})}
 }
 
-// Config returns the config of a System that the plans are for: with [Faults.Inject], and with its journal, or a memory
-// journal, behind [Faults.Disturb].
+// Config completes the config of a System for the plans: it adds [Faults.Inject], and wraps the journal, or a memory
+// journal, with [Faults.Disturb].
 func (f *Faults) Config(c actors.Config) actors.Config {
 	if c.Journal == nil {
 		c.Journal = actors.NewMemoryJournal()
@@ -49,7 +49,7 @@ func (f *Faults) Config(c actors.Config) actors.Config {
 // planLabel names a run's trial in run.queued.
 const planLabel = "plan"
 
-// Arm makes the plan that of the run, of any job, which is started with the trial's Labels.
+// Arm prepares the plan for the run that is started with the trial's Labels, of any job.
 func (f *Faults) Arm(plan Plan) *Trial {
 	plan.Faults = slices.Clone(plan.Faults)
 	for i := range plan.Faults {
@@ -73,7 +73,7 @@ func (f *Faults) Start(ctx context.Context, s *actors.System, script Script, pla
 	return t, err
 }
 
-// Release lets everything go on that is deaf or blocked.
+// Release ends everything that is deaf or blocked.
 func (f *Faults) Release() { close(f.release) }
 
 // Deaf returns how many goroutines of tasks are deaf now, and ever were.
@@ -89,7 +89,7 @@ func (f *Faults) Hits() map[Cell]int {
 	return maps.Clone(f.hits)
 }
 
-// Inject is for [actors.Config].
+// Inject is the Inject of an [actors.Config].
 func (f *Faults) Inject(p actors.Point) {
 	f.mu.Lock()
 	t := f.trials[p.Run]
@@ -121,7 +121,7 @@ func (f *Faults) Inject(p actors.Point) {
 	}
 }
 
-// Disturb is for the Journal of the same System.
+// Disturb is the Disturb of the same System's Journal.
 func (f *Faults) Disturb(b actors.Block) Disturbance {
 	f.mu.Lock()
 	t := f.trials[b.Run]
@@ -159,10 +159,10 @@ func (t *Trial) disturb() Disturbance {
 	return Disturbance{}
 }
 
-// Trial is a run with a plan.
+// Trial is a plan and its run.
 type Trial struct {
 	Plan Plan
-	// Labels make a run the trial's, whoever starts it.
+	// Labels assign a run to the trial, whoever starts it.
 	Labels map[string]string
 	// Run is the run that [Faults.Start] has started.
 	Run *actors.Run
@@ -171,18 +171,18 @@ type Trial struct {
 
 	mu       sync.Mutex
 	fired    []bool
-	canceled bool // what the plan's cancel asks for has happened
+	canceled bool // the plan's cancel has happened
 	appends  int
 	refused  int
 }
 
-// poke is a message that makes its receiver's turn fail.
+// poke is a message that makes the turn of its receiver fail.
 type poke struct {
 	trial *Trial
 	fault int
 }
 
-// IgnoreDeadLetterLogging keeps a late one quiet.
+// IgnoreDeadLetterLogging keeps a late poke out of the log.
 func (*poke) IgnoreDeadLetterLogging() {}
 
 var errInjected = errors.New("injected")
@@ -196,7 +196,7 @@ func (t *Trial) fire(i int) bool {
 	return first
 }
 
-// hit counts the cell: the fault happens now, and what its cancel asks for has happened or is on its way.
+// hit counts the cell: the fault happens now, and its cancel has happened or is about to.
 func (t *Trial) hit(i int) {
 	t.mu.Lock()
 	counts := t.Plan.Cancel != CancelBefore || t.canceled
@@ -209,7 +209,7 @@ func (t *Trial) hit(i int) {
 	t.faults.hits[Cell{t.Plan.Faults[i], t.Plan.Cancel}]++
 }
 
-// cancelBefore does, where the fault is the plan's first, what the cancel asks for before and at the moment of the fault.
+// cancelBefore cancels before or at the first fault of the plan, if the plan says so.
 func (t *Trial) cancelBefore(i int, p actors.Point) {
 	if i > 0 {
 		return
@@ -238,7 +238,7 @@ func (t *Trial) cancel(p actors.Point) {
 	t.canceled = true
 }
 
-// reach makes the fault happen to an actor in a turn of its own, wherever the caller is. One that is gone is not reached.
+// reach makes the fault happen in a turn of the actor, unless the actor has stopped.
 func (t *Trial) reach(i int, p actors.Point) {
 	if !t.fire(i) {
 		return
@@ -254,7 +254,7 @@ func (t *Trial) reach(i int, p actors.Point) {
 	p.System.Node().Root().Send(p.System.PID(p.Run, target), &poke{t, i})
 }
 
-// strike makes the fault happen to the actor whose turn or whose work is at the point, and has its run say so.
+// strike makes the fault happen to the actor at the point, and records it in the run.
 func (t *Trial) strike(p actors.Point, i int) {
 	f := t.Plan.Faults[i]
 	if !slices.Contains(PIDFailures(), f.Failure) || f.Phase == Starting {
@@ -297,8 +297,7 @@ func (f *Faults) block(now, ever *atomic.Int64) {
 	now.Add(-1)
 }
 
-// begins makes happen what is to happen while the task works. It stays a moment, whatever the context says, so that it
-// does.
+// begins starts the faults that happen while the task works. It ignores the context for a moment, so that they do.
 func (t *Trial) begins(p actors.Point) {
 	if p.Attempt > 1 {
 		return
@@ -319,7 +318,7 @@ func (t *Trial) begins(p actors.Point) {
 	}
 }
 
-// returns has the task's attempt fail that the plan has a failure for.
+// returns fails the task's attempt if the plan says so.
 func (t *Trial) returns(p actors.Point) {
 	if i := t.failureOf(p); i >= 0 && t.fire(i) {
 		t.cancelBefore(i, p)

@@ -18,9 +18,9 @@ import (
 
 const module = "github.com/seed889630bf/lastword"
 
-// rule says what the packages that its pattern names may import besides the standard library. Ours are patterns of this
-// module's packages. A library is an import path or, ending in "/...", a path and everything below it. Tests may import
-// what their package may, the package itself, testkit, testLibraries, and what is in tests by its import path.
+// rule says what the packages that its pattern names may import besides the standard library. Ours are patterns of
+// this module's packages. A library is an import path or, ending in "/...", a path and everything below it. Tests may
+// import what their package may, the package itself, testkit, testLibraries, and what is in tests by its import path.
 type rule struct {
 	pkgs  string
 	ours  []string

@@ -7,10 +7,10 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 )
 
-// Journal wraps a journal and disturbs its appends. Its other methods are the wrapped journal's.
+// Journal wraps a journal and disturbs its appends. Other methods go to the wrapped journal.
 type Journal struct {
 	actors.Journal
-	// Disturb is asked once per append what to do with it; nil disturbs nothing. It may be called from any goroutine.
+	// Disturb says what to do with each append; nil disturbs nothing. Any goroutine may call it.
 	Disturb func(actors.Block) Disturbance
 
 	mu   sync.Mutex
@@ -19,20 +19,20 @@ type Journal struct {
 
 // Disturbance is what happens to one append. The zero value is nothing.
 type Disturbance struct {
-	// Delay is how much later the append happens, and Gate holds it back until it is closed. Append itself returns at
-	// once, unless Block is set.
+	// Delay and Gate postpone the append: by a time, and until the Gate is closed. Append itself returns at once,
+	// unless Block is set.
 	Delay time.Duration
 	Gate  <-chan struct{}
 	Block bool
-	// Late has the append happen only after the same block was appended again.
+	// Late postpones the append until the same block is appended again.
 	Late bool
-	// Panic has Append panic: the block does not land and there is no answer.
+	// Panic makes Append panic: the block does not land, and there is no answer.
 	Panic bool
-	// Refuse answers actors.ErrRefused: the block did not land and may be tried again.
+	// Refuse answers actors.ErrRefused: the block did not land and may be appended again.
 	Refuse bool
 	// Unknown answers actors.ErrUnknown: the block landed, unless Lose is set too. Lose alone answers that it landed.
 	Unknown, Lose bool
-	// Twice gives the answer twice.
+	// Twice answers twice.
 	Twice bool
 }
 

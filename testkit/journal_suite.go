@@ -16,9 +16,10 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// TestJournal holds a journal to the contract of [actors.Journal]. open is called once per subtest, in a bubble of
-// virtual time. It returns an empty journal and another Reader of the same store, on its own connection where the
-// store has connections, and closes them in t.Cleanup. An Append that waits is seen where virtual time passes.
+// TestJournal tests that a journal keeps the contract of [actors.Journal]. It calls open once per subtest, in a
+// bubble of virtual time. open returns an empty journal and another Reader of the same store, with its own connection
+// if the store has connections, and closes them in t.Cleanup. TestJournal notices an Append that waits, because
+// virtual time passes.
 func TestJournal(t *testing.T, open func(t *testing.T) (actors.Journal, actors.Reader)) {
 	for _, c := range journalTests {
 		t.Run(c.name, func(t *testing.T) {
@@ -130,7 +131,7 @@ func (s *journalSuite) answer(n int, end chan<- error, err error) {
 // longest is how long an answer, a note or a claim may take.
 const longest = time.Minute
 
-// answered holds that every append was answered once, also after a while.
+// answered checks that every append was answered exactly once, even after a while.
 func (s *journalSuite) answered() {
 	time.Sleep(longest)
 	s.mu.Lock()
@@ -143,7 +144,7 @@ func (s *journalSuite) answered() {
 	}
 }
 
-// append waits for the end of an append. What is said not to have landed must not.
+// append waits for the answer, and checks that a block that was refused did not land.
 func (s *journalSuite) append(b actors.Block) error {
 	s.t.Helper()
 	return s.ends(b, s.send(b))
@@ -222,7 +223,7 @@ func (s *journalSuite) readFrom(r actors.Reader, run messages.RunID, after uint6
 	}
 }
 
-// head returns the end of a run's log, the zero Head where there is none.
+// head returns the end of a run's log, or the zero Head if there is none.
 func (s *journalSuite) head(run messages.RunID) actors.Head {
 	s.t.Helper()
 	page, err := s.j.Read(context.Background(), run, 0)
@@ -232,7 +233,7 @@ func (s *journalSuite) head(run messages.RunID) actors.Head {
 	return page.Head
 }
 
-// equals compares the log with what was appended, byte for byte in its JSON form, and deltas as merged.
+// equals compares the log with the appended events, byte for byte as JSON, with deltas merged.
 func (s *journalSuite) equals(run messages.RunID, want []messages.Event) {
 	s.t.Helper()
 	got, want := mergeDeltas(s.read(run, 0)), mergeDeltas(want)

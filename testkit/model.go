@@ -15,34 +15,34 @@ import (
 	"testing"
 )
 
-// ModelOptions say what a [Model] stands in for. The zero value is a plain OpenAI-compatible server that takes any key
-// and any model.
+// ModelOptions say which server a [Model] imitates. The zero value is an OpenAI-compatible server that accepts any
+// key and any model.
 type ModelOptions struct {
 	Dialect Dialect
 	// Key is the bearer token that every request must carry; empty for none.
 	Key string
-	// Models are what the server has; without them it has one, "scripted", that is loaded with a context of 8,192, and
-	// takes any other name for it.
+	// Models are the server's models. If there are none, it has the loaded model "scripted" with a context of 8,192,
+	// which also answers to any other name.
 	Models []ServedModel
-	// JIT makes LM Studio load a model when it is first asked; without it another one answers that is loaded, or none.
-	// Ollama always loads.
+	// JIT makes LM Studio load a model on its first request; without it another loaded model answers, or none. Ollama
+	// always loads.
 	JIT bool
-	// Loading holds up every load of a model, and llama.cpp's health, until it is closed; nil holds up nothing.
+	// Loading delays every load of a model, and llama.cpp's health, until it is closed; nil delays nothing.
 	Loading <-chan struct{}
-	// Overflow is how an answer to a prompt longer than the loaded context fails; empty is the dialect's own way. A
-	// token is four bytes of the messages' text.
+	// Overflow says how the server answers a prompt that is longer than the loaded context; empty is the dialect's
+	// way. A token is four bytes of the messages' text.
 	Overflow Overflow
-	// Formats are the types of response_format that are not refused; nil for the dialect's.
+	// Formats are the accepted types of response_format; nil for the dialect's.
 	Formats []string
 }
 
-// Model is a scripted server of language models on a real socket of the loopback interface. It speaks HTTP/1.1 itself,
-// so that every byte on the wire, every write and every end of a connection is the script's.
+// Model is a scripted server of language models on a real socket of the loopback interface. It speaks HTTP/1.1
+// itself, so that the script controls every byte, every write and every end of a connection.
 //
-// A request takes the first answer that is scripted for its path. Where there is none, the endpoints of the [Dialect]
-// do as the real ones: they list, load and unload; and a completion is the [Model.Always] answer, or else the echo of
-// the last message, a chunk per word, unless the model is not there, not loaded or too small for the prompt. A request
-// without the right key is refused before anything.
+// A request takes the first answer that is scripted for its path. If there is none, the endpoints of the [Dialect]
+// work like the real ones: they list, load and unload. A completion is then the [Model.Always] answer, or else the
+// echo of the last message, a chunk per word, unless the model is missing, not loaded or too small for the prompt.
+// The server refuses a request without the right key first.
 type Model struct {
 	options  ModelOptions
 	listener net.Listener
@@ -56,7 +56,7 @@ type Model struct {
 	always    []Piece
 	scripts   map[string][]*Exchange
 	exchanges []*Exchange
-	asked     map[int]chan struct{} // by request, as Asked and Closed hand them out
+	asked     map[int]chan struct{} // by request, for Asked and Closed
 	gone      map[int]chan struct{}
 	conns     map[*modelConn]bool
 	accepted  int
@@ -110,8 +110,8 @@ func (m *Model) URL() string { return "http://" + m.Host() + "/v1" }
 
 const chatPath = "/v1/chat/completions"
 
-// Answer scripts the answer to the next completion that is asked for and has none yet. It is sent as fast as the
-// client reads; after the last piece it ends as its framing says.
+// Answer scripts the answer to the next completion without one. The server sends it as fast as the client reads, and
+// after the last piece ends it with its framing.
 func (m *Model) Answer(pieces ...Piece) *Exchange { return m.AnswerTo(chatPath, pieces...) }
 
 // AnswerTo is Answer for any path, such as "/v1/models".
@@ -119,8 +119,7 @@ func (m *Model) AnswerTo(path string, pieces ...Piece) *Exchange {
 	return m.script(path, newExchange(pieces, false))
 }
 
-// Step is Answer, but the server does nothing before the test has told it to: by [Exchange.Next], [Exchange.Play] and
-// [Exchange.Rest].
+// Step is Answer, but the server waits for orders of the test: [Exchange.Next], [Exchange.Play] and [Exchange.Rest].
 func (m *Model) Step(pieces ...Piece) *Exchange { return m.script(chatPath, newExchange(pieces, true)) }
 
 func (m *Model) script(path string, x *Exchange) *Exchange {
@@ -130,7 +129,7 @@ func (m *Model) script(path string, x *Exchange) *Exchange {
 	return x
 }
 
-// Always answers every completion that has no scripted answer; without pieces the echo is back.
+// Always answers every completion without a scripted answer; without pieces it restores the echo.
 func (m *Model) Always(pieces ...Piece) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -148,7 +147,7 @@ func (m *Model) Unasked() int {
 	return n
 }
 
-// Requests returns the requests so far, in the order in which they came.
+// Requests returns the requests so far, in order.
 func (m *Model) Requests() []ModelRequest {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -159,7 +158,7 @@ func (m *Model) Requests() []ModelRequest {
 	return out
 }
 
-// Exchange returns the request of that number, from 0, with its answer, scripted or not; nil where it has not come.
+// Exchange returns the request with the number, from 0, and its answer, scripted or not; nil if it has not arrived.
 func (m *Model) Exchange(number int) *Exchange {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -169,11 +168,11 @@ func (m *Model) Exchange(number int) *Exchange {
 	return m.exchanges[number]
 }
 
-// Asked is closed when the request of that number, from 0, has come whole.
+// Asked is closed when the whole request with the number, from 0, has arrived.
 func (m *Model) Asked(number int) <-chan struct{} { return m.signal(m.asked, number) }
 
-// Closed is closed when the server sees that the client has closed the connection of the request of that number, from
-// 0, which need not have come yet.
+// Closed is closed when the server sees that the client has closed the connection of the request with the number,
+// from 0. The request need not have arrived yet.
 func (m *Model) Closed(number int) <-chan struct{} { return m.signal(m.gone, number) }
 
 func (m *Model) signal(of map[int]chan struct{}, number int) chan struct{} {
@@ -282,16 +281,16 @@ var errModelClosed = errors.New("the scripted model is closed")
 
 // ModelRequest is a request as a [Model] read it.
 type ModelRequest struct {
-	Number       int // in the order of coming, from 0
-	Conn         int // the connection, in the order of coming, from 0
+	Number       int // in the order of arrival, from 0
+	Conn         int // the connection, in the order of arrival, from 0
 	Method, Path string
 	Query        url.Values
-	// Header lacks Authorization, whose value is nowhere.
+	// Header lacks Authorization: the Model keeps no key.
 	Header http.Header
-	// Bearer says that the request carried a bearer token, Authorized that it is the one asked for, if any is.
+	// Bearer says that the request had a bearer token, Authorized that it is the right one, or that none is needed.
 	Bearer, Authorized bool
 	Body               []byte
-	// Chat is the body of a request for a completion; the zero value where it is none.
+	// Chat is the body of a request for a completion; the zero value for other requests.
 	Chat ChatRequest
 
 	close bool // the client asks to close the connection
@@ -315,7 +314,7 @@ type ChatRequest struct {
 // ChatMessage is one message of a ChatRequest.
 type ChatMessage struct {
 	Role    string
-	Content string // the texts of its parts, where it has parts
+	Content string // the texts of its parts, if it has parts
 	CallID  string // tool_call_id
 	Calls   []json.RawMessage
 	Raw     json.RawMessage // all of it
@@ -341,7 +340,7 @@ func (m *Model) decode(r *http.Request) (ModelRequest, error) {
 // public endpoints need no key.
 func public(path string) bool { return path == "/health" || path == "/v1/health" }
 
-// decodeChat reads what it can: a field of another type than ours stays empty.
+// decodeChat reads what it can: a field of an unexpected type stays empty.
 func decodeChat(body []byte) ChatRequest {
 	var c ChatRequest
 	fields := map[string]json.RawMessage{}

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// completion is the answer that a request for one gets without a script: the Always answer, or as the server would.
+// completion answers a request without a script: with the Always answer, or like the server of the dialect.
 func (m *Model) completion(r ModelRequest) []Piece {
 	if m.always != nil {
 		return m.always
@@ -34,7 +34,7 @@ func (m *Model) completion(r ModelRequest) []Piece {
 	return append(pieces, echo(r.Chat)...)
 }
 
-// find is the model that answers, which need not be the one asked for.
+// find returns the model that answers; servers may use another than the requested one.
 func (m *Model) find(id string) *ServedModel {
 	d := m.options.Dialect
 	if m.anyName || d == LlamaCPP {
@@ -72,7 +72,7 @@ func (m *Model) missing(id string) []Piece {
 		errorBody(fmt.Sprintf("The model `%s` does not exist", id), "invalid_request_error", "model_not_found"))}
 }
 
-// refuseFormat refuses a response_format that the server does not know.
+// refuseFormat refuses a response_format that the server does not support.
 func (m *Model) refuseFormat(c ChatRequest) []Piece {
 	var format struct {
 		Type string `json:"type"`
@@ -94,7 +94,7 @@ func (m *Model) refuseFormat(c ChatRequest) []Piece {
 	return []Piece{JSON(http.StatusBadRequest, `{"error":`+quote(message)+`}`)}
 }
 
-// echo says the last message again, a chunk per word, within max_tokens.
+// echo repeats the last message, a chunk per word, within max_tokens.
 func echo(c ChatRequest) []Piece {
 	text := ""
 	if n := len(c.Messages); n > 0 {
@@ -140,7 +140,7 @@ func (m *Model) overflows(prompt, context int) []Piece {
 	return []Piece{JSON(http.StatusBadRequest, body)}
 }
 
-// overflow is the error in the dialect's words.
+// overflow is the error message of the dialect.
 func (d Dialect) overflow(prompt, context int) string {
 	switch d {
 	case LMStudio, LMStudioV0:
@@ -162,7 +162,7 @@ func (d Dialect) overflow(prompt, context int) string {
 		"invalid_request_error", "context_length_exceeded")
 }
 
-// Dialect says which server a [Model] stands in for: its native endpoints, its field for thoughts, its errors.
+// Dialect says which server a [Model] imitates: its native endpoints, its field for thoughts, its errors.
 type Dialect string
 
 const (
@@ -182,7 +182,7 @@ func (d Dialect) reasoning() string {
 	return "reasoning_content"
 }
 
-// ServedModel is a model that a [Model] has.
+// ServedModel is a model on the server.
 type ServedModel struct {
 	ID      string
 	Kind    string // "llm" (or empty), "vlm" or "embeddings"
@@ -191,23 +191,23 @@ type ServedModel struct {
 	Quant   string // "Q4_K_M" if empty
 	Loaded  bool
 	Context int // of the loaded model; a load that names none takes this one, or 4,096
-	// MaxContext is what the model was made for; 131,072 if zero.
+	// MaxContext is the longest context; 131,072 if zero.
 	MaxContext int
 }
 
-// Overflow is how an answer to a prompt longer than the context fails.
+// Overflow says how a server answers a prompt that is longer than the context.
 type Overflow string
 
 const (
-	// OverflowStatus is a 400 in the dialect's words.
+	// OverflowStatus is a 400 with the dialect's message.
 	OverflowStatus Overflow = "status"
-	// OverflowFrame is an error frame inside a 200 stream, in the dialect's words.
+	// OverflowFrame is an error frame inside a 200 stream, with the dialect's message.
 	OverflowFrame Overflow = "frame"
-	// OverflowMLX is an error frame "Context size has been exceeded." after the opening chunk, as LM Studio has it for
-	// MLX.
+	// OverflowMLX is an error frame "Context size has been exceeded." after the opening chunk, as LM Studio has it
+	// for MLX.
 	OverflowMLX Overflow = "mlx"
-	// OverflowEmpty is a stream that ends well and says nothing, as LM Studio has it for GGUF.
+	// OverflowEmpty is a complete stream without text, as LM Studio sends it for GGUF.
 	OverflowEmpty Overflow = "empty"
-	// OverflowDrop forgets the oldest messages in silence and answers, as Ollama does.
+	// OverflowDrop silently drops the oldest messages and answers, as Ollama does.
 	OverflowDrop Overflow = "drop"
 )

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// Exchange is one request of a [Model] and its answer. Its methods may be called before the request has come: they
-// wait for it, for half a minute at most.
+// Exchange is one request to a [Model] and its answer. Its methods wait for the request, for 30 s at most.
 type Exchange struct {
 	stepped bool
 	started chan struct{}
@@ -23,12 +22,12 @@ type Exchange struct {
 	whole   bool         // once it has ended
 
 	script []Piece
-	rest   []Piece // what is still to come; the server's goroutine owns it
+	rest   []Piece // pieces still to do; the server's goroutine owns it
 }
 
-// order is what a test tells a stepped answer to do.
+// order is an order of the test to a stepped answer.
 type order struct {
-	play, all bool // the pieces; all that is left; or else the next one
+	play, all bool // do the pieces, or all the rest; if neither, the next piece
 	pieces    []Piece
 	done      chan error
 }
@@ -44,20 +43,20 @@ func newExchange(pieces []Piece, stepped bool) *Exchange {
 		ended: make(chan struct{}), gone: make(chan struct{}), orders: make(chan order)}
 }
 
-// Started is closed when the request has come whole.
+// Started is closed when the whole request has arrived.
 func (x *Exchange) Started() <-chan struct{} { return x.started }
 
 // Gone is closed when the server sees that the client has closed the connection, during the answer or after it. It
-// stays open where the server has closed the connection itself, by Reset or [Model.Close].
+// stays open if the server itself closes the connection, with Reset or [Model.Close].
 func (x *Exchange) Gone() <-chan struct{} { return x.gone }
 
 // Ended is closed when the server is done with the answer.
 func (x *Exchange) Ended() <-chan struct{} { return x.ended }
 
-// Whole waits for the end of the answer and reports whether all of it was sent: not, where the client left before.
+// Whole waits for the end of the answer and reports whether the client stayed until then.
 func (x *Exchange) Whole() bool { return x.wait(x.ended, "the end of the answer") == nil && x.whole }
 
-// Request waits for the request. It is the zero value where none came.
+// Request waits for the request. It returns the zero value if none comes.
 func (x *Exchange) Request() ModelRequest {
 	if x.wait(x.started, "a request") != nil {
 		return ModelRequest{}
@@ -65,14 +64,14 @@ func (x *Exchange) Request() ModelRequest {
 	return x.request
 }
 
-// Next does the next piece, and past the last one ends the answer as its framing says. It returns when the bytes are
-// written. The error is [ErrClientGone] where the client has left.
+// Next does the next piece; after the last one it ends the answer with its framing. It returns when the bytes are
+// written. The error is [ErrClientGone] if the client has left.
 func (x *Exchange) Next() error { return x.order(order{}) }
 
 // Play does the pieces now, before the next ones of the script.
 func (x *Exchange) Play(pieces ...Piece) error { return x.order(order{play: true, pieces: pieces}) }
 
-// Rest does all that is left, the end included.
+// Rest does all remaining pieces and ends the answer.
 func (x *Exchange) Rest() error { return x.order(order{all: true}) }
 
 func (x *Exchange) order(o order) error {
@@ -92,7 +91,7 @@ func (x *Exchange) order(o order) error {
 	}
 }
 
-// over is why an answer that has ended takes no more orders.
+// over says why an ended answer accepts no more orders.
 func (x *Exchange) over() error {
 	select {
 	case <-x.gone:
@@ -113,7 +112,7 @@ func (x *Exchange) wait(c <-chan struct{}, what string) error {
 	}
 }
 
-// run gives the answer.
+// run sends the answer.
 func (x *Exchange) run(w *answerWriter) {
 	defer close(x.ended)
 	if !x.stepped {
@@ -150,16 +149,16 @@ func (x *Exchange) obey(w *answerWriter, o order) error {
 	return w.play(next)
 }
 
-// modelConn is a connection. One goroutine reads its requests, and so sees at any time that the client has left;
+// modelConn is a connection. One goroutine reads its requests, so that it always notices when the client leaves;
 // another answers them.
 type modelConn struct {
 	model  *Model
 	conn   *net.TCPConn
 	number int
 	dead   chan struct{} // closed when nothing more can be read
-	shut   bool          // this side has ended it: nothing more is answered
+	shut   bool          // this side has ended it, and answers nothing more
 
-	// The model's lock is for these.
+	// The model's lock guards these.
 	exchanges []*Exchange
 	lost      bool // the client has closed it
 }
@@ -185,13 +184,13 @@ func (c *modelConn) answer(r ModelRequest) {
 	}
 }
 
-// hangUp ends this side of the connection. The other is read on, so that nothing unread turns the FIN into an RST.
+// hangUp closes this side of the connection. It keeps reading, because unread bytes would turn the FIN into an RST.
 func (c *modelConn) hangUp() {
 	c.shut = true
 	_ = c.conn.CloseWrite()
 }
 
-// reset ends the connection by an RST, once what was written has arrived.
+// reset ends the connection with an RST, after all written bytes have arrived.
 func (c *modelConn) reset() {
 	c.shut = true
 	c.drain()
@@ -199,7 +198,7 @@ func (c *modelConn) reset() {
 	_ = c.conn.Close()
 }
 
-// drain waits for what was written to arrive: acknowledgements take up to 40 ms, and tell nobody when they come.
+// drain polls until all written bytes have arrived: acknowledgements take up to 40 ms.
 func (c *modelConn) drain() {
 	tick := time.NewTicker(100 * time.Microsecond)
 	defer tick.Stop()
@@ -245,7 +244,7 @@ func (c *modelConn) next(in *bufio.Reader) (ModelRequest, error) {
 	return c.model.decode(r)
 }
 
-// left tells the exchanges that the client is gone, unless it was this side that closed the connection.
+// left notes that the client has left, unless this side closed the connection.
 func (c *modelConn) left(err error) {
 	if !errors.Is(err, net.ErrClosed) && c.model.closing.Err() == nil {
 		c.model.lost(c)

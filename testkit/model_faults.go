@@ -7,26 +7,26 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// ModelFault is one way in which a server of models fails, or seems to, and what a call must end in.
+// ModelFault is one way in which a server fails, or seems to, and how a call must end.
 type ModelFault struct {
 	Name string
-	// Answers are for the requests in order; the last is for all that follow, too.
+	// Answers are for the requests in order; the last also answers all later requests.
 	Answers [][]Piece
 	Profile string // of the client: "strict" or "generic"
-	// Cause is what a call ends in that is tried once; empty for completed.
+	// Cause is the cause of a call without retries; empty for completed.
 	Cause messages.Cause
-	// Text is what has reached the reader by then.
+	// Text is the text that the reader has received by then.
 	Text                string
 	Signal              string // of a completed call: "done" or "eof+finish"
 	Truncated, Filtered bool
 	Message             string // a part of the verdict's message; may be empty
-	// Retries is how often a client has to try again for the call to complete, with the text "fine"; 0 where it never
-	// does, or must not try again, because text has reached the reader.
+	// Retries is how often a client must retry for the call to complete with the text "fine"; 0 if the call never
+	// completes, or must not be retried because text has reached the reader.
 	Retries int
-	// Calls is how often the client calls, one after another on the same connection: the last is judged, the others
-	// complete with the text "fine". 0 is once.
+	// Calls is how often the client calls, one after another on the same connection; 0 is once. Calls before the last
+	// complete with the text "fine".
 	Calls int
-	// Watchdog says that the server leaves it to the client to end the call.
+	// Watchdog says that only the client's timeout ends the call.
 	Watchdog bool
 }
 
@@ -39,7 +39,7 @@ func (m *Model) Break(f ModelFault) {
 	m.Always(f.Answers[last]...)
 }
 
-// ModelFaults is the catalogue. Names are unique.
+// ModelFaults lists all faults. Their names are unique.
 func ModelFaults() []ModelFault {
 	var list []ModelFault
 	list = append(list, cutFaults()...)
@@ -55,7 +55,7 @@ const (
 	noEnd   = "ended without terminator"
 )
 
-// causing fills in the cause of those that do not complete, and the profile of those that do not say.
+// causing sets the cause of the faults that do not complete, and the default profile.
 func causing(cause messages.Cause, list []ModelFault) []ModelFault {
 	for i := range list {
 		f := &list[i]
@@ -71,7 +71,7 @@ func answers(pieces ...Piece) [][]Piece { return [][]Piece{pieces} }
 
 func fine() []Piece { return []Piece{Role(), Text("fine"), Finish("stop"), Done()} }
 
-// cutFaults end the connection where the answer is not over.
+// cutFaults close the connection before the end of the answer.
 func cutFaults() []ModelFault {
 	half := `data: {"choices":[{"index":0,"delta":{"content":"lo`
 	return causing(messages.CauseTransportClosed, []ModelFault{
@@ -93,7 +93,7 @@ func cutFaults() []ModelFault {
 	})
 }
 
-// endFaults end the answer well as HTTP has it, but not, or more than, as a stream has it.
+// endFaults complete the HTTP body, but not the stream, or send more after its end.
 func endFaults() []ModelFault {
 	return causing(messages.CauseTransportClosed, []ModelFault{
 		{Name: "end of an unframed body", Answers: answers(Framed(CloseDelimited), Text("Hello"), Finish("stop")),
@@ -122,7 +122,7 @@ func endFaults() []ModelFault {
 	})
 }
 
-// errorFaults say inside a stream that something is wrong.
+// errorFaults are errors inside a stream.
 func errorFaults() []ModelFault {
 	boom := errorBody("boom", "server_error", "")
 	return causing(messages.CauseProviderError, []ModelFault{
@@ -142,7 +142,7 @@ func errorFaults() []ModelFault {
 	})
 }
 
-// statusFaults are refusals, and answers that are no stream.
+// statusFaults are refusals, and answers that are not a stream.
 func statusFaults() []ModelFault {
 	busy := []Piece{JSON(503, errorBody("overloaded", "server_error", ""))}
 	return causing(messages.CauseProviderError, []ModelFault{

@@ -20,7 +20,7 @@ func reply(v any) []Piece {
 	return []Piece{JSON(http.StatusOK, string(body))}
 }
 
-// unscripted is the answer to a request that no script is for. The model's lock is held.
+// unscripted answers a request without a script. The caller holds the model's lock.
 func (m *Model) unscripted(r ModelRequest) []Piece {
 	if !r.Authorized {
 		return []Piece{JSON(http.StatusUnauthorized,
@@ -50,7 +50,7 @@ func (m *Model) unscripted(r ModelRequest) []Piece {
 	return pieces
 }
 
-// unknown is the answer to a path that the server does not have.
+// unknown answers an unknown path.
 func (m *Model) unknown(r ModelRequest) []Piece {
 	switch m.options.Dialect {
 	case LMStudio, LMStudioV0: // it says so in its log: "Returning 200 anyway"
@@ -64,7 +64,7 @@ func (m *Model) unknown(r ModelRequest) []Piece {
 		errorBody(fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.Path), "invalid_request_error", ""))}
 }
 
-// list is /v1/models with the dialect's own fields.
+// list is /v1/models with the fields of the dialect.
 func (m *Model) list(more func(ServedModel) object) []Piece {
 	data := []object{}
 	for _, s := range m.served {
@@ -81,7 +81,7 @@ func (m *Model) list(more func(ServedModel) object) []Piece {
 	return reply(object{"object": "list", "data": data})
 }
 
-// Load loads the model with the context, the one that it was given if 0, as a user would at the server.
+// Load loads the model as a user of the server would. A context of 0 leaves it as configured.
 func (m *Model) Load(id string, context int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,7 +99,7 @@ func (m *Model) Unload(id string) {
 	}
 }
 
-// Loaded returns the context of a model that is loaded, 0 for any other.
+// Loaded returns the context of a loaded model, 0 for any other.
 func (m *Model) Loaded(id string) int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,7 +117,7 @@ func (m *Model) named(id string) *ServedModel {
 	return &m.served[i]
 }
 
-// loading holds the answer up and loads the model before it goes on.
+// loading delays the answer until the model is loaded.
 func (m *Model) loading(id string, context int) []Piece {
 	var pieces []Piece
 	if m.options.Loading != nil {
@@ -126,7 +126,7 @@ func (m *Model) loading(id string, context int) []Piece {
 	return append(pieces, Piece{do: actThen, then: func() { m.Load(id, context) }})
 }
 
-// stillLoading reports whether Loading holds up loads.
+// stillLoading reports whether Loading delays loads.
 func (m *Model) stillLoading() bool {
 	if m.options.Loading == nil {
 		return false
@@ -139,7 +139,7 @@ func (m *Model) stillLoading() bool {
 	}
 }
 
-// serve fills in what the options leave out.
+// serve completes the options.
 func (o ModelOptions) serve() []ServedModel {
 	served := slices.Clone(o.Models)
 	if len(served) == 0 {
@@ -155,13 +155,13 @@ func (o ModelOptions) serve() []ServedModel {
 	return served
 }
 
-// anyModel is what a Model serves that was given no models.
+// anyModel is served if the options name no models.
 const anyModel = "scripted"
 
-// loads reports whether the server loads and unloads; the others have what they were started with.
+// loads reports whether the server can load and unload models.
 func (d Dialect) loads() bool { return d == LMStudio || d == LMStudioV0 || d == Ollama }
 
-// body decodes a request's JSON; a body that is none leaves v as it is.
+// body decodes a request's JSON; it ignores a body that is not JSON.
 func (r ModelRequest) body(v any) { _ = json.Unmarshal(r.Body, v) }
 
 func (m *Model) lmstudio(route string, r ModelRequest) []Piece {
@@ -362,7 +362,7 @@ func (s ServedModel) details() object {
 		"quantization_level": s.Quant, "parent_model": ""}
 }
 
-// ollamaModel shows a model; or loads it, which is to ask it for nothing, or with keep_alive 0 unloads it.
+// ollamaModel shows a model, loads it for an empty prompt, or unloads it for a keep_alive of 0.
 func (m *Model) ollamaModel(route string, r ModelRequest) []Piece {
 	var ask struct {
 		Model     string          `json:"model"`

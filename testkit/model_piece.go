@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Piece is one thing that a [Model] does as it answers. Pieces are data: they are made by the functions below and mean
-// the same in every answer that they are put in.
+// Piece is one step of a [Model]'s answer. Pieces are data: the functions below make them, and they can be reused.
 type Piece struct {
 	do         act
 	text       string
@@ -51,7 +50,7 @@ const (
 	actWire     act = "wire"
 )
 
-// String is the piece in a few words.
+// String describes the piece.
 func (p Piece) String() string {
 	if p.text == "" {
 		return string(p.do)
@@ -59,17 +58,17 @@ func (p Piece) String() string {
 	return fmt.Sprintf("%s %.40q", p.do, p.text)
 }
 
-// Role opens an answer as most servers do: a chunk with the role and empty content.
+// Role is the first chunk of most servers, with the role and an empty content.
 func Role() Piece { return Piece{do: actRole} }
 
 // Text is a chunk with a piece of the answer.
 func Text(s string) Piece { return Piece{do: actText, text: s} }
 
-// Thought is a chunk with a piece of a thought, in the field that the dialect has for it: reasoning for Ollama and
-// vLLM, reasoning_content for the others.
+// Thought is a chunk with a piece of a thought, in the field of the dialect: reasoning for Ollama and vLLM,
+// reasoning_content for the others.
 func Thought(s string) Piece { return Piece{do: actThought, text: s} }
 
-// Call is a chunk with a piece of the tool call of that index, from 0. An empty id or name is left out.
+// Call is a chunk with a piece of the tool call with that index, from 0. It omits an empty id or name.
 func Call(index int, id, name, arguments string) Piece {
 	return Piece{do: actCall, first: index, id: id, name: name, text: arguments}
 }
@@ -100,20 +99,19 @@ func ErrorFrame(message string) Piece { return Frame(errorBody(message, "server_
 // Send writes bytes of the body as they are.
 func Send(bytes string) Piece { return Piece{do: actSend, text: bytes} }
 
-// Wire writes bytes on the connection as they are, outside of header, chunks and lengths.
+// Wire writes bytes to the connection as they are, outside of header, chunks and lengths.
 func Wire(bytes string) Piece { return Piece{do: actWire, text: bytes} }
 
-// Named makes the chunks from here on name that model, not the one asked for.
+// Named makes the chunks from here on name that model instead of the requested one.
 func Named(model string) Piece { return Piece{do: actNamed, text: model} }
 
-// Tokens are n chunks of text, "t0 ", "t1 " and so on, one every so often: for benchmarks. At 0 they come at once.
+// Tokens are n chunks of text, "t0 ", "t1 " and so on, at an interval, for benchmarks. At 0 they come at once.
 func Tokens(n int, every time.Duration) Piece { return Piece{do: actTokens, far: n, every: every} }
 
 // Ticks are Tokens whose text is the time of their writing: Unix nanoseconds and a space.
 func Ticks(n int, every time.Duration) Piece { return Piece{do: actTicks, far: n, every: every} }
 
-// Head writes the status line and the header now. Without it they go with the first bytes of the body; before them
-// nothing goes to the client.
+// Head writes the status line and the header now. Without it they come with the first bytes of the body.
 func Head() Piece { return Piece{do: actHead} }
 
 // Status answers with a status, a content type and, without Framed, a body of declared length.
@@ -127,14 +125,14 @@ func JSON(code int, body string) Piece { return Status(code, "application/json",
 // Header sets a field of the header.
 func Header(name, value string) Piece { return Piece{do: actHeader, name: name, text: value} }
 
-// Framing says how the end of a body is told.
+// Framing says how a body ends.
 type Framing string
 
 const (
 	Chunked        Framing = "chunked"         // by a last chunk
-	ContentLength  Framing = "content-length"  // by the length of what is scripted
+	ContentLength  Framing = "content-length"  // by the length of the scripted body
 	CloseDelimited Framing = "close-delimited" // by the end of the connection
-	HTTP10         Framing = "http/1.0"        // likewise, by a server that speaks HTTP/1.0
+	HTTP10         Framing = "http/1.0"        // likewise, from an HTTP/1.0 server
 )
 
 // Framed chooses the framing; Chunked otherwise.
@@ -143,30 +141,30 @@ func Framed(f Framing) Piece { return Piece{do: actFramed, text: string(f)} }
 // Length declares a Content-Length, true or not.
 func Length(n int) Piece { return Piece{do: actLength, first: n} }
 
-// Split makes every write from here on at most n bytes, the header and the framing too, and every chunk at most n
-// bytes of the body. 0 ends it.
+// Split limits every write from here on to n bytes, also of the header and the framing, and every chunk to n bytes of
+// the body. 0 removes the limit.
 func Split(n int) Piece { return Piece{do: actSplit, first: n} }
 
-// Pace waits, or until the client leaves: for benchmarks and for people. Tests wait with Until or [Model.Step].
+// Pace waits for a time, for benchmarks and for people. Tests wait with Until or [Model.Step].
 func Pace(d time.Duration) Piece { return Piece{do: actPace, every: d} }
 
-// Until waits for the gate to be closed, or the client to leave.
+// Until waits until the gate is closed or the client leaves.
 func Until(gate <-chan struct{}) Piece { return Piece{do: actUntil, gate: gate} }
 
-// Stall is silence: the server keeps the connection open and says nothing more until the client leaves.
+// Stall sends nothing more, and keeps the connection open until the client leaves.
 func Stall() Piece { return Piece{do: actStall} }
 
-// Comments sends a comment every so often until the client leaves.
+// Comments sends a comment at an interval until the client leaves.
 func Comments(every time.Duration) Piece { return Piece{do: actComments, every: every} }
 
-// Cut ends the connection by a FIN where it stands: no last chunk, nor the rest of a declared length.
+// Cut closes the connection with a FIN, without a last chunk or the rest of a declared length.
 func Cut() Piece { return Piece{do: actCut} }
 
-// Reset ends the connection by an RST. On Linux the client gets all that was written before; elsewhere the RST may
-// overtake it.
+// Reset ends the connection with an RST. On Linux the client gets all earlier bytes; elsewhere the RST may overtake
+// them.
 func Reset() Piece { return Piece{do: actReset} }
 
-// HangUp ends the answer well and then the connection, though the header had promised to keep it.
+// HangUp completes the answer and then closes the connection, although the header promised to keep it.
 func HangUp() Piece { return Piece{do: actHangUp} }
 
 // Fixture is a scripted answer with the verdict that it must get.
@@ -184,7 +182,7 @@ type FixtureResponse struct {
 	Status      int     `json:"status"`
 	ContentType string  `json:"content_type"`
 	Framing     Framing `json:"framing"`
-	// End is "clean", as the framing says; "fin" or "rst", before that; or "hang", after the body and without an end.
+	// End is "clean", with the framing; "fin" or "rst", without it; or "hang", silence after the body.
 	End  string `json:"end"`
 	Body string `json:"body"`
 	// SplitBytes is the size of the writes, see [Split].

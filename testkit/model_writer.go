@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// answerWriter puts one answer on the wire.
+// answerWriter writes one answer.
 type answerWriter struct {
 	conn     *modelConn
 	exchange *Exchange
@@ -19,13 +19,13 @@ type answerWriter struct {
 	status   int
 	header   http.Header
 	framing  Framing // empty until one is chosen
-	length   int     // declared; below 0: what is scripted
+	length   int     // declared; below 0 for the true length
 	split    int
 
 	headed bool // the header is written
-	over   bool // nothing more can be said
-	ended  bool // well, as the framing says
-	closes bool // the connection goes with it
+	over   bool // nothing more can be written
+	ended  bool // with its framing
+	closes bool // the connection closes after it
 }
 
 func newAnswerWriter(c *modelConn, x *Exchange) *answerWriter {
@@ -37,7 +37,7 @@ func newAnswerWriter(c *modelConn, x *Exchange) *answerWriter {
 	return w
 }
 
-// prepare fits the script to the request: where the client asks for no stream, an answer made of chunks is one object.
+// prepare turns chunks into one object if the client did not ask for a stream.
 func (w *answerWriter) prepare(pieces []Piece) []Piece {
 	if r := w.exchange.request; r.Path == chatPath && !r.Chat.Stream && !w.exchange.stepped {
 		return w.chunks.whole(pieces)
@@ -58,7 +58,7 @@ func (w *answerWriter) play(pieces ...Piece) error {
 	return nil
 }
 
-// alive is why nothing can be sent any more. That the client is gone is told before the connection counts as dead.
+// alive returns the error if nothing can be sent any more.
 func (w *answerWriter) alive() error {
 	select {
 	case <-w.exchange.gone:
@@ -105,7 +105,7 @@ func (w *answerWriter) do(p Piece) error {
 	return nil
 }
 
-// whole is an answer with a status of its own. Without Framed its length is declared.
+// whole writes an answer with a status of its own. Without Framed it declares the length.
 func (w *answerWriter) whole(p Piece) error {
 	w.status = p.first
 	if p.name != "" {
@@ -165,7 +165,7 @@ func (w *answerWriter) until(gate <-chan struct{}) error {
 	}
 }
 
-// pace does something n times, for ever below 0, each time after the pause.
+// pace does something n times, for ever if n is below 0, each time after a pause.
 func (w *answerWriter) pace(n int, every time.Duration, do func(i int) error) error {
 	ticks := make(<-chan time.Time)
 	if every > 0 {
@@ -224,7 +224,7 @@ func (w *answerWriter) takeHead() string {
 	return b.String()
 }
 
-// declared is the length that the header tells.
+// declared is the length in the header.
 func (w *answerWriter) declared() int {
 	if w.length >= 0 {
 		return w.length
@@ -236,7 +236,7 @@ func (w *answerWriter) declared() int {
 	return n
 }
 
-// body writes bytes of the body in the framing.
+// body writes bytes of the body with its framing.
 func (w *answerWriter) body(s string) error {
 	head := w.takeHead()
 	if w.framing != Chunked {
@@ -257,7 +257,7 @@ func (w *answerWriter) body(s string) error {
 	return nil
 }
 
-// end ends the answer as its framing says.
+// end ends the answer with its framing.
 func (w *answerWriter) end() error {
 	if w.over {
 		return nil
@@ -286,7 +286,7 @@ func (w *answerWriter) write(s string) error {
 	return nil
 }
 
-// chunkWriter renders pieces as the body of a stream, or of an answer that is none.
+// chunkWriter renders pieces as a stream or as one object.
 type chunkWriter struct {
 	id, model string
 	reasoning string // the field of a thought
@@ -301,7 +301,7 @@ func quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// render is the piece's bytes in the body of a stream; empty for a piece that has none.
+// render returns the bytes of the piece in a stream; "" if it has none.
 func (c chunkWriter) render(p Piece) string {
 	switch p.do {
 	case actRole:
@@ -360,8 +360,7 @@ func usage(p Piece) string {
 	return fmt.Sprintf(`{"prompt_tokens":%d,"completion_tokens":%d,"total_tokens":%d}`, p.first, p.far, p.first+p.far)
 }
 
-// whole turns an answer in chunks into one that is no stream. What is no chunk stays as it is, and so does an answer
-// that has a status or a frame of its own.
+// whole joins chunks into one object. It changes no other piece, and no answer with a status or a frame of its own.
 func (c chunkWriter) whole(pieces []Piece) []Piece {
 	m := message{finish: "null", usage: "null", calls: map[int]*Piece{}}
 	var out []Piece
@@ -386,7 +385,7 @@ func (c chunkWriter) whole(pieces []Piece) []Piece {
 	return append(out, JSON(200, body))
 }
 
-// message gathers chunks.
+// message collects chunks.
 type message struct {
 	text, thought strings.Builder
 	finish, usage string

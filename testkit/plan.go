@@ -11,23 +11,23 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Failure is a way to fail: in a task's work, in the turn of an actor, or by its PID.
+// Failure is a way to fail: in a task's work, in the turn of an actor, or through its PID.
 type Failure string
 
-// The failures of an actor's turn, and those by PID. The failures of a task's work are named like the [Action] that
-// does it: see [WorkFailures].
+// The failures of an actor's turn, and those through its PID. The failures of a task's work have the names of their
+// [Action]: see [WorkFailures].
 const (
 	TurnPanic    Failure = "turn-panic"     // panic in Receive
 	TurnPanicNil Failure = "turn-panic-nil" // panic(nil) in Receive
 	TurnGoexit   Failure = "turn-goexit"    // runtime.Goexit in Receive
 	TurnBlock    Failure = "turn-block"     // Receive does not return before Faults.Release
 
-	Stop   Failure = "stop"   // somebody stops the actor by its PID
-	Poison Failure = "poison" // somebody poisons it
-	Flood  Failure = "flood"  // somebody sends it 300 messages
+	Stop   Failure = "stop"   // the actor is stopped through its PID
+	Poison Failure = "poison" // it is poisoned
+	Flood  Failure = "flood"  // it gets 300 messages
 )
 
-// None is no failure at all, and DeltasPanic a panic right after 20 deltas.
+// None is no failure, and DeltasPanic a panic right after 20 deltas.
 const (
 	None        Failure = "none"
 	DeltasPanic Failure = "deltas-panic"
@@ -65,7 +65,7 @@ func Phases() []Phase {
 	return []Phase{Starting, Phase(Fetch), Phase(Analyze), Phase(Write), Retrying, Stopping, Stopped}
 }
 
-// Cancel is when somebody cancels the run.
+// Cancel says when the run is cancelled.
 type Cancel string
 
 // The cancels: never, accepted before the fault, at the same moment, after it.
@@ -83,7 +83,7 @@ func Cancels() []Cancel { return []Cancel{NoCancel, CancelBefore, CancelWith, Ca
 type Fault struct {
 	Failure Failure
 	Actor   string // a task's name, or RunActor
-	Phase   Phase  // "" is while the task works; of what its work does, as it returns
+	Phase   Phase  // "" is while the task works, and for failures of the work, as it returns
 }
 
 // String returns failure@actor/phase.
@@ -98,10 +98,10 @@ type Cell struct {
 // String returns the fault and the cancel.
 func (c Cell) String() string { return c.Fault.String() + " " + string(c.Cancel) }
 
-// AllFaults returns every fault that is possible.
+// AllFaults returns every possible fault.
 func AllFaults() []Fault { return slices.Clone(allFaults()) }
 
-// Cells returns every cell that is possible.
+// Cells returns every possible cell.
 func Cells() []Cell { return slices.Clone(allCells()) }
 
 // The tables are made once: a simulation asks for them a million times.
@@ -129,8 +129,8 @@ func makeFaults() []Fault {
 	return all
 }
 
-// possible: what is stopping already cannot be stopped, what has stopped is nobody's child that could be abandoned, and
-// a task's actor comes with its first attempt.
+// possible reports whether the fault can happen: an actor that is stopping cannot be stopped, one that has stopped
+// has no parent that could abandon it, and a task's actor begins with the first attempt.
 func (f Fault) possible() bool {
 	order := Tasks()
 	switch {
@@ -148,8 +148,8 @@ func makeCells() []Cell {
 	var all []Cell
 	for _, f := range allFaults() {
 		for _, c := range Cancels() {
-			// The run's actor cannot accept a cancel before it has started, and a run that waits for an attempt ends at
-			// once when it is cancelled.
+			// The run's actor cannot accept a cancel before it has started, and a run that waits for an attempt ends
+			// at once when it is cancelled.
 			early := f.Actor == RunActor && f.Phase == Starting || f.Phase == Retrying
 			if c != CancelBefore || !early {
 				all = append(all, Cell{f, c})
@@ -159,7 +159,7 @@ func makeCells() []Cell {
 	return all
 }
 
-// Weather is how a run's journal behaves.
+// Weather says how a run's journal behaves.
 type Weather string
 
 // The weathers.
@@ -167,24 +167,24 @@ const (
 	Calm      Weather = "calm"
 	Slow      Weather = "slow"      // every append takes 1 to 3 ms
 	Refusing  Weather = "refusing"  // some appends are refused, never more than two in a row
-	Uncertain Weather = "uncertain" // of some appends nobody knows whether they landed
+	Uncertain Weather = "uncertain" // some appends have an unknown outcome
 )
 
 // Weathers returns all weathers.
 func Weathers() []Weather { return []Weather{Calm, Slow, Refusing, Uncertain} }
 
-// Plan is what goes wrong in one run. The same seed always makes the same plan.
+// Plan says what goes wrong in one run. The same seed always makes the same plan.
 type Plan struct {
 	Seed    uint64
 	Faults  []Fault // the cancel goes with the first
 	Cancel  Cancel
 	Journal Weather
-	// Again has crashes retried: the policy of the run's tasks must have RetryCrash, and three attempts.
+	// Again retries crashes: the policy of the run's tasks must have RetryCrash and three attempts.
 	Again bool
 }
 
-// NewPlan makes the plan of the seed. Any len(Cells()) seeds in a row have every cell as their first fault; every other
-// such stretch adds a second fault.
+// NewPlan makes the plan of the seed. Any len(Cells()) seeds in a row have each cell once as their first fault; every
+// other such stretch adds a second fault.
 func NewPlan(seed uint64) Plan {
 	cells := allCells()
 	n := uint64(len(cells))
@@ -213,7 +213,7 @@ func (p Plan) String() string {
 	return line
 }
 
-// Outcome is how a run ended. Code says what came of a fault whose run ends with the cause injected.
+// Outcome says how a run ended. Code is the error code if the cause is injected.
 type Outcome struct {
 	Status messages.Status
 	By     messages.Author
@@ -221,7 +221,7 @@ type Outcome struct {
 	Code   messages.Code
 }
 
-// Outcome returns how a run ends whose only fault this is, without a cancel.
+// Outcome returns how a run ends with this one fault and no cancel.
 func (f Fault) Outcome() Outcome {
 	if f.harmless() {
 		return Outcome{Status: messages.Completed, By: messages.ByRun}
@@ -274,8 +274,8 @@ func (p Plan) Outcomes() []Outcome {
 	fatal, renews, lethal := false, false, false
 	for _, f := range p.Faults {
 		retried := p.Again && f.crashes()
-		// Of two faults one may bring a new attempt, or a new actor, that the other does not happen to. And whether an
-		// actor that crashes as it starts has been given its work is a matter of luck, but for the first task's.
+		// Of two faults one may bring a new attempt, or a new actor, that the other does not happen to. And whether
+		// an actor that crashes as it starts has been given its work is a matter of luck, but for the first task's.
 		renews = renews || len(p.Faults) > 1 && (f.Phase == Retrying || retried) || retried && f.Phase == Starting
 		if f.harmless() || retried && len(p.Faults) == 1 && (f.Phase != Starting || f.Actor == Fetch) {
 			continue
@@ -302,8 +302,8 @@ func (p Plan) Outcomes() []Outcome {
 	return ends
 }
 
-// blocked returns the ends that come of an actor that blocks, and does so where it would do no harm, because of the other
-// fault: it cannot do its work, or, not yet gone, has no successor.
+// blocked returns the ends that come of an actor that blocks, and does so where it would do no harm, because of the
+// other fault: it cannot do its work, or, not yet gone, has no successor.
 func (p Plan) blocked() []Outcome {
 	var ends []Outcome
 	for i, f := range p.Faults {
@@ -321,7 +321,7 @@ func (p Plan) blocked() []Outcome {
 	return ends
 }
 
-// Judge says whether the plan allows the end.
+// Judge returns an error unless the plan allows the end.
 func (p Plan) Judge(end messages.State) error {
 	if end.End == nil {
 		return fmt.Errorf("%s: the run has not ended", p)

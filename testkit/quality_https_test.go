@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// TestQualityOverHTTPS generates from a Git server on this machine, over https, what it generates from the folder: the
-// same files in the same order, and the commit that was served is on record.
+// TestQualityOverHTTPS generates from a Git server on this machine, over https, what it generates from the folder:
+// the same files in the same order, and the commit that was served is on record.
 func TestQualityOverHTTPS(t *testing.T) {
 	qualitySamples(t)
 	binary, s := buildBinary(t), readSample(t, filepath.Join("testdata", "quality", "cobra.txt"))

@@ -60,7 +60,8 @@ func (d document) links() (all []string) {
 	return all
 }
 
-// hollow returns the notes that cannot be about one file: those of three links or more, questions, and authors' lines.
+// hollow returns the notes that cannot be about one file: those of three links or more, questions, and authors'
+// lines.
 func (d document) hollow() (found []string) {
 	times := map[string]int{}
 	author := regexp.MustCompile(`(?i)^(\(c\)|copyright\b|@author)|[\w.]+@\w+\.\w+`)
@@ -124,8 +125,8 @@ func linked(t *testing.T, tree string, d document) (paths []string) {
 	return paths
 }
 
-// pathIn is the longest end of the link's path that is a file of the tree: what stands before it is the base, with the
-// commit and maybe the folder of the package in its repository.
+// pathIn is the longest end of the link's path that is a file of the tree: what stands before it is the base, with
+// the commit and maybe the folder of the package in its repository.
 func pathIn(tree, link string) string {
 	u, err := url.Parse(link)
 	if err != nil {

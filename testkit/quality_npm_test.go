@@ -67,7 +67,8 @@ func theirReading(t *testing.T, file string) (r reading) {
 	return r
 }
 
-// npmInstall brings the files of testdata/<name>/npm and what their package-lock.json names into a folder that is kept.
+// npmInstall brings the files of testdata/<name>/npm and what their package-lock.json names into a folder that is
+// kept.
 func npmInstall(t *testing.T, name string) string {
 	t.Helper()
 	dir, from := kitFolder(t, name+"-npm"), filepath.Join("testdata", name, "npm")

@@ -13,7 +13,8 @@ import (
 	"testing"
 )
 
-// remote is where a repository comes from, by the ordinary client of its registry, and the checksum that it must have.
+// remote is where a repository comes from, by the ordinary client of its registry, and the checksum that it must
+// have.
 type remote struct {
 	registry string // module, npm or debian
 	name     string // as the registry knows it
@@ -30,7 +31,8 @@ func parseRemote(folder, text string) (remote, error) {
 	return remote{registry: f[0], name: f[1], version: f[2], sum: f[3], folder: folder}, nil
 }
 
-// obtain returns a folder that holds the repository. Archives are kept between runs. What cannot be had fails the test.
+// obtain returns a folder that holds the repository. Archives are kept between runs. What cannot be had fails the
+// test.
 func (r remote) obtain(t *testing.T) string {
 	t.Helper()
 	switch r.registry {

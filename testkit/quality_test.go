@@ -20,7 +20,8 @@ var update = flag.Bool("update", false, "rewrite the golden llms.txt files of th
 const leastRecall = 0.7
 
 // sample is a real repository, with what somebody who read it would want to be given. It is read from a file of
-// testdata/quality: fields, an empty line, and the best links, each a path or paths of equal worth with " | " between.
+// testdata/quality: fields, an empty line, and the best links, each a path or paths of equal worth with " | "
+// between.
 type sample struct {
 	name     string
 	language string

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// Repository writes the files of a txtar archive to a new temporary folder and returns its path. The folder is removed
-// when the test ends. A file name that leads out of the folder fails the test.
+// Repository writes the files of a txtar archive to a new temporary folder and returns its path. The folder is
+// removed when the test ends. A file name that leads out of the folder fails the test.
 func Repository(t testing.TB, archive []byte) string {
 	t.Helper()
 	dir := t.TempDir()

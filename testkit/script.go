@@ -12,18 +12,18 @@ import (
 	"github.com/seed889630bf/lastword/supervision"
 )
 
-// Names of a Script's tasks, in the order of their work.
+// Names of a Script's tasks, in their order.
 const (
 	Fetch   = "fetch"
 	Analyze = "analyze"
 	Write   = "write"
 )
 
-// Tasks returns the names of a Script's tasks in the order of their work.
+// Tasks returns the names of a Script's tasks in their order.
 func Tasks() []string { return []string{Fetch, Analyze, Write} }
 
-// Script is a job of the tasks fetch, analyze and write that does what its steps say. The zero Script completes without
-// a word.
+// Script is a job with the tasks fetch, analyze and write, which perform its steps. The zero Script completes without
+// any text.
 type Script struct {
 	Fetch, Analyze, Write []Step
 	// Policy and Deadline are those of each task.
@@ -31,27 +31,27 @@ type Script struct {
 	Deadline time.Duration
 }
 
-// Step is one thing that a task does. A step that cannot be said, because the task is cancelled, ends the task with the
+// Step is one action of a task. If the run refuses its event, because the task is cancelled, the task ends with the
 // cause.
 type Step struct {
 	Do Action
-	// Text is what Say, Said, Log and the failures say.
+	// Text is the text of Say, Said, Log and the failures.
 	Text string
 	// Times repeats the step; 0 is once.
 	Times int
-	// Done and Total are what Report says.
+	// Done and Total are the progress of Report.
 	Done, Total int64
-	// Body is what Emit says, and the messages.InputRequired that Ask asks with.
+	// Body is the event of Emit, or the messages.InputRequired of Ask.
 	Body messages.Body
-	// For is how long Sleep takes.
+	// For is the duration of Sleep.
 	For time.Duration
-	// Gate is what Await and Deaf wait for to be closed; Deaf without a Gate waits for ever.
+	// Gate ends Await and Deaf when it is closed; Deaf without a Gate waits for ever.
 	Gate <-chan struct{}
 	// Attempt limits the step to the attempt of this number; 0 is every attempt.
 	Attempt int
 }
 
-// Action is what a Step does.
+// Action says what a Step does.
 type Action string
 
 // The actions. A task's text is named after the task.

@@ -17,8 +17,9 @@ type Stage struct {
 	t      *testing.T
 }
 
-// System plays a test on a System of its own, in a bubble of virtual time ([synctest.Test]), whose *testing.T is play's,
-// and closes the System at the end: a goroutine that is left fails the test. The config's Inject is the stage's.
+// System plays a test on a System of its own, in a bubble of virtual time ([synctest.Test]), whose *testing.T is
+// play's, and closes the System at the end: a goroutine that is left fails the test. The config's Inject is the
+// stage's.
 func System(t *testing.T, config actors.Config, play func(*testing.T, *Stage)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -48,8 +49,8 @@ func (s *Stage) Run(job actors.Job, faults ...Fault) *actors.Run {
 	return run
 }
 
-// Expect reads the run to its end, holds it to the laws ([Check]), and demands that it says these kinds in this order,
-// whatever it says between them. It returns all events.
+// Expect reads the run to its end, holds it to the laws ([Check]), and demands that it says these kinds in this
+// order, whatever it says between them. It returns all events.
 func (s *Stage) Expect(run *actors.Run, kinds ...messages.Kind) []messages.Event {
 	s.t.Helper()
 	var events []messages.Event
