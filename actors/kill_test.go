@@ -2,6 +2,7 @@ package actors_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -195,3 +196,26 @@ func TestAttemptsDoNotOverlap(t *testing.T) {
 }
 
 type crash struct{}
+
+// "Whoever ends a parent settles every child that its log names first": also a child that has its terminal, of which the
+// parent's actor never took note.
+func TestParentCrashesAsItsChildEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, actors.Config{Inject: func(p actors.Point) {
+			if p.Actor == "run" && fmt.Sprintf("%T", p.Message) == "*actors.childOver" {
+				panic("as the test asked")
+			}
+		}})
+		run := start(t, s, job(func(ctx context.Context, c *actors.TaskContext) error {
+			_, err := c.Start(ctx, job(func(context.Context, *actors.TaskContext) error { return nil }), actors.Options{})
+			<-ctx.Done()
+			return err
+		}), actors.Options{})
+		state := wait(t, run)
+		expect(t, state, messages.Failed, messages.BySupervisor, messages.CausePanic)
+		if len(state.Children) != 1 || state.Children[0].Status != messages.Completed {
+			t.Errorf("the children are %+v", state.Children)
+		}
+		dead(t, s, run)
+	})
+}

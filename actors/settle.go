@@ -73,7 +73,7 @@ func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State
 		kept := err == nil && s.awaitKept(child) // nothing shows before that
 		return child.log.state(), kept
 	}
-	if err := s.Cancel(s.ctx, c.Child, "", "its parent's node is gone"); err != nil && s.ctx.Err() != nil {
+	if err := s.Cancel(s.ctx, c.Child, "", "its parent has ended"); err != nil && s.ctx.Err() != nil {
 		return messages.State{}, false
 	}
 	end, err := s.wait(s.ctx, c.Child)

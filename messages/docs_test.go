@@ -193,21 +193,21 @@ func statesPage(t *testing.T) string {
 	var out strings.Builder
 	out.WriteString(`# States
 
-What may follow what is decided by ` + "`messages.State.Apply`" + ` alone. This page is drawn from it: every event below was
-applied in every state, and the cell says where it led, or which rule refused it. Do not edit it; run
+` + "`messages.State.Apply`" + ` alone decides which event may come next. To make this page, every event below was applied in
+every state; the cell says what came of it, or which rule refused it. Do not edit the page; run
 ` + "`go test ./messages -run TestPages -update`" + `.
 
 ## A run
 
-A run ends once: completed, failed and canceled take nothing more, not even a kind of a newer version. Once a cancel is
-accepted nothing begins, and only run.canceled ends the run. No run ends before its sub-runs.
+A run ends once: after run.completed, run.failed or run.canceled nothing follows, not even a kind of a newer version. After
+an accepted cancel nothing begins, and only run.canceled ends the run. No run ends before its sub-runs.
 
 `)
 	runMachine().page(t, &out)
 	out.WriteString(`
 ## A task
 
-A task is a child of its run. Each attempt ends in task.completed or task.failed; a failed one that will be retried
+A task is a child of its run. Each attempt ends in task.completed or task.failed. A task whose failed attempt will be retried
 waits, and says nothing until task.restarted; so does one that was running when its process died. A run completes only
 when no task is running or waiting.
 
@@ -216,19 +216,19 @@ when no task is running or waiting.
 	out.WriteString(`
 ## A text or a thought
 
-Deltas of a stream are contiguous; its done is authoritative and closes it. Recovery cuts an open stream to what its
-rewind names, and forgets one that it does not name; a closed one stays.
+The deltas of a stream have no gaps. Its done event is authoritative and closes it. Recovery cuts an open stream to the
+length in its rewind, and drops a stream that the rewind does not name; a closed stream stays.
 
 `)
 	streamMachine().page(t, &out)
-	out.WriteString("\n`task.restarted` takes back what the earlier attempt said, wherever the stream stood:\n\n")
+	out.WriteString("\n`task.restarted` takes back what the earlier attempt said:\n\n")
 	m := streamMachine()
 	for _, p := range m.places {
 		s := restarted(t, fold(t, messages.State{}, p.log...))
 		x, _ := s.Stream("x")
 		fmt.Fprintf(&out, "- %s: %s, %d bytes\n", p.name, m.where(s), x.Len())
 	}
-	out.WriteString("\n## The rules\n\n| rule | what it holds |\n|---|---|\n")
+	out.WriteString("\n## The rules\n\n| rule | meaning |\n|---|---|\n")
 	for _, r := range ruleDocs(t) {
 		fmt.Fprintf(&out, "| %s | %s |\n", r[0], r[1])
 	}
@@ -256,8 +256,8 @@ Version ` + "`" + messages.WireVersion + "`" + `. An event is one JSON object; a
 	}
 	out.WriteString(`
 Milestones are never merged, dropped or reordered. Deltas may arrive merged: one event with ` + "`from`" + ` < ` + "`seq`" + `. For
-consecutive events a and b of a run, ` + "`b.from <= a.seq + 1`" + ` and ` + "`b.seq > a.seq`" + `; drop what is not past your cursor.
-A reader passes over kinds and fields that it does not know.
+consecutive events a and b of a run, ` + "`b.from <= a.seq + 1`" + ` and ` + "`b.seq > a.seq`" + `; drop events up to your cursor.
+Ignore kinds and fields that you do not know.
 
 | kind | level | group | what it says |
 |---|---|---|---|

@@ -58,7 +58,7 @@ const (
 func (Log) Kind() Kind      { return KindLog }
 func (Log) info() *KindInfo { return logged }
 
-var logged = row[Log]("progress", "Lines for the person who looks closer, numbered per run.", traits{
+var logged = row[Log]("progress", "Log lines for a closer look, numbered per run.", traits{
 	delta: true, taskSays: true,
 	size: of(Log.size),
 	own: with(func(b Log, task string) Body {

@@ -150,7 +150,7 @@ func eventSchema(t *testing.T) *jsonschema.Schema {
 		Properties: map[string]*jsonschema.Schema{
 			"run_id":  {Type: "string", MinLength: new(1), Description: "The run."},
 			"seq":     {Type: "integer", Minimum: new(1.0), Description: "The event's number in its run."},
-			"from":    {Type: "integer", Minimum: new(1.0), Description: "The event stands for the events from..seq; seq where it is left out."},
+			"from":    {Type: "integer", Minimum: new(1.0), Description: "The event stands for the events from..seq; the default is seq."},
 			"ts":      {Type: "string", Format: "date-time", Pattern: "Z$", Description: "When the event was recorded, in UTC."},
 			"type":    {Type: "string", MinLength: new(1), Description: "The kind."},
 			"message": {Type: "string", Description: "One short sentence for people."},
