@@ -18,6 +18,8 @@ type Config struct {
 	Cache string
 	// Secrets are what no file says, whatever the repository does; nil for none.
 	Secrets *redact.Secrets
+	// Spend is called with a number of bytes before they are written, and its error ends the run; nil allows all.
+	Spend func(bytes int) error
 	// Version is that of the program. Results of another version are not taken from the cache.
 	Version string
 }

@@ -46,7 +46,7 @@ func (g *generation) writePages(
 	said, pages := make([]messages.Artifact, len(files)), make([]page, len(files))
 	for i, f := range files {
 		pages[i].name = path.Base(f.name)
-		if said[i], err = f.checked(&pages[i].text, g.config.Secrets); err != nil {
+		if said[i], err = g.checked(&pages[i].text, f); err != nil {
 			return nil, err
 		}
 		said[i].Path = path.Join(out.dir, pagesFolder, pages[i].name)

@@ -14,7 +14,6 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/redact"
 )
 
 func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
@@ -96,7 +95,7 @@ func (g *generation) writeFile(
 ) (said messages.Artifact, err error) {
 	name := g.fileOf(f.name)
 	err = writeAtomically(out.Root, name, t.RunID(), b, func(w io.Writer) error {
-		said, err = f.checked(w, g.config.Secrets)
+		said, err = g.checked(w, f)
 		return errors.Join(context.Cause(ctx), err)
 	})
 	said.Path = path.Join(out.dir, name)
@@ -104,20 +103,29 @@ func (g *generation) writeFile(
 }
 
 // checked renders the file without the secrets and says what it wrote.
-func (f artifact) checked(w io.Writer, secrets *redact.Secrets) (messages.Artifact, error) {
-	sum, check, size := sha256.New(), f.check(), new(counter)
-	clean := secrets.Document(io.MultiWriter(w, sum, check, size))
+func (g *generation) checked(w io.Writer, f artifact) (messages.Artifact, error) {
+	sum, check, size := sha256.New(), f.check(), &counter{spend: g.config.Spend}
+	clean := g.config.Secrets.Document(io.MultiWriter(size, w, sum, check))
 	if err := errors.Join(f.render(clean), clean.Close()); err != nil {
 		return messages.Artifact{}, err
 	}
-	said := messages.Artifact{Name: f.name, Bytes: int64(*size), SHA256: hex.EncodeToString(sum.Sum(nil))}
+	said := messages.Artifact{Name: f.name, Bytes: size.bytes, SHA256: hex.EncodeToString(sum.Sum(nil))}
 	return said, check.verdict()
 }
 
-type counter int64
+// counter counts bytes before they are written.
+type counter struct {
+	bytes int64
+	spend func(bytes int) error
+}
 
 func (c *counter) Write(p []byte) (int, error) {
-	*c += counter(len(p))
+	if c.spend != nil {
+		if err := c.spend(len(p)); err != nil {
+			return 0, err
+		}
+	}
+	c.bytes += int64(len(p))
 	return len(p), nil
 }
 

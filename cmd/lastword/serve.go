@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,6 +81,7 @@ func (s *serving) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.Var(&s.maxBody, "max-body", "maximum `bytes` of a request (default 16MiB)")
 	flags.IntVar(&s.rate, "rate", 1000, "maximum `number` of requests per second and caller; -1 is no limit")
 	flags.IntVar(&s.MaxRunsEach, "max-runs-each", 32, "maximum `number` of runs per caller at the same time")
+	flags.Var(&s.MaxOutEach, "max-out-each", "maximum `bytes` of the files of one caller under --out (default 1GiB)")
 	flags.IntVar(&s.connections, "max-connections", 10_000, "maximum `number` of connections at the same time")
 	settings.Must(cmd.MarkFlagFilename("tokens"))
 }
@@ -110,6 +112,7 @@ func (s *serving) run(cmd *cobra.Command) error {
 
 func (s *serving) check(cmd *cobra.Command) error {
 	s.Read.RemoteOnly = !s.allowLocal
+	s.MaxOutEach = cmp.Or(s.MaxOutEach, 1<<30)
 	if s.publicURL != "" {
 		at, ok := webURL(s.publicURL)
 		if !ok {

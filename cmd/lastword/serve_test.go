@@ -267,6 +267,22 @@ func TestServeKeepsPrincipalsApart(t *testing.T) {
 	s.ends(syscall.SIGTERM)
 }
 
+// What one caller's runs write under --out is bounded, and the error says what to do.
+func TestServeBoundsFiles(t *testing.T) {
+	dir := plant(t, gardenText)
+	mia := tokenFor(t, dir, "mia")
+	s := serveHTTP(t, dir, "--tokens", "tokens", "--allow-local", "--max-out-each", "20")
+	a := s.call(mia, "generate", `{"repository":"garden"}`)
+	if !a.IsError || a.code() != messages.Code(messages.CauseLimitExceeded) ||
+		!strings.Contains(fmt.Sprint(a.Structured.Error), "--max-out-each") {
+		t.Errorf("%+v", a)
+	}
+	if got := filesIn(t, filepath.Join(dir, "artifacts")); got != "" {
+		t.Errorf("it wrote %q", got)
+	}
+	s.ends(syscall.SIGTERM)
+}
+
 func TestServeAsksForTokens(t *testing.T) {
 	dir := t.TempDir()
 	tokenFor(t, dir, "mia")

@@ -59,7 +59,8 @@ func (h *Options) generate(input json.RawMessage) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	in.Out = folder
-	with := llmstxt.Config{Open: h.Read.Open, Model: h.finder.Find, Secrets: h.Secrets, Version: ThisBuild().Exact()}
+	with := llmstxt.Config{Open: h.Read.Open, Model: h.finder.Find, Secrets: h.Secrets, Version: ThisBuild().Exact(),
+		Spend: h.quota.of(in.Home)}
 	if !h.noCache && !in.NoCache {
 		with.Cache = h.program.Env.CacheFolder()
 	}

@@ -31,10 +31,12 @@ type Options struct {
 	retention   time.Duration
 	maxRuns     int
 	MaxRunsEach int // of them, of one principal
+	MaxOutEach  settings.ByteSize
 	verbose     bool
 	Secrets     *redact.Secrets
 	conformance bool
 	program     *Program
+	quota       quota
 }
 
 // AddFlags adds those that mcp and serve share.
@@ -79,6 +81,7 @@ func (h *Options) Check(cmd *cobra.Command) error {
 		return exit.BadUsage(cmd, err, "")
 	}
 	h.Out = settings.Absolute(h.Out)
+	h.quota.out, h.quota.limit = h.Out, int64(h.MaxOutEach)
 	h.Read.SetLimits(&h.limits)
 	return h.finder.Check(cmp.Or(h.model, llmstxt.AutoModel))
 }

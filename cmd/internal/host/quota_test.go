@@ -1,0 +1,51 @@
+package host
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// A caller's files have a limit: those that are there and those that runs write, and no other caller's.
+func TestQuota(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		out := t.TempDir()
+		old := filepath.Join(out, "mia", "local", "old.txt")
+		if err := os.MkdirAll(filepath.Dir(old), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(old, make([]byte, 600), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		q := quota{out: out, limit: 1000}
+		mia, bob := q.of("mia"), q.of("bob")
+		for range 2 {
+			if err := mia(200); err != nil {
+				t.Error(err)
+			}
+		}
+		err := mia(1)
+		if messages.CodeOf(err) != messages.Code(messages.CauseLimitExceeded) ||
+			!strings.Contains(err.Error(), "--max-out-each") {
+			t.Error(err)
+		}
+		if err := bob(1000); err != nil {
+			t.Error(err)
+		}
+		if err := os.Remove(old); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(remeasure + time.Second)
+		if err := mia(1000); err != nil {
+			t.Errorf("files were removed: %v", err)
+		}
+		if (&quota{}).of("mia") != nil {
+			t.Error("there is no limit")
+		}
+	})
+}
