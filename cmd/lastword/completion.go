@@ -48,7 +48,7 @@ Save it where the shell looks for such scripts:
 }
 
 func oneShell(cmd *cobra.Command, args []string) error {
-	hint := "it is one of " + strings.Join(shells(), ", ")
+	hint := "the shells are " + strings.Join(shells(), ", ")
 	switch {
 	case len(args) != 1:
 		return exit.BadUsage(cmd, errors.New("completion needs the name of a shell"), hint)

@@ -141,7 +141,7 @@ func (p *prompting) speak() {
 		return
 	}
 	if d.View = d.Answer; p.program.Display.InPlace(false) {
-		d.Answer.Columns = d.Columns()
+		d.Answer.Columns = terminal.Columns(d.Stderr)
 	}
 }
 

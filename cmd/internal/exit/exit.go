@@ -53,7 +53,7 @@ func (e *Error) Unwrap() error { return e.Err }
 // BadUsage is the error of a command line that cannot be understood; hint, where there is one, says what would be.
 func BadUsage(cmd *cobra.Command, err error, hint string) error {
 	if hint == "" {
-		hint = fmt.Sprintf("%s --help says what there is", cmd.CommandPath())
+		hint = fmt.Sprintf("%s --help explains the command", cmd.CommandPath())
 	}
 	return &Error{Code: Usage, Err: fmt.Errorf("%w\n%s", err, hint)}
 }

@@ -124,17 +124,17 @@ func isPlain(kind string) bool {
 func expected(kind string) string {
 	switch {
 	case kind == "bool":
-		return "it is true or false"
+		return "must be true or false"
 	case kind == "duration":
-		return `it is a time like "90s"`
+		return `must be a time such as "90s"`
 	case IsNumber(kind):
-		return "it is a whole number"
+		return "must be a whole number"
 	case strings.HasPrefix(kind, "string") && kind != "string":
-		return "it is a list of texts"
+		return "must be a list of texts"
 	case kind == "string":
-		return "it is a text (in quotes where it looks like something else)"
+		return "must be a text; put it in quotes"
 	}
-	return "it is " + strings.ReplaceAll(kind, "|", ", ")
+	return "must be " + strings.ReplaceAll(kind, "|", ", ")
 }
 
 func texts(list []any) ([]string, error) {
@@ -142,7 +142,7 @@ func texts(list []any) ([]string, error) {
 	for i, item := range list {
 		word, ok := item.(string)
 		if !ok {
-			return nil, fmt.Errorf("it is a list of texts, and %q is none", fmt.Sprint(item))
+			return nil, fmt.Errorf("must be a list of texts; %q is not a text", fmt.Sprint(item))
 		}
 		words[i] = word
 	}

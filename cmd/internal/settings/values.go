@@ -29,7 +29,7 @@ func (c *choice) Type() string { return strings.Join(c.of, "|") }
 
 func (c *choice) Set(word string) error {
 	if !slices.Contains(c.of, word) {
-		return fmt.Errorf("it is one of %s", strings.Join(c.of, ", "))
+		return fmt.Errorf("must be one of %s", strings.Join(c.of, ", "))
 	}
 	*c.value = word
 	return nil
@@ -67,7 +67,7 @@ func (b *ByteSize) Set(text string) error {
 	factor, ok := unit(strings.ToLower(strings.TrimPrefix(text, digits)))
 	size := number * factor
 	if err != nil || !ok || size < 0 || size >= math.MaxInt64 || size != size {
-		return fmt.Errorf("write a number of bytes, such as 200000, 200k, 10MB or 64MiB")
+		return fmt.Errorf("must be a number of bytes, such as 200000, 200k, 10MB or 64MiB")
 	}
 	*b = ByteSize(size)
 	return nil
@@ -112,7 +112,7 @@ func (d *Decimal) Set(text string) error {
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		return errors.New("it is a number like 0.7")
+		return errors.New("must be a number such as 0.7")
 	}
 	d.Value = &v
 	return nil

@@ -19,11 +19,10 @@ func (d *Display) card(s messages.State) {
 	if failed {
 		d.stack(s.End.Error)
 	}
-	if d.Brief || d.Quiet {
-		fmt.Fprintln(d.Stderr, d.verdict(s))
-	} else {
-		fmt.Fprintf(d.Stderr, "\n%s\n", d.verdict(s))
+	if !d.Brief && !d.Quiet {
+		fmt.Fprintln(d.Stderr)
 	}
+	fmt.Fprintln(d.Stderr, Wrap(d.verdict(s), Columns(d.Stderr)-1))
 	if words := hint(s); words != "" {
 		fmt.Fprintf(d.Stderr, "  %s\n", d.Style.paint(d.Style.arrow()+words, dim))
 	}
@@ -137,7 +136,7 @@ func (d *Display) outcome(r result) {
 	if r.Summary != "" {
 		about = append(about, span{": " + r.Summary, ""})
 	}
-	line, _ := d.Style.line(about, d.Columns())
+	line, _ := d.Style.line(about, Columns(d.Stderr))
 	fmt.Fprintln(d.Stderr, line)
 	words := Count(r.Links, "link") + " from " + Count(r.Files, "file")
 	if r.Commit != "" {

@@ -52,7 +52,7 @@ func (d *Display) Open(o *Options) {
 	case d.Quiet || o.Progress == "none":
 		d.View = Silent{}
 	case tty && o.InPlace(d.JSONL && IsTerminal(d.Stdout)):
-		d.View = suspendable(newLive(d.Stderr, d.Style, d.size))
+		d.View = suspendable(newLive(d.Stderr, d.Style, func() (int, int) { return sizeOf(d.Stderr) }))
 	default:
 		d.View = &lines{out: d.Stderr, style: d.Style}
 	}
@@ -86,9 +86,9 @@ func IsTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// size is the terminal's, or that of a usual one.
-func (d *Display) size() (columns, rows int) {
-	if f, ok := Unwrap(d.Stderr).(*os.File); ok {
+// sizeOf is the size of the terminal behind the stream, or a usual one.
+func sizeOf(stream any) (columns, rows int) {
+	if f, ok := Unwrap(stream).(*os.File); ok {
 		if columns, rows, err := term.GetSize(int(f.Fd())); err == nil && columns > 0 && rows > 0 {
 			return columns, rows
 		}
@@ -96,12 +96,12 @@ func (d *Display) size() (columns, rows int) {
 	return 80, 24
 }
 
-// Columns is how long a line may be: as long as it likes where nobody wraps it.
-func (d *Display) Columns() int {
-	if !IsTerminal(d.Stderr) {
+// Columns is the width of the terminal behind the stream, and a very large one if there is none.
+func Columns(stream any) int {
+	if !IsTerminal(stream) {
 		return 1 << 20
 	}
-	columns, _ := d.size()
+	columns, _ := sizeOf(stream)
 	return columns
 }
 

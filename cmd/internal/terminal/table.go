@@ -37,9 +37,17 @@ func statusColor(s probe.Status) color {
 
 // Row prints one. What a server said steers no terminal.
 func (t *Table) Row(r probe.Result) {
-	lines := t.style.paint(string(r.Status), statusColor(r.Status)) + "  " + Pad(r.ID, t.wide) + "  " + Flat(r.Seen) + "\n"
+	indent := strings.Repeat(" ", 4+2+t.wide+2)
+	cell := func(text string, as color) string {
+		lines := strings.Split(Wrap(strings.TrimLeft(Flat(text), " "), max(20, Columns(t.out)-1-len(indent))), "\n")
+		for i := range lines {
+			lines[i] = t.style.paint(lines[i], as)
+		}
+		return strings.Join(lines, "\n"+indent) + "\n"
+	}
+	lines := t.style.paint(string(r.Status), statusColor(r.Status)) + "  " + Pad(r.ID, t.wide) + "  " + cell(r.Seen, "")
 	if r.Remedy != "" {
-		lines += strings.Repeat(" ", 4+2+t.wide+2) + t.style.paint(t.style.arrow()+Flat(r.Remedy), dim) + "\n"
+		lines += indent + cell(t.style.arrow()+r.Remedy, dim)
 	}
 	if t.Err == nil {
 		_, t.Err = io.WriteString(t.out, lines)
