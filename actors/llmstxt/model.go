@@ -91,7 +91,7 @@ func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, er
 		return err
 	}
 	g.degraded = messages.Cause(cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError)))
-	t.Summarize("no model: " + err.Error())
+	t.Summarize("without the model")
 	return t.Log(messages.LogWarn,
 		fmt.Sprintf("the model failed (%s): %v; the files were written without it", g.degraded, err))
 }
