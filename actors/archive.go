@@ -110,10 +110,17 @@ func (a *Archive) Events(ctx context.Context, id messages.RunID, after uint64) i
 		var failed error
 		over := false
 		err := a.journal.Watch(watch, "", func(n Note) {
-			if over || n.Run != "" && n.Run != id || n.Command != nil {
-				return
+			for more := !over && n.Command == nil && (n.Run == "" || n.Run == id); more; {
+				var got batch
+				got, failed = a.page(ctx, id, after)
+				over, more = failed != nil || got.over, got.more
+				for _, e := range got.events {
+					if after = e.Seq; !yield(e, nil) {
+						over, more = true, false
+						break
+					}
+				}
 			}
-			after, over, failed = a.readOn(ctx, id, after, func(e messages.Event) bool { return yield(e, nil) })
 			if over {
 				leave()
 			}
@@ -123,27 +130,6 @@ func (a *Archive) Events(ctx context.Context, id messages.RunID, after uint64) i
 		}
 		if failed != nil {
 			yield(messages.Event{}, failed)
-		}
-	}
-}
-
-// readOn passes every event past the cursor to each. over reports that there is nothing to wait for.
-func (a *Archive) readOn(
-	ctx context.Context, id messages.RunID, after uint64, each func(messages.Event) bool,
-) (at uint64, over bool, err error) {
-	for {
-		got, err := a.page(ctx, id, after)
-		if err != nil {
-			return after, true, err
-		}
-		for _, e := range got.events {
-			if !each(e) {
-				return e.Seq, true, nil
-			}
-			after = e.Seq
-		}
-		if !got.more {
-			return after, got.over, nil
 		}
 	}
 }

@@ -199,17 +199,17 @@ every state; the cell says what came of it, or which rule refused it. Do not edi
 
 ## A run
 
-A run ends once: after run.completed, run.failed or run.canceled nothing follows, not even a kind of a newer version. After
-an accepted cancel nothing begins, and only run.canceled ends the run. No run ends before its sub-runs.
+A run ends once: after run.completed, run.failed or run.canceled nothing follows, not even a kind of a newer version.
+After an accepted cancel nothing begins, and only run.canceled ends the run. No run ends before its sub-runs.
 
 `)
 	runMachine().page(t, &out)
 	out.WriteString(`
 ## A task
 
-A task is a child of its run. Each attempt ends in task.completed or task.failed. A task whose failed attempt will be retried
-waits, and says nothing until task.restarted; so does one that was running when its process died. A run completes only
-when no task is running or waiting.
+A task is a child of its run. Each attempt ends in task.completed or task.failed. A task waits, and says nothing,
+between a failed attempt that will be retried and task.restarted; and after its process died. A run completes only when
+no task is running or waiting.
 
 `)
 	taskMachine().page(t, &out)
