@@ -91,8 +91,10 @@ var rules = []rule{{
 	ours:  []string{"messages"},
 	tests: []string{"golang.org/x/net/dns/dnsmessage"},
 }, {
+	pkgs: "transport/inflight",
+}, {
 	pkgs: "transport/gate",
-	ours: []string{"messages", "messages/words", "transport/internal/*"},
+	ours: []string{"messages", "messages/words", "transport/inflight"},
 }, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},
@@ -112,7 +114,7 @@ var rules = []rule{{
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},
 }, {
 	pkgs:  "transport/mcp/wire",
-	ours:  []string{"messages", "messages/jsonwalk", "messages/words", "transport/gate", "transport/internal/*"},
+	ours:  []string{"messages", "messages/jsonwalk", "messages/words", "transport/gate", "transport/inflight"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/...", "golang.org/x/sys/unix"},
 	tests: []string{"github.com/modelcontextprotocol/go-sdk/..."},
 }, {
@@ -170,8 +172,8 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/host",
 	ours: []string{
-		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/gate", "transport/llm",
-		"transport/llm/probe", "transport/http", "transport/mcp", "transport/mcp/*", "cmd/internal/*",
+		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/gate", "transport/inflight",
+		"transport/llm", "transport/llm/probe", "transport/http", "transport/mcp", "transport/mcp/*", "cmd/internal/*",
 	},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/..."},
 }, {

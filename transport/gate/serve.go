@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/internal/inflight"
+	"github.com/seed889630bf/lastword/transport/inflight"
 )
 
 // Limits bound a server; a zero field takes its default. There is no limit to the time of an answer, as streams have

@@ -11,7 +11,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/transport/gate"
-	"github.com/seed889630bf/lastword/transport/internal/inflight"
+	"github.com/seed889630bf/lastword/transport/inflight"
 )
 
 const (

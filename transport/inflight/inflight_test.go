@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/seed889630bf/lastword/transport/internal/inflight"
+	"github.com/seed889630bf/lastword/transport/inflight"
 )
 
 func isClosed(c <-chan struct{}) bool {
