@@ -132,6 +132,7 @@ func requestPairs() map[string]pair {
 			{answers: script(hi(), hi(), refuse(400, "no seed"), hi(), hi(), refuse(422, "no top_k")), status: probe.Warn,
 				says: "refuses seed, top_k"},
 			{answers: script(hi(), refuse(429, "busy"), refuse(400, "no seed")), status: probe.Warn, says: "refuses seed"},
+			{answers: script(hi(), refuse(429, "busy")), status: probe.Warn, says: "chat_template_kwargs: http 429: busy"},
 		}},
 		"max-tokens": {good: stage{answers: script(hi(), []testkit.Piece{testkit.Text("one"), testkit.Finish("length"),
 			testkit.Done()})}, bad: []stage{

@@ -21,16 +21,24 @@ func fields(ctx context.Context, p *prober) Result {
 	optional := map[string]string{"chat_template_kwargs": "{}", "seed": "7", "stop": `["STOP"]`, "temperature": "0",
 		"top_k": "40", "ttl": "300"}
 	var refused []string
+	fault := ""
 	for _, name := range slices.Sorted(maps.Keys(optional)) {
 		r := ask(ready)
 		r.Extra = map[string]json.RawMessage{name: json.RawMessage(optional[name])}
-		if status := p.ask(ctx, r).end.Evidence.Status; status == 400 || status == 422 {
+		out := p.ask(ctx, r)
+		switch status := out.end.Evidence.Status; {
+		case status == 400 || status == 422:
 			refused = append(refused, name)
+		case !out.ok():
+			fault = cmp.Or(fault, name+": "+out.why())
 		}
 	}
 	p.learned.Server.Refuses = refused
-	if len(refused) > 0 {
+	switch {
+	case len(refused) > 0:
 		return warn("the commands leave them out", "the server refuses %s", strings.Join(refused, ", "))
+	case fault != "":
+		return warn("see the server's log, and check again", "%s", fault)
 	}
 	return pass("%s", strings.Join(slices.Sorted(maps.Keys(optional)), ", "))
 }
@@ -90,7 +98,7 @@ func thoughtsOff(ctx context.Context, p *prober) Result {
 		r := thinkAloud()
 		r.Extra = map[string]json.RawMessage{field[0]: json.RawMessage(field[1])}
 		out := p.ask(ctx, r)
-		text, thought, stray := split(out.raw, decode.Auto) // whatever was learned before: this one may not think
+		text, thought, stray := split(out.raw, decode.Auto) // without thoughts it does not begin inside one
 		if out.ok() && text != "" && thought == "" && out.field == "" && !stray {
 			p.learned.Server.Off = r.Extra
 			return pass("with %s", field[0])
