@@ -102,10 +102,9 @@ func (p page) covers() string {
 func isFurniture(heading string) bool {
 	low := strings.ToLower(heading)
 	for _, word := range []string{"licen", "contribut", "sponsor", "backers", "badge", "acknowledg", "thanks",
-		"credits",
-		"table of contents", "contents", "authors", "maintainers", "team", "community", "support", "copyright",
-		"related",
-		"star history", "code of conduct", "security", "donat", "see also", "further reading", "references"} {
+		"credits", "table of contents", "contents", "authors", "maintainers", "team", "community", "support",
+		"copyright", "related", "star history", "code of conduct", "security", "donat", "see also", "further reading",
+		"references"} {
 		if strings.HasPrefix(low, word) {
 			return true
 		}

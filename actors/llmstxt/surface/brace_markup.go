@@ -91,8 +91,7 @@ func htmlTag(text string) (shown, rest string) {
 	}
 	switch strings.ToLower(strings.TrimSuffix(name, "/")) {
 	case "p", "ul", "ol", "li", "pre", "table", "tr", "td", "div", "dl", "dt", "dd", "blockquote", "h1", "h2", "h3",
-		"h4",
-		"hr", "para", "list", "item":
+		"h4", "hr", "para", "list", "item":
 		return "\n\n", text[end+1:]
 	case "br":
 		return "\n", text[end+1:]

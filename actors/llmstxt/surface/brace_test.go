@@ -81,21 +81,15 @@ func TestNothingHidesWhatFollows(t *testing.T) {
 func braceOpenings() []string {
 	return []string{
 		"(", "{", "[", "<", "<a>", "<a b={", "`${", "`", "\"${", "\"\\(", "$\"{", "{(",
-		"(}", "a<", "a<b>", "a::", "a.b=",
-		"'", "\"", "\"\"\"", "R\"(", "/", "/*", "//\n", "/**/", "/** x\n", "#if A\n", "#else\n",
-		"#define A(\\\n", "#endif\n", "@a",
-		"@a(", "#[a", "[a]", "[[a]]", "export ", "export {a,", "export const {a,", "export default ",
-		"const a = b = ", "class A{",
-		"class A<", "class A(", "namespace A{", "namespace A;", "pub mod a{", "pub use a::{", "impl A{",
-		"impl<", "fn f(", "fun f<",
-		"fun A.", "val a", "val a.", "func f", "public ", "public class A{", "public int a,", "typedef ",
-		"typedef (*", "struct {",
-		"template<", "operator", "a(b) ", "A(b)\n", "AB ", "AB\n", "?>", "<?php ", "<<<A\n", "function f(",
-		"type A = ", "a ? ",
-		"a => ", "extends ", "| ", "async ", "get ", "module.exports = ", "exports.a = ",
-		"a.b = function(){}\n", "i\u0301", "\n",
-		": a(", "=", "a extends b ? ", "#", "##", "r#", "$", "/**\n*/a\n", "int f(int a) {}\n",
-		"export function f(a) {}\n",
+		"(}", "a<", "a<b>", "a::", "a.b=", "'", "\"", "\"\"\"", "R\"(", "/", "/*", "//\n", "/**/", "/** x\n",
+		"#if A\n", "#else\n", "#define A(\\\n", "#endif\n", "@a", "@a(", "#[a", "[a]", "[[a]]", "export ",
+		"export {a,", "export const {a,", "export default ", "const a = b = ", "class A{", "class A<", "class A(",
+		"namespace A{", "namespace A;", "pub mod a{", "pub use a::{", "impl A{", "impl<", "fn f(", "fun f<", "fun A.",
+		"val a", "val a.", "func f", "public ", "public class A{", "public int a,", "typedef ", "typedef (*",
+		"struct {", "template<", "operator", "a(b) ", "A(b)\n", "AB ", "AB\n", "?>", "<?php ", "<<<A\n",
+		"function f(", "type A = ", "a ? ", "a => ", "extends ", "| ", "async ", "get ", "module.exports = ",
+		"exports.a = ", "a.b = function(){}\n", "i\u0301", "\n", ": a(", "=", "a extends b ? ", "#", "##", "r#", "$",
+		"/**\n*/a\n", "int f(int a) {}\n", "export function f(a) {}\n",
 	}
 }
 

@@ -120,8 +120,7 @@ func (c *csharpFile) begin(i int, in csharpScope) csharpItem {
 		case "delegate":
 			item.delegate = true
 		case "static", "abstract", "sealed", "virtual", "override", "readonly", "async", "extern", "unsafe", "new",
-			"partial",
-			"volatile", "event", "fixed", "required", "implicit", "explicit":
+			"partial", "volatile", "event", "fixed", "required", "implicit", "explicit":
 		default:
 			item.public = (item.public || seen) && !hidden
 			return item

@@ -17,12 +17,11 @@ func openings() []string {
 		"(", "{", "[", "\"", "'", "`", "f\"{", "f'''{", "\\", "#", "/*", "//", "<", "::", ".", "=", "$(",
 		"${", "def f(\n", "def f(x\n", "class A\n", "class A:\n", "  def f\n", "x <<A\n", "x <<~A\n",
 		"cat <<A\n", "# x. y\n", "# :a `b\n", "\"\"\"", "'''", "\"\"\"\n", "@doc \"\"\"\n", "@doc x\n",
-		"def f(a,\n", "defmodule A do\n", "func (\n", "func F(", "type T struct {", "[]", "map[", "*",
-		"f() {\n", "source a\n", "A = 1\n", "A, ", "A = [\n", "import a,", "from .a import (b,",
-		"attr_reader :a, ", "private :a, ", "if x:\n", " ", "\t", "\n", "\r\n", "=begin\n", "usage:\n",
-		"\u00e9", "@overload\n", "@a\ndef b(): 'c'\n", "const A = ", "// A {\n", "private def a(\n",
-		"when\n", "def a,\n", "@callback a(b,\n", "defstruct a,\n", "function f\n", "A. B. ",
-		"#: a ``\n", "\"\"\"a `", "x=1;", "alias a b\n",
+		"def f(a,\n", "defmodule A do\n", "func (\n", "func F(", "type T struct {", "[]", "map[", "*", "f() {\n",
+		"source a\n", "A = 1\n", "A, ", "A = [\n", "import a,", "from .a import (b,", "attr_reader :a, ",
+		"private :a, ", "if x:\n", " ", "\t", "\n", "\r\n", "=begin\n", "usage:\n", "\u00e9", "@overload\n",
+		"@a\ndef b(): 'c'\n", "const A = ", "// A {\n", "private def a(\n", "when\n", "def a,\n", "@callback a(b,\n",
+		"defstruct a,\n", "function f\n", "A. B. ", "#: a ``\n", "\"\"\"a `", "x=1;", "alias a b\n",
 	}
 }
 
