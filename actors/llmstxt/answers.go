@@ -15,13 +15,13 @@ import (
 
 const answerFile = "answer.json"
 
-// answerKey says what decides a model's answer: the program, the model, and what it is asked. "" is no key. It is
-// there for a folder as well, whose files have no commit.
+// answerKey names everything that decides a model's answer: the program, the model and the prompt. "" is no key.
+// Folders without a commit have one as well.
 func (g *generation) answerKey(m insight.Material) string {
 	if g.cache.folder == "" {
 		return ""
 	}
-	system, user := m.Prompt("") // the boundary is another each time
+	system, user := m.Prompt("") // without the boundary, which differs each time
 	parts, err := json.Marshal([]string{"answer", g.config.Version, g.model.Name, system, user})
 	if err != nil {
 		return ""

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
@@ -23,14 +24,14 @@ const (
 	nameJSON = "llms.json"
 )
 
-// artifact is a file to write: how it is rendered and what it must pass before it gets its name.
+// artifact is a file to write: what renders it, and what checks it before it gets its final name.
 type artifact struct {
 	name   string
 	render func(w io.Writer) error
 	check  func() checker
 }
 
-// artifacts lists what was asked for, llms.txt first and llms.json, which tells of the others, last.
+// artifacts lists the files to write: llms.txt first, and llms.json, which names the others, last.
 func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext, out *folder) ([]artifact, error) {
 	if g.hit != nil {
 		return g.hit.artifacts(), nil
@@ -61,7 +62,7 @@ func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext, out *
 		nil
 }
 
-// fit keeps the links that llms.txt has room for; the other files hold no more than these.
+// fit drops the links that the size budget has no room for. The other files link to no more than llms.txt does.
 func (g *generation) fit(t *actors.TaskContext, out *folder) error {
 	var over []string
 	if g.input.SizeBudget > 0 {
@@ -96,7 +97,7 @@ func hasRelative(index *rank.Index) bool {
 	})
 }
 
-// drop says what the size budget had no room for.
+// drop records the files that the size budget had no room for.
 func (g *generation) drop(t *actors.TaskContext, name string, paths []string) {
 	if len(paths) == 0 {
 		return
@@ -107,7 +108,7 @@ func (g *generation) drop(t *actors.TaskContext, name string, paths []string) {
 	}
 	shown := paths[:min(len(paths), 5)]
 	t.Log(messages.LogWarn, fmt.Sprintf("%s: dropped %s to keep the size budget, such as %s",
-		name, count(len(paths), "file"), strings.Join(shown, ", ")))
+		name, prose.Count(len(paths), "file"), strings.Join(shown, ", ")))
 }
 
 func (g *generation) pack(t *actors.TaskContext) render.Pack {
@@ -122,17 +123,17 @@ func (g *generation) pack(t *actors.TaskContext) render.Pack {
 	return pack
 }
 
-// limitOfFile is the size up to which files were read at all: all of them are packed whole.
+// limitOfFile is large enough for any file that was read, so that all are packed whole.
 func (g *generation) limitOfFile() int64 {
 	var most int64
 	for _, f := range g.repo.Files {
 		most = max(most, f.Size)
 	}
-	return 3 * most // what is not UTF-8 grows
+	return 3 * most // text that is not UTF-8 grows when it is converted
 }
 
-// byUse orders files for the case that not all find room: what is read before what is run, what is the product before
-// what shows and tests it, and what stands near the top before what lies deep.
+// byUse orders files by what to keep if the budget is too small: the product before examples and tests, documents
+// before code, and files near the root before deeper ones.
 func byUse(files []scan.File) []string {
 	list := slices.Clone(files)
 	kind := func(f scan.File) int {
@@ -164,7 +165,8 @@ func symbols(index *rank.Index) int {
 	return n
 }
 
-// artifacts of an earlier run were checked when they were written, and are those bytes still.
+// artifacts lists the cached files. They were checked when they were written; the digest shows that they are the
+// same.
 func (c *cached) artifacts() []artifact {
 	var files []artifact
 	for _, f := range c.Files {

@@ -16,22 +16,24 @@ import (
 
 const (
 	temporarySuffix = ".tmp"
-	// createTries is how often a new file may be lost to another run's sweep. Each run sweeps once, and a node has no
-	// more than a thousand.
+	// createTries is how often the sweeps of other runs may remove a new file. Each run sweeps once, and a node runs
+	// no more than a thousand.
 	createTries = 1000
 )
 
-// writeAtomically gives what fill writes its final name: written to a temporary file, synced, renamed. It is on disk
-// when the caller has synced the folder as well. A crash at any point leaves the old file or the new one under the
-// name, and at worst a temporary file, which the next run sweeps. An error of fill leaves the old file.
-func writeAtomically(dir *os.Root, name string, run messages.RunID, b *bufio.Writer, fill func(w io.Writer) error) error {
+// writeAtomically has fill write a temporary file, syncs it and renames it. It is on disk once the caller has synced
+// the folder. A crash at any point leaves the old file or the new one under the name, and at worst a temporary file,
+// which the next run removes. An error of fill leaves the old file.
+func writeAtomically(
+	dir *os.Root, name string, run messages.RunID, b *bufio.Writer, fill func(w io.Writer) error,
+) error {
 	folder, base := path.Split(name)
 	temporary := folder + "." + base + "." + string(run) + temporarySuffix
 	f, err := create(dir, temporary)
 	if err != nil {
 		return err
 	}
-	defer f.Close() // not before the rename: the lock says that the file is somebody's
+	defer f.Close() // after the rename: the lock keeps other runs from removing the file
 	b.Reset(f)
 	err = fill(b)
 	if err == nil {
@@ -49,8 +51,8 @@ func writeAtomically(dir *os.Root, name string, run messages.RunID, b *bufio.Wri
 	return nil
 }
 
-// create makes a temporary file that no other run's sweep takes away. Between its making and its lock a sweep may see
-// a file of nobody's; then it has been removed, and is made again.
+// create makes a temporary file and locks it, so that no sweep of another run removes it. A sweep between the two may
+// have removed it; then create makes it again.
 func create(dir *os.Root, name string) (*os.File, error) {
 	for range createTries {
 		f, err := dir.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
@@ -58,7 +60,7 @@ func create(dir *os.Root, name string) (*os.File, error) {
 			return nil, err
 		}
 		if err := lock(f); err != nil || isAt(dir, name, f) {
-			return f, nil // a file system without locks is one without sweeps
+			return f, nil // without locks there are no sweeps
 		}
 		f.Close()
 	}
@@ -74,8 +76,8 @@ func isAt(dir *os.Root, name string, f *os.File) bool {
 	return err == nil && os.SameFile(there, mine)
 }
 
-// sweep removes the temporary files that killed runs left in the folder of the artifacts whose names begin with the
-// prefix, and returns how many. Those of living runs are locked.
+// sweep removes the temporary files that killed runs left in the folder, and returns how many. It takes names that
+// begin with the prefix. Files of living runs are locked.
 func sweep(dir *os.Root, folder, prefix string) int {
 	entries, err := fs.ReadDir(dir.FS(), folder)
 	if err != nil {

@@ -20,14 +20,14 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// cacheEntries is how many results a cache keeps, the latest used.
+// cacheEntries is how many results a cache keeps: those used last.
 const cacheEntries = 64
 
-// cache keeps results by what decides them. Whatever is wrong with it is a miss: the folder may be gone, full, or
-// changed by others at any time.
+// cache keeps results under a key made of everything that decides them. Any fault is a miss: the folder may be
+// removed, full, or changed by others at any time.
 type cache struct {
 	folder  string
-	secrets *redact.Secrets // which an earlier program may not have known
+	secrets *redact.Secrets // a program that filled the cache may not have known them
 }
 
 // cached is a result with its files.
@@ -39,7 +39,7 @@ type cached struct {
 
 const cacheIndex = "result.json"
 
-// key says what decides the result: the material, what is asked for, the model, and the program. "" is no key.
+// key names everything that decides the result: the material, the input, the model and the program. "" is no key.
 func (g *generation) key(ctx context.Context) string {
 	if g.cache.folder == "" || g.material.Key == "" || g.degraded != "" {
 		return ""
@@ -64,7 +64,7 @@ func (g *generation) key(ctx context.Context) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// find gives the result under the key, whole or not at all.
+// find returns the result under the key, or nil if any part of it is missing or damaged.
 func (c cache) find(key string) *cached {
 	if key == "" {
 		return nil
@@ -89,7 +89,7 @@ func (c cache) find(key string) *cached {
 	return entry
 }
 
-// hasSecret tells whether a secret is in the data.
+// hasSecret reports whether the data contains a known secret.
 func (c cache) hasSecret(data []byte) bool { return !bytes.Equal(c.secrets.Bytes(data), data) }
 
 func (c *cached) whole(in cache) bool {
@@ -102,7 +102,7 @@ func (c *cached) whole(in cache) bool {
 	return len(c.Files) > 0
 }
 
-// result finds what a run wrote under the key, if that may be written still.
+// result finds the result of an earlier run under the key, if its files still pass today's checks.
 func (c cache) result(key string) *cached {
 	entry := c.find(key)
 	if entry == nil || entry.valid() {
@@ -112,7 +112,7 @@ func (c cache) result(key string) *cached {
 	return nil
 }
 
-// valid holds the files to what every artifact must pass.
+// valid checks the files as every artifact is checked.
 func (c *cached) valid() bool {
 	seen := map[string]bool{}
 	for _, f := range c.Files {
@@ -195,7 +195,7 @@ func copyInto(dir *os.Root, name string, open opener) error {
 	return errors.Join(err, to.Close())
 }
 
-// trim removes the results that were not used for the longest time.
+// trim removes the least recently used results.
 func trim(all *os.Root) error {
 	entries, err := fs.ReadDir(all.FS(), ".")
 	if err != nil || len(entries) <= cacheEntries {

@@ -21,7 +21,7 @@ type checker interface {
 	verdict() error
 }
 
-// whole is the checker of a form that is judged as a whole.
+// whole checks a file once all of it is there.
 type whole struct {
 	bytes.Buffer
 	judge func(data []byte) error
@@ -29,7 +29,7 @@ type whole struct {
 
 func (w *whole) verdict() error { return w.judge(w.Bytes()) }
 
-// checkOf is the check that the artifact must pass, or nil for what is none.
+// checkOf returns the check for an artifact, or nil if no artifact has the name.
 func checkOf(name string) func() checker {
 	switch name {
 	case nameTxt:
@@ -87,7 +87,7 @@ func (c *fullChecker) verdict() error {
 	return nil
 }
 
-// digestChecker wants the bytes that there were.
+// digestChecker checks that a cached file has not changed.
 type digestChecker struct {
 	sum  hash.Hash
 	want string

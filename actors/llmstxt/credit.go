@@ -9,15 +9,16 @@ import (
 	"unicode"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// modelName is the model whose words the files hold, or that was asked for them.
+// modelName is the model that answered, or the one that was asked.
 func (g *generation) modelName() string { return cmp.Or(g.other, g.model.Name) }
 
-// noteAnswerer notes who answered: some servers take the model that is loaded for one that they cannot load. An
-// answer of the model that was asked goes by the name that was asked, as it does from the cache.
+// noteAnswerer records which model answered: some servers answer with a loaded model if they cannot load the one that
+// was asked. An answer of the model that was asked keeps the name that was asked for, as in the cache.
 func (g *generation) noteAnswerer(t *actors.TaskContext, answered string, err error) {
 	name := shownModel(answered)
 	if name == "" || isSameModel(g.model.Name, answered) {
@@ -29,7 +30,7 @@ func (g *generation) noteAnswerer(t *actors.TaskContext, answered string, err er
 	}
 }
 
-// shownModel is a server's word for a model as it may be shown: without the folders of that machine.
+// shownModel is the server's name for a model, without control characters and the folders of its machine.
 func shownModel(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) && r != unicode.ReplacementChar {
@@ -43,8 +44,8 @@ func shownModel(name string) string {
 	return strings.ToValidUTF8(name[:min(len(name), maxModelName)], "")
 }
 
-// isSameModel tells whether two names are of one model: each may have a path or a vendor before it, and a date, a tag
-// for the latest or the ending of its file after it.
+// isSameModel reports whether two names are of one model. Each may have a path or vendor before it, and a date, a tag
+// or a file extension after it.
 func isSameModel(a, b string) bool {
 	a, b = trimModel(a), trimModel(b)
 	return within(a, b) || within(undated(a), b) || within(a, undated(b))
@@ -62,7 +63,7 @@ func within(a, b string) bool {
 	return a == b || strings.HasSuffix(a, "/"+b) || strings.HasSuffix(b, "/"+a)
 }
 
-// undated cuts the date that a release has at its end.
+// undated cuts a release date off the end.
 func undated(name string) string {
 	for _, layout := range []string{"2006-01-02", "20060102", "0102"} {
 		at := len(name) - len(layout)
@@ -76,13 +77,13 @@ func undated(name string) string {
 	return name
 }
 
-// effort says what an answer took that did not come at once as it was to.
+// effort says what it took to get an answer; "" if the first attempt was right.
 func effort(r structured.Report) string {
 	var words []string
 	if r.Attempts > 1 {
-		took := count(r.Attempts, "attempt")
+		took := prose.Count(r.Attempts, "attempt")
 		if r.Read+r.Written > 0 {
-			took += fmt.Sprintf(", %s read and %d written", count(r.Read, "token"), r.Written)
+			took += fmt.Sprintf(", %s read and %d written", prose.Count(r.Read, "token"), r.Written)
 		}
 		words = append(words, "it took "+took)
 	}

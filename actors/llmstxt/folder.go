@@ -16,12 +16,13 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// lockPause is how long a run waits before it looks again whether it may write.
+// lockPause is how long a run waits before it tries again to lock the folder.
 const lockPause = 10 * time.Millisecond
 
 // folder is where the files go, while no other run writes there.
@@ -33,8 +34,8 @@ type folder struct {
 	lock     *os.File
 }
 
-// openFolder opens the folder of the files. The second one is for a repository that finds another's files in the
-// first.
+// openFolder opens and locks the folder for the files. If the first choice has the files of another repository, it
+// takes the second.
 func (g *generation) openFolder(ctx context.Context, t *actors.TaskContext) (*folder, error) {
 	dirs := g.folders()
 	f, err := g.lockFolder(ctx, t, dirs[0])
@@ -52,7 +53,9 @@ func (g *generation) lockFolder(ctx context.Context, t *actors.TaskContext, dir 
 	if err != nil {
 		return nil, err
 	}
-	lock, err := waitForLock(ctx, root, func() { t.Log(messages.LogInfo, "waiting for another run that writes into "+dir) })
+	lock, err := waitForLock(ctx, root, func() {
+		t.Log(messages.LogInfo, "waiting for another run that writes into "+dir)
+	})
 	if err != nil {
 		return nil, errors.Join(err, root.Close())
 	}
@@ -68,7 +71,7 @@ func (g *generation) lockFolder(ctx context.Context, t *actors.TaskContext, dir 
 
 func (f *folder) Close() error { return errors.Join(f.lock.Close(), f.Root.Close()) }
 
-// isOther reports whether the files are of another repository, which is still there, than the one at the path.
+// isOther reports whether the folder has the files of another local repository than source, and that still exists.
 func (f *folder) isOther(source string) bool {
 	if f.previous == nil {
 		return false
@@ -95,8 +98,8 @@ func relativeURL(from, to string) string {
 	return (&url.URL{Path: filepath.ToSlash(way)}).EscapedPath()
 }
 
-// removeStale removes the files that the previous run wrote and this one did not. One that has changed since stays:
-// it is somebody's.
+// removeStale removes the files that the previous run wrote and this one did not. A file that was changed since
+// stays.
 func (g *generation) removeStale(t *actors.TaskContext, out *folder, written []render.Artifact) {
 	if out.previous == nil {
 		return
@@ -105,9 +108,9 @@ func (g *generation) removeStale(t *actors.TaskContext, out *folder, written []r
 	for _, f := range written {
 		fresh[f.Name] = true
 	}
-	n, pagesAlone := 0, g.input.Layout == LayoutLmstxt // whose tools write one file after the other
+	n, pagesAlone := 0, g.input.Layout == LayoutLmstxt // its tools write one kind of file in each run
 	for _, old := range out.previous.Artifacts {
-		if fresh[old.Name] || checkOf(old.Name) == nil { // anybody may have written that llms.json
+		if fresh[old.Name] || checkOf(old.Name) == nil { // anybody may have written this llms.json
 			continue
 		}
 		if pagesAlone && !(g.input.Graph && graph.IsPage(old.Name)) {
@@ -120,7 +123,7 @@ func (g *generation) removeStale(t *actors.TaskContext, out *folder, written []r
 		}
 	}
 	if n > 0 {
-		t.Log(messages.LogInfo, fmt.Sprintf("removed %s of the previous run", count(n, "file")))
+		t.Log(messages.LogInfo, fmt.Sprintf("removed %s of the previous run", prose.Count(n, "file")))
 		_ = errors.Join(out.Remove(pagesFolder), out.Remove(graphFolder)) // they stay if they hold files
 	}
 }
@@ -182,9 +185,9 @@ func syncFolder(dir *os.Root, name string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// waitForLock waits until no other run writes into the folder, of this process or another, so that what is there in
-// the end is all of one run. waits is called once if there is one. It holds until the file is closed, or the process
-// ends. On a file system without locks it waits for nobody.
+// waitForLock locks the folder, so that all files in it are of one run. If another run has the lock, of this process
+// or another, it calls waits once and waits. Closing the file, or the end of the process, releases the lock. On a
+// file system without locks it does not wait.
 func waitForLock(ctx context.Context, dir *os.Root, waits func()) (*os.File, error) {
 	f, err := dir.Open(".")
 	if err != nil {

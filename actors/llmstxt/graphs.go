@@ -38,7 +38,7 @@ func graphCheckOf(name string) func() checker {
 	return nil
 }
 
-// isGraphFile tells what a graph's run writes into the folder, temporary files included.
+// isGraphFile reports whether the graph is written to a file of the name, or to a temporary file for it.
 func isGraphFile(folder, name string) bool {
 	in, base := path.Split(name)
 	base = strings.TrimPrefix(base, ".")
@@ -51,7 +51,7 @@ func isGraphFile(folder, name string) bool {
 	return false
 }
 
-// relate finds what the packages have to do with each other.
+// relate builds the graph of packages.
 func (g *generation) relate(ctx context.Context, t *actors.TaskContext) (err error) {
 	g.graph, err = graph.Build(ctx, g.files, g.repo, g.index.Survey, graph.Options{Title: g.index.Title, Go: t.Go,
 		Progress: func(done, total int) { t.Progress(int64(done), int64(total), "packages") }})
@@ -64,7 +64,7 @@ func (g *generation) relate(ctx context.Context, t *actors.TaskContext) (err err
 	return nil
 }
 
-// graphArtifacts lists the pages first, then what tells of them.
+// graphArtifacts lists the pages first, then the files that name them.
 func (g *generation) graphArtifacts() []artifact {
 	if g.graph == nil {
 		return nil
@@ -77,7 +77,7 @@ func (g *generation) graphArtifacts() []artifact {
 		artifact{nameGraph, g.graph.JSON, graphCheckOf(nameGraph)})
 }
 
-// prepareGraph makes the graph's folders and returns how many files that earlier runs did not finish it removed.
+// prepareGraph makes the graph's folders, and removes and counts the temporary files of unfinished runs.
 func (g *generation) prepareGraph(out *os.Root) (swept int, err error) {
 	if !g.input.Graph {
 		return 0, nil

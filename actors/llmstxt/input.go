@@ -15,10 +15,10 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Input is what the job is asked for. Its zero value but for Repository and Out writes llms.txt, with the linked
-// files in llms-full.txt.
+// Input says what to generate. With Repository and Out alone the job writes llms.txt, llms-full.txt with the linked
+// files, and llms.json.
 type Input struct {
-	// Repository is a folder, an archive, or where a repository is fetched from: package address has the spellings.
+	// Repository is a folder, an archive, or the address of a repository: see package address.
 	Repository string `json:"repository"`
 	// Out is the folder to write under; it is made if it is missing.
 	Out    string `json:"out"`
@@ -29,7 +29,7 @@ type Input struct {
 	Full string `json:"full,omitempty"`
 	// Ctx asks for llms-ctx.txt.
 	Ctx bool `json:"ctx,omitempty"`
-	// Graph asks for the graph of packages, with a page for each.
+	// Graph asks for the graph of packages, with a page for each package.
 	Graph bool `json:"graph,omitempty"`
 	// Format is the version of the llms.txt format, 2 if zero.
 	Format render.Format `json:"format,omitempty"`
@@ -37,16 +37,16 @@ type Input struct {
 	LinkStyle string `json:"link_style,omitempty"`
 	// BaseURL is the base URL for links, if the repository has no remote, or one on a host whose links are unknown.
 	BaseURL string `json:"base_url,omitempty"`
-	// SizeBudget is the most bytes that any one of the text files may have; no bound but llms-full.txt's own if zero.
+	// SizeBudget is the most bytes of any text file. If zero, only llms-full.txt is bounded.
 	SizeBudget int64 `json:"size_budget,omitempty"`
-	// Limits of what is read; zero fields take the defaults of package scan.
+	// Limits of what is read. Zero takes the default of package scan.
 	MaxFiles     int   `json:"max_files,omitempty"`
 	MaxFileBytes int64 `json:"max_file_bytes,omitempty"`
 	MaxBytes     int64 `json:"max_bytes,omitempty"`
 	MaxDepth     int   `json:"max_depth,omitempty"`
-	// Model is the name of the model that is asked to describe the repository, or AutoModel; none is asked if empty.
+	// Model is the name of the model that describes the repository, or AutoModel. If empty, no model is asked.
 	Model string `json:"model,omitempty"`
-	// RequireModel has the run fail where the model does; without it the files then say what can be said without one.
+	// RequireModel makes the run fail if the model fails. The default keeps the result without it, marked degraded.
 	RequireModel bool `json:"require_model,omitempty"`
 }
 
@@ -59,10 +59,10 @@ const (
 
 const maxModelName = 256
 
-// leastBudget holds a title and a summary of any length that package rank gives.
+// leastBudget has room for the longest title and summary.
 const leastBudget = 2 << 10
 
-// check gives the input with its defaults and the address that it names.
+// check returns the input with its defaults, and the address of the repository.
 func (in Input) check() (Input, address.Address, error) {
 	if in.File != "" {
 		in.Full = cmp.Or(in.Full, FullNone)
@@ -115,8 +115,8 @@ func (in Input) located() (Input, address.Address, error) {
 	return in, at, nil
 }
 
-// Located gives the name that the inputs of runs have for a repository, and its address, absolute where it is on this
-// machine. Errors: invalid_input.
+// Located returns the name of a repository as inputs of runs have it, and its address. Paths on this machine are made
+// absolute. Errors: invalid_input.
 func Located(repository string) (name string, at address.Address, err error) {
 	if at, err = address.Parse(repository, exists); err != nil {
 		return "", at, err
@@ -132,7 +132,7 @@ func Located(repository string) (name string, at address.Address, err error) {
 	return at.String(), at, nil
 }
 
-// isWeb refuses credentials: the URL goes into files that are published.
+// isWeb refuses credentials: the URL is written to files that are published.
 func isWeb(base string) bool {
 	u, err := url.Parse(base)
 	return err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil

@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
@@ -33,22 +34,22 @@ type Result struct {
 	Links  int    `json:"links"`
 	// Symbols counts the exported names that llms.json lists.
 	Symbols int `json:"symbols"`
-	// Packages counts those of the repository that the graph shows.
+	// Packages counts the packages of the repository in the graph.
 	Packages int `json:"packages,omitempty"`
-	// Dropped counts links and files that the size budget had no room for.
+	// Dropped counts the links and files that did not fit the size budget.
 	Dropped int    `json:"dropped,omitempty"`
 	Commit  string `json:"commit,omitempty"`
 	Remote  string `json:"remote,omitempty"`
 	// Cached says that the files are those of an earlier run.
 	Cached bool `json:"cached,omitempty"`
-	// Model is the one that answered; where none did, the one that was asked, or was to be.
+	// Model is the model that answered, else the one that was asked.
 	Model string `json:"model,omitempty"`
-	// Degraded says that the model failed, for the cause, and that the files were written without it.
+	// Degraded says that the model failed, and that the files were written without it. Cause says why.
 	Degraded bool           `json:"degraded,omitempty"`
 	Cause    messages.Cause `json:"degraded_cause,omitempty"`
 }
 
-// generation is what the tasks of one run share; each task begins after the one before it has returned.
+// generation is the state of one run. Its tasks run one after the other.
 type generation struct {
 	input    Input
 	at       address.Address
@@ -57,16 +58,16 @@ type generation struct {
 	files    fs.FS
 	repo     *scan.Repository
 	index    *rank.Index
-	graph    *graph.Graph // nil where none is asked for
+	graph    *graph.Graph // nil if not asked for
 	document render.Document
 	dropped  int
 	cache    cache
-	hit      *cached // then there are neither files nor an index
+	hit      *cached // if not nil, there are neither files nor an index
 	model    *Model
 	unfound  error  // why there is no model
 	other    string // the model that answered in place of the one that was asked, or ""
 	insight  insight.Answer
-	degraded messages.Cause // why the model said nothing, or ""
+	degraded messages.Cause // why the model failed, or ""
 }
 
 // Job returns the job for the input. Errors: invalid_input.
@@ -89,12 +90,12 @@ func (g *generation) tasks() []actors.Task {
 	if g.input.Model == "" {
 		return []actors.Task{fetch, analyze, write}
 	}
-	once := supervision.Policy{Attempts: 1} // the client and the re-asks are retries enough
+	once := supervision.Policy{Attempts: 1} // the client retries, and a rejected answer is asked for again
 	return []actors.Task{fetch, {Name: "configure", Run: g.configure, Policy: once}, analyze,
 		{Name: "understand", Run: g.understand, Policy: once}, write}
 }
 
-// reason is what went wrong with a path that the message around it names already.
+// reason is the error without the path, for messages that name the path already.
 func reason(err error) error {
 	if at, ok := errors.AsType[*fs.PathError](err); ok {
 		return at.Err
@@ -106,7 +107,7 @@ func reason(err error) error {
 }
 
 func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
-	if err := makeOut(g.input.Out); err != nil { // sooner than after all the reading
+	if err := makeOut(g.input.Out); err != nil { // before the repository is read
 		return err
 	}
 	var err error
@@ -126,7 +127,7 @@ func (g *generation) fetch(ctx context.Context, t *actors.TaskContext) error {
 	return g.scan(ctx, t)
 }
 
-// warn passes a warning on once.
+// warn logs the warning of the material once.
 func (g *generation) warn(t *actors.TaskContext) {
 	if g.material.Warning != "" {
 		t.Log(messages.LogWarn, g.material.Warning)
@@ -143,16 +144,16 @@ func (g *generation) scan(ctx context.Context, t *actors.TaskContext) (err error
 	g.repo.Files = slices.DeleteFunc(g.repo.Files, g.isOutput())
 	for _, left := range g.repo.Left {
 		t.Log(messages.LogInfo, fmt.Sprintf("skipped, %s: %s, %s, first %s",
-			left.Reason, count(left.Files, "file"), count(left.Folders, "folder"), left.First))
+			left.Reason, prose.Count(left.Files, "file"), prose.Count(left.Folders, "folder"), left.First))
 	}
 	if len(g.repo.Files) == 0 {
 		return nothing(g.repo)
 	}
-	t.Summarize("gathered " + count(len(g.repo.Files), "file") + at(g.repo.Origin))
+	t.Summarize("gathered " + prose.Count(len(g.repo.Files), "file") + at(g.repo.Origin))
 	return nil
 }
 
-// nothing says why there is no file to write about.
+// nothing is the error for a repository without a readable file.
 func nothing(repo *scan.Repository) error {
 	var why []string
 	for _, left := range repo.Left {
@@ -169,13 +170,6 @@ func at(o scan.Origin) string {
 		return " at " + o.Commit[:12]
 	}
 	return ""
-}
-
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 func limit(err error) error {
@@ -196,12 +190,12 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) (err er
 	if err != nil {
 		return err
 	}
-	words := fmt.Sprintf("%s in %s", count(links(g.index), "link"), count(len(g.index.Sections), "section"))
+	words := fmt.Sprintf("%s in %s", prose.Count(links(g.index), "link"), prose.Count(len(g.index.Sections), "section"))
 	if g.input.Graph {
 		if err := g.relate(ctx, t); err != nil {
 			return err
 		}
-		words += ", " + count(g.graph.Stats.Packages, "package")
+		words += ", " + prose.Count(g.graph.Stats.Packages, "package")
 	}
 	if g.input.Model == "" {
 		words += ", without a model"
@@ -210,7 +204,7 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) (err er
 	return nil
 }
 
-// linking says how links lead to the files. Those of a file that lies elsewhere than the folder are relative to it.
+// linking returns the options for links. Links of a single file outside the repository are relative to that file.
 func (g *generation) linking() rank.Options {
 	o := rank.Options{LinkStyle: g.input.LinkStyle, BaseURL: g.input.BaseURL}
 	if g.input.File != "" && g.at.Kind == address.Folder && o.BaseURL == "" {

@@ -111,8 +111,8 @@ func realPath(name string) string {
 	return name
 }
 
-// isOutput reports whether the job itself writes the file. If the output is inside the repository, a second run reads
-// what the first did.
+// isOutput reports whether the job itself writes the file. Such files are not read, so that a second run into the
+// repository gives the same result.
 func (g *generation) isOutput() func(scan.File) bool {
 	if g.at.Kind != address.Folder {
 		return func(scan.File) bool { return false }

@@ -9,34 +9,34 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// Config is what the job needs of the world.
+// Config has what the job needs beside its input.
 type Config struct {
 	Open Open
 	// Model finds the model of an Input that names one; it may be nil otherwise.
 	Model FindModel
 	// Cache is the folder of earlier results; none are kept if empty.
 	Cache string
-	// Secrets are what no file says, whatever the repository does; nil for none.
+	// Secrets are removed from every file. It may be nil.
 	Secrets *redact.Secrets
 	// Spend is called with a number of bytes before they are written, and its error ends the run; nil allows all.
 	Spend func(bytes int) error
-	// Version is that of the program. Results of another version are not taken from the cache.
+	// Version is the version of the program. Cached results of other versions are not used.
 	Version string
 }
 
-// Open finds the repository at the address, without reading it yet. Errors: invalid_input for one that is not there
-// or not allowed; errors of the network may be retried.
+// Open finds the repository at the address, but does not read it yet. Errors: invalid_input if it does not exist or
+// is not allowed; network errors may be retried.
 type Open func(ctx context.Context, at address.Address) (*Material, error)
 
 // Material is a repository to read.
 type Material struct {
-	Name   string // for want of an Origin
+	Name   string // used if Origin is empty
 	Origin scan.Origin
-	// Key names what the files hold where that is known before they are read, as a commit does: the same key, the
-	// same files. Results without one are not cached.
+	// Key identifies the content of the files before they are read, as a commit does. Results without a key are not
+	// cached.
 	Key string
-	// Warning says what is not known of the material, or not in it; empty as a rule. Read may set it, once more.
+	// Warning says what is unknown or missing. It is usually empty. Read may set it again.
 	Warning string
-	// Read gives the files. progress hears of the bytes that have come; total is 0 where it is not known.
+	// Read returns the files. It calls progress with the bytes received; total is 0 if it is not known.
 	Read func(ctx context.Context, progress func(done, total int64)) (fs.FS, error)
 }

@@ -17,31 +17,30 @@ type Model struct {
 	Stream model.Stream
 	Name   string // as the server knows it
 	Server string // who runs it, as llm.started names it
-	// Context is how many tokens fit into the model as it is loaded; 0 where that is not known.
+	// Context is how many tokens fit into the model as it is loaded; 0 if unknown.
 	Context int
 	// Ladder is what is known of the server's ways to keep an answer to a form; nil for nothing.
 	Ladder *structured.Ladder
-	// Extra are more fields of each request's body, such as those that switch thoughts off.
+	// Extra fields are added to each request's body, such as those that switch reasoning off.
 	Extra map[string]json.RawMessage
 }
 
-// FindModel finds the model of the name, or any where the name is [AutoModel]. Its error is that of a provider as a
-// rule.
+// FindModel finds the model of the name, or any model if the name is [AutoModel]. Its errors usually have the code
+// provider_error.
 type FindModel func(ctx context.Context, name string) (*Model, error)
 
-// AutoModel as the model's name takes one that there is.
+// AutoModel as the model's name means any model that is loaded.
 const AutoModel = "auto"
 
 // Tokens of a model's context.
 const (
-	// unknownContext is taken for one that is not known: a smaller one costs an attempt or two, a larger one is not
-	// used.
+	// unknownContext is assumed if the context is unknown. If the real one is smaller, that costs an attempt or two.
 	unknownContext = 8 << 10
-	mostMaterial   = 16 << 10 // more takes minutes to read for a model on a desk, and tells it little
+	mostMaterial   = 16 << 10 // a model on a desktop takes minutes to read more, and gains little
 	leastMaterial  = 400
 	leastAnswer    = 800
 	mostAnswer     = 4 << 10
-	bytesOfToken   = 3 // or more, in any language that a tokenizer was made for
+	bytesOfToken   = 3 // or more, in every language that tokenizers are made for
 )
 
 // answer is how many tokens the model may write.
@@ -56,7 +55,7 @@ func (m *Model) material(promptBytes int) int {
 	return min(tokens, mostMaterial)*bytesOfToken - promptBytes
 }
 
-// find finds the model once.
+// find looks for the model once.
 func (g *generation) find(ctx context.Context) (*Model, error) {
 	if g.model == nil && g.unfound == nil {
 		g.model, g.unfound = g.config.Model(ctx, g.input.Model)
@@ -64,7 +63,7 @@ func (g *generation) find(ctx context.Context) (*Model, error) {
 	return g.model, g.unfound
 }
 
-// configure is the task that says which model is asked.
+// configure is the task that finds the model.
 func (g *generation) configure(ctx context.Context, t *actors.TaskContext) error {
 	m, err := g.find(ctx)
 	if err != nil {
@@ -81,8 +80,8 @@ func (g *generation) configure(ctx context.Context, t *actors.TaskContext) error
 	return nil
 }
 
-// withoutModel goes on without the model, whose failure is told, unless there is to be one or the run itself is to
-// end.
+// withoutModel logs that the model failed and goes on without it. It returns an error if a model is required or the
+// run is ending.
 func (g *generation) withoutModel(ctx context.Context, t *actors.TaskContext, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

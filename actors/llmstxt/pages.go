@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	together = 64 // pages before their folder is synced
-	writers  = 4  // of pages at a time, for each waits for its disk
+	together = 64 // pages are written before their folder is synced
+	writers  = 4  // write pages at a time; each waits for the disk
 )
 
-// pagesAhead is how many of the first files are pages to write together.
+// pagesAhead is how many pages the list begins with, and may be written together.
 func pagesAhead(files []artifact) int {
 	n := 0
 	for n < min(len(files), together) && graph.IsPage(files[n].name) {
@@ -28,13 +28,13 @@ func pagesAhead(files []artifact) int {
 	return n
 }
 
-// page is one that is rendered and checked.
+// page is a rendered and checked page.
 type page struct {
 	name string // in the folder of pages
 	text bytes.Buffer
 }
 
-// writePages renders and checks the pages one after the other, and gives them their names all at once.
+// writePages renders and checks the pages one after the other, then writes them at the same time.
 func (g *generation) writePages(
 	ctx context.Context, t *actors.TaskContext, out *folder, files []artifact,
 ) ([]messages.Artifact, error) {
@@ -54,13 +54,13 @@ func (g *generation) writePages(
 	return said, errors.Join(context.Cause(ctx), writeAllPages(t, pagesRoot, pages))
 }
 
-// writeAllPages returns when all writers have, whatever they came to.
+// writeAllPages returns when all writers have returned.
 func writeAllPages(t *actors.TaskContext, folder *os.Root, pages []page) error {
 	n := min(writers, len(pages))
 	ended := make(chan error, n)
 	for first := range n {
 		t.Go(func(ctx context.Context) error {
-			err := errors.New("a writer ended too soon") // unless it says otherwise
+			err := errors.New("a writer ended too soon") // replaced if the writer returns
 			defer func() { ended <- err }()
 			err = writeEachPage(ctx, t.RunID(), folder, pages, first, n)
 			return nil
@@ -73,8 +73,8 @@ func writeAllPages(t *actors.TaskContext, folder *os.Root, pages []page) error {
 	return all
 }
 
-// writeEachPage places every step-th page from first on. One that is there as it should be is left: to write it again
-// costs the disk as much as to write it anew.
+// writeEachPage writes every step-th page from first on. It leaves a page that is already there unchanged: writing it
+// again would cost as much as a new one.
 func writeEachPage(ctx context.Context, run messages.RunID, folder *os.Root, pages []page, first, step int) error {
 	b := bufio.NewWriter(nil)
 	for i := first; i < len(pages); i += step {
@@ -93,7 +93,7 @@ func writeEachPage(ctx context.Context, run messages.RunID, folder *os.Root, pag
 	return nil
 }
 
-// holds reports whether the folder has the file, no link, with that text.
+// holds reports whether the folder has a regular file with that text.
 func holds(folder *os.Root, name string, text []byte) bool {
 	info, err := folder.Lstat(name)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != int64(len(text)) {

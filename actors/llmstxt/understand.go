@@ -11,13 +11,14 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// understand is the task that has the model read the material and say what it is about.
+// understand is the task in which the model reads the repository and describes it.
 func (g *generation) understand(ctx context.Context, t *actors.TaskContext) error {
 	if g.hit != nil {
 		t.Summarize("taken from the cache")
@@ -37,25 +38,25 @@ func (g *generation) understand(ctx context.Context, t *actors.TaskContext) erro
 	}
 	g.insight = answer
 	g.index = answer.Into(g.index, "written by "+g.modelName(), g.room())
-	t.Summarize(fmt.Sprintf("%s, %s to remember and %s by %s", count(len(answer.Concepts), "concept"),
-		count(len(answer.Remember), "thing"), count(len(answer.Sections)+len(answer.Notes), "note"), g.modelName()))
+	t.Summarize(fmt.Sprintf("%s, %s to remember and %s by %s", prose.Count(len(answer.Concepts), "concept"),
+		prose.Count(len(answer.Remember), "thing"), prose.Count(len(answer.Sections)+len(answer.Notes), "note"), g.modelName()))
 	return nil
 }
 
-// closeTexts closes the texts with what is taken of the answer.
+// closeTexts ends the streamed texts with what the files take from the answer.
 func closeTexts(t *actors.TaskContext, answer insight.Answer, opened []string) error {
 	for _, text := range answer.Texts() {
 		if text.Text == "" && !slices.Contains(opened, text.Stream) {
 			continue
 		}
-		if err := closeText(t, text, count(1+strings.Count(text.Text, "\n"), "line")); err != nil {
+		if err := closeText(t, text, prose.Count(1+strings.Count(text.Text, "\n"), "line")); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// closeText closes a text with what is taken of it.
+// closeText ends a streamed text with its final form.
 func closeText(t *actors.TaskContext, text insight.Text, words string) error {
 	done := messages.TextDone{Stream: text.Stream, Text: text.Text, SHA256: messages.Digest(text.Text)}
 	if text.Text == "" {
@@ -64,7 +65,7 @@ func closeText(t *actors.TaskContext, text insight.Text, words string) error {
 	return t.Emit(done, text.Stream+": "+words)
 }
 
-// retract takes back what a model said that failed after it.
+// retract empties the texts of a model that failed after it had begun to answer.
 func (g *generation) retract(ctx context.Context, t *actors.TaskContext, live *insight.Live, err error) error {
 	if err := g.withoutModel(ctx, t, err); err != nil {
 		return err
@@ -77,7 +78,7 @@ func (g *generation) retract(ctx context.Context, t *actors.TaskContext, live *i
 	return nil
 }
 
-// answer asks with less material as long as the server says that there is too much.
+// answer asks the model, with less material each time the server says that the context is too small.
 func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *insight.Live) (insight.Answer, error) {
 	least := leastMaterial * bytesOfToken
 	budget := g.model.material(insight.PromptBytes)
@@ -113,13 +114,13 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.
 	defer stop(nil)
 	live.Say = func(stream, text string) {
 		if err := t.Say(stream, text); err != nil {
-			stop(err) // the stream says how it ended
+			stop(err) // ends the stream
 		}
 	}
 	o := structured.Options{Name: "description", Ladder: g.model.Ladder, Field: live.Field,
 		Attempt: func(a structured.Attempt) { rejected(t, a) }}
 	if len(live.Opened()) > 0 {
-		o.Field = nil // what was said before the context was full stands until the texts are closed
+		o.Field = nil // the texts streamed before the context was full stand until they are closed
 	}
 	said, report, err := structured.Ask[insight.Answer](ctx, told, g.request(m), o)
 	g.noteAnswerer(t, report.Model, err)
@@ -132,8 +133,8 @@ func (g *generation) ask(ctx context.Context, t *actors.TaskContext, told model.
 	return said, report.Overflow || g.mayBeOverflow(err), err
 }
 
-// mayBeOverflow tells a server that may have nothing to say because there is too much for a context that is not
-// known: some end such an answer as if it were one.
+// mayBeOverflow reports whether the error is an empty answer that may mean a full context of unknown size: some
+// servers end such an answer as if it were complete.
 func (g *generation) mayBeOverflow(err error) bool {
 	return g.model.Context == 0 && messages.CodeOf(err) == messages.Code(messages.CauseEmptyCompletion)
 }
@@ -145,7 +146,7 @@ func rejected(t *actors.TaskContext, a structured.Attempt) {
 	}
 }
 
-// request offers no tools: what the model reads is written by strangers.
+// request offers no tools: strangers wrote what the model reads.
 func (g *generation) request(m insight.Material) model.Request {
 	system, user := m.Prompt("=====" + rand.Text() + "=====")
 	return model.Request{Model: g.model.Name, MaxTokens: g.model.answer(), Extra: g.model.Extra,
@@ -163,7 +164,7 @@ func (g *generation) room() int {
 	return int(min(most, g.input.SizeBudget/4, g.input.SizeBudget-front-leastBudget/4))
 }
 
-// addAnswer adds to llms.json what the model said of the sections, and what became of it.
+// addAnswer adds the model, its notes on sections, and whether it failed to llms.json.
 func (g *generation) addAnswer(d *render.Document) {
 	if g.model != nil {
 		d.Options.Model = g.modelName()

@@ -12,6 +12,7 @@ import (
 	"path"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -27,7 +28,7 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 		return err
 	}
 	if n += sweep(out.Root, ".", g.stem()); n > 0 {
-		t.Log(messages.LogInfo, fmt.Sprintf("removed %s left by unfinished runs", count(n, "file")))
+		t.Log(messages.LogInfo, fmt.Sprintf("removed %s left by unfinished runs", prose.Count(n, "file")))
 	}
 	files, err := g.artifacts(ctx, t, out)
 	if err != nil {
@@ -43,15 +44,15 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 	return t.Result(result, result.Degraded)
 }
 
-// writeFiles says that files are written when their folder is synced: of pages, of which there may be many, once for
-// a few.
+// writeFiles emits artifact.written once the folder of a file is synced. Pages, of which there may be thousands, are
+// synced in groups.
 func (g *generation) writeFiles(
 	ctx context.Context, t *actors.TaskContext, out *folder, files []artifact,
 ) (written []render.Artifact, err error) {
 	b := bufio.NewWriterSize(nil, 256<<10)
 	for done := 0; done < len(files); {
 		f := files[done]
-		if f.name == nameJSON { // it is the last, and names what is there
+		if f.name == nameJSON { // it is the last, and names the others
 			g.document.Artifacts = written
 			g.removeStale(t, out, written)
 		}
@@ -89,7 +90,7 @@ func tellWritten(t *actors.TaskContext, out *os.Root, folder string, files []mes
 	return nil
 }
 
-// writeFile checks the file as it is written; one that does not pass never gets its name.
+// writeFile checks the file while it writes it. A file that fails the check never gets its final name.
 func (g *generation) writeFile(
 	ctx context.Context, t *actors.TaskContext, out *folder, b *bufio.Writer, f artifact,
 ) (said messages.Artifact, err error) {
@@ -102,7 +103,7 @@ func (g *generation) writeFile(
 	return said, err
 }
 
-// checked renders the file without the secrets and says what it wrote.
+// checked renders the file without secrets, checks it, and returns its size and digest.
 func (g *generation) checked(w io.Writer, f artifact) (messages.Artifact, error) {
 	sum, check, size := sha256.New(), f.check(), &counter{spend: g.config.Spend}
 	clean := g.config.Secrets.Document(io.MultiWriter(size, w, sum, check))
@@ -129,9 +130,11 @@ func (c *counter) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (g *generation) keep(ctx context.Context, t *actors.TaskContext, result Result, files []render.Artifact, open opener) {
+func (g *generation) keep(
+	ctx context.Context, t *actors.TaskContext, result Result, files []render.Artifact, open opener,
+) {
 	key := g.key(ctx)
-	if key == "" || g.hit != nil || g.other != "" { // the key is of the model that was asked
+	if key == "" || g.hit != nil || g.other != "" { // the key names the model that was asked
 		return
 	}
 	if err := g.cache.keep(key, result, files, open); err != nil {
@@ -149,7 +152,7 @@ func (g *generation) result(dir string) Result {
 	if g.graph != nil {
 		packages = g.graph.Stats.Packages
 	}
-	d := g.document // as its strings are fit to be shown: they come from the repository
+	d := g.document // its strings are safe to show, though they come from the repository
 	s := g.config.Secrets
 	return Result{Title: s.Text(d.Title), Summary: s.Text(d.Summary), Folder: dir, Files: len(g.repo.Files),
 		Links: links(g.index), Symbols: symbols(g.index), Packages: packages, Dropped: g.dropped,

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // item reads a line of a section, in the way of the reference parser: the title ends at the first bracket, the URL at
@@ -28,7 +30,7 @@ func (p *parser) item(line string) {
 		p.problem(LinkItem, "a link that does not end")
 		return
 	}
-	l := Link{Title: unescape(title), URL: target, Note: p.note(rest), Line: p.line}
+	l := Link{Title: prose.Unescape(title), URL: target, Note: p.note(rest), Line: p.line}
 	p.linkTitle(title)
 	p.linkURL(target)
 	s := &p.doc.Sections[len(p.doc.Sections)-1]
@@ -46,7 +48,7 @@ func (p *parser) note(rest string) string {
 	case strings.TrimSpace(note) == "" || note != strings.TrimSpace(note):
 		p.problem(LinkNote, "a note that is empty or has space around it")
 	}
-	return unescape(strings.TrimSpace(note))
+	return prose.Unescape(strings.TrimSpace(note))
 }
 
 func (p *parser) linkTitle(title string) {
@@ -102,16 +104,4 @@ func isXMLName(name string) bool {
 		}
 	}
 	return name != "" && !strings.HasPrefix(strings.ToLower(name), "xml")
-}
-
-// unescape resolves Markdown's backslash before punctuation.
-func unescape(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", s[i+1]) >= 0 {
-			i++
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // Parse reads text. It always gives a document, as far as the text can be read, and the problems in the order of
@@ -84,7 +86,7 @@ func heading(line string) (level int, text string) {
 	if rest != "" && rest[0] != ' ' && rest[0] != '\t' {
 		return 0, ""
 	}
-	return marks, unescape(strings.TrimSpace(rest))
+	return marks, prose.Unescape(strings.TrimSpace(rest))
 }
 
 func (p *parser) title(level int, rest, line string) {
@@ -119,7 +121,7 @@ func (p *parser) summary(quote string) {
 	if quote == "" {
 		p.problem(SummaryLine, "an empty summary")
 	}
-	p.doc.Summary = unescape(quote)
+	p.doc.Summary = prose.Unescape(quote)
 }
 
 func (p *parser) detail(line string) {

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"slices"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
@@ -60,15 +61,8 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, survey rank.
 // fact says what n things miss; nothing of none.
 func (g *Graph) fact(n int, format, thing string) {
 	if n > 0 {
-		g.Facts = append(g.Facts, fmt.Sprintf(format, plural(n, thing)))
+		g.Facts = append(g.Facts, fmt.Sprintf(format, prose.Count(n, thing)))
 	}
-}
-
-func plural[N int | int64](n N, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // bounded keeps the largest packages and chooses those that get a page.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
 )
@@ -77,7 +78,7 @@ func (ps *pages) write(w io.Writer, n *Node) error {
 	if n.Language != "" {
 		fmt.Fprintf(&b, "- Language: %s\n", render.Inline(n.Language))
 	}
-	fmt.Fprintf(&b, "- Files: %d, %s\n", n.Files, plural(n.Bytes, "byte"))
+	fmt.Fprintf(&b, "- Files: %d, %s\n", n.Files, prose.Count(n.Bytes, "byte"))
 	from := func(e Edge) string { return e.From }
 	to := func(e Edge) string { return e.To }
 	ps.related(&b, "Imports", ps.out[n.ID], to, Imports, Package)
@@ -102,7 +103,7 @@ func (ps *pages) related(b *bytes.Buffer, title string, edges []Edge, end func(E
 	list(b, title, edges, nodesListed, func(e Edge) string {
 		n := ps.nodes[end(e)]
 		if kind == Imports {
-			return n.title + " (" + plural(e.Weight, "file") + ")" + n.summary
+			return n.title + " (" + prose.Count(e.Weight, "file") + ")" + n.summary
 		}
 		return n.title + n.summary
 	})
@@ -126,7 +127,7 @@ func (ps *pages) symbols(b *bytes.Buffer, p *part) {
 
 func (ps *pages) files(b *bytes.Buffer, p *part) {
 	list(b, "Files", p.files, filesListed, func(f *file) string {
-		return code(ps.line(f.Path)) + ", " + plural(f.Size, "byte")
+		return code(ps.line(f.Path)) + ", " + prose.Count(f.Size, "byte")
 	})
 }
 

@@ -1,6 +1,7 @@
 package prose
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -145,4 +146,24 @@ func Shorten(s string, runes int) string {
 		cut = cut[:i]
 	}
 	return strings.TrimRight(cut, " ,;:.-") + "…"
+}
+
+// Count names a number of things: "1 file", "2 files".
+func Count[N int | int64](n N, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// Unescape drops the backslash before punctuation, as Markdown does.
+func Unescape(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", s[i+1]) >= 0 {
+			i++
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
@@ -135,7 +136,7 @@ func formal(d *document) (section, reason string) {
 		}
 	}
 	if n := versions(d.headings); n >= 4 && 2*n > len(d.headings) {
-		return Optional, "headings are " + plural(n, "version")
+		return Optional, "headings are " + prose.Count(n, "version")
 	}
 	return "", ""
 }
@@ -214,7 +215,7 @@ func byNames(d *document) (section, reason string) {
 	case parts >= 2:
 		return secAPI, "headings are parameters and results"
 	case d.declared >= 3:
-		return secAPI, "describes " + plural(d.declared, "name")
+		return secAPI, "describes " + prose.Count(d.declared, "name")
 	}
 	return "", ""
 }
@@ -229,11 +230,11 @@ func byShape(d *document) (section, reason string) {
 	}
 	switch {
 	case names >= 3 && 2*names >= len(d.headings):
-		return secAPI, plural(names, "heading") + verb(names, " is a name", " are names") + " in code"
+		return secAPI, prose.Count(names, "heading") + verb(names, " is a name", " are names") + " in code"
 	case d.options >= 12 && 3*d.options > d.lines-d.fenced:
-		return secConfiguration, "lists " + plural(d.options, "option")
+		return secConfiguration, "lists " + prose.Count(d.options, "option")
 	case d.steps >= 5 && d.fences >= 4:
-		return secTutorials, plural(d.steps, "step") + " with code"
+		return secTutorials, prose.Count(d.steps, "step") + " with code"
 	}
 	return "", ""
 }
@@ -264,7 +265,7 @@ func byHeadings(d *document) (section, reason string) {
 	}
 	for _, s := range []string{secConfiguration, secOperations} {
 		if counts[s] >= 3 && 2*counts[s] >= len(d.headings) {
-			return s, plural(counts[s], "heading") + verb(counts[s], " is", " are") + " about it"
+			return s, prose.Count(counts[s], "heading") + verb(counts[s], " is", " are") + " about it"
 		}
 	}
 	return "", ""

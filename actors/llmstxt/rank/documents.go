@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
@@ -164,7 +165,7 @@ func (b *builder) judge(d *document) {
 	d.add(baseOf(section), reason)
 	b.named.credit(&d.candidate)
 	if d.linked > 0 {
-		d.add(min(24, 6*bits.Len(uint(d.linked))), plural(d.linked, "page")+verb(d.linked, " links", " link")+" to it")
+		d.add(min(24, 6*bits.Len(uint(d.linked))), prose.Count(d.linked, "page")+verb(d.linked, " links", " link")+" to it")
 	}
 	if isMan(d.Path) {
 		d.add(30, "a manual page")
@@ -269,11 +270,4 @@ func verb(n int, one, many string) string {
 		return one
 	}
 	return many
-}
-
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return fmt.Sprintf("%d %ss", n, thing)
 }

@@ -128,7 +128,7 @@ func (r *mdReader) inline(root ast.Node) (text string, linked int) {
 		}
 		return ast.WalkContinue, nil
 	})
-	return prose.Tidy(html.UnescapeString(unescape(b.String()))), linked
+	return prose.Tidy(html.UnescapeString(prose.Unescape(b.String()))), linked
 }
 
 // html is the second choice: many a README has its title and tag line in a centred block and no other sentence about
@@ -226,18 +226,6 @@ func hasTag(raw string, names ...string) bool {
 		}
 	}
 	return false
-}
-
-// unescape drops the backslash before punctuation, as Markdown does.
-func unescape(s string) string {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) && strings.IndexByte("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~", s[i+1]) >= 0 {
-			i++
-		}
-		b.WriteByte(s[i])
-	}
-	return b.String()
 }
 
 // frontMatter reads the plain "key: value" lines between the --- lines at the

@@ -52,7 +52,7 @@ func (b *builder) packages() []*candidate {
 			c.Reasons = append(c.Reasons, "package at the root")
 		}
 		if p.fanIn > 0 {
-			c.Reasons = append(c.Reasons, "imported by "+plural(p.fanIn, "package"))
+			c.Reasons = append(c.Reasons, "imported by "+prose.Count(p.fanIn, "package"))
 		}
 		if p.isInternal() {
 			c.Score -= 140
@@ -68,7 +68,7 @@ func (b *builder) packages() []*candidate {
 func (b *builder) passPackages(list []*goPackage, reason string) {
 	for _, p := range list {
 		if p.fanIn > 0 {
-			reason := reason + ", imported by " + plural(p.fanIn, "package")
+			reason := reason + ", imported by " + prose.Count(p.fanIn, "package")
 			b.passed.add(p.files[0], 10+p.fanIn, reason)
 		}
 	}
@@ -117,7 +117,7 @@ func (b *builder) goCommands() []*candidate {
 // packageLinks points each package to the file with its comment, or else to the file that bears its name.
 func (b *builder) packageLinks(list []*goPackage, most int, title func(*goPackage) string) []*candidate {
 	for _, p := range list[min(len(list), most):] {
-		b.passed.add(p.files[0], 100+p.fanIn, "a package that "+plural(most, "other")+verb(most, " ranks",
+		b.passed.add(p.files[0], 100+p.fanIn, "a package that "+prose.Count(most, "other")+verb(most, " ranks",
 			" rank")+" before")
 	}
 	var links []*candidate

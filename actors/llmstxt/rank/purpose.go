@@ -36,7 +36,7 @@ func (b *builder) purpose() purpose {
 		why := b.weigh(&p)
 		if p.points >= p.least && (best.text == "" || p.points > best.points) {
 			best = p
-			best.reason = fmt.Sprintf("%s; %s (%s)", p.reason, why, plural(p.points, "point"))
+			best.reason = fmt.Sprintf("%s; %s (%s)", p.reason, why, prose.Count(p.points, "point"))
 		}
 	}
 	return best

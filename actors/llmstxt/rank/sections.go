@@ -4,6 +4,8 @@ import (
 	"context"
 	"path"
 	"slices"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // The sections in their order. Each name is one word.
@@ -78,7 +80,7 @@ func (c choice) cut(b *builder) {
 	for _, name := range sectionOrder() {
 		list, most := c[name], b.capOf(name)
 		for i := most; i < len(list); i++ {
-			b.passed.add(list[i].Path, list[i].Score, name+" is full: "+plural(most, "other")+verb(most, " ranks",
+			b.passed.add(list[i].Path, list[i].Score, name+" is full: "+prose.Count(most, "other")+verb(most, " ranks",
 				" rank")+" higher")
 		}
 		c[name] = list[:min(len(list), most)]
@@ -97,7 +99,7 @@ func (b *builder) dropLeast(c choice) {
 		}
 	}
 	last := len(c[where]) - 1
-	b.passed.add(c[where][last].Path, least, plural(b.caps.Links, "link")+verb(b.caps.Links, " ranks",
+	b.passed.add(c[where][last].Path, least, prose.Count(b.caps.Links, "link")+verb(b.caps.Links, " ranks",
 		" rank")+" higher")
 	c[where] = c[where][:last]
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
@@ -246,7 +247,7 @@ func (b *builder) judgeSource(s *source) {
 		s.add(max(20, 64-4*s.order), "entry point in "+s.entry)
 	}
 	if s.importers > 0 {
-		s.add(min(40, 10*bits.Len(uint(s.importers))), "used by "+plural(s.importers, "file"))
+		s.add(min(40, 10*bits.Len(uint(s.importers))), "used by "+prose.Count(s.importers, "file"))
 	}
 	switch {
 	case s.shown > 0:

@@ -206,7 +206,7 @@ func (b *builder) member(u *unit, all []*unit) *candidate {
 		}
 	}
 	if users > 0 {
-		c.add(min(40, 8*users), plural(users, "package")+" of the workspace "+verb(users, "depends", "depend")+" on it")
+		c.add(min(40, 8*users), prose.Count(users, "package")+" of the workspace "+verb(users, "depends", "depend")+" on it")
 	}
 	c.Note = prose.Informative(u.about.Description)
 	if b.named.word(u.about.Name) || b.named.path(u.dir) {
