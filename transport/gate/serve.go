@@ -8,6 +8,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -137,4 +139,27 @@ func (s *server) drain(end context.CancelCauseFunc) error {
 	defer cancelLast()
 	s.handlers.Wait(last)
 	return cut
+}
+
+// CheckBind refuses to listen where others than this machine can reach a server that asks for no token. addr is what
+// net.Listen is given, or the address of the listener, which says more: localhost is believed to be loopback, and any
+// other name is not. Errors: invalid_input, saying what to do.
+func CheckBind(addr string, authenticated bool) error {
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return invalid("%.100q is not an address to listen at; write host:port, for example 127.0.0.1:7878", addr)
+	}
+	if authenticated || isLoopbackBind(addr) {
+		return nil
+	}
+	return invalid("refused to listen at %.100s without authentication: whoever reaches it could start runs and read "+
+		"all; listen at a loopback address such as 127.0.0.1:7878, or give a file of tokens", addr)
+}
+
+func isLoopbackBind(addr string) bool {
+	host, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		return false
+	}
+	ip, err := netip.ParseAddr(host)
+	return err == nil && ip.IsLoopback() || strings.EqualFold(host, "localhost")
 }

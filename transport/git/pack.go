@@ -2,6 +2,7 @@ package git
 
 import (
 	"bytes"
+	queue "container/list"
 	"context"
 	"errors"
 	"fmt"
@@ -151,4 +152,91 @@ func (p *pack) unpack(offset int64) ([]byte, error) {
 		return nil, fmt.Errorf("unpack: %w", err)
 	}
 	return data.Bytes(), nil
+}
+
+const chunkBytes = 256 << 10
+
+// chunks is a byte string that grows without being moved.
+type chunks struct {
+	list [][]byte
+	size int64
+}
+
+// Write never fails.
+func (c *chunks) Write(p []byte) (int, error) {
+	written := len(p)
+	for len(p) > 0 {
+		at := int(c.size % chunkBytes)
+		if at == 0 {
+			c.list = append(c.list, make([]byte, chunkBytes))
+		}
+		n := copy(c.list[len(c.list)-1][at:], p)
+		p, c.size = p[n:], c.size+int64(n)
+	}
+	return written, nil
+}
+
+// ReadAt is that of [io.ReaderAt].
+func (c *chunks) ReadAt(p []byte, offset int64) (int, error) {
+	read := 0
+	for read < len(p) {
+		if offset >= c.size {
+			return read, io.EOF
+		}
+		end := min(chunkBytes, c.size-offset/chunkBytes*chunkBytes)
+		n := copy(p[read:], c.list[offset/chunkBytes][offset%chunkBytes:end])
+		read, offset = read+n, offset+int64(n)
+	}
+	return read, nil
+}
+
+// liveBytes bounds the objects of a pack that are in memory because they, or what is made of them, came as deltas.
+const liveBytes = 128 << 20
+
+// shelf keeps unpacked objects by their offsets. The one that was not asked for the longest makes room first.
+type shelf struct {
+	at    map[int64]*queue.Element
+	order queue.List // of shelved, the one asked for last in front
+	bytes int64
+	peak  int64 // most bytes ever, with those that room was made for
+}
+
+type shelved struct {
+	offset int64
+	data   []byte
+}
+
+// What an object costs besides its bytes, roughly.
+const shelvedCost = 128
+
+func (s *shelf) get(offset int64) ([]byte, bool) {
+	e := s.at[offset]
+	if e == nil {
+		return nil, false
+	}
+	s.order.MoveToFront(e)
+	return e.Value.(shelved).data, true
+}
+
+// room lets go of objects until so many more bytes may live.
+func (s *shelf) room(bytes int64) {
+	for s.bytes+bytes > liveBytes && s.order.Len() > 0 {
+		oldest := s.order.Remove(s.order.Back()).(shelved)
+		delete(s.at, oldest.offset)
+		s.bytes -= int64(len(oldest.data)) + shelvedCost
+	}
+	s.peak = max(s.peak, s.bytes+bytes)
+}
+
+func (s *shelf) put(offset int64, data []byte) {
+	size := int64(len(data)) + shelvedCost
+	if s.at[offset] != nil || size > liveBytes {
+		return
+	}
+	s.room(size)
+	if s.at == nil {
+		s.at = map[int64]*queue.Element{}
+	}
+	s.at[offset] = s.order.PushFront(shelved{offset, data})
+	s.bytes += size
 }

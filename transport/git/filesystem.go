@@ -1,14 +1,66 @@
 package git
 
 import (
+	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/go-git/go-billy/v5"
 
 	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
+
+// wholeBytes is the most that go-git may be given of a file that it reads as a whole: HEAD, a ref, the configuration.
+const wholeBytes = 16 << 20
+
+// guarded refuses to open what would keep or fill the process: pipes, devices, and large files that are read whole. A
+// repository that came in an archive may hold any of them.
+type guarded struct{ billy.Filesystem }
+
+func (g guarded) Open(name string) (billy.File, error) { return g.OpenFile(name, os.O_RDONLY, 0) }
+
+// OpenFile never waits: what is a file when one looks may be a pipe when it is opened. The files of go-billy do not say
+// what they are, so these are the operating system's.
+func (g guarded) OpenFile(name string, flag int, _ os.FileMode) (billy.File, error) {
+	if flag != os.O_RDONLY {
+		return nil, billy.ErrReadOnly
+	}
+	f, err := os.OpenFile(filepath.Join(g.Root(), filepath.Clean("/"+name)), regular.Flags, 0)
+	return openable(f, name, err)
+}
+
+func (g guarded) Chroot(name string) (billy.Filesystem, error) {
+	below, err := g.Filesystem.Chroot(name)
+	return guarded{below}, err
+}
+
+// openable looks at a file that was opened without waiting.
+func openable(f *os.File, name string, err error) (billy.File, error) {
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case !info.Mode().IsRegular() && !info.IsDir():
+		err = &fs.PathError{Op: "open", Path: name, Err: errors.New("not a regular file")}
+	case info.Size() > wholeBytes && isWhole(name):
+		err = &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("larger than %s", bytesText(wholeBytes))}
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return readOnlyFile{f, name}, nil
+}
+
+// isWhole tells what is read as a whole from what is read by lines or in parts.
+func isWhole(name string) bool {
+	name = filepath.ToSlash(filepath.Clean(name))
+	return !strings.HasPrefix(name, "objects/") && name != "packed-refs"
+}
 
 // readOnly is a file system for go-git that ends at a root and changes nothing.
 type readOnly struct{ root *os.Root }
