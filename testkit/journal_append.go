@@ -44,7 +44,7 @@ func (s *journalSuite) fenced() {
 	}
 }
 
-// predicted appends what would fit if the block before it had landed.
+// predicted appends a block that would fit if the previous one had landed.
 func (s *journalSuite) predicted() {
 	events := story("r_predicted")
 	s.mustAppend(events[:3])
@@ -138,7 +138,7 @@ func (s *journalSuite) whole() {
 	s.equals("r_whole", events)
 }
 
-// twice appends every block again: at once, and, while the run lives, after others have landed.
+// twice appends every block again: at once, and, while the run lives, after later blocks.
 func (s *journalSuite) twice() {
 	events := story("r_twice")
 	var sent []actors.Block
@@ -174,7 +174,7 @@ func (s *journalSuite) atOnce() {
 	}
 }
 
-// found holds that the ids of what was read are known, those of a batch alone.
+// found checks that Read returns the ids of exactly the blocks that it read.
 func (s *journalSuite) found() {
 	events := story("r_found")
 	var blocks []actors.Block
@@ -202,7 +202,7 @@ func (s *journalSuite) found() {
 	}
 }
 
-// late has a block that was not found land while it is sent again.
+// late lets a block that was not found land while it is sent again.
 func (s *journalSuite) late() {
 	gate := make(chan struct{})
 	j := &Journal{Journal: s.j, Disturb: func(actors.Block) Disturbance { return Disturbance{Gate: gate} }}
@@ -222,7 +222,7 @@ func (s *journalSuite) late() {
 	s.equals("r_late", events)
 }
 
-// durable holds that everything that this journal shows is in the store, for others too.
+// durable checks that everything that this journal shows is in the store, for other readers too.
 func (s *journalSuite) durable() {
 	events := story("r_durable")
 	for i := range events {
@@ -243,7 +243,7 @@ func (s *journalSuite) durable() {
 	}
 }
 
-// heads holds that the head is that of the whole log, also past a cursor.
+// heads checks that the head is that of the whole log, also for reads after a cursor.
 func (s *journalSuite) heads() {
 	events := story("r_heads")
 	for i, cut := range []int{1, 3, 9, len(events)} {

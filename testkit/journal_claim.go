@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// offer appends the first block of a run by the node.
+// offer appends the first block of a run.
 func (s *journalSuite) offer(run messages.RunID, writer string) actors.Block {
 	s.t.Helper()
 	b := s.block(numbered(run, 1, queued))
@@ -22,7 +22,7 @@ func (s *journalSuite) offer(run messages.RunID, writer string) actors.Block {
 	return b
 }
 
-// claim waits for a claim for that long; ok is false where there was none.
+// claim waits for a claim; ok is false if none comes within the time.
 func (s *journalSuite) claim(node string, within time.Duration) (c actors.Claim, ok bool) {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
@@ -37,7 +37,7 @@ func (s *journalSuite) claim(node string, within time.Duration) (c actors.Claim,
 	return c, err == nil
 }
 
-// lends holds that the node is lent the run, within the time.
+// lends checks that the node gets a claim for the run within the time.
 func (s *journalSuite) lends(node string, within time.Duration, run messages.RunID) actors.Claim {
 	s.t.Helper()
 	c, ok := s.claim(node, within)
@@ -77,13 +77,13 @@ func (s *journalSuite) anybodys() {
 	s.lendsNothing("a", 2*c.Every)
 }
 
-// unclaimed has a node die after it wrote a first block.
+// unclaimed simulates a node that dies after writing a first block.
 func (s *journalSuite) unclaimed() {
 	s.offer("r_unclaimed", "a")
 	s.lends("b", longest, "r_unclaimed")
 }
 
-// held holds a claim for a while and then no more.
+// held keeps a claim for a while, and then stops.
 func (s *journalSuite) held() {
 	s.offer("r_held", "a")
 	c := s.lends("a", longest, "r_held")
@@ -147,7 +147,7 @@ func (s *journalSuite) claimers() {
 	}
 }
 
-// owners has two nodes believe that they own, as after a lease that was missed.
+// owners simulates two nodes that both believe to own a run, as after a missed lease.
 func (s *journalSuite) owners() {
 	s.offer("r_owners", "a")
 	var blocks []actors.Block
@@ -175,7 +175,7 @@ func (s *journalSuite) ready() {
 	}
 }
 
-// watching calls fn with what the node is told, until the end of the test.
+// watching calls fn with the notes for the node, until the end of the test.
 func (s *journalSuite) watching(r actors.Reader, self string, fn func(actors.Note)) (leave func()) {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -205,7 +205,7 @@ func (s *journalSuite) watching(r actors.Reader, self string, fn func(actors.Not
 	return func() { cancel(); <-over }
 }
 
-// watch follows a run by what the watch tells, here and through another reader.
+// watch follows a run by the notes of Watch, here and through another reader.
 func (s *journalSuite) watch() {
 	events := story("r_watched")
 	s.mustAppend(events[:1])
@@ -255,7 +255,7 @@ func (s *journalSuite) watch() {
 	time.Sleep(longest)
 }
 
-// skipping is a reader whose watch tells late, once for several, and then twice.
+// skipping is a reader whose notes come late, one for several, and then twice.
 type skipping struct{ actors.Reader }
 
 func (r skipping) Watch(ctx context.Context, self string, fn func(actors.Note)) error {

@@ -30,7 +30,7 @@ func (s *journalSuite) lists(q messages.Query, want ...messages.RunID) {
 	}
 }
 
-// at appends the bodies as events of one time, that many seconds after the epoch.
+// at appends the bodies as events of one time, so many seconds after the epoch.
 func (s *journalSuite) at(second int, run messages.RunID, from uint64, bodies ...messages.Body) {
 	s.t.Helper()
 	events := numbered(run, from, bodies...)
@@ -53,7 +53,7 @@ func (s *journalSuite) list() {
 	s.lists(messages.Query{Limit: 2}, "r_c", "r_a")
 }
 
-// listStates holds that every row is the fold of the run's events, whatever the blocks.
+// listStates checks that every row is the fold of the run's events, however they are divided into blocks.
 func (s *journalSuite) listStates() {
 	opened := queued
 	opened.Principal, opened.Labels = "ann", map[string]string{"topic": "gardens"}
@@ -100,7 +100,7 @@ func (s *journalSuite) listSelects() {
 	}
 }
 
-// listPages holds that pages are the list, and that those by when runs were queued stay it while the runs go on.
+// listPages checks that the pages together are the list, even while runs go on.
 func (s *journalSuite) listPages() {
 	var want []messages.RunID
 	for i := range 23 {
@@ -186,7 +186,7 @@ func (s *journalSuite) expire(before time.Time, bytes int64) int {
 	return left
 }
 
-// left checks that exactly the last of the ended runs are there, and the one that has not ended.
+// left checks that exactly the latest ended runs remain, and the one that has not ended.
 func (s *journalSuite) left(runs [][]messages.Event, gone int) {
 	s.t.Helper()
 	for i, events := range runs {

@@ -14,7 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// TestRuntime holds the runtime to its promises on a journal, with two Systems on it for two nodes. open is that of
+// TestRuntime tests that the runtime keeps its promises on a journal, with two Systems as two nodes. open is that of
 // [TestJournal].
 func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, actors.Reader)) {
 	for _, c := range []struct {
@@ -47,7 +47,7 @@ type runtimeSuite struct {
 	open func(t *testing.T) (actors.Journal, actors.Reader)
 }
 
-// in runs f in a bubble of its own, with an empty journal. what names it in complaints.
+// in runs f in its own bubble, with an empty journal. Errors begin with what.
 func (s runtimeSuite) in(what string, f func(*world)) {
 	s.t.Helper()
 	if s.t.Failed() {
@@ -72,7 +72,7 @@ func (w *world) complain(format string, args ...any) {
 	w.Errorf("%s: %s", w.what, fmt.Sprintf(format, args...))
 }
 
-// node opens a System on the journal, which is the world's or one around it.
+// node opens a System on the world's journal, or on one that wraps it.
 func (w *world) node(name string, j actors.Journal, jobs ...actors.Job) *actors.System {
 	w.Helper()
 	named := map[string]actors.NewJob{}
@@ -92,14 +92,14 @@ func (w *world) node(name string, j actors.Journal, jobs ...actors.Job) *actors.
 	return s
 }
 
-// within is a context that ends after the time, or with the test.
+// within returns a context that ends after the time, or with the test.
 func (w *world) within(d time.Duration) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), d)
 	w.Cleanup(cancel)
 	return ctx
 }
 
-// log returns the run's log, whole and checked.
+// log returns the whole log of the run, after Check.
 func (w *world) log(id messages.RunID) []messages.Event {
 	w.Helper()
 	var log []messages.Event
@@ -127,7 +127,7 @@ func kinds(log []messages.Event) (said []string) {
 	return said
 }
 
-// end returns what the run's log adds up to.
+// end returns the state of the run by its log.
 func (w *world) end(id messages.RunID) messages.State {
 	w.Helper()
 	state, err := fold(w.log(id))
@@ -150,7 +150,7 @@ var (
 	nodeLost    = Outcome{Status: messages.Failed, By: messages.ByRecovery, Cause: messages.CauseNodeLost}
 	canceled    = Outcome{Status: messages.Canceled, By: messages.ByRun, Cause: messages.CauseCanceledByUser}
 	unavailable = Outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseJournalUnavailable}
-	// settled is a run that was cancelled and whose node is gone, unstarted one that was cancelled before it began.
+	// settled ends a cancelled run whose node is gone, unstarted one that was cancelled before it began.
 	settled   = Outcome{Status: messages.Canceled, By: messages.ByRecovery, Cause: messages.CauseCanceledByUser}
 	unstarted = Outcome{Status: messages.Canceled, By: messages.ByNode, Cause: messages.CauseCanceledByUser}
 )
@@ -178,7 +178,7 @@ func (w *world) follow(s *actors.System, id messages.RunID, after uint64) *reade
 	return r
 }
 
-// all returns what the reader saw until the end; how long that may take is bounded.
+// all returns what the reader saw until the end, which must come within the time.
 func (r *reader) all(w *world, within time.Duration) []messages.Event {
 	w.Helper()
 	select {
@@ -192,14 +192,14 @@ func (r *reader) all(w *world, within time.Duration) []messages.Event {
 	return r.events
 }
 
-// seen returns what the reader has seen so far, and has it leave.
+// seen stops the reader, and returns what it has seen.
 func (r *reader) seen() []messages.Event {
 	r.leave()
 	<-r.over
 	return r.events
 }
 
-// agree holds that what readers saw, each milestone and all together, is what the log says.
+// agree checks that the readers saw what is in the log.
 func (w *world) agree(log []messages.Event, seen ...[]messages.Event) {
 	w.Helper()
 	said := map[uint64]string{}
@@ -247,7 +247,7 @@ func (r *recorder) index(what func(messages.Event) bool) int {
 	return slices.IndexFunc(r.landed, func(b actors.Block) bool { return slices.ContainsFunc(b.Events, what) })
 }
 
-// fate is what happens to a node at one of its appends.
+// fate says what happens to a node at one of its appends.
 type fate string
 
 const (
@@ -257,7 +257,7 @@ const (
 	whole  fate = "lives through"
 )
 
-// mortal is a node's journal up to the append at which its fate comes; from then on nothing of the node gets through.
+// mortal is a node's journal until its fate comes at an append; from then on nothing of the node gets through.
 type mortal struct {
 	actors.Journal
 	fate   fate
@@ -290,7 +290,7 @@ func (w *world) mortal(f fate, at int) *mortal {
 
 func (m *mortal) alive() bool { return m.life.Err() == nil }
 
-// wait blocks what a node does that is not there, and reports whether it may go on.
+// wait blocks the calls of a dead or sleeping node, and reports whether the call may go on.
 func (m *mortal) wait(ctx context.Context) error {
 	if m.alive() {
 		return nil
@@ -328,7 +328,7 @@ func (m *mortal) Append(b actors.Block, done func(error)) {
 	}
 }
 
-// asleep is done at once for the dead.
+// asleep returns a context that is done at once if the node is dead.
 func (m *mortal) asleep() context.Context {
 	if m.fate == sleeps {
 		return context.Background()
@@ -358,7 +358,7 @@ func (m *mortal) Watch(ctx context.Context, self string, fn func(actors.Note)) e
 	return m.long(ctx, func(ctx context.Context) error { return m.Journal.Watch(ctx, self, fn) })
 }
 
-// long is a call that waits: the fate cuts it off, and who wakes calls again.
+// long makes a call that waits: the fate interrupts it, and a node that wakes repeats it.
 func (m *mortal) long(ctx context.Context, call func(context.Context) error) error {
 	for {
 		if err := m.wait(ctx); err != nil {

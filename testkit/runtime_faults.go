@@ -56,12 +56,12 @@ func jobOf(name string, steps ...Step) actors.Job {
 	return job
 }
 
-// chatty says a milestone each 50 ms for a while.
+// chatty emits a milestone every 50 ms for a while.
 var chatty = []Step{{Do: Report, Done: 1, Total: 2}, {Do: Sleep, For: 50 * time.Millisecond}, {Do: Said, Text: ""},
 	{Do: Sleep, For: 50 * time.Millisecond}, {Do: Emit, Body: messages.ToolStarted{Call: "1", Tool: "disk"}},
 	{Do: Emit, Body: messages.ToolCompleted{Call: "1"}}}
 
-// troubles are what a journal may do to a run for ever. lasting ones let nothing of the run land.
+// troubles are permanent faults of a journal for one run. With lasting ones no block of the run lands.
 var troubles = []struct {
 	name    string
 	lasting bool
@@ -78,11 +78,11 @@ var troubles = []struct {
 	{"answers twice", false, func(<-chan struct{}) Disturbance { return Disturbance{Twice: true} }},
 }
 
-// bound is how long a run may go on whose events the journal does not take: the default of Config.JournalTimeout, and
-// what an append and a wait may take.
+// bound limits how long a run may go on after the journal stops accepting its events: the default of
+// Config.JournalTimeout, plus an append and a wait.
 const bound = 30*time.Second + 10*time.Second
 
-// oneSuffers has a journal fail one run for ever. Others complete in their time, and who asks for the run is told.
+// oneSuffers uses a journal that fails one run for ever. Other runs complete in time, and requests for that run fail.
 func (s runtimeSuite) oneSuffers() {
 	for _, trouble := range troubles {
 		for _, from := range []int{1, 3} {
@@ -105,7 +105,7 @@ func (s runtimeSuite) oneSuffers() {
 				}
 				w.othersComplete(a)
 				if err == nil && trouble.lasting {
-					w.told(a, run)
+					w.explained(a, run)
 				}
 				w.othersComplete(a)
 				closing := time.Now()
@@ -118,7 +118,7 @@ func (s runtimeSuite) oneSuffers() {
 	}
 }
 
-// othersComplete starts runs and holds that each completes in its own time.
+// othersComplete starts runs and checks that each completes in time.
 func (w *world) othersComplete(s *actors.System) {
 	w.Helper()
 	began := time.Now()
@@ -140,8 +140,8 @@ func (w *world) othersComplete(s *actors.System) {
 	}
 }
 
-// told asks for a run that the journal does not take: each way answers within the bound, and says why.
-func (w *world) told(s *actors.System, run *actors.Run) {
+// explained makes requests for the failing run: each is answered within the bound, with the reason.
+func (w *world) explained(s *actors.System, run *actors.Run) {
 	w.Helper()
 	ways := map[string]func(context.Context) error{
 		"Events": func(ctx context.Context) (last error) {
@@ -171,7 +171,7 @@ func (w *world) told(s *actors.System, run *actors.Run) {
 	}
 }
 
-// healed has a journal fail a run for longer than a run waits, and then no more: the run ends as it had by then.
+// healed uses a journal that fails a run for longer than the run waits, and then recovers.
 func (s runtimeSuite) healed() {
 	for _, trouble := range troubles {
 		if !trouble.lasting {
@@ -207,7 +207,7 @@ func (s runtimeSuite) healed() {
 	}
 }
 
-// forgotten has a journal acknowledge and forget one block of a run, each in turn: the run ends, and its log says so.
+// forgotten uses a journal that acknowledges one block of a run and loses it: the run ends, and its log says so.
 func (s runtimeSuite) forgotten() {
 	for at, more := 2, true; more && !s.t.Failed(); at++ {
 		s.in(fmt.Sprintf("append %d is forgotten", at), func(w *world) {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// errand is a job of three tasks, of which the second must not run twice. called is told of its calls.
+// errand is a job of three tasks. The second must not run twice, and calls called.
 func errand(called func()) actors.Job {
 	talk := func(ctx context.Context, t *actors.TaskContext, stream string) error {
 		for range 3 {
@@ -33,7 +33,7 @@ func errand(called func()) actors.Job {
 
 var request = messages.Request{Job: "errand", Principal: "ann", Key: "the errand", Mode: messages.Detached}
 
-// troubled has every third append answered badly, and the run goes on.
+// troubled answers every third append with an error; the run goes on.
 func (s runtimeSuite) troubled() {
 	for name, trouble := range map[string]Disturbance{
 		"landed unheard":         {Unknown: true},
@@ -70,7 +70,7 @@ func (s runtimeSuite) troubled() {
 	}
 }
 
-// successor has a node die, or sleep, at each of its appends, and another take over, with and without a cancel.
+// successor kills a node, or lets it sleep, at each of its appends; another takes over, with and without a cancel.
 func (s runtimeSuite) successor() {
 	for _, f := range []fate{dies, deaf, sleeps} {
 		for _, cancel := range []time.Duration{0, 20 * time.Millisecond, 250 * time.Millisecond} {
@@ -138,7 +138,7 @@ func (w *world) successor(f fate, at int, cancelAfter time.Duration) (struck boo
 	return !m.alive()
 }
 
-// goOn has a reader who saw the events elsewhere go on at the node.
+// goOn lets a reader that saw the events elsewhere continue at the node.
 func (w *world) goOn(s *actors.System, id messages.RunID, seen []messages.Event) []messages.Event {
 	w.Helper()
 	if len(seen) == 0 || !seen[len(seen)-1].IsTerminal() {
@@ -151,7 +151,7 @@ func (w *world) goOn(s *actors.System, id messages.RunID, seen []messages.Event)
 	return seen
 }
 
-// cancels cancels the run. Once that is accepted the log says so, and the run ends so.
+// cancels cancels the run, and checks that the log says so once the cancel is accepted.
 func (w *world) cancels(s *actors.System, id messages.RunID) {
 	w.Helper()
 	if err := s.Cancel(w.within(time.Minute), id, "ann", "enough"); err != nil {
@@ -171,7 +171,7 @@ func (w *world) cancels(s *actors.System, id messages.RunID) {
 	}
 }
 
-// sleeper has a node sleep while its run waits for a person: it appends nothing, and still has to find out.
+// sleeper lets a node sleep while its run waits for a person: without appending it must notice that it lost the run.
 func (s runtimeSuite) sleeper() {
 	s.in("asleep", func(w *world) {
 		m := w.mortal(sleeps, 0)
@@ -199,7 +199,7 @@ func (s runtimeSuite) sleeper() {
 
 var question = messages.InputRequired{Request: "color", Prompt: "Which color?"}
 
-// cutStart cuts a start with a key at its first block, and starts again at another node.
+// cutStart interrupts a start with a key at its first block, and starts again at another node.
 func (s runtimeSuite) cutStart() {
 	for _, f := range []fate{dies, deaf, sleeps, whole} {
 		s.in("the node "+string(f)+" its start", func(w *world) {

@@ -41,7 +41,7 @@ func (s runtimeSuite) cancelRace() {
 	}
 }
 
-// cancelUnstarted cancels what a node has written and never begun.
+// cancelUnstarted cancels a run that a node has written and never started.
 func (s runtimeSuite) cancelUnstarted() {
 	for name, jobs := range map[string][]actors.Job{
 		"a job that the node knows":   {{Name: "suite", Tasks: Script{Fetch: []Step{{Do: Hang}}}.Job().Tasks}},
@@ -67,7 +67,7 @@ func (s runtimeSuite) cancelUnstarted() {
 	}
 }
 
-// asking is a job that asks and makes the answer its result.
+// asking is a job that asks a question; the answer is its result.
 func asking() actors.Job { return Script{Fetch: []Step{{Do: Ask, Body: question}}}.Job() }
 
 // twoAnswers gives two answers at once: both here, both there, or one each.
@@ -116,7 +116,7 @@ func (s runtimeSuite) twoAnswers() {
 	}
 }
 
-// betweenAttempts answers while no attempt waits, here and elsewhere.
+// betweenAttempts answers a question between two attempts, at this node and another.
 func (s runtimeSuite) betweenAttempts() {
 	for _, elsewhere := range []bool{false, true} {
 		s.in(fmt.Sprintf("elsewhere %t", elsewhere), func(w *world) {
@@ -150,7 +150,7 @@ func (s runtimeSuite) betweenAttempts() {
 	}
 }
 
-// parents is a job with two children, one after the other, that take their time, and are waited for.
+// parents is a job that waits for two children, one after the other.
 func parents(work time.Duration) actors.Job {
 	child := Script{Fetch: []Step{{Do: Sleep, For: work}}}.Job()
 	child.Tasks = child.Tasks[:1]
@@ -169,7 +169,7 @@ func parents(work time.Duration) actors.Job {
 	return actors.Job{Name: "parent", Tasks: []actors.Task{{Name: "raise", Run: raise}}}
 }
 
-// heldChild holds back a child's first block while the parent is ended elsewhere, and then lets it go.
+// heldChild delays the first block of a child until another node has ended the parent.
 func (s runtimeSuite) heldChild() {
 	s.in("held", func(w *world) {
 		m := w.mortal(dies, 0)
@@ -220,7 +220,7 @@ func parentOf(id messages.RunID) messages.RunID {
 	return ""
 }
 
-// settled holds the order of a family: a child is named before it is, and ends before its parent says so.
+// settled checks that a parent names each child before its first event, and reports its end after it.
 func (w *world) settled(id messages.RunID) {
 	w.Helper()
 	for _, c := range w.end(id).Children {
@@ -248,7 +248,7 @@ func (w *world) settled(id messages.RunID) {
 	}
 }
 
-// family has the node of a parent and its children die at each append, and then the one that settles them.
+// family kills the node of a parent and its children at each append, and then the node that settles them.
 func (s runtimeSuite) family() {
 	for _, f := range []fate{dies, deaf, sleeps} {
 		for at, more := 1, true; more && !s.t.Failed(); at++ {
@@ -286,7 +286,7 @@ func (w *world) family(first *mortal, second actors.Journal) (struck bool) {
 	return !first.alive()
 }
 
-// usurped has another node end a child whose parent's node lives: the parent is told.
+// usurped ends a child from another node while the parent's node lives: the parent learns of it.
 func (s runtimeSuite) usurped() {
 	s.in("the first child", func(w *world) {
 		a := w.node("a", w.journal)
