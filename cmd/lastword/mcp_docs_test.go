@@ -50,7 +50,8 @@ func TestMCPPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := string(data)
-	s := speak(t, plant(t, gardenText))
+	page = between(t, page, "costs", costs(t))
+	s := speak(t, plant(t, gardenText), allTools...)
 	page = between(t, page, "tools", toolTable(t, s.ask("tools/list", `{}`).Result))
 	page = between(t, page, "sync", s.sync())
 	page = between(t, page, "stream", s.streamed())
@@ -59,6 +60,43 @@ func TestMCPPage(t *testing.T) {
 	page = between(t, page, "task", s.task())
 	s.ends()
 	heldTo(t, docsPage, page)
+}
+
+// costs are what a model reads, in tokens of four characters.
+func costs(t *testing.T) string {
+	t.Helper()
+	s := speak(t, plant(t, gardenText))
+	answer := func(name, arguments string) (text, structured int) {
+		var r struct {
+			Content           []struct{ Text string }
+			StructuredContent json.RawMessage
+		}
+		result := s.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, arguments)).Result
+		if err := json.Unmarshal(result, &r); err != nil {
+			t.Fatal(err)
+		}
+		return len([]rune(r.Content[0].Text)) / 4, len([]rune(string(r.StructuredContent))) / 4
+	}
+	const repository = `{"repository":"garden","no_cache":true}`
+	text, structured := answer("generate", repository)
+	graphText, graphStructured := answer("generate", `{"repository":"garden","no_cache":true,"ctx":true,"graph":true}`)
+	s.ends()
+	for what, n := range map[string]int{"generate's structured content": structured, "with a graph": graphStructured,
+		"its text": text, "its text with a graph": graphText} {
+		if n > 220 {
+			t.Errorf("%s has %d tokens", what, n)
+		}
+	}
+	return fmt.Sprintf(`| what a model reads | tokens |
+|---|---|
+| the list of tools | %d |
+| with a model (`+"`prompt`"+`) | %d |
+| with `+"`--tools lmstxt`"+` | %d |
+| the result of `+"`generate`"+`: text; structured content | %d; %d |
+| the same with llms-ctx.txt and a graph | %d; %d |
+| a page of `+"`run_events`"+` | under 1,500 |
+`, tokensOfTools(t, listed(t)), tokensOfTools(t, listed(t, "--model", "auto")),
+		tokensOfTools(t, listed(t, "--tools", "lmstxt")), text, structured, graphText, graphStructured)
 }
 
 func toolTable(t *testing.T, result json.RawMessage) string {

@@ -30,7 +30,7 @@ func cloned(t *testing.T, remote string) string {
 // What a clone on this machine came to is found by its folder, also by a server that never ran for it.
 func TestMCPFindsFilesByTheFolderOfAClone(t *testing.T) {
 	dir, out := cloned(t, "https://example.com/plants/garden.git"), t.TempDir()
-	s := speak(t, dir, "--out", out)
+	s := speak(t, dir, "--out", out, "--tools", "lmstxt")
 	if a := s.call("lmstxt_generate_llms_txt_stream", `{"url":"."}`); a.IsError {
 		t.Fatalf("%+v", a)
 	}
@@ -38,7 +38,7 @@ func TestMCPFindsFilesByTheFolderOfAClone(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(out, "plants", "garden", "garden-llms.txt")); err != nil {
 		t.Fatal(err)
 	}
-	s = speak(t, dir, "--out", out)
+	s = speak(t, dir, "--out", out, "--tools", "lmstxt")
 	for _, name := range []string{".", dir, dir + "/", "https://example.com/plants/garden", "git@example.com:plants/garden.git",
 		"https://example.com/plants/garden@v1", "https://example.com/plants/garden/-/blob/main/README.md"} {
 		a := s.call("lmstxt_read_artifact", `{"artifact_name":"llms.txt","repo_url":"`+name+`"}`)
@@ -52,7 +52,7 @@ func TestMCPFindsFilesByTheFolderOfAClone(t *testing.T) {
 // A run is found by the very words that it was started with, whatever its input makes of them.
 func TestMCPFindsRunsByTheNamesTheyWereGiven(t *testing.T) {
 	dir := cloned(t, "https://example.com/plants/garden.git")
-	s := speak(t, filepath.Dir(dir))
+	s := speak(t, filepath.Dir(dir), "--tools", "lmstxt")
 	for _, name := range []string{"mine", "./mine/../mine", "https://git.invalid/plants/garden/-/blob/main/README.md",
 		"git.invalid/plants/garden", "https://git.invalid/plants/garden/-/tree/main/docs?plain=1", "https://GIT.invalid:443/plants/garden.git"} {
 		a := s.call("lmstxt_generate_llms_txt_stream", `{"url":"`+name+`"}`)

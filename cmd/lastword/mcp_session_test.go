@@ -49,9 +49,7 @@ type answered struct {
 		Status    string          `json:"status"`
 		Result    json.RawMessage `json:"result"`
 		Error     mcp.RunError    `json:"error"`
-		Artifacts []struct {
-			Name, Path, URI string
-		} `json:"artifacts"`
+		Artifacts []struct{ Name, Path string } `json:"artifacts"`
 		Runs []messages.Summary `json:"runs"`
 	} `json:"structuredContent"`
 	Meta struct {
@@ -59,6 +57,11 @@ type answered struct {
 	} `json:"_meta"`
 
 	events []messages.Event // that came before it
+}
+
+// uri is the resource of the result's first file.
+func (a answered) uri() string {
+	return mcp.ArtifactURI(messages.RunID(a.Structured.RunID), a.Structured.Artifacts[0].Name)
 }
 
 // code is that of the run's failure, or else of the call's.

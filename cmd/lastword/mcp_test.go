@@ -19,7 +19,7 @@ const gardenText = "# Garden\n\nGrows things.\n"
 // A client may start a server only to see what it is: nothing of that is left.
 func TestMCPStartsWithoutATrace(t *testing.T) {
 	dir := t.TempDir()
-	s := speak(t, dir)
+	s := speak(t, dir, "--tools", "lmstxt")
 	for _, list := range []string{"run_list", "lmstxt_list_runs", "lmstxt_list_all_artifacts", "lmstxt_list_graph_artifacts"} {
 		if a := s.call(list, `{}`); a.IsError {
 			t.Errorf("%s: %+v", list, a)
@@ -53,7 +53,7 @@ func TestMCPStreamsARun(t *testing.T) {
 	if got := filesIn(t, filepath.Join(dir, "artifacts")); got != want {
 		t.Errorf("it wrote %q, want %q", got, want)
 	}
-	text := s.read(done.Structured.Artifacts[0].URI)
+	text := s.read(done.uri())
 	written, err := os.ReadFile(filepath.Join(dir, "artifacts", "local", "garden", "llms.txt"))
 	if err != nil || text != string(written) || !strings.HasPrefix(text, "# Garden") {
 		t.Errorf("the resource is %q, the file %q, %v", text, written, err)
@@ -83,14 +83,14 @@ func (s *mcpSession) read(uri string) string {
 func TestMCPNeverServesAnotherRunsFile(t *testing.T) {
 	dir := plant(t, gardenText)
 	s := speak(t, dir, "--no-cache")
-	first := s.call("generate", `{"repository":"garden"}`).Structured
+	first := s.call("generate", `{"repository":"garden"}`)
 	put(t, filepath.Join(dir, "garden", "README.md"), "# Orchard\n\nGrows apples.\n")
-	second := s.call("generate", `{"repository":"garden"}`).Structured
-	if text := s.read(first.Artifacts[0].URI); !strings.Contains(text, "there is no resource") ||
+	second := s.call("generate", `{"repository":"garden"}`)
+	if text := s.read(first.uri()); !strings.Contains(text, "there is no resource") ||
 		!strings.Contains(text, "a later run has written another") {
 		t.Errorf("the first run's file is now %q", text)
 	}
-	if text := s.read(second.Artifacts[0].URI); !strings.HasPrefix(text, "# Orchard") {
+	if text := s.read(second.uri()); !strings.HasPrefix(text, "# Orchard") {
 		t.Errorf("the second run's file is %q", text)
 	}
 	s.ends()
@@ -130,7 +130,7 @@ func TestMCPReadsPartsOfRepositories(t *testing.T) {
 	put(t, filepath.Join(dir, "garden", "beds", "README.md"), "# Beds\n\nWhere things grow.\n")
 	s := speak(t, dir)
 	a := s.call("generate", `{"repository":"garden","subfolder":"beds","no_cache":true,"graph":true}`)
-	if a.IsError || !strings.HasPrefix(s.read(a.Structured.Artifacts[0].URI), "# Beds") {
+	if a.IsError || !strings.HasPrefix(s.read(a.uri()), "# Beds") {
 		t.Errorf("%+v", a)
 	}
 	if a := s.call("generate", `{"repository":"garden","subfolder":"../garden"}`); !a.IsError {

@@ -249,8 +249,7 @@ func TestServeKeepsPrincipalsApart(t *testing.T) {
 		if (len(list) == 1) != mine || got.IsError == mine || !mine && got.code() != messages.CodeNotFound {
 			t.Errorf("%s sees %v, and of the run %+v", who, list, got.Structured)
 		}
-		resp := s.post(token, "resources/read", a.Structured.Artifacts[0].URI, fmt.Sprintf(`"uri":%q`,
-			a.Structured.Artifacts[0].URI))
+		resp := s.post(token, "resources/read", a.uri(), fmt.Sprintf(`"uri":%q`, a.uri()))
 		body, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
 		if bytes.Contains(body, []byte("# Garden")) != mine {

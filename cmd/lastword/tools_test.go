@@ -3,27 +3,141 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 )
 
-// mostOfTools is the most bytes that the list of tools takes: models read all of it before they do anything.
-const mostOfTools = 25_000
+// allTools are the flags that offer every tool.
+var allTools = []string{"--tools", "lmstxt", "--model", "auto"}
 
 // What clients are told of the tools changes only where somebody wanted it to.
 func TestListedTools(t *testing.T) {
-	s := speak(t, t.TempDir())
+	s := speak(t, t.TempDir(), allTools...)
 	var list struct{ Tools json.RawMessage }
 	result := s.ask("tools/list", `{}`).Result
 	s.ends()
 	if err := json.Unmarshal(result, &list); err != nil {
 		t.Fatal(err)
 	}
-	if len(result) > mostOfTools {
-		t.Errorf("the list of tools has %d bytes, and may have %d", len(result), mostOfTools)
-	}
 	var b bytes.Buffer
 	if err := json.Indent(&b, list.Tools, "", "  "); err != nil {
 		t.Fatal(err)
 	}
 	heldTo(t, "testdata/tools.golden.json", b.String()+"\n")
+}
+
+type listedTool struct {
+	Name, Title, Description  string
+	InputSchema, OutputSchema json.RawMessage
+}
+
+// listed are the tools that the program offers with the flags.
+func listed(t *testing.T, flags ...string) []listedTool {
+	t.Helper()
+	s := speak(t, t.TempDir(), flags...)
+	var list struct{ Tools []listedTool }
+	result := s.ask("tools/list", `{}`).Result
+	s.ends()
+	if err := json.Unmarshal(result, &list); err != nil {
+		t.Fatal(err)
+	}
+	return list.Tools
+}
+
+// tokensOfTools is what a list costs a model: a host gives it names, descriptions and parameters, and a token is about
+// four characters.
+func tokensOfTools(t *testing.T, list []listedTool) int {
+	t.Helper()
+	type function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
+	}
+	var told []function
+	for _, tool := range list {
+		told = append(told, function{tool.Name, tool.Description, tool.InputSchema})
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(told); err != nil {
+		t.Fatal(err)
+	}
+	return len([]rune(b.String())) / 4
+}
+
+// A model reads the whole list before it does anything: under 1,900 tokens, with room for one more tool with a model.
+// What only some hosts want is offered where somebody asks for it.
+func TestTheListIsShort(t *testing.T) {
+	const most, room = 1900, 150
+	list := listed(t)
+	if n := tokensOfTools(t, list); n >= most-room {
+		t.Errorf("the list has %d tokens", n)
+	}
+	if n := tokensOfTools(t, listed(t, "--model", "auto")); n >= most-room {
+		t.Errorf("the list with a model has %d tokens", n)
+	}
+	if slices.ContainsFunc(list, func(l listedTool) bool { return l.Name == "prompt" || strings.HasPrefix(l.Name, "lmstxt_") }) {
+		t.Errorf("prompt or lmstxt_* is offered unasked: %v", list)
+	}
+	if got := run(t, nil, "mcp", "--tools", "nonsense"); got.code != 2 || !strings.Contains(got.stderr, "--tools takes lmstxt") {
+		t.Errorf("an unknown set: exit code %d, %s", got.code, got.stderr)
+	}
+}
+
+// Strict model APIs refuse a whole list for one schema that they do not take: every node has a type, or alternatives that
+// have; arrays say what is in them; choices are of texts. And no two tools look the same to people.
+func TestStrictAPIsTakeTheSchemas(t *testing.T) {
+	titles := map[string]string{}
+	for _, tool := range listed(t, allTools...) {
+		for which, raw := range map[string]json.RawMessage{"input": tool.InputSchema, "output": tool.OutputSchema} {
+			var schema any
+			if err := json.Unmarshal(raw, &schema); err != nil {
+				t.Fatal(err)
+			}
+			for _, problem := range loose(which, schema) {
+				t.Errorf("%s: %s", tool.Name, problem)
+			}
+		}
+		if other, taken := titles[tool.Title]; taken {
+			t.Errorf("%s and %s have the title %q", tool.Name, other, tool.Title)
+		}
+		titles[tool.Title] = tool.Name
+	}
+}
+
+// loose says what strict APIs have against the schema.
+func loose(at string, schema any) (problems []string) {
+	s, ok := schema.(map[string]any)
+	if !ok {
+		return []string{at + " is no object"}
+	}
+	alternatives, _ := s["anyOf"].([]any)
+	for i, alternative := range alternatives {
+		problems = append(problems, loose(fmt.Sprintf("%s/%d", at, i), alternative)...)
+	}
+	kind, typed := s["type"].(string)
+	if !typed && len(alternatives) == 0 {
+		problems = append(problems, at+" has no type")
+	}
+	if items, there := s["items"]; there {
+		problems = append(problems, loose(at+"/items", items)...)
+	} else if kind == "array" {
+		problems = append(problems, at+" has no items")
+	}
+	if choices, there := s["enum"].([]any); there {
+		if kind != "string" || slices.ContainsFunc(choices, func(c any) bool { _, text := c.(string); return !text }) {
+			problems = append(problems, at+" is a choice of others than texts")
+		}
+	}
+	properties, _ := s["properties"].(map[string]any)
+	for name, property := range properties {
+		problems = append(problems, loose(at+"/"+name, property)...)
+	}
+	if more, ok := s["additionalProperties"].(map[string]any); ok {
+		problems = append(problems, loose(at+"/*", more)...)
+	}
+	return problems
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 	"go.uber.org/zap"
 
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/schema"
 )
 
@@ -25,12 +25,12 @@ func readArguments(req mcp.CallToolRequest, v any) error {
 		return nil
 	}
 	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
-		return caller.Invalid("the argument %s cannot be a JSON %s", wrong.Field, wrong.Value)
+		return messages.InvalidInput("the argument %s cannot be a JSON %s", wrong.Field, wrong.Value)
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return caller.Invalid("there is no argument %s; leave it out, or see the tool's input schema", name)
+		return messages.InvalidInput("there is no argument %s; leave it out, or see the tool's input schema", name)
 	}
-	return caller.Invalid("the arguments cannot be read: %v", err)
+	return messages.InvalidInput("the arguments cannot be read: %v", err)
 }
 
 // rawArguments returns the arguments as they came, an empty object where none did.
@@ -54,13 +54,13 @@ func objectOf(raw json.RawMessage) json.RawMessage {
 func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err error) {
 	switch {
 	case !isToolName(tool.Name):
-		return caller.Invalid("the tool name %q is not 1 to 128 characters of A-Z a-z 0-9 _ . -", tool.Name)
+		return messages.InvalidInput("the tool name %q is not 1 to 128 characters of A-Z a-z 0-9 _ . -", tool.Name)
 	case s.mcp.GetTool(tool.Name) != nil:
-		return caller.Invalid("there is a tool %s already", tool.Name)
+		return messages.InvalidInput("there is a tool %s already", tool.Name)
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			err = caller.Invalid("the tool %s is no good: %v", tool.Name, r)
+			err = messages.InvalidInput("the tool %s is no good: %v", tool.Name, r)
 		}
 	}()
 	s.mcp.AddTool(tool, handler)

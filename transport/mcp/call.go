@@ -173,10 +173,17 @@ func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, state me
 			return asked, nil
 		}
 		return s.Result(ctx, state).library(), nil
-	case terminal == nil:
-		return s.Result(ctx, state).library(), nil
 	}
-	return s.result(state, terminal).library(), nil
+	return s.streamed(ctx, state, terminal).library(), nil
+}
+
+// streamed is the result of a run whose events were told, with the last of them: progress tells all the others.
+func (s *Server) streamed(ctx context.Context, state messages.State, terminal *messages.Event) *Result {
+	r := s.Result(ctx, state)
+	if wire.From(ctx).ProgressToken() != nil {
+		r.terminal = terminal
+	}
+	return r
 }
 
 // leave ends the run of a call that is over before it: always when the client said that it cancels, and an attached run

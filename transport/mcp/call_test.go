@@ -52,10 +52,10 @@ func eventsTold(t *testing.T, all []message) []messages.Event {
 		events = append(events, *p.Meta.Event)
 	}
 	r := all[len(all)-1].toolResult(t)
-	if r.Structured.Terminal == nil {
+	if r.Meta.Event == nil {
 		t.Fatalf("there is no terminal in %s", all[len(all)-1].Result)
 	}
-	return append(events, *r.Structured.Terminal)
+	return append(events, *r.Meta.Event)
 }
 
 // over returns the State of the run once it has ended.
@@ -104,7 +104,7 @@ func TestEveryEventOnceInOrderBeforeTheResult(t *testing.T) {
 			t.Error(err)
 		}
 		r := all[len(all)-1].toolResult(t)
-		if r.IsError || r.Structured.Status != mcp.Completed || r.Structured.Seq != r.Structured.Terminal.Seq {
+		if r.IsError || r.Structured.Status != mcp.Completed || r.Structured.Seq != r.Meta.Event.Seq {
 			t.Errorf("the result is %s", all[len(all)-1].Result)
 		}
 		quiet(t, c, x)

@@ -516,7 +516,8 @@ type toolResult struct {
 	} `json:"content"`
 	Structured mcp.RunResult `json:"structuredContent"`
 	Meta       struct {
-		Error *mcp.RunError `json:"io.github.seed889630bf.lastword/error"` // where the call itself failed
+		Error *mcp.RunError   `json:"io.github.seed889630bf.lastword/error"` // where the call itself failed
+		Event *messages.Event `json:"io.github.seed889630bf.lastword/event"` // the last, where the others were told
 	} `json:"_meta"`
 	RequestState  string                     `json:"requestState"`
 	InputRequests map[string]json.RawMessage `json:"inputRequests"`

@@ -9,7 +9,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/schema"
 	"github.com/seed889630bf/lastword/transport/mcp/task"
 )
@@ -55,7 +54,7 @@ type JobTool struct {
 // name or a schema that is no good, or a name that is taken. A job that the runtime does not have fails its calls.
 func (s *Server) AddJob(t JobTool) error {
 	if t.Job == "" {
-		return caller.Invalid("the tool %q needs a job", t.Name)
+		return messages.InvalidInput("the tool %q needs a job", t.Name)
 	}
 	t.Name = cmp.Or(t.Name, t.Job)
 	tool, err := t.tool()

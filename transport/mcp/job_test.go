@@ -91,7 +91,7 @@ func TestStartNamesTheJobs(t *testing.T) {
 	c := dial(t, s, modernStdio)
 	for range 5 {
 		list := string(c.do("tools/list", nil).Result)
-		if !strings.Contains(list, `"job":{"enum":["always","confirm","fails","greet","never","panics","two","waits"]`) {
+		if !strings.Contains(list, `"job":{"type":"string","enum":["always","confirm","fails","greet","never","panics","two","waits"]`) {
 			t.Fatalf("the jobs are not named: %s", list)
 		}
 	}

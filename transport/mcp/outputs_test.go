@@ -84,6 +84,7 @@ func TestAnswersFitTheirSchemas(t *testing.T) {
 			}
 		}
 		check("run_attach", asking)
+		check("run_read", of(asking["run_id"].(messages.RunID), "name", "a.txt"))
 		// The official clients hold a failure to the schema too, and would not tell the model what is wrong.
 		for tool, schema := range schemas {
 			var r struct {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // progress tells a client how a call gets on: notifications whose numbers strictly increase, and no silence longer than
@@ -102,10 +102,13 @@ func (p *progress) stop() {
 	}
 }
 
+// eventKey is the key in _meta of an event that is told whole.
+const eventKey = Vendor + "event"
+
 // event tells the event whole.
 func (p *progress) event(e messages.Event) {
 	if isToken(p.token) {
-		p.say(float64(e.Seq), inShort(e), map[string]any{Vendor + "event": e})
+		p.say(float64(e.Seq), inShort(e), map[string]any{eventKey: e})
 	}
 }
 
@@ -123,16 +126,16 @@ func inShort(e messages.Event) string {
 func bodyInShort(body messages.Body) string {
 	switch b := body.(type) {
 	case messages.TextDelta:
-		return caller.Clip(b.Text)
+		return words.Clip(b.Text, 120)
 	case messages.ThoughtDelta:
-		return caller.Clip(b.Text)
+		return words.Clip(b.Text, 120)
 	case messages.Progress:
 		return b.Task + ": " + counted(b.Done, b.Total, b.Unit)
 	case messages.ToolProgress:
 		return counted(b.Done, b.Total, b.Unit)
 	case messages.Log:
 		if n := len(b.Lines); n > 0 {
-			return caller.Clip(b.Lines[n-1].Text)
+			return words.Clip(b.Lines[n-1].Text, 120)
 		}
 	case messages.Merged:
 		if n := len(b.Parts); n > 0 {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 func (s *Server) addPrompts() {
@@ -49,7 +49,7 @@ func (s *Server) AddPrompt(p Prompt) {
 	s.mcp.AddPrompt(listed, func(_ context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		for _, a := range p.Arguments {
 			if a.Required && strings.TrimSpace(req.Params.Arguments[a.Name]) == "" {
-				return nil, caller.Invalid("the prompt %s needs the argument %s", p.Name, a.Name)
+				return nil, messages.InvalidInput("the prompt %s needs the argument %s", p.Name, a.Name)
 			}
 		}
 		said := mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(p.Text(req.Params.Arguments)))

@@ -76,15 +76,30 @@ func (u uri) span() (span, error) {
 	return span{offset: offset, limit: min(max(limit, 1), wholeBytes), asked: asked}, nil
 }
 
+// place is where in a file what was read is.
+type place struct {
+	Offset int64 `json:"offset"`
+	Bytes  int   `json:"bytes"`
+	Total  int64 `json:"total"`
+}
+
 // contents reads the span of the file.
 func (r span) contents(mimeType string, file io.ReadSeeker) (Contents, error) {
+	c, at, err := r.read(mimeType, file)
+	if r.asked {
+		c.Meta = map[string]any{Vendor + "range": at}
+	}
+	return c, err
+}
+
+func (r span) read(mimeType string, file io.ReadSeeker) (c Contents, at place, err error) {
 	total, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
-		return Contents{}, err
+		return c, at, err
 	}
 	if !r.asked {
 		if total > wholeBytes {
-			return Contents{}, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			return c, at, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 				"the file has %d bytes, of which %d are given at once; read parts with "+
 					"?offset=0&limit=%d", total, wholeBytes, rangeBytes)
 		}
@@ -93,10 +108,10 @@ func (r span) contents(mimeType string, file io.ReadSeeker) (Contents, error) {
 	offset := min(r.offset, total)
 	data, err := readAt(file, offset, min(r.limit+2*(utf8.UTFMax-1), total-offset)) // what cutting may need
 	if err != nil {
-		return Contents{}, err
+		return c, at, err
 	}
-	c := Contents{MIMEType: mimeType}
-	from, to, text := 0, min(int(r.limit), len(data)), false
+	c.MIMEType = mimeType
+	from, to, text := 0, 0, false
 	if isText(mimeType) {
 		from, to, text = characters(data, int(r.limit), offset > 0)
 	}
@@ -106,11 +121,7 @@ func (r span) contents(mimeType string, file io.ReadSeeker) (Contents, error) {
 		from, to = 0, min(int(r.limit), len(data))
 		c.Blob = data[:to]
 	}
-	if r.asked {
-		c.Meta = map[string]any{Vendor + "range": map[string]any{
-			"offset": offset + int64(from), "bytes": to - from, "total": total}}
-	}
-	return c, nil
+	return c, place{offset + int64(from), to - from, total}, nil
 }
 
 func readAt(file io.ReadSeeker, offset, n int64) ([]byte, error) {

@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -56,7 +55,7 @@ var ErrNoResource = errors.New("there is no such resource")
 func (s *Server) AddResource(r Resource, read func(ctx context.Context, uri string) (Contents, error)) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // mcp-go reads templates in no other way
-			err = caller.Invalid("the template %q of the resource %s is no good: %v", r.Template, r.Name, p)
+			err = messages.InvalidInput("the template %q of the resource %s is no good: %v", r.Template, r.Name, p)
 		}
 	}()
 	t := mcp.NewResourceTemplate(r.Template, r.Name, mcp.WithTemplateDescription(r.Description),
@@ -100,15 +99,11 @@ func (s *Server) readEvents(ctx context.Context, u uri, state messages.State) (C
 	if err != nil {
 		return Contents{}, err
 	}
-	p := page{RunID: state.RunID, Next: uint64(after), room: wholeBytes}
+	p := page{RunID: state.RunID, Next: uint64(after), room: wholeBytes, whole: true}
 	if err := s.turn(ctx, &p, state, 0); err != nil {
 		return Contents{}, err
 	}
-	var lines bytes.Buffer
-	for _, e := range p.Events {
-		lines.Write(append(e, '\n'))
-	}
-	return Contents{MIMEType: "application/x-ndjson", Text: lines.String(),
+	return Contents{MIMEType: "application/x-ndjson", Text: p.lines(),
 		Meta: map[string]any{Vendor + "next": p.Next, Vendor + "done": p.Done}}, nil
 }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// listedArtifacts is the most artifacts, and runs that are looked at for them, of one resources/list.
-const listedArtifacts = 50
+// mostListed is the most artifacts, and runs that are looked at for them, of one resources/list.
+const mostListed = 50
 
 // listArtifacts adds the artifacts of the caller's newest runs to a list of resources, which is the same for everybody
 // before. What a run updated later wrote to the same place is that one's alone.
@@ -23,7 +23,7 @@ func (s *Server) listArtifacts(
 	if !gate.From(ctx).May(gate.ReadRuns) || s.config.Open == nil {
 		return
 	}
-	runs, err := s.Runs(ctx, messages.Query{Limit: listedArtifacts})
+	runs, err := s.Runs(ctx, messages.Query{Limit: mostListed})
 	if err != nil {
 		s.config.Log.Warn("the artifacts cannot be listed", zap.Error(err))
 	}
@@ -34,7 +34,7 @@ func (s *Server) listArtifacts(
 			continue
 		}
 		for _, a := range s.hub.Newest(state, written) {
-			if n++; n > listedArtifacts {
+			if n++; n > mostListed {
 				return
 			}
 			result.Resources = append(result.Resources, listed(state, a))

@@ -23,6 +23,8 @@ type Result struct {
 	IsError bool
 	// Failed says how the call itself failed; nil where it did not.
 	Failed *RunError
+
+	terminal *messages.Event // of the run, for callers that follow its events
 }
 
 // Link leads to a resource.
@@ -90,8 +92,11 @@ func (r *Result) library() *mcp.CallToolResult {
 	for _, l := range r.Links {
 		out.Content = append(out.Content, l.library())
 	}
-	if r.Failed != nil {
+	switch {
+	case r.Failed != nil:
 		out.Meta = mcp.NewMetaFromMap(map[string]any{Vendor + "error": r.Failed})
+	case r.terminal != nil:
+		out.Meta = mcp.NewMetaFromMap(map[string]any{eventKey: r.terminal})
 	}
 	return out
 }

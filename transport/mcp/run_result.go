@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -23,14 +22,17 @@ const (
 	Canceled  RunStatus = RunStatus(messages.Canceled)
 )
 
-// RunResult is what every tool says of a run: its structured content. Fields are only ever added.
+// RunResult is what every tool says of a run: its structured content, which is short because models read it. The
+// resource run://{id} has the rest, such as digests. Fields are only ever added.
 type RunResult struct {
 	RunID  messages.RunID `json:"run_id"`
 	Job    string         `json:"job"`
 	Status RunStatus      `json:"status"`
 	// Seq is the number of the last event that is told here: the cursor to go on from.
-	Seq    uint64          `json:"seq"`
-	Result json.RawMessage `json:"result,omitempty"`
+	Seq uint64 `json:"seq"`
+	// Message says what to do next.
+	Message string          `json:"message,omitempty"`
+	Result  json.RawMessage `json:"result,omitempty"`
 	// Degraded says that the result is less than was asked for.
 	Degraded  bool           `json:"degraded,omitempty"`
 	Cause     messages.Cause `json:"cause,omitempty"`
@@ -39,8 +41,6 @@ type RunResult struct {
 	// MoreArtifacts is how many more there are: the resource run://{id} has all.
 	MoreArtifacts int           `json:"more_artifacts,omitempty"`
 	Questions     []RunQuestion `json:"questions,omitempty"`
-	// Terminal is the run's last event, which progress does not tell. Its artifacts are the same as these.
-	Terminal *messages.Event `json:"terminal,omitempty"`
 }
 
 // runResultSchema is the JSON Schema of a RunResult. Every tool that tells of a run has it, and every client is told it
@@ -48,8 +48,8 @@ type RunResult struct {
 const runResultSchema = `{"type":"object","required":["run_id","job","status","seq"],"properties":{` +
 	`"run_id":{"type":"string"},"job":{"type":"string"},` +
 	`"status":{"type":"string","enum":["working","waiting","completed","failed","canceled"]},` +
-	`"seq":{"type":"integer"},"error":{"type":"object"},"artifacts":{"type":"array"},"questions":{"type":"array"},` +
-	`"terminal":{"type":"object"}}}`
+	`"seq":{"type":"integer"},"message":{"type":"string"},"error":{"type":"object"},` +
+	`"artifacts":{"type":"array","items":{"type":"object"}},"questions":{"type":"array","items":{"type":"object"}}}}`
 
 // RunError says how a run, or a call, failed.
 type RunError struct {
@@ -59,16 +59,11 @@ type RunError struct {
 	Retryable bool   `json:"retryable,omitempty"`
 }
 
-// RunArtifact is a file that a run made.
+// RunArtifact is a file that a run made: run_read reads it by its name.
 type RunArtifact struct {
-	Name string `json:"name"`
-	// Path is where it is, slash-separated, relative to the job's output folder.
-	Path    string `json:"path,omitempty"`
+	Name    string `json:"name"`
 	Bytes   int64  `json:"bytes"`
-	SHA256  string `json:"sha256"`
 	Partial bool   `json:"partial,omitempty"`
-	// URI is the resource to read it as.
-	URI string `json:"uri"`
 }
 
 // RunQuestion is what a run waits to be told.
@@ -81,44 +76,20 @@ type RunQuestion struct {
 
 // Result is what a tool answers for a run: its structured content is the run's RunResult. A run that failed or was
 // canceled is an error.
-func (s *Server) Result(ctx context.Context, state messages.State) *Result {
-	return s.result(state, s.terminal(ctx, state))
-}
-
-func (s *Server) result(state messages.State, terminal *messages.Event) *Result {
-	run := runResult(state, terminal)
+func (s *Server) Result(_ context.Context, state messages.State) *Result {
+	run := runResult(state)
+	run.Message = nextStep(state)
 	r := &Result{Text: s.say(state), Structured: run,
 		IsError: state.Status == messages.Failed || state.Status == messages.Canceled}
 	for _, a := range run.Artifacts {
-		r.Links = append(r.Links, Link{a.URI, a.Name, a.Bytes, a.Partial})
+		r.Links = append(r.Links, Link{ArtifactURI(state.RunID, a.Name), a.Name, a.Bytes, a.Partial})
 	}
 	return r
 }
 
-// terminal reads the last event of an ended run: the State does not have its words.
-func (s *Server) terminal(ctx context.Context, state messages.State) *messages.Event {
-	if !state.Status.IsEnded() {
-		return nil
-	}
-	for e, err := range s.runs.Events(ctx, state.RunID, state.Seq-1) {
-		if err != nil || !e.IsTerminal() {
-			break
-		}
-		return &e
-	}
-	return nil
-}
-
-func runResult(state messages.State, terminal *messages.Event) RunResult {
-	r := RunResult{RunID: state.RunID, Job: jobOf(state), Status: statusOf(state), Seq: state.Seq, Terminal: terminal}
-	artifacts, more := told(state.Artifacts)
-	if r.MoreArtifacts = more; more > 0 && terminal != nil {
-		r.Terminal = withArtifacts(*terminal, artifacts)
-	}
-	for _, a := range artifacts {
-		r.Artifacts = append(r.Artifacts, RunArtifact{Name: a.Name, Path: a.Path, Bytes: a.Bytes, SHA256: a.SHA256,
-			Partial: a.Partial, URI: ArtifactURI(state.RunID, a.Name)})
-	}
+func runResult(state messages.State) RunResult {
+	r := RunResult{RunID: state.RunID, Job: jobOf(state), Status: statusOf(state), Seq: state.Seq}
+	r.Artifacts, r.MoreArtifacts = listedArtifacts(state.Artifacts)
 	if end := state.End; end != nil {
 		r.Result, r.Degraded, r.Cause, r.Error = end.Result, end.Degraded, end.Cause, runError(end.Error)
 		return r
@@ -129,35 +100,19 @@ func runResult(state messages.State, terminal *messages.Event) RunResult {
 	return r
 }
 
-// toldArtifacts is the most artifacts of one result: a model has to read it. A graph has a page for each package.
-const toldArtifacts = 24
+// mostArtifacts is the most artifacts of one result: a model has to read it. A graph has a page for each package.
+const mostArtifacts = 8
 
-// told are the artifacts that a result tells of, those first that are in no folder, and how many more there are.
-func told(all []messages.Artifact) (list []messages.Artifact, more int) {
-	if len(all) <= toldArtifacts {
-		return all, 0
+// listedArtifacts are the artifacts that a result lists, and how many more there are: those in folders where there is
+// one that is in none, and those past the most.
+func listedArtifacts(all []messages.Artifact) (list []RunArtifact, more int) {
+	top := slices.ContainsFunc(all, func(a messages.Artifact) bool { return !strings.Contains(a.Name, "/") })
+	for _, a := range all {
+		if len(list) < mostArtifacts && !(top && strings.Contains(a.Name, "/")) {
+			list = append(list, RunArtifact{a.Name, a.Bytes, a.Partial})
+		}
 	}
-	list = slices.Clone(all)
-	slices.SortStableFunc(list, func(a, b messages.Artifact) int {
-		return cmp.Compare(strings.Count(a.Name, "/"), strings.Count(b.Name, "/"))
-	})
-	return list[:toldArtifacts], len(all) - toldArtifacts
-}
-
-// withArtifacts is the terminal with these artifacts in place of its own.
-func withArtifacts(terminal messages.Event, list []messages.Artifact) *messages.Event {
-	switch body := terminal.Body.(type) {
-	case messages.RunCompleted:
-		body.Artifacts = list
-		terminal.Body = body
-	case messages.RunFailed:
-		body.Artifacts = list
-		terminal.Body = body
-	case messages.RunCanceled:
-		body.Artifacts = list
-		terminal.Body = body
-	}
-	return &terminal
+	return list, len(all) - len(list)
 }
 
 func runError(e *messages.Error) *RunError {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -17,88 +18,99 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-const startTool = "run_start"
+const (
+	startTool  = "run_start"
+	answerTool = "run_answer"
+)
 
 // What arguments of more than one tool are.
 const (
-	runArgument   = `"run_id":{"type":"string","minLength":1,"description":"the run's id"}`
-	afterArgument = `"after":{"type":"integer","minimum":0,"default":0,"description":"seq of the last event you have"}`
+	runArgument   = `"run_id":{"type":"string","description":"the run's id"}`
+	afterArgument = `"after":{"type":"integer","minimum":0,"description":"seq of the last event you have"}`
 	waitBound     = `"type":"integer","minimum":0,"maximum":50000`
 )
 
 func (s *Server) addRunTools() error {
-	s.mcp.GetHooks().AddAfterListTools(s.nameJobs)
+	s.mcp.GetHooks().AddAfterListTools(s.showInputs)
 	run := json.RawMessage(runResultSchema)
 	return errors.Join(s.addStarting(run), s.addReading(run), s.addWaiting(run), s.addSteering(run))
 }
 
 func (s *Server) addStarting(run json.RawMessage) error {
 	return AddTool(s, Tool{Name: startTool, Title: "Start a run",
-		Description: "Starts a job and answers at once with the run's id. Use it for work that takes more than a " +
-			"minute, or to do something else meanwhile; then ask with run_wait or run_events.",
-		Input: startInput(`{"type":"string","description":"the job's tool"}`), Output: run,
+		Description: "Starts a job and answers at once with the run's id. Use it for work that takes over a minute, " +
+			"or to do something else meanwhile; then call run_wait.",
+		Input: startInput(`{"type":"string","description":"its tool"}`), Output: run,
 		OpenWorld: true}, s.runStart)
 }
 
 // startInput is the schema of run_start's arguments.
 func startInput(job string) json.RawMessage {
 	return Object([]string{"job"}, `"job":`+job,
-		`"input":{"type":"object","default":{},"description":"the arguments of that tool"}`,
-		`"labels":{"type":"object","additionalProperties":{"type":"string"},"description":"names and values of your `+
-			`own, for run_list"}`,
-		`"key":{"type":"string","maxLength":256,"description":"makes the call safe to repeat: the same key is the `+
-			`same run"}`,
+		`"input":{"type":"object","description":"that tool's arguments"}`,
+		`"labels":{"type":"object","additionalProperties":{"type":"string"},"description":"your own names and values"}`,
+		`"key":{"type":"string","maxLength":256,"description":"one key, one run: safe to repeat"}`,
 		`"detached":{"type":"boolean","default":true,"description":"false ends the run with your session"}`)
 }
 
-// nameJobs has the listed run_start name the jobs that there are: they are added after it.
-func (s *Server) nameJobs(_ context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
-	i := slices.IndexFunc(result.Tools, func(t mcp.Tool) bool { return t.Name == startTool })
-	if i < 0 || len(s.jobs) == 0 {
-		return
+// showInputs has the list say more of arguments than they are held to: which jobs there are, which are added after
+// run_start, and that an answer is a text.
+func (s *Server) showInputs(_ context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
+	for i, tool := range result.Tools {
+		switch tool.Name {
+		case startTool:
+			names, _ := json.Marshal(slices.Sorted(maps.Keys(s.jobs))) // strings always can
+			if len(s.jobs) > 0 {
+				result.Tools[i].RawInputSchema = startInput(`{"type":"string","enum":` + string(names) + `,"description":"its tool"}`)
+			}
+		case answerTool:
+			result.Tools[i].RawInputSchema = answerInput(`"type":"string",`)
+		}
 	}
-	names, err := json.Marshal(slices.Sorted(maps.Keys(s.jobs)))
-	if err != nil {
-		return
-	}
-	result.Tools[i].RawInputSchema = startInput(`{"enum":` + string(names) + `,"description":"the job's tool"}`)
 }
 
 func (s *Server) addReading(run json.RawMessage) error {
 	return errors.Join(
 		AddTool(s, Tool{Name: "run_get", Title: "Look at a run",
-			Description: "Says where a run of yours stands, without waiting: its status, and once it has ended its " +
-				"result, its error and what it wrote. Use run_wait to wait for its end.",
+			Description: "Says where a run stands, without waiting: its status, and after its end the result or the error " +
+				"and the files it wrote.",
 			Input: Object([]string{"run_id"}, runArgument), Output: run, ReadOnly: true, Idempotent: true}, s.runGet),
 		AddTool(s, Tool{Name: "run_list", Title: "List runs",
-			Description: "Lists runs of yours, the newest updated first. Use it to find a run whose id you do not have.",
+			Description: "Lists your runs, the last updated first. Use it to find a run's id.",
 			Input: Object(nil, `"job":{"type":"string","description":"only runs of this job"}`,
-				`"status":{"type":"string","enum":["working","completed","failed","canceled"],"description":"only `+
-					`these; one that waits for an answer is working"}`,
-				`"limit":{"type":"integer","minimum":1,"maximum":200,"default":20,"description":"the most runs"}`),
+				`"status":{"type":"string","enum":["working","completed","failed","canceled"],"description":"one that `+
+					`waits for an answer is working"}`,
+				`"limit":{"type":"integer","minimum":1,"maximum":200,"default":20,"description":"most runs"}`),
 			Output: json.RawMessage(runListSchema), ReadOnly: true, Idempotent: true}, s.runList),
+		AddTool(s, Tool{Name: "run_read", Title: "Read a run's file",
+			Description: "Reads a part of a file that a run wrote; next is the offset to go on from.",
+			Input: Object([]string{"run_id", "name"}, runArgument,
+				`"name":{"type":"string","description":"as the run's result says"}`,
+				`"offset":{"type":"integer","minimum":0,"description":"first byte"}`,
+				fmt.Sprintf(`"limit":{"type":"integer","minimum":1,"maximum":%d,"default":%d,"description":"most bytes"}`,
+					longestRead, defaultRead)),
+			Output: json.RawMessage(filePartSchema), ReadOnly: true, Idempotent: true}, s.runRead),
 	)
 }
 
 func (s *Server) addWaiting(run json.RawMessage) error {
 	return errors.Join(
 		AddTool(s, Tool{Name: "run_events", Title: "Read a run's events",
-			Description: "Gives the events of a run past a number, so that none is missed and none comes twice: give " +
-				"next as after the next time, until done. Use it to follow a run, also after a lost connection.",
+			Description: "Gives a run's events after a number, none twice: give next as after in the next call, until " +
+				"done. Use it to follow a run, also after a lost connection.",
 			Input: Object([]string{"run_id"}, runArgument, afterArgument,
-				`"max":{"type":"integer","minimum":1,"maximum":1000,"default":100,"description":"the most events"}`,
-				`"wait_ms":{`+waitBound+`,"default":0,"description":"how long to wait for the first event"}`),
+				`"deltas":{"type":"boolean","description":"also pieces of texts, progress and log lines"}`,
+				`"max":{"type":"integer","minimum":1,"maximum":1000,"description":"most events; a page is longer with it"}`,
+				`"wait_ms":{`+waitBound+`,"description":"how long to wait for one"}`),
 			Output: json.RawMessage(pageSchema), ReadOnly: true, Idempotent: true}, s.runEvents),
 		AddTool(s, Tool{Name: "run_wait", Title: "Wait for a run",
-			Description: "Waits until a run of yours has ended, or waits for an answer, and gives its result. When the " +
-				"time is over before, the status says that it still works: call again.",
-			Input: Object([]string{"run_id"}, runArgument,
-				`"wait_ms":{`+waitBound+`,"default":50000,"description":"how long to wait"}`),
+			Description: "Waits until a run ends or asks something, and gives its result. If it is still working when " +
+				"the time is over, call again.",
+			Input:  Object([]string{"run_id"}, runArgument, `"wait_ms":{`+waitBound+`,"default":50000,"description":"how long"}`),
 			Output: run, ReadOnly: true, Idempotent: true}, s.runWait),
 		AddTool(s, Tool{Name: "run_attach", Title: "Stream a run",
-			Description: "Streams the events of a run past a number as progress, where the call has a progress token, " +
-				"and gives its result when it has ended. Leaving or cancelling this call never ends the run: run_cancel " +
-				"does.",
+			Description: "Streams a run's events after a number as progress, to a call with a progress token, and gives " +
+				"its result at the end. Cancelling this call does not end the run: run_cancel does.",
 			Input: Object([]string{"run_id"}, runArgument, afterArgument), Output: run,
 			ReadOnly: true, Idempotent: true}, s.runAttach),
 	)
@@ -107,20 +119,21 @@ func (s *Server) addWaiting(run json.RawMessage) error {
 func (s *Server) addSteering(run json.RawMessage) error {
 	return errors.Join(
 		AddTool(s, Tool{Name: "run_cancel", Title: "Cancel a run",
-			Description: "Asks a run of yours to end, and answers once that is accepted; its last event says how it " +
-				"ended. Asking again, or for a run that has ended, does nothing.",
-			Input: Object([]string{"run_id"}, runArgument,
-				`"reason":{"type":"string","maxLength":1000,"description":"why, for its readers"}`),
-			Output: run, Destructive: true, Idempotent: true}, s.runCancel),
-		AddTool(s, Tool{Name: "run_answer", Title: "Answer a run",
-			Description: "Gives a run of yours the answer that it waits for (status waiting). The request and what it " +
-				"asks are in the run's result, and in its input.required event.",
-			Input: Object([]string{"run_id", "request", "value"}, runArgument,
-				`"request":{"type":"string","description":"which of the run's questions"}`,
-				`"value":{"anyOf":[{"type":"string"},{"type":"number"},{"type":"boolean"},{"type":"object"},`+
-					`{"type":"array"},{"type":"null"}],"description":"the answer, which fits the question's schema"}`),
-			Output: run}, s.runAnswer),
+			Description: "Asks a run to end, and answers once that is accepted. To ask again does nothing.",
+			Input:       Object([]string{"run_id"}, runArgument, `"reason":{"type":"string","maxLength":1000,"description":"for its readers"}`),
+			Output:      run, Destructive: true, Idempotent: true}, s.runCancel),
+		AddTool(s, Tool{Name: answerTool, Title: "Answer a run",
+			Description: "Gives a run the answer that it waits for (status waiting). Its result has the questions.",
+			Input:       answerInput(``), Output: run}, s.runAnswer),
 	)
+}
+
+// answerInput is the schema of run_answer's arguments. Clients are told that the value is a text, which every model can
+// write; what else they send is taken as it is.
+func answerInput(typed string) json.RawMessage {
+	return Object([]string{"run_id", "request", "value"}, runArgument,
+		`"request":{"type":"string","description":"which of the questions"}`,
+		`"value":{`+typed+`"description":"the answer; JSON if the question's schema is not of a string"}`)
 }
 
 type startArguments struct {
@@ -133,7 +146,7 @@ type startArguments struct {
 
 func (s *Server) runStart(ctx context.Context, a startArguments) (*Result, error) {
 	if s.jobs[a.Job] == nil {
-		return nil, caller.Invalid("there is no job %q; there are %q", a.Job, slices.Sorted(maps.Keys(s.jobs)))
+		return nil, messages.InvalidInput("there is no job %q; there are %q", a.Job, slices.Sorted(maps.Keys(s.jobs)))
 	}
 	mode := messages.Detached
 	if a.Detached != nil && !*a.Detached {
@@ -141,7 +154,7 @@ func (s *Server) runStart(ctx context.Context, a startArguments) (*Result, error
 	}
 	session := wire.From(ctx).Session()
 	if mode == messages.Attached && session == nil {
-		return nil, caller.Invalid("there is no session that the run could end with; start it detached, and end it with " +
+		return nil, messages.InvalidInput("there is no session that the run could end with; start it detached, and end it with " +
 			"run_cancel")
 	}
 	state, err := s.Start(ctx, a.Job, a.Input, StartOptions{Labels: a.Labels, Key: a.Key, Mode: mode})
@@ -206,7 +219,7 @@ func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*Result, err
 	}
 	for _, q := range caller.Questions(state) {
 		if q.Request == a.Request && len(q.Schema) > 0 {
-			err = question.Check(q.Schema, a.Value)
+			a.Value, err = question.Value(q.Schema, a.Value)
 		}
 	}
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -193,7 +194,7 @@ func TestPagesOfEvents(t *testing.T) {
 		}
 		last := uint64(0)
 		for next, done := uint64(0), false; !done; {
-			p := c.events(id, "after", next, "max", 7)
+			p := c.events(id, "after", next, "max", 7, "deltas", true)
 			if len(p.Events) == 0 || len(p.Events) > 7 || p.Next != p.Events[len(p.Events)-1].Seq || p.Status != "completed" {
 				t.Fatalf("after %d: %+v", next, p)
 			}
@@ -248,6 +249,142 @@ func TestEventsThatAreStillToCome(t *testing.T) {
 			t.Errorf("after %s: %s, done %v", last, p.Status, p.Done)
 		}
 	}
+}
+
+// Whoever appends the texts of the pages has the run's texts and nothing twice, whenever it asks: with deltas from
+// these, whose last word then has no text, and without from that word alone.
+func TestPagesHaveEachTextOnce(t *testing.T) {
+	for _, deltas := range []bool{true, false} {
+		read := make(chan struct{})
+		answer := actors.Func("talk", func(_ context.Context, task *actors.TaskContext, _ any) (any, error) {
+			var all strings.Builder
+			for i := range 400 {
+				word := fmt.Sprintf("word %d ", i)
+				all.WriteString(word)
+				if err := task.Say("answer", word); err != nil {
+					return nil, err
+				}
+				if i%100 == 50 {
+					<-read // has what the journal merges now with what follows
+				}
+				if i%100 == 99 {
+					if err := task.Emit(messages.ToolStarted{Call: fmt.Sprint(i), Tool: "t"}, ""); err != nil {
+						return nil, err
+					}
+				}
+			}
+			return nil, task.Said("answer", all.String())
+		})
+		s := serving(t, map[string]actors.NewJob{"talk": answer}, mcp.JobTool{Job: "talk"})
+		c := dial(t, s, modernStdio)
+		id := c.call("run_start", map[string]any{"job": "talk"}).Structured.RunID
+		var got, want strings.Builder
+		for i := range 400 {
+			fmt.Fprintf(&want, "word %d ", i)
+		}
+		for next, done := uint64(0), false; !done; {
+			p := c.events(id, "after", next, "deltas", deltas, "wait_ms", 20)
+			select {
+			case read <- struct{}{}:
+			default:
+			}
+			for _, e := range p.Events {
+				var parts struct {
+					Text  string
+					Parts []struct{ Text string }
+				}
+				if err := json.Unmarshal(e.Payload, &parts); err != nil {
+					t.Fatal(err)
+				}
+				got.WriteString(parts.Text)
+				for _, part := range parts.Parts {
+					got.WriteString(part.Text)
+				}
+			}
+			next, done = p.Next, p.Done
+		}
+		if got.String() != want.String() {
+			t.Errorf("deltas %v: %d bytes, want %d: %.200q", deltas, got.Len(), want.Len(), got.String())
+		}
+	}
+}
+
+// A page costs a model little, and says the run's id once.
+func TestPagesAreShort(t *testing.T) {
+	s, _, _ := working(t, nil)
+	c := dial(t, s, modernHTTP)
+	id := c.begin(work{Lines: 500, Text: strings.Repeat("said ", 500)})
+	c.call("run_wait", of(id))
+	for _, deltas := range []bool{true, false} {
+		for next, done := uint64(0), false; !done; {
+			m := c.callTool("run_events", of(id, "after", next, "deltas", deltas), nil).response()
+			var r struct {
+				Content    []struct{ Text string }
+				Structured json.RawMessage `json:"structuredContent"`
+			}
+			if err := json.Unmarshal(m.Result, &r); err != nil {
+				t.Fatal(err)
+			}
+			for _, seen := range []string{r.Content[0].Text, string(r.Structured)} {
+				if len(seen)/4 >= 1500 || strings.Count(seen, string(id)) != 1 {
+					t.Errorf("%d tokens, the id %d times", len(seen)/4, strings.Count(seen, string(id)))
+				}
+			}
+			var p page
+			if err := json.Unmarshal(r.Structured, &p); err != nil {
+				t.Fatal(err)
+			}
+			next, done = p.Next, p.Done
+		}
+	}
+}
+
+// run_read gives a file in parts that end between characters, each alone as text and as structured content.
+func TestReadAFile(t *testing.T) {
+	text := strings.Repeat("wörter und €uro\n", 1000)
+	s, _, _ := working(t, map[string]string{"a.txt": text, "logo.png": "\x89PNG\xff", "empty.txt": ""})
+	c := dial(t, s, legacyHTTP)
+	id := c.begin(work{})
+	c.call("run_wait", of(id))
+	read := func(arguments map[string]any) (part struct {
+		Text, Base64        string
+		Offset, Next, Total int64
+	}, said string) {
+		m := c.callTool("run_read", arguments, nil).response()
+		var r struct {
+			Content    []struct{ Text string }
+			Structured json.RawMessage `json:"structuredContent"`
+		}
+		if err := errors.Join(json.Unmarshal(m.Result, &r), json.Unmarshal(r.Structured, &part)); err != nil {
+			t.Fatalf("%v: %s", err, m.Result)
+		}
+		return part, r.Content[0].Text
+	}
+	var got strings.Builder
+	for offset := int64(0); ; {
+		p, said := read(of(id, "name", "a.txt", "offset", offset, "limit", 999))
+		got.WriteString(p.Text)
+		if !strings.HasPrefix(said, p.Text) || (p.Next > 0) != strings.Contains(said, fmt.Sprintf("offset %d]", p.Next)) {
+			t.Fatalf("%+v, but %q", p, said)
+		}
+		if offset = p.Next; offset == 0 {
+			break
+		}
+	}
+	if got.String() != text {
+		t.Errorf("the parts have %d bytes, want %d", got.Len(), len(text))
+	}
+	if p, _ := read(of(id, "name", "a.txt")); len(p.Text) > 10_000 || len(p.Text) < 9990 || p.Total != int64(len(text)) {
+		t.Errorf("by default %d bytes of %d", len(p.Text), p.Total)
+	}
+	if p, said := read(of(id, "name", "logo.png")); p.Base64 != "iVBORw/8=" && !strings.Contains(said, p.Base64) {
+		t.Errorf("bytes come as %+v", p)
+	}
+	if p, said := read(of(id, "name", "empty.txt")); p.Text != "" || p.Next != 0 || said != "" {
+		t.Errorf("nothing comes as %+v", p)
+	}
+	c.fails("not_found", "run_read", of(id, "name", "none.txt"))
+	c.fails("not_found", "run_read", of("r_nobodys", "name", "a.txt"))
 }
 
 // Events that are big together come in several pages, none of them empty.
@@ -308,6 +445,9 @@ func TestCursorsThatCannotBeServed(t *testing.T) {
 	c := dial(t, s, legacyStdio)
 	id := c.begin(work{Wait: true})
 	c.fails("reset", "run_events", of(id, "after", 10*messages.Reserve))
+	for _, tool := range []string{"run_events", "run_attach"} {
+		c.fails("reset", tool, of(id, "after", uint64(math.MaxUint64)))
+	}
 	open()
 	end := c.call("run_wait", of(id)).Structured.Seq
 	c.fails("reset", "run_events", of(id, "after", end+1))
@@ -644,7 +784,7 @@ func TestRunsOfOthersInGo(t *testing.T) {
 	}
 }
 
-// What a list or a page has where the call does not say, and that a job is named by its tool.
+// What a list has where the call does not say, and that a job is named by its tool.
 func TestDefaultsOfLists(t *testing.T) {
 	s, system := doorTo(t, mcp.Config{}, map[string]actors.NewJob{"talk": actors.Func("talk",
 		func(_ context.Context, t *actors.TaskContext, n int) (any, error) {
@@ -675,8 +815,5 @@ func TestDefaultsOfLists(t *testing.T) {
 		if err := json.Unmarshal(m.Result, &r); err != nil || len(r.Structured.Runs) != want {
 			t.Errorf("the job %q has %d runs, want %d, %v", job, len(r.Structured.Runs), want, err)
 		}
-	}
-	if p := c.events(id); len(p.Events) != 100 || p.Done {
-		t.Errorf("a page of %d events, done %v", len(p.Events), p.Done)
 	}
 }

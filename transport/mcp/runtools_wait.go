@@ -11,10 +11,11 @@ import (
 )
 
 type eventsArguments struct {
-	RunID messages.RunID `json:"run_id"`
-	After uint64         `json:"after"`
-	Max   int            `json:"max"`
-	Wait  int            `json:"wait_ms"`
+	RunID  messages.RunID `json:"run_id"`
+	After  uint64         `json:"after"`
+	Deltas bool           `json:"deltas"`
+	Max    int            `json:"max"`
+	Wait   int            `json:"wait_ms"`
 }
 
 func (s *Server) runEvents(ctx context.Context, a eventsArguments) (*Result, error) {
@@ -22,12 +23,16 @@ func (s *Server) runEvents(ctx context.Context, a eventsArguments) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	if a.Max == 0 {
-		a.Max = 100
+	p := page{RunID: a.RunID, Events: []json.RawMessage{}, Next: a.After, room: pageBytes, most: a.Max, deltas: a.Deltas,
+		have: s.cursors.get(cursor{a.RunID, a.After})}
+	if a.Max > 0 {
+		p.room = longPageBytes
 	}
-	p := page{RunID: a.RunID, Events: []json.RawMessage{}, Next: a.After, room: pageBytes, most: a.Max}
 	if err := s.turn(ctx, &p, state, milliseconds(a.Wait)); err != nil {
 		return nil, err
+	}
+	if a.Deltas && !p.Done {
+		s.cursors.put(cursor{a.RunID, p.Next}, p.have)
 	}
 	return Structured(p)
 }
@@ -50,7 +55,7 @@ func (s *Server) runWait(ctx context.Context, a waitArguments) (*Result, error) 
 	}
 	within, stop := context.WithTimeout(ctx, milliseconds(wait))
 	defer stop()
-	ended, _, err := s.watch(within, a.RunID, state.Seq)
+	ended, terminal, err := s.watch(within, a.RunID, state.Seq)
 	switch {
 	case err != nil && (within.Err() == nil || ctx.Err() != nil):
 		return nil, err
@@ -59,7 +64,7 @@ func (s *Server) runWait(ctx context.Context, a waitArguments) (*Result, error) 
 			return nil, err
 		}
 	}
-	return s.Result(ctx, ended), nil
+	return s.streamed(ctx, ended, terminal), nil
 }
 
 type attachArguments struct {
@@ -68,11 +73,18 @@ type attachArguments struct {
 }
 
 func (s *Server) runAttach(ctx context.Context, a attachArguments) (*Result, error) {
-	state, err := s.Watch(ctx, a.RunID, a.After)
+	state, err := s.Run(ctx, a.RunID)
 	if err != nil {
 		return nil, err
 	}
-	return s.Result(ctx, state), nil
+	if err := checkCursor(state, a.After); err != nil {
+		return nil, err
+	}
+	state, terminal, err := s.watch(ctx, a.RunID, a.After)
+	if err != nil {
+		return nil, err
+	}
+	return s.streamed(ctx, state, terminal), nil
 }
 
 // sessionContext is done when the session has ended, however long the call lasts in which it was made.

@@ -13,7 +13,7 @@ import (
 // toolLabel is the label of a run that says which tool started it.
 const toolLabel = "mcp.tool"
 
-// say says for people and models how the run stands.
+// say says for people and models how the run stands, and what to do next.
 func (s *Server) say(state messages.State) string {
 	if t := s.toolOf(state); t != nil && t.Say != nil && state.Status.IsEnded() {
 		return t.Say(state)
@@ -24,10 +24,11 @@ func (s *Server) say(state messages.State) string {
 	if text := spoken(state); text != "" {
 		return text
 	}
+	text := sentence(state)
 	if state.End != nil && len(state.End.Result) > 0 {
-		return sentence(state) + "\n" + string(state.End.Result)
+		text += "\n" + string(state.End.Result)
 	}
-	return sentence(state)
+	return text
 }
 
 // toolOf returns the tool that started the run, or nil.
@@ -43,22 +44,61 @@ func sentence(state messages.State) string {
 	run := fmt.Sprintf("%s (run %s)", jobOf(state), state.RunID)
 	switch statusOf(state) {
 	case Completed:
+		text := run + " completed."
 		if state.End != nil && state.End.Degraded {
-			return run + " completed, with less than was asked for."
+			text = run + " completed, with less than was asked for."
 		}
-		return run + " completed."
+		if list := Files(state); list != "" {
+			text += " It wrote " + list + ". " + nextStep(state)
+		}
+		return text
 	case Failed:
 		return run + " failed" + why(state.End) + "."
 	case Canceled:
 		return run + " was canceled" + why(state.End) + "."
 	case Waiting:
-		return run + " waits to be told. Ask the user, give the answer with the tool run_answer (run_id, request, " +
-			"value), then go on with run_wait.\n" + asking(state)
+		return run + " waits for an answer. " + nextStep(state) + "\n" + asking(state)
 	}
 	if state.Canceling {
-		return run + " is being canceled. Wait for its end with run_wait."
+		return run + " is being canceled. " + nextStep(state)
 	}
-	return fmt.Sprintf("%s is working. Wait for it with run_wait, or read on with run_events after %d.", run, state.Seq)
+	return run + " is working. " + nextStep(state)
+}
+
+// nextStep says what whoever reads of the run can do next; "" where that is the reader's to know.
+func nextStep(state messages.State) string {
+	switch statusOf(state) {
+	case Completed:
+		if len(state.Artifacts) == 0 {
+			return ""
+		}
+		return "Read a file with run_read {run_id, name}."
+	case Failed, Canceled:
+		if end := state.End; end != nil && end.Error != nil && end.Error.Retryable {
+			return "Call the tool again: this may pass."
+		}
+		return ""
+	case Waiting:
+		return "Ask the user, give the answer with run_answer {run_id, request, value}, then call run_wait {run_id}."
+	}
+	if state.Canceling {
+		return "Wait for its end with run_wait {run_id}."
+	}
+	return fmt.Sprintf("Wait for its end with run_wait {run_id}, or follow it with run_events {run_id, after: %d}.",
+		state.Seq)
+}
+
+// Files lists the files that a run wrote, with their sizes, as its result does; "" where there are none.
+func Files(state messages.State) string {
+	list, more := listedArtifacts(state.Artifacts)
+	var all []string
+	for _, a := range list {
+		all = append(all, fmt.Sprintf("%s (%d bytes)", a.Name, a.Bytes))
+	}
+	if more > 0 {
+		all = append(all, fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(all, ", ")
 }
 
 func why(end *messages.End) string {

@@ -66,6 +66,7 @@ type Server struct {
 	// readers has a place for each resource that may be read at a time.
 	readers chan struct{}
 
+	cursors cursors
 	schemas sync.Map // of other tools' arguments: name to *schema.Schema
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/schema"
@@ -77,7 +78,7 @@ func (t Tool) tool() (mcp.Tool, error) {
 }
 
 func badSchema(which, tool string, err error) error {
-	return caller.Invalid("the %s schema of the tool %s is no good: %v", which, tool, err)
+	return messages.InvalidInput("the %s schema of the tool %s is no good: %v", which, tool, err)
 }
 
 // Object is the JSON Schema of an object with the properties, each a `"name": {schema}`, and no others.

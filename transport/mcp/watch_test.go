@@ -77,7 +77,7 @@ func TestCallsSideBySide(t *testing.T) {
 					t.Fatalf("the call of %s is told of %s", token, p.Token)
 				}
 			}
-			events := append(eventsIn(t, all[:len(all)-1]), *r.Structured.Terminal)
+			events := append(eventsIn(t, all[:len(all)-1]), *r.Meta.Event)
 			if err := testkit.Check(events); err != nil || events[0].RunID != r.Structured.RunID {
 				t.Errorf("%s: %v", token, err)
 			}

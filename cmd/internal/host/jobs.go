@@ -107,7 +107,8 @@ func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage
 	}
 	in := generateInput{NoCache: a.NoCache, Input: h.limits, Home: homeOf(gate.From(ctx).Name)}
 	in.Repository, in.Out = repository, a.Out
-	in.Full, in.Ctx, in.Graph, in.Format = a.Full, a.Ctx, a.Graph, render.Format(a.Format)
+	format, _ := a.Format.Int64() // none is the job's default
+	in.Full, in.Ctx, in.Graph, in.Format = a.Full, a.Ctx, a.Graph, render.Format(format)
 	in.Layout, in.LinkStyle, in.BaseURL, in.SizeBudget = llmstxt.Layout(a.Layout), a.LinkStyle, a.LinkBase, a.SizeBudget
 	in.Model, in.RequireModel = cmp.Or(a.Model, h.model), a.RequireModel
 	return json.Marshal(in)
@@ -254,20 +255,17 @@ type prepareInput = func(ctx context.Context, arguments json.RawMessage) (json.R
 func promptTool(prepare prepareInput) mcp.JobTool {
 	return mcp.JobTool{
 		Job: prompt.Name, Title: "Ask a language model",
-		Description: "Sends a text to the server's language model and answers with what it says. Use it for a second " +
-			"opinion or for work that a local model can do. With a progress token the answer is streamed as it comes.",
+		Description: "Sends a text to the server's language model and gives its answer. Use it for a second opinion, or " +
+			"for work that a local model can do.",
 		Input: mcp.Object([]string{"text"},
-			`"text":{"type":"string","minLength":1,"description":"what is asked"}`,
-			`"system":{"type":"string","description":"the system prompt"}`,
-			`"model":{"type":"string","maxLength":256,"description":"the model's name, or auto for the one that is `+
-				`loaded"}`,
-			`"max_tokens":{"type":"integer","minimum":1,"description":"the most tokens, thoughts included"}`,
-			`"temperature":{"type":"number","minimum":0,"maximum":2,"description":"0 is always the likeliest word"}`,
-			`"top_p":{"type":"number","exclusiveMinimum":0,"maximum":1,"description":"share of likely words to `+
-				`choose from"}`,
-			`"seed":{"type":"integer","description":"the same seed may give the same answer"}`,
-			`"stop":{"type":"array","items":{"type":"string","minLength":1},"maxItems":16,"description":"texts that end `+
-				`the answer"}`),
+			`"text":{"type":"string","minLength":1}`,
+			`"system":{"type":"string"}`,
+			`"model":{"type":"string","maxLength":256,"description":"its name, or auto for the loaded one"}`,
+			`"max_tokens":{"type":"integer","minimum":1,"description":"most tokens, thoughts included"}`,
+			`"temperature":{"type":"number","minimum":0,"maximum":2}`,
+			`"top_p":{"type":"number","exclusiveMinimum":0,"maximum":1,"description":"share of words"}`,
+			`"seed":{"type":"integer","description":"to repeat an answer"}`,
+			`"stop":{"type":"array","items":{"type":"string","minLength":1},"maxItems":16}`),
 		Output: json.RawMessage(promptResult), OpenWorld: true, Prepare: prepare,
 	}
 }

@@ -3,6 +3,7 @@ package host
 import (
 	"cmp"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,6 +26,7 @@ type Options struct {
 	Read        repository.Source
 	finder      ModelFinder
 	model       string
+	tools       []string // sets beside the usual tools
 	noCache     bool
 	timeout     time.Duration
 	Drain       time.Duration
@@ -51,6 +53,7 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 		flags.DurationVar(&h.retention, "retention", 24*time.Hour, "`time` to keep the events of an ended run")
 		flags.BoolVar(&h.noCache, "no-cache", false, "neither read nor write the cache of results")
 		flags.BoolVar(&h.verbose, "verbose", false, "log more to stderr")
+		flags.StringSliceVar(&h.tools, "tools", nil, "`sets` of tools to offer beside the usual ones: "+lmstxtTools)
 	})
 	settings.Group(flags, "Model", func() {
 		flags.StringVar(&h.model, "model", "",
@@ -61,8 +64,16 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 	flags.BoolVar(&h.conformance, "conformance", false, "offer what the protocol's conformance suite asks for")
 	settings.Must(flags.MarkHidden("conformance"))
 	settings.Must(cmd.MarkFlagDirname("out"))
+	settings.Must(cmd.RegisterFlagCompletionFunc("tools",
+		cobra.FixedCompletions([]string{lmstxtTools}, cobra.ShellCompDirectiveNoFileComp)))
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&h.finder.Endpoint)))
 }
+
+// lmstxtTools is the set of the tools of an earlier server, lmstxt-mcp.
+const lmstxtTools = "lmstxt"
+
+// hasModel reports whether somebody configured a model, or a server of models.
+func (h *Options) hasModel() bool { return h.model != "" || h.finder.Endpoint.BaseURL != "" }
 
 // Check tells what is wrong with the flags, and settles what follows from them.
 func (h *Options) Check(cmd *cobra.Command) error {
@@ -72,6 +83,8 @@ func (h *Options) Check(cmd *cobra.Command) error {
 		err = errors.New("--out needs the name of a folder")
 	case h.timeout < 0 || h.Drain < 0 || h.retention <= 0:
 		err = errors.New("--timeout and --drain must not be negative, and --retention positive")
+	case slices.ContainsFunc(h.tools, func(set string) bool { return set != lmstxtTools }):
+		err = errors.New("--tools takes " + lmstxtTools)
 	case h.maxRuns <= 0:
 		err = errors.New("--max-runs must be positive")
 	default:

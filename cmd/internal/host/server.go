@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"slices"
 	"time"
 
 	"go.uber.org/zap"
@@ -41,10 +42,9 @@ const AnswerTimeout = 10 * time.Second
 
 // instructions tell a model what the server is for.
 func (h *Options) instructions() string {
-	text := "Runs long jobs and streams what happens. generate writes llms.txt files for a repository; read them as the " +
-		"resources that its result links to, or with lmstxt_read_artifact. A call with a progress token streams the " +
-		"run's events; where a call may time out, use run_start and then run_wait or run_events with the run_id. Every " +
-		"run ends with one last word: completed, failed or canceled."
+	text := "Runs long jobs and streams what happens. generate writes llms.txt files for a repository; run_read reads " +
+		"them. A call with a progress token streams the run's events; where a call may time out, use run_start and then " +
+		"run_wait or run_events with the run_id. Every run ends with one last word: completed, failed or canceled."
 	if h.ShownOut != "" {
 		text += " The folders of results are below " + h.ShownOut + "."
 	}
@@ -103,8 +103,11 @@ func (i *Server) addTools() error {
 	h := i.options
 	generate, prompt := lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt)
 	generate.Limits, prompt.Limits = h.stallLimit(), h.stallLimit()
-	err := errors.Join(i.Handler.AddJob(generate), i.Handler.AddJob(prompt))
-	if err == nil {
+	err := lmstxt.RegisterGenerate(i.Handler, generate)
+	if err == nil && h.hasModel() {
+		err = i.Handler.AddJob(prompt)
+	}
+	if err == nil && slices.Contains(h.tools, lmstxtTools) {
 		err = lmstxt.Register(i.Handler, lmstxt.Config{Root: h.callersFolder, Shown: h.ShownOut, Named: h.inputName,
 			Folders: h.folders})
 	}

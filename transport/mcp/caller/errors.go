@@ -8,7 +8,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
@@ -24,9 +23,6 @@ func Require(ctx context.Context, scope gate.Scope) error {
 	}
 	return err
 }
-
-// Invalid is an invalid_input error.
-func Invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
 // ErrorData goes with JSON-RPC errors that have a code of ours.
 type ErrorData struct {
@@ -84,11 +80,8 @@ func Params[T any](x *wire.Exchange) (T, error) {
 	var p T
 	if raw := x.Params(); len(raw) > 0 {
 		if err := json.Unmarshal(raw, &p); err != nil {
-			return p, Invalid("the parameters are not understood: %v", err)
+			return p, messages.InvalidInput("the parameters are not understood: %v", err)
 		}
 	}
 	return p, nil
 }
-
-// Clip keeps the first 120 bytes of a text, without a broken character.
-func Clip(text string) string { return words.Clip(text, 120) }

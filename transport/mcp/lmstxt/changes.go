@@ -6,13 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp"
 )
-
-// addChanges has those who subscribed to the resources told when a run writes them.
-func (d *door) addChanges() {
-	d.AddChanges(mcp.Changes{Artifact: artifactOf, Files: filesOf, File: fileOf})
-}
 
 // fileOf is the file that a run of generate wrote. Where other jobs write is not known here.
 func fileOf(run messages.State, a messages.Artifact) string {

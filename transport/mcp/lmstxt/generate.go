@@ -24,27 +24,27 @@ type Arguments struct {
 	// Out is below the caller's folder; "" is that folder.
 	Out string `json:"out,omitempty"`
 	// Layout is the job's. Callers of generate have no say in it.
-	Layout       string `json:"layout,omitempty"`
-	Full         string `json:"full,omitempty"`
-	Ctx          bool   `json:"ctx,omitempty"`
-	Graph        bool   `json:"graph,omitempty"`
-	Format       int    `json:"format,omitempty"`
-	LinkStyle    string `json:"link_style,omitempty"`
-	LinkBase     string `json:"link_base,omitempty"`
-	SizeBudget   int64  `json:"size_budget,omitempty"`
-	Model        string `json:"model,omitempty"`
-	RequireModel bool   `json:"require_model,omitempty"`
-	NoCache      bool   `json:"no_cache,omitempty"`
+	Layout string `json:"layout,omitempty"`
+	Full   string `json:"full,omitempty"`
+	Ctx    bool   `json:"ctx,omitempty"`
+	Graph  bool   `json:"graph,omitempty"`
+	// Format is 1 or 2; strict clients send it as a text.
+	Format       json.Number `json:"format,omitempty"`
+	LinkStyle    string      `json:"link_style,omitempty"`
+	LinkBase     string      `json:"link_base,omitempty"`
+	SizeBudget   int64       `json:"size_budget,omitempty"`
+	Model        string      `json:"model,omitempty"`
+	RequireModel bool        `json:"require_model,omitempty"`
+	NoCache      bool        `json:"no_cache,omitempty"`
 }
 
 // GenerateTool is the job generate as a tool. prepare makes the job's input of [Arguments], whose Out is local by then.
 func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error)) mcp.JobTool {
 	return mcp.JobTool{
 		Job: generateJob, Name: generateTool, Title: "Generate llms.txt",
-		Description: "Reads a repository and writes llms.txt, an index of what matters in it with links and notes, " +
-			"llms.json, llms-full.txt (the linked files), and where asked llms-ctx.txt (the same as XML) and a graph " +
-			"of its packages. Use it to get to know a repository, or to give one an llms.txt. The result links to " +
-			"the files. It takes seconds without a model; for big repositories use run_start.",
+		Description: "Reads a repository and writes llms.txt, an index of what matters in it, with llms-full.txt (the " +
+			"linked files) and llms.json. Use it to get to know a repository, or to give one an llms.txt. Takes " +
+			"seconds without a model; start it for big repositories with run_start.",
 		Input: generateInput(), Output: json.RawMessage(resultSchema), Idempotent: true, OpenWorld: true,
 		Say: said,
 		Prepare: func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
@@ -73,25 +73,24 @@ type layoutKey struct{}
 
 func generateInput() json.RawMessage {
 	return mcp.Object([]string{"repository"},
-		`"repository":{"type":"string","minLength":1,"description":"owner/repo on GitHub, the https URL of a Git `+
-			`repository (.../tree/<ref>/<folder> is a part) or an archive, or a folder or archive of the server's"}`,
-		`"subfolder":{"type":"string","description":"only this folder of it"}`,
-		`"out":{"type":"string","description":"where to write, below your folder on the server; the files go to `+
-			`<host>/<owner>/<repo>/ there"}`,
-		`"full":{"type":"string","enum":["selected","all","none"],"default":"selected","description":"the files in `+
+		`"repository":{"type":"string","minLength":1,"description":"owner/repo on GitHub, https URL of a Git repository `+
+			`(.../tree/<ref>/<folder> is a part) or an archive, or a folder of the server's"}`,
+		`"subfolder":{"type":"string","description":"only this folder"}`,
+		`"out":{"type":"string","description":"folder below yours on the server; files go to <host>/<owner>/<repo>/ `+
+			`there"}`,
+		`"full":{"type":"string","enum":["selected","all","none"],"default":"selected","description":"files in `+
 			`llms-full.txt"}`,
-		`"ctx":{"type":"boolean","description":"write llms-ctx.txt"}`,
-		`"graph":{"type":"boolean","description":"write the graph of packages, with a page for each"}`,
-		`"format":{"type":"integer","enum":[1,2],"default":2,"description":"version of the llms.txt format"}`,
-		`"link_style":{"type":"string","enum":["blob","raw"],"default":"blob","description":"link to the host's `+
-			`pages, or the bare files"}`,
-		`"link_base":{"type":"string","description":"URL that links begin with, if the repository says none"}`,
-		`"size_budget":{"type":"integer","minimum":2048,"description":"the most bytes of a text file; the least `+
-			`important is dropped"}`,
-		`"model":{"type":"string","maxLength":256,"description":"language model that describes the repository, or `+
-			`auto; none by default, which is fast"}`,
-		`"require_model":{"type":"boolean","description":"fail where the model does, in place of a degraded result"}`,
-		`"no_cache":{"type":"boolean","description":"neither read nor fill the cache"}`)
+		`"ctx":{"type":"boolean","description":"write llms-ctx.txt (XML) too"}`,
+		`"graph":{"type":"boolean","description":"write the graph of packages too"}`,
+		`"format":{"type":"string","enum":["1","2"],"default":"2","description":"version of llms.txt"}`,
+		`"link_style":{"type":"string","enum":["blob","raw"],"default":"blob","description":"link to pages, or bare `+
+			`files"}`,
+		`"link_base":{"type":"string","description":"base URL for links, if the repository has no remote"}`,
+		`"size_budget":{"type":"integer","minimum":2048,"description":"most bytes of a text file"}`,
+		`"model":{"type":"string","maxLength":256,"description":"model that describes the repository, or auto; default `+
+			`none"}`,
+		`"require_model":{"type":"boolean","description":"fail if the model fails"}`,
+		`"no_cache":{"type":"boolean","description":"do not use the cache"}`)
 }
 
 const resultSchema = `{"type":"object","required":["title","folder","files","links","symbols"],"properties":{` +
@@ -121,23 +120,12 @@ func said(ended messages.State) string {
 	if r.Summary != "" {
 		b.WriteString(": " + r.Summary)
 	}
-	fmt.Fprintf(&b, "\nllms.txt links to %d of the %d files. Run %s wrote, in %s:\n", r.Links, r.Files, ended.RunID,
-		r.Folder)
-	pages := 0
-	for _, a := range ended.Artifacts {
-		if isPage(a) {
-			pages++
-			continue
-		}
-		fmt.Fprintf(&b, "- %s (%d bytes): %s\n", path.Base(a.Path), a.Bytes, mcp.ArtifactURI(ended.RunID, a.Name))
-	}
-	if pages > 0 {
-		fmt.Fprintf(&b, "and a page for each of the graph's %d packages, which lmstxt_list_graph_artifacts lists.\n", pages)
-	}
-	b.WriteString("Read them as resources, or with lmstxt_read_artifact by run_id and artifact_name, such as llms.txt.\n")
+	fmt.Fprintf(&b, "\nllms.txt links to %d of the %d files. Run %s wrote in %s: %s.\n", r.Links, r.Files, ended.RunID,
+		r.Folder, mcp.Files(ended))
 	if ended.End.Degraded {
 		fmt.Fprintf(&b, "The model failed (%s): this is what can be said without one.\n", r.Cause)
 	}
+	b.WriteString("Read a file with run_read {run_id, name}.")
 	return b.String()
 }
 

@@ -38,7 +38,7 @@ type wish struct {
 const earlierLabel = "lmstxt.run_id"
 
 func (d *door) addGenerators() {
-	addVariant(d, variant[txtArguments]{name: "lmstxt_generate_llms_txt", title: "Generate llms.txt",
+	addVariant(d, variant[txtArguments]{name: "lmstxt_generate_llms_txt", title: "Generate llms.txt, as lmstxt-mcp",
 		description: "Writes llms.txt and llms.json for a repository",
 		input: mcp.Object([]string{"url"},
 			`"url":{"type":"string","minLength":1,"description":"a URL, owner/repo on GitHub, or a folder of the `+
@@ -49,11 +49,11 @@ func (d *door) addGenerators() {
 			`"verbose_budget":{"type":"boolean","default":false,"description":"without effect"}`,
 			`"enable_session_memory":{"type":"boolean","description":"without effect"}`),
 		arguments: (*door).txt})
-	addVariant(d, variant[fullArguments]{name: "lmstxt_generate_llms_full", title: "Generate llms-full.txt",
+	addVariant(d, variant[fullArguments]{name: "lmstxt_generate_llms_full", title: "Generate llms-full.txt, as lmstxt-mcp",
 		description: "Writes llms-full.txt, the files that llms.txt links to, and llms.txt",
 		input:       mcp.Object([]string{"repo_url"}, repositoryArgument, earlierArgument, outputArgument),
 		arguments:   (*door).full})
-	addVariant(d, variant[fullArguments]{name: "lmstxt_generate_llms_ctx", title: "Generate llms-ctx.txt",
+	addVariant(d, variant[fullArguments]{name: "lmstxt_generate_llms_ctx", title: "Generate llms-ctx.txt, as lmstxt-mcp",
 		description: "Writes llms-ctx.txt, the files that llms.txt links to as XML, and llms.txt; name the " +
 			"repository, or a run",
 		input: mcp.Object(nil, earlierArgument,

@@ -90,7 +90,7 @@ func newKitIn(t *testing.T, root, shown string) *kit {
 	})
 	k.door = mcp.New(mcp.Config{Runs: k.system, Open: k.open, Name: "lastword", Version: "test"})
 	t.Cleanup(k.door.Close)
-	if err := k.door.AddJob(lmstxt.GenerateTool(k.prepare)); err != nil {
+	if err := lmstxt.RegisterGenerate(k.door, lmstxt.GenerateTool(k.prepare)); err != nil {
 		t.Fatal(err)
 	}
 	if err := lmstxt.Register(k.door, lmstxt.Config{Root: k.folder, Shown: shown}); err != nil {

@@ -561,8 +561,8 @@ func TestListsHaveAnEnd(t *testing.T) {
 		!strings.HasSuffix(list.Artifacts[1].Filename, "repo.graph.json") {
 		t.Errorf("%d files, the first %v", n, list.Artifacts[:2])
 	}
-	if said := c.call("run_get", map[string]any{"run_id": r.RunID}).Content[0].Text; !strings.Contains(said, "a page for each") ||
-		!strings.Contains(said, "lmstxt_read_artifact") {
+	if said := c.call("run_get", map[string]any{"run_id": r.RunID}).Content[0].Text; !strings.Contains(said, "2 more") ||
+		!strings.Contains(said, "run_read") {
 		t.Errorf("the result says %s", said)
 	}
 }

@@ -43,7 +43,7 @@ type progress struct {
 
 const recordSchema = `{"type":"object","required":["run_id","status","artifacts","error_message","created_at",` +
 	`"updated_at"],"properties":{"run_id":{"type":"string"},"status":{"type":"string"},` +
-	`"artifacts":{"type":"array"},"error_message":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`
+	`"artifacts":{"type":"array","items":{"type":"object"}},"error_message":{"anyOf":[{"type":"string"},{"type":"null"}]}}}`
 
 // input is what is read of the job's input.
 type input struct {

@@ -35,8 +35,14 @@ type door struct {
 	failed    error // what could not be added
 }
 
-// Register adds the tools lmstxt_*, their resources, and prompts for the use of generate, which has to be there already
-// as the tool of [GenerateTool].
+// RegisterGenerate adds the tool of [GenerateTool] with prompts for its use.
+func RegisterGenerate(s *mcp.Server, tool mcp.JobTool) error {
+	addPrompts(s)
+	s.AddChanges(mcp.Changes{File: fileOf})
+	return s.AddJob(tool)
+}
+
+// Register adds the tools lmstxt_* and their resources to a server that has generate.
 func Register(s *mcp.Server, c Config) error {
 	if c.Root == nil {
 		return errors.New("the lmstxt tools need a folder")
@@ -55,8 +61,7 @@ func Register(s *mcp.Server, c Config) error {
 	d.addLists()
 	d.addReaders()
 	d.addResources()
-	d.addChanges()
-	d.addPrompts()
+	d.AddChanges(mcp.Changes{Artifact: artifactOf, Files: filesOf})
 	return d.failed
 }
 

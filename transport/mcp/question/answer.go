@@ -110,7 +110,7 @@ func (a *Asker) take(ctx context.Context, id messages.RunID, q messages.Input, r
 }
 
 func badResponse(q messages.Input) error {
-	return caller.Invalid(`the response to %q must be {"action": "accept", "content": {...}}, or decline or cancel`, q.Request)
+	return messages.InvalidInput(`the response to %q must be {"action": "accept", "content": {...}}, or decline or cancel`, q.Request)
 }
 
 // await returns when the answers that the run was given can be seen, or the run has ended.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"slices"
 
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/mcp/schema"
 )
 
@@ -132,32 +132,41 @@ func (f form) answer(content json.RawMessage) (json.RawMessage, error) {
 	if f.field != "" {
 		var fields map[string]json.RawMessage
 		if json.Unmarshal(content, &fields) != nil || fields[f.field] == nil {
-			return nil, caller.Invalid("the answer has no %q", f.field)
+			return nil, messages.InvalidInput("the answer has no %q", f.field)
 		}
 		value = fields[f.field]
 	}
 	if f.coded {
 		var text string
 		if json.Unmarshal(value, &text) != nil || !json.Valid([]byte(text)) {
-			return nil, caller.Invalid("%q must be a text that holds JSON", f.field)
+			return nil, messages.InvalidInput("%q must be a text that holds JSON", f.field)
 		}
 		value = json.RawMessage(text)
 	}
 	return value, f.check(value)
 }
 
-// Check says why the value is no answer to a question of the schema. Errors: invalid_input.
-func Check(raw, value json.RawMessage) error { return formOf(raw).check(value) }
+// Value returns the answer to a question of the schema in the value: the value itself, or what it says as JSON in a
+// text. Errors: invalid_input, where neither fits.
+func Value(raw, value json.RawMessage) (json.RawMessage, error) {
+	f := formOf(raw)
+	err := f.check(value)
+	var text string
+	if err != nil && json.Unmarshal(value, &text) == nil && f.check(json.RawMessage(text)) == nil {
+		return json.RawMessage(text), nil
+	}
+	return value, err
+}
 
 func (f form) check(value json.RawMessage) error {
 	if !json.Valid(value) {
-		return caller.Invalid("the answer is not JSON")
+		return messages.InvalidInput("the answer is not JSON")
 	}
 	if f.held == nil {
 		return nil
 	}
 	if err := f.held.Check(value); err != nil {
-		return caller.Invalid("the answer does not fit its schema: %v", err)
+		return messages.InvalidInput("the answer does not fit its schema: %v", err)
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
 // mostProblems is how many problems one error names.
@@ -57,7 +57,7 @@ func (s *Schema) collect(e *jsonschema.ValidationError, value any, all *[]string
 		if name == "" {
 			name = "the value"
 		}
-		*all = append(*all, fmt.Sprintf("%s is %s and must %s", name, caller.Clip(string(text)), demand(held, k)))
+		*all = append(*all, fmt.Sprintf("%s is %s and must %s", name, words.Clip(string(text), 120), demand(held, k)))
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/seed889630bf/lastword/transport/mcp/caller"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // Schema is what values are held to.
@@ -94,7 +94,7 @@ func legible(raw json.RawMessage) error {
 func (s *Schema) Check(raw json.RawMessage) error {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
-		return caller.Invalid("it is not JSON: %v", err)
+		return messages.InvalidInput("it is not JSON: %v", err)
 	}
 	return s.validate("", value)
 }
@@ -102,7 +102,7 @@ func (s *Schema) Check(raw json.RawMessage) error {
 func (s *Schema) validate(what string, value any) error {
 	err := s.compiled.Validate(value)
 	if e, ok := errors.AsType[*jsonschema.ValidationError](err); ok {
-		return caller.Invalid("%s%s", what, s.problems(e, value))
+		return messages.InvalidInput("%s%s", what, s.problems(e, value))
 	}
 	return err
 }
@@ -113,7 +113,7 @@ func (s *Schema) validate(what string, value any) error {
 func (s *Schema) Fit(arguments json.RawMessage) (json.RawMessage, error) {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(arguments))
 	if err != nil {
-		return nil, caller.Invalid("the arguments are not JSON: %v", err)
+		return nil, messages.InvalidInput("the arguments are not JSON: %v", err)
 	}
 	value, changed := read(s.compiled, value)
 	if err := s.validate("wrong arguments: ", value); err != nil {

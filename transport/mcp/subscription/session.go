@@ -57,7 +57,7 @@ func (h *Hub) params(ctx context.Context, x *wire.Exchange) (subscribeParams, er
 	}
 	p, err := caller.Params[subscribeParams](x)
 	if err == nil && p.URI == "" {
-		err = caller.Invalid("a subscription needs the uri of a resource")
+		err = messages.InvalidInput("a subscription needs the uri of a resource")
 	}
 	if err != nil {
 		return p, caller.RPCError(err)

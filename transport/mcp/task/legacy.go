@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 	"github.com/seed889630bf/lastword/transport/mcp/question"
@@ -53,7 +54,7 @@ func (t *Tasks) legacyGet(_ context.Context, x *wire.Exchange, state messages.St
 // legacyCancel answers once the task is cancelled.
 func (t *Tasks) legacyCancel(ctx context.Context, x *wire.Exchange, state messages.State, p taskParams) (any, error) {
 	if state.Status.IsEnded() {
-		return nil, caller.RPCError(caller.Invalid("task %s has ended: it is %s", state.RunID, taskStatusOf(state)))
+		return nil, caller.RPCError(messages.InvalidInput("task %s has ended: it is %s", state.RunID, taskStatusOf(state)))
 	}
 	if _, err := t.cancelTask(ctx, x, state, p); err != nil {
 		return nil, err
@@ -178,7 +179,7 @@ func placeOf(cursor string) (*messages.Summary, error) {
 	at, id, ok := strings.Cut(cursor, ".")
 	nanoseconds, err := strconv.ParseInt(at, 10, 64)
 	if !ok || err != nil {
-		return nil, caller.Invalid("the cursor %q is not one that this server gave; begin without one", caller.Clip(cursor))
+		return nil, messages.InvalidInput("the cursor %q is not one that this server gave; begin without one", words.Clip(cursor, 120))
 	}
 	return &messages.Summary{RunID: messages.RunID(id), QueuedAt: time.Unix(0, nanoseconds)}, nil
 }

@@ -1,0 +1,67 @@
+package mcp
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const (
+	// defaultRead and longestRead are how many bytes of a file one call gives.
+	defaultRead = 10_000
+	longestRead = 100_000
+)
+
+type readFileArguments struct {
+	RunID  messages.RunID `json:"run_id"`
+	Name   string         `json:"name"`
+	Offset int64          `json:"offset"`
+	Limit  int64          `json:"limit"`
+}
+
+// filePart is a part of a file, in bytes.
+type filePart struct {
+	Name   string `json:"name"`
+	Text   string `json:"text,omitempty"`
+	Base64 string `json:"base64,omitempty"` // where it is no text
+	Offset int64  `json:"offset"`
+	// Next is the offset of what follows; none at the end of the file.
+	Next  int64 `json:"next,omitempty"`
+	Total int64 `json:"total"`
+}
+
+const filePartSchema = `{"type":"object","required":["name","offset","total"],"properties":{"name":{"type":"string"},` +
+	`"text":{"type":"string"},"base64":{"type":"string"},"offset":{"type":"integer"},"next":{"type":"integer"},` +
+	`"total":{"type":"integer"}}}`
+
+// runRead gives a part of a file, which begins and ends between characters.
+func (s *Server) runRead(ctx context.Context, a readFileArguments) (*Result, error) {
+	state, err := s.Run(ctx, a.RunID)
+	if err != nil {
+		return nil, err
+	}
+	file, _, err := s.OpenArtifact(ctx, state, a.Name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	asked := span{offset: a.Offset, limit: cmp.Or(a.Limit, defaultRead), asked: true}
+	c, at, err := asked.read(MIMEType(a.Name), file)
+	if err != nil {
+		return nil, err
+	}
+	p := filePart{Name: a.Name, Text: c.Text, Base64: base64.StdEncoding.EncodeToString(c.Blob), Offset: at.Offset,
+		Total: at.Total}
+	text := c.Text
+	if c.Blob != nil {
+		text = fmt.Sprintf("%s is no text. Its bytes as base64:\n%s", a.Name, p.Base64)
+	}
+	if end := at.Offset + int64(at.Bytes); end < at.Total {
+		p.Next = end
+		text += fmt.Sprintf("\n[bytes %d to %d of %d; go on with offset %d]", at.Offset, end, at.Total, end)
+	}
+	return &Result{Text: text, Structured: p}, nil
+}
