@@ -51,8 +51,10 @@ func TestMCPPage(t *testing.T) {
 	}
 	page := string(data)
 	page = between(t, page, "costs", costs(t))
-	s := speak(t, plant(t, gardenText), allTools...)
+	s := speak(t, t.TempDir(), allTools...)
 	page = between(t, page, "tools", toolTable(t, s.ask("tools/list", `{}`).Result))
+	s.ends()
+	s = speak(t, plant(t, gardenText))
 	page = between(t, page, "sync", s.sync())
 	page = between(t, page, "stream", s.streamed())
 	s.ends()

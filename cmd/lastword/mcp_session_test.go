@@ -45,12 +45,12 @@ type answered struct {
 		Type, Text, URI string
 	} `json:"content"`
 	Structured struct {
-		RunID     messages.RunID  `json:"run_id"`
-		Status    string          `json:"status"`
-		Result    json.RawMessage `json:"result"`
-		Error     mcp.RunError    `json:"error"`
+		RunID     messages.RunID                `json:"run_id"`
+		Status    string                        `json:"status"`
+		Result    json.RawMessage               `json:"result"`
+		Error     mcp.RunError                  `json:"error"`
 		Artifacts []struct{ Name, Path string } `json:"artifacts"`
-		Runs []messages.Summary `json:"runs"`
+		Runs      []messages.Summary            `json:"runs"`
 	} `json:"structuredContent"`
 	Meta struct {
 		Error mcp.RunError `json:"io.github.seed889630bf.lastword/error"`
