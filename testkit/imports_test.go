@@ -119,7 +119,7 @@ var rules = []rule{{
 	tests: []string{"github.com/modelcontextprotocol/go-sdk/..."},
 }, {
 	pkgs:  "transport/mcp",
-	ours:  []string{"messages", "transport/gate", "transport/mcp/*"},
+	ours:  []string{"messages", "messages/words", "transport/gate", "transport/mcp/*"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 	tests: []string{module + "/actors", module + "/supervision", "github.com/santhosh-tekuri/jsonschema/v6"},
 }, {
