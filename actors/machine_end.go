@@ -65,7 +65,7 @@ func failure(by messages.Author, task string, err error) messages.RunFailed {
 
 // end cancels what runs and waits for it: until the soft limit for the work to end by itself, until the hard limit
 // without its actors, and then no longer. It always waits for children.
-func (m *machine) end(word messages.Body, says string, cause error) {
+func (m *machine) end(terminal messages.Body, message string, cause error) {
 	w, again := m.phase.(*ending)
 	if _, ended := m.phase.(done); ended {
 		return
@@ -74,9 +74,9 @@ func (m *machine) end(word messages.Body, says string, cause error) {
 		w = &ending{}
 		m.phase = w
 	}
-	w.terminal, w.message = word, says
+	w.terminal, w.message = terminal, message
 	m.do(effect{do: doCancel, err: cause})
-	if word.Kind() != messages.KindRunCompleted {
+	if terminal.Kind() != messages.KindRunCompleted {
 		m.cancelChildren()
 	}
 	if again {

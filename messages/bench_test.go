@@ -8,7 +8,7 @@ import (
 )
 
 func tokens(n int) []messages.Event {
-	log := told(messages.RunQueued{Job: "prompt"}, messages.RunStarted{})
+	log := logOf(messages.RunQueued{Job: "prompt"}, messages.RunStarted{})
 	const token = "token "
 	for i := range n {
 		log = append(log, next(uint64(i+2), messages.TextDelta{Stream: "answer", Index: uint64(i), Offset: i * len(token), Text: token}))

@@ -39,13 +39,13 @@ func runMachine() machine {
 	return machine{
 		places: []place{
 			{"(none)", nil},
-			{"pending", told(queued)},
-			{"pending, canceling", told(queued, canceling)},
-			{"processing", told(queued, started)},
-			{"processing, canceling", told(queued, started, canceling)},
-			{"completed", told(queued, started, completed)},
-			{"failed", told(queued, started, failed)},
-			{"canceled", told(queued, started, canceling, canceled)},
+			{"pending", logOf(queued)},
+			{"pending, canceling", logOf(queued, canceling)},
+			{"processing", logOf(queued, started)},
+			{"processing, canceling", logOf(queued, started, canceling)},
+			{"completed", logOf(queued, started, completed)},
+			{"failed", logOf(queued, started, failed)},
+			{"canceled", logOf(queued, started, canceling, canceled)},
 		},
 		probes: []messages.Body{
 			queued, started, messages.RunRecovered{Rewind: &messages.Rewind{}}, canceling, completed, failed, canceled,
@@ -75,7 +75,7 @@ func taskMachine() machine {
 	retry.WillRetry = true
 	begin := messages.TaskStarted{Task: "t", Attempt: 1}
 	done := messages.TaskCompleted{Task: "t", Attempt: 1}
-	at := func(more ...messages.Body) []messages.Event { return told(slices.Concat(open, more)...) }
+	at := func(more ...messages.Body) []messages.Event { return logOf(slices.Concat(open, more)...) }
 	return machine{
 		places: []place{
 			{"(none)", at()}, {"running", at(begin)}, {"waiting", at(begin, retry)}, {"completed", at(begin, done)}, {"failed", at(begin, fail)},
@@ -99,7 +99,7 @@ func streamMachine() machine {
 	done := textDone("x", "t", "x")
 	rewind := messages.RunRecovered{Rewind: &messages.Rewind{}}
 	named := messages.RunRecovered{Rewind: &messages.Rewind{Streams: []messages.StreamMark{{Stream: "x", Bytes: 1, Index: 1}}}}
-	at := func(more ...messages.Body) []messages.Event { return told(slices.Concat(open, more)...) }
+	at := func(more ...messages.Body) []messages.Event { return logOf(slices.Concat(open, more)...) }
 	return machine{
 		places: []place{{"(none)", at()}, {"open", at(delta)}, {"closed", at(delta, done)}},
 		probes: []messages.Body{delta, more, done, named, rewind},

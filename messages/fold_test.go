@@ -229,7 +229,7 @@ func (w *wide) lookUp() {
 // Two Folds that go on from one snapshot do not see each other.
 func TestFoldsOfOneSnapshotPart(t *testing.T) {
 	f := new(messages.Fold)
-	for _, e := range told(messages.RunQueued{Job: "plan"}, messages.RunStarted{}, messages.StepStarted{Step: "a"}, messages.StepStarted{Step: "b"},
+	for _, e := range logOf(messages.RunQueued{Job: "plan"}, messages.RunStarted{}, messages.StepStarted{Step: "a"}, messages.StepStarted{Step: "b"},
 		messages.StepStarted{Step: "c"}, lines(1, "one")) {
 		if err := f.Apply(e); err != nil {
 			t.Fatal(err)
@@ -321,7 +321,7 @@ func long(n int) map[string]func(yield func(messages.Body)) {
 // What an event costs does not grow with the run: twice as many things take twice the memory to fold, not four times.
 func TestFoldingIsLinear(t *testing.T) {
 	cost := func(n int, name string) float64 {
-		f := messages.NewFold(fold(t, messages.State{}, told(messages.RunQueued{Job: "plan"}, messages.RunStarted{})...))
+		f := messages.NewFold(fold(t, messages.State{}, logOf(messages.RunQueued{Job: "plan"}, messages.RunStarted{})...))
 		var log []messages.Event
 		seq := f.Peek().Seq
 		long(n)[name](func(b messages.Body) {
@@ -369,7 +369,7 @@ func TestArtifactsBelongToTheirAttempt(t *testing.T) {
 	write := func(name, task string) messages.Body {
 		return messages.ArtifactWritten{Artifact: messages.Artifact{Name: name}, Task: task}
 	}
-	log := told(messages.RunQueued{Job: "plan"}, messages.RunStarted{}, messages.TaskStarted{Task: "a", Attempt: 1},
+	log := logOf(messages.RunQueued{Job: "plan"}, messages.RunStarted{}, messages.TaskStarted{Task: "a", Attempt: 1},
 		messages.TaskStarted{Task: "b", Attempt: 1}, write("1", "a"), write("2", "b"), write("3", ""), write("4", "a"), write("5", "a"),
 		write("5", "b"), write("2", "a"), write("1", ""),
 		messages.TaskFailed{Task: "a", Attempt: 1, Cause: messages.CauseError, Error: failure, WillRetry: true})
@@ -394,7 +394,7 @@ func TestArtifactsBelongToTheirAttempt(t *testing.T) {
 
 // A State that does not say who wrote its artifacts goes on: they are the run's own.
 func TestArtifactsOfNobodyStay(t *testing.T) {
-	s := fold(t, messages.State{}, told(messages.RunQueued{Job: "plan"}, messages.RunStarted{}, messages.TaskStarted{Task: "a", Attempt: 1},
+	s := fold(t, messages.State{}, logOf(messages.RunQueued{Job: "plan"}, messages.RunStarted{}, messages.TaskStarted{Task: "a", Attempt: 1},
 		messages.ArtifactWritten{Artifact: messages.Artifact{Name: "1"}, Task: "a"},
 		messages.TaskFailed{Task: "a", Attempt: 1, Cause: messages.CauseError, Error: failure, WillRetry: true})...)
 	s.ArtifactTasks = nil
@@ -407,7 +407,7 @@ func TestArtifactsOfNobodyStay(t *testing.T) {
 
 // The newest owning event says who owns the run.
 func TestStateNamesItsOwner(t *testing.T) {
-	s := fold(t, messages.State{}, told(messages.RunQueued{Job: "plan"}, messages.RunStarted{Node: "n1", Epoch: 3})...)
+	s := fold(t, messages.State{}, logOf(messages.RunQueued{Job: "plan"}, messages.RunStarted{Node: "n1", Epoch: 3})...)
 	if s.Node != "n1" || s.Epoch != 3 {
 		t.Errorf("owned by %s, epoch %d", s.Node, s.Epoch)
 	}

@@ -46,11 +46,11 @@ func rewinds(body messages.Body) bool {
 	return false
 }
 
-// told numbers the bodies into a log.
-func told(bodies ...messages.Body) []messages.Event { return tell(nil, bodies...) }
+// logOf numbers the bodies into a log.
+func logOf(bodies ...messages.Body) []messages.Event { return extended(nil, bodies...) }
 
-// tell says the bodies after the log, in new memory.
-func tell(log []messages.Event, bodies ...messages.Body) []messages.Event {
+// extended appends the bodies to the log, in new memory.
+func extended(log []messages.Event, bodies ...messages.Body) []messages.Event {
 	out := append([]messages.Event(nil), log...)
 	seq := uint64(0)
 	if len(out) > 0 {

@@ -20,7 +20,7 @@ type judge struct {
 	task      map[string]string // running, waiting, completed, failed
 	attempt   map[string]int
 	said      map[string]*said
-	told      map[string]bool   // tasks with progress
+	known     map[string]bool   // tasks with progress
 	open      map[string]string // "call t1" -> tool or model, "ask q1", "child r.c1", "step s"
 	used      map[string]bool   // the same keys, for ever
 	by        map[string]string // the same keys: the task that began it
@@ -43,7 +43,7 @@ type said struct {
 }
 
 func newJudge() *judge {
-	return &judge{task: map[string]string{}, attempt: map[string]int{}, said: map[string]*said{}, told: map[string]bool{},
+	return &judge{task: map[string]string{}, attempt: map[string]int{}, said: map[string]*said{}, known: map[string]bool{},
 		open: map[string]string{}, used: map[string]bool{}, by: map[string]string{}, asked: map[string]*asked{}}
 }
 
@@ -173,7 +173,7 @@ func (j *judge) say(b Body, fresh bool, numbers uint64) Rule {
 		if rule := j.step(b.Task, b.Attempt, 1, "waiting", "running"); rule != "" {
 			return rule
 		}
-		delete(j.told, b.Task)
+		delete(j.known, b.Task)
 		for _, s := range j.said {
 			if s.task == b.Task {
 				*s = said{task: s.task, thought: s.thought}
@@ -212,7 +212,7 @@ func (j *judge) content(b Body, fresh bool, numbers uint64) Rule {
 	case ThoughtDone:
 		return j.done(b.Stream, b.Task, b.Text, b.SHA256, true)
 	case Progress:
-		j.told[b.Task] = true
+		j.known[b.Task] = true
 		return j.speaks(b.Task)
 	case Log:
 		return j.log(b.Lines, fresh)
@@ -467,12 +467,12 @@ func (j *judge) rewind(r *Rewind) Rule {
 			delete(j.said, name)
 		}
 	}
-	told := map[string]bool{}
+	known := map[string]bool{}
 	for _, p := range r.Progress {
-		if !j.told[p.Task] || told[p.Task] {
+		if !j.known[p.Task] || known[p.Task] {
 			return RuleRewind
 		}
-		told[p.Task] = true
+		known[p.Task] = true
 	}
 	for _, p := range r.Tools {
 		if j.open["call "+p.Call] != "tool" {
@@ -486,6 +486,6 @@ func (j *judge) rewind(r *Rewind) Rule {
 	if last > j.line {
 		return RuleRewind
 	}
-	j.told, j.line = told, last
+	j.known, j.line = known, last
 	return ""
 }

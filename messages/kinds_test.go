@@ -204,7 +204,7 @@ func TestTimeoutsOfRequests(t *testing.T) {
 
 // State has of a request what a door shows, and of a secret all but its value.
 func TestStateHasRequests(t *testing.T) {
-	s := fold(t, messages.State{}, told(messages.RunQueued{Job: "chat"}, messages.RunStarted{},
+	s := fold(t, messages.State{}, logOf(messages.RunQueued{Job: "chat"}, messages.RunStarted{},
 		messages.InputRequired{Request: "q", InputKind: messages.InputReview, TimeoutMS: 7},
 		messages.InputReceived{Request: "q", ID: "c1", Value: json.RawMessage(`1`)},
 		messages.InputRequired{Request: "k", InputKind: messages.InputSecret},

@@ -14,7 +14,7 @@ import (
 // Merged or not, a log adds up to the same at every number that a reader can stand at.
 func TestMergingChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		log := legal(t).log
+		history := legal(t).log
 		merged := mergeSome(t, log)
 		raw := states(t, log)
 		for i, s := range states(t, merged)[1:] {
@@ -34,7 +34,7 @@ func indexOf(log []messages.Event, seq uint64) int {
 // A reader goes over from one form of the log to another wherever it stands, also in the middle of a merged event.
 func TestReadersCrossFromLogToLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		log := legal(t).log
+		history := legal(t).log
 		want := fold(t, messages.State{}, log...)
 		var s messages.State
 		for hop := 0; s.Seq < want.Seq; hop++ {
@@ -48,7 +48,7 @@ func TestReadersCrossFromLogToLog(t *testing.T) {
 
 func TestAnyCursorResumes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		log := legal(t).log
+		history := legal(t).log
 		all := states(t, log)
 		for i, s := range all {
 			rest := slices.DeleteFunc(mergeSome(t, log), func(e messages.Event) bool { return e.Seq <= s.Seq })
@@ -63,7 +63,7 @@ func TestAnyCursorResumes(t *testing.T) {
 // A State that went over the wire, as a snapshot, goes on as if it never had.
 func TestSnapshotsGoOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		log := legal(t).log
+		history := legal(t).log
 		all := states(t, log)
 		at := rapid.IntRange(0, len(log)).Draw(t, "at")
 		var s messages.State
@@ -220,31 +220,31 @@ func selects(f messages.Filter, b messages.Body) bool {
 // What a reader saw live, beyond what the journal held at the crash, leaves no trace.
 func TestRecoveryBringsReadersTogether(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		told := legal(t)
+		history := legal(t)
 		meaning := map[uint64]string{}
-		for _, e := range told.log {
+		for _, e := range history.log {
 			meaning[e.Seq] = asJSON(t, e)
 		}
-		for _, l := range told.lost {
-			if l.at >= len(told.log) || !rewinds(told.log[l.at].Body) {
+		for _, l := range history.lost {
+			if l.at >= len(history.log) || !rewinds(history.log[l.at].Body) {
 				continue // a later crash took this recovery's neighbours with it
 			}
 			for _, e := range l.deltas {
-				if e.Seq > told.log[l.at].Seq || e.Seq < told.log[l.at].From || meaning[e.Seq] != "" && e.Seq != told.log[l.at].Seq {
+				if e.Seq > history.log[l.at].Seq || e.Seq < history.log[l.at].From || meaning[e.Seq] != "" && e.Seq != history.log[l.at].Seq {
 					t.Fatalf("number %d has two meanings", e.Seq)
 				}
 			}
-			live := slices.Concat(told.log[:l.at], l.deltas)
+			live := slices.Concat(history.log[:l.at], l.deltas)
 			seen := rapid.IntRange(l.at, len(live)).Draw(t, "seen")
 			s := fold(t, messages.State{}, mergeSome(t, live[:seen])...)
-			same(t, "after the crash", fold(t, s, told.log[l.at:]...), told.state)
+			same(t, "after the crash", fold(t, s, history.log[l.at:]...), history.state)
 		}
 	})
 }
 
 func TestNothingFollowsTheLastWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		log := legal(t).log
+		history := legal(t).log
 		s := fold(t, messages.State{}, log...)
 		if s.Status.IsEnded() != log[len(log)-1].IsTerminal() || s.Status.IsEnded() != (s.End != nil) {
 			t.Fatalf("the run is %s after %s", s.Status, log[len(log)-1].Kind())
@@ -265,7 +265,7 @@ func TestNothingFollowsTheLastWord(t *testing.T) {
 // Apply is a function: whatever follows a State, and however often, leaves that State as it was.
 func TestApplyChangesNoState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		log := legal(t).log
+		history := legal(t).log
 		all := states(t, log)
 		before := make([]string, len(all))
 		for i, s := range all {
@@ -334,17 +334,17 @@ func (c client) see(b messages.Body) {
 
 func TestTheSimplestClientShowsTheSameTexts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		told := legal(t)
+		history := legal(t)
 		c := client{map[string]string{}, map[string]string{}}
 		cursor := uint64(0)
-		for cursor < told.state.Seq {
-			form := slices.DeleteFunc(mergeSome(t, told.log), func(e messages.Event) bool { return e.Seq <= cursor })
+		for cursor < history.state.Seq {
+			form := slices.DeleteFunc(mergeSome(t, history.log), func(e messages.Event) bool { return e.Seq <= cursor })
 			for _, e := range form[:rapid.IntRange(1, len(form)).Draw(t, "stay")] {
 				c.see(e.Body)
 				cursor = e.Seq
 			}
 		}
-		for _, s := range told.state.Streams {
+		for _, s := range history.state.Streams {
 			if c.text[s.Name] != s.Text() {
 				t.Fatalf("stream %s is %q to the client and %q in the state", s.Name, c.text[s.Name], s.Text())
 			}

@@ -86,7 +86,7 @@ func (w *teller) say(bodies ...messages.Body) {
 		}
 		w.log = append(w.log, e)
 		if rule := w.judge.take(e); rule != "" {
-			w.t.Fatalf("the teller told an illegal %s: %s", asJSON(w.t, e), rule)
+			w.t.Fatalf("the teller logOf an illegal %s: %s", asJSON(w.t, e), rule)
 		}
 	}
 }

@@ -33,7 +33,7 @@ type model struct {
 	readers, histories int
 }
 
-// history is a run as its owners told it: one reign after another, each but the last ended by a crash.
+// history is a run as its owners logOf it: one reign after another, each but the last ended by a crash.
 type history []reign
 
 // reign is the live log of one owner. states[i] is the one before events[i], as the raw log adds up.

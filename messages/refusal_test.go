@@ -30,7 +30,7 @@ var failure = Errorf("error", "it broke")
 
 // fullLog tells everything that an uncanceled run can tell.
 func fullLog() []Event {
-	return told(
+	return logOf(
 		RunQueued{Job: "generate"}, RunStarted{}, TaskStarted{Task: "a", Attempt: 1}, TaskStarted{Task: "b", Attempt: 1},
 		TextDelta{Stream: "x", Task: "a", Text: "Hel"}, TextDelta{Stream: "x", Task: "a", Index: 1, Offset: 3, Text: "lo"},
 		ThoughtDelta{Stream: "m", Task: "a", Text: "hm"}, Progress{Task: "a", Done: 1}, lines(1, "one", "two"),
@@ -49,7 +49,7 @@ func fullLog() []Event {
 }
 
 func cancelLog() []Event {
-	return told(
+	return logOf(
 		RunQueued{Job: "generate"}, RunStarted{}, TaskStarted{Task: "a", Attempt: 1}, TextDelta{Stream: "x", Task: "a", Text: "Hel"},
 		TaskFailed{Task: "a", Attempt: 1, Cause: CauseError, Error: failure, WillRetry: true},
 		RunCanceling{By: "ada"}, lines(1, "stopping"),
@@ -58,20 +58,20 @@ func cancelLog() []Event {
 }
 
 func recoveryLog() []Event {
-	told := told(
+	log := logOf(
 		RunQueued{Job: "generate"}, RunStarted{}, TaskStarted{Task: "a", Attempt: 1}, ToolStarted{Call: "t1", Task: "a", Tool: "read"},
 		TextDelta{Stream: "done", Text: "all"}, textDone("done", "", "all"),
 		TextDelta{Stream: "x", Task: "a", Text: "Hel"}, TextDelta{Stream: "y", Text: "yes"}, Progress{Task: "a", Done: 1},
 		ToolProgress{Call: "t1", Done: 1}, lines(1, "one"))
 	rewind := &Rewind{Streams: []StreamMark{{Stream: "x", Bytes: 3, Index: 1}, {Stream: "y", Bytes: 3, Index: 1}},
 		Progress: []Progress{{Task: "a", Done: 1}}, Tools: []ToolProgress{{Call: "t1", Done: 1}}, Log: lines(1, "one").Lines}
-	return tell(told, RunRecovered{Rewind: rewind}, RunFailed{By: ByRecovery, Cause: CauseNodeLost, Error: failure, Rewind: rewind})
+	return extended(log, RunRecovered{Rewind: rewind}, RunFailed{By: ByRecovery, Cause: CauseNodeLost, Error: failure, Rewind: rewind})
 }
 
 // secretLog asks for a secret in every way in which one may be asked again.
 func secretLog() []Event {
 	secret := InputRequired{Request: "k", Task: "a", Prompt: "key?", InputKind: InputSecret}
-	return tell(told(
+	return extended(logOf(
 		RunQueued{Job: "chat"}, RunStarted{}, TaskStarted{Task: "a", Attempt: 1}, InputRequired{Request: "d", Task: "a", InputKind: InputData},
 		secret, InputReceived{Request: "k"}, secret, // the task lost it
 		TaskFailed{Task: "a", Attempt: 1, Cause: CauseError, Error: failure, WillRetry: true}, TaskRestarted{Task: "a", Attempt: 2},
@@ -156,7 +156,7 @@ func insert(ok func(Event) bool, bodies ...Body) func(*mutant) bool {
 }
 
 func (m *mutant) insert(at int, bodies ...Body) {
-	said := tell(m.log[:at], bodies...)
+	said := extended(m.log[:at], bodies...)
 	by := said[len(said)-1].Seq - m.log[at-1].Seq
 	for _, e := range m.log[at:] {
 		e.From, e.Seq = e.From+by, e.Seq+by
@@ -212,7 +212,7 @@ func inPlace(ok func(Event) bool, change func(log []Event, i int) []Event) func(
 
 // after says a body after the last event.
 func after(b Body) func(*mutant) bool {
-	return func(m *mutant) bool { m.log = tell(m.log, b); return true }
+	return func(m *mutant) bool { m.log = extended(m.log, b); return true }
 }
 
 func mutations() []mutation {
@@ -553,10 +553,10 @@ func TestTheJudgeAgreesOnMutationsOfAnyLog(t *testing.T) {
 	})
 	for _, mu := range mutations() {
 		if refused[mu.name] == 0 {
-			t.Logf("%s was never refused on a told log", mu.name)
+			t.Logf("%s was never refused on a logOf log", mu.name)
 		}
 	}
 	if len(refused) < len(mutations())*3/4 {
-		t.Errorf("only %d of %d mutations were refused on told logs", len(refused), len(mutations()))
+		t.Errorf("only %d of %d mutations were refused on logOf logs", len(refused), len(mutations()))
 	}
 }

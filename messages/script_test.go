@@ -26,8 +26,8 @@ func TestScripts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told, _, _ := strings.Cut(string(page), "---\n")
-			golden(t, path, []byte(told+"---\n"+play(t, told)))
+			logOf, _, _ := strings.Cut(string(page), "---\n")
+			golden(t, path, []byte(logOf+"---\n"+play(t, logOf)))
 		})
 	}
 }

@@ -17,9 +17,9 @@ func TestLogKeepsTheNewestLines(t *testing.T) {
 	if n := (messages.LogState{}).Dropped(); n != 0 {
 		t.Errorf("nothing was logged, %d lines dropped", n)
 	}
-	log := told(messages.RunQueued{Job: "generate"}, messages.RunStarted{})
+	log := logOf(messages.RunQueued{Job: "generate"}, messages.RunStarted{})
 	for i := range 100 {
-		log = tell(log, lines(uint64(i+1), fmt.Sprint("line ", i+1)))
+		log = extended(log, lines(uint64(i+1), fmt.Sprint("line ", i+1)))
 	}
 	s := fold(t, messages.State{}, log...)
 	if n := len(s.Log.Lines); n != messages.LogTail || s.Log.Lines[0].Number != 37 || s.Log.Next != 101 || s.Log.Dropped() != 36 {
@@ -31,7 +31,7 @@ func TestLogKeepsTheNewestLines(t *testing.T) {
 // What follows from whoever wants to end the run: the log decides what the word is, and its artifacts.
 func TestLastWord(t *testing.T) {
 	whole := messages.Artifact{Name: "llms.txt", Bytes: 3}
-	open := told(messages.RunQueued{Job: "generate"}, messages.RunStarted{}, messages.ArtifactWritten{Artifact: whole})
+	open := logOf(messages.RunQueued{Job: "generate"}, messages.RunStarted{}, messages.ArtifactWritten{Artifact: whole})
 	going := fold(t, messages.State{}, open...)
 	canceling := fold(t, going, next(3, messages.RunCanceling{}))
 	rewind := &messages.Rewind{}
@@ -137,10 +137,10 @@ func TestLongTextsFoldInPlace(t *testing.T) {
 // What was seen live and not journaled is taken back: texts, progress of tasks and of tool calls, and the log. The State
 // of the reader that saw it stays as it was.
 func TestRecoveryTakesBack(t *testing.T) {
-	open := told(messages.RunQueued{Job: "generate"}, messages.RunStarted{}, messages.ToolStarted{Call: "old", Tool: "read"},
+	open := logOf(messages.RunQueued{Job: "generate"}, messages.RunStarted{}, messages.ToolStarted{Call: "old", Tool: "read"},
 		messages.ToolStarted{Call: "new", Tool: "read"}, messages.TextDelta{Stream: "kept", Text: "Hel"}, messages.ToolProgress{Call: "old", Done: 1},
 		messages.Progress{Done: 1}, lines(1, "one"))
-	live := tell(open, messages.TextDelta{Stream: "kept", Index: 1, Offset: 3, Text: "p"}, messages.TextDelta{Stream: "lost", Text: "x"},
+	live := extended(open, messages.TextDelta{Stream: "kept", Index: 1, Offset: 3, Text: "p"}, messages.TextDelta{Stream: "lost", Text: "x"},
 		messages.ToolProgress{Call: "old", Done: 2}, messages.ToolProgress{Call: "new", Done: 7}, messages.Progress{Done: 5}, lines(2, "two"))
 	durable := fold(t, messages.State{}, open...)
 	seen := fold(t, durable, live[len(open):]...)

@@ -85,7 +85,7 @@ func TestUnknownKindsKeepTheirBytes(t *testing.T) {
 		if e.IsDelta() || e.IsTerminal() || e.Kind().Known() {
 			t.Errorf("%s is delta %t, terminal %t, known %t", e.Kind(), e.IsDelta(), e.IsTerminal(), e.Kind().Known())
 		}
-		before := fold(t, messages.State{}, told(samples()[0], messages.RunStarted{})...)
+		before := fold(t, messages.State{}, logOf(samples()[0], messages.RunStarted{})...)
 		after := fold(t, before, e)
 		before.Seq, before.UpdatedAt, before.Milestone = after.Seq, after.UpdatedAt, after.Milestone
 		same(t, "an unknown kind changes nothing", after, before)
@@ -117,7 +117,7 @@ func TestContractLinesDecode(t *testing.T) {
 {"run_id":"r_4kq…","seq":9,"ts":"…","type":"artifact.written","payload":{"name":"llms.txt","path":"…","bytes":6710,"sha256":"…","partial":false}}
 {"run_id":"r_4kq…","seq":42,"from":10,"ts":"…","type":"text.delta","payload":{"stream":"answer","index":1,"count":33,"offset":3,"text":"lo, merged for a slow reader"}}
 {"run_id":"r_4kq…","seq":43,"ts":"…","type":"run.failed","message":"the model's connection closed after 12 tokens","payload":{"by":"run","cause":"transport_closed","task":"analyze","error":{"code":"transport_closed","message":"…","retryable":true},"artifacts":[]}}`)
-	s := fold(t, messages.State{}, told(samples()[0], messages.RunStarted{}, messages.TaskStarted{Task: "analyze", Attempt: 1},
+	s := fold(t, messages.State{}, logOf(samples()[0], messages.RunStarted{}, messages.TaskStarted{Task: "analyze", Attempt: 1},
 		messages.StepStarted{Step: "s"}, messages.StepEnded{Step: "s"}, messages.FaultInjected{})...)
 	for line := range strings.Lines(page) {
 		line = strings.TrimSpace(line)

@@ -23,14 +23,14 @@ type office struct {
 	made  map[string]int // touched by the supervisor; the test looks when all is quiet
 	sup   *actor.PID
 	mu    sync.Mutex
-	told  []supervision.Exit
+	ended []supervision.Exit
 }
 
 // ends returns what OnExit was told.
 func (o *office) ends() []supervision.Exit {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return slices.Clone(o.told)
+	return slices.Clone(o.ended)
 }
 
 func newOffice(t *testing.T, n *supervision.Node, options supervision.Options, specs ...supervision.ChildSpec) *office {
@@ -39,7 +39,7 @@ func newOffice(t *testing.T, n *supervision.Node, options supervision.Options, s
 	options.OnExit = func(exit supervision.Exit) {
 		o.mu.Lock()
 		defer o.mu.Unlock()
-		o.told = append(o.told, exit)
+		o.ended = append(o.ended, exit)
 	}
 	o.sup = o.start(supervision.ChildSpec{Name: "sup", Shutdown: supervision.Infinity, New: func() actor.Actor {
 		return supervision.NewSupervisor(n, options, o.staffed(specs)...)
