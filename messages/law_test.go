@@ -14,7 +14,7 @@ import (
 // Merged or not, a log adds up to the same at every number that a reader can stand at.
 func TestMergingChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		history := legal(t).log
+		log := legal(t).log
 		merged := mergeSome(t, log)
 		raw := states(t, log)
 		for i, s := range states(t, merged)[1:] {
@@ -34,7 +34,7 @@ func indexOf(log []messages.Event, seq uint64) int {
 // A reader goes over from one form of the log to another wherever it stands, also in the middle of a merged event.
 func TestReadersCrossFromLogToLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		history := legal(t).log
+		log := legal(t).log
 		want := fold(t, messages.State{}, log...)
 		var s messages.State
 		for hop := 0; s.Seq < want.Seq; hop++ {
@@ -48,7 +48,7 @@ func TestReadersCrossFromLogToLog(t *testing.T) {
 
 func TestAnyCursorResumes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		history := legal(t).log
+		log := legal(t).log
 		all := states(t, log)
 		for i, s := range all {
 			rest := slices.DeleteFunc(mergeSome(t, log), func(e messages.Event) bool { return e.Seq <= s.Seq })
@@ -63,7 +63,7 @@ func TestAnyCursorResumes(t *testing.T) {
 // A State that went over the wire, as a snapshot, goes on as if it never had.
 func TestSnapshotsGoOn(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		history := legal(t).log
+		log := legal(t).log
 		all := states(t, log)
 		at := rapid.IntRange(0, len(log)).Draw(t, "at")
 		var s messages.State
@@ -244,7 +244,7 @@ func TestRecoveryBringsReadersTogether(t *testing.T) {
 
 func TestNothingFollowsTheLastWord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		history := legal(t).log
+		log := legal(t).log
 		s := fold(t, messages.State{}, log...)
 		if s.Status.IsEnded() != log[len(log)-1].IsTerminal() || s.Status.IsEnded() != (s.End != nil) {
 			t.Fatalf("the run is %s after %s", s.Status, log[len(log)-1].Kind())
@@ -265,7 +265,7 @@ func TestNothingFollowsTheLastWord(t *testing.T) {
 // Apply is a function: whatever follows a State, and however often, leaves that State as it was.
 func TestApplyChangesNoState(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		history := legal(t).log
+		log := legal(t).log
 		all := states(t, log)
 		before := make([]string, len(all))
 		for i, s := range all {
