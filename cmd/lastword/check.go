@@ -23,8 +23,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/fetch"
 )
 
-// checking is what check is asked for, and what it found.
-type checking struct {
+// checker holds the flags of check and what it found.
+type checker struct {
 	repository string // "" where the file's own folder will do
 	stale      bool
 	json       bool
@@ -62,7 +62,7 @@ func (f *checkedFile) problem(line int, rule check.Rule, s check.Severity, forma
 }
 
 func checkCommand() *cobra.Command {
-	var c checking
+	var c checker
 	cmd := &cobra.Command{
 		Use:     "check <file|folder|URL>",
 		GroupID: settings.Working,
@@ -101,7 +101,7 @@ func oneText(cmd *cobra.Command, args []string) error {
 	return exit.BadUsage(cmd, errors.New("check needs one file, folder or URL"), "for example: lastword check llms.txt")
 }
 
-func (c *checking) run(cmd *cobra.Command, args []string) error {
+func (c *checker) run(cmd *cobra.Command, args []string) error {
 	err := c.material(cmd.Context(), args[0])
 	if err := errors.Join(err, c.checkouts.close()); err != nil {
 		return err
@@ -121,7 +121,7 @@ func (c *checking) run(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func (c *checking) tally() (faults, warnings int64, stale bool) {
+func (c *checker) tally() (faults, warnings int64, stale bool) {
 	for _, f := range c.report.Files {
 		stale = stale || f.Stale
 		for _, p := range f.Problems {
@@ -135,7 +135,7 @@ func (c *checking) tally() (faults, warnings int64, stale bool) {
 	return faults, warnings, stale
 }
 
-func (c *checking) print(w io.Writer) error {
+func (c *checker) print(w io.Writer) error {
 	if c.json {
 		return terminal.PrintJSON(w, c.report)
 	}
@@ -149,10 +149,10 @@ func (c *checking) print(w io.Writer) error {
 	return err
 }
 
-// ruleTarget is beside those of the format: a relative link leads to something that is there.
+// ruleTarget adds to the rules of the format that a relative link leads to a file.
 const ruleTarget check.Rule = "link-target"
 
-// linksOf are all sections' links, in the order of the text.
+// linksOf are the links of all sections, in the order of the text.
 func linksOf(doc *check.Document) (links []check.Link) {
 	for _, section := range doc.Sections {
 		links = append(links, section.Links...)
@@ -162,7 +162,7 @@ func linksOf(doc *check.Document) (links []check.Link) {
 
 // targets checks that relative links of a file in the folder lead somewhere. Nobody can tell where the repository is not
 // on this machine.
-func (c *checking) targets(f *checkedFile, folder string, links []check.Link) error {
+func (c *checker) targets(f *checkedFile, folder string, links []check.Link) error {
 	bases, err := c.bases(f.Path, folder)
 	defer closeAll(bases)
 	if err != nil {
@@ -183,7 +183,7 @@ type base struct {
 }
 
 // bases is empty if the repository is not on this machine.
-func (c *checking) bases(file, folder string) (bases []base, err error) {
+func (c *checker) bases(file, folder string) (bases []base, err error) {
 	dirs := []string{c.repository}
 	if folder != "" {
 		named, fetched := namedRepository(file)

@@ -17,7 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/fetch"
 )
 
-// What check reads is bounded: the bytes of a file, and the depth, the entries and the files of a folder.
+// The limits of what check reads: bytes of a file, and depth, entries and files of a folder.
 const (
 	checkBytes   = 16 << 20
 	checkDepth   = 32
@@ -29,8 +29,8 @@ func tooMuch(format string, args ...any) error {
 	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
 }
 
-// material checks a file, what is below a folder, or what an address holds.
-func (c *checking) material(ctx context.Context, what string) error {
+// material checks a file, the files below a folder, or a URL.
+func (c *checker) material(ctx context.Context, what string) error {
 	if isAddress(what) {
 		return c.address(ctx, what)
 	}
@@ -61,7 +61,7 @@ func isAddress(what string) bool {
 	return ok && (strings.EqualFold(scheme, "https") || strings.EqualFold(scheme, "http"))
 }
 
-func (c *checking) address(ctx context.Context, url string) error {
+func (c *checker) address(ctx context.Context, url string) error {
 	text, err := fetch.Get(ctx, url, c.allow, checkBytes)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (c *checking) address(ctx context.Context, url string) error {
 	return c.text(ctx, url, "", string(text))
 }
 
-func (c *checking) file(ctx context.Context, name string) error {
+func (c *checker) file(ctx context.Context, name string) error {
 	text, err := readFile(name)
 	if err != nil {
 		return err
@@ -93,8 +93,8 @@ func readFile(name string) ([]byte, error) {
 	return text, nil
 }
 
-// text checks a text that lies in the folder, or on this machine nowhere.
-func (c *checking) text(ctx context.Context, name, folder, text string) error {
+// text checks a text from a file in the folder, or from elsewhere if folder is "".
+func (c *checker) text(ctx context.Context, name, folder, text string) error {
 	doc, problems := check.Parse(text)
 	f := &checkedFile{Path: name, Title: doc.Title, Sections: len(doc.Sections), Problems: []checkProblem{}}
 	for _, p := range problems {
@@ -115,7 +115,7 @@ func (c *checking) text(ctx context.Context, name, folder, text string) error {
 	return nil
 }
 
-// textsBelow finds the files, slash-separated and sorted, without following links.
+// textsBelow finds the files to check below the folder. The names are slash-separated and sorted; links are not followed.
 func textsBelow(ctx context.Context, folder string) (names []string, err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

@@ -20,15 +20,15 @@ import (
 	"github.com/seed889630bf/lastword/transport/git"
 )
 
-// Rules of --stale, beside those of the format.
+// The rules of --stale.
 const (
 	rulePinned check.Rule = "pinned" // the links are pinned to a commit
 	ruleStale  check.Rule = "stale"  // nothing that the file speaks of may have changed since then
 )
 
-// fresh finds what changed since the commit that most links name. A file that is committed to its own repository is
-// always behind: what counts are the files that it speaks of.
-func (c *checking) fresh(ctx context.Context, f *checkedFile, folder string, links []check.Link) error {
+// fresh finds what changed since the commit that most links name. The file's own commit is always later, so only the
+// files that it describes count.
+func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, links []check.Link) error {
 	line := 0
 	if f.Commit, line = commitOf(links); f.Commit == "" {
 		f.problem(1, rulePinned, check.Error, "no link is pinned to a commit, so nobody can tell whether the file is stale")
@@ -63,9 +63,9 @@ func (c *checking) fresh(ctx context.Context, f *checkedFile, folder string, lin
 	return s.uncommitted(ctx, f, line, repo)
 }
 
-// subject is what a checked file speaks of. All paths are slash-separated, from the top of the work tree.
+// subject is what a checked file describes. All paths are slash-separated, from the top of the work tree.
 type subject struct {
-	file   string          // "" where it lies elsewhere
+	file   string          // "" if it is outside of the repository
 	folder string          // "" for all of the repository
 	linked map[string]bool // files and folders
 }
@@ -85,7 +85,7 @@ func (s *subject) follow(commit string, links []check.Link, folders ...string) {
 	delete(s.linked, "")
 }
 
-// links says whether a link leads to the path, or to a folder that it is in.
+// links reports whether a link leads to the path, or to a folder around it.
 func (s *subject) links(name string) bool {
 	for ; name != "."; name = path.Dir(name) {
 		if s.linked[name] {
@@ -95,8 +95,8 @@ func (s *subject) links(name string) bool {
 	return false
 }
 
-// counts leaves out what the file does not speak of, itself, and the files beside it. Those of another folder count
-// where they are linked: two that are committed together would keep each other stale otherwise.
+// counts reports whether a change of the path makes the file stale. The file itself and the generated files beside it do
+// not count: two that are committed together would keep each other stale. Generated files elsewhere count if linked.
 func (s *subject) counts(name string) bool {
 	at := path.Dir(s.file)
 	beside := s.file != "" && slices.Contains([]string{at, path.Join(at, "graph"), path.Join(at, "graph/nodes")}, path.Dir(name))
@@ -109,7 +109,7 @@ func (s *subject) counts(name string) bool {
 	return !isCompanion(name) && (s.folder == "" || strings.HasPrefix(name, s.folder+"/"))
 }
 
-// isCompanion tells what generate writes by its name: the files, and the graph's below their folder.
+// isCompanion reports whether generate writes files with this name.
 func isCompanion(name string) bool {
 	for _, end := range []string{"llms.txt", "llms-full.txt", "llms-ctx.txt", "llms.json"} {
 		if strings.HasSuffix(path.Base(name), end) {
@@ -145,7 +145,7 @@ func (s *subject) committed(f *checkedFile, line int, changes *git.Changes) {
 		words, terminal.ShortCommit(f.Commit), some(append(linked, others...)))
 }
 
-// uncommitted is asked of the linked files alone, for every file must be read.
+// uncommitted looks for changes without a commit in the linked files only, because it must read every file.
 func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, repo *git.Checkout) error {
 	edited, err := repo.Edited(ctx, slices.DeleteFunc(slices.Collect(maps.Keys(s.linked)), func(name string) bool {
 		return !s.counts(name)
@@ -160,7 +160,7 @@ func (s *subject) uncommitted(ctx context.Context, f *checkedFile, line int, rep
 	return nil
 }
 
-// some names up to five.
+// some lists up to five names.
 func some(names []string) string {
 	const most = 5
 	words := strings.Join(names[:min(len(names), most)], ", ")
@@ -170,7 +170,7 @@ func some(names []string) string {
 	return words
 }
 
-// below is the path, which must be a real one, from the top: "" for the top itself and for what lies elsewhere.
+// below is the path relative to the top: "" for the top itself and for paths outside. It must have no symbolic links.
 func below(top, name string) string {
 	rel, err := filepath.Rel(top, name)
 	if err != nil || rel == "." || !filepath.IsLocal(rel) {
@@ -179,7 +179,7 @@ func below(top, name string) string {
 	return filepath.ToSlash(rel)
 }
 
-// commitOf is the commit that most links are pinned to, with the line of the first; the first of several as frequent.
+// commitOf is the commit that most links name, with the line of the first such link. Of equals the first wins.
 func commitOf(links []check.Link) (commit string, line int) {
 	named, first := map[string]int{}, map[string]int{}
 	for _, l := range links {
@@ -196,7 +196,7 @@ func commitOf(links []check.Link) (commit string, line int) {
 	return commit, first[commit]
 }
 
-// pinnedTo is the first segment of the path that is a whole commit id, SHA-1 or SHA-256, and what comes after it.
+// pinnedTo is the first whole commit id (SHA-1 or SHA-256) in the link's path, and the path after it.
 func pinnedTo(link string) (commit, name string) {
 	u, err := url.Parse(link)
 	if err != nil {
@@ -212,7 +212,7 @@ func pinnedTo(link string) (commit, name string) {
 	return "", ""
 }
 
-// checkouts are the repositories that check asks, each opened once, and what they said. The zero value has none.
+// checkouts are the repositories that check reads, each opened once.
 type checkouts struct {
 	byTop map[string]*git.Checkout
 	last  struct {
@@ -222,7 +222,7 @@ type checkouts struct {
 	}
 }
 
-// open finds the work tree that the folder belongs to.
+// open opens the folder's work tree.
 func (c *checkouts) open(folder string) (*git.Checkout, git.Origin, error) {
 	top := settings.RepositoryOf(folder)
 	repo := c.byTop[top]
@@ -253,7 +253,7 @@ func noCommit(folder string) error {
 	return exit.Invalid("--stale: %s is not part of a commit; name the folder of the repository with --repository", folder)
 }
 
-// since remembers the last answer: files of one run are pinned to one commit.
+// since remembers the last answer, because all files of a run name one commit.
 func (c *checkouts) since(ctx context.Context, repo *git.Checkout, commit string) (*git.Changes, error) {
 	if c.last.of == repo && c.last.commit == commit {
 		return c.last.changes, nil

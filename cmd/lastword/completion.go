@@ -12,7 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
 
-// shells are those that completion knows.
+// shells are the shells that completion knows.
 func shells() []string { return []string{"bash", "zsh", "fish", "powershell"} }
 
 func completionCommand() *cobra.Command {

@@ -53,7 +53,7 @@ type setting struct {
 	unset  string // why there is nothing to show
 }
 
-// secret says whether a token is there, and nothing else of it.
+// secret says whether a token or a key is set, and no more.
 type secret struct {
 	Name string `json:"name"`
 	Set  bool   `json:"set"`
@@ -105,7 +105,7 @@ func configured(s *settings.Settings, env environment.Variables) configuredAs {
 	return all
 }
 
-// valueOf is the flag's value as JSON has it.
+// valueOf is the flag's value for JSON.
 func valueOf(f *pflag.Flag) any {
 	if many, ok := f.Value.(pflag.SliceValue); ok {
 		return append([]string{}, many.GetSlice()...) // never null
@@ -136,7 +136,7 @@ func (all configuredAs) print(cmd *cobra.Command, origin bool) error {
 	return err
 }
 
-// unset says what holds where the flag has its zero value, which stands for another, and "" where it has a value.
+// unset describes a flag that is not set, with its default if the help names one. It is "" for a flag with a value.
 func unset(f *pflag.Flag) string {
 	if value := f.Value.String(); value != f.DefValue || value != "" && value != "0" && value != "0s" {
 		return ""
@@ -147,7 +147,7 @@ func unset(f *pflag.Flag) string {
 	return "not set"
 }
 
-// line is the setting as YAML, of which JSON is a part.
+// line is the setting as YAML. JSON values are YAML.
 func (s setting) line() (string, error) {
 	if s.unset != "" {
 		return "# " + s.Key + ": " + s.unset, nil

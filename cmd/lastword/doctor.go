@@ -17,8 +17,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
-// examining is what the flags of doctor say.
-type examining struct {
+// doctorOptions are the flags of doctor.
+type doctorOptions struct {
 	program *host.Program
 	at      settings.Endpoint
 	model   string
@@ -27,17 +27,17 @@ type examining struct {
 	timeout time.Duration
 
 	table *terminal.Table
-	found examined
+	found doctorReport
 }
 
-// examined is what doctor --json prints.
-type examined struct {
+// doctorReport is what doctor --json prints.
+type doctorReport struct {
 	OK     bool           `json:"ok"` // nothing failed
 	Checks []probe.Result `json:"checks"`
 }
 
 func doctorCommand(p *host.Program) *cobra.Command {
-	e := examining{program: p, at: p.Endpoint()}
+	e := doctorOptions{program: p, at: p.Endpoint()}
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		GroupID: settings.Helping,
@@ -68,7 +68,7 @@ short questions.` + exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Conf
 	return cmd
 }
 
-func (e *examining) run(cmd *cobra.Command) error {
+func (e *doctorOptions) run(cmd *cobra.Command) error {
 	if e.timeout <= 0 {
 		return exit.BadUsage(cmd, errors.New("--timeout must be positive"), "")
 	}
@@ -76,7 +76,7 @@ func (e *examining) run(cmd *cobra.Command) error {
 	e.found.OK = true
 	e.tell(version())
 	e.tell(e.settings(cmd))
-	for _, r := range e.surroundings(cmd) {
+	for _, r := range e.machine(cmd) {
 		e.tell(r)
 	}
 	e.server(cmd.Context())
@@ -92,7 +92,7 @@ func (e *examining) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// doctorIDs lists the lines in their order.
+// doctorIDs lists the checks of this machine and of the server.
 func doctorIDs() []string {
 	return append([]string{"version", "settings", "tokens", "output", "disk", "cache", "terminal",
 		"tls", "proxy", "server", "clock"},
@@ -104,7 +104,7 @@ func serverLines() []string {
 	return []string{"path", "auth", "models", "loaded", "context-size", "answers", "streams", "terminator", "tool", "json"}
 }
 
-func (e *examining) tell(r probe.Result) {
+func (e *doctorOptions) tell(r probe.Result) {
 	e.found.Checks = append(e.found.Checks, r)
 	e.found.OK = e.found.OK && r.Status != probe.Fail
 	if !e.json {
@@ -120,8 +120,8 @@ func fine(id, format string, args ...any) probe.Result {
 	return finding(id, probe.Pass, "", format, args...)
 }
 
-// settings takes what the command line leaves open from prompt's and generate's, as they would.
-func (e *examining) settings(cmd *cobra.Command) probe.Result {
+// settings takes what the command line does not set from the settings of prompt and generate.
+func (e *doctorOptions) settings(cmd *cobra.Command) probe.Result {
 	const id = "settings"
 	const remedy = "correct the file or the variable; lastword config show --origin tells where a value comes from"
 	s, err := settings.Load(cmd.Root(), e.program.Env, e.program.ConfigFile, nil)
@@ -147,8 +147,8 @@ func (e *examining) settings(cmd *cobra.Command) probe.Result {
 	return fine(id, "%s", terminal.Count(int64(files), "file"))
 }
 
-// server asks what a server of models can do. It stops early where there is none.
-func (e *examining) server(ctx context.Context) {
+// server checks the server of models. It stops early if none answers.
+func (e *doctorOptions) server(ctx context.Context) {
 	const start = "generate needs none; for prompt and --model start one, or name it with --base-url"
 	ctx, cancel := context.WithTimeoutCause(ctx, e.timeout, fmt.Errorf("nothing came within %s", e.timeout))
 	defer cancel()
@@ -169,7 +169,7 @@ func (e *examining) server(ctx context.Context) {
 }
 
 // questions makes some of the checks of provider check.
-func (e *examining) questions(ctx context.Context) {
+func (e *doctorOptions) questions(ctx context.Context) {
 	learned, err := probe.Run(ctx, probe.Options{Config: e.at.Config(), Model: e.model, Only: serverLines(),
 		First: e.timeout, Each: e.answer})
 	switch {
@@ -181,13 +181,13 @@ func (e *examining) questions(ctx context.Context) {
 	}
 }
 
-func (e *examining) answer(r probe.Result) {
+func (e *doctorOptions) answer(r probe.Result) {
 	if r.Status != probe.Skip {
 		e.tell(r)
 	}
 }
 
-// clock compares the server's with this machine's, as far as the header's second and the way allow.
+// clock compares the server's clock with this machine's, with the precision of seconds.
 func clock(page *llm.Page) probe.Result {
 	const id, most = "clock", time.Minute
 	date, err := time.Parse(time.RFC1123, page.Header.Get("Date"))

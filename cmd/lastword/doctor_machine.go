@@ -23,13 +23,13 @@ func version() probe.Result {
 	return fine("version", "lastword %s, %s %s", b.Full(), b.Go, b.Platform)
 }
 
-// surroundings is what the commands find on this machine.
-func (e *examining) surroundings(cmd *cobra.Command) []probe.Result {
-	return []probe.Result{e.tokensSet(), output(e.out), disk(e.out), cache(e.program.Env.CacheFolder()), shown(&e.program.Display, cmd), roots(), e.way()}
+// machine checks this machine.
+func (e *doctorOptions) machine(cmd *cobra.Command) []probe.Result {
+	return []probe.Result{e.tokensSet(), output(e.out), disk(e.out), cache(e.program.Env.CacheFolder()), shown(&e.program.Display, cmd), roots(), e.proxy()}
 }
 
-// tokensSet names the secrets that are there, and says nothing else of them.
-func (e *examining) tokensSet() probe.Result {
+// tokensSet names the secrets that are set.
+func (e *doctorOptions) tokensSet() probe.Result {
 	var set []string
 	for _, name := range settings.SecretVariables() {
 		if e.program.Env.Get(name) != "" {
@@ -42,7 +42,7 @@ func (e *examining) tokensSet() probe.Result {
 	return fine("tokens", "set: %s", strings.Join(set, ", "))
 }
 
-// output writes a file beside the others and gives it another name, as generate does.
+// output checks that generate can write into the folder.
 func output(folder string) probe.Result {
 	const id = "output"
 	at := existing(folder)
@@ -55,7 +55,7 @@ func output(folder string) probe.Result {
 	return fine(id, "%s can be written; files appear there whole", folder)
 }
 
-// existing is the folder, or the nearest one above it that is there.
+// existing is the folder, or the nearest existing one above it.
 func existing(folder string) string {
 	for at := settings.Absolute(folder); ; at = filepath.Dir(at) {
 		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
@@ -64,7 +64,7 @@ func existing(folder string) string {
 	}
 }
 
-// tryWriting makes a file, renames it within the folder and takes it away.
+// tryWriting makes a file in the folder, renames it and removes it.
 func tryWriting(folder string) error {
 	f, err := os.CreateTemp(folder, ".lastword-doctor-*")
 	if err != nil {
@@ -113,7 +113,7 @@ func cache(folder string) probe.Result {
 	return fine(id, "%s", folder)
 }
 
-// shown says how a run would be.
+// shown describes how a run would be displayed.
 func shown(how *terminal.Options, cmd *cobra.Command) probe.Result {
 	if !terminal.IsTerminal(cmd.ErrOrStderr()) {
 		return fine("terminal", "none; a run is shown line by line")
@@ -140,8 +140,8 @@ func roots() probe.Result {
 	return fine("tls", "the system's certificates are there")
 }
 
-// way says whether requests to the server go over a proxy. Its password is not shown.
-func (e *examining) way() probe.Result {
+// proxy says whether requests to the server use a proxy, without the proxy's password.
+func (e *doctorOptions) proxy() probe.Result {
 	const id, remedy = "proxy", "correct HTTP_PROXY or HTTPS_PROXY, or give --proxy"
 	if e.at.Proxy == "none" {
 		return fine(id, "none")

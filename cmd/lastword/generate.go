@@ -27,8 +27,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// generating is what the flags of generate say.
-type generating struct {
+// generateOptions is the flags of generate.
+type generateOptions struct {
 	program     *host.Program
 	in          llmstxt.Input
 	read        repository.Source
@@ -48,7 +48,7 @@ type generating struct {
 const toStdout = "-"
 
 func generateCommand(p *host.Program) *cobra.Command {
-	g := generating{program: p, by: host.ModelFinder{Endpoint: p.Endpoint()}, read: p.Source()}
+	g := generateOptions{program: p, by: host.ModelFinder{Endpoint: p.Endpoint()}, read: p.Source()}
 	cmd := &cobra.Command{
 		Use:     "generate [repository]",
 		GroupID: settings.Working,
@@ -103,7 +103,7 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
 	return cmd
 }
 
-func (g *generating) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (g *generateOptions) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&g.in.Out, "out", "artifacts", "`folder` to write under; made if missing")
 	flags.StringVarP(&g.output, "output", "o", "", "`file` to write llms.txt to, and nothing else; - is stdout")
 	flags.BoolVar(&g.inPlace, "in-place", false, "write into the repository, which must be a local folder")
@@ -119,7 +119,7 @@ func (g *generating) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.BoolVar(&g.noCache, "no-cache", false, "neither read nor write the cache of results")
 }
 
-func (g *generating) addRunFlags(flags *pflag.FlagSet) {
+func (g *generateOptions) addRunFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&g.explain, "explain", false, "print to stdout why each file was chosen")
 	flags.BoolVar(&g.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
 	flags.BoolVar(&g.show.JSON, "json", false, "print the result to stdout as one JSON object")
@@ -127,8 +127,8 @@ func (g *generating) addRunFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&g.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
 }
 
-func (g *generating) run(cmd *cobra.Command, repository string) error {
-	if err := g.judge(); err != nil {
+func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
+	if err := g.validate(); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
 	in := g.in
@@ -165,7 +165,7 @@ func (g *generating) run(cmd *cobra.Command, repository string) error {
 }
 
 // place says where the files go, and what is printed of them. The returned function removes what was only to be printed.
-func (g *generating) place(in *llmstxt.Input) (remove func(), err error) {
+func (g *generateOptions) place(in *llmstxt.Input) (remove func(), err error) {
 	remove = func() {}
 	switch {
 	case g.inPlace:
@@ -206,7 +206,7 @@ func (g *generating) place(in *llmstxt.Input) (remove func(), err error) {
 	return remove, nil
 }
 
-func (g *generating) judge() error {
+func (g *generateOptions) validate() error {
 	asked := 0
 	for _, asks := range []bool{g.explain, g.show.JSONL, g.show.JSON, g.output == toStdout} {
 		if asks {
@@ -238,7 +238,7 @@ func atMostOneRepository(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// folders has the shell complete the only argument with folders.
+// folders makes shells complete the only argument with folders.
 func folders(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	if len(args) > 0 {
 		return nil, cobra.ShellCompDirectiveNoFileComp

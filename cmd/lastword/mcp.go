@@ -13,14 +13,14 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 )
 
-// speaking is what the flags of mcp say.
-type speaking struct {
+// mcpOptions are the flags of mcp.
+type mcpOptions struct {
 	host.Options
 	printConfig, url string
 }
 
 func mcpCommand(p *host.Program) *cobra.Command {
-	var s speaking
+	var s mcpOptions
 	cmd := &cobra.Command{
 		Use:     "mcp",
 		GroupID: settings.Working,
@@ -62,7 +62,7 @@ SIGTERM end them at once.
 	return cmd
 }
 
-func (s *speaking) run(cmd *cobra.Command) error {
+func (s *mcpOptions) run(cmd *cobra.Command) error {
 	switch {
 	case s.printConfig != "":
 		return s.printClient(cmd)
@@ -83,7 +83,7 @@ func (s *speaking) run(cmd *cobra.Command) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "lastword: mcp waits for an agent's messages on stdin; Ctrl-C ends it. "+
 			"lastword mcp --print-config CLIENT prints the settings for an agent")
 	}
-	stdout := terminal.Unwrap(cmd.OutOrStdout()).(io.Writer) // the door keeps secrets out by itself, and knows a pipe
+	stdout := terminal.Unwrap(cmd.OutOrStdout()).(io.Writer) // the server redacts secrets itself, and needs to know a pipe
 	attached, first := host.Interruptible(cmd.Context(), func() {})
 	served := inside.Handler.Serve(attached, cmd.InOrStdin(), stdout)
 	ended := inside.Close(attached)

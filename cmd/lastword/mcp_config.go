@@ -17,27 +17,27 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
 
-// client is a program whose settings name MCP servers.
+// client is a program with settings for MCP servers.
 type client struct {
 	name string
 	file string // where the settings go
-	// local and remote make the settings; remote is nil where the file knows no URLs.
+	// local and remote make the settings; remote is nil if the client takes no URLs.
 	local  func(command string, args []string) any
 	remote func(url string, token bool) any
-	// homeless: the client starts servers anywhere, so that a relative folder says nothing.
-	homeless bool
+	// anyFolder clients start servers in any folder, so that relative paths do not work.
+	anyFolder bool
 }
 
 func clientsKnown() []client {
 	return []client{
 		{name: "claude-code", file: ".mcp.json in the project's folder", local: inServers("stdio"),
 			remote: byURL("mcpServers", "http", "${"+settings.TokenVariable+"}")},
-		{name: "claude-desktop", file: "claude_desktop_config.json", local: inServers(""), homeless: true},
+		{name: "claude-desktop", file: "claude_desktop_config.json", local: inServers(""), anyFolder: true},
 		{name: "cursor", file: ".cursor/mcp.json in the project's folder, or ~/.cursor/mcp.json", local: inServers(""),
-			homeless: true, remote: byURL("mcpServers", "", "${env:"+settings.TokenVariable+"}")},
+			anyFolder: true, remote: byURL("mcpServers", "", "${env:"+settings.TokenVariable+"}")},
 		{name: "vscode", file: ".vscode/mcp.json in the project's folder", local: ofVSCode,
 			remote: remoteOfVSCode},
-		{name: "codex", file: "~/.codex/config.toml", local: ofCodex, remote: remoteOfCodex, homeless: true},
+		{name: "codex", file: "~/.codex/config.toml", local: ofCodex, remote: remoteOfCodex, anyFolder: true},
 	}
 }
 
@@ -50,7 +50,7 @@ func clientList() (names []string) {
 
 func clientNames() string { return strings.Join(clientList(), ", ") }
 
-// launched is a server that the client starts, and addressed one that it calls.
+// launched is a server that the client starts; addressed is one that it calls.
 type launched struct {
 	Type    string   `json:"type,omitempty"`
 	Command string   `json:"command"`
@@ -86,7 +86,7 @@ func ofVSCode(command string, args []string) any {
 	return map[string]any{"servers": map[string]any{"lastword": launched{"stdio", command, args}}}
 }
 
-// remoteOfVSCode has the client ask for the token, and keep it.
+// remoteOfVSCode makes the client ask for the token and keep it.
 func remoteOfVSCode(url string, token bool) any {
 	settings := byURL("servers", "http", "${input:lastword-token}")(url, token).(map[string]any)
 	if token {
@@ -100,7 +100,7 @@ func remoteOfVSCode(url string, token bool) any {
 	return settings
 }
 
-// toml is text that is printed as it is.
+// toml is text in TOML.
 type toml string
 
 func ofCodex(command string, args []string) any {
@@ -115,15 +115,15 @@ func remoteOfCodex(url string, token bool) any {
 	return toml(text)
 }
 
-// inTOML writes a text, or a list of some: what is one in JSON is the same in TOML.
+// inTOML writes a text or a list of texts. JSON's form is valid in TOML.
 func inTOML(value any) string {
 	text, err := json.Marshal(value)
 	settings.Must(err)
 	return string(text)
 }
 
-// printClient prints the settings on stdout, and where they go on stderr.
-func (s *speaking) printClient(cmd *cobra.Command) error {
+// printClient prints the settings to stdout, and the file for them to stderr.
+func (s *mcpOptions) printClient(cmd *cobra.Command) error {
 	known := clientsKnown()
 	i := slices.IndexFunc(known, func(c client) bool { return c.name == s.printConfig })
 	if i < 0 {
@@ -144,13 +144,13 @@ func (s *speaking) printClient(cmd *cobra.Command) error {
 	return err
 }
 
-func (s *speaking) settingsOf(cmd *cobra.Command, c client) (any, error) {
+func (s *mcpOptions) settingsOf(cmd *cobra.Command, c client) (any, error) {
 	if s.url == "" {
 		self, err := os.Executable()
 		if err != nil {
 			return nil, err
 		}
-		return c.local(self, append([]string{"mcp"}, s.given(cmd, c.homeless)...)), nil
+		return c.local(self, append([]string{"mcp"}, s.given(cmd, c.anyFolder)...)), nil
 	}
 	at, ok := webURL(s.url)
 	switch {
@@ -167,13 +167,13 @@ func (s *speaking) settingsOf(cmd *cobra.Command, c client) (any, error) {
 	return c.remote(s.url, !isLoopback(at.Hostname())), nil
 }
 
-// given are the flags of the command line, so that the client starts what was asked for. Folders are absolute: who
-// knows where the client stands.
-func (s *speaking) given(cmd *cobra.Command, homeless bool) (args []string) {
+// given are the flags of the command line, for the client to start the same server. Folders are absolute, because the
+// client may start it in another folder.
+func (s *mcpOptions) given(cmd *cobra.Command, anyFolder bool) (args []string) {
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		value := f.Value.String()
 		switch {
-		case f.Name == "print-config" || f.Name == "url" || !f.Changed && (f.Name != "out" || !homeless):
+		case f.Name == "print-config" || f.Name == "url" || !f.Changed && (f.Name != "out" || !anyFolder):
 			return
 		case f.Name == "out" || f.Name == "key-file" || f.Name == "ca-file" || f.Name == "config":
 			value = settings.Absolute(value)
@@ -183,7 +183,7 @@ func (s *speaking) given(cmd *cobra.Command, homeless bool) (args []string) {
 	return args
 }
 
-// webURL reads the URL of a server, which holds no credentials.
+// webURL parses the URL of a server, which must hold no credentials.
 func webURL(text string) (*url.URL, bool) {
 	u, err := url.Parse(text)
 	return u, err == nil && (u.Scheme == "https" || u.Scheme == "http") && u.Host != "" && u.User == nil

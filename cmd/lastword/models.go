@@ -19,8 +19,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-// listing is what the flags of models and its commands say.
-type listing struct {
+// modelsOptions are the flags of models and its commands.
+type modelsOptions struct {
 	at      settings.Endpoint
 	json    bool
 	timeout time.Duration
@@ -32,7 +32,7 @@ func modelsExits() string {
 }
 
 func modelsCommand(p *host.Program) *cobra.Command {
-	l := listing{at: p.Endpoint()}
+	l := modelsOptions{at: p.Endpoint()}
 	cmd := &cobra.Command{
 		Use:     "models",
 		GroupID: settings.Working,
@@ -56,7 +56,7 @@ only. The server is --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, otherwise 
 	return cmd
 }
 
-func (l *listing) flags(cmd *cobra.Command, patience time.Duration) *pflag.FlagSet {
+func (l *modelsOptions) flags(cmd *cobra.Command, patience time.Duration) *pflag.FlagSet {
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	l.at.AddServerFlags(cmd, flags)
@@ -66,7 +66,7 @@ func (l *listing) flags(cmd *cobra.Command, patience time.Duration) *pflag.FlagS
 }
 
 func modelsLoadCommand(p *host.Program) *cobra.Command {
-	l := listing{at: p.Endpoint()}
+	l := modelsOptions{at: p.Endpoint()}
 	cmd := &cobra.Command{
 		Use:     "load <model>",
 		GroupID: settings.Working,
@@ -91,7 +91,7 @@ func modelsLoadCommand(p *host.Program) *cobra.Command {
 }
 
 func modelsUnloadCommand(p *host.Program) *cobra.Command {
-	l := listing{at: p.Endpoint()}
+	l := modelsOptions{at: p.Endpoint()}
 	cmd := &cobra.Command{
 		Use:                   "unload <model>",
 		GroupID:               settings.Working,
@@ -118,8 +118,8 @@ func oneModel(cmd *cobra.Command, args []string) error {
 	return exit.BadUsage(cmd, fmt.Errorf("%s needs the name of one model", cmd.Name()), "lastword models lists the names")
 }
 
-// call does it with a client, within the time that there is.
-func (l *listing) call(cmd *cobra.Command, do func(context.Context, *cobra.Command, *llm.Client) error) error {
+// call runs do with a client, within --timeout.
+func (l *modelsOptions) call(cmd *cobra.Command, do func(context.Context, *cobra.Command, *llm.Client) error) error {
 	if l.timeout <= 0 || l.load.Context < 0 || l.load.TTL < 0 {
 		return exit.BadUsage(cmd, errors.New("--timeout must be positive, --context and --ttl not negative"), "")
 	}
@@ -166,7 +166,7 @@ func lineOf(m llm.Info) modelLine {
 	return line
 }
 
-func (l *listing) list(ctx context.Context, cmd *cobra.Command, client *llm.Client) error {
+func (l *modelsOptions) list(ctx context.Context, cmd *cobra.Command, client *llm.Client) error {
 	server, list, err := client.Models(ctx)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (l *listing) list(ctx context.Context, cmd *cobra.Command, client *llm.Clie
 	return nil
 }
 
-// printModels prints nothing where there are none.
+// printModels prints a table, or nothing if the list is empty.
 func printModels(w io.Writer, list []modelLine) error {
 	rows := [][]string{{"MODEL", "STATE", "CONTEXT", "MADE FOR", "KIND", "FORMAT", "QUANTIZATION"}}
 	for _, m := range list {
@@ -241,7 +241,7 @@ func tokens(n int) string {
 	return terminal.Thousands(int64(n))
 }
 
-func (l *listing) loading(ctx context.Context, cmd *cobra.Command, client *llm.Client, id string) error {
+func (l *modelsOptions) loading(ctx context.Context, cmd *cobra.Command, client *llm.Client, id string) error {
 	began := time.Now()
 	m, err := client.Load(ctx, id, l.load)
 	if err != nil {
@@ -254,7 +254,7 @@ func (l *listing) loading(ctx context.Context, cmd *cobra.Command, client *llm.C
 	return printModels(cmd.OutOrStdout(), []modelLine{lineOf(m)})
 }
 
-func (l *listing) unloading(ctx context.Context, cmd *cobra.Command, client *llm.Client, id string) error {
+func (l *modelsOptions) unloading(ctx context.Context, cmd *cobra.Command, client *llm.Client, id string) error {
 	if err := client.Unload(ctx, id); err != nil {
 		return err
 	}

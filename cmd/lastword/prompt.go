@@ -19,8 +19,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// prompting is what the flags of prompt say.
-type prompting struct {
+// promptOptions are the flags of prompt.
+type promptOptions struct {
 	program     *host.Program
 	in          prompt.Input
 	at          settings.Endpoint
@@ -31,7 +31,7 @@ type prompting struct {
 }
 
 func promptCommand(program *host.Program) *cobra.Command {
-	p := prompting{program: program, at: program.Endpoint()}
+	p := promptOptions{program: program, at: program.Endpoint()}
 	cmd := &cobra.Command{
 		Use:     "prompt <text>",
 		GroupID: settings.Working,
@@ -69,7 +69,7 @@ wrong; --progress plain shows the run. Ctrl-C cancels the run; a second Ctrl-C l
 	return cmd
 }
 
-func (p *prompting) addRequestFlags(flags *pflag.FlagSet) {
+func (p *promptOptions) addRequestFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&p.in.Model, "model", prompt.Auto, "`name` of the model; auto is the one that the server has loaded")
 	flags.StringVar(&p.in.System, "system", "", "system `prompt`")
 	flags.IntVar(&p.in.MaxTokens, "max-tokens", 0, "maximum `tokens` of the answer, with thoughts (default: the server's)")
@@ -77,15 +77,15 @@ func (p *prompting) addRequestFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&p.extra, "extra", "", "more fields of the request: a `JSON` object such as {\"top_k\":40}")
 }
 
-func (p *prompting) addRunFlags(flags *pflag.FlagSet) {
+func (p *promptOptions) addRunFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&p.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
 	flags.BoolVar(&p.show.JSON, "json", false, "print the result to stdout as one JSON object")
 	flags.BoolVarP(&p.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
 	flags.DurationVar(&p.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
 }
 
-func (p *prompting) run(cmd *cobra.Command, args []string) error {
-	if err := p.judge(); err != nil {
+func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
+	if err := p.validate(); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
 	var err error
@@ -112,7 +112,7 @@ func (p *prompting) run(cmd *cobra.Command, args []string) error {
 	return p.program.Watch(cmd.Context(), job, limits, &p.show)
 }
 
-func (p *prompting) judge() error {
+func (p *promptOptions) validate() error {
 	switch {
 	case p.timeout < 0:
 		return settings.Negative("--timeout")
@@ -124,10 +124,10 @@ func (p *prompting) judge() error {
 	return p.at.Check()
 }
 
-// speak has the answer printed. On a terminal the model's thoughts stand beside it; a block that is redrawn, or a line per
-// milestone, would stand in the middle of the answer. Where stdout is piped and nobody asks for progress, stderr stays
-// empty unless something goes wrong.
-func (p *prompting) speak() {
+// speak arranges that the answer is printed. On a terminal its view shows the model's thoughts: a block that is redrawn,
+// or a line per milestone, would stand in the middle of the answer. If stdout is piped and nobody asks for progress,
+// stderr stays empty unless something goes wrong.
+func (p *promptOptions) speak() {
 	d, asked := &p.show, p.program.Display.Progress
 	piped := !terminal.IsTerminal(d.Stdout)
 	if piped && asked == "auto" {
@@ -159,7 +159,7 @@ func onePrompt(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// textOf is the argument, or what stdin holds, without the line break at its end.
+// textOf is the argument, or stdin without its last line break.
 func textOf(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
 		return args[0], nil

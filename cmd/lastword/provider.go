@@ -32,8 +32,8 @@ func providerCommand(p *host.Program) *cobra.Command {
 	return cmd
 }
 
-// probing is what the flags of provider check say.
-type probing struct {
+// providerOptions are the flags of provider check.
+type providerOptions struct {
 	at         settings.Endpoint
 	model      string
 	only       []string
@@ -44,7 +44,7 @@ type probing struct {
 }
 
 func providerCheckCommand(program *host.Program) *cobra.Command {
-	p := probing{at: program.Endpoint()}
+	p := providerOptions{at: program.Endpoint()}
 	cmd := &cobra.Command{
 		Use:     "check",
 		GroupID: settings.Working,
@@ -95,7 +95,7 @@ func checkIDs() (ids []string) {
 	return ids
 }
 
-func (p *probing) run(cmd *cobra.Command, how *terminal.Options) error {
+func (p *providerOptions) run(cmd *cobra.Command, how *terminal.Options) error {
 	if p.timeout <= 0 || p.firstToken < 0 {
 		return exit.BadUsage(cmd, errors.New("--timeout must be positive, and --first-token not negative"), "")
 	}
@@ -137,8 +137,8 @@ func (p *probing) run(cmd *cobra.Command, how *terminal.Options) error {
 	return nil
 }
 
-// tell prints the rows. Where no server is, that is all there is to say.
-func (p *probing) tell(t *terminal.Table) func(probe.Result) {
+// tell prints the rows. If no server answers, it leaves out the skipped checks.
+func (p *providerOptions) tell(t *terminal.Table) func(probe.Result) {
 	gone := false
 	return func(r probe.Result) {
 		gone = gone || r.ID == "reachable" && r.Status == probe.Fail
@@ -152,8 +152,8 @@ func tooLong(limit time.Duration) error {
 	return messages.Errorf(messages.Code(messages.CauseDeadline), "it took longer than %s; --timeout gives it more", limit)
 }
 
-// keep writes the profile where it belongs. Of some checks alone, or without an answer, little is learned.
-func (p *probing) keep(cmd *cobra.Command, learned *probe.Profile) error {
+// keep writes the profile to its file. With --only, or for a server that does not answer, only to --write.
+func (p *providerOptions) keep(cmd *cobra.Command, learned *probe.Profile) error {
 	file := p.write
 	if file == "" && len(p.only) == 0 && learned.Server.Profile != "" {
 		file = p.at.ProfileFile()

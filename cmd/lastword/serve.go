@@ -19,8 +19,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// serving is what the flags of serve say.
-type serving struct {
+// serveOptions are the flags of serve.
+type serveOptions struct {
 	host.Options
 	http, publicURL string
 	tokens          string
@@ -32,7 +32,7 @@ type serving struct {
 }
 
 func serveCommand(p *host.Program) *cobra.Command {
-	var s serving
+	var s serveOptions
 	cmd := &cobra.Command{
 		Use:     "serve",
 		GroupID: settings.Working,
@@ -72,7 +72,7 @@ for an answer. The second one leaves at once.` +
 	return cmd
 }
 
-func (s *serving) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (s *serveOptions) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&s.http, "http", "127.0.0.1:7878", "`address` to listen on; port 0 takes a free one")
 	flags.StringVar(&s.tokens, "tokens", "", "`file` of the tokens that may call; lastword token add writes it")
 	flags.StringVar(&s.publicURL, "public-url", "", "`URL` of /mcp for clients, if a proxy is in front")
@@ -89,7 +89,7 @@ func (s *serving) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 // mcpPath is the path of the MCP endpoint.
 const mcpPath = "/mcp"
 
-func (s *serving) run(cmd *cobra.Command) error {
+func (s *serveOptions) run(cmd *cobra.Command) error {
 	if err := s.check(cmd); err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (s *serving) run(cmd *cobra.Command) error {
 	return s.serve(cmd.Context(), inside, listener, handler)
 }
 
-func (s *serving) check(cmd *cobra.Command) error {
+func (s *serveOptions) check(cmd *cobra.Command) error {
 	s.Read.RemoteOnly = !s.allowLocal
 	s.MaxOutEach = cmp.Or(s.MaxOutEach, 1<<30)
 	if s.publicURL != "" {
@@ -136,8 +136,8 @@ func (s *serving) check(cmd *cobra.Command) error {
 	return s.Check(cmd)
 }
 
-// listen opens the address and puts everything behind the gate.
-func (s *serving) listen(inside *host.Server, door http.Handler) (net.Listener, http.Handler, error) {
+// listen opens the address, and guards all routes with the gate.
+func (s *serveOptions) listen(inside *host.Server, door http.Handler) (net.Listener, http.Handler, error) {
 	config := gate.Config{Listen: s.http, Hosts: s.hosts, Origins: s.origins, MaxBody: int64(s.maxBody),
 		Rate: float64(s.rate), Log: inside.Slog()}
 	resource := mcpPath
@@ -163,7 +163,7 @@ func (s *serving) listen(inside *host.Server, door http.Handler) (net.Listener, 
 	return listener, s.routes(entrance, door, inside.API, resource), nil
 }
 
-// metadataOf is where the metadata of the resource is.
+// metadataOf is the URL of the resource's metadata.
 func metadataOf(resource string) string {
 	path := gate.MetadataPath(resource)
 	if at, ok := webURL(resource); ok {
@@ -172,7 +172,7 @@ func metadataOf(resource string) string {
 	return path
 }
 
-func (s *serving) routes(entrance *gate.Gate, door, api http.Handler, resource string) http.Handler {
+func (s *serveOptions) routes(entrance *gate.Gate, door, api http.Handler, resource string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, entrance.Wrap(door))
 	mux.Handle("/v1/", entrance.Wrap(api))
@@ -205,7 +205,7 @@ func ready(w http.ResponseWriter, r *http.Request) {
 func says(words string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = io.WriteString(w, words) // whoever left misses nothing
+		_, _ = io.WriteString(w, words) // the caller may have left
 	})
 }
 
@@ -214,9 +214,9 @@ func announce(stderr io.Writer, listener net.Listener) error {
 	return err
 }
 
-// serve serves until the first signal. Then runs are ended while those who watch them still read; the streams that have
-// no end of their own are ended after that.
-func (s *serving) serve(ctx context.Context, inside *host.Server, listener net.Listener, handler http.Handler) error {
+// serve serves until the first signal. Then it ends the runs while their watchers still read, and at last the streams
+// that have no end of their own.
+func (s *serveOptions) serve(ctx context.Context, inside *host.Server, listener net.Listener, handler http.Handler) error {
 	attached, first := host.Interruptible(ctx, func() {})
 	closed := make(chan error, 1)
 	unasked := context.AfterFunc(attached, func() { closed <- inside.Close(ctx) })

@@ -97,7 +97,7 @@ func tokenRemoveCommand(file *string) *cobra.Command {
 	}
 }
 
-// named asks for the one argument that names a caller, and for the file.
+// named requires one argument, the name of a caller, and --file.
 func named(file *string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
@@ -138,7 +138,7 @@ func scopesOf(names []string) []gate.Scope {
 	return scopes
 }
 
-// appendLine adds a line whole: two that are added at once are both there.
+// appendLine appends the line in one write, so that two processes can add lines at once.
 func appendLine(file, line string) error {
 	lines, err := tokenLines(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -146,7 +146,7 @@ func appendLine(file, line string) error {
 	}
 	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o600)
 	if err == nil {
-		err = f.Chmod(0o600) // one without tokens may have been anybody's
+		err = f.Chmod(0o600) // an empty file may have been readable by others
 	}
 	if err != nil {
 		return fmt.Errorf("cannot write the file of tokens: %w", err)
@@ -158,7 +158,7 @@ func appendLine(file, line string) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// tokenLines are those of a file that its owner alone can read.
+// tokenLines are the lines of the file, which only its owner may read.
 func tokenLines(file string) ([]string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -186,7 +186,7 @@ func withoutComments(text string) string {
 	return b.String()
 }
 
-// fieldsOf are those of a line that holds a token.
+// fieldsOf are the fields of a line with a token.
 func fieldsOf(line string) (name, scopes, digest string, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 3 || strings.HasPrefix(fields[0], "#") {
@@ -195,7 +195,7 @@ func fieldsOf(line string) (name, scopes, digest string, ok bool) {
 	return fields[0], fields[1], fields[2], true
 }
 
-// removeTokens writes the file anew without the caller's lines, and gives it its name when it is whole.
+// removeTokens replaces the file by one without the caller's lines.
 func removeTokens(file, name string) (removed int, err error) {
 	lines, err := tokenLines(file)
 	if err != nil {
@@ -215,7 +215,7 @@ func removeTokens(file, name string) (removed int, err error) {
 	return removed, replaceFile(file, kept.String())
 }
 
-// replaceFile leaves the old file or the new one, whatever happens; only its owner can read it.
+// replaceFile leaves the old file or the new one, whatever happens. Only its owner can read the new one.
 func replaceFile(file, text string) error {
 	if real, err := filepath.EvalSymlinks(file); err == nil {
 		file = real

@@ -40,7 +40,7 @@ func Meaning(code int) string {
 		Stale: "the file is stale", Timeout: "timeout", Interrupted: "Ctrl-C", Terminated: "SIGTERM"}[code]
 }
 
-// Error ends the program with a code; what there is to say has been said where err is nil.
+// Error ends the program with a code. If Err is nil, the command has printed the reason.
 type Error struct {
 	Code int
 	Err  error
@@ -50,7 +50,7 @@ func (e *Error) Error() string { return fmt.Sprint(e.Err) }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// BadUsage is the error of a command line that cannot be understood; hint, where there is one, says what would be.
+// BadUsage is the error for a wrong command line. hint says what to do; "" refers to --help.
 func BadUsage(cmd *cobra.Command, err error, hint string) error {
 	if hint == "" {
 		hint = fmt.Sprintf("%s --help explains the command", cmd.CommandPath())
@@ -65,7 +65,7 @@ func Report(stderr io.Writer, err error) int {
 	}
 	exit, ok := errors.AsType[*Error](err)
 	if !ok || exit.Err != nil {
-		fmt.Fprintln(stderr, "lastword:", terminal.WithoutControls(err.Error())) // it may quote a server
+		fmt.Fprintln(stderr, "lastword:", terminal.WithoutControls(err.Error())) // the error may quote a server
 	}
 	if ok {
 		return exit.Code
@@ -76,8 +76,8 @@ func Report(stderr io.Writer, err error) int {
 	return OfCause(messages.Cause(messages.CodeOf(err)))
 }
 
-// OfCause maps the cause of a run's failure to the exit code. By the time there is a run the command line has been
-// understood: input that turns out to be of no use is a matter of configuration.
+// OfCause is the exit code for the cause of a run's failure. The command line was right when the run started, so that
+// wrong input counts as wrong configuration.
 func OfCause(cause messages.Cause) int {
 	switch cause {
 	case messages.CauseInvalidInput:
@@ -93,7 +93,7 @@ func OfCause(cause messages.Cause) int {
 	return Failed
 }
 
-// OfRun maps a run's end to the exit code. by is the signal that cancelled it, or nil.
+// OfRun is the exit code for the end of a run. by is the signal that canceled it, or nil.
 func OfRun(s messages.State, by os.Signal) int {
 	switch {
 	case by != nil:

@@ -16,8 +16,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// artifact opens an artifact of a run where it was written. The file must be the one that the run wrote: a later run of
-// the same repository writes to the same place.
+// artifact opens an artifact of a run. The file must still be the one that the run wrote, because a later run of the same
+// repository writes to the same place.
 func (h *Options) artifact(ctx context.Context, run messages.State, a messages.Artifact) (
 	io.ReadSeekCloser, error) {
 	home, below := locate(run, a)
@@ -40,7 +40,7 @@ func (h *Options) artifact(ctx context.Context, run messages.State, a messages.A
 	return f, nil
 }
 
-// locate is the folder of the run's principal, below the root, and the artifact's path in it.
+// locate is the folder of the run's principal below the root, and the artifact's path in that folder.
 func locate(run messages.State, artifact messages.Artifact) (home, below string) {
 	var in struct {
 		Out string `json:"out"`
@@ -92,7 +92,7 @@ type reader func(p []byte) (int, error)
 
 func (r reader) Read(p []byte) (int, error) { return r(p) }
 
-// callersFolder opens what the files of whoever calls are below. It is there when a run of theirs has written.
+// callersFolder opens the caller's folder, which exists once a run of the caller has written.
 func (h *Options) callersFolder(ctx context.Context) (*os.Root, error) {
 	return os.OpenRoot(filepath.Join(h.Out, homeOf(gate.From(ctx).Name)))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Build is what this program was made of.
+// Build says from what this program was built.
 type Build struct {
 	Version  string `json:"version"`
 	Commit   string `json:"commit,omitempty"`
@@ -19,7 +19,7 @@ type Build struct {
 	Platform string `json:"platform"`
 }
 
-// Full is the version with the commit where the build recorded one.
+// Full is the version, with the commit if the build recorded one.
 func (b Build) Full() string {
 	if len(b.Commit) < 12 {
 		return b.Version
@@ -43,7 +43,7 @@ func ThisBuild() Build {
 	return b
 }
 
-// Exact tells builds apart that have no version of their own, as those of a work tree.
+// Exact differs between builds that have no version of their own, such as builds of a work tree.
 func (b Build) Exact() string {
 	self, err := os.Executable()
 	if err != nil || !strings.Contains(b.Version, "dev") && !strings.Contains(b.Version, "dirty") {

@@ -17,19 +17,19 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
-// ModelFinder is what the flags of generate say about a model.
+// ModelFinder finds the model that describes a repository.
 type ModelFinder struct {
 	Endpoint settings.Endpoint
-	Servers  []string // where auto looks for a server; localServers if nil
+	Servers  []string // URLs that auto tries; localServers if nil
 	clients  clients
 }
 
-// localServers lists where LM Studio, llama.cpp (of late, and before) and Ollama listen if nobody says otherwise.
+// localServers lists the default URLs of LM Studio, llama.cpp (new and old) and Ollama.
 func localServers() []string {
 	return []string{settings.LMStudio, "http://127.0.0.1:9931/v1", "http://127.0.0.1:8080/v1", "http://127.0.0.1:11434/v1"}
 }
 
-// listTimeout is how long a server may take to say which models it has.
+// listTimeout is the timeout of a list of models.
 const listTimeout = 5 * time.Second
 
 func (d *ModelFinder) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, in *llmstxt.Input) {
@@ -39,7 +39,7 @@ func (d *ModelFinder) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, in *llm
 	d.Endpoint.AddFlags(cmd, flags)
 }
 
-// Check tells what is wrong with the endpoint before there is a run.
+// Check returns what is wrong with the endpoint, before a run starts.
 func (d *ModelFinder) Check(model string) error {
 	if model == "" {
 		return nil
@@ -70,7 +70,7 @@ func (d *ModelFinder) Find(ctx context.Context, name string) (*llmstxt.Model, er
 	return nil, providerError("no server with a model answers on this machine; start one, or name it with --base-url")
 }
 
-// onServer asks one server for the model. One that does not list its models may have it all the same.
+// onServer returns the model on one server. A server that does not list its models may have it too.
 func (d *ModelFinder) onServer(ctx context.Context, at settings.Endpoint, name string) (*llmstxt.Model, error) {
 	client, err := d.clients.of(at)
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *ModelFinder) onServer(ctx context.Context, at settings.Endpoint, name s
 	return m, nil
 }
 
-// autoModel is the model that auto means on a server that has answered with the list, or failed to.
+// autoModel is the model that auto means on a server, from the answer to the request for its list.
 func autoModel(at settings.Endpoint, list []llm.Info, err error) (string, error) {
 	if err != nil {
 		return "", providerError("the server at %s does not say which models it has: %v", at.Host(), err)
@@ -106,7 +106,7 @@ func autoModel(at settings.Endpoint, list []llm.Info, err error) (string, error)
 	return name, err
 }
 
-// applyProfile adds what a check has learned of the server, and of the model if it was the one that was asked.
+// applyProfile adds what provider check learned about the server, and about the model if it asked that one.
 func applyProfile(m *llmstxt.Model, learned *probe.Profile) {
 	if learned == nil {
 		return
@@ -134,14 +134,13 @@ func contextOf(list []llm.Info, name string) int {
 
 func (d *ModelFinder) Close() { d.clients.close() }
 
-// clients are those of the servers that were asked, one for each. The zero value has none and is safe for concurrent
-// use.
+// clients keeps one client for each server. The zero value is ready, and safe for concurrent use.
 type clients struct {
 	mu       sync.Mutex
 	byServer map[serverKey]*llm.Client
 }
 
-// serverKey is what tells two servers apart: a guessed one is not to see the keys that a named one is.
+// serverKey identifies a server. A guessed one gets no keys, so its client differs from that of a named one.
 type serverKey struct {
 	url     string
 	guessed bool

@@ -29,7 +29,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 )
 
-// jobs are those that a call may ask for.
+// jobs are the jobs that callers can start.
 func (h *Options) jobs() map[string]actors.NewJob {
 	jobs := map[string]actors.NewJob{llmstxt.Name: h.generate, prompt.Name: h.prompt}
 	if h.conformance {
@@ -38,16 +38,16 @@ func (h *Options) jobs() map[string]actors.NewJob {
 	return jobs
 }
 
-// generateInput is the input of generate as it is handed to the runtime: Out is below Home, and Home, the caller's own folder,
-// below the root.
+// generateInput is the input of generate in a server's run: Out is below Home, the caller's folder, which is below the
+// root.
 type generateInput struct {
 	llmstxt.Input
 	Home    string `json:"home,omitempty"`
 	NoCache bool   `json:"no_cache,omitempty"`
 }
 
-// generate makes the job of what prepareGenerate left. Its folder is below the caller's in every case, and the run's
-// events name it as the caller does: where the server writes is not for others to know.
+// generate makes the job from what prepareGenerate returned. The run writes below the caller's folder, and its events
+// name the folder as the caller does: callers need not know where the server writes.
 func (h *Options) generate(input json.RawMessage) (actors.Job, error) {
 	var in generateInput
 	if err := decode(input, &in); err != nil {
@@ -74,7 +74,7 @@ func (h *Options) generate(input json.RawMessage) (actors.Job, error) {
 	return job, nil
 }
 
-// place is the folder of a run: out below home, which is below the root. A link that leads out of the root is none.
+// place is the folder of a run: out below home, which is below the root. It refuses links that lead out of the root.
 func (h *Options) place(home, out string) (string, error) {
 	if out != "" && !filepath.IsLocal(filepath.FromSlash(out)) {
 		return "", exit.Invalid("the output folder %q is not below yours; give a relative path without ..", out)
@@ -94,8 +94,8 @@ func (h *Options) place(home, out string) (string, error) {
 	return filepath.Join(h.Out, below), nil
 }
 
-// prepareGenerate makes the job's input of a call's arguments: the caller's own folder below the root, the server's
-// limits, and its model where the caller names none.
+// prepareGenerate makes the job's input from a call's arguments: with the caller's folder, the server's limits, and the
+// server's model if the caller names none.
 func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
 	var a lmstxt.Arguments
 	if err := decode(arguments, &a); err != nil {
@@ -114,8 +114,8 @@ func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage
 	return json.Marshal(in)
 }
 
-// repository spells the address of a part of the repository. Where nothing may be read from this machine, nothing of it
-// can be meant, and what is here is not looked at.
+// repository is the address of the repository, or of a part of it. If the server reads nothing of this machine, it does
+// not even look whether a local path exists.
 func (h *Options) repository(text, subfolder string) (string, error) {
 	there := func(path string) bool { _, err := os.Stat(path); return err == nil }
 	if h.Read.RemoteOnly {
@@ -130,12 +130,12 @@ func (h *Options) repository(text, subfolder string) (string, error) {
 	case subfolder != "":
 		return partOf(at, path.Clean(filepath.ToSlash(subfolder)))
 	case strings.Contains(text, "://"):
-		return text, nil // an archive's may end in a signature, which the spelling for people leaves out
+		return text, nil // the URL of an archive may end in a signature, which String leaves out
 	}
 	return at.String(), nil
 }
 
-// located is the repository that a caller names, as the inputs of runs have it.
+// located is the repository that a caller names, as in the inputs of runs.
 func (h *Options) located(text string) (input string, at address.Address, err error) {
 	spelled, err := h.repository(text, "")
 	if err != nil {
@@ -144,7 +144,7 @@ func (h *Options) located(text string) (input string, at address.Address, err er
 	return llmstxt.Located(spelled)
 }
 
-// inputName is what the inputs of runs call the repository; "" for a name that is no good.
+// inputName is the repository's name in the inputs of runs, or "" for a wrong name.
 func (h *Options) inputName(text string) string {
 	input, _, err := h.located(text)
 	if err != nil {
@@ -204,8 +204,8 @@ func partOf(at address.Address, folder string) (string, error) {
 	return at.String(), nil
 }
 
-// homeOf is the folder below the root that is a principal's own: safe in a file name, and no other's, whatever a file
-// system takes for the same. Where no token is asked for there is nobody to tell apart, and it is the root itself.
+// homeOf is the principal's folder below the root. It is a safe file name, and differs from every other principal's even
+// on file systems that ignore case. Without tokens it is the root itself.
 func homeOf(principal string) string {
 	plain := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' }
 	if !strings.ContainsFunc(principal, func(r rune) bool { return !plain(r) }) {
@@ -220,7 +220,7 @@ func homeOf(principal string) string {
 	return safe + "." + messages.Digest(principal)[:12]
 }
 
-// prompt makes the job of a call's arguments. The server's client is used by all of them.
+// prompt makes the job from a call's arguments. All runs share the client.
 func (h *Options) prompt(input json.RawMessage) (actors.Job, error) {
 	var in prompt.Input
 	if err := decode(input, &in); err != nil {
@@ -251,7 +251,7 @@ func decode(arguments json.RawMessage, in any) error {
 
 type prepareInput = func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error)
 
-// promptTool is the job prompt as a tool. What would change the request's form, as --extra can, is not offered.
+// promptTool is the job prompt as a tool. It offers no fields that change the form of the request, as --extra does.
 func promptTool(prepare prepareInput) mcp.JobTool {
 	return mcp.JobTool{
 		Job: prompt.Name, Title: "Ask a language model",

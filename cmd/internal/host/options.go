@@ -17,11 +17,11 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// Options is what the flags say of runs that others ask for.
+// Options are the flags that mcp and serve share.
 type Options struct {
-	Out         string // the folder that no run writes outside of
+	Out         string // runs write below this folder only
 	Secure      bool   // browsers reach the server over https
-	ShownOut    string // the same as callers are told; empty if they are not on this machine
+	ShownOut    string // Out as callers see it; "" if they may be on another machine
 	limits      llmstxt.Input
 	Read        repository.Source
 	finder      ModelFinder
@@ -41,7 +41,7 @@ type Options struct {
 	quota       quota
 }
 
-// AddFlags adds those that mcp and serve share.
+// AddFlags adds the flags.
 func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program) {
 	h.program, h.Secrets = p, p.Secrets
 	h.finder.Endpoint, h.Read = p.Endpoint(), p.Source()
@@ -75,7 +75,7 @@ const lmstxtTools = "lmstxt"
 // hasModel reports whether somebody configured a model, or a server of models.
 func (h *Options) hasModel() bool { return h.model != "" || h.finder.Endpoint.BaseURL != "" }
 
-// Check tells what is wrong with the flags, and settles what follows from them.
+// Check returns what is wrong with the flags, and prepares what follows from them.
 func (h *Options) Check(cmd *cobra.Command) error {
 	var err error
 	switch {
@@ -99,7 +99,7 @@ func (h *Options) Check(cmd *cobra.Command) error {
 	return h.finder.Check(cmp.Or(h.model, llmstxt.AutoModel))
 }
 
-// systemConfig is what the runtime is made of.
+// systemConfig is the configuration of the runtime.
 func (h *Options) systemConfig() actors.Config {
 	config := h.program.Actors
 	config.Jobs = h.jobs()

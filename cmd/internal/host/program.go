@@ -72,7 +72,7 @@ func (p *Program) Source() repository.Source {
 	return repository.Source{Env: p.Env, Secrets: p.Secrets}
 }
 
-// CompleteModels completes the name of a model with those of the server that the flags and the settings name.
+// CompleteModels completes the name of a model on the server that the flags and the settings name.
 func (p *Program) CompleteModels(at *settings.Endpoint) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		cmd.SetErr(io.Discard) // a note would stand in the command line

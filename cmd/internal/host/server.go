@@ -23,24 +23,24 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/schema"
 )
 
-// Server is the runtime with its door.
+// Server is the runtime and its MCP server.
 type Server struct {
 	system  *actors.System
 	Handler *mcp.Server
 	API     *http.Server
 	Log     *zap.Logger
 	options *Options
-	// answered, which may be nil, waits for the calls that are being answered.
+	// WaitForAnswers, which may be nil, waits for the calls that are being answered.
 	WaitForAnswers func(ctx context.Context)
 }
 
-// stuckInterval is how long runs must all wait for answers before nobody is believed to be on the way with one.
+// stuckInterval is how long all runs must wait for answers before Close takes them for stuck.
 const stuckInterval = 250 * time.Millisecond
 
-// AnswerTimeout is how much longer than the runs the last answers may take.
+// AnswerTimeout is how long the last answers may take after the runs have ended.
 const AnswerTimeout = 10 * time.Second
 
-// instructions tell a model what the server is for.
+// instructions tell a model what the server does.
 func (h *Options) instructions() string {
 	text := "Runs long jobs and streams what happens. generate writes llms.txt files for a repository; run_read reads " +
 		"them. A call with a progress token streams the run's events; where a call may time out, use run_start and then " +
@@ -51,7 +51,7 @@ func (h *Options) instructions() string {
 	return text
 }
 
-// Start starts the runtime. Nothing is written, listened to or asked for.
+// Start starts the runtime. It writes nothing, opens no port and asks no server.
 func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) {
 	log := h.logger(stderr)
 	config := h.systemConfig()
@@ -117,8 +117,8 @@ func (i *Server) addTools() error {
 	return err
 }
 
-// Close takes no more runs, waits for those that there are until ctx is done, the time to drain is over, or all that are
-// left wait for answers, which nobody can give any more; and then ends them, the streams and the connections.
+// Close takes no more runs. It waits for the others until ctx is done, the time to drain is over, or all that are left
+// wait for answers, which nobody can give any more. Then it ends them, the streams and the connections.
 func (i *Server) Close(ctx context.Context) error {
 	drained, end := context.WithCancel(ctx)
 	i.endWhenStuck(drained, end, false)
@@ -134,7 +134,7 @@ func (i *Server) Close(ctx context.Context) error {
 	return err
 }
 
-// endWhenStuck calls end when all runs that are left wait for answers at two glances, unless ctx is done before.
+// endWhenStuck calls end if all runs that are left wait for answers twice in a row, unless ctx is done before.
 func (i *Server) endWhenStuck(ctx context.Context, end func(), stuck bool) {
 	time.AfterFunc(stuckInterval, func() {
 		n := i.system.Stats()
@@ -149,7 +149,7 @@ func (i *Server) endWhenStuck(ctx context.Context, end func(), stuck bool) {
 	})
 }
 
-// logger writes what operators want to know, a line each.
+// logger writes the log for operators, one line per entry.
 func (h *Options) logger(stderr io.Writer) *zap.Logger {
 	level := zapcore.WarnLevel
 	if h.verbose {
@@ -160,7 +160,7 @@ func (h *Options) logger(stderr io.Writer) *zap.Logger {
 	return zap.New(zapcore.NewCore(zapcore.NewConsoleEncoder(form), zapcore.Lock(zapcore.AddSync(stderr)), level))
 }
 
-// Slog is the same logger for those who know only the standard library's.
+// Slog is the logger in the standard library's form.
 func (i *Server) Slog() *slog.Logger { return slog.New(zapslog.NewHandler(i.Log.Core())) }
 
 // Milliseconds rounds up: the shortest limit is still one.

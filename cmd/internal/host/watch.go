@@ -15,8 +15,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Watch runs the job, shows its events, and returns what the program ends with. It is a reader like any other: what it
-// knows it has from the events.
+// Watch runs the job, shows its events, and returns the error that the program ends with. It knows only what the events
+// tell, like any other reader.
 func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Limits, show *terminal.Display) error {
 	system, err := actors.New(ctx, p.Actors)
 	if err != nil {
@@ -39,7 +39,7 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 	return nil
 }
 
-// follow reads to the terminal, whatever becomes of attached meanwhile.
+// follow reads to the end of the run, even if attached ends before.
 func follow(ctx, attached context.Context, system *actors.System, job actors.Job, limits messages.Limits,
 	show *terminal.Display) (messages.State, error) {
 	run, err := system.Start(attached, job, actors.Options{Mode: messages.Attached, Limits: limits})
@@ -74,13 +74,13 @@ func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) 
 	return nil
 }
 
-// repeatedSignal is how long after a SIGTERM another one is taken for the same: timeout(1) sends it to the program and to its
-// whole group.
+// repeatedSignal is the time in which a second SIGTERM counts as the same one: timeout(1) sends it to the program and to
+// its group.
 const repeatedSignal = 100 * time.Millisecond
 
-// Interruptible returns a context that ends at the first Ctrl-C or SIGTERM; the second leaves at once. The returned
-// function ends the context and says which signal came first, if any did. A signal after that is swallowed: the process
-// is about to leave with the code of its run.
+// Interruptible returns a context that ends at the first Ctrl-C or SIGTERM; the second one exits at once. The returned
+// function ends the context and returns the first signal, or nil. Later signals are ignored, because the process is about
+// to exit with the code of its run.
 func Interruptible(ctx context.Context, leave func()) (context.Context, func() os.Signal) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -107,7 +107,7 @@ func Interruptible(ctx context.Context, leave func()) (context.Context, func() o
 	}
 }
 
-// another waits for the signal after the first; nil says that it did not come.
+// another waits for the second signal. It returns nil if none came.
 func another(signals <-chan os.Signal, first os.Signal, stopped <-chan struct{}) os.Signal {
 	for at := time.Now(); ; {
 		select {
@@ -121,7 +121,7 @@ func another(signals <-chan os.Signal, first os.Signal, stopped <-chan struct{})
 	}
 }
 
-// leaveNow leaves at once. A terminal that takes nothing, because its user holds it with Ctrl-S, is not waited for.
+// leaveNow exits at once. It does not wait for a terminal that its user has stopped with Ctrl-S.
 func leaveNow(code int, leave func()) {
 	time.AfterFunc(200*time.Millisecond, func() { os.Exit(code) })
 	leave()

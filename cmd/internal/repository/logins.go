@@ -11,18 +11,18 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 )
 
-// login is what a Git host is shown.
+// login is the user and the token for a Git host.
 type login struct{ user, token string }
 
-// tokenFor is the token, of which the transports ask for the host that it was looked up for.
+// tokenFor ignores the host: the transports ask only for the host of the login.
 func (l login) tokenFor(string) string { return l.token }
 
-// loginFor is the one for the host of the URL. It is nobody's who is not named with it: callers, and the agents that talk
-// to them, may name any host.
+// loginFor is the login for the host of the URL. A token goes only to the host that it is configured for, because callers
+// and agents may name any host.
 func (s *Source) loginFor(address string) (login, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {
-		return login{}, nil // of which no transport makes a request over http
+		return login{}, nil // no transport sends an HTTP request for it
 	}
 	named, err := s.namedTokens()
 	if err != nil {
@@ -49,7 +49,7 @@ func portOf(u *url.URL) string {
 	return cmp.Or(u.Port(), map[string]string{"https": "443", "http": "80"}[strings.ToLower(u.Scheme)])
 }
 
-// namedTokens are those that stand beside a host, in the environment or a file: the environment goes first.
+// namedTokens are the tokens by host, from a file and from the environment, which wins.
 func (s *Source) namedTokens() (map[string]string, error) {
 	named := map[string]string{}
 	if name := s.Env.Get(settings.GitTokensFile); name != "" {
@@ -68,8 +68,8 @@ func (s *Source) namedTokens() (map[string]string, error) {
 	return named, err
 }
 
-// addTokens reads entries host=token, with commas or line ends between them; a line that begins with # holds none. What
-// is wrong is not repeated: it may be a token.
+// addTokens reads entries host=token, separated by commas or line ends; lines that begin with # are comments. The error
+// does not quote a wrong entry, which may be a token.
 func addTokens(named map[string]string, text, where string) error {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {
@@ -87,8 +87,8 @@ func addTokens(named map[string]string, text, where string) error {
 	return nil
 }
 
-// stored is what git's own store has for the URL's scheme, host and port. Its files are read, and no helper is run. An
-// entry for one repository alone is passed over.
+// stored is the login in git's credential store for the URL's scheme, host and port. It reads the files and runs no
+// helper. It skips entries for a single repository.
 func stored(u *url.URL, env environment.Variables) login {
 	var files []string
 	if home := env.Home(); home != "" {

@@ -24,8 +24,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/git"
 )
 
-// Source opens what generate reads: a folder, an archive, or a repository to fetch. Whoever sits at the command line
-// may allow more than public addresses over https.
+// Source opens what generate reads: a folder, an archive, or a repository to fetch. It fetches over https from public
+// addresses, unless the flags allow more.
 type Source struct {
 	allow       git.Allow
 	maxDownload settings.ByteSize
@@ -77,7 +77,7 @@ func (s *Source) SetLimits(in *llmstxt.Input) {
 	in.MaxFileBytes, in.MaxBytes = s.Limits.MaxFileBytes, s.Limits.MaxBytes
 }
 
-// Open finds the repository. It asks the network for no more than what the address means.
+// Open finds the repository. It uses the network only to resolve the address.
 func (s *Source) Open(ctx context.Context, at address.Address) (*llmstxt.Material, error) {
 	switch {
 	case s.RemoteOnly && at.Path != "":
@@ -90,7 +90,7 @@ func (s *Source) Open(ctx context.Context, at address.Address) (*llmstxt.Materia
 	return folder(at.Path)
 }
 
-// allowed: who may read what is around may read its files by their URLs.
+// allowed adds file URLs where private addresses are allowed.
 func (s *Source) allowed() git.Allow {
 	allow := s.allow
 	allow.File = allow.Private
@@ -106,7 +106,7 @@ func folder(path string) (*llmstxt.Material, error) {
 	if isBare(path) {
 		return nil, exit.Invalid("%s is a git repository without a work tree; file://%s reads it, with --allow-private", path, path)
 	}
-	name, version, _ := strings.Cut(filepath.Base(path), "@") // as a module cache names its folders
+	name, version, _ := strings.Cut(filepath.Base(path), "@") // folders in a Go module cache have such names
 	m := &llmstxt.Material{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {
 		root, err := os.OpenRoot(path + "/") // the slash asks for a folder: opening a pipe would not end
 		if err != nil {
@@ -123,7 +123,7 @@ func folder(path string) (*llmstxt.Material, error) {
 	return m, nil
 }
 
-// isBare knows what git itself takes for a repository. What is in it says nothing to readers.
+// isBare reports whether the folder is a Git repository without a work tree, by the rules of git itself.
 func isBare(path string) bool {
 	for name, folder := range map[string]bool{"HEAD": false, "objects": true, "refs": true} {
 		if info, err := os.Stat(filepath.Join(path, name)); err != nil || info.IsDir() != folder {
@@ -181,7 +181,7 @@ func (s *Source) archive(ctx context.Context, at address.Address) (*llmstxt.Mate
 	return m, nil
 }
 
-// skippedWarning says what of an archive is not read, or "".
+// skippedWarning lists what was left out of an archive, or is "".
 func skippedWarning(s archive.Skipped) string {
 	var words []string
 	for _, of := range []struct {
@@ -203,7 +203,7 @@ func skippedWarning(s archive.Skipped) string {
 	return "left out of the archive: " + strings.Join(words, ", ")
 }
 
-// publisher is the repository that a hosting site made the archive of, or "".
+// publisher is the URL of the repository from which a hosting site made the archive, or "".
 func publisher(url string) string {
 	repository, _, ok := strings.Cut(url, "/archive/")
 	if !ok {
@@ -212,7 +212,7 @@ func publisher(url string) string {
 	return strings.TrimSuffix(repository, "/-")
 }
 
-// unpacked bounds what comes unread: binary and vendored files are a part of it, which --max-bytes does not count.
+// unpacked is the limit of unpacked bytes. It includes binary and vendored files, which --max-bytes does not count.
 func (s *Source) unpacked() int64 {
 	const least = 1 << 30
 	if s.Limits.MaxBytes <= least {
@@ -221,13 +221,13 @@ func (s *Source) unpacked() int64 {
 	return s.Limits.MaxBytes
 }
 
-// entries bounds what is listed, which is more than what --max-files counts, as unpacked does.
+// entries is the limit of listed files, which include files that --max-files does not count.
 func (s *Source) entries(least int) int {
 	const each = 10 // as package scan has it
 	return max(least, each*min(s.Limits.MaxFiles, math.MaxInt/each))
 }
 
-// userSSH is how ssh identifies the user and knows the hosts, in the places where it does by default.
+// userSSH is the user's agent, keys and known hosts, in the default places of ssh.
 func (s *Source) userSSH() git.SSH {
 	ssh := git.SSH{Agent: s.Env.Get("SSH_AUTH_SOCK"), KnownHosts: []string{"/etc/ssh/ssh_known_hosts"}}
 	home := s.Env.Home()

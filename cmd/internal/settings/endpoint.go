@@ -20,10 +20,10 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
-// LMStudio is where LM Studio listens if nobody says otherwise.
+// LMStudio is the URL where LM Studio listens by default.
 const LMStudio = "http://127.0.0.1:1234/v1"
 
-// Endpoint is the server of models that a command asks, and how patiently.
+// Endpoint is the server of models that a command asks, with its timeouts and limits.
 type Endpoint struct {
 	BaseURL, KeyFile, Proxy, CAFile string
 	profile                         string
@@ -32,7 +32,7 @@ type Endpoint struct {
 	retries                         int
 	Env                             environment.Variables
 	Secrets                         *redact.Secrets
-	Guessed                         bool // nobody named the server: it is not to see a key that was meant for another
+	Guessed                         bool // the user did not name the server, so it gets no key that may be another's
 }
 
 // AddFlags adds the flags of a server that is asked for answers.
@@ -78,10 +78,10 @@ func (p *Endpoint) Check() error {
 	return nil
 }
 
-// URL is the server's.
+// URL is the URL of the server.
 func (p *Endpoint) URL() string { return cmp.Or(p.BaseURL, LMStudio) }
 
-// Host names the server for people.
+// Host is the server's host and port.
 func (p *Endpoint) Host() string {
 	if u, err := url.Parse(p.URL()); err == nil {
 		return u.Host
@@ -89,7 +89,7 @@ func (p *Endpoint) Host() string {
 	return ""
 }
 
-// Client calls the server; a call takes no longer than timeout, if that is set.
+// Client returns a client of the server. A call takes at most timeout, if that is not 0.
 func (p *Endpoint) Client(timeout time.Duration) (*llm.Client, error) {
 	config := p.Config()
 	config.Limits = llm.Limits{ResponseBytes: int64(p.maxAnswer), FirstToken: p.firstToken, Idle: p.idle, Request: timeout}
@@ -113,7 +113,7 @@ func (p *Endpoint) Client(timeout time.Duration) (*llm.Client, error) {
 	return client, nil
 }
 
-// Config is where the server is and what it takes to be let in.
+// Config is the configuration of the client: where the server is, and its key.
 func (p *Endpoint) Config() llm.Config {
 	config := llm.Config{BaseURL: p.URL(), KeyFile: p.KeyFile, Proxy: p.Proxy, CAFile: p.CAFile, Secrets: p.Secrets}
 	if p.KeyFile == "" {
@@ -122,10 +122,10 @@ func (p *Endpoint) Config() llm.Config {
 	return config
 }
 
-// LearnedProfile is what provider check has found out of the server, nil where it was not asked.
+// LearnedProfile is the profile that provider check wrote for the server, or nil.
 func (p *Endpoint) LearnedProfile() (*probe.Profile, error) { return probe.Read(p.ProfileFile()) }
 
-// ProfileFile is where that is kept, "" where the user has no folder of configuration.
+// ProfileFile is the file of the profile, or "" if the user has no configuration folder.
 func (p *Endpoint) ProfileFile() string {
 	dir := p.Env.ConfigFolder()
 	if dir == "" {
@@ -134,7 +134,7 @@ func (p *Endpoint) ProfileFile() string {
 	return filepath.Join(dir, probe.FileName(p.URL()))
 }
 
-// key is the environment's for the server. That of OpenAI goes to none that nobody named.
+// key is the server's key from the environment. OPENAI_API_KEY goes only to a server that the user named.
 func (p *Endpoint) key() string {
 	if key := p.Env.Get("LASTWORD_API_KEY"); key != "" || p.Guessed || p.BaseURL == "" {
 		return key
@@ -142,22 +142,22 @@ func (p *Endpoint) key() string {
 	return p.Env.Get("OPENAI_API_KEY")
 }
 
-// StallTimeout is how long a run may be silent: the client, which knows more of the server, is to lose its patience first.
+// StallTimeout is how long a run may be silent. It is longer than the timeouts of the client, whose errors say more.
 func (p *Endpoint) StallTimeout() time.Duration {
 	return max(cmp.Or(p.firstToken, 10*time.Minute), cmp.Or(p.idle, 5*time.Minute)) + time.Minute
 }
 
-// LoadedModel returns a function that names the model that is meant where none is named: the first that the server has
-// loaded, or its only one. "" leaves it to a server that does not list its models.
+// LoadedModel returns a function that picks a model if the user names none: the first that the server has loaded, or its
+// only one. It returns "" for a server that does not list its models; such a server picks one itself.
 //
-// A server that loads none, such as OpenAI's, may have many that are ready: its first is nobody's choice.
+// Servers such as OpenAI's load no models and list many. None of them is a choice for the user.
 func LoadedModel(client *llm.Client) func(ctx context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
 		_, list, err := client.Models(ctx)
 		if err != nil {
-			return "", nil // the call itself will say what is wrong, as far as anything is
+			return "", nil // the call itself reports what is wrong
 		}
 		return PickModel(list)
 	}

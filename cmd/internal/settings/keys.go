@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// Key is a flag as configuration names it: generate.out in a file, LASTWORD_GENERATE_OUT in the environment.
+// Key is a flag with its name in the settings: generate.out in a file, LASTWORD_GENERATE_OUT in the environment.
 type Key struct {
 	Name string
 	Flag *pflag.Flag
@@ -21,13 +21,13 @@ type Key struct {
 
 func (k Key) String() string { return k.Name }
 
-// NotInProject marks a flag that a project's file must not give.
+// NotInProject marks a flag that a project's file cannot set.
 const NotInProject = "lastword_own_only"
 
-// alsoVariables lists the variables that give a flag its value where its own does not.
+// alsoVariables lists further environment variables that set a flag. The flag's own variable wins.
 const alsoVariables = "lastword_also_called"
 
-// Variable is that of the environment which gives the key, or would.
+// Variable is the environment variable that sets the key, or that could.
 func (k Key) Variable(env environment.Variables) string {
 	for _, name := range k.Variables() {
 		if env.Get(name) != "" {
@@ -47,12 +47,12 @@ func (k Key) env() string {
 	return "LASTWORD_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Name))
 }
 
-// KeysOf lists the flags that configuration may give: those of every command, and those of each that works.
+// KeysOf lists the flags that are settings: those of every command, and those of the commands in the group Working.
 func KeysOf(root *cobra.Command) []Key {
 	return append(flagKeys(root.PersistentFlags(), ""), keysBelow(root, "")...)
 }
 
-// keysBelow are those of the commands of a command.
+// keysBelow lists the keys of the command's subcommands.
 func keysBelow(parent *cobra.Command, prefix string) (keys []Key) {
 	for _, cmd := range parent.Commands() {
 		if cmd.GroupID == Working {
@@ -64,10 +64,10 @@ func keysBelow(parent *cobra.Command, prefix string) (keys []Key) {
 	return keys
 }
 
-// NotSetting marks a flag that asks for something else than the command's work.
+// NotSetting marks a flag that is not a setting, because it makes the command do something else.
 const NotSetting = "lastword_not_setting"
 
-// flagKeys leaves out what says where the configuration is, and what asks for no work.
+// flagKeys lists the keys of the flags, without --config and flags that are no settings.
 func flagKeys(flags *pflag.FlagSet, prefix string) (keys []Key) {
 	flags.VisitAll(func(f *pflag.Flag) {
 		_, other := f.Annotations[NotSetting]
@@ -86,7 +86,7 @@ func Find(keys []Key, name string) (Key, bool) {
 	return keys[i], true
 }
 
-// fits says what the value must be where a file gives something else.
+// fits returns an error if the value from a file has the wrong type.
 func (k Key) fits(value any) error {
 	kind := k.Flag.Value.Type()
 	ok := kind != "bool" && kind != "string" && kind != "duration"
@@ -116,7 +116,7 @@ func IsNumber(kind string) bool {
 	return strings.HasPrefix(kind, "int") || strings.HasPrefix(kind, "uint")
 }
 
-// isPlain: a flag of another type has words of its own, and judges itself what it is set to.
+// isPlain reports whether the flag has a type of pflag. The other types check their values themselves.
 func isPlain(kind string) bool {
 	return kind == "string" || kind == "duration" || IsNumber(kind) || strings.HasPrefix(kind, "string")
 }
@@ -149,7 +149,7 @@ func texts(list []any) ([]string, error) {
 	return words, nil
 }
 
-// set gives the flag a value that fits, without marking it as given on the command line.
+// set sets the flag without marking it as set on the command line.
 func (k Key) set(value any) error {
 	if many, ok := k.Flag.Value.(pflag.SliceValue); ok {
 		if list, ok := value.([]any); ok {
@@ -165,7 +165,7 @@ func (k Key) set(value any) error {
 	return err
 }
 
-// nearest is the key that was probably meant, or "".
+// nearest is the key that the user probably meant, or "".
 func nearest(keys []string, name string) string {
 	best, least := "", max(2, len(name)/4)+1
 	for _, k := range keys {
@@ -179,7 +179,7 @@ func nearest(keys []string, name string) string {
 	return best
 }
 
-// BadValue says what a flag's value must be, in the words that settings have for it.
+// BadValue turns pflag's error about a value into one that says what the value must be.
 func BadValue(err error) error {
 	wrong, ok := errors.AsType[*pflag.InvalidValueError](err)
 	if !ok {
@@ -194,7 +194,7 @@ func BadValue(err error) error {
 
 func Negative(flag string) error { return fmt.Errorf("%s must not be negative", flag) }
 
-// The groups of commands: those that work take their flags from the configuration as well.
+// The groups of commands. Flags of the commands in the group Working are settings.
 const (
 	Working = "working"
 	Helping = "helping"

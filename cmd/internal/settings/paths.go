@@ -13,8 +13,8 @@ import (
 // "by default", without arguments.
 const ReadsCurrent = "lastword_reads_current"
 
-// foldersRead lists the folders of this machine that the command is about to read. One that has --repository also reads
-// what is around a file. What others ask for may be the current folder.
+// foldersRead lists the local folders that the command is about to read. A command with --repository also reads the
+// folder around a file.
 func foldersRead(cmd *cobra.Command, args []string) (folders []string) {
 	if when := cmd.Annotations[ReadsCurrent]; when == "always" || when == "by default" && len(args) == 0 {
 		return []string{"."}
@@ -35,12 +35,12 @@ func foldersRead(cmd *cobra.Command, args []string) (folders []string) {
 	return folders
 }
 
-// belongs says whether the folder is a part of what is being read: it lies in it, or in the same work tree.
+// belongs reports whether the folder lies in a folder that is being read, or in the same work tree.
 func belongs(folder string, reading []string) bool {
 	return slices.ContainsFunc(reading, func(path string) bool { return inside(Real(folder), RepositoryOf(path)) })
 }
 
-// RepositoryOf is the top of the work tree that the folder lies in, else the folder.
+// RepositoryOf is the top of the folder's work tree, or the folder itself outside of one.
 func RepositoryOf(folder string) string {
 	folder = Real(folder)
 	for top := folder; ; top = filepath.Dir(top) {
@@ -67,7 +67,7 @@ func Real(path string) string {
 	return path
 }
 
-// Absolute is the path from the root, where the current folder is known.
+// Absolute is the absolute path, or the path itself if the current folder is unknown.
 func Absolute(path string) string {
 	if full, err := filepath.Abs(path); err == nil {
 		return full

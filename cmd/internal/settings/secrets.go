@@ -9,13 +9,13 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// SecretVariables come from the environment only, and are shown nowhere.
+// SecretVariables are the environment variables with tokens and keys. No file can set them, and nothing shows them.
 func SecretVariables() []string {
 	return []string{"GH_TOKEN", "GITHUB_ACCESS_TOKEN", "LASTWORD_API_KEY", GitToken, GitTokens, GitTokensFile,
 		"OPENAI_API_KEY"}
 }
 
-// EnvironmentSecrets are the secrets that the process begins with. Those of files are added when they are read.
+// EnvironmentSecrets are the secrets in the environment. Secrets from files are added when the files are read.
 func EnvironmentSecrets(env environment.Variables) *redact.Secrets {
 	known := new(redact.Secrets)
 	for _, name := range append(SecretVariables(), TokenVariable) {
@@ -43,7 +43,7 @@ func EnvironmentSecrets(env environment.Variables) *redact.Secrets {
 	return known
 }
 
-// addPassword adds that of a URL, if it has one.
+// addPassword adds the password in the URL, if there is one.
 func addPassword(known *redact.Secrets, address string) {
 	if u, err := url.Parse(address); err == nil {
 		password, _ := u.User.Password()
@@ -51,15 +51,15 @@ func addPassword(known *redact.Secrets, address string) {
 	}
 }
 
-// TokenVariable is where the printed settings have clients look for a token.
+// TokenVariable is the variable from which MCP clients take the token, in the settings that mcp --print-config prints.
 const TokenVariable = "LASTWORD_TOKEN"
 
-// The variables that hold the tokens of Git hosts. That without hosts is for GitHub.
+// The variables with the tokens of Git hosts. GitToken is for GitHub; the others name the hosts.
 const (
 	GitToken      = "LASTWORD_GIT_TOKEN"
 	GitTokens     = "LASTWORD_GIT_TOKENS"
 	GitTokensFile = "LASTWORD_GIT_TOKENS_FILE"
 )
 
-// IsSeparator is what separates the entries.
+// IsSeparator reports whether the character separates two entries of GitTokens.
 func IsSeparator(r rune) bool { return r == ',' || unicode.IsSpace(r) }

@@ -24,23 +24,23 @@ import (
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
-// projectFile is looked for in the current folder.
+// projectFile is the file of settings in the current folder.
 const projectFile = ".lastword.yaml"
 
-// settingsBytes is the most that a file of settings may hold.
+// settingsBytes is the maximum size of a file of settings.
 const settingsBytes = 1 << 20
 
-// layer is a place that gives settings.
+// layer is a source of settings: a file or the environment.
 type layer struct {
 	Kind  string // environment, --config, project or user
 	File  string // absolute; "" for the environment
 	Found bool
-	// skipped: the file belongs to a repository that is being read, which must not steer what reads it.
+	// skipped says that the file belongs to the repository that the command reads: it must not steer the command.
 	skipped bool
 	values  map[string]any // by key
 }
 
-// spelled is the key as its layer spells it.
+// spelled is the name of the key in its layer, for errors.
 func (s *Settings) spelled(l layer, k Key) string {
 	if l.File == "" {
 		return k.Variable(s.env)
@@ -48,15 +48,15 @@ func (s *Settings) spelled(l layer, k Key) string {
 	return l.File + ": " + k.Name
 }
 
-// Settings are what the flags are, where the command line does not say.
+// Settings are the values of the flags that the command line does not set.
 type Settings struct {
 	Keys   []Key
 	env    environment.Variables
 	Layers []layer // strongest first
 }
 
-// Load reads what there is to read. named is the file of --config, or ""; reading are the folders that
-// the command is about to read.
+// Load reads the environment and the files. named is the file of --config, or ""; reading are the folders that the
+// command is about to read.
 func Load(root *cobra.Command, env environment.Variables, named string, reading []string) (*Settings, error) {
 	s := &Settings{Keys: KeysOf(root), env: env}
 	environment, err := s.environment()
@@ -76,7 +76,7 @@ func configurationError(err error) error {
 	return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("%w\nlastword config show lists the settings there are", err)}
 }
 
-// Files lists the files, strongest first.
+// Files lists the files of settings. The first one wins.
 func Files(env environment.Variables, named string, reading []string) (files []layer) {
 	if named == "" {
 		named = env.Get("LASTWORD_CONFIG")
@@ -93,7 +93,7 @@ func Files(env environment.Variables, named string, reading []string) (files []l
 	return files
 }
 
-// environment takes LASTWORD_X for the key x. Of variables that are no key it minds those that look like one.
+// environment reads LASTWORD_X for the key x. It refuses variables that look like misspelled keys.
 func (s *Settings) environment() (layer, error) {
 	names, values := s.variables(), map[string]any{}
 	for _, k := range s.Keys {
@@ -127,7 +127,7 @@ func (s *Settings) checkVariable(names []string, name string) error {
 	if slices.ContainsFunc(s.Keys, command) {
 		return unknown("environment", name, "")
 	}
-	return nil // somebody else's
+	return nil // not ours
 }
 
 func (s *Settings) read(from *layer) error {
@@ -148,7 +148,7 @@ func (s *Settings) read(from *layer) error {
 	return s.load(from)
 }
 
-// missing: a home that is no folder holds no file either.
+// missing reports whether the file does not exist. A home that is not a folder contains none.
 func missing(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
@@ -184,7 +184,7 @@ func ReadSettings(name string) ([]byte, error) {
 	return text, err
 }
 
-// check says what is wrong with a setting of a file.
+// check returns what is wrong with a setting of a file.
 func (s *Settings) check(from *layer, name string) error {
 	value := from.values[name]
 	k, ok := Find(s.Keys, name)
@@ -222,7 +222,7 @@ func (s *Settings) names() []string {
 	return names
 }
 
-// variables lists those that give settings.
+// variables lists the environment variables of the settings.
 func (s *Settings) variables() (names []string) {
 	for _, k := range s.Keys {
 		names = append(names, k.Variables()...)
@@ -234,7 +234,7 @@ func (s *Settings) isSection(name string) bool {
 	return slices.ContainsFunc(s.Keys, func(k Key) bool { return strings.HasPrefix(k.Name, name+".") })
 }
 
-// Effective is the strongest layer that gives the key, and what it gives.
+// Effective is the first layer that sets the key, with the value.
 func (s *Settings) Effective(k Key) (layer, any, bool) {
 	for _, from := range s.Layers {
 		if value, ok := from.values[k.Name]; ok {
@@ -244,7 +244,7 @@ func (s *Settings) Effective(k Key) (layer, any, bool) {
 	return layer{}, nil, false
 }
 
-// Apply sets every flag that the command line does not give.
+// Apply sets every flag that the command line does not set.
 func (s *Settings) Apply(known *redact.Secrets) error {
 	for _, k := range s.Keys {
 		from, value, ok := s.Effective(k)
@@ -260,7 +260,7 @@ func (s *Settings) Apply(known *redact.Secrets) error {
 	return nil
 }
 
-// Origin says where the value of the key comes from.
+// Origin is the source of the key's value, for people.
 func (s *Settings) Origin(k Key) string {
 	from, _, ok := s.Effective(k)
 	switch {
@@ -274,8 +274,8 @@ func (s *Settings) Origin(k Key) string {
 	return from.Kind + ": " + from.File
 }
 
-// Configure gives the flags of a command that works what the command line leaves open. The other commands need no
-// settings, and work where the settings are at fault.
+// Configure sets the flags of a command in the group Working that the command line does not set. Other commands need no
+// settings, and so they run even if the settings are wrong.
 func Configure(cmd *cobra.Command, args []string, env environment.Variables, named string, known *redact.Secrets) error {
 	if cmd.GroupID != Working {
 		return nil

@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// choice is a flag's value that is one of a few words.
+// choice is a flag's value, one of a few words.
 type choice struct {
 	value *string
 	of    []string
@@ -35,14 +35,14 @@ func (c *choice) Set(word string) error {
 	return nil
 }
 
-// Choice adds a flag for one of the words, whose first word is the default, and lets the shell complete it.
+// Choice adds a flag that takes one of the words. The first is the default, and shells complete them.
 func Choice(cmd *cobra.Command, flags *pflag.FlagSet, value *string, name, usage string, of ...string) {
 	*value = of[0]
 	flags.Var(&choice{value, of}, name, usage)
 	Must(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(of, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// Must is for what fails only where the program contradicts itself.
+// Must panics on errors that only a mistake in this program can cause.
 func Must(err error) {
 	if err != nil {
 		panic(err)
@@ -93,7 +93,7 @@ func unit(word string) (factor float64, ok bool) {
 	return 0, false
 }
 
-// Decimal is a flag's value that is a number, or nothing.
+// Decimal is a flag's value, a number or nothing.
 type Decimal struct{ Value *float64 }
 
 func (d *Decimal) String() string {

@@ -16,18 +16,18 @@ import (
 type Answer struct {
 	Stdout, Stderr io.Writer
 	Style          style
-	// Columns is the width of the terminal in which the seconds of a wait are counted, 0 where a line cannot be redrawn.
+	// Columns is the width of the terminal, or 0 if it cannot redraw a line. Answer counts the seconds of a wait in it.
 	Columns int
 	Shared  bool // stdout is a terminal as well
 
 	mu      sync.Mutex
-	waiting string // what is waited for, at the end of stderr
+	waiting string // the line on stderr that counts seconds, without them
 	asked   time.Time
 	timer   *time.Timer
 
 	said     int  // bytes of the answer
 	open     bool // the last line on stdout has no end
-	broken   bool // the terminal went on to another line all the same
+	broken   bool // a thought ended that line on the terminal
 	thinking bool // the last line on stderr has no end
 }
 
@@ -176,9 +176,8 @@ func (s *Answer) Leave() {
 	s.endThought()
 }
 
-// WithoutControls keeps a model from steering the terminal, now or when a file with its words is shown: no controls but line
-// breaks and tabs pass, nor what turns the direction of writing around. Unlike printable it leaves what scripts and
-// emoji are joined with.
+// WithoutControls removes what could steer a terminal: control characters except line breaks and tabs, and characters
+// that change the direction of writing. Unlike Printable it keeps the joiners of scripts and emoji.
 func WithoutControls(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// card prints how the run ended, from its State alone. A failure is printed even quietly.
+// card prints how the run ended, from its State alone. It prints failures even with --quiet.
 func (d *Display) card(s messages.State) {
 	failed := s.Status == messages.Failed
 	if d.Quiet && !failed || d.Brief && s.Status == messages.Completed && !s.End.Degraded {
@@ -67,7 +67,7 @@ func (d *Display) verdict(s messages.State) string {
 	return fmt.Sprintf("%s in %s", status(green), took)
 }
 
-// hint names the flag that helps after a failure, where the reason does not name one.
+// hint names the flag that helps after a failure, if the reason does not name one.
 func hint(s messages.State) string {
 	if s.Status != messages.Failed || strings.Contains(s.End.Error.Message, "--") {
 		return ""
@@ -112,7 +112,7 @@ func during(task string) string {
 	return " in " + Printable(task)
 }
 
-// result is what a job's result may say of itself.
+// result holds the fields of a job's result that the card prints.
 type result struct {
 	Title, Summary, Folder, Commit string
 	Files, Links, Dropped          int64
@@ -122,7 +122,7 @@ type result struct {
 	Truncated, Filtered            bool
 }
 
-// outcome is empty where the result is not an object like that.
+// outcome reads the run's result. It is empty if the result is no such object.
 func outcome(s messages.State) result {
 	var r result
 	if json.Unmarshal(s.End.Result, &r) != nil {
@@ -160,7 +160,7 @@ func (d *Display) outcome(r result) {
 	fmt.Fprintf(d.Stderr, "  %s\n", Printable(words))
 }
 
-// stack comes before the reason: it is long, and the reason should be in sight when it is over.
+// stack prints the stack of a panic, before the reason so that the reason stays visible.
 func (d *Display) stack(e *messages.Error) {
 	if e.Stack == "" {
 		return
@@ -171,7 +171,7 @@ func (d *Display) stack(e *messages.Error) {
 	}
 }
 
-// isPage tells the artifacts of which there may be hundreds: they are said in one line.
+// isPage reports whether the artifact is a page of the graph. There may be hundreds, and the card counts them in one line.
 func isPage(a messages.Artifact) bool {
 	return strings.HasPrefix(a.Name, "nodes/") && strings.HasSuffix(a.Name, ".md")
 }

@@ -34,17 +34,17 @@ type Display struct {
 	Brief          bool                                      // prints how the run ended only if it failed, was canceled or is degraded
 	Style          style
 	View           view
-	Lost           error // why stdout is no longer written
+	Lost           error // the error that ended writing to stdout
 }
 
-// view is how a person sees a run that goes on.
+// view shows a running job to a person.
 type view interface {
 	Show(s messages.State, e messages.Event)
-	End()   // the terminal has been shown
-	Leave() // the program ends now, whatever the run does
+	End()   // the run has ended
+	Leave() // the program ends now
 }
 
-// Open decides how the run is shown, once all flags have their values.
+// Open chooses the view. All flags must have their values.
 func (d *Display) Open(o *Options) {
 	tty := IsTerminal(d.Stderr)
 	d.Style = style{color: o.Colored(tty), ascii: o.ASCIIOnly()}
@@ -63,14 +63,14 @@ func suspendable(l *live) *live {
 	return l
 }
 
-// Options is what the flags of every command say about how a run is shown.
+// Options are the flags of every command about the display of a run.
 type Options struct {
 	Progress string
 	NoColor  bool
 	Env      environment.Variables
 }
 
-// inPlace: on a terminal that others write to as well, and where CI only looks like one, lines are better.
+// InPlace reports whether a run is redrawn in place. If others write to the terminal too, or in CI, lines are better.
 func (o *Options) InPlace(shared bool) bool {
 	switch o.Progress {
 	case "tty":
@@ -127,7 +127,7 @@ func (d *Display) Follow(ctx context.Context, run Run) (messages.State, error) {
 	return state, nil
 }
 
-// tell prints what stdout has of the event.
+// tell prints the event's part on stdout.
 func (d *Display) tell(lines *json.Encoder, e messages.Event) error {
 	switch {
 	case d.JSONL:
@@ -138,10 +138,10 @@ func (d *Display) tell(lines *json.Encoder, e messages.Event) error {
 	return nil
 }
 
-// unread is why a run is cancelled when its events cannot be written any more.
+// unread is the reason for canceling a run whose events cannot be written any more.
 const unread = "nobody reads the events any more"
 
-// interrupted: the next Ctrl-C is the second.
+// interrupted reports whether the user canceled the run, so that the next Ctrl-C is the second.
 func interrupted(e messages.RunCanceling) bool { return e.Reason != unread }
 
 // Close shows how the run ended.
@@ -203,7 +203,7 @@ func PrintJSON(w io.Writer, v any) error {
 	return e.Encode(v)
 }
 
-// Unwrap is the stream that a stream without secrets goes to.
+// Unwrap is the stream behind one that removes secrets.
 func Unwrap(stream any) any {
 	if w, ok := stream.(interface{ Unwrap() io.Writer }); ok {
 		return w.Unwrap()

@@ -37,7 +37,7 @@ func (p *lines) Show(s messages.State, e messages.Event) {
 	p.line(since(s.QueuedAt, e.Time), string(e.Kind()), kindColor(e.Kind()), text)
 }
 
-// milestone is the event's message. The reason of a failure is left to the end of the run, which says it once.
+// milestone is the event's message, without the reason of a failure: the card at the end gives it.
 func milestone(s messages.State, e messages.Event) string {
 	switch b := e.Body.(type) {
 	case messages.RunCanceling:

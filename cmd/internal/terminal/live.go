@@ -10,10 +10,10 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// frame is how long a frame is in sight at least.
+// frame is the minimum time between two drawings.
 const frame = 100 * time.Millisecond
 
-// live shows a run as a block of a terminal that is redrawn in place.
+// live shows a run as a block of lines that is redrawn in place.
 type live struct {
 	style style
 	size  func() (columns, rows int) // of the terminal, as it is now
@@ -25,7 +25,7 @@ type live struct {
 	timer  *time.Timer
 	paused bool
 	over   bool
-	// onSuspend, which may be nil, has a function called at the next Ctrl-Z, until it is forgotten.
+	// onSuspend, which may be nil, arranges that f is called at the next Ctrl-Z, until forget is called.
 	onSuspend func(f func()) (forget func())
 	forget    func()
 }
@@ -34,7 +34,7 @@ func newLive(out io.Writer, l style, size func() (columns, rows int)) *live {
 	return &live{style: l, size: size, screen: screen{out: out}}
 }
 
-// Show takes what the run came to; it is drawn when the next frame is due.
+// Show takes the event. The next frame shows it.
 func (l *live) Show(s messages.State, e messages.Event) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -69,7 +69,7 @@ func (l *live) beat() {
 	l.timer.Reset(frame)
 }
 
-// draw gives the cursor back when it panics; the panic goes on.
+// draw draws a frame. If it panics, it shows the cursor again, and the panic goes on.
 func (l *live) draw() {
 	drawn := false
 	defer func() {
@@ -88,7 +88,7 @@ func (l *live) draw() {
 	drawn = true
 }
 
-// suspend stops the program with the terminal as others expect it, and begins a new block when the program goes on.
+// suspend gives the terminal back and stops the program. When the program continues, it begins a new block.
 func (l *live) suspend() {
 	l.pause()
 	suspend()
@@ -119,7 +119,7 @@ func (l *live) End() {
 	l.close()
 }
 
-// Leave gives the terminal back as it is, whatever happens next; asking again is fine.
+// Leave gives the terminal back. It can be called more than once.
 func (l *live) Leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -135,8 +135,8 @@ func (l *live) close() {
 	l.screen.leave()
 }
 
-// screen keeps a block of lines at the end of a terminal. Between two frames the cursor is at the left of the line
-// below the block, hidden.
+// screen keeps a block of lines at the end of a terminal. Between two frames the cursor is hidden, at the left of the
+// line below the block.
 type screen struct {
 	out     io.Writer
 	widths  []int // of the lines that are shown
@@ -145,8 +145,8 @@ type screen struct {
 	hidden  bool // the cursor
 }
 
-// draw replaces the block, in one write, and in none where it looks the same already. Every line must be narrower than
-// the terminal: one that fills it leaves some terminals in doubt where the cursor is.
+// draw replaces the block in one write, or writes nothing if the block looks the same. Every line must be narrower than
+// the terminal: after a full line terminals differ about the cursor.
 func (s *screen) draw(lines []string, widths []int, columns int) {
 	block := strings.Join(lines, "\n")
 	if s.hidden && block == s.shown && columns == s.columns {
@@ -168,7 +168,7 @@ func (s *screen) draw(lines []string, widths []int, columns int) {
 	io.WriteString(s.out, b.String())
 }
 
-// height is how many rows the block takes in a terminal of this width: one that became narrower has wrapped the lines.
+// height is the number of rows of the block. A terminal that became narrower has wrapped its lines.
 func (s *screen) height(columns int) int {
 	rows := len(s.widths)
 	for _, w := range s.widths {
@@ -177,7 +177,7 @@ func (s *screen) height(columns int) int {
 	return rows
 }
 
-// leave gives the cursor back. What is shown stays.
+// leave shows the cursor again. The block stays.
 func (s *screen) leave() {
 	if s.hidden {
 		s.hidden = false
@@ -185,5 +185,5 @@ func (s *screen) leave() {
 	}
 }
 
-// restart leaves the block as it is: the next one begins where the cursor is now.
+// restart leaves the block behind. The next one begins at the cursor.
 func (s *screen) restart() { s.widths, s.shown = nil, "" }

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// ManPage is the command's page in the man macros of roff.
+// ManPage is the command's manual page, in the man macros of roff.
 func ManPage(cmd *cobra.Command, version string) string {
 	cmd.InitDefaultHelpFlag()
 	var p roff
@@ -44,10 +44,10 @@ func synopsis(cmd *cobra.Command) string {
 	return strings.TrimSuffix(cmd.UseLine(), " [flags]") + " [flags]"
 }
 
-// roff is a page as it grows.
+// roff builds a page.
 type roff struct{ strings.Builder }
 
-// line is a request with its arguments.
+// line writes a request with its arguments.
 func (p *roff) line(request string, args ...string) {
 	p.WriteString(request)
 	for _, a := range args {
@@ -56,15 +56,15 @@ func (p *roff) line(request string, args ...string) {
 	p.WriteByte('\n')
 }
 
-// text is a line of words, whatever it begins with.
+// text writes a line of text, whatever it begins with.
 func (p *roff) text(line string) { fmt.Fprintf(p, "\\&%s\n", escaped(line)) }
 
-// escaped keeps the words from being taken for roff's own.
+// escaped escapes what roff would read as a request.
 func escaped(text string) string {
 	return strings.NewReplacer(`\`, `\e`, "-", `\-`, "`", `\(ga`, "'", `\(aq`).Replace(text)
 }
 
-// prose is paragraphs; one whose lines are all indented, or that holds such a line, stays as it is.
+// prose writes paragraphs. From its first indented line on, a paragraph keeps its line breaks.
 func (p *roff) prose(text string) {
 	for i, paragraph := range strings.Split(text, "\n\n") {
 		if i > 0 {

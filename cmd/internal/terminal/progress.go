@@ -8,17 +8,17 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// progressView is what a person is shown of a run that goes on: its State, and what the events say beside it.
+// progressView is what a person sees of a running job: its State, and what only the events tell.
 type progressView struct {
 	state  messages.State
 	phases map[string]phase
-	ending string // what holds since a cancel was accepted
+	ending string // since a cancel was accepted
 }
 
-// phase is what only the events say of a task.
+// phase is what only the events tell about a task.
 type phase struct {
 	begun, ended time.Time
-	words        string    // that it ended with
+	words        string    // what it waits for, or its summary
 	warned       bool      // it logged a warning
 	asked        time.Time // when it last asked a model that has not answered yet
 }
@@ -76,10 +76,10 @@ func (b *progressView) note(task string, p phase) {
 	b.phases[task] = p
 }
 
-// logLines is how many of the last log lines are in sight.
+// logLines is the number of log lines that are shown.
 const logLines = 5
 
-// lines is the board at a time, at most rows lines; the tick turns the spinner.
+// lines are the lines to show now, at most rows. tick turns the spinner.
 func (b *progressView) lines(now time.Time, tick, rows int, ascii bool) [][]span {
 	var lines [][]span
 	widest := 0
@@ -134,7 +134,7 @@ func (b *progressView) task(t messages.TaskState, now time.Time, tick, widest in
 		{"  " + padLeft(Elapsed(end.Sub(p.begun)), 8) + "  ", dim}, {words, ""}}
 }
 
-// waited adds the whole seconds of a wait to what is waited for.
+// waited appends the seconds of a wait.
 func waited(words string, d time.Duration) string {
 	return fmt.Sprintf("%s, %d s", words, max(d, 0)/time.Second)
 }
@@ -143,7 +143,7 @@ func padLeft(text string, columns int) string {
 	return strings.Repeat(" ", max(0, columns-Width(text))) + text
 }
 
-// warning is the sign of what is degraded, one column wide.
+// warning is the sign of a degraded run or task, one column wide.
 func warning(ascii bool) string {
 	if ascii {
 		return "!"
@@ -188,7 +188,7 @@ func howFar(p messages.Progress) string {
 	return number(p.Done) + unit
 }
 
-// foot is what holds for the run as a whole.
+// foot is the last line, about the run as a whole.
 func (b *progressView) foot(now time.Time) []span {
 	words := "   " + Printable(b.state.Queued.Job) + "  " + Elapsed(now.Sub(b.state.QueuedAt))
 	if n := len(b.state.Artifacts); n > 0 {

@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// color says how text looks; "" is how text looks anyway.
+// color is an SGR parameter; "" leaves the text as it is.
 type color string
 
 const (
@@ -22,7 +22,7 @@ type span struct {
 	as   color
 }
 
-// style is what may be used to show something.
+// style is what the terminal can show.
 type style struct {
 	color bool
 	ascii bool // only
@@ -49,7 +49,7 @@ func (l style) dots() string {
 	return "…"
 }
 
-// line paints the spans and cuts them to that many columns. It returns how many they take.
+// line paints the spans, cut to that many columns, and returns how many columns they take.
 func (l style) line(spans []span, columns int) (string, int) {
 	var b strings.Builder
 	used := 0
@@ -61,7 +61,8 @@ func (l style) line(spans []span, columns int) (string, int) {
 	return b.String(), used
 }
 
-// coloured: --no-color and NO_COLOR switch colour off, CLICOLOR_FORCE switches it on; else a terminal that can has it.
+// Colored decides on colour: --no-color and NO_COLOR switch it off, CLICOLOR_FORCE switches it on. Otherwise terminals
+// that can show it do.
 func (o *Options) Colored(terminal bool) bool {
 	switch force := o.Env.Get("CLICOLOR_FORCE"); {
 	case o.NoColor || o.Env.Get("NO_COLOR") != "":
@@ -72,10 +73,10 @@ func (o *Options) Colored(terminal bool) bool {
 	return terminal && !o.dumb()
 }
 
-// dumb: a terminal that does not say what it is understands nothing but text.
+// dumb reports whether the terminal understands only text, which one without TERM does.
 func (o *Options) dumb() bool { return o.Env.Get("TERM") == "" || o.Env.Get("TERM") == "dumb" }
 
-// onlyASCII: the locale names a set of characters, and it is not Unicode.
+// ASCIIOnly reports whether the locale names a character set other than Unicode.
 func (o *Options) ASCIIOnly() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if set := strings.ToUpper(o.Env.Get(name)); set != "" {

@@ -2,7 +2,7 @@
 
 package terminal
 
-// onSuspend: there is no Ctrl-Z here.
+// onSuspend does nothing: there is no Ctrl-Z on this system.
 func onSuspend(func()) (forget func()) { return func() {} }
 
 func suspend() {}

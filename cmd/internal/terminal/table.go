@@ -7,12 +7,12 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm/probe"
 )
 
-// Table prints rows for people as they come: what a check found, and below it what can be done.
+// Table prints the results of checks as they come: what a check saw, and below it what to do.
 type Table struct {
 	out   io.Writer
 	style style
 	wide  int   // the longest id
-	Err   error // why nothing is printed any more
+	Err   error // the error that ended printing
 }
 
 func NewTable(out io.Writer, how *Options, ids []string) *Table {
@@ -35,7 +35,7 @@ func statusColor(s probe.Status) color {
 	return dim
 }
 
-// Row prints one. What a server said steers no terminal.
+// Row prints a result, without the control characters of what a server said.
 func (t *Table) Row(r probe.Result) {
 	indent := strings.Repeat(" ", 4+2+t.wide+2)
 	cell := func(text string, as color) string {

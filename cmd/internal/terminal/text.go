@@ -10,8 +10,7 @@ import (
 	"golang.org/x/text/width"
 )
 
-// Printable keeps what a run says from steering the terminal: no control, bidi, zero-width or otherwise invisible
-// characters pass.
+// Printable removes control, bidi, zero-width and other invisible characters, which could steer the terminal.
 func Printable(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -24,7 +23,7 @@ func Printable(text string) string {
 	}, text)
 }
 
-// Width is how many columns of a terminal the text takes, which must be printable and without tabs.
+// Width is the number of columns of the text, which must be printable and without tabs.
 func Width(text string) int {
 	n := 0
 	for _, r := range text {
@@ -47,7 +46,7 @@ func RuneWidth(r rune) int {
 	return 1
 }
 
-// fit cuts the text to that many columns; what was cut ends in dots.
+// fit cuts the text to that many columns. A cut text ends in dots.
 func fit(text string, columns int, dots string) string {
 	if columns <= 0 {
 		return ""
@@ -73,10 +72,10 @@ func Pad(text string, columns int) string {
 	return text + strings.Repeat(" ", max(0, columns-Width(text)))
 }
 
-// since has a fixed number of decimals, so that a column of them can be read down.
+// since is the time between the two, with three decimals so that columns align.
 func since(start, at time.Time) string { return fmt.Sprintf("%.3f s", at.Sub(start).Seconds()) }
 
-// Elapsed is a time that goes on.
+// Elapsed is a duration for people, without more precision than they can read.
 func Elapsed(d time.Duration) string {
 	switch d = max(d, 0); {
 	case d < time.Minute:
@@ -106,7 +105,7 @@ func Thousands(n int64) string {
 	return digits
 }
 
-// Count is a number of things.
+// Count is a number with its noun, in the plural if needed.
 func Count(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing
