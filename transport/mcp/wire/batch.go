@@ -19,7 +19,7 @@ const (
 	maxBatch = 100
 )
 
-// batched is a request of a batch, or what is wrong with it.
+// batched is one request of a batch. fail is what is wrong with it, or nil.
 type batched struct {
 	message
 	fail *Error
@@ -30,7 +30,7 @@ func (s *Session) takesBatch(text []byte) bool {
 	return s != nil && bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) && s.client().version == batchVersion
 }
 
-// unbatch splits a batch into a message of its requests, which has none if there are none, and its other messages.
+// unbatch splits a batch into its requests, as one message, and its notifications and answers.
 func unbatch(text []byte) (requests message, others []message, fail *Error) {
 	var all [][]byte
 	switch valid := jsonwalk.Array(text, func(value []byte) { all = append(all, value) }); {
@@ -53,7 +53,7 @@ func unbatch(text []byte) (requests message, others []message, fail *Error) {
 	return requests, others, nil
 }
 
-// key is the request's in the table. That of a batch is no JSON, so that no id is like it.
+// key returns the request's key in the table. A batch's key is not JSON, so that it equals no id.
 func (s *Server) key(m message) string {
 	if m.batch != nil {
 		return "batch-" + strconv.FormatUint(s.requests.Add(1), 10)
@@ -61,7 +61,7 @@ func (s *Server) key(m message) string {
 	return string(m.id)
 }
 
-// runBatch answers all requests of the batch at once, and has their answers in their order.
+// runBatch runs all requests of the batch at the same time and returns their answers in the order of the requests.
 func (x *Exchange) runBatch() outcome {
 	answers := make([][]byte, len(x.msg.batch))
 	var running sync.WaitGroup
@@ -86,12 +86,13 @@ func (x *Exchange) runBatch() outcome {
 	running.Wait()
 	answers = slices.DeleteFunc(answers, func(a []byte) bool { return a == nil })
 	if len(answers) == 0 { // the client cancelled them all
-		x.silent.Store(true)
+		x.noAnswer.Store(true)
 	}
 	return outcome{batch: answers}
 }
 
-// batchStream is where the exchange of a request in a batch writes: what comes before its answer on the batch's stream.
+// batchStream is the stream of one request of a batch. Notifications go to the batch's own stream; the answer is kept
+// for the array.
 type batchStream struct {
 	x, each  *Exchange // the batch's and the request's
 	answered *[]byte
@@ -106,4 +107,4 @@ func (b *batchStream) answer(f *frame, _ *Error) {
 
 func (b *batchStream) takesEvents() bool { return b.x.out.takesEvents() }
 
-func (b *batchStream) hurry() { b.x.out.hurry() }
+func (b *batchStream) abortWrite() { b.x.out.abortWrite() }

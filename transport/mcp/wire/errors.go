@@ -10,19 +10,20 @@ import (
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// Causes of the end of an exchange's context, for context.Cause.
+// Causes with which an exchange's context ends; see context.Cause.
 var (
-	// ErrCanceled: the client cancelled the request (notifications/cancelled; over HTTP from 2026-07-28 also by closing
-	// the stream, and then it is ErrDisconnected too). errors.Is; the error's text ends in the client's reason.
+	// ErrCanceled means that the client cancelled the request: by notifications/cancelled or, over HTTP from
+	// 2026-07-28, by closing the stream, which is ErrDisconnected too. Match it with errors.Is: the text ends with
+	// the client's reason.
 	ErrCanceled = errors.New("the client cancelled the request")
-	// ErrDisconnected: the client is gone, which up to 2025-11-25 says nothing about what it wants.
+	// ErrDisconnected means that the client has disconnected. Up to 2025-11-25 that does not cancel a request.
 	ErrDisconnected = errors.New("the client disconnected")
 )
 
-// errStreamClosed is both: over HTTP from 2026-07-28 a client has no other way to cancel, and none to leave otherwise.
+// errStreamClosed is both: over HTTP from 2026-07-28 clients cancel a request by closing its stream.
 var errStreamClosed = fmt.Errorf("%w: %w", ErrCanceled, ErrDisconnected)
 
-// errEnded: the exchange has its result.
+// errEnded means that the exchange has its result.
 var errEnded = errors.New("the request has its answer")
 
 // Error is a JSON-RPC error.
@@ -30,7 +31,8 @@ type Error struct {
 	Code    int
 	Message string
 	Data    any
-	// Scope is what the caller's token lacks. Over HTTP the answer then has status 403 and names it in WWW-Authenticate.
+	// Scope, if set, is the scope that the caller's token lacks. Over HTTP the answer then has status 403 and names
+	// the scope in WWW-Authenticate.
 	Scope gate.Scope
 }
 
@@ -51,7 +53,7 @@ func internalError() *Error {
 	return &Error{Code: mcp.INTERNAL_ERROR, Message: "internal error"}
 }
 
-// canceled is ErrCanceled with the client's reason.
+// canceled returns ErrCanceled with the client's reason.
 func canceled(reason string) error {
 	if reason == "" {
 		return ErrCanceled

@@ -12,49 +12,49 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// Exchange is one request that is being answered. Its methods may be called from any goroutine.
+// Exchange is one request in progress. Its methods are safe for concurrent use.
 type Exchange struct {
 	server  *Server
-	session *Session // nil where the protocol has none
+	session *Session // nil for versions without sessions
 	view    view
 	table   *requestTable
 	key     string // in the table
-	name    string // of the session, or of the request where there is none, for mcp-go
+	name    string // of the session, else of the request, for mcp-go
 	msg     message
 	modern  bool
-	listens bool // it is a stream of subscriptions that mcp-go serves
+	listens bool // mcp-go serves it as a stream of subscriptions
 	out     stream
 
-	ctx    context.Context
-	cancel context.CancelCauseFunc
-	silent atomic.Bool // the client gets no answer
-	held   atomic.Int64
+	ctx      context.Context
+	cancel   context.CancelCauseFunc
+	noAnswer atomic.Bool // the client gets no answer
+	held     atomic.Int64
 
 	info         atomic.Pointer[mcp.Implementation]
 	capabilities atomic.Pointer[mcp.ClientCapabilities]
 	filter       atomic.Pointer[mcp.SubscriptionFilter]
 	relay        atomic.Pointer[relay]
 	override     atomic.Pointer[outcome]
-	void         atomic.Pointer[<-chan struct{}] // closed when nobody waits any more for what is asked
+	withdrawn    atomic.Pointer[<-chan struct{}] // closed when open questions are to be withdrawn
 
-	waiting  atomic.Int32 // writers that want mu
-	mu       sync.Mutex   // held while something is written, as long as the client takes
+	waiting  atomic.Int32 // writers that wait for mu
+	mu       sync.Mutex   // held while a message is written, which a slow client can delay
 	answered bool
 }
 
-// stream is where an exchange writes, under its lock.
+// stream is where an exchange writes. Its methods are called under the exchange's lock.
 type stream interface {
-	// send writes a message that is not the answer. more says that somebody else waits to write.
+	// send writes a notification or a question. more says that another writer waits.
 	send(f *frame, more bool) error
-	// answer writes the answer; fail is the error that it is, or nil.
+	// answer writes the answer. fail is its error, or nil.
 	answer(f *frame, fail *Error)
-	// takesEvents reports whether the client reads what comes before the answer.
+	// takesEvents reports whether the client reads messages before the answer.
 	takesEvents() bool
-	// hurry is called without the lock when the exchange is stopped: a write that blocks is to end soon.
-	hurry()
+	// abortWrite ends a blocked write soon. It is called without the lock.
+	abortWrite()
 }
 
-// outcome is what a handler came to.
+// outcome is a handler's result or error.
 type outcome struct {
 	result any
 	fail   *Error
@@ -63,23 +63,23 @@ type outcome struct {
 
 type exchangeKey struct{}
 
-// From returns the exchange of a handler's context. Every context that a handler or a Method is given has one; those of
-// notifications' handlers, which answer nothing, have none, and From returns nil.
+// From returns the exchange of the context of a handler or a Method. It returns nil for handlers of notifications,
+// which are not answered.
 func From(ctx context.Context) *Exchange {
 	x, _ := ctx.Value(exchangeKey{}).(*Exchange)
 	return x
 }
 
-// ID is the request's JSON-RPC id as it came.
+// ID returns the request's JSON-RPC id as the client wrote it.
 func (x *Exchange) ID() json.RawMessage { return x.msg.id }
 
-// Params are the request's parameters as they came.
+// Params returns the request's parameters as the client wrote them.
 func (x *Exchange) Params() json.RawMessage { return x.msg.params }
 
-// Modern reports whether the request is of the protocol without sessions, 2026-07-28 or later.
+// Modern reports whether the request's protocol version has no sessions: 2026-07-28 or later.
 func (x *Exchange) Modern() bool { return x.modern }
 
-// Version is the protocol's version: the request's own, else the session's; "" where neither said.
+// Version returns the protocol version of the request, else of the session, or "".
 func (x *Exchange) Version() string {
 	if x.modern || x.session == nil {
 		return x.msg.meta.version
@@ -87,7 +87,7 @@ func (x *Exchange) Version() string {
 	return x.session.client().version
 }
 
-// Capabilities are what the client said it can do, in this request, else when its session began.
+// Capabilities returns what the client declared in this request, else when its session began.
 func (x *Exchange) Capabilities() mcp.ClientCapabilities {
 	if x.session != nil {
 		return x.session.client().capabilities
@@ -101,24 +101,24 @@ func (x *Exchange) Capabilities() mcp.ClientCapabilities {
 	return *known
 }
 
-// Extension reports whether the client declared the extension: in this request, else when its session began.
+// Extension reports whether the client declared the extension in this request, else when its session began.
 func (x *Exchange) Extension(name string) bool {
 	_, ok := x.Capabilities().Extensions[name]
 	return ok
 }
 
-// Elicits reports whether the client can ask its user.
+// Elicits reports whether the client can ask its user questions.
 func (x *Exchange) Elicits() bool { return x.Capabilities().Elicitation != nil }
 
-// ProgressToken is the token of the request's _meta as it came, a string or a number, or nil.
+// ProgressToken returns the progress token as the client wrote it, a string or a number, or nil.
 func (x *Exchange) ProgressToken() json.RawMessage { return x.msg.meta.token }
 
-// Session is the session that the request came in: one per process on stdio; nil where the protocol has none.
+// Session returns the request's session, or nil for versions without sessions. On stdio there is one.
 func (x *Exchange) Session() *Session { return x.session }
 
-// Notify writes a notification on the request's own stream, in order, before the result; it blocks while the client
-// reads too slowly. It returns an error once the exchange has its result or the client is gone, and writes nothing
-// then. For a client over HTTP that does not accept event streams it does nothing.
+// Notify writes a notification to the request's own stream, in order, before the result. It blocks while the client
+// reads too slowly. It returns an error after the result or if the client has disconnected. It does nothing if an
+// HTTP client does not accept event streams.
 func (x *Exchange) Notify(method string, params any) error {
 	if r := x.relay.Load(); r != nil {
 		r.settle()
@@ -126,11 +126,11 @@ func (x *Exchange) Notify(method string, params any) error {
 	return x.notify(method, params)
 }
 
-// Reply sets the result that the client gets, as it is, in place of what the handler returns.
+// Reply sets the result that the client gets instead of the one that the handler returns.
 func (x *Exchange) Reply(result any) { x.override.Store(&outcome{result: result}) }
 
-// Fail sets the JSON-RPC error that the client gets in place of what the handler returns. One with a Scope stays, whatever
-// is set after it.
+// Fail sets the JSON-RPC error that the client gets instead of what the handler returns. Later calls do not replace
+// an error with a Scope.
 func (x *Exchange) Fail(e *Error) {
 	if set := x.override.Load(); set == nil || set.fail == nil || set.fail.Scope == "" {
 		x.override.Store(&outcome{fail: e})
@@ -146,9 +146,9 @@ func (x *Exchange) notify(method string, params any) error {
 	return x.write(f)
 }
 
-// write writes the message, unless the exchange has its answer or its client is gone.
+// write writes the message, unless the exchange is answered or its client has disconnected.
 func (x *Exchange) write(f *frame) error {
-	x.server.clean(f)
+	x.server.redact(f)
 	x.waiting.Add(1)
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -160,29 +160,29 @@ func (x *Exchange) write(f *frame) error {
 		return context.Cause(x.ctx)
 	}
 	if err := x.out.send(f, more); err != nil {
-		x.left()
+		x.disconnected()
 		return context.Cause(x.ctx)
 	}
 	return nil
 }
 
-// stop ends the exchange's context. Who cancelled gets no answer.
+// stop ends the exchange's context. A client that cancelled gets no answer.
 func (x *Exchange) stop(cause error) {
 	if errors.Is(cause, ErrCanceled) {
-		x.silent.Store(true)
+		x.noAnswer.Store(true)
 	}
 	x.cancel(cause)
-	x.out.hurry()
+	x.out.abortWrite()
 }
 
-// drop is left for a client that the answer cannot reach, or must not.
-func (x *Exchange) drop() {
-	x.silent.Store(true)
-	x.left()
+// abandon stops the exchange of a client that the answer cannot or must not reach.
+func (x *Exchange) abandon() {
+	x.noAnswer.Store(true)
+	x.disconnected()
 }
 
-// left is called when the client is gone.
-func (x *Exchange) left() {
+// disconnected stops the exchange of a client that has disconnected.
+func (x *Exchange) disconnected() {
 	if x.table == &x.server.modern {
 		x.stop(errStreamClosed)
 		return
@@ -196,14 +196,14 @@ var (
 	errTaken  = errorf(mcp.INVALID_REQUEST, "a request with this id is in flight")
 )
 
-// requestTable holds the requests of one client that are in flight, by id as it came: 1 and "1" are two.
+// requestTable holds a client's requests in flight by their ids as written: 1 and "1" are two ids.
 type requestTable struct {
 	mu     sync.Mutex
 	open   map[string]*Exchange
 	closed bool
 }
 
-// add refuses with errClosed, errBusy or errTaken.
+// add returns errClosed, errBusy or errTaken if it refuses the request.
 func (r *requestTable) add(x *Exchange, limit int) *Error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -246,16 +246,16 @@ func (r *requestTable) close(cause error) bool {
 	return first
 }
 
-// Hold counts the bytes of what will be a long answer, from now until it is written, which takes as long as its client
-// likes. It reports whether there was room: all answers together may hold 16 times the longest message.
+// Hold reserves memory for a long answer until it is written, which a slow client can delay. It returns false if
+// there is no room: all long answers together may take 16 times the longest message.
 func (x *Exchange) Hold(bytes int64) bool {
 	s := x.server
-	if s.answers.Add(bytes) > longest*s.config.Message {
-		s.answers.Add(-bytes)
+	if s.answerBytes.Add(bytes) > longMessages*s.config.Message {
+		s.answerBytes.Add(-bytes)
 		return false
 	}
 	x.held.Add(bytes)
 	return true
 }
 
-func (x *Exchange) unhold() { x.server.answers.Add(-x.held.Swap(0)) }
+func (x *Exchange) unhold() { x.server.answerBytes.Add(-x.held.Swap(0)) }

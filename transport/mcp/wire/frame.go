@@ -15,15 +15,15 @@ import (
 const (
 	eventHead = "event: message\ndata: "
 	eventTail = "\n\n"
-	// keptFrame is the most bytes of a buffer that is kept for the next message.
+	// keptFrame bounds the buffers that are kept for later messages.
 	keptFrame = 64 << 10
 )
 
-// frame is a message on its way out, built once in the middle of what either transport puts around it.
+// frame is an outgoing message, built once with what either transport puts around it.
 type frame struct {
 	buffer  bytes.Buffer
 	encoder *json.Encoder
-	held    bool // it may still be read: HTTP/2 gives up writes that are under way
+	held    bool // it may still be read: HTTP/2 abandons writes in progress
 }
 
 var frames = sync.Pool{New: func() any {
@@ -46,12 +46,12 @@ func (f *frame) free() {
 	}
 }
 
-// value appends the value as JSON on one line, whatever its marshaler wrote. That a marshaler panics is an error here,
-// as it may be called where nobody recovers.
+// value appends the value as JSON on one line. If its marshaler panics, that is an error: nobody may recover further
+// up.
 func (f *frame) value(v any) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("its JSON cannot be made: panic: %v", p)
+			err = fmt.Errorf("it cannot be encoded as JSON: panic: %v", p)
 		}
 	}()
 	if err := f.encoder.Encode(v); err != nil {
@@ -66,15 +66,15 @@ func (f *frame) close() {
 	f.buffer.WriteString(eventTail)
 }
 
-// event is the message as an event of a stream, line with a newline behind it, json by itself.
+// event returns the message as a server-sent event, line with a newline, json alone.
 func (f *frame) event() []byte { return f.buffer.Bytes() }
 func (f *frame) line() []byte  { return f.buffer.Bytes()[len(eventHead) : f.buffer.Len()-1] }
 func (f *frame) json() []byte {
 	return f.buffer.Bytes()[len(eventHead) : f.buffer.Len()-len(eventTail)]
 }
 
-// clean takes out of a message what no client is to read.
-func (s *Server) clean(f *frame) {
+// redact removes what no client may read.
+func (s *Server) redact(f *frame) {
 	if s.config.Redact == nil {
 		return
 	}
@@ -86,7 +86,7 @@ func (s *Server) clean(f *frame) {
 	}
 }
 
-// callFrame is a request of ours, or without an id a notification.
+// callFrame returns a request of the server, or a notification if id is empty.
 func callFrame(id, method string, params any) (*frame, error) {
 	f := newFrame()
 	if id != "" {
@@ -119,7 +119,7 @@ func (f *frame) name(method string) error {
 
 func special(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
 
-// answerFrame is the answer to the request of the id: an error, else the result.
+// answerFrame returns the answer to the request with the id: its error, else its result.
 func answerFrame(id json.RawMessage, o outcome) (*frame, error) {
 	f := newFrame()
 	if o.batch != nil {
@@ -150,8 +150,8 @@ func answerFrame(id json.RawMessage, o outcome) (*frame, error) {
 	return f, nil
 }
 
-// decorated is a Method's result with what clients from 2026-07-28 on find in every result.
-func (s *Server) decorated(result any) (json.RawMessage, error) {
+// withModernFields adds what every result has from 2026-07-28 on: resultType, and the server's name in _meta.
+func (s *Server) withModernFields(result any) (json.RawMessage, error) {
 	text, err := json.Marshal(result)
 	if err != nil || len(text) == 0 || text[0] != '{' {
 		return text, err
@@ -161,7 +161,7 @@ func (s *Server) decorated(result any) (json.RawMessage, error) {
 	jsonwalk.Object(text, func(key, value []byte) {
 		typed = typed || string(key) == "resultType"
 		if string(key) == "_meta" && !named {
-			value, named = s.named(value), true
+			value, named = s.withServerInfo(value), true
 		}
 		member(&out, string(key), value)
 	})
@@ -169,13 +169,13 @@ func (s *Server) decorated(result any) (json.RawMessage, error) {
 		member(&out, "resultType", []byte(`"complete"`))
 	}
 	if !named {
-		member(&out, "_meta", s.named(nil))
+		member(&out, "_meta", s.withServerInfo(nil))
 	}
 	return append(out.Bytes(), '}'), nil
 }
 
-// named is the _meta object with the server's name in it.
-func (s *Server) named(object json.RawMessage) json.RawMessage {
+// withServerInfo returns the _meta object with the server's name.
+func (s *Server) withServerInfo(object json.RawMessage) json.RawMessage {
 	var out bytes.Buffer
 	has := false
 	jsonwalk.Object(object, func(key, value []byte) {

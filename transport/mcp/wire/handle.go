@@ -8,7 +8,7 @@ import (
 	"go.uber.org/zap"
 )
 
-// newExchange is an exchange in the context, whose values its handler's has. It ends by stop alone.
+// newExchange returns an exchange whose context has the values of ctx, but ends only by stop.
 func (s *Server) newExchange(ctx context.Context, m message, session *Session, table *requestTable) *Exchange {
 	x := &Exchange{server: s, session: session, table: table, msg: m, modern: session == nil}
 	x.view = view{session, x}
@@ -18,7 +18,7 @@ func (s *Server) newExchange(ctx context.Context, m message, session *Session, t
 	return x
 }
 
-// run has the request handled and answers it, whatever becomes of the handler.
+// run handles the request and answers it, even if the handler panics.
 func (x *Exchange) run() {
 	finished := false
 	defer x.unhold()
@@ -43,7 +43,7 @@ func (x *Exchange) handle() outcome {
 		return x.callMethod(method)
 	}
 	if x.listens = x.modern && x.msg.method == string(mcp.MethodSubscriptionsListen); x.listens {
-		// Registered, it is reached by mcp-go's broadcasts, through the filter that the client set.
+		// Registered sessions get the broadcasts of mcp-go that their filter allows.
 		_ = x.server.mcp.RegisterSession(x.ctx, &x.view)
 		defer x.server.mcp.UnregisterSession(x.ctx, x.name)
 	}
@@ -68,7 +68,7 @@ func (x *Exchange) callMethod(method Method) outcome {
 		return outcome{fail: fail}
 	}
 	if err == nil && x.modern {
-		result, err = x.server.decorated(result)
+		result, err = x.server.withModernFields(result)
 	}
 	if err != nil {
 		x.server.log.Error("a method failed", zap.String("method", x.msg.method), zap.Error(err))
@@ -87,33 +87,33 @@ func (x *Exchange) finish(o outcome) {
 		defer r.end()
 	}
 	if x.session != nil {
-		x.session.withdraw(x)
+		x.session.withdrawAll(x)
 	}
 	f, err := answerFrame(x.msg.id, o)
 	if err != nil {
-		x.server.log.Error("a result is no JSON", zap.String("method", x.msg.method), zap.Error(err))
+		x.server.log.Error("a result cannot be encoded as JSON", zap.String("method", x.msg.method), zap.Error(err))
 		o = outcome{fail: internalError()}
 		f, _ = answerFrame(x.msg.id, o)
 	}
 	defer f.free()
-	x.server.clean(f)
+	x.server.redact(f)
 	x.answer(f, o)
 }
 
-// answer frees the request's id before the client can know that it is free.
+// answer frees the request's id before the client can see the answer and use the id again.
 func (x *Exchange) answer(f *frame, o outcome) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	x.table.remove(x.key)
 	x.answered = true
-	if x.silent.Load() {
+	if x.noAnswer.Load() {
 		return
 	}
 	x.out.answer(f, o.fail)
 }
 
-// survive is deferred where a handler that panics has nobody to tell.
-func (s *Server) survive(method string) {
+// logPanic is deferred where a panic has no request to fail.
+func (s *Server) logPanic(method string) {
 	if v := recover(); v != nil {
 		s.log.Error("a handler crashed", zap.String("method", method), zap.Any("panic", v), zap.Stack("stack"))
 	}

@@ -17,12 +17,12 @@ const (
 	methodCancelled  = string(mcp.MethodNotificationCancelled)
 )
 
-// ServeHTTP is the endpoint of streamable HTTP.
+// ServeHTTP serves streamable HTTP.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch modern := mcp.IsModernProtocol(r.Header.Get(mcp.HeaderProtocolVersion)); {
 	case ambiguous(r.Header):
 		refuse(w, http.StatusBadRequest, nil, errorf(mcp.HEADER_MISMATCH,
-			"a header that messages are routed by is there twice: send it once"))
+			"a header that routes messages is repeated: send it once"))
 	case r.Method == http.MethodPost:
 		s.servePost(w, r)
 	case modern || r.Method != http.MethodGet && r.Method != http.MethodDelete:
@@ -36,7 +36,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// ambiguous reports a header of which whoever routed the request may have read another value than is read here.
+// ambiguous reports whether a header that routes the request is repeated: a proxy may have read another value.
 func ambiguous(h http.Header) bool {
 	for _, name := range []string{mcp.HeaderSessionID, mcp.HeaderProtocolVersion, mcp.HeaderMethod, mcp.HeaderName} {
 		if len(h.Values(name)) > 1 {
@@ -53,7 +53,7 @@ func allowed(modern bool) string {
 	return "POST, GET, DELETE"
 }
 
-// refuse answers with an error and a status. The error has the id of the request that it answers, or null.
+// refuse answers with a status and a JSON-RPC error with the request's id, or null.
 func refuse(w http.ResponseWriter, status int, id []byte, e *Error) {
 	f, err := answerFrame(id, outcome{fail: e})
 	if err != nil {
@@ -109,24 +109,24 @@ func isJSON(contentType string) bool {
 	return err == nil && media == "application/json"
 }
 
-// unsupported reports a version that nobody knows; clients of 2025-03-26 send none.
+// unsupported reports an unknown protocol version. Clients of 2025-03-26 send none.
 func unsupported(r *http.Request) bool {
 	version := r.Header.Get(mcp.HeaderProtocolVersion)
 	return version != "" && !mcp.IsValidProtocolVersion(version)
 }
 
-// respond has the exchange answer on the response. The session, unless "", is told to the client.
+// respond makes the response the exchange's stream. session, if not empty, goes into its header.
 func (x *Exchange) respond(w http.ResponseWriter, r *http.Request, session string) {
-	p := &post{events: x.server.newEvents(w, r), x: x, takes: accepts(r), keepAlive: x.server.config.KeepAlive}
+	p := &response{eventStream: x.server.newEventStream(w, r), x: x, takes: accepts(r), keepAlive: x.server.config.KeepAlive}
 	p.session = session
 	x.out = p
 }
 
-// serve answers the request on its response.
+// serve runs the exchange on its response.
 func (x *Exchange) serve(r *http.Request) {
-	p := x.out.(*post)
+	p := x.out.(*response)
 	defer p.end()
-	defer context.AfterFunc(r.Context(), func() { x.dropped(r.Context()) })()
+	defer context.AfterFunc(r.Context(), func() { x.responseEnded(r.Context()) })()
 	p.watch()
 	x.run()
 	p.timer.Stop()
@@ -135,33 +135,32 @@ func (x *Exchange) serve(r *http.Request) {
 	}
 }
 
-// dropped is called when the response's context is done: if no other cause is given, because the client is gone. A client
-// whose token was revoked is as good as gone.
-func (x *Exchange) dropped(r context.Context) {
+// responseEnded is called when the response's context is done. Without another cause the client has disconnected; a
+// client whose token was revoked is treated the same.
+func (x *Exchange) responseEnded(r context.Context) {
 	if cause := context.Cause(r); !errors.Is(cause, context.Canceled) && !errors.Is(cause, gate.ErrRevoked) {
 		x.stop(cause)
 		return
 	}
-	x.drop()
+	x.abandon()
 }
 
-// notified has mcp-go handle a notification.
-func (s *Server) notified(ctx context.Context, m message) {
-	defer s.survive(m.method)
+// handleNotification passes a notification to mcp-go.
+func (s *Server) handleNotification(ctx context.Context, m message) {
+	defer s.logPanic(m.method)
 	s.mcp.HandleMessage(ctx, m.text)
 }
 
 const (
-	// announced is the most bytes of a body that memory is taken for before they have come.
-	announced = 64 << 10
-	// longest is how many messages of the most bytes there may be at a time.
-	longest = 16
+	// preallocated is the longest body that memory is allocated for in advance.
+	preallocated = 64 << 10
+	// longMessages is how many messages of the maximum size fit into memory at a time.
+	longMessages = 16
 )
 
 var errFull = errors.New("too many long messages are in flight: try again later")
 
-// body reads a request's message, and counts its bytes while it is answered: of one that is longer than announced, or
-// may be.
+// body reads a request's message. It counts the bytes of a long one until the request is answered.
 type body struct {
 	server *Server
 	from   io.Reader
@@ -175,7 +174,7 @@ func (b *body) read(w http.ResponseWriter, r *http.Request) (text []byte, status
 	switch n := r.ContentLength; {
 	case n > limit:
 		err = &http.MaxBytesError{Limit: limit}
-	case n < 0 || n > announced:
+	case n < 0 || n > preallocated:
 		text, err = io.ReadAll(b)
 	default:
 		text = make([]byte, n)
@@ -190,16 +189,16 @@ func (b *body) read(w http.ResponseWriter, r *http.Request) (text []byte, status
 		return nil, http.StatusServiceUnavailable, errorf(codeBusy, "%v", err)
 	}
 	if err != nil {
-		return nil, http.StatusBadRequest, errorf(mcp.PARSE_ERROR, "the message did not come whole")
+		return nil, http.StatusBadRequest, errorf(mcp.PARSE_ERROR, "the message was cut short: send it again")
 	}
 	return text, 0, nil
 }
 
-// Read reads and counts. It fails with errFull where there is no more room.
+// Read counts what it reads. It returns errFull if there is no room.
 func (b *body) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
 	b.held += int64(n)
-	if b.server.held.Add(int64(n)) > longest*b.server.config.Message {
+	if b.server.messageBytes.Add(int64(n)) > longMessages*b.server.config.Message {
 		return n, errFull
 	}
 	return n, err
@@ -207,6 +206,6 @@ func (b *body) Read(p []byte) (int, error) {
 
 func (b *body) release() {
 	if b.held > 0 {
-		b.server.held.Add(-b.held)
+		b.server.messageBytes.Add(-b.held)
 	}
 }

@@ -11,24 +11,24 @@ import (
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// lost answers that there is no such session. The body is no JSON-RPC: where it is, the official Go client takes it for
-// the answer to one request and goes on in the session that ended.
-func lost(w http.ResponseWriter) {
+// sessionNotFound answers that there is no such session. The body is not JSON-RPC, which the official Go client would
+// take for one request's answer and then go on in the ended session.
+func sessionNotFound(w http.ResponseWriter) {
 	http.Error(w, "there is no such session: initialize a new one", http.StatusNotFound)
 }
 
-// sessionOf returns the session that the request names and its principal has, or answers that there is none. A token of
-// the same principal with other scopes is another caller's: in the session it could answer and cancel, or listen.
+// sessionOf returns the principal's session that the request names, or answers that there is none. A token with other
+// scopes does not share it: it could answer, cancel or listen beyond its scopes.
 func (s *Server) sessionOf(w http.ResponseWriter, r *http.Request, id []byte) *Session {
 	name := r.Header.Get(mcp.HeaderSessionID)
 	if name == "" {
 		refuse(w, http.StatusBadRequest, id, errorf(codeSession,
-			"the Mcp-Session-Id header is missing: send the one that initialize was answered with"))
+			"the Mcp-Session-Id header is missing: send the one from the answer to initialize"))
 		return nil
 	}
 	session := s.sessions.find(name, gate.From(r.Context()))
 	if session == nil {
-		lost(w)
+		sessionNotFound(w)
 	}
 	return session
 }
@@ -48,7 +48,7 @@ func (s *Server) initialize(w http.ResponseWriter, r *http.Request, m message) {
 	session.begin(r.Context())
 }
 
-// post takes a message that came in the session.
+// post handles a message of the session.
 func (s *Session) post(w http.ResponseWriter, r *http.Request, m message) {
 	s.touch()
 	if !m.answer() && !m.notification() {
@@ -76,15 +76,15 @@ func (s *Session) postBatch(w http.ResponseWriter, r *http.Request, text []byte)
 	s.request(w, r, requests)
 }
 
-// take takes a message that is no request.
+// take handles a notification or an answer.
 func (s *Session) take(ctx context.Context, m message) {
 	switch {
 	case m.answer():
-		s.answered(m)
+		s.resolve(m)
 	case m.method == methodCancelled:
 		s.cancel(m.params)
 	default:
-		s.server.notified(s.server.mcp.WithContext(ctx, &s.view), m)
+		s.server.handleNotification(s.server.mcp.WithContext(ctx, &s.view), m)
 	}
 }
 
@@ -101,7 +101,7 @@ func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
 	case nil:
 		x.serve(r)
 	case errClosed:
-		lost(w)
+		sessionNotFound(w)
 	case errBusy:
 		w.Header().Set("Retry-After", "1")
 		refuse(w, http.StatusServiceUnavailable, m.id, err)
@@ -110,11 +110,11 @@ func (s *Session) request(w http.ResponseWriter, r *http.Request, m message) {
 	}
 }
 
-// serveGet opens a stream of a session for what belongs to no request.
+// serveGet opens a session's stream for messages that belong to no request.
 func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 	if len(r.Header["Accept"]) == 0 || !accepts(r).events {
 		refuse(w, http.StatusNotAcceptable, nil,
-			errorf(mcp.INVALID_REQUEST, "a client that opens a stream must accept text/event-stream"))
+			errorf(mcp.INVALID_REQUEST, "a client that opens a stream must accept text/event-stream: add it to Accept"))
 		return
 	}
 	if unsupported(r) {
@@ -127,26 +127,27 @@ func (s *Server) serveGet(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, leave := context.WithCancel(r.Context())
 	defer leave()
-	e := s.newEvents(w, r)
+	e := s.newEventStream(w, r)
 	e.session = session.id
-	p := newPush(leave, func(f *frame) error {
-		s.clean(f)
+	p := newSessionStream(leave, func(f *frame) error {
+		s.redact(f)
 		if err := e.put(f, f.event()); err != nil {
 			return err
 		}
 		return e.flush()
 	})
 	if !session.attach(p) {
-		lost(w)
+		sessionNotFound(w)
 		return
 	}
 	session.pump(ctx, p, &e, s.config.KeepAlive)
 }
 
-// pump writes to the stream until the client, its token or the session is gone. Nobody writes to it after that.
-func (s *Session) pump(ctx context.Context, p *push, e *events, keepAlive time.Duration) {
+// pump writes to the stream until the client disconnects, its token is revoked or the session ends. Nothing is
+// written after that.
+func (s *Session) pump(ctx context.Context, p *sessionStream, e *eventStream, keepAlive time.Duration) {
 	defer e.end()
-	defer context.AfterFunc(ctx, func() { s.hurry(p, e) })()
+	defer context.AfterFunc(ctx, func() { s.abortWrite(p, e) })()
 	defer p.close()
 	defer s.detach(p)
 	p.mu.Lock()
@@ -167,20 +168,20 @@ func (s *Session) pump(ctx context.Context, p *push, e *events, keepAlive time.D
 		case <-timer.C:
 			var next time.Duration
 			p.mu.Lock()
-			next, err = e.beat(keepAlive)
+			next, err = e.keepAliveNow(keepAlive)
 			p.mu.Unlock()
 			timer.Reset(next)
 		}
 	}
 }
 
-// hurry ends a write that blocks on a client that is gone.
-func (s *Session) hurry(p *push, e *events) {
+// abortWrite ends a write that blocks on a client that has disconnected.
+func (s *Session) abortWrite(p *sessionStream, e *eventStream) {
 	if p.mu.TryLock() {
 		p.mu.Unlock()
 		return
 	}
-	e.hurry()
+	e.abortWrite()
 }
 
 func (s *Server) serveDelete(w http.ResponseWriter, r *http.Request) {

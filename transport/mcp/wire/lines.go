@@ -13,28 +13,27 @@ import (
 )
 
 const (
-	// pending is how much waits for a client on stdio before who writes waits too.
-	pending = 64 << 10
-	// pendingNotices bounds what is written by those who must not wait.
-	pendingNotices = 1 << 20
+	// maxPending is how many bytes wait for a client on stdio before writers block.
+	maxPending = 64 << 10
+	// maxNotices bounds what waits if the writers must not block.
+	maxNotices = 1 << 20
 )
 
-// lineWriter writes lines in the order they are given. One goroutine writes to the client: what comes while it does
-// goes out together.
+// lineWriter writes lines in order. One goroutine writes to the client; lines that come meanwhile go out together.
 type lineWriter struct {
 	out  io.Writer
 	done chan struct{} // closed when run has returned
 
-	mu     sync.Mutex
-	work   sync.Cond // there is something to write, or the end
-	room   sync.Cond // there is less to write, or no hope
-	buffer []byte
-	spare  []byte
-	queued int64 // bytes that were ever given, and written
-	wrote  int64
-	heard  time.Time // when the client last took something, or had nothing to take
-	closed bool
-	err    error
+	mu       sync.Mutex
+	work     sync.Cond // signals bytes to write, or the end
+	room     sync.Cond // signals room for more, or an error
+	buffer   []byte
+	spare    []byte
+	queued   int64 // bytes ever added; wrote is how many were written
+	wrote    int64
+	lastRead time.Time // when the client last read, or had read everything
+	closed   bool
+	err      error
 }
 
 func newLineWriter(out io.Writer) *lineWriter {
@@ -43,29 +42,29 @@ func newLineWriter(out io.Writer) *lineWriter {
 	return w
 }
 
-// append gives a line, waiting for room until ctx is done or wake finds it so, and returns where the line ends.
+// append adds a line and returns its end. It blocks until there is room; wake makes it look at ctx.
 func (w *lineWriter) append(ctx context.Context, line []byte) (end int64, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for len(w.buffer) >= pending && w.err == nil && !w.closed && ctx.Err() == nil {
+	for len(w.buffer) >= maxPending && w.err == nil && !w.closed && ctx.Err() == nil {
 		w.room.Wait()
 	}
 	if w.err == nil && ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
-	return w.give(line)
+	return w.enqueue(line)
 }
 
-// notice gives a line without waiting. Where there is no room at all the line is dropped.
-func (w *lineWriter) notice(line []byte) {
+// appendNow adds a line without blocking, or drops it if there is no room.
+func (w *lineWriter) appendNow(line []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if len(w.buffer) < pendingNotices {
-		_, _ = w.give(line)
+	if len(w.buffer) < maxNotices {
+		_, _ = w.enqueue(line)
 	}
 }
 
-func (w *lineWriter) give(line []byte) (int64, error) {
+func (w *lineWriter) enqueue(line []byte) (int64, error) {
 	if w.closed && w.err == nil {
 		return 0, io.ErrClosedPipe
 	}
@@ -73,7 +72,7 @@ func (w *lineWriter) give(line []byte) (int64, error) {
 		return 0, w.err
 	}
 	if w.queued == w.wrote {
-		w.heard = time.Now()
+		w.lastRead = time.Now()
 	}
 	w.buffer = append(w.buffer, line...)
 	w.queued += int64(len(line))
@@ -81,8 +80,8 @@ func (w *lineWriter) give(line []byte) (int64, error) {
 	return w.queued, nil
 }
 
-// flushed waits until the client's end has taken everything up to there.
-func (w *lineWriter) flushed(ctx context.Context, end int64) {
+// waitWritten waits until everything up to end is written.
+func (w *lineWriter) waitWritten(ctx context.Context, end int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for w.wrote < end && w.err == nil && ctx.Err() == nil {
@@ -90,8 +89,8 @@ func (w *lineWriter) flushed(ctx context.Context, end int64) {
 	}
 }
 
-// drained waits, for at most that long, until the client has read everything up to there.
-func (w *lineWriter) drained(ctx context.Context, end int64, limit time.Duration) {
+// waitRead waits until the client has read everything up to end, for at most limit.
+func (w *lineWriter) waitRead(ctx context.Context, end int64, limit time.Duration) {
 	file, ok := w.out.(*os.File)
 	if !ok {
 		return
@@ -116,14 +115,14 @@ func (w *lineWriter) written() int64 {
 	return w.wrote
 }
 
-// wake has those who wait look at their contexts.
+// wake makes blocked writers look at their contexts.
 func (w *lineWriter) wake() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.room.Broadcast()
 }
 
-// run writes until close, or an error of the client's end.
+// run writes until close or a write error.
 func (w *lineWriter) run() {
 	defer close(w.done)
 	for {
@@ -137,11 +136,11 @@ func (w *lineWriter) run() {
 	}
 }
 
-// write writes in pieces, so that it can be seen that a client reads a long line.
+// write writes in chunks, so that progress within a long line shows.
 func (w *lineWriter) write(text []byte) {
-	for piece := range slices.Chunk(text, pending) {
+	for piece := range slices.Chunk(text, maxPending) {
 		_, err := w.out.Write(piece)
-		if w.took(len(piece), err); err != nil {
+		if w.wroteChunk(len(piece), err); err != nil {
 			return
 		}
 	}
@@ -162,11 +161,11 @@ func (w *lineWriter) next() []byte {
 	return text
 }
 
-func (w *lineWriter) took(n int, err error) {
+func (w *lineWriter) wroteChunk(n int, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.wrote += int64(n)
-	w.heard = time.Now()
+	w.lastRead = time.Now()
 	w.err = err
 	w.room.Broadcast()
 }
@@ -175,25 +174,25 @@ func (w *lineWriter) reuse(text []byte) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.spare = text[:0]
-	if cap(text) > pendingNotices {
+	if cap(text) > maxNotices {
 		w.spare = nil
 	}
 }
 
-// close has what was given written, unless the client takes too long: see heed.
-func (w *lineWriter) close(since time.Time, unheard time.Duration) {
+// close waits until all is written, or the client stalls: see waitUnlessStalled.
+func (w *lineWriter) close(since time.Time, stall time.Duration) {
 	w.mu.Lock()
 	w.closed = true
 	w.work.Signal()
 	w.room.Broadcast()
 	w.mu.Unlock()
-	w.heed(w.done, since, unheard)
+	w.waitUnlessStalled(w.done, since, stall)
 }
 
-// heed waits until done is closed, for parting at most, and no longer when the client has, since then, taken nothing of
-// what is for it for as long as unheard.
-func (w *lineWriter) heed(done <-chan struct{}, since time.Time, unheard time.Duration) {
-	end, look := time.NewTimer(parting), time.NewTimer(w.hope(since, unheard))
+// waitUnlessStalled waits until done is closed, for at most closeTimeout. It gives up when the client has read
+// nothing for as long as stall, counted from since.
+func (w *lineWriter) waitUnlessStalled(done <-chan struct{}, since time.Time, stall time.Duration) {
+	end, look := time.NewTimer(closeTimeout), time.NewTimer(w.untilStalled(since, stall))
 	defer end.Stop()
 	defer look.Stop()
 	for {
@@ -204,7 +203,7 @@ func (w *lineWriter) heed(done <-chan struct{}, since time.Time, unheard time.Du
 			return
 		case <-look.C:
 		}
-		left := w.hope(since, unheard)
+		left := w.untilStalled(since, stall)
 		if left <= 0 {
 			return
 		}
@@ -212,17 +211,17 @@ func (w *lineWriter) heed(done <-chan struct{}, since time.Time, unheard time.Du
 	}
 }
 
-// hope is how much longer a client that takes nothing is waited for.
-func (w *lineWriter) hope(since time.Time, unheard time.Duration) time.Duration {
+// untilStalled returns how long until a client that reads nothing counts as stalled.
+func (w *lineWriter) untilStalled(since time.Time, stall time.Duration) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.queued == w.wrote {
-		return unheard
+		return stall
 	}
-	if w.heard.After(since) {
-		since = w.heard
+	if w.lastRead.After(since) {
+		since = w.lastRead
 	}
-	return unheard - time.Since(since)
+	return stall - time.Since(since)
 }
 
 func (w *lineWriter) failure() error {
@@ -243,7 +242,7 @@ func newLineReader(from io.Reader, limit int64) *lineReader {
 
 var errLong = errors.New("the line is too long")
 
-// next returns the next line that is not blank, in memory of its own. errLong is about one line: the next can be read.
+// next returns the next line that is not blank, in its own memory. After errLong the next line can be read.
 func (l *lineReader) next() ([]byte, error) {
 	for {
 		line, err := l.line()

@@ -11,11 +11,11 @@ import (
 func TestNoticesAreBounded(t *testing.T) {
 	w := newLineWriter(io.Discard) // nobody writes
 	line := []byte(strings.Repeat("x", 1000))
-	for range 2 * pendingNotices / len(line) {
-		w.notice(line)
+	for range 2 * maxNotices / len(line) {
+		w.appendNow(line)
 	}
-	if got := len(w.buffer); got < pendingNotices || got > pendingNotices+len(line) {
-		t.Errorf("%d bytes wait for a client, and may be %d", got, pendingNotices)
+	if got := len(w.buffer); got < maxNotices || got > maxNotices+len(line) {
+		t.Errorf("%d bytes wait for a client, and may be %d", got, maxNotices)
 	}
 }
 

@@ -10,11 +10,10 @@ import (
 	"go.uber.org/zap"
 )
 
-// view is a client as mcp-go sees it, which calls every client a session. A request has a view of its own, so that what
-// mcp-go sends to "the client of this context" goes to the request's stream and nowhere else. A session has one too, for
-// broadcasts and notifications.
+// view is what mcp-go calls a client session. Each request has its own, so that what mcp-go sends to "the client of
+// this context" goes to the request's stream. A session has one too, for broadcasts and notifications.
 type view struct {
-	session *Session  // nil where the protocol has none
+	session *Session  // nil for versions without sessions
 	x       *Exchange // nil for the session's own view
 }
 
@@ -33,17 +32,17 @@ func (v *view) Initialize() {
 
 func (v *view) Initialized() bool { return v.session == nil || v.session.initialized.Load() }
 
-// NotificationChannel returns nil, into which nothing can be sent, while nobody reads.
+// NotificationChannel returns nil while no stream is open: nothing can be sent to it.
 func (v *view) NotificationChannel() chan<- mcp.JSONRPCNotification {
 	if v.x != nil {
 		return v.x.channel()
 	}
 	v.session.mu.Lock()
 	defer v.session.mu.Unlock()
-	if v.session.push == nil {
+	if v.session.stream == nil {
 		return nil
 	}
-	return v.session.push.broadcasts
+	return v.session.stream.broadcasts
 }
 
 func (v *view) GetLogLevel() mcp.LoggingLevel {
@@ -93,7 +92,7 @@ func (v *view) ProtocolVersion() string {
 	return v.x.Version()
 }
 
-// SetProtocolVersion is called by initialize alone.
+// SetProtocolVersion is called by initialize only.
 func (v *view) SetProtocolVersion(version string) { v.update(func(c *client) { c.version = version }) }
 
 func (v *view) update(f func(c *client)) {
@@ -123,7 +122,7 @@ func (v *view) SetSubscriptionFilter(filter mcp.SubscriptionFilter) {
 
 func (v *view) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 	result := new(mcp.ElicitationResult)
-	if err := v.ask(ctx, mcp.MethodElicitationCreate, r.Params, result); err == errVoid {
+	if err := v.ask(ctx, mcp.MethodElicitationCreate, r.Params, result); err == errWithdrawn {
 		return new(mcp.ElicitationResult), nil
 	} else if err != nil {
 		return nil, err
@@ -159,21 +158,21 @@ func (v *view) ask(ctx context.Context, method mcp.MCPMethod, params, into any) 
 	return v.x.ask(ctx, method, params, into)
 }
 
-// relayed is how many notifications mcp-go can hand over at once. mcp-go drops one that finds the channel full.
-const relayed = 128
+// relayQueue is how many notifications of mcp-go wait. mcp-go drops one if the channel is full.
+const relayQueue = 128
 
-// relay takes what handlers send through mcp-go to the exchange's stream, in order. It is made when first asked for.
+// relay passes what handlers send through mcp-go to the exchange's stream, in order. It is made at first use.
 type relay struct {
 	channel    chan mcp.JSONRPCNotification
 	stop, done chan struct{}
 }
 
-// written marks a place in the channel; it is closed when all before it is written.
+// written marks a position in the channel. It is closed when everything before it is written.
 type written chan struct{}
 
-// channel returns where mcp-go sends one notification. mcp-go asks for it each time and drops what finds no room, so it
-// is here that a handler waits for a slow client. A broadcast waits for nobody: what it tells, that a list has changed,
-// is told by those that fill the channel.
+// channel returns where mcp-go sends one notification. mcp-go asks for it each time and drops what finds no room, so
+// a handler blocks here for a slow client. A broadcast does not block: it only says that a list has changed, which
+// those that fill the channel already say.
 func (x *Exchange) channel() chan<- mcp.JSONRPCNotification {
 	r := x.relay.Load()
 	if r == nil {
@@ -182,7 +181,7 @@ func (x *Exchange) channel() chan<- mcp.JSONRPCNotification {
 	if r == nil {
 		return nil
 	}
-	if !x.listens && len(r.channel) > relayed/2 {
+	if !x.listens && len(r.channel) > relayQueue/2 {
 		r.settle()
 	}
 	return r.channel
@@ -194,7 +193,7 @@ func (x *Exchange) openRelay() *relay {
 	if r := x.relay.Load(); r != nil || x.answered {
 		return r
 	}
-	r := &relay{channel: make(chan mcp.JSONRPCNotification, relayed), stop: make(chan struct{}), done: make(chan struct{})}
+	r := &relay{channel: make(chan mcp.JSONRPCNotification, relayQueue), stop: make(chan struct{}), done: make(chan struct{})}
 	x.relay.Store(r)
 	go r.run(x)
 	return r
@@ -216,7 +215,7 @@ func (r *relay) run(x *Exchange) {
 	}
 }
 
-// settle returns when all that was sent before is written, or nothing will be any more.
+// settle returns when everything sent before is written, or the relay has ended.
 func (r *relay) settle() {
 	mark := make(written)
 	n := mcp.JSONRPCNotification{}
@@ -250,7 +249,7 @@ func (x *Exchange) forward(n mcp.JSONRPCNotification) {
 	}
 }
 
-// paramsOf is nil for a notification that has none.
+// paramsOf returns nil for a notification without parameters.
 func paramsOf(n mcp.JSONRPCNotification) any {
 	if n.Params.Meta == nil && n.Params.AdditionalFields == nil {
 		return nil

@@ -10,18 +10,18 @@ import (
 	"github.com/seed889630bf/lastword/messages/jsonwalk"
 )
 
-// message is what the envelope of a JSON-RPC message says. Its parts are slices of the text that they were read from.
+// message is the envelope of a JSON-RPC message. Its parts are slices of its text.
 type message struct {
 	text          []byte
-	id            json.RawMessage // as it came; nil where there is none
+	id            json.RawMessage // as written by the client; nil if there is none
 	method        string
 	params        json.RawMessage
 	result, fault json.RawMessage // of the answer to a request of ours
 	meta          meta
-	batch         []batched // the requests, where the message is a batch
+	batch         []batched // the requests of a batch; nil for other messages
 }
 
-// meta is what a request says of itself in its _meta.
+// meta is what a request declares in its _meta.
 type meta struct {
 	version      string
 	capabilities json.RawMessage
@@ -31,10 +31,10 @@ type meta struct {
 func (m *message) answer() bool       { return m.method == "" }
 func (m *message) notification() bool { return m.method != "" && m.id == nil }
 
-// modern reports whether the message says that it is of the protocol without sessions.
+// modern reports whether the message declares a protocol version without sessions.
 func (m *message) modern() bool { return mcp.IsModernProtocol(m.meta.version) }
 
-// parse reads the envelope. The message has its id even where it is no good, if the id can be told.
+// parse reads the envelope. Even a bad message has its id if the id can be read.
 func parse(text []byte) (message, *Error) {
 	m := message{text: bytes.TrimSpace(text)}
 	switch {
@@ -51,8 +51,8 @@ func parse(text []byte) (message, *Error) {
 	return m, m.check()
 }
 
-// envelope reads the members. One that comes twice, or in capitals, would mean one thing here and another to mcp-go,
-// which takes the last of any spelling.
+// envelope reads the members. It refuses repeated members and other spellings: mcp-go takes the last one in any
+// spelling, so that the two would read different messages.
 func (m *message) envelope() *Error {
 	var version, method json.RawMessage
 	members := [...]struct {
@@ -82,21 +82,21 @@ func (m *message) envelope() *Error {
 	return m.readMeta()
 }
 
-// take sets the member, unless it came before or in another spelling.
+// take sets the member. It refuses a repeated member and another spelling.
 func take(key, value []byte, name string, to *json.RawMessage) *Error {
 	if string(key) != name || *to != nil {
-		return errorf(mcp.INVALID_REQUEST, "the member %q is there twice, or not spelled %q", key, name)
+		return errorf(mcp.INVALID_REQUEST, "the member %q is repeated, or not spelled %q", key, name)
 	}
 	*to = value
 	return nil
 }
 
-// check reports what makes the message neither a request nor a notification nor an answer.
+// check returns an error unless the message is a request, a notification or an answer.
 func (m *message) check() *Error {
 	answered := m.result != nil || m.fault != nil
 	switch {
 	case answered && m.method == "":
-		return nil // an error for an error would go back and forth
+		return nil // answering an error with an error would never end
 	case m.id != nil && !validID(m.id):
 		m.id = nil
 		return errorf(mcp.INVALID_REQUEST, "the id is neither a string nor a number")
@@ -108,7 +108,7 @@ func (m *message) check() *Error {
 	return nil
 }
 
-// validID is for tokens of progress too.
+// validID checks progress tokens, too.
 func validID(id json.RawMessage) bool {
 	return id[0] == '"' || id[0] == '-' || id[0] >= '0' && id[0] <= '9'
 }

@@ -64,7 +64,7 @@ func FuzzDecorate(f *testing.F) {
 		if !json.Valid(text) {
 			return
 		}
-		out, err := s.decorated(json.RawMessage(text))
+		out, err := s.withModernFields(json.RawMessage(text))
 		if err != nil || !json.Valid(out) {
 			t.Fatalf("%s: %v", out, err)
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 )
 
-// postModern takes a message of the protocol without sessions. Nothing is asked of clients there, so nothing is
-// answered by them; and what they cancel they cancel by closing its stream, so a notification has nobody to reach: one
-// that came could only be for the requests of another.
+// postModern handles a message of a protocol version without sessions. The server asks these clients nothing, so an
+// answer is refused. They cancel a request by closing its stream, so a notification is ignored: it could only reach
+// another client's request.
 func (s *Server) postModern(w http.ResponseWriter, r *http.Request, m message) {
 	switch fail := s.checkModern(r.Header, &m); {
 	case m.answer():
@@ -30,7 +30,7 @@ func (s *Server) postModern(w http.ResponseWriter, r *http.Request, m message) {
 func (s *Server) requestModern(w http.ResponseWriter, r *http.Request, m message) {
 	x := s.newExchange(r.Context(), m, nil, &s.modern)
 	x.name = "request-" + strconv.FormatUint(s.requests.Add(1), 10)
-	x.key = x.name // the ids of different clients may be the same
+	x.key = x.name // different clients may use the same ids
 	x.respond(w, r, "")
 	if err := x.table.add(x, 0); err != nil {
 		refuse(w, http.StatusServiceUnavailable, m.id, errorf(codeBusy, "the server is closing"))
@@ -39,8 +39,8 @@ func (s *Server) requestModern(w http.ResponseWriter, r *http.Request, m message
 	x.serve(r)
 }
 
-// checkModern is what the protocol has a server check before anything is done: that the request says what it is, and
-// that its headers, by which it was routed, say the same.
+// checkModern makes the checks that the protocol requires first: the request declares its version and capabilities,
+// and the headers that routed it say the same as its body.
 func (s *Server) checkModern(h http.Header, m *message) *Error {
 	version := h.Get(mcp.HeaderProtocolVersion)
 	switch {
@@ -76,7 +76,7 @@ func (s *Server) checkHeaders(h http.Header, m *message) error {
 	return nil
 }
 
-// checkTaskName is what mcp-go does for the names of tools, for the ids of tasks.
+// checkTaskName checks the header with the task's id, as mcp-go does for the names of tools.
 func checkTaskName(header string, m *message) error {
 	var params struct {
 		TaskID string `json:"taskId"`
@@ -94,7 +94,7 @@ func checkTaskName(header string, m *message) error {
 	return nil
 }
 
-// checkToolHeaders is for parameters that the tool's schema says travel in headers too.
+// checkToolHeaders checks the headers that repeat arguments, for tools whose schema asks for them.
 func (s *Server) checkToolHeaders(h http.Header, params json.RawMessage) error {
 	name, _ := mcp.ExtractHeaderName(mcp.MethodToolsCall, params)
 	tool := s.mcp.GetTool(name)
@@ -107,7 +107,7 @@ func (s *Server) checkToolHeaders(h http.Header, params json.RawMessage) error {
 	}, &tool.Tool, params)
 }
 
-// check is what every request of the protocol without sessions must say in its _meta.
+// check checks what every request without a session must declare in its _meta.
 func (m *meta) check() *Error {
 	if !mcp.IsValidProtocolVersion(m.version) {
 		return versionError(m.version)

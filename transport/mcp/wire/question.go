@@ -13,55 +13,55 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// ask is a request of ours that waits for the client's answer.
-type ask struct {
+// question is a request of the server that waits for the client's answer.
+type question struct {
 	x      *Exchange
-	answer chan message // one, unless it is closed because the exchange has its own answer
+	answer chan message // gets one, or is closed when the exchange is answered
 }
 
-// ask sends the client a request on the exchange's stream and waits for its answer. Only clients of the protocol with
-// sessions can be asked, and only for what they said they can.
+// ask sends the client a request on the exchange's stream and waits for its answer. Only clients with sessions can be
+// asked, and only for what they declared.
 func (x *Exchange) ask(ctx context.Context, method mcp.MCPMethod, params, into any) error {
 	if err := x.askable(method); err != nil {
 		return err
 	}
-	id, a := x.session.expect(x)
-	defer x.session.forget(id)
+	id, a := x.session.addQuestion(x)
+	defer x.session.removeQuestion(id)
 	if err := x.request(id, string(method), params); err != nil {
 		return err
 	}
 	var void <-chan struct{}
-	if set := x.void.Load(); set != nil {
+	if set := x.withdrawn.Load(); set != nil {
 		void = *set
 	}
 	select {
 	case <-void:
-		x.takeBack(id, "the answer is not needed any more")
-		return errVoid
+		x.withdraw(id, "the answer is not needed any more")
+		return errWithdrawn
 	case m, ok := <-a.answer:
 		if !ok {
 			return errEnded
 		}
 		return m.read(method, into)
 	case <-ctx.Done():
-		x.takeBack(id, "the request that asked was cancelled")
+		x.withdraw(id, "the request that asked was cancelled")
 		return context.Cause(ctx)
 	}
 }
 
-// errVoid: a question was taken back before it had an answer.
-var errVoid = errors.New("the answer is not needed any more")
+// errWithdrawn means that a question was withdrawn before it had an answer.
+var errWithdrawn = errors.New("the answer is not needed any more")
 
-// AskUntil has what the exchange asks its client from now on taken back when done is closed. Who elicited is given a
-// result without an action then.
-func (x *Exchange) AskUntil(done <-chan struct{}) { x.void.Store(&done) }
+// AskUntil withdraws the exchange's later questions when done is closed. An elicitation then returns a result without
+// an action.
+func (x *Exchange) AskUntil(done <-chan struct{}) { x.withdrawn.Store(&done) }
 
 func (x *Exchange) askable(method mcp.MCPMethod) error {
 	if x.session == nil {
 		return server.ErrServerInitiatedRequestUnsupported
 	}
 	if !x.out.takesEvents() {
-		return errors.New("the client does not accept the event stream that it would be asked on")
+		return errors.New("the client does not accept event streams, which questions need")
 	}
 	capabilities := x.session.client().capabilities
 	can := capabilities.Elicitation != nil
@@ -72,7 +72,7 @@ func (x *Exchange) askable(method mcp.MCPMethod) error {
 		can = capabilities.Roots != nil
 	}
 	if !can {
-		return fmt.Errorf("the client did not say that it supports %s", method)
+		return fmt.Errorf("the client did not declare that it supports %s", method)
 	}
 	return nil
 }
@@ -89,8 +89,8 @@ func (x *Exchange) request(id, method string, params any) error {
 	return x.write(f)
 }
 
-// takeBack tells the client that its answer is not waited for any more, whether or not it still waits for ours.
-func (x *Exchange) takeBack(id, reason string) {
+// withdraw tells the client that the server waits for the answer no longer.
+func (x *Exchange) withdraw(id, reason string) {
 	f, err := callFrame("", string(mcp.MethodNotificationCancelled),
 		map[string]any{"requestId": json.RawMessage(id), "reason": reason})
 	if err != nil {
@@ -104,50 +104,50 @@ func (x *Exchange) takeBack(id, reason string) {
 	}
 }
 
-// expect mints the id of a request. That it is answered by this session's client alone makes it safe to be guessed.
-func (s *Session) expect(x *Exchange) (id string, a *ask) {
+// addQuestion makes an id. It may be guessable: only this session's client can answer it.
+func (s *Session) addQuestion(x *Exchange) (id string, a *question) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.asks == nil {
-		s.asks = map[string]*ask{}
+	if s.questions == nil {
+		s.questions = map[string]*question{}
 	}
 	s.asked++
 	id = `"ask-` + strconv.FormatUint(s.asked, 10) + `"`
-	a = &ask{x: x, answer: make(chan message, 1)}
-	s.asks[id] = a
+	a = &question{x: x, answer: make(chan message, 1)}
+	s.questions[id] = a
 	return id, a
 }
 
-func (s *Session) forget(id string) {
+func (s *Session) removeQuestion(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.asks, id)
+	delete(s.questions, id)
 }
 
-// answered gives the client's answer to whom it is for; what nobody waits for is dropped.
-func (s *Session) answered(m message) {
+// resolve gives the client's answer to whoever waits for it, or drops it.
+func (s *Session) resolve(m message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if a := s.asks[string(m.id)]; a != nil {
-		delete(s.asks, string(m.id))
+	if a := s.questions[string(m.id)]; a != nil {
+		delete(s.questions, string(m.id))
 		a.answer <- m
 	}
 }
 
-// withdraw takes back what the exchange still asks.
-func (s *Session) withdraw(x *Exchange) {
+// withdrawAll withdraws the exchange's open questions.
+func (s *Session) withdrawAll(x *Exchange) {
 	s.mu.Lock()
 	var open []string
-	for id, a := range s.asks {
+	for id, a := range s.questions {
 		if a.x == x {
 			open = append(open, id)
-			delete(s.asks, id)
+			delete(s.questions, id)
 			close(a.answer)
 		}
 	}
 	s.mu.Unlock()
 	for _, id := range open {
-		x.takeBack(id, "the request that asked has ended")
+		x.withdraw(id, "the request that asked has ended")
 	}
 }
 

@@ -15,9 +15,9 @@ import (
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// post is the response to a request over HTTP: JSON where the answer is all there is to say, else an event stream.
-type post struct {
-	events
+// response is the response to a request over HTTP: JSON if there is only the answer, else an event stream.
+type response struct {
+	eventStream
 	x         *Exchange
 	takes     acceptable
 	keepAlive time.Duration
@@ -27,7 +27,7 @@ type post struct {
 
 type acceptable struct{ events, json bool }
 
-// accepts reads the Accept header. Who says nothing takes all.
+// accepts reads the Accept header. Without one the client accepts everything.
 func accepts(r *http.Request) acceptable {
 	values := r.Header["Accept"]
 	a := acceptable{len(values) == 0, len(values) == 0}
@@ -65,14 +65,14 @@ func unwanted(params string) bool {
 	return false
 }
 
-// watch keeps the stream from being silent.
-func (p *post) watch() {
-	p.timer = time.AfterFunc(math.MaxInt64, p.beat) // which reads timer
+// watch starts the keep-alive comments.
+func (p *response) watch() {
+	p.timer = time.AfterFunc(math.MaxInt64, p.keepAliveNow) // which reads timer
 	p.timer.Reset(p.keepAlive)
 }
 
-// beat does not wait for whoever is writing: the stream is not silent then.
-func (p *post) beat() {
+// keepAliveNow writes a keep-alive comment if nobody else is writing.
+func (p *response) keepAliveNow() {
 	next := p.keepAlive
 	if p.x.mu.TryLock() {
 		defer p.x.mu.Unlock()
@@ -81,17 +81,17 @@ func (p *post) beat() {
 		}
 		var err error
 		if p.takes.events {
-			next, err = p.events.beat(p.keepAlive)
+			next, err = p.eventStream.keepAliveNow(p.keepAlive)
 		}
 		if err != nil {
-			p.x.left()
+			p.x.disconnected()
 			return
 		}
 	}
 	p.timer.Reset(next)
 }
 
-func (p *post) send(f *frame, more bool) error {
+func (p *response) send(f *frame, more bool) error {
 	if !p.takes.events {
 		return nil
 	}
@@ -102,7 +102,7 @@ func (p *post) send(f *frame, more bool) error {
 	return p.flush()
 }
 
-func (p *post) answer(f *frame, fail *Error) {
+func (p *response) answer(f *frame, fail *Error) {
 	p.complete = true
 	p.timer.Stop()
 	if !p.started && (p.takes.json || !p.takes.events || fail != nil) {
@@ -113,7 +113,7 @@ func (p *post) answer(f *frame, fail *Error) {
 	_ = p.put(f, f.event())
 }
 
-func (p *post) answerJSON(f *frame, fail *Error) {
+func (p *response) answerJSON(f *frame, fail *Error) {
 	text := f.json()
 	status := http.StatusOK
 	if fail != nil {
@@ -130,19 +130,19 @@ func (p *post) answerJSON(f *frame, fail *Error) {
 	_ = p.put(f, text)
 }
 
-func (p *post) takesEvents() bool { return p.takes.events }
+func (p *response) takesEvents() bool { return p.takes.events }
 
-// hurry leaves a stream alone that nobody is writing to.
-func (p *post) hurry() {
+// abortWrite does nothing if nobody is writing.
+func (p *response) abortWrite() {
 	if p.x.mu.TryLock() {
 		p.x.mu.Unlock()
 		return
 	}
-	p.events.hurry()
+	p.eventStream.abortWrite()
 }
 
-// statusOf returns the status for an error. Clients up to 2025-11-25 get 200 for all that say nothing of a scope.
-func (p *post) statusOf(fail *Error) int {
+// statusOf returns the status for an error. Clients up to 2025-11-25 get 200, unless a scope is missing.
+func (p *response) statusOf(fail *Error) int {
 	switch {
 	case fail.Scope != "":
 		return http.StatusForbidden
@@ -160,35 +160,35 @@ func (p *post) statusOf(fail *Error) int {
 }
 
 const (
-	// portion is the most that is written before the client's time to take it begins anew.
-	portion = 32 << 10
-	// hurry is how long a blocked write still has when nobody wants it any more.
-	hurry = time.Second
+	// writeChunk is how many bytes are written under one deadline.
+	writeChunk = 32 << 10
+	// abortTimeout is how long a blocked write may still take once its exchange has been stopped.
+	abortTimeout = time.Second
 )
 
-// events is a response that becomes an event stream with the first event. Its owner serializes the calls.
-type events struct {
-	w       http.ResponseWriter
-	control *http.ResponseController
-	stall   time.Duration
-	session string // for the header; "" for none
-	perIO   bool   // the deadline must not outlive a write: it would end an idle stream of HTTP/2
-	started bool
-	wrote   time.Time // when last written to
-	armed   time.Time // when the deadline was last set
-	hurried atomic.Bool
+// eventStream is a response that becomes an event stream with the first event. Its owner serializes the calls.
+type eventStream struct {
+	w        http.ResponseWriter
+	control  *http.ResponseController
+	stall    time.Duration
+	session  string // for the header; "" for none
+	perIO    bool   // the deadline must not outlive a write: it would end an idle stream of HTTP/2
+	started  bool
+	wrote    time.Time // when last written
+	extended time.Time // when the deadline was last set
+	aborted  atomic.Bool
 
 	guard sync.Mutex
 	over  bool // the response is no longer ours
 }
 
-func (s *Server) newEvents(w http.ResponseWriter, r *http.Request) events {
-	return events{w: w, control: http.NewResponseController(w), stall: s.config.Stall, perIO: r.ProtoMajor > 1,
+func (s *Server) newEventStream(w http.ResponseWriter, r *http.Request) eventStream {
+	return eventStream{w: w, control: http.NewResponseController(w), stall: s.config.Stall, perIO: r.ProtoMajor > 1,
 		wrote: time.Now()}
 }
 
-// begin starts the stream; the headers leave with what is written next.
-func (e *events) begin() {
+// begin starts the stream. The headers go out with the next write.
+func (e *eventStream) begin() {
 	if e.started {
 		return
 	}
@@ -200,7 +200,7 @@ func (e *events) begin() {
 	e.w.WriteHeader(http.StatusOK)
 }
 
-func (e *events) header() http.Header {
+func (e *eventStream) header() http.Header {
 	h := e.w.Header()
 	if e.session != "" {
 		h.Set("Mcp-Session-Id", e.session)
@@ -208,17 +208,17 @@ func (e *events) header() http.Header {
 	return h
 }
 
-// put writes a part of the frame's text.
-func (e *events) put(f *frame, text []byte) error {
+// put writes text, a part of the frame.
+func (e *eventStream) put(f *frame, text []byte) error {
 	err := e.write(text)
 	f.held = f.held || err != nil
 	return err
 }
 
-func (e *events) write(text []byte) error {
+func (e *eventStream) write(text []byte) error {
 	for len(text) > 0 {
-		e.arm()
-		n := min(len(text), portion)
+		e.extendDeadline()
+		n := min(len(text), writeChunk)
 		if _, err := e.w.Write(text[:n]); err != nil {
 			return err
 		}
@@ -227,13 +227,13 @@ func (e *events) write(text []byte) error {
 	return nil
 }
 
-// flush is needed for the client to see what was put before the response ends.
-func (e *events) flush() error {
-	e.arm()
+// flush sends what was put to the client.
+func (e *eventStream) flush() error {
+	e.extendDeadline()
 	err := e.control.Flush()
 	if e.perIO {
 		_ = e.control.SetWriteDeadline(time.Time{})
-		e.armed = time.Time{}
+		e.extended = time.Time{}
 	}
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil
@@ -241,8 +241,8 @@ func (e *events) flush() error {
 	return err
 }
 
-// beat writes a comment if the stream was silent for that long, and returns when to come again.
-func (e *events) beat(every time.Duration) (time.Duration, error) {
+// keepAliveNow writes a comment if nothing was written for that long. It returns when to call it again.
+func (e *eventStream) keepAliveNow(every time.Duration) (time.Duration, error) {
 	if wait := every - time.Since(e.wrote); wait > 0 {
 		return wait, nil
 	}
@@ -253,30 +253,30 @@ func (e *events) beat(every time.Duration) (time.Duration, error) {
 	return every, e.flush()
 }
 
-// arm gives the client its time again; the exact moment is not worth a system call for every event.
-func (e *events) arm() {
+// extendDeadline renews the write deadline, but not for every event: each time is a system call.
+func (e *eventStream) extendDeadline() {
 	now := time.Now()
 	e.wrote = now
-	if e.hurried.Load() || now.Sub(e.armed) < e.stall/8 {
+	if e.aborted.Load() || now.Sub(e.extended) < e.stall/8 {
 		return
 	}
-	e.armed = now
+	e.extended = now
 	_ = e.control.SetWriteDeadline(now.Add(e.stall))
 }
 
-// hurry may be called while something is written, and after the end.
-func (e *events) hurry() {
+// abortWrite may be called during a write and after the end.
+func (e *eventStream) abortWrite() {
 	e.guard.Lock()
 	defer e.guard.Unlock()
 	if e.over {
 		return
 	}
-	e.hurried.Store(true)
-	_ = e.control.SetWriteDeadline(time.Now().Add(hurry))
+	e.aborted.Store(true)
+	_ = e.control.SetWriteDeadline(time.Now().Add(abortTimeout))
 }
 
-// end gives the response back to its server.
-func (e *events) end() {
+// end marks the response as no longer ours.
+func (e *eventStream) end() {
 	e.guard.Lock()
 	defer e.guard.Unlock()
 	e.over = true

@@ -11,48 +11,47 @@ import (
 	"go.uber.org/zap"
 )
 
-// Method answers requests of one JSON-RPC method in place of the mcp-go server. An *Error is the error that the client
-// gets; any other error is an internal one whose text the client is not told. A result that is an object gets, for
-// clients of 2026-07-28 and later, what every result must have: a resultType, "complete" where it has none, and the
-// server's name in its _meta.
+// Method answers requests of one JSON-RPC method instead of the mcp-go server. The client gets an *Error as it is;
+// for any other error it gets an internal error without the text. From 2026-07-28 on an object gets what every result
+// must have: a resultType, by default "complete", and the server's name in _meta.
 type Method func(ctx context.Context, x *Exchange) (result any, err error)
 
-// Config is what a Server is made of. Zero durations and bounds take the defaults.
+// Config configures a Server. Zero durations and limits take the defaults.
 type Config struct {
 	MCP *server.MCPServer
-	// Info is the server's name in the results of Methods. MCP has its own for its results; they should be the same.
+	// Info is the server's name in the results of Methods. It should equal the name that MCP has.
 	Info mcp.Implementation
-	// Methods are answered here instead of by MCP, for example tasks/get.
+	// Methods answer their requests instead of MCP, for example tasks/get.
 	Methods map[string]Method
-	// Redact gives a message without what no client is to read, in whatever form; nil gives it as it is. It is called by
-	// many goroutines.
+	// Redact returns a message without what no client may read; nil changes nothing. It must be safe for concurrent
+	// use.
 	Redact func(message []byte) []byte
-	// Log is told what operators want to know; nil is silent.
+	// Log is for operators; nil discards.
 	Log *zap.Logger
-	// KeepAlive is the longest that an open stream is silent: 15 s.
+	// KeepAlive is the time between keep-alive comments on a silent stream: 15 s.
 	KeepAlive time.Duration
-	// Idle is how long a session without a request or an open stream lives: 30 min.
+	// Idle is the timeout of a session without requests and open streams: 30 min.
 	Idle time.Duration
-	// Stall is how long a client over HTTP may take nothing of what is written to it before it counts as gone: 30 s.
+	// Stall is the timeout of a write to an HTTP client that does not read: 30 s.
 	Stall time.Duration
-	// Sessions bounds the sessions: 10,000. Idle ones make room for new ones. Requests bounds the requests that one
-	// session, or stdio, has in flight: 1,000.
+	// Sessions is the maximum number of sessions: 10,000. Idle ones make room for new ones. Requests is the maximum
+	// number of requests in flight of one session or of stdio: 1,000.
 	Sessions, Requests int
-	// Message is the most bytes of a message that comes: 16 MiB. Over HTTP those longer than 64 KiB that are not answered
-	// yet have 16 times that together; until then more are refused.
+	// Message is the maximum number of bytes of a received message: 16 MiB. Over HTTP the unanswered messages longer
+	// than 64 KiB may take 16 times that together; more are refused.
 	Message int64
 }
 
-// Server is both transports.
+// Server serves both transports.
 type Server struct {
 	config                Config
 	mcp                   *server.MCPServer
 	log                   *zap.Logger
-	info                  []byte // Config.Info as JSON; nil where it has no name
+	info                  []byte // Config.Info as JSON; nil without a name
 	sessions              sessionTable
-	modern                requestTable // the requests over HTTP that have no session
-	held                  atomic.Int64 // bytes of the long messages over HTTP that are not answered
-	answers               atomic.Int64 // bytes of the long answers that are not written
+	modern                requestTable // HTTP requests without a session
+	messageBytes          atomic.Int64 // of long HTTP messages that are not answered
+	answerBytes           atomic.Int64 // of long answers that are not written
 	requests, connections atomic.Uint64
 }
 
@@ -67,8 +66,8 @@ func New(config Config) *Server {
 	return s
 }
 
-// Close ends every session and every open stream; what is in flight is told that its client is gone. Who calls later is
-// refused. The runs go on.
+// Close ends all sessions and streams. Requests in flight end with ErrDisconnected, later ones are refused. Runs go
+// on.
 func (s *Server) Close() {
 	s.modern.close(ErrDisconnected)
 	for _, session := range s.sessions.close() {

@@ -13,9 +13,9 @@ import (
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// Session is a client of the protocol with sessions. One that nothing is in flight for is this struct and no more.
+// Session is a client with a session. An idle one costs no more than this struct.
 type Session struct {
-	requestTable // its lock is also that of what follows
+	requestTable // its lock guards the fields below, too
 
 	id          string
 	principal   gate.Principal
@@ -23,15 +23,15 @@ type Session struct {
 	initialized atomic.Bool
 	touched     atomic.Int64 // when the last request began or ended, in nanoseconds
 
-	view  view
-	known client
-	push  *push // its newest open stream: of a GET, or stdio
-	asks  map[string]*ask
-	asked uint64
-	done  chan struct{}
+	view      view
+	known     client
+	stream    *sessionStream // the newest open one: of a GET, or stdio
+	questions map[string]*question
+	asked     uint64
+	done      chan struct{}
 }
 
-// client is what a client said of itself when its session began, and since.
+// client is what a client declared when its session began, and since.
 type client struct {
 	info         mcp.Implementation
 	capabilities mcp.ClientCapabilities
@@ -47,17 +47,17 @@ func (s *Server) newSession(id string, principal gate.Principal) *Session {
 	return session
 }
 
-// ID names the session.
+// ID returns the session's id.
 func (s *Session) ID() string { return s.id }
 
 // Done is closed when the session has ended.
 func (s *Session) Done() <-chan struct{} { return s.done }
 
-// Notify writes a notification that belongs to no request: on stdio as it is, over HTTP on the newest of the session's
-// GET streams. It is dropped, with an error, where none is open, and blocks while the client reads too slowly.
+// Notify writes a notification that belongs to no request: over HTTP to the newest of the session's GET streams. It
+// returns an error if none is open. It blocks while the client reads too slowly.
 func (s *Session) Notify(method string, params any) error {
 	s.mu.Lock()
-	to := s.push
+	to := s.stream
 	s.mu.Unlock()
 	if to == nil {
 		return errNoStream
@@ -70,7 +70,7 @@ func (s *Session) Notify(method string, params any) error {
 	return to.send(f)
 }
 
-var errNoStream = errors.New("the client has no stream open that the notification could go on")
+var errNoStream = errors.New("the client has no stream open for the notification")
 
 func (s *Session) touch() { s.touched.Store(time.Now().UnixNano()) }
 
@@ -80,14 +80,14 @@ func (s *Session) client() client {
 	return s.known
 }
 
-// idle reports whether nothing has kept the session alive since then.
+// idle reports whether the session has been unused since then.
 func (s *Session) idle(since time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return len(s.open) == 0 && s.push == nil && s.touched.Load() < since.UnixNano()
+	return len(s.open) == 0 && s.stream == nil && s.touched.Load() < since.UnixNano()
 }
 
-// begin has mcp-go know the session, for its broadcasts.
+// begin registers the session with mcp-go, for broadcasts.
 func (s *Session) begin(ctx context.Context) {
 	_ = s.server.mcp.RegisterSession(ctx, &s.view)
 	s.mu.Lock()
@@ -98,7 +98,7 @@ func (s *Session) begin(ctx context.Context) {
 	}
 }
 
-// end ends the session: its streams, and the contexts of its requests. It may be called more than once.
+// end ends the session with its streams and requests. It may be called more than once.
 func (s *Session) end() {
 	if s.requestTable.close(ErrDisconnected) {
 		close(s.done)
@@ -106,7 +106,7 @@ func (s *Session) end() {
 	}
 }
 
-// cancel is the client's notifications/cancelled.
+// cancel handles notifications/cancelled.
 func (s *Session) cancel(params json.RawMessage) {
 	var said struct {
 		ID     json.RawMessage `json:"requestId"`
@@ -121,29 +121,29 @@ func (s *Session) cancel(params json.RawMessage) {
 }
 
 const (
-	// pushed is how many broadcasts of mcp-go wait for a client that reads slowly.
-	pushed = 32
-	// pushes is the most streams that a session has open.
-	pushes = 4
+	// queuedBroadcasts is how many broadcasts of mcp-go wait for a slow client.
+	queuedBroadcasts = 32
+	// maxStreams is how many streams a session may have open.
+	maxStreams = 4
 )
 
-// push is a session's open stream for what belongs to no request.
-type push struct {
+// sessionStream is a session's open stream for messages that belong to no request.
+type sessionStream struct {
 	broadcasts chan mcp.JSONRPCNotification
 	write      func(f *frame) error
-	leave      func() // has the stream end soon
+	leave      func() // ends the stream soon
 
-	older *push // opened before this one and still open; under the session's lock
+	older *sessionStream // the stream opened before, if open; under the session's lock
 
 	mu     sync.Mutex // held while something is written
 	closed bool
 }
 
-func newPush(leave func(), write func(*frame) error) *push {
-	return &push{broadcasts: make(chan mcp.JSONRPCNotification, pushed), leave: leave, write: write}
+func newSessionStream(leave func(), write func(*frame) error) *sessionStream {
+	return &sessionStream{broadcasts: make(chan mcp.JSONRPCNotification, queuedBroadcasts), leave: leave, write: write}
 }
 
-func (p *push) send(f *frame) error {
+func (p *sessionStream) send(f *frame) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -153,34 +153,33 @@ func (p *push) send(f *frame) error {
 }
 
 // forward writes a broadcast of mcp-go.
-func (p *push) forward(n mcp.JSONRPCNotification) error {
+func (p *sessionStream) forward(n mcp.JSONRPCNotification) error {
 	f, err := callFrame("", n.Method, paramsOf(n))
 	if err != nil {
-		return nil // what is no JSON can be told to nobody
+		return nil // it is not JSON: no client can read it
 	}
 	defer f.free()
 	return p.send(f)
 }
 
-func (p *push) close() {
+func (p *sessionStream) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
 }
 
-// attach has what is sent to the session go on the stream from now on, unless the session has ended. The streams before
-// it stay open, silent: a client that lost its network has left one behind, which takes minutes to be found out, and
-// needs the new one; a client that still reads the old one would open another for each that is ended. Only of too many
-// the oldest is ended.
-func (s *Session) attach(p *push) bool {
+// attach makes the stream the one that the session writes to, unless the session has ended. Older streams stay open
+// and silent. A client that lost its network has left one behind and needs the new one; a client that still reads the
+// old one would reopen it if it ended. If there are too many, the oldest ends.
+func (s *Session) attach(p *sessionStream) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return false
 	}
-	p.older, s.push = s.push, p
+	p.older, s.stream = s.stream, p
 	last := p
-	for range pushes - 1 {
+	for range maxStreams - 1 {
 		if last.older == nil {
 			return true
 		}
@@ -193,12 +192,12 @@ func (s *Session) attach(p *push) bool {
 	return true
 }
 
-// detach has what is sent to the session go on the newest of the other streams.
-func (s *Session) detach(p *push) {
+// detach makes the session write to the newest of the other streams.
+func (s *Session) detach(p *sessionStream) {
 	defer s.touch()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for at := &s.push; *at != nil; at = &(*at).older {
+	for at := &s.stream; *at != nil; at = &(*at).older {
 		if *at == p {
 			*at = p.older
 			return

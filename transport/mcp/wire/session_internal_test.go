@@ -5,7 +5,7 @@ import "testing"
 // A response that has ended is not written to, though somebody had its stream before: it may be another's by then.
 func TestEndedStreamIsNotWritten(t *testing.T) {
 	written := 0
-	p := newPush(func() {}, func(*frame) error {
+	p := newSessionStream(func() {}, func(*frame) error {
 		written++
 		return nil
 	})

@@ -12,22 +12,22 @@ import (
 
 var errSessions = errors.New("too many sessions are open: try again later")
 
-// cohort is how many sessions, as a part of all there may be, make room at once for new ones.
-const cohort = 64
+// displacedShare: one of so many sessions is displaced at once when all are in use.
+const displacedShare = 64
 
-// sessionTable are the sessions. One timer for all ends those over HTTP that are idle.
+// sessionTable holds the sessions. One timer ends the idle HTTP sessions.
 type sessionTable struct {
 	limit int
 	idle  time.Duration
 
 	mu     sync.Mutex
 	byID   map[string]*Session
-	local  map[*Session]struct{} // on stdio: nobody finds them
+	local  map[*Session]struct{} // on stdio, found by no id
 	timer  *time.Timer           // while there is a session
 	closed bool
 }
 
-// add makes room for the session, or refuses with errClosed or errSessions.
+// add adds the session and makes room if necessary. It returns errClosed or errSessions if it cannot.
 func (t *sessionTable) add(s *Session) error {
 	displaced, err := t.enter(s)
 	for _, old := range displaced {
@@ -52,13 +52,13 @@ func (t *sessionTable) enter(s *Session) (displaced []*Session, err error) {
 	}
 	t.byID[s.id] = s
 	if t.timer == nil {
-		t.timer = time.AfterFunc(t.every(), t.sweep)
+		t.timer = time.AfterFunc(t.sweepInterval(), t.sweep)
 	}
 	return displaced, nil
 }
 
-// displace takes out those idle sessions that were used longest ago, of the principal that has the most. There are
-// clients that begin one for each request and end none: they must not keep others out, nor themselves.
+// displace removes the idle sessions that were unused the longest, of the principal that has the most. Some clients
+// begin a session for each request and end none: they must keep out neither others nor themselves.
 func (t *sessionTable) displace(newcomer string) []*Session {
 	held := map[string]int{newcomer: 1}
 	most := newcomer
@@ -75,17 +75,17 @@ func (t *sessionTable) displace(newcomer string) []*Session {
 		}
 	}
 	slices.SortFunc(idle, func(a, b *Session) int { return cmp.Compare(a.touched.Load(), b.touched.Load()) })
-	idle = idle[:min(len(idle), max(1, t.limit/cohort))]
+	idle = idle[:min(len(idle), max(1, t.limit/displacedShare))]
 	for _, s := range idle {
 		delete(t.byID, s.id)
 	}
 	return idle
 }
 
-// every is how long an idle session may outlive its time.
-func (t *sessionTable) every() time.Duration { return max(t.idle/8, time.Millisecond) }
+// sweepInterval is how late an idle session may end.
+func (t *sessionTable) sweepInterval() time.Duration { return max(t.idle/8, time.Millisecond) }
 
-// find returns the principal's session. One of somebody else is not found, like one that never was.
+// find returns the principal's session, or nil, for another principal's session too.
 func (t *sessionTable) find(id string, principal gate.Principal) *Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -105,7 +105,7 @@ func (t *sessionTable) drop(s *Session) {
 	s.end()
 }
 
-// addLocal refuses with errClosed.
+// addLocal adds a session on stdio. It returns errClosed if it cannot.
 func (t *sessionTable) addLocal(s *Session) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -130,7 +130,7 @@ func (t *sessionTable) sweep() {
 		}
 	}
 	if t.timer = nil; len(t.byID) > 0 && !t.closed {
-		t.timer = time.AfterFunc(t.every(), t.sweep)
+		t.timer = time.AfterFunc(t.sweepInterval(), t.sweep)
 	}
 	t.mu.Unlock()
 	for _, s := range idle {
@@ -138,7 +138,7 @@ func (t *sessionTable) sweep() {
 	}
 }
 
-// close lets no session in any more and returns those that are, for the caller to end.
+// close refuses sessions from now on and returns all there are, for the caller to end.
 func (t *sessionTable) close() []*Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()

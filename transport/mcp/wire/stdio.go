@@ -15,35 +15,35 @@ import (
 )
 
 const (
-	// breath is the pause between the last notification of a request and its result on stdio. The official TypeScript
-	// clients drop what they read in one chunk with the result.
-	breath = 3 * time.Millisecond
-	// patience is how long a result waits for a client to have read what is before it, where the system tells.
-	patience = 250 * time.Millisecond
-	// grace is how long requests may still take, once in has ended, before they are told that their client is gone: so
-	// that a script that pipes its requests in gets its answers.
-	grace = 250 * time.Millisecond
-	// parting is how long ServeStdio waits for handlers that were told, and then for the client to read what is left.
-	parting = 5 * time.Second
-	// deaf is how long a client that is left by ctx may take nothing of that before it counts as gone. One whose requests
-	// were piped in has as long as parting.
-	deaf = 2 * time.Second
+	// resultPause is the pause between a request's last notification and its result on stdio. The official TypeScript
+	// clients drop notifications that they read in one chunk with the result.
+	resultPause = 3 * time.Millisecond
+	// readTimeout is how long a result waits until the client has read what precedes it, if the system can tell.
+	readTimeout = 250 * time.Millisecond
+	// inputEndTimeout is how long requests may still take once in has ended, before they end with ErrDisconnected: a
+	// script that pipes its requests in gets its answers.
+	inputEndTimeout = 250 * time.Millisecond
+	// closeTimeout is how long ServeStdio waits for handlers to return, and then for the client to read the rest.
+	closeTimeout = 5 * time.Second
+	// stallTimeout is how long the client may read nothing of the rest after ctx is done. After the end of in it is
+	// closeTimeout.
+	stallTimeout = 2 * time.Second
 )
 
-// ServeStdio serves one client, a message a line, until in ends or ctx is done. What is in flight then is told that its
-// client is gone. It returns nil when in ended.
+// ServeStdio serves one client, one message per line, until in ends or ctx is done. Requests in flight then end with
+// ErrDisconnected. It returns nil if in ended.
 //
-// A read of in that cannot be interrupted by SetReadDeadline is left behind when ctx is done; it ends with the next
-// line. A write of out that a client does not take is left behind too: 2 s after ctx is done, 5 s after in ended.
+// If in has no SetReadDeadline, a blocked read outlives ServeStdio until the next line. A blocked write is abandoned
+// 2 s after ctx is done, or 5 s after in ended.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &conn{server: s, ctx: ctx, lines: newLineWriter(out), handlers: new(inflight.Count)}
 	c.session = s.newSession(s.connection(), gate.From(ctx))
-	c.push = newPush(c.session.end, func(f *frame) error {
-		s.clean(f)
+	c.stream = newSessionStream(c.session.end, func(f *frame) error {
+		s.redact(f)
 		_, err := c.lines.append(c.ctx, f.line())
 		return err
 	})
-	c.session.attach(c.push)
+	c.session.attach(c.stream)
 	if err := s.sessions.addLocal(c.session); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	return c.serve(in)
 }
 
-// connection names a client on stdio. A process has one, unless it serves sockets the same way.
+// connection returns a name for a client on stdio. A process has one, unless it serves sockets the same way.
 func (s *Server) connection() string {
 	if n := s.connections.Add(1); n > 1 {
 		return "stdio-" + strconv.FormatUint(n, 10)
@@ -66,7 +66,7 @@ type conn struct {
 	server   *Server
 	ctx      context.Context
 	session  *Session
-	push     *push
+	stream   *sessionStream
 	lines    *lineWriter
 	handlers *inflight.Count
 }
@@ -75,11 +75,11 @@ func (c *conn) serve(in io.Reader) error {
 	read := make(chan error, 1)
 	go func() { read <- c.read(newLineReader(in, c.server.config.Message)) }()
 	var err error
-	interrupted, unheard := true, deaf
+	interrupted, stall := true, stallTimeout
 	select {
 	case err = <-read:
-		interrupted, unheard = false, parting
-		last, stop := context.WithTimeout(context.Background(), grace)
+		interrupted, stall = false, closeTimeout
+		last, stop := context.WithTimeout(context.Background(), inputEndTimeout)
 		c.handlers.Wait(last)
 		stop()
 	case <-c.ctx.Done():
@@ -93,10 +93,10 @@ func (c *conn) serve(in io.Reader) error {
 	}
 	c.session.end()
 	c.handlers.Close()
-	told := time.Now()
-	c.lines.heed(c.handlers.Idle(), told, unheard)
-	c.lines.close(told, unheard) // which releases who writes to a client that does not read
-	c.push.close()
+	stopped := time.Now()
+	c.lines.waitUnlessStalled(c.handlers.Idle(), stopped, stall)
+	c.lines.close(stopped, stall) // unblocks writers whose client does not read
+	c.stream.close()
 	return err
 }
 
@@ -116,7 +116,7 @@ func (c *conn) read(in *lineReader) error {
 	}
 }
 
-// take never waits, neither for a handler nor for the client to read, so that what cancels always gets through.
+// take never blocks, so that cancellations always get through.
 func (c *conn) take(line []byte) {
 	if c.session.takesBatch(line) {
 		c.takeBatch(line)
@@ -147,7 +147,7 @@ func (c *conn) takeBatch(line []byte) {
 	}
 }
 
-// takeOther takes a message that is no request.
+// takeOther handles a notification or an answer.
 func (c *conn) takeOther(m message) {
 	if m.answer() || m.method == methodCancelled {
 		c.session.take(c.ctx, m)
@@ -165,7 +165,7 @@ func (c *conn) takeOther(m message) {
 func (c *conn) refuse(id []byte, e *Error) {
 	if f, err := answerFrame(id, outcome{fail: e}); err == nil {
 		defer f.free()
-		c.lines.notice(f.line())
+		c.lines.appendNow(f.line())
 	}
 }
 
@@ -175,13 +175,13 @@ func (c *conn) request(m message) {
 		session, name = nil, "request-"+strconv.FormatUint(c.server.requests.Add(1), 10)
 	}
 	x := c.server.newExchange(c.ctx, m, session, &c.session.requestTable)
-	x.key, x.name, x.out = c.server.key(m), name, &lineStream{x: x, lines: c.lines}
+	x.key, x.name, x.out = c.server.key(m), name, &stdioStream{x: x, lines: c.lines}
 	if err := c.enter(x); err != nil {
 		c.refuse(m.id, err)
 		return
 	}
 	if m.method == methodInitialize && !c.session.initialized.Load() {
-		c.initialize(x) // before what a script sends right behind it
+		c.initialize(x) // before the next line of a script
 		return
 	}
 	go func() {
@@ -209,33 +209,33 @@ func (c *conn) initialize(x *Exchange) {
 	}
 }
 
-// pump writes mcp-go's broadcasts.
+// pump writes the broadcasts of mcp-go.
 func (c *conn) pump() {
 	done := c.session.Done()
 	for {
 		select {
 		case <-done:
 			return
-		case n := <-c.push.broadcasts:
-			if err := c.push.forward(n); err != nil {
+		case n := <-c.stream.broadcasts:
+			if err := c.stream.forward(n); err != nil {
 				c.server.log.Debug("a broadcast was not sent", zap.String("method", n.Method), zap.Error(err))
 			}
 		}
 	}
 }
 
-// lineStream is where the exchange of a request on stdio writes.
-type lineStream struct {
+// stdioStream is the stream of a request on stdio.
+type stdioStream struct {
 	x     *Exchange
 	lines *lineWriter
 	end   int64 // of the last line
 	last  time.Time
 }
 
-// send waits for the client to read, but not with the questions that are taken back from one that cancelled.
-func (l *lineStream) send(f *frame, _ bool) (err error) {
+// send blocks for a slow client, except when it withdraws questions after the client cancelled.
+func (l *stdioStream) send(f *frame, _ bool) (err error) {
 	if l.x.ctx.Err() != nil {
-		l.lines.notice(f.line())
+		l.lines.appendNow(f.line())
 		return nil
 	}
 	l.end, err = l.lines.append(l.x.ctx, f.line())
@@ -243,27 +243,27 @@ func (l *lineStream) send(f *frame, _ bool) (err error) {
 	return err
 }
 
-// answer waits a breath after what was sent before, with the client's end having taken it. A client that is gone is
-// told too: whoever piped the request in may still read.
-func (l *lineStream) answer(f *frame, _ *Error) {
+// answer pauses after the last notification. It writes to a disconnected client as well: whoever piped the request in
+// may still read.
+func (l *stdioStream) answer(f *frame, _ *Error) {
 	ctx := l.x.ctx
 	if l.end > 0 {
 		l.pause(ctx)
-		if l.x.silent.Load() {
+		if l.x.noAnswer.Load() {
 			return
 		}
 	}
 	_, _ = l.lines.append(context.WithoutCancel(ctx), f.line())
 }
 
-func (l *lineStream) pause(ctx context.Context) {
+func (l *stdioStream) pause(ctx context.Context) {
 	given := time.Now()
-	l.lines.flushed(ctx, l.end)
-	l.lines.drained(ctx, l.end, patience)
-	if now := time.Now(); now.Sub(given) < time.Millisecond && now.Sub(l.last) > breath {
-		return // it was taken long ago
+	l.lines.waitWritten(ctx, l.end)
+	l.lines.waitRead(ctx, l.end, readTimeout)
+	if now := time.Now(); now.Sub(given) < time.Millisecond && now.Sub(l.last) > resultPause {
+		return // it was read long ago
 	}
-	timer := time.NewTimer(breath)
+	timer := time.NewTimer(resultPause)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -271,6 +271,6 @@ func (l *lineStream) pause(ctx context.Context) {
 	}
 }
 
-func (l *lineStream) takesEvents() bool { return true }
+func (l *stdioStream) takesEvents() bool { return true }
 
-func (l *lineStream) hurry() { l.lines.wake() }
+func (l *stdioStream) abortWrite() { l.lines.wake() }

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unread returns how many bytes the client has not taken out of its end of a pipe or a socket; ok is false for anything
-// else. A client reads faster than it understands: only what it has read cannot fall into one chunk with what follows.
+// unread returns how many bytes the client has not read from a pipe or a socket; ok is false for anything else. What
+// it has read cannot end up in one chunk with what follows.
 func unread(out *os.File) (bytes int, ok bool) {
 	raw, err := out.SyscallConn()
 	if err != nil {

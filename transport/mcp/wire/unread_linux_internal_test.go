@@ -20,16 +20,16 @@ func TestDrainedWaitsForTheReader(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			w.flushed(t.Context(), end)
+			w.waitWritten(t.Context(), end)
 			brief, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 			defer cancel()
-			if w.drained(brief, end, time.Hour); brief.Err() == nil {
+			if w.waitRead(brief, end, time.Hour); brief.Err() == nil {
 				t.Error("the result would have been written before the client had read the event")
 			}
 			if _, err := in.Read(make([]byte, 64)); err != nil {
 				t.Fatal(err)
 			}
-			w.drained(t.Context(), end, time.Hour)
+			w.waitRead(t.Context(), end, time.Hour)
 		})
 	}
 }

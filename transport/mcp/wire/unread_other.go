@@ -4,5 +4,5 @@ package wire
 
 import "os"
 
-// unread cannot be told here.
+// unread is not known on this system.
 func unread(*os.File) (bytes int, ok bool) { return 0, false }
