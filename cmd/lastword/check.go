@@ -110,7 +110,8 @@ func (c *checker) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	faults, warnings, stale := c.tally()
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s, %s\n", terminal.Count(int64(len(c.report.Files)), "file"), terminal.Count(faults, "error"),
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s, %s, %s\n", terminal.Count(int64(len(c.report.Files)), "file"),
+		terminal.Count(faults, "error"),
 		terminal.Count(warnings, "warning"))
 	switch {
 	case faults > 0:
@@ -142,7 +143,8 @@ func (c *checker) print(w io.Writer) error {
 	var b strings.Builder
 	for _, f := range c.report.Files {
 		for _, p := range f.Problems {
-			fmt.Fprintf(&b, "%s:%d: %s: %s (%s)\n", terminal.Printable(f.Path), p.Line, p.Severity, terminal.Printable(p.Message), p.Rule)
+			fmt.Fprintf(&b, "%s:%d: %s: %s (%s)\n", terminal.Printable(f.Path), p.Line, p.Severity,
+				terminal.Printable(p.Message), p.Rule)
 		}
 	}
 	_, err := io.WriteString(w, b.String())
@@ -160,8 +162,8 @@ func linksOf(doc *check.Document) (links []check.Link) {
 	return links
 }
 
-// targets checks that relative links of a file in the folder lead somewhere. Nobody can tell where the repository is not
-// on this machine.
+// targets checks that relative links of a file in the folder lead somewhere. Nobody can tell where the repository is
+// not on this machine.
 func (c *checker) targets(f *checkedFile, folder string, links []check.Link) error {
 	bases, err := c.bases(f.Path, folder)
 	defer closeAll(bases)
@@ -252,11 +254,13 @@ func target(link string) (name string, relative bool) {
 	return cmp.Or(strings.TrimPrefix(path.Clean(u.Path), "/"), "."), true
 }
 
-// leads reports whether a file is there. A name starts from a base, or from the folder of the llms.txt and leads into one.
+// leads reports whether a file is there. A name starts from a base, or from the folder of the llms.txt and leads into
+// one.
 func leads(bases []base, folder, name string) bool {
 	return slices.ContainsFunc(bases, func(b base) bool {
 		_, err := b.Stat(filepath.FromSlash(name))
-		if inside := below(b.dir, filepath.Join(settings.Real(folder), filepath.FromSlash(name))); err != nil && inside != "" {
+		if inside := below(b.dir, filepath.Join(settings.Real(folder), filepath.FromSlash(name))); err != nil &&
+			inside != "" {
 			_, err = b.Stat(filepath.FromSlash(inside))
 		}
 		return err == nil

@@ -115,7 +115,8 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 	return nil
 }
 
-// textsBelow finds the files to check below the folder. The names are slash-separated and sorted; links are not followed.
+// textsBelow finds the files to check below the folder. The names are slash-separated and sorted; links are not
+// followed.
 func textsBelow(ctx context.Context, folder string) (names []string, err error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {
@@ -125,7 +126,8 @@ func textsBelow(ctx context.Context, folder string) (names []string, err error) 
 	entries := 0
 	err = fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if entries++; entries > checkEntries {
-			return tooMuch("%s holds more than %s files and folders; name one below it", folder, terminal.Thousands(checkEntries))
+			return tooMuch("%s holds more than %s files and folders; name one below it", folder,
+				terminal.Thousands(checkEntries))
 		}
 		switch {
 		case err != nil:
@@ -136,7 +138,8 @@ func textsBelow(ctx context.Context, folder string) (names []string, err error) 
 			names = append(names, name)
 		}
 		if len(names) > checkFiles {
-			return tooMuch("%s holds more than %s to check; name a folder below it", folder, terminal.Count(checkFiles, "file"))
+			return tooMuch("%s holds more than %s to check; name a folder below it", folder, terminal.Count(checkFiles,
+				"file"))
 		}
 		return ctx.Err()
 	})

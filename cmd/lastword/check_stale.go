@@ -49,7 +49,8 @@ func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, link
 	}
 	if changes.Gap != "" {
 		f.Stale = true
-		f.problem(line, ruleStale, check.Warning, "what changed since %s, which the links are pinned to, cannot be told: %s",
+		f.problem(line, ruleStale, check.Warning,
+			"what changed since %s, which the links are pinned to, cannot be told: %s",
 			terminal.ShortCommit(f.Commit), changes.Gap)
 		return nil
 	}
@@ -95,11 +96,13 @@ func (s *subject) links(name string) bool {
 	return false
 }
 
-// counts reports whether a change of the path makes the file stale. The file itself and the generated files beside it do
-// not count: two that are committed together would keep each other stale. Generated files elsewhere count if linked.
+// counts reports whether a change of the path makes the file stale. The file itself and the generated files beside it
+// do not count: two that are committed together would keep each other stale. Generated files elsewhere count if
+// linked.
 func (s *subject) counts(name string) bool {
 	at := path.Dir(s.file)
-	beside := s.file != "" && slices.Contains([]string{at, path.Join(at, "graph"), path.Join(at, "graph/nodes")}, path.Dir(name))
+	beside := s.file != "" && slices.Contains([]string{at, path.Join(at, "graph"), path.Join(at, "graph/nodes")},
+		path.Dir(name))
 	switch {
 	case name == s.file, beside && isCompanion(name):
 		return false
@@ -250,7 +253,8 @@ func (c *checkouts) open(folder string) (*git.Checkout, git.Origin, error) {
 }
 
 func noCommit(folder string) error {
-	return exit.Invalid("--stale: %s is not part of a commit; name the folder of the repository with --repository", folder)
+	return exit.Invalid("--stale: %s is not part of a commit; name the folder of the repository with --repository",
+		folder)
 }
 
 // since remembers the last answer, because all files of a run name one commit.

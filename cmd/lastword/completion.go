@@ -20,8 +20,8 @@ func completionCommand() *cobra.Command {
 		Use:     "completion <" + strings.Join(shells(), "|") + ">",
 		GroupID: settings.Helping,
 		Short:   "Print a script for command line completion in a shell",
-		Long: `Completion prints a script that makes a shell complete commands, flags, their values, folders and the names of models.
-Save it where the shell looks for such scripts:
+		Long: `Completion prints a script that makes a shell complete commands, flags, their values, folders and the names
+of models. Save it where the shell looks for such scripts:
 
   bash        lastword completion bash >\
                 ~/.local/share/bash-completion/completions/lastword

@@ -20,8 +20,8 @@ func configCommand(p *host.Program) *cobra.Command {
 		Use:     "config",
 		GroupID: settings.Helping,
 		Short:   "Show the settings and where they come from",
-		Long: `The flags of commands that read repositories, ask models or serve runs are settings: generate.out is --out of generate,
-and progress is --progress of all commands. The first of these that gives a value wins:
+		Long: `The flags of commands that read repositories, ask models or serve runs are settings: generate.out is --out of
+generate, and progress is --progress of all commands. The first of these that gives a value wins:
 
   the command line           --out docs
   the environment            LASTWORD_GENERATE_OUT=docs
@@ -69,8 +69,8 @@ func configShowCommand(p *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show",
 		Short: "Print every setting with its value",
-		Long: `Show prints every setting with its value, as YAML that can be a file of settings, or as JSON. It reads the project's
-file even if a command that reads its repository would not.`,
+		Long: `Show prints every setting with its value, as YAML that can be a file of settings, or as JSON. It reads the
+project's file even if a command that reads its repository would not.`,
 		Example: "  lastword config show --origin",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {

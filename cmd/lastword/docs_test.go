@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"regexp"
 	"strings"
@@ -51,8 +50,8 @@ func TestCLIPage(t *testing.T) {
 
 // writeCommand writes the section of a command, and those of its commands.
 func writeCommand(b *strings.Builder, cmd *cobra.Command, keys map[*pflag.Flag]settings.Key) {
-	fmt.Fprintf(b, "\n## %s\n\n```\n%s\n```\n\n%s\n", cmd.CommandPath(), usageLine(cmd),
-		markdown(terminal.Wrap(cmp.Or(cmd.Long, cmd.Short+"."), 118)))
+	fmt.Fprintf(b, "\n## %s\n\n```\n%s\n```\n\n%s\n", cmd.CommandPath(), terminal.UsageLine(cmd),
+		markdown(terminal.Wrap(terminal.About(cmd), 118)))
 	if cmd.HasExample() {
 		fmt.Fprintf(b, "\n```sh\n%s\n```\n", strings.ReplaceAll(strings.TrimPrefix(cmd.Example, "  "), "\n  ", "\n"))
 	}

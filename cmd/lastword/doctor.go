@@ -42,9 +42,9 @@ func doctorCommand(p *host.Program) *cobra.Command {
 		Use:     "doctor",
 		GroupID: settings.Helping,
 		Short:   "Check that this machine has what the commands need",
-		Long: `Doctor checks the settings, the folders, the terminal, the network and the server of models. It prints a line for
-each, PASS, WARN or FAIL, and what you can do. It uses the server of prompt and the folder of generate. A server that
-does not answer is a warning only: generate needs none.
+		Long: `Doctor checks the settings, the folders, the terminal, the network and the server of models. It prints a line
+for each, PASS, WARN or FAIL, and what you can do. It uses the server of prompt and the folder of generate. A server
+that does not answer is a warning only: generate needs none.
 
 Doctor never prints keys and tokens. It makes a file in the output folder and removes it, and asks the server a few
 short questions.` + exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration),
@@ -101,7 +101,8 @@ func doctorIDs() []string {
 
 // serverLines are the checks of the server that doctor makes.
 func serverLines() []string {
-	return []string{"path", "auth", "models", "loaded", "context-size", "answers", "streams", "terminator", "tool", "json"}
+	return []string{"path", "auth", "models", "loaded", "context-size", "answers", "streams", "terminator", "tool",
+		"json"}
 }
 
 func (e *doctorOptions) tell(r probe.Result) {

@@ -25,7 +25,8 @@ func version() probe.Result {
 
 // machine checks this machine.
 func (e *doctorOptions) machine(cmd *cobra.Command) []probe.Result {
-	return []probe.Result{e.tokensSet(), output(e.out), disk(e.out), cache(e.program.Env.CacheFolder()), shown(&e.program.Display, cmd), roots(), e.proxy()}
+	return []probe.Result{e.tokensSet(), output(e.out), disk(e.out), cache(e.program.Env.CacheFolder()),
+		shown(&e.program.Display, cmd), roots(), e.proxy()}
 }
 
 // tokensSet names the secrets that are set.
@@ -47,7 +48,8 @@ func output(folder string) probe.Result {
 	const id = "output"
 	at := existing(folder)
 	if err := tryWriting(at); err != nil {
-		return finding(id, probe.Fail, "choose a folder that can be written, with --out", "%s: %v", folder, exit.Reason(err))
+		return finding(id, probe.Fail, "choose a folder that can be written, with --out", "%s: %v", folder,
+			exit.Reason(err))
 	}
 	if at != settings.Absolute(folder) {
 		return fine(id, "%s will be made; files appear there whole", folder)

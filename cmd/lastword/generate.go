@@ -56,8 +56,8 @@ func generateCommand(p *host.Program) *cobra.Command {
 		Long: `Generate reads a repository and writes llms.txt, llms-full.txt, llms-ctx.txt and llms.json for it.
 
 The files go to OUT/HOST/OWNER/NAME/, as the git remote names them, or to OUT/local/NAME/ without a remote. --output
-writes llms.txt alone, and --in-place writes into the repository. Generate removes files that the previous run wrote and
-this one does not, if nobody has changed them.
+writes llms.txt alone, and --in-place writes into the repository. Generate removes files that the previous run wrote
+and this one does not, if nobody has changed them.
 
 The repository is a folder (default: the current one), an archive (tar, zip), owner/repo on GitHub, or the https URL
 of a Git repository or an archive. .../tree/REF/FOLDER reads a part of it.
@@ -107,12 +107,15 @@ func (g *generateOptions) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet)
 	flags.StringVar(&g.in.Out, "out", "artifacts", "`folder` to write under; made if missing")
 	flags.StringVarP(&g.output, "output", "o", "", "`file` to write llms.txt to, and nothing else; - is stdout")
 	flags.BoolVar(&g.inPlace, "in-place", false, "write into the repository, which must be a local folder")
-	settings.Choice(cmd, flags, &g.full, "full", "llms-full.txt holds the linked files, all text files, or is not written",
+	settings.Choice(cmd, flags, &g.full, "full",
+		"llms-full.txt holds the linked files, all text files, or is not written",
 		llmstxt.FullSelected, llmstxt.FullAll, llmstxt.FullNone)
 	flags.BoolVar(&g.in.Ctx, "ctx", true, "write llms-ctx.txt, the linked files as XML")
 	flags.BoolVar(&g.in.Graph, "graph", false, "also write the graph of packages and imports, with a page for each")
-	flags.IntVar(&g.format, "format", 2, "`version` of the llms.txt format, 1 or 2; 1 leaves Optional out of llms-ctx.txt")
-	settings.Choice(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the raw files", "blob", "raw")
+	flags.IntVar(&g.format, "format", 2,
+		"`version` of the llms.txt format, 1 or 2; 1 leaves Optional out of llms-ctx.txt")
+	settings.Choice(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the raw files", "blob",
+		"raw")
 	flags.StringVar(&g.in.BaseURL, "link-base", "",
 		"base `URL` for links, if the repository has no remote; --base-url does the same without --model")
 	flags.Var(&g.budget, "size-budget", "maximum `bytes` of each text file, such as 200k; drops what matters least")
@@ -138,7 +141,8 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	if in.Model == "" && in.BaseURL == "" && cmd.Flags().Changed("base-url") {
 		in.BaseURL = g.by.Endpoint.BaseURL // no server is asked: it can only be meant for the links
 	}
-	with := llmstxt.Config{Open: g.read.Open, Model: g.by.Find, Secrets: g.program.Secrets, Version: host.ThisBuild().Exact()}
+	with := llmstxt.Config{Open: g.read.Open, Model: g.by.Find, Secrets: g.program.Secrets,
+		Version: host.ThisBuild().Exact()}
 	defer g.by.Close()
 	if !g.noCache {
 		with.Cache = g.program.Env.CacheFolder()
@@ -164,7 +168,8 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	return g.program.Watch(cmd.Context(), job, limits, &g.show)
 }
 
-// place says where the files go, and what is printed of them. The returned function removes what was only to be printed.
+// place says where the files go, and what is printed of them. The returned function removes what was only to be
+// printed.
 func (g *generateOptions) place(in *llmstxt.Input) (remove func(), err error) {
 	remove = func() {}
 	switch {

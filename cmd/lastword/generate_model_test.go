@@ -197,8 +197,8 @@ func TestGenerateGoesByTheProfile(t *testing.T) {
 	}
 }
 
-// Contract, section 7: "Budgets are computed from the model's loaded context." A server that says its context is never
-// asked for too much, and one that says nothing is asked again with less.
+// Contract, section 7: "Budgets are computed from the model's loaded context." A server that says its context is
+// never asked for too much, and one that says nothing is asked again with less.
 func TestGenerateKeepsToTheContext(t *testing.T) {
 	for dialect, says := range map[testkit.Dialect]bool{testkit.LMStudio: true, testkit.OpenAI: false} {
 		m := testkit.NewModelWith(t, testkit.ModelOptions{Dialect: dialect, Overflow: testkit.OverflowStatus,

@@ -67,23 +67,20 @@ func exitCodes(codes ...int) string {
 
 // runExits are the exit codes of a command that runs a job.
 func runExits() string {
-	return exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Limit, exit.Timeout,
+	return exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Limit,
+		exit.Timeout,
 		exit.Interrupted, exit.Terminated)
 }
 
 // helpText is what help prints of a command.
 func helpText(cmd *cobra.Command) string {
-	about := cmd.Long
-	if about == "" {
-		about = cmd.Short + "."
-	}
-	return terminal.Wrap(about, helpColumns) + "\n\n" + usageText(cmd)
+	return terminal.Wrap(terminal.About(cmd), helpColumns) + "\n\n" + usageText(cmd)
 }
 
 // usageText is the command's usage, example, commands and flags.
 func usageText(cmd *cobra.Command) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Usage:\n  %s\n", usageLine(cmd))
+	fmt.Fprintf(&b, "Usage:\n  %s\n", terminal.UsageLine(cmd))
 	if cmd.HasExample() {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
 	}
@@ -105,13 +102,6 @@ func usageText(cmd *cobra.Command) string {
 		fmt.Fprintf(&b, "\n%s help COMMAND explains a command.\n", cmd.Root().Name())
 	}
 	return b.String()
-}
-
-func usageLine(cmd *cobra.Command) string {
-	if cmd.HasAvailableSubCommands() {
-		return cmd.CommandPath() + " <command> [flags]"
-	}
-	return strings.TrimSuffix(cmd.UseLine(), " [flags]") + " [flags]"
 }
 
 // commonFlags is the title of the flags that every command has.

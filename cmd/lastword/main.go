@@ -52,15 +52,22 @@ word: completed, failed or canceled.`,
 			return settings.Configure(cmd, args, p.Env, p.ConfigFile, p.Secrets)
 		},
 	}
-	settings.Group(root.Flags(), commonFlags, func() { root.Flags().BoolVar(&version, "version", false, "print the version") })
+	settings.Group(root.Flags(), commonFlags, func() {
+		root.Flags().BoolVar(&version, "version", false,
+			"print the version")
+	})
 	flags := root.PersistentFlags()
 	settings.Group(flags, commonFlags, func() {
 		flags.StringVar(&p.ConfigFile, "config", "", "YAML `file` of settings, read before the other files")
-		settings.Choice(root, flags, &p.Display.Progress, "progress", "how stderr shows a run", "auto", "tty", "plain", "none")
+		settings.Choice(root, flags, &p.Display.Progress, "progress", "how stderr shows a run", "auto", "tty", "plain",
+			"none")
 		flags.BoolVar(&p.Display.NoColor, "no-color", false, "print without colour, as NO_COLOR in the environment does")
 	})
 	settings.Must(root.MarkPersistentFlagFilename("config", "yaml", "yml"))
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return exit.BadUsage(cmd, settings.BadValue(err), "") })
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return exit.BadUsage(cmd, settings.BadValue(err),
+			"")
+	})
 	root.SetHelpCommand(helpCommand())
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) { fmt.Fprint(cmd.OutOrStdout(), helpText(cmd)) })
 	root.SetUsageFunc(func(cmd *cobra.Command) error {
@@ -69,7 +76,8 @@ word: completed, failed or canceled.`,
 	})
 	root.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"},
 		&cobra.Group{ID: settings.Helping, Title: "Settings and help:"})
-	root.AddCommand(generateCommand(p), checkCommand(), promptCommand(p), runsCommand(p), mcpCommand(p), serveCommand(p), modelsCommand(p),
+	root.AddCommand(generateCommand(p), checkCommand(), promptCommand(p), runsCommand(p), mcpCommand(p),
+		serveCommand(p), modelsCommand(p),
 		providerCommand(p), tokenCommand(), doctorCommand(p), configCommand(p), completionCommand(), manCommand(),
 		versionCommand())
 	return root

@@ -43,8 +43,8 @@ func (w withBinary) Run() int {
 	return w.m.Run()
 }
 
-// faulty is lastword with a fault where a task's actor is told to begin: FAULT is panic:TASK or block:TASK. HARD is how
-// long a blocked task may ignore a cancel.
+// faulty is lastword with a fault where a task's actor is told to begin: FAULT is panic:TASK or block:TASK. HARD is
+// how long a blocked task may ignore a cancel.
 func faulty() {
 	what, task, _ := strings.Cut(os.Getenv("FAULT"), ":")
 	hard, err := time.ParseDuration(os.Getenv("HARD"))

@@ -19,8 +19,8 @@ func manCommand() *cobra.Command {
 		Use:     "man [folder]",
 		GroupID: settings.Helping,
 		Short:   "Write the manual pages of all commands into a folder",
-		Long: `Man writes a manual page for each command into the folder, which it makes if missing. Without a folder it prints the
-page of lastword itself.`,
+		Long: `Man writes a manual page for each command into the folder, which it makes if missing. Without a folder it
+prints the page of lastword itself.`,
 		Example: `  lastword man | man -l -
   lastword man ~/.local/share/man/man1`,
 		DisableFlagsInUseLine: true,
@@ -32,7 +32,8 @@ page of lastword itself.`,
 				return err
 			}
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
-				return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot make the folder %s: %w", args[0], exit.Reason(err))}
+				return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("cannot make the folder %s: %w", args[0],
+					exit.Reason(err))}
 			}
 			return writePages(args[0], cmd.Root())
 		},
@@ -47,7 +48,8 @@ func atMostOneFolder(cmd *cobra.Command, args []string) error {
 }
 
 func writePages(folder string, cmd *cobra.Command) error {
-	if err := os.WriteFile(filepath.Join(folder, terminal.PageName(cmd)+".1"), []byte(terminal.ManPage(cmd, host.ThisBuild().Version)), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(folder, terminal.PageName(cmd)+".1"), []byte(terminal.ManPage(cmd,
+		host.ThisBuild().Version)), 0o644); err != nil {
 		return err
 	}
 	for _, sub := range cmd.Commands() {

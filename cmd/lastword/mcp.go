@@ -25,9 +25,9 @@ func mcpCommand(p *host.Program) *cobra.Command {
 		Use:     "mcp",
 		GroupID: settings.Working,
 		Short:   "Serve an agent over stdin and stdout, as an MCP server",
-		Long: `Mcp speaks the Model Context Protocol over stdin and stdout with the client that starts it. It offers generate and
-prompt as tools that stream, run_* to start, watch, await and cancel runs, lmstxt_*, and the written files as resources.
-docs/mcp.md describes the protocol.
+		Long: `Mcp speaks the Model Context Protocol over stdin and stdout with the client that starts it. It offers
+generate and prompt as tools that stream, run_* to start, watch, await and cancel runs, lmstxt_*, and the written
+files as resources. docs/mcp.md describes the protocol.
 
 Stdout carries the protocol only; warnings go to stderr. Mcp writes nothing before a run writes, and then only under
 --out. It ignores the .lastword.yaml of the current folder; --config .lastword.yaml reads it.
@@ -83,7 +83,7 @@ func (s *mcpOptions) run(cmd *cobra.Command) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "lastword: mcp waits for an agent's messages on stdin; Ctrl-C ends it. "+
 			"lastword mcp --print-config CLIENT prints the settings for an agent")
 	}
-	stdout := terminal.Unwrap(cmd.OutOrStdout()).(io.Writer) // the server redacts secrets itself, and needs to know a pipe
+	stdout := terminal.Unwrap(cmd.OutOrStdout()).(io.Writer) // the server redacts secrets itself
 	attached, first := host.Interruptible(cmd.Context(), func() {})
 	served := inside.Handler.Serve(attached, cmd.InOrStdin(), stdout)
 	ended := inside.Close(attached)

@@ -155,7 +155,8 @@ func (s *mcpOptions) settingsOf(cmd *cobra.Command, c client) (any, error) {
 	at, ok := webURL(s.url)
 	switch {
 	case !ok:
-		return nil, exit.BadUsage(cmd, errors.New("--url needs the https URL of a server, such as https://runs.example.com/mcp"), "")
+		return nil, exit.BadUsage(cmd,
+			errors.New("--url needs the https URL of a server, such as https://runs.example.com/mcp"), "")
 	case c.remote == nil:
 		err := fmt.Errorf("%s knows no URLs in its settings; add the server among its connectors", c.name)
 		return nil, exit.BadUsage(cmd, err, "")

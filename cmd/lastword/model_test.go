@@ -18,8 +18,8 @@ import (
 // models are those of the scripts, by the script's folder.
 var models sync.Map
 
-// serveModel starts a server of models until the script ends. Its URL is in $LASTWORD_BASE_URL, and every completion is
-// answered by the pieces: text:WORDS, thought:WORDS, finish:REASON, usage:PROMPT,ANSWER, frame:DATA, error:WORDS,
+// serveModel starts a server of models until the script ends. Its URL is in $LASTWORD_BASE_URL, and every completion
+// is answered by the pieces: text:WORDS, thought:WORDS, finish:REASON, usage:PROMPT,ANSWER, frame:DATA, error:WORDS,
 // status:CODE, and done, cut, reset, stall. Backslash escapes are Go's. Without pieces it echoes.
 //
 //	model [-key KEY] [-loaded NAME] [PIECE]...

@@ -37,11 +37,11 @@ func modelsCommand(p *host.Program) *cobra.Command {
 		Use:     "models",
 		GroupID: settings.Working,
 		Short:   "List the models of a server, and load or unload them",
-		Long: `Models lists the models of a server: whether each is loaded, its context as loaded in tokens, and the context it was
-made for. A dash means that the server does not say.
+		Long: `Models lists the models of a server: whether each is loaded, its context as loaded in tokens, and the context
+it was made for. A dash means that the server does not say.
 
-Models speaks the native protocols of LM Studio, llama.cpp, Ollama and vLLM, and that of OpenAI, whose servers give names
-only. The server is --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, otherwise LM Studio on this machine.` +
+Models speaks the native protocols of LM Studio, llama.cpp, Ollama and vLLM, and that of OpenAI, whose servers give
+names only. The server is --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, otherwise LM Studio on this machine.` +
 			modelsExits(),
 		Example: `  lastword models
   lastword models --json | jq -r '.models[] | select(.loaded).id'
@@ -71,8 +71,8 @@ func modelsLoadCommand(p *host.Program) *cobra.Command {
 		Use:     "load <model>",
 		GroupID: settings.Working,
 		Short:   "Load a model, and wait until it is loaded",
-		Long: `Load asks LM Studio, Ollama or llama.cpp's router to load a model, and waits until it is loaded. LM Studio takes
---context or --ttl, not both.` + modelsExits(),
+		Long: `Load asks LM Studio, Ollama or llama.cpp's router to load a model, and waits until it is loaded. LM Studio
+takes --context or --ttl, not both.` + modelsExits(),
 		Example: `  lastword models load qwen3-8b --context 16384
   lastword models load qwen3-8b --ttl 10m`,
 		DisableFlagsInUseLine: true,
@@ -86,7 +86,8 @@ func modelsLoadCommand(p *host.Program) *cobra.Command {
 	}
 	flags := l.flags(cmd, 10*time.Minute)
 	flags.IntVar(&l.load.Context, "context", 0, "context in `tokens` (default: the server's)")
-	flags.DurationVar(&l.load.TTL, "ttl", 0, "unload the model after this `time` without a request (default: the server's)")
+	flags.DurationVar(&l.load.TTL, "ttl", 0,
+		"unload the model after this `time` without a request (default: the server's)")
 	return cmd
 }
 
@@ -115,7 +116,8 @@ func oneModel(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil
 	}
-	return exit.BadUsage(cmd, fmt.Errorf("%s needs the name of one model", cmd.Name()), "lastword models lists the names")
+	return exit.BadUsage(cmd, fmt.Errorf("%s needs the name of one model", cmd.Name()),
+		"lastword models lists the names")
 }
 
 // call runs do with a client, within --timeout.
@@ -184,7 +186,8 @@ func (l *modelsOptions) list(ctx context.Context, cmd *cobra.Command, client *ll
 	if server == "" {
 		server = "a server"
 	}
-	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s at %s\n", terminal.Count(int64(len(list)), "model"), terminal.Printable(server),
+	fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s at %s\n", terminal.Count(int64(len(list)), "model"),
+		terminal.Printable(server),
 		terminal.Printable(l.at.Host()))
 	return nil
 }
@@ -225,7 +228,8 @@ func (m modelLine) row() []string {
 	default:
 		state = "idle"
 	}
-	row := []string{terminal.Flat(m.ID), state, context, tokens(m.MaxContext), terminal.Flat(m.Kind), terminal.Flat(m.Format), terminal.Flat(m.Quantization)}
+	row := []string{terminal.Flat(m.ID), state, context, tokens(m.MaxContext), terminal.Flat(m.Kind),
+		terminal.Flat(m.Format), terminal.Flat(m.Quantization)}
 	for i, cell := range row {
 		if cell == "" {
 			row[i] = "-"

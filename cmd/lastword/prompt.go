@@ -36,8 +36,8 @@ func promptCommand(program *host.Program) *cobra.Command {
 		Use:     "prompt <text>",
 		GroupID: settings.Working,
 		Short:   "Ask a language model and print its answer as it comes",
-		Long: `Prompt sends a text to a server that speaks the OpenAI protocol, and prints the answer to stdout as it comes. It
-removes control characters from the answer; --json does not. If the text is "-", or missing while stdin is a pipe,
+		Long: `Prompt sends a text to a server that speaks the OpenAI protocol, and prints the answer to stdout as it comes.
+It removes control characters from the answer; --json does not. If the text is "-", or missing while stdin is a pipe,
 prompt reads it from stdin.
 
 The server is --base-url, LASTWORD_BASE_URL or OPENAI_BASE_URL, otherwise LM Studio on this machine. The key comes
@@ -72,7 +72,8 @@ wrong; --progress plain shows the run. Ctrl-C cancels the run; a second Ctrl-C l
 func (p *promptOptions) addRequestFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&p.in.Model, "model", prompt.Auto, "`name` of the model; auto is the one that the server has loaded")
 	flags.StringVar(&p.in.System, "system", "", "system `prompt`")
-	flags.IntVar(&p.in.MaxTokens, "max-tokens", 0, "maximum `tokens` of the answer, with thoughts (default: the server's)")
+	flags.IntVar(&p.in.MaxTokens, "max-tokens", 0,
+		"maximum `tokens` of the answer, with thoughts (default: the server's)")
 	flags.Var(&p.temperature, "temperature", "`number` from 0 (always the likeliest word) to 2 (default: the server's)")
 	flags.StringVar(&p.extra, "extra", "", "more fields of the request: a `JSON` object such as {\"top_k\":40}")
 }
@@ -101,7 +102,8 @@ func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	defer client.Close()
-	job, err := prompt.Job(p.in, prompt.Config{Stream: client.Stream, Provider: p.at.Host(), Choose: settings.LoadedModel(client)})
+	job, err := prompt.Job(p.in, prompt.Config{Stream: client.Stream, Provider: p.at.Host(),
+		Choose: settings.LoadedModel(client)})
 	if err != nil {
 		return err
 	}
@@ -124,9 +126,9 @@ func (p *promptOptions) validate() error {
 	return p.at.Check()
 }
 
-// speak arranges that the answer is printed. On a terminal its view shows the model's thoughts: a block that is redrawn,
-// or a line per milestone, would stand in the middle of the answer. If stdout is piped and nobody asks for progress,
-// stderr stays empty unless something goes wrong.
+// speak arranges that the answer is printed. On a terminal its view shows the model's thoughts: a block that is
+// redrawn, or a line per milestone, would stand in the middle of the answer. If stdout is piped and nobody asks for
+// progress, stderr stays empty unless something goes wrong.
 func (p *promptOptions) speak() {
 	d, asked := &p.show, p.program.Display.Progress
 	piped := !terminal.IsTerminal(d.Stdout)
@@ -147,7 +149,7 @@ func (p *promptOptions) speak() {
 
 const promptExample = `for example: lastword prompt "Why is the sky blue?"`
 
-var errNoText = errors.New("prompt needs a text: give it as an argument, or pipe it in with - or nothing in its place")
+var errNoText = errors.New("prompt needs a text: give it as an argument, or pipe it to stdin")
 
 func onePrompt(cmd *cobra.Command, args []string) error {
 	switch {

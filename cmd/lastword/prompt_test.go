@@ -17,7 +17,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/llm"
 )
 
-// promptEvents runs lastword prompt --jsonl against the server and returns its exit code and what its events add up to.
+// promptEvents runs lastword prompt --jsonl against the server and returns its exit code and what its events add up
+// to.
 func promptEvents(t *testing.T, env []string, m *testkit.Model, flags ...string) (int, messages.State, []messages.Event) {
 	t.Helper()
 	got := run(t, env, append([]string{"prompt", "Hi", "--jsonl", "--base-url", m.URL(), "--model", "scripted"}, flags...)...)
@@ -143,8 +144,8 @@ func TestPromptCancelClosesTheConnection(t *testing.T) {
 	}
 }
 
-// cancelPrompt cancels a prompt when its request has come and, where a word is to come, that word was read. It reads no
-// further than run.canceling before the server has seen the connection close.
+// cancelPrompt cancels a prompt when its request has come and, where a word is to come, that word was read. It reads
+// no further than run.canceling before the server has seen the connection close.
 func cancelPrompt(t *testing.T, client *llm.Client, x *testkit.Exchange, word bool) []messages.Event {
 	t.Helper()
 	system, err := actors.New(t.Context(), actors.Config{})

@@ -84,7 +84,8 @@ The questions cost about ten thousand tokens, and once a full context if that is
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&p.at)))
 	settings.Must(flags.SetAnnotation("write", settings.NotInProject, nil))
 	settings.Must(cmd.MarkFlagFilename("write", "json"))
-	settings.Must(cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(checkIDs(), cobra.ShellCompDirectiveNoFileComp)))
+	settings.Must(cmd.RegisterFlagCompletionFunc("only", cobra.FixedCompletions(checkIDs(),
+		cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
@@ -149,7 +150,8 @@ func (p *providerOptions) tell(t *terminal.Table) func(probe.Result) {
 }
 
 func tooLong(limit time.Duration) error {
-	return messages.Errorf(messages.Code(messages.CauseDeadline), "it took longer than %s; --timeout gives it more", limit)
+	return messages.Errorf(messages.Code(messages.CauseDeadline), "it took longer than %s; --timeout gives it more",
+		limit)
 }
 
 // keep writes the profile to its file. With --only, or for a server that does not answer, only to --write.

@@ -12,9 +12,9 @@ import (
 	"github.com/seed889630bf/lastword/testkit"
 )
 
-// serveDialect starts a server of models of a kind until the script ends. Its URL is in $LASTWORD_BASE_URL. It echoes.
-// A model that is loaded has its context behind its name. -date puts a Date into the first list of models that is asked
-// for, so much before now.
+// serveDialect starts a server of models of a kind until the script ends. Its URL is in $LASTWORD_BASE_URL. It
+// echoes. A model that is loaded has its context behind its name. -date puts a Date into the first list of models
+// that is asked for, so much before now.
 //
 //	dialect [-key KEY] [-overflow FORM] [-date TIME] KIND [NAME[:CONTEXT]]...
 func serveDialect(ts *testscript.TestScript, neg bool, args []string) {

@@ -61,7 +61,8 @@ func orchard(t *testing.T, gate <-chan struct{}) (url string) {
 	return server.URL
 }
 
-// TestTerminalShowsWhatIsReceived: while a repository comes, the bytes are counted, of their total where that is known.
+// TestTerminalShowsWhatIsReceived: while a repository comes, the bytes are counted, of their total where that is
+// known.
 func TestTerminalShowsWhatIsReceived(t *testing.T) {
 	for name, like := range map[string]string{
 		"/orchard.git": `fetch +[0-9.]+ s  [0-9]+\.[0-9] (k|M)B\n`,

@@ -34,7 +34,8 @@ func (r *remote) addFlags(cmd *cobra.Command) {
 	flags := cmd.PersistentFlags()
 	flags.StringVar(&r.url, "server", "",
 		"`URL` of the server, or unix:PATH; LASTWORD_SERVER (default http://127.0.0.1:7878)")
-	flags.StringVar(&r.tokenFile, "token-file", "", "`file` with the token that the server asks for; LASTWORD_TOKEN_FILE")
+	flags.StringVar(&r.tokenFile, "token-file", "",
+		"`file` with the token that the server asks for; LASTWORD_TOKEN_FILE")
 	settings.Must(cmd.MarkPersistentFlagFilename("token-file"))
 }
 
@@ -279,7 +280,8 @@ func runsAnswerCommand(at *remote) *cobra.Command {
 			if len(args) == 3 {
 				return nil
 			}
-			return exit.BadUsage(cmd, errors.New("give the run, the request and the value"), "lastword runs get RUN shows requests")
+			return exit.BadUsage(cmd, errors.New("give the run, the request and the value"),
+				"lastword runs get RUN shows requests")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			value := json.RawMessage(args[2])

@@ -27,9 +27,9 @@ import (
 //
 //	exits CODE [-nostdout] [-SIGNAL PATTERN]... PROGRAM [ARG]...
 //
-// runs the program and checks its exit code. Each signal, INT, TERM or KILL, is sent when a line of stderr past the one
-// before matches the pattern; the code of a program that is killed is "killed". -nostdout gives it a stdout that nobody
-// reads.
+// runs the program and checks its exit code. Each signal, INT, TERM or KILL, is sent when a line of stderr past the
+// one before matches the pattern; the code of a program that is killed is "killed". -nostdout gives it a stdout that
+// nobody reads.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits code [-nostdout] [-SIGNAL pattern]... program [arg]...")

@@ -37,19 +37,19 @@ func serveCommand(p *host.Program) *cobra.Command {
 		Use:     "serve",
 		GroupID: settings.Working,
 		Short:   "Serve programs and agents over HTTP",
-		Long: `Serve listens for HTTP. Programs start, watch, answer and cancel runs at /v1, over SSE, WebSocket and polling:
-docs/http.md explains the API and /openapi.json describes it. Agents call the same jobs as MCP tools at /mcp (streamable
-HTTP, 2026-07-28 and before): docs/mcp.md. /livez answers ok, and /readyz while the server takes runs.
+		Long: `Serve listens for HTTP. Programs start, watch, answer and cancel runs at /v1, over SSE, WebSocket and
+polling: docs/http.md explains the API and /openapi.json describes it. Agents call the same jobs as MCP tools at /mcp
+(streamable HTTP, 2026-07-28 and before): docs/mcp.md. /livez answers ok, and /readyz while the server takes runs.
 
 Without --tokens, serve listens on this machine only, and every program here may call. With --tokens each call needs a
-token from the file (lastword token add makes one). Callers see their own runs only, and each writes to a folder of its
-own under --out. Behind a proxy that speaks TLS, give --public-url.
+token from the file (lastword token add makes one). Callers see their own runs only, and each writes to a folder of
+its own under --out. Behind a proxy that speaks TLS, give --public-url.
 
 Serve reads repositories over https from public addresses. It reads no folder of this machine, unless you give
 --allow-local. It ignores the .lastword.yaml of the current folder; --config .lastword.yaml reads it.
 
-The first Ctrl-C or SIGTERM stops new runs and waits for the others as long as --drain says, but not for runs that wait
-for an answer. The second one leaves at once.` +
+The first Ctrl-C or SIGTERM stops new runs and waits for the others as long as --drain says, but not for runs that
+wait for an answer. The second one leaves at once.` +
 			exitCodes(exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated),
 		Example: `  lastword serve
   lastword serve --http 127.0.0.1:0 --out /srv/artifacts
@@ -216,7 +216,8 @@ func announce(stderr io.Writer, listener net.Listener) error {
 
 // serve serves until the first signal. Then it ends the runs while their watchers still read, and at last the streams
 // that have no end of their own.
-func (s *serveOptions) serve(ctx context.Context, inside *host.Server, listener net.Listener, handler http.Handler) error {
+func (s *serveOptions) serve(ctx context.Context, inside *host.Server, listener net.Listener,
+	handler http.Handler) error {
 	attached, first := host.Interruptible(ctx, func() {})
 	closed := make(chan error, 1)
 	unasked := context.AfterFunc(attached, func() { closed <- inside.Close(ctx) })

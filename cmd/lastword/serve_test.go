@@ -384,8 +384,8 @@ func TestServeDrains(t *testing.T) {
 	}
 }
 
-// Nobody can answer a server that takes no more calls: a run that waits for an answer holds it up no longer than those
-// that work, and ends like any that is cut short, once.
+// Nobody can answer a server that takes no more calls: a run that waits for an answer holds it up no longer than
+// those that work, and ends like any that is cut short, once.
 func TestServeDoesNotWaitForAnswers(t *testing.T) {
 	s := serveHTTP(t, t.TempDir(), "--conformance", "--drain", "1h")
 	begun := func(job, input string) messages.RunID {

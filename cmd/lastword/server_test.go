@@ -30,9 +30,9 @@ func fill(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// serve gives a folder to whoever asks, until the script ends: X.git as git does, whether or not the URL says .git, and
-// the rest as files. The URL is in $URL; with -tls the certificate is in $SSL_CERT_FILE. With -token nobody without it
-// is served.
+// serve gives a folder to whoever asks, until the script ends: X.git as git does, whether or not the URL says .git,
+// and the rest as files. The URL is in $URL; with -tls the certificate is in $SSL_CERT_FILE. With -token nobody
+// without it is served.
 //
 //	serve [-tls] [-token TOKEN] FOLDER
 func serve(ts *testscript.TestScript, neg bool, args []string) {

@@ -22,9 +22,9 @@ func tokenCommand() *cobra.Command {
 		Use:     "token",
 		GroupID: settings.Helping,
 		Short:   "Add and remove the tokens of callers of lastword serve",
-		Long: `Token edits the file of tokens that serve reads with --tokens. Each line names a caller, its scopes, and the digest
-of its token. The token itself is printed once and stored nowhere. A running server notices a change within about a
-second.
+		Long: `Token edits the file of tokens that serve reads with --tokens. Each line names a caller, its scopes, and the
+digest of its token. The token itself is printed once and stored nowhere. A running server notices a change within
+about a second.
 
 The scopes are run:read (watch, list, read files), run:write (start, answer, cancel) and admin (both).`,
 		Example: `  lastword token add --file tokens mia
@@ -44,8 +44,8 @@ func tokenAddCommand(file *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "add <name>",
 		Short: "Make a token for a caller, and print it",
-		Long: `Add makes a token, adds its line to the file, and prints the token to stdout, this once. A caller may have several
-tokens.`,
+		Long: `Add makes a token, adds its line to the file, and prints the token to stdout, this once. A caller may have
+several tokens.`,
 		Example: `  lastword token add --file tokens mia
   lastword token add --file tokens --scope run:read board`,
 		Args:              named(file),
@@ -91,7 +91,8 @@ func tokenRemoveCommand(file *string) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s removed\n", terminal.Count(int64(n), "token"), terminal.Printable(args[0]))
+			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s of %s removed\n", terminal.Count(int64(n), "token"),
+				terminal.Printable(args[0]))
 			return err
 		},
 	}
@@ -126,7 +127,8 @@ func addToken(cmd *cobra.Command, file, name string, scopes []string) error {
 	if _, err := fmt.Fprintln(cmd.OutOrStdout(), token); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "added %[2]s to %[1]s; the token is shown only this once\n", terminal.Printable(file), name)
+	_, err = fmt.Fprintf(cmd.ErrOrStderr(), "added %[2]s to %[1]s; the token is shown only this once\n",
+		terminal.Printable(file), name)
 	return err
 }
 

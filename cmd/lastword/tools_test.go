@@ -46,8 +46,8 @@ func listed(t *testing.T, flags ...string) []listedTool {
 	return list.Tools
 }
 
-// tokensOfTools is what a list costs a model: a host gives it names, descriptions and parameters, and a token is about
-// four characters.
+// tokensOfTools is what a list costs a model: a host gives it names, descriptions and parameters, and a token is
+// about four characters.
 func tokensOfTools(t *testing.T, list []listedTool) int {
 	t.Helper()
 	type function struct {
@@ -87,8 +87,8 @@ func TestTheListIsShort(t *testing.T) {
 	}
 }
 
-// Strict model APIs refuse a whole list for one schema that they do not take: every node has a type, or alternatives that
-// have; arrays say what is in them; choices are of texts. And no two tools look the same to people.
+// Strict model APIs refuse a whole list for one schema that they do not take: every node has a type, or alternatives
+// that have; arrays say what is in them; choices are of texts. And no two tools look the same to people.
 func TestStrictAPIsTakeTheSchemas(t *testing.T) {
 	titles := map[string]string{}
 	for _, tool := range listed(t, allTools...) {

@@ -31,6 +31,7 @@ func versionCommand() *cobra.Command {
 
 func printVersion(cmd *cobra.Command) error {
 	about := host.ThisBuild()
-	_, err := fmt.Fprintf(cmd.OutOrStdout(), "lastword %s, %s, %s %s\n", about.Full(), about.Wire, about.Go, about.Platform)
+	_, err := fmt.Fprintf(cmd.OutOrStdout(), "lastword %s, %s, %s %s\n", about.Full(), about.Wire, about.Go,
+		about.Platform)
 	return err
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// artifact opens an artifact of a run. The file must still be the one that the run wrote, because a later run of the same
-// repository writes to the same place.
+// artifact opens an artifact of a run. The file must still be the one that the run wrote, because a later run of the
+// same repository writes to the same place.
 func (h *Options) artifact(ctx context.Context, run messages.State, a messages.Artifact) (
 	io.ReadSeekCloser, error) {
 	home, below := locate(run, a)
@@ -54,8 +54,8 @@ func locate(run messages.State, artifact messages.Artifact) (home, below string)
 
 var errChanged = errors.New("the file is another")
 
-// checkFile reads the file once and leaves it at its beginning. A file that is replaced meanwhile stays what it was for
-// those who have it open.
+// checkFile reads the file once and leaves it at its beginning. A file that is replaced meanwhile stays what it was
+// for those who have it open.
 func checkFile(ctx context.Context, f *os.File, artifact messages.Artifact) error {
 	info, err := f.Stat()
 	if err != nil || !info.Mode().IsRegular() || info.Size() != artifact.Bytes {

@@ -1,3 +1,3 @@
-// Package host runs jobs for the commands: it starts the runtime, watches one run for a person, and serves many to agents
-// over MCP.
+// Package host runs jobs for the commands: it starts the runtime, watches one run for a person, and serves many to
+// agents over MCP.
 package host

@@ -26,7 +26,8 @@ type ModelFinder struct {
 
 // localServers lists the default URLs of LM Studio, llama.cpp (new and old) and Ollama.
 func localServers() []string {
-	return []string{settings.LMStudio, "http://127.0.0.1:9931/v1", "http://127.0.0.1:8080/v1", "http://127.0.0.1:11434/v1"}
+	return []string{settings.LMStudio, "http://127.0.0.1:9931/v1", "http://127.0.0.1:8080/v1",
+		"http://127.0.0.1:11434/v1"}
 }
 
 // listTimeout is the timeout of a list of models.
@@ -35,7 +36,8 @@ const listTimeout = 5 * time.Second
 func (d *ModelFinder) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, in *llmstxt.Input) {
 	flags.StringVar(&in.Model, "model", "",
 		"`name` of a model that describes the repository; auto is one that is loaded on this machine")
-	flags.BoolVar(&in.RequireModel, "require-model", false, "fail if the model fails (default: keep the degraded result)")
+	flags.BoolVar(&in.RequireModel, "require-model", false,
+		"fail if the model fails (default: keep the degraded result)")
 	d.Endpoint.AddFlags(cmd, flags)
 }
 

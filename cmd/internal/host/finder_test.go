@@ -18,7 +18,8 @@ const (
 	gardenFiles = "-- README.md --\n# Garden\n\nGrows things.\n-- garden.py --\ndef grow():\n    \"\"\"Grows.\"\"\"\n"
 )
 
-// Issue: "the scripted server withholds its last token until the test has read the first delta from the run's reader".
+// Issue: "the scripted server withholds its last token until the test has read the first delta from the run's
+// reader".
 func TestGenerateStreamsWhatTheModelSays(t *testing.T) {
 	m := testkit.NewModel(t)
 	x := m.Step(testkit.Role(), testkit.Text(described[:25]), testkit.Text(described[25:]), testkit.Finish("stop"),

@@ -38,8 +38,8 @@ func (h *Options) jobs() map[string]actors.NewJob {
 	return jobs
 }
 
-// generateInput is the input of generate in a server's run: Out is below Home, the caller's folder, which is below the
-// root.
+// generateInput is the input of generate in a server's run: Out is below Home, the caller's folder, which is below
+// the root.
 type generateInput struct {
 	llmstxt.Input
 	Home    string `json:"home,omitempty"`
@@ -94,8 +94,8 @@ func (h *Options) place(home, out string) (string, error) {
 	return filepath.Join(h.Out, below), nil
 }
 
-// prepareGenerate makes the job's input from a call's arguments: with the caller's folder, the server's limits, and the
-// server's model if the caller names none.
+// prepareGenerate makes the job's input from a call's arguments: with the caller's folder, the server's limits, and
+// the server's model if the caller names none.
 func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
 	var a lmstxt.Arguments
 	if err := decode(arguments, &a); err != nil {
@@ -114,8 +114,8 @@ func (h *Options) prepareGenerate(ctx context.Context, arguments json.RawMessage
 	return json.Marshal(in)
 }
 
-// repository is the address of the repository, or of a part of it. If the server reads nothing of this machine, it does
-// not even look whether a local path exists.
+// repository is the address of the repository, or of a part of it. If the server reads nothing of this machine, it
+// does not even look whether a local path exists.
 func (h *Options) repository(text, subfolder string) (string, error) {
 	there := func(path string) bool { _, err := os.Stat(path); return err == nil }
 	if h.Read.RemoteOnly {
@@ -153,8 +153,8 @@ func (h *Options) inputName(text string) string {
 	return input
 }
 
-// folders are where below the output folder the files of the repository may be. The network is not asked, so that of a
-// ref and a folder after it each may be the first.
+// folders are where below the output folder the files of the repository may be. The network is not asked, so that of
+// a ref and a folder after it each may be the first.
 func (h *Options) folders(ctx context.Context, text string) (folders []string) {
 	_, at, err := h.located(text)
 	switch {
@@ -177,7 +177,8 @@ func (h *Options) folders(ctx context.Context, text string) (folders []string) {
 	return folders
 }
 
-// foldersOf lists the folders that may have the files of the material. A folder that only this repository uses is first.
+// foldersOf lists the folders that may have the files of the material. A folder that only this repository uses is
+// first.
 func foldersOf(m *llmstxt.Material, source string) (all []string) {
 	for _, layout := range []llmstxt.Layout{llmstxt.LayoutLmstxt, llmstxt.LayoutHost} {
 		dirs := m.Folders(layout, source)
@@ -204,8 +205,8 @@ func partOf(at address.Address, folder string) (string, error) {
 	return at.String(), nil
 }
 
-// homeOf is the principal's folder below the root. It is a safe file name, and differs from every other principal's even
-// on file systems that ignore case. Without tokens it is the root itself.
+// homeOf is the principal's folder below the root. It is a safe file name, and differs from every other principal's
+// even on file systems that ignore case. Without tokens it is the root itself.
 func homeOf(principal string) string {
 	plain := func(r rune) bool { return r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' }
 	if !strings.ContainsFunc(principal, func(r rune) bool { return !plain(r) }) {
@@ -230,7 +231,8 @@ func (h *Options) prompt(input json.RawMessage) (actors.Job, error) {
 	if err != nil {
 		return actors.Job{}, err
 	}
-	return prompt.Job(in, prompt.Config{Stream: client.Stream, Provider: h.finder.Endpoint.Host(), Choose: settings.LoadedModel(client)})
+	return prompt.Job(in, prompt.Config{Stream: client.Stream, Provider: h.finder.Endpoint.Host(),
+		Choose: settings.LoadedModel(client)})
 }
 
 func (h *Options) preparePrompt(_ context.Context, arguments json.RawMessage) (json.RawMessage, error) {

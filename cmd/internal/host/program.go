@@ -37,8 +37,8 @@ type Program struct {
 	ConfigFile string           // the flag --config
 }
 
-// ThisProcess is the run that the process was started for. A reader of stdout that has gone away makes writing fail; it
-// does not kill the process, so that the run ends in order.
+// ThisProcess is the run that the process was started for. A reader of stdout that has gone away makes writing fail;
+// it does not kill the process, so that the run ends in order.
 func ThisProcess(commands func(*Program) *cobra.Command) *Program {
 	signal.Ignore(syscall.SIGPIPE)
 	return &Program{Args: os.Args[1:], Env: os.Environ(), Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

@@ -47,8 +47,9 @@ func (q *quota) take(home string, bytes int64) error {
 		q.byHome[home] = u
 	}
 	if u.bytes+bytes > q.limit {
-		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "your files on this server would take more than "+
-			"%d bytes; ask its operator to remove some, or to raise serve --max-out-each", q.limit)
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"your files on this server would take more than "+
+				"%d bytes; ask its operator to remove some, or to raise serve --max-out-each", q.limit)
 	}
 	u.bytes += bytes
 	return nil

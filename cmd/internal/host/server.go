@@ -81,7 +81,8 @@ func (h *Options) api(system *actors.System, log *zap.Logger) (*http.Server, err
 		if err != nil {
 			return nil, err
 		}
-		jobs = append(jobs, http.Job{Name: tool.Job, Description: tool.Description, Schema: tool.Input, Limits: h.stallLimit(),
+		jobs = append(jobs, http.Job{Name: tool.Job, Description: tool.Description, Schema: tool.Input,
+			Limits: h.stallLimit(),
 			Prepare: func(ctx context.Context, input json.RawMessage) (json.RawMessage, error) {
 				fitting, err := arguments.Fit(input)
 				if err != nil {
@@ -117,8 +118,8 @@ func (i *Server) addTools() error {
 	return err
 }
 
-// Close takes no more runs. It waits for the others until ctx is done, the time to drain is over, or all that are left
-// wait for answers, which nobody can give any more. Then it ends them, the streams and the connections.
+// Close takes no more runs. It waits for the others until ctx is done, the time to drain is over, or all that are
+// left wait for answers, which nobody can give any more. Then it ends them, the streams and the connections.
 func (i *Server) Close(ctx context.Context) error {
 	drained, end := context.WithCancel(ctx)
 	i.endWhenStuck(drained, end, false)

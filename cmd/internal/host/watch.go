@@ -15,8 +15,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Watch runs the job, shows its events, and returns the error that the program ends with. It knows only what the events
-// tell, like any other reader.
+// Watch runs the job, shows its events, and returns the error that the program ends with. It knows only what the
+// events tell, like any other reader.
 func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Limits, show *terminal.Display) error {
 	system, err := actors.New(ctx, p.Actors)
 	if err != nil {
@@ -74,13 +74,13 @@ func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) 
 	return nil
 }
 
-// repeatedSignal is the time in which a second SIGTERM counts as the same one: timeout(1) sends it to the program and to
-// its group.
+// repeatedSignal is the time in which a second SIGTERM counts as the same one: timeout(1) sends it to the program and
+// to its group.
 const repeatedSignal = 100 * time.Millisecond
 
-// Interruptible returns a context that ends at the first Ctrl-C or SIGTERM; the second one exits at once. The returned
-// function ends the context and returns the first signal, or nil. Later signals are ignored, because the process is about
-// to exit with the code of its run.
+// Interruptible returns a context that ends at the first Ctrl-C or SIGTERM; the second one exits at once. The
+// returned function ends the context and returns the first signal, or nil. Later signals are ignored, because the
+// process is about to exit with the code of its run.
 func Interruptible(ctx context.Context, leave func()) (context.Context, func() os.Signal) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)

@@ -17,8 +17,8 @@ type login struct{ user, token string }
 // tokenFor ignores the host: the transports ask only for the host of the login.
 func (l login) tokenFor(string) string { return l.token }
 
-// loginFor is the login for the host of the URL. A token goes only to the host that it is configured for, because callers
-// and agents may name any host.
+// loginFor is the login for the host of the URL. A token goes only to the host that it is configured for, because
+// callers and agents may name any host.
 func (s *Source) loginFor(address string) (login, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Hostname() == "" {
@@ -33,7 +33,8 @@ func (s *Source) loginFor(address string) (login, error) {
 		return login{token: token}, nil
 	}
 	if port == "443" && (host == "github.com" || strings.HasSuffix(host, ".github.com")) {
-		if token := cmp.Or(s.Env.Get(settings.GitToken), s.Env.Get("GH_TOKEN"), s.Env.Get("GITHUB_ACCESS_TOKEN")); token != "" {
+		if token := cmp.Or(s.Env.Get(settings.GitToken), s.Env.Get("GH_TOKEN"),
+			s.Env.Get("GITHUB_ACCESS_TOKEN")); token != "" {
 			return login{token: token}, nil
 		}
 	}
@@ -68,8 +69,8 @@ func (s *Source) namedTokens() (map[string]string, error) {
 	return named, err
 }
 
-// addTokens reads entries host=token, separated by commas or line ends; lines that begin with # are comments. The error
-// does not quote a wrong entry, which may be a token.
+// addTokens reads entries host=token, separated by commas or line ends; lines that begin with # are comments. The
+// error does not quote a wrong entry, which may be a token.
 func addTokens(named map[string]string, text, where string) error {
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(strings.TrimSpace(line), "#") {

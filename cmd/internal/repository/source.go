@@ -55,7 +55,8 @@ func (s *Source) AddDownloadFlag(flags *pflag.FlagSet) {
 func (s *Source) AddLimitFlags(flags *pflag.FlagSet) {
 	l := &s.Limits
 	flags.IntVar(&l.MaxFiles, "max-files", 0, "maximum `number` of files (default 50,000)")
-	flags.Var((*settings.ByteSize)(&l.MaxFileBytes), "max-file-size", "maximum `bytes` of a file (default 1MiB); skips larger ones")
+	flags.Var((*settings.ByteSize)(&l.MaxFileBytes), "max-file-size",
+		"maximum `bytes` of a file (default 1MiB); skips larger ones")
 	flags.Var((*settings.ByteSize)(&l.MaxBytes), "max-bytes", "maximum `bytes` of all files (default 2GiB)")
 	flags.IntVar(&l.MaxDepth, "max-depth", 0, "maximum `depth` of folders (default 32)")
 }
@@ -104,7 +105,8 @@ func ErrLocal() error {
 
 func folder(path string) (*llmstxt.Material, error) {
 	if isBare(path) {
-		return nil, exit.Invalid("%s is a git repository without a work tree; file://%s reads it, with --allow-private", path, path)
+		return nil, exit.Invalid("%s is a git repository without a work tree; file://%s reads it, with --allow-private",
+			path, path)
 	}
 	name, version, _ := strings.Cut(filepath.Base(path), "@") // folders in a Go module cache have such names
 	m := &llmstxt.Material{Name: name, Read: func(context.Context, func(done, total int64)) (fs.FS, error) {

@@ -50,8 +50,8 @@ func (p *Endpoint) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 
 const serverGroup = "Model server"
 
-// AddServerFlags adds the flags that name the server. A project's file cannot give them: whoever wrote the repository in
-// the current folder could then choose where prompts and keys go.
+// AddServerFlags adds the flags that name the server. A project's file cannot give them: whoever wrote the repository
+// in the current folder could then choose where prompts and keys go.
 func (p *Endpoint) AddServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	Group(flags, serverGroup, func() {
 		flags.StringVar(&p.BaseURL, "base-url", "", "`URL` of the API (default "+LMStudio+", LM Studio's)")
@@ -92,7 +92,8 @@ func (p *Endpoint) Host() string {
 // Client returns a client of the server. A call takes at most timeout, if that is not 0.
 func (p *Endpoint) Client(timeout time.Duration) (*llm.Client, error) {
 	config := p.Config()
-	config.Limits = llm.Limits{ResponseBytes: int64(p.maxAnswer), FirstToken: p.firstToken, Idle: p.idle, Request: timeout}
+	config.Limits = llm.Limits{ResponseBytes: int64(p.maxAnswer), FirstToken: p.firstToken, Idle: p.idle,
+		Request: timeout}
 	learned, err := p.LearnedProfile()
 	if err != nil {
 		return nil, &exit.Error{Code: exit.Configuration, Err: err}
@@ -147,8 +148,8 @@ func (p *Endpoint) StallTimeout() time.Duration {
 	return max(cmp.Or(p.firstToken, 10*time.Minute), cmp.Or(p.idle, 5*time.Minute)) + time.Minute
 }
 
-// LoadedModel returns a function that picks a model if the user names none: the first that the server has loaded, or its
-// only one. It returns "" for a server that does not list its models; such a server picks one itself.
+// LoadedModel returns a function that picks a model if the user names none: the first that the server has loaded, or
+// its only one. It returns "" for a server that does not list its models; such a server picks one itself.
 //
 // Servers such as OpenAI's load no models and list many. None of them is a choice for the user.
 func LoadedModel(client *llm.Client) func(ctx context.Context) (string, error) {
@@ -180,8 +181,8 @@ func PickModel(list []llm.Info) (string, error) {
 		len(list), list[0].ID)
 }
 
-// SaysLoaded says whether the model's server tells loaded models from others. Those that only speak OpenAI's protocol list
-// every model as ready.
+// SaysLoaded says whether the model's server tells loaded models from others. Those that only speak OpenAI's protocol
+// list every model as ready.
 func SaysLoaded(m llm.Info) bool {
 	return slices.Contains([]string{llm.LMStudio, llm.LlamaCPP, llm.Ollama, llm.VLLM}, m.Server)
 }

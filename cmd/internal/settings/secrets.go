@@ -51,7 +51,8 @@ func addPassword(known *redact.Secrets, address string) {
 	}
 }
 
-// TokenVariable is the variable from which MCP clients take the token, in the settings that mcp --print-config prints.
+// TokenVariable is the variable from which MCP clients take the token, in the settings that mcp --print-config
+// prints.
 const TokenVariable = "LASTWORD_TOKEN"
 
 // The variables with the tokens of Git hosts. GitToken is for GitHub; the others name the hosts.

@@ -73,7 +73,8 @@ func Load(root *cobra.Command, env environment.Variables, named string, reading 
 }
 
 func configurationError(err error) error {
-	return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("%w\nlastword config show lists the settings there are", err)}
+	return &exit.Error{Code: exit.Configuration,
+		Err: fmt.Errorf("%w\nlastword config show lists the settings there are", err)}
 }
 
 // Files lists the files of settings. The first one wins.
@@ -113,7 +114,8 @@ func (s *Settings) environment() (layer, error) {
 }
 
 func (s *Settings) checkVariable(names []string, name string) error {
-	if !strings.HasPrefix(name, "LASTWORD_") || slices.Contains(names, name) || slices.Contains(SecretVariables(), name) ||
+	if !strings.HasPrefix(name, "LASTWORD_") || slices.Contains(names, name) || slices.Contains(SecretVariables(),
+		name) ||
 		name == "LASTWORD_CONFIG" || name == TokenVariable {
 		return nil
 	}
@@ -274,9 +276,10 @@ func (s *Settings) Origin(k Key) string {
 	return from.Kind + ": " + from.File
 }
 
-// Configure sets the flags of a command in the group Working that the command line does not set. Other commands need no
-// settings, and so they run even if the settings are wrong.
-func Configure(cmd *cobra.Command, args []string, env environment.Variables, named string, known *redact.Secrets) error {
+// Configure sets the flags of a command in the group Working that the command line does not set. Other commands need
+// no settings, and so they run even if the settings are wrong.
+func Configure(cmd *cobra.Command, args []string, env environment.Variables, named string,
+	known *redact.Secrets) error {
 	if cmd.GroupID != Working {
 		return nil
 	}

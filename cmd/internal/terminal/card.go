@@ -171,7 +171,8 @@ func (d *Display) stack(e *messages.Error) {
 	}
 }
 
-// isPage reports whether the artifact is a page of the graph. There may be hundreds, and the card counts them in one line.
+// isPage reports whether the artifact is a page of the graph. There may be hundreds, and the card counts them in one
+// line.
 func isPage(a messages.Artifact) bool {
 	return strings.HasPrefix(a.Name, "nodes/") && strings.HasSuffix(a.Name, ".md")
 }

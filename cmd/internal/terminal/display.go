@@ -29,9 +29,9 @@ type Display struct {
 	Folder         string                                    // of the artifacts; "" if they are only printed
 	JSONL, JSON    bool                                      // on stdout: every event, or what the run came to
 	Print          func(w io.Writer, s messages.State) error // on stdout, at the end
-	Answer         *Answer                                   // prints a model's answer on stdout, if that is what is asked for
+	Answer         *Answer                                   // prints a model's answer on stdout; may be nil
 	Quiet          bool                                      // prints failures only
-	Brief          bool                                      // prints how the run ended only if it failed, was canceled or is degraded
+	Brief          bool                                      // prints no end of a run that simply completed
 	Style          style
 	View           view
 	Lost           error // the error that ended writing to stdout

@@ -145,8 +145,8 @@ type screen struct {
 	hidden  bool // the cursor
 }
 
-// draw replaces the block in one write, or writes nothing if the block looks the same. Every line must be narrower than
-// the terminal: after a full line terminals differ about the cursor.
+// draw replaces the block in one write, or writes nothing if the block looks the same. Every line must be narrower
+// than the terminal: after a full line terminals differ about the cursor.
 func (s *screen) draw(lines []string, widths []int, columns int) {
 	block := strings.Join(lines, "\n")
 	if s.hidden && block == s.shown && columns == s.columns {

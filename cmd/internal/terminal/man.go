@@ -17,9 +17,9 @@ func ManPage(cmd *cobra.Command, version string) string {
 	p.line(".SH", "NAME")
 	p.text(PageName(cmd) + " - " + cmd.Short)
 	p.line(".SH", "SYNOPSIS")
-	p.line(".B", synopsis(cmd))
+	p.line(".B", UsageLine(cmd))
 	p.line(".SH", "DESCRIPTION")
-	p.prose(orShort(cmd))
+	p.prose(About(cmd))
 	p.flags("OPTIONS", cmd.LocalFlags())
 	p.flags("OPTIONS OF EVERY COMMAND", cmd.InheritedFlags())
 	if cmd.HasExample() {
@@ -30,15 +30,17 @@ func ManPage(cmd *cobra.Command, version string) string {
 	return p.String()
 }
 
-func orShort(cmd *cobra.Command) string {
+// About is the long description of the command, or else the short one.
+func About(cmd *cobra.Command) string {
 	if cmd.Long == "" {
 		return cmd.Short + "."
 	}
 	return cmd.Long
 }
 
-func synopsis(cmd *cobra.Command) string {
-	if cmd.HasSubCommands() {
+// UsageLine is how the command is called.
+func UsageLine(cmd *cobra.Command) string {
+	if cmd.HasAvailableSubCommands() {
 		return cmd.CommandPath() + " <command> [flags]"
 	}
 	return strings.TrimSuffix(cmd.UseLine(), " [flags]") + " [flags]"

@@ -61,8 +61,8 @@ func (l style) line(spans []span, columns int) (string, int) {
 	return b.String(), used
 }
 
-// Colored decides on colour: --no-color and NO_COLOR switch it off, CLICOLOR_FORCE switches it on. Otherwise terminals
-// that can show it do.
+// Colored decides on colour: --no-color and NO_COLOR switch it off, CLICOLOR_FORCE switches it on. Otherwise
+// terminals that can show it do.
 func (o *Options) Colored(terminal bool) bool {
 	switch force := o.Env.Get("CLICOLOR_FORCE"); {
 	case o.NoColor || o.Env.Get("NO_COLOR") != "":
