@@ -41,6 +41,7 @@ type appender struct {
 	// inPlace: the journal is a MemoryJournal, which never blocks. The caller appends, so that a start waits for no
 	// goroutine.
 	inPlace bool
+	observe func(messages.Event) // Config.Observe
 }
 
 // newID returns a unique id: a random half of the node's, and a count.

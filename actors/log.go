@@ -198,6 +198,7 @@ func (l *runLog) landed(head Head) {
 		l.mu.Unlock()
 		return
 	}
+	l.observe(l.head.Seq, head.Seq)
 	l.sending, l.head = false, head
 	l.durable.Store(head.Seq)
 	if l.trouble.Swap(nil) != nil {
@@ -219,6 +220,20 @@ func (l *runLog) landed(head Head) {
 	l.notify()
 	urgent := int(l.table.n.Load()) < l.recorded && l.flushAt == nil // a milestone waits for the journal
 	l.advance(urgent, ready)
+}
+
+// observe tells the embedder of the milestones past after, up to seq. Under mu, so that they come in their order.
+func (l *runLog) observe(after, seq uint64) {
+	tell := l.entry.appender.observe
+	if tell == nil {
+		return
+	}
+	events := l.table.events[:l.recorded]
+	for _, e := range events[firstAfter(events, after):] {
+		if e.Seq <= seq && !e.IsDelta() {
+			tell(e.Unshared())
+		}
+	}
 }
 
 // drop forgets the live log: another node owns the run, or nobody knows. Readers continue from the journal.

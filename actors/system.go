@@ -72,7 +72,7 @@ func New(ctx context.Context, config Config) (*System, error) {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // it never fails
 	s.writer = config.Node + "." + strings.ToLower(rand.Text()[:8])
-	s.appender = &appender{journal: s.journal, node: s.node, log: s.log, counts: &s.counts, writer: s.writer,
+	s.appender = &appender{journal: s.journal, node: s.node, log: s.log, counts: &s.counts, writer: s.writer, observe: config.Observe,
 		timeout: config.JournalTimeout, ctx: s.ctx, salt: binary.BigEndian.Uint64(random[:])}
 	_, s.appender.inPlace = s.journal.(*MemoryJournal)
 	s.archive, s.relay = NewArchive(s.journal), newRelay()

@@ -136,6 +136,11 @@ var rules = []rule{{
 	libs:  []string{"github.com/coder/websocket", "github.com/danielgtaylor/huma/v2/...", "go.uber.org/zap"},
 	tests: []string{module + "/actors"},
 }, {
+	pkgs:  "transport/telemetry",
+	ours:  []string{"messages"},
+	libs:  []string{"github.com/prometheus/client_golang/..."},
+	tests: []string{module + "/actors", module + "/supervision"},
+}, {
 	pkgs:  "transport/http/client",
 	ours:  []string{"messages"},
 	tests: []string{module + "/actors", module + "/transport/http"},

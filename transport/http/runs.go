@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -60,6 +61,13 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 		return
 	}
 	q.Key = in.Key
+	if trace := r.Header.Get(traceLabel); trace != "" && q.Labels[traceLabel] == "" { // W3C Trace Context
+		q.Labels = maps.Clone(q.Labels)
+		if q.Labels == nil {
+			q.Labels = map[string]string{}
+		}
+		q.Labels[traceLabel] = trace
+	}
 	if q.Mode == messages.Attached && form == formJSON && wait == 0 {
 		refuse(w, invalid("an attached run is cancelled when this request ends; ask for text/event-stream, or wait for "+
 			"the end with Prefer: wait=SECONDS"))
@@ -99,6 +107,9 @@ func (s *Server) request(ctx context.Context, b start) (messages.Request, error)
 	q.Input = input
 	return q, err
 }
+
+// traceLabel is the header field and the label of a run that say which trace it belongs to.
+const traceLabel = "traceparent"
 
 // answerStart answers with 202, or after the wait with the State at the run's end.
 func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages.RunID, wait time.Duration) {

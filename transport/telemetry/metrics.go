@@ -1,0 +1,156 @@
+package telemetry
+
+import (
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Config says what is told to whom.
+type Config struct {
+	// Gauges are values of now, by the name of the metric: the readers of a door, the runtime's counters. Each is read
+	// when the metrics are asked for.
+	Gauges map[string]Gauge
+	// Collector is the URL that takes traces, such as http://127.0.0.1:4318/v1/traces; "" sends none.
+	Collector string
+	// Headers are sent to the collector.
+	Headers map[string]string
+	// Service names this program in traces, with its Version.
+	Service, Version string
+}
+
+// Gauge is a value of now, with one sentence about it.
+type Gauge struct {
+	Help string
+	Read func() float64
+}
+
+// Observer makes metrics and traces of the milestones that it is told of. It is safe for concurrent use.
+type Observer struct {
+	registry *prometheus.Registry
+	handler  http.Handler
+	metrics  metrics
+	exporter *exporter // nil without a collector
+
+	mu   sync.Mutex
+	runs map[messages.RunID]*run // those that have not ended
+}
+
+// run is what is known of a run that goes on.
+type run struct {
+	job    string
+	queued time.Time
+	trace  traceContext
+	open   map[string]messages.Event // what began and has not ended, by its name
+}
+
+type metrics struct {
+	started, ended, tasks, restarts, tokens, tools *prometheus.CounterVec
+	durations, firstToken, visible                 *prometheus.HistogramVec
+}
+
+// New returns an observer. Close it when the runtime is closed.
+func New(c Config) *Observer {
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: "lastword_" + name, Help: help}, labels)
+	}
+	histogram := func(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "lastword_" + name, Help: help, Buckets: buckets}, labels)
+	}
+	seconds := prometheus.ExponentialBuckets(0.005, 4, 10)
+	o := &Observer{registry: prometheus.NewRegistry(), runs: map[messages.RunID]*run{}, metrics: metrics{
+		started:    counter("runs_started_total", "Runs that were queued.", "job"),
+		ended:      counter("runs_ended_total", "Runs that have their terminal.", "job", "status", "cause"),
+		tasks:      counter("task_failures_total", "Attempts of tasks that failed.", "job", "cause"),
+		restarts:   counter("task_restarts_total", "Tasks that were started again.", "job"),
+		tokens:     counter("model_tokens_total", "Tokens that models read and wrote.", "direction"),
+		tools:      counter("tool_calls_total", "Tool calls that have ended.", "job"),
+		durations:  histogram("run_duration_seconds", "From run.queued to the terminal.", seconds, "job", "status"),
+		firstToken: histogram("first_token_seconds", "From a model call's start to its first token.", seconds, "job"),
+		visible: histogram("event_visible_seconds", "From a milestone's time until readers see it: the journal's latency.",
+			prometheus.ExponentialBuckets(0.00005, 4, 10)),
+	}}
+	m := o.metrics
+	o.registry.MustRegister(m.started, m.ended, m.tasks, m.restarts, m.tokens, m.tools, m.durations, m.firstToken, m.visible,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	for name, gauge := range c.Gauges {
+		o.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "lastword_" + name, Help: gauge.Help}, gauge.Read))
+	}
+	if c.Collector != "" {
+		o.exporter = newExporter(c)
+		o.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "lastword_spans_dropped_total",
+			Help: "Spans that the collector did not take in time."}, func() float64 { return float64(o.exporter.dropped.Load()) }))
+	}
+	o.handler = promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{})
+	return o
+}
+
+// ServeHTTP answers with the metrics.
+func (o *Observer) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler.ServeHTTP(w, r) }
+
+// Close sends the spans that wait.
+func (o *Observer) Close() {
+	if o.exporter != nil {
+		o.exporter.close()
+	}
+}
+
+// Observe takes a milestone that readers can see now. Those of a run come in their order. It returns at once.
+func (o *Observer) Observe(e messages.Event) {
+	o.metrics.visible.WithLabelValues().Observe(time.Since(e.Time).Seconds())
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if queued, ok := e.Body.(messages.RunQueued); ok {
+		o.runs[e.RunID] = &run{job: queued.Job, queued: e.Time, trace: traceOf(e.RunID, queued), open: map[string]messages.Event{}}
+		o.metrics.started.WithLabelValues(queued.Job).Inc()
+		return
+	}
+	r := o.runs[e.RunID]
+	if r == nil {
+		return // it was queued by another process
+	}
+	o.count(r, e)
+	if o.exporter != nil {
+		o.exporter.trace(r, e)
+	}
+	if e.IsTerminal() {
+		delete(o.runs, e.RunID)
+	}
+}
+
+func (o *Observer) count(r *run, e messages.Event) {
+	m := o.metrics
+	switch b := e.Body.(type) {
+	case messages.TaskFailed:
+		m.tasks.WithLabelValues(r.job, string(b.Cause)).Inc()
+	case messages.TaskRestarted:
+		m.restarts.WithLabelValues(r.job).Inc()
+	case messages.ToolCompleted:
+		m.tools.WithLabelValues(r.job).Inc()
+	case messages.LLMCompleted:
+		if b.FirstTokenMS > 0 {
+			m.firstToken.WithLabelValues(r.job).Observe(float64(b.FirstTokenMS) / 1000)
+		}
+		if b.Usage != nil {
+			m.tokens.WithLabelValues("read").Add(float64(b.Usage.PromptTokens))
+			m.tokens.WithLabelValues("written").Add(float64(b.Usage.CompletionTokens))
+		}
+	case messages.RunCompleted:
+		o.end(r, e, messages.Completed, "")
+	case messages.RunFailed:
+		o.end(r, e, messages.Failed, b.Cause)
+	case messages.RunCanceled:
+		o.end(r, e, messages.Canceled, b.Cause)
+	}
+}
+
+func (o *Observer) end(r *run, e messages.Event, status messages.Status, cause messages.Cause) {
+	o.metrics.ended.WithLabelValues(r.job, string(status), string(cause)).Inc()
+	o.metrics.durations.WithLabelValues(r.job, string(status)).Observe(e.Time.Sub(r.queued).Seconds())
+}
