@@ -178,7 +178,7 @@ var rules = []rule{{
 	pkgs: "cmd/internal/host",
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/gate", "transport/inflight",
-		"transport/llm", "transport/llm/probe", "transport/http", "transport/mcp", "transport/mcp/*", "cmd/internal/*",
+		"transport/llm", "transport/llm/probe", "transport/http", "transport/telemetry", "transport/mcp", "transport/mcp/*", "cmd/internal/*",
 	},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/..."},
 }, {
@@ -186,7 +186,7 @@ var rules = []rule{{
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/*", "transport/*/*", "cmd/internal/*",
 	},
-	libs:  []string{"github.com/spf13/cobra/...", "github.com/spf13/pflag"},
+	libs:  []string{"github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap"},
 	tests: []string{"github.com/rogpeppe/go-internal/..."},
 }, {
 	pkgs: "testkit",

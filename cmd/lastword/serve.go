@@ -8,11 +8,16 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/pprof"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"go.uber.org/zap"
 
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -23,6 +28,7 @@ import (
 type serveOptions struct {
 	host.Options
 	http, publicURL string
+	unix, admin     string
 	tokens          string
 	hosts, origins  []string
 	maxBody         settings.ByteSize
@@ -74,6 +80,8 @@ wait for an answer. The second one leaves at once.` +
 
 func (s *serveOptions) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&s.http, "http", "127.0.0.1:7878", "`address` to listen on; port 0 takes a free one")
+	flags.StringVar(&s.unix, "unix", "", "`path` of a Unix socket to listen on instead")
+	flags.StringVar(&s.admin, "admin", "", "loopback `address` for profiles (/debug/pprof)")
 	flags.StringVar(&s.tokens, "tokens", "", "`file` of the tokens that may call; lastword token add writes it")
 	flags.StringVar(&s.publicURL, "public-url", "", "`URL` of /mcp for clients, if a proxy is in front")
 	flags.StringSliceVar(&s.hosts, "host", nil, "host `names` that clients may use; * is any, with --tokens")
@@ -103,15 +111,23 @@ func (s *serveOptions) run(cmd *cobra.Command) error {
 		return errors.Join(err, inside.Close(cmd.Context()))
 	}
 	defer listener.Close()
+	stopProfiles, err := s.serveProfiles(inside)
+	if err != nil {
+		return errors.Join(err, inside.Close(cmd.Context()))
+	}
+	defer stopProfiles()
 	if err := announce(cmd.ErrOrStderr(), listener); err != nil {
 		return errors.Join(err, inside.Close(cmd.Context()))
 	}
+	notify(s.Env(), "READY=1")
+	defer notify(s.Env(), "STOPPING=1")
 	inside.WaitForAnswers = calls.Wait
 	return s.serve(cmd.Context(), inside, listener, handler)
 }
 
 func (s *serveOptions) check(cmd *cobra.Command) error {
 	s.Read.RemoteOnly = !s.allowLocal
+	s.Observed = true
 	s.MaxOutEach = cmp.Or(s.MaxOutEach, 1<<30)
 	if s.publicURL != "" {
 		at, ok := webURL(s.publicURL)
@@ -126,6 +142,11 @@ func (s *serveOptions) check(cmd *cobra.Command) error {
 		return exit.BadUsage(cmd, errors.New("--rate must be positive, or -1 for no limit"), "")
 	case s.connections <= 0 || s.MaxRunsEach <= 0:
 		return exit.BadUsage(cmd, errors.New("--max-connections and --max-runs-each must be positive"), "")
+	}
+	if s.admin != "" {
+		if err := gate.CheckBind(s.admin, false); err != nil {
+			return exit.BadUsage(cmd, fmt.Errorf("--admin: %w", err), "give a loopback address, such as 127.0.0.1:6060")
+		}
 	}
 	if err := gate.CheckBind(s.http, true); err != nil {
 		return exit.BadUsage(cmd, err, "")
@@ -156,11 +177,15 @@ func (s *serveOptions) listen(inside *host.Server, door http.Handler) (net.Liste
 	if err != nil {
 		return nil, nil, &exit.Error{Code: exit.Configuration, Err: err}
 	}
-	listener, err := net.Listen("tcp", s.http)
+	network, address := "tcp", s.http
+	if s.unix != "" {
+		network, address = "unix", s.unix
+	}
+	listener, err := net.Listen(network, address)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot listen: %w", err)
 	}
-	return listener, s.routes(entrance, door, inside.API, resource), nil
+	return listener, s.routes(entrance, door, inside, resource), nil
 }
 
 // metadataOf is the URL of the resource's metadata.
@@ -172,11 +197,12 @@ func metadataOf(resource string) string {
 	return path
 }
 
-func (s *serveOptions) routes(entrance *gate.Gate, door, api http.Handler, resource string) http.Handler {
+func (s *serveOptions) routes(entrance *gate.Gate, door http.Handler, inside *host.Server, resource string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, entrance.Wrap(door))
-	mux.Handle("/v1/", entrance.Wrap(api))
-	mux.Handle("/openapi.json", entrance.Wrap(api))
+	mux.Handle("/v1/", entrance.Wrap(inside.API))
+	mux.Handle("/openapi.json", entrance.Wrap(inside.API))
+	mux.Handle("GET /metrics", entrance.Wrap(adminsOnly(inside.Metrics)))
 	for _, path := range []string{"/healthz", "/livez"} {
 		mux.Handle("GET "+path, entrance.Public(says("ok\n")))
 	}
@@ -188,6 +214,48 @@ func (s *serveOptions) routes(entrance *gate.Gate, door, api http.Handler, resou
 			mux.Handle(path, entrance.Public(about))
 		}
 	}
+	return mux
+}
+
+// adminsOnly asks for the scope admin, where tokens are asked for.
+func adminsOnly(door http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := gate.Require(r.Context(), gate.Admin); err != nil {
+			w.Header().Set("WWW-Authenticate", gate.Challenge(r.Context(), gate.Admin))
+			http.Error(w, err.Error(), http.StatusForbidden)
+			return
+		}
+		door.ServeHTTP(w, r)
+	})
+}
+
+// serveProfiles serves net/http/pprof at --admin, if there is one, until the returned function is called.
+func (s *serveOptions) serveProfiles(inside *host.Server) (stop func(), err error) {
+	if s.admin == "" {
+		return func() {}, nil
+	}
+	listener, err := net.Listen("tcp", s.admin)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen: %w", err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		if err := gate.Serve(ctx, listener, profiles(), gate.Limits{Drain: time.Second, Log: inside.Slog()}); err != nil {
+			inside.Log.Warn("admin", zap.Error(err))
+		}
+	})
+	return func() { cancel(); serving.Wait() }, nil
+}
+
+// profiles answers with net/http/pprof's pages.
+func profiles() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
 	return mux
 }
 
@@ -210,8 +278,26 @@ func says(words string) http.Handler {
 }
 
 func announce(stderr io.Writer, listener net.Listener) error {
+	if listener.Addr().Network() == "unix" {
+		_, err := fmt.Fprintf(stderr, "listening on unix:%s\n", listener.Addr())
+		return err
+	}
 	_, err := fmt.Fprintf(stderr, "listening on http://%s%s\n", listener.Addr(), mcpPath)
 	return err
+}
+
+// notify tells systemd of the service's state (sd_notify), if systemd started the process.
+func notify(env environment.Variables, state string) {
+	at := env.Get("NOTIFY_SOCKET")
+	if at == "" {
+		return
+	}
+	c, err := net.Dial("unixgram", at)
+	if err != nil {
+		return // nobody listens
+	}
+	defer c.Close()
+	_, _ = io.WriteString(c, state)
 }
 
 // serve serves until the first signal. Then it ends the runs while their watchers still read, and at last the streams

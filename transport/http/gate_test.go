@@ -102,6 +102,8 @@ func TestEveryOperationIsGuarded(t *testing.T) {
 				if got := w.call(method, at, body, c.header...); got.StatusCode != c.status &&
 					(name != "wrong token" || got.StatusCode != 429) { // too many of them
 					t.Errorf("%s %s, %s: %s, want %d: %s", method, path, name, got.Status, c.status, got.body)
+				} else if name == "missing scope" && !strings.Contains(got.Header.Get("WWW-Authenticate"), "insufficient_scope") {
+					t.Errorf("%s %s without the scope: %v", method, path, got.Header)
 				}
 			}
 			if !strings.Contains(path, "{id}") {

@@ -96,8 +96,8 @@ func (s *Server) serverRoutes() {
 // add adds an operation whose answer is JSON.
 func add[I, O any](s *Server, scope gate.Scope, op huma.Operation, handler func(context.Context, *I) (*O, error)) {
 	huma.Register(s.api, secured(scope, op), func(ctx context.Context, in *I) (*O, error) {
-		if err := gate.Require(ctx, scope); err != nil {
-			return nil, problem(err)
+		if err := permitted(ctx, scope); err != nil {
+			return nil, err
 		}
 		out, err := handler(ctx, in)
 		if err != nil {
@@ -110,14 +110,23 @@ func add[I, O any](s *Server, scope gate.Scope, op huma.Operation, handler func(
 // raw adds an operation that writes its answer itself.
 func raw[I any](s *Server, scope gate.Scope, op huma.Operation, handler func(http.ResponseWriter, *http.Request, *I)) {
 	huma.Register(s.api, secured(scope, op), func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
-		if err := gate.Require(ctx, scope); err != nil {
-			return nil, problem(err)
+		if err := permitted(ctx, scope); err != nil {
+			return nil, err
 		}
 		return &huma.StreamResponse{Body: func(c huma.Context) {
 			r, w := unwrap(c)
 			handler(w, r, in)
 		}}, nil
 	})
+}
+
+// permitted returns the refusal of a caller that lacks the scope, which names the scope to clients that can ask for it.
+func permitted(ctx context.Context, scope gate.Scope) error {
+	err := gate.Require(ctx, scope)
+	if err == nil {
+		return nil
+	}
+	return huma.ErrorWithHeaders(problem(err), http.Header{"WWW-Authenticate": {gate.Challenge(ctx, scope)}})
 }
 
 // secured says what every operation says: its scope, its failures, and that no parameter is unknown.

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -78,7 +79,12 @@ type Server struct {
 	mux    *http.ServeMux
 	api    huma.API
 	jobs   map[string]Job
+
+	readers atomic.Int64 // streams and subscriptions
 }
+
+// Readers returns how many streams and subscriptions are open.
+func (s *Server) Readers() int64 { return s.readers.Load() }
 
 // New returns the API of the runtime.
 func New(c Config) *Server {

@@ -26,6 +26,8 @@ var errDraining = errors.New("the server is stopping")
 // stream writes a run's events as they come, until the terminal. What it began to write it ends with the terminal, with a
 // problem or draining event, or by breaking the connection.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunID, form form, follow messages.Follow) {
+	s.readers.Add(1)
+	defer s.readers.Add(-1)
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
 	defer s.watch(ctx, cancel)()

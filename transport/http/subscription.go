@@ -112,6 +112,8 @@ func (c *connection) acknowledge(id string, events int) error {
 // serve sends the run's events until its terminal.
 func (s *subscription) serve(ctx context.Context) {
 	defer s.cancel()
+	s.connection.server.readers.Add(1)
+	defer s.connection.server.readers.Add(-1)
 	for {
 		ended, err := s.send(ctx)
 		switch {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -20,6 +21,7 @@ import (
 // Options are the flags that mcp and serve share.
 type Options struct {
 	Out         string // runs write below this folder only
+	Observed    bool   // metrics and traces are made
 	Secure      bool   // browsers reach the server over https
 	ShownOut    string // Out as callers see it; "" if they may be on another machine
 	limits      llmstxt.Input
@@ -40,6 +42,9 @@ type Options struct {
 	program     *Program
 	quota       quota
 }
+
+// Env is the environment of the program.
+func (h *Options) Env() environment.Variables { return h.finder.Endpoint.Env }
 
 // AddFlags adds the flags.
 func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program) {

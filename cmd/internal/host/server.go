@@ -21,6 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 	"github.com/seed889630bf/lastword/transport/mcp/schema"
+	"github.com/seed889630bf/lastword/transport/telemetry"
 )
 
 // Server is the runtime and its MCP server.
@@ -28,6 +29,8 @@ type Server struct {
 	system  *actors.System
 	Handler *mcp.Server
 	API     *http.Server
+	// Metrics answers with the metrics of the runtime; nil without Options.Observed.
+	Metrics *telemetry.Observer
 	Log     *zap.Logger
 	options *Options
 	// WaitForAnswers, which may be nil, waits for the calls that are being answered.
@@ -56,6 +59,12 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	log := h.logger(stderr)
 	config := h.systemConfig()
 	config.Log = log
+	inside := &Server{Log: log, options: h}
+	if h.Observed {
+		inside.Metrics = newObserver(h.Env(), func() actors.Stats { return inside.system.Stats() },
+			func() float64 { return float64(inside.API.Readers()) })
+		config.Observe = inside.Metrics.Observe
+	}
 	system, err := actors.New(ctx, config)
 	if err != nil {
 		return nil, &exit.Error{Code: exit.Configuration, Err: err}
@@ -63,7 +72,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	door := mcp.New(mcp.Config{Runs: system, Open: h.artifact, Name: "lastword", Title: "lastword",
 		Version: ThisBuild().Full(), Instructions: h.instructions(), Log: log, Retention: h.retention,
 		Redact: h.Secrets.Bytes})
-	inside := &Server{system: system, Handler: door, Log: log, options: h}
+	inside.system, inside.Handler = system, door
 	if inside.API, err = h.api(system, log); err != nil {
 		return nil, errors.Join(err, inside.Close(ctx))
 	}
@@ -131,6 +140,9 @@ func (i *Server) Close(ctx context.Context) error {
 		i.WaitForAnswers(last)
 	}
 	i.Handler.Close()
+	if i.Metrics != nil {
+		i.Metrics.Close()
+	}
 	i.options.finder.Close()
 	return err
 }

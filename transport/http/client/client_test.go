@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -182,5 +183,87 @@ func TestErrors(t *testing.T) {
 	}
 	if _, err := client.New("here", ""); err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:7878") {
 		t.Errorf("no URL: %v", err)
+	}
+}
+
+func TestCalls(t *testing.T) {
+	_, url := serve(t)
+	c, err := client.New(url, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := c.Submit(t.Context(), messages.Request{Job: "tell", Input: json.RawMessage(`{"words":1,"ask":true}`), Key: "k",
+		Labels: map[string]string{"team": "docs"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := messages.Query{Job: "tell", Status: []messages.Status{messages.Processing, messages.Pending}, Limit: 5,
+		Labels: map[string]string{"team": "docs"}}
+	if list, next, err := c.List(t.Context(), q, ""); err != nil || len(list) != 1 || list[0].RunID != id || next != "" {
+		t.Errorf("list: %v, %q, %v", list, next, err)
+	}
+	if err := c.Forget(t.Context(), id); messages.CodeOf(err) != messages.CodeConflict {
+		t.Errorf("forget of a run that goes on: %v", err)
+	}
+	if err := c.Cancel(t.Context(), id, "enough"); err != nil {
+		t.Error(err)
+	}
+	var last messages.Event
+	want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true, Kinds: []messages.Kind{messages.KindRunQueued},
+		Streams: []string{"answer"}}, Rate: 10, Tree: true}
+	for e, err := range c.Follow(t.Context(), id, want) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = e
+	}
+	if last.Kind() != messages.KindRunCanceled {
+		t.Errorf("the last event is %s", last.Kind())
+	}
+	for range c.Follow(t.Context(), id, messages.Follow{After: last.Seq}) {
+		t.Error("an event after the terminal")
+	}
+	if _, err := c.Artifact(t.Context(), id, "llms.txt"); messages.CodeOf(err) != messages.CodeNotFound {
+		t.Errorf("an artifact that is not there: %v", err)
+	}
+	if err := c.Forget(t.Context(), id); err != nil {
+		t.Error(err)
+	}
+}
+
+// A proxy's own answers are errors that can be tried again; a server on a Unix socket gets the token.
+func TestOtherServers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s")
+	listener, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Header.Get("Authorization") != "Bearer secret":
+			w.WriteHeader(http.StatusUnauthorized)
+		case strings.HasSuffix(r.URL.Path, "/artifacts/a.txt"):
+			_, _ = io.WriteString(w, "hello")
+		default:
+			http.Error(w, "<html>", http.StatusBadGateway)
+		}
+	})}
+	go func() { _ = server.Serve(listener) }()
+	defer server.Close()
+	c, err := client.New("unix:"+path, "secret")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.State(t.Context(), "r_a")
+	if e, ok := errors.AsType[*messages.Error](err); !ok || !e.Retryable || !strings.Contains(e.Message, "502") {
+		t.Errorf("a proxy's answer: %v", err)
+	}
+	file, err := c.Artifact(t.Context(), "r_a", "a.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	if text, err := io.ReadAll(file); err != nil || string(text) != "hello" {
+		t.Errorf("%q, %v", text, err)
 	}
 }

@@ -1,0 +1,57 @@
+package host
+
+import (
+	"cmp"
+	"net/url"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/transport/telemetry"
+)
+
+// newObserver makes metrics of the runtime, and traces where OpenTelemetry's own variables name a collector. system and
+// readers are called when the metrics are read.
+func newObserver(env environment.Variables, system func() actors.Stats, readers func() float64) *telemetry.Observer {
+	stat := func(help string, read func(actors.Stats) float64) telemetry.Gauge {
+		return telemetry.Gauge{Help: help, Read: func() float64 { return read(system()) }}
+	}
+	return telemetry.New(telemetry.Config{
+		Service: cmp.Or(env.Get("OTEL_SERVICE_NAME"), "lastword"), Version: ThisBuild().Full(),
+		Collector: collector(env), Headers: collectorHeaders(env),
+		Gauges: map[string]telemetry.Gauge{
+			"runs_active":      stat("Runs that have not ended.", func(s actors.Stats) float64 { return float64(s.Active) }),
+			"runs_waiting":     stat("Runs that wait for people.", func(s actors.Stats) float64 { return float64(s.Waiting) }),
+			"runs_set_aside":   stat("Runs whose logs are broken.", func(s actors.Stats) float64 { return float64(len(s.SetAside)) }),
+			"runs_fenced":      stat("Runs that another node took over.", func(s actors.Stats) float64 { return float64(s.Fenced) }),
+			"journal_retries":  stat("Appends that were tried again.", func(s actors.Stats) float64 { return float64(s.JournalRetries) }),
+			"http_readers":     {Help: "Streams and subscriptions of the HTTP API.", Read: readers},
+			"events_refused":   stat("Events that were not legal.", func(s actors.Stats) float64 { return float64(s.RefusedEvents) }),
+			"tasks_abandoned":  stat("Tasks that did not heed their cancel.", func(s actors.Stats) float64 { return float64(s.AbandonedTasks) }),
+			"actors_abandoned": stat("Actors that did not stop.", func(s actors.Stats) float64 { return float64(s.AbandonedActors) }),
+		},
+	})
+}
+
+// collector is where traces go, or "".
+func collector(env environment.Variables) string {
+	if at := env.Get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"); at != "" {
+		return at
+	}
+	if at := env.Get("OTEL_EXPORTER_OTLP_ENDPOINT"); at != "" {
+		return strings.TrimRight(at, "/") + "/v1/traces"
+	}
+	return ""
+}
+
+// collectorHeaders reads name=value pairs with commas between them, percent-encoded as OpenTelemetry writes them.
+func collectorHeaders(env environment.Variables) map[string]string {
+	headers := map[string]string{}
+	for pair := range strings.SplitSeq(env.Get("OTEL_EXPORTER_OTLP_HEADERS"), ",") {
+		name, value, found := strings.Cut(strings.TrimSpace(pair), "=")
+		if plain, err := url.QueryUnescape(value); found && err == nil {
+			headers[name] = plain
+		}
+	}
+	return headers
+}
