@@ -1,6 +1,7 @@
 package testkit_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -21,7 +22,7 @@ import (
 // kitClient is an SDK's client as the scenarios need it.
 type kitClient interface {
 	// call calls a tool with a progress token; its progress reaches the inbox that the client was dialed with.
-	call(ctx context.Context, name string, arguments any, token string) (structured []byte, isError bool, err error)
+	call(ctx context.Context, name string, arguments any, token string) (result any, err error)
 	read(ctx context.Context, uri string) (string, error)
 	version() string
 	close()
@@ -80,7 +81,7 @@ func (in *inbox) watch(ctx context.Context, c kitClient, name string, arguments 
 	call := &inboxCall{onEvent: onEvent}
 	in.calls[token] = call
 	in.mu.Unlock()
-	structured, isError, err := c.call(ctx, name, arguments, token)
+	result, err := c.call(ctx, name, arguments, token)
 	in.mu.Lock()
 	call.over = true
 	in.mu.Unlock()
@@ -92,12 +93,35 @@ func (in *inbox) watch(ctx context.Context, c kitClient, name string, arguments 
 		w.Error = err.Error()
 		return w
 	}
-	w.Result = &kitRunResult{}
-	if err := json.Unmarshal(structured, w.Result); err != nil {
+	if w.Result, err = readResult(result); err != nil {
 		w.Error = err.Error()
 	}
-	w.Result.IsError = isError
 	return w
+}
+
+// readResult reads what an SDK has of a tool's result, as watch.mjs does.
+func readResult(result any) (*kitRunResult, error) {
+	var r struct {
+		IsError           bool
+		StructuredContent *kitRunResult
+		Content           []struct{ URI string }
+		Meta              struct {
+			Event json.RawMessage `json:"io.github.seed889630bf.lastword/event"`
+		} `json:"_meta"`
+	}
+	data, err := json.Marshal(result)
+	if err == nil {
+		err = json.Unmarshal(data, &r)
+	}
+	if err != nil || r.StructuredContent == nil {
+		return &kitRunResult{}, errors.Join(err, errors.New("the result has no structured content"))
+	}
+	out := r.StructuredContent
+	out.IsError, out.Terminal = r.IsError, r.Meta.Event
+	for _, part := range r.Content {
+		out.URI = cmp.Or(out.URI, part.URI)
+	}
+	return out, nil
 }
 
 // goAnswers takes a client through the scenarios of watch.mjs.
@@ -125,10 +149,10 @@ func goAnswers(t *testing.T, at kitTarget, dial dialer) []answer {
 	again := in.watch(ctx, c, "run_attach", map[string]any{"run_id": run, "after": cursor}, nil)
 	answers = append(answers, answer{Scenario: "resume", Runs: []watched{first, again}})
 	written := in.watch(ctx, c, "write", kitInput{Text: "kept"}, nil)
-	if written.Result == nil || len(written.Result.Artifacts) == 0 {
+	if written.Result == nil || written.Result.URI == "" {
 		t.Fatalf("nothing was written: %+v", written)
 	}
-	uri := written.Result.Artifacts[0].URI
+	uri := written.Result.URI
 	text, err := c.read(ctx, uri)
 	if err != nil {
 		t.Fatal(err)
@@ -207,13 +231,8 @@ func dialSDK(at kitTarget) dialer {
 	}
 }
 
-func (c sdkClient) call(ctx context.Context, name string, arguments any, token string) ([]byte, bool, error) {
-	r, err := c.session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: arguments, Meta: sdk.Meta{"progressToken": token}})
-	if err != nil {
-		return nil, false, err
-	}
-	structured, err := json.Marshal(r.StructuredContent)
-	return structured, r.IsError, err
+func (c sdkClient) call(ctx context.Context, name string, arguments any, token string) (any, error) {
+	return c.session.CallTool(ctx, &sdk.CallToolParams{Name: name, Arguments: arguments, Meta: sdk.Meta{"progressToken": token}})
 }
 
 func (c sdkClient) read(ctx context.Context, uri string) (string, error) {
@@ -251,14 +270,9 @@ func dialMCPGo(at kitTarget) dialer {
 	}
 }
 
-func (c mcpGoClient) call(ctx context.Context, name string, arguments any, token string) ([]byte, bool, error) {
-	r, err := c.CallTool(ctx, mcp.CallToolRequest{Params: mcp.CallToolParams{Name: name, Arguments: arguments,
+func (c mcpGoClient) call(ctx context.Context, name string, arguments any, token string) (any, error) {
+	return c.CallTool(ctx, mcp.CallToolRequest{Params: mcp.CallToolParams{Name: name, Arguments: arguments,
 		Meta: &mcp.Meta{ProgressToken: token}}})
-	if err != nil {
-		return nil, false, err
-	}
-	structured, err := json.Marshal(r.StructuredContent)
-	return structured, r.IsError, err
 }
 
 func (c mcpGoClient) read(ctx context.Context, uri string) (string, error) {

@@ -25,14 +25,13 @@ type seen struct {
 
 // kitRunResult is what the kit needs of a tool's structured content.
 type kitRunResult struct {
-	RunID     messages.RunID  `json:"run_id"`
-	Status    messages.Status `json:"status"`
-	Seq       uint64          `json:"seq"`
-	IsError   bool            `json:"is_error"`
-	Terminal  json.RawMessage `json:"terminal"`
-	Artifacts []struct {
-		Name, URI string
-	} `json:"artifacts"`
+	RunID   messages.RunID  `json:"run_id"`
+	Status  messages.Status `json:"status"`
+	Seq     uint64          `json:"seq"`
+	IsError bool            `json:"is_error"`
+	// Terminal is in the result's _meta, URI that of the first file that it links to.
+	Terminal json.RawMessage `json:"terminal"`
+	URI      string          `json:"uri"`
 }
 
 // answer is what one scenario came to.

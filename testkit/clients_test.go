@@ -27,16 +27,20 @@ type kitTarget struct {
 }
 
 // TestClients is the matrix of make clients: four clients over two transports start, stream 200 events, cancel,
-// resume from a cursor after a cut connection, read an artifact, and see a killed child fail once.
+// resume from a cursor after a cut connection, read an artifact, and see a killed child fail once. Beside them a host
+// has a scripted model call tools.
 func TestClients(t *testing.T) {
 	if os.Getenv("LASTWORD_CLIENTS") == "" {
 		t.Skip("make clients runs this")
 	}
 	clients := map[string]func(t *testing.T, at kitTarget) []answer{
-		"typescript sdk v1": func(t *testing.T, at kitTarget) []answer { return nodeAnswers(t, "v1", at) },
-		"typescript sdk v2": func(t *testing.T, at kitTarget) []answer { return nodeAnswers(t, "v2", at) },
+		"typescript sdk v1": func(t *testing.T, at kitTarget) []answer { return nodeLines[answer](t, at, "watch.mjs", "v1") },
+		"typescript sdk v2": func(t *testing.T, at kitTarget) []answer { return nodeLines[answer](t, at, "watch.mjs", "v2") },
 		"official go sdk":   func(t *testing.T, at kitTarget) []answer { return goAnswers(t, at, dialSDK(at)) },
 		"mcp-go":            func(t *testing.T, at kitTarget) []answer { return goAnswers(t, at, dialMCPGo(at)) },
+	}
+	for _, transport := range []string{"stdio", "http"} {
+		t.Run("ai sdk/"+transport, func(t *testing.T) { testHost(t, kitServer(t, transport)) })
 	}
 	for _, name := range slices.Sorted(maps.Keys(clients)) {
 		for _, transport := range []string{"stdio", "http"} {
@@ -73,13 +77,15 @@ func kitServer(t *testing.T, transport string) kitTarget {
 
 func (k kitTarget) env() []string { return append(os.Environ(), stdioServer+"="+k.folder) }
 
-func nodeAnswers(t *testing.T, sdk string, at kitTarget) []answer {
+// nodeLines are the JSON lines that the script prints which Node runs against the server.
+func nodeLines[T any](t *testing.T, at kitTarget, script string, arguments ...string) (all []T) {
 	t.Helper()
 	target := at.url
 	if at.transport == "stdio" {
 		target = at.command
 	}
-	cmd := exec.CommandContext(t.Context(), "node", filepath.Join(npmInstall(t, "clients"), "watch.mjs"), sdk, at.transport, target)
+	arguments = append(append([]string{filepath.Join(npmInstall(t, "clients"), script)}, arguments...), at.transport, target)
+	cmd := exec.CommandContext(t.Context(), "node", arguments...)
 	cmd.Env = at.env()
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -87,17 +93,16 @@ func nodeAnswers(t *testing.T, sdk string, at kitTarget) []answer {
 	if err != nil {
 		t.Fatalf("%v: %v\n%s\n%s", cmd.Args, err, out, stderr.Bytes())
 	}
-	var answers []answer
 	lines := bufio.NewScanner(bytes.NewReader(out))
 	lines.Buffer(nil, 16<<20)
 	for lines.Scan() {
-		var a answer
-		if err := json.Unmarshal(lines.Bytes(), &a); err != nil {
+		var one T
+		if err := json.Unmarshal(lines.Bytes(), &one); err != nil {
 			t.Fatalf("%v in %q", err, lines.Text())
 		}
-		answers = append(answers, a)
+		all = append(all, one)
 	}
-	return answers
+	return all
 }
 
 func judgeClient(t *testing.T, client, transport string, answers []answer) {
@@ -146,7 +151,7 @@ func judgeAnswer(t *testing.T, a answer) tally {
 		}
 	case "artifact":
 		wantResult(t, a, messages.Completed)
-		if a.Text != "kept" || a.URI != a.Runs[0].Result.Artifacts[0].URI {
+		if a.Text != "kept" || a.URI != a.Runs[0].Result.URI {
 			t.Errorf("the artifact %s reads %q", a.URI, a.Text)
 		}
 	case "crash":

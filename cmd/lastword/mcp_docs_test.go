@@ -70,14 +70,22 @@ func costs(t *testing.T) string {
 	s := speak(t, plant(t, gardenText))
 	answer := func(name, arguments string) (text, structured int) {
 		var r struct {
-			Content           []struct{ Text string }
+			Content           []json.RawMessage
 			StructuredContent json.RawMessage
 		}
+		var said struct{ Text string }
 		result := s.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, arguments)).Result
 		if err := json.Unmarshal(result, &r); err != nil {
 			t.Fatal(err)
 		}
-		return len([]rune(r.Content[0].Text)) / 4, len([]rune(string(r.StructuredContent))) / 4
+		if err := json.Unmarshal(r.Content[0], &said); err != nil {
+			t.Fatal(err)
+		}
+		all := said.Text
+		for _, link := range r.Content[1:] { // hosts give links to models as JSON
+			all += string(link)
+		}
+		return len([]rune(all)) / 4, len([]rune(string(r.StructuredContent))) / 4
 	}
 	const repository = `{"repository":"garden","no_cache":true}`
 	text, structured := answer("generate", repository)

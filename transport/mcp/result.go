@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -102,9 +101,9 @@ func (r *Result) library() *mcp.CallToolResult {
 }
 
 func (l Link) library() mcp.ResourceLink {
-	description := fmt.Sprintf("%d bytes", l.Bytes)
+	description := ""
 	if l.Partial {
-		description += ", partial"
+		description = "partial"
 	}
 	link := mcp.NewResourceLink(l.URI, l.Name, description, MIMEType(l.Name))
 	link.Size = &l.Bytes

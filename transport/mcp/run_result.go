@@ -81,7 +81,7 @@ func (s *Server) Result(_ context.Context, state messages.State) *Result {
 	run.Message = nextStep(state)
 	r := &Result{Text: s.say(state), Structured: run,
 		IsError: state.Status == messages.Failed || state.Status == messages.Canceled}
-	for _, a := range run.Artifacts {
+	for _, a := range run.Artifacts[:min(len(run.Artifacts), mostLinks)] {
 		r.Links = append(r.Links, Link{ArtifactURI(state.RunID, a.Name), a.Name, a.Bytes, a.Partial})
 	}
 	return r
@@ -102,6 +102,9 @@ func runResult(state messages.State) RunResult {
 
 // mostArtifacts is the most artifacts of one result: a model has to read it. A graph has a page for each package.
 const mostArtifacts = 8
+
+// mostLinks is the most links of one result: hosts that read texts give each to the model as JSON.
+const mostLinks = 2
 
 // listedArtifacts are the artifacts that a result lists, and how many more there are: those in folders where there is
 // one that is in none, and those past the most.

@@ -16,7 +16,8 @@ async function watch(client, name, args, options = {}) {
   };
   try {
     const result = await client.call(name, args, { onprogress, signal: options.signal });
-    seen.result = { ...result.structuredContent, is_error: result.isError === true };
+    seen.result = { ...result.structuredContent, is_error: result.isError === true, terminal: result._meta?.[EVENT],
+      uri: result.content.find((part) => part.type === 'resource_link')?.uri };
   } catch (e) {
     seen.error = String(e?.message ?? e);
   }
@@ -57,8 +58,7 @@ if (transport === 'http') { // a new connection; over stdio the process would go
 say('resume', { runs: [first, await watch(client, 'run_attach', { run_id: run, after: last(first) })] });
 
 const written = await watch(client, 'write', { text: 'kept' });
-const [artifact] = written.result.artifacts;
-const { contents } = await client.read(artifact.uri);
+const { contents } = await client.read(written.result.uri);
 say('artifact', { runs: [written], text: contents[0].text, uri: contents[0].uri });
 
 say('crash', { runs: [await watch(client, 'crash', {})] });
