@@ -322,8 +322,8 @@ func TestServeListensNowhereElse(t *testing.T) {
 		says string
 		args []string
 	}{
-		{exit.Usage, "without authentication", []string{"--http", ":0"}},
-		{exit.Usage, "without authentication", []string{"--http", "0.0.0.0:0"}},
+		{exit.Usage, "without tokens", []string{"--http", ":0"}},
+		{exit.Usage, "without tokens", []string{"--http", "0.0.0.0:0"}},
 		{exit.Usage, "not an address", []string{"--http", "7878"}},
 		{exit.Configuration, "name the hosts", []string{"--http", "0.0.0.0:0", "--tokens", "tokens"}},
 		{exit.Configuration, "cannot be opened", []string{"--tokens", "missing"}},

@@ -11,15 +11,15 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// The codes of refusals that only a door over HTTP makes.
+// Codes of refusals that only HTTP has.
 const (
-	// CodeUnauthorized: a token is needed, or the one sent is not good.
+	// CodeUnauthorized means that the token is missing or not valid.
 	CodeUnauthorized messages.Code = "unauthorized"
-	// CodeForbidden: the token lacks a scope, or the request comes by a Host or from an Origin that is not allowed.
+	// CodeForbidden means that the token lacks a scope, or that the Host or the Origin is not allowed.
 	CodeForbidden messages.Code = "forbidden"
 )
 
-// Require returns an error (forbidden) that names the scope if whoever calls in the context does not have it.
+// Require returns an error (forbidden) that names the scope if the context's caller lacks it.
 func Require(ctx context.Context, s Scope) error {
 	if From(ctx).May(s) {
 		return nil
@@ -27,17 +27,17 @@ func Require(ctx context.Context, s Scope) error {
 	return forbidden("your token lacks the scope %s; ask for one that has it", s)
 }
 
-// Challenge returns the WWW-Authenticate field for an answer of status 403 to a caller behind [Gate.Wrap] that lacks the
-// scope. ctx is the request's.
+// Challenge returns the WWW-Authenticate field for an answer of status 403 to a caller behind [Gate.Wrap] that lacks
+// the scope. ctx is the request's.
 func Challenge(ctx context.Context, s Scope) string {
 	params := []string{`error="insufficient_scope"`, `scope="` + string(s) + `"`}
-	if p, ok := ctx.Value(passKey{}).(*pass); ok {
+	if p, ok := ctx.Value(grantKey{}).(*grant); ok {
 		return p.gate.challenge(p.request, params...)
 	}
 	return new(Gate).challenge(nil, params...)
 }
 
-// Refuse answers with the error as {"error":{"code":"…","message":"…"}}, which nobody may cache.
+// Refuse answers with the error as {"error":{"code":"…","message":"…"}}, not to be cached.
 func Refuse(w http.ResponseWriter, status int, err *messages.Error) {
 	body, _ := json.Marshal(struct { // no error: strings and a bool
 		Error *messages.Error `json:"error"`
@@ -50,7 +50,7 @@ func Refuse(w http.ResponseWriter, status int, err *messages.Error) {
 	_, _ = w.Write(body)
 }
 
-// challenge is a WWW-Authenticate field (RFC 6750, and RFC 9728 if there is metadata).
+// challenge returns a WWW-Authenticate field (RFC 6750, and RFC 9728 if there is metadata).
 func (g *Gate) challenge(r *http.Request, params ...string) string {
 	first := `realm="lastword"`
 	if g.metadata != "" {
@@ -59,7 +59,7 @@ func (g *Gate) challenge(r *http.Request, params ...string) string {
 	return "Bearer " + strings.Join(append([]string{first}, params...), ", ")
 }
 
-// unauthenticated answers a request without a good token. Its challenge names the scopes to ask for.
+// unauthenticated answers a request without a valid token. The challenge names the scopes to ask for.
 func (g *Gate) unauthenticated(w http.ResponseWriter, r *http.Request, err *messages.Error, params ...string) {
 	params = append(params, `scope="`+string(ReadRuns)+" "+string(WriteRuns)+`"`)
 	w.Header().Set("WWW-Authenticate", g.challenge(r, params...))

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// pass is what a request with a good token has in its context.
-type pass struct {
+// grant is what the context of a request with a valid token holds.
+type grant struct {
 	gate    *Gate
 	request *http.Request
 	token   entry
@@ -21,24 +21,25 @@ type pass struct {
 	checked atomic.Pointer[[]entry] // the tokens that it was last found among
 }
 
-type passKey struct{}
+type grantKey struct{}
 
-// ErrRevoked is why the context of a request behind [Gate.Wrap] ends when its token is revoked, at most 2 s before.
+// ErrRevoked is the cause with which the context of a request behind [Gate.Wrap] ends, at most 2 s after its token
+// was revoked.
 var ErrRevoked = unauthorized("the token was revoked; ask for a new one")
 
-// revocationCheck is how often a request in flight checks its token. The file of tokens is read once a second at most.
+// revocationCheck is how often a request in flight checks its token.
 const revocationCheck = 500 * time.Millisecond
 
-// Valid reports whether the token of the context's request is still valid, for the same principal and scopes. It is true
-// if the gate asks for no token.
+// Valid reports whether the token of the context's request is still valid, for the same principal and scopes. It is
+// true if the gate asks for no token.
 func Valid(ctx context.Context) bool {
-	p, ok := ctx.Value(passKey{}).(*pass)
+	p, ok := ctx.Value(grantKey{}).(*grant)
 	return !ok || p.valid()
 }
 
-func (p *pass) valid() bool {
+func (p *grant) valid() bool {
 	tokens := p.gate.tokens
-	tokens.refreshed(p.gate.log)
+	tokens.refreshNow(p.gate.log)
 	known := tokens.known.Load()
 	if known == p.checked.Load() {
 		return true
@@ -51,10 +52,10 @@ func (p *pass) valid() bool {
 	return valid
 }
 
-// context returns the request's context, which ends when the token is revoked. stop must be called with the request's
-// end.
-func (p *pass) context() (_ context.Context, stop func()) {
-	ctx := With(context.WithValue(p.request.Context(), passKey{}, p), p.token.principal)
+// context returns the request's context, which ends when the token is revoked. The caller must call stop at the end
+// of the request.
+func (p *grant) context() (_ context.Context, stop func()) {
+	ctx := With(context.WithValue(p.request.Context(), grantKey{}, p), p.token.principal)
 	ctx, cancel := context.WithCancelCause(ctx)
 	var timer *time.Timer
 	timer = time.AfterFunc(math.MaxInt64, func() {
@@ -73,8 +74,8 @@ func (p *pass) context() (_ context.Context, stop func()) {
 	}
 }
 
-// authenticate returns the token of who calls, or answers that a good one is needed.
-func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (*pass, bool) {
+// authenticate returns the caller's grant, or answers that a valid token is needed.
+func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (*grant, bool) {
 	g.tokens.refresh(g.log)
 	sent := r.Header["Authorization"]
 	if len(sent) > 1 {
@@ -101,19 +102,18 @@ func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (*pass, bool
 	case g.accepted != nil:
 		g.accepted(token)
 	}
-	return &pass{gate: g, request: r, token: e, secret: token}, ok
+	return &grant{gate: g, request: r, token: e, secret: token}, ok
 }
 
-// wrongToken: there is no end of wrong answers to wrong tokens, only a rate. A good token passes whatever others at the
-// same address (of a proxy, say) have tried: 256 random bits are not found by trying, and wrong tokens must not lock
-// their neighbours out.
+// wrongToken limits only the rate of answers to wrong tokens. It locks no address out, which callers behind one proxy
+// share: nobody finds 256 random bits by trying.
 func (g *Gate) wrongToken(w http.ResponseWriter, r *http.Request) {
 	if wait := g.failures.take(remote(r)); wait > 0 {
-		tooMany(w, wait, "too many wrong tokens")
+		tooMany(w, wait, "too many wrong tokens from this address")
 		return
 	}
 	g.log.Warn("refused a wrong token", "remote", r.RemoteAddr)
-	g.unauthenticated(w, r, unauthorized("the token is not known here, or was revoked; ask for a new one"),
+	g.unauthenticated(w, r, unauthorized("the token is unknown or was revoked; ask for a new one"),
 		`error="invalid_token"`)
 }
 
@@ -122,7 +122,7 @@ func bearer(field string) (token string, ok bool) {
 	return strings.Trim(token, " "), strings.EqualFold(scheme, "Bearer")
 }
 
-// checkQuery refuses tokens in the URL, where histories, logs and Referer fields would keep them.
+// checkQuery refuses tokens in the URL: browser histories, logs and Referer fields would keep them.
 func checkQuery(w http.ResponseWriter, r *http.Request) bool {
 	if r.URL.RawQuery == "" || !holdsToken(r.URL.RawQuery) {
 		return true
@@ -149,7 +149,7 @@ func unescape(s string) string {
 	return s
 }
 
-// looksLikeToken reports whether a token that [NewToken] made is in the value.
+// looksLikeToken reports whether the value contains a token made by [NewToken].
 func looksLikeToken(value string) bool {
 	_, secret, found := strings.Cut(value, tokenPrefix)
 	if !found || len(secret) < base64.RawURLEncoding.EncodedLen(sha256.Size) {

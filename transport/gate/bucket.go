@@ -7,14 +7,15 @@ import (
 )
 
 const (
-	// maxBuckets bounds the memory that callers can make the gate use.
+	// maxBuckets bounds the memory of the buckets.
 	maxBuckets = 10_000
-	// keepIdle is how long a full bucket is kept: a full one says no more than none, but busy callers need it again.
+	// keepIdle is how long a full bucket is kept. A missing bucket counts as full, but busy callers need theirs
+	// again.
 	keepIdle = time.Minute
 )
 
-// buckets limit how often each key may call: rate per second, burst at once. A bucket is one time: when it will be full
-// again. The zero time is a full one, so that a key that is not known and a key that has long been idle are the same.
+// buckets limit how often each key may call: rate per second, burst at once. A bucket is the time at which it will be
+// full again. The zero time is a full bucket, so that unknown keys and idle keys are the same.
 type buckets[K comparable] struct {
 	interval time.Duration // between two calls at the rate
 	depth    time.Duration // how far a bucket's time may lie ahead: burst calls
@@ -30,18 +31,18 @@ type bucket[K comparable] struct {
 	full time.Duration // since start
 }
 
-// newBuckets returns nil, which never refuses, for a negative rate.
+// newBuckets returns nil, which never refuses, if the rate is negative.
 func newBuckets[K comparable](rate float64, burst int) *buckets[K] {
 	if rate < 0 {
 		return nil
 	}
-	// An hour and a million keep their product far from overflowing.
+	// An hour times a million does not overflow.
 	interval := time.Duration(min(float64(time.Second)/rate, float64(time.Hour)))
 	depth := interval * time.Duration(min(max(burst, 1), 1_000_000))
 	return &buckets[K]{interval: interval, depth: depth, start: time.Now(), byKey: map[K]*list.Element{}}
 }
 
-// take counts a call and returns 0, or returns how long until the next one is taken.
+// take counts a call and returns 0, or returns how long the caller must wait.
 func (b *buckets[K]) take(key K) time.Duration {
 	if b == nil {
 		return 0
@@ -59,7 +60,7 @@ func (b *buckets[K]) take(key K) time.Duration {
 	return 0
 }
 
-// drop forgets buckets that have been full for long. Two a call are enough: a call adds at most one.
+// drop removes buckets that have long been full: two per call, as a call adds at most one.
 func (b *buckets[K]) drop(now time.Duration) {
 	for range 2 {
 		last := b.used.Back()
@@ -70,7 +71,7 @@ func (b *buckets[K]) drop(now time.Duration) {
 	}
 }
 
-// of returns the key's bucket as the latest used. Where there are too many the one that was not used for longest goes.
+// of returns the key's bucket and marks it as used. If there are too many, it removes the least recently used one.
 func (b *buckets[K]) of(key K) *bucket[K] {
 	if e, ok := b.byKey[key]; ok {
 		b.used.MoveToFront(e)

@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// listening is a bounded listener at a real socket.
-func listening(t *testing.T) *bounded {
+// listening is a limitedListener at a real socket.
+func listening(t *testing.T) *limitedListener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := newBounded(l, 8)
+	b := newLimitedListener(l, 8)
 	t.Cleanup(func() { _ = b.Close() })
 	return b
 }
 
 // accepted is the server's end of a new connection over which a byte comes, to be read but for a deadline.
-func accepted(t *testing.T, l *bounded) net.Conn {
+func accepted(t *testing.T, l *limitedListener) net.Conn {
 	t.Helper()
 	client, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
@@ -63,7 +63,7 @@ func TestClosedConnectionsAreForgotten(t *testing.T) {
 // A connection that was in the listener's queue when the server stopped has no more time than the others.
 func TestConnectionsAcceptedWhileItStops(t *testing.T) {
 	l := listening(t)
-	l.hurry(time.Now())
+	l.limitReads(time.Now())
 	c := accepted(t, l)
 	_ = c.SetReadDeadline(time.Now().Add(time.Hour))
 	wantTooLate(t, c)
@@ -75,7 +75,7 @@ func TestNearerDeadlinesStayWhileItStops(t *testing.T) {
 	l := listening(t)
 	before := accepted(t, l)
 	_ = before.SetReadDeadline(time.Unix(1, 0))
-	l.hurry(time.Now().Add(time.Hour))
+	l.limitReads(time.Now().Add(time.Hour))
 	wantTooLate(t, before)
 	after := accepted(t, l)
 	_ = after.SetReadDeadline(time.Unix(1, 0))

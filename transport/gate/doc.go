@@ -1,11 +1,12 @@
-// Package gate is the edge that every door over HTTP stands behind: who calls (bearer tokens bound to principals), from
-// where (Host and Origin), how much (bytes of a body, requests a second), how long (timeouts), and how it ends (drain).
+// Package gate checks HTTP requests before a door handles them: bearer tokens of principals, Host and Origin, the
+// size of the body and the rate of requests. It also runs the HTTP server: timeouts, limits on connections, and the
+// drain at the end.
 //
-// [New] makes a [Gate] from a [Config]; [Gate.Wrap] puts a door behind it and [Gate.Public] what asks for no token. A
-// door learns who calls by [From], asks for a scope by [Require] and refuses by [Forbid] or [Refuse]. [Serve] serves a
-// listener with bounds on time and connections and drains it; a long stream ends itself when [Draining] says so, or when
-// its token is not [Valid] any more.
+// [New] makes a [Gate] from a [Config]. [Gate.Wrap] puts a door behind it; [Gate.Public] is for handlers that need no
+// token. A door asks [From] who calls and [Require] for a scope, and refuses with [Refuse]. A request's context ends
+// with [ErrRevoked] when its token is revoked. [Serve] serves a listener and drains it; a long stream ends when
+// [Draining] is closed.
 //
-// What the gate refuses is answered with {"error":{"code":"…","message":"…"}}. The codes are those of package
-// messages, and [CodeUnauthorized] and [CodeForbidden].
+// Refusals are {"error":{"code":"…","message":"…"}} with the codes of package messages, [CodeUnauthorized] and
+// [CodeForbidden].
 package gate

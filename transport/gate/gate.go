@@ -12,35 +12,35 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// Config says what a gate lets through. The zero Config is that of a server on loopback without tokens.
+// Config configures a gate. The zero Config is for a server on loopback without tokens.
 type Config struct {
-	// Tokens are who may call; nil asks for no token.
+	// Tokens are the valid tokens; nil asks for none.
 	Tokens *Tokens
-	// Listen is the address that the server listens at, host:port. Where it is not loopback, New asks for Tokens and
-	// Hosts; "" stands for a loopback one.
+	// Listen is the server's address, host:port. If it is not loopback, New requires Tokens and Hosts; "" is
+	// loopback.
 	Listen string
-	// Hosts are the names that clients call the server by, with or without a port, besides localhost, 127.0.0.0/8 and
-	// [::1]. "*" is every host, with Tokens only: a site that has its name resolve to this machine could call otherwise.
+	// Hosts are the host names that clients use, with or without a port, besides localhost, 127.0.0.0/8 and [::1].
+	// "*" allows every host and requires Tokens: otherwise a web site whose name resolves to this machine could call.
 	Hosts []string
-	// Origins are whose pages may call besides loopback's and the called host's own, as scheme://host[:port].
+	// Origins are the origins whose pages may call, as scheme://host[:port], besides loopback and the called host.
 	Origins []string
-	// MaxBody bounds a request's body in bytes: 16 MiB.
+	// MaxBody is the maximum size of a request's body in bytes: 16 MiB.
 	MaxBody int64
-	// Rate is the number of requests a second that each principal may make, and without a token each remote address (an
-	// IPv6 network of 64 bits): 1,000; a negative one is no limit. Burst is how many at once: twice the rate.
+	// Rate is the maximum number of requests per second of each principal, or without tokens of each remote address
+	// (an IPv6 /64): 1,000. A negative one is no limit. Burst is how many may come at once: twice the rate.
 	Rate  float64
 	Burst int
-	// Metadata is the URL of the protected resource's metadata (RFC 9728) that clients without a good token are told, or
-	// its path on the called host. Behind a proxy that speaks TLS it must be a URL.
+	// Metadata is where clients without a valid token find the resource's metadata (RFC 9728): a URL, or a path on
+	// the called host. Behind a TLS proxy it must be a URL.
 	Metadata string
-	// Accepted, which may be nil, is told each good token that a request showed: no output should repeat it.
+	// Accepted, which may be nil, is called with each valid token of a request, to be kept out of all output.
 	Accepted func(token string)
-	// Log is told of refused tokens and of changes to the file of tokens; nil is silent.
+	// Log gets refused tokens and changes of the token file; nil discards.
 	Log *slog.Logger
 }
 
 const (
-	// failureRate is how many wrong tokens a second each remote address is told of.
+	// failureRate is how many wrong tokens per second of an address get a 401; more get a 429.
 	failureRate  = 10
 	failureBurst = 10
 )
@@ -59,11 +59,11 @@ type Gate struct {
 	byAddr   *buckets[netip.Addr]
 	failures *buckets[netip.Addr]
 
-	// Values of header fields that most answers have, made once. Nobody writes to them: adding to one copies it.
+	// Header values that most answers have, made once and never written to: adding to one copies it.
 	nosniff, vary, exposed []string
 }
 
-// New returns a gate. Errors (invalid_input) say which field is no good and what to write.
+// New returns a gate. An error (invalid_input) says which field is wrong and what to write.
 func New(c Config) (*Gate, error) {
 	if err := c.check(); err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func New(c Config) (*Gate, error) {
 		return nil, err
 	}
 	if hosts.any && c.Tokens == nil {
-		return nil, invalid("every host (*) is allowed with tokens only; name the hosts that clients call")
+		return nil, invalid("every host (*) needs tokens; name the hosts that clients use")
 	}
 	origins, err := newOrigins(c.Origins)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c Config) check() error {
 		return err
 	}
 	if len(c.Hosts) == 0 && !isLoopbackBind(c.Listen) {
-		return invalid("a server at %s must know by which names it is called; name the hosts, or * for every one", c.Listen)
+		return invalid("a server at %s needs the host names that clients use; name them, or * for every one", c.Listen)
 	}
 	return nil
 }
@@ -121,8 +121,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// Wrap puts a door behind the gate. Behind it the context names who calls ([From]), and the request has no
-// Authorization field any more, so that no door can log a token or pass it on.
+// Wrap puts a door behind the gate. The door finds its caller with [From]. The request it gets has no Authorization
+// field, so that no door can log or forward a token.
 func (g *Gate) Wrap(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r, ok := g.admit(w, r)
@@ -145,7 +145,7 @@ func (g *Gate) Wrap(door http.Handler) http.Handler {
 	})
 }
 
-// Public is Wrap for what asks for no token, such as the metadata of the resource and the signs of life.
+// Public is Wrap without tokens, for metadata and health checks.
 func (g *Gate) Public(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r, ok := g.admit(w, r); ok {
@@ -154,7 +154,7 @@ func (g *Gate) Public(door http.Handler) http.Handler {
 	})
 }
 
-// admit is what every request must pass, whoever calls. It returns the request with its body bounded.
+// admit makes the checks that need no token. It returns the request with a limited body.
 func (g *Gate) admit(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 	h := w.Header()
 	h["X-Content-Type-Options"] = g.nosniff
@@ -163,13 +163,13 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request) (*http.Request, boo
 	if !ok || !g.hosts.allow(host) {
 		g.log.Debug("refused a request for its Host", "host", words.Clip(r.Host, 100), "remote", r.RemoteAddr)
 		Refuse(w, http.StatusForbidden, forbidden(
-			"this server is not called %.100q; call it localhost, or ask its operator to name this host", r.Host))
+			"this server does not answer for the host %.100q; use localhost, or ask its operator to allow the host", r.Host))
 		return nil, false
 	}
 	if !g.checkOrigin(w, r, host) || !checkQuery(w, r) {
 		return nil, false
 	}
-	return g.bound(w, r)
+	return g.limitBody(w, r)
 }
 
 func (g *Gate) meter(w http.ResponseWriter, r *http.Request, door http.Handler) {
@@ -178,9 +178,8 @@ func (g *Gate) meter(w http.ResponseWriter, r *http.Request, door http.Handler) 
 	}
 }
 
-// bound limits the body. One of a known length needs no reader that counts: the server gives no more than was
-// announced.
-func (g *Gate) bound(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
+// limitBody limits the body. If the length is known, the server reads no more than that.
+func (g *Gate) limitBody(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 	if r.ContentLength > g.maxBody {
 		w.Header().Set("Connection", "close") // else the server would read what is left of the body
 		Refuse(w, http.StatusRequestEntityTooLarge,
@@ -193,15 +192,15 @@ func (g *Gate) bound(w http.ResponseWriter, r *http.Request) (*http.Request, boo
 	return r, true
 }
 
-// withBody returns a copy of the request with another body: what the server does with the rest of a body that nobody
-// reads depends on the one in its own request.
+// withBody returns a copy of the request with another body. The server's own request must keep its body: it decides
+// what happens to unread bytes.
 func withBody(r *http.Request, body io.ReadCloser) *http.Request {
 	r = r.WithContext(r.Context())
 	r.Body = body
 	return r
 }
 
-// within answers a caller that must wait, and reports whether there was nothing to wait for.
+// within answers a caller that must wait. It reports whether the caller need not.
 func within(w http.ResponseWriter, wait time.Duration) bool {
 	if wait == 0 {
 		return true
@@ -210,7 +209,7 @@ func within(w http.ResponseWriter, wait time.Duration) bool {
 	return false
 }
 
-// remote is the address that the connection comes from. A host has a whole IPv6 network of 64 bits to call from.
+// remote returns the connection's address; for IPv6 its /64 network, as one host may use all of it.
 func remote(r *http.Request) netip.Addr {
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil { // a Unix socket

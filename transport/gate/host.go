@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// endpoint is what a Host field or an origin names: either a name or an address, and a port if one is written.
+// endpoint is the host of a Host field or an origin: a name or an address, and a port if there is one.
 type endpoint struct {
 	name string // as written, without the dot that may end it
 	addr netip.Addr
 	port string
 }
 
-// parseEndpoint reads name[:port], IPv4[:port] or [IPv6][:port] and nothing else: no user, no zone, no path, no address
-// in a spelling that some resolver might read as another one.
+// parseEndpoint reads name[:port], IPv4[:port] or [IPv6][:port] only: no user, zone or path, and no spelling of an
+// address that a resolver might read as another one.
 func parseEndpoint(text string) (endpoint, bool) {
 	host, port, ok := cutPort(text)
 	if !ok || host == "" {
@@ -38,7 +38,7 @@ func parseBracketed(host string) (netip.Addr, bool) {
 	return addr.Unmap(), closed && err == nil && addr.Is6() && addr.Zone() == ""
 }
 
-// cutPort splits off ":port". An empty port, or one that is not a number up to 65535, is no good.
+// cutPort splits off ":port". ok is false unless the port is a number up to 65535.
 func cutPort(text string) (host, port string, ok bool) {
 	at := strings.LastIndexByte(text, ':')
 	if at < 0 || strings.HasSuffix(text, "]") {
@@ -52,7 +52,7 @@ func cutPort(text string) (host, port string, ok bool) {
 	return host, port, err == nil && n <= 65535
 }
 
-// endsInNumber is how URL parsers tell an IPv4 address from a name.
+// endsInNumber tells an IPv4 address from a name, as URL parsers do.
 func endsInNumber(host string) bool {
 	label := host[strings.LastIndexByte(host, '.')+1:]
 	return label != "" && strings.Trim(label, "0123456789") == ""
@@ -85,7 +85,7 @@ func (e endpoint) sameHost(o endpoint) bool {
 	return e.addr == o.addr && strings.EqualFold(e.name, o.name)
 }
 
-// hosts are the hosts that a server answers to.
+// hosts are the hosts that a server answers for.
 type hosts struct {
 	any  bool
 	list []endpoint
@@ -110,8 +110,7 @@ func newHosts(names []string) (hosts, error) {
 	return h, nil
 }
 
-// allow: a loopback name can only mean this machine, so no foreign site can make a browser send it; any other one is
-// good if it is named.
+// allow allows loopback, which no foreign site can make a browser send, and the named hosts.
 func (h hosts) allow(e endpoint) bool {
 	if h.any || e.loopback() {
 		return true
@@ -124,7 +123,7 @@ func (h hosts) allow(e endpoint) bool {
 	return false
 }
 
-// coversPort: a host named without a port is good with any, and clients leave out the ports that their schemes imply.
+// coversPort: a host without a port covers every port, and clients leave out the default ports of their schemes.
 func (e endpoint) coversPort(port string) bool {
 	return e.port == "" || e.port == port || port == "" && (e.port == "443" || e.port == "80")
 }

@@ -9,8 +9,8 @@ import (
 
 const wellKnown = "/.well-known/oauth-protected-resource"
 
-// MetadataPath returns the path at which clients look for the metadata of a resource, a URL or a path on this server
-// (RFC 9728, 3.1).
+// MetadataPath returns the path of the metadata of a resource, which is a URL or a path on this server (RFC 9728,
+// 3.1).
 func MetadataPath(resource string) string {
 	u, err := url.Parse(resource)
 	if err != nil {
@@ -19,9 +19,9 @@ func MetadataPath(resource string) string {
 	return strings.TrimSuffix(wellKnown+"/"+strings.Trim(u.EscapedPath(), "/"), "/")
 }
 
-// ResourceMetadata answers with the metadata of a protected resource (RFC 9728): what it is called, who gives tokens
-// for it (the issuers' URLs; none where tokens are given by hand) and the scopes there are. A resource that is a
-// path is one on the called host. It asks for no token, so it stands behind [Gate.Public], at [MetadataPath].
+// ResourceMetadata serves the metadata of a protected resource (RFC 9728): its URL, the URLs of the authorization
+// servers (none if an operator hands out tokens) and the scopes. A resource that is a path is on the called host. Put
+// it behind [Gate.Public], at [MetadataPath].
 func ResourceMetadata(resource string, servers []string, scopes []Scope) http.Handler {
 	type document struct {
 		Resource string   `json:"resource"`
@@ -42,7 +42,7 @@ func ResourceMetadata(resource string, servers []string, scopes []Scope) http.Ha
 	})
 }
 
-// absolute makes a path one on the called host.
+// absolute returns the URL of a path on the called host.
 func absolute(r *http.Request, target string) string {
 	if !strings.HasPrefix(target, "/") {
 		return target

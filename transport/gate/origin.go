@@ -8,8 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// origins are the web pages' origins that may call besides those of loopback and of the server's own host. Each is as
-// browsers write it: scheme://host[:port], without the port that the scheme implies.
+// origins are the origins whose pages may call, besides loopback and the server's own host, as browsers write them:
+// scheme://host[:port], without a default port.
 type origins []string
 
 func newOrigins(list []string) (origins, error) {
@@ -24,7 +24,7 @@ func newOrigins(list []string) (origins, error) {
 	return all, nil
 }
 
-// normalOrigin takes any scheme, because applications that embed a browser have schemes of their own.
+// normalOrigin accepts any scheme: applications that embed a browser have their own.
 func normalOrigin(text string) (string, bool) {
 	scheme, host, found := strings.Cut(text, "://")
 	if !found || scheme == "" || host == "" || strings.ContainsAny(host, "/?#@\\ \",*") {
@@ -38,7 +38,7 @@ func normalOrigin(text string) (string, bool) {
 	return strings.TrimSuffix(text, ":"+port), ok
 }
 
-// impliedPort is "" for schemes that are not the web's.
+// impliedPort returns the scheme's default port, "" for schemes other than http and https.
 func impliedPort(scheme string) string {
 	switch {
 	case strings.EqualFold(scheme, "http"):
@@ -70,12 +70,12 @@ const (
 	corsMethods = "GET, POST, DELETE, OPTIONS"
 	corsHeaders = "Authorization, Content-Type, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"
 	corsExposed = "Mcp-Session-Id, WWW-Authenticate, Retry-After"
-	// paramPrefix opens the names of headers that repeat a tool's arguments.
+	// paramPrefix begins the names of headers that repeat a tool's arguments.
 	paramPrefix = "mcp-param-"
 )
 
-// checkOrigin refuses requests of pages that may not call, lets the others read the answer, and answers what browsers
-// ask before a request (a preflight, which never carries a token). It reports whether the request goes on.
+// checkOrigin refuses requests of pages that may not call, lets other pages read the answer, and answers preflight
+// requests, which never carry a token. It reports whether the request goes on.
 func (g *Gate) checkOrigin(w http.ResponseWriter, r *http.Request, host endpoint) bool {
 	sent := r.Header["Origin"]
 	if len(sent) == 0 {
@@ -100,7 +100,7 @@ func (g *Gate) checkOrigin(w http.ResponseWriter, r *http.Request, host endpoint
 	return false
 }
 
-// params returns the names of those requested headers that repeat a tool's arguments, at most 64, each behind a comma.
+// params returns the requested headers that repeat a tool's arguments, at most 64, each after a comma.
 func params(requested []string) string {
 	var b strings.Builder
 	n := 0

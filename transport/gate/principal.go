@@ -15,9 +15,9 @@ const (
 	Admin     Scope = "admin"
 )
 
-// Principal is who calls. The zero Principal is the caller of a door that asks for no token: it has every scope.
+// Principal is a caller. The zero Principal calls without a token, where none is needed, and has every scope.
 type Principal struct {
-	// Name is what the caller's runs belong to; "" where no token is asked for.
+	// Name owns the caller's runs; "" if no token is needed.
 	Name   string
 	Scopes []Scope
 }
@@ -27,7 +27,7 @@ func (p Principal) May(s Scope) bool {
 	return p.Name == "" || slices.Contains(p.Scopes, s) || slices.Contains(p.Scopes, Admin)
 }
 
-// Same reports whether o is the same principal with leave to do the same.
+// Same reports whether o has the same name and scopes.
 func (p Principal) Same(o Principal) bool {
 	return p.Name == o.Name && p.May(ReadRuns) == o.May(ReadRuns) && p.May(WriteRuns) == o.May(WriteRuns) &&
 		p.May(Admin) == o.May(Admin)
@@ -40,7 +40,7 @@ func With(ctx context.Context, p Principal) context.Context {
 	return context.WithValue(ctx, principalKey{}, p)
 }
 
-// From returns who calls in the context: the zero Principal where nobody was named.
+// From returns the context's caller, or the zero Principal.
 func From(ctx context.Context) Principal {
 	p, _ := ctx.Value(principalKey{}).(Principal)
 	return p

@@ -16,8 +16,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/inflight"
 )
 
-// Limits bound a server; a zero field takes its default. There is no limit to the time of an answer, as streams have
-// none: a door sets deadlines for its writes.
+// Limits bound a server; zero fields take the defaults. An answer may take any time, as streams do: doors set their
+// own write deadlines.
 type Limits struct {
 	Header      time.Duration // to receive a request's header: 10 s
 	Body        time.Duration // to receive a request with its body: 1 min
@@ -25,7 +25,7 @@ type Limits struct {
 	Drain       time.Duration // to end what is under way when the server stops: 30 s
 	HeaderBytes int           // of a request's header: 64 KiB
 	Connections int           // open at a time; more wait until one is closed: 10,000
-	// Log is told of panics and broken connections; nil is silent.
+	// Log gets panics and broken connections; nil discards.
 	Log *slog.Logger
 }
 
@@ -46,24 +46,23 @@ func fill[N int | int64 | time.Duration](field *N, value N) {
 }
 
 const (
-	// lastPart is how long a request that has begun to come when the server stops has for what is missing of it.
+	// lastPart is how long the rest of a request may take to arrive when the server stops.
 	lastPart = time.Second
-	// afterCut is how long handlers have to return once their connections are cut.
+	// afterCut is how long handlers may take to return after their connections were cut.
 	afterCut = time.Second
 )
 
-// Serve serves HTTP/1.1 at the listener, which it closes, until ctx is done; TLS ends before it. Then it accepts no
-// more, tells the handlers so by [Draining], and waits for them; their contexts end when the time to drain is over,
-// not with ctx. What is missing of a request then has one more second to come; reading it fails after that.
-// Serve returns nil if all ended by themselves. Errors: shutdown, where connections had to be cut; transport_closed,
-// where the listener failed.
+// Serve serves HTTP/1.1, without TLS, at the listener until ctx is done, and closes the listener. Then it accepts no
+// more connections, closes [Draining] and waits for the handlers. Their contexts end when the drain time is over, not
+// with ctx. Requests that have partly arrived get one more second. Serve returns nil if all handlers ended in time.
+// Errors: shutdown if connections were cut; transport_closed if the listener failed.
 func Serve(ctx context.Context, listener net.Listener, handler http.Handler, limits Limits) error {
 	limits = limits.withDefaults()
 	stopping, stop := context.WithCancel(ctx)
 	defer stop()
 	base, end := context.WithCancelCause(context.WithValue(context.WithoutCancel(ctx), drainKey{}, stopping.Done()))
 	defer end(messages.Errorf(messages.Code(messages.CauseShutdown), "the server has ended"))
-	s := &server{limits: limits, listener: newBounded(listener, limits.Connections)}
+	s := &server{limits: limits, listener: newLimitedListener(listener, limits.Connections)}
 	s.http = http.Server{
 		Handler:           s.attend(handler),
 		ReadHeaderTimeout: limits.Header,
@@ -72,7 +71,7 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 		MaxHeaderBytes:    limits.HeaderBytes,
 		ErrorLog:          errorLog(limits.Log),
 		BaseContext:       func(net.Listener) context.Context { return base },
-		ConnState:         s.listener.changed,
+		ConnState:         s.listener.connState,
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.http.Serve(s.listener) }()
@@ -92,8 +91,8 @@ func Serve(ctx context.Context, listener net.Listener, handler http.Handler, lim
 
 type drainKey struct{}
 
-// Draining returns a channel that is closed when the server of a request's context stops: time for a stream without end
-// to say so and end. It is nil, which is never ready, where the request is not of [Serve].
+// Draining returns a channel that is closed when the request's server stops, so that endless streams end. It is nil
+// if the request is not from [Serve].
 func Draining(ctx context.Context) <-chan struct{} {
 	ch, _ := ctx.Value(drainKey{}).(<-chan struct{})
 	return ch
@@ -108,12 +107,12 @@ func errorLog(to *slog.Logger) *log.Logger {
 
 type server struct {
 	http     http.Server
-	listener *bounded
+	listener *limitedListener
 	limits   Limits
 	handlers inflight.Count
 }
 
-// attend counts the requests that are being handled.
+// attend counts the requests in flight.
 func (s *server) attend(handler http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.handlers.Begin(0)
@@ -122,17 +121,17 @@ func (s *server) attend(handler http.Handler) http.Handler {
 	})
 }
 
-// drain waits for the connections and then for the handlers, as some of them may have taken their connections over.
+// drain waits for the connections and then for the handlers, some of which may have hijacked theirs.
 func (s *server) drain(end context.CancelCauseFunc) error {
 	ctx, cancel := context.WithTimeout(context.Background(), s.limits.Drain)
 	defer cancel()
-	s.listener.hurry(time.Now().Add(lastPart))
+	s.listener.limitReads(time.Now().Add(lastPart))
 	_ = s.http.Shutdown(ctx) // its errors are ctx's, and that of a listener that is closed already
 	if s.handlers.Wait(ctx); ctx.Err() == nil {
 		return nil
 	}
 	cut := messages.Errorf(messages.Code(messages.CauseShutdown),
-		"what was under way did not end within %v; its connections were cut", s.limits.Drain)
+		"requests did not end within %v; their connections were cut", s.limits.Drain)
 	end(cut)
 	_ = s.http.Close()
 	last, cancelLast := context.WithTimeout(context.Background(), afterCut)
@@ -141,9 +140,9 @@ func (s *server) drain(end context.CancelCauseFunc) error {
 	return cut
 }
 
-// CheckBind refuses to listen where others than this machine can reach a server that asks for no token. addr is what
-// net.Listen is given, or the address of the listener, which says more: localhost is believed to be loopback, and any
-// other name is not. Errors: invalid_input, saying what to do.
+// CheckBind refuses an address that other machines can reach if the server asks for no token. addr is net.Listen's
+// argument or the listener's address. localhost counts as loopback, other names do not. Errors: invalid_input, saying
+// what to do.
 func CheckBind(addr string, authenticated bool) error {
 	if _, _, err := net.SplitHostPort(addr); err != nil {
 		return invalid("%.100q is not an address to listen at; write host:port, for example 127.0.0.1:7878", addr)
@@ -151,8 +150,8 @@ func CheckBind(addr string, authenticated bool) error {
 	if authenticated || isLoopbackBind(addr) {
 		return nil
 	}
-	return invalid("refused to listen at %.100s without authentication: whoever reaches it could start runs and read "+
-		"all; listen at a loopback address such as 127.0.0.1:7878, or give a file of tokens", addr)
+	return invalid("refused to listen at %.100s without tokens: whoever reaches it could start runs and read "+
+		"all; listen at a loopback address such as 127.0.0.1:7878, or give a token file", addr)
 }
 
 func isLoopbackBind(addr string) bool {

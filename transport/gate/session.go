@@ -2,14 +2,14 @@ package gate
 
 import "net/http"
 
-// SessionCookie is the cookie that stands for a token in browsers, whose EventSource and WebSocket cannot set header
-// fields. Browsers send it with requests of this server's own pages alone.
+// SessionCookie is the cookie with a browser's token: EventSource and WebSocket cannot set header fields. Browsers
+// send it with requests of this server's own pages only.
 const SessionCookie = "lastword_session"
 
-// OpenSession answers a request that showed a token by giving the browser the cookie, which is as good as the token until
-// the token is revoked. secure keeps the cookie to https. Errors: invalid_input where the server asks for no token.
+// OpenSession answers a request with a token by setting the cookie, which is valid as long as the token. secure
+// limits the cookie to https. Errors: invalid_input if the server asks for no token.
 func OpenSession(w http.ResponseWriter, r *http.Request, secure bool) error {
-	p, ok := r.Context().Value(passKey{}).(*pass)
+	p, ok := r.Context().Value(grantKey{}).(*grant)
 	if !ok {
 		return invalid("this server asks for no token; call without a session")
 	}
@@ -17,7 +17,7 @@ func OpenSession(w http.ResponseWriter, r *http.Request, secure bool) error {
 	return nil
 }
 
-// CloseSession has the browser forget the cookie.
+// CloseSession deletes the browser's cookie.
 func CloseSession(w http.ResponseWriter) { setSession(w, http.Cookie{MaxAge: -1}) }
 
 func setSession(w http.ResponseWriter, c http.Cookie) {
@@ -27,8 +27,8 @@ func setSession(w http.ResponseWriter, c http.Cookie) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// ofSession returns the token that the request's cookie holds. A request that another site caused does not count: older
-// browsers do not know SameSite.
+// ofSession returns the token of the request's cookie. It ignores requests from other sites: older browsers do not
+// know SameSite.
 func ofSession(r *http.Request) (token string, ok bool) {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":

@@ -11,13 +11,12 @@ import (
 
 const (
 	tokenPrefix = "lw_"
-	// minToken: a token is looked up by a plain SHA-256, which is right for secrets of high entropy alone. 32 characters
-	// keep people from using a password.
+	// minToken is a token's minimum length. A plain SHA-256 protects only random secrets; 32 characters keep people
+	// from using a password.
 	minToken = 32
 )
 
-// NewToken returns a new token of 256 random bits, to be given to its holder and kept nowhere else, and its digest for
-// the file of tokens.
+// NewToken returns a new token of 256 random bits, for its holder only, and its digest for the token file.
 func NewToken() (token, digest string) {
 	var secret [32]byte
 	_, _ = rand.Read(secret[:]) // never fails: it ends the process where there is no randomness
@@ -25,14 +24,14 @@ func NewToken() (token, digest string) {
 	return token, Digest(token)
 }
 
-// Digest returns the SHA-256 of the token in hexadecimal, as the file of tokens holds it.
+// Digest returns the token's SHA-256 in hexadecimal, as in the token file.
 func Digest(token string) string {
 	sum := sha256.Sum256([]byte(token))
 	return hex.EncodeToString(sum[:])
 }
 
-// Line returns the line of a token file, without its end, that lets the holder of the digest's token call as name with
-// the scopes. A name is 1 to 64 of the characters A-Z a-z 0-9 . _ @ + -; several tokens may have the same.
+// Line returns the line of a token file, without its newline, that gives the digest's token the name and the scopes.
+// A name is 1 to 64 of the characters A-Z a-z 0-9 . _ @ + -; several tokens may share one.
 func Line(name string, scopes []Scope, digest string) (string, error) {
 	if !isPrincipal(name) {
 		return "", badName(name)
@@ -52,13 +51,13 @@ func joinScopes(scopes []Scope) string {
 	return strings.Join(names, ",")
 }
 
-// entry is a token as the server knows it.
+// entry is a line of the token file.
 type entry struct {
 	digest    [sha256.Size]byte
 	principal Principal
 }
 
-// parseLine reads "name scopes digest". No error repeats a whole field: people paste tokens in the wrong place.
+// parseLine reads "name scopes digest". Errors never repeat a whole field: people paste tokens in the wrong place.
 func parseLine(line string) (entry, error) {
 	fields := strings.Fields(line)
 	if len(fields) < 3 || len(fields) > 3 && !strings.HasPrefix(fields[3], "#") {

@@ -19,49 +19,49 @@ import (
 const (
 	maxTokens     = 10_000
 	maxTokenBytes = 4 << 20
-	// recheck is how often the file is looked at, so the longest that a revoked token is good.
-	recheck = time.Second
-	// settled is how old a file's last change must be for its times to tell two changes apart.
+	// recheckInterval is how often the file is checked for changes.
+	recheckInterval = time.Second
+	// settled is how old a file's last change must be for its time to tell two changes apart.
 	settled = 2 * time.Second
-	// writing is how young a file's last change is where there may be more to come: whoever writes a file in place first
-	// empties it.
+	// writing is how recent a change may be part of a longer write: programs that write in place empty the file
+	// first.
 	writing = 250 * time.Millisecond
 )
 
-// Tokens are the tokens of a file. A line of it is "name scopes digest", the scopes separated by commas; what
-// follows a # is a comment. The file is read again when it has changed, looked at on request and at most once a
-// second: a token is revoked by taking its line away. One that was written a moment ago is given another moment, once.
+// Tokens are the tokens of a file. A line is "name scopes digest", with commas between the scopes; a # begins a
+// comment. To revoke a token, remove its line: requests check the file for changes, at most once a second, and read
+// it again. A file that changed just now is read a moment later.
 type Tokens struct {
 	path  string
 	start time.Time
 	next  atomic.Int64 // when to look at the file again, since start
 	known atomic.Pointer[[]entry]
 
-	mu      sync.Mutex
-	read    fs.FileInfo // of the file as last read
-	readAt  time.Time
-	waited  bool   // the last look found the file too young to be read
-	trouble string // what was last said of a file that is no good
+	mu        sync.Mutex
+	read      fs.FileInfo // of the file as last read
+	readAt    time.Time
+	waited    bool   // the last check found the file too new to read
+	lastError string // the last logged one
 }
 
-// LoadTokens reads the file of tokens. Errors (invalid_input): a file that cannot be read, that others than its owner
-// may read, without any token, or with a line that is no good; (limit_exceeded) more than 10,000 tokens or 4 MiB.
+// LoadTokens reads a token file. Errors: invalid_input if the file cannot be read, is readable for others than its
+// owner, holds no token, or has a bad line; limit_exceeded for more than 10,000 tokens or 4 MiB.
 func LoadTokens(path string) (*Tokens, error) {
 	t := &Tokens{path: path, start: time.Now()}
 	entries, err := t.readFile()
 	if err == nil && len(entries) == 0 {
-		err = invalid("%s holds no token; without one nobody could call", path)
+		err = invalid("%s holds no token; add one with lastword token add --file", path)
 	}
 	if err != nil {
 		return nil, err
 	}
 	t.known.Store(&entries)
-	t.next.Store(int64(recheck))
+	t.next.Store(int64(recheckInterval))
 	return t, nil
 }
 
-// Reload reads the file again. After an error the tokens are as before. A file without any token is no error here: it
-// revokes them all.
+// Reload reads the file again. After an error the tokens are unchanged. A file without tokens is no error here: it
+// revokes all.
 func (t *Tokens) Reload() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,9 +76,8 @@ func (t *Tokens) reload() error {
 	return err
 }
 
-// find returns the token's entry. A SHA-256 without salt or stretching is right, as a token is 256 random bits:
-// nobody can try them all, or make a table of them. Each digest is compared in constant time and all of them always,
-// so that the time taken tells nothing of which are near.
+// find returns the token's entry. SHA-256 needs no salt or stretching here: nobody can try or tabulate 256 random
+// bits. All digests are always compared, in constant time, so that the time says nothing about them.
 func (t *Tokens) find(token string) (entry, bool) {
 	if len(token) < minToken {
 		return entry{}, false
@@ -99,28 +98,28 @@ func (t *Tokens) lookup(digest [sha256.Size]byte) (entry, bool) {
 	return entries[found], true
 }
 
-// refresh looks at the file if it is time to and nobody else does.
+// refresh checks the file if it is time and no other request does.
 func (t *Tokens) refresh(log *slog.Logger) {
 	if int64(time.Since(t.start)) >= t.next.Load() && t.mu.TryLock() {
 		defer t.mu.Unlock()
-		t.look(log)
+		t.check(log)
 	}
 }
 
-// refreshed is refresh for who asks seldom: where somebody else looks at the file, it waits for what comes of it.
-func (t *Tokens) refreshed(log *slog.Logger) {
+// refreshNow checks the file if it is time. If another request does, it waits for the result.
+func (t *Tokens) refreshNow(log *slog.Logger) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.look(log)
+	t.check(log)
 }
 
-// look tells the log what came of it: of the same trouble only once. Under mu.
-func (t *Tokens) look(log *slog.Logger) {
+// check reads the file if it has changed. It logs the result, the same error only once. mu must be held.
+func (t *Tokens) check(log *slog.Logger) {
 	now := int64(time.Since(t.start))
 	if now < t.next.Load() {
 		return
 	}
-	t.next.Store(now + int64(recheck))
+	t.next.Store(now + int64(recheckInterval))
 	info, changed := t.changed()
 	if !changed {
 		return
@@ -129,15 +128,15 @@ func (t *Tokens) look(log *slog.Logger) {
 		t.next.Store(now + int64(writing))
 		return
 	}
-	before := t.trouble
+	before := t.lastError
 	if err := t.reload(); err != nil {
-		if t.trouble = err.Error(); t.trouble != before {
-			log.Error("the changed file of tokens is no good; the tokens before it stay valid", "error", t.trouble)
+		if t.lastError = err.Error(); t.lastError != before {
+			log.Error("the changed token file is not valid; the previous tokens stay in use", "error", t.lastError)
 		}
 		return
 	}
-	t.trouble = ""
-	log.Info("read the file of tokens", "path", t.path, "tokens", len(*t.known.Load()))
+	t.lastError = ""
+	log.Info("read the token file", "path", t.path, "tokens", len(*t.known.Load()))
 }
 
 func (t *Tokens) changed() (info fs.FileInfo, changed bool) {
@@ -147,7 +146,7 @@ func (t *Tokens) changed() (info fs.FileInfo, changed bool) {
 		t.readAt.Sub(info.ModTime()) < settled
 }
 
-// young reports whether the file, nil if there is none, was changed a moment ago.
+// young reports whether the file was changed just now. info is nil if there is none.
 func young(info fs.FileInfo) bool {
 	if info == nil {
 		return false
@@ -156,20 +155,20 @@ func young(info fs.FileInfo) bool {
 	return age >= 0 && age < writing
 }
 
-// readFile opens the path as the operator wrote it, links included. What it checks is the opened file's.
+// readFile follows links in the path. It checks the opened file.
 func (t *Tokens) readFile() ([]entry, error) {
 	if info, err := os.Stat(t.path); err == nil && !info.Mode().IsRegular() { // opening a pipe might wait for ever
-		return nil, invalid("%s is not a file; name a file of tokens", t.path)
+		return nil, invalid("%s is not a file; name a token file", t.path)
 	}
 	file, err := os.Open(t.path)
 	if err != nil {
-		return nil, invalid("the file of tokens cannot be opened: %v", err)
+		return nil, invalid("the token file cannot be opened: %v", err)
 	}
 	defer func() { _ = file.Close() }()
 	readAt := time.Now()
 	info, err := file.Stat()
 	if err != nil {
-		return nil, invalid("the file of tokens cannot be read: %v", err)
+		return nil, invalid("the token file cannot be read: %v", err)
 	}
 	t.read, t.readAt = info, readAt
 	if err := checkMode(t.path, info.Mode()); err != nil {
@@ -177,17 +176,17 @@ func (t *Tokens) readFile() ([]entry, error) {
 	}
 	text, err := io.ReadAll(io.LimitReader(file, maxTokenBytes+1))
 	if err != nil {
-		return nil, invalid("the file of tokens cannot be read: %v", err)
+		return nil, invalid("the token file cannot be read: %v", err)
 	}
 	return parseTokens(t.path, string(text))
 }
 
-// checkMode: on Windows a file's mode says nothing of who may read it.
+// checkMode checks nothing on Windows, where modes do not say who may read a file.
 func checkMode(path string, mode fs.FileMode) error {
 	if runtime.GOOS == "windows" || mode.Perm()&0o077 == 0 {
 		return nil
 	}
-	return invalid("%s may be read by others than its owner (mode %#o); run: chmod 600 %s", path, mode.Perm(), path)
+	return invalid("%s is readable for others than its owner (mode %#o); run: chmod 600 %s", path, mode.Perm(), path)
 }
 
 func parseTokens(path, text string) ([]entry, error) {
@@ -207,7 +206,7 @@ func parseTokens(path, text string) ([]entry, error) {
 			return nil, invalid("%s:%d: %s", path, n, err)
 		}
 		if first := seen[e.digest]; first != 0 {
-			return nil, invalid("%s:%d: the digest of line %d again; a token has one line", path, n, first)
+			return nil, invalid("%s:%d: repeats the digest of line %d; give each token one line", path, n, first)
 		}
 		seen[e.digest] = n
 		if entries = append(entries, e); len(entries) > maxTokens {

@@ -85,7 +85,7 @@ func TestLoadTokensSaysWhatIsNoGood(t *testing.T) {
 		{"mia run:read,,admin " + digest, "is not a scope"},
 		{"mia " + token + " admin", "is not a scope"},
 		{"mia*" + token + " admin " + digest, "is not a name"},
-		{line + "\ntom admin " + strings.ToUpper(digest), "tokens:2: the digest of line 1 again"},
+		{line + "\ntom admin " + strings.ToUpper(digest), "tokens:2: repeats the digest of line 1"},
 	} {
 		_, err := gate.LoadTokens(tokenFile(t, c.text))
 		wantCode(t, err, invalidInput, c.want)
