@@ -325,13 +325,13 @@ func TestServeListensNowhereElse(t *testing.T) {
 		{exit.Usage, "without tokens", []string{"--http", ":0"}},
 		{exit.Usage, "without tokens", []string{"--http", "0.0.0.0:0"}},
 		{exit.Usage, "not an address", []string{"--http", "7878"}},
-		{exit.Configuration, "name the hosts", []string{"--http", "0.0.0.0:0", "--tokens", "tokens"}},
+		{exit.Configuration, "name them", []string{"--http", "0.0.0.0:0", "--tokens", "tokens"}},
 		{exit.Configuration, "cannot be opened", []string{"--tokens", "missing"}},
 		{exit.Configuration, "chmod 600", []string{"--tokens", "open"}},
 		{exit.Usage, "--public-url", []string{"--public-url", "runs.example.com"}},
 		{exit.Usage, "--rate", []string{"--rate", "0"}},
 		{exit.Usage, "--max-runs-each", []string{"--max-runs-each", "0"}},
-		{exit.Configuration, "with tokens only", []string{"--host", "*"}},
+		{exit.Configuration, "needs tokens", []string{"--host", "*"}},
 		{exit.Failed, "cannot listen", []string{"--http", busy.Addr().String()}},
 	} {
 		cmd := binary(t, dir, append([]string{"serve"}, c.args...)...)
