@@ -18,22 +18,21 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
-// A comparison ends after this many entries of trees, or bytes of paths.
+// A comparison ends after so many entries of trees or bytes of paths.
 const (
 	maxCompared     = 1_000_000
 	maxChangedBytes = 64 << 20
 )
 
-// Changes is how the files of the checked-out commit differ from those of another.
+// Changes lists how the files of the checked-out commit differ from those of another commit.
 type Changes struct {
 	Paths []string // from the top of the work tree, sorted: of files that came, went, or hold something else
 	More  bool     // there are more than Paths
 	Gap   string   // why the two cannot be compared, in a clause; "" as a rule
 }
 
-// Since compares the checked-out commit, which there must be, with another of
-// its repository. Renames are a file that went and one that came; who may run a
-// file does not matter. Folders that are the same are never entered.
+// Since compares the checked-out commit with another commit of the repository. A rename is a removed and an added
+// file. Executable bits do not count. Equal folders are skipped.
 func (c *Checkout) Since(ctx context.Context, commit string) (*Changes, error) {
 	if commit == c.Head {
 		return &Changes{}, nil
@@ -55,13 +54,13 @@ func (c *Checkout) Since(ctx context.Context, commit string) (*Changes, error) {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, invalid("the repository of %s cannot be read: %s", c.Top, line(err.Error()))
+		return nil, invalid("the repository of %s cannot be read: %s", c.Top, oneLine(err.Error()))
 	}
 	slices.Sort(d.changes.Paths)
 	return &d.changes, nil
 }
 
-// gap says what may have become of an object; begun: the commit itself is there.
+// gap says why an object may be missing. begun means that the commit itself is there.
 func (c *Checkout) gap(begun bool) string {
 	_, borrows := os.Stat(filepath.Join(c.git, "objects", "info", "alternates"))
 	shallow, _ := c.storage.Shallow()
@@ -101,7 +100,7 @@ func (d *differ) commits(ctx context.Context, was, is plumbing.Hash) error {
 	return d.trees(ctx, before.TreeHash, after.TreeHash, "")
 }
 
-// trees compares two, either of which may be the zero hash for none.
+// trees compares two trees. The zero hash is an empty tree.
 func (d *differ) trees(ctx context.Context, was, is plumbing.Hash, prefix string) error {
 	if err := ctx.Err(); err != nil || was == is {
 		return err
@@ -139,7 +138,7 @@ func (d *differ) tree(id plumbing.Hash, into *object.Tree) error {
 	return err
 }
 
-// entry compares what two trees have under a name; the zero entry is nothing.
+// entry compares two entries of one name. The zero entry is a missing one.
 func (d *differ) entry(ctx context.Context, was, is object.TreeEntry, path string) error {
 	if was.Hash == is.Hash && kindOf(was) == kindOf(is) {
 		return nil
@@ -153,7 +152,7 @@ func (d *differ) entry(ctx context.Context, was, is object.TreeEntry, path strin
 	return d.trees(ctx, below(was), below(is), path+"/")
 }
 
-// entryKind is as much of a mode as matters to those who read files.
+// entryKind is the part of a mode that matters to readers.
 type entryKind uint8
 
 const (
@@ -182,20 +181,19 @@ func below(e object.TreeEntry) plumbing.Hash {
 	return plumbing.ZeroHash
 }
 
-// maxEdited bounds the files whose contents are compared.
+// maxEdited is the maximum size of files whose contents are compared.
 const maxEdited = 16 << 20
 
-// Edited gives those of the files, named from the top of the work tree, that
-// hold something else there than in the checked-out commit. Not judged are files
-// that only one of the two has, symbolic links, files that Git LFS keeps, and
-// what is larger than 16 MiB.
+// Edited returns those of the files, named from the top of the work tree, whose content differs from the checked-out
+// commit. It skips files that are missing on either side, symbolic links, files in Git LFS, and files larger than 16
+// MiB.
 func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string, err error) {
 	if _, err := c.config(); err != nil {
 		return nil, err
 	}
 	top, err := os.OpenRoot(c.Top + "/")
 	if err != nil {
-		return nil, invalid("%s cannot be opened: %s", c.Top, line(err.Error()))
+		return nil, invalid("%s cannot be opened: %s", c.Top, oneLine(err.Error()))
 	}
 	defer top.Close()
 	files := &committed{reader: c.reader(), trees: map[plumbing.Hash]*object.Tree{}}
@@ -208,7 +206,7 @@ func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string,
 		case errors.Is(err, plumbing.ErrObjectNotFound):
 			continue
 		case err != nil:
-			return nil, invalid("the repository of %s cannot be read: %s", c.Top, line(err.Error()))
+			return nil, invalid("the repository of %s cannot be read: %s", c.Top, oneLine(err.Error()))
 		}
 		if files.differs(top, path, blob) {
 			edited = append(edited, path)
@@ -217,13 +215,13 @@ func (c *Checkout) Edited(ctx context.Context, paths []string) (edited []string,
 	return edited, nil
 }
 
-// committed finds files in a commit; trees are read once.
+// committed finds files in a commit. It reads each tree once.
 type committed struct {
 	reader *lister
 	trees  map[plumbing.Hash]*object.Tree
 }
 
-// find gives the file's blob, or ErrObjectNotFound.
+// find returns the file's blob, or ErrObjectNotFound.
 func (f *committed) find(commit plumbing.Hash, path string) (plumbing.Hash, error) {
 	at, err := f.top(commit)
 	for name := range strings.SplitSeq(path, "/") {
@@ -235,7 +233,7 @@ func (f *committed) find(commit plumbing.Hash, path string) (plumbing.Hash, erro
 	return at, err
 }
 
-// top keeps the commit's tree beside those of folders.
+// top returns the commit's tree and keeps it with those of folders.
 func (f *committed) top(commit plumbing.Hash) (plumbing.Hash, error) {
 	if t := f.trees[commit]; t != nil {
 		return t.Hash, nil
@@ -263,8 +261,8 @@ func (f *committed) step(folder plumbing.Hash, name string) (plumbing.Hash, erro
 	return folder, plumbing.ErrObjectNotFound
 }
 
-// differs compares by the hash that git would give the file. Line ends are often
-// others in a work tree, and so is everything where Git LFS has its pointers.
+// differs compares by git's hash. It allows for other line ends in the work tree and for pointers of Git LFS in the
+// commit.
 func (f *committed) differs(top *os.Root, path string, blob plumbing.Hash) bool {
 	text, err := readEdited(top, filepath.FromSlash(path))
 	if err != nil || isBlob(text, blob) || isBlob(bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), blob) {

@@ -21,8 +21,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
-// Checkout is a work tree on this machine with its repository, which is only
-// read. It is for one goroutine at a time.
+// Checkout is a local work tree with its repository, which is only read. It is for one goroutine at a time.
 type Checkout struct {
 	Top  string // real path of the work tree
 	Head string // checked-out commit, hexadecimal; "" before the first one
@@ -31,14 +30,14 @@ type Checkout struct {
 	git     string // real path of what belongs to all work trees of the repository
 }
 
-// OpenCheckout opens the work tree that dir lies in: that of a clone, a linked
-// one, or a submodule. It is nil for a folder outside any, which is no error.
+// OpenCheckout opens the work tree around dir: of a clone, a linked work tree or a submodule. It returns nil and no
+// error if there is none.
 func OpenCheckout(dir string) (*Checkout, error) {
 	top, private, err := discover(dir)
 	if err != nil || private == "" {
 		return nil, err
 	}
-	shared, err := follow(filepath.Join(private, "commondir"), "")
+	shared, err := readPointer(filepath.Join(private, "commondir"), "")
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +51,7 @@ func OpenCheckout(dir string) (*Checkout, error) {
 	storage := filesystem.NewStorageWithOptions(dotgit.NewRepositoryFilesystem(files, common),
 		cache.NewObjectLRU(16*cache.MiByte), filesystem.Options{KeepDescriptors: true})
 	c := &Checkout{Top: top, storage: storage, git: shared}
-	if err := c.begin(); err != nil {
+	if err := c.readHead(); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
 	if c.git == "" {
@@ -61,8 +60,8 @@ func OpenCheckout(dir string) (*Checkout, error) {
 	return c, nil
 }
 
-// begin reads HEAD, without which nothing is a repository: git is "" then.
-func (c *Checkout) begin() error {
+// readHead reads HEAD. Without one this is no repository, and git is "".
+func (c *Checkout) readHead() error {
 	if _, err := c.storage.Reference(plumbing.HEAD); err != nil {
 		c.git = ""
 		return nil
@@ -80,11 +79,11 @@ func (c *Checkout) begin() error {
 	return nil
 }
 
-// Close lets go of the files that reading objects opened.
+// Close closes the files of objects.
 func (c *Checkout) Close() error { return c.storage.Close() }
 
-// config refuses repositories whose objects or refs are not kept in the ways that
-// are read here. Extensions that only say what may be missing are no hindrance.
+// config refuses repositories with formats of objects or refs that this package does not read. Extensions that only
+// say what may be missing are accepted.
 func (c *Checkout) config() (*config.Config, error) {
 	cfg, err := c.storage.Config()
 	if err != nil {
@@ -100,8 +99,7 @@ func (c *Checkout) config() (*config.Config, error) {
 	return cfg, nil
 }
 
-// discover finds the nearest work tree at or above dir, and the folder that git
-// has for it; both are "" where there is none.
+// discover finds the nearest work tree at or above dir and its git folder. Both are "" if there is none.
 func discover(dir string) (top, git string, err error) {
 	if top, err = realPath(dir); err != nil {
 		return "", "", err
@@ -113,7 +111,7 @@ func discover(dir string) (top, git string, err error) {
 		case err == nil && info.IsDir():
 			return top, name, nil
 		case err == nil:
-			git, err := follow(name, "gitdir: ")
+			git, err := readPointer(name, "gitdir: ")
 			return top, git, err
 		case !errors.Is(err, fs.ErrNotExist):
 			return "", "", err
@@ -126,11 +124,11 @@ func discover(dir string) (top, git string, err error) {
 	}
 }
 
-// maxPointer bounds a file of one line that leads elsewhere.
+// maxPointer is the maximum size of a file that names another path.
 const maxPointer = 8 << 10
 
-// follow reads where a file of one line leads, or "" where there is no such file.
-func follow(name, prefix string) (string, error) {
+// readPointer returns the path that a file of one line names, or "" if there is no such file.
+func readPointer(name, prefix string) (string, error) {
 	f, _, err := regular.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
@@ -151,7 +149,7 @@ func follow(name, prefix string) (string, error) {
 		path = filepath.Join(filepath.Dir(name), path)
 	}
 	if path, err = realPath(path); err != nil {
-		return "", invalid("%s leads to a repository that is not there: %s", name, line(err.Error()))
+		return "", invalid("%s leads to a repository that is not there: %s", name, oneLine(err.Error()))
 	}
 	return path, nil
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// deltas are the objects of a pack that say how they differ from another, by
-// that other: its offset or its hash.
+// deltas are the objects of a pack that came as deltas, by their base: its offset or its hash.
 type deltas struct {
 	count   int
 	byPlace map[int64][]int64
@@ -28,7 +27,7 @@ func (d *deltas) add(header *packfile.ObjectHeader) {
 	d.byHash[header.Reference] = append(d.byHash[header.Reference], header.Offset)
 }
 
-// of takes the deltas against one object.
+// of removes and returns the deltas against one object.
 func (d *deltas) of(offset int64, h plumbing.Hash) []int64 {
 	found := append(d.byPlace[offset], d.byHash[h]...)
 	delete(d.byPlace, offset)
@@ -36,16 +35,15 @@ func (d *deltas) of(offset int64, h plumbing.Hash) []int64 {
 	return found
 }
 
-// edge leads from an object to one that came as a delta against it.
+// edge leads from an object to a delta against it.
 type edge struct {
 	base, delta int64 // offsets
 	kind        plumbing.ObjectType
 }
 
-// patch looks at the objects that all deltas make, from the bases outwards: each
-// delta is applied at least once, whatever the chains look like. What an object
-// holds lives no longer than there is room on the shelf.
-func (p *pack) patch(ctx context.Context, waiting *deltas) error {
+// resolveDeltas makes the objects of all deltas, from the bases outwards. It applies each delta at least once,
+// however long the chains are. Objects stay in memory only while the cache has room.
+func (p *pack) resolveDeltas(ctx context.Context, waiting *deltas) error {
 	var stack []edge
 	push := func(h plumbing.Hash, o packed) {
 		for _, delta := range waiting.of(o.offset, h) {
@@ -74,7 +72,7 @@ func (p *pack) patch(ctx context.Context, waiting *deltas) error {
 	return nil
 }
 
-// follow makes the object at the end of the edge for the first time.
+// follow makes the edge's object for the first time.
 func (p *pack) follow(e edge) (plumbing.Hash, packed, error) {
 	base, err := p.whole(e.base)
 	if err != nil {
@@ -85,21 +83,21 @@ func (p *pack) follow(e edge) (plumbing.Hash, packed, error) {
 		return plumbing.ZeroHash, packed{}, err
 	}
 	p.bases[e.delta] = e.base
-	p.live.put(e.delta, data)
+	p.cache.put(e.delta, data)
 	return plumbing.ComputeHash(e.kind, data), packed{offset: e.delta, size: int64(len(data)), kind: e.kind}, nil
 }
 
-// whole is the object at the offset. One that came as a delta and is no longer
-// on the shelf is made again, from the nearest of its bases that is.
+// whole returns the object at the offset. A delta's object that is no longer cached is made again from its nearest
+// cached base.
 func (p *pack) whole(offset int64) ([]byte, error) {
 	var chain []int64
-	data, ok := p.live.get(offset)
+	data, ok := p.cache.get(offset)
 	for !ok {
 		chain = append(chain, offset)
 		if offset, ok = p.bases[offset]; !ok {
 			break
 		}
-		data, ok = p.live.get(offset)
+		data, ok = p.cache.get(offset)
 	}
 	for i := len(chain) - 1; i >= 0; i-- {
 		var err error
@@ -111,14 +109,14 @@ func (p *pack) whole(offset int64) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.live.put(chain[i], data)
+		p.cache.put(chain[i], data)
 	}
 	return data, nil
 }
 
-// root unpacks an object that is no delta.
+// root unpacks an object that did not come as a delta.
 func (p *pack) root(offset int64) ([]byte, error) {
-	p.live.room(0)
+	p.cache.room(0)
 	data, err := p.unpack(offset)
 	if err != nil {
 		return nil, err
@@ -126,11 +124,11 @@ func (p *pack) root(offset int64) ([]byte, error) {
 	return data, p.again(int64(len(data)))
 }
 
-// redoneCost is what an object costs that is made again, however small it is, in bytes that take as long.
+// redoneCost is the cost of making a small object again, as a number of bytes that takes as long.
 const redoneCost = 16 << 10
 
-// again is asked before an object is made that was made before: chains may be
-// laid so that every reading makes most of the repository again.
+// again is called before an object is made again. It bounds the total: chains can be built so that every read makes
+// most of the repository again.
 func (p *pack) again(size int64) error {
 	size += redoneCost
 	if size > p.redoable {
@@ -141,7 +139,7 @@ func (p *pack) again(size int64) error {
 	return nil
 }
 
-// apply makes the object that the delta at the offset describes, once spend agrees to its size.
+// apply makes the object of the delta at the offset, if spend allows its size.
 func (p *pack) apply(base []byte, offset int64, spend func(size int64) error) ([]byte, error) {
 	delta, err := p.unpack(offset)
 	if err != nil {
@@ -157,11 +155,11 @@ func (p *pack) apply(base []byte, offset int64, spend func(size int64) error) ([
 	if err := spend(size); err != nil {
 		return nil, err
 	}
-	p.live.room(int64(len(delta)) + size)
+	p.cache.room(int64(len(delta)) + size)
 	return packfile.PatchDelta(base, delta)
 }
 
-// targetSize reads the second number of a delta: the first is its base's size.
+// targetSize reads the delta's second number; the first is the size of its base.
 func targetSize(delta []byte) (int64, bool) {
 	_, n := binary.Uvarint(delta)
 	if n <= 0 {

@@ -29,11 +29,11 @@ func exceeded(format string, args ...any) error {
 }
 
 func exceededObject(size int64, limits Limits) error {
-	return exceeded("an object of %s is larger than the %s that are read at once; "+
-		"raise --max-bytes, a 16th of which this is", bytesText(size), bytesText(limits.ObjectBytes))
+	return exceeded("an object of %s is larger than the limit of %s; "+
+		"raise --max-bytes, of which the limit is a 16th", bytesText(size), bytesText(limits.ObjectBytes))
 }
 
-// undelivered is a failure of the server or the way to it, which may pass.
+// undelivered returns an error for a failure of the server or the network, which may pass.
 func undelivered(format string, args ...any) error {
 	err := messages.Errorf(messages.Code(messages.CauseTransportClosed), format, args...)
 	err.Retryable = true
@@ -41,11 +41,10 @@ func undelivered(format string, args ...any) error {
 }
 
 func damaged(what string, err error) error {
-	return undelivered("what was received is damaged: %s: %s; try again", what, line(err.Error()))
+	return undelivered("what was received is damaged: %s: %s; try again", what, oneLine(err.Error()))
 }
 
-// explain makes of an error of go-git, whose types are many and whose texts may
-// repeat anything, one for people.
+// explain turns an error of go-git, whose text may contain anything, into one for people.
 func explain(ctx context.Context, host string, m *meter, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -96,7 +95,7 @@ func explainAnswer(host string, err error) error {
 		return errNoRepository(host)
 	}
 	if said, ok := errors.AsType[*pktline.ErrorLine](err); ok {
-		return invalid("%s refused: %s", host, line(said.Text))
+		return invalid("%s refused: %s", host, oneLine(said.Text))
 	}
 	if answer, ok := errors.AsType[*githttp.Err](err); ok {
 		return explainStatus(host, answer.StatusCode())
@@ -120,8 +119,8 @@ func explainStatus(host string, status int) error {
 	return invalid("%s answers %s; check the URL", host, text)
 }
 
-// line bounds what a stranger's server may say and keeps it to one printable line.
-func line(text string) string {
+// oneLine returns a server's text as one printable line of limited length.
+func oneLine(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r

@@ -13,17 +13,17 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/regular"
 )
 
-// wholeBytes is the most that go-git may be given of a file that it reads as a whole: HEAD, a ref, the configuration.
+// wholeBytes is the maximum size of a file that go-git reads as a whole: HEAD, a ref, the configuration.
 const wholeBytes = 16 << 20
 
-// guarded refuses to open what would keep or fill the process: pipes, devices, and large files that are read whole. A
-// repository that came in an archive may hold any of them.
+// guarded refuses to open what could block or fill the process: pipes, devices, and large files that are read whole.
+// A repository from an archive may contain any of them.
 type guarded struct{ billy.Filesystem }
 
 func (g guarded) Open(name string) (billy.File, error) { return g.OpenFile(name, os.O_RDONLY, 0) }
 
-// OpenFile never waits: what is a file when one looks may be a pipe when it is opened. The files of go-billy do not say
-// what they are, so these are the operating system's.
+// OpenFile never blocks, even if a file has become a pipe since it was checked. It returns the system's files, as
+// those of go-billy do not tell their type.
 func (g guarded) OpenFile(name string, flag int, _ os.FileMode) (billy.File, error) {
 	if flag != os.O_RDONLY {
 		return nil, billy.ErrReadOnly
@@ -37,7 +37,7 @@ func (g guarded) Chroot(name string) (billy.Filesystem, error) {
 	return guarded{below}, err
 }
 
-// openable looks at a file that was opened without waiting.
+// openable checks a file that was opened without blocking.
 func openable(f *os.File, name string, err error) (billy.File, error) {
 	if err != nil {
 		return nil, err
@@ -56,16 +56,16 @@ func openable(f *os.File, name string, err error) (billy.File, error) {
 	return readOnlyFile{f, name}, nil
 }
 
-// isWhole tells what is read as a whole from what is read by lines or in parts.
+// isWhole reports whether go-git reads the file as a whole, not by lines or in parts.
 func isWhole(name string) bool {
 	name = filepath.ToSlash(filepath.Clean(name))
 	return !strings.HasPrefix(name, "objects/") && name != "packed-refs"
 }
 
-// readOnly is a file system for go-git that ends at a root and changes nothing.
+// readOnly is a read-only file system for go-git that does not leave a root.
 type readOnly struct{ root *os.Root }
 
-// readOnlyFile is open for reading alone, which its own writes run into.
+// readOnlyFile is a file that is open for reading: its writes fail.
 type readOnlyFile struct {
 	*os.File
 	name string // below the root, for go-git opens files again by it

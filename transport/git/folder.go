@@ -16,9 +16,8 @@ import (
 	"github.com/go-git/go-git/v5/storage/filesystem"
 )
 
-// folder is a repository on this machine, read through its root and without git:
-// the transport of go-git for these would run it. Objects borrowed from other
-// repositories lie outside the root and are not found.
+// folder is a local repository, read through its root. go-git's own transport for these would run git. Objects
+// borrowed from other repositories are outside the root and not found.
 type folder struct {
 	mu      sync.Mutex // the storage is not for several goroutines
 	storage *filesystem.Storage
@@ -32,17 +31,17 @@ func openFolder(u *url.URL, limits Limits) (*folder, error) {
 	}
 	if _, err := root.Stat("objects"); err != nil {
 		_ = root.Close()
-		return nil, invalid("%.200q is no git repository; name its top folder", u.Path)
+		return nil, invalid("%.200q is not a git repository; name its top folder", u.Path)
 	}
 	storage := filesystem.NewStorage(&readOnly{root}, cache.NewObjectLRU(16*cache.MiByte))
 	return &folder{storage: storage, limits: limits}, nil
 }
 
-// openRepository opens the repository itself, which is the folder of a bare one.
+// openRepository opens the git folder; a bare repository is one itself.
 func openRepository(path string) (*os.Root, error) {
 	root, err := os.OpenRoot(path + "/") // the slash asks for a folder: opening a pipe would not end
 	if err != nil {
-		return nil, invalid("%.200q cannot be opened: %s", path, line(err.Error()))
+		return nil, invalid("%.200q cannot be opened: %s", path, oneLine(err.Error()))
 	}
 	inner, err := root.OpenRoot(".git/")
 	if errors.Is(err, os.ErrNotExist) {
@@ -55,29 +54,28 @@ func openRepository(path string) (*os.Root, error) {
 	return inner, nil
 }
 
-// close leaves the root open for the files, which are read later; it is closed
-// when the last of them is garbage.
+// close leaves the root open for the files, which are read later. It closes when the last of them is garbage.
 func (f *folder) close() {}
 
 func (f *folder) refs(ctx context.Context) (*refs, error) {
 	r := &refs{names: map[string]plumbing.Hash{}, peeled: map[string]plumbing.Hash{}}
 	all, err := f.storage.IterReferences()
 	if err != nil {
-		return nil, invalid("the refs cannot be read: %s", line(err.Error()))
+		return nil, invalid("the refs cannot be read: %s", oneLine(err.Error()))
 	}
 	err = all.ForEach(func(ref *plumbing.Reference) error { f.add(r, ref); return ctx.Err() })
 	switch {
 	case ctx.Err() != nil:
 		return nil, context.Cause(ctx)
 	case err != nil:
-		return nil, invalid("the refs cannot be read: %s", line(err.Error()))
+		return nil, invalid("the refs cannot be read: %s", oneLine(err.Error()))
 	case len(r.names) == 0 && r.head.IsZero():
 		return nil, errEmpty()
 	}
 	return r, nil
 }
 
-// add leaves out refs that lead nowhere, as that of a branch before its first commit.
+// add skips refs without a commit, such as a branch before its first one.
 func (f *folder) add(r *refs, ref *plumbing.Reference) {
 	at, err := storer.ResolveReference(f.storage, ref.Name())
 	switch {

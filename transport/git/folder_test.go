@@ -107,7 +107,7 @@ func TestFoldersHereThatAreNoRepositories(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, word := range map[string]string{
-		"nowhere": "opened", "file": "opened", "plain": "no git repository", "linked": "elsewhere", "empty": "empty",
+		"nowhere": "opened", "file": "opened", "plain": "not a git repository", "linked": "elsewhere", "empty": "empty",
 	} {
 		remote, o := local(filepath.Join(root, name))
 		_, err := git.Resolve(patience(t), remote, o)

@@ -21,14 +21,14 @@ func openHTTP(u *url.URL, o Options, m *meter) (source, error) {
 	}
 	s, err := githttp.NewClient(guarded).NewUploadPackSession(endpoint(u), credentials(u, o))
 	if err != nil {
-		return nil, invalid("%s cannot be read: %s", u.Hostname(), line(err.Error()))
+		return nil, invalid("%s cannot be read: %s", u.Hostname(), oneLine(err.Error()))
 	}
 	return &wire{
 		session: s, host: u.Hostname(), meter: m, limits: o.Limits.orDefaults(), closing: client.CloseIdleConnections,
 	}, nil
 }
 
-// endpoint is the URL in go-git's words; its own parser takes more than URLs.
+// endpoint converts the URL for go-git, whose own parser accepts more than URLs.
 func endpoint(u *url.URL) *transport.Endpoint {
 	host := u.Hostname()
 	if strings.Contains(host, ":") {
@@ -39,7 +39,7 @@ func endpoint(u *url.URL) *transport.Endpoint {
 	return &transport.Endpoint{Protocol: strings.ToLower(u.Scheme), Host: host, Port: port, Path: path}
 }
 
-// credentials returns nil, and no typed nil, where there are none.
+// credentials returns an untyped nil if there are none.
 func credentials(u *url.URL, o Options) transport.AuthMethod {
 	host := strings.ToLower(u.Hostname())
 	if o.Token == nil || !strings.EqualFold(u.Scheme, "https") && !isThisMachine(host) {
@@ -58,7 +58,7 @@ func isThisMachine(host string) bool {
 	return host == "localhost" || err == nil && addr.IsLoopback()
 }
 
-// userFor is the user name that goes with a token; most hosts look at the token alone.
+// userFor returns the user name for a token; most hosts check the token only.
 func userFor(host string) string {
 	switch {
 	case strings.Contains(host, "gitlab"):
@@ -69,14 +69,13 @@ func userFor(host string) string {
 	return "x-access-token"
 }
 
-// meteredTransport counts what is received, and drops the text of errors, which
-// go-git would read without bound.
+// meteredTransport counts received bytes and drops the bodies of errors, which go-git would read without limit.
 type meteredTransport struct {
 	base  http.RoundTripper
 	meter *meter
 }
 
-// RoundTrip is that of the transport below.
+// RoundTrip implements http.RoundTripper.
 func (t *meteredTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := t.base.RoundTrip(r)
 	if err != nil {

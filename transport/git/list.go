@@ -19,8 +19,7 @@ const (
 	maxDepth     = 512
 )
 
-// lister puts the files of a commit into a tree. What cannot have a place in one
-// (names that are no UTF-8 or no path, submodules) is left out.
+// lister puts the files of a commit into a tree. It leaves out submodules and names that are not UTF-8 or not a path.
 type lister struct {
 	from    objects
 	limits  Limits
@@ -48,10 +47,10 @@ func list(ctx context.Context, from objects, commit plumbing.Hash, dir string, l
 	case messages.CodeOf(err) != "":
 		return nil, err
 	}
-	return nil, invalid("the commit %s cannot be read, the repository is damaged: %s", commit, line(err.Error()))
+	return nil, invalid("the commit %s cannot be read, the repository is damaged: %s", commit, oneLine(err.Error()))
 }
 
-// top is the tree of the commit, or of the commit that a tag leads to.
+// top returns the tree of the commit, or of the commit that a tag names.
 func (l *lister) top(id plumbing.Hash) (plumbing.Hash, error) {
 	for range maxTags {
 		var c object.Commit
@@ -98,8 +97,8 @@ type extent struct {
 	bytes           int64
 }
 
-// measure counts before anything is listed, for a few trees can name each other
-// often enough to make more files than any machine holds. It looks at each once.
+// measure counts before anything is listed: a few trees can name each other so often that they make more files than
+// fit on any machine. It reads each tree once.
 func (l *lister) measure(ctx context.Context, id plumbing.Hash, depth int) (extent, error) {
 	e, known := l.extents[id]
 	if depth+e.height > maxDepth {

@@ -12,18 +12,15 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// Origin is what git knows of a folder; the zero Origin is that of a folder
-// outside any repository. Each field may be empty on its own.
+// Origin is what git knows about a folder. It is zero outside a repository; each field may be empty.
 type Origin struct {
 	Remote string // URL of the remote, in its own spelling, without credentials
 	Commit string // checked-out commit, hexadecimal; "" before the first one
 	Prefix string // the folder below the top of its work tree, slash separated
 }
 
-// Read tells the origin of dir, which may lie anywhere in a work tree, be a
-// linked work tree or a submodule. A folder that only lies below a repository,
-// without being part of the checked-out commit, has none. The remote is the one
-// named "origin", else the only one there is.
+// Read returns the origin of dir, anywhere in a work tree, a linked work tree or a submodule. A folder that is below
+// a repository but not in its checked-out commit has none. The remote is the one named "origin", else the only one.
 func Read(dir string) (Origin, error) {
 	c, err := OpenCheckout(dir)
 	if c == nil || err != nil {
@@ -33,7 +30,7 @@ func Read(dir string) (Origin, error) {
 	return o, errors.Join(err, c.Close())
 }
 
-// Origin is that of a folder of the work tree, as [Read] tells it.
+// Origin returns the origin of a folder of the work tree; see [Read].
 func (c *Checkout) Origin(dir string) (Origin, error) {
 	cfg, err := c.config()
 	if err != nil {
@@ -50,7 +47,7 @@ func (c *Checkout) Origin(dir string) (Origin, error) {
 	return o, nil
 }
 
-// prefix resolves links, for a checkout knows its real path only.
+// prefix resolves links first: a checkout knows its real path only.
 func (c *Checkout) prefix(dir string) (string, error) {
 	dir, err := realPath(dir)
 	if err != nil {
@@ -63,8 +60,8 @@ func (c *Checkout) prefix(dir string) (string, error) {
 	return filepath.ToSlash(rel), nil
 }
 
-// contains asks the commit whether it knows the folder. Where the commit cannot
-// be read, as in a shallow or partial copy, it is believed.
+// contains reports whether the commit has the folder. It says yes if the commit cannot be read, as in a shallow or
+// partial clone.
 func (c *Checkout) contains(prefix string) bool {
 	if prefix == "" {
 		return true
@@ -97,8 +94,8 @@ func remote(remotes map[string]*config.RemoteConfig) string {
 	return r.URLs[0]
 }
 
-// withoutCredentials drops user, password, query and fragment of a URL, and the
-// password of host:path; a remote that cannot be understood is dropped whole.
+// withoutCredentials removes user, password, query and fragment of a URL, and the password of host:path. It returns
+// "" for a remote that it cannot parse.
 func withoutCredentials(remote string) string {
 	if strings.Contains(remote, "://") {
 		u, err := url.Parse(remote)

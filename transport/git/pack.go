@@ -15,15 +15,14 @@ import (
 
 var errMalformed = errors.New("the pack contradicts itself")
 
-// objectsPerFile is how many objects may come for each file that may be listed:
-// itself and, in odd repositories, folders of its own.
+// objectsPerFile is how many objects may come for each file of the limit: itself and, in odd repositories, its
+// folders.
 const objectsPerFile = 4
 
-// mostRedone times the bytes that may be unpacked may be made again of deltas.
+// mostRedone bounds objects made again from deltas, in multiples of the bytes that may be unpacked.
 const mostRedone = 16
 
-// pack is a packfile in memory, as it was sent. Objects are unpacked again when
-// they are read, and those that came as deltas are made again.
+// pack is a packfile in memory, as received. Objects are unpacked, or made from deltas, whenever they are read.
 type pack struct {
 	sent     chunks
 	known    map[plumbing.Hash]packed
@@ -32,8 +31,8 @@ type pack struct {
 	left     int64 // bytes that may still be unpacked
 	redoable int64 // bytes that may still be unpacked once more
 
-	mu   sync.Mutex // for live and redoable
-	live shelf
+	mu    sync.Mutex // for cache and redoable
+	cache objectCache
 }
 
 type packed struct {
@@ -41,8 +40,7 @@ type packed struct {
 	kind         plumbing.ObjectType
 }
 
-// receive reads a pack to its end, hashing every object; no size is believed
-// before it is held against the limits.
+// receive reads a whole pack and hashes every object. It checks every size against the limits first.
 func receive(ctx context.Context, from io.Reader, limits Limits) (*pack, error) {
 	p := &pack{
 		known: map[plumbing.Hash]packed{}, bases: map[int64]int64{},
@@ -68,7 +66,7 @@ func receive(ctx context.Context, from io.Reader, limits Limits) (*pack, error) 
 	if _, err := scanner.Checksum(); err != nil {
 		return nil, err
 	}
-	return p, p.patch(ctx, &waiting)
+	return p, p.resolveDeltas(ctx, &waiting)
 }
 
 func (p *pack) next(scanner *packfile.Scanner, waiting *deltas) error {
@@ -95,7 +93,7 @@ func (p *pack) next(scanner *packfile.Scanner, waiting *deltas) error {
 	return nil
 }
 
-// spend is asked before anything is unpacked.
+// spend is called before anything is unpacked.
 func (p *pack) spend(size int64) error {
 	if size < 0 {
 		return errMalformed
@@ -107,7 +105,7 @@ func (p *pack) spend(size int64) error {
 	return nil
 }
 
-// copyObject relies on the scanner to refuse what is longer than it says.
+// copyObject relies on the scanner to refuse objects that are longer than declared.
 func copyObject(scanner *packfile.Scanner, to io.Writer, size int64) error {
 	n, _, err := scanner.NextObject(to)
 	if err == nil && n != size {
@@ -137,7 +135,7 @@ func (p *pack) read(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, error) {
 	return p.whole(o.offset)
 }
 
-// unpack inflates what is at the offset: an object, or a delta as such.
+// unpack inflates the object or the delta at the offset.
 func (p *pack) unpack(offset int64) ([]byte, error) {
 	scanner := packfile.NewScanner(io.NewSectionReader(&p.sent, 0, p.sent.size))
 	header, err := scanner.SeekObjectHeader(offset)
@@ -156,7 +154,7 @@ func (p *pack) unpack(offset int64) ([]byte, error) {
 
 const chunkBytes = 256 << 10
 
-// chunks is a byte string that grows without being moved.
+// chunks is a byte slice that grows without copying.
 type chunks struct {
 	list [][]byte
 	size int64
@@ -176,7 +174,7 @@ func (c *chunks) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// ReadAt is that of [io.ReaderAt].
+// ReadAt implements [io.ReaderAt].
 func (c *chunks) ReadAt(p []byte, offset int64) (int, error) {
 	read := 0
 	for read < len(p) {
@@ -190,46 +188,46 @@ func (c *chunks) ReadAt(p []byte, offset int64) (int, error) {
 	return read, nil
 }
 
-// liveBytes bounds the objects of a pack that are in memory because they, or what is made of them, came as deltas.
+// liveBytes bounds the cached objects that deltas are applied to or made into.
 const liveBytes = 128 << 20
 
-// shelf keeps unpacked objects by their offsets. The one that was not asked for the longest makes room first.
-type shelf struct {
+// objectCache caches unpacked objects by their offsets. The least recently used one goes first.
+type objectCache struct {
 	at    map[int64]*queue.Element
-	order queue.List // of shelved, the one asked for last in front
+	order queue.List // of cachedObject, the one asked for last in front
 	bytes int64
 	peak  int64 // most bytes ever, with those that room was made for
 }
 
-type shelved struct {
+type cachedObject struct {
 	offset int64
 	data   []byte
 }
 
-// What an object costs besides its bytes, roughly.
-const shelvedCost = 128
+// The rough cost of a cached object besides its bytes.
+const cachedCost = 128
 
-func (s *shelf) get(offset int64) ([]byte, bool) {
+func (s *objectCache) get(offset int64) ([]byte, bool) {
 	e := s.at[offset]
 	if e == nil {
 		return nil, false
 	}
 	s.order.MoveToFront(e)
-	return e.Value.(shelved).data, true
+	return e.Value.(cachedObject).data, true
 }
 
-// room lets go of objects until so many more bytes may live.
-func (s *shelf) room(bytes int64) {
+// room removes objects until so many more bytes fit.
+func (s *objectCache) room(bytes int64) {
 	for s.bytes+bytes > liveBytes && s.order.Len() > 0 {
-		oldest := s.order.Remove(s.order.Back()).(shelved)
+		oldest := s.order.Remove(s.order.Back()).(cachedObject)
 		delete(s.at, oldest.offset)
-		s.bytes -= int64(len(oldest.data)) + shelvedCost
+		s.bytes -= int64(len(oldest.data)) + cachedCost
 	}
 	s.peak = max(s.peak, s.bytes+bytes)
 }
 
-func (s *shelf) put(offset int64, data []byte) {
-	size := int64(len(data)) + shelvedCost
+func (s *objectCache) put(offset int64, data []byte) {
+	size := int64(len(data)) + cachedCost
 	if s.at[offset] != nil || size > liveBytes {
 		return
 	}
@@ -237,6 +235,6 @@ func (s *shelf) put(offset int64, data []byte) {
 	if s.at == nil {
 		s.at = map[int64]*queue.Element{}
 	}
-	s.at[offset] = s.order.PushFront(shelved{offset, data})
+	s.at[offset] = s.order.PushFront(cachedObject{offset, data})
 	s.bytes += size
 }

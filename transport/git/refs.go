@@ -15,7 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// refs are what a repository has names for. A ref is only ever compared to them.
+// refs are the refs of a repository. Names from users are only compared to them.
 type refs struct {
 	head   plumbing.Hash            // zero where HEAD names a branch without commits
 	main   string                   // the branch that HEAD names, in short, or ""
@@ -44,7 +44,7 @@ func (r *refs) resolve(remote Remote) (*Head, error) {
 		return r.byRest(strings.Trim(remote.Rest, "/"))
 	}
 	if r.head.IsZero() {
-		return nil, invalid("the repository has no default branch; name one%s", r.like(""))
+		return nil, invalid("the repository has no default branch; name one%s", r.suggest(""))
 	}
 	return &Head{Commit: r.head.String(), Ref: r.main}, nil
 }
@@ -56,11 +56,10 @@ func (r *refs) byRef(ref string) (*Head, error) {
 	if id, ok := commitID(ref); ok {
 		return &Head{Commit: id.String()}, nil
 	}
-	return nil, invalid("there is no branch, tag or commit %.100q; commits need all 40 digits%s", ref, r.like(ref))
+	return nil, invalid("there is no branch, tag or commit %.100q; commits need all 40 digits%s", ref, r.suggest(ref))
 }
 
-// byRest tries the longest name first, for git keeps "a" and "a/b" from both
-// being branches, but not from being a branch and a tag.
+// byRest tries the longest name first: git forbids branches "a" and "a/b" together, but not a branch and a tag.
 func (r *refs) byRest(rest string) (*Head, error) {
 	for end := len(rest); end > 0; end = strings.LastIndexByte(rest[:end], '/') {
 		if h, ok := r.find(rest[:end]); ok {
@@ -71,7 +70,7 @@ func (r *refs) byRest(rest string) (*Head, error) {
 	if id, ok := commitID(first); ok {
 		return (&Head{Commit: id.String()}).below(dir)
 	}
-	return nil, invalid("%.100q begins with no branch, tag or commit; commits need all 40 digits%s", rest, r.like(rest))
+	return nil, invalid("%.100q begins with no branch, tag or commit; commits need all 40 digits%s", rest, r.suggest(rest))
 }
 
 func (h *Head) below(dir string) (*Head, error) {
@@ -82,7 +81,7 @@ func (h *Head) below(dir string) (*Head, error) {
 	return h, nil
 }
 
-// find looks for a branch before a tag, as git clone does.
+// find prefers a branch to a tag, as git clone does.
 func (r *refs) find(name string) (*Head, bool) {
 	if name == "HEAD" && !r.head.IsZero() {
 		return &Head{Commit: r.head.String(), Ref: r.main}, true
@@ -118,9 +117,8 @@ func commitID(text string) (plumbing.Hash, bool) {
 	return id, err == nil && !id.IsZero()
 }
 
-// like names up to five branches and tags that resemble what was asked for, or
-// the default branch, as the end of a sentence.
-func (r *refs) like(asked string) string {
+// suggest ends a sentence with up to five branches and tags of similar names, or with the default branch.
+func (r *refs) suggest(asked string) string {
 	near := r.similar(asked)
 	if len(near) == 0 && r.main != "" {
 		near = []string{r.main}
@@ -160,7 +158,7 @@ func (r *refs) similar(asked string) []string {
 	return names[:min(len(names), most)]
 }
 
-// distance is small for names that one may have meant by the other.
+// distance returns the edit distance, and whether one name may be meant by the other.
 func distance(a, b string) (int, bool) {
 	far := words.Distance(a, b)
 	if far <= max(2, len(b)/3) {

@@ -12,30 +12,30 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
-// Allow is what may be read beyond https from public addresses.
+// Allow says what may be read besides https from public addresses.
 type Allow = dial.Policy
 
-// Remote names a repository and a state of it, as the user did.
+// Remote names a repository and a state of it, as the user wrote them.
 type Remote struct {
 	URL  string // https, http, ssh or file URL, or user@host:path
 	Ref  string // branch, tag or all 40 digits of a commit; "" where Rest tells, or for the default branch
 	Rest string // ref and folder in one, as in ".../tree/feature/x/docs"; not looked at where Ref is given
 }
 
-// Options are how a remote is read; the zero Options read public repositories over https.
+// Options configure how a remote is read. The zero Options read public repositories over https.
 type Options struct {
 	Allow  Allow
 	Limits Limits
-	// Token gives the token for a host's name, or "". It is sent over https, or
-	// over http to this machine, and to nobody that the host redirects to.
+	// Token returns the token for a host name, or "". It is sent over https, or over http to this machine, and never
+	// to another host after a redirect.
 	Token func(host string) string
 	User  string // that goes with the token; "" for the one that the host's kind takes
-	// Secrets are what no error repeats of what a server says. The token is added; nil is the token alone.
+	// Secrets are removed from what errors quote of a server. The token is added; nil is the token alone.
 	Secrets *redact.Secrets
 	SSH     SSH
 }
 
-// Limits bound a [Fetch]; fields that are not positive take the defaults.
+// Limits bound a [Fetch]. Fields that are not positive take the defaults.
 type Limits struct {
 	WireBytes     int64 // what the server sends; 256 MiB
 	UnpackedBytes int64 // all objects unpacked, and all files listed; 1 GiB
@@ -58,38 +58,38 @@ func (l Limits) orDefaults() Limits {
 	return l
 }
 
-// knowing has secrets to add the token to.
-func (o Options) knowing() Options {
+// withSecrets makes Secrets if there are none, to add the token to.
+func (o Options) withSecrets() Options {
 	if o.Secrets == nil {
 		o.Secrets = new(redact.Secrets)
 	}
 	return o
 }
 
-// Head is what a [Remote] means at the moment.
+// Head is what a [Remote] currently refers to.
 type Head struct {
 	Commit string // 40 hexadecimal digits
 	Ref    string // branch or tag, without refs/heads/; "" for a commit by its number, or a default without name
 	Dir    string // folder from Remote.Rest, "" for all
 }
 
-// source is where refs and objects come from.
+// source provides refs and objects.
 type source interface {
 	refs(ctx context.Context) (*refs, error)
 	objects(ctx context.Context, commit plumbing.Hash) (objects, error)
 	close()
 }
 
-// objects are looked up by those who know their kind.
+// objects looks objects up by hash.
 type objects interface {
 	size(h plumbing.Hash) (int64, error)
 	read(kind plumbing.ObjectType, h plumbing.Hash) ([]byte, error) // by many goroutines at once
 }
 
-// Resolve asks the remote for its refs and finds what is meant. Where Remote.Rest
-// holds ref and folder, the longest branch or tag that it begins with is the ref.
+// Resolve asks the remote for its refs and finds the one that is meant. If Remote.Rest holds a ref and a folder, the
+// ref is the longest branch or tag that it begins with.
 func Resolve(ctx context.Context, remote Remote, o Options) (head *Head, err error) {
-	o = o.knowing()
+	o = o.withSecrets()
 	defer func() { err = o.Secrets.Error(err) }()
 	ctx, cancel := context.WithCancel(ctx) // lets go of whatever the transport still holds
 	defer cancel()
@@ -105,14 +105,13 @@ func Resolve(ctx context.Context, remote Remote, o Options) (head *Head, err err
 	return all.resolve(remote)
 }
 
-// Fetch reads the files of head's commit below head.Dir, which the caller may
-// have set. Contents are unpacked when they are read. Progress is told the bytes
-// received; total is 0, for git does not tell. It is called by the goroutine
-// that called Fetch and may be nil.
+// Fetch reads the files of head's commit below head.Dir, which the caller may set. Contents are unpacked when they
+// are read. progress, which may be nil, gets the bytes received; total is 0, as git does not say. It is called by the
+// goroutine that called Fetch.
 func Fetch(
 	ctx context.Context, remote Remote, head *Head, o Options, progress func(done, total int64),
 ) (files fs.FS, err error) {
-	o = o.knowing()
+	o = o.withSecrets()
 	defer func() { err = o.Secrets.Error(err) }()
 	commit, ok := commitID(head.Commit)
 	if !ok {
@@ -139,7 +138,7 @@ func Fetch(
 	return list(ctx, all, commit, dir, o.Limits.orDefaults())
 }
 
-// open chooses the transport by the URL's scheme, once the policy has agreed to it.
+// open chooses the transport by the URL's scheme, if the policy allows it.
 func open(ctx context.Context, text string, o Options, progress func(done, total int64)) (source, error) {
 	u, err := o.Allow.Parse(fromSCP(text))
 	if err != nil {
@@ -155,8 +154,7 @@ func open(ctx context.Context, text string, o Options, progress func(done, total
 	return openHTTP(u, o, m)
 }
 
-// fromSCP spells user@host:path as a URL, whose path then begins at the user's
-// home folder, as git has it.
+// fromSCP converts user@host:path to a URL. As in git, the path is relative to the user's home folder.
 func fromSCP(text string) string {
 	host, path, found := strings.Cut(text, ":")
 	if !found || strings.HasPrefix(path, "//") || strings.ContainsAny(host, `/\`) || path == "" {

@@ -21,15 +21,15 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
-// SSH is what ssh needs to know of the user. The configuration of other ssh
-// programs is not read: hosts have no other names than their own.
+// SSH is what ssh needs to know about the user. The configuration of ssh programs is not read, so that hosts have no
+// aliases.
 type SSH struct {
 	Agent      string   // socket of the agent, as SSH_AUTH_SOCK names it
 	KnownHosts []string // files with the keys of hosts; those that do not exist are passed over
 	Keys       []string // files with private keys; those without a readable, unlocked key are passed over
 }
 
-// openSSH connects, and keeps the connection until closing or ctx ends.
+// openSSH connects. The connection lasts until closing is called or ctx ends.
 func openSSH(ctx context.Context, u *url.URL, o Options, m *meter) (source, error) {
 	command, err := uploadPackOf(u)
 	if err != nil {
@@ -59,8 +59,7 @@ func openSSH(ctx context.Context, u *url.URL, o Options, m *meter) (source, erro
 	return &wire{session: s, host: u.Hostname(), meter: m, limits: o.Limits.orDefaults(), closing: closing}, nil
 }
 
-// uploadPackOf is the command that every git server knows, its argument quoted
-// as git quotes it. A path that would read as an option is refused.
+// uploadPackOf returns git's standard command with a quoted path. It refuses a path that looks like an option.
 func uploadPackOf(u *url.URL) (string, error) {
 	path := u.Path
 	if strings.HasPrefix(path, "/~") {
@@ -81,7 +80,7 @@ func clientConfig(ctx context.Context, u *url.URL, address string, o SSH) (*ssh.
 	signers, hangUp := o.signers(ctx)
 	if len(signers) == 0 {
 		hangUp()
-		return nil, nil, invalid("ssh has no key to show: start an agent (SSH_AUTH_SOCK), or use https; %s", tokenHint)
+		return nil, nil, invalid("ssh has no key to offer: start an agent (SSH_AUTH_SOCK), or use https; %s", tokenHint)
 	}
 	user := u.User.Username()
 	if user == "" {
@@ -93,7 +92,7 @@ func clientConfig(ctx context.Context, u *url.URL, address string, o SSH) (*ssh.
 	}, hangUp, nil
 }
 
-// hostKeys are the keys that hosts are known by.
+// hostKeys are the keys of known hosts.
 type hostKeys interface {
 	HostKeyCallback() ssh.HostKeyCallback
 	HostKeyAlgorithms(hostWithPort string) []string
@@ -111,13 +110,13 @@ func knownHosts(files []string) (hostKeys, error) {
 	}
 	db, err := gitssh.NewKnownHostsDb(there...)
 	if err != nil {
-		return nil, invalid("the known_hosts files cannot be read: %s", line(err.Error()))
+		return nil, invalid("the known_hosts files cannot be read: %s", oneLine(err.Error()))
 	}
 	return db, nil
 }
 
-// signers are those of the agent, and of the files that it does not hold. They
-// work until the agent is hung up on.
+// signers returns the keys of the agent and of files that the agent lacks. They work until the agent's connection is
+// closed.
 func (o SSH) signers(ctx context.Context) ([]ssh.Signer, func()) {
 	all, hangUp := o.agentSigners(ctx)
 	for _, name := range o.Keys {
@@ -132,7 +131,7 @@ func (o SSH) signers(ctx context.Context) ([]ssh.Signer, func()) {
 	return all, hangUp
 }
 
-// agentSigners are none where the agent does not answer, for there are the files.
+// agentSigners returns none if the agent does not answer: key files may do.
 func (o SSH) agentSigners(ctx context.Context) ([]ssh.Signer, func()) {
 	if o.Agent == "" {
 		return nil, func() {}
@@ -164,8 +163,7 @@ func explainSSH(ctx context.Context, host string, m *meter, err error) error {
 	return dial.Explain(ctx, host, err)
 }
 
-// sshSession is git-upload-pack at the other end of an ssh connection; go-git's
-// own dials by itself, past every check.
+// sshSession is git-upload-pack over an ssh connection. go-git's own session dials by itself and skips every check.
 type sshSession struct {
 	session *ssh.Session
 	in      io.WriteCloser
@@ -195,15 +193,14 @@ func startSSH(conn net.Conn, address string, config *ssh.ClientConfig, command s
 	return s, session.Start(command)
 }
 
-// AdvertisedReferencesContext reads what the server says first. The context ends
-// by closing the connection.
+// AdvertisedReferencesContext reads the server's refs. To cancel, close the connection.
 func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRefs, error) {
 	adv := packp.NewAdvRefs()
 	err := adv.Decode(s.out)
 	switch {
 	case errors.Is(err, packp.ErrEmptyInput):
 		_ = s.session.Wait() // for the rest of what it says
-		if text := line(s.said.text.String()); text != "" {
+		if text := oneLine(s.said.text.String()); text != "" {
 			return nil, invalid("the server refused: %s", text)
 		}
 		return nil, err
@@ -213,7 +210,7 @@ func (s *sshSession) AdvertisedReferencesContext(context.Context) (*packp.AdvRef
 	return adv, err
 }
 
-// UploadPack sends the request whole, for it negotiates nothing, and reads on.
+// UploadPack sends the whole request, without negotiation, and reads the answer.
 func (s *sshSession) UploadPack(
 	_ context.Context, request *packp.UploadPackRequest,
 ) (*packp.UploadPackResponse, error) {
@@ -230,7 +227,7 @@ func (s *sshSession) UploadPack(
 	return answer, answer.Decode(s.out)
 }
 
-// clipped keeps the beginning of what is written to it.
+// clipped keeps the beginning of what is written.
 type clipped struct{ text bytes.Buffer }
 
 func (c *clipped) Write(p []byte) (int, error) {

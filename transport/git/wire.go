@@ -14,16 +14,16 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// maxRefsBytes is room for some 600,000 refs.
+// maxRefsBytes is enough for some 600,000 refs.
 const maxRefsBytes = 48 << 20
 
-// session is a conversation with git-upload-pack; go-git's sessions are.
+// session talks to git-upload-pack. go-git's sessions implement it.
 type session interface {
 	AdvertisedReferencesContext(ctx context.Context) (*packp.AdvRefs, error)
 	UploadPack(ctx context.Context, request *packp.UploadPackRequest) (*packp.UploadPackResponse, error)
 }
 
-// wire is a source behind a network.
+// wire is a source on the network.
 type wire struct {
 	session session
 	host    string
@@ -52,7 +52,7 @@ func (w *wire) advertised(ctx context.Context) (*packp.AdvRefs, error) {
 	return adv, nil
 }
 
-// objects asks for the refs first, for the server's capabilities come with them.
+// objects asks for the refs first: the server's capabilities come with them.
 func (w *wire) objects(ctx context.Context, commit plumbing.Hash) (objects, error) {
 	adv, err := w.advertised(ctx)
 	if err != nil {
@@ -72,8 +72,8 @@ func (w *wire) objects(ctx context.Context, commit plumbing.Hash) (objects, erro
 	return p, nil
 }
 
-// wanting asks for one commit without its history, where the server can do that,
-// and for nothing that would make the server keep a state.
+// wanting requests one commit, without its history if the server can do that, and nothing that needs state on the
+// server.
 func wanting(commit plumbing.Hash, offered *capability.List) *packp.UploadPackRequest {
 	request := packp.NewUploadPackRequest()
 	request.Wants = []plumbing.Hash{commit}
@@ -102,8 +102,8 @@ func packOf(answer io.Reader, agreed *capability.List) io.Reader {
 	return answer
 }
 
-// explainWant blames the commit where it stands behind no ref: few servers give
-// out such a one, and go-git has only the text of their refusal.
+// explainWant blames the commit if no ref names it: few servers send such a commit, and go-git reports only the text
+// of the refusal.
 func (w *wire) explainWant(ctx context.Context, adv *packp.AdvRefs, commit plumbing.Hash, err error) error {
 	told := explain(ctx, w.host, w.meter, err)
 	if ctx.Err() != nil || w.meter.err != nil || advertised(adv).has(commit) {
@@ -114,7 +114,7 @@ func (w *wire) explainWant(ctx context.Context, adv *packp.AdvRefs, commit plumb
 		return told
 	}
 	return invalid("%s does not give out the commit %s, which is not the head of a branch or tag; name one that is: %s",
-		w.host, commit, line(err.Error()))
+		w.host, commit, oneLine(err.Error()))
 }
 
 func (r *refs) has(commit plumbing.Hash) bool {
@@ -129,7 +129,7 @@ func (r *refs) has(commit plumbing.Hash) bool {
 	return false
 }
 
-// explainPack tells a connection that broke from a pack that is wrong.
+// explainPack distinguishes a broken connection from a bad pack.
 func (w *wire) explainPack(ctx context.Context, err error) error {
 	known := messages.CodeOf(err) != ""
 	if ctx.Err() != nil || w.meter.err != nil || known {
@@ -141,11 +141,11 @@ func (w *wire) explainPack(ctx context.Context, err error) error {
 	return damaged("the pack from "+w.host, err)
 }
 
-// reportEvery is how many bytes pass between two reports of progress.
+// reportEvery is the number of bytes between two reports of progress.
 const reportEvery = 64 << 10
 
-// meter counts what one source receives, in all its answers together, and keeps
-// the first failure, which go-git may turn into mere text on its way up.
+// meter counts what a source receives in all its answers. It keeps the first failure, which go-git may reduce to
+// text.
 type meter struct {
 	limit, done, reported int64
 	refs                  int64 // while this is not 0, it is the limit: names are kept in memory
@@ -153,7 +153,7 @@ type meter struct {
 	err                   error // the limit's, or that of a read
 }
 
-// metered is what a server sends.
+// metered counts what a server sends.
 type metered struct {
 	io.ReadCloser
 	meter *meter
@@ -177,7 +177,7 @@ func (m *meter) count(n int64) error {
 		m.err = exceeded("the names of branches and tags alone take more than %s; this cannot be read", bytesText(m.refs))
 		return m.err
 	case m.done > m.limit:
-		m.err = exceeded("the repository is larger than the %s that may come; raise --max-download", bytesText(m.limit))
+		m.err = exceeded("the repository is larger than %s; raise --max-download", bytesText(m.limit))
 		return m.err
 	}
 	if m.done-m.reported >= reportEvery {
