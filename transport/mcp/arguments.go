@@ -15,8 +15,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/schema"
 )
 
-// readArguments reads the arguments of a tool call into v. An argument that v has no field for, or of another type, is
-// an invalid_input error that names it.
+// readArguments reads the arguments of a tool call into v. An argument that v has no field for, or of another type,
+// is an invalid_input error that names it.
 func readArguments(req mcp.CallToolRequest, v any) error {
 	d := json.NewDecoder(bytes.NewReader(rawArguments(req)))
 	d.DisallowUnknownFields()
@@ -49,8 +49,8 @@ func objectOf(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// addTool adds the tool. mcp-go replaces one of the same name, and panics where a schema annotates headers that cannot
-// be.
+// addTool adds the tool. mcp-go replaces one of the same name, and panics where a schema annotates headers that
+// cannot be.
 func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err error) {
 	switch {
 	case !isToolName(tool.Name):
@@ -67,8 +67,8 @@ func (s *Server) addTool(tool mcp.Tool, handler server.ToolHandlerFunc) (err err
 	return nil
 }
 
-// validated holds the arguments of every tool to its input schema. Those of jobs are held to it when a run is started,
-// by whatever tool. An argument that is null is passed on: for readArguments it is none.
+// validated holds the arguments of every tool to its input schema. Those of jobs are held to it when a run is
+// started, by whatever tool. An argument that is null is passed on: for readArguments it is none.
 func (s *Server) validated(next server.ToolHandlerFunc) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if s.jobs[req.Params.Name] != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
-// Issue 5: "elicitation through multi-round requests with signed state, shown with a testkit job". The question comes as
-// the answer to the call; the call made again with the user's answer goes on with the same run.
+// Issue 5: "elicitation through multi-round requests with signed state, shown with a testkit job". The question comes
+// as the answer to the call; the call made again with the user's answer goes on with the same run.
 func TestScriptAsksItsCaller(t *testing.T) {
 	inModern(t, func(t *testing.T, how era) {
 		s := serving(t, map[string]actors.NewJob{"script": scripted(testkit.Script{Analyze: []testkit.Step{

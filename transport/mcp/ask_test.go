@@ -246,8 +246,8 @@ func TestLegacyClientIsAsked(t *testing.T) {
 	})
 }
 
-// A question is taken back when its answer came some other way, or the run has ended: the call has its result, whether
-// or not the user ever says something.
+// A question is taken back when its answer came some other way, or the run has ended: the call has its result,
+// whether or not the user ever says something.
 func TestLegacyQuestionsAreTakenBack(t *testing.T) {
 	inLegacy(t, func(t *testing.T, how era) {
 		s, system := taskDoor(t)

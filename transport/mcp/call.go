@@ -18,7 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// StartOptions are a caller's wishes for a run.
+// StartOptions are what a caller may choose for a run.
 type StartOptions struct {
 	Labels map[string]string
 	// Key makes the start idempotent for the caller.
@@ -62,9 +62,9 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 const labelBytes = 4 << 10
 
 // labelled are the caller's labels, and which tool started the run.
-func labelled(wished map[string]string, tool string) (map[string]string, error) {
+func labelled(given map[string]string, tool string) (map[string]string, error) {
 	labels, bytes := map[string]string{}, 0
-	for name, value := range wished {
+	for name, value := range given {
 		labels[name] = value
 		bytes += len(name) + len(value)
 	}
@@ -153,7 +153,7 @@ func modeOf(x *wire.Exchange, t *JobTool, task bool) messages.Mode {
 	return messages.Detached
 }
 
-// conclude answers with what becomes of the run, or with what it waits to be told.
+// conclude answers with what the run came to, or with its open questions.
 func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, state messages.State, after uint64) (
 	*mcp.CallToolResult, error) {
 	mode := messages.Detached
@@ -177,7 +177,7 @@ func (s *Server) conclude(ctx context.Context, req mcp.CallToolRequest, state me
 	return s.streamed(ctx, state, terminal).library(), nil
 }
 
-// streamed is the result of a run whose events were told, with the last of them: progress tells all the others.
+// streamed is the result of a run whose events went out as progress, with the last event, which did not.
 func (s *Server) streamed(ctx context.Context, state messages.State, terminal *messages.Event) *Result {
 	r := s.Result(ctx, state)
 	if wire.From(ctx).ProgressToken() != nil {
@@ -186,8 +186,8 @@ func (s *Server) streamed(ctx context.Context, state messages.State, terminal *m
 	return r
 }
 
-// leave ends the run of a call that is over before it: always when the client said that it cancels, and an attached run
-// also when the client is gone.
+// leave ends the run of a call that is over before it: always when the client said that it cancels, and an attached
+// run also when the client is gone.
 func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mode) {
 	cause := context.Cause(ctx)
 	said := errors.Is(cause, wire.ErrCanceled) && !errors.Is(cause, wire.ErrDisconnected)
@@ -201,7 +201,7 @@ func (s *Server) leave(ctx context.Context, id messages.RunID, mode messages.Mod
 	}
 }
 
-// replyTask answers the exchange with the run as a task. A session that made one is told of it.
+// replyTask answers the exchange with the run as a task. Its session gets its status changes.
 func (s *Server) replyTask(x *wire.Exchange, state messages.State) *mcp.CallToolResult {
 	if !x.Modern() {
 		s.hub.ReportTask(x.Session(), state)

@@ -250,8 +250,8 @@ func TestHeartbeatsFillSilence(t *testing.T) {
 	}
 }
 
-// unread calls "script" with the request's id 100, and reads no more of the stream than its first event. What was read
-// comes again.
+// unread calls "script" with the request's id 100, and reads no more of the stream than its first event. What was
+// read comes again.
 func unread(t *testing.T, c *client) (*http.Response, messages.RunID) {
 	t.Helper()
 	params := map[string]any{"name": "script", "_meta": map[string]any{"progressToken": "tok"}}
@@ -409,7 +409,8 @@ func TestACancelFromAClientThatDoesNotRead(t *testing.T) {
 	<-served
 }
 
-// Over HTTP what is not read is somewhere on its way, until there is no more room: then too a cancel is heard at once.
+// Over HTTP what is not read is somewhere on its way, until there is no more room: then too a cancel is heard at
+// once.
 func TestACancelBesideAStreamThatIsNotRead(t *testing.T) {
 	job := scripted(testkit.Script{Analyze: []testkit.Step{
 		{Do: testkit.Say, Text: strings.Repeat("word ", 20_000), Times: 300},

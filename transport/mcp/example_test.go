@@ -12,8 +12,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp"
 )
 
-// A function becomes a job, and the job a tool: synchronous, streamed to a caller with a progress token, and a task for
-// clients that know tasks. Over HTTP the door is an http.Handler.
+// A function becomes a job, and the job a tool: synchronous, streamed to a caller with a progress token, and a task
+// for clients that know tasks. Over HTTP the door is an http.Handler.
 func Example() {
 	ctx := context.Background()
 	type text struct {

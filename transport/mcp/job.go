@@ -35,7 +35,7 @@ type JobTool struct {
 	Input json.RawMessage
 	// Output is the JSON Schema of the run's result; any value if empty.
 	Output json.RawMessage
-	// What clients are told of the job's effects. The zero value writes without destroying and stays on this machine.
+	// The job's effects, for clients. The zero value writes without destroying and stays on this machine.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 	Tasks                                        TaskSupport
 	// Prepare makes the job's input of the arguments; nil takes them as they are. Its messages.Error is the caller's.
@@ -89,7 +89,7 @@ func (t *JobTool) tool() (mcp.Tool, error) {
 	}, nil
 }
 
-// inputSchema returns what clients are told of the arguments, and keeps what they are held to.
+// inputSchema returns the schema that clients see, and keeps the one that arguments have to fit.
 func (t *JobTool) inputSchema() (json.RawMessage, error) {
 	if len(t.Input) == 0 {
 		t.Input = json.RawMessage(schema.AnyObject)

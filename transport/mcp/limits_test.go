@@ -18,8 +18,8 @@ import (
 
 var readOnly = []gate.Scope{gate.ReadRuns}
 
-// Whoever may only read answers no question of a run, by no way: a signed state of the same principal's other token is
-// no leave to write.
+// Whoever may only read answers no question of a run, by no way: a signed state of the same principal's other token
+// is no leave to write.
 func TestAReaderDoesNotAnswerByAState(t *testing.T) {
 	inModern(t, func(t *testing.T, how era) {
 		s, system := taskDoor(t)

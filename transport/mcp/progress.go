@@ -11,8 +11,8 @@ import (
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// progress tells a client how a call gets on: notifications whose numbers strictly increase, and no silence longer than
-// a heartbeat. One without a token says nothing. After stop it says nothing more.
+// progress tells a client how a call gets on: notifications whose numbers strictly increase, and no silence longer
+// than a heartbeat. One without a token says nothing. After stop it says nothing more.
 type progress struct {
 	token  json.RawMessage
 	notify func(method string, params any) error
@@ -56,7 +56,7 @@ func isToken(token json.RawMessage) bool {
 	return token[0] == '"' || token[0] == '-' || token[0] >= '0' && token[0] <= '9'
 }
 
-// say notifies. A client that is gone is told nothing from then on: what follows from that is not for its progress.
+// say notifies. It writes nothing more to a client that has left.
 func (p *progress) say(number float64, message string, meta map[string]any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +102,7 @@ func (p *progress) stop() {
 	}
 }
 
-// eventKey is the key in _meta of an event that is told whole.
+// eventKey is the key in _meta of a whole event.
 const eventKey = Vendor + "event"
 
 // event tells the event whole.

@@ -10,7 +10,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// Resources are read a few at a time, and what they hold is bounded until their clients have it. Short ones always pass.
+// Resources are read a few at a time, and what they hold is bounded until their clients have it. Short ones always
+// pass.
 func TestReadingIsBounded(t *testing.T) {
 	s, _ := doorTo(t, mcp.Config{}, nil)
 	entered, release := make(chan *wire.Exchange, 64), make(chan struct{})

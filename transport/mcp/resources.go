@@ -42,7 +42,7 @@ type Resource struct{ Template, Name, Title, Description, MIMEType string }
 type Contents struct {
 	MIMEType, Text string
 	Blob           []byte
-	// Meta is told beside them, by names of the vendor's.
+	// Meta goes with them; its names begin with Vendor.
 	Meta map[string]any
 }
 
@@ -50,8 +50,8 @@ type Contents struct {
 var ErrNoResource = errors.New("there is no such resource")
 
 // AddResource adds resources that whoever has the scope run:read may read, 16 of all at a time. A messages.Error of
-// read is the caller's to see; not_found is a resource that is not there. Errors: invalid_input for a template that is
-// none.
+// read is the caller's to see; not_found is a resource that is not there. Errors: invalid_input for a template that
+// is none.
 func (s *Server) AddResource(r Resource, read func(ctx context.Context, uri string) (Contents, error)) (err error) {
 	defer func() {
 		if p := recover(); p != nil { // mcp-go reads templates in no other way

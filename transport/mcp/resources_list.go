@@ -15,8 +15,8 @@ import (
 // mostListed is the most artifacts, and runs that are looked at for them, of one resources/list.
 const mostListed = 50
 
-// listArtifacts adds the artifacts of the caller's newest runs to a list of resources, which is the same for everybody
-// before. What a run updated later wrote to the same place is that one's alone.
+// listArtifacts adds the artifacts of the caller's newest runs to a list of resources, which is the same for
+// everybody before. What a run updated later wrote to the same place is that one's alone.
 func (s *Server) listArtifacts(
 	ctx context.Context, _ any, _ *mcp.ListResourcesRequest, result *mcp.ListResourcesResult,
 ) {

@@ -60,7 +60,7 @@ func Failure(err error) *Result {
 	return &Result{Text: said.Message, IsError: true, Failed: said}
 }
 
-// failed is Failure of a call, with what the caller is not told in the log.
+// failed is Failure of a call, and logs what the caller must not see.
 func (s *Server) failed(ctx context.Context, tool string, err error) *Result {
 	switch {
 	case messages.CodeOf(err) != "":
@@ -73,7 +73,7 @@ func (s *Server) failed(ctx context.Context, tool string, err error) *Result {
 	return Failure(err)
 }
 
-// sayable is what a caller is told of an error.
+// sayable is the part of an error that a caller may see.
 func sayable(err error) *RunError {
 	if known, ok := errors.AsType[*messages.Error](err); ok {
 		return &RunError{Code: known.Code, Message: known.Message, Retryable: known.Retryable}

@@ -43,7 +43,7 @@ func TestAResultListsSomeArtifacts(t *testing.T) {
 		"1 2 3 4 5 6 7 8 9 10": "1 2 3 4 5 6 7 8 +2",
 	} {
 		script := testkit.Script{}
-		for _, name := range strings.Fields(names) {
+		for name := range strings.FieldsSeq(names) {
 			script.Write = append(script.Write, testkit.Step{Do: testkit.Emit, Body: messages.ArtifactWritten{
 				Artifact: messages.Artifact{Name: name, Bytes: 3, SHA256: messages.Digest("abc")}}})
 		}

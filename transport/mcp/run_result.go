@@ -10,7 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/caller"
 )
 
-// RunStatus is where a run stands, as clients are told.
+// RunStatus is where a run stands, in the words of this door.
 type RunStatus string
 
 // A run is working until it waits for an answer, or has ended for ever.
@@ -28,7 +28,7 @@ type RunResult struct {
 	RunID  messages.RunID `json:"run_id"`
 	Job    string         `json:"job"`
 	Status RunStatus      `json:"status"`
-	// Seq is the number of the last event that is told here: the cursor to go on from.
+	// Seq is the number of the last event that this result includes: the cursor to go on from.
 	Seq uint64 `json:"seq"`
 	// Message says what to do next.
 	Message string          `json:"message,omitempty"`
@@ -43,8 +43,8 @@ type RunResult struct {
 	Questions     []RunQuestion `json:"questions,omitempty"`
 }
 
-// runResultSchema is the JSON Schema of a RunResult. Every tool that tells of a run has it, and every client is told it
-// for each: it says what a client may rely on, and no more.
+// runResultSchema is the JSON Schema of a RunResult. Every tool that answers with a run has it, and clients get a
+// copy for each: it says what they may rely on, and no more.
 const runResultSchema = `{"type":"object","required":["run_id","job","status","seq"],"properties":{` +
 	`"run_id":{"type":"string"},"job":{"type":"string"},` +
 	`"status":{"type":"string","enum":["working","waiting","completed","failed","canceled"]},` +
@@ -66,7 +66,7 @@ type RunArtifact struct {
 	Partial bool   `json:"partial,omitempty"`
 }
 
-// RunQuestion is what a run waits to be told.
+// RunQuestion is a question that a run waits to have answered.
 type RunQuestion struct {
 	Request string `json:"request"`
 	Prompt  string `json:"prompt"`

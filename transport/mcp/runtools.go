@@ -53,8 +53,8 @@ func startInput(job string) json.RawMessage {
 		`"detached":{"type":"boolean","default":true,"description":"false ends the run with your session"}`)
 }
 
-// showInputs has the list say more of arguments than they are held to: which jobs there are, which are added after
-// run_start, and that an answer is a text.
+// showInputs adds to the listed schemas what the server does not check by them: which jobs there are, since they are
+// added after run_start, and that an answer is a text.
 func (s *Server) showInputs(_ context.Context, _ any, _ *mcp.ListToolsRequest, result *mcp.ListToolsResult) {
 	for i, tool := range result.Tools {
 		switch tool.Name {
@@ -128,8 +128,8 @@ func (s *Server) addSteering(run json.RawMessage) error {
 	)
 }
 
-// answerInput is the schema of run_answer's arguments. Clients are told that the value is a text, which every model can
-// write; what else they send is taken as it is.
+// answerInput is the schema of run_answer's arguments. Clients see that the value is a text, which every model can
+// write; the server takes any other value too.
 func answerInput(typed string) json.RawMessage {
 	return Object([]string{"run_id", "request", "value"}, runArgument,
 		`"request":{"type":"string","description":"which of the questions"}`,
@@ -211,7 +211,8 @@ type answerArguments struct {
 	Value   json.RawMessage `json:"value"`
 }
 
-// runAnswer holds the answer to the schema that the question has. Whether there is the question is for the run to say.
+// runAnswer holds the answer to the schema that the question has. Whether there is the question is for the run to
+// say.
 func (s *Server) runAnswer(ctx context.Context, a answerArguments) (*Result, error) {
 	state, err := s.Run(ctx, a.RunID)
 	if err != nil {

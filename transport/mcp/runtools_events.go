@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// pageBytes is the most that the events of a page take, so that a model reads under 1,500 tokens; longPageBytes where
-	// the caller says how many events it wants.
+	// pageBytes is the most that the events of a page take, so that a model reads under 1,500 tokens; longPageBytes
+	// where the caller says how many events it wants.
 	pageBytes     = 5500
 	longPageBytes = 32 << 10
 )
@@ -51,8 +51,8 @@ func checkCursor(state messages.State, after uint64) error {
 	return nil
 }
 
-// turn fills the page with the run's events past its cursor. Where there are none yet it waits for the first, as long as
-// wait.
+// turn fills the page with the run's events past its cursor. Where there are none yet it waits for the first, as long
+// as wait.
 func (s *Server) turn(ctx context.Context, p *page, state messages.State, wait time.Duration) error {
 	if err := checkCursor(state, p.Next); err != nil {
 		return err

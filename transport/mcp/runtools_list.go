@@ -13,7 +13,7 @@ const runListSchema = `{"type":"object","required":["runs"],"properties":{"runs"
 type listedRun struct {
 	messages.Summary
 	Status    RunStatus `json:"status"`
-	Principal string    `json:"principal,omitempty"` // always the caller: not told
+	Principal string    `json:"principal,omitempty"` // always the caller, so left out
 }
 
 type listArguments struct {

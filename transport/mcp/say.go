@@ -108,7 +108,7 @@ func why(end *messages.End) string {
 	return ", " + task.Why(end)
 }
 
-// asking is what the run waits to be told, a line each.
+// asking lists the open questions, a line each.
 func asking(state messages.State) string {
 	var all []string
 	for _, q := range caller.Questions(state) {

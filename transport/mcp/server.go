@@ -37,10 +37,10 @@ type Config struct {
 	Open Open
 	// Name, Title and Version tell clients who serves; Instructions what for.
 	Name, Title, Version, Instructions string
-	// Redact gives what a client is to read without what none is, such as a secret of the process; nil gives it as it is.
-	// It is called by many goroutines.
+	// Redact gives what a client is to read without what none is, such as a secret of the process; nil gives it as it
+	// is. It is called by many goroutines.
 	Redact func(message []byte) []byte
-	// Log is told what operators want to know; nil is silent.
+	// Log is for operators; nil is silent.
 	Log *zap.Logger
 	// Key signs what clients carry for the server between two calls. Servers that share clients need the same one of at
 	// least 32 bytes; nil is a random one.
@@ -110,12 +110,11 @@ func (s *Server) Close() { s.wire.Close() }
 // Changes say of resources beside run:// how they change with runs.
 type Changes = subscription.Changes
 
-// AddChanges has those who subscribed to the resources told of their changes, and resources/list without the artifacts
+// AddChanges notifies subscribers of the resources when runs change them, and drops from resources/list the artifacts
 // whose File a later run has written.
 func (s *Server) AddChanges(c Changes) { s.hub.Add(c) }
 
-// Updated tells those who subscribed to the resource that it has changed. Of what Changes say to be files, runs alone
-// tell.
+// Updated notifies the subscribers of a resource that it has changed. Files of Changes are for runs alone to change.
 func (s *Server) Updated(uri string) { s.hub.Updated(uri) }
 
 func (c Config) withDefaults() Config {

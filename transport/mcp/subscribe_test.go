@@ -75,7 +75,8 @@ func stepDoor(t *testing.T) (*mcp.Server, *actors.System, chan messages.Body) {
 	return s, system, steps
 }
 
-// stepping starts a run of the principal's and returns when its task has begun, so that the steps are all that happens.
+// stepping starts a run of the principal's and returns when its task has begun, so that the steps are all that
+// happens.
 func stepping(t *testing.T, system *actors.System, principal string) messages.RunID {
 	t.Helper()
 	id, err := system.Submit(t.Context(), messages.Request{Job: "stepwise", Principal: principal})
@@ -112,8 +113,8 @@ func uriIn(t *testing.T, m message) string {
 
 const updated = "notifications/resources/updated"
 
-// Issue 5: "subscriptions that only reach subscribers". A session is told of what it subscribed to, as it changes, and
-// of nothing else; and of nothing more once it unsubscribed.
+// Issue 5: "subscriptions that only reach subscribers". A session is told of what it subscribed to, as it changes,
+// and of nothing else; and of nothing more once it unsubscribed.
 func TestSubscribedSessionsAreTold(t *testing.T) {
 	inLegacy(t, func(t *testing.T, how era) {
 		s, system, steps := stepDoor(t)

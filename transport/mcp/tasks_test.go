@@ -436,8 +436,8 @@ func (j slowJournal) Append(b actors.Block, done func(error)) {
 	time.AfterFunc(2*time.Millisecond, func() { j.MemoryJournal.Append(b, done) })
 }
 
-// Who was told that an answer is taken does not find the question again: the answer is in the journal before the reply,
-// as the task itself is.
+// Who was told that an answer is taken does not find the question again: the answer is in the journal before the
+// reply, as the task itself is.
 func TestRepliesAreDurable(t *testing.T) {
 	system, err := actors.New(t.Context(),
 		actors.Config{Jobs: testJobs(), Journal: slowJournal{actors.NewMemoryJournal()}})

@@ -102,8 +102,8 @@ func (t texts) close(b messages.Body) {
 	}
 }
 
-// mostCursors is how many readers' cursors are remembered with what they have of open texts. A reader that is forgotten
-// gets merged texts whole, with their offset.
+// mostCursors is how many readers' cursors are remembered with what they have of open texts. A reader that is
+// forgotten gets merged texts whole, with their offset.
 const mostCursors = 4096
 
 type cursor struct {

@@ -18,7 +18,7 @@ type Tool struct {
 	// Input and Output are the JSON Schemas of the arguments and of the structured content, both objects; any arguments,
 	// and no structured content, if empty.
 	Input, Output json.RawMessage
-	// What clients are told of its effects. Who calls a tool that is not ReadOnly needs the scope run:write.
+	// Its effects, for clients. Who calls a tool that is not ReadOnly needs the scope run:write.
 	ReadOnly, Destructive, Idempotent, OpenWorld bool
 }
 
@@ -57,8 +57,8 @@ func (t Tool) scope() gate.Scope {
 	return gate.WriteRuns
 }
 
-// tool is how the tool is listed. Its schemas are read whole when it is called first: to read them all takes long for a
-// server that is only started to be asked what it is.
+// tool is how the tool is listed. Its schemas are read whole when it is called first: to read them all takes long for
+// a server that is only started to be asked what it is.
 func (t Tool) tool() (mcp.Tool, error) {
 	if len(t.Input) == 0 {
 		t.Input = json.RawMessage(schema.AnyObject)

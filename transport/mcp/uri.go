@@ -30,8 +30,8 @@ func EscapePath(path string) string {
 	return strings.Join(parts, "/")
 }
 
-// uri is a run:// resource taken apart. The templates only say what there is: which of several that match a URI mcp-go
-// picks is chance, and it takes a query for a part of {+name}.
+// uri is a run:// resource taken apart. The templates only say what there is: which of several that match a URI
+// mcp-go picks is chance, and it takes a query for a part of {+name}.
 type uri struct {
 	run messages.RunID
 	// part is "", "events" or "artifacts"; name is the artifact's.

@@ -8,9 +8,9 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// Watch tells the exchange of the context the run's events past the cursor as progress, where it has a progress token,
-// until the run has ended or waits for an answer, and returns the State there. The terminal is not told: it is for the
-// result. The run is not ended when ctx is. Errors: not_found, for the runs of others too.
+// Watch tells the exchange of the context the run's events past the cursor as progress, where it has a progress
+// token, until the run has ended or waits for an answer, and returns the State there. The terminal is left out: it is
+// for the result. The run is not ended when ctx is. Errors: not_found, for the runs of others too.
 func (s *Server) Watch(ctx context.Context, id messages.RunID, after uint64) (messages.State, error) {
 	state, err := s.Run(ctx, id)
 	if err == nil {
@@ -45,7 +45,7 @@ func (s *Server) watch(ctx context.Context, id messages.RunID, after uint64) (me
 		if waiting == nil || waiting.Seq > e.Seq {
 			continue
 		}
-		// All that led there has been told. Somebody else may have answered meanwhile.
+		// The client has all that led there. Somebody else may have answered meanwhile.
 		if now, err := s.waiting(ctx, id, e.Seq); now != nil || err != nil {
 			return *waiting, nil, err
 		}

@@ -76,8 +76,8 @@ func (d *door) copyFrom(ctx context.Context, state messages.State, name string, 
 	return err
 }
 
-// copyLater copies what the last run wrote that was made for this one, which has it not or no more. Where there is none
-// the error is none's.
+// copyLater copies what the last run wrote that was made for this one, which has it not or no more. Where there is
+// none the error is none's.
 func (d *door) copyLater(ctx context.Context, state messages.State, name string, w io.Writer, none error) error {
 	later, err := d.madeFor(ctx, state, name)
 	if err != nil || later.RunID == state.RunID {

@@ -38,7 +38,8 @@ type Arguments struct {
 	NoCache      bool        `json:"no_cache,omitempty"`
 }
 
-// GenerateTool is the job generate as a tool. prepare makes the job's input of [Arguments], whose Out is local by then.
+// GenerateTool is the job generate as a tool. prepare makes the job's input of [Arguments], whose Out is local by
+// then.
 func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error)) mcp.JobTool {
 	return mcp.JobTool{
 		Job: generateJob, Name: generateTool, Title: "Generate llms.txt",
@@ -68,7 +69,8 @@ func GenerateTool(prepare func(ctx context.Context, arguments json.RawMessage) (
 	}
 }
 
-// layoutKey is for the layout of the tools lmstxt_* in a context: files are called <name>-llms.txt, as they always were.
+// layoutKey is for the layout of the tools lmstxt_* in a context: files are called <name>-llms.txt, as they always
+// were.
 type layoutKey struct{}
 
 func generateInput() json.RawMessage {

@@ -24,11 +24,11 @@ const (
 type variant[A any] struct {
 	name, title, description string
 	input                    json.RawMessage
-	arguments                func(d *door, ctx context.Context, a A) (wish, error)
+	arguments                func(d *door, ctx context.Context, a A) (generation, error)
 }
 
-// wish is what a generator starts. Its Out is local.
-type wish struct {
+// generation is what a generator starts. Its Out is local.
+type generation struct {
 	Arguments
 	// earlier is the run that was named, in which the files are found as well.
 	earlier messages.RunID
@@ -126,9 +126,9 @@ type txtArguments struct {
 	EnableSessionMemory bool `json:"enable_session_memory"`
 }
 
-func (d *door) txt(_ context.Context, a txtArguments) (wish, error) {
+func (d *door) txt(_ context.Context, a txtArguments) (generation, error) {
 	out, err := d.local(a.OutputDir)
-	return wish{Arguments: Arguments{Repository: a.URL, Out: out, Full: "none", Graph: a.GenerateGraph,
+	return generation{Arguments: Arguments{Repository: a.URL, Out: out, Full: "none", Graph: a.GenerateGraph,
 		NoCache: a.CacheLM != nil && !*a.CacheLM}}, err
 }
 
@@ -138,32 +138,32 @@ type fullArguments struct {
 	OutputDir string         `json:"output_dir"`
 }
 
-func (d *door) full(ctx context.Context, a fullArguments) (wish, error) {
+func (d *door) full(ctx context.Context, a fullArguments) (generation, error) {
 	asked, err := d.again(ctx, a)
 	asked.Full = "selected"
 	return asked, err
 }
 
-func (d *door) ctx(ctx context.Context, a fullArguments) (wish, error) {
+func (d *door) ctx(ctx context.Context, a fullArguments) (generation, error) {
 	if a.RunID == "" && a.RepoURL == "" {
-		return wish{}, messages.InvalidInput("name the repository with repo_url, or a run for it with run_id")
+		return generation{}, messages.InvalidInput("name the repository with repo_url, or a run for it with run_id")
 	}
 	asked, err := d.again(ctx, a)
 	asked.Full, asked.Ctx = "none", true
 	return asked, err
 }
 
-// again asks for what an earlier run did: the one that is named, else the repository's last one in the folder that did
-// not end without it, so that llms.txt stays what it was. Without one the defaults hold.
-func (d *door) again(ctx context.Context, a fullArguments) (wish, error) {
+// again asks for what an earlier run did: the one that is named, else the repository's last one in the folder that
+// did not end without it, so that llms.txt stays what it was. Without one the defaults hold.
+func (d *door) again(ctx context.Context, a fullArguments) (generation, error) {
 	if a.RunID != "" {
 		return d.continued(ctx, a)
 	}
 	out, err := d.local(a.OutputDir)
 	if err != nil {
-		return wish{}, err
+		return generation{}, err
 	}
-	asked := wish{Arguments: Arguments{Repository: a.RepoURL, Out: out}}
+	asked := generation{Arguments: Arguments{Repository: a.RepoURL, Out: out}}
 	for last, err := range d.runsOf(ctx, a.RepoURL, out) {
 		if err != nil {
 			return asked, err
@@ -176,9 +176,9 @@ func (d *door) again(ctx context.Context, a fullArguments) (wish, error) {
 	return asked, nil
 }
 
-// continued asks for what the run did that is named, in its folder whatever the other arguments say: many clients give
-// the defaults of all of them.
-func (d *door) continued(ctx context.Context, a fullArguments) (asked wish, err error) {
+// continued asks for what the run did that is named, in its folder whatever the other arguments say: many clients
+// give the defaults of all of them.
+func (d *door) continued(ctx context.Context, a fullArguments) (asked generation, err error) {
 	state, err := d.run(ctx, a.RunID)
 	if err != nil {
 		return asked, err

@@ -38,7 +38,8 @@ func (d *door) copyPage(ctx context.Context, dirs []string, node string, w io.Wr
 	return messages.Errorf(messages.CodeNotFound, "no page")
 }
 
-// graphsOf are the folders of repositories that have a graph, wherever below the caller's folder, and one of the names.
+// graphsOf are the folders of repositories that have a graph, wherever below the caller's folder, and one of the
+// names.
 func (d *door) graphsOf(ctx context.Context, names []string) (dirs []string) {
 	root, err := d.root(ctx)
 	if err != nil {
@@ -58,8 +59,8 @@ func (d *door) graphsOf(ctx context.Context, names []string) (dirs []string) {
 	return dirs
 }
 
-// folders lists those that an id of a repository may mean: of these tools, and of generate for a repository on GitHub.
-// Owner and name may each contain the sign that joins them.
+// folders lists those that an id of a repository may mean: of these tools, and of generate for a repository on
+// GitHub. Owner and name may each contain the sign that joins them.
 func folders(repo string) []string {
 	all := []string{repo}
 	if !strings.Contains(repo, "/") {

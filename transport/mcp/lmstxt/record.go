@@ -19,7 +19,8 @@ type record struct {
 	CreatedAt    time.Time       `json:"created_at"`
 	UpdatedAt    time.Time       `json:"updated_at"`
 
-	// Stage is what is being done, or was last: fetch, configure, analyze, understand or write. Progress is how far it is.
+	// Stage is what is being done, or was last: fetch, configure, analyze, understand or write. Progress is how far it
+	// is.
 	Stage    string    `json:"stage,omitempty"`
 	Progress *progress `json:"progress,omitempty"`
 	// UsedFallback says that a model was asked for and failed: the files were written without it.

@@ -17,11 +17,11 @@ type Config struct {
 	// Shown is what the paths of files begin with in the records of runs: the folder's own path, for callers on the same
 	// machine. If empty they are relative to the folder.
 	Shown string
-	// Named, which may be nil, is what the inputs of runs call the repository that a caller names: "" where that cannot be
-	// told without asking the network.
+	// Named, which may be nil, is what the inputs of runs call the repository that a caller names: "" where that cannot
+	// be told without asking the network.
 	Named func(repository string) string
-	// Folders, which may be nil, are those below out that the repository's files may be in: none where that cannot be told
-	// without asking the network.
+	// Folders, which may be nil, are those below out that the repository's files may be in: none where that cannot be
+	// told without asking the network.
 	Folders func(ctx context.Context, repository string) []string
 }
 

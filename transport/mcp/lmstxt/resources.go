@@ -38,7 +38,8 @@ func (d *door) addResources() {
 // mostChars is the most characters of one resource.
 const mostChars = 16 << 20
 
-// readResource reads any resource of this package: the template that a URI matches says nothing that the URI does not.
+// readResource reads any resource of this package: the template that a URI matches says nothing that the URI does
+// not.
 func (d *door) readResource(ctx context.Context, uri string) (mcp.Contents, error) {
 	w := &window{limit: mostChars}
 	name, err := d.copyResource(ctx, uri, w)

@@ -46,8 +46,8 @@ func (d *door) isOf(repository string) func(input) bool {
 	return func(in input) bool { return in.Repository == named || isSame(in.Repository, repository) }
 }
 
-// madeFor is the last run that was made for the one, or together with it for another, and wrote the file or still may;
-// itself if there is none.
+// madeFor is the last run that was made for the one, or together with it for another, and wrote the file or still
+// may; itself if there is none.
 func (d *door) madeFor(ctx context.Context, state messages.State, name string) (messages.State, error) {
 	first := firstOf(state)
 	list, err := d.Runs(ctx, messages.Query{Job: generateJob, Limit: searched})

@@ -14,8 +14,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// Resume finds the run that a retried call goes on with, and gives it the answers. ok is false for a call that is new.
-// A state that is not to be trusted is the client's error, and set as the exchange's.
+// Resume finds the run that a retried call goes on with, and gives it the answers. ok is false for a call that is
+// new. A state that is not to be trusted is the client's error, and set as the exchange's.
 func (a *Asker) Resume(ctx context.Context, req mcp.CallToolRequest) (
 	id messages.RunID, after uint64, ok bool, err error,
 ) {
@@ -77,7 +77,7 @@ func (a *Asker) Answer(ctx context.Context, state messages.State, responses map[
 	return bad, a.await(ctx, state, given)
 }
 
-// take gives the run one response: an answer, or the user's wish not to give one, which cancels the run.
+// take gives the run one response: an answer, or a refusal to give one, which cancels the run.
 func (a *Asker) take(ctx context.Context, id messages.RunID, q messages.Input, response json.RawMessage) (
 	taken bool, bad, err error,
 ) {

@@ -23,7 +23,8 @@ type Asker struct {
 // New returns an Asker that signs with the key what clients carry for it; a random key if there is none.
 func New(runs caller.Runs, key []byte) *Asker { return &Asker{runs, newSigner(key)} }
 
-// legacyRounds is how often one call asks a client of the protocol with sessions: with one round more mcp-go fails it.
+// legacyRounds is how often one call asks a client of the protocol with sessions: with one round more mcp-go fails
+// it.
 const legacyRounds = 10
 
 // Ask is what a call answers whose run waits for answers: the questions for the client, with the signed state that

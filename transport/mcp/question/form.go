@@ -23,8 +23,8 @@ type form struct {
 // formField is where a form of one field has its answer.
 const formField = "value"
 
-// formOf returns the form for answers of the schema: the schema itself where it is an object of plain fields, an object
-// with a plain value in it, or one with a text that holds JSON. No schema asks for a text.
+// formOf returns the form for answers of the schema: the schema itself where it is an object of plain fields, an
+// object with a plain value in it, or one with a text that holds JSON. No schema asks for a text.
 func formOf(raw json.RawMessage) form {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		raw = json.RawMessage(`{"type":"string"}`)

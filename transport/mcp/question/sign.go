@@ -18,7 +18,7 @@ type claims struct {
 	Run messages.RunID `json:"run"`
 	// Questions are the requests that were asked.
 	Questions []string `json:"ask"`
-	// After is the cursor that the call had told the client's events up to.
+	// After is the number of the last event that the call sent to the client.
 	After uint64 `json:"after"`
 	// Round counts the times that the call asked, from 1.
 	Round int `json:"round"`

@@ -18,7 +18,8 @@ type member struct {
 var errNoObject = errors.New("it is not an object")
 
 func members(object json.RawMessage) (list []member, err error) {
-	if !jsonwalk.Object(object, func(name, value []byte) { list = append(list, member{string(name), value}) }) {
+	ok := jsonwalk.Object(object, func(key, value []byte) { list = append(list, member{string(key), value}) })
+	if !ok {
 		return nil, errNoObject
 	}
 	return list, nil

@@ -66,8 +66,8 @@ func OfObject(raw json.RawMessage) error {
 	return legible(raw)
 }
 
-// legible reports what clients could not read of a schema that is otherwise good: the official TypeScript ones take no
-// list of tools where a property's schema is true or false.
+// legible reports what clients could not read of a schema that is otherwise good: the official TypeScript ones take
+// no list of tools where a property's schema is true or false.
 func legible(raw json.RawMessage) error {
 	list, err := members(raw)
 	if err != nil {
@@ -107,9 +107,9 @@ func (s *Schema) validate(what string, value any) error {
 	return err
 }
 
-// Fit returns the arguments as the schema has them, or reports as invalid_input what it has against them. It takes them
-// as clients send them: a null where there may be none is an argument left out, 5.0 is an integer, a list or an object
-// may come as JSON in a string, and a choice among texts as a number.
+// Fit returns the arguments as the schema has them, or reports as invalid_input what it has against them. It takes
+// them as clients send them: a null where there may be none is an argument left out, 5.0 is an integer, a list or an
+// object may come as JSON in a string, and a choice among texts as a number.
 func (s *Schema) Fit(arguments json.RawMessage) (json.RawMessage, error) {
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(arguments))
 	if err != nil {

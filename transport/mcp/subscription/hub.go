@@ -56,8 +56,7 @@ func (h *Hub) Methods() map[string]wire.Method {
 		"subscriptions/listen": h.listen}
 }
 
-// Updated tells those who subscribed to the resource that it has changed. Of what Changes say to be files, runs alone
-// tell.
+// Updated notifies the subscribers of a resource that it has changed. Files of Changes are for runs alone to change.
 func (h *Hub) Updated(uri string) {
 	t, ok := h.topicOf(uri)
 	if !ok {
@@ -68,7 +67,7 @@ func (h *Hub) Updated(uri string) {
 	h.mark(t)
 }
 
-// mark has all who subscribed to the topic told. Under mu.
+// mark notifies all who subscribed to the topic. Under mu.
 func (h *Hub) mark(t topic) {
 	for sub := range h.topics[t.source][t] {
 		sub.mark(t)
@@ -98,7 +97,7 @@ func (h *Hub) add(sub *subscriber, t topic, run messages.State) error {
 	return nil
 }
 
-// remove ends subscriptions to the topics. A change that is not told yet is not told any more.
+// remove ends subscriptions to the topics. No notification of them follows.
 func (h *Hub) remove(sub *subscriber, topics ...topic) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

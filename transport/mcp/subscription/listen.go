@@ -15,7 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
-// filter says which changes a client asks to be told, or which it is told.
+// filter says which changes a client asks for, or gets.
 type filter struct {
 	Tools     bool             `json:"toolsListChanged,omitempty"`
 	Prompts   bool             `json:"promptsListChanged,omitempty"`
@@ -47,11 +47,12 @@ type listener struct {
 	x       *wire.Exchange
 	meta    map[string]any // names the stream; on every message of it
 	elicits bool
-	shown   map[messages.RunID]string // how each task stood when the client was told last
+	shown   map[messages.RunID]string // how each task stood in the last notification
 	sub     *subscriber
 }
 
-// listen answers subscriptions/listen: first what was established, then each change, until the client ends the stream.
+// listen answers subscriptions/listen: first what was established, then each change, until the client ends the
+// stream.
 func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	if !x.Modern() {
 		return nil, caller.NoMethod()
@@ -79,7 +80,7 @@ func (h *Hub) listen(ctx context.Context, x *wire.Exchange) (any, error) {
 	return map[string]any{"_meta": l.meta}, nil
 }
 
-// serve listens before it says so: what changes after that is told.
+// serve subscribes before it acknowledges: no change after that is missed.
 func (l *listener) serve(ctx context.Context, f filter) {
 	established := l.establish(ctx, f)
 	if lists := established.lists(); len(lists) > 0 {
@@ -93,7 +94,7 @@ func (l *listener) serve(ctx context.Context, f filter) {
 }
 
 // establish subscribes to what the caller may see, and returns it: what is somebody else's is left out, like what is
-// not there. Each task is told once as it stands, so that nothing is missed between its making and now.
+// not there. It notifies once of each task as it stands, so that nothing is missed between its start and now.
 func (l *listener) establish(ctx context.Context, f filter) filter {
 	out := filter{Tools: f.Tools, Prompts: f.Prompts, Resources: f.Resources}
 	for _, uri := range f.URIs {
@@ -123,7 +124,7 @@ func (l *listener) tell(ctx context.Context, t topic) {
 	}
 }
 
-// tellTask tells how the task stands where that is not what was told last.
+// tellTask notifies of a task that stands otherwise than in the last notification.
 func (l *listener) tellTask(ctx context.Context, id messages.RunID) {
 	state, err := l.hub.runs.State(ctx, id)
 	if err != nil {

@@ -18,7 +18,8 @@ type subscribeParams struct {
 	URI string `json:"uri"`
 }
 
-// subscribe answers resources/subscribe: the session is told when the resource changes, until it unsubscribes or ends.
+// subscribe answers resources/subscribe: the session is notified when the resource changes, until it unsubscribes or
+// ends.
 func (h *Hub) subscribe(ctx context.Context, x *wire.Exchange) (any, error) {
 	p, err := h.params(ctx, x)
 	if err != nil {
@@ -135,8 +136,8 @@ func (h *Hub) endSession(session *wire.Session, sub *subscriber) {
 	delete(h.sessions, session)
 }
 
-// tellSession tells a client with a session of the change. It is lost where the client has no stream open to hear it:
-// that is the protocol's.
+// tellSession notifies a session of the change. The notification is lost if the client has no stream open: so the
+// protocol has it.
 func (h *Hub) tellSession(ctx context.Context, session *wire.Session, sub *subscriber, t topic) {
 	if t.uri != "" {
 		_ = session.Notify(resourceUpdated, subscribeParams{t.uri})
@@ -152,8 +153,8 @@ func (h *Hub) tellSession(ctx context.Context, session *wire.Session, sub *subsc
 	}
 }
 
-// ReportTask has the session told of the task that it made. Being told is a courtesy: one with too many subscriptions
-// asks.
+// ReportTask notifies the session of the status of the task that it made. That is a courtesy: a session with too many
+// subscriptions has to ask.
 func (h *Hub) ReportTask(session *wire.Session, run messages.State) {
 	if session != nil {
 		_ = h.add(h.session(session), topic{source: source{run: run.RunID}}, run)

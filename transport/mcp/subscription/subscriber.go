@@ -16,8 +16,8 @@ func tooMany() error {
 		"there are %d subscriptions already, the most there may be; end one first", maxTopics)
 }
 
-// subscriber is a client's session or stream that changes are told to. What changed is kept, not how often: a client
-// that reads slowly is told less, and costs nobody anything.
+// subscriber is a client's session or stream that gets notifications. It keeps what changed, not how often: a client
+// that reads slowly gets fewer, and delays nobody.
 type subscriber struct {
 	// tell blocks while the client reads slowly. It is called by pump alone.
 	tell func(ctx context.Context, t topic)
@@ -34,7 +34,7 @@ func newSubscriber(tell func(ctx context.Context, t topic)) *subscriber {
 	return &subscriber{tell: tell, topics: map[topic]struct{}{}, bell: make(chan struct{}, 1)}
 }
 
-// mark has the topic told. It never blocks.
+// mark queues a notification of the topic. It never blocks.
 func (s *subscriber) mark(t topic) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -43,14 +43,14 @@ type Changes struct {
 	// Artifact is the run and the artifact of it that the resource is: "" for the whole run, and no run for a URI that
 	// names nothing; ok is false for a URI of others.
 	Artifact func(uri string) (run messages.RunID, name string, ok bool)
-	// Files are those below the caller's folder that the resource may be, whichever of the caller's runs writes them; none
-	// for a URI of others.
+	// Files are those below the caller's folder that the resource may be, whichever of the caller's runs writes them;
+	// none for a URI of others.
 	Files func(uri string) []string
 	// File is the file, below its principal's folder, that the run wrote as the artifact; "" for none.
 	File func(run messages.State, artifact messages.Artifact) string
 }
 
-// Add has those who subscribed to the resources told of their changes.
+// Add notifies subscribers of the resources when runs change them.
 func (h *Hub) Add(c Changes) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -102,7 +102,8 @@ func (h *Hub) pathsOf(run messages.State, artifact messages.Artifact) []string {
 	return paths
 }
 
-// Newest returns the run's artifacts whose files are not among those that later runs wrote, and adds its own to these.
+// Newest returns the run's artifacts whose files are not among those that later runs wrote, and adds its own to
+// these.
 func (h *Hub) Newest(run messages.State, written map[string]bool) []messages.Artifact {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -9,8 +9,8 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Started has a run watched that was started just now, if somebody subscribed to files that it may write. What it has
-// written by then is told: nobody else tells of it.
+// Started watches a run that was started just now, if somebody subscribed to files that it may write. It notifies of
+// what the run has written by then: nothing else does.
 func (h *Hub) Started(run messages.State) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

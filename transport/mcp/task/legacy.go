@@ -66,7 +66,8 @@ func (t *Tasks) legacyCancel(ctx context.Context, x *wire.Exchange, state messag
 	return t.Legacy(state), nil
 }
 
-// legacyResult waits for the end of the task, asking the user what the run asks, and answers what the call would have.
+// legacyResult waits for the end of the task, asking the user what the run asks, and answers what the call would
+// have.
 func (t *Tasks) legacyResult(ctx context.Context, x *wire.Exchange, state messages.State, _ taskParams) (any, error) {
 	for !state.Status.IsEnded() {
 		var err error

@@ -34,7 +34,7 @@ type Config struct {
 	Result func(ctx context.Context, state messages.State) *mcp.CallToolResult
 	// Watch tells the run's events as progress until it ends or asks something.
 	Watch func(ctx context.Context, id messages.RunID, after uint64) (messages.State, error)
-	// Poll is how often clients are told to ask, Retention how long they can.
+	// Poll is the interval at which clients are to ask, Retention how long they can.
 	Poll, Retention time.Duration
 }
 

@@ -124,8 +124,8 @@ func fellOver(c messages.Cause) bool {
 	return false
 }
 
-// taskOf is the run as a task for a client that can ask its user, or not: for one that cannot, a task that waits is at
-// work, with words that say what to do.
+// taskOf is the run as a task for a client that can ask its user, or not: for one that cannot, a task that waits is
+// at work, with words that say what to do.
 func (t *Tasks) taskOf(state messages.State, elicits bool) task {
 	shown := task{ID: state.RunID, Status: taskStatusOf(state), Message: statusMessage(state), Created: state.QueuedAt,
 		Updated: state.UpdatedAt, TTL: t.config.Retention.Milliseconds(), Poll: max(1, t.config.Poll.Milliseconds())}
