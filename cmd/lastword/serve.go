@@ -222,7 +222,7 @@ func adminsOnly(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := gate.Require(r.Context(), gate.Admin); err != nil {
 			w.Header().Set("WWW-Authenticate", gate.Challenge(r.Context(), gate.Admin))
-			http.Error(w, err.Error(), http.StatusForbidden)
+			gate.Refuse(w, err)
 			return
 		}
 		door.ServeHTTP(w, r)

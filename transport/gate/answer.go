@@ -2,21 +2,12 @@ package gate
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-)
-
-// Codes of refusals that only HTTP has.
-const (
-	// CodeUnauthorized means that the token is missing or not valid.
-	CodeUnauthorized messages.Code = "unauthorized"
-	// CodeForbidden means that the token lacks a scope, or that the Host or the Origin is not allowed.
-	CodeForbidden messages.Code = "forbidden"
 )
 
 // Require returns an error (forbidden) that names the scope if the context's caller lacks it.
@@ -37,19 +28,6 @@ func Challenge(ctx context.Context, s Scope) string {
 	return new(Gate).challenge(nil, params...)
 }
 
-// Refuse answers with the error as {"error":{"code":"…","message":"…"}}, not to be cached.
-func Refuse(w http.ResponseWriter, status int, err *messages.Error) {
-	body, _ := json.Marshal(struct { // no error: strings and a bool
-		Error *messages.Error `json:"error"`
-	}{&messages.Error{Code: err.Code, Message: err.Message, Retryable: err.Retryable}})
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Cache-Control", "no-store")
-	w.WriteHeader(status)
-	_, _ = w.Write(body)
-}
-
 // challenge returns a WWW-Authenticate field (RFC 6750, and RFC 9728 if there is metadata).
 func (g *Gate) challenge(r *http.Request, params ...string) string {
 	first := `realm="lastword"`
@@ -63,15 +41,13 @@ func (g *Gate) challenge(r *http.Request, params ...string) string {
 func (g *Gate) unauthenticated(w http.ResponseWriter, r *http.Request, err *messages.Error, params ...string) {
 	params = append(params, `scope="`+string(ReadRuns)+" "+string(WriteRuns)+`"`)
 	w.Header().Set("WWW-Authenticate", g.challenge(r, params...))
-	Refuse(w, http.StatusUnauthorized, err)
+	Refuse(w, err)
 }
 
 func tooMany(w http.ResponseWriter, wait time.Duration, what string) {
 	seconds := int((wait + time.Second - 1) / time.Second)
 	w.Header().Set("Retry-After", strconv.Itoa(seconds))
-	err := exceeded("%s; try again in %d s", what, seconds)
-	err.Retryable = true
-	Refuse(w, http.StatusTooManyRequests, err)
+	Refuse(w, exceeded("%s; try again in %d s", what, seconds))
 }
 
 func forbidden(format string, args ...any) *messages.Error {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // grant is what the context of a request with a valid token holds.
@@ -79,7 +81,7 @@ func (g *Gate) authenticate(w http.ResponseWriter, r *http.Request) (*grant, boo
 	g.tokens.refresh(g.log)
 	sent := r.Header["Authorization"]
 	if len(sent) > 1 {
-		Refuse(w, http.StatusBadRequest, invalid("the request has %d Authorization fields; send one", len(sent)))
+		Refuse(w, messages.Errorf(CodeBadRequest, "the request has %d Authorization fields; send one", len(sent)))
 		return nil, false
 	}
 	token, ok := "", false
@@ -127,8 +129,8 @@ func checkQuery(w http.ResponseWriter, r *http.Request) bool {
 	if r.URL.RawQuery == "" || !holdsToken(r.URL.RawQuery) {
 		return true
 	}
-	Refuse(w, http.StatusBadRequest, invalid("a token in the URL is seen by others; revoke it, and send the new one as "+
-		"Authorization: Bearer TOKEN"))
+	Refuse(w, messages.Errorf(CodeBadRequest,
+		"a token in the URL is seen by others; revoke it, and send the new one as Authorization: Bearer TOKEN"))
 	return false
 }
 

@@ -64,7 +64,7 @@ func TestWithoutAGoodTokenNobodyCalls(t *testing.T) {
 		}
 	}
 	a := send(t, addr, "GET / HTTP/1.1", "Host: localhost", "Authorization: Bearer "+token, "Authorization: Bearer "+other)
-	wantRefusal(t, a, http.StatusBadRequest, invalidInput)
+	wantRefusal(t, a, http.StatusBadRequest, gate.CodeBadRequest)
 }
 
 // Where no token is asked for, one that is sent goes no further either.
@@ -124,8 +124,8 @@ func TestTokensInTheURLAreRefused(t *testing.T) {
 		"token=" + token, "x=" + url.QueryEscape("Bearer "+token), "t=l%77_" + token[3:], "t=%zz&" + token + "=1&k=" + token,
 	} {
 		a := get(query)
-		wantRefusal(t, a, http.StatusBadRequest, invalidInput)
-		if strings.Contains(a.body, token) || !strings.Contains(a.Error.Message, "Authorization: Bearer") {
+		wantRefusal(t, a, http.StatusBadRequest, gate.CodeBadRequest)
+		if strings.Contains(a.body, token) || !strings.Contains(a.Error.Detail, "Authorization: Bearer") {
 			t.Errorf("%s: %s", query, a.body)
 		}
 	}

@@ -7,6 +7,5 @@
 // with [ErrRevoked] when its token is revoked. [Serve] serves a listener and drains it; a long stream ends when
 // [Draining] is closed.
 //
-// Refusals are {"error":{"code":"…","message":"…"}} with the codes of package messages, [CodeUnauthorized] and
-// [CodeForbidden].
+// Refusals are problem details (RFC 9457). One table has their codes, which docs/errors.md explains.
 package gate

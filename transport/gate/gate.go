@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/words"
 )
 
@@ -162,7 +163,7 @@ func (g *Gate) admit(w http.ResponseWriter, r *http.Request) (*http.Request, boo
 	host, ok := parseEndpoint(r.Host)
 	if !ok || !g.hosts.allow(host) {
 		g.log.Debug("refused a request for its Host", "host", words.Clip(r.Host, 100), "remote", r.RemoteAddr)
-		Refuse(w, http.StatusForbidden, forbidden(
+		Refuse(w, forbidden(
 			"this server does not answer for the host %.100q; use localhost, or ask its operator to allow the host", r.Host))
 		return nil, false
 	}
@@ -182,8 +183,7 @@ func (g *Gate) meter(w http.ResponseWriter, r *http.Request, door http.Handler) 
 func (g *Gate) limitBody(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 	if r.ContentLength > g.maxBody {
 		w.Header().Set("Connection", "close") // else the server would read what is left of the body
-		Refuse(w, http.StatusRequestEntityTooLarge,
-			exceeded("the body has %d bytes, more than the limit of %d", r.ContentLength, g.maxBody))
+		Refuse(w, messages.Errorf(CodeTooLarge, "the body has %d bytes, more than the limit of %d", r.ContentLength, g.maxBody))
 		return nil, false
 	}
 	if r.ContentLength < 0 {

@@ -23,11 +23,11 @@ const (
 // wantRefusal holds an answer to the shape of every refusal.
 func wantRefusal(t testing.TB, a answer, status int, code messages.Code) {
 	t.Helper()
-	if a.StatusCode != status || a.Error.Code != code || a.Error.Message == "" {
+	if a.StatusCode != status || a.Error.Code != string(code) || a.Error.Status != status || a.Error.Detail == "" {
 		t.Errorf("%s %s, want %d and the code %s", a.Status, a.body, status, code)
 	}
 	h := a.Header
-	if h.Get("Content-Type") != "application/json" || h.Get("Cache-Control") != "no-store" ||
+	if h.Get("Content-Type") != "application/problem+json" || h.Get("Cache-Control") != "no-store" ||
 		h.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("headers of a refusal: %v", h)
 	}
@@ -119,7 +119,7 @@ func TestBodyTooLargeIsRefusedAtOnce(t *testing.T) {
 	addr := serve(t, newGate(t, gate.Config{}).Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})))
 	post := []string{"POST /mcp HTTP/1.1", "Host: localhost"}
 	a := send(t, addr, append(post, fmt.Sprint("Content-Length: ", 16<<20+1))...) // none of it is sent
-	wantRefusal(t, a, http.StatusRequestEntityTooLarge, limitExceeded)
+	wantRefusal(t, a, http.StatusRequestEntityTooLarge, gate.CodeTooLarge)
 	if !a.Close {
 		t.Error("the connection is to be used again, with a body still to come")
 	}
@@ -225,7 +225,7 @@ func TestRateLimitHasATypedError(t *testing.T) {
 	send(t, addr, "GET / HTTP/1.1", "Host: localhost")
 	a := send(t, addr, "GET / HTTP/1.1", "Host: localhost")
 	wantRefusal(t, a, http.StatusTooManyRequests, limitExceeded)
-	if !a.Error.Retryable || !strings.Contains(a.Error.Message, a.Header.Get("Retry-After")) {
+	if !a.Error.Retryable || !strings.Contains(a.Error.Detail, a.Header.Get("Retry-After")) {
 		t.Errorf("%s, Retry-After %q", a.body, a.Header.Get("Retry-After"))
 	}
 }

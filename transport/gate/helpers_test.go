@@ -76,7 +76,7 @@ type answer struct {
 	*http.Response
 	body  string
 	Seen  seen
-	Error messages.Error
+	Error gate.Problem
 }
 
 // send sends the lines of a request as they are, so that nothing on the client's side corrects them.
@@ -108,7 +108,9 @@ func receive(t testing.TB, c io.Reader) answer {
 		_ = json.Unmarshal(body, &a.Seen)
 		return a
 	}
-	_ = json.Unmarshal(body, &struct{ Error *messages.Error }{&a.Error})
+	if resp.Header.Get("Content-Type") == "application/problem+json" {
+		_ = json.Unmarshal(body, &a.Error)
+	}
 	return a
 }
 

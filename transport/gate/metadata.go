@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 const wellKnown = "/.well-known/oauth-protected-resource"
@@ -32,7 +34,7 @@ func ResourceMetadata(resource string, servers []string, scopes []Scope) http.Ha
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
-			Refuse(w, http.StatusMethodNotAllowed, invalid("the metadata is read with GET"))
+			Refuse(w, messages.Errorf(CodeNotAllowed, "the metadata is read with GET"))
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")

@@ -68,6 +68,6 @@ func TestResourceMetadata(t *testing.T) {
 			t.Errorf("%s %s, want %s", a.Header.Get("Content-Type"), a.body, c.want)
 		}
 		a = send(t, addr, "POST / HTTP/1.1", "Host: localhost", "Content-Length: 0")
-		wantRefusal(t, a, http.StatusMethodNotAllowed, invalidInput)
+		wantRefusal(t, a, http.StatusMethodNotAllowed, gate.CodeNotAllowed)
 	}
 }

@@ -83,7 +83,7 @@ func (g *Gate) checkOrigin(w http.ResponseWriter, r *http.Request, host endpoint
 	}
 	if len(sent) > 1 || !g.origins.allow(sent[0], host) {
 		g.log.Debug("refused a request for its Origin", "origin", words.Clip(sent[0], 100), "remote", r.RemoteAddr)
-		Refuse(w, http.StatusForbidden, forbidden(
+		Refuse(w, forbidden(
 			"pages of the origin %.100q may not call this server; ask its operator to allow the origin", sent[0]))
 		return false
 	}

@@ -152,7 +152,7 @@ func TestTooLargeBodiesAreNotWaitedFor(t *testing.T) {
 		began := time.Now()
 		c := s.dial(t, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\n")
 		a := receive(t, c)
-		wantRefusal(t, a, http.StatusRequestEntityTooLarge, limitExceeded)
+		wantRefusal(t, a, http.StatusRequestEntityTooLarge, gate.CodeTooLarge)
 		if got := time.Since(began); got > time.Second {
 			t.Errorf("refused after %v", got)
 		}

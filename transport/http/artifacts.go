@@ -7,6 +7,7 @@ import (
 	"path"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 type artifactList struct {
@@ -32,7 +33,7 @@ type artifactInput struct {
 func (s *Server) getArtifact(w http.ResponseWriter, r *http.Request, in *artifactInput) {
 	state, err := s.run(r.Context(), in.ID)
 	if err != nil {
-		refuse(w, err)
+		gate.Refuse(w, err)
 		return
 	}
 	for _, a := range state.Artifacts {
@@ -41,18 +42,18 @@ func (s *Server) getArtifact(w http.ResponseWriter, r *http.Request, in *artifac
 			return
 		}
 	}
-	refuse(w, messages.Errorf(messages.CodeNotFound, "run %s has no artifact %.200q; GET /v1/runs/%s/artifacts lists them",
+	gate.Refuse(w, messages.Errorf(messages.CodeNotFound, "run %s has no artifact %.200q; GET /v1/runs/%s/artifacts lists them",
 		in.ID, in.Name, in.ID))
 }
 
 func (s *Server) serveArtifact(w http.ResponseWriter, r *http.Request, state messages.State, a messages.Artifact) {
 	if s.config.Open == nil {
-		refuse(w, messages.Errorf(messages.CodeNotFound, "this server keeps no artifacts"))
+		gate.Refuse(w, messages.Errorf(messages.CodeNotFound, "this server keeps no artifacts"))
 		return
 	}
 	file, err := s.config.Open(r.Context(), state, a)
 	if err != nil {
-		refuse(w, err)
+		gate.Refuse(w, err)
 		return
 	}
 	defer file.Close()

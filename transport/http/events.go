@@ -13,6 +13,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 type eventsInput struct {
@@ -82,16 +83,16 @@ func formOf(accept string) form {
 func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInput) {
 	follow, err := in.follow(in.ID)
 	if err != nil {
-		refuse(w, err)
+		gate.Refuse(w, err)
 		return
 	}
 	state, err := s.run(r.Context(), in.ID)
 	if err != nil {
-		refuse(w, err)
+		gate.Refuse(w, err)
 		return
 	}
 	if err := servable(state, follow.After); err != nil {
-		refuse(w, err)
+		gate.Refuse(w, err)
 		return
 	}
 	form := formOf(in.Accept)
@@ -223,7 +224,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, state messages.Sta
 	size := 0
 	for batch, err := range s.config.Runs.Follow(ctx, id, follow) {
 		if err != nil && ctx.Err() == nil {
-			refuse(w, err)
+			gate.Refuse(w, err)
 			return
 		}
 		for _, e := range batch {
@@ -236,7 +237,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, state messages.Sta
 			}
 			line, err := e.JSON()
 			if err != nil {
-				refuse(w, err)
+				gate.Refuse(w, err)
 				return
 			}
 			p.Events = append(p.Events, line)
@@ -264,11 +265,11 @@ func cursorsOf(id messages.RunID, follow messages.Follow) cursors {
 // attachRun keeps an attached run going while its caller reads.
 func (s *Server) attachRun(w http.ResponseWriter, r *http.Request, in *eventsInput) {
 	if _, err := s.run(r.Context(), in.ID); err != nil {
-		refuse(w, err)
+		gate.Refuse(w, err)
 		return
 	}
 	if err := s.config.Runs.Attach(r.Context(), in.ID); err != nil {
-		refuse(w, err)
+		gate.Refuse(w, err)
 		return
 	}
 	if formOf(in.Accept) == formJSON {

@@ -17,7 +17,7 @@ import (
 func (s *Server) document() huma.Config {
 	schemas := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
 	schemas.RegisterTypeAlias(reflect.TypeFor[messages.Stream](), reflect.TypeFor[streamBody]())
-	schemas.RegisterTypeAlias(reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[Problem]())
+	schemas.RegisterTypeAlias(reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[gate.Problem]())
 	addEventSchemas(schemas.Map())
 	form := huma.Format{Marshal: s.write, Unmarshal: json.Unmarshal}
 	return huma.Config{
@@ -110,4 +110,23 @@ type streamBody struct {
 	Closed  bool   `json:"closed,omitempty"`
 	Index   uint64 `json:"index"`
 	Text    string `json:"text"`
+}
+
+// asProblem turns the errors of the API's framework into problem details.
+func asProblem(_ huma.Context, _ string, v any) (any, error) {
+	e, ok := v.(*huma.ErrorModel)
+	if !ok {
+		return v, nil
+	}
+	p := gate.NewProblem(gate.CodeOfStatus(e.Status), e.Detail)
+	p.Status = e.Status
+	var parts []string
+	for _, one := range e.Errors { // without the value, which may be a secret
+		p.Errors = append(p.Errors, gate.ProblemPart{Message: one.Message, Location: one.Location})
+		parts = append(parts, one.Location+": "+one.Message)
+	}
+	if len(parts) > 0 {
+		p.Detail = strings.Join(parts, "; ")
+	}
+	return p, nil
 }

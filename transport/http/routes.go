@@ -101,7 +101,7 @@ func add[I, O any](s *Server, scope gate.Scope, op huma.Operation, handler func(
 		}
 		out, err := handler(ctx, in)
 		if err != nil {
-			return nil, problem(err)
+			return nil, gate.ProblemOf(err)
 		}
 		return out, nil
 	})
@@ -126,7 +126,7 @@ func permitted(ctx context.Context, scope gate.Scope) error {
 	if err == nil {
 		return nil
 	}
-	return huma.ErrorWithHeaders(problem(err), http.Header{"WWW-Authenticate": {gate.Challenge(ctx, scope)}})
+	return huma.ErrorWithHeaders(gate.ProblemOf(err), http.Header{"WWW-Authenticate": {gate.Challenge(ctx, scope)}})
 }
 
 // secured says what every operation says: its scope, its failures, and that no parameter is unknown.

@@ -51,13 +51,13 @@ type stateOutput struct {
 func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput) {
 	wait, err := preferred(in.Prefer)
 	if err != nil {
-		refuse(w, err)
+		gate.Refuse(w, err)
 		return
 	}
 	form := formOf(in.Accept)
 	q, err := s.request(r.Context(), in.Body)
 	if err != nil {
-		refuse(w, err)
+		gate.Refuse(w, err)
 		return
 	}
 	q.Key = in.Key
@@ -69,13 +69,13 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 		q.Labels[traceLabel] = trace
 	}
 	if q.Mode == messages.Attached && form == formJSON && wait == 0 {
-		refuse(w, invalid("an attached run is cancelled when this request ends; ask for text/event-stream, or wait for "+
+		gate.Refuse(w, invalid("an attached run is cancelled when this request ends; ask for text/event-stream, or wait for "+
 			"the end with Prefer: wait=SECONDS"))
 		return
 	}
 	id, err := s.config.Runs.Submit(r.Context(), q)
 	if err != nil {
-		refuse(w, err)
+		gate.Refuse(w, err)
 		return
 	}
 	w.Header().Set("Location", "/v1/runs/"+string(id))
@@ -122,7 +122,7 @@ func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages
 	}
 	state, err := s.config.Runs.State(r.Context(), id)
 	if err != nil {
-		refuse(w, err)
+		gate.Refuse(w, err)
 		return
 	}
 	s.writeState(w, r, status, state)
@@ -154,7 +154,7 @@ func (s *Server) writeState(w http.ResponseWriter, r *http.Request, status int, 
 	h.Set("Content-Type", "application/json")
 	var body bytes.Buffer
 	if err := s.write(&body, state); err != nil {
-		refuse(w, fmt.Errorf("the state is not JSON: %w", err))
+		gate.Refuse(w, fmt.Errorf("the state is not JSON: %w", err))
 		return
 	}
 	w.WriteHeader(status)
@@ -182,12 +182,12 @@ type getInput struct {
 func (s *Server) getRun(w http.ResponseWriter, r *http.Request, in *getInput) {
 	state, err := s.run(r.Context(), in.ID)
 	if err != nil {
-		refuse(w, err)
+		gate.Refuse(w, err)
 		return
 	}
 	if r.Method == http.MethodGet && in.Wait.Duration > 0 && !state.Status.IsEnded() && (in.After == 0 || in.After >= state.Seq) {
 		if state, err = s.changed(r.Context(), in.ID, max(in.After, state.Seq), in.Wait.Duration); err != nil {
-			refuse(w, err)
+			gate.Refuse(w, err)
 			return
 		}
 	}

@@ -115,11 +115,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	said := httptest.NewRecorder() // the mux's own refusal, in plain text
 	handler.ServeHTTP(said, r)
 	if said.Code != http.StatusMethodNotAllowed {
-		refuse(w, messages.Errorf(messages.CodeNotFound, "there is nothing at %.200q; /openapi.json lists the paths", r.URL.Path))
+		gate.Refuse(w, messages.Errorf(messages.CodeNotFound, "there is nothing at %.200q; /openapi.json lists the paths", r.URL.Path))
 		return
 	}
 	w.Header().Set("Allow", said.Header().Get("Allow"))
-	refuse(w, newProblem(codeNotAllowed, r.URL.Path+" takes "+said.Header().Get("Allow")))
+	gate.Refuse(w, gate.NewProblem(gate.CodeNotAllowed, r.URL.Path+" takes "+said.Header().Get("Allow")))
 }
 
 // run returns the State of a run of whoever calls. Errors: not_found, for the runs of others too.

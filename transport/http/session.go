@@ -9,7 +9,7 @@ import (
 // openSession has the browser send the caller's token by itself.
 func (s *Server) openSession(w http.ResponseWriter, r *http.Request, _ *struct{}) {
 	if err := gate.OpenSession(w, r, s.config.Secure); err != nil {
-		refuse(w, err)
+		gate.Refuse(w, err)
 	}
 }
 

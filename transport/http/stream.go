@@ -215,7 +215,7 @@ func (o *writer) fail(err error) {
 		name, err = "draining", messages.Errorf(messages.Code(messages.CauseShutdown),
 			"the server is stopping; come back with the cursor %s", o.at.text(o.id))
 	}
-	data, marshalErr := json.Marshal(problem(err))
+	data, marshalErr := json.Marshal(gate.ProblemOf(err))
 	if marshalErr != nil {
 		return
 	}

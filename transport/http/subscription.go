@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 // subscription is one run, or one tree of runs, on a connection. It sends no more events than its credit: a client that
@@ -120,7 +121,7 @@ func (s *subscription) serve(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			s.end(reply{Op: "problem", ID: s.id, Cursor: cursorText(s.at.text(s.run)), Problem: problem(err)})
+			s.end(reply{Op: "problem", ID: s.id, Cursor: cursorText(s.at.text(s.run)), Problem: gate.ProblemOf(err)})
 			return
 		case ended:
 			s.end(reply{Op: "end", ID: s.id, Cursor: cursorText(s.at.text(s.run))})

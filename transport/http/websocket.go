@@ -58,7 +58,7 @@ type reply struct {
 	ID      string          `json:"id,omitempty"`
 	Cursor  cursorText      `json:"cursor,omitempty"`
 	State   *messages.State `json:"state,omitempty"`
-	Problem *Problem        `json:"problem,omitempty"`
+	Problem *gate.Problem   `json:"problem,omitempty"`
 }
 
 // connection is one WebSocket.
@@ -129,7 +129,7 @@ func (c *connection) read() {
 		}
 		var in command
 		if err := json.Unmarshal(data, &in); err != nil {
-			c.refuse("", newProblem(codeBadRequest, "the message is not JSON of a command: "+err.Error()))
+			c.refuse("", gate.NewProblem(gate.CodeBadRequest, "the message is not JSON of a command: "+err.Error()))
 			continue
 		}
 		if err := c.execute(in); err != nil {
@@ -196,13 +196,13 @@ func (c *connection) carryOut(in command) (messages.RunID, error) {
 }
 
 func (c *connection) refuse(id string, err error) {
-	c.send(reply{Op: "problem", ID: id, Problem: problem(err)})
+	c.send(reply{Op: "problem", ID: id, Problem: gate.ProblemOf(err)})
 }
 
 func (c *connection) send(v any) {
 	data, err := json.Marshal(v)
 	if err != nil {
-		data, _ = json.Marshal(reply{Op: "problem", Problem: problem(err)}) // strings and numbers
+		data, _ = json.Marshal(reply{Op: "problem", Problem: gate.ProblemOf(err)}) // strings and numbers
 	}
 	c.write(data)
 }

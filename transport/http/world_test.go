@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
 	api "github.com/seed889630bf/lastword/transport/http"
 )
 
@@ -107,7 +108,7 @@ type answer struct {
 
 // problem is the code of a failure, or "".
 func (a answer) problem() (code, detail string) {
-	var p api.Problem
+	var p gate.Problem
 	if a.Header.Get("Content-Type") == "application/problem+json" {
 		_ = json.Unmarshal([]byte(a.body), &p)
 	}

@@ -1,4 +1,4 @@
-package http
+package gate
 
 import (
 	"flag"
@@ -14,7 +14,7 @@ var update = flag.Bool("update", false, "rewrite docs/errors.md")
 // "each with type that a docs page explains".
 func TestErrorPage(t *testing.T) {
 	var page strings.Builder
-	page.WriteString("# Errors\n\nEvery failure of the HTTP API is a problem (RFC 9457) with one of these codes. " +
+	page.WriteString("# Errors\n\nEvery failure over HTTP is a problem (RFC 9457) with one of these codes. " +
 		"This page is made from the\ncode's own table.\n")
 	for _, row := range codes {
 		fmt.Fprintf(&page, "\n## %s\n\nHTTP %d. %s. %s\n", row.code, row.status, row.title, row.remedy)
