@@ -88,7 +88,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:  "transport/internal/*",
-	ours:  []string{"messages"},
+	ours:  []string{"messages", "messages/words"},
 	tests: []string{"golang.org/x/net/dns/dnsmessage"},
 }, {
 	pkgs: "transport/inflight",

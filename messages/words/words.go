@@ -1,6 +1,10 @@
 package words
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
 
 // Clip returns the text, or if it is longer than most bytes, its beginning with an ellipsis. It never cuts a character.
 func Clip(text string, most int) string {
@@ -11,6 +15,16 @@ func Clip(text string, most int) string {
 		most--
 	}
 	return text[:most] + "…"
+}
+
+// OneLine returns the text with a space for every line break and every other character that is not printable.
+func OneLine(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return ' '
+	}, strings.ToValidUTF8(text, "")))
 }
 
 // Distance returns the edit distance (Levenshtein) of two names, in bytes.

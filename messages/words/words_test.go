@@ -17,6 +17,12 @@ func TestClip(t *testing.T) {
 	}
 }
 
+func TestOneLine(t *testing.T) {
+	if got := words.OneLine("bad\r\n\x1b[2J\u202e\xff end\n"); got != "bad   [2J  end" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string

@@ -12,21 +12,21 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
-// Allow is what is allowed beyond local files and https to public addresses.
+// Allow says what may be read besides local files and https from public addresses.
 type Allow = dial.Policy
 
-// Options adjusts [Read]; the zero Options is the strictest.
+// Options configure [Read]. The zero Options are the strictest.
 type Options struct {
 	Allow  Allow
 	Limits Limits
-	// Token, which may be nil, returns the token for a host, "" for none. It goes to the host that the URL names, over
-	// TLS, and never to one that it redirects to.
+	// Token, which may be nil, returns the token for a host, or "". It is sent over TLS to the URL's host only, never
+	// after a redirect to another host.
 	Token func(host string) string
-	// Secrets are what no error and no name repeats of what a server says. The token is added; nil is the token alone.
+	// Secrets are removed from errors and names. The token is added; nil is the token alone.
 	Secrets *redact.Secrets
 }
 
-// Archive is what was read.
+// Archive is an archive that was read.
 type Archive struct {
 	Files   fs.FS   // also fs.ReadDirFS, fs.StatFS, fs.ReadFileFS and fs.ReadLinkFS
 	Name    string  // of what is in it, as its file name, server or top folder tells it, without version; may be empty
@@ -46,12 +46,10 @@ type Skipped struct {
 	Large      int // over Limits.FileBytes: in Files by name and size, reading one fails with limit_exceeded
 }
 
-// Read reads the archive that source names: the path of a local file, or a URL
-// (anything with "://"). progress, which may be nil, gets the bytes read so far
-// and their total, 0 where nobody knows it: at most once per 256 KiB, and once
-// at the end. The error is ctx's cause or a [messages.Error]: invalid_input for
-// a refused or missing source and for what is no archive, limit_exceeded,
-// transport_closed, which may be retryable, or error where the disk fails.
+// Read reads the archive at source: the path of a local file, or a URL (anything with "://"). progress, which may be
+// nil, gets the bytes read so far and their total, 0 if unknown: at most once per 256 KiB, and at the end. The error
+// is ctx's cause or a [messages.Error]: invalid_input for a refused or missing source or one that is not an archive,
+// limit_exceeded, transport_closed, which may be retryable, or error if the disk fails.
 func Read(
 	ctx context.Context, source string, o Options, progress func(done, total int64),
 ) (a *Archive, err error) {
@@ -85,7 +83,7 @@ func Read(
 	return k.archive(in)
 }
 
-// unpack reads the archive from the wire, of whatever kind it is.
+// unpack reads an archive of any supported kind.
 func (k *keeper) unpack(w *wire) error {
 	head := bufio.NewReaderSize(w, 64<<10)
 	kind, err := sniff(head)
@@ -102,7 +100,7 @@ func (k *keeper) unpack(w *wire) error {
 	return k.tar(bufio.NewReaderSize(&meter{plain, &k.budget}, 64<<10), kind != tarred)
 }
 
-// archive is what the keeper has gathered.
+// archive returns what the keeper has gathered.
 func (k *keeper) archive(in *input) (*Archive, error) {
 	switch {
 	case k.count == 0 && k.skipped.Paths > 0:
@@ -121,7 +119,7 @@ func (k *keeper) archive(in *input) (*Archive, error) {
 	}, nil
 }
 
-// meter counts what a decompressor gives.
+// meter counts what a decompressor returns.
 type meter struct {
 	io.Reader
 	budget *budget
@@ -137,7 +135,7 @@ func (m *meter) Read(p []byte) (int, error) {
 
 func invalid(format string, args ...any) error { return messages.InvalidInput(format, args...) }
 
-// known reports errors that say already what people need to know.
+// known reports errors that already say what people need to know.
 func known(err error) bool {
 	_, ok := errors.AsType[*messages.Error](err)
 	return ok

@@ -20,7 +20,7 @@ type keeper struct {
 	skipped Skipped
 }
 
-// path returns the entry's path, or "" for one that has no safe name.
+// path returns the entry's path, or "" if its name is not safe.
 func (k *keeper) path(name string) (string, error) {
 	if err := k.entry(); err != nil {
 		return "", err
@@ -41,7 +41,7 @@ func (k *keeper) path(name string) (string, error) {
 	return clean, k.newFolders(path.Dir(clean))
 }
 
-// newFolders counts the folders that an entry brings, of which a deep one may bring many.
+// newFolders counts the folders that an entry adds; a deep one may add many.
 func (k *keeper) newFolders(dir string) error {
 	for ; dir != "."; dir = path.Dir(dir) {
 		if _, err := k.files.Lstat(dir); err == nil {
@@ -54,7 +54,7 @@ func (k *keeper) newFolders(dir string) error {
 	return nil
 }
 
-// isSafe: no reading of the name, on any system, leads out of the archive.
+// isSafe reports whether the name stays inside the archive on every system.
 func isSafe(name string) bool {
 	if name == "" || name[0] == '/' || strings.ContainsAny(name, "\\\x00") || !utf8.ValidString(name) {
 		return false
@@ -94,7 +94,7 @@ func (k *keeper) link(name, target string) {
 	k.added(name, k.files.Symlink(name, target))
 }
 
-// added notes the outcome; a safe name is refused only where it is taken.
+// added counts the outcome. A safe name is refused only if it is taken.
 func (k *keeper) added(name string, err error) {
 	if err != nil {
 		k.skipped.Duplicates++
@@ -108,7 +108,7 @@ func (k *keeper) added(name string, err error) {
 	k.count++
 }
 
-// stripped returns the files without the folder that holds them all, and its name.
+// stripped returns the files without the folder that contains them all, and its name.
 func (k *keeper) stripped() (top string, files fs.FS, err error) {
 	if k.mixed || k.count == 0 {
 		return "", &k.files, nil
@@ -117,7 +117,7 @@ func (k *keeper) stripped() (top string, files fs.FS, err error) {
 	return k.top, files, err
 }
 
-// setCommit believes what looks like the hash of a commit.
+// setCommit accepts what looks like the hash of a commit.
 func (k *keeper) setCommit(text string) {
 	if len(text) != 40 && len(text) != 64 || strings.Trim(text, "0123456789abcdef") != "" {
 		return

@@ -2,8 +2,7 @@ package archive
 
 import "github.com/seed889630bf/lastword/messages"
 
-// Limits bounds the reading of an archive; a zero field takes its default. Time
-// is bounded by the context.
+// Limits bounds the reading of an archive; a zero field takes its default. Time is bounded by the context.
 type Limits struct {
 	WireBytes     int64 // of the archive itself, default 256 MiB
 	UnpackedBytes int64 // unpacked, whether kept or not, default 2 GiB
@@ -14,7 +13,7 @@ type Limits struct {
 	PathBytes     int   // of a path or a link's target, default 4,096
 }
 
-// ratioFrom unpacked bytes the ratio counts: little ones that compress well do no harm.
+// ratioFrom is how many unpacked bytes it takes for the ratio to count: small files that compress well do no harm.
 const ratioFrom = 16 << 20
 
 func (l Limits) withDefaults() Limits {
@@ -38,7 +37,7 @@ func exceeded(format string, args ...any) error {
 	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
 }
 
-// budget holds an archive to its limits while it is unpacked.
+// budget applies the limits while an archive is unpacked.
 type budget struct {
 	Limits
 	wire     *wire

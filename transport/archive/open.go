@@ -98,7 +98,7 @@ func (o Options) token(u *url.URL) string {
 	return o.Token(u.Hostname())
 }
 
-// label leaves out the query, which may hold a signature.
+// label returns the URL without its query, which may hold a signature.
 func label(u *url.URL) string { return u.Scheme + "://" + u.Host + u.EscapedPath() }
 
 func remoteNames(u *url.URL, response *http.Response) []string {

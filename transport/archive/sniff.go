@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// kind is what the first bytes of an archive say.
+// kind is the format that an archive's first bytes show.
 type kind uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	gzipMagic = "\x1f\x8b"
 )
 
-// sniff tells the kind without taking anything from r.
+// sniff returns the kind without consuming bytes of r.
 func sniff(r *bufio.Reader) (kind, error) {
 	head, err := r.Peek(block)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -46,7 +46,7 @@ func sniff(r *bufio.Reader) (kind, error) {
 	return 0, unknown(head)
 }
 
-// unknown says what the bytes are instead, where that shows.
+// unknown says what the bytes are instead, if they show it.
 func unknown(head []byte) error {
 	for magic, name := range map[string]string{
 		"\xfd7zXZ\x00": "xz", "\x28\xb5\x2f\xfd": "zstd", "LZIP": "lzip", "7z\xbc\xaf\x27\x1c": "7-Zip", "Rar!": "RAR",
@@ -67,8 +67,7 @@ func unknown(head []byte) error {
 	return invalid("this is not an archive; .tar, .tar.gz, .tar.bz2 and .zip are read")
 }
 
-// isTar goes by the header's checksum, for the oldest format has no magic bytes.
-// An empty archive is zeros.
+// isTar checks the header's checksum: the oldest format has no magic bytes. An empty archive is zeros.
 func isTar(head []byte) bool {
 	if len(head) < block {
 		return false
@@ -98,7 +97,7 @@ func (k kind) decompress(r *bufio.Reader) (io.Reader, error) {
 	return r, nil
 }
 
-// members reads gzip members one after the other; what follows the last one is padding.
+// members reads gzip members one after the other and ignores the padding after the last one.
 type members struct {
 	*gzip.Reader
 	packed *bufio.Reader
@@ -119,7 +118,7 @@ func (m *members) Read(p []byte) (int, error) {
 	}
 }
 
-// next begins the next member; the error is io.EOF where there is none.
+// next begins the next member. The error is io.EOF if there is none.
 func (m *members) next() error {
 	head, err := m.packed.Peek(len(gzipMagic))
 	if err != nil && !errors.Is(err, io.EOF) {

@@ -6,8 +6,7 @@ import (
 	"io"
 )
 
-// tar reads entries until the end; packed tells that r decompresses, whose own
-// end holds a checksum yet to be read.
+// tar reads entries until the end. packed means that r decompresses: the checksum at its end must be read too.
 func (k *keeper) tar(r io.Reader, packed bool) error {
 	if err := k.checkTar(r); err != nil {
 		return err
@@ -32,7 +31,7 @@ func (k *keeper) tar(r io.Reader, packed bool) error {
 	return err
 }
 
-// checkTar tells a compressed tar from some other compressed file.
+// checkTar distinguishes a compressed tar from another compressed file.
 func (k *keeper) checkTar(r io.Reader) error {
 	head, err := r.(peeker).Peek(block)
 	if len(head) < block && err != nil && !errors.Is(err, io.EOF) {

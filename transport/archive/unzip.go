@@ -18,7 +18,7 @@ const (
 	isEncrypted = 1        // flag of an entry
 )
 
-// zip reads the whole archive first, for its directory is at its end.
+// zip reads the whole archive first: its directory is at the end.
 func (k *keeper) zip(r io.Reader, w *wire) error {
 	at, drop, err := spool(r, w)
 	if err != nil {
@@ -43,7 +43,7 @@ func (k *keeper) zip(r io.Reader, w *wire) error {
 	return nil
 }
 
-// directoryReader bounds the memory for entries, whose number a zip need not say.
+// directoryReader bounds the memory for entries: a zip need not declare their number.
 type directoryReader struct {
 	io.ReaderAt
 	left  int64
@@ -94,7 +94,7 @@ func (k *keeper) zipEntry(f *zip.File) error {
 	return nil
 }
 
-// inflate reads no more than the size that the entry says, and holds it to it.
+// inflate reads exactly the size that the entry declares.
 func inflate(f *zip.File) ([]byte, error) {
 	if f.Flags&isEncrypted != 0 {
 		return nil, zip.ErrAlgorithm
@@ -114,7 +114,7 @@ func inflate(f *zip.File) ([]byte, error) {
 	return data, nil
 }
 
-// spool gives random access to all that r holds; drop frees it.
+// spool gives random access to all of r. drop frees it.
 func spool(r io.Reader, w *wire) (at io.ReaderAt, drop func(), err error) {
 	if w.in.file != nil {
 		_, err := io.Copy(io.Discard, r)
@@ -130,7 +130,7 @@ func spool(r io.Reader, w *wire) (at io.ReaderAt, drop func(), err error) {
 	return spoolFile(io.MultiReader(&memory, r))
 }
 
-// spoolFile unlinks its file at once where the system lets it, else when it is dropped.
+// spoolFile unlinks its file at once if the system allows it, else when it is dropped.
 func spoolFile(r io.Reader) (at io.ReaderAt, drop func(), err error) {
 	file, err := os.CreateTemp("", "lastword-*.zip")
 	if err != nil {

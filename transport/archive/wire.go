@@ -13,7 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
-// progressStep bytes lie between two calls of progress.
+// progressStep is the number of bytes between two calls of progress.
 const progressStep = 256 << 10
 
 // wire reads the archive's own bytes, bounds, counts and digests them.
@@ -32,7 +32,7 @@ func newWire(ctx context.Context, in *input, limit int64, progress func(done, to
 	return &wire{ctx: ctx, in: in, limit: limit, progress: progress, sum: sha256.New()}
 }
 
-// checkTotal spares the download of what says itself that it is too large.
+// checkTotal refuses an archive that declares itself too large, before the download.
 func (w *wire) checkTotal() error {
 	if w.in.total > w.limit {
 		return w.tooLarge()
@@ -44,7 +44,7 @@ func (w *wire) tooLarge() error {
 	return exceeded("%s is larger than %d bytes; --max-download raises the limit", w.in.label, w.limit)
 }
 
-// Read gives at most one byte past the limit, which makes the error.
+// Read reads at most one byte past the limit, which causes the error.
 func (w *wire) Read(p []byte) (int, error) {
 	if w.err == nil && w.ctx.Err() != nil {
 		w.err = context.Cause(w.ctx)
@@ -77,7 +77,7 @@ func (w *wire) report() {
 
 func (w *wire) digest() string { return hex.EncodeToString(w.sum.Sum(nil)) }
 
-// explain makes an error of the reading one for people.
+// explain turns a read error into one for people.
 func (w *wire) explain(err error) error {
 	if w.err != nil {
 		err = w.err
@@ -99,7 +99,7 @@ func (w *wire) explain(err error) error {
 	return invalid("%s is damaged: %v", w.in.label, err)
 }
 
-// cutOff: a server that closed early may do better next time.
+// cutOff is retryable for a server that closed early.
 func (w *wire) cutOff() error {
 	if w.in.host == "" {
 		return invalid("%s is cut off after %d bytes", w.in.label, w.done)
@@ -110,7 +110,7 @@ func (w *wire) cutOff() error {
 	return err
 }
 
-// isDisk: what failed is the disk, not the archive.
+// isDisk reports whether the disk failed, not the archive.
 func isDisk(err error) bool {
 	_, ok := errors.AsType[*fs.PathError](err)
 	return ok

@@ -1,2 +1,2 @@
-// Package fetch reads one document by its URL, within bounds and from addresses that were checked.
+// Package fetch reads one document from a URL, with a size limit and from checked addresses only.
 package fetch

@@ -9,11 +9,11 @@ import (
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
-// Allow is what may be read beyond https from public addresses.
+// Allow says what may be read besides https from public addresses.
 type Allow = dial.Policy
 
-// Get reads the document. Errors: invalid_input where the URL is refused or the server says that it is not there,
-// limit_exceeded beyond limit bytes; others may pass.
+// Get reads the document. Errors: invalid_input if the URL is refused or not found, limit_exceeded beyond limit
+// bytes; others may pass.
 func Get(ctx context.Context, url string, allow Allow, limit int64) ([]byte, error) {
 	u, err := allow.Parse(url)
 	if err != nil {

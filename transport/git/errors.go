@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"unicode"
 
 	"github.com/go-git/go-git/v5/plumbing"
 	"github.com/go-git/go-git/v5/plumbing/format/pktline"
@@ -16,6 +15,7 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 	"github.com/seed889630bf/lastword/transport/internal/dial"
 )
 
@@ -120,16 +120,7 @@ func explainStatus(host string, status int) error {
 }
 
 // oneLine returns a server's text as one printable line of limited length.
-func oneLine(text string) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, strings.ToValidUTF8(text, ""))
-	runes := []rune(text)
-	return strings.TrimSpace(string(runes[:min(len(runes), 200)]))
-}
+func oneLine(text string) string { return words.Clip(words.OneLine(text), 300) }
 
 func bytesText(n int64) string {
 	if n >= 1<<20 {

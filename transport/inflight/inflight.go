@@ -5,8 +5,8 @@ import (
 	"sync"
 )
 
-// Count counts what is in flight. Unlike with a sync.WaitGroup, more may begin while somebody waits. The zero value is
-// ready to use.
+// Count counts what is in flight. Unlike with a sync.WaitGroup, more may begin while somebody waits. The zero value
+// is ready to use.
 type Count struct {
 	mu     sync.Mutex
 	n      int
@@ -14,8 +14,8 @@ type Count struct {
 	idle   chan struct{} // closed when n falls to 0; nil while nobody waits
 }
 
-// Begin adds one and returns true, unless the count is closed or stands at the limit. A limit of 0 is none. After true
-// the caller must call End.
+// Begin adds one and returns true, unless the count is closed or stands at the limit. A limit of 0 is none. After
+// true the caller must call End.
 func (c *Count) Begin(limit int) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,10 +5,8 @@ import (
 	"net/netip"
 )
 
-// kindOf names what makes an address other than public, or returns "". It holds
-// IANA's registries of special-purpose addresses; the few in them that are
-// reachable from everywhere serve protocols, not repositories, and count as
-// special, too, where they lie in a special block.
+// kindOf says why an address is not public, or returns "". It knows IANA's registries of special-purpose addresses.
+// The few that are globally reachable serve protocols, not repositories, and count as special inside a special block.
 func kindOf(addr netip.Addr) string {
 	switch {
 	case addr.Is4():
@@ -81,7 +79,7 @@ func kindOf6(b [16]byte) string {
 	return kindOfGlobal(high)
 }
 
-// kindOfZero tells apart the addresses that begin with 64 zero bits.
+// kindOfZero classifies the addresses that begin with 64 zero bits.
 func kindOfZero(low uint64) string {
 	switch {
 	case low == 0:
@@ -112,8 +110,7 @@ func kindOfGlobal(high uint64) string {
 	return ""
 }
 
-// isMetadata looks through the IPv6 forms of IPv4 addresses, for a translator on
-// the way, or the kernel, turns them back.
+// isMetadata looks into IPv6 forms of IPv4 addresses: the kernel or a translator converts them back.
 func isMetadata(addr netip.Addr) bool {
 	switch embedded(addr.WithZone("")).String() {
 	case "169.254.169.254", // most clouds
@@ -127,7 +124,7 @@ func isMetadata(addr netip.Addr) bool {
 	return false
 }
 
-// embedded returns the IPv4 address that an IPv6 address carries, or the address itself.
+// embedded returns the IPv4 address inside an IPv6 address, or the address itself.
 func embedded(addr netip.Addr) netip.Addr {
 	if !addr.Is6() {
 		return addr

@@ -15,14 +15,10 @@ const (
 	maxHeaderBytes = 64 << 10
 )
 
-// Client returns an HTTP client, with connections of its own, that keeps to the
-// Policy on every request and redirect. A redirect is followed at most five
-// times, to http only where that is allowed, and once it has left the first
-// origin (scheme, host and port) no header goes along but those that describe
-// the request itself. There are no cookies, and bodies come as they were sent,
-// never decompressed. The context of a request is the only bound on its whole
-// time. Pass the errors of its methods through [Explain]; call
-// CloseIdleConnections when done.
+// Client returns an HTTP client, with its own connections, that applies the Policy to every request and redirect. It
+// follows at most five redirects, to http only if that is allowed. To another origin (scheme, host and port) it sends
+// only headers that describe the request. It keeps no cookies and decompresses no bodies. Only a request's context
+// limits its whole time. Pass errors through [Explain], and call CloseIdleConnections when done.
 func (p Policy) Client() *http.Client {
 	return &http.Client{Transport: &guard{policy: p, base: p.transport()}, CheckRedirect: p.checkRedirect}
 }
@@ -46,13 +42,13 @@ func (p Policy) transport() *http.Transport {
 	return t
 }
 
-// guard checks each request, also those that no redirect made.
+// guard checks each request, redirected or not.
 type guard struct {
 	policy Policy
 	base   *http.Transport
 }
 
-// RoundTrip is that of the transport, for URLs that the Policy allows.
+// RoundTrip sends requests for URLs that the Policy allows.
 func (g *guard) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err := g.policy.checkWeb(r.URL); err != nil {
 		if r.Body != nil {
@@ -78,7 +74,7 @@ func (p Policy) checkWeb(u *url.URL) error {
 	return p.CheckURL(u)
 }
 
-// CloseIdleConnections is called by the client's method of the name.
+// CloseIdleConnections is called by the client's method of that name.
 func (g *guard) CloseIdleConnections() { g.base.CloseIdleConnections() }
 
 func (p Policy) checkRedirect(r *http.Request, via []*http.Request) error {
@@ -103,7 +99,7 @@ func origin(u *url.URL) string {
 	return u.Scheme + "://" + strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")) + ":" + port
 }
 
-// keepPlain drops every header that might hold a secret, whatever its name.
+// keepPlain removes every header that might hold a secret, whatever its name.
 func keepPlain(h http.Header) {
 	for name := range h {
 		switch name {

@@ -14,9 +14,8 @@ const (
 	maxCandidates  = 8
 )
 
-// DialContext connects to host:port over "tcp", "tcp4" or "tcp6". It resolves
-// the host once and dials only addresses that it has checked. The error is ctx's
-// cause or one of those in the package's description.
+// DialContext connects to host:port over "tcp", "tcp4" or "tcp6". It resolves the host once and dials only checked
+// addresses. The error is ctx's cause or one of those in the package's description.
 func (p Policy) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	host, port, err := net.SplitHostPort(address)
 	if err != nil || port == "" {
@@ -35,7 +34,7 @@ func (p Policy) DialContext(ctx context.Context, network, address string) (net.C
 	return conn, Explain(ctx, host, err)
 }
 
-// candidates returns the addresses of the host that may be dialed, at least one.
+// candidates returns the host's addresses that may be dialed, at least one.
 func (p Policy) candidates(ctx context.Context, network, host string) ([]netip.Addr, error) {
 	literal, err := parseHost(host)
 	if err != nil {
@@ -88,8 +87,8 @@ func family(network string) string {
 	return "ip"
 }
 
-// interleave puts the first address of the second family behind the first of
-// all, so that a family without a route costs one try.
+// interleave moves the first address of the second family to the second place, so that a family without a route costs
+// one try.
 func interleave(addrs []netip.Addr) []netip.Addr {
 	other := slices.IndexFunc(addrs, func(a netip.Addr) bool { return a.Is4() != addrs[0].Is4() })
 	if other > 1 {

@@ -1,18 +1,13 @@
-// Package dial opens connections to places that a stranger may have named.
+// Package dial connects to hosts that a stranger may have named.
 //
-// A [Policy] says what is allowed; the zero Policy allows https to public
-// addresses and nothing else. A name is resolved once, each address it gives is
-// checked, and exactly a checked address is dialed: a name that resolves
-// differently a moment later (DNS rebinding) changes nothing. Addresses that are
-// not public are passed over, and where none is left the connection is refused.
-// The metadata services of clouds are refused whatever the Policy says: they
-// hand out credentials and nobody keeps a repository there.
+// A [Policy] says what is allowed; the zero Policy allows only https to public addresses. A name is resolved once,
+// its addresses are checked, and only a checked address is dialed, so that DNS rebinding has no effect. Addresses
+// that are not public are skipped; if none is left, the connection is refused. Metadata services of clouds are always
+// refused: they hand out credentials.
 //
-// A proxy resolves names itself, where no check of ours can see the result. The
-// proxy of the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY) is therefore used
-// with [Policy.Private] alone, and by-passed without it.
+// A proxy resolves names itself, so that its addresses cannot be checked. The proxy of the environment (HTTPS_PROXY,
+// HTTP_PROXY, NO_PROXY) is therefore used only with [Policy.Private].
 //
-// Refusals are a [messages.Error] with the code invalid_input; what the network
-// does wrong has the code transport_closed and is retryable where trying again
-// may help. No error repeats credentials, paths or queries of a URL.
+// Refusals are a [messages.Error] with the code invalid_input. Network failures have the code transport_closed and
+// are retryable if another try may help. Errors never repeat a URL's credentials, path or query.
 package dial

@@ -8,15 +8,13 @@ import (
 	"net"
 	"net/url"
 	"os"
-	"strings"
-	"unicode"
 
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
 )
 
-// Explain turns an error of a connection or a [Policy.Client] into one for
-// people: ctx's cause where ctx has ended, the [messages.Error] that err holds,
-// or else one with the code transport_closed about the host. It returns nil for nil.
+// Explain turns an error of a connection or a [Policy.Client] into one for people: ctx's cause if ctx has ended, the
+// [messages.Error] in err, or else one with the code transport_closed about the host. It returns nil for nil.
 func Explain(ctx context.Context, host string, err error) error {
 	if err == nil {
 		return nil
@@ -34,7 +32,7 @@ func Explain(ctx context.Context, host string, err error) error {
 		return explainName(host, dns)
 	}
 	failure := messages.Errorf(messages.Code(messages.CauseTransportClosed),
-		"the connection to %s failed: %s%s", host, plain(err.Error()), hint())
+		"the connection to %s failed: %s%s", host, words.Clip(words.OneLine(err.Error()), 300), hint())
 	failure.Retryable = !isCertificate(err)
 	return failure
 }
@@ -45,12 +43,12 @@ func explainName(host string, err *net.DNSError) error {
 			"there is no host %s, or no network to ask; check the spelling and the connection%s", host, hint())
 	}
 	failure := messages.Errorf(messages.Code(messages.CauseTransportClosed),
-		"the name %s could not be resolved: %s%s", host, plain(err.Err), hint())
+		"the name %s could not be resolved: %s%s", host, words.Clip(words.OneLine(err.Err), 300), hint())
 	failure.Retryable = true
 	return failure
 }
 
-// hint tells users behind a proxy why they see a failure.
+// hint tells users behind a proxy why a connection may fail.
 func hint() string {
 	for _, name := range []string{"HTTPS_PROXY", "https_proxy"} {
 		if os.Getenv(name) != "" {
@@ -60,26 +58,11 @@ func hint() string {
 	return ""
 }
 
-// isCertificate: another try meets the same certificate.
+// isCertificate reports an error of a certificate, which another try would meet again.
 func isCertificate(err error) bool {
 	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
 		return true
 	}
 	_, ok := errors.AsType[x509.SystemRootsError](err)
 	return ok
-}
-
-// plain bounds what a stranger's server may say and keeps it to one printable line.
-func plain(text string) string {
-	const limit = 300
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return ' '
-	}, text)
-	if runes := []rune(text); len(runes) > limit {
-		return string(runes[:limit]) + "..."
-	}
-	return text
 }

@@ -5,10 +5,8 @@ import (
 	"strings"
 )
 
-// parseHost returns the address that host spells, or none for a name. Whatever
-// some resolver might take for an address in another spelling (2130706433,
-// 0x7f.1, 127.1) is an error, and so are names outside ASCII, which libraries
-// turn into others.
+// parseHost returns the address that host spells, or none for a name. Other spellings that a resolver might accept as
+// an address (2130706433, 0x7f.1, 127.1) are errors. So are names outside ASCII, which libraries convert.
 func parseHost(host string) (netip.Addr, error) {
 	if host == "" {
 		return netip.Addr{}, refuse("refused: the URL names no host; write it as https://host/path")
@@ -49,7 +47,7 @@ func isLabel(label string) bool {
 	}) < 0
 }
 
-// isNumber is how URL parsers tell that a host's last label makes it an IPv4 address.
+// isNumber reports whether a host's last label makes it an IPv4 address, as in URL parsers.
 func isNumber(label string) bool {
 	digits := "0123456789"
 	if rest, hex := strings.CutPrefix(strings.ToLower(label), "0x"); hex {

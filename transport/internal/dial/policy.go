@@ -12,19 +12,19 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Policy is what is allowed beyond https to public addresses.
+// Policy says what is allowed besides https to public addresses.
 type Policy struct {
 	HTTP    bool // http, and redirects from https to it
 	Private bool // addresses that are not public, and the proxy of the environment
 	SSH     bool // ssh
 	File    bool // file URLs
-	// Roots are the authorities whose certificates are believed; nil for the system's.
+	// Roots are the trusted certificate authorities; nil for the system's.
 	Roots *x509.CertPool
 
 	network *network
 }
 
-// network is what a test puts in the place of the world outside; nil is the world.
+// network replaces the real network in tests; nil is the real one.
 type network struct {
 	resolver *net.Resolver
 	connect  func(ctx context.Context, network, address string) (net.Conn, error)
@@ -39,9 +39,8 @@ func (p Policy) Parse(text string) (*url.URL, error) {
 	return u, p.CheckURL(u)
 }
 
-// CheckURL tells whether u may be read, as far as its text shows: its scheme,
-// that it names a host without tricks and holds no credentials, and, where the
-// host is an address, that the address is allowed. It asks no name server.
+// CheckURL checks u's text: the scheme, the spelling of the host, that there are no credentials, and, if the host is
+// an address, that it is allowed. It asks no name server.
 func (p Policy) CheckURL(u *url.URL) error {
 	if err := p.checkScheme(u); err != nil {
 		return err
@@ -86,7 +85,7 @@ func (p Policy) checkScheme(u *url.URL) error {
 	return refuse("refused: the scheme %.20q is not supported; use https", scheme)
 }
 
-// checkUser lets ssh alone name a user, for "git@" is part of its addresses.
+// checkUser allows a user name for ssh only, whose addresses contain "git@".
 func checkUser(u *url.URL) error {
 	if u.User == nil {
 		return nil

@@ -1,6 +1,5 @@
-// Package regular opens files of which somebody else decides what they are.
+// Package regular opens files that may turn out not to be regular files.
 //
-// To look at a name first is not enough: it may become a pipe before it is
-// opened, and opening a pipe waits until somebody writes into it. So files are
-// opened without waiting, and looked at then.
+// Checking the name first is not enough: it may become a pipe before it is opened, and opening a pipe blocks until
+// somebody writes to it. So files are opened without blocking and checked then.
 package regular

@@ -11,7 +11,7 @@ import (
 // Flags open for reading, whatever the file is.
 const Flags = os.O_RDONLY | syscall.O_NONBLOCK
 
-// Open opens a file of this machine. The error of one that is not regular wraps [fs.ErrInvalid].
+// Open opens a local file. If it is not regular, the error wraps [fs.ErrInvalid].
 func Open(name string) (*os.File, fs.FileInfo, error) {
 	return checked(os.OpenFile(name, Flags, 0))
 }

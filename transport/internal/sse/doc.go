@@ -1,6 +1,6 @@
 // Package sse reads server-sent events as the WHATWG defines them, in bounded memory.
 //
-// A lenient [Reader] also takes what servers of language models send instead: JSON is an event as soon as its line and
-// its last brace have come, with or without a blank line after it; [DONE] is one as soon as its last bracket has come;
-// a last line of JSON needs no end; a bare line of JSON is data; a field named error is an event named error.
+// A lenient [Reader] also accepts what model servers send instead. JSON is an event as soon as its line or its last
+// brace has arrived, without a blank line after it. [DONE] is one as soon as its bracket has arrived. A last line of
+// JSON needs no newline, a bare line of JSON is data, and a field named error is an event named error.
 package sse

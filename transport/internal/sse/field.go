@@ -2,7 +2,7 @@ package sse
 
 import "bytes"
 
-// take reads a line and says whether an event is whole with it.
+// take reads a line and reports whether it completes an event.
 func (r *Reader) take(line []byte, ended bool) (Event, bool, error) {
 	if len(line) == 0 {
 		event, ok := r.blank()
@@ -25,7 +25,7 @@ func (r *Reader) take(line []byte, ended bool) (Event, bool, error) {
 	return Event{}, false, nil
 }
 
-// add takes a line of data. An event of one line is given as it lies in the buffer.
+// add adds a line of data. An event of one line is returned as a slice of the buffer.
 func (r *Reader) add(value []byte, ended bool) (Event, bool, error) {
 	if len(r.data)+len(value) > r.limit() {
 		return Event{}, false, r.tooLong()
@@ -46,7 +46,7 @@ func (r *Reader) add(value []byte, ended bool) (Event, bool, error) {
 	return Event{}, false, nil
 }
 
-// blankFollows says that the next line is known to be blank, so that the event is whole whatever is in it.
+// blankFollows reports whether the next line is known to be blank, which completes the event.
 func (r *Reader) blankFollows() bool {
 	return !r.afterCR && r.from < len(r.buffer) && r.buffer[r.from] == '\n'
 }
@@ -70,7 +70,7 @@ func (r *Reader) blank() (Event, bool) {
 	return e, pending
 }
 
-// balance follows the braces of JSON to its end, without asking whether it is JSON.
+// balance counts braces to the end of JSON, without validating it.
 type balance struct {
 	json    bool
 	depth   int
@@ -80,7 +80,7 @@ type balance struct {
 
 func (b *balance) open() bool { return b.json && b.depth > 0 }
 
-// whole says that no more can come: after the last brace, and at the end of a line that begins with none.
+// whole reports whether the JSON is complete: after its last brace, or at the end of a line without one.
 func (b *balance) whole(ended bool) bool {
 	return b.json && b.depth == 0 || !b.json && ended
 }

@@ -14,11 +14,11 @@ type Event struct {
 	Data []byte // its data lines, joined by newlines
 }
 
-// ErrCut ends a stream whose last event is not whole. It comes from a lenient Reader alone; the standard says to forget
+// ErrCut ends a stream whose last event is incomplete. Only a lenient Reader returns it; the standard says to discard
 // such an event.
 var ErrCut = errors.New("the stream ended inside an event")
 
-// TooLongError ends a stream with an event that is longer than the Reader takes.
+// TooLongError ends a stream with an event longer than the Reader's limit.
 type TooLongError struct{ Limit int }
 
 func (e *TooLongError) Error() string {
@@ -30,11 +30,11 @@ const (
 	startSize    = 4 << 10
 )
 
-// Reader reads the events of a stream. It reads no further than to the end of the event that it gives.
+// Reader reads the events of a stream. It never needs bytes after an event to return it.
 type Reader struct {
-	// Limit is the most bytes of a line and of an event's data; 0 for 8 MiB.
+	// Limit is the maximum number of bytes of a line and of an event's data; 0 for 8 MiB.
 	Limit int
-	// Lenient takes what the standard does not; see the package.
+	// Lenient accepts more than the standard; see the package.
 	Lenient bool
 
 	source io.Reader
@@ -52,10 +52,10 @@ type Reader struct {
 	json    balance
 }
 
-// NewReader returns a Reader of the standard's events.
+// NewReader returns a Reader of standard events.
 func NewReader(source io.Reader) *Reader { return &Reader{source: source} }
 
-// Next returns the next event, or what ended the stream: io.EOF, the source's error, ErrCut or a *TooLongError.
+// Next returns the next event, or the end of the stream: io.EOF, the source's error, ErrCut or a *TooLongError.
 func (r *Reader) Next() (Event, error) {
 	for {
 		line, ended, err := r.line()
@@ -76,7 +76,7 @@ func (r *Reader) Next() (Event, error) {
 	}
 }
 
-// line returns the next line; ended is false for a last one without an end.
+// line returns the next line. ended is false for a last line without a newline.
 func (r *Reader) line() (line []byte, ended bool, err error) {
 	for {
 		if line, ok := r.cut(); ok {
@@ -92,7 +92,7 @@ func (r *Reader) line() (line []byte, ended bool, err error) {
 	}
 }
 
-// cut takes a line off the buffer. A line ends at its CR: whether an LF follows is for the next line to find out.
+// cut removes a line from the buffer. A line ends at its CR; the next line skips an LF.
 func (r *Reader) cut() ([]byte, bool) {
 	if r.afterCR && r.from < len(r.buffer) {
 		r.afterCR = false
@@ -122,8 +122,8 @@ func (r *Reader) cut() ([]byte, bool) {
 	return line, true
 }
 
-// terminator takes [DONE] off the buffer as soon as it is there: a server that has said it may neither end the line nor
-// close the connection. Whatever is behind it is a line of its own, so that it is the same however the stream is cut.
+// terminator removes [DONE] from the buffer as soon as it is there: a server may neither end that line nor close the
+// connection. What follows is a line of its own, however the stream is split into chunks.
 func (r *Reader) terminator() ([]byte, bool) {
 	if !r.Lenient || r.pending {
 		return nil, false
@@ -145,7 +145,7 @@ func (r *Reader) terminator() ([]byte, bool) {
 	return line, true
 }
 
-// first takes the byte order mark off the first line.
+// first removes the byte order mark of the first line.
 func (r *Reader) first(line []byte) []byte {
 	if r.lines++; r.lines > 1 {
 		return line

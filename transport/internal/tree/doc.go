@@ -1,15 +1,11 @@
 // Package tree holds files in memory as a read-only file system.
 //
-// A [Tree] is filled with [Tree.File] and [Tree.Symlink], whose names may come
-// from anyone: a name that is no valid path, or that contradicts one already
-// there, is refused with an error and changes nothing. Folders come into being
-// with what they hold. Names are compared byte by byte, so that those which
-// differ by case alone are both kept.
+// [Tree.File] and [Tree.Symlink] add to a [Tree]. Names may come from anyone: an invalid path, or one that
+// contradicts an existing name, is an error and changes nothing. Folders are made for what they contain. Names are
+// compared by bytes, so that names which differ only in case are both kept.
 //
-// Contents stay where they are until they are read: a file is its name, its
-// size and a function. Symbolic links are listed, and [Tree.ReadLink] tells
-// their target, but nothing ever follows them: to open one, or a name below
-// it, is an error.
+// A file is its name, its size and a function that returns its contents. Symbolic links are listed and
+// [Tree.ReadLink] returns their target, but they are never followed: to open one, or a name below it, is an error.
 //
-// A tree may be read by many goroutines once the last name is in it.
+// Many goroutines may read a tree after the last name was added.
 package tree

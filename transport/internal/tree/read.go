@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Open opens a file or folder. A file's contents are asked for with its first
-// Read. A link is not opened: the error wraps [fs.ErrInvalid].
+// Open opens a file or folder. A file's contents are loaded at its first Read. For a link the error wraps
+// [fs.ErrInvalid].
 func (t *Tree) Open(name string) (fs.File, error) {
 	n, err := t.follow("open", name)
 	if err != nil {
@@ -22,7 +22,7 @@ func (t *Tree) Open(name string) (fs.File, error) {
 	return &openFile{node: n, path: name}, nil
 }
 
-// ReadFile reads a whole file into memory that belongs to the caller.
+// ReadFile reads a whole file into a new slice.
 func (t *Tree) ReadFile(name string) ([]byte, error) {
 	n, err := t.follow("read", name)
 	if err != nil {
@@ -50,7 +50,7 @@ func (t *Tree) ReadDir(name string) ([]fs.DirEntry, error) {
 	return n.entries(), nil
 }
 
-// Stat describes a file or folder. A link is refused, as [Tree.Open] does.
+// Stat describes a file or folder. It refuses a link, like [Tree.Open].
 func (t *Tree) Stat(name string) (fs.FileInfo, error) {
 	n, err := t.follow("stat", name)
 	if err != nil {
@@ -68,7 +68,7 @@ func (t *Tree) Lstat(name string) (fs.FileInfo, error) {
 	return n, nil
 }
 
-// ReadLink returns the target of a link as it was given, which may be any text.
+// ReadLink returns the target of a link, which may be any text.
 func (t *Tree) ReadLink(name string) (string, error) {
 	n, err := t.find("readlink", name)
 	if err != nil {
@@ -113,7 +113,7 @@ func (n *node) ModTime() time.Time         { return time.Time{} }
 func (n *node) Sys() any                   { return nil }
 func (n *node) String() string             { return fs.FormatDirEntry(n) }
 
-// openFile is a file that someone reads.
+// openFile is a file being read.
 type openFile struct {
 	*node
 	path   string

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// Tree is a read-only file system in memory: [fs.FS], [fs.ReadDirFS],
-// [fs.StatFS], [fs.ReadFileFS] and [fs.ReadLinkFS]. Its zero value is empty.
+// Tree is a read-only file system in memory: [fs.FS], [fs.ReadDirFS], [fs.StatFS], [fs.ReadFileFS] and
+// [fs.ReadLinkFS]. Its zero value is empty.
 type Tree struct {
 	top   *node
 	index map[place]*node // shared by all that [Tree.Sub] gives
 }
 
-// place is where a node stands. One index for all folders keeps small folders
-// small: a map for each would cost more than what it holds.
+// place is a node's key: its folder and name. One index for all folders saves memory: a map for each would cost more
+// than its contents.
 type place struct {
 	folder *node
 	name   string
@@ -36,23 +36,21 @@ const (
 	linkMode   = fs.ModeSymlink | 0o777
 )
 
-// File adds a file of size bytes. Each reading calls open, perhaps from several
-// goroutines at once; nothing changes the bytes that it gives. The error wraps
-// [fs.ErrInvalid] where path is no valid one, and [fs.ErrExist] where the name is
-// taken or a file stands where a folder would have to.
+// File adds a file of size bytes. Each read calls open, perhaps concurrently; nobody changes the bytes that it
+// returns. The error wraps [fs.ErrInvalid] if path is not valid, and [fs.ErrExist] if the name is taken or a file is
+// in place of a folder.
 func (t *Tree) File(path string, size int64, open func() ([]byte, error)) error {
 	return t.add(path, &node{size: size, mode: fileMode, open: open})
 }
 
-// Symlink adds a symbolic link, whose target may be any text. Errors are those
-// of [Tree.File].
+// Symlink adds a symbolic link, whose target may be any text. Its errors are those of [Tree.File].
 func (t *Tree) Symlink(path, target string) error {
 	read := func() ([]byte, error) { return []byte(target), nil }
 	return t.add(path, &node{size: int64(len(target)), mode: linkMode, open: read})
 }
 
-// Sub returns the folder dir as a tree of its own, "." being the tree itself.
-// The error wraps [fs.ErrNotExist] where there is no such folder.
+// Sub returns the folder dir as a tree of its own; "." is the tree itself. The error wraps [fs.ErrNotExist] if there
+// is no such folder.
 func (t *Tree) Sub(dir string) (*Tree, error) {
 	n, err := t.find("sub", dir)
 	if err != nil {
@@ -88,7 +86,7 @@ func (t *Tree) add(path string, n *node) error {
 	}
 }
 
-// vacant reports whether path may be added, before any of its folders is made.
+// vacant checks whether path may be added, before any of its folders is made.
 func (t *Tree) vacant(path string) error {
 	folder, rest, deeper := t.top, path, true
 	for deeper {
@@ -106,14 +104,14 @@ func (t *Tree) vacant(path string) error {
 	return failure("add", path, fs.ErrExist)
 }
 
-// put keeps a copy of the name, not the path that it was cut from.
+// put keeps a copy of the name, so that the path can be freed.
 func (t *Tree) put(folder *node, name string, n *node) {
 	n.name = strings.Clone(name)
 	n.next, folder.first = folder.first, n
 	t.index[place{folder, n.name}] = n
 }
 
-// find walks to the node of the path, never through a link.
+// find returns the path's node. It never follows a link.
 func (t *Tree) find(op, path string) (*node, error) {
 	if !fs.ValidPath(path) {
 		return nil, failure(op, path, fs.ErrInvalid)
