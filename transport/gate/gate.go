@@ -179,8 +179,15 @@ func (g *Gate) meter(w http.ResponseWriter, r *http.Request, door http.Handler) 
 	}
 }
 
-// limitBody limits the body. If the length is known, the server reads no more than that.
+// limitBody limits the body. If the length is known, the server reads no more than that. A compressed body is refused:
+// nobody could say how large it is.
 func (g *Gate) limitBody(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
+	if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		w.Header().Set("Connection", "close")
+		w.Header().Set("Accept-Encoding", "identity")
+		Refuse(w, messages.Errorf(CodeUnsupported, "the body has the encoding %.100q; send it without one", coding))
+		return nil, false
+	}
 	if r.ContentLength > g.maxBody {
 		w.Header().Set("Connection", "close") // else the server would read what is left of the body
 		Refuse(w, messages.Errorf(CodeTooLarge, "the body has %d bytes, more than the limit of %d", r.ContentLength, g.maxBody))

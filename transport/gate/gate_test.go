@@ -1,6 +1,8 @@
 package gate_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
 	"math"
 	"net"
@@ -256,4 +258,23 @@ func TestBucketsAreBounded(t *testing.T) {
 			t.Errorf("%d buckets after an hour with one address, want 1", n)
 		}
 	})
+}
+
+// A bomb is small until it is unpacked.
+func TestCompressedBodiesAreRefused(t *testing.T) {
+	var bomb bytes.Buffer
+	z := gzip.NewWriter(&bomb)
+	if _, err := z.Write(make([]byte, 32<<20)); err != nil || z.Close() != nil {
+		t.Fatal(err)
+	}
+	read := false
+	addr := serve(t, newGate(t, gate.Config{}).Wrap(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { read = true })))
+	for _, coding := range []string{"gzip", "br", "gzip, gzip"} {
+		a := send(t, addr, "POST / HTTP/1.1", "Host: localhost", "Content-Encoding: "+coding,
+			fmt.Sprintf("Content-Length: %d", bomb.Len()), "", bomb.String())
+		wantRefusal(t, a, http.StatusUnsupportedMediaType, gate.CodeUnsupported)
+	}
+	if read {
+		t.Error("a door got a compressed body")
+	}
 }

@@ -107,6 +107,12 @@ func New(c Config) *Server {
 
 // ServeHTTP answers every path below /v1, and /openapi.json.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Add("Vary", "Accept-Encoding")
+	if compressible(r) {
+		c := &compressor{ResponseWriter: w}
+		defer c.close()
+		w = c
+	}
 	handler, pattern := s.mux.Handler(r)
 	if pattern != "" {
 		s.mux.ServeHTTP(w, r)

@@ -2,7 +2,9 @@ package http_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -18,12 +20,28 @@ import (
 // tale is the input of the job tell.
 type tale struct {
 	Words int `json:"words,omitempty"`
-	// Ask has the job ask how loud, and Child tell a part in a sub-run. Hang has it wait until it is cancelled, and Fail
-	// fail.
+	// File has the job write the file told. Ask has it ask how loud, and Child tell a part in a sub-run. Hang has it wait
+	// until it is cancelled, and Fail fail.
+	File  bool `json:"file,omitempty"`
 	Ask   bool `json:"ask,omitempty"`
 	Child bool `json:"child,omitempty"`
 	Hang  bool `json:"hang,omitempty"`
 	Fail  bool `json:"fail,omitempty"`
+}
+
+// told is what the file told.txt holds.
+var (
+	told = strings.Repeat("once upon a time\n", 200)
+	file = messages.Artifact{Name: "told.txt", Path: "told.txt", Bytes: int64(len(told)),
+		SHA256: fmt.Sprintf("%x", sha256.Sum256([]byte(told)))}
+)
+
+type nopCloser struct{ io.ReadSeeker }
+
+func (nopCloser) Close() error { return nil }
+
+func openFile(context.Context, messages.State, messages.Artifact) (io.ReadSeekCloser, error) {
+	return nopCloser{strings.NewReader(told)}, nil
 }
 
 // tell is a job that says something of every kind that readers fold.
@@ -35,6 +53,11 @@ func tell(ctx context.Context, t *actors.TaskContext, in tale) (string, error) {
 		if i%10 == 0 {
 			_ = t.Progress(int64(i), int64(in.Words), "words")
 			_ = t.Log(messages.LogInfo, "told a part")
+		}
+	}
+	if in.File {
+		if err := t.Emit(messages.ArtifactWritten{Artifact: file}, "wrote "+file.Name); err != nil {
+			return "", err
 		}
 	}
 	if in.Child {
@@ -96,7 +119,7 @@ func newSystem(t *testing.T) *actors.System {
 }
 
 func newAPI(system *actors.System) *api.Server {
-	return api.New(api.Config{Runs: system, Version: "test", Jobs: []api.Job{
+	return api.New(api.Config{Runs: system, Open: openFile, Version: "test", Jobs: []api.Job{
 		{Name: "tell", Description: "Tells something", Schema: json.RawMessage(`{"type":"object"}`)}}})
 }
 
