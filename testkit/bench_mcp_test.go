@@ -19,7 +19,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/transport/gate"
+	api "github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp/wire"
 )
 
@@ -180,15 +182,22 @@ func startHTTP(t *testing.T) string {
 	return url
 }
 
-// serveHTTP is the server that startHTTP starts: the door at /mcp, and at /memory the bytes that the process holds.
+// serveHTTP is the server that startHTTP starts: the door at /mcp, the API at /v1, at /memory the bytes that the process
+// holds, and at /cpu its time in microseconds.
 func serveHTTP(folder string) error {
 	s, end, err := openDoor(folder)
 	if err != nil {
 		return err
 	}
 	defer end()
+	system, err := actors.New(context.Background(), actors.Config{Jobs: webJobs()})
+	if err != nil {
+		return err
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s)
+	mux.Handle("/v1/", api.New(api.Config{Runs: system, Jobs: []api.Job{{Name: "say"}, {Name: "wait"}}}))
+	mux.HandleFunc("/cpu", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, cpuTime().Microseconds()) })
 	mux.HandleFunc("/memory", func(w http.ResponseWriter, _ *http.Request) {
 		var m runtime.MemStats
 		runtime.GC()
@@ -201,9 +210,11 @@ func serveHTTP(folder string) error {
 	select {}
 }
 
-func memoryOf(t *testing.T, url string) float64 {
+func memoryOf(t *testing.T, url string) float64 { return numberOf(t, url+"/memory") }
+
+func numberOf(t *testing.T, url string) float64 {
 	t.Helper()
-	response, err := http.Get(url + "/memory")
+	response, err := http.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,30 +86,24 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInp
 		gate.Refuse(w, err)
 		return
 	}
-	state, err := s.run(r.Context(), in.ID)
+	head, ended, err := s.servable(r.Context(), in.ID, follow.After)
 	if err != nil {
 		gate.Refuse(w, err)
 		return
 	}
-	if err := servable(state, follow.After); err != nil {
-		gate.Refuse(w, err)
-		return
-	}
-	form := formOf(in.Accept)
-	ended := state.Status.IsEnded()
-	h := w.Header()
+	form, h := formOf(in.Accept), w.Header()
 	if ended {
-		h.Set("ETag", etag(state))
+		h.Set("ETag", etagOf(head))
 	}
 	switch {
-	case ended && matches(r.Header.Get("If-None-Match"), etag(state)):
+	case ended && matches(r.Header.Get("If-None-Match"), etagOf(head)):
 		w.WriteHeader(http.StatusNotModified)
 	case r.Method == http.MethodHead:
 		h.Set("Content-Type", form.mediaType())
-	case ended && form != formJSON && follow.After == state.Seq:
+	case ended && form != formJSON && follow.After == head:
 		w.WriteHeader(http.StatusNoContent) // nothing will come; a browser's EventSource stops asking
 	case form == formJSON:
-		s.poll(w, r, state, follow, in.Wait.Duration)
+		s.poll(w, r, in.ID, follow, in.Wait.Duration, ended && follow.After == head)
 	default:
 		if in.Snapshot {
 			follow.Snapshot = func(messages.State) {}
@@ -118,12 +112,19 @@ func (s *Server) getEvents(w http.ResponseWriter, r *http.Request, in *eventsInp
 	}
 }
 
-// servable reports whether a log at this State can have the cursor.
-func servable(state messages.State, after uint64) error {
-	if state.Status.IsEnded() && after > state.Seq || after > state.Seq+messages.Reserve {
-		return messages.Errorf(messages.CodeReset, "run %s has no event %d; drop the State and begin at 0", state.RunID, after)
+// servable returns the number of the run's last event, and whether that is its terminal. Errors: reset where the log
+// cannot have the cursor. It is not inlined: a stream's stack keeps no room for the State.
+//
+//go:noinline
+func (s *Server) servable(ctx context.Context, id messages.RunID, after uint64) (head uint64, ended bool, err error) {
+	state, err := s.run(ctx, id)
+	if err != nil {
+		return 0, false, err
 	}
-	return nil
+	if state.Status.IsEnded() && after > state.Seq || after > state.Seq+messages.Reserve {
+		return 0, false, messages.Errorf(messages.CodeReset, "run %s has no event %d; drop the State and begin at 0", id, after)
+	}
+	return state.Seq, state.Status.IsEnded(), nil
 }
 
 func (f form) mediaType() string {
@@ -215,12 +216,13 @@ const (
 	pageBytes  = 1 << 20
 )
 
-// poll answers with the events that there are. Where there are none, it waits for the first.
-func (s *Server) poll(w http.ResponseWriter, r *http.Request, state messages.State, follow messages.Follow, wait time.Duration) {
+// poll answers with the events that there are. Where there are none, it waits for the first. ended says that the caller
+// has the terminal.
+func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID, follow messages.Follow, wait time.Duration,
+	ended bool) {
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
-	id, at := state.RunID, cursorsOf(state.RunID, follow)
-	p := page{Events: []eventJSON{}, Ended: state.Status.IsEnded() && follow.After == state.Seq}
+	at, p := cursorsOf(id, follow), page{Events: []eventJSON{}, Ended: ended}
 	size := 0
 	for batch, err := range s.config.Runs.Follow(ctx, id, follow) {
 		if err != nil && ctx.Err() == nil {

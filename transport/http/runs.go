@@ -161,7 +161,9 @@ func (s *Server) writeState(w http.ResponseWriter, r *http.Request, status int, 
 	_, _ = w.Write(body.Bytes()) // a client that left misses nothing
 }
 
-func etag(state messages.State) string { return `"` + strconv.FormatUint(state.Seq, 10) + `"` }
+func etag(state messages.State) string { return etagOf(state.Seq) }
+
+func etagOf(seq uint64) string { return `"` + strconv.FormatUint(seq, 10) + `"` }
 
 func matches(field, tag string) bool {
 	for one := range strings.SplitSeq(field, ",") {

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -81,6 +82,10 @@ type Server struct {
 	jobs   map[string]Job
 
 	readers atomic.Int64 // streams and subscriptions
+
+	mu       sync.Mutex
+	draining context.Context // ends when drained is closed
+	drained  <-chan struct{}
 }
 
 // Readers returns how many streams and subscriptions are open.

@@ -30,7 +30,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunI
 	defer s.readers.Add(-1)
 	ctx, cancel := context.WithCancelCause(r.Context())
 	defer cancel(nil)
-	defer s.watch(ctx, cancel)()
+	defer s.onDrain(ctx, func() { cancel(errDraining) })()
 	out := s.newWriter(w, id, form, cancel)
 	defer out.stop()
 	out.at = cursorsOf(id, follow)
@@ -52,32 +52,25 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunI
 	}
 }
 
-// watch ends a stream when the server stops, or when the token that it was asked for with is revoked.
-func (s *Server) watch(ctx context.Context, cancel context.CancelCauseFunc) (stop func()) {
-	done := make(chan struct{})
-	go func() {
-		check := time.NewTicker(revocation)
-		defer check.Stop()
-		for {
-			select {
-			case <-done:
-				return
-			case <-gate.Draining(ctx):
-				cancel(errDraining)
-				return
-			case <-check.C:
-				if !gate.Valid(ctx) {
-					cancel(messages.Errorf(gate.CodeUnauthorized, "the token was revoked"))
-					return
-				}
-			}
-		}
-	}()
-	return sync.OnceFunc(func() { close(done) })
+// onDrain calls f when the server of the request stops, unless the returned function is called before. One goroutine
+// waits for all streams of a server.
+func (s *Server) onDrain(ctx context.Context, f func()) (stop func() bool) {
+	draining := gate.Draining(ctx)
+	if draining == nil {
+		return func() bool { return true }
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining == nil || s.drained != draining {
+		stopping, cancel := context.WithCancel(context.Background())
+		s.draining, s.drained = stopping, draining
+		go func() {
+			defer cancel()
+			<-draining
+		}()
+	}
+	return context.AfterFunc(s.draining, f)
 }
-
-// revocation is how long a stream may outlive its token.
-const revocation = time.Second
 
 // writer writes the frames of one stream. Heartbeats come from a timer, so it locks.
 type writer struct {
@@ -90,7 +83,7 @@ type writer struct {
 	cancel context.CancelCauseFunc
 
 	mu       sync.Mutex
-	buffer   []byte
+	buffer   []byte    // of buffers; nil between two frames, so that an idle stream holds none
 	deadline time.Time // of writing
 	beat     *time.Timer
 	broken   bool
@@ -98,6 +91,15 @@ type writer struct {
 
 func (s *Server) newWriter(w http.ResponseWriter, id messages.RunID, form form, cancel context.CancelCauseFunc) *writer {
 	return &writer{server: s, w: w, flush: http.NewResponseController(w), form: form, id: id, cancel: cancel}
+}
+
+var buffers = sync.Pool{New: func() any { return new(make([]byte, 0, 4096)) }}
+
+// room gives the buffer room. Under mu.
+func (o *writer) room() {
+	if o.buffer == nil {
+		o.buffer = *buffers.Get().(*[]byte)
+	}
 }
 
 // open sends the header, so that the client knows that it is connected.
@@ -108,6 +110,7 @@ func (o *writer) open() {
 	h.Set("X-Accel-Buffering", "no")
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.room()
 	o.w.WriteHeader(http.StatusOK)
 	if o.form == formSSE {
 		o.buffer = append(o.buffer, "retry: "+retry+"\n\n"...)
@@ -128,6 +131,7 @@ func (o *writer) stop() {
 func (o *writer) heartbeat() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.room()
 	if o.form == formSSE {
 		o.buffer = append(o.buffer, ":\n\n"...)
 	} else {
@@ -143,6 +147,7 @@ func (o *writer) heartbeat() {
 func (o *writer) events(batch []messages.Event) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.room()
 	for _, e := range batch {
 		o.at[e.RunID] = e.Seq
 		if err := o.event(e); err != nil {
@@ -192,6 +197,7 @@ func (o *writer) appendID(b []byte) []byte {
 func (o *writer) snapshot(state messages.State) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.room()
 	o.at[o.id] = state.Seq
 	data, err := json.Marshal(map[string]any{"snapshot": state})
 	if err != nil {
@@ -210,6 +216,7 @@ func (o *writer) snapshot(state messages.State) {
 func (o *writer) fail(err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.room()
 	name := "problem"
 	if errors.Is(err, errDraining) {
 		name, err = "draining", messages.Errorf(messages.Code(messages.CauseShutdown),
@@ -240,10 +247,10 @@ func (o *writer) send() {
 	if err == nil {
 		err = o.flush.Flush()
 	}
-	if cap(o.buffer) > 64<<10 {
-		o.buffer = nil
+	if cap(o.buffer) <= 64<<10 {
+		buffers.Put(new(o.buffer[:0]))
 	}
-	o.buffer = o.buffer[:0]
+	o.buffer = nil
 	if err != nil {
 		o.broken = true
 		o.cancel(err)

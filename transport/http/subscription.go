@@ -59,11 +59,7 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 	if in.Rate < 0 {
 		return nil, invalid("rate is how many deltas a second are wanted at most; 0 is all")
 	}
-	state, err := c.server.run(c.ctx, in.Run)
-	if err != nil {
-		return nil, err
-	}
-	if err := servable(state, follow.After); err != nil {
+	if _, _, err := c.server.servable(c.ctx, in.Run, follow.After); err != nil {
 		return nil, err
 	}
 	if in.Credit <= 0 {

@@ -3,7 +3,6 @@ package http
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
 	"sync"
 	"time"
@@ -85,16 +84,14 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, _ *struc
 	c := &connection{server: s, ws: ws, ctx: ctx, subscriptions: map[string]*subscription{}}
 	defer c.done.Wait()
 	defer cancel(nil)
-	defer s.watch(ctx, func(cause error) {
-		code := websocket.StatusPolicyViolation
-		if errors.Is(cause, errDraining) {
-			code = websocket.StatusServiceRestart
-		}
-		_ = ws.Close(code, cause.Error()) // the reader below ends
-	})()
+	defer s.onDrain(ctx, func() { c.close(websocket.StatusServiceRestart, errDraining) })()
+	defer context.AfterFunc(r.Context(), func() { c.close(websocket.StatusPolicyViolation, context.Cause(r.Context())) })()
 	c.done.Go(c.ping)
 	c.read()
 }
+
+// close ends the connection; its reader ends then.
+func (c *connection) close(code websocket.StatusCode, why error) { _ = c.ws.Close(code, why.Error()) }
 
 // ping finds connections whose client has vanished.
 func (c *connection) ping() {

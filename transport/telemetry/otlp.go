@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"strconv"
 	"sync"
@@ -103,7 +104,7 @@ func (x *exporter) deliver(body []byte) error {
 	return nil
 }
 
-var errRefused = &http.ProtocolError{ErrorString: "the collector refused the spans"}
+var errRefused = errors.New("the collector refused the spans")
 
 // request is an ExportTraceServiceRequest.
 func (x *exporter) request(list []span) any {
