@@ -72,6 +72,7 @@ wait for an answer. The second one leaves at once.` +
 	s.Options.AddFlags(cmd, flags, p)
 	settings.Group(flags, "Repository", func() {
 		s.Read.AddHTTPFlag(flags)
+		s.Read.Fix()
 		flags.BoolVar(&s.allowLocal, "allow-local", false, "let every caller read folders and archives of this machine")
 		s.Read.AddDownloadFlag(flags)
 	})

@@ -221,6 +221,9 @@ func TestServeReadsNothingOfItsMachine(t *testing.T) {
 		if !a.IsError || a.code() != messages.Code(messages.CauseInvalidInput) {
 			t.Errorf("%s: %+v", repository, a.Structured)
 		}
+		if text := a.Content[0].Text; strings.Contains(text, "--allow-private") || strings.Contains(text, "--allow-ssh") {
+			t.Errorf("%s: serve advises a flag that it lacks: %s", repository, text)
+		}
 	}
 	s.ends(syscall.SIGTERM)
 	s = serveHTTP(t, dir, "--allow-local")

@@ -6,8 +6,8 @@
 //
 //   - Synchronously: the result, a [RunResult], comes when the run has ended.
 //   - Streamed, where the call has a progress token: every event of the run is a notifications/progress with the
-//     event's seq as progress, its sentence as message and the event whole under _meta; the terminal event is the
-//     tool's result, and nothing follows it.
+//     event's seq as progress, its sentence as message and the event whole under _meta; the last event comes
+//     with the result, and nothing follows it.
 //   - As a task, if the client knows tasks: the run is in the journal before the reply, and has the id of the task.
 //
 // A client without tasks starts, reads, awaits and cancels any run by the tools run_*. What a run asks is put to the

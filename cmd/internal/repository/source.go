@@ -48,6 +48,9 @@ func (s *Source) AddHTTPFlag(flags *pflag.FlagSet) {
 		"also read over http, which others can watch and change")
 }
 
+// Fix has refusals advise none of the flags that the command lacks, such as --allow-private.
+func (s *Source) Fix() { s.allow.Fixed = true }
+
 func (s *Source) AddDownloadFlag(flags *pflag.FlagSet) {
 	flags.Var(&s.maxDownload, "max-download", "maximum `bytes` from the network (default 256MiB)")
 }

@@ -18,6 +18,8 @@ type Policy struct {
 	Private bool // addresses that are not public, and the proxy of the environment
 	SSH     bool // ssh
 	File    bool // file URLs
+	// Fixed says that nobody can allow more: refusals name no flag but --allow-http.
+	Fixed bool
 	// Roots are the trusted certificate authorities; nil for the system's.
 	Roots *x509.CertPool
 
@@ -61,7 +63,7 @@ func (p Policy) CheckURL(u *url.URL) error {
 	case addr.IsValid():
 		return p.checkLiteral(addr)
 	case isLocalhost(u.Hostname()) && !p.Private:
-		return refuse("refused: %s is this machine; --allow-private allows it on the command line", u.Hostname())
+		return refuse("refused: %s is this machine%s", u.Hostname(), p.advice("; --allow-private allows it on the command line"))
 	}
 	return nil
 }
@@ -77,10 +79,10 @@ func (p Policy) checkScheme(u *url.URL) error {
 		return refuse("refused: http is neither encrypted nor authenticated; use https, " +
 			"or --allow-http on the command line")
 	case scheme == "ssh":
-		return refuse("refused: ssh is not allowed; use https, or --allow-ssh on the command line")
+		return refuse("refused: ssh is not allowed; use https%s", p.advice(", or --allow-ssh on the command line"))
 	case scheme == "file":
-		return refuse("refused: file URLs are not allowed; " +
-			"name the file or folder itself, or --allow-private on the command line")
+		return refuse("refused: file URLs are not allowed%s",
+			p.advice("; name the file or folder itself, or --allow-private on the command line"))
 	}
 	return refuse("refused: the scheme %.20q is not supported; use https", scheme)
 }
@@ -131,7 +133,7 @@ func (p Policy) bars(addr netip.Addr) string {
 		return "the address of a cloud's metadata service, which is never read"
 	}
 	if kind := kindOf(addr); kind != "" && !p.Private {
-		return article(kind) + " " + kind + " address; --allow-private allows it on the command line"
+		return article(kind) + " " + kind + " address" + p.advice("; --allow-private allows it on the command line")
 	}
 	return ""
 }
@@ -141,6 +143,14 @@ func article(noun string) string {
 		return "an"
 	}
 	return "a"
+}
+
+// advice is the words on a flag, where whoever reads them can give it.
+func (p Policy) advice(words string) string {
+	if p.Fixed {
+		return ""
+	}
+	return words
 }
 
 func refuse(format string, args ...any) error {
