@@ -187,7 +187,7 @@ var rules = []rule{{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/*", "transport/*/*", "cmd/internal/*",
 	},
 	libs:  []string{"github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap"},
-	tests: []string{"github.com/rogpeppe/go-internal/..."},
+	tests: []string{"github.com/coder/websocket", "github.com/rogpeppe/go-internal/..."},
 }, {
 	pkgs: "testkit",
 	ours: []string{"messages", "supervision", "actors"},

@@ -1,0 +1,381 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	api "github.com/seed889630bf/lastword/transport/http"
+	"github.com/seed889630bf/lastword/transport/mcp"
+)
+
+// stage is a server with one run, and how far that run may go.
+type stage struct {
+	t        *testing.T
+	system   *actors.System
+	url      string
+	run      messages.RunID
+	answered chan struct{} // closed once the question has its answer
+	late     chan struct{} // closed when the run has said everything but its end
+	end      chan struct{} // the run ends once this is closed
+}
+
+func newStage(t *testing.T) *stage {
+	t.Helper()
+	s := &stage{t: t, answered: make(chan struct{}), late: make(chan struct{}), end: make(chan struct{})}
+	var err error
+	s.system, err = actors.New(t.Context(), actors.Config{Jobs: map[string]actors.NewJob{
+		"tale": func(json.RawMessage) (actors.Job, error) { return s.tale(), nil }}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	door := mcp.New(mcp.Config{Runs: s.system, Name: "lastword", Version: "test", Heartbeat: 20 * time.Millisecond})
+	mux := http.NewServeMux()
+	mux.Handle("/v1/", api.New(api.Config{Runs: s.system, Version: "test"}))
+	mux.Handle(mcpPath, door)
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mux.ServeHTTP(w, r.WithContext(gate.With(r.Context(), gate.Principal{Scopes: []gate.Scope{gate.Admin}})))
+	}))
+	s.url = web.URL
+	t.Cleanup(func() {
+		door.Close()
+		web.CloseClientConnections()
+		web.Close()
+		_ = s.system.Close(context.Background())
+	})
+	if s.run, err = s.system.Submit(t.Context(), messages.Request{Job: "tale"}); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// odd has what JSON, HTML and terminals treat in a special way.
+const odd = "wörd <b>&\"\\ \u2028\t😀\n"
+
+// tale is a job with something of everything that a reader folds: texts, thoughts, calls, artifacts, an attempt that
+// fails, a restart, sub-runs, a question, and an end that is a failure.
+func (s *stage) tale() actors.Job {
+	first := actors.Task{Name: "look", Run: look}
+	first.Policy.Backoff = time.Millisecond
+	return actors.Job{Name: "tale", Tasks: []actors.Task{first, {Name: "ask", Run: s.ask},
+		{Name: "finish", Run: func(_ context.Context, t *actors.TaskContext) error {
+			return errors.Join(t.Say("farewell", odd),
+				messages.Errorf(messages.Code(messages.CauseProviderError), "the model said <no>"))
+		}},
+	}}
+}
+
+func look(_ context.Context, t *actors.TaskContext) error {
+	for range 20 {
+		err := errors.Join(t.Say("draft", odd), t.Log(messages.LogInfo, "wrote "+odd), t.Say("notes", "note "))
+		if err != nil {
+			return err
+		}
+	}
+	if t.Attempt() == 1 {
+		busy := messages.Errorf("error", "the disk was <busy>")
+		busy.Retryable = true
+		return busy
+	}
+	artifact := messages.Artifact{Name: "llms.txt", Path: "a&b/llms.txt", Bytes: 3, SHA256: messages.Digest("abc")}
+	part := messages.Artifact{Name: "llms.txt", Bytes: 1, SHA256: messages.Digest("a"), Partial: true}
+	for _, body := range []messages.Body{
+		messages.LLMStarted{Call: "m", Model: "scripted"},
+		messages.ThoughtDelta{Stream: "why", Text: "Because "}, messages.ThoughtDelta{Stream: "why", Text: odd},
+		messages.ThoughtDone{Stream: "why", Text: "Because " + odd, SHA256: messages.Digest("Because " + odd)},
+		messages.LLMCompleted{Call: "m", Model: "scripted", Evidence: "done-marker", Verdict: "completed"},
+		messages.StepStarted{Step: "read"},
+		messages.ToolStarted{Call: "t", Tool: "read", Arguments: json.RawMessage(`{ "path": "<a&b>" }`)},
+		messages.ToolProgress{Call: "t", Done: 1, Total: 2, Unit: "files"},
+		messages.ToolCompleted{Call: "t", Result: json.RawMessage(`"<abc>"`)},
+		messages.ToolStarted{Call: "u", Tool: "write"},
+		messages.ToolCompleted{Call: "u", Error: messages.Errorf("error", "no space")},
+		messages.StepEnded{Step: "read", Outcome: "ok"},
+		messages.ArtifactPartial{Artifact: part},
+		messages.ArtifactWritten{Artifact: artifact},
+	} {
+		if err := t.Emit(body, "did "+string(body.Kind())); err != nil {
+			return err
+		}
+	}
+	return errors.Join(t.Said("draft", strings.Repeat(odd, 20)), t.Progress(1, 2, "parts"))
+}
+
+func (s *stage) ask(ctx context.Context, t *actors.TaskContext) error {
+	for name, end := range map[string]error{"good": nil, "bad": errors.New("the part is <broken>")} {
+		job, err := actors.Func("part", func(_ context.Context, t *actors.TaskContext, _ struct{}) (string, error) {
+			return "told", errors.Join(t.Say("part", odd), end)
+		})(nil)
+		if err != nil {
+			return err
+		}
+		part, err := t.Start(ctx, job, actors.Options{Key: name})
+		if err != nil {
+			return err
+		}
+		if _, err := part.Wait(ctx); err != nil {
+			return err
+		}
+	}
+	if err := t.Say("before", odd); err != nil {
+		return err
+	}
+	question := messages.InputRequired{Request: "loud", Prompt: "How <loud>?"}
+	if _, err := t.Ask(ctx, question); err != nil {
+		return err
+	}
+	for i := range 20 {
+		if err := errors.Join(t.Say("after", odd), t.Progress(int64(i), 20, "words")); err != nil {
+			return err
+		}
+	}
+	if err := t.Emit(messages.StepStarted{Step: "wait"}, ""); err != nil {
+		return err
+	}
+	close(s.late)
+	select {
+	case <-s.end:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	return t.Emit(messages.StepEnded{Step: "wait", Outcome: "ok"}, "")
+}
+
+// moment is a milestone, and what its reader knew then: the State, and each text.
+type moment struct{ event, state, texts string }
+
+// recording is what a surface gave of a run.
+type recording struct {
+	moments  []moment
+	deltas   int
+	question chan struct{} // closed when the question came, or the reading was over
+	over     chan struct{}
+}
+
+// record reads the run. Nothing may be lost or come twice: the fold says so.
+func (s *stage) record(read func(s *stage, give func(event string))) *recording {
+	rec := &recording{question: make(chan struct{}), over: make(chan struct{})}
+	asked := sync.OnceFunc(func() { close(rec.question) })
+	go func() {
+		defer close(rec.over)
+		defer asked()
+		var fold messages.Fold
+		read(s, func(line string) {
+			var e messages.Event
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				s.t.Errorf("%v: %s", err, line)
+				return
+			}
+			if before := fold.Peek().Seq; e.Seq <= before || e.From > before+1 {
+				s.t.Errorf("event %d to %d came after event %d", e.From, e.Seq, before)
+			}
+			if err := fold.Apply(e); err != nil {
+				s.t.Error(err)
+			}
+			if e.IsDelta() {
+				rec.deltas++
+				return
+			}
+			rec.moments = append(rec.moments, momentOf(line, fold.State()))
+			if e.Kind() == messages.KindInputRequired {
+				asked()
+			}
+		})
+	}()
+	return rec
+}
+
+func momentOf(line string, state messages.State) moment {
+	data, err := json.Marshal(state)
+	if err != nil {
+		data = []byte(err.Error())
+	}
+	var texts strings.Builder
+	for _, stream := range state.Streams {
+		fmt.Fprintf(&texts, "%s: %q\n", stream.Name, stream.Text())
+	}
+	return moment{line, string(data), texts.String()}
+}
+
+// differences says what one of the two recordings has and the other has not.
+func differences(got, want []moment) (milestones, states string) {
+	for i := range max(len(got), len(want)) {
+		var g, w moment
+		if i < len(got) {
+			g = got[i]
+		}
+		if i < len(want) {
+			w = want[i]
+		}
+		if g.event != w.event && milestones == "" {
+			milestones = fmt.Sprintf("milestone %d is\n%s\nwant\n%s", i, g.event, w.event)
+		}
+		if (g.state != w.state || g.texts != w.texts) && states == "" {
+			states = fmt.Sprintf("after milestone %d the State is\n%s\n%swant\n%s\n%s", i, g.state, g.texts, w.state,
+				w.texts)
+		}
+	}
+	return milestones, states
+}
+
+// DESIGN 8: "One run watched on every surface gives the same events". Every surface reads one run while it runs, and
+// again after its end. docs/surfaces.md has what came out.
+func TestOneRunOnEverySurface(t *testing.T) {
+	s := newStage(t)
+	live := map[string]*recording{}
+	for _, surface := range surfaces {
+		if !surface.afterwards {
+			live[surface.how] = s.record(surface.read)
+		}
+	}
+	goOn := func(when <-chan struct{}) {
+		t.Helper()
+		select {
+		case <-when:
+		case <-live[surfaces[0].how].over:
+			t.Fatalf("the run ended early: %+v", live[surfaces[0].how].moments)
+		}
+	}
+	for _, rec := range live {
+		goOn(rec.question)
+	}
+	if err := s.system.Answer(t.Context(), s.run, "loud", json.RawMessage(`"<very>"`), ""); err != nil {
+		t.Fatal(err)
+	}
+	close(s.answered)
+	goOn(s.late)
+	told := s.tellTask()
+	close(s.end)
+	for _, rec := range live {
+		<-rec.over
+	}
+	want := s.record(readGo)
+	<-want.over
+	s.holdEnd(want)
+	page := surfacesIntroduction
+	for _, surface := range surfaces {
+		recs := map[string]*recording{"replayed": s.record(surface.read), "live": live[surface.how]}
+		<-recs["replayed"].over
+		milestones, states := []string{}, []string{}
+		for _, way := range []string{"live", "replayed"} {
+			if recs[way] == nil {
+				continue
+			}
+			wrong, other := differences(recs[way].moments, want.moments)
+			if wrong == "" {
+				milestones = append(milestones, way)
+			}
+			if other == "" {
+				states = append(states, way)
+			}
+			if wrong != "" || other != "" {
+				t.Errorf("%s, %s: %s\n%s", surface.name, way, wrong, other)
+			}
+		}
+		deltas := "no"
+		if recs["live"] != nil && recs["live"].deltas > 0 {
+			deltas = "yes"
+		}
+		page += fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", surface.name, surface.how, surface.cursor, deltas,
+			strings.Join(milestones, " and "), strings.Join(states, " and "))
+	}
+	page += s.taskRow(<-told, want.moments)
+	heldTo(t, "../../docs/surfaces.md", page)
+}
+
+// holdEnd holds the recording to the log's State, and to what the run was to say.
+func (s *stage) holdEnd(want *recording) {
+	s.t.Helper()
+	state, err := s.system.State(s.t.Context(), s.run)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	last := want.moments[len(want.moments)-1]
+	if end := momentOf(last.event, state); end != last {
+		s.t.Errorf("the events add up to\n%s\nwant\n%s", last.state, end.state)
+	}
+	for _, kind := range []messages.Kind{messages.KindTaskFailed, messages.KindTaskRestarted, messages.KindThoughtDone,
+		messages.KindTextDone, messages.KindToolCompleted, messages.KindArtifactWritten, messages.KindChildEnded,
+		messages.KindInputReceived, messages.KindRunFailed} {
+		said := func(m moment) bool { return strings.Contains(m.event, `"type":"`+string(kind)+`"`) }
+		if !slices.ContainsFunc(want.moments, said) {
+			s.t.Errorf("the run has no %s", kind)
+		}
+	}
+}
+
+// tellTask asks for the result of the run as a task of 2025-11-25, with a progress token. It returns when the server
+// has begun to tell; the channel then gets the milestones that came.
+func (s *stage) tellTask() <-chan []string {
+	s.t.Helper()
+	told, begun := make(chan []string, 1), make(chan struct{})
+	begin := sync.OnceFunc(func() { close(begun) })
+	session := s.legacy("", `"id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",`+
+		`"capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
+	id := session.Header.Get("Mcp-Session-Id")
+	session.Body.Close()
+	s.legacy(id, `"method":"notifications/initialized"`).Body.Close()
+	go func() {
+		defer close(told)
+		defer begin()
+		response := s.legacy(id, fmt.Sprintf(
+			`"id":1,"method":"tasks/result","params":{"taskId":%q,"_meta":{"progressToken":"p"}}`, s.run))
+		var milestones []string
+		s.eachEvent(response, func(line string) {
+			begin()
+			var e messages.Event
+			if err := json.Unmarshal([]byte(line), &e); err == nil && e.Kind() != "" && !e.IsDelta() {
+				milestones = append(milestones, line)
+			}
+		})
+		told <- milestones
+	}()
+	<-begun // with a heartbeat
+	return told
+}
+
+func (s *stage) taskRow(told []string, want []moment) string {
+	s.t.Helper()
+	var tail []string
+	for _, m := range want[max(0, len(want)-1-len(told)) : len(want)-1] { // the terminal is the result
+		tail = append(tail, m.event)
+	}
+	if len(told) < 2 || !slices.Equal(told, tail) {
+		s.t.Errorf("the task told\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(tail, "\n"))
+	}
+	return "| MCP task | `tasks/result` of 2025-11-25 with a `progressToken`: the same `_meta`; `tasks/get` has the " +
+		"status and the result | none | yes | from the call on, without the terminal | no State: `run://{run_id}` has it |\n"
+}
+
+// legacy posts a message of 2025-11-25.
+func (s *stage) legacy(session, message string) *http.Response {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.url+mcpPath,
+		bytes.NewReader([]byte(`{"jsonrpc":"2.0",`+message+`}`)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+		r.Header.Set("MCP-Protocol-Version", "2025-11-25")
+	}
+	response, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return response
+}
