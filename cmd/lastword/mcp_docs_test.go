@@ -81,11 +81,12 @@ func costs(t *testing.T) string {
 		if err := json.Unmarshal(r.Content[0], &said); err != nil {
 			t.Fatal(err)
 		}
-		all := said.Text
+		var all strings.Builder
+		all.WriteString(said.Text)
 		for _, link := range r.Content[1:] { // hosts give links to models as JSON
-			all += string(link)
+			all.WriteString(string(link))
 		}
-		return len([]rune(all)) / 4, len([]rune(string(r.StructuredContent))) / 4
+		return len([]rune(all.String())) / 4, len([]rune(string(r.StructuredContent))) / 4
 	}
 	const repository = `{"repository":"garden","no_cache":true}`
 	text, structured := answer("generate", repository)
