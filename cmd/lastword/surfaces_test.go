@@ -264,7 +264,8 @@ func TestOneRunOnEverySurface(t *testing.T) {
 	want := s.record(readGo)
 	<-want.over
 	s.holdEnd(want)
-	page := surfacesIntroduction
+	var page strings.Builder
+	page.WriteString(surfacesIntroduction)
 	for _, surface := range surfaces {
 		recs := map[string]*recording{"replayed": s.record(surface.read), "live": live[surface.how]}
 		<-recs["replayed"].over
@@ -288,11 +289,11 @@ func TestOneRunOnEverySurface(t *testing.T) {
 		if recs["live"] != nil && recs["live"].deltas > 0 {
 			deltas = "yes"
 		}
-		page += fmt.Sprintf("| %s | %s | %s | %s | %s | %s |\n", surface.name, surface.how, surface.cursor, deltas,
+		fmt.Fprintf(&page, "| %s | %s | %s | %s | %s | %s |\n", surface.name, surface.how, surface.cursor, deltas,
 			strings.Join(milestones, " and "), strings.Join(states, " and "))
 	}
-	page += s.taskRow(<-told, want.moments)
-	heldTo(t, "../../docs/surfaces.md", page)
+	page.WriteString(s.taskRow(<-told, want.moments))
+	heldTo(t, "../../docs/surfaces.md", page.String())
 }
 
 // holdEnd holds the recording to the log's State, and to what the run was to say.
