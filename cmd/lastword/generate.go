@@ -42,13 +42,14 @@ type generateOptions struct {
 	timeout     time.Duration
 	explain     bool
 	show        terminal.Display
+	at          remote // the server to run at, if one is named
 }
 
 // toStdout as the output file is standard output.
 const toStdout = "-"
 
 func generateCommand(p *host.Program) *cobra.Command {
-	g := generateOptions{program: p, by: host.ModelFinder{Endpoint: p.Endpoint()}, read: p.Source()}
+	g := generateOptions{program: p, at: remote{program: p}, by: host.ModelFinder{Endpoint: p.Endpoint()}, read: p.Source()}
 	cmd := &cobra.Command{
 		Use:     "generate [repository]",
 		GroupID: settings.Working,
@@ -72,6 +73,10 @@ For a private repository put a token into LASTWORD_GIT_TOKENS (host=token,...), 
 LASTWORD_GIT_TOKENS_FILE names, or into git's credential store. A token goes to its own host only. For GitHub
 LASTWORD_GIT_TOKEN, GH_TOKEN and GITHUB_ACCESS_TOKEN work too.
 
+With --server the run happens at a server that lastword serve started, and its files are downloaded to --out. The
+server reads the repository and asks the model, with its own settings. It reads folders of its own machine only, and
+only with --allow-local.
+
 Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C leaves at once.` + runExits(),
 		Example: `  lastword generate
   lastword generate spf13/cobra --out docs
@@ -79,12 +84,19 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
   lastword generate https://gitlab.com/gitlab-org/cli/-/tree/main/docs
   lastword generate ~/src/app --size-budget 200k --explain
   lastword generate --model auto --require-model
+  lastword generate spf13/cobra --server https://runs.example.com
   lastword generate -q --json | jq -r '.artifacts[].path'`,
 		DisableFlagsInUseLine: true,
 		Args:                  atMostOneRepository,
 		Annotations:           map[string]string{settings.ReadsCurrent: "by default"},
 		ValidArgsFunction:     folders,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case g.at.url != "":
+				return g.runAt(cmd, append(args, ".")[0])
+			case g.at.tokenFile != "":
+				return exit.BadUsage(cmd, errors.New("--token-file needs --server"), "")
+			}
 			return g.run(cmd, append(args, ".")[0])
 		},
 	}
@@ -97,6 +109,7 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
 		g.read.AddLimitFlags(flags)
 	})
 	settings.Group(flags, "Run", func() { g.addRunFlags(flags) })
+	settings.Group(flags, "Server", func() { g.addServerFlags(cmd, flags) })
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&g.by.Endpoint)))
 	settings.Must(cmd.MarkFlagDirname("out"))
 	settings.Must(cmd.MarkFlagFilename("output"))
@@ -200,9 +213,7 @@ func (g *generateOptions) place(in *llmstxt.Input) (remove func(), err error) {
 	}
 	switch {
 	case g.explain:
-		g.show.Print = func(w io.Writer, s messages.State) error {
-			return printArtifact(w, in.Out, s, "llms.json", explanation)
-		}
+		g.show.Print = explained(in.Out)
 	case g.output == toStdout:
 		g.show.Print = func(w io.Writer, s messages.State) error {
 			return printArtifact(w, in.Out, s, "llms.txt", func(text []byte) ([]byte, error) { return text, nil })
@@ -269,6 +280,11 @@ func printArtifact(
 		return err
 	}
 	return nil
+}
+
+// explained prints from the files in the folder why each file was chosen.
+func explained(out string) func(w io.Writer, s messages.State) error {
+	return func(w io.Writer, s messages.State) error { return printArtifact(w, out, s, "llms.json", explanation) }
 }
 
 // explanation says why each file was chosen, as llms.json has it.

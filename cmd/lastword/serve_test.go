@@ -30,8 +30,13 @@ type served struct {
 
 func serveHTTP(t *testing.T, dir string, args ...string) *served {
 	t.Helper()
-	s := &served{t: t, cmd: binary(t, dir, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...),
-		stderr: make(chan string, 1)}
+	return serving(t, binary(t, dir, append([]string{"serve", "--http", "127.0.0.1:0"}, args...)...))
+}
+
+// serving starts the command of a server.
+func serving(t *testing.T, cmd *exec.Cmd) *served {
+	t.Helper()
+	s := &served{t: t, cmd: cmd, stderr: make(chan string, 1)}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

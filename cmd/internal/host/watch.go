@@ -74,6 +74,34 @@ func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) 
 	return nil
 }
 
+// WatchOwn is WatchRemote for a run that this program has started: the first Ctrl-C cancels the run, and the second one
+// leaves. It calls download once the run has ended.
+func WatchOwn(ctx context.Context, run terminal.Run, show *terminal.Display, download func(messages.State) error) error {
+	defer show.View.Leave()
+	attached, first := Interruptible(ctx, show.View.Leave)
+	canceled := make(chan error, 1)
+	unasked := context.AfterFunc(attached, func() { canceled <- run.Cancel(ctx, "interrupted") })
+	state, err := show.Follow(ctx, run)
+	if !unasked() {
+		err = errors.Join(err, <-canceled)
+	}
+	by := first()
+	if err != nil {
+		return err
+	}
+	code := exit.OfRun(state, by)
+	if err := download(state); err != nil {
+		return &exit.Error{Code: max(code, exit.Failed), Err: err}
+	}
+	if show.Close(state); show.Lost != nil {
+		return &exit.Error{Code: exit.Failed, Err: fmt.Errorf("cannot write to stdout: %w", show.Lost)}
+	}
+	if code != exit.Completed {
+		return &exit.Error{Code: code}
+	}
+	return nil
+}
+
 // repeatedSignal is the time in which a second SIGTERM counts as the same one: timeout(1) sends it to the program and
 // to its group.
 const repeatedSignal = 100 * time.Millisecond

@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -42,7 +43,8 @@ func New(base, token string) (*Client, error) {
 	return &Client{base: at, token: token, client: &http.Client{Transport: transport}}, nil
 }
 
-// Submit starts a detached run. With a Key the same request is the same run.
+// Submit starts a detached run. With a Key the same request is the same run, so that it is sent again if the server's
+// answer is lost.
 func (c *Client) Submit(ctx context.Context, q messages.Request) (messages.RunID, error) {
 	body := map[string]any{"job": q.Job, "detached": true, "labels": q.Labels, "limits": q.Limits}
 	if q.Input != nil {
@@ -53,8 +55,17 @@ func (c *Client) Submit(ctx context.Context, q messages.Request) (messages.RunID
 		header.Set("Idempotency-Key", q.Key)
 	}
 	var state messages.State
-	err := c.call(ctx, http.MethodPost, "/v1/runs", header, body, &state)
-	return state.RunID, err
+	for pause := firstPause; ; pause *= 2 {
+		err := c.call(ctx, http.MethodPost, "/v1/runs", header, body, &state)
+		if err == nil || q.Key == "" || !retryable(err) || pause > time.Second {
+			return state.RunID, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		case <-time.After(pause):
+		}
+	}
 }
 
 // State returns what the run's log adds up to.

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages"
+	api "github.com/seed889630bf/lastword/transport/http/client"
+	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
+)
+
+func (g *generateOptions) addServerFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&g.at.url, "server", "", "`URL` of a server to run at, or unix:PATH")
+	flags.StringVar(&g.at.tokenFile, "token-file", "", "`file` with the token that the server asks for; LASTWORD_TOKEN_FILE")
+	for _, name := range []string{"server", "token-file"} {
+		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))
+	}
+	settings.Must(cmd.MarkFlagFilename("token-file"))
+}
+
+// runAt runs the job at the server, and downloads its files.
+func (g *generateOptions) runAt(cmd *cobra.Command, repository string) error {
+	if err := g.validateRemote(cmd); err != nil {
+		return exit.BadUsage(cmd, err, "")
+	}
+	q, err := g.request(repository)
+	if err != nil {
+		return err
+	}
+	c, err := g.at.client()
+	if err != nil {
+		return err
+	}
+	id, err := c.Submit(cmd.Context(), q)
+	if err != nil {
+		return err
+	}
+	g.show.Stdout, g.show.Stderr, g.show.Folder = cmd.OutOrStdout(), cmd.ErrOrStderr(), g.in.Out
+	if g.explain {
+		g.show.Print = explained(g.in.Out)
+	}
+	g.show.Open(&g.program.Display)
+	return host.WatchOwn(cmd.Context(), ownRun{remoteRun{c, id}}, &g.show, func(s messages.State) error {
+		return download(cmd.Context(), c, s, g.in.Out)
+	})
+}
+
+// validateRemote refuses flags of the command line that cannot reach the server: its operator has set them.
+func (g *generateOptions) validateRemote(cmd *cobra.Command) (err error) {
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		works := f.Name == "model" || f.Name == "require-model"
+		switch settings.GroupOf(f) {
+		case "Files":
+			works = f.Name != "in-place" && f.Name != "output"
+		case "Run", "Server", commonFlags:
+			works = true
+		}
+		if f.Changed && !works {
+			err = fmt.Errorf("--%s has no effect at a server; leave it out, or leave out --server", f.Name)
+		}
+	})
+	return errors.Join(err, g.validate())
+}
+
+// request is what the server is asked for. A lost answer may be asked for again: the key makes it the same run.
+func (g *generateOptions) request(repository string) (messages.Request, error) {
+	name, _, err := llmstxt.Located(repository) // a folder that the server can read is the one that is meant here
+	if err != nil {
+		return messages.Request{}, err
+	}
+	input, err := json.Marshal(lmstxt.Arguments{Repository: name, Full: g.full, Ctx: g.in.Ctx, Graph: g.in.Graph,
+		Format: json.Number(strconv.Itoa(g.format)), LinkStyle: g.style, LinkBase: g.in.BaseURL,
+		SizeBudget: int64(g.budget), Model: g.in.Model, RequireModel: g.in.RequireModel, NoCache: g.noCache})
+	return messages.Request{Job: llmstxt.Name, Input: input, Key: rand.Text(),
+		Limits: messages.Limits{WallClockMS: host.Milliseconds(g.timeout)}}, err
+}
+
+// ownRun is a run of a server that this program started.
+type ownRun struct{ remoteRun }
+
+// Cancel cancels the run at the server.
+func (r ownRun) Cancel(ctx context.Context, reason string) error {
+	return r.client.Cancel(ctx, r.id, reason)
+}
+
+// download writes the run's files below the folder, as generate does on this machine. A file appears whole or not at
+// all.
+func download(ctx context.Context, c *api.Client, s messages.State, folder string) error {
+	if len(s.Artifacts) == 0 {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	for _, a := range s.Artifacts {
+		if a.Partial {
+			continue
+		}
+		if err := downloadFile(ctx, c, s.RunID, a, root); err != nil {
+			return fmt.Errorf("cannot download %s: %w", a.Name, err)
+		}
+	}
+	return nil
+}
+
+// downloadFile downloads one file. It must be the one that the run's log names.
+func downloadFile(ctx context.Context, c *api.Client, id messages.RunID, a messages.Artifact, root *os.Root) error {
+	from, err := c.Artifact(ctx, id, a.Name)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
+	to := filepath.FromSlash(cmp.Or(a.Path, a.Name))
+	if err := root.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+		return err
+	}
+	part := filepath.Join(filepath.Dir(to), ".lastword-"+rand.Text())
+	file, err := root.OpenFile(part, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	_, err = io.Copy(io.MultiWriter(file, sum), io.LimitReader(from, a.Bytes+1))
+	if err = errors.Join(err, file.Close()); err == nil && hex.EncodeToString(sum.Sum(nil)) != a.SHA256 {
+		err = messages.Errorf(messages.Code(messages.CauseTransportClosed), "the server sent another file than the run wrote")
+	}
+	if err == nil {
+		err = root.Rename(part, to)
+	}
+	if err != nil {
+		return errors.Join(err, root.Remove(part))
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// What generate writes at a server comes to the same place as what it writes here, byte for byte.
+func TestGenerateAtAServer(t *testing.T) {
+	dir := plant(t, gardenText)
+	s := serveHTTP(t, dir, "--allow-local")
+	garden, here, there := filepath.Join(dir, "garden"), t.TempDir(), filepath.Join(t.TempDir(), "new")
+	if got := run(t, nil, "generate", garden, "--out", here, "-q"); got.code != exit.Completed {
+		t.Fatal(got)
+	}
+	got := run(t, nil, "generate", garden, "--out", there, "--server", s.base(), "--json")
+	var sum struct{ Artifacts []messages.Artifact }
+	if err := json.Unmarshal([]byte(got.stdout), &sum); got.code != exit.Completed || err != nil || len(sum.Artifacts) < 4 {
+		t.Fatalf("%v %+v", err, got)
+	}
+	for _, a := range sum.Artifacts {
+		below, err := filepath.Rel(there, a.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, wantErr := os.ReadFile(filepath.Join(here, below))
+		file, fileErr := os.ReadFile(a.Path)
+		if wantErr != nil || fileErr != nil || filepath.Ext(a.Path) != ".json" && !bytes.Equal(file, want) {
+			t.Errorf("%s: %v, %v, %d bytes, want %d", a.Name, wantErr, fileErr, len(file), len(want))
+		}
+	}
+	if got := run(t, nil, "generate", garden, "--out", there, "--server", s.base(), "--explain", "-q"); got.code != exit.Completed ||
+		!strings.Contains(got.stdout, "README.md") {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestGenerateAtAServerFails(t *testing.T) {
+	dir := plant(t, gardenText)
+	s := serveHTTP(t, dir)
+	garden := filepath.Join(dir, "garden")
+	for _, c := range []struct {
+		code int
+		says string
+		args []string
+	}{
+		{exit.Usage, "reads no folders", []string{"--server", s.base()}},
+		{exit.Usage, "--base-url has no effect", []string{"--server", s.base(), "--base-url", "http://127.0.0.1:1"}},
+		{exit.Usage, "--in-place has no effect", []string{"--server", s.base(), "--in-place"}},
+		{exit.Usage, "--token-file needs --server", []string{"--token-file", "token"}},
+		{exit.Configuration, "cannot read the token", []string{"--server", s.base(), "--token-file", "missing"}},
+		{exit.Provider, "cannot reach the server", []string{"--server", "http://127.0.0.1:1"}},
+	} {
+		got := run(t, nil, append([]string{"generate", garden, "--out", filepath.Join(dir, "out")}, c.args...)...)
+		if got.code != c.code || !strings.Contains(got.stderr, c.says) {
+			t.Errorf("%v: %+v, want %d, %q", c.args, got, c.code, c.says)
+		}
+	}
+}
+
+// A file that a proxy changed is not kept.
+func TestGenerateVerifiesWhatItDownloads(t *testing.T) {
+	dir := plant(t, gardenText)
+	s := serveHTTP(t, dir, "--allow-local")
+	behind, err := url.Parse(s.base())
+	if err != nil {
+		t.Fatal(err)
+	}
+	honest := httputil.NewSingleHostReverseProxy(behind)
+	liar := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "/artifacts/") {
+			_, _ = w.Write([]byte("# Weeds\n"))
+			return
+		}
+		honest.ServeHTTP(w, r)
+	}))
+	defer liar.Close()
+	out := t.TempDir()
+	got := run(t, nil, "generate", filepath.Join(dir, "garden"), "--out", out, "--server", liar.URL)
+	if got.code != exit.Failed || !strings.Contains(got.stderr, "another file") {
+		t.Errorf("%+v", got)
+	}
+	if err := filepath.WalkDir(out, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			t.Errorf("%s is there", path)
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The first Ctrl-C cancels the run at the server.
+func TestInterruptedGenerateAtAServer(t *testing.T) {
+	dir := plant(t, gardenText)
+	faulty := binary(t, dir, "serve", "--http", "127.0.0.1:0", "--allow-local")
+	path, err := exec.LookPath("lastword-faulty")
+	if err != nil {
+		t.Fatal(err)
+	}
+	faulty.Path, faulty.Args[0] = path, path
+	faulty.Env = append(faulty.Env, "FAULT=block:write", "HARD=20ms")
+	s := serving(t, faulty)
+	cmd := binary(t, dir, "generate", "garden", "--server", s.base(), "--jsonl")
+	var out started
+	out.when, out.then = `"task":"write"`, func() { _ = cmd.Process.Signal(os.Interrupt) }
+	cmd.Stdout = &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if code := exitCode(t, cmd); code != exit.Interrupted || !strings.Contains(out.text.String(), `"type":"run.canceled"`) {
+		t.Errorf("exit code %d, %s", code, out.text.String())
+	}
+	if _, list := s.get("/v1/runs"); !strings.Contains(list, `"status":"canceled"`) {
+		t.Errorf("the server's runs are %s", list)
+	}
+	_ = s.ends(syscall.SIGTERM)
+}
+
+// started calls a function once it has been written what it waits for.
+type started struct {
+	text bytes.Buffer
+	when string
+	then func()
+}
+
+func (s *started) Write(p []byte) (int, error) {
+	before := strings.Contains(s.text.String(), s.when)
+	s.text.Write(p)
+	if !before && strings.Contains(s.text.String(), s.when) {
+		s.then()
+	}
+	return len(p), nil
+}
