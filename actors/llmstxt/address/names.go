@@ -69,20 +69,12 @@ func isKnown(host string) bool { return host == "gitlab.com" || hasTwoNames(host
 
 // hasTwoNames tells the hosts on which a repository is owner/repo, never more.
 func hasTwoNames(host string) bool {
-	switch host {
-	case "github.com", "bitbucket.org", "codeberg.org", "gitea.com":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"github.com", "bitbucket.org", "codeberg.org", "gitea.com"}, host)
 }
 
 func isGitHubPage(owner string) bool {
-	switch owner {
-	case "orgs", "users", "topics", "search", "settings", "marketplace", "explore", "features", "sponsors",
-		"collections", "apps", "trending", "notifications", "login":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"orgs", "users", "topics", "search", "settings", "marketplace", "explore",
+		"features", "sponsors", "collections", "apps", "trending", "notifications", "login"}, owner)
 }
 
 func isHost(name string) bool {

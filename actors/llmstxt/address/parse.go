@@ -2,6 +2,7 @@ package address
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -127,11 +128,7 @@ func prefixed(host string) string {
 }
 
 func isScheme(host string) bool {
-	switch strings.ToLower(host) {
-	case "http", "https", "ssh", "file":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"http", "https", "ssh", "file"}, strings.ToLower(host))
 }
 
 func isPort(s string) bool {

@@ -232,11 +232,7 @@ func jvmName(p string) string {
 }
 
 func isJVM(language string) bool {
-	switch language {
-	case "Java", "Kotlin", "Scala", "Groovy":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"Java", "Kotlin", "Scala", "Groovy"}, language)
 }
 
 // stem is a path without its extension.

@@ -3,6 +3,8 @@ package manifest
 import (
 	"cmp"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // field is one "Key: value" of a file of such lines, indented ones joined to it.
@@ -52,12 +54,7 @@ func isFieldName(s string) bool {
 func isListGap(r rune) bool { return strings.ContainsRune(", \t\n", r) }
 
 func isForge(url string) bool {
-	for _, host := range []string{"github.com/", "gitlab.com/", "codeberg.org/"} {
-		if strings.Contains(url, host) {
-			return true
-		}
-	}
-	return false
+	return prose.ContainsAny(url, "github.com/", "gitlab.com/", "codeberg.org/")
 }
 
 func fieldOf(list []field, section, key string) string {

@@ -41,10 +41,8 @@ func Is(s string) bool {
 		return false
 	}
 	s = strings.TrimLeft(s, "/#*; ")
-	for _, marker := range []string{"[!", ":::", "{", "|", "<", "Table of Contents", "Copyright", "SPDX-"} {
-		if strings.HasPrefix(s, marker) {
-			return false
-		}
+	if StartsWithAny(s, "[!", ":::", "{", "|", "<", "Table of Contents", "Copyright", "SPDX-") {
+		return false
 	}
 	letters, words := 0, 0
 	for w := range strings.FieldsSeq(s) {

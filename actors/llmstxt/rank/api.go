@@ -187,11 +187,9 @@ func isAccessor(s Symbol) bool {
 		if rest == last || rest == "" || rest[0] != '_' && !unicode.IsUpper(rune(rest[0])) {
 			continue
 		}
-		for _, verb := range []string{"get", "set", "return", "retrieve", "is ", "whether", "check", "test",
-			"true if"} {
-			if strings.HasPrefix(strings.TrimPrefix(doc, strings.ToLower(last)+" "), verb) {
-				return true
-			}
+		if prose.StartsWithAny(strings.TrimPrefix(doc, strings.ToLower(last)+" "), "get", "set", "return", "retrieve",
+			"is ", "whether", "check", "test", "true if") {
+			return true
 		}
 	}
 	return false
@@ -348,11 +346,7 @@ func (b *builder) hasMain(names []string) bool {
 }
 
 func isHeader(p string) bool {
-	switch path.Ext(p) {
-	case ".h", ".hh", ".hpp", ".hxx", ".h++":
-		return true
-	}
-	return false
+	return slices.Contains([]string{".h", ".hh", ".hpp", ".hxx", ".h++"}, path.Ext(p))
 }
 
 func isPrivateHeader(p string) bool {

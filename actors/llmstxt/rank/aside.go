@@ -3,6 +3,8 @@ package rank
 import (
 	"path"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // asideOf says why a source is nothing for readers of the product.
@@ -135,13 +137,8 @@ func hidesAll(language, text string, size int64) bool {
 // isCopy finds where a file says that it was taken from elsewhere.
 func isCopy(text string) bool {
 	low := strings.ToLower(text[:min(len(text), 2000)])
-	for _, mark := range []string{"is a copy of http", "copied from http", "vendored from", "copied verbatim",
-		"taken from http", "originally based on", "originally taken from", "ported from http"} {
-		if strings.Contains(low, mark) {
-			return true
-		}
-	}
-	return false
+	return prose.ContainsAny(low, "is a copy of http", "copied from http", "vendored from", "copied verbatim",
+		"taken from http", "originally based on", "originally taken from", "ported from http")
 }
 
 // declarations counts lines that begin as declarations do in most languages.
@@ -149,14 +146,11 @@ func declarations(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
 		t := strings.TrimSpace(line)
-		for _, start := range []string{"def ", "class ", "func ", "function ", "export ", "pub ", "public ", "fn ",
-			"module ", "interface ", "struct ", "enum ", "trait ", "type ", "abstract ", "final ", "async ", "static ",
-			"extern ", "typedef ", "template", "defmodule ", "inline ", "impl ", "const ", "module.exports", "exports.",
-			"proc ", "fun ", "val ", "sub ", "void ", "int ", "char "} {
-			if strings.HasPrefix(t, start) {
-				n++
-				break
-			}
+		if prose.StartsWithAny(t, "def ", "class ", "func ", "function ", "export ", "pub ", "public ", "fn ",
+			"module ", "interface ", "struct ", "enum ", "trait ", "type ", "abstract ", "final ", "async ",
+			"static ", "extern ", "typedef ", "template", "defmodule ", "inline ", "impl ", "const ",
+			"module.exports", "exports.", "proc ", "fun ", "val ", "sub ", "void ", "int ", "char ") {
+			n++
 		}
 	}
 	return n

@@ -2,6 +2,7 @@ package rank
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
@@ -107,9 +108,5 @@ func (b *builder) manifestLinker(l linker) (linker, bool) {
 }
 
 func isForge(host string) bool {
-	switch host {
-	case "github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "git.sr.ht"}, host)
 }

@@ -3,6 +3,7 @@ package rank
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -194,11 +195,8 @@ func byTitle(d *document) (section, reason string) {
 // isWeak tells the words that say what a page is about only where they stand alone: "file operations" are none of
 // operators.
 func isWeak(word string) bool {
-	switch word {
-	case "operations", "options", "metrics", "settings", "design", "protocol", "background", "reference":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"operations", "options", "metrics", "settings", "design", "protocol",
+		"background", "reference"}, word)
 }
 
 // byNames tells the pages of a reference, whatever they are called.

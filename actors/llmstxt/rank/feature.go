@@ -175,13 +175,8 @@ func (r *featureReader) item(t string) {
 
 // tellsOptions looks at the head of a table.
 func tellsOptions(head string) bool {
-	for _, word := range []string{"option", "flag", "default", "variable", "setting", "parameter", "property",
-		"config", "argument"} {
-		if strings.Contains(head, word) {
-			return true
-		}
-	}
-	return false
+	return prose.ContainsAny(head, "option", "flag", "default", "variable", "setting", "parameter", "property",
+		"config", "argument")
 }
 
 func isNumbered(t string) bool {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
@@ -61,11 +62,9 @@ func (b *builder) areCpp(headers []*scan.File) bool {
 func isCpp(text string) bool {
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
-		for _, start := range []string{"namespace ", "template <", "template<", "class ", "using namespace", "public:",
-			"private:", "#include <string>", "#include <vector>", "#include <cstd", "#include <memory>"} {
-			if strings.HasPrefix(line, start) {
-				return true
-			}
+		if prose.StartsWithAny(line, "namespace ", "template <", "template<", "class ", "using namespace", "public:",
+			"private:", "#include <string>", "#include <vector>", "#include <cstd", "#include <memory>") {
+			return true
 		}
 	}
 	return false

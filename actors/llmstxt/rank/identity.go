@@ -65,14 +65,10 @@ func withoutEmoji(title string) string {
 
 // isNoName tells headings that every README may have.
 func isNoName(title string) bool {
-	switch strings.ToLower(strings.TrimRight(title, " :!?.")) {
-	case "", "readme", "read me", "introduction", "overview", "table of contents", "contents", "installation",
-		"install",
-		"about", "usage", "getting started", "features", "description", "what is this", "synopsis", "quick start",
-		"quickstart", "name", "title", "documentation", "license", "summary":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"", "readme", "read me", "introduction", "overview", "table of contents",
+		"contents", "installation", "install", "about", "usage", "getting started", "features", "description",
+		"what is this", "synopsis", "quick start", "quickstart", "name", "title", "documentation", "license",
+		"summary"}, strings.ToLower(strings.TrimRight(title, " :!?.")))
 }
 
 // moduleName is the last element of a module path that is not a version.
@@ -141,10 +137,8 @@ func (b *builder) commandNames(m manifest.Manifest) []string {
 	}
 	return slices.DeleteFunc(slices.Clone(m.Commands), func(name string) bool {
 		low := strings.ToLower(name)
-		for _, word := range []string{"test", "bench", "example", "sample", "demo", "fuzz"} {
-			if strings.Contains(low, word) {
-				return true
-			}
+		if prose.ContainsAny(low, "test", "bench", "example", "sample", "demo", "fuzz") {
+			return true
 		}
 		return b.named.words[name] == 0
 	})

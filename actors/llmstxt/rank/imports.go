@@ -2,6 +2,7 @@ package rank
 
 import (
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -256,10 +257,6 @@ func (r resolver) find(from *source, spec string) *source {
 }
 
 func isSourceExt(ext string) bool {
-	switch ext {
-	case ".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte", ".h", ".hpp", ".hh", ".c",
-		".cc", ".cpp", ".rb", ".py", ".dart", ".zig", ".php":
-		return true
-	}
-	return false
+	return slices.Contains([]string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte",
+		".h", ".hpp", ".hh", ".c", ".cc", ".cpp", ".rb", ".py", ".dart", ".zig", ".php"}, ext)
 }

@@ -267,14 +267,8 @@ func withoutImports(source string) string {
 // isAside tells the headings below which a README does not say what it is.
 func isAside(heading string) bool {
 	low := strings.ToLower(heading)
-	for _, word := range []string{"install", "table of contents", "contents", "license", "licence", "contribut",
+	return prose.ContainsAny(low, "install", "table of contents", "contents", "license", "licence", "contribut",
 		"sponsor", "backers", "badge", "status", "acknowledg", "thanks", "changelog", "download", "support",
-		"community",
-		"requirements", "prerequisite", "getting started", "quickstart", "quick start", "usage", "disclaimer", "news",
-		"announcement"} {
-		if strings.Contains(low, word) {
-			return true
-		}
-	}
-	return false
+		"community", "requirements", "prerequisite", "getting started", "quickstart", "quick start", "usage",
+		"disclaimer", "news", "announcement")
 }

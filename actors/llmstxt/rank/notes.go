@@ -101,15 +101,10 @@ func (p page) covers() string {
 // isFurniture tells the headings that say nothing of what a page is about.
 func isFurniture(heading string) bool {
 	low := strings.ToLower(heading)
-	for _, word := range []string{"licen", "contribut", "sponsor", "backers", "badge", "acknowledg", "thanks",
+	return prose.StartsWithAny(low, "licen", "contribut", "sponsor", "backers", "badge", "acknowledg", "thanks",
 		"credits", "table of contents", "contents", "authors", "maintainers", "team", "community", "support",
 		"copyright", "related", "star history", "code of conduct", "security", "donat", "see also", "further reading",
-		"references"} {
-		if strings.HasPrefix(low, word) {
-			return true
-		}
-	}
-	return false
+		"references")
 }
 
 // finishNote drops a note that repeats the title or says nothing, and the file's own name in front of it.

@@ -3,6 +3,7 @@ package rank
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -111,11 +112,8 @@ func isPage(p string) bool {
 }
 
 func isPageExt(ext string) bool {
-	switch ext {
-	case "md", "mdx", "markdown", "rst", "adoc", "asciidoc", "txt", "org", "textile", "rdoc", "pod":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"md", "mdx", "markdown", "rst", "adoc", "asciidoc", "txt", "org", "textile",
+		"rdoc", "pod"}, ext)
 }
 
 func (b *builder) readPage(p, text string) page {

@@ -218,11 +218,9 @@ func saysWhat(sentence string, names []string) int {
 
 // isNounPhrase holds for "A library for …", "Fast JSON parser for …".
 func isNounPhrase(sentence string) bool {
-	for _, start := range []string{"a ", "an ", "the ", "fast", "simple", "small", "modern", "lightweight",
-		"yet another "} {
-		if strings.HasPrefix(sentence, start) {
-			return true
-		}
+	if prose.StartsWithAny(sentence, "a ", "an ", "the ", "fast", "simple", "small", "modern", "lightweight",
+		"yet another ") {
+		return true
 	}
 	head, _, ok := strings.Cut(sentence, " for ")
 	if !ok {

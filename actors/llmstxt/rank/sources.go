@@ -231,11 +231,7 @@ func follow(list []*source) {
 }
 
 func namesClasses(language string) bool {
-	switch language {
-	case "Java", "Kotlin", "C#", "PHP", "Swift", "Scala":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"Java", "Kotlin", "C#", "PHP", "Swift", "Scala"}, language)
 }
 
 func (b *builder) judgeSource(s *source) {

@@ -7,6 +7,8 @@ import (
 	"path"
 	"regexp"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // isGenerated leaves manifests alone: some package managers write them anew, with a mark, and they are no less the
@@ -45,14 +47,12 @@ func isLock(name string) bool {
 }
 
 func isGeneratedName(name string) bool {
-	for _, end := range []string{".pb.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", ".pb.ts",
-		"_pb.js", "_pb.ts", "_pb.d.ts", ".pb.swift", ".pb.rb", "_pb.rb", ".min.js", ".min.css", ".min.mjs",
-		"-min.js", ".bundle.js", ".chunk.js", ".chunk.css", ".map", ".g.dart", ".freezed.dart", ".gr.dart",
-		".generated.ts", ".generated.go", "_generated.go", "_generated.rs", ".designer.cs", ".Designer.cs",
-		".g.cs", ".g.i.cs", ".tsbuildinfo"} {
-		if strings.HasSuffix(name, end) {
-			return true
-		}
+	if prose.EndsWithAny(name, ".pb.go", ".pb.cc", ".pb.h", "_pb2.py", "_pb2.pyi", "_pb2_grpc.py", ".pb.ts", "_pb.js",
+		"_pb.ts", "_pb.d.ts", ".pb.swift", ".pb.rb", "_pb.rb", ".min.js", ".min.css", ".min.mjs", "-min.js",
+		".bundle.js", ".chunk.js", ".chunk.css", ".map", ".g.dart", ".freezed.dart", ".gr.dart", ".generated.ts",
+		".generated.go", "_generated.go", "_generated.rs", ".designer.cs", ".Designer.cs", ".g.cs", ".g.i.cs",
+		".tsbuildinfo") {
+		return true
 	}
 	return strings.HasPrefix(name, "zz_generated") || name == "wire_gen.go" || name == "bindata.go"
 }

@@ -2,7 +2,10 @@ package scan
 
 import (
 	"path"
+	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // placeBelow is the place of a folder. The outermost folder that says something decides, except that a test below
@@ -39,19 +42,12 @@ func folderPlace(name string) Place {
 
 // mayBeTopic tells the folders for tests of which documents may just as well treat.
 func mayBeTopic(folder string) bool {
-	switch strings.ToLower(folder) {
-	case "test", "tests", "spec", "specs", "e2e", "benchmarks", "snapshots", "golden", "mocks", "fixtures":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"test", "tests", "spec", "specs", "e2e", "benchmarks", "snapshots", "golden",
+		"mocks", "fixtures"}, strings.ToLower(folder))
 }
 
 func isDocs(folder string) bool {
-	switch strings.ToLower(folder) {
-	case "doc", "docs", "documentation", "manual", "guides":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"doc", "docs", "documentation", "manual", "guides"}, strings.ToLower(folder))
 }
 
 // isTestName takes test.js for a test at the top alone: further down a command may have that name.
@@ -59,10 +55,8 @@ func isTestName(name string, top bool) bool {
 	ext := path.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
 	low := strings.ToLower(stem)
-	for _, end := range []string{"_test", ".test", ".spec", "_spec", ".cy", ".e2e"} {
-		if strings.HasSuffix(low, end) {
-			return true
-		}
+	if prose.EndsWithAny(low, "_test", ".test", ".spec", "_spec", ".cy", ".e2e") {
+		return true
 	}
 	switch ext {
 	case ".java", ".kt", ".scala", ".groovy", ".cs", ".fs", ".php", ".swift":

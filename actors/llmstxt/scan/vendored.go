@@ -40,11 +40,8 @@ func isForeign(at string, entries []entry) bool {
 }
 
 func isForOthers(folder string) bool {
-	switch strings.ToLower(folder) {
-	case "ext", "extern", "external", "externals", "deps", "subprojects", "submodules":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"ext", "extern", "external", "externals", "deps", "subprojects",
+		"submodules"}, strings.ToLower(folder))
 }
 
 func isLicence(name string) bool {

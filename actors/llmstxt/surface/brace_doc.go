@@ -70,13 +70,11 @@ func (s *source) summary(text string) string {
 // isAside tells comments that speak to tools and to the developers.
 func isAside(text string) bool {
 	low := strings.ToLower(text[:min(len(text), 40)])
-	for _, start := range []string{"eslint", "@ts-", "ts-ignore", "prettier", "istanbul", "c8 ignore", "v8 ignore",
+	if prose.StartsWithAny(low, "eslint", "@ts-", "ts-ignore", "prettier", "istanbul", "c8 ignore", "v8 ignore",
 		"todo", "fixme", "xxx", "hack", "nolint", "noinspection", "clang-format", "cppcheck", "webpack", "swiftlint",
 		"jshint", "jslint", "phpcs", "biome", "#region", "#endregion", "#__pure__", "<reference", "!/", "region ",
-		"endregion", "rustfmt", "resharper"} {
-		if strings.HasPrefix(low, start) {
-			return true
-		}
+		"endregion", "rustfmt", "resharper") {
+		return true
 	}
 	return !strings.ContainsFunc(text, func(r rune) bool { return r >= 'A' })
 }

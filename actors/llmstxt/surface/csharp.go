@@ -2,6 +2,7 @@ package surface
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -17,13 +18,8 @@ func csharp(ctx context.Context, text []byte) Outline {
 }
 
 func isCSharpDirective(name string) bool {
-	switch name {
-	case "if", "elif", "else", "endif", "region", "endregion", "pragma", "nullable", "line", "error", "warning",
-		"define",
-		"undef":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"if", "elif", "else", "endif", "region", "endregion", "pragma", "nullable",
+		"line", "error", "warning", "define", "undef"}, name)
 }
 
 func csharpLiteral(l *lexer) int {

@@ -2,6 +2,7 @@ package surface
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -114,12 +115,7 @@ func isRule(line string) bool {
 }
 
 func isDirective(line string) bool {
-	for _, mark := range []string{".. ", "@!", ":call-seq:", "call-seq:", "!!! "} {
-		if strings.HasPrefix(line, mark) {
-			return true
-		}
-	}
-	return false
+	return prose.StartsWithAny(line, ".. ", "@!", ":call-seq:", "call-seq:", "!!! ")
 }
 
 func isExample(line string) bool {
@@ -128,12 +124,7 @@ func isExample(line string) bool {
 
 // isImprint tells the fields that say whose a module is.
 func isImprint(line string) bool {
-	for _, field := range []string{":copyright:", ":license:", ":licence:", ":author:", ":authors:"} {
-		if strings.HasPrefix(line, field) {
-			return true
-		}
-	}
-	return false
+	return prose.StartsWithAny(line, ":copyright:", ":license:", ":licence:", ":author:", ":authors:")
 }
 
 // isTag tells lines such as "@param x", ":param x:" and "Args:".
@@ -141,12 +132,9 @@ func isTag(line string) bool {
 	if len(line) > 1 && (line[0] == '@' || line[0] == ':') && isLower(line[1]) {
 		return line[0] == '@' || !strings.HasPrefix(tagEnd(line), "`") && tagEnd(line) != ""
 	}
-	switch line {
-	case "Args:", "Arguments:", "Parameters:", "Returns:", "Return:", "Yields:", "Raises:", "Example:", "Examples:",
-		"Attributes:", "Globals:", "Outputs:", "Usage:", "Note:", "Notes:", "Options:":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"Args:", "Arguments:", "Parameters:", "Returns:", "Return:", "Yields:", "Raises:",
+		"Example:", "Examples:", "Attributes:", "Globals:", "Outputs:", "Usage:", "Note:", "Notes:",
+		"Options:"}, line)
 }
 
 // tagEnd is what follows the second colon of ":param x: text", its colon included; "" if there is none.

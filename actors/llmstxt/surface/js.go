@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 func javascript(ctx context.Context, text []byte) Outline { return jsModule(ctx, text, false) }
@@ -27,12 +29,7 @@ func jsFileTag(s *source) bool {
 		return false
 	}
 	text := s.comments(s.notes[:1])
-	for _, mark := range []string{"@file", "@module", "@packageDocumentation", "@overview"} {
-		if strings.Contains(text, mark) {
-			return true
-		}
-	}
-	return false
+	return prose.ContainsAny(text, "@file", "@module", "@packageDocumentation", "@overview")
 }
 
 // decorator passes over @name.name(...).
@@ -229,10 +226,8 @@ func (s *source) isInternal(i int) bool {
 			continue
 		}
 		text := string(s.text[n.start:min(n.stop, n.start+maxComment)])
-		for _, mark := range []string{"@internal", "@private", "@api private", "@hidden"} {
-			if strings.Contains(text, mark) {
-				return true
-			}
+		if prose.ContainsAny(text, "@internal", "@private", "@api private", "@hidden") {
+			return true
 		}
 	}
 	return false

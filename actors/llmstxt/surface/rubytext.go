@@ -1,6 +1,10 @@
 package surface
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+)
 
 // rubyCode is a line without its comment.
 func rubyCode(line string) string {
@@ -130,13 +134,8 @@ func closing(s string) int {
 // isMagic tells comments for tools.
 func isMagic(comment string) bool {
 	comment = strings.TrimSpace(comment)
-	for _, mark := range []string{"frozen_string_literal:", "encoding:", "coding:", "-*-", "rubocop:", "typed:",
-		"warn_indent:", ":markup:", "vim:"} {
-		if strings.HasPrefix(comment, mark) {
-			return true
-		}
-	}
-	return false
+	return prose.StartsWithAny(comment, "frozen_string_literal:", "encoding:", "coding:", "-*-", "rubocop:", "typed:",
+		"warn_indent:", ":markup:", "vim:")
 }
 
 // rdoc writes the typewriter words of RDoc, such as +name+, in backticks.

@@ -2,6 +2,7 @@ package surface
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -15,11 +16,7 @@ func swift(ctx context.Context, text []byte) Outline {
 }
 
 func isSwiftDirective(name string) bool {
-	switch name {
-	case "if", "else", "elseif", "endif", "warning", "error", "sourceLocation":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"if", "else", "elseif", "endif", "warning", "error", "sourceLocation"}, name)
 }
 
 func swiftLiteral(l *lexer) int {

@@ -1,6 +1,10 @@
 package surface
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+)
 
 // Modules nested deeper than this hold nothing that is read.
 const deepest = 50
@@ -65,11 +69,6 @@ func isConstantName(name string) bool {
 // isLegal tells the comments at the top of a file that are not about it.
 func isLegal(s string) bool {
 	s = strings.ToLower(s)
-	for _, mark := range []string{"copyright", "licensed under", "license", "licence", "spdx-", "all rights reserved",
-		"redistribut", "frozen_string_literal", "-*-", "vim:", "shellcheck ", "warranties"} {
-		if strings.Contains(s, mark) {
-			return true
-		}
-	}
-	return false
+	return prose.ContainsAny(s, "copyright", "licensed under", "license", "licence", "spdx-", "all rights reserved",
+		"redistribut", "frozen_string_literal", "-*-", "vim:", "shellcheck ", "warranties")
 }
