@@ -114,8 +114,7 @@ func resultOf(t *testing.T, s messages.State) (r llmstxt.Result) {
 
 func documentIn(t *testing.T, out string) (d render.Document) {
 	t.Helper()
-	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "local", "garden", "llms.json"))),
-		&d); err != nil {
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "local", "garden", "llms.json"))), &d); err != nil {
 		t.Fatal(err)
 	}
 	return d

@@ -130,8 +130,7 @@ func TestRedirectsThatAreNotFollowed(t *testing.T) {
 	}
 }
 
-// A server that stops talking, before its headers or within the pack, holds up
-// no cancel.
+// A server that stops talking, before its headers or within the pack, holds up no cancel.
 func TestCancelWhileTheServerStalls(t *testing.T) {
 	root := t.TempDir()
 	b := build(t, root, "r.git")

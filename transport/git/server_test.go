@@ -27,8 +27,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/git"
 )
 
-// builder makes a bare repository object by object, so that it can hold what no
-// work tree could.
+// builder makes a bare repository object by object, so that it can hold what no work tree could.
 type builder struct {
 	t    *testing.T
 	repo *gogit.Repository

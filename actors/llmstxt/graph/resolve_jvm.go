@@ -43,8 +43,7 @@ func (c *coordinate) kinship(spec string, parts []string) int {
 	for shared < min(len(c.group), len(parts)) && c.group[shared] == parts[shared] {
 		shared++
 	}
-	named := (shared > 1 || len(c.group) == 1) &&
-		strings.Contains("/"+spec+"/", c.path)
+	named := (shared > 1 || len(c.group) == 1) && strings.Contains("/"+spec+"/", c.path)
 	switch {
 	case shared == len(c.group):
 		rest, n = parts[shared:], shared*kinGroup

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// repositoryURL understands the ways in which manifests name a repository:
-// "owner/name", "github:owner/name", git+ssh and scp forms, web pages of a
-// folder. dir is the folder that such a page shows.
+// repositoryURL understands the ways in which manifests name a repository: "owner/name", "github:owner/name", git+ssh
+// and scp forms, web pages of a folder. dir is the folder that such a page shows.
 func repositoryURL(s string) (address, dir string) {
 	s = strings.TrimSpace(strings.TrimPrefix(s, "scm:git:"))
 	s = strings.TrimPrefix(strings.TrimPrefix(s, "scm:"), "git+")

@@ -208,8 +208,7 @@ func isOwnConstructor(name string) bool {
 // isCodeLine tells a comment that holds code, or the end of a sentence.
 func isCodeLine(s string) bool {
 	return strings.HasSuffix(s, ";") || strings.HasSuffix(s, "{") || strings.Contains(s, "=>") || strings.Contains(s,
-		" | ") ||
-		strings.HasPrefix(s, "(") || strings.HasPrefix(s, "Use ") && strings.Contains(s, " instead") ||
+		" | ") || strings.HasPrefix(s, "(") || strings.HasPrefix(s, "Use ") && strings.Contains(s, " instead") ||
 		strings.HasPrefix(s, "export ") || strings.HasPrefix(s, "const ")
 }
 

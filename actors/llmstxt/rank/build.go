@@ -18,11 +18,9 @@ const (
 	sourceBytes = 12 << 10 // of a source file, for what it says at its top
 )
 
-// Build ranks the files of repo and reads what it needs of them through files:
-// the heads of the likeliest documents and sources first, the public surface
-// only of what is listed in the end. progress, which may be nil, hears how many
-// of how many links are written up. The only error is ctx's cause: a file that
-// can no longer be read is passed over.
+// Build ranks the files of repo and reads what it needs of them through files: the heads of the likeliest documents
+// and sources first, the public surface only of what is listed in the end. progress, which may be nil, hears how many
+// of how many links are written up. The only error is ctx's cause: a file that can no longer be read is passed over.
 func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Options, progress func(done,
 	total int)) (*Index, error) {
 	b := newBuilder(ctx, files, repo, options)

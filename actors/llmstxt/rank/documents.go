@@ -212,8 +212,7 @@ func baseOf(section string) int {
 func isSetAside(p string) bool {
 	for part := range strings.SplitSeq(strings.ToLower(path.Dir(p)), "/") {
 		if len(part) > 1 && part[0] == '_' || strings.Contains(part, "benchmark") || part == "bench" ||
-			part == "fuzz" || part == "deps" ||
-			part == "extern" || part == "external" || part == "3rdparty" {
+			part == "fuzz" || part == "deps" || part == "extern" || part == "external" || part == "3rdparty" {
 			return true
 		}
 	}
@@ -255,8 +254,7 @@ func hasWords(text, words string) bool {
 			end := i + len(words)
 			rest := text[end:]
 			if n := strings.IndexFunc(rest, func(r rune) bool { return !isIdent(r) }); len(rest) == 0 || n >= 0 &&
-				n <= 2 ||
-				n < 0 && len(rest) <= 2 {
+				n <= 2 || n < 0 && len(rest) <= 2 {
 				return true
 			}
 		}

@@ -86,8 +86,7 @@ func moduleName(module string) string {
 	return base
 }
 
-// facts are lines that hold for this commit, that can be checked, and by which
-// an agent installs, builds and runs.
+// facts are lines that hold for this commit, that can be checked, and by which an agent installs, builds and runs.
 func (b *builder) facts() []Fact {
 	m := b.root().about
 	label := "Package"

@@ -127,8 +127,7 @@ func (b *builder) mixLine(name string) string {
 	return ""
 }
 
-// isProgram holds for a Go tree whose root is a command, or that has nothing
-// but commands to import.
+// isProgram holds for a Go tree whose root is a command, or that has nothing but commands to import.
 func (t goTree) isProgram() bool {
 	for _, p := range t.packages {
 		if p.dir == "." {
@@ -140,8 +139,7 @@ func (t goTree) isProgram() bool {
 	})
 }
 
-// programDir is the folder of the command that one installs: the root's, or the
-// shallowest.
+// programDir is the folder of the command that one installs: the root's, or the shallowest.
 func (t goTree) programDir() string {
 	best := ""
 	for _, p := range t.packages {

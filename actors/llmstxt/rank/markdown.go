@@ -228,8 +228,7 @@ func hasTag(raw string, names ...string) bool {
 	return false
 }
 
-// frontMatter reads the plain "key: value" lines between the --- lines at the
-// top, and gives the rest.
+// frontMatter reads the plain "key: value" lines between the --- lines at the top, and gives the rest.
 func frontMatter(source string) (map[string]string, string) {
 	source = strings.TrimPrefix(strings.ReplaceAll(source, "\r\n", "\n"), "\uFEFF")
 	rest, ok := strings.CutPrefix(source, "---\n")

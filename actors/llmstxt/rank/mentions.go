@@ -101,8 +101,7 @@ func byteAt(s string, i int) byte {
 	return s[i]
 }
 
-// speaksOf tells whether the text has the name of a file as a word of its prose,
-// also in the plural and with hyphens.
+// speaksOf tells whether the text has the name of a file as a word of its prose, also in the plural and with hyphens.
 func (m mentions) speaksOf(stem string) bool {
 	if len(stem) < 5 {
 		return false
@@ -166,8 +165,7 @@ func codeOf(text string) []string {
 	return code
 }
 
-// localTargets gives what the links of Markdown, reStructuredText and HTML
-// point to, if it is a path.
+// localTargets gives what the links of Markdown, reStructuredText and HTML point to, if it is a path.
 func localTargets(text string) []string {
 	var list []string
 	for _, open := range []string{"](", "href=\"", "include:: ", ":doc:`", "<a href='"} {

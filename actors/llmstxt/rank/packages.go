@@ -92,8 +92,7 @@ func (b *builder) goCommands() []*candidate {
 	}
 	slices.SortFunc(list, func(x, y *goPackage) int {
 		return cmp.Or(cmp.Compare(x.aside(), y.aside()), cmp.Compare(depth(x.dir), depth(y.dir)), cmp.Compare(y.bytes,
-			x.bytes),
-			strings.Compare(x.dir, y.dir))
+			x.bytes), strings.Compare(x.dir, y.dir))
 	})
 	out := b.packageLinks(list, b.capOf(secCommands), func(p *goPackage) string {
 		if p.dir == "." {

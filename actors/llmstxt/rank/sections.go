@@ -24,8 +24,7 @@ const (
 
 func sectionOrder() []string {
 	return []string{secDocs, secTutorials, secPackages, secCommands, secAPI, secConcepts, secConfiguration,
-		secOperations,
-		secExamples, secSource, Optional}
+		secOperations, secExamples, secSource, Optional}
 }
 
 // capOf bounds a section; the caps of the caller bound them all.

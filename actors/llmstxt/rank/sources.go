@@ -128,8 +128,7 @@ func (b *builder) readSources() []*source {
 	})
 	if len(list) > mostSources {
 		b.passed.add(list[mostSources].Path, 1,
-			fmt.Sprintf("not read: %d sources are larger or nearer to the root",
-				mostSources))
+			fmt.Sprintf("not read: %d sources are larger or nearer to the root", mostSources))
 		list = list[:mostSources]
 	}
 	b.parseSources(list)

@@ -124,9 +124,8 @@ func (b *builder) resolveEntry(dir, entry string) string {
 			}
 		}
 	}
-	for _, p := range []string{entry, entry + ".js", entry + ".ts", entry + "/index.js", entry + "/index.ts",
-		stem + ".ts",
-		stem + ".js", stem + "/__init__.py"} {
+	for _, p := range []string{entry, entry + ".js", entry + ".ts", entry + "/index.js", entry + "/index.ts", stem +
+		".ts", stem + ".js", stem + "/__init__.py"} {
 		if b.isProduct(p) {
 			return p
 		}
@@ -252,8 +251,7 @@ func matchSegments(pattern, segments []string) bool {
 	for len(pattern) > 0 {
 		if pattern[0] == "**" {
 			return len(pattern) == 1 || len(segments) > 0 && (matchSegments(pattern[1:], segments) ||
-				matchSegments(pattern,
-					segments[1:]))
+				matchSegments(pattern, segments[1:]))
 		}
 		if len(segments) == 0 {
 			return false

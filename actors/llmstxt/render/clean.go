@@ -87,9 +87,8 @@ func heading(s string) string {
 	return s
 }
 
-// linkURL percent-encodes what may not stand in a Markdown link's destination.
-// What is neither an http or https URL nor a relative one becomes a relative
-// path of the same characters.
+// linkURL percent-encodes what may not stand in a Markdown link's destination. What is neither an http or https URL
+// nor a relative one becomes a relative path of the same characters.
 func linkURL(s string) string {
 	encoded := encodeURL(s)
 	u, err := url.Parse(encoded)

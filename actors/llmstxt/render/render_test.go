@@ -84,8 +84,7 @@ func TestTxtIsValidByConstruction(t *testing.T) {
 func plainText(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
 		return !unicode.IsPrint(r) && !unicode.IsSpace(r) || r == unicode.ReplacementChar || r >= 0xE0100
-	}) &&
-		!strings.ContainsRune(s, 0x1b)
+	}) && !strings.ContainsRune(s, 0x1b)
 }
 
 func sameLinks(t *rapid.T, index *rank.Index, doc *check.Document) {

@@ -94,12 +94,11 @@ func isConfig(name string) bool {
 	case "Makefile", "makefile", "GNUmakefile", "Makefile.am", "Makefile.in", "Dockerfile", "Containerfile",
 		"Justfile", "justfile", "Taskfile", "Procfile", "Jenkinsfile", "Vagrantfile", "Rakefile", "Guardfile",
 		"Fastfile", "Brewfile", "Caddyfile", "Earthfile", "Tiltfile", "Snakefile", "SConstruct", "SConscript",
-		"BUILD", "BUILD.bazel", "CODEOWNERS", "Kconfig", "Doxyfile", "Berksfile", "Cakefile",
-		"meson_options.txt", "meson.options", "flake.nix", "default.nix", "shell.nix", "turbo.json", "nx.json",
-		"renovate.json", "jest.config.json", "app.json", "vercel.json", "firebase.json", "angular.json",
-		"tslint.json", "biome.json", "biome.jsonc", "global.json", "nuget.config", "NuGet.Config", "web.config",
-		"app.config", "phpunit.xml", "phpunit.xml.dist", "rust-toolchain", "buf.gen.yaml", "cloudbuild.json",
-		"appveyor.yml":
+		"BUILD", "BUILD.bazel", "CODEOWNERS", "Kconfig", "Doxyfile", "Berksfile", "Cakefile", "meson_options.txt",
+		"meson.options", "flake.nix", "default.nix", "shell.nix", "turbo.json", "nx.json", "renovate.json",
+		"jest.config.json", "app.json", "vercel.json", "firebase.json", "angular.json", "tslint.json", "biome.json",
+		"biome.jsonc", "global.json", "nuget.config", "NuGet.Config", "web.config", "app.config", "phpunit.xml",
+		"phpunit.xml.dist", "rust-toolchain", "buf.gen.yaml", "cloudbuild.json", "appveyor.yml":
 		return true
 	}
 	switch strings.ToLower(path.Ext(name)) {

@@ -12,9 +12,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/ignore"
 )
 
-// Folder gives the files of a folder of the operating system, as root.FS does.
-// [Read] opens each folder of it once, instead of walking from the top to every
-// single file. It is done with when root is closed.
+// Folder gives the files of a folder of the operating system, as root.FS does. [Read] opens each folder of it once,
+// instead of walking from the top to every single file. It is done with when root is closed.
 func Folder(root *os.Root) fs.FS {
 	return rooted{root.FS().(rootFS), root}
 }

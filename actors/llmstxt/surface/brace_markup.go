@@ -141,8 +141,7 @@ func doxygen(text string) string {
 	return withoutHTML(text)
 }
 
-// doxygenLead reads the command that begins a line. One that sets words within
-// a sentence is left to doxygenWords.
+// doxygenLead reads the command that begins a line. One that sets words within a sentence is left to doxygenWords.
 func doxygenLead(line string) string {
 	tag, ok := strings.CutPrefix(line, "@")
 	if !ok {
@@ -194,8 +193,7 @@ func xmlTag(text string) (shown, rest string) {
 	return htmlTag(text)
 }
 
-// reducedName is what people call a reference such as
-// "M:System.String.Join(System.String)".
+// reducedName is what people call a reference such as "M:System.String.Join(System.String)".
 func reducedName(reference string) string {
 	if i := strings.IndexByte(reference, ':'); i == 1 {
 		reference = reference[2:]

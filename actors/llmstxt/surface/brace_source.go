@@ -140,13 +140,11 @@ func qualify(scope, separator, name string) string {
 	return scope + separator + name
 }
 
-// full tells that a file has all the symbols that it may have, or may take no
-// more time.
+// full tells that a file has all the symbols that it may have, or may take no more time.
 func (s *source) full() bool { return len(s.symbols) >= MaxSymbols || s.over() }
 
-// add keeps a symbol whose name can be one: broken text makes names of whole
-// literals. One that comes again yields to the first, which takes its
-// documentation where it has none.
+// add keeps a symbol whose name can be one: broken text makes names of whole literals. One that comes again yields to
+// the first, which takes its documentation where it has none.
 func (s *source) add(sym Symbol) {
 	isName := sym.Name == strings.TrimSpace(sym.Name) && !strings.ContainsFunc(sym.Name, unicode.IsControl)
 	if !isName || sym.Name == "" || len(sym.Name) > signatureRunes || s.full() {
@@ -166,8 +164,7 @@ func (s *source) add(sym Symbol) {
 	s.symbols = append(s.symbols, sym)
 }
 
-// declare keeps the symbol that is declared from token "from", whose signature
-// runs up to token "to".
+// declare keeps the symbol that is declared from token "from", whose signature runs up to token "to".
 func (s *source) declare(name string, kind Kind, from, to int) {
 	s.add(Symbol{
 		Name: name, Kind: kind, Signature: s.signature(from, to), Doc: s.doc(from),

@@ -42,8 +42,7 @@ func rubyPath(s string) string {
 	return s[:i]
 }
 
-// rubyMethod is the method name at the start of s: an identifier that may end
-// in ?, ! or =, or an operator.
+// rubyMethod is the method name at the start of s: an identifier that may end in ?, ! or =, or an operator.
 func rubyMethod(s string) string {
 	name := identifier(s)
 	if name == "" {

@@ -155,8 +155,7 @@ func (s *shellFile) sourced(text string) {
 	}
 }
 
-// usage keeps the first line that says how the script is called; a comment
-// further down is about a function.
+// usage keeps the first line that says how the script is called; a comment further down is about a function.
 func (s *shellFile) usage(line string) {
 	isComment := strings.HasPrefix(strings.TrimLeft(line, " \t"), "#")
 	if s.used || len(line) > 4*signatureRunes || isComment && s.remarks.begun {
