@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"path"
 	"strings"
 
@@ -152,54 +153,19 @@ func ecosystem(name string) string {
 	return name
 }
 
-// family joins the languages whose files import each other.
-func family(language string) string {
-	switch language {
-	case "JavaScript", "TypeScript", "Vue", "Svelte":
-		return "script"
-	case "Python":
-		return "python"
-	case "C", "C++", "Objective-C", "CUDA":
-		return "c"
-	case "Java", "Kotlin", "Scala", "Groovy":
-		return "jvm"
-	case "C#", "F#", "Visual Basic":
-		return ".net"
-	case "Elixir", "Erlang":
-		return "beam"
-	case "Rust":
-		return "rust"
-	}
-	return language
+// families join the languages whose files import each other.
+var families = map[string]string{
+	"JavaScript": "script", "TypeScript": "script", "Vue": "script", "Svelte": "script", "Python": "python", "C": "c",
+	"C++": "c", "Objective-C": "c", "CUDA": "c", "Java": "jvm", "Kotlin": "jvm", "Scala": "jvm", "Groovy": "jvm",
+	"C#": ".net", "F#": ".net", "Visual Basic": ".net", "Elixir": "beam", "Erlang": "beam", "Rust": "rust",
 }
 
-// of a family's languages, the ecosystem that their packages come from.
-func ecosystemOf(fam string) string {
-	switch fam {
-	case "script":
-		return "npm"
-	case "python":
-		return "pypi"
-	case "jvm":
-		return "maven"
-	case ".net":
-		return "nuget"
-	case "beam":
-		return "hex"
-	case "rust":
-		return "cargo"
-	case "Ruby":
-		return "rubygems"
-	case "PHP":
-		return "composer"
-	case "Dart":
-		return "pub"
-	case "Swift":
-		return "swift"
-	case "Haskell":
-		return "hackage"
-	}
-	return ""
+func family(language string) string { return cmp.Or(families[language], language) }
+
+// ecosystems are where the packages of a family's languages come from.
+var ecosystems = map[string]string{
+	"script": "npm", "python": "pypi", "jvm": "maven", ".net": "nuget", "beam": "hex", "rust": "cargo",
+	"Ruby": "rubygems", "PHP": "composer", "Dart": "pub", "Swift": "swift", "Haskell": "hackage",
 }
 
 // targets gives what a file imports, each once.

@@ -200,7 +200,7 @@ func isCLibrary(name string) bool {
 // named resolves the dotted names of other languages by the ends of paths. Where the first parts of a name need not
 // be folders, they are tried without.
 func (r *resolver) named(f *file, fam, spec string) target {
-	eco := ecosystemOf(fam)
+	eco := ecosystems[fam]
 	first, _, _ := strings.Cut(spec, "/")
 	if fam == "Ruby" || fam == "Dart" || fam == "Swift" {
 		unit := r.unitOf(f)

@@ -33,50 +33,21 @@ func (m languageMix) isMinor(language string) bool { return 10*m.bytes[language]
 // share is that of the languages that an ecosystem packs, in percent.
 func (m languageMix) share(ecosystem string) int64 {
 	var sum int64
-	for _, l := range languagesOf(ecosystem) {
+	for _, l := range languagesOf[ecosystem] {
 		sum += m.bytes[l]
 	}
 	return 100 * sum / max(m.sum, 1)
 }
 
-func languagesOf(ecosystem string) []string {
-	switch ecosystem {
-	case "go":
-		return []string{"Go"}
-	case "npm", "deno", "jsr":
-		return []string{"JavaScript", "TypeScript", "Vue", "Svelte"}
-	case "cargo":
-		return []string{"Rust"}
-	case "pypi":
-		return []string{"Python"}
-	case "maven", "gradle":
-		return []string{"Java", "Kotlin", "Scala"}
-	case "nuget":
-		return []string{"C#"}
-	case "rubygems":
-		return []string{"Ruby"}
-	case "composer":
-		return []string{"PHP"}
-	case "hex":
-		return []string{"Elixir", "Erlang"}
-	case "swift", "cocoapods":
-		return []string{"Swift"}
-	case "hackage":
-		return []string{"Haskell"}
-	case "cmake", "meson":
-		return []string{"C", "C++"}
-	case "opam":
-		return []string{"OCaml"}
-	case "pub":
-		return []string{"Dart"}
-	case "cran":
-		return []string{"R"}
-	case "julia":
-		return []string{"Julia"}
-	case "zig":
-		return []string{"Zig"}
-	}
-	return nil
+// languagesOf gives the languages that the packages of an ecosystem are written in.
+var languagesOf = map[string][]string{
+	"go": {"Go"}, "npm": {"JavaScript", "TypeScript", "Vue", "Svelte"},
+	"deno": {"JavaScript", "TypeScript", "Vue", "Svelte"}, "jsr": {"JavaScript", "TypeScript", "Vue", "Svelte"},
+	"cargo": {"Rust"}, "pypi": {"Python"}, "maven": {"Java", "Kotlin", "Scala"},
+	"gradle": {"Java", "Kotlin", "Scala"}, "nuget": {"C#"}, "rubygems": {"Ruby"}, "composer": {"PHP"},
+	"hex": {"Elixir", "Erlang"}, "swift": {"Swift"}, "cocoapods": {"Swift"}, "hackage": {"Haskell"},
+	"cmake": {"C", "C++"}, "meson": {"C", "C++"}, "opam": {"OCaml"}, "pub": {"Dart"}, "cran": {"R"},
+	"julia": {"Julia"}, "zig": {"Zig"},
 }
 
 // String names up to four with their share of the code.

@@ -144,7 +144,7 @@ func (b *builder) isForeign(f *scan.File) bool {
 	known := false
 	for _, u := range []*unit{b.units[0], b.unitOf(f.Path)} {
 		for _, e := range u.ecosystems {
-			languages := languagesOf(e)
+			languages := languagesOf[e]
 			known = known || len(languages) > 0
 			if slices.Contains(languages, f.Language) {
 				return false

@@ -30,6 +30,17 @@ func isObjectiveC(head []byte) bool {
 	return false
 }
 
+// interpreters by their names without a version, and their languages.
+var interpreters = map[string]string{
+	"sh": "Shell", "bash": "Shell", "dash": "Shell", "ash": "Shell", "zsh": "Shell", "ksh": "Shell", "mksh": "Shell",
+	"fish": "Shell", "busybox": "Shell", "python": "Python", "pypy": "Python", "uv": "Python", "node": "JavaScript",
+	"nodejs": "JavaScript", "deno": "TypeScript", "bun": "TypeScript", "ts-node": "TypeScript", "tsx": "TypeScript",
+	"ruby": "Ruby", "jruby": "Ruby", "perl": "Perl", "php": "PHP", "lua": "Lua", "luajit": "Lua", "tclsh": "Tcl",
+	"wish": "Tcl", "Rscript": "R", "elixir": "Elixir", "escript": "Erlang", "awk": "Awk", "gawk": "Awk",
+	"mawk": "Awk", "pwsh": "PowerShell", "julia": "Julia", "groovy": "Groovy", "swift": "Swift",
+	"runhaskell": "Haskell", "runghc": "Haskell", "stack": "Haskell",
+}
+
 // interpreted reads what follows "#!".
 func interpreted(line string) string {
 	words := strings.Fields(line)
@@ -42,43 +53,5 @@ func interpreted(line string) string {
 	if len(words) == 0 {
 		return ""
 	}
-	switch strings.TrimRight(path.Base(words[0]), "0123456789.") {
-	case "sh", "bash", "dash", "ash", "zsh", "ksh", "mksh", "fish", "busybox":
-		return "Shell"
-	case "python", "pypy", "uv":
-		return "Python"
-	case "node", "nodejs":
-		return "JavaScript"
-	case "deno", "bun", "ts-node", "tsx":
-		return "TypeScript"
-	case "ruby", "jruby":
-		return "Ruby"
-	case "perl":
-		return "Perl"
-	case "php":
-		return "PHP"
-	case "lua", "luajit":
-		return "Lua"
-	case "tclsh", "wish":
-		return "Tcl"
-	case "Rscript":
-		return "R"
-	case "elixir":
-		return "Elixir"
-	case "escript":
-		return "Erlang"
-	case "awk", "gawk", "mawk":
-		return "Awk"
-	case "pwsh":
-		return "PowerShell"
-	case "julia":
-		return "Julia"
-	case "groovy":
-		return "Groovy"
-	case "swift":
-		return "Swift"
-	case "runhaskell", "runghc", "stack":
-		return "Haskell"
-	}
-	return ""
+	return interpreters[strings.TrimRight(path.Base(words[0]), "0123456789.")]
 }
