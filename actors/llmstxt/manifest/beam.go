@@ -6,7 +6,6 @@ import (
 )
 
 func readMix(m *Manifest, text string) error {
-	m.Ecosystem = "hex"
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `"`, triple: true})
 	value := func(key string) string { return mixValue(toks, key) }
 	for i, t := range toks {
@@ -20,9 +19,7 @@ func readMix(m *Manifest, text string) error {
 	m.Version, m.Description = value("version"), value("description")
 	m.Repository, m.Homepage = value("source_url"), value("homepage_url")
 	m.License = cmp.Or(strs(mixList(toks, "licenses"))...)
-	if elixir := value("elixir"); elixir != "" {
-		m.Requires = "Elixir " + elixir
-	}
+	m.requires("Elixir", value("elixir"))
 	if apps := value("apps_path"); apps != "" {
 		m.Members = []string{apps + "/*"}
 	}
@@ -105,7 +102,6 @@ func erlangTerm(toks []token, key string) []token {
 }
 
 func readRebar(m *Manifest, text string) error {
-	m.Ecosystem = "hex"
 	toks := lex(text, erlangSyntax())
 	deps := erlangTerm(toks, "deps")
 	level := 0
@@ -126,7 +122,6 @@ func readRebar(m *Manifest, text string) error {
 }
 
 func readAppSrc(m *Manifest, text string) error {
-	m.Ecosystem = "hex"
 	toks := lex(text, erlangSyntax())
 	if app := erlangTerm(toks, "application"); len(app) > 0 {
 		m.Name = app[0].text

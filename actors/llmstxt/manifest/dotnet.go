@@ -17,7 +17,6 @@ func (p properties) add(e element) {
 }
 
 func readProject(m *Manifest, text string) error {
-	m.Ecosystem = "nuget"
 	p := make(properties)
 	err := walkXML(text, func(e element) {
 		p.add(e)
@@ -45,7 +44,6 @@ func (m *Manifest) nuget(p properties) {
 }
 
 func readProps(m *Manifest, text string) error {
-	m.Ecosystem = "nuget"
 	p := make(properties)
 	err := walkXML(text, p.add)
 	m.nuget(p)
@@ -54,7 +52,6 @@ func readProps(m *Manifest, text string) error {
 
 // readSolution takes the projects, not the folders that only group them.
 func readSolution(m *Manifest, text string) error {
-	m.Ecosystem = "nuget"
 	for l := range strings.Lines(text) {
 		if !strings.HasPrefix(strings.TrimSpace(l), "Project(") {
 			continue
@@ -68,7 +65,6 @@ func readSolution(m *Manifest, text string) error {
 }
 
 func readSolutionXML(m *Manifest, text string) error {
-	m.Ecosystem = "nuget"
 	return walkXML(text, func(e element) {
 		if p := e.attr("Path"); strings.HasSuffix(e.path, "/Project") && p != "" {
 			m.Members = append(m.Members, path.Dir(strings.ReplaceAll(p, `\`, "/")))

@@ -67,7 +67,6 @@ func fieldOf(list []field, section, key string) string {
 }
 
 func readDescription(m *Manifest, text string) error {
-	m.Ecosystem = "cran"
 	list := parseFields(text, false)
 	value := func(key string) string { return fieldOf(list, "", key) }
 	m.Name, m.Version, m.License = value("package"), value("version"), value("license")
@@ -91,7 +90,6 @@ func readDescription(m *Manifest, text string) error {
 }
 
 func readCabal(m *Manifest, text string) error {
-	m.Ecosystem = "hackage"
 	list := parseFields(text, true)
 	value := func(key string) string { return fieldOf(list, "", key) }
 	m.Name, m.Version, m.License = value("name"), value("version"), value("license")

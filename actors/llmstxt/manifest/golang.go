@@ -3,7 +3,6 @@ package manifest
 import "golang.org/x/mod/modfile"
 
 func readGoMod(m *Manifest, text string) error {
-	m.Ecosystem = "go"
 	f, err := modfile.ParseLax(m.Path, []byte(text), nil)
 	if err != nil {
 		m.Name = modfile.ModulePath([]byte(text))
@@ -24,7 +23,6 @@ func readGoMod(m *Manifest, text string) error {
 }
 
 func readGoWork(m *Manifest, text string) error {
-	m.Ecosystem = "go"
 	f, err := modfile.ParseWork(m.Path, []byte(text), nil)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 )
 
 func readPOM(m *Manifest, text string) error {
-	m.Ecosystem = "maven"
 	p := pom{fields: make(map[string]string)}
 	err := walkXML(text, p.visit)
 	field := func(key string) string { return p.resolve(p.fields["project/"+key], 0) }
@@ -19,10 +18,8 @@ func readPOM(m *Manifest, text string) error {
 	m.Description, m.Homepage = field("description"), field("url")
 	m.License = field("licenses/license/name")
 	m.Repository = cmp.Or(field("scm/url"), field("scm/connection"))
-	if java := cmp.Or(field("properties/maven.compiler.release"), field("properties/java.version"),
-		field("properties/maven.compiler.source")); java != "" {
-		m.Requires = "Java " + java
-	}
+	m.requires("Java", cmp.Or(field("properties/maven.compiler.release"), field("properties/java.version"),
+		field("properties/maven.compiler.source")))
 	m.Members, m.Dependencies = p.modules, p.dependencies
 	if main := p.resolve(p.main, 0); main != "" {
 		m.entry("src/main/java/" + strings.ReplaceAll(main, ".", "/") + ".java")
@@ -86,7 +83,6 @@ func gradleSyntax() syntax {
 
 // readGradle reads assignments at the top level and the dependencies blocks.
 func readGradle(m *Manifest, text string) error {
-	m.Ecosystem = "gradle"
 	toks := lex(text, gradleSyntax())
 	m.Version, m.Description = gradleValue(toks, "version", 0), gradleValue(toks, "description", 0)
 	group := gradleValue(toks, "group", 0)
@@ -142,7 +138,6 @@ func (m *Manifest) gradleDependencies(toks []token) {
 }
 
 func readGradleSettings(m *Manifest, text string) error {
-	m.Ecosystem = "gradle"
 	toks := lex(text, gradleSyntax())
 	m.Name = gradleValue(toks, "rootProject.name", 3)
 	for i := range toks {

@@ -36,7 +36,6 @@ func flat(toks []token) string {
 }
 
 func readDune(m *Manifest, text string) error {
-	m.Ecosystem = "opam"
 	toks := lex(text, lispSyntax())
 	p := form(toks, "package", 1)
 	m.Name = cmp.Or(flat(form(toks, "name", 1)), flat(form(p, "name", 1)))
@@ -64,7 +63,6 @@ func readDune(m *Manifest, text string) error {
 }
 
 func readRacket(m *Manifest, text string) error {
-	m.Ecosystem = "racket"
 	toks := lex(strings.ReplaceAll(text, "#lang", ";"), lispSyntax())
 	for i := range toks {
 		if !toks[i].is(word, "define") || i+2 >= len(toks) || i == 0 {
@@ -91,7 +89,6 @@ func readRacket(m *Manifest, text string) error {
 }
 
 func readOpam(m *Manifest, text string) error {
-	m.Ecosystem = "opam"
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `"`, triple: true, words: "-"})
 	field := func(key string) string {
 		for i := range toks {

@@ -41,16 +41,19 @@ type Manifest struct {
 type Script struct{ Name, Command string }
 
 // Known reports whether Parse has a reader for files of this name.
-func Known(path string) bool { return readerOf(path) != nil }
+func Known(path string) bool {
+	_, ok := readerOf(path)
+	return ok
+}
 
 // Parse reads the manifest at path, which is slash separated and relative to the root of the material. The error says
 // what was wrong with the text; the Manifest then holds what was readable nevertheless. It never panics.
 func Parse(name string, text []byte) (m Manifest, err error) {
-	read := readerOf(name)
-	if read == nil {
+	r, ok := readerOf(name)
+	if !ok {
 		return Manifest{Path: name}, fmt.Errorf("%s is no manifest of a known kind", name)
 	}
-	m.Path = name
+	m.Path, m.Ecosystem = name, r.ecosystem
 	defer func() {
 		// The parsers of other people's formats are not ours; a fault in one costs its file only.
 		if fault := recover(); fault != nil {
@@ -60,105 +63,75 @@ func Parse(name string, text []byte) (m Manifest, err error) {
 	}()
 	s := strings.ToValidUTF8(string(text[:min(len(text), textBytes)]), "\uFFFD")
 	s = strings.ReplaceAll(strings.TrimPrefix(s, "\uFEFF"), "\r\n", "\n")
-	if err := read(&m, s); err != nil {
+	if err := r.read(&m, s); err != nil {
 		return m, fmt.Errorf("%s: %w", name, err)
 	}
 	return m, nil
 }
 
-type reader func(m *Manifest, text string) error
+// reader reads the manifests of an ecosystem. A value that the text does not give stays as it is.
+type reader struct {
+	ecosystem string
+	read      func(m *Manifest, text string) error
+}
 
-func readerOf(name string) reader {
+var readersByName = map[string]reader{
+	"go.mod":                {"go", readGoMod},
+	"go.work":               {"go", readGoWork},
+	"package.json":          {"npm", readPackageJSON},
+	"pnpm-workspace.yaml":   {"npm", readPnpm},
+	"deno.json":             {"deno", readDeno},
+	"deno.jsonc":            {"deno", readDeno},
+	"jsr.json":              {"deno", readDeno},
+	"jsr.jsonc":             {"deno", readDeno},
+	"Cargo.toml":            {"cargo", readCargo},
+	"pyproject.toml":        {"pypi", readPyproject},
+	"setup.cfg":             {"pypi", readSetupCfg},
+	"setup.py":              {"pypi", readSetupPy},
+	"pom.xml":               {"maven", readPOM},
+	"build.gradle":          {"gradle", readGradle},
+	"build.gradle.kts":      {"gradle", readGradle},
+	"settings.gradle":       {"gradle", readGradleSettings},
+	"settings.gradle.kts":   {"gradle", readGradleSettings},
+	"Directory.Build.props": {"nuget", readProps},
+	"composer.json":         {"composer", readComposer},
+	"mix.exs":               {"hex", readMix},
+	"rebar.config":          {"hex", readRebar},
+	"Package.swift":         {"swift", readSwift},
+	"package.yaml":          {"hackage", readHpack},
+	"CMakeLists.txt":        {"cmake", readCMake},
+	"meson.build":           {"meson", readMeson},
+	"pubspec.yaml":          {"pub", readPubspec},
+	"dune-project":          {"opam", readDune},
+	"opam":                  {"opam", readOpam},
+	"DESCRIPTION":           {"cran", readDescription},
+	"Project.toml":          {"julia", readJulia},
+	"build.zig.zon":         {"zig", readZon},
+	"info.rkt":              {"racket", readRacket},
+}
+
+var readersByExtension = map[string]reader{
+	".csproj":  {"nuget", readProject},
+	".fsproj":  {"nuget", readProject},
+	".vbproj":  {"nuget", readProject},
+	".sln":     {"nuget", readSolution},
+	".slnx":    {"nuget", readSolutionXML},
+	".gemspec": {"rubygems", readGemspec},
+	".podspec": {"cocoapods", readPodspec},
+	".cabal":   {"hackage", readCabal},
+	".opam":    {"opam", readOpam},
+}
+
+func readerOf(name string) (r reader, ok bool) {
 	base := path.Base(name)
-	if read := readerOfName(base); read != nil {
-		return read
-	}
-	switch strings.ToLower(path.Ext(base)) {
-	case ".csproj", ".fsproj", ".vbproj":
-		return readProject
-	case ".sln":
-		return readSolution
-	case ".slnx":
-		return readSolutionXML
-	case ".gemspec":
-		return readGemspec
-	case ".podspec":
-		return readPodspec
-	case ".cabal":
-		return readCabal
-	case ".opam":
-		return readOpam
+	if r, ok = readersByName[base]; ok {
+		return r, true
 	}
 	if strings.HasSuffix(base, ".app.src") {
-		return readAppSrc
+		return reader{"hex", readAppSrc}, true
 	}
-	return nil
-}
-
-func readerOfName(base string) reader {
-	switch base {
-	case "go.mod":
-		return readGoMod
-	case "go.work":
-		return readGoWork
-	case "package.json":
-		return readPackageJSON
-	case "pnpm-workspace.yaml":
-		return readPnpm
-	case "deno.json", "deno.jsonc", "jsr.json", "jsr.jsonc":
-		return readDeno
-	case "Cargo.toml":
-		return readCargo
-	case "pyproject.toml":
-		return readPyproject
-	case "setup.cfg":
-		return readSetupCfg
-	case "setup.py":
-		return readSetupPy
-	case "pom.xml":
-		return readPOM
-	case "build.gradle", "build.gradle.kts":
-		return readGradle
-	case "settings.gradle", "settings.gradle.kts":
-		return readGradleSettings
-	}
-	return readerOfRarerName(base)
-}
-
-func readerOfRarerName(base string) reader {
-	switch base {
-	case "Directory.Build.props":
-		return readProps
-	case "composer.json":
-		return readComposer
-	case "mix.exs":
-		return readMix
-	case "rebar.config":
-		return readRebar
-	case "Package.swift":
-		return readSwift
-	case "package.yaml":
-		return readHpack
-	case "CMakeLists.txt":
-		return readCMake
-	case "meson.build":
-		return readMeson
-	case "pubspec.yaml":
-		return readPubspec
-	case "dune-project":
-		return readDune
-	case "opam":
-		return readOpam
-	case "DESCRIPTION":
-		return readDescription
-	case "Project.toml":
-		return readJulia
-	case "build.zig.zon":
-		return readZon
-	case "info.rkt":
-		return readRacket
-	}
-	return nil
+	r, ok = readersByExtension[strings.ToLower(path.Ext(base))]
+	return r, ok
 }
 
 // entry adds an entry point that is given relative to the manifest's folder.
@@ -175,6 +148,13 @@ func (m *Manifest) entry(names ...string) {
 		if !slices.Contains(m.Entries, p) && len(m.Entries) < listItems {
 			m.Entries = append(m.Entries, p)
 		}
+	}
+}
+
+// requires names the language, if the manifest says which versions of it will do.
+func (m *Manifest) requires(language, version string) {
+	if version != "" {
+		m.Requires = language + " " + version
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 )
 
 func readCMake(m *Manifest, text string) error {
-	m.Ecosystem = "cmake"
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `"`, words: "./-+:$"})
 	for i := range toks {
 		if toks[i].kind != word || i+1 >= len(toks) || !toks[i+1].is(mark, "(") {
@@ -61,7 +60,6 @@ func (m *Manifest) cmakeProgram(args []token) {
 }
 
 func readMeson(m *Manifest, text string) error {
-	m.Ecosystem = "meson"
 	toks := lex(text, syntax{line: []string{"#"}, quotes: `'`, triple: true})
 	for i := range toks {
 		if toks[i].kind != word || i+2 >= len(toks) || !toks[i+1].is(mark, "(") || toks[i+2].kind != str {
@@ -90,7 +88,6 @@ func readMeson(m *Manifest, text string) error {
 }
 
 func readSwift(m *Manifest, text string) error {
-	m.Ecosystem = "swift"
 	toks := lex(text, syntax{line: []string{"//"}, block: true, quotes: `"`, triple: true})
 	if first, _, _ := strings.Cut(text, "\n"); strings.Contains(first, "swift-tools-version") {
 		m.Requires = "Swift " + strings.TrimSpace(first[strings.LastIndexByte(first, ':')+1:])
@@ -120,7 +117,6 @@ func readSwift(m *Manifest, text string) error {
 
 // readZon reads the fields of the outermost struct.
 func readZon(m *Manifest, text string) error {
-	m.Ecosystem = "zig"
 	toks := lex(text, syntax{line: []string{"//"}, quotes: `"`})
 	level, inDeps := 0, false
 	for i := 0; i+3 < len(toks); i++ {

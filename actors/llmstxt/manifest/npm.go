@@ -7,15 +7,12 @@ import (
 )
 
 func readPackageJSON(m *Manifest, text string) error {
-	m.Ecosystem = "npm"
 	o, err := parseJSON(text)
 	m.Name, m.Version, m.Description = o.text("name"), o.text("version"), o.text("description")
 	m.Homepage, m.Commit = o.text("homepage"), hexCommit(o.text("gitHead"))
 	m.License = npmLicense(o)
 	m.Private, _ = o.get("private").(bool)
-	if node := o.object("engines").text("node"); node != "" {
-		m.Requires = "Node.js " + node
-	}
+	m.requires("Node.js", o.object("engines").text("node"))
 	switch r := o.get("repository").(type) {
 	case string:
 		m.Repository = r
@@ -103,14 +100,12 @@ func hexCommit(s string) string {
 }
 
 func readPnpm(m *Manifest, text string) error {
-	m.Ecosystem = "npm"
 	o, err := parseYAML(text)
 	m.Members = texts(o.get("packages"))
 	return err
 }
 
 func readDeno(m *Manifest, text string) error {
-	m.Ecosystem = "deno"
 	if strings.Contains(m.Path, "jsr.json") {
 		m.Ecosystem = "jsr"
 	}
@@ -135,7 +130,6 @@ func readDeno(m *Manifest, text string) error {
 }
 
 func readComposer(m *Manifest, text string) error {
-	m.Ecosystem = "composer"
 	o, err := parseJSON(text)
 	m.Name, m.Version, m.Description = o.text("name"), o.text("version"), o.text("description")
 	m.Homepage = o.text("homepage")

@@ -7,7 +7,6 @@ import (
 )
 
 func readPyproject(m *Manifest, text string) error {
-	m.Ecosystem = "pypi"
 	t, err := parseTOML(text)
 	p, poetry := t.table("project"), t.table("tool", "poetry")
 	field := func(key string) string { return cmp.Or(p.text(key), poetry.text(key)) }
@@ -16,9 +15,7 @@ func readPyproject(m *Manifest, text string) error {
 	if len(m.License) > 60 {
 		m.License = "" // the text of the licence rather than its name
 	}
-	if python := cmp.Or(p.text("requires-python"), poetry.table("dependencies").text("python")); python != "" {
-		m.Requires = "Python " + python
-	}
+	m.requires("Python", cmp.Or(p.text("requires-python"), poetry.table("dependencies").text("python")))
 	m.Homepage, m.Repository = poetry.text("homepage"), poetry.text("repository")
 	m.pythonURLs(p.table("urls"), text)
 	for _, d := range p.texts("dependencies") {
@@ -85,14 +82,11 @@ func (m *Manifest) pythonPackage() {
 }
 
 func readSetupCfg(m *Manifest, text string) error {
-	m.Ecosystem = "pypi"
 	sections := parseINI(text)
 	meta, options := sections["metadata"], sections["options"]
 	m.Name, m.Version, m.Description = meta["name"], literalOnly(meta["version"]), meta["description"]
 	m.License, m.Homepage = meta["license"], cmp.Or(meta["url"], meta["home_page"], meta["home-page"])
-	if python := options["python_requires"]; python != "" {
-		m.Requires = "Python " + python
-	}
+	m.requires("Python", options["python_requires"])
 	for l := range strings.Lines(meta["project_urls"]) {
 		key, url, _ := strings.Cut(l, "=")
 		if strings.Contains(strings.ToLower(key), "source") || strings.Contains(strings.ToLower(key), "repository") {
@@ -157,7 +151,6 @@ func setINI(sections map[string]map[string]string, section, l string) string {
 // readSetupPy reads the keyword arguments of the setup call that are literals, or names that the file sets to a
 // literal.
 func readSetupPy(m *Manifest, text string) error {
-	m.Ecosystem = "pypi"
 	toks := lex(text, syntax{line: []string{"#"}, triple: true, quotes: `"'`})
 	args := setupCall(toks)
 	value := func(key string) string {
@@ -169,9 +162,7 @@ func readSetupPy(m *Manifest, text string) error {
 	}
 	m.Name, m.Version, m.Description = value("name"), value("version"), value("description")
 	m.License, m.Homepage = value("license"), value("url")
-	if python := value("python_requires"); python != "" {
-		m.Requires = "Python " + python
-	}
+	m.requires("Python", value("python_requires"))
 	for _, t := range args["install_requires"] {
 		if t.kind == str {
 			m.Dependencies = append(m.Dependencies, firstWord(t.text))

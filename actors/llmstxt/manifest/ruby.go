@@ -78,15 +78,12 @@ func (s rubySpec) calls(names ...string) []string {
 }
 
 func readGemspec(m *Manifest, text string) error {
-	m.Ecosystem = "rubygems"
 	s := rubySpec{lex(text, rubySyntax())}
 	m.Name, m.Version = s.value("name"), s.value("version")
 	m.Description = cmp.Or(s.value("summary"), s.value("description"))
 	m.Homepage = s.value("homepage")
 	m.License = cmp.Or(s.value("license"), s.value("licenses"))
-	if ruby := s.value("required_ruby_version"); ruby != "" {
-		m.Requires = "Ruby " + ruby
-	}
+	m.requires("Ruby", s.value("required_ruby_version"))
 	for i, t := range s.toks {
 		if t.kind == str && t.text == "source_code_uri" && i+4 < len(s.toks) {
 			m.Repository = cmp.Or(strs(s.toks[i+1 : i+5])...)
@@ -105,7 +102,6 @@ func readGemspec(m *Manifest, text string) error {
 }
 
 func readPodspec(m *Manifest, text string) error {
-	m.Ecosystem = "cocoapods"
 	s := rubySpec{lex(text, rubySyntax())}
 	m.Name, m.Version = s.value("name"), s.value("version")
 	m.Description = cmp.Or(s.value("summary"), s.value("description"))

@@ -66,16 +66,13 @@ func (t table) keys(text string) []string {
 }
 
 func readCargo(m *Manifest, text string) error {
-	m.Ecosystem = "cargo"
 	t, err := parseTOML(text)
 	p, shared := t.table("package"), t.table("workspace", "package")
 	field := func(key string) string { return cmp.Or(p.text(key), shared.text(key)) }
 	m.Name = p.text("name")
 	m.Version, m.Description, m.License = field("version"), field("description"), field("license")
 	m.Repository, m.Homepage = field("repository"), cmp.Or(field("homepage"), field("documentation"))
-	if rust := field("rust-version"); rust != "" {
-		m.Requires = "Rust " + rust
-	}
+	m.requires("Rust", field("rust-version"))
 	m.Private = p["publish"] == false
 	m.Members = t.table("workspace").texts("members")
 	for _, x := range t.table("workspace").texts("exclude") {
@@ -100,12 +97,9 @@ func (m *Manifest) cargoTargets(t table) {
 }
 
 func readJulia(m *Manifest, text string) error {
-	m.Ecosystem = "julia"
 	t, err := parseTOML(text)
 	m.Name, m.Version, m.Description, m.License = t.text("name"), t.text("version"), t.text("desc"), t.text("license")
-	if julia := t.table("compat").text("julia"); julia != "" {
-		m.Requires = "Julia " + julia
-	}
+	m.requires("Julia", t.table("compat").text("julia"))
 	m.Dependencies = slices.Collect(maps.Keys(t.table("deps")))
 	m.Members = t.table("workspace").texts("projects")
 	if m.Name != "" {

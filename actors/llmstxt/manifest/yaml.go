@@ -62,15 +62,12 @@ func topLines(text string) object {
 }
 
 func readPubspec(m *Manifest, text string) error {
-	m.Ecosystem = "pub"
 	o, err := parseYAML(text)
 	m.Name, m.Version, m.Description = o.text("name"), o.text("version"), o.text("description")
 	m.Homepage, m.Repository = o.text("homepage"), o.text("repository")
 	m.Private = o.text("publish_to") == "none"
 	m.Members = texts(o.get("workspace"))
-	if sdk := o.object("environment").text("sdk"); sdk != "" {
-		m.Requires = "Dart " + sdk
-	}
+	m.requires("Dart", o.object("environment").text("sdk"))
 	m.Dependencies = o.object("dependencies").keys()
 	for _, e := range o.object("executables") {
 		file, _ := e.value.(string)
@@ -84,7 +81,6 @@ func readPubspec(m *Manifest, text string) error {
 }
 
 func readHpack(m *Manifest, text string) error {
-	m.Ecosystem = "hackage"
 	o, err := parseYAML(text)
 	m.Name, m.Version, m.License = o.text("name"), o.text("version"), o.text("license")
 	m.Description = cmp.Or(o.text("synopsis"), o.text("description"))
