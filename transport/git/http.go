@@ -15,17 +15,14 @@ import (
 // openHTTP does not connect yet.
 func openHTTP(u *url.URL, o Options, m *meter) (source, error) {
 	client := o.Allow.Client()
-	guarded := &http.Client{
-		Transport:     &meteredTransport{base: client.Transport, meter: m},
-		CheckRedirect: client.CheckRedirect,
-	}
+	guarded := &http.Client{Transport: &meteredTransport{base: client.Transport, meter: m},
+		CheckRedirect: client.CheckRedirect}
 	s, err := githttp.NewClient(guarded).NewUploadPackSession(endpoint(u), credentials(u, o))
 	if err != nil {
 		return nil, invalid("%s cannot be read: %s", u.Hostname(), oneLine(err.Error()))
 	}
-	return &wire{
-		session: s, host: u.Hostname(), meter: m, limits: o.Limits.orDefaults(), closing: client.CloseIdleConnections,
-	}, nil
+	return &wire{session: s, host: u.Hostname(), meter: m, limits: o.Limits.orDefaults(),
+		closing: client.CloseIdleConnections}, nil
 }
 
 // endpoint converts the URL for go-git, whose own parser accepts more than URLs.

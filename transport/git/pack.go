@@ -42,10 +42,8 @@ type packed struct {
 
 // receive reads a whole pack and hashes every object. It checks every size against the limits first.
 func receive(ctx context.Context, from io.Reader, limits Limits) (*pack, error) {
-	p := &pack{
-		known: map[plumbing.Hash]packed{}, bases: map[int64]int64{},
-		limits: limits, left: limits.UnpackedBytes, redoable: mostRedone * limits.UnpackedBytes,
-	}
+	p := &pack{known: map[plumbing.Hash]packed{}, bases: map[int64]int64{}, limits: limits,
+		left: limits.UnpackedBytes, redoable: mostRedone * limits.UnpackedBytes}
 	scanner := packfile.NewScanner(io.TeeReader(from, &p.sent))
 	_, count, err := scanner.Header()
 	if err != nil {

@@ -86,10 +86,8 @@ func clientConfig(ctx context.Context, u *url.URL, address string, o SSH) (*ssh.
 	if user == "" {
 		user = "git"
 	}
-	return &ssh.ClientConfig{
-		User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(signers...)},
-		HostKeyCallback: hosts.HostKeyCallback(), HostKeyAlgorithms: hosts.HostKeyAlgorithms(address),
-	}, hangUp, nil
+	return &ssh.ClientConfig{User: user, Auth: []ssh.AuthMethod{ssh.PublicKeys(signers...)},
+		HostKeyCallback: hosts.HostKeyCallback(), HostKeyAlgorithms: hosts.HostKeyAlgorithms(address)}, hangUp, nil
 }
 
 // hostKeys are the keys of known hosts.

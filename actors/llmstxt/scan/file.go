@@ -96,10 +96,7 @@ func readUpTo(f io.Reader, buf []byte) (int, error) {
 
 func (d *folder) describe(path, name string, size int64, head []byte) File {
 	language := languageOf(name, head)
-	f := File{
-		Path: path, Size: size, Language: language,
-		Kind: kindOf(name, d.docs, language, head), Place: d.place,
-	}
+	f := File{Path: path, Size: size, Language: language, Kind: kindOf(name, d.docs, language, head), Place: d.place}
 	if isTestName(name, d.path == "") {
 		f.Place = Test
 	}

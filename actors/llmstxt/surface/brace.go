@@ -130,19 +130,15 @@ func (l *lexer) emit(kind tokenKind, stop int) {
 }
 
 func (l *lexer) emitFrom(kind tokenKind, start int, line int32, stop int) {
-	l.tokens = append(l.tokens, token{
-		kind: kind, start: int32(start), stop: int32(stop), line: line, last: l.lineAt(stop),
-		notes: int32(len(l.notes)),
-	})
+	l.tokens = append(l.tokens, token{kind: kind, start: int32(start), stop: int32(stop), line: line,
+		last: l.lineAt(stop), notes: int32(len(l.notes))})
 	l.pos = stop
 }
 
 func (l *lexer) note(kind noteKind, stop int) {
 	line := l.lineAt(l.pos)
-	l.notes = append(l.notes, note{
-		kind: kind, start: int32(l.pos), stop: int32(stop), line: line, last: l.lineAt(stop),
-		tokens: int32(len(l.tokens)),
-	})
+	l.notes = append(l.notes, note{kind: kind, start: int32(l.pos), stop: int32(stop), line: line,
+		last: l.lineAt(stop), tokens: int32(len(l.tokens))})
 	l.pos = stop
 }
 

@@ -31,10 +31,8 @@ const (
 )
 
 func newSource(l *lexer) *source {
-	s := &source{
-		clock: l.clock, text: l.text, tokens: l.tokens, notes: l.notes, seen: map[string]int{},
-		landings: map[landmark]int{},
-	}
+	s := &source{clock: l.clock, text: l.text, tokens: l.tokens, notes: l.notes, seen: map[string]int{},
+		landings: map[landmark]int{}}
 	s.pairAngles()
 	return s
 }
@@ -166,10 +164,8 @@ func (s *source) add(sym Symbol) {
 
 // declare keeps the symbol that is declared from token "from", whose signature runs up to token "to".
 func (s *source) declare(name string, kind Kind, from, to int) {
-	s.add(Symbol{
-		Name: name, Kind: kind, Signature: s.signature(from, to), Doc: s.doc(from),
-		Line: int(s.at(s.attributes(from)).line),
-	})
+	s.add(Symbol{Name: name, Kind: kind, Signature: s.signature(from, to), Doc: s.doc(from),
+		Line: int(s.at(s.attributes(from)).line)})
 }
 
 // signature is the source of the tokens on one line, without attributes.

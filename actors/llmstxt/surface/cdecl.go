@@ -141,10 +141,8 @@ func (c *cFile) found(name string, kind Kind, in cScope, start, sig, end int) {
 	if doc == "" && c.is(end, ";") {
 		doc = c.trailing(end)
 	}
-	c.add(Symbol{
-		Name: qualify(in.name, "::", name), Kind: kind, Signature: c.signature(sig, end), Doc: doc,
-		Line: int(c.at(c.attributes(start)).line),
-	})
+	c.add(Symbol{Name: qualify(in.name, "::", name), Kind: kind, Signature: c.signature(sig, end), Doc: doc,
+		Line: int(c.at(c.attributes(start)).line)})
 }
 
 // trailing is the documentation that follows the declaration whose last token is given: a comment that says so, or
@@ -192,10 +190,8 @@ func (c *cFile) typedef(start, i, to int, in cScope) int {
 			name = c.pointerName(open)
 		}
 		if name != "" && name[0] != '_' {
-			c.add(Symbol{
-				Name: qualify(in.name, "::", name), Kind: Type, Signature: sig, Doc: doc,
-				Line: int(c.at(i).line),
-			})
+			c.add(Symbol{Name: qualify(in.name, "::", name), Kind: Type, Signature: sig, Doc: doc,
+				Line: int(c.at(i).line)})
 		}
 		from = stop + 1
 	}

@@ -69,9 +69,8 @@ func (c *cFile) function(start, sig, i, name, open, to int, in cScope) int {
 		}
 		path = c.str(first) + "::" + path
 	}
-	return c.callable(cFunction{
-		start: start, sig: sig, from: i, name: path, own: c.str(name), open: open, destroys: c.is(first-1, "~"),
-	}, to, in)
+	return c.callable(cFunction{start: start, sig: sig, from: i, name: path, own: c.str(name), open: open,
+		destroys: c.is(first-1, "~")}, to, in)
 }
 
 func (c *cFile) operator(start, sig, i, at, to int, in cScope) int {
@@ -132,10 +131,8 @@ func (c *cFile) callable(f cFunction, to int, in cScope) int {
 		return next
 	}
 	if doc := c.doc(f.start); isDefinition && !isStatic && doc != "" {
-		c.add(Symbol{
-			Name: qualify(in.name, "::", f.name), Kind: kind, Signature: c.signature(f.sig, end), Doc: doc,
-			Line: int(c.at(c.attributes(f.start)).line),
-		})
+		c.add(Symbol{Name: qualify(in.name, "::", f.name), Kind: kind, Signature: c.signature(f.sig, end), Doc: doc,
+			Line: int(c.at(c.attributes(f.start)).line)})
 	}
 	return next
 }

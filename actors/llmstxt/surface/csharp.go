@@ -169,9 +169,8 @@ func (c *csharpFile) typeDecl(item csharpItem, to int, in csharpScope) int {
 		name++
 	}
 	end := c.untilTyped(name, to, "{", ";")
-	inner := csharpScope{
-		name: qualify(in.name, ".", c.name(name)), implicit: c.is(item.at, "interface"), depth: in.depth + 1,
-	}
+	inner := csharpScope{name: qualify(in.name, ".", c.name(name)), implicit: c.is(item.at, "interface"),
+		depth: in.depth + 1}
 	if item.public {
 		c.declare(inner.name, Type, item.start, end)
 		if c.is(end, "{") && !c.is(item.at, "enum") {
@@ -301,11 +300,8 @@ func (c *csharpFile) fields(item csharpItem, stop, to int, in csharpScope) int {
 			shown = end
 		}
 		if item.public && c.isWord(stop-1) {
-			c.add(Symbol{
-				Name: qualify(in.name, ".", c.name(stop-1)), Kind: kind, Doc: doc,
-				Line:      int(c.at(stop - 1).line),
-				Signature: head + " " + c.signature(stop-1, shown),
-			})
+			c.add(Symbol{Name: qualify(in.name, ".", c.name(stop-1)), Kind: kind, Doc: doc,
+				Line: int(c.at(stop - 1).line), Signature: head + " " + c.signature(stop-1, shown)})
 		}
 		if !c.is(end, ",") {
 			return end + 1

@@ -165,10 +165,8 @@ func (j *javaFile) fields(start, stop, to int, in javaScope, public, isConstant 
 			shown = end
 		}
 		if public && j.isWord(name) {
-			j.add(Symbol{
-				Name: in.name + "." + j.str(name), Kind: kind, Doc: doc, Line: int(j.at(name).line),
-				Signature: head + " " + j.signature(name, shown),
-			})
+			j.add(Symbol{Name: in.name + "." + j.str(name), Kind: kind, Doc: doc, Line: int(j.at(name).line),
+				Signature: head + " " + j.signature(name, shown)})
 		}
 		if !j.is(end, ",") {
 			return end + 1

@@ -150,10 +150,8 @@ func (j *jsScope) resolve() {
 func (j *jsScope) exportOf(e jsExport, done map[int]bool) {
 	i, ok := j.names[e.local]
 	if !ok || e.from != "" {
-		j.add(Symbol{
-			Name: qualify(j.prefix, ".", e.name), Kind: e.kind, Signature: e.sig, Doc: j.doc(e.at),
-			Line: int(j.at(e.at).line),
-		})
+		j.add(Symbol{Name: qualify(j.prefix, ".", e.name), Kind: e.kind, Signature: e.sig, Doc: j.doc(e.at),
+			Line: int(j.at(e.at).line)})
 		return
 	}
 	if done[i] && e.name == j.decls[i].name {
@@ -178,9 +176,8 @@ func (j *jsScope) symbol(d jsDecl, name string) {
 	}
 	for _, m := range j.members[d.name] {
 		if !j.isInternal(m.at) {
-			j.add(Symbol{
-				Name: full + "." + m.name, Kind: Method, Signature: m.sig, Doc: j.doc(m.at), Line: int(j.at(m.at).line),
-			})
+			j.add(Symbol{Name: full + "." + m.name, Kind: Method, Signature: m.sig, Doc: j.doc(m.at),
+				Line: int(j.at(m.at).line)})
 		}
 	}
 }

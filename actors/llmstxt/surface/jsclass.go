@@ -31,10 +31,8 @@ func (j *jsScope) classMember(start, to int, class string) int {
 	}
 	end, next, isFunction := j.memberEnd(i, to)
 	if isFunction && !hidden && j.str(name)[0] != '_' && !j.isInternal(start) {
-		j.add(Symbol{
-			Name: class + "." + j.str(name), Kind: kind, Signature: j.signature(start, end), Doc: j.doc(start),
-			Line: int(j.at(name).line),
-		})
+		j.add(Symbol{Name: class + "." + j.str(name), Kind: kind, Signature: j.signature(start, end),
+			Doc: j.doc(start), Line: int(j.at(name).line)})
 	}
 	return next
 }

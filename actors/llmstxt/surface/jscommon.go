@@ -51,10 +51,8 @@ func (j *jsScope) assigned(name string, at int, v jsValue) {
 	case name == "" && j.is(i, "{"):
 		j.object(i)
 	case j.isWord(i) && v.end == i+1:
-		j.exports = append(j.exports, jsExport{
-			local: j.str(i), name: cmp.Or(name, j.str(i)), kind: guess(cmp.Or(name, j.str(i))),
-			sig: j.signature(at, v.end), at: at,
-		})
+		j.exports = append(j.exports, jsExport{local: j.str(i), name: cmp.Or(name, j.str(i)), kind: guess(cmp.Or(name,
+			j.str(i))), sig: j.signature(at, v.end), at: at})
 	default:
 		j.assignedValue(name, at, v)
 	}
@@ -78,10 +76,8 @@ func (j *jsScope) required(name string, at, i int) {
 	if j.at(i+2).kind != literalToken {
 		return
 	}
-	j.exports = append(j.exports, jsExport{
-		name: cmp.Or(name, j.unquoted(i+2)), from: j.unquoted(i + 2), kind: Module,
-		sig: j.signature(at, j.skip(i+1)), at: at,
-	})
+	j.exports = append(j.exports, jsExport{name: cmp.Or(name, j.unquoted(i+2)), from: j.unquoted(i + 2), kind: Module,
+		sig: j.signature(at, j.skip(i+1)), at: at})
 }
 
 func (j *jsScope) defineProperty(i int) int {

@@ -19,9 +19,8 @@ func (j *jsScope) export(start, i, to, depth int) int {
 	case "as":
 		return i + 3
 	case "import":
-		j.exports = append(j.exports, jsExport{
-			name: j.str(next + 1), kind: Module, sig: j.signature(i, j.valueEnd(next, to)), at: next + 1,
-		})
+		j.exports = append(j.exports, jsExport{name: j.str(next + 1), kind: Module, sig: j.signature(i,
+			j.valueEnd(next, to)), at: next + 1})
 		return next + 1
 	case "type":
 		if j.isOneOf(next+1, "{", "*") {
@@ -59,9 +58,8 @@ func (j *jsScope) exportValue(i, to int) int {
 	v := j.value(i, to)
 	switch {
 	case j.isWord(i) && v.end == i+1:
-		j.exports = append(j.exports, jsExport{
-			local: j.str(i), name: j.str(i), kind: guess(j.str(i)), sig: "export default " + j.str(i), at: i,
-		})
+		j.exports = append(j.exports, jsExport{local: j.str(i), name: j.str(i), kind: guess(j.str(i)),
+			sig: "export default " + j.str(i), at: i})
 	default:
 		d := jsDecl{name: "default", kind: Constant, from: i, at: i, body: v.body, exported: true}
 		d.sig = "default " + j.signature(i, max(v.sig, min(v.end, i+1)))

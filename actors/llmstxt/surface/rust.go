@@ -271,10 +271,8 @@ func (r *rustFile) mod(item rustItem, at, to int, prefix string) int {
 func (r *rustFile) macro(item rustItem, at int) int {
 	body := at + 3
 	if strings.Contains(item.attributes, "macro_export") && !strings.Contains(item.attributes, "doc(hidden)") {
-		r.add(Symbol{
-			Name: r.str(at+2) + "!", Kind: Macro, Signature: "macro_rules! " + r.str(at+2), Doc: r.doc(item.start),
-			Line: int(r.at(at).line),
-		})
+		r.add(Symbol{Name: r.str(at+2) + "!", Kind: Macro, Signature: "macro_rules! " + r.str(at+2),
+			Doc: r.doc(item.start), Line: int(r.at(at).line)})
 	}
 	return r.skip(body)
 }

@@ -93,11 +93,8 @@ func (r *rustFile) useTree(u rustUse, from, to int) {
 	if u.depth == 0 {
 		doc = r.doc(u.start)
 	}
-	r.add(Symbol{
-		Name: qualify(u.prefix, "::", name), Kind: kind, Signature: "pub use " + u.path + r.signature(from, to),
-		Doc:  doc,
-		Line: int(r.at(last).line),
-	})
+	r.add(Symbol{Name: qualify(u.prefix, "::", name), Kind: kind, Signature: "pub use " + u.path + r.signature(from,
+		to), Doc: doc, Line: int(r.at(last).line)})
 }
 
 // used is the name that the tokens up to the last one give to what they use.
