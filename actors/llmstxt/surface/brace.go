@@ -51,6 +51,9 @@ type dialect struct {
 	directives func(string) bool // tells the names after a # that make a line a directive; nil: there are none
 	terminated bool              // statements end with ; or a brace, not with their line
 	literal    func(*lexer) int  // the end of the literal that begins at pos; no more than pos where there is none
+	docs       docStyle
+	attrs      func(s *source, i int) int // the token after the attribute at i; i where there is none
+	repeats    bool                       // a name that comes again is another symbol: an overload
 }
 
 // lexer cuts a file into tokens. It never fails: what does not close ends with its line or the file.

@@ -2,6 +2,7 @@ package surface
 
 import (
 	"bytes"
+	"context"
 	"slices"
 	"strings"
 	"unicode"
@@ -12,12 +13,10 @@ import (
 // the last.
 type source struct {
 	*clock
+	dialect
 	text     []byte
 	tokens   []token
 	notes    []note
-	docs     docStyle
-	attrs    func(s *source, i int) int // the token after the attribute at i; i where there is none
-	repeats  bool                       // a name that comes again is another symbol: an overload
 	symbols  []Symbol
 	seen     map[string]int // symbols by name, and by signature where names repeat
 	landings map[landmark]int
@@ -30,9 +29,11 @@ const (
 	longestType  = 1000
 )
 
-func newSource(l *lexer) *source {
-	s := &source{clock: l.clock, text: l.text, tokens: l.tokens, notes: l.notes, seen: map[string]int{},
-		landings: map[landmark]int{}}
+// source cuts a text into tokens, from a byte on.
+func (d dialect) source(ctx context.Context, text []byte, from int) *source {
+	l := d.lex(ctx, text, from)
+	s := &source{clock: l.clock, dialect: l.dialect, text: l.text, tokens: l.tokens, notes: l.notes,
+		seen: map[string]int{}, landings: map[landmark]int{}}
 	s.pairAngles()
 	return s
 }

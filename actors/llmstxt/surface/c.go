@@ -11,12 +11,10 @@ func clang(ctx context.Context, text []byte) Outline { return cOutline(ctx, text
 func cplusplus(ctx context.Context, text []byte) Outline { return cOutline(ctx, text, true) }
 
 func cOutline(ctx context.Context, text []byte, plus bool) Outline {
-	d := dialect{literal: cLiteral, directives: func(string) bool { return true }, terminated: true}
-	s := newSource(d.lex(ctx, text, 0))
+	d := dialect{literal: cLiteral, directives: func(string) bool { return true }, terminated: true,
+		docs: docStyle{plain: true, text: doxygen}, attrs: cAttribute, repeats: plus}
+	s := d.source(ctx, text, 0)
 	c := &cFile{source: s, header: isHeader(s)}
-	c.docs = docStyle{plain: true, text: doxygen}
-	c.attrs = cAttribute
-	c.repeats = plus
 	c.items(0, len(c.tokens), cScope{})
 	if !c.header && c.bodies == 0 {
 		c.header = true

@@ -7,11 +7,9 @@ import (
 )
 
 func csharp(ctx context.Context, text []byte) Outline {
-	d := dialect{literal: csharpLiteral, directives: isCSharpDirective, terminated: true}
-	c := &csharpFile{source: newSource(d.lex(ctx, text, 0))}
-	c.docs = docStyle{text: xmlDoc}
-	c.attrs = csharpAttribute
-	c.repeats = true
+	d := dialect{literal: csharpLiteral, directives: isCSharpDirective, terminated: true,
+		docs: docStyle{text: xmlDoc}, attrs: csharpAttribute, repeats: true}
+	c := &csharpFile{source: d.source(ctx, text, 0)}
 	c.members(0, len(c.tokens), csharpScope{isFile: true})
 	doc := c.fileDoc(func(i int) bool { return c.isOneOf(i, "using", "namespace", "[", "extern") })
 	return Outline{Doc: doc, Symbols: c.symbols}

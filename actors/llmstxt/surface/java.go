@@ -3,17 +3,14 @@ package surface
 import "context"
 
 func java(ctx context.Context, text []byte) Outline {
-	d := dialect{literal: func(l *lexer) int {
+	d := dialect{docs: docStyle{text: javadoc}, attrs: decorator, repeats: true, literal: func(l *lexer) int {
 		c := l.text[l.pos]
 		if c == '"' && l.at(1) == '"' && l.at(2) == '"' {
 			return l.textBlock("", 0, true)
 		}
 		return l.plainQuote(c)
 	}}
-	j := &javaFile{source: newSource(d.lex(ctx, text, 0))}
-	j.docs = docStyle{text: javadoc}
-	j.attrs = decorator
-	j.repeats = true
+	j := &javaFile{source: d.source(ctx, text, 0)}
 	j.members(0, len(j.tokens), javaScope{isFile: true})
 	return Outline{Doc: j.fileDoc(j.isPreamble), Symbols: j.symbols}
 }

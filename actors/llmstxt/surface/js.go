@@ -13,9 +13,8 @@ func javascript(ctx context.Context, text []byte) Outline { return jsModule(ctx,
 func typescript(ctx context.Context, text []byte) Outline { return jsModule(ctx, text, true) }
 
 func jsModule(ctx context.Context, text []byte, typed bool) Outline {
-	s := newSource(jsDialect().lex(ctx, text, 0))
-	s.docs = docStyle{plain: true, text: javadoc}
-	s.attrs = decorator
+	d := dialect{literal: jsLiteral, docs: docStyle{plain: true, text: javadoc}, attrs: decorator}
+	s := d.source(ctx, text, 0)
 	root := newScope(s, typed)
 	root.read(0, len(s.tokens), 0)
 	root.resolve()

@@ -2,8 +2,6 @@ package surface
 
 import "bytes"
 
-func jsDialect() dialect { return dialect{literal: jsLiteral} }
-
 func jsLiteral(l *lexer) int {
 	switch c := l.text[l.pos]; c {
 	case '"', '\'':

@@ -3,11 +3,9 @@ package surface
 import "context"
 
 func kotlin(ctx context.Context, text []byte) Outline {
-	d := dialect{nested: true, backticks: true, literal: kotlinLiteral}
-	k := &kotlinFile{source: newSource(d.lex(ctx, text, 0))}
-	k.docs = docStyle{text: func(text string) string { return bracketLinks(javadoc(text)) }}
-	k.attrs = kotlinAnnotation
-	k.repeats = true
+	d := dialect{nested: true, backticks: true, literal: kotlinLiteral, attrs: kotlinAnnotation, repeats: true,
+		docs: docStyle{text: func(text string) string { return bracketLinks(javadoc(text)) }}}
+	k := &kotlinFile{source: d.source(ctx, text, 0)}
 	k.members(0, len(k.tokens), "", 0)
 	doc := k.fileDoc(func(i int) bool { return k.isOneOf(k.attributes(i), "package", "import") })
 	return Outline{Doc: doc, Symbols: k.symbols}

@@ -14,10 +14,8 @@ func php(ctx context.Context, text []byte) Outline {
 	for from < len(text) && (text[from] == '<' || text[from] == '?' || isWordByte(text[from])) {
 		from++
 	}
-	d := dialect{hash: true, closesTag: true, literal: phpLiteral}
-	p := &phpFile{source: newSource(d.lex(ctx, text, from))}
-	p.docs = docStyle{text: javadoc}
-	p.attrs = phpAttribute
+	d := dialect{hash: true, closesTag: true, literal: phpLiteral, docs: docStyle{text: javadoc}, attrs: phpAttribute}
+	p := &phpFile{source: d.source(ctx, text, from)}
 	p.items(0, len(p.tokens), 0)
 	return Outline{Doc: p.fileDoc(p.isPreamble), Symbols: p.symbols}
 }

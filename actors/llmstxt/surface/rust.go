@@ -6,10 +6,8 @@ import (
 )
 
 func rust(ctx context.Context, text []byte) Outline {
-	d := dialect{nested: true, literal: rustLiteral}
-	r := &rustFile{source: newSource(d.lex(ctx, text, 0)), private: map[string]bool{}}
-	r.docs = docStyle{inner: true}
-	r.attrs = rustAttribute
+	d := dialect{nested: true, literal: rustLiteral, docs: docStyle{inner: true}, attrs: rustAttribute}
+	r := &rustFile{source: d.source(ctx, text, 0), private: map[string]bool{}}
 	r.hide(0, len(r.tokens))
 	r.items(0, len(r.tokens), "")
 	return Outline{Doc: r.moduleDoc(), Symbols: r.symbols}

@@ -7,10 +7,9 @@ import (
 )
 
 func swift(ctx context.Context, text []byte) Outline {
-	d := dialect{nested: true, backticks: true, literal: swiftLiteral, directives: isSwiftDirective}
-	s := &swiftFile{source: newSource(d.lex(ctx, text, 0))}
-	s.attrs = swiftAttribute
-	s.repeats = true
+	d := dialect{nested: true, backticks: true, literal: swiftLiteral, directives: isSwiftDirective,
+		attrs: swiftAttribute, repeats: true}
+	s := &swiftFile{source: d.source(ctx, text, 0)}
 	s.members(0, len(s.tokens), swiftScope{})
 	return Outline{Doc: s.fileDoc(func(i int) bool { return s.is(i, "import") || s.is(i, "@") }), Symbols: s.symbols}
 }
