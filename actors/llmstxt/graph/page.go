@@ -149,18 +149,5 @@ func code(s string) string {
 	if s == "" {
 		return "``` ```"
 	}
-	run, most := 0, 0
-	for _, c := range s {
-		if c != '`' {
-			run = 0
-			continue
-		}
-		run++
-		most = max(most, run)
-	}
-	fence := strings.Repeat("`", most+1)
-	if s[0] == '`' || s[len(s)-1] == '`' {
-		s = " " + s + " "
-	}
-	return fence + s + fence
+	return render.Code(s)
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// sourceNote is the first sentence of the comment or docstring that a source file begins with; licences, shebangs and
+// SourceNote is the first sentence of the comment or docstring that a source file begins with; licences, shebangs and
 // directives do not count.
-func sourceNote(path, text string) string {
+func SourceNote(path, text string) string {
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\uFEFF")
 	var blocks []string
 	switch scan.Language(path) {

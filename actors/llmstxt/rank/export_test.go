@@ -19,7 +19,7 @@ func Purpose(path, text string) (title, summary string) {
 
 // Read gives the headings that a quick look finds, after all that is read of a file on the way to its rank.
 func Read(path, text string) []string {
-	specs(scan.Language(path), text)
+	Imports(scan.Language(path), text)
 	mentionsIn(text).path(path)
 	declarations(text)
 	f := featuresOf(path, text)
@@ -33,5 +33,5 @@ func Read(path, text string) []string {
 }
 
 // Note and Licence are what notes and facts are made by.
-func Note(path, text string) string { return sourceNote(path, text) }
+func Note(path, text string) string { return SourceNote(path, text) }
 func Licence(text string) string    { return licenceOf(text) }

@@ -9,9 +9,10 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 )
 
-// specs gives what the lines of a source file import, each as a path: relative ones begin with a dot. Only lines that
-// begin as imports do are looked at.
-func specs(language, text string) []string {
+// Imports gives what the lines of a source of any language but Go import, each as a path: relative ones begin with a
+// dot. Where a spec may name a thing in a file, or the file itself, both follow each other. Only lines that begin as
+// imports do are looked at.
+func Imports(language, text string) []string {
 	var list []string
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)

@@ -22,7 +22,7 @@ func (b *builder) describe(c *candidate) {
 		b.describePage(c)
 	case c.Note == "":
 		c.Title = cmp.Or(c.Title, c.Path)
-		c.Note = sourceNote(c.Path, b.head(c.Path, sourceBytes))
+		c.Note = SourceNote(c.Path, b.head(c.Path, sourceBytes))
 	}
 	c.Title = withDashes(cmp.Or(c.Title, c.Path))
 	c.Note = finishNote(c.Note, c)

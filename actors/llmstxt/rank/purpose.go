@@ -80,7 +80,7 @@ func (b *builder) codePurposes() []purpose {
 			}
 		}
 		if found != nil && !b.mix.isMinor(found.Language) {
-			if note := sourceNote(found.Path, b.head(found.Path, sourceBytes)); note != "" {
+			if note := SourceNote(found.Path, b.head(found.Path, sourceBytes)); note != "" {
 				list = append(list, purpose{text: note, from: found.Path, reason: "entry point", points: codePoints,
 					least: -100})
 			}

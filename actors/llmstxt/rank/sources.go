@@ -159,7 +159,7 @@ func (b *builder) parseSources(list []*source) {
 	for _, s := range list {
 		text := b.head(s.Path, importBytes)
 		if s.file.Language != "Go" {
-			s.specs = specs(s.file.Language, text)
+			s.specs = Imports(s.file.Language, text)
 			s.exports = wholeExports(s.file.Language, text)
 		}
 		s.declares, s.comments, s.copied = declarations(text), commentLines(text), isCopy(text)

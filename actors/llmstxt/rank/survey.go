@@ -30,10 +30,3 @@ func (b *builder) surveyed() Survey {
 	}
 	return s
 }
-
-// Imports gives what a source of any language but Go imports, each as a path: relative ones begin with a dot. Where a
-// spec may name a thing in a file, or the file itself, both follow each other.
-func Imports(language, text string) []string { return specs(language, text) }
-
-// SourceNote is the first sentence of what a source file says of itself at its top, or "".
-func SourceNote(path, text string) string { return sourceNote(path, text) }

@@ -50,22 +50,25 @@ func isVisible(r rune) bool {
 		(r < 0xE0100 || r > 0xE01EF) && r&0xFFFE != 0xFFFE
 }
 
-// inline escapes what would start a link, HTML or an escape inside a line. Code spans and emphasis stay as the author
-// wrote them.
-func inline(s string) string {
+// Inline escapes what would start a link, HTML or an escape inside a line that [Liner] gave. Code spans and emphasis
+// stay as the author wrote them.
+func Inline(s string) string {
+	if !strings.ContainsAny(s, `\[]<`) {
+		return s
+	}
 	return strings.NewReplacer(`\`, `\\`, `[`, `\[`, `]`, `\]`, `<`, `\<`).Replace(s)
 }
 
-// linkTitle gives text for between the brackets of a link. Brackets become parentheses, for parsers that know no
+// LinkTitle gives text for between the brackets of a link. Brackets become parentheses, for parsers that know no
 // escapes stop at the first one; a backtick could pair with one in the note and hide the link's end.
-func linkTitle(s string) string {
+func LinkTitle(s string) string {
 	s = strings.NewReplacer(`[`, `(`, `]`, `)`).Replace(cleanLine(s))
 	return strings.NewReplacer(`\`, `\\`, "`", "\\`", `<`, `\<`).Replace(s)
 }
 
-// paragraph escapes a line's start too, where it would become a heading, a list, a quotation, a fence or a rule.
-func paragraph(s string) string {
-	s = inline(s)
+// Paragraph escapes a line's start too, where it would become a heading, a list, a quotation, a fence or a rule.
+func Paragraph(s string) string {
+	s = Inline(s)
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 	switch {
 	case s == "":
@@ -78,9 +81,9 @@ func paragraph(s string) string {
 	return s
 }
 
-// heading keeps trailing marks, which Markdown would drop.
-func heading(s string) string {
-	s = inline(s)
+// Heading keeps trailing marks, which Markdown would drop.
+func Heading(s string) string {
+	s = Inline(s)
 	if strings.HasSuffix(s, "#") {
 		return s[:len(s)-1] + `\#`
 	}

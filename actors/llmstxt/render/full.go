@@ -43,7 +43,7 @@ func once(list []entry) []entry {
 }
 
 func fullBlock(b *bytes.Buffer, e entry, f fileText) {
-	fmt.Fprintf(b, "\n## %s\n\n", heading(cleanLine(e.link.path)))
+	fmt.Fprintf(b, "\n## %s\n\n", Heading(cleanLine(e.link.path)))
 	if f.absent != "" {
 		fmt.Fprintf(b, "Left out: %s.\n", f.absent)
 		return
@@ -69,9 +69,9 @@ func elsewhere(b *bytes.Buffer, l link) {
 		if s.file == "" || s.file == l.path {
 			continue
 		}
-		fmt.Fprintf(b, "- %s (%s:%d)", code(s.signature), s.file, s.line)
+		fmt.Fprintf(b, "- %s (%s:%d)", Code(s.signature), s.file, s.line)
 		if s.doc != "" {
-			fmt.Fprintf(b, ": %s", inline(s.doc))
+			fmt.Fprintf(b, ": %s", Inline(s.doc))
 		}
 		b.WriteByte('\n')
 		n++
@@ -81,8 +81,8 @@ func elsewhere(b *bytes.Buffer, l link) {
 	}
 }
 
-// code is a code span that the text cannot close.
-func code(s string) string {
+// Code is a code span that the text cannot close.
+func Code(s string) string {
 	fence := strings.Repeat("`", longestRun([]byte(s))+1)
 	if strings.HasPrefix(s, "`") || strings.HasSuffix(s, "`") {
 		s = " " + s + " "

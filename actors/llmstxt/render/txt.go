@@ -36,9 +36,9 @@ func Txt(w io.Writer, index *rank.Index) error {
 func (s section) heading() string { return fmt.Sprintf("\n## %s\n\n", s.name) }
 
 func (l link) line() string {
-	line := fmt.Sprintf("- [%s](%s)", linkTitle(l.title), l.url)
+	line := fmt.Sprintf("- [%s](%s)", LinkTitle(l.title), l.url)
 	if l.note != "" {
-		line += ": " + inline(l.note)
+		line += ": " + Inline(l.note)
 	}
 	return line + "\n"
 }
@@ -46,11 +46,11 @@ func (l link) line() string {
 // front writes what precedes the sections. The details are never empty: without them common parsers take the summary
 // for details.
 func (v view) front(b *bytes.Buffer) {
-	fmt.Fprintf(b, "# %s\n\n", heading(v.title))
+	fmt.Fprintf(b, "# %s\n\n", Heading(v.title))
 	if v.summary != "" {
-		fmt.Fprintf(b, "> %s\n\n", paragraph(v.summary))
+		fmt.Fprintf(b, "> %s\n\n", Paragraph(v.summary))
 	}
 	for _, line := range v.details {
-		fmt.Fprintf(b, "- %s\n", paragraph(line))
+		fmt.Fprintf(b, "- %s\n", Paragraph(line))
 	}
 }
