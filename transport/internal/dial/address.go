@@ -1,113 +1,67 @@
 package dial
 
 import (
-	"encoding/binary"
 	"net/netip"
+	"strings"
+	"sync"
 )
 
-// kindOf says why an address is not public, or returns "". It knows IANA's registries of special-purpose addresses.
-// The few that are globally reachable serve protocols, not repositories, and count as special inside a special block.
+// kinds says why addresses are not public: IANA's registries of special-purpose addresses. The first block that holds
+// an address counts. The few that are globally reachable serve protocols, not repositories, and count as special
+// inside a special block.
+var kinds = []struct {
+	kind   string // "" is public
+	blocks string
+}{
+	{"unspecified", "0.0.0.0/32 ::/128"},
+	{"this-network", "0.0.0.0/8"},
+	{"loopback", "127.0.0.0/8 ::1/128"},
+	{"private", "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16"},
+	{"link-local", "169.254.0.0/16 fe80::/10"},
+	{"carrier-grade NAT", "100.64.0.0/10"},
+	{"benchmark", "198.18.0.0/15 2001:2::/48"},
+	{"multicast", "224.0.0.0/4 ff00::/8"},
+	{"broadcast", "255.255.255.255/32"},
+	{"documentation", "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20"},
+	{"6to4 relay", "192.88.99.0/24"},
+	{"IPv4-compatible", "::/96"},
+	{"IPv4-translated", "::ffff:0:0:0/96"},
+	{"NAT64", "64:ff9b::/96 64:ff9b:1::/48"},
+	{"discard", "100::/63"}, // 100::/64 and 100:0:0:1::/64
+	{"unique local", "fc00::/7"},
+	{"site-local", "fec0::/10"},
+	{"Teredo", "2001::/32"},
+	{"6to4", "2002::/16"},
+	{"reserved", "240.0.0.0/4 192.0.0.0/24 2001::/23"}, // 2001::/23 is for the assignments of protocols
+	{"", "0.0.0.0/0 2000::/3"},                         // 2000::/3 is all of IPv6 that has been given out
+	{"reserved", "::/0"},
+}
+
+type block struct {
+	netip.Prefix
+	kind string
+}
+
+var blocks = sync.OnceValue(func() (list []block) {
+	for _, k := range kinds {
+		for b := range strings.FieldsSeq(k.blocks) {
+			list = append(list, block{netip.MustParsePrefix(b), k.kind})
+		}
+	}
+	return list
+})
+
+// kindOf says why an address is not public, or returns "".
 func kindOf(addr netip.Addr) string {
-	switch {
-	case addr.Is4():
-		return kindOf4(addr.As4())
-	case addr.Is4In6():
+	if addr.Is4In6() {
 		return "IPv4-mapped"
 	}
-	return kindOf6(addr.As16())
-}
-
-func kindOf4(b [4]byte) string {
-	two := binary.BigEndian.Uint16(b[:2])
-	switch {
-	case b == [4]byte{}:
-		return "unspecified"
-	case b[0] == 0:
-		return "this-network"
-	case b[0] == 127:
-		return "loopback"
-	case b[0] == 10, two&0xfff0 == 0xac10, two == 0xc0a8:
-		return "private"
-	case two == 0xa9fe:
-		return "link-local"
-	case two&0xffc0 == 0x6440:
-		return "carrier-grade NAT"
-	case two&0xfffe == 0xc612:
-		return "benchmark"
-	case b[0]&0xf0 == 0xe0:
-		return "multicast"
-	case b == [4]byte{255, 255, 255, 255}:
-		return "broadcast"
-	case b[0]&0xf0 == 0xf0:
-		return "reserved"
+	for _, b := range blocks() {
+		if b.Contains(addr.WithZone("")) {
+			return b.kind
+		}
 	}
-	return kindOf24([3]byte(b[:3]))
-}
-
-func kindOf24(b [3]byte) string {
-	switch b {
-	case [3]byte{192, 0, 2}, [3]byte{198, 51, 100}, [3]byte{203, 0, 113}:
-		return "documentation"
-	case [3]byte{192, 0, 0}:
-		return "reserved"
-	case [3]byte{192, 88, 99}:
-		return "6to4 relay"
-	}
-	return ""
-}
-
-func kindOf6(b [16]byte) string {
-	high, low := binary.BigEndian.Uint64(b[:8]), binary.BigEndian.Uint64(b[8:])
-	switch {
-	case high == 0:
-		return kindOfZero(low)
-	case high == 0x0064_ff9b_0000_0000 && low>>32 == 0, high>>16 == 0x0064_ff9b_0001:
-		return "NAT64"
-	case high>>1 == 0x0100_0000_0000_0000>>1: // 100::/64 and 100:0:0:1::/64
-		return "discard"
-	case high>>57 == 0xfc>>1:
-		return "unique local"
-	case high>>54 == 0xfe80>>6:
-		return "link-local"
-	case high>>54 == 0xfec0>>6:
-		return "site-local"
-	case high>>56 == 0xff:
-		return "multicast"
-	case high>>61 != 1: // 2000::/3 is all that has been given out
-		return "reserved"
-	}
-	return kindOfGlobal(high)
-}
-
-// kindOfZero classifies the addresses that begin with 64 zero bits.
-func kindOfZero(low uint64) string {
-	switch {
-	case low == 0:
-		return "unspecified"
-	case low == 1:
-		return "loopback"
-	case low>>32 == 0:
-		return "IPv4-compatible"
-	case low>>32 == 0xffff_0000:
-		return "IPv4-translated"
-	}
-	return "reserved"
-}
-
-func kindOfGlobal(high uint64) string {
-	switch {
-	case high>>32 == 0x2001_0000:
-		return "Teredo"
-	case high>>32 == 0x2001_0db8, high>>44 == 0x3fff0:
-		return "documentation"
-	case high>>16 == 0x2001_0002_0000:
-		return "benchmark"
-	case high>>41 == 0x2001_0000>>9: // 2001::/23, protocol assignments
-		return "reserved"
-	case high>>48 == 0x2002:
-		return "6to4"
-	}
-	return ""
+	return "unspecified" // it is no address
 }
 
 // isMetadata looks into IPv6 forms of IPv4 addresses: the kernel or a translator converts them back.
