@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/coder/websocket"
@@ -149,7 +150,6 @@ func (w *world) receive(c *websocket.Conn) message {
 type seen struct {
 	milestones []string
 	state      string
-	seqs       []uint64
 }
 
 func fold(t *testing.T, lines []string) seen {
@@ -167,7 +167,6 @@ func fold(t *testing.T, lines []string) seen {
 		if !e.IsDelta() {
 			s.milestones = append(s.milestones, line)
 		}
-		s.seqs = append(s.seqs, e.Seq)
 	}
 	data, err := json.Marshal(state.State())
 	if err != nil {
@@ -177,72 +176,97 @@ func fold(t *testing.T, lines []string) seen {
 	return s
 }
 
-// DESIGN 8: "One run watched on every surface gives the same events". Each way is read live, again after the end, and
-// with the connection cut after every event.
+// cut reads with how and cuts the connection after every event.
+func cut(how read) read {
+	return func(w *world, id messages.RunID, after uint64, give func(string) bool) {
+		for more := true; more; {
+			more = false
+			how(w, id, after, func(line string) bool {
+				var e messages.Event
+				if err := json.Unmarshal([]byte(line), &e); err != nil {
+					w.t.Error(err)
+				}
+				after, more = e.Seq, give(line) && !e.IsTerminal()
+				return false
+			})
+		}
+	}
+}
+
+// DESIGN 8: "One run watched on every surface gives the same events". Each way is read live and again after the end,
+// whole and with the connection cut after every event.
 func TestOneRunReadInEveryWay(t *testing.T) {
 	w := newWorld(t)
 	id := w.start(`{"words":40,"ask":true,"child":true,"fail":true}`)
-	live := map[string]chan []string{}
+	ways := map[string]read{}
 	for name, how := range reads {
-		live[name] = make(chan []string, 1)
-		go func() {
-			var lines []string
-			how(w, id, 0, func(event string) bool { lines = append(lines, event); return true })
-			live[name] <- lines
-		}()
+		ways[name], ways[name+", cut at every event"] = how, cut(how)
 	}
+	live := map[string]chan []string{}
+	var asked sync.WaitGroup
+	for name, how := range ways {
+		lines := make(chan []string, 1)
+		live[name] = lines
+		asked.Add(1)
+		go func() { lines <- all(w, id, how, asked.Done) }()
+	}
+	asked.Wait()
 	w.answer(id)
 	w.until(id, messages.KindRunFailed)
-	var want seen
-	for e, err := range w.system.Events(t.Context(), id, 0) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		line, err := e.JSON()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !e.IsDelta() {
-			want.milestones = append(want.milestones, string(line))
-		}
-	}
-	state, err := w.system.State(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := json.Marshal(state)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want.state = string(data)
-	for name, how := range reads {
-		var whole, cut []string
-		how(w, id, 0, func(event string) bool { whole = append(whole, event); return true })
-		for after := uint64(0); ; {
-			more := false
-			how(w, id, after, func(event string) bool {
-				cut, more = append(cut, event), true
-				return false
-			})
-			if !more {
-				break
-			}
-			after = fold(t, cut).seqs[len(cut)-1]
-			if after == state.Seq {
-				break
-			}
-		}
-		for way, lines := range map[string][]string{"live": <-live[name], "afterwards": whole, "cut at every event": cut} {
+	want := w.told(id)
+	for name, how := range ways {
+		for when, lines := range map[string][]string{"live": <-live[name], "afterwards": all(w, id, how, func() {})} {
 			got := fold(t, lines)
 			if got.state != want.state {
-				t.Errorf("%s, %s: the State is\n%s\nwant\n%s", name, way, got.state, want.state)
+				t.Errorf("%s, %s: the State is\n%s\nwant\n%s", name, when, got.state, want.state)
 			}
 			if !slices.Equal(got.milestones, want.milestones) {
-				t.Errorf("%s, %s: the milestones are\n%s\nwant\n%s", name, way, strings.Join(got.milestones, "\n"),
+				t.Errorf("%s, %s: the milestones are\n%s\nwant\n%s", name, when, strings.Join(got.milestones, "\n"),
 					strings.Join(want.milestones, "\n"))
 			}
 		}
 	}
+}
+
+// all reads the whole run, and calls asked when it has a question, or has none.
+func all(w *world, id messages.RunID, how read, asked func()) (lines []string) {
+	asked = sync.OnceFunc(asked)
+	defer asked()
+	how(w, id, 0, func(line string) bool {
+		lines = append(lines, line)
+		if strings.Contains(line, `"type":"input.required"`) {
+			asked()
+		}
+		return true
+	})
+	return lines
+}
+
+// told is what the run's log says.
+func (w *world) told(id messages.RunID) seen {
+	w.t.Helper()
+	var lines []string
+	for e, err := range w.system.Events(w.t.Context(), id, 0) {
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		line, err := e.JSON()
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		lines = append(lines, string(line))
+	}
+	s := fold(w.t, lines)
+	state, err := w.system.State(w.t.Context(), id)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	data, err := json.Marshal(state)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	s.state = string(data)
+	return s
 }
 
 // A WebSocket gets no more events than it has credit for, and what it did not take is merged.
