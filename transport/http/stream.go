@@ -122,6 +122,7 @@ func (o *writer) open() {
 func (o *writer) stop() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	o.broken = true // for a heartbeat that waits for the lock
 	if o.beat != nil {
 		o.beat.Stop()
 	}
