@@ -64,7 +64,7 @@ type Config struct {
 	Version string
 	// Heartbeat is the longest that a stream is silent: 15 s.
 	Heartbeat time.Duration
-	// WriteTimeout is how long a client may take to read what was written to it: 30 s. Then its stream is cut.
+	// WriteTimeout is how long a client may take to read what was written to it: 30 s. Then its connection is cut.
 	WriteTimeout time.Duration
 	// Secure marks session cookies for https alone.
 	Secure bool
@@ -112,6 +112,7 @@ func New(c Config) *Server {
 
 // ServeHTTP answers every path below /v1, and /openapi.json.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w = &timedWriter{ResponseWriter: w, timeout: s.config.WriteTimeout}
 	w.Header().Add("Vary", "Accept-Encoding")
 	if compressible(r) {
 		c := &compressor{ResponseWriter: w}

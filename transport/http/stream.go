@@ -82,11 +82,10 @@ type writer struct {
 	at     cursors
 	cancel context.CancelCauseFunc
 
-	mu       sync.Mutex
-	buffer   []byte    // of buffers; nil between two frames, so that an idle stream holds none
-	deadline time.Time // of writing
-	beat     *time.Timer
-	broken   bool
+	mu     sync.Mutex
+	buffer []byte // of buffers; nil between two frames, so that an idle stream holds none
+	beat   *time.Timer
+	broken bool
 }
 
 func (s *Server) newWriter(w http.ResponseWriter, id messages.RunID, form form, cancel context.CancelCauseFunc) *writer {
@@ -239,10 +238,6 @@ func (o *writer) fail(err error) {
 func (o *writer) send() {
 	if o.broken || len(o.buffer) == 0 {
 		return
-	}
-	if now := time.Now(); o.deadline.Sub(now) < o.server.config.WriteTimeout/2 {
-		o.deadline = now.Add(o.server.config.WriteTimeout)
-		_ = o.flush.SetWriteDeadline(o.deadline) // a connection without deadlines ends with its request
 	}
 	_, err := o.w.Write(o.server.config.Redact(o.buffer))
 	if err == nil {

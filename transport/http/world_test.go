@@ -1,13 +1,16 @@
 package http_test
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -20,6 +23,9 @@ import (
 // tale is the input of the job tell.
 type tale struct {
 	Words int `json:"words,omitempty"`
+	// Word is what it tells: "word " if empty. Encore is how many more it tells after the answer.
+	Word   string `json:"word,omitempty"`
+	Encore int    `json:"encore,omitempty"`
 	// File has the job write the file told. Ask has it ask how loud, and Child tell a part in a sub-run. Hang has it wait
 	// until it is cancelled, and Fail fail.
 	File  bool `json:"file,omitempty"`
@@ -47,7 +53,7 @@ func openFile(context.Context, messages.State, messages.Artifact) (io.ReadSeekCl
 // tell is a job that says something of every kind that readers fold.
 func tell(ctx context.Context, t *actors.TaskContext, in tale) (string, error) {
 	for i := range in.Words {
-		if err := t.Say("answer", "word "); err != nil {
+		if err := t.Say("answer", cmp.Or(in.Word, "word ")); err != nil {
 			return "", err
 		}
 		if i%10 == 0 {
@@ -75,6 +81,11 @@ func tell(ctx context.Context, t *actors.TaskContext, in tale) (string, error) {
 	}
 	if in.Ask {
 		if _, err := t.Ask(ctx, messages.InputRequired{Request: "loud", Prompt: "How loud?"}); err != nil {
+			return "", err
+		}
+	}
+	for i := range in.Encore {
+		if err := errors.Join(t.Emit(messages.StepStarted{Step: strconv.Itoa(i)}, ""), t.Say("encore", "word ")); err != nil {
 			return "", err
 		}
 	}
@@ -106,7 +117,8 @@ func newWorld(t *testing.T) *world {
 
 func newSystem(t *testing.T) *actors.System {
 	t.Helper()
-	system, err := actors.New(context.Background(), actors.Config{Jobs: map[string]actors.NewJob{"tell": actors.Func("tell", tell)}})
+	system, err := actors.New(context.Background(), actors.Config{MaxReaders: 2000,
+		Jobs: map[string]actors.NewJob{"tell": actors.Func("tell", tell)}})
 	if err != nil {
 		t.Fatal(err)
 	}
