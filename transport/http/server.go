@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -105,10 +106,17 @@ func New(c Config) *Server {
 	for _, job := range c.Jobs {
 		s.jobs[job.Name] = job
 	}
-	s.api = humago.New(s.mux, s.document())
+	s.api = onlyJSON{humago.New(s.mux, s.document())}
 	s.routes()
 	return s
 }
+
+// onlyJSON answers in the one form that there is, whatever Accept asks for: the library's own negotiation panics at some
+// fields, such as ";a,".
+type onlyJSON struct{ huma.API }
+
+// Negotiate returns the media type of JSON.
+func (onlyJSON) Negotiate(string) (string, error) { return formJSON.mediaType(), nil }
 
 // ServeHTTP answers every path below /v1, and /openapi.json.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -120,7 +128,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w = c
 	}
 	handler, pattern := s.mux.Handler(r)
-	if pattern != "" {
+	if pattern != "" && path.Clean(r.URL.Path) == r.URL.Path { // the mux would send other paths elsewhere
 		s.mux.ServeHTTP(w, r)
 		return
 	}

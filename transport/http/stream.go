@@ -115,6 +115,7 @@ func (o *writer) open() {
 		o.buffer = append(o.buffer, "retry: "+retry+"\n\n"...)
 	}
 	o.send()
+	_ = o.flush.Flush() // an error shows at the next event
 	o.beat = time.AfterFunc(o.server.config.Heartbeat, o.heartbeat)
 }
 

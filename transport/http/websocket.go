@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -73,6 +74,10 @@ type connection struct {
 
 // serveWebSocket follows many runs on one connection.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, _ *struct{}) {
+	if !strings.EqualFold(r.Header.Get("Upgrade"), "websocket") {
+		gate.Refuse(w, messages.Errorf(gate.CodeBadRequest, "this path takes WebSockets alone"))
+		return
+	}
 	// The gate has checked the origin.
 	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
 	if err != nil {

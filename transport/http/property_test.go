@@ -1,0 +1,226 @@
+package http_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// schema is as much of a JSON Schema as the document's parameters and bodies use.
+type schema struct {
+	Ref        string `json:"$ref"`
+	Type       any
+	Enum       []string
+	Minimum    *float64
+	Maximum    *float64
+	Items      *schema
+	Properties map[string]*schema
+	Required   []string
+}
+
+type operation struct {
+	method, path string
+	Parameters   []struct {
+		Name, In string
+		Schema   schema
+	}
+	RequestBody *struct {
+		Content map[string]struct{ Schema schema }
+	}
+	Responses map[string]any
+}
+
+// described is what the OpenAPI document says of the server.
+type described struct {
+	Paths      map[string]map[string]*operation
+	Components struct{ Schemas map[string]json.RawMessage }
+	operations []*operation
+}
+
+func (w *world) described() *described {
+	w.t.Helper()
+	var d described
+	if err := json.Unmarshal([]byte(w.call("GET", "/openapi.json", "").body), &d); err != nil {
+		w.t.Fatal(err)
+	}
+	for path, all := range d.Paths {
+		for method, o := range all {
+			o.method, o.path = strings.ToUpper(method), path
+			d.operations = append(d.operations, o)
+		}
+	}
+	slices.SortFunc(d.operations, func(a, b *operation) int { return strings.Compare(a.path+a.method, b.path+b.method) })
+	return &d
+}
+
+// nasty are values that no schema allows, and a few that some allow.
+var nasty = []string{"", "x", "-1", "0", "99999999999999999999", "1e309", "NaN", "true", "a:b", "0,1:2", "1,x:2", "..", "/",
+	"wait=soon", "wait=0", "%", "\"", "é", "text/event-stream", "application/x-ndjson", "W/\"3\"", strings.Repeat("a", 300)}
+
+// text draws a parameter's value: by its schema, or nasty.
+func text(t *rapid.T, name string, s schema) string {
+	if rapid.IntRange(0, 11).Draw(t, "wrong "+name) == 0 {
+		return rapid.SampledFrom(nasty).Draw(t, name)
+	}
+	switch {
+	case name == "wait": // no longer than the test can wait
+		return rapid.SampledFrom([]string{"0", "1ms", "0.001", "2ms"}).Draw(t, name)
+	case name == "after" || strings.HasPrefix(strings.ToLower(name), "last"):
+		return strconv.Itoa(rapid.IntRange(0, 9).Draw(t, name))
+	case name == "kinds":
+		return rapid.SampledFrom([]string{"run.completed", "text.delta,run.queued"}).Draw(t, name)
+	case len(s.Enum) > 0:
+		return rapid.SampledFrom(s.Enum).Draw(t, name)
+	case s.Type == "integer" || s.Type == "number":
+		return strconv.Itoa(number(t, name, s))
+	case s.Type == "boolean":
+		return strconv.FormatBool(rapid.Bool().Draw(t, name))
+	}
+	return rapid.StringMatching(`[!-~]{1,12}`).Draw(t, name)
+}
+
+func number(t *rapid.T, name string, s schema) int {
+	least, most := -3, 2000
+	if s.Minimum != nil {
+		least = int(*s.Minimum)
+	}
+	if s.Maximum != nil {
+		most = int(*s.Maximum)
+	}
+	return rapid.IntRange(least, most).Draw(t, name)
+}
+
+// value draws JSON by the schema; now and then it draws what the schema forbids.
+func (d *described) value(t *rapid.T, name string, s schema) any {
+	if s.Ref != "" {
+		if err := json.Unmarshal(d.Components.Schemas[strings.TrimPrefix(s.Ref, "#/components/schemas/")], &s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	switch wrong := rapid.IntRange(0, 9).Draw(t, "wrong "+name) == 0; {
+	case wrong:
+		return rapid.SampledFrom([]any{nil, 1e300, -1, "x", []any{1}, map[string]any{"x": nil}, false}).Draw(t, name)
+	case name == "job":
+		return "tell"
+	case name == "input":
+		return map[string]any{"words": rapid.IntRange(0, 3).Draw(t, "words"), "fail": rapid.Bool().Draw(t, "fail")}
+	case s.Type == "object":
+		object := map[string]any{}
+		for _, field := range slices.Sorted(maps.Keys(s.Properties)) {
+			if slices.Contains(s.Required, field) || rapid.Bool().Draw(t, "with "+field) {
+				object[field] = d.value(t, field, *s.Properties[field])
+			}
+		}
+		return object
+	case s.Type == "integer":
+		return number(t, name, s)
+	case s.Type == "boolean":
+		return rapid.Bool().Draw(t, name)
+	}
+	return rapid.String().Draw(t, name)
+}
+
+// draw draws a request of the operation.
+func (d *described) draw(t *rapid.T, o *operation, base string, ids []string) *http.Request {
+	path, query, header := o.path, url.Values{}, http.Header{}
+	for _, p := range o.Parameters {
+		switch {
+		case p.In == "path":
+			known := map[string][]string{"id": ids, "name": {"tell", "told.txt"}, "request": {"loud"}}[p.Name]
+			value := rapid.SampledFrom(append(slices.Clone(nasty[1:]), slices.Repeat(known, 60)...)).Draw(t, p.Name)
+			path = strings.ReplaceAll(path, "{"+p.Name+"}", url.PathEscape(value))
+		case !rapid.Bool().Draw(t, "with "+p.Name):
+		case p.In == "query":
+			query.Set(p.Name, text(t, p.Name, p.Schema))
+		default:
+			header.Set(p.Name, text(t, p.Name, p.Schema))
+		}
+	}
+	if rapid.IntRange(0, 9).Draw(t, "unknown parameter") == 0 {
+		query.Set("unknown", "1")
+	}
+	var body io.Reader
+	if o.RequestBody != nil {
+		content := rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "bytes")
+		if rapid.IntRange(0, 9).Draw(t, "JSON") > 0 {
+			content, _ = json.Marshal(d.value(t, "body", o.RequestBody.Content["application/json"].Schema)) // drawn to be JSON
+		}
+		header.Set("Content-Type", rapid.SampledFrom([]string{"application/json", "application/json", "application/json",
+			"text/plain", "application/xml", ";"}).Draw(t, "type"))
+		body = strings.NewReader(string(content))
+	}
+	r, err := http.NewRequestWithContext(context.Background(), o.method, base+path+"?"+query.Encode(), body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header = header
+	return r
+}
+
+// "property tests from the OpenAPI document find nothing": whatever is asked, the answer is a documented one, failures
+// are problems with a code of the table, and the server goes on.
+func TestAnswersAreDocumented(t *testing.T) {
+	system := newSystem(t)
+	entrance, err := gate.New(gate.Config{Rate: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(entrance.Wrap(newAPI(system)))
+	t.Cleanup(server.Close)
+	w := &world{t: t, url: server.URL, system: system, server: server}
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "errors.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := w.described()
+	client := &http.Client{Timeout: 10 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	rapid.Check(t, func(t *rapid.T) {
+		ended := w.start(`{"words":3,"file":true}`)
+		w.until(ended, messages.KindRunCompleted)
+		asks := w.start(`{"ask":true}`)
+		w.until(asks, messages.KindInputRequired)
+		for range rapid.IntRange(1, 8).Draw(t, "requests") {
+			o := rapid.SampledFrom(d.operations).Draw(t, "operation")
+			r := d.draw(t, o, w.url, []string{string(ended), string(asks)})
+			response, err := client.Do(r)
+			if err != nil {
+				t.Fatalf("%s %s %v: %v", r.Method, r.URL, r.Header, err)
+			}
+			got := answer{Response: response}
+			if kind := response.Header.Get("Content-Type"); kind != "text/event-stream" && kind != "application/x-ndjson" {
+				text, err := io.ReadAll(response.Body)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got.body = string(text)
+			}
+			response.Body.Close()
+			said := o.Responses[strconv.Itoa(response.StatusCode)] != nil
+			code, detail := got.problem()
+			failed := response.StatusCode >= 400
+			if !said || response.StatusCode >= 500 || failed && (detail == "" || !strings.Contains(string(page), "\n## "+code+"\n")) {
+				t.Fatalf("%s %s %v: %s %s", r.Method, r.URL, r.Header, response.Status, got.body)
+			}
+		}
+		if got := w.call("GET", "/v1/jobs", ""); got.StatusCode != http.StatusOK {
+			t.Fatalf("the server no longer answers: %s", got.Status)
+		}
+		_ = system.Cancel(context.Background(), asks, "", "the test ends") // it may have ended
+	})
+}
