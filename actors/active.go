@@ -22,6 +22,7 @@ type activeRun struct {
 	principal   string
 	mode        messages.Mode
 	parent      *activeRun // nil for a top-level run
+	trace       string     // the traceparent of its calls, or ""
 	log         *runLog
 	clock       clock
 	claim       Claim        // set before the run's actor starts

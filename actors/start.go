@@ -96,6 +96,9 @@ func (s *System) newRun(id messages.RunID, job Job, queued messages.RunQueued, p
 	wall := cmp.Or(time.Duration(max(queued.Limits.WallClockMS, 0))*time.Millisecond, s.config.WallClock)
 	r.clock.deadline = time.Since(epochStart) + wall
 	r.clock.stall = cmp.Or(time.Duration(max(queued.Limits.StallMS, 0))*time.Millisecond, s.config.Stall)
+	if r.trace = messages.RunTraceparent(id, queued.Labels); r.trace == "" && parent != nil {
+		r.trace = parent.trace
+	}
 	r.log = newLog(id, s.appender, cmp.Or(max(queued.Limits.Bytes, 0), s.config.LogBytes), &s.counts)
 	return r
 }

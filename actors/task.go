@@ -324,7 +324,11 @@ func taskName(c actor.Context) string { return c.Self().Id[len(c.Parent().Id)+1:
 
 func (a *taskActor) start(c actor.Context, now *attempt) {
 	a.now = now
-	work := a.system.node.Go(context.Background(), now.task.Name, c.Self(), c.Parent(), credits,
+	ctx := context.Background()
+	if now.run.trace != "" {
+		ctx = messages.WithTraceparent(ctx, now.run.trace)
+	}
+	work := a.system.node.Go(ctx, now.task.Name, c.Self(), c.Parent(), credits,
 		func(ctx context.Context, w *supervision.Task) error {
 			now.work.CompareAndSwap(nil, w)
 			t := &TaskContext{attempt: now, work: w}

@@ -30,11 +30,12 @@ func TestHTTPClients(t *testing.T) {
 		t.Skip("make clients runs this")
 	}
 	for name, follow := range map[string]func(w *webKit, t *testing.T, run messages.RunID) []byte{
-		"curl":          (*webKit).curl,
-		"chromium":      (*webKit).chromium,
-		"eventsource":   func(w *webKit, t *testing.T, run messages.RunID) []byte { return w.node(t, "eventsource", run) },
-		"ws":            func(w *webKit, t *testing.T, run messages.RunID) []byte { return w.node(t, "ws", run) },
-		"docs/examples": func(w *webKit, t *testing.T, run messages.RunID) []byte { return w.node(t, "reader", run) },
+		"curl":                      (*webKit).curl,
+		"chromium":                  func(w *webKit, t *testing.T, run messages.RunID) []byte { return w.chromium(t, "page", run) },
+		"docs/examples in chromium": func(w *webKit, t *testing.T, run messages.RunID) []byte { return w.chromium(t, "reader", run) },
+		"eventsource":               func(w *webKit, t *testing.T, run messages.RunID) []byte { return w.node(t, "eventsource", run) },
+		"ws":                        func(w *webKit, t *testing.T, run messages.RunID) []byte { return w.node(t, "ws", run) },
+		"docs/examples":             func(w *webKit, t *testing.T, run messages.RunID) []byte { return w.node(t, "reader", run) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWebKit(t)
@@ -82,11 +83,24 @@ func newWebKit(t *testing.T) *webKit {
 		out.Header().Set("Content-Type", "text/html")
 		fmt.Fprintf(out, browserPage, r.URL.Query().Get("run"), kinds())
 	})
+	pages.HandleFunc("GET /reader", func(out http.ResponseWriter, r *http.Request) {
+		out.Header().Set("Content-Type", "text/html")
+		fmt.Fprintf(out, readerPage, r.URL.Query().Get("run"))
+	})
+	pages.HandleFunc("GET /reader.mjs", func(out http.ResponseWriter, r *http.Request) {
+		out.Header().Set("Content-Type", "text/javascript")
+		http.ServeFile(out, r, exampleReader)
+	})
 	pages.HandleFunc("POST /events", func(_ http.ResponseWriter, r *http.Request) {
 		data, _ := io.ReadAll(r.Body) // what is missing is judged
 		w.posted <- data
 	})
-	site := httptest.NewServer(pages)
+	site := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if !strings.HasPrefix(r.URL.Path, "/v1/") {
+			out.Header().Set("Connection", "close") // a connection is of the API or of pages
+		}
+		pages.ServeHTTP(out, r)
+	}))
 	w.url = w.cutting(t, site.Listener.Addr().String())
 	t.Cleanup(func() {
 		site.CloseClientConnections()
@@ -109,6 +123,16 @@ for (const kind of "%s".split(",")) source.addEventListener(kind, (message) => {
   fetch("/events", { method: "POST", body: events.join("\n") });
 });
 </script>`
+
+// readerPage follows a run with the reader of docs/examples, and posts its events.
+const readerPage = `<!doctype html><script type="module">
+import { readRun } from "/reader.mjs";
+const events = [];
+for await (const event of readRun("", "%s")) events.push(JSON.stringify(event));
+fetch("/events", { method: "POST", body: events.join("\n") });
+</script>`
+
+var exampleReader = filepath.Join("..", "docs", "examples", "reader.mjs")
 
 func kinds() string {
 	var list []string
@@ -139,8 +163,18 @@ func (w *webKit) cutting(t *testing.T, target string) string {
 					return
 				}
 				defer up.Close()
+				first := make([]byte, 4096)
+				n, err := c.Read(first)
+				if err != nil {
+					return
+				}
+				_, _ = up.Write(first[:n])
 				go func() { _, _ = io.Copy(up, c) }()
-				_, _ = io.CopyN(c, up, 900<<w.cuts.Add(1))
+				if bytes.Contains(first[:n], []byte(" /v1/")) { // pages come whole
+					_, _ = io.CopyN(c, up, 900<<w.cuts.Add(1))
+					return
+				}
+				_, _ = io.Copy(c, up)
 			}()
 		}
 	}()
@@ -206,10 +240,10 @@ func (w *webKit) curl(t *testing.T, run messages.RunID) []byte {
 	return nil
 }
 
-func (w *webKit) chromium(t *testing.T, run messages.RunID) []byte {
+func (w *webKit) chromium(t *testing.T, page string, run messages.RunID) []byte {
 	ctx, cancel := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", w.url+"/page?run="+string(run))
+		"--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", w.url+"/"+page+"?run="+string(run))
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("%v: install Debian's chromium", err)
 	}
@@ -222,7 +256,7 @@ func (w *webKit) chromium(t *testing.T, run messages.RunID) []byte {
 
 func (w *webKit) node(t *testing.T, client string, run messages.RunID) []byte {
 	t.Helper()
-	reader, err := filepath.Abs(filepath.Join("..", "docs", "examples", "reader.mjs"))
+	reader, err := filepath.Abs(exampleReader)
 	if err != nil {
 		t.Fatal(err)
 	}

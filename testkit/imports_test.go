@@ -194,7 +194,8 @@ var rules = []rule{{
 	libs: []string{"golang.org/x/tools/txtar", "go.uber.org/goleak"},
 	tests: []string{
 		"github.com/asynkron/protoactor-go/actor", "github.com/mark3labs/mcp-go/...",
-		"github.com/modelcontextprotocol/go-sdk/...", "github.com/sashabaranov/go-openai", module + "/transport/http",
+		"github.com/modelcontextprotocol/go-sdk/...", "github.com/sashabaranov/go-openai", "github.com/coder/websocket",
+		module + "/transport/http",
 	},
 }}
 

@@ -201,7 +201,7 @@ func metadataOf(resource string) string {
 func (s *serveOptions) routes(entrance *gate.Gate, door http.Handler, inside *host.Server, resource string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle(mcpPath, entrance.Wrap(door))
-	mux.Handle("/v1/", entrance.Wrap(inside.API))
+	mux.Handle("/v1/", entrance.Wrap(inside.Metrics.Requests(inside.API)))
 	mux.Handle("/openapi.json", entrance.Wrap(inside.API))
 	mux.Handle("GET /metrics", entrance.Wrap(adminsOnly(inside.Metrics)))
 	for _, path := range []string{"/healthz", "/livez"} {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/internal/sse"
 )
@@ -73,6 +74,9 @@ func (x *exchange) amend(r *http.Request) (*http.Request, error) {
 	request.Body, _ = request.GetBody()
 	request.Header.Del("Connection") // HTTP/1.1 keeps connections alive by default
 	request.Header.Set("User-Agent", "lastword")
+	if trace := messages.Traceparent(r.Context()); trace != "" {
+		request.Header.Set("Traceparent", trace)
+	}
 	return request, nil
 }
 

@@ -2,7 +2,8 @@
 //
 // Give [Observer.Observe] to actors.Config.Observe. [Observer.ServeHTTP] answers with Prometheus metrics. Where [Config]
 // names a collector, each run, attempt of a task, model call and tool call becomes an OpenTelemetry span, sent by OTLP
-// over HTTP as JSON. A run started with the label traceparent continues the caller's trace (W3C Trace Context).
+// over HTTP as JSON. [Observer.Requests] makes a span of each
+// request. A run started with the label traceparent continues the caller's trace (W3C Trace Context).
 //
 // Nothing here slows a run down: spans that the collector does not take in time are dropped and counted.
 package telemetry

@@ -110,7 +110,7 @@ var errRefused = errors.New("the collector refused the spans")
 func (x *exporter) request(list []span) any {
 	spans := make([]map[string]any, 0, len(list))
 	for _, s := range list {
-		one := map[string]any{"traceId": s.Trace, "spanId": s.ID, "name": s.Name, "kind": 1,
+		one := map[string]any{"traceId": s.Trace, "spanId": s.ID, "name": s.Name, "kind": max(s.kind, 1),
 			"startTimeUnixNano": nanoseconds(s.began), "endTimeUnixNano": nanoseconds(s.ended), "attributes": attributes(s.attributes)}
 		if s.Parent != "" {
 			one["parentSpanId"] = s.Parent

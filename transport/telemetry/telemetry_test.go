@@ -21,6 +21,9 @@ func chat(ctx context.Context, t *actors.TaskContext, fail bool) (string, error)
 	if t.Attempt() == 1 {
 		return "", supervision.RetryAfter(0, errors.New("busy"))
 	}
+	if calls, _, _ := messages.ParseTraceparent(messages.Traceparent(ctx)); calls != trace {
+		return "", errors.New("the task's calls are of the trace " + calls)
+	}
 	for _, body := range []messages.Body{
 		messages.LLMStarted{Call: "m1", Model: "tiny"},
 		messages.LLMCompleted{Call: "m1", Model: "tiny", Evidence: "done-marker", Verdict: "completed", FirstTokenMS: 40,
@@ -37,6 +40,8 @@ func chat(ctx context.Context, t *actors.TaskContext, fail bool) (string, error)
 	}
 	return "done", nil
 }
+
+const trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 
 // collector keeps the spans that it is sent, by name.
 type collector struct {
@@ -73,10 +78,9 @@ func TestMetricsAndTraces(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
 	for _, input := range []string{"true", "false"} {
 		id, err := system.Submit(context.Background(), messages.Request{Job: "chat", Input: json.RawMessage(input),
-			Labels: map[string]string{telemetry.TraceLabel: "00-" + trace + "-" + parent + "-01"}})
+			Labels: map[string]string{messages.TraceLabel: "00-" + trace + "-" + parent + "-01"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,6 +124,26 @@ func TestMetricsAndTraces(t *testing.T) {
 		if s["traceId"] != trace {
 			t.Errorf("%s is of the trace %v", name, s["traceId"])
 		}
+	}
+}
+
+func TestRequestSpans(t *testing.T) {
+	kept := &collector{spans: map[string]map[string]any{}}
+	at := httptest.NewServer(kept)
+	defer at.Close()
+	observer := telemetry.New(telemetry.Config{Collector: at.URL})
+	inside := ""
+	door := observer.Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		inside = r.Header.Get("Traceparent")
+		w.WriteHeader(http.StatusAccepted)
+	}))
+	request := httptest.NewRequest("POST", "/v1/runs/r_abc/input/name", nil)
+	request.Header.Set("Traceparent", "00-"+trace+"-"+parent+"-01")
+	door.ServeHTTP(httptest.NewRecorder(), request)
+	observer.Close()
+	s := kept.spans["POST /v1/runs/{id}/input/{name}"]
+	if s == nil || s["traceId"] != trace || s["parentSpanId"] != parent || inside != "00-"+trace+"-"+s["spanId"].(string)+"-01" {
+		t.Errorf("the request's span is %v; the door was told %q", s, inside)
 	}
 }
 

@@ -1,17 +1,12 @@
 package telemetry
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 )
-
-// TraceLabel is the label of a run that holds the W3C traceparent of whoever started it.
-const TraceLabel = "traceparent"
 
 // traceContext is the trace that a run belongs to. Ids follow from the run's id, so that nothing is kept for them.
 type traceContext struct {
@@ -21,40 +16,17 @@ type traceContext struct {
 }
 
 func traceOf(id messages.RunID, queued messages.RunQueued) traceContext {
-	t := traceContext{trace: digest(string(id))[:32], root: spanID(id, "run")}
-	if trace, parent, ok := parseTraceparent(queued.Labels[TraceLabel]); ok {
+	t := traceContext{trace: traceID(id), root: messages.SpanID(id, "run")}
+	if trace, parent, ok := messages.ParseTraceparent(queued.Labels[messages.TraceLabel]); ok {
 		t.trace, t.parent = trace, parent
 	} else if queued.Parent != "" {
-		t.trace, t.parent = digest(string(rootOf(id)))[:32], spanID(queued.Parent, "run")
+		root, _, _ := strings.Cut(string(id), ".")
+		t.trace, t.parent = traceID(messages.RunID(root)), messages.SpanID(queued.Parent, "run")
 	}
 	return t
 }
 
-func rootOf(id messages.RunID) messages.RunID {
-	root, _, _ := strings.Cut(string(id), ".")
-	return messages.RunID(root)
-}
-
-// parseTraceparent reads version-trace-span-flags.
-func parseTraceparent(text string) (trace, span string, ok bool) {
-	parts := strings.Split(text, "-")
-	if len(parts) < 4 || len(parts[1]) != 32 || len(parts[2]) != 16 || !isHex(parts[1]) || !isHex(parts[2]) {
-		return "", "", false
-	}
-	return parts[1], parts[2], true
-}
-
-func isHex(s string) bool {
-	_, err := hex.DecodeString(s)
-	return err == nil && s == strings.ToLower(s) && strings.Trim(s, "0") != ""
-}
-
-func spanID(id messages.RunID, name string) string { return digest(string(id) + " " + name)[:16] }
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])
-}
+func traceID(id messages.RunID) string { return messages.Digest(string(id))[:32] }
 
 // trace makes spans of what ends with the event.
 func (x *exporter) trace(r *run, e messages.Event) {
@@ -112,10 +84,10 @@ func (x *exporter) endSpan(r *run, e messages.Event, key, name, failure string, 
 	parent := r.trace.root
 	if task := taskOf(began.Body); task != "" && !strings.HasPrefix(key, "task ") {
 		if attempt, ok := r.open["task "+task]; ok {
-			parent = spanID(e.RunID, strconv.FormatUint(attempt.Seq, 10))
+			parent = messages.SpanID(e.RunID, strconv.FormatUint(attempt.Seq, 10))
 		}
 	}
-	x.send(span{Trace: r.trace.trace, ID: spanID(e.RunID, strconv.FormatUint(began.Seq, 10)), Parent: parent, Name: name,
+	x.send(span{Trace: r.trace.trace, ID: messages.SpanID(e.RunID, strconv.FormatUint(began.Seq, 10)), Parent: parent, Name: name,
 		began: began.Time, ended: e.Time, failure: failure, attributes: append(list, attribute{"lastword.run_id", string(e.RunID)})})
 }
 
@@ -140,7 +112,11 @@ type span struct {
 	Trace, ID, Parent, Name string
 	began, ended            time.Time
 	failure                 string
+	kind                    int // 0 is internal
 	attributes              []attribute
 }
+
+// serverKind is SPAN_KIND_SERVER of OTLP.
+const serverKind = 2
 
 type attribute struct{ key, value string }
