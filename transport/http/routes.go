@@ -134,6 +134,7 @@ func secured(scope gate.Scope, op huma.Operation) huma.Operation {
 	op.Security = []map[string][]string{{"bearer": {}}, {"session": {}}}
 	op.Description += " Scope: " + string(scope) + "."
 	op.RejectUnknownQueryParameters = true
+	op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // the gate has limits, and readBody has read the body
 	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound,
 		http.StatusConflict, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 		http.StatusUnprocessableEntity, http.StatusTooManyRequests, http.StatusServiceUnavailable}

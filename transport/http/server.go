@@ -1,9 +1,11 @@
 package http
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"iter"
 	"net/http"
@@ -129,7 +131,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	handler, pattern := s.mux.Handler(r)
 	if pattern != "" && path.Clean(r.URL.Path) == r.URL.Path { // the mux would send other paths elsewhere
-		s.mux.ServeHTTP(w, r)
+		if r, ok := readBody(w, r); ok {
+			s.mux.ServeHTTP(w, r)
+		}
 		return
 	}
 	said := httptest.NewRecorder() // the mux's own refusal, in plain text
@@ -140,6 +144,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Allow", said.Header().Get("Allow"))
 	gate.Refuse(w, gate.NewProblem(gate.CodeNotAllowed, r.URL.Path+" takes "+said.Header().Get("Allow")))
+}
+
+// readBody returns the request with its whole body in memory, or refuses it: the API's framework would answer 500.
+func readBody(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
+	if r.Body == nil || r.Body == http.NoBody {
+		return r, true
+	}
+	body, err := io.ReadAll(r.Body)
+	if _, large := errors.AsType[*http.MaxBytesError](err); err != nil && !large {
+		err = messages.Errorf(gate.CodeBadRequest, "the body cannot be read: %v", err)
+	}
+	if err != nil {
+		gate.Refuse(w, err)
+		return nil, false
+	}
+	r = r.WithContext(r.Context()) // the server's own request must keep its body
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return r, true
 }
 
 // run returns the State of a run of whoever calls. Errors: not_found, for the runs of others too.
