@@ -188,6 +188,7 @@ type eventInMeta struct {
 // result.
 func (s *stage) eachEvent(response *http.Response, give func(event string)) (result json.RawMessage) {
 	defer response.Body.Close()
+	answered := false
 	eachLine(response.Body, func(line string) {
 		line = strings.TrimPrefix(line, "data: ")
 		var m struct {
@@ -203,6 +204,7 @@ func (s *stage) eachEvent(response *http.Response, give func(event string)) (res
 		}
 		event := m.Params.Meta.Event
 		if m.ID != nil {
+			answered = m.Error == nil
 			var last struct {
 				Meta eventInMeta `json:"_meta"`
 			}
@@ -211,6 +213,9 @@ func (s *stage) eachEvent(response *http.Response, give func(event string)) (res
 		}
 		give(string(event))
 	})
+	if !answered {
+		s.t.Errorf("%s without a result", response.Status)
+	}
 	return result
 }
 

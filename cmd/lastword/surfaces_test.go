@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -141,7 +142,7 @@ func (s *stage) ask(ctx context.Context, t *actors.TaskContext) error {
 			return err
 		}
 	}
-	if err := t.Emit(messages.StepStarted{Step: "wait"}, ""); err != nil {
+	if err := errors.Join(t.Emit(messages.StepStarted{Step: "wait"}, ""), t.Say("after", odd)); err != nil {
 		return err
 	}
 	close(s.late)
@@ -159,18 +160,20 @@ type moment struct{ event, state, texts string }
 // recording is what a surface gave of a run.
 type recording struct {
 	moments  []moment
-	deltas   int
 	question chan struct{} // closed when the question came, or the reading was over
+	word     chan struct{} // closed when the word came that is said while the run waits, or the reading was over
 	over     chan struct{}
 }
 
 // record reads the run. Nothing may be lost or come twice: the fold says so.
 func (s *stage) record(read func(s *stage, give func(event string))) *recording {
-	rec := &recording{question: make(chan struct{}), over: make(chan struct{})}
-	asked := sync.OnceFunc(func() { close(rec.question) })
+	rec := &recording{question: make(chan struct{}), word: make(chan struct{}), over: make(chan struct{})}
+	asked, spoke := sync.OnceFunc(func() { close(rec.question) }), sync.OnceFunc(func() { close(rec.word) })
 	go func() {
 		defer close(rec.over)
 		defer asked()
+		defer spoke()
+		waits := false
 		var fold messages.Fold
 		read(s, func(line string) {
 			var e messages.Event
@@ -185,10 +188,14 @@ func (s *stage) record(read func(s *stage, give func(event string))) *recording 
 				s.t.Error(err)
 			}
 			if e.IsDelta() {
-				rec.deltas++
+				if waits {
+					spoke()
+				}
 				return
 			}
 			rec.moments = append(rec.moments, momentOf(line, fold.State()))
+			step, _ := e.Body.(messages.StepStarted)
+			waits = step.Step == "wait"
 			if e.Kind() == messages.KindInputRequired {
 				asked()
 			}
@@ -257,6 +264,15 @@ func TestOneRunOnEverySurface(t *testing.T) {
 	close(s.answered)
 	goOn(s.late)
 	told := s.tellTask()
+	deltas := map[string]string{}
+	for how, rec := range live {
+		select {
+		case <-rec.word:
+			deltas[how] = "yes"
+		case <-time.After(20 * time.Second):
+			t.Errorf("%s: no delta came while the run waited", how)
+		}
+	}
 	close(s.end)
 	for _, rec := range live {
 		<-rec.over
@@ -285,11 +301,8 @@ func TestOneRunOnEverySurface(t *testing.T) {
 				t.Errorf("%s, %s: %s\n%s", surface.name, way, wrong, other)
 			}
 		}
-		deltas := "no"
-		if recs["live"] != nil && recs["live"].deltas > 0 {
-			deltas = "yes"
-		}
-		fmt.Fprintf(&page, "| %s | %s | %s | %s | %s | %s |\n", surface.name, surface.how, surface.cursor, deltas,
+		fmt.Fprintf(&page, "| %s | %s | %s | %s | %s | %s |\n", surface.name, surface.how, surface.cursor,
+			cmp.Or(deltas[surface.how], "no"),
 			strings.Join(milestones, " and "), strings.Join(states, " and "))
 	}
 	page.WriteString(s.taskRow(<-told, want.moments))
@@ -326,8 +339,8 @@ func (s *stage) tellTask() <-chan []string {
 	session := s.legacy("", `"id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",`+
 		`"capabilities":{},"clientInfo":{"name":"test","version":"1"}}`)
 	id := session.Header.Get("Mcp-Session-Id")
-	session.Body.Close()
-	s.legacy(id, `"method":"notifications/initialized"`).Body.Close()
+	s.eachEvent(session, func(string) {})
+	s.legacy(id, `"method":"notifications/initialized"`).Body.Close() // it has none
 	go func() {
 		defer close(told)
 		defer begin()
