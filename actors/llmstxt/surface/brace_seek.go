@@ -63,6 +63,17 @@ func (s *source) untilTyped(i, end int, texts ...string) int {
 	return s.seek(i, end, search{name: "typed", texts: texts, next: s.skipTyped})
 }
 
+// statementEnd is the token from i where the line of a statement ends, or that is one of the texts. goesOn tells whether
+// a statement continues with a token on a line of its own.
+func (s *source) statementEnd(name string, i, end int, goesOn func(i int) bool, texts ...string) int {
+	return s.seek(i, end, search{name: name, texts: texts, next: func(i int) int {
+		if s.at(i).kind == closeToken || s.breaks(i) && !goesOn(i) {
+			return i
+		}
+		return s.skip(i)
+	}})
+}
+
 // skipTyped is skip where type arguments are a group, too.
 func (s *source) skipTyped(i int) int {
 	if next := s.angles(i); next > i {

@@ -132,12 +132,7 @@ func (k *kotlinFile) isModifier(i int) bool {
 
 // lineEnd is the token after what began before token i and ends with its line, or at a brace or "=".
 func (k *kotlinFile) lineEnd(i, to int) int {
-	return k.seek(i, to, search{name: "line", texts: []string{"{", ";", "="}, next: func(i int) int {
-		if k.at(i).kind == closeToken || k.breaks(i) && !k.continues(i) {
-			return i
-		}
-		return k.skip(i)
-	}})
+	return k.statementEnd("line", i, to, k.continues, "{", ";", "=")
 }
 
 func (k *kotlinFile) continues(i int) bool {
@@ -175,12 +170,8 @@ func (k *kotlinFile) class(item kotlinItem, to int) int {
 
 // header is the token after the head of a class: its "{", or where the next declaration begins.
 func (k *kotlinFile) header(i, to int) int {
-	return k.seek(i, to, search{name: "header", texts: []string{"{", ";"}, next: func(i int) int {
-		if k.at(i).kind == closeToken || k.breaks(i) && !k.continues(i) && !k.isModifierOfConstructor(i) {
-			return i
-		}
-		return k.skip(i)
-	}})
+	goesOn := func(i int) bool { return k.continues(i) || k.isModifierOfConstructor(i) }
+	return k.statementEnd("header", i, to, goesOn, "{", ";")
 }
 
 func (k *kotlinFile) isModifierOfConstructor(i int) bool {

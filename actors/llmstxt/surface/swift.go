@@ -121,12 +121,7 @@ func (s *swiftFile) member(start, to int, in swiftScope) int {
 
 // lineEnd is the token after what began before token i and ends with its line or at one of the texts.
 func (s *swiftFile) lineEnd(i, to int, stops ...string) int {
-	return s.seek(i, to, search{name: "line", texts: stops, next: func(i int) int {
-		if s.at(i).kind == closeToken || s.breaks(i) && !s.continues(i) {
-			return i
-		}
-		return s.skip(i)
-	}})
+	return s.statementEnd("line", i, to, s.continues, stops...)
 }
 
 func (s *swiftFile) continues(i int) bool {
