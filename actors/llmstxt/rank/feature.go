@@ -268,26 +268,21 @@ func (c *languageCounts) count(line string) {
 	}
 }
 
+// alphabets are the languages that are told by their letters; the first that has a letter counts.
+var alphabets = []struct {
+	language naturalLanguage
+	table    *unicode.RangeTable
+}{
+	{"ja", unicode.Hiragana}, {"ja", unicode.Katakana}, {"zh", unicode.Han}, {"ko", unicode.Hangul},
+	{"cyrillic", unicode.Cyrillic}, {"ar", unicode.Arabic}, {"hi", unicode.Devanagari}, {"el", unicode.Greek},
+	{"he", unicode.Hebrew}, {"th", unicode.Thai},
+}
+
 func scriptOf(r rune) naturalLanguage {
-	switch {
-	case unicode.In(r, unicode.Hiragana, unicode.Katakana):
-		return "ja"
-	case unicode.Is(unicode.Han, r):
-		return "zh"
-	case unicode.Is(unicode.Hangul, r):
-		return "ko"
-	case unicode.Is(unicode.Cyrillic, r):
-		return "cyrillic"
-	case unicode.Is(unicode.Arabic, r):
-		return "ar"
-	case unicode.Is(unicode.Devanagari, r):
-		return "hi"
-	case unicode.Is(unicode.Greek, r):
-		return "el"
-	case unicode.Is(unicode.Hebrew, r):
-		return "he"
-	case unicode.Is(unicode.Thai, r):
-		return "th"
+	for _, s := range alphabets {
+		if unicode.Is(s.table, r) {
+			return s.language
+		}
 	}
 	return ""
 }

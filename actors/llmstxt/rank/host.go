@@ -15,20 +15,17 @@ const (
 	hostSourceHut
 )
 
+var hosts = map[string]host{
+	"github.com": hostGitHub, "gitee.com": hostGitHub, "gitlab.com": hostGitLab, "salsa.debian.org": hostGitLab,
+	"invent.kde.org": hostGitLab, "framagit.org": hostGitLab, "code.videolan.org": hostGitLab,
+	"bitbucket.org": hostBitbucket, "codeberg.org": hostGitea, "gitea.com": hostGitea, "git.sr.ht": hostSourceHut,
+}
+
 // hostOf knows the sites that many use, and those of one's own that say by their name what they run. Bitbucket for
 // one's own has other pages than bitbucket.org, and a gist has no folders.
 func hostOf(name string) host {
-	switch name {
-	case "github.com", "gitee.com":
-		return hostGitHub
-	case "gitlab.com", "salsa.debian.org", "invent.kde.org", "framagit.org", "code.videolan.org":
-		return hostGitLab
-	case "bitbucket.org":
-		return hostBitbucket
-	case "codeberg.org", "gitea.com":
-		return hostGitea
-	case "git.sr.ht":
-		return hostSourceHut
+	if known := hosts[name]; known != hostUnknown {
+		return known
 	}
 	if strings.HasSuffix(name, ".googlesource.com") {
 		return hostGitiles

@@ -13,44 +13,32 @@ import (
 
 // installer is how an ecosystem adds a package to what uses it.
 type installer struct {
-	starts []string // of the commands that do
-	made   string   // the usual one, before the name
+	made   string   // the usual command, before the name
+	starts []string // of all commands that do
+}
+
+var installers = map[string]installer{
+	"npm": {"npm install ", []string{"npm i ", "npm install ", "npm add ", "pnpm add ", "yarn add ", "yarn global add ",
+		"bun add "}},
+	"pypi": {"pip install ", []string{"pip install ", "pip3 install ", "python -m pip install ",
+		"python3 -m pip install ", "uv add ", "uv tool install ", "pipx install ", "poetry add "}},
+	"cargo":    {"cargo add ", []string{"cargo add ", "cargo install "}},
+	"go":       {"go get ", []string{"go get ", "go install "}},
+	"rubygems": {"gem install ", []string{"gem install ", "bundle add "}},
+	"composer": {"composer require ", []string{"composer require ", "composer global require "}},
+	"nuget":    {"dotnet add package ", []string{"dotnet add package ", "dotnet tool install "}},
+	"deno":     {"deno add jsr:", []string{"deno add ", "npx jsr add "}},
+	"jsr":      {"deno add jsr:", []string{"deno add ", "npx jsr add "}},
+	"pub":      {"dart pub add ", []string{"dart pub add ", "flutter pub add "}},
+	"opam":     {"opam install ", []string{"opam install "}},
+	"hackage":  {"cabal install ", []string{"cabal install "}},
 }
 
 func installerOf(m manifest.Manifest, program bool) installer {
-	switch m.Ecosystem {
-	case "npm":
-		return installer{[]string{"npm i ", "npm install ", "npm add ", "pnpm add ", "yarn add ", "yarn global add ",
-			"bun add "}, "npm install "}
-	case "pypi":
-		return installer{[]string{"pip install ", "pip3 install ", "python -m pip install ", "python3 -m pip install ",
-			"uv add ", "uv tool install ", "pipx install ", "poetry add "}, "pip install "}
-	case "cargo":
-		if program {
-			return installer{[]string{"cargo install "}, "cargo install "}
-		}
-		return installer{[]string{"cargo add ", "cargo install "}, "cargo add "}
-	case "go":
-		if program {
-			return installer{[]string{"go install "}, "go install "}
-		}
-		return installer{[]string{"go get ", "go install "}, "go get "}
-	case "rubygems":
-		return installer{[]string{"gem install ", "bundle add "}, "gem install "}
-	case "composer":
-		return installer{[]string{"composer require ", "composer global require "}, "composer require "}
-	case "nuget":
-		return installer{[]string{"dotnet add package ", "dotnet tool install "}, "dotnet add package "}
-	case "deno", "jsr":
-		return installer{[]string{"deno add ", "npx jsr add "}, "deno add jsr:"}
-	case "pub":
-		return installer{[]string{"dart pub add ", "flutter pub add "}, "dart pub add "}
-	case "opam":
-		return installer{[]string{"opam install "}, "opam install "}
-	case "hackage":
-		return installer{[]string{"cabal install "}, "cabal install "}
+	if command := m.Ecosystem + " install "; program && (m.Ecosystem == "cargo" || m.Ecosystem == "go") {
+		return installer{command, []string{command}}
 	}
-	return installer{}
+	return installers[m.Ecosystem]
 }
 
 // installCommand is the shortest line of the README's code by which the package's own ecosystem installs it, else the
