@@ -70,40 +70,9 @@ func (in Input) check() (Input, address.Address, error) {
 	in.Full = cmp.Or(in.Full, FullSelected)
 	in.Format = cmp.Or(in.Format, render.Format2)
 	in.LinkStyle = cmp.Or(in.LinkStyle, "blob")
-	switch {
-	case in.Out == "":
-		return in, address.Address{}, invalid("name the output folder")
-	case in.Layout != LayoutHost && in.Layout != LayoutFlat && in.Layout != LayoutLmstxt:
-		return in, address.Address{}, invalid("there is no layout %q", in.Layout)
-	case in.File != "" && (!fs.ValidPath(in.File) || in.File != filepath.Base(in.File) || in.File == "."):
-		return in, address.Address{}, invalid("%q is not the name of a file", in.File)
-	case in.File != "" && (in.Full != FullNone || in.Ctx || in.Graph):
-		return in, address.Address{}, invalid("a single file gets llms.txt alone; leave out full, ctx and graph")
-	case in.Full != FullNone && in.Full != FullSelected && in.Full != FullAll:
-		return in, address.Address{}, invalid("llms-full.txt holds %s, %s or %s files, not %q", FullNone, FullSelected,
-			FullAll, in.Full)
-	case in.Format != render.Format1 && in.Format != render.Format2:
-		return in, address.Address{}, invalid("there is no version %d of the llms.txt format; use 1 or 2", in.Format)
-	case in.LinkStyle != "blob" && in.LinkStyle != "raw":
-		return in, address.Address{}, invalid("there is no link style %q; use blob or raw", in.LinkStyle)
-	case in.SizeBudget != 0 && in.SizeBudget < leastBudget:
-		return in, address.Address{}, invalid("a size budget of %d bytes is too small; use at least %d",
-			in.SizeBudget, leastBudget)
-	case in.BaseURL != "" && !isWeb(in.BaseURL):
-		return in, address.Address{},
-			invalid("the base URL for links must be http:// or https:// with a host, and without credentials")
-	case in.MaxFiles < 0 || in.MaxFileBytes < 0 || in.MaxBytes < 0 || in.MaxDepth < 0:
-		return in, address.Address{}, invalid("limits must not be negative")
-	case len(in.Model) > maxModelName || strings.ContainsFunc(in.Model, unicode.IsControl):
-		return in, address.Address{}, invalid("the model's name is longer than %d bytes, or has control characters",
-			maxModelName)
-	case in.RequireModel && in.Model == "":
-		return in, address.Address{}, invalid("name the model that is required, or use %s", AutoModel)
+	if err := in.problem(); err != nil {
+		return in, address.Address{}, err
 	}
-	return in.located()
-}
-
-func (in Input) located() (Input, address.Address, error) {
 	name, at, err := Located(in.Repository)
 	if err != nil {
 		return in, at, err
@@ -113,6 +82,37 @@ func (in Input) located() (Input, address.Address, error) {
 	}
 	in.Repository = name
 	return in, at, nil
+}
+
+// problem is what is wrong with the input, beside its repository.
+func (in Input) problem() error {
+	switch {
+	case in.Out == "":
+		return invalid("name the output folder")
+	case in.Layout != LayoutHost && in.Layout != LayoutFlat && in.Layout != LayoutLmstxt:
+		return invalid("there is no layout %q", in.Layout)
+	case in.File != "" && (!fs.ValidPath(in.File) || in.File != filepath.Base(in.File) || in.File == "."):
+		return invalid("%q is not the name of a file", in.File)
+	case in.File != "" && (in.Full != FullNone || in.Ctx || in.Graph):
+		return invalid("a single file gets llms.txt alone; leave out full, ctx and graph")
+	case in.Full != FullNone && in.Full != FullSelected && in.Full != FullAll:
+		return invalid("llms-full.txt holds %s, %s or %s files, not %q", FullNone, FullSelected, FullAll, in.Full)
+	case in.Format != render.Format1 && in.Format != render.Format2:
+		return invalid("there is no version %d of the llms.txt format; use 1 or 2", in.Format)
+	case in.LinkStyle != "blob" && in.LinkStyle != "raw":
+		return invalid("there is no link style %q; use blob or raw", in.LinkStyle)
+	case in.SizeBudget != 0 && in.SizeBudget < leastBudget:
+		return invalid("a size budget of %d bytes is too small; use at least %d", in.SizeBudget, leastBudget)
+	case in.BaseURL != "" && !isWeb(in.BaseURL):
+		return invalid("the base URL for links must be http:// or https:// with a host, and without credentials")
+	case in.MaxFiles < 0 || in.MaxFileBytes < 0 || in.MaxBytes < 0 || in.MaxDepth < 0:
+		return invalid("limits must not be negative")
+	case len(in.Model) > maxModelName || strings.ContainsFunc(in.Model, unicode.IsControl):
+		return invalid("the model's name is longer than %d bytes, or has control characters", maxModelName)
+	case in.RequireModel && in.Model == "":
+		return invalid("name the model that is required, or use %s", AutoModel)
+	}
+	return nil
 }
 
 // Located returns the name of a repository as inputs of runs have it, and its address. Paths on this machine are made
