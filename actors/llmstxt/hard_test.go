@@ -243,16 +243,3 @@ func manyFiles(n int) map[string]string {
 	}
 	return files
 }
-
-func TestOwnIgnoreFile(t *testing.T) {
-	text := generated(t, material(t, map[string]string{
-		"README.md":       "# Garden\n\nGrows things with patience.\n",
-		".gitignore":      "/api/\n",
-		".lastwordignore": "/drafts/\n!/api/\n",
-		"drafts/a.md":     "# Draft\n\nNothing to see yet.\n",
-		"api/a.md":        "# Calls\n\nEvery call of the garden with its answers.\n",
-	}))
-	if strings.Contains(text, "drafts") || !strings.Contains(text, "(api/a.md)") {
-		t.Errorf(".lastwordignore is not heeded in\n%s", text)
-	}
-}

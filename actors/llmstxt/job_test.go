@@ -322,17 +322,6 @@ func TestOutputBelowAFile(t *testing.T) {
 	}
 }
 
-func TestNothingWithinTheLimits(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "deep")
-	if err := os.MkdirAll(filepath.Join(dir, strings.Repeat("d/", 33)), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, strings.Repeat("d/", 33), "a.md"), []byte("# A\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	failed(t, newJob(t, all(dir, t.TempDir()), nowhere), messages.CauseLimitExceeded)
-}
-
 func TestWarningIsLogged(t *testing.T) {
 	out := t.TempDir()
 	config := folder(nowhere)
