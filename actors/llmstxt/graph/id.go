@@ -78,13 +78,9 @@ func isReserved(name string) bool {
 // IsPage tells the name of a page, "nodes/<id>.md", from others.
 func IsPage(name string) bool {
 	id, ok := strings.CutPrefix(name, "nodes/")
-	if id, ok = trimmed(id, ok); !ok || id == "" || len(id) > idBytes {
+	id, isMarkdown := strings.CutSuffix(id, ".md")
+	if !ok || !isMarkdown || id == "" || len(id) > idBytes {
 		return false
 	}
 	return id[0] != '.' && strings.IndexFunc(id, func(r rune) bool { return !isPlain(r) && r != '.' && r != '~' }) < 0
-}
-
-func trimmed(id string, ok bool) (string, bool) {
-	id, md := strings.CutSuffix(id, ".md")
-	return id, ok && md
 }

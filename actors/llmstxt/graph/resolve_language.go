@@ -2,6 +2,7 @@ package graph
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -23,12 +24,7 @@ func (r *resolver) golang(spec string) target {
 }
 
 func (r *resolver) isOwn(spec string) bool {
-	for _, m := range r.modules {
-		if spec == m || strings.HasPrefix(spec, m+"/") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.modules, func(m string) bool { return spec == m || strings.HasPrefix(spec, m+"/") })
 }
 
 func moduleOf(spec string) string {

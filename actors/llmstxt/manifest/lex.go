@@ -1,6 +1,10 @@
 package manifest
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+)
 
 // syntax says as much of a language as is needed to find its literals.
 type syntax struct {
@@ -81,12 +85,7 @@ func lengthTo(s, end string) int {
 }
 
 func (l *lexer) isLineComment() bool {
-	for _, start := range l.syntax.line {
-		if strings.HasPrefix(l.s[l.i:], start) {
-			return true
-		}
-	}
-	return false
+	return prose.StartsWithAny(l.s[l.i:], l.syntax.line...)
 }
 
 func (l *lexer) isWord(c byte) bool {

@@ -70,12 +70,9 @@ func length(s string) int {
 
 // isLatin tells scripts that put spaces between words from those that do not.
 func isLatin(s string) bool {
-	for _, r := range s {
-		if unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) {
-			return false
-		}
-	}
-	return true
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+	})
 }
 
 // Sentence is the first sentence of a paragraph, cut at a word if it is long.

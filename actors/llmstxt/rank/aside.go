@@ -99,12 +99,7 @@ func isTestText(language, text string) bool {
 	case "C", "C++":
 		marks = []string{"gtest/gtest.h", "catch.hpp", "catch2/"}
 	}
-	for _, m := range marks {
-		if strings.Contains(text, m) {
-			return true
-		}
-	}
-	return false
+	return prose.ContainsAny(text, marks...)
 }
 
 // commentLines counts those that are nothing but comment, without the licence.
@@ -112,11 +107,8 @@ func commentLines(text string) int {
 	n := 0
 	for line := range strings.Lines(text) {
 		t := strings.TrimSpace(line)
-		for _, mark := range []string{"//", "/*", "* ", "# ", `"""`, "-- ", "@doc", "@moduledoc"} {
-			if strings.HasPrefix(t, mark) && len(t) > 8 {
-				n++
-				break
-			}
+		if len(t) > 8 && prose.StartsWithAny(t, "//", "/*", "* ", "# ", `"""`, "-- ", "@doc", "@moduledoc") {
+			n++
 		}
 	}
 	return n

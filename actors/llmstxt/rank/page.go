@@ -56,13 +56,9 @@ func (p *page) addLeadIn(text string) {
 		strings.Count(s, " ") < 5 || prose.Informative(s) != s || prose.NeedsContext(s) {
 		return
 	}
-	low := strings.ToLower(s)
-	for _, word := range []string{"following", "follow", "example", "like this", "here", "these", "this "} {
-		if strings.Contains(low, word) {
-			return
-		}
+	if !prose.ContainsAny(strings.ToLower(s), "follow", "example", "like this", "here", "these", "this ") {
+		p.leadIn = s
 	}
-	p.leadIn = s
 }
 
 // below notes a heading that is not the title. What answers a question is not about the page.
@@ -185,13 +181,8 @@ func plainLevel(marks *string, line string) int {
 
 // holdsCode tells the blocks of reStructuredText, AsciiDoc and Org that show code.
 func holdsCode(block string) bool {
-	for _, mark := range []string{"::\n", ".. code", ".. sourcecode", "\n----", "#+begin_src", "#+BEGIN_SRC",
-		".. literalinclude"} {
-		if strings.Contains(block+"\n", mark) && !strings.Contains(block, ".. image::") {
-			return true
-		}
-	}
-	return false
+	return !strings.Contains(block, ".. image::") && prose.ContainsAny(block+"\n", "::\n", ".. code", ".. sourcecode",
+		"\n----", "#+begin_src", "#+BEGIN_SRC", ".. literalinclude")
 }
 
 // plainLines drops the settings and labels that stand above a title.

@@ -37,7 +37,7 @@ func (b *builder) findUnits() []*unit {
 			files = append(files, f.Path)
 		}
 	}
-	slices.SortFunc(files, compareBy(func(p string) int { return depth(p) }))
+	slices.SortFunc(files, compareBy(depth))
 	byDir := map[string][]manifest.Manifest{".": nil}
 	dirs := []string{"."}
 	for _, p := range files[:min(len(files), mostManifests)] {

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // isPlaceholder knows what documents write in the place of a password.
@@ -23,12 +25,7 @@ var standIns = []string{"your", "example", "changeme", "change_me", "change-me",
 
 func standsIn(value string) bool {
 	lower := strings.ToLower(value)
-	for _, s := range standIns {
-		if strings.Contains(lower, s) {
-			return true
-		}
-	}
-	return isPlaceholder(value)
+	return prose.ContainsAny(lower, standIns...) || isPlaceholder(value)
 }
 
 // words are one behind the other, each with two digits at most, or one with four: a name or a path, and nothing that

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"path"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // languageOf names the language by the name, and by the first line where the name does not tell.
@@ -22,12 +24,7 @@ func languageOf(name string, head []byte) string {
 }
 
 func isObjectiveC(head []byte) bool {
-	for _, word := range []string{"#import", "@interface", "@implementation", "@protocol", "#include"} {
-		if bytes.Contains(head, []byte(word)) {
-			return true
-		}
-	}
-	return false
+	return prose.ContainsAny(string(head), "#import", "@interface", "@implementation", "@protocol", "#include")
 }
 
 // interpreters by their names without a version, and their languages.

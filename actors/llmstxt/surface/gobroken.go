@@ -6,6 +6,8 @@ import (
 	"go/ast"
 	"go/parser"
 	goscanner "go/scanner"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 )
 
 // A file with more broken declarations, or more errors in one, is taken as it is.
@@ -154,10 +156,5 @@ func blank(text []byte, offset int) bool {
 
 // declares tells the lines that begin a declaration or its comment.
 func declares(line []byte) bool {
-	for _, keyword := range []string{"func ", "type ", "var ", "const ", "// "} {
-		if bytes.HasPrefix(line, []byte(keyword)) {
-			return true
-		}
-	}
-	return false
+	return prose.StartsWithAny(string(line[:min(len(line), len("const "))]), "func ", "type ", "var ", "const ", "// ")
 }

@@ -1,6 +1,9 @@
 package surface
 
-import "context"
+import (
+	"context"
+	"strings"
+)
 
 func kotlin(ctx context.Context, text []byte) Outline {
 	d := dialect{nested: true, backticks: true, literal: kotlinLiteral, attrs: kotlinAnnotation, repeats: true,
@@ -262,13 +265,7 @@ func (k *kotlinFile) constructor(item kotlinItem, to int) int {
 	}
 	end := k.skip(item.at + 1)
 	if item.public {
-		own := item.owner
-		for i := len(own) - 1; i >= 0; i-- {
-			if own[i] == '.' {
-				own = own[i+1:]
-				break
-			}
-		}
+		own := item.owner[strings.LastIndexByte(item.owner, '.')+1:]
 		k.declare(item.owner+"."+own, Method, item.start, end)
 	}
 	return min(end, to)

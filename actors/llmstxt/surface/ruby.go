@@ -57,7 +57,7 @@ func (r *rubyFile) line(line string) {
 	doc := r.remarks.above(number)
 	code := rubyCode(text)
 	r.heredocs(code)
-	if keyword := rubyWord(code); keyword == "end" {
+	if keyword := identifier(code); keyword == "end" {
 		r.leave(column)
 		return
 	}

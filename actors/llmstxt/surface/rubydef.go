@@ -3,7 +3,7 @@ package surface
 import "strings"
 
 func (r *rubyFile) statement(l rubyLine) {
-	keyword := rubyWord(l.code)
+	keyword := identifier(l.code)
 	rest := strings.TrimLeft(l.code[len(keyword):], " \t")
 	switch keyword {
 	case "module", "class":
@@ -190,7 +190,7 @@ func (r *rubyFile) attributes(l rubyLine, rest string) {
 	}
 	for name := range strings.SplitSeq(strings.Trim(rest, "()"), ",") {
 		if name = strings.TrimSpace(name); strings.HasPrefix(name, ":") {
-			keyword := rubyWord(l.code)
+			keyword := identifier(l.code)
 			r.add(l, scope.path+separator+rubyName(name), Variable, keyword+" "+name)
 		}
 	}

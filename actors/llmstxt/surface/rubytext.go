@@ -26,9 +26,6 @@ func rubyCode(line string) string {
 	return strings.TrimRight(line, " \t")
 }
 
-// rubyWord is the identifier that a line begins with.
-func rubyWord(s string) string { return identifier(s) }
-
 // rubyPath is the constant path at the start of s, such as "Foo::Bar".
 func rubyPath(s string) string {
 	i := 0
