@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
@@ -442,5 +443,52 @@ func (s *served) untilClosed() {
 			return
 		}
 		conn.Close()
+	}
+}
+
+// systemd hears that the server is ready, and that it stops.
+func TestNotifySystemd(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "notify")
+	c, err := net.ListenPacket("unixgram", socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	notify(environment.Variables{"NOTIFY_SOCKET=" + socket}, "READY=1")
+	text := make([]byte, 64)
+	if n, _, err := c.ReadFrom(text); err != nil || string(text[:n]) != "READY=1" {
+		t.Errorf("systemd heard %q, %v", text[:n], err)
+	}
+	notify(nil, "READY=1")
+}
+
+func TestServeTellsHowItIs(t *testing.T) {
+	s := serveHTTP(t, t.TempDir(), "--admin", "127.0.0.1:0")
+	for path, want := range map[string]string{"/livez": "ok\n", "/readyz": "ready\n", "/metrics": "lastword_runs_active 0\n"} {
+		if code, body := s.get(path); code != http.StatusOK || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %q", path, code, body)
+		}
+	}
+}
+
+// Programs on this machine reach the server over a socket that only its folder's readers can open.
+func TestServeOnASocket(t *testing.T) {
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "s")
+	cmd := binary(t, dir, "serve", "--unix", socket)
+	stderr, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if line, err := bufio.NewReader(stderr).ReadString('\n'); err != nil || line != "listening on unix:"+socket+"\n" {
+		t.Fatalf("%q, %v", line, err)
+	}
+	out, err := binary(t, dir, "runs", "ls", "--server", "unix:"+socket).CombinedOutput()
+	if err != nil || !strings.HasPrefix(string(out), "RUN ") {
+		t.Errorf("runs ls: %v\n%s", err, out)
 	}
 }
