@@ -46,6 +46,10 @@ func webFigures() []figure {
 		{name: "SSE, the same, CPU, to a bare broadcast", unit: "s", goal: 2,
 			ours:     func(t *testing.T) float64 { return webFan(t).cpu },
 			baseline: func(t *testing.T) float64 { return webBroadcast(t).cpu }},
+		{name: "WebSocket, 1,000 chunks/s, said to read, p99", unit: "ms", goal: 10,
+			ours: func(t *testing.T) float64 { return webSockets(t, 1, time.Millisecond, 3000) }},
+		{name: "WebSocket, 200 connections, 5,000 chunks/s, p99", unit: "ms", goal: 10,
+			ours: func(t *testing.T) float64 { return webSockets(t, webStreams, 40*time.Millisecond, 75) }},
 		{name: "SSE, idle connection of 10,000", unit: "KiB", goal: 30, ours: webIdle},
 		{name: "WebSocket, CPU of the server for a chunk", unit: "us", goal: 10, ours: webChunk},
 		{name: "SSE, a run of 10,000 events again", unit: "ms", goal: 100, ours: webReplay},
@@ -108,13 +112,7 @@ func late(t *testing.T, client *http.Client, url string, each func(time.Duration
 	defer response.Body.Close()
 	for lines := bufio.NewReaderSize(response.Body, 4096); ; {
 		line, err := lines.ReadSlice('\n')
-		now := time.Now().UnixNano()
-		for _, part := range bytes.Split(line, []byte("at="))[1:] {
-			digits, _, _ := bytes.Cut(part, []byte(" "))
-			if at, err := strconv.ParseInt(string(digits), 10, 64); err == nil {
-				each(time.Duration(now - at))
-			}
-		}
+		stamps(line, each)
 		if err != nil {
 			return
 		}
@@ -273,6 +271,55 @@ func waitingRun(t *testing.T, at string) messages.RunID {
 		t.Fatal(err)
 	}
 	return state.RunID
+}
+
+// webSockets is how late the words of as many runs as connections are read, in milliseconds at the 99th percentile.
+func webSockets(t *testing.T, connections int, pace time.Duration, words int) float64 {
+	at, s, end := web(t, stamped(words, pace))
+	defer end()
+	var mu sync.Mutex
+	var times []time.Duration
+	var readers sync.WaitGroup
+	for i := range connections {
+		c, _, err := websocket.Dial(t.Context(), at+"/v1/ws", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.CloseNow()
+		c.SetReadLimit(-1)
+		subscribe := fmt.Appendf(nil, `{"op":"subscribe","id":"a","credit":4096,"run":"%s"}`, submit(t, s, i))
+		if err := c.Write(t.Context(), websocket.MessageText, subscribe); err != nil {
+			t.Fatal(err)
+		}
+		readers.Go(func() {
+			for {
+				_, data, err := c.Read(t.Context())
+				if err != nil || bytes.HasPrefix(data, []byte(`{"op":"end"`)) {
+					return
+				}
+				mu.Lock()
+				stamps(data, func(d time.Duration) { times = append(times, d) })
+				mu.Unlock()
+			}
+		})
+	}
+	readers.Wait()
+	if len(times) < connections*words*99/100 {
+		t.Errorf("%d words of %d were read", len(times), connections*words)
+	}
+	slices.Sort(times)
+	return float64(times[len(times)*99/100]) / 1e6
+}
+
+// stamps gives how late each word in the text is.
+func stamps(text []byte, each func(time.Duration)) {
+	now := time.Now().UnixNano()
+	for _, part := range bytes.Split(text, []byte("at="))[1:] {
+		digits, _, _ := bytes.Cut(part, []byte(" "))
+		if at, err := strconv.ParseInt(string(digits), 10, 64); err == nil {
+			each(time.Duration(now - at))
+		}
+	}
 }
 
 // webChunk is the CPU time of the server's process for a delta that a WebSocket reads, less that of one that nobody

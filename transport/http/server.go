@@ -69,6 +69,8 @@ type Config struct {
 	Heartbeat time.Duration
 	// WriteTimeout is how long a client may take to read what was written to it: 30 s. Then its connection is cut.
 	WriteTimeout time.Duration
+	// Lag is told how late an event was written to a reader that was there when it happened; nil is told nothing.
+	Lag func(time.Duration)
 	// Secure marks session cookies for https alone.
 	Secure bool
 	// Redact returns what clients may read without the process's secrets; nil changes nothing. It may change its argument.
@@ -89,6 +91,16 @@ type Server struct {
 	mu       sync.Mutex
 	draining context.Context // ends when drained is closed
 	drained  <-chan struct{}
+}
+
+// late tells how late the newest of the events is for a reader that came at opened.
+func (s *Server) late(batch []messages.Event, opened time.Time) {
+	if s.config.Lag == nil || len(batch) == 0 {
+		return
+	}
+	if last := batch[len(batch)-1]; last.Time.After(opened) {
+		s.config.Lag(time.Since(last.Time))
+	}
 }
 
 // Readers returns how many streams and subscriptions are open.

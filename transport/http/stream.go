@@ -38,6 +38,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunI
 		follow.Snapshot = out.snapshot
 	}
 	out.open()
+	opened := time.Now()
 	for batch, err := range s.config.Runs.Follow(ctx, id, follow) {
 		if err != nil {
 			if cause := context.Cause(ctx); cause != nil {
@@ -49,6 +50,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunI
 		if !out.events(batch) {
 			return
 		}
+		s.late(batch, opened)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
@@ -18,6 +19,7 @@ type subscription struct {
 	run        messages.RunID
 	follow     messages.Follow
 	at         cursors
+	opened     time.Time
 	cancel     context.CancelFunc
 
 	mu     sync.Mutex
@@ -65,7 +67,7 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 	if in.Credit <= 0 {
 		in.Credit = defaultCredit
 	}
-	s := &subscription{connection: c, id: in.ID, run: in.Run, follow: follow, at: cursorsOf(in.Run, follow),
+	s := &subscription{connection: c, opened: time.Now(), id: in.ID, run: in.Run, follow: follow, at: cursorsOf(in.Run, follow),
 		credit: min(in.Credit, maxCredit), window: min(in.Credit, maxCredit), more: make(chan struct{}, 1)}
 	if in.Snapshot {
 		s.follow.Snapshot = s.snapshot
@@ -158,6 +160,7 @@ func (s *subscription) send(ctx context.Context) (ended bool, err error) {
 			if err := s.events(batch[:n]); err != nil {
 				return false, err
 			}
+			s.connection.server.late(batch[:n], s.opened)
 			batch = batch[n:]
 		}
 	}

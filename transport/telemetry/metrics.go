@@ -51,8 +51,9 @@ type run struct {
 }
 
 type metrics struct {
-	started, ended, tasks, restarts, tokens, tools *prometheus.CounterVec
-	durations, firstToken, visible                 *prometheus.HistogramVec
+	started, ended, tasks, restarts, tokens, tools, requests *prometheus.CounterVec
+	durations, firstToken, visible, lag                      *prometheus.HistogramVec
+	inFlight                                                 prometheus.Gauge
 }
 
 // New returns an observer. Close it when the runtime is closed.
@@ -71,13 +72,19 @@ func New(c Config) *Observer {
 		restarts:   counter("task_restarts_total", "Tasks that were started again.", "job"),
 		tokens:     counter("model_tokens_total", "Tokens that models read and wrote.", "direction"),
 		tools:      counter("tool_calls_total", "Tool calls that have ended.", "job"),
+		requests:   counter("http_requests_total", "Requests that were answered.", "method", "route", "status"),
 		durations:  histogram("run_duration_seconds", "From run.queued to the terminal.", seconds, "job", "status"),
 		firstToken: histogram("first_token_seconds", "From a model call's start to its first token.", seconds, "job"),
 		visible: histogram("event_visible_seconds", "From a milestone's time until readers see it: the journal's latency.",
 			prometheus.ExponentialBuckets(0.00005, 4, 10)),
+		lag: histogram("reader_lag_seconds", "From an event's time until it is written to a reader that was there.",
+			prometheus.ExponentialBuckets(0.00005, 4, 10)),
+		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "lastword_http_requests_in_flight",
+			Help: "Requests that are being answered, streams among them."}),
 	}}
 	m := o.metrics
 	o.registry.MustRegister(m.started, m.ended, m.tasks, m.restarts, m.tokens, m.tools, m.durations, m.firstToken, m.visible,
+		m.requests, m.lag, m.inFlight,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	for name, gauge := range c.Gauges {
 		o.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "lastword_" + name, Help: gauge.Help}, gauge.Read))
@@ -93,6 +100,9 @@ func New(c Config) *Observer {
 
 // ServeHTTP answers with the metrics.
 func (o *Observer) ServeHTTP(w http.ResponseWriter, r *http.Request) { o.handler.ServeHTTP(w, r) }
+
+// Lag takes how late an event was written to a reader.
+func (o *Observer) Lag(d time.Duration) { o.metrics.lag.WithLabelValues().Observe(d.Seconds()) }
 
 // Close sends the spans that wait.
 func (o *Observer) Close() {

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,12 +12,22 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Requests makes a span of each request that door answers, a stream until its end, and has runs that it starts belong to
-// it. Without a collector it is door itself.
+// Requests counts the requests that door answers. With a collector each is a span, a stream until its end, and the runs
+// that it starts belong to it.
 func (o *Observer) Requests(door http.Handler) http.Handler {
-	if o.exporter == nil {
-		return door
+	if o.exporter != nil {
+		door = o.traced(door)
 	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.metrics.inFlight.Inc()
+		defer o.metrics.inFlight.Dec()
+		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		door.ServeHTTP(answer, r)
+		o.metrics.requests.WithLabelValues(r.Method, route(r.URL.Path), strconv.Itoa(answer.status)).Inc()
+	})
+}
+
+func (o *Observer) traced(door http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := span{ID: randomID(8), Name: r.Method + " " + route(r.URL.Path), began: time.Now(), kind: serverKind}
 		trace, parent, ok := messages.ParseTraceparent(r.Header.Get("Traceparent"))
@@ -39,14 +50,20 @@ func (o *Observer) Requests(door http.Handler) http.Handler {
 	})
 }
 
-// route is the path without the names in it, so that spans of one kind have one name.
+// route is the path without the names in it, so that requests of one kind have one name. Paths that no operation has
+// share one.
 func route(path string) string {
 	parts := strings.Split(path, "/")
+	if len(parts) < 3 || len(parts) > 6 || !slices.Contains([]string{"runs", "jobs", "ws", "session"}, parts[2]) {
+		return "other"
+	}
 	for i, part := range parts {
 		switch {
-		case strings.HasPrefix(part, "r_"):
+		case i == 3 && parts[2] == "runs":
 			parts[i] = "{id}"
-		case i > 0 && (parts[i-1] == "artifacts" || parts[i-1] == "input" || parts[i-1] == "jobs"):
+		case i == 4 && !slices.Contains([]string{"events", "cancel", "input", "attach", "artifacts"}, part):
+			return "other"
+		case i > 2 && (parts[i-1] == "artifacts" || parts[i-1] == "input" || parts[i-1] == "jobs"):
 			parts[i] = "{name}"
 		}
 	}

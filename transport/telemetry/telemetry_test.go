@@ -141,6 +141,14 @@ func TestRequestSpans(t *testing.T) {
 	request.Header.Set("Traceparent", "00-"+trace+"-"+parent+"-01")
 	door.ServeHTTP(httptest.NewRecorder(), request)
 	observer.Close()
+	out := httptest.NewRecorder()
+	observer.ServeHTTP(out, httptest.NewRequest("GET", "/metrics", nil))
+	for _, line := range []string{"lastword_http_requests_in_flight 0",
+		`lastword_http_requests_total{method="POST",route="/v1/runs/{id}/input/{name}",status="202"} 1`} {
+		if !strings.Contains(out.Body.String(), line+"\n") {
+			t.Errorf("no line %q in\n%s", line, out.Body)
+		}
+	}
 	s := kept.spans["POST /v1/runs/{id}/input/{name}"]
 	if s == nil || s["traceId"] != trace || s["parentSpanId"] != parent || inside != "00-"+trace+"-"+s["spanId"].(string)+"-01" {
 		t.Errorf("the request's span is %v; the door was told %q", s, inside)

@@ -73,7 +73,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 		Version: ThisBuild().Full(), Instructions: h.instructions(), Log: log, Retention: h.retention,
 		Redact: h.Secrets.Bytes})
 	inside.system, inside.Handler = system, door
-	if inside.API, err = h.api(system, log); err != nil {
+	if inside.API, err = h.api(inside); err != nil {
 		return nil, errors.Join(err, inside.Close(ctx))
 	}
 	if err := inside.addTools(); err != nil {
@@ -83,7 +83,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 }
 
 // api is the HTTP API of the runtime. Its jobs are the tools of MCP, with the same inputs.
-func (h *Options) api(system *actors.System, log *zap.Logger) (*http.Server, error) {
+func (h *Options) api(inside *Server) (*http.Server, error) {
 	var jobs []http.Job
 	for _, tool := range []mcp.JobTool{lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt)} {
 		arguments, err := schema.Compile(tool.Input)
@@ -100,8 +100,12 @@ func (h *Options) api(system *actors.System, log *zap.Logger) (*http.Server, err
 				return tool.Prepare(ctx, fitting)
 			}})
 	}
-	return http.New(http.Config{Runs: system, Jobs: jobs, Open: h.artifact, Version: ThisBuild().Full(), Log: log,
-		Redact: h.Secrets.Bytes, Secure: h.Secure}), nil
+	config := http.Config{Runs: inside.system, Jobs: jobs, Open: h.artifact, Version: ThisBuild().Full(), Log: inside.Log,
+		Redact: h.Secrets.Bytes, Secure: h.Secure}
+	if inside.Metrics != nil {
+		config.Lag = inside.Metrics.Lag
+	}
+	return http.New(config), nil
 }
 
 func (h *Options) stallLimit() messages.Limits {
