@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -330,13 +331,36 @@ func TestTree(t *testing.T) {
 			ids = append(ids, strings.TrimSpace(at))
 		}
 	}
-	if len(ids) != len(page.Events) {
-		t.Fatalf("%d ids, %d events", len(ids), len(page.Events))
+	last := map[messages.RunID]uint64{}
+	for _, e := range page.Events {
+		last[e.RunID] = e.Seq
 	}
-	for i, at := range ids[:len(ids)-1] {
-		rest := w.call("GET", "/v1/runs/"+string(id)+"/events?tree=true&after="+at, "", "Accept", "text/event-stream")
-		if n := strings.Count(rest.body, "\nid: "); n != len(ids)-1-i {
-			t.Errorf("%d events after %q, want %d\n%s", n, at, len(ids)-1-i, rest.body)
+	if len(last) != 2 || len(ids) == 0 {
+		t.Fatalf("%d runs, %d ids", len(last), len(ids))
+	}
+	for _, at := range ids[:len(ids)-1] {
+		after := map[messages.RunID]uint64{}
+		for i, one := range strings.Split(at, ",") {
+			child, number, _ := strings.Cut(one, ":")
+			run := id + "." + messages.RunID(child)
+			if i == 0 {
+				run, number = id, one
+			}
+			after[run], _ = strconv.ParseUint(number, 10, 64)
+		}
+		rest := w.call("GET", "/v1/runs/"+string(id)+"/events?tree=true&after="+at, "", "Accept", "application/x-ndjson")
+		for line := range strings.Lines(rest.body) {
+			var e messages.Event
+			if err := json.Unmarshal([]byte(line), &e); err != nil {
+				t.Fatalf("%v: %s", err, line)
+			}
+			if e.Seq <= after[e.RunID] || e.From > after[e.RunID]+1 {
+				t.Errorf("after %q: event %d of %s follows %d", at, e.Seq, e.RunID, after[e.RunID])
+			}
+			after[e.RunID] = e.Seq
+		}
+		if !maps.Equal(after, last) {
+			t.Errorf("after %q the rest ends at %v, want %v", at, after, last)
 		}
 	}
 }
