@@ -147,8 +147,20 @@ func watch(t *testing.T, n, words int, urlOf func(i int) string) webLoad {
 	return load
 }
 
+// connected is closed when every reader of a load has had the time to connect: 200 at once may overflow the kernel's
+// queue, and those that it drops come back after a second.
+func connected() <-chan struct{} {
+	all := make(chan struct{})
+	time.AfterFunc(2500*time.Millisecond, func() { close(all) })
+	return all
+}
+
 func webRuns(t *testing.T) webLoad {
-	at, s, end := web(t, stamped(webTokens, webPace))
+	ready, say := connected(), stamped(webTokens, webPace)
+	at, s, end := web(t, func(ctx context.Context, task *actors.TaskContext, i int) (string, error) {
+		<-ready
+		return say(ctx, task, i)
+	})
 	defer end()
 	return watch(t, webStreams, webTokens, func(i int) string {
 		return at + "/v1/runs/" + string(submit(t, s, i)) + "/events"
@@ -157,9 +169,12 @@ func webRuns(t *testing.T) webLoad {
 
 // webProxy relays the same words, as a model's server would send them, through the standard library's proxy.
 func webProxy(t *testing.T) webLoad {
+	ready := connected()
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		control := http.NewResponseController(w)
+		_ = control.Flush()
+		<-ready
 		tick := time.NewTicker(webPace)
 		defer tick.Stop()
 		for i := range webTokens {
@@ -184,15 +199,13 @@ const webFrame = "id: %d\nevent: text.delta\ndata: {\"run_id\":\"r_rlinhyyrjkwql
 	"\"type\":\"text.delta\",\"payload\":{\"stream\":\"answer\",\"task\":\"say\",\"index\":%d,\"offset\":%d,\"text\":\"at=%d \"}}\n\n"
 
 func webFan(t *testing.T) webLoad {
-	ready := make(chan struct{})
-	say := stamped(fanTokens, fanPace)
+	ready, say := connected(), stamped(fanTokens, fanPace)
 	at, s, end := web(t, func(ctx context.Context, task *actors.TaskContext, i int) (string, error) {
 		<-ready
 		return say(ctx, task, i)
 	})
 	defer end()
 	id := submit(t, s, 0)
-	time.AfterFunc(time.Second, func() { close(ready) }) // when all are connected
 	return watch(t, watchers, fanTokens, func(int) string { return at + "/v1/runs/" + string(id) + "/events" })
 }
 
