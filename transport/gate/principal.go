@@ -3,6 +3,8 @@ package gate
 import (
 	"context"
 	"slices"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // Scope is what a token may do.
@@ -44,4 +46,12 @@ func With(ctx context.Context, p Principal) context.Context {
 func From(ctx context.Context) Principal {
 	p, _ := ctx.Value(principalKey{}).(Principal)
 	return p
+}
+
+// Own returns an error (not_found) unless the run is the context's caller's: to all others it does not exist.
+func Own(ctx context.Context, run messages.State) error {
+	if run.Queued == nil || run.Queued.Principal != From(ctx).Name {
+		return messages.Errorf(messages.CodeNotFound, "there is no run %s", run.RunID)
+	}
+	return nil
 }

@@ -179,18 +179,11 @@ func readBody(w http.ResponseWriter, r *http.Request) (*http.Request, bool) {
 // run returns the State of a run of whoever calls. Errors: not_found, for the runs of others too.
 func (s *Server) run(ctx context.Context, id messages.RunID) (messages.State, error) {
 	state, err := s.config.Runs.State(ctx, id)
-	if err != nil {
-		return state, err
+	if err == nil {
+		err = gate.Own(ctx, state)
 	}
-	if owner(state) != gate.From(ctx).Name {
-		return messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no run %s", id)
+	if err != nil {
+		return messages.State{}, err
 	}
 	return state, nil
-}
-
-func owner(state messages.State) string {
-	if state.Queued == nil {
-		return ""
-	}
-	return state.Queued.Principal
 }

@@ -26,11 +26,11 @@ type Runs struct{ Runtime }
 // Own returns the State of the caller's run. Errors: not_found, for the runs of others too.
 func (r Runs) Own(ctx context.Context, id messages.RunID) (messages.State, error) {
 	state, err := r.State(ctx, id)
-	if err != nil {
-		return state, err
+	if err == nil {
+		err = gate.Own(ctx, state)
 	}
-	if state.Queued == nil || state.Queued.Principal != gate.From(ctx).Name {
-		return messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no run %s", id)
+	if err != nil {
+		return messages.State{}, err
 	}
 	return state, nil
 }
