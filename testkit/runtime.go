@@ -55,7 +55,9 @@ func (s runtimeSuite) in(what string, f func(*world)) {
 	}
 	synctest.Test(s.t, func(t *testing.T) {
 		j, reader := s.open(t)
-		f(&world{T: t, what: what, journal: &recorder{Journal: j}, reader: reader})
+		w := &world{T: t, what: what, reader: reader}
+		w.journal = &ordered{Journal: j, complain: w.complain}
+		f(w)
 	})
 }
 
@@ -63,7 +65,7 @@ func (s runtimeSuite) in(what string, f func(*world)) {
 type world struct {
 	*testing.T
 	what    string
-	journal *recorder
+	journal *ordered
 	reader  actors.Reader
 }
 
@@ -222,29 +224,46 @@ func (w *world) agree(log []messages.Event, seen ...[]messages.Event) {
 	}
 }
 
-// recorder notes what landed, in order.
-type recorder struct {
+// ordered checks, before a block is appended, that the log of the other run in a family already has what the block
+// rests on: a child's birth rests on its parent's child.started, and child.ended on the child's terminal.
+type ordered struct {
 	actors.Journal
-	mu     sync.Mutex
-	landed []actors.Block
+	complain func(format string, args ...any)
 }
 
-func (r *recorder) Append(b actors.Block, done func(error)) {
-	r.Journal.Append(b, func(err error) {
-		if err == nil {
-			r.mu.Lock()
-			r.landed = append(r.landed, b)
-			r.mu.Unlock()
+func (o *ordered) Append(b actors.Block, done func(error)) {
+	for _, e := range b.Events {
+		switch body := e.Body.(type) {
+		case messages.RunQueued:
+			parent := parentOf(b.Run)
+			if parent != "" && !o.has(parent, func(b messages.Body) bool {
+				started, ok := b.(messages.ChildStarted)
+				return ok && started.Child == e.RunID
+			}) {
+				o.complain("%s was born before %s named it", b.Run, parent)
+			}
+		case messages.ChildEnded:
+			if !o.has(body.Child, func(b messages.Body) bool { return messages.Event{Body: b}.IsTerminal() }) {
+				o.complain("%s told of the end of %s before it had ended", b.Run, body.Child)
+			}
 		}
-		done(err)
-	})
+	}
+	o.Journal.Append(b, done)
 }
 
-// index returns the place of the first block with such an event, or -1.
-func (r *recorder) index(what func(messages.Event) bool) int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.IndexFunc(r.landed, func(b actors.Block) bool { return slices.ContainsFunc(b.Events, what) })
+// has reports whether the run's log has such an event.
+func (o *ordered) has(id messages.RunID, is func(messages.Body) bool) bool {
+	for after := uint64(0); ; {
+		page, err := o.Read(context.Background(), id, after)
+		if err != nil || len(page.Events) == 0 {
+			return false
+		}
+		for _, e := range page.Events {
+			if after = e.Seq; is(e.Body) {
+				return true
+			}
+		}
+	}
 }
 
 // fate says what happens to a node at one of its appends.

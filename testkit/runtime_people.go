@@ -220,29 +220,13 @@ func parentOf(id messages.RunID) messages.RunID {
 	return ""
 }
 
-// settled checks that a parent names each child before its first event, and reports its end after it.
+// settled checks that each child that the parent names was born and has ended, and that the parent says so. [ordered]
+// checks the order.
 func (w *world) settled(id messages.RunID) {
 	w.Helper()
 	for _, c := range w.end(id).Children {
-		at := func(what string, run messages.RunID, is func(messages.Body) bool) int {
-			i := w.journal.index(func(e messages.Event) bool { return e.RunID == run && is(e.Body) })
-			if i < 0 {
-				w.complain("%s of %s is not in the log", what, c.Child)
-			}
-			return i
-		}
-		named := at("child.started", id, func(b messages.Body) bool {
-			started, ok := b.(messages.ChildStarted)
-			return ok && started.Child == c.Child
-		})
-		born := at("run.queued", c.Child, func(b messages.Body) bool { return b.Kind() == messages.KindRunQueued })
-		ended := at("the terminal", c.Child, func(b messages.Body) bool { return messages.Event{Body: b}.IsTerminal() })
-		told := at("child.ended", id, func(b messages.Body) bool {
-			end, ok := b.(messages.ChildEnded)
-			return ok && end.Child == c.Child
-		})
-		if named >= born || born > ended || ended >= told {
-			w.complain("%s was named at %d, born at %d, ended at %d, and told of at %d", c.Child, named, born, ended, told)
+		if end := w.end(c.Child); !end.Status.IsEnded() || end.Status != c.Status {
+			w.complain("%s is %s, and %s says %s", c.Child, end.Status, id, c.Status)
 		}
 		w.settled(c.Child)
 	}
