@@ -68,8 +68,9 @@ func (all origins) allow(origin string, host endpoint) bool {
 
 const (
 	corsMethods = "GET, POST, DELETE, OPTIONS"
-	corsHeaders = "Authorization, Content-Type, Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name, Last-Event-ID"
-	corsExposed = "Mcp-Session-Id, WWW-Authenticate, Retry-After"
+	corsHeaders = "Authorization, Content-Type, Idempotency-Key, Prefer, If-None-Match, Last-Event-ID, Traceparent, " +
+		"Mcp-Session-Id, Mcp-Protocol-Version, Mcp-Method, Mcp-Name"
+	corsExposed = "Location, ETag, Preference-Applied, WWW-Authenticate, Retry-After, Mcp-Session-Id"
 	// paramPrefix begins the names of headers that repeat a tool's arguments.
 	paramPrefix = "mcp-param-"
 )

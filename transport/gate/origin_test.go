@@ -161,8 +161,8 @@ func TestPreflight(t *testing.T) {
 		h.Get("Access-Control-Allow-Methods") != "GET, POST, DELETE, OPTIONS" || h.Get("Vary") != "Origin" {
 		t.Errorf("headers %v", h)
 	}
-	want := []string{"Authorization", "Content-Type", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name",
-		"Last-Event-ID", "mcp-param-Repo_1", "Mcp-Param-Two"}
+	want := []string{"Authorization", "Content-Type", "Idempotency-Key", "Prefer", "If-None-Match", "Last-Event-ID",
+		"Traceparent", "Mcp-Session-Id", "Mcp-Protocol-Version", "Mcp-Method", "Mcp-Name", "mcp-param-Repo_1", "Mcp-Param-Two"}
 	if got := strings.Split(h.Get("Access-Control-Allow-Headers"), ", "); !slices.Equal(got, want) {
 		t.Errorf("allowed headers %q, want %q", got, want)
 	}
@@ -171,9 +171,9 @@ func TestPreflight(t *testing.T) {
 	// What is no such question needs a token like any request, and its answer can be read by the page.
 	a = send(t, addr, "OPTIONS /mcp HTTP/1.1", "Host: localhost", "Origin: http://localhost:6274")
 	wantRefusal(t, a, http.StatusUnauthorized, gate.CodeUnauthorized)
-	if !strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "WWW-Authenticate") ||
-		!strings.Contains(a.Header.Get("Access-Control-Expose-Headers"), "Mcp-Session-Id") {
-		t.Errorf("headers %v", a.Header)
+	want = []string{"Location", "ETag", "Preference-Applied", "WWW-Authenticate", "Retry-After", "Mcp-Session-Id"}
+	if got := strings.Split(a.Header.Get("Access-Control-Expose-Headers"), ", "); !slices.Equal(got, want) {
+		t.Errorf("exposed headers %q, want %q", got, want)
 	}
 }
 
