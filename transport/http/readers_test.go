@@ -117,9 +117,13 @@ type message struct {
 	Problem json.RawMessage
 }
 
-func (w *world) dial() *websocket.Conn {
+func (w *world) dial(header ...string) *websocket.Conn {
 	w.t.Helper()
-	c, _, err := websocket.Dial(w.t.Context(), w.url+"/v1/ws", nil)
+	fields := http.Header{}
+	for i := 0; i < len(header); i += 2 {
+		fields.Set(header[i], header[i+1])
+	}
+	c, _, err := websocket.Dial(w.t.Context(), w.url+"/v1/ws", &websocket.DialOptions{HTTPHeader: fields})
 	if err != nil {
 		w.t.Fatal(err)
 	}

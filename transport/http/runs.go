@@ -55,19 +55,12 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 		return
 	}
 	form := formOf(in.Accept)
-	q, err := s.request(r.Context(), in.Body)
+	q, err := s.request(r.Context(), in.Body, r.Header.Get(messages.TraceLabel))
 	if err != nil {
 		gate.Refuse(w, err)
 		return
 	}
 	q.Key = in.Key
-	if trace := r.Header.Get(traceLabel); trace != "" && q.Labels[traceLabel] == "" { // W3C Trace Context
-		q.Labels = maps.Clone(q.Labels)
-		if q.Labels == nil {
-			q.Labels = map[string]string{}
-		}
-		q.Labels[traceLabel] = trace
-	}
 	if q.Mode == messages.Attached && form == formJSON && wait == 0 {
 		gate.Refuse(w, invalid("an attached run is cancelled when this request ends; ask for text/event-stream, or wait for "+
 			"the end with Prefer: wait=SECONDS"))
@@ -86,8 +79,8 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 	s.answerStart(w, r, id, wait)
 }
 
-// request is what the runtime is asked for.
-func (s *Server) request(ctx context.Context, b start) (messages.Request, error) {
+// request is what the runtime is asked for. traceparent is that of the HTTP request; a label of the caller's goes before.
+func (s *Server) request(ctx context.Context, b start, traceparent string) (messages.Request, error) {
 	job, ok := s.jobs[b.Job]
 	if !ok {
 		return messages.Request{}, invalid("there is no job %.100q; GET /v1/jobs lists them", b.Job)
@@ -100,6 +93,13 @@ func (s *Server) request(ctx context.Context, b start) (messages.Request, error)
 	if b.Detached != nil && !*b.Detached {
 		q.Mode = messages.Attached
 	}
+	if traceparent != "" && q.Labels[messages.TraceLabel] == "" {
+		q.Labels = maps.Clone(q.Labels)
+		if q.Labels == nil {
+			q.Labels = map[string]string{}
+		}
+		q.Labels[messages.TraceLabel] = traceparent
+	}
 	if job.Prepare == nil {
 		return q, nil
 	}
@@ -107,9 +107,6 @@ func (s *Server) request(ctx context.Context, b start) (messages.Request, error)
 	q.Input = input
 	return q, err
 }
-
-// traceLabel is the header field and the label of a run that say which trace it belongs to.
-const traceLabel = "traceparent"
 
 // answerStart answers with 202, or after the wait with the State at the run's end.
 func (s *Server) answerStart(w http.ResponseWriter, r *http.Request, id messages.RunID, wait time.Duration) {

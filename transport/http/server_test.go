@@ -173,6 +173,32 @@ func TestLists(t *testing.T) {
 	}
 }
 
+// A run belongs to the trace of the request that starts it, unless its labels name another.
+func TestTraceOfAStart(t *testing.T) {
+	const ours, theirs = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", "00-1-2-01"
+	w := newWorld(t)
+	socket := w.dial("Traceparent", ours)
+	defer socket.CloseNow()
+	for labels, want := range map[string]string{`{"a":"b"}`: ours, `{"traceparent":"` + theirs + `"}`: theirs} {
+		body := `{"job":"tell","labels":` + labels + `}`
+		var posted, sent messages.State
+		got := w.call("POST", "/v1/runs", body, "Traceparent", ours)
+		w.send(socket, `{"op":"start","start":`+body+`}`)
+		reply := w.receive(socket)
+		if json.Unmarshal([]byte(got.body), &posted) != nil || json.Unmarshal(reply.State, &sent) != nil {
+			t.Fatalf("%s; %s", got.body, reply.Problem)
+		}
+		runs, err := w.system.List(t.Context(), messages.Query{Labels: map[string]string{messages.TraceLabel: want}})
+		ids := map[messages.RunID]bool{}
+		for _, run := range runs {
+			ids[run.RunID] = true
+		}
+		if err != nil || len(ids) != 2 || !ids[posted.RunID] || !ids[sent.RunID] {
+			t.Errorf("with the labels %s: %v, %v", labels, runs, err)
+		}
+	}
+}
+
 // What the OpenAPI document says of the events is the published schema.
 func TestDocument(t *testing.T) {
 	w := newWorld(t)

@@ -63,9 +63,10 @@ type reply struct {
 
 // connection is one WebSocket.
 type connection struct {
-	server *Server
-	ws     *websocket.Conn
-	ctx    context.Context
+	server      *Server
+	ws          *websocket.Conn
+	ctx         context.Context
+	traceparent string // of the request that opened it
 
 	mu            sync.Mutex
 	subscriptions map[string]*subscription
@@ -86,7 +87,8 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request, _ *struc
 	defer ws.CloseNow()
 	ws.SetReadLimit(maxMessage)
 	ctx, cancel := context.WithCancelCause(r.Context())
-	c := &connection{server: s, ws: ws, ctx: ctx, subscriptions: map[string]*subscription{}}
+	c := &connection{server: s, ws: ws, ctx: ctx, traceparent: r.Header.Get(messages.TraceLabel),
+		subscriptions: map[string]*subscription{}}
 	defer c.done.Wait()
 	defer cancel(nil)
 	defer s.onDrain(ctx, func() { c.close(websocket.StatusServiceRestart, errDraining) })()
@@ -180,7 +182,7 @@ func (c *connection) carryOut(in command) (messages.RunID, error) {
 		if in.Start == nil {
 			return "", invalid("start needs a start object with a job and its input")
 		}
-		q, err := c.server.request(c.ctx, *in.Start)
+		q, err := c.server.request(c.ctx, *in.Start, c.traceparent)
 		if err != nil {
 			return "", err
 		}
