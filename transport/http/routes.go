@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -28,7 +29,7 @@ func (s *Server) runRoutes() {
 	add(s, gate.ReadRuns, huma.Operation{OperationID: "listRuns", Method: http.MethodGet, Path: "/v1/runs", Tags: tags,
 		Summary: "List the caller's runs", Description: "The newest first, in pages."}, s.listRuns)
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		raw(s, gate.ReadRuns, huma.Operation{OperationID: method + "Run", Method: method, Path: path, Tags: tags,
+		raw(s, gate.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Run", Method: method, Path: path, Tags: tags,
 			Hidden: method == http.MethodHead, Summary: "Get a run's State",
 			Description: "With wait the answer comes at the next event.", Responses: map[string]*huma.Response{
 				"200": s.json("The State", messages.State{}), "304": {Description: "The caller has this State"}}}, s.getRun)
@@ -51,7 +52,7 @@ func (s *Server) runRoutes() {
 func (s *Server) readerRoutes() {
 	path := "/v1/runs/{id}"
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		raw(s, gate.ReadRuns, huma.Operation{OperationID: method + "Events", Method: method, Path: path + "/events",
+		raw(s, gate.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Events", Method: method, Path: path + "/events",
 			Hidden: method == http.MethodHead, Tags: []string{"events"}, Summary: "Read a run's events",
 			Description: "Server-sent events, JSON lines or a page of JSON, as Accept asks. A stream ends after the " +
 				"terminal. A reader whose stream was cut goes on after its cursor.",
@@ -65,7 +66,7 @@ func (s *Server) readerRoutes() {
 	file := &huma.Response{Description: "The file, or the range of it", Content: map[string]*huma.MediaType{
 		"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}}}
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		raw(s, gate.ReadRuns, huma.Operation{OperationID: method + "Artifact", Method: method,
+		raw(s, gate.ReadRuns, huma.Operation{OperationID: strings.ToLower(method) + "Artifact", Method: method,
 			Path: path + "/artifacts/{name}", Hidden: method == http.MethodHead, Tags: []string{"artifacts"},
 			Summary:     "Download a file",
 			Description: "Ranges and conditional requests work. The ETag is the digest. A / in a name is written %2F.",
@@ -78,13 +79,13 @@ func (s *Server) serverRoutes() {
 	tags := []string{"server"}
 	add(s, gate.ReadRuns, huma.Operation{OperationID: "listJobs", Method: http.MethodGet, Path: "/v1/jobs", Tags: tags,
 		Summary: "List the jobs that can be started", Description: "Each with the JSON Schema of its input."}, s.listJobs)
-	for method, handler := range map[string]func(http.ResponseWriter, *http.Request, *struct{}){
-		http.MethodPost: s.openSession, http.MethodDelete: s.closeSession} {
-		raw(s, gate.ReadRuns, huma.Operation{OperationID: method + "Session", Method: method, Path: "/v1/session", Tags: tags,
-			Summary:     map[string]string{http.MethodPost: "Open a browser's session", http.MethodDelete: "End it"}[method],
-			Description: "A cookie stands for the token: EventSource and WebSocket cannot set header fields.",
-			Responses:   map[string]*huma.Response{"204": {Description: "The cookie is set, or gone"}}}, handler)
-	}
+	raw(s, gate.ReadRuns, huma.Operation{OperationID: "openSession", Method: http.MethodPost, Path: "/v1/session",
+		Tags: tags, Summary: "Open a browser's session",
+		Description: "A cookie stands for the token: EventSource and WebSocket cannot set header fields.",
+		Responses:   map[string]*huma.Response{"204": {Description: "The cookie is set"}}}, s.openSession)
+	raw(s, gate.ReadRuns, huma.Operation{OperationID: "closeSession", Method: http.MethodDelete, Path: "/v1/session",
+		Tags: tags, Summary: "Close a browser's session", Description: "Deletes the cookie.",
+		Responses: map[string]*huma.Response{"204": {Description: "The cookie is gone"}}}, s.closeSession)
 	raw(s, gate.ReadRuns, huma.Operation{OperationID: "openWebSocket", Method: http.MethodGet, Path: "/v1/ws", Tags: tags,
 		Summary:     "Follow many runs on one WebSocket",
 		Description: "docs/http.md has the messages.",
