@@ -133,7 +133,7 @@ var rules = []rule{{
 }, {
 	pkgs:  "transport/http",
 	ours:  []string{"messages", "transport/gate"},
-	libs:  []string{"github.com/coder/websocket", "github.com/danielgtaylor/huma/v2/...", "go.uber.org/zap"},
+	libs:  []string{"github.com/coder/websocket", "github.com/danielgtaylor/huma/v2/..."},
 	tests: []string{module + "/actors"},
 }, {
 	pkgs:  "transport/telemetry",

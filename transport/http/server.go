@@ -17,7 +17,6 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
-	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
@@ -75,8 +74,6 @@ type Config struct {
 	Secure bool
 	// Redact returns what clients may read without the process's secrets; nil changes nothing. It may change its argument.
 	Redact func([]byte) []byte
-	// Log is told of what operators want to know; nil is silent.
-	Log *zap.Logger
 }
 
 // Server is the API. It is safe for concurrent use.
@@ -110,9 +107,6 @@ func (s *Server) Readers() int64 { return s.readers.Load() }
 func New(c Config) *Server {
 	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
 	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
-	if c.Log == nil {
-		c.Log = zap.NewNop()
-	}
 	if c.Redact == nil {
 		c.Redact = func(b []byte) []byte { return b }
 	}

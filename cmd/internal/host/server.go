@@ -100,7 +100,7 @@ func (h *Options) api(inside *Server) (*http.Server, error) {
 				return tool.Prepare(ctx, fitting)
 			}})
 	}
-	config := http.Config{Runs: inside.system, Jobs: jobs, Open: h.artifact, Version: ThisBuild().Full(), Log: inside.Log,
+	config := http.Config{Runs: inside.system, Jobs: jobs, Open: h.artifact, Version: ThisBuild().Full(),
 		Redact: h.Secrets.Bytes, Secure: h.Secure}
 	if inside.Metrics != nil {
 		config.Lag = inside.Metrics.Lag
