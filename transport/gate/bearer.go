@@ -32,13 +32,7 @@ var ErrRevoked = unauthorized("the token was revoked; ask for a new one")
 // revocationCheck is how often a request in flight checks its token.
 const revocationCheck = 500 * time.Millisecond
 
-// Valid reports whether the token of the context's request is still valid, for the same principal and scopes. It is
-// true if the gate asks for no token.
-func Valid(ctx context.Context) bool {
-	p, ok := ctx.Value(grantKey{}).(*grant)
-	return !ok || p.valid()
-}
-
+// valid reports whether the token is still valid, for the same principal and scopes.
 func (p *grant) valid() bool {
 	tokens := p.gate.tokens
 	tokens.refreshNow(p.gate.log)

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -292,63 +291,63 @@ func TestReload(t *testing.T) {
 	}
 }
 
+// ends opens requests with the token, changes the file to the line, and returns why the requests ended within 2 s: nil
+// for those that did not.
+func ends(t *testing.T, requests int, token, before, after string) []error {
+	t.Helper()
+	path := tokenFile(t, before)
+	causes := make(chan error, requests)
+	h := newGate(t, gate.Config{Tokens: load(t, path)}).Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		time.Sleep(2 * time.Second)
+		causes <- context.Cause(r.Context())
+	}))
+	for range requests {
+		go call(h, "10.0.0.1:1", token)
+	}
+	synctest.Wait()
+	rewrite(t, path, time.Now().Add(time.Minute), after)
+	var all []error
+	for range requests {
+		all = append(all, <-causes)
+	}
+	return all
+}
+
 // Of many streams that look at the same moment none is told what was, while one reads the file.
-func TestValidForAllAtOnce(t *testing.T) {
+func TestRevokedForAllAtOnce(t *testing.T) {
 	mia, line := newLine(t, "mia", gate.ReadRuns)
 	_, other := newLine(t, "tom", gate.ReadRuns)
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
-			path := tokenFile(t, line)
-			var opened context.Context
-			open := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { opened = r.Context() })
-			call(newGate(t, gate.Config{Tokens: load(t, path)}).Wrap(open), "10.0.0.1:1", mia)
-			rewrite(t, path, time.Now().Add(time.Minute), other)
-			var all sync.WaitGroup
-			for range 8 {
-				all.Go(func() {
-					time.Sleep(time.Second)
-					if gate.Valid(opened) {
-						t.Error("one is valid still")
-					}
-				})
+			for _, cause := range ends(t, 8, mia, line, other) {
+				if cause != gate.ErrRevoked {
+					t.Errorf("a request ended with %v", cause)
+				}
 			}
-			all.Wait()
 		})
 	}
 }
 
-// A stream that was opened with a token knows when it is revoked, or given to somebody else, or its scopes are changed,
+// A stream that was opened with a token ends when it is revoked, or given to somebody else, or its scopes are changed,
 // though nobody calls.
-func TestValid(t *testing.T) {
+func TestRevokedStreamEnds(t *testing.T) {
 	mia, line := newLine(t, "mia", gate.ReadRuns, gate.WriteRuns)
 	tom, _ := newLine(t, "tom", gate.ReadRuns)
 	for name, then := range map[string]struct {
 		line string
-		want bool
+		want error
 	}{
-		"as before":     {line, true},
-		"another order": {strings.Replace(line, " run:read,run:write ", " run:write,run:read ", 1), true},
-		"other scopes":  {strings.Replace(line, " run:read,run:write ", " admin ", 1), false},
-		"less scopes":   {strings.Replace(line, " run:read,run:write ", " run:read ", 1), false},
-		"another name":  {strings.Replace(line, "mia ", "tom ", 1), false},
-		"revoked":       {"tom admin " + gate.Digest(tom), false},
+		"as before":     {line, nil},
+		"another order": {strings.Replace(line, " run:read,run:write ", " run:write,run:read ", 1), nil},
+		"other scopes":  {strings.Replace(line, " run:read,run:write ", " admin ", 1), gate.ErrRevoked},
+		"less scopes":   {strings.Replace(line, " run:read,run:write ", " run:read ", 1), gate.ErrRevoked},
+		"another name":  {strings.Replace(line, "mia ", "tom ", 1), gate.ErrRevoked},
+		"revoked":       {"tom admin " + gate.Digest(tom), gate.ErrRevoked},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			path := tokenFile(t, line)
-			var opened context.Context
-			open := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { opened = r.Context() })
-			call(newGate(t, gate.Config{Tokens: load(t, path)}).Wrap(open), "10.0.0.1:1", mia)
-			if !gate.Valid(opened) {
-				t.Errorf("%s: not valid at first", name)
-			}
-			rewrite(t, path, time.Now().Add(time.Minute), then.line)
-			time.Sleep(time.Second)
-			if got := gate.Valid(opened); got != then.want {
-				t.Errorf("%s: %t", name, got)
+			if got := ends(t, 1, mia, line, then.line)[0]; got != then.want {
+				t.Errorf("%s: %v", name, got)
 			}
 		})
-	}
-	if !gate.Valid(t.Context()) {
-		t.Error("no token was asked for")
 	}
 }
