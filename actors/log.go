@@ -185,7 +185,7 @@ func (l *runLog) nextBlock() (Block, bool) {
 		return Block{}, false
 	}
 	if len(waiting) > 1 {
-		waiting = mergeDeltas(waiting)
+		waiting = messages.MergeDeltas(waiting)
 	}
 	l.sending, l.sent = true, waiting[len(waiting)-1].Seq
 	return Block{Run: l.id, After: l.head, Epoch: l.epoch, Events: waiting}, true

@@ -79,7 +79,7 @@ func (j *MemoryJournal) append(b Block) error {
 }
 
 func (j *MemoryJournal) end(run messages.RunID, r *record) {
-	r.events = mergeDeltas(r.events)
+	r.events = messages.MergeDeltas(r.events)
 	r.blocks = slices.Clone(r.blocks[len(r.blocks)-1:])
 	r.bytes = size(r.events)
 	r.lease = lease{}

@@ -24,29 +24,6 @@ func firstAfter(events []messages.Event, after uint64) int {
 	return i
 }
 
-// mergeDeltas merges every stretch of deltas into one event.
-func mergeDeltas(events []messages.Event) []messages.Event {
-	if !slices.ContainsFunc(events, messages.Event.IsDelta) {
-		return events
-	}
-	var out []messages.Event
-	for len(events) > 0 {
-		n := stretch(events)
-		out = append(out, messages.Merge(events[:n]))
-		events = events[n:]
-	}
-	return out
-}
-
-// stretch returns how many events, from the first on, can be merged into one; at least 1.
-func stretch(events []messages.Event) int {
-	n := 1
-	for n < len(events) && messages.CanMerge(events[n-1], events[n]) {
-		n++
-	}
-	return n
-}
-
 func size(events []messages.Event) int64 {
 	var n int64
 	for _, e := range events {
@@ -95,7 +72,7 @@ func (l *runLog) compactEnd(end int) {
 func (l *runLog) merge(start, end int) int {
 	events := l.table.events[:l.recorded]
 	old := events[start:end]
-	merged := mergeDeltas(old)
+	merged := messages.MergeDeltas(old)
 	l.bytes += size(merged) - size(old)
 	out := slices.Concat(events[:start], merged, events[end:])
 	l.tidy = min(l.tidy, start)
@@ -110,7 +87,7 @@ func (l *runLog) overLimit() (over, pressed bool) {
 		l.merge(0, firstAfter(l.table.events[:l.recorded], l.head.Seq))
 		events := l.table.events[:l.recorded]
 		waiting := events[firstAfter(events, l.head.Seq):]
-		over = l.bytes-size(waiting)+size(mergeDeltas(waiting)) > l.maxBytes
+		over = l.bytes-size(waiting)+size(messages.MergeDeltas(waiting)) > l.maxBytes
 		// after merging everything, merge again only when the log has grown by a sixteenth
 		l.squeezeAt = l.bytes + l.maxBytes/16
 	}
@@ -122,7 +99,7 @@ func catchUp(b batch) batch {
 	var out []messages.Event
 	rest := b.events
 	for len(rest) > 0 && len(out) < readBatch {
-		n := stretch(rest)
+		n := messages.Stretch(rest)
 		out = append(out, messages.Merge(rest[:n]))
 		rest = rest[n:]
 	}

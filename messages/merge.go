@@ -25,6 +25,29 @@ func Merge(stretch []Event) Event {
 	return Event{RunID: first.RunID, From: first.From, Seq: last.Seq, Time: last.Time, Message: last.Message, Body: m.body()}
 }
 
+// MergeDeltas merges every stretch of deltas into one event.
+func MergeDeltas(events []Event) []Event {
+	if !slices.ContainsFunc(events, Event.IsDelta) {
+		return events
+	}
+	var out []Event
+	for len(events) > 0 {
+		n := Stretch(events)
+		out = append(out, Merge(events[:n]))
+		events = events[n:]
+	}
+	return out
+}
+
+// Stretch returns how many events, from the first on, can be merged into one; at least 1.
+func Stretch(events []Event) int {
+	n := 1
+	for n < len(events) && CanMerge(events[n-1], events[n]) {
+		n++
+	}
+	return n
+}
+
 // part collects the deltas of one stream.
 type part struct {
 	key    partKey

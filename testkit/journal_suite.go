@@ -236,7 +236,7 @@ func (s *journalSuite) head(run messages.RunID) actors.Head {
 // equals compares the log with the appended events, byte for byte as JSON, with deltas merged.
 func (s *journalSuite) equals(run messages.RunID, want []messages.Event) {
 	s.t.Helper()
-	got, want := mergeDeltas(s.read(run, 0)), mergeDeltas(want)
+	got, want := messages.MergeDeltas(s.read(run, 0)), messages.MergeDeltas(want)
 	if len(got) != len(want) {
 		s.t.Fatalf("the log has %d events, want %d", len(got), len(want))
 	}
@@ -247,19 +247,6 @@ func (s *journalSuite) equals(run messages.RunID, want []messages.Event) {
 			s.t.Fatalf("read %s (%v), appended %s (%v)", a, errA, b, errB)
 		}
 	}
-}
-
-// mergeDeltas returns the events with every stretch of deltas merged into one.
-func mergeDeltas(events []messages.Event) []messages.Event {
-	var out []messages.Event
-	for len(events) > 0 {
-		n := 1
-		for n < len(events) && messages.CanMerge(events[n-1], events[n]) {
-			n++
-		}
-		out, events = append(out, messages.Merge(events[:n])), events[n:]
-	}
-	return out
 }
 
 var suiteEpoch = time.Date(2026, 11, 20, 20, 0, 0, 123_456_789, time.UTC)
