@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"github.com/seed889630bf/lastword/actors/lease"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 	"go.uber.org/zap"
@@ -200,7 +201,7 @@ func (s *System) setAside(id messages.RunID, why error) {
 // beatAll tells the journal, again and again, which claims this node holds, after reading that it still owns the
 // runs.
 func (s *System) beatAll(ctx context.Context) error {
-	tick := time.NewTicker(beatEvery)
+	tick := time.NewTicker(lease.Every)
 	defer tick.Stop()
 	for {
 		select {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/lease"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -16,11 +17,10 @@ type MemoryJournal struct {
 
 	mu     sync.Mutex
 	runs   map[messages.RunID]*record
-	open   int              // runs without a terminal
 	ended  []messages.RunID // in the order of their terminals
 	bytes  int64            // of the ended runs
-	claims claims
-	watch  []*watcher
+	leases lease.Runs
+	notes  lease.Notes[Note]
 }
 
 // record is a run's log.
@@ -30,7 +30,6 @@ type record struct {
 	events  []messages.Event
 	blocks  []blockMark // only the last once the run has ended
 	bytes   int64
-	lease   lease
 }
 
 // blockMark is the beginning of a block.
@@ -61,8 +60,7 @@ func (j *MemoryJournal) append(b Block) error {
 	if r == nil {
 		r = &record{events: make([]messages.Event, 0, max(4, len(b.Events)))}
 		j.runs[b.Run] = r
-		j.open++
-		j.offer(b.Run, r, b.Writer)
+		j.leases.Offer(b.Run, b.Writer)
 	}
 	r.head = b.Head()
 	r.blocks = append(r.blocks, blockMark{b.Events[0].From, b.ID})
@@ -74,7 +72,7 @@ func (j *MemoryJournal) append(b Block) error {
 	if r.head.Ended {
 		j.end(b.Run, r)
 	}
-	j.tell(b.Writer, Note{Run: b.Run})
+	j.notes.Tell(b.Writer, Note{Run: b.Run})
 	return nil
 }
 
@@ -82,8 +80,7 @@ func (j *MemoryJournal) end(run messages.RunID, r *record) {
 	r.events = messages.MergeDeltas(r.events)
 	r.blocks = slices.Clone(r.blocks[len(r.blocks)-1:])
 	r.bytes = size(r.events)
-	r.lease = lease{}
-	j.open--
+	j.leases.End(run)
 	j.ended = append(j.ended, run)
 	j.bytes += r.bytes
 }
@@ -208,198 +205,30 @@ func errNotEnded(run messages.RunID) error {
 	return messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", run)
 }
 
-// beatEvery is how often a memory journal wants to hear that a claim is held. After four times as long it lends the
-// run again.
-const beatEvery = 2500 * time.Millisecond
-
-// claims are the runs that can be claimed, and the nodes that wait for one.
-type claims struct {
-	offered map[string][]messages.RunID // by the node that wrote their first block
-	free    []messages.RunID            // to anybody
-	wakers  []chan struct{}             // of the nodes that wait
-}
-
-// lease says until when a node holds a run, or until when the run is offered to that node alone.
-type lease struct {
-	node  string
-	until time.Time
-}
-
-// offer makes a new run claimable by its writer, or by anybody. Under mu.
-func (j *MemoryJournal) offer(run messages.RunID, r *record, writer string) {
-	if writer == "" {
-		j.release(run)
-		return
-	}
-	r.lease = lease{writer, time.Now().Add(4 * beatEvery)}
-	if j.claims.offered == nil {
-		j.claims.offered = map[string][]messages.RunID{}
-	}
-	j.claims.offered[writer] = append(j.claims.offered[writer], run)
-	j.wake()
-}
-
-// release makes a run claimable by anybody. Under mu.
-func (j *MemoryJournal) release(run messages.RunID) {
-	j.claims.free = append(j.claims.free, run)
-	j.wake()
-}
-
-func (j *MemoryJournal) wake() {
-	for _, wake := range j.claims.wakers {
-		notify(wake)
-	}
-}
-
 func (j *MemoryJournal) Claim(ctx context.Context, node string) (Claim, error) {
-	if run, found := j.claim(node); found {
-		return Claim{Run: run, Every: beatEvery}, nil
+	run, err := j.leases.Claim(ctx, node)
+	if err != nil {
+		return Claim{}, err
 	}
-	wake := make(chan struct{}, 1)
-	j.mu.Lock()
-	j.claims.wakers = append(j.claims.wakers, wake)
-	j.mu.Unlock()
-	defer func() {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.claims.wakers = slices.DeleteFunc(j.claims.wakers, func(b chan struct{}) bool { return b == wake })
-	}()
-	if ctx.Err() != nil {
-		j.reclaim() // there will be no tick
-	}
-	tick := time.NewTicker(beatEvery)
-	defer tick.Stop()
-	for {
-		if run, found := j.claim(node); found {
-			return Claim{Run: run, Every: beatEvery}, nil
-		}
-		select {
-		case <-wake:
-		case <-tick.C:
-			j.reclaim()
-		case <-ctx.Done():
-			return Claim{}, context.Cause(ctx)
-		}
-	}
-}
-
-// claim lends the node a run, preferring those offered to it.
-func (j *MemoryJournal) claim(node string) (messages.RunID, bool) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	offered := j.claims.offered[node]
-	for len(offered) > 0 {
-		run := offered[0]
-		if offered = offered[1:]; len(offered) == 0 {
-			delete(j.claims.offered, node)
-		} else {
-			j.claims.offered[node] = offered
-		}
-		if r := j.runs[run]; r != nil && !r.head.Ended && r.lease.node == node {
-			r.lease.until = time.Now().Add(4 * beatEvery)
-			return run, true
-		}
-	}
-	for len(j.claims.free) > 0 {
-		run := j.claims.free[0]
-		j.claims.free = j.claims.free[1:]
-		if r := j.runs[run]; r != nil && !r.head.Ended {
-			r.lease = lease{node, time.Now().Add(4 * beatEvery)}
-			return run, true
-		}
-	}
-	return "", false
-}
-
-// reclaim frees the runs whose node has gone silent.
-func (j *MemoryJournal) reclaim() {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.open == 0 {
-		return
-	}
-	now := time.Now()
-	for run, r := range j.runs {
-		if r.lease.node != "" && now.After(r.lease.until) {
-			r.lease = lease{}
-			j.release(run)
-		}
-	}
+	return Claim{Run: run, Every: lease.Every}, nil
 }
 
 func (j *MemoryJournal) Keep(_ context.Context, c Claim, k Keeping) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	r := j.runs[c.Run]
-	if r == nil || r.head.Ended || r.lease.node == "" {
-		return nil
-	}
 	switch k {
 	case Held:
-		r.lease.until = time.Now().Add(4 * beatEvery)
+		j.leases.Hold(c.Run)
 	case Released:
-		r.lease = lease{}
-		j.release(c.Run)
+		j.leases.Release(c.Run)
 	case Ended: // append has seen it
 	}
 	return nil
 }
 
-// mostNotes is how many notes may wait for a slow Watch. More become one that says "look at every run"; commands are
-// sent again.
-const mostNotes = 1024
-
-// watcher is a call of Watch, with the notes that it has not passed on.
-type watcher struct {
-	self  string
-	wake  chan struct{}
-	notes []Note
-}
-
 func (j *MemoryJournal) Watch(ctx context.Context, self string, fn func(Note)) error {
-	w := &watcher{self: self, wake: make(chan struct{}, 1)}
-	j.mu.Lock()
-	j.watch = append(j.watch, w)
-	j.mu.Unlock()
-	defer func() {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		j.watch = slices.DeleteFunc(j.watch, func(x *watcher) bool { return x == w })
-	}()
-	fn(Note{})
-	for {
-		select {
-		case <-w.wake:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-		j.mu.Lock()
-		notes := w.notes
-		w.notes = nil
-		j.mu.Unlock()
-		for _, n := range notes {
-			fn(n)
-		}
-	}
-}
-
-// tell leaves a note for everybody who watches, except its writer. Under mu.
-func (j *MemoryJournal) tell(writer string, n Note) {
-	for _, w := range j.watch {
-		if n.Command == nil && (w.self == writer && writer != "" || len(w.notes) > 0 && w.notes[len(w.notes)-1] == n) {
-			continue
-		}
-		if len(w.notes) == mostNotes {
-			w.notes = append(w.notes[:0:0], Note{})
-		}
-		w.notes = append(w.notes, n)
-		notify(w.wake)
-	}
+	return j.notes.Watch(ctx, self, fn)
 }
 
 func (j *MemoryJournal) Send(_ context.Context, c Command) error {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	j.tell("", Note{Run: c.Run, Command: &c})
+	j.notes.Tell("", Note{Run: c.Run, Command: &c})
 	return nil
 }

@@ -50,8 +50,12 @@ var rules = []rule{{
 	libs:   []string{"github.com/asynkron/protoactor-go/actor"},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs:   "actors/lease",
+	ours:   []string{"messages"},
+	denied: []string{"net", "net/http", "os", "log"},
+}, {
 	pkgs:   "actors",
-	ours:   []string{"messages", "supervision"},
+	ours:   []string{"messages", "supervision", "actors/lease"},
 	libs:   []string{"github.com/asynkron/protoactor-go/actor", "go.uber.org/zap/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {

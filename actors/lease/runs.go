@@ -1,0 +1,175 @@
+package lease
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Every is how often a journal wants to hear that a claim is held. After four times as long it lends the run again.
+const Every = 2500 * time.Millisecond
+
+// Runs are the unfinished runs of a journal, each offered, free to anybody, or held by a node. The zero Runs is empty
+// and ready for use.
+type Runs struct {
+	mu      sync.Mutex
+	holders map[messages.RunID]holder
+	offered map[string][]messages.RunID // by the node that may have them first
+	free    []messages.RunID            // to anybody
+	wakers  []chan struct{}             // of the nodes that wait
+}
+
+// holder says until when a node holds a run, or until when the run is offered to that node alone. A free run has the
+// zero holder.
+type holder struct {
+	node  string
+	until time.Time
+}
+
+// Offer adds a run that the node alone may claim for a while, or anybody if the node is "".
+func (r *Runs) Offer(run messages.RunID, node string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.holders == nil {
+		r.holders = map[messages.RunID]holder{}
+	}
+	if r.offered == nil {
+		r.offered = map[string][]messages.RunID{}
+	}
+	if node == "" {
+		r.release(run)
+		return
+	}
+	r.hold(run, node)
+	r.offered[node] = append(r.offered[node], run)
+	r.wake()
+}
+
+// hold makes the node the holder from now on. Under mu.
+func (r *Runs) hold(run messages.RunID, node string) {
+	r.holders[run] = holder{node, time.Now().Add(4 * Every)}
+}
+
+// release makes the run free. Under mu.
+func (r *Runs) release(run messages.RunID) {
+	r.holders[run] = holder{}
+	r.free = append(r.free, run)
+	r.wake()
+}
+
+func (r *Runs) wake() {
+	for _, wake := range r.wakers {
+		notify(wake)
+	}
+}
+
+func notify(wake chan struct{}) {
+	select {
+	case wake <- struct{}{}:
+	default:
+	}
+}
+
+// Hold says that the node that has claimed the run still holds it.
+func (r *Runs) Hold(run messages.RunID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if node := r.holders[run].node; node != "" {
+		r.hold(run, node)
+	}
+}
+
+// Release gives a claimed run back, for any node.
+func (r *Runs) Release(run messages.RunID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.holders[run].node != "" {
+		r.release(run)
+	}
+}
+
+// End removes a run that has ended.
+func (r *Runs) End(run messages.RunID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if delete(r.holders, run); len(r.holders) == 0 {
+		r.holders = nil // a map keeps its buckets
+	}
+}
+
+// Claim waits for a run that no node holds, and lends it to the node. If ctx is done, it returns what can be claimed
+// at once.
+func (r *Runs) Claim(ctx context.Context, node string) (messages.RunID, error) {
+	if run, found := r.claim(node); found {
+		return run, nil
+	}
+	wake := make(chan struct{}, 1)
+	r.mu.Lock()
+	r.wakers = append(r.wakers, wake)
+	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.wakers = slices.DeleteFunc(r.wakers, func(b chan struct{}) bool { return b == wake })
+	}()
+	if ctx.Err() != nil {
+		r.reclaim() // there will be no tick
+	}
+	tick := time.NewTicker(Every)
+	defer tick.Stop()
+	for {
+		if run, found := r.claim(node); found {
+			return run, nil
+		}
+		select {
+		case <-wake:
+		case <-tick.C:
+			r.reclaim()
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+	}
+}
+
+// claim lends the node a run, preferring those offered to it.
+func (r *Runs) claim(node string) (messages.RunID, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	offered := r.offered[node]
+	for len(offered) > 0 {
+		run := offered[0]
+		if offered = offered[1:]; len(offered) == 0 {
+			delete(r.offered, node)
+		} else {
+			r.offered[node] = offered
+		}
+		if h, open := r.holders[run]; open && h.node == node {
+			r.hold(run, node)
+			return run, true
+		}
+	}
+	for len(r.free) > 0 {
+		run := r.free[0]
+		r.free = r.free[1:]
+		if _, open := r.holders[run]; open {
+			r.hold(run, node)
+			return run, true
+		}
+	}
+	return "", false
+}
+
+// reclaim frees the runs whose node has gone silent.
+func (r *Runs) reclaim() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := time.Now()
+	for run, h := range r.holders {
+		if h.node != "" && now.After(h.until) {
+			r.release(run)
+		}
+	}
+}
