@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
@@ -115,7 +116,7 @@ func raw[I any](s *Server, scope gate.Scope, op huma.Operation, handler func(htt
 			return nil, err
 		}
 		return &huma.StreamResponse{Body: func(c huma.Context) {
-			r, w := unwrap(c)
+			r, w := humago.Unwrap(c)
 			handler(w, r, in)
 		}}, nil
 	})

@@ -8,14 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/danielgtaylor/huma/v2/adapters/humago"
-
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
 )
-
-func unwrap(c huma.Context) (*http.Request, http.ResponseWriter) { return humago.Unwrap(c) }
 
 // retry is how long a browser waits before it comes back, in milliseconds.
 const retry = "1000"
@@ -111,13 +106,14 @@ func (o *writer) open() {
 	h.Set("X-Accel-Buffering", "no")
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.room()
 	o.w.WriteHeader(http.StatusOK)
 	if o.form == formSSE {
+		o.room()
 		o.buffer = append(o.buffer, "retry: "+retry+"\n\n"...)
+		o.send()
+	} else {
+		_ = o.flush.Flush() // an error shows at the next event
 	}
-	o.send()
-	_ = o.flush.Flush() // an error shows at the next event
 	o.beat = time.AfterFunc(o.server.config.Heartbeat, o.heartbeat)
 }
 
