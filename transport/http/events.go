@@ -3,9 +3,7 @@ package http
 import (
 	"context"
 	"encoding/json"
-	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -46,7 +44,7 @@ func (in *eventsInput) follow(id messages.RunID) (messages.Follow, error) {
 			return f, invalid("there is no kind %.100q; docs/wire.md lists them", kind)
 		}
 	}
-	at, err := parseCursor(id, cursor)
+	at, err := messages.ParseCursors(id, cursor)
 	f.After = at[id]
 	delete(at, id)
 	if len(at) > 0 {
@@ -138,55 +136,6 @@ func (f form) mediaType() string {
 	}
 }
 
-// cursors are how far a reader is in a run and its sub-runs.
-type cursors map[messages.RunID]uint64
-
-// parseCursor reads a number, or what [cursors.text] wrote.
-func parseCursor(root messages.RunID, text string) (cursors, error) {
-	at := cursors{root: 0}
-	if text == "" {
-		return at, nil
-	}
-	for i, one := range strings.Split(text, ",") {
-		child, number, found := strings.Cut(one, ":")
-		if !found {
-			child, number = "", one
-		}
-		seq, err := strconv.ParseUint(number, 10, 63)
-		if err != nil || found == (i == 0) {
-			return nil, invalid("the cursor %.100q is not one that an event had; begin at 0", text)
-		}
-		id := root
-		if found {
-			id += messages.RunID("." + child)
-		}
-		at[id] = seq
-	}
-	return at, nil
-}
-
-// text is the cursor over the whole tree: the root's number, then those of sub-runs by what their ids add to the root's.
-func (at cursors) text(root messages.RunID) string {
-	if len(at) == 1 {
-		return strconv.FormatUint(at[root], 10)
-	}
-	b := strconv.AppendUint(nil, at[root], 10)
-	children := make([]messages.RunID, 0, len(at))
-	for id := range at {
-		if id != root {
-			children = append(children, id)
-		}
-	}
-	slices.Sort(children)
-	for _, id := range children {
-		b = append(b, ',')
-		b = append(b, id[len(root)+1:]...)
-		b = append(b, ':')
-		b = strconv.AppendUint(b, at[id], 10)
-	}
-	return string(b)
-}
-
 // page is what a long poll answers.
 type page struct {
 	Events []eventJSON `json:"events" doc:"Events after the cursor, in order"`
@@ -222,7 +171,7 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID,
 	ended bool) {
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
-	at, p := cursorsOf(id, follow), page{Events: []eventJSON{}, Ended: ended}
+	at, p := follow.At(id), page{Events: []eventJSON{}, Ended: ended}
 	size := 0
 	for batch, err := range s.config.Runs.Follow(ctx, id, follow) {
 		if err != nil && ctx.Err() == nil {
@@ -251,17 +200,10 @@ func (s *Server) poll(w http.ResponseWriter, r *http.Request, id messages.RunID,
 		}
 		cancel() // the rest of what there is comes all the same
 	}
-	p.Next = cursorText(at.text(id))
+	p.Next = cursorText(at.Text(id))
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	_ = s.write(w, p) // a client that left misses nothing
-}
-
-// cursorsOf is where the reader begins.
-func cursorsOf(id messages.RunID, follow messages.Follow) cursors {
-	at := cursors{id: follow.After}
-	maps.Copy(at, follow.Cursors)
-	return at
 }
 
 // attachRun keeps an attached run going while its caller reads.

@@ -28,7 +28,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, id messages.RunI
 	defer s.onDrain(ctx, func() { cancel(errDraining) })()
 	out := s.newWriter(w, id, form, cancel)
 	defer out.stop()
-	out.at = cursorsOf(id, follow)
+	out.at = follow.At(id)
 	if follow.Snapshot != nil {
 		follow.Snapshot = out.snapshot
 	}
@@ -76,7 +76,7 @@ type writer struct {
 	flush  *http.ResponseController
 	form   form
 	id     messages.RunID
-	at     cursors
+	at     messages.Cursors
 	cancel context.CancelCauseFunc
 
 	mu     sync.Mutex
@@ -189,7 +189,7 @@ func (o *writer) frame(kind string, data []byte, numbered bool) {
 }
 
 func (o *writer) appendID(b []byte) []byte {
-	return append(append(append(b, "id: "...), o.at.text(o.id)...), '\n')
+	return append(o.at.Append(append(b, "id: "...), o.id), '\n')
 }
 
 // snapshot writes the State that the events go on from.
@@ -219,7 +219,7 @@ func (o *writer) fail(err error) {
 	name := "problem"
 	if errors.Is(err, errDraining) {
 		name, err = "draining", messages.Errorf(messages.Code(messages.CauseShutdown),
-			"the server is stopping; come back with the cursor %s", o.at.text(o.id))
+			"the server is stopping; come back with the cursor %s", o.at.Text(o.id))
 	}
 	data, marshalErr := json.Marshal(gate.ProblemOf(err))
 	if marshalErr != nil {

@@ -18,7 +18,7 @@ type subscription struct {
 	id         string
 	run        messages.RunID
 	follow     messages.Follow
-	at         cursors
+	at         messages.Cursors
 	opened     time.Time
 	cancel     context.CancelFunc
 
@@ -67,7 +67,7 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 	if in.Credit <= 0 {
 		in.Credit = defaultCredit
 	}
-	s := &subscription{connection: c, opened: time.Now(), id: in.ID, run: in.Run, follow: follow, at: cursorsOf(in.Run, follow),
+	s := &subscription{connection: c, opened: time.Now(), id: in.ID, run: in.Run, follow: follow, at: follow.At(in.Run),
 		credit: min(in.Credit, maxCredit), window: min(in.Credit, maxCredit), more: make(chan struct{}, 1)}
 	if in.Snapshot {
 		s.follow.Snapshot = s.snapshot
@@ -119,10 +119,10 @@ func (s *subscription) serve(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			s.end(reply{Op: "problem", ID: s.id, Cursor: cursorText(s.at.text(s.run)), Problem: gate.ProblemOf(err)})
+			s.end(reply{Op: "problem", ID: s.id, Cursor: cursorText(s.at.Text(s.run)), Problem: gate.ProblemOf(err)})
 			return
 		case ended:
-			s.end(reply{Op: "end", ID: s.id, Cursor: cursorText(s.at.text(s.run))})
+			s.end(reply{Op: "end", ID: s.id, Cursor: cursorText(s.at.Text(s.run))})
 			return
 		}
 		select {
@@ -196,7 +196,7 @@ func (s *subscription) events(batch []messages.Event) error {
 		}
 		list = append(list, line...)
 	}
-	cursor, err := cursorText(s.at.text(s.run)).MarshalJSON()
+	cursor, err := cursorText(s.at.Text(s.run)).MarshalJSON()
 	if err != nil {
 		return err
 	}
@@ -212,5 +212,5 @@ func (s *subscription) events(batch []messages.Event) error {
 func (s *subscription) snapshot(state messages.State) {
 	s.follow.Snapshot = nil
 	s.at[s.run] = state.Seq
-	s.connection.send(reply{Op: "snapshot", ID: s.id, Cursor: cursorText(s.at.text(s.run)), State: &state})
+	s.connection.send(reply{Op: "snapshot", ID: s.id, Cursor: cursorText(s.at.Text(s.run)), State: &state})
 }

@@ -7,11 +7,9 @@ import (
 	"errors"
 	"io"
 	"iter"
-	"maps"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -32,8 +30,7 @@ const (
 // refuses, such as not_found and events_gone; and a break of the reader's law, which is the server's fault.
 func (c *Client) Follow(ctx context.Context, id messages.RunID, want messages.Follow) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
-		r := &reader{client: c, id: id, want: want, at: map[messages.RunID]uint64{id: want.After}, yield: yield}
-		maps.Copy(r.at, want.Cursors)
+		r := &reader{client: c, id: id, want: want, at: want.At(id), yield: yield}
 		for pause := firstPause; ; pause = min(2*pause, longestPause) {
 			before := r.events
 			err := r.connect(ctx)
@@ -68,7 +65,7 @@ type reader struct {
 	client *Client
 	id     messages.RunID
 	want   messages.Follow
-	at     map[messages.RunID]uint64
+	at     messages.Cursors
 	yield  func(messages.Event, error) bool
 	events int
 	done   bool // the terminal came, or nobody wants more
@@ -110,7 +107,7 @@ func (r *reader) connect(ctx context.Context) error {
 
 // path asks for what has not been read.
 func (r *reader) path() string {
-	v := url.Values{"after": {r.cursor()}}
+	v := url.Values{"after": {r.at.Text(r.id)}}
 	if len(r.want.Filter.Kinds) > 0 {
 		kinds := make([]string, 0, len(r.want.Filter.Kinds))
 		for _, kind := range r.want.Filter.Kinds {
@@ -129,18 +126,6 @@ func (r *reader) path() string {
 		v.Set("tree", "true")
 	}
 	return pathOf(r.id) + "/events?" + v.Encode()
-}
-
-// cursor is the number of the run, and those of its sub-runs.
-func (r *reader) cursor() string {
-	var text strings.Builder
-	text.WriteString(strconv.FormatUint(r.at[r.id], 10))
-	for _, id := range slices.Sorted(maps.Keys(r.at)) {
-		if id != r.id {
-			text.WriteString("," + strings.TrimPrefix(string(id), string(r.id)+".") + ":" + strconv.FormatUint(r.at[id], 10))
-		}
-	}
-	return text.String()
 }
 
 // line takes one line: an event, a reason why there are no more, or nothing at all, which is a sign of life.
