@@ -3,6 +3,7 @@ package http
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 type subscription struct {
 	connection *connection
 	id         string
+	head       []byte // of each message of events, up to the first event
 	run        messages.RunID
 	follow     messages.Follow
 	at         messages.Cursors
@@ -67,7 +69,12 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 	if in.Credit <= 0 {
 		in.Credit = defaultCredit
 	}
-	s := &subscription{connection: c, opened: time.Now(), id: in.ID, run: in.Run, follow: follow, at: follow.At(in.Run),
+	id, err := json.Marshal(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	s := &subscription{connection: c, opened: time.Now(), id: in.ID, run: in.Run,
+		head: slices.Concat([]byte(`{"op":"events","id":`), id, []byte(`,"events":[`)), follow: follow, at: follow.At(in.Run),
 		credit: min(in.Credit, maxCredit), window: min(in.Credit, maxCredit), more: make(chan struct{}, 1)}
 	if in.Snapshot {
 		s.follow.Snapshot = s.snapshot
@@ -176,12 +183,10 @@ func (s *subscription) take(n int) int {
 	return n
 }
 
+// events sends the batch as one message.
 func (s *subscription) events(batch []messages.Event) error {
-	id, err := json.Marshal(s.id)
-	if err != nil {
-		return err
-	}
-	list := make([]byte, 0, 512*len(batch))
+	data := append(*buffers.Get().(*[]byte), s.head...)
+	first := len(data)
 	for _, e := range batch {
 		s.at[e.RunID] = e.Seq
 		if e.Body == nil {
@@ -191,20 +196,20 @@ func (s *subscription) events(batch []messages.Event) error {
 		if err != nil {
 			return err
 		}
-		if len(list) > 0 {
-			list = append(list, ',')
+		if len(data) > first {
+			data = append(data, ',')
 		}
-		list = append(list, line...)
+		data = append(data, line...)
 	}
 	cursor, err := cursorText(s.at.Text(s.run)).MarshalJSON()
 	if err != nil {
 		return err
 	}
-	data := make([]byte, 0, len(list)+len(id)+len(cursor)+64)
-	data = append(append(data, `{"op":"events","id":`...), id...)
-	data = append(append(data, `,"cursor":`...), cursor...)
-	data = append(append(append(data, `,"events":[`...), list...), "]}"...)
+	data = append(append(append(data, `],"cursor":`...), cursor...), '}')
 	s.connection.write(data)
+	if cap(data) <= 64<<10 {
+		buffers.Put(new(data[:0]))
+	}
 	return nil
 }
 
