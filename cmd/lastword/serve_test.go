@@ -469,6 +469,14 @@ func TestServeTellsHowItIs(t *testing.T) {
 			t.Errorf("%s: %d %q", path, code, body)
 		}
 	}
+	for path, route := range map[string]string{
+		"/v1/runs/r_a/artifacts/x": `method="GET",route="/v1/runs/{id}/artifacts/{name}"`, "/v1/odd": `method="other",route="other"`,
+	} {
+		s.get(path)
+		if _, body := s.get("/metrics"); !strings.Contains(body, `lastword_http_requests_total{`+route+`,status="404"} 1`+"\n") {
+			t.Errorf("%s is not counted as %s: %s", path, route, body)
+		}
+	}
 }
 
 // Programs on this machine reach the server over a socket that only its folder's readers can open.

@@ -136,7 +136,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w = c
 	}
 	handler, pattern := s.mux.Handler(r)
-	if pattern != "" && path.Clean(r.URL.Path) == r.URL.Path { // the mux would send other paths elsewhere
+	if path.Clean(r.URL.Path) != r.URL.Path { // the mux would send it elsewhere
+		pattern = ""
+	}
+	if r.Pattern = pattern; pattern != "" { // who counts requests reads it
 		if r, ok := readBody(w, r); ok {
 			s.mux.ServeHTTP(w, r)
 		}

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,61 +12,57 @@ import (
 )
 
 // Requests counts the requests that door answers. With a collector each is a span, a stream until its end, and the runs
-// that it starts belong to it.
+// that it starts belong to it. Door sets the request's Pattern, as [http.ServeMux] does.
 func (o *Observer) Requests(door http.Handler) http.Handler {
-	if o.exporter != nil {
-		door = o.traced(door)
-	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		o.metrics.inFlight.Inc()
-		defer o.metrics.inFlight.Dec()
-		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-		door.ServeHTTP(answer, r)
-		o.metrics.requests.WithLabelValues(r.Method, route(r.URL.Path), strconv.Itoa(answer.status)).Inc()
-	})
-}
-
-func (o *Observer) traced(door http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := span{ID: randomID(8), Name: r.Method + " " + route(r.URL.Path), began: time.Now(), kind: serverKind}
-		trace, parent, ok := messages.ParseTraceparent(r.Header.Get("Traceparent"))
-		if !ok {
-			trace = randomID(16)
+		var s span
+		if o.exporter != nil {
+			s = begin(r)
 		}
-		s.Trace, s.Parent = trace, parent
-		r.Header.Set("Traceparent", "00-"+s.Trace+"-"+s.ID+"-01")
 		answer := &statusWriter{ResponseWriter: w, status: http.StatusOK}
 		defer func() {
-			s.ended = time.Now()
-			s.attributes = []attribute{{"http.request.method", r.Method}, {"url.path", r.URL.Path},
-				{"http.response.status_code", strconv.Itoa(answer.status)}}
-			if answer.status >= http.StatusInternalServerError {
-				s.failure = http.StatusText(answer.status)
+			o.metrics.inFlight.Dec()
+			method, route := operation(r)
+			o.metrics.requests.WithLabelValues(method, route, strconv.Itoa(answer.status)).Inc()
+			if o.exporter != nil {
+				s.Name = method + " " + route
+				s.end(r, answer.status)
+				o.exporter.send(s)
 			}
-			o.exporter.send(s)
 		}()
 		door.ServeHTTP(answer, r)
 	})
 }
 
-// route is the path without the names in it, so that requests of one kind have one name. Paths that no operation has
-// share one.
-func route(path string) string {
-	parts := strings.Split(path, "/")
-	if len(parts) < 3 || len(parts) > 6 || !slices.Contains([]string{"runs", "jobs", "ws", "session"}, parts[2]) {
-		return "other"
+// operation is the method and the path that the door has for the request. Requests that it has none for share one, so
+// that no client fills the metrics with names of its own.
+func operation(r *http.Request) (method, route string) {
+	method, route, found := strings.Cut(r.Pattern, " ")
+	if !found {
+		return "other", "other"
 	}
-	for i, part := range parts {
-		switch {
-		case i == 3 && parts[2] == "runs":
-			parts[i] = "{id}"
-		case i == 4 && !slices.Contains([]string{"events", "cancel", "input", "attach", "artifacts"}, part):
-			return "other"
-		case i > 2 && (parts[i-1] == "artifacts" || parts[i-1] == "input" || parts[i-1] == "jobs"):
-			parts[i] = "{name}"
-		}
+	return method, route
+}
+
+// begin returns the request's span, and gives it to the request.
+func begin(r *http.Request) span {
+	trace, parent, ok := messages.ParseTraceparent(r.Header.Get(messages.TraceLabel))
+	if !ok {
+		trace = randomID(16)
 	}
-	return strings.Join(parts, "/")
+	s := span{Trace: trace, Parent: parent, ID: randomID(8), began: time.Now(), kind: serverKind}
+	r.Header.Set(messages.TraceLabel, "00-"+s.Trace+"-"+s.ID+"-01")
+	return s
+}
+
+func (s *span) end(r *http.Request, status int) {
+	s.ended = time.Now()
+	s.attributes = []attribute{{"http.request.method", r.Method}, {"url.path", r.URL.Path},
+		{"http.response.status_code", strconv.Itoa(status)}}
+	if status >= http.StatusInternalServerError {
+		s.failure = http.StatusText(status)
+	}
 }
 
 func randomID(bytes int) string {

@@ -132,19 +132,22 @@ func TestRequestSpans(t *testing.T) {
 	at := httptest.NewServer(kept)
 	defer at.Close()
 	observer := telemetry.New(telemetry.Config{Collector: at.URL})
-	inside := ""
-	door := observer.Requests(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	inside, mux := "", http.NewServeMux()
+	mux.HandleFunc("POST /v1/runs/{id}/input/{name}", func(w http.ResponseWriter, r *http.Request) {
 		inside = r.Header.Get("Traceparent")
 		w.WriteHeader(http.StatusAccepted)
-	}))
+	})
+	door := observer.Requests(mux)
 	request := httptest.NewRequest("POST", "/v1/runs/r_abc/input/name", nil)
 	request.Header.Set("Traceparent", "00-"+trace+"-"+parent+"-01")
 	door.ServeHTTP(httptest.NewRecorder(), request)
+	door.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("DROP", "/v1/odd", nil))
 	observer.Close()
 	out := httptest.NewRecorder()
 	observer.ServeHTTP(out, httptest.NewRequest("GET", "/metrics", nil))
 	for _, line := range []string{"lastword_http_requests_in_flight 0",
-		`lastword_http_requests_total{method="POST",route="/v1/runs/{id}/input/{name}",status="202"} 1`} {
+		`lastword_http_requests_total{method="POST",route="/v1/runs/{id}/input/{name}",status="202"} 1`,
+		`lastword_http_requests_total{method="other",route="other",status="404"} 1`} {
 		if !strings.Contains(out.Body.String(), line+"\n") {
 			t.Errorf("no line %q in\n%s", line, out.Body)
 		}
