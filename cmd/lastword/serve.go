@@ -128,7 +128,7 @@ func (s *serveOptions) run(cmd *cobra.Command) error {
 
 func (s *serveOptions) check(cmd *cobra.Command) error {
 	s.Read.RemoteOnly = !s.allowLocal
-	s.Observed = true
+	s.HTTP = true
 	s.MaxOutEach = cmp.Or(s.MaxOutEach, 1<<30)
 	if s.publicURL != "" {
 		at, ok := webURL(s.publicURL)

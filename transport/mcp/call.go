@@ -37,7 +37,7 @@ func (s *Server) Start(ctx context.Context, tool string, arguments json.RawMessa
 	if t == nil {
 		return messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no tool %q that starts a run", tool)
 	}
-	input, err := t.prepare(ctx, objectOf(arguments))
+	input, err := t.JobInput(ctx, objectOf(arguments))
 	if err != nil {
 		return messages.State{}, err
 	}
@@ -76,8 +76,8 @@ func labelled(given map[string]string, tool string) (map[string]string, error) {
 	return labels, nil
 }
 
-// prepare makes the job's input of the arguments.
-func (t *JobTool) prepare(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+// JobInput makes the job's input of the arguments, once the tool is compiled. Errors: invalid_input, and those of Prepare.
+func (t *JobTool) JobInput(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
 	arguments, err := t.input.Fit(arguments)
 	if err != nil || t.Prepare == nil {
 		return arguments, err

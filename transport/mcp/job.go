@@ -70,39 +70,41 @@ func (s *Server) AddJob(t JobTool) error {
 
 // tool says what the job is as a tool, with all four annotations: what is left out means the worst.
 func (t *JobTool) tool() (mcp.Tool, error) {
-	input, err := t.inputSchema()
-	if err != nil {
-		return mcp.Tool{}, badSchema("input", t.Name, err)
+	if err := t.Compile(); err != nil {
+		return mcp.Tool{}, err
 	}
 	output := json.RawMessage(runResultSchema)
 	if len(t.Output) > 0 {
-		output, err = schema.Nest(output, t.Output, "result")
-	}
-	if err != nil {
-		return mcp.Tool{}, badSchema("output", t.Name, err)
+		var err error
+		if output, err = schema.Nest(output, t.Output, "result"); err != nil {
+			return mcp.Tool{}, badSchema("output", t.Name, err)
+		}
 	}
 	return mcp.Tool{
 		Name: t.Name, Title: t.Title, Description: t.Description,
-		RawInputSchema: input, RawOutputSchema: output,
+		RawInputSchema: schema.Compact(t.Input), RawOutputSchema: output,
 		Annotations: mcp.ToolAnnotation{ReadOnlyHint: &t.ReadOnly, DestructiveHint: &t.Destructive,
 			IdempotentHint: &t.Idempotent, OpenWorldHint: &t.OpenWorld},
 	}, nil
 }
 
-// inputSchema returns the schema that clients see, and keeps the one that arguments have to fit.
-func (t *JobTool) inputSchema() (json.RawMessage, error) {
+// Compile reads the schema of the arguments; AddJob does so if it has not been done. Errors: invalid_input.
+func (t *JobTool) Compile() error {
+	if t.input != nil {
+		return nil
+	}
 	if len(t.Input) == 0 {
 		t.Input = json.RawMessage(schema.AnyObject)
 	}
 	held, err := schema.Compile(t.Input)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = schema.OfObject(t.Input)
 	}
-	if err := schema.OfObject(t.Input); err != nil {
-		return nil, err
+	if err != nil {
+		return badSchema("input", cmp.Or(t.Name, t.Job), err)
 	}
 	t.input = held
-	return schema.Compact(t.Input), nil
+	return nil
 }
 
 func isToolName(name string) bool {

@@ -21,7 +21,7 @@ import (
 // Options are the flags that mcp and serve share.
 type Options struct {
 	Out         string // runs write below this folder only
-	Observed    bool   // metrics and traces are made
+	HTTP        bool   // there is the HTTP API, with metrics and traces
 	Secure      bool   // browsers reach the server over https
 	ShownOut    string // Out as callers see it; "" if they may be on another machine
 	limits      llmstxt.Input

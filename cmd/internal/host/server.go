@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -20,7 +19,6 @@ import (
 	"github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
-	"github.com/seed889630bf/lastword/transport/mcp/schema"
 	"github.com/seed889630bf/lastword/transport/telemetry"
 )
 
@@ -28,8 +26,8 @@ import (
 type Server struct {
 	system  *actors.System
 	Handler *mcp.Server
+	// API is the HTTP API, and Metrics answers with the metrics of the runtime; both are nil without Options.HTTP.
 	API     *http.Server
-	// Metrics answers with the metrics of the runtime; nil without Options.Observed.
 	Metrics *telemetry.Observer
 	Log     *zap.Logger
 	options *Options
@@ -60,7 +58,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	config := h.systemConfig()
 	config.Log = log
 	inside := &Server{Log: log, options: h}
-	if h.Observed {
+	if h.HTTP {
 		inside.Metrics = newObserver(h.Env(), func() actors.Stats { return inside.system.Stats() },
 			func() float64 { return float64(inside.API.Readers()) })
 		config.Observe = inside.Metrics.Observe
@@ -73,39 +71,39 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 		Version: ThisBuild().Full(), Instructions: h.instructions(), Log: log, Retention: h.retention,
 		Redact: h.Secrets.Bytes})
 	inside.system, inside.Handler = system, door
-	if inside.API, err = h.api(inside); err != nil {
-		return nil, errors.Join(err, inside.Close(ctx))
-	}
-	if err := inside.addTools(); err != nil {
+	if err := inside.addJobs(); err != nil {
 		return nil, errors.Join(err, inside.Close(ctx))
 	}
 	return inside, nil
 }
 
-// api is the HTTP API of the runtime. Its jobs are the tools of MCP, with the same inputs.
-func (h *Options) api(inside *Server) (*http.Server, error) {
-	var jobs []http.Job
-	for _, tool := range []mcp.JobTool{lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt)} {
-		arguments, err := schema.Compile(tool.Input)
-		if err != nil {
-			return nil, err
+// addJobs offers the jobs as tools, and with Options.HTTP in the API with the same inputs.
+func (i *Server) addJobs() error {
+	h := i.options
+	generate, prompt := lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt)
+	generate.Limits, prompt.Limits = h.stallLimit(), h.stallLimit()
+	if h.HTTP {
+		if err := i.newAPI(&generate, &prompt); err != nil {
+			return err
 		}
-		jobs = append(jobs, http.Job{Name: tool.Job, Description: tool.Description, Schema: tool.Input,
-			Limits: h.stallLimit(),
-			Prepare: func(ctx context.Context, input json.RawMessage) (json.RawMessage, error) {
-				fitting, err := arguments.Fit(input)
-				if err != nil {
-					return nil, err
-				}
-				return tool.Prepare(ctx, fitting)
-			}})
 	}
-	config := http.Config{Runs: inside.system, Jobs: jobs, Open: h.artifact, Version: ThisBuild().Full(),
-		Redact: h.Secrets.Bytes, Secure: h.Secure}
-	if inside.Metrics != nil {
-		config.Lag = inside.Metrics.Lag
+	return i.addTools(generate, prompt)
+}
+
+// newAPI makes the HTTP API of the jobs.
+func (i *Server) newAPI(tools ...*mcp.JobTool) error {
+	h := i.options
+	config := http.Config{Runs: i.system, Open: h.artifact, Version: ThisBuild().Full(), Redact: h.Secrets.Bytes,
+		Secure: h.Secure, Lag: i.Metrics.Lag}
+	for _, tool := range tools {
+		if err := tool.Compile(); err != nil {
+			return err
+		}
+		config.Jobs = append(config.Jobs, http.Job{Name: tool.Job, Description: tool.Description, Schema: tool.Input,
+			Limits: tool.Limits, Prepare: tool.JobInput})
 	}
-	return http.New(config), nil
+	i.API = http.New(config)
+	return nil
 }
 
 func (h *Options) stallLimit() messages.Limits {
@@ -113,10 +111,8 @@ func (h *Options) stallLimit() messages.Limits {
 }
 
 // addTools adds the tools.
-func (i *Server) addTools() error {
+func (i *Server) addTools(generate, prompt mcp.JobTool) error {
 	h := i.options
-	generate, prompt := lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt)
-	generate.Limits, prompt.Limits = h.stallLimit(), h.stallLimit()
 	err := lmstxt.RegisterGenerate(i.Handler, generate)
 	if err == nil && h.hasModel() {
 		err = i.Handler.AddJob(prompt)
