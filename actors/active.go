@@ -28,6 +28,9 @@ type activeRun struct {
 	claim       Claim        // set before the run's actor starts
 	liveSubRuns atomic.Int64 // at the root: how many of its sub-runs are alive
 	ending      atomic.Value // a cancelCause, once the run's work was cancelled
+	leaving     atomic.Bool  // its actor has left it for another node to continue
+	// unborn are the children that the log of a run that is continued names, and that have no log.
+	unborn map[messages.RunID]bool
 
 	mu       sync.Mutex
 	pid      *actor.PID // of its actor, once that has started

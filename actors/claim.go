@@ -102,8 +102,8 @@ func (s *System) launch(r *activeRun, c Claim) {
 	}
 }
 
-// adopt continues a run that this node did not open: it starts a run that had no owner, and ends a run whose owner
-// has left it. It returns the run that it ends.
+// adopt takes a run that this node did not open: it starts a run that had no owner, and continues or ends one whose
+// owner has left it. It returns the run that it ends.
 func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	var fold *messages.Fold
 	var head Head
@@ -120,7 +120,16 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	}
 	queued := *fold.Peek().Queued
 	job, known := s.jobOf(queued)
+	continues := known && head.Epoch > 0 && canContinue(job, fold)
+	var unborn map[messages.RunID]bool
+	if continues {
+		if unborn, err = s.unborn(ctx, fold); err != nil {
+			s.log.Warn("a child's log cannot be read", zap.String("run", string(c.Run)), zap.Error(err))
+			return nil // it is lent again
+		}
+	}
 	r := s.newRun(c.Run, job, queued, nil) // without a parent, even a sub-run: its parent here has no actor, or waits for the log alone
+	r.unborn = unborn
 	r.log.resume(fold, head)
 	r.log.epoch = head.Epoch + 1
 	s.mu.Lock()
@@ -132,7 +141,7 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	s.enlist(r)
 	s.mu.Unlock()
 	s.relay.notify(r.id)
-	if head.Epoch == 0 && known {
+	if head.Epoch == 0 && known || continues {
 		s.launch(r, c)
 		return nil
 	}
@@ -155,6 +164,24 @@ func (s *System) jobOf(queued messages.RunQueued) (Job, bool) {
 		return Job{Name: queued.Job}, false
 	}
 	return job, true
+}
+
+// unborn returns the run's children that have no log.
+func (s *System) unborn(ctx context.Context, f *messages.Fold) (map[messages.RunID]bool, error) {
+	unborn := map[messages.RunID]bool{}
+	for _, c := range f.Peek().Children {
+		if c.Status.IsEnded() {
+			continue
+		}
+		err := s.guarded(func() error { _, err := s.readSoon(ctx, c.Child, 0); return err })
+		switch {
+		case messages.CodeOf(err) == messages.CodeNotFound:
+			unborn[c.Child] = true
+		case err != nil:
+			return nil, err
+		}
+	}
+	return unborn, nil
 }
 
 // foldAll reads the run's whole log.

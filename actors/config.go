@@ -31,6 +31,9 @@ type Config struct {
 	RetentionBytes int64
 	// Drain is how long Close waits for active runs: 30 s.
 	Drain time.Duration
+	// HandOver: the journal outlives this node. Close leaves a run that can be continued, see [Job.Resume], without a
+	// terminal: another node, or the next start, continues it.
+	HandOver bool
 	// LogBytes is the most that the log of one run may hold: 64 MiB.
 	LogBytes int64
 	// MaxRuns bounds the node's active runs: 1,000. MaxRunsPerPrincipal bounds those of one principal: 32; runs

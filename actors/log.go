@@ -245,7 +245,9 @@ func (l *runLog) drop(why error) {
 	}
 	l.lost = why
 	l.liveDropped.Store(true)
-	l.counts.fenced.Add(1)
+	if why != errHandedOver {
+		l.counts.fenced.Add(1)
+	}
 	if l.flushAt != nil {
 		l.flushAt.Stop()
 	}

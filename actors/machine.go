@@ -34,6 +34,7 @@ type machine struct {
 	questions map[string]*openQuestion
 	children  map[messages.RunID]*childRun // that have not ended
 	named     map[string]messages.RunID    // all, by task and the task's name for them
+	unborn    map[messages.RunID]bool      // of a run that is continued: its children that have no log
 	clocks    clockState
 
 	now     time.Time
@@ -54,9 +55,9 @@ type (
 	settling struct{ done *attempt }
 	// finishing: all tasks are done, but not all children.
 	finishing struct{}
-	// ending: the terminal is known, and what is alive is being ended.
+	// ending: the terminal is known, or the run is handed over, and what is alive is being ended.
 	ending struct {
-		terminal messages.Body
+		terminal messages.Body // nil for a run that is handed over
 		message  string
 		stopped  bool // the tasks' actors were asked to stop
 		limited  bool // the hard limit is running
@@ -111,6 +112,8 @@ type (
 		supervision.NoDeadLetterLog
 		cause messages.Cause
 	}
+	// leaveRun: the node shuts down, and another may continue the run.
+	leaveRun  signal
 	overLimit struct{ bytes int64 }
 )
 
@@ -130,9 +133,12 @@ const (
 	doStartChild                      // start the child
 	doWriteCanceled                   // write the whole log of a child that was never started
 	doCancelChild                     // cancel the child
+	doFollowChild                     // tell the run of the end of a child that has no parent here
+	doHandOverChild                   // ask the child to let another node continue it
 	doClocks                          // pause the run's clocks, or resume them
 	doRefused                         // log that an event was refused
 	doLeave                           // the terminal is recorded: stop
+	doHandOver                        // nothing is alive: let another node continue the run
 )
 
 // effect is one thing that the run's actor must do after a step.
@@ -172,10 +178,7 @@ func (m *machine) step(now time.Time, message any) []effect {
 	case *begun:
 		m.begin()
 	case *opened:
-		if _, ok := m.phase.(opening); ok {
-			m.phase = attempting{}
-			m.call(m.current)
-		}
+		m.opened()
 	case *called:
 		if _, ok := m.phase.(attempting); ok && msg.attempt == m.current {
 			m.work(m.current)
@@ -194,6 +197,8 @@ func (m *machine) step(now time.Time, message any) []effect {
 		m.cancel(msg)
 	case *expireRun:
 		m.expire(msg.cause)
+	case *leaveRun:
+		m.handOver(messages.CauseShutdown)
 	case *overLimit:
 		m.fail(messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"the run's events take more than %d bytes; raise the limit or say less", msg.bytes))
@@ -226,20 +231,6 @@ func (m *machine) refused(body messages.Body, err error) error {
 		m.do(effect{do: doRefused, kind: body.Kind(), err: err})
 	}
 	return err
-}
-
-// begin takes ownership. Nothing is shown, called or emitted before that is durable.
-func (m *machine) begin() {
-	m.phase = opening{}
-	state := m.ledger.fold.Peek()
-	if state.Canceling {
-		m.end(messages.RunCanceled{By: messages.ByNode, Cause: messages.CauseCanceledByUser}, "canceled", errCanceled)
-		return
-	}
-	_ = m.record(messages.RunStarted{Node: m.node, Epoch: m.epoch}, m.job.Name+" started")
-	m.nextAttempt(&attempt{task: m.job.Tasks[0], number: 1})
-	m.next = 1
-	m.whenKept(&opened{})
 }
 
 // nextAttempt records the start of an attempt and makes it the current one.

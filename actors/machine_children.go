@@ -28,6 +28,11 @@ type (
 		status messages.Status
 		cause  messages.Cause
 	}
+	// childLeft: the child was handed over to another node.
+	childLeft struct {
+		supervision.NoDeadLetterLog
+		id messages.RunID
+	}
 	// childWaits says whether a child waits for people.
 	childWaits struct {
 		supervision.NoDeadLetterLog
@@ -52,6 +57,8 @@ type childRun struct {
 	reply    chan<- childStart
 	attempt  *attempt // the last one that asked for it
 	started  bool
+	here     bool // this node started it
+	unborn   bool // the log of a run that is continued names it, and it has no log
 	waits    bool // for people
 	canceled bool // it was cancelled, or will be when it starts
 }
@@ -115,6 +122,8 @@ func (m *machine) questionOrChild(message any) {
 		m.childOver(&childOver{id: msg.child.id, status: messages.Canceled, cause: messages.CauseCanceledByUser})
 	case *childOver:
 		m.childOver(msg)
+	case *childLeft:
+		m.childLeft(msg.id)
 	case *childWaits:
 		if c := m.children[msg.id]; c != nil {
 			c.waits = msg.waits
@@ -131,8 +140,14 @@ func (m *machine) wantChild(w *childWanted) {
 	task := w.attempt.task.Name
 	name := task + "\x00" + w.name
 	if id, known := m.named[name]; known {
-		if open := m.children[id]; open != nil {
+		open := m.children[id]
+		if open != nil {
 			open.attempt = w.attempt
+		}
+		if open != nil && open.unborn && !open.canceled {
+			open.unborn, open.job, open.options, open.reply = false, w.job, w.options, w.reply
+			m.startChild(open)
+			return
 		}
 		w.reply <- childStart{id: id}
 		return
@@ -159,6 +174,7 @@ func (m *machine) startChild(c *childRun) {
 		c.reply <- childStart{err: errEnding}
 		return
 	}
+	c.here = true
 	m.do(effect{do: doStartChild, child: c})
 }
 
@@ -177,7 +193,11 @@ func (m *machine) sortedChildren() []messages.RunID {
 }
 
 func (m *machine) cancelChild(c *childRun) {
-	if c.started && !c.canceled {
+	switch {
+	case c.canceled || !c.started:
+	case c.unborn:
+		m.do(effect{do: doWriteCanceled, child: c})
+	default:
 		m.do(effect{do: doCancelChild, child: c})
 	}
 	c.canceled = true

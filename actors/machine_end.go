@@ -106,7 +106,15 @@ func (m *machine) settle(w *ending) {
 		return
 	}
 	m.stop(w)
-	if m.actors > 0 || m.ledger.fold.OpenChildren() > 0 {
+	switch {
+	case m.actors > 0:
+		return
+	case w.terminal == nil && len(m.children) == 0:
+		m.phase = done{}
+		m.current = nil
+		m.do(effect{do: doHandOver})
+		return
+	case w.terminal == nil, m.ledger.fold.OpenChildren() > 0:
 		return
 	}
 	m.phase = done{}

@@ -36,7 +36,7 @@ type stopChild struct {
 
 func (s *System) newRunActor(r *activeRun) actor.Actor {
 	return &runActor{Children: &supervision.Children{Node: s.node}, system: s, run: r, machine: machine{
-		job: r.job, node: s.config.Node, epoch: r.log.nextEpoch(), soft: s.config.CancelSoft, hard: s.config.CancelHard,
+		job: r.job, unborn: r.unborn, node: s.config.Node, epoch: r.log.nextEpoch(), soft: s.config.CancelSoft, hard: s.config.CancelHard,
 		jitter: s.jitter, ledger: &r.log.ledger,
 	}}
 }
@@ -173,8 +173,13 @@ func (r *runActor) do(c actor.Context, e *effect) {
 	case doWriteCanceled:
 		r.writeCanceled(c, e.child)
 	case doCancelChild:
+		r.system.cancelChild(e.child.id)
+	case doFollowChild:
+		child := e.child.id
+		r.system.untilDone(func() bool { return r.system.childElsewhere(r.run, child) })
+	case doHandOverChild:
 		if child := r.system.active(e.child.id); child != nil {
-			r.system.tellRuns(&cancelFor{run: child, cancelRun: cancelRun{reason: "its parent is ending"}})
+			child.post(&leaveRun{})
 		}
 	case doClocks:
 		r.setClocks(c, e.clocks)
@@ -182,6 +187,11 @@ func (r *runActor) do(c actor.Context, e *effect) {
 		r.refused(e)
 	case doLeave:
 		r.left = true
+		r.stopTimers()
+		supervision.Goodbye(c)
+	case doHandOver:
+		r.left = true
+		r.run.leaving.Store(true)
 		r.stopTimers()
 		supervision.Goodbye(c)
 	}
@@ -360,11 +370,14 @@ func (s *System) spawnRun(c actor.Context, under *supervision.Children, r *activ
 
 // runEnded is called by the parent of a run's actor when that has ended.
 func (s *System) runEnded(r *activeRun, exit supervision.Exit) {
-	if exit.Err == nil && r.log.hasTerminal() {
+	switch {
+	case exit.Err == nil && r.log.hasTerminal():
 		s.release(r)
-		return
+	case exit.Err == nil && r.leaving.Load():
+		s.handOver(r)
+	default:
+		s.settle(r, exit.Err)
 	}
-	s.settle(r, exit.Err)
 }
 
 // signal, aboutAttempt, aboutRun and aboutChild are messages that may come after their actor's end.

@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -16,6 +17,7 @@ var (
 	errNodeLost     = messages.Errorf(messages.Code(messages.CauseNodeLost), "the node that ran it is gone")
 	errParentEnded  = messages.Errorf(messages.Code(messages.CauseError), "the actor of the parent run ended")
 	errActorKilled  = messages.Errorf(messages.Code(messages.CauseError), "the run's actor was stopped from outside")
+	errHandedOver   = messages.Errorf(messages.CodeUnavailable, "the node shut down; another goes on with the run")
 	errUnresponsive = messages.Errorf(messages.Code(messages.CauseStalled),
 		"the run's actor did not answer and was abandoned")
 )
@@ -80,18 +82,28 @@ func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State
 	return end, err == nil
 }
 
-// childElsewhere waits for the end of a child that another node has taken over, and tells the parent.
-func (s *System) childElsewhere(child *activeRun) bool {
-	if child.parent.log.dropped() != nil {
+// childElsewhere waits for the end of a child that has no parent on this node, and tells the parent.
+func (s *System) childElsewhere(parent *activeRun, id messages.RunID) bool {
+	if parent.log.dropped() != nil || parent.leaving.Load() {
 		return true
 	}
-	end, err := s.wait(s.ctx, child.id)
+	end, err := s.wait(s.ctx, id)
 	if err != nil {
-		s.log.Warn("waiting for a child", zap.String("run", string(child.id)), zap.Error(err))
-		return false
+		s.log.Warn("waiting for a child", zap.String("run", string(id)), zap.Error(err))
+		return s.ctx.Err() != nil
 	}
-	child.parent.post(&childOver{id: child.id, status: end.Status, cause: causeOf(end)})
+	parent.post(&childOver{id: id, status: end.Status, cause: causeOf(end)})
 	return true
+}
+
+// cancelChild cancels a child, wherever it is.
+func (s *System) cancelChild(id messages.RunID) {
+	const reason = "its parent is ending"
+	if child := s.active(id); child != nil {
+		s.tellRuns(&cancelFor{run: child, cancelRun: cancelRun{reason: reason}})
+		return
+	}
+	s.untilDone(func() bool { return s.Cancel(s.ctx, id, "", reason) == nil || s.ctx.Err() != nil })
 }
 
 func causeOf(s messages.State) messages.Cause {
@@ -178,6 +190,57 @@ func (l *runLog) openChildren() []messages.ChildState {
 	}
 	return slices.DeleteFunc(slices.Clone(l.ledger.fold.Peek().Children),
 		func(c messages.ChildState) bool { return c.Status.IsEnded() })
+}
+
+// handOver lets another node continue a run whose actor has left it, once everything recorded is durable.
+func (s *System) handOver(r *activeRun) {
+	r.log.whenDurable(func(err error) {
+		if err != nil && r.log.dropped() == nil {
+			s.later(func() { s.handOver(r) }) // the journal does not take it now
+			return
+		}
+		s.node.Call(&giveBack{s, r})
+	})
+}
+
+// giveBack gives the claim of a run back, and forgets the run.
+type giveBack struct {
+	system *System
+	run    *activeRun
+}
+
+func (w *giveBack) Work() {
+	s, r := w.system, w.run
+	lost := r.log.dropped() != nil
+	r.log.drop(errHandedOver)
+	r.mu.Lock()
+	claim := r.claim
+	r.mu.Unlock()
+	if !lost {
+		ctx, cancel := context.WithTimeout(s.ctx, readTimeout)
+		defer cancel()
+		if err := s.journal.Keep(ctx, claim, Released); err != nil {
+			s.log.Warn("claim", zap.String("run", string(r.id)), zap.Error(err))
+		}
+	}
+	w.forget()
+}
+
+func (w *giveBack) Crashed(crash *supervision.Crash) {
+	w.system.log.Error("the journal crashed", zap.Error(crash), zap.ByteString("stack", crash.Stack))
+	w.forget()
+}
+
+func (w *giveBack) forget() {
+	if !w.system.forget(w.run) {
+		return
+	}
+	w.run.detach()
+	w.system.counts.ended.Add(1)
+	if w.run.parent != nil {
+		w.system.tellRuns(&forgetRun{run: w.run})
+		w.run.parent.post(&childLeft{id: w.run.id})
+	}
 }
 
 // takeOver ends a run that its node has left. Without children, one event does it; otherwise run.recovered comes

@@ -138,12 +138,18 @@ func (s *System) released(r *activeRun) {
 	end := r.log.final.Load()
 	if end == nil { // another node has the run
 		if r.parent != nil {
-			s.untilDone(func() bool { return s.childElsewhere(r) })
+			if r.log.state().Canceling { // it was to be written as cancelled, and was born after all
+				s.cancelChild(r.id)
+			}
+			s.untilDone(func() bool { return s.childElsewhere(r.parent, r.id) })
 		}
 		return
 	}
 	if end.Status == messages.Failed {
 		s.logFailure(r, end)
+		if end.End.Cause == messages.CauseShutdown {
+			s.counts.shutdown.Add(1)
+		}
 	}
 	if r.parent != nil {
 		s.tellRuns(&forgetRun{run: r})
@@ -295,7 +301,8 @@ var (
 )
 
 // Close accepts no more runs, waits for the active ones until ctx is done or Config.Drain has passed, ends the rest as
-// failed by shutdown, and stops every actor. A run that waits for people is ended at once: nobody may ever answer. Pass
+// failed by shutdown, and stops every actor. A run that waits for people is ended at once: nobody may ever answer. With
+// Config.HandOver, Close leaves what can be continued to another node, and at once what waits for people. Pass
 // a fresh context: the one that ended the program is done, and with it Close waits for nothing. Close returns nil if it
 // had to end no run, and an error that says so if the journal did not take a terminal.
 func (s *System) Close(ctx context.Context) error {

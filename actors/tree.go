@@ -299,10 +299,15 @@ func (a *runsActor) drain(c actor.Context, waiting bool) {
 	}
 }
 
+// shutDown ends a run, or hands it over. A run that is handed over, or cannot be, tells its children.
 func (a *runsActor) shutDown(c actor.Context, w *watched) {
-	if w.requested.IsZero() {
+	switch {
+	case !w.requested.IsZero():
+	case !a.system.config.HandOver:
 		a.noteRequest(c, w.run)
-		a.system.counts.shutdown.Add(1)
 		w.run.post(&expireRun{cause: messages.CauseShutdown})
+	case w.run.parent == nil:
+		a.noteRequest(c, w.run)
+		w.run.post(&leaveRun{})
 	}
 }
