@@ -105,6 +105,13 @@ func (s *System) launch(r *activeRun, c Claim) {
 // adopt takes a run that this node did not open: it starts a run that had no owner, and continues or ends one whose
 // owner has left it. It returns the run that it ends.
 func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
+	s.mu.Lock()
+	closing := s.closed != nil
+	s.mu.Unlock()
+	if closing {
+		s.leaveClaim(c)
+		return nil
+	}
 	var fold *messages.Fold
 	var head Head
 	err := s.guarded(func() (err error) { fold, head, err = s.foldAll(ctx, c.Run); return err })

@@ -192,54 +192,48 @@ func (l *runLog) openChildren() []messages.ChildState {
 		func(c messages.ChildState) bool { return c.Status.IsEnded() })
 }
 
-// handOver lets another node continue a run whose actor has left it, once everything recorded is durable.
+// handOver forgets a run that its actor has left for another node, once everything recorded is durable. Close gives
+// its claim back.
 func (s *System) handOver(r *activeRun) {
 	r.log.whenDurable(func(err error) {
 		if err != nil && r.log.dropped() == nil {
 			s.later(func() { s.handOver(r) }) // the journal does not take it now
 			return
 		}
-		s.node.Call(&giveBack{s, r})
+		if err == nil { // a fenced owner says nothing of its claim
+			s.leaveClaim(r.claim)
+		}
+		r.log.drop(errHandedOver)
+		if !s.forget(r) {
+			return
+		}
+		r.detach()
+		s.counts.ended.Add(1)
+		if r.parent != nil {
+			s.tellRuns(&forgetRun{run: r})
+			r.parent.post(&childLeft{id: r.id})
+		}
 	})
 }
 
-// giveBack gives the claim of a run back, and forgets the run.
-type giveBack struct {
-	system *System
-	run    *activeRun
+// leaveClaim has Close give the claim back: before the node has stopped to claim, it would be lent the run again.
+func (s *System) leaveClaim(c Claim) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.leftClaims = append(s.leftClaims, c)
 }
 
-func (w *giveBack) Work() {
-	s, r := w.system, w.run
-	lost := r.log.dropped() != nil
-	r.log.drop(errHandedOver)
-	r.mu.Lock()
-	claim := r.claim
-	r.mu.Unlock()
-	if !lost {
-		ctx, cancel := context.WithTimeout(s.ctx, readTimeout)
-		defer cancel()
-		if err := s.journal.Keep(ctx, claim, Released); err != nil {
-			s.log.Warn("claim", zap.String("run", string(r.id)), zap.Error(err))
+// giveBack gives the claims of the runs back that another node may continue.
+func (s *System) giveBack() {
+	s.mu.Lock()
+	claims := s.leftClaims
+	s.mu.Unlock()
+	ctx, cancel := context.WithTimeout(context.Background(), readTimeout)
+	defer cancel()
+	for _, c := range claims {
+		if err := s.guarded(func() error { return s.journal.Keep(ctx, c, Released) }); err != nil {
+			s.log.Warn("claim", zap.String("run", string(c.Run)), zap.Error(err))
 		}
-	}
-	w.forget()
-}
-
-func (w *giveBack) Crashed(crash *supervision.Crash) {
-	w.system.log.Error("the journal crashed", zap.Error(crash), zap.ByteString("stack", crash.Stack))
-	w.forget()
-}
-
-func (w *giveBack) forget() {
-	if !w.system.forget(w.run) {
-		return
-	}
-	w.run.detach()
-	w.system.counts.ended.Add(1)
-	if w.run.parent != nil {
-		w.system.tellRuns(&forgetRun{run: w.run})
-		w.run.parent.post(&childLeft{id: w.run.id})
 	}
 }
 

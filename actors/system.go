@@ -55,6 +55,7 @@ type System struct {
 	started      chan struct{}            // a send for each static actor that has started
 	stopped      chan struct{}            // closed when the top actor has ended
 	endedClaims  []Claim                  // which the journal hears of at the next beat
+	leftClaims   []Claim                  // of runs that were handed over, which the journal hears of at the end
 	appendTimer  *time.Timer              // inspects appends while runs are active
 }
 
@@ -310,6 +311,7 @@ func (s *System) Close(ctx context.Context) error {
 	err := s.drain(ctx)
 	s.node.Root().Send(s.top, &stopTree{})
 	<-s.stopped
+	s.giveBack()
 	if unwritten := s.abandonLive(); unwritten > 0 {
 		err = messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
 			"the journal did not take the terminals of %d runs; the next node that opens it will end them", unwritten)

@@ -23,6 +23,10 @@ func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, actors.R
 	}{
 		{"a troubled append is got over", runtimeSuite.troubled},
 		{"a node that dies or sleeps at an append has a successor", runtimeSuite.successor},
+		{"a run that may go on goes on wherever its node dies", runtimeSuite.continued},
+		{"a run that waits for people goes on waiting", runtimeSuite.waiting},
+		{"a family goes on wherever its node dies", runtimeSuite.familyGoesOn},
+		{"a node that closes hands over", runtimeSuite.handOver},
 		{"a node that slept while its run waited lets go of it", runtimeSuite.sleeper},
 		{"a start is one run wherever it is cut", runtimeSuite.cutStart},
 		{"a key with other input is a conflict", runtimeSuite.otherInput},
@@ -86,7 +90,8 @@ func (w *world) node(name string, j actors.Journal, jobs ...actors.Job) *actors.
 			return job, nil
 		}
 	}
-	s, err := actors.New(context.Background(), actors.Config{Journal: j, Node: name, Jobs: named, Drain: time.Second})
+	s, err := actors.New(context.Background(),
+		actors.Config{Journal: j, Node: name, Jobs: named, Drain: time.Second, HandOver: true})
 	if err != nil {
 		w.Fatal(err)
 	}

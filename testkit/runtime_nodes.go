@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -138,6 +139,133 @@ func (w *world) successor(f fate, at int, cancelAfter time.Duration) (struck boo
 	return !m.alive()
 }
 
+// continued kills a node, or lets it sleep, at each append of a run that another node may continue.
+func (s runtimeSuite) continued() {
+	for _, f := range []fate{dies, deaf, sleeps} {
+		for at, more := 1, true; more && !s.t.Failed(); at++ {
+			s.in(fmt.Sprintf("%s %d", f, at), func(w *world) { more = w.continued(f, at) })
+		}
+	}
+}
+
+func (w *world) continued(f fate, at int) (struck bool) {
+	var calls atomic.Int64
+	m := w.mortal(f, at)
+	mayGoOn := func(called func()) actors.Job {
+		job := errand(called)
+		job.Resume = true
+		return job
+	}
+	a := w.node("a", m, mayGoOn(func() {
+		if m.alive() || m.fate == sleeps {
+			calls.Add(1)
+		}
+	}))
+	b := w.node("b", w.journal, mayGoOn(func() { calls.Add(1) }))
+	id, err := a.Submit(w.within(5*time.Second), request)
+	if err != nil {
+		if id, err = b.Submit(w.within(5*time.Second), request); err != nil {
+			w.Fatalf("%s: started again at another node: %v", w.what, err)
+		}
+	}
+	atA, atB := w.follow(a, id, 0), w.follow(b, id, 0)
+	seen := atB.all(w, 5*time.Minute)
+	if f == sleeps && !m.alive() {
+		time.Sleep(2 * time.Minute)
+	}
+	before := atA.seen()
+	w.agree(w.log(id), seen, w.goOn(b, id, before))
+	if n := calls.Load(); n > 1 {
+		w.complain("the task that runs once was called %d times", n)
+	}
+	end := w.end(id)
+	i := slices.IndexFunc(end.Tasks, func(t messages.TaskState) bool { return t.Name == Analyze })
+	if i >= 0 && end.Tasks[i].Status != messages.TaskFinished {
+		w.ends(end, nodeLost) // it may have been called
+	} else {
+		w.ends(end, completed)
+	}
+	return !m.alive()
+}
+
+// waiting kills the node of a run that waits for a person, and answers at the next.
+func (s runtimeSuite) waiting() {
+	for _, once := range []bool{false, true} {
+		s.in(fmt.Sprintf("in a task that runs once: %t", once), func(w *world) {
+			job := actors.Job{Name: "asks", Tasks: []actors.Task{{Name: "ask", Once: once,
+				Run: func(ctx context.Context, t *actors.TaskContext) error {
+					answer, err := t.Ask(ctx, question)
+					return errors.Join(err, t.Result(answer, false))
+				}}}}
+			m := w.mortal(dies, 0)
+			a, b := w.node("a", m, job), w.node("b", w.journal, job)
+			run, err := a.Start(w.within(time.Minute), job, actors.Options{})
+			if err != nil {
+				w.Fatal(err)
+			}
+			time.Sleep(time.Minute)
+			m.strike()
+			time.Sleep(time.Minute)
+			if once {
+				w.ends(w.end(run.ID()), nodeLost)
+				return
+			}
+			if err := b.Answer(w.within(time.Minute), run.ID(), "color", []byte(`"red"`), "ann"); err != nil {
+				w.complain("the answer: %v", err)
+			}
+			w.follow(b, run.ID(), 0).all(w, time.Minute)
+			if end := w.end(run.ID()); string(end.End.Result) != `"red"` {
+				w.ends(end, completed)
+				w.complain("the next attempt got %s", end.End.Result)
+			}
+		})
+	}
+}
+
+// handOver closes the node of a run that may go on, at several moments.
+func (s runtimeSuite) handOver() {
+	for _, after := range []time.Duration{0, 30 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond} {
+		s.in(fmt.Sprintf("after %s", after), func(w *world) {
+			job := Script{Fetch: []Step{{Do: Sleep, For: time.Minute}}, Write: []Step{{Do: Sleep, For: time.Minute}}}.Job()
+			job.Resume = true
+			a, b := w.node("a", w.journal, job), w.node("b", w.journal, job)
+			run, err := a.Start(w.within(time.Minute), job, actors.Options{})
+			if err != nil {
+				w.Fatal(err)
+			}
+			atA := w.follow(a, run.ID(), 0)
+			time.Sleep(after)
+			if err := a.Close(w.within(time.Minute)); err != nil {
+				w.complain("Close ended a run: %v", err)
+			}
+			left := time.Now()
+			before := atA.seen()
+			seen := w.goOn(b, run.ID(), before)
+			i := slices.IndexFunc(seen, func(e messages.Event) bool { return e.Kind() == messages.KindRunRecovered })
+			if i < 0 || seen[i].Time.Sub(left) > time.Second {
+				w.complain("nobody has taken the run over at once: %v", kinds(seen))
+			}
+			w.agree(w.log(run.ID()), seen)
+			w.ends(w.end(run.ID()), completed)
+		})
+	}
+	s.in("a task that runs once", func(w *world) {
+		job := errand(func() {})
+		job.Resume, job.Tasks[1].Run = true, func(ctx context.Context, _ *actors.TaskContext) error { return pause(ctx, time.Minute) }
+		a, b := w.node("a", w.journal, job), w.node("b", w.journal, job)
+		run, err := a.Start(w.within(time.Minute), job, actors.Options{})
+		if err != nil {
+			w.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		if err := a.Close(w.within(time.Minute)); messages.CodeOf(err) != messages.Code(messages.CauseShutdown) {
+			w.complain("Close ended a run and says %v", err)
+		}
+		w.follow(b, run.ID(), 0).all(w, time.Minute)
+		w.ends(w.end(run.ID()), Outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseShutdown})
+	})
+}
+
 // goOn lets a reader that saw the events elsewhere continue at the node.
 func (w *world) goOn(s *actors.System, id messages.RunID, seen []messages.Event) []messages.Event {
 	w.Helper()
@@ -146,7 +274,7 @@ func (w *world) goOn(s *actors.System, id messages.RunID, seen []messages.Event)
 		if len(seen) > 0 {
 			after = seen[len(seen)-1].Seq
 		}
-		seen = append(seen, w.follow(s, id, after).all(w, time.Minute)...)
+		seen = append(seen, w.follow(s, id, after).all(w, 10*time.Minute)...)
 	}
 	return seen
 }

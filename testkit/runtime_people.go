@@ -250,6 +250,35 @@ func (s runtimeSuite) family() {
 	}
 }
 
+// familyGoesOn kills the node of a parent and its children at each append; all may go on.
+func (s runtimeSuite) familyGoesOn() {
+	for _, f := range []fate{dies, deaf, sleeps} {
+		for at, more := 1, true; more && !s.t.Failed(); at++ {
+			s.in(fmt.Sprintf("%s %d", f, at), func(w *world) {
+				first := w.mortal(f, at)
+				parent := parents(time.Second)
+				parent.Resume = true
+				child := Script{Fetch: []Step{{Do: Sleep, For: time.Second}}}.Job()
+				child.Tasks, child.Resume = child.Tasks[:1], true
+				a := w.node("a", first, parent, child)
+				b := w.node("b", w.journal, parent, child)
+				run, err := a.Start(w.within(5*time.Second), parent, actors.Options{Key: "family"})
+				if more = !first.alive(); err != nil {
+					return
+				}
+				w.follow(b, run.ID(), 0).all(w, 10*time.Minute)
+				time.Sleep(2 * time.Minute) // who slept, wakes
+				w.ends(w.end(run.ID()), completed)
+				w.settled(run.ID())
+				if n := len(w.end(run.ID()).Children); n != 2 {
+					w.complain("the parent has %d children", n)
+				}
+				more = !first.alive()
+			})
+		}
+	}
+}
+
 func (w *world) family(first *mortal, second actors.Journal) (struck bool) {
 	a := w.node("a", first)
 	w.node("b", second)
