@@ -30,6 +30,11 @@ func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Lim
 	if err != nil {
 		return err
 	}
+	return outcome(show, state, by)
+}
+
+// outcome is what the program ends with after the run.
+func outcome(show *terminal.Display, state messages.State, by os.Signal) error {
 	if show.Lost != nil {
 		return &exit.Error{Code: exit.Failed, Err: fmt.Errorf("cannot write to stdout: %w", show.Lost)}
 	}
@@ -68,10 +73,7 @@ func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) 
 		return err
 	}
 	show.Close(state)
-	if code := exit.OfRun(state, nil); code != exit.Completed {
-		return &exit.Error{Code: code}
-	}
-	return nil
+	return outcome(show, state, nil)
 }
 
 // WatchOwn is WatchRemote for a run that this program has started: the first Ctrl-C cancels the run, and the second one
@@ -89,17 +91,11 @@ func WatchOwn(ctx context.Context, run terminal.Run, show *terminal.Display, dow
 	if err != nil {
 		return err
 	}
-	code := exit.OfRun(state, by)
 	if err := download(state); err != nil {
-		return &exit.Error{Code: max(code, exit.Failed), Err: err}
+		return &exit.Error{Code: max(exit.OfRun(state, by), exit.Failed), Err: err}
 	}
-	if show.Close(state); show.Lost != nil {
-		return &exit.Error{Code: exit.Failed, Err: fmt.Errorf("cannot write to stdout: %w", show.Lost)}
-	}
-	if code != exit.Completed {
-		return &exit.Error{Code: code}
-	}
-	return nil
+	show.Close(state)
+	return outcome(show, state, by)
 }
 
 // repeatedSignal is the time in which a second SIGTERM counts as the same one: timeout(1) sends it to the program and
