@@ -52,6 +52,17 @@ func (r *remote) client() (*api.Client, error) {
 	return api.New(cmp.Or(r.url, r.program.Env.Get("LASTWORD_SERVER"), "http://127.0.0.1:7878"), token)
 }
 
+// ask gives a command the server's client.
+func (r *remote) ask(run func(*cobra.Command, []string, *api.Client) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := r.client()
+		if err != nil {
+			return err
+		}
+		return run(cmd, args, c)
+	}
+}
+
 func runsCommand(p *host.Program) *cobra.Command {
 	at := &remote{program: p}
 	cmd := &cobra.Command{
@@ -89,7 +100,7 @@ func runsListCommand(at *remote) *cobra.Command {
 		Short:   "List your runs, the newest first",
 		Example: "  lastword runs ls --status processing,failed --label team=docs",
 		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: at.ask(func(cmd *cobra.Command, _ []string, c *api.Client) error {
 			for _, status := range statuses {
 				q.Status = append(q.Status, messages.Status(status))
 			}
@@ -97,12 +108,8 @@ func runsListCommand(at *remote) *cobra.Command {
 			if q.Labels, err = labelsOf(cmd, labels); err != nil {
 				return err
 			}
-			c, err := at.client()
-			if err != nil {
-				return err
-			}
 			return listRuns(cmd, c, q, asJSON)
-		},
+		}),
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&statuses, "status", nil, "`statuses`: pending, processing, completed, failed, canceled")
@@ -158,17 +165,13 @@ func runsGetCommand(at *remote) *cobra.Command {
 		Short:   "Print a run's state as JSON",
 		Example: "  lastword runs get r_k66hldz6ofnwat4rgzpadp2myg | jq .status",
 		Args:    runArgument,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := at.client()
-			if err != nil {
-				return err
-			}
+		RunE: at.ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
 			state, err := c.State(cmd.Context(), messages.RunID(args[0]))
 			if err != nil {
 				return err
 			}
 			return terminal.PrintJSON(cmd.OutOrStdout(), state)
-		},
+		}),
 	}
 }
 
@@ -195,15 +198,11 @@ func runsWatchCommand(at *remote) *cobra.Command {
 with the run's own code. Ctrl-C stops watching; the run goes on.`,
 		Example: "  lastword runs watch r_k66hldz6ofnwat4rgzpadp2myg",
 		Args:    runArgument,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := at.client()
-			if err != nil {
-				return err
-			}
+		RunE: at.ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
 			show.Stdout, show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			show.Open(&at.program.Display)
 			return host.WatchRemote(cmd.Context(), remoteRun{c, messages.RunID(args[0])}, &show)
-		},
+		}),
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object a line")
@@ -220,15 +219,11 @@ func runsEventsCommand(at *remote) *cobra.Command {
 		Short:   "Print a run's events, one JSON object a line, until it ends",
 		Example: "  lastword runs events r_k66hldz6ofnwat4rgzpadp2myg --level milestone --after 12",
 		Args:    runArgument,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: at.ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
 			for _, kind := range kinds {
 				want.Filter.Kinds = append(want.Filter.Kinds, messages.Kind(kind))
 			}
 			want.Filter.MilestonesOnly = level == "milestone"
-			c, err := at.client()
-			if err != nil {
-				return err
-			}
 			lines := json.NewEncoder(cmd.OutOrStdout())
 			lines.SetEscapeHTML(false)
 			for e, err := range c.Follow(cmd.Context(), messages.RunID(args[0]), want) {
@@ -240,7 +235,7 @@ func runsEventsCommand(at *remote) *cobra.Command {
 				}
 			}
 			return nil
-		},
+		}),
 	}
 	flags := cmd.Flags()
 	flags.Uint64Var(&want.After, "after", 0, "only events after this `number`")
@@ -257,13 +252,9 @@ func runsCancelCommand(at *remote) *cobra.Command {
 		Short:   "Cancel a run",
 		Example: "  lastword runs cancel r_k66hldz6ofnwat4rgzpadp2myg",
 		Args:    runArgument,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := at.client()
-			if err != nil {
-				return err
-			}
+		RunE: at.ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
 			return c.Cancel(cmd.Context(), messages.RunID(args[0]), reason)
-		},
+		}),
 	}
 	cmd.Flags().StringVar(&reason, "reason", "", "`words` for the run's log")
 	return cmd
@@ -283,7 +274,7 @@ func runsAnswerCommand(at *remote) *cobra.Command {
 			return exit.BadUsage(cmd, errors.New("give the run, the request and the value"),
 				"lastword runs get RUN shows requests")
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: at.ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
 			value := json.RawMessage(args[2])
 			if !json.Valid(value) {
 				text, err := json.Marshal(args[2])
@@ -292,12 +283,8 @@ func runsAnswerCommand(at *remote) *cobra.Command {
 				}
 				value = text
 			}
-			c, err := at.client()
-			if err != nil {
-				return err
-			}
 			return c.Answer(cmd.Context(), messages.RunID(args[0]), args[1], value)
-		},
+		}),
 	}
 }
 
@@ -307,12 +294,8 @@ func runsRemoveCommand(at *remote) *cobra.Command {
 		Short:   "Forget an ended run; its files stay",
 		Example: "  lastword runs rm r_k66hldz6ofnwat4rgzpadp2myg",
 		Args:    runArgument,
-		RunE: func(cmd *cobra.Command, args []string) error {
-			c, err := at.client()
-			if err != nil {
-				return err
-			}
+		RunE: at.ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
 			return c.Forget(cmd.Context(), messages.RunID(args[0]))
-		},
+		}),
 	}
 }
