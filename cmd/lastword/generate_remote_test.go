@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -15,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -68,6 +70,27 @@ func TestGenerateAtAServerFails(t *testing.T) {
 		if got.code != c.code || !strings.Contains(got.stderr, c.says) {
 			t.Errorf("%v: %+v, want %d, %q", c.args, got, c.code, c.says)
 		}
+	}
+}
+
+// A program that reads what watch prints knows from the exit code that it did not get all.
+func TestWatchLosesStdout(t *testing.T) {
+	dir := plant(t, gardenText)
+	s := serveHTTP(t, dir, "--allow-local")
+	got := run(t, nil, "generate", filepath.Join(dir, "garden"), "--out", t.TempDir(), "--server", s.base(), "--json")
+	var sum struct {
+		RunID string `json:"run_id"`
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &sum); err != nil {
+		t.Fatalf("%v %+v", err, got)
+	}
+	unread, stdout := io.Pipe()
+	unread.Close()
+	var stderr bytes.Buffer
+	p := host.Program{Args: []string{"runs", "watch", sum.RunID, "--server", s.base(), "--jsonl"},
+		Env: []string{"HOME=" + dir}, Stdout: stdout, Stderr: &stderr, Commands: rootCommand}
+	if code := p.Run(t.Context()); code != exit.Failed || !strings.Contains(stderr.String(), "cannot write to stdout") {
+		t.Errorf("%d: %s", code, &stderr)
 	}
 }
 
