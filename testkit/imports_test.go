@@ -113,6 +113,10 @@ var rules = []rule{{
 	pkgs: "transport/llm/*",
 	ours: []string{"messages", "messages/*", "messages/*/*", "transport/llm"},
 }, {
+	pkgs: "transport/sqlite",
+	ours: []string{"messages", "actors", "actors/lease"},
+	libs: []string{"golang.org/x/sys/...", "modernc.org/sqlite", "modernc.org/sqlite/lib"},
+}, {
 	pkgs: "transport/git",
 	ours: []string{"messages", "messages/redact", "messages/words", "transport/internal/*"},
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},

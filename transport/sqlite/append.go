@@ -1,0 +1,178 @@
+package sqlite
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// head is what the writer knows of a run, and whether the database has it yet.
+type head struct {
+	actors.Head
+	number  int64 // of the run in the database
+	summary messages.Summary
+	bytes   int64
+	changed bool
+}
+
+// Append implements [actors.Journal]. It encodes the block and leaves it to the writer.
+func (j *Journal) Append(b actors.Block, done func(error)) {
+	if len(b.Events) == 0 {
+		done(refused(messages.InvalidInput("a block has no events")))
+		return
+	}
+	body, err := encode(b.Events)
+	if err != nil {
+		done(refused(err))
+		return
+	}
+	if err := j.writer.put(&pending{Block: b, body: body, done: done}); err != nil {
+		done(err)
+	}
+}
+
+// commit appends the group, and answers.
+func (w *writer) commit(group []*pending) {
+	err := w.transaction(func() error { return w.appendAll(group) })
+	if err != nil && len(group) > 1 && !failsAll(err) {
+		for _, p := range group { // one bad block must not fail its neighbours
+			w.commit([]*pending{p})
+		}
+		return
+	}
+	_, unknown := errors.AsType[doubt](err)
+	for _, p := range group {
+		switch {
+		case err == nil && p.written:
+			w.landed(p)
+		case unknown:
+			p.err = explained(w.journal.dir, err)
+		case err != nil:
+			p.err = refused(explained(w.journal.dir, err))
+		}
+		go p.done(p.err) // whoever waits in done must not stop the journal
+	}
+}
+
+// landed tells of a block that is durable.
+func (w *writer) landed(p *pending) {
+	j := w.journal
+	if p.After.Seq == 0 {
+		j.leases.Offer(p.Run, p.Writer)
+	}
+	if p.Head().Ended {
+		j.leases.End(p.Run)
+		delete(w.heads, p.Run)
+		j.merger.rouse()
+	}
+	j.notes.Tell(p.Writer, actors.Note{Run: p.Run})
+}
+
+// appendAll writes the blocks that fit their logs, and the changed runs.
+func (w *writer) appendAll(group []*pending) error {
+	for _, p := range group {
+		if err := w.append(p); err != nil {
+			return err
+		}
+	}
+	for _, p := range group {
+		if err := w.save(p.head); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const insertBlock = `INSERT INTO blocks (run, first, last, id, opening, epoch, writer, terminal, body)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
+
+// append writes the block if it fits its log. Otherwise p.err says why not.
+func (w *writer) append(p *pending) error {
+	h, err := w.head(p.Run)
+	if err != nil {
+		return err
+	}
+	p.head, p.written = h, false
+	first, last := p.Events[0].From, p.Events[len(p.Events)-1].Seq
+	if h.Ended || h.Seq != p.After.Seq || first != h.Seq+1 {
+		p.err, err = w.misfit(h, p)
+		return err
+	}
+	if h.number == 0 {
+		h.number = w.next
+		w.next++
+	}
+	next := p.Head()
+	if _, err := w.exec(insertBlock, h.number, int64(first), int64(last), p.ID[:], w.opening, int64(p.Epoch), p.Writer,
+		next.Ended, p.body); err != nil {
+		return err
+	}
+	h.Head = actors.Head{Seq: next.Seq, Epoch: max(h.Epoch, p.Epoch), Ended: next.Ended}
+	for _, e := range p.Events {
+		h.summary = h.summary.Apply(e)
+	}
+	h.bytes += int64(len(p.body))
+	h.changed, p.written = true, true
+	w.heads[p.Run] = h
+	return nil
+}
+
+// misfit says why a block does not fit. One that the log holds already is fine.
+func (w *writer) misfit(h *head, p *pending) (answer, err error) {
+	var id []byte
+	err = w.row("SELECT id FROM blocks WHERE run = ? AND first <= ? ORDER BY first DESC LIMIT 1", h.number,
+		int64(p.Events[0].From)).Scan(&id)
+	switch {
+	case err != nil && !errors.Is(err, sql.ErrNoRows):
+		return nil, err
+	case string(id) == string(p.ID[:]):
+		return nil, nil
+	case h.Ended:
+		return actors.ErrSealed, nil
+	}
+	return actors.ErrFenced, nil
+}
+
+// head returns what the writer knows of the run, after reading it if need be.
+func (w *writer) head(run messages.RunID) (*head, error) {
+	if h := w.heads[run]; h != nil {
+		return h, nil
+	}
+	h := &head{}
+	err := scanSummary(w.row("SELECT "+summaryColumns+", id, epoch, ended, bytes FROM runs WHERE run = ?", string(run)),
+		&h.summary, &h.number, &h.Epoch, &h.Ended, &h.bytes)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return nil, err
+	}
+	h.Seq = h.summary.Seq
+	return h, nil
+}
+
+const saveRun = `INSERT INTO runs (id, run, principal, job, labels, status, canceling, cause, seq, epoch, ended, bytes,
+		queued_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+	ON CONFLICT (id) DO UPDATE SET status = excluded.status, canceling = excluded.canceling, cause = excluded.cause,
+		seq = excluded.seq, epoch = excluded.epoch, ended = excluded.ended, bytes = excluded.bytes,
+		updated_at = excluded.updated_at`
+
+// save writes the run's row, once per group.
+func (w *writer) save(h *head) error {
+	if !h.changed {
+		return nil
+	}
+	s := &h.summary
+	labels := ""
+	if s.Labels != nil {
+		text, err := json.Marshal(s.Labels)
+		if err != nil {
+			return err
+		}
+		labels = string(text)
+	}
+	_, err := w.exec(saveRun, h.number, string(s.RunID), s.Principal, s.Job, labels, string(s.Status), s.Canceling,
+		string(s.Cause), int64(h.Seq), int64(h.Epoch), h.Ended, h.bytes, s.QueuedAt.UnixNano(), s.UpdatedAt.UnixNano())
+	h.changed = err != nil
+	return err
+}

@@ -1,0 +1,168 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/lease"
+	"github.com/seed889630bf/lastword/messages"
+	"modernc.org/sqlite"
+)
+
+// Journal is the journal of the node that owns a directory. It implements [actors.Journal].
+type Journal struct {
+	store
+	lock   *lock
+	salt   [32]byte
+	writer *writer
+	merger *merger
+	leases lease.Runs
+	notes  lease.Notes[actors.Note]
+}
+
+// databaseFile is the database in the directory.
+const databaseFile = "journal.db"
+
+// Open opens the journal in the directory, which it creates if there is none. A [*LockedError] says that another
+// process has opened it. Call Close when nothing uses the journal any more.
+func Open(dir string) (*Journal, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, explained(dir, err)
+	}
+	lock, err := lockDir(dir)
+	if err != nil {
+		return nil, explained(dir, err)
+	}
+	j := &Journal{store: store{dir: dir}, lock: lock}
+	if err := j.open(); err != nil {
+		return nil, errors.Join(explained(dir, err), j.Close())
+	}
+	return j, nil
+}
+
+func (j *Journal) open() error {
+	f, err := os.OpenFile(j.path(), os.O_RDWR|os.O_CREATE, 0o600) // SQLite gives its other files the same mode
+	if err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if j.writer, err = openWriter(j); err != nil {
+		return err
+	}
+	if j.db, err = openReading(j.dir); err != nil {
+		return err
+	}
+	if err := j.offerAll(); err != nil {
+		return err
+	}
+	j.merger = startMerger(j)
+	return nil
+}
+
+// offerAll makes every unfinished run claimable: whoever held it is gone.
+func (j *Journal) offerAll() error {
+	rows, err := j.db.Query("SELECT run FROM runs WHERE ended = 0")
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var run messages.RunID
+		if err := rows.Scan(&run); err != nil {
+			return err
+		}
+		j.leases.Offer(run, "")
+	}
+	return rows.Err()
+}
+
+// Close waits for the appends that were accepted, and gives the directory up.
+func (j *Journal) Close() error {
+	var errs []error
+	if j.merger != nil {
+		j.merger.stop()
+	}
+	if j.db != nil {
+		errs = append(errs, j.db.Close())
+	}
+	if j.writer != nil {
+		errs = append(errs, j.writer.close())
+	}
+	return errors.Join(append(errs, j.lock.release())...)
+}
+
+// Announce tells others, in the lock file, where the server of this journal answers.
+func (j *Journal) Announce(url string) error { return j.lock.announce(url) }
+
+func (j *Journal) Salt() [32]byte { return j.salt }
+
+func (j *Journal) Claim(ctx context.Context, node string) (actors.Claim, error) {
+	run, err := j.leases.Claim(ctx, node)
+	if err != nil {
+		return actors.Claim{}, err
+	}
+	return actors.Claim{Run: run, Every: lease.Every}, nil
+}
+
+func (j *Journal) Keep(_ context.Context, c actors.Claim, k actors.Keeping) error {
+	switch k {
+	case actors.Held:
+		j.leases.Hold(c.Run)
+	case actors.Released:
+		j.leases.Release(c.Run)
+	case actors.Ended: // the writer has seen it
+	}
+	return nil
+}
+
+func (j *Journal) Watch(ctx context.Context, self string, fn func(actors.Note)) error {
+	return j.notes.Watch(ctx, self, fn)
+}
+
+func (j *Journal) Send(_ context.Context, c actors.Command) error {
+	j.notes.Tell("", actors.Note{Run: c.Run, Command: &c})
+	return nil
+}
+
+// connect opens connections to the database, at the first use of each.
+func connect(dir string, query url.Values) (*sql.DB, error) {
+	path, err := filepath.Abs(filepath.Join(dir, databaseFile))
+	if err != nil {
+		return nil, err
+	}
+	if path = filepath.ToSlash(path); !strings.HasPrefix(path, "/") {
+		path = "/" + path // a drive of Windows
+	}
+	query.Add("_pragma", "busy_timeout(5000)")
+	name := url.URL{Scheme: "file", OmitHost: true, Path: path, RawQuery: query.Encode()}
+	c, err := sqlite.NewConnector(name.String())
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(c), nil
+}
+
+// readers is how many reads may go on at once.
+const readers = 4
+
+func openReading(dir string) (*sql.DB, error) {
+	if _, err := os.Stat(filepath.Join(dir, databaseFile)); errors.Is(err, fs.ErrNotExist) {
+		return nil, messages.Errorf(messages.CodeNotFound, "there is no journal in %s", dir)
+	}
+	db, err := connect(dir, url.Values{"mode": {"ro"}})
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(readers)
+	db.SetMaxIdleConns(readers)
+	return db, nil
+}

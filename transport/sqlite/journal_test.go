@@ -1,0 +1,39 @@
+package sqlite_test
+
+import (
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/sqlite"
+)
+
+// open opens a journal and a Reader of the same directory, for the test.
+func open(t *testing.T, dir string) (*sqlite.Journal, *sqlite.Reader) {
+	t.Helper()
+	j, err := sqlite.Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := j.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	r, err := sqlite.OpenReader(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return j, r
+}
+
+func openNew(t *testing.T) (actors.Journal, actors.Reader) { return open(t, t.TempDir()) }
+
+func TestJournal(t *testing.T) { testkit.TestJournal(t, openNew) }
+
+func TestRuntime(t *testing.T) { testkit.TestRuntime(t, openNew) }

@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// merger merges the deltas of ended runs, in a goroutine of its own, and those of before when the journal opens.
+type merger struct {
+	journal *Journal
+	wake    chan struct{}
+	ctx     context.Context
+	cancel  context.CancelFunc
+	over    chan struct{}
+}
+
+func startMerger(j *Journal) *merger {
+	m := &merger{journal: j, wake: make(chan struct{}, 1), over: make(chan struct{})}
+	m.ctx, m.cancel = context.WithCancel(context.Background())
+	m.rouse()
+	go m.run()
+	return m
+}
+
+func (m *merger) rouse() {
+	select {
+	case m.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (m *merger) stop() {
+	m.cancel()
+	<-m.over
+}
+
+func (m *merger) run() {
+	defer close(m.over)
+	for {
+		select {
+		case <-m.wake:
+		case <-m.ctx.Done():
+			return
+		}
+		for {
+			if more, err := m.merge(); !more || err != nil { // an error is met again when the next run ends
+				break
+			}
+		}
+	}
+}
+
+// Limits of what is merged in one transaction, and of a block that is written. A single run may have more.
+const (
+	mostMerged      = 16
+	mostMergedBytes = 4 << 20
+	mergedBytes     = 256 << 10
+)
+
+// merge merges some runs that have ended.
+func (m *merger) merge() (more bool, err error) {
+	rows, err := m.journal.db.QueryContext(m.ctx, "SELECT id, bytes FROM runs WHERE ended = 1 AND merged = 0 LIMIT ?", mostMerged)
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	var numbers []int64
+	for total := int64(0); rows.Next() && total < mostMergedBytes; {
+		var number, bytes int64
+		if err := rows.Scan(&number, &bytes); err != nil {
+			return false, err
+		}
+		numbers, total = append(numbers, number), total+bytes
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(numbers) == 0 {
+		return false, err
+	}
+	var runs []*mergedRun
+	for _, number := range numbers {
+		r, err := m.read(number)
+		if m.ctx.Err() != nil {
+			return false, err
+		}
+		if err != nil { // a damaged log stays as it is
+			r = &mergedRun{number: number}
+		}
+		runs = append(runs, r)
+	}
+	return true, m.journal.writer.execute(m.ctx, func(exec exec) error {
+		for _, r := range runs {
+			if err := r.write(exec, m.journal.writer.opening); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// mergedRun is the log of an ended run, with its deltas merged if there were any.
+type mergedRun struct {
+	number int64
+	events []messages.Event // empty if the log stays as it is
+	id     []byte           // of the last block, like what follows
+	epoch  int64
+	writer string
+}
+
+func (m *merger) read(number int64) (*mergedRun, error) {
+	rows, err := m.journal.db.QueryContext(m.ctx, "SELECT id, epoch, writer, body FROM blocks WHERE run = ? ORDER BY first", number)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	r := &mergedRun{number: number}
+	for rows.Next() {
+		var body []byte
+		if err := rows.Scan(&r.id, &r.epoch, &r.writer, &body); err != nil {
+			return nil, err
+		}
+		if r.events, err = decode(r.events, body, 0); err != nil {
+			return nil, err
+		}
+	}
+	merged := messages.MergeDeltas(r.events)
+	if len(merged) == len(r.events) {
+		merged = nil
+	}
+	r.events = merged
+	return r, rows.Err()
+}
+
+// write replaces the log's blocks.
+func (r *mergedRun) write(exec exec, opening int64) error {
+	if n, err := exec("UPDATE runs SET merged = 1 WHERE id = ? AND ended = 1 AND merged = 0", r.number); n == 0 || len(r.events) == 0 {
+		return err // it may have been removed
+	}
+	if _, err := exec("DELETE FROM blocks WHERE run = ?", r.number); err != nil {
+		return err
+	}
+	bytes := 0
+	for rest := r.events; len(rest) > 0; {
+		n, size := 1, rest[0].Size()
+		for n < len(rest) && size+rest[n].Size() <= mergedBytes {
+			size += rest[n].Size()
+			n++
+		}
+		body, err := encode(rest[:n])
+		if err != nil {
+			return err
+		}
+		id, epoch, writer := []byte{}, int64(0), ""
+		if n == len(rest) {
+			id, epoch, writer = r.id, r.epoch, r.writer
+		}
+		if _, err := exec(insertBlock, r.number, int64(rest[0].From), int64(rest[n-1].Seq), id, opening, epoch, writer,
+			rest[n-1].IsTerminal(), body); err != nil {
+			return err
+		}
+		rest, bytes = rest[n:], bytes+len(body)
+	}
+	_, err := exec("UPDATE runs SET bytes = ? WHERE id = ?", bytes, r.number)
+	return err
+}

@@ -1,0 +1,190 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// store reads the database of a directory.
+type store struct {
+	dir string
+	db  *sql.DB
+}
+
+func (s *store) path() string { return filepath.Join(s.dir, databaseFile) }
+
+// batchBytes is how much of a log a Read returns, and one block more.
+const batchBytes = 1 << 20
+
+const readSQL = `SELECT r.seq, r.epoch, r.ended, b.id, b.body FROM runs r LEFT JOIN blocks b ON b.run = r.id AND r.seq > ?2
+	AND b.first >= coalesce((SELECT max(first) FROM blocks WHERE run = r.id AND first <= ?2 + 1), 0)
+	WHERE r.run = ?1 ORDER BY b.first`
+
+// Read implements [actors.Reader].
+func (s *store) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+	page, err := s.read(ctx, run, after)
+	if err != nil && ctx.Err() == nil {
+		err = explained(s.dir, err)
+	}
+	return page, err
+}
+
+func (s *store) read(ctx context.Context, run messages.RunID, after uint64) (page actors.Page, err error) {
+	rows, err := s.db.QueryContext(ctx, readSQL, string(run), int64(min(after, maxSeq)))
+	if err != nil {
+		return page, err
+	}
+	defer rows.Close()
+	bytes := 0
+	for known := false; rows.Next(); known = true {
+		var id, body sql.RawBytes
+		if err := rows.Scan(&page.Head.Seq, &page.Head.Epoch, &page.Head.Ended, &id, &body); err != nil {
+			return page, err
+		}
+		if known && bytes >= batchBytes {
+			return page, nil
+		}
+		bytes += len(body)
+		if err := add(&page, run, after, id, body); err != nil {
+			return page, err
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return page, err
+	}
+	if page.Head.Seq == 0 {
+		return page, errNotFound(run)
+	}
+	return page, nil
+}
+
+// maxSeq bounds what is compared in SQL, whose integers have a sign.
+const maxSeq = 1 << 62
+
+// add adds a block's events past the cursor to the page.
+func add(page *actors.Page, run messages.RunID, after uint64, id, body []byte) error {
+	events, err := decode(page.Events, body, after)
+	if err != nil {
+		return messages.Errorf(messages.CodeUnavailable, "the log of run %s is damaged: %v; run lastword state check", run, err)
+	}
+	if len(events) > len(page.Events) && len(id) == len(actors.BlockID{}) {
+		page.Blocks = append(page.Blocks, actors.BlockID(id))
+	}
+	page.Events = events
+	return nil
+}
+
+var errBody = errors.New("a block's length is wrong")
+
+// decode appends the events of a body that are past the cursor.
+func decode(events []messages.Event, body []byte, after uint64) ([]messages.Event, error) {
+	for len(body) > 0 {
+		n, head := binary.Uvarint(body)
+		if head <= 0 || n > uint64(len(body)-head) {
+			return nil, errBody
+		}
+		var e messages.Event
+		if err := e.UnmarshalJSON(body[head : head+int(n)]); err != nil {
+			return nil, err
+		}
+		if e.Seq > after {
+			events = append(events, e)
+		}
+		body = body[head+int(n):]
+	}
+	return events, nil
+}
+
+// encode returns the body of a block.
+func encode(events []messages.Event) ([]byte, error) {
+	var body []byte
+	for _, e := range events {
+		line, err := e.JSON()
+		if err != nil {
+			return nil, err
+		}
+		body = append(binary.AppendUvarint(body, uint64(len(line))), line...)
+	}
+	return body, nil
+}
+
+const summaryColumns = "run, principal, job, labels, status, canceling, cause, seq, queued_at, updated_at"
+
+// scanSummary reads the summaryColumns, and more after them.
+func scanSummary(rows interface{ Scan(...any) error }, s *messages.Summary, more ...any) error {
+	var labels string
+	var queued, updated int64
+	err := rows.Scan(append([]any{&s.RunID, &s.Principal, &s.Job, &labels, &s.Status, &s.Canceling, &s.Cause, &s.Seq,
+		&queued, &updated}, more...)...)
+	if err != nil {
+		return err
+	}
+	s.QueuedAt, s.UpdatedAt = time.Unix(0, queued).UTC(), time.Unix(0, updated).UTC()
+	if labels != "" {
+		return json.Unmarshal([]byte(labels), &s.Labels)
+	}
+	return nil
+}
+
+// List implements [actors.Reader].
+func (s *store) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
+	query, args := listSQL(q)
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, explained(s.dir, err)
+	}
+	defer rows.Close()
+	var list []messages.Summary
+	for len(list) < q.Most() && rows.Next() {
+		var run messages.Summary
+		if err := scanSummary(rows, &run); err != nil {
+			return nil, explained(s.dir, err)
+		}
+		if q.Selects(&run) { // by labels too
+			list = append(list, run)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return nil, explained(s.dir, err)
+	}
+	return list, nil
+}
+
+func listSQL(q messages.Query) (string, []any) {
+	var b strings.Builder
+	args := []any{q.Principal}
+	b.WriteString("SELECT " + summaryColumns + " FROM runs WHERE principal = ?")
+	if q.Job != "" {
+		b.WriteString(" AND job = ?")
+		args = append(args, q.Job)
+	}
+	if len(q.Status) > 0 {
+		b.WriteString(" AND status IN (?" + strings.Repeat(", ?", len(q.Status)-1) + ")")
+		for _, status := range q.Status {
+			args = append(args, string(status))
+		}
+	}
+	column := "updated_at"
+	if q.ByQueued {
+		column = "queued_at"
+	}
+	if q.After != nil {
+		at := q.After.UpdatedAt
+		if q.ByQueued {
+			at = q.After.QueuedAt
+		}
+		b.WriteString(" AND " + column + " <= ?")
+		args = append(args, at.UnixNano())
+	}
+	b.WriteString(" ORDER BY " + column + " DESC, run")
+	return b.String(), args
+}
