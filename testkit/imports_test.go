@@ -117,6 +117,11 @@ var rules = []rule{{
 	ours: []string{"messages", "actors", "actors/lease"},
 	libs: []string{"golang.org/x/sys/...", "modernc.org/sqlite", "modernc.org/sqlite/lib"},
 }, {
+	pkgs:  "transport/nats",
+	ours:  []string{"messages", "actors"},
+	libs:  []string{"github.com/nats-io/nats.go/...", "go.uber.org/zap"},
+	tests: []string{"github.com/nats-io/nats-server/v2/..."},
+}, {
 	pkgs: "transport/git",
 	ours: []string{"messages", "messages/redact", "messages/words", "transport/internal/*"},
 	libs: []string{"github.com/go-git/go-git/v5/...", "github.com/go-git/go-billy/v5/...", "go.uber.org/zap", "golang.org/x/crypto/ssh/..."},

@@ -1,0 +1,149 @@
+package nats
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// appendTimeout is how long an append waits for JetStream. Its fate is unknown then.
+const appendTimeout = 5 * time.Second
+
+// largestHeader is the most that the server takes, less what it adds itself.
+const largestHeader = 60 << 10
+
+// Append implements [actors.Journal].
+func (j *Journal) Append(b actors.Block, done func(error)) {
+	go func() {
+		ctx, cancel := context.WithTimeout(j.ctx, appendTimeout)
+		defer cancel()
+		done(j.append(ctx, b))
+	}()
+}
+
+func (j *Journal) append(ctx context.Context, b actors.Block) error {
+	name, ok := token(b.Run)
+	data, err := encode(b.Events)
+	switch {
+	case !ok:
+		return fmt.Errorf("%w: %q cannot be the id of a run", actors.ErrRefused, b.Run)
+	case err != nil:
+		return fmt.Errorf("%w: %w", actors.ErrRefused, err)
+	}
+	before, known := j.index.before(b)
+	for {
+		if !known {
+			var landed bool
+			if before, landed, err = j.judge(ctx, b); landed || err != nil {
+				return err
+			}
+		}
+		s := stored{mark: newMark(b, before.mark, len(data)), data: data}
+		switch s.at, err = j.publish(ctx, name, b, s, before.at); {
+		case err == nil:
+			j.saw(b.Run, s.at, s.mark)
+			return nil
+		case codeOf(err) == jetstream.JSErrCodeStreamWrongLastSequence:
+			known = false
+		case codeOf(err) != 0 || errors.Is(err, errTooLarge):
+			return fmt.Errorf("%w: %w", actors.ErrRefused, err)
+		default:
+			return fmt.Errorf("%w: %w", actors.ErrUnknown, err)
+		}
+	}
+}
+
+// judge reads where the log ends. It returns the head if the block may follow it, or says that the block is in the log,
+// or why it never will be.
+func (j *Journal) judge(ctx context.Context, b actors.Block) (head stored, landed bool, err error) {
+	head, err = j.last(ctx, b.Run)
+	unknown := messages.CodeOf(err) == messages.CodeNotFound
+	switch {
+	case unknown && b.After.Seq == 0:
+		return stored{}, false, nil
+	case unknown:
+		return head, false, actors.ErrFenced
+	case err != nil:
+		return head, false, fmt.Errorf("%w: %w", actors.ErrUnknown, err)
+	case head.Last == b.After.Seq && !head.ended() && b.Events[0].From == head.Last+1:
+		return head, false, nil
+	case head.Last > b.After.Seq:
+		page, err := j.Read(ctx, b.Run, b.After.Seq)
+		if err != nil {
+			return head, false, fmt.Errorf("%w: %w", actors.ErrUnknown, err)
+		}
+		if slices.Contains(page.Blocks, b.ID) {
+			return head, true, nil
+		}
+	}
+	if head.ended() {
+		return head, false, actors.ErrSealed
+	}
+	return head, false, actors.ErrFenced
+}
+
+var errTooLarge = errors.New("the labels of the run are larger than a header of NATS may be")
+
+// publish sends the block, which lands if the log still ends at the sequence, and returns its own. An error without a
+// code of JetStream leaves its fate unknown.
+func (j *Journal) publish(ctx context.Context, name string, b actors.Block, s stored, after uint64) (uint64, error) {
+	room := int(j.nc.MaxPayload()) - 1<<10 // for the other headers
+	data, parts := s.data, 0
+	if head, err := json.Marshal(s.mark); err != nil || len(head) > min(largestHeader, room) {
+		return 0, errors.Join(errTooLarge, err)
+	} else if len(head)+len(data) > room {
+		parts = (len(data) + room - 1) / room
+		s.Parts, s.Parted, data = parts, true, nil
+	}
+	for n := range parts {
+		part := &nats.Msg{Subject: partOf(name, s.ID, n), Data: s.data[n*room : min((n+1)*room, len(s.data))]}
+		_, err := j.send(ctx, part, jetstream.WithExpectLastSequencePerSubject(0))
+		if err != nil && codeOf(err) != jetstream.JSErrCodeStreamWrongLastSequence { // it is there
+			return 0, err
+		}
+	}
+	head, err := json.Marshal(s.mark)
+	if err != nil {
+		return 0, errors.Join(errTooLarge, err)
+	}
+	m := &nats.Msg{Subject: "run." + name + ".e", Header: nats.Header{blockHeader: {string(head)}}, Data: data}
+	if b.After.Seq == 0 {
+		m.Subject = "run." + name + ".q"
+	}
+	return j.send(ctx, m, jetstream.WithExpectLastSequenceForSubject(after, logOf(name)))
+}
+
+func partOf(name, block string, n int) string {
+	return "part." + name + "." + block + "." + strconv.Itoa(n)
+}
+
+// errInFlight says that another message of the same subject is under way. A lone writer gets it, too.
+const errInFlight jetstream.ErrorCode = 10164
+
+// send publishes the message, again while another is under way.
+func (j *Journal) send(ctx context.Context, m *nats.Msg, expect jetstream.PublishOpt) (uint64, error) {
+	for wait := 200 * time.Microsecond; ; wait = min(2*wait, 20*time.Millisecond) {
+		ack, err := j.js.PublishMsg(ctx, m, expect)
+		if err == nil {
+			return ack.Sequence, nil
+		}
+		if codeOf(err) != errInFlight {
+			return 0, err
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return 0, context.Cause(ctx)
+		}
+	}
+}

@@ -1,0 +1,285 @@
+package nats
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+const (
+	// beatEvery is how often the journal wants to hear that a claim is held. The consumer lends a run again after four
+	// times as long.
+	beatEvery = 2500 * time.Millisecond
+	// pullTimeout is how long the server keeps a request for a work item.
+	pullTimeout = 4 * beatEvery
+	// handTimeout is how long a node may take to say that it has a work item of its own.
+	handTimeout = 2 * time.Second
+)
+
+// claims lends work items to the nodes that ask for one.
+type claims struct {
+	consumer jetstream.Consumer
+
+	mu      sync.Mutex
+	nodes   map[string]bool // whose items may be handed to this journal
+	waiting []*claimer
+	kept    []item // for nodes of this journal that do not wait at the moment
+	pulling bool
+}
+
+// claimer is a call of Claim.
+type claimer struct {
+	node string
+	got  chan actors.Claim
+}
+
+// item is a claim that was handed to its writer.
+type item struct {
+	node  string
+	claim actors.Claim
+	until time.Time
+}
+
+// Claim implements [actors.Journal].
+func (j *Journal) Claim(ctx context.Context, node string) (actors.Claim, error) {
+	if err := j.present(node); err != nil {
+		return actors.Claim{}, err
+	}
+	w := &claimer{node: node, got: make(chan actors.Claim, 1)}
+	if ctx.Err() != nil {
+		return j.claimReady(ctx, w)
+	}
+	j.await(w, true)
+	select {
+	case c := <-w.got:
+		return c, nil
+	case <-ctx.Done():
+	case <-j.ctx.Done():
+	}
+	if c, ok := j.leave(w); ok {
+		return c, nil
+	}
+	if j.ctx.Err() != nil {
+		return actors.Claim{}, errClosed
+	}
+	return actors.Claim{}, context.Cause(ctx)
+}
+
+// claimReady returns what can be claimed at once.
+func (j *Journal) claimReady(ctx context.Context, w *claimer) (actors.Claim, error) {
+	j.await(w, false)
+	for {
+		found, err := j.claims.consumer.FetchNoWait(1)
+		n := 0
+		if err == nil {
+			for m := range found.Messages() {
+				n++
+				j.lend(m)
+			}
+			err = found.Error()
+		}
+		if len(w.got) == 0 && n > 0 && err == nil {
+			continue // that one was another's
+		}
+		c, ok := j.leave(w)
+		switch {
+		case ok:
+			return c, nil
+		case err != nil:
+			return c, explained(err)
+		}
+		return c, context.Cause(ctx)
+	}
+}
+
+// present lets other nodes hand over work items that this node wrote.
+func (j *Journal) present(node string) error {
+	j.claims.mu.Lock()
+	defer j.claims.mu.Unlock()
+	if j.claims.nodes[node] {
+		return nil
+	}
+	_, err := j.nc.Subscribe(lendOf(node), func(m *nats.Msg) {
+		var c handed
+		if json.Unmarshal(m.Data, &c) == nil && j.give(node, claimOf(c.Run, c.Token)) {
+			_ = m.Respond(nil)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if j.claims.nodes == nil {
+		j.claims.nodes = map[string]bool{}
+	}
+	j.claims.nodes[node] = true
+	return nil
+}
+
+func lendOf(node string) string { return "lend." + base64.RawURLEncoding.EncodeToString([]byte(node)) }
+
+// handed is a work item on its way to its writer. Token is where its acknowledgements go.
+type handed struct {
+	Run   messages.RunID `json:"run"`
+	Token string         `json:"token"`
+}
+
+func claimOf(run messages.RunID, token string) actors.Claim {
+	return actors.Claim{Run: run, Every: beatEvery, Token: token}
+}
+
+// await has the claimer wait, or gives it what was kept for its node.
+func (j *Journal) await(w *claimer, pull bool) {
+	c := &j.claims
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := time.Now()
+	c.kept = slices.DeleteFunc(c.kept, func(i item) bool { return now.After(i.until) })
+	if i := slices.IndexFunc(c.kept, func(i item) bool { return i.node == w.node }); i >= 0 {
+		w.got <- c.kept[i].claim
+		c.kept = slices.Delete(c.kept, i, i+1)
+		return
+	}
+	c.waiting = append(c.waiting, w)
+	if pull && !c.pulling && j.ctx.Err() == nil {
+		c.pulling = true
+		j.all.Go(j.pull)
+	}
+}
+
+// leave ends the wait. The claimer may have got something meanwhile.
+func (j *Journal) leave(w *claimer) (c actors.Claim, ok bool) {
+	j.claims.mu.Lock()
+	defer j.claims.mu.Unlock()
+	j.claims.waiting = slices.DeleteFunc(j.claims.waiting, func(x *claimer) bool { return x == w })
+	select {
+	case c = <-w.got:
+		return c, true
+	default:
+		return c, false
+	}
+}
+
+// give lends a claim to the node, or to any that waits if node is "".
+func (j *Journal) give(node string, claim actors.Claim) bool {
+	c := &j.claims
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	i := slices.IndexFunc(c.waiting, func(w *claimer) bool { return node == "" || w.node == node })
+	switch {
+	case i >= 0:
+		c.waiting[i].got <- claim
+		c.waiting = slices.Delete(c.waiting, i, i+1)
+	case node != "" && c.nodes[node]:
+		c.kept = append(c.kept, item{node, claim, time.Now().Add(4 * beatEvery)})
+	default:
+		return false
+	}
+	return true
+}
+
+// pull asks the consumer for work items as long as a claimer waits.
+func (j *Journal) pull() {
+	for j.wanted() {
+		ctx, cancel := context.WithTimeout(j.ctx, pullTimeout)
+		found, err := j.claims.consumer.Fetch(1, jetstream.FetchContext(ctx))
+		if err == nil {
+			for m := range found.Messages() {
+				j.all.Go(func() { j.lend(m) })
+			}
+			err = found.Error()
+		}
+		cancel()
+		if err == nil || errors.Is(err, context.DeadlineExceeded) {
+			continue
+		}
+		if j.ctx.Err() == nil {
+			j.log.Warn("JetStream lends no runs", zap.Error(err))
+		}
+		select {
+		case <-time.After(beatEvery / 10):
+		case <-j.ctx.Done():
+		}
+	}
+}
+
+func (j *Journal) wanted() bool {
+	j.claims.mu.Lock()
+	defer j.claims.mu.Unlock()
+	j.claims.pulling = len(j.claims.waiting) > 0 && j.ctx.Err() == nil
+	return j.claims.pulling
+}
+
+// lend gives a work item to its writer the first time, wherever that node is, and later, or if that node is gone, to a
+// claimer here.
+func (j *Journal) lend(m jetstream.Msg) {
+	run, _ := runOf(m.Subject())
+	meta, err := m.Metadata()
+	block, bad := markOf(m.Headers())
+	if err != nil || bad != nil {
+		j.log.Error("a work item is damaged", zap.String("run", string(run)), zap.Error(errors.Join(err, bad)))
+		return
+	}
+	claim := claimOf(run, m.Reply())
+	if meta.NumDelivered == 1 && block.Writer != "" && j.hand(block.Writer, claim) {
+		return
+	}
+	if !j.give("", claim) {
+		_ = m.Nak()
+	}
+}
+
+// hand gives a work item to its writer, here or at another journal. It reports false if that node is gone.
+func (j *Journal) hand(writer string, claim actors.Claim) bool {
+	if j.give(writer, claim) {
+		return true
+	}
+	data, err := json.Marshal(handed{claim.Run, claim.Token.(string)})
+	if err == nil {
+		ctx, cancel := context.WithTimeout(j.ctx, handTimeout)
+		_, err = j.nc.RequestWithContext(ctx, lendOf(writer), data)
+		cancel()
+	}
+	return !errors.Is(err, nats.ErrNoResponders) // one that does not answer leaves it to be lent again
+}
+
+// Keep implements [actors.Journal].
+func (j *Journal) Keep(ctx context.Context, c actors.Claim, k actors.Keeping) error {
+	token, ok := c.Token.(string)
+	if !ok {
+		return messages.Errorf(messages.CodeUnavailable, "the claim of run %s is not this journal's", c.Run)
+	}
+	switch k {
+	case actors.Held:
+		return j.nc.Publish(token, []byte("+WPI"))
+	case actors.Released:
+		return j.nc.Publish(token, []byte("-NAK"))
+	default:
+		return j.finish(ctx, c.Run, token)
+	}
+}
+
+// finish removes a work item, unless the log has no terminal after all: then the run is lent again.
+func (j *Journal) finish(ctx context.Context, run messages.RunID, token string) error {
+	last, err := j.last(ctx, run)
+	switch {
+	case err != nil && messages.CodeOf(err) != messages.CodeNotFound:
+		return err
+	case err == nil && !last.ended():
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	_, err = j.nc.RequestWithContext(ctx, token, []byte("+ACK"))
+	return err
+}

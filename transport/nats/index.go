@@ -1,0 +1,169 @@
+package nats
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// index has the head of every run's log. Three sources fill it, and the newest word counts: the journal's own appends,
+// live copies of headers, which may be lost, and a consumer, which brings all of them, perhaps late.
+type index struct {
+	feed  jetstream.ConsumeContext
+	ready chan struct{} // closed when all that was in the stream has been read
+
+	mu   sync.Mutex
+	runs map[messages.RunID]*row
+}
+
+// row is a run in the index.
+type row struct {
+	stored
+	opened *opened // nil until the run's first block was seen
+	places []place
+}
+
+// place says at which stream sequence the block is that ends with an event.
+type place struct{ last, at uint64 }
+
+// mostPlaces is how many places of a log are kept, for as many readers that follow it.
+const mostPlaces = 16
+
+func (r *row) summary(run messages.RunID) messages.Summary {
+	return messages.Summary{RunID: run, Job: r.opened.Job, Principal: r.opened.Principal, Labels: r.opened.Labels,
+		Status: r.Status, Canceling: r.Canceling, Cause: r.Cause, Seq: r.Last, QueuedAt: r.opened.QueuedAt,
+		UpdatedAt: r.UpdatedAt}
+}
+
+// before returns the head that the block expects, if the log is known to have ended there.
+func (x *index) before(b actors.Block) (head stored, known bool) {
+	if b.After.Seq == 0 {
+		return stored{}, true
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r := x.runs[b.Run]
+	if r == nil || r.Last != b.After.Seq || r.ended() || b.Events[0].From != r.Last+1 {
+		return stored{}, false
+	}
+	return r.stored, true
+}
+
+// put takes a block's mark, and reports whether it is news.
+func (x *index) put(run messages.RunID, at uint64, m mark) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r := x.runs[run]
+	switch {
+	case r == nil || m.Opened != nil && at > r.at: // a key that is used again begins a new log
+		r = &row{}
+		x.runs[run] = r
+	case at <= r.at:
+		if r.opened == nil {
+			r.opened = m.Opened
+		}
+		return false
+	}
+	if m.Opened != nil {
+		r.opened, m.Opened = m.Opened, nil
+	}
+	r.stored = stored{mark: m, at: at}
+	return true
+}
+
+// knows reports whether the index has this block of the run, or a later one.
+func (x *index) knows(run messages.RunID, at uint64) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r := x.runs[run]
+	return r != nil && at <= r.at && r.opened != nil
+}
+
+// drop forgets the run unless its log was begun anew.
+func (x *index) drop(run messages.RunID, upTo uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if r := x.runs[run]; r != nil && r.at <= upTo {
+		delete(x.runs, run)
+	}
+}
+
+func (x *index) remember(run messages.RunID, p place) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r := x.runs[run]
+	if r == nil || slices.Contains(r.places, p) {
+		return
+	}
+	if len(r.places) == mostPlaces {
+		r.places = r.places[1:]
+	}
+	r.places = append(r.places, p)
+}
+
+// placeOf returns the sequence of a block before the one that has the event after the number, or 0.
+func (x *index) placeOf(run messages.RunID, after uint64) (at uint64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if r := x.runs[run]; r != nil {
+		for _, p := range r.places {
+			if p.last <= after {
+				at = max(at, p.at)
+			}
+		}
+	}
+	return at
+}
+
+// readIndex begins to read the last header of every log, and then all that come.
+func (j *Journal) readIndex(ctx context.Context) error {
+	ready := sync.OnceFunc(func() { close(j.index.ready) })
+	feed, err := j.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"run.>"},
+		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true})
+	if err != nil {
+		return err
+	}
+	if feed.CachedInfo().NumPending == 0 {
+		ready()
+	}
+	j.index.feed, err = feed.Consume(func(m jetstream.Msg) {
+		meta, err := m.Metadata()
+		if err != nil {
+			return
+		}
+		run, _ := runOf(m.Subject())
+		if !j.index.knows(run, meta.Sequence.Stream) {
+			if mark, err := markOf(m.Headers()); err == nil {
+				j.saw(run, meta.Sequence.Stream, mark)
+			} else {
+				j.log.Error("the stream has a message without the header of a block", zap.String("subject", m.Subject()),
+					zap.Uint64("sequence", meta.Sequence.Stream), zap.Error(err))
+			}
+		}
+		if meta.NumPending == 0 {
+			ready()
+		}
+	})
+	return err
+}
+
+// saw takes news of a log, from whatever source.
+func (j *Journal) saw(run messages.RunID, at uint64, m mark) {
+	if j.index.put(run, at, m) {
+		j.tell(m.Writer, actors.Note{Run: run})
+	}
+}
+
+// has reports whether the log still ends at the sequence.
+func (x *index) has(run messages.RunID, at uint64) bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	r := x.runs[run]
+	return r != nil && r.at == at
+}

@@ -1,0 +1,119 @@
+package nats
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// List implements [actors.Reader]. What another node has appended shows when its copy has come here.
+func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summary, error) {
+	if err := j.indexed(ctx); err != nil {
+		return nil, err
+	}
+	list := []messages.Summary{}
+	j.index.mu.Lock()
+	for run, r := range j.index.runs {
+		if r.opened != nil && r.opened.Principal == q.Principal {
+			if s := r.summary(run); q.Selects(&s) {
+				list = append(list, s)
+			}
+		}
+	}
+	j.index.mu.Unlock()
+	slices.SortFunc(list, func(a, b messages.Summary) int { return q.Compare(&a, &b) })
+	return slices.Clip(list[:min(len(list), q.Most())]), nil
+}
+
+// indexed waits until all that was in the stream is in the index.
+func (j *Journal) indexed(ctx context.Context) error {
+	select {
+	case <-j.index.ready:
+		return nil
+	case <-ctx.Done():
+		return messages.Errorf(messages.CodeUnavailable, "the runs in NATS are still being counted: %v", context.Cause(ctx))
+	case <-j.ctx.Done():
+		return errClosed
+	}
+}
+
+// old is an ended log that may expire.
+type old struct {
+	run    messages.RunID
+	ended  time.Time
+	bytes  int64
+	at     uint64
+	parted bool
+}
+
+// endedRuns returns the ended logs, the oldest first.
+func (j *Journal) endedRuns() (all []old, bytes int64) {
+	j.index.mu.Lock()
+	defer j.index.mu.Unlock()
+	for run, r := range j.index.runs {
+		if r.ended() {
+			all = append(all, old{run, r.UpdatedAt, r.Bytes, r.at, r.Parted})
+			bytes += r.Bytes
+		}
+	}
+	slices.SortFunc(all, func(a, b old) int { return cmp.Or(a.ended.Compare(b.ended), cmp.Compare(a.at, b.at)) })
+	return all, bytes
+}
+
+// Expire implements [actors.Journal]. Of several nodes that expire the same logs, each leaves to the others what they
+// have removed already.
+func (j *Journal) Expire(ctx context.Context, before time.Time, bytes int64) (int, error) {
+	if err := j.indexed(ctx); err != nil {
+		return 0, err
+	}
+	all, kept := j.endedRuns()
+	for i, o := range all {
+		if !o.ended.Before(before) && kept <= bytes {
+			return len(all) - i, nil
+		}
+		kept -= o.bytes
+		if !j.index.has(o.run, o.at) {
+			continue
+		}
+		if err := j.remove(ctx, o.run, o.at, o.parted); err != nil {
+			return len(all) - i, err
+		}
+	}
+	return 0, nil
+}
+
+// Forget implements [actors.Journal].
+func (j *Journal) Forget(ctx context.Context, run messages.RunID) error {
+	last, err := j.last(ctx, run)
+	if err != nil {
+		return err
+	}
+	if !last.ended() {
+		return messages.Errorf(messages.CodeConflict, "run %s has not ended; cancel it first", run)
+	}
+	return j.remove(ctx, run, last.at, last.Parted)
+}
+
+// remove removes a log that ends at the sequence; a new log of the same key stays. It tells every node.
+func (j *Journal) remove(ctx context.Context, run messages.RunID, at uint64, parted bool) error {
+	name, _ := token(run)
+	filters := []string{logOf(name)}
+	if parted {
+		filters = append(filters, "part."+name+".>")
+	}
+	for _, filter := range filters {
+		err := j.stream.Purge(ctx, jetstream.WithPurgeSubject(filter), jetstream.WithPurgeSequence(at+1))
+		if err != nil {
+			return explained(err)
+		}
+	}
+	j.index.drop(run, at)
+	return j.nc.PublishMsg(&nats.Msg{Subject: "live." + name + ".gone", Header: nats.Header{"Nats-Sequence": {strconv.FormatUint(at, 10)}}})
+}

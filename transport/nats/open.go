@@ -1,0 +1,312 @@
+package nats
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Journal is an [actors.Journal] in NATS JetStream. Make one with [Open].
+type Journal struct {
+	nc       *nats.Conn
+	js       jetstream.JetStream
+	stream   jetstream.Stream
+	log      *zap.Logger
+	salt     [32]byte
+	warnings []string
+
+	ctx    context.Context // of everything that the journal does by itself
+	cancel context.CancelFunc
+	all    sync.WaitGroup
+
+	claims claims
+	index  index
+	watch  watchers
+}
+
+var _ actors.Journal = (*Journal)(nil)
+
+// Option changes what [Open] does.
+type Option func(*options)
+
+type options struct {
+	replicas  int
+	retention time.Duration
+	log       *zap.Logger
+	connect   []nats.Option
+}
+
+// Replicas asks for so many copies of every log. Open never lowers what a stream has. Without it, a new stream has 3 in
+// a cluster, and 1 on a single server.
+func Replicas(n int) Option { return func(o *options) { o.replicas = n } }
+
+// Retention is the longest that an ended run is to be kept, if not the 24 hours of a System's default. The stream
+// itself removes what is older, and a week more.
+func Retention(d time.Duration) Option { return func(o *options) { o.retention = d } }
+
+// Log gets warnings and trouble.
+func Log(log *zap.Logger) Option { return func(o *options) { o.log = log } }
+
+// Credentials is a file with the user's JWT and key.
+func Credentials(file string) Option { return Connect(nats.UserCredentials(file)) }
+
+// Connect adds options of the NATS client, for example for TLS.
+func Connect(with ...nats.Option) Option {
+	return func(o *options) { o.connect = append(o.connect, with...) }
+}
+
+// openTimeout is the longest that Open takes.
+const openTimeout = 30 * time.Second
+
+// Open connects to NATS at the URL, which may be a list with commas, and makes the stream unless it exists. ctx bounds
+// Open alone. Close the Journal after the System that uses it.
+func Open(ctx context.Context, url string, with ...Option) (*Journal, error) {
+	o := options{retention: 24 * time.Hour, log: zap.NewNop()}
+	for _, f := range with {
+		f(&o)
+	}
+	j := &Journal{log: o.log, index: index{ready: make(chan struct{}), runs: map[messages.RunID]*row{}}}
+	j.ctx, j.cancel = context.WithCancel(context.Background())
+	if err := j.open(ctx, url, o); err != nil {
+		_ = j.Close()
+		return nil, err
+	}
+	for _, w := range j.warnings {
+		j.log.Warn("the journal may lose what it acknowledged", zap.String("why", w))
+	}
+	return j, nil
+}
+
+func (j *Journal) open(ctx context.Context, url string, o options) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	if err = j.connect(url, o); err != nil {
+		return err
+	}
+	if j.js, err = jetstream.New(j.nc); err != nil {
+		return err
+	}
+	if err = j.openStream(ctx, o); err != nil {
+		return explained(err)
+	}
+	config := j.stream.CachedInfo().Config
+	if _, err = hex.Decode(j.salt[:], []byte(config.Metadata[saltKey])); err != nil || len(config.Metadata[saltKey]) != 64 {
+		return messages.Errorf(messages.CodeUnavailable,
+			"stream %s was not made by lastword: remove it, or give lastword a NATS account of its own", streamName)
+	}
+	j.warnings = doubts(config)
+	if j.claims.consumer, err = j.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: "claims", FilterSubject: "run.*.q", HeadersOnly: true, AckPolicy: jetstream.AckExplicitPolicy,
+		AckWait: 4 * beatEvery, MaxDeliver: -1, MaxAckPending: -1,
+	}); err != nil {
+		return explained(err)
+	}
+	if err = j.listen(ctx); err != nil {
+		return err
+	}
+	return explained(j.readIndex(ctx))
+}
+
+// Close ends the connection. Runs that this node holds are lent to another after 10 seconds.
+func (j *Journal) Close() error {
+	j.claims.mu.Lock()
+	j.cancel() // from now on, nothing begins
+	j.claims.mu.Unlock()
+	if j.index.feed != nil {
+		j.index.feed.Stop()
+	}
+	if j.nc != nil {
+		j.nc.Close()
+	}
+	j.all.Wait()
+	return nil
+}
+
+// Warnings says how the servers could lose what they have acknowledged, as far as they tell their clients.
+func (j *Journal) Warnings() []string { return j.warnings }
+
+// Salt implements [actors.Journal].
+func (j *Journal) Salt() [32]byte { return j.salt }
+
+func (j *Journal) connect(at string, o options) (err error) {
+	reconnected := func(*nats.Conn) {
+		j.log.Info("connected to NATS again")
+		j.tell("", actors.Note{}) // notes may have been lost
+	}
+	cut := func(_ *nats.Conn, err error) {
+		if err != nil {
+			j.log.Warn("lost the connection to NATS", zap.Error(err))
+		}
+	}
+	trouble := func(_ *nats.Conn, _ *nats.Subscription, err error) {
+		j.log.Warn("NATS", zap.Error(err))
+		if errors.Is(err, nats.ErrSlowConsumer) {
+			j.tell("", actors.Note{})
+		}
+	}
+	j.nc, err = nats.Connect(at, append(o.connect, nats.Name("lastword"), nats.MaxReconnects(-1),
+		nats.ReconnectWait(250*time.Millisecond), nats.ReconnectBufSize(-1), // what cannot be sent now is not sent later
+		nats.ReconnectHandler(reconnected), nats.DisconnectErrHandler(cut), nats.ErrorHandler(trouble))...)
+	if err != nil {
+		return refused(at, err)
+	}
+	return nil
+}
+
+// refused says what to do when there is no connection.
+func refused(at string, err error) error {
+	say := func(advice string) error {
+		return messages.Errorf(messages.CodeUnavailable, "NATS at %s: %v: %s", redacted(at), err, advice)
+	}
+	switch {
+	case errors.Is(err, nats.ErrAuthorization), errors.Is(err, nats.ErrAuthExpired), errors.Is(err, nats.ErrAuthRevoked):
+		return say("check the user and password in the URL, or the credentials file")
+	case errors.Is(err, nats.ErrNoServers), errors.Is(err, nats.ErrTimeout):
+		return say("check the URL, and that nats-server -js runs there")
+	}
+	return say("check the URL and the credentials")
+}
+
+// redacted hides the passwords of a list of URLs.
+func redacted(list string) string {
+	urls := strings.Split(list, ",")
+	for i, at := range urls {
+		if u, err := url.Parse(strings.TrimSpace(at)); err == nil {
+			urls[i] = u.Redacted()
+		} else {
+			urls[i] = "(not a URL)"
+		}
+	}
+	return strings.Join(urls, ",")
+}
+
+const (
+	streamName = "RUNS"
+	// saltKey is where the stream's metadata has the salt, which the first node makes together with the stream.
+	saltKey = "lastword-salt"
+	// longestLife is the longest that a run may live, people's answers included. The stream removes single messages by
+	// age, and must keep a run's first for as long as the run and its retention last.
+	longestLife = 7 * 24 * time.Hour
+)
+
+// openStream makes the stream, or changes what it lacks.
+func (j *Journal) openStream(ctx context.Context, o options) (err error) {
+	j.stream, err = j.js.Stream(ctx, streamName)
+	if errors.Is(err, jetstream.ErrStreamNotFound) {
+		j.stream, err = j.makeStream(ctx, o)
+	}
+	if err != nil {
+		return err
+	}
+	have := j.stream.CachedInfo().Config
+	want := have
+	want.MaxAge = max(have.MaxAge, longestLife+o.retention)
+	want.Replicas = max(have.Replicas, o.replicas)
+	if have.MaxAge == 0 {
+		want.MaxAge = 0
+	}
+	if want.MaxAge != have.MaxAge || want.Replicas != have.Replicas {
+		j.stream, err = j.js.UpdateStream(ctx, want)
+	}
+	return err
+}
+
+func (j *Journal) makeStream(ctx context.Context, o options) (jetstream.Stream, error) {
+	var salt [32]byte
+	_, _ = rand.Read(salt[:]) // it never fails
+	config := jetstream.StreamConfig{
+		Name:        streamName,
+		Description: "the runs of lastword",
+		Subjects:    []string{"run.>", "part.>"},
+		Storage:     jetstream.FileStorage,
+		Discard:     jetstream.DiscardNew,
+		MaxAge:      longestLife + o.retention,
+		Replicas:    o.replicas,
+		AllowDirect: true,
+		RePublish:   &jetstream.RePublish{Source: "run.>", Destination: "live.>", HeadersOnly: true},
+		Metadata:    map[string]string{saltKey: hex.EncodeToString(salt[:])},
+	}
+	if o.replicas == 0 {
+		config.Replicas = 3
+	}
+	stream, err := j.js.CreateStream(ctx, config)
+	if o.replicas == 0 && codeOf(err) == errNotClustered {
+		config.Replicas = 1
+		stream, err = j.js.CreateStream(ctx, config)
+	}
+	if codeOf(err) == jetstream.JSErrCodeStreamNameInUse { // another node was faster
+		return j.js.Stream(ctx, streamName)
+	}
+	return stream, err
+}
+
+// Codes that the client library does not name.
+const (
+	errNoPeers      jetstream.ErrorCode = 10005
+	errNotClustered jetstream.ErrorCode = 10074
+	errOverlaps     jetstream.ErrorCode = 10065
+)
+
+func codeOf(err error) jetstream.ErrorCode {
+	if e, ok := errors.AsType[jetstream.JetStreamError](err); ok && e.APIError() != nil {
+		return e.APIError().ErrorCode
+	}
+	return 0
+}
+
+// explained says what to do about an error of JetStream.
+func explained(err error) error {
+	if err == nil {
+		return nil
+	}
+	advice := ""
+	switch codeOf(err) {
+	case jetstream.JSErrCodeJetStreamNotEnabled, jetstream.JSErrCodeJetStreamNotEnabledForAccount:
+		advice = "start nats-server with -js, and enable JetStream for the account"
+	case errNoPeers, errNotClustered:
+		advice = "the servers have no room for so many replicas: start the missing servers, or ask for fewer replicas"
+	case errOverlaps:
+		advice = "another stream has the subjects run.> or part.>: give lastword a NATS account of its own"
+	default:
+		if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded) {
+			advice = "JetStream does not answer: start nats-server with -js, and check that the cluster has a leader"
+		}
+	}
+	if advice == "" {
+		return messages.Errorf(messages.CodeUnavailable, "JetStream: %v", err)
+	}
+	return messages.Errorf(messages.CodeUnavailable, "JetStream: %v: %s", err, advice)
+}
+
+// doubts says how a stream could lose what it has acknowledged.
+func doubts(c jetstream.StreamConfig) (all []string) {
+	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if c.Replicas < 2 {
+		add("stream %s has one replica: its runs are lost with its server, and with the default sync_interval a power cut "+
+			"loses the last two minutes. Run three servers, or set sync_interval: always.", streamName)
+	}
+	if c.Storage != jetstream.FileStorage {
+		add("stream %s is in memory: its runs are lost when the servers stop.", streamName)
+	}
+	if c.PersistMode == jetstream.AsyncPersistMode {
+		add("stream %s is written behind (persist_mode async): a killed server loses what it acknowledged.", streamName)
+	}
+	if c.Discard != jetstream.DiscardNew && (c.MaxBytes > 0 || c.MaxMsgs > 0 || c.MaxMsgsPerSubject > 0) {
+		add("stream %s discards its oldest messages when it is full, and with them the beginnings of logs. Set discard: new.",
+			streamName)
+	}
+	return all
+}

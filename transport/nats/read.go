@@ -1,0 +1,227 @@
+package nats
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// readTimeout is how long a question to JetStream waits for its answer: a server that dies sends none.
+const readTimeout = 5 * time.Second
+
+// The most that one read asks for.
+const (
+	batchBlocks = 256
+	batchBytes  = 1 << 20
+)
+
+// Read implements [actors.Reader].
+func (j *Journal) Read(ctx context.Context, run messages.RunID, after uint64) (actors.Page, error) {
+	last, err := j.last(ctx, run)
+	if err != nil {
+		return actors.Page{}, err
+	}
+	page := actors.Page{Head: last.head()}
+	if after >= last.Last {
+		return page, nil
+	}
+	blocks := []stored{last}
+	if last.First > after+1 {
+		if blocks, err = j.blocks(ctx, run, after, last.at); err != nil {
+			return actors.Page{}, err
+		}
+	}
+	for _, b := range blocks {
+		if err := j.unpack(ctx, run, b, after, &page); err != nil {
+			return actors.Page{}, err
+		}
+	}
+	end := blocks[len(blocks)-1]
+	j.index.remember(run, place{end.Last, end.at})
+	return page, nil
+}
+
+// unpack adds the events of a block to the page.
+func (j *Journal) unpack(ctx context.Context, run messages.RunID, b stored, after uint64, page *actors.Page) error {
+	name, _ := token(run)
+	for n := range b.Parts {
+		part, err := j.get(ctx, getRequest{LastFor: partOf(name, b.ID, n)})
+		if codeOf(err) == jetstream.JSErrCodeMessageNotFound {
+			return errBroken(run, fmt.Sprintf("part %d of block %s is missing", n, b.ID))
+		}
+		if err != nil {
+			return err
+		}
+		b.data = append(b.data, part.Data...)
+	}
+	events, err := decode(b.data, after)
+	var id actors.BlockID
+	if _, bad := hex.Decode(id[:], []byte(b.ID)); err != nil || bad != nil {
+		return errBroken(run, fmt.Sprintf("block %q: %v", b.ID, err))
+	}
+	page.Events = append(page.Events, events...)
+	page.Blocks = append(page.Blocks, id)
+	return nil
+}
+
+// blocks reads the blocks from the one that has the event after the number, none beyond the sequence upTo.
+func (j *Journal) blocks(ctx context.Context, run messages.RunID, after, upTo uint64) ([]stored, error) {
+	name, _ := token(run)
+	next := getRequest{Seq: j.index.placeOf(run, after) + 1, NextFor: logOf(name)}
+	for {
+		found, err := j.batch(ctx, next)
+		if err != nil {
+			return nil, err
+		}
+		if len(found) == 0 || found[0].seq > upTo { // the replica lags: the leader has the next
+			m, err := j.get(ctx, next)
+			if err != nil {
+				return nil, errGet(run, err)
+			}
+			found = []message{m}
+		}
+		var out []stored
+		for _, m := range found {
+			if next.Seq = m.seq + 1; m.seq > upTo {
+				break
+			}
+			b, err := m.block(run)
+			if err != nil {
+				return nil, err
+			}
+			if b.Last > after {
+				out = append(out, b)
+			}
+		}
+		switch {
+		case len(out) > 0 && out[0].First > after+1: // the stream's age has removed it
+			return nil, errNotFound(run)
+		case len(out) > 0:
+			return out, nil
+		}
+	}
+}
+
+// last returns the last block of the run's log, as the stream's leader has it.
+func (j *Journal) last(ctx context.Context, run messages.RunID) (stored, error) {
+	name, ok := token(run)
+	if !ok {
+		return stored{}, errNotFound(run)
+	}
+	m, err := j.get(ctx, getRequest{LastFor: logOf(name)})
+	if err != nil {
+		return stored{}, errGet(run, err)
+	}
+	return m.block(run)
+}
+
+func errGet(run messages.RunID, err error) error {
+	if codeOf(err) == jetstream.JSErrCodeMessageNotFound {
+		return errNotFound(run)
+	}
+	return explained(err)
+}
+
+// message is a message in the stream.
+type message struct {
+	*nats.Msg
+	seq uint64
+}
+
+func (m message) block(run messages.RunID) (stored, error) {
+	mark, err := markOf(m.Header)
+	if err != nil {
+		return stored{}, errBroken(run, fmt.Sprintf("message %d: %v", m.seq, err))
+	}
+	return stored{mark, m.seq, m.Data}, nil
+}
+
+// getRequest asks for messages of the stream.
+type getRequest struct {
+	Seq      uint64 `json:"seq,omitempty"`
+	LastFor  string `json:"last_by_subj,omitempty"`
+	NextFor  string `json:"next_by_subj,omitempty"`
+	Batch    int    `json:"batch,omitempty"`
+	MaxBytes int    `json:"max_bytes,omitempty"`
+}
+
+// get asks the stream's leader for one message. The client library would ask any replica.
+func (j *Journal) get(ctx context.Context, ask getRequest) (m message, err error) {
+	data, err := json.Marshal(ask)
+	if err != nil {
+		return m, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	answer, err := j.nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+streamName, data)
+	if err != nil {
+		return m, err
+	}
+	var got struct {
+		Error   *jetstream.APIError
+		Message struct {
+			Subject string
+			Seq     uint64
+			Hdrs    []byte
+			Data    []byte
+		}
+	}
+	switch err = json.Unmarshal(answer.Data, &got); {
+	case err != nil:
+		return m, err
+	case got.Error != nil:
+		return m, got.Error
+	}
+	m = message{&nats.Msg{Subject: got.Message.Subject, Data: got.Message.Data}, got.Message.Seq}
+	if len(got.Message.Hdrs) > 0 {
+		m.Header, err = nats.DecodeHeadersMsg(got.Message.Hdrs)
+	}
+	return m, err
+}
+
+// batch asks any replica for the next messages; it may lag.
+func (j *Journal) batch(ctx context.Context, ask getRequest) (found []message, err error) {
+	ask.Batch, ask.MaxBytes = batchBlocks, batchBytes
+	data, err := json.Marshal(ask)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, readTimeout)
+	defer cancel()
+	answers, err := j.nc.SubscribeSync(j.nc.NewInbox())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = answers.Unsubscribe() }()
+	if err = j.nc.PublishRequest("$JS.API.DIRECT.GET."+streamName, answers.Subject, data); err != nil {
+		return nil, err
+	}
+	for {
+		m, err := answers.NextMsgWithContext(ctx)
+		if err != nil {
+			return nil, err
+		}
+		switch status := m.Header.Get("Status"); status {
+		case "":
+			seq, err := strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, message{m, seq})
+		case "204", "404": // the end of the batch; there is none
+			return found, nil
+		default:
+			return nil, messages.Errorf(messages.CodeUnavailable, "JetStream does not read stream %s: status %s %s",
+				streamName, status, m.Header.Get("Description"))
+		}
+	}
+}
