@@ -41,7 +41,7 @@ func (in *eventsInput) follow(id messages.RunID) (messages.Follow, error) {
 		Filter: messages.Filter{MilestonesOnly: in.Level == "milestone", Kinds: in.Kinds, Streams: in.Streams}}
 	for _, kind := range in.Kinds {
 		if !kind.Known() {
-			return f, invalid("there is no kind %.100q; docs/wire.md lists them", kind)
+			return f, messages.InvalidInput("there is no kind %.100q; docs/wire.md lists them", kind)
 		}
 	}
 	at, err := messages.ParseCursors(id, cursor)

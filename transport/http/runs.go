@@ -62,8 +62,8 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 	}
 	q.Key = in.Key
 	if q.Mode == messages.Attached && form == formJSON && wait == 0 {
-		gate.Refuse(w, invalid("an attached run is cancelled when this request ends; ask for text/event-stream, or wait for "+
-			"the end with Prefer: wait=SECONDS"))
+		gate.Refuse(w, messages.InvalidInput("an attached run is cancelled when this request ends; "+
+			"ask for text/event-stream, or wait for the end with Prefer: wait=SECONDS"))
 		return
 	}
 	id, err := s.config.Runs.Submit(r.Context(), q)
@@ -83,7 +83,7 @@ func (s *Server) startRun(w http.ResponseWriter, r *http.Request, in *startInput
 func (s *Server) request(ctx context.Context, b start, traceparent string) (messages.Request, error) {
 	job, ok := s.jobs[b.Job]
 	if !ok {
-		return messages.Request{}, invalid("there is no job %.100q; GET /v1/jobs lists them", b.Job)
+		return messages.Request{}, messages.InvalidInput("there is no job %.100q; GET /v1/jobs lists them", b.Job)
 	}
 	q := messages.Request{Job: b.Job, Input: b.Input, Principal: gate.From(ctx).Name, Mode: messages.Detached,
 		Labels: b.Labels, Limits: b.Limits}
@@ -227,7 +227,7 @@ func (s *Server) listRuns(ctx context.Context, in *listInput) (*listOutput, erro
 	for _, label := range in.Label {
 		name, value, found := strings.Cut(label, ":")
 		if !found {
-			return nil, invalid("label %.100q is not name:value", label)
+			return nil, messages.InvalidInput("label %.100q is not name:value", label)
 		}
 		if q.Labels == nil {
 			q.Labels = map[string]string{}
@@ -263,7 +263,7 @@ func openPage(cursor string) (*messages.Summary, error) {
 	at, id, found := strings.Cut(string(text), " ")
 	queued, timeErr := time.Parse(time.RFC3339Nano, at)
 	if err != nil || timeErr != nil || !found {
-		return nil, invalid("the cursor is not one that a page gave; begin without one")
+		return nil, messages.InvalidInput("the cursor is not one that a page gave; begin without one")
 	}
 	return &messages.Summary{RunID: messages.RunID(id), QueuedAt: queued}, nil
 }
@@ -362,13 +362,9 @@ func preferred(field string) (time.Duration, error) {
 		}
 		seconds, err := strconv.ParseUint(strings.Trim(value, `" `), 10, 31)
 		if err != nil {
-			return 0, invalid("Prefer: wait needs a number of seconds, such as wait=30")
+			return 0, messages.InvalidInput("Prefer: wait needs a number of seconds, such as wait=30")
 		}
 		return min(time.Duration(seconds)*time.Second, longestWait), nil
 	}
 	return 0, nil
-}
-
-func invalid(format string, args ...any) error {
-	return messages.Errorf(messages.Code(messages.CauseInvalidInput), format, args...)
 }

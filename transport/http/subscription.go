@@ -61,7 +61,7 @@ func (c *connection) newSubscription(in command) (*subscription, error) {
 		return nil, err
 	}
 	if in.Rate < 0 {
-		return nil, invalid("rate is how many deltas a second are wanted at most; 0 is all")
+		return nil, messages.InvalidInput("rate is how many deltas a second are wanted at most; 0 is all")
 	}
 	if _, _, err := c.server.servable(c.ctx, in.Run, follow.After); err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func (c *connection) unsubscribe(id string) error {
 // acknowledge gives a subscription credit for events that the client has read. An ended subscription needs none.
 func (c *connection) acknowledge(id string, events int) error {
 	if events <= 0 {
-		return invalid("events is how many more events the client has read")
+		return messages.InvalidInput("events is how many more events the client has read")
 	}
 	c.mu.Lock()
 	s := c.subscriptions[id]

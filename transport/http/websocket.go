@@ -157,7 +157,8 @@ func (c *connection) execute(in command) error {
 		c.done.Go(func() { c.change(in) }) // a journal may take its time
 		return nil
 	default:
-		return invalid("there is no op %.100q; use subscribe, ack, unsubscribe, start, cancel or answer", in.Op)
+		return messages.InvalidInput("there is no op %.100q; use subscribe, ack, unsubscribe, start, cancel or answer",
+			in.Op)
 	}
 }
 
@@ -180,7 +181,7 @@ func (c *connection) carryOut(in command) (messages.RunID, error) {
 	runs := c.server.config.Runs
 	if in.Op == "start" {
 		if in.Start == nil {
-			return "", invalid("start needs a start object with a job and its input")
+			return "", messages.InvalidInput("start needs a start object with a job and its input")
 		}
 		q, err := c.server.request(c.ctx, *in.Start, c.traceparent)
 		if err != nil {
