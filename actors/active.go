@@ -37,8 +37,10 @@ type activeRun struct {
 	waiting  []any      // messages posted before that
 	detached bool       // the run has ended: nobody can attach
 	callers  int        // attached
-	leave    []func() bool
-	attempts attempts
+	// elsewhere runs while callers at other nodes count as one.
+	elsewhere *time.Timer
+	leave     []func() bool
+	attempts  attempts
 }
 
 // post sends a message to the run's actor, now or when it has started.
@@ -138,15 +140,38 @@ func (r *activeRun) attach(ctx context.Context) {
 		return
 	}
 	r.callers++
-	r.leave = append(r.leave, context.AfterFunc(ctx, func() {
-		r.mu.Lock()
-		r.callers--
-		last := r.callers == 0 && !r.detached && r.mode == messages.Attached
-		r.mu.Unlock()
-		if last {
-			r.system.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{by: r.principal, reason: context.Cause(ctx).Error()}})
-		}
-	}))
+	r.leave = append(r.leave, context.AfterFunc(ctx, func() { r.callerLeft(context.Cause(ctx).Error()) }))
+}
+
+// callerLease is how long a caller at another node counts as attached, and callerBeat how often that node says so.
+const (
+	callerLease = 30 * time.Second
+	callerBeat  = callerLease / 3
+)
+
+// attachElsewhere adds the callers at other nodes for one lease, or renews it.
+func (r *activeRun) attachElsewhere() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch {
+	case r.detached || r.mode != messages.Attached:
+	case r.elsewhere != nil && r.elsewhere.Stop():
+		r.elsewhere.Reset(callerLease)
+	default:
+		r.callers++
+		r.elsewhere = time.AfterFunc(callerLease, func() { r.callerLeft("its caller's node is silent") })
+		r.leave = append(r.leave, r.elsewhere.Stop)
+	}
+}
+
+func (r *activeRun) callerLeft(why string) {
+	r.mu.Lock()
+	r.callers--
+	last := r.callers == 0 && !r.detached && r.mode == messages.Attached
+	r.mu.Unlock()
+	if last {
+		r.system.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{by: r.principal, reason: why}})
+	}
 }
 
 // detach forgets the callers, because the run has ended.

@@ -137,6 +137,7 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	}
 	r := s.newRun(c.Run, job, queued, nil) // without a parent, even a sub-run: its parent here has no actor, or waits for the log alone
 	r.unborn = unborn
+	r.attachElsewhere() // whoever is attached has a lease of time to say so
 	r.log.resume(fold, head)
 	r.log.epoch = head.Epoch + 1
 	s.mu.Lock()

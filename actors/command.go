@@ -19,6 +19,8 @@ func (s *System) obey(c Command) {
 	r := s.active(c.Run)
 	switch {
 	case r == nil:
+	case c.Attach:
+		r.attachElsewhere()
 	case c.Cancel != nil:
 		s.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{id: c.ID, by: c.Cancel.By, reason: c.Cancel.Reason}})
 	case c.Answer != nil:

@@ -117,13 +117,15 @@ const (
 	Ended
 )
 
-// Command asks the owner of a run for something. It is done when the run's log shows its event.
+// Command asks the owner of a run for something. A cancel or an answer is done when the run's log shows its event.
 type Command struct {
 	Run messages.RunID
 	// ID names the command, which may come more than once.
 	ID     string
 	Cancel *CancelCommand
 	Answer *AnswerCommand
+	// Attach says that a caller elsewhere is still there.
+	Attach bool
 }
 
 // CancelCommand asks for a run.canceling.

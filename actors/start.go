@@ -60,7 +60,9 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 		return nil, err
 	}
 	if queued.Mode == messages.Attached {
-		r.attach(ctx)
+		if err := s.Attach(ctx, id); err != nil {
+			return nil, err
+		}
 	}
 	return &Run{system: s, id: id}, nil
 }

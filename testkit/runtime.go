@@ -27,6 +27,7 @@ func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, actors.R
 		{"a run that waits for people goes on waiting", runtimeSuite.waiting},
 		{"a family goes on wherever its node dies", runtimeSuite.familyGoesOn},
 		{"a node that closes hands over", runtimeSuite.handOver},
+		{"an attached run ends when no node has a caller", runtimeSuite.attached},
 		{"a node that slept while its run waited lets go of it", runtimeSuite.sleeper},
 		{"a start is one run wherever it is cut", runtimeSuite.cutStart},
 		{"a key with other input is a conflict", runtimeSuite.otherInput},

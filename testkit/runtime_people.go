@@ -116,6 +116,45 @@ func (s runtimeSuite) twoAnswers() {
 	}
 }
 
+// attached runs a job for callers at two nodes, one of which may die. The run is cancelled within 30 s when the last
+// caller has left.
+func (s runtimeSuite) attached() {
+	for _, dead := range []bool{false, true} {
+		for _, calls := range []bool{false, true} {
+			s.in(fmt.Sprintf("its node dies: %t, another caller: %t", dead, calls), func(w *world) {
+				job := Script{Fetch: []Step{{Do: Sleep, For: 5 * time.Minute}}}.Job()
+				job.Resume = true
+				m := w.mortal(dies, 0)
+				a, b, c := w.node("a", m), w.node("b", w.journal, job), w.node("c", w.journal, job)
+				first, leave := context.WithCancel(context.Background())
+				defer leave()
+				run, err := a.Start(first, job, actors.Options{Mode: messages.Attached})
+				if err != nil {
+					w.Fatal(err)
+				}
+				other, leaveOther := context.WithCancel(context.Background())
+				defer leaveOther()
+				if calls {
+					if err := b.Attach(other, run.ID()); err != nil {
+						w.complain("attach at another node: %v", err)
+					}
+				}
+				time.Sleep(time.Second)
+				if leave(); dead {
+					m.strike()
+				}
+				time.Sleep(2 * time.Minute)
+				if state, _ := c.State(w.within(time.Second), run.ID()); state.Status.IsEnded() == calls {
+					w.complain("after two minutes the run is %s", state.Status)
+				}
+				leaveOther()
+				w.follow(c, run.ID(), 0).all(w, time.Minute)
+				w.ends(w.end(run.ID()), canceled)
+			})
+		}
+	}
+}
+
 // betweenAttempts answers a question between two attempts, at this node and another.
 func (s runtimeSuite) betweenAttempts() {
 	for _, elsewhere := range []bool{false, true} {
