@@ -17,12 +17,13 @@ import (
 )
 
 // Limits for calls of the journal: when an unanswered append is checked, how long reading a log may take, and the
-// waits between two tries.
+// waits between two tries. A start gives up after startPatience when the store takes nothing.
 const (
 	appendTimeout = time.Second
 	readTimeout   = 5 * time.Second
 	firstBackoff  = journalDelay
 	maxBackoff    = 5 * time.Second
+	startPatience = 2 * time.Second
 )
 
 // appender alone appends to the journal. Trouble there costs one run, and no other: each block has a goroutine of its
@@ -42,6 +43,38 @@ type appender struct {
 	// goroutine.
 	inPlace bool
 	observe func(messages.Event) // Config.Observe
+	failing atomic.Pointer[failing]
+}
+
+// failing says that the journal takes no run's block: since when, when it last said so, and why.
+type failing struct {
+	since, last time.Time
+	why         error
+}
+
+// unready returns why no run should start now, or nil. While nobody has tried for a while, it is not known.
+func (a *appender) unready() error {
+	f := a.failing.Load()
+	if f == nil || time.Since(f.since) < appendTimeout || time.Since(f.last) > 2*maxBackoff {
+		return nil
+	}
+	e := messages.Errorf(messages.Code(messages.CauseJournalUnavailable), "the journal takes no events, so no run can start: %v", f.why)
+	e.Retryable = true
+	return e
+}
+
+// failed notes that a block was not taken, and reports whether no other run's would be.
+func (a *appender) failed(why error) bool {
+	if messages.CodeOf(why) != messages.Code(messages.CauseJournalUnavailable) {
+		return false
+	}
+	now := time.Now()
+	f := &failing{since: now, last: now, why: why}
+	if old := a.failing.Load(); old != nil {
+		f.since = old.since
+	}
+	a.failing.Store(f)
+	return true
 }
 
 // newID returns a unique id: a random half of the node's, and a count.
@@ -186,6 +219,9 @@ func (e *entry) answered(try uint64, err error) {
 func (e *entry) settle() {
 	head := e.block.Head()
 	e.stage, e.block = settled, nil
+	if e.appender.failing.Load() != nil {
+		e.appender.failing.Store(nil)
+	}
 	if e.timer != nil {
 		e.timer.Stop()
 	}
@@ -273,7 +309,11 @@ func (e *entry) again(why error) {
 
 // warn logs and counts the failure, and ends the run after too many. It is called under mu and unlocks it.
 func (e *entry) warn(why error) {
-	over := time.Since(e.since) >= e.appender.timeout
+	patience := e.appender.timeout
+	if b := e.block; e.appender.failed(why) && b != nil && b.After.Seq == 0 && parentOf(b.Run) == "" && errors.Is(why, ErrRefused) {
+		patience = min(patience, startPatience) // nothing of the run exists yet
+	}
+	over := time.Since(e.since) >= patience
 	events := len(cmp.Or(e.block, e.next).Events)
 	e.mu.Unlock()
 	e.appender.counts.journalRetries.Add(1)

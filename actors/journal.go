@@ -144,7 +144,8 @@ type Note struct {
 	Command *Command
 }
 
-// Errors of Append.
+// Errors of Append. One that is or wraps a messages.Error with the code journal_unavailable says that the store takes no
+// run's blocks, for example because its disk is full: then no run starts until it does.
 var (
 	ErrFenced  = errors.New("the run's log has another head")
 	ErrSealed  = errors.New("the run's log has its terminal")

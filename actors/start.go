@@ -34,6 +34,9 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	if o.Key != "" {
 		id = s.keyed(o.Principal, o.Key)
 	}
+	if err := s.withinQuota(ctx, o.Principal); err != nil {
+		return nil, err
+	}
 	r, mine, err := s.admit(id, job, queued)
 	if err != nil {
 		return nil, err
@@ -105,6 +108,27 @@ func (s *System) newRun(id messages.RunID, job Job, queued messages.RunQueued, p
 	return r
 }
 
+// withinQuota counts the principal's runs on every node. Starts at the same moment may pass the limit together.
+func (s *System) withinQuota(ctx context.Context, principal string) error {
+	if s.appender.inPlace || principal == "" { // admit counts the runs of the only node
+		return nil
+	}
+	most := s.config.MaxRunsPerPrincipal
+	runs, err := s.journal.List(ctx, messages.Query{Principal: principal, Limit: most + 1,
+		Status: []messages.Status{messages.Pending, messages.Processing}})
+	if err != nil {
+		return err
+	}
+	if len(runs) >= most {
+		return errQuota(principal, len(runs))
+	}
+	return nil
+}
+
+func errQuota(principal string, active int) error {
+	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "%s has %d active runs; wait for one to end", principal, active)
+}
+
 // admit adds a top-level run, within the limits. mine is false if another start of the same key is opening it.
 func (s *System) admit(id messages.RunID, job Job, queued messages.RunQueued) (r *activeRun, mine bool, err error) {
 	s.mu.Lock()
@@ -114,13 +138,16 @@ func (s *System) admit(id messages.RunID, job Job, queued messages.RunQueued) (r
 	}
 	full := messages.Code(messages.CauseLimitExceeded)
 	principal := queued.Principal
+	if err := s.appender.unready(); err != nil {
+		return nil, false, err
+	}
 	switch {
 	case s.closed != nil:
 		return nil, false, s.errClosed()
 	case s.topLevel >= s.config.MaxRuns:
 		return nil, false, messages.Errorf(full, "the node has %d active runs; wait for one to end", s.topLevel)
 	case principal != "" && s.perPrincipal[principal] >= s.config.MaxRunsPerPrincipal:
-		return nil, false, messages.Errorf(full, "%s has %d active runs; wait for one to end", principal, s.perPrincipal[principal])
+		return nil, false, errQuota(principal, s.perPrincipal[principal])
 	}
 	r = s.newRun(id, job, queued, nil)
 	s.enlist(r)

@@ -321,6 +321,17 @@ func (w *remoteCaller) Crashed(crash *supervision.Crash) {
 	w.again()
 }
 
+// Ready returns why the node takes no runs now, or nil: unavailable while it closes, journal_unavailable while the
+// journal takes no events.
+func (s *System) Ready() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed != nil {
+		return s.errClosed()
+	}
+	return s.appender.unready()
+}
+
 // refuse accepts no more runs.
 func (s *System) refuse(why error) {
 	s.mu.Lock()

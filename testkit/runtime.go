@@ -40,6 +40,7 @@ func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, actors.R
 		{"a family is settled in order wherever its node dies", runtimeSuite.family},
 		{"a parent is told of a child that another node has ended", runtimeSuite.usurped},
 		{"a journal that fails one run fails no other", runtimeSuite.oneSuffers},
+		{"a full store refuses starts and loses nothing", runtimeSuite.full},
 		{"a run of which the journal forgets a block ends", runtimeSuite.forgotten},
 		{"what a journal fails ends when it takes events again", runtimeSuite.healed},
 	} {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -116,6 +117,65 @@ func (s runtimeSuite) oneSuffers() {
 			})
 		}
 	}
+}
+
+// fullStore refuses every block while it is full.
+type fullStore struct {
+	actors.Journal
+	full atomic.Bool
+}
+
+func (j *fullStore) Append(b actors.Block, done func(error)) {
+	if j.full.Load() {
+		full := messages.Errorf(messages.Code(messages.CauseJournalUnavailable), "the disk is full; free some space")
+		done(fmt.Errorf("%w: %w", actors.ErrRefused, full))
+		return
+	}
+	j.Journal.Append(b, done)
+}
+
+// full fills the store while a run is active. The run waits; starts are refused at once; then all goes on.
+func (s runtimeSuite) full() {
+	s.in("for 20 s", func(w *world) {
+		store := &fullStore{Journal: w.journal}
+		a := w.node("a", store)
+		run, err := a.Start(w.within(time.Minute), jobOf("first", Step{Do: Sleep, For: time.Second}, Step{Do: Say, Text: "still here"}), actors.Options{})
+		if err != nil {
+			w.Fatal(err)
+		}
+		store.full.Store(true)
+		time.Sleep(5 * time.Second)
+		for range 3 {
+			began := time.Now()
+			_, err := a.Start(w.within(time.Minute), jobOf("refused"), actors.Options{})
+			if took := time.Since(began); messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) || took > 0 {
+				w.complain("a start ended after %s with %v", took, err)
+			}
+			if a.Ready() == nil {
+				w.complain("the node says that it takes runs")
+			}
+			time.Sleep(5 * time.Second)
+		}
+		store.full.Store(false)
+		w.follow(a, run.ID(), 0).all(w, time.Minute)
+		w.ends(w.end(run.ID()), completed)
+		if err := a.Ready(); err != nil {
+			w.complain("the node takes no runs: %v", err)
+		}
+		w.othersComplete(a)
+	})
+	s.in("while nothing runs", func(w *world) {
+		store := &fullStore{Journal: w.journal}
+		a := w.node("a", store)
+		store.full.Store(true)
+		began := time.Now()
+		if _, err := a.Start(w.within(time.Minute), jobOf("refused"), actors.Options{}); err == nil || time.Since(began) > 5*time.Second {
+			w.complain("a start ended after %s with %v", time.Since(began), err)
+		}
+		store.full.Store(false)
+		time.Sleep(time.Minute)
+		w.othersComplete(a)
+	})
 }
 
 // othersComplete starts runs and checks that each completes in time.
