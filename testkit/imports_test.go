@@ -118,7 +118,7 @@ var rules = []rule{{
 	libs: []string{"golang.org/x/sys/...", "modernc.org/sqlite", "modernc.org/sqlite/lib"},
 }, {
 	pkgs:  "transport/nats",
-	ours:  []string{"messages", "actors"},
+	ours:  []string{"messages", "actors", "actors/lease"},
 	libs:  []string{"github.com/nats-io/nats.go/...", "go.uber.org/zap"},
 	tests: []string{"github.com/nats-io/nats-server/v2/..."},
 }, {

@@ -156,7 +156,7 @@ func (j *Journal) readIndex(ctx context.Context) error {
 // saw takes news of a log, from whatever source.
 func (j *Journal) saw(run messages.RunID, at uint64, m mark) {
 	if j.index.put(run, at, m) {
-		j.tell(m.Writer, actors.Note{Run: run})
+		j.notes.Tell(m.Writer, actors.Note{Run: run})
 	}
 }
 

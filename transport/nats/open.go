@@ -16,6 +16,7 @@ import (
 	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/lease"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -34,7 +35,7 @@ type Journal struct {
 
 	claims claims
 	index  index
-	watch  watchers
+	notes  lease.Notes[actors.Note]
 }
 
 var _ actors.Journal = (*Journal)(nil)
@@ -144,7 +145,7 @@ func (j *Journal) Salt() [32]byte { return j.salt }
 func (j *Journal) connect(at string, o options) (err error) {
 	reconnected := func(*nats.Conn) {
 		j.log.Info("connected to NATS again")
-		j.tell("", actors.Note{}) // notes may have been lost
+		j.notes.Tell("", actors.Note{}) // notes may have been lost
 	}
 	cut := func(_ *nats.Conn, err error) {
 		if err != nil {
@@ -154,7 +155,7 @@ func (j *Journal) connect(at string, o options) (err error) {
 	trouble := func(_ *nats.Conn, _ *nats.Subscription, err error) {
 		j.log.Warn("NATS", zap.Error(err))
 		if errors.Is(err, nats.ErrSlowConsumer) {
-			j.tell("", actors.Note{})
+			j.notes.Tell("", actors.Note{})
 		}
 	}
 	j.nc, err = nats.Connect(at, append(o.connect, nats.Name("lastword"), nats.MaxReconnects(-1),
