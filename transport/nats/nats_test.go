@@ -1,16 +1,23 @@
 package nats_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"os"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats-server/v2/server/ats"
 	natsgo "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/nats"
 )
@@ -22,23 +29,28 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestJournal(t *testing.T) { testkit.TestJournal(t, open(time.Now())) }
-
-func TestRuntime(t *testing.T) { testkit.TestRuntime(t, open(time.Now())) }
-
-// open starts a server without a port in the bubble, and opens two journals on it. The server removes messages by the
-// clock outside, and so the bubble begins at its time.
-func open(now time.Time) func(t *testing.T) (actors.Journal, actors.Reader) {
-	return func(t *testing.T) (actors.Journal, actors.Reader) {
+// bubble runs f on virtual time that begins now: the server removes old messages by the clock outside.
+func bubble(t *testing.T, f func(t *testing.T, s *server.Server)) {
+	t.Helper()
+	now := time.Now()
+	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(now))
-		s := serve(t)
-		return connect(t, s), connect(t, s)
-	}
+		f(t, serve(t, &server.Options{JetStream: true}))
+	})
 }
 
-func serve(t *testing.T) *server.Server {
+// serve starts a server without a port.
+func serve(t *testing.T, o *server.Options) *server.Server {
 	t.Helper()
-	s, err := server.NewServer(&server.Options{DontListen: true, NoSigs: true, NoLog: true, JetStream: true, StoreDir: t.TempDir()})
+	o.DontListen = true
+	return listening(t, o)
+}
+
+// listening starts a server at a free port of this machine.
+func listening(t *testing.T, o *server.Options) *server.Server {
+	t.Helper()
+	o.Host, o.Port, o.NoSigs, o.NoLog, o.StoreDir = "127.0.0.1", server.RANDOM_PORT, true, true, t.TempDir()
+	s, err := server.NewServer(o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +62,7 @@ func serve(t *testing.T) *server.Server {
 	return s
 }
 
-func connect(t *testing.T, s *server.Server) *nats.Journal {
+func open(t *testing.T, s *server.Server) *nats.Journal {
 	t.Helper()
 	j, err := nats.Open(context.Background(), "", nats.Connect(natsgo.InProcessServer(s)))
 	if err != nil {
@@ -62,4 +74,230 @@ func connect(t *testing.T, s *server.Server) *nats.Journal {
 		}
 	})
 	return j
+}
+
+func TestJournal(t *testing.T) {
+	now := time.Now()
+	testkit.TestJournal(t, func(t *testing.T) (actors.Journal, actors.Reader) {
+		time.Sleep(time.Until(now))
+		s := serve(t, &server.Options{JetStream: true})
+		return open(t, s), open(t, s)
+	})
+}
+
+func TestRuntime(t *testing.T) {
+	now := time.Now()
+	testkit.TestRuntime(t, func(t *testing.T) (actors.Journal, actors.Reader) {
+		time.Sleep(time.Until(now))
+		s := serve(t, &server.Options{JetStream: true})
+		return &each{Journal: open(t, s), t: t, server: s, nodes: map[string]*nats.Journal{}}, open(t, s)
+	})
+}
+
+// each gives each node a journal of its own. What names no node goes to one more.
+type each struct {
+	*nats.Journal
+	t      *testing.T
+	server *server.Server
+
+	mu    sync.Mutex
+	nodes map[string]*nats.Journal
+}
+
+func (e *each) of(node string) *nats.Journal {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.nodes[node] == nil {
+		e.nodes[node] = open(e.t, e.server)
+	}
+	return e.nodes[node]
+}
+
+func (e *each) Append(b actors.Block, done func(error)) { e.of(b.Writer).Append(b, done) }
+
+func (e *each) Watch(ctx context.Context, self string, fn func(actors.Note)) error {
+	return e.of(self).Watch(ctx, self, fn)
+}
+
+func (e *each) Claim(ctx context.Context, node string) (actors.Claim, error) {
+	return e.of(node).Claim(ctx, node)
+}
+
+// block makes a block of events after the number.
+func block(run messages.RunID, after uint64, id byte, bodies ...messages.Body) actors.Block {
+	b := actors.Block{Run: run, After: actors.Head{Seq: after}, ID: actors.BlockID{id}, Writer: "a"}
+	for _, body := range bodies {
+		after++
+		b.Events = append(b.Events, messages.Event{RunID: run, From: after, Seq: after, Time: time.Now().UTC(), Body: body})
+	}
+	return b
+}
+
+func add(j actors.Journal, b actors.Block) error {
+	end := make(chan error, 1)
+	j.Append(b, func(err error) { end <- err })
+	return <-end
+}
+
+func must(t *testing.T, j actors.Journal, b actors.Block) {
+	t.Helper()
+	if err := add(j, b); err != nil {
+		t.Fatalf("append to %s after %d: %v", b.Run, b.After.Seq, err)
+	}
+}
+
+var (
+	queued = messages.RunQueued{Job: "test", Principal: "ann", Mode: messages.Detached}
+	failed = messages.RunFailed{By: messages.ByRun, Cause: messages.CauseError, Artifacts: []messages.Artifact{},
+		Error: messages.Errorf(messages.Code(messages.CauseError), "it failed")}
+)
+
+// TestLargeBlock appends more at once than a message may hold. A log that is removed leaves nothing.
+func TestLargeBlock(t *testing.T) {
+	bubble(t, func(t *testing.T, s *server.Server) {
+		a, b := open(t, s), open(t, s)
+		long := strings.Repeat("words and more words. ", 150_000)
+		large := block("r_1.c1", 1, 2, messages.RunStarted{}, messages.Log{Lines: []messages.LogLine{{Number: 1, Level: messages.LogInfo, Text: long}}}, failed)
+		must(t, a, block("r_1.c1", 0, 1, queued))
+		must(t, a, large)
+		must(t, a, large) // it lands once
+		page, err := b.Read(t.Context(), "r_1.c1", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, _ := json.Marshal(large.Events)
+		if got, _ := json.Marshal(page.Events); !bytes.Equal(got, want) {
+			t.Errorf("read %d bytes of events, want %d", len(got), len(want))
+		}
+		if n := stored(t, s); n < 4 {
+			t.Errorf("%d messages hold %d bytes", n, len(want))
+		}
+		if err := b.Forget(t.Context(), "r_1.c1"); err != nil {
+			t.Fatal(err)
+		}
+		if n := stored(t, s); n != 0 {
+			t.Errorf("%d messages are left of a log that was removed", n)
+		}
+		time.Sleep(time.Second)
+		if list, err := a.List(t.Context(), messages.Query{Principal: "ann"}); err != nil || len(list) != 0 {
+			t.Errorf("another node still lists %v (%v)", list, err)
+		}
+	})
+}
+
+// stored returns how many messages the stream has.
+func stored(t *testing.T, s *server.Server) uint64 {
+	t.Helper()
+	stream, err := client(t, s).Stream(t.Context(), "RUNS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stream.CachedInfo().State.Msgs
+}
+
+func client(t *testing.T, s *server.Server) jetstream.JetStream {
+	t.Helper()
+	nc, err := natsgo.Connect("", natsgo.InProcessServer(s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(nc.Close)
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return js
+}
+
+// TestKeyUsedAgain expires a log at two nodes, the second of which does not know yet that its key was used again.
+func TestKeyUsedAgain(t *testing.T) {
+	bubble(t, func(t *testing.T, s *server.Server) {
+		a, b := open(t, s), open(t, s)
+		must(t, a, block("r_key", 0, 1, queued, failed))
+		time.Sleep(time.Second)
+		if err := a.Forget(t.Context(), "r_key"); err != nil {
+			t.Fatal(err)
+		}
+		must(t, a, block("r_key", 0, 2, queued))
+		if _, err := b.Expire(t.Context(), time.Now(), 0); err != nil {
+			t.Fatal(err)
+		}
+		if page, err := a.Read(t.Context(), "r_key", 0); err != nil || len(page.Events) != 1 {
+			t.Errorf("the new run has %d events (%v)", len(page.Events), err)
+		}
+	})
+}
+
+// TestOpenExplains opens what cannot be used. The errors say what to do.
+func TestOpenExplains(t *testing.T) {
+	for name, c := range map[string]struct {
+		options server.Options
+		prepare func(*testing.T, *server.Server)
+		with    []nats.Option
+		says    string
+	}{
+		"no JetStream":      {says: "start nats-server with -js"},
+		"too many replicas": {options: server.Options{JetStream: true}, with: []nats.Option{nats.Replicas(3)}, says: "fewer replicas"},
+		"another's stream": {options: server.Options{JetStream: true}, prepare: stream(jetstream.StreamConfig{Name: "RUNS"}),
+			says: "not made by lastword"},
+		"another's subjects": {options: server.Options{JetStream: true},
+			prepare: stream(jetstream.StreamConfig{Name: "OTHER", Subjects: []string{"run.>"}}), says: "a NATS account of its own"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := serve(t, &c.options)
+				if c.prepare != nil {
+					c.prepare(t, s)
+				}
+				j, err := nats.Open(t.Context(), "nats://ann:guess@example", append(c.with, nats.Connect(natsgo.InProcessServer(s)))...)
+				if err == nil {
+					_ = j.Close()
+				}
+				if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "guess") {
+					t.Errorf("Open: %v, want %q in it", err, c.says)
+				}
+			})
+		})
+	}
+	t.Run("at an address", func(t *testing.T) {
+		s := listening(t, &server.Options{JetStream: true, Username: "ann", Password: "secret"})
+		for url, says := range map[string]string{
+			"nats://127.0.0.1:1": "nats-server -js runs there",
+			strings.Replace(s.ClientURL(), "//", "//ann:guess@", 1): "check the user and password",
+		} {
+			if _, err := nats.Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), says) ||
+				strings.Contains(err.Error(), "guess") {
+				t.Errorf("Open: %v, want %q in it", err, says)
+			}
+		}
+	})
+}
+
+func stream(c jetstream.StreamConfig) func(*testing.T, *server.Server) {
+	return func(t *testing.T, s *server.Server) {
+		if _, err := client(t, s).CreateStream(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	bubble(t, func(t *testing.T, s *server.Server) {
+		if w := open(t, s).Warnings(); len(w) != 1 || !strings.Contains(w[0], "one replica") {
+			t.Errorf("warnings of a single server: %q", w)
+		}
+		js := client(t, s)
+		stream, err := js.Stream(t.Context(), "RUNS")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := stream.CachedInfo().Config
+		c.Discard, c.MaxBytes = jetstream.DiscardOld, 1<<20
+		if _, err := js.UpdateStream(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+		if w := open(t, s).Warnings(); len(w) != 2 || !strings.Contains(w[1], "discards its oldest") {
+			t.Errorf("warnings of a stream that discards: %q", w)
+		}
+	})
 }
