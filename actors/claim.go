@@ -102,8 +102,8 @@ func (s *System) launch(r *activeRun, c Claim) {
 	}
 }
 
-// adopt takes a run that this node did not open: it starts a run that had no owner, and continues or ends one whose
-// owner has left it. It returns the run that it ends.
+// adopt takes a run that this node did not open: it starts a run that had no owner, and starts again or ends
+// one whose owner has left it. It returns the run that it ends.
 func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	s.mu.Lock()
 	closing := s.closed != nil
@@ -127,9 +127,9 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	}
 	queued := *fold.Peek().Queued
 	job, known := s.jobOf(queued)
-	continues := known && head.Epoch > 0 && canContinue(job, fold)
+	restarts := known && head.Epoch > 0 && canRestart(job, fold)
 	var unborn map[messages.RunID]bool
-	if continues {
+	if restarts {
 		if unborn, err = s.unborn(ctx, fold); err != nil {
 			s.log.Warn("a child's log cannot be read", zap.String("run", string(c.Run)), zap.Error(err))
 			return nil // it is lent again
@@ -149,7 +149,7 @@ func (s *System) adopt(ctx context.Context, c Claim) *activeRun {
 	s.enlist(r)
 	s.mu.Unlock()
 	s.relay.notify(r.id)
-	if head.Epoch == 0 && known || continues {
+	if head.Epoch == 0 && known || restarts {
 		s.launch(r, c)
 		return nil
 	}

@@ -31,8 +31,8 @@ type Config struct {
 	RetentionBytes int64
 	// Drain is how long Close waits for active runs: 30 s.
 	Drain time.Duration
-	// HandOver: the journal outlives this node. Close leaves a run that can be continued, see [Job.Resume], without a
-	// terminal: another node, or the next start, continues it.
+	// HandOver: the journal outlives this node. Close leaves a run that may be started again, see [Job.Restart], without a
+	// terminal: another node, or the next start, starts it again.
 	HandOver bool
 	// LogBytes is the most that the log of one run may hold: 64 MiB.
 	LogBytes int64

@@ -24,11 +24,11 @@ type Job struct {
 	// Tasks run in this order, each in a child actor of the run; at least one. Closures may share variables: a task
 	// begins after the one before it has returned.
 	Tasks []Task
-	// Resume lets another node, or the next start of this one, continue a run whose node is gone: completed tasks are
-	// not called again, and the open one gets another attempt. Each task must then be able to begin in a new process,
-	// where the ones before it have not run, and only the last may set the result. Without Resume such a run fails
-	// with node_lost, unless it was waiting for people. A run whose open task is Once is never continued.
-	Resume bool
+	// Restart lets another node, or the next start of this one, start a run again whose node is gone: every task that
+	// had begun gets another attempt, from the first on; answers and sub-runs in the log are found again. Without
+	// Restart such a run fails with node_lost, unless it was waiting for people. If a task that is Once had begun, the
+	// run is never started again.
+	Restart bool
 }
 
 // Task is one part of a job.

@@ -34,7 +34,7 @@ type machine struct {
 	questions map[string]*openQuestion
 	children  map[messages.RunID]*childRun // that have not ended
 	named     map[string]messages.RunID    // all, by task and the task's name for them
-	unborn    map[messages.RunID]bool      // of a run that is continued: its children that have no log
+	unborn    map[messages.RunID]bool      // of a run that is started again: its children that have no log
 	clocks    clockState
 
 	now     time.Time
@@ -112,7 +112,7 @@ type (
 		supervision.NoDeadLetterLog
 		cause messages.Cause
 	}
-	// leaveRun: the node shuts down, and another may continue the run.
+	// leaveRun: the node shuts down, and another may start the run again.
 	leaveRun  signal
 	overLimit struct{ bytes int64 }
 )
@@ -134,11 +134,11 @@ const (
 	doWriteCanceled                   // write the whole log of a child that was never started
 	doCancelChild                     // cancel the child
 	doFollowChild                     // tell the run of the end of a child that has no parent here
-	doHandOverChild                   // ask the child to let another node continue it
+	doHandOverChild                   // ask the child to let another node take it
 	doClocks                          // pause the run's clocks, or resume them
 	doRefused                         // log that an event was refused
 	doLeave                           // the terminal is recorded: stop
-	doHandOver                        // nothing is alive: let another node continue the run
+	doHandOver                        // nothing is alive: let another node take the run
 )
 
 // effect is one thing that the run's actor must do after a step.
@@ -273,7 +273,7 @@ func (m *machine) nextTask() {
 		return
 	}
 	m.phase = attempting{}
-	m.nextAttempt(&attempt{task: m.job.Tasks[m.next], number: 1})
+	m.nextAttempt(m.attemptAt(m.job.Tasks[m.next]))
 	m.next++
 	m.call(m.current)
 }

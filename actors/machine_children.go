@@ -58,7 +58,7 @@ type childRun struct {
 	attempt  *attempt // the last one that asked for it
 	started  bool
 	here     bool // this node started it
-	unborn   bool // the log of a run that is continued names it, and it has no log
+	unborn   bool // the log of a run that is started again names it, and it has no log
 	waits    bool // for people
 	canceled bool // it was cancelled, or will be when it starts
 }

@@ -17,39 +17,25 @@ func (m *machine) begin() {
 	case state.Status == messages.Pending:
 		_ = m.record(messages.RunStarted{Node: m.node, Epoch: m.epoch}, m.job.Name+" started")
 	default:
-		_ = m.ledger.recover(m.now, m.job.Name+" continues on another node", func(rewind *messages.Rewind) messages.Body {
-			return messages.RunRecovered{Node: m.node, Epoch: m.epoch, Rewind: rewind}
+		_ = m.ledger.recover(m.now, m.job.Name+" starts again: its node is gone", func(rewind *messages.Rewind) messages.Body {
+			return messages.RunRecovered{Node: m.node, Epoch: m.epoch, Restart: true, Rewind: rewind}
 		})
 		m.adoptChildren()
 	}
-	m.current, m.next = m.position()
-	if m.current != nil {
-		m.nextAttempt(m.current)
-	}
+	m.nextAttempt(m.attemptAt(m.job.Tasks[0]))
+	m.next = 1
 	m.whenKept(&opened{})
 }
 
-// position returns the attempt that follows what the log tells, or nil if every task is done, and the index of the
-// task after it.
-func (m *machine) position() (*attempt, int) {
-	for i, task := range m.job.Tasks {
-		switch now, _ := m.ledger.fold.Task(task.Name); now.Status {
-		case messages.TaskFinished:
-		default:
-			return &attempt{task: task, number: now.Attempt + 1}, i + 1
-		}
-	}
-	return nil, len(m.job.Tasks)
+// attemptAt is the first attempt at the task or, in a run that was started again, the one after those in the log.
+func (m *machine) attemptAt(task Task) *attempt {
+	before, _ := m.ledger.fold.Task(task.Name)
+	return &attempt{task: task, number: before.Attempt + 1}
 }
 
 // opened calls the first attempt: the owning event is durable.
 func (m *machine) opened() {
 	if _, ok := m.phase.(opening); !ok {
-		return
-	}
-	if m.current == nil {
-		m.phase = finishing{}
-		m.finish()
 		return
 	}
 	m.phase = attempting{}
@@ -77,37 +63,31 @@ func (m *machine) adoptChildren() {
 	}
 }
 
-// mostAttempts is the attempt of a task that no recovery begins any more: what ends a node again and again must end
-// itself.
+// mostAttempts is the attempt of a task after which no node starts the run again: it may be what ends the nodes.
 const mostAttempts = 10
 
-// canContinue reports whether another node may go on with the run: the job allows it, or the run only waits for people,
-// and no task would be called twice that must not be.
-func canContinue(job Job, f *messages.Fold) bool {
+// canRestart reports whether another node may start the run again: the job allows it, or the run only waits for
+// people, and no task that must not run twice has begun.
+func canRestart(job Job, f *messages.Fold) bool {
 	state := f.Peek()
 	if state.Canceling || state.Status.IsEnded() {
 		return false
 	}
-	known := 0
-	resume := job.Resume
+	known, may, waits := 0, job.Restart, false
 	for _, task := range job.Tasks {
-		now, started := f.Task(task.Name)
-		if !started {
+		now, begun := f.Task(task.Name)
+		switch {
+		case !begun:
 			continue
+		case task.Once, now.Status == messages.TaskGaveUp:
+			return false
+		case now.Attempt >= mostAttempts:
+			may = false
 		}
 		known++
-		open := now.Status == messages.TaskRunning
-		waits := open && asksPeople(state, task.Name)
-		switch {
-		case now.Status == messages.TaskGaveUp, open && task.Once:
-			return false
-		case waits:
-			resume = true
-		case now.Status != messages.TaskFinished && now.Attempt >= mostAttempts:
-			return false
-		}
+		waits = waits || now.Status == messages.TaskRunning && asksPeople(state, task.Name)
 	}
-	return resume && known == len(state.Tasks) // a log with other tasks is of another version of the job
+	return (may || waits) && known == len(state.Tasks) // a log with other tasks is of another version of the job
 }
 
 func asksPeople(s *messages.State, task string) bool {
@@ -119,14 +99,14 @@ func asksPeople(s *messages.State, task string) bool {
 	return false
 }
 
-// handOver stops the work of a run that another node may continue, and leaves it without a terminal. A run that
-// cannot be continued fails.
+// handOver stops the work of a run that another node may start again, and leaves it without a terminal. Any other
+// run fails.
 func (m *machine) handOver(cause messages.Cause) {
 	switch m.phase.(type) {
 	case *ending, done:
 		return
 	}
-	if !canContinue(m.job, &m.ledger.fold) {
+	if !canRestart(m.job, &m.ledger.fold) {
 		m.expire(cause)
 		return
 	}

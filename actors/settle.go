@@ -223,7 +223,7 @@ func (s *System) leaveClaim(c Claim) {
 	s.leftClaims = append(s.leftClaims, c)
 }
 
-// giveBack gives the claims of the runs back that another node may continue.
+// giveBack gives the claims of the runs back that another node may start again.
 func (s *System) giveBack() {
 	s.mu.Lock()
 	claims := s.leftClaims

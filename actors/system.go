@@ -266,7 +266,11 @@ func (s *System) List(ctx context.Context, q messages.Query) ([]messages.Summary
 // Forget removes the log of an ended run before the retention does; what the run wrote elsewhere stays. Errors: not_found,
 // conflict for a run that has not ended.
 func (s *System) Forget(ctx context.Context, id messages.RunID) error {
-	return s.journal.Forget(ctx, id)
+	err := s.journal.Forget(ctx, id)
+	if r := s.active(id); err == nil && r != nil { // its terminal is durable, and nobody has released it yet
+		s.released(r)
+	}
+	return err
 }
 
 // Attach adds a caller to an attached run, until ctx is done. When the last caller has left, the run is cancelled: if
@@ -352,7 +356,7 @@ var (
 
 // Close accepts no more runs, waits for the active ones until ctx is done or Config.Drain has passed, ends the rest as
 // failed by shutdown, and stops every actor. A run that waits for people is ended at once: nobody may ever answer. With
-// Config.HandOver, Close leaves what can be continued to another node, and at once what waits for people. Pass
+// Config.HandOver, Close leaves what may be started again to another node, and at once what waits for people. Pass
 // a fresh context: the one that ended the program is done, and with it Close waits for nothing. Close returns nil if it
 // had to end no run, and an error that says so if the journal did not take a terminal.
 func (s *System) Close(ctx context.Context) error {

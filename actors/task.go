@@ -199,14 +199,10 @@ func (t *TaskContext) Summarize(words string) {
 }
 
 // Result sets the run's result, which run.completed carries. degraded means that it is less than was asked for. It
-// counts if this attempt completes; the last task that sets a result decides. In a job with Resume that must be the
-// last of all: the log holds no other result.
+// counts if this attempt completes; the last task that sets a result decides.
 func (t *TaskContext) Result(result any, degraded bool) error {
 	data, err := json.Marshal(result)
-	tasks := t.attempt.run.job.Tasks
 	switch {
-	case t.attempt.run.job.Resume && t.attempt.task.Name != tasks[len(tasks)-1].Name:
-		return invalid("task %s sets the result: in a job with Resume only the last task may", t.attempt.task.Name)
 	case err != nil:
 		return invalid("the result is not JSON: %v", err)
 	case len(data) > messages.MaxEventBytes/2:

@@ -80,7 +80,8 @@ func taskMachine() machine {
 		places: []place{
 			{"(none)", at()}, {"running", at(begin)}, {"waiting", at(begin, retry)}, {"completed", at(begin, done)}, {"failed", at(begin, fail)},
 		},
-		probes: []messages.Body{begin, done, retry, fail, messages.RunRecovered{Rewind: &messages.Rewind{}}, messages.TaskRestarted{Task: "t", Attempt: 2},
+		probes: []messages.Body{begin, done, retry, fail, messages.RunRecovered{Rewind: &messages.Rewind{}},
+			messages.RunRecovered{Restart: true, Rewind: &messages.Rewind{}}, messages.TaskRestarted{Task: "t", Attempt: 2},
 			messages.TextDelta{Stream: "x", Task: "t", Text: "x"}, messages.Progress{Task: "t", Done: 1},
 			messages.LLMStarted{Call: "m", Task: "t"}, messages.ToolStarted{Call: "t", Task: "t"}},
 		where: func(s messages.State) string {
@@ -126,7 +127,10 @@ func label(b messages.Body) string {
 			return string(b.Kind()) + " (the next)"
 		}
 	case messages.RunRecovered:
-		if len(b.Rewind.Streams) > 0 {
+		switch {
+		case b.Restart:
+			return string(b.Kind()) + " (restart)"
+		case len(b.Rewind.Streams) > 0:
 			return string(b.Kind()) + " (names it)"
 		}
 	}

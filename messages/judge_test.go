@@ -145,7 +145,7 @@ func (j *judge) say(b Body, fresh bool, numbers uint64) Rule {
 		j.canceling = true
 	case RunRecovered:
 		for task, status := range j.task {
-			if status == "running" {
+			if status == "running" || status == "completed" && b.Restart {
 				j.task[task] = "waiting"
 			}
 		}

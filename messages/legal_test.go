@@ -325,7 +325,8 @@ func (w *teller) crash() messages.State {
 
 func (w *teller) recover() {
 	_, _, rewind := w.crash().Recovery()
-	w.say(messages.RunRecovered{Node: "n2", Epoch: uint64(w.judge.recovered + 2), Rewind: rewind})
+	w.say(messages.RunRecovered{Node: "n2", Epoch: uint64(w.judge.recovered + 2), Rewind: rewind,
+		Restart: rapid.Bool().Draw(w.t, "restart")})
 }
 
 // end says the last word: the run's own, or recovery's.

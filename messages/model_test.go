@@ -73,8 +73,8 @@ func (m *model) crash(h history, durable int, word func(messages.State, *message
 	return append(out, reign{states: []messages.State{fold(m.t, s, last.recovery)}})
 }
 
-func recovered(_ messages.State, r *messages.Rewind) messages.Body {
-	return messages.RunRecovered{Rewind: r}
+func recovered(s messages.State, r *messages.Rewind) messages.Body {
+	return messages.RunRecovered{Rewind: r, Restart: s.Seq%2 == 0}
 }
 
 func lostNode(s messages.State, r *messages.Rewind) messages.Body {

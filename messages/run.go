@@ -90,8 +90,10 @@ var runStarted = row[RunStarted]("run", "The run's actor has begun.", traits{
 type RunRecovered struct {
 	Node string `json:"node,omitempty"`
 	// Epoch is that of the run's owner: higher than any before it in the log.
-	Epoch  uint64  `json:"epoch,omitempty"`
-	Rewind *Rewind `json:"rewind"`
+	Epoch uint64 `json:"epoch,omitempty"`
+	// Restart says that the run starts again: tasks that have completed wait for another attempt as well.
+	Restart bool    `json:"restart,omitempty"`
+	Rewind  *Rewind `json:"rewind"`
 }
 
 func (RunRecovered) Kind() Kind      { return KindRunRecovered }
@@ -110,10 +112,14 @@ var runRecovered = row[RunRecovered]("run", "The run goes on after its process d
 	}),
 	apply: to(func(b RunRecovered, f *Fold) {
 		f.rewind(b.Rewind)
+		wait := func(t TaskState) { t.Status = TaskWaiting; f.setTask(t) }
 		for _, i := range f.tasks.living(f.s.Tasks) {
-			t := f.s.Tasks[i]
-			t.Status = TaskWaiting
-			f.setTask(t)
+			wait(f.s.Tasks[i])
+		}
+		for _, t := range f.s.Tasks {
+			if b.Restart && t.Status == TaskFinished {
+				wait(t)
+			}
 		}
 		f.s.Node, f.s.Epoch = b.Node, b.Epoch
 		f.s.Recoveries++

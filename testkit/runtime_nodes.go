@@ -139,7 +139,7 @@ func (w *world) successor(f fate, at int, cancelAfter time.Duration) (struck boo
 	return !m.alive()
 }
 
-// continued kills a node, or lets it sleep, at each append of a run that another node may continue.
+// continued kills a node, or lets it sleep, at each append of a run that another node may start again.
 func (s runtimeSuite) continued() {
 	for _, f := range []fate{dies, deaf, sleeps} {
 		for at, more := 1, true; more && !s.t.Failed(); at++ {
@@ -153,7 +153,7 @@ func (w *world) continued(f fate, at int) (struck bool) {
 	m := w.mortal(f, at)
 	mayGoOn := func(called func()) actors.Job {
 		job := errand(called)
-		job.Resume = true
+		job.Restart = true
 		return job
 	}
 	a := w.node("a", m, mayGoOn(func() {
@@ -178,10 +178,8 @@ func (w *world) continued(f fate, at int) (struck bool) {
 	if n := calls.Load(); n > 1 {
 		w.complain("the task that runs once was called %d times", n)
 	}
-	end := w.end(id)
-	i := slices.IndexFunc(end.Tasks, func(t messages.TaskState) bool { return t.Name == Analyze })
-	if i >= 0 && end.Tasks[i].Status != messages.TaskFinished {
-		w.ends(end, nodeLost) // it may have been called
+	if end := w.end(id); slices.ContainsFunc(end.Tasks, func(t messages.TaskState) bool { return t.Name == Analyze }) {
+		w.ends(end, nodeLost, completed) // it may have been called before the node died
 	} else {
 		w.ends(end, completed)
 	}
@@ -227,7 +225,7 @@ func (s runtimeSuite) handOver() {
 	for _, after := range []time.Duration{0, 30 * time.Millisecond, 100 * time.Millisecond, 300 * time.Millisecond} {
 		s.in(fmt.Sprintf("after %s", after), func(w *world) {
 			job := Script{Fetch: []Step{{Do: Sleep, For: time.Minute}}, Write: []Step{{Do: Sleep, For: time.Minute}}}.Job()
-			job.Resume = true
+			job.Restart = true
 			a, b := w.node("a", w.journal, job), w.node("b", w.journal, job)
 			run, err := a.Start(w.within(time.Minute), job, actors.Options{})
 			if err != nil {
@@ -251,7 +249,7 @@ func (s runtimeSuite) handOver() {
 	}
 	s.in("a task that runs once", func(w *world) {
 		job := errand(func() {})
-		job.Resume, job.Tasks[1].Run = true, func(ctx context.Context, _ *actors.TaskContext) error { return pause(ctx, time.Minute) }
+		job.Restart, job.Tasks[1].Run = true, func(ctx context.Context, _ *actors.TaskContext) error { return pause(ctx, time.Minute) }
 		a, b := w.node("a", w.journal, job), w.node("b", w.journal, job)
 		run, err := a.Start(w.within(time.Minute), job, actors.Options{})
 		if err != nil {

@@ -123,7 +123,7 @@ func (s runtimeSuite) attached() {
 		for _, calls := range []bool{false, true} {
 			s.in(fmt.Sprintf("its node dies: %t, another caller: %t", dead, calls), func(w *world) {
 				job := Script{Fetch: []Step{{Do: Sleep, For: 5 * time.Minute}}}.Job()
-				job.Resume = true
+				job.Restart = true
 				m := w.mortal(dies, 0)
 				a, b, c := w.node("a", m), w.node("b", w.journal, job), w.node("c", w.journal, job)
 				first, leave := context.WithCancel(context.Background())
@@ -296,9 +296,9 @@ func (s runtimeSuite) familyGoesOn() {
 			s.in(fmt.Sprintf("%s %d", f, at), func(w *world) {
 				first := w.mortal(f, at)
 				parent := parents(time.Second)
-				parent.Resume = true
+				parent.Restart = true
 				child := Script{Fetch: []Step{{Do: Sleep, For: time.Second}}}.Job()
-				child.Tasks, child.Resume = child.Tasks[:1], true
+				child.Tasks, child.Restart = child.Tasks[:1], true
 				a := w.node("a", first, parent, child)
 				b := w.node("b", w.journal, parent, child)
 				run, err := a.Start(w.within(5*time.Second), parent, actors.Options{Key: "family"})

@@ -80,7 +80,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 		return actors.Job{}, invalid("no model %s can be found here; leave the model out", in.Model)
 	}
 	g := &generation{input: in, at: at, config: config, cache: cache{config.Cache, config.Secrets}}
-	return actors.Job{Name: Name, Input: in, Tasks: g.tasks()}, nil
+	return actors.Job{Name: Name, Input: in, Tasks: g.tasks(), Restart: true}, nil
 }
 
 func (g *generation) tasks() []actors.Task {

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -189,8 +190,15 @@ func TestEventsNameTheCallersFolder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if told := job.Input.(llmstxt.Input).Out; told != out {
-				t.Errorf("%q of %q is told as %q", out, home, told)
+			if told := job.Input.(generateInput); told.Out != out || told.Home != home {
+				t.Errorf("%q of %q is told as %q of %q", out, home, told.Out, told.Home)
+			}
+			again, err := json.Marshal(job.Input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if elsewhere, err := h.generate(again); err != nil || !reflect.DeepEqual(elsewhere.Input, job.Input) {
+				t.Errorf("another node makes a run of %+v (%v), this one of %+v", elsewhere.Input, err, job.Input)
 			}
 		}
 	}

@@ -68,9 +68,9 @@ func (h *Options) generate(input json.RawMessage) (actors.Job, error) {
 	if err != nil {
 		return actors.Job{}, err
 	}
-	told := job.Input.(llmstxt.Input)
-	told.Out = called
-	job.Input = told
+	in.Input = job.Input.(llmstxt.Input)
+	in.Out = called
+	job.Input = in // another node makes the same job from it
 	return job, nil
 }
 
