@@ -164,7 +164,7 @@ func (w *writer) save(h *head) error {
 	}
 	s := &h.summary
 	labels := ""
-	if s.Labels != nil {
+	if len(s.Labels) > 0 {
 		text, err := json.Marshal(s.Labels)
 		if err != nil {
 			return err

@@ -1,6 +1,8 @@
 package sqlite_test
 
 import (
+	"errors"
+	"os"
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -16,7 +18,7 @@ func open(t *testing.T, dir string) (*sqlite.Journal, *sqlite.Reader) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := j.Close(); err != nil {
+		if err := j.Close(); err != nil && !errors.Is(err, os.ErrClosed) {
 			t.Error(err)
 		}
 	})

@@ -72,6 +72,7 @@ func openWriter(j *Journal) (*writer, error) {
 	w := &writer{journal: j, db: db, heads: map[messages.RunID]*head{}, errand: make(chan errand),
 		wake: make(chan struct{}, 1), over: make(chan struct{})}
 	if err := w.begin(); err != nil {
+		w.disconnect()
 		return nil, errors.Join(err, db.Close())
 	}
 	go w.run()
@@ -129,13 +130,16 @@ func (w *writer) connect() (err error) {
 	return err
 }
 
-// disconnect has the next transaction use a new connection, which sees what is in the database.
+// disconnect closes the connection. The next transaction uses a new one, which sees what is in the database.
 func (w *writer) disconnect() {
+	if w.conn == nil {
+		return
+	}
 	clear(w.heads)
-	for _, stmt := range w.stmts {
+	for _, stmt := range w.stmts { // SQLite keeps a connection open as long as it has one of these
 		_ = stmt.Close()
 	}
-	_ = w.conn.Raw(func(any) error { return driver.ErrBadConn }) // has it closed
+	_ = w.conn.Raw(func(any) error { return driver.ErrBadConn }) // has database/sql close it
 	_ = w.conn.Close()
 	w.conn = nil
 }
@@ -296,8 +300,6 @@ func (w *writer) close() error {
 	w.mu.Unlock()
 	w.rouse()
 	<-w.over
-	if w.conn != nil {
-		_ = w.conn.Close()
-	}
+	w.disconnect()
 	return w.db.Close()
 }
