@@ -118,34 +118,40 @@ func appendForEver(dir string) {
 	select {}
 }
 
+// killed has a process append to the directory, and kills it after some acknowledgements.
+func killed(t *testing.T, dir string, after int, acknowledged func(messages.RunID, uint64)) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
+	cmd.Env = append(os.Environ(), child+"="+dir)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for n := 1; lines.Scan(); n++ {
+		var run messages.RunID
+		var seq uint64
+		if _, err := fmt.Sscan(lines.Text(), &run, &seq); err != nil {
+			break // cut in the middle of a line
+		}
+		acknowledged(run, seq)
+		if n == after {
+			_ = cmd.Process.Kill() // and go on reading what it said until then
+		}
+	}
+	_ = cmd.Wait()
+}
+
 // "kill -9 or a power cut never loses a milestone that was seen."
 func TestKill(t *testing.T) {
 	dir := t.TempDir()
 	acknowledged := map[messages.RunID]uint64{}
 	for cycle := range 10 {
-		cmd := exec.CommandContext(t.Context(), os.Args[0])
-		cmd.Env = append(os.Environ(), child+"="+dir)
-		cmd.Stderr = os.Stderr
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		lines := bufio.NewScanner(out)
-		for n := 0; lines.Scan(); n++ {
-			var run messages.RunID
-			var seq uint64
-			if _, err := fmt.Sscan(lines.Text(), &run, &seq); err != nil {
-				break // cut in the middle of a line
-			}
-			acknowledged[run] = seq
-			if n == 50+37*cycle {
-				_ = cmd.Process.Kill() // and reads what it said until then
-			}
-		}
-		_ = cmd.Wait()
+		killed(t, dir, 50+37*cycle, func(run messages.RunID, seq uint64) { acknowledged[run] = seq })
 	}
 	if len(acknowledged) != 80 {
 		t.Errorf("%d runs in 10 cycles, want 80", len(acknowledged))
@@ -288,6 +294,40 @@ func change(t *testing.T, dir string, statements ...string) {
 	for _, s := range statements {
 		if _, err := db.ExecContext(t.Context(), s); err != nil {
 			t.Fatalf("%s: %v", s, err)
+		}
+	}
+}
+
+// reading reads a value from the directory's database.
+func reading(t *testing.T, dir, query string, value any) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), query).Scan(value); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// hold keeps everybody else from writing to the database.
+func hold(t *testing.T, dir string) (release func()) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(dir, "journal.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := db.Conn(t.Context())
+	if err == nil {
+		_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := errors.Join(conn.Close(), db.Close()); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -58,7 +58,7 @@ func (j *Journal) open() error {
 	if j.writer, err = openWriter(j); err != nil {
 		return err
 	}
-	if j.db, err = openReading(j.dir); err != nil {
+	if j.db, err = openReading(j.dir, beside); err != nil {
 		return err
 	}
 	if err := j.offerAll(); err != nil {
@@ -154,11 +154,22 @@ func connect(dir string, query url.Values) (*sql.DB, error) {
 // readers is how many reads may go on at once.
 const readers = 4
 
-func openReading(dir string) (*sql.DB, error) {
+// How a database is opened for reading: beside a writer, and when there is none, in a directory that nobody can write.
+const (
+	beside = "mode=ro"
+	alone  = "mode=ro&immutable=1"
+)
+
+// openReading opens the database for reading.
+func openReading(dir, how string) (*sql.DB, error) {
 	if _, err := os.Stat(filepath.Join(dir, databaseFile)); errors.Is(err, fs.ErrNotExist) {
 		return nil, messages.Errorf(messages.CodeNotFound, "there is no journal in %s", dir)
 	}
-	db, err := connect(dir, url.Values{"mode": {"ro"}})
+	query, err := url.ParseQuery(how)
+	if err != nil {
+		return nil, err
+	}
+	db, err := connect(dir, query)
 	if err != nil {
 		return nil, err
 	}

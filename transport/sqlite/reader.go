@@ -2,29 +2,49 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	lib "modernc.org/sqlite/lib"
 )
 
 // Reader reads a journal that another process may write to. It implements [actors.Reader].
-type Reader struct{ store }
+type Reader struct {
+	store
+	how string
+}
 
-// OpenReader opens the journal in the directory for reading. Call Close when nothing uses the Reader any more.
+// OpenReader opens the journal in the directory for reading, beside a live server or after it has stopped. It needs
+// no right to write. Where it has none and no server lives, it does not see what a server writes that starts later:
+// then open a new Reader. Call Close when nothing uses the Reader any more.
 func OpenReader(dir string) (*Reader, error) {
-	db, err := openReading(dir)
+	r, err := openReader(dir, beside)
+	if primary, _ := codeOf(err); primary == lib.SQLITE_READONLY || primary == lib.SQLITE_CANTOPEN {
+		if _, live := os.Stat(filepath.Join(dir, databaseFile+"-wal")); errors.Is(live, fs.ErrNotExist) {
+			r, err = openReader(dir, alone) // SQLite would write beside the file otherwise
+		}
+	}
+	return r, explained(dir, err)
+}
+
+func openReader(dir, how string) (*Reader, error) {
+	db, err := openReading(dir, how)
 	if err != nil {
 		return nil, err
 	}
 	var version int
 	if err = db.QueryRow("PRAGMA user_version").Scan(&version); err == nil && version != len(migrations) {
-		err = newerSchema(dir, version)
+		err = wrongSchema(dir, version)
 	}
 	if err != nil {
 		_ = db.Close()
-		return nil, explained(dir, err)
+		return nil, err
 	}
-	return &Reader{store{dir: dir, db: db}}, nil
+	return &Reader{store{dir: dir, db: db}, how}, nil
 }
 
 // Close closes the Reader.
@@ -35,7 +55,7 @@ const pollEvery = 50 * time.Millisecond
 
 // Watch implements [actors.Reader]. Its notes are of every run, and never commands.
 func (r *Reader) Watch(ctx context.Context, _ string, fn func(actors.Note)) error {
-	db, err := openReading(r.dir) // reads must not wait until a Watch ends
+	db, err := openReading(r.dir, r.how) // reads must not wait until a Watch ends
 	if err != nil {
 		return explained(r.dir, err)
 	}

@@ -89,7 +89,7 @@ func (w *writer) begin() error {
 		return err
 	}
 	if version > len(migrations) {
-		return newerSchema(w.journal.dir, version)
+		return wrongSchema(w.journal.dir, version)
 	}
 	err := w.transaction(func() error {
 		for ; version < len(migrations); version++ {
@@ -114,9 +114,13 @@ func (w *writer) begin() error {
 	return w.row("SELECT coalesce(max(id), 0) + 1 FROM runs").Scan(&w.next)
 }
 
-func newerSchema(dir string, version int) error {
+func wrongSchema(dir string, version int) error {
+	if version > len(migrations) {
+		return messages.Errorf(messages.CodeUnavailable,
+			"%s was written by a newer lastword (schema %d, this one knows %d): use that one", dir, version, len(migrations))
+	}
 	return messages.Errorf(messages.CodeUnavailable,
-		"%s was written by a newer lastword (schema %d, this one knows %d): use that one", dir, version, len(migrations))
+		"%s was written by an older lastword (schema %d, this one knows %d): start the server there once", dir, version, len(migrations))
 }
 
 // ctx is that of the writer's statements: a context that can end would cost a goroutine for each.
