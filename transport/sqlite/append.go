@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
@@ -49,7 +50,7 @@ func (w *writer) commit(group []*pending) {
 		case err == nil && p.written:
 			w.landed(p)
 		case unknown:
-			p.err = explained(w.journal.dir, err)
+			p.err = fmt.Errorf("%w: %w", actors.ErrUnknown, explained(w.journal.dir, err))
 		case err != nil:
 			p.err = refused(explained(w.journal.dir, err))
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -20,30 +21,39 @@ func codeOf(err error) (primary, extended int) {
 	return 0, 0
 }
 
-// explained says what to do about an error of SQLite, as a [messages.Error].
+// explained says what to do about an error of SQLite, as a [messages.Error]: journal_unavailable if other runs would
+// meet it too, or unavailable.
 func explained(dir string, err error) error {
 	primary, extended := codeOf(err)
-	says := func(retryable bool, format string, args ...any) error {
-		e := messages.Errorf(messages.CodeUnavailable, format, args...)
-		e.Retryable = retryable
+	says := func(code messages.Code, format string, args ...any) error {
+		e := messages.Errorf(code, format, args...)
+		e.Retryable = primary == lib.SQLITE_FULL || primary == lib.SQLITE_IOERR || primary == lib.SQLITE_BUSY
 		return e
 	}
+	const store = messages.Code(messages.CauseJournalUnavailable)
 	switch {
 	case primary == lib.SQLITE_FULL, extended == lib.SQLITE_IOERR_SHMSIZE, errors.Is(err, syscall.ENOSPC):
-		return says(true, "the disk of %s is full: free some space", dir)
+		return says(store, "the disk of %s is full: free some space", dir)
 	case primary == lib.SQLITE_READONLY, primary == lib.SQLITE_PERM, errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
-		return says(false, "%s cannot be written: let this user write the directory and its files", dir)
+		return says(store, "%s cannot be written: let this user write the directory and its files", dir)
 	case primary == lib.SQLITE_CANTOPEN:
-		return says(false, "%s/%s cannot be opened: let this user read and write the directory (%v)", dir, databaseFile, err)
+		return says(store, "%s/%s cannot be opened: let this user read and write the directory (%v)", dir, databaseFile, err)
 	case primary == lib.SQLITE_CORRUPT, primary == lib.SQLITE_NOTADB:
-		return says(false, "%s/%s is damaged: restore a backup, or choose another directory (%v)", dir, databaseFile, err)
+		return says(messages.CodeUnavailable, "%s/%s is damaged: restore a backup, or choose another directory (%v)", dir, databaseFile, err)
 	case primary == lib.SQLITE_IOERR:
-		return says(true, "the disk of %s failed: look at the system's log (%v)", dir, err)
+		return says(store, "the disk of %s failed: look at the system's log (%v)", dir, err)
+	case primary == lib.SQLITE_BUSY:
+		return says(store, "another program has locked %s/%s: stop it (%v)", dir, databaseFile, err)
+	case primary == lib.SQLITE_CONSTRAINT && strings.Contains(err.Error(), openedElsewhere):
+		return says(store, "%s in %s: stop one of the two", openedElsewhere, dir)
 	case primary != 0:
-		return says(true, "%s/%s: %v", dir, databaseFile, err)
+		return says(messages.CodeUnavailable, "%s/%s: %v", dir, databaseFile, err)
 	}
 	return err
 }
+
+// openedElsewhere is what the schema says to a process that was overtaken.
+const openedElsewhere = "another process has opened the journal"
 
 // failsAll reports whether the error is of the disk or the machine, so that other blocks would meet it too.
 func failsAll(err error) bool {

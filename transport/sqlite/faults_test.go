@@ -179,7 +179,7 @@ func sound(t *testing.T, dir string, runs int) {
 func refuses(t *testing.T, j actors.Journal, b actors.Block, why string) {
 	t.Helper()
 	err := appended(j, b)
-	if !errors.Is(err, actors.ErrRefused) || messages.CodeOf(err) != messages.CodeUnavailable || !strings.Contains(err.Error(), why) {
+	if !errors.Is(err, actors.ErrRefused) || messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) || !strings.Contains(err.Error(), why) {
 		t.Errorf("the append ended with %v, want a refusal that says %q", err, why)
 	}
 }
@@ -277,8 +277,8 @@ func TestEarlierOpening(t *testing.T) {
 		t.Fatal(err)
 	}
 	second, _ := open(t, dir)
-	refuses(t, first, block("r_a", 2, begun), "another process has opened the directory")
-	refuses(t, first, block("r_b", 0, queued), "another process has opened the directory")
+	refuses(t, first, block("r_a", 2, begun), "another process has opened the journal in ")
+	refuses(t, first, block("r_b", 0, queued), "another process has opened the journal in ")
 	mustAppend(t, second, block("r_a", 2, begun), block("r_b", 0, queued))
 	sound(t, dir, 2)
 }

@@ -120,19 +120,18 @@ func TestSlowDisk(t *testing.T) {
 	j, _ := open(t, dir)
 	mustAppend(t, j, block("r_a", 0, queued, started, begun))
 	release := hold(t, dir)
-	answers := make(chan error, 100)
-	huge := strings.Repeat("x", 8<<20)
+	answers := make(chan error, 6000)
 	for i := range cap(answers) {
-		j.Append(block("r_a", 3, said(i, huge)), func(err error) { answers <- err })
+		j.Append(block("r_a", 3, said(i, "word ")), func(err error) { answers <- err })
 	}
-	for range 80 {
+	for range 1000 {
 		if err := <-answers; !errors.Is(err, actors.ErrRefused) || !strings.Contains(err.Error(), "is too slow") {
 			t.Fatalf("a block too many: %v", err)
 		}
 	}
 	release()
 	landed := 0
-	for range 20 {
+	for range cap(answers) - 1000 {
 		if <-answers == nil {
 			landed++
 		}

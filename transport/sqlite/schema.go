@@ -49,7 +49,7 @@ CREATE TABLE blocks (
 CREATE UNIQUE INDEX blocks_one_terminal ON blocks (run) WHERE terminal = 1;
 CREATE TRIGGER blocks_follow BEFORE INSERT ON blocks BEGIN
 	SELECT CASE
-		WHEN NEW.opening < (SELECT opening FROM store) THEN RAISE(ABORT, 'another process has opened the directory')
+		WHEN NEW.opening < (SELECT opening FROM store) THEN RAISE(ABORT, '` + openedElsewhere + `')
 		WHEN EXISTS (SELECT 1 FROM blocks WHERE run = NEW.run AND terminal = 1) THEN RAISE(ABORT, 'the log has ended')
 		WHEN NEW.first <> 1 + coalesce((SELECT last FROM blocks WHERE run = NEW.run ORDER BY first DESC LIMIT 1), 0)
 			THEN RAISE(ABORT, 'the block does not follow the last one')
