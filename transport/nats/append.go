@@ -55,10 +55,12 @@ func (j *Journal) append(ctx context.Context, b actors.Block) error {
 			return nil
 		case codeOf(err) == jetstream.JSErrCodeStreamWrongLastSequence:
 			known = false
-		case codeOf(err) != 0 || errors.Is(err, errTooLarge):
+		case errors.Is(err, errTooLarge) || codeOf(err) == jetstream.JSErrCodeStreamMessageExceedsMaximum:
 			return fmt.Errorf("%w: %w", actors.ErrRefused, err)
+		case codeOf(err) != 0, errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, nats.ErrReconnectBufExceeded):
+			return fmt.Errorf("%w: %w", actors.ErrRefused, explained(err)) // the stream, or not even a server, has it
 		default:
-			return fmt.Errorf("%w: %w", actors.ErrUnknown, err)
+			return fmt.Errorf("%w: %w", actors.ErrUnknown, explained(err))
 		}
 	}
 }

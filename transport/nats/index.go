@@ -20,6 +20,7 @@ type index struct {
 
 	mu   sync.Mutex
 	runs map[messages.RunID]*row
+	open map[messages.RunID]*row // those without a terminal
 }
 
 // row is a run in the index.
@@ -74,6 +75,9 @@ func (x *index) put(run messages.RunID, at uint64, m mark) bool {
 		r.opened, m.Opened = m.Opened, nil
 	}
 	r.stored = stored{mark: m, at: at}
+	if x.open[run] = r; m.ended() {
+		delete(x.open, run)
+	}
 	return true
 }
 
@@ -91,6 +95,7 @@ func (x *index) drop(run messages.RunID, upTo uint64) {
 	defer x.mu.Unlock()
 	if r := x.runs[run]; r != nil && r.at <= upTo {
 		delete(x.runs, run)
+		delete(x.open, run)
 	}
 }
 

@@ -20,7 +20,11 @@ func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summar
 	}
 	list := []messages.Summary{}
 	j.index.mu.Lock()
-	for run, r := range j.index.runs {
+	among := j.index.runs
+	if len(q.Status) > 0 && !slices.ContainsFunc(q.Status, messages.Status.IsEnded) {
+		among = j.index.open // each start asks for these
+	}
+	for run, r := range among {
 		if r.opened != nil && r.opened.Principal == q.Principal {
 			if s := r.summary(run); q.Selects(&s) {
 				list = append(list, s)

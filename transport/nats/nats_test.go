@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -209,6 +210,48 @@ func client(t *testing.T, s *server.Server) jetstream.JetStream {
 	return js
 }
 
+// TestFullStream appends until the stream is full. Nothing that was acknowledged goes, and the same block lands when there
+// is room.
+func TestFullStream(t *testing.T) {
+	bubble(t, func(t *testing.T, s *server.Server) {
+		j := open(t, s)
+		limit(t, s, func(c *jetstream.StreamConfig) { c.MaxBytes = 8 << 10 })
+		must(t, j, block("r_full", 0, 1, queued))
+		next, at := block("r_full", 1, 2, messages.FaultInjected{Fault: "a"}), uint64(1)
+		for err := error(nil); err == nil; {
+			if err = add(j, next); err == nil {
+				at++
+				next = block("r_full", at, byte(at+1), messages.FaultInjected{Fault: strings.Repeat("a", 500)})
+				continue
+			}
+			if !errors.Is(err, actors.ErrRefused) || messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) ||
+				!strings.Contains(err.Error(), "make room") {
+				t.Errorf("the full stream says %v", err)
+			}
+		}
+		if page, err := j.Read(t.Context(), "r_full", 0); err != nil || uint64(len(page.Events)) != at {
+			t.Errorf("%d events are left of %d (%v)", len(page.Events), at, err)
+		}
+		limit(t, s, func(c *jetstream.StreamConfig) { c.MaxBytes = 1 << 20 })
+		must(t, j, next)
+	})
+}
+
+// limit changes the stream's configuration.
+func limit(t *testing.T, s *server.Server, change func(*jetstream.StreamConfig)) {
+	t.Helper()
+	js := client(t, s)
+	stream, err := js.Stream(t.Context(), "RUNS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := stream.CachedInfo().Config
+	change(&c)
+	if _, err := js.UpdateStream(t.Context(), c); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestKeyUsedAgain expires a log at two nodes, the second of which does not know yet that its key was used again.
 func TestKeyUsedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {
@@ -286,16 +329,7 @@ func TestWarnings(t *testing.T) {
 		if w := open(t, s).Warnings(); len(w) != 1 || !strings.Contains(w[0], "one replica") {
 			t.Errorf("warnings of a single server: %q", w)
 		}
-		js := client(t, s)
-		stream, err := js.Stream(t.Context(), "RUNS")
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := stream.CachedInfo().Config
-		c.Discard, c.MaxBytes = jetstream.DiscardOld, 1<<20
-		if _, err := js.UpdateStream(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
+		limit(t, s, func(c *jetstream.StreamConfig) { c.Discard, c.MaxBytes = jetstream.DiscardOld, 1<<20 })
 		if w := open(t, s).Warnings(); len(w) != 2 || !strings.Contains(w[1], "discards its oldest") {
 			t.Errorf("warnings of a stream that discards: %q", w)
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -79,7 +80,7 @@ func Open(ctx context.Context, url string, with ...Option) (*Journal, error) {
 	for _, f := range with {
 		f(&o)
 	}
-	j := &Journal{log: o.log, index: index{ready: make(chan struct{}), runs: map[messages.RunID]*row{}}}
+	j := &Journal{log: o.log, index: index{ready: make(chan struct{}), runs: map[messages.RunID]*row{}, open: map[messages.RunID]*row{}}}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
 	if err := j.open(ctx, url, o); err != nil {
 		_ = j.Close()
@@ -261,6 +262,9 @@ const (
 	errOverlaps     jetstream.ErrorCode = 10065
 )
 
+// errFull are the codes of limits: of the account, of a server's memory or disk, of the stream.
+var errFull = []jetstream.ErrorCode{10002, 10023, 10028, 10047, 10077}
+
 func codeOf(err error) jetstream.ErrorCode {
 	if e, ok := errors.AsType[jetstream.JetStreamError](err); ok && e.APIError() != nil {
 		return e.APIError().ErrorCode
@@ -268,28 +272,27 @@ func codeOf(err error) jetstream.ErrorCode {
 	return 0
 }
 
-// explained says what to do about an error of JetStream.
+// explained says what to do about an error of JetStream. Its code is journal_unavailable: the error is no single run's.
 func explained(err error) error {
 	if err == nil {
 		return nil
 	}
-	advice := ""
-	switch codeOf(err) {
-	case jetstream.JSErrCodeJetStreamNotEnabled, jetstream.JSErrCodeJetStreamNotEnabledForAccount:
+	advice := "look at the log of nats-server"
+	switch code := codeOf(err); {
+	case code == jetstream.JSErrCodeJetStreamNotEnabled, code == jetstream.JSErrCodeJetStreamNotEnabledForAccount:
 		advice = "start nats-server with -js, and enable JetStream for the account"
-	case errNoPeers, errNotClustered:
+	case code == errNoPeers, code == errNotClustered:
 		advice = "the servers have no room for so many replicas: start the missing servers, or ask for fewer replicas"
-	case errOverlaps:
+	case code == errOverlaps:
 		advice = "another stream has the subjects run.> or part.>: give lastword a NATS account of its own"
-	default:
-		if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, context.DeadlineExceeded) {
-			advice = "JetStream does not answer: start nats-server with -js, and check that the cluster has a leader"
-		}
+	case slices.Contains(errFull, code):
+		advice = "make room on the disk, or raise the limits of the stream and the account"
+	case errors.Is(err, nats.ErrReconnectBufExceeded):
+		advice = "there is no connection to a server; the client goes on trying"
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, context.DeadlineExceeded):
+		advice = "JetStream does not answer: start nats-server with -js, and check that the cluster has a leader"
 	}
-	if advice == "" {
-		return messages.Errorf(messages.CodeUnavailable, "JetStream: %v", err)
-	}
-	return messages.Errorf(messages.CodeUnavailable, "JetStream: %v: %s", err, advice)
+	return messages.Errorf(messages.Code(messages.CauseJournalUnavailable), "JetStream: %v: %s", err, advice)
 }
 
 // doubts says how a stream could lose what it has acknowledged.
