@@ -51,6 +51,14 @@ type item struct {
 	until time.Time
 }
 
+func (j *Journal) openClaims(ctx context.Context) (err error) {
+	j.claims.consumer, err = j.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
+		Durable: "claims", FilterSubject: "run.*.q", HeadersOnly: true, AckPolicy: jetstream.AckExplicitPolicy,
+		AckWait: 4 * beatEvery, MaxDeliver: -1, MaxAckPending: -1,
+	})
+	return err
+}
+
 // Claim implements [actors.Journal].
 func (j *Journal) Claim(ctx context.Context, node string) (actors.Claim, error) {
 	if err := j.present(node); err != nil {
@@ -278,8 +286,8 @@ func (j *Journal) finish(ctx context.Context, run messages.RunID, token string) 
 	case err == nil && !last.ended():
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	_, err = j.nc.RequestWithContext(ctx, token, []byte("+ACK"))
-	return err
+	return patiently(ctx, func(ctx context.Context) error {
+		_, err := j.nc.RequestWithContext(ctx, token, []byte("+ACK"))
+		return err
+	})
 }

@@ -129,8 +129,12 @@ func (x *index) placeOf(run messages.RunID, after uint64) (at uint64) {
 // readIndex begins to read the last header of every log, and then all that come.
 func (j *Journal) readIndex(ctx context.Context) error {
 	ready := sync.OnceFunc(func() { close(j.index.ready) })
-	feed, err := j.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"run.>"},
-		DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true})
+	var feed jetstream.Consumer
+	err := patiently(ctx, func(ctx context.Context) (err error) {
+		feed, err = j.stream.OrderedConsumer(ctx, jetstream.OrderedConsumerConfig{FilterSubjects: []string{"run.>"},
+			DeliverPolicy: jetstream.DeliverLastPerSubjectPolicy, HeadersOnly: true})
+		return err
+	})
 	if err != nil {
 		return err
 	}

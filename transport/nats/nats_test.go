@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"sync"
@@ -26,6 +27,13 @@ import (
 // TestMain starts the server's clock for access times outside all bubbles: its goroutine waits on a channel that was
 // made there, and inside no virtual time would pass.
 func TestMain(m *testing.M) {
+	if role := os.Getenv(roleVariable); role != "" {
+		if err := play(role); err != nil {
+			fmt.Fprintln(os.Stderr, role, err)
+			os.Exit(1)
+		}
+		return
+	}
 	ats.Register()
 	os.Exit(m.Run())
 }
@@ -250,6 +258,34 @@ func limit(t *testing.T, s *server.Server, change func(*jetstream.StreamConfig))
 	if _, err := js.UpdateStream(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// TestLostNotes watches a stream whose live copies are all lost.
+func TestLostNotes(t *testing.T) {
+	bubble(t, func(t *testing.T, s *server.Server) {
+		a, b := open(t, s), open(t, s)
+		limit(t, s, func(c *jetstream.StreamConfig) { c.RePublish = nil })
+		told := make(chan messages.RunID, 100)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		go func() { _ = b.Watch(ctx, "b", func(n actors.Note) { told <- n.Run }) }()
+		for _, want := range []messages.RunID{"", "r_1", "r_2"} {
+			if want != "" {
+				must(t, a, block(want, 0, 1, queued))
+			}
+			select {
+			case run := <-told:
+				if run != want {
+					t.Errorf("told of %q, want %q", run, want)
+				}
+			case <-ctx.Done():
+				t.Errorf("not told of %q", want)
+			}
+		}
+		if list, err := b.List(ctx, messages.Query{Principal: "ann"}); err != nil || len(list) != 2 {
+			t.Errorf("the other node lists %v (%v)", list, err)
+		}
+	})
 }
 
 // TestKeyUsedAgain expires a log at two nodes, the second of which does not know yet that its key was used again.

@@ -101,7 +101,7 @@ func (j *Journal) open(ctx context.Context, url string, o options) (err error) {
 	if j.js, err = jetstream.New(j.nc); err != nil {
 		return err
 	}
-	if err = j.openStream(ctx, o); err != nil {
+	if err = patiently(ctx, func(ctx context.Context) error { return j.openStream(ctx, o) }); err != nil {
 		return explained(err)
 	}
 	config := j.stream.CachedInfo().Config
@@ -110,10 +110,7 @@ func (j *Journal) open(ctx context.Context, url string, o options) (err error) {
 			"stream %s was not made by lastword: remove it, or give lastword a NATS account of its own", streamName)
 	}
 	j.warnings = doubts(config)
-	if j.claims.consumer, err = j.stream.CreateOrUpdateConsumer(ctx, jetstream.ConsumerConfig{
-		Durable: "claims", FilterSubject: "run.*.q", HeadersOnly: true, AckPolicy: jetstream.AckExplicitPolicy,
-		AckWait: 4 * beatEvery, MaxDeliver: -1, MaxAckPending: -1,
-	}); err != nil {
+	if err = patiently(ctx, j.openClaims); err != nil {
 		return explained(err)
 	}
 	if err = j.listen(ctx); err != nil {
@@ -260,6 +257,7 @@ const (
 	errNoPeers      jetstream.ErrorCode = 10005
 	errNotClustered jetstream.ErrorCode = 10074
 	errOverlaps     jetstream.ErrorCode = 10065
+	errNoLeader     jetstream.ErrorCode = 10008
 )
 
 // errFull are the codes of limits: of the account, of a server's memory or disk, of the stream.

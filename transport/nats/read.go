@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -15,8 +16,12 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// readTimeout is how long a question to JetStream waits for its answer: a server that dies sends none.
-const readTimeout = 5 * time.Second
+// A server that dies answers no question. askTimeout is how long one waits before it is asked again, and patience how
+// long in all: an election takes 4 to 9 seconds.
+const (
+	askTimeout = 2 * time.Second
+	patience   = 20 * time.Second
+)
 
 // The most that one read asks for.
 const (
@@ -154,18 +159,44 @@ type getRequest struct {
 	MaxBytes int    `json:"max_bytes,omitempty"`
 }
 
+// patiently asks a question until somebody answers.
+func patiently(ctx context.Context, ask func(context.Context) error) error {
+	for began := time.Now(); ; {
+		once, cancel := context.WithTimeout(ctx, askTimeout)
+		err := ask(once)
+		cancel()
+		silent := errors.Is(err, context.DeadlineExceeded)
+		absent := errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrReconnectBufExceeded) ||
+			codeOf(err) == errNoLeader || codeOf(err) == errNoPeers
+		if !silent && !absent || ctx.Err() != nil || time.Since(began) > patience {
+			return err
+		}
+		if absent {
+			select {
+			case <-time.After(askTimeout / 10):
+			case <-ctx.Done():
+			}
+		}
+	}
+}
+
 // get asks the stream's leader for one message. The client library would ask any replica.
 func (j *Journal) get(ctx context.Context, ask getRequest) (m message, err error) {
 	data, err := json.Marshal(ask)
 	if err != nil {
 		return m, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	answer, err := j.nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+streamName, data)
-	if err != nil {
-		return m, err
-	}
+	err = patiently(ctx, func(ctx context.Context) error {
+		answer, err := j.nc.RequestWithContext(ctx, "$JS.API.STREAM.MSG.GET."+streamName, data)
+		if err == nil {
+			m, err = gotten(answer.Data)
+		}
+		return err
+	})
+	return m, err
+}
+
+func gotten(answer []byte) (m message, err error) {
 	var got struct {
 		Error   *jetstream.APIError
 		Message struct {
@@ -175,7 +206,7 @@ func (j *Journal) get(ctx context.Context, ask getRequest) (m message, err error
 			Data    []byte
 		}
 	}
-	switch err = json.Unmarshal(answer.Data, &got); {
+	switch err = json.Unmarshal(answer, &got); {
 	case err != nil:
 		return m, err
 	case got.Error != nil:
@@ -195,18 +226,25 @@ func (j *Journal) batch(ctx context.Context, ask getRequest) (found []message, e
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, readTimeout)
-	defer cancel()
-	answers, err := j.nc.SubscribeSync(j.nc.NewInbox())
+	err = patiently(ctx, func(ctx context.Context) (err error) {
+		found, err = j.answers(ctx, "$JS.API.DIRECT.GET."+streamName, data)
+		return err
+	})
+	return found, err
+}
+
+// answers asks a question that has several messages as its answer.
+func (j *Journal) answers(ctx context.Context, subject string, question []byte) (found []message, err error) {
+	sub, err := j.nc.SubscribeSync(j.nc.NewInbox())
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = answers.Unsubscribe() }()
-	if err = j.nc.PublishRequest("$JS.API.DIRECT.GET."+streamName, answers.Subject, data); err != nil {
+	defer func() { _ = sub.Unsubscribe() }()
+	if err = j.nc.PublishRequest(subject, sub.Subject, question); err != nil {
 		return nil, err
 	}
 	for {
-		m, err := answers.NextMsgWithContext(ctx)
+		m, err := sub.NextMsgWithContext(ctx)
 		if err != nil {
 			return nil, err
 		}
