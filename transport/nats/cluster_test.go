@@ -211,7 +211,7 @@ func playNode(name, urls string) error {
 		return err
 	}
 	speech := func(json.RawMessage) (actors.Job, error) {
-		return actors.Job{Name: "speech", Resume: true, Tasks: []actors.Task{{Name: "speak", Run: speak}}}, nil
+		return actors.Job{Name: "speech", Restart: true, Tasks: []actors.Task{{Name: "speak", Run: speak}}}, nil
 	}
 	s, err := actors.New(ctx, actors.Config{Journal: j, Node: name, Jobs: map[string]actors.NewJob{"speech": speech}})
 	if err != nil {
@@ -330,7 +330,7 @@ func complete(s messages.State) error {
 // continued wants a run that was completed by another node than its first.
 func continued(s messages.State) error {
 	if s.Recoveries == 0 {
-		return errors.New("no other node has continued it")
+		return errors.New("no other node has started it again")
 	}
 	return complete(s)
 }
