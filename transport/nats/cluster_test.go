@@ -234,10 +234,10 @@ func playNode(name, urls string) error {
 
 // speak says 160 words in eight seconds.
 func speak(ctx context.Context, t *actors.TaskContext) error {
-	said := ""
+	var said strings.Builder
 	for n := range 160 {
 		word := strconv.Itoa(n) + " "
-		said += word
+		said.WriteString(word)
 		if err := t.Say("speech", word); err != nil {
 			return err
 		}
@@ -252,7 +252,7 @@ func speak(ctx context.Context, t *actors.TaskContext) error {
 			return context.Cause(ctx)
 		}
 	}
-	return t.Said("speech", said)
+	return t.Said("speech", said.String())
 }
 
 // begin starts so many runs at the node.
