@@ -77,8 +77,11 @@ fuzz: go ## Fuzz every target for FUZZTIME each
 update: go ## Rewrite the golden files and the generated documents from the code
 	go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' . | xargs -n1 dirname | sort -u) -update
 
-build: go ## Build the static binary bin/lastword
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/lastword ./cmd/lastword
+BINARY = bin/lastword
+TAGS =
+
+build: go ## Build the static binary bin/lastword; TAGS=nosqlite,nonats leaves the stores out
+	CGO_ENABLED=0 go build -trimpath -tags '$(TAGS)' -ldflags '-s -w' -o $(BINARY) ./cmd/lastword
 
 cover: PROFILE = -coverpkg=./messages,./supervision,./actors,./transport/... -coverprofile=coverage.out
 cover: test ## Run every test; require 90 % coverage of messages, supervision and actors, 80 % of each transport

@@ -10,6 +10,8 @@ import (
 type Query struct {
 	// Principal is the owner of the runs, exactly; "" means runs without one.
 	Principal string
+	// Everyone selects the runs of all principals.
+	Everyone bool
 	// Job selects runs of the job; "" selects all.
 	Job string
 	// Status selects runs with one of these; empty selects all.
@@ -41,7 +43,7 @@ func (q Query) Most() int {
 
 // Selects reports whether the query selects the run.
 func (q Query) Selects(s *Summary) bool {
-	return s.Principal == q.Principal && (q.Job == "" || s.Job == q.Job) &&
+	return (q.Everyone || s.Principal == q.Principal) && (q.Job == "" || s.Job == q.Job) &&
 		(len(q.Status) == 0 || slices.Contains(q.Status, s.Status)) && q.labelled(s) &&
 		(q.After == nil || q.Compare(q.After, s) < 0)
 }

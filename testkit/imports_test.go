@@ -188,6 +188,11 @@ var rules = []rule{{
 	},
 	libs: []string{"github.com/spf13/pflag"},
 }, {
+	pkgs: "cmd/internal/store",
+	ours: []string{"messages", "messages/redact", "actors", "transport/sqlite", "transport/nats", "cmd/internal/environment",
+		"cmd/internal/settings"},
+	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap"},
+}, {
 	pkgs: "cmd/internal/host",
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/gate", "transport/inflight",

@@ -23,6 +23,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -42,6 +43,7 @@ type generateOptions struct {
 	timeout     time.Duration
 	explain     bool
 	show        terminal.Display
+	state       store.Flags
 	at          remote // the server to run at, if one is named
 }
 
@@ -108,7 +110,7 @@ Progress and a summary go to stderr. Ctrl-C cancels the run; a second Ctrl-C lea
 		g.read.AddFlags(flags)
 		g.read.AddLimitFlags(flags)
 	})
-	settings.Group(flags, "Run", func() { g.addRunFlags(flags) })
+	settings.Group(flags, "Run", func() { g.addRunFlags(cmd, flags) })
 	settings.Group(flags, "Server", func() { g.addServerFlags(cmd, flags) })
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&g.by.Endpoint)))
 	settings.Must(cmd.MarkFlagDirname("out"))
@@ -135,12 +137,13 @@ func (g *generateOptions) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet)
 	flags.BoolVar(&g.noCache, "no-cache", false, "neither read nor write the cache of results")
 }
 
-func (g *generateOptions) addRunFlags(flags *pflag.FlagSet) {
+func (g *generateOptions) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.BoolVar(&g.explain, "explain", false, "print to stdout why each file was chosen")
 	flags.BoolVar(&g.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
 	flags.BoolVar(&g.show.JSON, "json", false, "print the result to stdout as one JSON object")
 	flags.BoolVarP(&g.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
 	flags.DurationVar(&g.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
+	g.state.AddState(cmd, flags)
 }
 
 func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
@@ -178,7 +181,7 @@ func (g *generateOptions) run(cmd *cobra.Command, repository string) error {
 	if in.Model != "" {
 		limits.StallMS = host.Milliseconds(g.by.Endpoint.StallTimeout())
 	}
-	return g.program.Watch(cmd.Context(), job, limits, &g.show)
+	return g.program.Watch(cmd.Context(), job, limits, &g.state, &g.show)
 }
 
 // place says where the files go, and what is printed of them. The returned function removes what was only to be

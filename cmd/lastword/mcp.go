@@ -53,6 +53,7 @@ SIGTERM end them at once.
 		flags.StringVar(&s.url, "url", "", "`URL` of a running server for --print-config")
 	})
 	s.Options.AddFlags(cmd, flags, p)
+	settings.Group(flags, "Runs", func() { s.Store.AddState(cmd, flags) })
 	settings.Group(flags, "Repository", func() { s.Read.AddFlags(flags) })
 	for _, name := range []string{"print-config", "url"} {
 		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))

@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -27,6 +28,7 @@ type promptOptions struct {
 	temperature settings.Decimal
 	extra       string
 	timeout     time.Duration
+	state       store.Flags
 	show        terminal.Display
 }
 
@@ -64,7 +66,7 @@ wrong; --progress plain shows the run. Ctrl-C cancels the run; a second Ctrl-C l
 	flags.SortFlags = false
 	settings.Group(flags, "Request", func() { p.addRequestFlags(flags) })
 	p.at.AddFlags(cmd, flags)
-	settings.Group(flags, "Run", func() { p.addRunFlags(flags) })
+	settings.Group(flags, "Run", func() { p.addRunFlags(cmd, flags) })
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&p.at)))
 	return cmd
 }
@@ -78,11 +80,12 @@ func (p *promptOptions) addRequestFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&p.extra, "extra", "", "more fields of the request: a `JSON` object such as {\"top_k\":40}")
 }
 
-func (p *promptOptions) addRunFlags(flags *pflag.FlagSet) {
+func (p *promptOptions) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.BoolVar(&p.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
 	flags.BoolVar(&p.show.JSON, "json", false, "print the result to stdout as one JSON object")
 	flags.BoolVarP(&p.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
 	flags.DurationVar(&p.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
+	p.state.AddState(cmd, flags)
 }
 
 func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
@@ -111,7 +114,7 @@ func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
 	p.show.Open(&p.program.Display)
 	p.speak()
 	limits := messages.Limits{WallClockMS: host.Milliseconds(p.timeout), StallMS: host.Milliseconds(p.at.StallTimeout())}
-	return p.program.Watch(cmd.Context(), job, limits, &p.show)
+	return p.program.Watch(cmd.Context(), job, limits, &p.state, &p.show)
 }
 
 func (p *promptOptions) validate() error {

@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 	api "github.com/seed889630bf/lastword/transport/http/client"
@@ -27,6 +28,7 @@ type remote struct {
 	program   *host.Program
 	url       string
 	tokenFile string
+	state     string // the folder of a server
 }
 
 // addFlags adds --server and --token-file.
@@ -52,14 +54,68 @@ func (r *remote) client() (*api.Client, error) {
 	return api.New(cmp.Or(r.url, r.program.Env.Get("LASTWORD_SERVER"), "http://127.0.0.1:7878"), token)
 }
 
+// addStateFlag adds --state.
+func (r *remote) addStateFlag(cmd *cobra.Command) {
+	cmd.PersistentFlags().StringVar(&r.state, "state", "", "`folder` of a server that may have stopped")
+	settings.Must(cmd.MarkPersistentFlagDirname("state"))
+	cmd.MarkFlagsMutuallyExclusive("server", "state")
+}
+
 // ask gives a command the server's client.
 func (r *remote) ask(run func(*cobra.Command, []string, *api.Client) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
-		c, err := r.client()
-		if err != nil {
+		c, err := r.live()
+		switch {
+		case err != nil:
 			return err
+		case c == nil:
+			return &exit.Error{Code: exit.Configuration, Err: fmt.Errorf(
+				"no server has %s open; start it with lastword serve --state %[1]s", r.state)}
 		}
 		return run(cmd, args, c)
+	}
+}
+
+// live returns the client of the server that --server names, or of the one that has opened the folder of --state. It
+// is nil if nobody has.
+func (r *remote) live() (*api.Client, error) {
+	if r.state == "" {
+		return r.client()
+	}
+	url, open := store.OwnerURL(r.state)
+	switch {
+	case !open:
+		return nil, nil
+	case url == "":
+		return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("the process that has %s open serves nobody", r.state)}
+	}
+	r.url = url
+	return r.client()
+}
+
+// source is where a command reads runs: a server, or the folder of one that has stopped.
+type source interface {
+	List(ctx context.Context, q messages.Query, cursor string) (list []messages.Summary, next string, err error)
+	State(ctx context.Context, id messages.RunID) (messages.State, error)
+	Follow(ctx context.Context, id messages.RunID, want messages.Follow) iter.Seq2[messages.Event, error]
+	Forget(ctx context.Context, id messages.RunID) error
+}
+
+// read gives a command the server's client or, if the server has stopped, its folder.
+func (r *remote) read(run func(*cobra.Command, []string, source) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		c, err := r.live()
+		switch {
+		case err != nil:
+			return err
+		case c != nil:
+			return run(cmd, args, c)
+		}
+		in, err := openStopped(r.state)
+		if err != nil {
+			return &exit.Error{Code: exit.Configuration, Err: err}
+		}
+		return errors.Join(run(cmd, args, in), in.close())
 	}
 }
 
@@ -70,7 +126,8 @@ func runsCommand(p *host.Program) *cobra.Command {
 		GroupID: settings.Working,
 		Short:   "List, watch, answer and cancel the runs of a server",
 		Long: `Runs asks a server that lastword serve started. The server is the one of --server, of LASTWORD_SERVER,
-or the one on this machine.`,
+or the one on this machine. With --state, runs asks the server that has the folder open; if none has, ls, get, events
+and rm read the folder itself.`,
 		Example: `  lastword runs ls --status processing
   lastword runs watch r_k66hldz6ofnwat4rgzpadp2myg
   lastword runs cancel r_k66hldz6ofnwat4rgzpadp2myg --reason "wrong repository"`,
@@ -78,6 +135,7 @@ or the one on this machine.`,
 		RunE: showHelp,
 	}
 	at.addFlags(cmd)
+	at.addStateFlag(cmd)
 	cmd.AddCommand(runsListCommand(at), runsGetCommand(at), runsWatchCommand(at), runsEventsCommand(at),
 		runsCancelCommand(at), runsAnswerCommand(at), runsRemoveCommand(at))
 	return cmd
@@ -100,7 +158,7 @@ func runsListCommand(at *remote) *cobra.Command {
 		Short:   "List your runs, the newest first",
 		Example: "  lastword runs ls --status processing,failed --label team=docs",
 		Args:    noArguments,
-		RunE: at.ask(func(cmd *cobra.Command, _ []string, c *api.Client) error {
+		RunE: at.read(func(cmd *cobra.Command, _ []string, c source) error {
 			for _, status := range statuses {
 				q.Status = append(q.Status, messages.Status(status))
 			}
@@ -132,7 +190,7 @@ func labelsOf(cmd *cobra.Command, list []string) (map[string]string, error) {
 	return labels, nil
 }
 
-func listRuns(cmd *cobra.Command, c *api.Client, q messages.Query, asJSON bool) error {
+func listRuns(cmd *cobra.Command, c source, q messages.Query, asJSON bool) error {
 	list, _, err := c.List(cmd.Context(), q, "")
 	if err != nil {
 		return err
@@ -165,7 +223,7 @@ func runsGetCommand(at *remote) *cobra.Command {
 		Short:   "Print a run's state as JSON",
 		Example: "  lastword runs get r_k66hldz6ofnwat4rgzpadp2myg | jq .status",
 		Args:    runArgument,
-		RunE: at.ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
+		RunE: at.read(func(cmd *cobra.Command, args []string, c source) error {
 			state, err := c.State(cmd.Context(), messages.RunID(args[0]))
 			if err != nil {
 				return err
@@ -219,7 +277,7 @@ func runsEventsCommand(at *remote) *cobra.Command {
 		Short:   "Print a run's events, one JSON object a line, until it ends",
 		Example: "  lastword runs events r_k66hldz6ofnwat4rgzpadp2myg --level milestone --after 12",
 		Args:    runArgument,
-		RunE: at.ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
+		RunE: at.read(func(cmd *cobra.Command, args []string, c source) error {
 			for _, kind := range kinds {
 				want.Filter.Kinds = append(want.Filter.Kinds, messages.Kind(kind))
 			}
@@ -294,7 +352,7 @@ func runsRemoveCommand(at *remote) *cobra.Command {
 		Short:   "Forget an ended run; its files stay",
 		Example: "  lastword runs rm r_k66hldz6ofnwat4rgzpadp2myg",
 		Args:    runArgument,
-		RunE: at.ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
+		RunE: at.read(func(cmd *cobra.Command, args []string, c source) error {
 			return c.Forget(cmd.Context(), messages.RunID(args[0]))
 		}),
 	}

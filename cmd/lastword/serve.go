@@ -54,6 +54,10 @@ its own under --out. Behind a proxy that speaks TLS, give --public-url.
 Serve reads repositories over https from public addresses. It reads no folder of this machine, unless you give
 --allow-local. It ignores the .lastword.yaml of the current folder; --config .lastword.yaml reads it.
 
+Serve keeps the events of runs in a folder (--state), which one process may open at a time. A run outlives the process:
+when serve starts again, it starts generate again and ends other runs that had not ended as failed, cause node_lost.
+With --nats several servers share all runs, and go on with those of a server that is gone.
+
 The first Ctrl-C or SIGTERM stops new runs and waits for the others as long as --drain says, but not for runs that
 wait for an answer. The second one leaves at once.` +
 			exitCodes(exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated),
@@ -70,6 +74,7 @@ wait for an answer. The second one leaves at once.` +
 	flags.SortFlags = false
 	settings.Group(flags, "HTTP", func() { s.addHTTPFlags(cmd, flags) })
 	s.Options.AddFlags(cmd, flags, p)
+	settings.Group(flags, "Runs", func() { s.Store.AddAll(cmd, flags) })
 	settings.Group(flags, "Repository", func() {
 		s.Read.AddHTTPFlag(flags)
 		s.Read.Fix()
@@ -117,7 +122,7 @@ func (s *serveOptions) run(cmd *cobra.Command) error {
 		return errors.Join(err, inside.Close(cmd.Context()))
 	}
 	defer stopProfiles()
-	if err := announce(cmd.ErrOrStderr(), listener); err != nil {
+	if err := errors.Join(inside.Announce(urlOf(listener)), announce(cmd.ErrOrStderr(), listener)); err != nil {
 		return errors.Join(err, inside.Close(cmd.Context()))
 	}
 	notify(s.Env(), "READY=1")
@@ -207,7 +212,7 @@ func (s *serveOptions) routes(entrance *gate.Gate, door http.Handler, inside *ho
 	for _, path := range []string{"/healthz", "/livez"} {
 		mux.Handle("GET "+path, entrance.Public(says("ok\n")))
 	}
-	mux.Handle("GET /readyz", entrance.Public(http.HandlerFunc(ready)))
+	mux.Handle("GET /readyz", entrance.Public(ready(inside)))
 	mux.Handle("GET /{$}", entrance.Public(says("lastword serves MCP at "+mcpPath+" and its API at /v1\n")))
 	if s.tokens != "" {
 		about := gate.ResourceMetadata(resource, nil, []gate.Scope{gate.ReadRuns, gate.WriteRuns})
@@ -260,15 +265,23 @@ func profiles() http.Handler {
 	return mux
 }
 
-// ready answers 503 once the server takes no more runs.
-func ready(w http.ResponseWriter, r *http.Request) {
-	select {
-	case <-gate.Draining(r.Context()):
+// ready answers 503 while the server takes no runs.
+func ready(inside *host.Server) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		unready := inside.Ready()
+		select {
+		case <-gate.Draining(r.Context()):
+			unready = errors.New("stopping")
+		default:
+		}
+		if unready == nil {
+			says("ready\n").ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.WriteHeader(http.StatusServiceUnavailable)
-		says("stopping\n").ServeHTTP(w, r)
-	default:
-		says("ready\n").ServeHTTP(w, r)
-	}
+		fmt.Fprintln(w, unready)
+	})
 }
 
 func says(words string) http.Handler {
@@ -278,12 +291,20 @@ func says(words string) http.Handler {
 	})
 }
 
-func announce(stderr io.Writer, listener net.Listener) error {
+// urlOf is what --server takes to reach the listener.
+func urlOf(listener net.Listener) string {
 	if listener.Addr().Network() == "unix" {
-		_, err := fmt.Fprintf(stderr, "listening on unix:%s\n", listener.Addr())
-		return err
+		return "unix:" + listener.Addr().String()
 	}
-	_, err := fmt.Fprintf(stderr, "listening on http://%s%s\n", listener.Addr(), mcpPath)
+	return "http://" + listener.Addr().String()
+}
+
+func announce(stderr io.Writer, listener net.Listener) error {
+	url := urlOf(listener)
+	if listener.Addr().Network() != "unix" {
+		url += mcpPath
+	}
+	_, err := fmt.Fprintf(stderr, "listening on %s\n", url)
 	return err
 }
 

@@ -25,7 +25,7 @@ func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summar
 		among = j.index.open // each start asks for these
 	}
 	for run, r := range among {
-		if r.opened != nil && r.opened.Principal == q.Principal {
+		if r.opened != nil && (q.Everyone || r.opened.Principal == q.Principal) {
 			if s := r.summary(run); q.Selects(&s) {
 				list = append(list, s)
 			}

@@ -161,8 +161,8 @@ func (s *store) List(ctx context.Context, q messages.Query) ([]messages.Summary,
 
 func listSQL(q messages.Query) (string, []any) {
 	var b strings.Builder
-	args := []any{q.Principal}
-	b.WriteString("SELECT " + summaryColumns + " FROM runs WHERE principal = ?")
+	args := []any{q.Everyone, q.Principal}
+	b.WriteString("SELECT " + summaryColumns + " FROM runs WHERE (? OR principal = ?)")
 	if q.Job != "" {
 		b.WriteString(" AND job = ?")
 		args = append(args, q.Job)

@@ -50,6 +50,24 @@ func (v Variables) CacheFolder() string {
 }
 
 // inHome joins the names to the home folder; it returns "" if there is none.
+// StateFolder is the folder where lastword keeps the runs of a server, or "". systemd names one.
+func (v Variables) StateFolder() string {
+	dir := v.Get("XDG_STATE_HOME")
+	switch first, _, _ := strings.Cut(v.Get("STATE_DIRECTORY"), ":"); {
+	case filepath.IsAbs(first):
+		return first
+	case filepath.IsAbs(dir):
+	case runtime.GOOS == "windows":
+		dir = v.Get("LocalAppData")
+	default:
+		dir = v.inHome(".local", "state")
+	}
+	if dir == "" {
+		return ""
+	}
+	return filepath.Join(dir, "lastword")
+}
+
 func (v Variables) inHome(names ...string) string {
 	home := v.Home()
 	if home == "" {

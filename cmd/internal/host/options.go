@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
@@ -39,6 +40,7 @@ type Options struct {
 	verbose     bool
 	Secrets     *redact.Secrets
 	conformance bool
+	Store       store.Flags
 	program     *Program
 	quota       quota
 }
@@ -93,7 +95,7 @@ func (h *Options) Check(cmd *cobra.Command) error {
 	case h.maxRuns <= 0:
 		err = errors.New("--max-runs must be positive")
 	default:
-		err = errors.Join(h.Read.Check(), h.finder.Endpoint.Check())
+		err = errors.Join(h.Store.Check(), h.Read.Check(), h.finder.Endpoint.Check())
 	}
 	if err != nil {
 		return exit.BadUsage(cmd, err, "")

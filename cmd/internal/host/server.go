@@ -15,6 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/conformance"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/http"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -31,6 +32,7 @@ type Server struct {
 	Metrics *telemetry.Observer
 	Log     *zap.Logger
 	options *Options
+	store   *store.Store
 	// WaitForAnswers, which may be nil, waits for the calls that are being answered.
 	WaitForAnswers func(ctx context.Context)
 }
@@ -52,12 +54,22 @@ func (h *Options) instructions() string {
 	return text
 }
 
-// Start starts the runtime. It writes nothing, opens no port and asks no server.
+// Start opens the journal and starts the runtime. It opens no port and asks no server of models.
 func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) {
 	log := h.logger(stderr)
 	config := h.systemConfig()
 	config.Log = log
-	inside := &Server{Log: log, options: h}
+	kept, err := h.Store.Open(ctx, h.Env(), h.Secrets, log, h.retention)
+	if err != nil {
+		return nil, &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	for _, warning := range kept.Warnings {
+		log.Warn("journal", zap.String("warning", warning))
+	}
+	if kept.Journal != nil {
+		config.Journal, config.HandOver = kept.Journal, true
+	}
+	inside := &Server{Log: log, options: h, store: kept}
 	if h.HTTP {
 		inside.Metrics = newObserver(h.Env(), func() actors.Stats { return inside.system.Stats() },
 			func() float64 { return float64(inside.API.Readers()) })
@@ -65,7 +77,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	}
 	system, err := actors.New(ctx, config)
 	if err != nil {
-		return nil, &exit.Error{Code: exit.Configuration, Err: err}
+		return nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, kept.Close())}
 	}
 	door := mcp.New(mcp.Config{Runs: system, Open: h.artifact, Name: "lastword", Title: "lastword",
 		Version: ThisBuild().Full(), Instructions: h.instructions(), Log: log, Retention: h.retention,
@@ -144,8 +156,14 @@ func (i *Server) Close(ctx context.Context) error {
 		i.Metrics.Close()
 	}
 	i.options.finder.Close()
-	return err
+	return errors.Join(err, i.store.Close())
 }
+
+// Ready returns why the server takes no runs now, or nil.
+func (i *Server) Ready() error { return i.system.Ready() }
+
+// Announce tells others where the server answers.
+func (i *Server) Announce(url string) error { return i.store.Announce(url) }
 
 // endWhenStuck calls end if all runs that are left wait for answers twice in a row, unless ctx is done before.
 func (i *Server) endWhenStuck(ctx context.Context, end func(), stuck bool) {

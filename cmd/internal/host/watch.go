@@ -9,23 +9,34 @@ import (
 	"syscall"
 	"time"
 
+	"go.uber.org/zap"
+
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/messages"
 )
 
 // Watch runs the job, shows its events, and returns the error that the program ends with. It knows only what the
 // events tell, like any other reader.
-func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Limits, show *terminal.Display) error {
-	system, err := actors.New(ctx, p.Actors)
+func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Limits, in *store.Flags, show *terminal.Display) error {
+	kept, err := in.Open(ctx, p.Env, p.Secrets, zap.NewNop(), 0)
 	if err != nil {
 		return &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	config := p.Actors
+	if kept.Journal != nil {
+		config.Journal, show.Kept = kept.Journal, true
+	}
+	system, err := actors.New(ctx, config)
+	if err != nil {
+		return &exit.Error{Code: exit.Configuration, Err: errors.Join(err, kept.Close())}
 	}
 	defer show.View.Leave()
 	attached, first := Interruptible(ctx, show.View.Leave)
 	state, err := follow(ctx, attached, system, job, limits, show)
-	err = errors.Join(err, system.Close(ctx))
+	err = errors.Join(err, system.Close(ctx), kept.Close())
 	by := first()
 	if err != nil {
 		return err
@@ -62,6 +73,7 @@ func follow(ctx, attached context.Context, system *actors.System, job actors.Job
 // WatchRemote shows a run that another process owns, and returns what the program ends with. Ctrl-C ends the watching
 // alone.
 func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) error {
+	show.Kept = true
 	defer show.View.Leave()
 	watching, first := Interruptible(ctx, show.View.Leave)
 	state, err := show.Follow(watching, run)
@@ -79,6 +91,7 @@ func WatchRemote(ctx context.Context, run terminal.Run, show *terminal.Display) 
 // WatchOwn is WatchRemote for a run that this program has started: the first Ctrl-C cancels the run, and the second one
 // leaves. It calls download once the run has ended.
 func WatchOwn(ctx context.Context, run terminal.Run, show *terminal.Display, download func(messages.State) error) error {
+	show.Kept = true
 	defer show.View.Leave()
 	attached, first := Interruptible(ctx, show.View.Leave)
 	canceled := make(chan error, 1)

@@ -35,7 +35,9 @@ func (d *Display) card(s messages.State) {
 	if d.Folder != "" {
 		d.files(s.Artifacts)
 	}
-	fmt.Fprintf(d.Stderr, "  run %s, %d events\n", s.RunID, s.Seq)
+	if d.Kept {
+		fmt.Fprintf(d.Stderr, "  run %s, %d events\n", s.RunID, s.Seq)
+	}
 }
 
 func (d *Display) files(artifacts []messages.Artifact) {

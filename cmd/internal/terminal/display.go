@@ -32,6 +32,7 @@ type Display struct {
 	Answer         *Answer                                   // prints a model's answer on stdout; may be nil
 	Quiet          bool                                      // prints failures only
 	Brief          bool                                      // prints no end of a run that simply completed
+	Kept           bool                                      // the run's id can be used after the run
 	Style          style
 	View           view
 	Lost           error // the error that ended writing to stdout

@@ -268,7 +268,7 @@ func TestLiveInASCII(t *testing.T) {
 func TestCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out strings.Builder
-		d := Display{Stderr: &out, Folder: "docs", View: Silent{}}
+		d := Display{Stderr: &out, Folder: "docs", View: Silent{}, Kept: true}
 		r := story{t: t, view: d.View}
 		r.begin("write")
 		r.say(messages.ArtifactWritten{Artifact: messages.Artifact{Name: "llms.txt", Path: "host/o/r/llms.txt", Bytes: 4200,

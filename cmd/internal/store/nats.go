@@ -1,0 +1,36 @@
+//go:build !nonats
+
+package store
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/transport/nats"
+)
+
+func openNATS(ctx context.Context, at, credentials string, secrets *redact.Secrets, log *zap.Logger,
+	retention time.Duration) (*Store, error) {
+	for one := range strings.SplitSeq(at, ",") {
+		if u, err := url.Parse(one); err == nil && u.User != nil {
+			password, _ := u.User.Password()
+			secrets.Add("nats", password)
+		}
+	}
+	with := []nats.Option{nats.Log(log), nats.Retention(retention)}
+	if credentials != "" {
+		with = append(with, nats.Credentials(credentials))
+	}
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	j, err := nats.Open(ctx, at, with...)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{Journal: j, Warnings: j.Warnings(), close: j.Close}, nil
+}

@@ -1,0 +1,49 @@
+//go:build !nosqlite
+
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/sqlite"
+)
+
+func openSQLite(dir string) (*Store, error) {
+	j, err := sqlite.Open(dir)
+	if at, ok := errors.AsType[*fs.PathError](err); ok {
+		return nil, fmt.Errorf("the runs cannot be kept in %s: %w; give --state FOLDER, or --ephemeral", dir, at)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Store{Journal: j, announce: j.Announce, close: j.Close}, nil
+}
+
+// Read opens the journal in the folder for reading, beside its owner or after it has stopped.
+func Read(dir string) (actors.Reader, func() error, error) {
+	r, err := sqlite.OpenReader(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, r.Close, nil
+}
+
+// Forget removes the log of an ended run from the folder, which no other process may have open.
+func Forget(ctx context.Context, dir string, run messages.RunID) error {
+	j, err := sqlite.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(j.Forget(ctx, run), j.Close())
+}
+
+// OwnerURL is where the server answers that has opened the folder. open says whether a process has.
+func OwnerURL(dir string) (url string, open bool) {
+	owner, open := sqlite.FindOwner(dir)
+	return owner.URL, open
+}

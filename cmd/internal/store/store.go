@@ -1,0 +1,110 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.uber.org/zap"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages/redact"
+)
+
+// Flags say where a command keeps its journal. The zero value keeps it in memory.
+type Flags struct {
+	dir       string
+	nats      string
+	natsCreds string
+	ephemeral bool
+	// always: the journal is in the state folder unless the flags say otherwise.
+	always bool
+}
+
+// AddState adds --state.
+func (f *Flags) AddState(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&f.dir, "state", "", "`folder` that keeps the runs' events; without it they end with the process")
+	settings.Must(cmd.MarkFlagDirname("state"))
+}
+
+// AddAll adds --state, --ephemeral and --nats. Without any of them, the journal is in the state folder.
+func (f *Flags) AddAll(cmd *cobra.Command, flags *pflag.FlagSet) {
+	f.always = true
+	flags.StringVar(&f.dir, "state", "", "`folder` that keeps the runs' events (default ~/.local/state/lastword)")
+	flags.BoolVar(&f.ephemeral, "ephemeral", false, "keep the runs' events in memory: they end with the process")
+	flags.StringVar(&f.nats, "nats", "", "`URL` of NATS JetStream, which keeps the runs' events for several servers")
+	flags.StringVar(&f.natsCreds, "nats-creds", "", "`file` with the credentials for --nats")
+	settings.Must(cmd.MarkFlagDirname("state"))
+	settings.Must(cmd.MarkFlagFilename("nats-creds"))
+}
+
+// Check returns what is wrong with the flags.
+func (f *Flags) Check() error {
+	switch {
+	case f.ephemeral && (f.dir != "" || f.nats != ""), f.dir != "" && f.nats != "":
+		return errors.New("give one of --state, --nats and --ephemeral")
+	case f.natsCreds != "" && f.nats == "":
+		return errors.New("--nats-creds goes with --nats")
+	}
+	return nil
+}
+
+// Durable reports whether the runs outlive the process.
+func (f *Flags) Durable() bool { return !f.ephemeral && (f.always || f.dir != "") }
+
+// Folder is the folder of the journal, or "" if it is in none.
+func (f *Flags) Folder(env environment.Variables) string {
+	if f.nats != "" || !f.Durable() {
+		return ""
+	}
+	return settings.Absolute(cmp.Or(f.dir, env.StateFolder()))
+}
+
+// Store is an open journal.
+type Store struct {
+	// Journal is nil for a journal in memory.
+	Journal actors.Journal
+	// Warnings say how the store could lose what it has acknowledged.
+	Warnings []string
+	announce func(url string) error
+	close    func() error
+}
+
+// Announce tells others where the server of the runs answers.
+func (s *Store) Announce(url string) error {
+	if s.announce == nil {
+		return nil
+	}
+	return s.announce(url)
+}
+
+// Close closes the journal, after the System that uses it.
+func (s *Store) Close() error {
+	if s.close == nil {
+		return nil
+	}
+	return s.close()
+}
+
+// errNoFolder is for a process without a home.
+var errNoFolder = errors.New("there is no home folder to keep the runs in; give --state FOLDER, or --ephemeral")
+
+// Open opens the journal. retention is how long ended runs are kept.
+func (f *Flags) Open(ctx context.Context, env environment.Variables, secrets *redact.Secrets, log *zap.Logger,
+	retention time.Duration) (*Store, error) {
+	switch dir := f.Folder(env); {
+	case f.nats != "":
+		return openNATS(ctx, f.nats, f.natsCreds, secrets, log, retention)
+	case !f.Durable():
+		return &Store{}, nil
+	case dir == "":
+		return nil, errNoFolder
+	default:
+		return openSQLite(dir)
+	}
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"iter"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// stopped reads the folder of a server that has stopped. It shows the runs of everybody.
+type stopped struct {
+	dir     string
+	journal actors.Reader
+	archive *actors.Archive
+	close   func() error
+}
+
+func openStopped(dir string) (*stopped, error) {
+	journal, close, err := store.Read(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &stopped{dir, journal, actors.NewArchive(journal), close}, nil
+}
+
+func (s *stopped) List(ctx context.Context, q messages.Query, _ string) ([]messages.Summary, string, error) {
+	q.Everyone = true
+	list, err := s.archive.List(ctx, q)
+	return list, "", err
+}
+
+func (s *stopped) State(ctx context.Context, id messages.RunID) (messages.State, error) {
+	return s.archive.State(ctx, id)
+}
+
+// Follow yields what the log holds. A run that has not ended goes on when a server opens the folder.
+func (s *stopped) Follow(ctx context.Context, id messages.RunID, want messages.Follow) iter.Seq2[messages.Event, error] {
+	return func(yield func(messages.Event, error) bool) {
+		if want.Tree {
+			yield(messages.Event{}, messages.InvalidInput("--tree needs a server; leave it out, and read the sub-runs by their ids"))
+			return
+		}
+		for after := want.After; ; {
+			page, err := s.journal.Read(ctx, id, after)
+			if err != nil {
+				yield(messages.Event{}, err)
+				return
+			}
+			for _, e := range page.Events {
+				after = e.Seq
+				if selected, any := want.Filter.Select(e); any && !yield(selected, nil) {
+					return
+				}
+			}
+			if len(page.Events) == 0 || after >= page.Head.Seq {
+				return
+			}
+		}
+	}
+}
+
+// Forget opens the folder for writing.
+func (s *stopped) Forget(ctx context.Context, id messages.RunID) error {
+	return store.Forget(ctx, s.dir, id)
+}
