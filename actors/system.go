@@ -148,9 +148,6 @@ func (s *System) released(r *activeRun) {
 	}
 	if end.Status == messages.Failed {
 		s.logFailure(r, end)
-		if end.End.Cause == messages.CauseShutdown {
-			s.counts.shutdown.Add(1)
-		}
 	}
 	if r.parent != nil {
 		s.tellRuns(&forgetRun{run: r})
@@ -191,6 +188,9 @@ func (s *System) forget(r *activeRun) bool {
 		return false
 	}
 	delete(s.live, r.id)
+	if end := r.log.final.Load(); end != nil && end.End.Cause == messages.CauseShutdown {
+		s.counts.shutdown.Add(1)
+	}
 	if r.parent != nil {
 		r.root().liveSubRuns.Add(-1)
 	} else {

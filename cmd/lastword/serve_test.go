@@ -396,7 +396,7 @@ func TestServeDrains(t *testing.T) {
 // Nobody can answer a server that takes no more calls: a run that waits for an answer holds it up no longer than
 // those that work, and ends like any that is cut short, once.
 func TestServeDoesNotWaitForAnswers(t *testing.T) {
-	s := serveHTTP(t, t.TempDir(), "--conformance", "--drain", "1h")
+	s := serveHTTP(t, t.TempDir(), "--conformance", "--drain", "1h", "--ephemeral")
 	begun := func(job, input string) messages.RunID {
 		return s.call("", "run_start", fmt.Sprintf(`{"job":%q,"input":%s}`, job, input)).Structured.RunID
 	}
