@@ -48,7 +48,7 @@ func (j *Journal) append(ctx context.Context, b actors.Block) error {
 				return err
 			}
 		}
-		s := stored{mark: newMark(b, before.mark, len(data)), data: data}
+		s := &stored{mark: newMark(b, before.mark, len(data)), data: data}
 		switch s.at, err = j.publish(ctx, name, b, s, before.at); {
 		case err == nil:
 			j.saw(b.Run, s.at, s.mark)
@@ -98,31 +98,38 @@ var errTooLarge = errors.New("the labels of the run are larger than a header of 
 
 // publish sends the block, which lands if the log still ends at the sequence, and returns its own. An error without a
 // code of JetStream leaves its fate unknown.
-func (j *Journal) publish(ctx context.Context, name string, b actors.Block, s stored, after uint64) (uint64, error) {
+func (j *Journal) publish(ctx context.Context, name string, b actors.Block, s *stored, after uint64) (uint64, error) {
 	room := int(j.nc.MaxPayload()) - 1<<10 // for the other headers
-	data, parts := s.data, 0
-	if head, err := json.Marshal(s.mark); err != nil || len(head) > min(largestHeader, room) {
+	head, err := json.Marshal(s.mark)
+	if err != nil || len(head) > min(largestHeader, room) {
 		return 0, errors.Join(errTooLarge, err)
-	} else if len(head)+len(data) > room {
-		parts = (len(data) + room - 1) / room
-		s.Parts, s.Parted, data = parts, true, nil
 	}
-	for n := range parts {
-		part := &nats.Msg{Subject: partOf(name, s.ID, n), Data: s.data[n*room : min((n+1)*room, len(s.data))]}
-		_, err := j.send(ctx, part, jetstream.WithExpectLastSequencePerSubject(0))
-		if err != nil && codeOf(err) != jetstream.JSErrCodeStreamWrongLastSequence { // it is there
+	data := s.data
+	if len(head)+len(data) > room {
+		if head, err = j.publishParts(ctx, name, s, room); err != nil {
 			return 0, err
 		}
-	}
-	head, err := json.Marshal(s.mark)
-	if err != nil {
-		return 0, errors.Join(errTooLarge, err)
+		data = nil
 	}
 	m := &nats.Msg{Subject: "run." + name + ".e", Header: nats.Header{blockHeader: {string(head)}}, Data: data}
 	if b.After.Seq == 0 {
 		m.Subject = "run." + name + ".q"
 	}
 	return j.send(ctx, m, jetstream.WithExpectLastSequenceForSubject(after, logOf(name)))
+}
+
+// publishParts sends the block's events by themselves, and returns the header of a block without events. Parts that are
+// there already are left.
+func (j *Journal) publishParts(ctx context.Context, name string, s *stored, room int) (head []byte, err error) {
+	s.Parts, s.Parted = (len(s.data)+room-1)/room, true
+	for n := range s.Parts {
+		part := &nats.Msg{Subject: partOf(name, s.ID, n), Data: s.data[n*room : min((n+1)*room, len(s.data))]}
+		_, err := j.send(ctx, part, jetstream.WithExpectLastSequencePerSubject(0))
+		if err != nil && codeOf(err) != jetstream.JSErrCodeStreamWrongLastSequence {
+			return nil, err
+		}
+	}
+	return json.Marshal(s.mark)
 }
 
 func partOf(name, block string, n int) string {
