@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,6 +24,7 @@ type doctorOptions struct {
 	at      settings.Endpoint
 	model   string
 	out     string
+	state   string
 	json    bool
 	timeout time.Duration
 
@@ -43,11 +45,11 @@ func doctorCommand(p *host.Program) *cobra.Command {
 		GroupID: settings.Helping,
 		Short:   "Check that this machine has what the commands need",
 		Long: `Doctor checks the settings, the folders, the terminal, the network and the server of models. It prints a line
-for each, PASS, WARN or FAIL, and what you can do. It uses the server of prompt and the folder of generate. A server
-that does not answer is a warning only: generate needs none.
+for each, PASS, WARN or FAIL, and what you can do. It uses the server of prompt, and the folders of generate and
+serve. A server that does not answer is a warning only: generate needs none.
 
 Doctor never prints keys and tokens. It makes a file in the output folder and removes it, and asks the server a few
-short questions.` + exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration),
+short questions. It tells who has the folder of serve open, and whether its database is sound.` + exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration),
 		Example: `  lastword doctor
   lastword doctor --json | jq -r '.checks[] | select(.status != "PASS").remedy'`,
 		Args:              noArguments,
@@ -61,10 +63,12 @@ short questions.` + exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Conf
 	e.at.AddServerFlags(cmd, flags)
 	flags.StringVar(&e.model, "model", "", "`name` of the model (default: the one of prompt)")
 	flags.StringVar(&e.out, "out", "", "`folder` to write to (default: the one of generate)")
+	flags.StringVar(&e.state, "state", "", "`folder` that keeps the runs' events (default: the one of serve)")
 	flags.BoolVar(&e.json, "json", false, "print the checks as one JSON document")
 	flags.DurationVar(&e.timeout, "timeout", 2*time.Minute, "maximum `time` for the server")
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&e.at)))
 	settings.Must(cmd.MarkFlagDirname("out"))
+	settings.Must(cmd.MarkFlagDirname("state"))
 	return cmd
 }
 
@@ -94,7 +98,7 @@ func (e *doctorOptions) run(cmd *cobra.Command) error {
 
 // doctorIDs lists the checks of this machine and of the server.
 func doctorIDs() []string {
-	return append([]string{"version", "settings", "tokens", "output", "disk", "cache", "terminal",
+	return append([]string{"version", "settings", "tokens", "output", "disk", "cache", "state", "terminal",
 		"tls", "proxy", "server", "clock"},
 		serverLines()...)
 }
@@ -139,6 +143,7 @@ func (e *doctorOptions) settings(cmd *cobra.Command) probe.Result {
 			*to = k.Flag.Value.String()
 		}
 	}
+	e.state = cmp.Or(e.state, serveState(s))
 	files := 0
 	for _, from := range s.Layers {
 		if from.File != "" && from.Found {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/x509"
 	"errors"
 	"io/fs"
@@ -26,7 +27,7 @@ func version() probe.Result {
 // machine checks this machine.
 func (e *doctorOptions) machine(cmd *cobra.Command) []probe.Result {
 	return []probe.Result{e.tokensSet(), output(e.out), disk(e.out), cache(e.program.Env.CacheFolder()),
-		shown(&e.program.Display, cmd), roots(), e.proxy()}
+		state(cmd.Context(), cmp.Or(e.state, e.program.Env.StateFolder())), shown(&e.program.Display, cmd), roots(), e.proxy()}
 }
 
 // tokensSet names the secrets that are set.

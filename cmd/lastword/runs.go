@@ -82,14 +82,14 @@ func (r *remote) live() (*api.Client, error) {
 	if r.state == "" {
 		return r.client()
 	}
-	url, open := store.OwnerURL(r.state)
+	owner, open := store.FindOwner(r.state)
 	switch {
 	case !open:
 		return nil, nil
-	case url == "":
+	case owner.URL == "":
 		return nil, &exit.Error{Code: exit.Configuration, Err: fmt.Errorf("the process that has %s open serves nobody", r.state)}
 	}
-	r.url = url
+	r.url = owner.URL
 	return r.client()
 }
 

@@ -30,6 +30,15 @@ const mostFaults = 100
 // every log has its numbers without a gap, keeps the law of [messages.Fold] and ends where it has to, and whether the
 // lists say what the logs say. The error says why it could not read.
 func Check(ctx context.Context, dir string) (Report, error) {
+	return check(ctx, dir, (*checker).database, (*checker).strays, (*checker).runs)
+}
+
+// CheckDatabase is Check without the logs.
+func CheckDatabase(ctx context.Context, dir string) (Report, error) {
+	return check(ctx, dir, (*checker).database)
+}
+
+func check(ctx context.Context, dir string, checks ...func(*checker) error) (Report, error) {
 	r, err := OpenReader(dir)
 	if err != nil {
 		return Report{}, err
@@ -41,8 +50,8 @@ func Check(ctx context.Context, dir string) (Report, error) {
 	}
 	defer func() { _ = tx.Rollback() }()
 	c := &checker{ctx: ctx, tx: tx}
-	for _, check := range []func() error{c.database, c.strays, c.runs} {
-		if err := check(); ctx.Err() != nil {
+	for _, check := range checks {
+		if err := check(c); ctx.Err() != nil {
 			return c.report, context.Cause(ctx)
 		} else if err != nil {
 			c.fault("", "%v", err)

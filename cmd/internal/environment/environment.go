@@ -49,7 +49,6 @@ func (v Variables) CacheFolder() string {
 	return filepath.Join(dir, "lastword", "generate")
 }
 
-// inHome joins the names to the home folder; it returns "" if there is none.
 // StateFolder is the folder where lastword keeps the runs of a server, or "". systemd names one.
 func (v Variables) StateFolder() string {
 	dir := v.Get("XDG_STATE_HOME")
@@ -68,6 +67,7 @@ func (v Variables) StateFolder() string {
 	return filepath.Join(dir, "lastword")
 }
 
+// inHome joins the names to the home folder; it returns "" if there is none.
 func (v Variables) inHome(names ...string) string {
 	home := v.Home()
 	if home == "" {

@@ -20,5 +20,11 @@ func Read(string) (actors.Reader, func() error, error) { return nil, nil, errNoS
 // Forget fails: this build has no SQLite.
 func Forget(context.Context, string, messages.RunID) error { return errNoSQLite }
 
-// OwnerURL finds nobody: this build has no SQLite.
-func OwnerURL(string) (url string, open bool) { return "", false }
+// FindOwner finds nobody: this build has no SQLite.
+func FindOwner(string) (Owner, bool) { return Owner{}, false }
+
+// Check fails: this build has no SQLite.
+func Check(context.Context, string) (Report, error) { return Report{}, errNoSQLite }
+
+// CheckDatabase fails: this build has no SQLite.
+func CheckDatabase(context.Context, string) (Report, error) { return Report{}, errNoSQLite }
