@@ -21,28 +21,30 @@ import (
 
 // Options are the flags that mcp and serve share.
 type Options struct {
-	Out         string // runs write below this folder only
-	HTTP        bool   // there is the HTTP API, with metrics and traces
-	Secure      bool   // browsers reach the server over https
-	ShownOut    string // Out as callers see it; "" if they may be on another machine
-	limits      llmstxt.Input
-	Read        repository.Source
-	finder      ModelFinder
-	model       string
-	tools       []string // sets beside the usual tools
-	noCache     bool
-	timeout     time.Duration
-	Drain       time.Duration
-	retention   time.Duration
-	maxRuns     int
-	MaxRunsEach int // of them, of one principal
-	MaxOutEach  settings.ByteSize
-	verbose     bool
-	Secrets     *redact.Secrets
-	conformance bool
-	Store       store.Flags
-	program     *Program
-	quota       quota
+	Out       string // runs write below this folder only
+	HTTP      bool   // there is the HTTP API, with metrics and traces
+	Secure    bool   // browsers reach the server over https
+	ShownOut  string // Out as callers see it; "" if they may be on another machine
+	limits    llmstxt.Input
+	Read      repository.Source
+	finder    ModelFinder
+	model     string
+	tools     []string // sets beside the usual tools
+	noCache   bool
+	timeout   time.Duration
+	Drain     time.Duration
+	retention time.Duration
+	// retentionSize bounds the events of all ended runs; 0 is the runtime's limit.
+	retentionSize settings.ByteSize
+	maxRuns       int
+	MaxRunsEach   int // of them, of one principal
+	MaxOutEach    settings.ByteSize
+	verbose       bool
+	Secrets       *redact.Secrets
+	conformance   bool
+	Store         store.Flags
+	program       *Program
+	quota         quota
 }
 
 // Env is the environment of the program.
@@ -58,6 +60,7 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 		flags.DurationVar(&h.timeout, "timeout", 0, "maximum `time` of a run, such as 90s (default 30m)")
 		flags.DurationVar(&h.Drain, "drain", 30*time.Second, "maximum `time` to wait for runs at the end")
 		flags.DurationVar(&h.retention, "retention", 24*time.Hour, "`time` to keep the events of an ended run")
+		flags.Var(&h.retentionSize, "retention-size", "maximum `bytes` of the events of ended runs (default 1GiB)")
 		flags.BoolVar(&h.noCache, "no-cache", false, "neither read nor write the cache of results")
 		flags.BoolVar(&h.verbose, "verbose", false, "log more to stderr")
 		flags.StringSliceVar(&h.tools, "tools", nil, "`sets` of tools to offer beside the usual ones: "+lmstxtTools)
@@ -110,7 +113,7 @@ func (h *Options) Check(cmd *cobra.Command) error {
 func (h *Options) systemConfig() actors.Config {
 	config := h.program.Actors
 	config.Jobs = h.jobs()
-	config.WallClock, config.Retention = h.timeout, h.retention
+	config.WallClock, config.Retention, config.RetentionBytes = h.timeout, h.retention, int64(h.retentionSize)
 	config.MaxRuns, config.MaxRunsPerPrincipal = h.maxRuns, h.MaxRunsEach
 	config.Drain = max(h.Drain, time.Nanosecond)
 	return config

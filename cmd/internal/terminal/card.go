@@ -36,7 +36,7 @@ func (d *Display) card(s messages.State) {
 		d.files(s.Artifacts)
 	}
 	if d.Kept {
-		fmt.Fprintf(d.Stderr, "  run %s, %d events\n", s.RunID, s.Seq)
+		fmt.Fprintf(d.Stderr, "  run %s, %d events\n", s.RunID, s.Seq%messages.Reserve) // recovery skips Reserve numbers
 	}
 }
 
