@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -259,6 +261,54 @@ func limit(t *testing.T, s *server.Server, change func(*jetstream.StreamConfig))
 	change(&c)
 	if _, err := js.UpdateStream(t.Context(), c); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestServerRestarts stops the only server and starts it again. What was acknowledged is there, and the journal goes on.
+func TestServerRestarts(t *testing.T) {
+	s := listening(t, &server.Options{JetStream: true})
+	url, dir := s.ClientURL(), s.StoreDir()
+	a, errA := nats.Open(t.Context(), url)
+	b, errB := nats.Open(t.Context(), url)
+	if err := errors.Join(errA, errB); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _, _ = a.Close(), b.Close() }()
+	must(t, a, block("r_1", 0, 1, queued))
+	s.Shutdown()
+	s.WaitForShutdown()
+	next := block("r_1", 1, 2, messages.RunStarted{Node: "a", Epoch: 1})
+	if err := add(a, next); messages.CodeOf(err) != messages.Code(messages.CauseJournalUnavailable) {
+		t.Errorf("an append without a server: %v", err)
+	}
+	grown := make(chan messages.RunID, 100)
+	go func() { _ = b.Watch(t.Context(), "b", func(n actors.Note) { grown <- n.Run }) }()
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(url, "nats://"))
+	at, _ := strconv.Atoi(port)
+	again, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: at, NoSigs: true, NoLog: true, JetStream: true, StoreDir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.Start()
+	defer func() { again.Shutdown(); again.WaitForShutdown() }()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if page, err := a.Read(ctx, "r_1", 0); err != nil || page.Head.Seq < 1 { // it waits for the server
+		t.Fatalf("after the restart the head is %+v (%v)", page.Head, err)
+	}
+	must(t, a, next)
+	if page, err := b.Read(ctx, "r_1", 0); err != nil || page.Head.Seq != 2 {
+		t.Errorf("the other journal reads %+v (%v)", page.Head, err)
+	}
+	for run := messages.RunID(""); run != "r_1"; {
+		select {
+		case run = <-grown:
+		case <-ctx.Done():
+			t.Fatal("the other journal is not told of what landed")
+		}
+	}
+	if c, err := b.Claim(ctx, "b"); err != nil || c.Run != "r_1" {
+		t.Errorf("the other node claims %+v (%v)", c, err)
 	}
 }
 

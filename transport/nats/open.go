@@ -59,7 +59,7 @@ func Replicas(n int) Option { return func(o *options) { o.replicas = n } }
 // itself removes what is older, and a week more.
 func Retention(d time.Duration) Option { return func(o *options) { o.retention = d } }
 
-// Log gets warnings and trouble.
+// Log gets trouble with the servers.
 func Log(log *zap.Logger) Option { return func(o *options) { o.log = log } }
 
 // Credentials is a file with the user's JWT and key.
@@ -85,9 +85,6 @@ func Open(ctx context.Context, url string, with ...Option) (*Journal, error) {
 	if err := j.open(ctx, url, o); err != nil {
 		_ = j.Close()
 		return nil, err
-	}
-	for _, w := range j.warnings {
-		j.log.Warn("the journal may lose what it acknowledged", zap.String("why", w))
 	}
 	return j, nil
 }
