@@ -87,27 +87,34 @@ func (j *Journal) Claim(ctx context.Context, node string) (actors.Claim, error) 
 // claimReady returns what can be claimed at once.
 func (j *Journal) claimReady(ctx context.Context, w *claimer) (actors.Claim, error) {
 	j.await(w, false)
-	for {
-		found, err := j.claims.consumer.FetchNoWait(1)
-		n := 0
-		if err == nil {
-			for m := range found.Messages() {
-				n++
-				j.lend(m)
-			}
-			err = found.Error()
+	var err error
+	for more := true; more && err == nil && len(w.got) == 0; { // what is pulled may be another's
+		more, err = j.pullReady()
+	}
+	c, ok := j.leave(w)
+	switch {
+	case ok:
+		return c, nil
+	case err != nil:
+		return c, explained(err)
+	}
+	return c, context.Cause(ctx)
+}
+
+// pullReady lends one work item if the consumer has any.
+func (j *Journal) pullReady() (any bool, err error) {
+	found, err := j.claims.consumer.FetchNoWait(1)
+	if err != nil {
+		return false, err
+	}
+	select {
+	case m, ok := <-found.Messages():
+		if ok {
+			j.lend(m)
 		}
-		if len(w.got) == 0 && n > 0 && err == nil {
-			continue // that one was another's
-		}
-		c, ok := j.leave(w)
-		switch {
-		case ok:
-			return c, nil
-		case err != nil:
-			return c, explained(err)
-		}
-		return c, context.Cause(ctx)
+		return ok, found.Error()
+	case <-time.After(askTimeout):
+		return false, context.DeadlineExceeded
 	}
 }
 

@@ -12,13 +12,13 @@
 //	live.ID.q, .e    a copy of each block's header, for readers at every node; live.ID.gone tells of a removed log
 //	cmd.ID           a command for the node that owns the run
 //
-// A header of each block ([mark]) says where the block belongs and what the log adds up to, so that a node can list
-// runs without reading events. A child's id is written with a tilde, p~c1: with a dot it would be part of its parent's
-// filter.
+// A header of each block ([mark]) says where the block belongs and what the log adds up to with it, so that a node can
+// list runs without reading events. A child's id is written with a tilde, p~c1: a dot would put it into its parent's
+// filter. A user needs a NATS account for these subjects, and permission for them.
 //
-// What decides, reads from the stream's leader: a head, and the look for a block whose fate is unknown. Other events
-// may come from any replica; the head tells whether one lags. A leader that was cut off may answer for some seconds;
-// what it says costs a refused block at most.
+// The stream's leader answers what decides: where a log ends, and whether a block is in it. Other events may come from
+// any replica, because the head tells whether it lags. A leader that was cut off may answer for some seconds; what it
+// says costs a refused block at most. While the servers elect a leader, a read waits for it, and an append fails.
 //
 // A server tells its clients how many replicas a stream has, and whether the stream is written behind. It does not tell
 // when it syncs: with the default, every two minutes, a power cut of one server loses what a stream with one replica

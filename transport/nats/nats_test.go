@@ -367,7 +367,10 @@ func TestOpenExplains(t *testing.T) {
 		with    []nats.Option
 		says    string
 	}{
-		"no JetStream":      {says: "start nats-server with -js"},
+		"no JetStream": {says: "start nats-server with -js"},
+		"no permission": {options: server.Options{JetStream: true, Users: []*server.User{{Username: "ann", Password: "guess",
+			Permissions: &server.Permissions{Subscribe: &server.SubjectPermission{Deny: []string{"live.>"}}}}}},
+			says: "allow the user run.>"},
 		"too many replicas": {options: server.Options{JetStream: true}, with: []nats.Option{nats.Replicas(3)}, says: "fewer replicas"},
 		"another's stream": {options: server.Options{JetStream: true}, prepare: stream(jetstream.StreamConfig{Name: "RUNS"}),
 			says: "not made by lastword"},

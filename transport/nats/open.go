@@ -59,7 +59,7 @@ func Replicas(n int) Option { return func(o *options) { o.replicas = n } }
 // itself removes what is older, and a week more.
 func Retention(d time.Duration) Option { return func(o *options) { o.retention = d } }
 
-// Log gets trouble with the servers.
+// Log gets trouble with the servers. Without it, or with nil, the journal is silent.
 func Log(log *zap.Logger) Option { return func(o *options) { o.log = log } }
 
 // Credentials is a file with the user's JWT and key.
@@ -76,25 +76,34 @@ const openTimeout = 30 * time.Second
 // Open connects to NATS at the URL, which may be a list with commas, and makes the stream unless it exists. ctx bounds
 // Open alone. Close the Journal after the System that uses it.
 func Open(ctx context.Context, url string, with ...Option) (*Journal, error) {
-	o := options{retention: 24 * time.Hour, log: zap.NewNop()}
+	o := options{retention: 24 * time.Hour}
 	for _, f := range with {
 		f(&o)
 	}
+	if o.log == nil {
+		o.log = zap.NewNop()
+	}
 	j := &Journal{log: o.log, index: index{ready: make(chan struct{}), runs: map[messages.RunID]*row{}, open: map[messages.RunID]*row{}}}
 	j.ctx, j.cancel = context.WithCancel(context.Background())
-	if err := j.open(ctx, url, o); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, openTimeout)
+	defer cancel()
+	err := j.connect(url, o)
+	if err == nil {
+		if err = j.open(ctx, o); errors.Is(j.nc.LastError(), nats.ErrPermissionViolation) {
+			err = messages.Errorf(messages.CodeUnavailable, "NATS: %v: allow the user %s", j.nc.LastError(), subjects)
+		}
+	}
+	if err != nil {
 		_ = j.Close()
 		return nil, err
 	}
 	return j, nil
 }
 
-func (j *Journal) open(ctx context.Context, url string, o options) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, openTimeout)
-	defer cancel()
-	if err = j.connect(url, o); err != nil {
-		return err
-	}
+// subjects are what the user must be allowed to publish and subscribe to.
+const subjects = "run.>, part.>, live.>, lend.>, cmd.>, $JS.API.>, $JS.ACK.> and _INBOX.>"
+
+func (j *Journal) open(ctx context.Context, o options) (err error) {
 	if j.js, err = jetstream.New(j.nc); err != nil {
 		return err
 	}
