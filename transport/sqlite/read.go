@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -161,8 +162,15 @@ func (s *store) List(ctx context.Context, q messages.Query) ([]messages.Summary,
 
 func listSQL(q messages.Query) (string, []any) {
 	var b strings.Builder
-	args := []any{q.Everyone, q.Principal}
-	b.WriteString("SELECT " + summaryColumns + " FROM runs WHERE (? OR principal = ?)")
+	var args []any
+	b.WriteString("SELECT " + summaryColumns + " FROM runs WHERE true")
+	if !q.Everyone {
+		b.WriteString(" AND principal = ?")
+		args = append(args, q.Principal)
+	}
+	if len(q.Status) > 0 && !slices.ContainsFunc(q.Status, messages.Status.IsEnded) {
+		b.WriteString(" AND ended = 0") // has SQLite use the index of live runs, which each start asks for
+	}
 	if q.Job != "" {
 		b.WriteString(" AND job = ?")
 		args = append(args, q.Job)

@@ -29,7 +29,7 @@ CREATE TABLE runs (
 );
 CREATE INDEX runs_by_update ON runs (principal, updated_at DESC, run);
 CREATE INDEX runs_by_queueing ON runs (principal, queued_at DESC, run);
-CREATE INDEX runs_live ON runs (run) WHERE ended = 0;
+CREATE INDEX runs_live ON runs (principal, updated_at DESC, run) WHERE ended = 0;
 CREATE INDEX runs_ended ON runs (updated_at, id, bytes) WHERE ended = 1;
 CREATE INDEX runs_to_merge ON runs (id) WHERE ended = 1 AND merged = 0;
 
