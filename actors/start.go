@@ -34,14 +34,13 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 	if o.Key != "" {
 		id = s.keyed(o.Principal, o.Key)
 	}
-	if err := s.withinQuota(ctx, o.Principal); err != nil {
-		return nil, err
+	var r *activeRun
+	var mine bool
+	err = s.withinQuota(ctx, o.Principal)
+	if err == nil {
+		r, mine, err = s.admit(id, job, queued)
 	}
-	r, mine, err := s.admit(id, job, queued)
-	if err != nil {
-		return nil, err
-	}
-	if mine {
+	if err == nil && mine {
 		err = s.open(r, queued)
 	}
 	if err == nil {
@@ -55,7 +54,7 @@ func (s *System) Start(ctx context.Context, job Job, o Options) (*Run, error) {
 			s.tellRuns(&cancelFor{run: r, cancelRun: cancelRun{by: o.Principal, reason: "the caller left before the run was accepted"}})
 		}
 		return nil, err
-	case o.Key != "":
+	case o.Key != "": // the run may exist, and then no limit matters
 		if err = s.sameRun(ctx, id, queued, err); err != nil {
 			return nil, err
 		}

@@ -31,6 +31,7 @@ func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, actors.R
 		{"a node that slept while its run waited lets go of it", runtimeSuite.sleeper},
 		{"a start is one run wherever it is cut", runtimeSuite.cutStart},
 		{"a key with other input is a conflict", runtimeSuite.otherInput},
+		{"a principal's runs are counted on every node", runtimeSuite.quota},
 		{"a key is free when its log has expired", runtimeSuite.expiredKey},
 		{"a cancel that races the end is kept", runtimeSuite.cancelRace},
 		{"a run that no node has started is cancelled", runtimeSuite.cancelUnstarted},
