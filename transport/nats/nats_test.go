@@ -312,6 +312,36 @@ func TestServerRestarts(t *testing.T) {
 	}
 }
 
+// TestDamagedLog reads logs in which somebody else has written. Other runs go on.
+func TestDamagedLog(t *testing.T) {
+	bubble(t, func(t *testing.T, s *server.Server) {
+		a, b := open(t, s), open(t, s)
+		js := client(t, s)
+		for run, m := range map[messages.RunID]*natsgo.Msg{
+			"r_headless": {Data: []byte("hello")},
+			"r_numbers":  {Header: natsgo.Header{"Lastword-Block": {`{"id":"00","first":3,"last":1}`}}},
+			"r_json": {Header: natsgo.Header{"Lastword-Block": {`{"id":"00000000000000000000000000000001","first":2,"last":2}`}},
+				Data: []byte("{")},
+			"r_parts": {Header: natsgo.Header{
+				"Lastword-Block": {`{"id":"00000000000000000000000000000001","first":2,"last":2,"parts":1}`}}},
+		} {
+			must(t, a, block(run, 0, 1, queued))
+			m.Subject = "run." + string(run) + ".e"
+			if _, err := js.PublishMsg(t.Context(), m); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := b.Read(t.Context(), run, 1); err == nil || !strings.Contains(err.Error(), "damaged") {
+				t.Errorf("read %s: %v", run, err)
+			}
+		}
+		time.Sleep(time.Second)
+		must(t, a, block("r_sound", 0, 1, queued))
+		if list, err := a.List(t.Context(), messages.Query{Principal: "ann"}); err != nil || len(list) != 5 {
+			t.Errorf("%d runs are listed of 5 (%v)", len(list), err)
+		}
+	})
+}
+
 // TestLostNotes watches a stream whose live copies are all lost.
 func TestLostNotes(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {
@@ -355,74 +385,6 @@ func TestKeyUsedAgain(t *testing.T) {
 		}
 		if page, err := a.Read(t.Context(), "r_key", 0); err != nil || len(page.Events) != 1 {
 			t.Errorf("the new run has %d events (%v)", len(page.Events), err)
-		}
-	})
-}
-
-// TestOpenExplains opens what cannot be used. The errors say what to do.
-func TestOpenExplains(t *testing.T) {
-	for name, c := range map[string]struct {
-		options server.Options
-		prepare func(*testing.T, *server.Server)
-		with    []nats.Option
-		says    string
-	}{
-		"no JetStream": {says: "start nats-server with -js"},
-		"no permission": {options: server.Options{JetStream: true, Users: []*server.User{{Username: "ann", Password: "guess",
-			Permissions: &server.Permissions{Subscribe: &server.SubjectPermission{Deny: []string{"live.>"}}}}}},
-			says: "allow the user run.>"},
-		"too many replicas": {options: server.Options{JetStream: true}, with: []nats.Option{nats.Replicas(3)}, says: "fewer replicas"},
-		"another's stream": {options: server.Options{JetStream: true}, prepare: stream(jetstream.StreamConfig{Name: "RUNS"}),
-			says: "not made by lastword"},
-		"another's subjects": {options: server.Options{JetStream: true},
-			prepare: stream(jetstream.StreamConfig{Name: "OTHER", Subjects: []string{"run.>"}}), says: "a NATS account of its own"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s := serve(t, &c.options)
-				if c.prepare != nil {
-					c.prepare(t, s)
-				}
-				j, err := nats.Open(t.Context(), "nats://ann:guess@example", append(c.with, nats.Connect(natsgo.InProcessServer(s)))...)
-				if err == nil {
-					_ = j.Close()
-				}
-				if err == nil || !strings.Contains(err.Error(), c.says) || strings.Contains(err.Error(), "guess") {
-					t.Errorf("Open: %v, want %q in it", err, c.says)
-				}
-			})
-		})
-	}
-	t.Run("at an address", func(t *testing.T) {
-		s := listening(t, &server.Options{JetStream: true, Username: "ann", Password: "secret"})
-		for url, says := range map[string]string{
-			"nats://127.0.0.1:1": "nats-server -js runs there",
-			strings.Replace(s.ClientURL(), "//", "//ann:guess@", 1): "check the user and password",
-		} {
-			if _, err := nats.Open(t.Context(), url); err == nil || !strings.Contains(err.Error(), says) ||
-				strings.Contains(err.Error(), "guess") {
-				t.Errorf("Open: %v, want %q in it", err, says)
-			}
-		}
-	})
-}
-
-func stream(c jetstream.StreamConfig) func(*testing.T, *server.Server) {
-	return func(t *testing.T, s *server.Server) {
-		if _, err := client(t, s).CreateStream(t.Context(), c); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-func TestWarnings(t *testing.T) {
-	bubble(t, func(t *testing.T, s *server.Server) {
-		if w := open(t, s).Warnings(); len(w) != 1 || !strings.Contains(w[0], "one replica") {
-			t.Errorf("warnings of a single server: %q", w)
-		}
-		limit(t, s, func(c *jetstream.StreamConfig) { c.Discard, c.MaxBytes = jetstream.DiscardOld, 1<<20 })
-		if w := open(t, s).Warnings(); len(w) != 2 || !strings.Contains(w[1], "discards its oldest") {
-			t.Errorf("warnings of a stream that discards: %q", w)
 		}
 	})
 }
