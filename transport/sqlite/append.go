@@ -10,13 +10,14 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// head is what the writer knows of a run, and whether the database has it yet.
+// head is what the writer knows of a run.
 type head struct {
 	actors.Head
 	number  int64 // of the run in the database
 	summary messages.Summary
 	bytes   int64
-	changed bool
+	// The database has a row of the run, and the row does not have what changed in this transaction.
+	inserted, changed bool
 }
 
 // Append implements [actors.Journal]. It encodes the block and leaves it to the writer.
@@ -148,32 +149,40 @@ func (w *writer) head(run messages.RunID) (*head, error) {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, err
 	}
-	h.Seq = h.summary.Seq
+	h.Seq, h.inserted = h.summary.Seq, err == nil
 	return h, nil
 }
 
-const saveRun = `INSERT INTO runs (id, run, principal, job, labels, status, canceling, cause, seq, epoch, ended, bytes,
-		queued_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-	ON CONFLICT (id) DO UPDATE SET status = excluded.status, canceling = excluded.canceling, cause = excluded.cause,
-		seq = excluded.seq, epoch = excluded.epoch, ended = excluded.ended, bytes = excluded.bytes,
-		updated_at = excluded.updated_at`
+// Each changes what its indexes need and no more.
+const (
+	insertRun = `INSERT INTO runs (id, run, principal, job, labels, status, canceling, cause, seq, epoch, ended, bytes,
+		queued_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`
+	updateRun = `UPDATE runs SET status = ?, canceling = ?, cause = ?, seq = ?, epoch = ?, bytes = ?, updated_at = ? WHERE id = ?`
+	endRun    = `UPDATE runs SET ended = 1 WHERE id = ?`
+)
 
 // save writes the run's row, once per group.
-func (w *writer) save(h *head) error {
+func (w *writer) save(h *head) (err error) {
 	if !h.changed {
 		return nil
 	}
 	s := &h.summary
-	labels := ""
-	if len(s.Labels) > 0 {
-		text, err := json.Marshal(s.Labels)
-		if err != nil {
-			return err
+	status, cause, seq, epoch, updated := string(s.Status), string(s.Cause), int64(h.Seq), int64(h.Epoch), s.UpdatedAt.UnixNano()
+	if h.inserted {
+		_, err = w.exec(updateRun, status, s.Canceling, cause, seq, epoch, h.bytes, updated, h.number)
+	} else {
+		var labels []byte
+		if len(s.Labels) > 0 {
+			if labels, err = json.Marshal(s.Labels); err != nil {
+				return err
+			}
 		}
-		labels = string(text)
+		_, err = w.exec(insertRun, h.number, string(s.RunID), s.Principal, s.Job, string(labels), status, s.Canceling, cause, seq,
+			epoch, h.bytes, s.QueuedAt.UnixNano(), updated)
 	}
-	_, err := w.exec(saveRun, h.number, string(s.RunID), s.Principal, s.Job, labels, string(s.Status), s.Canceling,
-		string(s.Cause), int64(h.Seq), int64(h.Epoch), h.Ended, h.bytes, s.QueuedAt.UnixNano(), s.UpdatedAt.UnixNano())
-	h.changed = err != nil
+	if err == nil && h.Ended {
+		_, err = w.exec(endRun, h.number)
+	}
+	h.inserted, h.changed = true, false
 	return err
 }

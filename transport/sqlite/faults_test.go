@@ -198,7 +198,9 @@ func TestFullDisk(t *testing.T) {
 		}
 		after++
 	}
-	refuses(t, j, block("r_new", 0, queued), "is full")
+	large := queued
+	large.Labels = map[string]string{"topic": big}
+	refuses(t, j, block("r_new", 0, large), "is full")
 	for name, reader := range map[string]actors.Reader{"the journal": j, "another reader": r} {
 		if page, err := reader.Read(t.Context(), "r_a", after-1); err != nil || page.Head.Seq != after {
 			t.Errorf("%s reads up to %d, want %d (%v)", name, page.Head.Seq, after, err)

@@ -22,7 +22,8 @@ type Journal struct {
 	lock   *lock
 	salt   [32]byte
 	writer *writer
-	merger *merger
+	merger *aside
+	copier *aside
 	leases lease.Runs
 	notes  lease.Notes[actors.Note]
 }
@@ -64,7 +65,8 @@ func (j *Journal) open() error {
 	if err := j.offerAll(); err != nil {
 		return err
 	}
-	j.merger = startMerger(j)
+	j.merger = startAside((&merger{journal: j}).mergeAll)
+	j.copier = startAside(j.writer.checkpoint)
 	return nil
 }
 
@@ -90,6 +92,7 @@ func (j *Journal) Close() error {
 	var errs []error
 	if j.merger != nil {
 		j.merger.stop()
+		j.copier.stop()
 	}
 	if j.db != nil {
 		errs = append(errs, j.db.Close())

@@ -7,48 +7,17 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// merger merges the deltas of ended runs, in a goroutine of its own, and those of before when the journal opens.
+// merger merges the deltas of ended runs, and at its first turn those of before.
 type merger struct {
 	journal *Journal
-	wake    chan struct{}
 	ctx     context.Context
-	cancel  context.CancelFunc
-	over    chan struct{}
 }
 
-func startMerger(j *Journal) *merger {
-	m := &merger{journal: j, wake: make(chan struct{}, 1), over: make(chan struct{})}
-	m.ctx, m.cancel = context.WithCancel(context.Background())
-	m.rouse()
-	go m.run()
-	return m
-}
-
-func (m *merger) rouse() {
-	select {
-	case m.wake <- struct{}{}:
-	default:
-	}
-}
-
-func (m *merger) stop() {
-	m.cancel()
-	<-m.over
-}
-
-func (m *merger) run() {
-	defer close(m.over)
-	for {
-		select {
-		case <-m.wake:
-		case <-m.ctx.Done():
-			return
-		}
-		for {
-			if more, err := m.merge(); !more || err != nil { // an error is met again when the next run ends
-				break
-			}
-		}
+// mergeAll goes on until nothing is left, or until an error, which it meets again when the next run ends.
+func (m *merger) mergeAll(ctx context.Context) {
+	m.ctx = ctx
+	for more, err := true, error(nil); more && err == nil; {
+		more, err = m.merge()
 	}
 }
 

@@ -160,23 +160,21 @@ func (s *store) List(ctx context.Context, q messages.Query) ([]messages.Summary,
 	return list, nil
 }
 
+// listSQL returns the query that has what q selects, without regard to labels, in order.
 func listSQL(q messages.Query) (string, []any) {
-	var b strings.Builder
+	var where strings.Builder
 	var args []any
-	b.WriteString("SELECT " + summaryColumns + " FROM runs WHERE true")
-	if !q.Everyone {
-		b.WriteString(" AND principal = ?")
+	where.WriteString("SELECT " + summaryColumns + " FROM runs WHERE TRUE")
+	if !q.Everyone { // a list of everyone's runs has no index: it is for the node's operator
+		where.WriteString(" AND principal = ?")
 		args = append(args, q.Principal)
 	}
-	if len(q.Status) > 0 && !slices.ContainsFunc(q.Status, messages.Status.IsEnded) {
-		b.WriteString(" AND ended = 0") // has SQLite use the index of live runs, which each start asks for
-	}
 	if q.Job != "" {
-		b.WriteString(" AND job = ?")
+		where.WriteString(" AND job = ?")
 		args = append(args, q.Job)
 	}
 	if len(q.Status) > 0 {
-		b.WriteString(" AND status IN (?" + strings.Repeat(", ?", len(q.Status)-1) + ")")
+		where.WriteString(" AND status IN (?" + strings.Repeat(", ?", len(q.Status)-1) + ")")
 		for _, status := range q.Status {
 			args = append(args, string(status))
 		}
@@ -190,9 +188,15 @@ func listSQL(q messages.Query) (string, []any) {
 		if q.ByQueued {
 			at = q.After.QueuedAt
 		}
-		b.WriteString(" AND " + column + " <= ?")
+		where.WriteString(" AND " + column + " <= ?")
 		args = append(args, at.UnixNano())
 	}
-	b.WriteString(" ORDER BY " + column + " DESC, run")
-	return b.String(), args
+	order := " ORDER BY " + column + " DESC, run"
+	switch live := len(q.Status) > 0 && !slices.ContainsFunc(q.Status, messages.Status.IsEnded); {
+	case live: // each start asks for these
+		return where.String() + " AND ended = 0" + order, args
+	case q.ByQueued:
+		return where.String() + order, args
+	}
+	return where.String() + " AND ended = 0 UNION ALL " + where.String() + " AND ended = 1" + order, append(args, args...)
 }

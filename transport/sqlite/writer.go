@@ -64,11 +64,10 @@ type exec func(query string, args ...any) (int64, error)
 
 func openWriter(j *Journal) (*writer, error) {
 	db, err := connect(j.dir, url.Values{"_pragma": {"journal_mode(WAL)", "synchronous(FULL)", "fullfsync(1)",
-		"wal_autocheckpoint(1000)", "journal_size_limit(67108864)"}})
+		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)"}})
 	if err != nil {
 		return nil, err
 	}
-	db.SetMaxOpenConns(1)
 	w := &writer{journal: j, db: db, heads: map[messages.RunID]*head{}, errand: make(chan errand),
 		wake: make(chan struct{}, 1), over: make(chan struct{})}
 	if err := w.begin(); err != nil {
@@ -223,6 +222,9 @@ func (w *writer) run() {
 		switch {
 		case len(group) > 0:
 			w.commit(group)
+			if turn%checkpointEvery == 0 {
+				w.journal.copier.rouse()
+			}
 			if turn%errandEvery == 0 {
 				select {
 				case e := <-w.errand:
@@ -244,6 +246,15 @@ func (w *writer) run() {
 
 // errandEvery is after how many groups in a row an errand has its turn.
 const errandEvery = 16
+
+// checkpoint copies what the write-ahead log holds to the database, while the writer goes on. The writer itself copies
+// the rest, and begins the log anew, when the log is long.
+func (w *writer) checkpoint(ctx context.Context) {
+	_, _ = w.db.ExecContext(ctx, "PRAGMA wal_checkpoint(PASSIVE)") // the writer will meet the error
+}
+
+// checkpointEvery is after how many groups the log is copied.
+const checkpointEvery = 512
 
 // take takes the next group from the queue.
 func (w *writer) take() (group []*pending, closed bool) {
