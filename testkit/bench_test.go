@@ -24,7 +24,7 @@ type figure struct {
 func figures(t *testing.T) []figure {
 	binary := buildBinary(t)
 	return slices.Concat(runFigures(), longFigures(), liveFigures(), fanFigures(), firstFigures(), generateFigures(binary), modelFigures(t),
-		journalFigures(), throughputFigures(), auditFigures(), idleFigures(), webFigures(), []figure{
+		journalFigures(), sqliteFigures(), throughputFigures(), auditFigures(), idleFigures(), webFigures(), []figure{
 			{name: "binary, stripped", unit: "MB", goal: 31.46, ours: func(t *testing.T) float64 { return megabytes(t, binary) }},
 			{name: "lastword version", unit: "ms", goal: 10, ours: func(t *testing.T) float64 { return startUp(t, binary) }},
 		})

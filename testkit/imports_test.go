@@ -213,7 +213,7 @@ var rules = []rule{{
 	tests: []string{
 		"github.com/asynkron/protoactor-go/actor", "github.com/mark3labs/mcp-go/...",
 		"github.com/modelcontextprotocol/go-sdk/...", "github.com/sashabaranov/go-openai", "github.com/coder/websocket",
-		module + "/transport/http", module + "/transport/nats", "github.com/nats-io/...",
+		module + "/transport/http", module + "/transport/nats", module + "/transport/sqlite", "github.com/nats-io/...",
 	},
 }}
 
