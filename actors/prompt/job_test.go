@@ -174,7 +174,7 @@ func short(t *testing.T, r model.Request) string {
 	text := string(data)
 	for _, empty := range []string{`"Model":"",`, `"Tools":null,`, `"Choice":"",`, `"Format":null,`, `"MaxTokens":0,`,
 		`"Temperature":null,`, `"TopP":null,`, `"Stop":null,`, `"Seed":null,`, `,"Extra":null`, `"Extra":null`,
-		`,"Calls":null`, `,"CallID":""`} {
+		`,"Thoughts":""`, `,"Calls":null`, `,"CallID":""`} {
 		text = strings.ReplaceAll(text, empty, "")
 	}
 	return strings.ReplaceAll(text, ",}", "}")

@@ -30,12 +30,13 @@ const (
 	ToolRole  Role = "tool"
 )
 
-// Message is one turn of the conversation, without thoughts.
+// Message is one turn of the conversation.
 type Message struct {
-	Role    Role
-	Content string
-	Calls   []ToolCall // of an assistant's message
-	CallID  string     // of a tool's message: the call that it answers
+	Role     Role
+	Content  string
+	Thoughts string     // of an assistant's message; only some servers want them back
+	Calls    []ToolCall // of an assistant's message
+	CallID   string     // of a tool's message: the call that it answers
 }
 
 // Tool is a tool that the model may call.

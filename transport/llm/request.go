@@ -107,7 +107,11 @@ func withContent(messages json.RawMessage) (json.RawMessage, error) {
 		return nil, err
 	}
 	for _, turn := range turns {
-		if turn["content"] == nil {
+		switch {
+		case turn["content"] != nil:
+		case turn["tool_calls"] != nil: // servers refuse an empty text there, and null is what they send themselves
+			turn["content"] = json.RawMessage(`null`)
+		default:
 			turn["content"] = json.RawMessage(`""`)
 		}
 	}
@@ -117,7 +121,8 @@ func withContent(messages json.RawMessage) (json.RawMessage, error) {
 func turns(list []model.Message) []openai.ChatCompletionMessage {
 	out := make([]openai.ChatCompletionMessage, 0, len(list))
 	for _, m := range list {
-		turn := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content, ToolCallID: m.CallID}
+		turn := openai.ChatCompletionMessage{Role: string(m.Role), Content: m.Content,
+			ReasoningContent: m.Thoughts, ToolCallID: m.CallID}
 		for _, call := range m.Calls {
 			turn.ToolCalls = append(turn.ToolCalls, openai.ToolCall{ID: call.ID, Type: openai.ToolTypeFunction,
 				Function: openai.FunctionCall{Name: call.Name, Arguments: cmp.Or(call.Arguments, "{}")}})

@@ -35,7 +35,7 @@ func TestRequest(t *testing.T) {
 		Messages: []model.Message{
 			{Role: model.System, Content: "be <brief>"},
 			{Role: model.User, Content: ""},
-			{Role: model.Assistant, Calls: []model.ToolCall{{ID: "c1", Name: "look", Arguments: `{"at":1}`}, {ID: "c2", Name: "wait"}}},
+			{Role: model.Assistant, Thoughts: "Hm.", Calls: []model.ToolCall{{ID: "c1", Name: "look", Arguments: `{"at":1}`}, {ID: "c2", Name: "wait"}}},
 			{Role: model.ToolRole, CallID: "c1", Content: "seen"},
 		},
 		Tools:  []model.Tool{{Name: "look", Description: "Look.", Parameters: schema}, {Name: "wait"}},
@@ -54,7 +54,7 @@ func TestRequest(t *testing.T) {
 		"tools": `[{"function":{"name":"look","description":"Look.","parameters":` + string(schema) + `},"type":"function"},` +
 			`{"function":{"name":"wait","parameters":{"type":"object","properties":{}}},"type":"function"}]`,
 		"messages": `[{"content":"be \u003cbrief\u003e","role":"system"},{"content":"","role":"user"},` +
-			`{"content":"","role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"look","arguments":"{\"at\":1}"}},` +
+			`{"content":null,"reasoning_content":"Hm.","role":"assistant","tool_calls":[{"id":"c1","type":"function","function":{"name":"look","arguments":"{\"at\":1}"}},` +
 			`{"id":"c2","type":"function","function":{"name":"wait","arguments":"{}"}}]},` +
 			`{"content":"seen","role":"tool","tool_call_id":"c1"}]`,
 	} {
