@@ -72,6 +72,10 @@ var rules = []rule{{
 	ours:   []string{"messages", "messages/*", "supervision", "actors", "actors/call"},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs:   "actors/chat/history",
+	ours:   []string{"messages/model"},
+	denied: []string{"net", "net/http", "os", "log"},
+}, {
 	pkgs: "actors/llmstxt",
 	ours: []string{
 		"messages", "messages/*", "supervision", "actors", "actors/llmstxt/*", "actors/structured", "actors/call",

@@ -1,0 +1,199 @@
+package history
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// Return says which thoughts a server wants back.
+type Return int
+
+const (
+	// Never is right for most servers; some refuse thoughts.
+	Never Return = iota
+	// ThisTurn returns the thoughts since the last message of the user.
+	ThisTurn
+	// Always returns all thoughts.
+	Always
+)
+
+// Profile is what a server demands of the messages.
+type Profile struct {
+	Thoughts Return
+	// ShortIDs: the ids of calls must have 9 letters and digits, as Mistral's servers demand.
+	ShortIDs bool
+	// Budget bounds the bytes of the messages, see [Size]; zero is no bound.
+	Budget int
+}
+
+// What stands for something that is missing. Servers refuse an empty result, and calls without results.
+const (
+	noOutput  = "(no output)"
+	noResult  = "(the call was interrupted: there is no result)"
+	noObject  = "{}"
+	paragraph = "\n\n"
+)
+
+// Wire returns the messages to send. It changes nothing in a conversation that it has returned itself.
+//
+//   - All system messages are one, the first. The next is the user's, and no message of the user or the assistant
+//     follows one of the same role: Wire merges them.
+//   - Exactly one result of each call follows its assistant's message, in the order of the calls. Results of no call
+//     are omitted. The arguments of a call are a JSON object, and its name and id are acceptable.
+//   - No text is empty, except next to calls. Messages that say nothing are omitted.
+//   - If the messages exceed the budget, the oldest are omitted, and results never without their calls. The system
+//     message, the last one of the user and the last one of all with its results stay, even if they are too large.
+func Wire(conversation []model.Message, p Profile) []model.Message {
+	system, groups := grouped(conversation)
+	groups = merged(groups)
+	ids := names{profile: p, taken: map[string]bool{}}
+	for _, g := range groups {
+		ids.assign(g)
+	}
+	last := lastUser(groups)
+	for i, g := range groups {
+		if p.Thoughts == Never || p.Thoughts == ThisTurn && i < last {
+			g[0].Thoughts = ""
+		}
+	}
+	if p.Budget > 0 {
+		groups = within(groups, p.Budget-Size(system))
+	}
+	return slices.Concat(append([][]model.Message{system}, groups...)...)
+}
+
+// Size is the size of the messages for [Profile.Budget]: the bytes of their texts and calls, and some for their form.
+func Size(messages []model.Message) (bytes int) {
+	const form = 16
+	for _, m := range messages {
+		bytes += form + len(m.Content) + len(m.Thoughts) + len(m.CallID)
+		for _, c := range m.Calls {
+			bytes += form + len(c.ID) + len(c.Name) + len(c.Arguments)
+		}
+	}
+	return bytes
+}
+
+// group is a message of the user, or one of the assistant with the results of its calls.
+type group = []model.Message
+
+// grouped pairs calls and results, and omits what says nothing.
+func grouped(conversation []model.Message) (system []model.Message, groups []group) {
+	for i, m := range conversation {
+		blank := strings.TrimSpace(m.Content) == ""
+		switch {
+		case m.Role == model.System && !blank:
+			system = append(system, model.Message{Role: model.System, Content: m.Content})
+		case m.Role == model.User && !blank:
+			groups = append(groups, group{{Role: model.User, Content: m.Content}})
+		case m.Role == model.Assistant && (!blank || len(m.Calls) > 0):
+			groups = append(groups, answered(m, conversation[i+1:]))
+		}
+	}
+	if len(system) > 1 {
+		texts := make([]string, len(system))
+		for i, m := range system {
+			texts[i] = m.Content
+		}
+		system = []model.Message{{Role: model.System, Content: strings.Join(texts, paragraph)}}
+	}
+	return system, groups
+}
+
+// answered is the assistant's message with the results of its calls, which are the next messages.
+func answered(m model.Message, next []model.Message) group {
+	content := m.Content
+	if strings.TrimSpace(content) == "" {
+		content = ""
+	}
+	g := group{{Role: model.Assistant, Content: content, Thoughts: m.Thoughts, Calls: slices.Clone(m.Calls)}}
+	end := slices.IndexFunc(next, func(m model.Message) bool { return m.Role != model.ToolRole })
+	if end < 0 {
+		end = len(next)
+	}
+	results := slices.Clone(next[:end])
+	for i, c := range m.Calls {
+		g[0].Calls[i].Name = legalName(c.Name)
+		g[0].Calls[i].Arguments = object(c.Arguments)
+		result := model.Message{Role: model.ToolRole, Content: noResult}
+		if n := slices.IndexFunc(results, func(m model.Message) bool { return m.CallID == c.ID }); n >= 0 {
+			if result.Content = results[n].Content; strings.TrimSpace(result.Content) == "" {
+				result.Content = noOutput
+			}
+			results = slices.Delete(results, n, n+1)
+		}
+		g = append(g, result)
+	}
+	return g
+}
+
+// object is the arguments, or {} if they are no JSON object: templates of models parse them.
+func object(arguments string) string {
+	if strings.HasPrefix(strings.TrimLeft(arguments, " \t\r\n"), "{") && json.Valid([]byte(arguments)) {
+		return arguments
+	}
+	return noObject
+}
+
+// merged begins with a user's group, and merges neighbours of one role: the next message of the assistant into one
+// without calls.
+func merged(groups []group) (out []group) {
+	for _, g := range groups {
+		if len(out) == 0 {
+			if g[0].Role == model.User {
+				out = append(out, g)
+			}
+			continue
+		}
+		before := out[len(out)-1]
+		if before[0].Role != g[0].Role || len(before[0].Calls) > 0 {
+			out = append(out, g)
+			continue
+		}
+		g[0].Content = joined(before[0].Content, g[0].Content)
+		g[0].Thoughts = joined(before[0].Thoughts, g[0].Thoughts)
+		out[len(out)-1] = g
+	}
+	return out
+}
+
+func joined(a, b string) string {
+	if a == "" || b == "" {
+		return a + b
+	}
+	return a + paragraph + b
+}
+
+func lastUser(groups []group) int {
+	for i, g := range slices.Backward(groups) {
+		if g[0].Role == model.User {
+			return i
+		}
+	}
+	return 0
+}
+
+// within omits the oldest groups until the rest fits. What remains begins with a message of the user.
+func within(groups []group, budget int) []group {
+	if len(groups) == 0 {
+		return groups
+	}
+	last, size := lastUser(groups), 0
+	for _, g := range groups {
+		size += Size(g)
+	}
+	first := 0
+	for first < last && (size > budget || groups[first][0].Role != model.User) {
+		size -= Size(groups[first])
+		first++
+	}
+	tail := last + 1 // in the turn itself, the first group after the user's message
+	for tail < len(groups)-1 && size > budget {
+		size -= Size(groups[tail])
+		tail++
+	}
+	return slices.Concat(groups[first:last+1], groups[tail:])
+}
