@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path"
 	"slices"
 	"strconv"
@@ -246,6 +247,19 @@ func TestImports(t *testing.T) {
 	for _, r := range rules {
 		if !named[r.pkgs] {
 			t.Errorf("the rule for %s names no package", r.pkgs)
+		}
+	}
+}
+
+// "The embedder chooses by importing: actors alone drags in neither SQLite nor NATS."
+func TestActorsNeedNoStore(t *testing.T) {
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", module+"/messages", module+"/actors", module+"/testkit").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg := range strings.Lines(string(out)) {
+		if strings.HasPrefix(pkg, "modernc.org/") || strings.HasPrefix(pkg, "github.com/nats-io/") || pkg == "database/sql\n" {
+			t.Errorf("a program that imports actors or testkit has %s", pkg)
 		}
 	}
 }

@@ -5,7 +5,8 @@
 // kill -9 and a power cut. One goroutine writes. It commits all blocks that wait together, so that runs share the cost
 // of a sync. The schema's triggers and unique indexes hold the log's law a second time: a block begins right after the
 // last one, nothing follows a terminal, there is one terminal, and a process that no longer owns the directory writes
-// nothing. A row per run, updated with its blocks, answers List. When a run has ended, its deltas are merged.
+// nothing. A row per run, updated with its blocks, answers List. Beside the writer, one goroutine copies the
+// write-ahead log to the database, and another merges the deltas of runs that have ended.
 //
 // The file lock is locked for as long as the owner lives, and tells others who that is. It is never removed. All nodes
 // of a journal are in its process, so that leases and notes between them are in memory.

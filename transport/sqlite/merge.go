@@ -8,16 +8,12 @@ import (
 )
 
 // merger merges the deltas of ended runs, and at its first turn those of before.
-type merger struct {
-	journal *Journal
-	ctx     context.Context
-}
+type merger struct{ journal *Journal }
 
 // mergeAll goes on until nothing is left, or until an error, which it meets again when the next run ends.
 func (m *merger) mergeAll(ctx context.Context) {
-	m.ctx = ctx
 	for more, err := true, error(nil); more && err == nil; {
-		more, err = m.merge()
+		more, err = m.merge(ctx)
 	}
 }
 
@@ -29,8 +25,8 @@ const (
 )
 
 // merge merges some runs that have ended.
-func (m *merger) merge() (more bool, err error) {
-	rows, err := m.journal.db.QueryContext(m.ctx, "SELECT id, bytes FROM runs WHERE ended = 1 AND merged = 0 LIMIT ?", mostMerged)
+func (m *merger) merge(ctx context.Context) (more bool, err error) {
+	rows, err := m.journal.db.QueryContext(ctx, "SELECT id, bytes FROM runs WHERE ended = 1 AND merged = 0 LIMIT ?", mostMerged)
 	if err != nil {
 		return false, err
 	}
@@ -48,8 +44,8 @@ func (m *merger) merge() (more bool, err error) {
 	}
 	var runs []*mergedRun
 	for _, number := range numbers {
-		r, err := m.read(number)
-		if m.ctx.Err() != nil {
+		r, err := m.read(ctx, number)
+		if ctx.Err() != nil {
 			return false, err
 		}
 		if err != nil { // a damaged log stays as it is
@@ -57,7 +53,7 @@ func (m *merger) merge() (more bool, err error) {
 		}
 		runs = append(runs, r)
 	}
-	return true, m.journal.writer.execute(m.ctx, func(exec exec) error {
+	return true, m.journal.writer.execute(ctx, func(exec exec) error {
 		for _, r := range runs {
 			if err := r.write(exec, m.journal.writer.opening); err != nil {
 				return err
@@ -76,8 +72,8 @@ type mergedRun struct {
 	writer string
 }
 
-func (m *merger) read(number int64) (*mergedRun, error) {
-	rows, err := m.journal.db.QueryContext(m.ctx, "SELECT id, epoch, writer, body FROM blocks WHERE run = ? ORDER BY first", number)
+func (m *merger) read(ctx context.Context, number int64) (*mergedRun, error) {
+	rows, err := m.journal.db.QueryContext(ctx, "SELECT id, epoch, writer, body FROM blocks WHERE run = ? ORDER BY first", number)
 	if err != nil {
 		return nil, err
 	}
