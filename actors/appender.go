@@ -283,6 +283,7 @@ func errForgotten(run messages.RunID, seq uint64) error {
 // fence drops the run: the block will never land here. It is called under mu and unlocks it.
 func (e *entry) fence(why error) {
 	e.mu.Unlock()
+	e.appender.failing.Store(nil) // the store answers
 	e.appender.log.Warn("lost a run", e.run(), zap.Error(why))
 	e.log.drop(why)
 }

@@ -111,11 +111,11 @@ func (r *remote) read(run func(*cobra.Command, []string, source) error) func(*co
 		case c != nil:
 			return run(cmd, args, c)
 		}
-		in, err := openStopped(r.state)
+		in, err := store.OpenStopped(r.state)
 		if err != nil {
 			return &exit.Error{Code: exit.Configuration, Err: err}
 		}
-		return errors.Join(run(cmd, args, in), in.close())
+		return errors.Join(run(cmd, args, in), in.Close())
 	}
 }
 

@@ -14,11 +14,11 @@ var errNoSQLite = errors.New("this lastword was built without SQLite; give --eph
 
 func openSQLite(string) (*Store, error) { return nil, errNoSQLite }
 
-// Read fails: this build has no SQLite.
-func Read(string) (actors.Reader, func() error, error) { return nil, nil, errNoSQLite }
+// read fails: this build has no SQLite.
+func read(string) (actors.Reader, func() error, error) { return nil, nil, errNoSQLite }
 
-// Forget fails: this build has no SQLite.
-func Forget(context.Context, string, messages.RunID) error { return errNoSQLite }
+// forget fails: this build has no SQLite.
+func forget(context.Context, string, messages.RunID) error { return errNoSQLite }
 
 // FindOwner finds nobody: this build has no SQLite.
 func FindOwner(string) (Owner, bool) { return Owner{}, false }

@@ -24,8 +24,8 @@ func openSQLite(dir string) (*Store, error) {
 	return &Store{Journal: j, announce: j.Announce, close: j.Close}, nil
 }
 
-// Read opens the journal in the folder for reading, beside its owner or after it has stopped.
-func Read(dir string) (actors.Reader, func() error, error) {
+// read opens the journal in the folder for reading, beside its owner or after it has stopped.
+func read(dir string) (actors.Reader, func() error, error) {
 	r, err := sqlite.OpenReader(dir)
 	if err != nil {
 		return nil, nil, err
@@ -33,8 +33,8 @@ func Read(dir string) (actors.Reader, func() error, error) {
 	return r, r.Close, nil
 }
 
-// Forget removes the log of an ended run from the folder, which no other process may have open.
-func Forget(ctx context.Context, dir string, run messages.RunID) error {
+// forget removes the log of an ended run from the folder, which no other process may have open.
+func forget(ctx context.Context, dir string, run messages.RunID) error {
 	j, err := sqlite.Open(dir)
 	if err != nil {
 		return err

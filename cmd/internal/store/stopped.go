@@ -1,42 +1,47 @@
-package main
+package store
 
 import (
 	"context"
 	"iter"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// stopped reads the folder of a server that has stopped. It shows the runs of everybody.
-type stopped struct {
+// Stopped reads the folder of a server that has stopped. It shows the runs of everybody.
+type Stopped struct {
 	dir     string
 	journal actors.Reader
 	archive *actors.Archive
 	close   func() error
 }
 
-func openStopped(dir string) (*stopped, error) {
-	journal, close, err := store.Read(dir)
+// OpenStopped opens the folder for reading.
+func OpenStopped(dir string) (*Stopped, error) {
+	journal, close, err := read(dir)
 	if err != nil {
 		return nil, err
 	}
-	return &stopped{dir, journal, actors.NewArchive(journal), close}, nil
+	return &Stopped{dir, journal, actors.NewArchive(journal), close}, nil
 }
 
-func (s *stopped) List(ctx context.Context, q messages.Query, _ string) ([]messages.Summary, string, error) {
+// Close closes the folder.
+func (s *Stopped) Close() error { return s.close() }
+
+// List returns the runs that the query selects.
+func (s *Stopped) List(ctx context.Context, q messages.Query, _ string) ([]messages.Summary, string, error) {
 	q.Everyone = true
 	list, err := s.archive.List(ctx, q)
 	return list, "", err
 }
 
-func (s *stopped) State(ctx context.Context, id messages.RunID) (messages.State, error) {
+// State returns what the run's log adds up to.
+func (s *Stopped) State(ctx context.Context, id messages.RunID) (messages.State, error) {
 	return s.archive.State(ctx, id)
 }
 
 // Follow yields what the log holds. A run that has not ended goes on when a server opens the folder.
-func (s *stopped) Follow(ctx context.Context, id messages.RunID, want messages.Follow) iter.Seq2[messages.Event, error] {
+func (s *Stopped) Follow(ctx context.Context, id messages.RunID, want messages.Follow) iter.Seq2[messages.Event, error] {
 	return func(yield func(messages.Event, error) bool) {
 		if want.Tree {
 			yield(messages.Event{}, messages.InvalidInput("--tree needs a server; leave it out, and read the sub-runs by their ids"))
@@ -62,6 +67,6 @@ func (s *stopped) Follow(ctx context.Context, id messages.RunID, want messages.F
 }
 
 // Forget opens the folder for writing.
-func (s *stopped) Forget(ctx context.Context, id messages.RunID) error {
-	return store.Forget(ctx, s.dir, id)
+func (s *Stopped) Forget(ctx context.Context, id messages.RunID) error {
+	return forget(ctx, s.dir, id)
 }
