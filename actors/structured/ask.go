@@ -183,7 +183,7 @@ func (q *question) choose(list []found) []string {
 	}
 	var worst []string
 	for i := len(list) - 1; i >= 0; i-- {
-		problems := q.form.problems(list[i].doc)
+		problems := q.form.schema.Problems(list[i].doc)
 		if len(problems) == 0 {
 			problems = q.take(list[i].doc)
 		}

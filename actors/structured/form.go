@@ -1,26 +1,21 @@
 package structured
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
 
 	"github.com/google/jsonschema-go/jsonschema"
-	validator "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // form is the form of an answer.
 type form struct {
 	text   json.RawMessage // the schema, with properties in the order of the type's fields
-	schema *validator.Schema
+	schema *Schema
 	fields []string // the fields that are or contain strings
 }
 
-const (
-	schemaURL = "answer.schema.json"
-	maxDepth  = 5 // accepted by the grammar of every server
-)
+const maxDepth = 5 // accepted by the grammar of every server
 
 // formOf uses what every server understands: objects, arrays, strings, numbers and booleans, all required and none
 // null. It returns an error for a type that needs more.
@@ -45,7 +40,8 @@ func formOf(t reflect.Type) (*form, error) {
 			f.fields = append(f.fields, name)
 		}
 	}
-	return f, f.compile()
+	f.schema, err = Compile(text)
+	return f, err
 }
 
 // holdsText reports whether a value is or contains a string.
@@ -91,21 +87,6 @@ func commonObject(s *jsonschema.Schema, depth int) error {
 		if err := common(s.Properties[name], depth+1); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-	}
-	return nil
-}
-
-func (f *form) compile() error {
-	doc, err := validator.UnmarshalJSON(bytes.NewReader(f.text))
-	if err != nil {
-		return fmt.Errorf("structured: %w", err)
-	}
-	c := validator.NewCompiler()
-	if err := c.AddResource(schemaURL, doc); err != nil {
-		return fmt.Errorf("structured: %w", err)
-	}
-	if f.schema, err = c.Compile(schemaURL); err != nil {
-		return fmt.Errorf("structured: %w", err)
 	}
 	return nil
 }

@@ -16,8 +16,30 @@ const (
 	maxProblemBytes = 300 // each may quote the answer
 )
 
-// problems lists what is wrong with a document; nil if it is right.
-func (f *form) problems(doc []byte) []string {
+const schemaURL = "answer.schema.json"
+
+// Schema judges JSON documents.
+type Schema struct{ compiled *validator.Schema }
+
+// Compile reads a JSON Schema.
+func Compile(text []byte) (*Schema, error) {
+	doc, err := validator.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		return nil, fmt.Errorf("structured: %w", err)
+	}
+	c := validator.NewCompiler()
+	if err := c.AddResource(schemaURL, doc); err != nil {
+		return nil, fmt.Errorf("structured: %w", err)
+	}
+	compiled, err := c.Compile(schemaURL)
+	if err != nil {
+		return nil, fmt.Errorf("structured: %w", err)
+	}
+	return &Schema{compiled}, nil
+}
+
+// Problems lists what is wrong with a document; nil if it is right.
+func (s *Schema) Problems(doc []byte) []string {
 	value, err := validator.UnmarshalJSON(bytes.NewReader(doc))
 	if err != nil {
 		return []string{"it is not JSON: " + err.Error()}
@@ -28,7 +50,7 @@ func (f *form) problems(doc []byte) []string {
 			break
 		}
 	}
-	if err := f.schema.Validate(value); err != nil {
+	if err := s.compiled.Validate(value); err != nil {
 		list = append(list, validationErrors(err)...)
 	}
 	for i, p := range list {
