@@ -73,6 +73,11 @@ var rules = []rule{{
 	ours:   []string{"messages", "messages/*", "supervision", "actors", "actors/call"},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs:   "actors/chat/tool",
+	ours:   []string{"messages", "messages/model", "messages/words", "actors/structured"},
+	libs:   []string{"github.com/google/jsonschema-go/jsonschema"},
+	denied: []string{"net", "net/http", "os", "log"},
+}, {
 	pkgs:   "actors/chat/history",
 	ours:   []string{"messages/model"},
 	denied: []string{"net", "net/http", "os", "log"},

@@ -1,0 +1,217 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
+)
+
+const (
+	mostEntries = 500     // of a list
+	mostMatches = 100     // of a search
+	mostLine    = 300     // bytes shown of a line that matches
+	mostFile    = 4 << 20 // bytes of a file that are read
+	mostLines   = 400     // of a file, if the call names no number
+)
+
+// Repository returns tools that list, read and search the files of a folder. Only the folder itself keeps them from
+// what links lead to, so give them the FS of an os.Root. They pass over .git, which may hold passwords.
+func Repository(files fs.FS) []Tool {
+	r := repository{files}
+	about := func(name, description string) Tool {
+		return Tool{Name: name, Description: description, Access: Read, Idempotent: true}
+	}
+	return []Tool{
+		Func(about("list_files", "Lists the files and folders in a folder of the repository."), r.list),
+		Func(about("read_file", "Reads lines of a text file of the repository."), r.read),
+		Func(about("search_files", "Finds the lines in the repository's text files that match a regular expression."), r.search),
+	}
+}
+
+type repository struct{ files fs.FS }
+
+// inside is the name in the FS of a path as models write it.
+func inside(name string) (string, error) {
+	clean := path.Clean(strings.TrimLeft(name, "/"))
+	if !fs.ValidPath(clean) {
+		return "", messages.InvalidInput("%q is not in the repository; give a path such as docs/guide.md", name)
+	}
+	if slices.ContainsFunc(strings.Split(clean, "/"), isGit) {
+		return "", messages.InvalidInput("%q is not a part of the repository's content", name)
+	}
+	return clean, nil
+}
+
+func isGit(element string) bool { return strings.EqualFold(element, ".git") }
+
+type listing struct {
+	Path string `json:"path,omitempty" jsonschema:"the folder, such as src/lib; the whole repository if empty"`
+}
+
+func (r repository) list(_ context.Context, in listing) (string, error) {
+	folder, err := inside(in.Path)
+	if err != nil {
+		return "", err
+	}
+	entries, err := fs.ReadDir(r.files, folder)
+	if err != nil {
+		return "", missing(err, folder)
+	}
+	var out strings.Builder
+	for i, e := range entries {
+		switch {
+		case i == mostEntries:
+			fmt.Fprintf(&out, "and %d more\n", len(entries)-i)
+			return out.String(), nil
+		case isGit(e.Name()):
+		case e.IsDir():
+			out.WriteString(e.Name() + "/\n")
+		default:
+			out.WriteString(e.Name() + "\n")
+		}
+	}
+	return out.String(), nil
+}
+
+type reading struct {
+	Path string `json:"path" jsonschema:"the file, such as src/main.go"`
+	From int    `json:"from,omitempty" jsonschema:"the first line, from 1"`
+	Most int    `json:"most,omitempty" jsonschema:"how many lines; 400 if missing"`
+}
+
+func (r repository) read(_ context.Context, in reading) (string, error) {
+	name, err := inside(in.Path)
+	if err != nil {
+		return "", err
+	}
+	data, err := r.text(name)
+	if err != nil {
+		return "", err
+	}
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	if len(lines[len(lines)-1]) == 0 {
+		lines = lines[:len(lines)-1]
+	}
+	first, most := max(in.From, 1)-1, in.Most
+	if most <= 0 {
+		most = mostLines
+	}
+	most = min(most, len(lines))
+	if first > 0 && first >= len(lines) {
+		return "", messages.InvalidInput("%s has %d lines; give a smaller from", name, len(lines))
+	}
+	shown := bytes.Join(lines[first:min(len(lines), first+most)], nil)
+	if rest := len(lines) - first - most; rest > 0 {
+		return fmt.Sprintf("%s[%d more lines; go on with from %d]", shown, rest, first+most+1), nil
+	}
+	return string(shown), nil
+}
+
+// text is the content of a text file.
+func (r repository) text(name string) ([]byte, error) {
+	info, err := fs.Stat(r.files, name) // before Open, which waits for the other end of a pipe
+	switch {
+	case err != nil:
+		return nil, missing(err, name)
+	case !info.Mode().IsRegular():
+		return nil, messages.InvalidInput("%s is not a file; list_files shows folders", name)
+	}
+	f, err := r.files.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, mostFile))
+	if err != nil {
+		return nil, err
+	}
+	if bytes.IndexByte(data[:min(len(data), 8<<10)], 0) >= 0 {
+		return nil, messages.InvalidInput("%s is not a text file", name)
+	}
+	return data, nil
+}
+
+func missing(err error, name string) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return messages.InvalidInput("there is no %s in the repository; list_files shows what there is", name)
+	}
+	return err
+}
+
+type searching struct {
+	Pattern string `json:"pattern" jsonschema:"a regular expression of Go or RE2; (?i) ignores case"`
+	Path    string `json:"path,omitempty" jsonschema:"the folder or file to search; the whole repository if empty"`
+}
+
+func (r repository) search(ctx context.Context, in searching) (string, error) {
+	pattern, err := regexp.Compile(in.Pattern)
+	if err != nil {
+		return "", messages.InvalidInput("the pattern is wrong: %v", err)
+	}
+	below, err := inside(in.Path)
+	if err != nil {
+		return "", err
+	}
+	if _, err := fs.Stat(r.files, below); err != nil {
+		return "", missing(err, below)
+	}
+	var found matches
+	err = fs.WalkDir(r.files, below, func(name string, e fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case err != nil || !e.IsDir() && !e.Type().IsRegular():
+			return nil // search what can be read
+		case e.IsDir() && isGit(e.Name()):
+			return fs.SkipDir
+		case e.IsDir():
+			return nil
+		}
+		data, err := r.text(name)
+		if err == nil && !found.in(name, data, pattern) {
+			return fs.SkipAll
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	if found.count == 0 {
+		return "nothing matches", nil
+	}
+	return found.String(), nil
+}
+
+// matches are the lines that a search found.
+type matches struct {
+	strings.Builder
+	count int
+}
+
+// in adds the lines of a file, and reports whether there is room for more.
+func (m *matches) in(name string, data []byte, pattern *regexp.Regexp) bool {
+	number := 0
+	for line := range bytes.Lines(data) {
+		number++
+		if line = bytes.TrimRight(line, "\r\n"); !pattern.Match(line) {
+			continue
+		}
+		if m.count == mostMatches {
+			fmt.Fprintf(m, "only the first %d lines are shown; narrow the pattern or the path\n", mostMatches)
+			return false
+		}
+		m.count++
+		fmt.Fprintf(m, "%s:%d: %s\n", name, number, words.Clip(string(line), mostLine))
+	}
+	return true
+}

@@ -1,0 +1,180 @@
+package tool
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// Set is tools under their names. It never changes; nil is the empty Set.
+type Set struct {
+	tools  map[string]entry
+	redact func(string) string
+}
+
+type entry struct {
+	Tool
+	schema *structured.Schema
+}
+
+var legalName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// NewSet returns a Set. Redact, unless nil, takes the secrets out of every result before it is cut.
+func NewSet(redact func(string) string, tools ...Tool) (*Set, error) {
+	s := &Set{tools: map[string]entry{}, redact: redact}
+	for _, t := range tools {
+		_, taken := s.tools[t.Name]
+		switch {
+		case t.fault != nil:
+			return nil, t.fault
+		case !legalName.MatchString(t.Name):
+			return nil, messages.InvalidInput("the tool name %q must have 1 to 64 letters, digits, _ and -", t.Name)
+		case taken:
+			return nil, messages.InvalidInput("there are two tools %s; rename one", t.Name)
+		case t.Call == nil || t.Access&All == None || t.Timeout < 0:
+			return nil, messages.InvalidInput("the tool %s needs a function, an access and no negative timeout", t.Name)
+		}
+		schema, err := structured.Compile(t.Parameters)
+		if err != nil {
+			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
+		}
+		s.tools[t.Name] = entry{t, schema}
+	}
+	return s, nil
+}
+
+// Allow returns the Set of the tools that need no more than the access and are among the names; nil names are all.
+// A name of no tool is an invalid_input error.
+func (s *Set) Allow(access Access, names []string) (*Set, error) {
+	if s == nil {
+		s = &Set{}
+	}
+	out := &Set{tools: map[string]entry{}, redact: s.redact}
+	for _, name := range names {
+		if _, ok := s.tools[name]; !ok {
+			return nil, s.unknown(name)
+		}
+	}
+	for name, t := range s.tools {
+		if t.Access&^access == 0 && (names == nil || slices.Contains(names, name)) {
+			out.tools[name] = t
+		}
+	}
+	return out, nil
+}
+
+func (s *Set) unknown(name string) *messages.Error {
+	if len(s.tools) == 0 {
+		return messages.InvalidInput("there is no tool %q; there are no tools", name)
+	}
+	return messages.InvalidInput("there is no tool %q; the tools are %s", name, strings.Join(s.names(), ", "))
+}
+
+func (s *Set) names() []string { return slices.Sorted(maps.Keys(s.tools)) }
+
+// Idempotent reports whether every call of the tools may be repeated.
+func (s *Set) Idempotent() bool {
+	for _, t := range s.tools {
+		if !t.Idempotent {
+			return false
+		}
+	}
+	return true
+}
+
+// Offered are the tools as a model is told of them, sorted: servers cache a request as far as it begins like the
+// last one.
+func (s *Set) Offered() (out []model.Tool) {
+	for _, name := range s.names() {
+		t := s.tools[name]
+		out = append(out, model.Tool{Name: name, Description: t.Description, Parameters: t.Parameters})
+	}
+	return out
+}
+
+// Result is how a call ended.
+type Result struct {
+	// Text is what the model is told, also about an error; never empty.
+	Text  string
+	Error *messages.Error
+}
+
+// Call calls a tool. It returns when the tool does.
+func (s *Set) Call(ctx context.Context, name, arguments string) Result {
+	text, err := s.call(ctx, name, arguments)
+	if err != nil {
+		e := messages.Errorf(cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError)), "%s", s.clean(err.Error()))
+		return Result{Text: "error: " + e.Message, Error: e}
+	}
+	if text = s.clean(text); strings.TrimSpace(text) == "" {
+		text = "(no output)"
+	}
+	return Result{Text: text}
+}
+
+func (s *Set) call(ctx context.Context, name, arguments string) (string, error) {
+	t, ok := s.tools[name]
+	if !ok {
+		return "", s.unknown(name)
+	}
+	if strings.TrimSpace(arguments) == "" {
+		arguments = "{}"
+	}
+	if problems := t.schema.Problems([]byte(arguments)); len(problems) > 0 {
+		return "", messages.InvalidInput("the arguments of %s do not fit: %s", name, strings.Join(problems, "; "))
+	}
+	limit := cmp.Or(t.Timeout, Timeout)
+	late := messages.Errorf(messages.Code(messages.CauseDeadline), "%s took longer than its timeout of %s", name, limit)
+	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
+	defer cancel()
+	text, err := t.guarded(ctx, json.RawMessage(arguments))
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	return text, err
+}
+
+// guarded turns a panic into an error.
+func (t entry) guarded(ctx context.Context, arguments json.RawMessage) (text string, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = &messages.Error{Code: messages.Code(messages.CausePanic),
+				Message: fmt.Sprintf("%s crashed: %v", t.Name, fault), Stack: string(debug.Stack())}
+		}
+	}()
+	return t.Call(ctx, arguments)
+}
+
+// clean makes a text of a tool fit for a model. A secret is found only in a whole text, so the cut comes last.
+func (s *Set) clean(text string) string {
+	text = strings.ToValidUTF8(text, "�")
+	if s.redact != nil {
+		text = s.redact(text)
+	}
+	return bounded(model.Neutral(text))
+}
+
+// MaxResult bounds the text of a result, in bytes.
+const MaxResult = 32 << 10
+
+// bounded keeps the head and the tail of a text, and says what is left out.
+func bounded(text string) string {
+	if len(text) <= MaxResult {
+		return text
+	}
+	const words = 64 // room for the words between
+	head := text[:(MaxResult-words)*3/4]
+	tail := text[len(text)-(MaxResult-words)/4:]
+	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
+	return fmt.Sprintf("%s\n[%d bytes are left out here]\n%s", head, len(text)-len(head)-len(tail), tail)
+}

@@ -1,0 +1,180 @@
+package tool_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+type place struct {
+	Path string `json:"path" jsonschema:"where to look"`
+	Most int    `json:"most,omitempty"`
+}
+
+func named(name string, access tool.Access) tool.Tool {
+	return tool.Tool{Name: name, Description: "Test " + name + ".", Access: access}
+}
+
+func says(name, text string) tool.Tool {
+	return tool.Func(named(name, tool.Read), func(context.Context, struct{}) (string, error) { return text, nil })
+}
+
+func newSet(t *testing.T, tools ...tool.Tool) *tool.Set {
+	t.Helper()
+	redact := func(s string) string { return strings.ReplaceAll(s, "sesame", "[key]") }
+	s, err := tool.NewSet(redact, tools...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Whatever goes wrong is a result that says to the model what to do.
+func TestCall(t *testing.T) {
+	look := tool.Func(named("look", tool.Read), func(_ context.Context, in place) (string, error) {
+		return "saw " + in.Path, nil
+	})
+	fails := tool.Func(named("fails", tool.Read), func(context.Context, struct{}) (string, error) {
+		return "", errors.New("no room for sesame")
+	})
+	panics := tool.Func(named("panics", tool.Read), func(context.Context, struct{}) (string, error) { panic("oh sesame") })
+	set := newSet(t, look, fails, panics, says("empty", " \n"), says("secret", "it is sesame"),
+		says("token", "a <|im_end|> b"), says("bytes", "a\xffb"))
+	for _, c := range []struct {
+		name, arguments string
+		code            messages.Code
+		want            string
+	}{
+		{"look", `{"path":"x"}`, "", "saw x"},
+		{"empty", ``, "", "(no output)"},
+		{"empty", ` `, "", "(no output)"},
+		{"secret", `{}`, "", "it is [key]"},
+		{"token", `{}`, "", "a < |im_end|> b"},
+		{"bytes", `{}`, "", "a�b"},
+		{"fails", `{}`, "error", "error: no room for [key]"},
+		{"panics", `{}`, "panic", "error: panics crashed: oh [key]"},
+		{"nothing", `{}`, "invalid_input",
+			`error: there is no tool "nothing"; the tools are bytes, empty, fails, look, panics, secret, token`},
+		{"look", ``, "invalid_input", "error: the arguments of look do not fit: at '': missing property 'path'"},
+		{"look", `{"path":1}`, "invalid_input",
+			"error: the arguments of look do not fit: at '/path': got number, want string"},
+		{"look", `{"path":"x","deep":1}`, "invalid_input",
+			"error: the arguments of look do not fit: at '': additional properties 'deep' not allowed"},
+		{"look", `{"path":"x","path":"y"}`, "invalid_input",
+			"error: the arguments of look do not fit: at '/path': the key is there twice"},
+		{"look", `{"path":`, "invalid_input", "error: the arguments of look do not fit: it is not JSON: unexpected EOF"},
+	} {
+		got := set.Call(t.Context(), c.name, c.arguments)
+		var code messages.Code
+		if got.Error != nil {
+			code = got.Error.Code
+		}
+		if got.Text != c.want || code != c.code {
+			t.Errorf("%s(%s) is %q with code %q, want %q with %q", c.name, c.arguments, got.Text, code, c.want, c.code)
+		}
+	}
+}
+
+func TestTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waits := func(ctx context.Context, _ struct{}) (string, error) {
+			<-ctx.Done()
+			return "", ctx.Err()
+		}
+		slow := named("slow", tool.Read)
+		slow.Timeout = 3 * time.Second
+		set := newSet(t, tool.Func(slow, waits), tool.Func(named("slower", tool.Read), waits))
+		for name, want := range map[string]time.Duration{"slow": 3 * time.Second, "slower": tool.Timeout} {
+			begun := time.Now()
+			got := set.Call(t.Context(), name, "")
+			if took := time.Since(begun); took != want || got.Error == nil || got.Error.Code != "deadline" ||
+				got.Text != "error: "+name+" took longer than its timeout of "+want.String() {
+				t.Errorf("%s: %q after %s", name, got.Text, took)
+			}
+		}
+		gone, cancel := context.WithCancelCause(t.Context())
+		cancel(messages.Errorf(messages.Code(messages.CauseCanceledByUser), "enough"))
+		if got := set.Call(gone, "slow", ""); got.Error == nil || got.Error.Code != "canceled_by_user" {
+			t.Errorf("canceled: %+v", got)
+		}
+	})
+}
+
+// A long result keeps its head and its tail, and no cut hides half a secret.
+func TestLongResult(t *testing.T) {
+	long := "head " + strings.Repeat("ä sesame ", 20_000) + "tail"
+	got := newSet(t, says("long", long)).Call(t.Context(), "long", "").Text
+	if len(got) > tool.MaxResult || !strings.HasPrefix(got, "head ") || !strings.HasSuffix(got, " tail") ||
+		strings.ContainsRune(got, '�') || strings.Contains(got, "sesa") || !strings.Contains(got, " bytes are left out here]") {
+		t.Errorf("%d bytes: %.60q … %q", len(got), got, got[len(got)-60:])
+	}
+}
+
+func TestAllow(t *testing.T) {
+	nop := func(context.Context, struct{}) (string, error) { return "", nil }
+	again := named("stat", tool.Read)
+	again.Idempotent = true
+	set := newSet(t, tool.Func(named("write", tool.Write), nop), tool.Func(named("read", tool.Read), nop),
+		tool.Func(named("move", tool.All), nop), tool.Func(again, nop))
+	for _, c := range []struct {
+		access     tool.Access
+		names      []string
+		idempotent bool
+		want       string
+	}{
+		{tool.All, nil, false, "move read stat write"},
+		{tool.Read, nil, false, "read stat"},
+		{tool.Write, nil, false, "write"},
+		{tool.None, nil, true, ""},
+		{tool.All, []string{}, true, ""},
+		{tool.All, []string{"stat"}, true, "stat"},
+		{tool.Read, []string{"write", "read"}, false, "read"},
+	} {
+		allowed, err := set.Allow(c.access, c.names)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, offered := range allowed.Offered() {
+			names = append(names, offered.Name)
+		}
+		if got := strings.Join(names, " "); got != c.want || allowed.Idempotent() != c.idempotent {
+			t.Errorf("access %d, %v: %q, idempotent %t", c.access, c.names, got, allowed.Idempotent())
+		}
+	}
+	if _, err := set.Allow(tool.All, []string{"reed"}); messages.CodeOf(err) != "invalid_input" {
+		t.Errorf("an unknown name: %v", err)
+	}
+	var none *tool.Set
+	if allowed, err := none.Allow(tool.All, nil); err != nil || len(allowed.Offered()) != 0 {
+		t.Errorf("no tools: %v", err)
+	}
+}
+
+func TestNewSetRefuses(t *testing.T) {
+	fits := says("fits", "")
+	untyped := tool.Func(named("untyped", tool.Read), func(context.Context, chan int) (string, error) { return "", nil })
+	noAccess, noCall, badSchema := fits, fits, fits
+	noAccess.Access, noCall.Call, badSchema.Parameters = tool.None, nil, []byte(`{"type":7}`)
+	for name, tools := range map[string][]tool.Tool{"name": {says("a.b", "")}, "no name": {says("", "")},
+		"twice": {fits, fits}, "type": {untyped}, "access": {noAccess}, "function": {noCall}, "schema": {badSchema}} {
+		if _, err := tool.NewSet(nil, tools...); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func TestFuncSchema(t *testing.T) {
+	look := tool.Func(named("look", tool.Read), func(context.Context, place) (string, error) { return "", nil })
+	const want = `{"type":"object","properties":{"path":{"type":"string","description":"where to look"},` +
+		`"most":{"type":"integer"}},"required":["path"],"additionalProperties":false}`
+	if got := string(look.Parameters); got != want {
+		t.Errorf("the schema is %s, want %s", got, want)
+	}
+}
