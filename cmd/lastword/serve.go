@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -187,11 +190,31 @@ func (s *serveOptions) listen(inside *host.Server, door http.Handler) (net.Liste
 	if s.unix != "" {
 		network, address = "unix", s.unix
 	}
-	listener, err := net.Listen(network, address)
+	listener, err := listenOn(network, address)
 	if err != nil {
 		return nil, nil, fmt.Errorf("cannot listen: %w", err)
 	}
 	return listener, s.routes(entrance, door, inside, resource), nil
+}
+
+// listenOn listens. The socket that a killed server has left goes first.
+func listenOn(network, address string) (net.Listener, error) {
+	listener, err := net.Listen(network, address)
+	if network != "unix" || !errors.Is(err, syscall.EADDRINUSE) {
+		return listener, err
+	}
+	left, statErr := os.Lstat(address)
+	c, dialErr := net.Dial(network, address)
+	if dialErr == nil {
+		c.Close()
+	}
+	if statErr != nil || left.Mode().Type() != fs.ModeSocket || !errors.Is(dialErr, syscall.ECONNREFUSED) {
+		return nil, err
+	}
+	if err := os.Remove(address); err != nil {
+		return nil, err
+	}
+	return net.Listen(network, address)
 }
 
 // metadataOf is the URL of the resource's metadata.

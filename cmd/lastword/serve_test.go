@@ -499,4 +499,16 @@ func TestServeOnASocket(t *testing.T) {
 	if err != nil || !strings.HasPrefix(string(out), "RUN ") {
 		t.Errorf("runs ls: %v\n%s", err, out)
 	}
+	second := binary(t, dir, "serve", "--unix", socket)
+	if out, _ := second.CombinedOutput(); second.ProcessState.ExitCode() != exit.Failed || !strings.Contains(string(out), "address already in use") {
+		t.Errorf("a second server on the socket of one that lives: %s", out)
+	}
+	_, _ = cmd.Process.Kill(), cmd.Wait()
+	if _, err := os.Lstat(socket); err != nil {
+		t.Errorf("a killed server leaves its socket: %v", err)
+	}
+	next := serving(t, binary(t, dir, "serve", "--unix", socket))
+	if code := next.ends(syscall.SIGTERM); next.url != "unix:"+socket || code != exit.Terminated {
+		t.Errorf("after a killed server the next listens on %s, and ends with %d", next.url, code)
+	}
 }
