@@ -40,7 +40,6 @@ type runLog struct {
 	// squeezeAt is the size at which a log over its limit is merged again.
 	squeezeAt int64
 	head      Head // of the journal, as far as known
-	sent      uint64
 	sending   bool
 	epoch     uint64      // of this node's ownership; 0 before its owning event
 	flushAt   *time.Timer // runs while deltas wait for the journal
@@ -67,7 +66,8 @@ func newLog(id messages.RunID, a *appender, maxBytes int64, c *counts) *runLog {
 // resume continues a run whose log is in the journal, folded up to the head.
 func (l *runLog) resume(f *messages.Fold, head Head) {
 	l.fold, l.base = messages.NewFold(f.State()), head.Seq
-	l.ledger.fold, l.head, l.sent = *f, head, head.Seq
+	l.ledger.fold, l.head = *f, head
+	l.sent.Store(head.Seq)
 	l.durable.Store(head.Seq)
 }
 
@@ -106,7 +106,7 @@ func (l *runLog) commit(now time.Time) {
 		return
 	}
 	l.grow(len(fresh))
-	due := l.ledger.fold.Peek().Seq > l.sent+backlog/2
+	due := l.ledger.fold.Peek().Seq > l.sent.Load()+backlog/2
 	for _, e := range fresh {
 		l.table.events[l.recorded] = e.Sharing(&l.table.wires[l.recorded])
 		l.recorded++
@@ -148,7 +148,7 @@ func (l *runLog) advance(now bool, ready []waiter) {
 	send := false
 	if now {
 		block, send = l.nextBlock()
-	} else if !l.sending && l.lost == nil && l.ledger.fold.Peek().Seq > l.sent && l.flushAt == nil {
+	} else if !l.sending && l.lost == nil && l.ledger.fold.Peek().Seq > l.sent.Load() && l.flushAt == nil {
 		l.flushAt = time.AfterFunc(journalDelay, l.flush)
 	}
 	l.mu.Unlock()
@@ -180,14 +180,15 @@ func (l *runLog) nextBlock() (Block, bool) {
 		l.flushAt = nil
 	}
 	events := l.table.events[:l.recorded:l.recorded]
-	waiting := events[firstAfter(events, l.sent):]
+	waiting := events[firstAfter(events, l.sent.Load()):]
 	if len(waiting) == 0 {
 		return Block{}, false
 	}
 	if len(waiting) > 1 {
 		waiting = messages.MergeDeltas(waiting)
 	}
-	l.sending, l.sent = true, waiting[len(waiting)-1].Seq
+	l.sending = true
+	l.sent.Store(waiting[len(waiting)-1].Seq)
 	return Block{Run: l.id, After: l.head, Epoch: l.epoch, Events: waiting}, true
 }
 

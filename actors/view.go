@@ -18,6 +18,8 @@ type view struct {
 	shown atomic.Pointer[table]
 	// durable is the number of the last event that is known to be in the journal.
 	durable atomic.Uint64
+	// sent is the number of the last event that was sent to the journal. Its readers may see what is not known to be there.
+	sent atomic.Uint64
 	// liveDropped: the live log was dropped, and readers go to the journal.
 	liveDropped atomic.Bool
 	// trouble says why the journal does not take the run's events, while that lasts.
@@ -89,7 +91,7 @@ func (b *view) read(after uint64) (batch, error) {
 			return batch{}, errReset(b.id, after)
 		}
 		got.over = true
-	} else if after > durable+messages.Reserve {
+	} else if after > max(durable, b.sent.Load())+messages.Reserve {
 		return batch{}, errReset(b.id, after)
 	}
 	switch {

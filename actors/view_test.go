@@ -1,0 +1,43 @@
+package actors
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// A reader of the journal may see the event of a new owner before the owner knows that it landed. Its cursor is far past
+// the last durable event then, and it waits.
+func TestReaderIsAheadOfANewOwner(t *testing.T) {
+	now := time.Now()
+	old := ledger{id: "r"}
+	if err := old.record(now, messages.RunQueued{Job: "test", Mode: messages.Detached}, ""); err != nil {
+		t.Fatal(err)
+	}
+	l := newLog("r", &appender{node: supervision.NewNode(nil, nil), ctx: context.Background()}, 1<<20, &counts{})
+	l.resume(messages.NewFold(old.fold.State()), Head{Seq: 1})
+	l.mu.Lock()
+	err := l.ledger.recover(now, "", func(rewind *messages.Rewind) messages.Body {
+		return messages.RunRecovered{Node: "new", Epoch: 2, Rewind: rewind}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.sending = true // so that commit sends nothing yet
+	l.commit(now)
+	l.mu.Lock()
+	l.sending = false
+	block, ok := l.nextBlock()
+	l.mu.Unlock()
+	if !ok {
+		t.Fatal("nothing is sent")
+	}
+	for after, want := range map[uint64]messages.Code{block.Head().Seq: "", block.Head().Seq + messages.Reserve + 1: messages.CodeReset} {
+		if got, err := l.read(after); messages.CodeOf(err) != want || len(got.events) > 0 {
+			t.Errorf("after %d: %+v, %v, want %q", after, got, err, want)
+		}
+	}
+}
