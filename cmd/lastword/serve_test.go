@@ -47,15 +47,19 @@ func serving(t *testing.T, cmd *exec.Cmd) *served {
 	}
 	t.Cleanup(func() { _ = s.cmd.Process.Kill() })
 	lines := bufio.NewReader(stderr)
-	first, _ := lines.ReadString('\n')
-	var ok bool
-	if s.url, ok = strings.CutPrefix(strings.TrimSpace(first), "listening on "); !ok {
-		rest, _ := io.ReadAll(lines)
-		t.Fatalf("the first line is %s%s", first, rest)
+	var before strings.Builder // what it logs of the runs that it found
+	for listening := false; !listening; {
+		line, err := lines.ReadString('\n')
+		if s.url, listening = strings.CutPrefix(strings.TrimSpace(line), "listening on "); !listening {
+			before.WriteString(line)
+		}
+		if err != nil {
+			t.Fatalf("it does not listen: %s", before.String())
+		}
 	}
 	go func() {
 		rest, _ := io.ReadAll(lines)
-		s.stderr <- string(rest)
+		s.stderr <- before.String() + string(rest)
 	}()
 	return s
 }
