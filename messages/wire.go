@@ -1,6 +1,7 @@
 package messages
 
 import (
+	"bytes"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -93,6 +94,10 @@ func (e Event) encode() ([]byte, error) {
 
 // UnmarshalJSON reads the wire form. An event of an unknown kind has the body [Unknown].
 func (e *Event) UnmarshalJSON(data []byte) error {
+	if own, ok := scan(data); ok {
+		*e = own
+		return nil
+	}
 	var w wireEvent
 	if err := json.Unmarshal(data, &w); err != nil {
 		return Errorf(Code(CauseInvalidInput), "not an event: %v", err)
@@ -104,11 +109,90 @@ func (e *Event) UnmarshalJSON(data []byte) error {
 	if err != nil {
 		return Errorf(Code(CauseInvalidInput), "event %d (%s): %v", w.Seq, w.Type, err)
 	}
-	*e = Event{RunID: w.RunID, Seq: w.Seq, From: w.From, Time: w.TS.UTC(), Message: w.Message, Body: body}
+	*e = w.event(body)
+	return nil
+}
+
+func (w *wireEvent) event(body Body) Event {
+	e := Event{RunID: w.RunID, Seq: w.Seq, From: w.From, Time: w.TS.UTC(), Message: w.Message, Body: body}
 	if e.From == 0 {
 		e.From = e.Seq
 	}
-	return nil
+	return e
+}
+
+// scan reads the wire form as encode writes it, if no string has an escape: reading a journal is mostly this.
+// encoding/json reads everything else.
+func scan(data []byte) (Event, bool) {
+	var w wireEvent
+	s := scanner{rest: data}
+	w.RunID = RunID(s.text(`{"run_id":"`))
+	w.Seq = s.number(`,"seq":`)
+	if s.at(`,"from":`) {
+		w.From = s.number(`,"from":`)
+	}
+	ts := s.text(`,"ts":"`)
+	w.Type = Kind(s.text(`,"type":"`))
+	if s.at(`,"message":"`) {
+		w.Message = s.text(`,"message":"`)
+	}
+	payload, found := bytes.CutPrefix(s.rest, []byte(`,"payload":`))
+	payload, closed := bytes.CutSuffix(payload, []byte("}"))
+	if s.failed || !found || !closed || w.RunID == "" || w.Seq == 0 || !w.Type.Known() || w.TS.UnmarshalText([]byte(ts)) != nil {
+		return Event{}, false
+	}
+	body, err := decode(w.Type, payload)
+	return w.event(body), err == nil
+}
+
+// scanner reads fields, one after the other.
+type scanner struct {
+	rest   []byte
+	failed bool
+}
+
+func (s *scanner) at(name string) bool { return bytes.HasPrefix(s.rest, []byte(name)) }
+
+// skip passes the field's name.
+func (s *scanner) skip(name string) {
+	s.failed = s.failed || !s.at(name)
+	if !s.failed {
+		s.rest = s.rest[len(name):]
+	}
+}
+
+// text reads a string of printable ASCII without escapes, and its closing quote.
+func (s *scanner) text(name string) string {
+	s.skip(name)
+	for i, c := range s.rest {
+		switch {
+		case s.failed:
+		case c == '"':
+			text := string(s.rest[:i])
+			s.rest = s.rest[i+1:]
+			return text
+		case c < ' ' || c > '~' || c == '\\':
+			s.failed = true
+		}
+	}
+	s.failed = true
+	return ""
+}
+
+// number reads a number of at most 18 digits.
+func (s *scanner) number(name string) (n uint64) {
+	s.skip(name)
+	digits := 0
+	for digits < len(s.rest) && digits < 19 && s.rest[digits] >= '0' && s.rest[digits] <= '9' {
+		n = 10*n + uint64(s.rest[digits]-'0')
+		digits++
+	}
+	if s.failed || digits == 0 || digits == 19 || s.rest[0] == '0' {
+		s.failed = true
+		return 0
+	}
+	s.rest = s.rest[digits:]
+	return n
 }
 
 func encodeBody(b Body) ([]byte, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -230,3 +231,35 @@ func TestErrorsSpeakByCode(t *testing.T) {
 type wrap struct{ error }
 
 func (w *wrap) Unwrap() error { return w.error }
+
+// A line reads the same whether its fields are in the order in which they are written or not, however it is damaged.
+func TestReadsAnyOrder(t *testing.T) {
+	for _, e := range sampleEvents() {
+		line, err := e.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		agree(t, line)
+		for i := range min(len(line), 250) {
+			agree(t, line[:i])
+			for _, c := range []byte("\"\\,}{0x\xff\x00 ") {
+				damaged := bytes.Clone(line)
+				damaged[i] = c
+				agree(t, damaged)
+			}
+		}
+	}
+}
+
+// agree reads the line as it is, and with a space that no writer of this package puts there.
+func agree(t *testing.T, line []byte) {
+	t.Helper()
+	if !bytes.HasPrefix(line, []byte("{\"")) {
+		return
+	}
+	var own, any messages.Event
+	failed, anyFailed := own.UnmarshalJSON(line), any.UnmarshalJSON(slices.Concat([]byte("{ "), line[1:]))
+	if (failed == nil) != (anyFailed == nil) || !reflect.DeepEqual(own, any) {
+		t.Fatalf("%s\nreads as %+v (%v)\nand with a space as %+v (%v)", line, own, failed, any, anyFailed)
+	}
+}
