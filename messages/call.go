@@ -40,6 +40,16 @@ type LLMCompleted struct {
 	// Verdict is completed, failed or canceled.
 	Verdict string `json:"verdict"`
 	Error   *Error `json:"error,omitempty"`
+	// Calls are the tools that the answer calls, in its order.
+	Calls []ToolCall `json:"calls,omitempty"`
+}
+
+// ToolCall is a call of a tool as the model wrote it. A tool.started of the same Call begins it.
+type ToolCall struct {
+	Call string `json:"call"`
+	Tool string `json:"tool"`
+	// Arguments should be a JSON object, but models make mistakes.
+	Arguments string `json:"arguments"`
 }
 
 // Usage counts the tokens of a model call, as the provider reported them.
@@ -56,13 +66,23 @@ var llmCompleted = row[LLMCompleted]("model", "A call to a language model ended,
 	taskSays: true,
 	size: of(func(b LLMCompleted) int {
 		return len(b.Call) + len(b.Task) + len(b.Model) + len(b.FinishReason) + len(b.Evidence) + len(b.Verdict) +
-			b.Error.size()
+			b.Error.size() + callsSize(b.Calls)
 	}),
-	own:   with(func(b LLMCompleted, task string) Body { b.Task = task; return b }),
-	clone: of(func(b LLMCompleted) Body { b.Usage, b.Error = cloned(b.Usage), cloned(b.Error); return b }),
+	own: with(func(b LLMCompleted, task string) Body { b.Task = task; return b }),
+	clone: of(func(b LLMCompleted) Body {
+		b.Usage, b.Error, b.Calls = cloned(b.Usage), cloned(b.Error), slices.Clone(b.Calls)
+		return b
+	}),
 	legal: with(func(b LLMCompleted, f *Fold) *violation { return f.legalCallEnd(b.Call, b.Task, true) }),
 	apply: to(func(b LLMCompleted, f *Fold) { f.endCall(b.Call) }),
 })
+
+func callsSize(calls []ToolCall) (n int) {
+	for _, c := range calls {
+		n += len(c.Call) + len(c.Tool) + len(c.Arguments)
+	}
+	return n
+}
 
 // ToolStarted says that a tool call began. Call is unique in its run.
 type ToolStarted struct {

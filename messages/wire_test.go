@@ -192,6 +192,7 @@ func TestSizeCoversWhatAnEventHolds(t *testing.T) {
 		messages.ToolStarted{Arguments: quoted}, messages.ToolCompleted{Result: quoted}, messages.ToolCompleted{Error: failure},
 		messages.InputReceived{Value: quoted}, messages.Unknown{Type: "moon.rose", Payload: quoted},
 		messages.RunRecovered{Rewind: &messages.Rewind{Log: lines(1, big).Lines}}, messages.LLMCompleted{Error: failure},
+		messages.LLMCompleted{Calls: []messages.ToolCall{{Arguments: big}}},
 		messages.InputRequired{Prompt: big}, messages.InputRequired{Schema: quoted},
 		messages.RunFailed{Rewind: &messages.Rewind{Log: lines(1, big).Lines}},
 		messages.RunCanceled{Rewind: &messages.Rewind{Log: lines(1, big).Lines}},
