@@ -48,6 +48,33 @@ func deaf(ctx context.Context, _ model.Request) iter.Seq2[model.Part, error] {
 	}
 }
 
+// An answer that calls tools alone has no text, and its end names the calls.
+func TestRespondWithCalls(t *testing.T) {
+	calls := []model.ToolCall{{ID: "a", Name: "look", Arguments: "{}"}, {ID: "b", Name: "wait", Arguments: "{"}}
+	stream := func(context.Context, model.Request) iter.Seq2[model.Part, error] {
+		return func(yield func(model.Part, error) bool) {
+			yield(model.End{Verdict: model.Judge(model.Strict, done), Evidence: done, Calls: calls}, nil)
+		}
+	}
+	events, state := tell(t, func(ctx context.Context, task *actors.TaskContext) error {
+		a, err := call.Respond(ctx, task, stream, model.Request{}, local)
+		if a.ID != "answer.1.1" || !slices.Equal(a.Calls, calls) {
+			t.Errorf("the answer to %s calls %v", a.ID, a.Calls)
+		}
+		return err
+	}, nil)
+	want := []messages.ToolCall{{Call: "answer.1.1.1", Tool: "look", Arguments: "{}"},
+		{Call: "answer.1.1.2", Tool: "wait", Arguments: "{"}}
+	for _, e := range events {
+		if b, ok := e.Body.(messages.LLMCompleted); ok && !slices.Equal(b.Calls, want) {
+			t.Errorf("the log has %v", b.Calls)
+		}
+	}
+	if len(state.Streams) != 0 {
+		t.Errorf("there are texts: %+v", state.Streams)
+	}
+}
+
 type work = func(ctx context.Context, t *actors.TaskContext) error
 
 // tell runs the work as the only task of a run, with what is to be done meanwhile, and returns the events.

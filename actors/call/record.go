@@ -27,8 +27,7 @@ func (v Label) name() string { return cmp.Or(v.Name, "answer") }
 // llm.completed. It passes every part on unchanged. If the attempt is cancelled, so that the run refuses its events,
 // the call ends with that cause. A call whose consumer stops early is recorded as failed, without evidence.
 func Recorded(t *actors.TaskContext, stream model.Stream, v Label) model.Stream {
-	n := &recorder{task: t, stream: stream, label: v}
-	return n.call
+	return (&recorder{task: t, stream: stream, label: v}).call
 }
 
 // recorder records the calls of one stream; they may overlap.
@@ -36,6 +35,7 @@ type recorder struct {
 	task     *actors.TaskContext
 	stream   model.Stream
 	label    Label
+	whole    bool // the answer, with its calls of tools
 	calls    atomic.Int64
 	thoughts atomic.Int64 // names in use
 }
@@ -55,7 +55,7 @@ func (n *recorder) call(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 	return func(yield func(model.Part, error) bool) {
 		ctx, stop := context.WithCancelCause(ctx)
 		defer stop(nil)
-		id := fmt.Sprintf("%s.%d.%d", n.label.name(), n.task.Attempt(), n.calls.Add(1))
+		id := n.id(n.calls.Add(1))
 		c := &recording{recorder: n, id: id, request: r, thoughts: map[int]string{}, stop: stop}
 		c.emit(messages.LLMStarted{Call: id, Model: r.Model, Provider: n.label.Provider}, "asking "+c.target())
 		defer c.finish()
@@ -66,6 +66,10 @@ func (n *recorder) call(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 			}
 		}
 	}
+}
+
+func (n *recorder) id(number int64) string {
+	return fmt.Sprintf("%s.%d.%d", n.label.name(), n.task.Attempt(), number)
 }
 
 // target names the model and its server for people.
@@ -115,9 +119,16 @@ func (c *recording) end(e model.End, err error, evidence string) {
 		err = verdict.Err()
 	}
 	name := cmp.Or(e.Model, c.request.Model)
+	var calls []messages.ToolCall
+	if c.whole && err == nil {
+		for i, t := range e.Calls {
+			calls = append(calls, messages.ToolCall{Call: ToolCallID(c.id, i), Tool: t.Name, Arguments: t.Arguments})
+		}
+	}
 	_ = c.task.Conclude(messages.LLMCompleted{
 		Call: c.id, Model: name, Usage: e.Usage, FirstTokenMS: milliseconds(e.FirstToken),
 		FinishReason: e.Evidence.Finish, Evidence: evidence, Verdict: string(verdict.Outcome), Error: asError(err),
+		Calls: calls,
 	}, endMessage(cmp.Or(name, "the model"), e, verdict)) // an abandoned task cannot record anything
 }
 
@@ -133,6 +144,10 @@ func (c *recording) finish() {
 	verdict := model.Verdict{Outcome: model.Failed, Cause: messages.CauseError, Message: message}
 	c.end(model.End{Verdict: verdict}, c.err, "none")
 }
+
+// ToolCallID is the id, in the run's events, of a tool's call in the answer to the model's call of that id. The index
+// is its place in the answer.
+func ToolCallID(id string, index int) string { return fmt.Sprintf("%s.%d", id, index+1) }
 
 // Judged is the verdict on an answer to the request: JSON that the server cut is invalid.
 func Judged(v model.Verdict, r model.Request) model.Verdict {

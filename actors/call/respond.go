@@ -12,6 +12,7 @@ import (
 
 // Answer is the result of a call.
 type Answer struct {
+	ID       string // of the call, in the run's events
 	Text     string
 	Thoughts []Thought // without repeated ones
 	Calls    []model.ToolCall
@@ -27,13 +28,15 @@ type Thought struct {
 }
 
 // Respond calls the model once. It records the call as [Recorded] does, and streams the text under the label's name;
-// an authoritative text.done closes a complete answer.
+// an authoritative text.done closes a complete answer, unless it has calls of tools alone. llm.completed has the calls.
 //
 // If the answer is not complete, the code of the error is the cause, and the Answer holds what arrived. JSON that the
 // server cut is invalid output. Respond does not retry.
 func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model.Request, v Label) (Answer, error) {
-	a, err := listen(ctx, Recorded(t, s, v), r, func(piece string) error { return t.Say(v.name(), piece) })
-	if err != nil {
+	n := &recorder{task: t, stream: s, label: v, whole: true}
+	a, err := listen(ctx, n.call, r, func(piece string) error { return t.Say(v.name(), piece) })
+	a.ID = n.id(1)
+	if err != nil || a.Text == "" && len(a.Calls) > 0 {
 		return a, err
 	}
 	whole := messages.TextDone{Stream: v.name(), Text: a.Text, SHA256: messages.Digest(a.Text)}
