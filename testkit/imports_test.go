@@ -73,10 +73,16 @@ var rules = []rule{{
 	ours:   []string{"messages", "messages/*", "supervision", "actors", "actors/call"},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs: "actors/chat",
+	ours: []string{
+		"messages", "messages/*", "supervision", "actors", "actors/call", "actors/chat/*",
+	},
+	denied: []string{"net", "net/http", "log"},
+}, {
 	pkgs:   "actors/chat/tool",
 	ours:   []string{"messages", "messages/model", "messages/words", "actors/structured"},
 	libs:   []string{"github.com/google/jsonschema-go/jsonschema"},
-	denied: []string{"net", "net/http", "os", "log"},
+	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/chat/history",
 	ours:   []string{"messages/model"},

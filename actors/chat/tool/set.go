@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -109,12 +110,22 @@ type Result struct {
 	Error *messages.Error
 }
 
+// Failed is the Result of a call that an error ended.
+func Failed(err error) Result {
+	e := messages.Errorf(cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError)), "%v", err)
+	return Result{Text: "error: " + e.Message, Error: e}
+}
+
 // Call calls a tool. It returns when the tool does.
 func (s *Set) Call(ctx context.Context, name, arguments string) Result {
 	text, err := s.call(ctx, name, arguments)
 	if err != nil {
-		e := messages.Errorf(cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError)), "%s", s.clean(err.Error()))
-		return Result{Text: "error: " + e.Message, Error: e}
+		r := Failed(err)
+		r.Error.Message, r.Text = s.clean(r.Error.Message), s.clean(r.Text)
+		if crash, ok := errors.AsType[*messages.Error](err); ok {
+			r.Error.Stack = s.clean(crash.Stack)
+		}
+		return r
 	}
 	if text = s.clean(text); strings.TrimSpace(text) == "" {
 		text = "(no output)"

@@ -1,0 +1,90 @@
+package chat
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// Bounds end a turn: it fails with limit_exceeded, or with deadline after Time. A zero takes the default.
+type Bounds struct {
+	Iterations int           // calls of the model; 20
+	ToolCalls  int           // 50
+	Failures   int           // iterations in a row in which every call of a tool failed; 3
+	Time       time.Duration // 10 minutes
+	Parallel   int           // calls of tools at one time; 5, and 8 at most
+}
+
+func (b Bounds) orDefaults() Bounds {
+	return Bounds{cmp.Or(b.Iterations, 20), cmp.Or(b.ToolCalls, 50), cmp.Or(b.Failures, 3),
+		cmp.Or(b.Time, 10*time.Minute), cmp.Or(b.Parallel, 5)}
+}
+
+func (b Bounds) check() error {
+	if min(b.Iterations, b.ToolCalls, b.Failures, b.Parallel) < 0 || b.Time < 0 || b.Parallel > 8 {
+		return messages.InvalidInput("Config.Bounds has a negative number, or a Parallel above 8")
+	}
+	return nil
+}
+
+const (
+	warnAt = 3 // equal iterations in a row: the model gets errors instead of results
+	stopAt = 5 // the turn ends
+)
+
+// spent is what a turn has used of its bounds.
+type spent struct {
+	iterations, toolCalls, failures, equal int
+	last                                   string // the calls of the last iteration
+}
+
+// asked counts the calls of an answer.
+func (s *spent) asked(calls []model.ToolCall) {
+	s.iterations++
+	s.toolCalls += len(calls)
+	now := fingerprint(calls)
+	if now != s.last {
+		s.equal = 0
+	}
+	s.equal++
+	s.last = now
+}
+
+// exceeded is the error of a turn that wants more than it may have.
+func (b Bounds) exceeded(s spent) error {
+	limit := func(format string, args ...any) error {
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
+	}
+	switch {
+	case s.equal >= stopAt:
+		return limit("the model made the same calls of tools %d times in a row", s.equal)
+	case s.failures >= b.Failures:
+		return limit("the calls of tools failed %d times in a row, and the model goes on", s.failures)
+	case s.toolCalls > b.ToolCalls:
+		return limit("the model called tools more than %d times in one turn", b.ToolCalls)
+	case s.iterations >= b.Iterations:
+		return limit("the model still calls tools after %d answers in one turn", b.Iterations)
+	}
+	return nil
+}
+
+// fingerprint is equal for the same calls in any order, however their arguments are written.
+func fingerprint(calls []model.ToolCall) string {
+	var all []string
+	for _, c := range calls {
+		arguments := c.Arguments
+		var value any
+		if json.Unmarshal([]byte(arguments), &value) == nil {
+			canonical, _ := json.Marshal(value) // it came as JSON
+			arguments = string(canonical)
+		}
+		all = append(all, c.Name+"\x00"+arguments)
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\x01")
+}

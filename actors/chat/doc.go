@@ -1,0 +1,12 @@
+// Package chat is the chat job: a turn of an assistant that may call tools, as a run with the one task turn.
+//
+// The task asks the model, runs the tools that the answer calls, and asks again with their results, until an answer
+// calls none: its text is the result. The text of each answer is a stream of its own, answer.1 and so on, and arrives
+// as the model writes it; so do its thoughts. llm.completed with the calls is durable before the first tool begins,
+// and so is each tool.started before its tool. A call that fails is a result for the model. [Bounds] end a turn that
+// does not end by itself.
+//
+//	tools, err := tool.NewSet(nil, tool.Repository(root.FS())...)
+//	job, err := chat.Job(chat.Input{Message: "What is this?"}, chat.Config{Stream: client.Stream, Tools: tools})
+//	run, err := system.Start(ctx, job, actors.Options{})
+package chat

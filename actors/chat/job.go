@@ -1,0 +1,99 @@
+package chat
+
+import (
+	"context"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/chat/history"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// Name is the job's name.
+const Name = "chat"
+
+// Auto, like an empty name of a model, leaves the choice to Config.Choose.
+const Auto = "auto"
+
+// MaxBytes bounds the message and the system prompt together.
+const MaxBytes = 16 << 20
+
+// Input is the job's input. It must hold no secrets: run.queued shows it.
+type Input struct {
+	Message string `json:"message"`
+	// System is the system prompt, if any.
+	System string `json:"system,omitempty"`
+	// Model is the server's name of the model, or [Auto].
+	Model string `json:"model,omitempty"`
+	// Tools names those of Config.Tools that the model may call; nil is all of them.
+	Tools []string `json:"tools,omitzero"`
+}
+
+func (in Input) check() error {
+	switch size := len(in.Message) + len(in.System); {
+	case strings.TrimSpace(in.Message) == "":
+		return messages.InvalidInput("the message is empty; give a text")
+	case size > MaxBytes:
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the message has more than %d bytes; shorten it", MaxBytes)
+	case !utf8.ValidString(in.Message) || !utf8.ValidString(in.System):
+		return messages.InvalidInput("the message is not UTF-8; convert it")
+	}
+	return nil
+}
+
+// Config says which model answers, and with which tools.
+type Config struct {
+	Stream model.Stream
+	// Provider names the server in llm.started.
+	Provider string
+	// Choose names the model if the input names none. If Choose is nil or returns "", the server chooses.
+	Choose func(ctx context.Context) (string, error)
+	// Tools are those that any input may use; nil is none.
+	Tools *tool.Set
+	// Profile is what the server demands of the messages.
+	Profile history.Profile
+	Bounds  Bounds
+}
+
+// Result is the run's result. The run is degraded if the answer is Truncated, Filtered or without any text.
+type Result struct {
+	Text  string `json:"text"`
+	Model string `json:"model,omitempty"`
+	// FinishReason is the server's, if it sent one.
+	FinishReason string `json:"finish_reason,omitempty"`
+	// Truncated and Filtered: the server cut the answer for its length or its content.
+	Truncated bool `json:"truncated,omitempty"`
+	Filtered  bool `json:"filtered,omitempty"`
+	// Usage is that of all calls of the model together.
+	Usage *messages.Usage `json:"usage,omitempty"`
+}
+
+// Job returns the job for the input. A run whose node is gone is started again if each of its tools is idempotent.
+// Errors: invalid_input, limit_exceeded.
+func Job(in Input, config Config) (actors.Job, error) {
+	if err := in.check(); err != nil {
+		return actors.Job{}, err
+	}
+	if config.Stream == nil {
+		return actors.Job{}, messages.InvalidInput("the chat job needs Config.Stream")
+	}
+	if err := config.Bounds.check(); err != nil {
+		return actors.Job{}, err
+	}
+	tools, err := config.Tools.Allow(tool.All, in.Tools)
+	if err != nil {
+		return actors.Job{}, err
+	}
+	config.Tools, config.Bounds = tools, config.Bounds.orDefaults()
+	work := func(ctx context.Context, t *actors.TaskContext) error {
+		return (&turn{Config: config, task: t}).run(ctx, in)
+	}
+	return actors.Job{Name: Name, Input: in, Restart: tools.Idempotent(), Tasks: []actors.Task{
+		{Name: "turn", Run: work, Policy: supervision.Policy{Attempts: 1}},
+	}}, nil
+}

@@ -1,0 +1,186 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/call"
+	"github.com/seed889630bf/lastword/actors/chat/history"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// turn is one attempt at the task.
+type turn struct {
+	Config
+	task         *actors.TaskContext
+	model        string
+	conversation []model.Message
+	spent        spent
+	usage        *messages.Usage
+}
+
+func (u *turn) run(ctx context.Context, in Input) error {
+	ctx, stop := context.WithTimeoutCause(ctx, u.Bounds.Time, messages.Errorf(messages.Code(messages.CauseDeadline),
+		"the turn took longer than its timeout of %s", u.Bounds.Time))
+	defer stop()
+	if err := u.begin(ctx, in); err != nil {
+		return err
+	}
+	for {
+		a, err := u.ask(ctx)
+		if err != nil {
+			return err
+		}
+		if len(a.Calls) == 0 {
+			return u.finish(a)
+		}
+		u.spent.asked(a.Calls)
+		if err := u.Bounds.exceeded(u.spent); err != nil {
+			return err
+		}
+		if err := u.runTools(ctx, a); err != nil {
+			return err
+		}
+	}
+}
+
+func (u *turn) begin(ctx context.Context, in Input) error {
+	if in.Model != Auto {
+		u.model = in.Model
+	}
+	if u.model == "" && u.Choose != nil {
+		name, err := u.Choose(ctx)
+		if err != nil {
+			return err
+		}
+		u.model = name
+	}
+	u.conversation = []model.Message{{Role: model.System, Content: in.System}, {Role: model.User, Content: in.Message}}
+	return nil
+}
+
+// ask calls the model with the conversation and adds its answer.
+func (u *turn) ask(ctx context.Context) (call.Answer, error) {
+	r := model.Request{Model: u.model, Messages: history.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered()}
+	label := call.Label{Name: fmt.Sprintf("answer.%d", u.spent.iterations+1), Provider: u.Provider}
+	a, err := call.Respond(ctx, u.task, u.Stream, r, label)
+	if err != nil {
+		return a, err
+	}
+	u.count(a.End.Usage)
+	said := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls}
+	for _, t := range a.Thoughts {
+		said.Thoughts += t.Text
+	}
+	u.conversation = append(u.conversation, said)
+	return a, nil
+}
+
+func (u *turn) count(usage *messages.Usage) {
+	if usage == nil {
+		return
+	}
+	if u.usage == nil {
+		u.usage = new(messages.Usage)
+	}
+	u.usage.PromptTokens += usage.PromptTokens
+	u.usage.CompletionTokens += usage.CompletionTokens
+	u.usage.ReasoningTokens += usage.ReasoningTokens
+}
+
+// runTools runs the calls of an answer, so many at one time as the bounds allow, and adds their results in the order
+// of the calls.
+func (u *turn) runTools(ctx context.Context, a call.Answer) error {
+	results, failures := make([]tool.Result, len(a.Calls)), make([]error, len(a.Calls))
+	slots := make(chan struct{}, u.Bounds.Parallel)
+	var running sync.WaitGroup
+	for i, c := range a.Calls {
+		slots <- struct{}{}
+		id := call.ToolCallID(a.ID, i)
+		if failures[i] = u.started(ctx, id, c); failures[i] != nil {
+			break
+		}
+		running.Add(1)
+		u.task.Go(func(context.Context) error {
+			defer running.Done()
+			defer func() { <-slots }()
+			results[i] = u.runTool(ctx, c)
+			failures[i] = u.conclude(id, c.Name, results[i])
+			return nil
+		})
+	}
+	running.Wait()
+	if err := cmp.Or(context.Cause(ctx), errors.Join(failures...)); err != nil {
+		return err
+	}
+	failed := true
+	for i, r := range results {
+		failed = failed && r.Error != nil
+		u.conversation = append(u.conversation, model.Message{Role: model.ToolRole, CallID: a.Calls[i].ID, Content: r.Text})
+	}
+	u.spent.failures++
+	if !failed {
+		u.spent.failures = 0
+	}
+	return nil
+}
+
+func (u *turn) started(ctx context.Context, id string, c model.ToolCall) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	arguments := json.RawMessage(c.Arguments)
+	if !json.Valid(arguments) {
+		arguments, _ = json.Marshal(c.Arguments) // a string always is JSON
+	}
+	return u.task.Emit(messages.ToolStarted{Call: id, Tool: c.Name, Arguments: arguments}, "calling "+c.Name)
+}
+
+// runTool runs a tool when the log has its start.
+func (u *turn) runTool(ctx context.Context, c model.ToolCall) tool.Result {
+	if err := u.task.Commit(ctx); err != nil {
+		return tool.Failed(err)
+	}
+	if err := repeated(u.spent.equal); err != nil {
+		return tool.Failed(err)
+	}
+	return u.Tools.Call(ctx, c.Name, c.Arguments)
+}
+
+// conclude says how a call ended, even after a cancel.
+func (u *turn) conclude(id, name string, r tool.Result) error {
+	done, words := messages.ToolCompleted{Call: id, Error: r.Error}, name+" failed"
+	if r.Error == nil {
+		done.Result, _ = json.Marshal(r.Text) // a string always is JSON
+		words = fmt.Sprintf("%s gave %d bytes", name, len(r.Text))
+	}
+	return u.task.Conclude(done, words)
+}
+
+// repeated is the error of a call that the model made too often.
+func repeated(times int) error {
+	if times < warnAt {
+		return nil
+	}
+	return messages.InvalidInput("you made the same calls %d times in a row, and their results are above; answer, or "+
+		"call something else", times)
+}
+
+func (u *turn) finish(a call.Answer) error {
+	v := a.End.Verdict
+	r := Result{Text: a.Text, Model: cmp.Or(a.End.Model, u.model), FinishReason: a.End.Evidence.Finish,
+		Truncated: v.Truncated, Filtered: v.Filtered, Usage: u.usage}
+	words := fmt.Sprintf("%d bytes of text", len(r.Text))
+	if n := u.spent.toolCalls; n > 0 {
+		words += fmt.Sprintf("; calls of tools: %d", n)
+	}
+	u.task.Summarize(words)
+	return u.task.Result(r, r.Truncated || r.Filtered || r.Text == "")
+}
