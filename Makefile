@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim cluster quality conformance clients inspect linear fuzz update build cover go tools node
+.PHONY: help test race lint bench sim crash cluster quality conformance clients inspect linear fuzz update build cover go tools node
 .DEFAULT_GOAL := help
 
 GO = $(shell awk '$$1 == "go" { print $$2 }' go.mod)
@@ -44,6 +44,11 @@ bench: node ## Print one table of name, ours, baseline, ratio and goal; medians 
 
 sim: go ## Run the simulation and the model check at full length, up to an hour
 	LASTWORD_SIM=1 go test -count=1 -run 'Sim|EveryReader' -timeout 60m -v ./messages ./actors
+
+CYCLES = 1000
+
+crash: go ## Kill a loaded server CYCLES times at random moments; nothing that a reader saw is lost
+	LASTWORD_CRASH=$(CYCLES) go test -count=1 -run '^TestCrash$$' -timeout 60m -v ./cmd/lastword
 
 cluster: go ## Run nodes on three NATS servers; kill, pause and cut off one after the other
 	LASTWORD_CLUSTER=1 go test -count=1 -run '^TestCluster$$' -timeout 10m -v ./transport/nats

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// seen is what the reader of a run saw, over as many connections as it took.
+type seen struct {
+	id         messages.RunID
+	job, key   string
+	input      json.RawMessage
+	state      messages.Fold
+	milestones map[uint64]string
+	ended      atomic.Bool
+}
+
+// follow reads the run over SSE until its terminal. It comes back with its cursor whenever the connection breaks.
+func (c *crash) follow(s *seen) {
+	for !s.ended.Load() {
+		if err := c.connect(s); err != nil {
+			c.t.Errorf("the reader of run %s of %s: %v", s.id, s.key, err)
+			return
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-c.t.Context().Done():
+			return
+		}
+	}
+}
+
+// connect reads from one connection. Its error is one that the reader must not meet.
+func (c *crash) connect(s *seen) error {
+	req, err := http.NewRequestWithContext(c.t.Context(), http.MethodGet, "http://localhost/v1/runs/"+string(s.id)+"/events", nil)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Accept", "text/event-stream")
+	cursor := s.state.Peek().Seq
+	req.Header.Set("Last-Event-ID", strconv.FormatUint(cursor, 10))
+	resp, err := c.web.Do(req)
+	if err != nil {
+		return nil // nobody listens now
+	}
+	defer resp.Body.Close()
+	switch resp.StatusCode {
+	case http.StatusOK:
+	case http.StatusServiceUnavailable:
+		return nil
+	default:
+		return fmt.Errorf("at cursor %d the server answers %s", cursor, resp.Status)
+	}
+	lines, kind := bufio.NewScanner(resp.Body), ""
+	lines.Buffer(nil, 1<<24)
+	for lines.Scan() {
+		name, value, _ := strings.Cut(lines.Text(), ": ")
+		switch {
+		case name == "event":
+			kind = value
+		case name == "data" && kind == "problem":
+			return fmt.Errorf("at cursor %d: %s", s.state.Peek().Seq, value)
+		case name == "data" && kind != "draining":
+			if err := s.take(value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil // it was cut
+}
+
+func (s *seen) take(line string) error {
+	var e messages.Event
+	if err := json.Unmarshal([]byte(line), &e); err != nil {
+		return fmt.Errorf("%w: %s", err, line)
+	}
+	if err := s.state.Apply(e); err != nil {
+		return err
+	}
+	if !e.IsDelta() {
+		s.milestones[e.Seq] = line
+	}
+	s.ended.Store(e.IsTerminal())
+	return nil
+}
+
+// keeps takes a milestone of the journal off those seen, if it is the same.
+func (s *seen) keeps(t *testing.T, e messages.Event) {
+	if s.milestones[e.Seq] == asJSON(t, e) {
+		delete(s.milestones, e.Seq)
+	}
+}
+
+func asJSON(t *testing.T, v any) string {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+	api "github.com/seed889630bf/lastword/transport/http/client"
+)
+
+// crashCycles is how often TestCrash ends the server: as often as LASTWORD_CRASH says, or 25 times.
+func crashCycles(t *testing.T) int {
+	wish := os.Getenv("LASTWORD_CRASH")
+	if wish == "" {
+		return 25
+	}
+	n, err := strconv.Atoi(wish)
+	if err != nil {
+		t.Fatalf("LASTWORD_CRASH is %q, not a number of cycles", wish)
+	}
+	return n
+}
+
+// "25 random kill -9 cycles of a loaded server: no seen milestone lost, no second terminal, every run ended." One
+// cycle of five ends with SIGTERM instead.
+func TestCrash(t *testing.T) {
+	seed, cycles := uint64(time.Now().UnixNano()), crashCycles(t)
+	t.Logf("seed %d", seed)
+	c := newCrash(t, rand.New(rand.NewPCG(seed, 0)))
+	for cycle := range cycles {
+		c.start(cycle%3 == 0)
+		for i := range 3 {
+			c.submit(fmt.Sprintf("prompt %d.%d", cycle, i), prompt.Name, `{"text":"Hello","model":"scripted"}`)
+			c.submit(fmt.Sprintf("generate %d.%d", cycle, i), llmstxt.Name, `{"repository":"garden","no_cache":true}`)
+		}
+		time.Sleep(time.Duration(c.dice.Int64N(int64(400 * time.Millisecond)))) // the kill is to come at any moment
+		if cycle%5 == 4 {
+			if code := c.server.ends(syscall.SIGTERM); code != exit.Terminated {
+				t.Errorf("cycle %d: after SIGTERM the exit code is %d", cycle, code)
+			}
+		} else {
+			c.server.ends(syscall.SIGKILL)
+		}
+		c.stderr = <-c.server.stderr
+	}
+	c.start(true)
+	c.untilEnded()
+	c.judge()
+	if code := c.server.ends(syscall.SIGTERM); code != exit.Terminated {
+		t.Errorf("at the end the exit code is %d", code)
+	}
+	got := run(t, nil, "state", "check", "--state", c.kept)
+	if want := fmt.Sprintf("is sound: %s, ", terminal.Count(int64(len(c.runs)), "run")); got.code != exit.Completed || !strings.Contains(got.stdout, want) {
+		t.Errorf("the check says %+v, want %s", got, want)
+	}
+	if t.Failed() {
+		t.Logf("the last server said:\n%s", c.stderr)
+	}
+}
+
+// crash is a server that is killed under load, and what its callers and readers know of it.
+type crash struct {
+	t       *testing.T
+	dice    *rand.Rand
+	dir     string
+	kept    string
+	socket  string
+	model   string
+	client  *api.Client
+	web     *http.Client
+	server  *served
+	stderr  string
+	readers sync.WaitGroup // and callers
+
+	mu   sync.Mutex
+	runs map[messages.RunID]*seen
+}
+
+func newCrash(t *testing.T, dice *rand.Rand) *crash {
+	m := testkit.NewModel(t)
+	m.Always(testkit.Role(), testkit.Tokens(40, 5*time.Millisecond), testkit.Finish("stop"), testkit.Done())
+	dir := plant(t, gardenText)
+	c := &crash{t: t, dice: dice, dir: dir, kept: filepath.Join(dir, "kept"), socket: filepath.Join(dir, "s"), model: m.URL(),
+		runs: map[messages.RunID]*seen{}}
+	for i := range 40 { // so that a generate run takes a while
+		put(t, filepath.Join(dir, "garden", "docs", fmt.Sprintf("plant%d.md", i)), "# Plant\n\n"+strings.Repeat("It grows.\n\n", 500))
+	}
+	var err error
+	if c.client, err = api.New("unix:"+c.socket, ""); err != nil {
+		t.Fatal(err)
+	}
+	c.web = &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, "unix", c.socket)
+		}}}
+	return c
+}
+
+// longestOrphan is how long after a start a run of the process before may last, if it is not started again.
+const longestOrphan = 2 * time.Second
+
+// start starts the server. With wait, it checks that the orphans end in time.
+func (c *crash) start(wait bool) {
+	c.t.Helper()
+	var orphans []*seen
+	c.mu.Lock()
+	for _, s := range c.runs {
+		if s.job == prompt.Name && !s.ended.Load() {
+			orphans = append(orphans, s)
+		}
+	}
+	c.mu.Unlock()
+	began := time.Now()
+	c.server = serving(c.t, binary(c.t, c.dir, "serve", "--unix", c.socket, "--state", c.kept, "--allow-local",
+		"--base-url", c.model, "--max-runs-each", "1000", "--drain", "100ms"))
+	if !wait {
+		return
+	}
+	for _, s := range orphans {
+		for ctx, cancel := context.WithDeadline(c.t.Context(), began.Add(longestOrphan)); ; {
+			state, err := c.client.State(ctx, s.id)
+			if err == nil && state.Status.IsEnded() {
+				cancel()
+				break
+			}
+			if ctx.Err() != nil {
+				cancel()
+				c.t.Errorf("%s after a start the orphan %s is %s, %v", longestOrphan, s.id, state.Status, err)
+				break
+			}
+		}
+	}
+}
+
+// submit starts a run, and tries until the server has answered. Then a reader follows it to its end.
+func (c *crash) submit(key, job, input string) {
+	c.readers.Go(func() {
+		for {
+			id, err := c.client.Submit(c.t.Context(), messages.Request{Key: key, Job: job, Input: json.RawMessage(input)})
+			if e, ok := errors.AsType[*messages.Error](err); ok && e.Retryable {
+				continue // Submit has waited
+			}
+			if err != nil {
+				c.t.Errorf("start %s: %v", key, err)
+				return
+			}
+			s := &seen{id: id, job: job, key: key, input: json.RawMessage(input), milestones: map[uint64]string{}}
+			c.mu.Lock()
+			other := c.runs[id]
+			c.runs[id] = s
+			c.mu.Unlock()
+			if other != nil {
+				c.t.Errorf("%s and %s are the same run", key, other.key)
+			}
+			c.follow(s)
+			return
+		}
+	})
+}
+
+// untilEnded waits until every caller has its run, and every reader its terminal.
+func (c *crash) untilEnded() {
+	c.t.Helper()
+	ended := make(chan struct{})
+	go func() { c.readers.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-time.After(time.Minute):
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for _, s := range c.runs {
+			if !s.ended.Load() {
+				c.t.Errorf("run %s of %s has not ended", s.id, s.key)
+			}
+		}
+		c.t.FailNow()
+	}
+}
+
+// judge compares what the readers saw with what the journal holds.
+func (c *crash) judge() {
+	ends := map[string]int{}
+	for _, s := range c.runs {
+		var journal messages.Fold
+		terminals := 0
+		for e, err := range c.client.Follow(c.t.Context(), s.id, messages.Follow{}) {
+			if err == nil {
+				err = journal.Apply(e)
+			}
+			if err != nil {
+				c.t.Errorf("run %s of %s cannot be read: %v", s.id, s.key, err)
+				break
+			}
+			if e.IsTerminal() {
+				terminals++
+			}
+			if !e.IsDelta() {
+				s.keeps(c.t, e)
+			}
+		}
+		state := journal.State()
+		if terminals != 1 || len(s.milestones) > 0 {
+			c.t.Errorf("run %s of %s has %d terminals, and lost the milestones %v", s.id, s.key, terminals, s.milestones)
+		}
+		if live, now := asJSON(c.t, s.state.State()), asJSON(c.t, state); live != now {
+			c.t.Errorf("run %s of %s: its reader across the crashes has\n%s\nand a new one\n%s", s.id, s.key, live, now)
+		}
+		end := strings.TrimSuffix(fmt.Sprint(s.job, " ", state.Status, " ", state.End.Cause), " ")
+		if ends[end]++; !mayEnd[end] {
+			c.t.Errorf("run %s of %s ended as %s: %v", s.id, s.key, end, state.End.Error)
+		}
+		if id, err := c.client.Submit(c.t.Context(), messages.Request{Key: s.key, Job: s.job, Input: s.input}); id != s.id || err != nil {
+			c.t.Errorf("the key of run %s starts %s, %v", s.id, id, err)
+		}
+	}
+	c.t.Logf("%d runs: %v", len(c.runs), ends)
+}
+
+// mayEnd lists the ends of runs that no fault of theirs has ended.
+var mayEnd = map[string]bool{
+	"generate completed": true, "prompt completed": true, "prompt failed node_lost": true, "prompt failed shutdown": true,
+}
