@@ -75,12 +75,12 @@ func TestTranscripts(t *testing.T) {
 // Each token that a model sends every 100 ms arrives before the next one is sent.
 func TestTokensArriveAtOnce(t *testing.T) {
 	const tokens = 20
-	arrived := 0
+	var arrived atomic.Int64
 	stream := func(context.Context, model.Request) iter.Seq2[model.Part, error] {
 		return func(yield func(model.Part, error) bool) {
-			for sent := range tokens {
-				if arrived != sent {
-					t.Errorf("token %d is sent, and %d have arrived", sent, arrived)
+			for sent := range int64(tokens) {
+				if n := arrived.Load(); n != sent {
+					t.Errorf("token %d is sent, and %d have arrived", sent, n)
 				}
 				yield(model.Text{Text: "word "}, nil)
 				time.Sleep(100 * time.Millisecond)
@@ -95,14 +95,14 @@ func TestTokensArriveAtOnce(t *testing.T) {
 			begun = time.Now()
 		}
 		if _, ok := e.Body.(messages.TextDelta); ok {
-			if late := time.Since(begun) - time.Duration(arrived)*100*time.Millisecond; late != 0 {
-				t.Errorf("token %d is %s late", arrived, late)
+			n := arrived.Add(1) - 1
+			if late := time.Since(begun) - time.Duration(n)*100*time.Millisecond; late != 0 {
+				t.Errorf("token %d is %s late", n, late)
 			}
-			arrived++
 		}
 	})
-	if arrived != tokens || state.Status != messages.Completed {
-		t.Errorf("%d tokens arrived, %s", arrived, state.Status)
+	if n := arrived.Load(); n != tokens || state.Status != messages.Completed {
+		t.Errorf("%d tokens arrived, %s", n, state.Status)
 	}
 }
 
