@@ -1,0 +1,39 @@
+//go:build unix
+
+package testkit_test
+
+import (
+	"os"
+	"testing"
+)
+
+// TestCluster runs three NATS servers and three nodes as processes, in real time, and talks to every node over HTTP.
+// make cluster runs all of it. CI, and make test, leave out what takes long.
+func TestCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes half a minute")
+	}
+	c := startCluster(t)
+	long := os.Getenv("LASTWORD_CLUSTER") != ""
+	for _, s := range []struct {
+		name string
+		long bool
+		test func(*cluster)
+	}{
+		{"every node serves every run", false, (*cluster).everywhere},
+		{"a key is one run at every node", false, (*cluster).keys},
+		{"a caller's quota counts at every node", false, (*cluster).quota},
+	} {
+		if s.long && !long {
+			continue
+		}
+		ok := t.Run(s.name, func(t *testing.T) {
+			c := *c
+			c.TB = t
+			s.test(&c)
+		})
+		if !ok {
+			t.FailNow() // the nodes are not as the next expects them
+		}
+	}
+}
