@@ -107,7 +107,9 @@ func (j *Journal) open(ctx context.Context, o options) (err error) {
 	if j.js, err = jetstream.New(j.nc); err != nil {
 		return err
 	}
-	if err = patiently(ctx, func(ctx context.Context) error { return j.openStream(ctx, o) }); err != nil {
+	// Another node may make the stream at this moment: a server that has not heard of it says that there is none.
+	const young = jetstream.JSErrCodeStreamNotFound
+	if err = patiently(ctx, func(ctx context.Context) error { return j.openStream(ctx, o) }, young); err != nil {
 		return explained(err)
 	}
 	config := j.stream.CachedInfo().Config
@@ -116,7 +118,7 @@ func (j *Journal) open(ctx context.Context, o options) (err error) {
 			"stream %s was not made by lastword: remove it, or give lastword a NATS account of its own", streamName)
 	}
 	j.warnings = doubts(config)
-	if err = patiently(ctx, j.openClaims); err != nil {
+	if err = patiently(ctx, j.openClaims, young); err != nil {
 		return explained(err)
 	}
 	if err = j.listen(ctx); err != nil {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -159,15 +160,15 @@ type getRequest struct {
 	MaxBytes int    `json:"max_bytes,omitempty"`
 }
 
-// patiently asks a question until somebody answers.
-func patiently(ctx context.Context, ask func(context.Context) error) error {
+// patiently asks a question until somebody answers with another code than those that pass.
+func patiently(ctx context.Context, ask func(context.Context) error, passing ...jetstream.ErrorCode) error {
 	for began := time.Now(); ; {
 		once, cancel := context.WithTimeout(ctx, askTimeout)
 		err := ask(once)
 		cancel()
 		silent := errors.Is(err, context.DeadlineExceeded)
 		absent := errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrReconnectBufExceeded) ||
-			codeOf(err) == errNoLeader || codeOf(err) == errNoPeers
+			codeOf(err) == errNoLeader || codeOf(err) == errNoPeers || slices.Contains(passing, codeOf(err))
 		if !silent && !absent || ctx.Err() != nil || time.Since(began) > patience {
 			return err
 		}
