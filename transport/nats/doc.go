@@ -11,6 +11,7 @@
 //	lend.NODE        passes a work item to the node that wrote it, which alone may know the job
 //	live.ID.q, .e    a copy of each block's header, for readers at every node; live.ID.gone tells of a removed log
 //	cmd.ID           a command for the node that owns the run
+//	ARTIFACTS        an object store of the files that runs wrote, for nodes that do not share a folder
 //
 // A header of each block ([mark]) says where the block belongs and what the log adds up to with it, so that a node can
 // list runs without reading events. A child's id is written with a tilde, p~c1: a dot would put it into its parent's

@@ -12,14 +12,28 @@ import (
 	"path/filepath"
 	"syscall"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// artifact opens an artifact of a run. The file must still be the one that the run wrote, because a later run of the
-// same repository writes to the same place.
+// artifact opens an artifact of a run: the file below the output folder or, if this node has it no more or never had,
+// what the node that wrote it has saved.
 func (h *Options) artifact(ctx context.Context, run messages.State, a messages.Artifact) (
 	io.ReadSeekCloser, error) {
+	f, err := h.local(ctx, run, a)
+	if err == nil {
+		return f, nil
+	}
+	if h.kept == nil || h.kept.Load == nil || messages.CodeOf(err) != messages.CodeNotFound {
+		return nil, err
+	}
+	return h.saved(ctx, run, a)
+}
+
+// local opens the file of an artifact. It must still be the one that the run wrote, because a later run of the same
+// repository writes to the same place.
+func (h *Options) local(ctx context.Context, run messages.State, a messages.Artifact) (*os.File, error) {
 	home, below := locate(run, a)
 	root, err := os.OpenRoot(filepath.Join(h.Out, home))
 	if err != nil {
@@ -38,6 +52,79 @@ func (h *Options) artifact(ctx context.Context, run messages.State, a messages.A
 		return nil, errGone(run, a)
 	}
 	return f, nil
+}
+
+// saved is a copy of the file that the run's node has saved.
+func (h *Options) saved(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+	f, err := os.CreateTemp("", "lastword-artifact-")
+	if err != nil {
+		return nil, err
+	}
+	copied := temporary{f}
+	if err = h.kept.Load(ctx, savedName(run, a), f); err == nil {
+		if _, err = f.Seek(0, io.SeekStart); err == nil {
+			err = checkFile(ctx, f, a)
+		}
+	}
+	if err == nil {
+		return copied, nil
+	}
+	copied.Close()
+	if errors.Is(err, errChanged) || messages.CodeOf(err) == messages.CodeNotFound {
+		return nil, errGone(run, a)
+	}
+	return nil, err
+}
+
+// temporary is a file that Close removes.
+type temporary struct{ *os.File }
+
+func (t temporary) Close() error { return errors.Join(t.File.Close(), os.Remove(t.Name())) }
+
+func savedName(run messages.State, a messages.Artifact) string {
+	return string(run.RunID) + "/" + a.Name
+}
+
+// shared returns the job with a last task that saves the run's files for the other nodes before the run is completed.
+func (h *Options) shared(job actors.Job) actors.Job {
+	if h.kept == nil || h.kept.Save == nil {
+		return job
+	}
+	last := &job.Tasks[len(job.Tasks)-1]
+	work := last.Run
+	last.Run = func(ctx context.Context, t *actors.TaskContext) error {
+		if err := work(ctx, t); err != nil {
+			return err
+		}
+		if err := t.Commit(ctx); err != nil {
+			return err
+		}
+		run, err := actors.NewArchive(h.kept.Journal).State(ctx, t.RunID())
+		if err != nil {
+			return err
+		}
+		return h.save(ctx, run)
+	}
+	return job
+}
+
+// save keeps the run's files for the other nodes. A file that a later run has replaced already is gone for all of them.
+func (h *Options) save(ctx context.Context, run messages.State) error {
+	for _, a := range run.Artifacts {
+		f, err := h.local(ctx, run, a)
+		if messages.CodeOf(err) == messages.CodeNotFound {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		err = h.kept.Save(ctx, savedName(run, a), f)
+		f.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // locate is the folder of the run's principal below the root, and the artifact's path in that folder.

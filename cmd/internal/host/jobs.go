@@ -71,7 +71,7 @@ func (h *Options) generate(input json.RawMessage) (actors.Job, error) {
 	in.Input = job.Input.(llmstxt.Input)
 	in.Out = called
 	job.Input = in // another node makes the same job from it
-	return job, nil
+	return h.shared(job), nil
 }
 
 // place is the folder of a run: out below home, which is below the root. It refuses links that lead out of the root.

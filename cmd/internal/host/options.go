@@ -45,6 +45,7 @@ type Options struct {
 	Store         store.Flags
 	program       *Program
 	quota         quota
+	kept          *store.Store // from Start on
 }
 
 // Env is the environment of the program.

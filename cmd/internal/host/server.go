@@ -66,6 +66,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	for _, warning := range kept.Warnings {
 		log.Warn("journal", zap.String("warning", warning))
 	}
+	h.kept = kept
 	if kept.Journal != nil {
 		config.Journal, config.HandOver = kept.Journal, true
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -38,7 +39,7 @@ func (f *Flags) AddAll(cmd *cobra.Command, flags *pflag.FlagSet) {
 	f.always = true
 	flags.StringVar(&f.dir, "state", "", "`folder` that keeps the runs' events (default ~/.local/state/lastword)")
 	flags.BoolVar(&f.ephemeral, "ephemeral", false, "keep the runs' events in memory: they end with the process")
-	flags.StringVar(&f.nats, "nats", "", "`URL` of NATS JetStream, which keeps the runs' events for several servers")
+	flags.StringVar(&f.nats, "nats", "", "`URL` of NATS JetStream, which keeps the runs' events and files for several servers")
 	flags.StringVar(&f.natsCreds, "nats-creds", "", "`file` with the credentials for --nats")
 	settings.Must(cmd.MarkFlagDirname("state"))
 	settings.Must(cmd.MarkFlagFilename("nats-creds"))
@@ -92,6 +93,11 @@ type Store struct {
 	Journal actors.Journal
 	// Warnings say how the store could lose what it has acknowledged.
 	Warnings []string
+	// Save keeps a file for all nodes of the journal, and Load writes it to w or finds none (not_found). They are nil
+	// where one node has all runs.
+	Save func(ctx context.Context, name string, file io.ReadSeeker) error
+	Load func(ctx context.Context, name string, w io.Writer) error
+
 	announce func(url string) error
 	close    func() error
 }
