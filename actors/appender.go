@@ -282,9 +282,12 @@ func errForgotten(run messages.RunID, seq uint64) error {
 
 // fence drops the run: the block will never land here. It is called under mu and unlocks it.
 func (e *entry) fence(why error) {
+	lost := e.block.After.Seq > 0 // otherwise another node has started the run, with the same key
 	e.mu.Unlock()
 	e.appender.failing.Store(nil) // the store answers
-	e.appender.log.Warn("lost a run", e.run(), zap.Error(why))
+	if lost {
+		e.appender.log.Warn("lost a run", e.run(), zap.Error(why))
+	}
 	e.log.drop(why)
 }
 
@@ -320,7 +323,7 @@ func (e *entry) warn(why error) {
 	e.appender.counts.journalRetries.Add(1)
 	e.appender.log.Warn("the journal does not take a block", e.run(), zap.Int("events", events), zap.Error(why))
 	if over {
-		e.log.unavailable(errNotAppended(e.log.id, e.appender.timeout, why))
+		e.log.unavailable(errNotAppended(e.log.id, patience, why))
 	}
 }
 
