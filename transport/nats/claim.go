@@ -36,6 +36,7 @@ type claims struct {
 	waiting []*claimer
 	kept    []item // for nodes of this journal that do not wait at the moment
 	pulling bool
+	failed  time.Time // when JetStream last lent nothing, because it could not
 }
 
 // claimer is a call of Claim.
@@ -218,14 +219,24 @@ func (j *Journal) pull() {
 		if err == nil || errors.Is(err, context.DeadlineExceeded) {
 			continue
 		}
-		if j.ctx.Err() == nil {
+		if j.ctx.Err() == nil && !j.failed() {
 			j.log.Warn("JetStream lends no runs", zap.Error(err))
 		}
+		j.claims.mu.Lock()
+		j.claims.failed = time.Now()
+		j.claims.mu.Unlock()
 		select {
 		case <-time.After(beatEvery / 10):
 		case <-j.ctx.Done():
 		}
 	}
+}
+
+// failed reports whether JetStream could lend nothing a moment ago.
+func (j *Journal) failed() bool {
+	j.claims.mu.Lock()
+	defer j.claims.mu.Unlock()
+	return time.Since(j.claims.failed) < 2*beatEvery
 }
 
 func (j *Journal) wanted() bool {
@@ -244,6 +255,9 @@ func (j *Journal) lend(m jetstream.Msg) {
 	if err != nil || bad != nil {
 		j.log.Error("a work item is damaged", zap.String("run", string(run)), zap.Error(errors.Join(err, bad)))
 		return
+	}
+	if meta.NumDelivered > 1 && j.failed() {
+		return // its owner could not beat either, and does so now; if it is gone, the item is lent again
 	}
 	claim := claimOf(run, m.Reply())
 	if meta.NumDelivered == 1 && block.Writer != "" && j.hand(block.Writer, claim) {

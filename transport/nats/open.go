@@ -283,6 +283,10 @@ func explained(err error) error {
 	if err == nil {
 		return nil
 	}
+	if errors.Is(err, nats.ErrReconnectBufExceeded) { // it says no more than that
+		return messages.Errorf(messages.Code(messages.CauseJournalUnavailable),
+			"there is no connection to NATS: start nats-server; lastword goes on trying")
+	}
 	advice := "look at the log of nats-server"
 	switch code := codeOf(err); {
 	case code == jetstream.JSErrCodeJetStreamNotEnabled, code == jetstream.JSErrCodeJetStreamNotEnabledForAccount:
@@ -293,8 +297,6 @@ func explained(err error) error {
 		advice = "another stream has the subjects run.> or part.>: give lastword a NATS account of its own"
 	case slices.Contains(errFull, code):
 		advice = "make room on the disk, or raise the limits of the stream and the account"
-	case errors.Is(err, nats.ErrReconnectBufExceeded):
-		advice = "there is no connection to a server; the client goes on trying"
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrNoStreamResponse), errors.Is(err, context.DeadlineExceeded):
 		advice = "JetStream does not answer: start nats-server with -js, and check that the cluster has a leader"
 	}
