@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash cluster quality conformance clients inspect linear fuzz update build cover go tools node
+.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients inspect linear fuzz update build cover go tools node
 .DEFAULT_GOAL := help
 
 GO = $(shell awk '$$1 == "go" { print $$2 }' go.mod)
@@ -6,7 +6,7 @@ NODE = 20
 APT = $$(test "$$(id -u)" = 0 || echo sudo -n) apt-get
 
 help: ## Print this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 # The version of Go must be that of go.mod, or newer.
 go:
@@ -50,8 +50,11 @@ CYCLES = 1000
 crash: go ## Kill a loaded server CYCLES times at random moments; nothing that a reader saw is lost
 	LASTWORD_CRASH=$(CYCLES) go test -count=1 -run '^TestCrash$$' -timeout 60m -v ./cmd/lastword
 
-cluster: go ## Run nodes on three NATS servers; kill, pause and cut off one after the other
-	LASTWORD_CLUSTER=1 go test -count=1 -run '^TestCluster$$' -timeout 10m -v ./transport/nats
+cluster: go ## Run three servers on three NATS servers; kill, pause, cut off and restart one after the other
+	LASTWORD_CLUSTER=1 go test -count=1 -run '^TestCluster$$' -timeout 10m -v ./testkit
+
+cluster-demo: go ## Start 50 runs on three servers, kill one, and print how each run ended
+	LASTWORD_CLUSTER_DEMO=1 go test -count=1 -run '^TestClusterDemo$$' -timeout 10m -v ./testkit
 
 SAMPLES = .*
 

@@ -3,10 +3,7 @@
 package testkit_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 	"syscall"
@@ -15,10 +12,13 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// takeoverTimeout is the longest that a run may be without a node, and takeoverGoal what half of them should need.
-const takeoverTimeout, takeoverGoal = 30 * time.Second, 10 * time.Second
+const (
+	// takeoverTimeout is the longest that a run may be without a node, and takeoverGoal what half of them should need.
+	takeoverTimeout, takeoverGoal = 30 * time.Second, 10 * time.Second
+	// halfBeat is half the time between two signs of a node's life: a fault comes when as much of it is over as is left.
+	halfBeat = 1250 * time.Millisecond
+)
 
-// killed, paused and cut off are how a node is lost.
 func (c *cluster) killedNode() {
 	c.lose(0, func(n *node) (restore func()) {
 		n.kill()
@@ -39,12 +39,13 @@ func (c *cluster) cutNode() { c.lose(2, (*node).cut) }
 func (c *cluster) lose(victim int, fault func(*node) (restore func())) {
 	node, reader := c.nodes[victim], (victim+1)%len(c.nodes)
 	open := c.hold()
-	first := len(c.model.Requests())
+	before := len(c.questions())
 	again, prompts := c.begin(victim, 5, c.generate(true)), c.begin(victim, 5, askModel)
+	theirs := c.asked(before, len(again)+len(prompts))
 	others := slices.Concat(c.begin(reader, 3, c.generate(true)), c.begin(reader, 3, askModel))
-	c.asked(first + len(again) + len(prompts) + len(others))
-	theirs := c.requestsOf(victim, first)
+	c.asked(before, len(theirs)+len(others))
 
+	time.Sleep(halfBeat)
 	restore := sync.OnceFunc(fault(node))
 	c.Cleanup(restore)
 	began := time.Now()
@@ -102,16 +103,24 @@ func (c *cluster) lose(victim int, fault func(*node) (restore func())) {
 	c.ends(reader, c.begin(victim, 1, askModel), completed)
 }
 
-// asked waits until the model has had so many requests.
-func (c *cluster) asked(n int) {
-	c.Helper()
-	select {
-	case <-c.model.Asked(n - 1):
-	case <-time.After(30 * time.Second):
-		c.Fatalf("the model has had %d requests, not %d", len(c.model.Requests()), n)
+// questions are the requests for a completion that the model has had.
+func (c *cluster) questions() (all []int) {
+	for _, r := range c.model.Requests() {
+		if r.Chat.Model != "" {
+			all = append(all, r.Number)
+		}
 	}
+	return all
 }
 
-var _ = context.Background
-var _ = errors.New
-var _ = http.StatusOK
+// asked waits until the model has had so many more questions than before.
+func (c *cluster) asked(before, n int) (questions []int) {
+	c.Helper()
+	eventually(c, 30*time.Second, "all runs ask the model", func() error {
+		if questions = c.questions()[before:]; len(questions) < n {
+			return fmt.Errorf("%d of %d have", len(questions), n)
+		}
+		return nil
+	})
+	return questions
+}

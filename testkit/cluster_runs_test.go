@@ -291,7 +291,14 @@ func (c *cluster) quota() {
 		}
 		runs = append(runs, run)
 	}
-	for i := range c.nodes {
+	for i, n := range c.nodes {
+		eventually(c, 10*time.Second, n.name+" has heard of all runs", func() error {
+			all, _, err := c.as(other, i).List(c.Context(), messages.Query{Status: []messages.Status{messages.Processing}, Limit: runsEach}, "")
+			if len(all) < runsEach {
+				return fmt.Errorf("%d of %d: %w", len(all), runsEach, err)
+			}
+			return nil
+		})
 		if _, err := c.as(other, i).Submit(c.Context(), askModel); messages.CodeOf(err) != messages.Code(messages.CauseLimitExceeded) {
 			c.Errorf("%s starts more runs than one caller may have: %v", c.nodes[i].name, err)
 		}

@@ -23,6 +23,14 @@ func TestCluster(t *testing.T) {
 		{"every node serves every run", false, (*cluster).everywhere},
 		{"a key is one run at every node", false, (*cluster).keys},
 		{"a caller's quota counts at every node", false, (*cluster).quota},
+		{"a killed node loses its runs to another", false, (*cluster).killedNode},
+		{"a paused node loses its runs, and stops its tasks", true, (*cluster).pausedNode},
+		{"a node that is cut off loses its runs, and stops its tasks", true, (*cluster).cutNode},
+		{"a node that is stopped hands its runs over", false, (*cluster).handedOver},
+		{"a rolling restart fails no run", true, (*cluster).rolling},
+		{"of four writers at one head one lands", true, (*cluster).writers},
+		{"a killed NATS server costs no run", true, (*cluster).killedStore},
+		{"without NATS servers no run starts, and with them again all is well", true, (*cluster).stoppedStores},
 	} {
 		if s.long && !long {
 			continue
