@@ -30,6 +30,7 @@ type cluster struct {
 	stores [3]*process
 	nodes  [3]*node
 	tokens map[string]string // by principal
+	long   bool              // make cluster
 }
 
 // process can be started again after its end, with the same arguments.
@@ -58,7 +59,8 @@ const runsEach = 100
 
 func startCluster(t testing.TB) *cluster {
 	t.Helper()
-	c := &cluster{TB: t, model: testkit.NewModel(t), tokens: map[string]string{}}
+	c := &cluster{TB: t, model: testkit.NewModel(t), tokens: map[string]string{},
+		long: os.Getenv("LASTWORD_CLUSTER") != ""}
 	dir := t.TempDir()
 	natsServer, lastword := filepath.Join(dir, "nats-server"), filepath.Join(dir, "lastword")
 	c.build(natsServer, "github.com/nats-io/nats-server/v2")

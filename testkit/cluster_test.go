@@ -2,10 +2,7 @@
 
 package testkit_test
 
-import (
-	"os"
-	"testing"
-)
+import "testing"
 
 // TestCluster runs three NATS servers and three nodes as processes, in real time, and talks to every node over HTTP.
 // make cluster runs all of it. CI, and make test, leave out what takes long.
@@ -14,7 +11,6 @@ func TestCluster(t *testing.T) {
 		t.Skip("it takes half a minute")
 	}
 	c := startCluster(t)
-	long := os.Getenv("LASTWORD_CLUSTER") != ""
 	for _, s := range []struct {
 		name string
 		long bool
@@ -32,7 +28,7 @@ func TestCluster(t *testing.T) {
 		{"a killed NATS server costs no run", true, (*cluster).killedStore},
 		{"without NATS servers no run starts, and with them again all is well", true, (*cluster).stoppedStores},
 	} {
-		if s.long && !long {
+		if s.long && !c.long {
 			continue
 		}
 		ok := t.Run(s.name, func(t *testing.T) {
