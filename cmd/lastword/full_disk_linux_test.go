@@ -57,6 +57,9 @@ func TestServeOnAFullDisk(t *testing.T) {
 	if _, body := s.get("/v1/runs/" + string(long)); !strings.Contains(body, `"status":"processing"`) {
 		t.Errorf("on the full disk a run does not wait: %s", body)
 	}
+	if _, body := s.get("/metrics"); !strings.Contains(body, "\nlastword_ready 0\n") {
+		t.Errorf("the metrics do not say that no run can start: %s", body)
+	}
 	if code, _ := s.get("/livez"); code != http.StatusOK {
 		t.Errorf("the server lives, and /livez says %d", code)
 	}

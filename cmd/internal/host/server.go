@@ -73,7 +73,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	inside := &Server{Log: log, options: h, store: kept}
 	if h.HTTP {
 		inside.Metrics = newObserver(h.Env(), func() actors.Stats { return inside.system.Stats() },
-			func() float64 { return float64(inside.API.Readers()) })
+			func() float64 { return float64(inside.API.Readers()) }, inside.ready)
 		config.Observe = inside.Metrics.Observe
 	}
 	system, err := actors.New(ctx, config)
@@ -162,6 +162,14 @@ func (i *Server) Close(ctx context.Context) error {
 
 // Ready returns why the server takes no runs now, or nil.
 func (i *Server) Ready() error { return i.system.Ready() }
+
+// ready is Ready as a metric.
+func (i *Server) ready() float64 {
+	if i.Ready() != nil {
+		return 0
+	}
+	return 1
+}
 
 // Announce tells others where the server answers.
 func (i *Server) Announce(url string) error { return i.store.Announce(url) }

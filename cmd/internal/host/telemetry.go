@@ -10,9 +10,9 @@ import (
 	"github.com/seed889630bf/lastword/transport/telemetry"
 )
 
-// newObserver makes metrics of the runtime, and traces where OpenTelemetry's own variables name a collector. system and
-// readers are called when the metrics are read.
-func newObserver(env environment.Variables, system func() actors.Stats, readers func() float64) *telemetry.Observer {
+// newObserver makes metrics of the runtime, and traces where OpenTelemetry's own variables name a collector. The
+// functions are called when the metrics are read.
+func newObserver(env environment.Variables, system func() actors.Stats, readers, ready func() float64) *telemetry.Observer {
 	stat := func(help string, read func(actors.Stats) float64) telemetry.Gauge {
 		return telemetry.Gauge{Help: help, Read: func() float64 { return read(system()) }}
 	}
@@ -20,6 +20,7 @@ func newObserver(env environment.Variables, system func() actors.Stats, readers 
 		Service: cmp.Or(env.Get("OTEL_SERVICE_NAME"), "lastword"), Version: ThisBuild().Full(),
 		Collector: collector(env), Headers: collectorHeaders(env),
 		Gauges: map[string]telemetry.Gauge{
+			"ready":            {Help: "1 while runs can start, 0 while the journal takes nothing or the server stops.", Read: ready},
 			"runs_active":      stat("Runs that have not ended.", func(s actors.Stats) float64 { return float64(s.Active) }),
 			"runs_waiting":     stat("Runs that wait for people.", func(s actors.Stats) float64 { return float64(s.Waiting) }),
 			"runs_set_aside":   stat("Runs whose logs are broken.", func(s actors.Stats) float64 { return float64(len(s.SetAside)) }),
