@@ -17,7 +17,9 @@ type Bounds struct {
 	ToolCalls  int           // 50
 	Failures   int           // iterations in a row in which every call of a tool failed; 3
 	Time       time.Duration // 10 minutes
-	Parallel   int           // calls of tools at one time; 5, and 8 at most
+	// Parallel is how many calls of tools run at one time: 5, and 8 at most. A canceled task can say of no more how
+	// they ended.
+	Parallel int
 }
 
 func (b Bounds) orDefaults() Bounds {
