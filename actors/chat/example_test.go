@@ -3,7 +3,6 @@ package chat_test
 import (
 	"context"
 	"fmt"
-	"log"
 	"testing/fstest"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -20,24 +19,24 @@ func Example() {
 
 	tools, err := tool.NewSet(nil, tool.Repository(files)...)
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	job, err := chat.Job(chat.Input{Message: "Which module is this?"}, chat.Config{Stream: m.stream, Tools: tools})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	system, err := actors.New(ctx, actors.Config{})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	defer system.Close(ctx)
 	run, err := system.Start(ctx, job, actors.Options{})
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	state, err := run.Wait(ctx)
 	if err != nil {
-		log.Fatal(err)
+		panic(err)
 	}
 	fmt.Printf("%s\n%s\n", m.requests[1].Messages[2].Content, state.End.Result)
 	// Output:
