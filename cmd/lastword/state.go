@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -59,7 +60,7 @@ func stateFolder(cmd *cobra.Command, p *host.Program, flag string) (string, erro
 		flag = cmp.Or(serveState(s), p.Env.StateFolder())
 	}
 	if flag == "" {
-		return "", fmt.Errorf("there is no home folder; give --state FOLDER")
+		return "", errors.New("there is no home folder; give --state FOLDER")
 	}
 	return settings.Absolute(flag), nil
 }
