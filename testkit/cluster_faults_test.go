@@ -99,7 +99,7 @@ func (c *cluster) lose(victim int, fault func(*node) (restore func())) {
 	open()
 	all.Wait()
 	c.ends(reader, others, undisturbed)
-	node.waitReady()
+	node.waitReady(c)
 	c.ends(reader, c.begin(victim, 1, askModel), completed)
 }
 

@@ -103,7 +103,7 @@ func startCluster(t testing.TB) *cluster {
 		n.start()
 	}
 	for _, n := range c.nodes {
-		n.waitReady()
+		n.waitReady(t)
 	}
 	return c
 }
@@ -232,12 +232,12 @@ func (n *node) ready() (status int, text string) {
 	return answer.StatusCode, strings.TrimSpace(string(body))
 }
 
-func (n *node) waitReady() {
-	n.Helper()
-	eventually(n, time.Minute, n.name+" is ready", func() error {
+func (n *node) waitReady(t testing.TB) {
+	t.Helper()
+	eventually(t, time.Minute, n.name+" is ready", func() error {
 		select {
 		case <-n.end:
-			n.Fatalf("%s has ended: %v", n.name, n.cmd.ProcessState)
+			t.Fatalf("%s has ended: %v", n.name, n.cmd.ProcessState)
 		default:
 		}
 		if status, text := n.ready(); status != http.StatusOK {

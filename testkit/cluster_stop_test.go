@@ -40,7 +40,7 @@ func (c *cluster) handedOver() {
 	c.ends(reader, long, continued)
 	<-done
 	c.nodes[victim].start()
-	c.nodes[victim].waitReady()
+	c.nodes[victim].waitReady(c)
 }
 
 // rolling restarts the nodes one after the other while clients start runs at all of them.
@@ -77,7 +77,7 @@ func (c *cluster) rolling() {
 		time.Sleep(time.Second)
 		n.terminate(stopTimeout)
 		n.start()
-		n.waitReady()
+		n.waitReady(c)
 	}
 	time.Sleep(time.Second)
 	close(stop)

@@ -194,7 +194,7 @@ func (c *cluster) stoppedStores() {
 	}
 	c.settled()
 	for _, n := range c.nodes {
-		n.waitReady()
+		n.waitReady(c)
 	}
 	open()
 	c.ends(1, runs, undisturbed)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/gate"
@@ -67,6 +68,46 @@ func TestArtifactsAreWhatTheRunWrote(t *testing.T) {
 		text, err := io.ReadAll(f)
 		if err = errors.Join(err, f.Close()); err != nil || string(text) != c.text {
 			t.Errorf("%s: %q, %v", name, text, err)
+		}
+	}
+}
+
+// A file that only another node has is read from what that node saved, if it is what the run wrote. No copy stays.
+func TestArtifactsOfAnotherNode(t *testing.T) {
+	copies := t.TempDir()
+	t.Setenv("TMPDIR", copies)
+	a := messages.Artifact{Name: "llms.txt", Path: "llms.txt", Bytes: 5, SHA256: messages.Digest("hello")}
+	away := messages.Errorf(messages.Code(messages.CauseJournalUnavailable), "the store is away")
+	for name, c := range map[string]struct {
+		saved string
+		err   error
+		want  messages.Code
+	}{
+		"as written":    {"hello", nil, ""},
+		"other content": {"hullo", nil, messages.CodeNotFound},
+		"not saved":     {"", messages.Errorf(messages.CodeNotFound, "none"), messages.CodeNotFound},
+		"no store":      {"hel", away, away.Code},
+	} {
+		h := &Options{program: new(Program), Out: t.TempDir()}
+		h.kept = &store.Store{Load: func(_ context.Context, name string, w io.Writer) error {
+			_, err := io.WriteString(w, c.saved)
+			if name != "r_x/llms.txt" {
+				t.Errorf("asked for %s", name)
+			}
+			return errors.Join(c.err, err)
+		}}
+		f, err := h.artifact(t.Context(), runInto("mia", ""), a)
+		if messages.CodeOf(err) != c.want {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil {
+			text, err := io.ReadAll(f)
+			if err = errors.Join(err, f.Close()); err != nil || string(text) != c.saved {
+				t.Errorf("%s: %q, %v", name, text, err)
+			}
+		}
+		if left, err := os.ReadDir(copies); err != nil || len(left) > 0 {
+			t.Errorf("%s: the copies %v stay (%v)", name, left, err)
 		}
 	}
 }
