@@ -22,7 +22,7 @@ import (
 // endTimeout is the longest that a run of these tests may take.
 const endTimeout = 90 * time.Second
 
-// hold makes the model keep what it is asked, after the first words, until open is called.
+// hold makes the model wait after the first words of each answer until open is called.
 func (c *cluster) hold() (open func()) {
 	gate := make(chan struct{})
 	c.model.Always(testkit.Tokens(10, 10*time.Millisecond), testkit.Until(gate), testkit.Text("end"), testkit.Finish("stop"),
@@ -32,7 +32,7 @@ func (c *cluster) hold() (open func()) {
 	return open
 }
 
-// speak makes the model answer for about so long.
+// speak makes each answer of the model take about so long.
 func (c *cluster) speak(d time.Duration) {
 	c.model.Always(testkit.Tokens(20, d/20), testkit.Finish("stop"), testkit.Done())
 }
