@@ -15,15 +15,17 @@ import (
 // bucketName is the object store of the files that runs write.
 const bucketName = "ARTIFACTS"
 
-// saveTimeout bounds one try to save or load a file.
-const saveTimeout = time.Minute
+// loadTimeout is the longest that a file may take to load.
+const loadTimeout = time.Minute
 
 // Save keeps a file for all nodes, in place of another of the name, for as long as the stream keeps a log.
 func (j *Journal) Save(ctx context.Context, name string, file io.ReadSeeker) error {
+	// With a deadline, the library would wait until then for a message that no server has taken. Without, for 5 seconds.
+	timeless, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, cancel)()
 	for began := time.Now(); ; {
-		once, cancel := context.WithTimeout(ctx, saveTimeout)
-		err := j.save(once, name, file)
-		cancel()
+		err := j.save(timeless, name, file)
 		if err == nil || ctx.Err() != nil || slices.Contains(errFull, codeOf(err)) || time.Since(began) > patience {
 			return explained(err)
 		}
@@ -53,7 +55,7 @@ func (j *Journal) save(ctx context.Context, name string, file io.ReadSeeker) err
 
 // Load writes a saved file to w. Errors: not_found.
 func (j *Journal) Load(ctx context.Context, name string, w io.Writer) error {
-	ctx, cancel := context.WithTimeout(ctx, saveTimeout)
+	ctx, cancel := context.WithTimeout(ctx, loadTimeout)
 	defer cancel()
 	bucket, err := j.js.ObjectStore(ctx, bucketName)
 	var file jetstream.ObjectResult
