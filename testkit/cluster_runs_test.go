@@ -78,7 +78,8 @@ func (c *cluster) follow(at int, run messages.RunID, seen func(messages.Event)) 
 	var log []messages.Event
 	for e, err := range c.at(at).Follow(ctx, run, messages.Follow{}) {
 		if err != nil {
-			return messages.State{}, fmt.Errorf("run %s at %s after %d events: %w", run, c.nodes[at].name, len(log), err)
+			return messages.State{}, fmt.Errorf("run %s at %s after %d events, which the nodes show as %s: %w", run,
+				c.nodes[at].name, len(log), c.shown(run), err)
 		}
 		if log = append(log, e); seen != nil {
 			seen(e)
@@ -94,6 +95,20 @@ func (c *cluster) follow(at int, run messages.RunID, seen func(messages.Event)) 
 		}
 	}
 	return all.State(), nil
+}
+
+// shown is what each node says of the run now.
+func (c *cluster) shown(run messages.RunID) (all []string) {
+	for i, n := range c.nodes {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		state, err := c.at(i).State(ctx, run)
+		cancel()
+		if err != nil {
+			state.Status = messages.Status(err.Error())
+		}
+		all = append(all, fmt.Sprintf("%s: %s, %d events", n.name, state.Status, state.Seq))
+	}
+	return all
 }
 
 // ends follows the runs at a node to their ends, and judges each.
