@@ -125,13 +125,8 @@ func (s *serveOptions) run(cmd *cobra.Command) error {
 		return errors.Join(err, inside.Close(cmd.Context()))
 	}
 	defer stopProfiles()
-	if err := errors.Join(inside.Announce(urlOf(listener)), announce(cmd.ErrOrStderr(), listener)); err != nil {
-		return errors.Join(err, inside.Close(cmd.Context()))
-	}
-	notify(s.Env(), "READY=1")
-	defer notify(s.Env(), "STOPPING=1")
 	inside.WaitForAnswers = calls.Wait
-	return s.serve(cmd.Context(), inside, listener, handler)
+	return s.serve(cmd, inside, listener, handler)
 }
 
 func (s *serveOptions) check(cmd *cobra.Command) error {
@@ -347,9 +342,15 @@ func notify(env environment.Variables, state string) {
 
 // serve serves until the first signal. Then it ends the runs while their watchers still read, and at last the streams
 // that have no end of their own.
-func (s *serveOptions) serve(ctx context.Context, inside *host.Server, listener net.Listener,
-	handler http.Handler) error {
-	attached, first := host.Interruptible(ctx, func() {})
+func (s *serveOptions) serve(cmd *cobra.Command, inside *host.Server, listener net.Listener, handler http.Handler) error {
+	ctx := cmd.Context()
+	attached, first := host.Interruptible(ctx, func() {}) // before anybody hears of the server, and may stop it
+	if err := errors.Join(inside.Announce(urlOf(listener)), announce(cmd.ErrOrStderr(), listener)); err != nil {
+		first()
+		return errors.Join(err, inside.Close(ctx))
+	}
+	notify(s.Env(), "READY=1")
+	defer notify(s.Env(), "STOPPING=1")
 	closed := make(chan error, 1)
 	unasked := context.AfterFunc(attached, func() { closed <- inside.Close(ctx) })
 	limits := gate.Limits{Drain: s.Drain + 2*host.AnswerTimeout, Connections: s.connections, Log: inside.Slog()}
