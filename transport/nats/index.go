@@ -89,6 +89,16 @@ func (x *index) knows(run messages.RunID, at uint64) bool {
 	return r != nil && at <= r.at && r.opened != nil
 }
 
+// end returns the sequence of the newest block that the index knows of the run, or 0.
+func (x *index) end(run messages.RunID) uint64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if r := x.runs[run]; r != nil {
+		return r.at
+	}
+	return 0
+}
+
 // drop forgets the run unless its log was begun anew.
 func (x *index) drop(run messages.RunID, upTo uint64) {
 	x.mu.Lock()

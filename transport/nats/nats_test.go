@@ -362,6 +362,26 @@ func TestLostNotes(t *testing.T) {
 	})
 }
 
+// TestDeposedLeader reads a log whose newest block was told of before the server that answers has it. A reader that got
+// the older head would wait to be told again.
+func TestDeposedLeader(t *testing.T) {
+	bubble(t, func(t *testing.T, s *server.Server) {
+		a, b := open(t, s), open(t, s)
+		must(t, a, block("r_1", 0, 1, queued))
+		b.Told("r_1", stored(t, s)+1)
+		began := time.Now()
+		time.AfterFunc(time.Second, func() { a.Append(block("r_1", 1, 2, failed), func(error) {}) })
+		page, err := b.Read(t.Context(), "r_1", 0)
+		if err != nil || page.Head.Seq != 2 || len(page.Events) != 2 {
+			t.Errorf("after %s the head is %d, with %d events (%v)", time.Since(began), page.Head.Seq, len(page.Events), err)
+		}
+		b.Told("r_1", stored(t, s)+1) // a block that never comes
+		if page, err = b.Read(t.Context(), "r_1", 0); err != nil || page.Head.Seq != 2 {
+			t.Errorf("the head is %d (%v)", page.Head.Seq, err)
+		}
+	})
+}
+
 // TestKeyUsedAgain expires a log at two nodes, the second of which does not know yet that its key was used again.
 func TestKeyUsedAgain(t *testing.T) {
 	bubble(t, func(t *testing.T, s *server.Server) {

@@ -117,17 +117,29 @@ func (j *Journal) blocks(ctx context.Context, run messages.RunID, after, upTo ui
 	}
 }
 
-// last returns the last block of the run's log, as the stream's leader has it.
+// last returns the last block of the run's log, as the stream's leader has it. A leader that was deposed answers until
+// it knows, so a block that is older than one that was told of here is asked for again: whoever follows the run might
+// not be told a second time.
 func (j *Journal) last(ctx context.Context, run messages.RunID) (stored, error) {
 	name, ok := token(run)
 	if !ok {
 		return stored{}, errNotFound(run)
 	}
-	m, err := j.get(ctx, getRequest{LastFor: logOf(name)})
-	if err != nil {
-		return stored{}, errGet(run, err)
+	known := j.index.end(run)
+	for began := time.Now(); ; {
+		m, err := j.get(ctx, getRequest{LastFor: logOf(name)})
+		if err != nil {
+			return stored{}, errGet(run, err)
+		}
+		if m.seq >= known || time.Since(began) > askTimeout {
+			return m.block(run)
+		}
+		select {
+		case <-time.After(askTimeout / 100):
+		case <-ctx.Done():
+			return stored{}, explained(ctx.Err())
+		}
 	}
-	return m.block(run)
 }
 
 func errGet(run messages.RunID, err error) error {
