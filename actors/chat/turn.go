@@ -111,7 +111,7 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 		u.task.Go(func(context.Context) error {
 			defer running.Done()
 			defer func() { <-slots }()
-			results[i] = u.runTool(ctx, c)
+			results[i] = u.runTool(ctx, id, c)
 			failures[i] = u.conclude(id, c.Name, results[i])
 			return nil
 		})
@@ -144,14 +144,15 @@ func (u *turn) started(ctx context.Context, id string, c model.ToolCall) error {
 }
 
 // runTool runs a tool when the log has its start.
-func (u *turn) runTool(ctx context.Context, c model.ToolCall) tool.Result {
+func (u *turn) runTool(ctx context.Context, id string, c model.ToolCall) tool.Result {
 	if err := u.task.Commit(ctx); err != nil {
 		return tool.Failed(err)
 	}
 	if err := repeated(u.spent.equal); err != nil {
 		return tool.Failed(err)
 	}
-	return u.Tools.Call(ctx, c.Name, c.Arguments)
+	return u.Tools.Call(ctx, c.Name, tool.Call{ID: id, Key: string(u.task.RunID()) + "/" + id,
+		Arguments: json.RawMessage(c.Arguments), Task: u.task})
 }
 
 // conclude says how a call ended, even after a cancel.

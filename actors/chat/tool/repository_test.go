@@ -48,11 +48,11 @@ func TestRepository(t *testing.T) {
 		{"search_files", `{"pattern":"x","path":"none"}`, "error: there is no none in the repository; list_files shows what there is"},
 		{"search_files", `{"pattern":"wide"}`, "wide:1: wide " + strings.Repeat("x", 295) + "…\n"},
 	} {
-		if got := set.Call(t.Context(), c.name, c.arguments); got.Text != c.want {
+		if got := set.Call(t.Context(), c.name, with(c.arguments)); got.Text != c.want {
 			t.Errorf("%s(%s):\n got %q\nwant %q", c.name, c.arguments, got.Text, c.want)
 		}
 	}
-	got := set.Call(t.Context(), "search_files", `{"pattern":"line"}`).Text
+	got := set.Call(t.Context(), "search_files", with(`{"pattern":"line"}`)).Text
 	if n := strings.Count(got, "\n"); n != 101 || !strings.HasSuffix(got, "narrow the pattern or the path\n") {
 		t.Errorf("%d lines match: …%s", n, got[len(got)-80:])
 	}
@@ -78,7 +78,7 @@ func TestRepositoryLinks(t *testing.T) {
 	set := newSet(t, tool.Repository(root.FS())...)
 	for name, arguments := range map[string]string{"list_files": `{"path":"link"}`, "read_file": `{"path":"link/key"}`,
 		"search_files": `{"pattern":"secret","path":"link"}`} {
-		if got := set.Call(t.Context(), name, arguments); got.Error == nil {
+		if got := set.Call(t.Context(), name, with(arguments)); got.Error == nil {
 			t.Errorf("%s: %s", name, got.Text)
 		}
 	}

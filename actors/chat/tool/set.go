@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -42,7 +43,7 @@ func NewSet(redact func(string) string, tools ...Tool) (*Set, error) {
 			return nil, messages.InvalidInput("the tool name %q must have 1 to 64 letters, digits, _ and -", t.Name)
 		case taken:
 			return nil, messages.InvalidInput("there are two tools %s; rename one", t.Name)
-		case t.Call == nil || t.Access&All == None || t.Timeout < 0:
+		case t.Run == nil || t.Access&All == None || t.Timeout < 0:
 			return nil, messages.InvalidInput("the tool %s needs a function, an access and no negative timeout", t.Name)
 		}
 		schema, err := structured.Compile(t.Parameters)
@@ -116,9 +117,9 @@ func Failed(err error) Result {
 	return Result{Text: "error: " + e.Message, Error: e}
 }
 
-// Call calls a tool. It returns when the tool does.
-func (s *Set) Call(ctx context.Context, name, arguments string) Result {
-	text, err := s.call(ctx, name, arguments)
+// Call calls the tool of that name. It returns when the tool does.
+func (s *Set) Call(ctx context.Context, name string, c Call) Result {
+	text, err := s.call(ctx, name, &c)
 	if err != nil {
 		r := Failed(err)
 		r.Error.Message, r.Text = s.clean(r.Error.Message), s.clean(r.Text)
@@ -133,22 +134,22 @@ func (s *Set) Call(ctx context.Context, name, arguments string) Result {
 	return Result{Text: text}
 }
 
-func (s *Set) call(ctx context.Context, name, arguments string) (string, error) {
+func (s *Set) call(ctx context.Context, name string, c *Call) (string, error) {
 	t, ok := s.tools[name]
 	if !ok {
 		return "", s.unknown(name)
 	}
-	if strings.TrimSpace(arguments) == "" {
-		arguments = "{}"
+	if len(bytes.TrimSpace(c.Arguments)) == 0 {
+		c.Arguments = json.RawMessage("{}")
 	}
-	if problems := t.schema.Problems([]byte(arguments)); len(problems) > 0 {
+	if problems := t.schema.Problems(c.Arguments); len(problems) > 0 {
 		return "", messages.InvalidInput("the arguments of %s do not fit: %s", name, strings.Join(problems, "; "))
 	}
 	limit := cmp.Or(t.Timeout, Timeout)
 	late := messages.Errorf(messages.Code(messages.CauseDeadline), "%s took longer than its timeout of %s", name, limit)
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
 	defer cancel()
-	text, err := t.guarded(ctx, json.RawMessage(arguments))
+	text, err := t.guarded(ctx, c)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
@@ -156,14 +157,14 @@ func (s *Set) call(ctx context.Context, name, arguments string) (string, error) 
 }
 
 // guarded turns a panic into an error.
-func (t entry) guarded(ctx context.Context, arguments json.RawMessage) (text string, err error) {
+func (t entry) guarded(ctx context.Context, c *Call) (text string, err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
 			err = &messages.Error{Code: messages.Code(messages.CausePanic),
 				Message: fmt.Sprintf("%s crashed: %v", t.Name, fault), Stack: string(debug.Stack())}
 		}
 	}()
-	return t.Call(ctx, arguments)
+	return t.Run(ctx, c)
 }
 
 // clean makes a text of a tool fit for a model. A secret is found only in a whole text, so the cut comes last.

@@ -25,6 +25,8 @@ func says(name, text string) tool.Tool {
 	return tool.Func(named(name, tool.Read), func(context.Context, struct{}) (string, error) { return text, nil })
 }
 
+func with(arguments string) tool.Call { return tool.Call{Arguments: []byte(arguments)} }
+
 func newSet(t *testing.T, tools ...tool.Tool) *tool.Set {
 	t.Helper()
 	redact := func(s string) string { return strings.ReplaceAll(s, "sesame", "[key]") }
@@ -70,7 +72,7 @@ func TestCall(t *testing.T) {
 			"error: the arguments of look do not fit: at '/path': the key is there twice"},
 		{"look", `{"path":`, "invalid_input", "error: the arguments of look do not fit: it is not JSON: unexpected EOF"},
 	} {
-		got := set.Call(t.Context(), c.name, c.arguments)
+		got := set.Call(t.Context(), c.name, with(c.arguments))
 		var code messages.Code
 		if got.Error != nil {
 			code = got.Error.Code
@@ -92,7 +94,7 @@ func TestTimeout(t *testing.T) {
 		set := newSet(t, tool.Func(slow, waits), tool.Func(named("slower", tool.Read), waits))
 		for name, want := range map[string]time.Duration{"slow": 3 * time.Second, "slower": tool.Timeout} {
 			begun := time.Now()
-			got := set.Call(t.Context(), name, "")
+			got := set.Call(t.Context(), name, with(""))
 			if took := time.Since(begun); took != want || got.Error == nil || got.Error.Code != "deadline" ||
 				got.Text != "error: "+name+" took longer than its timeout of "+want.String() {
 				t.Errorf("%s: %q after %s", name, got.Text, took)
@@ -100,7 +102,7 @@ func TestTimeout(t *testing.T) {
 		}
 		gone, cancel := context.WithCancelCause(t.Context())
 		cancel(messages.Errorf(messages.Code(messages.CauseCanceledByUser), "enough"))
-		if got := set.Call(gone, "slow", ""); got.Error == nil || got.Error.Code != "canceled_by_user" {
+		if got := set.Call(gone, "slow", with("")); got.Error == nil || got.Error.Code != "canceled_by_user" {
 			t.Errorf("canceled: %+v", got)
 		}
 	})
@@ -109,7 +111,7 @@ func TestTimeout(t *testing.T) {
 // A long result keeps its head and its tail, and no cut hides half a secret.
 func TestLongResult(t *testing.T) {
 	long := "head " + strings.Repeat("ä sesame ", 20_000) + "tail"
-	got := newSet(t, says("long", long)).Call(t.Context(), "long", "").Text
+	got := newSet(t, says("long", long)).Call(t.Context(), "long", with("")).Text
 	if len(got) > tool.MaxResult || !strings.HasPrefix(got, "head ") || !strings.HasSuffix(got, " tail") ||
 		strings.ContainsRune(got, '�') || strings.Contains(got, "sesa") || !strings.Contains(got, " bytes are left out here]") {
 		t.Errorf("%d bytes: %.60q … %q", len(got), got, got[len(got)-60:])
@@ -161,7 +163,7 @@ func TestNewSetRefuses(t *testing.T) {
 	fits := says("fits", "")
 	untyped := tool.Func(named("untyped", tool.Read), func(context.Context, chan int) (string, error) { return "", nil })
 	noAccess, noCall, badSchema := fits, fits, fits
-	noAccess.Access, noCall.Call, badSchema.Parameters = tool.None, nil, []byte(`{"type":7}`)
+	noAccess.Access, noCall.Run, badSchema.Parameters = tool.None, nil, []byte(`{"type":7}`)
 	for name, tools := range map[string][]tool.Tool{"name": {says("a.b", "")}, "no name": {says("", "")},
 		"twice": {fits, fits}, "type": {untyped}, "access": {noAccess}, "function": {noCall}, "schema": {badSchema}} {
 		if _, err := tool.NewSet(nil, tools...); err == nil {

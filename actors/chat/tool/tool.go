@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/jsonschema-go/jsonschema"
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // Access says what a tool does to things outside its run.
@@ -35,16 +37,37 @@ type Tool struct {
 	Timeout time.Duration
 	// Idempotent: two calls with the same arguments do no more than one, so that a call may be repeated after a crash.
 	Idempotent bool
-	// Call gets arguments that fit the Parameters, and returns a text for the model. It must return soon after ctx is
-	// done: the turn waits for it.
-	Call func(ctx context.Context, arguments json.RawMessage) (string, error)
+	// Run returns a text for the model. The call's arguments fit the Parameters. Run must return soon after ctx is done:
+	// the turn waits for it.
+	Run func(ctx context.Context, c *Call) (string, error)
 
 	fault error // of Func, for NewSet
 }
 
-// Func makes t call f. The Parameters come from the type In, a struct: a field without omitempty is required, and a
+// Call is a call of a tool.
+type Call struct {
+	// ID is the call's in the run's events.
+	ID string
+	// Key is the same however often the call is repeated, and is of no other call in any run.
+	Key       string
+	Arguments json.RawMessage
+	// Task is the turn's, to report progress, ask people and start sub-runs.
+	Task *actors.TaskContext
+}
+
+// Progress reports how far the call is; total is 0 if unknown.
+func (c *Call) Progress(done, total int64, unit string) error {
+	return c.Task.Emit(messages.ToolProgress{Call: c.ID, Done: done, Total: total, Unit: unit}, "")
+}
+
+// Func makes t run f. The Parameters come from the type In, a struct: a field without omitempty is required, and a
 // jsonschema tag describes it.
 func Func[In any](t Tool, f func(ctx context.Context, in In) (string, error)) Tool {
+	return TaskFunc(t, func(ctx context.Context, _ *Call, in In) (string, error) { return f(ctx, in) })
+}
+
+// TaskFunc is [Func] for a function that speaks as the turn's task.
+func TaskFunc[In any](t Tool, f func(ctx context.Context, c *Call, in In) (string, error)) Tool {
 	schema, err := jsonschema.ForType(reflect.TypeFor[In](), nil)
 	if err == nil {
 		t.Parameters, err = json.Marshal(schema)
@@ -52,12 +75,12 @@ func Func[In any](t Tool, f func(ctx context.Context, in In) (string, error)) To
 	if err != nil {
 		t.fault = fmt.Errorf("tool %s: %w", t.Name, err)
 	}
-	t.Call = func(ctx context.Context, arguments json.RawMessage) (string, error) {
+	t.Run = func(ctx context.Context, c *Call) (string, error) {
 		var in In
-		if err := json.Unmarshal(arguments, &in); err != nil {
+		if err := json.Unmarshal(c.Arguments, &in); err != nil {
 			return "", err
 		}
-		return f(ctx, in)
+		return f(ctx, c, in)
 	}
 	return t
 }
