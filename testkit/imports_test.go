@@ -80,7 +80,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/chat/tool",
-	ours:   []string{"messages", "messages/model", "messages/words", "actors/structured"},
+	ours:   []string{"messages", "messages/model", "messages/words", "actors", "actors/structured"},
 	libs:   []string{"github.com/google/jsonschema-go/jsonschema"},
 	denied: []string{"net", "net/http", "log"},
 }, {
