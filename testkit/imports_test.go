@@ -209,6 +209,12 @@ var rules = []rule{{
 		"cmd/internal/settings"},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap"},
 }, {
+	pkgs: "cmd/internal/doctor",
+	ours: []string{
+		"messages", "transport/llm", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
+		"cmd/internal/store", "cmd/internal/terminal",
+	},
+}, {
 	pkgs: "cmd/internal/host",
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/gate", "transport/inflight",

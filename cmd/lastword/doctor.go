@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/cmd/internal/doctor"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -96,6 +97,19 @@ func (e *doctorOptions) run(cmd *cobra.Command) error {
 	return nil
 }
 
+func version() probe.Result {
+	b := host.ThisBuild()
+	return doctor.Fine("version", "lastword %s, %s %s", b.Full(), b.Go, b.Platform)
+}
+
+// machine checks this machine.
+func (e *doctorOptions) machine(cmd *cobra.Command) []probe.Result {
+	env := e.program.Env
+	return []probe.Result{doctor.Tokens(env), doctor.Output(e.out), doctor.Disk(e.out), doctor.Cache(env.CacheFolder()),
+		doctor.State(cmd.Context(), cmp.Or(e.state, env.StateFolder())), doctor.Shown(&e.program.Display, cmd.ErrOrStderr()),
+		doctor.Roots(), doctor.Proxy(&e.at)}
+}
+
 // doctorIDs lists the checks of this machine and of the server.
 func doctorIDs() []string {
 	return append([]string{"version", "settings", "tokens", "output", "disk", "cache", "state", "terminal",
@@ -117,14 +131,6 @@ func (e *doctorOptions) tell(r probe.Result) {
 	}
 }
 
-func finding(id string, status probe.Status, remedy, format string, args ...any) probe.Result {
-	return probe.Result{ID: id, Status: status, Seen: fmt.Sprintf(format, args...), Remedy: remedy}
-}
-
-func fine(id, format string, args ...any) probe.Result {
-	return finding(id, probe.Pass, "", format, args...)
-}
-
 // settings takes what the command line does not set from the settings of prompt and generate.
 func (e *doctorOptions) settings(cmd *cobra.Command) probe.Result {
 	const id = "settings"
@@ -135,7 +141,7 @@ func (e *doctorOptions) settings(cmd *cobra.Command) probe.Result {
 	}
 	if err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
-		return finding(id, probe.Fail, remedy, "%s", first)
+		return doctor.Finding(id, probe.Fail, remedy, "%s", first)
 	}
 	for to, name := range map[*string]string{&e.at.BaseURL: "prompt.base-url", &e.at.KeyFile: "prompt.key-file",
 		&e.at.Proxy: "prompt.proxy", &e.at.CAFile: "prompt.ca-file", &e.model: "prompt.model", &e.out: "generate.out"} {
@@ -150,7 +156,7 @@ func (e *doctorOptions) settings(cmd *cobra.Command) probe.Result {
 			files++
 		}
 	}
-	return fine(id, "%s", terminal.Count(int64(files), "file"))
+	return doctor.Fine(id, "%s", terminal.Count(int64(files), "file"))
 }
 
 // server checks the server of models. It stops early if none answers.
@@ -160,17 +166,17 @@ func (e *doctorOptions) server(ctx context.Context) {
 	defer cancel()
 	client, err := llm.New(e.at.Config())
 	if err != nil {
-		e.tell(finding("server", probe.Fail, "correct --base-url, --key-file, --proxy or --ca-file", "%v", err))
+		e.tell(doctor.Finding("server", probe.Fail, "correct --base-url, --key-file, --proxy or --ca-file", "%v", err))
 		return
 	}
 	defer client.Close()
 	page, err := client.Get(ctx, "/models", false)
 	if page == nil {
-		e.tell(finding("server", probe.Warn, start, "%s does not answer: %v", e.at.Host(), err))
+		e.tell(doctor.Finding("server", probe.Warn, start, "%s does not answer: %v", e.at.Host(), err))
 		return
 	}
-	e.tell(fine("server", "%s answers", e.at.Host()))
-	e.tell(clock(page))
+	e.tell(doctor.Fine("server", "%s answers", e.at.Host()))
+	e.tell(doctor.Clock(page))
 	e.questions(ctx)
 }
 
@@ -180,9 +186,9 @@ func (e *doctorOptions) questions(ctx context.Context) {
 		First: e.timeout, Each: e.answer})
 	switch {
 	case err != nil && learned == nil:
-		e.tell(finding("answers", probe.Fail, "correct the flags", "%v", err))
+		e.tell(doctor.Finding("answers", probe.Fail, "correct the flags", "%v", err))
 	case err != nil:
-		e.tell(finding("answers", probe.Warn, "raise --timeout, or see the server's log",
+		e.tell(doctor.Finding("answers", probe.Warn, "raise --timeout, or see the server's log",
 			"the checks took longer than %s", e.timeout))
 	}
 }
@@ -191,21 +197,4 @@ func (e *doctorOptions) answer(r probe.Result) {
 	if r.Status != probe.Skip {
 		e.tell(r)
 	}
-}
-
-// clock compares the server's clock with this machine's, with the precision of seconds.
-func clock(page *llm.Page) probe.Result {
-	const id, most = "clock", time.Minute
-	date, err := time.Parse(time.RFC1123, page.Header.Get("Date"))
-	if err != nil {
-		return fine(id, "the server does not tell the time")
-	}
-	switch off := page.Came.Sub(date).Round(time.Second); {
-	case off.Abs() > most:
-		return finding(id, probe.Warn, "set the clock, here or there: keys and certificates may seem to be out of date",
-			"it differs by %s from the server's", off.Abs())
-	case off.Abs() > time.Second:
-		return fine(id, "it differs by %s from the server's", off.Abs())
-	}
-	return fine(id, "it is the server's")
 }

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"net/http"
@@ -24,11 +24,11 @@ func TestDoctorOnClocks(t *testing.T) {
 		0: "it is the server's", time.Second: "it is the server's", 30 * time.Second: "differs by 30s", -30 * time.Second: "differs by 30s",
 	} {
 		header := http.Header{"Date": {now.Add(-off).Format(http.TimeFormat)}}
-		judged(t, clock(&llm.Page{Header: header, Came: now}), probe.Pass, want)
+		judged(t, Clock(&llm.Page{Header: header, Came: now}), probe.Pass, want)
 	}
 	ahead := http.Header{"Date": {now.Add(time.Hour).Format(http.TimeFormat)}}
-	judged(t, clock(&llm.Page{Header: ahead, Came: now}), probe.Warn, "1h0m0s")
-	judged(t, clock(&llm.Page{Came: now}), probe.Pass, "does not tell")
+	judged(t, Clock(&llm.Page{Header: ahead, Came: now}), probe.Warn, "1h0m0s")
+	judged(t, Clock(&llm.Page{Came: now}), probe.Pass, "does not tell")
 }
 
 func TestDoctorOnRoom(t *testing.T) {
@@ -39,8 +39,8 @@ func TestDoctorOnRoom(t *testing.T) {
 }
 
 func TestDoctorOnFolders(t *testing.T) {
-	judged(t, output(t.TempDir()), probe.Pass, "can be written")
-	judged(t, output(t.TempDir()+"/a/b"), probe.Pass, "will be made")
-	judged(t, output("doctor_test.go/docs"), probe.Fail, "doctor_test.go/docs")
-	judged(t, cache(""), probe.Warn, "no place")
+	judged(t, Output(t.TempDir()), probe.Pass, "can be written")
+	judged(t, Output(t.TempDir()+"/a/b"), probe.Pass, "will be made")
+	judged(t, Output("machine_test.go/docs"), probe.Fail, "machine_test.go/docs")
+	judged(t, Cache(""), probe.Warn, "no place")
 }

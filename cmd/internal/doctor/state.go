@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"context"
@@ -18,37 +18,37 @@ import (
 // mostToCheck bounds the files that doctor reads, in bytes: they take one or two seconds.
 const mostToCheck = 1e9
 
-// state checks the folder where serve keeps runs.
-func state(ctx context.Context, folder string) probe.Result {
+// State checks the folder where serve keeps runs.
+func State(ctx context.Context, folder string) probe.Result {
 	const id, elsewhere = "state", "serve cannot keep runs there; give it --state FOLDER, or --ephemeral"
 	if folder == "" {
-		return finding(id, probe.Warn, elsewhere, "the system has no place for it")
+		return Finding(id, probe.Warn, elsewhere, "the system has no place for it")
 	}
 	if err := tryWriting(existing(folder)); err != nil {
-		return finding(id, probe.Warn, elsewhere, "%s: %v", folder, exit.Reason(err))
+		return Finding(id, probe.Warn, elsewhere, "%s: %v", folder, exit.Reason(err))
 	}
 	size, err := sizeOf(folder)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fine(id, "%s will be made; serve keeps runs there", folder)
+		return Fine(id, "%s will be made; serve keeps runs there", folder)
 	}
 	if err != nil {
-		return finding(id, probe.Warn, elsewhere, "%s: %v", folder, exit.Reason(err))
+		return Finding(id, probe.Warn, elsewhere, "%s: %v", folder, exit.Reason(err))
 	}
 	seen := fmt.Sprintf("%s: %s, %s", folder, terminal.Size(size), ownerOf(folder))
 	if size > mostToCheck {
-		return fine(id, "%s; not checked: larger than %s, lastword state check reads it", seen, terminal.Size(mostToCheck))
+		return Fine(id, "%s; not checked: larger than %s, lastword state check reads it", seen, terminal.Size(mostToCheck))
 	}
 	report, err := store.CheckDatabase(ctx, folder)
 	switch {
 	case messages.CodeOf(err) == messages.CodeNotFound:
-		return fine(id, "%s; no runs yet", seen)
+		return Fine(id, "%s; no runs yet", seen)
 	case err != nil:
-		return finding(id, probe.Fail, "correct it, or give serve another folder with --state", "%s; %v", seen, err)
+		return Finding(id, probe.Fail, "correct it, or give serve another folder with --state", "%s; %v", seen, err)
 	case len(report.Faults) > 0:
-		return finding(id, probe.Fail, "lastword state check tells which runs are damaged; restore a backup",
+		return Finding(id, probe.Fail, "lastword state check tells which runs are damaged; restore a backup",
 			"%s; its database is damaged: %s", seen, report.Faults[0].Says)
 	}
-	return fine(id, "%s; its database is sound", seen)
+	return Fine(id, "%s; its database is sound", seen)
 }
 
 func ownerOf(folder string) string {

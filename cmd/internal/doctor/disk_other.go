@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package main
+package doctor
 
 // freeSpace cannot be told.
 func freeSpace(string) (bytes int64, ok bool) { return 0, false }

@@ -1,0 +1,188 @@
+package doctor
+
+import (
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/transport/llm"
+	"github.com/seed889630bf/lastword/transport/llm/probe"
+)
+
+// Finding is what a check found, and what to do about it.
+func Finding(id string, status probe.Status, remedy, format string, args ...any) probe.Result {
+	return probe.Result{ID: id, Status: status, Seen: fmt.Sprintf(format, args...), Remedy: remedy}
+}
+
+// Fine is a Finding that leaves nothing to do.
+func Fine(id, format string, args ...any) probe.Result {
+	return Finding(id, probe.Pass, "", format, args...)
+}
+
+// Tokens names the secrets that are set.
+func Tokens(env environment.Variables) probe.Result {
+	var set []string
+	for _, name := range settings.SecretVariables() {
+		if env.Get(name) != "" {
+			set = append(set, name)
+		}
+	}
+	if len(set) == 0 {
+		return Fine("tokens", "none is set; public repositories and most servers on this machine need none")
+	}
+	return Fine("tokens", "set: %s", strings.Join(set, ", "))
+}
+
+// Output checks that generate can write into the folder.
+func Output(folder string) probe.Result {
+	const id = "output"
+	at := existing(folder)
+	if err := tryWriting(at); err != nil {
+		return Finding(id, probe.Fail, "choose a folder that can be written, with --out", "%s: %v", folder,
+			exit.Reason(err))
+	}
+	if at != settings.Absolute(folder) {
+		return Fine(id, "%s will be made; files appear there whole", folder)
+	}
+	return Fine(id, "%s can be written; files appear there whole", folder)
+}
+
+// existing is the folder, or the nearest existing one above it.
+func existing(folder string) string {
+	for at := settings.Absolute(folder); ; at = filepath.Dir(at) {
+		if _, err := os.Stat(at); !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+			return at
+		}
+	}
+}
+
+// tryWriting makes a file in the folder, renames it and removes it.
+func tryWriting(folder string) error {
+	f, err := os.CreateTemp(folder, ".lastword-doctor-*")
+	if err != nil {
+		return err
+	}
+	name := f.Name()
+	_, err = f.WriteString("may be deleted\n")
+	err = errors.Join(err, f.Close())
+	if err == nil {
+		if err = os.Rename(name, name+".renamed"); err == nil {
+			name += ".renamed"
+		}
+	}
+	return errors.Join(err, os.Remove(name))
+}
+
+const (
+	diskLeast    = 64 << 20
+	diskSensible = 1 << 30
+)
+
+// Disk checks that there is room.
+func Disk(folder string) probe.Result { return room(freeSpace(existing(folder))) }
+
+func room(free int64, known bool) probe.Result {
+	const id, remedy = "disk", "make room, or choose another folder with --out"
+	seen := terminal.Thousands(free/1e6) + " MB free"
+	switch {
+	case !known:
+		return Fine(id, "free space cannot be told here")
+	case free < diskLeast:
+		return Finding(id, probe.Fail, remedy, "%s", seen)
+	case free < diskSensible:
+		return Finding(id, probe.Warn, remedy, "%s", seen)
+	}
+	return Fine(id, "%s", seen)
+}
+
+// Cache checks the folder of kept results.
+func Cache(folder string) probe.Result {
+	const id, remedy = "cache", "results are not kept; give XDG_CACHE_HOME a folder that can be written, or --no-cache"
+	if folder == "" {
+		return Finding(id, probe.Warn, remedy, "the system has no place for it")
+	}
+	if err := tryWriting(existing(folder)); err != nil {
+		return Finding(id, probe.Warn, remedy, "%s: %v", folder, exit.Reason(err))
+	}
+	return Fine(id, "%s", folder)
+}
+
+// Shown describes how a run would be displayed.
+func Shown(how *terminal.Options, stderr io.Writer) probe.Result {
+	if !terminal.IsTerminal(stderr) {
+		return Fine("terminal", "none; a run is shown line by line")
+	}
+	words := []string{"in place"}
+	if !how.InPlace(false) {
+		words = []string{"line by line"}
+	}
+	if how.Colored(true) {
+		words = append(words, "in colour")
+	}
+	if how.ASCIIOnly() {
+		words = append(words, "in ASCII, as LC_ALL, LC_CTYPE or LANG have it")
+	}
+	return Fine("terminal", "a run is shown %s", strings.Join(words, ", "))
+}
+
+// Roots checks the certificates that https needs.
+func Roots() probe.Result {
+	pool, err := x509.SystemCertPool()
+	if err != nil || pool.Equal(x509.NewCertPool()) {
+		return Finding("tls", probe.Warn, "install the system's certificates (ca-certificates), or set SSL_CERT_FILE",
+			"no certificates are there, so that no https works")
+	}
+	return Fine("tls", "the system's certificates are there")
+}
+
+// Proxy says whether requests to the server use a proxy, without the proxy's password.
+func Proxy(at *settings.Endpoint) probe.Result {
+	const id, remedy = "proxy", "correct HTTP_PROXY or HTTPS_PROXY, or give --proxy"
+	if at.Proxy == "none" {
+		return Fine(id, "none")
+	}
+	if at.Proxy != "" {
+		return Fine(id, "that of --proxy")
+	}
+	for _, address := range []string{at.URL(), "https://github.com/"} {
+		r, err := http.NewRequest(http.MethodGet, address, nil)
+		if err != nil {
+			continue
+		}
+		switch u, err := http.ProxyFromEnvironment(r); {
+		case err != nil:
+			return Finding(id, probe.Warn, remedy, "the environment's cannot be used")
+		case u != nil:
+			return Fine(id, "the environment's, %s, for %s", u.Host, r.URL.Host)
+		}
+	}
+	return Fine(id, "none")
+}
+
+// Clock compares the server's clock with this machine's, with the precision of seconds.
+func Clock(page *llm.Page) probe.Result {
+	const id, most = "clock", time.Minute
+	date, err := time.Parse(time.RFC1123, page.Header.Get("Date"))
+	if err != nil {
+		return Fine(id, "the server does not tell the time")
+	}
+	switch off := page.Came.Sub(date).Round(time.Second); {
+	case off.Abs() > most:
+		return Finding(id, probe.Warn, "set the clock, here or there: keys and certificates may seem to be out of date",
+			"it differs by %s from the server's", off.Abs())
+	case off.Abs() > time.Second:
+		return Fine(id, "it differs by %s from the server's", off.Abs())
+	}
+	return Fine(id, "it is the server's")
+}
