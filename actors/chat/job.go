@@ -16,6 +16,9 @@ import (
 // Name is the job's name.
 const Name = "chat"
 
+// answers begins the names of the answers' texts: answer.1 and so on.
+const answers = "answer"
+
 // Auto, like an empty name of a model, leaves the choice to Config.Choose.
 const Auto = "auto"
 
@@ -91,7 +94,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 	}
 	config.Tools, config.Bounds = tools, config.Bounds.orDefaults()
 	work := func(ctx context.Context, t *actors.TaskContext) error {
-		return (&turn{Config: config, task: t}).run(ctx, in)
+		return (&turn{Config: config, task: t, voice: answers}).run(ctx, in)
 	}
 	return actors.Job{Name: Name, Input: in, Restart: tools.Idempotent(), Tasks: []actors.Task{
 		{Name: "turn", Run: work, Policy: supervision.Policy{Attempts: 1}},

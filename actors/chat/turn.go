@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
@@ -16,10 +17,12 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// turn is one attempt at the task.
+// turn is one attempt at a turn.
 type turn struct {
 	Config
 	task         *actors.TaskContext
+	begun        time.Time
+	voice        string // the texts are VOICE.1 and so on
 	model        string
 	conversation []model.Message
 	spent        spent
@@ -27,26 +30,40 @@ type turn struct {
 }
 
 func (u *turn) run(ctx context.Context, in Input) error {
-	ctx, stop := context.WithTimeoutCause(ctx, u.Bounds.Time, messages.Errorf(messages.Code(messages.CauseDeadline),
-		"the turn took longer than its timeout of %s", u.Bounds.Time))
+	ctx, stop := u.timed(ctx)
 	defer stop()
 	if err := u.begin(ctx, in); err != nil {
 		return err
 	}
+	a, err := u.loop(ctx)
+	if err != nil {
+		return err
+	}
+	return u.finish(a)
+}
+
+// timed ends the context when the turn's time is over.
+func (u *turn) timed(ctx context.Context) (context.Context, context.CancelFunc) {
+	if u.begun.IsZero() {
+		u.begun = time.Now()
+	}
+	return context.WithDeadlineCause(ctx, u.begun.Add(u.Bounds.Time), messages.Errorf(messages.Code(messages.CauseDeadline),
+		"the turn took longer than its timeout of %s", u.Bounds.Time))
+}
+
+// loop asks the model and runs tools until an answer calls none.
+func (u *turn) loop(ctx context.Context) (call.Answer, error) {
 	for {
 		a, err := u.ask(ctx)
-		if err != nil {
-			return err
-		}
-		if len(a.Calls) == 0 {
-			return u.finish(a)
+		if err != nil || len(a.Calls) == 0 {
+			return a, err
 		}
 		u.spent.asked(a.Calls)
 		if err := u.Bounds.exceeded(u.spent); err != nil {
-			return err
+			return a, err
 		}
 		if err := u.runTools(ctx, a); err != nil {
-			return err
+			return a, err
 		}
 	}
 }
@@ -69,7 +86,7 @@ func (u *turn) begin(ctx context.Context, in Input) error {
 // ask calls the model with the conversation and adds its answer.
 func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	r := model.Request{Model: u.model, Messages: history.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered()}
-	label := call.Label{Name: fmt.Sprintf("answer.%d", u.spent.iterations+1), Provider: u.Provider}
+	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider}
 	a, err := call.Respond(ctx, u.task, u.Stream, r, label)
 	if err != nil {
 		return a, err
