@@ -49,7 +49,8 @@ type Code string
 const (
 	// CodeNotFound: no such run, or not this principal's.
 	CodeNotFound Code = "not_found"
-	// CodeConflict: the idempotency key was used with other input.
+	// CodeConflict: somebody else was first: the idempotency key was used with other input, the question was answered,
+	// the conversation has a turn.
 	CodeConflict Code = "conflict"
 	// CodeEventsGone: the run's log was removed after Config.Retention.
 	CodeEventsGone Code = "events_gone"

@@ -84,6 +84,10 @@ var rules = []rule{{
 	libs:   []string{"github.com/google/jsonschema-go/jsonschema"},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs:   "actors/chat/conversation",
+	ours:   []string{"messages", "messages/model"},
+	denied: []string{"net", "net/http", "log"},
+}, {
 	pkgs:   "actors/chat/history",
 	ours:   []string{"messages/model"},
 	denied: []string{"net", "net/http", "os", "log"},

@@ -52,9 +52,9 @@ type CallDelta struct {
 
 // ToolCall is a complete call.
 type ToolCall struct {
-	ID        string
-	Name      string
-	Arguments string // a JSON object
+	ID        string `json:"id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"` // a JSON object
 }
 
 // End is the last part.

@@ -30,13 +30,13 @@ const (
 	ToolRole  Role = "tool"
 )
 
-// Message is one turn of the conversation.
+// Message is one turn of the conversation. Its JSON is the form in which conversations are kept.
 type Message struct {
-	Role     Role
-	Content  string
-	Thoughts string     // of an assistant's message; only some servers want them back
-	Calls    []ToolCall // of an assistant's message
-	CallID   string     // of a tool's message: the call that it answers
+	Role     Role       `json:"role"`
+	Content  string     `json:"content,omitempty"`
+	Thoughts string     `json:"thoughts,omitempty"` // of an assistant's message; only some servers want them back
+	Calls    []ToolCall `json:"calls,omitempty"`    // of an assistant's message
+	CallID   string     `json:"call_id,omitempty"`  // of a tool's message: the call that it answers
 }
 
 // Tool is a tool that the model may call.

@@ -1,0 +1,172 @@
+package conversation
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// format is the version of the log's form. A log of a newer version is not written to.
+const format = 1
+
+// record is a line of a log. The first names the conversation.
+type record struct {
+	At     time.Time `json:"at"`
+	Format int       `json:"format,omitempty"`
+	ID     string    `json:"id,omitempty"`
+	From   string    `json:"from,omitempty"` // the conversation that this one was forked from
+	Title  string    `json:"title,omitempty"`
+
+	// Turn is the number of the turn that writes the record. Begin is the first of a turn.
+	Turn     int             `json:"turn,omitempty"`
+	Begin    *begin          `json:"begin,omitempty"`
+	Messages []model.Message `json:"messages,omitempty"`
+	Tainted  bool            `json:"tainted,omitempty"`
+	Summary  *summary        `json:"summary,omitempty"`
+	// End is "completed", or why the turn did not.
+	End string `json:"end,omitempty"`
+}
+
+type begin struct {
+	Owner  string    `json:"owner"`
+	Until  time.Time `json:"until"`
+	System string    `json:"system,omitempty"`
+	// Held: the process holds the log's lock, so that others notice its end.
+	Held bool `json:"held,omitempty"`
+	// Lost: the process of the turn before is gone.
+	Lost bool `json:"lost,omitempty"`
+}
+
+// summary stands for the first messages.
+type summary struct {
+	Text   string `json:"text"`
+	Covers int    `json:"covers"`
+}
+
+const completed = "completed"
+
+// state is what the lines of a log add up to.
+type state struct {
+	id, from, title string
+	format, damaged int
+	bytes           int64 // of the lines
+	created         time.Time
+	updated         time.Time
+	messages        []model.Message
+	summary         *summary
+	system          string
+	tainted         bool
+
+	turn   int // the number of the last turn
+	open   bool
+	begun  time.Time
+	owner  begin
+	first  int      // the index of its first message
+	before *summary // at its begin
+}
+
+// read adds whole lines. What follows the last of them is still being written, or was cut.
+func (s *state) read(data []byte) {
+	end := bytes.LastIndexByte(data, '\n') + 1
+	s.bytes += int64(end)
+	for line := range bytes.Lines(data[:end]) {
+		if line = bytes.TrimSpace(line); len(line) == 0 {
+			continue
+		}
+		var r record
+		if json.Unmarshal(line, &r) != nil {
+			s.damaged++
+			continue
+		}
+		s.add(r)
+	}
+}
+
+func (s *state) add(r record) {
+	switch {
+	case r.Turn == 0:
+		s.about(r)
+	case r.Begin != nil:
+		s.begin(r)
+	case s.open && r.Turn == s.turn:
+		s.say(r)
+	}
+}
+
+// about adds what is not said in a turn.
+func (s *state) about(r record) {
+	if r.ID != "" && s.id == "" {
+		s.id, s.from, s.format, s.created, s.updated = r.ID, r.From, r.Format, r.At, r.At
+	}
+	if r.Title != "" {
+		s.title = r.Title
+	}
+}
+
+// begin ignores a turn that may not begin: of two with the same number, the second.
+func (s *state) begin(r record) {
+	if r.Turn != s.turn+1 || s.busy(r.Begin.Owner, r.At) && !r.Begin.Lost {
+		return
+	}
+	if s.open && s.owner.Owner == r.Begin.Owner { // once more, from its beginning
+		s.messages, s.summary = slices.Clip(s.messages[:s.first]), s.before
+	} else if s.open && r.Begin.Lost {
+		s.end("its process is gone")
+	} else if s.open {
+		s.end("its time has passed")
+	}
+	s.turn, s.open, s.begun, s.owner, s.first, s.before = r.Turn, true, r.At, *r.Begin, len(s.messages), s.summary
+	if r.Begin.System != "" {
+		s.system = r.Begin.System
+	}
+	s.say(r)
+}
+
+// busy reports whether a turn of another owner has the conversation.
+func (s *state) busy(owner string, at time.Time) bool {
+	return s.open && s.owner.Owner != owner && at.Before(s.owner.Until)
+}
+
+func (s *state) say(r record) {
+	s.updated = r.At
+	s.messages = append(s.messages, r.Messages...)
+	s.tainted = s.tainted || r.Tainted
+	if r.Summary != nil && r.Summary.Covers <= len(s.messages) {
+		s.summary = r.Summary
+	}
+	if r.End != "" {
+		s.end(r.End)
+	}
+}
+
+func (s *state) end(reason string) {
+	s.open = false
+	if reason != completed {
+		note := "(This turn was interrupted: " + strings.ReplaceAll(reason, "_", " ") + ".)"
+		s.messages = append(s.messages, model.Message{Role: model.Assistant, Content: note})
+	}
+}
+
+// history is what a model is to know: the messages, or their summary and those after it. The last message of the user
+// is always among them.
+func (s *state) history() []model.Message {
+	if s.summary == nil {
+		return slices.Clone(s.messages)
+	}
+	covers := s.summary.Covers
+	out := []model.Message{{Role: model.User, Content: "Summarize what was said until now."},
+		{Role: model.Assistant, Content: "[Summary of what was said and done before]\n\n" + s.summary.Text}}
+	for i, m := range slices.Backward(s.messages) {
+		if m.Role == model.User {
+			if i < covers {
+				out = append(out, m)
+			}
+			break
+		}
+	}
+	return append(out, s.messages[covers:]...)
+}

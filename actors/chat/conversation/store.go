@@ -1,0 +1,116 @@
+package conversation
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// MaxBytes bounds a conversation: one with more takes no further turn.
+const MaxBytes = 64 << 20
+
+// Store is where conversations are. It may be used from several goroutines, and a folder by several processes.
+type Store struct{ place place }
+
+// place has the logs.
+type place interface {
+	// open returns nil if there is no such log, unless it is to be made.
+	open(id string, create bool) (journal, error)
+	ids() ([]string, error)
+	remove(id string) error
+}
+
+// journal is the log of a conversation.
+type journal interface {
+	// after returns what follows the first bytes.
+	after(bytes int64) ([]byte, error)
+	append(line []byte) error
+	// hold takes the log's lock until Close. It fails where another process holds it, or where there are no locks.
+	hold() bool
+	sync() error
+	Close() error
+}
+
+// NewID returns an id for a new conversation. Later ones sort behind.
+func NewID() string {
+	const digits = "0123456789abcdefghjkmnpqrstvwxyz"
+	var stamp [9]byte
+	for i, ms := len(stamp)-1, time.Now().UnixMilli(); i >= 0; i, ms = i-1, ms/32 {
+		stamp[i] = digits[ms%32]
+	}
+	return "c_" + string(stamp[:]) + strings.ToLower(rand.Text())[:16]
+}
+
+var legalID = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]{0,63}$`)
+
+// CheckID returns an invalid_input error for what cannot be an id.
+func CheckID(id string) error {
+	if legalID.MatchString(id) && !strings.HasSuffix(id, ".") {
+		return nil
+	}
+	return messages.InvalidInput("the context %.80q must have 1 to 64 small letters, digits, -, _ and . and begin with "+
+		"a letter or digit", id)
+}
+
+// Beginning is how a turn begins.
+type Beginning struct {
+	// Owner names the turn, for example its run. An owner that begins again begins its turn from the first.
+	Owner   string
+	Message string // of the user
+	// System is the system prompt. If it is empty, that of the turn before stands.
+	System string
+	// Timeout is the time after which another turn may take over; zero is 5 minutes.
+	Timeout time.Duration
+}
+
+// Begin begins a turn. If there is no such conversation, Begin makes it. The error is a [BusyError] while another
+// turn has the conversation.
+func (s *Store) Begin(id string, b Beginning) (*Turn, error) {
+	if err := CheckID(id); err != nil {
+		return nil, err
+	}
+	j, err := s.place.open(id, true)
+	if err != nil {
+		return nil, err
+	}
+	t := &Turn{id: id, journal: j}
+	if err := t.begin(b); err != nil {
+		j.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func write(j journal, r record) error {
+	r.At = time.Now().UTC()
+	line, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	return j.append(line)
+}
+
+// BusyError says that another turn has the conversation. Its code is conflict.
+type BusyError struct {
+	Context string
+	Owner   string        // of the turn
+	Age     time.Duration // of the turn
+}
+
+// Error says what to do.
+func (e *BusyError) Error() string { return e.coded().Message }
+
+// Unwrap returns the error with its code.
+func (e *BusyError) Unwrap() error { return e.coded() }
+
+func (e *BusyError) coded() *messages.Error {
+	return messages.Errorf(messages.CodeConflict, "the conversation %s is in use by %s, which began %s ago; wait for its "+
+		"end, or cancel it", e.Context, e.Owner, e.Age.Round(time.Second))
+}
+
+func user(text string) model.Message { return model.Message{Role: model.User, Content: text} }

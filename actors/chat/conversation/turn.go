@@ -1,0 +1,103 @@
+package conversation
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// Turn is a turn of a conversation: the only one, until it ends. It is used from one goroutine at a time.
+type Turn struct {
+	id      string
+	journal journal
+	state   state
+	number  int
+}
+
+func (t *Turn) begin(b Beginning) error {
+	if err := t.catchUp(); err != nil {
+		return err
+	}
+	now := time.Now().UTC()
+	s := &t.state
+	switch {
+	case s.format > format:
+		return messages.InvalidInput("the conversation %s was written by a newer version; use that one", t.id)
+	case s.bytes > MaxBytes:
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the conversation %s has more than %d bytes; begin another one", t.id, MaxBytes)
+	case s.id == "":
+		if err := write(t.journal, record{ID: t.id, Format: format}); err != nil {
+			return err
+		}
+	}
+	begun := begin{Owner: b.Owner, Until: now.Add(cmp.Or(b.Timeout, 5*time.Minute)), System: b.System, Held: t.journal.hold()}
+	if s.busy(b.Owner, now) {
+		if !begun.Held || !s.owner.Held {
+			return t.busy()
+		}
+		begun.Lost = true // we have the lock that its process held
+	}
+	t.number = s.turn + 1
+	err := t.write(record{Begin: &begun, Messages: []model.Message{user(b.Message)}})
+	if err == nil && (t.state.owner.Owner != b.Owner || !t.state.owner.Until.Equal(begun.Until)) {
+		err = t.busy()
+	}
+	return err
+}
+
+func (t *Turn) catchUp() error {
+	data, err := t.journal.after(t.state.bytes)
+	t.state.read(data)
+	return err
+}
+
+func (t *Turn) busy() error {
+	return &BusyError{Context: t.id, Owner: t.state.owner.Owner, Age: time.Since(t.state.begun)}
+}
+
+// write adds a record, and fails if another turn has taken over.
+func (t *Turn) write(r record) error {
+	r.Turn = t.number
+	if err := write(t.journal, r); err != nil {
+		return err
+	}
+	if err := t.catchUp(); err != nil {
+		return err
+	}
+	if t.state.turn != t.number {
+		return t.busy()
+	}
+	return nil
+}
+
+// System is the system prompt of this turn or the last that had one.
+func (t *Turn) System() string { return t.state.system }
+
+// History is what the model is to know: what was said before, and in this turn.
+func (t *Turn) History() []model.Message { return t.state.history() }
+
+// Say adds messages of the assistant and of tools.
+func (t *Turn) Say(said ...model.Message) error { return t.write(record{Messages: said}) }
+
+// Tainted reports whether untrusted text was ever in the conversation.
+func (t *Turn) Tainted() bool { return t.state.tainted }
+
+// Taint says that untrusted text is in the conversation from now on.
+func (t *Turn) Taint() error {
+	if t.state.tainted {
+		return nil
+	}
+	return t.write(record{Tainted: true})
+}
+
+// End ends the turn, which completed if there is no cause. Then the turn is on the disk.
+func (t *Turn) End(cause messages.Code) error {
+	defer t.journal.Close()
+	if err := t.write(record{End: string(cmp.Or(cause, completed))}); err != nil {
+		return err
+	}
+	return t.journal.sync()
+}
