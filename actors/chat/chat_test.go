@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"iter"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -60,16 +58,7 @@ func TestTranscripts(t *testing.T) {
 			if c.cause == "" && state.Status != messages.Completed || state.End.Cause != c.cause {
 				t.Errorf("the run ended as %+v", state.End)
 			}
-			got := transcript(t, events, m.requests)
-			file := filepath.Join("testdata", "transcripts", c.name+".txt")
-			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if want, err := os.ReadFile(file); err != nil || string(want) != got {
-				t.Errorf("%s says\n%s\nbut the run\n%s%v", file, want, got, err)
-			}
+			compare(t, c.name, transcript(t, events, m.requests))
 		})
 	}
 }

@@ -4,7 +4,7 @@
 // calls none: its text is the result. The text of each answer is a stream of its own, answer.1 and so on, and arrives
 // as the model writes it; so do its thoughts. llm.completed with the calls is durable before the first tool begins,
 // and so is each tool.started before its tool. A call that fails is a result for the model. [Bounds] end a turn that
-// does not end by itself.
+// does not end by itself. With a context the turn goes on with a conversation, see package conversation.
 //
 //	tools, err := tool.NewSet(nil, tool.Repository(root.FS())...)
 //	job, err := chat.Job(chat.Input{Message: "What is this?"}, chat.Config{Stream: client.Stream, Tools: tools})

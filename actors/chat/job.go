@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/messages"
@@ -28,7 +29,9 @@ const MaxBytes = 16 << 20
 // Input is the job's input. It must hold no secrets: run.queued shows it.
 type Input struct {
 	Message string `json:"message"`
-	// System is the system prompt, if any.
+	// Context is the id of the conversation that the turn goes on with, or begins. Without it the turn remembers nothing.
+	Context string `json:"context,omitempty"`
+	// System is the system prompt. If it is empty, that of the conversation stands, if any.
 	System string `json:"system,omitempty"`
 	// Model is the server's name of the model, or [Auto].
 	Model string `json:"model,omitempty"`
@@ -46,6 +49,9 @@ func (in Input) check() error {
 	case !utf8.ValidString(in.Message) || !utf8.ValidString(in.System):
 		return messages.InvalidInput("the message is not UTF-8; convert it")
 	}
+	if in.Context != "" {
+		return conversation.CheckID(in.Context)
+	}
 	return nil
 }
 
@@ -58,6 +64,8 @@ type Config struct {
 	Choose func(ctx context.Context) (string, error)
 	// Tools are those that any input may use; nil is none.
 	Tools *tool.Set
+	// Conversations has those that Input.Context may name: all of them, so that each principal needs a store of its own.
+	Conversations *conversation.Store
 	// Profile is what the server demands of the messages.
 	Profile history.Profile
 	Bounds  Bounds
@@ -84,6 +92,9 @@ func Job(in Input, config Config) (actors.Job, error) {
 	}
 	if config.Stream == nil {
 		return actors.Job{}, messages.InvalidInput("the chat job needs Config.Stream")
+	}
+	if in.Context != "" && config.Conversations == nil {
+		return actors.Job{}, messages.InvalidInput("there are no conversations here; leave the context out")
 	}
 	if err := config.Bounds.check(); err != nil {
 		return actors.Job{}, err

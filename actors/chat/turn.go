@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/messages"
@@ -24,6 +25,7 @@ type turn struct {
 	begun        time.Time
 	voice        string // the texts are VOICE.1 and so on
 	model        string
+	memory       *conversation.Turn // nil without a context
 	conversation []model.Message
 	spent        spent
 	usage        *messages.Usage
@@ -35,11 +37,13 @@ func (u *turn) run(ctx context.Context, in Input) error {
 	if err := u.begin(ctx, in); err != nil {
 		return err
 	}
-	a, err := u.loop(ctx)
-	if err != nil {
-		return err
-	}
-	return u.finish(a)
+	return u.remembered(func() error {
+		a, err := u.loop(ctx)
+		if err != nil {
+			return err
+		}
+		return u.finish(a)
+	})
 }
 
 // timed ends the context when the turn's time is over.
@@ -79,8 +83,7 @@ func (u *turn) begin(ctx context.Context, in Input) error {
 		}
 		u.model = name
 	}
-	u.conversation = []model.Message{{Role: model.System, Content: in.System}, {Role: model.User, Content: in.Message}}
-	return nil
+	return u.remember(in)
 }
 
 // ask calls the model with the conversation and adds its answer.
@@ -88,16 +91,17 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	r := model.Request{Model: u.model, Messages: history.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered()}
 	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider}
 	a, err := call.Respond(ctx, u.task, u.Stream, r, label)
+	said := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls}
 	if err != nil {
+		said.Calls = nil
+		_ = u.say(said) // what was heard of it; the turn fails for the other error
 		return a, err
 	}
 	u.count(a.End.Usage)
-	said := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls}
 	for _, t := range a.Thoughts {
 		said.Thoughts += t.Text
 	}
-	u.conversation = append(u.conversation, said)
-	return a, nil
+	return a, u.say(said)
 }
 
 func (u *turn) count(usage *messages.Usage) {
@@ -137,10 +141,13 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 	if err := cmp.Or(context.Cause(ctx), errors.Join(failures...)); err != nil {
 		return err
 	}
-	failed := true
+	failed, said := true, make([]model.Message, len(results))
 	for i, r := range results {
 		failed = failed && r.Error != nil
-		u.conversation = append(u.conversation, model.Message{Role: model.ToolRole, CallID: a.Calls[i].ID, Content: r.Text})
+		said[i] = model.Message{Role: model.ToolRole, CallID: a.Calls[i].ID, Content: r.Text}
+	}
+	if err := u.say(said...); err != nil {
+		return err
 	}
 	u.spent.failures++
 	if !failed {

@@ -1,0 +1,134 @@
+package chat_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/chat"
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// told is what the readers of some turns saw.
+type told struct {
+	t      *testing.T
+	system *actors.System
+	script *script
+	config chat.Config
+	text   strings.Builder
+}
+
+// converse runs turns one after the other in virtual time, and compares what their readers saw with the transcript.
+func converse(t *testing.T, name string, answers []said, config chat.Config, turns func(*told)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := actors.New(t.Context(), actors.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close(context.Background())
+		m := &script{answers: answers}
+		config.Stream, config.Provider = m.stream, "lmstudio"
+		w := &told{t: t, system: s, script: m, config: config}
+		turns(w)
+		compare(t, name, w.text.String())
+	})
+}
+
+func compare(t *testing.T, name, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", "transcripts", name+".txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(file); err != nil || string(want) != got {
+		t.Errorf("%s says\n%s\nbut the run\n%s%v", file, want, got, err)
+	}
+}
+
+func (w *told) start(in chat.Input) *actors.Run {
+	w.t.Helper()
+	job, err := chat.Job(in, w.config)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	run, err := w.system.Start(w.t.Context(), job, actors.Options{})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return run
+}
+
+var runID = regexp.MustCompile(`r_[a-z2-7]{26}`)
+
+// until reads a run to its end, calls meanwhile for each event, and writes the transcript.
+func (w *told) until(run *actors.Run, meanwhile func(messages.Event)) (state messages.State) {
+	w.t.Helper()
+	var events []messages.Event
+	for e, err := range run.Events(w.t.Context(), 0) {
+		if err == nil {
+			state, err = state.Apply(e)
+		}
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		events = append(events, e)
+		if meanwhile != nil {
+			meanwhile(e)
+		}
+	}
+	said := transcript(w.t, events, w.script.requests)
+	w.text.WriteString(runID.ReplaceAllString(said, "r_X") + "\n")
+	return state
+}
+
+func TestTurnsRemember(t *testing.T) {
+	config := chat.Config{Tools: tools(t), Conversations: conversation.NewMemory(10)}
+	answers := []said{{calls: calls(`weather {"city":"Oslo"}`)}, {text: "It rains."}, {text: "You asked for Oslo."}}
+	converse(t, "second-turn-remembers", answers, config, func(w *told) {
+		w.until(w.start(chat.Input{Context: "c_1", Message: "How is it in Oslo?", System: "Be brief."}), nil)
+		w.until(w.start(chat.Input{Context: "c_1", Message: "What did I ask for?"}), nil)
+	})
+}
+
+// A conversation has one turn at a time; a canceled one leaves what it said, and a note.
+func TestOneTurnAtATime(t *testing.T) {
+	config := chat.Config{Tools: tools(t), Conversations: conversation.NewMemory(10)}
+	answers := []said{{text: "Wait.", calls: calls("hang")}, {text: "Hello again."}}
+	converse(t, "busy-then-canceled", answers, config, func(w *told) {
+		first := w.start(chat.Input{Context: "c_1", Message: "Hang."})
+		w.until(first, func(e messages.Event) {
+			if _, ok := e.Body.(messages.ToolStarted); !ok {
+				return
+			}
+			synctest.Wait()
+			state := w.until(w.start(chat.Input{Context: "c_1", Message: "Hello?"}), nil)
+			if end := state.End; end.Cause != messages.CauseError || end.Error.Code != messages.CodeConflict ||
+				!strings.Contains(end.Error.Message, string(first.ID())) {
+				t.Errorf("the second turn ends as %+v, %+v", end, end.Error)
+			}
+			if err := first.Cancel(context.Background(), "enough"); err != nil {
+				t.Error(err)
+			}
+		})
+		w.until(w.start(chat.Input{Context: "c_1", Message: "Hello?"}), nil)
+	})
+}
+
+func TestNoConversations(t *testing.T) {
+	for context, config := range map[string]chat.Config{"c_1": {}, "No good": {Conversations: conversation.NewMemory(1)}} {
+		config.Stream = (&script{}).stream
+		_, err := chat.Job(chat.Input{Message: "Hi", Context: context}, config)
+		if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+			t.Errorf("%s: %v", context, err)
+		}
+	}
+}
