@@ -51,6 +51,9 @@ var rules = []rule{{
 	libs:   []string{"github.com/asynkron/protoactor-go/actor"},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs:   "actors/filelock",
+	denied: []string{"net", "net/http", "log"},
+}, {
 	pkgs:   "actors/lease",
 	ours:   []string{"messages"},
 	denied: []string{"net", "net/http", "os", "log"},
@@ -95,6 +98,7 @@ var rules = []rule{{
 	pkgs: "actors/llmstxt",
 	ours: []string{
 		"messages", "messages/*", "supervision", "actors", "actors/llmstxt/*", "actors/structured", "actors/call",
+		"actors/filelock",
 	},
 	libs:   []string{"go.uber.org/zap"},
 	denied: []string{"net", "net/http", "log"},

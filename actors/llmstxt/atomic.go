@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/seed889630bf/lastword/actors/filelock"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -59,7 +60,7 @@ func create(dir *os.Root, name string) (*os.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := lock(f); err != nil || isAt(dir, name, f) {
+		if err := filelock.Lock(f); err != nil || isAt(dir, name, f) {
 			return f, nil // without locks there are no sweeps
 		}
 		f.Close()
@@ -99,5 +100,5 @@ func removeUnlocked(dir *os.Root, name string) bool {
 		return false
 	}
 	defer f.Close()
-	return tryLock(f) == nil && dir.Remove(name) == nil
+	return filelock.Try(f) == nil && dir.Remove(name) == nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/filelock"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/messages"
@@ -252,7 +253,7 @@ func TestUnfinishedFilesAreSwept(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer living.Close()
-	if err := llmstxt.Lock(living); err != nil {
+	if err := filelock.Lock(living); err != nil {
 		t.Skip("files cannot be locked here, so none is swept")
 	}
 	completed(t, newJob(t, only(repository(t, nil), out), nowhere))

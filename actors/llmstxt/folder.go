@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/filelock"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
@@ -193,7 +194,7 @@ func waitForLock(ctx context.Context, dir *os.Root, waits func()) (*os.File, err
 	if err != nil {
 		return nil, err
 	}
-	for first := true; errors.Is(tryLock(f), syscall.EWOULDBLOCK); first = false {
+	for first := true; errors.Is(filelock.Try(f), syscall.EWOULDBLOCK); first = false {
 		if first {
 			waits()
 		}
