@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -43,14 +44,15 @@ const (
 type spent struct {
 	iterations, toolCalls, failures, equal int
 	last                                   string // the calls of the last iteration
+	time                                   time.Duration
 }
 
 // asked counts the calls of an answer.
-func (s *spent) asked(calls []model.ToolCall) {
+func (s *spent) asked(calls []model.ToolCall, tools *tool.Set) {
 	s.iterations++
 	s.toolCalls += len(calls)
-	now := fingerprint(calls)
-	if now != s.last {
+	now := fingerprint(slices.DeleteFunc(slices.Clone(calls), func(c model.ToolCall) bool { return tools.Tool(c.Name).Poll }))
+	if now != s.last || now == "" {
 		s.equal = 0
 	}
 	s.equal++

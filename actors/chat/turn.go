@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
@@ -22,13 +21,13 @@ import (
 type turn struct {
 	Config
 	task         *actors.TaskContext
-	begun        time.Time
 	voice        string // the texts are VOICE.1 and so on
 	model        string
 	memory       *conversation.Turn // nil without a context
 	conversation []model.Message
 	spent        spent
 	usage        *messages.Usage
+	tainted      bool // the conversation has text of strangers
 }
 
 func (u *turn) run(ctx context.Context, in Input) error {
@@ -47,12 +46,10 @@ func (u *turn) run(ctx context.Context, in Input) error {
 }
 
 // timed ends the context when the turn's time is over.
-func (u *turn) timed(ctx context.Context) (context.Context, context.CancelFunc) {
-	if u.begun.IsZero() {
-		u.begun = time.Now()
-	}
-	return context.WithDeadlineCause(ctx, u.begun.Add(u.Bounds.Time), messages.Errorf(messages.Code(messages.CauseDeadline),
+func (u *turn) timed(ctx context.Context) (context.Context, func()) {
+	ctx, stop := tool.WithTimeout(ctx, u.Bounds.Time-u.spent.time, messages.Errorf(messages.Code(messages.CauseDeadline),
 		"the turn took longer than its timeout of %s", u.Bounds.Time))
+	return ctx, func() { u.spent.time = u.Bounds.Time - stop() }
 }
 
 // loop asks the model and runs tools until an answer calls none.
@@ -62,7 +59,7 @@ func (u *turn) loop(ctx context.Context) (call.Answer, error) {
 		if err != nil || len(a.Calls) == 0 {
 			return a, err
 		}
-		u.spent.asked(a.Calls)
+		u.spent.asked(a.Calls, u.Tools)
 		if err := u.Bounds.exceeded(u.spent); err != nil {
 			return a, err
 		}
@@ -153,7 +150,7 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 	if !failed {
 		u.spent.failures = 0
 	}
-	return nil
+	return u.guard(a.Calls)
 }
 
 func (u *turn) started(ctx context.Context, id string, c model.ToolCall) error {

@@ -29,7 +29,7 @@ const (
 func Repository(files fs.FS) []Tool {
 	r := repository{files}
 	about := func(name, description string) Tool {
-		return Tool{Name: name, Description: description, Access: Read, Idempotent: true}
+		return Tool{Name: name, Description: description, Access: Read, Idempotent: true, Outside: true}
 	}
 	return []Tool{
 		Func(about("list_files", "Lists the files and folders in a folder of the repository."), r.list),

@@ -20,13 +20,15 @@ import (
 
 // Set is tools under their names. It never changes; nil is the empty Set.
 type Set struct {
-	tools  map[string]entry
-	redact func(string) string
+	tools    map[string]entry
+	withheld map[string]entry // by Safe
+	redact   func(string) string
 }
 
 type entry struct {
 	Tool
 	schema *structured.Schema
+	named  bool // by Allow
 }
 
 var legalName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
@@ -50,32 +52,59 @@ func NewSet(redact func(string) string, tools ...Tool) (*Set, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
 		}
-		s.tools[t.Name] = entry{t, schema}
+		s.tools[t.Name] = entry{Tool: t, schema: schema}
 	}
 	return s, nil
 }
 
-// Allow returns the Set of the tools that need no more than the access and are among the names; nil names are all.
-// A name of no tool is an invalid_input error.
+// Allow returns the Set of the tools that need no more than the access and are among the names; nil names are all. A
+// name may end in "*". One that fits no tool is an invalid_input error.
 func (s *Set) Allow(access Access, names []string) (*Set, error) {
 	if s == nil {
 		s = &Set{}
 	}
 	out := &Set{tools: map[string]entry{}, redact: s.redact}
 	for _, name := range names {
-		if _, ok := s.tools[name]; !ok {
+		if !slices.ContainsFunc(s.names(), func(tool string) bool { return fits(name, tool) }) {
 			return nil, s.unknown(name)
 		}
 	}
 	for name, t := range s.tools {
-		if t.Access&^access == 0 && (names == nil || slices.Contains(names, name)) {
+		named := slices.ContainsFunc(names, func(pattern string) bool { return fits(pattern, name) })
+		if t.named = t.named || named; t.Access&^access == 0 && (names == nil || named) {
 			out.tools[name] = t
 		}
 	}
 	return out, nil
 }
 
+func fits(pattern, name string) bool {
+	start, more := strings.CutSuffix(pattern, "*")
+	return name == pattern || more && strings.HasPrefix(name, start)
+}
+
+// Safe returns the Set of the tools that may be called while the conversation has text of strangers: those that reach
+// no network, and those that Allow was given by name. withheld are the names of the others.
+func (s *Set) Safe() (safe *Set, withheld []string) {
+	out := &Set{tools: map[string]entry{}, withheld: map[string]entry{}, redact: s.redact}
+	for name, t := range s.tools {
+		if t.Network && !t.named {
+			out.withheld[name] = t
+		} else {
+			out.tools[name] = t
+		}
+	}
+	return out, slices.Sorted(maps.Keys(out.withheld))
+}
+
+// Tool returns the tool of that name, or the zero Tool.
+func (s *Set) Tool(name string) Tool { return s.tools[name].Tool }
+
 func (s *Set) unknown(name string) *messages.Error {
+	if _, ok := s.withheld[name]; ok {
+		return messages.InvalidInput("%s reaches the network, and the conversation has text of strangers; do without it, "+
+			"or tell the user to allow %s by name", name, name)
+	}
 	if len(s.tools) == 0 {
 		return messages.InvalidInput("there is no tool %q; there are no tools", name)
 	}
@@ -147,7 +176,7 @@ func (s *Set) call(ctx context.Context, name string, c *Call) (string, error) {
 	}
 	limit := cmp.Or(t.Timeout, Timeout)
 	late := messages.Errorf(messages.Code(messages.CauseDeadline), "%s took longer than its timeout of %s", name, limit)
-	ctx, cancel := context.WithTimeoutCause(ctx, limit, late)
+	ctx, cancel := WithTimeout(ctx, limit, late)
 	defer cancel()
 	text, err := t.guarded(ctx, c)
 	if ctx.Err() != nil {

@@ -37,6 +37,12 @@ type Tool struct {
 	Timeout time.Duration
 	// Idempotent: two calls with the same arguments do no more than one, so that a call may be repeated after a crash.
 	Idempotent bool
+	// Network: a call may send what its arguments say to another machine.
+	Network bool
+	// Outside: results have text of strangers, who may try to give the model orders.
+	Outside bool
+	// Poll: the same call may be made again and again, until the result is another.
+	Poll bool
 	// Run returns a text for the model. The call's arguments fit the Parameters. Run must return soon after ctx is done:
 	// the turn waits for it.
 	Run func(ctx context.Context, c *Call) (string, error)
@@ -58,6 +64,11 @@ type Call struct {
 // Progress reports how far the call is; total is 0 if unknown.
 func (c *Call) Progress(done, total int64, unit string) error {
 	return c.Task.Emit(messages.ToolProgress{Call: c.ID, Done: done, Total: total, Unit: unit}, "")
+}
+
+// Ask asks people. The call's timeout stands still meanwhile.
+func (c *Call) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
+	return Ask(ctx, c.Task, in)
 }
 
 // Func makes t run f. The Parameters come from the type In, a struct: a field without omitempty is required, and a
