@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"strings"
 	"sync/atomic"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -14,14 +15,24 @@ import (
 
 // Label says under which names calls are recorded.
 type Label struct {
-	// Name is unique in the run; "answer" if empty. It names the stream of the text. Thoughts are NAME.thought.0 and
+	// Name is unique in the run; "answer" if empty, see [IsAnswer]. It names the stream of the text. Thoughts are NAME.thought.0 and
 	// so on, calls NAME.ATTEMPT.1 and so on.
 	Name string
 	// Provider names the server in llm.started.
 	Provider string
 }
 
-func (v Label) name() string { return cmp.Or(v.Name, "answer") }
+func (v Label) name() string { return cmp.Or(v.Name, answer) }
+
+// answer is the stream of a run's only answer.
+const answer = "answer"
+
+// IsAnswer reports whether a text of that name is an answer to people: "answer" or, where a run has several, answer.1
+// and so on. The last one is the run's.
+func IsAnswer(stream string) bool {
+	number, numbered := strings.CutPrefix(stream, answer+".")
+	return stream == answer || numbered && number != "" && strings.Trim(number, "0123456789") == ""
+}
 
 // Recorded returns the stream with its calls recorded by the task: llm.started, the thoughts as they arrive, and
 // llm.completed. It passes every part on unchanged. If the attempt is cancelled, so that the run refuses its events,

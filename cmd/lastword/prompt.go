@@ -4,9 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -15,25 +13,19 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
-	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
-	"github.com/seed889630bf/lastword/messages"
 )
 
 // promptOptions are the flags of prompt.
 type promptOptions struct {
-	program     *host.Program
+	asker
 	in          prompt.Input
-	at          settings.Endpoint
 	temperature settings.Decimal
 	extra       string
-	timeout     time.Duration
-	state       store.Flags
-	show        terminal.Display
 }
 
 func promptCommand(program *host.Program) *cobra.Command {
-	p := promptOptions{program: program, at: program.Endpoint()}
+	p := promptOptions{asker: asker{program: program, at: program.Endpoint()}}
 	cmd := &cobra.Command{
 		Use:     "prompt <text>",
 		GroupID: settings.Working,
@@ -80,14 +72,6 @@ func (p *promptOptions) addRequestFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&p.extra, "extra", "", "more fields of the request: a `JSON` object such as {\"top_k\":40}")
 }
 
-func (p *promptOptions) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
-	flags.BoolVar(&p.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
-	flags.BoolVar(&p.show.JSON, "json", false, "print the result to stdout as one JSON object")
-	flags.BoolVarP(&p.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
-	flags.DurationVar(&p.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
-	p.state.AddState(cmd, flags)
-}
-
 func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
 	if err := p.validate(); err != nil {
 		return exit.BadUsage(cmd, err, "")
@@ -110,44 +94,14 @@ func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	p.show.Stdout, p.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	p.show.Open(&p.program.Display)
-	p.speak()
-	limits := messages.Limits{WallClockMS: host.Milliseconds(p.timeout), StallMS: host.Milliseconds(p.at.StallTimeout())}
-	return p.program.Watch(cmd.Context(), job, limits, &p.state, &p.show)
+	return p.watch(cmd, job)
 }
 
 func (p *promptOptions) validate() error {
-	switch {
-	case p.timeout < 0:
-		return settings.Negative("--timeout")
-	case p.show.JSON && p.show.JSONL:
-		return errors.New("--json and --jsonl exclude each other: each has stdout for itself")
-	case p.extra != "" && json.Unmarshal([]byte(p.extra), &p.in.Extra) != nil:
+	if p.extra != "" && json.Unmarshal([]byte(p.extra), &p.in.Extra) != nil {
 		return errors.New("--extra needs a JSON object")
 	}
-	return p.at.Check()
-}
-
-// speak arranges that the answer is printed. On a terminal its view shows the model's thoughts: a block that is
-// redrawn, or a line per milestone, would stand in the middle of the answer. If stdout is piped and nobody asks for
-// progress, stderr stays empty unless something goes wrong.
-func (p *promptOptions) speak() {
-	d, asked := &p.show, p.program.Display.Progress
-	piped := !terminal.IsTerminal(d.Stdout)
-	if piped && asked == "auto" {
-		d.View, d.Brief = terminal.Silent{}, true
-	}
-	if d.JSON || d.JSONL {
-		return
-	}
-	d.Answer = &terminal.Answer{Stdout: d.Stdout, Stderr: d.Stderr, Style: d.Style, Shared: !piped}
-	if d.Quiet || d.Brief || !terminal.IsTerminal(d.Stderr) || asked == "plain" || asked == "none" {
-		return
-	}
-	if d.View = d.Answer; p.program.Display.InPlace(false) {
-		d.Answer.Columns = terminal.Columns(d.Stderr)
-	}
+	return p.check()
 }
 
 const promptExample = `for example: lastword prompt "Why is the sky blue?"`
@@ -169,9 +123,5 @@ func textOf(cmd *cobra.Command, args []string) (string, error) {
 	if len(args) > 0 && args[0] != "-" {
 		return args[0], nil
 	}
-	data, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), prompt.MaxBytes+1))
-	if err != nil {
-		return "", fmt.Errorf("cannot read stdin: %w", err)
-	}
-	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
+	return textOn(cmd)
 }

@@ -7,12 +7,13 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Answer prints an answer on stdout as it comes. As a view it shows a person what goes with it on stderr, a terminal:
-// how long the model has been silent, its thoughts, and how its answer ended.
+// Answer prints answers on stdout as they come, see [call.IsAnswer]. As a view it shows a person what goes with it on stderr, a terminal:
+// how long the model has been silent, its thoughts, the tools it calls, and how its
+// answer ended.
 type Answer struct {
 	Stdout, Stderr io.Writer
 	Style          style
@@ -25,10 +26,11 @@ type Answer struct {
 	asked   time.Time
 	timer   *time.Timer
 
-	said     int  // bytes of the answer
-	open     bool // the last line on stdout has no end
-	broken   bool // a thought ended that line on the terminal
-	thinking bool // the last line on stderr has no end
+	stream   string // of the answer
+	said     int    // bytes of it
+	open     bool   // the last line on stdout has no end
+	broken   bool   // a thought ended that line on the terminal
+	thinking bool   // the last line on stderr has no end
 }
 
 // Print prints what the event adds to the answer.
@@ -51,7 +53,13 @@ func (s *Answer) Print(e messages.Event) error {
 }
 
 func (s *Answer) text(d messages.TextDelta) error {
-	if d.Stream != prompt.Stream || d.Offset+len(d.Text) <= s.said {
+	switch {
+	case !call.IsAnswer(d.Stream):
+		return nil
+	case d.Stream != s.stream:
+		s.stream, s.said = d.Stream, 0
+	}
+	if d.Offset+len(d.Text) <= s.said {
 		return nil
 	}
 	words := WithoutControls(d.Text[max(0, s.said-d.Offset):])
@@ -96,6 +104,8 @@ func (s *Answer) Show(_ messages.State, e messages.Event) {
 		if s.endWait(); b.Error == nil { // the end of the run gives the reason of a failure
 			s.remark(e.Message)
 		}
+	case messages.ToolStarted, messages.ToolCompleted:
+		s.remark(e.Message)
 	case messages.RunCanceling:
 		if interrupted(b) {
 			s.remark(e.Message + "; Ctrl-C leaves at once")

@@ -8,7 +8,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/terminaltest"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -26,7 +25,7 @@ func TestSpeechOnATerminal(t *testing.T) {
 	}
 	said := 0
 	say := func(text string) {
-		tell(messages.TextDelta{Stream: prompt.Stream, Offset: said, Text: text}, "")
+		tell(messages.TextDelta{Stream: "answer", Offset: said, Text: text}, "")
 		said += len(text)
 	}
 	tell(messages.LLMStarted{}, "asking\x1b[2J qwen")
@@ -34,7 +33,7 @@ func TestSpeechOnATerminal(t *testing.T) {
 	tell(messages.Merged{Parts: []messages.Body{messages.Progress{}, messages.ThoughtDelta{Text: "well."}}}, "")
 	tell(messages.ThoughtDone{}, "")
 	say("Hel")
-	tell(messages.TextDelta{Stream: prompt.Stream, Offset: 0, Text: "Hello"}, "") // merged with what was printed
+	tell(messages.TextDelta{Stream: "answer", Offset: 0, Text: "Hello"}, "") // merged with what was printed
 	said = 5
 	tell(messages.TextDelta{Stream: "other", Text: "not this"}, "")
 	say(", \x07")
@@ -45,6 +44,34 @@ func TestSpeechOnATerminal(t *testing.T) {
 	want := "asking[2J qwen\nHm[31m, well.\nHello, \nwho?\nw\u200dorld\nqwen answered\n"
 	if screen.String() != want {
 		t.Errorf("the terminal shows\n%q\nwant\n%q", screen.String(), want)
+	}
+}
+
+// Each answer of a turn is printed, with the calls of tools between them; other texts are not.
+func TestAnswersOfATurn(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	s := &Answer{Stdout: &stdout, Stderr: &stderr}
+	for _, e := range []messages.Event{
+		{Body: messages.TextDelta{Stream: "understand.1", Text: "{}"}},
+		{Body: messages.TextDelta{Stream: "answer.1", Text: "Let me look."}},
+		{Body: messages.LLMCompleted{}, Message: "qwen answered"},
+		{Body: messages.ToolStarted{}, Message: "calling look"},
+		{Body: messages.ToolCompleted{}, Message: "look gave 3 bytes"},
+		{Body: messages.TextDelta{Stream: "answer.2", Text: "It"}},
+		{Body: messages.Merged{Parts: []messages.Body{messages.TextDelta{Stream: "answer.2", Offset: 2, Text: " rains."}}}},
+		{Body: messages.LLMCompleted{}, Message: "qwen answered"},
+	} {
+		if err := s.Print(e); err != nil {
+			t.Fatal(err)
+		}
+		s.Show(messages.State{}, e)
+	}
+	s.End()
+	if got, want := stdout.String(), "Let me look.\nIt rains.\n"; got != want {
+		t.Errorf("stdout has %q, want %q", got, want)
+	}
+	if got, want := stderr.String(), "qwen answered\ncalling look\nlook gave 3 bytes\nqwen answered\n"; got != want {
+		t.Errorf("stderr has %q, want %q", got, want)
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -166,7 +166,7 @@ type runSummary struct {
 	Result    json.RawMessage     `json:"result,omitempty"`
 	Degraded  bool                `json:"degraded,omitempty"`
 	Artifacts []messages.Artifact `json:"artifacts"`
-	// PartialText is what a model had answered when a prompt failed or was canceled.
+	// PartialText is what a model had answered when the run failed or was canceled.
 	PartialText string `json:"partial_text,omitempty"`
 }
 
@@ -182,8 +182,10 @@ func (d *Display) summarize(s messages.State) runSummary {
 	}
 	sum := runSummary{RunID: s.RunID, Status: s.Status, Cause: s.End.Cause, Error: s.End.Error, Result: result,
 		Degraded: s.End.Degraded, Artifacts: artifacts}
-	if answer, ok := s.Stream(prompt.Stream); ok && s.Status != messages.Completed {
-		sum.PartialText = answer.Text()
+	for _, text := range s.Streams {
+		if call.IsAnswer(text.Name) && s.Status != messages.Completed {
+			sum.PartialText = text.Text()
+		}
 	}
 	return sum
 }

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/prompt"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// asker holds what prompt and chat share: the server, the run and how it is shown.
+type asker struct {
+	program *host.Program
+	at      settings.Endpoint
+	timeout time.Duration
+	state   store.Flags
+	show    terminal.Display
+}
+
+func (a *asker) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.BoolVar(&a.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
+	flags.BoolVar(&a.show.JSON, "json", false, "print the result to stdout as one JSON object")
+	flags.BoolVarP(&a.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
+	flags.DurationVar(&a.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
+	a.state.AddState(cmd, flags)
+}
+
+// check returns what is wrong with the flags.
+func (a *asker) check() error {
+	switch {
+	case a.timeout < 0:
+		return settings.Negative("--timeout")
+	case a.show.JSON && a.show.JSONL:
+		return errors.New("--json and --jsonl exclude each other: each has stdout for itself")
+	}
+	return a.at.Check()
+}
+
+// watch runs the job and prints its answer.
+func (a *asker) watch(cmd *cobra.Command, job actors.Job) error {
+	a.show.Stdout, a.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	a.show.Open(&a.program.Display)
+	a.speak()
+	limits := messages.Limits{WallClockMS: host.Milliseconds(a.timeout), StallMS: host.Milliseconds(a.at.StallTimeout())}
+	return a.program.Watch(cmd.Context(), job, limits, &a.state, &a.show)
+}
+
+// speak arranges that the answer is printed. On a terminal its view shows the model's thoughts: a block that is
+// redrawn, or a line per milestone, would stand in the middle of the answer. If stdout is piped and nobody asks for
+// progress, stderr stays empty unless something goes wrong.
+func (a *asker) speak() {
+	d, asked := &a.show, a.program.Display.Progress
+	piped := !terminal.IsTerminal(d.Stdout)
+	if piped && asked == "auto" {
+		d.View, d.Brief = terminal.Silent{}, true
+	}
+	if d.JSON || d.JSONL {
+		return
+	}
+	d.Answer = &terminal.Answer{Stdout: d.Stdout, Stderr: d.Stderr, Style: d.Style, Shared: !piped}
+	if d.Quiet || d.Brief || !terminal.IsTerminal(d.Stderr) || asked == "plain" || asked == "none" {
+		return
+	}
+	if d.View = d.Answer; a.program.Display.InPlace(false) {
+		d.Answer.Columns = terminal.Columns(d.Stderr)
+	}
+}
+
+// textOn is stdin without its last line break.
+func textOn(cmd *cobra.Command) (string, error) {
+	data, err := io.ReadAll(io.LimitReader(cmd.InOrStdin(), prompt.MaxBytes+1))
+	if err != nil {
+		return "", fmt.Errorf("cannot read stdin: %w", err)
+	}
+	return strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r"), nil
+}
