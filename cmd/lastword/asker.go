@@ -28,11 +28,11 @@ type asker struct {
 	show    terminal.Display
 }
 
-func (a *asker) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+func (a *asker) addRunFlags(cmd *cobra.Command, flags *pflag.FlagSet, standard string) {
 	flags.BoolVar(&a.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
 	flags.BoolVar(&a.show.JSON, "json", false, "print the result to stdout as one JSON object")
 	flags.BoolVarP(&a.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
-	flags.DurationVar(&a.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
+	flags.DurationVar(&a.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default "+standard+")")
 	a.state.AddState(cmd, flags)
 }
 
@@ -47,11 +47,14 @@ func (a *asker) check() error {
 	return a.at.Check()
 }
 
-// watch runs the job and prints its answer.
-func (a *asker) watch(cmd *cobra.Command, job actors.Job) error {
+// watch runs the job and prints its answer: as it comes or, if atEnd is not nil, by atEnd.
+func (a *asker) watch(cmd *cobra.Command, job actors.Job, atEnd func(io.Writer, messages.State) error) error {
 	a.show.Stdout, a.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	a.show.Open(&a.program.Display)
 	a.speak()
+	if atEnd != nil && a.show.Answer != nil {
+		a.show.Answer, a.show.Print = nil, atEnd
+	}
 	limits := messages.Limits{WallClockMS: host.Milliseconds(a.timeout), StallMS: host.Milliseconds(a.at.StallTimeout())}
 	return a.program.Watch(cmd.Context(), job, limits, &a.state, &a.show)
 }

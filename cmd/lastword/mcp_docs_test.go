@@ -101,7 +101,7 @@ func costs(t *testing.T) string {
 	return fmt.Sprintf(`| what a model reads | tokens |
 |---|---|
 | the list of tools | %d |
-| with a model (`+"`prompt`"+`) | %d |
+| with a model (`+"`prompt`, `chat`"+`) | %d |
 | with `+"`--tools lmstxt`"+` | %d |
 | the result of `+"`generate`"+`: text; structured content | %d; %d |
 | the same with llms-ctx.txt and a graph | %d; %d |

@@ -139,23 +139,25 @@ func TestMCPReadsPartsOfRepositories(t *testing.T) {
 	s.ends()
 }
 
-func TestMCPPromptStreamsTheModelsAnswer(t *testing.T) {
+func TestMCPStreamsTheModelsAnswers(t *testing.T) {
 	m := testkit.NewModel(t)
 	m.Always(testkit.Text("Hel"), testkit.Text("lo"), testkit.Finish("stop"), testkit.Done())
 	s := speak(t, t.TempDir(), "--base-url", m.URL(), "--model", "scripted")
-	a := s.call("prompt", `{"text":"Hi"}`)
-	var said strings.Builder
-	for _, e := range a.events {
-		if d, ok := e.Body.(messages.TextDelta); ok {
-			said.WriteString(d.Text)
+	for tool, arguments := range map[string]string{"prompt": `{"text":"Hi"}`, "chat": `{"message":"Hi"}`} {
+		a := s.call(tool, arguments)
+		var said strings.Builder
+		for _, e := range a.events {
+			if d, ok := e.Body.(messages.TextDelta); ok {
+				said.WriteString(d.Text)
+			}
 		}
-	}
-	if a.IsError || said.String() != "Hello" || !strings.Contains(string(a.Structured.Result), `"text":"Hello"`) {
-		t.Errorf("streamed %q, %+v", said.String(), a)
-	}
-	asked := m.Requests()
-	if body := string(asked[len(asked)-1].Body); !strings.Contains(body, `"scripted"`) {
-		t.Errorf("what the server was asked: %s", body)
+		if a.IsError || said.String() != "Hello" || !strings.Contains(string(a.Structured.Result), `"text":"Hello"`) {
+			t.Errorf("%s streamed %q, %+v", tool, said.String(), a)
+		}
+		asked := m.Requests()
+		if body := string(asked[len(asked)-1].Body); !strings.Contains(body, `"scripted"`) {
+			t.Errorf("what the server was asked by %s: %s", tool, body)
+		}
 	}
 	s.ends()
 }

@@ -19,8 +19,9 @@ import (
 var models sync.Map
 
 // serveModel starts a server of models until the script ends. Its URL is in $LASTWORD_BASE_URL, and every completion
-// is answered by the pieces: text:WORDS, thought:WORDS, finish:REASON, usage:PROMPT,ANSWER, frame:DATA, error:WORDS,
-// status:CODE, and done, cut, reset, stall. Backslash escapes are Go's. Without pieces it echoes.
+// is answered by the pieces: text:WORDS, thought:WORDS, call:TOOL ARGUMENTS, finish:REASON, usage:PROMPT,ANSWER, frame:DATA, error:WORDS,
+// status:CODE, and done, cut, reset, stall. Backslash escapes are Go's. Without pieces it echoes. next ends the pieces of
+// an answer; the last answer is given again and again.
 //
 //	model [-key KEY] [-loaded NAME] [PIECE]...
 func serveModel(ts *testscript.TestScript, neg bool, args []string) {
@@ -40,6 +41,11 @@ func serveModel(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Defer(m.Close)
 	var pieces []testkit.Piece
 	for _, arg := range flags.Args() {
+		if arg == "next" {
+			m.Answer(pieces...)
+			pieces = nil
+			continue
+		}
 		p, err := pieceOf(arg)
 		ts.Check(err)
 		pieces = append(pieces, p)
@@ -60,6 +66,9 @@ func pieceOf(arg string) (testkit.Piece, error) {
 		return testkit.Text(words), nil
 	case "thought":
 		return testkit.Thought(words), nil
+	case "call":
+		name, arguments, _ := strings.Cut(words, " ")
+		return testkit.Call(0, "c0", name, arguments), nil
 	case "finish":
 		return testkit.Finish(words), nil
 	case "usage":

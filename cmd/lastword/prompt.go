@@ -58,7 +58,7 @@ wrong; --progress plain shows the run. Ctrl-C cancels the run; a second Ctrl-C l
 	flags.SortFlags = false
 	settings.Group(flags, "Request", func() { p.addRequestFlags(flags) })
 	p.at.AddFlags(cmd, flags)
-	settings.Group(flags, "Run", func() { p.addRunFlags(cmd, flags) })
+	settings.Group(flags, "Run", func() { p.addRunFlags(cmd, flags, "30m") })
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&p.at)))
 	return cmd
 }
@@ -94,7 +94,7 @@ func (p *promptOptions) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return p.watch(cmd, job)
+	return p.watch(cmd, job, nil)
 }
 
 func (p *promptOptions) validate() error {

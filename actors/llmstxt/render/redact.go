@@ -32,6 +32,9 @@ func newRedactor() *redactor {
 	return r
 }
 
+// Redact returns the text without what has the shape of a secret.
+func Redact(text string) string { return newRedactor().line(text) }
+
 func (r *redactor) line(s string) string { return string(r.redact([]byte(s))) }
 
 // redact returns the text as it is where there is no secret.

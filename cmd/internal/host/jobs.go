@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/llmstxt"
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
@@ -22,16 +23,14 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/conformance"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
-	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/gate"
-	"github.com/seed889630bf/lastword/transport/mcp"
 	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
 )
 
 // jobs are the jobs that callers can start.
 func (h *Options) jobs() map[string]actors.NewJob {
-	jobs := map[string]actors.NewJob{llmstxt.Name: h.generate, prompt.Name: h.prompt}
+	jobs := map[string]actors.NewJob{llmstxt.Name: h.generate, prompt.Name: h.prompt, chat.Name: h.chat}
 	if h.conformance {
 		maps.Copy(jobs, conformance.Jobs())
 	}
@@ -221,57 +220,9 @@ func homeOf(principal string) string {
 	return safe + "." + messages.Digest(principal)[:12]
 }
 
-// prompt makes the job from a call's arguments. All runs share the client.
-func (h *Options) prompt(input json.RawMessage) (actors.Job, error) {
-	var in prompt.Input
-	if err := decode(input, &in); err != nil {
-		return actors.Job{}, err
-	}
-	client, err := h.finder.clients.of(h.finder.Endpoint)
-	if err != nil {
-		return actors.Job{}, err
-	}
-	return prompt.Job(in, prompt.Config{Stream: client.Stream, Provider: h.finder.Endpoint.Host(),
-		Choose: settings.LoadedModel(client)})
-}
-
-func (h *Options) preparePrompt(_ context.Context, arguments json.RawMessage) (json.RawMessage, error) {
-	var in prompt.Input
-	if err := decode(arguments, &in); err != nil {
-		return nil, err
-	}
-	in.Model = cmp.Or(in.Model, h.model, prompt.Auto)
-	return json.Marshal(in)
-}
-
 func decode(arguments json.RawMessage, in any) error {
 	if err := json.Unmarshal(arguments, in); err != nil {
 		return exit.Invalid("the arguments cannot be read: %v", err)
 	}
 	return nil
 }
-
-type prepareInput = func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error)
-
-// promptTool is the job prompt as a tool. It offers no fields that change the form of the request, as --extra does.
-func promptTool(prepare prepareInput) mcp.JobTool {
-	return mcp.JobTool{
-		Job: prompt.Name, Title: "Ask a language model",
-		Description: "Sends a text to the server's language model and gives its answer. Use it for a second opinion, or " +
-			"for work that a local model can do.",
-		Input: mcp.Object([]string{"text"},
-			`"text":{"type":"string","minLength":1}`,
-			`"system":{"type":"string"}`,
-			`"model":{"type":"string","maxLength":256,"description":"its name, or auto for the loaded one"}`,
-			`"max_tokens":{"type":"integer","minimum":1,"description":"most tokens, thoughts included"}`,
-			`"temperature":{"type":"number","minimum":0,"maximum":2}`,
-			`"top_p":{"type":"number","exclusiveMinimum":0,"maximum":1,"description":"share of words"}`,
-			`"seed":{"type":"integer","description":"to repeat an answer"}`,
-			`"stop":{"type":"array","items":{"type":"string","minLength":1},"maxItems":16}`),
-		Output: json.RawMessage(promptResult), OpenWorld: true, Prepare: prepare,
-	}
-}
-
-const promptResult = `{"type":"object","required":["text"],"properties":{"text":{"type":"string"},` +
-	`"model":{"type":"string"},"finish_reason":{"type":"string"},` +
-	`"truncated":{"type":"boolean"},"filtered":{"type":"boolean"},"usage":{"type":"object"}}}`

@@ -93,22 +93,25 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 // addJobs offers the jobs as tools, and with Options.HTTP in the API with the same inputs.
 func (i *Server) addJobs() error {
 	h := i.options
-	generate, prompt := lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt)
-	generate.Limits, prompt.Limits = h.stallLimit(), h.stallLimit()
+	jobs := []mcp.JobTool{lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt), chatTool(h.prepareChat)}
+	for j := range jobs {
+		jobs[j].Limits = h.stallLimit()
+	}
 	if h.HTTP {
-		if err := i.newAPI(&generate, &prompt); err != nil {
+		if err := i.newAPI(jobs); err != nil {
 			return err
 		}
 	}
-	return i.addTools(generate, prompt)
+	return i.addTools(jobs[0], jobs[1:])
 }
 
 // newAPI makes the HTTP API of the jobs.
-func (i *Server) newAPI(tools ...*mcp.JobTool) error {
+func (i *Server) newAPI(tools []mcp.JobTool) error {
 	h := i.options
 	config := http.Config{Runs: i.system, Open: h.artifact, Version: ThisBuild().Full(), Redact: h.Secrets.Bytes,
 		Secure: h.Secure, Lag: i.Metrics.Lag}
-	for _, tool := range tools {
+	for t := range tools {
+		tool := &tools[t]
 		if err := tool.Compile(); err != nil {
 			return err
 		}
@@ -123,12 +126,14 @@ func (h *Options) stallLimit() messages.Limits {
 	return messages.Limits{StallMS: Milliseconds(h.finder.Endpoint.StallTimeout())}
 }
 
-// addTools adds the tools.
-func (i *Server) addTools(generate, prompt mcp.JobTool) error {
+// addTools adds the tools; those that ask a model only where somebody configured one.
+func (i *Server) addTools(generate mcp.JobTool, asking []mcp.JobTool) error {
 	h := i.options
 	err := lmstxt.RegisterGenerate(i.Handler, generate)
-	if err == nil && h.hasModel() {
-		err = i.Handler.AddJob(prompt)
+	for _, tool := range asking {
+		if err == nil && h.hasModel() {
+			err = i.Handler.AddJob(tool)
+		}
 	}
 	if err == nil && slices.Contains(h.tools, lmstxtTools) {
 		err = lmstxt.Register(i.Handler, lmstxt.Config{Root: h.callersFolder, Shown: h.ShownOut, Named: h.inputName,

@@ -1,0 +1,169 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/actors/chat"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/llm"
+)
+
+// chatOptions are the flags of chat.
+type chatOptions struct {
+	asker
+	in         chat.Input
+	message    string
+	repository string
+	tools      []string
+}
+
+func chatCommand(program *host.Program) *cobra.Command {
+	c := chatOptions{asker: asker{program: program, at: program.Endpoint()}}
+	cmd := &cobra.Command{
+		Use:     "chat",
+		GroupID: settings.Working,
+		Short:   "Give a language model a message, and tools for its answer",
+		Long: `Chat sends a message to a server that speaks the OpenAI protocol. The model may call tools before it answers:
+with --repository it can list, read and search the files of a folder. Chat runs the tools, gives the model their
+results, and prints the answer.
+
+The message is --message. If it is "-", or missing while stdin is a pipe, chat reads it from stdin. The server and its
+key are named as for prompt.
+
+If stdout is a terminal, all that the model says comes as it says it, and stderr shows its thoughts and the tools. If
+it is not, stdout gets the last answer alone: at once without tools, and whole with tools, since the model says only at
+the end of an answer whether it calls more. --jsonl prints everything as it comes.
+
+An answer whose end is uncertain does not count: the run fails. Ctrl-C cancels the run; a second Ctrl-C leaves at
+once.` + runExits(),
+		Example: `  lastword chat -m "What does this repository do?" --repository .
+  git diff | lastword chat --system "Write a commit message for this change."
+  lastword chat -m "Where are the tests?" --repository . --jsonl | jq -c 'select(.type == "tool.started").payload'`,
+		Args:              noMessage,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	settings.Group(flags, "Request", func() { c.addRequestFlags(flags) })
+	c.at.AddFlags(cmd, flags)
+	settings.Group(flags, "Run", func() { c.addRunFlags(cmd, flags, "10m") })
+	settings.Must(flags.SetAnnotation("message", settings.NotSetting, nil))
+	settings.Must(flags.SetAnnotation("repository", settings.NotInProject, nil))
+	settings.Must(cmd.MarkFlagDirname("repository"))
+	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&c.at)))
+	return cmd
+}
+
+func (c *chatOptions) addRequestFlags(flags *pflag.FlagSet) {
+	flags.StringVarP(&c.message, "message", "m", "", "the `text` of the message")
+	flags.StringVar(&c.in.Model, "model", chat.Auto, "`name` of the model; auto is the one that the server has loaded")
+	flags.StringVar(&c.in.System, "system", "", "system `prompt`")
+	flags.StringVar(&c.repository, "repository", "", "`folder` whose files the model may list, read and search")
+	flags.StringSliceVar(&c.tools, "tool", nil, "`name` of a tool that the model may call (default: all)")
+}
+
+const chatExample = `for example: lastword chat -m "Why is the sky blue?"`
+
+func noMessage(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return exit.BadUsage(cmd, errors.New("chat takes its message from --message"), chatExample)
+	}
+	return nil
+}
+
+func (c *chatOptions) run(cmd *cobra.Command) error {
+	if err := c.check(); err != nil {
+		return exit.BadUsage(cmd, err, "")
+	}
+	if err := c.readMessage(cmd); err != nil {
+		return err
+	}
+	client, err := c.at.Client(c.timeout)
+	if err != nil {
+		return err
+	}
+	defer client.Close()
+	tools, done, err := c.openTools()
+	if err != nil {
+		return err
+	}
+	defer done()
+	job, err := chat.Job(c.in, c.config(client, tools))
+	if err != nil {
+		return err
+	}
+	return c.watch(cmd, job, c.answer(cmd, tools))
+}
+
+func (c *chatOptions) readMessage(cmd *cobra.Command) (err error) {
+	c.in.Message = c.message
+	if piped := !terminal.IsTerminal(cmd.InOrStdin()); c.message == "-" || c.message == "" && piped {
+		if c.in.Message, err = textOn(cmd); err != nil {
+			return err
+		}
+	}
+	if strings.TrimSpace(c.in.Message) == "" {
+		return exit.BadUsage(cmd, errors.New("chat needs a message: give it with --message, or pipe it to stdin"), chatExample)
+	}
+	return nil
+}
+
+func (c *chatOptions) config(client *llm.Client, tools *tool.Set) chat.Config {
+	return chat.Config{Stream: client.Stream, Provider: c.at.Host(), Choose: settings.LoadedModel(client), Tools: tools,
+		Bounds: chat.Bounds{Time: c.timeout}}
+}
+
+// openTools returns the tools that the model may call.
+func (c *chatOptions) openTools() (set *tool.Set, done func(), err error) {
+	var all []tool.Tool
+	done = func() {}
+	if c.repository != "" {
+		root, err := os.OpenRoot(c.repository)
+		if err != nil {
+			return nil, nil, exit.Invalid("cannot read the folder %s: %v", c.repository, exit.Reason(err))
+		}
+		all, done = tool.Repository(root.FS()), func() { root.Close() }
+	}
+	clean := func(text string) string { return render.Redact(c.program.Secrets.Text(text)) }
+	if set, err = tool.NewSet(clean, all...); err == nil && c.tools != nil {
+		set, err = set.Allow(tool.All, c.tools)
+	}
+	if err != nil {
+		done()
+	}
+	return set, done, err
+}
+
+// answer prints the run's answer when the run has ended: nobody can tell before that an answer with tools is the last.
+func (c *chatOptions) answer(cmd *cobra.Command, tools *tool.Set) func(io.Writer, messages.State) error {
+	if len(tools.Offered()) == 0 || terminal.IsTerminal(cmd.OutOrStdout()) {
+		return nil
+	}
+	return func(w io.Writer, s messages.State) error {
+		var r chat.Result
+		if s.Status != messages.Completed || json.Unmarshal(s.End.Result, &r) != nil || r.Text == "" {
+			return nil
+		}
+		text := terminal.WithoutControls(r.Text)
+		if !strings.HasSuffix(text, "\n") {
+			text += "\n"
+		}
+		_, err := fmt.Fprint(w, text)
+		return err
+	}
+}

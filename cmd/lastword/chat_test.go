@@ -1,0 +1,64 @@
+package main
+
+import (
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+	api "github.com/seed889630bf/lastword/transport/http/client"
+)
+
+// A server's turn arrives token by token: the model says the next one when a reader has the last.
+func TestServeChats(t *testing.T) {
+	m := testkit.NewModel(t)
+	x := m.Step(testkit.Role(), testkit.Text("Hel"), testkit.Text("lo"), testkit.Finish("stop"), testkit.Done())
+	s := serveHTTP(t, t.TempDir(), "--base-url", m.URL(), "--model", "scripted", "--ephemeral")
+	c, err := api.New(s.base(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := c.Submit(t.Context(), messages.Request{Job: "chat", Input: []byte(`{"message":"Hi","system":"Be brief."}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var state messages.State
+	var pieces []string
+	next := func() {
+		if err := x.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	<-x.Started()
+	next()
+	next()
+	for e, err := range c.Follow(t.Context(), id, messages.Follow{}) {
+		if err == nil {
+			state, err = state.Apply(e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d, ok := e.Body.(messages.TextDelta); ok {
+			if pieces = append(pieces, d.Text); len(pieces) == 1 {
+				next()
+			} else if err := x.Rest(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if strings.Join(pieces, "|") != "Hel|lo" || state.Status != messages.Completed || state.Queued.Job != "chat" ||
+		!strings.Contains(string(state.End.Result), `"text":"Hello"`) {
+		t.Errorf("%q, %s, %s", pieces, state.Status, state.End.Result)
+	}
+	if _, err := c.Submit(t.Context(), messages.Request{Job: "chat", Input: []byte(`{"text":"Hi"}`)}); messages.CodeOf(err) !=
+		messages.Code(messages.CauseInvalidInput) {
+		t.Errorf("a turn without a message: %v", err)
+	}
+	if got := run(t, nil, "runs", "ls", "--server", s.base()); got.code != exit.Completed || !strings.Contains(got.stdout, "completed  chat") {
+		t.Errorf("%+v", got)
+	}
+	_ = s.ends(syscall.SIGTERM)
+}
