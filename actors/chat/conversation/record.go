@@ -37,8 +37,6 @@ type begin struct {
 	System string    `json:"system,omitempty"`
 	// Held: the process holds the log's lock, so that others notice its end.
 	Held bool `json:"held,omitempty"`
-	// Lost: the process of the turn before is gone.
-	Lost bool `json:"lost,omitempty"`
 }
 
 // summary stands for the first messages.
@@ -92,6 +90,9 @@ func (s *state) add(r record) {
 		s.about(r)
 	case r.Begin != nil:
 		s.begin(r)
+	case r.Turn > s.turn: // its begin cannot be read
+		r.Begin = &begin{}
+		s.begin(r)
 	case s.open && r.Turn == s.turn:
 		s.say(r)
 	}
@@ -107,14 +108,14 @@ func (s *state) about(r record) {
 	}
 }
 
-// begin ignores a turn that may not begin: of two with the same number, the second.
+// begin ignores a turn whose number is taken: of two that began at once, the second.
 func (s *state) begin(r record) {
-	if r.Turn != s.turn+1 || s.busy(r.Begin.Owner, r.At) && !r.Begin.Lost {
+	if r.Turn <= s.turn {
 		return
 	}
 	if s.open && s.owner.Owner == r.Begin.Owner { // once more, from its beginning
 		s.messages, s.summary = slices.Clip(s.messages[:s.first]), s.before
-	} else if s.open && r.Begin.Lost {
+	} else if s.open && r.At.Before(s.owner.Until) {
 		s.end("its process is gone")
 	} else if s.open {
 		s.end("its time has passed")

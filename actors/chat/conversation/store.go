@@ -102,6 +102,10 @@ type BusyError struct {
 	Age     time.Duration // of the turn
 }
 
+func (c *state) busyError(id string) error {
+	return &BusyError{Context: id, Owner: c.owner.Owner, Age: time.Since(c.begun)}
+}
+
 // Error says what to do.
 func (e *BusyError) Error() string { return e.coded().Message }
 

@@ -19,6 +19,17 @@ func everywhere(t *testing.T, test func(t *testing.T, s *conversation.Store)) {
 	t.Run("memory", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { test(t, conversation.NewMemory(100)) })
 	})
+	t.Run("folder", func(t *testing.T) {
+		s := open(t, t.TempDir())
+		synctest.Test(t, func(t *testing.T) { test(t, s) })
+	})
+}
+
+func open(t *testing.T, dir string) *conversation.Store {
+	t.Helper()
+	s, err := conversation.Open(dir)
+	must(t, err)
+	return s
 }
 
 func begin(t *testing.T, s *conversation.Store, owner, message string) *conversation.Turn {

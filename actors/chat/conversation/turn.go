@@ -34,16 +34,13 @@ func (t *Turn) begin(b Beginning) error {
 		}
 	}
 	begun := begin{Owner: b.Owner, Until: now.Add(cmp.Or(b.Timeout, 5*time.Minute)), System: b.System, Held: t.journal.hold()}
-	if s.busy(b.Owner, now) {
-		if !begun.Held || !s.owner.Held {
-			return t.busy()
-		}
-		begun.Lost = true // we have the lock that its process held
+	if s.busy(b.Owner, now) && !(begun.Held && s.owner.Held) { // with the lock that it held, its process is gone
+		return s.busyError(t.id)
 	}
 	t.number = s.turn + 1
 	err := t.write(record{Begin: &begun, Messages: []model.Message{user(b.Message)}})
 	if err == nil && (t.state.owner.Owner != b.Owner || !t.state.owner.Until.Equal(begun.Until)) {
-		err = t.busy()
+		err = t.state.busyError(t.id)
 	}
 	return err
 }
@@ -52,10 +49,6 @@ func (t *Turn) catchUp() error {
 	data, err := t.journal.after(t.state.bytes)
 	t.state.read(data)
 	return err
-}
-
-func (t *Turn) busy() error {
-	return &BusyError{Context: t.id, Owner: t.state.owner.Owner, Age: time.Since(t.state.begun)}
 }
 
 // write adds a record, and fails if another turn has taken over.
@@ -68,7 +61,7 @@ func (t *Turn) write(r record) error {
 		return err
 	}
 	if t.state.turn != t.number {
-		return t.busy()
+		return t.state.busyError(t.id)
 	}
 	return nil
 }

@@ -1,0 +1,86 @@
+package conversation
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/filelock"
+)
+
+// Open returns the Store of a folder, and makes the folder if there is none. Its conversations are files of their own,
+// which only their user may read.
+func Open(dir string) (*Store, error) {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	root, err := os.OpenRoot(dir)
+	if err != nil {
+		return nil, err
+	}
+	return &Store{folder{root}}, nil
+}
+
+type folder struct{ root *os.Root }
+
+const suffix = ".jsonl"
+
+func (f folder) open(id string, create bool) (journal, error) {
+	how := os.O_RDWR | os.O_APPEND
+	if create {
+		how |= os.O_CREATE
+	}
+	file, err := f.root.OpenFile(id+suffix, how, 0o600)
+	if errors.Is(err, fs.ErrNotExist) && !create {
+		return nil, nil
+	}
+	return fileLog{file}, err
+}
+
+func (f folder) ids() (ids []string, err error) {
+	entries, err := fs.ReadDir(f.root.FS(), ".")
+	for _, e := range entries {
+		if id, ok := strings.CutSuffix(e.Name(), suffix); ok && e.Type().IsRegular() && CheckID(id) == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids, err
+}
+
+func (f folder) remove(id string) error { return f.root.Remove(id + suffix) }
+
+type fileLog struct{ file *os.File }
+
+func (l fileLog) after(bytes int64) ([]byte, error) {
+	info, err := l.file.Stat()
+	if err != nil || info.Size() <= bytes {
+		return nil, err
+	}
+	return io.ReadAll(io.NewSectionReader(l.file, bytes, info.Size()-bytes))
+}
+
+// append writes the line at once, so that lines of two processes are never mixed. It first ends a line that was cut.
+func (l fileLog) append(line []byte) error {
+	info, err := l.file.Stat()
+	if err != nil {
+		return err
+	}
+	line = append(line, '\n')
+	var last [1]byte
+	if size := info.Size(); size > 0 {
+		if _, err := l.file.ReadAt(last[:], size-1); err != nil {
+			return err
+		}
+		if last[0] != '\n' {
+			line = append([]byte{'\n'}, line...)
+		}
+	}
+	_, err = l.file.Write(line)
+	return err
+}
+
+func (l fileLog) hold() bool   { return filelock.Try(l.file) == nil }
+func (l fileLog) sync() error  { return l.file.Sync() }
+func (l fileLog) Close() error { return l.file.Close() }

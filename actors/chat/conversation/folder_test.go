@@ -1,0 +1,146 @@
+package conversation_test
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
+)
+
+// holder names the variable that makes the test's binary a process that has a turn until it is killed.
+const holder = "LASTWORD_CONVERSATIONS"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(holder); dir != "" {
+		s, err := conversation.Open(dir)
+		if err == nil {
+			_, err = s.Begin("c_1", conversation.Beginning{Owner: "r_child", Message: "from the child"})
+		}
+		fmt.Println("begun:", err)
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// Two processes take turns. What a killed one had is free at once.
+func TestProcesses(t *testing.T) {
+	dir := t.TempDir()
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), holder+"="+dir)
+	stdin, err := child.StdinPipe()
+	must(t, err)
+	defer stdin.Close()
+	stdout, err := child.StdoutPipe()
+	must(t, err, child.Start())
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if must(t, err); line != "begun: <nil>\n" {
+		t.Fatal(line)
+	}
+	s := open(t, dir)
+	_, err = s.Begin("c_1", conversation.Beginning{Owner: "r_1", Message: "hello"})
+	if busy, ok := errors.AsType[*conversation.BusyError](err); !ok || busy.Owner != "r_child" {
+		t.Errorf("while the child has it: %v", err)
+	}
+	must(t, child.Process.Kill())
+	_ = child.Wait()
+	want(t, begin(t, s, "r_1", "hello").History(),
+		"user: from the child | assistant: (This turn was interrupted: its process is gone.) | user: hello")
+}
+
+// Of many that begin at once, one has the conversation.
+func TestRace(t *testing.T) {
+	dir := t.TempDir()
+	for round := range 20 {
+		var won atomic.Int32
+		var all sync.WaitGroup
+		turns := make([]*conversation.Turn, 8)
+		for i := range turns {
+			s := open(t, dir)
+			all.Go(func() {
+				turn, err := s.Begin("c_1", conversation.Beginning{Owner: fmt.Sprint("r_", round, "_", i), Message: "me"})
+				if err == nil {
+					turns[i] = turn
+					won.Add(1)
+				} else if _, busy := errors.AsType[*conversation.BusyError](err); !busy {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if won.Load() != 1 {
+			t.Fatalf("%d have the conversation", won.Load())
+		}
+		for _, turn := range turns {
+			if turn != nil {
+				must(t, turn.Say(assistant("you")), turn.End(""))
+			}
+		}
+	}
+	info, _, err := open(t, dir).Read("c_1")
+	if must(t, err); info.Turns != 20 || info.Messages != 40 || info.Damaged != 0 {
+		t.Errorf("the conversation is %+v", info)
+	}
+}
+
+// A line that cannot be read costs what it said, and nothing else.
+func TestDamage(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, dir)
+	for _, message := range []string{"a", "b", "c"} {
+		turn := begin(t, s, "r_"+message, message)
+		must(t, turn.Say(assistant("to "+message)), turn.End(""))
+	}
+	file := filepath.Join(dir, "c_1.jsonl")
+	whole, err := os.ReadFile(file)
+	must(t, err)
+	lines := bytes.SplitAfter(whole, []byte("\n"))
+	for i := range lines[:len(lines)-1] {
+		for _, damaged := range [][]byte{lines[i][:len(lines[i])/2], append(make([]byte, len(lines[i])-1), '\n')} {
+			log := bytes.Join(lines[:i], nil)
+			log = append(log, damaged...)
+			if cut := damaged[len(damaged)-1] != '\n'; cut { // as by a power cut; another goes on
+				log = append(log, '\n')
+			}
+			log = append(log, bytes.Join(lines[i+1:], nil)...)
+			must(t, os.WriteFile(file, log, 0o600))
+			info, said, err := s.Read("c_1")
+			must(t, err)
+			for j, message := range []string{"a", "b", "c"} {
+				text := fmt.Sprintf("%+v", said)
+				if strings.Contains(text, " Content:"+message) == (i == 1+3*j) || strings.Contains(text, "to "+message) == (i == 2+3*j) {
+					t.Errorf("without line %d there is %+v", i, said)
+				}
+			}
+			if info.Damaged != 1 || info.ID != "c_1" {
+				t.Errorf("without line %d: %+v", i, info)
+			}
+			id, err := s.Fork("c_1", 0)
+			must(t, err, s.Export(io.Discard, "c_1"), s.Delete(id))
+		}
+	}
+	cut := whole[:len(whole)-5]
+	must(t, os.WriteFile(file, cut, 0o600))
+	want(t, begin(t, s, "r_c", "c again").History(), "user: a | assistant: to a | user: b | assistant: to b | user: c again")
+}
+
+func TestFilesArePrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "conversations")
+	begin(t, open(t, dir), "r_1", "one")
+	for name, mode := range map[string]os.FileMode{".": 0o700, "c_1.jsonl": 0o600} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		if must(t, err); info.Mode().Perm() != mode {
+			t.Errorf("%s has the mode %s", name, info.Mode())
+		}
+	}
+}

@@ -1,0 +1,248 @@
+package conversation
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// Info is what a list shows of a conversation.
+type Info struct {
+	ID    string
+	From  string // the conversation that it was forked from
+	Title string // given, or the first words of the user
+	// Created and Updated are when the first turn began and somebody last spoke.
+	Created, Updated time.Time
+	Turns            int
+	Messages         int
+	// Bytes are those of the history that the next turn begins with; a token has 3 or more.
+	Bytes   int
+	Tainted bool
+	// Owner is the turn that has the conversation, if any.
+	Owner string
+	// Damaged is how many lines of the log cannot be read.
+	Damaged int
+}
+
+// List returns the conversations, the one that was last spoken in first.
+func (s *Store) List() ([]Info, error) {
+	return s.search(func(state) bool { return true })
+}
+
+// Search returns those conversations, as List does, in which the text occurs, in letters of any case.
+func (s *Store) Search(text string) ([]Info, error) {
+	text = strings.ToLower(text)
+	has := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }
+	return s.search(func(c state) bool {
+		return has(c.title) || slices.ContainsFunc(c.messages, func(m model.Message) bool { return has(m.Content) })
+	})
+}
+
+func (s *Store) search(wanted func(state) bool) (list []Info, err error) {
+	ids, err := s.place.ids()
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range ids {
+		c, err := s.load(id)
+		if messages.CodeOf(err) == messages.CodeNotFound {
+			continue // removed in the meantime
+		}
+		if err != nil {
+			return nil, err
+		}
+		if wanted(c) {
+			list = append(list, c.info(id))
+		}
+	}
+	slices.SortFunc(list, func(a, b Info) int { return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(b.ID, a.ID)) })
+	return list, nil
+}
+
+// Find returns the id that begins with the prefix. The error names some if there are several.
+func (s *Store) Find(prefix string) (string, error) {
+	ids, err := s.place.ids()
+	if err != nil || slices.Contains(ids, prefix) {
+		return prefix, err
+	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { return !strings.HasPrefix(id, prefix) })
+	switch len(ids) {
+	case 0:
+		return "", notFound(prefix)
+	case 1:
+		return ids[0], nil
+	}
+	return "", messages.InvalidInput("%d conversations begin with %q: %s; give more of the id", len(ids), prefix,
+		strings.Join(ids[:min(len(ids), 5)], ", "))
+}
+
+// Read returns a conversation with all that was said.
+func (s *Store) Read(id string) (Info, []model.Message, error) {
+	c, err := s.load(id)
+	return c.info(id), c.messages, err
+}
+
+// Rename gives a conversation another title.
+func (s *Store) Rename(id, title string) error {
+	return s.with(id, func(j journal, _ *state) error {
+		if title = strings.TrimSpace(title); title == "" || !utf8.ValidString(title) {
+			return messages.InvalidInput("the title must be a text")
+		}
+		return write(j, record{Title: title})
+	})
+}
+
+// Delete removes a conversation that no turn has.
+func (s *Store) Delete(id string) error {
+	return s.with(id, func(j journal, c *state) error {
+		if c.busy("", time.Now()) && !(j.hold() && c.owner.Held) {
+			return c.busyError(id)
+		}
+		return s.place.remove(id)
+	})
+}
+
+// Fork copies the first turns, without one that has not ended, into a new conversation, and returns its id. Zero is
+// all of them.
+func (s *Store) Fork(id string, turns int) (string, error) {
+	c, err := s.load(id)
+	if err != nil {
+		return "", err
+	}
+	said := c.messages
+	if c.open {
+		said = said[:c.first]
+	}
+	begun := 0
+	for i, m := range said {
+		if m.Role != model.User {
+			continue
+		}
+		if begun++; turns > 0 && begun > turns {
+			said = said[:i]
+			break
+		}
+	}
+	if c.summary != nil && c.summary.Covers > len(said) {
+		c.summary = nil
+	}
+	other := NewID()
+	j, err := s.place.open(other, true)
+	if err != nil {
+		return "", err
+	}
+	defer j.Close()
+	now := time.Now().UTC()
+	for _, r := range []record{{Format: format, ID: other, From: id, Title: c.title},
+		{Turn: 1, Begin: &begin{Until: now, System: c.system}, Messages: said, Tainted: c.tainted, Summary: c.summary},
+		{Turn: 1, End: completed}} {
+		if err := write(j, r); err != nil {
+			return "", err
+		}
+	}
+	return other, j.sync()
+}
+
+// Export writes a conversation as Markdown. It leaves out lines of the log that cannot be read, and says so.
+func (s *Store) Export(w io.Writer, id string) error {
+	c, err := s.load(id)
+	if err != nil {
+		return err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "# %s\n", c.info(id).Title)
+	if c.damaged > 0 {
+		fmt.Fprintf(&b, "\nLines that cannot be read, and are left out: %d\n", c.damaged)
+	}
+	for _, m := range c.messages {
+		text := strings.TrimSpace(m.Content)
+		if m.Role == model.ToolRole {
+			text = fenced(text)
+		}
+		fmt.Fprintf(&b, "\n## %s\n", m.Role)
+		if text != "" {
+			fmt.Fprintf(&b, "\n%s\n", text)
+		}
+		for _, call := range m.Calls {
+			fmt.Fprintf(&b, "\n%s\n\n%s\n", call.Name, fenced(call.Arguments))
+		}
+	}
+	_, err = io.WriteString(w, b.String())
+	return err
+}
+
+// fenced puts the text into a fence that is longer than any in it.
+func fenced(text string) string {
+	fence := "```"
+	for strings.Contains(text, fence) {
+		fence += "`"
+	}
+	return fence + "\n" + text + "\n" + fence
+}
+
+func (c *state) info(id string) Info {
+	i := Info{ID: id, From: c.from, Title: c.title, Created: c.created, Updated: c.updated, Messages: len(c.messages),
+		Tainted: c.tainted, Damaged: c.damaged}
+	if c.open {
+		i.Owner = c.owner.Owner
+	}
+	for _, m := range c.messages {
+		if m.Role != model.User {
+			continue
+		}
+		if i.Turns++; i.Title == "" {
+			first, _, _ := strings.Cut(strings.TrimSpace(m.Content), "\n")
+			i.Title = cut(first, 80)
+		}
+	}
+	for _, m := range c.history() {
+		i.Bytes += len(m.Content)
+	}
+	return i
+}
+
+// cut ends at a whole letter.
+func cut(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	return strings.ToValidUTF8(text[:bytes], "") + "…"
+}
+
+func (s *Store) load(id string) (c state, err error) {
+	err = s.with(id, func(_ journal, loaded *state) error { c = *loaded; return nil })
+	return c, err
+}
+
+// with does something to a conversation that there is.
+func (s *Store) with(id string, do func(j journal, c *state) error) error {
+	if CheckID(id) != nil {
+		return notFound(id)
+	}
+	j, err := s.place.open(id, false)
+	if err != nil {
+		return err
+	}
+	if j == nil {
+		return notFound(id)
+	}
+	defer j.Close()
+	data, err := j.after(0)
+	if err != nil {
+		return err
+	}
+	var c state
+	c.read(data)
+	return do(j, &c)
+}
+
+func notFound(id string) error {
+	return messages.Errorf(messages.CodeNotFound, "there is no conversation %.80q", id)
+}
