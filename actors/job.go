@@ -25,9 +25,9 @@ type Job struct {
 	// begins after the one before it has returned.
 	Tasks []Task
 	// Restart lets another node, or the next start of this one, start a run again whose node is gone: every task that
-	// had begun gets another attempt, from the first on; answers and sub-runs in the log are found again. Without
-	// Restart such a run fails with node_lost, unless it was waiting for people. If a task that is Once had begun, the
-	// run is never started again.
+	// had begun gets another attempt, from the first on; answers and sub-runs in the log are found again, and
+	// [TaskContext.Earlier] tells what else the log holds. Without Restart such a run fails with node_lost, unless it
+	// was waiting for people. If a task that is Once had begun, the run is never started again.
 	Restart bool
 }
 

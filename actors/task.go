@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -225,6 +226,37 @@ func (t *TaskContext) Commit(ctx context.Context) error {
 		return context.Cause(ctx)
 	case <-t.work.Context().Done():
 		return context.Cause(t.work.Context())
+	}
+}
+
+// Earlier yields what the run's log held when this attempt began, or nothing to a first attempt: so an attempt can go
+// on where the one before was lost.
+func (t *TaskContext) Earlier(ctx context.Context) iter.Seq2[messages.Event, error] {
+	return func(yield func(messages.Event, error) bool) {
+		a := t.attempt
+		if a.number == 1 {
+			return
+		}
+		page, err := Page{}, t.Commit(ctx) // the journal has the attempt's own start
+		for after := uint64(0); ; {
+			if err == nil {
+				page, err = a.run.system.readSoon(ctx, a.run.id, after)
+			}
+			if err == nil && len(page.Events) == 0 {
+				err = messages.Errorf(messages.CodeUnavailable, "the log ends at %d before the attempt began", after)
+			}
+			if err != nil {
+				yield(messages.Event{}, err)
+				return
+			}
+			for _, e := range page.Events {
+				start, ok := e.Body.(messages.TaskRestarted)
+				if ok && start.Task == a.task.Name && start.Attempt == a.number || !yield(e.Unshared(), nil) {
+					return
+				}
+				after = e.Seq
+			}
+		}
 	}
 }
 

@@ -24,6 +24,7 @@ func TestRuntime(t *testing.T, open func(t *testing.T) (actors.Journal, actors.R
 		{"a troubled append is got over", runtimeSuite.troubled},
 		{"a node that dies or sleeps at an append has a successor", runtimeSuite.successor},
 		{"a run that may go on goes on wherever its node dies", runtimeSuite.continued},
+		{"a task goes on after the steps in its log", runtimeSuite.resumed},
 		{"a run that waits for people goes on waiting", runtimeSuite.waiting},
 		{"a family goes on wherever its node dies", runtimeSuite.familyGoesOn},
 		{"a node that closes hands over", runtimeSuite.handOver},

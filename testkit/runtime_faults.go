@@ -2,6 +2,7 @@ package testkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -291,4 +292,73 @@ func (s runtimeSuite) forgotten() {
 			}
 		})
 	}
+}
+
+// resumed kills a node at each of its appends. The next attempt reads in the log which steps are done, and makes none
+// twice.
+func (s runtimeSuite) resumed() {
+	for _, f := range []fate{dies, deaf, sleeps} {
+		for at, more := 1, true; more && !s.t.Failed(); at++ {
+			s.in(fmt.Sprintf("%s %d", f, at), func(w *world) { more = w.resumed(f, at) })
+		}
+	}
+}
+
+func (w *world) resumed(f fate, at int) (struck bool) {
+	var calls atomic.Int64
+	m := w.mortal(f, at)
+	a := w.node("a", m, stepwise(func() {
+		if m.alive() || m.fate == sleeps {
+			calls.Add(1)
+		}
+	}))
+	b := w.node("b", w.journal, stepwise(func() { calls.Add(1) }))
+	id, err := a.Submit(w.within(5*time.Second), request)
+	if err != nil {
+		if id, err = b.Submit(w.within(5*time.Second), request); err != nil {
+			w.Fatalf("%s: started again at another node: %v", w.what, err)
+		}
+	}
+	seen := w.follow(b, id, 0).all(w, 5*time.Minute)
+	time.Sleep(2 * time.Minute) // who slept, wakes
+	w.agree(w.log(id), seen)
+	end := w.end(id)
+	w.ends(end, completed, Outcome{Status: messages.Failed, By: messages.ByRun, Cause: messages.CauseNodeLost})
+	if n := calls.Load(); n > 3 || n < 3 && end.Status == messages.Completed {
+		w.complain("of 3 steps %d were made", n)
+	}
+	return !m.alive()
+}
+
+// stepwise is a job of three steps that must not be made twice.
+func stepwise(step func()) actors.Job {
+	work := func(ctx context.Context, t *actors.TaskContext) error {
+		var begun, ended int
+		for e, err := range t.Earlier(ctx) {
+			if err != nil {
+				return err
+			}
+			switch e.Kind() {
+			case messages.KindToolStarted:
+				begun++
+			case messages.KindToolCompleted:
+				ended++
+			}
+		}
+		if begun > ended {
+			return messages.Errorf(messages.Code(messages.CauseNodeLost), "step %d had begun", begun)
+		}
+		for n := ended + 1; n <= 3; n++ {
+			call := fmt.Sprint("step ", n)
+			if err := errors.Join(t.Emit(messages.ToolStarted{Call: call, Tool: "step"}, ""), t.Commit(ctx)); err != nil {
+				return err
+			}
+			step()
+			if err := errors.Join(t.Emit(messages.ToolCompleted{Call: call}, ""), pause(ctx, 60*time.Millisecond)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return actors.Job{Name: "errand", Restart: true, Tasks: []actors.Task{{Name: "steps", Run: work}}}
 }
