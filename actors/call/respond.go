@@ -36,11 +36,19 @@ func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model
 	n := &recorder{task: t, stream: s, label: v, whole: true}
 	a, err := listen(ctx, n.call, r, func(piece string) error { return t.Say(v.name(), piece) })
 	a.ID = n.id(1)
-	if err != nil || a.Text == "" && len(a.Calls) > 0 {
-		return a, err
+	if err == nil {
+		err = a.done(t, v)
+	}
+	return a, err
+}
+
+// done tells the whole text, unless the answer has calls of tools alone.
+func (a Answer) done(t *actors.TaskContext, v Label) error {
+	if a.Text == "" && len(a.Calls) > 0 {
+		return nil
 	}
 	whole := messages.TextDone{Stream: v.name(), Text: a.Text, SHA256: messages.Digest(a.Text)}
-	return a, t.Emit(whole, "the answer is complete")
+	return t.Emit(whole, "the answer is complete")
 }
 
 // listen reads the answer to its end. If say fails, listen cancels the call and still reads its end.

@@ -1,0 +1,124 @@
+package call
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// Past is what earlier attempts of a task have recorded. It is empty in a first attempt.
+type Past struct {
+	// Tools are the calls of tools that have begun, by their ids.
+	Tools    map[string]Tool
+	answers  map[string]told                   // complete ones, by the label's name
+	thoughts map[string][]messages.ThoughtDone // of the newest call, by the label's name
+}
+
+// Tool is a call of a tool that an earlier attempt began. It has a Result or an Error if it has ended.
+type Tool struct {
+	Name   string
+	Ended  bool
+	Result json.RawMessage
+	Error  *messages.Error
+}
+
+// told is an answer and its thoughts as the log tells them.
+type told struct {
+	Answer
+	thoughts []messages.ThoughtDone
+}
+
+// Recall reads what earlier attempts of the task have recorded. It concludes the calls of the model that they left
+// open.
+func Recall(ctx context.Context, t *actors.TaskContext) (*Past, error) {
+	p := &Past{map[string]Tool{}, map[string]told{}, map[string][]messages.ThoughtDone{}}
+	var log messages.Fold
+	for e, err := range t.Earlier(ctx) {
+		if err == nil {
+			err = log.Apply(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.note(e.Body, &log)
+	}
+	for _, c := range log.Peek().Calls {
+		if !c.Model || c.Ended {
+			continue
+		}
+		lost := messages.Errorf(messages.Code(messages.CauseNodeLost), "the node was lost before the answer's end")
+		if err := t.Conclude(messages.LLMCompleted{Call: c.ID, Model: c.Name, Evidence: "none",
+			Verdict: string(model.Failed), Error: lost}, lost.Message); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+func (p *Past) note(body messages.Body, log *messages.Fold) {
+	switch b := body.(type) {
+	case messages.LLMStarted:
+		delete(p.thoughts, labelOf(b.Call))
+	case messages.ThoughtDone:
+		name, _, _ := strings.Cut(b.Stream, ".thought.")
+		p.thoughts[name] = append(p.thoughts[name], b)
+	case messages.LLMCompleted:
+		if b.Verdict == string(model.Completed) {
+			p.completed(b, log)
+		}
+	case messages.ToolStarted:
+		p.Tools[b.Call] = Tool{Name: b.Tool}
+	case messages.ToolCompleted:
+		p.Tools[b.Call] = Tool{p.Tools[b.Call].Name, true, b.Result, b.Error}
+	}
+}
+
+// completed keeps an answer. The log has its text, for it tells the deltas before the end of the call.
+func (p *Past) completed(b messages.LLMCompleted, log *messages.Fold) {
+	name := labelOf(b.Call)
+	text, _ := log.Stream(name)
+	e := model.Evidence{Done: true, Output: true, Finish: b.FinishReason}
+	a := told{Answer: Answer{ID: b.Call, Text: text.Text()}, thoughts: p.thoughts[name]}
+	a.End = model.End{Verdict: model.Judge(model.Strict, e), Evidence: e, Model: b.Model, Usage: b.Usage}
+	for _, d := range a.thoughts {
+		again := func(t Thought) bool { return t.Text == d.Text }
+		if !slices.ContainsFunc(a.Thoughts, again) {
+			a.Thoughts = append(a.Thoughts, Thought{d.Text, d.ThoughtType, d.Confidence, d.Source})
+		}
+	}
+	for _, c := range b.Calls {
+		a.Calls = append(a.Calls, model.ToolCall{ID: c.Call, Name: c.Tool, Arguments: c.Arguments})
+	}
+	p.answers[name] = a
+}
+
+// labelOf is the name of the label of a call.
+func labelOf(id string) string {
+	for range 2 { // the attempt and the number
+		id = id[:max(strings.LastIndexByte(id, '.'), 0)]
+	}
+	return id
+}
+
+// Respond is [Respond], unless an earlier attempt has the whole answer to the call of that label. Then it tells the
+// answer again without calling the model: the texts of a restarted task begin from nothing.
+func (p *Past) Respond(
+	ctx context.Context, t *actors.TaskContext, s model.Stream, r model.Request, v Label,
+) (Answer, error) {
+	a, ok := p.answers[v.name()]
+	if !ok {
+		return Respond(ctx, t, s, r, v)
+	}
+	for _, d := range a.thoughts {
+		if err := t.Emit(d, fmt.Sprintf("a thought, %d bytes", len(d.Text))); err != nil {
+			return a.Answer, err
+		}
+	}
+	return a.Answer, a.done(t, v)
+}
