@@ -2,13 +2,11 @@ package chat_test
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"iter"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -216,12 +214,9 @@ func TestInput(t *testing.T) {
 		"unknown tool": {chat.Input{Message: "Hi", Tools: []string{"news"}}, "invalid_input"},
 		"too large":    {chat.Input{Message: strings.Repeat("x", chat.MaxBytes+1)}, "limit_exceeded"},
 	} {
-		job, err := chat.Job(c.in, config)
+		_, err := chat.Job(c.in, config)
 		if messages.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
-		}
-		if again := c.in.Tools != nil && len(c.in.Tools) == 0; err == nil && job.Restart != again {
-			t.Errorf("%s: the run is started again: %t", name, job.Restart)
 		}
 	}
 	for name, c := range map[string]chat.Config{"no model": {}, "negative": {Stream: config.Stream, Bounds: chat.Bounds{Failures: -1}},
@@ -229,63 +224,5 @@ func TestInput(t *testing.T) {
 		if _, err := chat.Job(chat.Input{Message: "Hi"}, c); messages.CodeOf(err) != "invalid_input" {
 			t.Errorf("%s: %v", name, err)
 		}
-	}
-}
-
-// A turn whose node is gone is started again if its tools may run twice, and fails otherwise.
-func TestLostTurn(t *testing.T) {
-	for idempotent, cause := range map[bool]messages.Cause{true: "", false: messages.CauseNodeLost} {
-		look := tool.Func(tool.Tool{Name: "look", Access: tool.Read, Idempotent: idempotent},
-			func(context.Context, struct{}) (string, error) { return "seen", nil })
-		set, err := tool.NewSet(nil, look)
-		if err != nil {
-			t.Fatal(err)
-		}
-		synctest.Test(t, func(t *testing.T) {
-			journal := actors.NewMemoryJournal()
-			lost := []messages.Event{
-				{Body: messages.RunQueued{Job: chat.Name, Mode: messages.Detached, Input: json.RawMessage(`{"message":"Look."}`)}},
-				{Body: messages.RunStarted{Node: "gone", Epoch: 1}},
-				{Body: messages.TaskStarted{Task: "turn", Attempt: 1}},
-				{Body: messages.LLMStarted{Call: "answer.1.1.1", Task: "turn"}},
-				{Body: messages.TextDelta{Stream: "answer.1", Task: "turn", Text: "Let me"}},
-				{Body: messages.LLMCompleted{Call: "answer.1.1.1", Task: "turn", Evidence: "done", Verdict: "completed"}},
-				{Body: messages.TextDone{Stream: "answer.1", Task: "turn", Text: "Let me", SHA256: messages.Digest("Let me")}},
-				{Body: messages.ToolStarted{Call: "answer.1.1.1.1", Task: "turn", Tool: "look"}},
-			}
-			for i := range lost {
-				lost[i].RunID, lost[i].Seq, lost[i].From, lost[i].Time = "r_lost", uint64(i+1), uint64(i+1), time.Now()
-			}
-			journal.Append(actors.Block{Run: "r_lost", Epoch: 1, Writer: "gone", Events: lost}, func(err error) {
-				if err != nil {
-					t.Fatal(err)
-				}
-			})
-			m := script{answers: []said{{text: "Looking.", calls: calls("look")}, {text: "Seen."}}}
-			again := func(input json.RawMessage) (actors.Job, error) {
-				var in chat.Input
-				if err := json.Unmarshal(input, &in); err != nil {
-					return actors.Job{}, err
-				}
-				return chat.Job(in, chat.Config{Stream: m.stream, Tools: set})
-			}
-			s, err := actors.New(t.Context(), actors.Config{Journal: journal, Jobs: map[string]actors.NewJob{chat.Name: again}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer s.Close(context.Background())
-			var state messages.State
-			for e, err := range s.Events(t.Context(), "r_lost", 0) {
-				if err == nil {
-					state, err = state.Apply(e)
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-			}
-			if state.End.Cause != cause || idempotent && !strings.Contains(string(state.End.Result), `"text":"Seen."`) {
-				t.Errorf("idempotent %t: %+v", idempotent, state.End)
-			}
-		})
 	}
 }

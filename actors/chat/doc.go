@@ -3,8 +3,13 @@
 // The task asks the model, runs the tools that the answer calls, and asks again with their results, until an answer
 // calls none: its text is the result. The text of each answer is a stream of its own, answer.1 and so on, and arrives
 // as the model writes it; so do its thoughts. llm.completed with the calls is durable before the first tool begins,
-// and so is each tool.started before its tool. A call that fails is a result for the model. [Bounds] end a turn that
-// does not end by itself. With a context the turn goes on with a conversation, see package conversation.
+// and so is each tool.started before its tool, and the results before the next request. A call that fails is a result
+// for the model. [Bounds] end a turn that does not end by itself. With a context the turn goes on with a conversation,
+// see package conversation.
+//
+// A turn whose node is lost goes on at another node, or at the next start of this one, from its last step in the log:
+// it asks for no answer again that is complete, and makes no call again that has ended. A call that was under way is
+// made again if its tool is idempotent; otherwise the run fails with node_lost.
 //
 //	tools, err := tool.NewSet(nil, tool.Repository(root.FS())...)
 //	job, err := chat.Job(chat.Input{Message: "What is this?"}, chat.Config{Stream: client.Stream, Tools: tools})

@@ -84,8 +84,8 @@ type Result struct {
 	Usage *messages.Usage `json:"usage,omitempty"`
 }
 
-// Job returns the job for the input. A run whose node is gone is started again if each of its tools is idempotent.
-// Errors: invalid_input, limit_exceeded.
+// Job returns the job for the input. A run whose node is gone goes on from its last step in the log; if a call of a
+// tool was under way that is not idempotent, it fails with node_lost. Errors: invalid_input, limit_exceeded.
 func Job(in Input, config Config) (actors.Job, error) {
 	if err := in.check(); err != nil {
 		return actors.Job{}, err
@@ -107,7 +107,7 @@ func Job(in Input, config Config) (actors.Job, error) {
 	work := func(ctx context.Context, t *actors.TaskContext) error {
 		return (&turn{Config: config, task: t, voice: answers}).run(ctx, in)
 	}
-	return actors.Job{Name: Name, Input: in, Restart: tools.Idempotent(), Tasks: []actors.Task{
+	return actors.Job{Name: Name, Input: in, Restart: true, Tasks: []actors.Task{
 		{Name: "turn", Run: work, Policy: supervision.Policy{Attempts: 1}},
 	}}, nil
 }

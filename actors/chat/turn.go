@@ -21,6 +21,7 @@ import (
 type turn struct {
 	Config
 	task         *actors.TaskContext
+	past         *call.Past
 	voice        string // the texts are VOICE.1 and so on
 	model        string
 	memory       *conversation.Turn // nil without a context
@@ -33,6 +34,9 @@ type turn struct {
 func (u *turn) run(ctx context.Context, in Input) error {
 	ctx, stop := u.timed(ctx)
 	defer stop()
+	if err := u.recall(ctx); err != nil {
+		return err
+	}
 	if err := u.begin(ctx, in); err != nil {
 		return err
 	}
@@ -87,7 +91,7 @@ func (u *turn) begin(ctx context.Context, in Input) error {
 func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	r := model.Request{Model: u.model, Messages: history.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered()}
 	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider}
-	a, err := call.Respond(ctx, u.task, u.Stream, r, label)
+	a, err := u.past.Respond(ctx, u.task, u.Stream, r, label)
 	said := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls}
 	if err != nil {
 		said.Calls = nil
@@ -120,9 +124,17 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 	slots := make(chan struct{}, u.Bounds.Parallel)
 	var running sync.WaitGroup
 	for i, c := range a.Calls {
-		slots <- struct{}{}
 		id := call.ToolCallID(a.ID, i)
-		if failures[i] = u.started(ctx, id, c); failures[i] != nil {
+		before, begun := u.past.Tools[id]
+		if before.Ended {
+			results[i] = resultOf(before)
+			continue
+		}
+		slots <- struct{}{}
+		if !begun {
+			failures[i] = u.started(ctx, id, c)
+		}
+		if failures[i] != nil {
 			break
 		}
 		running.Add(1)
@@ -150,7 +162,10 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 	if !failed {
 		u.spent.failures = 0
 	}
-	return u.guard(a.Calls)
+	if err := u.guard(a.Calls); err != nil {
+		return err
+	}
+	return u.task.Commit(ctx)
 }
 
 func (u *turn) started(ctx context.Context, id string, c model.ToolCall) error {

@@ -56,7 +56,7 @@ func TestRepository(t *testing.T) {
 	if n := strings.Count(got, "\n"); n != 101 || !strings.HasSuffix(got, "narrow the pattern or the path\n") {
 		t.Errorf("%d lines match: …%s", n, got[len(got)-80:])
 	}
-	if !set.Idempotent() {
+	if !set.Idempotent("list_files") || !set.Idempotent("read_file") || !set.Idempotent("search_files") {
 		t.Error("reading is not idempotent")
 	}
 }

@@ -113,15 +113,8 @@ func (s *Set) unknown(name string) *messages.Error {
 
 func (s *Set) names() []string { return slices.Sorted(maps.Keys(s.tools)) }
 
-// Idempotent reports whether every call of the tools may be repeated.
-func (s *Set) Idempotent() bool {
-	for _, t := range s.tools {
-		if !t.Idempotent {
-			return false
-		}
-	}
-	return true
-}
+// Idempotent reports whether a call of the tool may be repeated.
+func (s *Set) Idempotent(name string) bool { return s.tools[name].Idempotent }
 
 // Offered are the tools as a model is told of them, sorted: servers cache a request as far as it begins like the
 // last one.
