@@ -65,7 +65,7 @@ func startCluster(t testing.TB) *cluster {
 	natsServer, lastword := filepath.Join(dir, "nats-server"), filepath.Join(dir, "lastword")
 	c.build(natsServer, "github.com/nats-io/nats-server/v2")
 	c.build(lastword, "../cmd/lastword")
-	ports := c.freePorts(9)
+	ports := freePorts(t, 9)
 	clients, routes, doors := ports[:3], ports[3:6], ports[6:]
 	for i := range c.stores {
 		c.urls = append(c.urls, "nats://127.0.0.1:"+clients[i])
@@ -139,19 +139,6 @@ func (c *cluster) addTokens(lastword, file string) {
 		}
 		c.tokens[who] = strings.TrimSpace(string(out))
 	}
-}
-
-func (c *cluster) freePorts(n int) (ports []string) {
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			c.Fatal(err)
-		}
-		defer func() { _ = l.Close() }()
-		_, port, _ := net.SplitHostPort(l.Addr().String())
-		ports = append(ports, port)
-	}
-	return ports
 }
 
 // at is the client of a node.
