@@ -198,7 +198,7 @@ func (m *machine) step(now time.Time, message any) []effect {
 	case *expireRun:
 		m.expire(msg.cause)
 	case *leaveRun:
-		m.handOver(messages.CauseShutdown)
+		m.handOver()
 	case *overLimit:
 		m.fail(messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"the run's events take more than %d bytes; raise the limit or say less", msg.bytes))

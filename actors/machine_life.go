@@ -101,13 +101,13 @@ func asksPeople(s *messages.State, task string) bool {
 
 // handOver stops the work of a run that another node may start again, and leaves it without a terminal. Any other
 // run fails.
-func (m *machine) handOver(cause messages.Cause) {
+func (m *machine) handOver() {
 	switch m.phase.(type) {
 	case *ending, done:
 		return
 	}
 	if !canRestart(m.job, &m.ledger.fold) {
-		m.expire(cause)
+		m.expire(messages.CauseShutdown)
 		return
 	}
 	w := &ending{}
