@@ -90,6 +90,9 @@ type TaskContext struct {
 // RunID returns the run's id.
 func (t *TaskContext) RunID() messages.RunID { return t.attempt.run.id }
 
+// Name returns the task's name.
+func (t *TaskContext) Name() string { return t.attempt.task.Name }
+
 // Attempt returns the number of the attempt, from 1.
 func (t *TaskContext) Attempt() int { return t.attempt.number }
 

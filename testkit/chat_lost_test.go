@@ -1,6 +1,7 @@
 package testkit_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -111,8 +112,45 @@ func lostTurn(t *testing.T, journal actors.Journal, before []messages.Event, who
 	return events
 }
 
+// A turn in stages goes on likewise, wherever its node is lost, and pays once.
+func TestStagesLost(t *testing.T) {
+	var log []messages.Event
+	synctest.Test(t, func(t *testing.T) {
+		log, _ = (&shop{input: `{"message":"Buy.","stages":true}`}).visit(t, actors.NewMemoryJournal(), nil)
+	})
+	for i := range len(log) - 1 {
+		before, paying := log[:i+1], ""
+		s := shop{input: `{"message":"Buy.","stages":true}`}
+		for _, e := range before {
+			switch b := e.Body.(type) {
+			case messages.ToolStarted:
+				if b.Tool == "pay" {
+					s.paid, paying = 1, b.Call
+				}
+			case messages.ToolCompleted:
+				if b.Call == paying {
+					paying = ""
+				}
+			}
+		}
+		synctest.Test(t, func(t *testing.T) {
+			_, state := s.visit(t, actors.NewMemoryJournal(), before)
+			lost := state.End.Cause == messages.CauseNodeLost
+			if lost != (paying != "") || !lost && (state.End.Cause != "" || s.paid != 1) {
+				t.Errorf("after %d, %s: %+v, %d payments", i, before[i].Kind(), state.End, s.paid)
+			}
+			for _, c := range state.Calls {
+				if !c.Ended {
+					t.Errorf("after %d: nobody knows how %s ended", i, c.ID)
+				}
+			}
+		})
+	}
+}
+
 // shop is a model and its tools: it looks and pays, looks again, and answers.
 type shop struct {
+	input    string
 	requests []model.Request
 	paid     int
 }
@@ -162,7 +200,8 @@ func (s *shop) visit(t *testing.T, journal actors.Journal, before []messages.Eve
 	var id messages.RunID
 	if len(before) > 0 {
 		id = before[0].RunID
-	} else if id, err = node.Submit(t.Context(), messages.Request{Job: chat.Name, Input: json.RawMessage(`{"message":"Buy."}`)}); err != nil {
+	} else if id, err = node.Submit(t.Context(), messages.Request{Job: chat.Name,
+		Input: json.RawMessage(cmp.Or(s.input, `{"message":"Buy."}`))}); err != nil {
 		t.Fatal(err)
 	}
 	for e, err := range node.Events(t.Context(), id, 0) {
@@ -189,12 +228,16 @@ func (s *shop) answer(_ context.Context, r model.Request) iter.Seq2[model.Part, 
 		end := model.End{Evidence: e, Model: "m", Usage: &messages.Usage{PromptTokens: 10, CompletionTokens: 1}}
 		say := func(p model.Part) { yield(p, nil); time.Sleep(time.Millisecond) }
 		last := r.Messages[len(r.Messages)-1].Content
-		switch last {
-		case "Buy.":
+		switch {
+		case strings.Contains(last, "The tools:"):
+			say(model.Text{Text: `{"intent":"task","needs_search":true,"search_query":""}`})
+		case strings.Contains(last, "The intent:") || last == "Buy.":
 			say(model.Thought{Text: "I pay. "})
 			say(model.ThoughtDone{Text: "I pay. ", Source: model.Field})
 			end.Calls = []model.ToolCall{{ID: "a", Name: "pay", Arguments: "{}"}, {ID: "b", Name: "look", Arguments: `{"number":1}`}}
-		case "seen 1":
+		case last == "seen 2" && s.input != "":
+			say(model.Text{Text: `{"findings":"It is there.","complete":true}`})
+		case last == "seen 1":
 			say(model.Text{Text: "Let me "})
 			say(model.Text{Text: "look."})
 			end.Calls = []model.ToolCall{{ID: "a", Name: "look", Arguments: `{"number":2}`}}

@@ -78,7 +78,7 @@ var rules = []rule{{
 }, {
 	pkgs: "actors/chat",
 	ours: []string{
-		"messages", "messages/*", "supervision", "actors", "actors/call", "actors/chat/*",
+		"messages", "messages/*", "supervision", "actors", "actors/call", "actors/structured", "actors/chat/*",
 	},
 	denied: []string{"net", "net/http", "log"},
 }, {

@@ -46,10 +46,12 @@ func Recall(ctx context.Context, t *actors.TaskContext) (*Past, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.note(e.Body, &log)
+		if taskOf(e.Body) == t.Name() {
+			p.note(e.Body, &log)
+		}
 	}
 	for _, c := range log.Peek().Calls {
-		if !c.Model || c.Ended {
+		if !c.Model || c.Ended || c.Task != t.Name() {
 			continue
 		}
 		lost := messages.Errorf(messages.Code(messages.CauseNodeLost), "the node was lost before the answer's end")
@@ -59,6 +61,23 @@ func Recall(ctx context.Context, t *actors.TaskContext) (*Past, error) {
 		}
 	}
 	return p, nil
+}
+
+// taskOf is the task that recorded a thought or a call.
+func taskOf(body messages.Body) string {
+	switch b := body.(type) {
+	case messages.ThoughtDone:
+		return b.Task
+	case messages.LLMStarted:
+		return b.Task
+	case messages.LLMCompleted:
+		return b.Task
+	case messages.ToolStarted:
+		return b.Task
+	case messages.ToolCompleted:
+		return b.Task
+	}
+	return ""
 }
 
 func (p *Past) note(body messages.Body, log *messages.Fold) {

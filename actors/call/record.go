@@ -20,6 +20,8 @@ type Label struct {
 	Name string
 	// Provider names the server in llm.started.
 	Provider string
+	// Whole: the text comes with its text.done alone, and not as the model writes it.
+	Whole bool
 }
 
 func (v Label) name() string { return cmp.Or(v.Name, answer) }

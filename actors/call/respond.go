@@ -34,7 +34,11 @@ type Thought struct {
 // server cut is invalid output. Respond does not retry.
 func Respond(ctx context.Context, t *actors.TaskContext, s model.Stream, r model.Request, v Label) (Answer, error) {
 	n := &recorder{task: t, stream: s, label: v, whole: true}
-	a, err := listen(ctx, n.call, r, func(piece string) error { return t.Say(v.name(), piece) })
+	say := func(piece string) error { return t.Say(v.name(), piece) }
+	if v.Whole {
+		say = func(string) error { return nil }
+	}
+	a, err := listen(ctx, n.call, r, say)
 	a.ID = n.id(1)
 	if err == nil {
 		err = a.done(t, v)

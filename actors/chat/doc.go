@@ -11,6 +11,10 @@
 // it asks for no answer again that is complete, and makes no call again that has ended. A call that was under way is
 // made again if its tool is idempotent; otherwise the run fails with node_lost.
 //
+// With [Input.Stages] the run has three tasks instead: understand finds out whether tools are needed, think calls
+// them, and respond answers. JSON that is still invalid after two more requests is gone on without, and so is a think
+// that a bound ends: the result says so in Degraded.
+//
 //	tools, err := tool.NewSet(nil, tool.Repository(root.FS())...)
 //	job, err := chat.Job(chat.Input{Message: "What is this?"}, chat.Config{Stream: client.Stream, Tools: tools})
 //	run, err := system.Start(ctx, job, actors.Options{})

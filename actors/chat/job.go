@@ -2,6 +2,7 @@ package chat
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"unicode/utf8"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/supervision"
@@ -37,6 +39,11 @@ type Input struct {
 	Model string `json:"model,omitempty"`
 	// Tools names those of Config.Tools that the model may call; nil is all of them.
 	Tools []string `json:"tools,omitzero"`
+	// Stages are understand, think and respond, each a task. Without them the model answers at once.
+	Stages bool `json:"stages,omitempty"`
+	// Output and Tokens are those of the stage respond; [Text] and [Authoritative] if empty.
+	Output Output `json:"output,omitempty"`
+	Tokens Tokens `json:"tokens,omitempty"`
 }
 
 func (in Input) check() error {
@@ -50,9 +57,11 @@ func (in Input) check() error {
 		return messages.InvalidInput("the message is not UTF-8; convert it")
 	}
 	if in.Context != "" {
-		return conversation.CheckID(in.Context)
+		if err := conversation.CheckID(in.Context); err != nil {
+			return err
+		}
 	}
-	return nil
+	return in.checkStages()
 }
 
 // Config says which model answers, and with which tools.
@@ -69,12 +78,23 @@ type Config struct {
 	// Profile is what the server demands of the messages.
 	Profile history.Profile
 	Bounds  Bounds
+	// Prompts replace instructions of the stages.
+	Prompts Prompts
+	// Ladder is what is known of the server's ways to keep an answer to a form; nil for nothing.
+	Ladder *structured.Ladder
+	// NoThoughts are fields of a request that switch the model's reasoning off: understand needs none.
+	NoThoughts map[string]json.RawMessage
 }
 
-// Result is the run's result. The run is degraded if the answer is Truncated, Filtered or without any text.
+// Result is the run's result. The run is degraded if the answer is Degraded, Truncated, Filtered or without any text.
 type Result struct {
-	Text  string `json:"text"`
-	Model string `json:"model,omitempty"`
+	Text string `json:"text"`
+	// Confidence is high, medium or low: what a structured answer says; medium for a text; low if Degraded. It is
+	// empty without stages.
+	Confidence string `json:"confidence,omitempty"`
+	// Degraded says what the stages went on without.
+	Degraded string `json:"degraded,omitempty"`
+	Model    string `json:"model,omitempty"`
 	// FinishReason is the server's, if it sent one.
 	FinishReason string `json:"finish_reason,omitempty"`
 	// Truncated and Filtered: the server cut the answer for its length or its content.
@@ -104,10 +124,17 @@ func Job(in Input, config Config) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	config.Tools, config.Bounds = tools, config.Bounds.orDefaults()
+	if err := config.Prompts.check(); err != nil {
+		return actors.Job{}, err
+	}
+	job := actors.Job{Name: Name, Input: in, Restart: true}
+	if in.Stages {
+		job.Tasks = stages(in, config)
+		return job, nil
+	}
 	work := func(ctx context.Context, t *actors.TaskContext) error {
 		return (&turn{Config: config, task: t, voice: answers}).run(ctx, in)
 	}
-	return actors.Job{Name: Name, Input: in, Restart: true, Tasks: []actors.Task{
-		{Name: "turn", Run: work, Policy: supervision.Policy{Attempts: 1}},
-	}}, nil
+	job.Tasks = []actors.Task{{Name: "turn", Run: work, Policy: supervision.Policy{Attempts: 1}}}
+	return job, nil
 }

@@ -36,14 +36,15 @@ func (u *turn) say(said ...model.Message) error {
 		return nil
 	}
 	u.conversation = append(u.conversation, said...)
-	if u.memory == nil {
+	if u.memory == nil || u.aside {
 		return nil
 	}
 	return u.memory.Say(said...)
 }
 
-// remembered does the work and ends the turn in its conversation, also when the work crashes.
-func (u *turn) remembered(work func() error) error {
+// remembered does the work. It ends the turn in its conversation after the last work, and after one that fails or
+// crashes.
+func (u *turn) remembered(last bool, work func() error) error {
 	if u.memory == nil {
 		return work()
 	}
@@ -58,6 +59,8 @@ func (u *turn) remembered(work func() error) error {
 		cause = cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError))
 		return err
 	}
-	cause = ""
-	return u.memory.End(cause)
+	if cause = ""; last {
+		return u.memory.End(cause)
+	}
+	return nil
 }

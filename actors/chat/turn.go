@@ -22,9 +22,10 @@ type turn struct {
 	Config
 	task         *actors.TaskContext
 	past         *call.Past
-	voice        string // the texts are VOICE.1 and so on
+	voice        string // its texts are VOICE.1 and so on
 	model        string
 	memory       *conversation.Turn // nil without a context
+	aside        bool               // what is said now is not for the memory
 	conversation []model.Message
 	spent        spent
 	usage        *messages.Usage
@@ -40,12 +41,12 @@ func (u *turn) run(ctx context.Context, in Input) error {
 	if err := u.begin(ctx, in); err != nil {
 		return err
 	}
-	return u.remembered(func() error {
+	return u.remembered(true, func() error {
 		a, err := u.loop(ctx)
 		if err != nil {
 			return err
 		}
-		return u.finish(a)
+		return u.finish(u.result(a))
 	})
 }
 
@@ -210,14 +211,17 @@ func repeated(times int) error {
 		"call something else", times)
 }
 
-func (u *turn) finish(a call.Answer) error {
+func (u *turn) result(a call.Answer) Result {
 	v := a.End.Verdict
-	r := Result{Text: a.Text, Model: cmp.Or(a.End.Model, u.model), FinishReason: a.End.Evidence.Finish,
+	return Result{Text: a.Text, Model: cmp.Or(a.End.Model, u.model), FinishReason: a.End.Evidence.Finish,
 		Truncated: v.Truncated, Filtered: v.Filtered, Usage: u.usage}
+}
+
+func (u *turn) finish(r Result) error {
 	words := fmt.Sprintf("%d bytes of text", len(r.Text))
 	if n := u.spent.toolCalls; n > 0 {
 		words += fmt.Sprintf("; calls of tools: %d", n)
 	}
 	u.task.Summarize(words)
-	return u.task.Result(r, r.Truncated || r.Filtered || r.Text == "")
+	return u.task.Result(r, r.Truncated || r.Filtered || r.Text == "" || r.Degraded != "")
 }

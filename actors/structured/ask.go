@@ -70,21 +70,37 @@ func Ask[T any](ctx context.Context, stream model.Stream, r model.Request, o Opt
 		return value, Report{}, err
 	}
 	q := newQuestion(stream, r, o, f)
-	q.take = func(doc []byte) []string {
-		var fresh T
-		if err := json.Unmarshal(doc, &fresh); err != nil {
-			return []string{err.Error()}
-		}
-		value = fresh
-		if c, ok := any(&value).(Checked); ok {
-			return c.Problems()
-		}
-		return nil
-	}
+	q.take = into(&value)
 	if err := q.ask(ctx); err != nil {
 		return *new(T), q.report, err
 	}
 	return value, q.report, nil
+}
+
+// Read takes a T from an answer that came without Ask. The problems are what Ask would send back to the model.
+func Read[T any](text string) (value T, problems []string, err error) {
+	f, err := formOf(reflect.TypeFor[T]())
+	if err != nil {
+		return value, nil, err
+	}
+	q := &question{form: f, take: into(&value)}
+	problems = q.choose(objectsIn(text))
+	return value, problems, nil
+}
+
+// into sets the value to a document, or lists the document's problems.
+func into[T any](value *T) func(doc []byte) (problems []string) {
+	return func(doc []byte) []string {
+		var fresh T
+		if err := json.Unmarshal(doc, &fresh); err != nil {
+			return []string{err.Error()}
+		}
+		*value = fresh
+		if c, ok := any(value).(Checked); ok {
+			return c.Problems()
+		}
+		return nil
+	}
 }
 
 // question is one use of Ask.

@@ -400,3 +400,14 @@ func TestStreamWithItsOwnError(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// An answer that came without Ask is judged as one of Ask.
+func TestRead(t *testing.T) {
+	for text, want := range map[string]string{"Here:\n```json\n" + good + "\n```": "", "Grows things.": "it holds no JSON object",
+		strings.Replace(good, `"score":3`, `"score":"3"`, 1): "at '/score': got string, want integer"} {
+		value, problems, err := structured.Read[analysis](text)
+		if err != nil || strings.Join(problems, "; ") != want || want == "" && value.Score != 3 {
+			t.Errorf("%s: %+v, %q, %v", text, value, problems, err)
+		}
+	}
+}

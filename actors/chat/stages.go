@@ -1,0 +1,280 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/call"
+	"github.com/seed889630bf/lastword/actors/chat/history"
+	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// Output is the form of the model's last answer in stages.
+type Output string
+
+const (
+	Text       Output = "text"
+	Structured Output = "structured" // JSON, whose response is the answer
+)
+
+// Tokens says how the words of the answer come in stages.
+type Tokens string
+
+const (
+	Authoritative Tokens = "authoritative" // as the model writes them
+	Debug         Tokens = "debug"         // whole, and what the model wrote of NAME streams as NAME.debug
+	Off           Tokens = "off"           // whole
+)
+
+// checkStages checks what only stages have.
+func (in Input) checkStages() error {
+	switch {
+	case !in.Stages && (in.Output != "" || in.Tokens != ""):
+		return messages.InvalidInput("output and tokens need stages; set stages to true")
+	case in.Output != "" && in.Output != Text && in.Output != Structured:
+		return messages.InvalidInput("the output %q must be %s or %s", in.Output, Text, Structured)
+	case in.Tokens != "" && in.Tokens != Authoritative && in.Tokens != Debug && in.Tokens != Off:
+		return messages.InvalidInput("tokens %q must be %s, %s or %s", in.Tokens, Authoritative, Debug, Off)
+	}
+	return nil
+}
+
+// staged is a turn in three tasks, which run one after the other.
+type staged struct {
+	turn
+	in       Input
+	stage    string
+	plan     *intent         // nil if understand gave none
+	degraded []string        // what the turn went on without
+	heard    strings.Builder // the model's last answer in JSON, as it wrote it
+	end      model.End       // of it
+	raw      strings.Builder // the text of the stream debug
+	debug    string
+}
+
+func stages(in Input, c Config) []actors.Task {
+	s := &staged{turn: turn{Config: c, voice: "think"}, in: in}
+	stage := func(name string, work func(context.Context) error) actors.Task {
+		return actors.Task{Name: name, Policy: supervision.Policy{Attempts: 1},
+			Run: func(ctx context.Context, t *actors.TaskContext) error {
+				s.task, s.stage = t, name
+				ctx, stop := s.timed(ctx)
+				defer stop()
+				if err := s.recall(ctx); err != nil {
+					return err
+				}
+				if s.conversation == nil {
+					if err := s.begin(ctx, in); err != nil {
+						return err
+					}
+				}
+				return s.remembered(name == "respond", func() error { return cmp.Or(work(ctx), s.closeDebug()) })
+			}}
+	}
+	return []actors.Task{stage("understand", s.understand), stage("think", s.think), stage("respond", s.respond)}
+}
+
+const noTools = "skipped: there are no tools"
+
+func (s *staged) understand(ctx context.Context) error {
+	tools := s.Tools.Offered()
+	if len(tools) == 0 {
+		s.task.Summarize(noTools)
+		return nil
+	}
+	var words strings.Builder
+	words.WriteString(s.Prompts.of("understand") + "\nThe tools:")
+	for _, t := range tools {
+		words.WriteString("\n- " + t.Name + ": " + t.Description)
+	}
+	r := s.request(words.String())
+	r.MaxTokens, r.Extra = 2000, s.NoThoughts
+	plan, err := question[intent](ctx, s, "understand", r, structured.Options{})
+	if err != nil {
+		return s.without(ctx, err)
+	}
+	s.plan = &plan
+	s.task.Summarize(plan.Intent)
+	return nil
+}
+
+func (s *staged) think(ctx context.Context) error {
+	switch {
+	case len(s.Tools.Offered()) == 0:
+		s.task.Summarize(noTools)
+		return nil
+	case s.plan != nil && !s.plan.NeedsSearch:
+		s.task.Summarize("skipped: the answer needs no tools")
+		return nil
+	}
+	s.conversation = append(s.conversation, model.Message{Role: model.User, Content: s.Prompts.of("think") + s.plan.hint()})
+	s.aside = true
+	a, err := s.loop(ctx)
+	if err == nil {
+		err = s.found(ctx, a.Text)
+	}
+	if err != nil {
+		return s.without(ctx, err)
+	}
+	s.task.Summarize(fmt.Sprintf("calls of tools: %d", s.spent.toolCalls))
+	return nil
+}
+
+// found reads the JSON of think's last answer, and asks for it again twice at most.
+func (s *staged) found(ctx context.Context, text string) error {
+	found, problems, err := structured.Read[findings](text)
+	if problems != nil {
+		r := s.request("Your answer was rejected:\n- " + strings.Join(problems, "\n- ") +
+			"\nReturn only the corrected JSON object.")
+		found, err = question[findings](ctx, s, "think.again", r, structured.Options{Reasks: 1})
+	}
+	if err == nil {
+		s.conversation[len(s.conversation)-1].Content = found.words()
+	}
+	return err
+}
+
+func (s *staged) respond(ctx context.Context) error {
+	if s.in.Output == Structured {
+		return s.structured(ctx)
+	}
+	r := s.request(s.Prompts.of(streaming("respond")))
+	label := call.Label{Name: s.answer(), Provider: s.Provider, Whole: s.in.Tokens == Debug || s.in.Tokens == Off}
+	a, err := call.Respond(ctx, s.task, s.listened(label.Name), r, label)
+	if err != nil {
+		return err
+	}
+	return s.conclude(a, "medium")
+}
+
+// structured streams the response of an answer in JSON. After two rejected ones the answer is what the user has read.
+func (s *staged) structured(ctx context.Context) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	var said strings.Builder
+	field := func(path, piece string) {
+		if path != "response" {
+			return
+		}
+		said.WriteString(piece)
+		if s.in.Tokens == Debug || s.in.Tokens == Off {
+			return
+		}
+		if err := s.task.Say(s.answer(), piece); err != nil {
+			stop(err)
+		}
+	}
+	r, err := question[reply](ctx, s, s.answer(), s.request(s.Prompts.of("respond")), structured.Options{Field: field})
+	a := call.Answer{Text: r.Response, End: s.end}
+	if err != nil {
+		if s.heard.Len() == 0 {
+			return err
+		}
+		if err := s.without(ctx, err); err != nil {
+			return err
+		}
+		a.Text, r.Confidence = cmp.Or(said.String(), s.heard.String()), "low"
+	}
+	done := messages.TextDone{Stream: s.answer(), Text: a.Text, SHA256: messages.Digest(a.Text)}
+	if err := s.task.Emit(done, "the answer is complete"); err != nil {
+		return err
+	}
+	return s.conclude(a, r.Confidence)
+}
+
+// answer names the text of the last answer.
+func (s *staged) answer() string { return answers + ".1" }
+
+// conclude ends the run with the answer, whose writer is that confident.
+func (s *staged) conclude(a call.Answer, confidence string) error {
+	r := s.result(a)
+	if r.Confidence = confidence; len(s.degraded) > 0 {
+		r.Confidence = "low"
+	}
+	r.Degraded = strings.Join(s.degraded, "; ")
+	s.aside = false
+	if err := s.say(model.Message{Role: model.Assistant, Content: a.Text}); err != nil {
+		return err
+	}
+	return s.finish(r)
+}
+
+// request is the conversation with an instruction that is for this request alone.
+func (s *staged) request(words string) model.Request {
+	said := append(s.conversation[:len(s.conversation):len(s.conversation)], model.Message{Role: model.User, Content: words})
+	return model.Request{Model: s.model, Messages: history.Wire(said, s.Profile)}
+}
+
+// question asks for a T under the name.
+func question[T any](ctx context.Context, s *staged, name string, r model.Request, o structured.Options) (T, error) {
+	o.Ladder = s.Ladder
+	o.Attempt = func(a structured.Attempt) {
+		if len(a.Rejected) > 0 {
+			s.task.Log(messages.LogWarn, fmt.Sprintf("attempt %d: the previous answer was rejected: %s", a.Number, a.Rejected[0]))
+		}
+	}
+	told := call.Recorded(s.task, s.listened(name), call.Label{Name: name, Provider: s.Provider})
+	value, _, err := structured.Ask[T](ctx, told, r, o)
+	return value, err
+}
+
+// listened is the model, with what it writes as NAME.debug if that is wanted.
+func (s *staged) listened(name string) model.Stream {
+	return func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
+		return func(yield func(model.Part, error) bool) {
+			s.heard.Reset()
+			for part, err := range s.Stream(ctx, r) {
+				switch p := part.(type) {
+				case model.Text:
+					s.heard.WriteString(p.Text)
+					s.sayDebug(name, p.Text)
+				case model.End:
+					s.end = p
+					s.count(p.Usage)
+				}
+				if !yield(part, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// sayDebug streams what the model wrote of the name. If the run refuses it, so it does what follows.
+func (s *staged) sayDebug(name, text string) {
+	if s.in.Tokens == Debug {
+		s.debug = name + ".debug"
+		s.raw.WriteString(text)
+		_ = s.task.Say(s.debug, text)
+	}
+}
+
+func (s *staged) closeDebug() error {
+	if s.raw.Len() == 0 {
+		return nil
+	}
+	defer s.raw.Reset()
+	return s.task.Said(s.debug, s.raw.String())
+}
+
+// without goes on without what a stage could not give, or returns why the turn ends.
+func (s *staged) without(ctx context.Context, err error) error {
+	switch messages.Cause(messages.CodeOf(err)) {
+	case messages.CauseInvalidOutput, messages.CauseEmptyCompletion, messages.CauseLimitExceeded:
+	default:
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	s.degraded = append(s.degraded, fmt.Sprintf("%s: %v", s.stage, err))
+	s.task.Summarize("incomplete")
+	return s.task.Log(messages.LogWarn, fmt.Sprintf("the turn goes on: %v", err))
+}

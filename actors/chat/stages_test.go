@@ -1,0 +1,156 @@
+package chat_test
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors/chat"
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+const (
+	search   = `{"intent":"factual_query","needs_search":true,"search_query":"weather in Oslo"}`
+	greeting = `{"intent":"chat","needs_search":false,"search_query":""}`
+	rain     = `{"findings":"It rains.","complete":true}`
+	reply    = `{"response":"It rains in Oslo. Take an umbrella.","citations":["weather"],"confidence":"high"}`
+)
+
+var looks = said{thought: "I must look.", text: "Let me look.", calls: calls(`weather {"city":"Oslo"}`)}
+
+// TestStagedTranscripts is TestTranscripts for turns in stages.
+func TestStagedTranscripts(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		in      chat.Input
+		bounds  chat.Bounds
+		answers []said
+		cause   messages.Cause
+	}{
+		{name: "stages", answers: []said{{text: search}, looks, {text: rain}, {text: "It rains in Oslo."}}},
+		{name: "stages-structured", in: chat.Input{Output: chat.Structured},
+			answers: []said{{text: search}, looks, {text: rain}, {text: reply}}},
+		{name: "stages-no-search", answers: []said{{text: greeting}, {thought: "They greet me.", text: "Hello."}}},
+		{name: "stages-no-tools", in: chat.Input{Tools: []string{}}, answers: []said{{text: "Hello."}}},
+		{name: "stages-bad-json", in: chat.Input{Output: chat.Structured}, answers: []said{
+			{text: "They want the weather."}, {text: `{"intent":"weather","needs_search":true,"search_query":"Oslo"}`}, {text: search},
+			looks, {text: "It rains."}, {text: rain},
+			{text: `{"response":"It rains.","citations":[],"confidence":"90 %"}`}, {text: reply}}},
+		{name: "stages-degraded", in: chat.Input{Output: chat.Structured}, answers: []said{
+			{text: "hm"}, {text: "hm"}, {text: "hm"}, looks, {text: "Rain."}, {text: "Rain."}, {text: "Rain."},
+			{text: `{"response":"It rains.","confidence":"high"}`}, {text: "It rains."}}},
+		{name: "stages-bound", bounds: chat.Bounds{ToolCalls: 1}, answers: []said{
+			{text: search}, looks, {calls: calls(`weather {"city":"Bergen"}`)}, {text: "It rains in Oslo."}}},
+		{name: "stages-debug", in: chat.Input{Output: chat.Structured, Tokens: chat.Debug},
+			answers: []said{{text: greeting}, {text: reply}}},
+		{name: "stages-off", in: chat.Input{Tokens: chat.Off}, answers: []said{{text: greeting}, {text: "Hello to you."}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			c.in.Message, c.in.System, c.in.Stages = "Hello!", "Be brief.", true
+			m := script{answers: c.answers}
+			events, state := talk(t, c.in, chat.Config{Stream: m.stream, Tools: tools(t), Bounds: c.bounds}, nil, nil)
+			if c.cause == "" && state.Status != messages.Completed || state.End.Cause != c.cause {
+				t.Errorf("the run ended as %+v", state.End)
+			}
+			compare(t, c.name, transcript(t, events, m.requests))
+			if n := len(m.requests); n < len(c.answers) {
+				t.Errorf("the model was asked %d times", n)
+			}
+		})
+	}
+}
+
+// The words of a stage never come in the text of another: understand has none, and the answer is no JSON.
+func TestAnswerHasNoJSON(t *testing.T) {
+	for _, tokens := range []chat.Tokens{"", chat.Debug, chat.Off} {
+		m := script{answers: []said{{text: search}, looks, {text: rain}, {text: reply}}}
+		events, state := talk(t, chat.Input{Message: "Go.", Stages: true, Output: chat.Structured, Tokens: tokens},
+			chat.Config{Stream: m.stream, Tools: tools(t)}, nil, nil)
+		var streamed strings.Builder
+		for _, e := range events {
+			if d, ok := e.Body.(messages.TextDelta); ok && d.Stream == "answer.1" {
+				streamed.WriteString(d.Text)
+			}
+		}
+		want := "It rains in Oslo. Take an umbrella."
+		text, _ := state.Stream("answer.1")
+		if text.Text() != want || streamed.String() != want && tokens == "" || streamed.String() != "" && tokens != "" {
+			t.Errorf("tokens %q: %q streamed, and then %q", tokens, streamed.String(), text.Text())
+		}
+		for _, s := range state.Streams {
+			if !s.Closed || strings.HasPrefix(s.Name, "understand") != (s.Name == "understand.debug") {
+				t.Errorf("tokens %q: there is %q, closed %t", tokens, s.Name, s.Closed)
+			}
+		}
+	}
+}
+
+func TestStagesInput(t *testing.T) {
+	config := chat.Config{Stream: (&script{}).stream}
+	for name, in := range map[string]chat.Input{
+		"output alone": {Output: chat.Text}, "tokens alone": {Tokens: chat.Off}, "form": {Stages: true, Output: "xml"},
+		"mode": {Stages: true, Tokens: "on"},
+	} {
+		in.Message = "Hi"
+		if _, err := chat.Job(in, config); messages.CodeOf(err) != "invalid_input" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	config.Prompts = chat.Prompts{"answer": "Answer."}
+	if _, err := chat.Job(chat.Input{Message: "Hi"}, config); messages.CodeOf(err) != "invalid_input" {
+		t.Errorf("an unknown prompt: %v", err)
+	}
+}
+
+// Each prompt can be replaced, and a text has a prompt of its own.
+func TestPrompts(t *testing.T) {
+	prompts := chat.Prompts{"understand": "U!", "think": "T!", "respond": "R!", "respond_streaming": "S!"}
+	for output, want := range map[chat.Output]string{chat.Text: "U! T! S!", chat.Structured: "U! T! R!"} {
+		m := script{answers: []said{{text: search}, {text: rain}, {text: reply}}}
+		talk(t, chat.Input{Message: "Go.", Stages: true, Output: output},
+			chat.Config{Stream: m.stream, Tools: tools(t), Prompts: prompts}, nil, nil)
+		var got []string
+		for _, r := range m.requests {
+			last := r.Messages[len(r.Messages)-1].Content
+			got = append(got, last[strings.Index(last, "!")-1:][:2])
+		}
+		if strings.Join(got, " ") != want {
+			t.Errorf("%s: the model was told %q", output, got)
+		}
+	}
+}
+
+// A stage that crashes ends the run, which names it.
+func TestStageCrashes(t *testing.T) {
+	for at, stage := range []string{"understand", "think", "respond"} {
+		m := script{answers: []said{{text: search}, {text: rain}, {text: "It rains."}}}
+		stream := func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
+			if len(m.requests) == at {
+				panic("crash")
+			}
+			return m.stream(ctx, r)
+		}
+		_, state := talk(t, chat.Input{Message: "Go.", Stages: true}, chat.Config{Stream: stream, Tools: tools(t)}, nil, nil)
+		if state.End.Cause != messages.CausePanic || state.End.Task != stage || state.End.Error.Stack == "" {
+			t.Errorf("%s: %+v", stage, state.End)
+		}
+	}
+}
+
+// A conversation keeps the answers of stages, and not the way to them; a turn that fails leaves it free.
+func TestStagesRemember(t *testing.T) {
+	config := chat.Config{Tools: tools(t), Conversations: conversation.NewMemory(10)}
+	answers := []said{{text: search}, {calls: calls(`weather {"city":"Oslo"}`)}, {text: rain}, {text: "It rains."},
+		{text: search}, {text: "Wait.", calls: calls("hang")}, {text: greeting}, {text: "You asked for Oslo."}}
+	converse(t, "stages-remember", answers, config, func(w *told) {
+		w.until(w.start(chat.Input{Context: "c_1", Message: "How is it in Oslo?", Stages: true}), nil)
+		w.config.Bounds.Time = time.Second
+		w.until(w.start(chat.Input{Context: "c_1", Message: "Hang.", Stages: true}), nil)
+		w.config.Bounds.Time = 0
+		w.until(w.start(chat.Input{Context: "c_1", Message: "What did I ask for?", Stages: true}), nil)
+	})
+}
