@@ -88,7 +88,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/chat/conversation",
-	ours:   []string{"messages", "messages/model", "actors/filelock"},
+	ours:   []string{"messages", "messages/model", "actors/filelock", "actors/chat/history"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/chat/history",

@@ -24,6 +24,11 @@ func (u *turn) taint() error {
 		return nil
 	}
 	u.tainted = true
+	if u.memory != nil {
+		if err := u.memory.Taint(); err != nil {
+			return err
+		}
+	}
 	safe, withheld := u.Tools.Safe()
 	u.Tools = safe
 	if len(withheld) == 0 {

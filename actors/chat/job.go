@@ -75,6 +75,9 @@ type Config struct {
 	Tools *tool.Set
 	// Conversations has those that Input.Context may name: all of them, so that each principal needs a store of its own.
 	Conversations *conversation.Store
+	// Window returns how many tokens fit into the model as it is loaded; nil, or 0, is unknown. When they are nearly used
+	// up, the model summarizes the oldest messages.
+	Window func(ctx context.Context, model string) (tokens int)
 	// Profile is what the server demands of the messages.
 	Profile history.Profile
 	Bounds  Bounds

@@ -24,6 +24,9 @@ func (u *turn) remember(in Input) (err error) {
 		system, u.conversation = u.memory.System(), u.memory.History()
 	}
 	u.conversation = append([]model.Message{{Role: model.System, Content: system}}, u.conversation...)
+	if u.memory != nil && u.memory.Tainted() {
+		return u.taint()
+	}
 	return nil
 }
 

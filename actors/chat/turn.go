@@ -29,6 +29,7 @@ type turn struct {
 	conversation []model.Message
 	spent        spent
 	usage        *messages.Usage
+	room         room
 	tainted      bool // the conversation has text of strangers
 }
 
@@ -90,6 +91,9 @@ func (u *turn) begin(ctx context.Context, in Input) error {
 
 // ask calls the model with the conversation and adds its answer.
 func (u *turn) ask(ctx context.Context) (call.Answer, error) {
+	if err := u.fit(ctx); err != nil {
+		return call.Answer{}, err
+	}
 	r := model.Request{Model: u.model, Messages: history.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered()}
 	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider}
 	a, err := u.past.Respond(ctx, u.task, u.Stream, r, label)
@@ -103,7 +107,9 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	for _, t := range a.Thoughts {
 		said.Thoughts += t.Text
 	}
-	return a, u.say(said)
+	err = u.say(said)
+	u.room.used(a.End.Usage, u.conversation)
+	return a, err
 }
 
 func (u *turn) count(usage *messages.Usage) {
@@ -156,7 +162,7 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 		failed = failed && r.Error != nil
 		said[i] = model.Message{Role: model.ToolRole, CallID: a.Calls[i].ID, Content: r.Text}
 	}
-	if err := u.say(said...); err != nil {
+	if err := cmp.Or(u.guard(a.Calls), u.say(said...)); err != nil {
 		return err
 	}
 	u.spent.failures++

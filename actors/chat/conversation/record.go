@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
@@ -152,22 +153,10 @@ func (s *state) end(reason string) {
 	}
 }
 
-// history is what a model is to know: the messages, or their summary and those after it. The last message of the user
-// is always among them.
+// history is what a model is to know.
 func (s *state) history() []model.Message {
 	if s.summary == nil {
 		return slices.Clone(s.messages)
 	}
-	covers := s.summary.Covers
-	out := []model.Message{{Role: model.User, Content: "Summarize what was said until now."},
-		{Role: model.Assistant, Content: "[Summary of what was said and done before]\n\n" + s.summary.Text}}
-	for i, m := range slices.Backward(s.messages) {
-		if m.Role == model.User {
-			if i < covers {
-				out = append(out, m)
-			}
-			break
-		}
-	}
-	return append(out, s.messages[covers:]...)
+	return history.Summarized(s.messages, s.summary.Text, s.summary.Covers)
 }

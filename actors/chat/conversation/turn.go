@@ -75,6 +75,11 @@ func (t *Turn) History() []model.Message { return t.state.history() }
 // Say adds messages of the assistant and of tools.
 func (t *Turn) Say(said ...model.Message) error { return t.write(record{Messages: said}) }
 
+// Summarize puts a summary in the place of all messages but the last ones, for this turn and those after it.
+func (t *Turn) Summarize(text string, kept int) error {
+	return t.write(record{Summary: &summary{Text: text, Covers: len(t.state.messages) - kept}})
+}
+
 // Tainted reports whether untrusted text was ever in the conversation.
 func (t *Turn) Tainted() bool { return t.state.tainted }
 

@@ -25,8 +25,8 @@ type Profile struct {
 	Thoughts Return
 	// ShortIDs: the ids of calls must have 9 letters and digits, as Mistral's servers demand.
 	ShortIDs bool
-	// Budget bounds the bytes of the messages, see [Size]; zero is no bound.
-	Budget int
+	// Budget bounds the bytes of the messages, see [Size], and Messages their number; zero is no bound.
+	Budget, Messages int
 }
 
 // What stands for something that is missing. Servers refuse an empty result, and calls without results.
@@ -44,7 +44,7 @@ const (
 //   - Exactly one result of each call follows its assistant's message, in the order of the calls. Results of no call
 //     are omitted. The arguments of a call are a JSON object, and its name and id are acceptable.
 //   - No text is empty, except next to calls. Messages that say nothing are omitted.
-//   - If the messages exceed the budget, the oldest are omitted, and results never without their calls. The system
+//   - If the messages exceed a bound, the oldest are omitted, and results never without their calls. The system
 //     message, the last one of the user and the last one of all with its results stay, even if they are too large.
 func Wire(conversation []model.Message, p Profile) []model.Message {
 	system, groups := grouped(conversation)
@@ -59,9 +59,9 @@ func Wire(conversation []model.Message, p Profile) []model.Message {
 			g[0].Thoughts = ""
 		}
 	}
-	if p.Budget > 0 {
-		groups = within(groups, p.Budget-Size(system))
-	}
+	groups = within(groups, func(bytes, messages int) bool {
+		return (p.Budget <= 0 || bytes+Size(system) <= p.Budget) && (p.Messages <= 0 || messages+len(system) <= p.Messages)
+	})
 	return slices.Concat(append([][]model.Message{system}, groups...)...)
 }
 
@@ -177,23 +177,62 @@ func lastUser(groups []group) int {
 }
 
 // within omits the oldest groups until the rest fits. What remains begins with a message of the user.
-func within(groups []group, budget int) []group {
+func within(groups []group, fits func(bytes, messages int) bool) []group {
 	if len(groups) == 0 {
 		return groups
 	}
-	last, size := lastUser(groups), 0
+	last, bytes, messages := lastUser(groups), 0, 0
 	for _, g := range groups {
-		size += Size(g)
+		bytes, messages = bytes+Size(g), messages+len(g)
 	}
+	omit := func(g group) { bytes, messages = bytes-Size(g), messages-len(g) }
 	first := 0
-	for first < last && (size > budget || groups[first][0].Role != model.User) {
-		size -= Size(groups[first])
+	for first < last && (!fits(bytes, messages) || groups[first][0].Role != model.User) {
+		omit(groups[first])
 		first++
 	}
 	tail := last + 1 // in the turn itself, the first group after the user's message
-	for tail < len(groups)-1 && size > budget {
-		size -= Size(groups[tail])
+	for tail < len(groups)-1 && !fits(bytes, messages) {
+		omit(groups[tail])
 		tail++
 	}
 	return slices.Concat(groups[first:last+1], groups[tail:])
+}
+
+// Tail returns where the newest messages begin that have no more than the bytes: with a message of the user, or in the
+// last turn with one of the assistant. The last of these is always among them, with the results of its calls.
+func Tail(conversation []model.Message, bytes int) int {
+	user, first, size := LastUser(conversation), len(conversation), 0
+	for i, m := range slices.Backward(conversation) {
+		size += Size(conversation[i : i+1])
+		if m.Role == model.ToolRole || m.Role != model.User && i < user {
+			continue
+		}
+		if first < len(conversation) && size > bytes {
+			break
+		}
+		first = i
+	}
+	return first
+}
+
+// Summarized is the conversation with a summary of its first messages in their place. The last message of the user is
+// always kept as it is, for the model answers that one.
+func Summarized(conversation []model.Message, summary string, covers int) []model.Message {
+	out := []model.Message{{Role: model.User, Content: "Summarize what was said until now."},
+		{Role: model.Assistant, Content: "[Summary of what was said and done before]\n\n" + summary}}
+	if last := LastUser(conversation); last >= 0 && last < covers {
+		out = append(out, conversation[last])
+	}
+	return append(out, conversation[covers:]...)
+}
+
+// LastUser is the index of the last message of the user, or -1.
+func LastUser(conversation []model.Message) int {
+	for i, m := range slices.Backward(conversation) {
+		if m.Role == model.User {
+			return i
+		}
+	}
+	return -1
 }

@@ -97,6 +97,9 @@ func TestWire(t *testing.T) {
 			user("new"), assistant("", "", call("a", "f", ``)), result("a", strings.Repeat("z", 99)),
 			assistant("", "", call("b", "f", ``)), result("b", "2")},
 			`user:new | assistant: b=f{} | toolb:2`},
+		{"old turns are cut by their messages", history.Profile{Messages: 4}, []model.Message{system("s"), user("old"),
+			assistant("x", ""), user("new"), assistant("", "", call("a", "f", ``)), result("a", "1")},
+			`system:s | user:new | assistant: a=f{} | toola:1`},
 		{"the last message of the user stays", history.Profile{Budget: 1}, []model.Message{user("old"), assistant("x", ""),
 			user("new")}, `user:new`},
 	} {
@@ -114,6 +117,30 @@ func TestWireKeepsItsInput(t *testing.T) {
 	history.Wire(in, history.Profile{ShortIDs: true, Budget: 1})
 	if after := fmt.Sprintf("%+v", in); after != before {
 		t.Errorf("%s became %s", before, after)
+	}
+}
+
+func TestTail(t *testing.T) {
+	in := []model.Message{user("old"), assistant("x", ""), user("new"), assistant("", "", call("a", "f", ``)), result("a", "1"),
+		assistant("", "", call("b", "f", ``), call("c", "f", ``)), result("b", "2"), result("c", "3")}
+	for bytes, want := range map[int]int{0: 5, history.Size(in[5:]): 5, history.Size(in[3:]): 3, history.Size(in[2:]): 2,
+		history.Size(in[1:]): 2, history.Size(in): 0} {
+		if got := history.Tail(in, bytes); got != want {
+			t.Errorf("the last %d bytes begin at %d, want %d", bytes, got, want)
+		}
+	}
+	if got := history.Tail(nil, 1); got != 0 {
+		t.Errorf("nothing begins at %d", got)
+	}
+}
+
+func TestSummarized(t *testing.T) {
+	in := []model.Message{user("old"), assistant("x", ""), user("new"), assistant("", "", call("a", "f", ``)), result("a", "1")}
+	const pair = "user:Summarize what was said until now. | assistant:[Summary of what was said and done before]/It was old. | "
+	for covers, want := range map[int]string{2: "user:new | assistant: a=f | toola:1", 3: "user:new | assistant: a=f | toola:1"} {
+		if got := lines(history.Summarized(in, "It was old.", covers)); got != pair+want {
+			t.Errorf("a summary of %d: %s", covers, got)
+		}
 	}
 }
 

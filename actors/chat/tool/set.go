@@ -195,20 +195,20 @@ func (s *Set) clean(text string) string {
 	if s.redact != nil {
 		text = s.redact(text)
 	}
-	return bounded(model.Neutral(text))
+	return Bounded(model.Neutral(text), MaxResult)
 }
 
 // MaxResult bounds the text of a result, in bytes.
 const MaxResult = 32 << 10
 
-// bounded keeps the head and the tail of a text, and says what is left out.
-func bounded(text string) string {
-	if len(text) <= MaxResult {
+// Bounded keeps the head and the tail of a text that has more bytes, and says what it leaves out.
+func Bounded(text string, bytes int) string {
+	if len(text) <= bytes {
 		return text
 	}
 	const words = 64 // room for the words between
-	head := text[:(MaxResult-words)*3/4]
-	tail := text[len(text)-(MaxResult-words)/4:]
+	head := text[:(bytes-words)*3/4]
+	tail := text[len(text)-(bytes-words)/4:]
 	head, tail = strings.ToValidUTF8(head, ""), strings.ToValidUTF8(tail, "")
 	return fmt.Sprintf("%s\n[%d bytes are left out here]\n%s", head, len(text)-len(head)-len(tail), tail)
 }
