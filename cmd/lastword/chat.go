@@ -124,8 +124,8 @@ func (c *chatOptions) readMessage(cmd *cobra.Command) (err error) {
 }
 
 func (c *chatOptions) config(client *llm.Client, tools *tool.Set) chat.Config {
-	return chat.Config{Stream: client.Stream, Provider: c.at.Host(), Choose: settings.LoadedModel(client), Tools: tools,
-		Bounds: chat.Bounds{Time: c.timeout}}
+	return chat.Config{Stream: client.Stream, Provider: c.at.Host(), Choose: settings.LoadedModel(client),
+		Window: settings.ModelWindow(client), Tools: tools, Bounds: chat.Bounds{Time: c.timeout}}
 }
 
 // openTools returns the tools that the model may call.

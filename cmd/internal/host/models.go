@@ -46,7 +46,7 @@ func (h *Options) chat(input json.RawMessage) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	return chat.Job(in, chat.Config{Stream: client.Stream, Provider: h.finder.Endpoint.Host(),
-		Choose: settings.LoadedModel(client)})
+		Choose: settings.LoadedModel(client), Window: settings.ModelWindow(client)})
 }
 
 func (h *Options) prepareChat(_ context.Context, arguments json.RawMessage) (json.RawMessage, error) {

@@ -164,6 +164,25 @@ func LoadedModel(client *llm.Client) func(ctx context.Context) (string, error) {
 	}
 }
 
+// ModelWindow asks the server for the loaded context of a model, in tokens; an empty name is that of the model in use.
+// It returns 0 if the server does not say.
+func ModelWindow(client *llm.Client) func(ctx context.Context, name string) int {
+	return func(ctx context.Context, name string) int {
+		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+		defer cancel()
+		_, list, err := client.Models(ctx)
+		if err != nil {
+			return 0
+		}
+		for _, m := range list {
+			if m.ID == name || name == "" && len(list) == 1 {
+				return m.Context
+			}
+		}
+		return 0
+	}
+}
+
 func PickModel(list []llm.Info) (string, error) {
 	list = slices.DeleteFunc(slices.Clone(list), func(m llm.Info) bool { return strings.HasPrefix(m.Kind, "embedding") })
 	for _, m := range list {
