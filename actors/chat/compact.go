@@ -92,7 +92,7 @@ func (u *turn) summarize(ctx context.Context, first, fits int) error {
 		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "the conversation is too long for the model, and "+
 			"a summary does not make it shorter; begin another, or load the model with more context")
 	}
-	if u.memory != nil {
+	if u.memory != nil && !u.aside {
 		if err := u.memory.Summarize(text, kept); err != nil {
 			return err
 		}

@@ -75,7 +75,12 @@ func stages(in Input, c Config) []actors.Task {
 						return err
 					}
 				}
-				return s.remembered(name == "respond", func() error { return cmp.Or(work(ctx), s.closeDebug()) })
+				return s.remembered(name == "respond", func() error {
+					if err := s.fit(ctx); err != nil {
+						return err
+					}
+					return cmp.Or(work(ctx), s.closeDebug())
+				})
 			}}
 	}
 	return []actors.Task{stage("understand", s.understand), stage("think", s.think), stage("respond", s.respond)}
