@@ -73,14 +73,14 @@ func TestCompaction(t *testing.T) {
 			if got := sizes(m.requests[1:]); got != c.want {
 				t.Errorf("the requests have %s, want %s", got, c.want)
 			}
-			var log string
+			var log strings.Builder
 			for _, e := range events {
 				if l, ok := e.Body.(messages.Log); ok {
-					log += l.Lines[0].Text
+					log.WriteString(l.Lines[0].Text)
 				}
 			}
-			if !strings.Contains(log, c.log) || c.log == "" && log != "" {
-				t.Errorf("the log is %q", log)
+			if !strings.Contains(log.String(), c.log) || c.log == "" && log.String() != "" {
+				t.Errorf("the log is %q", log.String())
 			}
 		})
 	}

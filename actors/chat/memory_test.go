@@ -34,7 +34,7 @@ func converse(t *testing.T, name string, answers []said, config chat.Config, tur
 		}
 		defer s.Close(context.Background())
 		m := &script{answers: answers}
-		config.Stream, config.Provider = m.stream, "lmstudio"
+		config.Stream, config.Provider, config.Bounds.Parallel = m.stream, "lmstudio", 1
 		w := &told{t: t, system: s, script: m, config: config}
 		turns(w)
 		compare(t, name, w.text.String())
