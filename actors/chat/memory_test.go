@@ -67,7 +67,7 @@ func (w *told) start(in chat.Input) *actors.Run {
 	return run
 }
 
-var runID = regexp.MustCompile(`r_[a-z2-7]{26}`)
+var newID = regexp.MustCompile(`r_[a-z2-7]{26}|c_[a-z0-9]{25}`)
 
 // until reads a run to its end, calls meanwhile for each event, and writes the transcript.
 func (w *told) until(run *actors.Run, meanwhile func(messages.Event)) (state messages.State) {
@@ -86,7 +86,7 @@ func (w *told) until(run *actors.Run, meanwhile func(messages.Event)) (state mes
 		}
 	}
 	said := transcript(w.t, events, w.script.requests)
-	w.text.WriteString(runID.ReplaceAllString(said, "r_X") + "\n")
+	w.text.WriteString(newID.ReplaceAllString(said, "ID") + "\n")
 	return state
 }
 
@@ -96,6 +96,23 @@ func TestTurnsRemember(t *testing.T) {
 	converse(t, "second-turn-remembers", answers, config, func(w *told) {
 		w.until(w.start(chat.Input{Context: "c_1", Message: "How is it in Oslo?", System: "Be brief."}), nil)
 		w.until(w.start(chat.Input{Context: "c_1", Message: "What did I ask for?"}), nil)
+	})
+}
+
+// A fork goes on from an earlier turn, and knows nothing of the later ones; nor does the conversation of the fork.
+func TestForkGoesOn(t *testing.T) {
+	store := conversation.NewMemory(10)
+	answers := []said{{text: "Hello Ann."}, {text: "No."}, {text: "It is Ann."}, {text: "You asked once."}}
+	converse(t, "fork", answers, chat.Config{Conversations: store}, func(w *told) {
+		for _, message := range []string{"I am Ann.", "Is my name Bob?"} {
+			w.until(w.start(chat.Input{Context: "c_1", Message: message}), nil)
+		}
+		fork, err := store.Fork("c_1", 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.until(w.start(chat.Input{Context: fork, Message: "What is my name?"}), nil)
+		w.until(w.start(chat.Input{Context: "c_1", Message: "How often did I ask?"}), nil)
 	})
 }
 
