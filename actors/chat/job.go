@@ -25,7 +25,7 @@ const answers = "answer"
 // Auto, like an empty name of a model, leaves the choice to Config.Choose.
 const Auto = "auto"
 
-// MaxBytes bounds the message and the system prompt together.
+// MaxBytes bounds the message, what was said before it, and the system prompt together.
 const MaxBytes = 16 << 20
 
 // Input is the job's input. It must hold no secrets: run.queued shows it.
@@ -33,6 +33,9 @@ type Input struct {
 	Message string `json:"message"`
 	// Context is the id of the conversation that the turn goes on with, or begins. Without it the turn remembers nothing.
 	Context string `json:"context,omitempty"`
+	// Earlier is what the user and the assistant said before the message, the oldest first: of a conversation that the
+	// caller keeps. It takes the place of Context.
+	Earlier []model.Message `json:"earlier,omitempty"`
 	// System is the system prompt. If it is empty, that of the conversation stands, if any.
 	System string `json:"system,omitempty"`
 	// Model is the server's name of the model, or [Auto].
@@ -47,7 +50,10 @@ type Input struct {
 }
 
 func (in Input) check() error {
-	switch size := len(in.Message) + len(in.System); {
+	if err := model.CheckEarlier(in.Earlier); err != nil {
+		return err
+	}
+	switch size := len(in.Message) + len(in.System) + model.Size(in.Earlier); {
 	case strings.TrimSpace(in.Message) == "":
 		return messages.InvalidInput("the message is empty; give a text")
 	case size > MaxBytes:
@@ -55,6 +61,8 @@ func (in Input) check() error {
 			"the message has more than %d bytes; shorten it", MaxBytes)
 	case !utf8.ValidString(in.Message) || !utf8.ValidString(in.System):
 		return messages.InvalidInput("the message is not UTF-8; convert it")
+	case in.Context != "" && len(in.Earlier) > 0:
+		return messages.InvalidInput("the conversation %.100q has what was said before; leave earlier out", in.Context)
 	}
 	if in.Context != "" {
 		if err := conversation.CheckID(in.Context); err != nil {

@@ -14,7 +14,7 @@ import (
 // remember begins the turn with what was said in its conversation before.
 func (u *turn) remember(in Input) (err error) {
 	system := in.System
-	u.conversation = []model.Message{{Role: model.User, Content: in.Message}}
+	u.conversation = append(slices.Clone(in.Earlier), model.Message{Role: model.User, Content: in.Message})
 	if in.Context != "" {
 		u.memory, err = u.Conversations.Begin(in.Context, conversation.Beginning{Owner: string(u.task.RunID()),
 			Message: in.Message, System: in.System, Timeout: u.Bounds.Time + time.Minute})

@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 )
 
 // told is what the readers of some turns saw.
@@ -114,6 +115,19 @@ func TestForkGoesOn(t *testing.T) {
 		w.until(w.start(chat.Input{Context: fork, Message: "What is my name?"}), nil)
 		w.until(w.start(chat.Input{Context: "c_1", Message: "How often did I ask?"}), nil)
 	})
+}
+
+// A caller that keeps the conversation itself gives what was said before.
+func TestTurnsOfACallerThatRemembers(t *testing.T) {
+	earlier := []model.Message{{Role: model.User, Content: "How is it in Oslo?"}, {Role: model.Assistant, Content: "It rains."}}
+	converse(t, "caller-remembers", []said{{text: "You asked for Oslo."}}, chat.Config{}, func(w *told) {
+		w.until(w.start(chat.Input{Earlier: earlier, Message: "What did I ask for?", System: "Be brief."}), nil)
+	})
+	_, err := chat.Job(chat.Input{Context: "c_1", Earlier: earlier, Message: "Hi"},
+		chat.Config{Stream: (&script{}).stream, Conversations: conversation.NewMemory(1)})
+	if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+		t.Errorf("a context and what was said before: %v", err)
+	}
 }
 
 // A conversation has one turn at a time; a canceled one leaves what it said, and a note.

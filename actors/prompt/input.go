@@ -9,7 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/messages/model"
 )
 
-// MaxBytes bounds the text and the system prompt together.
+// MaxBytes bounds the text, what was said before it, and the system prompt together.
 const MaxBytes = 16 << 20
 
 // Auto, like an empty name of a model, leaves the choice to Config.Choose.
@@ -18,6 +18,8 @@ const Auto = "auto"
 // Input is the job's input. It must hold no secrets: run.queued shows it.
 type Input struct {
 	Text string `json:"text"`
+	// Earlier is what the user and the assistant said before the text, the oldest first.
+	Earlier []model.Message `json:"earlier,omitempty"`
 	// System is the system prompt, if any.
 	System string `json:"system,omitempty"`
 	// Model is the server's name of the model, or [Auto].
@@ -33,7 +35,10 @@ type Input struct {
 }
 
 func (in Input) check() error {
-	switch size := len(in.Text) + len(in.System); {
+	if err := model.CheckEarlier(in.Earlier); err != nil {
+		return err
+	}
+	switch size := len(in.Text) + len(in.System) + model.Size(in.Earlier); {
 	case strings.TrimSpace(in.Text) == "":
 		return messages.InvalidInput("the prompt is empty; give a text")
 	case size > MaxBytes:
@@ -60,6 +65,6 @@ func (in Input) request() model.Request {
 	if in.System != "" {
 		r.Messages = append(r.Messages, model.Message{Role: model.System, Content: in.System})
 	}
-	r.Messages = append(r.Messages, model.Message{Role: model.User, Content: in.Text})
+	r.Messages = append(append(r.Messages, in.Earlier...), model.Message{Role: model.User, Content: in.Text})
 	return r
 }

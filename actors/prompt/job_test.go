@@ -141,13 +141,15 @@ func TestRequest(t *testing.T) {
 		choose func(context.Context) (string, error)
 		want   string
 	}{
-		{prompt.Input{Text: "Hi"}, nil, `{"Messages":[{"Role":"user","Content":"Hi"}]}`},
-		{prompt.Input{Text: "Hi", Model: "auto"}, nil, `{"Messages":[{"Role":"user","Content":"Hi"}]}`},
-		{prompt.Input{Text: "Hi", Model: "auto"}, choose, `{"Model":"chosen","Messages":[{"Role":"user","Content":"Hi"}]}`},
-		{prompt.Input{Text: "Hi", Model: "named"}, choose, `{"Model":"named","Messages":[{"Role":"user","Content":"Hi"}]}`},
+		{prompt.Input{Text: "Hi"}, nil, `{"Messages":[{"role":"user","content":"Hi"}]}`},
+		{prompt.Input{Text: "Hi", Earlier: []model.Message{{Role: model.User, Content: "Oslo?"}, {Role: model.Assistant, Content: "Rain."}}}, nil,
+			`{"Messages":[{"role":"user","content":"Oslo?"},{"role":"assistant","content":"Rain."},{"role":"user","content":"Hi"}]}`},
+		{prompt.Input{Text: "Hi", Model: "auto"}, nil, `{"Messages":[{"role":"user","content":"Hi"}]}`},
+		{prompt.Input{Text: "Hi", Model: "auto"}, choose, `{"Model":"chosen","Messages":[{"role":"user","content":"Hi"}]}`},
+		{prompt.Input{Text: "Hi", Model: "named"}, choose, `{"Model":"named","Messages":[{"role":"user","content":"Hi"}]}`},
 		{prompt.Input{Text: "Hi", System: "Be brief.", MaxTokens: 9, Temperature: &half, TopP: &half, Seed: &seed,
 			Stop: []string{"."}, Extra: map[string]json.RawMessage{"ttl": []byte("60")}}, nil,
-			`{"Messages":[{"Role":"system","Content":"Be brief."},{"Role":"user","Content":"Hi"}],"MaxTokens":9,` +
+			`{"Messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"Hi"}],"MaxTokens":9,` +
 				`"Temperature":0.5,"TopP":0.5,"Stop":["."],"Seed":7,"Extra":{"ttl":60}}`},
 	} {
 		var asked model.Request
@@ -174,7 +176,7 @@ func short(t *testing.T, r model.Request) string {
 	text := string(data)
 	for _, empty := range []string{`"Model":"",`, `"Tools":null,`, `"Choice":"",`, `"Format":null,`, `"MaxTokens":0,`,
 		`"Temperature":null,`, `"TopP":null,`, `"Stop":null,`, `"Seed":null,`, `,"Extra":null`, `"Extra":null`,
-		`,"Thoughts":""`, `,"Calls":null`, `,"CallID":""`} {
+	} {
 		text = strings.ReplaceAll(text, empty, "")
 	}
 	return strings.ReplaceAll(text, ",}", "}")
@@ -203,8 +205,15 @@ func TestInput(t *testing.T) {
 			{}, {Text: " \n"}, {Text: "\xff"}, {Text: "Hi", System: "\xff"}, {Text: "Hi", MaxTokens: -1},
 			{Text: "Hi", Temperature: num(-0.1)}, {Text: "Hi", Temperature: num(2.1)},
 			{Text: "Hi", Temperature: num(math.NaN())}, {Text: "Hi", TopP: num(0)}, {Text: "Hi", TopP: num(1.1)},
+			{Text: "Hi", Earlier: []model.Message{{Role: model.System, Content: "x"}}},
+			{Text: "Hi", Earlier: []model.Message{{Role: model.Assistant, Content: " "}}},
+			{Text: "Hi", Earlier: []model.Message{{Role: model.Assistant, Content: "x", CallID: "c"}}},
+			{Text: "Hi", Earlier: []model.Message{{Role: model.User, Content: "\xff"}}},
 		},
-		messages.CauseLimitExceeded: {{Text: strings.Repeat("x", prompt.MaxBytes), System: "y"}},
+		messages.CauseLimitExceeded: {
+			{Text: strings.Repeat("x", prompt.MaxBytes), System: "y"},
+			{Text: strings.Repeat("x", prompt.MaxBytes), Earlier: []model.Message{{Role: model.User, Content: "y"}}},
+		},
 	} {
 		for i, in := range all {
 			_, err := prompt.Job(in, prompt.Config{Stream: stream})

@@ -1,0 +1,31 @@
+package model
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// CheckEarlier returns an invalid_input error unless the messages are texts of the user and the assistant.
+func CheckEarlier(said []Message) error {
+	for i, m := range said {
+		switch {
+		case m.Role != User && m.Role != Assistant || len(m.Calls) > 0 || m.CallID != "":
+			return messages.InvalidInput("earlier message %d is no text of the user or the assistant; leave it out", i+1)
+		case strings.TrimSpace(m.Content) == "":
+			return messages.InvalidInput("earlier message %d is empty; leave it out", i+1)
+		case !utf8.ValidString(m.Content):
+			return messages.InvalidInput("earlier message %d is not UTF-8; convert it", i+1)
+		}
+	}
+	return nil
+}
+
+// Size returns the bytes of the messages' texts.
+func Size(said []Message) (n int) {
+	for _, m := range said {
+		n += len(m.Content)
+	}
+	return n
+}
