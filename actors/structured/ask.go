@@ -137,7 +137,7 @@ func (q *question) ask(ctx context.Context) error {
 		q.announce()
 		a, err := q.call(ctx)
 		if err != nil && !a.cut() {
-			q.report.Overflow = overflows(a.end.Evidence)
+			q.report.Overflow = a.end.Evidence.Overflows()
 			if refuses(q.report.Level, a.end.Evidence) {
 				q.report.Level = q.options.Ladder.below(q.report.Level)
 				continue

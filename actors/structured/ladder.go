@@ -75,7 +75,7 @@ func (l *Ladder) learn(level Level) {
 // refuses tells a server that lacks the level from one that fails: it answered nothing, and its error mentions the
 // level's own fields, or calls the request bad and mentions no other field.
 func refuses(l Level, e model.Evidence) bool {
-	if e.Failure == nil || e.Output || l >= Prompt || overflows(e) {
+	if e.Failure == nil || e.Output || l >= Prompt || e.Overflows() {
 		return false
 	}
 	status := e.Status
@@ -111,13 +111,6 @@ var (
 		"content management", "moderation", "safety", "sensitive", "inappropriate", "too large", "too long",
 		"too many tokens", "image", "http request to an https", "enable_thinking", "chat_template", "reasoning"}
 )
-
-// overflows recognizes the errors about a request that is longer than the model's context.
-func overflows(e model.Evidence) bool {
-	return e.Failure != nil && containsAny(e.Failure.Words(), "n_ctx", "n_keep", "context length", "context size",
-		"context window", "context_length", "context_window", "exceed_context", "maximum context", "max_model_len",
-		"prompt is too long", "input is too long", "too many tokens", "input tokens", "input length")
-}
 
 func containsAny(s string, words ...string) bool {
 	for _, w := range words {

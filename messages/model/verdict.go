@@ -3,6 +3,7 @@ package model
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -111,6 +112,17 @@ func failed(cause messages.Cause, format string, args ...any) Verdict {
 func (f *Failure) Words() string {
 	return strings.ToLower(strings.Join([]string{f.Code, f.Type, f.Param, f.Message}, " "))
 }
+
+// Overflows recognizes the errors about a request that is longer than the model's context.
+func (e Evidence) Overflows() bool {
+	return e.Failure != nil && slices.ContainsFunc(overflowWords, func(w string) bool {
+		return strings.Contains(e.Failure.Words(), w)
+	})
+}
+
+var overflowWords = []string{"n_ctx", "n_keep", "context length", "context size", "context window", "context_length",
+	"context_window", "exceed_context", "maximum context", "max_model_len", "prompt is too long", "input is too long",
+	"too many tokens", "input tokens", "input length"}
 
 func (f *Failure) message(status int) string {
 	if status >= 400 {
