@@ -24,8 +24,8 @@ type room struct {
 	asked         bool
 	limit, answer int // of a request, above which the oldest messages go, and of an answer; zero if unknown
 	// The server counted the tokens of the first messages.
-	counted, messages int
-	summarized        bool
+	counted, messages      int
+	summarized, overflowed bool
 }
 
 func (r *room) used(usage *messages.Usage, conversation []model.Message) {
@@ -48,28 +48,46 @@ func (u *turn) tokens() int {
 // fit makes room in the model's context: once a turn by a summary of the oldest messages, else by leaving them out.
 func (u *turn) fit(ctx context.Context) error {
 	tokens := u.tokens()
-	if u.Window == nil || tokens < leastTokens {
+	if tokens < leastTokens {
 		return nil
 	}
-	if !u.room.asked {
+	if !u.room.asked && u.Window != nil {
 		window := u.Window(ctx, u.model)
 		u.room.asked, u.room.answer = true, min(window/4, mostAnswer)
 		u.room.limit = (window - u.room.answer) * 8 / 10
 	}
-	if u.room.limit <= 0 || tokens <= u.room.limit {
-		return nil
+	if u.room.limit > 0 && tokens > u.room.limit {
+		_, err := u.shorten(ctx, tokens)
+		return err
 	}
+	return nil
+}
+
+// overflowed makes the conversation half as long when the server has refused it for its length, once a turn. It
+// reports whether it could.
+func (u *turn) overflowed(ctx context.Context, a call.Answer) (bool, error) {
+	if !a.End.Evidence.Overflows() || a.Text != "" || u.room.overflowed {
+		return false, nil
+	}
+	tokens := u.tokens()
+	u.room.overflowed, u.room.asked, u.room.limit = true, true, tokens/2
+	return u.shorten(ctx, tokens)
+}
+
+// shorten brings the next request below the limit, as far as there are older messages.
+func (u *turn) shorten(ctx context.Context, tokens int) (bool, error) {
 	size := history.Size(u.conversation)
 	fits := int(int64(u.room.limit) * int64(size) / int64(tokens)) // bytes
 	first := history.Tail(u.conversation, fits/4)                  // of those that are kept
-	switch older := first - 1; {
-	case u.room.summarized:
-		u.Profile.Budget = fits
-		return nil
-	case older > 1 || older == 1 && history.LastUser(u.conversation) > 1:
-		return u.summarize(ctx, first, fits)
+	older := first - 1                                             // without the system message
+	if older < 1 || older == 1 && history.LastUser(u.conversation) == 1 {
+		return false, nil
 	}
-	return nil
+	if u.room.summarized {
+		u.Profile.Budget = fits
+		return true, nil
+	}
+	return true, u.summarize(ctx, first, fits)
 }
 
 // summarize puts a summary in the place of the messages before the first that is kept. Without a summary they are left

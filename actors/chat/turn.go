@@ -99,6 +99,13 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	a, err := u.past.Respond(ctx, u.task, u.Stream, r, label)
 	said := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls}
 	if err != nil {
+		if shorter, failed := u.overflowed(ctx, a); shorter || failed != nil {
+			u.spent.iterations++ // each answer has a name of its own
+			if failed != nil {
+				return a, failed
+			}
+			return u.ask(ctx)
+		}
 		said.Calls = nil
 		_ = u.say(said) // what was heard of it; the turn fails for the other error
 		return a, err
