@@ -124,6 +124,9 @@ var rules = []rule{{
 	pkgs: "transport/gate",
 	ours: []string{"messages", "messages/words", "transport/inflight"},
 }, {
+	pkgs: "transport/view",
+	ours: []string{"messages"},
+}, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},
 }, {
