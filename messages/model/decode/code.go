@@ -1,8 +1,8 @@
 package decode
 
-// code tracks whether Markdown is inside a code fence or inline code. The zero value is the start of a text. Inline
+// Code tracks whether Markdown is inside a code fence or inline code. The zero value is the start of a text. Inline
 // code ends with its line at the latest, so that a single backtick cannot hide the rest of the answer.
-type code struct {
+type Code struct {
 	mid    bool // the line has more than blanks
 	tick   byte // a run of these is under way, at least run long
 	run    int
@@ -13,16 +13,17 @@ type code struct {
 	inline int  // length of the run that opened the inline code, 0 for none
 }
 
-// inside reports whether the next byte, other than a backtick, is in code.
-func (c *code) inside() bool {
+// Inside reports whether the next byte, other than a backtick, is in code.
+func (c *Code) Inside() bool {
 	c.settle()
 	return c.fence != 0 || c.inline != 0
 }
 
 // calm reports whether only a backtick or the end of the line can change the state.
-func (c *code) calm() bool { return c.mid && c.run == 0 && !c.ending }
+func (c *Code) calm() bool { return c.mid && c.run == 0 && !c.ending }
 
-func (c *code) step(b byte) {
+// Step takes the next byte.
+func (c *Code) Step(b byte) {
 	if c.run > 0 && b != c.tick {
 		c.settle()
 	}
@@ -41,7 +42,7 @@ func (c *code) step(b byte) {
 }
 
 // settle ends the run of backticks.
-func (c *code) settle() {
+func (c *Code) settle() {
 	n, first := c.run, !c.mid
 	if n == 0 {
 		return
@@ -61,7 +62,7 @@ func (c *code) settle() {
 }
 
 // span opens or closes inline code.
-func (c *code) span(n int) {
+func (c *Code) span(n int) {
 	switch c.inline {
 	case 0:
 		c.inline = n

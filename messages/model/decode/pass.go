@@ -53,7 +53,7 @@ func (p *pass) writing(i int) int {
 		b := p.text[i]
 		if p.trim && (b == '\n' || b == '\r') {
 			p.from = i + 1
-			p.code.step(b)
+			p.code.Step(b)
 			continue
 		}
 		p.trim = false
@@ -62,13 +62,13 @@ func (p *pass) writing(i int) int {
 			p.from = i + 1
 			continue
 		}
-		if (b == '<' || b == '[') && !p.code.inside() && p.match.begin(p.expected(), b) {
+		if (b == '<' || b == '[') && !p.code.Inside() && p.match.begin(p.expected(), b) {
 			p.at = i
 			return i + 1
 		}
 		p.match.n, p.blank = 0, false
 		if b == '`' || b == '\n' || !p.code.calm() {
-			p.code.step(b)
+			p.code.Step(b)
 		} else {
 			i += calm(p.text[i+1:])
 		}
@@ -89,7 +89,7 @@ func calm(text string) int {
 
 // space keeps a blank until it is known whether text or a thought follows.
 func (p *pass) space(b byte) {
-	p.code.step(b)
+	p.code.Step(b)
 	p.gap = append(p.gap, b)
 	if len(p.gap) == Held {
 		p.blank = false
@@ -182,7 +182,7 @@ func (p *pass) literal(to int) {
 
 func (p *pass) step(text string) {
 	for i := range len(text) {
-		p.code.step(text[i])
+		p.code.Step(text[i])
 	}
 }
 
@@ -226,7 +226,7 @@ func (p *pass) closed() {
 // message begins a message of harmony. Messages to tools are not text.
 func (p *pass) message(header string) {
 	p.end(p.emit)
-	p.harmony, p.code, p.blank, p.trim = true, code{}, true, true
+	p.harmony, p.code, p.blank, p.trim = true, Code{}, true, true
 	header = strings.TrimSuffix(header, endHeader)
 	_, channel, _ := strings.Cut(header, "<|channel|>")
 	name, _, _ := cutBlank(strings.TrimSpace(channel))

@@ -42,7 +42,7 @@ type Thoughts struct {
 	harmony bool // a message of harmony has come
 	stray   bool
 
-	code  code
+	code  Code
 	blank bool // no text but blanks since the beginning or the last thought
 	trim  bool // drop line breaks
 	gap   []byte
