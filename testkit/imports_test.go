@@ -91,6 +91,10 @@ var rules = []rule{{
 	ours:   []string{"messages", "messages/model", "actors/filelock", "actors/chat/history"},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs:   "actors/chat/citation",
+	ours:   []string{"messages/model/decode"},
+	denied: []string{"net", "net/http", "os", "log"},
+}, {
 	pkgs:   "actors/chat/history",
 	ours:   []string{"messages/model"},
 	denied: []string{"net", "net/http", "os", "log"},

@@ -1,0 +1,179 @@
+package citation
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages/model/decode"
+)
+
+// Mark is a place in a text that cites a source.
+type Mark struct {
+	Source int // its place among the sources, from 0
+	Offset int // of the mark's first byte
+}
+
+// MaxName bounds the bytes between brackets: a longer text is no name.
+const MaxName = 200
+
+// Finder reads a text piece by piece.
+type Finder struct {
+	sources sources
+	code    decode.Code
+	offset  int // of the next byte
+	before  byte
+	blank   bool // the line has had nothing but blanks
+
+	open   bool // a mark may be under way
+	mark   candidate
+	text   []byte           // between the brackets
+	closed bool             // the next byte decides
+	prior  []Mark           // "[a]" of "[a][b]": marks if [b] is one
+	beside bool             // "[text]" was no mark, and a bracket that follows at once is not either
+	notes  map[string][]int // offsets of footnotes that name no source
+	define string           // the footnote that the line defines
+	note   []byte           // its definition
+	found  []Mark
+}
+
+// candidate is what may be a mark.
+type candidate struct {
+	offset  int
+	brace   bool // {{…}}
+	indexed bool // an identifier stands before it
+	first   bool // in its line
+	image   bool
+}
+
+// New returns a Finder for the sources of these names. If the model was given their numbers, from 1, they count too.
+func New(names []string, numbered bool) *Finder {
+	return &Finder{sources: index(names, numbered), blank: true, notes: map[string][]int{}}
+}
+
+// Push returns the marks that the text completes. One of a footnote whose definition comes later has an earlier
+// offset.
+func (f *Finder) Push(text string) []Mark {
+	f.found = nil
+	for i := range len(text) {
+		f.step(text[i])
+	}
+	return f.found
+}
+
+// Close returns the marks at the end of the text.
+func (f *Finder) Close() []Mark {
+	return f.Push("\n")
+}
+
+func (f *Finder) step(b byte) {
+	bracket := b == '[' || b == '{'
+	inside := bracket && f.code.Inside() // which may only be asked before such a byte
+	f.code.Step(b)
+	if f.closed {
+		f.decide(b)
+	}
+	if f.define != "" {
+		f.definition(b)
+	}
+	switch {
+	case b == '\n':
+		f.open, f.blank, f.beside = false, true, false
+	case f.open && f.ends(b):
+		f.open, f.closed = false, true
+	case b == '[' && !inside && f.before != '\\':
+		f.begin(candidate{offset: f.offset, indexed: identifier(f.before), first: f.blank, image: f.before == '!'})
+	case b == '{' && f.before == '{' && !inside:
+		f.begin(candidate{offset: f.offset - 1, brace: true})
+	case f.open:
+		f.text = append(f.text, b)
+		f.open = len(f.text) <= MaxName
+	case b != ']':
+		f.beside = false
+	}
+	f.blank = b == '\n' || f.blank && (b == ' ' || b == '\t')
+	f.before = b
+	f.offset++
+}
+
+func (f *Finder) begin(c candidate) {
+	f.open, f.mark, f.text = true, c, f.text[:0]
+}
+
+func (f *Finder) ends(b byte) bool {
+	if !f.mark.brace {
+		return b == ']'
+	}
+	if b != '}' || f.before != '}' {
+		return false
+	}
+	f.text = f.text[:len(f.text)-1]
+	return true
+}
+
+// decide says what the closed candidate is: b follows it.
+func (f *Finder) decide(b byte) {
+	f.closed = false
+	text := strings.TrimSpace(string(f.text))
+	id, footnote := strings.CutPrefix(text, "^")
+	link := b == '(' || b == ':' && f.mark.first
+	switch {
+	case footnote && b == ':' && f.mark.first:
+		f.define, f.note = id, f.note[:0]
+		return
+	case f.mark.brace:
+		f.braced(text)
+		return
+	case f.mark.image, f.beside, link && !footnote:
+		f.prior, f.beside = nil, true
+		return
+	}
+	cited := f.sources.cited(text, f.mark.indexed)
+	if cited == nil && footnote {
+		f.notes[id] = append(f.notes[id], f.mark.offset)
+	}
+	var marks []Mark
+	for _, s := range cited {
+		marks = append(marks, Mark{s, f.mark.offset})
+	}
+	switch {
+	case cited == nil:
+		f.prior, f.beside = nil, !footnote
+	case b == '[' && !footnote:
+		f.prior = append(f.prior, marks...)
+	default:
+		f.found = append(append(f.found, f.prior...), marks...)
+		f.prior = nil
+	}
+}
+
+func (f *Finder) braced(text string) {
+	if len(text) < len("cite:") || !strings.EqualFold(text[:len("cite:")], "cite:") {
+		return
+	}
+	for _, s := range f.sources.cited(text, false) {
+		f.found = append(f.found, Mark{s, f.mark.offset})
+	}
+}
+
+// definition reads the line that says which source a footnote is.
+func (f *Finder) definition(b byte) {
+	if b != '\n' {
+		f.note = append(f.note, b)
+		return
+	}
+	if s := f.sources.defined(strings.TrimSpace(strings.TrimPrefix(string(f.note), ":"))); s >= 0 {
+		for _, at := range f.notes[f.define] {
+			f.found = append(f.found, Mark{s, at})
+		}
+		delete(f.notes, f.define)
+	}
+	f.define = ""
+}
+
+// Of finds the marks of a whole text, in the order of their offsets.
+func Of(text string, names []string, numbered bool) []Mark {
+	f := New(names, numbered)
+	marks := append(f.Push(text), f.Close()...)
+	slices.SortStableFunc(marks, func(a, b Mark) int { return a.Offset - b.Offset })
+	return marks
+}
