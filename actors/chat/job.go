@@ -100,6 +100,8 @@ type Config struct {
 // Result is the run's result. The run is degraded if the answer is Degraded, Truncated, Filtered or without any text.
 type Result struct {
 	Text string `json:"text"`
+	// Citations are what the answer cites of what the tools have read, in the order of the text.
+	Citations []Citation `json:"citations,omitempty"`
 	// Confidence is high, medium or low: what a structured answer says; medium for a text; low if Degraded. It is
 	// empty without stages.
 	Confidence string `json:"confidence,omitempty"`

@@ -150,13 +150,13 @@ func (s *staged) respond(ctx context.Context) error {
 	if s.in.Output == Structured {
 		return s.structured(ctx)
 	}
-	r := s.request(s.Prompts.of(streaming("respond")))
+	r := s.request(s.Prompts.of(streaming("respond")) + s.marks())
 	label := call.Label{Name: s.answer(), Provider: s.Provider, Whole: s.in.Tokens == Debug || s.in.Tokens == Off}
-	a, err := call.Respond(ctx, s.task, s.listened(label.Name), r, label)
+	a, err := call.Respond(ctx, s.task, s.reported(s.listened(label.Name), true), r, label)
 	if err != nil {
 		return err
 	}
-	return s.conclude(a, "medium")
+	return s.conclude(a, nil, "medium")
 }
 
 // structured streams the response of an answer in JSON. After two rejected ones the answer is what the user has read.
@@ -164,6 +164,7 @@ func (s *staged) structured(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var said strings.Builder
+	report := s.reports(true)
 	field := func(path, piece string) {
 		if path != "response" {
 			return
@@ -175,8 +176,9 @@ func (s *staged) structured(ctx context.Context) error {
 		if err := s.task.Say(s.answer(), piece); err != nil {
 			stop(err)
 		}
+		report(piece)
 	}
-	r, err := question[reply](ctx, s, s.answer(), s.request(s.Prompts.of("respond")), structured.Options{Field: field})
+	r, err := question[reply](ctx, s, s.answer(), s.request(s.Prompts.of("respond")+s.marks()), structured.Options{Field: field})
 	a := call.Answer{Text: r.Response, End: s.end}
 	if err != nil {
 		if s.heard.Len() == 0 {
@@ -191,15 +193,16 @@ func (s *staged) structured(ctx context.Context) error {
 	if err := s.task.Emit(done, "the answer is complete"); err != nil {
 		return err
 	}
-	return s.conclude(a, r.Confidence)
+	return s.conclude(a, r.Citations, r.Confidence)
 }
 
 // answer names the text of the last answer.
 func (s *staged) answer() string { return answers + ".1" }
 
-// conclude ends the run with the answer, whose writer is that confident.
-func (s *staged) conclude(a call.Answer, confidence string) error {
+// conclude ends the run with the answer, whose writer cites these sources and is that confident.
+func (s *staged) conclude(a call.Answer, cited []string, confidence string) error {
 	r := s.result(a)
+	r.Citations = s.citations(a.Text, cited, true)
 	if r.Confidence = confidence; len(s.degraded) > 0 {
 		r.Confidence = "low"
 	}

@@ -5,11 +5,13 @@ import (
 	"iter"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -18,7 +20,7 @@ const (
 	search   = `{"intent":"factual_query","needs_search":true,"search_query":"weather in Oslo"}`
 	greeting = `{"intent":"chat","needs_search":false,"search_query":""}`
 	rain     = `{"findings":"It rains.","complete":true}`
-	reply    = `{"response":"It rains in Oslo. Take an umbrella.","citations":["weather"],"confidence":"high"}`
+	reply    = `{"response":"It rains in Oslo. Take an umbrella.","citations":["weather","nobody"],"confidence":"high"}`
 )
 
 var looks = said{thought: "I must look.", text: "Let me look.", calls: calls(`weather {"city":"Oslo"}`)}
@@ -35,6 +37,8 @@ func TestStagedTranscripts(t *testing.T) {
 		{name: "stages", answers: []said{{text: search}, looks, {text: rain}, {text: "It rains in Oslo."}}},
 		{name: "stages-structured", in: chat.Input{Output: chat.Structured},
 			answers: []said{{text: search}, looks, {text: rain}, {text: reply}}},
+		{name: "citations", answers: []said{{text: search}, looks, {calls: calls(`sleep {"ms":1}`)}, {text: rain},
+			{text: "It rains,[^1] says [weather], not [this](x), `[weather]` or [news]. I slept [sleep]."}}},
 		{name: "stages-no-search", answers: []said{{text: greeting}, {thought: "They greet me.", text: "Hello."}}},
 		{name: "stages-no-tools", in: chat.Input{Tools: []string{}}, answers: []said{{text: "Hello."}}},
 		{name: "stages-bad-json", in: chat.Input{Output: chat.Structured}, answers: []said{
@@ -193,5 +197,33 @@ func parts(pieces ...string) model.Stream {
 			e := model.Evidence{Done: true, Output: true, Finish: "stop"}
 			yield(model.End{Verdict: model.Judge(model.Strict, e), Evidence: e}, nil)
 		}
+	}
+}
+
+// A turn without stages cites what its tools have read by name.
+func TestCitations(t *testing.T) {
+	files := fstest.MapFS{"go.mod": {Data: []byte("module garden\n")}, "docs/soil.md": {Data: []byte("garden: loam\n")}}
+	set, err := tool.NewSet(nil, tool.Repository(files)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := script{answers: []said{{calls: calls(`read_file {"path":"/go.mod"}`, `search_files {"pattern":"garden"}`, `read_file {"path":"no"}`)},
+		{text: "It grows on loam [docs/soil.md:1]. Garden [go.mod] is list [1], or [no]."}}}
+	events, state := talk(t, chat.Input{Message: "Go."}, chat.Config{Stream: m.stream, Tools: set}, nil, nil)
+	want := `"citations":[{"source":"docs/soil.md","offsets":[17]},{"source":"go.mod","offsets":[42]}]`
+	if !strings.Contains(string(state.End.Result), want) {
+		t.Errorf("the result is %s", state.End.Result)
+	}
+	told := ""
+	for _, e := range events {
+		switch b := e.Body.(type) {
+		case messages.Log:
+			told += b.Lines[0].Text + ". "
+		case messages.TextDelta:
+			told += b.Text
+		}
+	}
+	if want := "It grows on loam [docs/soil.md:1]. the answer cites docs/soil.md at byte 17. Garden"; !strings.HasPrefix(told, want) {
+		t.Errorf("the reader sees %q", told)
 	}
 }

@@ -27,6 +27,7 @@ type turn struct {
 	memory       *conversation.Turn // nil without a context
 	aside        bool               // what is said now is not for the memory
 	conversation []model.Message
+	sources      []string // what the tools have read
 	spent        spent
 	usage        *messages.Usage
 	room         room
@@ -47,7 +48,9 @@ func (u *turn) run(ctx context.Context, in Input) error {
 		if err != nil {
 			return err
 		}
-		return u.finish(u.result(a))
+		r := u.result(a)
+		r.Citations = u.citations(a.Text, nil, false)
+		return u.finish(r)
 	})
 }
 
@@ -96,7 +99,7 @@ func (u *turn) ask(ctx context.Context) (call.Answer, error) {
 	}
 	r := model.Request{Model: u.model, Messages: history.Wire(u.conversation, u.Profile), Tools: u.Tools.Offered()}
 	label := call.Label{Name: fmt.Sprintf("%s.%d", u.voice, u.spent.iterations+1), Provider: u.Provider}
-	a, err := u.past.Respond(ctx, u.task, u.Stream, r, label)
+	a, err := u.past.Respond(ctx, u.task, u.reported(u.Stream, false), r, label)
 	said := model.Message{Role: model.Assistant, Content: a.Text, Calls: a.Calls}
 	if err != nil {
 		if shorter, failed := u.overflowed(ctx, a); shorter || failed != nil {
@@ -168,6 +171,9 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 	for i, r := range results {
 		failed = failed && r.Error != nil
 		said[i] = model.Message{Role: model.ToolRole, CallID: a.Calls[i].ID, Content: r.Text}
+		if r.Error == nil {
+			u.read(u.Tools.Sources(a.Calls[i].Name, a.Calls[i].Arguments, r.Text))
+		}
 	}
 	if err := cmp.Or(u.guard(a.Calls), u.say(said...)); err != nil {
 		return err
@@ -175,9 +181,6 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 	u.spent.failures++
 	if !failed {
 		u.spent.failures = 0
-	}
-	if err := u.guard(a.Calls); err != nil {
-		return err
 	}
 	return u.task.Commit(ctx)
 }

@@ -3,6 +3,7 @@ package tool
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,11 +32,27 @@ func Repository(files fs.FS) []Tool {
 	about := func(name, description string) Tool {
 		return Tool{Name: name, Description: description, Access: Read, Idempotent: true, Outside: true}
 	}
-	return []Tool{
-		Func(about("list_files", "Lists the files and folders in a folder of the repository."), r.list),
-		Func(about("read_file", "Reads lines of a text file of the repository."), r.read),
-		Func(about("search_files", "Finds the lines in the repository's text files that match a regular expression."), r.search),
+	list := about("list_files", "Lists the files and folders in a folder of the repository.")
+	read := about("read_file", "Reads lines of a text file of the repository.")
+	search := about("search_files", "Finds the lines in the repository's text files that match a regular expression.")
+	read.Sources, search.Sources = fileRead, filesFound
+	return []Tool{Func(list, r.list), Func(read, r.read), Func(search, r.search)}
+}
+
+func fileRead(arguments json.RawMessage, _ string) []string {
+	var in reading
+	_ = json.Unmarshal(arguments, &in) // they fit, or the call had failed
+	name, _ := inside(in.Path)
+	return []string{name}
+}
+
+var foundAt = regexp.MustCompile(`(?m)^(.+?):[0-9]+: `)
+
+func filesFound(_ json.RawMessage, result string) (files []string) {
+	for _, m := range foundAt.FindAllStringSubmatch(result, -1) {
+		files = append(files, m[1])
 	}
+	return slices.Compact(files)
 }
 
 type repository struct{ files fs.FS }

@@ -100,6 +100,14 @@ func (s *Set) Safe() (safe *Set, withheld []string) {
 // Tool returns the tool of that name, or the zero Tool.
 func (s *Set) Tool(name string) Tool { return s.tools[name].Tool }
 
+// Sources names what a call of the tool has read, for answers to cite.
+func (s *Set) Sources(name, arguments, result string) []string {
+	if sources := s.tools[name].Sources; sources != nil {
+		return sources(json.RawMessage(arguments), result)
+	}
+	return []string{name}
+}
+
 func (s *Set) unknown(name string) *messages.Error {
 	if _, ok := s.withheld[name]; ok {
 		return messages.InvalidInput("%s reaches the network, and the conversation has text of strangers; do without it, "+

@@ -1,0 +1,98 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/seed889630bf/lastword/actors/chat/citation"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// Citation is a source that the answer cites.
+type Citation struct {
+	Source string `json:"source"`
+	// Offsets are where in the text, in bytes; none if a structured answer only lists the source.
+	Offsets []int `json:"offsets,omitempty"`
+}
+
+// mostSources bounds how many sources an answer may cite: stages list them for the model.
+const mostSources = 50
+
+// read adds what a call has read to the sources. A name that is no line could give the model orders.
+func (u *turn) read(names []string) {
+	for _, name := range names {
+		fits := name != "" && len(name) <= citation.MaxName && !strings.ContainsFunc(name, unicode.IsControl)
+		if fits && len(u.sources) < mostSources && !slices.Contains(u.sources, name) {
+			u.sources = append(u.sources, name)
+		}
+	}
+}
+
+// marks lists the sources for the model, with marks to cite them.
+func (u *turn) marks() string {
+	var out strings.Builder
+	for i, name := range u.sources {
+		fmt.Fprintf(&out, "\n[^%d] %s", i+1, name)
+	}
+	if out.Len() == 0 {
+		return ""
+	}
+	return "\nPut the mark of a source right after what rests on it. The sources:" + out.String()
+}
+
+// citations are the sources that the text cites, and those that the model lists. numbered: it was told their numbers.
+func (u *turn) citations(text string, listed []string, numbered bool) (out []Citation) {
+	at := func(source int) *Citation {
+		name := u.sources[source]
+		i := slices.IndexFunc(out, func(c Citation) bool { return c.Source == name })
+		if i < 0 {
+			i, out = len(out), append(out, Citation{Source: name})
+		}
+		return &out[i]
+	}
+	for _, m := range citation.Of(text, u.sources, numbered) {
+		c := at(m.Source)
+		c.Offsets = append(c.Offsets, m.Offset)
+	}
+	for _, name := range listed {
+		for _, m := range citation.Of("["+name+"]", u.sources, numbered) {
+			at(m.Source)
+		}
+	}
+	return out
+}
+
+// reports returns what takes the pieces of the answer, and logs each citation as soon as its mark is there.
+func (u *turn) reports(numbered bool) func(piece string) {
+	f := citation.New(u.sources, numbered)
+	return func(piece string) {
+		for _, m := range f.Push(piece) {
+			u.task.Log(messages.LogDebug, fmt.Sprintf("the answer cites %s at byte %d", u.sources[m.Source], m.Offset))
+		}
+	}
+}
+
+// reported is the stream of a text answer, whose citations are logged.
+func (u *turn) reported(s model.Stream, numbered bool) model.Stream {
+	if len(u.sources) == 0 {
+		return s
+	}
+	report := u.reports(numbered)
+	return func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
+		return func(yield func(model.Part, error) bool) {
+			for part, err := range s(ctx, r) {
+				if !yield(part, err) {
+					return
+				}
+				if text, ok := part.(model.Text); ok {
+					report(text.Text)
+				}
+			}
+		}
+	}
+}
