@@ -93,7 +93,7 @@ var rules = []rule{{
 }, {
 	pkgs:   "actors/chat/citation",
 	ours:   []string{"messages/model/decode"},
-	denied: []string{"net", "net/http", "os", "log"},
+	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/chat/history",
 	ours:   []string{"messages/model"},

@@ -214,16 +214,16 @@ func TestCitations(t *testing.T) {
 	if !strings.Contains(string(state.End.Result), want) {
 		t.Errorf("the result is %s", state.End.Result)
 	}
-	told := ""
+	var told strings.Builder
 	for _, e := range events {
 		switch b := e.Body.(type) {
 		case messages.Log:
-			told += b.Lines[0].Text + ". "
+			told.WriteString(b.Lines[0].Text + ". ")
 		case messages.TextDelta:
-			told += b.Text
+			told.WriteString(b.Text)
 		}
 	}
-	if want := "It grows on loam [docs/soil.md:1]. the answer cites docs/soil.md at byte 17. Garden"; !strings.HasPrefix(told, want) {
-		t.Errorf("the reader sees %q", told)
+	if want := "It grows on loam [docs/soil.md:1]. the answer cites docs/soil.md at byte 17. Garden"; !strings.HasPrefix(told.String(), want) {
+		t.Errorf("the reader sees %q", told.String())
 	}
 }
