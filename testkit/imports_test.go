@@ -99,6 +99,15 @@ var rules = []rule{{
 	ours:   []string{"messages/model"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
+	pkgs:   "actors/plan",
+	ours:   []string{"messages", "supervision", "actors", "actors/plan/*"},
+	libs:   []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "go.yaml.in/yaml/v3", "golang.org/x/text/language", "golang.org/x/text/message"},
+	denied: []string{"net", "net/http", "log"},
+}, {
+	pkgs:   "actors/plan/expression",
+	libs:   []string{"github.com/expr-lang/expr/..."},
+	denied: []string{"net", "net/http", "os", "log"},
+}, {
 	pkgs: "actors/llmstxt",
 	ours: []string{
 		"messages", "messages/*", "supervision", "actors", "actors/llmstxt/*", "actors/structured", "actors/call",

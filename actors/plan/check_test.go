@@ -1,0 +1,145 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// forms are jobs of a runtime.
+var forms = plan.Jobs{"any": nil, "generate": json.RawMessage(`{"type":"object","required":["repository"],
+	"additionalProperties":false,"properties":{"repository":{"type":"string"},"full":{"type":"boolean"},"budget":{"type":"number"}}}`)}
+
+// All problems are said at once, each with its line and column.
+func TestCheck(t *testing.T) {
+	const file = "testdata/problems.txtar"
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(archive.Files); i += 2 {
+		said := &archive.Files[i+1].Data
+		p, err := plan.Parse(archive.Files[i].Data)
+		if err == nil {
+			err = p.Check(forms)
+		}
+		got := ""
+		if err != nil {
+			got = err.Error() + "\n"
+			if messages.CodeOf(err) != messages.Code(messages.CauseInvalidInput) {
+				t.Errorf("%s: the code is %s", archive.Files[i].Name, messages.CodeOf(err))
+			}
+		}
+		if *update {
+			*said = []byte(got)
+		}
+		if got != string(*said) {
+			t.Errorf("%s:\n%swant\n%s", archive.Files[i].Name, got, *said)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What is read from YAML, from JSON and from a Go value is the same plan, and is written as it was.
+func TestForms(t *testing.T) {
+	text, err := os.ReadFile("testdata/all.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Check(forms); err != nil {
+		t.Fatal(err)
+	}
+	written, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asText, _ := json.Marshal(string(text))
+	for _, form := range [][]byte{written, asText} {
+		var again plan.Plan
+		if err := json.Unmarshal(form, &again); err != nil {
+			t.Fatal(err)
+		}
+		if twice, _ := json.Marshal(&again); string(twice) != string(written) {
+			t.Errorf("%s\nwas\n%s", twice, written)
+		}
+	}
+	// Each field of the schema is in the file, so that this test sees what it forgets.
+	var schema struct {
+		Defs map[string]struct {
+			Properties map[string]any `json:"properties"`
+		} `json:"$defs"`
+	}
+	if err := json.Unmarshal(plan.Schema, &schema); err != nil {
+		t.Fatal(err)
+	}
+	for def, s := range schema.Defs {
+		for field := range s.Properties {
+			if !strings.Contains(string(written), `"`+field+`"`) {
+				t.Errorf("the field %s of %s is not read", field, def)
+			}
+		}
+	}
+}
+
+// A Go value is held to the form as well.
+func TestGoValue(t *testing.T) {
+	p := &plan.Plan{Steps: []plan.Step{{Name: "1", Job: "any"}, {Name: "a", Job: "any", Needs: plan.Names{"b"}}}}
+	err := p.Check(forms)
+	if err == nil || !strings.Contains(err.Error(), "steps.0.name") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestValues(t *testing.T) {
+	p := &plan.Plan{Params: map[string]plan.Param{"text": {}, "n": {Type: plan.Integer, Default: 3.0},
+		"list": {Type: plan.List, Default: []any{}}}}
+	given, err := p.ParseParams([]string{"text=a=b", "list=x,y"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.Values(given)
+	if data, _ := json.Marshal(got); err != nil || string(data) != `{"list":["x","y"],"n":3,"text":"a=b"}` {
+		t.Errorf("%s, %v", data, err)
+	}
+	_, err = p.Values(map[string]any{"n": 1.5, "m": 1})
+	want := []string{"the plan has no parameter m; it has list, n, text", "the parameter n must be of type integer",
+		"the parameter text is missing"}
+	if err == nil || !slices.Equal(strings.Split(err.Error(), "\n"), want) {
+		t.Errorf("%v", err)
+	}
+}
+
+// Whatever the text: it is a plan that can be checked, or problems.
+func FuzzParse(f *testing.F) {
+	archive, err := txtar.ParseFile("testdata/problems.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range archive.Files {
+		f.Add(file.Data)
+	}
+	f.Add([]byte("a: &a [*a, *a]"))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if p, err := plan.Parse(text); err == nil {
+			_ = p.Check(forms)
+		}
+	})
+}

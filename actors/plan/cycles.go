@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// cycles reports steps that wait for themselves.
+func (s *scope) cycles() {
+	const waiting, open, closed = 0, 1, 2
+	state := make([]int, len(s.steps))
+	type frame struct{ step, next int }
+	for root := range s.steps {
+		if state[root] != waiting {
+			continue
+		}
+		path := []frame{{step: root}}
+		state[root] = open
+		for len(path) > 0 {
+			top := &path[len(path)-1]
+			before := s.before(top.step)
+			if top.next == len(before) {
+				state[top.step] = closed
+				path = path[:len(path)-1]
+				continue
+			}
+			j := before[top.next]
+			top.next++
+			switch state[j] {
+			case waiting:
+				state[j] = open
+				path = append(path, frame{step: j})
+			case open:
+				k := slices.IndexFunc(path, func(f frame) bool { return f.step == j })
+				names := []string{s.steps[j].Name}
+				for _, f := range slices.Backward(path[k:]) {
+					names = append(names, s.steps[f.step].Name)
+				}
+				s.wrong(s.of(j, "needs"), "%s is a cycle without a bound; repeat a step, or a plan of steps, with most",
+					strings.Join(names, " → "))
+			}
+		}
+	}
+}
+
+// unreachable reports steps that never run, whatever the others come to.
+func (s *scope) unreachable() {
+	order, cyclic := s.order()
+	never := make([]string, len(s.steps)) // why
+	for i, c := range cyclic {
+		if c {
+			never[i] = "it waits for a cycle"
+		}
+	}
+	for _, i := range order {
+		n := &s.steps[i]
+		dead := func(j int) bool { return never[j] != "" }
+		switch {
+		case n.guard != nil && n.guard.Never():
+			never[i] = "its guard is always false"
+		case len(n.handles) > 0 && !slices.ContainsFunc(n.handles, func(j int) bool { return !dead(j) }):
+			never[i] = "the steps whose failure it waits for never run"
+		case n.guard != nil || len(n.needs) == 0:
+		case n.Join == Any || n.Join == First:
+			if !slices.ContainsFunc(n.needs, func(j int) bool { return !dead(j) }) {
+				never[i] = "none of its needs ever runs"
+			}
+		default:
+			if k := slices.IndexFunc(n.needs, dead); k >= 0 {
+				never[i] = fmt.Sprintf("it needs %s, which never runs", s.steps[n.needs[k]].Name)
+			}
+		}
+	}
+	for i, why := range never {
+		if why != "" {
+			s.wrong(s.of(i, "name"), "%s is unreachable: %s", s.steps[i].Name, why)
+		}
+	}
+}
+
+// order lists the steps so that each comes after those it waits for, and marks those that wait for a cycle.
+func (g *graph) order() (order []int, cyclic []bool) {
+	open := make([]int, len(g.steps))
+	after := make([][]int, len(g.steps))
+	for i := range g.steps {
+		for _, j := range g.before(i) {
+			open[i]++
+			after[j] = append(after[j], i)
+		}
+		if open[i] == 0 {
+			order = append(order, i)
+		}
+	}
+	for k := 0; k < len(order); k++ {
+		for _, i := range after[order[k]] {
+			if open[i]--; open[i] == 0 {
+				order = append(order, i)
+			}
+		}
+	}
+	cyclic = make([]bool, len(g.steps))
+	for i, n := range open {
+		cyclic[i] = n > 0
+	}
+	return order, cyclic
+}

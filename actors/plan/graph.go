@@ -1,0 +1,306 @@
+package plan
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/plan/expression"
+)
+
+// graph is a checked plan, ready to be carried out.
+type graph struct {
+	plan   *Plan
+	limit  int
+	steps  []node
+	result *expression.Template
+}
+
+// node is a step with what it is connected to, all by the indexes of steps.
+type node struct {
+	*Step
+	needs, dependents []int
+	handlers, handles []int // the steps of OnFailure, and the steps that name this one there
+	goesOn            bool  // a failure does not end the plan
+	guard, until      *expression.Expression
+	items, input      *expression.Template
+}
+
+// Jobs are the jobs that steps may start, each with the JSON Schema of its input, or nil for any input.
+type Jobs map[string]json.RawMessage
+
+// Check returns all that is wrong with the plan, as [Problems], or nil.
+func (p *Plan) Check(jobs Jobs) error {
+	_, err := compile(p, jobs)
+	return err
+}
+
+func compile(p *Plan, jobs Jobs) (*graph, error) {
+	c := &compiler{jobs: jobs, at: p.text}
+	if p.text == nil { // of a Go value, whose form nobody has checked
+		data, err := json.Marshal(p)
+		if err != nil {
+			return nil, Problems{{Problem: "the plan is not JSON: " + err.Error()}}
+		}
+		var value any
+		if err := errors.Join(json.Unmarshal(data, &value), formProblems(value, nil).err()); err != nil {
+			return nil, err
+		}
+	}
+	g := c.compile(p, "")
+	return g, c.problems.err()
+}
+
+// compiler turns plans into graphs.
+type compiler struct {
+	jobs     Jobs
+	at       places
+	problems Problems
+}
+
+func (c *compiler) wrong(path, format string, args ...any) {
+	c.problems = append(c.problems, c.at.problem(path, format, args...))
+}
+
+// scope is what the steps of one plan may refer to.
+type scope struct {
+	*compiler
+	*graph
+	path      string
+	index     map[string]int
+	ancestors []map[int]bool // by step, nil until somebody asks
+}
+
+func (c *compiler) compile(p *Plan, path string) *graph {
+	g := &graph{plan: p, limit: cmp.Or(p.Limit, 16), steps: make([]node, len(p.Steps))}
+	s := &scope{compiler: c, graph: g, path: path, index: map[string]int{}, ancestors: make([]map[int]bool, len(p.Steps))}
+	for i := range p.Steps {
+		step := &p.Steps[i]
+		g.steps[i].Step = step
+		if _, twice := s.index[step.Name]; twice || step.Name == Continue {
+			c.wrong(s.of(i, "name"), "the name %s is taken", step.Name)
+			continue
+		}
+		s.index[step.Name] = i
+	}
+	for name, param := range p.Params {
+		if _, err := param.value(param.Default); param.Default != nil && err != nil {
+			c.wrong(below(path, "params."+name+".default"), "the default of %s %v", name, err)
+		}
+	}
+	s.connect()
+	s.cycles()
+	for i := range g.steps {
+		s.step(i)
+	}
+	s.unreachable()
+	if p.Result != nil {
+		g.result = expression.NewTemplate(p.Result, s.names(nil, -1), below(path, "result"), s.said)
+	}
+	return g
+}
+
+// of is the path of a step's field.
+func (s *scope) of(i int, field string) string {
+	return below(s.path, fmt.Sprintf("steps.%d.%s", i, field))
+}
+
+// said reports the errors of an expression, which may be several.
+func (s *scope) said(path string, err error) {
+	for line := range strings.Lines(err.Error()) {
+		s.wrong(path, "%s", strings.TrimSuffix(line, "\n"))
+	}
+}
+
+// connect resolves the names of steps in needs and on_failure.
+func (s *scope) connect() {
+	for i := range s.steps {
+		n := &s.steps[i]
+		for _, name := range n.Needs {
+			j, known := s.index[name]
+			switch {
+			case !known:
+				s.wrong(s.of(i, "needs"), "there is no step %s", name)
+			case !slices.Contains(n.needs, j):
+				n.needs = append(n.needs, j)
+				s.steps[j].dependents = append(s.steps[j].dependents, i)
+			}
+		}
+		n.goesOn = len(n.OnFailure) > 0
+		for _, name := range n.OnFailure {
+			j, known := s.index[name]
+			switch {
+			case name == Continue:
+			case !known:
+				s.wrong(s.of(i, "on_failure"), "there is no step %s", name)
+			case !slices.Contains(n.handlers, j):
+				n.handlers = append(n.handlers, j)
+				s.steps[j].handles = append(s.steps[j].handles, i)
+			}
+		}
+		if n.Join != "" && len(n.needs) == 0 {
+			s.wrong(s.of(i, "join"), "join says how many of needs to wait for, and the step needs none")
+		}
+	}
+}
+
+// before yields the steps that the step waits for.
+func (g *graph) before(i int) []int { return slices.Concat(g.steps[i].needs, g.steps[i].handles) }
+
+// isBefore reports whether the step has ended, or may have, when the other starts.
+func (s *scope) isBefore(j, i int) bool {
+	if slices.Contains(s.steps[i].needs, j) || slices.Contains(s.steps[i].handles, j) {
+		return true
+	}
+	if s.ancestors[i] == nil {
+		all := map[int]bool{}
+		for todo := s.before(i); len(todo) > 0; {
+			k := todo[len(todo)-1]
+			if todo = todo[:len(todo)-1]; !all[k] {
+				all[k] = true
+				todo = append(todo, s.before(k)...)
+			}
+		}
+		s.ancestors[i] = all
+	}
+	return s.ancestors[i][j]
+}
+
+// stepType is the type of steps.NAME.
+func stepType(s *Step) expression.Type {
+	var result expression.Type = expression.Value
+	if s.Read != nil && s.ForEach == nil {
+		result = expression.Object{"text": expression.Text}
+	}
+	return expression.Object{"outcome": expression.Text, "cause": expression.Text, "error": expression.Text,
+		"run": expression.Text, "result": result, "results": expression.List, "artifacts": expression.List,
+		"seconds": expression.Number, "rounds": expression.Integer}
+}
+
+// names says what the expressions of a step may refer to: besides parameters and earlier steps the own names, such as
+// item. For the plan's result there is no step.
+func (s *scope) names(own map[string]expression.Type, step int) expression.Names {
+	return func(root, member string) (expression.Type, error) {
+		if t, ok := own[root]; ok {
+			if member != "" {
+				return nil, nil
+			}
+			return t, nil
+		}
+		switch root {
+		case "params":
+			if p, ok := s.plan.Params[member]; ok {
+				return p.Type.expression(), nil
+			}
+			return nil, fmt.Errorf("there is no parameter %s", cmp.Or(member, "without a name; write params.NAME"))
+		case "steps":
+			j, known := s.index[member]
+			switch {
+			case !known:
+				return nil, fmt.Errorf("there is no step %s", cmp.Or(member, "without a name; write steps.NAME"))
+			case step == j && own["round"] != nil, step < 0:
+			case step == j:
+				return nil, fmt.Errorf("%s cannot refer to itself; only a step with repeat can", member)
+			case !s.isBefore(j, step):
+				return nil, fmt.Errorf("%s does not wait for %s; add %s to its needs", s.steps[step].Name, member, member)
+			}
+			return stepType(s.steps[j].Step), nil
+		case "item", "index":
+			return nil, fmt.Errorf("%s is known only in a step with for_each", root)
+		case "round":
+			return nil, fmt.Errorf("round is known only in a step with repeat")
+		}
+		return nil, fmt.Errorf("there is no %s; there are params, steps, item, index and round", root)
+	}
+}
+
+// step reads the expressions of a step.
+func (s *scope) step(i int) {
+	n := &s.steps[i]
+	outer := s.names(nil, i)
+	n.guard = s.condition(n.If, outer, s.of(i, "if"))
+	own := map[string]expression.Type{}
+	if n.ForEach != nil {
+		n.items = expression.NewTemplate(n.ForEach, outer, s.of(i, "for_each"), s.said)
+		if t := n.items.Type(); t != "" && t != "array" {
+			s.wrong(s.of(i, "for_each"), "for_each needs a list, and this is of type %s", t)
+		}
+		own["item"], own["index"] = expression.Value, expression.Integer
+	} else if n.Limit > 0 {
+		s.wrong(s.of(i, "limit"), "the limit is how many items run at a time, and there is no for_each")
+	}
+	if n.Repeat != nil {
+		if n.ForEach != nil {
+			s.wrong(s.of(i, "repeat"), "a step has for_each or repeat; put one of them into a plan of its own")
+		}
+		own["round"] = expression.Integer
+		n.until = s.condition(n.Repeat.Until, s.names(own, i), s.of(i, "repeat.until"))
+	}
+	field, value := n.work()
+	n.input = expression.NewTemplate(value, s.names(own, i), s.of(i, field), s.said)
+	s.work(i)
+}
+
+// work is the field of what the step does, and its template.
+func (s *Step) work() (field string, template any) {
+	switch {
+	case s.Read != nil:
+		return "read", map[string]any{"run": s.Read.Run, "name": s.Read.Name}
+	case s.Write != nil:
+		return "write", map[string]any{"name": s.Write.Name, "text": s.Write.Text}
+	case s.Ask != nil:
+		return "ask.prompt", s.Ask.Prompt
+	case s.Input == nil:
+		return "input", map[string]any{}
+	}
+	return "input", s.Input
+}
+
+func (s *scope) condition(text string, names expression.Names, path string) *expression.Expression {
+	if text == "" {
+		return nil
+	}
+	if inner, ok := strings.CutPrefix(text, "${"); ok && strings.HasSuffix(inner, "}") {
+		text = inner[:len(inner)-1]
+	}
+	e, err := expression.Compile(strings.TrimSpace(text), names, expression.Boolean)
+	if err != nil {
+		s.said(path, err)
+	}
+	return e
+}
+
+// work checks what the step does.
+func (s *scope) work(i int) {
+	n := &s.steps[i]
+	if n.Input != nil && n.Job == "" && n.Plan == nil {
+		s.wrong(s.of(i, "input"), "only a job or a plan has an input")
+	}
+	switch {
+	case n.Plan != nil:
+		sub := s.compiler.compile(n.Plan, s.of(i, "plan"))
+		s.input(i, sub.plan.inputForm(), "the plan")
+	case n.Job != "":
+		form, known := s.jobs[n.Job]
+		if !known {
+			s.wrong(s.of(i, "job"), "there is no job %s; there are %s", n.Job, listed(s.jobs.names()))
+		}
+		var in inputForm
+		if len(form) > 0 && json.Unmarshal(form, &in) == nil {
+			s.input(i, in, n.Job)
+		}
+	case n.Ask != nil && n.Retry != nil:
+		s.wrong(s.of(i, "retry"), "a question is asked once")
+	}
+}
+
+func (j Jobs) names() (names []string) {
+	for name := range j {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

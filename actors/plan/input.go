@@ -1,0 +1,199 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/plan/expression"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// inputForm is what a JSON Schema says of the members of an object.
+type inputForm struct {
+	Properties map[string]struct {
+		Type any `json:"type"`
+	} `json:"properties"`
+	Required             []string `json:"required"`
+	AdditionalProperties any      `json:"additionalProperties"`
+}
+
+// inputForm is the form of the plan's parameters.
+func (p *Plan) inputForm() (f inputForm) {
+	f.AdditionalProperties = false
+	data, err := json.Marshal(p.inputSchema())
+	if err != nil {
+		return f
+	}
+	_ = json.Unmarshal(data, &f) // it was written a line above
+	return f
+}
+
+func (p *Plan) inputSchema() map[string]any {
+	properties, required := map[string]any{}, []string{}
+	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
+		properties[name] = map[string]any{"type": p.Params[name].Type.jsonType()}
+		if p.Params[name].Default == nil {
+			required = append(required, name)
+		}
+	}
+	return map[string]any{"properties": properties, "required": required, "additionalProperties": false}
+}
+
+// input holds a step's input to the form: its names, and the types that are known.
+func (s *scope) input(i int, form inputForm, of string) {
+	fields := s.steps[i].input.Fields()
+	for _, name := range form.Required {
+		if fields[name] == nil {
+			s.wrong(s.of(i, "input"), "%s needs the input %s", of, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		path := s.of(i, "input."+name)
+		property, known := form.Properties[name]
+		if !known {
+			if form.AdditionalProperties == false {
+				s.wrong(path, "%s has no input %s; it has %s", of, name, listed(slices.Sorted(maps.Keys(form.Properties))))
+			}
+			continue
+		}
+		if have := fields[name].Type(); !fits(have, property.Type) {
+			s.wrong(path, "%s is of type %s, and %s needs %v", name, have, of, property.Type)
+		}
+	}
+}
+
+// fits reports whether a value of the type can be one of the types that a schema allows.
+func fits(have string, want any) bool {
+	one := func(t any) bool { return t == have || t == "number" && have == "integer" }
+	switch want := want.(type) {
+	case string:
+		return have == "" || one(want)
+	case []any:
+		return have == "" || slices.ContainsFunc(want, one)
+	}
+	return true
+}
+
+func (t ParamType) jsonType() string {
+	switch t {
+	case "":
+		return "string"
+	case List:
+		return "array"
+	}
+	return string(t)
+}
+
+func (t ParamType) expression() expression.Type {
+	switch t {
+	case Number:
+		return expression.Number
+	case Integer:
+		return expression.Integer
+	case Boolean:
+		return expression.Boolean
+	case List:
+		return expression.List
+	case Object:
+		return expression.Members
+	}
+	return expression.Text
+}
+
+// value returns the value as expressions have it.
+func (p Param) value(v any) (any, error) {
+	ok := false
+	switch p.Type {
+	case Number, Integer:
+		var f float64
+		switch n := v.(type) {
+		case float64:
+			f, ok = n, true
+		case int:
+			f, ok = float64(n), true
+		}
+		if ok && p.Type == Integer {
+			ok = f == math.Trunc(f) && math.Abs(f) < 1<<53
+			v = int(f)
+		} else {
+			v = f
+		}
+	case Boolean:
+		_, ok = v.(bool)
+	case List:
+		_, ok = v.([]any)
+	case Object:
+		_, ok = v.(map[string]any)
+	default:
+		_, ok = v.(string)
+	}
+	if !ok {
+		return nil, fmt.Errorf("must be of type %s", p.Type.jsonType())
+	}
+	return v, nil
+}
+
+// Values returns the parameters with the defaults of those that are not given. Its error says all that is wrong.
+func (p *Plan) Values(given map[string]any) (map[string]any, error) {
+	all, wrong := make(map[string]any, len(p.Params)), []string(nil)
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if _, known := p.Params[name]; !known {
+			wrong = append(wrong, fmt.Sprintf("the plan has no parameter %s; it has %s", name,
+				listed(slices.Sorted(maps.Keys(p.Params)))))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
+		param := p.Params[name]
+		v, ok := given[name]
+		if !ok {
+			v = param.Default
+		}
+		if v == nil {
+			wrong = append(wrong, fmt.Sprintf("the parameter %s is missing", name))
+			continue
+		}
+		value, err := param.value(v)
+		if err != nil {
+			wrong = append(wrong, fmt.Sprintf("the parameter %s %v", name, err))
+		}
+		all[name] = value
+	}
+	if wrong != nil {
+		return nil, messages.InvalidInput("%s", strings.Join(wrong, "\n"))
+	}
+	return all, nil
+}
+
+// ParseParams reads parameters such as name=value. A value of another type than string is JSON; a list may also be
+// texts with commas between them.
+func (p *Plan) ParseParams(texts []string) (map[string]any, error) {
+	all := map[string]any{}
+	for _, text := range texts {
+		name, value, found := strings.Cut(text, "=")
+		if !found {
+			return nil, messages.InvalidInput("the parameter %q has no value; write NAME=VALUE", text)
+		}
+		param := p.Params[name]
+		if param.Type == "" || param.Type == String {
+			all[name] = value
+			continue
+		}
+		var v any
+		if err := json.Unmarshal([]byte(value), &v); err != nil {
+			if param.Type != List {
+				return nil, messages.InvalidInput("the parameter %s must be of type %s", name, param.Type.jsonType())
+			}
+			list := []any{}
+			for element := range strings.SplitSeq(value, ",") {
+				list = append(list, element)
+			}
+			v = list
+		}
+		all[name] = v
+	}
+	return all, nil
+}

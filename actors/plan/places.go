@@ -1,0 +1,157 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Problem is one thing that is wrong with a plan.
+type Problem struct {
+	// Line and Column are where it stands in the plan's text, from 1; 0 for a plan that is a Go value.
+	Line   int `json:"line,omitempty"`
+	Column int `json:"column,omitempty"`
+	// Path is the field, such as steps.2.if.
+	Path    string `json:"path,omitempty"`
+	Problem string `json:"problem"`
+}
+
+// String is the problem as a compiler would say it.
+func (p Problem) String() string {
+	where := p.Path
+	if p.Line > 0 {
+		where = fmt.Sprintf("%d:%d", p.Line, p.Column)
+	}
+	if where == "" {
+		return p.Problem
+	}
+	return where + ": " + p.Problem
+}
+
+// Problems are all that is wrong with a plan, in the order of its text. They are an error of code invalid_input.
+type Problems []Problem
+
+// Error says all problems, one on a line.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap makes it an error of code invalid_input.
+func (ps Problems) Unwrap() error { return messages.InvalidInput("%s", ps.Error()) }
+
+func (ps Problems) err() error {
+	if len(ps) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(ps, func(a, b Problem) int {
+		if a.Line != b.Line {
+			return a.Line - b.Line
+		}
+		return a.Column - b.Column
+	})
+	return slices.Compact(ps)
+}
+
+// place is where a value stands in a text.
+type place struct{ line, column int }
+
+// places are where the values of a plan stand, by their paths.
+type places map[string]place
+
+// of is the place of the path or, if its value is not in the text, of what it is a part of.
+func (at places) of(path string) place {
+	for {
+		if p, ok := at[path]; ok || path == "" {
+			return p
+		}
+		path = path[:max(strings.LastIndexByte(path, '.'), 0)]
+	}
+}
+
+// problem places what is wrong with the path.
+func (at places) problem(path, format string, args ...any) Problem {
+	p := at.of(path)
+	return Problem{Line: p.line, Column: p.column, Path: path, Problem: fmt.Sprintf(format, args...)}
+}
+
+// The bounds of a plan's text.
+const (
+	mostBytes  = 4 << 20
+	mostValues = 200_000
+	deepest    = 60
+)
+
+// reader turns the nodes of a text into values as JSON has them.
+type reader struct {
+	at       places
+	problems Problems
+	values   int
+}
+
+func (r *reader) wrong(path string, n *yaml.Node, format string, args ...any) {
+	r.problems = append(r.problems, Problem{n.Line, n.Column, path, fmt.Sprintf(format, args...)})
+}
+
+func (r *reader) value(n *yaml.Node, path string, depth int) any {
+	for n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	r.values++
+	if _, known := r.at[path]; !known {
+		r.at[path] = place{n.Line, n.Column}
+	}
+	if r.values > mostValues || depth > deepest {
+		if r.values <= mostValues+1 {
+			r.wrong(path, n, "a plan has at most %d values, %d deep", mostValues, deepest)
+		}
+		return nil
+	}
+	switch n.Kind {
+	case yaml.MappingNode:
+		return r.object(n, path, depth)
+	case yaml.SequenceNode:
+		all := make([]any, 0, len(n.Content))
+		for i, element := range n.Content {
+			all = append(all, r.value(element, below(path, fmt.Sprint(i)), depth+1))
+		}
+		return all
+	}
+	return r.scalar(n, path)
+}
+
+func (r *reader) object(n *yaml.Node, path string, depth int) map[string]any {
+	all := make(map[string]any, len(n.Content)/2)
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		name := n.Content[i].Value
+		if _, twice := all[name]; twice {
+			r.wrong(below(path, name), n.Content[i], "%s is given twice", name)
+		}
+		all[name] = r.value(n.Content[i+1], below(path, name), depth+1)
+	}
+	return all
+}
+
+func (r *reader) scalar(n *yaml.Node, path string) (v any) {
+	if tag := n.ShortTag(); tag == "!!timestamp" || tag == "!!str" {
+		return n.Value
+	}
+	if err := n.Decode(&v); err != nil {
+		r.wrong(path, n, "%v", err)
+	}
+	return v
+}
+
+func below(path, name string) string {
+	if path == "" {
+		return name
+	}
+	return path + "." + name
+}
