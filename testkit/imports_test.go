@@ -140,6 +140,10 @@ var rules = []rule{{
 	pkgs: "transport/view",
 	ours: []string{"messages"},
 }, {
+	pkgs: "transport/dialect",
+	ours: []string{"messages", "transport/gate", "transport/view"},
+	libs: []string{"github.com/coder/websocket"},
+}, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},
 }, {
