@@ -1,0 +1,219 @@
+package dialect_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/view"
+)
+
+// words is a dialect of lines: each operation, and END.
+var words = view.Dialect[io.Writer]{
+	Heartbeat: func(w io.Writer) { fmt.Fprintln(w, "beat") },
+	Refuse:    func(w io.Writer, err error) { fmt.Fprintln(w, "refused:", err) },
+}
+
+func init() {
+	words.Table[view.Text][view.Append] = func(w io.Writer, op *view.Op) { fmt.Fprintf(w, "%q\n", op.Text) }
+	words.Table[view.Run][view.End] = func(w io.Writer, op *view.Op) { fmt.Fprintln(w, "END", op.Event.Kind()) }
+}
+
+func open(t *testing.T, runs dialect.Runs, c dialect.Config) *httptest.Server {
+	c.Runs, c.Jobs = runs, []dialect.Job{{Name: "prompt"}}
+	door := dialect.NewDoor(c)
+	mux := http.NewServeMux()
+	start := func(r *http.Request) (messages.RunID, error) {
+		return door.Start(r.Context(), messages.Request{Job: "prompt",
+			Input: json.RawMessage(fmt.Sprintf(`{"prompt":%q}`, r.URL.Query().Get("story")))})
+	}
+	mux.HandleFunc("/stream", func(w http.ResponseWriter, r *http.Request) {
+		id, err := start(r)
+		if err != nil {
+			gate.Refuse(w, err)
+			return
+		}
+		s := door.Stream(w, "text/plain")
+		if dialect.Play(r.Context(), s, id, messages.Follow{}, &words, io.Writer(s), nil) != nil {
+			s.Break()
+		}
+	})
+	mux.HandleFunc("/socket", func(w http.ResponseWriter, r *http.Request) {
+		door.Socket(w, r, func(s *dialect.Socket, message []byte) {
+			id, err := start(r)
+			if err != nil || string(message) != "go" {
+				s.Break()
+				return
+			}
+			s.Go(func() {
+				f := s.Frames()
+				if dialect.Play(s.Context, f, id, messages.Follow{}, &words, io.Writer(lines{f}), nil) != nil {
+					s.Break()
+				}
+			})
+		})
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server
+}
+
+type lines struct{ *dialect.Frames }
+
+func (l lines) Write(line []byte) (int, error) {
+	l.Add(append([]byte(nil), line...))
+	return len(line), nil
+}
+
+// broken is a runtime whose events stop with an error.
+type broken struct{ testkit.Teller }
+
+type batches = iter.Seq2[[]messages.Event, error]
+
+func (b *broken) Follow(ctx context.Context, id messages.RunID, f messages.Follow) batches {
+	return func(yield func([]messages.Event, error) bool) {
+		n := 0
+		for events, err := range b.Teller.Follow(ctx, id, f) {
+			if n++; n > 5 {
+				events, err = nil, errors.New("the journal is gone")
+			}
+			if !yield(events, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+const whole = "\"Hel\"\n\"lo, \"\n\"wörld 🌍\"\nEND run.completed\n"
+
+func TestStreamEndsWithTheTerminalOrBreaks(t *testing.T) {
+	get := func(runs dialect.Runs) (string, error) {
+		resp, err := http.Get(open(t, runs, dialect.Config{}).URL + "/stream?story=plain")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		return string(body), err
+	}
+	if body, err := get(&testkit.Teller{}); err != nil || body != whole {
+		t.Errorf("the stream is %q, %v", body, err)
+	}
+	if body, err := get(&broken{}); err == nil || !strings.HasSuffix(body, "refused: the journal is gone\n") {
+		t.Errorf("the broken stream is %q, %v", body, err)
+	}
+}
+
+func TestSocketEndsWithTheTerminalOrBreaks(t *testing.T) {
+	const cut = "\"Hel\"\nrefused: the journal is gone\n"
+	for want, runs := range map[string]dialect.Runs{whole: &testkit.Teller{}, cut: &broken{}} {
+		url := strings.Replace(open(t, runs, dialect.Config{}).URL, "http", "ws", 1)
+		ws, _, err := websocket.Dial(t.Context(), url+"/socket?story=plain", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ws.Write(t.Context(), websocket.MessageText, []byte("go")); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for len(got) < len(want) {
+			_, message, err := ws.Read(t.Context())
+			if err != nil {
+				t.Fatalf("after %q: %v", got, err)
+			}
+			got += string(message)
+		}
+		if got != want {
+			t.Errorf("the socket said %q, want %q", got, want)
+		}
+		if want != whole {
+			if _, _, err := ws.Read(t.Context()); websocket.CloseStatus(err) != -1 {
+				t.Errorf("the broken socket says farewell: %v", err)
+			}
+		}
+		_ = ws.CloseNow()
+	}
+}
+
+// A run that waits for people is silent; the client still hears that the connection lives.
+func TestHeartbeats(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		runs := &testkit.Teller{}
+		id, err := runs.Submit(t.Context(), messages.Request{Job: "prompt", Input: json.RawMessage(`{"story":"question"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, w := io.Pipe()
+		s := dialect.NewDoor(dialect.Config{Runs: runs}).Stream(pipe{w, http.Header{}}, "text/plain")
+		done := make(chan error, 1)
+		go func() { done <- dialect.Play(t.Context(), s, id, messages.Follow{}, &words, io.Writer(s), nil) }()
+		scan := bufio.NewScanner(r)
+		begun := time.Now()
+		for _, want := range []string{`"Let me ask."`, "beat", "beat"} {
+			if !scan.Scan() || scan.Text() != want {
+				t.Fatalf("%q, want %q", scan.Text(), want)
+			}
+		}
+		if waited := time.Since(begun); waited != 30*time.Second {
+			t.Errorf("two heartbeats took %v", waited)
+		}
+		if err := runs.Answer(t.Context(), id, "q1", json.RawMessage(`"main"`), ""); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{`"Took main."`, "END run.completed"} {
+			if !scan.Scan() || scan.Text() != want {
+				t.Fatalf("%q, want %q", scan.Text(), want)
+			}
+		}
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// pipe is an http.ResponseWriter without a connection.
+type pipe struct {
+	io.Writer
+	header http.Header
+}
+
+func (p pipe) Header() http.Header { return p.header }
+func (p pipe) WriteHeader(int)     {}
+func (p pipe) FlushError() error   { return nil }
+
+func TestCalls(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"jsonrpc":"2.0","id":1,"method":"m"}`:     "1 calls, batch false, []",
+		`[{"jsonrpc":"2.0","id":1,"method":"m"},7]`: `1 calls, batch true, [-32600]`,
+		`[]`:                                     "0 calls, batch false, [-32600]",
+		`{`:                                      "0 calls, batch false, [-32700]",
+		"\"\xff\"":                               "0 calls, batch false, [-32700]",
+		`{"jsonrpc":"2.0","id":{},"method":"m"}`: "0 calls, batch false, [-32600]",
+		`{"jsonrpc":"1.0","id":"a","method":"m"}`: "0 calls, batch false, [-32600]",
+	} {
+		calls, batch, refused := dialect.Calls([]byte(body))
+		codes := []int{}
+		for _, r := range refused {
+			codes = append(codes, r.Error.Code)
+		}
+		if got := fmt.Sprintf("%d calls, batch %v, %v", len(calls), batch, codes); got != want {
+			t.Errorf("%s: %s, want %s", body, got, want)
+		}
+	}
+}

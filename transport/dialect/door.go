@@ -1,0 +1,158 @@
+package dialect
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"io"
+	"iter"
+	"maps"
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// Runs is the runtime as dialects need it. An actors.System is one.
+type Runs interface {
+	Submit(ctx context.Context, q messages.Request) (messages.RunID, error)
+	State(ctx context.Context, id messages.RunID) (messages.State, error)
+	Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error]
+	List(ctx context.Context, q messages.Query) ([]messages.Summary, error)
+	Cancel(ctx context.Context, id messages.RunID, by, reason string) error
+	Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error
+}
+
+// Job is a kind of run that callers may start.
+type Job struct {
+	Name, Description string
+	// Schema is the JSON Schema of the input.
+	Schema json.RawMessage
+	// Limits bound runs.
+	Limits messages.Limits
+	// Prepare, which may be nil, changes the input of a caller before it is submitted. Errors: invalid_input.
+	Prepare func(ctx context.Context, input json.RawMessage) (json.RawMessage, error)
+}
+
+// Config is what every dialect is made of.
+type Config struct {
+	Runs Runs
+	Jobs []Job
+	// Open reads artifacts; nil where runs write none.
+	Open func(ctx context.Context, run messages.State, artifact messages.Artifact) (io.ReadSeekCloser, error)
+	// Heartbeat is the longest that a stream is silent: 15 s. WriteTimeout is how long a client may take to read what
+	// was written to it: 30 s.
+	Heartbeat, WriteTimeout time.Duration
+	// Redact returns what clients may read without the process's secrets; nil changes nothing.
+	Redact func([]byte) []byte
+}
+
+// Door is a dialect's way to the runtime. It is safe for concurrent use.
+type Door struct {
+	Config
+	jobs map[string]Job
+}
+
+// NewDoor returns the door.
+func NewDoor(c Config) *Door {
+	c.Heartbeat = cmp.Or(c.Heartbeat, 15*time.Second)
+	c.WriteTimeout = cmp.Or(c.WriteTimeout, 30*time.Second)
+	if c.Redact == nil {
+		c.Redact = func(b []byte) []byte { return b }
+	}
+	d := &Door{Config: c, jobs: map[string]Job{}}
+	for _, job := range c.Jobs {
+		d.jobs[job.Name] = job
+	}
+	return d
+}
+
+// Job returns the job of the name. Errors: invalid_input, which lists the names.
+func (d *Door) Job(name string) (Job, error) {
+	job, ok := d.jobs[name]
+	if !ok {
+		names := slices.Sorted(maps.Keys(d.jobs))
+		return Job{}, messages.InvalidInput("there is no job %.100q; this server has %q", name, names)
+	}
+	return job, nil
+}
+
+// Start starts a run of the caller. Errors: forbidden, invalid_input, and those of the runtime.
+func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, error) {
+	if err := gate.Require(ctx, gate.WriteRuns); err != nil {
+		return "", err
+	}
+	job, err := d.Job(q.Job)
+	if err != nil {
+		return "", err
+	}
+	q.Principal, q.Mode = gate.From(ctx).Name, cmp.Or(q.Mode, messages.Detached)
+	if q.Limits == (messages.Limits{}) {
+		q.Limits = job.Limits
+	}
+	if job.Prepare != nil {
+		if q.Input, err = job.Prepare(ctx, q.Input); err != nil {
+			return "", err
+		}
+	}
+	return d.Runs.Submit(ctx, q)
+}
+
+// Run returns the State of a run of the caller. Errors: forbidden; not_found, for the runs of others too.
+func (d *Door) Run(ctx context.Context, id messages.RunID) (messages.State, error) {
+	if err := gate.Require(ctx, gate.ReadRuns); err != nil {
+		return messages.State{}, err
+	}
+	state, err := d.Runs.State(ctx, id)
+	if err == nil {
+		err = gate.Own(ctx, state)
+	}
+	return state, err
+}
+
+// Labelled returns the caller's runs with the label, the newest first, at most limit. Errors: forbidden.
+func (d *Door) Labelled(ctx context.Context, label, value string, limit int) ([]messages.Summary, error) {
+	if err := gate.Require(ctx, gate.ReadRuns); err != nil {
+		return nil, err
+	}
+	return d.Runs.List(ctx, messages.Query{Principal: gate.From(ctx).Name, Labels: map[string]string{label: value},
+		Limit: limit, ByQueued: true})
+}
+
+// Cancel asks for the end of a run of the caller. Errors: forbidden, not_found, and those of the runtime.
+func (d *Door) Cancel(ctx context.Context, id messages.RunID, reason string) error {
+	if err := d.mayChange(ctx, id); err != nil {
+		return err
+	}
+	return d.Runs.Cancel(ctx, id, gate.From(ctx).Name, reason)
+}
+
+// Answer answers what a run of the caller asked. Errors: forbidden, not_found, conflict, and those of the runtime.
+func (d *Door) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage) error {
+	if err := d.mayChange(ctx, id); err != nil {
+		return err
+	}
+	return d.Runs.Answer(ctx, id, request, value, gate.From(ctx).Name)
+}
+
+func (d *Door) mayChange(ctx context.Context, id messages.RunID) error {
+	if err := gate.Require(ctx, gate.WriteRuns); err != nil {
+		return err
+	}
+	_, err := d.Run(ctx, id)
+	return err
+}
+
+// Read returns the body of a request. Errors: too_large, bad_request.
+func Read(r *http.Request) ([]byte, error) {
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		if p := gate.ProblemOf(err); p.Code == string(gate.CodeTooLarge) {
+			return nil, p
+		}
+		return nil, messages.Errorf(gate.CodeBadRequest, "the body cannot be read: %v", err)
+	}
+	return body, nil
+}

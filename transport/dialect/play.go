@@ -1,0 +1,140 @@
+package dialect
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/view"
+)
+
+// ErrDraining is why a stream ends when the server stops.
+var ErrDraining = messages.Errorf(messages.Code(messages.CauseShutdown), "the server is stopping; come back")
+
+// Out is where Play writes: a [Stream] or a [Socket].
+type Out interface {
+	// Flush sends what was written.
+	Flush() error
+	// house returns the door, and the lock under which the dialect's functions write.
+	house() (*Door, *sync.Mutex)
+}
+
+// Play writes the events of a run, and with follow.Tree those of its sub-runs, to w, which writes to out. It returns
+// nil after the run's terminal, or where stop, which may be nil, says that the client has all of its answer. After an
+// error the client lacks the terminal: Play has called the hook Refuse, and the caller breaks the connection.
+func Play[W any](ctx context.Context, out Out, id messages.RunID, follow messages.Follow, d *view.Dialect[W], w W,
+	stop func(*view.Transcript) bool) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	endOnDrain(ctx, cancel)
+	p := &play[W]{ctx: ctx, cancel: cancel, out: out, id: id, dialect: d, w: w, stop: stop,
+		players: map[messages.RunID]*view.Player[W]{}}
+	p.door, p.mu = out.house()
+	defer p.heartbeats()()
+	for events, err := range p.door.Runs.Follow(ctx, id, follow) {
+		if err == nil {
+			var done bool
+			if done, err = p.write(events); done && err == nil {
+				return nil
+			}
+		}
+		if err != nil {
+			return p.refuse(err)
+		}
+	}
+	return p.refuse(messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run"))
+}
+
+// play is one call of Play.
+type play[W any] struct {
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	out     Out
+	id      messages.RunID
+	dialect *view.Dialect[W]
+	w       W
+	stop    func(*view.Transcript) bool
+	door    *Door
+	mu      *sync.Mutex
+	players map[messages.RunID]*view.Player[W]
+	beat    *time.Timer // nil without the hook
+}
+
+// heartbeats keeps proxies and clients from taking a silent run for a dead connection, until the returned function is
+// called.
+func (p *play[W]) heartbeats() (stop func() bool) {
+	if p.dialect.Heartbeat == nil {
+		return func() bool { return true }
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.beat = time.AfterFunc(p.door.Heartbeat, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.ctx.Err() != nil {
+			return
+		}
+		p.dialect.Heartbeat(p.w)
+		if err := p.out.Flush(); err != nil {
+			p.cancel(err)
+			return
+		}
+		p.beat.Reset(p.door.Heartbeat)
+	})
+	return p.beat.Stop
+}
+
+// write writes a batch, and reports whether the client has all.
+func (p *play[W]) write(events []messages.Event) (done bool, err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range events {
+		if e.Body == nil {
+			continue
+		}
+		player := p.players[e.RunID]
+		if player == nil {
+			player = p.dialect.Player(p.w)
+			p.players[e.RunID] = player
+		}
+		player.Play(e)
+		if e.RunID == p.id && (player.Ended != nil || p.stop != nil && p.stop(&player.Transcript)) {
+			done = true
+			break
+		}
+	}
+	if p.beat != nil {
+		p.beat.Reset(p.door.Heartbeat)
+	}
+	return done, p.out.Flush()
+}
+
+// refuse tells the client why there is nothing more, if it still reads.
+func (p *play[W]) refuse(err error) error {
+	if cause := context.Cause(p.ctx); cause != nil {
+		err = cause
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.dialect.Refuse != nil && !errors.Is(err, context.Canceled) {
+		p.dialect.Refuse(p.w, err)
+		_ = p.out.Flush() // the caller breaks the connection
+	}
+	return err
+}
+
+// endOnDrain ends the context when the server stops.
+func endOnDrain(ctx context.Context, cancel context.CancelCauseFunc) {
+	if draining := gate.Draining(ctx); draining != nil {
+		go func() {
+			select {
+			case <-draining:
+				cancel(ErrDraining)
+			case <-ctx.Done():
+			}
+		}()
+	}
+}

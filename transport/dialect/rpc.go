@@ -1,0 +1,130 @@
+package dialect
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// The codes of JSON-RPC 2.0.
+const (
+	ParseError     = -32700
+	InvalidRequest = -32600
+	MethodNotFound = -32601
+	InvalidParams  = -32602
+	InternalError  = -32603
+)
+
+// maxBatch is the most calls of a batch.
+const maxBatch = 100
+
+// Call is a call of JSON-RPC 2.0. One without an ID is a notification, which gets no answer.
+type Call struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Method  string          `json:"method"`
+	Params  json.RawMessage `json:"params"`
+}
+
+// Reply answers a call, with a result or an error.
+type Reply struct {
+	Version string          `json:"jsonrpc"`
+	ID      json.RawMessage `json:"id"`
+	Result  any             `json:"result,omitempty"`
+	Error   *RPCError       `json:"error,omitempty"`
+}
+
+// RPCError is the error of a Reply.
+type RPCError struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    any    `json:"data,omitempty"`
+}
+
+func (e *RPCError) Error() string { return e.Message }
+
+// RPCErrorOf returns the error as JSON-RPC has it: what is wrong with a call are invalid params, the rest is
+// internal, each with the problem as data.
+func RPCErrorOf(err error) *RPCError {
+	if known, ok := errors.AsType[*RPCError](err); ok {
+		return known
+	}
+	p := gate.ProblemOf(err)
+	code := InternalError
+	if p.Status < http.StatusInternalServerError && p.Status != http.StatusTooManyRequests {
+		code = InvalidParams
+	}
+	return &RPCError{Code: code, Message: p.Detail, Data: map[string]any{"code": p.Code, "retryable": p.Retryable}}
+}
+
+// AnswerTo returns the reply to the call.
+func AnswerTo(c Call, result any, err error) Reply {
+	r := Reply{Version: "2.0", ID: c.ID, Result: result}
+	if err != nil {
+		r.Result, r.Error = nil, RPCErrorOf(err)
+	}
+	if len(r.ID) == 0 {
+		r.ID = json.RawMessage("null")
+	}
+	return r
+}
+
+// Calls reads one call or a batch, and returns the answers to what is none.
+func Calls(body []byte) (calls []Call, batch bool, refused []Reply) {
+	refuse := func(id json.RawMessage, code int, message string) {
+		refused = append(refused, AnswerTo(Call{ID: id}, nil, &RPCError{Code: code, Message: message}))
+	}
+	var raw []json.RawMessage
+	switch {
+	case !utf8.Valid(body) || !json.Valid(body):
+		refuse(nil, ParseError, "the message is not JSON in UTF-8")
+		return nil, false, refused
+	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")):
+		batch = true
+		if json.Unmarshal(body, &raw) != nil || len(raw) == 0 || len(raw) > maxBatch {
+			refuse(nil, InvalidRequest, "a batch has between 1 and 100 calls")
+			return nil, false, refused
+		}
+	default:
+		raw = []json.RawMessage{body}
+	}
+	for _, one := range raw {
+		var c Call
+		if json.Unmarshal(one, &c) != nil || c.Version != "2.0" || c.Method == "" || !validID(c.ID) {
+			refuse(nil, InvalidRequest, `a call has "jsonrpc":"2.0", a method, and an id that is a string or a number`)
+			continue
+		}
+		calls = append(calls, c)
+	}
+	return calls, batch, refused
+}
+
+// validID reports whether the id is a string, a number, null or missing.
+func validID(id json.RawMessage) bool {
+	return len(id) == 0 || id[0] != '{' && id[0] != '[' && id[0] != 't' && id[0] != 'f'
+}
+
+// Params reads the params of a call. Errors: InvalidParams.
+func Params(c Call, into any) error {
+	if len(c.Params) == 0 {
+		return nil
+	}
+	if err := json.Unmarshal(c.Params, into); err != nil {
+		return &RPCError{Code: InvalidParams, Message: "the params of " + c.Method + " cannot be read: " + err.Error()}
+	}
+	return nil
+}
+
+// JSON is the JSON of what cannot fail to have one.
+func JSON(v any) []byte {
+	data, err := json.Marshal(v)
+	if err != nil {
+		data, _ = json.Marshal(AnswerTo(Call{}, nil, messages.Errorf(gate.CodeInternal, "%v", err))) // strings
+	}
+	return data
+}

@@ -1,0 +1,114 @@
+package dialect
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// maxMessage is the most bytes that a client sends at once.
+const maxMessage = 1 << 20
+
+// Socket is a WebSocket of texts. Its client reads messages in the order in which they were sent.
+type Socket struct {
+	door *Door
+	ws   *websocket.Conn
+	// Context ends with the connection, with the caller's token, and when the server stops.
+	Context context.Context
+	done    sync.WaitGroup
+}
+
+// Socket accepts a WebSocket, calls read with each message until the client leaves, and waits for what Go started. It
+// answers every other request with an error.
+func (d *Door) Socket(w http.ResponseWriter, r *http.Request, read func(s *Socket, message []byte)) {
+	if r.Header.Get("Upgrade") == "" {
+		gate.Refuse(w, messages.Errorf(gate.CodeBadRequest, "this path takes WebSockets alone"))
+		return
+	}
+	// The gate has checked the origin.
+	ws, err := websocket.Accept(w, r, &websocket.AcceptOptions{InsecureSkipVerify: true})
+	if err != nil {
+		return // it has answered
+	}
+	defer ws.CloseNow()
+	ws.SetReadLimit(maxMessage)
+	ctx, cancel := context.WithCancelCause(r.Context())
+	s := &Socket{door: d, ws: ws, Context: ctx}
+	defer s.done.Wait()
+	defer cancel(nil)
+	endOnDrain(ctx, cancel)
+	defer context.AfterFunc(ctx, func() { s.Break() })()
+	s.Go(s.ping)
+	for {
+		kind, message, err := ws.Read(ctx)
+		if err != nil || kind != websocket.MessageText {
+			return
+		}
+		read(s, message)
+	}
+}
+
+// Go calls f in a goroutine of the connection.
+func (s *Socket) Go(f func()) { s.done.Go(f) }
+
+// ping finds a client that has vanished.
+func (s *Socket) ping() {
+	tick := time.NewTicker(s.door.Heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.Context.Done():
+			return
+		case <-tick.C:
+		}
+		ctx, cancel := context.WithTimeout(s.Context, s.door.WriteTimeout)
+		err := s.ws.Ping(ctx)
+		cancel()
+		if err != nil {
+			s.Break()
+			return
+		}
+	}
+}
+
+// Send sends a message. A client that does not read it in time loses the connection.
+func (s *Socket) Send(message []byte) error {
+	ctx, cancel := context.WithTimeout(s.Context, s.door.WriteTimeout)
+	defer cancel()
+	return s.ws.Write(ctx, websocket.MessageText, s.door.Redact(message))
+}
+
+// Break cuts the connection without a farewell, so that no client takes it for the end of a run.
+func (s *Socket) Break() { _ = s.ws.CloseNow() }
+
+// Frames is where a run is written on a Socket, beside others: each frame is a message.
+type Frames struct {
+	socket *Socket
+	mu     sync.Mutex
+	frames [][]byte
+}
+
+// Frames returns the place for one run.
+func (s *Socket) Frames() *Frames { return &Frames{socket: s} }
+
+// Add adds a frame to what the next Flush sends.
+func (f *Frames) Add(frame []byte) { f.frames = append(f.frames, frame) }
+
+// Flush sends the frames.
+func (f *Frames) Flush() error {
+	defer func() { f.frames = f.frames[:0] }()
+	for _, frame := range f.frames {
+		if err := f.socket.Send(frame); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *Frames) house() (*Door, *sync.Mutex) { return f.socket.door, &f.mu }
