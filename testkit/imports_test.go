@@ -237,6 +237,10 @@ var rules = []rule{{
 		"cmd/internal/settings"},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap"},
 }, {
+	pkgs: "cmd/internal/chatui",
+	ours: []string{"messages", "messages/words", "actors/call", "cmd/internal/terminal"},
+	libs: []string{"charm.land/bubbletea/v2", "github.com/yuin/goldmark/..."},
+}, {
 	pkgs: "cmd/internal/doctor",
 	ours: []string{
 		"messages", "transport/llm", "transport/llm/probe", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",

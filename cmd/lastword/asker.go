@@ -55,8 +55,11 @@ func (a *asker) watch(cmd *cobra.Command, job actors.Job, atEnd func(io.Writer, 
 	if atEnd != nil && a.show.Answer != nil {
 		a.show.Answer, a.show.Print = nil, atEnd
 	}
-	limits := messages.Limits{WallClockMS: host.Milliseconds(a.timeout), StallMS: host.Milliseconds(a.at.StallTimeout())}
-	return a.program.Watch(cmd.Context(), job, limits, &a.state, &a.show)
+	return a.program.Watch(cmd.Context(), job, a.limits(), &a.state, &a.show)
+}
+
+func (a *asker) limits() messages.Limits {
+	return messages.Limits{WallClockMS: host.Milliseconds(a.timeout), StallMS: host.Milliseconds(a.at.StallTimeout())}
 }
 
 // speak arranges that the answer is printed. On a terminal its view shows the model's thoughts: a block that is

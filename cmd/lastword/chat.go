@@ -29,6 +29,7 @@ type chatOptions struct {
 	message    string
 	repository string
 	tools      []string
+	resume     string
 }
 
 func chatCommand(program *host.Program) *cobra.Command {
@@ -62,7 +63,10 @@ once.` + runExits(),
 	settings.Group(flags, "Request", func() { c.addRequestFlags(flags) })
 	c.at.AddFlags(cmd, flags)
 	settings.Group(flags, "Run", func() { c.addRunFlags(cmd, flags, "10m") })
-	settings.Must(flags.SetAnnotation("message", settings.NotSetting, nil))
+	for _, name := range []string{"message", "context", "resume"} {
+		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))
+	}
+	cmd.MarkFlagsMutuallyExclusive("context", "resume")
 	settings.Must(flags.SetAnnotation("repository", settings.NotInProject, nil))
 	settings.Must(cmd.MarkFlagDirname("repository"))
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&c.at)))
@@ -71,6 +75,9 @@ once.` + runExits(),
 
 func (c *chatOptions) addRequestFlags(flags *pflag.FlagSet) {
 	flags.StringVarP(&c.message, "message", "m", "", "the `text` of the message")
+	flags.StringVar(&c.in.Context, "context", "", "`id` of the conversation to begin or to go on with")
+	flags.StringVar(&c.resume, "resume", "", "go on with the last conversation, or with the one whose id begins as `ID`")
+	flags.Lookup("resume").NoOptDefVal = last
 	flags.StringVar(&c.in.Model, "model", chat.Auto, "`name` of the model; auto is the one that the server has loaded")
 	flags.StringVar(&c.in.System, "system", "", "system `prompt`")
 	flags.StringVar(&c.repository, "repository", "", "`folder` whose files the model may list, read and search")
@@ -90,8 +97,11 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 	if err := c.check(); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	if err := c.readMessage(cmd); err != nil {
-		return err
+	talks := c.talks(cmd)
+	if !talks {
+		if err := c.readMessage(cmd); err != nil {
+			return err
+		}
 	}
 	client, err := c.at.Client(c.timeout)
 	if err != nil {
@@ -103,11 +113,26 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer done()
-	job, err := chat.Job(c.in, c.config(client, tools))
+	config := c.config(client, tools)
+	if talks || c.in.Context != "" || c.resume != "" {
+		if config.Conversations, err = c.openConversations(); err != nil {
+			return err
+		}
+	}
+	if talks {
+		return c.talk(cmd, config)
+	}
+	job, err := chat.Job(c.in, config)
 	if err != nil {
 		return err
 	}
 	return c.watch(cmd, job, c.answer(cmd, tools))
+}
+
+// talks reports whether the user holds a conversation on the terminal.
+func (c *chatOptions) talks(cmd *cobra.Command) bool {
+	return c.message == "" && !c.show.JSON && !c.show.JSONL && terminal.IsTerminal(cmd.InOrStdin()) &&
+		terminal.IsTerminal(cmd.OutOrStdout()) && c.program.Display.InPlace(false)
 }
 
 func (c *chatOptions) readMessage(cmd *cobra.Command) (err error) {

@@ -58,6 +58,7 @@ type session struct {
 	raw    bytes.Buffer
 	over   bool     // the program has ended, and what it wrote has been read
 	seen   *os.File // closed when what the program wrote has been read
+	drawn  bool     // by a program that says to a terminal what the test's does not know
 }
 
 // leader is the shell that the program is started by. When the leader of a session ends, the kernel throws away what
@@ -118,7 +119,9 @@ func (s *session) until(done func() bool) bool {
 		n, err := s.master.Read(buffer)
 		words, last := bytes.CutSuffix(buffer[:n], []byte("\a"))
 		s.raw.Write(words)
-		s.screen.Write(words)
+		if !s.drawn {
+			s.screen.Write(words)
+		}
 		s.over = last || err != nil
 	}
 	return true

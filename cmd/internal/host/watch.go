@@ -21,27 +21,36 @@ import (
 // Watch runs the job, shows its events, and returns the error that the program ends with. It knows only what the
 // events tell, like any other reader.
 func (p *Program) Watch(ctx context.Context, job actors.Job, limits messages.Limits, in *store.Flags, show *terminal.Display) error {
-	kept, err := in.Open(ctx, p.Env, p.Secrets, zap.NewNop(), 0)
+	system, kept, done, err := p.Open(ctx, in)
 	if err != nil {
-		return &exit.Error{Code: exit.Configuration, Err: err}
+		return err
 	}
-	config := p.Actors
-	if kept.Journal != nil {
-		config.Journal, show.Kept = kept.Journal, true
-	}
-	system, err := actors.New(ctx, config)
-	if err != nil {
-		return &exit.Error{Code: exit.Configuration, Err: errors.Join(err, kept.Close())}
-	}
+	show.Kept = kept
 	defer show.View.Leave()
 	attached, first := Interruptible(ctx, show.View.Leave)
 	state, err := follow(ctx, attached, system, job, limits, show)
-	err = errors.Join(err, system.Close(ctx), kept.Close())
+	err = errors.Join(err, done())
 	by := first()
 	if err != nil {
 		return err
 	}
 	return outcome(show, state, by)
+}
+
+// Open starts a runtime for the program's own runs, and says whether their events outlive it. done ends it.
+func (p *Program) Open(ctx context.Context, in *store.Flags) (system *actors.System, kept bool, done func() error, err error) {
+	opened, err := in.Open(ctx, p.Env, p.Secrets, zap.NewNop(), 0)
+	if err != nil {
+		return nil, false, nil, &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	config := p.Actors
+	if opened.Journal != nil {
+		config.Journal = opened.Journal
+	}
+	if system, err = actors.New(ctx, config); err != nil {
+		return nil, false, nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, opened.Close())}
+	}
+	return system, opened.Journal != nil, func() error { return errors.Join(system.Close(ctx), opened.Close()) }, nil
 }
 
 // outcome is what the program ends with after the run.

@@ -1,0 +1,114 @@
+package chatui
+
+import (
+	"strings"
+	"testing"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// types presses keys: words between angle brackets are keys, all else is text.
+func types(e *editor, keys string) {
+	for keys != "" {
+		text, rest, _ := strings.Cut(keys, "<")
+		for _, r := range text {
+			e.press(tea.KeyPressMsg{Code: r, Text: string(r)})
+		}
+		var name string
+		name, keys, _ = strings.Cut(rest, ">")
+		if name != "" {
+			e.press(named[name])
+		}
+	}
+}
+
+var named = map[string]tea.KeyPressMsg{
+	"left": {Code: tea.KeyLeft}, "right": {Code: tea.KeyRight}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
+	"home": {Code: tea.KeyHome}, "end": {Code: tea.KeyEnd}, "back": {Code: tea.KeyBackspace}, "del": {Code: tea.KeyDelete},
+	"new": {Code: tea.KeyEnter, Mod: tea.ModAlt}, "^w": {Code: 'w', Mod: tea.ModCtrl}, "^u": {Code: 'u', Mod: tea.ModCtrl},
+	"^k": {Code: 'k', Mod: tea.ModCtrl}, "^a": {Code: 'a', Mod: tea.ModCtrl}, "a-b": {Code: 'b', Mod: tea.ModAlt},
+	"a-f": {Code: 'f', Mod: tea.ModAlt}, "^j": {Code: 'j', Mod: tea.ModCtrl},
+}
+
+func TestEditor(t *testing.T) {
+	for _, c := range []struct{ keys, want string }{
+		{"hello", "hello|"},
+		{"helo<left><back>l", "hel|o"},
+		{"ab<left><left><left>x", "x|ab"},
+		{"ab<home><del>", "|b"},
+		{"one two<^w>", "one |"},
+		{"one two<a-b><a-b>x<a-f>y", "xoney| two"},
+		{"one<new>two<^u>", "one\n|"},
+		{"one<^j>two<up>x", "onex|\ntwo"},
+		{"one<new>two<home><up><down>x", "one\nx|two"},
+		{"long line<new>s<up><end><down>x", "long line\nsx|"},
+		{"one two<home><^k>", "|"},
+		{"wörld<left><back>", "wör|d"},
+	} {
+		var e editor
+		types(&e, c.keys)
+		if got := string(e.text[:e.at]) + "|" + string(e.text[e.at:]); got != c.want {
+			t.Errorf("%q gives %q, want %q", c.keys, got, c.want)
+		}
+	}
+}
+
+// The history is gone through with the arrows, and what was being written comes back.
+func TestHistory(t *testing.T) {
+	var e editor
+	for _, text := range []string{"first", "second", "second", "two\nlines"} {
+		e.insert(text)
+		if got := e.take(); got != text || !e.empty() {
+			t.Fatalf("it takes %q", got)
+		}
+	}
+	for _, c := range []struct{ keys, want string }{
+		{"new", "new"}, {"<up>", "two\nlines"}, {"<up><up>", "second"}, {"<up>", "first"}, {"<up>", "first"},
+		{"<down>", "second"}, {"<down><down>", "new"}, {"<down>", "new"},
+	} {
+		if types(&e, c.keys); e.value() != c.want {
+			t.Errorf("%q gives %q, want %q", c.keys, e.value(), c.want)
+		}
+	}
+}
+
+// A long text that is pasted shows as a few words, and is whole in the message.
+func TestPaste(t *testing.T) {
+	var e editor
+	long := strings.Repeat("a\tline\n", 300) + "end"
+	e.insert("see: ")
+	e.insert(strings.ReplaceAll(long, "\n", "\r\n"))
+	e.insert(" ok \U000F0000\x1b[2J")
+	rows, _, _ := e.rows(40, 6, false)
+	if got := strings.Join(rows, "\n"); got != "see: [paste 301 lines] ok [2J" {
+		t.Errorf("it shows %q", got)
+	}
+	if got := e.take(); got != "see: "+long+" ok [2J" {
+		t.Errorf("the message is %q", got)
+	}
+}
+
+func TestEditorRows(t *testing.T) {
+	var e editor
+	e.insert("one two three\nfour")
+	for _, c := range []struct {
+		at, columns, most int
+		want              string
+		x, y              int
+	}{
+		{18, 40, 6, "one two three/four", 4, 1},
+		{0, 40, 6, "one two three/four", 0, 0},
+		{18, 8, 6, "one two/ three/four", 4, 2},
+		{18, 8, 2, " three/four", 4, 1},
+		{0, 8, 2, "one two/ three", 0, 0},
+	} {
+		e.at = c.at
+		rows, x, y := e.rows(c.columns, c.most, false)
+		if got := strings.Join(rows, "/"); got != c.want || x != c.x || y != c.y {
+			t.Errorf("%+v: %q, the cursor at %d,%d", c, got, x, y)
+		}
+	}
+	if rows, _, _ := e.rows(40, 6, true); strings.ContainsAny(strings.Join(rows, ""), "onetw") {
+		t.Errorf("a secret shows as %q", rows)
+	}
+}

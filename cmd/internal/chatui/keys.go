@@ -1,0 +1,93 @@
+package chatui
+
+import (
+	"encoding/json"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// twice is the time in which a second Ctrl-C leaves.
+const twice = 2 * time.Second
+
+func (u *ui) press(k tea.KeyPressMsg) tea.Cmd {
+	u.note = ""
+	switch k.String() {
+	case "ctrl+c":
+		return u.interrupt()
+	case "ctrl+d":
+		if u.writing().empty() {
+			return u.leave()
+		}
+	case "ctrl+z":
+		return tea.Suspend
+	case "ctrl+l":
+		return tea.ClearScreen
+	case "ctrl+o":
+		u.showThoughts()
+		return nil
+	case "esc":
+		if u.form != nil {
+			return u.answer(json.RawMessage("null"))
+		}
+		return nil
+	case "enter":
+		if u.form != nil {
+			return u.replied()
+		}
+		return u.send()
+	}
+	u.writing().press(k)
+	return nil
+}
+
+func (u *ui) leave() tea.Cmd {
+	u.leaving = true
+	return tea.Quit
+}
+
+// interrupt clears what is being written, or else cancels the turn; the second time within a moment it leaves.
+func (u *ui) interrupt() tea.Cmd {
+	before := u.interrupted
+	u.interrupted = time.Now()
+	switch {
+	case !u.writing().empty():
+		u.writing().clear()
+		return nil
+	case u.interrupted.Sub(before) < twice:
+		return u.leave()
+	case u.run != nil:
+		run, ctx := u.run, u.ctx
+		u.note = "canceling; Ctrl-C leaves"
+		return func() tea.Msg { return answered{run.Cancel(ctx, "canceled by the user")} }
+	}
+	u.note = "Ctrl-C again, or Ctrl-D, leaves"
+	return nil
+}
+
+// replied takes the answer to a question, or to a part of it.
+func (u *ui) replied() tea.Cmd {
+	text := u.reply.value()
+	u.reply = editor{}
+	if !u.form.answer(text) {
+		return nil
+	}
+	return u.answer(u.form.value())
+}
+
+func (u *ui) answer(value json.RawMessage) tea.Cmd {
+	run, ctx, request := u.run, u.ctx, u.form.request
+	return func() tea.Msg { return answered{run.Answer(ctx, request, value)} }
+}
+
+func (u *ui) showThoughts() {
+	thoughts := u.thoughts
+	if u.turn != nil {
+		thoughts = u.turn.thoughts()
+	}
+	if len(thoughts) == 0 {
+		u.note = "there are no thoughts"
+		return
+	}
+	u.show(paint(thoughts, u.Colored)...)
+}

@@ -1,0 +1,223 @@
+package chatui
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+)
+
+var markdownParser = sync.OnceValue(func() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
+})
+
+// markdown renders a text for so many columns, an empty line between its blocks.
+func markdown(source string, columns int) []line {
+	m := page{source: []byte(source)}
+	return m.blocks(markdownParser().Parse(text.NewReader(m.source)), columns, false)
+}
+
+// page renders the nodes of a text.
+type page struct{ source []byte }
+
+// blocks renders the children of a node.
+func (m *page) blocks(parent ast.Node, columns int, tight bool) (out []line) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		rendered := m.block(n, columns)
+		if len(rendered) == 0 {
+			continue
+		}
+		if len(out) > 0 && !tight {
+			out = append(out, nil)
+		}
+		out = append(out, rendered...)
+	}
+	return out
+}
+
+func (m *page) block(n ast.Node, columns int) []line {
+	switch n := n.(type) {
+	case *ast.Heading:
+		return wrap(m.inline(n, bold), columns)
+	case *ast.Paragraph, *ast.TextBlock:
+		return wrap(m.inline(n, plain), columns)
+	case *ast.FencedCodeBlock, *ast.CodeBlock:
+		return m.verbatim(n, code, columns)
+	case *ast.HTMLBlock:
+		return m.verbatim(n, faint, columns)
+	case *ast.Blockquote:
+		return prefixed(m.blocks(n, columns-2, false), piece{"│ ", faint}, piece{"│ ", faint})
+	case *ast.List:
+		return m.list(n, columns)
+	case *ast.ThematicBreak:
+		return []line{{{strings.Repeat("─", min(columns, 40)), faint}}}
+	case *east.Table:
+		return m.table(n, columns)
+	case *ast.LinkReferenceDefinition:
+		return nil
+	}
+	return m.blocks(n, columns, false)
+}
+
+// verbatim keeps the lines of a block as they are, but for those that are too long.
+func (m *page) verbatim(n ast.Node, l look, columns int) (out []line) {
+	const indent = "  "
+	for i := range n.Lines().Len() {
+		segment := n.Lines().At(i)
+		row := strings.TrimRight(string(segment.Value(m.source)), "\r\n")
+		w := wrapper{columns: max(columns-len(indent), 1)}
+		w.put(piece{row, l})
+		w.flush()
+		out = append(out, w.lines...)
+	}
+	return prefixed(out, piece{text: indent}, piece{text: indent})
+}
+
+func prefixed(lines []line, first, rest piece) []line {
+	for i := range lines {
+		p := rest
+		if i == 0 {
+			p = first
+		}
+		lines[i] = append(line{p}, lines[i]...)
+	}
+	return lines
+}
+
+func (m *page) list(n *ast.List, columns int) (out []line) {
+	number := n.Start
+	for item := n.FirstChild(); item != nil; item = item.NextSibling() {
+		mark := "• "
+		if n.IsOrdered() {
+			mark = fmt.Sprintf("%d. ", number)
+			number++
+		}
+		width := len([]rune(mark))
+		body := m.blocks(item, columns-width, n.IsTight)
+		if len(body) == 0 {
+			body = []line{nil}
+		}
+		if len(out) > 0 && !n.IsTight {
+			out = append(out, nil)
+		}
+		out = append(out, prefixed(body, piece{text: mark}, piece{text: strings.Repeat(" ", width)})...)
+	}
+	return out
+}
+
+// inline collects the pieces below a node.
+func (m *page) inline(parent ast.Node, l look) (out []piece) {
+	for n := parent.FirstChild(); n != nil; n = n.NextSibling() {
+		out = append(out, m.span(n, l)...)
+	}
+	return out
+}
+
+func (m *page) span(n ast.Node, l look) []piece {
+	switch n := n.(type) {
+	case *ast.Text:
+		words := string(n.Value(m.source))
+		if !n.IsRaw() {
+			words = unescaped(words)
+		}
+		switch {
+		case n.HardLineBreak():
+			words += "\n"
+		case n.SoftLineBreak():
+			words += " "
+		}
+		return []piece{{words, l}}
+	case *ast.String:
+		return []piece{{string(n.Value), l}}
+	case *ast.CodeSpan:
+		return m.inline(n, l.and(code))
+	case *ast.Emphasis:
+		if n.Level > 1 {
+			return m.inline(n, l.and(bold))
+		}
+		return m.inline(n, l.and(italic))
+	case *east.Strikethrough:
+		return m.inline(n, l.and(struck))
+	case *east.TaskCheckBox:
+		if n.IsChecked {
+			return []piece{{"[x] ", l}}
+		}
+		return []piece{{"[ ] ", l}}
+	case *ast.Link:
+		return m.link(m.inline(n, l.and(under)), string(n.Destination), l)
+	case *ast.Image:
+		return m.link(append([]piece{{"image: ", l}}, m.inline(n, l)...), string(n.Destination), l)
+	case *ast.AutoLink:
+		return []piece{{string(n.Label(m.source)), l.and(under)}}
+	case *ast.RawHTML:
+		return []piece{{string(n.Segments.Value(m.source)), l}}
+	}
+	return m.inline(n, l)
+}
+
+// link shows the address too, so that nobody follows a link that they cannot see.
+func (m *page) link(words []piece, address string, l look) []piece {
+	said, address := "", clean(address)
+	for _, p := range words {
+		said += p.text
+	}
+	if said == address || address == "" {
+		return words
+	}
+	return append(words, piece{" (" + address + ")", l.and(faint)})
+}
+
+// unescaped takes the backslashes from before punctuation, and puts characters for their names.
+func unescaped(words string) string {
+	return clean(string(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations([]byte(words))))))
+}
+
+// settled is how many bytes of a text that still grows are blocks that nothing can change any more. They end before a
+// line that stands after an empty line and is not indented, outside of fences.
+func settled(text string) int {
+	end, at, fence, indented, empty := 0, 0, "", false, false
+	for row := range strings.Lines(text) {
+		if !strings.HasSuffix(row, "\n") { // it may become a fence, but is outside of all that stands before
+			if empty && fence == "" && strings.TrimLeft(row, " \t") == row {
+				end = at
+			}
+			break
+		}
+		words := strings.TrimRight(row, " \t\r\n")
+		bare := strings.TrimLeft(words, " \t")
+		inside := len(bare) < len(words)
+		if fence != "" && indented && !inside && bare != "" {
+			fence = "" // the list that the fence stands in has ended
+		}
+		switch mark := fenceOf(bare); {
+		case fence == "" && empty && bare != "" && !inside:
+			end = at
+			fence, indented = mark, inside
+		case fence == "":
+			fence, indented = mark, inside
+		case strings.HasPrefix(mark, fence) && strings.Trim(bare, fence[:1]) == "":
+			fence = ""
+		}
+		empty = bare == ""
+		at += len(row)
+	}
+	return end
+}
+
+// fenceOf is the row of backquotes or tildes that a line of a fence begins with, or "".
+func fenceOf(bare string) string {
+	for _, mark := range []string{"`", "~"} {
+		n := len(bare) - len(strings.TrimLeft(bare, mark))
+		if n >= 3 && (mark == "~" || !strings.Contains(bare[n:], "`")) {
+			return bare[:n]
+		}
+	}
+	return ""
+}

@@ -1,0 +1,54 @@
+package chatui
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+func TestForm(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		kind    messages.InputKind
+		schema  string
+		answers []string // those that are no answers have a problem
+		want    string
+		shows   string
+	}{
+		{name: "words", answers: []string{"", "Oslo"}, want: `"Oslo"`},
+		{name: "yes", kind: messages.InputConfirmation, answers: []string{"maybe", "Y"}, want: "true", shows: "(y or n)"},
+		{name: "no", schema: `{"type":"boolean"}`, answers: []string{"no"}, want: "false"},
+		{name: "choice", kind: messages.InputSelection, schema: `{"type":"string","enum":["red","green"]}`,
+			answers: []string{"3", "2"}, want: `"green"`, shows: "2. green"},
+		{name: "choice by words", schema: `{"enum":["red",5]}`, answers: []string{"RED"}, want: `"red"`},
+		{name: "names of choices", schema: `{"enum":["a","b"],"enumNames":["Ann","Ben"]}`, answers: []string{"ben"},
+			want: `"b"`, shows: "1. Ann"},
+		{name: "number", schema: `{"type":"integer"}`, answers: []string{"many", "12"}, want: "12"},
+		{name: "data", kind: messages.InputData, answers: []string{"", "Ann", "x", "40", ""}, want: `{"age":40,"name":"Ann"}`,
+			schema: `{"type":"object","required":["name"],"properties":{"age":{"type":"integer"},"name":{"type":"string"},` +
+				`"pet":{"type":"string"}}}`, shows: "age"},
+		{name: "no schema", schema: `[]`, answers: []string{"x"}, want: `"x"`},
+	} {
+		f := newForm(messages.Input{Request: "q", Prompt: "Which?", Kind: c.kind, Schema: json.RawMessage(c.schema)})
+		if got := shown(f.lines(same, 80)); !strings.Contains(got, "? Which?") || !strings.Contains(got, c.shows) {
+			t.Errorf("%s shows\n%s", c.name, got)
+		}
+		if c.name == "data" { // age comes before name, and may be left out
+			f.fields[0], f.fields[1] = f.fields[1], f.fields[0]
+		}
+		done := false
+		for _, text := range c.answers {
+			if done {
+				t.Errorf("%s has its answer before %q", c.name, text)
+			}
+			done = f.answer(text)
+		}
+		if !done || string(f.value()) != c.want {
+			t.Errorf("%s: %t, %s, want %s", c.name, done, f.value(), c.want)
+		}
+	}
+}
+
+func same(text string) string { return text }

@@ -1,0 +1,184 @@
+package chatui
+
+import (
+	"strings"
+
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+)
+
+// look is how a piece of text looks: the parameters of an SGR control.
+type look string
+
+const (
+	plain  look = ""
+	bold   look = "1"
+	faint  look = "2"
+	italic look = "3"
+	under  look = "4"
+	struck look = "9"
+	code   look = "36"
+	good   look = "32"
+	bad    look = "31"
+	warned look = "33"
+)
+
+func (l look) and(other look) look {
+	if l == plain || other == plain {
+		return l + other
+	}
+	return l + ";" + other
+}
+
+// piece is text of one look. A line break in it is one on the screen.
+type piece struct {
+	text string
+	look look
+}
+
+// paint returns the text with its look. Colours are left out where the terminal has none; bold and faint stay.
+func (p piece) paint(colored bool) string {
+	l := p.look
+	if !colored {
+		var kept []string
+		for part := range strings.SplitSeq(string(l), ";") {
+			if len(part) == 1 {
+				kept = append(kept, part)
+			}
+		}
+		l = look(strings.Join(kept, ";"))
+	}
+	if l == plain || p.text == "" {
+		return p.text
+	}
+	return "\x1b[" + string(l) + "m" + p.text + "\x1b[0m"
+}
+
+// line is what stands in one row.
+type line []piece
+
+func (l line) paint(colored bool) string {
+	var b strings.Builder
+	for _, p := range l {
+		b.WriteString(p.paint(colored))
+	}
+	return b.String()
+}
+
+func (l line) width() (n int) {
+	for _, p := range l {
+		n += terminal.Width(p.text)
+	}
+	return n
+}
+
+func paint(lines []line, colored bool) []string {
+	out := make([]string, len(lines))
+	for i, l := range lines {
+		out[i] = l.paint(colored)
+	}
+	return out
+}
+
+// wrap breaks the pieces into lines of that many columns, between words where it can.
+func wrap(pieces []piece, columns int) (lines []line) {
+	w := wrapper{columns: max(columns, 1)}
+	for _, p := range pieces {
+		for i, row := range strings.Split(p.text, "\n") {
+			if i > 0 {
+				w.flushWord()
+				w.flush()
+			}
+			w.words(piece{row, p.look})
+		}
+	}
+	w.flushWord()
+	w.flush()
+	return w.lines
+}
+
+type wrapper struct {
+	columns int
+	lines   []line
+	now     line
+	at      int // columns in now
+	word    line
+	size    int // columns in word
+	gap     line
+}
+
+// words takes text without line breaks. A word may consist of pieces.
+func (w *wrapper) words(p piece) {
+	for p.text != "" {
+		space := len(p.text) - len(strings.TrimLeft(p.text, " "))
+		if space > 0 {
+			w.flushWord()
+			w.gap = append(w.gap, piece{p.text[:space], p.look})
+			p.text = p.text[space:]
+			continue
+		}
+		end := strings.IndexByte(p.text, ' ')
+		if end < 0 {
+			end = len(p.text)
+		}
+		w.word = append(w.word, piece{p.text[:end], p.look})
+		w.size += terminal.Width(p.text[:end])
+		p.text = p.text[end:]
+	}
+}
+
+// flushWord puts the word into the line, or into the next one if it does not fit.
+func (w *wrapper) flushWord() {
+	if len(w.word) == 0 {
+		return
+	}
+	gap := w.gap.width()
+	if w.at > 0 && w.at+gap+w.size > w.columns {
+		w.flush()
+		gap = 0
+	}
+	if gap > 0 {
+		w.now, w.at = append(w.now, w.gap...), w.at+gap
+	}
+	for _, p := range w.word {
+		w.put(p)
+	}
+	w.word, w.size, w.gap = nil, 0, nil
+}
+
+// put cuts what no line can hold.
+func (w *wrapper) put(p piece) {
+	from := 0
+	for i, r := range p.text {
+		if n := terminal.RuneWidth(r); w.at+n > w.columns && w.at > 0 {
+			w.now = append(w.now, piece{p.text[from:i], p.look})
+			w.flush()
+			from, w.at = i, n
+		} else {
+			w.at += n
+		}
+	}
+	w.now = append(w.now, piece{p.text[from:], p.look})
+}
+
+func (w *wrapper) flush() {
+	w.lines = append(w.lines, w.now)
+	w.now, w.at, w.gap = nil, 0, nil
+}
+
+// fit cuts the line to so many columns.
+func (l line) fit(columns int) (out line) {
+	for _, p := range l {
+		for i, r := range p.text {
+			if columns -= terminal.RuneWidth(r); columns < 0 {
+				return append(out, piece{p.text[:i], p.look})
+			}
+		}
+		out = append(out, p)
+	}
+	return out
+}
+
+// clean takes out of a text what could steer the terminal, and tabs, whose width nobody knows.
+func clean(text string) string {
+	return strings.ReplaceAll(terminal.WithoutControls(text), "\t", "    ")
+}

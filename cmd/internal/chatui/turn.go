@@ -1,0 +1,316 @@
+package chatui
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors/call"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+	phrases "github.com/seed889630bf/lastword/messages/words"
+)
+
+// turn is what is shown of a run: what has settled is in up, the rest is live.
+type turn struct {
+	redact  func(string) string
+	columns int
+	state   messages.State
+	up      []line            // not yet printed
+	last    kind              // of what is above
+	printed map[string]string // by answer, what of it is in up or above
+	begun   map[string]time.Time
+	called  map[string]string // tools with their arguments, by call
+	asked   time.Time         // of the model
+	asking  string
+}
+
+// kind tells what stands above. Lines of tools stand together, and between all else is an empty line.
+type kind int
+
+const (
+	words kind = iota
+	tools
+	remarks
+)
+
+func newTurn(redact func(string) string, columns int) *turn {
+	return &turn{redact: redact, columns: columns, printed: map[string]string{}, begun: map[string]time.Time{},
+		called: map[string]string{}}
+}
+
+func (t *turn) add(k kind, lines ...line) {
+	if k == words || k != t.last {
+		t.up = append(t.up, nil)
+	}
+	t.up, t.last = append(t.up, lines...), k
+}
+
+func (t *turn) remark(l look, format string, args ...any) {
+	t.add(remarks, wrap([]piece{{clean(t.redact(fmt.Sprintf(format, args...))), l}}, t.columns)...)
+}
+
+// see takes the run's next event.
+func (t *turn) see(e messages.Event) error {
+	now := e.Time
+	state, err := t.state.Apply(e)
+	if err != nil {
+		return err
+	}
+	t.state = state
+	t.answers(state.End != nil)
+	switch b := e.Body.(type) {
+	case messages.LLMStarted:
+		t.asked, t.asking = now, e.Message
+	case messages.LLMCompleted:
+		t.asking = ""
+	case messages.ThoughtDelta:
+		t.think(b.Stream, now)
+	case messages.ThoughtDone:
+		t.thought(b, now)
+	case messages.Merged:
+		for _, part := range b.Parts {
+			switch p := part.(type) {
+			case messages.ThoughtDelta:
+				t.think(p.Stream, now)
+			case messages.Log:
+				t.log(p)
+			}
+		}
+	case messages.ToolStarted:
+		t.begun[b.Call], t.called[b.Call] = now, b.Tool+summary(b.Arguments)
+	case messages.ToolCompleted:
+		t.ended(b, now)
+	case messages.InputReceived:
+		t.answered(b)
+	case messages.Log:
+		t.log(b)
+	case messages.RunCompleted, messages.RunFailed, messages.RunCanceled:
+		t.end()
+	}
+	return nil
+}
+
+func (t *turn) log(b messages.Log) {
+	for _, l := range b.Lines {
+		if l.Level == messages.LogWarn || l.Level == messages.LogError {
+			t.remark(warned, "%s", l.Text)
+		}
+	}
+}
+
+func (t *turn) think(stream string, now time.Time) {
+	if t.begun[stream].IsZero() {
+		t.begun[stream] = now
+	}
+}
+
+func (t *turn) thought(b messages.ThoughtDone, now time.Time) {
+	took := "thought"
+	if begun := t.begun[b.Stream]; !begun.IsZero() {
+		took = "thought for " + seconds(now.Sub(begun))
+	}
+	t.remark(faint, "%s; Ctrl-O shows it", took)
+}
+
+// answers moves up what has settled of the answers; at the end everything has.
+func (t *turn) answers(all bool) {
+	for _, s := range t.state.Streams {
+		if s.Thought || !call.IsAnswer(s.Name) {
+			continue
+		}
+		rest, back := t.rest(s)
+		if back {
+			t.remark(warned, "what stands above is withdrawn; again:")
+		}
+		n := settled(rest)
+		if s.Closed || all {
+			n = len(rest)
+		}
+		if n == 0 {
+			continue
+		}
+		t.printed[s.Name] += rest[:n]
+		if lines := markdown(clean(rest[:n]), t.columns); len(lines) > 0 {
+			t.add(words, lines...)
+		}
+	}
+}
+
+// rest is what of an answer is not above; back says that the answer is no longer what is.
+func (t *turn) rest(s messages.Stream) (rest string, back bool) {
+	text := t.redact(s.Text())
+	rest, goesOn := strings.CutPrefix(text, t.printed[s.Name])
+	if !goesOn {
+		t.printed[s.Name] = ""
+		return text, true
+	}
+	return rest, false
+}
+
+func (t *turn) ended(b messages.ToolCompleted, now time.Time) {
+	sign, how, l := "✓ ", "", good
+	if b.Error != nil {
+		sign, how, l = "✗ ", ": "+b.Error.Message, bad
+	}
+	took := seconds(now.Sub(t.begun[b.Call]))
+	name := clean(t.redact(t.called[b.Call]))
+	row := line{{name, plain}, {" · " + took, faint}, {oneLine(t.redact(how)), plain}}
+	t.add(tools, prefixed(wrap(row, t.columns-2), piece{sign, l}, piece{text: "  "})...)
+}
+
+func (t *turn) answered(b messages.InputReceived) {
+	for _, q := range t.state.Inputs {
+		if q.Request == b.Request {
+			t.remark(faint, "? %s → %s", q.Prompt, said(q))
+		}
+	}
+}
+
+// end tells how the run ended, if it is not by its answer.
+func (t *turn) end() {
+	switch end := t.state.End; {
+	case t.state.Status == messages.Canceled:
+		t.remark(faint, "canceled")
+	case t.state.Status == messages.Failed:
+		t.remark(bad, "failed (%s): %s", end.Cause, end.Error.Message)
+	case end.Degraded:
+		t.remark(warned, "degraded: %s", degraded(end.Result))
+	}
+}
+
+func degraded(result json.RawMessage) string {
+	var r struct{ Truncated, Filtered bool }
+	_ = json.Unmarshal(result, &r) // without a reason there is a general one
+	switch {
+	case r.Truncated:
+		return "the server cut the answer at its length limit"
+	case r.Filtered:
+		return "the server's content filter cut the answer"
+	}
+	return "the result is less than you asked for"
+}
+
+// thoughts are all that the model thought.
+func (t *turn) thoughts() (out []line) {
+	for _, s := range t.state.Streams {
+		if s.Thought {
+			out = append(out, nil)
+			out = append(out, wrap([]piece{{clean(t.redact(strings.TrimSpace(s.Text()))), faint}}, t.columns)...)
+		}
+	}
+	return out
+}
+
+// question is the oldest that waits for an answer, or nil.
+func (t *turn) question() *messages.Input {
+	for i := range t.state.Inputs {
+		if !t.state.Inputs[i].Closed {
+			return &t.state.Inputs[i]
+		}
+	}
+	return nil
+}
+
+// live is what still changes, in at most so many rows.
+func (t *turn) live(now time.Time, rows int, spin string) (out []line) {
+	open := t.open()
+	if thought := t.thinking(); thought != nil && len(open) == 0 {
+		lines := wrap([]piece{{clean(t.redact(thought.Text())), faint}}, t.columns)
+		open = lines[max(0, len(lines)-3):]
+	}
+	running := t.running(now, spin)
+	if room := max(rows-len(running)-1, 1); len(open) > room {
+		open = open[len(open)-room:]
+	}
+	if len(open) > 0 {
+		out = append(append(out, nil), open...)
+	}
+	if len(running) > 0 {
+		out = append(append(out, nil), running...)
+	}
+	return out[:min(len(out), rows)]
+}
+
+// open is the block of the answer that is being written.
+func (t *turn) open() []line {
+	for _, s := range slices.Backward(t.state.Streams) {
+		if !s.Thought && call.IsAnswer(s.Name) {
+			rest, _ := strings.CutPrefix(t.redact(s.Text()), t.printed[s.Name])
+			return markdown(clean(rest), t.columns)
+		}
+	}
+	return nil
+}
+
+func (t *turn) thinking() *messages.Stream {
+	for i := range t.state.Streams {
+		if s := &t.state.Streams[i]; s.Thought && !s.Closed {
+			return s
+		}
+	}
+	return nil
+}
+
+// running lists what is waited for, with its time.
+func (t *turn) running(now time.Time, spin string) (out []line) {
+	row := func(what string, since time.Time, how string) {
+		l := line{{spin + " ", code}, {oneLine(t.redact(what)), plain}, {" · " + seconds(now.Sub(since)) + how, faint}}
+		out = append(out, l.fit(t.columns))
+	}
+	for _, c := range t.state.Calls {
+		if !c.Ended && !c.Model {
+			row(t.called[c.ID], t.begun[c.ID], progress(c.Progress))
+		}
+	}
+	switch thought := t.thinking(); {
+	case t.question() != nil:
+	case t.state.Canceling:
+		row("canceling", t.state.UpdatedAt, "")
+	case thought != nil:
+		row("thinking", t.begun[thought.Name], "")
+	case t.asking != "" && len(t.open()) == 0:
+		row(t.asking, t.asked, "")
+	}
+	return out
+}
+
+func progress(p messages.ToolProgress) string {
+	switch {
+	case p.Total > 0:
+		return fmt.Sprintf(" · %d of %d %s", p.Done, p.Total, oneLine(p.Unit))
+	case p.Done > 0:
+		return fmt.Sprintf(" · %d %s", p.Done, oneLine(p.Unit))
+	}
+	return ""
+}
+
+// summary is the values of arguments in a few words.
+func summary(arguments json.RawMessage) string {
+	var object map[string]any
+	if json.Unmarshal(arguments, &object) != nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, name := range slices.Sorted(maps.Keys(object)) {
+		if value, ok := object[name].(string); ok {
+			b.WriteString(" " + value)
+		} else {
+			fmt.Fprintf(&b, " %s=%v", name, object[name])
+		}
+	}
+	return oneLine(phrases.Clip(b.String(), 60))
+}
+
+func seconds(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf("%.1f s", d.Seconds())
+	}
+	return fmt.Sprintf("%d s", int(d.Seconds()))
+}
+
+// oneLine is a text without what breaks lines.
+func oneLine(text string) string { return terminal.Flat(text) }

@@ -1,0 +1,205 @@
+package chatui
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Run is a turn that has been started.
+type Run interface {
+	// Follow yields the run's events until its end, in batches.
+	Follow(ctx context.Context) iter.Seq2[[]messages.Event, error]
+	Cancel(ctx context.Context, reason string) error
+	Answer(ctx context.Context, request string, value json.RawMessage) error
+}
+
+// Options are what a conversation needs.
+type Options struct {
+	// Start starts a turn.
+	Start func(ctx context.Context, message string) (Run, error)
+	// Redact takes the secrets out of all that is shown.
+	Redact func(string) string
+	// About stands at the bottom: the model, its server.
+	About string
+	// Said is what the user said in the conversation before, for the history, and Shown is shown at the beginning.
+	Said  []string
+	Shown string
+	// Colored and ASCII say what the terminal can.
+	Colored, ASCII bool
+	Env            []string
+}
+
+// Talk holds the conversation until the user leaves or ctx ends. In and out are a terminal.
+func Talk(ctx context.Context, in io.Reader, out io.Writer, o Options) error {
+	u := &ui{Options: o, ctx: ctx, columns: 80, rows: 24}
+	u.editor.history = o.Said
+	program := tea.NewProgram(u, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithEnvironment(o.Env),
+		tea.WithoutSignalHandler())
+	u.tell = program.Send
+	_, err := program.Run()
+	if u.run != nil {
+		_ = u.run.Cancel(context.WithoutCancel(ctx), "the user left")
+	}
+	if ctx.Err() != nil && errors.Is(err, tea.ErrProgramKilled) {
+		return nil
+	}
+	return err
+}
+
+// ui is the conversation as it is on the screen. Only the program's loop touches it.
+type ui struct {
+	Options
+	ctx           context.Context
+	tell          func(tea.Msg)
+	columns, rows int
+	editor, reply editor
+	run           Run // nil between turns
+	turn          *turn
+	form          *form
+	above
+	thoughts    []line // of the last turn
+	ticks       int
+	interrupted time.Time // of the last Ctrl-C
+	note        string
+	leaving     bool
+}
+
+// What the program's loop is told.
+type (
+	started struct {
+		run Run
+		err error
+	}
+	happened struct{ events []messages.Event }
+	over     struct{ err error }
+	tick     struct{}
+	answered struct{ err error }
+)
+
+func (u *ui) Init() tea.Cmd {
+	if u.Shown == "" {
+		return nil
+	}
+	u.show(paint(markdown(clean(u.Redact(u.Shown)), u.columns), u.Colored)...)
+	return u.print(u.rows)
+}
+
+func (u *ui) Update(message tea.Msg) (tea.Model, tea.Cmd) {
+	var next tea.Cmd
+	switch m := message.(type) {
+	case tea.WindowSizeMsg:
+		u.columns, u.rows = max(m.Width, 10), max(m.Height, 8)
+		if u.turn != nil {
+			u.turn.columns = u.width()
+		}
+	case tea.PasteMsg:
+		u.writing().insert(m.Content)
+	case tea.KeyPressMsg:
+		next = u.press(m)
+	case started:
+		next = u.begin(m)
+	case happened:
+		u.see(m.events)
+	case over:
+		u.end(m.err)
+	case answered:
+		if m.err != nil {
+			u.fail(m.err)
+		}
+	case printed:
+		next = u.printed()
+	case flushed:
+		u.flushed()
+	case tick:
+		if u.ticks++; u.turn != nil {
+			next = ticking()
+		}
+	}
+	return u, tea.Batch(next, u.print(u.rows))
+}
+
+// width leaves a column free: a character whose width is in doubt does not break a row.
+func (u *ui) width() int { return min(u.columns-1, 118) }
+
+func ticking() tea.Cmd {
+	return tea.Tick(100*time.Millisecond, func(time.Time) tea.Msg { return tick{} })
+}
+
+// send starts a turn with what the user wrote.
+func (u *ui) send() tea.Cmd {
+	if strings.TrimSpace(u.editor.value()) == "" {
+		return nil
+	}
+	if u.turn != nil {
+		u.note = "the answer is still coming; Ctrl-C cancels it"
+		return nil
+	}
+	message := u.editor.take()
+	u.turn = newTurn(u.Redact, u.width())
+	said := prefixed(wrap([]piece{{clean(message), bold}}, u.width()-2), piece{"> ", faint}, piece{text: "  "})
+	u.show(append([]string{""}, paint(said, u.Colored)...)...)
+	start, ctx := u.Start, u.ctx
+	return tea.Batch(ticking(), func() tea.Msg {
+		run, err := start(ctx, message)
+		return started{run, err}
+	})
+}
+
+// begin follows a turn that has started.
+func (u *ui) begin(m started) tea.Cmd {
+	if m.err != nil {
+		u.fail(m.err)
+		u.turn = nil
+		return nil
+	}
+	u.run = m.run
+	ctx, tell := u.ctx, u.tell
+	return func() tea.Msg {
+		for events, err := range m.run.Follow(ctx) {
+			if err != nil {
+				return over{err}
+			}
+			tell(happened{events})
+		}
+		return over{}
+	}
+}
+
+func (u *ui) see(events []messages.Event) {
+	for _, e := range events {
+		if err := u.turn.see(e); err != nil {
+			u.fail(err)
+			return
+		}
+	}
+	u.show(paint(u.turn.up, u.Colored)...)
+	u.turn.up = nil
+	switch q := u.turn.question(); {
+	case q == nil:
+		u.form = nil
+	case u.form == nil || u.form.request != q.Request:
+		u.form, u.reply = newForm(*q), editor{}
+	}
+}
+
+func (u *ui) end(err error) {
+	if err != nil && u.ctx.Err() == nil {
+		u.fail(err)
+	}
+	u.thoughts = u.turn.thoughts()
+	u.run, u.turn, u.form, u.note = nil, nil, nil, ""
+}
+
+func (u *ui) fail(err error) {
+	rows := wrap([]piece{{clean(u.Redact(err.Error())), bad}}, u.width())
+	u.show(append([]string{""}, paint(rows, u.Colored)...)...)
+}

@@ -1,0 +1,94 @@
+package chatui
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+)
+
+// View is what waits to go up, what still changes, and what the user writes.
+func (u *ui) View() tea.View {
+	if u.leaving {
+		return tea.NewView(strings.Join(u.queue, "\n"))
+	}
+	bottom, x, y := u.bottom()
+	room := max(u.rows*2/3-len(bottom), 1) // leaves room for what goes up
+	var top []string
+	if u.turn != nil {
+		top = paint(u.turn.live(time.Now(), room, u.spinner()), u.Colored)
+	}
+	if waiting := u.queue; len(waiting)+len(top) <= room {
+		top = append(slices.Clone(waiting), top...)
+	} else if n := room - len(top); n > 0 {
+		top = append(slices.Clone(waiting[len(waiting)-n:]), top...)
+	}
+	rows := append(top, bottom...)
+	u.tall = max(u.tall, len(rows))
+	v := tea.NewView(strings.Join(rows, "\n"))
+	v.Cursor = tea.NewCursor(x, len(top)+y)
+	return v
+}
+
+// bottom is where the user writes, and where the cursor is in it.
+func (u *ui) bottom() (rows []string, x, y int) {
+	rows = []string{""}
+	masked := false
+	if u.form != nil {
+		question := u.form.lines(u.Redact, u.width())
+		question = question[max(0, len(question)-u.rows/2):]
+		rows, masked = append(rows, paint(question, u.Colored)...), u.form.secret
+	}
+	text, x, y := u.writing().rows(u.width()-2, max(1, min(6, u.rows/4)), masked)
+	y += len(rows)
+	for i, row := range text {
+		mark := "  "
+		if i == 0 {
+			mark = piece{"> ", faint}.paint(u.Colored)
+		}
+		rows = append(rows, mark+row)
+	}
+	return append(rows, line{{u.footer(), faint}}.fit(u.width()).paint(u.Colored)), x + 2, y
+}
+
+func (u *ui) footer() string {
+	switch {
+	case u.note != "":
+		return u.note
+	case u.form != nil:
+		return u.hints("Enter answers", "Esc declines", "Ctrl-C cancels")
+	case u.turn != nil:
+		return u.hints("Ctrl-C cancels", "Ctrl-O shows thoughts")
+	}
+	return u.hints("Ctrl-D leaves", "Alt-Enter breaks a line", oneLine(u.Redact(u.About)))
+}
+
+// hints are as many as fit.
+func (u *ui) hints(all ...string) string {
+	row := all[0]
+	for _, hint := range all[1:] {
+		if longer := row + " · " + hint; terminal.Width(longer) <= u.width() {
+			row = longer
+		}
+	}
+	return row
+}
+
+func (u *ui) spinner() string {
+	marks := []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+	if u.ASCII {
+		marks = []rune(`|/-\`)
+	}
+	return string(marks[u.ticks%len(marks)])
+}
+
+// writing is the editor that the keys are for: of the message, or of the answer to a question.
+func (u *ui) writing() *editor {
+	if u.form != nil {
+		return &u.reply
+	}
+	return &u.editor
+}

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/testkit"
+)
+
+var controls = regexp.MustCompile(`\x1b\[[0-9;?<>=$]*[A-Za-z@` + "`" + `]|\x1b[^\[]`)
+
+// shows reads until what the program wrote has the words, after what it had before.
+func (s *session) shows(words string) {
+	s.t.Helper()
+	if !s.until(func() bool { return strings.Contains(controls.ReplaceAllString(s.raw.String(), ""), words) }) {
+		s.t.Fatalf("the terminal never shows %q but\n%q", words, s.raw.String())
+	}
+	s.raw.Reset()
+}
+
+// talk starts a conversation on a terminal.
+func talk(t *testing.T, m *testkit.Model, home string, flags ...string) *session {
+	t.Helper()
+	s := start(t, []string{"LASTWORD_BASE_URL=" + m.URL(), "HOME=" + home},
+		append([]string{"lastword", "chat", "--model", "scripted"}, flags...)...)
+	s.drawn = true
+	s.shows("Ctrl-D leaves")
+	return s
+}
+
+// A conversation remembers its turns; Ctrl-C ends a turn and not the conversation, Ctrl-D leaves, --resume goes on.
+func TestTalk(t *testing.T) {
+	m, home := testkit.NewModel(t), t.TempDir()
+	say := func(words string) *testkit.Exchange {
+		return m.Answer(testkit.Text(words), testkit.Finish("stop"), testkit.Done())
+	}
+	say("Good **day**.")
+	s := talk(t, m, home)
+	s.keys("Hello\r")
+	s.shows("Good day.")
+	slow := m.Answer(testkit.Text("It ra"), testkit.Stall())
+	s.keys("And the weather?\r")
+	s.shows("It ra")
+	s.keys("\x03")
+	s.shows("canceled")
+	if !within(slow.Gone()) {
+		t.Error("the server does not see that the turn is canceled")
+	}
+	say("Rain.")
+	s.keys("Again:\nwhat?\r")
+	s.shows("Rain.")
+	s.keys("\x04")
+	s.ends(exit.Completed)
+
+	say("Bye.")
+	s = talk(t, m, home, "--resume")
+	s.keys("Bye\r")
+	s.shows("Bye.")
+	s.keys("\x03")
+	s.shows("again, or Ctrl-D") // the library writes only what has changed
+	s.keys("\x03")
+	s.ends(exit.Completed)
+	requests := m.Requests()
+	body := string(requests[len(requests)-1].Body)
+	for _, said := range []string{`"Hello"`, `"Good **day**."`, `And the weather?`, `Again:\nwhat?`, `"Rain."`, `"Bye"`} {
+		if !strings.Contains(body, said) {
+			t.Errorf("the model is not told %s: %s", said, body)
+		}
+	}
+}

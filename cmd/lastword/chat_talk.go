@@ -1,0 +1,143 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/chat"
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/cmd/internal/chatui"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+)
+
+// last is the value of --resume without an id.
+const last = "last"
+
+// openConversations returns the conversations of the state folder, and sets the one that the flags name.
+func (c *chatOptions) openConversations() (*conversation.Store, error) {
+	folder := c.state.Folder(c.program.Env)
+	if folder == "" {
+		folder = c.program.Env.StateFolder()
+	}
+	if folder == "" {
+		return nil, &exit.Error{Code: exit.Configuration, Err: errors.New("the system has no place for conversations; name one with --state")}
+	}
+	kept, err := conversation.Open(filepath.Join(folder, "conversations"))
+	if err != nil {
+		return nil, &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	switch c.resume {
+	case "":
+	case last:
+		list, err := kept.List()
+		if err != nil {
+			return nil, err
+		}
+		if len(list) == 0 {
+			return nil, exit.Invalid("there is no conversation in %s to go on with", folder)
+		}
+		c.in.Context = list[0].ID
+	default:
+		if c.in.Context, err = kept.Find(c.resume); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+// talk holds a conversation on the terminal.
+func (c *chatOptions) talk(cmd *cobra.Command, config chat.Config) error {
+	kept := config.Conversations
+	if c.in.Context == "" {
+		c.in.Context = conversation.NewID()
+	}
+	system, _, done, err := c.program.Open(cmd.Context(), &c.state)
+	if err != nil {
+		return err
+	}
+	display := &c.program.Display
+	ui := chatui.Options{Redact: c.program.Secrets.Text, About: c.about(), Colored: display.Colored(true),
+		ASCII: display.ASCIIOnly(), Env: c.program.Env}
+	ui.Start = func(ctx context.Context, message string) (chatui.Run, error) {
+		in := c.in
+		in.Message = message
+		job, err := chat.Job(in, config)
+		if err != nil {
+			return nil, err
+		}
+		run, err := system.Start(ctx, job, actors.Options{Mode: messages.Attached, Limits: c.limits()})
+		if err != nil {
+			return nil, err
+		}
+		return talkRun{system, run.ID()}, nil
+	}
+	if _, said, err := kept.Read(c.in.Context); err == nil {
+		ui.Said, ui.Shown = recall(said)
+	}
+	attached, first := host.Interruptible(cmd.Context(), func() {})
+	err = chatui.Talk(attached, terminal.Unwrap(cmd.InOrStdin()).(io.Reader), terminal.Unwrap(cmd.OutOrStdout()).(io.Writer), ui)
+	err = errors.Join(err, done())
+	if by := first(); by != nil {
+		return &exit.Error{Code: exit.OfSignal(by)}
+	}
+	return err
+}
+
+func (c *chatOptions) about() string {
+	words := c.at.Host()
+	if c.in.Model != chat.Auto {
+		words = c.in.Model + " at " + words
+	}
+	return words + " · " + c.in.Context
+}
+
+// recall returns what the user said, and the last answer with what it answers.
+func recall(said []model.Message) (users []string, shown string) {
+	question, answer := "", ""
+	for _, m := range said {
+		switch {
+		case m.Role == model.User:
+			users = append(users, m.Content)
+			question, answer = m.Content, ""
+		case m.Role == model.Assistant && strings.TrimSpace(m.Content) != "":
+			answer = m.Content
+		}
+	}
+	if question != "" {
+		shown = "> " + strings.ReplaceAll(question, "\n", "\n> ") + "\n\n" + answer
+	}
+	return users, shown
+}
+
+// talkRun is a turn as the terminal follows it.
+type talkRun struct {
+	system *actors.System
+	id     messages.RunID
+}
+
+// rate is how often a second the terminal takes new tokens; it draws not much more often.
+const rate = 30
+
+func (r talkRun) Follow(ctx context.Context) iter.Seq2[[]messages.Event, error] {
+	return r.system.Follow(ctx, r.id, messages.Follow{Rate: rate})
+}
+
+func (r talkRun) Cancel(ctx context.Context, reason string) error {
+	return r.system.Cancel(ctx, r.id, "", reason)
+}
+
+func (r talkRun) Answer(ctx context.Context, request string, value json.RawMessage) error {
+	return r.system.Answer(ctx, r.id, request, value, "")
+}
