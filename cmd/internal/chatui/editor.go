@@ -213,10 +213,7 @@ func (e *editor) rows(columns, most int, masked bool) (rows []string, x, y int) 
 		}
 	}
 	feed()
-	first := max(0, min(y-most+1, len(rows)-most))
-	if y < first {
-		first = y
-	}
+	first := min(y, max(0, min(y-most+1, len(rows)-most)))
 	return rows[first:min(len(rows), first+most)], x, y - first
 }
 
