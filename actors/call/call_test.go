@@ -188,6 +188,38 @@ func TestRespond(t *testing.T) {
 	}
 }
 
+// A model that cannot stream says so: its words come when they come, and nobody makes pieces of them.
+func TestModelDoesNotStream(t *testing.T) {
+	long := strings.Repeat("It rains. ", 60)
+	for name, c := range map[string]struct {
+		parts    []model.Part
+		evidence string
+	}{
+		"whole":  {[]model.Part{model.Text{Text: long}}, "done, not streamed"},
+		"short":  {[]model.Part{model.Text{Text: "It rains."}}, "done"},
+		"pieces": {[]model.Part{model.Text{Text: long}, model.Text{Text: "!"}}, "done"},
+	} {
+		said := 0
+		events, _ := tell(t, func(ctx context.Context, task *actors.TaskContext) error {
+			_, err := call.Respond(ctx, task, script(done, c.parts...), model.Request{}, local)
+			return err
+		}, nil)
+		for _, e := range events {
+			switch b := e.Body.(type) {
+			case messages.TextDelta:
+				said++
+			case messages.LLMCompleted:
+				if b.Evidence != c.evidence || strings.Contains(e.Message, "does not stream") != (c.evidence != "done") {
+					t.Errorf("%s: %s, %s", name, b.Evidence, e.Message)
+				}
+			}
+		}
+		if said != len(c.parts) {
+			t.Errorf("%s: %d pieces became %d", name, len(c.parts), said)
+		}
+	}
+}
+
 // Every verdict that is not completed is the task's error, with its cause, and what was said stays open.
 func TestRespondFails(t *testing.T) {
 	for cause, e := range map[messages.Cause]model.Evidence{

@@ -59,6 +59,8 @@ type recording struct {
 	id       string
 	request  model.Request
 	thoughts map[int]string // the streams' names
+	pieces   int            // of text and thoughts
+	bytes    int            // in them
 	stop     context.CancelCauseFunc
 	ended    bool
 	err      error // of the last part
@@ -104,7 +106,10 @@ func (c *recording) emit(body messages.Body, message string) {
 func (c *recording) part(part model.Part, err error) {
 	c.err = err
 	switch p := part.(type) {
+	case model.Text:
+		c.heard(p.Text)
 	case model.Thought:
+		c.heard(p.Text)
 		c.emit(messages.ThoughtDelta{Stream: c.thought(p.Number), Text: p.Text}, "")
 	case model.ThoughtDone:
 		c.emit(messages.ThoughtDone{Stream: c.thought(p.Number), Text: p.Text, SHA256: messages.Digest(p.Text),
@@ -112,6 +117,17 @@ func (c *recording) part(part model.Part, err error) {
 	case model.End:
 		c.end(p, err, p.Evidence.String())
 	}
+}
+
+func (c *recording) heard(piece string) {
+	c.pieces++
+	c.bytes += len(piece)
+}
+
+// atOnce reports whether the model does not stream: a server that does sends less than most in one piece.
+func (c *recording) atOnce() bool {
+	const most = 512
+	return c.pieces == 1 && c.bytes > most
 }
 
 // thought names the stream of a thought. Calls with the same label share the numbers.
@@ -132,6 +148,11 @@ func (c *recording) end(e model.End, err error, evidence string) {
 		err = verdict.Err()
 	}
 	name := cmp.Or(e.Model, c.request.Model)
+	words := endMessage(cmp.Or(name, "the model"), e, verdict)
+	if c.atOnce() {
+		evidence += ", not streamed"
+		words += "; it does not stream: the answer came in one piece"
+	}
 	var calls []messages.ToolCall
 	if c.whole && err == nil {
 		for i, t := range e.Calls {
@@ -142,7 +163,7 @@ func (c *recording) end(e model.End, err error, evidence string) {
 		Call: c.id, Model: name, Usage: e.Usage, FirstTokenMS: milliseconds(e.FirstToken),
 		FinishReason: e.Evidence.Finish, Evidence: evidence, Verdict: string(verdict.Outcome), Error: asError(err),
 		Calls: calls,
-	}, endMessage(cmp.Or(name, "the model"), e, verdict)) // an abandoned task cannot record anything
+	}, words) // an abandoned task cannot record anything
 }
 
 // finish records an end for a call that has none.
