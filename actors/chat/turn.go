@@ -140,6 +140,7 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 	results, failures := make([]tool.Result, len(a.Calls)), make([]error, len(a.Calls))
 	slots := make(chan struct{}, u.Bounds.Parallel)
 	var running sync.WaitGroup
+	var last chan struct{} // closed after the last call of a tool that runs in order
 	for i, c := range a.Calls {
 		id := call.ToolCallID(a.ID, i)
 		before, begun := u.past.Tools[id]
@@ -155,9 +156,20 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 			break
 		}
 		running.Add(1)
+		var ahead, done chan struct{}
+		if u.Tools.Tool(c.Name).InOrder {
+			ahead, done = last, make(chan struct{})
+			last = done
+		}
 		u.task.Go(func(context.Context) error {
 			defer running.Done()
 			defer func() { <-slots }()
+			if done != nil {
+				defer close(done)
+			}
+			if ahead != nil {
+				<-ahead
+			}
 			results[i] = u.runTool(ctx, id, c)
 			failures[i] = u.conclude(id, c.Name, results[i])
 			return nil

@@ -43,6 +43,8 @@ type Tool struct {
 	Outside bool
 	// Poll: the same call may be made again and again, until the result is another.
 	Poll bool
+	// InOrder: calls of such tools in one answer run one after the other.
+	InOrder bool
 	// Sources names what a call has read, which an answer may cite: files, addresses. Nil is the tool itself.
 	Sources func(arguments json.RawMessage, result string) []string
 	// Run returns a text for the model. The call's arguments fit the Parameters. Run must return soon after ctx is done:
