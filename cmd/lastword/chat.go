@@ -28,6 +28,7 @@ type chatOptions struct {
 	in         chat.Input
 	message    string
 	repository string
+	out        string
 	tools      []string
 	resume     string
 }
@@ -39,8 +40,8 @@ func chatCommand(program *host.Program) *cobra.Command {
 		GroupID: settings.Working,
 		Short:   "Give a language model a message, and tools for its answer",
 		Long: `Chat sends a message to a server that speaks the OpenAI protocol. The model may call tools before it answers:
-with --repository it can list, read and search the files of a folder. Chat runs the tools, gives the model their
-results, and prints the answer.
+with --repository it can list, read and search the files of a folder, and with --out it can write files into one. Chat
+runs the tools, gives the model their results, and prints the answer.
 
 The message is --message. If it is "-", or missing while stdin is a pipe, chat reads it from stdin. The server and its
 key are named as for prompt.
@@ -53,6 +54,7 @@ An answer whose end is uncertain does not count: the run fails. Ctrl-C cancels t
 once.` + runExits(),
 		Example: `  lastword chat -m "What does this repository do?" --repository .
   git diff | lastword chat --system "Write a commit message for this change."
+  lastword chat -m "Write a guide to this code." --repository . --out guide
   lastword chat -m "Where are the tests?" --repository . --jsonl | jq -c 'select(.type == "tool.started").payload'`,
 		Args:              noMessage,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -67,8 +69,10 @@ once.` + runExits(),
 		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))
 	}
 	cmd.MarkFlagsMutuallyExclusive("context", "resume")
-	settings.Must(flags.SetAnnotation("repository", settings.NotInProject, nil))
-	settings.Must(cmd.MarkFlagDirname("repository"))
+	for _, folder := range []string{"repository", "out"} {
+		settings.Must(flags.SetAnnotation(folder, settings.NotInProject, nil))
+		settings.Must(cmd.MarkFlagDirname(folder))
+	}
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&c.at)))
 	return cmd
 }
@@ -81,6 +85,7 @@ func (c *chatOptions) addRequestFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.in.Model, "model", chat.Auto, "`name` of the model; auto is the one that the server has loaded")
 	flags.StringVar(&c.in.System, "system", "", "system `prompt`")
 	flags.StringVar(&c.repository, "repository", "", "`folder` whose files the model may list, read and search")
+	flags.StringVar(&c.out, "out", "", "`folder` into which the model may write files; none is lost, older ones get a number")
 	flags.StringSliceVar(&c.tools, "tool", nil, "`name` of a tool that the model may call (default: all)")
 }
 
@@ -156,16 +161,32 @@ func (c *chatOptions) config(client *llm.Client, tools *tool.Set) chat.Config {
 // openTools returns the tools that the model may call.
 func (c *chatOptions) openTools() (set *tool.Set, done func(), err error) {
 	var all []tool.Tool
-	done = func() {}
-	if c.repository != "" {
-		root, err := os.OpenRoot(c.repository)
-		if err != nil {
-			return nil, nil, exit.Invalid("cannot read the folder %s: %v", c.repository, exit.Reason(err))
+	var roots []*os.Root
+	done = func() {
+		for _, root := range roots {
+			root.Close()
 		}
-		all, done = tool.Repository(root.FS()), func() { root.Close() }
+	}
+	open := func(folder string, tools func(*os.Root) []tool.Tool) error {
+		root, err := os.OpenRoot(folder)
+		if err != nil {
+			return exit.Invalid("cannot open the folder %s: %v", folder, exit.Reason(err))
+		}
+		all, roots = append(all, tools(root)...), append(roots, root)
+		return nil
+	}
+	if c.repository != "" {
+		err = open(c.repository, func(root *os.Root) []tool.Tool { return tool.Repository(root.FS()) })
+	}
+	if c.out != "" && err == nil {
+		_ = os.MkdirAll(c.out, 0o755) // open says what is wrong
+		err = open(c.out, tool.Artifacts)
 	}
 	clean := func(text string) string { return render.Redact(c.program.Secrets.Text(text)) }
-	if set, err = tool.NewSet(clean, all...); err == nil && c.tools != nil {
+	if err == nil {
+		set, err = tool.NewSet(clean, all...)
+	}
+	if err == nil && c.tools != nil {
 		set, err = set.Allow(tool.All, c.tools)
 	}
 	if err != nil {
