@@ -166,8 +166,10 @@ func TestNewSetRefuses(t *testing.T) {
 	untyped := tool.Func(named("untyped", tool.Read), func(context.Context, chan int) (string, error) { return "", nil })
 	noAccess, noCall, badSchema := fits, fits, fits
 	noAccess.Access, noCall.Run, badSchema.Parameters = tool.None, nil, []byte(`{"type":7}`)
+	outside := fits
+	outside.Parameters = []byte(`{"$ref":"file:///etc/hostname"}`)
 	for name, tools := range map[string][]tool.Tool{"name": {says("a.b", "")}, "no name": {says("", "")},
-		"twice": {fits, fits}, "type": {untyped}, "access": {noAccess}, "function": {noCall}, "schema": {badSchema}} {
+		"twice": {fits, fits}, "type": {untyped}, "access": {noAccess}, "function": {noCall}, "schema": {badSchema}, "file": {outside}} {
 		if _, err := tool.NewSet(nil, tools...); err == nil {
 			t.Errorf("%s: no error", name)
 		}
