@@ -109,10 +109,14 @@ func (s *System) Cancel(ctx context.Context, id messages.RunID, by, reason strin
 }
 
 // Answer answers a question of the run, and returns once the answer is in the run's log. Errors: not_found if the run
-// has not asked or has ended, conflict if there is an answer already, unavailable, journal_unavailable.
+// has not asked, has ended or is another principal's, conflict if there is an answer already, unavailable,
+// journal_unavailable.
 func (s *System) Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error {
 	c := Command{Run: id, ID: strings.ToLower(rand.Text()), Answer: &AnswerCommand{request, bytes.Clone(value), principal}}
 	r := s.active(id)
+	if owner := s.ownerOf(ctx, id, r); principal != "" && owner != "" && principal != owner {
+		return errNotAsked(id, request)
+	}
 	if r == nil {
 		return s.command(ctx, c)
 	}
@@ -125,6 +129,35 @@ func (s *System) Answer(ctx context.Context, id messages.RunID, request string, 
 		}
 	}
 	return err
+}
+
+// ownerOf returns the principal of the run, as far as it is known.
+func (s *System) ownerOf(ctx context.Context, id messages.RunID, r *activeRun) string {
+	if r != nil {
+		return r.principal
+	}
+	if state, err := s.State(ctx, id); err == nil {
+		return state.Queued.Principal
+	}
+	return ""
+}
+
+// Supersede reports whether the other run is over. It cancels one of the same principal that waits for people at this
+// node, and returns when that has ended.
+func (t *TaskContext) Supersede(ctx context.Context, other messages.RunID, reason string) (over bool, err error) {
+	s, mine := t.attempt.run.system, t.attempt.run.principal
+	if r := s.active(other); r != nil {
+		if !r.clock.waits.Load() || r.principal != mine {
+			return false, nil
+		}
+		if err := s.Cancel(ctx, other, mine, reason); err != nil {
+			return false, err
+		}
+		_, err := s.wait(ctx, other)
+		return err == nil, err
+	}
+	state, err := s.State(ctx, other)
+	return err == nil && state.Status.IsEnded() && state.Queued.Principal == mine, nil
 }
 
 func errOver(id messages.RunID) error {

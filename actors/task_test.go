@@ -348,3 +348,41 @@ func TestCancelledReaderIsTold(t *testing.T) {
 		}
 	})
 }
+
+// A run gives way to another of its principal while it waits for people, and at no other time.
+func TestSupersede(t *testing.T) {
+	for _, c := range []struct {
+		what, principal string
+		works           func(context.Context, *actors.TaskContext) error
+		over            bool
+	}{
+		{"waits", "ann", func(ctx context.Context, task *actors.TaskContext) error {
+			_, err := task.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "?"})
+			return err
+		}, true},
+		{"has ended", "ann", func(context.Context, *actors.TaskContext) error { return nil }, true},
+		{"works", "ann", heed, false},
+		{"is another's", "bob", func(ctx context.Context, task *actors.TaskContext) error {
+			_, err := task.Ask(ctx, messages.InputRequired{Request: "q", Prompt: "?"})
+			return err
+		}, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := open(t, actors.Config{})
+			first := start(t, s, job(c.works), actors.Options{Principal: c.principal})
+			synctest.Wait()
+			second := start(t, s, job(func(ctx context.Context, task *actors.TaskContext) error {
+				over, err := task.Supersede(ctx, first.ID(), "enough")
+				if over != c.over || err != nil {
+					t.Errorf("a run that %s is over: %t, %v", c.what, over, err)
+				}
+				return nil
+			}), actors.Options{Principal: "ann"})
+			expect(t, wait(t, second), messages.Completed, messages.ByRun, "")
+			if state, err := first.State(t.Context()); err != nil || state.Status.IsEnded() != c.over {
+				t.Errorf("a run that %s is %s", c.what, state.Status)
+			}
+			_ = first.Cancel(t.Context(), "the test ends")
+		})
+	}
+}
