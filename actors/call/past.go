@@ -15,7 +15,9 @@ import (
 // Past is what earlier attempts of a task have recorded. It is empty in a first attempt.
 type Past struct {
 	// Tools are the calls of tools that have begun, by their ids.
-	Tools    map[string]Tool
+	Tools map[string]Tool
+	// Inputs are the answers of people that are no secrets, by their requests.
+	Inputs   map[string]json.RawMessage
 	answers  map[string]told                   // complete ones, by the label's name
 	thoughts map[string][]messages.ThoughtDone // of the newest call, by the label's name
 }
@@ -37,7 +39,7 @@ type told struct {
 // Recall reads what earlier attempts of the task have recorded. It concludes the calls of the model that they left
 // open.
 func Recall(ctx context.Context, t *actors.TaskContext) (*Past, error) {
-	p := &Past{map[string]Tool{}, map[string]told{}, map[string][]messages.ThoughtDone{}}
+	p := &Past{map[string]Tool{}, map[string]json.RawMessage{}, map[string]told{}, map[string][]messages.ThoughtDone{}}
 	var log messages.Fold
 	for e, err := range t.Earlier(ctx) {
 		if err == nil {
@@ -63,7 +65,7 @@ func Recall(ctx context.Context, t *actors.TaskContext) (*Past, error) {
 	return p, nil
 }
 
-// taskOf is the task that recorded a thought or a call.
+// taskOf is the task that recorded a text, a thought or a call, or asked people.
 func taskOf(body messages.Body) string {
 	switch b := body.(type) {
 	case messages.ThoughtDone:
@@ -71,6 +73,10 @@ func taskOf(body messages.Body) string {
 	case messages.LLMStarted:
 		return b.Task
 	case messages.LLMCompleted:
+		return b.Task
+	case messages.TextDone:
+		return b.Task
+	case messages.InputReceived:
 		return b.Task
 	case messages.ToolStarted:
 		return b.Task
@@ -95,10 +101,19 @@ func (p *Past) note(body messages.Body, log *messages.Fold) {
 		p.Tools[b.Call] = Tool{Name: b.Tool}
 	case messages.ToolCompleted:
 		p.Tools[b.Call] = Tool{p.Tools[b.Call].Name, true, b.Result, b.Error}
+	case messages.TextDone:
+		if a, ok := p.answers[b.Stream]; ok {
+			a.Text = b.Text
+			p.answers[b.Stream] = a
+		}
+	case messages.InputReceived:
+		if b.Value != nil {
+			p.Inputs[b.Request] = b.Value
+		}
 	}
 }
 
-// completed keeps an answer. The log has its text, for it tells the deltas before the end of the call.
+// completed keeps an answer. The log has what was streamed of its text before the end of the call.
 func (p *Past) completed(b messages.LLMCompleted, log *messages.Fold) {
 	name := labelOf(b.Call)
 	text, _ := log.Stream(name)
@@ -131,7 +146,7 @@ func (p *Past) Respond(
 	ctx context.Context, t *actors.TaskContext, s model.Stream, r model.Request, v Label,
 ) (Answer, error) {
 	a, ok := p.answers[v.name()]
-	if !ok {
+	if !ok || a.Text == "" && len(a.Calls) == 0 { // a text that is not streamed comes after the end of its call
 		return Respond(ctx, t, s, r, v)
 	}
 	for _, d := range a.thoughts {
