@@ -121,6 +121,9 @@ func (s *Set) unknown(name string) *messages.Error {
 
 func (s *Set) names() []string { return slices.Sorted(maps.Keys(s.tools)) }
 
+// Named reports whether Allow was given the tool by name.
+func (s *Set) Named(name string) bool { return s.tools[name].named }
+
 // Idempotent reports whether a call of the tool may be repeated.
 func (s *Set) Idempotent(name string) bool { return s.tools[name].Idempotent }
 
@@ -150,31 +153,27 @@ func Failed(err error) Result {
 // Call calls the tool of that name. It returns when the tool does.
 func (s *Set) Call(ctx context.Context, name string, c Call) Result {
 	text, err := s.call(ctx, name, &c)
+	clean := func(text string) string { return s.clean(c.withoutSecrets(text)) }
 	if err != nil {
 		r := Failed(err)
-		r.Error.Message, r.Text = s.clean(r.Error.Message), s.clean(r.Text)
+		r.Error.Message, r.Text = clean(r.Error.Message), clean(r.Text)
 		if crash, ok := errors.AsType[*messages.Error](err); ok {
-			r.Error.Stack = s.clean(crash.Stack)
+			r.Error.Stack = clean(crash.Stack)
 		}
 		return r
 	}
-	if text = s.clean(text); strings.TrimSpace(text) == "" {
+	if text = clean(text); strings.TrimSpace(text) == "" {
 		text = "(no output)"
 	}
 	return Result{Text: text}
 }
 
 func (s *Set) call(ctx context.Context, name string, c *Call) (string, error) {
-	t, ok := s.tools[name]
-	if !ok {
-		return "", s.unknown(name)
+	c.Arguments = orNone(c.Arguments)
+	if err := s.Check(name, c.Arguments); err != nil {
+		return "", err
 	}
-	if len(bytes.TrimSpace(c.Arguments)) == 0 {
-		c.Arguments = json.RawMessage("{}")
-	}
-	if problems := t.schema.Problems(c.Arguments); len(problems) > 0 {
-		return "", messages.InvalidInput("the arguments of %s do not fit: %s", name, strings.Join(problems, "; "))
-	}
+	t := s.tools[name]
 	limit := cmp.Or(t.Timeout, Timeout)
 	late := messages.Errorf(messages.Code(messages.CauseDeadline), "%s took longer than its timeout of %s", name, limit)
 	ctx, cancel := WithTimeout(ctx, limit, late)
@@ -184,6 +183,26 @@ func (s *Set) call(ctx context.Context, name string, c *Call) (string, error) {
 		return "", context.Cause(ctx)
 	}
 	return text, err
+}
+
+// Check returns why the tool cannot be called with the arguments, or nil.
+func (s *Set) Check(name string, arguments json.RawMessage) error {
+	t, ok := s.tools[name]
+	if !ok {
+		return s.unknown(name)
+	}
+	if problems := t.schema.Problems(orNone(arguments)); len(problems) > 0 {
+		return messages.InvalidInput("the arguments of %s do not fit: %s", name, strings.Join(problems, "; "))
+	}
+	return nil
+}
+
+// orNone makes an object of no arguments.
+func orNone(arguments json.RawMessage) json.RawMessage {
+	if len(bytes.TrimSpace(arguments)) == 0 {
+		return json.RawMessage("{}")
+	}
+	return arguments
 }
 
 // guarded turns a panic into an error.

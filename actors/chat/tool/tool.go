@@ -2,6 +2,8 @@ package tool
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -54,6 +56,13 @@ type Tool struct {
 	fault error // of Func, for NewSet
 }
 
+// Pin changes when the tool says something else of itself, so that what was allowed for one is not for the other.
+func (t Tool) Pin() string {
+	data, _ := json.Marshal([]string{t.Name, t.Description, string(t.Parameters)}) // texts always are JSON
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
 // Call is a call of a tool.
 type Call struct {
 	// ID is the call's in the run's events.
@@ -63,16 +72,14 @@ type Call struct {
 	Arguments json.RawMessage
 	// Task is the turn's, to report progress, ask people and start sub-runs.
 	Task *actors.TaskContext
+
+	questions int
+	secrets   []string // answers that nobody else may know
 }
 
 // Progress reports how far the call is; total is 0 if unknown.
 func (c *Call) Progress(done, total int64, unit string) error {
 	return c.Task.Emit(messages.ToolProgress{Call: c.ID, Done: done, Total: total, Unit: unit}, "")
-}
-
-// Ask asks people. The call's timeout stands still meanwhile.
-func (c *Call) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
-	return Ask(ctx, c.Task, in)
 }
 
 // Func makes t run f. The Parameters come from the type In, a struct: a field without omitempty is required, and a

@@ -1,0 +1,112 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// mostAsked is how often a question is asked whose answers do not fit.
+const mostAsked = 3
+
+// Ask asks people, under a name of the call's own if the question has none, and the call's timeout stands still
+// meanwhile. A call that is repeated finds the answers that it has got. An answer that does not fit the schema is asked
+// for again; null always fits, and declines. No result of the call tells a secret. After the question's timeout the
+// error is a deadline.
+func (c *Call) Ask(ctx context.Context, in messages.InputRequired) (json.RawMessage, error) {
+	if in.Request == "" {
+		c.questions++
+		in.Request = fmt.Sprintf("%s.q%d", c.ID, c.questions)
+	}
+	var schema *structured.Schema
+	if len(in.Schema) > 0 {
+		var err error
+		if schema, err = structured.Compile(in.Schema); err != nil {
+			return nil, err
+		}
+	}
+	again := in
+	for n := 1; ; n++ {
+		value, err := Ask(ctx, c.Task, again)
+		if err != nil || schema == nil || declines(value) {
+			c.keepSecret(in.InputKind, value)
+			return value, err
+		}
+		problems := schema.Problems(value)
+		if len(problems) == 0 {
+			c.keepSecret(in.InputKind, value)
+			return value, nil
+		}
+		what := strings.Join(problems, "; ")
+		if n == mostAsked {
+			return nil, messages.InvalidInput("the answers to %q do not fit: %s", in.Request, what)
+		}
+		again.Request = fmt.Sprintf("%s.again%d", in.Request, n)
+		again.Prompt = fmt.Sprintf("%s (That answer does not fit: %s.)", in.Prompt, what)
+	}
+}
+
+func declines(value json.RawMessage) bool { return bytes.Equal(bytes.TrimSpace(value), []byte("null")) }
+
+func (c *Call) keepSecret(kind messages.InputKind, value json.RawMessage) {
+	if text := plain(value); kind == messages.InputSecret && text != "" {
+		c.secrets = append(c.secrets, text)
+	}
+}
+
+// plain is the text in the value, or the value as JSON.
+func plain(value json.RawMessage) (text string) {
+	if json.Unmarshal(value, &text) != nil {
+		return string(value)
+	}
+	return text
+}
+
+// withoutSecrets is the text without what people have told the call in confidence.
+func (c *Call) withoutSecrets(text string) string {
+	for _, s := range c.secrets {
+		text = strings.ReplaceAll(text, s, "[secret]")
+	}
+	return text
+}
+
+type inquiry struct {
+	Question string         `json:"question" jsonschema:"what to ask, with all that the user must know to answer"`
+	Options  []string       `json:"options,omitempty" jsonschema:"the answers to choose from"`
+	Confirm  bool           `json:"confirm,omitempty" jsonschema:"the answer is yes or no"`
+	Schema   map[string]any `json:"schema,omitempty" jsonschema:"a JSON Schema of the answer, if it is data"`
+}
+
+// AskUser is the tool with which a model asks the user: for words, a choice, yes or no, or data.
+func AskUser() Tool {
+	t := Tool{Name: "ask_user", Access: Read, Idempotent: true,
+		Description: "Ask the user a question and wait for the answer. Ask only for what you cannot find out."}
+	return TaskFunc(t, func(ctx context.Context, c *Call, in inquiry) (string, error) {
+		value, err := c.Ask(ctx, in.required())
+		if err == nil && declines(value) {
+			err = errors.New("the user declined to answer")
+		}
+		return plain(value), err
+	})
+}
+
+func (in inquiry) required() messages.InputRequired {
+	kind, schema := messages.InputClarification, map[string]any{"type": "string"}
+	switch {
+	case len(in.Options) > 0:
+		kind, schema["enum"] = messages.InputSelection, in.Options
+	case in.Confirm:
+		kind, schema["type"] = messages.InputConfirmation, "boolean"
+	case len(in.Schema) > 0:
+		kind, schema = messages.InputData, in.Schema
+	}
+	q := messages.InputRequired{Prompt: in.Question, InputKind: kind}
+	q.Schema, _ = json.Marshal(schema) // it is of JSON
+	return q
+}
