@@ -27,6 +27,7 @@ type record struct {
 	Begin    *begin          `json:"begin,omitempty"`
 	Messages []model.Message `json:"messages,omitempty"`
 	Tainted  bool            `json:"tainted,omitempty"`
+	Allowed  string          `json:"allowed,omitempty"` // the pin of a tool
 	Summary  *summary        `json:"summary,omitempty"`
 	// End is "completed", or why the turn did not.
 	End string `json:"end,omitempty"`
@@ -59,6 +60,7 @@ type state struct {
 	summary         *summary
 	system          string
 	tainted         bool
+	allowed         []string
 
 	turn   int // the number of the last turn
 	open   bool
@@ -114,7 +116,7 @@ func (s *state) begin(r record) {
 	if r.Turn <= s.turn {
 		return
 	}
-	if s.open && s.owner.Owner == r.Begin.Owner { // once more, from its beginning
+	if s.turn > 0 && s.owner.Owner == r.Begin.Owner && s.owner.Owner != "" { // once more, from its beginning
 		s.messages, s.summary = slices.Clip(s.messages[:s.first]), s.before
 	} else if s.open && r.At.Before(s.owner.Until) {
 		s.end("its process is gone")
@@ -137,6 +139,9 @@ func (s *state) say(r record) {
 	s.updated = r.At
 	s.messages = append(s.messages, r.Messages...)
 	s.tainted = s.tainted || r.Tainted
+	if r.Allowed != "" {
+		s.allowed = append(s.allowed, r.Allowed)
+	}
 	if r.Summary != nil && r.Summary.Covers <= len(s.messages) {
 		s.summary = r.Summary
 	}

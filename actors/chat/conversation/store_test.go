@@ -159,3 +159,31 @@ func TestMemoryIsBounded(t *testing.T) {
 		want(t, turn.History(), "user: "+id)
 	}
 }
+
+// A turn takes over from one whose run is known to be over, and from no other.
+func TestTurnThatIsOver(t *testing.T) {
+	everywhere(t, func(t *testing.T, s *conversation.Store) {
+		begin(t, s, "r_1", "One.")
+		if _, err := s.Begin("c_1", conversation.Beginning{Owner: "r_3", Message: "Three.", Over: "r_2"}); err == nil {
+			t.Error("a turn goes on that another must not take over")
+		}
+		turn, err := s.Begin("c_1", conversation.Beginning{Owner: "r_2", Message: "Two.", Over: "r_1"})
+		must(t, err)
+		want(t, turn.History(), "user: One. | assistant: (This turn was interrupted: its process is gone.) | user: Two.")
+		must(t, turn.End(""))
+	})
+}
+
+// A turn whose run begins again after its end, because a node was lost in between, is in the conversation once.
+func TestTurnAgainAfterItsEnd(t *testing.T) {
+	everywhere(t, func(t *testing.T, s *conversation.Store) {
+		turn := begin(t, s, "r_1", "One.")
+		must(t, turn.Allow("pin"), turn.Say(assistant("Yes.")), turn.End(""))
+		turn = begin(t, s, "r_1", "One.")
+		want(t, turn.History(), "user: One.")
+		if !turn.Allowed("pin") || turn.Allowed("another") {
+			t.Error("what was allowed is forgotten, or more is")
+		}
+		must(t, turn.End(""))
+	})
+}

@@ -2,6 +2,7 @@ package conversation
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
@@ -34,7 +35,8 @@ func (t *Turn) begin(b Beginning) error {
 		}
 	}
 	begun := begin{Owner: b.Owner, Until: now.Add(cmp.Or(b.Timeout, 5*time.Minute)), System: b.System, Held: t.journal.hold()}
-	if s.busy(b.Owner, now) && !(begun.Held && s.owner.Held) { // with the lock that it held, its process is gone
+	gone := begun.Held && s.owner.Held || b.Over != "" && b.Over == s.owner.Owner
+	if s.busy(b.Owner, now) && !gone { // with the lock that it held, its process is gone
 		return s.busyError(t.id)
 	}
 	t.number = s.turn + 1
@@ -90,6 +92,12 @@ func (t *Turn) Taint() error {
 	}
 	return t.write(record{Tainted: true})
 }
+
+// Allowed reports whether the user has allowed what Allow was told in the conversation.
+func (t *Turn) Allowed(pin string) bool { return slices.Contains(t.state.allowed, pin) }
+
+// Allow says what the user allows in the conversation from now on.
+func (t *Turn) Allow(pin string) error { return t.write(record{Allowed: pin}) }
 
 // End ends the turn, which completed if there is no cause. Then the turn is on the disk.
 func (t *Turn) End(cause messages.Code) error {
