@@ -116,11 +116,11 @@ func lostTurn(t *testing.T, journal actors.Journal, before []messages.Event, who
 func TestStagesLost(t *testing.T) {
 	var log []messages.Event
 	synctest.Test(t, func(t *testing.T) {
-		log, _ = (&shop{input: `{"message":"Buy.","stages":true}`}).visit(t, actors.NewMemoryJournal(), nil)
+		log, _ = (&shop{input: `{"message":"Buy.","stages":true,"tools":["pay","look"]}`}).visit(t, actors.NewMemoryJournal(), nil)
 	})
 	for i := range len(log) - 1 {
 		before, paying := log[:i+1], ""
-		s := shop{input: `{"message":"Buy.","stages":true}`}
+		s := shop{input: `{"message":"Buy.","stages":true,"tools":["pay","look"]}`}
 		for _, e := range before {
 			switch b := e.Body.(type) {
 			case messages.ToolStarted:
@@ -201,7 +201,7 @@ func (s *shop) visit(t *testing.T, journal actors.Journal, before []messages.Eve
 	if len(before) > 0 {
 		id = before[0].RunID
 	} else if id, err = node.Submit(t.Context(), messages.Request{Job: chat.Name,
-		Input: json.RawMessage(cmp.Or(s.input, `{"message":"Buy."}`))}); err != nil {
+		Input: json.RawMessage(cmp.Or(s.input, `{"message":"Buy.","tools":["pay","look"]}`))}); err != nil {
 		t.Fatal(err)
 	}
 	for e, err := range node.Events(t.Context(), id, 0) {

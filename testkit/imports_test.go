@@ -95,6 +95,9 @@ var rules = []rule{{
 	ours:   []string{"messages/model/decode"},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs:   "actors/chat/approval",
+	denied: []string{"net", "net/http", "log"},
+}, {
 	pkgs:   "actors/chat/history",
 	ours:   []string{"messages/model"},
 	denied: []string{"net", "net/http", "os", "log"},

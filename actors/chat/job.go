@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/chat/approval"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/history"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
@@ -81,6 +82,10 @@ type Config struct {
 	Choose func(ctx context.Context) (string, error)
 	// Tools are those that any input may use; nil is none.
 	Tools *tool.Set
+	// Unattended: nobody answers questions, so that calls of tools that write fail, unless Input.Tools names the tool.
+	Unattended bool
+	// Always has the tools that write and may always be called; nil lets nobody say so.
+	Always *approval.File
 	// Conversations has those that Input.Context may name: all of them, so that each principal needs a store of its own.
 	Conversations *conversation.Store
 	// Window returns how many tokens fit into the model as it is loaded; nil, or 0, is unknown. When they are nearly used
@@ -108,7 +113,7 @@ type Result struct {
 	// Degraded says what the stages went on without.
 	Degraded string `json:"degraded,omitempty"`
 	Model    string `json:"model,omitempty"`
-	// FinishReason is the server's, if it sent one.
+	// FinishReason is the server's, if it sent one, or denied if the user did not allow a call.
 	FinishReason string `json:"finish_reason,omitempty"`
 	// Truncated and Filtered: the server cut the answer for its length or its content.
 	Truncated bool `json:"truncated,omitempty"`

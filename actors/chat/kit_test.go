@@ -169,7 +169,7 @@ func transcript(t *testing.T, events []messages.Event, requests []model.Request)
 		if err := json.Unmarshal(data, &wire); err != nil {
 			t.Fatal(err)
 		}
-		for _, dull := range []string{"sha256", "index", "offset", "stack", "limits", "mode", "writer", "epoch", "node"} {
+		for _, dull := range []string{"sha256", "index", "offset", "stack", "limits", "mode", "writer", "epoch", "node", "id"} {
 			delete(wire.Payload, dull)
 		}
 		payload, _ := json.Marshal(wire.Payload)

@@ -2,6 +2,8 @@ package chat
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -12,13 +14,11 @@ import (
 )
 
 // remember begins the turn with what was said in its conversation before.
-func (u *turn) remember(in Input) (err error) {
+func (u *turn) remember(ctx context.Context, in Input) (err error) {
 	system := in.System
 	u.conversation = append(slices.Clone(in.Earlier), model.Message{Role: model.User, Content: in.Message})
 	if in.Context != "" {
-		u.memory, err = u.Conversations.Begin(in.Context, conversation.Beginning{Owner: string(u.task.RunID()),
-			Message: in.Message, System: in.System, Timeout: u.Bounds.Time + time.Minute})
-		if err != nil {
+		if err = u.enter(ctx, in); err != nil {
 			return err
 		}
 		system, u.conversation = u.memory.System(), u.memory.History()
@@ -28,6 +28,28 @@ func (u *turn) remember(in Input) (err error) {
 		return u.taint()
 	}
 	return nil
+}
+
+// forAnswers is how long people may take to answer while their turn has the conversation.
+const forAnswers = 25 * time.Hour
+
+// enter begins the turn in its conversation. A turn before it that waits for people is canceled: their answer is the
+// new message.
+func (u *turn) enter(ctx context.Context, in Input) (err error) {
+	b := conversation.Beginning{Owner: string(u.task.RunID()), Message: in.Message, System: in.System,
+		Timeout: u.Bounds.Time + forAnswers}
+	u.memory, err = u.Conversations.Begin(in.Context, b)
+	busy, ok := errors.AsType[*conversation.BusyError](err)
+	if !ok {
+		return err
+	}
+	over, failed := u.task.Supersede(ctx, messages.RunID(busy.Owner), "another message came")
+	if !over {
+		return cmp.Or(failed, err)
+	}
+	b.Over = busy.Owner
+	u.memory, err = u.Conversations.Begin(in.Context, b)
+	return err
 }
 
 // say adds to the conversation what is not empty.

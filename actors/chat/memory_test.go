@@ -1,6 +1,7 @@
 package chat_test
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ func converse(t *testing.T, name string, answers []said, config chat.Config, tur
 		}
 		defer s.Close(context.Background())
 		m := &script{answers: answers}
-		config.Stream, config.Provider, config.Bounds.Parallel = m.stream, "lmstudio", 1
+		config.Stream, config.Provider, config.Bounds.Parallel = m.stream, "lmstudio", cmp.Or(config.Bounds.Parallel, 1)
 		w := &told{t: t, system: s, script: m, config: config}
 		turns(w)
 		compare(t, name, w.text.String())

@@ -9,6 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 )
 
 // recall finds what earlier attempts have done: answers and results in the log are used again. Nobody knows what
@@ -48,4 +49,10 @@ func resultOf(c call.Tool) (r tool.Result) {
 	}
 	_ = json.Unmarshal(c.Result, &r.Text) // conclude wrote it
 	return r
+}
+
+// left reports whether the next node makes the call again, because this one shuts down: then it has no end here.
+func (u *turn) left(ctx context.Context, c model.ToolCall) bool {
+	down := ctx.Err() != nil && messages.CodeOf(context.Cause(ctx)) == messages.Code(messages.CauseShutdown)
+	return down && u.Tools.Idempotent(c.Name)
 }

@@ -31,7 +31,9 @@ type turn struct {
 	spent        spent
 	usage        *messages.Usage
 	room         room
-	tainted      bool // the conversation has text of strangers
+	tainted      bool     // the conversation has text of strangers
+	allowed      []string // pins of tools that the user has allowed in this turn
+	denied       bool     // the user did not allow a call
 }
 
 func (u *turn) run(ctx context.Context, in Input) error {
@@ -72,7 +74,7 @@ func (u *turn) loop(ctx context.Context) (call.Answer, error) {
 		if err := u.Bounds.exceeded(u.spent); err != nil {
 			return a, err
 		}
-		if err := u.runTools(ctx, a); err != nil {
+		if err := u.runTools(ctx, a); err != nil || u.denied {
 			return a, err
 		}
 	}
@@ -89,7 +91,7 @@ func (u *turn) begin(ctx context.Context, in Input) error {
 		}
 		u.model = name
 	}
-	return u.remember(in)
+	return u.remember(ctx, in)
 }
 
 // ask calls the model with the conversation and adds its answer.
@@ -134,25 +136,50 @@ func (u *turn) count(usage *messages.Usage) {
 	u.usage.ReasoningTokens += usage.ReasoningTokens
 }
 
-// runTools runs the calls of an answer, so many at one time as the bounds allow, and adds their results in the order
-// of the calls.
+// runTools runs the calls of an answer and adds their results in the order of the calls.
 func (u *turn) runTools(ctx context.Context, a call.Answer) error {
+	results, failure := u.runAll(ctx, a)
+	failed, said := true, make([]model.Message, 0, len(results))
+	for i, r := range results {
+		failed = failed && r.Error != nil
+		if r.Text == "" {
+			continue // the call did not begin
+		}
+		said = append(said, model.Message{Role: model.ToolRole, CallID: a.Calls[i].ID, Content: r.Text})
+		if r.Error == nil {
+			u.read(u.Tools.Sources(a.Calls[i].Name, a.Calls[i].Arguments, r.Text))
+		}
+	}
+	err := cmp.Or(u.guard(a.Calls), u.say(said...))
+	if err := cmp.Or(failure, err); err != nil {
+		return err
+	}
+	u.spent.failures++
+	if !failed {
+		u.spent.failures = 0
+	}
+	return u.task.Commit(ctx)
+}
+
+// runAll runs the calls, so many at one time as the bounds allow. Those that the user must allow begin last.
+func (u *turn) runAll(ctx context.Context, a call.Answer) ([]tool.Result, error) {
 	results, failures := make([]tool.Result, len(a.Calls)), make([]error, len(a.Calls))
 	slots := make(chan struct{}, u.Bounds.Parallel)
 	var running sync.WaitGroup
 	var last chan struct{} // closed after the last call of a tool that runs in order
-	for i, c := range a.Calls {
-		id := call.ToolCallID(a.ID, i)
+	for _, i := range u.approvalsLast(a.Calls) {
+		c, id := a.Calls[i], call.ToolCallID(a.ID, i)
 		before, begun := u.past.Tools[id]
+		denied, err := u.approve(ctx, id, c, begun)
 		if before.Ended {
 			results[i] = resultOf(before)
 			continue
 		}
 		slots <- struct{}{}
-		if !begun {
-			failures[i] = u.started(ctx, id, c)
+		if err == nil && !begun {
+			err = u.started(ctx, id, c)
 		}
-		if failures[i] != nil {
+		if failures[i] = err; err != nil {
 			break
 		}
 		running.Add(1)
@@ -170,31 +197,15 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 			if ahead != nil {
 				<-ahead
 			}
-			results[i] = u.runTool(ctx, id, c)
-			failures[i] = u.conclude(id, c.Name, results[i])
+			results[i] = u.runTool(ctx, id, c, denied)
+			if !u.left(ctx, c) {
+				failures[i] = u.conclude(id, c.Name, results[i])
+			}
 			return nil
 		})
 	}
 	running.Wait()
-	if err := cmp.Or(context.Cause(ctx), errors.Join(failures...)); err != nil {
-		return err
-	}
-	failed, said := true, make([]model.Message, len(results))
-	for i, r := range results {
-		failed = failed && r.Error != nil
-		said[i] = model.Message{Role: model.ToolRole, CallID: a.Calls[i].ID, Content: r.Text}
-		if r.Error == nil {
-			u.read(u.Tools.Sources(a.Calls[i].Name, a.Calls[i].Arguments, r.Text))
-		}
-	}
-	if err := cmp.Or(u.guard(a.Calls), u.say(said...)); err != nil {
-		return err
-	}
-	u.spent.failures++
-	if !failed {
-		u.spent.failures = 0
-	}
-	return u.task.Commit(ctx)
+	return results, cmp.Or(context.Cause(ctx), errors.Join(failures...))
 }
 
 func (u *turn) started(ctx context.Context, id string, c model.ToolCall) error {
@@ -209,11 +220,8 @@ func (u *turn) started(ctx context.Context, id string, c model.ToolCall) error {
 }
 
 // runTool runs a tool when the log has its start.
-func (u *turn) runTool(ctx context.Context, id string, c model.ToolCall) tool.Result {
-	if err := u.task.Commit(ctx); err != nil {
-		return tool.Failed(err)
-	}
-	if err := repeated(u.spent.equal); err != nil {
+func (u *turn) runTool(ctx context.Context, id string, c model.ToolCall, denied error) tool.Result {
+	if err := cmp.Or(u.task.Commit(ctx), repeated(u.spent.equal), denied); err != nil {
 		return tool.Failed(err)
 	}
 	return u.Tools.Call(ctx, c.Name, tool.Call{ID: id, Key: string(u.task.RunID()) + "/" + id,
@@ -240,8 +248,11 @@ func repeated(times int) error {
 }
 
 func (u *turn) result(a call.Answer) Result {
-	v := a.End.Verdict
-	return Result{Text: a.Text, Model: cmp.Or(a.End.Model, u.model), FinishReason: a.End.Evidence.Finish,
+	v, reason := a.End.Verdict, a.End.Evidence.Finish
+	if u.denied {
+		reason = "denied"
+	}
+	return Result{Text: a.Text, Model: cmp.Or(a.End.Model, u.model), FinishReason: reason,
 		Truncated: v.Truncated, Filtered: v.Filtered, Usage: u.usage}
 }
 
@@ -251,5 +262,5 @@ func (u *turn) finish(r Result) error {
 		words += fmt.Sprintf("; calls of tools: %d", n)
 	}
 	u.task.Summarize(words)
-	return u.task.Result(r, r.Truncated || r.Filtered || r.Text == "" || r.Degraded != "")
+	return u.task.Result(r, r.Truncated || r.Filtered || u.denied || r.Text == "" || r.Degraded != "")
 }

@@ -1,0 +1,51 @@
+package approval
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"time"
+)
+
+// File is a list of tools in a file, which several processes may share.
+type File struct{ path string }
+
+// Open returns the list in the file of that path, which the first tool makes.
+func Open(path string) *File { return &File{path} }
+
+type line struct {
+	Tool string    `json:"tool"`
+	Pin  string    `json:"pin"`
+	At   time.Time `json:"at"`
+}
+
+// Has reports whether the list has a tool of that pin.
+func (f *File) Has(pin string) (bool, error) {
+	data, err := os.ReadFile(f.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	for text := range bytes.Lines(data) {
+		var l line
+		if json.Unmarshal(text, &l) == nil && l.Pin == pin {
+			return true, err
+		}
+	}
+	return false, err
+}
+
+// Add adds a tool.
+func (f *File) Add(tool, pin string) error {
+	text, err := json.Marshal(line{tool, pin, time.Now().UTC()})
+	if err != nil {
+		return err
+	}
+	file, err := os.OpenFile(f.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(append(text, '\n'))
+	return errors.Join(err, file.Close())
+}

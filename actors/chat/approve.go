@@ -1,0 +1,118 @@
+package chat
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/messages/words"
+)
+
+// What a user may answer to the question whether a tool may be called.
+const (
+	once           = "once"
+	inConversation = "conversation"
+	always         = "always"
+	no             = "no"
+)
+
+// mostShown bounds the arguments in a question, in bytes.
+const mostShown = 2000
+
+// approvalsLast returns the order in which calls begin: those that nobody must allow first.
+func (u *turn) approvalsLast(calls []model.ToolCall) []int {
+	order := make([]int, len(calls))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		return cmp.Compare(u.access(calls[a]), u.access(calls[b]))
+	})
+	return order
+}
+
+// access is what the user must be asked for before the call: to write, or nothing.
+func (u *turn) access(c model.ToolCall) tool.Access {
+	if u.Tools.Named(c.Name) {
+		return tool.None
+	}
+	return u.Tools.Tool(c.Name).Access & tool.Write
+}
+
+// approve returns why a call must not be made, or nil: a call of a tool that writes needs the user's word, unless the
+// input names the tool. One that has begun had it, if the log does not say otherwise.
+func (u *turn) approve(ctx context.Context, id string, c model.ToolCall, begun bool) (denied, failed error) {
+	if u.access(c) == tool.None || u.spent.equal >= warnAt || u.Tools.Check(c.Name, json.RawMessage(c.Arguments)) != nil {
+		return nil, nil // nobody must allow it, or it fails without having run
+	}
+	pin, request := u.Tools.Tool(c.Name).Pin(), "approve."+id
+	word, answered := u.past.Inputs[request]
+	if begun && !answered {
+		return nil, nil
+	}
+	if !answered {
+		allowed, err := u.isAllowed(pin)
+		switch {
+		case allowed || err != nil:
+			return nil, err
+		case u.Unattended:
+			return messages.InvalidInput("%s may change something, and nobody is here to allow that; do without it, "+
+				"or tell the user to allow %s by name", c.Name, c.Name), nil
+		}
+		word, err = tool.Ask(ctx, u.task, u.mayI(request, c))
+		if err != nil && (ctx.Err() != nil || messages.CodeOf(err) != messages.Code(messages.CauseDeadline)) {
+			return nil, err
+		}
+	}
+	return u.decide(string(word), c.Name, pin)
+}
+
+func (u *turn) mayI(request string, c model.ToolCall) messages.InputRequired {
+	answers := []string{once, inConversation, always, no}
+	if u.Always == nil {
+		answers = slices.DeleteFunc(answers, func(a string) bool { return a == always })
+	}
+	schema, _ := json.Marshal(map[string]any{"type": "string", "enum": answers}) // it is of JSON
+	return messages.InputRequired{Request: request, InputKind: messages.InputConfirmation, Schema: schema,
+		Prompt: fmt.Sprintf("May %s be called with %s?", c.Name, words.Clip(c.Arguments, mostShown))}
+}
+
+// decide heeds the user's word, which is JSON, or nothing if nobody answered in time.
+func (u *turn) decide(word, name, pin string) (denied, failed error) {
+	switch word {
+	case `"` + always + `"`:
+		if u.Always != nil {
+			failed = u.Always.Add(name, pin)
+		}
+		fallthrough
+	case `"` + inConversation + `"`:
+		u.allowed = append(u.allowed, pin)
+		if u.memory != nil && failed == nil {
+			failed = u.memory.Allow(pin)
+		}
+		return nil, failed
+	case `"` + once + `"`, "true":
+		return nil, nil
+	case "":
+		denied = messages.Errorf(messages.Code(messages.CauseDeadline), "nobody allowed the call of %s in time", name)
+	default:
+		denied = messages.Errorf(messages.Code(messages.CauseCanceledByUser), "the user does not allow the call of %s", name)
+	}
+	u.denied = true
+	return denied, nil
+}
+
+func (u *turn) isAllowed(pin string) (bool, error) {
+	if slices.Contains(u.allowed, pin) || u.memory != nil && u.memory.Allowed(pin) {
+		return true, nil
+	}
+	if u.Always == nil {
+		return false, nil
+	}
+	return u.Always.Has(pin)
+}
