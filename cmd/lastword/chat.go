@@ -38,13 +38,17 @@ func chatCommand(program *host.Program) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "chat",
 		GroupID: settings.Working,
-		Short:   "Give a language model a message, and tools for its answer",
-		Long: `Chat sends a message to a server that speaks the OpenAI protocol. The model may call tools before it answers:
+		Short:   "Talk with a language model, and give it tools",
+		Long: `Chat talks with a model on a server that speaks the OpenAI protocol. The model may call tools before it answers:
 with --repository it can list, read and search the files of a folder, and with --out it can write files into one. Chat
-runs the tools, gives the model their results, and prints the answer.
+runs the tools and gives the model their results. The server and its key are named as for prompt.
 
-The message is --message. If it is "-", or missing while stdin is a pipe, chat reads it from stdin. The server and its
-key are named as for prompt.
+On a terminal chat holds a conversation. Enter sends a message, Alt-Enter or Ctrl-J breaks a line, the arrows go
+through what you wrote before. Ctrl-C clears the line or cancels the turn, Ctrl-O shows the model's thoughts, Ctrl-D
+leaves. The conversation is kept below the folder of --state; --resume goes on with it.
+
+With --message, or where stdin is a pipe, chat is one turn: it prints the answer and ends. "-" reads the message from
+stdin. The turn remembers nothing, unless --context or --resume names a conversation.
 
 If stdout is a terminal, all that the model says comes as it says it, and stderr shows its thoughts and the tools. If
 it is not, stdout gets the last answer alone: at once without tools, and whole with tools, since the model says only at
@@ -52,7 +56,9 @@ the end of an answer whether it calls more. --jsonl prints everything as it come
 
 An answer whose end is uncertain does not count: the run fails. Ctrl-C cancels the run; a second Ctrl-C leaves at
 once.` + runExits(),
-		Example: `  lastword chat -m "What does this repository do?" --repository .
+		Example: `  lastword chat --repository .
+  lastword chat --resume
+  lastword chat -m "What does this repository do?" --repository .
   git diff | lastword chat --system "Write a commit message for this change."
   lastword chat -m "Write a guide to this code." --repository . --out guide
   lastword chat -m "Where are the tests?" --repository . --jsonl | jq -c 'select(.type == "tool.started").payload'`,
@@ -68,7 +74,6 @@ once.` + runExits(),
 	for _, name := range []string{"message", "context", "resume"} {
 		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))
 	}
-	cmd.MarkFlagsMutuallyExclusive("context", "resume")
 	for _, folder := range []string{"repository", "out"} {
 		settings.Must(flags.SetAnnotation(folder, settings.NotInProject, nil))
 		settings.Must(cmd.MarkFlagDirname(folder))
@@ -86,6 +91,7 @@ func (c *chatOptions) addRequestFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&c.in.System, "system", "", "system `prompt`")
 	flags.StringVar(&c.repository, "repository", "", "`folder` whose files the model may list, read and search")
 	flags.StringVar(&c.out, "out", "", "`folder` into which the model may write files; none is lost, older ones get a number")
+	flags.BoolVar(&c.in.Stages, "stages", false, "understand, think with tools, and then respond: slower, and citing what tools have read")
 	flags.StringSliceVar(&c.tools, "tool", nil, "`name` of a tool that the model may call (default: all)")
 }
 
@@ -99,7 +105,11 @@ func noMessage(cmd *cobra.Command, args []string) error {
 }
 
 func (c *chatOptions) run(cmd *cobra.Command) error {
-	if err := c.check(); err != nil {
+	err := c.check()
+	if c.in.Context != "" && c.resume != "" {
+		err = errors.New("--context and --resume exclude each other: each names the conversation")
+	}
+	if err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
 	talks := c.talks(cmd)
@@ -118,7 +128,10 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer done()
-	config := c.config(client, tools)
+	config, err := c.config(client, tools)
+	if err != nil {
+		return err
+	}
 	if talks || c.in.Context != "" || c.resume != "" {
 		if config.Conversations, err = c.openConversations(); err != nil {
 			return err
@@ -153,9 +166,10 @@ func (c *chatOptions) readMessage(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-func (c *chatOptions) config(client *llm.Client, tools *tool.Set) chat.Config {
-	return chat.Config{Stream: client.Stream, Provider: c.at.Host(), Choose: settings.LoadedModel(client),
-		Window: settings.ModelWindow(client), Tools: tools, Bounds: chat.Bounds{Time: c.timeout}}
+func (c *chatOptions) config(client *llm.Client, tools *tool.Set) (chat.Config, error) {
+	config, err := host.ChatConfig(&c.at, client)
+	config.Tools, config.Bounds.Time = tools, c.timeout
+	return config, err
 }
 
 // openTools returns the tools that the model may call.

@@ -34,7 +34,7 @@ func (c *chatOptions) openConversations() (*conversation.Store, error) {
 	if folder == "" {
 		return nil, &exit.Error{Code: exit.Configuration, Err: errors.New("the system has no place for conversations; name one with --state")}
 	}
-	kept, err := conversation.Open(filepath.Join(folder, "conversations"))
+	kept, err := conversation.Open(filepath.Join(folder, host.ConversationFolder))
 	if err != nil {
 		return nil, &exit.Error{Code: exit.Configuration, Err: err}
 	}

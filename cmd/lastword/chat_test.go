@@ -53,6 +53,18 @@ func TestServeChats(t *testing.T) {
 		!strings.Contains(string(state.End.Result), `"text":"Hello"`) {
 		t.Errorf("%q, %s, %s", pieces, state.Status, state.End.Result)
 	}
+	for _, n := range []int{1, 2} {
+		x := m.Answer(testkit.Text("Good day."), testkit.Finish("stop"), testkit.Done())
+		id, err := c.Submit(t.Context(), messages.Request{Job: "chat", Input: []byte(`{"message":"Hi","context":"c_1"}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range c.Follow(t.Context(), id, messages.Follow{}) {
+		}
+		if body := string(x.Request().Body); strings.Count(body, `"Hi"`) != n || strings.Count(body, "Good day.") != n-1 {
+			t.Errorf("in turn %d the model is told %s", n, body)
+		}
+	}
 	if _, err := c.Submit(t.Context(), messages.Request{Job: "chat", Input: []byte(`{"text":"Hi"}`)}); messages.CodeOf(err) !=
 		messages.Code(messages.CauseInvalidInput) {
 		t.Errorf("a turn without a message: %v", err)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/transport/mcp"
@@ -35,29 +34,6 @@ func (h *Options) preparePrompt(_ context.Context, arguments json.RawMessage) (j
 	return json.Marshal(in)
 }
 
-// chat makes the job from a call's arguments.
-func (h *Options) chat(input json.RawMessage) (actors.Job, error) {
-	var in chat.Input
-	if err := decode(input, &in); err != nil {
-		return actors.Job{}, err
-	}
-	client, err := h.finder.clients.of(h.finder.Endpoint)
-	if err != nil {
-		return actors.Job{}, err
-	}
-	return chat.Job(in, chat.Config{Stream: client.Stream, Provider: h.finder.Endpoint.Host(),
-		Choose: settings.LoadedModel(client), Window: settings.ModelWindow(client)})
-}
-
-func (h *Options) prepareChat(_ context.Context, arguments json.RawMessage) (json.RawMessage, error) {
-	var in chat.Input
-	if err := decode(arguments, &in); err != nil {
-		return nil, err
-	}
-	in.Model = cmp.Or(in.Model, h.model, chat.Auto)
-	return json.Marshal(in)
-}
-
 type prepareInput = func(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error)
 
 // promptTool is the job prompt as a tool. It offers no fields that change the form of the request, as --extra does.
@@ -75,19 +51,6 @@ func promptTool(prepare prepareInput) mcp.JobTool {
 			`"top_p":{"type":"number","exclusiveMinimum":0,"maximum":1,"description":"share of words"}`,
 			`"seed":{"type":"integer","description":"to repeat an answer"}`,
 			`"stop":{"type":"array","items":{"type":"string","minLength":1},"maxItems":16}`),
-		Output: json.RawMessage(answerResult), OpenWorld: true, Prepare: prepare,
-	}
-}
-
-// chatTool is the job chat as a tool.
-func chatTool(prepare prepareInput) mcp.JobTool {
-	return mcp.JobTool{
-		Job: chat.Name, Title: "Chat with a language model",
-		Description: "Gives the server's language model a message and gives its answer.",
-		Input: mcp.Object([]string{"message"},
-			`"message":{"type":"string","minLength":1}`,
-			`"system":{"type":"string"}`,
-			`"model":{"type":"string","maxLength":256}`),
 		Output: json.RawMessage(answerResult), OpenWorld: true, Prepare: prepare,
 	}
 }

@@ -45,6 +45,7 @@ type Options struct {
 	Store         store.Flags
 	program       *Program
 	quota         quota
+	talks         conversations
 	kept          *store.Store // from Start on
 }
 
