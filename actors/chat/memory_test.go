@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -26,7 +27,8 @@ type told struct {
 	text   strings.Builder
 }
 
-// converse runs turns one after the other in virtual time, and compares what their readers saw with the transcript.
+// converse runs turns one after the other in virtual time, and compares what their readers saw with the transcript of
+// the name, if any.
 func converse(t *testing.T, name string, answers []said, config chat.Config, turns func(*told)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -39,7 +41,9 @@ func converse(t *testing.T, name string, answers []said, config chat.Config, tur
 		config.Stream, config.Provider, config.Bounds.Parallel = m.stream, "lmstudio", cmp.Or(config.Bounds.Parallel, 1)
 		w := &told{t: t, system: s, script: m, config: config}
 		turns(w)
-		compare(t, name, w.text.String())
+		if name != "" {
+			compare(t, name, w.text.String())
+		}
 	})
 }
 
@@ -153,6 +157,55 @@ func TestOneTurnAtATime(t *testing.T) {
 		})
 		w.until(w.start(chat.Input{Context: "c_1", Message: "Hello?"}), nil)
 	})
+}
+
+// Whenever a turn is canceled, the next one has the conversation, and knows what was said.
+func TestCancelLeavesTheConversation(t *testing.T) {
+	answers := []said{{text: "Let me look.", calls: calls(`weather {"city":"Oslo"}`)}, {text: "It rains."}}
+	for at, ended := uint64(2), false; !ended; at++ {
+		config := chat.Config{Conversations: conversation.NewMemory(1), Tools: tools(t)}
+		asked := false
+		converse(t, "", answers, config, func(w *told) {
+			first := w.start(chat.Input{Context: "c_1", Message: "How is it in Oslo?"})
+			ended = w.until(first, func(e messages.Event) {
+				if e.Seq == at {
+					_ = first.Cancel(context.Background(), "enough")
+				}
+			}).Status == messages.Completed
+			asked = len(w.script.requests) > 0
+		})
+		converse(t, "", []said{{text: "Hello."}}, config, func(w *told) {
+			if end := w.until(w.start(chat.Input{Context: "c_1", Message: "Go on."}), nil).End; end.Cause != "" {
+				t.Fatalf("canceled at %d: the next turn ends as %+v", at, end.Error)
+			}
+			said := w.script.requests[0].Messages
+			if asked && (len(said) < 3 || said[0].Content != "How is it in Oslo?" ||
+				!strings.HasSuffix(said[len(said)-2].Content, "(This turn was interrupted: canceled by user.)") &&
+					said[len(said)-2].Content != "It rains.") || said[len(said)-1].Role != model.User {
+				t.Errorf("canceled at %d: the next turn knows %+v", at, said)
+			}
+		})
+	}
+}
+
+// A conversation that has read text of strangers offers no tools that reach the network, in later turns too.
+func TestTaintStays(t *testing.T) {
+	nothing := func(context.Context, struct{}) (string, error) { return "seen", nil }
+	set, err := tool.NewSet(nil, tool.Func(tool.Tool{Name: "look", Access: tool.Read, Outside: true}, nothing),
+		tool.Func(tool.Tool{Name: "send", Access: tool.Read, Network: true}, nothing))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := script{answers: []said{{calls: calls("look")}, {text: "Seen."}, {text: "No."}}}
+	config := chat.Config{Stream: m.stream, Conversations: conversation.NewMemory(1), Tools: set}
+	for _, message := range []string{"Look.", "Send it."} {
+		talk(t, chat.Input{Context: "c_1", Message: message}, config, nil, nil)
+	}
+	for i, want := range []int{2, 1, 1} {
+		if got := len(m.requests[i].Tools); got != want {
+			t.Errorf("request %d offers %d tools, want %d", i, got, want)
+		}
+	}
 }
 
 func TestNoConversations(t *testing.T) {
