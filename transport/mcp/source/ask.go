@@ -1,0 +1,112 @@
+package source
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/words"
+)
+
+const mostPrompt = 2000 // bytes of a question
+
+// Elicit asks people what the server asks during a call. Servers of 2026-07-28 end the call to ask and are called
+// again; older ones ask over HTTP on the call's stream, and over stdio without saying for which call.
+func (c *connection) Elicit(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
+	var p *pending
+	if ours := requestOf(ctx); ours != nil {
+		p = ours.call
+	} else {
+		p = c.onlyCaller()
+	}
+	if p == nil {
+		return nil, errors.New("nobody can be asked: no call is going on, or calls of several runs are")
+	}
+	answer, err := p.ask(c.server.Name, r.Params)
+	return &mcp.ElicitationResult{ElicitationResponse: answer}, err
+}
+
+// onlyCaller returns a call of the only run that is calling the server.
+func (c *connection) onlyCaller() (p *pending) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, token := range slices.Sorted(maps.Keys(c.calls)) {
+		if p != nil && p.Run != c.calls[token].Run {
+			return nil
+		}
+		if p == nil {
+			p = c.calls[token]
+		}
+	}
+	return p
+}
+
+func (p *pending) ask(server string, e mcp.ElicitationParams) (answer mcp.ElicitationResponse, err error) {
+	p.mu.Lock()
+	p.asked++
+	in := messages.InputRequired{Request: fmt.Sprintf("%s.q%d", p.ID, p.asked)}
+	p.mu.Unlock()
+	answer.Action = mcp.ElicitationResponseActionDecline
+	field := ""
+	if e.Mode == mcp.ElicitationModeURL {
+		in.InputKind, in.Schema = messages.InputConfirmation, json.RawMessage(`{"type":"boolean"}`)
+		in.Prompt = fmt.Sprintf("%s wants you to open %s and says: %s", server, e.URL, e.Message)
+	} else {
+		in.Prompt = fmt.Sprintf("%s asks: %s", server, e.Message)
+		if in.InputKind, field, in.Schema, err = formOf(e.RequestedSchema); err != nil {
+			return answer, err
+		}
+	}
+	in.Prompt = words.Clip(in.Prompt, mostPrompt)
+	value, err := p.Ask(p.ctx, in)
+	switch {
+	case err != nil:
+		answer.Action = mcp.ElicitationResponseActionCancel
+		return answer, nil
+	case len(value) == 0, string(value) == "null", e.Mode == mcp.ElicitationModeURL && string(value) != "true":
+		return answer, nil
+	}
+	answer.Action = mcp.ElicitationResponseActionAccept
+	switch {
+	case field != "":
+		answer.Content = map[string]json.RawMessage{field: value}
+	case e.Mode != mcp.ElicitationModeURL:
+		answer.Content = value
+	}
+	return answer, nil
+}
+
+// formOf returns the kind of question that a form is, and its schema. A form of one field that is a boolean or one of
+// some values asks for the field's value alone.
+func formOf(requested any) (kind messages.InputKind, field string, schema json.RawMessage, err error) {
+	if schema, err = json.Marshal(requested); err != nil {
+		return "", "", nil, err
+	}
+	var form struct {
+		Properties map[string]json.RawMessage
+	}
+	if json.Unmarshal(schema, &form) != nil || len(form.Properties) != 1 {
+		return messages.InputData, "", schema, nil
+	}
+	for name, property := range form.Properties {
+		var p struct {
+			Type  string
+			Enum  []json.RawMessage
+			OneOf []json.RawMessage
+		}
+		_ = json.Unmarshal(property, &p) // what does not fit is asked as a whole
+		switch {
+		case p.Type == "boolean":
+			return messages.InputConfirmation, name, property, nil
+		case p.Type == "string" && len(p.Enum)+len(p.OneOf) > 0:
+			return messages.InputSelection, name, property, nil
+		}
+	}
+	return messages.InputData, "", schema, nil
+}

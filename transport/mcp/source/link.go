@@ -1,0 +1,201 @@
+package source
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"mime"
+	"net/http"
+	"time"
+
+	"github.com/mark3labs/mcp-go/client/transport"
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// link is mcp-go's connection to a server, with what its client lacks: bounds, an end that says why, and answers that
+// are kept as they came.
+type link interface {
+	transport.BidirectionalInterface
+	lost() bool
+}
+
+// request is one request of ours. It is in the context that mcp-go's client hands on.
+type request struct {
+	ctx    context.Context
+	call   *pending        // nil unless it calls a tool
+	result json.RawMessage // the last one
+}
+
+type requestKey struct{}
+
+func requestOf(ctx context.Context) *request {
+	r, _ := ctx.Value(requestKey{}).(*request)
+	return r
+}
+
+// keep keeps the answer for a request of ours. mcp-go's own reading refuses all of a result for a part that is new.
+func keep(ctx context.Context, answer *transport.JSONRPCResponse) {
+	if r := requestOf(ctx); r != nil && answer != nil {
+		r.result = answer.Result
+	}
+}
+
+func dial(life context.Context, s Server) (link, error) {
+	if s.Command == "" {
+		return dialHTTP(s)
+	}
+	p, err := start(life, s)
+	if err != nil {
+		return nil, err
+	}
+	return &stdioLink{Stdio: transport.NewIO(p, p, nil), process: p}, nil
+}
+
+type stdioLink struct {
+	*transport.Stdio
+	process *process
+}
+
+func (l *stdioLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	answer, err := l.Stdio.SendRequest(ctx, r)
+	keep(ctx, answer)
+	if errors.Is(err, transport.ErrTransportClosed) {
+		return nil, messages.Errorf(messages.Code(messages.CauseTransportClosed), "the server ended: %s", l.process.why())
+	}
+	return answer, err
+}
+
+// Close returns when the process has ended.
+func (l *stdioLink) Close() error {
+	err := l.Stdio.Close()
+	<-l.process.ended
+	return err
+}
+
+func (l *stdioLink) lost() bool {
+	select {
+	case <-l.process.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+type httpLink struct {
+	*transport.StreamableHTTP
+	server  Server
+	client  *http.Client
+	version string // of the protocol
+}
+
+func dialHTTP(s Server) (link, error) {
+	client := &http.Client{Transport: boundedTransport{http.DefaultTransport.(*http.Transport).Clone()}, CheckRedirect: sameHost}
+	t, err := transport.NewStreamableHTTP(s.URL, transport.WithHTTPBasicClient(client), transport.WithHTTPHeaders(s.Headers),
+		transport.WithHTTPLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return nil, err
+	}
+	return &httpLink{StreamableHTTP: t, server: s, client: client}, nil
+}
+
+// sameHost keeps the headers of the settings, which may be keys, from other hosts.
+func sameHost(r *http.Request, via []*http.Request) error {
+	if len(via) > 5 || r.URL.Host != via[0].URL.Host || r.URL.Scheme != via[0].URL.Scheme {
+		return errors.New("the server redirects elsewhere; give the address that it redirects to")
+	}
+	return nil
+}
+
+type boundedTransport struct{ *http.Transport }
+
+func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	answer, err := t.Transport.RoundTrip(r)
+	if err == nil {
+		kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
+		answer.Body = &bounded{ReadCloser: answer.Body, events: kind == "text/event-stream"}
+	}
+	return answer, err
+}
+
+func (l *httpLink) SetProtocolVersion(version string) {
+	l.version = version
+	l.StreamableHTTP.SetProtocolVersion(version)
+}
+
+// SendRequest also tells a server of a protocol with sessions that a request is cancelled: the end of the connection
+// does not say so.
+func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+	answer, err := l.StreamableHTTP.SendRequest(ctx, r)
+	keep(ctx, answer)
+	switch {
+	case err != nil && ctx.Err() != nil && l.GetSessionId() != "" && r.Method != string(mcp.MethodInitialize):
+		go func() {
+			ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), replyTimeout)
+			defer stop()
+			_ = l.SendNotification(ctx, mcp.JSONRPCNotification{JSONRPC: mcp.JSONRPC_VERSION, Notification: mcp.Notification{
+				Method: string(mcp.MethodNotificationCancelled),
+				Params: mcp.NotificationParams{AdditionalFields: map[string]any{"requestId": r.ID}},
+			}})
+		}()
+	case errors.Is(err, transport.ErrAuthorizationRequired):
+		err = messages.InvalidInput("the server asks for authorization; put an Authorization header into its settings")
+	}
+	return answer, err
+}
+
+const replyTimeout = 5 * time.Second
+
+// SetRequestHandler lets people take their time: mcp-go gives a handler 30 seconds, and then tells the server nothing.
+func (l *httpLink) SetRequestHandler(handle transport.RequestHandler) {
+	l.StreamableHTTP.SetRequestHandler(func(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
+		ours := requestOf(ctx)
+		if ours == nil {
+			return nil, errors.New("no call is going on")
+		}
+		go func() {
+			answer, err := handle(context.WithValue(ours.ctx, requestKey{}, ours), r)
+			if err != nil {
+				answer = transport.NewJSONRPCErrorResponse(r.ID, mcp.INTERNAL_ERROR, err.Error(), nil)
+			}
+			l.reply(context.WithoutCancel(ctx), answer)
+		}()
+		return nil, nil
+	})
+}
+
+// reply sends an answer to a request of the server. If that fails, the call goes on to its timeout.
+func (l *httpLink) reply(ctx context.Context, answer *transport.JSONRPCResponse) {
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return
+	}
+	ctx, stop := context.WithTimeout(ctx, replyTimeout)
+	defer stop()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, l.server.URL, bytes.NewReader(body))
+	if err != nil {
+		return
+	}
+	for name, value := range l.server.Headers {
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set(transport.HeaderKeySessionID, l.GetSessionId())
+	r.Header.Set(transport.HeaderKeyProtocolVersion, l.version)
+	if done, err := l.client.Do(r); err == nil {
+		done.Body.Close()
+	}
+}
+
+// Close also drops the connections that are kept.
+func (l *httpLink) Close() error {
+	err := l.StreamableHTTP.Close()
+	l.client.CloseIdleConnections()
+	return err
+}
+
+func (*httpLink) lost() bool { return false }

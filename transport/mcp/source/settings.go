@@ -1,0 +1,155 @@
+package source
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// Server is one server: a Command to start, or a URL.
+type Server struct {
+	Name    string
+	Command string
+	Args    []string
+	// Env are variables besides PATH, HOME, USER, LANG, TERM and TMPDIR, which a server gets as we have them.
+	Env     map[string]string
+	Folder  string
+	URL     string
+	Headers map[string]string
+	// Timeout of a call; zero leaves it to the caller.
+	Timeout time.Duration
+	// StartTimeout is 30 seconds if zero.
+	StartTimeout time.Duration
+	// Trust: what the server says about its tools is true.
+	Trust bool
+	// Only are the tools that may be called, all if it is empty; Except are never called.
+	Only, Except []string
+}
+
+// entry is a server as the hosts of MCP spell it.
+type entry struct {
+	Command  string
+	Args     []string
+	Env      map[string]string
+	Cwd      string
+	Type     string
+	URL      string
+	HTTPURL  string
+	Headers  map[string]string
+	Disabled bool
+	Trust    bool
+
+	Timeout           int64   // in milliseconds
+	ToolTimeoutSec    float64 `json:"tool_timeout_sec"`
+	StartupTimeoutSec float64 `json:"startup_timeout_sec"`
+
+	IncludeTools, AllowedTools, EnabledTools   []string
+	ExcludeTools, ExcludedTools, DisabledTools []string
+	EnabledToolsOfCodex                        []string `json:"enabled_tools"`
+	DisabledToolsOfCodex                       []string `json:"disabled_tools"`
+}
+
+// Parse reads {"mcpServers": {NAME: {...}}} and returns the servers that are not disabled, by their names. In strings
+// ${V} stands for the value of the variable V, and ${V:-default} for the default if V is not set. Errors: invalid_input.
+func Parse(settings []byte, lookup func(variable string) (string, bool)) ([]Server, error) {
+	var all struct {
+		MCPServers map[string]json.RawMessage
+	}
+	if err := json.Unmarshal(settings, &all); err != nil {
+		return nil, messages.InvalidInput("the settings of MCP servers are not JSON: %v", err)
+	}
+	if len(all.MCPServers) == 0 {
+		return nil, messages.InvalidInput(`the settings name no MCP server; write {"mcpServers": {"NAME": {"command": "..."}}}`)
+	}
+	var servers []Server
+	for _, name := range slices.Sorted(maps.Keys(all.MCPServers)) {
+		var e entry
+		if err := json.Unmarshal(all.MCPServers[name], &e); err != nil {
+			return nil, messages.InvalidInput("the settings of the MCP server %s cannot be read: %v", name, err)
+		}
+		if e.Disabled {
+			continue
+		}
+		s, err := e.server(name, lookup)
+		if err != nil {
+			return nil, err
+		}
+		servers = append(servers, s)
+	}
+	return servers, nil
+}
+
+func (e entry) server(name string, lookup func(string) (string, bool)) (Server, error) {
+	x := expander{lookup: lookup}
+	s := Server{Name: name, Command: x.text(e.Command), Args: x.texts(e.Args), Env: x.values(e.Env), Folder: x.text(e.Cwd),
+		URL: x.text(cmp.Or(e.URL, e.HTTPURL)), Headers: x.values(e.Headers), Trust: e.Trust,
+		Timeout:      cmp.Or(time.Duration(e.Timeout)*time.Millisecond, seconds(e.ToolTimeoutSec)),
+		StartTimeout: cmp.Or(seconds(e.StartupTimeoutSec), 30*time.Second),
+		Only:         slices.Concat(e.IncludeTools, e.EnabledTools, e.AllowedTools, e.EnabledToolsOfCodex),
+		Except:       slices.Concat(e.ExcludeTools, e.DisabledTools, e.ExcludedTools, e.DisabledToolsOfCodex)}
+	wrong := func(why string) error { return messages.InvalidInput("the MCP server %s %s", name, why) }
+	switch {
+	case x.missing != "":
+		return s, wrong("needs the variable " + x.missing + ", which is not set; set it, or write ${" + x.missing + ":-default}")
+	case e.Type == "sse":
+		return s, wrong("is of type sse, which is not supported; give the URL of its streamable HTTP endpoint, of type http")
+	case s.Command == "" && s.URL == "", s.Command != "" && s.URL != "":
+		return s, wrong("needs a command or a url, and not both")
+	case s.URL != "" && !strings.HasPrefix(s.URL, "http://") && !strings.HasPrefix(s.URL, "https://"):
+		return s, wrong("has a url that does not begin with http:// or https://")
+	case s.Timeout < 0 || s.StartTimeout < 0:
+		return s, wrong("has a negative timeout")
+	}
+	return s, nil
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+
+// Secrets are the values that the settings give the server, which may be keys.
+func (s Server) Secrets() []string {
+	return slices.AppendSeq(slices.Collect(maps.Values(s.Env)), maps.Values(s.Headers))
+}
+
+// expander puts the values of variables into the strings of a server's settings.
+type expander struct {
+	lookup  func(string) (string, bool)
+	missing string
+}
+
+var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)(:-([^}]*))?\}`)
+
+func (x *expander) text(s string) string {
+	return variable.ReplaceAllStringFunc(s, func(use string) string {
+		parts := variable.FindStringSubmatch(use)
+		value, set := x.lookup(parts[1])
+		switch {
+		case set && value != "" || set && parts[2] == "":
+			return value
+		case parts[2] != "":
+			return parts[3]
+		}
+		x.missing = parts[1]
+		return ""
+	})
+}
+
+func (x *expander) texts(list []string) (out []string) {
+	for _, s := range list {
+		out = append(out, x.text(s))
+	}
+	return out
+}
+
+func (x *expander) values(m map[string]string) map[string]string {
+	out := map[string]string{}
+	for k, v := range m {
+		out[k] = x.text(v)
+	}
+	return out
+}
