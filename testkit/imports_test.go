@@ -187,9 +187,10 @@ var rules = []rule{{
 	ours:  []string{"messages", "transport/gate", "transport/mcp"},
 	tests: []string{module + "/actors", module + "/actors/llmstxt/...", "github.com/mark3labs/mcp-go/..."},
 }, {
-	pkgs: "transport/mcp/source",
-	ours: []string{"messages", "messages/words"},
-	libs: []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
+	pkgs:  "transport/mcp/source",
+	ours:  []string{"messages", "messages/words"},
+	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
+	tests: []string{module + "/transport/mcp/scripted"},
 }, {
 	pkgs: "transport/mcp/*",
 	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/gate", "transport/mcp/*"},

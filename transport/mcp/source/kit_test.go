@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/mcp/scripted"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
@@ -21,7 +21,7 @@ import (
 func TestMain(m *testing.M) {
 	if era := os.Getenv("STUB"); era != "" {
 		stub := &stub{}
-		testkit.MCPServer{Modern: era == "modern", Handle: stub.handle}.Serve(os.Stdin, os.Stdout)
+		scripted.Server{Modern: era == "modern", Handle: stub.handle}.Serve(os.Stdin, os.Stdout)
 		return
 	}
 	os.Exit(m.Run())
@@ -33,7 +33,7 @@ type stub struct {
 	swapped bool
 }
 
-func (s *stub) handle(session *testkit.MCPSession, method string, params json.RawMessage) (any, error) {
+func (s *stub) handle(session *scripted.Session, method string, params json.RawMessage) (any, error) {
 	if method == "tools/list" {
 		return s.list(), nil
 	}

@@ -1,4 +1,4 @@
-package testkit
+package scripted
 
 import (
 	"bufio"
@@ -8,23 +8,23 @@ import (
 	"sync"
 )
 
-// MCPServer is a scripted server of MCP over lines of JSON, for tests of clients.
-type MCPServer struct {
+// Server is a scripted server of MCP over lines of JSON.
+type Server struct {
 	// Modern: it speaks 2026-07-28, else 2025-11-25.
 	Modern bool
 	// Handle answers tools/list and tools/call, in a goroutine of its own.
-	Handle func(s *MCPSession, method string, params json.RawMessage) (result any, err error)
+	Handle func(s *Session, method string, params json.RawMessage) (result any, err error)
 }
 
-// MCPSession is the connection to a client.
-type MCPSession struct {
+// Session is the connection to a client.
+type Session struct {
 	mu      sync.Mutex
 	out     io.Writer
 	asked   int
 	answers map[string]chan json.RawMessage
 }
 
-type mcpMessage struct {
+type message struct {
 	ID     json.RawMessage `json:"id,omitempty"`
 	Method string          `json:"method,omitempty"`
 	Params json.RawMessage `json:"params,omitempty"`
@@ -32,15 +32,15 @@ type mcpMessage struct {
 }
 
 // Serve answers the client until its input ends.
-func (m MCPServer) Serve(in io.Reader, out io.Writer) {
-	s := &MCPSession{out: out, answers: map[string]chan json.RawMessage{}}
+func (m Server) Serve(in io.Reader, out io.Writer) {
+	s := &Session{out: out, answers: map[string]chan json.RawMessage{}}
 	lines := bufio.NewReader(in)
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {
 			return
 		}
-		var got mcpMessage
+		var got message
 		switch {
 		case json.Unmarshal(line, &got) != nil:
 		case got.Method == "":
@@ -56,7 +56,7 @@ func (m MCPServer) Serve(in io.Reader, out io.Writer) {
 	}
 }
 
-func (s *MCPSession) answer(m MCPServer, got mcpMessage) {
+func (s *Session) answer(m Server, got message) {
 	info := map[string]any{"name": "scripted", "version": "1"}
 	able := map[string]any{"tools": map[string]any{"listChanged": true}}
 	var result any
@@ -82,12 +82,12 @@ func (s *MCPSession) answer(m MCPServer, got mcpMessage) {
 }
 
 // Notify sends a notification.
-func (s *MCPSession) Notify(method string, params any) {
+func (s *Session) Notify(method string, params any) {
 	s.send(map[string]any{"method": method, "params": params})
 }
 
 // Ask sends a request and returns the client's result.
-func (s *MCPSession) Ask(method string, params any) json.RawMessage {
+func (s *Session) Ask(method string, params any) json.RawMessage {
 	answer := make(chan json.RawMessage, 1)
 	s.mu.Lock()
 	s.asked++
@@ -98,7 +98,7 @@ func (s *MCPSession) Ask(method string, params any) json.RawMessage {
 	return <-answer
 }
 
-func (s *MCPSession) send(message map[string]any) {
+func (s *Session) send(message map[string]any) {
 	message["jsonrpc"] = "2.0"
 	line, err := json.Marshal(message)
 	if err != nil {
