@@ -135,7 +135,8 @@ func (u *turn) summary(ctx context.Context, old []model.Message, most int) (stri
 	}
 	r := model.Request{Model: u.model, MaxTokens: u.room.answer, Messages: []model.Message{
 		{Role: model.System, Content: summaryPrompt},
-		{Role: model.User, Content: "<conversation>\n" + tool.Bounded(said.String(), max(most, mostQuoted)) + "</conversation>"}}}
+		{Role: model.User, Content: "<conversation>\n" + tool.Bounded(model.Neutral(said.String()), max(most, mostQuoted)) +
+			"</conversation>"}}}
 	stream := call.Recorded(u.task, u.Stream, call.Label{Name: u.voice + ".summary", Provider: u.Provider})
 	var text strings.Builder
 	for part, err := range stream(ctx, r) {

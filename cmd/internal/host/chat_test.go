@@ -1,0 +1,49 @@
+package host
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// Each caller has conversations of its own, in memory and in a folder, whatever the call says of a home.
+func TestConversationsOfCallers(t *testing.T) {
+	kept := &Options{program: new(Program)}
+	dir, cmd := t.TempDir(), &cobra.Command{}
+	kept.Store.AddState(cmd, cmd.Flags())
+	if err := cmd.Flags().Set("state", dir); err != nil {
+		t.Fatal(err)
+	}
+	for form, h := range map[string]*Options{"memory": {program: new(Program)}, "folder": kept} {
+		for _, who := range []string{"", "mia", "Mia"} {
+			data, err := h.prepareChat(gate.With(t.Context(), gate.Principal{Name: who}),
+				json.RawMessage(`{"message":"Hi","context":"c_1","home":"mia"}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var in chatInput
+			if err := json.Unmarshal(data, &in); err != nil || in.Context != "c_1" || in.Home != homeOf(who) {
+				t.Fatalf("%s: %q has the input %s: %v", form, who, data, err)
+			}
+			store, err := h.talks.of(h, in.Home)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := store.Begin("c_1", conversation.Beginning{Owner: "r_1", Message: who}); err != nil {
+				t.Fatal(err)
+			}
+			if list, err := store.List(); err != nil || len(list) != 1 || list[0].Turns != 1 {
+				t.Errorf("%s: %q has %+v: %v", form, who, list, err)
+			}
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, ConversationFolder, "mia", "c_1.jsonl")); err != nil {
+		t.Error(err)
+	}
+}
