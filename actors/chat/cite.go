@@ -78,20 +78,27 @@ func (u *turn) reports(numbered bool) func(piece string) {
 }
 
 // reported is the stream of a text answer, whose citations are logged.
-func (u *turn) reported(s model.Stream, numbered bool) model.Stream {
-	if len(u.sources) == 0 {
+func (u *turn) reported(s model.Stream) model.Stream {
+	if len(u.sources) == 0 || u.whole {
 		return s
 	}
-	report := u.reports(numbered)
+	report := u.reports(u.numbered)
+	return tapped(s, func(part model.Part) {
+		if text, ok := part.(model.Text); ok {
+			report(text.Text)
+		}
+	})
+}
+
+// tapped is the stream. Each part is heard when its reader has taken it.
+func tapped(s model.Stream, hear func(model.Part)) model.Stream {
 	return func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
 		return func(yield func(model.Part, error) bool) {
 			for part, err := range s(ctx, r) {
 				if !yield(part, err) {
 					return
 				}
-				if text, ok := part.(model.Text); ok {
-					report(text.Text)
-				}
+				hear(part)
 			}
 		}
 	}

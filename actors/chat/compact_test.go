@@ -90,8 +90,21 @@ func TestCompaction(t *testing.T) {
 // A server that refuses a request for its length gets another, with a summary; but not if there is nothing to leave out.
 func TestOverflow(t *testing.T) {
 	m := &script{answers: []said{{text: strings.Repeat("o", 3000)}, {}, {text: "Short."}, {text: "Done."}, {}}}
-	config := chat.Config{Conversations: conversation.NewMemory(2)}
-	config.Stream = func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
+	config := chat.Config{Conversations: conversation.NewMemory(2), Stream: narrow(m)}
+	talk(t, chat.Input{Message: "Hello.", Context: "c_1"}, config, nil, nil)
+	_, state := talk(t, chat.Input{Message: "Go on.", Context: "c_1"}, config, nil, nil)
+	if got := sizes(m.requests[1:]); got != "3:3012 2:2456 3:90" || state.Status != messages.Completed {
+		t.Errorf("the requests have %s, %+v", got, state.End)
+	}
+	_, state = talk(t, chat.Input{Message: strings.Repeat("m", 3000), Context: "c_2"}, config, nil, nil)
+	if state.End.Cause != messages.CauseProviderError || len(m.requests) != 5 {
+		t.Errorf("%d requests, %+v", len(m.requests), state.End)
+	}
+}
+
+// narrow is the model, but refuses requests of 3,000 bytes and more.
+func narrow(m *script) model.Stream {
+	return func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
 		answer := m.stream(ctx, r)
 		if _, bytes := size(r); bytes < 3000 {
 			return answer
@@ -101,15 +114,6 @@ func TestOverflow(t *testing.T) {
 			v := model.Judge(model.Strict, e)
 			yield(model.End{Verdict: v, Evidence: e}, v.Err())
 		}
-	}
-	talk(t, chat.Input{Message: "Hello.", Context: "c_1"}, config, nil, nil)
-	_, state := talk(t, chat.Input{Message: "Go on.", Context: "c_1"}, config, nil, nil)
-	if got := sizes(m.requests[1:]); got != "3:3012 2:2456 3:90" || state.Status != messages.Completed {
-		t.Errorf("the requests have %s, %+v", got, state.End)
-	}
-	_, state = talk(t, chat.Input{Message: strings.Repeat("m", 3000), Context: "c_2"}, config, nil, nil)
-	if state.End.Cause != messages.CauseProviderError || len(m.requests) != 5 {
-		t.Errorf("%d requests, %+v", len(m.requests), state.End)
 	}
 }
 

@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"iter"
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/call"
 	"github.com/seed889630bf/lastword/actors/chat/history"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
@@ -46,6 +47,9 @@ func (in Input) checkStages() error {
 	return nil
 }
 
+// whole reports whether the answer comes in one piece.
+func (in Input) whole() bool { return in.Tokens == Debug || in.Tokens == Off }
+
 // staged is a turn in three tasks, which run one after the other.
 type staged struct {
 	turn
@@ -60,6 +64,9 @@ type staged struct {
 }
 
 func stages(in Input, c Config) []actors.Task {
+	if c.Ladder == nil {
+		c.Ladder = new(structured.Ladder) // what one stage learns, the next knows
+	}
 	s := &staged{turn: turn{Config: c, voice: "think"}, in: in}
 	stage := func(name string, work func(context.Context) error) actors.Task {
 		return actors.Task{Name: name, Policy: supervision.Policy{Attempts: 1},
@@ -99,9 +106,7 @@ func (s *staged) understand(ctx context.Context) error {
 	for _, t := range tools {
 		words.WriteString("\n- " + t.Name + ": " + t.Description)
 	}
-	r := s.request(words.String())
-	r.MaxTokens, r.Extra = 2000, s.NoThoughts
-	plan, err := question[intent](ctx, s, "understand", r, structured.Options{})
+	plan, err := question[intent](ctx, s, "understand", words.String(), structured.Options{})
 	if err != nil {
 		return s.without(ctx, err)
 	}
@@ -119,11 +124,11 @@ func (s *staged) think(ctx context.Context) error {
 		s.task.Summarize("skipped: the answer needs no tools")
 		return nil
 	}
-	s.conversation = append(s.conversation, model.Message{Role: model.User, Content: s.Prompts.of("think") + s.plan.hint()})
+	s.conversation = append(s.conversation, s.instruction(s.Prompts.of("think")+s.plan.hint()))
 	s.aside = true
 	a, err := s.loop(ctx)
-	if err == nil {
-		err = s.found(ctx, a.Text)
+	if err == nil && !s.denied {
+		err = s.found(ctx, a)
 	}
 	if err != nil {
 		return s.without(ctx, err)
@@ -133,26 +138,34 @@ func (s *staged) think(ctx context.Context) error {
 }
 
 // found reads the JSON of think's last answer, and asks for it again twice at most.
-func (s *staged) found(ctx context.Context, text string) error {
+func (s *staged) found(ctx context.Context, a call.Answer) error {
+	text := a.Text
+	for _, t := range a.Thoughts {
+		text = cmp.Or(text, t.Text) // where a server's grammar puts it
+	}
 	found, problems, err := structured.Read[findings](text)
 	if problems != nil {
-		r := s.request("Your answer was rejected:\n- " + strings.Join(problems, "\n- ") +
-			"\nReturn only the corrected JSON object.")
-		found, err = question[findings](ctx, s, "think.again", r, structured.Options{Reasks: 1})
+		words := "Your answer was rejected:\n- " + strings.Join(problems, "\n- ") + "\nReturn only the corrected JSON object."
+		found, err = question[findings](ctx, s, "think.again", words, structured.Options{Reasks: 1})
 	}
-	if err == nil {
-		s.conversation[len(s.conversation)-1].Content = found.words()
+	if err != nil {
+		return err
 	}
-	return err
+	if end := len(s.conversation) - 1; s.conversation[end].Role == model.Assistant {
+		s.conversation = s.conversation[:end]
+	}
+	return s.say(model.Message{Role: model.Assistant, Content: found.words()})
 }
 
 func (s *staged) respond(ctx context.Context) error {
+	s.aside = false
 	if s.in.Output == Structured {
 		return s.structured(ctx)
 	}
-	r := s.request(s.Prompts.of(streaming("respond")) + s.marks())
-	label := call.Label{Name: s.answer(), Provider: s.Provider, Whole: s.in.Tokens == Debug || s.in.Tokens == Off}
-	a, err := call.Respond(ctx, s.task, s.reported(s.listened(label.Name), true), r, label)
+	s.conversation = append(s.conversation, s.instruction(s.Prompts.of(streaming("respond"))+s.marks()))
+	s.voice, s.whole, s.numbered = answers, s.in.whole(), true
+	s.spent.iterations, s.Tools, s.Stream = 0, new(tool.Set), s.debugged(s.answer())
+	a, err := s.ask(ctx)
 	if err != nil {
 		return err
 	}
@@ -170,7 +183,7 @@ func (s *staged) structured(ctx context.Context) error {
 			return
 		}
 		said.WriteString(piece)
-		if s.in.Tokens == Debug || s.in.Tokens == Off {
+		if s.in.whole() {
 			return
 		}
 		if err := s.task.Say(s.answer(), piece); err != nil {
@@ -178,19 +191,22 @@ func (s *staged) structured(ctx context.Context) error {
 		}
 		report(piece)
 	}
-	r, err := question[reply](ctx, s, s.answer(), s.request(s.Prompts.of("respond")+s.marks()), structured.Options{Field: field})
+	words := s.Prompts.of("respond") + s.marks()
+	r, err := question[reply](ctx, s, s.answer(), words, structured.Options{Field: field})
 	a := call.Answer{Text: r.Response, End: s.end}
 	if err != nil {
-		if s.heard.Len() == 0 {
+		if a.Text, r.Confidence = cmp.Or(said.String(), s.heard.String()), "low"; a.Text == "" {
 			return err
 		}
 		if err := s.without(ctx, err); err != nil {
 			return err
 		}
-		a.Text, r.Confidence = cmp.Or(said.String(), s.heard.String()), "low"
 	}
 	done := messages.TextDone{Stream: s.answer(), Text: a.Text, SHA256: messages.Digest(a.Text)}
 	if err := s.task.Emit(done, "the answer is complete"); err != nil {
+		return err
+	}
+	if err := s.say(model.Message{Role: model.Assistant, Content: a.Text}); err != nil {
 		return err
 	}
 	return s.conclude(a, r.Citations, r.Confidence)
@@ -207,61 +223,59 @@ func (s *staged) conclude(a call.Answer, cited []string, confidence string) erro
 		r.Confidence = "low"
 	}
 	r.Degraded = strings.Join(s.degraded, "; ")
-	s.aside = false
-	if err := s.say(model.Message{Role: model.Assistant, Content: a.Text}); err != nil {
-		return err
-	}
 	return s.finish(r)
 }
 
-// request is the conversation with an instruction that is for this request alone.
-func (s *staged) request(words string) model.Request {
-	said := append(s.conversation[:len(s.conversation):len(s.conversation)], model.Message{Role: model.User, Content: words})
-	return model.Request{Model: s.model, Messages: history.Wire(said, s.Profile)}
+func (s *staged) instruction(words string) model.Message {
+	return model.Message{Role: model.User, Content: words}
 }
 
-// question asks for a T under the name.
-func question[T any](ctx context.Context, s *staged, name string, r model.Request, o structured.Options) (T, error) {
+// question asks for a T under the name, by an instruction that is for this question alone.
+func question[T any](ctx context.Context, s *staged, name, words string, o structured.Options) (T, error) {
 	o.Ladder = s.Ladder
 	o.Attempt = func(a structured.Attempt) {
+		s.heard.Reset()
 		if len(a.Rejected) > 0 {
 			s.task.Log(messages.LogWarn, fmt.Sprintf("attempt %d: the previous answer was rejected: %s", a.Number, a.Rejected[0]))
 		}
 	}
-	told := call.Recorded(s.task, s.listened(name), call.Label{Name: name, Provider: s.Provider})
-	value, _, err := structured.Ask[T](ctx, told, r, o)
-	return value, err
-}
-
-// listened is the model, with what it writes as NAME.debug if that is wanted.
-func (s *staged) listened(name string) model.Stream {
-	return func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
-		return func(yield func(model.Part, error) bool) {
-			s.heard.Reset()
-			for part, err := range s.Stream(ctx, r) {
-				switch p := part.(type) {
-				case model.Text:
-					s.heard.WriteString(p.Text)
-					s.sayDebug(name, p.Text)
-				case model.End:
-					s.end = p
-					s.count(p.Usage)
-				}
-				if !yield(part, err) {
-					return
-				}
-			}
+	told := call.Recorded(s.task, tapped(s.debugged(name), func(part model.Part) {
+		switch p := part.(type) {
+		case model.Text:
+			s.heard.WriteString(p.Text)
+		case model.End:
+			s.end = p
+			s.count(p.Usage)
+		}
+	}), call.Label{Name: name, Provider: s.Provider})
+	for {
+		said := slices.Concat(s.conversation, []model.Message{s.instruction(words)})
+		r := model.Request{Model: s.model, Messages: history.Wire(said, s.Profile)}
+		if name == "understand" {
+			r.MaxTokens, r.Extra = 2000, s.NoThoughts
+		}
+		value, report, err := structured.Ask[T](ctx, told, r, o)
+		if !report.Overflow {
+			return value, err
+		}
+		if shorter, failed := s.overflowed(ctx, call.Answer{End: s.end}); !shorter {
+			return value, cmp.Or(failed, err)
 		}
 	}
 }
 
-// sayDebug streams what the model wrote of the name. If the run refuses it, so it does what follows.
-func (s *staged) sayDebug(name, text string) {
-	if s.in.Tokens == Debug {
-		s.debug = name + ".debug"
-		s.raw.WriteString(text)
-		_ = s.task.Say(s.debug, text)
+// debugged is the model. In debug mode what it writes streams as NAME.debug.
+func (s *staged) debugged(name string) model.Stream {
+	if s.in.Tokens != Debug {
+		return s.Stream
 	}
+	s.debug = name + ".debug"
+	return tapped(s.Stream, func(part model.Part) {
+		if text, ok := part.(model.Text); ok {
+			s.raw.WriteString(text.Text)
+			_ = s.task.Say(s.debug, text.Text) // what the run refuses, it refuses of the answer as well
+		}
+	})
 }
 
 func (s *staged) closeDebug() error {

@@ -129,6 +129,36 @@ func TestPrompts(t *testing.T) {
 	}
 }
 
+// A stage whose request is too long for the model is asked again with a shorter one.
+func TestStagesOverflow(t *testing.T) {
+	m := &script{answers: []said{{text: strings.Repeat("o", 2700)}, {}, {text: "Short."}, {text: greeting}, {text: reply}}}
+	config := chat.Config{Conversations: conversation.NewMemory(1), Stream: narrow(m), Tools: tools(t)}
+	talk(t, chat.Input{Message: "Hello.", Context: "c_1"}, config, nil, nil)
+	_, state := talk(t, chat.Input{Message: "Go on.", Context: "c_1", Stages: true, Output: chat.Structured}, config, nil, nil)
+	if state.Status != messages.Completed || state.End.Degraded || len(m.requests) != 5 {
+		t.Errorf("%s, %d requests: %+v", state.Status, len(m.requests), state.End)
+	}
+}
+
+// Findings may be in the thoughts: some servers apply a grammar to them.
+func TestFindingsInThoughts(t *testing.T) {
+	m := script{answers: []said{{text: search}, looks, {thought: rain}, {text: "It rains."}}}
+	_, state := talk(t, chat.Input{Message: "Go.", Stages: true}, chat.Config{Stream: m.stream, Tools: tools(t)}, nil, nil)
+	last := m.requests[len(m.requests)-1].Messages
+	if n := len(last); state.End.Degraded || n != 5 || last[2].Content != "rain in Oslo" || last[3].Content != "It rains." {
+		t.Errorf("respond was sent %+v", last)
+	}
+}
+
+// Who does not allow a call still gets an answer.
+func TestDeniedInStages(t *testing.T) {
+	answers := []said{{text: search}, {text: "I pay.", calls: calls(`pay {"sum":7}`)}, {text: "I did not pay."}}
+	converse(t, "stages-denied", answers, chat.Config{Tools: bank(t, tool.Tool{})}, func(w *told) {
+		run := w.start(chat.Input{Message: "Pay.", Stages: true})
+		w.until(run, w.answers(run, `"no"`))
+	})
+}
+
 // A stage that crashes ends the run, which names it.
 func TestStageCrashes(t *testing.T) {
 	for at, stage := range []string{"understand", "think", "respond"} {
