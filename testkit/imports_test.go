@@ -80,6 +80,7 @@ var rules = []rule{{
 	ours: []string{
 		"messages", "messages/*", "supervision", "actors", "actors/call", "actors/structured", "actors/chat/*",
 	},
+	tests:  []string{module + "/transport/mcp/source", module + "/transport/mcp/scripted"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/chat/tool",

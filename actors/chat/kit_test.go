@@ -120,35 +120,47 @@ func talk(
 ) (events []messages.Event, state messages.State) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s, err := actors.New(t.Context(), actors.Config{Journal: journal})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer s.Close(context.Background())
-		job, err := chat.Job(in, config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		run, err := s.Start(t.Context(), job, actors.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for e, err := range run.Events(t.Context(), 0) {
-			if err == nil {
-				state, err = state.Apply(e)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			events = append(events, e)
+		events, state = talkNow(t, in, config, journal, func(_ *actors.System, run *actors.Run, e messages.Event) {
 			if meanwhile != nil {
 				meanwhile(run, e)
 			}
-		}
-		if n := s.Stats().RefusedEvents; n != 0 {
-			t.Errorf("%d events were refused", n)
-		}
+		})
 	})
+	return events, state
+}
+
+// talkNow is talk in the time of the test.
+func talkNow(
+	t *testing.T, in chat.Input, config chat.Config, journal actors.Journal,
+	meanwhile func(*actors.System, *actors.Run, messages.Event),
+) (events []messages.Event, state messages.State) {
+	t.Helper()
+	s, err := actors.New(t.Context(), actors.Config{Journal: journal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	job, err := chat.Job(in, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := s.Start(t.Context(), job, actors.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for e, err := range run.Events(t.Context(), 0) {
+		if err == nil {
+			state, err = state.Apply(e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, e)
+		meanwhile(s, run, e)
+	}
+	if n := s.Stats().RefusedEvents; n != 0 {
+		t.Errorf("%d events were refused", n)
+	}
 	return events, state
 }
 

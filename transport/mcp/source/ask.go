@@ -48,10 +48,7 @@ func (c *connection) onlyCaller() (p *pending) {
 }
 
 func (p *pending) ask(server string, e mcp.ElicitationParams) (answer mcp.ElicitationResponse, err error) {
-	p.mu.Lock()
-	p.asked++
-	in := messages.InputRequired{Request: fmt.Sprintf("%s.q%d", p.ID, p.asked)}
-	p.mu.Unlock()
+	var in messages.InputRequired
 	answer.Action = mcp.ElicitationResponseActionDecline
 	field := ""
 	if e.Mode == mcp.ElicitationModeURL {
@@ -64,6 +61,7 @@ func (p *pending) ask(server string, e mcp.ElicitationParams) (answer mcp.Elicit
 		}
 	}
 	in.Prompt = words.Clip(in.Prompt, mostPrompt)
+	in.Request = p.nameOf(in)
 	value, err := p.Ask(p.ctx, in)
 	switch {
 	case err != nil:
@@ -80,6 +78,21 @@ func (p *pending) ask(server string, e mcp.ElicitationParams) (answer mcp.Elicit
 		answer.Content = value
 	}
 	return answer, nil
+}
+
+// nameOf names a question by what it asks, so that a call that is repeated finds the answers that it has got, in
+// whatever order the server asks.
+func (p *pending) nameOf(in messages.InputRequired) string {
+	name := p.ID + "." + messages.Digest(in.Prompt + string(in.Schema))[:8]
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.asked == nil {
+		p.asked = map[string]int{}
+	}
+	if p.asked[name]++; p.asked[name] > 1 {
+		return fmt.Sprintf("%s.%d", name, p.asked[name])
+	}
+	return name
 }
 
 // formOf returns the kind of question that a form is, and its schema. A form of one field that is a boolean or one of

@@ -31,7 +31,7 @@ type pending struct {
 	progress chan progress // the latest
 
 	mu    sync.Mutex
-	asked int
+	asked map[string]int // how often, by name
 }
 
 type progress struct{ done, total int64 }

@@ -150,7 +150,7 @@ func call(t *testing.T, tool source.Tool, text string) (string, error) {
 	return tool.Call(t.Context(), source.Call{ID: "c1", Run: "r", Arguments: json.RawMessage(fmt.Sprintf(`{"text":%q}`, text)),
 		Progress: func(int64, int64, string) error { return nil },
 		Ask: func(_ context.Context, in messages.InputRequired) (json.RawMessage, error) {
-			if in.Request != "c1.q1" || in.InputKind != messages.InputConfirmation || in.Prompt != "stub asks: Really?" ||
+			if !strings.HasPrefix(in.Request, "c1.") || in.InputKind != messages.InputConfirmation || in.Prompt != "stub asks: Really?" ||
 				string(in.Schema) != `{"type":"boolean"}` {
 				t.Errorf("the question is %+v", in)
 			}
