@@ -77,6 +77,7 @@ func (u *ui) replied() tea.Cmd {
 
 func (u *ui) answer(value json.RawMessage) tea.Cmd {
 	run, ctx, request := u.run, u.ctx, u.form.request
+	u.form, u.given = nil, request
 	return func() tea.Msg { return answered{run.Answer(ctx, request, value)} }
 }
 

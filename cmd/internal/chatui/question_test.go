@@ -1,7 +1,9 @@
 package chatui
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -52,3 +54,30 @@ func TestForm(t *testing.T) {
 }
 
 func same(text string) string { return text }
+
+// deaf is a run that takes no answer.
+type deaf struct{ Run }
+
+func (deaf) Answer(context.Context, string, json.RawMessage) error { return errors.New("not now") }
+
+// A question is gone once it is answered, and comes back if the run does not take the answer.
+func TestQuestionIsAnsweredOnce(t *testing.T) {
+	s := tell(t)
+	s.event(messages.InputRequired{Request: "city", Task: "turn", Prompt: "Which city?"}, "")
+	u := &ui{Options: Options{Redact: same}, ctx: t.Context(), columns: 80, rows: 24, run: deaf{}, turn: s.turn}
+	asks := func(want bool) {
+		t.Helper()
+		if got := strings.Contains(u.View().Content, "Which city?"); got != want {
+			t.Errorf("the question is on the screen: %t", got)
+		}
+	}
+	u.see(nil)
+	asks(true)
+	u.reply.insert("Oslo")
+	refused := u.replied()()
+	asks(false)
+	u.see(nil)
+	asks(false)
+	u.Update(refused)
+	asks(true)
+}

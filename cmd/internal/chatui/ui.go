@@ -65,6 +65,7 @@ type ui struct {
 	run           Run // nil between turns
 	turn          *turn
 	form          *form
+	given         string // the question whose answer is on its way to the run
 	above
 	thoughts    []line // of the last turn
 	ticks       int
@@ -113,7 +114,9 @@ func (u *ui) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 		u.end(m.err)
 	case answered:
 		if m.err != nil {
+			u.given = ""
 			u.fail(m.err)
+			u.ask()
 		}
 	case printed:
 		next = u.printed()
@@ -183,8 +186,16 @@ func (u *ui) see(events []messages.Event) {
 	}
 	u.show(paint(u.turn.up, u.Colored)...)
 	u.turn.up = nil
+	u.ask()
+}
+
+// ask shows the question that waits for an answer.
+func (u *ui) ask() {
+	if u.turn == nil {
+		return
+	}
 	switch q := u.turn.question(); {
-	case q == nil:
+	case q == nil || q.Request == u.given:
 		u.form = nil
 	case u.form == nil || u.form.request != q.Request:
 		u.form, u.reply = newForm(*q), editor{}
