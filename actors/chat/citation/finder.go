@@ -47,7 +47,7 @@ type candidate struct {
 
 // New returns a Finder for the sources of these names. If the model was given their numbers, from 1, they count too.
 func New(names []string, numbered bool) *Finder {
-	return &Finder{sources: index(names, numbered), blank: true, notes: map[string][]int{}}
+	return &Finder{sources: sources{names, numbered}, blank: true, notes: map[string][]int{}}
 }
 
 // Push returns the marks that the text completes. One of a footnote whose definition comes later has an earlier
@@ -77,7 +77,7 @@ func (f *Finder) step(b byte) {
 	}
 	switch {
 	case b == '\n':
-		f.open, f.blank, f.beside = false, true, false
+		f.open, f.beside, f.prior = false, false, nil
 	case f.open && f.ends(b):
 		f.open, f.closed = false, true
 	case b == '[' && !inside && f.before != '\\':
@@ -121,7 +121,9 @@ func (f *Finder) decide(b byte) {
 		f.define, f.note = id, f.note[:0]
 		return
 	case f.mark.brace:
-		f.braced(text)
+		if named, ok := strings.CutPrefix(strings.ToLower(text), "cite:"); ok {
+			f.found = append(f.found, f.marks(f.sources.cited(named, false))...)
+		}
 		return
 	case f.mark.image, f.beside, link && !footnote:
 		f.prior, f.beside = nil, true
@@ -131,28 +133,22 @@ func (f *Finder) decide(b byte) {
 	if cited == nil && footnote {
 		f.notes[id] = append(f.notes[id], f.mark.offset)
 	}
-	var marks []Mark
-	for _, s := range cited {
-		marks = append(marks, Mark{s, f.mark.offset})
-	}
 	switch {
 	case cited == nil:
 		f.prior, f.beside = nil, !footnote
 	case b == '[' && !footnote:
-		f.prior = append(f.prior, marks...)
+		f.prior = append(f.prior, f.marks(cited)...)
 	default:
-		f.found = append(append(f.found, f.prior...), marks...)
-		f.prior = nil
+		f.found, f.prior = append(f.found, f.prior...), nil
+		f.found = append(f.found, f.marks(cited)...)
 	}
 }
 
-func (f *Finder) braced(text string) {
-	if len(text) < len("cite:") || !strings.EqualFold(text[:len("cite:")], "cite:") {
-		return
+func (f *Finder) marks(cited []int) (out []Mark) {
+	for _, s := range cited {
+		out = append(out, Mark{s, f.mark.offset})
 	}
-	for _, s := range f.sources.cited(text, false) {
-		f.found = append(f.found, Mark{s, f.mark.offset})
-	}
+	return out
 }
 
 // definition reads the line that says which source a footnote is.
@@ -161,7 +157,7 @@ func (f *Finder) definition(b byte) {
 		f.note = append(f.note, b)
 		return
 	}
-	if s := f.sources.defined(strings.TrimSpace(strings.TrimPrefix(string(f.note), ":"))); s >= 0 {
+	if s := f.sources.defined(string(f.note)); s >= 0 {
 		for _, at := range f.notes[f.define] {
 			f.found = append(f.found, Mark{s, at})
 		}
@@ -169,6 +165,9 @@ func (f *Finder) definition(b byte) {
 	}
 	f.define = ""
 }
+
+// identifier reports whether the byte may end one, or a call.
+func identifier(b byte) bool { return b == ')' || index.Match([]byte{b}) }
 
 // Of finds the marks of a whole text, in the order of their offsets.
 func Of(text string, names []string, numbered bool) []Mark {

@@ -1,6 +1,7 @@
 package citation
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -8,23 +9,9 @@ import (
 
 // sources are the names by which an answer may cite.
 type sources struct {
-	names         []string
-	exact, folded map[string]int
-	numbers       int // how many have a number
+	names    []string
+	numbered bool
 }
-
-func index(names []string, numbered bool) sources {
-	s := sources{names: names, exact: map[string]int{}, folded: map[string]int{}}
-	for i, name := range slices.Backward(names) {
-		s.exact[name], s.folded[fold(name)] = i, i
-	}
-	if numbered {
-		s.numbers = len(names)
-	}
-	return s
-}
-
-func fold(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
 
 // cited are the sources that the text between brackets names: one, or several with commas between; nil if any part
 // names none. indexed: an identifier stands before the bracket, so that a number or a word is an index.
@@ -43,73 +30,42 @@ func (s sources) cited(text string, indexed bool) []int {
 	return out
 }
 
+var (
+	prefix = regexp.MustCompile(`^(?i)(cite|source|citation):\s*`)
+	place  = regexp.MustCompile(`(#.*|(:[0-9L–-]+)+)$`) // in a file: main.go:12-20, main.go#L12
+	index  = regexp.MustCompile(`^[0-9A-Za-z_]+$`)
+)
+
 // named is the source of a name or a number, or -1.
 func (s sources) named(text string, indexed bool) int {
-	text = strings.Trim(text, " \t`*_\"'")
-	text, footnote := strings.CutPrefix(text, "^")
-	if prefix, name, ok := strings.Cut(text, ":"); ok && slices.Contains([]string{"cite", "source", "citation"}, strings.ToLower(prefix)) {
-		text, indexed = strings.TrimSpace(name), false
-	}
-	if indexed && !footnote && !strings.ContainsFunc(text, func(r rune) bool { return !word(r) }) {
+	text, footnote := strings.CutPrefix(strings.Trim(text, " \t`*_\"'"), "^")
+	bare := prefix.ReplaceAllString(text, "")
+	if indexed && !footnote && bare == text && index.MatchString(text) {
 		return -1
 	}
-	if i := s.lookup(text); i >= 0 {
+	if i := s.lookup(bare); i >= 0 {
 		return i
 	}
-	if n, err := strconv.Atoi(text); err == nil && n >= 1 && n <= s.numbers {
+	if n, err := strconv.Atoi(bare); err == nil && s.numbered && n >= 1 && n <= len(s.names) {
 		return n - 1
 	}
-	return s.lookup(withoutPlace(text))
+	return s.lookup(place.ReplaceAllString(bare, ""))
 }
 
+// lookup prefers the exact name to one that differs in case or blanks.
 func (s sources) lookup(name string) int {
-	if i, ok := s.exact[name]; ok && name != "" {
+	if i := slices.Index(s.names, name); i >= 0 {
 		return i
 	}
-	if i, ok := s.folded[fold(name)]; ok && name != "" {
-		return i
-	}
-	return -1
-}
-
-// withoutPlace is the name of a file without the place in it: main.go:12-20, main.go#L12.
-func withoutPlace(text string) string {
-	name, _, _ := strings.Cut(text, "#")
-	for {
-		head := strings.TrimRight(name, "0123456789-–L")
-		if len(head) == len(name) || !strings.HasSuffix(head, ":") {
-			return name
-		}
-		name = head[:len(head)-1]
-	}
+	name = strings.Join(strings.Fields(name), " ")
+	return slices.IndexFunc(s.names, func(n string) bool { return strings.EqualFold(strings.Join(strings.Fields(n), " "), name) })
 }
 
 // defined is the source that the definition of a footnote begins with, or -1.
 func (s sources) defined(text string) int {
-	text = strings.TrimLeft(text, "[<`*_\" ")
-	best, longest := -1, 0
-	for i, name := range s.names {
-		if len(name) > longest && len(text) >= len(name) && strings.EqualFold(text[:len(name)], name) && !continues(text[len(name):]) {
-			best, longest = i, len(name)
-		}
+	text = strings.TrimLeft(text, ":[< \t")
+	if end := strings.IndexAny(text, ",;]()>"); end >= 0 {
+		text = text[:end]
 	}
-	return best
-}
-
-// continues reports whether a name goes on: a.go is not the beginning of a.gob or a.go.txt.
-func continues(rest string) bool {
-	if rest == "" {
-		return false
-	}
-	if word(rune(rest[0])) || rest[0] >= 0x80 {
-		return true
-	}
-	return len(rest) > 1 && strings.ContainsRune("./-", rune(rest[0])) && word(rune(rest[1]))
-}
-
-func identifier(b byte) bool { return word(rune(b)) || b == ')' }
-
-// word reports whether an identifier may have the character.
-func word(r rune) bool {
-	return r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+	return s.named(text, false)
 }
