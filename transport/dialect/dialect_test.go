@@ -61,12 +61,10 @@ func open(t *testing.T, runs dialect.Runs, c dialect.Config) *httptest.Server {
 				s.Break()
 				return
 			}
-			s.Go(func() {
-				f := s.Frames()
-				if dialect.Play(s.Context, f, id, messages.Follow{}, &words, io.Writer(lines{f}), nil) != nil {
-					s.Break()
-				}
-			})
+			f := s.Frames()
+			if dialect.Play(s.Context, f, id, messages.Follow{}, &words, io.Writer(lines{f}), nil) != nil {
+				s.Break()
+			}
 		})
 	})
 	server := httptest.NewServer(mux)

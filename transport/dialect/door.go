@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -98,6 +99,22 @@ func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, e
 		}
 	}
 	return d.Runs.Submit(ctx, q)
+}
+
+// ContextLabel is the label of a run that is a turn of a conversation: the conversation's id.
+const ContextLabel = "context"
+
+// Message is the request for an answer: of the job chat in the conversation of the context, without one of the job
+// prompt.
+func (d *Door) Message(text, context string) messages.Request {
+	if context == "" {
+		return messages.Request{Job: "prompt", Input: JSON(map[string]string{"text": text})}
+	}
+	input := map[string]string{"message": text}
+	if bytes.Contains(d.jobs["chat"].Schema, []byte(`"context"`)) {
+		input["context"] = context
+	}
+	return messages.Request{Job: "chat", Input: JSON(input), Labels: map[string]string{ContextLabel: context}}
 }
 
 // Run returns the State of a run of the caller. Errors: forbidden; not_found, for the runs of others too.

@@ -7,12 +7,8 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/view"
 )
-
-// ErrDraining is why a stream ends when the server stops.
-var ErrDraining = messages.Errorf(messages.Code(messages.CauseShutdown), "the server is stopping; come back")
 
 // Out is where Play writes: a [Stream] or a [Socket].
 type Out interface {
@@ -29,7 +25,6 @@ func Play[W any](ctx context.Context, out Out, id messages.RunID, follow message
 	stop func(*view.Transcript) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	endOnDrain(ctx, cancel)
 	p := &play[W]{ctx: ctx, cancel: cancel, out: out, id: id, dialect: d, w: w, stop: stop,
 		players: map[messages.RunID]*view.Player[W]{}}
 	p.door, p.mu = out.house()
@@ -124,17 +119,4 @@ func (p *play[W]) refuse(err error) error {
 		_ = p.out.Flush() // the caller breaks the connection
 	}
 	return err
-}
-
-// endOnDrain ends the context when the server stops.
-func endOnDrain(ctx context.Context, cancel context.CancelCauseFunc) {
-	if draining := gate.Draining(ctx); draining != nil {
-		go func() {
-			select {
-			case <-draining:
-				cancel(ErrDraining)
-			case <-ctx.Done():
-			}
-		}()
-	}
 }

@@ -15,6 +15,9 @@ import (
 // maxMessage is the most bytes that a client sends at once.
 const maxMessage = 1 << 20
 
+// maxCalls is how many messages of a client are dealt with at a time. A client that sends more waits.
+const maxCalls = 256
+
 // Socket is a WebSocket of texts. Its client reads messages in the order in which they were sent.
 type Socket struct {
 	door *Door
@@ -24,7 +27,7 @@ type Socket struct {
 	done    sync.WaitGroup
 }
 
-// Socket accepts a WebSocket, calls read with each message until the client leaves, and waits for what Go started. It
+// Socket accepts a WebSocket and calls read with each message, in a goroutine of its own, until the client leaves. It
 // answers every other request with an error.
 func (d *Door) Socket(w http.ResponseWriter, r *http.Request, read func(s *Socket, message []byte)) {
 	if r.Header.Get("Upgrade") == "" {
@@ -38,24 +41,47 @@ func (d *Door) Socket(w http.ResponseWriter, r *http.Request, read func(s *Socke
 	}
 	defer ws.CloseNow()
 	ws.SetReadLimit(maxMessage)
-	ctx, cancel := context.WithCancelCause(r.Context())
+	ctx, cancel := context.WithCancel(r.Context())
 	s := &Socket{door: d, ws: ws, Context: ctx}
 	defer s.done.Wait()
-	defer cancel(nil)
-	endOnDrain(ctx, cancel)
-	defer context.AfterFunc(ctx, func() { s.Break() })()
-	s.Go(s.ping)
+	defer cancel()
+	defer context.AfterFunc(ctx, s.Break)()
+	slots := make(chan struct{}, maxCalls)
+	s.done.Go(s.ping)
+	s.done.Go(func() { s.leave(gate.Draining(ctx), slots) })
 	for {
 		kind, message, err := ws.Read(ctx)
 		if err != nil || kind != websocket.MessageText {
 			return
 		}
-		read(s, message)
+		select {
+		case slots <- struct{}{}:
+		case <-ctx.Done():
+			return
+		}
+		s.done.Go(func() {
+			defer func() { <-slots }()
+			read(s, message)
+		})
 	}
 }
 
-// Go calls f in a goroutine of the connection.
-func (s *Socket) Go(f func()) { s.done.Go(f) }
+// leave ends the connection when the server stops, after what was asked for is done: the server ends its runs.
+func (s *Socket) leave(draining <-chan struct{}, slots chan<- struct{}) {
+	select {
+	case <-s.Context.Done():
+		return
+	case <-draining:
+	}
+	for range maxCalls {
+		select {
+		case <-s.Context.Done():
+			return
+		case slots <- struct{}{}:
+		}
+	}
+	_ = s.ws.Close(websocket.StatusServiceRestart, "the server is stopping")
+}
 
 // ping finds a client that has vanished.
 func (s *Socket) ping() {
