@@ -148,6 +148,10 @@ var rules = []rule{{
 	ours: []string{"messages", "transport/gate", "transport/view"},
 	libs: []string{"github.com/coder/websocket"},
 }, {
+	pkgs:  "transport/dialect/*",
+	ours:  []string{"messages", "transport/gate", "transport/view", "transport/dialect"},
+	tests: []string{module + "/actors", "github.com/coder/websocket"},
+}, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},
 }, {
@@ -259,7 +263,8 @@ var rules = []rule{{
 	pkgs: "cmd/internal/host",
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/gate", "transport/inflight",
-		"transport/llm", "transport/llm/probe", "transport/http", "transport/telemetry", "transport/mcp", "transport/mcp/*", "cmd/internal/*",
+		"transport/llm", "transport/llm/probe", "transport/http", "transport/telemetry", "transport/mcp", "transport/mcp/*",
+		"transport/dialect", "transport/dialect/*", "cmd/internal/*",
 	},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/..."},
 }, {
@@ -276,7 +281,8 @@ var rules = []rule{{
 	tests: []string{
 		"github.com/asynkron/protoactor-go/actor", "github.com/mark3labs/mcp-go/...",
 		"github.com/modelcontextprotocol/go-sdk/...", "github.com/sashabaranov/go-openai", "github.com/coder/websocket",
-		module + "/transport/http", module + "/transport/nats", module + "/transport/sqlite", "github.com/nats-io/...",
+		module + "/transport/http", module + "/transport/dialect/...", module + "/transport/nats",
+		module + "/transport/sqlite", "github.com/nats-io/...",
 	},
 }}
 

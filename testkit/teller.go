@@ -14,7 +14,7 @@ import (
 )
 
 // Teller is a runtime whose runs tell stories, for tests of doors. Every job tells; its input names the story as
-// prompt, message, goal or story. A run goes as far as its first question without an answer. The zero Teller tells
+// text, prompt, message, goal or story. A run goes as far as its first question without an answer. The zero Teller tells
 // [Stories]. It is safe for concurrent use.
 type Teller struct {
 	mu   sync.Mutex
@@ -51,11 +51,11 @@ func (t *Teller) find(id messages.RunID) (*told, error) {
 
 // Submit begins to tell a story.
 func (t *Teller) Submit(_ context.Context, q messages.Request) (messages.RunID, error) {
-	var in struct{ Prompt, Message, Goal, Story string }
+	var in struct{ Text, Prompt, Message, Goal, Story string }
 	if err := json.Unmarshal(q.Input, &in); err != nil {
 		return "", messages.InvalidInput("the input is not an object: %v", err)
 	}
-	name := cmp.Or(in.Story, in.Prompt, in.Message, in.Goal)
+	name := cmp.Or(in.Story, in.Text, in.Prompt, in.Message, in.Goal)
 	all := Stories()
 	i := slices.IndexFunc(all, func(s Story) bool { return s.Name == name })
 	if i < 0 {

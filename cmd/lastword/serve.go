@@ -38,6 +38,7 @@ type serveOptions struct {
 	rate            int
 	connections     int
 	allowLocal      bool
+	nano            http.Handler // behind the gate, at its own address
 }
 
 func serveCommand(p *host.Program) *cobra.Command {
@@ -48,7 +49,8 @@ func serveCommand(p *host.Program) *cobra.Command {
 		Short:   "Serve programs and agents over HTTP",
 		Long: `Serve listens for HTTP. Programs start, watch, answer and cancel runs at /v1, over SSE, WebSocket and
 polling: docs/http.md explains the API and /openapi.json describes it. Agents call the same jobs as MCP tools at /mcp
-(streamable HTTP, 2026-07-28 and before): docs/mcp.md. /livez answers ok, and /readyz while the server takes runs.
+(streamable HTTP, 2026-07-28 and before): docs/mcp.md. Clients of other systems call too, with --dialects:
+docs/clients.md. /livez answers ok, and /readyz while the server takes runs.
 
 Without --tokens, serve listens on this machine only, and every program here may call. With --tokens each call needs a
 token from the file (lastword token add makes one). Callers see their own runs only, and each writes to a folder of
@@ -91,6 +93,9 @@ func (s *serveOptions) addHTTPFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&s.http, "http", "127.0.0.1:7878", "`address` to listen on; port 0 takes a free one")
 	flags.StringVar(&s.unix, "unix", "", "`path` of a Unix socket to listen on instead")
 	flags.StringVar(&s.admin, "admin", "", "loopback `address` for profiles (/debug/pprof)")
+	flags.StringSliceVar(&s.Dialects, "dialects", nil,
+		"`names` of other systems whose clients are served: "+strings.Join(host.DialectNames(), ", "))
+	flags.StringVar(&s.NanoListen, "nano", "", "`address` to serve NANO's own paths at, /mcp and /ws")
 	flags.StringVar(&s.tokens, "tokens", "", "`file` of the tokens that may call; lastword token add writes it")
 	flags.StringVar(&s.publicURL, "public-url", "", "`URL` of /mcp for clients, if a proxy is in front")
 	flags.StringSliceVar(&s.hosts, "host", nil, "host `names` that clients may use; * is any, with --tokens")
@@ -120,11 +125,13 @@ func (s *serveOptions) run(cmd *cobra.Command) error {
 		return errors.Join(err, inside.Close(cmd.Context()))
 	}
 	defer listener.Close()
-	stopProfiles, err := s.serveProfiles(inside)
-	if err != nil {
-		return errors.Join(err, inside.Close(cmd.Context()))
+	for address, door := range map[string]http.Handler{s.admin: profiles(), s.NanoListen: s.nano} {
+		stop, err := serveBeside(inside, address, door)
+		if err != nil {
+			return errors.Join(err, inside.Close(cmd.Context()))
+		}
+		defer stop()
 	}
-	defer stopProfiles()
 	inside.WaitForAnswers = calls.Wait
 	return s.serve(cmd, inside, listener, handler)
 }
@@ -155,8 +162,10 @@ func (s *serveOptions) check(cmd *cobra.Command) error {
 	if err := gate.CheckBind(s.http, true); err != nil {
 		return exit.BadUsage(cmd, err, "")
 	}
-	if err := gate.CheckBind(s.http, s.tokens != ""); err != nil {
-		return exit.BadUsage(cmd, err, "lastword token add --file FILE NAME makes a token, and --tokens FILE asks for it")
+	for _, address := range []string{s.http, cmp.Or(s.NanoListen, s.http)} {
+		if err := gate.CheckBind(address, s.tokens != ""); err != nil {
+			return exit.BadUsage(cmd, err, "lastword token add --file FILE NAME makes a token, and --tokens FILE asks for it")
+		}
 	}
 	return s.Check(cmd)
 }
@@ -226,6 +235,12 @@ func (s *serveOptions) routes(entrance *gate.Gate, door http.Handler, inside *ho
 	mux.Handle(mcpPath, entrance.Wrap(door))
 	mux.Handle("/v1/", entrance.Wrap(inside.Metrics.Requests(inside.API)))
 	mux.Handle("/openapi.json", entrance.Wrap(inside.API))
+	for path, dialect := range inside.Dialects {
+		mux.Handle(path, entrance.Wrap(dialect))
+	}
+	if inside.Nano != nil {
+		s.nano = entrance.Wrap(inside.Nano)
+	}
 	mux.Handle("GET /metrics", entrance.Wrap(adminsOnly(inside.Metrics)))
 	for _, path := range []string{"/healthz", "/livez"} {
 		mux.Handle("GET "+path, entrance.Public(says("ok\n")))
@@ -253,20 +268,20 @@ func adminsOnly(door http.Handler) http.Handler {
 	})
 }
 
-// serveProfiles serves net/http/pprof at --admin, if there is one, until the returned function is called.
-func (s *serveOptions) serveProfiles(inside *host.Server) (stop func(), err error) {
-	if s.admin == "" {
+// serveBeside serves the door at another address, if there is one, until the returned function is called.
+func serveBeside(inside *host.Server, address string, door http.Handler) (stop func(), err error) {
+	if address == "" {
 		return func() {}, nil
 	}
-	listener, err := net.Listen("tcp", s.admin)
+	listener, err := net.Listen("tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen: %w", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		if err := gate.Serve(ctx, listener, profiles(), gate.Limits{Drain: time.Second, Log: inside.Slog()}); err != nil {
-			inside.Log.Warn("admin", zap.Error(err))
+		if err := gate.Serve(ctx, listener, door, gate.Limits{Drain: time.Second, Log: inside.Slog()}); err != nil {
+			inside.Log.Warn(address, zap.Error(err))
 		}
 	})
 	return func() { cancel(); serving.Wait() }, nil

@@ -21,19 +21,22 @@ import (
 
 // Options are the flags that mcp and serve share.
 type Options struct {
-	Out       string // runs write below this folder only
-	HTTP      bool   // there is the HTTP API, with metrics and traces
-	Secure    bool   // browsers reach the server over https
-	ShownOut  string // Out as callers see it; "" if they may be on another machine
-	limits    llmstxt.Input
-	Read      repository.Source
-	finder    ModelFinder
-	model     string
-	tools     []string // sets beside the usual tools
-	noCache   bool
-	timeout   time.Duration
-	Drain     time.Duration
-	retention time.Duration
+	Out      string   // runs write below this folder only
+	Dialects []string // of other systems, by name; with HTTP alone
+	// NanoListen is the address of NANO's own listener, or "".
+	NanoListen string
+	HTTP       bool   // there is the HTTP API, with metrics and traces
+	Secure     bool   // browsers reach the server over https
+	ShownOut   string // Out as callers see it; "" if they may be on another machine
+	limits     llmstxt.Input
+	Read       repository.Source
+	finder     ModelFinder
+	model      string
+	tools      []string // sets beside the usual tools
+	noCache    bool
+	timeout    time.Duration
+	Drain      time.Duration
+	retention  time.Duration
 	// retentionSize bounds the events of all ended runs; 0 is the runtime's limit.
 	retentionSize settings.ByteSize
 	maxRuns       int
@@ -100,7 +103,7 @@ func (h *Options) Check(cmd *cobra.Command) error {
 	case h.maxRuns <= 0:
 		err = errors.New("--max-runs must be positive")
 	default:
-		err = errors.Join(h.Store.Check(), h.Read.Check(), h.finder.Endpoint.Check())
+		err = errors.Join(h.Store.Check(), h.Read.Check(), h.finder.Endpoint.Check(), h.checkDialects())
 	}
 	if err != nil {
 		return exit.BadUsage(cmd, err, "")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	nethttp "net/http"
 	"slices"
 	"time"
 
@@ -30,9 +31,13 @@ type Server struct {
 	// API is the HTTP API, and Metrics answers with the metrics of the runtime; both are nil without Options.HTTP.
 	API     *http.Server
 	Metrics *telemetry.Observer
-	Log     *zap.Logger
-	options *Options
-	store   *store.Store
+	// Dialects are the doors for other systems' clients, by the beginning of their paths, and Nano is that of NANO with
+	// the paths /mcp and /ws, or nil.
+	Dialects map[string]nethttp.Handler
+	Nano     nethttp.Handler
+	Log      *zap.Logger
+	options  *Options
+	store    *store.Store
 	// WaitForAnswers, which may be nil, waits for the calls that are being answered.
 	WaitForAnswers func(ctx context.Context)
 }
@@ -119,6 +124,7 @@ func (i *Server) newAPI(tools []mcp.JobTool) error {
 			Limits: tool.Limits, Prepare: tool.JobInput})
 	}
 	i.API = http.New(config)
+	i.newDialects(config)
 	return nil
 }
 

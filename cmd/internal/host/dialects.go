@@ -1,0 +1,60 @@
+package host
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/dialect/nano"
+	api "github.com/seed889630bf/lastword/transport/http"
+)
+
+// dialects add the doors of the dialects by name.
+var dialects = map[string]func(i *Server, c dialect.Config){
+	nanoDialect: func(i *Server, c dialect.Config) {
+		i.Nano = nano.New(c, ThisBuild().Full())
+		i.Dialects["/nano/"] = http.StripPrefix("/nano", i.Nano)
+	},
+}
+
+// nanoDialect is the dialect that has a listener of its own with --nano.
+const nanoDialect = "nano"
+
+// allDialects in --dialects stands for every dialect.
+const allDialects = "all"
+
+// DialectNames are what --dialects takes.
+func DialectNames() []string { return append(slices.Sorted(maps.Keys(dialects)), allDialects) }
+
+// checkDialects returns what is wrong with --dialects.
+func (h *Options) checkDialects() error {
+	if h.NanoListen != "" {
+		h.Dialects = append(h.Dialects, nanoDialect)
+	}
+	if slices.Contains(h.Dialects, allDialects) {
+		h.Dialects = slices.Sorted(maps.Keys(dialects))
+	}
+	for _, name := range h.Dialects {
+		if dialects[name] == nil {
+			return errors.New("--dialects takes " + strings.Join(DialectNames(), ", "))
+		}
+	}
+	return nil
+}
+
+// newDialects makes the doors of the dialects for the API's jobs.
+func (i *Server) newDialects(c api.Config) {
+	h := i.options
+	config := dialect.Config{Runs: i.system, Open: h.artifact, Redact: h.Secrets.Bytes}
+	for _, job := range c.Jobs {
+		config.Jobs = append(config.Jobs, dialect.Job{Name: job.Name, Description: job.Description, Schema: job.Schema,
+			Limits: job.Limits, Prepare: job.Prepare})
+	}
+	i.Dialects = map[string]http.Handler{}
+	for _, name := range h.Dialects {
+		dialects[name](i, config)
+	}
+}

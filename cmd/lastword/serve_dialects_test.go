@@ -1,0 +1,50 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+)
+
+// A dialect is served only where it is named, and --nano serves NANO at its own paths as well.
+func TestServeDialects(t *testing.T) {
+	free, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nano := free.Addr().String()
+	if err := free.Close(); err != nil {
+		t.Fatal(err)
+	}
+	const initialize = `{"jsonrpc":"2.0","id":1,"method":"initialize"}`
+	ask := func(url string) string {
+		resp, err := http.Post(url, "text/plain", strings.NewReader(initialize))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return resp.Status + " " + string(body)
+	}
+	off := serveHTTP(t, t.TempDir())
+	if got := ask(off.base() + "/nano/mcp"); !strings.HasPrefix(got, "404") {
+		t.Errorf("without --dialects it answers %s", got)
+	}
+	on := serveHTTP(t, t.TempDir(), "--nano", nano)
+	for _, url := range []string{on.base() + "/nano/mcp", "http://" + nano + "/mcp"} {
+		if got := ask(url); !strings.HasPrefix(got, "200") || !strings.Contains(got, `"streaming":true`) {
+			t.Errorf("%s answers %s", url, got)
+		}
+	}
+	wrong := binary(t, t.TempDir(), "serve", "--dialects", "klingon")
+	if out, err := wrong.CombinedOutput(); exitCode(t, wrong) != exit.Usage || !strings.Contains(string(out), "--dialects takes") {
+		t.Errorf("an unknown dialect: %v %s", err, out)
+	}
+}
