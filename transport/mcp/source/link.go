@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"mime"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/client/transport"
@@ -28,6 +29,7 @@ type request struct {
 	ctx    context.Context
 	call   *pending        // nil unless it calls a tool
 	result json.RawMessage // the last one
+	long   atomic.Bool     // a message of the server was too long
 }
 
 type requestKey struct{}
@@ -116,7 +118,14 @@ func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.Transport.RoundTrip(r)
 	if err == nil {
 		kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-		answer.Body = &bounded{ReadCloser: answer.Body, events: kind == "text/event-stream"}
+		body := &bounded{ReadCloser: answer.Body, ends: withAll}
+		if kind == "text/event-stream" {
+			body.ends = withEvent
+		}
+		if ours := requestOf(r.Context()); ours != nil {
+			body.long = func() { ours.long.Store(true) }
+		}
+		answer.Body = body
 	}
 	return answer, err
 }
@@ -141,6 +150,8 @@ func (l *httpLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) 
 				Params: mcp.NotificationParams{AdditionalFields: map[string]any{"requestId": r.ID}},
 			}})
 		}()
+	case err != nil && requestOf(ctx) != nil && requestOf(ctx).long.Load():
+		err = errLong // mcp-go says nothing of it
 	case errors.Is(err, transport.ErrAuthorizationRequired):
 		err = messages.InvalidInput("the server asks for authorization; put an Authorization header into its settings")
 	}

@@ -75,14 +75,19 @@ func TestBounded(t *testing.T) {
 	line := strings.Repeat("x", mostMessage/2) + "\r\n"
 	for _, c := range []struct {
 		name, text string
-		events, ok bool
+		ends       ending
+		ok         bool
 	}{
-		{"lines", line + line + line, false, true},
-		{"a long line", line[:len(line)-2] + line + line, false, false},
-		{"an event of many lines", line + line + line, true, false},
-		{"events", line + "\r\n" + line + "\n" + line, true, true},
+		{"lines", line + line + line, withLine, true},
+		{"a long line", line[:len(line)-2] + line + line, withLine, false},
+		{"short lines", strings.Repeat("x\n", mostLines+2), withLine, true},
+		{"an event of many lines", line + line + line, withEvent, false},
+		{"an event of short lines", strings.Repeat("x\n", mostLines+2), withEvent, false},
+		{"events", line + "\r\n" + line + "\n" + line, withEvent, true},
+		{"a body", line + "\n" + line, withAll, false},
+		{"a body of short lines", strings.Repeat("x\n", mostLines+2), withAll, true},
 	} {
-		_, err := io.Copy(io.Discard, &bounded{ReadCloser: io.NopCloser(strings.NewReader(c.text)), events: c.events})
+		_, err := io.Copy(io.Discard, &bounded{ReadCloser: io.NopCloser(strings.NewReader(c.text)), ends: c.ends})
 		if (err == nil) != c.ok {
 			t.Errorf("%s: %v", c.name, err)
 		}

@@ -44,7 +44,7 @@ func TestCrash(t *testing.T) {
 	_, tools := open(t, stdio(t, "legacy"))
 	for tool, want := range map[string]string{
 		"crash": "the MCP server stub: the server ended: exit status 3: out of memory",
-		"long":  "a message has more than 8 MiB",
+		"long":  "a message has more than 8 MiB or 1000 lines",
 	} {
 		if _, err := call(t, tools[tool], ""); err == nil || !strings.HasSuffix(err.Error(), want) {
 			t.Errorf("%s: %v", tool, err)

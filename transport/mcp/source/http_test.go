@@ -1,0 +1,154 @@
+package source_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/mcp/source"
+)
+
+// remote is a server over HTTP that speaks 2025-11-25, with sessions.
+type remote struct {
+	mu       sync.Mutex
+	sessions int
+	answers  chan string // to the server's questions, with the headers that matter
+	canceled chan string
+}
+
+func (r *remote) ServeHTTP(w http.ResponseWriter, q *http.Request) {
+	var got struct {
+		ID     json.RawMessage
+		Method string
+		Params struct {
+			Name      string
+			RequestID json.RawMessage
+		}
+	}
+	body, _ := io.ReadAll(q.Body)
+	_ = json.Unmarshal(body, &got)
+	if q.Header.Get("Authorization") != "Bearer k1" {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	r.mu.Lock()
+	session := fmt.Sprint("s", r.sessions)
+	r.mu.Unlock()
+	if got.Method != "initialize" && got.Method != "server/discover" && q.Header.Get("Mcp-Session-Id") != session {
+		w.WriteHeader(http.StatusNotFound)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	reply := func(result string) { fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":%s}`, got.ID, result) }
+	switch {
+	case got.Method == "initialize":
+		w.Header().Set("Mcp-Session-Id", session)
+		reply(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"remote","version":"1"}}`)
+	case got.Method == "tools/list":
+		reply(`{"tools":[{"name":"ask","inputSchema":{"type":"object"}},{"name":"forget","inputSchema":{"type":"object"}},
+			{"name":"hang","inputSchema":{"type":"object"}},{"name":"long","inputSchema":{"type":"object"}},
+			{"name":"move","inputSchema":{"type":"object"}}]}`)
+	case got.Method == "tools/call":
+		r.call(w, q, got.Params.Name, reply)
+	case got.Method == "" && q.Method == http.MethodPost:
+		r.answers <- q.Header.Get("Mcp-Protocol-Version") + " " + string(body)
+		w.WriteHeader(http.StatusAccepted)
+	case got.Method == "notifications/cancelled":
+		r.canceled <- string(got.Params.RequestID)
+		w.WriteHeader(http.StatusAccepted)
+	case len(got.ID) == 0:
+		w.WriteHeader(http.StatusAccepted)
+	default:
+		fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32601,"message":"unknown"}}`, got.ID)
+	}
+}
+
+func (r *remote) call(w http.ResponseWriter, q *http.Request, tool string, reply func(string)) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	event := func(data string) {
+		fmt.Fprintf(w, "data: %s\n\n", data)
+		w.(http.Flusher).Flush()
+	}
+	switch tool {
+	case "ask":
+		event(`{"jsonrpc":"2.0","id":7,"method":"elicitation/create","params":{"message":"Really?","requestedSchema":{"type":"object",` +
+			`"properties":{"sure":{"type":"boolean"}}}}}`)
+		answer, _ := json.Marshal(<-r.answers)
+		fmt.Fprint(w, "data: ")
+		reply(`{"content":[{"type":"text","text":` + string(answer) + `}]}`)
+		fmt.Fprint(w, "\n\n")
+	case "forget":
+		r.mu.Lock()
+		r.sessions++
+		r.mu.Unlock()
+		fmt.Fprint(w, "data: ")
+		reply(`{"content":[]}`)
+		fmt.Fprint(w, "\n\n")
+	case "hang":
+		event(`{"jsonrpc":"2.0","method":"notifications/message","params":{}}`)
+		<-q.Context().Done()
+	case "long":
+		for range 10 << 10 {
+			fmt.Fprintf(w, "data: %s\n", strings.Repeat("x", 1<<10))
+		}
+	case "move":
+		w.Header().Set("Location", "http://elsewhere.invalid/mcp")
+		w.WriteHeader(http.StatusTemporaryRedirect)
+	}
+}
+
+func TestRemote(t *testing.T) {
+	r := &remote{answers: make(chan string, 1), canceled: make(chan string, 1)}
+	web := httptest.NewServer(r)
+	t.Cleanup(web.Close)
+	at := source.Server{Name: "stub", URL: web.URL, Headers: map[string]string{"Authorization": "Bearer k1"}, StartTimeout: time.Minute}
+	_, tools := open(t, at)
+	want := `2025-11-25 {"jsonrpc":"2.0","id":7,"result":{"action":"accept","content":{"sure":true}}}`
+	if got, err := call(t, tools["ask"], ""); got != want {
+		t.Errorf("ask: %s, %v", got, err)
+	}
+	for tool, want := range map[string]string{"long": "a message has more than 8 MiB or 1000 lines", "move": "redirects elsewhere"} {
+		if got, err := call(t, tools[tool], ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %q, %v", tool, got, err)
+		}
+	}
+
+	ctx, stop := context.WithCancel(t.Context())
+	time.AfterFunc(50*time.Millisecond, stop)
+	if _, err := tools["hang"].Call(ctx, source.Call{Arguments: json.RawMessage("{}")}); err == nil {
+		t.Error("a canceled call has a result")
+	}
+	if id := <-r.canceled; id == "" {
+		t.Error("the server is not told what is canceled")
+	}
+
+	// A server that has forgotten the session gets a new one with the next call.
+	if _, err := call(t, tools["forget"], ""); err != nil {
+		t.Error(err)
+	}
+	if _, err := call(t, tools["ask"], ""); err == nil || !strings.Contains(err.Error(), "session terminated") {
+		t.Errorf("the call of the forgotten session: %v", err)
+	}
+	if got, err := call(t, tools["ask"], ""); got != want {
+		t.Errorf("the next call: %s, %v", got, err)
+	}
+}
+
+func TestUnauthorized(t *testing.T) {
+	web := httptest.NewServer(&remote{})
+	t.Cleanup(web.Close)
+	src := source.New([]source.Server{{Name: "docs", URL: web.URL, StartTimeout: time.Minute}}, "1", nil)
+	defer src.Close()
+	_, err := src.Tools(t.Context())
+	if messages.CodeOf(err) != "invalid_input" || !strings.Contains(err.Error(), "put an Authorization header into its settings") {
+		t.Errorf("%v", err)
+	}
+}
