@@ -37,7 +37,7 @@ it may run while a server has the folder open.` + exitCodes(exit.Completed, exit
 		Example: "  lastword state check",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			dir, err := stateFolder(cmd, p, dir)
+			dir, err := stateFolder(cmd, p, dir, serveState)
 			if err != nil {
 				return &exit.Error{Code: exit.Configuration, Err: err}
 			}
@@ -47,8 +47,8 @@ it may run while a server has the folder open.` + exitCodes(exit.Completed, exit
 	return cmd
 }
 
-// stateFolder is the folder that the flag names, or the one of serve.
-func stateFolder(cmd *cobra.Command, p *host.Program, flag string) (string, error) {
+// stateFolder is the folder that the flag names, or the one of the settings, or the usual one.
+func stateFolder(cmd *cobra.Command, p *host.Program, flag string, of func(*settings.Settings) string) (string, error) {
 	if flag == "" {
 		s, err := settings.Load(cmd.Root(), p.Env, p.ConfigFile, nil)
 		if err == nil {
@@ -57,7 +57,7 @@ func stateFolder(cmd *cobra.Command, p *host.Program, flag string) (string, erro
 		if err != nil {
 			return "", err
 		}
-		flag = cmp.Or(serveState(s), p.Env.StateFolder())
+		flag = cmp.Or(of(s), p.Env.StateFolder())
 	}
 	if flag == "" {
 		return "", errors.New("there is no home folder; give --state FOLDER")

@@ -15,20 +15,21 @@ import (
 
 // Info is what a list shows of a conversation.
 type Info struct {
-	ID    string
-	From  string // the conversation that it was forked from
-	Title string // given, or the first words of the user
+	ID    string `json:"id"`
+	From  string `json:"from,omitempty"` // the conversation that it was forked from
+	Title string `json:"title"`          // given, or the first words of the user
 	// Created and Updated are when the first turn began and somebody last spoke.
-	Created, Updated time.Time
-	Turns            int
-	Messages         int
+	Created  time.Time `json:"created"`
+	Updated  time.Time `json:"updated"`
+	Turns    int       `json:"turns"`
+	Messages int       `json:"messages"`
 	// Bytes are those of the history that the next turn begins with; a token has 3 or more.
-	Bytes   int
-	Tainted bool
+	Bytes   int  `json:"bytes"`
+	Tainted bool `json:"tainted,omitempty"`
 	// Owner is the turn that has the conversation, if any.
-	Owner string
+	Owner string `json:"owner,omitempty"`
 	// Damaged is how many lines of the log cannot be read.
-	Damaged int
+	Damaged int `json:"damaged,omitempty"`
 }
 
 // List returns the conversations, the one that was last spoken in first.

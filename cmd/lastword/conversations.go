@@ -1,0 +1,170 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+)
+
+func conversationsCommand(p *host.Program) *cobra.Command {
+	k := &keptConversations{program: p}
+	cmd := &cobra.Command{
+		Use:     "conversations",
+		GroupID: settings.Working,
+		Short:   "List, show, rename, copy and delete the conversations of chat",
+		Long: `Conversations looks after the files in which chat keeps conversations: below the folder of --state, or the one
+that chat uses. It works while a chat or a server has them open. An id may be cut, as long as no other begins like it.`,
+		Example: `  lastword conversations ls
+  lastword conversations show c_01kb3x > talk.md
+  lastword chat --context $(lastword conversations fork c_01kb3x --turns 2)`,
+		Args: knownCommand,
+		RunE: showHelp,
+	}
+	cmd.PersistentFlags().StringVar(&k.dir, "state", "", "`folder` that chat was given (default: its usual one)")
+	settings.Must(cmd.MarkPersistentFlagDirname("state"))
+	cmd.AddCommand(k.list(), k.show(), k.rename(), k.fork(), k.remove())
+	return cmd
+}
+
+type keptConversations struct {
+	program *host.Program
+	dir     string
+}
+
+func (k *keptConversations) open(cmd *cobra.Command) (*conversation.Store, error) {
+	dir, err := stateFolder(cmd, k.program, k.dir, func(s *settings.Settings) string {
+		key, _ := settings.Find(s.Keys, "chat.state")
+		return key.Flag.Value.String()
+	})
+	var kept *conversation.Store
+	if err == nil {
+		kept, err = conversation.Open(filepath.Join(dir, host.ConversationFolder))
+	}
+	if err != nil {
+		return nil, &exit.Error{Code: exit.Configuration, Err: err}
+	}
+	return kept, nil
+}
+
+// about is a command about one conversation, whose id is the first of the arguments.
+func (k *keptConversations) about(
+	use, short, example string, do func(out io.Writer, kept *conversation.Store, id string, args []string) error,
+) *cobra.Command {
+	arguments := len(strings.Fields(use)) - 1
+	return &cobra.Command{Use: use, Short: short, Example: "  lastword conversations " + example,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == arguments {
+				return nil
+			}
+			return exit.BadUsage(cmd, fmt.Errorf("usage: lastword conversations %s", use), "lastword conversations ls lists them")
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			kept, err := k.open(cmd)
+			if err != nil {
+				return err
+			}
+			id, err := kept.Find(args[0])
+			if err != nil {
+				return err
+			}
+			return do(cmd.OutOrStdout(), kept, id, args[1:])
+		}}
+}
+
+func (k *keptConversations) list() *cobra.Command {
+	var text string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "ls",
+		Short:   "List conversations, the newest first",
+		Example: "  lastword conversations ls --search tests",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			kept, err := k.open(cmd)
+			if err != nil {
+				return err
+			}
+			list, err := kept.Search(text)
+			if err != nil {
+				return err
+			}
+			return printConversations(cmd.OutOrStdout(), list, asJSON)
+		},
+	}
+	cmd.Flags().StringVar(&text, "search", "", "only those in which this `text` was said, in letters of any case")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
+	return cmd
+}
+
+func printConversations(out io.Writer, list []conversation.Info, asJSON bool) error {
+	if asJSON {
+		lines := json.NewEncoder(out)
+		for _, c := range list {
+			if err := lines.Encode(c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	const bytesOfToken = 4 // of most texts
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "CONVERSATION\tTURNS\tTOKENS\tLAST\tTITLE")
+	for _, c := range list {
+		fmt.Fprintf(w, "%s\t%d\t~%d\t%s ago\t%s\n", c.ID, c.Turns, c.Bytes/bytesOfToken,
+			time.Since(c.Updated).Round(time.Second), terminal.Flat(c.Title))
+	}
+	return w.Flush()
+}
+
+func (k *keptConversations) show() *cobra.Command {
+	return k.about("show <id>", "Print a conversation as Markdown", "show c_01kb3x > talk.md",
+		func(out io.Writer, kept *conversation.Store, id string, _ []string) error {
+			var text strings.Builder
+			if err := kept.Export(&text, id); err != nil {
+				return err
+			}
+			_, err := io.WriteString(out, terminal.WithoutControls(text.String()))
+			return err
+		})
+}
+
+func (k *keptConversations) rename() *cobra.Command {
+	return k.about("rename <id> <title>", "Give a conversation another title", `rename c_01kb3x "The garden"`,
+		func(_ io.Writer, kept *conversation.Store, id string, args []string) error {
+			return kept.Rename(id, args[0])
+		})
+}
+
+func (k *keptConversations) fork() *cobra.Command {
+	turns := 0
+	cmd := k.about("fork <id>", "Copy a conversation, or its first turns, and print the new id", "fork c_01kb3x --turns 2",
+		func(out io.Writer, kept *conversation.Store, id string, _ []string) error {
+			if turns < 0 {
+				return exit.Invalid("--turns must not be negative")
+			}
+			other, err := kept.Fork(id, turns)
+			if err == nil {
+				_, err = fmt.Fprintln(out, other)
+			}
+			return err
+		})
+	cmd.Flags().IntVar(&turns, "turns", 0, "maximum `number` of turns to copy (default: all)")
+	return cmd
+}
+
+func (k *keptConversations) remove() *cobra.Command {
+	return k.about("rm <id>", "Delete a conversation that no turn has", "rm c_01kb3x",
+		func(_ io.Writer, kept *conversation.Store, id string, _ []string) error { return kept.Delete(id) })
+}
