@@ -11,6 +11,10 @@
 // it asks for no answer again that is complete, and makes no call again that has ended. A call that was under way is
 // made again if its tool is idempotent; otherwise the run fails with node_lost.
 //
+// Tools ask people with [tool.Call.Ask], and the model does with [tool.AskUser]. A call of a tool that writes needs the
+// user's word first: once, for the conversation, or always; without it the turn ends there, degraded. While a turn
+// waits for people its timeouts stand still, and another message in its conversation cancels it.
+//
 // With [Input.Stages] the run has three tasks instead: understand finds out whether tools are needed, think calls
 // them, and respond answers. JSON that is still invalid after two more requests is gone on without, and so is a think
 // that a bound ends: the result says so in Degraded.
