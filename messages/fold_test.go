@@ -164,7 +164,8 @@ func (w *wide) body() messages.Body {
 		return []messages.Body{messages.ChildStarted{Child: runID + messages.RunID(name(".c"))},
 			messages.ChildEnded{Child: runID + messages.RunID(name(".c")), Status: messages.Failed}}[w.IntN(2)]
 	case 19:
-		return []messages.Body{messages.StepStarted{Step: name("s")}, messages.StepEnded{Step: name("s"), Outcome: "ok"}}[w.IntN(2)]
+		return []messages.Body{messages.StepStarted{Step: name("s")}, messages.StepEnded{Step: name("s"), Outcome: "ok"},
+			messages.StepEnded{Step: name("s"), Outcome: messages.StepSkipped}}[w.IntN(3)]
 	case 20:
 		return []messages.Body{lines(w.state.Log.Next, "line"), messages.TaskCompleted{Task: task.Name, Attempt: task.Attempt},
 			messages.Merged{Parts: []messages.Body{messages.Progress{Task: task.Name}, lines(w.state.Log.Next, "merged")}}}[w.IntN(3)]

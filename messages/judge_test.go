@@ -268,6 +268,13 @@ func (j *judge) content(b Body, fresh bool, numbers uint64) Rule {
 	case StepStarted:
 		return j.begin("step "+b.Step, "step", b.Task, false, RuleStep)
 	case StepEnded:
+		if b.Outcome == "skipped" {
+			rule := j.begin("step "+b.Step, "step", b.Task, true, RuleStep)
+			if rule == "" {
+				delete(j.open, "step "+b.Step)
+			}
+			return rule
+		}
 		return j.finish("step "+b.Step, "step", RuleStep)
 	case FaultInjected, Unknown:
 		return ""

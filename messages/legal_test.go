@@ -271,6 +271,10 @@ func (w *teller) answer(request string, q *asked) func() {
 }
 
 func (w *teller) stepOf() {
+	if name := w.pick("left", "out"); !w.judge.used["step "+name] && rapid.Bool().Draw(w.t, "skipped") {
+		w.say(messages.StepEnded{Step: name, Task: w.speaker(), Outcome: messages.StepSkipped})
+		return
+	}
 	if name := w.pick("outline", "draft"); w.judge.open["step "+name] == "" {
 		w.say(messages.StepStarted{Step: name, Task: w.speaker()})
 	}

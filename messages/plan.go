@@ -87,6 +87,9 @@ var stepStarted = row[StepStarted]("plan", "A step of a plan began.", traits{
 	}),
 })
 
+// StepSkipped is the outcome of a step that never began. Only such a step ends so.
+const StepSkipped = "skipped"
+
 // StepEnded says how a step ended and what follows.
 type StepEnded struct {
 	Step    string `json:"step"`
@@ -104,16 +107,24 @@ var stepEnded = row[StepEnded]("plan", "A step of a plan ended; says what follow
 	size:     of(func(b StepEnded) int { return len(b.Step) + len(b.Task) + len(b.Outcome) + len(b.Next) + len(b.Reason) }),
 	own:      with(func(b StepEnded, task string) Body { b.Task = task; return b }),
 	legal: with(func(b StepEnded, f *Fold) *violation {
-		if i := f.step(b.Step); i < 0 || !f.s.Steps[i].Running {
+		i := f.step(b.Step)
+		switch running := i >= 0 && f.s.Steps[i].Running; {
+		case b.Outcome == StepSkipped && (b.Step == "" || i >= 0):
+			return violates(RuleStep, "step %q has no name, or began or ended before: it cannot be skipped", b.Step)
+		case b.Outcome == StepSkipped:
+			return f.legalSpeaker(b.Task)
+		case !running:
 			return violates(RuleStep, "step %q is not running", b.Step)
 		}
 		return nil
 	}),
 	apply: to(func(b StepEnded, f *Fold) {
-		i := f.step(b.Step)
-		step := f.s.Steps[i]
+		i, step := f.step(b.Step), StepState{Name: b.Step, Task: b.Task}
+		if i >= 0 {
+			step = f.s.Steps[i]
+		}
 		step.Running, step.Outcome = false, b.Outcome
-		f.steps.put(&f.s.Steps, i, step)
+		f.steps.set(&f.s.Steps, i, step)
 	}),
 })
 

@@ -419,6 +419,10 @@ func things() []mutation {
 		{"a child ends as processing", "full", RuleChild, body(func(b *ChildEnded) { b.Status = Processing })},
 		{"a step begins twice", "full", RuleStep, insert(ofKind(KindStepStarted), StepStarted{Step: "s"})},
 		{"a step ends twice", "full", RuleStep, insert(ofKind(KindStepEnded), StepEnded{Step: "s"})},
+		{"a step is skipped that began", "full", RuleStep, insert(ofKind(KindStepEnded), StepEnded{Step: "s", Outcome: "skipped"})},
+		{"a step is skipped twice", "full", RuleStep, insert(ofKind(KindStepEnded), StepEnded{Step: "k", Outcome: "skipped"},
+			StepEnded{Step: "k", Outcome: "skipped"})},
+		{"a skipped step without a name", "full", RuleStep, insert(ofKind(KindStepEnded), StepEnded{Outcome: "skipped"})},
 		{"a step without a name", "full", RuleStep, body(func(b *StepStarted) { b.Step = "" })},
 	}
 }
