@@ -153,7 +153,7 @@ func (t *TaskContext) Supersede(ctx context.Context, other messages.RunID, reaso
 		if err := s.Cancel(ctx, other, mine, reason); err != nil {
 			return false, err
 		}
-		_, err := s.wait(ctx, other)
+		_, err := s.wait(ctx, other, nil)
 		return err == nil, err
 	}
 	state, err := s.State(ctx, other)

@@ -44,6 +44,7 @@ type (
 // childStart answers a request for a child.
 type childStart struct {
 	id  messages.RunID
+	run *activeRun // nil if this node did not start it now
 	err error
 }
 

@@ -333,13 +333,13 @@ func (r *runActor) setClocks(c actor.Context, s clockState) {
 
 // startChild starts a child's run. Its actor follows when the child's first event is in the journal.
 func (r *runActor) startChild(c actor.Context, child *childRun) {
-	err := r.system.openChild(r.run, child)
+	run, err := r.system.openChild(r.run, child)
 	if err != nil {
 		child.reply <- childStart{err: err}
 		r.writeCanceled(c, child)
 		return
 	}
-	child.reply <- childStart{id: child.id}
+	child.reply <- childStart{id: child.id, run: run}
 }
 
 // writeCanceled writes the whole log of a child that was never started.

@@ -78,7 +78,7 @@ func (s *System) endOf(parent *activeRun, c messages.ChildState) (messages.State
 	if err := s.Cancel(s.ctx, c.Child, "", "its parent has ended"); err != nil && s.ctx.Err() != nil {
 		return messages.State{}, false
 	}
-	end, err := s.wait(s.ctx, c.Child)
+	end, err := s.wait(s.ctx, c.Child, nil)
 	return end, err == nil
 }
 
@@ -87,7 +87,7 @@ func (s *System) childElsewhere(parent *activeRun, id messages.RunID) bool {
 	if parent.log.dropped() != nil || parent.leaving.Load() {
 		return true
 	}
-	end, err := s.wait(s.ctx, id)
+	end, err := s.wait(s.ctx, id, nil)
 	if err != nil {
 		s.log.Warn("waiting for a child", zap.String("run", string(id)), zap.Error(err))
 		return s.ctx.Err() != nil

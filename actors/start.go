@@ -229,16 +229,16 @@ func (s *System) sameRun(ctx context.Context, id messages.RunID, queued messages
 func sameJSON(a, b []byte) bool { return bytes.Equal(compact(a), compact(b)) }
 
 // openChild starts a sub-run that the log of its parent names.
-func (s *System) openChild(parent *activeRun, child *childRun) error {
+func (s *System) openChild(parent *activeRun, child *childRun) (*activeRun, error) {
 	if parent.root().liveSubRuns.Load() >= mostChildren {
-		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
 			"the run has %d sub-runs that have not ended; wait for one", mostChildren)
 	}
 	o := child.options
 	o.Principal = parent.principal
 	queued, err := child.job.queued(o)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	queued.Parent = parent.id
 	r := s.newRun(child.id, child.job, queued, parent)
@@ -246,7 +246,7 @@ func (s *System) openChild(parent *activeRun, child *childRun) error {
 	s.enlist(r)
 	s.mu.Unlock()
 	s.counts.started.Add(1)
-	return s.open(r, queued)
+	return r, s.open(r, queued)
 }
 
 // writeCanceled writes the whole log of a child that was named and never started.
@@ -272,6 +272,7 @@ func (s *System) writeCanceled(parent *activeRun, child *childRun) (*activeRun, 
 type Run struct {
 	system *System
 	id     messages.RunID
+	live   *activeRun // of a sub-run, so that Wait asks no journal however soon it ends
 }
 
 // ID returns the run's id.
@@ -288,7 +289,7 @@ func (r *Run) State(ctx context.Context) (messages.State, error) { return r.syst
 // Wait returns the run's final State once it has ended. The error is about waiting; how the run ended is in the
 // State.
 func (r *Run) Wait(ctx context.Context) (messages.State, error) {
-	return r.system.wait(ctx, r.id)
+	return r.system.wait(ctx, r.id, r.live)
 }
 
 // Cancel asks the run to end; see [System.Cancel].
@@ -296,10 +297,12 @@ func (r *Run) Cancel(ctx context.Context, reason string) error {
 	return r.system.Cancel(ctx, r.id, "", reason)
 }
 
-// wait returns the run's final State.
-func (s *System) wait(ctx context.Context, id messages.RunID) (messages.State, error) {
-	for {
-		r := s.active(id)
+// wait returns the run's final State. r may be the run as this node had it.
+func (s *System) wait(ctx context.Context, id messages.RunID, r *activeRun) (messages.State, error) {
+	for ; ; r = nil {
+		if r == nil {
+			r = s.active(id)
+		}
 		if r == nil {
 			break
 		}

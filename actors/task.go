@@ -307,7 +307,7 @@ func (t *TaskContext) Start(ctx context.Context, job Job, o Options) (*Run, erro
 		if b.err != nil {
 			return nil, b.err
 		}
-		return &Run{system: a.run.system, id: b.id}, nil
+		return &Run{system: a.run.system, id: b.id, live: b.run}, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	case <-t.work.Context().Done():
