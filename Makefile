@@ -43,7 +43,7 @@ bench: node ## Print one table of name, ours, baseline, ratio and goal; medians 
 	LASTWORD_BENCH=1 go test -count=1 -run '^TestBenchTable$$' -timeout 60m -v ./testkit
 
 sim: go ## Run the simulation and the model check at full length, up to an hour
-	LASTWORD_SIM=1 go test -count=1 -run 'Sim|EveryReader' -timeout 60m -v ./messages ./actors
+	LASTWORD_SIM=1 go test -count=1 -run 'Sim|EveryReader' -timeout 60m -v ./messages ./actors ./actors/plan
 
 CYCLES = 1000
 

@@ -1,0 +1,80 @@
+package plan
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// Name is the job's name.
+const Name = "plan"
+
+// Input is the job's input. It must hold no secrets: run.queued shows it.
+type Input struct {
+	Plan   *Plan          `json:"plan"`
+	Params map[string]any `json:"params,omitempty"`
+}
+
+// Config says what the steps of plans can do.
+type Config struct {
+	// Jobs are the jobs that steps may start, by name.
+	Jobs map[string]Kind
+	// Open opens an artifact of a run for a step that reads. It decides which runs a plan may read.
+	Open func(ctx context.Context, run messages.RunID, name string) (io.ReadCloser, error)
+	// Out is the folder of what steps write, and Below the same folder as the callers name it.
+	Out, Below string
+}
+
+// Kind is a job that steps may start.
+type Kind struct {
+	// New makes the job.
+	New actors.NewJob
+	// Form is the JSON Schema of its input; nil is any input.
+	Form json.RawMessage
+}
+
+// Forms are the jobs as [Plan.Check] needs them.
+func (c Config) Forms() Jobs {
+	forms := make(Jobs, len(c.Jobs))
+	for name, kind := range c.Jobs {
+		forms[name] = kind.Form
+	}
+	return forms
+}
+
+// Job returns the job for the input. Errors: invalid_input, which says all that is wrong with the plan.
+func Job(in Input, config Config) (actors.Job, error) {
+	if in.Plan == nil {
+		return actors.Job{}, messages.InvalidInput("the plan is missing; give it in the field plan")
+	}
+	g, err := compile(in.Plan, config.Forms())
+	if err != nil {
+		return actors.Job{}, err
+	}
+	params, err := in.Plan.Values(in.Params)
+	if err != nil {
+		return actors.Job{}, err
+	}
+	steps := func(ctx context.Context, t *actors.TaskContext) error {
+		return newRunner(config, newCore(g, params), t).run(ctx)
+	}
+	// Another attempt goes on where a crash has ended the last.
+	return actors.Job{Name: Name, Input: in, Restart: true, Tasks: []actors.Task{{Name: "steps", Run: steps,
+		Policy: supervision.Policy{RetryCrash: true}, Deadline: time.Duration(in.Plan.Timeout)}}}, nil
+}
+
+// Result returns the result of a plan that has completed.
+func Result[T any](s messages.State) (result T, err error) {
+	switch {
+	case s.End == nil:
+		return result, messages.Errorf(messages.CodeUnavailable, "the plan %s has not ended", s.RunID)
+	case s.Status != messages.Completed:
+		return result, messages.Errorf(messages.Code(s.End.Cause), "the plan %s is %s", s.RunID, s.Status)
+	}
+	return result, json.Unmarshal(s.End.Result, &result)
+}

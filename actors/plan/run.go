@@ -1,0 +1,215 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/supervision"
+)
+
+// runner carries out the moves of the core as a run's task.
+type runner struct {
+	Config
+	core     *core
+	task     *actors.TaskContext
+	ctx      context.Context // of the attempt
+	arrivals chan arrival
+	stops    map[unit]context.CancelCauseFunc
+	past     past
+	replayed map[pastWork]move // starts whose ends are in the log
+	steps    int64             // that have ended
+	finished bool
+}
+
+// arrival is the end of a unit or, if due is set, the end of the wait before its start.
+type arrival struct {
+	unit   unit
+	ending ending
+	due    *move
+}
+
+func newRunner(config Config, c *core, t *actors.TaskContext) *runner {
+	return &runner{Config: config, core: c, task: t, arrivals: make(chan arrival, c.limit),
+		stops: map[unit]context.CancelCauseFunc{}, replayed: map[pastWork]move{}}
+}
+
+// run carries the plan out: first as far as the log says, then on the ends of the steps as they come.
+func (r *runner) run(ctx context.Context) (err error) {
+	r.ctx = ctx
+	if r.past, err = recall(ctx, r.task); err != nil {
+		return err
+	}
+	if err := r.do(r.core.begin()); err != nil {
+		return err
+	}
+	if err := r.replay(); err != nil {
+		return err
+	}
+	for !r.finished {
+		select {
+		case a := <-r.arrivals:
+			if err := r.arrived(a); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return r.finish()
+}
+
+func (r *runner) arrived(a arrival) error {
+	if a.due != nil {
+		return r.start(*a.due)
+	}
+	r.stops[a.unit](nil)
+	delete(r.stops, a.unit)
+	return r.do(r.core.ended(a.unit, a.ending))
+}
+
+func (r *runner) do(moves []move) (err error) {
+	for _, m := range moves {
+		switch m.do {
+		case doAnnounce:
+			err = r.sayStarted(m)
+		case doStart:
+			err = r.prepare(m)
+		case doEnd:
+			err = r.sayEnded(m)
+		case doStop:
+			if stop := r.stops[m.unit]; stop != nil {
+				stop(messages.Errorf(messages.Code(messages.CauseCanceledByUser), "%s", m.reason))
+			}
+		case doFinish:
+			r.finished = true
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare starts a unit, or has it wait for its start. What has ended in an earlier attempt is left to replay.
+func (r *runner) prepare(m move) error {
+	key := pastWork{m.name, m.start}
+	ctx, stop := context.WithCancelCause(r.ctx)
+	r.stops[m.unit] = stop
+	if _, done := r.past.ended[key]; done {
+		r.replayed[key] = m
+		return r.sayStarted(m)
+	}
+	m.ctx = ctx
+	if m.delay == 0 || r.past.said[said{m.name, false}] > 0 {
+		return r.start(m)
+	}
+	r.task.Go(func(context.Context) error {
+		timer := time.NewTimer(m.delay)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		r.arrive(arrival{due: &m})
+		return nil
+	})
+	return nil
+}
+
+// start starts a unit's work in a goroutine of the task.
+func (r *runner) start(m move) error {
+	if err := r.sayStarted(m); err != nil {
+		return err
+	}
+	r.task.Go(func(context.Context) error {
+		r.arrive(arrival{unit: m.unit, ending: r.work(m.ctx, m)})
+		return nil
+	})
+	return nil
+}
+
+func (r *runner) arrive(a arrival) {
+	select {
+	case r.arrivals <- a:
+	case <-r.ctx.Done():
+	}
+}
+
+// sayStarted says that a step began, unless the log says so.
+func (r *runner) sayStarted(m move) error {
+	if r.past.skips(said{m.name, false}) {
+		return nil
+	}
+	return r.task.Emit(messages.StepStarted{Step: m.name}, m.name+" starts: "+clipped(m.reason))
+}
+
+// sayEnded says how a step ended, unless the log says so.
+func (r *runner) sayEnded(m move) error {
+	if m.name == r.core.steps[m.unit.step].Name && (len(m.next) != 1 || m.next[0] != m.name) {
+		r.steps++
+		if err := r.task.Progress(r.steps, int64(len(r.core.steps)), "steps"); err != nil {
+			return err
+		}
+	}
+	if r.past.skips(said{m.name, true}) {
+		return nil
+	}
+	next, words := nextSteps(m.next), fmt.Sprintf("%s %s", m.name, m.outcome)
+	if m.outcome == Skipped {
+		words = m.name + " is skipped"
+	}
+	if m.reason != "" {
+		words += ": " + clipped(m.reason)
+	}
+	return r.task.Emit(messages.StepEnded{Step: m.name, Outcome: string(m.outcome), Next: next, Reason: clipped(m.reason)}, words)
+}
+
+// nextSteps names what starts by the end of a step, as far as a line has room.
+func nextSteps(names []string) string {
+	const most = 20
+	if len(names) > most {
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return strings.Join(names, ", ")
+}
+
+// clipped is a reason as the log has it.
+func clipped(text string) string {
+	const most = 500
+	if len(text) > most {
+		text = text[:most] + "…"
+	}
+	return strings.ToValidUTF8(text, "")
+}
+
+// finish is the end of the task.
+func (r *runner) finish() error {
+	c := r.core
+	if f := c.failure; f != nil {
+		cause := f.cause
+		if cause == "" {
+			cause = messages.CauseError
+		}
+		return supervision.Permanent(messages.Errorf(messages.Code(cause), "the step %s %s: %s", c.failed, f.outcome, f.message))
+	}
+	count := map[Outcome]int{}
+	outcomes := make(map[string]Outcome, len(c.steps))
+	for i, e := range c.over {
+		outcomes[c.steps[i].Name] = e.outcome
+		count[e.outcome]++
+	}
+	words := fmt.Sprintf("%d of %d steps completed", count[Completed], len(c.steps))
+	r.task.Summarize(words)
+	if c.result == nil {
+		return r.task.Result(map[string]any{"steps": outcomes}, false)
+	}
+	result, err := c.result.Eval(c.environment)
+	if err != nil {
+		return supervision.Permanent(messages.InvalidInput("the result cannot be made: %v", err))
+	}
+	return r.task.Result(result, false)
+}

@@ -1,0 +1,283 @@
+package plan_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/tools/txtar"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// work is the input of the job work: it returns Give, or fails by Cause, after a time. The first Fails calls of one
+// Name fail.
+type work struct {
+	Name  string `json:"name"`
+	Give  any    `json:"give"`
+	Cause string `json:"cause"`
+	MS    int    `json:"ms"`
+	Fails int64  `json:"fails"`
+}
+
+// world is what the steps of a test can do.
+type world struct {
+	plan.Config
+	calls map[string]*atomic.Int64
+}
+
+func newWorld(t *testing.T, names ...string) *world {
+	w := &world{calls: map[string]*atomic.Int64{}}
+	for _, name := range append(names, "") {
+		w.calls[name] = new(atomic.Int64)
+	}
+	w.Out = t.TempDir()
+	w.Jobs = map[string]plan.Kind{"work": {New: actors.Func("work", w.work)}}
+	w.Open = func(_ context.Context, _ messages.RunID, name string) (io.ReadCloser, error) {
+		return os.Open(filepath.Join(w.Out, name))
+	}
+	return w
+}
+
+func (w *world) work(ctx context.Context, _ *actors.TaskContext, in work) (any, error) {
+	n := int64(0)
+	if calls := w.calls[in.Name]; calls != nil {
+		n = calls.Add(1)
+	}
+	select {
+	case <-time.After(time.Duration(in.MS) * time.Millisecond):
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	if in.Cause != "" && (in.Fails == 0 || n <= in.Fails) {
+		return nil, messages.Errorf(messages.Code(in.Cause), "the work fails")
+	}
+	return in.Give, nil
+}
+
+func read(t *testing.T, text string) *plan.Plan {
+	t.Helper()
+	p, err := plan.Parse([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// carry runs the plan, and returns its events and its end. Meanwhile is called once the run is started.
+func (w *world) carry(t *testing.T, s *actors.System, in plan.Input, meanwhile func(*actors.Run)) ([]messages.Event, messages.State) {
+	t.Helper()
+	job, err := plan.Job(in, w.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := s.Start(t.Context(), job, actors.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if meanwhile != nil {
+		synctest.Wait()
+		meanwhile(run)
+	}
+	var state messages.State
+	var events []messages.Event
+	for e, err := range run.Events(t.Context(), 0) {
+		if err == nil {
+			state, err = state.Apply(e)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		events = append(events, e)
+	}
+	return events, state
+}
+
+// transcript is what the events say of steps.
+func transcript(events []messages.Event) string {
+	var b strings.Builder
+	for _, e := range events {
+		switch body := e.Body.(type) {
+		case messages.StepStarted:
+			fmt.Fprintln(&b, e.Message)
+		case messages.StepEnded:
+			fmt.Fprint(&b, e.Message)
+			if body.Next != "" {
+				fmt.Fprint(&b, " → ", body.Next)
+			}
+			fmt.Fprintln(&b)
+		}
+	}
+	return b.String()
+}
+
+// The file testdata/runs.txtar has plans, and what their logs say.
+func TestRuns(t *testing.T) {
+	const file = "testdata/runs.txtar"
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(archive.Files); i += 2 {
+		name, said := archive.Files[i].Name, &archive.Files[i+1].Data
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s, err := actors.New(t.Context(), actors.Config{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close(context.Background())
+				w := newWorld(t, "flaky")
+				if err := os.WriteFile(filepath.Join(w.Out, "note.txt"), []byte("a note"), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				events, state := w.carry(t, s, plan.Input{Plan: read(t, string(archive.Files[i].Data))}, nil)
+				got := transcript(events) + string(state.Status)
+				if state.End.Error != nil {
+					got += fmt.Sprintf(" by %s: %s", state.End.Cause, state.End.Error.Message)
+				} else {
+					got += " with " + string(state.End.Result)
+				}
+				got += "\n"
+				if *update {
+					*said = []byte(got)
+				}
+				if got != string(*said) {
+					t.Errorf("%s\nwant\n%s", got, *said)
+				}
+				if n := s.Stats().RefusedEvents; n != 0 {
+					t.Errorf("%d events were refused", n)
+				}
+			})
+		})
+	}
+	if *update {
+		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// People are asked in the plan's own run.
+func TestAsk(t *testing.T) {
+	const text = `
+steps:
+  - name: sure
+    ask: {prompt: "Publish?"}
+    on_failure: no_then
+  - name: publish
+    needs: sure
+    job: work
+  - name: no_then
+    job: work
+`
+	for answer, want := range map[string]string{"true": "no_then publish sure", "false": "no_then publish sure"} {
+		synctest.Test(t, func(t *testing.T) {
+			s, err := actors.New(t.Context(), actors.Config{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close(context.Background())
+			_, state := newWorld(t).carry(t, s, plan.Input{Plan: read(t, text)}, func(run *actors.Run) {
+				asked, err := run.State(t.Context())
+				if err != nil || len(asked.Inputs) != 1 {
+					t.Fatalf("%v, %+v", err, asked.Inputs)
+				}
+				if err := s.Answer(t.Context(), run.ID(), asked.Inputs[0].Request, json.RawMessage(answer), "ada"); err != nil {
+					t.Fatal(err)
+				}
+			})
+			result, err := plan.Result[struct{ Steps map[string]plan.Outcome }](state)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var names []string
+			for name := range result.Steps {
+				names = append(names, name)
+			}
+			slices.Sort(names)
+			yes := result.Steps["publish"] == plan.Completed && result.Steps["no_then"] == plan.Skipped
+			no := result.Steps["publish"] == plan.Skipped && result.Steps["no_then"] == plan.Completed
+			if strings.Join(names, " ") != want || yes != (answer == "true") || no != (answer == "false") {
+				t.Errorf("%s: %v", answer, result)
+			}
+		})
+	}
+}
+
+// A cancel ends the steps that run, and the plan ends once, after them.
+func TestCancel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := actors.New(t.Context(), actors.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close(context.Background())
+		p := read(t, "steps:\n  - name: a\n    job: work\n    input: {ms: 60000}\n  - name: b\n    needs: a\n    job: work\n")
+		_, state := newWorld(t).carry(t, s, plan.Input{Plan: p}, func(run *actors.Run) {
+			if err := run.Cancel(t.Context(), "enough"); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if state.Status != messages.Canceled || len(state.Children) != 1 || state.Children[0].Status != messages.Canceled {
+			t.Errorf("%s with %+v", state.Status, state.Children)
+		}
+	})
+}
+
+// noReads is a journal that nobody may ask.
+type noReads struct {
+	actors.Journal
+	denied atomic.Int64
+}
+
+func (j *noReads) Read(context.Context, messages.RunID, uint64) (actors.Page, error) {
+	j.denied.Add(1)
+	return actors.Page{}, messages.Errorf(messages.CodeUnavailable, "nobody reads while a plan runs")
+}
+
+func (j *noReads) List(context.Context, messages.Query) ([]messages.Summary, error) {
+	j.denied.Add(1)
+	return nil, messages.Errorf(messages.CodeUnavailable, "nobody lists while a plan runs")
+}
+
+// Nothing polls: while a plan of 300 steps runs, the journal is neither read nor listed.
+func TestNothingPolls(t *testing.T) {
+	journal := &noReads{Journal: actors.NewMemoryJournal()}
+	s, err := actors.New(t.Context(), actors.Config{Journal: journal})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close(context.Background())
+	p := &plan.Plan{}
+	for i := range 300 {
+		step := plan.Step{Name: fmt.Sprint("s", i), Job: "work"}
+		if i >= 10 {
+			step.Needs = plan.Names{fmt.Sprint("s", i-10)}
+		}
+		p.Steps = append(p.Steps, step)
+	}
+	job, err := plan.Job(plan.Input{Plan: p}, newWorld(t).Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := s.Start(t.Context(), job, actors.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, err := run.Wait(t.Context())
+	if err != nil || state.Status != messages.Completed || len(state.Children) != 300 || journal.denied.Load() > 0 {
+		t.Errorf("%v: %s %+v after %d reads", err, state.Status, state.End, journal.denied.Load())
+	}
+}
