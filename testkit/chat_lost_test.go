@@ -114,37 +114,46 @@ func lostTurn(t *testing.T, journal actors.Journal, before []messages.Event, who
 
 // A turn in stages goes on likewise, wherever its node is lost, and pays once.
 func TestStagesLost(t *testing.T) {
-	var log []messages.Event
-	synctest.Test(t, func(t *testing.T) {
-		log, _ = (&shop{input: `{"message":"Buy.","stages":true,"tools":["pay","look"]}`}).visit(t, actors.NewMemoryJournal(), nil)
-	})
-	for i := range len(log) - 1 {
-		before, paying := log[:i+1], ""
-		s := shop{input: `{"message":"Buy.","stages":true,"tools":["pay","look"]}`}
-		for _, e := range before {
-			switch b := e.Body.(type) {
-			case messages.ToolStarted:
-				if b.Tool == "pay" {
-					s.paid, paying = 1, b.Call
-				}
-			case messages.ToolCompleted:
-				if b.Call == paying {
-					paying = ""
-				}
+	for _, form := range []string{"", `,"tokens":"off"`, `,"tokens":"debug"`, `,"output":"structured"`} {
+		input := `{"message":"Buy.","tools":["pay","look"],"stages":true` + form + `}`
+		var log []messages.Event
+		synctest.Test(t, func(t *testing.T) { log, _ = (&shop{input: input}).visit(t, actors.NewMemoryJournal(), nil) })
+		for i := range len(log) - 1 {
+			synctest.Test(t, func(t *testing.T) { lostInStages(t, input, log[:i+1]) })
+		}
+	}
+}
+
+func lostInStages(t *testing.T, input string, before []messages.Event) {
+	s, paying := shop{input: input}, ""
+	for _, e := range before {
+		switch b := e.Body.(type) {
+		case messages.ToolStarted:
+			if b.Tool == "pay" {
+				s.paid, paying = 1, b.Call
+			}
+		case messages.ToolCompleted:
+			if b.Call == paying {
+				paying = ""
 			}
 		}
-		synctest.Test(t, func(t *testing.T) {
-			_, state := s.visit(t, actors.NewMemoryJournal(), before)
-			lost := state.End.Cause == messages.CauseNodeLost
-			if lost != (paying != "") || !lost && (state.End.Cause != "" || s.paid != 1) {
-				t.Errorf("after %d, %s: %+v, %d payments", i, before[i].Kind(), state.End, s.paid)
-			}
-			for _, c := range state.Calls {
-				if !c.Ended {
-					t.Errorf("after %d: nobody knows how %s ended", i, c.ID)
-				}
-			}
-		})
+	}
+	what := fmt.Sprintf("%s after %d, %s", input, len(before), before[len(before)-1].Kind())
+	_, state := s.visit(t, actors.NewMemoryJournal(), before)
+	for _, c := range state.Calls {
+		if !c.Ended {
+			t.Errorf("%s: nobody knows how %s ended", what, c.ID)
+		}
+	}
+	if paying != "" {
+		if state.End.Cause != messages.CauseNodeLost {
+			t.Errorf("%s: %+v", what, state.End)
+		}
+		return
+	}
+	text, _ := state.Stream("answer.1")
+	if state.Status != messages.Completed || state.End.Degraded || s.paid != 1 || text.Text() != "It is yours." {
+		t.Errorf("%s: %+v, %d payments, %q", what, state.End, s.paid, text.Text())
 	}
 }
 
@@ -235,6 +244,8 @@ func (s *shop) answer(_ context.Context, r model.Request) iter.Seq2[model.Part, 
 			say(model.Thought{Text: "I pay. "})
 			say(model.ThoughtDone{Text: "I pay. ", Source: model.Field})
 			end.Calls = []model.ToolCall{{ID: "a", Name: "pay", Arguments: "{}"}, {ID: "b", Name: "look", Arguments: `{"number":1}`}}
+		case strings.Contains(last, "The response is"):
+			say(model.Text{Text: `{"response":"It is yours.","citations":[],"confidence":"high"}`})
 		case last == "seen 2" && s.input != "":
 			say(model.Text{Text: `{"findings":"It is there.","complete":true}`})
 		case last == "seen 1":

@@ -185,17 +185,19 @@ func cancelPrompt(t *testing.T, client *llm.Client, x *testkit.Exchange, word bo
 }
 
 // The first words are on stdout while the model keeps the last.
-func TestPromptPrintsAsItComes(t *testing.T) {
-	m := testkit.NewModel(t)
-	last := make(chan struct{})
-	m.Always(testkit.Text("Hel"), testkit.Until(last), testkit.Text("lo"), testkit.Finish("stop"), testkit.Done())
-	out := &firstWrite{first: last}
-	var stderr bytes.Buffer
-	args := []string{"prompt", "Hi", "--base-url", m.URL(), "--model", "scripted", "--idle", "20s"}
-	p := host.Program{Args: args, Stdout: out, Stderr: &stderr, Commands: rootCommand}
-	code := p.Run(t.Context())
-	if code != exit.Completed || out.text != "Hello\n" {
-		t.Errorf("exit code %d, stdout %q, stderr:\n%s", code, out.text, stderr.String())
+func TestPrintsAsItComes(t *testing.T) {
+	for _, command := range [][]string{{"prompt", "Hi"}, {"chat", "-m", "Hi"}} {
+		m := testkit.NewModel(t)
+		last := make(chan struct{})
+		m.Always(testkit.Text("Hel"), testkit.Until(last), testkit.Text("lo"), testkit.Finish("stop"), testkit.Done())
+		out := &firstWrite{first: last}
+		var stderr bytes.Buffer
+		args := append(command, "--base-url", m.URL(), "--model", "scripted", "--idle", "20s")
+		p := host.Program{Args: args, Stdout: out, Stderr: &stderr, Commands: rootCommand}
+		code := p.Run(t.Context())
+		if code != exit.Completed || out.text != "Hello\n" {
+			t.Errorf("%s: exit code %d, stdout %q, stderr:\n%s", command[0], code, out.text, stderr.String())
+		}
 	}
 }
 
