@@ -64,7 +64,7 @@ quality: node ## Generate for eleven real repositories and judge what comes out;
 conformance: node ## Run the official conformance suite of MCP against lastword serve, for both protocols
 	LASTWORD_CONFORMANCE=1 go test -count=1 -run '^TestConformance$$' -timeout 20m -v ./testkit
 
-clients: node ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections; needs chromium
+clients: node ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections, and call npm's servers; needs chromium
 	LASTWORD_CLIENTS=1 go test -count=1 -run '^Test(HTTP|Seed)?Clients$$' -timeout 10m -v ./testkit
 
 inspect: node ## List and call tools with the MCP Inspector's command line
