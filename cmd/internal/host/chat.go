@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
 	"github.com/seed889630bf/lastword/actors/chat/history"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/transport/gate"
@@ -60,6 +61,9 @@ func (h *Options) chat(input json.RawMessage) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	config, err := ChatConfig(&h.finder.Endpoint, client)
+	if err == nil && len(in.Tools) > 0 { // callers name the tool who answer questions
+		config.Tools, err = tool.NewSet(h.Secrets.Text, tool.AskUser())
+	}
 	if err == nil && in.Context != "" {
 		config.Conversations, err = h.talks.of(h, in.Home)
 	}
@@ -127,7 +131,8 @@ func chatTool(prepare prepareInput) mcp.JobTool {
 			`"context":{"type":"string","description":"id of the conversation, new or known"}`,
 			`"system":{"type":"string"}`,
 			`"model":{"type":"string","maxLength":256}`,
-			`"stages":{"type":"boolean"}`),
+			`"stages":{"type":"boolean"}`,
+			`"tools":{"type":"array","items":{"enum":["ask_user"]},"description":"if you answer questions"}`),
 		Output: json.RawMessage(chatResult), OpenWorld: true, Prepare: prepare,
 	}
 }
