@@ -24,7 +24,8 @@ func idleConversations(t *testing.T) float64 {
 	s := conversation.NewMemory(1000)
 	for i := range 1000 {
 		for turn := range 5 {
-			discuss(t, s, fmt.Sprint("c_", i), fmt.Sprint("r_", turn), model.Message{Role: model.Assistant, Content: strings.Repeat("word ", 200)})
+			discuss(t, s, fmt.Sprint("c_", i), fmt.Sprint("r_", turn),
+				model.Message{Role: model.Assistant, Content: strings.Repeat("word ", 200)})
 		}
 	}
 	used := heap() - before

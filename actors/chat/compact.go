@@ -30,7 +30,8 @@ type room struct {
 
 func (r *room) used(usage *messages.Usage, conversation []model.Message) {
 	if usage != nil {
-		r.counted, r.messages = int(usage.PromptTokens+usage.CompletionTokens-usage.ReasoningTokens), len(conversation)
+		r.counted = int(usage.PromptTokens + usage.CompletionTokens - usage.ReasoningTokens)
+		r.messages = len(conversation)
 	}
 }
 
@@ -90,8 +91,8 @@ func (u *turn) shorten(ctx context.Context, tokens int) (bool, error) {
 	return true, u.summarize(ctx, first, fits)
 }
 
-// summarize puts a summary in the place of the messages before the first that is kept. Without a summary they are left
-// out of the requests.
+// summarize puts a summary in the place of the messages before the first that is kept. Without a summary they are
+// left out of the requests.
 func (u *turn) summarize(ctx context.Context, first, fits int) error {
 	u.room.summarized = true
 	text, err := u.summary(ctx, u.conversation[1:first], fits)
@@ -100,23 +101,23 @@ func (u *turn) summarize(ctx context.Context, first, fits int) error {
 		return context.Cause(ctx)
 	case err != nil:
 		u.Profile.Budget = fits
-		return u.task.Log(messages.LogWarn, fmt.Sprintf("the oldest messages are left out, without a summary: %v", err))
+		return u.task.Log(messages.LogWarn, "the oldest messages are left out, without a summary: "+err.Error())
 	}
 	kept, before := len(u.conversation)-first, history.Size(u.conversation)
 	u.conversation = append(u.conversation[:1:1], history.Summarized(u.conversation[1:], text, first-1)...)
 	u.room.counted, u.room.messages = 0, 0
 	after := history.Size(u.conversation)
 	if after > before/5*4 {
-		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "the conversation is too long for the model, and "+
-			"a summary does not make it shorter; begin another, or load the model with more context")
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), "the conversation is too long for the model, "+
+			"and a summary does not make it shorter; begin another, or load the model with more context")
 	}
 	if u.memory != nil && !u.aside {
 		if err := u.memory.Summarize(text, kept); err != nil {
 			return err
 		}
 	}
-	return u.task.Log(messages.LogInfo, fmt.Sprintf("a summary stands for %d messages: %d bytes instead of %d", first-1,
-		after, before))
+	return u.task.Log(messages.LogInfo, fmt.Sprintf("a summary stands for %d messages: %d bytes instead of %d",
+		first-1, after, before))
 }
 
 const summaryPrompt = `You write summaries of conversations between a user and an assistant that calls tools.
@@ -133,10 +134,10 @@ func (u *turn) summary(ctx context.Context, old []model.Message, most int) (stri
 			fmt.Fprintf(&said, "called %s %s\n", c.Name, tool.Bounded(c.Arguments, mostQuoted))
 		}
 	}
+	material := tool.Bounded(model.Neutral(said.String()), max(most, mostQuoted))
 	r := model.Request{Model: u.model, MaxTokens: u.room.answer, Messages: []model.Message{
 		{Role: model.System, Content: summaryPrompt},
-		{Role: model.User, Content: "<conversation>\n" + tool.Bounded(model.Neutral(said.String()), max(most, mostQuoted)) +
-			"</conversation>"}}}
+		{Role: model.User, Content: "<conversation>\n" + material + "</conversation>"}}}
 	stream := call.Recorded(u.task, u.Stream, call.Label{Name: u.voice + ".summary", Provider: u.Provider})
 	var text strings.Builder
 	for part, err := range stream(ctx, r) {

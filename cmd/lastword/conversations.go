@@ -24,8 +24,9 @@ func conversationsCommand(p *host.Program) *cobra.Command {
 		Use:     "conversations",
 		GroupID: settings.Working,
 		Short:   "List, show, rename, copy and delete the conversations of chat",
-		Long: `Conversations looks after the files in which chat keeps conversations: below the folder of --state, or the one
-that chat uses. It works while a chat or a server has them open. An id may be cut, as long as no other begins like it.`,
+		Long: `Conversations looks after the files in which chat keeps conversations: below the folder of --state, or the
+one that chat uses. It works while a chat or a server has them open. An id may be cut, as long as no other begins like
+it.`,
 		Example: `  lastword conversations ls
   lastword conversations show c_01kb3x > talk.md
   lastword chat --context $(lastword conversations fork c_01kb3x --turns 2)`,
@@ -68,7 +69,8 @@ func (k *keptConversations) about(
 			if len(args) == arguments {
 				return nil
 			}
-			return exit.BadUsage(cmd, fmt.Errorf("usage: lastword conversations %s", use), "lastword conversations ls lists them")
+			return exit.BadUsage(cmd, fmt.Errorf("usage: lastword conversations %s", use),
+				"lastword conversations ls lists them")
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kept, err := k.open(cmd)

@@ -10,8 +10,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/filelock"
 )
 
-// Open returns the Store of a folder, and makes the folder if there is none. Its conversations are files of their own,
-// which only their user may read.
+// Open returns the Store of a folder, and makes the folder if there is none. Its conversations are files of their
+// own, which only their user may read.
 func Open(dir string) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err

@@ -63,7 +63,9 @@ func (s *Store) search(wanted func(state) bool) (list []Info, err error) {
 			list = append(list, c.info(id))
 		}
 	}
-	slices.SortFunc(list, func(a, b Info) int { return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(b.ID, a.ID)) })
+	slices.SortFunc(list, func(a, b Info) int {
+		return cmp.Or(b.Updated.Compare(a.Updated), strings.Compare(b.ID, a.ID))
+	})
 	return list, nil
 }
 
@@ -142,7 +144,8 @@ func (s *Store) Fork(id string, turns int) (string, error) {
 	defer j.Close()
 	now := time.Now().UTC()
 	for _, r := range []record{{Format: format, ID: other, From: id, Title: c.title},
-		{Turn: 1, Begin: &begin{Until: now, System: c.system}, Messages: said, Tainted: c.tainted, Summary: c.summary},
+		{Turn: 1, Begin: &begin{Until: now, System: c.system}, Messages: said, Tainted: c.tainted,
+			Summary: c.summary},
 		{Turn: 1, End: completed}} {
 		if err := write(j, r); err != nil {
 			return "", err

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/messages/model"
 )
 
 // MaxBytes bounds a conversation: one with more takes no further turn.
@@ -53,8 +52,8 @@ func CheckID(id string) error {
 	if legalID.MatchString(id) && !strings.HasSuffix(id, ".") {
 		return nil
 	}
-	return messages.InvalidInput("the context %.80q must have 1 to 64 small letters, digits, -, _ and . and begin with "+
-		"a letter or digit", id)
+	return messages.InvalidInput("the context %.80q must have 1 to 64 small letters, digits, -, _ and . "+
+		"and begin with a letter or digit", id)
 }
 
 // Beginning is how a turn begins.
@@ -109,14 +108,10 @@ func (c *state) busyError(id string) error {
 }
 
 // Error says what to do.
-func (e *BusyError) Error() string { return e.coded().Message }
+func (e *BusyError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap returns the error with its code.
-func (e *BusyError) Unwrap() error { return e.coded() }
-
-func (e *BusyError) coded() *messages.Error {
-	return messages.Errorf(messages.CodeConflict, "the conversation %s is in use by %s, which began %s ago; wait for its "+
-		"end, or cancel it", e.Context, e.Owner, e.Age.Round(time.Second))
+func (e *BusyError) Unwrap() error {
+	return messages.Errorf(messages.CodeConflict, "the conversation %s is in use by %s, which began %s ago; "+
+		"wait for its end, or cancel it", e.Context, e.Owner, e.Age.Round(time.Second))
 }
-
-func user(text string) model.Message { return model.Message{Role: model.User, Content: text} }

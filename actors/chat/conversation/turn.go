@@ -34,13 +34,15 @@ func (t *Turn) begin(b Beginning) error {
 			return err
 		}
 	}
-	begun := begin{Owner: b.Owner, Until: now.Add(cmp.Or(b.Timeout, 5*time.Minute)), System: b.System, Held: t.journal.hold()}
+	begun := begin{Owner: b.Owner, Until: now.Add(cmp.Or(b.Timeout, 5*time.Minute)), System: b.System,
+		Held: t.journal.hold()}
 	gone := begun.Held && s.owner.Held || b.Over != "" && b.Over == s.owner.Owner
 	if s.busy(b.Owner, now) && !gone { // with the lock that it held, its process is gone
 		return s.busyError(t.id)
 	}
 	t.number = s.turn + 1
-	err := t.write(record{Begin: &begun, Messages: []model.Message{user(b.Message)}})
+	said := model.Message{Role: model.User, Content: b.Message}
+	err := t.write(record{Begin: &begun, Messages: []model.Message{said}})
 	if err == nil && (t.state.owner.Owner != b.Owner || !t.state.owner.Until.Equal(begun.Until)) {
 		err = t.state.busyError(t.id)
 	}

@@ -60,7 +60,8 @@ func Wire(conversation []model.Message, p Profile) []model.Message {
 		}
 	}
 	groups = within(groups, func(bytes, messages int) bool {
-		return (p.Budget <= 0 || bytes+Size(system) <= p.Budget) && (p.Messages <= 0 || messages+len(system) <= p.Messages)
+		return (p.Budget <= 0 || bytes+Size(system) <= p.Budget) &&
+			(p.Messages <= 0 || messages+len(system) <= p.Messages)
 	})
 	return slices.Concat(append([][]model.Message{system}, groups...)...)
 }
@@ -199,8 +200,8 @@ func within(groups []group, fits func(bytes, messages int) bool) []group {
 	return slices.Concat(groups[first:last+1], groups[tail:])
 }
 
-// Tail returns where the newest messages begin that have no more than the bytes: with a message of the user, or in the
-// last turn with one of the assistant. The last of these is always among them, with the results of its calls.
+// Tail returns where the newest messages begin that have no more than the bytes: with a message of the user, or in
+// the last turn with one of the assistant. The last of these is always among them, with the results of its calls.
 func Tail(conversation []model.Message, bytes int) int {
 	user, first, size := LastUser(conversation), len(conversation), 0
 	for i, m := range slices.Backward(conversation) {

@@ -19,16 +19,17 @@ import (
 const MaxArtifact = 16 << 20
 
 // Artifacts returns tools that write the run's artifacts, which are files below the folder, and list and read them.
-// A file that is written anew keeps what it was under NAME.1 and so on. The folder is the run's own, so that they have
-// the access of tools that only read.
+// A file that is written anew keeps what it was under NAME.1 and so on. The folder is the run's own, so that they
+// have the access of tools that only read.
 func Artifacts(folder *os.Root) []Tool {
 	a, r := artifacts{folder}, repository{folder.FS()}
 	about := func(name, description string) Tool {
-		return Tool{Name: name, Description: description, Access: Read, Idempotent: name != "append_artifact", InOrder: true}
+		return Tool{Name: name, Description: description, Access: Read, InOrder: true,
+			Idempotent: name != "append_artifact"}
 	}
 	return []Tool{
-		TaskFunc(about("write_artifact", "Writes a file for the user, as a whole. A .json file must be JSON."), a.write),
-		TaskFunc(about("append_artifact", "Appends to a file for the user. Makes the file if there is none."), a.append),
+		TaskFunc(about("write_artifact", "Writes a file for the user. A .json file must be JSON."), a.write),
+		TaskFunc(about("append_artifact", "Appends to a file for the user, or makes it."), a.append),
 		Func(about("list_artifacts", "Lists the files for the user in a folder."), r.list),
 		Func(about("read_artifact", "Reads lines of a file for the user."), r.read),
 	}
@@ -132,7 +133,8 @@ func (a artifacts) append(_ context.Context, c *Call, in appending) (string, err
 
 func (a artifacts) written(c *Call, name string, content []byte, partial bool) (string, error) {
 	sum := sha256.Sum256(content)
-	is := messages.Artifact{Name: name, Path: name, Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), Partial: partial}
+	is := messages.Artifact{Name: name, Path: name, Bytes: int64(len(content)), SHA256: hex.EncodeToString(sum[:]),
+		Partial: partial}
 	said := fmt.Sprintf("%s has %d bytes", name, len(content))
 	if partial {
 		return said, c.Task.Emit(messages.ArtifactPartial{Artifact: is}, said)
