@@ -162,6 +162,19 @@ func (d *Door) mayChange(ctx context.Context, id messages.RunID) error {
 	return err
 }
 
+// ResultText is the result of a run as a text: what it says, or its JSON.
+func ResultText(result json.RawMessage) string {
+	var text string // stays empty for null
+	var object struct{ Text string }
+	switch {
+	case json.Unmarshal(result, &text) == nil:
+		return text
+	case json.Unmarshal(result, &object) == nil && object.Text != "":
+		return object.Text
+	}
+	return string(result)
+}
+
 // Read returns the body of a request. Errors: too_large, bad_request.
 func Read(r *http.Request) ([]byte, error) {
 	body, err := io.ReadAll(r.Body)

@@ -8,12 +8,14 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
 	"github.com/seed889630bf/lastword/transport/dialect/nano"
 	api "github.com/seed889630bf/lastword/transport/http"
 )
 
 // dialects add the doors of the dialects by name.
 var dialects = map[string]func(i *Server, c dialect.Config){
+	"erlmcp": func(i *Server, c dialect.Config) { i.Dialects["/erlmcp"] = erlmcp.New(c, ThisBuild().Full()) },
 	nanoDialect: func(i *Server, c dialect.Config) {
 		i.Nano = nano.New(c, ThisBuild().Full())
 		i.Dialects["/nano/"] = http.StripPrefix("/nano", i.Nano)

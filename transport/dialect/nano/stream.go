@@ -2,7 +2,6 @@ package nano
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 	"time"
 
@@ -149,8 +148,8 @@ func (s *stream) fail(code, message string) {
 func (s *stream) end(op *view.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.RunCompleted:
-		if s.spoken == "" && len(b.Result) > 0 && string(b.Result) != "null" {
-			s.add(textOf(b.Result))
+		if text := dialect.ResultText(b.Result); s.spoken == "" && text != "" {
+			s.add(text)
 		}
 		s.append(chunk{End: true})
 	case messages.RunFailed:
@@ -158,19 +157,6 @@ func (s *stream) end(op *view.Op) {
 	case messages.RunCanceled:
 		s.fail("canceled", "the run was canceled")
 	}
-}
-
-// textOf is the result as a text: what it says, or its JSON.
-func textOf(result json.RawMessage) string {
-	var text string
-	var object struct{ Text string }
-	switch {
-	case json.Unmarshal(result, &text) == nil:
-		return text
-	case json.Unmarshal(result, &object) == nil && object.Text != "":
-		return object.Text
-	}
-	return string(result)
 }
 
 // follow calls got with the chunks from the number on as they come, and whether the last is among them. It returns

@@ -1,0 +1,215 @@
+package erlmcp
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/view"
+)
+
+// writer writes a run to one subscriber.
+type writer struct {
+	ctx    context.Context
+	out    dialect.Out
+	emit   func(frame []byte)
+	beat   func()
+	begun  *begun
+	chunks int
+	last   time.Time // of a chunk
+	spoken string    // the text of the last chunk
+	ended  bool
+}
+
+// notification is a message without an answer.
+type notification struct {
+	Version string `json:"jsonrpc"`
+	Method  string `json:"method"`
+	Params  any    `json:"params"`
+}
+
+// chunk is what stream_chunk says.
+type chunk struct {
+	StreamID messages.RunID `json:"streamId"`
+	Number   int            `json:"chunk_num"`
+	Total    int            `json:"total,omitempty"`
+	Data     any            `json:"data"`
+}
+
+// ending is what the last notification of a stream says.
+type ending struct {
+	StreamID messages.RunID  `json:"streamId"`
+	Total    int             `json:"total_chunks"`
+	Result   json.RawMessage `json:"result,omitempty"`
+	Error    *reason         `json:"error,omitempty"`
+}
+
+// reason is why a stream has no more.
+type reason struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+var table = view.Dialect[*writer]{Policy: view.Mark,
+	Rewind: func(w *writer, op *view.Op) {
+		if op.Item.IsAnswer() {
+			w.fail(reason{"reset", "the text was taken back; call the tool again, or ask for the task's result"})
+		}
+	},
+	Heartbeat: func(w *writer) {
+		if w.beat != nil {
+			w.beat()
+		}
+	},
+	Refuse: func(w *writer, err error) { w.fail(reason{string(messages.CodeOf(err)), err.Error()}) },
+	Table: view.Table[*writer]{
+		view.Text:     {view.Append: (*writer).text},
+		view.Question: {view.Wait: (*writer).question},
+		view.Run:      {view.End: (*writer).end},
+	}}
+
+// play writes the run until its end.
+func (s *Server) play(ctx context.Context, out dialect.Out, b *begun, emit func([]byte), beat func()) error {
+	w := &writer{ctx: ctx, out: out, emit: emit, beat: beat, begun: b}
+	var follow messages.Follow
+	if b.delay > 0 {
+		follow.Rate = float64(time.Second) / float64(b.delay)
+	}
+	err := dialect.Play(ctx, out, b.run, follow, &table, w, func(*view.Transcript) bool { return w.ended })
+	if w.ended {
+		return nil
+	}
+	return err
+}
+
+func (w *writer) say(method string, params any) {
+	if !w.ended {
+		w.emit(dialect.JSON(notification{"2.0", method, params}))
+	}
+}
+
+// chunk writes a chunk, not sooner after the one before than the subscriber asked for.
+func (w *writer) chunk(data any, total int) {
+	if w.ended {
+		return
+	}
+	if wait := time.Until(w.last.Add(w.begun.delay)); w.chunks > 0 && wait > 0 {
+		if w.out.Flush() != nil {
+			return // the next one fails as well
+		}
+		select {
+		case <-time.After(wait):
+		case <-w.ctx.Done():
+		}
+	}
+	w.last = time.Now()
+	w.chunks++
+	w.say("stream_chunk", chunk{w.begun.run, w.chunks, total, data})
+	if w.begun.token != nil {
+		progress := map[string]any{"progressToken": w.begun.token, "progress": w.chunks}
+		if total > 0 {
+			progress["total"] = total
+		}
+		w.say("notifications/progress", progress)
+	}
+}
+
+// text writes a piece of the answer. Answers beside the first begin a paragraph.
+func (w *writer) text(op *view.Op) {
+	if !op.Item.IsAnswer() {
+		return
+	}
+	text := op.Text
+	if w.spoken != "" && w.spoken != op.Item.Name && op.Offset == 0 {
+		text = "\n\n" + text
+	}
+	w.spoken = op.Item.Name
+	w.chunk(text, 0)
+}
+
+func (w *writer) question(op *view.Op) {
+	b := op.Item.Opened.(messages.InputRequired)
+	w.say("stream_input", map[string]any{"streamId": w.begun.run, "request": b.Request, "prompt": b.Prompt,
+		"schema": b.Schema})
+}
+
+// end writes the last notification, after the result of a run without an answer.
+func (w *writer) end(op *view.Op) {
+	switch b := op.Event.Body.(type) {
+	case messages.RunCompleted:
+		if w.spoken == "" {
+			list := chunksOf(b.Result)
+			for _, one := range list {
+				w.chunk(one, len(list))
+			}
+		}
+		w.say("stream_complete", ending{StreamID: w.begun.run, Total: w.chunks, Result: b.Result})
+	case messages.RunFailed:
+		w.fail(reason{string(b.Cause), b.Error.Message})
+	case messages.RunCanceled:
+		w.say("stream_cancelled", ending{StreamID: w.begun.run, Total: w.chunks})
+	}
+	w.ended = true
+}
+
+func (w *writer) fail(why reason) {
+	w.say("stream_error", ending{StreamID: w.begun.run, Total: w.chunks, Error: &why})
+	w.ended = true
+}
+
+// chunksOf are the chunks of a result: its elements if it is a list, or {"chunks": list}, and else itself.
+func chunksOf(result json.RawMessage) []json.RawMessage {
+	var list []json.RawMessage
+	var object struct{ Chunks []json.RawMessage }
+	switch {
+	case len(result) == 0 || string(result) == "null":
+		return nil
+	case json.Unmarshal(result, &list) == nil:
+		return list
+	case json.Unmarshal(result, &object) == nil && object.Chunks != nil:
+		return object.Chunks
+	}
+	return []json.RawMessage{result}
+}
+
+// wait waits for the end of the run, and returns what a call without a stream answers: the texts of the answer, or
+// the result, or that the call failed.
+func (s *Server) wait(ctx context.Context, id messages.RunID) (any, error) {
+	var run view.Transcript
+	for events, err := range s.door.Runs.Follow(ctx, id, messages.Follow{}) {
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range events {
+			if e.Body != nil {
+				run.Apply(e, func(*view.Op) {})
+			}
+		}
+	}
+	text, failed := "", true
+	for _, item := range run.Items() {
+		if item.IsAnswer() && text != "" {
+			text += "\n\n"
+		}
+		if item.IsAnswer() {
+			text += item.Text()
+		}
+	}
+	switch b := run.Ended.(type) {
+	case messages.RunCompleted:
+		failed = false
+		if text == "" {
+			text = dialect.ResultText(b.Result)
+		}
+	case messages.RunFailed:
+		text = b.Error.Message
+	case messages.RunCanceled:
+		text = "the run was canceled"
+	default:
+		return nil, messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run %s", id)
+	}
+	return map[string]any{"content": []any{map[string]string{"type": "text", "text": text}}, "isError": failed,
+		"_meta": map[string]any{"run_id": id}}, nil
+}
