@@ -3,6 +3,7 @@ package plan
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"time"
 
@@ -66,6 +67,20 @@ func Job(in Input, config Config) (actors.Job, error) {
 	// Another attempt goes on where a crash has ended the last.
 	return actors.Job{Name: Name, Input: in, Restart: true, Tasks: []actors.Task{{Name: "steps", Run: steps,
 		Policy: supervision.Policy{RetryCrash: true}, Deadline: time.Duration(in.Plan.Timeout)}}}, nil
+}
+
+// New makes the job from the JSON of an [Input], as a runtime's Config.Jobs needs it. The plan in it may be a text.
+func New(config Config) actors.NewJob {
+	return func(input json.RawMessage) (actors.Job, error) {
+		var in Input
+		if err := json.Unmarshal(input, &in); err != nil {
+			if _, ok := errors.AsType[Problems](err); ok {
+				return actors.Job{}, err
+			}
+			return actors.Job{}, messages.InvalidInput("the input cannot be read: %v", err)
+		}
+		return Job(in, config)
+	}
 }
 
 // Result returns the result of a plan that has completed.

@@ -29,7 +29,11 @@ func (r *runner) work(ctx context.Context, m move) ending {
 	if err != nil {
 		return failedBy(err)
 	}
-	stop := context.AfterFunc(ctx, func() { _ = run.Cancel(r.ctx, context.Cause(ctx).Error()) })
+	stop := context.AfterFunc(ctx, func() {
+		if r.ctx.Err() == nil { // else the attempt ends, and the next one goes on with the sub-run
+			_ = run.Cancel(r.ctx, context.Cause(ctx).Error())
+		}
+	})
 	defer stop()
 	state, err := run.Wait(r.ctx)
 	if err != nil {
