@@ -132,7 +132,7 @@ func chatTool(prepare prepareInput) mcp.JobTool {
 			`"system":{"type":"string"}`,
 			`"model":{"type":"string","maxLength":256}`,
 			`"stages":{"type":"boolean"}`,
-			`"tools":{"type":"array","items":{"enum":["ask_user"]},"description":"if you answer questions"}`),
+			`"tools":{"type":"array","items":{"type":"string","enum":["ask_user"]},"description":"if you answer questions"}`),
 		Output: json.RawMessage(chatResult), OpenWorld: true, Prepare: prepare,
 	}
 }
