@@ -52,7 +52,7 @@ func NewSet(redact func(string) string, tools ...Tool) (*Set, error) {
 		if err != nil {
 			return nil, fmt.Errorf("tool %s: %w", t.Name, err)
 		}
-		s.tools[t.Name] = entry{Tool: t, schema: schema}
+		s.tools[t.Name] = entry{Tool: t, schema: schema, named: t.Named}
 	}
 	return s, nil
 }

@@ -43,6 +43,8 @@ type Tool struct {
 	Network bool
 	// Outside: results have text of strangers, who may try to give the model orders.
 	Outside bool
+	// Named: the user has allowed the tool by its name, as [Set.Allow] says of those that it is given.
+	Named bool
 	// Poll: the same call may be made again and again, until the result is another.
 	Poll bool
 	// InOrder: calls of such tools in one answer run one after the other.
