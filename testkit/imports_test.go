@@ -261,6 +261,13 @@ var rules = []rule{{
 		"cmd/internal/store", "cmd/internal/terminal",
 	},
 }, {
+	pkgs: "cmd/internal/toolbox",
+	ours: []string{
+		"messages", "messages/redact", "actors/chat/tool", "actors/llmstxt/render", "transport/mcp/source",
+		"cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
+	},
+	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
+}, {
 	pkgs: "cmd/internal/host",
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/gate", "transport/inflight",

@@ -49,13 +49,17 @@ func (a *asker) check() error {
 
 // watch runs the job and prints its answer: as it comes or, if atEnd is not nil, by atEnd.
 func (a *asker) watch(cmd *cobra.Command, job actors.Job, atEnd func(io.Writer, messages.State) error) error {
-	a.show.Stdout, a.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
-	a.show.Open(&a.program.Display)
-	a.speak()
+	a.openDisplay(cmd)
 	if atEnd != nil && a.show.Answer != nil {
 		a.show.Answer, a.show.Print = nil, atEnd
 	}
 	return a.program.Watch(cmd.Context(), job, a.limits(), &a.state, &a.show)
+}
+
+func (a *asker) openDisplay(cmd *cobra.Command) {
+	a.show.Stdout, a.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
+	a.show.Open(&a.program.Display)
+	a.speak()
 }
 
 func (a *asker) limits() messages.Limits {

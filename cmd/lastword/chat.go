@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,24 +12,21 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/llm"
 )
 
 // chatOptions are the flags of chat.
 type chatOptions struct {
 	asker
-	in         chat.Input
-	message    string
-	repository string
-	out        string
-	tools      []string
-	resume     string
+	in      chat.Input
+	message string
+	resume  string
+	box     toolbox.Flags
 }
 
 func chatCommand(program *host.Program) *cobra.Command {
@@ -45,7 +41,11 @@ runs the tools and gives the model their results. The server and its key are nam
 
 On a terminal chat holds a conversation. Enter sends a message, Alt-Enter or Ctrl-J breaks a line, the arrows go
 through what you wrote before. Ctrl-C clears the line or cancels the turn, Ctrl-O shows the model's thoughts, Ctrl-D
-leaves. The conversation is kept below the folder of --state; --resume goes on with it.
+leaves. The conversation is kept below the folder of --state; --resume goes on with it. With --progress plain, or
+ACCESSIBLE in the environment, chat redraws nothing, as screen readers need it.
+
+A tool that may change something is called when you allow it, or when --tool names it. --mcp-config adds the tools of
+MCP servers, in the form that other hosts read: {"mcpServers": {"NAME": {"command": "...", "args": [...]}}}.
 
 With --message, or where stdin is a pipe, chat is one turn: it prints the answer and ends. "-" reads the message from
 stdin. The turn remembers nothing, unless --context or --resume names a conversation.
@@ -69,14 +69,11 @@ once.` + runExits(),
 	flags := cmd.Flags()
 	flags.SortFlags = false
 	settings.Group(flags, "Request", func() { c.addRequestFlags(flags) })
+	settings.Group(flags, "Tools", func() { c.box.AddFlags(cmd, flags) })
 	c.at.AddFlags(cmd, flags)
 	settings.Group(flags, "Run", func() { c.addRunFlags(cmd, flags, "10m") })
 	for _, name := range []string{"message", "context", "resume"} {
 		settings.Must(flags.SetAnnotation(name, settings.NotSetting, nil))
-	}
-	for _, folder := range []string{"repository", "out"} {
-		settings.Must(flags.SetAnnotation(folder, settings.NotInProject, nil))
-		settings.Must(cmd.MarkFlagDirname(folder))
 	}
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", program.CompleteModels(&c.at)))
 	return cmd
@@ -89,10 +86,7 @@ func (c *chatOptions) addRequestFlags(flags *pflag.FlagSet) {
 	flags.Lookup("resume").NoOptDefVal = last
 	flags.StringVar(&c.in.Model, "model", chat.Auto, "`name` of the model; auto is the one that the server has loaded")
 	flags.StringVar(&c.in.System, "system", "", "system `prompt`")
-	flags.StringVar(&c.repository, "repository", "", "`folder` whose files the model may list, read and search")
-	flags.StringVar(&c.out, "out", "", "`folder` into which the model may write files; none is lost, older ones get a number")
 	flags.BoolVar(&c.in.Stages, "stages", false, "understand, think with tools, and then respond: slower, and citing what tools have read")
-	flags.StringSliceVar(&c.tools, "tool", nil, "`name` of a tool that the model may call (default: all)")
 }
 
 const chatExample = `for example: lastword chat -m "Why is the sky blue?"`
@@ -123,23 +117,40 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 		return err
 	}
 	defer client.Close()
-	tools, done, err := c.openTools()
+	box, err := c.box.Open(c.program.Env, c.program.Secrets, host.ThisBuild().Exact())
 	if err != nil {
 		return err
 	}
-	defer done()
-	config, err := c.config(client, tools)
+	defer box.Close()
+	config, err := host.ChatConfig(&c.at, client)
 	if err != nil {
 		return err
 	}
+	config.Bounds.Time, c.in.Tools = c.timeout, c.box.Names
 	if talks || c.in.Context != "" || c.resume != "" {
 		if config.Conversations, err = c.openConversations(); err != nil {
 			return err
 		}
 	}
-	if talks {
-		return c.talk(cmd, config)
+	switch {
+	case talks && c.program.Display.InPlace(false) && c.program.Env.Get("ACCESSIBLE") == "":
+		return c.talk(cmd, config, box)
+	case talks:
+		return c.talkPlainly(cmd, config, box)
 	}
+	return c.once(cmd, config, box)
+}
+
+// once runs one turn, in which nobody answers questions.
+func (c *chatOptions) once(cmd *cobra.Command, config chat.Config, box *toolbox.Box) error {
+	tools, missing, err := box.Set(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if missing != nil && !c.show.Quiet {
+		fmt.Fprintln(cmd.ErrOrStderr(), "lastword:", terminal.Printable(missing.Error()))
+	}
+	config.Tools, config.Unattended = tools, true
 	job, err := chat.Job(c.in, config)
 	if err != nil {
 		return err
@@ -150,7 +161,7 @@ func (c *chatOptions) run(cmd *cobra.Command) error {
 // talks reports whether the user holds a conversation on the terminal.
 func (c *chatOptions) talks(cmd *cobra.Command) bool {
 	return c.message == "" && !c.show.JSON && !c.show.JSONL && terminal.IsTerminal(cmd.InOrStdin()) &&
-		terminal.IsTerminal(cmd.OutOrStdout()) && c.program.Display.InPlace(false)
+		terminal.IsTerminal(cmd.OutOrStdout())
 }
 
 func (c *chatOptions) readMessage(cmd *cobra.Command) (err error) {
@@ -164,49 +175,6 @@ func (c *chatOptions) readMessage(cmd *cobra.Command) (err error) {
 		return exit.BadUsage(cmd, errors.New("chat needs a message: give it with --message, or pipe it to stdin"), chatExample)
 	}
 	return nil
-}
-
-func (c *chatOptions) config(client *llm.Client, tools *tool.Set) (chat.Config, error) {
-	config, err := host.ChatConfig(&c.at, client)
-	config.Tools, config.Bounds.Time = tools, c.timeout
-	return config, err
-}
-
-// openTools returns the tools that the model may call.
-func (c *chatOptions) openTools() (set *tool.Set, done func(), err error) {
-	var all []tool.Tool
-	var roots []*os.Root
-	done = func() {
-		for _, root := range roots {
-			root.Close()
-		}
-	}
-	open := func(folder string, tools func(*os.Root) []tool.Tool) error {
-		root, err := os.OpenRoot(folder)
-		if err != nil {
-			return exit.Invalid("cannot open the folder %s: %v", folder, exit.Reason(err))
-		}
-		all, roots = append(all, tools(root)...), append(roots, root)
-		return nil
-	}
-	if c.repository != "" {
-		err = open(c.repository, func(root *os.Root) []tool.Tool { return tool.Repository(root.FS()) })
-	}
-	if c.out != "" && err == nil {
-		_ = os.MkdirAll(c.out, 0o755) // open says what is wrong
-		err = open(c.out, tool.Artifacts)
-	}
-	clean := func(text string) string { return render.Redact(c.program.Secrets.Text(text)) }
-	if err == nil {
-		set, err = tool.NewSet(clean, all...)
-	}
-	if err == nil && c.tools != nil {
-		set, err = set.Allow(tool.All, c.tools)
-	}
-	if err != nil {
-		done()
-	}
-	return set, done, err
 }
 
 // answer prints the run's answer when the run has ended: nobody can tell before that an answer with tools is the last.

@@ -70,3 +70,54 @@ func TestTalk(t *testing.T) {
 		}
 	}
 }
+
+// A model with tools may ask the user, in place or line by line; each question gets its answer once.
+func TestTalkAsks(t *testing.T) {
+	m := testkit.NewModel(t)
+	ask := func(arguments string) {
+		m.Answer(testkit.Call(0, "c", "ask_user", arguments), testkit.Finish("tool_calls"), testkit.Done())
+		m.Answer(testkit.Text("Thank you."), testkit.Finish("stop"), testkit.Done())
+	}
+	told := func(answer string) {
+		t.Helper()
+		requests := m.Requests()
+		if body := string(requests[len(requests)-1].Body); !strings.Contains(body, answer) {
+			t.Errorf("the model is not told %q: %s", answer, body)
+		}
+	}
+	s := talk(t, m, t.TempDir(), "--repository", garden(t))
+	for range 2 {
+		ask(`{"question":"Which bed?","options":["roses","ferns"]}`)
+		s.keys("Dig\r")
+		s.shows("2. ferns")
+		s.keys("9\r")
+		s.shows("answer with a number from 1 to 2")
+		s.keys("2\r")
+		s.shows("Thank you.")
+		told(`"content":"ferns"`)
+	}
+	ask(`{"question":"Sure?","confirm":true}`)
+	s.keys("Dig\r")
+	s.shows("Sure?")
+	s.keys("\x1b[27u") // Esc, as terminals with the keyboard protocol say it
+	s.shows("Thank you.")
+	told("the user declined to answer")
+	s.keys("\x04")
+	s.ends(exit.Completed)
+
+	s = start(t, []string{"LASTWORD_BASE_URL=" + m.URL(), "HOME=" + t.TempDir()}, "lastword", "chat", "--progress", "plain",
+		"--repository", garden(t))
+	ask(`{"question":"Which bed?","options":["roses","ferns"]}`)
+	s.keys("Dig\r")
+	s.read("  2. ferns\n>", 1)
+	s.keys("1\r")
+	s.read("Thank you.", 1)
+	told(`"content":"roses"`)
+	s.keys("\x04")
+	s.ends(exit.Completed)
+	for _, control := range controls.FindAllString(s.raw.String(), -1) {
+		if !strings.HasSuffix(control, "m") {
+			t.Errorf("the terminal is told %q", control)
+		}
+	}
+}

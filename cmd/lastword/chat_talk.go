@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,11 +14,14 @@ import (
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
+	"github.com/seed889630bf/lastword/actors/chat/approval"
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/cmd/internal/chatui"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/model"
 )
@@ -25,12 +29,14 @@ import (
 // last is the value of --resume without an id.
 const last = "last"
 
+// stateFolder is where conversations are, and which tools may always be called.
+func (c *chatOptions) stateFolder() string {
+	return cmp.Or(c.state.Folder(c.program.Env), c.program.Env.StateFolder())
+}
+
 // openConversations returns the conversations of the state folder, and sets the one that the flags name.
 func (c *chatOptions) openConversations() (*conversation.Store, error) {
-	folder := c.state.Folder(c.program.Env)
-	if folder == "" {
-		folder = c.program.Env.StateFolder()
-	}
+	folder := c.stateFolder()
 	if folder == "" {
 		return nil, &exit.Error{Code: exit.Configuration, Err: errors.New("the system has no place for conversations; name one with --state")}
 	}
@@ -58,31 +64,16 @@ func (c *chatOptions) openConversations() (*conversation.Store, error) {
 }
 
 // talk holds a conversation on the terminal.
-func (c *chatOptions) talk(cmd *cobra.Command, config chat.Config) error {
+func (c *chatOptions) talk(cmd *cobra.Command, config chat.Config, box *toolbox.Box) error {
 	kept := config.Conversations
-	if c.in.Context == "" {
-		c.in.Context = conversation.NewID()
-	}
-	system, _, done, err := c.program.Open(cmd.Context(), &c.state)
+	start, done, err := c.starter(cmd, config, box)
 	if err != nil {
 		return err
 	}
 	display := &c.program.Display
 	ui := chatui.Options{Redact: c.program.Secrets.Text, About: c.about(), Colored: display.Colored(true),
 		ASCII: display.ASCIIOnly(), Env: c.program.Env}
-	ui.Start = func(ctx context.Context, message string) (chatui.Run, error) {
-		in := c.in
-		in.Message = message
-		job, err := chat.Job(in, config)
-		if err != nil {
-			return nil, err
-		}
-		run, err := system.Start(ctx, job, actors.Options{Mode: messages.Attached, Limits: c.limits()})
-		if err != nil {
-			return nil, err
-		}
-		return talkRun{system, run.ID()}, nil
-	}
+	ui.Start = func(ctx context.Context, message string) (chatui.Run, string, error) { return start(ctx, message) }
 	if _, said, err := kept.Read(c.in.Context); err == nil {
 		ui.Said, ui.Shown = recall(said)
 	}
@@ -93,6 +84,46 @@ func (c *chatOptions) talk(cmd *cobra.Command, config chat.Config) error {
 		return &exit.Error{Code: exit.OfSignal(by)}
 	}
 	return err
+}
+
+// starter returns a function that starts the turns of the conversation, and one that ends the runtime.
+func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolbox.Box) (
+	start func(ctx context.Context, message string) (talkRun, string, error), done func() error, err error) {
+	config.Always = approval.Open(filepath.Join(c.stateFolder(), "allowed-tools.jsonl"))
+	if c.in.Context == "" {
+		c.in.Context = conversation.NewID()
+	}
+	system, _, done, err := c.program.Open(cmd.Context(), &c.state)
+	return func(ctx context.Context, message string) (talkRun, string, error) {
+		job, warning, err := c.turn(ctx, message, config, box)
+		if err != nil {
+			return talkRun{}, "", err
+		}
+		run, err := system.Start(ctx, job, actors.Options{Mode: messages.Attached, Limits: c.limits()})
+		if err != nil {
+			return talkRun{}, "", err
+		}
+		return talkRun{system, run.ID()}, warning, nil
+	}, done, err
+}
+
+// turn is the job of the next message. A model that has tools may ask the user, too. The warning says which servers
+// have none.
+func (c *chatOptions) turn(ctx context.Context, message string, config chat.Config, box *toolbox.Box) (job actors.Job, warning string, err error) {
+	in, more := c.in, []tool.Tool(nil)
+	if !box.Empty() {
+		more = []tool.Tool{tool.AskUser()}
+	}
+	set, missing, err := box.Set(ctx, more...)
+	if err != nil {
+		return job, "", err
+	}
+	if missing != nil {
+		warning = missing.Error()
+	}
+	in.Message, config.Tools = message, set
+	job, err = chat.Job(in, config)
+	return job, warning, err
 }
 
 func (c *chatOptions) about() string {

@@ -53,6 +53,7 @@ func (u *ui) interrupt() tea.Cmd {
 	switch {
 	case !u.writing().empty():
 		u.writing().clear()
+		u.ready = false
 		return nil
 	case u.interrupted.Sub(before) < twice:
 		return u.leave()

@@ -82,6 +82,27 @@ func (f *form) answer(text string) (done bool) {
 	return f.at == len(f.fields)
 }
 
+// Ask puts a question line by line, for terminals that redraw nothing: show prints what is asked, and read returns what
+// the user answers. An empty answer to what must have one declines.
+func Ask(q messages.Input, redact func(string) string, show func(text string), read func() (string, error)) (json.RawMessage, error) {
+	f := newForm(q)
+	for {
+		for _, l := range paint(f.lines(redact, 80), false) {
+			show(l)
+		}
+		text, err := read()
+		if err != nil {
+			return nil, err
+		}
+		if strings.TrimSpace(text) == "" && !f.fields[f.at].optional {
+			return json.RawMessage("null"), nil
+		}
+		if f.answer(text) {
+			return f.value(), nil
+		}
+	}
+}
+
 // value is the whole answer.
 func (f *form) value() json.RawMessage {
 	if f.single {

@@ -57,7 +57,11 @@ type line []piece
 
 func (l line) paint(colored bool) string {
 	var b strings.Builder
-	for _, p := range l {
+	for i := 0; i < len(l); {
+		p := l[i]
+		for i++; i < len(l) && l[i].look == p.look; i++ {
+			p.text += l[i].text
+		}
 		b.WriteString(p.paint(colored))
 	}
 	return b.String()

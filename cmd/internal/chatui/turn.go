@@ -268,6 +268,9 @@ func (t *turn) running(now time.Time, spin string) (out []line) {
 	}
 	switch thought := t.thinking(); {
 	case t.question() != nil:
+		if len(out) == 1 {
+			return nil // it is the call that asks
+		}
 	case t.state.Canceling:
 		row("canceling", t.state.UpdatedAt, "")
 	case thought != nil:
@@ -299,7 +302,8 @@ func summary(arguments json.RawMessage) string {
 		if value, ok := object[name].(string); ok {
 			b.WriteString(" " + value)
 		} else {
-			fmt.Fprintf(&b, " %s=%v", name, object[name])
+			value, _ := json.Marshal(object[name]) // it came as JSON
+			fmt.Fprintf(&b, " %s=%s", name, value)
 		}
 	}
 	return oneLine(phrases.Clip(b.String(), 60))

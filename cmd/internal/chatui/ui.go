@@ -24,8 +24,8 @@ type Run interface {
 
 // Options are what a conversation needs.
 type Options struct {
-	// Start starts a turn.
-	Start func(ctx context.Context, message string) (Run, error)
+	// Start starts a turn. The warning, if any, is shown before it.
+	Start func(ctx context.Context, message string) (run Run, warning string, err error)
 	// Redact takes the secrets out of all that is shown.
 	Redact func(string) string
 	// About stands at the bottom: the model, its server.
@@ -66,19 +66,22 @@ type ui struct {
 	turn          *turn
 	form          *form
 	given         string // the question whose answer is on its way to the run
+	warned        string // the last warning
 	above
 	thoughts    []line // of the last turn
 	ticks       int
 	interrupted time.Time // of the last Ctrl-C
 	note        string
+	ready       bool // what is written goes out when the turn is over
 	leaving     bool
 }
 
 // What the program's loop is told.
 type (
 	started struct {
-		run Run
-		err error
+		run     Run
+		warning string
+		err     error
 	}
 	happened struct{ events []messages.Event }
 	over     struct{ err error }
@@ -111,7 +114,7 @@ func (u *ui) Update(message tea.Msg) (tea.Model, tea.Cmd) {
 	case happened:
 		u.see(m.events)
 	case over:
-		u.end(m.err)
+		next = u.end(m.err)
 	case answered:
 		if m.err != nil {
 			u.given = ""
@@ -142,8 +145,7 @@ func (u *ui) send() tea.Cmd {
 	if strings.TrimSpace(u.editor.value()) == "" {
 		return nil
 	}
-	if u.turn != nil {
-		u.note = "the answer is still coming; Ctrl-C cancels it"
+	if u.ready = u.turn != nil; u.ready {
 		return nil
 	}
 	message := u.editor.take()
@@ -152,8 +154,8 @@ func (u *ui) send() tea.Cmd {
 	u.show(append([]string{""}, paint(said, u.Colored)...)...)
 	start, ctx := u.Start, u.ctx
 	return tea.Batch(ticking(), func() tea.Msg {
-		run, err := start(ctx, message)
-		return started{run, err}
+		run, warning, err := start(ctx, message)
+		return started{run, warning, err}
 	})
 }
 
@@ -161,9 +163,13 @@ func (u *ui) send() tea.Cmd {
 func (u *ui) begin(m started) tea.Cmd {
 	if m.err != nil {
 		u.fail(m.err)
-		u.turn = nil
+		u.turn, u.ready = nil, false
 		return nil
 	}
+	if m.warning != "" && m.warning != u.warned {
+		u.turn.remark(warned, "%s", m.warning)
+	}
+	u.warned = m.warning
 	u.run = m.run
 	ctx, tell := u.ctx, u.tell
 	return func() tea.Msg {
@@ -202,12 +208,17 @@ func (u *ui) ask() {
 	}
 }
 
-func (u *ui) end(err error) {
+// end ends the turn, and sends what the user wrote meanwhile.
+func (u *ui) end(err error) tea.Cmd {
 	if err != nil && u.ctx.Err() == nil {
 		u.fail(err)
 	}
 	u.thoughts = u.turn.thoughts()
-	u.run, u.turn, u.form, u.note = nil, nil, nil, ""
+	u.run, u.turn, u.form, u.given, u.note = nil, nil, nil, "", ""
+	if u.ready {
+		return u.send()
+	}
+	return nil
 }
 
 func (u *ui) fail(err error) {

@@ -58,6 +58,8 @@ func (u *ui) footer() string {
 	switch {
 	case u.note != "":
 		return u.note
+	case u.ready:
+		return u.hints("your message goes out after the answer", "Ctrl-C clears it")
 	case u.form != nil:
 		return u.hints("Enter answers", "Esc declines", "Ctrl-C cancels")
 	case u.turn != nil:

@@ -1,0 +1,41 @@
+package toolbox
+
+import (
+	"context"
+	"os"
+
+	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/transport/mcp/source"
+)
+
+func servers(file string, env environment.Variables, secrets *redact.Secrets, version string) (*source.Source, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, exit.Invalid("cannot read %s: %v", file, exit.Reason(err))
+	}
+	list, err := source.Parse(text, func(name string) (string, bool) { value := env.Get(name); return value, value != "" })
+	if err != nil {
+		return nil, exit.Invalid("%s: %v", file, err)
+	}
+	for _, s := range list {
+		secrets.Add("mcp", s.Secrets()...)
+	}
+	return source.New(list, version, nil), nil
+}
+
+// foreign is a tool of a server. What the server does not say of it, or is not trusted to say, is the worst.
+func foreign(t source.Tool) tool.Tool {
+	access := tool.Write
+	if t.ReadOnly {
+		access = tool.Read
+	}
+	return tool.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters, Access: access, Timeout: t.Timeout,
+		Idempotent: t.ReadOnly || t.Idempotent, Network: !t.Local, Outside: true, Named: t.Named,
+		Run: func(ctx context.Context, c *tool.Call) (string, error) {
+			return t.Call(ctx, source.Call{ID: c.ID, Run: string(c.Task.RunID()), Arguments: c.Arguments, Progress: c.Progress,
+				Ask: c.Ask})
+		}}
+}

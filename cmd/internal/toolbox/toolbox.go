@@ -1,0 +1,106 @@
+package toolbox
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/transport/mcp/source"
+)
+
+// Flags name the tools.
+type Flags struct {
+	repository, out, mcpConfig string
+	// Names are those of the tools that may be called; nil is all of them.
+	Names []string
+}
+
+// AddFlags adds the flags. A project's file cannot give them those that start programs, or that name folders.
+func (f *Flags) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&f.repository, "repository", "", "`folder` whose files the model may list, read and search")
+	flags.StringVar(&f.out, "out", "", "`folder` into which the model may write files; none is lost, older ones get a number")
+	flags.StringVar(&f.mcpConfig, "mcp-config", "", "JSON `file` with mcpServers, whose tools the model may call")
+	flags.StringSliceVar(&f.Names, "tool", nil,
+		"`name` of a tool that the model may call, without being asked if it writes; * stands for any letters (default: all)")
+	for _, name := range []string{"repository", "out", "mcp-config", "tool"} {
+		settings.Must(flags.SetAnnotation(name, settings.NotInProject, nil))
+	}
+	settings.Must(cmd.MarkFlagDirname("repository"))
+	settings.Must(cmd.MarkFlagDirname("out"))
+	settings.Must(cmd.MarkFlagFilename("mcp-config", "json"))
+}
+
+// Box is the tools, with what is open for them.
+type Box struct {
+	secrets *redact.Secrets
+	own     []tool.Tool
+	roots   []*os.Root
+	servers *source.Source // may be nil
+}
+
+// Open opens the folders and reads the settings of the servers. It starts none. The values that the settings give to
+// servers are secrets from now on.
+func (f *Flags) Open(env environment.Variables, secrets *redact.Secrets, version string) (*Box, error) {
+	b := &Box{secrets: secrets}
+	err := b.open(f.repository, func(root *os.Root) []tool.Tool { return tool.Repository(root.FS()) })
+	if err == nil && f.out != "" {
+		_ = os.MkdirAll(f.out, 0o755) // open says what is wrong
+		err = b.open(f.out, tool.Artifacts)
+	}
+	if err == nil && f.mcpConfig != "" {
+		b.servers, err = servers(f.mcpConfig, env, secrets, version)
+	}
+	if err != nil {
+		b.Close()
+	}
+	return b, err
+}
+
+func (b *Box) open(folder string, tools func(*os.Root) []tool.Tool) error {
+	if folder == "" {
+		return nil
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return exit.Invalid("cannot open the folder %s: %v", folder, exit.Reason(err))
+	}
+	b.own, b.roots = append(b.own, tools(root)...), append(b.roots, root)
+	return nil
+}
+
+// Empty reports that no flag names any tools.
+func (b *Box) Empty() bool { return len(b.own) == 0 && b.servers == nil }
+
+// Set returns the tools as they are now, for one turn, and those that are given. It starts the servers that do not
+// run. missing says which have no tools, and why.
+func (b *Box) Set(ctx context.Context, more ...tool.Tool) (set *tool.Set, missing, err error) {
+	all := slices.Concat(b.own, more)
+	if b.servers != nil {
+		var list []source.Tool
+		list, missing = b.servers.Tools(ctx)
+		for _, t := range list {
+			all = append(all, foreign(t))
+		}
+	}
+	set, err = tool.NewSet(func(text string) string { return render.Redact(b.secrets.Text(text)) }, all...)
+	return set, missing, err
+}
+
+// Close ends the servers.
+func (b *Box) Close() {
+	for _, root := range b.roots {
+		root.Close()
+	}
+	if b.servers != nil {
+		b.servers.Close()
+	}
+}
