@@ -127,7 +127,7 @@ func (t *TaskContext) emit(body messages.Body, message string, send func(any) er
 	}
 	e.verdict = make(chan error, 1)
 	if err := send(e); err != nil {
-		return err
+		return &unsent{err}
 	}
 	select {
 	case err := <-e.verdict:
@@ -135,6 +135,19 @@ func (t *TaskContext) emit(body messages.Body, message string, send func(any) er
 	case <-over:
 		return replied(e.verdict, cmp.Or(context.Cause(t.work.Context()), error(errSilenced)))
 	}
+}
+
+// unsent is the error of a milestone that never left the task.
+type unsent struct{ cause error }
+
+func (e *unsent) Error() string { return e.cause.Error() }
+func (e *unsent) Unwrap() error { return e.cause }
+
+// Unsent reports whether the error of Emit means that the log cannot have the milestone. After a cancel that came while
+// Emit waited, it may have it.
+func Unsent(err error) bool {
+	_, ok := errors.AsType[*unsent](err)
+	return ok
 }
 
 // check returns why a task may not emit the body. Only the run reports on itself, its tasks, its children and its

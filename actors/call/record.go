@@ -72,7 +72,15 @@ func (n *recorder) call(ctx context.Context, r model.Request) iter.Seq2[model.Pa
 		defer stop(nil)
 		id := n.id(n.calls.Add(1))
 		c := &recording{recorder: n, id: id, request: r, thoughts: map[int]string{}, stop: stop}
-		c.emit(messages.LLMStarted{Call: id, Model: r.Model, Provider: n.label.Provider}, "asking "+c.target())
+		started := messages.LLMStarted{Call: id, Model: r.Model, Provider: n.label.Provider}
+		err := n.task.Emit(started, "asking "+c.target())
+		if err != nil {
+			stop(err) // the stream reports the end
+		}
+		if actors.Unsent(err) {
+			n.stream(ctx, r)(yield)
+			return
+		}
 		defer c.finish()
 		for part, err := range n.stream(ctx, r) {
 			c.part(part, err)

@@ -101,16 +101,23 @@ func TestDefectsOfJeeves(t *testing.T) {
 		}
 	})
 	t.Run("a cancel is not the end", func(t *testing.T) {
-		for _, kind := range []messages.Kind{messages.KindLLMStarted, messages.KindToolStarted, messages.KindTextDelta} {
+		for at, events := 1, 2; at < events; at++ {
 			m := script{answers: []said{{text: search}, looks, {text: rain}, {text: "It rains in Oslo."}}}
-			events, state := talk(t, chat.Input{Message: "Go.", Stages: true}, chat.Config{Stream: m.stream, Tools: tools(t)}, nil,
-				func(run *actors.Run, e messages.Event) {
-					if e.Kind() == kind {
-						_ = run.Cancel(context.Background(), "enough") // the second is too late
+			seen := 0
+			log, state := talk(t, chat.Input{Message: "Go.", Stages: true}, chat.Config{Stream: m.stream, Tools: tools(t)}, nil,
+				func(run *actors.Run, _ messages.Event) {
+					if seen++; seen == at {
+						_ = run.Cancel(context.Background(), "enough") // the last are too late
 					}
 				})
-			if last := events[len(events)-1].Kind(); state.Status != messages.Canceled || last != messages.KindRunCanceled {
-				t.Errorf("after %s: %s, %s", kind, state.Status, last)
+			terminals := slices.DeleteFunc(log, func(e messages.Event) bool { return !e.Kind().IsTerminal() })
+			if events = seen; len(terminals) != 1 || state.Status != messages.Canceled && at < events-3 {
+				t.Errorf("after event %d of %d: %s, %d terminals", at, events, state.Status, len(terminals))
+			}
+			for _, c := range state.Calls {
+				if !c.Ended {
+					t.Errorf("after event %d: nobody knows how %s ended", at, c.ID)
+				}
 			}
 		}
 	})
