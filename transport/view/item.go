@@ -94,8 +94,9 @@ func (d Do) String() string { return doNames[d] }
 type Op struct {
 	Do   Do
 	Item *Item
-	// Event is the event that says so; of a merged event, Body is the part.
+	// Event is the event that says so; of a merged event, Body is the part. Parts are all parts of a merged event.
 	Event messages.Event
+	Parts []messages.Body
 	// I numbers the operations of one event, from 0.
 	I int
 	// ID is the item's ID for the reader. It differs from Item.ID after the policy Supersede gave the item another.

@@ -43,6 +43,7 @@ func (t *Transcript) Apply(e messages.Event, do func(*Op)) {
 	t.Seq, t.do = e.Seq, do
 	t.op = Op{Event: e, Run: t}
 	if m, ok := e.Body.(messages.Merged); ok {
+		t.op.Parts = m.Parts
 		for _, part := range m.Parts {
 			t.op.Event.Body = part
 			t.apply(part)
