@@ -29,12 +29,16 @@ type Runs interface {
 // Job is a kind of run that callers may start.
 type Job struct {
 	Name, Description string
+	// Text is the member of the input that takes the text of a [Turn]; "" where the answer is no text.
+	Text string
 	// Schema is the JSON Schema of the input.
 	Schema json.RawMessage
 	// Limits bound runs.
 	Limits messages.Limits
 	// Prepare, which may be nil, changes the input of a caller before it is submitted. Errors: invalid_input.
 	Prepare func(ctx context.Context, input json.RawMessage) (json.RawMessage, error)
+	// PrepareTurn, which may be nil, does so with the input of a [Turn].
+	PrepareTurn func(ctx context.Context, input json.RawMessage) (json.RawMessage, error)
 }
 
 // Config is what every dialect is made of.

@@ -1,0 +1,146 @@
+package dialect
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/view"
+)
+
+// Turn is what a client of a chat says: a text, and what was said before it. It is the input of a job with a
+// [Job.Text]: the text is that member, and the others are named here.
+type Turn struct {
+	Text        string          `json:"-"`
+	Earlier     []model.Message `json:"earlier,omitempty"`
+	System      string          `json:"system,omitempty"`
+	MaxTokens   int             `json:"max_tokens,omitempty"`
+	Temperature *float64        `json:"temperature,omitempty"`
+	TopP        *float64        `json:"top_p,omitempty"`
+	Seed        *int64          `json:"seed,omitempty"`
+	Stop        []string        `json:"stop,omitempty"`
+}
+
+// Add adds what somebody said. Empty texts are left out. Errors: invalid_input.
+func (t *Turn) Add(role, text string) error {
+	switch role {
+	case "system", "developer":
+		if t.System != "" {
+			t.System += "\n\n"
+		}
+		t.System += text
+	case "user", "assistant":
+		if strings.TrimSpace(text) != "" {
+			t.Earlier = append(t.Earlier, model.Message{Role: model.Role(role), Content: text})
+		}
+	default:
+		return messages.InvalidInput("messages of the role %.50q are not taken: tools are the server's own", role)
+	}
+	return nil
+}
+
+// Close takes the last message for the text. Errors: invalid_input, unless it is the user's.
+func (t *Turn) Close() error {
+	last := len(t.Earlier) - 1
+	if last < 0 || t.Earlier[last].Role != model.User {
+		return messages.InvalidInput("the last message must be a text of the user")
+	}
+	t.Text, t.Earlier = t.Earlier[last].Content, t.Earlier[:last]
+	return nil
+}
+
+// StartTurn starts a run of a job with a [Job.Text]. A key makes the start idempotent. Errors: those of Start.
+func (d *Door) StartTurn(ctx context.Context, job Job, t Turn, labels map[string]string, key string) (messages.RunID, error) {
+	if err := gate.Require(ctx, gate.WriteRuns); err != nil {
+		return "", err
+	}
+	input := map[string]json.RawMessage{job.Text: JSON(t.Text)}
+	if err := json.Unmarshal(JSON(t), &input); err != nil { // adds the other members
+		return "", err
+	}
+	q := messages.Request{Job: job.Name, Input: JSON(input), Principal: gate.From(ctx).Name, Mode: messages.Detached,
+		Labels: labels, Limits: job.Limits, Key: key}
+	if job.PrepareTurn != nil {
+		var err error
+		if q.Input, err = job.PrepareTurn(ctx, q.Input); err != nil {
+			return "", err
+		}
+	}
+	return d.Runs.Submit(ctx, q)
+}
+
+// Said is what was said before a run, what its client said, and the answer.
+func (d *Door) Said(run messages.State, answer string) []model.Message {
+	var turn Turn
+	var all map[string]json.RawMessage
+	if json.Unmarshal(run.Queued.Input, &turn) != nil || json.Unmarshal(run.Queued.Input, &all) != nil ||
+		json.Unmarshal(all[d.jobs[run.Queued.Job].Text], &turn.Text) != nil {
+		return nil
+	}
+	_, _ = turn.Add("user", turn.Text), turn.Add("assistant", answer) // roles that are taken
+	return turn.Earlier
+}
+
+// TextJob returns the job of the name that answers with a text, or the first for "". Errors: not_found.
+func (d *Door) TextJob(name string) (Job, error) {
+	var names []string
+	for _, job := range d.Jobs {
+		switch {
+		case job.Text == "":
+		case name == "" || job.Name == name:
+			return job, nil
+		default:
+			names = append(names, job.Name)
+		}
+	}
+	return Job{}, messages.Errorf(messages.CodeNotFound, "there is no model %.100q; the models are %s", name, strings.Join(names, ", "))
+}
+
+// Question returns the oldest question of a run that has no answer, and false if there is none.
+func Question(run messages.State) (messages.Input, bool) {
+	i := slices.IndexFunc(run.Inputs, func(in messages.Input) bool { return !in.Closed })
+	if i < 0 || run.Status.IsEnded() {
+		return messages.Input{}, false
+	}
+	return run.Inputs[i], true
+}
+
+// AnswerText answers a question of a run of the caller with a text, which may be the JSON that the question asks for.
+// Errors: those of Answer.
+func (d *Door) AnswerText(ctx context.Context, run messages.State, request, text string) error {
+	var schema struct{ Type any }
+	for _, in := range run.Inputs {
+		if in.Request == request && len(in.Schema) > 0 {
+			_ = json.Unmarshal(in.Schema, &schema) // the runtime judges the answer
+		}
+	}
+	value := json.RawMessage(text)
+	if schema.Type == nil || schema.Type == "string" || !json.Valid(value) {
+		value = JSON(text)
+	}
+	return d.Answer(ctx, run.RunID, request, value)
+}
+
+// Fold writes the events of a run to w, as Play does, for an answer that is not streamed.
+func Fold[W any](ctx context.Context, door *Door, id messages.RunID, d *view.Dialect[W], w W,
+	stop func(*view.Transcript) bool) error {
+	p := d.Player(w)
+	for events, err := range door.Runs.Follow(ctx, id, messages.Follow{}) {
+		if err != nil {
+			return err
+		}
+		for _, e := range events {
+			if e.Body == nil {
+				continue
+			}
+			if p.Play(e); p.Ended != nil || stop(&p.Transcript) {
+				return nil
+			}
+		}
+	}
+	return messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run")
+}
