@@ -146,12 +146,12 @@ var rules = []rule{{
 	ours: []string{"messages"},
 }, {
 	pkgs: "transport/dialect",
-	ours: []string{"messages", "transport/gate", "transport/view"},
+	ours: []string{"messages", "messages/model", "transport/gate", "transport/view"},
 	libs: []string{"github.com/coder/websocket"},
 }, {
 	pkgs:  "transport/dialect/*",
-	ours:  []string{"messages", "transport/gate", "transport/view", "transport/dialect"},
-	tests: []string{module + "/actors", "github.com/coder/websocket"},
+	ours:  []string{"messages", "messages/model", "transport/gate", "transport/view", "transport/dialect"},
+	tests: []string{module + "/actors", "github.com/coder/websocket", "github.com/sashabaranov/go-openai"},
 }, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},

@@ -1,0 +1,351 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	llm "github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/view"
+)
+
+// contextLabel is the label of a run that names the chat it belongs to.
+const contextLabel = "context"
+
+// complete answers POST /v1/chat/completions.
+func (d door) complete(w http.ResponseWriter, r *http.Request) error {
+	var q completionRequest
+	if err := read(r, &q); err != nil {
+		return err
+	}
+	turn, err := q.turn()
+	if err != nil {
+		return err
+	}
+	job, err := d.TextJob(q.Model)
+	if err != nil {
+		return err
+	}
+	ctx := r.Context()
+	c := &completion{model: job.Name, usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix()}
+	chat := cmp.Or(r.Header.Get("X-Chat-Id"), r.Header.Get("X-OpenWebUI-Chat-Id"))
+	if c.run, c.question, err = d.answered(ctx, chat, turn.Text); err == nil && c.run == "" {
+		labels := map[string]string{}
+		if chat != "" {
+			labels[contextLabel] = chat
+		}
+		c.run, err = d.StartTurn(ctx, job, turn, labels, r.Header.Get("Idempotency-Key"))
+	}
+	if err != nil {
+		return err
+	}
+	if q.Stream {
+		d.streamCompletion(w, ctx, c)
+		return nil
+	}
+	if err := dialect.Fold(ctx, d.Door, c.run, completing, c, c.over); err != nil {
+		d.leave(ctx, c.run)
+		return err
+	}
+	if c.failed != nil {
+		w.Header().Set("X-Should-Retry", "false")
+		write(w, http.StatusInternalServerError, c.failed)
+		return nil
+	}
+	return d.answer(w, c.whole())
+}
+
+// answered gives the text to the question that the chat waits for, if there is one.
+func (d door) answered(ctx context.Context, chat, text string) (run messages.RunID, question string, err error) {
+	if chat == "" {
+		return "", "", nil
+	}
+	runs, err := d.Labelled(ctx, contextLabel, chat, 1)
+	if err != nil || len(runs) == 0 {
+		return "", "", err
+	}
+	state, err := d.Run(ctx, runs[0].RunID)
+	asked, waits := dialect.Question(state)
+	if err != nil || !waits {
+		return "", "", err
+	}
+	return state.RunID, asked.Request, d.AnswerText(ctx, state, asked.Request, text)
+}
+
+func (d door) streamCompletion(w http.ResponseWriter, ctx context.Context, c *completion) {
+	c.stream = d.Stream(w, "text/event-stream")
+	c.chunk(delta{Role: "assistant", Content: new("")}, "")
+	if err := dialect.Play(ctx, c.stream, c.run, messages.Follow{}, completing, c, c.over); err != nil {
+		d.leave(ctx, c.run)
+		c.stream.Break()
+	}
+}
+
+// completion is a run as one text.
+type completion struct {
+	run    messages.RunID
+	model  string
+	usage  bool            // the client wants the usage
+	stream *dialect.Stream // nil for an answer as a whole
+	// question is the one that the client has answered: what comes up to it is not written. "" is the beginning.
+	question string
+
+	sent    []byte // what the client has after the last mark
+	begun   int    // of sent, what an earlier answer had
+	departs bool   // the text is not what the client has, or no more than its beginning
+	tally   tally
+	created int64
+	// thoughts are those of an answer that is not streamed.
+	thoughts string
+	failed   *failure
+	ended    bool
+}
+
+// mark stands before a text that begins again.
+const mark = "\n\n---\n\n"
+
+// completing writes every operation in one way.
+var completing = &view.Dialect[*completion]{
+	Rewind:    (*completion).do,
+	Heartbeat: func(c *completion) { c.chunk(delta{}, "") }, // a comment would hide a failure from go-openai
+	Refuse: func(c *completion, err error) {
+		p := gate.ProblemOf(err)
+		c.fail(p.Code, p.Detail)
+	},
+}
+
+func init() {
+	for kind := range completing.Table {
+		for do := range completing.Table[kind] {
+			completing.Table[kind][do] = (*completion).do
+		}
+	}
+}
+
+// over says that the answer is complete.
+func (c *completion) over(*view.Transcript) bool { return c.ended }
+
+// muted says that the client has this already.
+func (c *completion) muted() bool { return c.question != "" }
+
+func (c *completion) do(op *view.Op) {
+	c.tally.add(op)
+	switch {
+	case c.ended:
+	case op.Item.Kind == view.Text && op.Do == view.Append && op.Offset > 0 && !c.departs:
+		if live(op.Run) == op.Item {
+			c.add(op.Text)
+		}
+	case op.Item.Kind == view.Text:
+		c.reconcile(joined(op.Run))
+	case op.Item.Kind == view.Thought && op.Do == view.Append && !c.muted():
+		c.thoughts += op.Text
+		c.chunk(delta{Reasoning: op.Text}, "")
+	case op.Do == view.Wait && op.Item.Name == c.question:
+		c.question, c.begun = "", len(c.sent)
+	case op.Do == view.Wait && !c.muted():
+		c.wait(op.Item)
+	case op.Do == view.End:
+		c.end(op)
+	}
+}
+
+// live is the text that grows before the client's eyes: the first that is not done. The others wait.
+func live(t *view.Transcript) *view.Item {
+	for _, item := range t.Items() {
+		if item.Kind == view.Text && !item.Closed {
+			return item
+		}
+	}
+	return nil
+}
+
+// joined are the texts up to the first that is not done.
+func joined(t *view.Transcript) string {
+	var out strings.Builder
+	for _, item := range t.Items() {
+		if item.Kind != view.Text {
+			continue
+		}
+		if out.Len() > 0 && item.Len() > 0 {
+			out.WriteString("\n\n")
+		}
+		out.WriteString(item.Text())
+		if !item.Closed {
+			break
+		}
+	}
+	return out.String()
+}
+
+// reconcile brings the client to the text. While the text repeats what the client has, nothing is written; where it
+// departs, it begins again behind a mark.
+func (c *completion) reconcile(text string) {
+	more, longer := strings.CutPrefix(text, string(c.sent))
+	switch c.departs = !longer; {
+	case longer:
+		c.add(more)
+	case !strings.HasPrefix(string(c.sent), text):
+		c.restart(text)
+	}
+}
+
+func (c *completion) restart(text string) {
+	c.write(mark + text)
+	c.sent, c.departs, c.begun = []byte(text), false, 0
+}
+
+func (c *completion) add(text string) {
+	if c.begun > 0 && len(c.sent) == c.begun && !c.muted() { // the client shows it as a message of its own
+		gap := len(text) - len(strings.TrimLeft(text, "\n"))
+		c.sent, text, c.begun = append(c.sent, text[:gap]...), text[gap:], c.begun+gap
+	}
+	c.sent = append(c.sent, text...)
+	c.write(text)
+}
+
+func (c *completion) write(text string) {
+	if text != "" && !c.muted() {
+		c.chunk(delta{Content: &text}, "")
+	}
+}
+
+// wait ends the answer with the question.
+func (c *completion) wait(question *view.Item) {
+	prompt := question.Opened.(messages.InputRequired).Prompt
+	if len(c.sent) > c.begun {
+		prompt = "\n\n" + prompt
+	}
+	c.write(prompt)
+	c.sent = append(c.sent, prompt...)
+	c.finish("stop")
+}
+
+func (c *completion) end(op *view.Op) {
+	switch b := op.Event.Body.(type) {
+	case messages.RunFailed:
+		c.fail(string(b.Cause), b.Error.Message)
+	case messages.RunCanceled:
+		c.fail("canceled", "the run was canceled: "+string(b.Cause))
+	default:
+		if text := joined(op.Run); text != string(c.sent) {
+			c.restart(text)
+		}
+		c.finish(c.tally.reason())
+	}
+}
+
+func (c *completion) fail(code, message string) {
+	f := failureOf(code, message, true)
+	c.failed, c.ended = &f, true
+	if c.stream != nil {
+		frame(c.stream, "", f)
+	}
+}
+
+func (c *completion) finish(reason string) {
+	c.ended = true
+	if c.stream == nil {
+		c.tally.finish = reason
+		return
+	}
+	c.chunk(delta{}, reason)
+	if c.usage {
+		last := c.envelope("chat.completion.chunk", []choice{})
+		last.Usage = c.tally.usage()
+		frame(c.stream, "", last)
+	}
+	c.stream.WriteString("data: [DONE]\n\n")
+}
+
+type delta struct {
+	Role      string  `json:"role,omitempty"`
+	Content   *string `json:"content,omitempty"`
+	Reasoning string  `json:"reasoning_content,omitempty"`
+}
+
+type choice struct {
+	Index   int     `json:"index"`
+	Delta   *delta  `json:"delta,omitempty"`
+	Message *delta  `json:"message,omitempty"`
+	Finish  *string `json:"finish_reason"`
+}
+
+type envelope struct {
+	ID      string   `json:"id"`
+	Object  string   `json:"object"`
+	Created int64    `json:"created"`
+	Model   string   `json:"model"`
+	Choices []choice `json:"choices"`
+	Usage   *usage   `json:"usage,omitempty"`
+}
+
+type usage struct {
+	Prompt     int64 `json:"prompt_tokens"`
+	Completion int64 `json:"completion_tokens"`
+	Total      int64 `json:"total_tokens"`
+}
+
+func (c *completion) envelope(object string, choices []choice) envelope {
+	return envelope{ID: "chatcmpl-" + string(c.run), Object: object, Created: c.created, Model: c.model, Choices: choices}
+}
+
+func (c *completion) chunk(d delta, finish string) {
+	if c.stream == nil {
+		return
+	}
+	one := choice{Delta: &d}
+	if finish != "" {
+		one.Finish = &finish
+	}
+	frame(c.stream, "", c.envelope("chat.completion.chunk", []choice{one}))
+}
+
+// whole is the answer of a client that does not stream.
+func (c *completion) whole() envelope {
+	text := string(c.sent[c.begun:])
+	message := &delta{Role: "assistant", Content: &text}
+	message.Reasoning = c.thoughts
+	out := c.envelope("chat.completion", []choice{{Message: message, Finish: &c.tally.finish}})
+	out.Usage = c.tally.usage()
+	return out
+}
+
+// tally adds up what the models say of their answers.
+type tally struct {
+	tokens messages.Usage
+	finish string // of the last
+}
+
+func (t *tally) add(op *view.Op) {
+	if b, ok := op.Event.Body.(messages.LLMCompleted); ok && op.Do == view.Update {
+		t.finish = b.FinishReason
+		if b.Usage != nil {
+			t.tokens.PromptTokens += b.Usage.PromptTokens
+			t.tokens.CompletionTokens += b.Usage.CompletionTokens
+			t.tokens.ReasoningTokens += b.Usage.ReasoningTokens
+		}
+	}
+}
+
+func (t *tally) usage() *usage {
+	in, out := t.tokens.PromptTokens, t.tokens.CompletionTokens
+	return &usage{in, out, in + out}
+}
+
+// reason is why a completed answer ended.
+func (t *tally) reason() string {
+	switch llm.FinishOf(t.finish) {
+	case llm.Truncated:
+		return "length"
+	case llm.Filtered:
+		return "content_filter"
+	default:
+		return "stop"
+	}
+}

@@ -1,0 +1,135 @@
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// door answers the requests.
+type door struct{ *dialect.Door }
+
+// Paths are those of the API.
+func Paths() []string {
+	return []string{"/v1/models", "/v1/models/", "/v1/chat/completions", "/v1/responses", "/v1/responses/"}
+}
+
+// New returns the handler of the Paths. Put it behind a gate.Gate.
+func New(c dialect.Config) http.Handler {
+	d, mux := door{dialect.NewDoor(c)}, http.NewServeMux()
+	for pattern, serve := range map[string]func(w http.ResponseWriter, r *http.Request) error{
+		"GET /v1/models":                 d.models,
+		"GET /v1/models/{model}":         d.model,
+		"POST /v1/chat/completions":      d.complete,
+		"POST /v1/responses":             d.respond,
+		"GET /v1/responses/{id}":         d.retrieve,
+		"POST /v1/responses/{id}/cancel": d.cancel,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			err := serve(w, r)
+			if err != nil {
+				refuse(w, err)
+			}
+		})
+	}
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		refuse(w, messages.Errorf(messages.CodeNotFound, "%s %.200q is not offered here", r.Method, r.URL.Path))
+	})
+	return mux
+}
+
+// failure is how the API says what went wrong. The stream of go-openai knows it by its first member.
+type failure struct {
+	Error struct {
+		Message string  `json:"message"`
+		Type    string  `json:"type"`
+		Param   *string `json:"param"`
+		Code    string  `json:"code"`
+	} `json:"error"`
+}
+
+func failureOf(code, message string, server bool) (f failure) {
+	f.Error.Message, f.Error.Code, f.Error.Type = message, code, "invalid_request_error"
+	if server {
+		f.Error.Type = "server_error"
+	}
+	return f
+}
+
+// refuse answers with the error.
+func refuse(w http.ResponseWriter, err error) {
+	p := gate.ProblemOf(err)
+	if !p.Retryable { // or the official clients ask again, which would start another run
+		w.Header().Set("X-Should-Retry", "false")
+	}
+	write(w, p.Status, failureOf(p.Code, p.Detail, p.Status >= http.StatusInternalServerError))
+}
+
+func write(w http.ResponseWriter, status int, body any) {
+	data, err := json.Marshal(body)
+	if err != nil {
+		status, data = http.StatusInternalServerError, []byte(`{"error":{"message":"the answer is not JSON"}}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(data) // a client that left misses nothing
+}
+
+// answer writes a body without the process's secrets.
+func (d door) answer(w http.ResponseWriter, body any) error {
+	data, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	write(w, http.StatusOK, json.RawMessage(d.Redact(data)))
+	return nil
+}
+
+type model struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Created int64  `json:"created"`
+	OwnedBy string `json:"owned_by"`
+}
+
+func (d door) models(w http.ResponseWriter, _ *http.Request) error {
+	list := []model{}
+	for _, job := range d.Jobs {
+		if job.Text != "" {
+			list = append(list, model{ID: job.Name, Object: "model", OwnedBy: "lastword"})
+		}
+	}
+	return d.answer(w, map[string]any{"object": "list", "data": list})
+}
+
+func (d door) model(w http.ResponseWriter, r *http.Request) error {
+	job, err := d.TextJob(r.PathValue("model"))
+	if err != nil {
+		return err
+	}
+	return d.answer(w, model{ID: job.Name, Object: "model", OwnedBy: "lastword"})
+}
+
+// leave cancels a run whose client is gone before the end of its answer. A run outlives a server that stops.
+func (d door) leave(ctx context.Context, run messages.RunID) {
+	select {
+	case <-gate.Draining(ctx):
+	default:
+		_ = d.Cancel(context.WithoutCancel(ctx), run, "the client left") // it may have ended
+	}
+}
+
+// frame writes an event with JSON data. The name may be "".
+func frame(s *dialect.Stream, name string, data any) {
+	if name != "" {
+		s.WriteString("event: " + name + "\n")
+	}
+	s.WriteString("data: ")
+	s.Write(dialect.JSON(data))
+	s.WriteString("\n\n")
+}

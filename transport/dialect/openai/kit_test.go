@@ -1,0 +1,165 @@
+package openai_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"iter"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/dialect/openai"
+)
+
+// serve serves the API of a runtime with two models.
+func serve(t *testing.T, runs dialect.Runs) string {
+	t.Helper()
+	server := httptest.NewServer(openai.New(dialect.Config{Runs: runs, Jobs: []dialect.Job{
+		{Name: "generate"}, {Name: "chat", Text: "message"}, {Name: "prompt", Text: "prompt"}}}))
+	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
+	return server.URL
+}
+
+// post returns the status, the body, and why it could not be read to its end.
+func post(t *testing.T, url, body string, header ...string) (int, string, error) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	return do(t, r)
+}
+
+func get(t *testing.T, url string) (int, string, error) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return do(t, r)
+}
+
+func do(t *testing.T, r *http.Request) (int, string, error) {
+	t.Helper()
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	return answer.StatusCode, string(body), err
+}
+
+// event is a frame of a response's stream.
+type event struct {
+	Type   string
+	Number uint64 `json:"sequence_number"`
+	Item   string `json:"item_id"`
+	Delta  string
+	Code   string
+	raw    string
+}
+
+func events(t *testing.T, stream string) (all []event) {
+	t.Helper()
+	for frame := range strings.SplitSeq(strings.TrimSuffix(stream, "\n\n"), "\n\n") {
+		_, data, ok := strings.Cut(frame, "\ndata: ")
+		e := event{raw: frame}
+		if err := json.Unmarshal([]byte(data), &e); err != nil || !ok || !strings.HasPrefix(frame, "event: "+e.Type+"\n") {
+			t.Fatalf("%q is no event: %v", frame, err)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+// object is what the tests look at of a response.
+type object struct {
+	ID, Status string
+	Previous   string `json:"previous_response_id"`
+	Output     []struct {
+		ID, Type, Status, Arguments string
+		CallID                      string `json:"call_id"`
+		Content                     []struct{ Text string }
+	}
+	Error *struct{ Code, Message string }
+}
+
+func (o object) text() (text string) {
+	for _, item := range o.Output {
+		for _, part := range item.Content {
+			text += part.Text
+		}
+	}
+	return text
+}
+
+func decode[T any](t *testing.T, body string) (v T) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(body), &v); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	return v
+}
+
+// cut is a runtime whose events stop after so many batches: with an error or, without one, until the reader leaves.
+type cut struct {
+	testkit.Teller
+	after    int
+	err      error
+	canceled chan messages.RunID
+}
+
+func (c *cut) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+	return func(yield func([]messages.Event, error) bool) {
+		n := 0
+		for batch, err := range c.Teller.Follow(ctx, id, f) {
+			if n++; n > c.after && c.err != nil {
+				yield(nil, c.err)
+				return
+			} else if n > c.after {
+				<-ctx.Done()
+				yield(nil, context.Cause(ctx))
+				return
+			}
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}
+}
+
+func (c *cut) Cancel(ctx context.Context, id messages.RunID, by, reason string) error {
+	if c.canceled != nil {
+		c.canceled <- id
+	}
+	return c.Teller.Cancel(ctx, id, by, reason)
+}
+
+var errGone = errors.New("the journal is gone")
+
+// merging is a runtime whose logs are merged as far as they can be.
+type merging struct{ *testkit.Teller }
+
+func (m merging) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+	return func(yield func([]messages.Event, error) bool) {
+		var all []messages.Event
+		for batch, err := range m.Teller.Follow(ctx, id, f) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			all = append(all, batch...)
+		}
+		yield(messages.MergeDeltas(all), nil)
+	}
+}

@@ -1,0 +1,148 @@
+package openai
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// options are what both APIs take with the same names.
+type options struct {
+	Model       string            `json:"model"`
+	Stream      bool              `json:"stream"`
+	Temperature *float64          `json:"temperature"`
+	TopP        *float64          `json:"top_p"`
+	Metadata    map[string]string `json:"metadata"`
+}
+
+// completionRequest is the body of POST /v1/chat/completions.
+type completionRequest struct {
+	options
+	Messages            []said          `json:"messages"`
+	MaxTokens           int             `json:"max_tokens"`
+	MaxCompletionTokens int             `json:"max_completion_tokens"`
+	Seed                *int64          `json:"seed"`
+	Stop                json.RawMessage `json:"stop"`
+	N                   int             `json:"n"`
+	StreamOptions       struct {
+		IncludeUsage bool `json:"include_usage"`
+	} `json:"stream_options"`
+}
+
+// responseRequest is the body of POST /v1/responses.
+type responseRequest struct {
+	options
+	Input           json.RawMessage `json:"input"`
+	Instructions    string          `json:"instructions"`
+	Background      bool            `json:"background"`
+	Previous        string          `json:"previous_response_id"`
+	Conversation    json.RawMessage `json:"conversation"`
+	MaxOutputTokens int             `json:"max_output_tokens"`
+}
+
+// said is a message, or another item of a response's input.
+type said struct {
+	Type    string          `json:"type"`
+	Role    string          `json:"role"`
+	Content json.RawMessage `json:"content"`
+	CallID  string          `json:"call_id"`
+	Output  json.RawMessage `json:"output"`
+}
+
+func read(r *http.Request, into any) error {
+	data, err := dialect.Read(r)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(data, into); err != nil {
+		return messages.Errorf(gate.CodeBadRequest, "the body cannot be read: %v", err)
+	}
+	return nil
+}
+
+// textOf is a text, or the texts of an array of parts. Errors: invalid_input for parts that are no texts.
+func textOf(content json.RawMessage) (string, error) {
+	var text string
+	if len(content) == 0 || string(content) == "null" || json.Unmarshal(content, &text) == nil {
+		return text, nil
+	}
+	var parts []struct{ Type, Text string }
+	if err := json.Unmarshal(content, &parts); err != nil {
+		return "", messages.InvalidInput("a content must be a text or an array of parts: %v", err)
+	}
+	var texts []string
+	for _, part := range parts {
+		switch part.Type {
+		case "text", "input_text", "output_text":
+			texts = append(texts, part.Text)
+		default:
+			return "", messages.InvalidInput("a part of the type %.50q is not taken; send texts", part.Type)
+		}
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
+// turn is what the client says.
+func (q *completionRequest) turn() (turn dialect.Turn, err error) {
+	turn = dialect.Turn{MaxTokens: max(q.MaxTokens, q.MaxCompletionTokens), Temperature: q.Temperature, TopP: q.TopP, Seed: q.Seed}
+	var stop string
+	if json.Unmarshal(q.Stop, &stop) == nil && stop != "" {
+		turn.Stop = []string{stop}
+	} else if len(q.Stop) > 0 && json.Unmarshal(q.Stop, &turn.Stop) != nil {
+		return turn, messages.InvalidInput("stop must be a text or an array of texts")
+	}
+	if q.N > 1 {
+		return turn, messages.InvalidInput("n must be 1: each answer is a run of its own")
+	}
+	for _, m := range q.Messages {
+		text, err := textOf(m.Content)
+		if err == nil {
+			err = turn.Add(m.Role, text)
+		}
+		if err != nil {
+			return turn, err
+		}
+	}
+	return turn, turn.Close()
+}
+
+// turn is what the client says after what was said before; answers are what it answers, by the question.
+func (q *responseRequest) turn(before dialect.Turn) (turn dialect.Turn, answers map[string]string, err error) {
+	turn = before
+	turn.System, turn.MaxTokens, turn.Temperature, turn.TopP = q.Instructions, q.MaxOutputTokens, q.Temperature, q.TopP
+	var text string
+	items := []said{{Role: "user", Content: q.Input}}
+	if json.Unmarshal(q.Input, &text) != nil {
+		if err := json.Unmarshal(q.Input, &items); err != nil {
+			return turn, nil, messages.InvalidInput("input must be a text or an array of items: %v", err)
+		}
+	}
+	answers = map[string]string{}
+	for _, item := range items {
+		switch item.Type {
+		case "", "message":
+			text, err := textOf(item.Content)
+			if err == nil {
+				err = turn.Add(item.Role, text)
+			}
+			if err != nil {
+				return turn, nil, err
+			}
+		case "function_call_output":
+			if answers[item.CallID], err = textOf(item.Output); err != nil {
+				return turn, nil, err
+			}
+		case "function_call", "mcp_call", "reasoning": // what an earlier response said
+		default:
+			return turn, nil, messages.InvalidInput("input of the type %.50q is not taken", item.Type)
+		}
+	}
+	if len(answers) > 0 {
+		return turn, answers, nil
+	}
+	return turn, nil, turn.Close()
+}
