@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/testkit"
 )
 
 // A dialect is served only where it is named, and --nano serves NANO at its own paths as well.
@@ -46,5 +47,32 @@ func TestServeDialects(t *testing.T) {
 	wrong := binary(t, t.TempDir(), "serve", "--dialects", "klingon")
 	if out, err := wrong.CombinedOutput(); exitCode(t, wrong) != exit.Usage || !strings.Contains(string(out), "--dialects takes") {
 		t.Errorf("an unknown dialect: %v %s", err, out)
+	}
+}
+
+// A client of a front end talks to the server's model, which is told what was said before.
+func TestServeFrontEnds(t *testing.T) {
+	m := testkit.NewModel(t)
+	s := serveHTTP(t, t.TempDir(), "--dialects", "all", "--base-url", m.URL(), "--model", "scripted", "--ephemeral")
+	for _, c := range []struct{ path, body, want string }{
+		{"/v1/chat/completions", `{"model":"chat","messages":[{"role":"user","content":"Oslo?"},` +
+			`{"role":"assistant","content":"Rain."},{"role":"user","content":"Bergen?"}]}`, `"content":"Rain too."`},
+		{"/v1/chat/completions", `{"stream":true,"messages":[{"role":"user","content":"Oslo?"},` +
+			`{"role":"assistant","content":"Rain."},{"role":"user","content":"Bergen?"}]}`, "data: [DONE]"},
+	} {
+		x := m.Answer(testkit.Text("Rain too."), testkit.Finish("stop"), testkit.Done())
+		answer, err := http.Post(s.base()+c.path, "application/json", strings.NewReader(c.body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || !strings.Contains(string(body), c.want) {
+			t.Errorf("%s answers %s, %s, %v", c.path, answer.Status, body, err)
+		}
+		if told := string(x.Request().Body); !strings.Contains(told, `"Oslo?"`) || !strings.Contains(told, `"Rain."`) ||
+			!strings.Contains(told, `"Bergen?"`) {
+			t.Errorf("%s: the model is told %s", c.path, told)
+		}
 	}
 }

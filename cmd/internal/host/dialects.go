@@ -7,9 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/chat"
+	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
 	"github.com/seed889630bf/lastword/transport/dialect/nano"
+	"github.com/seed889630bf/lastword/transport/dialect/openai"
 	api "github.com/seed889630bf/lastword/transport/http"
 )
 
@@ -20,6 +23,13 @@ var dialects = map[string]func(i *Server, c dialect.Config){
 		i.Nano = nano.New(c, ThisBuild().Full())
 		i.Dialects["/nano/"] = http.StripPrefix("/nano", i.Nano)
 	},
+	"openai": func(i *Server, c dialect.Config) { i.addDialect(openai.New(c), openai.Paths()) },
+}
+
+func (i *Server) addDialect(door http.Handler, paths []string) {
+	for _, path := range paths {
+		i.Dialects[path] = door
+	}
 }
 
 // nanoDialect is the dialect that has a listener of its own with --nano.
@@ -52,8 +62,15 @@ func (i *Server) newDialects(c api.Config) {
 	h := i.options
 	config := dialect.Config{Runs: i.system, Open: h.artifact, Redact: h.Secrets.Bytes}
 	for _, job := range c.Jobs {
-		config.Jobs = append(config.Jobs, dialect.Job{Name: job.Name, Description: job.Description, Schema: job.Schema,
-			Limits: job.Limits, Prepare: job.Prepare})
+		one := dialect.Job{Name: job.Name, Description: job.Description, Schema: job.Schema, Limits: job.Limits,
+			Prepare: job.Prepare}
+		switch job.Name {
+		case prompt.Name:
+			one.Text, one.PrepareTurn = "text", h.preparePrompt
+		case chat.Name:
+			one.Text, one.PrepareTurn = "message", h.prepareChat
+		}
+		config.Jobs = append(config.Jobs, one)
 	}
 	i.Dialects = map[string]http.Handler{}
 	for _, name := range h.Dialects {

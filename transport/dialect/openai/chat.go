@@ -14,9 +14,6 @@ import (
 	"github.com/seed889630bf/lastword/transport/view"
 )
 
-// contextLabel is the label of a run that names the chat it belongs to.
-const contextLabel = "context"
-
 // complete answers POST /v1/chat/completions.
 func (d door) complete(w http.ResponseWriter, r *http.Request) error {
 	var q completionRequest
@@ -37,7 +34,7 @@ func (d door) complete(w http.ResponseWriter, r *http.Request) error {
 	if c.run, c.question, err = d.answered(ctx, chat, turn.Text); err == nil && c.run == "" {
 		labels := map[string]string{}
 		if chat != "" {
-			labels[contextLabel] = chat
+			labels[dialect.ContextLabel] = chat
 		}
 		c.run, err = d.StartTurn(ctx, job, turn, labels, r.Header.Get("Idempotency-Key"))
 	}
@@ -65,7 +62,7 @@ func (d door) answered(ctx context.Context, chat, text string) (run messages.Run
 	if chat == "" {
 		return "", "", nil
 	}
-	runs, err := d.Labelled(ctx, contextLabel, chat, 1)
+	runs, err := d.Labelled(ctx, dialect.ContextLabel, chat, 1)
 	if err != nil || len(runs) == 0 {
 		return "", "", err
 	}
