@@ -2,7 +2,9 @@ package chat
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +16,8 @@ import (
 
 // Bounds end a turn: it fails with limit_exceeded, or with deadline after Time. A zero takes the default.
 type Bounds struct {
-	Iterations int           // calls of the model; 20
+	Iterations int           // answers that may call tools; 20
+	ModelCalls int           // with those of stages, of JSON that is asked for again, and of summaries; 40
 	ToolCalls  int           // 50
 	Failures   int           // iterations in a row in which every call of a tool failed; 3
 	Time       time.Duration // 10 minutes
@@ -24,12 +27,12 @@ type Bounds struct {
 }
 
 func (b Bounds) orDefaults() Bounds {
-	return Bounds{cmp.Or(b.Iterations, 20), cmp.Or(b.ToolCalls, 50), cmp.Or(b.Failures, 3),
+	return Bounds{cmp.Or(b.Iterations, 20), cmp.Or(b.ModelCalls, 40), cmp.Or(b.ToolCalls, 50), cmp.Or(b.Failures, 3),
 		cmp.Or(b.Time, 10*time.Minute), cmp.Or(b.Parallel, 5)}
 }
 
 func (b Bounds) check() error {
-	if min(b.Iterations, b.ToolCalls, b.Failures, b.Parallel) < 0 || b.Time < 0 || b.Parallel > 8 {
+	if min(b.Iterations, b.ModelCalls, b.ToolCalls, b.Failures, b.Parallel) < 0 || b.Time < 0 || b.Parallel > 8 {
 		return messages.InvalidInput("Config.Bounds has a negative number, or a Parallel above 8")
 	}
 	return nil
@@ -42,9 +45,10 @@ const (
 
 // spent is what a turn has used of its bounds.
 type spent struct {
-	iterations, toolCalls, failures, equal int
-	last                                   string // the calls of the last iteration
-	time                                   time.Duration
+	iterations, modelCalls, toolCalls, failures, equal int
+
+	last string // the calls of the last iteration
+	time time.Duration
 }
 
 // asked counts the calls of an answer.
@@ -59,11 +63,24 @@ func (s *spent) asked(calls []model.ToolCall, tools *tool.Set) {
 	s.last = now
 }
 
+func limit(format string, args ...any) error {
+	return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
+}
+
+// bounded is the stream, whose calls are counted.
+func (u *turn) bounded(s model.Stream) model.Stream {
+	return func(ctx context.Context, r model.Request) iter.Seq2[model.Part, error] {
+		if u.spent.modelCalls++; u.spent.modelCalls > u.Bounds.ModelCalls {
+			return func(yield func(model.Part, error) bool) {
+				yield(model.End{}, limit("the model was called more than %d times in one turn", u.Bounds.ModelCalls))
+			}
+		}
+		return s(ctx, r)
+	}
+}
+
 // exceeded is the error of a turn that wants more than it may have.
 func (b Bounds) exceeded(s spent) error {
-	limit := func(format string, args ...any) error {
-		return messages.Errorf(messages.Code(messages.CauseLimitExceeded), format, args...)
-	}
 	switch {
 	case s.equal >= stopAt:
 		return limit("the model made the same calls of tools %d times in a row", s.equal)

@@ -161,6 +161,8 @@ func TestBounds(t *testing.T) {
 	}{
 		{"calls of tools", chat.Bounds{ToolCalls: 3}, said{calls: calls(`sleep {"ms":1}`, `sleep {"ms":2}`)},
 			messages.CauseLimitExceeded, "called tools more than 3 times"},
+		{"calls of the model", chat.Bounds{ModelCalls: 1}, said{calls: calls(`sleep {"ms":1}`)},
+			messages.CauseLimitExceeded, "the model was called more than 1 times"},
 		{"failures", chat.Bounds{Failures: 1}, said{calls: calls("news")}, messages.CauseLimitExceeded,
 			"failed 1 times in a row"},
 		{"time", chat.Bounds{Time: 30 * time.Second}, said{calls: calls("hang")}, messages.CauseDeadline,

@@ -83,6 +83,7 @@ func (u *turn) loop(ctx context.Context) (call.Answer, error) {
 }
 
 func (u *turn) begin(ctx context.Context, in Input) error {
+	u.Stream = u.bounded(u.Stream)
 	if in.Model != Auto {
 		u.model = in.Model
 	}
