@@ -31,7 +31,7 @@ func TestChatWaitsOverKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	input := json.RawMessage(`{"message":"How is it?","model":"scripted","tools":["ask_user"]}`)
+	input := json.RawMessage(`{"message":"How is it?","model":"scripted","context":"c_1","tools":["ask_user"]}`)
 	id, err := client.Submit(ctx, messages.Request{Job: chat.Name, Input: input})
 	if err != nil {
 		t.Fatal(err)
