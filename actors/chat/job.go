@@ -82,7 +82,8 @@ type Config struct {
 	Choose func(ctx context.Context) (string, error)
 	// Tools are those that any input may use; nil is none.
 	Tools *tool.Set
-	// Unattended: nobody answers questions, so that calls of tools that write fail, unless Input.Tools names the tool.
+	// Unattended: nobody answers. Every question is declined, and calls of tools that write fail, unless Input.Tools
+	// names the tool.
 	Unattended bool
 	// Always has the tools that write and may always be called; nil lets nobody say so.
 	Always *approval.File

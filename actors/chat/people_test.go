@@ -266,10 +266,11 @@ func TestApprovalsLast(t *testing.T) {
 	})
 }
 
-// Without anybody who answers, the model learns that it must do without the tool.
+// Without anybody who answers, the model learns that it must do without the tool, and without an answer.
 func TestUnattended(t *testing.T) {
 	config := chat.Config{Tools: bank(t, tool.Tool{}), Unattended: true}
-	converse(t, "unattended", []said{{calls: calls(`pay {"sum":7}`)}, {text: "I cannot pay."}}, config, func(w *told) {
+	script := []said{{calls: calls(`pay {"sum":7}`)}, {calls: calls(`ask_user {"question":"Who?"}`)}, {text: "I cannot pay."}}
+	converse(t, "unattended", script, config, func(w *told) {
 		if state := w.until(w.start(chat.Input{Message: "Pay."}), nil); state.Status != messages.Completed || state.End.Degraded {
 			t.Errorf("%+v", state.End)
 		}

@@ -229,7 +229,7 @@ func (u *turn) runTool(ctx context.Context, id string, c model.ToolCall, denied 
 		return tool.Failed(err)
 	}
 	return u.Tools.Call(ctx, c.Name, tool.Call{ID: id, Key: string(u.task.RunID()) + "/" + id,
-		Arguments: json.RawMessage(c.Arguments), Task: u.task})
+		Arguments: json.RawMessage(c.Arguments), Task: u.task, Unattended: u.Unattended})
 }
 
 // conclude says how a call ended, even after a cancel.

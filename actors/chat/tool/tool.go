@@ -74,6 +74,8 @@ type Call struct {
 	Arguments json.RawMessage
 	// Task is the turn's, to report progress, ask people and start sub-runs.
 	Task *actors.TaskContext
+	// Unattended: nobody is there, and every question is declined.
+	Unattended bool
 
 	questions int
 	secrets   []string // answers that nobody else may know
