@@ -7,13 +7,16 @@ import (
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	east "github.com/yuin/goldmark/extension/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
 
-// The package of goldmark's extensions, tables among them, would make each start of the program slower.
-var markdownParser = sync.OnceValue(func() parser.Parser { return goldmark.New().Parser() })
+var markdownParser = sync.OnceValue(func() parser.Parser {
+	return goldmark.New(goldmark.WithExtensions(extension.Table, extension.Strikethrough, extension.TaskList)).Parser()
+})
 
 // markdown renders a text for so many columns, an empty line between its blocks.
 func markdown(source string, columns int) []line {
@@ -44,9 +47,6 @@ func (m *page) block(n ast.Node, columns int) []line {
 	case *ast.Heading:
 		return wrap(m.inline(n, bold), columns)
 	case *ast.Paragraph, *ast.TextBlock:
-		if rows, alignment := m.table(n); rows != nil {
-			return setTable(rows, alignment, columns)
-		}
 		return wrap(m.inline(n, plain), columns)
 	case *ast.FencedCodeBlock, *ast.CodeBlock:
 		return m.verbatim(n, code, columns)
@@ -58,6 +58,8 @@ func (m *page) block(n ast.Node, columns int) []line {
 		return m.list(n, columns)
 	case *ast.ThematicBreak:
 		return []line{{{strings.Repeat("─", min(columns, 40)), faint}}}
+	case *east.Table:
+		return m.table(n, columns)
 	case *ast.LinkReferenceDefinition:
 		return nil
 	}
@@ -141,6 +143,13 @@ func (m *page) span(n ast.Node, l look) []piece {
 			return m.inline(n, l.and(bold))
 		}
 		return m.inline(n, l.and(italic))
+	case *east.Strikethrough:
+		return m.inline(n, l.and(struck))
+	case *east.TaskCheckBox:
+		if n.IsChecked {
+			return []piece{{"[x] ", l}}
+		}
+		return []piece{{"[ ] ", l}}
 	case *ast.Link:
 		return m.link(m.inline(n, l.and(under)), string(n.Destination), l)
 	case *ast.Image:

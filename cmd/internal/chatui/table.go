@@ -1,74 +1,28 @@
 package chatui
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
-	"github.com/yuin/goldmark/ast"
-	"github.com/yuin/goldmark/text"
+	east "github.com/yuin/goldmark/extension/ast"
 )
 
-// ruleCell is a cell of the row below the head of a table. The colons say how the column is aligned.
-var ruleCell = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^:?-+:?$`) })
-
-// table returns the cells of a paragraph that is a table, and the cells of the row below its head; or nil.
-func (m *page) table(n ast.Node) (rows [][][]piece, alignment []string) {
-	if n.Lines().Len() < 2 {
-		return nil, nil
-	}
-	row := func(i int) []string {
-		segment := n.Lines().At(i)
-		return cellsOf(string(segment.Value(m.source)))
-	}
-	alignment = row(1)
-	for _, cell := range alignment {
-		if !ruleCell().MatchString(cell) {
-			return nil, nil
-		}
-	}
-	if head := row(0); len(head) != len(alignment) || len(head) < 2 {
-		return nil, nil
-	}
-	for i := range n.Lines().Len() {
-		if i == 1 {
-			continue
-		}
+// table sets a table in columns; the widest ones give way until it fits.
+func (m *page) table(n *east.Table, columns int) (out []line) {
+	var rows [][][]piece
+	for r := n.FirstChild(); r != nil; r = r.NextSibling() {
 		l := plain
-		if i == 0 {
+		if r.Kind() == east.KindTableHeader {
 			l = bold
 		}
-		cells := make([][]piece, len(alignment))
-		for c, words := range row(i)[:min(len(row(i)), len(alignment))] {
-			inner := page{source: []byte(words)}
-			if paragraph := markdownParser().Parse(text.NewReader(inner.source)).FirstChild(); paragraph != nil {
-				cells[c] = inner.inline(paragraph, l)
-			}
+		var row [][]piece
+		for c := r.FirstChild(); c != nil; c = c.NextSibling() {
+			row = append(row, m.inline(c, l))
 		}
-		rows = append(rows, cells)
+		rows = append(rows, row)
 	}
-	return rows, alignment
-}
-
-// cellsOf cuts a row of a table at its bars.
-func cellsOf(row string) (cells []string) {
-	const bar = "\x00" // clean has left none
-	row = strings.ReplaceAll(strings.TrimSpace(row), `\|`, bar)
-	if !strings.Contains(row, "|") {
-		return nil
-	}
-	row = strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|")
-	for cell := range strings.SplitSeq(row, "|") {
-		cells = append(cells, strings.ReplaceAll(strings.TrimSpace(cell), bar, "|"))
-	}
-	return cells
-}
-
-// setTable sets a table in columns; the widest ones give way until it fits.
-func setTable(rows [][][]piece, alignment []string, columns int) (out []line) {
 	widths := columnWidths(rows, columns)
 	for i, row := range rows {
-		out = append(out, tableRow(row, widths, alignment)...)
+		out = append(out, tableRow(row, widths, n.Alignments)...)
 		if i == 0 {
 			var rule line
 			for c, w := range widths {
@@ -116,7 +70,7 @@ func columnWidths(rows [][][]piece, columns int) (widths []int) {
 	return widths
 }
 
-func tableRow(cells [][]piece, widths []int, alignment []string) (out []line) {
+func tableRow(cells [][]piece, widths []int, align []east.Alignment) (out []line) {
 	wrapped, height := make([][]line, len(widths)), 1
 	for c := range widths {
 		if c < len(cells) {
@@ -136,11 +90,12 @@ func tableRow(cells [][]piece, widths []int, alignment []string) (out []line) {
 			}
 			space := max(w-cell.width(), 0)
 			left := 0
-			switch rule := alignment[c]; {
-			case strings.HasPrefix(rule, ":") && strings.HasSuffix(rule, ":") && len(rule) > 1:
-				left = space / 2
-			case strings.HasSuffix(rule, ":"):
+			switch {
+			case c >= len(align):
+			case align[c] == east.AlignRight:
 				left = space
+			case align[c] == east.AlignCenter:
+				left = space / 2
 			}
 			row = append(row, piece{text: strings.Repeat(" ", left)})
 			row = append(row, cell...)

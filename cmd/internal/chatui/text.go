@@ -15,6 +15,7 @@ const (
 	faint  look = "2"
 	italic look = "3"
 	under  look = "4"
+	struck look = "9"
 	code   look = "36"
 	good   look = "32"
 	bad    look = "31"
