@@ -59,30 +59,29 @@ func (a *asker) watch(cmd *cobra.Command, job actors.Job, atEnd func(io.Writer, 
 func (a *asker) openDisplay(cmd *cobra.Command) {
 	a.show.Stdout, a.show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 	a.show.Open(&a.program.Display)
-	a.speak()
+	showAnswers(&a.show, &a.program.Display)
 }
 
 func (a *asker) limits() messages.Limits {
 	return messages.Limits{WallClockMS: host.Milliseconds(a.timeout), StallMS: host.Milliseconds(a.at.StallTimeout())}
 }
 
-// speak arranges that the answer is printed. On a terminal its view shows the model's thoughts: a block that is
-// redrawn, or a line per milestone, would stand in the middle of the answer. If stdout is piped and nobody asks for
-// progress, stderr stays empty unless something goes wrong.
-func (a *asker) speak() {
-	d, asked := &a.show, a.program.Display.Progress
+// showAnswers arranges that answers are printed. On a terminal the view shows the model's thoughts: a block that is redrawn,
+// or a line per milestone, would stand in the middle of an answer. If stdout is piped and nobody asks for progress,
+// stderr stays empty unless something goes wrong.
+func showAnswers(d *terminal.Display, o *terminal.Options) {
 	piped := !terminal.IsTerminal(d.Stdout)
-	if piped && asked == "auto" {
+	if piped && o.Progress == "auto" {
 		d.View, d.Brief = terminal.Silent{}, true
 	}
 	if d.JSON || d.JSONL {
 		return
 	}
 	d.Answer = &terminal.Answer{Stdout: d.Stdout, Stderr: d.Stderr, Style: d.Style, Shared: !piped}
-	if d.Quiet || d.Brief || !terminal.IsTerminal(d.Stderr) || asked == "plain" || asked == "none" {
+	if d.Quiet || d.Brief || !terminal.IsTerminal(d.Stderr) || o.Progress == "plain" || o.Progress == "none" {
 		return
 	}
-	if d.View = d.Answer; a.program.Display.InPlace(false) {
+	if d.View = d.Answer; o.InPlace(false) {
 		d.Answer.Columns = terminal.Columns(d.Stderr)
 	}
 }

@@ -72,5 +72,8 @@ func TestServeChats(t *testing.T) {
 	if got := run(t, nil, "runs", "ls", "--server", s.base()); got.code != exit.Completed || !strings.Contains(got.stdout, "completed  chat") {
 		t.Errorf("%+v", got)
 	}
+	if got := run(t, nil, "runs", "watch", string(id), "--server", s.base()); got.code != exit.Completed || got.stdout != "Hello\n" || got.stderr != "" {
+		t.Errorf("who watches the turn sees %+v", got)
+	}
 	_ = s.ends(syscall.SIGTERM)
 }

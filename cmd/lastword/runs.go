@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed889630bf/lastword/actors/chat"
+	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -252,14 +254,22 @@ func runsWatchCommand(at *remote) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch <run>",
 		Short: "Watch a run until it ends",
-		Long: `Watch shows what generate shows of its own runs. It reconnects when the connection is cut, and exits
+		Long: `Watch shows what generate, prompt or chat show of their own runs. It reconnects when the connection is cut, and exits
 with the run's own code. Ctrl-C stops watching; the run goes on.`,
 		Example: "  lastword runs watch r_k66hldz6ofnwat4rgzpadp2myg",
 		Args:    runArgument,
 		RunE: at.ask(func(cmd *cobra.Command, args []string, c *api.Client) error {
 			show.Stdout, show.Stderr = cmd.OutOrStdout(), cmd.ErrOrStderr()
 			show.Open(&at.program.Display)
-			return host.WatchRemote(cmd.Context(), remoteRun{c, messages.RunID(args[0])}, &show)
+			id := messages.RunID(args[0])
+			state, err := c.State(cmd.Context(), id)
+			if err != nil {
+				return err
+			}
+			if state.Queued != nil && (state.Queued.Job == prompt.Name || state.Queued.Job == chat.Name) {
+				showAnswers(&show, &at.program.Display)
+			}
+			return host.WatchRemote(cmd.Context(), remoteRun{c, id}, &show)
 		}),
 	}
 	flags := cmd.Flags()
