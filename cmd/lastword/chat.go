@@ -51,8 +51,8 @@ With --message, or where stdin is a pipe, chat is one turn: it prints the answer
 stdin. The turn remembers nothing, unless --context or --resume names a conversation.
 
 If stdout is a terminal, all that the model says comes as it says it, and stderr shows its thoughts and the tools. If
-it is not, stdout gets the last answer alone: at once without tools, and whole with tools, since the model says only at
-the end of an answer whether it calls more. --jsonl prints everything as it comes.
+it is not, stdout gets the last answer alone: as it comes without tools or with --stages, and otherwise whole, since
+the model says only at the end of an answer whether it calls more. --jsonl prints everything as it comes.
 
 An answer whose end is uncertain does not count: the run fails. Ctrl-C cancels the run; a second Ctrl-C leaves at
 once.` + runExits(),
@@ -177,9 +177,10 @@ func (c *chatOptions) readMessage(cmd *cobra.Command) (err error) {
 	return nil
 }
 
-// answer prints the run's answer when the run has ended: nobody can tell before that an answer with tools is the last.
+// answer prints the run's answer when the run has ended: nobody can tell before that an answer with tools is the
+// last, except in stages.
 func (c *chatOptions) answer(cmd *cobra.Command, tools *tool.Set) func(io.Writer, messages.State) error {
-	if len(tools.Offered()) == 0 || terminal.IsTerminal(cmd.OutOrStdout()) {
+	if len(tools.Offered()) == 0 || c.in.Stages || terminal.IsTerminal(cmd.OutOrStdout()) {
 		return nil
 	}
 	return func(w io.Writer, s messages.State) error {

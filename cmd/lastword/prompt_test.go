@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -186,9 +187,12 @@ func cancelPrompt(t *testing.T, client *llm.Client, x *testkit.Exchange, word bo
 
 // The first words are on stdout while the model keeps the last.
 func TestPrintsAsItComes(t *testing.T) {
-	for _, command := range [][]string{{"prompt", "Hi"}, {"chat", "-m", "Hi"}} {
+	for _, command := range [][]string{{"prompt", "Hi"}, {"chat", "-m", "Hi"}, {"chat", "--stages", "--repository", t.TempDir(), "-m", "Hi"}} {
 		m := testkit.NewModel(t)
 		last := make(chan struct{})
+		if slices.Contains(command, "--stages") {
+			m.Answer(testkit.Text(`{"intent":"chat","needs_search":false,"search_query":""}`), testkit.Finish("stop"), testkit.Done())
+		}
 		m.Always(testkit.Text("Hel"), testkit.Until(last), testkit.Text("lo"), testkit.Finish("stop"), testkit.Done())
 		out := &firstWrite{first: last}
 		var stderr bytes.Buffer
