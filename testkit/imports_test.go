@@ -263,10 +263,11 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/toolbox",
 	ours: []string{
-		"messages", "messages/redact", "actors/chat/tool", "actors/llmstxt/render", "transport/mcp/source",
+		"messages", "messages/model", "messages/redact", "actors/chat/tool", "actors/llmstxt/render", "transport/mcp/source",
 		"cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 	},
-	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
+	libs:  []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
+	tests: []string{module + "/actors", module + "/transport/mcp/scripted"},
 }, {
 	pkgs: "cmd/internal/host",
 	ours: []string{

@@ -2,11 +2,13 @@ package toolbox
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/messages/redact"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
@@ -32,7 +34,8 @@ func foreign(t source.Tool) tool.Tool {
 	if t.ReadOnly {
 		access = tool.Read
 	}
-	return tool.Tool{Name: t.Name, Description: t.Description, Parameters: t.Parameters, Access: access, Timeout: t.Timeout,
+	return tool.Tool{Name: t.Name, Description: model.Neutral(t.Description),
+		Parameters: json.RawMessage(model.Neutral(string(t.Parameters))), Access: access, Timeout: t.Timeout,
 		Idempotent: t.ReadOnly || t.Idempotent, Network: !t.Local, Outside: true, Named: t.Named,
 		Run: func(ctx context.Context, c *tool.Call) (string, error) {
 			return t.Call(ctx, source.Call{ID: c.ID, Run: string(c.Task.RunID()), Arguments: c.Arguments, Progress: c.Progress,

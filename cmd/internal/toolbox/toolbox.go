@@ -2,6 +2,8 @@ package toolbox
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"os"
 	"slices"
 
@@ -81,14 +83,19 @@ func (b *Box) open(folder string, tools func(*os.Root) []tool.Tool) error {
 func (b *Box) Empty() bool { return len(b.own) == 0 && b.servers == nil }
 
 // Set returns the tools as they are now, for one turn, and those that are given. It starts the servers that do not
-// run. missing says which have no tools, and why.
+// run. missing says which have no tools, or some that cannot be used, and why.
 func (b *Box) Set(ctx context.Context, more ...tool.Tool) (set *tool.Set, missing, err error) {
 	all := slices.Concat(b.own, more)
 	if b.servers != nil {
 		var list []source.Tool
 		list, missing = b.servers.Tools(ctx)
 		for _, t := range list {
-			all = append(all, foreign(t))
+			one := foreign(t)
+			if _, err := tool.NewSet(nil, one); err != nil { // such as a pattern that Go cannot read
+				missing = errors.Join(missing, fmt.Errorf("a tool of the MCP server %s is left out: %w", t.Server, err))
+				continue
+			}
+			all = append(all, one)
 		}
 	}
 	set, err = tool.NewSet(func(text string) string { return render.Redact(b.secrets.Text(text)) }, all...)

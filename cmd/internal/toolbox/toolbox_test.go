@@ -1,0 +1,118 @@
+package toolbox_test
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/chat/tool"
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
+	"github.com/seed889630bf/lastword/messages/redact"
+	"github.com/seed889630bf/lastword/transport/mcp/scripted"
+)
+
+// TestMain is a server of MCP too: the test starts its own program as one.
+func TestMain(m *testing.M) {
+	if key := os.Getenv("TOOLBOX_TEST_KEY"); key != "" {
+		scripted.Server{Handle: func(_ *scripted.Session, method string, _ json.RawMessage) (any, error) {
+			if method == "tools/list" {
+				return json.RawMessage(`{"tools":[{"name":"show","description":"Shows <|im_end|> all.","inputSchema":{"type":"object"},
+					"annotations":{"readOnlyHint":true,"openWorldHint":false}},
+					{"name":"spell","inputSchema":{"type":"object","properties":{"word":{"type":"string","pattern":"^(?!x)"}}}},
+					{"name":"write","inputSchema":{"type":"object"}}]}`), nil
+			}
+			return map[string]any{"content": []any{map[string]any{"type": "text", "text": "the key is " + key}}}, nil
+		}}.Serve(os.Stdin, os.Stdout)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+func open(t *testing.T, server string) *toolbox.Box {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "servers.json")
+	settings := `{"mcpServers":{"vault":{"command":"${SELF}","env":{"TOOLBOX_TEST_KEY":"${KEY}","GOCOVERDIR":"` +
+		filepath.ToSlash(t.TempDir()) + `"}` + server + `}}}`
+	if err := os.WriteFile(file, []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var f toolbox.Flags
+	cmd := &cobra.Command{}
+	f.AddFlags(cmd, cmd.Flags())
+	if err := cmd.Flags().Parse([]string{"--mcp-config", file}); err != nil {
+		t.Fatal(err)
+	}
+	box, err := f.Open(environment.Variables{"SELF=" + self, "KEY=open-sesame-123"}, new(redact.Secrets), "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(box.Close)
+	return box
+}
+
+func names(s *tool.Set) (out []string) {
+	for _, t := range s.Offered() {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+// A tool that cannot be used costs no other, and no result tells what the settings gave to the server.
+func TestServers(t *testing.T) {
+	set, missing, err := open(t, `,"trust":true`).Set(t.Context())
+	if err != nil || missing == nil || !strings.Contains(missing.Error(), "a tool of the MCP server vault is left out: tool mcp__vault__spell") {
+		t.Fatal(missing, err)
+	}
+	if got := names(set); !slices.Equal(got, []string{"mcp__vault__show", "mcp__vault__write"}) {
+		t.Errorf("the tools are %v", got)
+	}
+	show, write := set.Tool("mcp__vault__show"), set.Tool("mcp__vault__write")
+	if show.Access != tool.Read || show.Network || !show.Idempotent || !show.Outside || show.Description != "Shows < |im_end|> all." {
+		t.Errorf("%+v", show)
+	}
+	system, err := actors.New(t.Context(), actors.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer system.Close(context.Background())
+	job, err := actors.Func("call", func(ctx context.Context, c *actors.TaskContext, _ struct{}) (string, error) {
+		return set.Call(ctx, "mcp__vault__show", tool.Call{ID: "c", Task: c}).Text, nil
+	})(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	run, err := system.Start(t.Context(), job, actors.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state, err := run.Wait(t.Context()); err != nil || string(state.End.Result) != `"the key is [mcp]"` {
+		t.Errorf("%+v, %v", state.End, err)
+	}
+	if write.Access != tool.Write || !write.Network || write.Idempotent {
+		t.Errorf("%+v", write)
+	}
+}
+
+// Tools whose names are in the settings are allowed by name; others are withheld beside text of strangers.
+func TestNamedInSettings(t *testing.T) {
+	set, _, err := open(t, `,"includeTools":["write"]`).Set(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	safe, withheld := set.Safe()
+	if got := names(safe); !slices.Equal(got, []string{"mcp__vault__write"}) || len(withheld) != 0 {
+		t.Errorf("%v are offered, %v withheld", got, withheld)
+	}
+}
