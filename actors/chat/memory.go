@@ -24,9 +24,6 @@ func (u *turn) remember(ctx context.Context, in Input) (err error) {
 		system, u.conversation = u.memory.System(), u.memory.History()
 	}
 	u.conversation = append([]model.Message{{Role: model.System, Content: system}}, u.conversation...)
-	if u.memory != nil && u.memory.Tainted() {
-		return u.taint()
-	}
 	return nil
 }
 
@@ -79,7 +76,13 @@ func (u *turn) remembered(last bool, work func() error) error {
 			_ = u.memory.End(cause) // the turn fails for the cause
 		}
 	}()
-	err := work()
+	var err error
+	if u.memory.Tainted() {
+		err = u.taint()
+	}
+	if err == nil {
+		err = work()
+	}
 	if err != nil {
 		cause = cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError))
 		return err
