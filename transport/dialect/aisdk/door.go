@@ -1,0 +1,224 @@
+package aisdk
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/view"
+)
+
+type door struct{ *dialect.Door }
+
+// Paths are those of the protocol.
+func Paths() []string { return []string{"/api/chat", "/api/chat/"} }
+
+// New returns the handler of the Paths. Put it behind a gate.Gate.
+func New(c dialect.Config) http.Handler {
+	d, mux := door{dialect.NewDoor(c)}, http.NewServeMux()
+	for pattern, serve := range map[string]func(w http.ResponseWriter, r *http.Request) error{
+		"POST /api/chat":            d.chat,
+		"GET /api/chat/{id}/stream": d.resume,
+		"POST /api/chat/{id}/stop":  d.stop,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := serve(w, r); err != nil { // the client shows the body as its error
+				p := gate.ProblemOf(err)
+				w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+				w.Header().Set("Cache-Control", "no-store")
+				w.WriteHeader(p.Status)
+				_, _ = io.WriteString(w, p.Detail) // a client that left misses nothing
+			}
+		})
+	}
+	return mux
+}
+
+// request is what the client sends: all messages of the chat.
+type request struct {
+	ID       string    `json:"id"`
+	Messages []message `json:"messages"`
+	Job      string    `json:"job"`
+}
+
+type message struct {
+	ID    string `json:"id"`
+	Role  string `json:"role"`
+	Parts []part `json:"parts"`
+}
+
+type part struct {
+	Type     string          `json:"type"`
+	Text     string          `json:"text"`
+	ToolName string          `json:"toolName"`
+	CallID   string          `json:"toolCallId"`
+	State    string          `json:"state"`
+	Output   json.RawMessage `json:"output"`
+	Approval *struct {
+		Approved *bool `json:"approved"`
+	} `json:"approval"`
+	// Metadata names a text, and Data a text that was taken back.
+	Metadata struct {
+		Lastword struct{ ID string } `json:"lastword"`
+	} `json:"providerMetadata"`
+	Data json.RawMessage `json:"data"`
+}
+
+// names reports whether the data names the text or the thought.
+func (p part) names(form, id string) bool {
+	var data struct{ Type, ID string }
+	return json.Unmarshal(p.Data, &data) == nil && data.Type == form && data.ID == id
+}
+
+func (p part) asks() bool {
+	return p.Type == "tool-ask" || p.Type == "dynamic-tool" && p.ToolName == "ask"
+}
+
+// answer is what the client says to a question, and false if it has said nothing.
+func (p part) answer() (text string, ok bool) {
+	switch {
+	case !p.asks():
+		return "", false
+	case p.Approval != nil && p.Approval.Approved != nil:
+		return string(dialect.JSON(*p.Approval.Approved)), true
+	case p.State != "output-available":
+		return "", false
+	case json.Unmarshal(p.Output, &text) == nil:
+		return text, true
+	}
+	return string(p.Output), true
+}
+
+// text is what the message says, without what was taken back.
+func (m message) text() string {
+	var texts []string
+	for _, p := range m.Parts {
+		back := func(other part) bool { return other.Type == retracted && other.names("text", p.Metadata.Lastword.ID) }
+		if p.Type == "text" && !slices.ContainsFunc(m.Parts, back) {
+			texts = append(texts, p.Text)
+		}
+	}
+	return strings.Join(texts, "\n\n")
+}
+
+// chat answers POST /api/chat: it starts a run, or gives the answers to the questions of one.
+func (d door) chat(w http.ResponseWriter, r *http.Request) error {
+	var q request
+	body, err := dialect.Read(r)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, &q); err != nil || len(q.Messages) == 0 {
+		return messages.Errorf(gate.CodeBadRequest, "the body must have the id of the chat and its messages: %v", err)
+	}
+	ctx := r.Context()
+	if last := q.Messages[len(q.Messages)-1]; last.Role == "assistant" {
+		state, question, err := d.answer(ctx, last)
+		if err != nil {
+			return err
+		}
+		d.play(w, r, &writer{state: state, seen: question})
+		return nil
+	}
+	var turn dialect.Turn
+	for _, m := range q.Messages {
+		if err := turn.Add(m.Role, m.text()); err != nil {
+			return err
+		}
+	}
+	if err := turn.Close(); err != nil {
+		return err
+	}
+	job, err := d.TextJob(q.Job)
+	if err != nil {
+		return err
+	}
+	run, err := d.StartTurn(ctx, job, turn, map[string]string{dialect.ContextLabel: q.ID}, "")
+	if err != nil {
+		return err
+	}
+	d.play(w, r, &writer{state: messages.State{RunID: run}})
+	return nil
+}
+
+// answer gives the answers in the run's message to the run. It returns the newest question that the client has seen.
+// A client may send its answers again.
+func (d door) answer(ctx context.Context, m message) (state messages.State, seen string, err error) {
+	if state, err = d.Run(ctx, messages.RunID(m.ID)); err != nil {
+		return state, "", err
+	}
+	for _, p := range m.Parts {
+		if !p.asks() {
+			continue
+		}
+		seen = p.CallID
+		open := slices.ContainsFunc(state.Inputs, func(in messages.Input) bool { return in.Request == p.CallID && !in.Closed })
+		if text, ok := p.answer(); ok && open {
+			if err := d.AnswerText(ctx, state, p.CallID, text); err != nil {
+				return state, "", err
+			}
+		}
+	}
+	if seen == "" {
+		return state, "", messages.InvalidInput("the last message must be the user's, or answer what the assistant asks")
+	}
+	state, err = d.Run(ctx, state.RunID)
+	return state, seen, err
+}
+
+// newest returns the newest run of the chat, and false if there is none.
+func (d door) newest(ctx context.Context, chat string) (state messages.State, ok bool, err error) {
+	runs, err := d.Labelled(ctx, dialect.ContextLabel, chat, 1)
+	if err != nil || len(runs) == 0 {
+		return state, false, err
+	}
+	state, err = d.Run(ctx, runs[0].RunID)
+	return state, err == nil, err
+}
+
+// resume answers GET /api/chat/{id}/stream with the newest run of the chat from its beginning.
+func (d door) resume(w http.ResponseWriter, r *http.Request) error {
+	state, ok, err := d.newest(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	d.play(w, r, &writer{state: state})
+	return nil
+}
+
+// stop answers POST /api/chat/{id}/stop: it cancels the newest run of the chat.
+func (d door) stop(w http.ResponseWriter, r *http.Request) error {
+	state, ok, err := d.newest(r.Context(), r.PathValue("id"))
+	if err == nil && ok {
+		err = d.Cancel(r.Context(), state.RunID, "")
+	}
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
+// play writes the run until it waits for an answer that it has not got. A client that leaves cancels nothing.
+func (d door) play(w http.ResponseWriter, r *http.Request, out *writer) {
+	w.Header().Set("X-Vercel-Ai-Ui-Message-Stream", "v1")
+	out.stream = d.Stream(w, "text/event-stream")
+	form := &supersede
+	if r.Header.Get("X-AI-SDK") == "7" {
+		form = &reset
+	}
+	out.resets, out.muted = form == &reset, out.seen != ""
+	over := func(*view.Transcript) bool { return out.ended }
+	if err := dialect.Play(r.Context(), out.stream, out.state.RunID, messages.Follow{}, form, out, over); err != nil {
+		out.stream.Break()
+	}
+}
