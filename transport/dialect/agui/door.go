@@ -1,0 +1,195 @@
+package agui
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/view"
+)
+
+type door struct{ *dialect.Door }
+
+// Paths are those of the protocol.
+func Paths() []string { return []string{"/agui", "/agui/"} }
+
+// New returns the handler of the Paths. Put it behind a gate.Gate.
+func New(c dialect.Config) http.Handler {
+	d, mux := door{dialect.NewDoor(c)}, http.NewServeMux()
+	for pattern, serve := range map[string]func(w http.ResponseWriter, r *http.Request) error{
+		"POST /agui":                 d.run,
+		"POST /agui/{thread}/cancel": d.cancel,
+	} {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := serve(w, r); err != nil {
+				gate.Refuse(w, err)
+			}
+		})
+	}
+	return mux
+}
+
+// input is the protocol's RunAgentInput.
+type input struct {
+	Thread   string                     `json:"threadId"`
+	Run      string                     `json:"runId"`
+	Protocol string                     `json:"protocolVersion"`
+	State    map[string]json.RawMessage `json:"state"`
+	Messages []json.RawMessage          `json:"messages"`
+	Resume   []answer                   `json:"resume"`
+	Props    struct {
+		Job string `json:"job"`
+	} `json:"forwardedProps"`
+}
+
+// answer answers an interrupt.
+type answer struct {
+	Interrupt string          `json:"interruptId"`
+	Status    string          `json:"status"`
+	Payload   json.RawMessage `json:"payload"`
+}
+
+// run answers POST /agui: it starts a run, or gives answers to the one that waits. A client that leaves cancels nothing.
+func (d door) run(w http.ResponseWriter, r *http.Request) error {
+	body, err := dialect.Read(r)
+	if err != nil {
+		return err
+	}
+	var in input
+	if err := json.Unmarshal(body, &in); err != nil || in.Thread == "" || in.Run == "" {
+		return messages.Errorf(gate.CodeBadRequest, "the body must be a RunAgentInput with a threadId and a runId: %v", err)
+	}
+	out := &writer{in: &in}
+	if len(in.Resume) > 0 {
+		out.run, out.seen, err = d.resume(r.Context(), &in)
+	} else {
+		out.run, err = d.start(r.Context(), &in)
+	}
+	if err != nil {
+		return err
+	}
+	out.muted = out.seen != ""
+	out.stream = d.Stream(w, "text/event-stream")
+	over := func(*view.Transcript) bool { return out.ended }
+	if err := dialect.Play(r.Context(), out.stream, out.run, messages.Follow{}, &writing, out, over); err != nil {
+		out.stream.Break()
+	}
+	return nil
+}
+
+// start starts a run. The thread and the run of the client are its key, so that the same request gets the same run.
+func (d door) start(ctx context.Context, in *input) (messages.RunID, error) {
+	var turn dialect.Turn
+	for _, raw := range in.Messages {
+		role, text, err := said(raw)
+		if err == nil && role != "" {
+			err = turn.Add(role, text)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	if err := turn.Close(); err != nil {
+		return "", err
+	}
+	job, err := d.TextJob(in.Props.Job)
+	if err != nil {
+		return "", err
+	}
+	return d.StartTurn(ctx, job, turn, map[string]string{dialect.ContextLabel: in.Thread}, "ag-ui "+in.Thread+" "+in.Run)
+}
+
+// said is who says what in a message, and nothing for a message that our own runs make.
+func said(raw json.RawMessage) (role, text string, err error) {
+	var m struct {
+		Role    string
+		Content json.RawMessage
+	}
+	var parts []struct{ Type, Text string }
+	switch err := json.Unmarshal(raw, &m); {
+	case err != nil:
+		return "", "", messages.InvalidInput("a message cannot be read: %v", err)
+	case slices.Contains([]string{"tool", "reasoning", "activity"}, m.Role):
+		return "", "", nil
+	case len(m.Content) == 0, string(m.Content) == "null", json.Unmarshal(m.Content, &text) == nil:
+		return m.Role, text, nil
+	}
+	if err := json.Unmarshal(m.Content, &parts); err != nil {
+		return "", "", messages.InvalidInput("a content must be a text or an array of parts: %v", err)
+	}
+	for _, p := range parts {
+		if p.Type != "text" {
+			return "", "", messages.InvalidInput("content of the type %.50q is not taken; send texts", p.Type)
+		}
+		text += p.Text
+	}
+	return m.Role, text, nil
+}
+
+// newest returns the newest run of the thread. Errors: not_found.
+func (d door) newest(ctx context.Context, thread string) (messages.State, error) {
+	runs, err := d.Labelled(ctx, dialect.ContextLabel, thread, 1)
+	if err == nil && len(runs) == 0 {
+		err = messages.Errorf(messages.CodeNotFound, "the thread %.200q has no run", thread)
+	}
+	if err != nil {
+		return messages.State{}, err
+	}
+	return d.Run(ctx, runs[0].RunID)
+}
+
+// resume gives the answers to the run that waits, and returns the newest question that the client has seen. A client may
+// send its answers again.
+func (d door) resume(ctx context.Context, in *input) (run messages.RunID, seen string, err error) {
+	state, err := d.newest(ctx, in.Thread)
+	if err != nil {
+		return "", "", err
+	}
+	for _, asked := range state.Inputs {
+		i := slices.IndexFunc(in.Resume, func(a answer) bool { return a.Interrupt == asked.Request })
+		if i < 0 {
+			continue
+		}
+		seen = asked.Request
+		switch a := in.Resume[i]; {
+		case asked.Closed || state.Status.IsEnded():
+		case a.Status == "cancelled":
+			err = d.Cancel(ctx, state.RunID, "the question was cancelled")
+		default:
+			err = d.AnswerText(ctx, state, asked.Request, payload(a.Payload))
+		}
+		if err != nil {
+			return "", "", err
+		}
+	}
+	if seen == "" {
+		return "", "", messages.InvalidInput("the run %s asks nothing that resume answers", state.RunID)
+	}
+	return state.RunID, seen, nil
+}
+
+// payload is the text of an answer: a text, or JSON.
+func payload(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return strings.TrimSpace(string(raw))
+}
+
+// cancel answers POST /agui/{thread}/cancel.
+func (d door) cancel(w http.ResponseWriter, r *http.Request) error {
+	state, err := d.newest(r.Context(), r.PathValue("thread"))
+	if err == nil {
+		err = d.Cancel(r.Context(), state.RunID, "")
+	}
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
