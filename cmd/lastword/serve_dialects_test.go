@@ -59,6 +59,10 @@ func TestServeFrontEnds(t *testing.T) {
 			`{"role":"assistant","content":"Rain."},{"role":"user","content":"Bergen?"}]}`, `"content":"Rain too."`},
 		{"/v1/chat/completions", `{"stream":true,"messages":[{"role":"user","content":"Oslo?"},` +
 			`{"role":"assistant","content":"Rain."},{"role":"user","content":"Bergen?"}]}`, "data: [DONE]"},
+		{"/api/chat", `{"id":"c1","messages":[{"role":"user","parts":[{"type":"text","text":"Oslo?"}]},{"role":"assistant","parts":` +
+			`[{"type":"text","text":"Rain."}]},{"role":"user","parts":[{"type":"text","text":"Bergen?"}]}]}`, "data: [DONE]"},
+		{"/agui", `{"threadId":"c1","runId":"1","messages":[{"id":"1","role":"user","content":"Oslo?"},` +
+			`{"id":"2","role":"assistant","content":"Rain."},{"id":"3","role":"user","content":"Bergen?"}]}`, `"RUN_FINISHED"`},
 	} {
 		x := m.Answer(testkit.Text("Rain too."), testkit.Finish("stop"), testkit.Done())
 		answer, err := http.Post(s.base()+c.path, "application/json", strings.NewReader(c.body))

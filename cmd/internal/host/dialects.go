@@ -10,6 +10,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/dialect/agui"
+	"github.com/seed889630bf/lastword/transport/dialect/aisdk"
 	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
 	"github.com/seed889630bf/lastword/transport/dialect/nano"
 	"github.com/seed889630bf/lastword/transport/dialect/openai"
@@ -23,6 +25,8 @@ var dialects = map[string]func(i *Server, c dialect.Config){
 		i.Nano = nano.New(c, ThisBuild().Full())
 		i.Dialects["/nano/"] = http.StripPrefix("/nano", i.Nano)
 	},
+	"ag-ui":  func(i *Server, c dialect.Config) { i.addDialect(agui.New(c), agui.Paths()) },
+	"ai-sdk": func(i *Server, c dialect.Config) { i.addDialect(aisdk.New(c), aisdk.Paths()) },
 	"openai": func(i *Server, c dialect.Config) { i.addDialect(openai.New(c), openai.Paths()) },
 }
 
