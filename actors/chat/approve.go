@@ -69,7 +69,7 @@ func (u *turn) approve(ctx context.Context, id string, c model.ToolCall, begun b
 			return nil, err
 		}
 	}
-	return u.decide(string(word), c.Name, pin)
+	return u.decide(word, c.Name, pin)
 }
 
 func (u *turn) mayI(request string, c model.ToolCall) messages.InputRequired {
@@ -82,29 +82,30 @@ func (u *turn) mayI(request string, c model.ToolCall) messages.InputRequired {
 		Prompt: fmt.Sprintf("May %s be called with %s?", c.Name, words.Clip(c.Arguments, mostShown))}
 }
 
-// decide heeds the user's word, which is JSON, or nothing if nobody answered in time.
-func (u *turn) decide(word, name, pin string) (denied, failed error) {
-	switch word {
-	case `"` + always + `"`:
+// decide heeds the user's word, which is empty if nobody answered in time.
+func (u *turn) decide(word json.RawMessage, name, pin string) (denied, failed error) {
+	text := string(word)
+	_ = json.Unmarshal(word, &text) // true is no text
+	switch text {
+	case always:
 		if u.Always != nil {
 			failed = u.Always.Add(name, pin)
 		}
 		fallthrough
-	case `"` + inConversation + `"`:
+	case inConversation:
 		u.allowed = append(u.allowed, pin)
 		if u.memory != nil && failed == nil {
 			failed = u.memory.Allow(pin)
 		}
 		return nil, failed
-	case `"` + once + `"`, "true":
+	case once, "true":
 		return nil, nil
-	case "":
-		denied = messages.Errorf(messages.Code(messages.CauseDeadline), "nobody allowed the call of %s in time", name)
-	default:
-		denied = messages.Errorf(messages.Code(messages.CauseCanceledByUser), "the user does not allow the call of %s", name)
 	}
 	u.denied = true
-	return denied, nil
+	if len(word) == 0 {
+		return messages.Errorf(messages.Code(messages.CauseDeadline), "nobody allowed the call of %s in time", name), nil
+	}
+	return messages.Errorf(messages.Code(messages.CauseCanceledByUser), "the user does not allow the call of %s", name), nil
 }
 
 func (u *turn) isAllowed(pin string) (bool, error) {

@@ -47,7 +47,8 @@ func bank(t *testing.T, pay tool.Tool) *tool.Set {
 			if err != nil {
 				return "", err
 			}
-			key, err := c.Ask(ctx, messages.InputRequired{Prompt: "The key?", InputKind: messages.InputSecret})
+			key, err := c.Ask(ctx, messages.InputRequired{Prompt: "The key?", InputKind: messages.InputSecret,
+				Schema: json.RawMessage(`{"type":"string","pattern":"2$"}`)})
 			return "logged in " + string(name) + " with " + string(key), err
 		}))
 	if err != nil {
@@ -94,7 +95,7 @@ func TestPeople(t *testing.T) {
 		{"answer-never-comes", []said{{calls: calls(`ask_user {"question":"Who are you?"}`)}, {text: "Never mind."}},
 			nil, messages.Completed, false},
 		{"chained-questions-and-a-secret", []said{{calls: calls("log_in")}, {text: "You are in."}},
-			[]string{`"Ann"`, `"hunter2"`}, messages.Completed, false},
+			[]string{`"Ann"`, `"hunter2x"`, `"hunter2"`}, messages.Completed, false},
 		{"confirm-denied", []said{{text: "I pay.", calls: calls(`pay {"sum":7}`, "look")}}, []string{`"no"`}, messages.Completed, true},
 		{"confirm-never-comes", []said{pays}, nil, messages.Completed, true},
 		{"approved-once", []said{pays, pays, {text: "Twice."}}, []string{`"once"`, `"once"`}, messages.Completed, false},
@@ -453,7 +454,7 @@ func canceled(t *testing.T, answers []said, at uint64) (events []messages.Event,
 			events = append(events, e)
 			if in, ok := e.Body.(messages.InputRequired); ok {
 				time.AfterFunc(time.Second, func() {
-					_ = s.Answer(context.Background(), id, in.Request, json.RawMessage(`"me"`), "") // perhaps the run has ended
+					_ = s.Answer(context.Background(), id, in.Request, json.RawMessage(`"me2"`), "") // perhaps the run has ended
 				})
 			}
 			if e.Seq == at {

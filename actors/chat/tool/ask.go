@@ -37,21 +37,23 @@ func (c *Call) Ask(ctx context.Context, in messages.InputRequired) (json.RawMess
 	again := in
 	for n := 1; ; n++ {
 		value, err := Ask(ctx, c.Task, again)
+		c.keepSecret(in.InputKind, value)
 		if err != nil || schema == nil || declines(value) {
-			c.keepSecret(in.InputKind, value)
 			return value, err
 		}
 		problems := schema.Problems(value)
 		if len(problems) == 0 {
-			c.keepSecret(in.InputKind, value)
 			return value, nil
 		}
-		what := strings.Join(problems, "; ")
+		what := "That answer does not fit"
+		if in.InputKind != messages.InputSecret { // what is wrong might tell it
+			what += ": " + strings.Join(problems, "; ")
+		}
 		if n == mostAsked {
-			return nil, messages.InvalidInput("the answers to %q do not fit: %s", in.Request, what)
+			return nil, messages.InvalidInput("%s (%q was asked %d times)", what, in.Request, n)
 		}
 		again.Request = fmt.Sprintf("%s.again%d", in.Request, n)
-		again.Prompt = fmt.Sprintf("%s (That answer does not fit: %s.)", in.Prompt, what)
+		again.Prompt = fmt.Sprintf("%s (%s.)", in.Prompt, what)
 	}
 }
 
