@@ -1,6 +1,7 @@
 package main
 
 import (
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -76,4 +77,48 @@ func TestServeChats(t *testing.T) {
 		t.Errorf("who watches the turn sees %+v", got)
 	}
 	_ = s.ends(syscall.SIGTERM)
+}
+
+// A server's chats have the tools of its MCP servers. One that may write waits for the caller's word, or is named.
+func TestServeChatsWithTools(t *testing.T) {
+	m, dir := testkit.NewModel(t), t.TempDir()
+	put(t, filepath.Join(dir, "servers.json"), `{"mcpServers":{"self":{"command":"lastword","args":["mcp"]},"gone":{"command":"no-such"}}}`)
+	s := serveHTTP(t, dir, "--base-url", m.URL(), "--model", "scripted", "--ephemeral", "--mcp-config", "servers.json")
+	c, err := api.New(s.base(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tools := range []string{``, `,"tools":["mcp__self__run_list"]`} {
+		m.Answer(testkit.Call(0, "c", "mcp__self__run_list", "{}"), testkit.Finish("tool_calls"), testkit.Done())
+		m.Answer(testkit.Text("Done."), testkit.Finish("stop"), testkit.Done())
+		id, err := c.Submit(t.Context(), messages.Request{Job: "chat", Input: []byte(`{"message":"Hi"` + tools + `}`)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var state messages.State
+		asked := 0
+		for e, err := range c.Follow(t.Context(), id, messages.Follow{}) {
+			if err == nil {
+				state, err = state.Apply(e)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if b, ok := e.Body.(messages.InputRequired); ok {
+				asked++
+				if err := c.Answer(t.Context(), id, b.Request, []byte(`"once"`)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		requests := m.Requests()
+		body := string(requests[len(requests)-1].Body)
+		if state.Status != messages.Completed || !strings.Contains(body, `{\"runs\":[]}`) || (asked == 1) != (tools == "") {
+			t.Errorf("with %q: %s, asked %d times; the model is told %s", tools, state.Status, asked, body)
+		}
+	}
+	_ = s.ends(syscall.SIGTERM)
+	if log := <-s.stderr; !strings.Contains(log, "no-such") {
+		t.Errorf("the log does not say which server is missing: %s", log)
+	}
 }

@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
+
+	"go.uber.org/zap"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/chat"
@@ -61,8 +64,8 @@ func (h *Options) chat(input json.RawMessage) (actors.Job, error) {
 		return actors.Job{}, err
 	}
 	config, err := ChatConfig(&h.finder.Endpoint, client)
-	if err == nil && len(in.Tools) > 0 { // callers name the tool who answer questions
-		config.Tools, err = tool.NewSet(h.Secrets.Text, tool.AskUser())
+	if err == nil {
+		config.Tools, err = h.chatTools(in.Tools)
 	}
 	if err == nil && in.Context != "" {
 		config.Conversations, err = h.talks.of(h, in.Home)
@@ -73,6 +76,34 @@ func (h *Options) chat(input json.RawMessage) (actors.Job, error) {
 	job, err := chat.Job(in.Input, config)
 	job.Input = in // another node makes the same job from it
 	return job, err
+}
+
+// listing bounds how long a run waits for the lists of MCP servers, which all start with the server.
+const listing = 2 * time.Second
+
+// chatTools are what a chat may call: the tools of the MCP servers and, for callers who say that they answer questions
+// by naming it, ask_user.
+func (h *Options) chatTools(names []string) (*tool.Set, error) {
+	var more []tool.Tool
+	if len(names) > 0 {
+		more = append(more, tool.AskUser())
+	}
+	ctx, stop := context.WithTimeout(context.Background(), listing)
+	defer stop()
+	set, _, err := h.box.Set(ctx, more...) // startTools has told the log what is missing
+	return set, err
+}
+
+// startTools starts the MCP servers.
+func (h *Options) startTools(log *zap.Logger) {
+	if h.box.Empty() {
+		return
+	}
+	time.AfterFunc(0, func() {
+		if _, missing, _ := h.box.Set(context.Background()); missing != nil {
+			log.Warn("MCP servers", zap.Error(missing))
+		}
+	})
 }
 
 func (h *Options) prepareChat(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
@@ -121,8 +152,12 @@ func (c *conversations) of(h *Options, home string) (kept *conversation.Store, e
 // ConversationFolder is where conversations are below a state folder.
 const ConversationFolder = "conversations"
 
-// chatTool is the job chat as a tool.
-func chatTool(prepare prepareInput) mcp.JobTool {
+// chatTool is the job chat as a tool. With tools of others, callers may name those that need not be allowed.
+func chatTool(prepare prepareInput, others bool) mcp.JobTool {
+	tools := `"tools":{"type":"array","items":{"type":"string","enum":["ask_user"]},"description":"if you answer questions"}`
+	if others {
+		tools = `"tools":{"type":"array","items":{"type":"string"},"description":"the only ones it may call, and unasked; ask_user if you answer"}`
+	}
 	return mcp.JobTool{
 		Job: chat.Name, Title: "Chat with a language model",
 		Description: "Gives the server's language model a message and gives its answer.",
@@ -132,7 +167,7 @@ func chatTool(prepare prepareInput) mcp.JobTool {
 			`"system":{"type":"string"}`,
 			`"model":{"type":"string","maxLength":256}`,
 			`"stages":{"type":"boolean"}`,
-			`"tools":{"type":"array","items":{"type":"string","enum":["ask_user"]},"description":"if you answer questions"}`),
+			tools),
 		Output: json.RawMessage(chatResult), OpenWorld: true, Prepare: prepare,
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
@@ -50,6 +51,8 @@ type Options struct {
 	quota         quota
 	talks         conversations
 	kept          *store.Store // from Start on
+	mcpServers    toolbox.Flags
+	box           *toolbox.Box // from Start on
 }
 
 // Env is the environment of the program.
@@ -75,6 +78,7 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 			"`name` of the model if a call names none; auto is one that is loaded on this machine")
 	})
 	h.finder.Endpoint.AddFlags(cmd, flags)
+	settings.Group(flags, "Model", func() { h.mcpServers.AddServerFlag(cmd, flags) })
 	settings.Group(flags, "Repository", func() { h.Read.AddLimitFlags(flags) })
 	flags.BoolVar(&h.conformance, "conformance", false, "offer what the protocol's conformance suite asks for")
 	settings.Must(flags.MarkHidden("conformance"))

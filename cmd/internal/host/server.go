@@ -62,10 +62,16 @@ func (h *Options) instructions() string {
 // Start opens the journal and starts the runtime. It opens no port and asks no server of models.
 func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) {
 	log := h.logger(stderr)
+	box, err := h.mcpServers.Open(h.Env(), h.Secrets, ThisBuild().Full())
+	if err != nil {
+		return nil, err
+	}
+	h.box = box
 	config := h.systemConfig()
 	config.Log = log
 	kept, err := h.Store.Open(ctx, h.Env(), h.Secrets, log, h.retention)
 	if err != nil {
+		box.Close()
 		return nil, &exit.Error{Code: exit.Configuration, Err: err}
 	}
 	for _, warning := range kept.Warnings {
@@ -83,8 +89,10 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 	}
 	system, err := actors.New(ctx, config)
 	if err != nil {
+		box.Close()
 		return nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, kept.Close())}
 	}
+	h.startTools(log)
 	door := mcp.New(mcp.Config{Runs: system, Open: h.artifact, Name: "lastword", Title: "lastword",
 		Version: ThisBuild().Full(), Instructions: h.instructions(), Log: log, Retention: h.retention,
 		Redact: h.Secrets.Bytes})
@@ -98,7 +106,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 // addJobs offers the jobs as tools, and with Options.HTTP in the API with the same inputs.
 func (i *Server) addJobs() error {
 	h := i.options
-	jobs := []mcp.JobTool{lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt), chatTool(h.prepareChat)}
+	jobs := []mcp.JobTool{lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt), chatTool(h.prepareChat, !h.box.Empty())}
 	for j := range jobs {
 		jobs[j].Limits = h.stallLimit()
 	}
@@ -168,6 +176,7 @@ func (i *Server) Close(ctx context.Context) error {
 		i.Metrics.Close()
 	}
 	i.options.finder.Close()
+	i.options.box.Close()
 	return errors.Join(err, i.store.Close())
 }
 

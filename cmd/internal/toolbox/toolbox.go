@@ -30,14 +30,20 @@ type Flags struct {
 func (f *Flags) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet) {
 	flags.StringVar(&f.repository, "repository", "", "`folder` whose files the model may list, read and search")
 	flags.StringVar(&f.out, "out", "", "`folder` into which the model may write files; none is lost, older ones get a number")
-	flags.StringVar(&f.mcpConfig, "mcp-config", "", "JSON `file` with mcpServers, whose tools the model may call")
+	f.AddServerFlag(cmd, flags)
 	flags.StringSliceVar(&f.Names, "tool", nil,
 		"`name` of a tool that the model may call, without being asked if it writes; * stands for any letters (default: all)")
-	for _, name := range []string{"repository", "out", "mcp-config", "tool"} {
+	for _, name := range []string{"repository", "out", "tool"} {
 		settings.Must(flags.SetAnnotation(name, settings.NotInProject, nil))
 	}
 	settings.Must(cmd.MarkFlagDirname("repository"))
 	settings.Must(cmd.MarkFlagDirname("out"))
+}
+
+// AddServerFlag adds the flag for MCP servers alone.
+func (f *Flags) AddServerFlag(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&f.mcpConfig, "mcp-config", "", "JSON `file` with mcpServers, whose tools a chat's model may call")
+	settings.Must(flags.SetAnnotation("mcp-config", settings.NotInProject, nil))
 	settings.Must(cmd.MarkFlagFilename("mcp-config", "json"))
 }
 
