@@ -134,6 +134,32 @@ func TestDamage(t *testing.T) {
 	want(t, begin(t, s, "r_c", "c again").History(), "user: a | assistant: to a | user: b | assistant: to b | user: c again")
 }
 
+// FuzzFile reads any bytes as a conversation, which a turn can go on with.
+func FuzzFile(f *testing.F) {
+	f.Add([]byte(`{"id":"c_1","format":1}
+{"turn":1,"begin":{"owner":"r_1","until":"2000-01-01T00:00:00Z"},"messages":[{"role":"user","content":"a"}]}
+{"turn":1,"messages":[{"role":"assistant","content":"b"}],"summary":{"text":"c","covers":-1}}
+{"turn":1,"end":"completed"}
+{"turn":3,"messages":[{"role":"tool"}],"summary":{"text":"c","covers":2}}
+{"turn":3,"begin":{"owner":"r_1"}}`))
+	f.Fuzz(func(t *testing.T, log []byte) {
+		dir := t.TempDir()
+		s := open(t, dir)
+		must(t, os.WriteFile(filepath.Join(dir, "c_1.jsonl"), log, 0o600), s.Export(io.Discard, "c_1"))
+		_, err := s.Fork("c_1", 1)
+		must(t, err)
+		turn, err := s.Begin("c_1", conversation.Beginning{Owner: "r_fuzz", Message: "go on"})
+		if err != nil {
+			return // busy, or of a newer version
+		}
+		said := turn.History()
+		must(t, turn.End(""))
+		if len(said) == 0 || said[len(said)-1].Content != "go on" {
+			t.Errorf("the history is %+v", said)
+		}
+	})
+}
+
 func TestFilesArePrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "conversations")
 	begin(t, open(t, dir), "r_1", "one")

@@ -142,7 +142,7 @@ func (s *state) say(r record) {
 	if r.Allowed != "" {
 		s.allowed = append(s.allowed, r.Allowed)
 	}
-	if r.Summary != nil && r.Summary.Covers <= len(s.messages) {
+	if r.Summary != nil && r.Summary.Covers >= 0 && r.Summary.Covers <= len(s.messages) {
 		s.summary = r.Summary
 	}
 	if r.End != "" {
