@@ -195,7 +195,9 @@ func (l *httpLink) reply(ctx context.Context, answer *transport.JSONRPCResponse)
 	}
 	r.Header.Set("Content-Type", "application/json")
 	r.Header.Set("Accept", "application/json, text/event-stream")
-	r.Header.Set(transport.HeaderKeySessionID, l.GetSessionId())
+	if session := l.GetSessionId(); session != "" {
+		r.Header.Set(transport.HeaderKeySessionID, session)
+	}
 	r.Header.Set(transport.HeaderKeyProtocolVersion, l.version)
 	if done, err := l.client.Do(r); err == nil {
 		done.Body.Close()

@@ -37,6 +37,7 @@ type server struct {
 	life    context.Context
 	version string
 	log     *zap.Logger
+	pause   time.Duration // before the second start; it doubles
 
 	turn   chan struct{}
 	conn   *connection
@@ -145,7 +146,7 @@ func (s *server) connected(ctx context.Context, patient bool) (*connection, erro
 	if n := len(s.starts); n > mostStarts {
 		return nil, fmt.Errorf("server down: it was started %d times in %s; %w", n, startsWithin, s.why())
 	} else if n > 0 {
-		pause = min(time.Second<<(n-1), longestPause) - now.Sub(s.starts[n-1])
+		pause = min(s.pause<<(n-1), longestPause) - now.Sub(s.starts[n-1])
 	}
 	if pause > 0 && !patient {
 		return nil, fmt.Errorf("server down: it may be started again in %s; %w", pause.Round(time.Second), s.why())

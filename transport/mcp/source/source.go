@@ -42,7 +42,7 @@ func New(servers []Server, version string, log *zap.Logger) *Source {
 	life, stop := context.WithCancel(context.Background())
 	s := &Source{stop: stop}
 	for _, one := range servers {
-		s.servers = append(s.servers, &server{Server: one, life: life, version: version, turn: make(chan struct{}, 1),
+		s.servers = append(s.servers, &server{Server: one, life: life, version: version, pause: time.Second, turn: make(chan struct{}, 1),
 			log: log.With(zap.String("server", one.Name))})
 	}
 	return s

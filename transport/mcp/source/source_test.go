@@ -41,7 +41,8 @@ func TestCalls(t *testing.T) {
 
 // A server that ends during a call says why, with its last words, and is started again by the next call.
 func TestCrash(t *testing.T) {
-	_, tools := open(t, stdio(t, "legacy"))
+	src, tools := open(t, stdio(t, "legacy"))
+	src.Hurry()
 	for tool, want := range map[string]string{
 		"crash": "the MCP server stub: the server ended: exit status 3: out of memory",
 		"long":  "a message has more than 8 MiB or 1000 lines",
