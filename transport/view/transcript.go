@@ -90,6 +90,9 @@ func (t *Transcript) apply(body messages.Body) {
 	case messages.StepStarted:
 		t.open(Step, b.Step, b.Task)
 	case messages.StepEnded:
+		if b.Outcome == messages.StepSkipped {
+			t.open(Step, b.Step, b.Task)
+		}
 		t.close(Step, b.Step)
 	default:
 		t.run(body)
