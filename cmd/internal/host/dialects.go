@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/dialect/agui"
 	"github.com/seed889630bf/lastword/transport/dialect/aisdk"
 	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
+	"github.com/seed889630bf/lastword/transport/dialect/looopy"
 	"github.com/seed889630bf/lastword/transport/dialect/nano"
 	"github.com/seed889630bf/lastword/transport/dialect/openai"
 	api "github.com/seed889630bf/lastword/transport/http"
@@ -21,6 +22,7 @@ import (
 // dialects add the doors of the dialects by name.
 var dialects = map[string]func(i *Server, c dialect.Config){
 	"erlmcp": func(i *Server, c dialect.Config) { i.Dialects["/erlmcp"] = erlmcp.New(c, ThisBuild().Full()) },
+	"looopy": func(i *Server, c dialect.Config) { i.Dialects[looopy.Path] = looopy.New(c) },
 	nanoDialect: func(i *Server, c dialect.Config) {
 		i.Nano = nano.New(c, ThisBuild().Full())
 		i.Dialects["/nano/"] = http.StripPrefix("/nano", i.Nano)
