@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -25,10 +26,16 @@ type Input struct {
 type Config struct {
 	// Jobs are the jobs that steps may start, by name.
 	Jobs map[string]Kind
-	// Open opens an artifact of a run for a step that reads. It decides which runs a plan may read.
-	Open func(ctx context.Context, run messages.RunID, name string) (io.ReadCloser, error)
-	// Out is the folder of what steps write, and Below the same folder as the callers name it.
-	Out, Below string
+	// Open opens an artifact of a sub-run for a step that reads.
+	Open func(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error)
+	// Out is the folder of what steps write.
+	Out string
+	// Spend, which may be nil, is called before a step writes so many bytes.
+	Spend func(bytes int) error
+	// Shown is what the log has as a plan's input; nil is the input itself.
+	Shown func(in Input) any
+
+	runs *sync.Map // the sub-runs that wrote artifacts, by id
 }
 
 // Kind is a job that steps may start.
@@ -61,11 +68,18 @@ func Job(in Input, config Config) (actors.Job, error) {
 	if err != nil {
 		return actors.Job{}, err
 	}
+	if config.runs == nil {
+		config.runs = new(sync.Map)
+	}
+	shown := any(in)
+	if config.Shown != nil {
+		shown = config.Shown(in)
+	}
 	steps := func(ctx context.Context, t *actors.TaskContext) error {
 		return newRunner(config, newCore(g, params), t).run(ctx)
 	}
 	// Another attempt goes on where a crash has ended the last.
-	return actors.Job{Name: Name, Input: in, Restart: true, Tasks: []actors.Task{{Name: "steps", Run: steps,
+	return actors.Job{Name: Name, Input: shown, Restart: true, Tasks: []actors.Task{{Name: "steps", Run: steps,
 		Policy: supervision.Policy{RetryCrash: true}, Deadline: time.Duration(in.Plan.Timeout)}}}, nil
 }
 

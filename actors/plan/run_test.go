@@ -44,8 +44,8 @@ func newWorld(t *testing.T, names ...string) *world {
 	}
 	w.Out = t.TempDir()
 	w.Jobs = map[string]plan.Kind{"work": {New: actors.Func("work", w.work)}}
-	w.Open = func(_ context.Context, _ messages.RunID, name string) (io.ReadCloser, error) {
-		return os.Open(filepath.Join(w.Out, name))
+	w.Open = func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+		return os.Open(filepath.Join(w.Out, a.Path))
 	}
 	return w
 }
@@ -139,9 +139,6 @@ func TestRuns(t *testing.T) {
 				}
 				defer s.Close(context.Background())
 				w := newWorld(t, "flaky")
-				if err := os.WriteFile(filepath.Join(w.Out, "note.txt"), []byte("a note"), 0o600); err != nil {
-					t.Fatal(err)
-				}
 				events, state := w.carry(t, s, plan.Input{Plan: read(t, string(archive.Files[i].Data))}, nil)
 				got := transcript(events) + string(state.Status)
 				if state.End.Error != nil {

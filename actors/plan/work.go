@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
@@ -38,6 +39,9 @@ func (r *runner) work(ctx context.Context, m move) ending {
 	state, err := run.Wait(r.ctx)
 	if err != nil {
 		return failedBy(err)
+	}
+	if len(state.Artifacts) > 0 {
+		r.runs.Store(state.RunID, messages.State{RunID: state.RunID, Queued: state.Queued, Artifacts: state.Artifacts})
 	}
 	return endingOf(state)
 }
@@ -124,10 +128,16 @@ type reading struct {
 const mostRead = messages.MaxEventBytes / 4
 
 func (r *runner) read(ctx context.Context, _ *actors.TaskContext, in reading) (map[string]string, error) {
-	if r.Open == nil {
+	known, _ := r.runs.Load(in.Run)
+	run, _ := known.(messages.State)
+	k := slices.IndexFunc(run.Artifacts, func(a messages.Artifact) bool { return a.Name == in.Name })
+	switch {
+	case r.Open == nil:
 		return nil, messages.InvalidInput("plans cannot read here")
+	case k < 0:
+		return nil, messages.Errorf(messages.CodeNotFound, "no step of this plan wrote %s in the run %s", in.Name, in.Run)
 	}
-	f, err := r.Open(ctx, in.Run, in.Name)
+	f, err := r.Open(ctx, run, run.Artifacts[k])
 	if err != nil {
 		return nil, err
 	}

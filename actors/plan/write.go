@@ -16,7 +16,6 @@ import (
 // written is the input of a step that writes, as its run shows it.
 type written struct {
 	Name string `json:"name"`
-	Out  string `json:"out,omitempty"`
 	text string
 }
 
@@ -30,8 +29,13 @@ func (r *runner) write(input json.RawMessage) (actors.Job, error) {
 	if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." {
 		return actors.Job{}, messages.InvalidInput("the file %q is not below the output folder; give a relative path without ..", in.Name)
 	}
-	w := written{name, r.Below, in.Text}
+	w := written{name, in.Text}
 	work := func(_ context.Context, t *actors.TaskContext) error {
+		if r.Spend != nil {
+			if err := r.Spend(len(w.text)); err != nil {
+				return err
+			}
+		}
 		if err := w.save(r.Out); err != nil {
 			return err
 		}
