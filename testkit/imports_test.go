@@ -277,6 +277,10 @@ var rules = []rule{{
 	},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/..."},
 }, {
+	pkgs: "cmd/internal/plans",
+	ours: []string{"messages", "actors/plan", "cmd/internal/*"},
+	libs: []string{"github.com/spf13/cobra"},
+}, {
 	pkgs: "cmd/lastword",
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/*", "transport/*/*", "cmd/internal/*",

@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/plans"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
@@ -366,4 +367,24 @@ func runsRemoveCommand(at *remote) *cobra.Command {
 			return c.Forget(cmd.Context(), messages.RunID(args[0]))
 		}),
 	}
+}
+
+// planCommand is plan, whose show reads runs as runs does.
+func planCommand(p *host.Program) *cobra.Command {
+	cmd, at := plans.Command(p, runExits()), &remote{program: p}
+	show := &cobra.Command{
+		Use:     "show <run>",
+		Short:   "Tell why each step of a plan ran, was skipped or ran again",
+		Long:    "Show asks a server for a plan that has run or still does, as lastword runs does.",
+		Example: "  lastword plan show r_k66hldz6ofnwat4rgzpadp2myg",
+		Args:    runArgument,
+		RunE: at.read(func(cmd *cobra.Command, args []string, c source) error {
+			want := messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}
+			return plans.Show(cmd.OutOrStdout(), c.Follow(cmd.Context(), messages.RunID(args[0]), want))
+		}),
+	}
+	at.addFlags(show)
+	at.addStateFlag(show)
+	cmd.AddCommand(show)
+	return cmd
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/actors/prompt"
 	"github.com/seed889630bf/lastword/cmd/internal/conformance"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -30,7 +31,8 @@ import (
 
 // jobs are the jobs that callers can start.
 func (h *Options) jobs() map[string]actors.NewJob {
-	jobs := map[string]actors.NewJob{llmstxt.Name: h.generate, prompt.Name: h.prompt, chat.Name: h.chat}
+	jobs := map[string]actors.NewJob{llmstxt.Name: h.generate, prompt.Name: h.prompt, chat.Name: h.chat,
+		plan.Name: h.plan}
 	if h.conformance {
 		maps.Copy(jobs, conformance.Jobs())
 	}

@@ -71,7 +71,7 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 		flags.Var(&h.retentionSize, "retention-size", "maximum `bytes` of the events of ended runs (default 1GiB)")
 		flags.BoolVar(&h.noCache, "no-cache", false, "neither read nor write the cache of results")
 		flags.BoolVar(&h.verbose, "verbose", false, "log more to stderr")
-		flags.StringSliceVar(&h.tools, "tools", nil, "`sets` of tools to offer beside the usual ones: "+lmstxtTools)
+		flags.StringSliceVar(&h.tools, "tools", nil, "`sets` of tools to offer beside the usual ones: "+lmstxtTools+", "+planTools)
 	})
 	settings.Group(flags, "Model", func() {
 		flags.StringVar(&h.model, "model", "",
@@ -84,7 +84,7 @@ func (h *Options) AddFlags(cmd *cobra.Command, flags *pflag.FlagSet, p *Program)
 	settings.Must(flags.MarkHidden("conformance"))
 	settings.Must(cmd.MarkFlagDirname("out"))
 	settings.Must(cmd.RegisterFlagCompletionFunc("tools",
-		cobra.FixedCompletions([]string{lmstxtTools}, cobra.ShellCompDirectiveNoFileComp)))
+		cobra.FixedCompletions([]string{lmstxtTools, planTools}, cobra.ShellCompDirectiveNoFileComp)))
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&h.finder.Endpoint)))
 }
 
@@ -102,8 +102,8 @@ func (h *Options) Check(cmd *cobra.Command) error {
 		err = errors.New("--out needs the name of a folder")
 	case h.timeout < 0 || h.Drain < 0 || h.retention <= 0:
 		err = errors.New("--timeout and --drain must not be negative, and --retention positive")
-	case slices.ContainsFunc(h.tools, func(set string) bool { return set != lmstxtTools }):
-		err = errors.New("--tools takes " + lmstxtTools)
+	case slices.ContainsFunc(h.tools, func(set string) bool { return set != lmstxtTools && set != planTools }):
+		err = errors.New("--tools takes " + lmstxtTools + " and " + planTools)
 	case h.maxRuns <= 0:
 		err = errors.New("--max-runs must be positive")
 	default:

@@ -106,7 +106,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 // addJobs offers the jobs as tools, and with Options.HTTP in the API with the same inputs.
 func (i *Server) addJobs() error {
 	h := i.options
-	jobs := []mcp.JobTool{lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt), chatTool(h.prepareChat, !h.box.Empty())}
+	jobs := append(h.jobTools(), planTool(h.preparePlan))
 	for j := range jobs {
 		jobs[j].Limits = h.stallLimit()
 	}
@@ -115,7 +115,13 @@ func (i *Server) addJobs() error {
 			return err
 		}
 	}
-	return i.addTools(jobs[0], jobs[1:])
+	last := len(jobs) - 1
+	if slices.Contains(h.tools, planTools) {
+		if err := i.registerPlans(jobs[last]); err != nil {
+			return err
+		}
+	}
+	return i.addTools(jobs[0], jobs[1:last])
 }
 
 // newAPI makes the HTTP API of the jobs.

@@ -1,0 +1,167 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/cmd/internal/repository"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/mcp"
+	"github.com/seed889630bf/lastword/transport/mcp/lmstxt"
+)
+
+// planTools is the set of the tools for plans.
+const planTools = "plan"
+
+// planInput is the input of a plan in a server's run. Its steps act for the caller.
+type planInput struct {
+	plan.Input
+	Caller string `json:"caller,omitempty"`
+}
+
+// plan makes the job from what preparePlan returned.
+func (h *Options) plan(input json.RawMessage) (actors.Job, error) {
+	var in planInput
+	if err := decode(input, &in); err != nil {
+		return actors.Job{}, err
+	}
+	config, err := h.planConfig(in.Caller)
+	if err != nil {
+		return actors.Job{}, err
+	}
+	return plan.Job(in.Input, config)
+}
+
+// preparePlan makes the job's input from a call's arguments, after it has checked the plan.
+func (h *Options) preparePlan(ctx context.Context, arguments json.RawMessage) (json.RawMessage, error) {
+	in := planInput{Caller: gate.From(ctx).Name}
+	if err := readPlan(arguments, &in.Input); err != nil {
+		return nil, err
+	}
+	config, err := h.planConfig(in.Caller)
+	if err == nil {
+		_, err = plan.Job(in.Input, config)
+	}
+	if err != nil {
+		return nil, messages.InvalidInput("%v", err)
+	}
+	return json.Marshal(in)
+}
+
+// readPlan reads arguments with a plan, whose problems are the caller's.
+func readPlan(arguments json.RawMessage, in *plan.Input) error {
+	err := json.Unmarshal(arguments, in)
+	if problems, ok := errors.AsType[plan.Problems](err); ok {
+		return messages.InvalidInput("%v", problems)
+	}
+	if err != nil {
+		return messages.InvalidInput("the arguments cannot be read: %v", err)
+	}
+	return nil
+}
+
+// jobTools are the jobs that callers start, as tools.
+func (h *Options) jobTools() []mcp.JobTool {
+	return []mcp.JobTool{lmstxt.GenerateTool(h.prepareGenerate), promptTool(h.preparePrompt),
+		chatTool(h.prepareChat, !h.box.Empty())}
+}
+
+// planConfig says what the steps of a caller's plans can do: what the caller can.
+func (h *Options) planConfig(caller string) (plan.Config, error) {
+	home := homeOf(caller)
+	folder, err := h.place(home, "")
+	if err != nil {
+		return plan.Config{}, err
+	}
+	ctx := gate.With(context.Background(), gate.Principal{Name: caller})
+	config := plan.Config{Jobs: map[string]plan.Kind{}, Open: h.artifact, Out: folder, Spend: h.quota.of(home),
+		Shown: func(in plan.Input) any { return planInput{in, caller} }}
+	jobs := map[string]actors.NewJob{"generate": h.generate, "prompt": h.prompt, "chat": h.chat}
+	for _, tool := range h.jobTools() {
+		config.Jobs[tool.Job] = plan.Kind{Form: tool.Input, New: func(arguments json.RawMessage) (actors.Job, error) {
+			err := tool.Compile()
+			if err == nil {
+				arguments, err = tool.JobInput(ctx, arguments)
+			}
+			if err != nil {
+				return actors.Job{}, err
+			}
+			return jobs[tool.Job](arguments)
+		}}
+	}
+	return config, nil
+}
+
+// PlanConfig says what the steps of the program's own plans can do: they write below the folder. done ends their calls
+// of models.
+func (p *Program) PlanConfig(out, model string, read repository.Source, endpoint settings.Endpoint) (
+	config plan.Config, done func(), err error) {
+	h := &Options{program: p, Secrets: p.Secrets, Out: settings.Absolute(out), Read: read, model: model}
+	h.finder.Endpoint = endpoint
+	h.Read.SetLimits(&h.limits)
+	config, err = h.planConfig("")
+	return config, h.finder.Close, err
+}
+
+// planTool is the job plan as a tool.
+func planTool(prepare prepareInput) mcp.JobTool {
+	return mcp.JobTool{
+		Job: plan.Name, Name: "plan_run", Title: "Run a plan",
+		Description: "Runs the steps of a plan, each on the end of those it needs: generate, prompt, chat, read, write, ask " +
+			"or a plan within. Check it with plan_check first.",
+		Input: mcp.Object([]string{"plan"}, planArgument,
+			`"params":{"type":"object","description":"the plan's parameters, by name"}`),
+		OpenWorld: true, Prepare: prepare,
+	}
+}
+
+const planArgument = `"plan":{"anyOf":[{"type":"string"},{"type":"object"}],"description":"the plan as YAML or JSON: ` +
+	`params, steps and result"}`
+
+// planProblems is what plan_check answers.
+type planProblems struct {
+	Valid    bool          `json:"valid"`
+	Problems plan.Problems `json:"problems"`
+	Graph    string        `json:"graph,omitempty"`
+}
+
+// registerPlans offers the tools for plans.
+func (i *Server) registerPlans(run mcp.JobTool) error {
+	h := i.options
+	if err := i.Handler.AddJob(run); err != nil {
+		return err
+	}
+	check := mcp.Tool{Name: "plan_check", Title: "Check a plan", ReadOnly: true, Idempotent: true,
+		Description: "Says all that is wrong with a plan, with line and column, or draws its graph. Runs nothing.",
+		Input:       mcp.Object([]string{"plan"}, planArgument)}
+	return mcp.AddTool(i.Handler, check, func(ctx context.Context, arguments json.RawMessage) (*mcp.Result, error) {
+		config, err := h.planConfig(gate.From(ctx).Name)
+		if err != nil {
+			return nil, err
+		}
+		return checkPlan(arguments, config.Forms())
+	})
+}
+
+func checkPlan(arguments json.RawMessage, forms plan.Jobs) (*mcp.Result, error) {
+	var in plan.Input
+	err := json.Unmarshal(arguments, &in)
+	if err == nil {
+		err = in.Plan.Check(forms)
+	}
+	answer := planProblems{Problems: plan.Problems{}}
+	if problems, ok := errors.AsType[plan.Problems](err); ok {
+		answer.Problems = problems
+		return mcp.Structured(answer)
+	}
+	if err != nil {
+		return nil, messages.InvalidInput("the arguments cannot be read: %v", err)
+	}
+	answer.Valid, answer.Graph = true, in.Plan.Mermaid()
+	return mcp.Structured(answer)
+}

@@ -1,0 +1,243 @@
+package plans
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/repository"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
+	"github.com/seed889630bf/lastword/cmd/internal/terminal"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// options are the flags of the command.
+type options struct {
+	program  *host.Program
+	read     repository.Source
+	endpoint settings.Endpoint
+	out      string
+	model    string
+	params   []string
+	dryRun   bool
+	timeout  time.Duration
+	state    store.Flags
+	show     terminal.Display
+}
+
+// Command is plan with its subcommands. exits ends the help of run.
+func Command(p *host.Program, exits string) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "plan",
+		GroupID: settings.Working,
+		Short:   "Run steps on each other's ends: generate, prompt, chat, read, write",
+		Long: `A plan is a YAML or JSON file of steps. Each step is a run of its own, and starts on the end of those that it
+needs. docs/plans.md says what a step can be, and docs/plans/ has plans that are ready to use.`,
+		Example: `  lastword plan check plan.yaml
+  lastword plan run docs/plans/demo.yaml --param repository=.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(checkCommand(p), runCommand(p, exits), graphCommand(p))
+	return cmd
+}
+
+// load reads the plan, and says all that is wrong with it.
+func (o *options) load(file string) (*plan.Plan, plan.Config, func(), error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, plan.Config{}, nil, exit.Invalid("cannot read the plan %s: %v", file, exit.Reason(err))
+	}
+	config, done, err := o.program.PlanConfig(o.out, o.model, o.read, o.endpoint)
+	if err != nil {
+		return nil, config, nil, err
+	}
+	p, err := plan.Parse(text)
+	if err == nil {
+		err = p.Check(config.Forms())
+	}
+	if err == nil {
+		return p, config, done, nil
+	}
+	done()
+	if problems, ok := errors.AsType[plan.Problems](err); ok {
+		lines := make([]string, len(problems))
+		for i, problem := range problems {
+			lines[i] = file + ":" + problem.String()
+		}
+		err = exit.Invalid("%s", strings.Join(lines, "\n"))
+	}
+	return nil, config, nil, err
+}
+
+// oneFile is the argument of the commands that read a plan.
+func oneFile(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return exit.BadUsage(cmd, fmt.Errorf("%s takes one file", cmd.CommandPath()), "for example: "+cmd.CommandPath()+" plan.yaml")
+	}
+	return nil
+}
+
+func files(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return []string{"yaml", "yml", "json"}, cobra.ShellCompDirectiveFilterFileExt
+}
+
+func checkCommand(p *host.Program) *cobra.Command {
+	o := options{program: p, read: p.Source(), endpoint: p.Endpoint()}
+	return &cobra.Command{
+		Use:   "check file",
+		Short: "Say all that is wrong with a plan, with line and column",
+		Long: `Check reads a plan and runs nothing. It names cycles without a bound, unknown names, wrong types, and steps that
+can never run.`,
+		Example: "  lastword plan check plan.yaml", Args: oneFile, ValidArgsFunction: files, DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, _, done, err := o.load(args[0])
+			if err == nil {
+				done()
+			}
+			return err
+		},
+	}
+}
+
+func graphCommand(p *host.Program) *cobra.Command {
+	o, form := options{program: p, read: p.Source(), endpoint: p.Endpoint()}, ""
+	cmd := &cobra.Command{
+		Use:   "graph file",
+		Short: "Draw the steps of a plan",
+		Long:  `Graph prints the steps of a plan in an order in which they can run or, with --form mermaid, as a flowchart.`,
+		Example: `  lastword plan graph plan.yaml
+  lastword plan graph plan.yaml --form mermaid`,
+		Args: oneFile, ValidArgsFunction: files, DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			p, _, done, err := o.load(args[0])
+			if err != nil {
+				return err
+			}
+			defer done()
+			if form == "mermaid" {
+				_, err = fmt.Fprint(cmd.OutOrStdout(), p.Mermaid())
+			} else {
+				_, err = fmt.Fprint(cmd.OutOrStdout(), p.Text())
+			}
+			return err
+		},
+	}
+	settings.Choice(cmd, cmd.Flags(), &form, "form", "how to draw", "text", "mermaid")
+	return cmd
+}
+
+func runCommand(p *host.Program, exits string) *cobra.Command {
+	o := options{program: p, read: p.Source(), endpoint: p.Endpoint()}
+	cmd := &cobra.Command{
+		Use:   "run file",
+		Short: "Run a plan",
+		Long: `Run checks a plan and carries it out. The files of its steps go below --out. The result, if the plan has one, is
+printed to stdout: a text as it is, everything else as JSON.
+
+--jsonl prints the events of the plan: step.started and step.ended say why each step ran, was skipped or ran again.
+
+A plan that asks people runs at a server: give it to POST /v1/runs of lastword serve.` + exits,
+		Example: `  lastword plan run docs/plans/demo.yaml --param repository=spf13/cobra
+  lastword plan run plan.yaml --param n=3 --dry-run
+  lastword plan run plan.yaml --jsonl | jq -c 'select(.type == "step.ended").payload'`,
+		Args: oneFile, ValidArgsFunction: files, DisableFlagsInUseLine: true,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
+	}
+	flags := cmd.Flags()
+	flags.SortFlags = false
+	settings.Group(flags, "Plan", func() {
+		flags.StringArrayVar(&o.params, "param", nil, "`name=value` of a parameter; may be given several times")
+		flags.BoolVar(&o.dryRun, "dry-run", false, "check the plan and its parameters, print the steps, and run nothing")
+		flags.StringVar(&o.out, "out", "artifacts", "`folder` to write under; made if missing")
+	})
+	settings.Group(flags, "Model", func() {
+		flags.StringVar(&o.model, "model", "", "`name` of the model if a step names none; auto is one that is loaded")
+		o.endpoint.AddFlags(cmd, flags)
+	})
+	settings.Group(flags, "Repository", func() {
+		o.read.AddFlags(flags)
+		o.read.AddLimitFlags(flags)
+	})
+	settings.Group(flags, "Run", func() {
+		flags.BoolVar(&o.show.JSONL, "jsonl", false, "print the run's events to stdout, one JSON object per line")
+		flags.BoolVar(&o.show.JSON, "json", false, "print the result to stdout as one JSON object")
+		flags.BoolVarP(&o.show.Quiet, "quiet", "q", false, "print nothing to stderr but errors")
+		flags.DurationVar(&o.timeout, "timeout", 0, "maximum `time` of the run, such as 90s (default 30m)")
+		o.state.AddState(cmd, flags)
+	})
+	settings.Must(cmd.MarkFlagDirname("out"))
+	settings.Must(flags.SetAnnotation("param", settings.NotSetting, nil))
+	settings.Must(flags.SetAnnotation("dry-run", settings.NotSetting, nil))
+	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&o.endpoint)))
+	return cmd
+}
+
+func (o *options) run(cmd *cobra.Command, file string) error {
+	switch {
+	case o.timeout < 0:
+		return exit.BadUsage(cmd, settings.Negative("--timeout"), "")
+	case o.show.JSON && o.show.JSONL:
+		return exit.BadUsage(cmd, errors.New("--json and --jsonl exclude each other: each has stdout for itself"), "")
+	}
+	if err := errors.Join(o.read.Check(), o.endpoint.Check()); err != nil {
+		return exit.BadUsage(cmd, err, "")
+	}
+	p, config, done, err := o.load(file)
+	if err != nil {
+		return err
+	}
+	defer done()
+	params, err := p.ParseParams(o.params)
+	if err == nil {
+		_, err = p.Values(params)
+	}
+	if err != nil {
+		return err
+	}
+	if o.dryRun {
+		_, err := fmt.Fprint(cmd.OutOrStdout(), p.Text())
+		return err
+	}
+	if p.Asks() {
+		return exit.Invalid("the plan asks people, and nobody can answer here; run it at a server with POST /v1/runs")
+	}
+	job, err := plan.Job(plan.Input{Plan: p, Params: params}, config)
+	if err != nil {
+		return err
+	}
+	o.show.Stdout, o.show.Stderr, o.show.Folder = cmd.OutOrStdout(), cmd.ErrOrStderr(), o.out
+	o.show.Open(&o.program.Display)
+	if !o.show.JSON && !o.show.JSONL && p.Result != nil {
+		o.show.Print = printResult
+	}
+	limits := messages.Limits{WallClockMS: host.Milliseconds(o.timeout)}
+	return o.program.Watch(cmd.Context(), job, limits, &o.state, &o.show)
+}
+
+// printResult prints the result of a plan that has completed.
+func printResult(w io.Writer, s messages.State) error {
+	if s.Status != messages.Completed {
+		return nil
+	}
+	var text string
+	if json.Unmarshal(s.End.Result, &text) != nil {
+		text = string(s.End.Result)
+	}
+	text = terminal.WithoutControls(text)
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	_, err := fmt.Fprint(w, text)
+	return err
+}

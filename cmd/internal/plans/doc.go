@@ -1,0 +1,2 @@
+// Package plans is the command plan: check, run, graph and show.
+package plans

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/testkit"
+	api "github.com/seed889630bf/lastword/transport/http/client"
+)
+
+// readyPlan is a plan of docs/plans as a caller sends it.
+func readyPlan(t *testing.T, name string, params map[string]any) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../docs/plans", name+".yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(map[string]any{"plan": string(text), "params": params})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// Each plan of docs/plans runs: the demo by command, tool and HTTP.
+func TestReadyPlans(t *testing.T) {
+	plans, err := filepath.Glob("../../docs/plans/*.yaml")
+	if err != nil || len(plans) != 3 {
+		t.Fatalf("%v: run each of %v below", err, plans)
+	}
+	m := testkit.NewModel(t)
+	m.Always(testkit.Text("To grow things."), testkit.Finish("stop"), testkit.Done())
+	dir := plant(t, gardenText)
+	s := speak(t, dir, "--tools", "plan", "--base-url", m.URL(), "--model", "scripted")
+	for name, c := range map[string]struct {
+		params map[string]any
+		want   string
+	}{
+		"demo":         {map[string]any{"repository": "garden"}, "Grows things."},
+		"question":     {map[string]any{"repository": "garden", "question": "What for?"}, "To grow things."},
+		"repositories": {map[string]any{"repositories": []any{"garden", "nowhere"}}, `["completed","failed"]`},
+	} {
+		a := s.call("plan_run", readyPlan(t, name, c.params))
+		if a.IsError || !strings.Contains(string(a.Structured.Result), c.want) {
+			t.Errorf("%s: %+v", name, a)
+		}
+	}
+	checked := s.call("plan_check", `{"plan":"steps:\n  - name: a\n    job: sing\n"}`)
+	if text := checked.Content[0].Text; checked.IsError || !strings.Contains(text, `"line":3,"column":10`) {
+		t.Errorf("%s", text)
+	}
+	if a := s.call("plan_run", `{"plan":{"steps":[{"name":"a","job":"sing"}]}}`); !a.IsError {
+		t.Errorf("%+v", a)
+	}
+	s.ends()
+
+	server := serveHTTP(t, dir, "--allow-local")
+	client, err := api.New(strings.TrimSuffix(server.url, "/mcp"), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	input := json.RawMessage(readyPlan(t, "demo", map[string]any{"repository": filepath.Join(dir, "garden")}))
+	id, err := client.Submit(t.Context(), messages.Request{Job: plan.Name, Input: input})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if state := ended(t, client, id); state.Status != messages.Completed ||
+		!strings.Contains(string(state.End.Result), "Grows things.") {
+		t.Errorf("%+v", state.End)
+	}
+	got := run(t, nil, "plan", "show", string(id), "--server", strings.TrimSuffix(server.url, "/mcp"))
+	if got.code != 0 || !strings.Contains(got.stdout, "text starts: full completed") {
+		t.Errorf("plan show: %+v", got)
+	}
+}
+
+// ended is the run's state at its end.
+func ended(t *testing.T, client *api.Client, id messages.RunID) messages.State {
+	t.Helper()
+	for _, err := range client.Follow(t.Context(), id, messages.Follow{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	state, err := client.State(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return state
+}
+
+// A plan that waits for people goes on with the answer after kill -9 of its server, and writes nothing twice.
+func TestPlanWaitsOverKill(t *testing.T) {
+	dir := t.TempDir()
+	start := func() *served {
+		return serving(t, binary(t, dir, "serve", "--unix", dir+"/s", "--state", dir+"/kept"))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	server := start()
+	client, err := api.New("unix:"+dir+"/s", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	input, err := json.Marshal(map[string]any{"plan": `
+steps:
+  - {name: draft, write: {name: draft.txt, text: a draft}}
+  - {name: sure, needs: draft, ask: {prompt: "Publish?"}}
+  - {name: text, needs: sure, read: {run: "${steps.draft.run}", name: draft.txt}}
+  - {name: out, needs: text, write: {name: out.txt, text: "${steps.text.result.text}, published"}}
+`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := client.Submit(ctx, messages.Request{Job: plan.Name, Input: input})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := ""
+	for e, err := range client.Follow(ctx, id, messages.Follow{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in, ok := e.Body.(messages.InputRequired); ok {
+			request = in.Request
+			break
+		}
+	}
+	server.ends(syscall.SIGKILL)
+	start()
+	if err := client.Answer(ctx, id, request, json.RawMessage(`true`)); err != nil {
+		t.Fatal(err)
+	}
+	state := ended(t, client, id)
+	text, err := os.ReadFile(filepath.Join(dir, "artifacts", "out.txt"))
+	if err != nil || string(text) != "a draft, published" || state.Status != messages.Completed || len(state.Children) != 3 {
+		t.Errorf("%v: %q after %s %+v", err, text, state.Status, state.End)
+	}
+}
