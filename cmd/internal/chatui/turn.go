@@ -183,13 +183,18 @@ func (t *turn) end() {
 }
 
 func degraded(result json.RawMessage) string {
-	var r struct{ Truncated, Filtered bool }
+	var r struct {
+		Truncated, Filtered bool
+		Degraded            string
+	}
 	_ = json.Unmarshal(result, &r) // without a reason there is a general one
 	switch {
 	case r.Truncated:
 		return "the server cut the answer at its length limit"
 	case r.Filtered:
 		return "the server's content filter cut the answer"
+	case r.Degraded != "":
+		return r.Degraded
 	}
 	return "the result is less than you asked for"
 }
