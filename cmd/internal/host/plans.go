@@ -104,8 +104,11 @@ func (p *Program) PlanConfig(out, model string, read repository.Source, endpoint
 	h := &Options{program: p, Secrets: p.Secrets, Out: settings.Absolute(out), Read: read, model: model}
 	h.finder.Endpoint = endpoint
 	h.Read.SetLimits(&h.limits)
+	if h.box, err = h.mcpServers.Open(h.Env(), h.Secrets, ThisBuild().Full()); err != nil {
+		return config, nil, err
+	}
 	config, err = h.planConfig("")
-	return config, h.finder.Close, err
+	return config, func() { h.finder.Close(); h.box.Close() }, err
 }
 
 // planTool is the job plan as a tool.
