@@ -186,7 +186,7 @@ func TestRefusals(t *testing.T) {
 	for body, want := range map[string]int{
 		`{`: 400, `{"id":"c1"}`: 400,
 		`{"id":"c1","job":"generate","messages":[{"role":"user","parts":[{"type":"text","text":"plain"}]}]}`: 404,
-		`{"id":"c1","messages":[{"role":"user","parts":[{"type":"file"}]}]}`:                                 422,
+		`{"id":"c1","messages":[{"role":"user","parts":[{"type":"file"},{"type":"text","text":"plain"}]}]}`:  422,
 		`{"id":"c1","messages":[{"id":"r_none","role":"assistant","parts":[]}]}`:                             404,
 	} {
 		status, said, _ := ask(t, http.MethodPost, url+"/api/chat", "6", body)

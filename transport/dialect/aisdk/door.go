@@ -128,6 +128,9 @@ func (d door) chat(w http.ResponseWriter, r *http.Request) error {
 	}
 	var turn dialect.Turn
 	for _, m := range q.Messages {
+		if slices.ContainsFunc(m.Parts, func(p part) bool { return p.Type == "file" }) {
+			return messages.InvalidInput("files are not taken; send texts")
+		}
 		if err := turn.Add(m.Role, m.text()); err != nil {
 			return err
 		}

@@ -17,6 +17,23 @@ type options struct {
 	Temperature *float64          `json:"temperature"`
 	TopP        *float64          `json:"top_p"`
 	Metadata    map[string]string `json:"metadata"`
+	Tools       []json.RawMessage `json:"tools"`
+}
+
+// form is what an answer must look like.
+type form struct {
+	Type string `json:"type"`
+}
+
+// check refuses what would be left out silently otherwise.
+func (o *options) check(f form) error {
+	switch {
+	case len(o.Tools) > 0:
+		return messages.InvalidInput("tools are the server's own here; leave tools out")
+	case f.Type != "" && f.Type != "text":
+		return messages.InvalidInput("an answer is a text; a format of the type %.50q is not offered", f.Type)
+	}
+	return nil
 }
 
 // completionRequest is the body of POST /v1/chat/completions.
@@ -28,6 +45,7 @@ type completionRequest struct {
 	Seed                *int64          `json:"seed"`
 	Stop                json.RawMessage `json:"stop"`
 	N                   int             `json:"n"`
+	Format              form            `json:"response_format"`
 	StreamOptions       struct {
 		IncludeUsage bool `json:"include_usage"`
 	} `json:"stream_options"`
@@ -42,6 +60,9 @@ type responseRequest struct {
 	Previous        string          `json:"previous_response_id"`
 	Conversation    json.RawMessage `json:"conversation"`
 	MaxOutputTokens int             `json:"max_output_tokens"`
+	Text            struct {
+		Format form `json:"format"`
+	} `json:"text"`
 }
 
 // said is a message, or another item of a response's input.
@@ -95,6 +116,9 @@ func (q *completionRequest) turn() (turn dialect.Turn, err error) {
 	} else if len(q.Stop) > 0 && json.Unmarshal(q.Stop, &turn.Stop) != nil {
 		return turn, messages.InvalidInput("stop must be a text or an array of texts")
 	}
+	if err := q.check(q.Format); err != nil {
+		return turn, err
+	}
 	if q.N > 1 {
 		return turn, messages.InvalidInput("n must be 1: each answer is a run of its own")
 	}
@@ -114,6 +138,9 @@ func (q *completionRequest) turn() (turn dialect.Turn, err error) {
 func (q *responseRequest) turn(before dialect.Turn) (turn dialect.Turn, answers map[string]string, err error) {
 	turn = before
 	turn.System, turn.MaxTokens, turn.Temperature, turn.TopP = q.Instructions, q.MaxOutputTokens, q.Temperature, q.TopP
+	if err := q.check(q.Text.Format); err != nil {
+		return turn, nil, err
+	}
 	var text string
 	items := []said{{Role: "user", Content: q.Input}}
 	if json.Unmarshal(q.Input, &text) != nil {
