@@ -60,8 +60,9 @@ Serve reads repositories over https from public addresses. It reads no folder of
 --allow-local. It ignores the .lastword.yaml of the current folder; --config .lastword.yaml reads it.
 
 Serve keeps the events of runs in a folder (--state), which one process may open at a time. A run outlives the process:
-when serve starts again, it starts generate again and ends other runs that had not ended as failed, cause node_lost.
-With --nats several servers share all runs, and go on with those of a server that is gone.
+when serve starts again, it starts generate again, goes on with chat after its last step, and ends other runs that had
+not ended as failed, cause node_lost. With --nats several servers share all runs, and go on with those of a server that
+is gone.
 
 The first Ctrl-C or SIGTERM stops new runs and waits for the others as long as --drain says, but not for runs that
 wait for an answer. The second one leaves at once.` +
