@@ -65,7 +65,7 @@ type stdioLink struct {
 func (l *stdioLink) SendRequest(ctx context.Context, r transport.JSONRPCRequest) (*transport.JSONRPCResponse, error) {
 	answer, err := l.Stdio.SendRequest(ctx, r)
 	keep(ctx, answer)
-	if errors.Is(err, transport.ErrTransportClosed) {
+	if errors.Is(err, transport.ErrTransportClosed) || err != nil && l.lost() {
 		return nil, messages.Errorf(messages.Code(messages.CauseTransportClosed), "the server ended: %s", l.process.why())
 	}
 	return answer, err

@@ -140,6 +140,19 @@ func TestFiltersAndTrust(t *testing.T) {
 	}
 }
 
+// A server that ends before it can be called says why.
+func TestEndsAtOnce(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no sh")
+	}
+	server := source.Server{Name: "sad", Command: "sh", Args: []string{"-c", "echo 'set API_KEY' >&2; exit 2"}, StartTimeout: time.Minute}
+	src := source.New([]source.Server{server}, "1", nil)
+	defer src.Close()
+	if _, err := src.Tools(t.Context()); err == nil || err.Error() != "the MCP server sad: the server ended: exit status 2: set API_KEY" {
+		t.Error(err)
+	}
+}
+
 // A server that does not start is tried again after 1, 2, 4, 8 and 16 seconds, and then is down for a while. The other
 // servers have their tools.
 func TestDown(t *testing.T) {
