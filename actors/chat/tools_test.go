@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/messages/model"
 )
 
 // does is a tool without arguments.
@@ -127,6 +129,33 @@ func TestAgents(t *testing.T) {
 	}
 	events = slices.DeleteFunc(events, func(e messages.Event) bool { return e.Body.Kind() == messages.KindChildEnded }) // in any order
 	compare(t, "sub-agent-fails", strings.ReplaceAll(transcript(t, events, m.requests), string(state.RunID), "RUN"))
+}
+
+// Agents that start one another come to an end, and the reason comes back through all of them.
+func TestAgentsStartAgents(t *testing.T) {
+	config := chat.Config{Stream: func(_ context.Context, r model.Request) iter.Seq2[model.Part, error] {
+		last := r.Messages[len(r.Messages)-1]
+		end := model.End{Evidence: model.Evidence{Done: true, Output: true, Finish: "stop"}}
+		if last.Role == model.User {
+			end.Calls, end.Evidence.Finish = calls(`again {"prompt":"Go on."}`), "tool_calls"
+		}
+		end.Verdict = model.Judge(model.Strict, end.Evidence)
+		return func(yield func(model.Part, error) bool) {
+			if last.Role != model.User && !yield(model.Text{Text: last.Content}, nil) {
+				return
+			}
+			yield(end, nil)
+		}
+	}}
+	started := 0
+	config.Tools = set(t, tool.Agent(tool.Tool{Name: "again", Access: tool.Read}, func(prompt string) (actors.Job, error) {
+		started++
+		return chat.Job(chat.Input{Message: prompt}, config)
+	}))
+	_, state := talk(t, chat.Input{Message: "Go."}, config, nil, nil)
+	if started != 5 || !strings.Contains(string(state.End.Result), "agents may start one another 5 times; do the work without again") {
+		t.Errorf("%d agents started: %s", started, state.End.Result)
+	}
 }
 
 var long = regexp.MustCompile("a{100,}")
