@@ -62,7 +62,7 @@ once.` + runExits(),
   git diff | lastword chat --system "Write a commit message for this change."
   lastword chat -m "Write a guide to this code." --repository . --out guide
   lastword chat -m "Where are the tests?" --repository . --jsonl | jq -c 'select(.type == "tool.started").payload'`,
-		Args:              noMessage,
+		Args:              c.arguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return c.run(cmd) },
 	}
@@ -91,7 +91,12 @@ func (c *chatOptions) addRequestFlags(flags *pflag.FlagSet) {
 
 const chatExample = `for example: lastword chat -m "Why is the sky blue?"`
 
-func noMessage(cmd *cobra.Command, args []string) error {
+// arguments takes the id that may follow --resume, and nothing else.
+func (c *chatOptions) arguments(cmd *cobra.Command, args []string) error {
+	if c.resume == last && len(args) == 1 {
+		c.resume = args[0]
+		return nil
+	}
 	if len(args) > 0 {
 		return exit.BadUsage(cmd, errors.New("chat takes its message from --message"), chatExample)
 	}
