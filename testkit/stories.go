@@ -1,11 +1,16 @@
 package testkit
 
 import (
+	"cmp"
+	"context"
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"iter"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/tools/txtar"
@@ -77,4 +82,199 @@ func storyEvent(line string) messages.Event {
 		e.Body = b
 	}
 	return e
+}
+
+// Teller is a runtime whose runs tell stories, for tests of doors. Every job tells; its input names the story as
+// text, prompt, message, goal or story. A run goes as far as its first question without an answer. The zero Teller tells
+// [Stories]. It is safe for concurrent use.
+type Teller struct {
+	mu   sync.Mutex
+	runs []*told
+}
+
+type told struct {
+	id     messages.RunID
+	events []messages.Event
+	more   chan struct{} // closed when the run goes on
+}
+
+// seen are the events up to the first question without an answer.
+func (r *told) seen() []messages.Event {
+	for i, e := range r.events {
+		if b, ok := e.Body.(messages.InputReceived); ok && b.Principal == unanswered {
+			return r.events[:i]
+		}
+	}
+	return r.events
+}
+
+// unanswered marks an answer that nobody has given yet.
+const unanswered = "\x00"
+
+func (t *Teller) find(id messages.RunID) (*told, error) {
+	for _, r := range t.runs {
+		if r.id == id {
+			return r, nil
+		}
+	}
+	return nil, messages.Errorf(messages.CodeNotFound, "there is no run %s", id)
+}
+
+// Submit begins to tell a story.
+func (t *Teller) Submit(_ context.Context, q messages.Request) (messages.RunID, error) {
+	var in struct{ Text, Prompt, Message, Goal, Story string }
+	if err := json.Unmarshal(q.Input, &in); err != nil {
+		return "", messages.InvalidInput("the input is not an object: %v", err)
+	}
+	name := cmp.Or(in.Story, in.Text, in.Prompt, in.Message, in.Goal)
+	all := Stories()
+	i := slices.IndexFunc(all, func(s Story) bool { return s.Name == name })
+	if i < 0 {
+		return "", messages.InvalidInput("there is no story %q", name)
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r := &told{id: messages.RunID(fmt.Sprintf("%s%d", StoryRun, len(t.runs)+1)), more: make(chan struct{})}
+	for _, e := range all[i].Events {
+		e.RunID = r.id
+		switch b := e.Body.(type) {
+		case messages.RunQueued:
+			b.Job, b.Input, b.Principal, b.Mode, b.Labels = q.Job, q.Input, q.Principal, q.Mode, q.Labels
+			e.Body = b
+		case messages.ChildStarted:
+			b.Child = messages.RunID(strings.Replace(string(b.Child), string(StoryRun), string(r.id), 1))
+			e.Body = b
+		case messages.ChildEnded:
+			b.Child = messages.RunID(strings.Replace(string(b.Child), string(StoryRun), string(r.id), 1))
+			e.Body = b
+		case messages.InputReceived:
+			b.Principal = unanswered
+			e.Body = b
+		}
+		r.events = append(r.events, e)
+	}
+	t.runs = append(t.runs, r)
+	return r.id, nil
+}
+
+// State is the sum of what the run has told.
+func (t *Teller) State(_ context.Context, id messages.RunID) (messages.State, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r, err := t.find(id)
+	if err != nil {
+		return messages.State{}, err
+	}
+	return fold(r.seen())
+}
+
+// Follow gives the events one by one.
+func (t *Teller) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+	return func(yield func([]messages.Event, error) bool) {
+		for after := f.After; ; {
+			t.mu.Lock()
+			r, err := t.find(id)
+			if err != nil {
+				t.mu.Unlock()
+				yield(nil, err)
+				return
+			}
+			events, more := slices.Clone(r.seen()), r.more
+			t.mu.Unlock()
+			for _, e := range events {
+				if e.Seq <= after {
+					continue
+				}
+				after = e.Seq
+				left, ok := f.Filter.Select(e)
+				if !ok {
+					continue
+				}
+				if !yield([]messages.Event{left}, nil) || e.IsTerminal() {
+					return
+				}
+			}
+			if len(events) > 0 && events[len(events)-1].IsTerminal() {
+				return
+			}
+			select {
+			case <-more:
+			case <-ctx.Done():
+				yield(nil, context.Cause(ctx))
+				return
+			}
+		}
+	}
+}
+
+// List gives the caller's runs with the labels, the newest first.
+func (t *Teller) List(_ context.Context, q messages.Query) ([]messages.Summary, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var all []messages.Summary
+	for _, r := range slices.Backward(t.runs) {
+		state, err := fold(r.seen())
+		if err != nil {
+			return nil, err
+		}
+		one := messages.Summary{RunID: r.id, Job: state.Queued.Job, Labels: state.Queued.Labels, Status: state.Status,
+			Seq: state.Seq, Principal: state.Queued.Principal, QueuedAt: state.QueuedAt}
+		if q.Selects(&one) && len(all) < q.Most() {
+			all = append(all, one)
+		}
+	}
+	return all, nil
+}
+
+// Cancel ends a run that waits for an answer. An ended run stays as it is.
+func (t *Teller) Cancel(_ context.Context, id messages.RunID, by, reason string) error {
+	return t.change(id, func(r *told) error {
+		seen := r.seen()
+		last := seen[len(seen)-1]
+		if last.IsTerminal() {
+			return nil
+		}
+		for i, body := range []messages.Body{messages.RunCanceling{By: by, Reason: reason},
+			messages.RunCanceled{By: messages.ByRun, Cause: messages.CauseCanceledByUser, Artifacts: []messages.Artifact{}}} {
+			e := last
+			e.Seq, e.Body = last.Seq+uint64(i)+1, body
+			e.From = e.Seq
+			seen = append(slices.Clip(seen), e)
+		}
+		r.events = seen
+		return nil
+	})
+}
+
+// Answer lets a run that asked go on.
+func (t *Teller) Answer(_ context.Context, id messages.RunID, request string, value json.RawMessage, by string) error {
+	return t.change(id, func(r *told) error {
+		for i, e := range r.events {
+			b, ok := e.Body.(messages.InputReceived)
+			if !ok || b.Request != request {
+				continue
+			}
+			if b.Principal != unanswered || len(r.seen()) < i {
+				return messages.Errorf(messages.CodeConflict, "request %q is not open", request)
+			}
+			b.Value, b.Principal = value, by
+			r.events[i].Body = b
+			return nil
+		}
+		return messages.Errorf(messages.CodeNotFound, "run %s asks no %q", id, request)
+	})
+}
+
+func (t *Teller) change(id messages.RunID, do func(*told) error) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r, err := t.find(id)
+	if err == nil {
+		err = do(r)
+	}
+	if err == nil {
+		close(r.more)
+		r.more = make(chan struct{})
+	}
+	return err
 }
