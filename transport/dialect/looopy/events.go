@@ -237,8 +237,9 @@ func (w *writer) file(op *view.Op) {
 	if !utf8.Valid(data) {
 		text, encoding = base64.StdEncoding.EncodeToString(data), "base64"
 	}
+	kind := cmp.Or(mime.TypeByExtension(path.Ext(a.Name)), "application/octet-stream")
 	w.event(op, "file-write", fields{"artifactId": a.Name, "name": a.Name, "data": text, "encoding": encoding,
-		"index": 0, "complete": true, "mimeType": cmp.Or(mime.TypeByExtension(path.Ext(a.Name)), "application/octet-stream")})
+		"index": 0, "complete": true, "mimeType": kind})
 }
 
 func (w *writer) read(op *view.Op, a messages.Artifact) ([]byte, error) {

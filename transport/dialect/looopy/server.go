@@ -81,17 +81,11 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) error {
 	case answers > 0:
 		return s.resume(w, r, p)
 	}
-	q := s.door.Message(p.Message, p.ContextID)
-	id, err := s.door.Start(r.Context(), q)
+	id, err := s.door.Start(r.Context(), s.door.Message(p.Message, p.ContextID))
 	if err != nil {
 		return err
 	}
-	state, err := s.door.Run(r.Context(), id)
-	if err != nil {
-		return err
-	}
-	s.stream(w, r, p.ContextID, []messages.Summary{{RunID: id, QueuedAt: state.QueuedAt}}, cursor{}, state)
-	return nil
+	return s.stream(w, r, p.ContextID, []messages.Summary{{RunID: id}}, cursor{})
 }
 
 // resume answers what a turn asked, and streams what follows.
@@ -118,18 +112,13 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, p post) error {
 			return err
 		}
 	}
-	after, err := s.door.Run(r.Context(), turn.RunID)
-	if err != nil {
-		return err
-	}
 	had := cursor{at: before.QueuedAt.UnixMicro(), seq: before.Seq, i: math.MaxInt}
 	for _, text := range before.Streams {
 		if (&view.Item{Kind: view.Text, Name: text.Name}).IsAnswer() && !text.Thought {
 			had.length = text.Len()
 		}
 	}
-	s.stream(w, r, p.ContextID, []messages.Summary{turn}, had, after)
-	return nil
+	return s.stream(w, r, p.ContextID, []messages.Summary{turn}, had)
 }
 
 // turns are the caller's turns of the context, the oldest first, or the one of the task.
@@ -164,26 +153,23 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent) // nothing will come; a browser's EventSource stops asking
 		return nil
 	}
-	state, err := s.door.Run(r.Context(), turns[0].RunID)
-	if err != nil {
-		return err
-	}
-	s.stream(w, r, context, turns, after, state)
-	return nil
+	return s.stream(w, r, context, turns, after)
 }
 
-// stream writes the turns, one after the other, until one waits for people. The State is that of the first.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, context string, turns []messages.Summary, after cursor,
-	state messages.State) {
-	h := w.Header()
-	h.Set("Connection", "keep-alive")
-	out := s.door.Stream(w, "text/event-stream")
-	for i, turn := range turns {
-		if i > 0 {
-			var err error
-			if state, err = s.door.Run(r.Context(), turn.RunID); err != nil {
-				out.Break()
-			}
+// stream writes the turns, one after the other, until one waits for people. An error is one before the first.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, context string, turns []messages.Summary,
+	after cursor) error {
+	var out *dialect.Stream
+	for _, turn := range turns {
+		state, err := s.door.Run(r.Context(), turn.RunID)
+		switch {
+		case err != nil && out == nil:
+			return err
+		case err != nil:
+			out.Break()
+		case out == nil:
+			w.Header().Set("Connection", "keep-alive")
+			out = s.door.Stream(w, "text/event-stream")
 		}
 		t := &writer{out: out, server: s, ctx: r.Context(), context: context, after: after, state: state,
 			named: r.URL.Query().Get("framing") == "named", turn: state.QueuedAt.UnixMicro(),
@@ -192,14 +178,14 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, context string, 
 			t.waits[in.Request] = !in.Closed
 		}
 		stop := func(*view.Transcript) bool { return t.waiting }
-		err := dialect.Play(r.Context(), out, turn.RunID, messages.Follow{Tree: true}, &table, t, stop)
-		if err != nil {
+		if dialect.Play(r.Context(), out, turn.RunID, messages.Follow{Tree: true}, &table, t, stop) != nil {
 			out.Break()
 		}
 		if t.waiting {
-			return
+			break
 		}
 	}
+	return nil
 }
 
 // cursor is where an event stands in its context.
@@ -241,16 +227,12 @@ func parseID(id string) (context string, c cursor, err error) {
 		return "", c, wrong
 	}
 	c.at, err = strconv.ParseInt(id[at+1:n], 10, 64)
-	for _, field := range []struct {
-		digits int
-		set    func(uint64)
-	}{{seqDigits, func(v uint64) { c.seq = v }}, {iDigits, func(v uint64) { c.i = int(v) }},
-		{lengthDigits, func(v uint64) { c.length = int(v) }}} {
-		v, parseErr := strconv.ParseUint(id[n:n+field.digits], 10, 63)
-		field.set(v)
-		n += field.digits
-		err = cmp.Or(err, parseErr)
+	next := func(digits int) uint64 {
+		v, wrong := strconv.ParseUint(id[n:n+digits], 10, 63)
+		n, err = n+digits, cmp.Or(err, wrong)
+		return v
 	}
+	c.seq, c.i, c.length = next(seqDigits), int(next(iDigits)), int(next(lengthDigits))
 	if err != nil || c.at < 0 {
 		return "", c, wrong
 	}
