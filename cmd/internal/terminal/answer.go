@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"io"
 	"strings"
 	"sync"
@@ -48,6 +49,10 @@ func (s *Answer) Print(e messages.Event) error {
 		}
 	case messages.LLMCompleted:
 		return s.finish()
+	case messages.TextDone:
+		if b.Stream != s.stream { // it comes in one piece
+			return cmp.Or(s.text(messages.TextDelta{Stream: b.Stream, Text: b.Text}), s.finish())
+		}
 	}
 	return nil
 }
