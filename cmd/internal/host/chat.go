@@ -152,8 +152,13 @@ func (c *conversations) of(h *Options, home string) (kept *conversation.Store, e
 // ConversationFolder is where conversations are below a state folder.
 const ConversationFolder = "conversations"
 
-// chatTool is the job chat as a tool. With tools of others, callers may name those that need not be allowed.
-func chatTool(prepare prepareInput, others bool) mcp.JobTool {
+// chatForms are the properties of the input that programs need, and models do not.
+var chatForms = []string{`"output":{"type":"string","enum":["text","structured"]}`,
+	`"tokens":{"type":"string","enum":["authoritative","debug","off"]}`}
+
+// chatTool is the job chat as a tool. With tools of others, callers may name those that need not be allowed. More are
+// properties of its input.
+func chatTool(prepare prepareInput, others bool, more ...string) mcp.JobTool {
 	tools := `"tools":{"type":"array","items":{"type":"string","enum":["ask_user"]},"description":"if you answer questions"}`
 	if others {
 		tools = `"tools":{"type":"array","items":{"type":"string"},"description":"the only ones it may call, and unasked; ask_user if you answer"}`
@@ -161,13 +166,13 @@ func chatTool(prepare prepareInput, others bool) mcp.JobTool {
 	return mcp.JobTool{
 		Job: chat.Name, Title: "Chat with a language model",
 		Description: "Gives the server's language model a message and gives its answer.",
-		Input: mcp.Object([]string{"message"},
+		Input: mcp.Object([]string{"message"}, append(more,
 			`"message":{"type":"string","minLength":1}`,
 			`"context":{"type":"string","description":"id of the conversation, new or known"}`,
 			`"system":{"type":"string"}`,
 			`"model":{"type":"string","maxLength":256}`,
 			`"stages":{"type":"boolean"}`,
-			tools),
+			tools)...),
 		Output: json.RawMessage(chatResult), OpenWorld: true, Prepare: prepare,
 	}
 }

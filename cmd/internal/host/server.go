@@ -14,6 +14,7 @@ import (
 	"go.uber.org/zap/zapcore"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/cmd/internal/conformance"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/store"
@@ -131,6 +132,10 @@ func (i *Server) newAPI(tools []mcp.JobTool) error {
 		Secure: h.Secure, Lag: i.Metrics.Lag}
 	for t := range tools {
 		tool := &tools[t]
+		if tool.Job == chat.Name {
+			whole := chatTool(h.prepareChat, !h.box.Empty(), chatForms...)
+			whole.Limits, tool = tool.Limits, &whole
+		}
 		if err := tool.Compile(); err != nil {
 			return err
 		}
