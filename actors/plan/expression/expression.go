@@ -9,8 +9,11 @@ import (
 
 	"github.com/expr-lang/expr"
 	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/checker"
+	"github.com/expr-lang/expr/compiler"
 	"github.com/expr-lang/expr/conf"
 	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/optimizer"
 	"github.com/expr-lang/expr/parser"
 	"github.com/expr-lang/expr/types"
 	"github.com/expr-lang/expr/vm"
@@ -68,13 +71,13 @@ func Compile(text string, names Names, want Type) (*Expression, error) {
 	if len(text) > longest {
 		return nil, fmt.Errorf("the expression has %d bytes; it may have %d", len(text), longest)
 	}
-	options := []expr.Option{expr.DisableAllBuiltins(), expr.MaxNodes(mostNodes)}
-	for _, name := range Functions {
-		options = append(options, expr.EnableBuiltin(name))
-	}
 	config := conf.CreateNew()
-	for _, option := range options {
-		option(config)
+	expr.MaxNodes(mostNodes)(config)
+	for name := range config.Builtins {
+		if !slices.Contains(Functions, name) {
+			delete(config.Builtins, name)
+			config.Disabled[name] = true
+		}
 	}
 	tree, err := parser.ParseWithConfig(text, config)
 	if err != nil {
@@ -86,15 +89,27 @@ func Compile(text string, names Names, want Type) (*Expression, error) {
 	if err != nil {
 		return nil, err
 	}
-	options = append(options, expr.Env(scope))
+	expr.Env(scope)(config)
 	if want == Boolean {
-		options = append(options, expr.AsBool())
+		expr.AsBool()(config)
 	}
-	program, err := expr.Compile(text, options...)
+	program, err := compiled(tree, config)
 	if err != nil {
 		return nil, shortened(err)
 	}
 	return &Expression{text, program}, nil
+}
+
+// compiled does what expr.Compile does after it has parsed.
+func compiled(tree *parser.Tree, config *conf.Config) (*vm.Program, error) {
+	config.Check()
+	if _, err := checker.Check(tree, config); err != nil {
+		return nil, err
+	}
+	if err := optimizer.Optimize(&tree.Node, config); err != nil {
+		return nil, err
+	}
+	return compiler.Compile(tree, config)
 }
 
 // String returns the expression as it was written.
