@@ -165,7 +165,8 @@ func (r *runner) sayEnded(m move) error {
 	if m.reason != "" {
 		words += ": " + clipped(m.reason)
 	}
-	return r.task.Emit(messages.StepEnded{Step: m.name, Outcome: string(m.outcome), Next: next, Reason: clipped(m.reason)}, words)
+	return r.task.Emit(messages.StepEnded{Step: m.name, Outcome: string(m.outcome), Next: next,
+		Reason: clipped(m.reason)}, words)
 }
 
 // nextSteps names what starts by the end of a step, as far as a line has room.

@@ -112,17 +112,3 @@ func TestTypes(t *testing.T) {
 		}
 	}
 }
-
-// A guard takes less than 10 µs.
-func BenchmarkGuard(b *testing.B) {
-	e, err := expression.Compile(`steps.a.outcome == "failed" && steps.a.result.score > 0.4 && item.name in ["x", "y"]`, names,
-		expression.Boolean)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for b.Loop() {
-		if yes, err := e.True(environment); !yes || err != nil {
-			b.Fatal(err)
-		}
-	}
-}
