@@ -2,8 +2,11 @@ package testkit_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
+	"io"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -14,6 +17,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
@@ -23,8 +27,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/dialect/openai"
 )
 
-// frontCuts is after how many frames an answer is cut at most; no answer to the plain story has more.
-const frontCuts = 16
+// frontCuts is after how many frames an answer is cut at most.
+const frontCuts = 24
 
 // TestFrontClients is the part of make clients for front ends: what the clients of npm, and openai-go, hold at the end of
 // every story must be what the log says, and an answer that is cut after any frame must not look like a success.
@@ -83,7 +87,7 @@ func apiOf(r *http.Request) string {
 func newFronts(t *testing.T) *fronts {
 	t.Helper()
 	f, mux := &fronts{cut: map[string]bool{}}, http.NewServeMux()
-	config := dialect.Config{Runs: &testkit.Teller{}, Jobs: []dialect.Job{{Name: "chat", Text: "message"}}}
+	config := dialect.Config{Runs: &hesitant{}, Heartbeat: time.Millisecond, Jobs: []dialect.Job{{Name: "chat", Text: "message"}}}
 	for _, door := range []struct {
 		paths   []string
 		handler http.Handler
@@ -105,7 +109,21 @@ func newFronts(t *testing.T) *fronts {
 	return f
 }
 
-// cutWriter breaks the connection before the frame that comes after so many.
+// hesitant tells so slowly that heartbeats come between all events: they must change nothing.
+type hesitant struct{ testkit.Teller }
+
+func (h *hesitant) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+	return func(yield func([]messages.Event, error) bool) {
+		for events, err := range h.Teller.Follow(ctx, id, f) {
+			time.Sleep(2 * time.Millisecond)
+			if !yield(events, err) {
+				return
+			}
+		}
+	}
+}
+
+// cutWriter takes so many frames, and fails at the next.
 type cutWriter struct {
 	http.ResponseWriter
 	fronts *fronts
@@ -122,7 +140,7 @@ func (w *cutWriter) Write(data []byte) (int, error) {
 			w.fronts.mu.Lock()
 			w.fronts.cut[w.key] = true
 			w.fronts.mu.Unlock()
-			panic(http.ErrAbortHandler)
+			return 0, io.ErrClosedPipe // the door breaks the connection
 		}
 		if _, err := w.ResponseWriter.Write(frame); err != nil {
 			return 0, err

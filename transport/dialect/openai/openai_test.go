@@ -9,16 +9,20 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	client "github.com/sashabaranov/go-openai"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
+	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/dialect/openai"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -334,5 +338,20 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, body, _ := get(t, url+"/v1/models"); !strings.Contains(body, `"chat"`) || strings.Contains(body, `"generate"`) {
 		t.Errorf("the models are %s", body)
+	}
+}
+
+// The helper of the official client wants response.created before anything else, also before a heartbeat.
+func TestHeartbeatBeforeTheResponse(t *testing.T) {
+	server := httptest.NewServer(openai.New(dialect.Config{Runs: &cut{}, Heartbeat: time.Millisecond, Jobs: []dialect.Job{{Name: "chat", Text: "message"}}}))
+	defer server.Close()
+	answer, err := http.Post(server.URL+"/v1/responses", "application/json", strings.NewReader(`{"model":"chat","stream":true,"input":"plain"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	first := make([]byte, 4)
+	if _, err := io.ReadFull(answer.Body, first); err != nil || string(first) != ":\n:\n" {
+		t.Errorf("the first bytes are %q, %v", first, err)
 	}
 }

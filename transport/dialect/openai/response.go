@@ -63,7 +63,13 @@ var responding = &view.Dialect[*response]{
 			r.drop(op)
 		}
 	},
-	Heartbeat: func(r *response) { r.emit("keepalive", 0, fields{}) },
+	Heartbeat: func(r *response) {
+		if r.status == "" { // clients want response.created first
+			r.stream.WriteString(":\n")
+			return
+		}
+		r.emit("keepalive", 0, fields{})
+	},
 	Refuse: func(r *response, err error) {
 		p := gate.ProblemOf(err)
 		r.emit("error", 0, fields{"code": p.Code, "message": p.Detail, "param": nil})

@@ -97,8 +97,9 @@ func retrieve(c openai.Client, story string) (l line) {
 	read := func(after int64) (all []string, last responses.ResponseStreamEventUnion, err error) {
 		stream := c.Responses.GetStreaming(context.Background(), begun.ID, responses.ResponseGetParams{StartingAfter: openai.Int(after)})
 		for stream.Next() {
-			last = stream.Current()
-			all = append(all, last.RawJSON())
+			if e := stream.Current(); e.Type != "keepalive" {
+				last, all = e, append(all, e.RawJSON())
+			}
 		}
 		return all, last, stream.Err()
 	}

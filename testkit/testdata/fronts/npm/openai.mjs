@@ -53,15 +53,21 @@ export default async function open(url, version) {
     };
   }
 
+  // The events of a response after a number, without heartbeats.
+  async function read(id, query) {
+    const events = [];
+    for await (const e of await client.responses.retrieve(id, { stream: true, ...query })) if (e.type !== 'keepalive') events.push(e);
+    return events;
+  }
+
   // A response in the background, from each number on.
   async function retrieve(story) {
-    const events = [];
+    let events;
     try {
       const { id } = await client.responses.create({ model: 'chat', input: story, background: true });
-      for await (const e of await client.responses.retrieve(id, { stream: true })) events.push(e);
+      events = await read(id, {});
       for (const [i, e] of events.entries()) {
-        const rest = [];
-        for await (const other of await client.responses.retrieve(id, { stream: true, starting_after: e.sequence_number })) rest.push(other);
+        const rest = await read(id, { starting_after: e.sequence_number });
         if (JSON.stringify(rest) !== JSON.stringify(events.slice(i + 1))) return { status: 'failed', same: false };
       }
     } catch (error) {
