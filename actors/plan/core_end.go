@@ -104,7 +104,7 @@ func (s *Step) triesAgain(cause messages.Cause, tries int) bool {
 		return false
 	}
 	if slices.Contains(lost, cause) {
-		return s.Idempotent || s.Read != nil || s.Write != nil
+		return s.runsAgain()
 	}
 	if s.Retry == nil {
 		return false
@@ -115,6 +115,9 @@ func (s *Step) triesAgain(cause messages.Cause, tries int) bool {
 	}
 	return slices.Contains(causes, cause)
 }
+
+// runsAgain reports whether the step may run again if nobody knows how far it came.
+func (s *Step) runsAgain() bool { return s.Idempotent || s.Read != nil || s.Write != nil }
 
 // longestDelay bounds the wait between attempts.
 const longestDelay = time.Minute

@@ -276,6 +276,14 @@ func (s *scope) condition(text string, names expression.Names, path string) *exp
 // work checks what the step does.
 func (s *scope) work(i int) {
 	n := &s.steps[i]
+	if n.Retry != nil && !n.runsAgain() {
+		for _, cause := range n.Retry.Causes {
+			if slices.Contains(lost, cause) {
+				s.wrong(s.of(i, "retry.causes"), "after %s nobody knows how far the step came; say idempotent: true if it may run again",
+					cause)
+			}
+		}
+	}
 	if n.Input != nil && n.Job == "" && n.Plan == nil {
 		s.wrong(s.of(i, "input"), "only a job or a plan has an input")
 	}

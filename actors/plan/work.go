@@ -66,7 +66,8 @@ func endingOf(s messages.State) ending {
 		_ = json.Unmarshal(s.End.Result, &e.result) // it is JSON, as the runtime wrote it
 	}
 	for _, a := range s.Artifacts {
-		e.artifacts = append(e.artifacts, map[string]any{"name": a.Name, "path": a.Path, "bytes": int(a.Bytes), "sha256": a.SHA256})
+		e.artifacts = append(e.artifacts,
+			map[string]any{"name": a.Name, "path": a.Path, "bytes": int(a.Bytes), "sha256": a.SHA256})
 	}
 	return e
 }

@@ -27,7 +27,8 @@ func (r *runner) write(input json.RawMessage) (actors.Job, error) {
 	}
 	name := path.Clean(in.Name)
 	if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." {
-		return actors.Job{}, messages.InvalidInput("the file %q is not below the output folder; give a relative path without ..", in.Name)
+		return actors.Job{}, messages.InvalidInput(
+			"the file %q is not below the output folder; give a relative path without ..", in.Name)
 	}
 	w := written{name, in.Text}
 	work := func(_ context.Context, t *actors.TaskContext) error {

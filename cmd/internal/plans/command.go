@@ -83,7 +83,8 @@ func (o *options) load(file string) (*plan.Plan, plan.Config, func(), error) {
 // oneFile is the argument of the commands that read a plan.
 func oneFile(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return exit.BadUsage(cmd, fmt.Errorf("%s takes one file", cmd.CommandPath()), "for example: "+cmd.CommandPath()+" plan.yaml")
+		return exit.BadUsage(cmd, fmt.Errorf("%s takes one file", cmd.CommandPath()),
+			"for example: "+cmd.CommandPath()+" plan.yaml")
 	}
 	return nil
 }
