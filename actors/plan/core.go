@@ -61,8 +61,8 @@ type move struct {
 	next    []string
 }
 
-// core decides what follows from the outcomes of the steps. It is pure: it depends on the plan, the parameters and the
-// calls of ended in their order alone, so that a log can be replayed.
+// core decides what follows from the outcomes of the steps. It is pure: it depends on the plan, the parameters and
+// the calls of ended in their order alone, so that a log can be replayed.
 type core struct {
 	*graph
 	environment map[string]any // params and steps
@@ -115,7 +115,8 @@ type work struct {
 }
 
 func newCore(g *graph, params map[string]any) *core {
-	c := &core{graph: g, values: make(map[string]any, len(g.steps)), states: make([]state, len(g.steps)), left: len(g.steps)}
+	n := len(g.steps)
+	c := &core{graph: g, values: make(map[string]any, n), states: make([]state, n), left: n}
 	c.environment = map[string]any{"params": params, "steps": c.values}
 	none := ending{}.values(0, nil)
 	for i := range g.steps {
@@ -128,8 +129,8 @@ func newCore(g *graph, params map[string]any) *core {
 
 // values are what expressions see of a step.
 func (e ending) values(rounds int, results []any) map[string]any {
-	return map[string]any{"outcome": string(e.outcome), "cause": string(e.cause), "error": e.message, "run": string(e.run),
-		"result": e.result, "results": results, "artifacts": e.artifacts, "seconds": e.seconds, "rounds": rounds}
+	return map[string]any{"outcome": string(e.outcome), "cause": string(e.cause), "error": e.message,
+		"run": string(e.run), "result": e.result, "results": results, "artifacts": e.artifacts, "seconds": e.seconds, "rounds": rounds}
 }
 
 // begin starts the steps that wait for nothing.
@@ -256,7 +257,9 @@ func (c *core) reason(i int) string {
 	n := &c.steps[i]
 	switch {
 	case len(n.handles) > 0:
-		k := slices.IndexFunc(n.handles, func(j int) bool { return c.over[j].outcome == Failed || c.over[j].outcome == Canceled })
+		k := slices.IndexFunc(n.handles, func(j int) bool {
+			return c.over[j].outcome == Failed || c.over[j].outcome == Canceled
+		})
 		return c.steps[n.handles[k]].Name + " failed"
 	case len(n.needs) == 0:
 		return "the plan begins"
@@ -379,7 +382,8 @@ func (c *core) inside(u unit, f func(environment map[string]any)) {
 	environment := c.environment
 	switch {
 	case n.items != nil:
-		environment = map[string]any{"params": c.environment["params"], "steps": c.values, "item": s.items[u.item], "index": u.item}
+		environment = map[string]any{"params": c.environment["params"], "steps": c.values, "item": s.items[u.item],
+			"index": u.item}
 	case n.Repeat != nil:
 		environment = map[string]any{"params": c.environment["params"], "steps": c.values, "round": s.work[0].rounds + 1}
 		if s.last != nil {

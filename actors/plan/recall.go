@@ -67,7 +67,8 @@ func (r *runner) replay() error {
 			continue // a step that never started, or one with items
 		}
 		delete(r.replayed, key)
-		e := ending{outcome: Outcome(r.past.ended[key].Outcome), cause: messages.CauseError, message: r.past.ended[key].Reason}
+		said := r.past.ended[key]
+		e := ending{outcome: Outcome(said.Outcome), cause: messages.CauseError, message: said.Reason}
 		if n := &r.core.steps[m.unit.step]; n.Ask != nil || r.past.children[childName(m)] {
 			e = r.work(r.ctx, m)
 		}

@@ -195,7 +195,8 @@ func (r *runner) finish() error {
 		if cause == "" {
 			cause = messages.CauseError
 		}
-		return supervision.Permanent(messages.Errorf(messages.Code(cause), "the step %s %s: %s", c.failed, f.outcome, f.message))
+		return supervision.Permanent(messages.Errorf(messages.Code(cause),
+			"the step %s %s: %s", c.failed, f.outcome, f.message))
 	}
 	count := map[Outcome]int{}
 	outcomes := make(map[string]Outcome, len(c.steps))

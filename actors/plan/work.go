@@ -56,7 +56,8 @@ func failedBy(err error) ending {
 
 // endingOf is what became of a sub-run.
 func endingOf(s messages.State) ending {
-	e := ending{outcome: Outcome(s.Status), cause: s.End.Cause, run: s.RunID, seconds: s.End.At.Sub(s.QueuedAt).Seconds()}
+	e := ending{outcome: Outcome(s.Status), cause: s.End.Cause, run: s.RunID,
+		seconds: s.End.At.Sub(s.QueuedAt).Seconds()}
 	if s.End.Error != nil {
 		e.message = s.End.Error.Message
 	} else if s.Status == messages.Canceled {
@@ -97,7 +98,8 @@ func (r *runner) ask(ctx context.Context, n *Step, m move) ending {
 	if !ok {
 		return invalid(fmt.Errorf("ask: the prompt is no text"))
 	}
-	in := messages.InputRequired{Request: childName(m), Prompt: prompt, TimeoutMS: time.Duration(n.Timeout).Milliseconds()}
+	in := messages.InputRequired{Request: childName(m), Prompt: prompt,
+		TimeoutMS: time.Duration(n.Timeout).Milliseconds()}
 	if n.Ask.Schema == nil {
 		in.InputKind, in.Schema = messages.InputConfirmation, json.RawMessage(`{"type":"boolean"}`)
 	} else {
@@ -148,8 +150,8 @@ func (r *runner) read(ctx context.Context, _ *actors.TaskContext, in reading) (m
 		return nil, err
 	}
 	if len(data) > mostRead {
-		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded), "the artifact %s has more than %d bytes, and a step "+
-			"reads no more", in.Name, mostRead)
+		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"the artifact %s has more than %d bytes, and a step reads no more", in.Name, mostRead)
 	}
 	return map[string]string{"text": string(data)}, nil
 }
