@@ -15,9 +15,9 @@ import (
 
 // What a user may answer to the question whether a tool may be called.
 const (
-	once           = "once"
-	inConversation = "conversation"
-	always         = "always"
+	once           = "yes, once"
+	inConversation = "yes, in this conversation"
+	always         = "yes, always"
 	no             = "no"
 )
 

@@ -76,13 +76,10 @@ func (u *turn) remembered(last bool, work func() error) error {
 			_ = u.memory.End(cause) // the turn fails for the cause
 		}
 	}()
-	var err error
-	if u.memory.Tainted() {
-		err = u.taint()
+	if u.memory.Tainted() && !u.tainted {
+		u.taint() // the turn that read the text has said so
 	}
-	if err == nil {
-		err = work()
-	}
+	err := work()
 	if err != nil {
 		cause = cmp.Or(messages.CodeOf(err), messages.Code(messages.CauseError))
 		return err

@@ -217,6 +217,32 @@ func TestTaintStays(t *testing.T) {
 	}
 }
 
+// A call that did not run brings no text of strangers. One that did is told of once, in few words.
+func TestTaintBegins(t *testing.T) {
+	write := tool.Func(tool.Tool{Name: "post", Access: tool.Write, Outside: true, Network: true},
+		func(context.Context, struct{}) (string, error) { return "posted", nil })
+	more := []tool.Tool{write}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		more = append(more, does(tool.Tool{Name: name, Network: true}, text("sent")))
+	}
+	config := chat.Config{Tools: set(t, more...), Conversations: conversation.NewMemory(1)}
+	script := []said{{calls: calls("post")}, {calls: calls(`post {"to":1}`)}, {text: "No."}, {calls: calls("post")}, {text: "Yes."}, {text: "Hello."}}
+	converse(t, "", script, config, func(w *told) {
+		for _, c := range []struct{ answer, warning string }{{`"no"`, ""}, {"", ""}, {`"yes, once"`, "a, b, c and 2 more"}, {"", ""}} {
+			run := w.start(chat.Input{Context: "c_1", Message: "Go on."})
+			lines := w.until(run, w.answers(run, c.answer)).Log.Lines
+			if c.warning == "" && len(lines) > 0 || c.warning != "" && (len(lines) != 1 || !strings.HasSuffix(lines[0].Text, ": "+c.warning)) {
+				t.Errorf("after the answer %s the log is %+v", c.answer, lines)
+			}
+		}
+		for i, want := range []int{5, 5, 5, 5, 0, 0} {
+			if got := len(w.script.requests[i].Tools); got != want {
+				t.Errorf("request %d offers %d tools, want %d", i, got, want)
+			}
+		}
+	})
+}
+
 // A turn of another process has the conversation as well.
 func TestBusyElsewhere(t *testing.T) {
 	store := conversation.NewMemory(1)

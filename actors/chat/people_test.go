@@ -98,8 +98,8 @@ func TestPeople(t *testing.T) {
 			[]string{`"Ann"`, `"hunter2x"`, `"hunter2"`}, messages.Completed, false},
 		{"confirm-denied", []said{{text: "I pay.", calls: calls(`pay {"sum":7}`, "look")}}, []string{`"no"`}, messages.Completed, true},
 		{"confirm-never-comes", []said{pays}, nil, messages.Completed, true},
-		{"approved-once", []said{pays, pays, {text: "Twice."}}, []string{`"once"`, `"once"`}, messages.Completed, false},
-		{"approved-in-conversation", []said{pays, pays, {text: "Twice."}}, []string{`"conversation"`}, messages.Completed, false},
+		{"approved-once", []said{pays, pays, {text: "Twice."}}, []string{`"yes, once"`, `"yes, once"`}, messages.Completed, false},
+		{"approved-in-conversation", []said{pays, pays, {text: "Twice."}}, []string{`"yes, in this conversation"`}, messages.Completed, false},
 		{"approval-of-bad-arguments", []said{{calls: calls(`pay {"amount":7}`)}, pays, {text: "Paid."}}, []string{"true"}, messages.Completed, false},
 	} {
 		config := chat.Config{Tools: bank(t, tool.Tool{}), Bounds: chat.Bounds{Parallel: 1, Time: time.Minute}}
@@ -249,14 +249,14 @@ func TestApprovalsLast(t *testing.T) {
 			})
 			return n
 		}
-		if first, again := asked("c_1", `"conversation"`), asked("c_1"); first != 1 || again != 0 {
+		if first, again := asked("c_1", `"yes, in this conversation"`), asked("c_1"); first != 1 || again != 0 {
 			t.Errorf("in the conversation: %d, %d questions", first, again)
 		}
-		if first, other := asked("c_2", `"always"`), asked("c_3"); first != 1 || other != 0 {
+		if first, other := asked("c_2", `"yes, always"`), asked("c_3"); first != 1 || other != 0 {
 			t.Errorf("always: %d, %d questions", first, other)
 		}
 		w.config.Tools = bank(t, tool.Tool{Description: "Pay somebody else."})
-		if n := asked("c_1", `"once"`); n != 1 {
+		if n := asked("c_1", `"yes, once"`); n != 1 {
 			t.Errorf("another tool of that name: %d questions", n)
 		}
 		w.config.Unattended = true
@@ -340,7 +340,7 @@ func TestAnswerAfterRestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, answer := range []string{`"once"`, `"Bob"`} {
+		for _, answer := range []string{`"yes, once"`, `"Bob"`} {
 			time.Sleep(30 * time.Minute)
 			if err := s.Close(context.Background()); err != nil {
 				t.Error(err)

@@ -154,7 +154,7 @@ func (u *turn) runTools(ctx context.Context, a call.Answer) error {
 			u.read(u.Tools.Sources(a.Calls[i].Name, a.Calls[i].Arguments, r.Text))
 		}
 	}
-	err := cmp.Or(u.guard(a.Calls), u.say(said...))
+	err := cmp.Or(u.guard(a.Calls, results), u.say(said...))
 	if err := cmp.Or(failure, err); err != nil {
 		return err
 	}
@@ -177,6 +177,7 @@ func (u *turn) runAll(ctx context.Context, a call.Answer) ([]tool.Result, error)
 		denied, err := u.approve(ctx, id, c, begun)
 		if before.Ended {
 			results[i] = resultOf(before)
+			results[i].Ran = denied == nil
 			continue
 		}
 		slots <- struct{}{}

@@ -122,7 +122,7 @@ func TestServeChatsWithTools(t *testing.T) {
 			}
 			if b, ok := e.Body.(messages.InputRequired); ok {
 				asked++
-				if err := c.Answer(t.Context(), id, b.Request, []byte(`"once"`)); err != nil {
+				if err := c.Answer(t.Context(), id, b.Request, []byte(`"yes, once"`)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -142,6 +142,8 @@ type Result struct {
 	// Text is what the model is told, also about an error; never empty.
 	Text  string
 	Error *messages.Error
+	// Ran: the tool was called, so that the Text may be of strangers.
+	Ran bool
 }
 
 // Failed is the Result of a call that an error ended.
@@ -152,11 +154,16 @@ func Failed(err error) Result {
 
 // Call calls the tool of that name. It returns when the tool does.
 func (s *Set) Call(ctx context.Context, name string, c Call) Result {
-	text, err := s.call(ctx, name, &c)
+	c.Arguments = orNone(c.Arguments)
+	text, err := "", s.Check(name, c.Arguments)
+	ran := err == nil
+	if ran {
+		text, err = s.tools[name].call(ctx, &c)
+	}
 	clean := func(text string) string { return s.clean(c.withoutSecrets(text)) }
 	if err != nil {
 		r := Failed(err)
-		r.Error.Message, r.Text = clean(r.Error.Message), clean(r.Text)
+		r.Ran, r.Error.Message, r.Text = ran, clean(r.Error.Message), clean(r.Text)
 		if crash, ok := errors.AsType[*messages.Error](err); ok {
 			r.Error.Stack = clean(crash.Stack)
 		}
@@ -165,17 +172,12 @@ func (s *Set) Call(ctx context.Context, name string, c Call) Result {
 	if text = clean(text); strings.TrimSpace(text) == "" {
 		text = "(no output)"
 	}
-	return Result{Text: text}
+	return Result{Text: text, Ran: true}
 }
 
-func (s *Set) call(ctx context.Context, name string, c *Call) (string, error) {
-	c.Arguments = orNone(c.Arguments)
-	if err := s.Check(name, c.Arguments); err != nil {
-		return "", err
-	}
-	t := s.tools[name]
+func (t entry) call(ctx context.Context, c *Call) (string, error) {
 	limit := cmp.Or(t.Timeout, Timeout)
-	late := messages.Errorf(messages.Code(messages.CauseDeadline), "%s took longer than its timeout of %s", name, limit)
+	late := messages.Errorf(messages.Code(messages.CauseDeadline), "%s took longer than its timeout of %s", t.Name, limit)
 	ctx, cancel := WithTimeout(ctx, limit, late)
 	defer cancel()
 	text, err := t.guarded(ctx, c)
