@@ -58,7 +58,7 @@ func heap() float64 {
 // assembledHistory is the median time from the begin of a turn to the messages for the model. Every fourth of the 50
 // is a result of 5 kB, the others have up to 1 kB.
 func assembledHistory(t *testing.T) float64 {
-	s, err := conversation.Open(t.TempDir())
+	s, err := conversation.Open(t.TempDir(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,7 +51,7 @@ func (k *keptConversations) open(cmd *cobra.Command) (*conversation.Store, error
 	})
 	var kept *conversation.Store
 	if err == nil {
-		kept, err = conversation.Open(filepath.Join(dir, host.ConversationFolder))
+		kept, err = conversation.Open(filepath.Join(dir, host.ConversationFolder), 0)
 	}
 	if err != nil {
 		return nil, &exit.Error{Code: exit.Configuration, Err: err}

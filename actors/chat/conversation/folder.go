@@ -8,11 +8,12 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/filelock"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // Open returns the Store of a folder, and makes the folder if there is none. Its conversations are files of their
-// own, which only their user may read.
-func Open(dir string) (*Store, error) {
+// own, which only their user may read. It begins no more of them than most, unless that is zero.
+func Open(dir string, most int) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -20,16 +21,22 @@ func Open(dir string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Store{folder{root}}, nil
+	return &Store{folder{root, most}}, nil
 }
 
-type folder struct{ root *os.Root }
+type folder struct {
+	root *os.Root
+	most int
+}
 
 const suffix = ".jsonl"
 
 func (f folder) open(id string, create bool) (journal, error) {
 	how := os.O_RDWR | os.O_APPEND
 	if create {
+		if err := f.full(id); err != nil {
+			return nil, err
+		}
 		how |= os.O_CREATE
 	}
 	file, err := f.root.OpenFile(id+suffix, how, 0o600)
@@ -37,6 +44,19 @@ func (f folder) open(id string, create bool) (journal, error) {
 		return nil, nil
 	}
 	return fileLog{file}, err
+}
+
+// full returns why no conversation of that id may begin.
+func (f folder) full(id string) error {
+	if _, err := f.root.Lstat(id + suffix); f.most == 0 || !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	ids, err := f.ids()
+	if err == nil && len(ids) >= f.most {
+		err = messages.Errorf(messages.Code(messages.CauseLimitExceeded), "there are %d conversations, and no more are kept; "+
+			"go on with one, or have some deleted", len(ids))
+	}
+	return err
 }
 
 func (f folder) ids() (ids []string, err error) {

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/seed889630bf/lastword/actors/chat/conversation"
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // holder names the variable that makes the test's binary a process that has a turn until it is killed.
@@ -22,7 +23,7 @@ const holder = "LASTWORD_CONVERSATIONS"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(holder); dir != "" {
-		s, err := conversation.Open(dir)
+		s, err := conversation.Open(dir, 0)
 		if err == nil {
 			_, err = s.Begin("c_1", conversation.Beginning{Owner: "r_child", Message: "from the child"})
 		}
@@ -169,4 +170,22 @@ func TestFilesArePrivate(t *testing.T) {
 			t.Errorf("%s has the mode %s", name, info.Mode())
 		}
 	}
+}
+
+// A full folder goes on with what it has, and begins nothing.
+func TestFullFolder(t *testing.T) {
+	s, err := conversation.Open(t.TempDir(), 2)
+	must(t, err)
+	for _, id := range []string{"c_1", "c_2", "c_1"} {
+		turn, err := s.Begin(id, conversation.Beginning{Message: "hello"})
+		must(t, err)
+		must(t, turn.End(""))
+	}
+	_, err = s.Begin("c_3", conversation.Beginning{Owner: "r_1"})
+	if _, forked := s.Fork("c_1", 0); messages.CodeOf(err) != messages.Code(messages.CauseLimitExceeded) || forked == nil {
+		t.Errorf("the third conversation: %v; a copy: %v", err, forked)
+	}
+	must(t, s.Delete("c_2"))
+	_, err = s.Begin("c_3", conversation.Beginning{Owner: "r_1"})
+	must(t, err)
 }

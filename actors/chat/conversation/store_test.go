@@ -27,7 +27,7 @@ func everywhere(t *testing.T, test func(t *testing.T, s *conversation.Store)) {
 
 func open(t *testing.T, dir string) *conversation.Store {
 	t.Helper()
-	s, err := conversation.Open(dir)
+	s, err := conversation.Open(dir, 0)
 	must(t, err)
 	return s
 }

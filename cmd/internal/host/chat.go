@@ -124,8 +124,11 @@ type conversations struct {
 	byHome map[string]*conversation.Store
 }
 
-// mostInMemory bounds the conversations of a caller whose runs end with the process.
-const mostInMemory = 1000
+// What bounds the conversations of a caller. In memory, a new one takes the place of the oldest.
+const (
+	mostInMemory = 1000
+	mostInFolder = 10_000
+)
 
 // of returns the conversations of a caller; nil where other nodes, which do not have them, may go on with a run.
 func (c *conversations) of(h *Options, home string) (kept *conversation.Store, err error) {
@@ -136,7 +139,7 @@ func (c *conversations) of(h *Options, home string) (kept *conversation.Store, e
 	}
 	switch folder := h.Store.Folder(h.Env()); {
 	case folder != "":
-		kept, err = conversation.Open(filepath.Join(folder, ConversationFolder, home))
+		kept, err = conversation.Open(filepath.Join(folder, ConversationFolder, home), mostInFolder)
 	case !h.Store.Durable():
 		kept = conversation.NewMemory(mostInMemory)
 	}
