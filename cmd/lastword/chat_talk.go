@@ -24,6 +24,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/chatui"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/store"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/messages"
@@ -44,7 +45,7 @@ func (c *chatOptions) openConversations() (*conversation.Store, error) {
 	if folder == "" {
 		return nil, &exit.Error{Code: exit.Configuration, Err: errors.New("the system has no place for conversations; name one with --state")}
 	}
-	kept, err := conversation.Open(filepath.Join(folder, host.ConversationFolder))
+	kept, err := conversation.Open(filepath.Join(folder, host.ConversationFolder), 0)
 	if err != nil {
 		return nil, &exit.Error{Code: exit.Configuration, Err: err}
 	}
@@ -97,7 +98,13 @@ func (c *chatOptions) starter(cmd *cobra.Command, config chat.Config, box *toolb
 	if c.in.Context == "" {
 		c.in.Context = conversation.NewID()
 	}
-	system, _, done, err := c.program.Open(cmd.Context(), &c.state)
+	keep, dir := c.state, c.state.Folder(c.program.Env)
+	if owner, open := store.FindOwner(dir); open && dir != "" { // others may share its conversations, and not its journal
+		fmt.Fprintf(cmd.ErrOrStderr(), "lastword: process %d keeps runs in %s; this chat keeps its conversation there, and no events\n",
+			owner.PID, terminal.Printable(dir))
+		keep = store.Flags{}
+	}
+	system, _, done, err := c.program.Open(cmd.Context(), &keep)
 	return func(ctx context.Context, message string) (talkRun, string, error) {
 		job, warning, err := c.turn(ctx, message, config, box)
 		if err != nil {
