@@ -80,7 +80,7 @@ var rules = []rule{{
 	ours: []string{
 		"messages", "messages/*", "supervision", "actors", "actors/call", "actors/structured", "actors/chat/*",
 	},
-	tests:  []string{module + "/transport/mcp/source", module + "/transport/mcp/scripted"},
+	tests:  []string{module + "/transport/mcp/source", module + "/testkit/scripted"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/chat/tool",
@@ -196,7 +196,7 @@ var rules = []rule{{
 	pkgs:  "transport/mcp/source",
 	ours:  []string{"messages", "messages/words"},
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
-	tests: []string{module + "/transport/mcp/scripted"},
+	tests: []string{module + "/testkit/scripted"},
 }, {
 	pkgs: "transport/mcp/*",
 	ours: []string{"messages", "messages/jsonwalk", "messages/words", "transport/gate", "transport/mcp/*"},
@@ -267,7 +267,7 @@ var rules = []rule{{
 		"cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 	},
 	libs:  []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},
-	tests: []string{module + "/actors", module + "/transport/mcp/scripted"},
+	tests: []string{module + "/actors", module + "/testkit/scripted"},
 }, {
 	pkgs: "cmd/internal/host",
 	ours: []string{
@@ -287,6 +287,8 @@ var rules = []rule{{
 	},
 	libs:  []string{"github.com/spf13/cobra/...", "github.com/spf13/pflag", "go.uber.org/zap"},
 	tests: []string{"github.com/coder/websocket", "github.com/rogpeppe/go-internal/..."},
+}, {
+	pkgs: "testkit/*",
 }, {
 	pkgs: "testkit",
 	ours: []string{"messages", "supervision", "actors"},
@@ -534,7 +536,7 @@ func (r *rule) allows(src source, imp string) bool {
 
 // mayStartGoroutines: a panic in a goroutine that supervision did not start is nobody's and ends the process.
 func mayStartGoroutines(src source) bool {
-	return src.test || src.pkg == "testkit" || src.path == "supervision/task.go" ||
+	return src.test || strings.HasPrefix(src.path, "testkit/") || src.path == "supervision/task.go" ||
 		strings.HasPrefix(src.pkg, "transport/")
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/chat"
 	"github.com/seed889630bf/lastword/actors/chat/tool"
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/scripted"
+	"github.com/seed889630bf/lastword/testkit/scripted"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/toolbox"
 	"github.com/seed889630bf/lastword/messages/redact"
-	"github.com/seed889630bf/lastword/transport/mcp/scripted"
+	"github.com/seed889630bf/lastword/testkit/scripted"
 )
 
 // TestMain is a server of MCP too: the test starts its own program as one.

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	"github.com/seed889630bf/lastword/transport/mcp/scripted"
+	"github.com/seed889630bf/lastword/testkit/scripted"
 	"github.com/seed889630bf/lastword/transport/mcp/source"
 )
 
