@@ -101,7 +101,7 @@ func planItems(t *testing.T) float64 {
 // guard is how long the evaluation of a guard takes.
 func guard(t *testing.T) float64 {
 	step := expression.Object{"outcome": expression.Text, "result": expression.Value}
-	e, err := expression.Compile(`steps.a.outcome == "failed" && steps.a.result.score > 0.4`,
+	e, err := expression.Compile(`steps.a.outcome == "failed" and steps.a.result.score > 0.4`,
 		func(string, string) (expression.Type, error) { return step, nil }, expression.Boolean)
 	if err != nil {
 		t.Fatal(err)

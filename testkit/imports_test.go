@@ -110,7 +110,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/plan/expression",
-	libs:   []string{"github.com/expr-lang/expr/..."},
+	libs:   []string{"go.starlark.net/syntax"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs: "actors/llmstxt",

@@ -120,7 +120,7 @@ steps:
     job: work
     repeat: {until: steps.loop.result == 2, most: 3}
     input: {name: "loop${round}", give: "${round}", ms: 4}
-result: "${join(map(steps.each.results, .result), \"\")}${steps.loop.result}"
+result: "${''.join([r.result for r in steps.each.results])}${steps.loop.result}"
 `
 
 // Wherever the process dies, another goes on after the last step that has ended. The plan and every sub-run have one

@@ -3,51 +3,23 @@ package expression
 import (
 	"errors"
 	"fmt"
-	"reflect"
-	"slices"
 	"strings"
 
-	"github.com/expr-lang/expr"
-	"github.com/expr-lang/expr/ast"
-	"github.com/expr-lang/expr/checker"
-	"github.com/expr-lang/expr/compiler"
-	"github.com/expr-lang/expr/conf"
-	"github.com/expr-lang/expr/file"
-	"github.com/expr-lang/expr/optimizer"
-	"github.com/expr-lang/expr/parser"
-	"github.com/expr-lang/expr/types"
-	"github.com/expr-lang/expr/vm"
+	"go.starlark.net/syntax"
 )
 
-// Type is the type of a value: one of those below, or an [Object].
-type Type = types.Type
-
-// Object is a type with named members.
-type Object = types.Map
-
-// The types of values. Value is any of them, known when it is there.
-var (
-	Text    = types.String
-	Number  = types.Float64
-	Integer = types.Int
-	Boolean = types.Bool
-	List    = types.TypeOf([]any(nil))
-	Members = types.TypeOf(map[string]any(nil))
-	Value   = types.Any
-)
-
-// Names says what an expression may refer to: the member of a root, such as steps.build, or a root alone, such as item.
-// Its error says what is wrong with the name.
+// Names says what an expression may refer to: the member of a root, such as steps.build, or a root alone, such as
+// item. A nil type without an error says that the root is a value, whose members are known when it is there. The
+// error says what is wrong with the name.
 type Names func(root, member string) (Type, error)
 
 // Expression is a checked expression.
 type Expression struct {
-	text    string
-	program *vm.Program
+	text  string
+	tree  syntax.Expr
+	gives kind
+	never bool
 }
-
-// memory bounds what one evaluation may build, in the elements of lists.
-const memory = 100_000
 
 // longest is the most bytes of an expression, and mostNodes the most operands and operators.
 const (
@@ -55,72 +27,62 @@ const (
 	mostNodes = 200
 )
 
-// Functions are the functions that expressions may call. None of them multiplies its operands.
-var Functions = slices.Concat(predicates, []string{"len", "first", "last", "keys", "values", "get", "int", "float", "string",
-	"lower", "upper", "trim", "trimPrefix", "trimSuffix", "hasPrefix", "hasSuffix", "indexOf", "join", "sort", "reverse",
-	"min", "max", "sum", "mean", "abs", "round", "ceil", "floor", "toJSON", "fromJSON", "type"})
-
-// predicates call an operand for each element of a list.
-var predicates = []string{"all", "any", "one", "none", "filter", "map", "count", "find", "sortBy"}
-
-// costly are the functions of which an expression may have one.
-var costly = append(slices.Clone(predicates), "toJSON")
-
 // Compile reads an expression whose value is want, and returns all that is wrong with it.
 func Compile(text string, names Names, want Type) (*Expression, error) {
 	if len(text) > longest {
 		return nil, fmt.Errorf("the expression has %d bytes; it may have %d", len(text), longest)
 	}
-	config := conf.CreateNew()
-	expr.MaxNodes(mostNodes)(config)
-	for name := range config.Builtins {
-		if !slices.Contains(Functions, name) {
-			delete(config.Builtins, name)
-			config.Disabled[name] = true
+	line := strings.TrimSpace(strings.ReplaceAll(text, "\n", " ")) // a line end would end the expression
+	tree, err := (&syntax.FileOptions{}).ParseExpr("", line, 0)
+	if err != nil {
+		return nil, syntaxError(line, err)
+	}
+	c := &checker{names: names}
+	gives := c.check(tree).kind()
+	if c.nodes > mostNodes {
+		return nil, fmt.Errorf("the expression has %d operands and operators; it may have %d", c.nodes, mostNodes)
+	}
+	if want == Boolean && gives != Boolean && gives != Value {
+		c.wrong("the value is of type %s and must be True or False", gives)
+	}
+	if c.problems != nil {
+		return nil, errors.Join(c.problems...)
+	}
+	e := &Expression{text: text, tree: tree, gives: gives}
+	if !c.refers {
+		value, err := e.Eval(nil)
+		if err != nil {
+			return nil, err
 		}
+		e.never = value == false
 	}
-	tree, err := parser.ParseWithConfig(text, config)
-	if err != nil {
-		return nil, shortened(err)
-	}
-	w := &walker{handled: map[ast.Node]bool{}}
-	ast.Walk(&tree.Node, w)
-	scope, err := w.resolve(names)
-	if err != nil {
-		return nil, err
-	}
-	expr.Env(scope)(config)
-	if want == Boolean {
-		expr.AsBool()(config)
-	}
-	program, err := compiled(tree, config)
-	if err != nil {
-		return nil, shortened(err)
-	}
-	return &Expression{text, program}, nil
+	return e, nil
 }
 
-// compiled does what expr.Compile does after it has parsed.
-func compiled(tree *parser.Tree, config *conf.Config) (*vm.Program, error) {
-	config.Check()
-	if _, err := checker.Check(tree, config); err != nil {
-		return nil, err
+// syntaxError says what is wrong without a position, as the plan's own says where the expression is.
+func syntaxError(text string, err error) error {
+	message := err.Error()
+	if e, ok := errors.AsType[syntax.Error](err); ok {
+		message = e.Msg
 	}
-	if err := optimizer.Optimize(&tree.Node, config); err != nil {
-		return nil, err
+	if strings.Contains(text, "&&") || strings.ContainsAny(text, "|?") {
+		message += "; operators are those of Python, such as and, or, not, and x if condition else y"
 	}
-	return compiler.Compile(tree, config)
+	return errors.New(message)
 }
 
 // String returns the expression as it was written.
 func (e *Expression) String() string { return e.text }
 
-// Eval returns the value in the environment, whose roots are maps and values.
+// Eval returns the value in the environment, whose roots are maps and values. It does not change them.
 func (e *Expression) Eval(environment map[string]any) (any, error) {
-	machine := vm.VM{MemoryBudget: memory}
-	value, err := machine.Run(e.program, environment)
+	v := evaluation{roots: environment, left: budget}
+	value, err := v.eval(e.tree)
+	if err == nil && v.built { // what is shared within a value takes its place each time in JSON
+		err = v.measure(value)
+	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", e.text, shortened(err))
+		return nil, fmt.Errorf("%s: %w", e.text, err)
 	}
 	return value, nil
 }
@@ -133,94 +95,10 @@ func (e *Expression) True(environment map[string]any) (bool, error) {
 	}
 	yes, ok := value.(bool)
 	if !ok {
-		return false, fmt.Errorf("%s: the value is %v and not true or false", e.text, value)
+		return false, fmt.Errorf("%s: the value is of type %s and not True or False", e.text, kindOf(value).word())
 	}
 	return yes, nil
 }
 
 // Never reports whether the value is false whatever the environment.
-func (e *Expression) Never() bool {
-	b, ok := e.program.Node().(*ast.BoolNode)
-	return ok && !b.Value
-}
-
-// goType is the type of the value, or nil if it is known only when it is there.
-func (e *Expression) goType() reflect.Type { return e.program.Node().Type() }
-
-// shortened is the error without the picture of where it is.
-func shortened(err error) error {
-	if e, ok := errors.AsType[*file.Error](err); ok {
-		return errors.New(e.Message)
-	}
-	return err
-}
-
-// walker collects what an expression refers to.
-type walker struct {
-	members []*ast.MemberNode
-	roots   []*ast.IdentifierNode
-	handled map[ast.Node]bool
-	wrong   []error
-	costly  int
-}
-
-// Visit sees the operands of a node before the node.
-func (w *walker) Visit(node *ast.Node) {
-	switch n := (*node).(type) {
-	case *ast.IdentifierNode:
-		w.roots = append(w.roots, n)
-	case *ast.MemberNode:
-		root, ok := n.Node.(*ast.IdentifierNode)
-		if _, named := n.Property.(*ast.StringNode); ok && named {
-			w.members = append(w.members, n)
-			w.handled[root] = true
-		}
-	case *ast.CallNode:
-		w.handled[n.Callee] = true
-		w.wrong = append(w.wrong, fmt.Errorf("there is no function %s; there are %s", n.Callee, strings.Join(Functions, ", ")))
-	case *ast.VariableDeclaratorNode:
-		w.wrong = append(w.wrong, errors.New("an expression has no variables of its own"))
-	case *ast.BuiltinNode:
-		if slices.Contains(costly, n.Name) {
-			w.costly++
-		}
-	}
-}
-
-// resolve returns the environment's types.
-func (w *walker) resolve(names Names) (Object, error) {
-	scope, wrong := Object{}, w.wrong
-	if w.costly > 1 {
-		wrong = append(wrong, fmt.Errorf("an expression has at most one of %s", strings.Join(costly, ", ")))
-	}
-	for _, n := range w.members {
-		root, member := n.Node.(*ast.IdentifierNode).Value, n.Property.(*ast.StringNode).Value
-		t, err := names(root, member)
-		if err != nil {
-			wrong = append(wrong, err)
-			continue
-		}
-		if t == nil { // the root is a value
-			w.handled[n.Node] = false
-			continue
-		}
-		of, _ := scope[root].(Object)
-		if of == nil {
-			of = Object{}
-			scope[root] = of
-		}
-		of[member] = t
-	}
-	for _, n := range w.roots {
-		if w.handled[n] {
-			continue
-		}
-		t, err := names(n.Value, "")
-		if err != nil {
-			wrong = append(wrong, err)
-			continue
-		}
-		scope[n.Value] = t
-	}
-	return scope, errors.Join(wrong...)
-}
+func (e *Expression) Never() bool { return e.never }

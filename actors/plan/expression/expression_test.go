@@ -35,13 +35,16 @@ var environment = map[string]any{
 
 func TestGuards(t *testing.T) {
 	for text, want := range map[string]bool{
-		`steps.a.outcome == "failed"`:                          true,
-		`steps.a.result.score > 0.4 && params.n < 3`:           false,
-		`steps.a.result.nothing == nil`:                        true,
-		`count(params.list, # > 1) == 2`:                       true,
-		`item.name in ["x", "y"]`:                              true,
-		`steps.a.outcome matches "^fa" and steps.a.rounds > 1`: true,
-		`(steps.a.result?.deep?.deeper ?? 0) == 0`:             true,
+		`steps.a.outcome == "failed"`:                             true,
+		`steps.a.result.score > 0.4 and params.n < 3`:             false,
+		`steps.a.result.nothing == None`:                          true,
+		`len([x for x in params.list if x > 1]) == 2`:             true,
+		`item.name in ["x", "y"]`:                                 true,
+		`steps.a.outcome.startswith("fa") and steps.a.rounds > 1`: true,
+		`get(steps.a.result, "deep.deeper", 0) == 0`:              true,
+		`not any([x > 3 for x in params.list])`:                   true,
+		"steps.a.outcome == 'failed'\n  and True":                 true,
+		`item == 3`: false,
 	} {
 		e, err := expression.Compile(text, names, expression.Boolean)
 		if err != nil {
@@ -57,17 +60,29 @@ func TestGuards(t *testing.T) {
 // What is wrong is said before anything runs, and all of it.
 func TestProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		`steps.b.outcome == params.m`:              "there is no steps.b\nthere is no params.m",
-		`steps.a.outcom == "failed"`:               "outcom",
-		`steps.a.outcome > 3`:                      "mismatched types string and int",
-		`params.n + 1`:                             "expected bool",
-		`steps == nil`:                             "there is no steps",
-		`env("HOME") == ""`:                        "there is no function env",
-		`now() == nil`:                             "there is no function now",
-		`let x = 1; x > 0`:                         "no variables",
-		`any(params.list, all(params.list, true))`: "at most one of",
-		`1 +`:                               "unexpected token EOF",
-		strings.Repeat("1+", 300) + "1 > 0": "exceeds maximum allowed nodes",
+		`steps.b.outcome == params.m`: "there is no steps.b\nthere is no params.m",
+		`steps.a.outcom == "failed"`:  "outcom",
+		`steps.a.outcome > 3`:         "cannot apply > to string and integer",
+		`params.n + 1`:                "of type integer and must be True or False",
+		`steps == None`:               "there is no steps",
+		`env("HOME") == ""`:           "there is no function env",
+		`now() == None`:               "there is no function now",
+		`item.close()`:                "there is no method close",
+		`params.n == 3 && true`:       "operators are those of Python",
+		`1 / 0 > 1`:                   "division by zero",
+		`len(x=params.list) > 1`:      "an argument has no name",
+		`params.list[True]`:           "array has no element at an index of type boolean",
+		`true`:                        "there is no true; write True",
+		`any([all([y for y in [x]]) for x in params.list])`: "no other within",
+		`any([x for x in params.list for y in x])`:          "one for",
+		`(lambda: True)()`:                  "no lambda",
+		`params.n[0] == 1`:                  "integer has no element",
+		`params.n.m == 1`:                   "integer has no member m",
+		`len(params.n) > 1`:                 "len takes no value of type integer",
+		`"x" * 3 == "xxx"`:                  "cannot apply * to string and integer",
+		`1 +`:                               "want primary expression",
+		strings.Repeat("(", 2000):           "excessive nesting",
+		strings.Repeat("1+", 300) + "1 > 0": "603 operands and operators",
 		strings.Repeat(" ", 5000):           "5000 bytes",
 	} {
 		_, err := expression.Compile(text, names, expression.Boolean)
@@ -106,9 +121,84 @@ func TestTemplates(t *testing.T) {
 
 func TestTypes(t *testing.T) {
 	for value, want := range map[string]string{"${params.n}": "integer", "x${params.n}": "string", "${params.list}": "array",
-		"${item}": "", "${steps.a.result}": "", "${1.5}": "number", "${true}": "boolean", "x": "string"} {
+		"${item}": "", "${steps.a.result}": "", "${1.5}": "number", "${True}": "boolean",
+		"${1 if item else 1.5}": "number", "${len(item) + 1}": "integer", "${item + 1}": "",
+		"${[item]}": "array", "${str(item) + item}": "string", "${item or 1}": "", "x": "string"} {
 		if got := expression.NewTemplate(value, names, "", nil).Type(); got != want {
 			t.Errorf("%s is %q, want %q", value, got, want)
+		}
+	}
+}
+
+// Values are those of Starlark over JSON.
+func TestValues(t *testing.T) {
+	for text, want := range map[string]string{
+		`7 // 2 * 2 + 7 % -2`:        `5`,
+		`-7 // 2`:                    `-4`,
+		`6 / 4`:                      `1.5`,
+		`0.5 + 0.5`:                  `1`,
+		`9007199254740992 + 1.0 > 0`: `true`,
+		`[1, {"a": 1.0}] == [1.0, {"a": 1}] and not [1] == [2]`:         `true`,
+		`item["name"] + item.name[0] + item.name[-1:]`:                  `"xxx"`,
+		`"äb"[1:] + "äb"[0:2]`:                                          `"bä"`,
+		`params.list[-1] + params.list[params.list[0]]`:                 `5`,
+		`params.list[1:] + [4]`:                                         `[2,3,4]`,
+		`[name + "!" for name in {"b": 1, "a": 2}]`:                     `["a!","b!"]`,
+		`item.nothing or "else"`:                                        `"else"`,
+		`"," .join(sorted("b a".split(" "))).upper().replace("A,", "")`: `"B"`,
+		`[min(params.list), max(params.list), sum(params.list)]`:        `[1,3,6]`,
+		`[round(2.5), int("7"), float("0.5")]`:                          `[2,7,0.5]`,
+		`json.decode(json.encode(item)) == item`:                        `true`,
+		`str(params.list) + str("s") + str(None) + str(2.0)`:            `"[1,2,3]snull2"`,
+		`["x" in "axb", "b" in {"a": 1}, 2 not in params.list]`:         `[true,false,false]`,
+		`get(steps, "a.result.score") `:                                 `there is no steps`,
+		`item.nothing.more`:                                             `item.nothing.more: null has no member more`,
+		`params.list[3]`:                                                `params.list[3]: there is no element 3 of 3`,
+		`1 / (params.n - 3)`:                                            `1 / (params.n - 3): division by zero`,
+		`1e308 * 10`:                                                    `1e308 * 10: the number is too large`,
+		`"".join([1])`:                                                  `"".join([1]): join: element 0 is of type integer; write str(…)`,
+	} {
+		e, err := expression.Compile(text, names, expression.Value)
+		var got any
+		if err == nil {
+			got, err = e.Eval(environment)
+		}
+		data, _ := json.Marshal(got)
+		if err != nil {
+			data = []byte(err.Error())
+		}
+		if string(data) != want {
+			t.Errorf("%s is %s, want %s", text, data, want)
+		}
+	}
+}
+
+// No expression takes or builds more than its bound, however large the values are that it reads.
+func TestBounds(t *testing.T) {
+	large := map[string]any{"item": strings.Repeat("x", 1<<20), "params": map[string]any{"list": make([]any, 100_000)}}
+	for _, text := range []string{
+		`item` + strings.Repeat(` + item`, 50),
+		`[item + item for x in params.list]`,
+		`[item for x in params.list]`,
+		`"".join([item for x in params.list])`,
+		`json.encode([item for x in params.list])`,
+		`str([item for x in params.list])`,
+		`item.join(["" for x in params.list])`,
+		`item.replace("x", item)`,
+		`item.split("x") + item.split("x")`,
+		`[params.list for x in params.list]`,
+		`[x in params.list and 1 not in params.list for x in params.list]`,
+		`[item == item + "" for x in params.list]`,
+		`[item.find("y") for x in params.list]`,
+		`[params.list == params.list for x in params.list]`,
+	} {
+		e, err := expression.Compile(text, names, expression.Value)
+		if err != nil {
+			t.Errorf("%.50s: %v", text, err)
+			continue
+		}
+		if _, err := e.Eval(large); err == nil || !strings.Contains(err.Error(), "too large, or takes too long") {
+			t.Errorf("%.50s: %.99v", text, err)
 		}
 	}
 }

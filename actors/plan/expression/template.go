@@ -1,11 +1,9 @@
 package expression
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 )
@@ -33,7 +31,7 @@ const longestText = 4 << 20
 func NewTemplate(value any, names Names, path string, wrong func(path string, err error)) *Template {
 	switch v := value.(type) {
 	case string:
-		parts, err := split(v, names)
+		parts, err := read(v, names)
 		if err != nil {
 			wrong(path, err)
 		}
@@ -90,7 +88,7 @@ func (t *Template) Type() string {
 	case t.fields != nil:
 		return "object"
 	case len(t.parts) == 1 && t.parts[0].expression != nil:
-		return jsonType(t.parts[0].expression.goType())
+		return string(t.parts[0].expression.gives)
 	case t.literal == nil && t.parts == nil:
 		return "null"
 	case t.literal == nil:
@@ -99,26 +97,8 @@ func (t *Template) Type() string {
 	if f, ok := t.literal.(float64); ok && f == math.Trunc(f) {
 		return "integer"
 	}
-	return jsonType(reflect.TypeOf(t.literal))
-}
-
-func jsonType(t reflect.Type) string {
-	if t == nil {
-		return ""
-	}
-	switch t.Kind() {
-	case reflect.String:
-		return "string"
-	case reflect.Bool:
-		return "boolean"
-	case reflect.Int:
-		return "integer"
-	case reflect.Float64:
-		return "number"
-	case reflect.Slice:
-		return "array"
-	case reflect.Map:
-		return "object"
+	if k := kindOf(t.literal); k != other {
+		return string(k)
 	}
 	return ""
 }
@@ -181,12 +161,11 @@ func inText(v any) (string, error) {
 	if s, ok := v.(string); ok {
 		return s, nil
 	}
-	data, err := json.Marshal(v)
-	return string(data), err
+	return asJSON(v)
 }
 
-// split reads the expressions in a text.
-func split(text string, names Names) (parts []part, err error) {
+// read reads the expressions in a text.
+func read(text string, names Names) (parts []part, err error) {
 	var wrong []error
 	literal := ""
 	for {
@@ -225,13 +204,13 @@ func closing(text string) int {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
-		case quote != 0 && c == '\\' && quote != '`':
+		case quote != 0 && c == '\\':
 			i++
 		case quote != 0:
 			if c == quote {
 				quote = 0
 			}
-		case c == '"' || c == '\'' || c == '`':
+		case c == '"' || c == '\'':
 			quote = c
 		case c == '{':
 			depth++
