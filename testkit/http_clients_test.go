@@ -17,6 +17,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
@@ -244,12 +245,16 @@ func (w *webKit) chromium(t *testing.T, page string, run messages.RunID) []byte 
 	ctx, cancel := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
 		"--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", w.url+"/"+page+"?run="+string(run))
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr // so that Wait waits for its children, too: they write to the folder
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("%v: install Debian's chromium", err)
 	}
 	defer func() {
 		cancel()
-		_ = cmd.Wait() // it was killed
+		_ = cmd.Wait() // it was interrupted
 	}()
 	return <-w.posted
 }
