@@ -33,20 +33,12 @@ type Info struct {
 }
 
 // List returns the conversations, the one that was last spoken in first.
-func (s *Store) List() ([]Info, error) {
-	return s.search(func(state) bool { return true })
-}
+func (s *Store) List() ([]Info, error) { return s.Search("") }
 
 // Search returns those conversations, as List does, in which the text occurs, in letters of any case.
-func (s *Store) Search(text string) ([]Info, error) {
+func (s *Store) Search(text string) (list []Info, err error) {
 	text = strings.ToLower(text)
 	has := func(s string) bool { return strings.Contains(strings.ToLower(s), text) }
-	return s.search(func(c state) bool {
-		return has(c.title) || slices.ContainsFunc(c.messages, func(m model.Message) bool { return has(m.Content) })
-	})
-}
-
-func (s *Store) search(wanted func(state) bool) (list []Info, err error) {
 	ids, err := s.place.ids()
 	if err != nil {
 		return nil, err
@@ -59,7 +51,7 @@ func (s *Store) search(wanted func(state) bool) (list []Info, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if wanted(c) {
+		if has(c.title) || slices.ContainsFunc(c.messages, func(m model.Message) bool { return has(m.Content) }) {
 			list = append(list, c.info(id))
 		}
 	}
