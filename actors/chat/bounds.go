@@ -21,18 +21,20 @@ type Bounds struct {
 	ToolCalls  int           // 50
 	Failures   int           // iterations in a row in which every call of a tool failed; 3
 	Time       time.Duration // 10 minutes
+	Stage      time.Duration // of understand and of think, without which the turn goes on then; a third of Time
 	// Parallel is how many calls of tools run at one time: 5, and 8 at most. A canceled task can say of no more how
 	// they ended.
 	Parallel int
 }
 
 func (b Bounds) orDefaults() Bounds {
+	all := cmp.Or(b.Time, 10*time.Minute)
 	return Bounds{cmp.Or(b.Iterations, 20), cmp.Or(b.ModelCalls, 40), cmp.Or(b.ToolCalls, 50), cmp.Or(b.Failures, 3),
-		cmp.Or(b.Time, 10*time.Minute), cmp.Or(b.Parallel, 5)}
+		all, cmp.Or(b.Stage, all/3), cmp.Or(b.Parallel, 5)}
 }
 
 func (b Bounds) check() error {
-	if min(b.Iterations, b.ModelCalls, b.ToolCalls, b.Failures, b.Parallel) < 0 || b.Time < 0 || b.Parallel > 8 {
+	if min(b.Iterations, b.ModelCalls, b.ToolCalls, b.Failures, b.Parallel) < 0 || min(b.Time, b.Stage) < 0 || b.Parallel > 8 {
 		return messages.InvalidInput("Config.Bounds has a negative number, or a Parallel above 8")
 	}
 	return nil

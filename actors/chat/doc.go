@@ -16,8 +16,8 @@
 // waits for people its timeouts stand still, and another message in its conversation cancels it.
 //
 // With [Input.Stages] the run has three tasks instead: understand finds out whether tools are needed, think calls
-// them, and respond answers. JSON that is still invalid after two more requests is gone on without, and so is a think
-// that a bound ends: the result says so in Degraded.
+// them, and respond answers. JSON that is still invalid after two more requests is gone on without, and so is what a
+// bound ends before respond: the result says so in Degraded.
 //
 //	tools, err := tool.NewSet(nil, tool.Repository(root.FS())...)
 //	job, err := chat.Job(chat.Input{Message: "What is this?"}, chat.Config{Stream: client.Stream, Tools: tools})

@@ -86,11 +86,24 @@ func stages(in Input, c Config) []actors.Task {
 					if err := s.fit(ctx); err != nil {
 						return err
 					}
-					return cmp.Or(work(ctx), s.closeDebug())
+					return cmp.Or(s.limited(ctx, work), s.closeDebug())
 				})
 			}}
 	}
 	return []actors.Task{stage("understand", s.understand), stage("think", s.think), stage("respond", s.respond)}
+}
+
+// limited does the work of a stage. One that the turn can go on without leaves time for the answer.
+func (s *staged) limited(ctx context.Context, work func(context.Context) error) error {
+	if s.stage == "respond" {
+		return work(ctx)
+	}
+	inner, stop := tool.WithTimeout(ctx, s.Bounds.Stage, limit("the stage took longer than its timeout of %s", s.Bounds.Stage))
+	defer stop()
+	if err := work(inner); err != nil {
+		return s.without(ctx, cmp.Or(context.Cause(inner), err))
+	}
+	return nil
 }
 
 const noTools = "skipped: there are no tools"
@@ -108,7 +121,7 @@ func (s *staged) understand(ctx context.Context) error {
 	}
 	plan, err := question[intent](ctx, s, "understand", words.String(), structured.Options{})
 	if err != nil {
-		return s.without(ctx, err)
+		return err
 	}
 	s.plan = &plan
 	s.task.Summarize(plan.Intent)
@@ -131,7 +144,7 @@ func (s *staged) think(ctx context.Context) error {
 		err = s.found(ctx, a)
 	}
 	if err != nil {
-		return s.without(ctx, err)
+		return err
 	}
 	s.task.Summarize(fmt.Sprintf("calls of tools: %d", s.spent.toolCalls))
 	return nil

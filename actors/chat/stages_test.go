@@ -50,6 +50,8 @@ func TestStagedTranscripts(t *testing.T) {
 			{text: `{"response":"It rains.","confidence":"high"}`}, {text: "It rains."}}},
 		{name: "stages-bound", bounds: chat.Bounds{ToolCalls: 1}, answers: []said{
 			{text: search}, looks, {calls: calls(`weather {"city":"Bergen"}`)}, {text: "It rains in Oslo."}}},
+		{name: "stages-late", bounds: chat.Bounds{Stage: 10500 * time.Microsecond}, answers: []said{
+			{thought: strings.Repeat("hm ", 20), text: search}, {calls: calls("hang")}, {text: "I do not know."}}},
 		{name: "stages-debug", in: chat.Input{Output: chat.Structured, Tokens: chat.Debug},
 			answers: []said{{text: greeting}, {text: reply}}},
 		{name: "stages-off", in: chat.Input{Tokens: chat.Off}, answers: []said{{text: greeting}, {text: "Hello to you."}}},
@@ -183,9 +185,9 @@ func TestStagesRemember(t *testing.T) {
 		{text: search}, {text: "Wait.", calls: calls("hang")}, {text: greeting}, {text: "You asked for Oslo."}}
 	converse(t, "stages-remember", answers, config, func(w *told) {
 		w.until(w.start(chat.Input{Context: "c_1", Message: "How is it in Oslo?", Stages: true}), nil)
-		w.config.Bounds.Time = time.Second
+		w.config.Bounds = chat.Bounds{Time: time.Second, Stage: time.Minute}
 		w.until(w.start(chat.Input{Context: "c_1", Message: "Hang.", Stages: true}), nil)
-		w.config.Bounds.Time = 0
+		w.config.Bounds = chat.Bounds{}
 		w.until(w.start(chat.Input{Context: "c_1", Message: "What did I ask for?", Stages: true}), nil)
 	})
 }
