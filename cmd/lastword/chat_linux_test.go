@@ -20,6 +20,19 @@ func (s *session) shows(words string) {
 	s.raw.Reset()
 }
 
+// answers lets the model say the words, and then end the turn.
+func (s *session) answers(m *testkit.Exchange, words string) {
+	s.t.Helper()
+	if err := m.Next(); err != nil {
+		s.t.Error(err)
+	}
+	s.shows(words)
+	if err := m.Rest(); err != nil {
+		s.t.Error(err)
+	}
+	s.shows("breaks a line") // a hint of the editor, in the place of the turn's
+}
+
 // talk starts a conversation on a terminal.
 func talk(t *testing.T, m *testkit.Model, home string, flags ...string) *session {
 	t.Helper()
@@ -34,12 +47,12 @@ func talk(t *testing.T, m *testkit.Model, home string, flags ...string) *session
 func TestTalk(t *testing.T) {
 	m, home := testkit.NewModel(t), t.TempDir()
 	say := func(words string) *testkit.Exchange {
-		return m.Answer(testkit.Text(words), testkit.Finish("stop"), testkit.Done())
+		return m.Step(testkit.Text(words), testkit.Finish("stop"), testkit.Done())
 	}
-	say("Good **day**.")
+	day := say("Good **day**.")
 	s := talk(t, m, home)
 	s.keys("Hello\r")
-	s.shows("Good day.")
+	s.answers(day, "Good day.")
 	slow := m.Answer(testkit.Text("It ra"), testkit.Stall())
 	s.keys("And the weather?\r")
 	s.shows("It ra")
@@ -48,16 +61,16 @@ func TestTalk(t *testing.T) {
 	if !within(slow.Gone()) {
 		t.Error("the server does not see that the turn is canceled")
 	}
-	say("Rain.")
+	rain := say("Rain.")
 	s.keys("Again:\nwhat?\r")
-	s.shows("Rain.")
+	s.answers(rain, "Rain.")
 	s.keys("\x04")
 	s.ends(exit.Completed)
 
-	say("Bye.")
+	bye := say("Bye.")
 	s = talk(t, m, home, "--resume")
 	s.keys("Bye\r")
-	s.shows("Bye.")
+	s.answers(bye, "Bye.")
 	s.keys("\x03")
 	s.shows("again, or Ctrl-D") // the library writes only what has changed
 	s.keys("\x03")
@@ -83,9 +96,9 @@ func TestTalkBeside(t *testing.T) {
 	second.shows("is in use by r_")
 	first.keys("\x03")
 	first.shows("canceled")
-	m.Answer(testkit.Text("Rain."), testkit.Finish("stop"), testkit.Done())
+	rain := m.Step(testkit.Text("Rain."), testkit.Finish("stop"), testkit.Done())
 	second.keys("And now?\r")
-	second.shows("Rain.")
+	second.answers(rain, "Rain.")
 	if last := m.Requests(); !strings.Contains(string(last[len(last)-1].Body), `"Hello"`) {
 		t.Error("the second terminal does not know what the first said")
 	}
