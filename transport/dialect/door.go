@@ -133,13 +133,23 @@ func (d *Door) Run(ctx context.Context, id messages.RunID) (messages.State, erro
 	return state, err
 }
 
-// Labelled returns the caller's runs with the label, the newest first, at most limit. Errors: forbidden.
-func (d *Door) Labelled(ctx context.Context, label, value string, limit int) ([]messages.Summary, error) {
+// Turns returns the caller's runs of the context, the newest first, at most limit. Errors: forbidden.
+func (d *Door) Turns(ctx context.Context, context string, limit int) ([]messages.Summary, error) {
 	if err := gate.Require(ctx, gate.ReadRuns); err != nil {
 		return nil, err
 	}
-	return d.Runs.List(ctx, messages.Query{Principal: gate.From(ctx).Name, Labels: map[string]string{label: value},
+	return d.Runs.List(ctx, messages.Query{Principal: gate.From(ctx).Name, Labels: map[string]string{ContextLabel: context},
 		Limit: limit, ByQueued: true})
+}
+
+// Newest returns the State of the newest of the Turns, and false if there is none. Errors: forbidden.
+func (d *Door) Newest(ctx context.Context, context string) (state messages.State, ok bool, err error) {
+	runs, err := d.Turns(ctx, context, 1)
+	if err != nil || len(runs) == 0 {
+		return state, false, err
+	}
+	state, err = d.Run(ctx, runs[0].RunID)
+	return state, err == nil, err
 }
 
 // Cancel asks for the end of a run of the caller. Errors: forbidden, not_found, and those of the runtime.

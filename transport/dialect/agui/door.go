@@ -133,14 +133,11 @@ func said(raw json.RawMessage) (role, text string, err error) {
 
 // newest returns the newest run of the thread. Errors: not_found.
 func (d door) newest(ctx context.Context, thread string) (messages.State, error) {
-	runs, err := d.Labelled(ctx, dialect.ContextLabel, thread, 1)
-	if err == nil && len(runs) == 0 {
+	state, ok, err := d.Newest(ctx, thread)
+	if err == nil && !ok {
 		err = messages.Errorf(messages.CodeNotFound, "the thread %.200q has no run", thread)
 	}
-	if err != nil {
-		return messages.State{}, err
-	}
-	return d.Run(ctx, runs[0].RunID)
+	return state, err
 }
 
 // resume gives the answers to the run that waits, and returns the newest question that the client has seen. A client may

@@ -175,19 +175,9 @@ func (d door) answer(ctx context.Context, m message) (state messages.State, seen
 	return state, seen, err
 }
 
-// newest returns the newest run of the chat, and false if there is none.
-func (d door) newest(ctx context.Context, chat string) (state messages.State, ok bool, err error) {
-	runs, err := d.Labelled(ctx, dialect.ContextLabel, chat, 1)
-	if err != nil || len(runs) == 0 {
-		return state, false, err
-	}
-	state, err = d.Run(ctx, runs[0].RunID)
-	return state, err == nil, err
-}
-
 // resume answers GET /api/chat/{id}/stream with the newest run of the chat from its beginning.
 func (d door) resume(w http.ResponseWriter, r *http.Request) error {
-	state, ok, err := d.newest(r.Context(), r.PathValue("id"))
+	state, ok, err := d.Newest(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -201,7 +191,7 @@ func (d door) resume(w http.ResponseWriter, r *http.Request) error {
 
 // stop answers POST /api/chat/{id}/stop: it cancels the newest run of the chat.
 func (d door) stop(w http.ResponseWriter, r *http.Request) error {
-	state, ok, err := d.newest(r.Context(), r.PathValue("id"))
+	state, ok, err := d.Newest(r.Context(), r.PathValue("id"))
 	if err == nil && ok {
 		err = d.Cancel(r.Context(), state.RunID, "")
 	}

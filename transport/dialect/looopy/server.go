@@ -123,7 +123,7 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, p post) error {
 
 // turns are the caller's turns of the context, the oldest first, or the one of the task.
 func (s *Server) turns(r *http.Request, context, task string) ([]messages.Summary, error) {
-	all, err := s.door.Labelled(r.Context(), dialect.ContextLabel, context, maxTurns)
+	all, err := s.door.Turns(r.Context(), context, maxTurns)
 	if err != nil {
 		return nil, err
 	}

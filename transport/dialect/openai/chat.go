@@ -62,13 +62,12 @@ func (d door) answered(ctx context.Context, chat, text string) (run messages.Run
 	if chat == "" {
 		return "", "", nil
 	}
-	runs, err := d.Labelled(ctx, dialect.ContextLabel, chat, 1)
-	if err != nil || len(runs) == 0 {
+	state, ok, err := d.Newest(ctx, chat)
+	if err != nil || !ok {
 		return "", "", err
 	}
-	state, err := d.Run(ctx, runs[0].RunID)
 	asked, waits := dialect.Question(state)
-	if err != nil || !waits {
+	if !waits {
 		return "", "", err
 	}
 	return state.RunID, asked.Request, d.AnswerText(ctx, state, asked.Request, text)
