@@ -74,6 +74,20 @@ func NewDoor(c Config) *Door {
 	return d
 }
 
+// Routes serves each pattern of an http.ServeMux with its function. The function's error goes to refuse.
+func Routes(routes map[string]func(http.ResponseWriter, *http.Request) error,
+	refuse func(http.ResponseWriter, error)) *http.ServeMux {
+	mux := http.NewServeMux()
+	for pattern, serve := range routes {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := serve(w, r); err != nil {
+				refuse(w, err)
+			}
+		})
+	}
+	return mux
+}
+
 // Job returns the job of the name. Errors: invalid_input, which lists the names.
 func (d *Door) Job(name string) (Job, error) {
 	job, ok := d.jobs[name]

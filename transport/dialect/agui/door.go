@@ -20,18 +20,11 @@ func Paths() []string { return []string{"/agui", "/agui/"} }
 
 // New returns the handler of the Paths. Put it behind a gate.Gate.
 func New(c dialect.Config) http.Handler {
-	d, mux := door{dialect.NewDoor(c)}, http.NewServeMux()
-	for pattern, serve := range map[string]func(w http.ResponseWriter, r *http.Request) error{
+	d := door{dialect.NewDoor(c)}
+	return dialect.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"POST /agui":                 d.run,
 		"POST /agui/{thread}/cancel": d.cancel,
-	} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := serve(w, r); err != nil {
-				gate.Refuse(w, err)
-			}
-		})
-	}
-	return mux
+	}, gate.Refuse)
 }
 
 // input is the protocol's RunAgentInput.

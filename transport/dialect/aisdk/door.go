@@ -21,23 +21,21 @@ func Paths() []string { return []string{"/api/chat", "/api/chat/"} }
 
 // New returns the handler of the Paths. Put it behind a gate.Gate.
 func New(c dialect.Config) http.Handler {
-	d, mux := door{dialect.NewDoor(c)}, http.NewServeMux()
-	for pattern, serve := range map[string]func(w http.ResponseWriter, r *http.Request) error{
+	d := door{dialect.NewDoor(c)}
+	return dialect.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"POST /api/chat":            d.chat,
 		"GET /api/chat/{id}/stream": d.resume,
 		"POST /api/chat/{id}/stop":  d.stop,
-	} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			if err := serve(w, r); err != nil { // the client shows the body as its error
-				p := gate.ProblemOf(err)
-				w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-				w.Header().Set("Cache-Control", "no-store")
-				w.WriteHeader(p.Status)
-				_, _ = io.WriteString(w, p.Detail) // a client that left misses nothing
-			}
-		})
-	}
-	return mux
+	}, problem)
+}
+
+// problem answers with the error alone: the client shows the body.
+func problem(w http.ResponseWriter, err error) {
+	p := gate.ProblemOf(err)
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(p.Status)
+	_, _ = io.WriteString(w, p.Detail) // a client that left misses nothing
 }
 
 // request is what the client sends: all messages of the chat.

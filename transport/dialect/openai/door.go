@@ -20,22 +20,15 @@ func Paths() []string {
 
 // New returns the handler of the Paths. Put it behind a gate.Gate.
 func New(c dialect.Config) http.Handler {
-	d, mux := door{dialect.NewDoor(c)}, http.NewServeMux()
-	for pattern, serve := range map[string]func(w http.ResponseWriter, r *http.Request) error{
+	d := door{dialect.NewDoor(c)}
+	mux := dialect.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET /v1/models":                 d.models,
 		"GET /v1/models/{model}":         d.model,
 		"POST /v1/chat/completions":      d.complete,
 		"POST /v1/responses":             d.respond,
 		"GET /v1/responses/{id}":         d.retrieve,
 		"POST /v1/responses/{id}/cancel": d.cancel,
-	} {
-		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-			err := serve(w, r)
-			if err != nil {
-				refuse(w, err)
-			}
-		})
-	}
+	}, refuse)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, messages.Errorf(messages.CodeNotFound, "%s %.200q is not offered here", r.Method, r.URL.Path))
 	})
