@@ -125,6 +125,26 @@ func (d *Door) AnswerText(ctx context.Context, run messages.State, request, text
 	return d.Answer(ctx, run.RunID, request, value)
 }
 
+// Speech joins what a run answers to one text. Its zero value has said nothing.
+type Speech struct{ last string } // name of the answer that spoke last
+
+// Piece returns what the operation adds to the text, and false for a text that is no answer. Answers beside the first
+// begin a paragraph.
+func (s *Speech) Piece(op *view.Op) (piece string, ok bool) {
+	if !op.Item.IsAnswer() {
+		return "", false
+	}
+	piece = op.Text
+	if s.last != "" && s.last != op.Item.Name && op.Offset == 0 {
+		piece = "\n\n" + piece
+	}
+	s.last = op.Item.Name
+	return piece, true
+}
+
+// Silent reports whether nothing was said.
+func (s *Speech) Silent() bool { return s.last == "" }
+
 // Fold writes the events of a run to w, as Play does, for an answer that is not streamed.
 func Fold[W any](ctx context.Context, door *Door, id messages.RunID, d *view.Dialect[W], w W,
 	stop func(*view.Transcript) bool) error {

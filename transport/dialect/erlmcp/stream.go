@@ -19,7 +19,7 @@ type writer struct {
 	begun  *begun
 	chunks int
 	last   time.Time // of a chunk
-	spoken string    // the text of the last chunk
+	speech dialect.Speech
 	ended  bool
 }
 
@@ -116,17 +116,10 @@ func (w *writer) chunk(data any, total int) {
 	}
 }
 
-// text writes a piece of the answer. Answers beside the first begin a paragraph.
 func (w *writer) text(op *view.Op) {
-	if !op.Item.IsAnswer() {
-		return
+	if piece, ok := w.speech.Piece(op); ok {
+		w.chunk(piece, 0)
 	}
-	text := op.Text
-	if w.spoken != "" && w.spoken != op.Item.Name && op.Offset == 0 {
-		text = "\n\n" + text
-	}
-	w.spoken = op.Item.Name
-	w.chunk(text, 0)
 }
 
 func (w *writer) question(op *view.Op) {
@@ -139,7 +132,7 @@ func (w *writer) question(op *view.Op) {
 func (w *writer) end(op *view.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.RunCompleted:
-		if w.spoken == "" {
+		if w.speech.Silent() {
 			list := chunksOf(b.Result)
 			for _, one := range list {
 				w.chunk(one, len(list))

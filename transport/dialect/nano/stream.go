@@ -49,7 +49,7 @@ type stream struct {
 	after  uint64
 	chunks []chunk
 	bytes  int
-	spoken string // the text of the last chunk
+	speech dialect.Speech
 	ended  bool
 	more   chan struct{} // closed when there are more chunks
 }
@@ -111,17 +111,10 @@ var table = view.Dialect[*stream]{Policy: view.Mark,
 		view.Run:  {view.End: (*stream).end},
 	}}
 
-// text adds a chunk. Answers beside the first begin a paragraph.
 func (s *stream) text(op *view.Op) {
-	if !op.Item.IsAnswer() {
-		return
+	if piece, ok := s.speech.Piece(op); ok {
+		s.add(piece)
 	}
-	delta := op.Text
-	if s.spoken != "" && s.spoken != op.Item.Name && op.Offset == 0 {
-		delta = "\n\n" + delta
-	}
-	s.spoken = op.Item.Name
-	s.add(delta)
 }
 
 func (s *stream) add(delta string) {
@@ -148,7 +141,7 @@ func (s *stream) fail(code, message string) {
 func (s *stream) end(op *view.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.RunCompleted:
-		if text := dialect.ResultText(b.Result); s.spoken == "" && text != "" {
+		if text := dialect.ResultText(b.Result); s.speech.Silent() && text != "" {
 			s.add(text)
 		}
 		s.append(chunk{End: true})
