@@ -7,10 +7,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"testing"
 	"time"
 
 	"golang.org/x/tools/txtar"
@@ -277,4 +280,45 @@ func (t *Teller) change(id messages.RunID, do func(*told) error) error {
 		r.more = make(chan struct{})
 	}
 	return err
+}
+
+// Golden compares what a story became with testdata/NAME.golden, which it writes first if update is set.
+func (s Story) Golden(t testing.TB, update bool, got string) {
+	t.Helper()
+	file := filepath.Join("testdata", strings.ReplaceAll(s.Name, " ", "-")+".golden")
+	if update {
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want, err := os.ReadFile(file); err != nil || string(want) != got {
+		t.Errorf("%s is told as (%v)\n%s", s.Name, err, got)
+	}
+}
+
+// CutTeller is a Teller whose events stop after so many batches: with an error or, without one, until the reader leaves.
+type CutTeller struct {
+	Teller
+	After int
+	Err   error
+}
+
+// Follow gives the events before the cut.
+func (c *CutTeller) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+	return func(yield func([]messages.Event, error) bool) {
+		n := 0
+		for batch, err := range c.Teller.Follow(ctx, id, f) {
+			if n++; n > c.After && c.Err != nil {
+				yield(nil, c.Err)
+				return
+			} else if n > c.After {
+				<-ctx.Done()
+				yield(nil, context.Cause(ctx))
+				return
+			}
+			if !yield(batch, err) {
+				return
+			}
+		}
+	}
 }

@@ -2,12 +2,10 @@ package dialect_test
 
 import (
 	"bufio"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -79,24 +77,7 @@ func (l lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// broken is a runtime whose events stop with an error.
-type broken struct{ testkit.Teller }
-
-type batches = iter.Seq2[[]messages.Event, error]
-
-func (b *broken) Follow(ctx context.Context, id messages.RunID, f messages.Follow) batches {
-	return func(yield func([]messages.Event, error) bool) {
-		n := 0
-		for events, err := range b.Teller.Follow(ctx, id, f) {
-			if n++; n > 5 {
-				events, err = nil, errors.New("the journal is gone")
-			}
-			if !yield(events, err) || err != nil {
-				return
-			}
-		}
-	}
-}
+var errGone = errors.New("the journal is gone")
 
 const whole = "\"Hel\"\n\"lo, \"\n\"wörld 🌍\"\nEND run.completed\n"
 
@@ -113,14 +94,14 @@ func TestStreamEndsWithTheTerminalOrBreaks(t *testing.T) {
 	if body, err := get(&testkit.Teller{}); err != nil || body != whole {
 		t.Errorf("the stream is %q, %v", body, err)
 	}
-	if body, err := get(&broken{}); err == nil || !strings.HasSuffix(body, "refused: the journal is gone\n") {
+	if body, err := get(&testkit.CutTeller{After: 5, Err: errGone}); err == nil || !strings.HasSuffix(body, "refused: the journal is gone\n") {
 		t.Errorf("the broken stream is %q, %v", body, err)
 	}
 }
 
 func TestSocketEndsWithTheTerminalOrBreaks(t *testing.T) {
 	const cut = "\"Hel\"\nrefused: the journal is gone\n"
-	for want, runs := range map[string]dialect.Runs{whole: &testkit.Teller{}, cut: &broken{}} {
+	for want, runs := range map[string]dialect.Runs{whole: &testkit.Teller{}, cut: &testkit.CutTeller{After: 5, Err: errGone}} {
 		url := strings.Replace(open(t, runs, dialect.Config{}).URL, "http", "ws", 1)
 		ws, _, err := websocket.Dial(t.Context(), url+"/socket?story=plain", nil)
 		if err != nil {

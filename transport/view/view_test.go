@@ -5,8 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,15 +24,7 @@ func TestStories(t *testing.T) {
 			for _, e := range story.Events {
 				run.Apply(e, func(op *view.Op) { fmt.Fprintln(&got, line(op)) })
 			}
-			file := filepath.Join("testdata", strings.ReplaceAll(story.Name, " ", "-")+".golden")
-			if *update {
-				if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-			if want, err := os.ReadFile(file); err != nil || string(want) != got.String() {
-				t.Errorf("the operations are (%v)\n%s", err, got.String())
-			}
+			story.Golden(t, *update, got.String())
 		})
 	}
 }

@@ -1,16 +1,12 @@
 package agui_test
 
 import (
-	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -63,35 +59,7 @@ func TestStories(t *testing.T) {
 				t.Errorf("%s: an old client rejects %s in %s", story.Name, unknown, old)
 			}
 		}
-		file := filepath.Join("testdata", strings.ReplaceAll(story.Name, " ", "-")+".golden")
-		if *update {
-			if err := os.WriteFile(file, []byte(body), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if want, err := os.ReadFile(file); err != nil || string(want) != body {
-			t.Errorf("%s is told as (%v)\n%s", story.Name, err, body)
-		}
-	}
-}
-
-// broken is a runtime whose events stop after so many with an error.
-type broken struct {
-	testkit.Teller
-	after int
-}
-
-func (b *broken) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
-	return func(yield func([]messages.Event, error) bool) {
-		n := 0
-		for batch, err := range b.Teller.Follow(ctx, id, f) {
-			if n++; n > b.after {
-				batch, err = nil, errors.New("the journal is gone")
-			}
-			if !yield(batch, err) || err != nil {
-				return
-			}
-		}
+		story.Golden(t, *update, body)
 	}
 }
 
@@ -102,7 +70,7 @@ func TestNoCutIsASuccess(t *testing.T) {
 			if story.Name == "question" && n > 5 {
 				break
 			}
-			_, body, err := post(t, serve(t, &broken{after: n}), say(story.Name, current))
+			_, body, err := post(t, serve(t, &testkit.CutTeller{After: n, Err: errors.New("the journal is gone")}), say(story.Name, current))
 			if err == nil || !strings.HasSuffix(body, `data: {"code":"internal","message":"the journal is gone","type":"RUN_ERROR"}`+"\n\n") {
 				t.Errorf("%s after %d events: %v, %s", story.Name, n, err, body)
 			}

@@ -1,17 +1,13 @@
 package aisdk_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"iter"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -64,35 +60,7 @@ func TestStories(t *testing.T) {
 				t.Errorf("%s: %v, a client that comes back gets\n%s", story.Name, err, again)
 			}
 		}
-		file := filepath.Join("testdata", strings.ReplaceAll(story.Name, " ", "-")+".golden")
-		if *update {
-			if err := os.WriteFile(file, []byte(got.String()), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if want, err := os.ReadFile(file); err != nil || string(want) != got.String() {
-			t.Errorf("%s is told as (%v)\n%s", story.Name, err, got.String())
-		}
-	}
-}
-
-// broken is a runtime whose events stop after so many with an error.
-type broken struct {
-	testkit.Teller
-	after int
-}
-
-func (b *broken) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
-	return func(yield func([]messages.Event, error) bool) {
-		n := 0
-		for batch, err := range b.Teller.Follow(ctx, id, f) {
-			if n++; n > b.after {
-				batch, err = nil, errors.New("the journal is gone")
-			}
-			if !yield(batch, err) || err != nil {
-				return
-			}
-		}
+		story.Golden(t, *update, got.String())
 	}
 }
 
@@ -103,7 +71,7 @@ func TestNoCutIsASuccess(t *testing.T) {
 			if story.Name == "question" && n > 5 {
 				break
 			}
-			_, body, err := ask(t, http.MethodPost, serve(t, &broken{after: n})+"/api/chat", "7", say(story.Name))
+			_, body, err := ask(t, http.MethodPost, serve(t, &testkit.CutTeller{After: n, Err: errors.New("the journal is gone")})+"/api/chat", "7", say(story.Name))
 			if err == nil || !strings.HasSuffix(body, `data: {"errorText":"the journal is gone","type":"error"}`+"\n\n") {
 				t.Errorf("%s after %d events: %v, %s", story.Name, n, err, body)
 			}

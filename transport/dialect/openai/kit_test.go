@@ -111,38 +111,15 @@ func decode[T any](t *testing.T, body string) (v T) {
 	return v
 }
 
-// cut is a runtime whose events stop after so many batches: with an error or, without one, until the reader leaves.
+// cut notes the cancels of a runtime whose events stop.
 type cut struct {
-	testkit.Teller
-	after    int
-	err      error
+	testkit.CutTeller
 	canceled chan messages.RunID
 }
 
-func (c *cut) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
-	return func(yield func([]messages.Event, error) bool) {
-		n := 0
-		for batch, err := range c.Teller.Follow(ctx, id, f) {
-			if n++; n > c.after && c.err != nil {
-				yield(nil, c.err)
-				return
-			} else if n > c.after {
-				<-ctx.Done()
-				yield(nil, context.Cause(ctx))
-				return
-			}
-			if !yield(batch, err) {
-				return
-			}
-		}
-	}
-}
-
 func (c *cut) Cancel(ctx context.Context, id messages.RunID, by, reason string) error {
-	if c.canceled != nil {
-		c.canceled <- id
-	}
-	return c.Teller.Cancel(ctx, id, by, reason)
+	c.canceled <- id
+	return c.CutTeller.Cancel(ctx, id, by, reason)
 }
 
 var errGone = errors.New("the journal is gone")

@@ -10,8 +10,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -40,15 +38,7 @@ func TestStories(t *testing.T) {
 			t.Errorf("%s: %v", story.Name, err)
 		}
 		got := created.ReplaceAllString(chat, `"created":0`) + "--------\n\n" + response
-		file := filepath.Join("testdata", strings.ReplaceAll(story.Name, " ", "-")+".golden")
-		if *update {
-			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if want, err := os.ReadFile(file); err != nil || string(want) != got {
-			t.Errorf("%s is told as (%v)\n%s", story.Name, err, got)
-		}
+		story.Golden(t, *update, got)
 	}
 }
 
@@ -115,7 +105,7 @@ func TestNoCutIsASuccess(t *testing.T) {
 			if story.Name == "question" && n > 5 {
 				break
 			}
-			url := serve(t, &cut{after: n, err: errGone})
+			url := serve(t, &testkit.CutTeller{After: n, Err: errGone})
 			_, body, err := post(t, url+"/v1/responses", `{"model":"chat","stream":true,"input":"`+story.Name+`"}`)
 			all := events(t, body)
 			if last := all[len(all)-1]; last.Type != "error" || last.Code != "internal" || err == nil {
@@ -269,7 +259,7 @@ func TestClientsThatLeave(t *testing.T) {
 		"/v1/chat/completions": `{"model":"chat","stream":true,"messages":[{"role":"user","content":"plain"}]}`,
 		"/v1/responses":        `{"model":"chat","stream":true,"input":"plain"}`,
 	} {
-		runs := &cut{after: 5, canceled: make(chan messages.RunID, 1)}
+		runs := &cut{testkit.CutTeller{After: 5}, make(chan messages.RunID, 1)}
 		ctx, leave := context.WithCancel(t.Context())
 		r, err := http.NewRequestWithContext(ctx, http.MethodPost, serve(t, runs)+path, strings.NewReader(body))
 		if err != nil {
@@ -343,7 +333,7 @@ func TestRefusals(t *testing.T) {
 
 // The helper of the official client wants response.created before anything else, also before a heartbeat.
 func TestHeartbeatBeforeTheResponse(t *testing.T) {
-	server := httptest.NewServer(openai.New(dialect.Config{Runs: &cut{}, Heartbeat: time.Millisecond, Jobs: []dialect.Job{{Name: "chat", Text: "message"}}}))
+	server := httptest.NewServer(openai.New(dialect.Config{Runs: &testkit.CutTeller{}, Heartbeat: time.Millisecond, Jobs: []dialect.Job{{Name: "chat", Text: "message"}}}))
 	defer server.Close()
 	answer, err := http.Post(server.URL+"/v1/responses", "application/json", strings.NewReader(`{"model":"chat","stream":true,"input":"plain"}`))
 	if err != nil {
