@@ -36,29 +36,15 @@ func TestChatWaitsOverKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := ""
-	for e, err := range client.Follow(ctx, id, messages.Follow{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if in, ok := e.Body.(messages.InputRequired); ok {
-			request = in.Request
-			break
-		}
-	}
+	request := firstQuestion(ctx, t, client, id)
 	server.ends(syscall.SIGKILL)
 	start()
 	if err := client.Answer(ctx, id, request, json.RawMessage(`"Oslo"`)); err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range client.Follow(ctx, id, messages.Follow{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	state, err := client.State(ctx, id)
-	if err != nil || state.Status != messages.Completed || state.Recoveries != 1 || !strings.Contains(string(state.End.Result), "It rains.") {
-		t.Errorf("the chat ends as %+v, %v", state.End, err)
+	state := ended(ctx, t, client, id)
+	if state.Status != messages.Completed || state.Recoveries != 1 || !strings.Contains(string(state.End.Result), "It rains.") {
+		t.Errorf("the chat ends as %+v", state.End)
 	}
 	if text, _ := state.Stream("answer.1"); text.Text() != "One moment. " {
 		t.Errorf("the first answer is %q", text.Text())

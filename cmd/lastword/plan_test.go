@@ -72,7 +72,7 @@ func TestReadyPlans(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if state := ended(t, client, id); state.Status != messages.Completed ||
+	if state := ended(t.Context(), t, client, id); state.Status != messages.Completed ||
 		!strings.Contains(string(state.End.Result), "Grows things.") {
 		t.Errorf("%+v", state.End)
 	}
@@ -83,18 +83,33 @@ func TestReadyPlans(t *testing.T) {
 }
 
 // ended is the run's state at its end.
-func ended(t *testing.T, client *api.Client, id messages.RunID) messages.State {
+func ended(ctx context.Context, t *testing.T, client *api.Client, id messages.RunID) messages.State {
 	t.Helper()
-	for _, err := range client.Follow(t.Context(), id, messages.Follow{}) {
+	for _, err := range client.Follow(ctx, id, messages.Follow{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	state, err := client.State(t.Context(), id)
+	state, err := client.State(ctx, id)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return state
+}
+
+// firstQuestion waits for the run's first question and returns its name.
+func firstQuestion(ctx context.Context, t *testing.T, client *api.Client, id messages.RunID) string {
+	t.Helper()
+	for e, err := range client.Follow(ctx, id, messages.Follow{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if in, ok := e.Body.(messages.InputRequired); ok {
+			return in.Request
+		}
+	}
+	t.Fatalf("run %s asks nothing", id)
+	return ""
 }
 
 // A plan that waits for people goes on with the answer after kill -9 of its server, and writes nothing twice.
@@ -124,22 +139,13 @@ steps:
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := ""
-	for e, err := range client.Follow(ctx, id, messages.Follow{}) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		if in, ok := e.Body.(messages.InputRequired); ok {
-			request = in.Request
-			break
-		}
-	}
+	request := firstQuestion(ctx, t, client, id)
 	server.ends(syscall.SIGKILL)
 	start()
 	if err := client.Answer(ctx, id, request, json.RawMessage(`true`)); err != nil {
 		t.Fatal(err)
 	}
-	state := ended(t, client, id)
+	state := ended(ctx, t, client, id)
 	text, err := os.ReadFile(filepath.Join(dir, "artifacts", "out.txt"))
 	if err != nil || string(text) != "a draft, published" || state.Status != messages.Completed || len(state.Children) != 3 {
 		t.Errorf("%v: %q after %s %+v", err, text, state.Status, state.End)
