@@ -52,6 +52,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/filelock",
+	libs:   []string{"golang.org/x/sys/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/lease",
@@ -167,7 +168,7 @@ var rules = []rule{{
 	ours: []string{"messages", "messages/*", "messages/*/*", "transport/llm"},
 }, {
 	pkgs: "transport/sqlite",
-	ours: []string{"messages", "actors", "actors/lease"},
+	ours: []string{"actors/filelock", "messages", "actors", "actors/lease"},
 	libs: []string{"golang.org/x/sys/...", "modernc.org/sqlite", "modernc.org/sqlite/lib"},
 }, {
 	pkgs:  "transport/nats",

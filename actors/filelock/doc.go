@@ -1,3 +1,2 @@
-// Package filelock locks files between processes. Where a system has no such locks, the error is
-// errors.ErrUnsupported.
+// Package filelock locks files between processes, on Unix and Windows.
 package filelock

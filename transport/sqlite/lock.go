@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/seed889630bf/lastword/actors/filelock"
 )
 
 // Owner is the process that has opened a directory for writing.
@@ -46,12 +48,6 @@ func (e *LockedError) Error() string {
 
 const lockFile = "lock"
 
-// How a file is locked.
-const (
-	exclusive = true
-	shared    = false
-)
-
 // FindOwner returns the process that has opened the directory for writing, or false if there is none.
 func FindOwner(dir string) (Owner, bool) {
 	f, err := os.Open(filepath.Join(dir, lockFile))
@@ -59,7 +55,7 @@ func FindOwner(dir string) (Owner, bool) {
 		return Owner{}, false
 	}
 	defer f.Close()
-	if tryLock(f, shared) {
+	if filelock.TryShared(f) == nil {
 		return Owner{}, false
 	}
 	return readOwner(f), true
@@ -91,7 +87,7 @@ func lockDir(dir string) (*lock, error) {
 	if err != nil {
 		return nil, err
 	}
-	for try := 1; !tryLock(f, exclusive); try++ {
+	for try := 1; filelock.Try(f) != nil; try++ {
 		if try == lockTries {
 			defer f.Close()
 			return nil, &LockedError{Dir: dir, Owner: readOwner(f)}
