@@ -116,16 +116,20 @@ var rules = []rule{{
 }, {
 	pkgs: "actors/llmstxt",
 	ours: []string{
-		"messages", "messages/*", "supervision", "actors", "actors/llmstxt/*", "actors/structured", "actors/call",
-		"actors/filelock",
+		"messages", "messages/*", "supervision", "actors", "actors/llmstxt/*", "actors/repository/*", "actors/structured",
+		"actors/call", "actors/filelock",
 	},
 	libs:   []string{"go.uber.org/zap"},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs:   "actors/repository/*",
+	ours:   []string{"messages", "actors/repository/*"},
+	libs:   []string{"github.com/pelletier/go-toml/v2/...", "go.yaml.in/yaml/v3", "golang.org/x/mod/..."},
+	denied: []string{"net", "net/http", "log"},
+}, {
 	pkgs: "actors/llmstxt/*",
-	ours: []string{"messages", "actors/llmstxt/*"},
+	ours: []string{"messages", "actors/llmstxt/*", "actors/repository/*"},
 	libs: []string{
-		"github.com/go-git/go-git/v5/plumbing/format/gitignore",
 		"github.com/pelletier/go-toml/v2/...",
 		"github.com/yuin/goldmark/...",
 		"go.yaml.in/yaml/v3",
@@ -190,9 +194,10 @@ var rules = []rule{{
 	libs:  []string{"github.com/mark3labs/mcp-go/...", "go.uber.org/zap/..."},
 	tests: []string{module + "/actors", module + "/supervision", "github.com/santhosh-tekuri/jsonschema/v6"},
 }, {
-	pkgs:  "transport/mcp/lmstxt",
-	ours:  []string{"messages", "transport/gate", "transport/mcp"},
-	tests: []string{module + "/actors", module + "/actors/llmstxt/...", "github.com/mark3labs/mcp-go/..."},
+	pkgs: "transport/mcp/lmstxt",
+	ours: []string{"messages", "transport/gate", "transport/mcp"},
+	tests: []string{module + "/actors", module + "/actors/llmstxt/...", module + "/actors/repository/...",
+		"github.com/mark3labs/mcp-go/..."},
 }, {
 	pkgs:  "transport/mcp/source",
 	ours:  []string{"messages", "messages/words"},
@@ -242,8 +247,8 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/repository",
 	ours: []string{
-		"messages", "messages/redact", "actors/llmstxt", "actors/llmstxt/*", "transport/archive", "transport/git",
-		"cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
+		"messages", "messages/redact", "actors/llmstxt", "actors/llmstxt/*", "actors/repository/*", "transport/archive",
+		"transport/git", "cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 	},
 	libs: []string{"github.com/spf13/pflag"},
 }, {

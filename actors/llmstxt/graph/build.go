@@ -7,10 +7,10 @@ import (
 	"io/fs"
 	"slices"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // What a graph holds at most.

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // What a page lists at most.

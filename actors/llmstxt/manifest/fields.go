@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // field is one "Key: value" of a file of such lines, indented ones joined to it.

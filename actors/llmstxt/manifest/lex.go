@@ -3,7 +3,7 @@ package manifest
 import (
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // syntax says as much of a language as is needed to find its literals.

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // asideOf says why a source is nothing for readers of the product.

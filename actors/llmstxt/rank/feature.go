@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // features are what the lines of a document show without a parser for its format: enough to tell what sort of a page

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/manifest"
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // titleRunes is the longest heading that is still a name.

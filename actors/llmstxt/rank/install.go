@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/manifest"
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // installer is how an ecosystem adds a package to what uses it.

@@ -4,8 +4,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 func licenceName(name string) bool {

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/manifest"
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // describe fills in what the choice of the link left open.

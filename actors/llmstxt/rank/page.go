@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // page is what a document says of itself.

@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // isMan tells manual pages by their names: foo.1.

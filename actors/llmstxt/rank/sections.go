@@ -5,7 +5,7 @@ import (
 	"path"
 	"slices"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // The sections in their order. Each name is one word.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // isPlaceholder knows what documents write in the place of a password.

@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // isGenerated leaves manifests alone: some package managers write them anew, with a mark, and they are no less the

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // placeBelow is the place of a folder. The outermost folder that says something decides, except that a test below

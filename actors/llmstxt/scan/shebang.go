@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // languageOf names the language by the name, and by the first line where the name does not tell.

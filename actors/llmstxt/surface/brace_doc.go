@@ -3,7 +3,7 @@ package surface
 import (
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // docStyle says which comments document, and in which markup.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // summary is the first sentence of a documentation comment whose comment markers are gone, or the first that says

@@ -7,7 +7,7 @@ import (
 	"go/parser"
 	goscanner "go/scanner"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // A file with more broken declarations, or more errors in one, is taken as it is.

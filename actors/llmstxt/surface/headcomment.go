@@ -3,7 +3,7 @@ package surface
 import (
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // remarks gathers the line comments of a language: the block directly above a line documents it, and the first block

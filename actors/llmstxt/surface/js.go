@@ -5,7 +5,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 func javascript(ctx context.Context, text []byte) Outline { return jsModule(ctx, text, false) }

@@ -3,7 +3,7 @@ package surface
 import (
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // assignment takes constants, type aliases and __all__ of a module, and fields of a class.

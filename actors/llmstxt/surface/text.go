@@ -3,7 +3,7 @@ package surface
 import (
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/prose"
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
 // Modules nested deeper than this hold nothing that is read.
