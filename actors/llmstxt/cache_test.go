@@ -16,9 +16,9 @@ import (
 	"testing/fstest"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt"
-	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/repository/address"
 	"github.com/seed889630bf/lastword/messages"
 )
 

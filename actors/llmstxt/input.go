@@ -9,9 +9,9 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/repository/address"
 	"github.com/seed889630bf/lastword/messages"
 )
 

@@ -10,12 +10,12 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors"
-	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
 	"github.com/seed889630bf/lastword/actors/llmstxt/insight"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/repository/address"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/address"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/repository/address"
 )
 
 // Layout says where below Input.Out the files go, and how they are called.

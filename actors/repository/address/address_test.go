@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/address"
+	"github.com/seed889630bf/lastword/actors/repository/address"
 	"github.com/seed889630bf/lastword/messages"
 )
 
