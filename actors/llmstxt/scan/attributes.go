@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/ignore"
+	"github.com/seed889630bf/lastword/actors/repository/ignore"
 )
 
 // marks are what .gitattributes say of files, as the hosting sites heed it.

@@ -5,7 +5,7 @@ import (
 	"io"
 	"io/fs"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/ignore"
+	"github.com/seed889630bf/lastword/actors/repository/ignore"
 )
 
 // file keeps the named file or leaves it out.

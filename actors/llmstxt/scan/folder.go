@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/ignore"
+	"github.com/seed889630bf/lastword/actors/repository/ignore"
 )
 
 // Folder gives the files of a folder of the operating system, as root.FS does. [Read] opens each folder of it once,

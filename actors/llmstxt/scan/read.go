@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/ignore"
+	"github.com/seed889630bf/lastword/actors/repository/ignore"
 )
 
 // HeadBytes of a file are looked at to tell text from binary and written from generated, and to find a Go file's

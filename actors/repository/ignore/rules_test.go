@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/ignore"
+	"github.com/seed889630bf/lastword/actors/repository/ignore"
 )
 
 func TestMatch(t *testing.T) {
