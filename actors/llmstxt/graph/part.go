@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/manifest"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
+	"github.com/seed889630bf/lastword/actors/repository/manifest"
 )
 
 // part is a package of the repository.

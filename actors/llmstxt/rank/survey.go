@@ -1,6 +1,6 @@
 package rank
 
-import "github.com/seed889630bf/lastword/actors/llmstxt/manifest"
+import "github.com/seed889630bf/lastword/actors/repository/manifest"
 
 // Survey is what Build knows of the packages of a repository before it chooses among them.
 type Survey struct {

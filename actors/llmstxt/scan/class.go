@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/manifest"
+	"github.com/seed889630bf/lastword/actors/repository/manifest"
 )
 
 func kindOf(name string, docs bool, language string, head []byte) Kind {

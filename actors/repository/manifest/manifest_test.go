@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/tools/txtar"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/manifest"
+	"github.com/seed889630bf/lastword/actors/repository/manifest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
