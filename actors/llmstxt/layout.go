@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/actors/repository/address"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 // Layout says where below Input.Out the files go, and how they are called.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/yuin/goldmark/parser"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 const (

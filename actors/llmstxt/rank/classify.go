@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 // sectionOf decides by what the page says where it belongs. Without a section the reason says why it is passed over.

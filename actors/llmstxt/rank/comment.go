@@ -3,8 +3,8 @@ package rank
 import (
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 // SourceNote is the first sentence of the comment or docstring that a source file begins with; licences, shebangs and

@@ -1,8 +1,8 @@
 package rank
 
 import (
-	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 // Purpose is the summary that a README alone gives.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 // goTree is the Go side of a repository: its packages by folder.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 // Imports gives what the lines of a source of any language but Go import, each as a path: relative ones begin with a

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 // Pack says what llms-full.txt and llms-ctx.txt hold beside the front of llms.txt. Its zero value packs the linked

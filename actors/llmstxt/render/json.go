@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
-	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 // Schema names the version of llms.json; docs/llms.schema.json is its JSON Schema.

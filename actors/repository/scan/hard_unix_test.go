@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/scan"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 // A test that waits here for someone to write into the pipe has failed.
