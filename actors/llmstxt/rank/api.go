@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
 // What the section holds at most. Where symbols have no address of their own, fewer of one file are enough.

@@ -1,8 +1,8 @@
 package rank
 
 import (
-	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
 // Index is the content of an llms.txt, as plain text that is yet to be escaped.

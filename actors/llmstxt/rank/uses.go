@@ -5,7 +5,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
 // declarers gives for the last part of each name the files that declare it, of those that are listed.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
 // languages with braces, a line that declares a public name, and what its file needs around such lines.

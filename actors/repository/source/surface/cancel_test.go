@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
 // asked is a context that notes the longest time for which nobody asked whether it is done.

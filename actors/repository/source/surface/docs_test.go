@@ -3,7 +3,7 @@ package surface_test
 import (
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
 // TestDocsAreAboutTheirSymbols shows what of a comment is left as a doc.

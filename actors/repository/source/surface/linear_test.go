@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/surface"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
 // hostile repeats what opens something and never closes it.
