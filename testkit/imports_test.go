@@ -217,6 +217,9 @@ var rules = []rule{{
 	libs:  []string{"github.com/coder/websocket", "github.com/danielgtaylor/huma/v2/..."},
 	tests: []string{module + "/actors"},
 }, {
+	pkgs:  "transport/web",
+	tests: []string{"github.com/evanw/esbuild/pkg/api"},
+}, {
 	pkgs:  "transport/telemetry",
 	ours:  []string{"messages"},
 	libs:  []string{"github.com/prometheus/client_golang/..."},

@@ -25,6 +25,7 @@ import (
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/transport/gate"
+	"github.com/seed889630bf/lastword/transport/web"
 )
 
 // serveOptions are the flags of serve.
@@ -247,7 +248,10 @@ func (s *serveOptions) routes(entrance *gate.Gate, door http.Handler, inside *ho
 		mux.Handle("GET "+path, entrance.Public(says("ok\n")))
 	}
 	mux.Handle("GET /readyz", entrance.Public(ready(inside)))
-	mux.Handle("GET /{$}", entrance.Public(says("lastword serves MCP at "+mcpPath+" and its API at /v1\n")))
+	page := entrance.Public(web.Handler())
+	for _, path := range web.Paths() {
+		mux.Handle(path, page)
+	}
 	if s.tokens != "" {
 		about := gate.ResourceMetadata(resource, nil, []gate.Scope{gate.ReadRuns, gate.WriteRuns})
 		for _, path := range []string{gate.MetadataPath(resource), gate.MetadataPath("/")} {

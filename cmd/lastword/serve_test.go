@@ -206,11 +206,15 @@ func tokenFor(t *testing.T, dir string, args ...string) string {
 
 func TestServeAnswersWhereItSays(t *testing.T) {
 	s := serveHTTP(t, t.TempDir())
-	for path, want := range map[string]string{"/": "200 lastword serves MCP at /mcp and its API at /v1\n", "/healthz": "200 ok\n",
-		"/mcp/": "404 404 page not found\n", "/x": "404 404 page not found\n",
+	for path, want := range map[string]string{"/healthz": "200 ok\n", "/mcp/": "404 404 page not found\n", "/x": "404 404 page not found\n",
 		"/.well-known/oauth-protected-resource": "404 404 page not found\n"} {
 		if code, body := s.get(path); fmt.Sprintf("%d %s", code, body) != want {
 			t.Errorf("%s: %d %q, want %q", path, code, body, want)
+		}
+	}
+	for _, path := range []string{"/", "/runs", "/runs/r_x?seq=7"} {
+		if code, body := s.get(path); code != http.StatusOK || !strings.Contains(body, `<div id="page">`) {
+			t.Errorf("%s: %d %q, want the page", path, code, body)
 		}
 	}
 	for _, header := range [][]string{{"Host", "evil.example"}, {"Origin", "https://evil.example"}} {

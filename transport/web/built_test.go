@@ -1,0 +1,68 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+var update = flag.Bool("update", false, "build the page")
+
+// TestBuilt compares what the program holds with what esbuild makes of the page's source. go generate rewrites it.
+func TestBuilt(t *testing.T) {
+	source, err := filepath.Abs("page")
+	if err != nil {
+		t.Fatal(err)
+	}
+	vendor := func(name string) string { return filepath.Join(source, "vendor", name+".mjs") }
+	result := api.Build(api.BuildOptions{
+		EntryPoints: []string{filepath.Join(source, "main.tsx")}, Outdir: source, EntryNames: "page",
+		Bundle: true, MinifyWhitespace: true, MinifyIdentifiers: true, MinifySyntax: true,
+		Format: api.FormatESModule, Target: api.ES2023, Charset: api.CharsetUTF8, LegalComments: api.LegalCommentsEndOfFile,
+		JSX: api.JSXAutomatic, JSXImportSource: "preact",
+		Alias: map[string]string{"preact": vendor("preact"), "preact/hooks": vendor("preact-hooks"),
+			"preact/jsx-runtime": vendor("preact-jsx-runtime"), "@preact/signals": vendor("signals"),
+			"@preact/signals-core": vendor("signals-core")},
+	})
+	for _, message := range append(result.Errors, result.Warnings...) {
+		t.Errorf("%+v: %s", message.Location, message.Text)
+	}
+	if len(result.OutputFiles) != 2 {
+		t.Fatalf("esbuild made %d files, want the script and the styles", len(result.OutputFiles))
+	}
+	for _, made := range result.OutputFiles {
+		name := filepath.Join("built", filepath.Base(made.Path)+".gz")
+		had, _ := os.ReadFile(name) // what is missing or broken is built
+		if plain, err := unzip(had); err == nil && bytes.Equal(plain, made.Contents) {
+			continue
+		}
+		if !*update {
+			t.Errorf("%s is not what esbuild makes of the source: run go generate ./transport/web", name)
+			continue
+		}
+		if err := os.WriteFile(name, zipped(t, made.Contents), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func zipped(t *testing.T, data []byte) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}

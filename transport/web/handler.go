@@ -1,0 +1,132 @@
+package web
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
+
+//go:generate go test -run ^TestBuilt$ -update .
+
+//go:embed built page/index.html page/icon.svg
+var files embed.FS
+
+// Paths are those that Handler answers, as patterns of a [http.ServeMux].
+func Paths() []string { return []string{"GET /{$}", "GET /runs", "GET /runs/{id}", "GET " + assets} }
+
+// assets is where the page's files are. Their names change with what they hold.
+const assets = "/page/"
+
+// policy lets the page load from this server and connect to it, and nothing else. Nothing makes markup or code of text.
+const policy = "default-src 'none'; connect-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// asset is a file of the page.
+type asset struct {
+	kind  string
+	plain []byte
+	gzip  []byte // nil where the file is sent as it is
+}
+
+type handler struct {
+	assets map[string]asset  // by path
+	pages  map[string][]byte // the document by theme
+}
+
+// Handler serves the page.
+func Handler() http.Handler {
+	h := &handler{assets: map[string]asset{}, pages: map[string][]byte{}}
+	names := struct{ JS, CSS, Icon, Theme string }{JS: h.add("built/page.js.gz", "text/javascript; charset=utf-8"),
+		CSS: h.add("built/page.css.gz", "text/css; charset=utf-8"), Icon: h.add("page/icon.svg", "image/svg+xml")}
+	document := template.Must(template.ParseFS(files, "page/index.html"))
+	for _, theme := range []string{"", "light", "dark"} {
+		var page bytes.Buffer
+		names.Theme = theme
+		if err := document.Execute(&page, names); err != nil {
+			panic(err) // the document is part of the program
+		}
+		h.pages[theme] = page.Bytes()
+	}
+	return h
+}
+
+// add reads a file of the program and returns the path at which it is served.
+func (h *handler) add(name, kind string) string {
+	data, err := files.ReadFile(name)
+	if err != nil {
+		panic(err)
+	}
+	a := asset{kind: kind, plain: data}
+	name, zipped := strings.CutSuffix(path.Base(name), ".gz")
+	if zipped {
+		a.gzip = data
+		if a.plain, err = unzip(data); err != nil {
+			panic(err)
+		}
+	}
+	digest := sha256.Sum256(a.plain)
+	extension := path.Ext(name)
+	at := fmt.Sprintf("%s%s-%s%s", assets, strings.TrimSuffix(name, extension), hex.EncodeToString(digest[:6]), extension)
+	h.assets[at] = a
+	return at
+}
+
+func unzip(data []byte) ([]byte, error) {
+	r, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(r)
+}
+
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Security-Policy", policy)
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	if a, ok := h.assets[r.URL.Path]; ok {
+		a.serve(w, r)
+		return
+	}
+	if strings.HasPrefix(r.URL.Path, assets) {
+		http.NotFound(w, r)
+		return
+	}
+	page, ok := h.pages[themeOf(r)]
+	if !ok {
+		page = h.pages[""]
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(page))
+}
+
+// themeOf returns the theme that the reader has chosen. The page writes the cookie.
+func themeOf(r *http.Request) string {
+	c, err := r.Cookie("lastword_theme")
+	if err != nil {
+		return ""
+	}
+	return c.Value
+}
+
+// serve sends the file, which never changes under its name.
+func (a asset) serve(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", a.kind)
+	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	h.Set("Vary", "Accept-Encoding")
+	data := a.plain
+	if a.gzip != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		h.Set("Content-Encoding", "gzip")
+		data = a.gzip
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+}

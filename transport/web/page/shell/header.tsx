@@ -1,0 +1,32 @@
+import { connection } from "../api/stream";
+import { setTheme, theme, type Theme } from "./theme";
+
+export function Header() {
+  return (
+    <header class="top">
+      <a class="skip" href="#main">Skip to the content</a>
+      <a class="brand" href="/">lastword</a>
+      <span class="space" />
+      <Badge />
+      <select class="quiet" aria-label="Theme" value={theme.value} onChange={(e) => setTheme(e.currentTarget.value as Theme)}>
+        <option value="auto">Auto</option>
+        <option value="light">Light</option>
+        <option value="dark">Dark</option>
+      </select>
+    </header>
+  );
+}
+
+/** Says whether what the page shows is live. */
+export function Badge() {
+  const { state, attempt, replayed, gap } = connection.value;
+  const words = { idle: "not watching", connecting: "connecting", live: "live", reconnecting: `reconnecting (${attempt})`, paused: "paused" }[state];
+  return (
+    <span class={`badge ${state}`} role="status">
+      <span class="dot" aria-hidden="true" />
+      {words}
+      {replayed > 0 && <span class="note">replayed {replayed}</span>}
+      {gap > 0 && <span class="note bad">gap of {gap}</span>}
+    </span>
+  );
+}

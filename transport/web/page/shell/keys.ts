@@ -1,0 +1,33 @@
+// Keys that are pressed outside of fields. A view adds its own while it is shown.
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+
+export interface Key {
+  /** As KeyboardEvent.key has it. */
+  key: string;
+  /** What it does, for the list of keys. */
+  says: string;
+  do(): void;
+}
+
+export const keys = signal<Key[]>([]);
+
+/** Adds keys while the component is shown. */
+export function useKeys(list: () => Key[]) {
+  useEffect(() => {
+    const added = list();
+    keys.value = [...keys.peek(), ...added];
+    return () => (keys.value = keys.peek().filter((k) => !added.includes(k)));
+  }, []);
+}
+
+export function listenToKeys() {
+  addEventListener("keydown", (e) => {
+    if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]")) return;
+    if ((e.target as Element).closest?.("input, textarea, select, [contenteditable]")) return;
+    const found = keys.peek().findLast((k) => k.key === e.key);
+    if (!found) return;
+    e.preventDefault();
+    found.do();
+  });
+}

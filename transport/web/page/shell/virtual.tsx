@@ -1,0 +1,64 @@
+import type { ComponentChildren, HTMLAttributes } from "preact";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+
+interface Props extends Omit<HTMLAttributes<HTMLDivElement>, "children"> {
+  count: number;
+  /** The height of every row, in CSS pixels. */
+  rowHeight: number;
+  row(index: number): ComponentChildren;
+  /** The row to bring into view whenever it changes. */
+  show?: number;
+  /** Stay at the end while rows are added. */
+  follow?: boolean;
+  /** The reader has scrolled away from the end, or back to it. */
+  onFollow?(follow: boolean): void;
+  /** The last rows are near. */
+  onEnd?(): void;
+}
+
+/** A scrolling list that draws the rows in view alone. Rows are placed by their height, which is fixed. */
+export function Virtual({ count, rowHeight, row, show, follow, onFollow, onEnd, ...rest }: Props) {
+  const box = useRef<HTMLDivElement>(null);
+  const [view, setView] = useState({ top: 0, height: 800 });
+  const first = Math.max(0, Math.floor(view.top / rowHeight) - 8);
+  const last = Math.min(count, Math.ceil((view.top + view.height) / rowHeight) + 8);
+
+  function look() {
+    const b = box.current!;
+    setView((v) => (v.top === b.scrollTop && v.height === b.clientHeight ? v : { top: b.scrollTop, height: b.clientHeight }));
+  }
+  function scrolled() {
+    const b = box.current!;
+    onFollow?.(b.scrollTop + b.clientHeight >= b.scrollHeight - rowHeight);
+    look();
+  }
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(look);
+    watch.observe(box.current!);
+    look();
+    return () => watch.disconnect();
+  }, []);
+  useLayoutEffect(() => {
+    if (follow) box.current!.scrollTop = count * rowHeight;
+  }, [follow, count]);
+  useLayoutEffect(() => {
+    if (show === undefined || show < 0) return;
+    const b = box.current!;
+    const at = show * rowHeight;
+    if (at < b.scrollTop) b.scrollTop = at;
+    else if (at + rowHeight > b.scrollTop + b.clientHeight) b.scrollTop = at + rowHeight - b.clientHeight;
+  }, [show]);
+  useEffect(() => {
+    if (onEnd && count && last > count - 20) onEnd();
+  }, [last, count]);
+
+  const rows = [];
+  for (let i = first; i < last; i++) rows.push(row(i));
+  return (
+    <div {...rest} ref={box} class={`virtual ${rest.class ?? ""}`} onScroll={scrolled}>
+      <div style={{ height: count * rowHeight }} role="presentation">
+        <div style={{ transform: `translateY(${first * rowHeight}px)` }} role="presentation">{rows}</div>
+      </div>
+    </div>
+  );
+}
