@@ -17,7 +17,7 @@ import (
 // the same files in the same order, and the commit that was served is on record.
 func TestQualityOverHTTPS(t *testing.T) {
 	qualitySamples(t)
-	binary, s := buildBinary(t), readSample(t, filepath.Join("testdata", "quality", "cobra.txt"))
+	binary, s := buildBinary(t), sampleNamed(t, "cobra")
 	tree := s.source.obtain(t)
 	root, commit := serveable(t, tree, s.name)
 	server := httptest.NewTLSServer(&cgi.Handler{

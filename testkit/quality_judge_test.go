@@ -14,6 +14,7 @@ import (
 // document is an llms.txt file as the format's page describes it, read here without the product's own parser.
 type document struct {
 	title, summary string
+	facts          [][2]string // of the lines before the sections: package and install
 	sections       []section
 }
 
@@ -27,6 +28,7 @@ type section struct {
 func readDocument(t *testing.T, file string) document {
 	t.Helper()
 	item := regexp.MustCompile(`^- \[(?:[^\]\\]|\\.)+\]\(([^()\s<>]+)\)(?:: (\S.*))?$`)
+	fact := regexp.MustCompile(`^- (Package|Module|Install): (.*)$`)
 	var d document
 	n := 0
 	for line := range strings.Lines(string(readFile(t, file))) {
@@ -38,6 +40,8 @@ func readDocument(t *testing.T, file string) document {
 			d.summary = text
 		} else if text, ok := strings.CutPrefix(line, "## "); ok {
 			d.sections = append(d.sections, section{name: text})
+		} else if m := fact.FindStringSubmatch(line); m != nil && len(d.sections) == 0 {
+			d.facts = append(d.facts, d.fact(m[1], m[2]))
 		} else if len(d.sections) == 0 || line == "" {
 			continue
 		} else if m := item.FindStringSubmatch(line); m != nil {
@@ -51,6 +55,15 @@ func readDocument(t *testing.T, file string) document {
 		}
 	}
 	return d
+}
+
+// fact is the name and the value of one, without the registry in parentheses and the marks of code.
+func (document) fact(name, value string) [2]string {
+	value, _, _ = strings.Cut(value, " (")
+	if name == "Module" {
+		name = "package"
+	}
+	return [2]string{strings.ToLower(name), strings.Trim(value, "`")}
 }
 
 func (d document) links() (all []string) {
@@ -79,22 +92,30 @@ func (d document) hollow() (found []string) {
 
 // verdict is what a document is worth beside its sample.
 type verdict struct {
-	order  []string // the files linked, each once
-	recall float64
-	noise  []string
+	order   []string // the files linked, each once
+	recall  float64
+	never   []string // of order, what nobody may be sent to
+	summary bool     // is right
+	wrong   []string // facts
 }
+
+func (v verdict) noise() float64 { return float64(len(v.never)) / float64(max(len(v.order), 1)) }
 
 func (s sample) judge(t *testing.T, tree string, d document) verdict {
 	t.Helper()
-	for _, w := range s.words {
-		if !strings.Contains(strings.ToLower(d.summary), strings.ToLower(w)) {
-			t.Errorf("the summary lacks %q: %s\na good one: %s", w, d.summary, s.summary)
-		}
-	}
 	for _, note := range d.hollow() {
 		t.Errorf("a note says nothing of its file: %s", note)
 	}
-	v := verdict{order: linked(t, tree, d)}
+	v := verdict{order: linked(t, tree, d), summary: true, wrong: s.wrong(d)}
+	for _, pattern := range s.sense {
+		v.summary = v.summary && pattern.MatchString(d.summary)
+	}
+	if !v.summary {
+		t.Logf("the summary is wrong: %q; a good one: %q", d.summary, s.summary)
+	}
+	for _, fact := range v.wrong {
+		t.Logf("a fact is wrong: %s", fact)
+	}
 	for _, want := range s.best {
 		if slices.ContainsFunc(want, func(p string) bool { return slices.Contains(v.order, p) }) {
 			v.recall += 1 / float64(len(s.best))
@@ -102,13 +123,21 @@ func (s sample) judge(t *testing.T, tree string, d document) verdict {
 			t.Logf("misses %s", strings.Join(want, " or "))
 		}
 	}
-	if v.recall < leastRecall-0.01 {
-		t.Errorf("has %.0f %% of the ten best links", 100*v.recall)
-	}
-	if v.noise = s.noisy(v.order); len(v.noise) > 0 {
-		t.Errorf("links to noise:\n\t%s", strings.Join(v.noise, "\n\t"))
+	if v.never = s.noisy(v.order); len(v.never) > 0 {
+		t.Logf("links to noise:\n\t%s", strings.Join(v.never, "\n\t"))
 	}
 	return v
+}
+
+// wrong returns the facts that the document may not say. What it leaves out is never wrong.
+func (s sample) wrong(d document) (found []string) {
+	for _, fact := range append([][2]string{{"title", d.title}}, d.facts...) {
+		same := func(want string) bool { return strings.EqualFold(want, fact[1]) }
+		if !slices.ContainsFunc(s.facts[fact[0]], same) {
+			found = append(found, fact[0]+": "+fact[1])
+		}
+	}
+	return found
 }
 
 // linked returns the paths that the document's links lead to in the tree, each once; others fail the test.
@@ -147,7 +176,7 @@ func pathIn(tree, link string) string {
 
 // noisy returns the paths that nobody asks an llms.txt for.
 func (s sample) noisy(paths []string) (found []string) {
-	patterns := append(slices.Clone(s.noise),
+	patterns := append(slices.Clone(s.never),
 		regexp.MustCompile(`(?i)(^|/)(tests?|specs?|__tests__|testdata|fixtures?|__fixtures__|snapshots?|__snapshots__)/`),
 		regexp.MustCompile(`(?i)(_test\.\w+|[._-](test|spec)\.\w+|(^|/)(test_[^/]+|conftest)\.py)$`),
 		regexp.MustCompile(`(?i)(^|/)(go\.sum|[^/]*[.-]lock(\.\w+)?|npm-shrinkwrap\.json)$`),

@@ -1,6 +1,7 @@
 package testkit_test
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -8,25 +9,39 @@ import (
 
 // TestSamples holds the lists of the quality kit to what the kit is for, without a network.
 func TestSamples(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join("testdata", "quality", "*.txt"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	samples := readSamples(t)
 	languages := map[string]bool{}
-	for _, f := range files {
-		s := readSample(t, f)
+	for _, s := range samples {
 		languages[s.language] = true
-		if s.summary == "" || len(s.words) == 0 || s.source.sum == "" {
-			t.Errorf("%s says too little", f)
+		if s.summary == "" || len(s.sense) == 0 || s.source.name == "" || len(s.facts["title"]) == 0 {
+			t.Errorf("%s says too little", s.name)
+		}
+		for _, pattern := range s.sense {
+			if !pattern.MatchString(s.summary) {
+				t.Errorf("the good summary of %s lacks %s", s.name, pattern)
+			}
 		}
 		for _, b := range s.best {
 			if noise := s.noisy(b); len(noise) > 0 {
-				t.Errorf("%s wants noise: %v", f, noise)
+				t.Errorf("%s wants noise: %v", s.name, noise)
 			}
 		}
+		if s.source.registry == "tree" {
+			s.has(t, s.source.obtain(t))
+		}
 	}
-	if len(files) < 8 || len(languages) < 6 {
-		t.Errorf("%d repositories in %d languages; at least 8 in 6 are promised", len(files), len(languages))
+	if len(samples) < 30 || len(languages) < 18 {
+		t.Errorf("%d repositories in %d languages and kinds; 30 in 18 are promised", len(samples), len(languages))
+	}
+}
+
+// has fails the test where a link of the list leads to no file of the tree.
+func (s sample) has(t *testing.T, tree string) {
+	t.Helper()
+	for _, p := range slices.Concat(s.best...) {
+		if _, err := os.Stat(filepath.Join(tree, filepath.FromSlash(p))); err != nil {
+			t.Errorf("%s: %v", s.name, err)
+		}
 	}
 }
 

@@ -11,12 +11,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/txtar"
 )
 
 // remote is where a repository comes from, by the ordinary client of its registry, and the checksum that it must
-// have.
+// have; or a tree of testdata.
 type remote struct {
-	registry string // module, npm or debian
+	registry string // module, npm, debian or tree
 	name     string // as the registry knows it
 	version  string // of a module or an npm package; the upstream archive's file name of a Debian source
 	sum      string
@@ -25,6 +27,9 @@ type remote struct {
 
 func parseRemote(folder, text string) (remote, error) {
 	f := strings.Fields(text)
+	if text == "tree" {
+		return remote{registry: text, name: folder, folder: folder}, nil
+	}
 	if len(f) != 4 {
 		return remote{}, fmt.Errorf("a source is registry, name, version and checksum, not %q", text)
 	}
@@ -42,9 +47,29 @@ func (r remote) obtain(t *testing.T) string {
 		return r.unpack(t, fmt.Sprintf("%s-%s.tgz", r.name, r.version), r.pack)
 	case "debian":
 		return r.unpack(t, r.version, r.aptSource)
+	case "tree":
+		return r.tree(t)
 	}
 	t.Fatalf("no client is known for %s", r.registry)
 	return ""
+}
+
+// tree writes the archive of testdata/quality/trees into a folder.
+func (r remote) tree(t *testing.T) string {
+	t.Helper()
+	archive, err := txtar.ParseFile(filepath.Join("testdata", "quality", "trees", r.name+".txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), r.folder)
+	for _, f := range archive.Files {
+		file := filepath.Join(dir, filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, file, f.Data)
+	}
+	return dir
 }
 
 func (r remote) module(t *testing.T) string {
@@ -83,7 +108,7 @@ func (r remote) aptSource(t *testing.T, dir string) {
 	writeFile(t, conf, []byte(text))
 	env := []string{"APT_CONFIG=" + conf}
 	run(t, dir, env, "apt-get", "update", "-qq")
-	run(t, dir, env, "apt-get", "source", "-qq", "--download-only", r.name)
+	run(t, dir, env, "apt-get", "source", "-qq", "--tar-only", "--download-only", r.name)
 }
 
 // sourceList writes the machine's own Debian list again, for sources in place of binaries.
