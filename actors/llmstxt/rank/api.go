@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
@@ -80,25 +81,9 @@ func (b *builder) symbolNote(x *candidate, s Symbol) string {
 		note = withoutDocLinks(note)
 	}
 	if f != nil && (f.Language == "C++" || f.Language == "Python") {
-		note = unstarred(note)
+		note = page.Unstarred(note)
 	}
-	return withoutLead(note)
-}
-
-// withoutLead ends a sentence that leads to what is not there; "" where nothing is left of it.
-func withoutLead(s string) string {
-	s = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(s, " e.g."), " i.e."), ",")
-	head, ok := strings.CutSuffix(s, ":")
-	if !ok {
-		return s
-	}
-	for _, end := range []string{"like", "like this", "follows", "following", "example", "which", "that", "either",
-		"one of", "e.g", "are", "is", "usage", "use"} {
-		if strings.HasSuffix(strings.ToLower(head), " "+end) {
-			return ""
-		}
-	}
-	return head + "."
+	return page.WithoutLead(note)
 }
 
 // withoutDocLinks takes the brackets off [pkg.Name] and [Type::method], the links of Go's and Rust's docs.
@@ -115,7 +100,7 @@ func withoutDocLinks(s string) string {
 		isLink := name != "" && (unicode.IsUpper(rune(name[0])) || strings.ContainsAny(name, ".:`") ||
 			name[0] == '*') &&
 			strings.IndexFunc(name, func(r rune) bool {
-				return !isIdent(r) &&
+				return !prose.IsIdent(r) &&
 					!strings.ContainsRune(".*/:`()!", r)
 			}) < 0 &&
 			(before == "" || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "("))
@@ -146,7 +131,7 @@ func (b *builder) isUsed(x *candidate, s Symbol) bool {
 	if len(last) < 3 || b.uses(x, s.Symbol) == 0 {
 		return false
 	}
-	return s.Kind == surface.Type && isTelling(last) || s.Kind == surface.Function && b.named.members[last] > 0 ||
+	return s.Kind == surface.Type && isTelling(last) || s.Kind == surface.Function && b.named.Members[last] > 0 ||
 		isTelling(last)
 }
 

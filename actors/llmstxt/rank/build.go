@@ -7,8 +7,7 @@ import (
 	"path"
 	"strings"
 
-	"github.com/yuin/goldmark/parser"
-
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
@@ -43,23 +42,23 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 }
 
 type builder struct {
-	ctx     context.Context
-	reader  *scan.Reader
-	buf     []byte // of what was read last
-	repo    *scan.Repository
-	options Options
-	caps    Caps
-	links   linker
-	byPath  map[string]*scan.File
-	readme  page
-	named   mentions // by the README
-	units   []*unit  // the root first
-	golang  goTree
-	mix     languageMix
-	crowds  map[string]int // pages by folder
-	passed  passedOver
-	// markdown is one for all pages; nil until the first.
-	markdown parser.Parser
+	ctx      context.Context
+	reader   *scan.Reader
+	buf      []byte // of what was read last
+	repo     *scan.Repository
+	options  Options
+	caps     Caps
+	links    linker
+	byPath   map[string]*scan.File
+	readme   page.Page
+	spoken   string         // the language of the README's prose
+	named    page.Mentions  // by the README
+	bases    map[string]int // files of the product by name
+	units    []*unit        // the root first
+	golang   goTree
+	mix      languageMix
+	crowds   map[string]int // pages by folder
+	passed   passedOver
 	declared declarers       // by what is listed
 	headers  map[string]bool // those of C that others include; nil until asked for
 }
@@ -81,10 +80,10 @@ func (b *builder) survey() {
 	b.units = b.findUnits()
 	if p := b.findReadme(); p != "" {
 		text := b.head(p, readmeBytes)
-		b.readme = b.readPage(p, text)
-		b.readme.naturalLanguage = featuresOf(p, text).naturalLanguage
-		b.named = mentionsIn(text)
-		b.named.bases = b.productNames()
+		b.readme = page.Read(p, text)
+		b.spoken = page.FeaturesOf(p, text).NaturalLanguage
+		b.named = page.MentionsIn(text)
+		b.bases = b.productNames()
 	}
 	b.links = b.newLinker()
 	b.golang = b.findGo()
@@ -131,10 +130,10 @@ func (b *builder) findReadme() string {
 	best := ""
 	for i := range b.repo.Files {
 		f := &b.repo.Files[i]
-		if !isReadme(f.Path) || f.Size == 0 || f.Place == scan.Test || f.Place == scan.Generated {
+		if !page.IsReadme(f.Path) || f.Size == 0 || f.Place == scan.Test || f.Place == scan.Generated {
 			continue
 		}
-		if best == "" || compareBy(readmeRank)(f.Path, best) < 0 && depth(f.Path) <= depth(best) ||
+		if best == "" || compareBy(page.ReadmeRank)(f.Path, best) < 0 && depth(f.Path) <= depth(best) ||
 			depth(f.Path) < depth(best) {
 			best = f.Path
 		}
@@ -146,30 +145,12 @@ func (b *builder) findReadme() string {
 		return "" // that of one package among several
 	}
 	for i := range b.repo.Files {
-		if f := &b.repo.Files[i]; f.Path != best && isReadme(f.Path) && depth(f.Path) == depth(best) &&
+		if f := &b.repo.Files[i]; f.Path != best && page.IsReadme(f.Path) && depth(f.Path) == depth(best) &&
 			path.Dir(f.Path) != path.Dir(best) {
 			return ""
 		}
 	}
 	return best
-}
-
-func isReadme(p string) bool {
-	name := strings.ToLower(path.Base(p))
-	ext := strings.TrimPrefix(path.Ext(name), ".")
-	return name == "readme" || strings.HasPrefix(name, "readme.") && (isPageExt(ext) ||
-		isLanguageTag(ext) && scan.Language(name) == "")
-}
-
-// readmeRank prefers the plain name to a translation, and Markdown to others.
-func readmeRank(p string) int {
-	for i, name := range []string{"readme.md", "readme.markdown", "readme.mdx", "readme.rst", "readme.adoc",
-		"readme.asciidoc", "readme.org", "readme.textile", "readme.rdoc", "readme", "readme.txt"} {
-		if strings.ToLower(path.Base(p)) == name {
-			return i
-		}
-	}
-	return 99
 }
 
 func depth(p string) int { return strings.Count(p, "/") }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
@@ -20,7 +21,7 @@ func (b *builder) sectionOf(d *document) (section, reason string) {
 		return section, reason
 	}
 	if isExamplePage(d) {
-		return secExamples, fmt.Sprintf("heading says %q", d.title)
+		return secExamples, fmt.Sprintf("heading says %q", d.Heading)
 	}
 	for _, try := range []func(*document) (string, string){byNames, byTitle, byShape, byHeadings} {
 		section, reason := try(d)
@@ -46,21 +47,21 @@ func isTutorial(d *document) bool {
 // notForReaders says what keeps a page out altogether.
 func (b *builder) notForReaders(d *document) string {
 	switch {
-	case b.readme.naturalLanguage != "" && d.naturalLanguage != "" && d.naturalLanguage != b.readme.naturalLanguage:
-		return fmt.Sprintf("in %s, not in the README's language", d.naturalLanguage)
+	case b.spoken != "" && d.NaturalLanguage != "" && d.NaturalLanguage != b.spoken:
+		return fmt.Sprintf("in %s, not in the README's language", d.NaturalLanguage)
 	case b.isTranslation(d.Path):
 		return "a translation"
-	case d.proseLines == 0 && d.fences == 0 && d.directives > 0:
+	case d.ProseLines == 0 && d.Fences == 0 && d.Directives > 0:
 		return "directives only"
-	case d.proseLines == 0 && len(d.headings) == 0 && d.fences == 0 && d.size < 200 && !licenceName(path.Base(d.Path)):
+	case d.ProseLines == 0 && len(d.Headings) == 0 && d.Fences == 0 && d.size < 200 && !page.IsLicence(path.Base(d.Path)):
 		return "almost empty"
-	case isReadme(d.Path) && depth(d.Path) > 0 && !b.named.targets[d.Path] && !b.isLively(path.Dir(d.Path)):
+	case page.IsReadme(d.Path) && depth(d.Path) > 0 && !b.named.Targets[d.Path] && !b.isLively(path.Dir(d.Path)):
 		return "describes a folder without code or other pages"
 	case strings.HasPrefix(path.Base(d.Path), "."):
 		return "a file for tools"
-	case isInternal(d.Path) && !b.named.targets[d.Path]:
+	case isInternal(d.Path) && !b.named.Targets[d.Path]:
 		return "describes an internal part"
-	case isSetAside(d.Path) && !b.named.targets[d.Path]:
+	case isSetAside(d.Path) && !b.named.Targets[d.Path]:
 		return "not about the product itself"
 	}
 	return ""
@@ -70,11 +71,11 @@ func (b *builder) notForReaders(d *document) string {
 func (b *builder) isLively(dir string) bool {
 	for i := range b.repo.Files {
 		f := &b.repo.Files[i]
-		if f.Place != scan.Product || !strings.HasPrefix(f.Path, dir+"/") || isReadme(f.Path) {
+		if f.Place != scan.Product || !strings.HasPrefix(f.Path, dir+"/") || page.IsReadme(f.Path) {
 			continue
 		}
 		if f.Kind == scan.Source && !b.mix.isMinor(f.Language) && !b.isForeign(f) || f.Kind == scan.Document &&
-			isPage(f.Path) {
+			page.Is(f.Path) {
 			return true
 		}
 	}
@@ -87,7 +88,7 @@ func (b *builder) isTranslation(p string) bool {
 	stem := strings.TrimSuffix(p, ext)
 	for _, cut := range []string{".", "_", "-"} {
 		i := strings.LastIndex(stem, cut)
-		if tag := stem[i+1:]; i > 0 && isLanguageTag(tag) && b.byPath[stem[:i]+ext] != nil {
+		if tag := stem[i+1:]; i > 0 && page.IsLanguageTag(tag) && b.byPath[stem[:i]+ext] != nil {
 			return true
 		}
 	}
@@ -98,16 +99,12 @@ func (b *builder) isTranslation(p string) bool {
 	return false
 }
 
-func isLanguageTag(tag string) bool {
-	return len(tag) == 2 || len(tag) == 5 && (tag[2] == '-' || tag[2] == '_')
-}
-
 // formal sorts out the pages about the project rather than what it makes, by their titles and by the names that hosts
 // look for.
 func formal(d *document) (section, reason string) {
 	stem := strings.NewReplacer("-", " ", "_", " ").Replace(stemOf(d.Path))
-	title := strings.ToLower(d.title)
-	if licenceName(path.Base(d.Path)) {
+	title := strings.ToLower(d.Heading)
+	if page.IsLicence(path.Base(d.Path)) {
 		if depth(d.Path) > 0 {
 			return "", "one licence is enough"
 		}
@@ -136,7 +133,7 @@ func formal(d *document) (section, reason string) {
 			}
 		}
 	}
-	if n := versions(d.headings); n >= 4 && 2*n > len(d.headings) {
+	if n := versions(d.Headings); n >= 4 && 2*n > len(d.Headings) {
 		return Optional, "headings are " + prose.Count(n, "version")
 	}
 	return "", ""
@@ -157,13 +154,13 @@ func versions(headings []string) int {
 }
 
 func isExamplePage(d *document) bool {
-	title := strings.ToLower(d.title)
-	return d.fences >= 2 && (hasWords(title, "example") || hasWords(title, "sample") || hasWords(title, "demo"))
+	title := strings.ToLower(d.Heading)
+	return d.Fences >= 2 && (prose.HasWords(title, "example") || prose.HasWords(title, "sample") || prose.HasWords(title, "demo"))
 }
 
 // byTitle heeds the words of the title.
 func byTitle(d *document) (section, reason string) {
-	title := strings.ToLower(d.title)
+	title := strings.ToLower(d.Heading)
 	for _, s := range []struct{ section, words string }{
 		{secDocs, "getting started,get started,quick start,quickstart,installation,installing,introduction,overview"},
 		{secTutorials,
@@ -184,7 +181,7 @@ func byTitle(d *document) (section, reason string) {
 		{secAPI, "api,reference,api reference"},
 	} {
 		for w := range strings.SplitSeq(s.words, ",") {
-			if hasWords(title, w) && (!isWeak(w) || title == w || strings.HasPrefix(title, w+" and ")) {
+			if prose.HasWords(title, w) && (!isWeak(w) || title == w || strings.HasPrefix(title, w+" and ")) {
 				return s.section, fmt.Sprintf("heading says %q", w)
 			}
 		}
@@ -202,7 +199,7 @@ func isWeak(word string) bool {
 // byNames tells the pages of a reference, whatever they are called.
 func byNames(d *document) (section, reason string) {
 	parts := 0
-	for _, h := range d.headings {
+	for _, h := range d.Headings {
 		switch strings.ToLower(strings.TrimSuffix(h, ":")) {
 		case "parameters", "return value", "return values", "returns", "arguments", "synopsis", "signature",
 			"template parameters", "exceptions", "return type":
@@ -212,8 +209,8 @@ func byNames(d *document) (section, reason string) {
 	switch {
 	case parts >= 2:
 		return secAPI, "headings are parameters and results"
-	case d.declared >= 3:
-		return secAPI, "describes " + prose.Count(d.declared, "name")
+	case d.Declared >= 3:
+		return secAPI, "describes " + prose.Count(d.Declared, "name")
 	}
 	return "", ""
 }
@@ -221,18 +218,18 @@ func byNames(d *document) (section, reason string) {
 // byShape heeds what the page is made of.
 func byShape(d *document) (section, reason string) {
 	names := 0
-	for _, h := range d.headings {
+	for _, h := range d.Headings {
 		if isSignature(h) {
 			names++
 		}
 	}
 	switch {
-	case names >= 3 && 2*names >= len(d.headings):
+	case names >= 3 && 2*names >= len(d.Headings):
 		return secAPI, prose.Count(names, "heading") + verb(names, " is a name", " are names") + " in code"
-	case d.options >= 12 && 3*d.options > d.lines-d.fenced:
-		return secConfiguration, "lists " + prose.Count(d.options, "option")
-	case d.steps >= 5 && d.fences >= 4:
-		return secTutorials, prose.Count(d.steps, "step") + " with code"
+	case d.Options >= 12 && 3*d.Options > d.Lines-d.Fenced:
+		return secConfiguration, "lists " + prose.Count(d.Options, "option")
+	case d.Steps >= 5 && d.Fences >= 4:
+		return secTutorials, prose.Count(d.Steps, "step") + " with code"
 	}
 	return "", ""
 }
@@ -240,7 +237,7 @@ func byShape(d *document) (section, reason string) {
 // isSignature tells a heading that is code: "new Foo(bar)", "app.use", "--flag".
 func isSignature(h string) bool {
 	first, _, more := strings.Cut(h, " ")
-	if i := strings.IndexByte(h, '('); i > 0 && strings.HasSuffix(h, ")") && isIdent(rune(h[i-1])) {
+	if i := strings.IndexByte(h, '('); i > 0 && strings.HasSuffix(h, ")") && prose.IsIdent(rune(h[i-1])) {
 		return true
 	}
 	return !more && strings.Contains(first, "::") || !more && strings.Count(first, ".") == 1 &&
@@ -248,21 +245,21 @@ func isSignature(h string) bool {
 }
 
 func isCode(s string) bool {
-	return strings.IndexFunc(s, func(r rune) bool { return !isIdent(r) && r != '.' && r != '#' }) < 0 &&
+	return strings.IndexFunc(s, func(r rune) bool { return !prose.IsIdent(r) && r != '.' && r != '#' }) < 0 &&
 		unicode.IsLetter(rune(s[0]))
 }
 
 // byHeadings lets two or more lower headings of one sort decide.
 func byHeadings(d *document) (section, reason string) {
 	counts := make(map[string]int)
-	for _, h := range d.headings[min(1, len(d.headings)):] {
-		probe := document{features: features{title: h}}
+	for _, h := range d.Headings[min(1, len(d.Headings)):] {
+		probe := document{Features: page.Features{Heading: h}}
 		if s, _ := byTitle(&probe); s == secConfiguration || s == secOperations {
 			counts[s]++
 		}
 	}
 	for _, s := range []string{secConfiguration, secOperations} {
-		if counts[s] >= 3 && 2*counts[s] >= len(d.headings) {
+		if counts[s] >= 3 && 2*counts[s] >= len(d.Headings) {
 			return s, prose.Count(counts[s], "heading") + verb(counts[s], " is", " are") + " about it"
 		}
 	}

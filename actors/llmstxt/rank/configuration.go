@@ -30,7 +30,7 @@ func (b *builder) configuration(c choice) {
 		}
 		x := &candidate{Link: Link{Path: f.Path}}
 		x.add(200+points-10*depth(f.Path), reason)
-		b.named.credit(x)
+		b.credit(x)
 		c[section] = append(c[section], x)
 	}
 	for _, section := range []string{secConfiguration, secOperations} {
@@ -50,7 +50,7 @@ func (b *builder) configOf(f *scan.File, objects *int) (section string, points i
 	case depth(f.Path) == 0 && (name == "makefile" || name == "justfile" || name == "taskfile.yml" ||
 		name == "gnumakefile"):
 		return secConfiguration, 30, "build targets at the root"
-	case depth(f.Path) > 1 && !b.named.path(f.Path) && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name,
+	case depth(f.Path) > 1 && !b.named.Path(f.Path) && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name,
 		".yml"):
 	case strings.HasPrefix(name, "dockerfile") || strings.HasPrefix(name, "docker-compose") || name == "compose.yaml" ||
 		name == "compose.yml" ||

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
@@ -18,7 +19,7 @@ const mostPages = 400
 // document is a page that was looked at.
 type document struct {
 	candidate
-	features
+	page.Features
 	section string
 	linked  int // pages that link to it
 	order   int // where the first page that links to it has it
@@ -51,8 +52,8 @@ func (b *builder) pageFiles() []*scan.File {
 	for i := range b.repo.Files {
 		f := &b.repo.Files[i]
 		switch {
-		case !isPage(f.Path) || f.Place != scan.Product || f.Size == 0 || f.Kind == scan.Manifest:
-		case (isPlainText(f.Path) || isMan(f.Path)) && f.Kind != scan.Document:
+		case !page.Is(f.Path) || f.Place != scan.Product || f.Size == 0 || f.Kind == scan.Manifest:
+		case (isPlainText(f.Path) || page.IsMan(f.Path)) && f.Kind != scan.Document:
 		case stemOf(f.Path) == "robots" || stemOf(f.Path) == "requirements" ||
 			strings.HasPrefix(stemOf(f.Path), "llms"):
 		default:
@@ -86,12 +87,12 @@ func (b *builder) readPages() []*document {
 		}
 		h := fnv.New64a()
 		h.Write([]byte(text))
-		if other := first[h.Sum64()]; other != "" && f.Path != b.readme.path {
+		if other := first[h.Sum64()]; other != "" && f.Path != b.readme.Path {
 			b.passed.add(f.Path, 10, "the same text as "+other)
 			continue
 		}
 		first[h.Sum64()] = f.Path
-		d := &document{features: featuresOf(f.Path, text), order: 1 << 20}
+		d := &document{Features: page.FeaturesOf(f.Path, text), order: 1 << 20}
 		d.Path, d.size = f.Path, f.Size
 		b.crowds[path.Dir(f.Path)]++
 		pages = append(pages, d)
@@ -112,7 +113,7 @@ func (b *builder) linkPages(pages []*document) {
 	}
 	for _, from := range pages {
 		seen := make(map[*document]bool)
-		for i, target := range from.targets {
+		for i, target := range from.Targets {
 			to := resolvePage(from.Path, target, byStem)
 			if to == nil || to == from || seen[to] {
 				continue
@@ -148,7 +149,7 @@ func resolvePage(from, target string, byStem map[string][]*document) *document {
 
 // judge gives the page its section and its score, or passes over it.
 func (b *builder) judge(d *document) {
-	if d.Path == b.readme.path {
+	if d.Path == b.readme.Path {
 		d.section, d.Title = secDocs, "README"
 		d.add(1000, "README at the root")
 		if depth(d.Path) > 0 {
@@ -163,24 +164,24 @@ func (b *builder) judge(d *document) {
 	}
 	d.section = section
 	d.add(baseOf(section), reason)
-	b.named.credit(&d.candidate)
+	b.credit(&d.candidate)
 	if d.linked > 0 {
 		d.add(min(24, 6*bits.Len(uint(d.linked))), prose.Count(d.linked, "page")+verb(d.linked, " links", " link")+" to it")
 	}
-	if isMan(d.Path) {
+	if page.IsMan(d.Path) {
 		d.add(30, "a manual page")
 	}
 	if opens, points := opening(d); points > 0 {
 		d.add(points, opens)
 	}
-	d.add(min(20, d.proseLines/5+d.fences), "")
-	if crowd := b.crowds[path.Dir(d.Path)]; crowd > manyPages && d.proseLines < 40 {
+	d.add(min(20, d.ProseLines/5+d.Fences), "")
+	if crowd := b.crowds[path.Dir(d.Path)]; crowd > manyPages && d.ProseLines < 40 {
 		d.add(-8, "")
 	}
-	if d.linked == 0 && d.proseLines < 12 && !b.named.targets[d.Path] {
+	if d.linked == 0 && d.ProseLines < 12 && !b.named.Targets[d.Path] {
 		d.add(-14, "")
 	}
-	if d.proseLines < 3 {
+	if d.ProseLines < 3 {
 		d.add(-40, "")
 	}
 	if isInternal(d.Path) {
@@ -223,7 +224,7 @@ func isInternal(p string) bool { return strings.Contains("/"+p, "/internal/") }
 
 // opening tells the pages that a newcomer begins with.
 func opening(d *document) (reason string, points int) {
-	title := strings.ToLower(d.title)
+	title := strings.ToLower(d.Heading)
 	for _, s := range []struct {
 		points int
 		words  []string
@@ -234,32 +235,12 @@ func opening(d *document) (reason string, points int) {
 		{30, []string{"concepts", "architecture", "design", "guide", "reference", "api"}},
 	} {
 		for _, w := range s.words {
-			if hasWords(title, w) {
+			if prose.HasWords(title, w) {
 				return fmt.Sprintf("heading says %q", w), s.points
 			}
 		}
 	}
 	return "", 0
-}
-
-// hasWords finds whole words; the last may have an ending.
-func hasWords(text, words string) bool {
-	for at := 0; ; {
-		i := strings.Index(text[at:], words)
-		if i < 0 {
-			return false
-		}
-		i += at
-		if !isIdent(rune(byteAt(text, i-1))) {
-			end := i + len(words)
-			rest := text[end:]
-			if n := strings.IndexFunc(rest, func(r rune) bool { return !isIdent(r) }); len(rest) == 0 || n >= 0 &&
-				n <= 2 || n < 0 && len(rest) <= 2 {
-				return true
-			}
-		}
-		at = i + 1
-	}
 }
 
 // verb is the form that agrees with n.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
@@ -20,8 +21,8 @@ func (b *builder) examples() []*candidate {
 	chosen := make(map[string]string)
 	for i := range b.repo.Files {
 		f := &b.repo.Files[i]
-		if f.Place != scan.Example && !b.isIllustration(f) || f.Size == 0 || !isPage(f.Path) && f.Kind != scan.Source ||
-			licenceName(path.Base(f.Path)) ||
+		if f.Place != scan.Example && !b.isIllustration(f) || f.Size == 0 || !page.Is(f.Path) && f.Kind != scan.Source ||
+			page.IsLicence(path.Base(f.Path)) ||
 			isBuildScript(f.Path) || stemOf(f.Path) == "package-info" {
 			continue
 		}
@@ -44,11 +45,11 @@ func (b *builder) examples() []*candidate {
 		p := chosen[dir]
 		c := &candidate{Link: Link{Path: p, Title: dir}}
 		c.add(300-6*depth(dir), "an example")
-		b.named.credit(c)
-		if b.named.path(dir) && !b.named.targets[p] {
+		b.credit(c)
+		if b.named.Path(dir) && !b.named.Targets[p] {
 			c.add(20, "named in the README")
 		}
-		if isReadme(p) {
+		if page.IsReadme(p) {
 			c.Title = ""
 			c.add(10, "has a README")
 		}
@@ -105,7 +106,7 @@ func exampleDir(p string) string {
 
 func exampleRank(p string) int {
 	switch {
-	case isReadme(p):
+	case page.IsReadme(p):
 		return 0
 	case stemOf(p) == "main" || stemOf(p) == "index" || stemOf(p) == "app":
 		return 1

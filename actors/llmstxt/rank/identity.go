@@ -9,8 +9,10 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 // titleRunes is the longest heading that is still a name.
@@ -18,7 +20,7 @@ const titleRunes = 60
 
 // title is the README's own, else the package's name, else the repository's, else the folder's.
 func (b *builder) title() string {
-	t := strings.TrimRight(withoutEmoji(b.readme.title), " :!")
+	t := strings.TrimRight(withoutEmoji(b.readme.Title), " :!")
 	for _, lead := range []string{"Welcome to ", "welcome to ", "Introduction to ", "About "} {
 		t = strings.TrimPrefix(t, lead)
 	}
@@ -38,8 +40,8 @@ func (b *builder) spelled(name string) string {
 	if name == "" || name != strings.ToUpper(name) || name == strings.ToLower(name) {
 		return name
 	}
-	for _, p := range b.readme.prose {
-		word, _, _ := strings.Cut(p.text, " ")
+	for _, p := range b.readme.Prose {
+		word, _, _ := strings.Cut(p.Text, " ")
 		if word = strings.Trim(word, ",.:*`"); prose.SameWords(word, name) {
 			return word
 		}
@@ -139,7 +141,7 @@ func (b *builder) commandNames(m manifest.Manifest) []string {
 		if prose.ContainsAny(low, "test", "bench", "example", "sample", "demo", "fuzz") {
 			return true
 		}
-		return b.named.words[name] == 0
+		return b.named.Words[name] == 0
 	})
 }
 
@@ -173,4 +175,16 @@ func scripts(m manifest.Manifest) string {
 		}
 	}
 	return strings.Join(parts[:min(len(parts), 6)], ", ")
+}
+
+// licence is the SPDX name of the first licence file at the root whose words are known.
+func (b *builder) licence() string {
+	for _, f := range b.repo.Files {
+		if f.Kind == scan.Document && page.IsLicence(f.Path) {
+			if l := page.LicenceOf(b.head(f.Path, pageBytes)); l != "" {
+				return l
+			}
+		}
+	}
+	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
@@ -113,7 +114,7 @@ func pythonFrom(module, names string) []string {
 	}
 	below := strings.ReplaceAll(module[dots:], ".", "/")
 	list := []string{up + below}
-	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return !isIdent(r) }) {
+	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return !prose.IsIdent(r) }) {
 		if len(list) < 12 {
 			list = append(list, up+path.Join(below, name))
 		}
@@ -134,7 +135,7 @@ func rustSpecs(line string) []string {
 	head, names, grouped := strings.Cut(rest, "{")
 	head = strings.TrimSuffix(strings.TrimPrefix(strings.TrimPrefix(head, "crate/"), "super/"), "/")
 	list := []string{head, path.Dir(head)}
-	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return !isIdent(r) }) {
+	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return !prose.IsIdent(r) }) {
 		if grouped && len(list) < 12 {
 			list = append(list, path.Join(head, name))
 		}
@@ -163,7 +164,7 @@ func dottedSpecs(language, line string) []string {
 		return nil
 	}
 	rest = strings.TrimPrefix(strings.TrimPrefix(strings.TrimSpace(rest), "static "), "qualified ")
-	if i := strings.IndexFunc(rest, func(r rune) bool { return !isIdent(r) && r != '.' && r != '\\' }); i >= 0 {
+	if i := strings.IndexFunc(rest, func(r rune) bool { return !prose.IsIdent(r) && r != '.' && r != '\\' }); i >= 0 {
 		rest = rest[:i]
 	}
 	spec := strings.Trim(strings.NewReplacer(".", "/", `\`, "/").Replace(rest), "/")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
@@ -49,7 +50,7 @@ func (b *builder) installCommand(m manifest.Manifest) string {
 	}
 	program := b.isProgram(b.root()) || m.Ecosystem == "go" && b.golang.isProgram()
 	i, best := installerOf(m, program), ""
-	for _, code := range codeOf(b.named.text) {
+	for _, code := range page.CodeOf(b.named.Text) {
 		code = prose.Tidy(strings.TrimLeft(code, "$> "))
 		if utf8.RuneCountInString(code) <= 100 && i.installs(code, m.Name) && (best == "" || len(code) < len(best)) {
 			best = code
@@ -106,7 +107,7 @@ func (b *builder) dependencyLine(m manifest.Manifest) string {
 
 // mixLine is the README's line for mix.exs.
 func (b *builder) mixLine(name string) string {
-	for _, code := range codeOf(b.named.text) {
+	for _, code := range page.CodeOf(b.named.Text) {
 		code = strings.TrimRight(prose.Tidy(code), ",")
 		if strings.HasPrefix(code, "{:"+name+",") && strings.HasSuffix(code, "}") && len(code) < 80 {
 			return code

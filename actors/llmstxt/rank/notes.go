@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
@@ -13,12 +14,12 @@ import (
 // describe fills in what the choice of the link left open.
 func (b *builder) describe(c *candidate) {
 	switch {
-	case c.Path == b.readme.path:
+	case c.Path == b.readme.Path:
 		c.Title = cmp.Or(c.Title, "README")
-		c.Note = b.readme.covers() // its first sentence is the summary
+		c.Note = b.readme.Covers() // its first sentence is the summary
 	case manifest.Known(c.Path):
 		c.Title = cmp.Or(c.Title, c.Path)
-	case isPage(c.Path):
+	case page.Is(c.Path):
 		b.describePage(c)
 	case c.Note == "":
 		c.Title = cmp.Or(c.Title, c.Path)
@@ -29,8 +30,8 @@ func (b *builder) describe(c *candidate) {
 }
 
 func (b *builder) describePage(c *candidate) {
-	p := b.readPage(c.Path, b.head(c.Path, pageBytes))
-	title := strings.ReplaceAll(cmp.Or(p.title, p.second), "`", "")
+	p := page.Read(c.Path, b.head(c.Path, pageBytes))
+	title := strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", "")
 	if rest, ok := strings.CutPrefix(title, "Welcome to "); ok {
 		title = strings.TrimPrefix(rest, "the ")
 	}
@@ -44,67 +45,14 @@ func (b *builder) describePage(c *candidate) {
 	switch stem := stemOf(c.Path); {
 	case stem == "agents" || stem == "claude":
 		title = path.Base(c.Path) // begins with an order to its reader as a rule
-	case strings.EqualFold(title, b.readme.title) || strings.EqualFold(title, moduleName(b.root().about.Name)):
-		title = cmp.Or(p.second, distinction(c.Path)) // repeats the name of the whole
+	case strings.EqualFold(title, b.readme.Title) || strings.EqualFold(title, moduleName(b.root().about.Name)):
+		title = cmp.Or(p.Second, distinction(c.Path)) // repeats the name of the whole
 	}
 	c.Title = cmp.Or(c.Title, title, distinction(c.Path))
-	c.Note = cmp.Or(c.Note, p.note())
-	if _, formal := formal(&document{candidate: *c, features: features{title: title}}); c.Note == "" && formal == "" {
-		c.Note = p.covers()
+	c.Note = cmp.Or(c.Note, p.Note())
+	if _, formal := formal(&document{candidate: *c, Features: page.Features{Heading: title}}); c.Note == "" && formal == "" {
+		c.Note = p.Covers()
 	}
-}
-
-const (
-	fewestParts = 2
-	mostParts   = 6   // that are named
-	partsRunes  = 150 // of all their names
-
-	mostQuestions = 2
-)
-
-// covers names the headings of a page, which tell what it has where no sentence
-// does. Those that every page may have do not count.
-func (p page) covers() string {
-	level := 9 // of the highest so far: what is lower is a part of that
-	var parts, questions []string
-	length, more := 0, 0
-	for _, h := range p.subs {
-		text := strings.Trim(strings.ReplaceAll(h.text, "`", ""), " .:")
-		if h.level > level || h.text == p.title || text == "" {
-			continue
-		}
-		level = h.level
-		if isFurniture(text) {
-			continue
-		}
-		if strings.HasSuffix(text, "?") {
-			questions = append(questions, "“"+text+"”")
-			continue
-		}
-		if length += utf8.RuneCountInString(text); len(parts) == mostParts || length > partsRunes {
-			more++
-			continue
-		}
-		parts = append(parts, text)
-	}
-	switch {
-	case len(questions) > len(parts) && len(questions) > mostQuestions:
-		return strings.Join(questions[:mostQuestions], " ") + " …"
-	case len(parts) < fewestParts:
-		return ""
-	case more > 0:
-		return strings.Join(parts, " · ") + " · …"
-	}
-	return strings.Join(parts, " · ")
-}
-
-// isFurniture tells the headings that say nothing of what a page is about.
-func isFurniture(heading string) bool {
-	low := strings.ToLower(heading)
-	return prose.StartsWithAny(low, "licen", "contribut", "sponsor", "backers", "badge", "acknowledg", "thanks",
-		"credits", "table of contents", "contents", "authors", "maintainers", "team", "community", "support",
-		"copyright", "related", "star history", "code of conduct", "security", "donat", "see also", "further reading",
-		"references")
 }
 
 // finishNote drops a note that repeats the title or says nothing, and the file's own name in front of it.

@@ -106,7 +106,7 @@ func (b *builder) goCommands() []*candidate {
 		if list[i].dir == "." {
 			c.add(60, "at the root")
 		}
-		if b.named.path(list[i].dir) {
+		if b.named.Path(list[i].dir) {
 			c.add(40, "named in the README")
 		}
 	}

@@ -8,56 +8,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 )
 
-func TestPurposeIsTheFirstRealProse(t *testing.T) {
-	const prose = "Frobs widgets over the network."
-	tests := map[string]string{
-		"plain":         "# Name\n\n" + prose + "\n",
-		"badges":        "# Name\n\n[![ci](https://x/b.svg)](https://x) ![b](b.svg)\n\n" + prose + "\n",
-		"html":          "# Name\n\n<div align=\"center\">\n<img src=\"logo.png\">\n</div>\n\n" + prose + "\n",
-		"comment":       "<!-- a comment that is long enough to be prose -->\n# Name\n\n" + prose + "\n",
-		"badge in line": "# Name\n\n[![AgentRank](b.svg)](https://x)\n<strong>" + prose + "</strong>\n",
-		"nav row":       "# Name\n\n[Documentation](d) | [Discord community](e) | [Website of it](f)\n\n" + prose + "\n",
-		"contents":      "# Name\n\n- [One thing](#one)\n- [Another](#two)\n\n" + prose + "\n",
-		"install first": "# Name\n\n## Installation\n\nRun the installer that fits your system.\n\n## About\n\n" + prose +
-			"\n",
-		"quoted":     "# Name\n\n> " + prose + "\n",
-		"alert":      "# Name\n\n> [!WARNING]\n> This is not yet ready to be used.\n\n" + prose + "\n",
-		"code":       "# Name\n\n```\nsome code that is long enough to count\n```\n\n" + prose + "\n",
-		"table":      "# Name\n\n| a long heading of a table | b |\n|---|---|\n| c | d |\n\n" + prose + "\n",
-		"lead-in":    "# Name\n\nHere is what you need to do first:\n\n" + prose + "\n",
-		"short":      "# Name\n\nThat's it!\n\n" + prose + "\n",
-		"only html":  "<h1 align=\"center\">Name</h1>\n<p align=\"center\">" + prose + "</p>\n",
-		"soft break": "# Name\n\nFrobs widgets\nover the network.\n",
-		"emphasis":   "# Name\n\n**Frobs** [widgets](w) over the *network*.\n",
-		"setext":     "Name\n====\n\n" + prose + "\n",
-		"carriage":   "# Name\r\n\r\n" + prose + "\r\n",
-		"front matter": "---\ntitle: Name\ndescription: \"" + prose +
-			"\"\n---\n\n# Other\n\nSomething that is quite different.\n",
-		"byte order":     "\uFEFF# Name\n\n" + prose + "\n",
-		"heading id":     "# Name {#name}\n\n" + prose + "\n",
-		"second heading": "## Name\n\n" + prose + "\n",
-	}
-	for name, text := range tests {
-		if title, got := rank.Purpose("README.md", text); got != prose || title != "Name" {
-			t.Errorf("%s: %q, %q", name, title, got)
-		}
-	}
-}
-
-func TestPurposeOfOtherFormats(t *testing.T) {
-	const prose = "Frobs widgets over the network."
-	for path, text := range map[string]string{
-		"README.rst":  "====\nName\n====\n\n.. image:: x.svg\n   :alt: something\n\n" + prose + "\n",
-		"README.adoc": "= Name\n\n" + prose + "\n",
-		"README":      "Name\n----\n\n" + prose + "\n",
-		"README.mdx":  "import Foo from 'foo-package-name'\n\n# Name\n\n<Foo.Bar>\n\n" + prose + "\n",
-	} {
-		if title, got := rank.Purpose(path, text); got != prose || title != "Name" {
-			t.Errorf("%s: %q, %q", path, title, got)
-		}
-	}
-}
-
 func TestSourceNotes(t *testing.T) {
 	const want = "Frobs widgets over the network."
 	for path, text := range map[string]string{
@@ -85,20 +35,6 @@ func TestSourceNotes(t *testing.T) {
 	} {
 		if got := rank.Note(path, text); got != "" {
 			t.Errorf("%s: %q, want none", path, got)
-		}
-	}
-}
-
-func TestLicence(t *testing.T) {
-	for text, want := range map[string]string{
-		"Permission is hereby granted, free of charge,\nto any person obtaining a copy": "MIT",
-		"Apache License\n   Version 2.0, January 2004":                                  "Apache-2.0",
-		"GNU GENERAL PUBLIC LICENSE\n Version 3, 29 June 2007":                          "GPL-3.0",
-		"GNU AFFERO GENERAL PUBLIC LICENSE\n Version 3":                                 "AGPL-3.0",
-		"All mine.": "",
-	} {
-		if got := rank.Licence(text); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
 		}
 	}
 }

@@ -46,14 +46,14 @@ func (b *builder) purpose() purpose {
 func (b *builder) purposes() []purpose {
 	var list []purpose
 	r := b.readme
-	if r.lead != "" {
-		list = append(list, purpose{text: r.lead, from: r.path, reason: "the README's front matter", points: 16})
+	if r.Lead != "" {
+		list = append(list, purpose{text: r.Lead, from: r.Path, reason: "the README's front matter", points: 16})
 	}
-	for i, t := range r.taglines[:min(3, len(r.taglines))] {
-		list = append(list, purpose{text: t, from: r.path, reason: "the README's tag line", points: 14 - 2*i})
+	for i, t := range r.Taglines[:min(3, len(r.Taglines))] {
+		list = append(list, purpose{text: t, from: r.Path, reason: "the README's tag line", points: 14 - 2*i})
 	}
-	for i, t := range r.prose[:min(8, len(r.prose))] {
-		list = append(list, purpose{text: t.text, from: r.path, reason: fmt.Sprintf("paragraph %d of the README", i+1),
+	for i, t := range r.Prose[:min(8, len(r.Prose))] {
+		list = append(list, purpose{text: t.Text, from: r.Path, reason: fmt.Sprintf("paragraph %d of the README", i+1),
 			points: 15 - 5*i})
 		if i > 1 {
 			list[len(list)-1].least = farDown
@@ -167,7 +167,7 @@ func countOf(s string, words ...string) int {
 // names are those that the repository goes by, in lower case.
 func (b *builder) names() []string {
 	var names []string
-	for _, n := range []string{b.readme.title, moduleName(b.root().about.Name), b.root().about.Name,
+	for _, n := range []string{b.readme.Title, moduleName(b.root().about.Name), b.root().about.Name,
 		b.repo.Origin.Repo} {
 		if n = strings.ToLower(n); n != "" {
 			names = append(names, n)
@@ -237,7 +237,7 @@ func kindOfThing(s string) string {
 		"multiplexer", "interpreter", "driver", "crate", "gem", "interface", "collection", "bindings", "wrapper",
 		"processor", "store", "queue", "proxy", "template", "clone", "replacement", "extension", "converter",
 		"alternative"} {
-		if hasWords(s, w) {
+		if prose.HasWords(s, w) {
 			return w
 		}
 	}

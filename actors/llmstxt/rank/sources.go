@@ -195,7 +195,7 @@ func countImports(list []*source) {
 			use(r.find(from, spec))
 		}
 		if namesClasses(from.file.Language) {
-			for w := range strings.FieldsFuncSeq(from.head, func(r rune) bool { return !isIdent(r) }) {
+			for w := range strings.FieldsFuncSeq(from.head, func(r rune) bool { return !prose.IsIdent(r) }) {
 				if same := r.byStem[w]; len(same) == 1 && isTelling(w) {
 					use(same[0])
 				}
@@ -254,14 +254,14 @@ func (b *builder) judgeSource(s *source) {
 	if s.comments > 15 {
 		s.add(min(12, s.comments/5), "explains itself")
 	}
-	if b.named.speaksOf(stemOf(s.Path)) {
+	if b.named.SpeaksOf(stemOf(s.Path)) {
 		s.add(8, "mentioned in the README")
 	}
-	b.named.credit(&s.candidate)
+	b.credit(&s.candidate)
 	switch stem := stemOf(s.Path); stem {
 	case "index", "main", "lib", "mod", "__init__", "__main__", "app", "cli", "server":
 		s.add(10, "entry point, by its name")
-	case strings.ToLower(moduleName(b.root().about.Name)), strings.ToLower(b.readme.title):
+	case strings.ToLower(moduleName(b.root().about.Name)), strings.ToLower(b.readme.Title):
 		if stem != "" {
 			s.add(30, "has the name of the package")
 		}

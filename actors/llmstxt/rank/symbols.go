@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
@@ -138,7 +139,7 @@ func mainDoc(file string, symbols []surface.Symbol) string {
 		}
 	}
 	for _, s := range symbols {
-		switch doc := withoutLead(s.Doc); {
+		switch doc := page.WithoutLead(s.Doc); {
 		case !strings.Contains(doc, " ") || prose.IsBoilerplate(doc) || isCodeLine(doc):
 		case (s.Kind == surface.Type || s.Kind == surface.Module || s.Kind == surface.Function && functions < 3) &&
 			prose.SameWords(lastName(s.Name), stem):
@@ -215,7 +216,7 @@ func (b *builder) weight(x *candidate, s surface.Symbol) int {
 	}
 	last := lastName(s.Name)
 	n := b.uses(x, s)
-	if n > 0 && s.Kind == surface.Function && b.named.members[last] > 0 && (!isTelling(last) || isConstructor(s)) {
+	if n > 0 && s.Kind == surface.Function && b.named.Members[last] > 0 && (!isTelling(last) || isConstructor(s)) {
 		w += 20
 	}
 	if n > 0 && len(last) > 3 && (s.Kind != surface.Method || isTelling(last)) {

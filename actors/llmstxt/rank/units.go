@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
@@ -208,7 +209,7 @@ func (b *builder) member(u *unit, all []*unit) *candidate {
 		c.add(min(40, 8*users), prose.Count(users, "package")+" of the workspace "+verb(users, "depends", "depend")+" on it")
 	}
 	c.Note = prose.Informative(u.about.Description)
-	if b.named.word(u.about.Name) || b.named.path(u.dir) {
+	if b.named.Word(u.about.Name) || b.named.Path(u.dir) {
 		c.add(30, "named in the README")
 	}
 	return c
@@ -218,8 +219,8 @@ func (b *builder) member(u *unit, all []*unit) *candidate {
 func (b *builder) face(u *unit) string {
 	best := ""
 	for i := range b.repo.Files {
-		if f := &b.repo.Files[i]; path.Dir(f.Path) == u.dir && isReadme(f.Path) && f.Size > 0 &&
-			(best == "" || readmeRank(f.Path) < readmeRank(best)) {
+		if f := &b.repo.Files[i]; path.Dir(f.Path) == u.dir && page.IsReadme(f.Path) && f.Size > 0 &&
+			(best == "" || page.ReadmeRank(f.Path) < page.ReadmeRank(best)) {
 			best = f.Path
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -30,15 +31,15 @@ func (b *builder) uses(x *candidate, s surface.Symbol) int {
 	if f != nil && f.Language == "Go" {
 		return b.goUses(file, s.Kind, last)
 	}
-	n, stem := b.named.words[last], stemName(file)
-	if n == 0 || x.exposed || len(b.declared[last]) == 1 || b.named.word(stem) || b.named.word(dotted(file)) {
+	n, stem := b.named.Words[last], stemName(file)
+	if n == 0 || x.exposed || len(b.declared[last]) == 1 || b.named.Word(stem) || b.named.Word(dotted(file)) {
 		return n
 	}
 	owner := lastName(strings.TrimRight(strings.TrimSuffix(s.Name, last), ".:#/\\"))
 	if isEntrance(stem) || f != nil && namesClasses(f.Language) {
 		stem = path.Base(path.Dir(file))
 	}
-	return max(b.named.pairs[pair(owner, last)], b.named.pairs[pair(stem, last)])
+	return max(b.named.Pairs[page.Pair(owner, last)], b.named.Pairs[page.Pair(stem, last)])
 }
 
 // isEntrance holds for the files that one opens by the name of their folder.
@@ -51,19 +52,45 @@ func (b *builder) goUses(file string, kind surface.Kind, last string) int {
 	if p == nil {
 		return 0
 	}
-	n := b.named.pairs[pair(p.name, last)]
+	n := b.named.Pairs[page.Pair(p.name, last)]
 	if kind == surface.Type {
-		n = max(n, b.named.pairs[pair(p.name, "New"+last)]) // what the README makes
+		n = max(n, b.named.Pairs[page.Pair(p.name, "New"+last)]) // what the README makes
 	}
-	if n == 0 && len(b.declared[last]) == 1 && (b.named.owners[p.name] || b.named.path(p.importer)) {
-		n = b.named.words[last]
+	if n == 0 && len(b.declared[last]) == 1 && (b.named.Owners[p.name] || b.named.Path(p.importer)) {
+		n = b.named.Words[last]
 	}
 	return n
 }
 
-// pair is a name with what stands before it. Only the name keeps its case, for a variable often is called like its
-// type.
-func pair(owner, name string) string { return strings.ToLower(owner) + "." + name }
+// credit says what the text has to do with the file. A stem alone does not tell
+// which of several files by that name is meant.
+func (b *builder) credit(c *candidate) {
+	base := path.Base(c.Path)
+	stem := strings.TrimSuffix(base, path.Ext(base))
+	switch {
+	case b.named.Targets[c.Path]:
+		c.add(30, "linked from the README")
+	case strings.Contains(base, ".") && stemOf(c.Path) != "readme" && stemOf(c.Path) != "index" && b.named.Path(base):
+		c.add(20, "named in the README")
+	case isTelling(stem) && b.named.Word(stem) && b.bases[base] < 2, b.named.Word(dotted(c.Path)):
+		c.add(16, "used by the README's code")
+	}
+}
+
+// isTelling holds for stems that are hardly a word of some sentence.
+func isTelling(stem string) bool {
+	return len(stem) > 2 && stem != strings.ToLower(stem) && stem != strings.ToUpper(stem)
+}
+
+// dotted is the last two parts of a path as a module: "rich.console".
+func dotted(p string) string {
+	dir := path.Base(path.Dir(p))
+	if dir == "." {
+		return ""
+	}
+	base := path.Base(p)
+	return dir + "." + strings.TrimSuffix(base, path.Ext(base))
+}
 
 func stemName(file string) string {
 	stem, _, _ := strings.Cut(path.Base(file), ".")

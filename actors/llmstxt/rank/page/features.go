@@ -1,32 +1,31 @@
-package rank
+package page
 
 import (
 	"path"
 	"strings"
-	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
-// features are what the lines of a document show without a parser for its format: enough to tell what sort of a page
+// Features are what the lines of a document show without a parser for its format: enough to tell what sort of a page
 // it is.
-type features struct {
-	title           string   // the first heading
-	headings        []string // plain, as written; of all levels, the title among them
-	first           string   // the first line of prose
-	lines           int
-	fenced          int // lines of code
-	fences          int
-	steps           int // items of numbered lists, headings "Step 2"
-	options         int // table rows and items about a flag, a key or a variable
-	declared        int // reStructuredText directives that describe a name
-	directives      int
-	proseLines      int
-	targets         []string // local paths that it links to
-	naturalLanguage naturalLanguage
+type Features struct {
+	Heading         string   // the first heading
+	Headings        []string // plain, as written; of all levels, the title among them
+	Lines           int
+	Fenced          int // lines of code
+	Fences          int
+	Steps           int // items of numbered lists, headings "Step 2"
+	Options         int // table rows and items about a flag, a key or a variable
+	Declared        int // reStructuredText directives that describe a name
+	Directives      int
+	ProseLines      int
+	Targets         []string // local paths that it links to
+	NaturalLanguage string
 }
 
-func featuresOf(p, text string) features {
+// FeaturesOf reads the whole text once.
+func FeaturesOf(p, text string) Features {
 	r := featureReader{adoc: isAdoc(p), org: path.Ext(p) == ".org"}
 	if markdown, ok := asMarkdown(p, text); ok {
 		text = markdown
@@ -40,20 +39,20 @@ func featuresOf(p, text string) features {
 		}
 		r.line(line, next)
 	}
-	r.f.lines = len(lines)
+	r.f.Lines = len(lines)
 	if t := front["title"]; t != "" {
-		r.f.headings = append([]string{t}, r.f.headings...)
+		r.f.Headings = append([]string{t}, r.f.Headings...)
 	}
-	if len(r.f.headings) > 0 {
-		r.f.title = r.f.headings[0]
+	if len(r.f.Headings) > 0 {
+		r.f.Heading = r.f.Headings[0]
 	}
-	r.f.targets = append(localTargets(body), tocTargets(lines)...)
-	r.f.naturalLanguage = r.counts.naturalLanguage()
+	r.f.Targets = append(localTargets(body), tocTargets(lines)...)
+	r.f.NaturalLanguage = r.counts.naturalLanguage()
 	return r.f
 }
 
 type featureReader struct {
-	f         features
+	f         Features
 	fence     string
 	adoc, org bool
 	ofOptions bool // the table that is read
@@ -78,11 +77,8 @@ func (r *featureReader) line(line, next string) {
 		}
 		r.item(t)
 	default:
-		r.f.proseLines++
+		r.f.ProseLines++
 		r.counts.count(t)
-		if r.f.first == "" && prose.Is(t) {
-			r.f.first = t
-		}
 	}
 }
 
@@ -100,13 +96,13 @@ func (r *featureReader) inFence(t string) bool {
 	switch {
 	case r.fence == "" && mark != "":
 		r.fence = mark
-		r.f.fences++
+		r.f.Fences++
 		return true
 	case r.fence != "" && mark == r.fence:
 		r.fence = ""
 		return true
 	case r.fence != "":
-		r.f.fenced++
+		r.f.Fenced++
 		return true
 	}
 	return false
@@ -128,34 +124,34 @@ func (r *featureReader) heading(t, next string) bool {
 	default:
 		return false
 	}
-	if len(r.f.headings) < 80 && text != "" {
+	if len(r.f.Headings) < 80 && text != "" {
 		text = plainInline(text)
-		r.f.headings = append(r.f.headings, text)
+		r.f.Headings = append(r.f.Headings, text)
 		r.counts.count(text)
 		if low := strings.ToLower(text); strings.HasPrefix(low, "step ") || isNumbered(low) {
-			r.f.steps++
+			r.f.Steps++
 		}
 	}
 	return true
 }
 
 func (r *featureReader) directive(t string) {
-	r.f.directives++
+	r.f.Directives++
 	name, _, _ := strings.Cut(strings.TrimPrefix(t, ".. "), "::")
 	name = name[strings.LastIndexByte(name, ':')+1:]
 	switch name {
 	case "function", "method", "class", "type", "macro", "member", "data", "attribute", "doxygenfunction",
 		"doxygenclass", "exception", "struct", "enum", "enumerator", "cmacro", "staticmethod":
-		r.f.declared++
+		r.f.Declared++
 	case "code-block", "code", "sourcecode", "literalinclude":
-		r.f.fences++
+		r.f.Fences++
 	}
 }
 
 // item also counts what configures: "--flag", `KEY`, | `option` |.
 func (r *featureReader) item(t string) {
 	if isNumbered(t) {
-		r.f.steps++
+		r.f.Steps++
 	}
 	body := t
 	for _, bullet := range []string{"- ", "* ", "+ "} {
@@ -166,7 +162,7 @@ func (r *featureReader) item(t string) {
 	word = strings.Trim(word, "`|:=,*")
 	if strings.HasPrefix(body, "--") || len(word) > 3 && strings.Contains(word, "_") && word == strings.ToUpper(word) ||
 		t[0] == '|' && r.ofOptions && strings.Contains(t, "`") {
-		r.f.options++
+		r.f.Options++
 	}
 	if strings.IndexByte("-*+>", t[0]) >= 0 || isNumbered(t) {
 		r.counts.count(t)
@@ -232,115 +228,4 @@ func tocTargets(lines []string) []string {
 		}
 	}
 	return list
-}
-
-// naturalLanguage is the language that prose is written in: "en", a script's name, "".
-type naturalLanguage string
-
-type languageCounts struct {
-	words  map[naturalLanguage]int
-	script map[naturalLanguage]int
-	letter int
-}
-
-// count looks at the small words, which no text avoids, and at the scripts.
-func (c *languageCounts) count(line string) {
-	if c.letter > 4000 {
-		return
-	}
-	if c.words == nil {
-		c.words, c.script = make(map[naturalLanguage]int), make(map[naturalLanguage]int)
-	}
-	for w := range strings.FieldsSeq(line) {
-		c.words[smallWord(strings.ToLower(strings.Trim(w, ".,:;!?()\"")))]++
-	}
-	for _, r := range line {
-		if r < 0x80 {
-			if r >= 'a' && r <= 'z' {
-				c.letter++
-			}
-			continue
-		}
-		if s := scriptOf(r); s != "" {
-			c.letter++
-			c.script[s]++
-		}
-	}
-}
-
-// alphabets are the languages that are told by their letters; the first that has a letter counts.
-var alphabets = []struct {
-	language naturalLanguage
-	table    *unicode.RangeTable
-}{
-	{"ja", unicode.Hiragana}, {"ja", unicode.Katakana}, {"zh", unicode.Han}, {"ko", unicode.Hangul},
-	{"cyrillic", unicode.Cyrillic}, {"ar", unicode.Arabic}, {"hi", unicode.Devanagari}, {"el", unicode.Greek},
-	{"he", unicode.Hebrew}, {"th", unicode.Thai},
-}
-
-func scriptOf(r rune) naturalLanguage {
-	for _, s := range alphabets {
-		if unicode.Is(s.table, r) {
-			return s.language
-		}
-	}
-	return ""
-}
-
-func smallWord(w string) naturalLanguage {
-	switch w {
-	case "the", "and", "of", "is", "with", "you", "for", "this", "that", "are":
-		return "en"
-	case "der", "und", "ist", "nicht", "ein", "eine", "mit", "auf", "sie", "werden":
-		return "de"
-	case "le", "les", "est", "une", "dans", "pour", "vous", "des", "avec", "et":
-		return "fr"
-	case "el", "los", "las", "una", "con", "por", "como", "es", "y", "del":
-		return "es"
-	case "os", "uma", "não", "você", "com", "são", "ao", "dos", "ou", "é":
-		return "pt"
-	case "il", "gli", "che", "di", "della", "sono", "per", "questo", "nel", "è":
-		return "it"
-	case "het", "een", "niet", "voor", "van", "zijn", "je", "wordt", "aan", "ook":
-		return "nl"
-	case "jest", "nie", "się", "aby", "dla", "przez", "lub", "które", "oraz", "można":
-		return "pl"
-	case "ve", "bir", "için", "ile", "bu", "olarak", "veya", "olan", "gibi", "daha":
-		return "tr"
-	case "och", "är", "att", "det", "som", "för", "inte", "på", "av", "kan":
-		return "sv"
-	case "yang", "dan", "untuk", "dengan", "ini", "dari", "anda", "pada", "atau", "dalam":
-		return "id"
-	case "và", "của", "các", "được", "cho", "không", "một", "là", "với", "những":
-		return "vi"
-	}
-	return ""
-}
-
-// naturalLanguage is "" where too little speaks for any.
-func (c *languageCounts) naturalLanguage() naturalLanguage {
-	scripts := 0
-	best, most := naturalLanguage(""), 0
-	for s, n := range c.script {
-		scripts += n
-		if n > most || n == most && s < best {
-			best, most = s, n
-		}
-	}
-	if 5*scripts > c.letter && scripts > 20 {
-		if 20*c.script["ja"] > scripts {
-			return "ja"
-		}
-		return best
-	}
-	best, most = "", 0
-	for t, n := range c.words {
-		if t != "" && (n > most || n == most && t < best) {
-			best, most = t, n
-		}
-	}
-	if most < 6 {
-		return ""
-	}
-	return best
 }

@@ -1,153 +1,25 @@
-package rank
+package page
 
 import (
-	"cmp"
-	"path"
-	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
-// page is what a document says of itself.
-type page struct {
-	path     string
-	title    string
-	lead     string // description in the front matter
-	prose    []paragraph
-	second   string // the first heading below the title
-	subs     []heading
-	leadIn   string   // the first sentence that leads to code or a list
-	taglines []string // text of HTML blocks, where many a README says what it is
-
-	naturalLanguage naturalLanguage // set for the README alone
-
-	deep  int  // how far below its title the reader is
-	begun bool // a paragraph has come
-	coded bool // code has come after it
-}
-
-// paragraph is one of prose, with where it stands.
-type paragraph struct {
-	text string
-	near bool // to the title: before any code, and not below a second heading
-}
-
-type heading struct {
-	text  string
-	level int
-}
-
-// add keeps a paragraph.
-func (p *page) add(text string) {
-	p.prose = append(p.prose, paragraph{text: text, near: p.deep < 2 && !p.coded})
-	p.begun = true
-}
-
-// code notes that what follows may be about code. What follows the code that a page begins with is about the page.
-func (p *page) code() { p.coded = p.coded || p.begun || p.deep > 0 }
-
-// addLeadIn keeps the sentence before code or a list that says what these are.
-func (p *page) addLeadIn(text string) {
-	s := withoutLead(text)
-	p.begun = p.begun || text != ""
-	if p.leadIn != "" || p.deep > 1 || p.coded || s == "" || !strings.HasSuffix(text, ":") ||
-		strings.Count(s, " ") < 5 || prose.Informative(s) != s || prose.NeedsContext(s) {
-		return
-	}
-	if !prose.ContainsAny(strings.ToLower(s), "follow", "example", "like this", "here", "these", "this ") {
-		p.leadIn = s
-	}
-}
-
-// below notes a heading that is not the title. What answers a question is not about the page.
-func (p *page) below(title string, level int) {
-	p.second = cmp.Or(p.second, title)
-	p.subs = append(p.subs, heading{title, level})
-	p.deep++
-	if strings.HasSuffix(title, "?") {
-		p.deep++
-	}
-}
-
-// note is the first sentence that says something of the page as a whole.
-func (p page) note() string {
-	if s := prose.Informative(p.lead); s != "" {
-		return s
-	}
-	left := 3
-	for _, text := range p.prose {
-		if left--; !text.near || left < 0 {
-			break
-		}
-		if s := prose.Informative(text.text); s != "" && !isDefinition(s) {
-			return s
-		}
-	}
-	return p.leadIn
-}
-
-// isDefinition tells "KeyType : a type for keys", an item of some list.
-func isDefinition(s string) bool {
-	term, _, ok := strings.Cut(s, " : ")
-	return ok && strings.Count(term, " ") < 4
-}
-
-// isProse also admits a name in braces in front, as in "{fmt} is a library".
-func isProse(s string) bool {
-	if name, rest, ok := strings.Cut(s, "}"); ok && strings.HasPrefix(name, "{") && len(name) < 20 {
-		s = name[1:] + rest
-	}
-	return prose.Is(s)
-}
-
-func isPage(p string) bool {
-	return isPageExt(strings.TrimPrefix(strings.ToLower(path.Ext(p)), ".")) || isMan(p) || isReadme(p) ||
-		licenceName(path.Base(p))
-}
-
-func isPageExt(ext string) bool {
-	return slices.Contains([]string{"md", "mdx", "markdown", "rst", "adoc", "asciidoc", "txt", "org", "textile",
-		"rdoc", "pod"}, ext)
-}
-
-func (b *builder) readPage(p, text string) page {
-	if markdown, ok := asMarkdown(p, text); ok {
-		return b.readManual(p, markdown)
-	}
-	switch strings.ToLower(path.Ext(p)) {
-	case ".md", ".mdx", ".markdown":
-		if !licenceName(path.Base(p)) {
-			return b.readMarked(p, text)
-		}
-	}
-	if licenceName(path.Base(p)) {
-		return page{path: p, title: path.Base(p), lead: licenceOf(text)}
-	}
-	return readPlain(p, text)
-}
-
-func (b *builder) readMarked(p, text string) page {
-	if b.markdown == nil {
-		b.markdown = newMarkdown()
-	}
-	return readMarkdown(b.markdown, p, text)
-}
-
 // readPlain reads reStructuredText, AsciiDoc, Org, Textile and plain text: a title is the first line if it is
-// underlined or marked, prose is any paragraph of words that is not below a heading like "Installation".
-func readPlain(p, text string) page {
-	out := page{path: p}
+// underlined or marked, prose is any Paragraph of words that is not below a heading like "Installation".
+func readPlain(p, text string) Page {
+	out := Page{Path: p}
 	aside := false
 	marks := ""
 	for block := range strings.SplitSeq(strings.ReplaceAll(text, "\r\n", "\n"), "\n\n") {
 		lines := plainLines(strings.Split(strings.Trim(block, "\n"), "\n"))
 		if title, n := plainTitle(lines); n > 0 {
 			level := plainLevel(&marks, lines[n-1])
-			switch aside = out.title != "" && isAside(title); {
-			case out.title == "" && len(out.prose) == 0:
-				out.title = title
+			switch aside = out.Title != "" && isAside(title); {
+			case out.Title == "" && len(out.Prose) == 0:
+				out.Title = title
 			default:
 				out.below(title, level)
 			}
@@ -291,11 +163,11 @@ func rstInline(s string) string {
 		s = strings.TrimLeft(after, "_")
 	}
 	s = strings.NewReplacer("_ ", " ", "_.", ".", "_,", ",", "_)", ")").Replace(b.String())
-	return prose.Tidy(strings.ReplaceAll(unstarred(strings.ReplaceAll(s, "**", "")), "\x00", "`"))
+	return prose.Tidy(strings.ReplaceAll(Unstarred(strings.ReplaceAll(s, "**", "")), "\x00", "`"))
 }
 
-// unstarred takes the stars off *emphasised words*.
-func unstarred(s string) string {
+// Unstarred takes the stars off *emphasised words*.
+func Unstarred(s string) string {
 	var b strings.Builder
 	for s != "" {
 		before, rest, ok := strings.Cut(s, "*")

@@ -1,4 +1,4 @@
-package rank
+package page
 
 import (
 	"cmp"
@@ -8,8 +8,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
-// isMan tells manual pages by their names: foo.1.
-func isMan(p string) bool {
+// IsMan tells manual pages by their names: foo.1.
+func IsMan(p string) bool {
 	ext := path.Ext(p)
 	return len(ext) == 2 && ext[1] >= '1' && ext[1] <= '9'
 }
@@ -18,7 +18,7 @@ func isMan(p string) bool {
 // paragraphs and code go.
 func asMarkdown(p, text string) (markdown string, ok bool) {
 	switch {
-	case isMan(p):
+	case IsMan(p):
 		return markdownOfMan(text), true
 	case strings.EqualFold(path.Ext(p), ".pod"):
 		return markdownOfPod(text), true
@@ -131,8 +131,8 @@ func podInline(s string) string {
 }
 
 // readManual takes title and purpose from the section NAME: "name - purpose".
-func (b *builder) readManual(p, markdown string) page {
-	out := b.readMarked(p, markdown)
+func readManual(p, markdown string) Page {
+	out := readMarkdown(p, markdown)
 	_, after, ok := strings.Cut(markdown, "## NAME")
 	if !ok {
 		return out
@@ -142,10 +142,10 @@ func (b *builder) readManual(p, markdown string) page {
 	if !ok {
 		return out
 	}
-	out.lead = purpose
-	if !isMan(p) {
-		out.title = name
+	out.Lead = purpose
+	if !IsMan(p) {
+		out.Title = name
 	}
-	out.title = cmp.Or(out.title, name)
+	out.Title = cmp.Or(out.Title, name)
 	return out
 }

@@ -1,33 +1,20 @@
-package rank
+package page
 
 import (
 	"path"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
-func licenceName(name string) bool {
+func IsLicence(name string) bool {
 	stem := strings.ToUpper(strings.TrimSuffix(name, path.Ext(name)))
 	return stem == "LICENSE" || stem == "LICENCE" || stem == "COPYING"
 }
 
-// licence is the SPDX name of the first licence file at the root whose words are known.
-func (b *builder) licence() string {
-	for _, f := range b.repo.Files {
-		if f.Kind == scan.Document && licenceName(f.Path) {
-			if l := licenceOf(b.head(f.Path, pageBytes)); l != "" {
-				return l
-			}
-		}
-	}
-	return ""
-}
-
-// licenceOf recognises the common licences by words that only they have, the more specific before those whose words
+// LicenceOf recognises the common licences by words that only they have, the more specific before those whose words
 // they contain.
-func licenceOf(text string) string {
+func LicenceOf(text string) string {
 	text = strings.ToLower(prose.Tidy(text))
 	for _, known := range []struct{ id, words string }{
 		{"AGPL-3.0", "gnu affero general public license version 3"},

@@ -1,8 +1,9 @@
-package rank
+package page
 
 import (
 	"html"
 	"strings"
+	"sync"
 
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
@@ -15,41 +16,41 @@ import (
 
 // readMarkdown takes title and paragraphs from the syntax tree, so that code, tables, lists, badges and raw HTML
 // cannot be mistaken for prose.
-func readMarkdown(markdown parser.Parser, path, source string) page {
+func readMarkdown(path, source string) Page {
 	front, source := frontMatter(source)
 	if strings.HasSuffix(strings.ToLower(path), ".mdx") {
 		source = withoutImports(source)
 	}
 	src := []byte(source)
-	doc := markdown.Parse(text.NewReader(src))
-	p := page{path: path, title: front["title"], lead: front["description"]}
+	doc := markdown().Parse(text.NewReader(src))
+	p := Page{Path: path, Title: front["title"], Lead: front["description"]}
 	r := mdReader{src: src, page: &p}
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		r.block(n)
 	}
-	if p.title == "" {
-		p.title = r.htmlTitle
+	if p.Title == "" {
+		p.Title = r.htmlTitle
 	}
-	p.taglines = r.htmlProse
-	if len(p.prose) == 0 {
+	p.Taglines = r.htmlProse
+	if len(p.Prose) == 0 {
 		for _, text := range r.htmlProse {
-			p.prose = append(p.prose, paragraph{text: text, near: true})
+			p.Prose = append(p.Prose, Paragraph{Text: text, near: true})
 		}
 	}
 	return p
 }
 
-// newMarkdown makes a parser without what this package passes over: links by their mere address, typographic quotes.
-func newMarkdown() parser.Parser {
+// markdown is a parser without what this package passes over: links by their mere address, typographic quotes.
+var markdown = sync.OnceValue(func() parser.Parser {
 	return goldmark.New(
 		goldmark.WithExtensions(extension.Table),
 		goldmark.WithParserOptions(parser.WithHeadingAttribute()),
 	).Parser()
-}
+})
 
 type mdReader struct {
 	src       []byte
-	page      *page
+	page      *Page
 	aside     bool // below a heading whose text is not about what this is
 	headed    bool // a heading has come
 	htmlTitle string
@@ -76,13 +77,13 @@ func (r *mdReader) block(n ast.Node) {
 func (r *mdReader) heading(n *ast.Heading) {
 	title, _ := r.inline(n)
 	// A page that begins with a lower heading means it as its title.
-	if r.page.title == "" && !r.headed && (n.Level == 1 || n.PreviousSibling() == nil) {
-		r.page.title = title
+	if r.page.Title == "" && !r.headed && (n.Level == 1 || n.PreviousSibling() == nil) {
+		r.page.Title = title
 	} else if title != "" {
 		r.page.below(title, n.Level)
 	}
 	r.headed = r.headed || title != ""
-	own := r.htmlTitle != "" && len(r.page.subs) == 1 && !isReadme(r.page.path) // below the project's name
+	own := r.htmlTitle != "" && len(r.page.subs) == 1 && !IsReadme(r.page.Path) // below the project's name
 	r.aside = n.Level > 1 && isAside(title) && !own
 }
 
@@ -219,7 +220,7 @@ func hasTag(raw string, names ...string) bool {
 			if !ok {
 				break
 			}
-			if !isIdent(rune(byteAt(after, 0))) {
+			if !prose.IsIdent(rune(prose.ByteAt(after, 0))) {
 				return true
 			}
 			rest = after

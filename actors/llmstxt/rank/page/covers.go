@@ -1,0 +1,61 @@
+package page
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
+)
+
+const (
+	fewestParts = 2
+	mostParts   = 6   // that are named
+	partsRunes  = 150 // of all their names
+
+	mostQuestions = 2
+)
+
+// Covers names the headings of a page, which tell what it has where no sentence
+// does. Those that every page may have do not count.
+func (p Page) Covers() string {
+	level := 9 // of the highest so far: what is lower is a part of that
+	var parts, questions []string
+	length, more := 0, 0
+	for _, h := range p.subs {
+		text := strings.Trim(strings.ReplaceAll(h.text, "`", ""), " .:")
+		if h.level > level || h.text == p.Title || text == "" {
+			continue
+		}
+		level = h.level
+		if isFurniture(text) {
+			continue
+		}
+		if strings.HasSuffix(text, "?") {
+			questions = append(questions, "“"+text+"”")
+			continue
+		}
+		if length += utf8.RuneCountInString(text); len(parts) == mostParts || length > partsRunes {
+			more++
+			continue
+		}
+		parts = append(parts, text)
+	}
+	switch {
+	case len(questions) > len(parts) && len(questions) > mostQuestions:
+		return strings.Join(questions[:mostQuestions], " ") + " …"
+	case len(parts) < fewestParts:
+		return ""
+	case more > 0:
+		return strings.Join(parts, " · ") + " · …"
+	}
+	return strings.Join(parts, " · ")
+}
+
+// isFurniture tells the headings that say nothing of what a page is about.
+func isFurniture(heading string) bool {
+	low := strings.ToLower(heading)
+	return prose.StartsWithAny(low, "licen", "contribut", "sponsor", "backers", "badge", "acknowledg", "thanks",
+		"credits", "table of contents", "contents", "authors", "maintainers", "team", "community", "support",
+		"copyright", "related", "star history", "code of conduct", "security", "donat", "see also", "further reading",
+		"references")
+}

@@ -1,0 +1,169 @@
+package page
+
+import (
+	"path"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
+)
+
+// Mentions is what a text names: files by path, identifiers in code.
+type Mentions struct {
+	Text    string
+	Targets map[string]bool // of links to local files, cleaned
+	Words   map[string]int  // identifiers within code, with how often
+	Members map[string]int  // of those, what stands behind a dot or colons
+	Pairs   map[string]int  // of those, each with what stands before it
+	Owners  map[string]bool // what stands before another
+	prose   map[string]bool // all words in small letters, without hyphens
+}
+
+// MentionsIn reads Markdown, reStructuredText and plain text alike.
+func MentionsIn(text string) Mentions {
+	m := Mentions{Text: text, Targets: make(map[string]bool), Words: make(map[string]int),
+		Members: make(map[string]int), Pairs: make(map[string]int), Owners: make(map[string]bool),
+		prose: make(map[string]bool)}
+	for w := range strings.FieldsSeq(text) {
+		m.prose[strings.ToLower(strings.ReplaceAll(strings.Trim(w, ".,:;!?()[]*`\"'"), "-", ""))] = true
+	}
+	for _, t := range localTargets(text) {
+		m.Targets[t] = true
+	}
+	for _, code := range CodeOf(text) {
+		m.imported(code)
+		for w := range strings.FieldsFuncSeq(code, func(r rune) bool {
+			return !prose.IsIdent(r) && r != '.' && r != ':' &&
+				r != '/'
+		}) {
+			w = strings.Trim(w, ".:/")
+			m.Words[w]++
+			if i := strings.LastIndexAny(w, ".:"); i > 0 {
+				m.Members[w[i+1:]]++
+			}
+			m.parts(w)
+		}
+	}
+	return m
+}
+
+// imported takes in what a line "from a.b import c, d" names.
+func (m Mentions) imported(code string) {
+	rest, ok := strings.CutPrefix(code, "from ")
+	module, names, found := strings.Cut(rest, " import ")
+	if !ok || !found {
+		return
+	}
+	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return !prose.IsIdent(r) }) {
+		m.Pairs[Pair(module[strings.LastIndexByte(module, '.')+1:], name)]++
+	}
+}
+
+// parts takes in the identifiers of a dotted name.
+func (m Mentions) parts(w string) {
+	owner := ""
+	for part := range strings.FieldsFuncSeq(w, func(r rune) bool { return !prose.IsIdent(r) }) {
+		m.Words[part]++
+		if owner != "" {
+			m.Owners[owner] = true
+			m.Pairs[Pair(owner, part)]++
+		}
+		owner = part
+	}
+}
+
+// Word tells whether code in the text uses the identifier.
+func (m Mentions) Word(name string) bool { return len(name) > 2 && m.Words[name] > 0 }
+
+// Path tells whether the text has the path as such: not a mere part of another.
+func (m Mentions) Path(p string) bool {
+	if len(p) < 4 || p == "." {
+		return false
+	}
+	for rest := m.Text; ; {
+		i := strings.Index(rest, p)
+		if i < 0 {
+			return false
+		}
+		before, after := prose.ByteAt(rest, i-1), prose.ByteAt(rest, i+len(p))
+		if !prose.IsIdent(rune(before)) && before != '-' && before != '.' && !prose.IsIdent(rune(after)) && after != '-' {
+			return true
+		}
+		rest = rest[i+len(p):]
+	}
+}
+
+// SpeaksOf tells whether the text has the name of a file as a word of its prose, also in the plural and with hyphens.
+func (m Mentions) SpeaksOf(stem string) bool {
+	if len(stem) < 5 {
+		return false
+	}
+	if m.prose == nil {
+		return false
+	}
+	return m.prose[stem] || m.prose[stem+"s"]
+}
+
+// CodeOf gives fenced and indented blocks and code spans.
+func CodeOf(text string) []string {
+	var code []string
+	fence := ""
+	for line := range strings.Lines(text) {
+		t := strings.TrimSpace(line)
+		switch {
+		case fence != "" && strings.HasPrefix(t, fence):
+			fence = ""
+		case fence == "" && (strings.HasPrefix(t, "```") || strings.HasPrefix(t, "~~~")):
+			fence = t[:3]
+		case fence != "" || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t"):
+			code = append(code, t)
+		default:
+			parts := strings.Split(t, "`")
+			for i := 1; i < len(parts)-1; i += 2 {
+				code = append(code, parts[i])
+			}
+		}
+	}
+	return code
+}
+
+// localTargets gives what the links of Markdown, reStructuredText and HTML point to, if it is a path.
+func localTargets(text string) []string {
+	var list []string
+	for _, open := range []string{"](", "href=\"", "include:: ", ":doc:`", "<a href='"} {
+		for rest := text; ; {
+			i := strings.Index(rest, open)
+			if i < 0 {
+				break
+			}
+			rest = rest[i+len(open):]
+			end := strings.IndexAny(rest, ")\"'` \n>#?")
+			if end <= 0 {
+				continue
+			}
+			if target, ok := localPath(rest[:end]); ok {
+				list = append(list, target)
+			}
+		}
+	}
+	return list
+}
+
+// localPath also understands a page of a host that shows a file of a branch.
+func localPath(target string) (string, bool) {
+	for _, mark := range []string{"/blob/", "/tree/"} {
+		if _, rest, ok := strings.Cut(target, mark); ok && strings.Contains(target, "://") {
+			_, target, _ = strings.Cut(rest, "/")
+		}
+	}
+	target = strings.TrimPrefix(path.Clean("/"+target), "/")
+	return target, target != "" && !strings.Contains(target, ":")
+}
+
+// Pair is a name with what stands before it. Only the name keeps its case, for a variable often is called like its
+// type.
+func Pair(owner, name string) string { return strings.ToLower(owner) + "." + name }
+
+func stemName(file string) string {
+	stem, _, _ := strings.Cut(path.Base(file), ".")
+	return stem
+}

@@ -1,0 +1,130 @@
+package page
+
+import (
+	"cmp"
+	"path"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
+)
+
+// Page is what a document says of itself.
+type Page struct {
+	Path     string
+	Title    string
+	Lead     string // description in the front matter
+	Prose    []Paragraph
+	Second   string   // the first heading below the title
+	Taglines []string // text of HTML blocks, where many a README says what it is
+
+	subs   []heading
+	leadIn string // the first sentence that leads to code or a list
+	deep   int    // how far below its title the reader is
+	begun  bool   // a paragraph has come
+	coded  bool   // code has come after it
+}
+
+// Paragraph is one of prose, with where it stands.
+type Paragraph struct {
+	Text string
+	near bool // to the title: before any code, and not below a second heading
+}
+
+type heading struct {
+	text  string
+	level int
+}
+
+// add keeps a Paragraph.
+func (p *Page) add(text string) {
+	p.Prose = append(p.Prose, Paragraph{Text: text, near: p.deep < 2 && !p.coded})
+	p.begun = true
+}
+
+// code notes that what follows may be about code. What follows the code that a page begins with is about the page.
+func (p *Page) code() { p.coded = p.coded || p.begun || p.deep > 0 }
+
+// addLeadIn keeps the sentence before code or a list that says what these are.
+func (p *Page) addLeadIn(text string) {
+	s := WithoutLead(text)
+	p.begun = p.begun || text != ""
+	if p.leadIn != "" || p.deep > 1 || p.coded || s == "" || !strings.HasSuffix(text, ":") ||
+		strings.Count(s, " ") < 5 || prose.Informative(s) != s || prose.NeedsContext(s) {
+		return
+	}
+	if !prose.ContainsAny(strings.ToLower(s), "follow", "example", "like this", "here", "these", "this ") {
+		p.leadIn = s
+	}
+}
+
+// below notes a heading that is not the title. What answers a question is not about the page.
+func (p *Page) below(title string, level int) {
+	p.Second = cmp.Or(p.Second, title)
+	p.subs = append(p.subs, heading{title, level})
+	p.deep++
+	if strings.HasSuffix(title, "?") {
+		p.deep++
+	}
+}
+
+// Note is the first sentence that says something of the page as a whole.
+func (p Page) Note() string {
+	if s := prose.Informative(p.Lead); s != "" {
+		return s
+	}
+	left := 3
+	for _, text := range p.Prose {
+		if left--; !text.near || left < 0 {
+			break
+		}
+		if s := prose.Informative(text.Text); s != "" && !isDefinition(s) {
+			return s
+		}
+	}
+	return p.leadIn
+}
+
+// isDefinition tells "KeyType : a type for keys", an item of some list.
+func isDefinition(s string) bool {
+	term, _, ok := strings.Cut(s, " : ")
+	return ok && strings.Count(term, " ") < 4
+}
+
+// isProse also admits a name in braces in front, as in "{fmt} is a library".
+func isProse(s string) bool {
+	if name, rest, ok := strings.Cut(s, "}"); ok && strings.HasPrefix(name, "{") && len(name) < 20 {
+		s = name[1:] + rest
+	}
+	return prose.Is(s)
+}
+
+// Read reads the page by the format that the name of its file tells.
+func Read(p, text string) Page {
+	if markdown, ok := asMarkdown(p, text); ok {
+		return readManual(p, markdown)
+	}
+	if IsLicence(path.Base(p)) {
+		return Page{Path: p, Title: path.Base(p), Lead: LicenceOf(text)}
+	}
+	switch strings.ToLower(path.Ext(p)) {
+	case ".md", ".mdx", ".markdown":
+		return readMarkdown(p, text)
+	}
+	return readPlain(p, text)
+}
+
+// WithoutLead ends a sentence that leads to what is not there; "" where nothing is left of it.
+func WithoutLead(s string) string {
+	s = strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(s, " e.g."), " i.e."), ",")
+	head, ok := strings.CutSuffix(s, ":")
+	if !ok {
+		return s
+	}
+	for _, end := range []string{"like", "like this", "follows", "following", "example", "which", "that", "either",
+		"one of", "e.g", "are", "is", "usage", "use"} {
+		if strings.HasSuffix(strings.ToLower(head), " "+end) {
+			return ""
+		}
+	}
+	return head + "."
+}
