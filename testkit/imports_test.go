@@ -131,8 +131,15 @@ var rules = []rule{{
 	libs:   []string{"github.com/pelletier/go-toml/v2/...", "go.yaml.in/yaml/v3", "golang.org/x/mod/..."},
 	denied: []string{"net", "net/http", "log"},
 }, {
+	pkgs:   "actors/llmstxt/rank/*",
+	ours:   []string{"actors/repository/prose", "actors/repository/scan"},
+	libs:   []string{"github.com/yuin/goldmark/..."},
+	denied: []string{"net", "net/http", "log"},
+}, {
 	pkgs: "actors/llmstxt/*",
-	ours: []string{"messages", "actors/llmstxt/*", "actors/repository/*", "actors/repository/source/*"},
+	ours: []string{
+		"messages", "actors/llmstxt/*", "actors/llmstxt/rank/*", "actors/repository/*", "actors/repository/source/*",
+	},
 	libs: []string{
 		"github.com/pelletier/go-toml/v2/...",
 		"github.com/yuin/goldmark/...",

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
@@ -78,40 +79,12 @@ func (b *builder) symbolNote(x *candidate, s Symbol) string {
 	note := prose.Sentence(s.Doc)
 	f := b.byPath[cmp.Or(s.File, x.Path)]
 	if f != nil && (f.Language == "Go" || f.Language == "Rust") {
-		note = withoutDocLinks(note)
+		note = code.WithoutDocLinks(note)
 	}
 	if f != nil && (f.Language == "C++" || f.Language == "Python") {
 		note = page.Unstarred(note)
 	}
 	return page.WithoutLead(note)
-}
-
-// withoutDocLinks takes the brackets off [pkg.Name] and [Type::method], the links of Go's and Rust's docs.
-func withoutDocLinks(s string) string {
-	var b strings.Builder
-	for {
-		before, rest, ok := strings.Cut(s, "[")
-		name, after, closed := strings.Cut(rest, "]")
-		b.WriteString(before)
-		if !ok || !closed {
-			b.WriteString(strings.Repeat("[", len(s)-len(before)-len(rest)) + rest)
-			return b.String()
-		}
-		isLink := name != "" && (unicode.IsUpper(rune(name[0])) || strings.ContainsAny(name, ".:`") ||
-			name[0] == '*') &&
-			strings.IndexFunc(name, func(r rune) bool {
-				return !prose.IsIdent(r) &&
-					!strings.ContainsRune(".*/:`()!", r)
-			}) < 0 &&
-			(before == "" || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "("))
-		if !isLink {
-			b.WriteString("[")
-			s = rest
-			continue
-		}
-		b.WriteString(name)
-		s = after
-	}
 }
 
 // oldLink is for what is deprecated, in want of anything else.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
@@ -51,21 +51,9 @@ func (b *builder) areCpp(headers []*scan.File) bool {
 	headers = headers[:min(len(headers), mostHeaders)]
 	n := 0
 	for _, f := range headers {
-		if isCpp(b.head(f.Path, importBytes)) {
+		if code.IsCpp(b.head(f.Path, importBytes)) {
 			n++
 		}
 	}
 	return 2*n > len(headers)
-}
-
-// isCpp finds what C does not have. Headers of C close a block for C++ with "extern".
-func isCpp(text string) bool {
-	for line := range strings.Lines(text) {
-		line = strings.TrimSpace(line)
-		if prose.StartsWithAny(line, "namespace ", "template <", "template<", "class ", "using namespace", "public:",
-			"private:", "#include <string>", "#include <vector>", "#include <cstd", "#include <memory>") {
-			return true
-		}
-	}
-	return false
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
@@ -23,7 +24,7 @@ func (b *builder) describe(c *candidate) {
 		b.describePage(c)
 	case c.Note == "":
 		c.Title = cmp.Or(c.Title, c.Path)
-		c.Note = SourceNote(c.Path, b.head(c.Path, sourceBytes))
+		c.Note = code.Note(c.Path, b.head(c.Path, sourceBytes))
 	}
 	c.Title = withDashes(cmp.Or(c.Title, c.Path))
 	c.Note = finishNote(c.Note, c)

@@ -2,13 +2,11 @@ package rank
 
 import (
 	"cmp"
-	"go/doc"
-	"go/parser"
-	"go/token"
 	"path"
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
@@ -134,7 +132,7 @@ func (b *builder) packageDoc(p *goPackage) (file, note string) {
 	files := slices.Clone(p.files)
 	slices.SortFunc(files, compareBy(p.docRank))
 	for _, f := range files {
-		if note := synopsis(b.head(f, packageBytes), p.name); note != "" {
+		if note := code.Synopsis(b.head(f, packageBytes), p.name); note != "" {
 			return f, prose.Shorten(note, prose.SentenceRunes)
 		}
 	}
@@ -150,16 +148,6 @@ func (p *goPackage) docRank(file string) int {
 		return 1
 	}
 	return 2
-}
-
-// synopsis is the first sentence of a package comment, as the go command shows it, if the file is of that package.
-// The name "" stands for any.
-func synopsis(source, name string) string {
-	file, _ := parser.ParseFile(token.NewFileSet(), "", source, parser.PackageClauseOnly|parser.ParseComments)
-	if file == nil || file.Doc == nil || name != "" && file.Name.Name != name {
-		return ""
-	}
-	return withoutDocLinks(new(doc.Package).Synopsis(file.Doc.Text()))
 }
 
 // goPurposes is what the packages say that the whole may be about: the one at the root, the one that bears the

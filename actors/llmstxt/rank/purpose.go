@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
@@ -80,7 +81,7 @@ func (b *builder) codePurposes() []purpose {
 			}
 		}
 		if found != nil && !b.mix.isMinor(found.Language) {
-			if note := SourceNote(found.Path, b.head(found.Path, sourceBytes)); note != "" {
+			if note := code.Note(found.Path, b.head(found.Path, sourceBytes)); note != "" {
 				list = append(list, purpose{text: note, from: found.Path, reason: "entry point", points: codePoints,
 					least: -100})
 			}

@@ -211,20 +211,6 @@ function three() {}
 	})
 }
 
-// TestRemarksAreNotAboutTheFile shows which comments before the first code count.
-func TestRemarksAreNotAboutTheFile(t *testing.T) {
-	for text, want := range map[string]string{
-		"/* frob.h -- turns widgets around twice */\n#ifndef FROB_H\n#define FROB_H\n":  "frob.h -- turns widgets around twice",
-		"#include <x.h>\n\n/* Objects that are shared by all of us. */\nint x;\n":       "",
-		"#include <x.h>\n/* A macro that makes widgets of things. */\n#define X(a) a\n": "",
-		"#ifndef A_H\n#define A_H\n\n/* Five types of lists are defined here. */\n\n":   "Five types of lists are defined here.",
-	} {
-		if got := rank.Note("a.h", text); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 func TestPublicAPI(t *testing.T) {
 	hold(t, build(t, `
 -- README.md --

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
@@ -159,11 +160,11 @@ func (b *builder) parseSources(list []*source) {
 	for _, s := range list {
 		text := b.head(s.Path, importBytes)
 		if s.file.Language != "Go" {
-			s.specs = Imports(s.file.Language, text)
-			s.exports = wholeExports(s.file.Language, text)
+			s.specs = code.Imports(s.file.Language, text)
+			s.exports = code.WholeExports(s.file.Language, text)
 		}
-		s.declares, s.comments, s.copied = declarations(text), commentLines(text), isCopy(text)
-		s.hidden = hidesAll(s.file.Language, text, s.size)
+		s.declares, s.comments, s.copied = code.Declarations(text), code.CommentLines(text), code.IsCopy(text)
+		s.hidden = code.HidesAll(s.file.Language, text, s.size <= importBytes)
 		s.head = text
 		s.aside = b.asideOf(s, text)
 		key := fmt.Sprint(s.size, "\n", text)
@@ -194,7 +195,7 @@ func countImports(list []*source) {
 		for _, spec := range from.specs {
 			use(r.find(from, spec))
 		}
-		if namesClasses(from.file.Language) {
+		if code.NamesClasses(from.file.Language) {
 			for w := range strings.FieldsFuncSeq(from.head, func(r rune) bool { return !prose.IsIdent(r) }) {
 				if same := r.byStem[w]; len(same) == 1 && isTelling(w) {
 					use(same[0])
@@ -227,10 +228,6 @@ func follow(list []*source) {
 		}
 		shown = next
 	}
-}
-
-func namesClasses(language string) bool {
-	return slices.Contains([]string{"Java", "Kotlin", "C#", "PHP", "Swift", "Scala"}, language)
 }
 
 func (b *builder) judgeSource(s *source) {

@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
@@ -36,7 +37,7 @@ func (b *builder) uses(x *candidate, s surface.Symbol) int {
 		return n
 	}
 	owner := lastName(strings.TrimRight(strings.TrimSuffix(s.Name, last), ".:#/\\"))
-	if isEntrance(stem) || f != nil && namesClasses(f.Language) {
+	if isEntrance(stem) || f != nil && code.NamesClasses(f.Language) {
 		stem = path.Base(path.Dir(file))
 	}
 	return max(b.named.Pairs[page.Pair(owner, last)], b.named.Pairs[page.Pair(stem, last)])

@@ -1,0 +1,52 @@
+package code_test
+
+import (
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
+)
+
+func TestSourceNotes(t *testing.T) {
+	const want = "Frobs widgets over the network."
+	for path, text := range map[string]string{
+		"a.py": "#!/usr/bin/env python\n# Copyright 2020 X\n\n\"\"\"" + want + "\n\nMore.\n\"\"\"\nimport os\n",
+		"b.py": "# " + want + "\nimport os\n",
+		"a.ts": "/* Copyright 2020 X, all rights reserved. */\nimport x from 'y'\n\n/**\n * " + want +
+			"\n * @param x y\n */\nexport default function f() {}\n",
+		"b.js":   "'use strict'\n// " + want + "\n",
+		"a.rs":   "//! " + want + "\n//!\n//! More.\nuse std::io;\n",
+		"a.go":   "// Copyright X.\n\n// " + want + "\npackage a\n",
+		"a.sh":   "#!/bin/sh\n# " + want + "\nset -e\n",
+		"A.java": "package a;\n\nimport b;\n\n/** " + want + " More. */\nclass A {}\n",
+		"a.h":    "#pragma once\n/// @file " + want + "\n",
+		"a.erl":  "%% " + want + "\n-module(a).\n",
+	} {
+		if got := code.Note(path, text); got != want {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+	for path, text := range map[string]string{
+		"a.py": "import os\n# not at the top of the file, so not about it\n",
+		"a.js": "// eslint-disable no-console and all the others\nfoo()\n",
+		"a.rs": "fn main() {}\n// a comment that is not at the top\n",
+		"b.xx": "# unknown language with a comment\n",
+	} {
+		if got := code.Note(path, text); got != "" {
+			t.Errorf("%s: %q, want none", path, got)
+		}
+	}
+}
+
+// TestRemarksAreNotAboutTheFile shows which comments before the first code count.
+func TestRemarksAreNotAboutTheFile(t *testing.T) {
+	for text, want := range map[string]string{
+		"/* frob.h -- turns widgets around twice */\n#ifndef FROB_H\n#define FROB_H\n":  "frob.h -- turns widgets around twice",
+		"#include <x.h>\n\n/* Objects that are shared by all of us. */\nint x;\n":       "",
+		"#include <x.h>\n/* A macro that makes widgets of things. */\n#define X(a) a\n": "",
+		"#ifndef A_H\n#define A_H\n\n/* Five types of lists are defined here. */\n\n":   "Five types of lists are defined here.",
+	} {
+		if got := code.Note("a.h", text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
