@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients inspect linear fuzz update build cover go tools node
+.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients oracle inspect linear fuzz update build cover go tools node
 .DEFAULT_GOAL := help
 
 GO = $(shell awk '$$1 == "go" { print $$2 }' go.mod)
@@ -66,6 +66,9 @@ conformance: node ## Run the official conformance suite of MCP against lastword 
 
 clients: node ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections, and call npm's servers; needs chromium
 	LASTWORD_CLIENTS=1 go test -count=1 -run '^Test(HTTP|Seed|Front)?Clients(OfServers)?$$' -timeout 10m -v ./testkit
+
+oracle: go ## Compare counts of tokens with those of another implementation
+	cd testkit/oracle && go test -count=1 ./...
 
 inspect: node ## List and call tools with the MCP Inspector's command line
 	LASTWORD_INSPECT=1 go test -count=1 -run '^TestInspector$$' -timeout 10m -v ./testkit

@@ -1,0 +1,113 @@
+package tokens
+
+import "math"
+
+// Count returns how many tokens the text has. Names of special tokens such as <|endoftext|> count as text. It takes
+// time proportional to n log n of the longest word, and proportional to the number of words.
+func Count(text string) int {
+	c := counter{ranks: table()}
+	n := 0
+	for text != "" {
+		end := piece(text)
+		n += c.count(text[:end])
+		text = text[end:]
+	}
+	return n
+}
+
+// counter merges the bytes of one piece after the other. Its slices are used again.
+type counter struct {
+	ranks map[string]rank
+	parts []part
+	heap  []uint64
+}
+
+// part is a part of the piece that begins at its index.
+type part struct {
+	before, next int32 // where the neighbours begin
+	pair         rank  // of the token that this part and the next would make
+}
+
+// count returns how many tokens a piece has. Merges begin with the pair of the lowest rank, the leftmost first.
+func (c *counter) count(s string) int {
+	if _, ok := c.ranks[s]; ok {
+		return 1
+	}
+	c.heap, c.parts = c.heap[:0], c.parts[:0]
+	for i := range int32(len(s)) {
+		c.parts = append(c.parts, part{before: i - 1, next: i + 1})
+	}
+	for i := range c.parts {
+		c.look(s, int32(i))
+	}
+	n := len(s)
+	for len(c.heap) > 0 {
+		least := c.pop()
+		at := int32(least & math.MaxUint32)
+		if c.parts[at].pair != rank(least>>32) {
+			continue // a neighbour was merged since
+		}
+		gone := c.parts[at].next
+		c.parts[gone].pair = none
+		c.parts[at].next = c.parts[gone].next
+		if after := c.parts[at].next; int(after) < len(s) {
+			c.parts[after].before = at
+		}
+		n--
+		c.look(s, at)
+		if before := c.parts[at].before; before >= 0 {
+			c.look(s, before)
+		}
+	}
+	return n
+}
+
+// look finds the token that a part makes with the next.
+func (c *counter) look(s string, at int32) {
+	p := &c.parts[at]
+	p.pair = none
+	if int(p.next) >= len(s) {
+		return
+	}
+	if end := c.parts[p.next].next; end-at <= longest {
+		if r, ok := c.ranks[s[at:end]]; ok {
+			p.pair = r
+			c.push(uint64(r)<<32 | uint64(at))
+		}
+	}
+}
+
+func (c *counter) push(v uint64) {
+	c.heap = append(c.heap, v)
+	for i := len(c.heap) - 1; i > 0; {
+		up := (i - 1) / 2
+		if c.heap[up] <= v {
+			break
+		}
+		c.heap[i], c.heap[up], i = c.heap[up], v, up
+	}
+}
+
+func (c *counter) pop() uint64 {
+	least, last := c.heap[0], len(c.heap)-1
+	v := c.heap[last]
+	c.heap = c.heap[:last]
+	i := 0
+	for {
+		down := 2*i + 1
+		if down >= last {
+			break
+		}
+		if down+1 < last && c.heap[down+1] < c.heap[down] {
+			down++
+		}
+		if v <= c.heap[down] {
+			break
+		}
+		c.heap[i], i = c.heap[down], down
+	}
+	if last > 0 {
+		c.heap[i] = v
+	}
+	return least
+}

@@ -1,0 +1,43 @@
+package tokens_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/seed889630bf/lastword/actors/repository/tokens"
+)
+
+// The counts are those of gpt-tokenizer 3. The module testkit/oracle compares many more texts.
+func TestCount(t *testing.T) {
+	for text, want := range map[string]int{
+		"":                     0,
+		"Hello, world!":        4,
+		"return  1ﬁ\n \n":      6,
+		"\r\n\t\r\n":           1,
+		"a\n  \nb":             3,
+		"😀ʰ\n  \nthe's's":      7,
+		"\n \n<\n  é>'Sé":      6,
+		"func (c *counter) x(": 8,
+		"<|endoftext|>":        7,
+		"\xff\xfe":             2,
+	} {
+		if got := tokens.Count(text); got != want {
+			t.Errorf("%q has %d tokens, not %d", text, got, want)
+		}
+	}
+}
+
+// One word of a megabyte takes no longer than its n log n: with a scan for each merge it would take hours.
+func TestCountLongWord(t *testing.T) {
+	if got := tokens.Count(strings.Repeat("xq", 1<<19)); got < 1<<18 {
+		t.Error(got)
+	}
+}
+
+func BenchmarkCount(b *testing.B) {
+	text := strings.Repeat("The counter merges pairs; it_has a few \"words\" = 42 and strangewordsz.\n", 1000)
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		tokens.Count(text)
+	}
+}

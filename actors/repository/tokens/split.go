@@ -1,0 +1,189 @@
+package tokens
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// class says in which character classes of the encoding's pattern a rune is.
+type class uint8
+
+const (
+	upper   class = 1 << iota // \p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}
+	lower                     // \p{Ll}\p{Lm}\p{Lo}\p{M}
+	letter                    // \p{L}
+	number                    // \p{N}
+	space                     // \s
+	newline                   // \r\n
+)
+
+var ascii = func() (classes [utf8.RuneSelf]class) {
+	for r := range classes {
+		classes[r] = classify(rune(r))
+	}
+	return classes
+}()
+
+func classify(r rune) class {
+	switch {
+	case r == '\r' || r == '\n':
+		return space | newline
+	case unicode.IsSpace(r):
+		return space
+	case unicode.IsLower(r):
+		return lower | letter
+	case unicode.IsUpper(r), unicode.IsTitle(r):
+		return upper | letter
+	case unicode.IsLetter(r):
+		return upper | lower | letter
+	case unicode.IsMark(r):
+		return upper | lower
+	case unicode.IsNumber(r):
+		return number
+	}
+	return 0
+}
+
+// next returns the class and the size of the first rune. An empty text has no size.
+func next(s string) (class, int) {
+	if s == "" {
+		return 0, 0
+	}
+	if s[0] < utf8.RuneSelf {
+		return ascii[s[0]], 1
+	}
+	r, size := utf8.DecodeRuneInString(s)
+	return classify(r), size
+}
+
+// run returns the length of the longest prefix whose runes have a class of those, or none of them if not is true.
+func run(s string, of class, not bool) int {
+	n := 0
+	for {
+		c, size := next(s[n:])
+		if size == 0 || (c&of != 0) == not {
+			return n
+		}
+		n += size
+	}
+}
+
+// piece returns the length of the text's first piece, which is not empty: what the pattern of o200k_base matches. Its
+// alternatives are, in their order:
+//
+//	[^\r\n\p{L}\p{N}]?[upper]*[lower]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+//	[^\r\n\p{L}\p{N}]?[upper]+[lower]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?
+//	\p{N}{1,3}
+//	 ?[^\s\p{L}\p{N}]+[\r\n/]*
+//	\s*[\r\n]+
+//	\s+(?!\S)
+//	\s+
+func piece(s string) int {
+	c, size := next(s)
+	lead := size
+	if c&(letter|number|newline) != 0 {
+		lead = 0
+	}
+	if n := word(s, lead); n > 0 {
+		return n
+	}
+	if c&number != 0 {
+		return digits(s)
+	}
+	blank := 0
+	if s[0] == ' ' {
+		blank = 1
+	}
+	if n := run(s[blank:], space|letter|number, true); n > 0 {
+		n += blank
+		return n + len(s[n:]) - len(strings.TrimLeft(s[n:], "\r\n/"))
+	}
+	return spaces(s)
+}
+
+// word matches the first two alternatives, each with the lead and then without.
+func word(s string, lead int) int {
+	for _, match := range []func(string) int{lowered, raised} {
+		for at := lead; ; at = 0 {
+			if n := match(s[at:]); n > 0 {
+				return at + n + contraction(s[at+n:])
+			}
+			if at == 0 {
+				break
+			}
+		}
+	}
+	return 0
+}
+
+// lowered matches [upper]*[lower]+. A rune in both classes may end the match where no lower one follows.
+func lowered(s string) int {
+	n, both := 0, 0
+	for {
+		c, size := next(s[n:])
+		if c&upper == 0 {
+			break
+		}
+		if n += size; c&lower != 0 {
+			both = n
+		}
+	}
+	if tail := run(s[n:], lower, false); tail > 0 {
+		return n + tail
+	}
+	return both
+}
+
+// raised matches [upper]+[lower]*.
+func raised(s string) int {
+	n := run(s, upper, false)
+	if n == 0 {
+		return 0
+	}
+	return n + run(s[n:], lower, false)
+}
+
+func contraction(s string) int {
+	if len(s) < 2 || s[0] != '\'' {
+		return 0
+	}
+	switch s[1] | 0x20 {
+	case 's', 't', 'm', 'd':
+		return 2
+	}
+	if len(s) > 2 {
+		switch strings.ToLower(s[1:3]) {
+		case "re", "ve", "ll":
+			return 3
+		}
+	}
+	return 0
+}
+
+func digits(s string) int {
+	n := 0
+	for range 3 {
+		c, size := next(s[n:])
+		if c&number == 0 {
+			break
+		}
+		n += size
+	}
+	return n
+}
+
+// spaces matches the last three alternatives: up to the last newline, else up to the last space before a word.
+func spaces(s string) int {
+	n := run(s, space, false)
+	if last := strings.LastIndexAny(s[:n], "\r\n"); last >= 0 {
+		return last + 1
+	}
+	if n < len(s) {
+		_, size := utf8.DecodeLastRuneInString(s[:n])
+		if n > size {
+			return n - size
+		}
+	}
+	return n
+}

@@ -1,0 +1,2 @@
+// Package oracle compares lastword with other implementations, whose libraries only its tests need.
+package oracle
