@@ -1,4 +1,4 @@
-.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients oracle inspect linear fuzz update build cover go tools node
+.PHONY: help test race lint bench sim crash cluster cluster-demo quality conformance clients page oracle inspect linear fuzz update build cover go tools node
 .DEFAULT_GOAL := help
 
 GO = $(shell awk '$$1 == "go" { print $$2 }' go.mod)
@@ -69,6 +69,11 @@ clients: node ## Follow runs with MCP clients, curl, a browser and npm's clients
 
 oracle: go ## Compare counts of tokens with those of another implementation
 	cd testkit/oracle && go test -count=1 ./...
+
+CASES = .*
+
+page: node ## Use the page in Chromium, with the server killed and connections lost; CASES='runs|sign' for some; needs chromium
+	LASTWORD_PAGE='$(CASES)' go test -count=1 -run '^TestPage$$' -timeout 20m -v ./testkit
 
 inspect: node ## List and call tools with the MCP Inspector's command line
 	LASTWORD_INSPECT=1 go test -count=1 -run '^TestInspector$$' -timeout 10m -v ./testkit

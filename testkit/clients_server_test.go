@@ -115,8 +115,10 @@ func write(t *actors.TaskContext, folder, text string) error {
 // TestMain makes the binary the server that a test of it asks for.
 func TestMain(m *testing.M) {
 	var err error
-	stdio, http := os.Getenv(stdioServer), os.Getenv(httpServer)
+	stdio, http, page := os.Getenv(stdioServer), os.Getenv(httpServer), os.Getenv(pageServer)
 	switch {
+	case page != "":
+		err = servePage(page)
 	case stdio != "":
 		err = serveStdio(stdio)
 	case http != "":

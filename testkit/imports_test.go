@@ -317,7 +317,7 @@ var rules = []rule{{
 		"github.com/asynkron/protoactor-go/actor", "github.com/mark3labs/mcp-go/...",
 		"github.com/modelcontextprotocol/go-sdk/...", "github.com/sashabaranov/go-openai", "github.com/coder/websocket",
 		module + "/actors/plan", module + "/actors/plan/expression", module + "/transport/http", module + "/transport/mcp/source", module + "/transport/dialect/...", module + "/transport/nats",
-		module + "/transport/sqlite", "github.com/nats-io/...",
+		module + "/transport/sqlite", module + "/transport/gate", module + "/transport/web", "github.com/nats-io/...",
 	},
 }}
 
