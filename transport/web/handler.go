@@ -15,6 +15,7 @@ import (
 	"time"
 )
 
+//go:generate go test -run ^TestEventTypes$ -update .
 //go:generate go test -run ^TestBuilt$ -update .
 
 //go:embed built page/index.html page/icon.svg

@@ -1,0 +1,370 @@
+// Made from messages/schema/run-events-1.json by go generate. Do not edit.
+
+/** What an event says, by its type. */
+export interface Payloads {
+  /** A readable first part of an artifact exists. */
+  "artifact.partial": {
+    bytes: number;
+    name: string;
+    partial: boolean;
+    path?: string;
+    sha256: string;
+    task?: string;
+  };
+  /** An artifact is on disk, synced, under its final name. */
+  "artifact.written": {
+    bytes: number;
+    name: string;
+    partial: boolean;
+    path?: string;
+    sha256: string;
+    task?: string;
+  };
+  /** A sub-run has its terminal. */
+  "child.ended": {
+    cause?: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
+    child: string;
+    status: "completed" | "failed" | "canceled";
+  };
+  /** A sub-run began; its own log is under its own id. */
+  "child.started": {
+    child: string;
+    job: string;
+    name?: string;
+    task?: string;
+  };
+  /** A test injected a fault here. */
+  "fault.injected": {
+    fault: string;
+    point?: string;
+    task?: string;
+  };
+  /** The answer came. */
+  "input.received": {
+    id?: string;
+    principal?: string;
+    request: string;
+    task?: string;
+    value: unknown;
+  };
+  /** The run waits for an answer. */
+  "input.required": {
+    kind?: "clarification" | "selection" | "data" | "confirmation" | "review" | "secret";
+    prompt: string;
+    request: string;
+    schema?: unknown;
+    task?: string;
+    timeout_ms?: number;
+  };
+  /** A call to a language model ended, with the verdict on its end. */
+  "llm.completed": {
+    call: string;
+    calls?: {
+      arguments: string;
+      call: string;
+      tool: string;
+    }[];
+    error?: {
+      code: string;
+      message: string;
+      retryable?: boolean;
+      stack?: string;
+    };
+    evidence: string;
+    finish_reason?: string;
+    first_token_ms?: number;
+    model: string;
+    task?: string;
+    usage?: {
+      completion_tokens: number;
+      prompt_tokens: number;
+      reasoning_tokens?: number;
+    };
+    verdict: string;
+  };
+  /** A call to a language model began. */
+  "llm.started": {
+    call: string;
+    model: string;
+    provider?: string;
+    task?: string;
+  };
+  /** Log lines for a closer look, numbered per run. */
+  "log": {
+    lines: {
+      level: "debug" | "info" | "warn" | "error";
+      number: number;
+      task?: string;
+      text: string;
+    }[];
+  };
+  /** Several deltas of several streams as one event. */
+  "merged": {
+    parts: Saying<"progress" | "log" | "text.delta" | "thought.delta" | "tool.progress">[];
+  };
+  /** How far a task is; the latest counts. */
+  "progress": {
+    done: number;
+    task?: string;
+    total?: number;
+    unit?: string;
+  };
+  /** Terminal: the run ended because it was asked to. */
+  "run.canceled": {
+    artifacts: {
+      bytes: number;
+      name: string;
+      partial: boolean;
+      path?: string;
+      sha256: string;
+    }[];
+    by: "run" | "supervisor" | "recovery" | "node";
+    cause: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
+    rewind?: {
+      log?: {
+        level: "debug" | "info" | "warn" | "error";
+        number: number;
+        task?: string;
+        text: string;
+      }[];
+      progress?: {
+        done: number;
+        task?: string;
+        total?: number;
+        unit?: string;
+      }[];
+      streams?: {
+        bytes: number;
+        index: number;
+        stream: string;
+      }[];
+      tools?: {
+        call: string;
+        done: number;
+        total?: number;
+        unit?: string;
+      }[];
+    };
+  };
+  /** Cancel is accepted; the run will end as run.canceled. */
+  "run.canceling": {
+    by?: string;
+    id?: string;
+    reason?: string;
+  };
+  /** Terminal: the job's work is done and its artifacts are on disk. */
+  "run.completed": {
+    artifacts: {
+      bytes: number;
+      name: string;
+      partial: boolean;
+      path?: string;
+      sha256: string;
+    }[];
+    by: "run" | "supervisor" | "recovery" | "node";
+    degraded?: boolean;
+    result?: unknown;
+  };
+  /** Terminal: the run ended with a cause. */
+  "run.failed": {
+    artifacts: {
+      bytes: number;
+      name: string;
+      partial: boolean;
+      path?: string;
+      sha256: string;
+    }[];
+    by: "run" | "supervisor" | "recovery" | "node";
+    cause: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
+    error: {
+      code: string;
+      message: string;
+      retryable?: boolean;
+      stack?: string;
+    };
+    rewind?: {
+      log?: {
+        level: "debug" | "info" | "warn" | "error";
+        number: number;
+        task?: string;
+        text: string;
+      }[];
+      progress?: {
+        done: number;
+        task?: string;
+        total?: number;
+        unit?: string;
+      }[];
+      streams?: {
+        bytes: number;
+        index: number;
+        stream: string;
+      }[];
+      tools?: {
+        call: string;
+        done: number;
+        total?: number;
+        unit?: string;
+      }[];
+    };
+    task?: string;
+  };
+  /** The run exists: its job, input without secrets, owner and limits. */
+  "run.queued": {
+    input?: unknown;
+    job: string;
+    labels?: Record<string, string>;
+    limits: {
+      bytes?: number;
+      stall_ms?: number;
+      wall_clock_ms?: number;
+    };
+    mode: "attached" | "detached";
+    parent?: string;
+    principal?: string;
+  };
+  /** The run goes on after its process died; carries a rewind. */
+  "run.recovered": {
+    epoch?: number;
+    node?: string;
+    restart?: boolean;
+    rewind: {
+      log?: {
+        level: "debug" | "info" | "warn" | "error";
+        number: number;
+        task?: string;
+        text: string;
+      }[];
+      progress?: {
+        done: number;
+        task?: string;
+        total?: number;
+        unit?: string;
+      }[];
+      streams?: {
+        bytes: number;
+        index: number;
+        stream: string;
+      }[];
+      tools?: {
+        call: string;
+        done: number;
+        total?: number;
+        unit?: string;
+      }[];
+    };
+  };
+  /** The run's actor has begun. */
+  "run.started": {
+    epoch?: number;
+    node?: string;
+  };
+  /** A step of a plan ended; says what follows and why. */
+  "step.ended": {
+    next?: string;
+    outcome: string;
+    reason?: string;
+    step: string;
+    task?: string;
+  };
+  /** A step of a plan began. */
+  "step.started": {
+    step: string;
+    task?: string;
+  };
+  /** A task returned without an error. */
+  "task.completed": {
+    attempt: number;
+    task: string;
+  };
+  /** An attempt failed; says whether another follows, and when. */
+  "task.failed": {
+    attempt: number;
+    cause: "error" | "panic" | "canceled_by_user" | "deadline" | "stalled" | "shutdown" | "node_lost" | "provider_error" | "transport_closed" | "empty_completion" | "invalid_output" | "limit_exceeded" | "invalid_input" | "injected" | "journal_unavailable";
+    delay_ms?: number;
+    error: {
+      code: string;
+      message: string;
+      retryable?: boolean;
+      stack?: string;
+    };
+    task: string;
+    will_retry: boolean;
+  };
+  /** Another attempt begins; the task's streams start again from nothing. */
+  "task.restarted": {
+    attempt: number;
+    task: string;
+  };
+  /** A task began its first attempt. */
+  "task.started": {
+    attempt: number;
+    task: string;
+  };
+  /** A piece of a text. */
+  "text.delta": {
+    count?: number;
+    index: number;
+    offset: number;
+    stream: string;
+    task?: string;
+    text: string;
+  };
+  /** The whole text, authoritative; closes its stream. */
+  "text.done": {
+    sha256: string;
+    stream: string;
+    task?: string;
+    text: string;
+  };
+  /** A piece of a thought. */
+  "thought.delta": {
+    count?: number;
+    index: number;
+    offset: number;
+    stream: string;
+    task?: string;
+    text: string;
+  };
+  /** The whole thought, authoritative; closes its stream. */
+  "thought.done": {
+    confidence?: number;
+    sha256: string;
+    source?: string;
+    stream: string;
+    task?: string;
+    text: string;
+    thought_type?: string;
+  };
+  /** A tool call ended, with its result or its error. */
+  "tool.completed": {
+    call: string;
+    error?: {
+      code: string;
+      message: string;
+      retryable?: boolean;
+      stack?: string;
+    };
+    result?: unknown;
+    task?: string;
+  };
+  /** How far a tool call is; the latest counts. */
+  "tool.progress": {
+    call: string;
+    done: number;
+    total?: number;
+    unit?: string;
+  };
+  /** A tool call began. */
+  "tool.started": {
+    arguments?: unknown;
+    call: string;
+    task?: string;
+    tool: string;
+  };
+}
+
+export type Kind = keyof Payloads;
+
+/** A type with its payload. */
+export type Saying<K extends Kind = Kind> = { [T in K]: { type: T; payload: Payloads[T] } }[K];

@@ -1,0 +1,308 @@
+// The reducer: what a run's events add up to. The one in Go (messages.Fold) is the judge of what is legal; this one
+// trusts the server, and says the same State of the same log. A test feeds both.
+import type { Status, WireEvent } from "../api/types";
+import { afterBytes, byteLength, firstBytes } from "./bytes";
+import type { Kind, Payloads, Saying } from "./events";
+import { Table } from "./table";
+
+export interface Task { task: string; status: "running" | "waiting" | "completed" | "failed"; attempt: number }
+export interface Stream {
+  stream: string;
+  task?: string;
+  thought?: boolean;
+  closed?: boolean;
+  /** The ordinal of the next delta. */
+  index: number;
+  text: string;
+  /** The length of text in UTF-8. */
+  bytes: number;
+}
+export type Progress = Payloads["progress"];
+export type LogLine = Payloads["log"]["lines"][number];
+export interface Call { call: string; task?: string; model?: boolean; name: string; ended?: boolean; progress?: Payloads["tool.progress"] }
+export type Artifact = Payloads["run.completed"]["artifacts"][number];
+export interface Input {
+  request: string;
+  task?: string;
+  prompt: string;
+  schema?: unknown;
+  kind?: Payloads["input.required"]["kind"];
+  timeout_ms?: number;
+  attempt?: number;
+  id?: string;
+  value?: unknown;
+  closed?: boolean;
+}
+export interface Child { child: string; job: string; task?: string; name?: string; status: Status }
+export interface Step { step: string; task?: string; rounds: number; outcome?: string; running?: boolean }
+export type Failure = Payloads["run.failed"]["error"];
+export interface End { by: string; cause?: string; task?: string; error?: Failure; result?: unknown; degraded?: boolean; at: string }
+
+/** The sum of a log up to the number seq; its fields are those of messages.State. */
+export interface State {
+  run_id: string;
+  seq: number;
+  status: Status;
+  canceling?: boolean;
+  node?: string;
+  epoch?: number;
+  queued_at: string;
+  updated_at: string;
+  queued?: Payloads["run.queued"];
+  tasks: Task[];
+  streams: Stream[];
+  progress: Progress[];
+  log: { next: number; lines: LogLine[] };
+  calls: Call[];
+  artifacts: Artifact[];
+  artifact_tasks?: string[];
+  inputs: Input[];
+  children: Child[];
+  steps: Step[];
+  end?: End;
+  recoveries: number;
+  milestone: number;
+}
+
+type Rewind = Payloads["run.recovered"]["rewind"];
+type Delta = Payloads["text.delta"];
+
+/** How many log lines a State keeps: the newest. */
+const logTail = 64;
+const deltas = new Set<string>(["progress", "log", "merged", "text.delta", "thought.delta", "tool.progress"] satisfies Kind[]);
+
+/** Reports whether the event may be merged with its neighbours. */
+export const isDelta = (type: string) => deltas.has(type);
+
+/** Grows a State in place. */
+export class Fold {
+  readonly state: State;
+  private tasks; private streams; private calls; private inputs; private children; private steps;
+  private progress; private artifacts;
+
+  /** Continues from a State on the wire, which leaves empty lists out. */
+  constructor(from: Partial<State> = {}) {
+    const s: State = { run_id: "", seq: 0, status: "pending", queued_at: "", updated_at: "", recoveries: 0, milestone: 0,
+      tasks: [], streams: [], progress: [], calls: [], artifacts: [], artifact_tasks: [], inputs: [], children: [], steps: [],
+      ...from, log: { next: from.log?.next ?? 0, lines: from.log?.lines ?? [] } };
+    for (const t of s.streams) t.bytes = byteLength(t.text);
+    this.state = s;
+    this.tasks = new Table(s.tasks, (t) => t.task);
+    this.streams = new Table(s.streams, (t) => t.stream);
+    this.calls = new Table(s.calls, (c) => c.call);
+    this.inputs = new Table(s.inputs, (i) => i.request);
+    this.children = new Table(s.children, (c) => c.child);
+    this.steps = new Table(s.steps, (t) => t.step);
+    this.progress = new Table(s.progress, (p) => p.task ?? "");
+    this.artifacts = new Table(s.artifacts, (a) => a.name);
+  }
+
+  task(name: string) { return this.tasks.get(name); }
+  stream(name: string) { return this.streams.get(name); }
+  call(id: string) { return this.calls.get(id); }
+  input(request: string) { return this.inputs.get(request); }
+  step(name: string) { return this.steps.get(name); }
+
+  /** Adds the event, and reports whether it is past the State. */
+  apply(e: WireEvent): boolean {
+    const s = this.state;
+    if (e.seq <= s.seq) return false;
+    this.say(e as WireEvent & Saying);
+    s.run_id = e.run_id;
+    s.seq = e.seq;
+    s.updated_at = e.ts;
+    if (!isDelta(e.type)) s.milestone = e.seq;
+    return true;
+  }
+
+  private say(e: Saying & { ts?: string }) {
+    const s = this.state;
+    switch (e.type) {
+      case "run.queued":
+        s.queued = e.payload;
+        s.queued_at = e.ts!;
+        s.log.next = 1;
+        break;
+      case "run.started":
+        s.status = "processing";
+        this.own(e.payload);
+        break;
+      case "run.recovered":
+        this.recover(e.payload);
+        break;
+      case "run.canceling":
+        s.canceling = true;
+        break;
+      case "run.completed":
+        this.end("completed", e.payload, e.ts!, { by: e.payload.by, result: e.payload.result, degraded: e.payload.degraded });
+        break;
+      case "run.failed": {
+        const { by, cause, task, error } = e.payload;
+        this.end("failed", e.payload, e.ts!, { by, cause, task, error });
+        break;
+      }
+      case "run.canceled":
+        this.end("canceled", e.payload, e.ts!, { by: e.payload.by, cause: e.payload.cause });
+        break;
+      case "task.started":
+        this.tasks.put({ ...e.payload, status: "running" });
+        break;
+      case "task.completed":
+        this.tasks.put({ ...e.payload, status: "completed" });
+        break;
+      case "task.failed":
+        this.tasks.put({ task: e.payload.task, attempt: e.payload.attempt, status: e.payload.will_retry ? "waiting" : "failed" });
+        break;
+      case "task.restarted":
+        this.restart(e.payload);
+        break;
+      case "progress":
+        this.progress.put(e.payload);
+        break;
+      case "log":
+        this.log(e.payload.lines);
+        break;
+      case "merged":
+        for (const part of e.payload.parts) this.say(part);
+        break;
+      case "text.delta":
+        this.append(e.payload, false);
+        break;
+      case "thought.delta":
+        this.append(e.payload, true);
+        break;
+      case "text.done":
+        this.close(e.payload, false);
+        break;
+      case "thought.done":
+        this.close(e.payload, true);
+        break;
+      case "llm.started":
+        this.calls.put({ call: e.payload.call, task: e.payload.task, model: true, name: e.payload.model });
+        break;
+      case "tool.started":
+        this.calls.put({ call: e.payload.call, task: e.payload.task, name: e.payload.tool });
+        break;
+      case "llm.completed":
+      case "tool.completed":
+        this.calls.change(e.payload.call, { ended: true });
+        break;
+      case "tool.progress":
+        this.calls.change(e.payload.call, { progress: e.payload });
+        break;
+      case "artifact.partial":
+      case "artifact.written":
+        this.write(e.payload);
+        break;
+      case "input.required": {
+        const { request, task, prompt, schema, kind, timeout_ms } = e.payload;
+        const attempt = task ? this.tasks.get(task)?.attempt : s.recoveries;
+        this.inputs.put({ request, task, prompt, schema, kind, timeout_ms, attempt });
+        break;
+      }
+      case "input.received": {
+        const secret = this.inputs.get(e.payload.request)?.kind === "secret";
+        this.inputs.change(e.payload.request, { closed: true, id: e.payload.id, value: secret ? undefined : e.payload.value });
+        break;
+      }
+      case "child.started":
+        this.children.put({ ...e.payload, status: "processing" });
+        break;
+      case "child.ended":
+        this.children.change(e.payload.child, { status: e.payload.status });
+        break;
+      case "step.started": {
+        const { step, task } = e.payload;
+        this.steps.put({ step, task, rounds: (this.steps.get(step)?.rounds ?? 0) + 1, running: true });
+        break;
+      }
+      case "step.ended": {
+        const { step, task, outcome } = e.payload;
+        this.steps.put({ ...(this.steps.get(step) ?? { step, task, rounds: 0 }), outcome, running: false });
+        break;
+      }
+    }
+  }
+
+  private own(from: { node?: string; epoch?: number }) {
+    this.state.node = from.node;
+    this.state.epoch = from.epoch;
+  }
+
+  private append(d: Delta, thought: boolean) {
+    const t = this.streams.get(d.stream) ?? { stream: d.stream, task: d.task, thought, index: 0, text: "", bytes: 0 };
+    const text = afterBytes(d.text, t.bytes - d.offset);
+    this.streams.put({ ...t, text: t.text + text, bytes: t.bytes + byteLength(text), index: d.index + Math.max(d.count ?? 1, 1) });
+  }
+
+  private close(d: Payloads["text.done"], thought: boolean) {
+    const t = this.streams.get(d.stream) ?? { stream: d.stream, task: d.task, thought, index: 0 };
+    this.streams.put({ ...t, text: d.text, bytes: byteLength(d.text), closed: true });
+  }
+
+  private log(lines: LogLine[]) {
+    const log = this.state.log;
+    const fresh = lines.filter((line) => line.number >= log.next);
+    if (!fresh.length) return;
+    log.lines = [...log.lines, ...fresh].slice(-logTail);
+    log.next = fresh[fresh.length - 1]!.number + 1;
+  }
+
+  private write({ task, ...artifact }: Payloads["artifact.written"]) {
+    this.state.artifact_tasks![this.artifacts.put(artifact)] = task ?? "";
+  }
+
+  /** Another attempt begins: what the task said and wrote is taken back. */
+  private restart({ task, attempt }: Payloads["task.restarted"]) {
+    const s = this.state;
+    this.tasks.put({ task, attempt, status: "running" });
+    for (const t of s.streams) {
+      if (t.task === task) this.streams.put({ stream: t.stream, task, thought: t.thought, index: 0, text: "", bytes: 0 });
+    }
+    const i = s.progress.findIndex((p) => p.task === task);
+    if (i >= 0) this.progress.drop(i);
+    const tasks = s.artifact_tasks!;
+    for (let i = tasks.length - 1; i >= 0; i--) {
+      if (tasks[i] !== task) continue;
+      this.artifacts.drop(i);
+      const last = tasks.pop()!;
+      if (i < tasks.length) tasks[i] = last;
+    }
+  }
+
+  private recover(p: Payloads["run.recovered"]) {
+    this.rewind(p.rewind);
+    for (const t of this.state.tasks) {
+      if (t.status === "running" || (p.restart && t.status === "completed")) this.tasks.put({ ...t, status: "waiting" });
+    }
+    this.own(p);
+    this.state.recoveries++;
+  }
+
+  /** Goes back to what the journal holds: open texts that the rewind does not name vanish. */
+  private rewind(r: Rewind) {
+    const s = this.state;
+    const marks = new Map(r.streams?.map((m) => [m.stream, m]));
+    for (let i = s.streams.length - 1; i >= 0; i--) {
+      const t = s.streams[i]!;
+      if (t.closed) continue;
+      const m = marks.get(t.stream);
+      if (m) this.streams.put({ ...t, text: firstBytes(t.text, m.bytes), bytes: m.bytes, index: m.index });
+      else this.streams.drop(i);
+    }
+    s.progress = r.progress ?? [];
+    this.progress = new Table(s.progress, (p) => p.task ?? "");
+    s.log = { next: (r.log?.at(-1)?.number ?? 0) + 1, lines: r.log ?? [] };
+    for (const c of s.calls) if (c.progress && !c.ended) this.calls.put({ ...c, progress: undefined });
+    for (const p of r.tools ?? []) this.calls.change(p.call, { progress: p });
+  }
+
+  private end(status: Status, { artifacts, rewind }: { artifacts: Artifact[]; rewind?: Rewind }, at: string, end: Omit<End, "at">) {
+    const s = this.state;
+    if (rewind) this.rewind(rewind);
+    s.status = status;
+    s.end = { ...end, at };
+    s.artifacts = artifacts;
+    s.artifact_tasks = undefined;
+  }
+}
