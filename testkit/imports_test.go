@@ -283,7 +283,7 @@ var rules = []rule{{
 }, {
 	pkgs: "cmd/internal/toolbox",
 	ours: []string{
-		"messages", "messages/model", "messages/redact", "actors/chat/tool", "actors/llmstxt/render", "transport/mcp/source",
+		"messages", "messages/model", "messages/redact", "actors/chat/tool", "actors/repository/secret", "transport/mcp/source",
 		"cmd/internal/environment", "cmd/internal/exit", "cmd/internal/settings",
 	},
 	libs:  []string{"github.com/spf13/cobra", "github.com/spf13/pflag"},

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/secret"
 )
 
 // Excerpts reads files as a model may see them: what the other files of this package do to a text, this does as well.
@@ -13,7 +14,7 @@ type Excerpts struct{ texts *texts }
 
 // NewExcerpts reads from files. Close ends it.
 func NewExcerpts(ctx context.Context, files fs.FS) *Excerpts {
-	return &Excerpts{&texts{ctx: ctx, reader: scan.NewReader(files), redactor: newRedactor()}}
+	return &Excerpts{&texts{ctx: ctx, reader: scan.NewReader(files), secrets: secret.NewFinder()}}
 }
 
 // Close frees what was opened.
@@ -30,6 +31,6 @@ func (e *Excerpts) Read(path string, most int) (text string, cut int, err error)
 // Liner returns a function that makes a single line of any text, clean and without secrets, as the index's own are.
 // It is for one goroutine at a time.
 func Liner() func(s string) string {
-	r := newRedactor()
-	return func(s string) string { return cleanLine(r.line(cleanLine(s))) }
+	f := secret.NewFinder()
+	return func(s string) string { return cleanLine(string(f.Redact([]byte(cleanLine(s)), nil))) }
 }

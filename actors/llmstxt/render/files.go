@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/secret"
 )
 
 // Pack says what llms-full.txt and llms-ctx.txt hold beside the front of llms.txt. Its zero value packs the linked
@@ -117,15 +118,15 @@ type fileText struct {
 
 // texts reads the files' text, made fit to be shown. It is for one goroutine at a time.
 type texts struct {
-	ctx      context.Context
-	reader   *scan.Reader
-	most     int
-	redactor *redactor
-	buf      []byte
+	ctx     context.Context
+	reader  *scan.Reader
+	most    int
+	secrets *secret.Finder
+	buf     []byte
 }
 
 func newTexts(ctx context.Context, files fs.FS, most int) *texts {
-	return &texts{ctx: ctx, reader: scan.NewReader(files), most: most, redactor: newRedactor()}
+	return &texts{ctx: ctx, reader: scan.NewReader(files), most: most, secrets: secret.NewFinder()}
 }
 
 func (t *texts) close() { t.reader.Close() }
@@ -145,7 +146,7 @@ func (t *texts) take(e entry) (fileText, error) {
 	if cap(data) > cap(t.buf) {
 		t.buf = data
 	}
-	whole := t.redactor.redact(neutralize(data))
+	whole := t.secrets.Redact(neutralize(data), nil)
 	text := cutLines(whole, t.most)
 	return fileText{text: text, cut: len(whole) - len(text)}, nil
 }

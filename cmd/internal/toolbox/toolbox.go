@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/chat/tool"
-	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/repository/secret"
 	"github.com/seed889630bf/lastword/cmd/internal/environment"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -104,7 +104,7 @@ func (b *Box) Set(ctx context.Context, more ...tool.Tool) (set *tool.Set, missin
 			all = append(all, one)
 		}
 	}
-	set, err = tool.NewSet(func(text string) string { return render.Redact(b.secrets.Text(text)) }, all...)
+	set, err = tool.NewSet(func(text string) string { return secret.Redact(b.secrets.Text(text)) }, all...)
 	return set, missing, err
 }
 
