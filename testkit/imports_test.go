@@ -601,6 +601,9 @@ func readModule(t *testing.T) []source {
 		if d.IsDir() && name != "." && (base == "testdata" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")) {
 			return fs.SkipDir
 		}
+		if _, err := fs.Stat(root, path.Join(name, "go.mod")); d.IsDir() && name != "." && err == nil {
+			return fs.SkipDir // a module of its own
+		}
 		if d.IsDir() || path.Ext(base) != ".go" {
 			return nil
 		}
