@@ -25,16 +25,16 @@ const (
 
 // api fills the section with the most important symbols of what others can use:
 // those with a doc, and those that the README uses.
-func (c choice) api(b *builder) {
+func (j *sourceJudge) api(c choice) {
 	var all, old []*candidate
 	for _, section := range []string{secPackages, secSource, secCommands} {
 		for i, x := range c[section] {
-			if section != secCommands && b.isForOthers(x.Path) {
+			if section != secCommands && j.isForOthers(x.Path) {
 				for k, s := range x.Symbols {
-					if y := b.apiLink(x, s); y != nil {
+					if y := j.apiLink(x, s); y != nil {
 						y.Score += x.weights[k] - 2*i
 						all = append(all, y)
-					} else if y := b.oldLink(x, s); y != nil {
+					} else if y := j.oldLink(x, s); y != nil {
 						old = append(old, y)
 					}
 				}
@@ -46,21 +46,21 @@ func (c choice) api(b *builder) {
 		all = old
 	}
 	slices.SortStableFunc(all, func(x, y *candidate) int { return cmp.Compare(y.Score, x.Score) })
-	b.takeAPI(c, all)
+	j.takeAPI(c, all)
 }
 
 // apiLink is nil for a symbol that does not deserve a link.
-func (b *builder) apiLink(x *candidate, s Symbol) *candidate {
-	used := b.isUsed(x, s)
-	note := b.symbolNote(x, s)
+func (j *sourceJudge) apiLink(x *candidate, s Symbol) *candidate {
+	used := j.isUsed(x, s)
+	note := j.symbolNote(x, s)
 	switch {
 	case s.Kind == surface.Constant || s.Kind == surface.Variable, isPrivateName(s.Name), isOwnConstructor(s.Name),
 		isAccessor(s), strings.Contains(s.Doc, "eprecated"):
 		return nil
-	case note == "" && (!used || s.Kind == surface.Method || !x.exposed && hasReexports(b.byPath[x.Path])):
+	case note == "" && (!used || s.Kind == surface.Method || !x.exposed && hasReexports(j.byPath[x.Path])):
 		return nil
 	}
-	y := &candidate{Link: Link{Path: cmp.Or(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s), Note: note},
+	y := &candidate{Link: Link{Path: cmp.Or(s.File, x.Path), URL: s.URL, Title: j.qualified(x, s), Note: note},
 		kind: s.Kind}
 	y.add(250, "public "+string(s.Kind))
 	if used {
@@ -71,13 +71,13 @@ func (b *builder) apiLink(x *candidate, s Symbol) *candidate {
 }
 
 // symbolNote is the symbol's doc where it says something. That of a module which many files open is about the file.
-func (b *builder) symbolNote(x *candidate, s Symbol) string {
+func (j *sourceJudge) symbolNote(x *candidate, s Symbol) string {
 	if !isTellingDoc(s) || s.Kind == surface.Module && !prose.SameWords(lastName(s.Name), stemOf(x.Path)) &&
 		!strings.Contains(s.Doc, lastName(s.Name)) {
 		return ""
 	}
 	note := prose.Sentence(s.Doc)
-	f := b.byPath[cmp.Or(s.File, x.Path)]
+	f := j.byPath[cmp.Or(s.File, x.Path)]
 	if f != nil && (f.Language == "Go" || f.Language == "Rust") {
 		note = code.WithoutDocLinks(note)
 	}
@@ -88,23 +88,23 @@ func (b *builder) symbolNote(x *candidate, s Symbol) string {
 }
 
 // oldLink is for what is deprecated, in want of anything else.
-func (b *builder) oldLink(x *candidate, s Symbol) *candidate {
+func (j *sourceJudge) oldLink(x *candidate, s Symbol) *candidate {
 	if !strings.Contains(s.Doc, "eprecated") || isPrivateName(s.Name) || s.Kind == surface.Constant ||
 		s.Kind == surface.Variable {
 		return nil
 	}
-	return &candidate{Link: Link{Path: cmp.Or(s.File, x.Path), URL: s.URL, Title: b.qualified(x, s),
+	return &candidate{Link: Link{Path: cmp.Or(s.File, x.Path), URL: s.URL, Title: j.qualified(x, s),
 		Note: prose.Sentence(s.Doc), Score: 200, Reasons: []string{"deprecated, but there is nothing else"}}, kind: s.Kind}
 }
 
 // isUsed tells whether the README's code uses the symbol: calls it as a member, or names it by a name that is no
 // common word.
-func (b *builder) isUsed(x *candidate, s Symbol) bool {
+func (j *sourceJudge) isUsed(x *candidate, s Symbol) bool {
 	last := lastName(s.Name)
-	if len(last) < 3 || b.uses(x, s.Symbol) == 0 {
+	if len(last) < 3 || j.uses(x, s.Symbol) == 0 {
 		return false
 	}
-	return s.Kind == surface.Type && isTelling(last) || s.Kind == surface.Function && b.named.Members[last] > 0 ||
+	return s.Kind == surface.Type && isTelling(last) || s.Kind == surface.Function && j.named.Members[last] > 0 ||
 		isTelling(last)
 }
 
@@ -170,20 +170,20 @@ func isCodeLine(s string) bool {
 		strings.HasPrefix(s, "export ") || strings.HasPrefix(s, "const ")
 }
 
-func (b *builder) takeAPI(c choice, all []*candidate) {
+func (j *sourceJudge) takeAPI(c choice, all []*candidate) {
 	used, seen := make(map[string]int), make(map[string]bool)
 	perFile, most := apiOfOneFile, apiLinks
-	if !b.golang.isSmall() {
+	if !j.golang.isSmall() {
 		perFile = max(perFile, min(apiOfOnePackage, 2*apiLinks/max(1, len(c[secPackages]))))
 	}
-	if !b.links.hasLines() {
+	if !j.links.hasLines() {
 		perFile, most = apiOfOneURL, apiFiles
 	}
-	room := min(most, b.caps.Links/3) - len(c[secAPI])
+	room := min(most, j.caps.Links/3) - len(c[secAPI])
 	var list []*candidate
 	for _, x := range all {
 		key := x.Path
-		if p := b.golang.of(x.Path); p != nil && !b.golang.isSmall() {
+		if p := j.golang.of(x.Path); p != nil && !j.golang.isSmall() {
 			key = p.dir
 		}
 		again := seen[x.Title+"\n"+x.Path] || x.Note != "" && seen[x.Note] || x.Note == "" && seen[x.Title]
@@ -213,23 +213,23 @@ func (c *candidate) place() int {
 
 // isForOthers tells the files whose symbols others can use: not those of programs, of private packages, or of a part
 // that calls itself internal.
-func (b *builder) isForOthers(p string) bool {
-	f := b.byPath[p]
-	if f == nil || isInternal(p) || isSetAside(p) || b.isProgram(b.unitOf(p)) {
+func (j *sourceJudge) isForOthers(p string) bool {
+	f := j.byPath[p]
+	if f == nil || isInternal(p) || isSetAside(p) || j.isProgram(j.unitOf(p)) {
 		return false
 	}
 	switch f.Language {
 	case "Go":
-		pkg := b.golang.of(p)
+		pkg := j.golang.of(p)
 		return pkg == nil || !pkg.isCommand()
 	case "C", "C++":
-		return b.isPublicHeader(p)
+		return j.isPublicHeader(p)
 	}
 	return true
 }
 
 // isProgram holds for the packages that nobody can build upon.
-func (b *builder) isProgram(u *unit) bool {
+func (v *survey) isProgram(u *unit) bool {
 	switch u.about.Ecosystem {
 	case "npm":
 		return u.about.Private
@@ -239,28 +239,28 @@ func (b *builder) isProgram(u *unit) bool {
 				return false
 			}
 		}
-		return u.about.Name != "" && b.byPath[path.Join(u.dir, "src/lib.rs")] == nil
+		return u.about.Name != "" && v.byPath[path.Join(u.dir, "src/lib.rs")] == nil
 	}
 	return false
 }
 
 // isPublicHeader holds for what a library of C or C++ shows: the headers below include, else those that bear the
 // project's name, else all.
-func (b *builder) isPublicHeader(p string) bool {
+func (j *sourceJudge) isPublicHeader(p string) bool {
 	if !isHeader(p) || isPrivateHeader(p) {
 		return false
 	}
-	if b.headers == nil {
-		b.headers = b.publicHeaders()
+	if j.headers == nil {
+		j.headers = j.publicHeaders()
 	}
-	return b.headers[p]
+	return j.headers[p]
 }
 
-func (b *builder) publicHeaders() map[string]bool {
+func (j *sourceJudge) publicHeaders() map[string]bool {
 	below, named, all := make(map[string]bool), make(map[string]bool), make(map[string]bool)
-	names := append(b.names(), strings.ToLower(b.title()), strings.ToLower(path.Base(b.repo.Name)))
-	for i := range b.repo.Files {
-		p := b.repo.Files[i].Path
+	names := append(j.names(), strings.ToLower(j.title()), strings.ToLower(path.Base(j.repo.Name)))
+	for i := range j.repo.Files {
+		p := j.repo.Files[i].Path
 		if !isHeader(p) || isPrivateHeader(p) {
 			continue
 		}
@@ -275,7 +275,7 @@ func (b *builder) publicHeaders() map[string]bool {
 	switch {
 	case len(below) > 0:
 		return below
-	case b.hasMain(names):
+	case j.hasMain(names):
 		return map[string]bool{}
 	case len(named) > 0:
 		return named
@@ -284,9 +284,9 @@ func (b *builder) publicHeaders() map[string]bool {
 }
 
 // hasMain looks for the entrance of a program in the files that would have it.
-func (b *builder) hasMain(names []string) bool {
-	for i := range b.repo.Files {
-		f := &b.repo.Files[i]
+func (j *sourceJudge) hasMain(names []string) bool {
+	for i := range j.repo.Files {
+		f := &j.repo.Files[i]
 		if f.Language != "C" && f.Language != "C++" || isHeader(f.Path) {
 			continue
 		}
@@ -294,7 +294,7 @@ func (b *builder) hasMain(names []string) bool {
 		if stem != "main" && stem != "server" && !slices.Contains(names, stem) {
 			continue
 		}
-		if text := b.head(f.Path, perPackage); strings.Contains(text, "main(int ") ||
+		if text := j.head(f.Path, perPackage); strings.Contains(text, "main(int ") ||
 			strings.Contains(text, "main(void)") {
 			return true
 		}

@@ -8,14 +8,14 @@ import (
 )
 
 // asideOf says why a source is nothing for readers of the product.
-func (b *builder) asideOf(s *source, text string) string {
+func (j *sourceJudge) asideOf(s *source, text string) string {
 	stem := stemOf(s.Path)
 	switch {
 	case code.IsTest(s.file.Language, text):
 		return "a test, by its imports"
-	case b.isVariant(s.Path):
+	case j.isVariant(s.Path):
 		return "another build of a listed file"
-	case s.entry == "" && b.isBuilt(s.Path):
+	case s.entry == "" && j.isBuilt(s.Path):
 		return "built from a source file next to it"
 	case s.entry == "" && isBuildScript(s.Path):
 		return "builds the product, but is not part of it"
@@ -38,12 +38,12 @@ func isBuildScript(p string) bool {
 }
 
 // isVariant finds the file of the same name without a folder for one module system: dist/cjs/x.js beside dist/x.js.
-func (b *builder) isVariant(p string) bool {
+func (j *sourceJudge) isVariant(p string) bool {
 	parts := strings.Split(p, "/")
 	for i, part := range parts[:len(parts)-1] {
 		if part == "cjs" || part == "umd" || part == "commonjs" || part == "es5" {
 			for _, instead := range []string{"", "esm/", "es/"} {
-				if b.byPath[strings.TrimPrefix(strings.Join(parts[:i], "/")+"/", "/")+instead+strings.Join(parts[i+1:],
+				if j.byPath[strings.TrimPrefix(strings.Join(parts[:i], "/")+"/", "/")+instead+strings.Join(parts[i+1:],
 					"/")] != nil {
 					return true
 				}
@@ -52,12 +52,12 @@ func (b *builder) isVariant(p string) bool {
 	}
 	ext := path.Ext(p)
 	stem := strings.TrimSuffix(p, ext)
-	return (ext == ".cjs" || ext == ".cts") && (b.byPath[stem+".js"] != nil || b.byPath[stem+".mjs"] != nil ||
-		b.byPath[stem+".ts"] != nil)
+	return (ext == ".cjs" || ext == ".cts") && (j.byPath[stem+".js"] != nil || j.byPath[stem+".mjs"] != nil ||
+		j.byPath[stem+".ts"] != nil)
 }
 
 // isBuilt finds the TypeScript that a script was compiled from: the end of its path is the same.
-func (b *builder) isBuilt(p string) bool {
+func (j *sourceJudge) isBuilt(p string) bool {
 	ext := path.Ext(p)
 	if ext == ".ts" || ext == ".cts" || ext == ".mts" {
 		if !strings.HasSuffix(strings.TrimSuffix(p, ext), ".d") {
@@ -70,7 +70,7 @@ func (b *builder) isBuilt(p string) bool {
 	_, below, _ := strings.Cut(stem, "/")
 	for _, s := range []string{stem, "src/" + stem, "src/" + below, "source/" + below, "lib/" + below} {
 		for _, e := range []string{".ts", ".tsx", ".mts"} {
-			if f := b.byPath[s+e]; f != nil && s+e != p && !strings.HasSuffix(s, ".d") &&
+			if f := j.byPath[s+e]; f != nil && s+e != p && !strings.HasSuffix(s, ".d") &&
 				strings.TrimSuffix(s, "/") == s {
 				return true
 			}

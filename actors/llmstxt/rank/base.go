@@ -10,36 +10,36 @@ import (
 
 // newLinker gives links that lead somewhere: where nothing says where the files are published, or the host's way to
 // show a file is not known, they are below the caller's base, else relative.
-func (b *builder) newLinker() linker {
-	l := b.published()
+func (v *survey) newLinker() linker {
+	l := v.published()
 	if l.ref != "" && hostOf(l.origin.Host) == hostUnknown {
 		l.ref, l.kind = "", 0
 	}
-	if l.ref == "" && b.options.BaseURL != "" {
-		l.base = strings.TrimRight(b.options.BaseURL, "/") + "/"
+	if l.ref == "" && v.options.BaseURL != "" {
+		l.base = strings.TrimRight(v.options.BaseURL, "/") + "/"
 	}
 	return l
 }
 
 // published finds where the files are: the git remote at its commit, else the module path at the version, else the
 // repository that a manifest names.
-func (b *builder) published() linker {
-	o := b.repo.Origin
-	l := linker{raw: b.options.LinkStyle == "raw", origin: o, prefix: o.Prefix, home: o.Remote}
+func (v *survey) published() linker {
+	o := v.repo.Origin
+	l := linker{raw: v.options.LinkStyle == "raw", origin: o, prefix: o.Prefix, home: o.Remote}
 	if o.Remote != "" && o.Commit != "" {
 		l.ref, l.kind = o.Commit, refCommit
 		return l
 	}
-	if l, ok := b.moduleLinker(l); ok {
+	if l, ok := v.moduleLinker(l); ok {
 		return l
 	}
-	l, _ = b.manifestLinker(l)
+	l, _ = v.manifestLinker(l)
 	return l
 }
 
 // moduleLinker understands the module paths of hosts whose layout is known.
-func (b *builder) moduleLinker(l linker) (linker, bool) {
-	m, version := b.units[0].about, strings.TrimSuffix(b.repo.Origin.Version, "+incompatible")
+func (v *survey) moduleLinker(l linker) (linker, bool) {
+	m, version := v.units[0].about, strings.TrimSuffix(v.repo.Origin.Version, "+incompatible")
 	if m.Ecosystem != "go" || version == "" {
 		return l, false
 	}
@@ -85,8 +85,8 @@ func gopkgHome(parts []string) (repository, dir string) {
 }
 
 // manifestLinker takes the repository that the root's manifest names, at the commit that it pins, else at the head.
-func (b *builder) manifestLinker(l linker) (linker, bool) {
-	for _, u := range []*unit{b.units[0], b.root()} {
+func (v *survey) manifestLinker(l linker) (linker, bool) {
+	for _, u := range []*unit{v.units[0], v.root()} {
 		for _, address := range []string{l.origin.Remote, u.about.Repository, u.about.Homepage} {
 			o := scan.ParseOrigin(address, u.about.Commit, "")
 			if o.Remote == "" || address != u.about.Repository && !isForge(o.Host) || strings.Count(o.Owner, "/") > 0 &&
@@ -94,7 +94,7 @@ func (b *builder) manifestLinker(l linker) (linker, bool) {
 				continue
 			}
 			prefix := l.prefix
-			if prefix == "" && u == b.units[0] {
+			if prefix == "" && u == v.units[0] {
 				prefix = u.about.Directory
 			}
 			l.origin, l.home, l.prefix, l.ref, l.kind = o, o.Remote, prefix, "HEAD", refHead

@@ -13,8 +13,8 @@ import (
 )
 
 // sectionOf decides by what the page says where it belongs. Without a section the reason says why it is passed over.
-func (b *builder) sectionOf(d *document) (section, reason string) {
-	if reason := b.notForReaders(d); reason != "" {
+func (j *pageJudge) sectionOf(d *document) (section, reason string) {
+	if reason := j.notForReaders(d); reason != "" {
 		return "", reason
 	}
 	if section, reason := formal(d); reason != "" {
@@ -25,7 +25,7 @@ func (b *builder) sectionOf(d *document) (section, reason string) {
 	}
 	for _, try := range []func(*document) (string, string){byNames, byTitle, byShape, byHeadings} {
 		section, reason := try(d)
-		if section == secTutorials && b.crowds[path.Dir(d.Path)] > fewPages && !isTutorial(d) {
+		if section == secTutorials && j.crowds[path.Dir(d.Path)] > fewPages && !isTutorial(d) {
 			section = "" // a page among others of its sort, with steps in it
 		}
 		if section != "" {
@@ -45,36 +45,36 @@ func isTutorial(d *document) bool {
 }
 
 // notForReaders says what keeps a page out altogether.
-func (b *builder) notForReaders(d *document) string {
+func (j *pageJudge) notForReaders(d *document) string {
 	switch {
-	case b.spoken != "" && d.NaturalLanguage != "" && d.NaturalLanguage != b.spoken:
+	case j.spoken != "" && d.NaturalLanguage != "" && d.NaturalLanguage != j.spoken:
 		return fmt.Sprintf("in %s, not in the README's language", d.NaturalLanguage)
-	case b.isTranslation(d.Path):
+	case j.isTranslation(d.Path):
 		return "a translation"
 	case d.ProseLines == 0 && d.Fences == 0 && d.Directives > 0:
 		return "directives only"
 	case d.ProseLines == 0 && len(d.Headings) == 0 && d.Fences == 0 && d.size < 200 && !page.IsLicence(path.Base(d.Path)):
 		return "almost empty"
-	case page.IsReadme(d.Path) && depth(d.Path) > 0 && !b.named.Targets[d.Path] && !b.isLively(path.Dir(d.Path)):
+	case page.IsReadme(d.Path) && depth(d.Path) > 0 && !j.named.Targets[d.Path] && !j.isLively(path.Dir(d.Path)):
 		return "describes a folder without code or other pages"
 	case strings.HasPrefix(path.Base(d.Path), "."):
 		return "a file for tools"
-	case isInternal(d.Path) && !b.named.Targets[d.Path]:
+	case isInternal(d.Path) && !j.named.Targets[d.Path]:
 		return "describes an internal part"
-	case isSetAside(d.Path) && !b.named.Targets[d.Path]:
+	case isSetAside(d.Path) && !j.named.Targets[d.Path]:
 		return "not about the product itself"
 	}
 	return ""
 }
 
 // isLively tells a folder that holds code of a major language, or pages.
-func (b *builder) isLively(dir string) bool {
-	for i := range b.repo.Files {
-		f := &b.repo.Files[i]
+func (j *pageJudge) isLively(dir string) bool {
+	for i := range j.repo.Files {
+		f := &j.repo.Files[i]
 		if f.Place != scan.Product || !strings.HasPrefix(f.Path, dir+"/") || page.IsReadme(f.Path) {
 			continue
 		}
-		if f.Kind == scan.Source && !b.mix.isMinor(f.Language) && !b.isForeign(f) || f.Kind == scan.Document &&
+		if f.Kind == scan.Source && !j.mix.isMinor(f.Language) && !j.isForeign(f) || f.Kind == scan.Document &&
 			page.Is(f.Path) {
 			return true
 		}
@@ -83,16 +83,16 @@ func (b *builder) isLively(dir string) bool {
 }
 
 // isTranslation recognises README.de.md and guide.zh-CN.md beside the page they translate.
-func (b *builder) isTranslation(p string) bool {
+func (v *survey) isTranslation(p string) bool {
 	ext := path.Ext(p)
 	stem := strings.TrimSuffix(p, ext)
 	for _, cut := range []string{".", "_", "-"} {
 		i := strings.LastIndex(stem, cut)
-		if tag := stem[i+1:]; i > 0 && page.IsLanguageTag(tag) && b.byPath[stem[:i]+ext] != nil {
+		if tag := stem[i+1:]; i > 0 && page.IsLanguageTag(tag) && v.byPath[stem[:i]+ext] != nil {
 			return true
 		}
 	}
-	if i := strings.LastIndexByte(stem, '-'); i > 3 && b.byPath[stem[:i-3]+ext] != nil && (stem[i-3] == '.' ||
+	if i := strings.LastIndexByte(stem, '-'); i > 3 && v.byPath[stem[:i-3]+ext] != nil && (stem[i-3] == '.' ||
 		stem[i-3] == '_') {
 		return true
 	}

@@ -13,24 +13,24 @@ import (
 const mostObjects = 200
 
 // configuration lists what builds and configures the product, and what deploys it, near the root.
-func (b *builder) configuration(c choice) {
+func (j *judge) configuration(c choice) {
 	objects := mostObjects
-	for i := range b.repo.Files {
-		f := &b.repo.Files[i]
+	for i := range j.repo.Files {
+		f := &j.repo.Files[i]
 		if f.Place != scan.Product || f.Size == 0 || depth(f.Path) > 3 || f.Kind == scan.Document ||
 			f.Kind == scan.Source && !manifest.Known(f.Path) {
 			continue
 		}
-		section, points, reason := b.configOf(f, &objects)
+		section, points, reason := j.configOf(f, &objects)
 		if section == "" {
 			if f.Kind == scan.Config && depth(f.Path) == 0 {
-				b.passed.add(f.Path, 5, "configures tools, not the product")
+				j.passed.add(f.Path, 5, "configures tools, not the product")
 			}
 			continue
 		}
 		x := &candidate{Link: Link{Path: f.Path}}
 		x.add(200+points-10*depth(f.Path), reason)
-		b.credit(x)
+		j.credit(x)
 		c[section] = append(c[section], x)
 	}
 	for _, section := range []string{secConfiguration, secOperations} {
@@ -38,19 +38,19 @@ func (b *builder) configuration(c choice) {
 	}
 }
 
-func (b *builder) configOf(f *scan.File, objects *int) (section string, points int, reason string) {
+func (j *judge) configOf(f *scan.File, objects *int) (section string, points int, reason string) {
 	name := strings.ToLower(path.Base(f.Path))
 	stem := strings.TrimSuffix(name, path.Ext(name))
 	switch {
 	case manifest.Known(f.Path) && depth(f.Path) == 0:
-		if b.mix.sum > 0 && b.mix.share(b.ecosystemOf(f.Path)) < 10 {
+		if j.mix.sum > 0 && j.mix.share(j.ecosystemOf(f.Path)) < 10 {
 			return "", 0, ""
 		}
 		return secConfiguration, 40, "manifest at the root"
 	case depth(f.Path) == 0 && (name == "makefile" || name == "justfile" || name == "taskfile.yml" ||
 		name == "gnumakefile"):
 		return secConfiguration, 30, "build targets at the root"
-	case depth(f.Path) > 1 && !b.named.Path(f.Path) && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name,
+	case depth(f.Path) > 1 && !j.named.Path(f.Path) && !strings.HasSuffix(name, ".yaml") && !strings.HasSuffix(name,
 		".yml"):
 	case strings.HasPrefix(name, "dockerfile") || strings.HasPrefix(name, "docker-compose") || name == "compose.yaml" ||
 		name == "compose.yml" ||
@@ -66,14 +66,14 @@ func (b *builder) configOf(f *scan.File, objects *int) (section string, points i
 		if *objects--; *objects < 0 {
 			return "", 0, ""
 		}
-		if text := b.head(f.Path, 512); strings.Contains(text, "apiVersion:") && strings.Contains(text, "kind:") {
+		if text := j.head(f.Path, 512); strings.Contains(text, "apiVersion:") && strings.Contains(text, "kind:") {
 			return secOperations, 10, "a Kubernetes object"
 		}
 	}
 	return "", 0, ""
 }
 
-func (b *builder) ecosystemOf(p string) string {
+func (v *survey) ecosystemOf(p string) string {
 	m, _ := manifest.Parse(p, nil)
 	return m.Ecosystem
 }

@@ -25,12 +25,18 @@ type document struct {
 	order   int // where the first page that links to it has it
 }
 
+// pageJudge puts pages into sections.
+type pageJudge struct {
+	*judge
+	crowds map[string]int // pages by folder
+}
+
 // documents reads the likeliest pages and puts them into their sections.
-func (b *builder) documents(c choice) {
-	pages := b.readPages()
-	b.linkPages(pages)
+func (j *pageJudge) documents(c choice) {
+	pages := j.readPages()
+	j.linkPages(pages)
 	for _, d := range pages {
-		b.judge(d)
+		j.rate(d)
 	}
 	slices.SortFunc(pages, func(x, y *document) int {
 		if x.Score == y.Score && x.order != y.order {
@@ -47,10 +53,10 @@ func (b *builder) documents(c choice) {
 }
 
 // pageFiles are those that may be pages, in the order in which they are worth reading.
-func (b *builder) pageFiles() []*scan.File {
+func (j *pageJudge) pageFiles() []*scan.File {
 	var files []*scan.File
-	for i := range b.repo.Files {
-		f := &b.repo.Files[i]
+	for i := range j.repo.Files {
+		f := &j.repo.Files[i]
 		switch {
 		case !page.Is(f.Path) || f.Place != scan.Product || f.Size == 0 || f.Kind == scan.Manifest:
 		case (isPlainText(f.Path) || page.IsMan(f.Path)) && f.Kind != scan.Document:
@@ -61,11 +67,11 @@ func (b *builder) pageFiles() []*scan.File {
 		}
 	}
 	slices.SortFunc(files, func(x, y *scan.File) int {
-		return compareBy(func(p string) int { return depth(p) - bits.Len64(uint64(b.byPath[p].Size))/3 })(x.Path,
+		return compareBy(func(p string) int { return depth(p) - bits.Len64(uint64(j.byPath[p].Size))/3 })(x.Path,
 			y.Path)
 	})
 	for _, f := range files[min(len(files), mostPages):] {
-		b.passed.add(f.Path, 0, fmt.Sprintf("not read: %d documents are larger or nearer to the root", mostPages))
+		j.passed.add(f.Path, 0, fmt.Sprintf("not read: %d documents are larger or nearer to the root", mostPages))
 	}
 	return files[:min(len(files), mostPages)]
 }
@@ -75,8 +81,7 @@ func isPlainText(p string) bool { return strings.EqualFold(path.Ext(p), ".txt") 
 // manyPages in one folder are the entries of a reference.
 const manyPages = 12
 
-func (b *builder) readPages() []*document {
-	b.crowds = make(map[string]int)
+func (b *pageJudge) readPages() []*document {
 	var pages []*document
 	first := make(map[uint64]string)
 	for _, f := range b.pageFiles() {
@@ -102,7 +107,7 @@ func (b *builder) readPages() []*document {
 
 // linkPages counts which pages other pages lead to, and in what order. Links that a site resolves, "/servers/tools",
 // are found by the end of their path.
-func (b *builder) linkPages(pages []*document) {
+func (j *pageJudge) linkPages(pages []*document) {
 	byStem := make(map[string][]*document)
 	for _, d := range pages {
 		stem := strings.TrimSuffix(d.Path, path.Ext(d.Path))
@@ -147,9 +152,9 @@ func resolvePage(from, target string, byStem map[string][]*document) *document {
 	return best
 }
 
-// judge gives the page its section and its score, or passes over it.
-func (b *builder) judge(d *document) {
-	if d.Path == b.readme.Path {
+// rate gives the page its section and its score, or passes over it.
+func (j *pageJudge) rate(d *document) {
+	if d.Path == j.readme.Path {
 		d.section, d.Title = secDocs, "README"
 		d.add(1000, "README at the root")
 		if depth(d.Path) > 0 {
@@ -157,14 +162,14 @@ func (b *builder) judge(d *document) {
 		}
 		return
 	}
-	section, reason := b.sectionOf(d)
+	section, reason := j.sectionOf(d)
 	if section == "" {
-		b.passed.add(d.Path, 20-depth(d.Path), reason)
+		j.passed.add(d.Path, 20-depth(d.Path), reason)
 		return
 	}
 	d.section = section
 	d.add(baseOf(section), reason)
-	b.credit(&d.candidate)
+	j.credit(&d.candidate)
 	if d.linked > 0 {
 		d.add(min(24, 6*bits.Len(uint(d.linked))), prose.Count(d.linked, "page")+verb(d.linked, " links", " link")+" to it")
 	}
@@ -175,10 +180,10 @@ func (b *builder) judge(d *document) {
 		d.add(points, opens)
 	}
 	d.add(min(20, d.ProseLines/5+d.Fences), "")
-	if crowd := b.crowds[path.Dir(d.Path)]; crowd > manyPages && d.ProseLines < 40 {
+	if crowd := j.crowds[path.Dir(d.Path)]; crowd > manyPages && d.ProseLines < 40 {
 		d.add(-8, "")
 	}
-	if d.linked == 0 && d.ProseLines < 12 && !b.named.Targets[d.Path] {
+	if d.linked == 0 && d.ProseLines < 12 && !j.named.Targets[d.Path] {
 		d.add(-14, "")
 	}
 	if d.ProseLines < 3 {
@@ -188,7 +193,7 @@ func (b *builder) judge(d *document) {
 		d.add(-30, "")
 	}
 	d.add(-4*depth(d.Path), "")
-	if u := b.unitOf(d.Path); u.dir != "." && u != b.root() {
+	if u := j.unitOf(d.Path); u.dir != "." && u != j.root() {
 		d.add(-20, "")
 	}
 }

@@ -17,16 +17,16 @@ const sampleBytes = 12 << 10
 const mostExamples = 300
 
 // examples lists one entrance for each example: its README, else its main file, else its first.
-func (b *builder) examples() []*candidate {
+func (j *judge) examples() []*candidate {
 	chosen := make(map[string]string)
-	for i := range b.repo.Files {
-		f := &b.repo.Files[i]
-		if f.Place != scan.Example && !b.isIllustration(f) || f.Size == 0 || !page.Is(f.Path) && f.Kind != scan.Source ||
+	for i := range j.repo.Files {
+		f := &j.repo.Files[i]
+		if f.Place != scan.Example && !j.isIllustration(f) || f.Size == 0 || !page.Is(f.Path) && f.Kind != scan.Source ||
 			page.IsLicence(path.Base(f.Path)) ||
 			isBuildScript(f.Path) || stemOf(f.Path) == "package-info" {
 			continue
 		}
-		if f.Kind == scan.Source && b.mix.sum > 0 && b.mix.bytes[f.Language] == 0 || b.isTranslation(f.Path) {
+		if f.Kind == scan.Source && j.mix.sum > 0 && j.mix.bytes[f.Language] == 0 || j.isTranslation(f.Path) {
 			continue
 		}
 		dir := exampleDir(f.Path)
@@ -34,7 +34,7 @@ func (b *builder) examples() []*candidate {
 			chosen[dir] = f.Path
 		}
 	}
-	for _, p := range b.golang.packages {
+	for _, p := range j.golang.packages {
 		if p.sample && p.place == scan.Product {
 			chosen[p.dir] = p.files[0]
 		}
@@ -45,8 +45,8 @@ func (b *builder) examples() []*candidate {
 		p := chosen[dir]
 		c := &candidate{Link: Link{Path: p, Title: dir}}
 		c.add(300-6*depth(dir), "an example")
-		b.credit(c)
-		if b.named.Path(dir) && !b.named.Targets[p] {
+		j.credit(c)
+		if j.named.Path(dir) && !j.named.Targets[p] {
 			c.add(20, "named in the README")
 		}
 		if page.IsReadme(p) {
@@ -61,13 +61,13 @@ func (b *builder) examples() []*candidate {
 
 // isSample tells a program that shows how the module is used from one that the module is there for: small, without a
 // comment of its own and without flags.
-func (b *builder) isSample(p *goPackage, tree goTree) bool {
+func (v *survey) isSample(p *goPackage, tree goTree) bool {
 	if !p.isCommand() || p.isHidden() || p.dir == "." || p.bytes > sampleBytes || p.aside() == 0 {
 		return false
 	}
 	uses := false
 	for _, file := range p.files {
-		for _, imported := range b.byPath[file].Imports {
+		for _, imported := range v.byPath[file].Imports {
 			if imported == "flag" || strings.HasSuffix(imported, "/cobra") || strings.HasSuffix(imported, "/pflag") {
 				return false
 			}
@@ -77,16 +77,16 @@ func (b *builder) isSample(p *goPackage, tree goTree) bool {
 	if !uses {
 		return false
 	}
-	_, note := b.packageDoc(p)
+	_, note := v.packageDoc(p)
 	return note == ""
 }
 
 // isIllustration holds for code below the documentation, where it shows how the product is used.
-func (b *builder) isIllustration(f *scan.File) bool {
+func (v *survey) isIllustration(f *scan.File) bool {
 	top, _, below := strings.Cut(strings.ToLower(f.Path), "/")
 	return below && (top == "docs" || top == "doc") && f.Kind == scan.Source && f.Place == scan.Product &&
-		f.Package == "" && !b.mix.isMinor(f.Language) && !isBuildScript(f.Path) && !strings.Contains(f.Path, "/_") &&
-		b.root().entries[f.Path] == ""
+		f.Package == "" && !v.mix.isMinor(f.Language) && !isBuildScript(f.Path) && !strings.Contains(f.Path, "/_") &&
+		v.root().entries[f.Path] == ""
 }
 
 // exampleDir is the folder directly below the examples, or the file itself where it stands there alone.

@@ -27,10 +27,10 @@ type goPackage struct {
 	sample   bool // shows how the module is used
 }
 
-func (b *builder) findGo() goTree {
-	modules := b.goModules()
+func (v *survey) findGo() goTree {
+	modules := v.goModules()
 	dirs := make(map[string]*goPackage)
-	for _, f := range b.repo.Files {
+	for _, f := range v.repo.Files {
 		dir := path.Dir(f.Path)
 		if f.Package == "" {
 			continue
@@ -48,16 +48,16 @@ func (b *builder) findGo() goTree {
 		}
 		p.files = append(p.files, f.Path)
 	}
-	b.addLongComments(dirs)
-	b.countImporters(dirs)
-	b.sumBytes(dirs)
+	v.addLongComments(dirs)
+	v.countImporters(dirs)
+	v.sumBytes(dirs)
 	tree := goTree{libraries: make(map[string]bool)}
 	for _, p := range dirs {
 		tree.packages = append(tree.packages, p)
 		tree.libraries[p.importer] = !p.isCommand()
 	}
 	for _, p := range dirs {
-		p.sample = b.isSample(p, tree)
+		p.sample = v.isSample(p, tree)
 	}
 	slices.SortFunc(tree.packages, func(x, y *goPackage) int { return strings.Compare(x.dir, y.dir) })
 	return tree
@@ -65,8 +65,8 @@ func (b *builder) findGo() goTree {
 
 // addLongComments adds the files whose package clause the scan did not reach, for what stands before it is the
 // package comment at its best. Commands keep theirs in generated files, too.
-func (b *builder) addLongComments(dirs map[string]*goPackage) {
-	for _, f := range b.repo.Files {
+func (v *survey) addLongComments(dirs map[string]*goPackage) {
+	for _, f := range v.repo.Files {
 		p := dirs[path.Dir(f.Path)]
 		if p != nil && f.Language == "Go" && f.Package == "" && f.Place != scan.Test && f.Size > scan.HeadBytes {
 			p.files = append(p.files, f.Path)
@@ -75,11 +75,11 @@ func (b *builder) addLongComments(dirs map[string]*goPackage) {
 }
 
 // goModules gives the module path of each folder with a go.mod.
-func (b *builder) goModules() map[string]string {
+func (v *survey) goModules() map[string]string {
 	modules := make(map[string]string)
-	for _, f := range b.repo.Files {
+	for _, f := range v.repo.Files {
 		if path.Base(f.Path) == "go.mod" && f.Place != scan.Test {
-			modules[path.Dir(f.Path)] = b.modulePath(f.Path)
+			modules[path.Dir(f.Path)] = v.modulePath(f.Path)
 		}
 	}
 	return modules
@@ -101,14 +101,14 @@ func importPath(dir string, modules map[string]string) string {
 	}
 }
 
-func (b *builder) countImporters(dirs map[string]*goPackage) {
+func (v *survey) countImporters(dirs map[string]*goPackage) {
 	byPath := make(map[string]*goPackage, len(dirs))
 	for _, p := range dirs {
 		byPath[p.importer] = p
 	}
 	type edge struct{ from, to string }
 	seen := make(map[edge]bool)
-	for _, f := range b.repo.Files {
+	for _, f := range v.repo.Files {
 		for _, imported := range f.Imports {
 			e := edge{path.Dir(f.Path), imported}
 			if p := byPath[imported]; p != nil && p.dir != e.from && !seen[e] {
@@ -119,8 +119,8 @@ func (b *builder) countImporters(dirs map[string]*goPackage) {
 	}
 }
 
-func (b *builder) sumBytes(dirs map[string]*goPackage) {
-	for _, f := range b.repo.Files {
+func (v *survey) sumBytes(dirs map[string]*goPackage) {
+	for _, f := range v.repo.Files {
 		if f.Kind != scan.Source || f.Place == scan.Test {
 			continue
 		}
@@ -163,13 +163,13 @@ func (p *goPackage) isHidden() bool {
 }
 
 // modulePath is that of a go.mod that the survey has read, or reads it.
-func (b *builder) modulePath(p string) string {
-	for _, u := range b.units {
+func (v *survey) modulePath(p string) string {
+	for _, u := range v.units {
 		if u.about.Path == p {
 			return u.about.Name
 		}
 	}
-	m, _ := manifest.Parse(p, []byte(b.head(p, manifestBytes)))
+	m, _ := manifest.Parse(p, []byte(v.head(p, manifestBytes)))
 	return m.Name
 }
 

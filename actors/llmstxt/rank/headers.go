@@ -15,11 +15,11 @@ const mostHeaders = 8
 
 // withHeaders gives the repository with its headers, x.h, in the language that they are in: that of most of the code
 // beside them, or what they hold.
-func (b *builder) withHeaders() *scan.Repository {
+func (v *survey) withHeaders() *scan.Repository {
 	var headers []*scan.File
 	var c, cpp int64
-	for i := range b.repo.Files {
-		f := &b.repo.Files[i]
+	for i := range v.repo.Files {
+		f := &v.repo.Files[i]
 		switch {
 		case f.Kind != scan.Source || f.Place != scan.Product:
 		case f.Language == "C++":
@@ -30,10 +30,10 @@ func (b *builder) withHeaders() *scan.Repository {
 			c += f.Size
 		}
 	}
-	if len(headers) == 0 || cpp < 4*c && !b.areCpp(headers) {
-		return b.repo
+	if len(headers) == 0 || cpp < 4*c && !v.areCpp(headers) {
+		return v.repo
 	}
-	repo := *b.repo
+	repo := *v.repo
 	repo.Files = slices.Clone(repo.Files)
 	for i := range repo.Files {
 		if f := &repo.Files[i]; f.Language == "C" && path.Ext(f.Path) == ".h" {
@@ -44,14 +44,14 @@ func (b *builder) withHeaders() *scan.Repository {
 }
 
 // areCpp looks into the largest headers.
-func (b *builder) areCpp(headers []*scan.File) bool {
+func (v *survey) areCpp(headers []*scan.File) bool {
 	slices.SortFunc(headers, func(x, y *scan.File) int {
 		return cmp.Or(cmp.Compare(y.Size, x.Size), strings.Compare(x.Path, y.Path))
 	})
 	headers = headers[:min(len(headers), mostHeaders)]
 	n := 0
 	for _, f := range headers {
-		if code.IsCpp(b.head(f.Path, importBytes)) {
+		if code.IsCpp(v.head(f.Path, importBytes)) {
 			n++
 		}
 	}

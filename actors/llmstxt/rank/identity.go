@@ -19,35 +19,35 @@ import (
 const titleRunes = 60
 
 // title is the README's own, else the package's name, else the repository's, else the folder's.
-func (b *builder) title() string {
-	t := strings.TrimRight(withoutEmoji(b.readme.Title), " :!")
+func (v *survey) title() string {
+	t := strings.TrimRight(withoutEmoji(v.readme.Title), " :!")
 	for _, lead := range []string{"Welcome to ", "welcome to ", "Introduction to ", "About "} {
 		t = strings.TrimPrefix(t, lead)
 	}
 	t = strings.TrimSuffix(strings.TrimSuffix(t, " README"), " Readme")
-	name := moduleName(b.root().about.Name)
+	name := moduleName(v.root().about.Name)
 	if t != "" && utf8.RuneCountInString(t) <= titleRunes && !isNoName(t) {
 		return t
 	}
-	if base := path.Base(b.repo.Origin.Prefix); b.repo.Origin.Prefix != "" && name == "" {
+	if base := path.Base(v.repo.Origin.Prefix); v.repo.Origin.Prefix != "" && name == "" {
 		name = base
 	}
-	return cmp.Or(b.spelled(name), b.repo.Origin.Repo, b.repo.Name)
+	return cmp.Or(v.spelled(name), v.repo.Origin.Repo, v.repo.Name)
 }
 
 // spelled writes a name in capitals, as build files have it, as the README's prose begins with it.
-func (b *builder) spelled(name string) string {
+func (v *survey) spelled(name string) string {
 	if name == "" || name != strings.ToUpper(name) || name == strings.ToLower(name) {
 		return name
 	}
-	for _, p := range b.readme.Prose {
+	for _, p := range v.readme.Prose {
 		word, _, _ := strings.Cut(p.Text, " ")
 		if word = strings.Trim(word, ",.:*`"); prose.SameWords(word, name) {
 			return word
 		}
 	}
-	if prose.SameWords(b.repo.Origin.Repo, name) {
-		return b.repo.Origin.Repo
+	if prose.SameWords(v.repo.Origin.Repo, name) {
+		return v.repo.Origin.Repo
 	}
 	return name
 }
@@ -89,26 +89,26 @@ func moduleName(module string) string {
 }
 
 // facts are lines that hold for this commit, that can be checked, and by which an agent installs, builds and runs.
-func (b *builder) facts() []Fact {
-	m := b.root().about
+func (v *survey) facts() []Fact {
+	m := v.root().about
 	label := "Package"
 	if m.Ecosystem == "go" {
 		label = "Module"
 	}
-	version := cmp.Or(m.Version, strings.TrimPrefix(b.repo.Origin.Version, "v"))
+	version := cmp.Or(m.Version, strings.TrimPrefix(v.repo.Origin.Version, "v"))
 	facts := []Fact{
 		{label, packageFact(m)},
 		{"Version", version},
 		{"Requires", m.Requires},
-		{"Install", b.installCommand(m)},
-		{"Commands", quoted(b.commandNames(m), 8)},
+		{"Install", v.installCommand(m)},
+		{"Commands", quoted(v.commandNames(m), 8)},
 		{"Scripts", scripts(m)},
-		{"Languages", b.mix.String()},
-		{"Licence", cmp.Or(b.licence(), m.License)},
-		{"Repository", b.links.home},
-		{"Folder", b.links.prefix},
-		{"Commit", b.links.commit()},
-		{"Links", b.linksFact(version)},
+		{"Languages", v.mix.String()},
+		{"Licence", cmp.Or(v.licence(), m.License)},
+		{"Repository", v.links.home},
+		{"Folder", v.links.prefix},
+		{"Commit", v.links.commit()},
+		{"Links", v.linksFact(version)},
 	}
 	var known []Fact
 	for _, f := range facts {
@@ -120,9 +120,9 @@ func (b *builder) facts() []Fact {
 }
 
 // linksFact warns where links may show something else than what was read.
-func (b *builder) linksFact(version string) string {
+func (v *survey) linksFact(version string) string {
 	switch {
-	case b.links.ref == "" || b.links.hasLines():
+	case v.links.ref == "" || v.links.hasLines():
 		return ""
 	case version == "":
 		return "lead to the newest state of the default branch"
@@ -132,7 +132,7 @@ func (b *builder) linksFact(version string) string {
 
 // commandNames are those that the manifest installs. A build file also has the
 // programs that test or show a library, so there the README must have the name.
-func (b *builder) commandNames(m manifest.Manifest) []string {
+func (v *survey) commandNames(m manifest.Manifest) []string {
 	if !isBuildTree(m.Ecosystem) {
 		return m.Commands
 	}
@@ -141,7 +141,7 @@ func (b *builder) commandNames(m manifest.Manifest) []string {
 		if prose.ContainsAny(low, "test", "bench", "example", "sample", "demo", "fuzz") {
 			return true
 		}
-		return b.named.Words[name] == 0
+		return v.named.Words[name] == 0
 	})
 }
 
@@ -178,10 +178,10 @@ func scripts(m manifest.Manifest) string {
 }
 
 // licence is the SPDX name of the first licence file at the root whose words are known.
-func (b *builder) licence() string {
-	for _, f := range b.repo.Files {
+func (v *survey) licence() string {
+	for _, f := range v.repo.Files {
 		if f.Kind == scan.Document && page.IsLicence(f.Path) {
-			if l := page.LicenceOf(b.head(f.Path, pageBytes)); l != "" {
+			if l := page.LicenceOf(v.head(f.Path, pageBytes)); l != "" {
 				return l
 			}
 		}

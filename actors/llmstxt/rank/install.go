@@ -44,13 +44,13 @@ func installerOf(m manifest.Manifest, program bool) installer {
 
 // installCommand is the shortest line of the README's code by which the package's own ecosystem installs it, else the
 // usual one. What is private has none.
-func (b *builder) installCommand(m manifest.Manifest) string {
+func (v *survey) installCommand(m manifest.Manifest) string {
 	if m.Private || len(m.Name) < 2 {
 		return ""
 	}
-	program := b.isProgram(b.root()) || m.Ecosystem == "go" && b.golang.isProgram()
+	program := v.isProgram(v.root()) || m.Ecosystem == "go" && v.golang.isProgram()
 	i, best := installerOf(m, program), ""
-	for _, code := range page.CodeOf(b.named.Text) {
+	for _, code := range page.CodeOf(v.named.Text) {
 		code = prose.Tidy(strings.TrimLeft(code, "$> "))
 		if utf8.RuneCountInString(code) <= 100 && i.installs(code, m.Name) && (best == "" || len(code) < len(best)) {
 			best = code
@@ -60,9 +60,9 @@ func (b *builder) installCommand(m manifest.Manifest) string {
 	case best != "":
 		return "`" + best + "`"
 	case i.made == "":
-		return b.dependencyLine(m)
+		return v.dependencyLine(m)
 	case m.Ecosystem == "go" && program:
-		return "`" + i.made + path.Join(m.Name, b.golang.programDir()) + "@latest`"
+		return "`" + i.made + path.Join(m.Name, v.golang.programDir()) + "@latest`"
 	}
 	return "`" + i.made + m.Name + "`"
 }
@@ -87,14 +87,14 @@ func (i installer) installs(code, name string) bool {
 }
 
 // dependencyLine is what a build file says to depend on the package.
-func (b *builder) dependencyLine(m manifest.Manifest) string {
-	version := cmp.Or(m.Version, strings.TrimPrefix(b.repo.Origin.Version, "v"))
+func (v *survey) dependencyLine(m manifest.Manifest) string {
+	version := cmp.Or(m.Version, strings.TrimPrefix(v.repo.Origin.Version, "v"))
 	switch {
 	case (m.Ecosystem == "maven" || m.Ecosystem == "gradle") && strings.Count(m.Name, ":") == 1 && version != "" &&
 		!strings.Contains(version, "SNAPSHOT") && !strings.Contains(version, "$"):
 		return "`" + m.Name + ":" + version + "`"
 	case m.Ecosystem == "hex":
-		if line := b.mixLine(m.Name); line != "" {
+		if line := v.mixLine(m.Name); line != "" {
 			return "`" + line + "`"
 		}
 		if major, rest, ok := strings.Cut(version, "."); ok {
@@ -106,8 +106,8 @@ func (b *builder) dependencyLine(m manifest.Manifest) string {
 }
 
 // mixLine is the README's line for mix.exs.
-func (b *builder) mixLine(name string) string {
-	for _, code := range page.CodeOf(b.named.Text) {
+func (v *survey) mixLine(name string) string {
+	for _, code := range page.CodeOf(v.named.Text) {
 		code = strings.TrimRight(prose.Tidy(code), ",")
 		if strings.HasPrefix(code, "{:"+name+",") && strings.HasSuffix(code, "}") && len(code) < 80 {
 			return code

@@ -13,25 +13,25 @@ import (
 )
 
 // describe fills in what the choice of the link left open.
-func (b *builder) describe(c *candidate) {
+func (j *judge) describe(c *candidate) {
 	switch {
-	case c.Path == b.readme.Path:
+	case c.Path == j.readme.Path:
 		c.Title = cmp.Or(c.Title, "README")
-		c.Note = b.readme.Covers() // its first sentence is the summary
+		c.Note = j.readme.Covers() // its first sentence is the summary
 	case manifest.Known(c.Path):
 		c.Title = cmp.Or(c.Title, c.Path)
 	case page.Is(c.Path):
-		b.describePage(c)
+		j.describePage(c)
 	case c.Note == "":
 		c.Title = cmp.Or(c.Title, c.Path)
-		c.Note = code.Note(c.Path, b.head(c.Path, sourceBytes))
+		c.Note = code.Note(c.Path, j.head(c.Path, sourceBytes))
 	}
 	c.Title = withDashes(cmp.Or(c.Title, c.Path))
 	c.Note = finishNote(c.Note, c)
 }
 
-func (b *builder) describePage(c *candidate) {
-	p := page.Read(c.Path, b.head(c.Path, pageBytes))
+func (j *judge) describePage(c *candidate) {
+	p := page.Read(c.Path, j.head(c.Path, pageBytes))
 	title := strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", "")
 	if rest, ok := strings.CutPrefix(title, "Welcome to "); ok {
 		title = strings.TrimPrefix(rest, "the ")
@@ -46,7 +46,7 @@ func (b *builder) describePage(c *candidate) {
 	switch stem := stemOf(c.Path); {
 	case stem == "agents" || stem == "claude":
 		title = path.Base(c.Path) // begins with an order to its reader as a rule
-	case strings.EqualFold(title, b.readme.Title) || strings.EqualFold(title, moduleName(b.root().about.Name)):
+	case strings.EqualFold(title, j.readme.Title) || strings.EqualFold(title, moduleName(j.root().about.Name)):
 		title = cmp.Or(p.Second, distinction(c.Path)) // repeats the name of the whole
 	}
 	c.Title = cmp.Or(c.Title, title, distinction(c.Path))

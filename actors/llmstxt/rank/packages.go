@@ -19,9 +19,9 @@ const fewPublic = 5
 
 // packages lists importable packages: the root, then by importers, then the shallow ones. Internal ones follow where
 // there are few others.
-func (b *builder) packages() []*candidate {
+func (j *sourceJudge) packages() []*candidate {
 	var public, internal []*goPackage
-	for _, p := range b.golang.packages {
+	for _, p := range j.golang.packages {
 		switch {
 		case p.isCommand() || p.isHidden() || p.place != scan.Product:
 		case p.isInternal():
@@ -35,9 +35,9 @@ func (b *builder) packages() []*candidate {
 	if len(public) < fewPublic {
 		public = append(public, internal...)
 	} else {
-		b.passPackages(internal, "an internal package")
+		j.passPackages(internal, "an internal package")
 	}
-	list := b.packageLinks(public, b.capOf(secPackages), func(p *goPackage) string {
+	list := j.packageLinks(public, j.capOf(secPackages), func(p *goPackage) string {
 		if p.dir == "." {
 			return p.name
 		}
@@ -63,11 +63,11 @@ func (b *builder) packages() []*candidate {
 	return list
 }
 
-func (b *builder) passPackages(list []*goPackage, reason string) {
+func (j *sourceJudge) passPackages(list []*goPackage, reason string) {
 	for _, p := range list {
 		if p.fanIn > 0 {
 			reason := reason + ", imported by " + prose.Count(p.fanIn, "package")
-			b.passed.add(p.files[0], 10+p.fanIn, reason)
+			j.passed.add(p.files[0], 10+p.fanIn, reason)
 		}
 	}
 }
@@ -81,9 +81,9 @@ func comparePackages(x, y *goPackage) int {
 }
 
 // goCommands lists what can be run, the shallow first, then by the code below.
-func (b *builder) goCommands() []*candidate {
+func (j *sourceJudge) goCommands() []*candidate {
 	var list []*goPackage
-	for _, p := range b.golang.packages {
+	for _, p := range j.golang.packages {
 		if p.isCommand() && !p.isInternal() && !p.isHidden() && p.place == scan.Product && !p.sample {
 			list = append(list, p)
 		}
@@ -92,7 +92,7 @@ func (b *builder) goCommands() []*candidate {
 		return cmp.Or(cmp.Compare(x.aside(), y.aside()), cmp.Compare(depth(x.dir), depth(y.dir)), cmp.Compare(y.bytes,
 			x.bytes), strings.Compare(x.dir, y.dir))
 	})
-	out := b.packageLinks(list, b.capOf(secCommands), func(p *goPackage) string {
+	out := j.packageLinks(list, j.capOf(secCommands), func(p *goPackage) string {
 		if p.dir == "." {
 			return cmp.Or(moduleName(p.importer), "main")
 		}
@@ -104,7 +104,7 @@ func (b *builder) goCommands() []*candidate {
 		if list[i].dir == "." {
 			c.add(60, "at the root")
 		}
-		if b.named.Path(list[i].dir) {
+		if j.named.Path(list[i].dir) {
 			c.add(40, "named in the README")
 		}
 	}
@@ -112,14 +112,14 @@ func (b *builder) goCommands() []*candidate {
 }
 
 // packageLinks points each package to the file with its comment, or else to the file that bears its name.
-func (b *builder) packageLinks(list []*goPackage, most int, title func(*goPackage) string) []*candidate {
+func (j *sourceJudge) packageLinks(list []*goPackage, most int, title func(*goPackage) string) []*candidate {
 	for _, p := range list[min(len(list), most):] {
-		b.passed.add(p.files[0], 100+p.fanIn, "a package that "+prose.Count(most, "other")+verb(most, " ranks",
+		j.passed.add(p.files[0], 100+p.fanIn, "a package that "+prose.Count(most, "other")+verb(most, " ranks",
 			" rank")+" before")
 	}
 	var links []*candidate
 	for _, p := range list[:min(len(list), most)] {
-		file, note := b.packageDoc(p)
+		file, note := j.packageDoc(p)
 		c := &candidate{Link: Link{Path: file, Title: title(p), Note: note}}
 		links = append(links, c)
 	}
@@ -128,11 +128,11 @@ func (b *builder) packageLinks(list []*goPackage, most int, title func(*goPackag
 
 // packageDoc finds the file with the package comment, in the order in which one would look, and its first sentence.
 // Without one it is the first file.
-func (b *builder) packageDoc(p *goPackage) (file, note string) {
+func (v *survey) packageDoc(p *goPackage) (file, note string) {
 	files := slices.Clone(p.files)
 	slices.SortFunc(files, compareBy(p.docRank))
 	for _, f := range files {
-		if note := code.Synopsis(b.head(f, packageBytes), p.name); note != "" {
+		if note := code.Synopsis(v.head(f, packageBytes), p.name); note != "" {
 			return f, prose.Shorten(note, prose.SentenceRunes)
 		}
 	}
@@ -152,16 +152,16 @@ func (p *goPackage) docRank(file string) int {
 
 // goPurposes is what the packages say that the whole may be about: the one at the root, the one that bears the
 // module's name, the only command.
-func (b *builder) goPurposes() []purpose {
+func (v *survey) goPurposes() []purpose {
 	var list []purpose
-	module := strings.ToLower(moduleName(b.root().about.Name))
+	module := strings.ToLower(moduleName(v.root().about.Name))
 	commands := 0
-	for _, p := range b.golang.packages {
+	for _, p := range v.golang.packages {
 		if p.isCommand() && p.place == scan.Product && !p.isInternal() {
 			commands++
 		}
 	}
-	for _, p := range b.golang.packages {
+	for _, p := range v.golang.packages {
 		if p.place != scan.Product || p.isInternal() || p.isHidden() {
 			continue
 		}
@@ -169,7 +169,7 @@ func (b *builder) goPurposes() []purpose {
 		if p.dir != "." && !named && (!p.isCommand() || commands > 8) {
 			continue
 		}
-		file, note := b.packageDoc(p)
+		file, note := v.packageDoc(p)
 		switch first, _, _ := strings.Cut(strings.ToLower(note), " "); {
 		case note == "":
 		case p.dir == ".", named:

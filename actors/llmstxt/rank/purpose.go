@@ -27,14 +27,14 @@ const codePoints = -14
 
 // purpose takes the text that says most, by the points of weigh. Of equal ones the first counts: the README, the
 // manifest, the code.
-func (b *builder) purpose() purpose {
+func (v *survey) purpose() purpose {
 	var best purpose
-	for _, p := range b.purposes() {
+	for _, p := range v.purposes() {
 		p.text = openingOf(p.text)
 		if p.text == "" {
 			continue
 		}
-		why := b.weigh(&p)
+		why := v.weigh(&p)
 		if p.points >= p.least && (best.text == "" || p.points > best.points) {
 			best = p
 			best.reason = fmt.Sprintf("%s; %s (%s)", p.reason, why, prose.Count(p.points, "point"))
@@ -44,9 +44,9 @@ func (b *builder) purpose() purpose {
 }
 
 // purposes lists the texts to choose from. Folders' names have no part in it.
-func (b *builder) purposes() []purpose {
+func (v *survey) purposes() []purpose {
 	var list []purpose
-	r := b.readme
+	r := v.readme
 	if r.Lead != "" {
 		list = append(list, purpose{text: r.Lead, from: r.Path, reason: "the README's front matter", points: 16})
 	}
@@ -60,28 +60,28 @@ func (b *builder) purposes() []purpose {
 			list[len(list)-1].least = farDown
 		}
 	}
-	if m := b.root().about; m.Description != "" {
+	if m := v.root().about; m.Description != "" {
 		list = append(list, purpose{text: m.Description, from: m.Path, reason: "the manifest's description",
 			points: 10})
 	}
-	return append(list, b.codePurposes()...)
+	return append(list, v.codePurposes()...)
 }
 
 // codePurposes takes what the shallowest entrances of the code say.
-func (b *builder) codePurposes() []purpose {
-	list := b.goPurposes()
+func (v *survey) codePurposes() []purpose {
+	list := v.goPurposes()
 	for _, base := range []string{"__init__.py", "lib.rs", "main.rs", "__main__.py", "mod.ts", "index.ts", "index.js"} {
 		var found *scan.File
-		for i := range b.repo.Files {
-			f := &b.repo.Files[i]
+		for i := range v.repo.Files {
+			f := &v.repo.Files[i]
 			if f.Place == scan.Product && path.Base(f.Path) == base && f.Size > 0 &&
 				(found == nil || depth(f.Path) < depth(found.Path) || depth(f.Path) == depth(found.Path) &&
 					f.Size > found.Size) {
 				found = f
 			}
 		}
-		if found != nil && !b.mix.isMinor(found.Language) {
-			if note := code.Note(found.Path, b.head(found.Path, sourceBytes)); note != "" {
+		if found != nil && !v.mix.isMinor(found.Language) {
+			if note := code.Note(found.Path, v.head(found.Path, sourceBytes)); note != "" {
 				list = append(list, purpose{text: note, from: found.Path, reason: "entry point", points: codePoints,
 					least: -100})
 			}
@@ -91,14 +91,14 @@ func (b *builder) codePurposes() []purpose {
 }
 
 // weigh adds points for what a purpose has and takes some for what it has not; why names the strongest sign.
-func (b *builder) weigh(p *purpose) (why string) {
+func (v *survey) weigh(p *purpose) (why string) {
 	low := strings.ToLower(p.text)
 	sentence := strings.ToLower(prose.Sentence(p.text))
 	switch {
-	case saysWhat(sentence, b.names()) > 1:
+	case saysWhat(sentence, v.names()) > 1:
 		p.points += 40
 		why = "says what it is"
-	case saysWhat(sentence, b.names()) == 1:
+	case saysWhat(sentence, v.names()) == 1:
 		p.points += 30
 		why = "mentions it"
 	case isNounPhrase(sentence):
@@ -166,10 +166,10 @@ func countOf(s string, words ...string) int {
 }
 
 // names are those that the repository goes by, in lower case.
-func (b *builder) names() []string {
+func (v *survey) names() []string {
 	var names []string
-	for _, n := range []string{b.readme.Title, moduleName(b.root().about.Name), b.root().about.Name,
-		b.repo.Origin.Repo} {
+	for _, n := range []string{v.readme.Title, moduleName(v.root().about.Name), v.root().about.Name,
+		v.repo.Origin.Repo} {
 		if n = strings.ToLower(n); n != "" {
 			names = append(names, n)
 		}

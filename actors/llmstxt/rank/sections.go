@@ -28,8 +28,8 @@ func sectionOrder() []string {
 }
 
 // capOf bounds a section; the caps of the caller bound them all.
-func (b *builder) capOf(section string) int {
-	most := b.caps.PerSection
+func (j *judge) capOf(section string) int {
+	most := j.caps.PerSection
 	switch section {
 	case secAPI:
 		return max(most, most+most/2)
@@ -43,19 +43,18 @@ func (b *builder) capOf(section string) int {
 type choice map[string][]*candidate
 
 // choose fills the sections; titles and notes are yet to be read.
-func (b *builder) choose() choice {
+func (j *judge) choose(pages *pageJudge, sources *sourceJudge) choice {
 	c := make(choice)
-	members := b.members()
-	c[secPackages] = members
-	b.documents(c)
-	c[secPackages] = append(c[secPackages], b.packages()...)
-	commands, sources := b.programs()
-	c[secCommands] = append(b.goCommands(), commands...)
-	c[secSource] = sources
-	c[secExamples] = append(c[secExamples], b.examples()...)
-	b.configuration(c)
+	c[secPackages] = sources.members()
+	pages.documents(c)
+	c[secPackages] = append(c[secPackages], sources.packages()...)
+	commands, code := sources.programs()
+	c[secCommands] = append(sources.goCommands(), commands...)
+	c[secSource] = code
+	c[secExamples] = append(c[secExamples], j.examples()...)
+	j.configuration(c)
 	c.unique()
-	c.cut(b)
+	c.cut(j)
 	return c
 }
 
@@ -74,23 +73,23 @@ func (c choice) unique() {
 }
 
 // cut keeps the best of each section, and of all: what scores least goes first, of equal scores what stands last.
-func (c choice) cut(b *builder) {
+func (c choice) cut(j *judge) {
 	total := 0
 	for _, name := range sectionOrder() {
-		list, most := c[name], b.capOf(name)
+		list, most := c[name], j.capOf(name)
 		for i := most; i < len(list); i++ {
-			b.passed.add(list[i].Path, list[i].Score, name+" is full: "+prose.Count(most, "other")+verb(most, " ranks",
+			j.passed.add(list[i].Path, list[i].Score, name+" is full: "+prose.Count(most, "other")+verb(most, " ranks",
 				" rank")+" higher")
 		}
 		c[name] = list[:min(len(list), most)]
 		total += len(c[name])
 	}
-	for ; total > b.caps.Links; total-- {
-		b.dropLeast(c)
+	for ; total > j.caps.Links; total-- {
+		j.dropLeast(c)
 	}
 }
 
-func (b *builder) dropLeast(c choice) {
+func (j *judge) dropLeast(c choice) {
 	where, least := "", 0
 	for _, name := range sectionOrder() {
 		if n := len(c[name]); n > 0 && (where == "" || c[name][n-1].Score <= least) {
@@ -98,37 +97,37 @@ func (b *builder) dropLeast(c choice) {
 		}
 	}
 	last := len(c[where]) - 1
-	b.passed.add(c[where][last].Path, least, prose.Count(b.caps.Links, "link")+verb(b.caps.Links, " ranks",
+	j.passed.add(c[where][last].Path, least, prose.Count(j.caps.Links, "link")+verb(j.caps.Links, " ranks",
 		" rank")+" higher")
 	c[where] = c[where][:last]
 }
 
 // writeUp reads titles and notes of the links that made it.
-func (b *builder) writeUp(c choice, progress func(done, total int)) error {
+func (j *judge) writeUp(c choice, progress func(done, total int)) error {
 	total, done := 0, 0
 	for _, list := range c {
 		total += len(list)
 	}
 	for _, name := range sectionOrder() {
 		for _, x := range c[name] {
-			if b.ctx.Err() != nil {
-				return context.Cause(b.ctx)
+			if j.ctx.Err() != nil {
+				return context.Cause(j.ctx)
 			}
-			b.describe(x)
+			j.describe(x)
 			done++
 			if progress != nil {
 				progress(done, total)
 			}
 		}
 	}
-	if b.ctx.Err() != nil {
-		return context.Cause(b.ctx)
+	if j.ctx.Err() != nil {
+		return context.Cause(j.ctx)
 	}
 	return nil
 }
 
 // finish gives the sections as the index has them.
-func (c choice) finish(b *builder) []Section {
+func (c choice) finish(j *judge) []Section {
 	c.dropCommonNotes()
 	var sections []Section
 	for _, name := range sectionOrder() {
@@ -136,7 +135,7 @@ func (c choice) finish(b *builder) []Section {
 		best := make(map[string]bool)
 		for _, x := range c[name] {
 			if x.URL == "" {
-				x.URL = b.links.url(x.Path)
+				x.URL = j.links.url(x.Path)
 			}
 			x.Note = finishNote(x.Note, x)
 			if len(x.Reasons) == 0 {

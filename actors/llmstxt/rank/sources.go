@@ -36,19 +36,26 @@ type source struct {
 	head      string   // until the imports are counted
 }
 
+// sourceJudge ranks code and what it declares.
+type sourceJudge struct {
+	*judge
+	declared declarers       // by what is listed
+	headers  map[string]bool // those of C that others include; nil until asked for
+}
+
 // programs ranks the sources of languages other than Go, and of small Go modules: the programs that manifests
 // install, and the rest.
-func (b *builder) programs() (commands, sources []*candidate) {
-	list := b.readSources()
+func (j *sourceJudge) programs() (commands, sources []*candidate) {
+	list := j.readSources()
 	countImports(list)
 	follow(list)
-	bins := b.binaries()
+	bins := j.binaries()
 	for _, s := range list {
 		if s.aside != "" {
-			b.passed.add(s.Path, 30-depth(s.Path), s.aside)
+			j.passed.add(s.Path, 30-depth(s.Path), s.aside)
 			continue
 		}
-		b.judgeSource(s)
+		j.judgeSource(s)
 		if name := bins[s.Path]; name != "" {
 			s.Title = name
 			s.Score += 20
@@ -59,18 +66,18 @@ func (b *builder) programs() (commands, sources []*candidate) {
 	}
 	slices.SortFunc(commands, byScore)
 	slices.SortFunc(sources, byScore)
-	return commands, b.eachFolder(b.shareOut(sources))
+	return commands, j.eachFolder(j.shareOut(sources))
 }
 
 // binaries gives the name of the command that each entry point is of.
-func (b *builder) binaries() map[string]string {
+func (j *sourceJudge) binaries() map[string]string {
 	bins := make(map[string]string)
-	for _, u := range b.units {
+	for _, u := range j.units {
 		switch {
 		case len(u.about.Commands) == 0 || u.about.Ecosystem == "go":
 		case len(u.about.Commands) == 1:
 			for _, e := range u.about.Entries {
-				if p := b.resolveEntry(u.dir, e); p != "" && isProgramPath(p, u.about.Commands[0]) {
+				if p := j.resolveEntry(u.dir, e); p != "" && isProgramPath(p, u.about.Commands[0]) {
 					bins[p] = u.about.Commands[0]
 				}
 			}
@@ -97,22 +104,22 @@ func isProgramPath(p, command string) bool {
 }
 
 // readSources reads the heads of the likeliest files.
-func (b *builder) readSources() []*source {
+func (j *sourceJudge) readSources() []*source {
 	entries, order := make(map[string]string), make(map[string]int)
-	for _, u := range b.units {
+	for _, u := range j.units {
 		for p, from := range u.entries {
 			entries[p], order[p] = from, u.order[p]
 		}
 	}
 	var list []*source
-	small := b.golang.isSmall()
-	for i := range b.repo.Files {
-		f := &b.repo.Files[i]
+	small := j.golang.isSmall()
+	for i := range j.repo.Files {
+		f := &j.repo.Files[i]
 		if f.Kind != scan.Source || f.Place != scan.Product || f.Size == 0 || f.Language == "Go" && !small ||
-			b.isIllustration(f) {
+			j.isIllustration(f) {
 			continue
 		}
-		if entries[f.Path] == "" && (b.mix.isMinor(f.Language) || b.isForeign(f)) {
+		if entries[f.Path] == "" && (j.mix.isMinor(f.Language) || j.isForeign(f)) {
 			continue
 		}
 		s := &source{file: f, entry: entries[f.Path], order: order[f.Path]}
@@ -124,26 +131,26 @@ func (b *builder) readSources() []*source {
 			if entries[p] != "" {
 				return -100
 			}
-			return depth(p) - bits.Len64(uint64(b.byPath[p].Size))/2
+			return depth(p) - bits.Len64(uint64(j.byPath[p].Size))/2
 		})(x.Path, y.Path)
 	})
 	if len(list) > mostSources {
-		b.passed.add(list[mostSources].Path, 1,
+		j.passed.add(list[mostSources].Path, 1,
 			fmt.Sprintf("not read: %d sources are larger or nearer to the root", mostSources))
 		list = list[:mostSources]
 	}
-	b.parseSources(list)
+	j.parseSources(list)
 	return list
 }
 
 // isForeign holds for a language that is neither that of the manifests above the file nor a large part of the code:
 // scripts around the product.
-func (b *builder) isForeign(f *scan.File) bool {
-	if 5*b.mix.bytes[f.Language] > 2*b.mix.sum {
+func (v *survey) isForeign(f *scan.File) bool {
+	if 5*v.mix.bytes[f.Language] > 2*v.mix.sum {
 		return false
 	}
 	known := false
-	for _, u := range []*unit{b.units[0], b.unitOf(f.Path)} {
+	for _, u := range []*unit{v.units[0], v.unitOf(f.Path)} {
 		for _, e := range u.ecosystems {
 			languages := languagesOf[e]
 			known = known || len(languages) > 0
@@ -155,10 +162,10 @@ func (b *builder) isForeign(f *scan.File) bool {
 	return known
 }
 
-func (b *builder) parseSources(list []*source) {
+func (j *sourceJudge) parseSources(list []*source) {
 	seen := make(map[string]string)
 	for _, s := range list {
-		text := b.head(s.Path, importBytes)
+		text := j.head(s.Path, importBytes)
 		if s.file.Language != "Go" {
 			s.specs = code.Imports(s.file.Language, text)
 			s.exports = code.WholeExports(s.file.Language, text)
@@ -166,7 +173,7 @@ func (b *builder) parseSources(list []*source) {
 		s.declares, s.comments, s.copied = code.Declarations(text), code.CommentLines(text), code.IsCopy(text)
 		s.hidden = code.HidesAll(s.file.Language, text, s.size <= importBytes)
 		s.head = text
-		s.aside = b.asideOf(s, text)
+		s.aside = j.asideOf(s, text)
 		key := fmt.Sprint(s.size, "\n", text)
 		switch other := seen[key]; {
 		case s.aside != "":
@@ -230,7 +237,7 @@ func follow(list []*source) {
 	}
 }
 
-func (b *builder) judgeSource(s *source) {
+func (j *sourceJudge) judgeSource(s *source) {
 	s.Score = 300
 	if s.file.Package != "" {
 		s.Reasons = append(s.Reasons, "source of package "+s.file.Package)
@@ -251,14 +258,14 @@ func (b *builder) judgeSource(s *source) {
 	if s.comments > 15 {
 		s.add(min(12, s.comments/5), "explains itself")
 	}
-	if b.named.SpeaksOf(stemOf(s.Path)) {
+	if j.named.SpeaksOf(stemOf(s.Path)) {
 		s.add(8, "mentioned in the README")
 	}
-	b.credit(&s.candidate)
+	j.credit(&s.candidate)
 	switch stem := stemOf(s.Path); stem {
 	case "index", "main", "lib", "mod", "__init__", "__main__", "app", "cli", "server":
 		s.add(10, "entry point, by its name")
-	case strings.ToLower(moduleName(b.root().about.Name)), strings.ToLower(b.readme.Title):
+	case strings.ToLower(moduleName(j.root().about.Name)), strings.ToLower(j.readme.Title):
 		if stem != "" {
 			s.add(30, "has the name of the package")
 		}
@@ -267,11 +274,11 @@ func (b *builder) judgeSource(s *source) {
 		s.add(12, "declares an interface")
 	}
 	s.add(min(16, 2*max(0, bits.Len64(uint64(s.size))-9)), "")
-	s.demote(b)
+	s.demote(j)
 }
 
 // demote takes points for what speaks against a file.
-func (s *source) demote(b *builder) {
+func (s *source) demote(j *sourceJudge) {
 	base := path.Base(s.Path)
 	if s.declares == 0 && s.entry == "" {
 		s.Score -= 30
@@ -295,7 +302,7 @@ func (s *source) demote(b *builder) {
 	if isWording(s.Path) || isSetAside(s.Path) && s.entry == "" {
 		s.Score -= 60
 	}
-	if b.isOlder(s.Path) {
+	if j.isOlder(s.Path) {
 		s.Score -= 40
 	}
 	if s.file.Language == "Shell" && s.entry == "" {
@@ -315,7 +322,7 @@ func isWording(p string) bool {
 }
 
 // isOlder holds below a folder v3 where there is a v4 beside it.
-func (b *builder) isOlder(p string) bool {
+func (j *sourceJudge) isOlder(p string) bool {
 	parts := strings.Split(p, "/")
 	for i, part := range parts[:len(parts)-1] {
 		if len(part) != 2 || part[0] != 'v' || part[1] < '0' || part[1] > '8' {
@@ -324,7 +331,7 @@ func (b *builder) isOlder(p string) bool {
 		for n := part[1] + 1; n <= '9'; n++ {
 			newer := strings.Join(parts[:i], "/") + "/v" + string(rune(n)) + "/"
 			for _, tail := range []string{"index.ts", "index.js", strings.Join(parts[i+1:], "/")} {
-				if b.byPath[strings.TrimPrefix(newer, "/")+tail] != nil {
+				if j.byPath[strings.TrimPrefix(newer, "/")+tail] != nil {
 					return true
 				}
 			}
@@ -338,8 +345,8 @@ const folderGrace = 24
 
 // eachFolder puts the best file of each folder before the last of those that have a place: each folder has its own
 // subject.
-func (b *builder) eachFolder(sources []*candidate) []*candidate {
-	most := b.capOf(secSource)
+func (j *sourceJudge) eachFolder(sources []*candidate) []*candidate {
+	most := j.capOf(secSource)
 	if len(sources) <= most {
 		return sources
 	}
@@ -365,16 +372,16 @@ func (b *builder) eachFolder(sources []*candidate) []*candidate {
 
 // shareOut keeps one package of a workspace from filling the section: beyond its share a package's files come after
 // those of the others.
-func (b *builder) shareOut(sources []*candidate) []*candidate {
-	if len(b.units) < 3 {
+func (j *sourceJudge) shareOut(sources []*candidate) []*candidate {
+	if len(j.units) < 3 {
 		return sources
 	}
-	share := max(3, b.capOf(secSource)/len(b.units))
+	share := max(3, j.capOf(secSource)/len(j.units))
 	used := make(map[*unit]int)
 	var first, later []*candidate
 	for _, s := range sources {
-		u := b.unitOf(s.Path)
-		if used[u]++; used[u] <= share || u == b.units[0] {
+		u := j.unitOf(s.Path)
+		if used[u]++; used[u] <= share || u == j.units[0] {
 			first = append(first, s)
 			continue
 		}

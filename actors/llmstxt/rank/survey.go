@@ -1,6 +1,22 @@
 package rank
 
-import "github.com/seed889630bf/lastword/actors/repository/manifest"
+import (
+	"bytes"
+	"context"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/repository/manifest"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
+)
+
+const (
+	readmeBytes = 64 << 10 // of a README, for title, summary and what it names
+	pageBytes   = 16 << 10 // of any other document
+	sourceBytes = 12 << 10 // of a source file, for what it says at its top
+)
 
 // Survey is what Build knows of the packages of a repository before it chooses among them.
 type Survey struct {
@@ -20,13 +36,128 @@ type GoPackage struct {
 	Dir, Name, ImportPath string
 }
 
-func (b *builder) surveyed() Survey {
+// survey is the repository as far as all judges need it: the README, the manifests, and who wrote in which language.
+// It reads files, and ranks none.
+type survey struct {
+	ctx     context.Context
+	reader  *scan.Reader
+	buf     []byte // of what was read last
+	repo    *scan.Repository
+	options Options
+	caps    Caps
+	links   linker
+	byPath  map[string]*scan.File
+	readme  page.Page
+	spoken  string         // the language of the README's prose
+	named   page.Mentions  // by the README
+	bases   map[string]int // files of the product by name
+	units   []*unit        // the root first
+	golang  goTree
+	mix     languageMix
+}
+
+// newSurvey reads what says most about the whole: the README and the manifests.
+func newSurvey(ctx context.Context, files fs.FS, repo *scan.Repository, options Options) *survey {
+	v := &survey{ctx: ctx, reader: scan.NewReader(files), repo: repo, options: options,
+		caps: options.Caps.withDefaults()}
+	v.repo = v.withHeaders()
+	v.byPath = make(map[string]*scan.File, len(repo.Files))
+	for i := range v.repo.Files {
+		v.byPath[v.repo.Files[i].Path] = &v.repo.Files[i]
+	}
+	v.mix = mixOf(v.repo.Files)
+	v.units = v.findUnits()
+	if p := v.findReadme(); p != "" {
+		text := v.head(p, readmeBytes)
+		v.readme = page.Read(p, text)
+		v.spoken = page.FeaturesOf(p, text).NaturalLanguage
+		v.named = page.MentionsIn(text)
+		v.bases = v.productNames()
+	}
+	v.links = v.newLinker()
+	v.golang = v.findGo()
+	return v
+}
+
+func (v *survey) surveyed() Survey {
 	var s Survey
-	for _, u := range b.units {
+	for _, u := range v.units {
 		s.Units = append(s.Units, Unit{Dir: u.dir, About: u.about, Manifests: u.manifests})
 	}
-	for _, p := range b.golang.packages {
+	for _, p := range v.golang.packages {
 		s.Go = append(s.Go, GoPackage{Dir: p.dir, Name: p.name, ImportPath: p.importer})
 	}
 	return s
+}
+
+// productNames counts the files of the product by the last part of the path.
+func (v *survey) productNames() map[string]int {
+	bases := make(map[string]int)
+	for i := range v.repo.Files {
+		if f := &v.repo.Files[i]; f.Place == scan.Product {
+			bases[path.Base(f.Path)]++
+		}
+	}
+	return bases
+}
+
+// head gives the start of a file, whole lines of valid UTF-8 with "\n" at their ends; nothing of one that cannot be
+// read.
+func (v *survey) head(path string, limit int64) string {
+	data := v.start(path, limit)
+	return strings.ReplaceAll(strings.TrimPrefix(strings.ToValidUTF8(string(data), "\uFFFD"), "\uFEFF"), "\r\n", "\n")
+}
+
+// start is the head as it is in the file, valid until the next is read.
+func (v *survey) start(path string, limit int64) []byte {
+	if v.ctx.Err() != nil {
+		return nil
+	}
+	data, whole, err := v.reader.Read(v.ctx, path, limit, v.buf)
+	if err != nil {
+		return nil
+	}
+	if cap(data) > cap(v.buf) {
+		v.buf = data[:0]
+	}
+	if !whole {
+		data = data[:1+bytes.LastIndexByte(data, '\n')]
+	}
+	return data
+}
+
+// findReadme takes the one at the root, else the only one there is at the shallowest depth.
+func (v *survey) findReadme() string {
+	best := ""
+	for i := range v.repo.Files {
+		f := &v.repo.Files[i]
+		if !page.IsReadme(f.Path) || f.Size == 0 || f.Place == scan.Test || f.Place == scan.Generated {
+			continue
+		}
+		if best == "" || compareBy(page.ReadmeRank)(f.Path, best) < 0 && depth(f.Path) <= depth(best) ||
+			depth(f.Path) < depth(best) {
+			best = f.Path
+		}
+	}
+	if best == "" || depth(best) == 0 {
+		return best
+	}
+	if len(v.units) > 2 && v.unitOf(best).dir != "." {
+		return "" // that of one package among several
+	}
+	for i := range v.repo.Files {
+		if f := &v.repo.Files[i]; f.Path != best && page.IsReadme(f.Path) && depth(f.Path) == depth(best) &&
+			path.Dir(f.Path) != path.Dir(best) {
+			return ""
+		}
+	}
+	return best
+}
+
+func depth(p string) int { return strings.Count(p, "/") }
+
+// stemOf is the file's name up to its first dot, in lower case.
+func stemOf(p string) string {
+	stem, _, _ := strings.Cut(strings.ToLower(path.Base(p)), ".")
+	return stem
 }

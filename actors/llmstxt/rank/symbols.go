@@ -23,32 +23,31 @@ const (
 
 // addSymbols parses what is listed, the best first, while the bytes last. All is parsed before any is weighed: how
 // many declare a name tells what a use means.
-func (b *builder) addSymbols(c choice) {
+func (j *sourceJudge) addSymbols(c choice) {
 	var list []*candidate
 	for _, name := range []string{secPackages, secSource, secCommands} {
 		list = append(list, c[name]...)
 	}
 	slices.SortStableFunc(list, byScore)
 	room := int64(symbolBytes)
-	b.declared = make(declarers)
 	var outlines []outlined
 	for _, x := range list {
-		f := b.byPath[x.Path]
-		if b.ctx.Err() != nil || f == nil || f.Kind != scan.Source || room <= 0 {
+		f := j.byPath[x.Path]
+		if j.ctx.Err() != nil || f == nil || f.Kind != scan.Source || room <= 0 {
 			continue
 		}
 		var outline surface.Outline
-		if p := b.golang.of(x.Path); p != nil && !slices.Contains(c[secSource], x) {
-			outline = b.goOutline(p, x.Path, &room)
+		if p := j.golang.of(x.Path); p != nil && !slices.Contains(c[secSource], x) {
+			outline = j.goOutline(p, x.Path, &room)
 		} else {
 			room -= f.Size
-			outline, _ = surface.Of(b.ctx, f.Language, b.start(x.Path, perPackage))
+			outline, _ = surface.Of(j.ctx, f.Language, j.start(x.Path, perPackage))
 		}
-		b.declared.take(x, outline)
+		j.declared.take(x, outline)
 		outlines = append(outlines, outlined{x, outline})
 	}
 	for _, o := range outlines {
-		b.takeOutline(o.candidate, o.Outline)
+		j.takeOutline(o.candidate, o.Outline)
 	}
 }
 
@@ -63,7 +62,7 @@ func (t goTree) of(file string) *goPackage {
 }
 
 // goOutline reads the package's files, the one that is linked first, then the large ones, as far as there is room.
-func (b *builder) goOutline(p *goPackage, linked string, room *int64) surface.Outline {
+func (j *sourceJudge) goOutline(p *goPackage, linked string, room *int64) surface.Outline {
 	files := slices.Clone(p.files)
 	slices.SortFunc(files, func(x, y string) int {
 		first := func(f string) int {
@@ -72,24 +71,24 @@ func (b *builder) goOutline(p *goPackage, linked string, room *int64) surface.Ou
 			}
 			return 1
 		}
-		return cmp.Or(cmp.Compare(first(x), first(y)), cmp.Compare(b.byPath[y].Size, b.byPath[x].Size),
+		return cmp.Or(cmp.Compare(first(x), first(y)), cmp.Compare(j.byPath[y].Size, j.byPath[x].Size),
 			strings.Compare(x, y))
 	})
 	var sources []surface.Source
 	left := min(int64(perPackage), *room)
 	for _, f := range files {
-		if size := b.byPath[f].Size; size <= left {
+		if size := j.byPath[f].Size; size <= left {
 			left -= size
 			*room -= size
-			sources = append(sources, surface.Source{Path: f, Text: bytes.Clone(b.start(f, size+1))})
+			sources = append(sources, surface.Source{Path: f, Text: bytes.Clone(j.start(f, size+1))})
 		}
 	}
-	return surface.Go(b.ctx, sources)
+	return surface.Go(j.ctx, sources)
 }
 
 // takeOutline keeps the symbols that matter most, by line, and a note where the file had none: what it says of
 // itself, or of the type that bears its name.
-func (b *builder) takeOutline(x *candidate, o surface.Outline) {
+func (j *sourceJudge) takeOutline(x *candidate, o surface.Outline) {
 	ranked := make([]weighed, len(o.Symbols))
 	methods := make(map[string]int)
 	for _, s := range o.Symbols {
@@ -98,24 +97,24 @@ func (b *builder) takeOutline(x *candidate, o surface.Outline) {
 		}
 	}
 	for i, s := range o.Symbols {
-		ranked[i] = weighed{s, b.weight(x, s) + min(12, methods[s.Name])}
+		ranked[i] = weighed{s, j.weight(x, s) + min(12, methods[s.Name])}
 	}
 	slices.SortStableFunc(ranked, func(p, q weighed) int { return cmp.Compare(q.weight, p.weight) })
 	for _, s := range ranked[:min(len(ranked), mostSymbols)] {
 		file := cmp.Or(s.File, x.Path)
-		x.Symbols = append(x.Symbols, Symbol{Symbol: s.Symbol, URL: b.links.line(file, s.Line)})
+		x.Symbols = append(x.Symbols, Symbol{Symbol: s.Symbol, URL: j.links.line(file, s.Line)})
 		x.weights = append(x.weights, s.weight)
 	}
-	x.Note = finishNote(b.outlineNote(x, o), x)
+	x.Note = finishNote(j.outlineNote(x, o), x)
 }
 
 // outlineNote is what the link says already, else what the file says of itself, else what its main symbol says, else
 // what it declares.
-func (b *builder) outlineNote(x *candidate, o surface.Outline) string {
+func (j *sourceJudge) outlineNote(x *candidate, o surface.Outline) string {
 	if x.Note != "" {
 		return x.Note
 	}
-	if f := b.byPath[x.Path]; f != nil && (f.Language == "Elixir" || f.Language == "Ruby") {
+	if f := j.byPath[x.Path]; f != nil && (f.Language == "Elixir" || f.Language == "Ruby") {
 		if note := mainDoc(x.Path, o.Symbols); note != "" {
 			return note // the first of several modules does not speak for the file
 		}
@@ -198,7 +197,7 @@ type weighed struct {
 
 // weight orders symbols: what the README's code uses, then types and what makes them, then functions; what is
 // documented before what is not.
-func (b *builder) weight(x *candidate, s surface.Symbol) int {
+func (j *sourceJudge) weight(x *candidate, s surface.Symbol) int {
 	w := 0
 	switch s.Kind {
 	case surface.Type:
@@ -216,8 +215,8 @@ func (b *builder) weight(x *candidate, s surface.Symbol) int {
 		w = 2
 	}
 	last := lastName(s.Name)
-	n := b.uses(x, s)
-	if n > 0 && s.Kind == surface.Function && b.named.Members[last] > 0 && (!isTelling(last) || isConstructor(s)) {
+	n := j.uses(x, s)
+	if n > 0 && s.Kind == surface.Function && j.named.Members[last] > 0 && (!isTelling(last) || isConstructor(s)) {
 		w += 20
 	}
 	if n > 0 && len(last) > 3 && (s.Kind != surface.Method || isTelling(last)) {
@@ -258,7 +257,7 @@ func lastName(name string) string { return name[strings.LastIndexAny(name, ".:#"
 
 // qualified is the name by which others use the symbol, as far as the language has names for packages that the files
 // tell.
-func (b *builder) qualified(x *candidate, s Symbol) string {
+func (b *sourceJudge) qualified(x *candidate, s Symbol) string {
 	file := cmp.Or(s.File, x.Path)
 	f := b.byPath[file]
 	switch {
@@ -274,10 +273,10 @@ func (b *builder) qualified(x *candidate, s Symbol) string {
 }
 
 // pythonModule goes up as long as the folders are packages.
-func (b *builder) pythonModule(file string) string {
+func (v *survey) pythonModule(file string) string {
 	stem := strings.TrimSuffix(file, path.Ext(file))
 	parts := []string{path.Base(stem)}
-	for dir := path.Dir(file); dir != "." && b.byPath[dir+"/__init__.py"] != nil; dir = path.Dir(dir) {
+	for dir := path.Dir(file); dir != "." && v.byPath[dir+"/__init__.py"] != nil; dir = path.Dir(dir) {
 		parts = append([]string{path.Base(dir)}, parts...)
 	}
 	if len(parts) > 1 && parts[len(parts)-1] == "__init__" {

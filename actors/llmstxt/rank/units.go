@@ -31,10 +31,10 @@ type unit struct {
 }
 
 // findUnits reads the manifests, the shallow ones first.
-func (b *builder) findUnits() []*unit {
+func (v *survey) findUnits() []*unit {
 	var files []string
-	for i := range b.repo.Files {
-		if f := &b.repo.Files[i]; manifest.Known(f.Path) && (f.Place == scan.Product || depth(f.Path) == 0) {
+	for i := range v.repo.Files {
+		if f := &v.repo.Files[i]; manifest.Known(f.Path) && (f.Place == scan.Product || depth(f.Path) == 0) {
 			files = append(files, f.Path)
 		}
 	}
@@ -42,17 +42,17 @@ func (b *builder) findUnits() []*unit {
 	byDir := map[string][]manifest.Manifest{".": nil}
 	dirs := []string{"."}
 	for _, p := range files[:min(len(files), mostManifests)] {
-		m, _ := manifest.Parse(p, []byte(b.head(p, manifestBytes)))
+		m, _ := manifest.Parse(p, []byte(v.head(p, manifestBytes)))
 		dir := path.Dir(p)
 		if _, known := byDir[dir]; !known {
 			dirs = append(dirs, dir)
 		}
 		byDir[dir] = append(byDir[dir], m)
 	}
-	units := []*unit{b.newUnit(".", byDir["."])}
+	units := []*unit{v.newUnit(".", byDir["."])}
 	for _, dir := range dirs[1:] {
 		// A nameless package.json only redirects those who import its folder.
-		if u := b.newUnit(dir, byDir[dir]); u.about.Name != "" || matches(units[0].members, dir) {
+		if u := v.newUnit(dir, byDir[dir]); u.about.Name != "" || matches(units[0].members, dir) {
 			units = append(units, u)
 		}
 	}
@@ -61,11 +61,11 @@ func (b *builder) findUnits() []*unit {
 
 // newUnit merges the manifests of a folder: the one whose ecosystem most of the code is written for leads, others of
 // that ecosystem fill its gaps.
-func (b *builder) newUnit(dir string, list []manifest.Manifest) *unit {
+func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
 	u := &unit{dir: dir, entries: make(map[string]string), order: make(map[string]int)}
 	slices.SortStableFunc(list, func(x, y manifest.Manifest) int {
-		return cmp.Or(cmp.Compare(unnamed(x), unnamed(y)), cmp.Compare(b.mix.share(y.Ecosystem),
-			b.mix.share(x.Ecosystem)))
+		return cmp.Or(cmp.Compare(unnamed(x), unnamed(y)), cmp.Compare(v.mix.share(y.Ecosystem),
+			v.mix.share(x.Ecosystem)))
 	})
 	u.manifests = list
 	for i, m := range list {
@@ -73,7 +73,7 @@ func (b *builder) newUnit(dir string, list []manifest.Manifest) *unit {
 		u.members = append(u.members, m.Members...)
 		u.ecosystems = append(u.ecosystems, m.Ecosystem)
 		for _, e := range m.Entries {
-			if p := b.resolveEntry(dir, e); p != "" && u.entries[p] == "" {
+			if p := v.resolveEntry(dir, e); p != "" && u.entries[p] == "" {
 				u.order[p] = len(u.entries)
 				u.entries[p] = path.Base(m.Path)
 			}
@@ -109,7 +109,7 @@ func fill(m, other manifest.Manifest) manifest.Manifest {
 
 // resolveEntry finds the file that a manifest means: as named, with one of the usual extensions, as an index, or the
 // source of what is built.
-func (b *builder) resolveEntry(dir, entry string) string {
+func (v *survey) resolveEntry(dir, entry string) string {
 	stem := strings.TrimSuffix(entry, path.Ext(entry))
 	stem = strings.TrimSuffix(stem, ".d")
 	rest := strings.TrimPrefix(stem, dir+"/")
@@ -120,29 +120,29 @@ func (b *builder) resolveEntry(dir, entry string) string {
 	}
 	for _, s := range stems {
 		for _, ext := range []string{".ts", ".tsx", ".mts", ".py"} {
-			if b.isProduct(s + ext) {
+			if v.isProduct(s + ext) {
 				return s + ext
 			}
 		}
 	}
 	for _, p := range []string{entry, entry + ".js", entry + ".ts", entry + "/index.js", entry + "/index.ts", stem +
 		".ts", stem + ".js", stem + "/__init__.py"} {
-		if b.isProduct(p) {
+		if v.isProduct(p) {
 			return p
 		}
 	}
 	return ""
 }
 
-func (b *builder) isProduct(p string) bool {
-	f := b.byPath[p]
+func (v *survey) isProduct(p string) bool {
+	f := v.byPath[p]
 	return f != nil && f.Place == scan.Product && f.Size > 0 && f.Language != ""
 }
 
 // unitOf is the unit that the file belongs to: the deepest above it.
-func (b *builder) unitOf(p string) *unit {
-	best := b.units[0]
-	for _, u := range b.units[1:] {
+func (v *survey) unitOf(p string) *unit {
+	best := v.units[0]
+	for _, u := range v.units[1:] {
 		if strings.HasPrefix(p, u.dir+"/") && (best.dir == "." || len(u.dir) > len(best.dir)) {
 			best = u
 		}
@@ -151,22 +151,22 @@ func (b *builder) unitOf(p string) *unit {
 }
 
 // root is the unit that the repository is about: that of its top, or the only one there is.
-func (b *builder) root() *unit {
-	if b.units[0].about.Name == "" && len(b.units[0].members) == 0 && len(b.units) == 2 {
-		return b.units[1]
+func (v *survey) root() *unit {
+	if v.units[0].about.Name == "" && len(v.units[0].members) == 0 && len(v.units) == 2 {
+		return v.units[1]
 	}
-	return b.units[0]
+	return v.units[0]
 }
 
 // members lists the packages of a repository that holds several, each by its README, else its entry point, else its
 // manifest.
-func (b *builder) members() []*candidate {
+func (j *sourceJudge) members() []*candidate {
 	var list []*unit
-	declared := len(b.units[0].members) > 0 && !isBuildTree(b.units[0].about.Ecosystem)
-	for _, u := range b.units[1:] {
+	declared := len(j.units[0].members) > 0 && !isBuildTree(j.units[0].about.Ecosystem)
+	for _, u := range j.units[1:] {
 		switch {
-		case u.about.Ecosystem == "go" || isBuildTree(u.about.Ecosystem) || b.isInner(u):
-		case declared && !matches(b.units[0].members, u.dir) || !declared && (u.about.Private || u.about.Name == ""):
+		case u.about.Ecosystem == "go" || isBuildTree(u.about.Ecosystem) || j.isInner(u):
+		case declared && !matches(j.units[0].members, u.dir) || !declared && (u.about.Private || u.about.Name == ""):
 		default:
 			list = append(list, u)
 		}
@@ -176,15 +176,15 @@ func (b *builder) members() []*candidate {
 	}
 	var out []*candidate
 	for _, u := range list[:min(len(list), mostMembers)] {
-		out = append(out, b.member(u, list))
+		out = append(out, j.member(u, list))
 	}
 	slices.SortFunc(out, byScore)
 	return out
 }
 
 // isInner holds for a part of a package of the same ecosystem and name.
-func (b *builder) isInner(u *unit) bool {
-	return slices.ContainsFunc(b.units[1:], func(outer *unit) bool {
+func (v *survey) isInner(u *unit) bool {
+	return slices.ContainsFunc(v.units[1:], func(outer *unit) bool {
 		return strings.HasPrefix(u.dir, outer.dir+"/") && outer.about.Name == u.about.Name &&
 			outer.about.Ecosystem == u.about.Ecosystem
 	})
@@ -193,7 +193,7 @@ func (b *builder) isInner(u *unit) bool {
 // isBuildTree holds for the tools whose subfolders are parts of one build, not packages.
 func isBuildTree(ecosystem string) bool { return ecosystem == "cmake" || ecosystem == "meson" }
 
-func (b *builder) member(u *unit, all []*unit) *candidate {
+func (b *sourceJudge) member(u *unit, all []*unit) *candidate {
 	c := &candidate{Link: Link{Path: b.face(u), Title: cmp.Or(u.about.Name, u.dir)}}
 	c.add(500-5*depth(u.dir), "package of the workspace")
 	if u.about.Private {
@@ -216,10 +216,10 @@ func (b *builder) member(u *unit, all []*unit) *candidate {
 }
 
 // face is the file by which one meets a package.
-func (b *builder) face(u *unit) string {
+func (v *survey) face(u *unit) string {
 	best := ""
-	for i := range b.repo.Files {
-		if f := &b.repo.Files[i]; path.Dir(f.Path) == u.dir && page.IsReadme(f.Path) && f.Size > 0 &&
+	for i := range v.repo.Files {
+		if f := &v.repo.Files[i]; path.Dir(f.Path) == u.dir && page.IsReadme(f.Path) && f.Size > 0 &&
 			(best == "" || page.ReadmeRank(f.Path) < page.ReadmeRank(best)) {
 			best = f.Path
 		}
@@ -228,7 +228,7 @@ func (b *builder) face(u *unit) string {
 		return best
 	}
 	for _, e := range u.about.Entries {
-		if p := b.resolveEntry(u.dir, e); p != "" {
+		if p := v.resolveEntry(u.dir, e); p != "" {
 			return p
 		}
 	}

@@ -26,21 +26,21 @@ func (d declarers) take(x *candidate, o surface.Outline) {
 // uses counts how often the README's code uses the symbol as such. A name alone may be that of another symbol: it
 // counts with its package, module or type before it, where the package shows it at its entrance, where the code names
 // the file, or where no other file declares it; in Go the code must then name the package, too.
-func (b *builder) uses(x *candidate, s surface.Symbol) int {
+func (j *sourceJudge) uses(x *candidate, s surface.Symbol) int {
 	file, last := cmp.Or(s.File, x.Path), lastName(s.Name)
-	f := b.byPath[file]
+	f := j.byPath[file]
 	if f != nil && f.Language == "Go" {
-		return b.goUses(file, s.Kind, last)
+		return j.goUses(file, s.Kind, last)
 	}
-	n, stem := b.named.Words[last], stemName(file)
-	if n == 0 || x.exposed || len(b.declared[last]) == 1 || b.named.Word(stem) || b.named.Word(dotted(file)) {
+	n, stem := j.named.Words[last], stemName(file)
+	if n == 0 || x.exposed || len(j.declared[last]) == 1 || j.named.Word(stem) || j.named.Word(dotted(file)) {
 		return n
 	}
 	owner := lastName(strings.TrimRight(strings.TrimSuffix(s.Name, last), ".:#/\\"))
 	if isEntrance(stem) || f != nil && code.NamesClasses(f.Language) {
 		stem = path.Base(path.Dir(file))
 	}
-	return max(b.named.Pairs[page.Pair(owner, last)], b.named.Pairs[page.Pair(stem, last)])
+	return max(j.named.Pairs[page.Pair(owner, last)], j.named.Pairs[page.Pair(stem, last)])
 }
 
 // isEntrance holds for the files that one opens by the name of their folder.
@@ -48,32 +48,32 @@ func isEntrance(stem string) bool {
 	return stem == "__init__" || stem == "index" || stem == "mod" || stem == "lib"
 }
 
-func (b *builder) goUses(file string, kind surface.Kind, last string) int {
-	p := b.golang.of(file)
+func (j *sourceJudge) goUses(file string, kind surface.Kind, last string) int {
+	p := j.golang.of(file)
 	if p == nil {
 		return 0
 	}
-	n := b.named.Pairs[page.Pair(p.name, last)]
+	n := j.named.Pairs[page.Pair(p.name, last)]
 	if kind == surface.Type {
-		n = max(n, b.named.Pairs[page.Pair(p.name, "New"+last)]) // what the README makes
+		n = max(n, j.named.Pairs[page.Pair(p.name, "New"+last)]) // what the README makes
 	}
-	if n == 0 && len(b.declared[last]) == 1 && (b.named.Owners[p.name] || b.named.Path(p.importer)) {
-		n = b.named.Words[last]
+	if n == 0 && len(j.declared[last]) == 1 && (j.named.Owners[p.name] || j.named.Path(p.importer)) {
+		n = j.named.Words[last]
 	}
 	return n
 }
 
 // credit says what the text has to do with the file. A stem alone does not tell
 // which of several files by that name is meant.
-func (b *builder) credit(c *candidate) {
+func (v *survey) credit(c *candidate) {
 	base := path.Base(c.Path)
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	switch {
-	case b.named.Targets[c.Path]:
+	case v.named.Targets[c.Path]:
 		c.add(30, "linked from the README")
-	case strings.Contains(base, ".") && stemOf(c.Path) != "readme" && stemOf(c.Path) != "index" && b.named.Path(base):
+	case strings.Contains(base, ".") && stemOf(c.Path) != "readme" && stemOf(c.Path) != "index" && v.named.Path(base):
 		c.add(20, "named in the README")
-	case isTelling(stem) && b.named.Word(stem) && b.bases[base] < 2, b.named.Word(dotted(c.Path)):
+	case isTelling(stem) && v.named.Word(stem) && v.bases[base] < 2, v.named.Word(dotted(c.Path)):
 		c.add(16, "used by the README's code")
 	}
 }
