@@ -110,22 +110,7 @@ func formal(d *document) (section, reason string) {
 		}
 		return Optional, "licence"
 	}
-	for _, f := range []struct{ section, reason, words string }{
-		{Optional, "instructions for agents", "agents,claude,gemini,copilot instructions"},
-		{Optional, "how to change the code",
-			"contributing,contribute,hacking,development,developing,contribution guide"},
-		{Optional, "what changed", "changelog,changes,change log,history,news,releases,release notes,what's new"},
-		{Optional, "how to upgrade", "upgrading,upgrade,migration,migrating,upgrade guide,migration guide"},
-		{Optional, "how to report vulnerabilities", "security,security policy"},
-		{"", "about the people, not the product",
-			"authors,contributors,maintainers,credits,thanks,sponsors,backers,governance," +
-				"code of conduct,conduct,user contract,patents,notice,project charter,charter,committers,owners," +
-				"support,funding,collaborator guide,triager guide,triage guide,collaborators,meetings"},
-		{"", "about the project's own work", "todo,roadmap,style guide,release,release checklist,releasing," +
-			"release process,readme guide,issue template," +
-			"pull request template,translations,testing,benchmarks,install issues"},
-		{"", "about its users", "users,who uses,adopters,projects using,showcase,ecosystem,links,awesome"},
-	} {
+	for _, f := range formalNames {
 		for w := range strings.SplitSeq(f.words, ",") {
 			if stem == w || title == w || len(w) > 8 && strings.HasPrefix(stem, w) || len(w) > 7 &&
 				strings.HasPrefix(title, w) {
@@ -161,25 +146,7 @@ func isExamplePage(d *document) bool {
 // byTitle heeds the words of the title.
 func byTitle(d *document) (section, reason string) {
 	title := strings.ToLower(d.Heading)
-	for _, s := range []struct{ section, words string }{
-		{secDocs, "getting started,get started,quick start,quickstart,installation,installing,introduction,overview"},
-		{secTutorials,
-			"tutorial,walkthrough,how to,howto,how-to,cookbook,recipes,step by step,your first,lesson," +
-				"exercise,workshop"},
-		{secConfiguration,
-			"configuration,configuring,config,configure,settings,environment variables,command line options," +
-				"command-line options,options"},
-		{secOperations,
-			"deployment,deploying,deploy,docker,kubernetes,production,monitoring,operations,operating," +
-				"troubleshooting," +
-				"troubleshoot,scaling,backup,hosting,observability,metrics,high availability,runbook,debugging"},
-		{secConcepts,
-			"architecture,concept,core concepts,internals,design,how it works,faq,frequently asked questions," +
-				"glossary," +
-				"philosophy,rationale,principles,theory,background,specification,protocol,lifecycle,life cycle," +
-				"data model"},
-		{secAPI, "api,reference,api reference"},
-	} {
+	for _, s := range titleWords {
 		for w := range strings.SplitSeq(s.words, ",") {
 			if prose.HasWords(title, w) && (!isWeak(w) || title == w || strings.HasPrefix(title, w+" and ")) {
 				return s.section, fmt.Sprintf("heading says %q", w)
@@ -192,8 +159,7 @@ func byTitle(d *document) (section, reason string) {
 // isWeak tells the words that say what a page is about only where they stand alone: "file operations" are none of
 // operators.
 func isWeak(word string) bool {
-	return slices.Contains([]string{"operations", "options", "metrics", "settings", "design", "protocol",
-		"background", "reference"}, word)
+	return slices.Contains(weakWords, word)
 }
 
 // byNames tells the pages of a reference, whatever they are called.

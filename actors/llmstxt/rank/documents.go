@@ -168,50 +168,21 @@ func (j *pageJudge) rate(d *document) {
 		return
 	}
 	d.section = section
-	d.add(baseOf(section), reason)
+	d.add(pointsOf(section), reason)
 	j.credit(&d.candidate)
 	if d.linked > 0 {
 		d.add(min(24, 6*bits.Len(uint(d.linked))), prose.Count(d.linked, "page")+verb(d.linked, " links", " link")+" to it")
-	}
-	if page.IsMan(d.Path) {
-		d.add(30, "a manual page")
 	}
 	if opens, points := opening(d); points > 0 {
 		d.add(points, opens)
 	}
 	d.add(min(20, d.ProseLines/5+d.Fences), "")
-	if crowd := j.crowds[path.Dir(d.Path)]; crowd > manyPages && d.ProseLines < 40 {
-		d.add(-8, "")
+	for _, w := range pageWeights {
+		if w.holds(j, d) {
+			d.add(w.points, w.reason)
+		}
 	}
-	if d.linked == 0 && d.ProseLines < 12 && !j.named.Targets[d.Path] {
-		d.add(-14, "")
-	}
-	if d.ProseLines < 3 {
-		d.add(-40, "")
-	}
-	if isInternal(d.Path) {
-		d.add(-30, "")
-	}
-	d.add(-4*depth(d.Path), "")
-	if u := j.unitOf(d.Path); u.dir != "." && u != j.root() {
-		d.add(-20, "")
-	}
-}
-
-func baseOf(section string) int {
-	switch section {
-	case secDocs, secTutorials:
-		return 500
-	case secConcepts, secAPI:
-		return 480
-	case secConfiguration, secOperations:
-		return 440
-	case secExamples:
-		return 400
-	case Optional:
-		return 100
-	}
-	return 300
+	d.Score -= 4 * depth(d.Path)
 }
 
 // isSetAside holds below folders that tools pass over, that measure, or that hold what others have made.
@@ -230,15 +201,7 @@ func isInternal(p string) bool { return strings.Contains("/"+p, "/internal/") }
 // opening tells the pages that a newcomer begins with.
 func opening(d *document) (reason string, points int) {
 	title := strings.ToLower(d.Heading)
-	for _, s := range []struct {
-		points int
-		words  []string
-	}{
-		{60, []string{"getting started", "get started", "quick start", "quickstart", "first steps"}},
-		{50, []string{"introduction", "overview", "user guide", "tutorial", "basics", "basic usage"}},
-		{44, []string{"installation", "installing", "core concepts", "usage", "guide to"}},
-		{30, []string{"concepts", "architecture", "design", "guide", "reference", "api"}},
-	} {
+	for _, s := range openings {
 		for _, w := range s.words {
 			if prose.HasWords(title, w) {
 				return fmt.Sprintf("heading says %q", w), s.points

@@ -67,10 +67,7 @@ func withoutEmoji(title string) string {
 
 // isNoName tells headings that every README may have.
 func isNoName(title string) bool {
-	return slices.Contains([]string{"", "readme", "read me", "introduction", "overview", "table of contents",
-		"contents", "installation", "install", "about", "usage", "getting started", "features", "description",
-		"what is this", "synopsis", "quick start", "quickstart", "name", "title", "documentation", "license",
-		"summary"}, strings.ToLower(strings.TrimRight(title, " :!?.")))
+	return slices.Contains(namelessTitles, strings.ToLower(strings.TrimRight(title, " :!?.")))
 }
 
 // moduleName is the last element of a module path that is not a version.

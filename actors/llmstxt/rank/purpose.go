@@ -120,8 +120,7 @@ func (v *survey) weigh(p *purpose) (why string) {
 	case n <= 240:
 		p.points += 14
 	}
-	p.points -= 12 * countOf(low, "blazing", "awesome", "world-class", "revolution", "super fast", "game-chang", "🚀",
-		"⭐", "cutting-edge")
+	p.points -= 12 * countOf(low, praises...)
 	p.points -= 22 * distractions(low)
 	if first, _ := utf8.DecodeRuneInString(p.text); !unicode.IsLetter(first) && !unicode.IsDigit(first) &&
 		!strings.ContainsRune("`@\"*'_", first) {
@@ -135,15 +134,7 @@ func (v *survey) weigh(p *purpose) (why string) {
 
 // distractions counts what speaks of something else than the purpose.
 func distractions(low string) int {
-	return countOf(low, "install", "npm ", "pip ", "apt-get", "deprecated", "documentation is", "click ", "sponsor",
-		"follow ", "announc", "thank", "welcome to", "changelog", "release", "see the", "this is the documentation",
-		"this is the source", "this is the repo", "this is the home", "this is the official repo", "this is the readme",
-		"this is the development", "please",
-		"github.com", "http://", "https://", "your support", "star ", "issue", "pull request", "git clone",
-		"master branch",
-		"main branch", "unmaintained", "here is", "the following", "below", "you can find", "translation", "docs for",
-		"work in progress", "copyright", "licensed under", "distributed as", "badge", "ask questions", "stackoverflow",
-		"mailing list", "chat room", "if you find")
+	return countOf(low, distracting...)
 }
 
 // openingOf is one or two sentences, the second only if it is to the point.
@@ -180,10 +171,7 @@ func (v *survey) names() []string {
 // saysWhat looks for "<name> is …", "This package provides …" and the like
 // within the first words: 2 if the subject is the name, 1 if that is in it.
 func saysWhat(sentence string, names []string) int {
-	for _, verb := range []string{" is an ", " is a ", " is the ", " is ", " provides ", " implements ", " lets ",
-		" allows ", " helps ", " makes ", " sends ", " contains ", " adds ", " turns ", " offers ", " brings ",
-		" enables ",
-		" reads ", " parses ", " generates ", " runs ", " serves ", " builds ", " supports ", " aims "} {
+	for _, verb := range sayingVerbs {
 		subject, _, ok := strings.Cut(sentence, verb)
 		if !ok || len(subject) > 60 {
 			continue
@@ -203,8 +191,7 @@ func saysWhat(sentence string, names []string) int {
 		if subject == "this" && strings.HasPrefix(verb, " is ") {
 			return 2
 		}
-		for _, s := range []string{"this package", "this library", "this project", "this module", "this tool",
-			"this repository", "this crate", "this gem", "package ", "it", "the library", "the project"} {
+		for _, s := range ownSubjects {
 			if subject == s || strings.HasSuffix(s, " ") && strings.HasPrefix(subject, s) {
 				return 2
 			}
@@ -231,13 +218,7 @@ func isNounPhrase(sentence string) bool {
 
 // kindOfThing is the noun that says what sort of thing is spoken of.
 func kindOfThing(s string) string {
-	for _, w := range []string{"library", "framework", "toolkit", "tool", "server", "client", "parser", "compiler",
-		"engine", "package", "module", "plugin", "command", "cli", "sdk", "api", "database", "implementation",
-		"language",
-		"runtime", "generator", "utility", "platform", "application", "app", "validation", "router", "logger", "editor",
-		"multiplexer", "interpreter", "driver", "crate", "gem", "interface", "collection", "bindings", "wrapper",
-		"processor", "store", "queue", "proxy", "template", "clone", "replacement", "extension", "converter",
-		"alternative"} {
+	for _, w := range kindNouns {
 		if prose.HasWords(s, w) {
 			return w
 		}

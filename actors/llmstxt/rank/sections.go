@@ -8,37 +8,6 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
-// The sections in their order. Each name is one word.
-const (
-	secDocs          = "Docs"
-	secTutorials     = "Tutorials"
-	secPackages      = "Packages"
-	secCommands      = "Commands"
-	secAPI           = "API"
-	secConcepts      = "Concepts"
-	secConfiguration = "Configuration"
-	secOperations    = "Operations"
-	secExamples      = "Examples"
-	secSource        = "Source"
-)
-
-func sectionOrder() []string {
-	return []string{secDocs, secTutorials, secPackages, secCommands, secAPI, secConcepts, secConfiguration,
-		secOperations, secExamples, secSource, Optional}
-}
-
-// capOf bounds a section; the caps of the caller bound them all.
-func (j *judge) capOf(section string) int {
-	most := j.caps.PerSection
-	switch section {
-	case secAPI:
-		return max(most, most+most/2)
-	case secConfiguration, secOperations, secCommands, secExamples, Optional:
-		return (most + 1) / 2
-	}
-	return most
-}
-
 // choice is the links by section.
 type choice map[string][]*candidate
 
@@ -62,7 +31,7 @@ func (j *judge) choose(pages *pageJudge, sources *sourceJudge) choice {
 // first.
 func (c choice) unique() {
 	kept := make(map[string]*candidate)
-	for _, name := range append([]string{secPackages, secCommands}, sectionOrder()...) {
+	for _, name := range append([]string{secPackages, secCommands}, sectionNames...) {
 		c[name] = slices.DeleteFunc(c[name], func(x *candidate) bool {
 			if kept[x.Path] == nil {
 				kept[x.Path] = x
@@ -75,7 +44,7 @@ func (c choice) unique() {
 // cut keeps the best of each section, and of all: what scores least goes first, of equal scores what stands last.
 func (c choice) cut(j *judge) {
 	total := 0
-	for _, name := range sectionOrder() {
+	for _, name := range sectionNames {
 		list, most := c[name], j.capOf(name)
 		for i := most; i < len(list); i++ {
 			j.passed.add(list[i].Path, list[i].Score, name+" is full: "+prose.Count(most, "other")+verb(most, " ranks",
@@ -91,7 +60,7 @@ func (c choice) cut(j *judge) {
 
 func (j *judge) dropLeast(c choice) {
 	where, least := "", 0
-	for _, name := range sectionOrder() {
+	for _, name := range sectionNames {
 		if n := len(c[name]); n > 0 && (where == "" || c[name][n-1].Score <= least) {
 			where, least = name, c[name][n-1].Score
 		}
@@ -108,7 +77,7 @@ func (j *judge) writeUp(c choice, progress func(done, total int)) error {
 	for _, list := range c {
 		total += len(list)
 	}
-	for _, name := range sectionOrder() {
+	for _, name := range sectionNames {
 		for _, x := range c[name] {
 			if j.ctx.Err() != nil {
 				return context.Cause(j.ctx)
@@ -130,7 +99,7 @@ func (j *judge) writeUp(c choice, progress func(done, total int)) error {
 func (c choice) finish(j *judge) []Section {
 	c.dropCommonNotes()
 	var sections []Section
-	for _, name := range sectionOrder() {
+	for _, name := range sectionNames {
 		s := Section{Name: name}
 		best := make(map[string]bool)
 		for _, x := range c[name] {

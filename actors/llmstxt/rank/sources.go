@@ -262,51 +262,11 @@ func (j *sourceJudge) judgeSource(s *source) {
 		s.add(8, "mentioned in the README")
 	}
 	j.credit(&s.candidate)
-	switch stem := stemOf(s.Path); stem {
-	case "index", "main", "lib", "mod", "__init__", "__main__", "app", "cli", "server":
-		s.add(10, "entry point, by its name")
-	case strings.ToLower(moduleName(j.root().about.Name)), strings.ToLower(j.readme.Title):
-		if stem != "" {
-			s.add(30, "has the name of the package")
-		}
-	}
-	if ext := path.Ext(s.Path); (ext == ".h" || ext == ".hpp" || ext == ".mli") && s.declares > 3 {
-		s.add(12, "declares an interface")
-	}
 	s.add(min(16, 2*max(0, bits.Len64(uint64(s.size))-9)), "")
-	s.demote(j)
-}
-
-// demote takes points for what speaks against a file.
-func (s *source) demote(j *sourceJudge) {
-	base := path.Base(s.Path)
-	if s.declares == 0 && s.entry == "" {
-		s.Score -= 30
-	}
-	if strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__") || stemOf(s.Path) == "internal" ||
-		strings.Contains(base, "-inl.") {
-		s.Score -= 24
-	}
-	if isInternal(s.Path) {
-		s.Score -= 24
-	}
-	if s.copied {
-		s.Score -= 40
-	}
-	if s.hidden {
-		s.Score -= 24
-	}
-	if stemOf(s.Path) == "version" && s.entry == "" {
-		s.Score -= 30
-	}
-	if isWording(s.Path) || isSetAside(s.Path) && s.entry == "" {
-		s.Score -= 60
-	}
-	if j.isOlder(s.Path) {
-		s.Score -= 40
-	}
-	if s.file.Language == "Shell" && s.entry == "" {
-		s.Score -= 20
+	for _, w := range sourceWeights {
+		if w.holds(j, s) {
+			s.add(w.points, w.reason)
+		}
 	}
 	s.Score -= 3 * depth(s.Path)
 }
@@ -388,4 +348,76 @@ func (j *sourceJudge) shareOut(sources []*candidate) []*candidate {
 		later = append(later, s)
 	}
 	return append(first, later...)
+}
+
+// asideOf says why a source is nothing for readers of the product.
+func (j *sourceJudge) asideOf(s *source, text string) string {
+	stem := stemOf(s.Path)
+	switch {
+	case code.IsTest(s.file.Language, text):
+		return "a test, by its imports"
+	case j.isVariant(s.Path):
+		return "another build of a listed file"
+	case s.entry == "" && j.isBuilt(s.Path):
+		return "built from a source file next to it"
+	case s.entry == "" && isBuildScript(s.Path):
+		return "builds the product, but is not part of it"
+	case stem == "package-info" || stem == "module-info" || stem == "assemblyinfo":
+		return "describes one package only"
+	}
+	return ""
+}
+
+func isBuildScript(p string) bool {
+	switch base := strings.ToLower(path.Base(p)); base {
+	case "setup.py", "conf.py", "build.rs", "gulpfile.js", "gruntfile.js", "noxfile.py", "fabfile.py", "tasks.py",
+		"rakefile", "build.py", "manage.py", "extconf.rb", "build.zig", "package.swift", "mix.exs", "build.sbt",
+		"configure.py", "phpstan.php":
+		return true
+	default:
+		return strings.Contains(base, ".config.") || strings.HasPrefix(base, ".") ||
+			strings.HasSuffix(base, ".gradle.kts")
+	}
+}
+
+// isVariant finds the file of the same name without a folder for one module system: dist/cjs/x.js beside dist/x.js.
+func (j *sourceJudge) isVariant(p string) bool {
+	parts := strings.Split(p, "/")
+	for i, part := range parts[:len(parts)-1] {
+		if part == "cjs" || part == "umd" || part == "commonjs" || part == "es5" {
+			for _, instead := range []string{"", "esm/", "es/"} {
+				if j.byPath[strings.TrimPrefix(strings.Join(parts[:i], "/")+"/", "/")+instead+strings.Join(parts[i+1:],
+					"/")] != nil {
+					return true
+				}
+			}
+		}
+	}
+	ext := path.Ext(p)
+	stem := strings.TrimSuffix(p, ext)
+	return (ext == ".cjs" || ext == ".cts") && (j.byPath[stem+".js"] != nil || j.byPath[stem+".mjs"] != nil ||
+		j.byPath[stem+".ts"] != nil)
+}
+
+// isBuilt finds the TypeScript that a script was compiled from: the end of its path is the same.
+func (j *sourceJudge) isBuilt(p string) bool {
+	ext := path.Ext(p)
+	if ext == ".ts" || ext == ".cts" || ext == ".mts" {
+		if !strings.HasSuffix(strings.TrimSuffix(p, ext), ".d") {
+			return false
+		}
+	} else if ext != ".js" && ext != ".cjs" && ext != ".mjs" {
+		return false
+	}
+	stem := strings.TrimSuffix(strings.TrimSuffix(p, ext), ".d")
+	_, below, _ := strings.Cut(stem, "/")
+	for _, s := range []string{stem, "src/" + stem, "src/" + below, "source/" + below, "lib/" + below} {
+		for _, e := range []string{".ts", ".tsx", ".mts"} {
+			if f := j.byPath[s+e]; f != nil && s+e != p && !strings.HasSuffix(s, ".d") &&
+				strings.TrimSuffix(s, "/") == s {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -1,0 +1,104 @@
+package rank
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+)
+
+// Each name is one word.
+const (
+	secDocs          = "Docs"
+	secTutorials     = "Tutorials"
+	secPackages      = "Packages"
+	secCommands      = "Commands"
+	secAPI           = "API"
+	secConcepts      = "Concepts"
+	secConfiguration = "Configuration"
+	secOperations    = "Operations"
+	secExamples      = "Examples"
+	secSource        = "Source"
+)
+
+// sections are in their order, each with what a page in it begins with, and how many halves of the cap it takes.
+var sections = []struct {
+	name           string
+	points, halves int
+}{
+	{secDocs, 500, 2}, {secTutorials, 500, 2}, {secPackages, 300, 2}, {secCommands, 300, 1}, {secAPI, 480, 3},
+	{secConcepts, 480, 2}, {secConfiguration, 440, 1}, {secOperations, 440, 1}, {secExamples, 400, 1},
+	{secSource, 300, 2}, {Optional, 100, 1},
+}
+
+var sectionNames = func() (names []string) {
+	for _, s := range sections {
+		names = append(names, s.name)
+	}
+	return names
+}()
+
+func pointsOf(section string) int {
+	return sections[slices.Index(sectionNames, section)].points
+}
+
+// capOf bounds a section; the caps of the caller bound them all.
+func (v *survey) capOf(section string) int {
+	return (v.caps.PerSection*sections[slices.Index(sectionNames, section)].halves + 1) / 2
+}
+
+// weight is what speaks for a file or, with points below zero, against it. Only a reason that speaks for it is told.
+type weight[J, T any] struct {
+	points int
+	reason string
+	holds  func(J, T) bool
+}
+
+var sourceWeights = []weight[*sourceJudge, *source]{
+	{10, "entry point, by its name", func(_ *sourceJudge, s *source) bool { return isEntryName(stemOf(s.Path)) }},
+	{30, "has the name of the package", func(j *sourceJudge, s *source) bool {
+		stem := stemOf(s.Path)
+		return stem != "" && !isEntryName(stem) && (stem == strings.ToLower(moduleName(j.root().about.Name)) ||
+			stem == strings.ToLower(j.readme.Title))
+	}},
+	{12, "declares an interface", func(_ *sourceJudge, s *source) bool {
+		ext := path.Ext(s.Path)
+		return (ext == ".h" || ext == ".hpp" || ext == ".mli") && s.declares > 3
+	}},
+	{-30, "", func(_ *sourceJudge, s *source) bool { return s.declares == 0 && s.entry == "" }},
+	{-24, "", func(_ *sourceJudge, s *source) bool {
+		base := path.Base(s.Path)
+		return strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__") || stemOf(base) == "internal" ||
+			strings.Contains(base, "-inl.")
+	}},
+	{-24, "", func(_ *sourceJudge, s *source) bool { return isInternal(s.Path) }},
+	{-40, "", func(_ *sourceJudge, s *source) bool { return s.copied }},
+	{-24, "", func(_ *sourceJudge, s *source) bool { return s.hidden }},
+	{-30, "", func(_ *sourceJudge, s *source) bool { return stemOf(s.Path) == "version" && s.entry == "" }},
+	{-60, "", func(_ *sourceJudge, s *source) bool {
+		return isWording(s.Path) || isSetAside(s.Path) && s.entry == ""
+	}},
+	{-40, "", func(j *sourceJudge, s *source) bool { return j.isOlder(s.Path) }},
+	{-20, "", func(_ *sourceJudge, s *source) bool { return s.file.Language == "Shell" && s.entry == "" }},
+}
+
+func isEntryName(stem string) bool {
+	return slices.Contains([]string{"index", "main", "lib", "mod", "__init__", "__main__", "app", "cli", "server"}, stem)
+}
+
+var pageWeights = []weight[*pageJudge, *document]{
+	{30, "a manual page", func(_ *pageJudge, d *document) bool { return page.IsMan(d.Path) }},
+	{-8, "", func(j *pageJudge, d *document) bool {
+		return j.crowds[path.Dir(d.Path)] > manyPages && d.ProseLines < 40
+	}},
+	{-14, "", func(j *pageJudge, d *document) bool {
+		return d.linked == 0 && d.ProseLines < 12 && !j.named.Targets[d.Path]
+	}},
+	{-40, "", func(_ *pageJudge, d *document) bool { return d.ProseLines < 3 }},
+	{-30, "", func(_ *pageJudge, d *document) bool { return isInternal(d.Path) }},
+	{-20, "", func(j *pageJudge, d *document) bool {
+		u := j.unitOf(d.Path)
+		return u.dir != "." && u != j.root()
+	}},
+}
