@@ -60,22 +60,18 @@ type dialect struct {
 type lexer struct {
 	dialect
 	*clock
-	text                   []byte
-	pos                    int
-	tokens                 []token
-	notes                  []note
-	open                   []int32  // openings that wait for their closings
-	branches               []branch // conditions that wait for their #endif
-	floor                  int      // openings below belong to the code around the literal that is read
-	base                   int      // tokens before belong to it, too
-	depth                  int      // of code within literals
-	counted                int      // lines are counted up to this byte
-	line                   int32
-	noTags                 bool   // an element never closed: < begins none in this file
-	inElement              bool   // the code that is read stands in an element
-	slashes                []bool // which bytes from slashesFrom up to slashesTo begin regular expressions
-	slashesFrom, slashesTo int
-	abort                  bool // the element that is read does not close: back to where it began
+	text     []byte
+	pos      int
+	tokens   []token
+	notes    []note
+	open     []int32  // openings that wait for their closings
+	branches []branch // conditions that wait for their #endif
+	floor    int      // openings below belong to the code around the literal that is read
+	base     int      // tokens before belong to it, too
+	depth    int      // of code within literals
+	counted  int      // lines are counted up to this byte
+	line     int32
+	abort    bool // the element that is read does not close: back to where it began
 }
 
 // Code within literals nests no deeper; beyond it is text.

@@ -141,3 +141,13 @@ func endOfQuote(text []byte, i int) int {
 	}
 	return i
 }
+
+// directiveWords splits "# define NAME value".
+func directiveWords(text []byte) (name, rest string) {
+	line := strings.TrimLeft(strings.TrimPrefix(string(text[:min(len(text), 400)]), "#"), " \t")
+	end := 0
+	for end < len(line) && isWordByte(line[end]) {
+		end++
+	}
+	return line[:end], strings.TrimLeft(line[end:], " \t")
+}

@@ -89,3 +89,12 @@ func (s *source) attributes(i int) int {
 	}
 	return s.seek(i, len(s.tokens)+1, search{name: "attributes", next: func(i int) int { return s.attrs(s, i) }})
 }
+
+// A body is read again for each name that it is exported by. All of this together takes no longer than so many
+// readings of the file.
+const mostReadings = 4 * deepestScope
+
+func (s *source) mayExpand(tokens int) bool {
+	s.expanded += tokens
+	return s.expanded <= mostReadings*len(s.tokens)
+}

@@ -131,14 +131,6 @@ func (s *source) name(i int) string {
 	return strings.TrimPrefix(name, "@")
 }
 
-// qualify joins names; an empty scope is none.
-func qualify(scope, separator, name string) string {
-	if scope == "" || name == "" {
-		return name
-	}
-	return scope + separator + name
-}
-
 // full tells that a file has all the symbols that it may have, or may take no more time.
 func (s *source) full() bool { return len(s.symbols) >= MaxSymbols || s.over() }
 
@@ -242,4 +234,36 @@ func (s *source) afterAttribute(i int) int {
 		i = s.skip(i)
 	}
 	return i
+}
+
+// operatorName is "operator==" or "operator bool".
+func (s *source) operatorName(from, to int) string {
+	var name strings.Builder
+	name.WriteString(s.str(from))
+	for i := from + 1; i < min(to, from+8); i++ {
+		if s.isWord(i) {
+			name.WriteString(" ")
+		}
+		name.WriteString(s.str(i))
+	}
+	return name.String()
+}
+
+// decorator passes over @name.name(...).
+func decorator(s *source, i int) int {
+	if !s.is(i, "@") || !s.isWord(i+1) || s.is(i+1, "interface") {
+		return i
+	}
+	return s.afterAttribute(i)
+}
+
+// guess is the kind of a name whose declaration is elsewhere, by custom.
+func guess(name string) Kind {
+	switch {
+	case isMacroName([]byte(name)):
+		return Constant
+	case name != "" && 'A' <= name[0] && name[0] <= 'Z':
+		return Type
+	}
+	return Function
 }

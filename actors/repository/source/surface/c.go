@@ -68,7 +68,7 @@ func isHeader(s *source) bool {
 			return true
 		}
 		if name == "define" {
-			return s.guarded(n, strings.TrimSpace(rest))
+			return isGuarded(s, n, strings.TrimSpace(rest))
 		}
 		if name != "pragma" && name != "undef" {
 			return false
@@ -77,24 +77,14 @@ func isHeader(s *source) bool {
 	return false
 }
 
-// guarded tells whether the line before is "#ifndef name".
-func (s *source) guarded(n note, name string) bool {
+// isGuarded tells whether the line before is "#ifndef name".
+func isGuarded(s *source, n note, name string) bool {
 	if name, _, _ = strings.Cut(name, " "); name == "" {
 		return false
 	}
 	before := strings.TrimSpace(string(s.text[max(0, int(n.start)-300):n.start]))
 	line := before[strings.LastIndexByte(before, '\n')+1:]
 	return strings.HasPrefix(line, "#") && strings.Contains(line, name) && strings.Contains(line, "if")
-}
-
-// directiveWords splits "# define NAME value".
-func directiveWords(text []byte) (name, rest string) {
-	line := strings.TrimLeft(strings.TrimPrefix(string(text[:min(len(text), 400)]), "#"), " \t")
-	end := 0
-	for end < len(line) && isWordByte(line[end]) {
-		end++
-	}
-	return line[:end], strings.TrimLeft(line[end:], " \t")
 }
 
 // macros adds those that take arguments, and others that are documented.

@@ -88,19 +88,6 @@ func (c *cFile) operator(start, sig, i, at, to int, in cScope) int {
 	return c.callable(cFunction{start: start, sig: sig, from: i, name: name, own: name, open: open}, to, in)
 }
 
-// operatorName is "operator==" or "operator bool".
-func (s *source) operatorName(from, to int) string {
-	var name strings.Builder
-	name.WriteString(s.str(from))
-	for i := from + 1; i < min(to, from+8); i++ {
-		if s.isWord(i) {
-			name.WriteString(" ")
-		}
-		name.WriteString(s.str(i))
-	}
-	return name.String()
-}
-
 // cFunction is a function whose parameters begin at token open.
 type cFunction struct {
 	start, sig, from, open int

@@ -39,13 +39,13 @@ func csharpLiteral(l *lexer) int {
 	if l.at(ahead) != '"' {
 		return 0
 	}
-	return l.csharpString(ahead, dollars, verbatim)
+	return csharpString(l, ahead, dollars, verbatim)
 }
 
 func isCSharpMark(c byte) bool { return c == '@' || c == '$' }
 
 // csharpString reads a string whose quotes begin so many bytes ahead.
-func (l *lexer) csharpString(ahead, dollars int, verbatim bool) int {
+func csharpString(l *lexer, ahead, dollars int, verbatim bool) int {
 	q := quoted{quote: `"`, until: '}', lines: verbatim, escapes: !verbatim, doubled: verbatim}
 	if dollars > 0 {
 		q.hole, q.twice = "{", true

@@ -67,7 +67,7 @@ func (e *elixirFile) module(number, column int, keyword, rest string) {
 		e.open(column, "", true)
 		return
 	}
-	name = join(outer.module, ".", name)
+	name = qualify(outer.module, ".", name)
 	kind := Module
 	if keyword == "defprotocol" {
 		kind = Type
@@ -111,7 +111,7 @@ func (e *elixirFile) define(number, column int, keyword, rest string) {
 		kind = Macro
 	}
 	if !strings.HasSuffix(keyword, "p") && name != "" && isElixirHead(after) {
-		path := join(e.scope().module, ".", name) + "/" + strconv.Itoa(arity(arguments))
+		path := qualify(e.scope().module, ".", name) + "/" + strconv.Itoa(arity(arguments))
 		e.add(number, path, kind, keyword+" "+name+arguments)
 	} else {
 		e.pending = elixirDoc{}
@@ -238,7 +238,7 @@ func (e *elixirFile) callback(number int, keyword, value string) {
 		return
 	}
 	arguments, after := e.bracketed(after)
-	path := join(e.scope().module, ".", name) + "/" + strconv.Itoa(arity(arguments))
+	path := qualify(e.scope().module, ".", name) + "/" + strconv.Itoa(arity(arguments))
 	e.add(number, path, Function, "@"+keyword+" "+name+arguments+e.continued(after))
 }
 

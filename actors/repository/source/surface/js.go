@@ -13,7 +13,7 @@ func javascript(ctx context.Context, text []byte) Outline { return jsModule(ctx,
 func typescript(ctx context.Context, text []byte) Outline { return jsModule(ctx, text, true) }
 
 func jsModule(ctx context.Context, text []byte, typed bool) Outline {
-	d := dialect{literal: jsLiteral, docs: docStyle{plain: true, text: javadoc}, attrs: decorator}
+	d := dialect{literal: (&jsLexer{}).literal, docs: docStyle{plain: true, text: javadoc}, attrs: decorator}
 	s := d.source(ctx, text, 0)
 	root := newScope(s, typed)
 	root.read(0, len(s.tokens), 0)
@@ -29,14 +29,6 @@ func jsFileTag(s *source) bool {
 	}
 	text := s.comments(s.notes[:1])
 	return prose.ContainsAny(text, "@file", "@module", "@packageDocumentation", "@overview")
-}
-
-// decorator passes over @name.name(...).
-func decorator(s *source, i int) int {
-	if !s.is(i, "@") || !s.isWord(i+1) || s.is(i+1, "interface") {
-		return i
-	}
-	return s.afterAttribute(i)
 }
 
 // jsScope is a module or namespace. What it exports is known at its end alone:
@@ -195,15 +187,6 @@ func (j *jsScope) namespace(body int, name string) {
 	inner.resolve()
 }
 
-// A body is read again for each name that it is exported by. All of this together takes no longer than so many
-// readings of the file.
-const mostReadings = 4 * deepestScope
-
-func (s *source) mayExpand(tokens int) bool {
-	s.expanded += tokens
-	return s.expanded <= mostReadings*len(s.tokens)
-}
-
 // ambientBody tells whether the namespace is declared only: without an export of its own everything in it is
 // exported.
 func (j *jsScope) ambientBody(body int) bool {
@@ -213,18 +196,4 @@ func (j *jsScope) ambientBody(body int) bool {
 		}
 	}
 	return j.ambient
-}
-
-// isInternal tells declarations that their documentation keeps from others.
-func (s *source) isInternal(i int) bool {
-	for _, n := range s.gap(i) {
-		if n.kind == directive || s.form(n) != docForm {
-			continue
-		}
-		text := string(s.text[n.start:min(n.stop, n.start+maxComment)])
-		if prose.ContainsAny(text, "@internal", "@private", "@api private", "@hidden") {
-			return true
-		}
-	}
-	return false
 }

@@ -152,14 +152,3 @@ func (j *jsScope) exportItem(i, end int, module string) {
 	}
 	j.exports = append(j.exports, e)
 }
-
-// guess is the kind of a name whose declaration is elsewhere, by custom.
-func guess(name string) Kind {
-	switch {
-	case isMacroName([]byte(name)):
-		return Constant
-	case name != "" && 'A' <= name[0] && name[0] <= 'Z':
-		return Type
-	}
-	return Function
-}

@@ -2,7 +2,17 @@ package surface
 
 import "bytes"
 
-func jsLiteral(l *lexer) int {
+// jsLexer knows what a slash and an angle mean where they stand.
+type jsLexer struct {
+	*lexer
+	noTags                 bool   // an element never closed: < begins none in this file
+	inElement              bool   // the code that is read stands in an element
+	slashes                []bool // which bytes from slashesFrom up to slashesTo begin regular expressions
+	slashesFrom, slashesTo int
+}
+
+func (l *jsLexer) literal(of *lexer) int {
+	l.lexer = of
 	switch c := l.text[l.pos]; c {
 	case '"', '\'':
 		return l.plainQuote(c)
@@ -21,7 +31,7 @@ func jsLiteral(l *lexer) int {
 }
 
 // afterOperand tells whether the token before ends a value, so that a slash divides and an angle compares.
-func (l *lexer) afterOperand() bool {
+func (l *jsLexer) afterOperand() bool {
 	n := len(l.tokens) - 1
 	if n < l.base {
 		return false
@@ -49,7 +59,7 @@ func isOperatorWord(text string) bool {
 }
 
 // afterCondition tells whether the parenthesis belongs to an if and the like.
-func (l *lexer) afterCondition(open int) bool {
+func (l *jsLexer) afterCondition(open int) bool {
 	if open <= l.base {
 		return false
 	}
@@ -62,7 +72,7 @@ func (l *lexer) afterCondition(open int) bool {
 }
 
 // regex is the end of a regular expression; 0 where the line has no such end.
-func (l *lexer) regex() int {
+func (l *jsLexer) regex() int {
 	if l.pos < l.slashesTo && !l.slashes[l.pos-l.slashesFrom] {
 		return 0
 	}
@@ -91,7 +101,7 @@ func (l *lexer) regex() int {
 
 // judgeSlashes notes, where one slash of a line begins no expression, which of the others do. From the end backwards
 // that takes one look at each byte.
-func (l *lexer) judgeSlashes() {
+func (l *jsLexer) judgeSlashes() {
 	from, to := l.pos, l.pos+len(l.text[l.pos:])
 	if i := bytes.IndexByte(l.text[from:], '\n'); i >= 0 {
 		to = from + i
@@ -116,7 +126,7 @@ func (l *lexer) judgeSlashes() {
 }
 
 // beginsElement tells <a href> and <> from the type parameters of a function.
-func (l *lexer) beginsElement() bool {
+func (l *jsLexer) beginsElement() bool {
 	i := l.pos + 1
 	for i < len(l.text) && (isWordByte(l.text[i]) || l.text[i] == '.' || l.text[i] == '-' || l.text[i] == ':') {
 		i++
@@ -137,8 +147,8 @@ func (l *lexer) beginsElement() bool {
 
 // element is the end of a JSX element with all that it holds. Where it does not close, what looked like one is code,
 // in the whole file.
-func (l *lexer) element() int {
-	was := *l
+func (l *jsLexer) element() int {
+	was, at := *l, *l.lexer
 	depth, i := 0, l.pos
 	for {
 		step := 0
@@ -150,14 +160,14 @@ func (l *lexer) element() int {
 			break
 		}
 	}
-	*l = was
+	*l, *l.lexer = was, at
 	l.noTags, l.abort = true, l.inElement
 	return 0
 }
 
 // elementTag passes over <a b={c}>, <a/> and </a>; step is how much deeper that is. The end of the text stands for
 // what is no tag.
-func (l *lexer) elementTag(i int) (end, step int) {
+func (l *jsLexer) elementTag(i int) (end, step int) {
 	step = 1
 	if hasPrefix(l.text[i:], "</") {
 		step = -1
@@ -189,7 +199,7 @@ func (l *lexer) elementTag(i int) (end, step int) {
 }
 
 // typeArguments passes over the <...> behind the name of an element.
-func (l *lexer) typeArguments(i int) int {
+func (l *jsLexer) typeArguments(i int) int {
 	depth := 0
 	for j := i; j < min(len(l.text), i+longestSpan); j++ {
 		switch l.text[j] {
@@ -205,7 +215,7 @@ func (l *lexer) typeArguments(i int) int {
 }
 
 // children passes over text and {code} up to the next tag.
-func (l *lexer) children(i int) int {
+func (l *jsLexer) children(i int) int {
 	for i < len(l.text) && l.text[i] != '<' && !l.abort {
 		if l.text[i] == '{' {
 			i = l.within(i + 1)
@@ -217,7 +227,7 @@ func (l *lexer) children(i int) int {
 }
 
 // within reads the code in an element.
-func (l *lexer) within(i int) int {
+func (l *jsLexer) within(i int) int {
 	start, was := l.pos, l.inElement
 	l.inElement = true
 	end := l.inner(i, '}')

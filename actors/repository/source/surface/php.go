@@ -28,21 +28,21 @@ func phpLiteral(l *lexer) int {
 		return l.literalEnd(1, quoted{quote: string(rune(c)), hole: "{$", until: '}', lines: true, escapes: true})
 	case '?':
 		if l.at(1) == '>' {
-			return l.html()
+			return untagged(l)
 		}
 	case '<':
 		if l.at(1) == '?' {
-			return l.openTag()
+			return openTag(l)
 		}
 		if l.at(1) == '<' && l.at(2) == '<' {
-			return l.heredoc()
+			return heredoc(l)
 		}
 	}
 	return 0
 }
 
-// html passes over what stands between ?> and the next <?php or <?=.
-func (l *lexer) html() int {
+// untagged passes over what stands between ?> and the next <?php or <?=.
+func untagged(l *lexer) int {
 	next := bytes.Index(l.text[l.pos:], []byte("<?"))
 	if next < 0 {
 		return len(l.text)
@@ -51,7 +51,7 @@ func (l *lexer) html() int {
 }
 
 // openTag is a token of its own, so that a comment after it is the file's.
-func (l *lexer) openTag() int {
+func openTag(l *lexer) int {
 	end := l.pos + 2
 	for end < len(l.text) && (isWordByte(l.text[end]) || l.text[end] == '=') && end < l.pos+6 {
 		end++
@@ -60,7 +60,7 @@ func (l *lexer) openTag() int {
 }
 
 // heredoc reads <<<NAME ... NAME and its quoted forms.
-func (l *lexer) heredoc() int {
+func heredoc(l *lexer) int {
 	rest := l.text[l.pos+3 : min(len(l.text), l.pos+longestSpan)]
 	first := bytes.IndexByte(rest, '\n')
 	if first < 0 {

@@ -110,7 +110,7 @@ func (r *rubyFile) def(l rubyLine, rest string, private bool) {
 	switch {
 	case own || scope.single || scope.module:
 		if !private {
-			r.add(l, join(scope.path, ".", name), Method, signature)
+			r.add(l, qualify(scope.path, ".", name), Method, signature)
 		}
 	case name == "initialize" && scope.path != "":
 		r.add(l, scope.path+".new", Method, signature)
@@ -133,13 +133,6 @@ func (r *rubyFile) method(l rubyLine, name, signature string, private bool) {
 	default:
 		r.add(l, scope.path+"#"+name, Method, signature)
 	}
-}
-
-func join(path, separator, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + separator + name
 }
 
 func lastName(path string) string { return path[strings.LastIndexByte(path, ':')+1:] }
@@ -170,11 +163,11 @@ func (r *rubyFile) visibility(l rubyLine, keyword, rest string) {
 		name = rubyName(name)
 		switch {
 		case keyword == "private_constant":
-			r.hide(join(scope.path, "::", name))
+			r.hide(qualify(scope.path, "::", name))
 		case keyword == "private_class_method" || scope.single:
-			r.hide(join(scope.path, ".", name))
+			r.hide(qualify(scope.path, ".", name))
 		default:
-			r.hide(join(scope.path, "#", name))
+			r.hide(qualify(scope.path, "#", name))
 		}
 	}
 }
@@ -207,7 +200,7 @@ func (r *rubyFile) constant(l rubyLine, name, rest string) {
 			kind = Type
 		}
 	}
-	path, signature := join(r.scope().path, "::", name), joined(l.code)
+	path, signature := qualify(r.scope().path, "::", name), joined(l.code)
 	signature = strings.TrimSuffix(signature, " do")
 	for _, pair := range []string{"{}", "[]", "()"} {
 		if strings.HasSuffix(signature, pair[:1]) {

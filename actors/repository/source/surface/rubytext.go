@@ -103,30 +103,6 @@ func (r *rubyFile) arguments(s string) (list string, endless bool) {
 	return joined(s[:end]), strings.HasPrefix(strings.TrimLeft(s[end:], " "), "= ")
 }
 
-// closing is the index after the bracket that closes the one s begins with, -1 if there is none.
-func closing(s string) int {
-	depth, quote := 0, byte(0)
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case quote != 0 && c == '\\':
-			i++
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '"' || c == '\'':
-			quote = c
-		case c == '(' || c == '[' || c == '{':
-			depth++
-		case c == ')' || c == ']' || c == '}':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return -1
-}
-
 // isMagic tells comments for tools.
 func isMagic(comment string) bool {
 	comment = strings.TrimSpace(comment)

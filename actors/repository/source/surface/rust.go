@@ -16,7 +16,7 @@ func rust(ctx context.Context, text []byte) Outline {
 func rustLiteral(l *lexer) int {
 	switch c := l.text[l.pos]; c {
 	case '"':
-		return l.rustString(0)
+		return rustString(l, 0)
 	case 'b', 'c', 'r':
 		ahead := 1
 		if c != 'r' && l.at(1) == 'r' {
@@ -27,23 +27,23 @@ func rustLiteral(l *lexer) int {
 			return l.literalEnd(ahead+hashes+1, quoted{quote: end, lines: true})
 		}
 		if c != 'r' && l.at(1) == '"' {
-			return l.rustString(1)
+			return rustString(l, 1)
 		}
 		if c == 'b' && l.at(1) == '\'' {
 			return l.literalEnd(2, quoted{quote: "'", escapes: true})
 		}
 	case '\'':
-		return l.character()
+		return character(l)
 	}
 	return 0
 }
 
-func (l *lexer) rustString(ahead int) int {
+func rustString(l *lexer, ahead int) int {
 	return l.literalEnd(ahead+1, quoted{quote: `"`, lines: true, escapes: true})
 }
 
 // character tells 'c' from the lifetime 'c, which is a token, too.
-func (l *lexer) character() int {
+func character(l *lexer) int {
 	if l.at(1) == '\\' {
 		return l.literalEnd(1, quoted{quote: "'", escapes: true})
 	}

@@ -72,3 +72,35 @@ func isLegal(s string) bool {
 	return prose.ContainsAny(s, "copyright", "licensed under", "license", "licence", "spdx-", "all rights reserved",
 		"redistribut", "frozen_string_literal", "-*-", "vim:", "shellcheck ", "warranties")
 }
+
+// qualify joins names; an empty scope is none.
+func qualify(scope, separator, name string) string {
+	if scope == "" || name == "" {
+		return name
+	}
+	return scope + separator + name
+}
+
+// closing is the index after the bracket that closes the one s begins with, -1 if there is none.
+func closing(s string) int {
+	depth, quote := 0, byte(0)
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '(' || c == '[' || c == '{':
+			depth++
+		case c == ')' || c == ']' || c == '}':
+			if depth--; depth == 0 {
+				return i + 1
+			}
+		}
+	}
+	return -1
+}
