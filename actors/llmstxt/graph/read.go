@@ -12,6 +12,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/source"
+	"github.com/seed889630bf/lastword/actors/repository/source/golang"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -118,16 +120,16 @@ func (p *part) described() string {
 
 // golang reads what the plan takes of a package of Go, and of what lies beside it.
 func (r *reading) golang(p *part) {
-	var sources []surface.Source
+	var sources []golang.Source
 	for _, f := range p.byFace() {
 		if f.Language != "Go" {
 			r.other(p, f)
 		} else if f.take > 0 && f.Package != "" {
-			sources = append(sources, surface.Source{Path: f.Path, Text: bytes.Clone(r.text(f))})
+			sources = append(sources, golang.Source{Path: f.Path, Text: bytes.Clone(r.text(f))})
 		}
 	}
-	slices.SortStableFunc(sources, func(a, b surface.Source) int { return strings.Compare(a.Path, b.Path) })
-	outline := surface.Go(r.ctx, sources)
+	slices.SortStableFunc(sources, func(a, b golang.Source) int { return strings.Compare(a.Path, b.Path) })
+	outline := golang.Package(r.ctx, sources)
 	p.symbols = append(p.symbols, outline.Symbols...)
 	p.summary = prose.Sentence(firstLine(outline.Doc))
 }
@@ -156,7 +158,7 @@ func (r *reading) other(p *part, f *file) {
 	f.specs = f.specs[:min(len(f.specs), fileSpecs)]
 	var outline surface.Outline
 	if f.whole {
-		outline, _ = surface.Of(r.ctx, f.Language, data)
+		outline, _ = source.Of(r.ctx, f.Language, data)
 	}
 	for _, s := range outline.Symbols {
 		if !strings.HasPrefix(s.Name, "_") && !strings.Contains(s.Name, "._") {

@@ -10,12 +10,12 @@ import (
 
 // resolver finds the file that a spec means among those that were looked at.
 type resolver struct {
-	byPath map[string]*source // without extension
-	byStem map[string][]*source
+	byPath map[string]*sourceFile // without extension
+	byStem map[string][]*sourceFile
 }
 
-func newResolver(list []*source) resolver {
-	r := resolver{byPath: make(map[string]*source), byStem: make(map[string][]*source)}
+func newResolver(list []*sourceFile) resolver {
+	r := resolver{byPath: make(map[string]*sourceFile), byStem: make(map[string][]*sourceFile)}
 	for _, s := range list {
 		for _, p := range importPaths(s.Path) {
 			if r.byPath[p] == nil {
@@ -39,7 +39,7 @@ func importPaths(p string) []string {
 
 // find wants the whole of the spec in the path, or all but the first part of it; a single word only beside the
 // importing file.
-func (r resolver) find(from *source, spec string) *source {
+func (r resolver) find(from *sourceFile, spec string) *sourceFile {
 	spec = strings.TrimSpace(spec)
 	if spec == "" || spec == "." || spec == "./" || strings.Contains(spec, ":") {
 		return nil
@@ -64,7 +64,7 @@ func (r resolver) find(from *source, spec string) *source {
 	}
 	_, tail, _ := strings.Cut(bare, "/")
 	for _, want := range []string{bare, tail} {
-		var best *source
+		var best *sourceFile
 		for _, s := range r.byStem[path.Base(want)] {
 			for _, p := range importPaths(s.Path) {
 				if strings.Contains(want, "/") && strings.HasSuffix("/"+p, "/"+want) && (best == nil ||

@@ -17,8 +17,8 @@ const (
 	importBytes = 8 << 10 // of each
 )
 
-// source is a file of code that was looked at.
-type source struct {
+// sourceFile is a file of code that was looked at.
+type sourceFile struct {
 	candidate
 	file      *scan.File
 	entry     string // the manifest that names it
@@ -104,14 +104,14 @@ func isProgramPath(p, command string) bool {
 }
 
 // readSources reads the heads of the likeliest files.
-func (j *sourceJudge) readSources() []*source {
+func (j *sourceJudge) readSources() []*sourceFile {
 	entries, order := make(map[string]string), make(map[string]int)
 	for _, u := range j.units {
 		for p, from := range u.entries {
 			entries[p], order[p] = from, u.order[p]
 		}
 	}
-	var list []*source
+	var list []*sourceFile
 	small := j.golang.isSmall()
 	for i := range j.repo.Files {
 		f := &j.repo.Files[i]
@@ -122,11 +122,11 @@ func (j *sourceJudge) readSources() []*source {
 		if entries[f.Path] == "" && (j.mix.isMinor(f.Language) || j.isForeign(f)) {
 			continue
 		}
-		s := &source{file: f, entry: entries[f.Path], order: order[f.Path]}
+		s := &sourceFile{file: f, entry: entries[f.Path], order: order[f.Path]}
 		s.Path, s.size = f.Path, f.Size
 		list = append(list, s)
 	}
-	slices.SortFunc(list, func(x, y *source) int {
+	slices.SortFunc(list, func(x, y *sourceFile) int {
 		return compareBy(func(p string) int {
 			if entries[p] != "" {
 				return -100
@@ -162,7 +162,7 @@ func (v *survey) isForeign(f *scan.File) bool {
 	return known
 }
 
-func (j *sourceJudge) parseSources(list []*source) {
+func (j *sourceJudge) parseSources(list []*sourceFile) {
 	seen := make(map[string]string)
 	for _, s := range list {
 		text := j.head(s.Path, importBytes)
@@ -187,11 +187,11 @@ func (j *sourceJudge) parseSources(list []*source) {
 
 // countImports counts for each file how many others import it, or name its class where a package needs no imports
 // within itself.
-func countImports(list []*source) {
+func countImports(list []*sourceFile) {
 	r := newResolver(list)
 	for _, from := range list {
-		seen := map[*source]bool{from: true, nil: true}
-		use := func(to *source) {
+		seen := map[*sourceFile]bool{from: true, nil: true}
+		use := func(to *sourceFile) {
 			if seen[to] || from.aside != "" {
 				return
 			}
@@ -214,9 +214,9 @@ func countImports(list []*source) {
 }
 
 // follow marks what the first entry point exports by "export * from".
-func follow(list []*source) {
+func follow(list []*sourceFile) {
 	r := newResolver(list)
-	var shown []*source
+	var shown []*sourceFile
 	for _, s := range list {
 		if s.entry != "" && s.order == 0 {
 			s.exposed = true
@@ -224,7 +224,7 @@ func follow(list []*source) {
 		}
 	}
 	for step := 1; step <= 2; step++ {
-		var next []*source
+		var next []*sourceFile
 		for _, s := range shown {
 			for _, spec := range s.exports {
 				if to := r.find(s, spec); to != nil && to.shown == 0 && !to.exposed {
@@ -237,7 +237,7 @@ func follow(list []*source) {
 	}
 }
 
-func (j *sourceJudge) judgeSource(s *source) {
+func (j *sourceJudge) judgeSource(s *sourceFile) {
 	s.Score = 300
 	if s.file.Package != "" {
 		s.Reasons = append(s.Reasons, "source of package "+s.file.Package)
@@ -351,7 +351,7 @@ func (j *sourceJudge) shareOut(sources []*candidate) []*candidate {
 }
 
 // asideOf says why a source is nothing for readers of the product.
-func (j *sourceJudge) asideOf(s *source, text string) string {
+func (j *sourceJudge) asideOf(s *sourceFile, text string) string {
 	stem := stemOf(s.Path)
 	switch {
 	case code.IsTest(s.file.Language, text):

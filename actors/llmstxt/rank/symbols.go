@@ -12,6 +12,8 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/source"
+	"github.com/seed889630bf/lastword/actors/repository/source/golang"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -41,7 +43,7 @@ func (j *sourceJudge) addSymbols(c choice) {
 			outline = j.goOutline(p, x.Path, &room)
 		} else {
 			room -= f.Size
-			outline, _ = surface.Of(j.ctx, f.Language, j.start(x.Path, perPackage))
+			outline, _ = source.Of(j.ctx, f.Language, j.start(x.Path, perPackage))
 		}
 		j.declared.take(x, outline)
 		outlines = append(outlines, outlined{x, outline})
@@ -74,16 +76,16 @@ func (j *sourceJudge) goOutline(p *goPackage, linked string, room *int64) surfac
 		return cmp.Or(cmp.Compare(first(x), first(y)), cmp.Compare(j.byPath[y].Size, j.byPath[x].Size),
 			strings.Compare(x, y))
 	})
-	var sources []surface.Source
+	var sources []golang.Source
 	left := min(int64(perPackage), *room)
 	for _, f := range files {
 		if size := j.byPath[f].Size; size <= left {
 			left -= size
 			*room -= size
-			sources = append(sources, surface.Source{Path: f, Text: bytes.Clone(j.start(f, size+1))})
+			sources = append(sources, golang.Source{Path: f, Text: bytes.Clone(j.start(f, size+1))})
 		}
 	}
-	return surface.Go(j.ctx, sources)
+	return golang.Package(j.ctx, sources)
 }
 
 // takeOutline keeps the symbols that matter most, by line, and a note where the file had none: what it says of

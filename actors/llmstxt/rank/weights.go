@@ -55,32 +55,32 @@ type weight[J, T any] struct {
 	holds  func(J, T) bool
 }
 
-var sourceWeights = []weight[*sourceJudge, *source]{
-	{10, "entry point, by its name", func(_ *sourceJudge, s *source) bool { return isEntryName(stemOf(s.Path)) }},
-	{30, "has the name of the package", func(j *sourceJudge, s *source) bool {
+var sourceWeights = []weight[*sourceJudge, *sourceFile]{
+	{10, "entry point, by its name", func(_ *sourceJudge, s *sourceFile) bool { return isEntryName(stemOf(s.Path)) }},
+	{30, "has the name of the package", func(j *sourceJudge, s *sourceFile) bool {
 		stem := stemOf(s.Path)
 		return stem != "" && !isEntryName(stem) && (stem == strings.ToLower(moduleName(j.root().about.Name)) ||
 			stem == strings.ToLower(j.readme.Title))
 	}},
-	{12, "declares an interface", func(_ *sourceJudge, s *source) bool {
+	{12, "declares an interface", func(_ *sourceJudge, s *sourceFile) bool {
 		ext := path.Ext(s.Path)
 		return (ext == ".h" || ext == ".hpp" || ext == ".mli") && s.declares > 3
 	}},
-	{-30, "", func(_ *sourceJudge, s *source) bool { return s.declares == 0 && s.entry == "" }},
-	{-24, "", func(_ *sourceJudge, s *source) bool {
+	{-30, "", func(_ *sourceJudge, s *sourceFile) bool { return s.declares == 0 && s.entry == "" }},
+	{-24, "", func(_ *sourceJudge, s *sourceFile) bool {
 		base := path.Base(s.Path)
 		return strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__") || stemOf(base) == "internal" ||
 			strings.Contains(base, "-inl.")
 	}},
-	{-24, "", func(_ *sourceJudge, s *source) bool { return isInternal(s.Path) }},
-	{-40, "", func(_ *sourceJudge, s *source) bool { return s.copied }},
-	{-24, "", func(_ *sourceJudge, s *source) bool { return s.hidden }},
-	{-30, "", func(_ *sourceJudge, s *source) bool { return stemOf(s.Path) == "version" && s.entry == "" }},
-	{-60, "", func(_ *sourceJudge, s *source) bool {
+	{-24, "", func(_ *sourceJudge, s *sourceFile) bool { return isInternal(s.Path) }},
+	{-40, "", func(_ *sourceJudge, s *sourceFile) bool { return s.copied }},
+	{-24, "", func(_ *sourceJudge, s *sourceFile) bool { return s.hidden }},
+	{-30, "", func(_ *sourceJudge, s *sourceFile) bool { return stemOf(s.Path) == "version" && s.entry == "" }},
+	{-60, "", func(_ *sourceJudge, s *sourceFile) bool {
 		return isWording(s.Path) || isSetAside(s.Path) && s.entry == ""
 	}},
-	{-40, "", func(j *sourceJudge, s *source) bool { return j.isOlder(s.Path) }},
-	{-20, "", func(_ *sourceJudge, s *source) bool { return s.file.Language == "Shell" && s.entry == "" }},
+	{-40, "", func(j *sourceJudge, s *sourceFile) bool { return j.isOlder(s.Path) }},
+	{-20, "", func(_ *sourceJudge, s *sourceFile) bool { return s.file.Language == "Shell" && s.entry == "" }},
 }
 
 func isEntryName(stem string) bool {

@@ -1,7 +1,4 @@
-// Package surface reads the public surface of source files: what they say of themselves, and the exported names with
-// signature, first sentence and line.
-//
-// Go goes through the standard library's parser. The other languages have scanners: they know strings, comments and
-// nesting, not the grammar, so they never fail on a file that is broken, of a newer language version, or cut short.
-// They take time linear in the text.
+// Package surface holds what a source file shows to others: what it says of itself, and the exported names with
+// signature, first sentence and line. Each language finds it in a package of its own; what they share of reading
+// comments and names is here.
 package surface

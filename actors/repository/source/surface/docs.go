@@ -9,10 +9,10 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 )
 
-// summary is the first sentence of a documentation comment whose comment markers are gone, or the first that says
+// Summary is the first sentence of a documentation comment whose comment markers are gone, or the first that says
 // something by itself; markup that is not Markdown goes, too.
-func summary(doc string) string {
-	paragraph := inline(firstParagraph(doc))
+func Summary(doc string) string {
+	paragraph := inline(FirstParagraph(doc))
 	first := prose.Sentence(paragraph)
 	if strings.HasSuffix(first, "?") {
 		return cmp.Or(prose.Informative(paragraph), first)
@@ -40,9 +40,9 @@ func titled(name, doc string) string {
 	return text
 }
 
-// docText is a whole documentation comment as text: without common indentation, underlines of headings, directives
+// DocText is a whole documentation comment as text: without common indentation, underlines of headings, directives
 // and roles.
-func docText(doc string) string {
+func DocText(doc string) string {
 	var b strings.Builder
 	blank := false
 	for _, line := range dedent(doc) {
@@ -63,9 +63,9 @@ func docText(doc string) string {
 	return strings.TrimSpace(inline(b.String()))
 }
 
-// firstParagraph is what precedes the first blank line, tag or list of arguments; a heading or code yields to the
+// FirstParagraph is what precedes the first blank line, tag or list of arguments; a heading or code yields to the
 // prose below it, and a doc that has nothing but what is returned says that.
-func firstParagraph(doc string) string {
+func FirstParagraph(doc string) string {
 	var p paragraph
 	for lines := dedent(doc); len(lines) > 0 && !p.line(lines[0]); lines = lines[1:] {
 	}
@@ -91,7 +91,7 @@ func (p *paragraph) line(line string) bool {
 		if len(p.kept) == 1 {
 			p.heading, p.kept = p.kept[0], nil
 		}
-	case text == "" || isTag(text):
+	case text == "" || IsTag(text):
 		p.returned = cmp.Or(p.returned, returns(text))
 		return len(p.kept) > 0
 	case isExample(text):
@@ -127,9 +127,9 @@ func isImprint(line string) bool {
 	return prose.StartsWithAny(line, ":copyright:", ":license:", ":licence:", ":author:", ":authors:")
 }
 
-// isTag tells lines such as "@param x", ":param x:" and "Args:".
-func isTag(line string) bool {
-	if len(line) > 1 && (line[0] == '@' || line[0] == ':') && isLower(line[1]) {
+// IsTag tells lines such as "@param x", ":param x:" and "Args:".
+func IsTag(line string) bool {
+	if len(line) > 1 && (line[0] == '@' || line[0] == ':') && IsLower(line[1]) {
 		return line[0] == '@' || !strings.HasPrefix(tagEnd(line), "`") && tagEnd(line) != ""
 	}
 	return slices.Contains([]string{"Args:", "Arguments:", "Parameters:", "Returns:", "Return:", "Yields:", "Raises:",
@@ -146,7 +146,7 @@ func tagEnd(line string) string {
 	return strings.TrimPrefix(line[1+i:], ":") + " "
 }
 
-func isLower(c byte) bool { return 'a' <= c && c <= 'z' }
+func IsLower(c byte) bool { return 'a' <= c && c <= 'z' }
 
 // returns is the text of a line that says what is returned.
 func returns(line string) string {

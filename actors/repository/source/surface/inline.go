@@ -40,7 +40,7 @@ func span(before, s string) (kept, text, rest string) {
 }
 
 // Markup does not reach over more than this many bytes.
-const longestSpan = 300
+const LongestSpan = 300
 
 func ticks(before, s string) (kept, text, rest string) {
 	if strings.HasPrefix(s, "```") {
@@ -48,13 +48,13 @@ func ticks(before, s string) (kept, text, rest string) {
 		return before, s[:n], s[n:]
 	}
 	if strings.HasPrefix(s, "``") {
-		end := strings.Index(s[2:min(len(s), longestSpan)], "``")
+		end := strings.Index(s[2:min(len(s), LongestSpan)], "``")
 		if end < 0 {
 			return before, "``", s[2:]
 		}
 		return before, "`" + strings.TrimSpace(s[2:2+end]) + "`", s[2+end+2:]
 	}
-	end := strings.IndexByte(s[1:min(len(s), longestSpan)], '`')
+	end := strings.IndexByte(s[1:min(len(s), LongestSpan)], '`')
 	if end < 0 {
 		return before, "`", s[1:]
 	}
@@ -88,7 +88,7 @@ func withoutRole(s string) string {
 }
 
 func braces(before, s string) (kept, text, rest string) {
-	end := strings.IndexByte(s[:min(len(s), longestSpan)], '}')
+	end := strings.IndexByte(s[:min(len(s), LongestSpan)], '}')
 	if end < 0 {
 		return before, "{", s[1:]
 	}
@@ -115,7 +115,7 @@ func isConstantPath(s string) bool {
 		return false
 	}
 	for _, c := range []byte(s) {
-		if !isWord(c) && strings.IndexByte(":#.?!", c) < 0 {
+		if !IsWord(c) && strings.IndexByte(":#.?!", c) < 0 {
 			return false
 		}
 	}

@@ -3,7 +3,6 @@ package surface
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"slices"
 	"unicode/utf8"
 
@@ -14,7 +13,7 @@ import (
 const (
 	MaxBytes       = 1 << 20
 	MaxSymbols     = 2000
-	signatureRunes = 200
+	SignatureRunes = 200
 )
 
 // Kind says what a symbol is.
@@ -48,46 +47,8 @@ type Outline struct {
 	Symbols []Symbol // exported ones, in the order of their lines
 }
 
-// scanner reads one language. Its text has no byte order mark, ends every line with "\n", is valid UTF-8 and at most
-// MaxBytes long.
-type scanner struct {
-	language string
-	read     func(ctx context.Context, text []byte) Outline
-}
-
-func scanners() []scanner {
-	return []scanner{
-		{"Go", golang},
-		{"Python", python},
-		{"Ruby", ruby},
-		{"Elixir", elixir},
-		{"Shell", shell},
-		{"JavaScript", javascript},
-		{"TypeScript", typescript},
-		{"Rust", rust},
-		{"Java", java},
-		{"Kotlin", kotlin},
-		{"Swift", swift},
-		{"C#", csharp},
-		{"PHP", php},
-		{"C", clang},
-		{"C++", cplusplus},
-	}
-}
-
-// Of gives the outline of a file; ok tells whether its language has a scanner. Once ctx is done it soon gives what it
-// found so far.
-func Of(ctx context.Context, language string, text []byte) (outline Outline, ok bool) {
-	for _, s := range scanners() {
-		if s.language == language {
-			return finish(s.read(ctx, normal(text))), true
-		}
-	}
-	return Outline{}, false
-}
-
-// normal spares every scanner the ways in which texts differ without saying anything else.
-func normal(text []byte) []byte {
+// Normal spares every scanner the ways in which texts differ without saying anything else.
+func Normal(text []byte) []byte {
 	text = bytes.TrimPrefix(text, []byte("\uFEFF"))
 	text = text[:min(len(text), MaxBytes)]
 	if bytes.IndexByte(text, '\r') >= 0 {
@@ -99,14 +60,14 @@ func normal(text []byte) []byte {
 	return bytes.ToValidUTF8(text, []byte("\uFFFD"))
 }
 
-// finish makes what every outline promises true of what a scanner found.
-func finish(o Outline) Outline {
+// Finish makes what every outline promises true of what a scanner found.
+func Finish(o Outline) Outline {
 	o.Symbols = slices.DeleteFunc(o.Symbols, func(s Symbol) bool { return s.Name == "" })
 	slices.SortStableFunc(o.Symbols, func(a, b Symbol) int { return cmp.Compare(a.Line, b.Line) })
 	o.Symbols = o.Symbols[:min(len(o.Symbols), MaxSymbols)]
 	for i := range o.Symbols {
 		s := &o.Symbols[i]
-		s.Signature = prose.Shorten(prose.Tidy(s.Signature), signatureRunes)
+		s.Signature = prose.Shorten(prose.Tidy(s.Signature), SignatureRunes)
 		s.Doc = titled(s.Name, s.Doc)
 	}
 	return o

@@ -7,17 +7,17 @@ import (
 )
 
 // Modules nested deeper than this hold nothing that is read.
-const deepest = 50
+const Deepest = 50
 
-// isWord tells the bytes of identifiers; those of other scripts count.
-func isWord(c byte) bool {
+// IsWord tells the bytes of identifiers; those of other scripts count.
+func IsWord(c byte) bool {
 	return c == '_' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c >= 0x80
 }
 
-// identifier is the identifier that s begins with, "" if it does not begin with one.
-func identifier(s string) string {
+// Identifier is the identifier that s begins with, "" if it does not begin with one.
+func Identifier(s string) string {
 	i := 0
-	for i < len(s) && isWord(s[i]) {
+	for i < len(s) && IsWord(s[i]) {
 		i++
 	}
 	if i == 0 || '0' <= s[0] && s[0] <= '9' {
@@ -26,17 +26,17 @@ func identifier(s string) string {
 	return s[:i]
 }
 
-// afterKeyword is what follows a keyword at the start of s.
-func afterKeyword(s, keyword string) (rest string, ok bool) {
+// AfterKeyword is what follows a keyword at the start of s.
+func AfterKeyword(s, keyword string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(s, keyword)
-	if !ok || rest != "" && isWord(rest[0]) {
+	if !ok || rest != "" && IsWord(rest[0]) {
 		return "", false
 	}
 	return strings.TrimLeft(rest, " \t"), true
 }
 
-// indentation is the column of the first character that is no blank, and the text from there on.
-func indentation(line string) (column int, rest string) {
+// Indentation is the column of the first character that is no blank, and the text from there on.
+func Indentation(line string) (column int, rest string) {
 	for i := range len(line) {
 		switch line[i] {
 		case ' ':
@@ -52,8 +52,8 @@ func indentation(line string) (column int, rest string) {
 	return column, ""
 }
 
-// joined is a declaration that went over several lines as one would write it on one.
-func joined(s string) string {
+// Joined is a declaration that went over several lines as one would write it on one.
+func Joined(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	for _, pair := range [][2]string{{"( ", "("}, {", )", ")"}, {" )", ")"}, {"[ ", "["}, {", ]", "]"}, {" ]", "]"}} {
 		s = strings.ReplaceAll(s, pair[0], pair[1])
@@ -61,28 +61,28 @@ func joined(s string) string {
 	return s
 }
 
-// isConstantName tells the names of constants: at least one capital, no small letter.
-func isConstantName(name string) bool {
+// IsConstantName tells the names of constants: at least one capital, no small letter.
+func IsConstantName(name string) bool {
 	return strings.ToUpper(name) == name && strings.ToLower(name) != name
 }
 
-// isLegal tells the comments at the top of a file that are not about it.
-func isLegal(s string) bool {
+// IsLegal tells the comments at the top of a file that are not about it.
+func IsLegal(s string) bool {
 	s = strings.ToLower(s)
 	return prose.ContainsAny(s, "copyright", "licensed under", "license", "licence", "spdx-", "all rights reserved",
 		"redistribut", "frozen_string_literal", "-*-", "vim:", "shellcheck ", "warranties")
 }
 
-// qualify joins names; an empty scope is none.
-func qualify(scope, separator, name string) string {
+// Qualify joins names; an empty scope is none.
+func Qualify(scope, separator, name string) string {
 	if scope == "" || name == "" {
 		return name
 	}
 	return scope + separator + name
 }
 
-// closing is the index after the bracket that closes the one s begins with, -1 if there is none.
-func closing(s string) int {
+// Closing is the index after the bracket that closes the one s begins with, -1 if there is none.
+func Closing(s string) int {
 	depth, quote := 0, byte(0)
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {

@@ -1,0 +1,153 @@
+package brace
+
+import (
+	"bytes"
+	"strings"
+)
+
+// branch is one side of a condition. The first side is always kept; others only if they close what they open, so that
+// a condition that chooses between two heads of one body does not unbalance the file.
+type branch struct {
+	tokens, notes, floor int
+	optional             bool
+	never                bool // #if 0
+	dropped              bool // it is another head of a statement that the side before began
+	stray                bool // it closes what it does not open
+}
+
+func (l *Lexer) directive(c byte) bool {
+	if c != '#' || l.Directives == nil || !l.startsLine() {
+		return false
+	}
+	name, rest := l.directiveName()
+	if !l.Directives(name) {
+		return false
+	}
+	end := l.directiveEnd()
+	switch name {
+	case "if", "ifdef", "ifndef":
+		l.Pos = end
+		l.push(branch{never: name == "if" && isNever(rest)})
+	case "else", "elif", "elifdef", "elifndef", "elseif":
+		l.Pos = end
+		was := l.pop()
+		l.push(branch{optional: !was.never, dropped: was.dropped || !was.never && l.Terminated && l.inStatement(was)})
+	case "endif":
+		l.Pos = end
+		l.pop()
+	default:
+		l.note(Directive, end)
+	}
+	return true
+}
+
+// inStatement tells whether the side of a condition that ends here leaves a statement unfinished: the other side then
+// is another head of the same body.
+func (l *Lexer) inStatement(was branch) bool {
+	n := len(l.Tokens)
+	if n <= was.tokens {
+		return false
+	}
+	last := l.Tokens[n-1]
+	switch l.Text[last.Start] {
+	case ';', '{', '}', ',', ':':
+		return false
+	}
+	return last.Kind != LiteralToken
+}
+
+func isNever(condition string) bool {
+	condition = strings.TrimSpace(condition)
+	return condition == "0" || condition == "false"
+}
+
+func (l *Lexer) push(b branch) {
+	b.tokens, b.notes, b.floor = len(l.Tokens), len(l.notes), l.floor
+	if b.optional || b.never || b.dropped {
+		l.floor = len(l.open)
+	}
+	l.branches = append(l.branches, b)
+}
+
+func (l *Lexer) pop() branch {
+	if len(l.branches) == 0 {
+		return branch{}
+	}
+	b := l.branches[len(l.branches)-1]
+	l.branches = l.branches[:len(l.branches)-1]
+	if b.never || b.dropped || b.optional && (b.stray || len(l.open) > l.floor) {
+		l.Tokens = l.Tokens[:min(len(l.Tokens), b.tokens)]
+		l.notes = l.notes[:min(len(l.notes), b.notes)]
+		l.open = l.open[:min(len(l.open), l.floor)]
+	}
+	l.floor = b.floor
+	if b.stray && !b.optional && !b.never && len(l.branches) > 0 {
+		l.branches[len(l.branches)-1].stray = true
+	}
+	return b
+}
+
+// startsLine tells whether nothing but blanks precedes on the line.
+func (l *Lexer) startsLine() bool {
+	before := bytes.TrimRight(l.Text[:l.Pos], " \t")
+	return len(before) == 0 || before[len(before)-1] == '\n'
+}
+
+func (l *Lexer) directiveName() (name, rest string) {
+	line := l.Text[l.Pos+1 : l.lineEnd(l.Pos)]
+	line = bytes.TrimLeft(line[:min(len(line), 200)], " \t")
+	end := 0
+	for end < len(line) && IsWordByte(line[end]) {
+		end++
+	}
+	return string(line[:end]), string(line[end:])
+}
+
+// directiveEnd passes over continued lines and the comments that begin in it.
+func (l *Lexer) directiveEnd() int {
+	for i := l.Pos; i < len(l.Text); i++ {
+		switch l.Text[i] {
+		case '\n':
+			return i
+		case '\\':
+			i++
+		case '"':
+			i = endOfQuote(l.Text, i)
+		case '/':
+			if bytes.HasPrefix(l.Text[i:], []byte("//")) {
+				return l.lineEnd(i)
+			}
+			if bytes.HasPrefix(l.Text[i:], []byte("/*")) {
+				end := bytes.Index(l.Text[i+2:], []byte("*/"))
+				if end < 0 {
+					return len(l.Text)
+				}
+				i += 2 + end + 1
+			}
+		}
+	}
+	return len(l.Text)
+}
+
+// endOfQuote is the index of the quote that closes the one at i on its line; i where there is none.
+func endOfQuote(text []byte, i int) int {
+	for j := i + 1; j < len(text) && text[j] != '\n'; j++ {
+		switch text[j] {
+		case '\\':
+			j++
+		case '"':
+			return j
+		}
+	}
+	return i
+}
+
+// DirectiveWords splits "# define NAME value".
+func DirectiveWords(text []byte) (name, rest string) {
+	line := strings.TrimLeft(strings.TrimPrefix(string(text[:min(len(text), 400)]), "#"), " \t")
+	end := 0
+	for end < len(line) && IsWordByte(line[end]) {
+		end++
+	}
+	return line[:end], strings.TrimLeft(line[end:], " \t")
+}

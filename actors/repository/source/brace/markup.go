@@ -1,0 +1,205 @@
+package brace
+
+import (
+	"html"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+)
+
+// Javadoc takes the tags of HTML out of a comment, and the names of the tags that only say that a description
+// follows. Inline tags are left to summary.
+func Javadoc(text string) string {
+	return withoutHTML(leadTags(text))
+}
+
+// leadTags leaves of "@description text" the text, and of "@module name" nothing. Other tags lose the lines that
+// continue them.
+func leadTags(text string) string {
+	if !strings.Contains(text, "@") {
+		return text
+	}
+	text = strings.NewReplacer("{@inheritdoc}", "", "{@inheritDoc}", "").Replace(text)
+	var b strings.Builder
+	isTagged := false
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		if isTagged && trimmed != "" && trimmed[0] != '@' {
+			continue
+		}
+		line = leadTag(line)
+		isTagged = surface.IsTag(strings.TrimSpace(line))
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+func leadTag(line string) string {
+	tag, ok := strings.CutPrefix(strings.TrimLeft(line, " \t"), "@")
+	if !ok {
+		return line
+	}
+	name, rest, _ := strings.Cut(strings.TrimSpace(tag), " ")
+	switch name {
+	case "description", "desc", "summary", "classdesc", "fileoverview", "overview", "brief", "short", "details":
+		return strings.TrimSpace(rest) + "\n"
+	case "file":
+		if strings.Contains(strings.TrimSpace(rest), " ") {
+			return rest + "\n"
+		}
+		return "\n"
+	case "module", "packageDocumentation", "export", "class", "constructor", "public", "name", "namespace", "license":
+		return "\n"
+	case "{", "}":
+		return "\n"
+	}
+	return line
+}
+
+// replaceTags gives each tag to tag, from behind its "<", which says what is shown for it and what comes after it.
+func replaceTags(text string, tag func(text string) (shown, rest string)) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "<")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		var shown string
+		shown, text = tag(rest)
+		b.WriteString(shown)
+	}
+}
+
+// withoutHTML drops the tags that HTML knows; block elements end a paragraph.
+func withoutHTML(text string) string {
+	text = replaceTags(text, htmlTag)
+	if strings.ContainsRune(text, '&') {
+		text = strings.ReplaceAll(html.UnescapeString(text), "\u00a0", " ")
+	}
+	return text
+}
+
+// htmlTag gives what is shown instead of the tag that text continues, and what follows it.
+func htmlTag(text string) (shown, rest string) {
+	end := strings.IndexByte(text[:min(len(text), surface.LongestSpan)], '>')
+	if end < 0 {
+		return "<", text
+	}
+	inner := text[:end]
+	name, _, _ := strings.Cut(strings.Trim(inner, "/ \n"), " ")
+	if !strings.HasPrefix(inner, "/") {
+		name, _, _ = strings.Cut(name, "\n")
+	}
+	switch strings.ToLower(strings.TrimSuffix(name, "/")) {
+	case "p", "ul", "ol", "li", "pre", "table", "tr", "td", "div", "dl", "dt", "dd", "blockquote", "h1", "h2", "h3",
+		"h4", "hr", "para", "list", "item":
+		return "\n\n", text[end+1:]
+	case "br":
+		return "\n", text[end+1:]
+	case "code", "tt", "c", "kbd", "samp":
+		return "`", text[end+1:]
+	case "a", "b", "i", "em", "strong", "span", "small", "sup", "sub", "u", "var", "img", "font", "cite", "q", "see",
+		"s":
+		return "", text[end+1:]
+	}
+	return "<", text
+}
+
+// BracketLinks sets the names that KDoc has in brackets in backticks.
+func BracketLinks(text string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(text, "[")
+		b.WriteString(before)
+		if !ok {
+			return b.String()
+		}
+		end := strings.IndexFunc(rest, func(r rune) bool {
+			return !IsWordByte(byte(min(r, 0x80))) && r != '.' && r != ':'
+		})
+		if end <= 0 || rest[end] != ']' || strings.HasPrefix(rest[end:], "](") || strings.HasPrefix(rest[end:], "][") {
+			b.WriteByte('[')
+			text = rest
+			continue
+		}
+		b.WriteString("`" + rest[:end] + "`")
+		text = rest[end+1:]
+	}
+}
+
+// Doxygen reads both of its ways to write a command, \brief and @brief.
+func Doxygen(text string) string {
+	if strings.ContainsAny(text, `\@`) {
+		var b strings.Builder
+		for line := range strings.Lines(text) {
+			if trimmed := strings.TrimLeft(line, " \t"); len(trimmed) > 1 && trimmed[0] == '\\' && surface.IsLower(trimmed[1]) {
+				line = "@" + trimmed[1:]
+			}
+			b.WriteString(doxygenWords(doxygenLead(line)))
+		}
+		text = b.String()
+	}
+	return withoutHTML(text)
+}
+
+// doxygenLead reads the command that begins a line. One that sets words within a sentence is left to doxygenWords.
+func doxygenLead(line string) string {
+	tag, ok := strings.CutPrefix(line, "@")
+	if !ok {
+		return line
+	}
+	name, rest, _ := strings.Cut(strings.TrimSpace(tag), " ")
+	switch name {
+	case "brief", "short", "details":
+		return rest + "\n"
+	case "file", "class", "struct", "union", "enum", "namespace", "def", "fn", "typedef", "var", "ingroup",
+		"addtogroup",
+		"defgroup", "name", "{", "}", "headerfile", "interface", "headername", "since", "author", "date":
+		return "\n"
+	}
+	return line
+}
+
+// doxygenWords leaves of \ref name and its like the name.
+func doxygenWords(line string) string {
+	for _, command := range []string{"ref", "c", "p", "a", "e", "b", "em", "link", "endlink", "copydoc"} {
+		for _, mark := range []string{`\`, "@"} {
+			line = strings.ReplaceAll(line, mark+command+" ", "")
+		}
+	}
+	return line
+}
+
+// XmlDoc gives the summary of a C# comment, references by their names.
+func XmlDoc(text string) string {
+	if _, rest, ok := strings.Cut(text, "<summary>"); ok {
+		text, _, _ = strings.Cut(rest, "</summary>")
+	} else if strings.HasPrefix(strings.TrimSpace(text), "<") {
+		return ""
+	}
+	return withoutHTML(replaceTags(text, xmlTag))
+}
+
+func xmlTag(text string) (shown, rest string) {
+	inner, rest, ok := strings.Cut(text, ">")
+	if !ok {
+		return "<", text
+	}
+	for _, attribute := range []string{"cref", "name", "langword"} {
+		if _, value, ok := strings.Cut(inner, attribute+"=\""); ok && strings.HasSuffix(inner, "/") {
+			value, _, _ = strings.Cut(value, `"`)
+			return "`" + reducedName(value) + "`", rest
+		}
+	}
+	return htmlTag(text)
+}
+
+// reducedName is what people call a reference such as "M:System.String.Join(System.String)".
+func reducedName(reference string) string {
+	if i := strings.IndexByte(reference, ':'); i == 1 {
+		reference = reference[2:]
+	}
+	reference, _, _ = strings.Cut(reference, "(")
+	return strings.NewReplacer("{", "<", "}", ">").Replace(reference)
+}

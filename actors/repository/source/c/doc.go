@@ -1,0 +1,2 @@
+// Package c reads C and C++.
+package c

@@ -1,0 +1,2 @@
+// Package csharp reads C#.
+package csharp

@@ -1,0 +1,257 @@
+package elixir
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+)
+
+// attribute heeds documentation, which comes before what it is about.
+func (e *elixirFile) attribute(number int, line, document string) {
+	name := surface.Identifier(line)
+	value := strings.TrimSpace(line[len(name):])
+	if document == "" {
+		document = elixirString(value)
+	}
+	switch name {
+	case "moduledoc":
+		e.moduleDoc(value, document)
+	case "doc":
+		e.pending.hidden = e.pending.hidden || value == "false"
+		if document != "" {
+			e.pending.text = document
+		}
+	case "deprecated":
+		e.pending.deprecated = document
+	case "impl":
+		e.pending.callback = value != "false"
+	case "callback", "macrocallback":
+		e.callback(number, name, value)
+	}
+}
+
+// elixirString is the value of a string on one line, "" if it is none.
+func elixirString(s string) string {
+	s = strings.TrimLeft(s, "~sS(")
+	if len(s) < 2 || s[0] != '"' {
+		return ""
+	}
+	return strings.ReplaceAll(strings.Trim(s, `")`), `\"`, `"`)
+}
+
+func (e *elixirFile) moduleDoc(value, document string) {
+	if len(e.scopes) == 0 {
+		return
+	}
+	scope := &e.scopes[len(e.scopes)-1]
+	if value == "false" {
+		scope.hidden = true
+	}
+	i := scope.symbol
+	if i < 0 || i >= len(e.symbols) {
+		return
+	}
+	if scope.hidden {
+		e.symbols = append(e.symbols[:i], e.symbols[i+1:]...)
+		scope.symbol = -1
+		return
+	}
+	e.symbols[i].Doc = surface.Summary(document)
+	e.doc = cmp.Or(e.doc, document)
+}
+
+func (e *elixirFile) module(number, column int, keyword, rest string) {
+	name := elixirPath(rest)
+	outer := e.scope()
+	if name == "" || outer.hidden && outer.module == "" {
+		e.open(column, "", true)
+		return
+	}
+	name = surface.Qualify(outer.module, ".", name)
+	kind := surface.Module
+	if keyword == "defprotocol" {
+		kind = surface.Type
+	}
+	e.pending = elixirDoc{}
+	if !strings.HasSuffix(rest, "do") {
+		return
+	}
+	e.open(column, name, false)
+	if !e.at[name] {
+		e.at[name] = true
+		e.scopes[len(e.scopes)-1].symbol = len(e.symbols)
+		signature := keyword + " " + name
+		e.symbols = append(e.symbols, surface.Symbol{Name: name, Kind: kind, Signature: signature, Line: number})
+	}
+}
+
+// elixirPath is the module name at the start of s.
+func elixirPath(s string) string {
+	i := 0
+	for i < len(s) && (surface.IsWord(s[i]) || s[i] == '.') {
+		i++
+	}
+	name := strings.Trim(s[:i], ".")
+	if name == "" || name[0] < 'A' || name[0] > 'Z' {
+		return ""
+	}
+	return name
+}
+
+func (e *elixirFile) define(number, column int, keyword, rest string) {
+	name := elixirName(rest)
+	after := rest[len(name):]
+	arguments := ""
+	if strings.HasPrefix(after, "(") {
+		arguments, after = e.bracketed(after)
+	}
+	hasBody := e.body(after)
+	kind := surface.Function
+	if keyword == "defmacro" || keyword == "defguard" {
+		kind = surface.Macro
+	}
+	if !strings.HasSuffix(keyword, "p") && name != "" && isElixirHead(after) {
+		path := surface.Qualify(e.scope().module, ".", name) + "/" + strconv.Itoa(arity(arguments))
+		e.add(number, path, kind, keyword+" "+name+arguments)
+	} else {
+		e.pending = elixirDoc{}
+	}
+	if hasBody {
+		e.open(column, "", true)
+	}
+}
+
+// isElixirHead tells what may follow the head of a function from the rest of an operator's definition.
+func isElixirHead(after string) bool {
+	after = strings.TrimSpace(after)
+	return after == "" || after[0] == ',' || after[0] == '#' || strings.HasPrefix(after, "do") ||
+		strings.HasPrefix(after, "when")
+}
+
+// A guard does not reach over more lines than this.
+const elixirGuardLines = 12
+
+// body tells whether a definition has a body up to an "end", given what follows its arguments.
+func (e *elixirFile) body(after string) bool {
+	after = strings.TrimSpace(after)
+	guarded := strings.HasPrefix(after, "when") || after == "" && e.goesOn()
+	for n := 0; guarded && n < elixirGuardLines; n++ {
+		if strings.HasSuffix(after, "do") || strings.Contains(after, "do:") || e.next >= len(e.lines) {
+			break
+		}
+		after = strings.TrimSpace(e.lines[e.next])
+		e.next++
+	}
+	return after == "do" || strings.HasSuffix(after, " do")
+}
+
+func (e *elixirFile) goesOn() bool {
+	if e.next >= len(e.lines) {
+		return false
+	}
+	next := strings.TrimSpace(e.lines[e.next])
+	return next == "do" || strings.HasPrefix(next, "when ")
+}
+
+// elixirName is the function name at the start of s.
+func elixirName(s string) string {
+	name := surface.Identifier(s)
+	if rest := s[len(name):]; name != "" && rest != "" && (rest[0] == '?' || rest[0] == '!') {
+		return s[:len(name)+1]
+	}
+	return name
+}
+
+// Lists do not reach over more lines than this.
+const elixirListLines = 60
+
+// bracketed splits s after the bracket that closes its first one, on a later line perhaps; those lines are taken.
+func (e *elixirFile) bracketed(s string) (list, after string) {
+	end := surface.Closing(s)
+	for n := 0; end < 0 && n < elixirListLines && e.next+n < len(e.lines); n++ {
+		next := strings.TrimSpace(e.lines[e.next+n])
+		if strings.HasPrefix(next, "def") || next == "end" {
+			break
+		}
+		if next != "" && next[0] != '#' {
+			s += " " + next
+		}
+		if end = surface.Closing(s); end >= 0 {
+			e.next += n + 1
+		}
+	}
+	if end < 0 {
+		return "", s
+	}
+	return surface.Joined(s[:end]), s[end:]
+}
+
+// arity counts the arguments of a list in brackets.
+func arity(list string) int {
+	if len(list) < 3 {
+		return 0
+	}
+	depth, count := 0, 1
+	for i := 0; i < len(list); i++ {
+		switch list[i] {
+		case '"':
+			if end := strings.IndexByte(list[i+1:], '"'); end >= 0 {
+				i += end + 1
+			}
+		case '(', '[', '{':
+			depth++
+		case ')', ']', '}':
+			depth--
+		case ',':
+			if depth == 1 {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+func (e *elixirFile) structure(number int, keyword, rest string) {
+	if strings.HasPrefix(rest, "[") || strings.HasPrefix(rest, "(") {
+		rest, _ = e.bracketed(rest)
+	}
+	rest = e.continued(rest)
+	module := e.scope().module
+	if module == "" {
+		return
+	}
+	e.pending = elixirDoc{}
+	scope := e.scope()
+	name := "%" + module + "{}"
+	if scope.hidden || e.at[name] {
+		return
+	}
+	e.at[name] = true
+	signature := keyword + " " + surface.Joined(rest)
+	e.symbols = append(e.symbols, surface.Symbol{Name: name, Kind: surface.Type, Signature: signature, Line: number})
+}
+
+func (e *elixirFile) callback(number int, keyword, value string) {
+	name := elixirName(value)
+	after := value[len(name):]
+	if name == "" || !strings.HasPrefix(after, "(") {
+		return
+	}
+	arguments, after := e.bracketed(after)
+	path := surface.Qualify(e.scope().module, ".", name) + "/" + strconv.Itoa(arity(arguments))
+	e.add(number, path, surface.Function, "@"+keyword+" "+name+arguments+e.continued(after))
+}
+
+// continued adds the lines that a line goes on over because it ends in the middle of something.
+func (e *elixirFile) continued(s string) string {
+	for n := 0; n < elixirListLines && e.next < len(e.lines); n++ {
+		if !strings.HasSuffix(s, ",") && !strings.HasSuffix(s, "::") && !strings.HasSuffix(s, "|") {
+			break
+		}
+		s += " " + strings.TrimSpace(e.lines[e.next])
+		e.next++
+	}
+	return s
+}

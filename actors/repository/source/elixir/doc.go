@@ -1,0 +1,2 @@
+// Package elixir reads Elixir.
+package elixir

@@ -1,0 +1,139 @@
+package elixir
+
+import (
+	"context"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+)
+
+func Outline(ctx context.Context, text []byte) surface.Outline {
+	e := elixirFile{lines: strings.Split(string(text), "\n"), at: map[string]bool{}}
+	for clock := (surface.Clock{Context: ctx}); e.next < len(e.lines) && !clock.Over(); {
+		column, line := surface.Indentation(e.lines[e.next])
+		e.next++
+		if line != "" && line[0] != '#' {
+			e.line(column, strings.TrimRight(line, " \t"))
+		}
+	}
+	return surface.Outline{Doc: surface.DocText(e.doc), Symbols: e.symbols}
+}
+
+// elixirScope is a module or a function's body, by indentation.
+type elixirScope struct {
+	indent int
+	module string
+	hidden bool // nothing in it is public
+	symbol int  // of the module, else -1
+}
+
+type elixirFile struct {
+	lines   []string
+	next    int // index of the line to read
+	scopes  []elixirScope
+	symbols []surface.Symbol
+	at      map[string]bool // names with arity that are decided
+	pending elixirDoc
+	doc     string // of the first module
+}
+
+// elixirDoc is what attributes say of the definition to come.
+type elixirDoc struct {
+	text, deprecated string
+	hidden, callback bool
+}
+
+func (e *elixirFile) line(column int, line string) {
+	number := e.next
+	line, document := e.heredoc(line)
+	if _, ok := surface.AfterKeyword(line, "end"); ok {
+		e.leave(column)
+		return
+	}
+	for len(e.scopes) > 0 && e.scope().indent > column {
+		e.scopes = e.scopes[:len(e.scopes)-1]
+	}
+	if len(e.scopes) >= surface.Deepest {
+		return
+	}
+	if line[0] == '@' {
+		e.attribute(number, line[1:], document)
+		return
+	}
+	keyword := surface.Identifier(line)
+	rest := strings.TrimLeft(line[len(keyword):], " ")
+	switch keyword {
+	case "defmodule", "defprotocol":
+		e.module(number, column, keyword, rest)
+	case "defimpl":
+		e.open(column, "", true)
+	case "def", "defdelegate", "defmacro", "defguard", "defp", "defmacrop", "defguardp":
+		e.define(number, column, keyword, rest)
+	case "defstruct", "defexception":
+		e.structure(number, keyword, rest)
+	case "quote":
+		if strings.HasSuffix(line, " do") {
+			e.open(column, "", true)
+		}
+	}
+}
+
+// heredoc takes the text that begins at the end of a line and gives it with what precedes it.
+func (e *elixirFile) heredoc(line string) (before, document string) {
+	for _, mark := range []string{`"""`, "'''"} {
+		before, ok := strings.CutSuffix(line, mark)
+		if !ok || strings.Count(before, mark)%2 == 1 || strings.HasPrefix(before, "#") {
+			continue
+		}
+		start := e.next
+		for e.next < len(e.lines) {
+			text := strings.TrimLeft(e.lines[e.next], " \t")
+			e.next++
+			if strings.HasPrefix(text, mark) {
+				return before + `"`, strings.Join(e.lines[start:e.next-1], "\n")
+			}
+		}
+		return before + `"`, strings.Join(e.lines[start:], "\n")
+	}
+	return line, ""
+}
+
+func (e *elixirFile) scope() elixirScope {
+	if len(e.scopes) == 0 {
+		return elixirScope{indent: -1, symbol: -1}
+	}
+	return e.scopes[len(e.scopes)-1]
+}
+
+func (e *elixirFile) open(column int, module string, hidden bool) {
+	e.scopes = append(e.scopes, elixirScope{indent: column, module: module, hidden: hidden, symbol: -1})
+}
+
+func (e *elixirFile) leave(column int) {
+	for len(e.scopes) > 0 && e.scope().indent >= column {
+		ended := e.scope().indent == column
+		e.scopes = e.scopes[:len(e.scopes)-1]
+		if ended {
+			return
+		}
+	}
+}
+
+func (e *elixirFile) add(number int, name string, kind surface.Kind, signature string) {
+	doc := e.pending
+	e.pending = elixirDoc{}
+	scope := e.scope()
+	if e.at[name] || scope.hidden || scope.module == "" {
+		return
+	}
+	e.at[name] = true
+	private := strings.HasPrefix(name[len(scope.module)+1:], "_")
+	if doc.hidden || doc.text == "" && (private || doc.callback) {
+		return
+	}
+	text := surface.Summary(doc.text)
+	if doc.deprecated != "" {
+		text = surface.Summary("Deprecated: " + doc.deprecated)
+	}
+	e.symbols = append(e.symbols, surface.Symbol{Name: name, Kind: kind, Signature: surface.Joined(signature), Doc: text, Line: number})
+}

@@ -1,0 +1,160 @@
+package golang
+
+import (
+	"bytes"
+	"errors"
+	"go/ast"
+	"go/parser"
+	goscanner "go/scanner"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
+)
+
+// A file with more broken declarations, or more errors in one, is taken as it is.
+const (
+	goRepairs = 4
+	goErrors  = 50
+)
+
+// The parser heeds no context, and its stack grows with the brackets that are open and with the operators before an
+// operand. So it is given no longer text, and none that nests deeper.
+const (
+	maxGoBytes = 512 << 10
+	deepestGo  = 1000
+)
+
+// parseFile parses a file; where it does not parse it blanks the declaration that is broken, lest the parser takes
+// the next one for its end.
+func (p *goPackage) parseFile(text []byte) *ast.File {
+	text = text[:min(len(text), maxGoBytes)]
+	if goDepth(text) > deepestGo {
+		return nil
+	}
+	mode := parser.ParseComments | parser.SkipObjectResolution | parser.AllErrors
+	p.short = withoutBodies(append(p.short[:0], text...))
+	if file, err := parser.ParseFile(p.set, "", p.short, mode&^parser.AllErrors); err == nil || p.ctx.Err() != nil {
+		return file
+	}
+	text = bytes.Clone(text) // what is blanked is the caller's
+	for repairs := 0; ; repairs++ {
+		file, err := parser.ParseFile(p.set, "", text, mode)
+		list, ok := errors.AsType[goscanner.ErrorList](err)
+		if !ok || len(list) == 0 || len(list) > goErrors || repairs == goRepairs || p.ctx.Err() != nil {
+			return file
+		}
+		if !blank(text, list[0].Pos.Offset) {
+			return file
+		}
+	}
+}
+
+// goDepth is how many brackets are open at once, or operators follow each other, those in literals included.
+func goDepth(text []byte) int {
+	depth, operators, deepest := 0, 0, 0
+	for _, c := range text {
+		switch c {
+		case '<', '-', '+', '*', '&', '!', '^', '~':
+			operators++
+			deepest = max(deepest, operators)
+		case ' ', '\t', '\n', '[', ']':
+		default:
+			operators = 0
+		}
+		switch c {
+		case '(', '[', '{':
+			depth++
+			deepest = max(deepest, depth)
+		case ')', ']', '}':
+			depth = max(depth-1, 0)
+		}
+	}
+	return deepest
+}
+
+// withoutBodies empties the bodies of functions in place, lines kept, where the text is formatted as Go is. What may
+// be in a raw string, or holds part of one, is left as it is. What it makes of other text may not parse.
+func withoutBodies(text []byte) []byte {
+	ticks := 0
+	for at := 0; at < len(text); {
+		from := at
+		end := endOfLine(text, at)
+		if isFunc := bytes.HasPrefix(text[at:end], []byte("func ")); isFunc && ticks%2 == 0 {
+			if end = signatureEnd(text, at, end); opensBody(text[from:end]) {
+				last := bodyEnd(text[end:])
+				if last < 0 {
+					return text
+				}
+				emptied(text[end : end+last])
+				end += last + 2
+			}
+		}
+		ticks += bytes.Count(text[from:min(end, len(text))], []byte("`"))
+		at = end + 1
+	}
+	return text
+}
+
+// signatureEnd is the end of the line on which a function's body opens.
+func signatureEnd(text []byte, at, end int) int {
+	for text[end-1] != '{' && end < len(text) && (text[end-1] == '(' || text[at] == '\t') {
+		at = end + 1
+		end = endOfLine(text, at)
+		if end == at {
+			return end
+		}
+	}
+	return end
+}
+
+// bodyEnd finds the line that closes a body.
+func bodyEnd(text []byte) int { return bytes.Index(text, []byte("\n}\n")) }
+
+// opensBody tells the brace of a body from that of a type.
+func opensBody(signature []byte) bool {
+	return bytes.HasSuffix(signature, []byte("{")) && !bytes.HasSuffix(signature, []byte("interface {")) &&
+		!bytes.HasSuffix(signature, []byte("struct {"))
+}
+
+func emptied(body []byte) {
+	if bytes.IndexByte(body, '`') >= 0 {
+		return
+	}
+	for i, c := range body {
+		if c != '\n' {
+			body[i] = ' '
+		}
+	}
+}
+
+func endOfLine(text []byte, at int) int {
+	if i := bytes.IndexByte(text[min(at, len(text)):], '\n'); i >= 0 {
+		return at + i
+	}
+	return len(text)
+}
+
+// blank overwrites the declaration around an offset, but not its line ends, and tells whether there was one.
+func blank(text []byte, offset int) bool {
+	offset = min(offset, len(text))
+	from := bytes.LastIndexByte(text[:offset], '\n') + 1
+	for !declares(text[from:]) {
+		if from == 0 {
+			return false
+		}
+		from = bytes.LastIndexByte(text[:from-1], '\n') + 1
+	}
+	for first := true; from < len(text) && (first || !declares(text[from:])); first = false {
+		end := bytes.IndexByte(text[from:], '\n')
+		if end < 0 {
+			end = len(text) - from
+		}
+		copy(text[from:from+end], bytes.Repeat([]byte(" "), end))
+		from = min(from+end+1, len(text))
+	}
+	return true
+}
+
+// declares tells the lines that begin a declaration or its comment.
+func declares(line []byte) bool {
+	return prose.StartsWithAny(string(line[:min(len(line), len("const "))]), "func ", "type ", "var ", "const ", "// ")
+}

@@ -1,0 +1,2 @@
+// Package golang reads Go, through the standard library's parser.
+package golang

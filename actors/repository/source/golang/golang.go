@@ -1,0 +1,200 @@
+package golang
+
+import (
+	"cmp"
+	"context"
+	"go/ast"
+	"go/doc/comment"
+	gotoken "go/token"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+)
+
+// Source is one file of a package.
+type Source struct {
+	Path string
+	Text []byte
+}
+
+// Package gives the outline of a Go package from its files without tests: symbols in the order of the files and their
+// lines. Once ctx is done it soon gives what it found so far. A file that does not parse gives what can be read of
+// it; a package main gives no symbols.
+func Package(ctx context.Context, files []Source) surface.Outline {
+	p := goPackage{ctx: ctx, set: gotoken.NewFileSet(), at: map[string]int{}}
+	parsed := p.parse(files)
+	name := mainName(parsed)
+	for i, file := range parsed {
+		if file == nil || file.Name.Name != name {
+			continue
+		}
+		if text := goText(file.Doc.Text()); len(text) > len(p.out.Doc) {
+			p.out.Doc = text
+		}
+		if name != "main" {
+			p.file(files[i].Path, file)
+		}
+	}
+	p.out.Symbols = p.out.Symbols[:min(len(p.out.Symbols), surface.MaxSymbols*len(files))]
+	return p.out
+}
+
+func Outline(ctx context.Context, text []byte) surface.Outline {
+	return Package(ctx, []Source{{Text: text}})
+}
+
+type goPackage struct {
+	ctx   context.Context
+	set   *gotoken.FileSet
+	at    map[string]int // where a name is in out.Symbols: files for several systems declare it again
+	out   surface.Outline
+	short []byte // the file that is parsed, without bodies
+}
+
+func (p *goPackage) parse(files []Source) []*ast.File {
+	parsed := make([]*ast.File, len(files))
+	for i, f := range files {
+		if p.ctx.Err() != nil {
+			break
+		}
+		if file := p.parseFile(surface.Normal(f.Text)); file != nil && file.Name != nil {
+			parsed[i] = file
+		}
+	}
+	return parsed
+}
+
+// mainName is the package name that most files have: a generator kept out of the build has another.
+func mainName(files []*ast.File) string {
+	count := map[string]int{}
+	var names []string
+	for _, f := range files {
+		if f != nil {
+			names = append(names, f.Name.Name)
+			count[f.Name.Name]++
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return slices.MaxFunc(names, func(a, b string) int { return cmp.Compare(count[a], count[b]) })
+}
+
+func (p *goPackage) file(path string, file *ast.File) {
+	first := len(p.out.Symbols)
+	for _, decl := range file.Decls {
+		if p.ctx.Err() != nil {
+			break
+		}
+		switch d := decl.(type) {
+		case *ast.FuncDecl:
+			p.function(path, d)
+		case *ast.GenDecl:
+			p.general(path, d)
+		}
+	}
+	slices.SortStableFunc(p.out.Symbols[first:], func(a, b surface.Symbol) int { return cmp.Compare(a.Line, b.Line) })
+}
+
+// add keeps the first declaration of a name; a later one lends its doc.
+func (p *goPackage) add(path string, pos gotoken.Pos, doc string, s surface.Symbol) {
+	if i, ok := p.at[s.Name]; ok {
+		p.out.Symbols[i].Doc = cmp.Or(p.out.Symbols[i].Doc, goSynopsis(doc))
+		return
+	}
+	p.at[s.Name] = len(p.out.Symbols)
+	s.File, s.Line, s.Doc = path, p.set.PositionFor(pos, false).Line, goSynopsis(doc)
+	s.Signature = prose.Shorten(prose.Tidy(s.Signature), surface.SignatureRunes)
+	p.out.Symbols = append(p.out.Symbols, s)
+}
+
+func (p *goPackage) function(path string, d *ast.FuncDecl) {
+	s := surface.Symbol{Name: d.Name.Name, Kind: surface.Function, Signature: goFunction(d)}
+	if !ast.IsExported(s.Name) {
+		return
+	}
+	if d.Recv != nil {
+		owner := receiver(d.Recv)
+		if !ast.IsExported(owner) {
+			return
+		}
+		s.Name, s.Kind = owner+"."+s.Name, surface.Method
+	}
+	p.add(path, d.Pos(), d.Doc.Text(), s)
+}
+
+// receiver is the name of the type that a method belongs to, "" if it cannot be told.
+func receiver(list *ast.FieldList) string {
+	if len(list.List) == 0 {
+		return ""
+	}
+	e := list.List[0].Type
+	for {
+		switch t := e.(type) {
+		case *ast.StarExpr:
+			e = t.X
+		case *ast.ParenExpr:
+			e = t.X
+		case *ast.IndexExpr:
+			e = t.X
+		case *ast.IndexListExpr:
+			e = t.X
+		case *ast.Ident:
+			return t.Name
+		default:
+			return ""
+		}
+	}
+}
+
+func (p *goPackage) general(path string, d *ast.GenDecl) {
+	switch d.Tok {
+	case gotoken.TYPE:
+		for _, spec := range d.Specs {
+			if t, ok := spec.(*ast.TypeSpec); ok && t.Name.IsExported() {
+				doc := cmp.Or(t.Doc.Text(), single(d), t.Comment.Text())
+				p.add(path, t.Pos(), doc, surface.Symbol{Name: t.Name.Name, Kind: surface.Type, Signature: goType(t)})
+			}
+		}
+	case gotoken.CONST, gotoken.VAR:
+		p.values(path, d)
+	}
+}
+
+// single is the doc of a declaration that declares one thing, so it is about it.
+func single(d *ast.GenDecl) string {
+	if len(d.Specs) == 1 || !d.Lparen.IsValid() {
+		return d.Doc.Text()
+	}
+	return ""
+}
+
+// goText is a doc comment as plain text, a line for each paragraph.
+func goText(doc string) string {
+	return strings.TrimSpace(string(goPrinter().Text(goParser().Parse(doc))))
+}
+
+// A link to a symbol loses its brackets whether or not the package has it.
+func goParser() *comment.Parser {
+	return &comment.Parser{LookupSym: func(_, _ string) bool { return true }}
+}
+
+func goPrinter() *comment.Printer { return &comment.Printer{TextWidth: -1} }
+
+// goSynopsis is the notice that something is deprecated, or else the first sentence of its first paragraph.
+func goSynopsis(doc string) string {
+	text := doc
+	if _, notice, ok := strings.Cut("\n\n"+doc, "\n\nDeprecated:"); ok {
+		text = "Deprecated:" + notice
+	}
+	text, _, _ = strings.Cut(text, "\n\n")
+	for _, block := range goParser().Parse(text).Content {
+		if _, ok := block.(*comment.Paragraph); ok {
+			plain := goPrinter().Text(&comment.Doc{Content: []comment.Block{block}})
+			return prose.Sentence(string(plain))
+		}
+	}
+	return ""
+}

@@ -1,0 +1,2 @@
+// Package java reads Java.
+package java

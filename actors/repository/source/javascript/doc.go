@@ -1,0 +1,2 @@
+// Package javascript reads JavaScript and TypeScript.
+package javascript

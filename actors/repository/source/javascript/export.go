@@ -1,0 +1,157 @@
+package javascript
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/source/brace"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+)
+
+// export reads the statement whose keyword is at token i, with the attributes that begin at start, and gives the
+// token after it.
+func (j *jsScope) export(start, i, to, depth int) int {
+	j.module = true
+	next := i + 1
+	switch j.Str(next) {
+	case "default":
+		return j.exportDefault(start, next+1, to)
+	case "=":
+		j.explicit = true
+		return j.exportValue(next+1, to)
+	case "as":
+		return i + 3
+	case "import":
+		j.exports = append(j.exports, jsExport{name: j.Str(next + 1), kind: surface.Module, sig: j.Signature(i,
+			j.valueEnd(next, to)), at: next + 1})
+		return next + 1
+	case "type":
+		if j.IsOneOf(next+1, "{", "*") {
+			next++
+		}
+	}
+	switch j.Str(next) {
+	case "*":
+		return j.exportAll(next)
+	case "{":
+		j.explicit = true
+		return j.exportList(next)
+	}
+	if end := j.declare(jsDecl{from: start, exported: true}, next, to); end > next {
+		return end
+	}
+	return next
+}
+
+func (j *jsScope) exportDefault(start, i, to int) int {
+	j.explicit = true
+	before := len(j.decls)
+	end := j.declare(jsDecl{from: start, exported: true}, i, to)
+	if end > i {
+		for k := before; k < len(j.decls); k++ {
+			j.decls[k].as = cmp.Or(j.decls[k].name, "default")
+		}
+		return end
+	}
+	return j.exportValue(i, to)
+}
+
+// exportValue exports a value as the default, or as the whole module.
+func (j *jsScope) exportValue(i, to int) int {
+	v := j.value(i, to)
+	switch {
+	case j.IsWord(i) && v.end == i+1:
+		j.exports = append(j.exports, jsExport{local: j.Str(i), name: j.Str(i), kind: brace.Guess(j.Str(i)),
+			sig: "export default " + j.Str(i), at: i})
+	default:
+		d := jsDecl{name: "default", kind: surface.Constant, from: i, at: i, body: v.body, exported: true}
+		d.sig = "default " + j.Signature(i, max(v.sig, min(v.end, i+1)))
+		if v.kind != "" {
+			d.kind = v.kind
+		}
+		if name := j.ownName(i); name != "" {
+			d.name, d.sig = name, strings.TrimPrefix(d.sig, "default ")
+		}
+		j.decls = append(j.decls, d)
+	}
+	return v.end
+}
+
+// ownName is that of a function or class expression.
+func (j *jsScope) ownName(i int) string {
+	if j.Is(i, "async") {
+		i++
+	}
+	if !j.IsOneOf(i, "function", "class") {
+		return ""
+	}
+	if i++; j.Is(i, "*") {
+		i++
+	}
+	if !j.IsWord(i) || j.Is(i, "extends") {
+		return ""
+	}
+	return j.Str(i)
+}
+
+// exportAll reads "* from 'x'" and "* as name from 'x'".
+func (j *jsScope) exportAll(i int) int {
+	e := jsExport{kind: surface.Module, at: i}
+	next := i + 1
+	if j.Is(next, "as") {
+		e.name = j.unquoted(next + 1)
+		next += 2
+	}
+	if !j.Is(next, "from") || j.At(next+1).Kind != brace.LiteralToken {
+		return next
+	}
+	e.from = j.unquoted(next + 1)
+	e.name = cmp.Or(e.name, e.from)
+	e.sig = "export " + j.Signature(i, next+2)
+	j.exports = append(j.exports, e)
+	return next + 2
+}
+
+// unquoted is a name, or a text without its quotes.
+func (j *jsScope) unquoted(i int) string { return strings.Trim(j.Str(i), "\"'`") }
+
+func (j *jsScope) exportList(i int) int {
+	from, to := j.Inside(i)
+	end := j.Skip(i)
+	module := ""
+	if j.Is(end, "from") && j.At(end+1).Kind == brace.LiteralToken {
+		module = j.Str(end + 1)
+		end += 2
+	}
+	for k := from; k < to; k++ {
+		last := j.Until(k, to, ",")
+		j.exportItem(k, last, module)
+		k = last
+	}
+	return end
+}
+
+// exportItem reads "a", "a as b" and "type a".
+func (j *jsScope) exportItem(i, end int, module string) {
+	e := jsExport{from: module, at: i}
+	if j.Is(i, "type") && i+1 < end && (!j.Is(i+1, "as") || i+3 == end) {
+		e.kind = surface.Type
+		i++
+	}
+	if i >= end {
+		return
+	}
+	e.local = j.unquoted(i)
+	e.name = e.local
+	if j.Is(i+1, "as") && i+2 < end {
+		e.name = j.unquoted(i + 2)
+	}
+	if e.kind == "" {
+		e.kind = brace.Guess(e.name)
+	}
+	e.sig = "export { " + j.Signature(i, end) + " }"
+	if module != "" {
+		e.sig += " from " + module
+	}
+	j.exports = append(j.exports, e)
+}

@@ -1,0 +1,201 @@
+package javascript
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/source/brace"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+)
+
+func Outline(ctx context.Context, text []byte) surface.Outline { return jsModule(ctx, text, false) }
+
+func OutlineTyped(ctx context.Context, text []byte) surface.Outline { return jsModule(ctx, text, true) }
+
+func jsModule(ctx context.Context, text []byte, typed bool) surface.Outline {
+	d := brace.Dialect{Literal: (&jsLexer{}).literal, Docs: brace.DocStyle{Plain: true, Text: brace.Javadoc}, Attrs: brace.Decorator}
+	s := d.Read(ctx, text, 0)
+	root := newScope(s, typed)
+	root.read(0, len(s.Tokens), 0)
+	root.resolve()
+	doc := s.FileDoc(func(i int) bool { return s.IsOneOf(i, "import", `"use strict"`, `'use strict'`) || jsFileTag(s) })
+	return surface.Outline{Doc: doc, Symbols: s.Symbols}
+}
+
+// jsFileTag tells whether the first comment says itself that it is the file's.
+func jsFileTag(s *brace.File) bool {
+	if len(s.Notes) == 0 {
+		return false
+	}
+	text := s.Comments(s.Notes[:1])
+	return prose.ContainsAny(text, "@file", "@module", "@packageDocumentation", "@overview")
+}
+
+// jsScope is a module or namespace. What it exports is known at its end alone:
+// "export { a as b }" may precede or follow the declaration of a.
+type jsScope struct {
+	*brace.File
+	typed    bool
+	ambient  bool // all is exported that has no other fate
+	module   bool // the file has an import or export
+	explicit bool // it exports by "export {...}" or "export ="
+	prefix   string
+	decls    []jsDecl
+	names    map[string]int // declarations by name
+	exports  []jsExport
+	members  map[string][]jsMember // by object
+}
+
+// jsDecl is a declaration, exported or not.
+type jsDecl struct {
+	name     string
+	as       string // the name that it is exported by; "" for its own
+	kind     surface.Kind
+	sig      string
+	from     int // the token that it begins with, its attributes included
+	at       int // the token that its line is taken from
+	body     int // the { of a class or namespace; 0 for none
+	exported bool
+	declared bool // it says "declare", or is a type
+}
+
+// jsExport exports a declaration of this module, or a name of another one.
+type jsExport struct {
+	local, name string
+	from        string       // the other module as written; "" for this one
+	kind        surface.Kind // where the declaration is not found
+	sig         string
+	at          int
+}
+
+// jsMember is a function that is assigned to an object: object.name = ...
+type jsMember struct {
+	name, sig string
+	at        int
+}
+
+func newScope(s *brace.File, typed bool) *jsScope {
+	return &jsScope{File: s, typed: typed, names: map[string]int{}, members: map[string][]jsMember{}}
+}
+
+func (j *jsScope) read(from, to, depth int) {
+	for i := from; i < to && len(j.decls)+len(j.exports) < 4*surface.MaxSymbols && !j.Full(); {
+		next := i
+		start := i
+		if j.Is(i, "@") {
+			i = j.Attributes(i)
+		}
+		switch {
+		case !j.IsWord(i) || j.Is(i-1, "."):
+		case j.Is(i, "export"):
+			next = j.export(start, i, to, depth)
+		case j.Is(i, "import"):
+			j.module = j.module || !j.Is(i+1, "(")
+		case j.begins(i, from):
+			if next = j.declaration(start, i, to); next == i {
+				next = j.commonJS(i, to)
+			}
+		}
+		i = max(next, j.Skip(i))
+	}
+}
+
+// begins tells whether a statement may begin at token i.
+func (j *jsScope) begins(i, from int) bool {
+	if i == from || i == 0 {
+		return true
+	}
+	switch j.At(i - 1).Kind {
+	case brace.PunctToken:
+		return j.Is(i-1, ";")
+	case brace.WordToken, brace.NumberToken, brace.LiteralToken:
+		return j.Breaks(i)
+	}
+	return true
+}
+
+func (j *jsScope) keep(d jsDecl) {
+	if d.name != "" {
+		if _, ok := j.names[d.name]; !ok || d.exported || d.declared {
+			j.names[d.name] = len(j.decls)
+		}
+	}
+	j.decls = append(j.decls, d)
+}
+
+// resolve adds what the scope exports.
+func (j *jsScope) resolve() {
+	exported := map[int]bool{}
+	for i, d := range j.decls {
+		isAmbient := j.ambient && !j.explicit || j.typed && !j.module && j.prefix == "" && d.declared
+		if d.exported || isAmbient {
+			exported[i] = true
+			j.symbol(d, cmp.Or(d.as, d.name))
+		}
+	}
+	for _, e := range j.exports {
+		j.exportOf(e, exported)
+	}
+}
+
+func (j *jsScope) exportOf(e jsExport, done map[int]bool) {
+	i, ok := j.names[e.local]
+	if !ok || e.from != "" {
+		j.Add(surface.Symbol{Name: surface.Qualify(j.prefix, ".", e.name), Kind: e.kind, Signature: e.sig, Doc: j.Doc(e.at),
+			Line: int(j.At(e.at).Line)})
+		return
+	}
+	if done[i] && e.name == j.decls[i].name {
+		return
+	}
+	j.symbol(j.decls[i], e.name)
+	done[i] = true
+}
+
+// symbol adds a declaration and its members.
+func (j *jsScope) symbol(d jsDecl, name string) {
+	if j.Full() || j.IsInternal(d.from) {
+		return
+	}
+	full := surface.Qualify(j.prefix, ".", name)
+	j.Add(surface.Symbol{Name: full, Kind: d.kind, Signature: d.sig, Doc: j.Doc(d.from), Line: int(j.At(d.at).Line)})
+	switch {
+	case d.kind == surface.Module && d.body > 0:
+		j.namespace(d.body, full)
+	case d.kind == surface.Type && d.body > 0:
+		j.class(d.body, full)
+	}
+	for _, m := range j.members[d.name] {
+		if !j.IsInternal(m.at) {
+			j.Add(surface.Symbol{Name: full + "." + m.name, Kind: surface.Method, Signature: m.sig, Doc: j.Doc(m.at),
+				Line: int(j.At(m.at).Line)})
+		}
+	}
+}
+
+func (j *jsScope) namespace(body int, name string) {
+	from, to := j.Inside(body)
+	if strings.Count(name, ".") >= brace.DeepestScope || !j.MayExpand(to-from) {
+		return
+	}
+	inner := newScope(j.File, j.typed)
+	inner.module, inner.ambient, inner.prefix = true, j.typed, name
+	inner.read(from, to, 1)
+	if !j.ambientBody(body) {
+		inner.ambient = false
+	}
+	inner.resolve()
+}
+
+// ambientBody tells whether the namespace is declared only: without an export of its own everything in it is
+// exported.
+func (j *jsScope) ambientBody(body int) bool {
+	for i := body; i >= 0 && i > body-8; i-- {
+		if j.Is(i, "declare") {
+			return true
+		}
+	}
+	return j.ambient
+}

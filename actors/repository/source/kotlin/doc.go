@@ -1,0 +1,2 @@
+// Package kotlin reads Kotlin.
+package kotlin

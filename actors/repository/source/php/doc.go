@@ -1,0 +1,2 @@
+// Package php reads PHP.
+package php

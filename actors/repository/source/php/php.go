@@ -1,0 +1,231 @@
+package php
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/source/brace"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+)
+
+func Outline(ctx context.Context, text []byte) surface.Outline {
+	from := bytes.Index(text, []byte("<?"))
+	if from < 0 {
+		from = len(text)
+	}
+	for from < len(text) && (text[from] == '<' || text[from] == '?' || brace.IsWordByte(text[from])) {
+		from++
+	}
+	d := brace.Dialect{Hash: true, ClosesTag: true, Literal: phpLiteral, Docs: brace.DocStyle{Text: brace.Javadoc}, Attrs: phpAttribute}
+	p := &phpFile{File: d.Read(ctx, text, from)}
+	p.items(0, len(p.Tokens), 0)
+	return surface.Outline{Doc: p.FileDoc(p.isPreamble), Symbols: p.Symbols}
+}
+
+func phpLiteral(l *brace.Lexer) int {
+	switch c := l.Text[l.Pos]; c {
+	case '\'':
+		return l.LiteralEnd(1, brace.Quoted{Quote: "'", Lines: true, Escapes: true})
+	case '"', '`':
+		return l.LiteralEnd(1, brace.Quoted{Quote: string(rune(c)), Hole: "{$", Until: '}', Lines: true, Escapes: true})
+	case '?':
+		if l.At(1) == '>' {
+			return untagged(l)
+		}
+	case '<':
+		if l.At(1) == '?' {
+			return openTag(l)
+		}
+		if l.At(1) == '<' && l.At(2) == '<' {
+			return heredoc(l)
+		}
+	}
+	return 0
+}
+
+// untagged passes over what stands between ?> and the next <?php or <?=.
+func untagged(l *brace.Lexer) int {
+	next := bytes.Index(l.Text[l.Pos:], []byte("<?"))
+	if next < 0 {
+		return len(l.Text)
+	}
+	return l.Pos + next
+}
+
+// openTag is a token of its own, so that a comment after it is the file's.
+func openTag(l *brace.Lexer) int {
+	end := l.Pos + 2
+	for end < len(l.Text) && (brace.IsWordByte(l.Text[end]) || l.Text[end] == '=') && end < l.Pos+6 {
+		end++
+	}
+	return end
+}
+
+// heredoc reads <<<NAME ... NAME and its quoted forms.
+func heredoc(l *brace.Lexer) int {
+	rest := l.Text[l.Pos+3 : min(len(l.Text), l.Pos+surface.LongestSpan)]
+	first := bytes.IndexByte(rest, '\n')
+	if first < 0 {
+		return 0
+	}
+	label := strings.Trim(string(rest[:first]), " \t'\"")
+	if label == "" || !brace.IsWordByte(label[0]) || strings.ContainsAny(label, " ;(),") {
+		return 0
+	}
+	for i := l.Pos + 3 + first + 1; i < len(l.Text); {
+		end := i + bytes.IndexByte(l.Text[i:], '\n')
+		if end < i {
+			end = len(l.Text)
+		}
+		line := bytes.TrimLeft(l.Text[i:end], " \t")
+		if brace.HasPrefix(line, label) && (len(line) == len(label) || !brace.IsWordByte(line[len(label)])) {
+			return end - len(line) + len(label)
+		}
+		i = end + 1
+	}
+	return len(l.Text)
+}
+
+type phpFile struct{ *brace.File }
+
+// phpAttribute passes over #[...].
+func phpAttribute(s *brace.File, i int) int {
+	if !s.Is(i, "#") || !s.Is(i+1, "[") {
+		return i
+	}
+	return s.Skip(i + 1)
+}
+
+func (p *phpFile) isPreamble(i int) bool {
+	return p.IsOneOf(i, "namespace", "use", "declare", "require", "require_once", "include", "include_once", "if")
+}
+
+// items reads what is declared outside of classes; conditions around functions
+// are looked into, for many files declare only what is missing.
+func (p *phpFile) items(from, to, depth int) {
+	if depth > brace.DeepestScope {
+		return
+	}
+	for i := from; i < to && !p.Full(); {
+		next := i
+		if p.begins(i, from) {
+			next = p.item(i, to, depth)
+		}
+		i = max(next, p.Skip(i))
+	}
+}
+
+func (p *phpFile) begins(i, from int) bool {
+	return i == from || p.IsOneOf(i-1, ";", "}", "{", ")", ":") || p.At(i-1).Kind == brace.LiteralToken
+}
+
+func (p *phpFile) item(start, to, depth int) int {
+	i := p.Attributes(start)
+	for p.IsOneOf(i, "abstract", "final", "readonly") {
+		i++
+	}
+	switch strings.ToLower(p.Str(i)) {
+	case "class", "interface", "trait", "enum":
+		if p.IsWord(i + 1) {
+			return p.class(start, i, to)
+		}
+	case "function":
+		name := p.nameAt(i + 1)
+		end := p.Until(i, to, "{", ";")
+		if p.IsWord(name) && p.Is(name+1, "(") && !p.IsInternal(start) {
+			p.Declare(p.Str(name), surface.Function, start, end)
+		}
+		return p.Skip(end)
+	case "const":
+		return p.constant(start, i+1, to, "")
+	case "define":
+		return p.define(start, i, to)
+	case "namespace", "if", "else", "elseif":
+		return p.block(i, to, depth)
+	}
+	return start
+}
+
+// nameAt passes over the & of a function that returns a reference.
+func (p *phpFile) nameAt(i int) int {
+	if p.Is(i, "&") {
+		return i + 1
+	}
+	return i
+}
+
+func (p *phpFile) block(i, to, depth int) int {
+	end := p.Until(i, to, "{", ";", ":")
+	if p.Is(end, "{") {
+		from, last := p.Inside(end)
+		p.items(from, last, depth+1)
+	}
+	return p.Skip(end)
+}
+
+func (p *phpFile) constant(start, i, to int, owner string) int {
+	equals := p.Until(i, to, "=", ";")
+	end := p.Until(equals, to, ";")
+	if name := equals - 1; p.IsWord(name) && !p.IsInternal(start) {
+		if end > equals+4 {
+			p.Declare(surface.Qualify(owner, "::", p.Str(name)), surface.Constant, start, equals)
+		} else {
+			p.Declare(surface.Qualify(owner, "::", p.Str(name)), surface.Constant, start, end)
+		}
+	}
+	return end + 1
+}
+
+// define reads define('NAME', value).
+func (p *phpFile) define(start, i, to int) int {
+	end := p.Until(i, to, ";")
+	if p.Is(i+1, "(") && p.At(i+2).Kind == brace.LiteralToken && p.Is(i+3, ",") && !p.IsInternal(start) {
+		p.Declare(strings.Trim(p.Str(i+2), `"'`), surface.Constant, start, min(end, i+12))
+	}
+	return end + 1
+}
+
+func (p *phpFile) class(start, i, to int) int {
+	name := p.Str(i + 1)
+	body := p.Until(i, to, "{", ";")
+	if p.IsInternal(start) {
+		return p.Skip(body)
+	}
+	p.Declare(name, surface.Type, start, body)
+	if p.Is(body, "{") {
+		from, last := p.Inside(body)
+		for k := from; k < last && !p.Full(); {
+			k = max(p.member(k, last, name), k+1)
+		}
+	}
+	return p.Skip(body)
+}
+
+func (p *phpFile) member(start, to int, class string) int {
+	i := p.Attributes(start)
+	public := true
+	for ; p.IsOneOf(i, "public", "protected", "private", "static", "abstract", "final", "readonly", "var"); i++ {
+		public = public && !p.IsOneOf(i, "protected", "private")
+	}
+	switch strings.ToLower(p.Str(i)) {
+	case "const":
+		if public {
+			return p.constant(start, i+1, to, class)
+		}
+	case "function":
+		end := p.Until(i, to, "{", ";")
+		name := p.Str(p.nameAt(i + 1))
+		if public && !p.IsInternal(start) && !isPHPMagic(name) {
+			p.Declare(class+"::"+name, surface.Method, start, end)
+		}
+		return p.Skip(end)
+	}
+	end := p.Until(i, to, ";", "{")
+	return p.Skip(end)
+}
+
+// isPHPMagic tells the methods that the language calls, constructors aside.
+func isPHPMagic(name string) bool {
+	return strings.HasPrefix(name, "__") && name != "__construct" && name != "__invoke"
+}

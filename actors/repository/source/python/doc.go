@@ -1,0 +1,2 @@
+// Package python reads Python.
+package python

@@ -1,0 +1,156 @@
+package python
+
+import (
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+)
+
+// assignment takes constants, type aliases and __all__ of a module, and fields of a class.
+func (p *pyModule) assignment(line pyLine) {
+	if strings.HasPrefix(line.text, "__all__") {
+		p.exports(line.text[len("__all__"):])
+		return
+	}
+	if rest, ok := surface.AfterKeyword(line.text, "type"); ok && surface.Identifier(rest) != "" {
+		p.value(line, surface.Identifier(rest), surface.Type)
+		return
+	}
+	name := surface.Identifier(line.text)
+	rest := strings.TrimLeft(line.text[len(name):], " \t")
+	if name == "" || rest == "" {
+		return
+	}
+	annotation, value := "", ""
+	switch {
+	case rest[0] == ',':
+		p.several(line)
+		return
+	case rest[0] == ':':
+		annotation = strings.TrimSpace(rest[1:])
+	case rest[0] == '=' && !strings.HasPrefix(rest, "=="):
+		value = strings.TrimSpace(rest[1:])
+	default:
+		return
+	}
+	if p.scope().class != "" {
+		p.field(line, name, annotation, value)
+		return
+	}
+	kind, strong := pyKind(name, annotation, value)
+	p.add(pySymbol{Symbol: p.declared(line, name, kind), weak: !strong})
+}
+
+func (p *pyModule) value(line pyLine, name string, kind surface.Kind) {
+	if p.scope().class == "" {
+		p.add(pySymbol{Symbol: p.declared(line, name, kind)})
+	}
+}
+
+func (p *pyModule) declared(line pyLine, name string, kind surface.Kind) surface.Symbol {
+	signature := surface.Joined(pyCode(line.text))
+	return surface.Symbol{Name: name, Kind: kind, Line: line.number, Doc: p.remarked(),
+		Signature: prose.Shorten(signature, 100)}
+}
+
+// remarked is the comment above, if it is written for readers or is a sentence.
+func (p *pyModule) remarked() string {
+	if text, ok := strings.CutPrefix(p.comment, ":"); ok {
+		return surface.Summary(strings.ReplaceAll(text, "\n: ", "\n"))
+	}
+	if first := surface.FirstParagraph(p.comment); prose.Is(first) && !surface.IsLegal(first) {
+		return surface.Summary(p.comment)
+	}
+	return ""
+}
+
+// several takes the targets of "A, B = 1, 2".
+func (p *pyModule) several(line pyLine) {
+	targets, _, ok := strings.Cut(line.text, "=")
+	if !ok || p.scope().class != "" {
+		return
+	}
+	declared := p.declared(line, "", "")
+	for name := range strings.SplitSeq(targets, ",") {
+		name = strings.TrimSpace(name)
+		if surface.Identifier(name) == name && name != "" {
+			declared.Name, declared.Kind = name, pyConvention(name)
+			p.add(pySymbol{Symbol: declared, weak: !surface.IsConstantName(name)})
+		}
+	}
+}
+
+// field keeps what a class without __init__ is made of: annotated fields, and the members of enumerations.
+func (p *pyModule) field(line pyLine, name, annotation, value string) {
+	scope := p.scope()
+	if name[0] == '_' || scope.symbol < 0 {
+		return
+	}
+	if strings.HasPrefix(value, "property(") {
+		s := p.declared(line, scope.class+name, surface.Variable)
+		p.add(pySymbol{Symbol: s})
+		return
+	}
+	c := &p.symbols[scope.symbol]
+	if len(c.fields) < 30 && (annotation != "" || surface.IsConstantName(name)) {
+		c.fields = append(c.fields, prose.Shorten(surface.Joined(pyCode(line.text)), 60))
+	}
+}
+
+// pyKind tells what a module's variable is, and whether it is public without being named in __all__.
+func pyKind(name, annotation, value string) (kind surface.Kind, strong bool) {
+	if _, rest, ok := strings.Cut(annotation, "="); ok {
+		value = strings.TrimSpace(rest)
+	}
+	if makesType(value) || strings.Contains(annotation, "TypeAlias") {
+		return surface.Type, true
+	}
+	if surface.IsConstantName(name) {
+		return surface.Constant, annotation != "" || isPyLiteral(value)
+	}
+	return pyConvention(name), annotation != "" && value == ""
+}
+
+// pyConvention tells what a name is by how it is written.
+func pyConvention(name string) surface.Kind {
+	bare := strings.TrimLeft(name, "_")
+	switch {
+	case surface.IsConstantName(name):
+		return surface.Constant
+	case bare != "" && 'A' <= bare[0] && bare[0] <= 'Z':
+		return surface.Type
+	}
+	return surface.Variable
+}
+
+func makesType(value string) bool {
+	called := value[:len(value)-len(strings.TrimLeft(value, ".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"))]
+	rest := value[len(called):]
+	if rest == "" {
+		return false
+	}
+	switch called[strings.LastIndexByte(called, '.')+1:] {
+	case "NewType", "namedtuple", "NamedTuple", "TypedDict", "Enum", "IntEnum":
+		return rest[0] == '('
+	case "Union", "Optional", "Callable", "Literal", "Annotated":
+		return rest[0] == '['
+	}
+	return false
+}
+
+// isPyLiteral tells values that are written out from those that are computed.
+func isPyLiteral(value string) bool {
+	if value == "" {
+		return false
+	}
+	if strings.IndexByte(`0123456789"'[{(-`, value[0]) >= 0 || isPyString(value) {
+		return true
+	}
+	before, _, called := strings.Cut(value, "(")
+	switch strings.TrimSpace(before) {
+	case "frozenset", "set", "dict", "tuple", "list":
+		return true
+	}
+	return !called && surface.Identifier(before) != ""
+}

@@ -1,0 +1,218 @@
+package ruby
+
+import (
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+)
+
+func (r *rubyFile) statement(l rubyLine) {
+	keyword := surface.Identifier(l.code)
+	rest := strings.TrimLeft(l.code[len(keyword):], " \t")
+	switch keyword {
+	case "module", "class":
+		r.container(l, keyword, rest)
+	case "def":
+		r.def(l, rest, r.scope().private)
+	case "private", "protected", "public", "module_function", "private_class_method", "public_class_method",
+		"private_constant":
+		r.visibility(l, keyword, rest)
+	case "attr_reader", "attr_accessor", "attr_writer", "attr":
+		r.attributes(l, rest)
+	case "alias_method", "alias":
+		if fields := strings.FieldsFunc(rest, func(c rune) bool { return c == ',' || c == ' ' }); len(fields) > 1 {
+			r.method(l, rubyName(fields[0]), surface.Joined(l.code), r.scope().private)
+		}
+	case "if", "unless", "while", "until", "case", "begin", "for", "return", "require", "include", "":
+	default:
+		if first := keyword[0]; 'A' <= first && first <= 'Z' {
+			r.constant(l, keyword, rest)
+		}
+	}
+}
+
+func (r *rubyFile) hides(l rubyLine) bool {
+	return r.stopped || r.scope().hidden || strings.Contains(l.text[len(l.code):], ":nodoc:") ||
+		strings.Contains(l.doc, "@private") || strings.Contains(l.doc, "@api private") ||
+		strings.Contains(l.doc, ":nodoc:")
+}
+
+func (r *rubyFile) add(l rubyLine, name string, kind surface.Kind, signature string) {
+	if r.hides(l) || name == "" {
+		return
+	}
+	if i, ok := r.at[name]; ok && r.symbols[i].Name != "" {
+		if r.symbols[i].Doc == "" {
+			r.symbols[i].Doc = surface.Summary(rdoc(l.doc))
+		}
+		return
+	}
+	r.at[name] = len(r.symbols)
+	doc := surface.Summary(rdoc(l.doc))
+	r.symbols = append(r.symbols, surface.Symbol{Name: name, Kind: kind, Signature: signature, Doc: doc, Line: l.number})
+}
+
+// hide takes back a symbol that turns out to be private.
+func (r *rubyFile) hide(name string) {
+	if i, ok := r.at[name]; ok {
+		r.symbols[i].Name = ""
+		delete(r.at, name)
+	}
+}
+
+func (r *rubyFile) container(l rubyLine, keyword, rest string) {
+	if strings.HasPrefix(rest, "<<") {
+		outer := *r.scope()
+		r.scopes = append(r.scopes, rubyScope{indent: l.column, path: outer.path, single: true, hidden: outer.hidden})
+		return
+	}
+	path := rubyPath(rest)
+	if path == "" {
+		return
+	}
+	name := strings.TrimPrefix(path, "::")
+	if outer := r.scope().path; outer != "" && name == path {
+		name = outer + "::" + name
+	}
+	kind, signature := surface.Module, "module "+path
+	if keyword == "class" {
+		kind, signature = surface.Type, "class "+path
+		if parent, ok := strings.CutPrefix(strings.TrimLeft(rest[len(path):], " "), "<"); ok {
+			signature += " < " + rubyPath(strings.TrimLeft(parent, " "))
+		}
+	}
+	hidden := r.hides(l)
+	r.add(l, name, kind, strings.TrimSuffix(signature, " < "))
+	if !endsHere(l.code) {
+		r.scopes = append(r.scopes, rubyScope{indent: l.column, path: name, hidden: hidden})
+	}
+}
+
+// def takes a method whose definition begins with rest.
+func (r *rubyFile) def(l rubyLine, rest string, private bool) {
+	own := false
+	owner := lastName(r.scope().path)
+	for _, receiver := range []string{"self.", owner + ".", owner + "::"} {
+		if after, ok := strings.CutPrefix(rest, receiver); ok && (owner != "" || receiver == "self.") {
+			rest, own, private = after, true, false
+		}
+	}
+	name := rubyMethod(rest)
+	if name == "" {
+		return
+	}
+	signature := "def "
+	if own {
+		signature += "self."
+	}
+	arguments, endless := r.arguments(rest[len(name):])
+	scope := *r.scope()
+	if !endless && !endsHere(l.code) {
+		r.scopes = append(r.scopes, rubyScope{indent: l.column, path: scope.path, body: true})
+	}
+	signature += name + arguments
+	switch {
+	case own || scope.single || scope.module:
+		if !private {
+			r.add(l, surface.Qualify(scope.path, ".", name), surface.Method, signature)
+		}
+	case name == "initialize" && scope.path != "":
+		r.add(l, scope.path+".new", surface.Method, signature)
+	default:
+		r.method(l, name, signature, private)
+	}
+}
+
+func (r *rubyFile) method(l rubyLine, name, signature string, private bool) {
+	scope := r.scope()
+	if scope.body && len(r.scopes) > 1 {
+		scope = &r.scopes[len(r.scopes)-2]
+	}
+	switch {
+	case private || name == "":
+	case scope.path == "":
+		r.add(l, name, surface.Function, signature)
+	case scope.single:
+		r.add(l, scope.path+"."+name, surface.Method, signature)
+	default:
+		r.add(l, scope.path+"#"+name, surface.Method, signature)
+	}
+}
+
+func lastName(path string) string { return path[strings.LastIndexByte(path, ':')+1:] }
+
+// visibility heeds "private" alone, before names and before a definition.
+func (r *rubyFile) visibility(l rubyLine, keyword, rest string) {
+	hides := keyword != "public" && keyword != "module_function" && keyword != "public_class_method"
+	scope := r.scope()
+	rest = strings.Trim(rest, "()")
+	if after, ok := surface.AfterKeyword(rest, "def"); ok {
+		if keyword == "module_function" {
+			after = "self." + after
+		}
+		r.def(l, after, hides)
+		return
+	}
+	if rest == "" {
+		scope.private, scope.module = hides, keyword == "module_function"
+		return
+	}
+	if strings.HasPrefix(rest, "attr") && hides {
+		return
+	}
+	if !hides {
+		return
+	}
+	for name := range strings.FieldsFuncSeq(rest, func(c rune) bool { return c == ',' || c == ' ' }) {
+		name = rubyName(name)
+		switch {
+		case keyword == "private_constant":
+			r.hide(surface.Qualify(scope.path, "::", name))
+		case keyword == "private_class_method" || scope.single:
+			r.hide(surface.Qualify(scope.path, ".", name))
+		default:
+			r.hide(surface.Qualify(scope.path, "#", name))
+		}
+	}
+}
+
+func (r *rubyFile) attributes(l rubyLine, rest string) {
+	scope := r.scope()
+	if scope.private || scope.path == "" {
+		return
+	}
+	separator := "#"
+	if scope.single {
+		separator = "."
+	}
+	for name := range strings.SplitSeq(strings.Trim(rest, "()"), ",") {
+		if name = strings.TrimSpace(name); strings.HasPrefix(name, ":") {
+			keyword := surface.Identifier(l.code)
+			r.add(l, scope.path+separator+rubyName(name), surface.Variable, keyword+" "+name)
+		}
+	}
+}
+
+func (r *rubyFile) constant(l rubyLine, name, rest string) {
+	value, ok := strings.CutPrefix(rest, "=")
+	if !ok || strings.HasPrefix(value, "=") || strings.HasPrefix(value, "~") || strings.HasPrefix(value, ">") {
+		return
+	}
+	kind := surface.Constant
+	for _, maker := range []string{"Struct.new", "Class.new", "Data.define", "Module.new"} {
+		if strings.HasPrefix(strings.TrimLeft(value, " "), maker) {
+			kind = surface.Type
+		}
+	}
+	path, signature := surface.Qualify(r.scope().path, "::", name), surface.Joined(l.code)
+	signature = strings.TrimSuffix(signature, " do")
+	for _, pair := range []string{"{}", "[]", "()"} {
+		if strings.HasSuffix(signature, pair[:1]) {
+			signature += "…" + pair[1:]
+		}
+	}
+	r.add(l, path, kind, signature)
+	if kind == surface.Type && (strings.HasSuffix(l.code, " do") || strings.Contains(l.code, " do |")) {
+		r.scopes = append(r.scopes, rubyScope{indent: l.column, path: path})
+	}
+}

@@ -1,0 +1,2 @@
+// Package ruby reads Ruby.
+package ruby

@@ -1,0 +1,127 @@
+package ruby
+
+import (
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+)
+
+// rubyCode is a line without its comment.
+func rubyCode(line string) string {
+	quote := byte(0)
+	for i := 0; i < len(line); i++ {
+		switch c := line[i]; {
+		case quote != 0 && c == '\\':
+			i++
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'' || c == '`':
+			quote = c
+		case c == '#' && i > 0 && (line[i-1] == ' ' || line[i-1] == '\t'):
+			return strings.TrimRight(line[:i], " \t")
+		}
+	}
+	return strings.TrimRight(line, " \t")
+}
+
+// rubyPath is the constant path at the start of s, such as "Foo::Bar".
+func rubyPath(s string) string {
+	i := 0
+	for i < len(s) && (surface.IsWord(s[i]) || strings.HasPrefix(s[i:], "::") || i > 0 && s[i] == ':' && s[i-1] == ':') {
+		i++
+	}
+	name := strings.TrimPrefix(s[:i], "::")
+	if name == "" || name[0] < 'A' || name[0] > 'Z' && name[0] < 0x80 {
+		return ""
+	}
+	return s[:i]
+}
+
+// rubyMethod is the method name at the start of s: an identifier that may end in ?, ! or =, or an operator.
+func rubyMethod(s string) string {
+	name := surface.Identifier(s)
+	if name == "" {
+		for _, operator := range []string{"[]=", "[]", "<=>", "===", "==", "=~", "!=", "!~", "**", "+@", "-@", "<<",
+			">>",
+			"<=", ">=", "+", "-", "*", "/", "%", "<", ">", "!", "&", "|", "^", "~", "`"} {
+			if strings.HasPrefix(s, operator) {
+				return operator
+			}
+		}
+		return ""
+	}
+	rest := s[len(name):]
+	if rest != "" && (rest[0] == '?' || rest[0] == '!') {
+		return s[:len(name)+1]
+	}
+	if len(rest) > 1 && rest[0] == '=' && strings.IndexByte("=~>", rest[1]) < 0 || rest == "=" {
+		return s[:len(name)+1]
+	}
+	return name
+}
+
+// rubyName is a symbol or string as a name: ":foo" or "'foo'".
+func rubyName(s string) string {
+	return rubyMethod(strings.Trim(strings.TrimLeft(s, ":"), `"'`))
+}
+
+// endsHere tells definitions that end on the line they begin on.
+func endsHere(code string) bool {
+	return strings.HasSuffix(code, "; end") || strings.HasSuffix(code, ";end") || strings.HasSuffix(code, " end")
+}
+
+// Argument lists do not reach over more lines than this.
+const rubyArgumentLines = 40
+
+// arguments is the argument list that s begins with, on one line, and whether an "=" makes the rest of the line the
+// method's body. It takes the lines that the list goes on over.
+func (r *rubyFile) arguments(s string) (list string, endless bool) {
+	if !strings.HasPrefix(strings.TrimLeft(s, " "), "(") {
+		if rest, ok := strings.CutPrefix(strings.TrimLeft(s, " "), "= "); ok {
+			return "", rest != ""
+		}
+		list, _, _ = strings.Cut(s, ";")
+		return strings.TrimRight(list, " "), false
+	}
+	s = strings.TrimLeft(s, " ")
+	end := surface.Closing(s)
+	for n := 0; end < 0 && n < rubyArgumentLines && r.next+n < len(r.lines); n++ {
+		_, text := surface.Indentation(r.lines[r.next+n])
+		if strings.HasPrefix(text, "def ") || text == "end" {
+			break
+		}
+		s += " " + rubyCode(text)
+		if end = surface.Closing(s); end >= 0 {
+			r.next += n + 1
+		}
+	}
+	if end < 0 {
+		return "", false
+	}
+	return surface.Joined(s[:end]), strings.HasPrefix(strings.TrimLeft(s[end:], " "), "= ")
+}
+
+// isMagic tells comments for tools.
+func isMagic(comment string) bool {
+	comment = strings.TrimSpace(comment)
+	return prose.StartsWithAny(comment, "frozen_string_literal:", "encoding:", "coding:", "-*-", "rubocop:", "typed:",
+		"warn_indent:", ":markup:", "vim:")
+}
+
+// rdoc writes the typewriter words of RDoc, such as +name+, in backticks.
+func rdoc(s string) string {
+	if !strings.Contains(s, "+") {
+		return s
+	}
+	words := strings.SplitAfter(s, " ")
+	for i, w := range words {
+		bare := strings.TrimRight(w, " \n.,;:)")
+		if len(bare) > 2 && bare[0] == '+' && strings.IndexByte(bare[1:], '+') == len(bare)-2 {
+			words[i] = "`" + bare[1:len(bare)-1] + "`" + w[len(bare):]
+		}
+	}
+	return strings.Join(words, "")
+}

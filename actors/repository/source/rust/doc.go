@@ -1,0 +1,2 @@
+// Package rust reads Rust.
+package rust

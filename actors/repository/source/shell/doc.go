@@ -1,0 +1,2 @@
+// Package shell reads the scripts of POSIX shells and of those that grew from them.
+package shell

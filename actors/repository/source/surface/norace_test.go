@@ -1,5 +1,0 @@
-//go:build !race
-
-package surface_test
-
-const slower = 1

@@ -1,0 +1,2 @@
+// Package swift reads Swift.
+package swift
