@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,7 @@ func readMix(m *Manifest, text string) error {
 	m.Version, m.Description = value("version"), value("description")
 	m.Repository, m.Homepage = value("source_url"), value("homepage_url")
 	m.License = cmp.Or(strs(mixList(toks, "licenses"))...)
+	m.Private = !slices.ContainsFunc(toks, func(t token) bool { return t.is(word, "package") }) // which Hex asks for
 	m.requires("Elixir", value("elixir"))
 	if apps := value("apps_path"); apps != "" {
 		m.Members = []string{apps + "/*"}
@@ -129,6 +131,7 @@ func readAppSrc(m *Manifest, text string) error {
 	m.Description = strings.Join(strs(erlangTerm(toks, "description")), "")
 	m.Version = strings.Join(strs(erlangTerm(toks, "vsn")), "")
 	m.License = cmp.Or(strs(erlangTerm(toks, "licenses"))...)
+	m.Private = m.License == "" // which Hex asks for
 	for _, link := range strs(erlangTerm(toks, "links")) {
 		switch strings.Count(strings.TrimSuffix(link, "/"), "/") {
 		case 2:

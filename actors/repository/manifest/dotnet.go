@@ -18,8 +18,10 @@ func (p properties) add(e element) {
 
 func readProject(m *Manifest, text string) error {
 	p := make(properties)
+	traversal := false
 	err := walkXML(text, func(e element) {
 		p.add(e)
+		traversal = traversal || e.path == "Project" && strings.Contains(e.attr("Sdk"), "Traversal")
 		if e.path == "Project/ItemGroup/PackageReference" && !strings.EqualFold(e.attr("PrivateAssets"), "all") {
 			m.Dependencies = append(m.Dependencies, cmp.Or(e.attr("Include"), e.attr("Update")))
 		}
@@ -28,7 +30,7 @@ func readProject(m *Manifest, text string) error {
 	stem := strings.TrimSuffix(base, path.Ext(base))
 	m.Name = cmp.Or(p["PackageId"], p["AssemblyName"], stem)
 	m.nuget(p)
-	m.Private = strings.EqualFold(p["IsPackable"], "false")
+	m.Private = traversal || strings.EqualFold(p["IsPackable"], "false")
 	if strings.EqualFold(p["OutputType"], "exe") || strings.EqualFold(p["PackAsTool"], "true") {
 		m.command(cmp.Or(p["ToolCommandName"], p["AssemblyName"], stem))
 		m.entry("Program" + map[bool]string{true: ".fs", false: ".cs"}[strings.HasSuffix(base, ".fsproj")])

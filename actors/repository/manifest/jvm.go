@@ -21,6 +21,7 @@ func readPOM(m *Manifest, text string) error {
 	m.requires("Java", cmp.Or(field("properties/maven.compiler.release"), field("properties/java.version"),
 		field("properties/maven.compiler.source")))
 	m.Members, m.Dependencies = p.modules, p.dependencies
+	m.Private = field("packaging") == "pom" && len(p.modules) > 0
 	if main := p.resolve(p.main, 0); main != "" {
 		m.entry("src/main/java/" + strings.ReplaceAll(main, ".", "/") + ".java")
 	}
@@ -84,11 +85,13 @@ func gradleSyntax() syntax {
 // readGradle reads assignments at the top level and the dependencies blocks.
 func readGradle(m *Manifest, text string) error {
 	toks := lex(text, gradleSyntax())
-	m.Version, m.Description = gradleValue(toks, "version", 0), gradleValue(toks, "description", 0)
-	group := gradleValue(toks, "group", 0)
+	value := func(key string) string {
+		return cmp.Or(gradleValue(toks, key, 0), gradleValue(gradleBlock(toks, "allprojects"), key, 0))
+	}
+	m.Version, m.Description = value("version"), value("description")
 	m.Name = cmp.Or(gradleValue(toks, "archivesBaseName", 3), gradleValue(toks, "rootProject.name", 3))
-	if group != "" {
-		m.Name = strings.TrimSuffix(group+":"+m.Name, ":")
+	if of := value("group"); of != "" {
+		m.Name = of + ":" + m.Name
 	}
 	for _, key := range []string{"mainClass", "mainClassName", "mainClass.set", "application.mainClass"} {
 		if main := gradleValue(toks, key, 3); main != "" {
@@ -98,6 +101,16 @@ func readGradle(m *Manifest, text string) error {
 		}
 	}
 	m.gradleDependencies(toks)
+	return nil
+}
+
+// gradleBlock is what stands between the braces after the name.
+func gradleBlock(toks []token, name string) []token {
+	for i := range toks {
+		if toks[i].is(word, name) && i+1 < len(toks) && toks[i+1].is(mark, "{") {
+			return group(toks, i+1)
+		}
+	}
 	return nil
 }
 

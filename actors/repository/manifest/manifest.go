@@ -20,7 +20,7 @@ const (
 type Manifest struct {
 	Path         string
 	Ecosystem    string // "go", "npm", "deno", "cargo", "pypi", "maven", "gradle", "nuget", "rubygems", ...
-	Name         string
+	Name         string // of Gradle "group:" where a file gives the group alone
 	Version      string
 	Description  string
 	Homepage     string

@@ -27,6 +27,27 @@ func (s rubySpec) value(name string) string {
 	return ""
 }
 
+// made gives the literals of Gem::Specification.new "name", "version".
+func (s rubySpec) made() (name, version string) {
+	for i := range s.toks {
+		if i < 2 || !s.toks[i].is(word, "new") || !s.toks[i-2].is(word, "Specification") {
+			continue
+		}
+		rest := s.toks[i+1:]
+		if len(rest) > 0 && rest[0].is(mark, "(") {
+			rest = rest[1:]
+		}
+		if len(rest) == 0 || rest[0].kind != str {
+			return "", ""
+		}
+		if len(rest) > 2 && rest[1].is(mark, ",") && rest[2].kind == str {
+			version = rest[2].text
+		}
+		return rest[0].text, version
+	}
+	return "", ""
+}
+
 // list gives all literals of the statement, those of %w[a b] included.
 func (s rubySpec) list(name string) []string {
 	rest := s.after(name)
@@ -79,7 +100,8 @@ func (s rubySpec) calls(names ...string) []string {
 
 func readGemspec(m *Manifest, text string) error {
 	s := rubySpec{lex(text, rubySyntax())}
-	m.Name, m.Version = s.value("name"), s.value("version")
+	name, version := s.made()
+	m.Name, m.Version = cmp.Or(s.value("name"), name), cmp.Or(s.value("version"), version)
 	m.Description = cmp.Or(s.value("summary"), s.value("description"))
 	m.Homepage = s.value("homepage")
 	m.License = cmp.Or(s.value("license"), s.value("licenses"))
