@@ -25,9 +25,13 @@ func (v *survey) title() string {
 		t = strings.TrimPrefix(t, lead)
 	}
 	t = strings.TrimSuffix(strings.TrimSuffix(t, " README"), " Readme")
-	name := moduleName(v.root().about.Name)
+	name := moduleName(v.product().Name)
 	if t != "" && utf8.RuneCountInString(t) <= titleRunes && !isNoName(t) {
 		return t
+	}
+	if about, ok := strings.CutPrefix(v.readme.Second, "About "); ok && strings.Contains(strings.ToLower(v.root().about.Name),
+		strings.ToLower(about)) {
+		return about
 	}
 	if base := path.Base(v.repo.Origin.Prefix); v.repo.Origin.Prefix != "" && name == "" {
 		name = base
@@ -87,7 +91,7 @@ func moduleName(module string) string {
 
 // facts are lines that hold for this commit, that can be checked, and by which an agent installs, builds and runs.
 func (v *survey) facts() []Fact {
-	m := v.root().about
+	m := v.product()
 	label := "Package"
 	if m.Ecosystem == "go" {
 		label = "Module"

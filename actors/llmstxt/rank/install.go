@@ -48,7 +48,7 @@ func (v *survey) installCommand(m manifest.Manifest) string {
 	if m.Private || len(m.Name) < 2 {
 		return ""
 	}
-	program := v.isProgram(v.root()) || m.Ecosystem == "go" && v.golang.isProgram()
+	program := m.Name == v.root().about.Name && v.isProgram(v.root()) || m.Ecosystem == "go" && v.golang.isProgram()
 	i, best := installerOf(m, program), ""
 	for _, code := range page.CodeOf(v.named.Text) {
 		code = prose.Tidy(strings.TrimLeft(code, "$> "))
@@ -75,15 +75,20 @@ func (i installer) installs(code, name string) bool {
 			continue
 		}
 		for word := range strings.FieldsSeq(rest) {
-			word = strings.Trim(word, "'\"`")
-			after, ok := strings.CutPrefix(word, name)
-			if ok && (after == "" || strings.IndexByte("@=[:~><!^/", after[0]) >= 0) &&
-				!strings.HasPrefix(after, "/v0") {
+			after, ok := strings.CutPrefix(strings.Trim(word, "'\"`"), name)
+			if ok && (after == "" || strings.IndexByte("@[/", after[0]) >= 0) && !namesVersion(after) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// namesVersion tells "@1.2" and "/cmd/x@v1.2.3", which were right when the page was written.
+func namesVersion(s string) bool {
+	_, version, ok := strings.Cut(s, "@")
+	version = strings.TrimPrefix(version, "v")
+	return ok && (version == "" || version[0] >= '0' && version[0] <= '9')
 }
 
 // dependencyLine is what a build file says to depend on the package.

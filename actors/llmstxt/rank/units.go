@@ -85,6 +85,9 @@ func (v *survey) newUnit(dir string, list []manifest.Manifest) *unit {
 			u.about = fill(u.about, m)
 		}
 	}
+	if of, artifact, ok := strings.Cut(u.about.Name, ":"); ok && artifact == "" {
+		u.about.Name = of
+	}
 	return u
 }
 
@@ -96,6 +99,9 @@ func unnamed(m manifest.Manifest) int {
 }
 
 func fill(m, other manifest.Manifest) manifest.Manifest {
+	if strings.HasSuffix(m.Name, ":") {
+		m.Name += other.Name
+	}
 	m.Version = cmp.Or(m.Version, other.Version)
 	m.Description = cmp.Or(m.Description, other.Description)
 	m.License = cmp.Or(m.License, other.License)
