@@ -106,8 +106,8 @@ func guard(t *testing.T) float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	environment := map[string]any{"steps": map[string]any{"a": map[string]any{"outcome": "failed",
-		"result": map[string]any{"score": 0.5}}}}
+	environment := expression.Environment{"steps": expression.Of(map[string]any{"a": map[string]any{"outcome": "failed",
+		"result": map[string]any{"score": 0.5}}})}
 	const n = 100_000
 	begin := time.Now()
 	for range n {

@@ -111,7 +111,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/plan/expression",
-	libs:   []string{"go.starlark.net/syntax"},
+	libs:   []string{"go.starlark.net/syntax", "go.starlark.net/starlark"},
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs: "actors/llmstxt",

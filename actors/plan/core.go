@@ -3,10 +3,12 @@ package plan
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/plan/expression"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -65,8 +67,8 @@ type move struct {
 // the calls of ended in their order alone, so that a log can be replayed.
 type core struct {
 	*graph
-	environment map[string]any // params and steps
-	values      map[string]any // environment["steps"]
+	environment expression.Environment // params and steps
+	values      expression.Record      // environment["steps"]
 	states      []state
 	ready       []unit // that wait until fewer run
 	running     int
@@ -105,7 +107,7 @@ type state struct {
 	next, live, waiting   int // items: the next one, those that run, those in core.ready
 	completedItems        int
 	broken                *ending
-	last                  map[string]any // the values of the last round
+	last                  expression.Data // the values of the last round
 }
 
 // work is the state of one unit.
@@ -116,8 +118,8 @@ type work struct {
 
 func newCore(g *graph, params map[string]any) *core {
 	n := len(g.steps)
-	c := &core{graph: g, values: make(map[string]any, n), states: make([]state, n), left: n}
-	c.environment = map[string]any{"params": params, "steps": c.values}
+	c := &core{graph: g, values: make(expression.Record, n), states: make([]state, n), left: n}
+	c.environment = expression.Environment{"params": expression.Of(params), "steps": c.values}
 	none := ending{}.values(0, nil)
 	for i := range g.steps {
 		n := &g.steps[i]
@@ -128,9 +130,9 @@ func newCore(g *graph, params map[string]any) *core {
 }
 
 // values are what expressions see of a step.
-func (e ending) values(rounds int, results []any) map[string]any {
-	return map[string]any{"outcome": string(e.outcome), "cause": string(e.cause), "error": e.message,
-		"run": string(e.run), "result": e.result, "results": results, "artifacts": e.artifacts, "seconds": e.seconds, "rounds": rounds}
+func (e ending) values(rounds int, results []any) expression.Data {
+	return expression.Of(map[string]any{"outcome": string(e.outcome), "cause": string(e.cause), "error": e.message,
+		"run": string(e.run), "result": e.result, "results": results, "artifacts": e.artifacts, "seconds": e.seconds, "rounds": rounds})
 }
 
 // begin starts the steps that wait for nothing.
@@ -363,7 +365,7 @@ func (c *core) launch(u unit, delay time.Duration, why string) {
 	c.running++
 	var input any
 	var err error
-	c.inside(u, func(environment map[string]any) { input, err = n.input.Eval(environment) })
+	c.inside(u, func(environment expression.Environment) { input, err = n.input.Eval(environment) })
 	m := move{do: doStart, unit: u, name: c.name(u), start: w.starts, delay: delay, input: input, reason: why}
 	if err != nil {
 		m.do, m.delay, m.input = doAnnounce, 0, nil
@@ -377,15 +379,16 @@ func (c *core) launch(u unit, delay time.Duration, why string) {
 }
 
 // inside calls f with the environment of a unit. Only there a step of several rounds has the values of the last one.
-func (c *core) inside(u unit, f func(environment map[string]any)) {
+func (c *core) inside(u unit, f func(environment expression.Environment)) {
 	n, s := &c.steps[u.step], &c.states[u.step]
 	environment := c.environment
 	switch {
 	case n.items != nil:
-		environment = map[string]any{"params": c.environment["params"], "steps": c.values, "item": s.items[u.item],
-			"index": u.item}
+		environment = maps.Clone(environment)
+		environment["item"], environment["index"] = expression.Of(s.items[u.item]), expression.Of(u.item)
 	case n.Repeat != nil:
-		environment = map[string]any{"params": c.environment["params"], "steps": c.values, "round": s.work[0].rounds + 1}
+		environment = maps.Clone(environment)
+		environment["round"] = expression.Of(s.work[0].rounds + 1)
 		if s.last != nil {
 			outside := c.values[n.Name]
 			c.values[n.Name] = s.last

@@ -45,9 +45,9 @@ func (p *Plan) inputSchema() map[string]any {
 
 // input holds a step's input to the form: its names, and the types that are known.
 func (s *scope) input(i int, form inputForm, of string) {
-	fields := s.steps[i].input.Fields()
+	fields := s.steps[i].input.Members()
 	for _, name := range form.Required {
-		if fields[name] == nil {
+		if _, given := fields[name]; !given {
 			s.wrong(s.of(i, "input"), "%s needs the input %s", of, name)
 		}
 	}
@@ -60,7 +60,7 @@ func (s *scope) input(i int, form inputForm, of string) {
 			}
 			continue
 		}
-		if have := fields[name].Type(); !fits(have, property.Type) {
+		if have := fields[name]; !fits(have, property.Type) {
 			s.wrong(path, "%s is of type %s, and %s needs %v", name, have, of, property.Type)
 		}
 	}

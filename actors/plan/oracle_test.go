@@ -91,7 +91,7 @@ func (o *oracle) settle() {
 		n, s := &o.graph.steps[i], &o.steps[i]
 		items := 1
 		if n.items != nil {
-			list, _ := n.items.Static()
+			list, _ := n.items.Eval(nil)
 			items = len(list.([]any))
 		}
 		for s.begun && s.over == "" && !s.stopped && s.next < items && (n.Limit == 0 || len(s.live) < n.Limit) {

@@ -3,29 +3,23 @@ package expression
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
+	"go.starlark.net/starlark"
 	"go.starlark.net/syntax"
 )
 
-// Names says what an expression may refer to: the member of a root, such as steps.build, or a root alone, such as
-// item. A nil type without an error says that the root is a value, whose members are known when it is there. The
-// error says what is wrong with the name.
-type Names func(root, member string) (Type, error)
-
 // Expression is a checked expression.
 type Expression struct {
-	text  string
-	tree  syntax.Expr
-	gives kind
-	never bool
+	text    string
+	program *starlark.Program
+	gives   kind
+	never   bool
 }
 
-// longest is the most bytes of an expression, and mostNodes the most operands and operators.
-const (
-	longest   = 4096
-	mostNodes = 200
-)
+// longest is the most bytes of an expression.
+const longest = 4096
 
 // Compile reads an expression whose value is want, and returns all that is wrong with it.
 func Compile(text string, names Names, want Type) (*Expression, error) {
@@ -37,18 +31,18 @@ func Compile(text string, names Names, want Type) (*Expression, error) {
 	if err != nil {
 		return nil, syntaxError(line, err)
 	}
-	c := &checker{names: names}
+	c := &checker{names: names, locals: variables(tree)}
 	gives := c.check(tree).kind()
-	if c.nodes > mostNodes {
-		return nil, fmt.Errorf("the expression has %d operands and operators; it may have %d", c.nodes, mostNodes)
-	}
 	if want == Boolean && gives != Boolean && gives != Value {
 		c.wrong("the value is of type %s and must be True or False", gives)
 	}
 	if c.problems != nil {
 		return nil, errors.Join(c.problems...)
 	}
-	e := &Expression{text: text, tree: tree, gives: gives}
+	e := &Expression{text: text, gives: gives}
+	if e.program, err = compile(tree); err != nil {
+		return nil, syntaxError(line, err)
+	}
 	if !c.refers {
 		value, err := e.Eval(nil)
 		if err != nil {
@@ -59,36 +53,83 @@ func Compile(text string, names Names, want Type) (*Expression, error) {
 	return e, nil
 }
 
+// variables are the names that comprehensions give.
+func variables(tree syntax.Expr) map[string]bool {
+	names := map[string]bool{}
+	syntax.Walk(tree, func(n syntax.Node) bool {
+		if f, ok := n.(*syntax.ForClause); ok {
+			syntax.Walk(f.Vars, func(n syntax.Node) bool {
+				if name, ok := n.(*syntax.Ident); ok {
+					names[name.Name] = true
+				}
+				return true
+			})
+		}
+		return true
+	})
+	return names
+}
+
 // syntaxError says what is wrong without a position, as the plan's own says where the expression is.
 func syntaxError(text string, err error) error {
 	message := err.Error()
 	if e, ok := errors.AsType[syntax.Error](err); ok {
 		message = e.Msg
 	}
-	if strings.Contains(text, "&&") || strings.ContainsAny(text, "|?") {
+	if strings.Contains(text, "&&") || strings.ContainsAny(text, "|?!") {
 		message += "; operators are those of Python, such as and, or, not, and x if condition else y"
 	}
 	return errors.New(message)
 }
 
+// result is the variable of a program that has its value.
+const result = "="
+
+// compile makes a program that pays for what it does.
+func compile(tree syntax.Expr) (*starlark.Program, error) {
+	pays(tree)
+	file := &syntax.File{Options: &syntax.FileOptions{}, Stmts: []syntax.Stmt{
+		&syntax.AssignStmt{Op: syntax.EQ, LHS: &syntax.Ident{Name: result}, RHS: tree}}}
+	return starlark.FileProgram(file, func(name string) bool { return !starlark.Universe.Has(name) })
+}
+
 // String returns the expression as it was written.
 func (e *Expression) String() string { return e.text }
 
-// Eval returns the value in the environment, whose roots are maps and values. It does not change them.
-func (e *Expression) Eval(environment map[string]any) (any, error) {
-	v := evaluation{roots: environment, left: budget}
-	value, err := v.eval(e.tree)
-	if err == nil && v.built { // what is shared within a value takes its place each time in JSON
-		err = v.measure(value)
-	}
+// Eval returns the value in the environment, as JSON has it.
+func (e *Expression) Eval(environment Environment) (any, error) {
+	value, err := e.eval(environment)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", e.text, err)
 	}
 	return value, nil
 }
 
+func (e *Expression) eval(environment Environment) (any, error) {
+	p, thread := &purse{left: budget}, &starlark.Thread{}
+	thread.SetLocal(result, p)
+	thread.SetMaxExecutionSteps(maxSteps)
+	names := make(starlark.StringDict, len(builtins)+len(environment))
+	maps.Copy(names, builtins)
+	maps.Copy(names, environment)
+	globals, err := e.program.Init(thread, names)
+	var value any
+	if err == nil {
+		value = p.out(globals[result])
+	}
+	switch {
+	case p.err != nil:
+		return nil, p.err
+	case thread.ExecutionSteps() >= maxSteps:
+		return nil, errBudget
+	case err != nil:
+		return nil, errors.New(err.Error()) // without what it wraps
+	}
+	return value, nil
+}
+
 // True evaluates a guard.
-func (e *Expression) True(environment map[string]any) (bool, error) {
+func (e *Expression) True(environment Environment) (bool, error) {
 	value, err := e.Eval(environment)
 	if err != nil {
 		return false, err

@@ -27,10 +27,11 @@ func names(root, member string) (expression.Type, error) {
 	return nil, errors.New("there is no " + strings.TrimSuffix(root+"."+member, "."))
 }
 
-var environment = map[string]any{
-	"item":   map[string]any{"name": "x"},
-	"params": map[string]any{"n": 3, "list": []any{1.0, 2.0, 3.0}},
-	"steps":  map[string]any{"a": map[string]any{"outcome": "failed", "rounds": 2, "result": map[string]any{"score": 0.5}}},
+var environment = expression.Environment{
+	"item":   expression.Of(map[string]any{"name": "x"}),
+	"params": expression.Of(map[string]any{"n": 3, "list": []any{1.0, 2.0, 3.0}}),
+	"steps": expression.Of(map[string]any{"a": map[string]any{"outcome": "failed", "rounds": 2,
+		"result": map[string]any{"score": 0.5}}}),
 }
 
 func TestGuards(t *testing.T) {
@@ -60,29 +61,25 @@ func TestGuards(t *testing.T) {
 // What is wrong is said before anything runs, and all of it.
 func TestProblems(t *testing.T) {
 	for text, want := range map[string]string{
-		`steps.b.outcome == params.m`: "there is no steps.b\nthere is no params.m",
-		`steps.a.outcom == "failed"`:  "outcom",
-		`steps.a.outcome > 3`:         "cannot apply > to string and integer",
-		`params.n + 1`:                "of type integer and must be True or False",
-		`steps == None`:               "there is no steps",
-		`env("HOME") == ""`:           "there is no function env",
-		`now() == None`:               "there is no function now",
-		`item.close()`:                "there is no method close",
-		`params.n == 3 && true`:       "operators are those of Python",
-		`1 / 0 > 1`:                   "division by zero",
-		`len(x=params.list) > 1`:      "an argument has no name",
-		`params.list[True]`:           "array has no element at an index of type boolean",
-		`true`:                        "there is no true; write True",
-		`any([all([y for y in [x]]) for x in params.list])`: "no other within",
-		`any([x for x in params.list for y in x])`:          "one for",
-		`(lambda: True)()`:                  "no lambda",
+		`steps.b.outcome == params.m`:       "there is no steps.b\nthere is no params.m",
+		`steps.a.outcom == "failed"`:        "outcom",
+		`steps.a.outcome > 3`:               "cannot apply > to string and integer",
+		`params.n + 1`:                      "of type integer and must be True or False",
+		`steps == None`:                     "there is no steps",
+		`env("HOME") == ""`:                 "there is no function env",
+		`now() == None`:                     "there is no function now",
+		`item.close()`:                      "there is no method close",
+		`params.n == 3 && true`:             "operators are those of Python",
+		`1 / 0 > 1`:                         "division by zero",
+		`params.list[True]`:                 "array has no element at an index of type boolean",
+		`true`:                              "there is no true; write True",
+		`sorted([1], key=lambda x: x) == 1`: "no lambda",
 		`params.n[0] == 1`:                  "integer has no element",
 		`params.n.m == 1`:                   "integer has no member m",
 		`len(params.n) > 1`:                 "len takes no value of type integer",
 		`"x" * 3 == "xxx"`:                  "cannot apply * to string and integer",
 		`1 +`:                               "want primary expression",
 		strings.Repeat("(", 2000):           "excessive nesting",
-		strings.Repeat("1+", 300) + "1 > 0": "603 operands and operators",
 		strings.Repeat(" ", 5000):           "5000 bytes",
 	} {
 		_, err := expression.Compile(text, names, expression.Boolean)
@@ -96,7 +93,7 @@ func TestTemplates(t *testing.T) {
 	for text, want := range map[string]string{
 		`"n is ${params.n}, $${n}, and ${item}"`:               `"n is 3, ${n}, and {\"name\":\"x\"}"`,
 		`{"a":"${params.n}","b":["${params.list}",true,null]}`: `{"a":3,"b":[[1,2,3],true,null]}`,
-		`"${ {\"a\": \"}\"}.a }"`:                              `"}"`,
+		`"${ {\"a\": \"}\"}[\"a\"] }"`:                         `"}"`,
 		`""`:                                                   `""`,
 		`{}`:                                                   `{}`,
 	} {
@@ -138,25 +135,31 @@ func TestValues(t *testing.T) {
 		`6 / 4`:                      `1.5`,
 		`0.5 + 0.5`:                  `1`,
 		`9007199254740992 + 1.0 > 0`: `true`,
-		`[1, {"a": 1.0}] == [1.0, {"a": 1}] and not [1] == [2]`:         `true`,
-		`item["name"] + item.name[0] + item.name[-1:]`:                  `"xxx"`,
-		`"äb"[1:] + "äb"[0:2]`:                                          `"bä"`,
-		`params.list[-1] + params.list[params.list[0]]`:                 `5`,
-		`params.list[1:] + [4]`:                                         `[2,3,4]`,
-		`[name + "!" for name in {"b": 1, "a": 2}]`:                     `["a!","b!"]`,
-		`item.nothing or "else"`:                                        `"else"`,
-		`"," .join(sorted("b a".split(" "))).upper().replace("A,", "")`: `"B"`,
-		`[min(params.list), max(params.list), sum(params.list)]`:        `[1,3,6]`,
-		`[round(2.5), int("7"), float("0.5")]`:                          `[2,7,0.5]`,
-		`json.decode(json.encode(item)) == item`:                        `true`,
-		`str(params.list) + str("s") + str(None) + str(2.0)`:            `"[1,2,3]snull2"`,
-		`["x" in "axb", "b" in {"a": 1}, 2 not in params.list]`:         `[true,false,false]`,
-		`get(steps, "a.result.score") `:                                 `there is no steps`,
-		`item.nothing.more`:                                             `item.nothing.more: null has no member more`,
-		`params.list[3]`:                                                `params.list[3]: there is no element 3 of 3`,
-		`1 / (params.n - 3)`:                                            `1 / (params.n - 3): division by zero`,
-		`1e308 * 10`:                                                    `1e308 * 10: the number is too large`,
-		`"".join([1])`:                                                  `"".join([1]): join: element 0 is of type integer; write str(…)`,
+		`[1, {"a": 1.0}] == [1.0, {"a": 1}] and not [1] == [2]`:              `true`,
+		`item["name"] + item.name[0] + item.name[-1:]`:                       `"xxx"`,
+		`"äb"[1:] + "äb"[0:2]`:                                               `"bä"`,
+		`params.list[-1] + params.list[params.list[0]]`:                      `5`,
+		`params.list[1:] + [4]`:                                              `[2,3,4]`,
+		`[name + "!" for name in {"b": 1, "a": 2}]`:                          `["b!","a!"]`,
+		`item.nothing or "else"`:                                             `"else"`,
+		`"," .join(sorted("b a".split(" "))).upper().replace("A,", "")`:      `"B"`,
+		`[min(params.list), max(params.list), sum(params.list)]`:             `[1,3,6]`,
+		`[int(2.5), int("7"), float("0.5")]`:                                 `[2,7,0.5]`,
+		`json.decode(json.encode(item)) == item`:                             `true`,
+		`str(params.list) + str("s") + str(None) + str(2.0)`:                 `"[1, 2, 3]sNone2.0"`,
+		`["x" in "axb", "b" in {"a": 1}, 2 not in params.list]`:              `[true,false,false]`,
+		`get(steps, "a.result.score") `:                                      `there is no steps`,
+		`item.nothing.more`:                                                  `item.nothing.more: NoneType has no .more field or method`,
+		`params.list[3]`:                                                     `params.list[3]: list index 3 out of range [-3:2]`,
+		`1 / (params.n - 3)`:                                                 `1 / (params.n - 3): floating-point division by zero`,
+		`[x * y for x in [1, 2] for y in [z for z in params.list if z > 1]]`: `[2,3,4,6]`,
+		`item == {"name": "x"} and [item] == [{"name": "x"}]`:                `true`,
+		`item in [item] and "name" in item and len(item) == 1`:               `true`,
+		`sorted([3, 1], reverse=True)`:                                       `[3,1]`,
+		`9007199254740993 * 9007199254740993`:                                `9007199254740993 * 9007199254740993: the number is too large`,
+		`item.upper()`:                                                       `item.upper(): null is no function`,
+		`1e308 * 10`:                                                         `1e308 * 10: the number is too large`,
+		`"".join([1])`:                                                       `"".join([1]): join: in list, want string, got int`,
 	} {
 		e, err := expression.Compile(text, names, expression.Value)
 		var got any
@@ -175,7 +178,8 @@ func TestValues(t *testing.T) {
 
 // No expression takes or builds more than its bound, however large the values are that it reads.
 func TestBounds(t *testing.T) {
-	large := map[string]any{"item": strings.Repeat("x", 1<<20), "params": map[string]any{"list": make([]any, 100_000)}}
+	large := expression.Environment{"item": expression.Of(strings.Repeat("x", 1<<20)),
+		"params": expression.Of(map[string]any{"list": make([]any, 100_000)})}
 	for _, text := range []string{
 		`item` + strings.Repeat(` + item`, 50),
 		`[item + item for x in params.list]`,
@@ -191,6 +195,10 @@ func TestBounds(t *testing.T) {
 		`[item == item + "" for x in params.list]`,
 		`[item.find("y") for x in params.list]`,
 		`[params.list == params.list for x in params.list]`,
+		`[y + y + y for x in [item + item] for y in [x + x]]`,
+		`len(list(range(1000000000 + len(item))))`,
+		`len([item for x in range(10000) for y in range(10000)])`,
+		`item.split()`,
 	} {
 		e, err := expression.Compile(text, names, expression.Value)
 		if err != nil {

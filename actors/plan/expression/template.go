@@ -1,9 +1,10 @@
 package expression
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -15,7 +16,6 @@ type Template struct {
 	parts   []part // of a text
 	list    []*Template
 	fields  map[string]*Template
-	order   []string
 }
 
 // part is a piece of a text: itself, or what the expression gives.
@@ -44,40 +44,12 @@ func NewTemplate(value any, names Names, path string, wrong func(path string, er
 		return t
 	case map[string]any:
 		t := &Template{fields: make(map[string]*Template, len(v))}
-		for name := range v {
-			t.order = append(t.order, name)
-		}
-		slices.Sort(t.order)
-		for _, name := range t.order {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
 			t.fields[name] = NewTemplate(v[name], names, path+"."+name, wrong)
 		}
 		return t
 	}
 	return &Template{literal: value}
-}
-
-// Fields are the templates of an object's members; nil of another value.
-func (t *Template) Fields() map[string]*Template { return t.fields }
-
-// Static returns the value of a template without expressions.
-func (t *Template) Static() (any, bool) {
-	for _, p := range t.parts {
-		if p.expression != nil {
-			return nil, false
-		}
-	}
-	for _, e := range t.list {
-		if _, ok := e.Static(); !ok {
-			return nil, false
-		}
-	}
-	for _, f := range t.fields {
-		if _, ok := f.Static(); !ok {
-			return nil, false
-		}
-	}
-	value, err := t.Eval(nil)
-	return value, err == nil
 }
 
 // Type is what JSON Schema calls the type of the value, or "" if it is known only when it is there.
@@ -89,22 +61,23 @@ func (t *Template) Type() string {
 		return "object"
 	case len(t.parts) == 1 && t.parts[0].expression != nil:
 		return string(t.parts[0].expression.gives)
-	case t.literal == nil && t.parts == nil:
-		return "null"
-	case t.literal == nil:
+	case t.parts != nil:
 		return "string"
 	}
-	if f, ok := t.literal.(float64); ok && f == math.Trunc(f) {
-		return "integer"
+	return string(kindOf(t.literal))
+}
+
+// Members are the types of an object's members.
+func (t *Template) Members() map[string]string {
+	types := make(map[string]string, len(t.fields))
+	for name, field := range t.fields {
+		types[name] = field.Type()
 	}
-	if k := kindOf(t.literal); k != other {
-		return string(k)
-	}
-	return ""
+	return types
 }
 
 // Eval returns the value in the environment.
-func (t *Template) Eval(environment map[string]any) (any, error) {
+func (t *Template) Eval(environment Environment) (any, error) {
 	switch {
 	case t.list != nil:
 		all := make([]any, len(t.list))
@@ -118,7 +91,7 @@ func (t *Template) Eval(environment map[string]any) (any, error) {
 		return all, nil
 	case t.fields != nil:
 		all := make(map[string]any, len(t.fields))
-		for _, name := range t.order {
+		for _, name := range slices.Sorted(maps.Keys(t.fields)) {
 			v, err := t.fields[name].Eval(environment)
 			if err != nil {
 				return nil, err
@@ -132,7 +105,7 @@ func (t *Template) Eval(environment map[string]any) (any, error) {
 	return t.literal, nil
 }
 
-func textOf(parts []part, environment map[string]any) (any, error) {
+func textOf(parts []part, environment Environment) (any, error) {
 	if len(parts) == 1 && parts[0].expression != nil {
 		return parts[0].expression.Eval(environment)
 	}
@@ -144,9 +117,7 @@ func textOf(parts []part, environment map[string]any) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			if piece, err = inText(v); err != nil {
-				return nil, err
-			}
+			piece = inText(v)
 		}
 		if b.Len()+len(piece) > longestText {
 			return nil, fmt.Errorf("the text has more than %d bytes", longestText)
@@ -157,11 +128,12 @@ func textOf(parts []part, environment map[string]any) (any, error) {
 }
 
 // inText is a value within a text: a text as it is, everything else as JSON.
-func inText(v any) (string, error) {
+func inText(v any) string {
 	if s, ok := v.(string); ok {
-		return s, nil
+		return s
 	}
-	return asJSON(v)
+	data, _ := json.Marshal(v) // JSON has been out of Starlark
+	return string(data)
 }
 
 // read reads the expressions in a text.

@@ -3,11 +3,17 @@ package expression
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
 	"go.starlark.net/syntax"
 )
+
+// Names says what an expression may refer to: the member of a root, such as steps.build, or a root alone, such as
+// item. A nil type without an error says that the root is a value, whose members are known when it is there. The
+// error says what is wrong with the name.
+type Names func(root, member string) (Type, error)
 
 // Type is the type of a value: one of those below, or an [Object].
 type Type interface{ kind() kind }
@@ -28,8 +34,7 @@ const (
 	Members kind = "object"
 	Value   kind = ""
 
-	null  kind = "null"
-	other kind = "another type" // of Go, which JSON has not
+	null kind = "null"
 )
 
 func (k kind) kind() kind { return k }
@@ -37,35 +42,41 @@ func (Object) kind() kind { return Members }
 
 func (k kind) numeric() bool { return k == Number || k == Integer }
 
-// kindOf is the kind of a value.
+// word is the kind in a sentence.
+func (k kind) word() string {
+	if k == Value {
+		return "a value"
+	}
+	return string(k)
+}
+
+// kindOf is the kind of a value of JSON.
 func kindOf(v any) kind {
-	switch v.(type) {
+	switch v := v.(type) {
 	case nil:
 		return null
 	case string:
 		return Text
 	case bool:
 		return Boolean
-	case int:
-		return Integer
-	case float64:
-		return Number
 	case []any:
 		return List
 	case map[string]any:
 		return Members
+	case float64:
+		if v != math.Trunc(v) {
+			return Number
+		}
 	}
-	return other
+	return Integer
 }
 
 // either is the type of a value that has one type or the other.
-func either(a, b Type) Type {
+func either(a, b kind) Type {
 	switch {
-	case a.kind() == b.kind() && a.kind() != Members:
+	case a == b:
 		return a
-	case a.kind() == b.kind():
-		return Members
-	case a.kind().numeric() && b.kind().numeric():
+	case a.numeric() && b.numeric():
 		return Number
 	}
 	return Value
@@ -94,18 +105,6 @@ func operate(op syntax.Token, a, b kind) (kind, bool) {
 		return Value, !known && (one == Value || one.numeric())
 	}
 	return Value, false
-}
-
-func mismatch(op syntax.Token, a, b kind) error {
-	return fmt.Errorf("cannot apply %s to %s and %s", op, a.word(), b.word())
-}
-
-// word is the kind in a sentence.
-func (k kind) word() string {
-	if k == Value {
-		return "a value"
-	}
-	return string(k)
 }
 
 // member is the type of a member.

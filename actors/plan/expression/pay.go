@@ -1,0 +1,204 @@
+package expression
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// The bounds of one evaluation: the steps of Starlark, and what operators and calls pay. A byte of a text costs one.
+const (
+	maxSteps = 1 << 20
+	budget   = 16 << 20
+	costNode = 32 // of each value
+)
+
+var errBudget = errors.New("the value is too large, or takes too long")
+
+// purse is what an evaluation has left. After the first error it has nothing.
+type purse struct {
+	left int
+	err  error
+}
+
+func purseOf(t *starlark.Thread) *purse { return t.Local(result).(*purse) }
+
+func (p *purse) pay(cost int) bool {
+	if p.err == nil && cost > p.left {
+		p.err = errBudget
+	}
+	p.left -= cost
+	return p.err == nil
+}
+
+// measure pays for a value and all that is in it.
+func (p *purse) measure(v starlark.Value) {
+	if !p.pay(costNode) {
+		return
+	}
+	switch v := v.(type) {
+	case starlark.String:
+		p.pay(len(v))
+	case starlark.Int:
+		if _, ok := v.Int64(); !ok {
+			p.err = errNumber
+		}
+	case starlark.IterableMapping:
+		for _, item := range v.Items() {
+			p.measure(item[0])
+			p.measure(item[1])
+		}
+	case starlark.Sequence:
+		if !p.pay(v.Len()) { // a range has no elements yet
+			return
+		}
+		for element := range starlark.Elements(v) {
+			if p.measure(element); p.err != nil {
+				return
+			}
+		}
+	}
+}
+
+// pays has the operators and the calls of an expression pay: x + y becomes operand(x) + operand(y), and f(x) becomes
+// call(f, x).
+func pays(tree syntax.Expr) {
+	var nodes []syntax.Node
+	syntax.Walk(tree, func(n syntax.Node) bool {
+		nodes = append(nodes, n)
+		return true
+	})
+	called := func(name string, args ...syntax.Expr) *syntax.CallExpr {
+		return &syntax.CallExpr{Fn: &syntax.Ident{Name: name}, Args: args}
+	}
+	for _, n := range nodes {
+		switch n := n.(type) {
+		case *syntax.BinaryExpr:
+			if n.Op != syntax.AND && n.Op != syntax.OR && n.Op != syntax.EQ {
+				n.X, n.Y = called("=operand", n.X), called("=operand", n.Y)
+			}
+		case *syntax.CallExpr:
+			*n = *called("=call", append([]syntax.Expr{n.Fn}, n.Args...)...)
+		}
+	}
+}
+
+// operand is an operand of an operator, which has been paid for.
+type operand struct {
+	starlark.Value
+	purse *purse
+}
+
+func newOperand(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, _ []starlark.Tuple) (starlark.Value, error) {
+	p := purseOf(t)
+	p.measure(args[0])
+	return operand{args[0], p}, p.err
+}
+
+// with is the other operand, if the operator takes both.
+func (x operand) with(op syntax.Token, y starlark.Value) (starlark.Value, error) {
+	right := y.(operand).Value
+	a, b := kindIn(x.Value), kindIn(right)
+	if _, ok := operate(op, a, b); !ok && op != syntax.EQL && op != syntax.NEQ {
+		return nil, fmt.Errorf("cannot apply %s to %s and %s", op, a.word(), b.word())
+	}
+	return right, nil
+}
+
+// Binary is x op y for what is no comparison.
+func (x operand) Binary(op syntax.Token, y starlark.Value, _ starlark.Side) (starlark.Value, error) {
+	right, err := x.with(op, y)
+	if err != nil {
+		return nil, err
+	}
+	v, err := starlark.Binary(op, x.Value, right)
+	if err != nil {
+		return nil, err
+	}
+	x.purse.measure(v)
+	return v, x.purse.err
+}
+
+// Has is x in c.
+func (c operand) Has(x starlark.Value) (bool, error) {
+	v, err := x.(operand).Binary(syntax.IN, c, starlark.Left)
+	return v == starlark.True, err
+}
+
+// CompareSameType compares two operands of any types. Values of JSON are equal if they are written in the same way.
+func (x operand) CompareSameType(op syntax.Token, y starlark.Value, depth int) (bool, error) {
+	right, err := x.with(op, y)
+	k := kindIn(x.Value)
+	switch {
+	case err != nil:
+		return false, err
+	case k != List && k != Members:
+		return starlark.CompareDepth(op, x.Value, right, depth)
+	}
+	same := inText(x.purse.out(x.Value)) == inText(x.purse.out(right))
+	return same == (op == syntax.EQL), x.purse.err
+}
+
+// call is f(args).
+func call(t *starlark.Thread, _ *starlark.Builtin, args starlark.Tuple, kwargs []starlark.Tuple) (starlark.Value, error) {
+	p := purseOf(t)
+	f, ok := args[0].(*starlark.Builtin)
+	if !ok {
+		return nil, fmt.Errorf("%s is no function", kindIn(args[0]).word())
+	}
+	if args = args[1:]; f.Receiver() != nil {
+		p.measure(f.Receiver())
+	}
+	for _, a := range args {
+		p.measure(a)
+	}
+	if s, ok := f.Receiver().(starlark.String); ok {
+		p.pay(multiplied(f.Name(), string(s), args))
+	}
+	if p.err != nil {
+		return nil, p.err
+	}
+	v, err := starlark.Call(t, f, args, kwargs)
+	if err != nil {
+		return nil, errors.New(err.Error())
+	}
+	p.measure(v)
+	return v, p.err
+}
+
+// multiplied is the cost of a method's value where it can be much longer than the arguments.
+func multiplied(name, s string, args starlark.Tuple) int {
+	text := func(i int) (s string) {
+		if i < len(args) {
+			s, _ = starlark.AsString(args[i])
+		}
+		return s
+	}
+	switch name {
+	case "split", "splitlines":
+		if text(0) == "" {
+			return costNode / 2 * len(s)
+		}
+		return costNode * strings.Count(s, text(0))
+	case "replace":
+		return strings.Count(s, text(0)) * len(text(1))
+	case "join":
+		return len(s) * max(starlark.Len(args), starlark.Len(args[0]))
+	}
+	return 0
+}
+
+// builtins are what expressions call beside Starlark's own functions.
+var builtins = starlark.StringDict{
+	"=operand": starlark.NewBuiltin("operand", newOperand),
+	"=call":    starlark.NewBuiltin("call", call),
+	"get":      starlark.NewBuiltin("get", get),
+	"sum":      starlark.NewBuiltin("sum", sum),
+	"json": Record{
+		"encode": starlark.NewBuiltin("json.encode", encode),
+		"decode": starlark.NewBuiltin("json.decode", decode),
+	},
+}

@@ -1,0 +1,188 @@
+package expression
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"go.starlark.net/starlark"
+	"go.starlark.net/syntax"
+)
+
+// Data is a value that expressions can refer to. It does not change.
+type Data = starlark.Value
+
+// Environment is what the roots stand for.
+type Environment = map[string]Data
+
+// Of is a value of JSON for expressions. Integers of Go are numbers, too.
+func Of(v any) Data {
+	switch v := v.(type) {
+	case Data:
+		return v
+	case bool:
+		return starlark.Bool(v)
+	case string:
+		return starlark.String(v)
+	case int:
+		return starlark.MakeInt(v)
+	case float64:
+		if v == math.Trunc(v) && math.Abs(v) < most {
+			return starlark.MakeInt(int(v))
+		}
+		return starlark.Float(v)
+	case []any:
+		all := make([]Data, len(v))
+		for i, element := range v {
+			all[i] = Of(element)
+		}
+		list := starlark.NewList(all)
+		list.Freeze()
+		return list
+	case map[string]any:
+		o := make(Record, len(v))
+		for name, member := range v {
+			o[name] = Of(member)
+		}
+		return o
+	}
+	return starlark.None
+}
+
+// most bounds integers: beyond it a number of JSON has no place for each of them.
+const most = 1 << 53
+
+var errNumber = errors.New("the number is too large")
+
+// Record is an object of JSON. A member that it lacks is None.
+type Record map[string]Data
+
+func (o Record) Type() string         { return "object" }
+func (o Record) Freeze()              {}
+func (o Record) Truth() starlark.Bool { return len(o) > 0 }
+func (o Record) Hash() (uint32, error) {
+	return 0, errors.New("an object is no name of a member")
+}
+func (o Record) Len() int            { return len(o) }
+func (o Record) AttrNames() []string { return slices.Sorted(maps.Keys(o)) }
+func (o Record) String() string      { return inText((&purse{left: budget}).out(o)) }
+
+func (o Record) Iterate() starlark.Iterator {
+	names := make([]Data, 0, len(o))
+	for _, name := range o.AttrNames() {
+		names = append(names, starlark.String(name))
+	}
+	return starlark.NewList(names).Iterate()
+}
+
+func (o Record) Attr(name string) (Data, error) {
+	if v, ok := o[name]; ok {
+		return v, nil
+	}
+	return starlark.None, nil
+}
+
+func (o Record) Get(name Data) (v Data, found bool, err error) {
+	s, ok := starlark.AsString(name)
+	if !ok {
+		return nil, false, fmt.Errorf("a member is named by a string, and not by %s", name.Type())
+	}
+	if v, found = o[s]; !found {
+		v = starlark.None
+	}
+	return v, true, nil
+}
+
+// Has is for the operator in.
+func (o Record) Has(name Data) (bool, error) {
+	s, _ := starlark.AsString(name)
+	_, ok := o[s]
+	return ok, nil
+}
+
+// Items are the members.
+func (o Record) Items() (all []starlark.Tuple) {
+	for _, name := range o.AttrNames() {
+		all = append(all, starlark.Tuple{starlark.String(name), o[name]})
+	}
+	return all
+}
+
+// CompareSameType holds records that are written in the same way to be equal.
+func (o Record) CompareSameType(op syntax.Token, other Data, _ int) (bool, error) {
+	if op != syntax.EQL && op != syntax.NEQ {
+		return false, fmt.Errorf("cannot apply %s to objects", op)
+	}
+	return (o.String() == other.String()) == (op == syntax.EQL), nil
+}
+
+// kindIn is the kind of a value.
+func kindIn(v Data) kind {
+	switch v.(type) {
+	case starlark.NoneType:
+		return null
+	case starlark.String:
+		return Text
+	case starlark.Bool:
+		return Boolean
+	case starlark.Int:
+		return Integer
+	case starlark.Float:
+		return Number
+	case starlark.IterableMapping:
+		return Members
+	case starlark.Sequence:
+		return List
+	}
+	return Value
+}
+
+// out is a value as JSON has it. It pays for what is shared as often as JSON would write it.
+func (p *purse) out(v Data) any {
+	if !p.pay(costNode) {
+		return nil
+	}
+	switch v := v.(type) {
+	case starlark.NoneType:
+		return nil
+	case starlark.Bool:
+		return bool(v)
+	case starlark.String:
+		p.pay(len(v))
+		return strings.ToValidUTF8(string(v), "")
+	case starlark.Int, starlark.Float:
+		f, _ := starlark.AsFloat(v)
+		switch {
+		case math.IsInf(f, 0) || math.IsNaN(f):
+			p.err = errNumber
+		case f == math.Trunc(f) && math.Abs(f) < most:
+			return int(f)
+		}
+		return f
+	case starlark.IterableMapping: // an object, or a dict of the expression
+		o := make(map[string]any, starlark.Len(v))
+		for _, item := range v.Items() {
+			name, ok := starlark.AsString(item[0])
+			if !ok && p.err == nil {
+				p.err = fmt.Errorf("the name of a member must be a string, and this is of type %s", item[0].Type())
+			}
+			o[name] = p.out(item[1])
+		}
+		return o
+	case starlark.Sequence:
+		all := []any{}
+		for element := range starlark.Elements(v) {
+			if all = append(all, p.out(element)); p.err != nil {
+				break
+			}
+		}
+		return all
+	}
+	if p.err == nil {
+		p.err = fmt.Errorf("%s is no value of JSON", v.Type())
+	}
+	return nil
+}
