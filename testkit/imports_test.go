@@ -131,7 +131,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/repository/source",
-	ours:   []string{"actors/repository/prose", "actors/repository/source/*"},
+	ours:   []string{"actors/repository/prose", "actors/repository/scan", "actors/repository/source/*"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/repository/*",

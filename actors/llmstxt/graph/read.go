@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
@@ -154,7 +153,7 @@ func (r *reading) other(p *part, f *file) {
 	}
 	data := r.text(f)
 	text := string(data)
-	f.specs = slices.Clip(code.Imports(f.Language, withoutProse(f.Language, text)))
+	f.specs = slices.Clip(source.Imports(f.Language, withoutProse(f.Language, text)))
 	f.specs = f.specs[:min(len(f.specs), fileSpecs)]
 	var outline surface.Outline
 	if f.whole {
@@ -167,7 +166,7 @@ func (r *reading) other(p *part, f *file) {
 		}
 	}
 	if p.summary == "" && p.goPath == "" && (p.face(f) < 2 || len(p.files) == 1) {
-		p.summary = cmp.Or(code.Note(f.Path, text), prose.Informative(firstLine(outline.Doc)))
+		p.summary = cmp.Or(source.Note(f.Path, text), prose.Informative(firstLine(outline.Doc)))
 	}
 }
 

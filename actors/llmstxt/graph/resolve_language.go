@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/source"
 )
 
 // golang also knows the modules of hosts by their shape, for what a go.mod names only where it is needed directly.
@@ -128,7 +130,7 @@ func (r *resolver) python(f *file, spec string) target {
 		}
 	}
 	top, _, _ := strings.Cut(spec, "/")
-	if r.tops[top] || top == "" || isPythonLibrary(top) {
+	if r.tops[top] || top == "" || source.IsPythonLibrary(top) {
 		return target{}
 	}
 	if t := r.outside("pypi", top); t != (target{}) || r.declares["pypi"] || !isName(top) {

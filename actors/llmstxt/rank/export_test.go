@@ -1,22 +1,22 @@
 package rank
 
 import (
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/source"
 )
 
 // Read gives what is read of a file on the way to its rank, as single lines.
 func Read(p, text string) []string {
 	read := page.Read(p, text)
-	lines := []string{read.Title, prose.Opening(read.Lead), code.Note(p, text)}
+	lines := []string{read.Title, prose.Opening(read.Lead), source.Note(p, text)}
 	for _, t := range read.Prose {
 		lines = append(lines, prose.Opening(t.Text))
 	}
-	code.Imports(scan.Language(p), text)
+	source.Imports(scan.Language(p), text)
 	page.MentionsIn(text).Path(p)
-	code.Declarations(text)
+	source.Declarations(text)
 	d := &document{Features: page.FeaturesOf(p, text)}
 	d.Path = p
 	byTitle(d)

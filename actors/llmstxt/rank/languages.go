@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/source"
 )
 
 // languageMix is the bytes of hand-written product code per language.
@@ -107,7 +107,7 @@ func (v *survey) areCpp(headers []*scan.File) bool {
 	headers = headers[:min(len(headers), mostHeaders)]
 	n := 0
 	for _, f := range headers {
-		if code.IsCpp(v.head(f.Path, importBytes)) {
+		if source.IsCpp(v.head(f.Path, importBytes)) {
 			n++
 		}
 	}

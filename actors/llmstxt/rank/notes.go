@@ -6,10 +6,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/source"
 )
 
 // describe fills in what the choice of the link left open.
@@ -24,7 +24,7 @@ func (j *judge) describe(c *candidate) {
 		j.describePage(c)
 	case c.Note == "":
 		c.Title = cmp.Or(c.Title, c.Path)
-		c.Note = code.Note(c.Path, j.head(c.Path, sourceBytes))
+		c.Note = source.Note(c.Path, j.head(c.Path, sourceBytes))
 	}
 	c.Title = withDashes(cmp.Or(c.Title, c.Path))
 	c.Note = finishNote(c.Note, c)

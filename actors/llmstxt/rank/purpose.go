@@ -7,9 +7,9 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/source"
 )
 
 // purpose is a text that may say what the repository is for.
@@ -81,7 +81,7 @@ func (v *survey) codePurposes() []purpose {
 			}
 		}
 		if found != nil && !v.mix.isMinor(found.Language) {
-			if note := code.Note(found.Path, v.head(found.Path, sourceBytes)); note != "" {
+			if note := source.Note(found.Path, v.head(found.Path, sourceBytes)); note != "" {
 				list = append(list, purpose{text: note, from: found.Path, reason: "entry point", points: codePoints,
 					least: -100})
 			}

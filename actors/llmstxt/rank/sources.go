@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/source"
 )
 
 const (
@@ -167,11 +167,11 @@ func (j *sourceJudge) parseSources(list []*sourceFile) {
 	for _, s := range list {
 		text := j.head(s.Path, importBytes)
 		if s.file.Language != "Go" {
-			s.specs = code.Imports(s.file.Language, text)
-			s.exports = code.WholeExports(s.file.Language, text)
+			s.specs = source.Imports(s.file.Language, text)
+			s.exports = source.WholeExports(s.file.Language, text)
 		}
-		s.declares, s.comments, s.copied = code.Declarations(text), code.CommentLines(text), code.IsCopy(text)
-		s.hidden = code.HidesAll(s.file.Language, text, s.size <= importBytes)
+		s.declares, s.comments, s.copied = source.Declarations(text), source.CommentLines(text), source.IsCopy(text)
+		s.hidden = source.HidesAll(s.file.Language, text, s.size <= importBytes)
 		s.head = text
 		s.aside = j.asideOf(s, text)
 		key := fmt.Sprint(s.size, "\n", text)
@@ -202,7 +202,7 @@ func countImports(list []*sourceFile) {
 		for _, spec := range from.specs {
 			use(r.find(from, spec))
 		}
-		if code.NamesClasses(from.file.Language) {
+		if source.NamesClasses(from.file.Language) {
 			for w := range strings.FieldsFuncSeq(from.head, func(r rune) bool { return !prose.IsIdent(r) }) {
 				if same := r.byStem[w]; len(same) == 1 && isTelling(w) {
 					use(same[0])
@@ -354,7 +354,7 @@ func (j *sourceJudge) shareOut(sources []*candidate) []*candidate {
 func (j *sourceJudge) asideOf(s *sourceFile, text string) string {
 	stem := stemOf(s.Path)
 	switch {
-	case code.IsTest(s.file.Language, text):
+	case source.IsTest(s.file.Language, text):
 		return "a test, by its imports"
 	case j.isVariant(s.Path):
 		return "another build of a listed file"

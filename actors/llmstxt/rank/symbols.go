@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
@@ -122,7 +121,7 @@ func (j *sourceJudge) outlineNote(x *candidate, o surface.Outline) string {
 		}
 	}
 	for doc := range strings.SplitSeq(o.Doc, "\n\n") {
-		if note := prose.Informative(doc); note != "" && !code.IsLicence(doc) && prose.Is(note) {
+		if note := prose.Informative(doc); note != "" && !source.IsLicence(doc) && prose.Is(note) {
 			return note
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"path"
 	"strings"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/repository/source"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -37,7 +37,7 @@ func (j *sourceJudge) uses(x *candidate, s surface.Symbol) int {
 		return n
 	}
 	owner := lastName(strings.TrimRight(strings.TrimSuffix(s.Name, last), ".:#/\\"))
-	if isEntrance(stem) || f != nil && code.NamesClasses(f.Language) {
+	if isEntrance(stem) || f != nil && source.NamesClasses(f.Language) {
 		stem = path.Base(path.Dir(file))
 	}
 	return max(j.named.Pairs[page.Pair(owner, last)], j.named.Pairs[page.Pair(stem, last)])

@@ -1,9 +1,9 @@
-package graph
+package source
 
 import "strings"
 
-// isPythonLibrary knows the modules of Python's standard library, 3.8 to 3.14.
-func isPythonLibrary(name string) bool {
+// IsPythonLibrary knows the modules of Python's standard library, 3.8 to 3.14.
+func IsPythonLibrary(name string) bool {
 	return strings.HasPrefix(name, "_") || strings.Contains(pythonLibrary, " "+name+" ")
 }
 

@@ -1,9 +1,9 @@
-package code_test
+package source_test
 
 import (
 	"testing"
 
-	"github.com/seed889630bf/lastword/actors/llmstxt/rank/code"
+	"github.com/seed889630bf/lastword/actors/repository/source"
 )
 
 func TestSourceNotes(t *testing.T) {
@@ -21,7 +21,7 @@ func TestSourceNotes(t *testing.T) {
 		"a.h":    "#pragma once\n/// @file " + want + "\n",
 		"a.erl":  "%% " + want + "\n-module(a).\n",
 	} {
-		if got := code.Note(path, text); got != want {
+		if got := source.Note(path, text); got != want {
 			t.Errorf("%s: %q", path, got)
 		}
 	}
@@ -31,7 +31,7 @@ func TestSourceNotes(t *testing.T) {
 		"a.rs": "fn main() {}\n// a comment that is not at the top\n",
 		"b.xx": "# unknown language with a comment\n",
 	} {
-		if got := code.Note(path, text); got != "" {
+		if got := source.Note(path, text); got != "" {
 			t.Errorf("%s: %q, want none", path, got)
 		}
 	}
@@ -45,7 +45,7 @@ func TestRemarksAreNotAboutTheFile(t *testing.T) {
 		"#include <x.h>\n/* A macro that makes widgets of things. */\n#define X(a) a\n": "",
 		"#ifndef A_H\n#define A_H\n\n/* Five types of lists are defined here. */\n\n":   "Five types of lists are defined here.",
 	} {
-		if got := code.Note("a.h", text); got != want {
+		if got := source.Note("a.h", text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
