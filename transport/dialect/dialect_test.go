@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -176,22 +177,27 @@ func (p pipe) Header() http.Header { return p.header }
 func (p pipe) WriteHeader(int)     {}
 func (p pipe) FlushError() error   { return nil }
 
-func TestCalls(t *testing.T) {
+// A message is answered call by call, and what is no call is refused. What the calls began comes after the answer.
+func TestAnswer(t *testing.T) {
 	for body, want := range map[string]string{
-		`{"jsonrpc":"2.0","id":1,"method":"m"}`:     "1 calls, batch false, []",
-		`[{"jsonrpc":"2.0","id":1,"method":"m"},7]`: `1 calls, batch true, [-32600]`,
-		`[]`:                                     "0 calls, batch false, [-32600]",
-		`{`:                                      "0 calls, batch false, [-32700]",
-		"\"\xff\"":                               "0 calls, batch false, [-32700]",
-		`{"jsonrpc":"2.0","id":{},"method":"m"}`: "0 calls, batch false, [-32600]",
-		`{"jsonrpc":"1.0","id":"a","method":"m"}`: "0 calls, batch false, [-32600]",
+		`{"jsonrpc":"2.0","id":1,"method":"m"}`:     `{"jsonrpc":"2.0","id":1,"result":"m"} begins 1`,
+		`[{"jsonrpc":"2.0","id":1,"method":"m"},7]`: `[{"jsonrpc":"2.0","id":null,-32600},{"jsonrpc":"2.0","id":1,"result":"m"}] begins 1`,
+		`{"jsonrpc":"2.0","method":"m"}`:            ` begins 0`,
+		`{"jsonrpc":"2.0","id":1,"method":"no"}`:    `{"jsonrpc":"2.0","id":1,-32602} begins 0`,
+		`[]`:                                        `{"jsonrpc":"2.0","id":null,-32600} begins 0`,
+		`{`:                                         `{"jsonrpc":"2.0","id":null,-32700} begins 0`,
+		"\"\xff\"":                                  `{"jsonrpc":"2.0","id":null,-32700} begins 0`,
+		`{"jsonrpc":"2.0","id":{},"method":"m"}`:    `{"jsonrpc":"2.0","id":null,-32600} begins 0`,
+		`{"jsonrpc":"1.0","id":"a","method":"m"}`:   `{"jsonrpc":"2.0","id":null,-32600} begins 0`,
 	} {
-		calls, batch, refused := dialect.Calls([]byte(body))
-		codes := []int{}
-		for _, r := range refused {
-			codes = append(codes, r.Error.Code)
-		}
-		if got := fmt.Sprintf("%d calls, batch %v, %v", len(calls), batch, codes); got != want {
+		answer, begun := dialect.Answer([]byte(body), func(c dialect.Call) (any, func(), error) {
+			if c.Method == "no" {
+				return nil, nil, messages.InvalidInput("no")
+			}
+			return c.Method, func() {}, nil
+		})
+		short := regexp.MustCompile(`"error":{"code":(-\d+)[^}]*}*`).ReplaceAllString(string(answer), "$1}")
+		if got := fmt.Sprintf("%s begins %d", short, len(begun)); got != want {
 			t.Errorf("%s: %s, want %s", body, got, want)
 		}
 	}

@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -31,15 +32,15 @@ type Call struct {
 	Params  json.RawMessage `json:"params"`
 }
 
-// Reply answers a call, with a result or an error.
-type Reply struct {
+// reply answers a call, with a result or an error.
+type reply struct {
 	Version string          `json:"jsonrpc"`
 	ID      json.RawMessage `json:"id"`
 	Result  any             `json:"result,omitempty"`
 	Error   *RPCError       `json:"error,omitempty"`
 }
 
-// RPCError is the error of a Reply.
+// RPCError is the error that answers a call.
 type RPCError struct {
 	Code    int    `json:"code"`
 	Message string `json:"message"`
@@ -48,9 +49,9 @@ type RPCError struct {
 
 func (e *RPCError) Error() string { return e.Message }
 
-// RPCErrorOf returns the error as JSON-RPC has it: what is wrong with a call are invalid params, the rest is
+// rpcErrorOf returns the error as JSON-RPC has it: what is wrong with a call are invalid params, the rest is
 // internal, each with the problem as data.
-func RPCErrorOf(err error) *RPCError {
+func rpcErrorOf(err error) *RPCError {
 	if known, ok := errors.AsType[*RPCError](err); ok {
 		return known
 	}
@@ -62,11 +63,65 @@ func RPCErrorOf(err error) *RPCError {
 	return &RPCError{Code: code, Message: p.Detail, Data: map[string]any{"code": p.Code, "retryable": p.Retryable}}
 }
 
-// AnswerTo returns the reply to the call.
-func AnswerTo(c Call, result any, err error) Reply {
-	r := Reply{Version: "2.0", ID: c.ID, Result: result}
+// Serve answers a call. What the call began runs after its answer was sent; begun is nil if it began nothing.
+type Serve func(c Call) (result any, begun func(), err error)
+
+// Answer answers a call or a batch with serve, in order, and returns what the calls began. The answer is nil if nobody
+// waits for one: notifications are left out.
+func Answer(message []byte, serve Serve) (answer []byte, begun []func()) {
+	calls, batch, replies := calls(message)
+	for _, c := range calls {
+		if len(c.ID) == 0 {
+			continue
+		}
+		result, runs, err := serve(c)
+		if replies = append(replies, answerTo(c, result, err)); err == nil && runs != nil {
+			begun = append(begun, runs)
+		}
+	}
+	switch {
+	case len(replies) == 0:
+		return nil, nil
+	case batch:
+		return JSON(replies), begun
+	}
+	return JSON(replies[0]), begun
+}
+
+// Notification is a message without an answer.
+func Notification(method string, params any) []byte {
+	return JSON(struct {
+		Version string `json:"jsonrpc"`
+		Method  string `json:"method"`
+		Params  any    `json:"params"`
+	}{"2.0", method, params})
+}
+
+// Initialize answers a call of initialize. The protocol's version is the client's, or the one that the door knows.
+func Initialize(c Call, known, version string, capabilities map[string]any) (any, error) {
+	var p struct {
+		ProtocolVersion string `json:"protocolVersion"`
+	}
+	err := Params(c, &p)
+	return map[string]any{"protocolVersion": cmp.Or(p.ProtocolVersion, known), "capabilities": capabilities,
+		"serverInfo": map[string]string{"name": "lastword", "version": version}}, err
+}
+
+// Reply writes the answer to calls that came in a POST: status 202 if there is none.
+func (d *Door) Reply(w http.ResponseWriter, answer []byte) {
+	w.Header().Set("Cache-Control", "no-store")
+	if answer == nil {
+		w.WriteHeader(http.StatusAccepted)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(d.Redact(answer)) // a client that left misses nothing
+}
+
+func answerTo(c Call, result any, err error) reply {
+	r := reply{Version: "2.0", ID: c.ID, Result: result}
 	if err != nil {
-		r.Result, r.Error = nil, RPCErrorOf(err)
+		r.Result, r.Error = nil, rpcErrorOf(err)
 	}
 	if len(r.ID) == 0 {
 		r.ID = json.RawMessage("null")
@@ -74,20 +129,20 @@ func AnswerTo(c Call, result any, err error) Reply {
 	return r
 }
 
-// Calls reads one call or a batch, and returns the answers to what is none.
-func Calls(body []byte) (calls []Call, batch bool, refused []Reply) {
-	refuse := func(id json.RawMessage, code int, message string) {
-		refused = append(refused, AnswerTo(Call{ID: id}, nil, &RPCError{Code: code, Message: message}))
+// calls reads one call or a batch, and returns the answers to what is none.
+func calls(body []byte) (calls []Call, batch bool, refused []reply) {
+	refuse := func(code int, message string) {
+		refused = append(refused, answerTo(Call{}, nil, &RPCError{Code: code, Message: message}))
 	}
 	var raw []json.RawMessage
 	switch {
 	case !utf8.Valid(body) || !json.Valid(body):
-		refuse(nil, ParseError, "the message is not JSON in UTF-8")
+		refuse(ParseError, "the message is not JSON in UTF-8")
 		return nil, false, refused
 	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")):
 		batch = true
 		if json.Unmarshal(body, &raw) != nil || len(raw) == 0 || len(raw) > maxBatch {
-			refuse(nil, InvalidRequest, "a batch has between 1 and 100 calls")
+			refuse(InvalidRequest, "a batch has between 1 and 100 calls")
 			return nil, false, refused
 		}
 	default:
@@ -96,7 +151,7 @@ func Calls(body []byte) (calls []Call, batch bool, refused []Reply) {
 	for _, one := range raw {
 		var c Call
 		if json.Unmarshal(one, &c) != nil || c.Version != "2.0" || c.Method == "" || !validID(c.ID) {
-			refuse(nil, InvalidRequest, `a call has "jsonrpc":"2.0", a method, and an id that is a string or a number`)
+			refuse(InvalidRequest, `a call has "jsonrpc":"2.0", a method, and an id that is a string or a number`)
 			continue
 		}
 		calls = append(calls, c)
@@ -124,7 +179,7 @@ func Params(c Call, into any) error {
 func JSON(v any) []byte {
 	data, err := json.Marshal(v)
 	if err != nil {
-		data, _ = json.Marshal(AnswerTo(Call{}, nil, messages.Errorf(gate.CodeInternal, "%v", err))) // strings
+		data, _ = json.Marshal(answerTo(Call{}, nil, messages.Errorf(gate.CodeInternal, "%v", err))) // strings
 	}
 	return data
 }

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -144,6 +145,62 @@ func (s *Speech) Piece(op *view.Op) (piece string, ok bool) {
 
 // Silent reports whether nothing was said.
 func (s *Speech) Silent() bool { return s.last == "" }
+
+// Ending is how a run ended, for a client that waits: what it answered as one text, else its result, and why it did not
+// complete.
+type Ending struct {
+	Text   string
+	Failed *Reason
+}
+
+// Reason is why a run did not complete, or why nobody can tell.
+type Reason struct {
+	Code    string `json:"code"`
+	Message string `json:"message"`
+}
+
+// Wait waits for the end of a run that the caller may read. Errors: those of the runtime.
+func (d *Door) Wait(ctx context.Context, id messages.RunID) (Ending, error) {
+	var terminal messages.Body
+	for events, err := range d.Runs.Follow(ctx, id, messages.Follow{Filter: messages.Filter{MilestonesOnly: true}}) {
+		if err != nil {
+			return Ending{}, err
+		}
+		if len(events) > 0 {
+			terminal = events[len(events)-1].Body
+		}
+	}
+	state, err := d.Runs.State(ctx, id)
+	if err != nil || state.End == nil {
+		return Ending{}, cmp.Or(err, error(messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run %s", id)))
+	}
+	var e Ending
+	var texts []string
+	for _, s := range state.Streams {
+		if item := (view.Item{Kind: view.Text, Name: s.Name}); !s.Thought && item.IsAnswer() {
+			texts = append(texts, s.Text())
+		}
+	}
+	if e.Text = strings.Join(texts, "\n\n"); e.Text == "" && state.Status == messages.Completed {
+		e.Text = ResultText(state.End.Result)
+	}
+	e.Failed = Failure(terminal)
+	return e, nil
+}
+
+// Failure returns why a run did not complete, by its terminal, and nil if it did.
+func Failure(terminal messages.Body) *Reason {
+	switch b := terminal.(type) {
+	case messages.RunFailed:
+		return &Reason{string(b.Cause), b.Error.Message}
+	case messages.RunCanceled:
+		return &Reason{"canceled", "the run was canceled"}
+	}
+	return nil
+}
+
+// ReasonOf is why a run cannot be read.
+func ReasonOf(err error) *Reason { return &Reason{string(messages.CodeOf(err)), err.Error()} }
 
 // Fold writes the events of a run to w, as Play does, for an answer that is not streamed.
 func Fold[W any](ctx context.Context, door *Door, id messages.RunID, d *view.Dialect[W], w W,

@@ -21,18 +21,18 @@ import (
 
 // dialects add the doors of the dialects by name.
 var dialects = map[string]func(i *Server, c dialect.Config){
-	"erlmcp": func(i *Server, c dialect.Config) { i.Dialects["/erlmcp"] = erlmcp.New(c, ThisBuild().Full()) },
-	"looopy": func(i *Server, c dialect.Config) { i.Dialects[looopy.Path] = looopy.New(c) },
+	"erlmcp": func(i *Server, c dialect.Config) { i.addDialect(erlmcp.New(c, ThisBuild().Full()), erlmcp.Path) },
+	"looopy": func(i *Server, c dialect.Config) { i.addDialect(looopy.New(c), looopy.Path) },
 	nanoDialect: func(i *Server, c dialect.Config) {
 		i.Nano = nano.New(c, ThisBuild().Full())
-		i.Dialects["/nano/"] = http.StripPrefix("/nano", i.Nano)
+		i.addDialect(i.Nano, nano.Paths()...)
 	},
-	"ag-ui":  func(i *Server, c dialect.Config) { i.addDialect(agui.New(c), agui.Paths()) },
-	"ai-sdk": func(i *Server, c dialect.Config) { i.addDialect(aisdk.New(c), aisdk.Paths()) },
-	"openai": func(i *Server, c dialect.Config) { i.addDialect(openai.New(c), openai.Paths()) },
+	"ag-ui":  func(i *Server, c dialect.Config) { i.addDialect(agui.New(c), agui.Paths()...) },
+	"ai-sdk": func(i *Server, c dialect.Config) { i.addDialect(aisdk.New(c), aisdk.Paths()...) },
+	"openai": func(i *Server, c dialect.Config) { i.addDialect(openai.New(c), openai.Paths()...) },
 }
 
-func (i *Server) addDialect(door http.Handler, paths []string) {
+func (i *Server) addDialect(door http.Handler, paths ...string) {
 	for _, path := range paths {
 		i.Dialects[path] = door
 	}

@@ -15,6 +15,6 @@
 // list, or {"chunks": list}, and else the result. Clients can only append: if text is taken back, the stream ends
 // with stream_error, unless the next attempt says the same again.
 //
-// Streams come on the answer to a POST, as server-sent events or JSON lines as Accept asks, or over a WebSocket at
-// the same path.
+// Streams come on the answer to a POST, as server-sent events or JSON lines as Accept asks, one after the other if
+// there are several; or over a WebSocket at the same path, all at once.
 package erlmcp

@@ -25,7 +25,7 @@ import (
 
 var jobs = []dialect.Job{{Name: "prompt", Description: "Asks"}, {Name: "chat", Schema: json.RawMessage(`{"type":"object"}`)}}
 
-func open(runs dialect.Runs) *erlmcp.Server {
+func open(runs dialect.Runs) http.Handler {
 	return erlmcp.New(dialect.Config{Runs: runs, Jobs: jobs}, "1.0")
 }
 
@@ -36,7 +36,7 @@ type heard struct {
 }
 
 func (h *heard) client(url string) Client {
-	return Client{URL: url,
+	return Client{URL: url + erlmcp.Path,
 		Chunk: func(_ string, number int, data json.RawMessage) {
 			var text string
 			_ = json.Unmarshal(data, &text) // what is no text is not compared
@@ -112,7 +112,7 @@ func TestStories(t *testing.T) {
 // answer answers the story's question as a client does that hears of it.
 func answer(ctx context.Context, url string) error {
 	for ctx.Err() == nil {
-		resp, err := http.Post(url, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":2,"method":"stream/answer",`+
+		resp, err := http.Post(url+erlmcp.Path, "application/json", strings.NewReader(`{"jsonrpc":"2.0","id":2,"method":"stream/answer",`+
 			`"params":{"streamId":"r_story1","request":"q1","value":"main"}}`))
 		if err != nil {
 			return err
@@ -228,7 +228,7 @@ func TestSocket(t *testing.T) {
 	runs := &testkit.Teller{}
 	server := httptest.NewServer(open(runs))
 	defer server.Close()
-	ws, _, err := websocket.Dial(t.Context(), strings.Replace(server.URL, "http", "ws", 1), nil)
+	ws, _, err := websocket.Dial(t.Context(), strings.Replace(server.URL, "http", "ws", 1)+erlmcp.Path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ func Example() {
 	server := httptest.NewServer(door)
 	defer server.Close()
 	client := Client{
-		URL:      server.URL,
+		URL:      server.URL + erlmcp.Path,
 		Chunk:    func(_ string, number int, data json.RawMessage) { fmt.Println(number, string(data)) },
 		Complete: func(string, json.RawMessage) { fmt.Println("complete") },
 		Error:    func(_, code, _ string) { fmt.Println("failed:", code) },

@@ -24,118 +24,77 @@ const (
 // longestResult is how long tasks/result waits.
 const longestResult = 30 * time.Second
 
-// Server is the door. It is safe for concurrent use.
-type Server struct {
-	door    *dialect.Door
+type server struct {
+	*dialect.Door
 	version string
 }
 
-// New returns the door. The version is the program's.
-func New(c dialect.Config, version string) *Server { return &Server{dialect.NewDoor(c), version} }
+// Path is where the door answers.
+const Path = "/erlmcp"
 
-// ServeHTTP answers calls, and opens WebSockets.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case r.Header.Get("Upgrade") != "":
-		s.door.Socket(w, r, s.message)
-	case r.Method != http.MethodPost:
-		w.Header().Set("Allow", http.MethodPost)
-		gate.Refuse(w, messages.Errorf(gate.CodeNotAllowed, "this path takes POST and WebSockets"))
-	default:
-		s.post(w, r)
-	}
+// New returns the handler of the Path. The version is the program's.
+func New(c dialect.Config, version string) http.Handler {
+	s := server{dialect.NewDoor(c), version}
+	return dialect.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
+		"POST " + Path: s.post,
+		"GET " + Path:  s.socket,
+	}, gate.Refuse)
 }
 
-func (s *Server) post(w http.ResponseWriter, r *http.Request) {
+// post answers calls, and then writes the streams that they began, one after the other.
+func (s server) post(w http.ResponseWriter, r *http.Request) error {
 	body, err := dialect.Read(r)
 	if err != nil {
-		gate.Refuse(w, err)
-		return
+		return err
 	}
-	calls, batch, replies := dialect.Calls(body)
-	for _, c := range calls {
-		result, begun, err := s.call(r.Context(), c)
-		if begun != nil && !batch {
-			s.stream(w, r, dialect.AnswerTo(c, result, nil), begun)
-			return
+	to := &wire{}
+	var out *dialect.Stream
+	answer, begun := dialect.Answer(body, func(c dialect.Call) (any, func(), error) {
+		result, stream, err := s.call(r.Context(), c)
+		if stream == nil {
+			return result, nil, err
 		}
-		if begun != nil {
-			err = &dialect.RPCError{Code: dialect.InvalidRequest, Message: "a call of a batch cannot stream; subscribe to " +
-				string(begun.run)}
+		play := func() {
+			if s.play(r.Context(), to, stream) != nil {
+				out.Break()
+			}
 		}
-		if len(c.ID) > 0 {
-			replies = append(replies, dialect.AnswerTo(c, result, err))
-		}
+		return result, play, err
+	})
+	if len(begun) == 0 {
+		s.Reply(w, answer)
+		return nil
 	}
-	w.Header().Set("Cache-Control", "no-store")
-	switch {
-	case len(replies) == 0:
-		w.WriteHeader(http.StatusAccepted)
-	case batch:
-		s.write(w, replies)
-	default:
-		s.write(w, replies[0])
-	}
-}
-
-func (s *Server) write(w http.ResponseWriter, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = w.Write(s.door.Redact(dialect.JSON(v))) // a client that left misses nothing
-}
-
-// stream writes the reply and then the stream that it began.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, reply dialect.Reply, begun *begun) {
-	sse := strings.Contains(r.Header.Get("Accept"), "text/event-stream")
 	kind, before, after, beat := "application/x-ndjson", "", "\n", "\n"
-	if sse {
+	if strings.Contains(r.Header.Get("Accept"), "text/event-stream") {
 		kind, before, after, beat = "text/event-stream", "data: ", "\n\n", ":\n\n"
 	}
-	out := s.door.Stream(w, kind)
-	emit := func(frame []byte) {
-		_, _ = out.Write(append(append([]byte(before), frame...), after...)) // Flush fails
-	}
-	emit(dialect.JSON(reply))
+	out = s.Stream(w, kind)
+	to.out = out
+	to.emit = func(frame []byte) { _, _ = out.WriteString(before + string(frame) + after) } // Flush fails
+	to.beat = func() { _, _ = out.WriteString(beat) }
+	to.emit(answer)
 	_ = out.Flush() // so does the next one
-	beats := func() { _, _ = out.WriteString(beat) }
-	if s.play(r.Context(), out, begun, emit, beats) != nil {
-		out.Break()
+	for _, stream := range begun {
+		stream()
 	}
+	return nil
 }
 
-// message answers a message of a socket, and writes the streams that it began.
-func (s *Server) message(socket *dialect.Socket, message []byte) {
-	calls, batch, replies := dialect.Calls(message)
-	var streams []*begun
-	for _, c := range calls {
-		result, begun, err := s.call(socket.Context, c)
-		if begun != nil {
-			streams = append(streams, begun)
-		}
-		if len(c.ID) > 0 {
-			replies = append(replies, dialect.AnswerTo(c, result, err))
-		}
-	}
-	var answer any = replies
-	switch {
-	case len(replies) == 0:
-		return
-	case !batch:
-		answer = replies[0]
-	}
-	if socket.Send(dialect.JSON(answer)) != nil {
-		return
-	}
-	done := make(chan struct{})
-	for _, one := range streams {
-		go func() {
-			defer func() { done <- struct{}{} }()
+func (s server) socket(w http.ResponseWriter, r *http.Request) error {
+	s.Socket(w, r, func(socket *dialect.Socket, message []byte) {
+		socket.Answer(message, func(c dialect.Call) (any, func(), error) {
+			result, stream, err := s.call(socket.Context, c)
+			if stream == nil {
+				return result, nil, err
+			}
 			frames := socket.Frames()
-			_ = s.play(socket.Context, frames, one, frames.Add, nil) // it has said so, or the connection is gone
-		}()
-	}
-	for range streams {
-		<-done
-	}
+			to := &wire{out: frames, emit: frames.Add, beat: func() {}} // the socket has pings
+			play := func() { _ = s.play(socket.Context, to, stream) }   // it has said so, or the connection is gone
+			return result, play, err
+		})
+	})
+	return nil
 }
 
 // begun is a stream that a call began to read.
@@ -145,13 +104,12 @@ type begun struct {
 	token any // of the caller's progress, or nil
 }
 
-func (s *Server) call(ctx context.Context, c dialect.Call) (result any, stream *begun, err error) {
+func (s server) call(ctx context.Context, c dialect.Call) (result any, stream *begun, err error) {
 	var p struct {
 		StreamID messages.RunID  `json:"streamId"`
 		TaskID   messages.RunID  `json:"taskId"`
 		Request  string          `json:"request"`
 		Value    json.RawMessage `json:"value"`
-		Version  string          `json:"protocolVersion"`
 	}
 	if c.Method == "tools/call" {
 		return s.callTool(ctx, c)
@@ -162,19 +120,19 @@ func (s *Server) call(ctx context.Context, c dialect.Call) (result any, stream *
 	id := cmp.Or(p.StreamID, p.TaskID)
 	switch c.Method {
 	case "initialize":
-		return map[string]any{"protocolVersion": cmp.Or(p.Version, "2025-11-25"),
-			"capabilities": map[string]any{"tools": map[string]any{"streaming": true}, "tasks": map[string]any{}},
-			"serverInfo":   map[string]string{"name": "lastword", "version": s.version}}, nil, nil
-	case "ping", "notifications/initialized":
+		result, err = dialect.Initialize(c, "2025-11-25", s.version,
+			map[string]any{"tools": map[string]any{"streaming": true}, "tasks": map[string]any{}})
+		return result, nil, err
+	case "ping":
 		return map[string]any{}, nil, nil
 	case "tools/list":
 		return s.tools(), nil, nil
 	case "stream/subscribe":
 		return s.subscribe(ctx, &begun{run: id})
 	case "stream/cancel", "tasks/cancel":
-		err = s.found(s.door.Cancel(ctx, id, "asked by a client of erlmcp"))
+		err = s.found(s.Cancel(ctx, id, "asked by a client of erlmcp"))
 	case "stream/answer":
-		err = s.found(s.door.Answer(ctx, id, p.Request, p.Value))
+		err = s.found(s.Answer(ctx, id, p.Request, p.Value))
 	case "tasks/get":
 	case "tasks/result":
 		result, err = s.result(ctx, id)
@@ -189,14 +147,14 @@ func (s *Server) call(ctx context.Context, c dialect.Call) (result any, stream *
 	return result, nil, err
 }
 
-func (s *Server) tools() any {
+func (s server) tools() any {
 	type tool struct {
 		Name        string          `json:"name"`
 		Description string          `json:"description"`
 		InputSchema json.RawMessage `json:"inputSchema"`
 	}
 	all := []tool{}
-	for _, job := range s.door.Jobs {
+	for _, job := range s.Jobs {
 		schema := job.Schema
 		if len(schema) == 0 {
 			schema = json.RawMessage(`{"type":"object"}`)
@@ -207,7 +165,7 @@ func (s *Server) tools() any {
 }
 
 // callTool starts a run, in one of the three modes.
-func (s *Server) callTool(ctx context.Context, c dialect.Call) (any, *begun, error) {
+func (s server) callTool(ctx context.Context, c dialect.Call) (any, *begun, error) {
 	var p struct {
 		Name      string
 		Arguments json.RawMessage
@@ -225,7 +183,7 @@ func (s *Server) callTool(ctx context.Context, c dialect.Call) (any, *begun, err
 	if p.Name == "" {
 		return nil, nil, &dialect.RPCError{Code: dialect.InvalidParams, Message: "the call names no tool"}
 	}
-	if _, err := s.door.Job(p.Name); err != nil {
+	if _, err := s.Job(p.Name); err != nil {
 		return nil, nil, &dialect.RPCError{Code: toolNotFound, Message: err.Error()}
 	}
 	streams, delay, err := streamOf(p.Stream)
@@ -239,7 +197,7 @@ func (s *Server) callTool(ctx context.Context, c dialect.Call) (any, *begun, err
 	if p.Task != nil {
 		q.Limits.WallClockMS = p.Task.Timeout
 	}
-	id, err := s.door.Start(ctx, q)
+	id, err := s.Start(ctx, q)
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -249,7 +207,7 @@ func (s *Server) callTool(ctx context.Context, c dialect.Call) (any, *begun, err
 		task, err := s.task(ctx, id)
 		return map[string]any{"task": task}, nil, err
 	}
-	result, err := s.wait(ctx, id)
+	result, err := s.whole(ctx, id)
 	return result, nil, err
 }
 
@@ -263,16 +221,16 @@ func streamOf(option json.RawMessage) (on bool, delay time.Duration, err error) 
 		return false, 0, nil
 	case bytes.Equal(option, []byte("true")):
 		return true, 0, nil
-	case option[0] != '{' || json.Unmarshal(option, &with) != nil || with.ChunkDelayMS < 0 || with.ChunkDelayMS > 60_000:
+	case option[0] != '{' || json.Unmarshal(option, &with) != nil || with.ChunkDelayMS < 0 || with.ChunkDelayMS > 10_000:
 		return false, 0, &dialect.RPCError{Code: dialect.InvalidParams,
-			Message: "stream is true, false, or {chunkDelayMs} of at most 60000"}
+			Message: "stream is true, false, or {chunkDelayMs} of at most 10000"}
 	}
 	return true, time.Duration(with.ChunkDelayMS) * time.Millisecond, nil
 }
 
 // subscribe answers with the stream of a run of the caller.
-func (s *Server) subscribe(ctx context.Context, b *begun) (any, *begun, error) {
-	if _, err := s.door.Run(ctx, b.run); err != nil {
+func (s server) subscribe(ctx context.Context, b *begun) (any, *begun, error) {
+	if _, err := s.Run(ctx, b.run); err != nil {
 		return nil, nil, s.found(err)
 	}
 	token := b.token
@@ -283,7 +241,7 @@ func (s *Server) subscribe(ctx context.Context, b *begun) (any, *begun, error) {
 }
 
 // found is the error with erlmcp's code for a run that the caller does not have.
-func (s *Server) found(err error) error {
+func (s server) found(err error) error {
 	if messages.CodeOf(err) == messages.CodeNotFound {
 		return &dialect.RPCError{Code: taskNotFound, Message: err.Error()}
 	}
@@ -291,8 +249,8 @@ func (s *Server) found(err error) error {
 }
 
 // task is what a run is as a task.
-func (s *Server) task(ctx context.Context, id messages.RunID) (any, error) {
-	state, err := s.door.Run(ctx, id)
+func (s server) task(ctx context.Context, id messages.RunID) (any, error) {
+	state, err := s.Run(ctx, id)
 	if err != nil {
 		return nil, s.found(err)
 	}
@@ -308,15 +266,29 @@ func (s *Server) task(ctx context.Context, id messages.RunID) (any, error) {
 }
 
 // result waits for the result of a task, but not for ever.
-func (s *Server) result(ctx context.Context, id messages.RunID) (any, error) {
-	if _, err := s.door.Run(ctx, id); err != nil {
+func (s server) result(ctx context.Context, id messages.RunID) (any, error) {
+	if _, err := s.Run(ctx, id); err != nil {
 		return nil, s.found(err)
 	}
 	limit, cancel := context.WithTimeout(ctx, longestResult)
 	defer cancel()
-	result, err := s.wait(limit, id)
+	result, err := s.whole(limit, id)
 	if err != nil && limit.Err() != nil && ctx.Err() == nil {
 		return nil, &dialect.RPCError{Code: taskRunning, Message: "the task has not ended; ask again"}
 	}
 	return result, err
+}
+
+// whole waits for the end of the run, and returns what a call without a stream answers.
+func (s server) whole(ctx context.Context, id messages.RunID) (any, error) {
+	end, err := s.Wait(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	text := end.Text
+	if end.Failed != nil {
+		text = end.Failed.Message
+	}
+	return map[string]any{"content": []any{map[string]string{"type": "text", "text": text}}, "isError": end.Failed != nil,
+		"_meta": map[string]any{"run_id": id}}, nil
 }

@@ -10,24 +10,22 @@ import (
 	"github.com/seed889630bf/lastword/transport/view"
 )
 
+// wire takes the frames of a subscriber, and what keeps its connection open.
+type wire struct {
+	out  dialect.Out
+	emit func(frame []byte)
+	beat func()
+}
+
 // writer writes a run to one subscriber.
 type writer struct {
+	*wire
 	ctx    context.Context
-	out    dialect.Out
-	emit   func(frame []byte)
-	beat   func()
 	begun  *begun
 	chunks int
 	last   time.Time // of a chunk
 	speech dialect.Speech
 	ended  bool
-}
-
-// notification is a message without an answer.
-type notification struct {
-	Version string `json:"jsonrpc"`
-	Method  string `json:"method"`
-	Params  any    `json:"params"`
 }
 
 // chunk is what stream_chunk says.
@@ -43,27 +41,17 @@ type ending struct {
 	StreamID messages.RunID  `json:"streamId"`
 	Total    int             `json:"total_chunks"`
 	Result   json.RawMessage `json:"result,omitempty"`
-	Error    *reason         `json:"error,omitempty"`
-}
-
-// reason is why a stream has no more.
-type reason struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
+	Error    *dialect.Reason `json:"error,omitempty"`
 }
 
 var table = view.Dialect[*writer]{Policy: view.Mark,
 	Rewind: func(w *writer, op *view.Op) {
 		if op.Item.IsAnswer() {
-			w.fail(reason{"reset", "the text was taken back; call the tool again, or ask for the task's result"})
+			w.fail(&dialect.Reason{Code: "reset", Message: "the text was taken back; ask for the task's result, or call the tool again"})
 		}
 	},
-	Heartbeat: func(w *writer) {
-		if w.beat != nil {
-			w.beat()
-		}
-	},
-	Refuse: func(w *writer, err error) { w.fail(reason{string(messages.CodeOf(err)), err.Error()}) },
+	Heartbeat: func(w *writer) { w.beat() },
+	Refuse:    func(w *writer, err error) { w.fail(dialect.ReasonOf(err)) },
 	Table: view.Table[*writer]{
 		view.Text:     {view.Append: (*writer).text},
 		view.Question: {view.Wait: (*writer).question},
@@ -71,13 +59,11 @@ var table = view.Dialect[*writer]{Policy: view.Mark,
 	}}
 
 // play writes the run until its end.
-func (s *Server) play(ctx context.Context, out dialect.Out, b *begun, emit func([]byte), beat func()) error {
-	w := &writer{ctx: ctx, out: out, emit: emit, beat: beat, begun: b}
-	var follow messages.Follow
-	if b.delay > 0 {
-		follow.Rate = float64(time.Second) / float64(b.delay)
-	}
-	err := dialect.Play(ctx, out, b.run, follow, &table, w, func(*view.Transcript) bool { return w.ended })
+func (s server) play(ctx context.Context, to *wire, b *begun) error {
+	w := &writer{wire: to, ctx: ctx, begun: b}
+	// A subscriber that falls behind gets what there is as one chunk.
+	follow := messages.Follow{Rate: float64(time.Second) / float64(max(b.delay, time.Millisecond))}
+	err := dialect.Play(ctx, to.out, b.run, follow, &table, w, func(*view.Transcript) bool { return w.ended })
 	if w.ended {
 		return nil
 	}
@@ -86,7 +72,7 @@ func (s *Server) play(ctx context.Context, out dialect.Out, b *begun, emit func(
 
 func (w *writer) say(method string, params any) {
 	if !w.ended {
-		w.emit(dialect.JSON(notification{"2.0", method, params}))
+		w.emit(dialect.Notification(method, params))
 	}
 }
 
@@ -140,15 +126,15 @@ func (w *writer) end(op *view.Op) {
 		}
 		w.say("stream_complete", ending{StreamID: w.begun.run, Total: w.chunks, Result: b.Result})
 	case messages.RunFailed:
-		w.fail(reason{string(b.Cause), b.Error.Message})
+		w.fail(dialect.Failure(b))
 	case messages.RunCanceled:
 		w.say("stream_cancelled", ending{StreamID: w.begun.run, Total: w.chunks})
 	}
 	w.ended = true
 }
 
-func (w *writer) fail(why reason) {
-	w.say("stream_error", ending{StreamID: w.begun.run, Total: w.chunks, Error: &why})
+func (w *writer) fail(why *dialect.Reason) {
+	w.say("stream_error", ending{StreamID: w.begun.run, Total: w.chunks, Error: why})
 	w.ended = true
 }
 
@@ -165,44 +151,4 @@ func chunksOf(result json.RawMessage) []json.RawMessage {
 		return object.Chunks
 	}
 	return []json.RawMessage{result}
-}
-
-// wait waits for the end of the run, and returns what a call without a stream answers: the texts of the answer, or
-// the result, or that the call failed.
-func (s *Server) wait(ctx context.Context, id messages.RunID) (any, error) {
-	var run view.Transcript
-	for events, err := range s.door.Runs.Follow(ctx, id, messages.Follow{}) {
-		if err != nil {
-			return nil, err
-		}
-		for _, e := range events {
-			if e.Body != nil {
-				run.Apply(e, func(*view.Op) {})
-			}
-		}
-	}
-	text, failed := "", true
-	for _, item := range run.Items() {
-		if item.IsAnswer() && text != "" {
-			text += "\n\n"
-		}
-		if item.IsAnswer() {
-			text += item.Text()
-		}
-	}
-	switch b := run.Ended.(type) {
-	case messages.RunCompleted:
-		failed = false
-		if text == "" {
-			text = dialect.ResultText(b.Result)
-		}
-	case messages.RunFailed:
-		text = b.Error.Message
-	case messages.RunCanceled:
-		text = "the run was canceled"
-	default:
-		return nil, messages.Errorf(messages.CodeUnavailable, "the run's events ended before the run %s", id)
-	}
-	return map[string]any{"content": []any{map[string]string{"type": "text", "text": text}}, "isError": failed,
-		"_meta": map[string]any{"run_id": id}}, nil
 }

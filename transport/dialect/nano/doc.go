@@ -10,7 +10,8 @@
 // (from_seq), and a poll may be repeated, with the same chunks, until the stream expires 5 minutes after its last
 // use.
 //
-// A chunk is cut where the text was when it was first asked for, and stays. Clients can only append: if text that a
-// client may have is taken back, the stream ends with an error, unless the next attempt says the same again. Thoughts
-// are not sent.
+// A chunk never changes once it is there. Clients can only append: if text that a client may have is taken back, the
+// stream ends with the error reset, unless the next attempt says the same again; the run goes on, and its result is at
+// /v1/runs. NANO has no other end for this: the code of its own clients stops at a chunk with an error as at any last
+// one. Thoughts are not sent.
 package nano

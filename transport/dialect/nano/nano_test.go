@@ -46,7 +46,7 @@ type reply struct {
 	Params chunk
 }
 
-func open(runs dialect.Runs) *nano.Server {
+func open(runs dialect.Runs) http.Handler {
 	return nano.New(dialect.Config{Runs: runs, Jobs: []dialect.Job{{Name: "prompt"}, {Name: "chat"}}}, "1.0")
 }
 
@@ -68,17 +68,17 @@ func post(t *testing.T, s http.Handler, who, body string) (out reply) {
 	return out
 }
 
-// polled are the chunks of a stream, asked for as the seed's client does.
-func polled(t *testing.T, s http.Handler, id string) (all []chunk) {
+// polled are the chunks of a stream, asked for as the seed's client does, up to its end or the delta.
+func polled(t *testing.T, s http.Handler, id, delta string) (all []chunk) {
 	t.Helper()
 	for more := true; more; {
-		r := call(t, s, "ada", fmt.Sprintf(`{"stream_id":%q,"from_seq":%d,"wait_ms":50}`, id, len(all)))
+		r := call(t, s, "ada", fmt.Sprintf(`{"stream_id":%q,"from_seq":%d,"wait_ms":60000}`, id, len(all)))
 		if r.Error != nil {
 			t.Fatalf("a poll of %s: %+v", id, r.Error)
 		}
 		all, more = append(all, r.Result.Chunks...), r.Result.HasMore
-		if more && len(r.Result.Chunks) == 0 {
-			return all // the run waits for people
+		if len(all) > 0 && delta != "" && all[len(all)-1].Delta == delta {
+			return all
 		}
 	}
 	return all
@@ -138,14 +138,14 @@ func TestStories(t *testing.T) {
 			t.Fatalf("%s: began %+v", story.Name, began)
 		}
 		if story.Name == "question" {
-			if first := polled(t, s, began.StreamID); len(first) != 1 || first[0].Delta != "Let me ask." {
+			if first := polled(t, s, began.StreamID, "Let me ask."); len(first) != 1 || first[0].Delta != "Let me ask." {
 				t.Errorf("before the answer the client has %+v", first)
 			}
 			if err := runs.Answer(t.Context(), began.RunID, "q1", json.RawMessage(`"main"`), "ada"); err != nil {
 				t.Fatal(err)
 			}
 		}
-		chunks := polled(t, s, began.StreamID)
+		chunks := polled(t, s, began.StreamID, "")
 		judge(t, story, "polled", chunks)
 		for from := range chunks {
 			again := call(t, s, "ada", fmt.Sprintf(`{"stream_id":%q,"from_seq":%d}`, began.StreamID, from)).Result.Chunks
@@ -232,7 +232,7 @@ func TestWatchedStreamsStay(t *testing.T) {
 		if err := runs.Answer(t.Context(), began.RunID, "q1", json.RawMessage(`"main"`), "ada"); err != nil {
 			t.Fatal(err)
 		}
-		if last := polled(t, s, began.StreamID); !last[len(last)-1].End {
+		if last := polled(t, s, began.StreamID, ""); !last[len(last)-1].End {
 			t.Errorf("the chunks are %+v", last)
 		}
 		time.Sleep(2 * time.Hour) // nothing is kept, not even a timer
@@ -245,6 +245,9 @@ func TestErrors(t *testing.T) {
 	whole := call(t, s, "ada", `{"prompt":"plain"}`).Result
 	if whole.Text != "Hello, wörld 🌍" {
 		t.Errorf("without stream the result is %+v", whole)
+	}
+	if again := call(t, s, "ada", `{"prompt":"restart inside a text"}`).Result; again.Text != "The right one." {
+		t.Errorf("without stream, after an attempt that was taken back, the result is %+v", again)
 	}
 	for _, c := range []struct {
 		who, params string
@@ -275,7 +278,7 @@ func TestErrors(t *testing.T) {
 func TestStreamsOfAClient(t *testing.T) {
 	s := open(&testkit.Teller{})
 	first := call(t, s, "ada", `{"prompt":"plain","stream":true}`).Result
-	polled(t, s, first.StreamID)
+	polled(t, s, first.StreamID, "")
 	for range 63 {
 		call(t, s, "ada", `{"prompt":"question","stream":true}`)
 	}

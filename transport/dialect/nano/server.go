@@ -35,60 +35,49 @@ const (
 	longestPoll = time.Minute
 )
 
-// Server is the door. It is safe for concurrent use.
-type Server struct {
-	door    *dialect.Door
+type server struct {
+	*dialect.Door
 	version string
 
 	mu      sync.Mutex
 	streams map[string]*stream
 }
 
-// New returns the door. The version is the program's.
-func New(c dialect.Config, version string) *Server {
-	return &Server{door: dialect.NewDoor(c), version: version, streams: map[string]*stream{}}
+// Paths are where the door answers beside others.
+func Paths() []string { return []string{"/nano/mcp", "/nano/ws"} }
+
+// New returns the handler of the Paths, and of NANO's own, /mcp and /ws. The version is the program's.
+func New(c dialect.Config, version string) http.Handler {
+	s := &server{Door: dialect.NewDoor(c), version: version, streams: map[string]*stream{}}
+	return dialect.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
+		"POST /mcp": s.post, "POST /nano/mcp": s.post,
+		"GET /ws": s.socket, "GET /nano/ws": s.socket,
+	}, gate.Refuse)
 }
 
-// ServeHTTP answers /mcp, for calls, and /ws, for WebSockets.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	switch {
-	case r.URL.Path == "/ws":
-		s.door.Socket(w, r, func(socket *dialect.Socket, message []byte) {
-			s.serve(&caller{ctx: socket.Context, client: clientOf(r), socket: socket}, message)
-		})
-	case r.URL.Path != "/mcp":
-		gate.Refuse(w, messages.Errorf(messages.CodeNotFound, "there is nothing at %.100q; use /mcp or /ws", r.URL.Path))
-	case r.Method != http.MethodPost:
-		w.Header().Set("Allow", http.MethodPost)
-		gate.Refuse(w, messages.Errorf(gate.CodeNotAllowed, "/mcp takes POST"))
-	default:
-		s.post(w, r)
-	}
-}
-
-func (s *Server) post(w http.ResponseWriter, r *http.Request) {
+func (s *server) post(w http.ResponseWriter, r *http.Request) error {
 	body, err := dialect.Read(r)
 	if err != nil {
-		gate.Refuse(w, err)
-		return
+		return err
 	}
-	answer := s.answer(&caller{ctx: r.Context(), client: clientOf(r)}, body)
-	if answer == nil {
-		w.WriteHeader(http.StatusAccepted)
-		return
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(s.door.Redact(answer)) // a client that left misses nothing
+	c := &caller{ctx: r.Context(), client: clientOf(r)}
+	answer, _ := dialect.Answer(body, func(call dialect.Call) (any, func(), error) { return s.call(c, call) })
+	s.Reply(w, answer)
+	return nil
+}
+
+func (s *server) socket(w http.ResponseWriter, r *http.Request) error {
+	s.Socket(w, r, func(socket *dialect.Socket, message []byte) {
+		c := &caller{ctx: socket.Context, client: clientOf(r), socket: socket}
+		socket.Answer(message, func(call dialect.Call) (any, func(), error) { return s.call(c, call) })
+	})
+	return nil
 }
 
 // clientOf is the caller's principal, or its address where there are no tokens.
 func clientOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	return cmp.Or(gate.From(r.Context()).Name, "@"+host)
+	host, _, _ := net.SplitHostPort(r.RemoteAddr) // that of a Unix socket has no port
+	return cmp.Or(gate.From(r.Context()).Name, "@"+cmp.Or(host, r.RemoteAddr))
 }
 
 // caller is who calls, and how the chunks of a stream reach it: by polls, or over the socket.
@@ -96,56 +85,20 @@ type caller struct {
 	ctx    context.Context
 	client string
 	socket *dialect.Socket
-	after  []func() // what follows once the answer was sent
 }
 
-// serve answers a message of a socket, and then pushes the streams that it began.
-func (s *Server) serve(c *caller, message []byte) {
-	if answer := s.answer(c, message); answer != nil && c.socket.Send(answer) != nil {
-		return
-	}
-	var pushes sync.WaitGroup
-	defer pushes.Wait()
-	for _, push := range c.after {
-		pushes.Go(push)
-	}
-}
-
-// answer answers a call or a batch. It returns nil where there is nothing to answer.
-func (s *Server) answer(c *caller, body []byte) []byte {
-	calls, batch, replies := dialect.Calls(body)
-	for _, call := range calls {
-		if len(call.ID) == 0 {
-			continue // a notification; a run without an answer is nobody's
-		}
-		result, err := s.call(c, call)
-		replies = append(replies, dialect.AnswerTo(call, result, err))
-	}
-	switch {
-	case len(replies) == 0:
-		return nil
-	case batch:
-		return dialect.JSON(replies)
-	}
-	return dialect.JSON(replies[0])
-}
-
-func (s *Server) call(c *caller, call dialect.Call) (any, error) {
+// call answers a call. Over a socket it begins to push the chunks of a stream.
+func (s *server) call(c *caller, call dialect.Call) (result any, push func(), err error) {
 	switch call.Method {
 	case "run":
 		return s.run(c, call)
 	case "initialize":
-		var p struct {
-			ProtocolVersion string `json:"protocolVersion"`
-		}
-		err := dialect.Params(call, &p)
-		return map[string]any{"protocolVersion": cmp.Or(p.ProtocolVersion, "2025-01-07"),
-			"capabilities": map[string]any{"streaming": true},
-			"serverInfo":   map[string]string{"name": "lastword", "version": s.version}}, err
+		result, err = dialect.Initialize(call, "2025-01-07", s.version, map[string]any{"streaming": true})
+		return result, nil, err
 	case "ping":
-		return map[string]any{}, nil
+		return map[string]any{}, nil, nil
 	}
-	return nil, &dialect.RPCError{Code: dialect.MethodNotFound, Message: "there is no method " + call.Method +
+	return nil, nil, &dialect.RPCError{Code: dialect.MethodNotFound, Message: "there is no method " + call.Method +
 		"; use initialize and run"}
 }
 
@@ -162,54 +115,61 @@ type params struct {
 	WaitMS   int64  `json:"wait_ms"`
 }
 
-func (s *Server) run(c *caller, call dialect.Call) (any, error) {
+func (s *server) run(c *caller, call dialect.Call) (any, func(), error) {
 	var p params
 	if err := dialect.Params(call, &p); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if p.StreamID != "" {
 		return s.poll(c, p)
 	}
-	q := s.door.Message(p.Prompt, p.Context)
+	q := s.Message(p.Prompt, p.Context)
 	if p.Job != "" {
 		q = messages.Request{Job: p.Job, Input: p.Input}
 	}
 	made, err := s.newStream(c, p.Stream)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	if q.Labels == nil {
-		q.Labels = map[string]string{}
-	}
-	q.Labels["nano_stream"] = made.id
-	if made.run, err = s.door.Start(c.ctx, q); err != nil {
+	id, err := s.Start(c.ctx, q)
+	if err != nil {
 		s.drop(made)
-		return nil, err
+		return nil, nil, err
 	}
-	close(made.started)
 	if !p.Stream {
-		return made.whole(c.ctx)
+		result, err := s.whole(c.ctx, made, id)
+		return result, nil, err
 	}
-	if c.socket != nil {
-		c.after = append(c.after, func() { made.push(c, 0) })
+	made.begin(id)
+	return made.started(c, 0)
+}
+
+// whole waits for the end of the run, and returns its text. A poll of the stream is told that there are no chunks.
+func (s *server) whole(ctx context.Context, made *stream, id messages.RunID) (any, error) {
+	end, err := s.Wait(ctx, id)
+	made.finish(nil)
+	switch {
+	case err != nil:
+		return nil, err
+	case end.Failed != nil:
+		return nil, &dialect.RPCError{Code: dialect.InternalError, Message: end.Failed.Message,
+			Data: map[string]any{"code": end.Failed.Code, "run_id": id, "text": end.Text}}
 	}
-	return map[string]string{"stream_id": made.id, "status": "streaming_started", "run_id": string(made.run)}, nil
+	return map[string]any{"text": end.Text, "stream_id": made.id, "run_id": id}, nil
 }
 
 // poll answers with the chunks that there are. On a socket it has them pushed instead.
-func (s *Server) poll(c *caller, p params) (any, error) {
+func (s *server) poll(c *caller, p params) (any, func(), error) {
 	found, err := s.find(c, p.StreamID)
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case p.FromSeq < 0 || p.WaitMS < 0:
+		return nil, nil, &dialect.RPCError{Code: dialect.InvalidParams, Message: "from_seq and wait_ms must not be negative"}
+	case c.socket != nil:
+		return found.started(c, p.FromSeq)
 	}
-	if p.FromSeq < 0 || p.WaitMS < 0 {
-		return nil, &dialect.RPCError{Code: dialect.InvalidParams, Message: "from_seq and wait_ms must not be negative"}
-	}
-	if c.socket != nil {
-		c.after = append(c.after, func() { found.push(c, p.FromSeq) })
-		return map[string]string{"stream_id": found.id, "status": "streaming_started", "run_id": string(found.run)}, nil
-	}
-	ctx, cancel := context.WithTimeout(c.ctx, min(time.Duration(p.WaitMS)*time.Millisecond, longestPoll))
+	ctx, cancel := context.WithTimeout(c.ctx, time.Duration(min(p.WaitMS, longestPoll.Milliseconds()))*time.Millisecond)
 	defer cancel()
 	out := struct {
 		StreamID string  `json:"stream_id"`
@@ -220,14 +180,13 @@ func (s *Server) poll(c *caller, p params) (any, error) {
 		out.Chunks, out.HasMore = append(out.Chunks, chunks...), !ended
 		return false
 	})
-	return out, nil
+	return out, nil, nil
 }
 
 // newStream makes a stream of the caller's. The oldest that has ended makes room.
-func (s *Server) newStream(c *caller, streams bool) (*stream, error) {
+func (s *server) newStream(c *caller, streams bool) (*stream, error) {
 	made := &stream{server: s, id: strings.ToLower(rand.Text()[:16]), client: c.client, streams: streams,
-		principal: gate.From(c.ctx).Name, started: make(chan struct{}), more: make(chan struct{}),
-		pump: make(chan struct{}, 1)}
+		principal: gate.From(c.ctx).Name, more: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	live, oldest := 0, (*stream)(nil)
@@ -252,8 +211,8 @@ func (s *Server) newStream(c *caller, streams bool) (*stream, error) {
 	return made, nil
 }
 
-// drop forgets a stream that has no run.
-func (s *Server) drop(one *stream) {
+// drop forgets a stream.
+func (s *server) drop(one *stream) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	one.timer.Stop()
@@ -262,7 +221,7 @@ func (s *Server) drop(one *stream) {
 
 // find returns the caller's stream. Errors: notFound, for the streams of others too; expired; wrongState, for the
 // stream of a call that did not ask for chunks.
-func (s *Server) find(c *caller, id string) (*stream, error) {
+func (s *server) find(c *caller, id string) (*stream, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	refuse := func(code int, why string) (*stream, error) {

@@ -12,45 +12,35 @@ import (
 
 // chunk is a piece of the text as NANO has it.
 type chunk struct {
-	StreamID string       `json:"stream_id"`
-	Seq      int          `json:"seq"`
-	Delta    string       `json:"delta"`
-	End      bool         `json:"end"`
-	Error    *chunkReason `json:"error,omitempty"`
+	StreamID string          `json:"stream_id"`
+	Seq      int             `json:"seq"`
+	Delta    string          `json:"delta"`
+	End      bool            `json:"end"`
+	Error    *dialect.Reason `json:"error,omitempty"`
 }
 
-// chunkReason is why a run did not complete.
-type chunkReason struct {
-	Code    string `json:"code"`
-	Message string `json:"message"`
-}
-
-// stream is a run as chunks. Whoever asks for chunks that there are not yet reads on in the run's log.
+// stream is a run as chunks.
 type stream struct {
-	server    *Server
+	server    *server
 	id        string
 	client    string
 	principal string
 	streams   bool // the caller asked for chunks
-	run       messages.RunID
-	started   chan struct{} // closed once there is a run
 
 	// Under the server's mu.
-	used  time.Time
-	timer *time.Timer
-	gone  bool
-	// watchers is how many callers follow.
-	watchers int
-
-	pump chan struct{} // holds whoever reads the log
+	run      messages.RunID
+	used     time.Time
+	timer    *time.Timer
+	gone     bool
+	watchers int    // how many callers follow
+	stop     func() // ends the reading of the run
 
 	mu     sync.Mutex
-	player *view.Player[*stream]
-	after  uint64
-	chunks []chunk
-	bytes  int
-	speech dialect.Speech
+	text   []byte
+	cuts   []int // where each chunk ends in the text; the last chunk of an ended stream is beyond them
 	ended  bool
+	failed *dialect.Reason
+	speech dialect.Speech
 	more   chan struct{} // closed when there are more chunks
 }
 
@@ -78,13 +68,15 @@ func (s *stream) expire() {
 		return
 	}
 	s.gone = true
+	if s.stop != nil {
+		s.stop()
+	}
 	s.timer.Stop()
 	s.timer = time.AfterFunc(remembered, func() { s.server.drop(s) })
+	s.finish(nil)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.chunks, s.player = nil, nil
-	s.ended = true
-	s.wake()
+	s.text, s.cuts = nil, nil
 }
 
 func (s *stream) hasEnded() bool {
@@ -93,96 +85,127 @@ func (s *stream) hasEnded() bool {
 	return s.ended
 }
 
+// finish ends a stream that has not ended.
+func (s *stream) finish(failed *dialect.Reason) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end(failed)
+	s.wake()
+}
+
 // wake tells who waits for chunks. Under mu.
 func (s *stream) wake() {
 	close(s.more)
 	s.more = make(chan struct{})
 }
 
-// table is how the run is written: the texts of the answer, and the end.
+// table is how the run is written: the texts of the answer, and the end. Under mu.
 var table = view.Dialect[*stream]{Policy: view.Mark,
 	Rewind: func(s *stream, op *view.Op) {
 		if op.Item.IsAnswer() {
-			s.fail("reset", "the text was taken back; start again")
+			s.end(&dialect.Reason{Code: "reset", Message: "the text was taken back; read the result of the run at /v1/runs/" + string(op.Event.RunID)})
 		}
 	},
 	Table: view.Table[*stream]{
-		view.Text: {view.Append: (*stream).text},
-		view.Run:  {view.End: (*stream).end},
+		view.Text: {view.Append: func(s *stream, op *view.Op) {
+			if piece, ok := s.speech.Piece(op); ok {
+				s.add(piece)
+			}
+		}},
+		view.Run: {view.End: func(s *stream, op *view.Op) {
+			// A run without an answer has its result as the text.
+			if b, ok := op.Event.Body.(messages.RunCompleted); ok && s.speech.Silent() {
+				s.add(dialect.ResultText(b.Result))
+			}
+			s.end(dialect.Failure(op.Event.Body))
+		}},
 	}}
 
-func (s *stream) text(op *view.Op) {
-	if piece, ok := s.speech.Piece(op); ok {
-		s.add(piece)
-	}
-}
-
+// add adds a chunk. Under mu.
 func (s *stream) add(delta string) {
-	if s.bytes += len(delta); s.bytes > maxBytes {
-		s.fail(string(messages.CauseLimitExceeded), "the text is longer than a stream may be; read the run's result")
-		return
+	switch {
+	case s.ended || delta == "":
+	case len(s.text)+len(delta) > maxBytes:
+		s.end(&dialect.Reason{Code: string(messages.CauseLimitExceeded), Message: "the text is longer than a stream may be; read the run's result"})
+	default:
+		s.text = append(s.text, delta...)
+		s.cuts = append(s.cuts, len(s.text))
 	}
-	s.append(chunk{Delta: delta})
 }
 
-func (s *stream) append(c chunk) {
-	if s.ended {
-		return
+// end adds the last chunk. Under mu.
+func (s *stream) end(failed *dialect.Reason) {
+	if !s.ended {
+		s.ended, s.failed = true, failed
 	}
-	c.StreamID, c.Seq = s.id, len(s.chunks)
-	s.chunks, s.ended = append(s.chunks, c), c.End
 }
 
-func (s *stream) fail(code, message string) {
-	s.append(chunk{End: true, Error: &chunkReason{code, message}})
-}
-
-// end adds the last chunk. A run without an answer has its result as the text.
-func (s *stream) end(op *view.Op) {
-	switch b := op.Event.Body.(type) {
-	case messages.RunCompleted:
-		if text := dialect.ResultText(b.Result); s.speech.Silent() && text != "" {
-			s.add(text)
+// begin reads the run until it ends or the stream expires.
+func (s *stream) begin(run messages.RunID) {
+	ctx, cancel := context.WithCancel(context.Background())
+	s.server.mu.Lock()
+	s.run, s.stop = run, cancel
+	s.server.mu.Unlock()
+	go func() {
+		defer cancel()
+		player := table.Player(s)
+		for events, err := range s.server.Runs.Follow(ctx, run, messages.Follow{}) {
+			if err != nil {
+				s.finish(dialect.ReasonOf(err))
+				return
+			}
+			if s.apply(player, events) {
+				return
+			}
 		}
-		s.append(chunk{End: true})
-	case messages.RunFailed:
-		s.fail(string(b.Cause), b.Error.Message)
-	case messages.RunCanceled:
-		s.fail("canceled", "the run was canceled")
+	}()
+}
+
+// apply adds the chunks of the events, and reports whether the stream has ended.
+func (s *stream) apply(player *view.Player[*stream], events []messages.Event) (ended bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	had := len(s.cuts)
+	for _, e := range events {
+		if e.Body != nil && !s.ended {
+			player.Play(e)
+		}
 	}
+	if len(s.cuts) > had || s.ended {
+		s.wake()
+	}
+	return s.ended
+}
+
+// next are the chunks from the number on.
+func (s *stream) next(from int) (chunks []chunk, ended bool, more chan struct{}) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := from; i < len(s.cuts); i++ {
+		begin := 0
+		if i > 0 {
+			begin = s.cuts[i-1]
+		}
+		chunks = append(chunks, chunk{StreamID: s.id, Seq: i, Delta: string(s.text[begin:s.cuts[i]])})
+	}
+	if s.ended && from <= len(s.cuts) {
+		chunks = append(chunks, chunk{StreamID: s.id, Seq: len(s.cuts), End: true, Error: s.failed})
+	}
+	return chunks, s.ended, s.more
 }
 
 // follow calls got with the chunks from the number on as they come, and whether the last is among them. It returns
-// when got returns false, at the end, or when ctx is done and there are no chunks.
+// when got returns false, at the end, or when ctx is done. A stream that somebody follows does not expire.
 func (s *stream) follow(ctx context.Context, from int, got func(chunks []chunk, ended bool) bool) {
-	// step gives what there is, and reports whether to go on.
-	step := func() bool {
-		s.mu.Lock()
-		var next []chunk
-		if from < len(s.chunks) {
-			next = s.chunks[from:len(s.chunks):len(s.chunks)]
-		}
-		ended := s.ended
-		s.mu.Unlock()
-		from += len(next)
-		return len(next) == 0 && !ended || got(next, ended) && !ended
-	}
 	s.watch(1)
 	defer s.watch(-1)
-	for step() {
-		s.mu.Lock()
-		more := s.more
-		s.mu.Unlock()
-		select {
-		case s.pump <- struct{}{}: // a poll that does not wait reads what there is
-			s.read(ctx, step)
-			<-s.pump
+	for {
+		chunks, ended, more := s.next(from)
+		from += len(chunks)
+		if (len(chunks) > 0 || ended) && !got(chunks, ended) || ended {
 			return
-		default:
 		}
 		select {
-		case s.pump <- struct{}{}:
-			<-s.pump
 		case <-more:
 		case <-ctx.Done():
 			return
@@ -190,7 +213,6 @@ func (s *stream) follow(ctx context.Context, from int, got func(chunks []chunk, 
 	}
 }
 
-// watch counts who follows: a stream that is watched does not expire.
 func (s *stream) watch(n int) {
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
@@ -200,88 +222,19 @@ func (s *stream) watch(n int) {
 	}
 }
 
-// read reads on in the log, and calls step after each batch until that returns false.
-func (s *stream) read(ctx context.Context, step func() bool) {
-	select {
-	case <-s.started:
-	case <-ctx.Done():
-		return
-	}
-	s.mu.Lock()
-	after := s.after
-	s.mu.Unlock()
-	for events, err := range s.server.door.Runs.Follow(ctx, s.run, messages.Follow{After: after}) {
-		if err != nil && ctx.Err() != nil {
-			return
-		}
-		s.apply(events, err)
-		if !step() {
-			return
+// started is the answer to a call that gets chunks, with what pushes them over the caller's socket.
+func (s *stream) started(c *caller, from int) (result any, push func(), err error) {
+	if c.socket != nil {
+		push = func() {
+			s.follow(c.ctx, from, func(chunks []chunk, _ bool) bool {
+				for _, one := range chunks {
+					if c.socket.Send(dialect.Notification("run", one)) != nil {
+						return false
+					}
+				}
+				return true
+			})
 		}
 	}
-}
-
-func (s *stream) apply(events []messages.Event, err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended {
-		return
-	}
-	if s.player == nil {
-		s.player = table.Player(s)
-	}
-	had := len(s.chunks)
-	for _, e := range events {
-		s.after = e.Seq
-		if e.Body != nil && !s.ended {
-			s.player.Play(e)
-		}
-	}
-	if err != nil {
-		s.fail(string(messages.CodeOf(err)), err.Error())
-	}
-	if len(s.chunks) > had {
-		s.wake()
-	}
-}
-
-// push sends the chunks from the number on over the caller's socket.
-func (s *stream) push(c *caller, from int) {
-	s.follow(c.ctx, from, func(chunks []chunk, _ bool) bool {
-		for _, one := range chunks {
-			if c.socket.Send(dialect.JSON(pushed{"2.0", "run", one})) != nil {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// pushed is the notification of a chunk.
-type pushed struct {
-	Version string `json:"jsonrpc"`
-	Method  string `json:"method"`
-	Params  chunk  `json:"params"`
-}
-
-// whole waits for the end of the run, and returns its text.
-func (s *stream) whole(ctx context.Context) (any, error) {
-	text, ended := "", false
-	var failed *chunkReason
-	s.follow(ctx, 0, func(chunks []chunk, end bool) bool {
-		for _, one := range chunks {
-			text += one.Delta
-			failed = one.Error
-		}
-		ended = end
-		return true
-	})
-	switch {
-	case failed != nil:
-		return nil, &dialect.RPCError{Code: dialect.InternalError, Message: failed.Message,
-			Data: map[string]any{"code": failed.Code, "run_id": s.run, "text": text}}
-	case !ended:
-		return nil, messages.Errorf(messages.CodeUnavailable, "the call ended before the run %s", s.run)
-	}
-	return map[string]any{"text": text, "stream_id": s.id, "run_id": s.run}, nil
+	return map[string]string{"stream_id": s.id, "status": "streaming_started", "run_id": string(s.run)}, push, nil
 }
