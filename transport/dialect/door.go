@@ -190,6 +190,24 @@ func (d *Door) mayChange(ctx context.Context, id messages.RunID) error {
 	return err
 }
 
+// File reads a file of a run of the caller. Errors: too_large, for files over most
+// bytes, and those of Open.
+func (d *Door) File(ctx context.Context, id messages.RunID, a messages.Artifact, most int64) ([]byte, error) {
+	if d.Open == nil || a.Bytes > most {
+		return nil, messages.Errorf(gate.CodeTooLarge, "the file has more than %d bytes", most)
+	}
+	run, err := d.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	file, err := d.Open(ctx, run, a)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return io.ReadAll(io.LimitReader(file, most))
+}
+
 // ResultText is the result of a run as a text: what it says, or its JSON.
 func ResultText(result json.RawMessage) string {
 	var text string // stays empty for null

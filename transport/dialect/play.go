@@ -18,15 +18,19 @@ type Out interface {
 	house() (*Door, *sync.Mutex)
 }
 
-// Play writes the events of a run, and with follow.Tree those of its sub-runs, to w, which writes to out. It returns
-// nil after the run's terminal, or where stop, which may be nil, says that the client has all of its answer. After an
-// error the client lacks the terminal: Play has called the hook Refuse, and the caller breaks the connection.
+// Play writes the events of a run to w, which writes to out. With follow.Tree the events of a sub-run come whole after
+// the one that names it, so that all readers get all events in one order. Play returns nil after the run's terminal,
+// or where stop, which may be nil, says that the client has all of its answer. After an error the client lacks the
+// terminal: Play has called the hook Refuse, and the caller breaks the connection.
 func Play[W any](ctx context.Context, out Out, id messages.RunID, follow messages.Follow, d *view.Dialect[W], w W,
 	stop func(*view.Transcript) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	p := &play[W]{ctx: ctx, cancel: cancel, out: out, id: id, dialect: d, w: w, stop: stop,
 		players: map[messages.RunID]*view.Player[W]{}}
+	if follow.Tree {
+		p.order = newOrder(id)
+	}
 	p.door, p.mu = out.house()
 	defer p.heartbeats()()
 	for events, err := range p.door.Runs.Follow(ctx, id, follow) {
@@ -55,6 +59,7 @@ type play[W any] struct {
 	door    *Door
 	mu      *sync.Mutex
 	players map[messages.RunID]*view.Player[W]
+	order   *order      // nil without sub-runs
 	beat    *time.Timer // nil without the hook
 }
 
@@ -86,6 +91,9 @@ func (p *play[W]) heartbeats() (stop func() bool) {
 func (p *play[W]) write(events []messages.Event) (done bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.order != nil {
+		events = p.order.take(events)
+	}
 	for _, e := range events {
 		if e.Body == nil {
 			continue
@@ -96,13 +104,10 @@ func (p *play[W]) write(events []messages.Event) (done bool, err error) {
 			p.players[e.RunID] = player
 		}
 		player.Play(e)
-		if e.RunID == p.id && (player.Ended != nil || p.stop != nil && p.stop(&player.Transcript)) {
+		if e.RunID == p.id && player.Ended != nil || p.stop != nil && p.stop(&player.Transcript) {
 			done = true
 			break
 		}
-	}
-	if p.beat != nil {
-		p.beat.Reset(p.door.Heartbeat)
 	}
 	return done, p.out.Flush()
 }

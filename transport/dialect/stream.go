@@ -41,6 +41,16 @@ func (s *Stream) WriteString(data string) (int, error) {
 	return len(data), nil
 }
 
+// Event writes a server-sent event. The id and the name may be "".
+func (s *Stream) Event(id, name string, data any) {
+	for _, field := range [][2]string{{"id: ", id}, {"event: ", name}} {
+		if field[1] != "" {
+			s.buffer = append(append(append(s.buffer, field[0]...), field[1]...), '\n')
+		}
+	}
+	s.buffer = append(append(append(s.buffer, "data: "...), JSON(data)...), "\n\n"...)
+}
+
 // Flush sends what was written. A client that does not read it in time loses its connection.
 func (s *Stream) Flush() error {
 	if s.err != nil || len(s.buffer) == 0 {

@@ -1,19 +1,17 @@
 package looopy
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/base64"
-	"io"
 	"mime"
 	"net/url"
 	"path"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/dialect"
-	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/view"
 )
 
@@ -23,27 +21,40 @@ const largestFile = 1 << 20
 // mark stands before a text that replaces what the client has.
 const mark = "\n\n---\n\n"
 
-// writer writes a turn to one client.
+// writer writes turns to one client.
 type writer struct {
+	*dialect.Door
 	out     *dialect.Stream
-	server  *Server
 	ctx     context.Context
 	context string
 	named   bool
+	task    messages.RunID // the only one whose events are written, with its sub-runs; "" is every one
 	after   cursor
-	state   messages.State // when the stream began
-	turn    int64          // when the turn was queued, in microseconds
+	resumed map[string]bool // questions that the client has just answered: what comes up to them is not written
 
-	seq     uint64
-	i       int
-	length  int // of the newest answer
-	answer  string
-	index   int
-	jumped  bool              // the event being written took text back
-	sent    map[string]string // thoughts, by id
-	waits   map[string]bool   // false: the question was answered before the stream began
-	waiting bool              // the stream ends: the run waits for people
+	// Of the turn.
+	run     messages.State // when the stream began
+	places  dialect.Places
+	lengths map[messages.RunID]int // of the newest answer of each run
+	index   map[string]int         // how many deltas an answer had
+	sent    map[string]string      // thoughts, by id
+	jumped  bool                   // the event being written took text back
+	waiting bool                   // the stream ends: the run waits for people
 }
+
+// begin begins a turn.
+func (w *writer) begin(run messages.State) {
+	w.run, w.places, w.lengths = run, dialect.Places{}, map[messages.RunID]int{}
+	w.index, w.sent = map[string]int{}, map[string]string{}
+}
+
+// at is where the newest thing written stands.
+func (w *writer) at(op *view.Op) cursor {
+	return cursor{w.run.QueuedAt.UnixMicro(), w.places.At, w.lengths[op.Event.RunID]}
+}
+
+// lacks reports whether the client lacks what stands there.
+func (w *writer) lacks(at cursor) bool { return at.past(w.after) && len(w.resumed) == 0 }
 
 // fields are an event's, beside those that all have.
 type fields = map[string]any
@@ -65,41 +76,23 @@ var table = view.Dialect[*writer]{Policy: view.Mark,
 		view.Child:    {view.Open: (*writer).child},
 	}}
 
-// event writes an event, unless the client has it. Events of sub-runs have no id: a client that comes back while a
-// sub-run is under way gets them again.
+// event writes an event, unless the client has it.
 func (w *writer) event(op *view.Op, kind string, more fields) {
-	child := op.Event.RunID != w.state.RunID
-	if child && w.turn == w.after.at && w.seq < w.after.seq {
+	w.places.Move(&op.Event)
+	w.places.At.I++
+	at, run := w.at(op), op.Event.RunID
+	if !w.lacks(at) || w.task != "" && !within(string(run), w.task) {
 		return
 	}
-	if !child && !w.number(op) {
-		return
-	}
-	more["taskId"], more["timestamp"] = op.Event.RunID, clock(op.Event.Time)
-	if child {
+	more["taskId"], more["timestamp"] = run, op.Event.Time.UTC().Format("2006-01-02T15:04:05.000Z")
+	if run != w.run.RunID {
 		more["parentTaskId"], more["path"] = op.Run.Queued.Parent, []string{"agent:" + op.Run.Queued.Job}
 	}
+	name := kind
 	if !w.named {
-		more["kind"], more["contextId"] = kind, w.context
+		name, more["kind"], more["contextId"] = "", kind, w.context
 	}
-	if !child {
-		_, _ = w.out.WriteString("id: " + cursor{w.turn, w.seq, w.i, w.length}.id(w.context) + "\n")
-	}
-	if w.named {
-		_, _ = w.out.WriteString("event: " + kind + "\n")
-	}
-	_, _ = w.out.WriteString("data: ")
-	_, _ = w.out.Write(dialect.JSON(more))
-	_, _ = w.out.WriteString("\n\n")
-}
-
-// number numbers an event of the turn's own run, and reports whether the client lacks it.
-func (w *writer) number(op *view.Op) bool {
-	if w.seq != op.Seq() {
-		w.seq, w.i = op.Seq(), 0
-	}
-	w.i++
-	return w.after.past(w.turn, w.seq, w.i)
+	w.out.Event(at.id(w.context), name, more)
 }
 
 // status writes a task-status, in the newer form a word, in the seed's an object.
@@ -145,27 +138,22 @@ func (w *writer) text(op *view.Op) {
 	if !op.Item.IsAnswer() {
 		return
 	}
-	if own := op.Event.RunID == w.state.RunID; !own {
-		w.delta(op, op.Text)
-		return
-	}
-	piece, had := op.Text, 0
-	if spans := w.turn == w.after.at && op.Event.From <= w.after.seq && w.after.seq < op.Seq(); spans && !w.jumped {
+	w.places.Move(&op.Event)
+	at, piece, had := w.at(op), op.Text, 0
+	begun := cursor{at.turn, at.Begin(&op.Event), 0}
+	if at.I = 0; w.lacks(at) && w.after.past(begun) && !w.jumped {
 		had = min(max(w.after.length-op.Offset, 0), len(piece))
 	}
-	w.jumped = false
-	if w.answer != op.Item.ID {
-		w.answer, w.index = op.Item.ID, 0
-	}
-	w.length = op.Offset + len(op.Text)
+	w.jumped, w.lengths[op.Event.RunID] = false, op.Offset+len(piece)
 	if had < len(piece) {
 		w.delta(op, piece[had:])
 	}
 }
 
 func (w *writer) delta(op *view.Op, piece string) {
-	w.event(op, "content-delta", fields{"delta": piece, "content": piece, "index": w.index})
-	w.index++
+	id := string(op.Event.RunID) + "/" + op.Item.ID
+	w.event(op, "content-delta", fields{"delta": piece, "content": piece, "index": w.index[id]})
+	w.index[id]++
 }
 
 func (w *writer) texted(op *view.Op) {
@@ -227,7 +215,7 @@ func (w *writer) file(op *view.Op) {
 	if op.Cut && a.Partial {
 		return
 	}
-	data, err := w.read(op, a)
+	data, err := w.File(w.ctx, op.Event.RunID, a, largestFile)
 	if err != nil {
 		w.event(op, "artifact-binary", fields{"artifactId": a.Name, "name": a.Name, "bytes": a.Bytes, "sha256": a.SHA256,
 			"url": "/v1/runs/" + string(op.Event.RunID) + "/artifacts/" + url.PathEscape(a.Name)})
@@ -242,66 +230,59 @@ func (w *writer) file(op *view.Op) {
 		"index": 0, "complete": true, "mimeType": kind})
 }
 
-func (w *writer) read(op *view.Op, a messages.Artifact) ([]byte, error) {
-	if w.server.door.Open == nil || a.Bytes > largestFile {
-		return nil, messages.Errorf(gate.CodeTooLarge, "the file is not sent")
-	}
-	state := w.state
-	if state.RunID != op.Event.RunID {
-		var err error
-		if state, err = w.server.door.Run(w.ctx, op.Event.RunID); err != nil {
-			return nil, err
-		}
-	}
-	file, err := w.server.door.Open(w.ctx, state, a)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	return io.ReadAll(io.LimitReader(file, largestFile))
-}
-
-// inputTypes are Looopy's names of what is asked; an empty one is a credential.
+// inputTypes are Looopy's names of what is asked for.
 var inputTypes = map[messages.InputKind]string{"": "clarification", messages.InputClarification: "clarification",
 	messages.InputSelection: "selection", messages.InputData: "data", messages.InputConfirmation: "confirmation",
-	messages.InputReview: "confirmation", messages.InputSecret: ""}
+	messages.InputReview: "confirmation", messages.InputSecret: "custom"}
 
-func (w *writer) ask(op *view.Op) {
-	b := op.Item.Opened.(messages.InputRequired)
-	more := fields{"prompt": b.Prompt}
-	if kind := inputTypes[b.InputKind]; kind != "" {
-		more["inputId"], more["inputType"], more["requireUser"] = b.Request, kind, true
-		if len(b.Schema) > 0 && !bytes.Equal(b.Schema, []byte("null")) {
-			more["schema"] = b.Schema
-		}
-		w.event(op, "input-required", more)
-		return
+// question returns what a question asks for, and its name in the turn: that of a sub-run's begins with the sub-run.
+func (w *writer) question(op *view.Op) (b messages.InputRequired, id string, secret bool) {
+	b, id = op.Item.Opened.(messages.InputRequired), op.Item.Name
+	if op.Event.RunID != w.run.RunID {
+		id = string(op.Event.RunID) + "/" + id
 	}
-	more["authId"], more["authType"] = b.Request, "custom"
-	w.event(op, "auth-required", more)
+	return b, id, b.InputKind == messages.InputSecret
 }
 
-// wait ends the stream, unless the question was answered before it began.
-func (w *writer) wait(op *view.Op) {
-	b := op.Item.Opened.(messages.InputRequired)
-	if open, known := w.waits[b.Request]; known && !open {
+func (w *writer) ask(op *view.Op) {
+	b, id, secret := w.question(op)
+	if secret {
+		w.event(op, "auth-required", fields{"authId": id, "authType": inputTypes[b.InputKind], "prompt": b.Prompt})
 		return
 	}
-	state, metadata := "waiting-input", fields{"pendingInputIds": []string{b.Request}}
-	if b.InputKind == messages.InputSecret {
-		state, metadata = "waiting-auth", fields{"pendingAuths": []fields{{"authId": b.Request, "authType": "custom"}}}
+	more := fields{"inputId": id, "inputType": inputTypes[b.InputKind], "prompt": b.Prompt, "requireUser": true}
+	if len(b.Schema) > 0 && string(b.Schema) != "null" {
+		more["schema"] = b.Schema
 	}
-	w.status(op, state, "", metadata)
-	w.waiting = op.Event.RunID == w.state.RunID && w.after.past(w.turn, w.seq, w.i)
+	w.event(op, "input-required", more)
+}
+
+// wait ends the stream, unless the question is not open any more.
+func (w *writer) wait(op *view.Op) {
+	b, id, secret := w.question(op)
+	run, err := w.Run(w.ctx, op.Event.RunID)
+	open := err == nil && !run.Status.IsEnded() && slices.ContainsFunc(run.Inputs, func(in messages.Input) bool {
+		return in.Request == b.Request && !in.Closed
+	})
+	switch delete(w.resumed, id); {
+	case !open || len(w.resumed) > 0:
+		return
+	case secret:
+		w.status(op, "waiting-auth", "", fields{"pendingAuths": []fields{{"authId": id, "authType": inputTypes[b.InputKind]}}})
+	default:
+		w.status(op, "waiting-input", "", fields{"pendingInputIds": []string{id}})
+	}
+	w.waiting = w.lacks(w.at(op))
 }
 
 func (w *writer) answered(op *view.Op) {
-	b := op.Event.Body.(messages.InputReceived)
-	if op.Item.Opened.(messages.InputRequired).InputKind == messages.InputSecret {
-		w.event(op, "auth-completed", fields{"authId": b.Request, "userId": b.Principal})
+	_, id, secret := w.question(op)
+	by := op.Event.Body.(messages.InputReceived).Principal
+	if secret {
+		w.event(op, "auth-completed", fields{"authId": id, "userId": by})
 		return
 	}
-	w.event(op, "input-received", fields{"inputId": b.Request, "providedBy": "user", "userId": b.Principal})
+	w.event(op, "input-received", fields{"inputId": id, "providedBy": "user", "userId": by})
 }
 
 func (w *writer) child(op *view.Op) {
@@ -309,10 +290,10 @@ func (w *writer) child(op *view.Op) {
 	w.event(op, "subtask-created", fields{"subtaskId": b.Child, "agentId": b.Job, "prompt": b.Name})
 }
 
-// end writes how the turn ended. A sub-run's end ends no turn.
+// end writes how a run ended.
 func (w *writer) end(op *view.Op) {
-	if op.Event.RunID == w.state.RunID {
-		w.seq, w.i = op.Seq(), last-1
+	if w.places.Move(&op.Event); op.Event.RunID == w.run.RunID {
+		w.places.At.I, w.resumed = last-1, nil
 	}
 	switch b := op.Event.Body.(type) {
 	case messages.RunCompleted:
@@ -327,7 +308,7 @@ func (w *writer) end(op *view.Op) {
 			}
 		}
 		w.event(op, "task-complete", fields{"content": text, "artifacts": names, "metadata": fields{"finishReason": "stop",
-			"duration": op.Event.Time.Sub(w.state.QueuedAt).Milliseconds()}})
+			"duration": op.Event.Time.Sub(w.run.QueuedAt).Milliseconds()}})
 	case messages.RunFailed:
 		w.status(op, "failed", b.Error.Message, fields{"reason": b.Cause})
 	case messages.RunCanceled:

@@ -35,7 +35,7 @@ func (e event) state() string {
 	return fmt.Sprint(e.data["status"])
 }
 
-func open(runs dialect.Runs) *looopy.Server {
+func open(runs dialect.Runs) http.Handler {
 	return looopy.New(dialect.Config{Runs: runs, Jobs: []dialect.Job{{Name: "chat"}}, Open: files})
 }
 
@@ -92,6 +92,7 @@ func tell(t *testing.T, s http.Handler, story, framing string) []event {
 // held is what a client has at the end.
 type held struct {
 	Status, Cause             string
+	Said                      string // all deltas
 	Texts, Thoughts, Children []string
 	Tools                     map[string]string
 	Files                     map[string]string
@@ -111,7 +112,7 @@ func project(events []event) (h held) {
 		}
 		switch e.kind() {
 		case "content-delta":
-			open += text("content")
+			open, h.Said = open+text("content"), h.Said+text("delta")
 		case "content-complete":
 			h.Texts, open = append(h.Texts, text("content")), ""
 		case "thought-stream":
@@ -185,7 +186,8 @@ func TestStories(t *testing.T) {
 	for _, story := range testkit.Stories() {
 		for _, framing := range []string{"", "?framing=named"} {
 			events := tell(t, open(&testkit.Teller{}), story.Name, framing)
-			if got, want := project(events), wanted(story); !reflect.DeepEqual(got, want) {
+			got, want := project(events), wanted(story)
+			if got.Said = ""; !reflect.DeepEqual(got, want) {
 				t.Errorf("%s%s: the client has\n%+v, want\n%+v", story.Name, framing, got, want)
 			}
 			if events[0].kind() != "task-created" {

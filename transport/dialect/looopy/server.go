@@ -2,14 +2,13 @@ package looopy
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
-	"math"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
+	"unicode"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/dialect"
@@ -23,36 +22,22 @@ const Path = "/api/sse/message"
 // maxTurns is how many turns of a context a GET looks at, the newest.
 const maxTurns = 100
 
-// Server is the door. It is safe for concurrent use.
-type Server struct{ door *dialect.Door }
+type server struct{ *dialect.Door }
 
-// New returns the door.
-func New(c dialect.Config) *Server { return &Server{dialect.NewDoor(c)} }
-
-// ServeHTTP begins, answers and reads turns.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var err error
-	switch {
-	case r.URL.Path != Path:
-		err = messages.Errorf(messages.CodeNotFound, "there is nothing at %.100q; use %s", r.URL.Path, Path)
-	case r.Method == http.MethodPost:
-		err = s.post(w, r)
-	case r.Method == http.MethodGet:
-		err = s.get(w, r)
-	default:
-		w.Header().Set("Allow", "GET, POST")
-		err = messages.Errorf(gate.CodeNotAllowed, "%s takes GET and POST", Path)
-	}
-	if err != nil {
-		gate.Refuse(w, err)
-	}
+// New returns the handler of the Path.
+func New(c dialect.Config) http.Handler {
+	s := server{dialect.NewDoor(c)}
+	return dialect.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
+		"GET " + Path:  s.get,
+		"POST " + Path: s.post,
+	}, gate.Refuse)
 }
 
 // post is the body of a POST: a message, or answers.
 type post struct {
-	Message   string         `json:"message"`
-	ContextID string         `json:"contextId"`
-	TaskID    messages.RunID `json:"taskId"`
+	Message   string `json:"message"`
+	ContextID string `json:"contextId"`
+	TaskID    string `json:"taskId"`
 	Inputs    []struct {
 		InputID string          `json:"inputId"`
 		Value   json.RawMessage `json:"value"`
@@ -63,7 +48,7 @@ type post struct {
 	} `json:"credentials"`
 }
 
-func (s *Server) post(w http.ResponseWriter, r *http.Request) error {
+func (s server) post(w http.ResponseWriter, r *http.Request) error {
 	body, err := dialect.Read(r)
 	if err != nil {
 		return err
@@ -73,24 +58,33 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request) error {
 		return messages.Errorf(gate.CodeBadRequest, "the body is not JSON of a message: %v", err)
 	}
 	answers := len(p.Inputs) + len(p.Credentials)
-	switch {
-	case p.ContextID == "" || len(p.ContextID) > 256:
-		return messages.Errorf(gate.CodeBadRequest, "the body needs a contextId, the name of the conversation")
-	case (p.Message == "") == (answers == 0) || answers > 40:
+	if (p.Message == "") == (answers == 0) || answers > 40 {
 		return messages.Errorf(gate.CodeBadRequest, "the body needs a message, or up to 40 inputs and credentials")
-	case answers > 0:
+	}
+	if err := checkContext(p.ContextID); err != nil {
+		return err
+	}
+	if answers > 0 {
 		return s.resume(w, r, p)
 	}
-	id, err := s.door.Start(r.Context(), s.door.Message(p.Message, p.ContextID))
+	id, err := s.Start(r.Context(), s.Message(p.Message, p.ContextID))
 	if err != nil {
 		return err
 	}
-	return s.stream(w, r, p.ContextID, []messages.Summary{{RunID: id}}, cursor{})
+	return s.stream(w, r, []messages.Summary{{RunID: id}}, writer{context: p.ContextID})
 }
 
-// resume answers what a turn asked, and streams what follows.
-func (s *Server) resume(w http.ResponseWriter, r *http.Request, p post) error {
-	turns, err := s.turns(r, p.ContextID, string(p.TaskID))
+// checkContext refuses names that an event's id cannot hold.
+func checkContext(name string) error {
+	if name == "" || len(name) > 256 || strings.ContainsFunc(name, unicode.IsControl) {
+		return messages.Errorf(gate.CodeBadRequest, "name the conversation: a contextId of up to 256 printable bytes")
+	}
+	return nil
+}
+
+// resume answers what a turn asked, and streams what follows the questions.
+func (s server) resume(w http.ResponseWriter, r *http.Request, p post) error {
+	turns, err := s.turns(r.Context(), p.ContextID, p.TaskID)
 	if err != nil {
 		return err
 	}
@@ -98,91 +92,88 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, p post) error {
 		return messages.Errorf(messages.CodeNotFound, "the conversation %.100q has no such turn", p.ContextID)
 	}
 	turn := turns[len(turns)-1]
-	before, err := s.door.Run(r.Context(), turn.RunID)
+	resumed := map[string]bool{}
+	answer := func(id string, value json.RawMessage) {
+		run, request := turn.RunID, id
+		if child, name, ok := strings.Cut(id, "/"); ok && within(child, turn.RunID) {
+			run, request = messages.RunID(child), name
+		}
+		resumed[id], err = true, cmp.Or(err, s.Answer(r.Context(), run, request, value))
+	}
+	for _, in := range p.Inputs {
+		answer(in.InputID, in.Value)
+	}
+	for _, in := range p.Credentials {
+		answer(in.AuthID, dialect.JSON(in.Credential))
+	}
 	if err != nil {
 		return err
 	}
-	for _, in := range p.Inputs {
-		if err := s.door.Answer(r.Context(), turn.RunID, in.InputID, in.Value); err != nil {
-			return err
-		}
-	}
-	for _, in := range p.Credentials {
-		if err := s.door.Answer(r.Context(), turn.RunID, in.AuthID, dialect.JSON(in.Credential)); err != nil {
-			return err
-		}
-	}
-	had := cursor{at: before.QueuedAt.UnixMicro(), seq: before.Seq, i: math.MaxInt}
-	for _, text := range before.Streams {
-		if (&view.Item{Kind: view.Text, Name: text.Name}).IsAnswer() && !text.Thought {
-			had.length = text.Len()
-		}
-	}
-	return s.stream(w, r, p.ContextID, []messages.Summary{turn}, had)
+	return s.stream(w, r, []messages.Summary{turn}, writer{context: p.ContextID, resumed: resumed})
+}
+
+// within reports whether a task is the run, or a sub-run of it.
+func within(task string, run messages.RunID) bool {
+	return task == string(run) || strings.HasPrefix(task, string(run)+".")
 }
 
 // turns are the caller's turns of the context, the oldest first, or the one of the task.
-func (s *Server) turns(r *http.Request, context, task string) ([]messages.Summary, error) {
-	all, err := s.door.Turns(r.Context(), context, maxTurns)
+func (s server) turns(ctx context.Context, context, task string) ([]messages.Summary, error) {
+	all, err := s.Turns(ctx, context, maxTurns)
 	if err != nil {
 		return nil, err
 	}
 	slices.Reverse(all)
-	other := func(one messages.Summary) bool { return task != "" && string(one.RunID) != task }
+	other := func(one messages.Summary) bool { return task != "" && !within(task, one.RunID) }
 	return slices.DeleteFunc(all, other), nil
 }
 
-func (s *Server) get(w http.ResponseWriter, r *http.Request) error {
+func (s server) get(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
 	context, after, err := parseID(cmp.Or(r.Header.Get("Last-Event-ID"), query.Get("lastEventId")))
 	if err != nil {
 		return err
 	}
-	if context = cmp.Or(query.Get("contextId"), context); context == "" {
-		return messages.Errorf(gate.CodeBadRequest, "name the conversation with contextId or Last-Event-ID")
+	if asked := query.Get("contextId"); asked != "" && context != "" && asked != context {
+		return messages.Errorf(gate.CodeBadRequest, "the last event is one of another contextId")
 	}
-	turns, err := s.turns(r, context, query.Get("taskId"))
+	context = cmp.Or(context, query.Get("contextId"))
+	if err := checkContext(context); err != nil {
+		return err
+	}
+	turns, err := s.turns(r.Context(), context, query.Get("taskId"))
 	if err != nil {
 		return err
 	}
 	turns = slices.DeleteFunc(turns, func(one messages.Summary) bool {
-		return one.QueuedAt.UnixMicro() < after.at ||
-			one.QueuedAt.UnixMicro() == after.at && one.Status.IsEnded() && one.Seq <= after.seq && after.i == last
+		return one.QueuedAt.UnixMicro() < after.turn ||
+			one.QueuedAt.UnixMicro() == after.turn && one.Status.IsEnded() && one.Seq <= after.Seq && after.I == last
 	})
 	if len(turns) == 0 {
 		w.WriteHeader(http.StatusNoContent) // nothing will come; a browser's EventSource stops asking
 		return nil
 	}
-	return s.stream(w, r, context, turns, after)
+	return s.stream(w, r, turns, writer{context: context, after: after, task: messages.RunID(query.Get("taskId"))})
 }
 
 // stream writes the turns, one after the other, until one waits for people. An error is one before the first.
-func (s *Server) stream(w http.ResponseWriter, r *http.Request, context string, turns []messages.Summary,
-	after cursor) error {
-	var out *dialect.Stream
-	for _, turn := range turns {
-		state, err := s.door.Run(r.Context(), turn.RunID)
+func (s server) stream(w http.ResponseWriter, r *http.Request, turns []messages.Summary, t writer) error {
+	t.Door, t.ctx, t.named = s.Door, r.Context(), r.URL.Query().Get("framing") == "named"
+	for i := 0; i < len(turns) && !t.waiting; i++ {
+		state, err := s.Run(r.Context(), turns[i].RunID)
 		switch {
-		case err != nil && out == nil:
+		case err != nil && t.out == nil:
 			return err
 		case err != nil:
-			out.Break()
-		case out == nil:
+			t.out.Break()
+		case t.out == nil:
 			w.Header().Set("Connection", "keep-alive")
-			out = s.door.Stream(w, "text/event-stream")
+			t.out = s.Stream(w, "text/event-stream")
 		}
-		t := &writer{out: out, server: s, ctx: r.Context(), context: context, after: after, state: state,
-			named: r.URL.Query().Get("framing") == "named", turn: state.QueuedAt.UnixMicro(),
-			sent: map[string]string{}, waits: map[string]bool{}}
-		for _, in := range state.Inputs {
-			t.waits[in.Request] = !in.Closed
-		}
+		t.begin(state)
 		stop := func(*view.Transcript) bool { return t.waiting }
-		if dialect.Play(r.Context(), out, turn.RunID, messages.Follow{Tree: true}, &table, t, stop) != nil {
-			out.Break()
-		}
-		if t.waiting {
-			break
+		if dialect.Play(r.Context(), t.out, state.RunID, messages.Follow{Tree: true}, &table, &t, stop) != nil {
+			t.out.Break()
 		}
 	}
 	return nil
@@ -190,29 +181,21 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, context string, 
 
 // cursor is where an event stands in its context.
 type cursor struct {
-	at     int64  // when its turn was queued, in microseconds
-	seq    uint64 // of the run's event
-	i      int    // which of that event's
-	length int    // of the answer, after it
+	turn          int64 // when its turn was queued, in microseconds
+	dialect.Place       // in the turn
+	length        int   // of the answer, after it
 }
 
-// past reports whether an event of the turn, with the number seq, comes after the cursor.
-func (c cursor) past(at int64, seq uint64, i int) bool {
-	return cmp.Or(cmp.Compare(at, c.at), cmp.Compare(seq, c.seq), cmp.Compare(i, c.i)) > 0
+// past reports whether an event comes after the cursor.
+func (c cursor) past(other cursor) bool {
+	return c.turn > other.turn || c.turn == other.turn && c.Past(other.Place)
 }
 
-// The numbers of an id's N, in digits: seq, i and length follow the time.
-const (
-	seqDigits, iDigits, lengthDigits = 13, 2, 8
-	tail                             = seqDigits + iDigits + lengthDigits
-)
-
-// last is the i of the last event of a turn.
+// last is the I of the last event of a turn.
 const last = 99
 
 func (c cursor) id(context string) string {
-	return fmt.Sprintf("%s-%d%0*d%0*d%0*d", context, c.at, seqDigits, c.seq, iDigits, min(c.i, last), lengthDigits,
-		c.length)
+	return fmt.Sprintf("%s-%016d%011d%011d%02d%08d", context, c.turn, c.Seq, c.Sub, min(c.I, last), c.length)
 }
 
 // parseID reads an event's id; "" is the beginning. Errors: bad_request.
@@ -220,24 +203,10 @@ func parseID(id string) (context string, c cursor, err error) {
 	if id == "" {
 		return "", c, nil
 	}
-	at := strings.LastIndexByte(id, '-')
-	n := len(id) - tail
-	wrong := messages.Errorf(gate.CodeBadRequest, "the last event id %.100q is not one that an event had", id)
-	if at < 0 || n <= at+1 {
-		return "", c, wrong
+	context, number := id[:max(strings.LastIndexByte(id, '-'), 0)], id[strings.LastIndexByte(id, '-')+1:]
+	_, err = fmt.Sscanf(number, "%16d%11d%11d%2d%8d", &c.turn, &c.Seq, &c.Sub, &c.I, &c.length)
+	if err != nil || c.id(context) != id {
+		return "", c, messages.Errorf(gate.CodeBadRequest, "the last event id %.100q is not one that an event had", id)
 	}
-	c.at, err = strconv.ParseInt(id[at+1:n], 10, 64)
-	next := func(digits int) uint64 {
-		v, wrong := strconv.ParseUint(id[n:n+digits], 10, 63)
-		n, err = n+digits, cmp.Or(err, wrong)
-		return v
-	}
-	c.seq, c.i, c.length = next(seqDigits), int(next(iDigits)), int(next(lengthDigits))
-	if err != nil || c.at < 0 {
-		return "", c, wrong
-	}
-	return id[:at], c, nil
+	return context, c, nil
 }
-
-// clock is the time as Looopy writes it.
-func clock(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
