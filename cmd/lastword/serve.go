@@ -238,10 +238,10 @@ func (s *serveOptions) routes(entrance *gate.Gate, door http.Handler, inside *ho
 	mux.Handle("/v1/", entrance.Wrap(inside.Metrics.Requests(inside.API)))
 	mux.Handle("/openapi.json", entrance.Wrap(inside.API))
 	for path, dialect := range inside.Dialects {
-		mux.Handle(path, entrance.Wrap(dialect))
+		mux.Handle(path, entrance.Wrap(inside.Metrics.Requests(dialect)))
 	}
 	if inside.Nano != nil {
-		s.nano = entrance.Wrap(inside.Nano)
+		s.nano = entrance.Wrap(inside.Metrics.Requests(inside.Nano))
 	}
 	mux.Handle("GET /metrics", entrance.Wrap(adminsOnly(inside.Metrics)))
 	for _, path := range []string{"/healthz", "/livez"} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -44,9 +45,37 @@ func TestServeDialects(t *testing.T) {
 			t.Errorf("%s answers %s", url, got)
 		}
 	}
+	if _, metrics := on.get("/metrics"); !strings.Contains(metrics, `route="/mcp",status="200"} 1`) {
+		t.Errorf("the requests at NANO's own address are not counted: %s", metrics)
+	}
 	wrong := binary(t, t.TempDir(), "serve", "--dialects", "klingon")
 	if out, err := wrong.CombinedOutput(); exitCode(t, wrong) != exit.Usage || !strings.Contains(string(out), "--dialects takes") {
 		t.Errorf("an unknown dialect: %v %s", err, out)
+	}
+}
+
+// The metrics count the requests of every dialect by its routes, and what is none of them as one.
+func TestServeCountsDialects(t *testing.T) {
+	s := serveHTTP(t, t.TempDir(), "--dialects", "all")
+	for _, route := range []string{"POST /nano/mcp", "GET /nano/ws", "POST /erlmcp", "POST /api/sse/message", "GET /v1/models",
+		"POST /api/chat", "POST /agui", "PUT /erlmcp"} {
+		method, path, _ := strings.Cut(route, " ")
+		r, err := http.NewRequest(method, s.base()+path, strings.NewReader("{}"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if method == http.MethodPut {
+			method, path = "other", "other"
+		}
+		want := fmt.Sprintf("lastword_http_requests_total{method=%q,route=%q,status=\"%d\"} 1\n", method, path, answer.StatusCode)
+		if _, metrics := s.get("/metrics"); !strings.Contains(metrics, want) {
+			t.Errorf("after %s the metrics lack %s", route, want)
+		}
 	}
 }
 
