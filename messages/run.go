@@ -62,6 +62,7 @@ var runQueued = row[RunQueued]("run", "The run exists: its job, input without se
 	}),
 	list: to(func(b RunQueued, s *Summary) {
 		s.Job, s.Principal, s.Labels, s.Status, s.QueuedAt = b.Job, b.Principal, b.Labels, Pending, s.UpdatedAt
+		s.Input = inputWords(b.Input)
 	}),
 })
 

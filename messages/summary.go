@@ -1,8 +1,11 @@
 package messages
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -12,6 +15,8 @@ type Query struct {
 	Principal string
 	// Everyone selects the runs of all principals.
 	Everyone bool
+	// Runs selects among these; empty selects all.
+	Runs []RunID
 	// Job selects runs of the job; "" selects all.
 	Job string
 	// Status selects runs with one of these; empty selects all.
@@ -43,7 +48,7 @@ func (q Query) Most() int {
 
 // Selects reports whether the query selects the run.
 func (q Query) Selects(s *Summary) bool {
-	return (q.Everyone || s.Principal == q.Principal) && (q.Job == "" || s.Job == q.Job) &&
+	return (q.Everyone || s.Principal == q.Principal) && (len(q.Runs) == 0 || slices.Contains(q.Runs, s.RunID)) && (q.Job == "" || s.Job == q.Job) &&
 		(len(q.Status) == 0 || slices.Contains(q.Status, s.Status)) && q.labelled(s) &&
 		(q.After == nil || q.Compare(q.After, s) < 0)
 }
@@ -74,8 +79,10 @@ func (q Query) timeOf(s *Summary) time.Time {
 
 // Summary is a run in a list. The zero Summary is that of a run not yet begun. Do not change the Labels.
 type Summary struct {
-	RunID     RunID             `json:"run_id"`
-	Job       string            `json:"job"`
+	RunID RunID  `json:"run_id"`
+	Job   string `json:"job"`
+	// Input is the first text in the job's input, on one line and clipped, by which people know the run.
+	Input     string            `json:"input,omitempty"`
 	Principal string            `json:"principal,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
 	Status    Status            `json:"status"`
@@ -96,4 +103,45 @@ func (s Summary) Apply(e Event) Summary {
 	next := s // on the heap; most events leave the Summary's own fields alone
 	list(e.Body, &next)
 	return next
+}
+
+// longestInput bounds the bytes of Summary.Input.
+const longestInput = 160
+
+// inputWords returns the Summary.Input of a job's input.
+func inputWords(input json.RawMessage) string {
+	text := firstText(json.NewDecoder(bytes.NewReader(input)))
+	if len(text) > 8*longestInput { // most may be space
+		text = text[:8*longestInput]
+	}
+	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "")
+	if len(text) <= longestInput {
+		return text
+	}
+	return strings.ToValidUTF8(text[:longestInput-len("…")], "") + "…"
+}
+
+// firstText returns the first string of the next value that is not empty and not a key, or "".
+func firstText(d *json.Decoder) (text string) {
+	token, err := d.Token()
+	if err != nil {
+		return ""
+	}
+	switch t := token.(type) {
+	case string:
+		return t
+	case json.Delim:
+		for text == "" && d.More() {
+			if t == '{' {
+				if _, err := d.Token(); err != nil {
+					return ""
+				}
+			}
+			text = firstText(d)
+		}
+		if text == "" {
+			_, _ = d.Token() // the end of the value
+		}
+	}
+	return text
 }

@@ -1,6 +1,8 @@
 package messages_test
 
 import (
+	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 
@@ -22,12 +24,31 @@ func TestSummariesAgreeWithStates(t *testing.T) {
 }
 
 func summaryOf(s messages.State) messages.Summary {
-	sum := messages.Summary{RunID: s.RunID, Job: s.Queued.Job, Principal: s.Queued.Principal, Labels: s.Queued.Labels,
+	sum := messages.Summary{RunID: s.RunID, Job: s.Queued.Job, Input: "<a>", Principal: s.Queued.Principal, Labels: s.Queued.Labels,
 		Status: s.Status, Canceling: s.Canceling, Seq: s.Seq, QueuedAt: s.QueuedAt, UpdatedAt: s.UpdatedAt}
 	if s.End != nil {
 		sum.Cause = s.End.Cause
 	}
 	return sum
+}
+
+// People know a run by the first text of its input.
+func TestInputOfSummaries(t *testing.T) {
+	long := strings.Repeat("ä", 200)
+	for input, want := range map[string]string{
+		`"once\n upon\ta time"`:                                     "once upon a time",
+		`{"repository":"spf13/cobra","out":"x"}`:                    "spf13/cobra",
+		`{"n":1,"empty":"","list":[[],{"deep":["found"]}],"a":"b"}`: "found",
+		`{"n":1}`:        "",
+		``:               "",
+		`"` + long + `"`: strings.Repeat("ä", 78) + "…",
+		`"` + strings.Repeat(`\n`, 2000) + `late"`: "",
+	} {
+		s := messages.Summary{}.Apply(messages.Event{Seq: 1, Body: messages.RunQueued{Job: "j", Input: json.RawMessage(input)}})
+		if s.Input != want {
+			t.Errorf("%.40s: %q, want %q", input, s.Input, want)
+		}
+	}
 }
 
 func TestQuerySelects(t *testing.T) {

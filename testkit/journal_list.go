@@ -88,6 +88,8 @@ func (s *journalSuite) listSelects() {
 	s.lists(ended, "r_57", "r_51", "r_45")
 	s.lists(messages.Query{Principal: "ann", Job: "two", Limit: 2}, "r_59", "r_55")
 	s.lists(messages.Query{Principal: "an"})
+	s.lists(messages.Query{Principal: "ann", Runs: []messages.RunID{"r_01", "r_02", "r_57", "r_none"}}, "r_57", "r_01")
+	s.lists(messages.Query{Everyone: true, Runs: []messages.RunID{"r_02"}}, "r_02")
 	s.lists(messages.Query{Everyone: true, Limit: 2}, "r_59", "r_58")
 	s.lists(messages.Query{Principal: "ann", Job: "three"})
 	s.at(100, "r_x", 1, queued)

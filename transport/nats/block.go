@@ -61,6 +61,7 @@ type mark struct {
 // opened is what never changes about a run.
 type opened struct {
 	Job       string            `json:"job"`
+	Input     string            `json:"input,omitempty"`
 	Principal string            `json:"principal,omitempty"`
 	Labels    map[string]string `json:"labels,omitempty"`
 	QueuedAt  time.Time         `json:"queued_at"`
@@ -76,7 +77,7 @@ func newMark(b actors.Block, before mark, size int) mark {
 		Writer: b.Writer, Bytes: before.Bytes + int64(size), Parted: before.Parted, Status: s.Status,
 		Canceling: s.Canceling, Cause: s.Cause, UpdatedAt: s.UpdatedAt}
 	if b.After.Seq == 0 {
-		m.Opened = &opened{Job: s.Job, Principal: s.Principal, Labels: s.Labels, QueuedAt: s.QueuedAt}
+		m.Opened = &opened{Job: s.Job, Input: s.Input, Principal: s.Principal, Labels: s.Labels, QueuedAt: s.QueuedAt}
 	}
 	return m
 }

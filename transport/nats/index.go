@@ -37,8 +37,8 @@ type place struct{ last, at uint64 }
 const mostPlaces = 16
 
 func (r *row) summary(run messages.RunID) messages.Summary {
-	return messages.Summary{RunID: run, Job: r.opened.Job, Principal: r.opened.Principal, Labels: r.opened.Labels,
-		Status: r.Status, Canceling: r.Canceling, Cause: r.Cause, Seq: r.Last, QueuedAt: r.opened.QueuedAt,
+	return messages.Summary{RunID: run, Job: r.opened.Job, Input: r.opened.Input, Principal: r.opened.Principal,
+		Labels: r.opened.Labels, Status: r.Status, Canceling: r.Canceling, Cause: r.Cause, Seq: r.Last, QueuedAt: r.opened.QueuedAt,
 		UpdatedAt: r.UpdatedAt}
 }
 

@@ -24,6 +24,14 @@ func (j *Journal) List(ctx context.Context, q messages.Query) ([]messages.Summar
 	if len(q.Status) > 0 && !slices.ContainsFunc(q.Status, messages.Status.IsEnded) {
 		among = j.index.open // each start asks for these
 	}
+	if len(q.Runs) > 0 {
+		among = map[messages.RunID]*row{}
+		for _, run := range q.Runs {
+			if r := j.index.runs[run]; r != nil {
+				among[run] = r
+			}
+		}
+	}
 	for run, r := range among {
 		if r.opened != nil && (q.Everyone || r.opened.Principal == q.Principal) {
 			if s := r.summary(run); q.Selects(&s) {

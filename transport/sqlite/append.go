@@ -155,8 +155,8 @@ func (w *writer) head(run messages.RunID) (*head, error) {
 
 // Each changes what its indexes need and no more.
 const (
-	insertRun = `INSERT INTO runs (id, run, principal, job, labels, status, canceling, cause, seq, epoch, ended, bytes,
-		queued_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`
+	insertRun = `INSERT INTO runs (id, run, principal, job, input, labels, status, canceling, cause, seq, epoch, ended, bytes,
+		queued_at, updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?)`
 	updateRun = `UPDATE runs SET status = ?, canceling = ?, cause = ?, seq = ?, epoch = ?, bytes = ?, updated_at = ? WHERE id = ?`
 	endRun    = `UPDATE runs SET ended = 1 WHERE id = ?`
 )
@@ -177,8 +177,8 @@ func (w *writer) save(h *head) (err error) {
 				return err
 			}
 		}
-		_, err = w.exec(insertRun, h.number, string(s.RunID), s.Principal, s.Job, string(labels), status, s.Canceling, cause, seq,
-			epoch, h.bytes, s.QueuedAt.UnixNano(), updated)
+		_, err = w.exec(insertRun, h.number, string(s.RunID), s.Principal, s.Job, s.Input, string(labels), status, s.Canceling,
+			cause, seq, epoch, h.bytes, s.QueuedAt.UnixNano(), updated)
 	}
 	if err == nil && h.Ended {
 		_, err = w.exec(endRun, h.number)

@@ -118,13 +118,13 @@ func encode(events []messages.Event) ([]byte, error) {
 	return body, nil
 }
 
-const summaryColumns = "run, principal, job, labels, status, canceling, cause, seq, queued_at, updated_at"
+const summaryColumns = "run, principal, job, input, labels, status, canceling, cause, seq, queued_at, updated_at"
 
 // scanSummary reads the summaryColumns, and more after them.
 func scanSummary(rows interface{ Scan(...any) error }, s *messages.Summary, more ...any) error {
 	var labels string
 	var queued, updated int64
-	err := rows.Scan(append([]any{&s.RunID, &s.Principal, &s.Job, &labels, &s.Status, &s.Canceling, &s.Cause, &s.Seq,
+	err := rows.Scan(append([]any{&s.RunID, &s.Principal, &s.Job, &s.Input, &labels, &s.Status, &s.Canceling, &s.Cause, &s.Seq,
 		&queued, &updated}, more...)...)
 	if err != nil {
 		return err
@@ -168,6 +168,12 @@ func listSQL(q messages.Query) (string, []any) {
 	if !q.Everyone { // a list of everyone's runs has no index: it is for the node's operator
 		where.WriteString(" AND principal = ?")
 		args = append(args, q.Principal)
+	}
+	if len(q.Runs) > 0 {
+		where.WriteString(" AND run IN (?" + strings.Repeat(", ?", len(q.Runs)-1) + ")")
+		for _, run := range q.Runs {
+			args = append(args, string(run))
+		}
 	}
 	if q.Job != "" {
 		where.WriteString(" AND job = ?")

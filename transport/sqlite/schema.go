@@ -56,4 +56,6 @@ CREATE TRIGGER blocks_follow BEFORE INSERT ON blocks BEGIN
 			THEN RAISE(ABORT, 'the block does not follow the last one')
 	END;
 END;
+`, `
+ALTER TABLE runs ADD COLUMN input TEXT NOT NULL DEFAULT ''; -- '' for the runs before it
 `}
