@@ -263,6 +263,17 @@ func (s *System) List(ctx context.Context, q messages.Query) ([]messages.Summary
 	return s.journal.List(ctx, q)
 }
 
+// Watch calls fn, in the caller's goroutine, for runs whose log has grown, on whatever node, until ctx is done. First it
+// calls fn with the empty id: from then on nothing is missed. The empty id again says that any run may have changed. fn
+// may be called too often; List tells what is there.
+func (s *System) Watch(ctx context.Context, fn func(messages.RunID)) error {
+	return s.journal.Watch(ctx, "", func(n Note) {
+		if n.Command == nil {
+			fn(n.Run)
+		}
+	})
+}
+
 // Forget removes the log of an ended run before the retention does; what the run wrote elsewhere stays. Errors: not_found,
 // conflict for a run that has not ended.
 func (s *System) Forget(ctx context.Context, id messages.RunID) error {

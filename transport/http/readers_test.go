@@ -114,6 +114,7 @@ type message struct {
 	Events  []json.RawMessage
 	Cursor  json.RawMessage
 	State   json.RawMessage
+	Runs    json.RawMessage
 	Problem json.RawMessage
 }
 

@@ -31,6 +31,8 @@ type Runs interface {
 	State(ctx context.Context, id messages.RunID) (messages.State, error)
 	Follow(ctx context.Context, id messages.RunID, o messages.Follow) iter.Seq2[[]messages.Event, error]
 	List(ctx context.Context, q messages.Query) ([]messages.Summary, error)
+	// Watch calls fn for runs that have changed, and with the empty id where any may have, until ctx is done.
+	Watch(ctx context.Context, fn func(messages.RunID)) error
 	Cancel(ctx context.Context, id messages.RunID, by, reason string) error
 	Answer(ctx context.Context, id messages.RunID, request string, value json.RawMessage, principal string) error
 	// Forget removes the log of an ended run.

@@ -12,7 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// subscription is one run, or one tree of runs, on a connection. It sends no more events than its credit: a client that
+// subscription is one run, one tree of runs, or the list of the caller's runs, on a connection. It sends no more events than its credit: a client that
 // falls behind costs the server nothing, and gets merged deltas once it catches up.
 type subscription struct {
 	connection *connection
@@ -49,11 +49,18 @@ func (c *connection) subscribe(in command) error {
 			"the connection has %d subscriptions; end one, or open another connection", maxSubscriptions)
 	}
 	c.subscriptions[in.ID] = s
-	c.done.Go(func() { s.serve(ctx) })
+	serve := s.serve
+	if in.Run == "" {
+		serve = s.watch
+	}
+	c.done.Go(func() { serve(ctx) })
 	return nil
 }
 
 func (c *connection) newSubscription(in command) (*subscription, error) {
+	if in.Run == "" {
+		return &subscription{connection: c, id: in.ID, more: make(chan struct{}, 1)}, nil
+	}
 	asked := eventsInput{After: strings.Trim(string(in.After), `"`), Kinds: in.Kinds, Streams: in.Streams, Level: in.Level,
 		Rate: in.Rate, Tree: in.Tree}
 	follow, err := asked.follow(in.Run)

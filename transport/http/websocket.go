@@ -54,11 +54,12 @@ type command struct {
 
 // reply is what the server sends besides events.
 type reply struct {
-	Op      string          `json:"op"`
-	ID      string          `json:"id,omitempty"`
-	Cursor  cursorText      `json:"cursor,omitempty"`
-	State   *messages.State `json:"state,omitempty"`
-	Problem *gate.Problem   `json:"problem,omitempty"`
+	Op      string             `json:"op"`
+	ID      string             `json:"id,omitempty"`
+	Cursor  cursorText         `json:"cursor,omitempty"`
+	State   *messages.State    `json:"state,omitempty"`
+	Runs    []messages.Summary `json:"runs,omitempty"`
+	Problem *gate.Problem      `json:"problem,omitempty"`
 }
 
 // connection is one WebSocket.

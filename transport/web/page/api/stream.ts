@@ -42,15 +42,21 @@ export function follow(run: string, after: number | string, to: Follower, option
 }
 
 export interface Watcher {
-  /** Begin again: what changed before is not told. */
-  begin(): void;
-  /** Runs that are new or have changed, and the ids of those that are gone. */
-  runs(changed: Summary[], gone: string[]): void;
+  /** Any run may have changed: read the list. */
+  list(): void;
+  /** These are new, or in another status. */
+  runs(changed: Summary[]): void;
 }
 
 /** Watches the caller's runs, until the returned function is called. */
 export function watchRuns(to: Watcher): () => void {
-  return add({ open: () => ({ op: "watch" }), take: (m) => (m.op === "watching" ? to.begin() : to.runs(m.runs ?? [], m.gone ?? [])) });
+  return add({
+    open: () => ({ op: "subscribe" }),
+    take(m) {
+      if (m.op === "list") to.list();
+      else if (m.op === "runs") to.runs(m.runs!);
+    },
+  });
 }
 
 /** What the server sends; docs/http.md describes it. */
@@ -62,7 +68,6 @@ interface Message {
   state?: WireState;
   problem?: Problem;
   runs?: Summary[];
-  gone?: string[];
 }
 
 interface Subscription {

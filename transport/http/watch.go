@@ -1,0 +1,112 @@
+package http
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+	"github.com/seed889630bf/lastword/transport/gate"
+)
+
+// watchEvery is how often at most a client is told of changes in its list of runs. Changes in between are told as one.
+const watchEvery = 200 * time.Millisecond
+
+// mostChanged is how many changed runs are told at once. More are told as one change of the whole list.
+const mostChanged = 500
+
+// changes are the runs that have changed since the client was told.
+type changes struct {
+	mu   sync.Mutex
+	wake chan struct{} // has a token when there are any
+	runs map[messages.RunID]bool
+	all  bool
+}
+
+func (c *changes) note(run messages.RunID) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if run == "" || len(c.runs) == mostChanged {
+		c.all = true
+		clear(c.runs)
+	} else {
+		c.runs[run] = true
+	}
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+// take returns the changes, and whether any run may have changed before them.
+func (c *changes) take() (runs []messages.RunID, all bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for run := range c.runs {
+		runs = append(runs, run)
+	}
+	clear(c.runs)
+	all, c.all = c.all, false
+	return runs, all
+}
+
+// watch tells the client which of the caller's runs are new or are in another status, until ctx is done. The message
+// list says that any may be: then the client reads the list.
+func (s *subscription) watch(ctx context.Context) {
+	defer s.cancel()
+	c, changed := s.connection, &changes{wake: make(chan struct{}, 1), runs: map[messages.RunID]bool{}}
+	c.server.readers.Add(1)
+	defer c.server.readers.Add(-1)
+	c.done.Go(func() {
+		if err := c.server.config.Runs.Watch(ctx, changed.note); ctx.Err() == nil {
+			s.end(reply{Op: "problem", ID: s.id, Problem: gate.ProblemOf(err)})
+			s.cancel()
+		}
+	})
+	told := map[messages.RunID]messages.Summary{} // those that have not ended
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed.wake:
+		}
+		runs, all := changed.take()
+		if all {
+			clear(told)
+			c.send(reply{Op: "list", ID: s.id})
+		}
+		if err := s.tell(ctx, runs, told); err != nil && ctx.Err() == nil {
+			s.end(reply{Op: "problem", ID: s.id, Problem: gate.ProblemOf(err)})
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(watchEvery):
+		}
+	}
+}
+
+// tell sends those of the runs that are the caller's, and that the client does not know as they are.
+func (s *subscription) tell(ctx context.Context, runs []messages.RunID, told map[messages.RunID]messages.Summary) error {
+	if len(runs) == 0 {
+		return nil
+	}
+	c := s.connection
+	list, err := c.server.config.Runs.List(ctx, messages.Query{Principal: gate.From(ctx).Name, Runs: runs, Limit: len(runs)})
+	if err != nil {
+		return err
+	}
+	list = slices.DeleteFunc(list, func(now messages.Summary) bool {
+		had, known := told[now.RunID]
+		if told[now.RunID] = now; now.Status.IsEnded() {
+			delete(told, now.RunID)
+		}
+		return known && had.Status == now.Status && had.Canceling == now.Canceling
+	})
+	if len(list) > 0 {
+		c.send(reply{Op: "runs", ID: s.id, Runs: list})
+	}
+	return nil
+}

@@ -1,0 +1,119 @@
+package http_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// listed is what a client holds: the list as it was read, with the changes that came after.
+type listed struct {
+	w     *world
+	c     *websocket.Conn
+	token []string
+	runs  map[messages.RunID]messages.Summary
+}
+
+func (w *world) watch(header ...string) *listed {
+	w.t.Helper()
+	l := &listed{w: w, c: w.dial(header...), token: header}
+	w.send(l.c, `{"op":"subscribe","id":"list"}`)
+	l.next()
+	return l
+}
+
+// next takes one message.
+func (l *listed) next() {
+	l.w.t.Helper()
+	m := l.w.receive(l.c)
+	var got struct{ Runs []messages.Summary }
+	switch m.Op {
+	case "list":
+		l.runs = map[messages.RunID]messages.Summary{}
+		answer := l.w.call("GET", "/v1/runs", "", l.token...)
+		if err := json.Unmarshal([]byte(answer.body), &got); err != nil {
+			l.w.t.Fatal(err)
+		}
+	case "runs":
+		if err := json.Unmarshal(m.Runs, &got.Runs); err != nil {
+			l.w.t.Fatal(err)
+		}
+	default:
+		l.w.t.Fatalf("%+v", m)
+	}
+	for _, run := range got.Runs {
+		l.runs[run.RunID] = run
+	}
+}
+
+// until takes messages until the run has the status.
+func (l *listed) until(id messages.RunID, status messages.Status) {
+	l.w.t.Helper()
+	for l.runs[id].Status != status {
+		l.next()
+	}
+}
+
+// A client that watches the list has the statuses that the list has, and hears nothing of the texts in between.
+func TestWatchTheList(t *testing.T) {
+	w := newWorld(t)
+	before := w.start(`{"hang":true,"word":"before"}`)
+	l := w.watch()
+	l.until(before, messages.Processing)
+	asks := w.start(`{"words":500,"ask":true}`)
+	w.until(asks, messages.KindInputRequired)
+	l.until(asks, messages.Processing)
+	if got := w.call("POST", "/v1/runs/"+string(before)+"/cancel", ""); got.StatusCode != 202 {
+		t.Fatal(got.body)
+	}
+	l.until(before, messages.Canceled)
+	w.answer(asks)
+	l.until(asks, messages.Completed)
+	again := w.watch()
+	if !maps.EqualFunc(l.runs, again.runs, func(a, b messages.Summary) bool { return a.Status == b.Status && a.Cause == b.Cause }) {
+		t.Errorf("who watched has %v, who comes has %v", l.runs, again.runs)
+	}
+	if got := again.runs[before]; got.Input != "before" {
+		t.Errorf("the list says %+v", got)
+	}
+	w.send(l.c, `{"op":"unsubscribe","id":"list"}`)
+	w.send(l.c, `{"op":"unsubscribe","id":"list"}`)
+	if m := w.receive(l.c); m.Op != "problem" {
+		t.Errorf("after the end of the watch: %+v", m)
+	}
+}
+
+// DESIGN 9: "a run is visible to its principal alone". ann and bob hear of their own runs only.
+func TestWatchersSeeTheirOwnRuns(t *testing.T) {
+	w, tokens, _ := guarded(t)
+	watching := map[string]*listed{}
+	for _, name := range []string{"ann", "bob"} {
+		watching[name] = w.watch("Authorization", "Bearer "+tokens[name])
+	}
+	for name, l := range watching {
+		for i := range 3 {
+			got := w.call("POST", "/v1/runs", fmt.Sprintf(`{"job":"tell","input":{"words":%d}}`, i), l.token...)
+			var state messages.State
+			if err := json.Unmarshal([]byte(got.body), &state); err != nil {
+				t.Fatal(got.body)
+			}
+			l.until(state.RunID, messages.Completed)
+		}
+		for _, run := range slices.Collect(maps.Values(l.runs)) {
+			if run.Principal != name {
+				t.Errorf("%s hears of %+v", name, run)
+			}
+		}
+	}
+	for name, l := range watching {
+		if len(l.runs) != 3 {
+			t.Errorf("%s has %d runs", name, len(l.runs))
+		}
+	}
+}
