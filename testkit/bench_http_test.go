@@ -386,7 +386,8 @@ func webSocketLoad(t *testing.T, at string, read bool) (cpu float64, chunks int)
 // webJobs are those of the server that startHTTP starts.
 func webJobs() map[string]actors.NewJob {
 	return map[string]actors.NewJob{
-		"say": actors.Func("say", stamped(webTokens, webPace)),
+		"say":  actors.Func("say", stamped(webTokens, webPace)),
+		"chat": actors.Func("chat", dialectChat),
 		"wait": actors.Func("wait", func(ctx context.Context, _ *actors.TaskContext, _ any) (string, error) {
 			<-ctx.Done()
 			return "", context.Cause(ctx)

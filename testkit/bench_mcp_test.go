@@ -196,7 +196,8 @@ func serveHTTP(folder string) error {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", s)
-	mux.Handle("/v1/", api.New(api.Config{Runs: system, Jobs: []api.Job{{Name: "say"}, {Name: "wait"}}}))
+	mux.Handle("/v1/", api.New(api.Config{Runs: system, Jobs: []api.Job{{Name: "say"}, {Name: "wait"}, {Name: "chat"}}}))
+	dialectDoors(mux, system)
 	mux.HandleFunc("/cpu", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, cpuTime().Microseconds()) })
 	mux.HandleFunc("/memory", func(w http.ResponseWriter, _ *http.Request) {
 		var m runtime.MemStats
