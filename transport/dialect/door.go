@@ -232,3 +232,15 @@ func Read(r *http.Request) ([]byte, error) {
 	}
 	return body, nil
 }
+
+// ReadJSON reads the body of a request. Errors: too_large, bad_request.
+func ReadJSON(r *http.Request, into any) error {
+	body, err := Read(r)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(body, into); err != nil {
+		return messages.Errorf(gate.CodeBadRequest, "the body cannot be read: %v", err)
+	}
+	return nil
+}

@@ -44,6 +44,28 @@ func (t *Turn) Add(role, text string) error {
 	return nil
 }
 
+// TextOf returns the content of a message: a text, or an array of parts that are texts. Errors: invalid_input.
+func TextOf(content json.RawMessage) (string, error) {
+	var text string
+	if len(content) == 0 || string(content) == "null" || json.Unmarshal(content, &text) == nil {
+		return text, nil
+	}
+	var parts []struct{ Type, Text string }
+	if err := json.Unmarshal(content, &parts); err != nil {
+		return "", messages.InvalidInput("a content must be a text or an array of parts: %v", err)
+	}
+	var texts []string
+	for _, part := range parts {
+		switch part.Type {
+		case "text", "input_text", "output_text":
+			texts = append(texts, part.Text)
+		default:
+			return "", messages.InvalidInput("a part of the type %.50q is not taken; send texts", part.Type)
+		}
+	}
+	return strings.Join(texts, "\n"), nil
+}
+
 // Close takes the last message for the text. Errors: invalid_input, unless it is the user's.
 func (t *Turn) Close() error {
 	last := len(t.Earlier) - 1

@@ -49,13 +49,13 @@ type answer struct {
 
 // run answers POST /agui: it starts a run, or gives answers to the one that waits. A client that leaves cancels nothing.
 func (d door) run(w http.ResponseWriter, r *http.Request) error {
-	body, err := dialect.Read(r)
+	var in input
+	err := dialect.ReadJSON(r, &in)
+	if err == nil && (in.Thread == "" || in.Run == "") {
+		err = messages.Errorf(gate.CodeBadRequest, "the body must be a RunAgentInput with a threadId and a runId")
+	}
 	if err != nil {
 		return err
-	}
-	var in input
-	if err := json.Unmarshal(body, &in); err != nil || in.Thread == "" || in.Run == "" {
-		return messages.Errorf(gate.CodeBadRequest, "the body must be a RunAgentInput with a threadId and a runId: %v", err)
 	}
 	out := &writer{in: &in}
 	if len(in.Resume) > 0 {
@@ -103,25 +103,14 @@ func said(raw json.RawMessage) (role, text string, err error) {
 		Role    string
 		Content json.RawMessage
 	}
-	var parts []struct{ Type, Text string }
-	switch err := json.Unmarshal(raw, &m); {
-	case err != nil:
+	if err := json.Unmarshal(raw, &m); err != nil {
 		return "", "", messages.InvalidInput("a message cannot be read: %v", err)
-	case slices.Contains([]string{"tool", "reasoning", "activity"}, m.Role):
+	}
+	if slices.Contains([]string{"tool", "reasoning", "activity"}, m.Role) {
 		return "", "", nil
-	case len(m.Content) == 0, string(m.Content) == "null", json.Unmarshal(m.Content, &text) == nil:
-		return m.Role, text, nil
 	}
-	if err := json.Unmarshal(m.Content, &parts); err != nil {
-		return "", "", messages.InvalidInput("a content must be a text or an array of parts: %v", err)
-	}
-	for _, p := range parts {
-		if p.Type != "text" {
-			return "", "", messages.InvalidInput("content of the type %.50q is not taken; send texts", p.Type)
-		}
-		text += p.Text
-	}
-	return m.Role, text, nil
+	text, err = dialect.TextOf(m.Content)
+	return m.Role, text, err
 }
 
 // newest returns the newest run of the thread. Errors: not_found.

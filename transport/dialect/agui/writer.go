@@ -55,9 +55,7 @@ func (w *writer) write(e any) {
 	if w.muted || w.ended {
 		return
 	}
-	w.stream.WriteString("data: ")
-	w.stream.Write(dialect.JSON(e))
-	w.stream.WriteString("\n\n")
+	w.stream.Event("", "", e)
 }
 
 // id is the item's id in its thread, where other runs have items of the same names.

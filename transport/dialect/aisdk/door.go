@@ -108,12 +108,11 @@ func (m message) text() string {
 // chat answers POST /api/chat: it starts a run, or gives the answers to the questions of one.
 func (d door) chat(w http.ResponseWriter, r *http.Request) error {
 	var q request
-	body, err := dialect.Read(r)
-	if err != nil {
+	if err := dialect.ReadJSON(r, &q); err != nil {
 		return err
 	}
-	if err := json.Unmarshal(body, &q); err != nil || len(q.Messages) == 0 {
-		return messages.Errorf(gate.CodeBadRequest, "the body must have the id of the chat and its messages: %v", err)
+	if len(q.Messages) == 0 {
+		return messages.Errorf(gate.CodeBadRequest, "the body must have the id of the chat and its messages")
 	}
 	ctx := r.Context()
 	if last := q.Messages[len(q.Messages)-1]; last.Role == "assistant" {

@@ -62,9 +62,7 @@ func (w *writer) write(chunk any) {
 	if w.muted || w.ended {
 		return
 	}
-	w.stream.WriteString("data: ")
-	w.stream.Write(dialect.JSON(chunk))
-	w.stream.WriteString("\n\n")
+	w.stream.Event("", "", chunk)
 }
 
 // close ends the answer.

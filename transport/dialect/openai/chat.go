@@ -17,7 +17,7 @@ import (
 // complete answers POST /v1/chat/completions.
 func (d door) complete(w http.ResponseWriter, r *http.Request) error {
 	var q completionRequest
-	if err := read(r, &q); err != nil {
+	if err := dialect.ReadJSON(r, &q); err != nil {
 		return err
 	}
 	turn, err := q.turn()
@@ -240,7 +240,7 @@ func (c *completion) fail(code, message string) {
 	f := failureOf(code, message, true)
 	c.failed, c.ended = &f, true
 	if c.stream != nil {
-		frame(c.stream, "", f)
+		c.stream.Event("", "", f)
 	}
 }
 
@@ -254,7 +254,7 @@ func (c *completion) finish(reason string) {
 	if c.usage {
 		last := c.envelope("chat.completion.chunk", []choice{})
 		last.Usage = c.tally.usage()
-		frame(c.stream, "", last)
+		c.stream.Event("", "", last)
 	}
 	c.stream.WriteString("data: [DONE]\n\n")
 }
@@ -299,7 +299,7 @@ func (c *completion) chunk(d delta, finish string) {
 	if finish != "" {
 		one.Finish = &finish
 	}
-	frame(c.stream, "", c.envelope("chat.completion.chunk", []choice{one}))
+	c.stream.Event("", "", c.envelope("chat.completion.chunk", []choice{one}))
 }
 
 // whole is the answer of a client that does not stream.

@@ -116,13 +116,3 @@ func (d door) leave(ctx context.Context, run messages.RunID) {
 		_ = d.Cancel(context.WithoutCancel(ctx), run, "the client left") // it may have ended
 	}
 }
-
-// frame writes an event with JSON data. The name may be "".
-func frame(s *dialect.Stream, name string, data any) {
-	if name != "" {
-		s.WriteString("event: " + name + "\n")
-	}
-	s.WriteString("data: ")
-	s.Write(dialect.JSON(data))
-	s.WriteString("\n\n")
-}

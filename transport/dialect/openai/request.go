@@ -2,12 +2,9 @@ package openai
 
 import (
 	"encoding/json"
-	"net/http"
-	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/dialect"
-	"github.com/seed889630bf/lastword/transport/gate"
 )
 
 // options are what both APIs take with the same names.
@@ -74,39 +71,6 @@ type said struct {
 	Output  json.RawMessage `json:"output"`
 }
 
-func read(r *http.Request, into any) error {
-	data, err := dialect.Read(r)
-	if err != nil {
-		return err
-	}
-	if err := json.Unmarshal(data, into); err != nil {
-		return messages.Errorf(gate.CodeBadRequest, "the body cannot be read: %v", err)
-	}
-	return nil
-}
-
-// textOf is a text, or the texts of an array of parts. Errors: invalid_input for parts that are no texts.
-func textOf(content json.RawMessage) (string, error) {
-	var text string
-	if len(content) == 0 || string(content) == "null" || json.Unmarshal(content, &text) == nil {
-		return text, nil
-	}
-	var parts []struct{ Type, Text string }
-	if err := json.Unmarshal(content, &parts); err != nil {
-		return "", messages.InvalidInput("a content must be a text or an array of parts: %v", err)
-	}
-	var texts []string
-	for _, part := range parts {
-		switch part.Type {
-		case "text", "input_text", "output_text":
-			texts = append(texts, part.Text)
-		default:
-			return "", messages.InvalidInput("a part of the type %.50q is not taken; send texts", part.Type)
-		}
-	}
-	return strings.Join(texts, "\n"), nil
-}
-
 // turn is what the client says.
 func (q *completionRequest) turn() (turn dialect.Turn, err error) {
 	turn = dialect.Turn{MaxTokens: max(q.MaxTokens, q.MaxCompletionTokens), Temperature: q.Temperature, TopP: q.TopP, Seed: q.Seed}
@@ -123,7 +87,7 @@ func (q *completionRequest) turn() (turn dialect.Turn, err error) {
 		return turn, messages.InvalidInput("n must be 1: each answer is a run of its own")
 	}
 	for _, m := range q.Messages {
-		text, err := textOf(m.Content)
+		text, err := dialect.TextOf(m.Content)
 		if err == nil {
 			err = turn.Add(m.Role, text)
 		}
@@ -152,7 +116,7 @@ func (q *responseRequest) turn(before dialect.Turn) (turn dialect.Turn, answers 
 	for _, item := range items {
 		switch item.Type {
 		case "", "message":
-			text, err := textOf(item.Content)
+			text, err := dialect.TextOf(item.Content)
 			if err == nil {
 				err = turn.Add(item.Role, text)
 			}
@@ -160,7 +124,7 @@ func (q *responseRequest) turn(before dialect.Turn) (turn dialect.Turn, answers 
 				return turn, nil, err
 			}
 		case "function_call_output":
-			if answers[item.CallID], err = textOf(item.Output); err != nil {
+			if answers[item.CallID], err = dialect.TextOf(item.Output); err != nil {
 				return turn, nil, err
 			}
 		case "function_call", "mcp_call", "reasoning": // what an earlier response said

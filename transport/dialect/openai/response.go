@@ -175,7 +175,7 @@ func (r *response) emit(name string, size uint64, data fields) {
 		return
 	}
 	data["type"], data["sequence_number"] = name, r.number()
-	frame(r.stream, name, data)
+	r.stream.Event("", name, data)
 }
 
 // begin begins the segment.
@@ -274,7 +274,7 @@ func (r *response) append(op *view.Op) {
 		text = text[r.after-from:]
 	}
 	if r.stream != nil {
-		frame(r.stream, i.event()+"delta", &textDelta{i.event() + "delta", r.number(), i.ID, i.index, 0, text, []string{}})
+		r.stream.Event("", i.event()+"delta", &textDelta{i.event() + "delta", r.number(), i.ID, i.index, 0, text, []string{}})
 	}
 }
 

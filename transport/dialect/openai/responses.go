@@ -32,7 +32,7 @@ func (d door) response(ctx context.Context, id string) (messages.State, int, err
 // respond answers POST /v1/responses.
 func (d door) respond(w http.ResponseWriter, r *http.Request) error {
 	var q responseRequest
-	err := read(r, &q)
+	err := dialect.ReadJSON(r, &q)
 	if err == nil && len(q.Conversation) > 0 && string(q.Conversation) != "null" {
 		err = messages.InvalidInput("conversation is not offered; give previous_response_id")
 	}
@@ -126,7 +126,7 @@ func (d door) answerAll(ctx context.Context, run messages.State, answers map[str
 func (d door) retrieve(w http.ResponseWriter, r *http.Request) error {
 	var body struct{ Stream bool }
 	if r.ContentLength > 0 {
-		if err := read(r, &body); err != nil {
+		if err := dialect.ReadJSON(r, &body); err != nil {
 			return err
 		}
 	}
