@@ -2,6 +2,7 @@ package llmstxt
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -39,19 +40,20 @@ func (g *generation) artifacts(ctx context.Context, t *actors.TaskContext, out *
 	if err := g.fit(t, out); err != nil {
 		return nil, err
 	}
+	if err := g.refuseSecrets(ctx, t); err != nil {
+		return nil, err
+	}
 	files := []artifact{{nameTxt, func(w io.Writer) error { return render.Txt(w, g.index) }, checkTxt}}
 	if g.input.Full != FullNone {
 		files = append(files, artifact{nameFull, func(w io.Writer) error {
 			dropped, err := render.Full(ctx, w, g.files, g.index, g.pack(t))
-			g.drop(t, nameFull, dropped)
-			return err
+			return errors.Join(err, g.drop(t, nameFull, dropped))
 		}, checkFull})
 	}
 	if g.input.Ctx {
 		files = append(files, artifact{nameCtx, func(w io.Writer) error {
 			dropped, err := render.Ctx(ctx, w, g.files, g.index, g.input.Format, g.pack(t))
-			g.drop(t, nameCtx, dropped)
-			return err
+			return errors.Join(err, g.drop(t, nameCtx, dropped))
 		}, checkCtx})
 	}
 	if g.input.File != "" {
@@ -80,14 +82,13 @@ func (g *generation) fit(t *actors.TaskContext, out *folder) error {
 	if g.at.Path != "" && (g.repo.Origin.Remote == "" || hasRelative(g.index)) {
 		g.document.Repository.Path = out.pathTo(g.at.Path)
 	}
-	g.drop(t, nameTxt, over)
 	in := g.input
 	g.document.Format = in.Format
 	g.document.Tool = render.Tool{Name: "lastword", Version: g.config.Version}
 	g.document.Options = render.Options{Full: in.Full, Ctx: in.Ctx, LinkStyle: in.LinkStyle, BaseURL: in.BaseURL,
-		SizeBudget: in.SizeBudget}
+		SizeBudget: in.SizeBudget, TokenBudget: max(0, in.TokenBudget)}
 	g.addAnswer(&g.document)
-	return nil
+	return g.drop(t, nameTxt, over)
 }
 
 // hasRelative reports whether links of the index lead to files of the repository by their paths.
@@ -97,27 +98,34 @@ func hasRelative(index *rank.Index) bool {
 	})
 }
 
-// drop records the files that the size budget had no room for.
-func (g *generation) drop(t *actors.TaskContext, name string, paths []string) {
+// drop records the files that the budget had no room for, or refuses to.
+func (g *generation) drop(t *actors.TaskContext, name string, paths []string) error {
 	if len(paths) == 0 {
-		return
+		return nil
+	}
+	if g.input.BudgetFail {
+		return messages.Errorf(messages.Code(messages.CauseLimitExceeded),
+			"%s is over the budget: there is no room for %s, such as %s; raise the budget, or have them left out",
+			name, prose.Count(len(paths), "file"), paths[0])
 	}
 	g.dropped += len(paths)
 	for _, p := range paths {
 		g.document.Dropped = append(g.document.Dropped, render.NewDropped(name, p))
 	}
 	shown := paths[:min(len(paths), 5)]
-	t.Log(messages.LogWarn, fmt.Sprintf("%s: dropped %s to keep the size budget, such as %s",
+	t.Log(messages.LogWarn, fmt.Sprintf("%s: dropped %s to keep the budget, such as %s",
 		name, prose.Count(len(paths), "file"), strings.Join(shown, ", ")))
+	return nil
 }
 
 func (g *generation) pack(t *actors.TaskContext) render.Pack {
-	pack := render.Pack{Budget: g.input.SizeBudget, Go: t.Go}
+	pack := render.Pack{Bytes: g.input.SizeBudget, Tokens: max(0, g.input.TokenBudget), Go: t.Go,
+		Secrets: &g.secrets, KeepSecrets: g.input.Secrets == SecretsKeep}
+	if g.input.CountTokens {
+		pack.Counted = g.tokens.add
+	}
 	if g.input.Full == FullAll {
 		pack.Rest = byUse(g.repo.Files)
-		if pack.Budget == 0 {
-			pack.Budget = -1
-		}
 		pack.FileBytes = int(g.limitOfFile())
 	}
 	return pack

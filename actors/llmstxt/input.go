@@ -37,8 +37,18 @@ type Input struct {
 	LinkStyle string `json:"link_style,omitempty"`
 	// BaseURL is the base URL for links, if the repository has no remote, or one on a host whose links are unknown.
 	BaseURL string `json:"base_url,omitempty"`
-	// SizeBudget is the most bytes of any text file. If zero, only llms-full.txt is bounded.
+	// SizeBudget is the most bytes of any text file; zero is no limit.
 	SizeBudget int64 `json:"size_budget,omitempty"`
+	// TokenBudget is the most tokens of llms-full.txt and of llms-ctx.txt; -1 is no limit. Zero is DefaultTokens, unless
+	// there is a SizeBudget, or Full is FullAll.
+	TokenBudget int64 `json:"token_budget,omitempty"`
+	// BudgetFail makes the run fail where it would leave out what is over a budget.
+	BudgetFail bool `json:"budget_fail,omitempty"`
+	// CountTokens asks for the tokens of each file, in llms.json.
+	CountTokens bool `json:"count_tokens,omitempty"`
+	// Secrets says what happens to secrets in the text of files: SecretsRedact if empty. Titles and notes, and what a
+	// model is given, never have them.
+	Secrets string `json:"secrets,omitempty"`
 	// Limits of what is read. Zero takes the default of package scan.
 	MaxFiles     int   `json:"max_files,omitempty"`
 	MaxFileBytes int64 `json:"max_file_bytes,omitempty"`
@@ -57,10 +67,23 @@ const (
 	FullAll      = "all"      // every text file
 )
 
+// What happens to secrets in the text of files.
+const (
+	SecretsRedact = "redact"
+	SecretsFail   = "fail" // the run fails before it writes a file
+	SecretsKeep   = "off"
+)
+
+// DefaultTokens is the default of Input.TokenBudget.
+const DefaultTokens = 250_000
+
 const maxModelName = 256
 
-// leastBudget has room for the longest title and summary.
-const leastBudget = 2 << 10
+// leastBudget and leastTokens have room for the longest title and summary.
+const (
+	leastBudget = 2 << 10
+	leastTokens = 1000
+)
 
 // check returns the input with its defaults, and the address of the repository.
 func (in Input) check() (Input, address.Address, error) {
@@ -70,6 +93,12 @@ func (in Input) check() (Input, address.Address, error) {
 	in.Full = cmp.Or(in.Full, FullSelected)
 	in.Format = cmp.Or(in.Format, render.Format2)
 	in.LinkStyle = cmp.Or(in.LinkStyle, "blob")
+	if in.Secrets == SecretsRedact {
+		in.Secrets = ""
+	}
+	if in.TokenBudget == 0 && in.SizeBudget == 0 && in.Full != FullAll {
+		in.TokenBudget = DefaultTokens
+	}
 	if err := in.problem(); err != nil {
 		return in, address.Address{}, err
 	}
@@ -103,6 +132,10 @@ func (in Input) problem() error {
 		return invalid("there is no link style %q; use blob or raw", in.LinkStyle)
 	case in.SizeBudget != 0 && in.SizeBudget < leastBudget:
 		return invalid("a size budget of %d bytes is too small; use at least %d", in.SizeBudget, leastBudget)
+	case in.TokenBudget < -1 || in.TokenBudget > 0 && in.TokenBudget < leastTokens:
+		return invalid("a budget of %d tokens is too small; use at least %d, or -1 for no limit", in.TokenBudget, leastTokens)
+	case in.Secrets != "" && in.Secrets != SecretsFail && in.Secrets != SecretsKeep:
+		return invalid("secrets are %s, %s or %s, not %q", SecretsRedact, SecretsFail, SecretsKeep, in.Secrets)
 	case in.BaseURL != "" && !isWeb(in.BaseURL):
 		return invalid("the base URL for links must be http:// or https:// with a host, and without credentials")
 	case in.MaxFiles < 0 || in.MaxFileBytes < 0 || in.MaxBytes < 0 || in.MaxDepth < 0:

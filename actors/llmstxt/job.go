@@ -17,6 +17,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/address"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/secret"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/supervision"
 )
@@ -36,10 +37,16 @@ type Result struct {
 	Symbols int `json:"symbols"`
 	// Packages counts the packages of the repository in the graph.
 	Packages int `json:"packages,omitempty"`
-	// Dropped counts the links and files that did not fit the size budget.
-	Dropped int    `json:"dropped,omitempty"`
-	Commit  string `json:"commit,omitempty"`
-	Remote  string `json:"remote,omitempty"`
+	// Dropped counts the links and files that did not fit the budget.
+	Dropped int `json:"dropped,omitempty"`
+	// TokenBudget is the most tokens of llms-full.txt and of llms-ctx.txt.
+	TokenBudget int64 `json:"token_budget,omitempty"`
+	// Secrets counts the secrets that were redacted.
+	Secrets int `json:"secrets,omitempty"`
+	// Tokens are those of llms-full.txt, if they were asked for.
+	Tokens int    `json:"tokens,omitempty"`
+	Commit string `json:"commit,omitempty"`
+	Remote string `json:"remote,omitempty"`
 	// Cached says that the files are those of an earlier run.
 	Cached bool `json:"cached,omitempty"`
 	// Model is the model that answered, else the one that was asked.
@@ -61,6 +68,8 @@ type generation struct {
 	graph    *graph.Graph // nil if not asked for
 	document render.Document
 	dropped  int
+	secrets  secret.Report
+	tokens   tokenCounts
 	cache    cache
 	hit      *cached // if not nil, there are neither files nor an index
 	model    *Model
@@ -79,7 +88,8 @@ func Job(in Input, config Config) (actors.Job, error) {
 	if in.Model != "" && config.Model == nil {
 		return actors.Job{}, invalid("no model %s can be found here; leave the model out", in.Model)
 	}
-	g := &generation{input: in, at: at, config: config, cache: cache{config.Cache, config.Secrets}}
+	g := &generation{input: in, at: at, config: config, cache: cache{config.Cache, config.Secrets},
+		tokens: tokenCounts{files: map[string]int{}, artifacts: map[string]int{}}}
 	return actors.Job{Name: Name, Input: in, Tasks: g.tasks(), Restart: true}, nil
 }
 

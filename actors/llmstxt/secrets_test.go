@@ -2,12 +2,17 @@ package llmstxt_test
 
 import (
 	"encoding/base64"
+	"encoding/json"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/repository/secret"
+	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/messages/redact"
 )
 
@@ -51,5 +56,34 @@ func TestKnownSecretsAreInNoFile(t *testing.T) {
 	}
 	if result, _ := r.generate(t, in, config); !result.Cached {
 		t.Error("what was made without the secret is not taken from the cache")
+	}
+}
+
+// Secrets in sources are redacted and counted by rule, file and line, or refused, or kept.
+func TestSecretsOfSources(t *testing.T) {
+	token := "gh" + "p_" + strings.Repeat("a1B2", 9)
+	r := newRemote()
+	r.files["guide.md"] = &fstest.MapFile{Data: []byte("# Guide\n\nHow to grow things.\n\n    login " + token + "\n")}
+	const folder = "example.com/plants/garden/"
+	found := []secret.Finding{{Rule: "github-token", Path: "guide.md", Line: 5}}
+	for mode, want := range map[string][]secret.Finding{"": found, llmstxt.SecretsRedact: found, llmstxt.SecretsKeep: nil} {
+		result, files := r.generate(t, llmstxt.Input{Ctx: true, Secrets: mode}, r.config("", "1"))
+		var d render.Document
+		if err := json.Unmarshal([]byte(files[folder+"llms.json"]), &d); err != nil {
+			t.Fatal(err)
+		}
+		kept := strings.Contains(files[folder+"llms-full.txt"], token) && strings.Contains(files[folder+"llms-ctx.txt"], token)
+		if kept != (want == nil) || result.Secrets != len(want) || !slices.Equal(d.Secrets, want) {
+			t.Errorf("%q: the text has it: %v; counted %d, %v", mode, kept, result.Secrets, d.Secrets)
+		}
+	}
+	in := llmstxt.Input{Repository: "https://example.com/plants/garden", Out: t.TempDir(), Secrets: llmstxt.SecretsFail}
+	job, err := llmstxt.Job(in, r.config("", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if said := failed(t, job, messages.CauseInvalidInput); len(tree(t, in.Out)) > 0 ||
+		!strings.Contains(said, "1 secret found, such as github-token in guide.md:5") || strings.Contains(said, token) {
+		t.Errorf("it fails with %q", said)
 	}
 }

@@ -89,7 +89,7 @@ func (g *generation) answer(ctx context.Context, t *actors.TaskContext, live *in
 	}
 	told := call.Recorded(t, g.model.Stream, call.Label{Name: "understanding", Provider: g.model.Server})
 	for {
-		material, err := insight.Gather(ctx, g.files, g.repo, g.index, budget, model.Neutral)
+		material, err := insight.Gather(ctx, g.files, &g.secrets, g.repo, g.index, budget, model.Neutral)
 		if err != nil {
 			return insight.Answer{}, err
 		}

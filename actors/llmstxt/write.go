@@ -14,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/tokens"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -38,6 +39,9 @@ func (g *generation) write(ctx context.Context, t *actors.TaskContext) error {
 	if err != nil {
 		return err
 	}
+	if found := g.secrets.Findings(); len(found) > 0 {
+		t.Log(messages.LogWarn, fmt.Sprintf("redacted %s, such as %s", prose.Count(len(found), "secret"), place(found[0])))
+	}
 	result := g.result(out.dir)
 	g.keep(ctx, t, result, written, func(name string) (io.ReadCloser, error) { return out.Open(g.fileOf(name)) })
 	t.Summarize("files in " + out.dir)
@@ -53,7 +57,7 @@ func (g *generation) writeFiles(
 	for done := 0; done < len(files); {
 		f := files[done]
 		if f.name == nameJSON { // it is the last, and names the others
-			g.document.Artifacts = written
+			g.report(written)
 			g.removeStale(t, out, written)
 		}
 		said := make([]messages.Artifact, 1)
@@ -69,7 +73,7 @@ func (g *generation) writeFiles(
 			return nil, err
 		}
 		for _, a := range said {
-			written = append(written, render.Artifact{Name: a.Name, SHA256: a.SHA256})
+			written = append(written, render.Artifact{Name: a.Name, SHA256: a.SHA256, Tokens: g.tokens.artifacts[a.Name]})
 		}
 		done += len(said)
 		t.Progress(int64(done), int64(len(files)), "files")
@@ -106,9 +110,16 @@ func (g *generation) writeFile(
 // checked renders the file without secrets, checks it, and returns its size and digest.
 func (g *generation) checked(w io.Writer, f artifact) (messages.Artifact, error) {
 	sum, check, size := sha256.New(), f.check(), &counter{spend: g.config.Spend}
-	clean := g.config.Secrets.Document(io.MultiWriter(size, w, sum, check))
+	to, count := io.MultiWriter(size, w, sum, check), new(tokens.Counter)
+	if g.input.CountTokens {
+		to = io.MultiWriter(to, count)
+	}
+	clean := g.config.Secrets.Document(to)
 	if err := errors.Join(f.render(clean), clean.Close()); err != nil {
 		return messages.Artifact{}, err
+	}
+	if g.input.CountTokens {
+		g.tokens.artifacts[f.name] = count.Count()
 	}
 	said := messages.Artifact{Name: f.name, Bytes: size.bytes, SHA256: hex.EncodeToString(sum.Sum(nil))}
 	return said, check.verdict()
@@ -156,5 +167,6 @@ func (g *generation) result(dir string) Result {
 	s := g.config.Secrets
 	return Result{Title: s.Text(d.Title), Summary: s.Text(d.Summary), Folder: dir, Files: len(g.repo.Files),
 		Links: links(g.index), Symbols: symbols(g.index), Packages: packages, Dropped: g.dropped,
+		TokenBudget: d.Options.TokenBudget, Secrets: len(g.secrets.Findings()), Tokens: g.tokens.artifacts[nameFull],
 		Commit: o.Commit, Remote: o.Remote, Model: d.Options.Model, Degraded: d.Degraded, Cause: g.degraded}
 }

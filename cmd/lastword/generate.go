@@ -134,6 +134,13 @@ func (g *generateOptions) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet)
 	flags.StringVar(&g.in.BaseURL, "link-base", "",
 		"base `URL` for links, if the repository has no remote; --base-url does the same without --model")
 	flags.Var(&g.budget, "size-budget", "maximum `bytes` of each text file, such as 200k; drops what matters least")
+	flags.Int64Var(&g.in.TokenBudget, "token-budget", 0,
+		"maximum `tokens` of llms-full.txt and of llms-ctx.txt (default 250000; with --full all, -1, no limit)")
+	flags.BoolVar(&g.in.BudgetFail, "budget-fail", false, "fail (exit code 5) if something is over a budget")
+	flags.BoolVar(&g.in.CountTokens, "count-tokens", false, "count the tokens of each file (o200k), for llms.json")
+	settings.Choice(cmd, flags, &g.in.Secrets, "secrets",
+		"redact secrets in the text of files, fail if there are some, or keep them", llmstxt.SecretsRedact,
+		llmstxt.SecretsFail, llmstxt.SecretsKeep)
 	flags.BoolVar(&g.noCache, "no-cache", false, "neither read nor write the cache of results")
 }
 

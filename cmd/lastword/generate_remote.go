@@ -87,7 +87,8 @@ func (g *generateOptions) request(repository string) (messages.Request, error) {
 	}
 	input, err := json.Marshal(lmstxt.Arguments{Repository: name, Full: g.full, Ctx: g.in.Ctx, Graph: g.in.Graph,
 		Format: json.Number(strconv.Itoa(g.format)), LinkStyle: g.style, LinkBase: g.in.BaseURL,
-		SizeBudget: int64(g.budget), Model: g.in.Model, RequireModel: g.in.RequireModel, NoCache: g.noCache})
+		SizeBudget: int64(g.budget), TokenBudget: g.in.TokenBudget, BudgetFail: g.in.BudgetFail,
+		CountTokens: g.in.CountTokens, Secrets: g.in.Secrets, Model: g.in.Model, RequireModel: g.in.RequireModel, NoCache: g.noCache})
 	return messages.Request{Job: llmstxt.Name, Input: input, Key: rand.Text(),
 		Limits: messages.Limits{WallClockMS: host.Milliseconds(g.timeout)}}, err
 }

@@ -182,7 +182,7 @@ func TestWriteEndsInItsMiddle(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := process{dir: t.TempDir(), env: env()}
-	code, err := p.run([]string{"sh", "-c", "ulimit -f 2048; exec lastword generate \"$0\" --out \"$1\"", repository, out})
+	code, err := p.run([]string{"sh", "-c", "ulimit -f 2048; exec lastword generate --token-budget -1 \"$0\" --out \"$1\"", repository, out})
 	if err != nil || code == "0" {
 		t.Fatalf("exit code %s, %v, stderr:\n%s", code, err, p.stderr.String())
 	}

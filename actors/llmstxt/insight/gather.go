@@ -12,6 +12,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/secret"
 )
 
 // Material is what a model is shown of a repository.
@@ -30,10 +31,10 @@ const (
 )
 
 // Gather chooses the material: at most budget bytes of it, the most telling first, and each block made neutral, which
-// is to take from it what models read as more than text. The only error is ctx's cause.
-func Gather(ctx context.Context, files fs.FS, repo *scan.Repository, index *rank.Index, budget int,
-	neutral func(text string) string) (Material, error) {
-	g := &gatherer{excerpts: render.NewExcerpts(ctx, files), repo: repo, index: index, room: budget, neutral: neutral,
+// is to take from it what models read as more than text. It reports the files' secrets, which it leaves out. The only error is ctx's cause.
+func Gather(ctx context.Context, files fs.FS, secrets *secret.Report, repo *scan.Repository, index *rank.Index,
+	budget int, neutral func(text string) string) (Material, error) {
+	g := &gatherer{excerpts: render.NewExcerpts(ctx, files, secrets), repo: repo, index: index, room: budget, neutral: neutral,
 		line: render.Liner(), whole: map[string]bool{}, material: Material{Shown: map[string]bool{}}}
 	defer g.excerpts.Close()
 	g.front(budget / 8)

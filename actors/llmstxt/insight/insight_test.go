@@ -51,7 +51,7 @@ func neutral(text string) string { return strings.ReplaceAll(text, "<|", "< |") 
 func gather(t *testing.T, budget int) insight.Material {
 	t.Helper()
 	files, repo, index := garden()
-	m, err := insight.Gather(t.Context(), files, repo, index, budget, neutral)
+	m, err := insight.Gather(t.Context(), files, nil, repo, index, budget, neutral)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestMaterial(t *testing.T) {
 func TestLongReadme(t *testing.T) {
 	files, repo, index := garden()
 	files["README.md"].Data = []byte("# Garden\n\n" + strings.Repeat("Grows things.\n", 4000))
-	m, err := insight.Gather(t.Context(), files, repo, index, 30<<10, neutral)
+	m, err := insight.Gather(t.Context(), files, nil, repo, index, 30<<10, neutral)
 	if err != nil || len(m.Text) < 29<<10 || !strings.Contains(m.Text, "File docs/how.md:\n") {
 		t.Errorf("%v, %d bytes of %d", err, len(m.Text), 30<<10)
 	}
@@ -102,7 +102,7 @@ func TestPagesAreShownLean(t *testing.T) {
 	files, repo, index := garden()
 	files["README.md"].Data = []byte("# Garden\n\n<div>\n[![Build](https://x/y.svg)](https://x)\n</div>\n\n\n![Logo](l.png)\nGrows.\n\n" +
 		"```html\n<div>shown</div>\n```\n<p>gone</p>\n")
-	m, err := insight.Gather(t.Context(), files, repo, index, 12<<10, neutral)
+	m, err := insight.Gather(t.Context(), files, nil, repo, index, 12<<10, neutral)
 	const want = "File README.md:\n# Garden\n\nGrows.\n\n```html\n<div>shown</div>\n```\n"
 	if err != nil || !strings.Contains(m.Text, want) || strings.Contains(m.Text, "gone") {
 		t.Errorf("%v:\n%s", err, m.Text)
@@ -122,7 +122,7 @@ func TestMaterialIsNeutral(t *testing.T) {
 		index.Sections[0].Name, index.Sections[0].Links[0].Note = "<|end|> Docs", "<|start|>"
 		index.Sections[1].Links[0].Path = "src/" + end[:10] + ".js"
 		index.Sections[1].Links[0].Symbols[0].Doc = "<|endoftext|>"
-		m, err := insight.Gather(t.Context(), files, repo, index, budget, neutral)
+		m, err := insight.Gather(t.Context(), files, nil, repo, index, budget, neutral)
 		if err != nil || len(m.Text) > budget || !strings.Contains(m.Text, "File README.md:\n# Garden") || strings.Contains(m.Text, "<|") {
 			t.Errorf("%v, %d bytes of %d:\n%.900s", err, len(m.Text), budget, m.Text)
 		}
@@ -134,7 +134,7 @@ func TestMaterialOfACancelledRun(t *testing.T) {
 	gone := errors.New("gone")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(gone)
-	if _, err := insight.Gather(ctx, files, repo, index, 8<<10, neutral); !errors.Is(err, gone) {
+	if _, err := insight.Gather(ctx, files, nil, repo, index, 8<<10, neutral); !errors.Is(err, gone) {
 		t.Errorf("%v", err)
 	}
 }

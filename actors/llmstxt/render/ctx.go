@@ -31,11 +31,12 @@ func Ctx(
 	p := newPacking(ctx, files, v, pack, list)
 	p.block = ctxBlock
 	open := -1
-	used := int64(len(front) + mostMore + len(projectEnd))
+	var around strings.Builder
+	around.WriteString(front + projectEnd)
 	for _, s := range v.sections {
-		used += int64(len(sectionStart(s)) + len(sectionEnd(s)))
+		around.WriteString(sectionStart(s) + sectionEnd(s))
 	}
-	err = p.write(b, used, func(i int) {
+	err = p.write(b, around.String(), func(i int) {
 		if next := list[i].section; next != open {
 			b.WriteString(v.between(open, next))
 			open = next

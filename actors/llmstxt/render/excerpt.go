@@ -4,7 +4,6 @@ import (
 	"context"
 	"io/fs"
 
-	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/secret"
 )
 
@@ -12,9 +11,9 @@ import (
 // Secrets are redacted, nothing hides, and no character steers. It is for one goroutine at a time.
 type Excerpts struct{ texts *texts }
 
-// NewExcerpts reads from files. Close ends it.
-func NewExcerpts(ctx context.Context, files fs.FS) *Excerpts {
-	return &Excerpts{&texts{ctx: ctx, reader: scan.NewReader(files), secrets: secret.NewFinder()}}
+// NewExcerpts reads from files, and reports their secrets. Close ends it.
+func NewExcerpts(ctx context.Context, files fs.FS, secrets *secret.Report) *Excerpts {
+	return &Excerpts{newTexts(ctx, files, Pack{Secrets: secrets})}
 }
 
 // Close frees what was opened.
@@ -23,7 +22,7 @@ func (e *Excerpts) Close() { e.texts.close() }
 // Read gives the first lines of a file, at most so many bytes, and how many bytes are missing. A file that cannot be
 // read gives nothing; the only error is the context's cause.
 func (e *Excerpts) Read(path string, most int) (text string, cut int, err error) {
-	e.texts.most = most
+	e.texts.pack.FileBytes = most
 	f, err := e.texts.take(entry{link: link{path: path}})
 	return string(f.text), f.cut, err
 }

@@ -9,18 +9,24 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/secret"
+	"github.com/seed889630bf/lastword/actors/repository/tokens"
 )
 
 // Pack says what llms-full.txt and llms-ctx.txt hold beside the front of llms.txt. Its zero value packs the linked
-// files, within 4 MiB.
+// files, whatever their size.
 type Pack struct {
 	// Rest are paths of more files to pack, the most important first.
 	Rest []string
 	// FileBytes bounds the text of one file; 256 KiB if zero.
 	FileBytes int
-	// Budget bounds the bytes of the whole. What does not fit is left out, the least important first. It is 4 MiB if
-	// zero, and unbounded if negative.
-	Budget int64
+	// Bytes and Tokens bound the whole, unless they are zero. What does not fit is left out, the least important first.
+	Bytes, Tokens int64
+	// Counted is called with the tokens of each file's text, by several goroutines. It may be nil.
+	Counted func(path string, tokens int)
+	// Secrets keeps what was redacted.
+	Secrets *secret.Report
+	// KeepSecrets leaves the secrets where they are.
+	KeepSecrets bool
 	// Go runs f beside the caller, which then reads ahead while it writes; without it one file is read after the
 	// other. It may be nil.
 	Go func(f func(ctx context.Context) error)
@@ -28,7 +34,6 @@ type Pack struct {
 
 const (
 	defaultFileBytes = 256 << 10
-	defaultBudget    = 4 << 20
 	// readLimit is the most that is read of a file to find whole secrets before it is cut.
 	readLimit = 2 << 20
 )
@@ -37,8 +42,8 @@ func (p Pack) withDefaults() Pack {
 	if p.FileBytes <= 0 {
 		p.FileBytes = defaultFileBytes
 	}
-	if p.Budget == 0 {
-		p.Budget = defaultBudget
+	if p.Secrets == nil {
+		p.Secrets = new(secret.Report)
 	}
 	return p
 }
@@ -109,6 +114,18 @@ func (v view) class(e entry) int {
 	return 0
 }
 
+// FindSecrets reads the files that the pack holds, within no budget, for its Secrets. The only error is ctx's cause.
+func FindSecrets(ctx context.Context, files fs.FS, index *rank.Index, pack Pack) error {
+	texts := newTexts(ctx, files, pack)
+	defer texts.close()
+	for _, e := range more(once(newView(index).entries()), pack.Rest) {
+		if _, err := texts.take(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // fileText is the text of a file, or the reason why there is none.
 type fileText struct {
 	text   []byte // until the next is taken
@@ -118,15 +135,15 @@ type fileText struct {
 
 // texts reads the files' text, made fit to be shown. It is for one goroutine at a time.
 type texts struct {
-	ctx     context.Context
-	reader  *scan.Reader
-	most    int
-	secrets *secret.Finder
-	buf     []byte
+	ctx    context.Context
+	reader *scan.Reader
+	pack   Pack
+	finder *secret.Finder
+	buf    []byte
 }
 
-func newTexts(ctx context.Context, files fs.FS, most int) *texts {
-	return &texts{ctx: ctx, reader: scan.NewReader(files), most: most, secrets: secret.NewFinder()}
+func newTexts(ctx context.Context, files fs.FS, pack Pack) *texts {
+	return &texts{ctx: ctx, reader: scan.NewReader(files), pack: pack.withDefaults(), finder: secret.NewFinder()}
 }
 
 func (t *texts) close() { t.reader.Close() }
@@ -146,7 +163,13 @@ func (t *texts) take(e entry) (fileText, error) {
 	if cap(data) > cap(t.buf) {
 		t.buf = data
 	}
-	whole := t.secrets.Redact(neutralize(data), nil)
-	text := cutLines(whole, t.most)
+	whole := neutralize(data)
+	if !t.pack.KeepSecrets {
+		whole = t.pack.Secrets.Redact(t.finder, e.link.path, whole)
+	}
+	text := cutLines(whole, t.pack.FileBytes)
+	if t.pack.Counted != nil {
+		t.pack.Counted(e.link.path, tokens.Count(string(text)))
+	}
 	return fileText{text: text, cut: len(whole) - len(text)}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
+	"github.com/seed889630bf/lastword/actors/repository/tokens"
 )
 
 func parsed(t *rapid.T, index *rank.Index) *check.Document {
@@ -110,7 +111,7 @@ func TestPackKeepsWithinItsBudget(t *testing.T) {
 	importance := []string{"f5.md", "f4.md", "f3.md", "f2.md", "f1.md", "f0.md", "f6.md", "f7.md", "f8.md"}
 	for budget := int64(2000); budget < 60000; budget += 777 {
 		var full, ctx bytes.Buffer
-		dropped, err := render.Full(t.Context(), &full, files, index, render.Pack{Budget: budget, Rest: []string{"f8.md", "f1.md"}})
+		dropped, err := render.Full(t.Context(), &full, files, index, render.Pack{Bytes: budget, Rest: []string{"f8.md", "f1.md"}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,13 +123,47 @@ func TestPackKeepsWithinItsBudget(t *testing.T) {
 				t.Errorf("with a budget of %d, %s is dropped without a word", budget, name)
 			}
 		}
-		if dropped, err = render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{Budget: budget}); err != nil {
+		if dropped, err = render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{Bytes: budget}); err != nil {
 			t.Fatal(err)
 		}
 		if int64(ctx.Len()) > budget || !slices.Equal(dropped, importance[8-len(dropped):8]) {
 			t.Errorf("llms-ctx.txt with a budget of %d has %d bytes and lacks %v", budget, ctx.Len(), dropped)
 		}
 		wellFormed(t, ctx.Bytes())
+	}
+}
+
+func TestPackKeepsWithinItsTokens(t *testing.T) {
+	files := fstest.MapFS{}
+	var links []rank.Link
+	for i := range 9 {
+		name := fmt.Sprintf("f%d.md", i)
+		files[name] = &fstest.MapFile{Data: []byte(strings.Repeat("It has <some> words & more.\n", 400))}
+		links = append(links, rank.Link{Title: name, URL: name, Path: name, Score: 9 - i})
+	}
+	index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "Docs", Links: links}}}
+	whole := 0
+	for budget := int64(1000); budget < 50000; budget += 1777 {
+		pack := render.Pack{Tokens: budget}
+		var full, ctx bytes.Buffer
+		dropped, err := render.Full(t.Context(), &full, files, index, pack)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := render.Ctx(t.Context(), &ctx, files, index, render.Format2, pack); err != nil {
+			t.Fatal(err)
+		}
+		for kind, text := range map[string]string{"llms-full.txt": full.String(), "llms-ctx.txt": ctx.String()} {
+			if n := tokens.Count(text); int64(n) > budget || n < int(budget)/2 && budget > 4000 && len(dropped) > 0 {
+				t.Errorf("%s with a budget of %d has %d tokens", kind, budget, n)
+			}
+		}
+		if len(dropped) == 0 {
+			whole++
+		}
+	}
+	if whole == 0 {
+		t.Error("no budget holds everything")
 	}
 }
 
@@ -144,11 +179,11 @@ func TestPackOfManyFilesKeepsWithinItsBudget(t *testing.T) {
 	index := &rank.Index{Title: "t", Sections: []rank.Section{{Name: "Docs", Links: links}}}
 	for _, budget := range []int64{2048, 5000, 20000, 100000} { // the last has room for all the words
 		var full, ctx bytes.Buffer
-		dropped, err := render.Full(t.Context(), &full, files, index, render.Pack{Budget: budget})
+		dropped, err := render.Full(t.Context(), &full, files, index, render.Pack{Bytes: budget})
 		if err != nil {
 			t.Fatal(err)
 		}
-		lost, err := render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{Budget: budget})
+		lost, err := render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{Bytes: budget})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ func Full(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, pack
 	}
 	p := newPacking(ctx, files, v, pack, more(once(v.entries()), pack.Rest))
 	p.block = fullBlock
-	if err = p.write(w, int64(front.Len()+mostMore), func(int) {}); err != nil {
+	if err = p.write(w, front.String(), func(int) {}); err != nil {
 		return nil, err
 	}
 	_, err = io.WriteString(w, p.more())

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/secret"
 )
 
 // Schema names the version of llms.json; docs/llms.schema.json is its JSON Schema.
@@ -14,22 +15,23 @@ const Schema = "llms-json/1"
 // Document is llms.json: what the other files say, as data, and how they came to be. All texts are single lines
 // without control or invisible characters.
 type Document struct {
-	Schema        string    `json:"schema" jsonschema:"the version of this form, llms-json/1"`
-	Format        Format    `json:"format" jsonschema:"the version of the llms.txt format, 1 or 2"`
-	Tool          Tool      `json:"tool"`
-	Repository    Source    `json:"repository"`
-	Options       Options   `json:"options"`
-	Title         string    `json:"title"`
-	Summary       string    `json:"summary,omitempty"`
-	SummaryFrom   string    `json:"summary_from,omitempty" jsonschema:"path of the file that the summary was taken from, or the word model"`
-	SummaryReason string    `json:"summary_reason,omitempty" jsonschema:"why that file and not another"`
-	Facts         []Fact    `json:"facts"`
-	Sections      []Section `json:"sections"`
-	Dropped       []Dropped `json:"dropped" jsonschema:"what the size budget had no room for, the least important first"`
-	Passed        []Passed  `json:"passed" jsonschema:"the best files that were not chosen"`
-	Left          []Left    `json:"left" jsonschema:"what was not read"`
-	Degraded      bool      `json:"degraded" jsonschema:"whether this is less than was asked for"`
-	Cause         string    `json:"degraded_cause,omitempty"`
+	Schema        string           `json:"schema" jsonschema:"the version of this form, llms-json/1"`
+	Format        Format           `json:"format" jsonschema:"the version of the llms.txt format, 1 or 2"`
+	Tool          Tool             `json:"tool"`
+	Repository    Source           `json:"repository"`
+	Options       Options          `json:"options"`
+	Title         string           `json:"title"`
+	Summary       string           `json:"summary,omitempty"`
+	SummaryFrom   string           `json:"summary_from,omitempty" jsonschema:"path of the file that the summary was taken from, or the word model"`
+	SummaryReason string           `json:"summary_reason,omitempty" jsonschema:"why that file and not another"`
+	Facts         []Fact           `json:"facts"`
+	Sections      []Section        `json:"sections"`
+	Dropped       []Dropped        `json:"dropped" jsonschema:"what the budget had no room for, the least important first"`
+	Passed        []Passed         `json:"passed" jsonschema:"the best files that were not chosen"`
+	Left          []Left           `json:"left" jsonschema:"what was not read"`
+	Secrets       []secret.Finding `json:"secrets,omitempty" jsonschema:"the secrets that were redacted, the first thousand of them"`
+	Degraded      bool             `json:"degraded" jsonschema:"whether this is less than was asked for"`
+	Cause         string           `json:"degraded_cause,omitempty"`
 	// Artifacts are the files that were written with this one.
 	Artifacts []Artifact `json:"artifacts" jsonschema:"the files that were written with this one"`
 }
@@ -38,6 +40,7 @@ type Document struct {
 type Artifact struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"`
+	Tokens int    `json:"tokens,omitempty" jsonschema:"of o200k_base, if they were asked for"`
 }
 
 // Tool is the program that wrote the files.
@@ -57,12 +60,13 @@ type Source struct {
 
 // Options are those that decide what the files say.
 type Options struct {
-	Full       string `json:"full" jsonschema:"what llms-full.txt holds: none, selected or all"`
-	Ctx        bool   `json:"ctx"`
-	LinkStyle  string `json:"link_style"`
-	BaseURL    string `json:"base_url,omitempty"`
-	SizeBudget int64  `json:"size_budget,omitempty" jsonschema:"bytes of any one file"`
-	Model      string `json:"model,omitempty"`
+	Full        string `json:"full" jsonschema:"what llms-full.txt holds: none, selected or all"`
+	Ctx         bool   `json:"ctx"`
+	LinkStyle   string `json:"link_style"`
+	BaseURL     string `json:"base_url,omitempty"`
+	SizeBudget  int64  `json:"size_budget,omitempty" jsonschema:"bytes of any one file"`
+	TokenBudget int64  `json:"token_budget,omitempty" jsonschema:"tokens of llms-full.txt, and of llms-ctx.txt"`
+	Model       string `json:"model,omitempty"`
 }
 
 // Fact is one line about the repository.
@@ -85,6 +89,7 @@ type Link struct {
 	Note    string   `json:"note,omitempty"`
 	Path    string   `json:"path"`
 	Score   int      `json:"score"`
+	Tokens  int      `json:"tokens,omitempty" jsonschema:"tokens of the file's text, if they were asked for"`
 	Reasons []string `json:"reasons"`
 	Symbols []Symbol `json:"symbols"`
 }

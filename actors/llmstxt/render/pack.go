@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
+
+	"github.com/seed889630bf/lastword/actors/repository/tokens"
 )
 
 // noRoom is said where a file would stand that the budget left no room for.
@@ -22,6 +25,7 @@ type packing struct {
 	entries []entry
 	order   []int // most important first
 	block   func(b *bytes.Buffer, e entry, f fileText)
+	counts  bool     // tokens are counted: what has no more bytes than the budget has tokens fits in any case
 	dropped []string // most important first
 	silent  int      // how many of them are nowhere in what is written
 }
@@ -30,12 +34,38 @@ func newPacking(ctx context.Context, files fs.FS, v view, p Pack, list []entry) 
 	return &packing{ctx: ctx, files: files, pack: p, entries: list, order: v.byImportance(list, p.Rest)}
 }
 
-// write gives out the entries in their order; before is called in front of each.
-func (p *packing) write(w io.Writer, used int64, before func(i int)) error {
-	if p.pack.Budget < 0 {
+// room is what a budget has left.
+type room struct{ bytes, tokens int64 }
+
+func (r room) minus(o room) room { return room{r.bytes - o.bytes, r.tokens - o.tokens} }
+
+func (r room) holds(o room) bool { return o.bytes <= r.bytes && o.tokens <= r.tokens }
+
+func (p *packing) cost(text []byte) room {
+	if p.counts && p.pack.Tokens > 0 {
+		return room{int64(len(text)), int64(tokens.Count(string(text)))}
+	}
+	return room{int64(len(text)), int64(len(text))}
+}
+
+// budget is the room for everything.
+func (p *packing) budget() room {
+	all := room{math.MaxInt64, math.MaxInt64}
+	if p.pack.Bytes > 0 {
+		all.bytes = p.pack.Bytes
+	}
+	if p.pack.Tokens > 0 {
+		all.tokens = p.pack.Tokens
+	}
+	return all
+}
+
+// write gives out the entries in their order; before is called in front of each. around is what stands around them.
+func (p *packing) write(w io.Writer, around string, before func(i int)) error {
+	if p.pack.Bytes == 0 && p.pack.Tokens == 0 {
 		return p.stream(w, before)
 	}
-	blocks, err := p.fill(used)
+	blocks, err := p.fill(around)
 	if err != nil {
 		return err
 	}
@@ -56,11 +86,13 @@ const notesShare = 4
 
 // fill makes the blocks by importance. They begin as the words that the file is left out, as far as there is room for
 // these; from the first file on that cannot be shown whole, no other is.
-func (p *packing) fill(used int64) ([][]byte, error) {
-	texts := newTexts(p.ctx, p.files, p.pack.FileBytes)
+func (p *packing) fill(around string) ([][]byte, error) {
+	texts := newTexts(p.ctx, p.files, p.pack)
 	defer texts.close()
-	blocks, notes := p.notes(min(p.pack.Budget/notesShare, p.pack.Budget-used))
-	used += notes
+	all := p.budget()
+	left := all.minus(p.cost([]byte(around + mostMore)))
+	blocks, notes := p.notes(room{min(all.bytes/notesShare, left.bytes), min(all.tokens/notesShare, left.tokens)})
+	left = left.minus(notes)
 	full := false
 	for _, i := range p.order {
 		e := p.entries[i]
@@ -72,28 +104,33 @@ func (p *packing) fill(used int64) ([][]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		room := p.pack.Budget - used + int64(len(blocks[i]))
-		block, whole := p.fit(e, f, room)
+		note := p.cost(blocks[i])
+		block, whole := p.fit(e, f, room{left.bytes + note.bytes, left.tokens + note.tokens})
+		if !whole && !p.counts && p.pack.Tokens > 0 {
+			p.counts = true
+			return p.fill(around)
+		}
 		if full = !whole; block == nil {
 			p.drop(e, blocks[i])
 			continue
 		}
-		used += int64(len(block) - len(blocks[i]))
+		left = left.minus(p.cost(block).minus(note))
 		blocks[i] = block
 	}
 	return blocks, nil
 }
 
 // notes are the words that files are left out, for as many of the most important as there is room for.
-func (p *packing) notes(room int64) (blocks [][]byte, used int64) {
+func (p *packing) notes(left room) (blocks [][]byte, used room) {
 	blocks = make([][]byte, len(p.entries))
 	for _, i := range p.order {
 		block := p.render(p.entries[i], fileText{absent: noRoom})
-		if used+int64(len(block)) > room {
+		cost := p.cost(block)
+		if !left.holds(cost) {
 			return blocks, used
 		}
 		blocks[i] = block
-		used += int64(len(block))
+		left, used = left.minus(cost), room{used.bytes + cost.bytes, used.tokens + cost.tokens}
 	}
 	return blocks, used
 }
@@ -109,8 +146,8 @@ func (p *packing) drop(e entry, note []byte) {
 	}
 }
 
-// mostMore is the most bytes that more gives.
-const mostMore = 80
+// mostMore is the longest text that more gives.
+const mostMore = "\nLeft out: 18446744073709551615 more, over the size budget.\n"
 
 // more says how many files are left out without a word.
 func (p *packing) more() string {
@@ -121,22 +158,25 @@ func (p *packing) more() string {
 }
 
 // fit renders as much of the file as there is room for; nil when that is next to nothing.
-func (p *packing) fit(e entry, f fileText, room int64) (block []byte, whole bool) {
-	block = p.render(e, f)
-	over := int64(len(block)) - room
-	if over <= 0 {
-		return block, true
+func (p *packing) fit(e entry, f fileText, left room) (block []byte, whole bool) {
+	const cutNote = "\nCut: 18446744073709551615 more bytes.\n"
+	whole = true
+	for text := f.text; ; {
+		f.cut, f.text = f.cut+len(f.text)-len(text), text
+		block = p.render(e, f)
+		cost := p.cost(block)
+		if left.holds(cost) {
+			return block, whole
+		}
+		over := max(cost.bytes-left.bytes, 0)
+		if cost.tokens > left.tokens { // each has as many bytes as the others, or so
+			over = max(over, (cost.tokens-left.tokens)*cost.bytes/cost.tokens)
+		}
+		text = cutLines(text, len(text)-int(over)-len(cutNote))
+		if whole = false; len(text) < leastCut {
+			return nil, false
+		}
 	}
-	text := cutLines(f.text, len(f.text)-int(over)-len("\nCut: 18446744073709551615 more bytes.\n"))
-	if len(text) < leastCut {
-		return nil, false
-	}
-	f.cut += len(f.text) - len(text)
-	f.text = text
-	if block = p.render(e, f); int64(len(block)) > room {
-		return nil, false
-	}
-	return block, false
 }
 
 func (p *packing) render(e entry, f fileText) []byte {

@@ -40,7 +40,7 @@ func (p *packing) stream(w io.Writer, before func(i int)) error {
 }
 
 func (p *packing) alone(w io.Writer, before func(i int)) error {
-	texts := newTexts(p.ctx, p.files, p.pack.FileBytes)
+	texts := newTexts(p.ctx, p.files, p.pack)
 	defer texts.close()
 	var block bytes.Buffer
 	for i, e := range p.entries {
@@ -74,7 +74,7 @@ type made struct {
 
 // run never fails of itself: the writer hears of errors by the blocks.
 func (w *worker) run(context.Context) error {
-	texts := newTexts(w.ctx, w.p.files, w.p.pack.FileBytes)
+	texts := newTexts(w.ctx, w.p.files, w.p.pack)
 	defer texts.close()
 	for i := w.first; i < len(w.p.entries); i += w.step {
 		e := w.p.entries[i]

@@ -41,3 +41,22 @@ func BenchmarkCount(b *testing.B) {
 		tokens.Count(text)
 	}
 }
+
+// However a text is written, it has the same count.
+func TestCounter(t *testing.T) {
+	text := strings.Repeat("if x {\n\t// a\n}\n\n \nfunc ü() {;\n//\r\n1\n", 20)
+	want := tokens.Count(text)
+	for size := 1; size < 60; size++ {
+		var c tokens.Counter
+		for rest := text; rest != ""; {
+			n := min(size, len(rest))
+			if _, err := c.Write([]byte(rest[:n])); err != nil {
+				t.Fatal(err)
+			}
+			rest = rest[n:]
+		}
+		if got := c.Count(); got != want {
+			t.Errorf("in parts of %d bytes it has %d tokens, not %d", size, got, want)
+		}
+	}
+}

@@ -118,6 +118,8 @@ func during(task string) string {
 type result struct {
 	Title, Summary, Folder, Commit string
 	Files, Links, Dropped          int64
+	Secrets, Tokens                int64
+	TokenBudget                    int64 `json:"token_budget"`
 	Cached                         bool
 	Model                          string
 	Cause                          messages.Cause `json:"degraded_cause"`
@@ -145,7 +147,16 @@ func (d *Display) outcome(r result) {
 		words += " at " + ShortCommit(r.Commit)
 	}
 	if r.Dropped > 0 {
-		words += ", " + Thousands(r.Dropped) + " dropped for their size"
+		words += ", " + Thousands(r.Dropped) + " dropped"
+		if r.TokenBudget > 0 {
+			words += " to keep " + Thousands(r.TokenBudget) + " tokens"
+		}
+	}
+	if r.Tokens > 0 {
+		words += ", " + Thousands(r.Tokens) + " tokens in llms-full.txt"
+	}
+	if r.Secrets > 0 {
+		words += ", " + Count(r.Secrets, "secret") + " redacted"
 	}
 	switch {
 	case r.Model != "" && r.Cause != "":

@@ -282,7 +282,7 @@ func TestCard(t *testing.T) {
 		const want = `
 ⚠ degraded, completed in 1.000 s: the result is less than you asked for
   A[31m: grows.
-  1 link from 1,204 files at 0123456789ab, 3 dropped for their size, from the cache, in docs/o/r
+  1 link from 1,204 files at 0123456789ab, 3 dropped, from the cache, in docs/o/r
      4.2 kB  docs/host/o/r/llms.txt
   run r_aaaaaaaaaaaaaaaaaaaaaaaaaa, 6 events
 `

@@ -33,6 +33,10 @@ type Arguments struct {
 	LinkStyle    string      `json:"link_style,omitempty"`
 	LinkBase     string      `json:"link_base,omitempty"`
 	SizeBudget   int64       `json:"size_budget,omitempty"`
+	TokenBudget  int64       `json:"token_budget,omitempty"`
+	BudgetFail   bool        `json:"budget_fail,omitempty"`
+	CountTokens  bool        `json:"count_tokens,omitempty"`
+	Secrets      string      `json:"secrets,omitempty"`
 	Model        string      `json:"model,omitempty"`
 	RequireModel bool        `json:"require_model,omitempty"`
 	NoCache      bool        `json:"no_cache,omitempty"`
@@ -89,6 +93,10 @@ func generateInput() json.RawMessage {
 			`files"}`,
 		`"link_base":{"type":"string","description":"base URL for links, if the repository has no remote"}`,
 		`"size_budget":{"type":"integer","minimum":2048,"description":"most bytes of a text file"}`,
+		`"token_budget":{"type":"integer","minimum":-1,"description":"most tokens of llms-full.txt"}`,
+		`"budget_fail":{"type":"boolean","description":"fail if over a budget"}`,
+		`"count_tokens":{"type":"boolean"}`,
+		`"secrets":{"type":"string","enum":["redact","fail","off"],"default":"redact"}`,
 		`"model":{"type":"string","maxLength":256,"description":"model that describes the repository, or auto; default `+
 			`none"}`,
 		`"require_model":{"type":"boolean","description":"fail if the model fails"}`,

@@ -1,0 +1,46 @@
+package secret
+
+import (
+	"bytes"
+	"cmp"
+	"maps"
+	"slices"
+	"sync"
+)
+
+// Finding is a secret that was found. It does not say the secret.
+type Finding struct {
+	Rule string `json:"rule" jsonschema:"the kind of the secret, such as github-token"`
+	Path string `json:"path"`
+	Line int    `json:"line"`
+}
+
+// Report gathers findings. The zero value is empty. It is safe for concurrent use.
+type Report struct {
+	mu  sync.Mutex
+	all map[Finding]struct{}
+}
+
+// Redact returns a file's text as f does, and keeps what was found. Nothing is kept twice.
+func (r *Report) Redact(f *Finder, path string, text []byte) []byte {
+	line, counted := 1, 0
+	return f.Redact(text, func(rule string, at int) {
+		line += bytes.Count(text[counted:at], []byte("\n"))
+		counted = at
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.all == nil {
+			r.all = map[Finding]struct{}{}
+		}
+		r.all[Finding{rule, path, line}] = struct{}{}
+	})
+}
+
+// Findings returns what was found, by path and line.
+func (r *Report) Findings() []Finding {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.SortedFunc(maps.Keys(r.all), func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Rule, b.Rule))
+	})
+}
