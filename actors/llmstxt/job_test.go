@@ -254,7 +254,8 @@ func TestResult(t *testing.T) {
 		t.Errorf("the summary %q is not that of the file:\n%s", result.Summary, text)
 	}
 	want := llmstxt.Result{Title: "Garden", Summary: result.Summary, Folder: "example.com/plants/garden", Files: 4,
-		Links: strings.Count(text, "\n- ["), Symbols: result.Symbols, Commit: commit, Remote: "https://example.com/plants/garden"}
+		Links: strings.Count(text, "\n- ["), Symbols: result.Symbols, Commit: commit, Remote: "https://example.com/plants/garden",
+		TokenBudget: llmstxt.DefaultTokens}
 	if result != want {
 		t.Errorf("result %+v, want %+v", result, want)
 	}
