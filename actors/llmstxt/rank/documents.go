@@ -1,8 +1,10 @@
 package rank
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"math/bits"
 	"path"
 	"slices"
@@ -187,13 +189,19 @@ func (j *pageJudge) rate(d *document) {
 
 // isSetAside holds below folders that tools pass over, that measure, or that hold what others have made.
 func isSetAside(p string) bool {
-	for part := range strings.SplitSeq(strings.ToLower(path.Dir(p)), "/") {
+	for part := range foldersOf(p) {
 		if len(part) > 1 && part[0] == '_' || strings.Contains(part, "benchmark") || part == "bench" ||
 			part == "fuzz" || part == "deps" || part == "extern" || part == "external" || part == "3rdparty" {
 			return true
 		}
 	}
 	return false
+}
+
+// foldersOf gives those above a file that say what it is for, in small letters: not the packages below a source root.
+func foldersOf(p string) iter.Seq[string] {
+	dir := path.Dir(p)
+	return strings.SplitSeq(strings.ToLower(cmp.Or(scan.SourceRoot(dir), dir)), "/")
 }
 
 func isInternal(p string) bool { return strings.Contains("/"+p, "/internal/") }

@@ -273,7 +273,7 @@ func (j *sourceJudge) judgeSource(s *sourceFile) {
 
 // isWording holds for messages in the languages of people.
 func isWording(p string) bool {
-	for part := range strings.SplitSeq(strings.ToLower(path.Dir(p)), "/") {
+	for part := range foldersOf(p) {
 		if part == "locales" || part == "locale" || part == "i18n" || part == "lang" || part == "translations" {
 			return true
 		}

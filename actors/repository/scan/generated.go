@@ -54,6 +54,10 @@ func isGeneratedName(name string) bool {
 		".tsbuildinfo") {
 		return true
 	}
+	switch name {
+	case "mvnw", "mvnw.cmd", "gradlew", "gradlew.bat", "gradle-wrapper.properties", "maven-wrapper.properties":
+		return true // that a build tool copies to where it is used
+	}
 	return strings.HasPrefix(name, "zz_generated") || name == "wire_gen.go" || name == "bindata.go"
 }
 

@@ -9,15 +9,39 @@ import (
 )
 
 // placeBelow is the place of a folder. The outermost folder that says something decides, except that a test below
-// examples is still a test.
-func placeBelow(above Place, docs bool, name string) Place {
-	if above == Test || above == Meta || docs && mayBeTopic(name) {
+// examples is still a test. Below a source root the names are those of packages, org/springframework/samples, and say
+// nothing.
+func placeBelow(above Place, docs bool, folder string) Place {
+	name := path.Base(folder)
+	if above == Test || above == Meta || docs && mayBeTopic(name) || SourceRoot(path.Dir(folder)) != "" {
 		return above
 	}
 	if p := folderPlace(name); p != Product {
 		return p
 	}
+	if path.Base(path.Dir(folder)) == "src" && strings.HasSuffix(name, "Test") {
+		return Test // a source set of Kotlin: src/commonTest
+	}
 	return above
+}
+
+// SourceRoot is the folder at or above the given one below which folders are packages: src/main/java, or where a path
+// goes on as a domain does, src/com/example. It is "" where there is none.
+func SourceRoot(folder string) string {
+	parts := strings.Split(folder, "/")
+	for i, part := range parts {
+		switch part {
+		case "java", "kotlin", "scala", "groovy", "clojure":
+			if i > 1 && parts[i-2] == "src" {
+				return strings.Join(parts[:i+1], "/")
+			}
+		case "com", "org":
+			if i > 0 && (parts[i-1] == "src" || parts[i-1] == "java") {
+				return strings.Join(parts[:i+1], "/")
+			}
+		}
+	}
+	return ""
 }
 
 func folderPlace(name string) Place {

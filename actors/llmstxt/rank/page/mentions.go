@@ -162,8 +162,3 @@ func localPath(target string) (string, bool) {
 // Pair is a name with what stands before it. Only the name keeps its case, for a variable often is called like its
 // type.
 func Pair(owner, name string) string { return strings.ToLower(owner) + "." + name }
-
-func stemName(file string) string {
-	stem, _, _ := strings.Cut(path.Base(file), ".")
-	return stem
-}
