@@ -173,9 +173,10 @@ func (v *survey) goPurposes() []purpose {
 		switch first, _, _ := strings.Cut(strings.ToLower(note), " "); {
 		case note == "":
 		case p.dir == ".", named:
-			list = append(list, purpose{text: note, from: file, reason: "comment of package " + p.name, points: 4})
+			list = append(list, purpose{text: note, from: file, reason: "comment of package " + p.name, points: 4,
+				whole: true})
 		case first == module && module != "", commands == 1:
-			list = append(list, purpose{text: note, from: file, reason: "comment of the command", points: 2})
+			list = append(list, purpose{text: note, from: file, reason: "comment of the command", points: 2, whole: true})
 		}
 	}
 	return list

@@ -1,6 +1,8 @@
 package rank_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -43,5 +45,44 @@ public class Helper { public void help() {} }
 	}
 	if l := facts(index)["Languages"]; !strings.HasPrefix(l, "Java") {
 		t.Errorf("the language is %q", l)
+	}
+}
+
+// TestReadmeBehindALink defends that the root README is not lost where it is a link to that of a package.
+func TestReadmeBehindALink(t *testing.T) {
+	root, repo := unpack(t, `
+-- Cargo.toml --
+[workspace]
+members = ["frob", "frob-core"]
+-- frob/Cargo.toml --
+[package]
+name = "frob"
+description = "Turning of widgets"
+-- frob/README.md --
+# frob
+
+`+"`frob`"+` is a library for turning widgets.
+-- frob/src/lib.rs --
+//! Turns widgets.
+pub fn turn() {}
+-- frob-core/Cargo.toml --
+[package]
+name = "frob-core"
+-- frob-core/src/lib.rs --
+//! The core of it.
+pub fn core() {}
+`)
+	if err := os.Symlink("frob/README.md", filepath.Join(root.Name(), "README.md")); err != nil {
+		t.Skip(err)
+	}
+	index, err := rank.Build(t.Context(), root.FS(), repo, rank.Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := outline(index); !strings.HasPrefix(got, "Docs: frob/README.md\nPackages: frob/src/lib.rs frob-core/src/lib.rs\n") {
+		t.Error(got)
+	}
+	if index.Title != "frob" || index.Summary != "frob is a library for turning widgets." {
+		t.Errorf("%q: %q", index.Title, index.Summary)
 	}
 }

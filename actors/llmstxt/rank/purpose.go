@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
@@ -16,7 +17,8 @@ import (
 type purpose struct {
 	text, from, reason string
 	points             int
-	least              int // points below which it does not count
+	least              int  // points below which it does not count
+	whole              bool // it is there to say what the thing is, and nothing else
 }
 
 // farDown a README only what clearly says what it is about counts.
@@ -35,7 +37,7 @@ func (v *survey) purpose() purpose {
 			continue
 		}
 		why := v.weigh(&p)
-		if p.points >= p.least && (best.text == "" || p.points > best.points) {
+		if why != "" && p.points >= p.least && (best.text == "" || p.points > best.points) {
 			best = p
 			best.reason = fmt.Sprintf("%s; %s (%s)", p.reason, why, prose.Count(p.points, "point"))
 		}
@@ -48,7 +50,8 @@ func (v *survey) purposes() []purpose {
 	var list []purpose
 	r := v.readme
 	if r.Lead != "" {
-		list = append(list, purpose{text: r.Lead, from: r.Path, reason: "the README's front matter", points: 16})
+		list = append(list, purpose{text: r.Lead, from: r.Path, reason: "the README's front matter", points: 16,
+			whole: true})
 	}
 	for i, t := range r.Taglines[:min(3, len(r.Taglines))] {
 		list = append(list, purpose{text: t, from: r.Path, reason: "the README's tag line", points: 14 - 2*i})
@@ -60,9 +63,18 @@ func (v *survey) purposes() []purpose {
 			list[len(list)-1].least = farDown
 		}
 	}
-	if m := v.root().about; m.Description != "" {
-		list = append(list, purpose{text: m.Description, from: m.Path, reason: "the manifest's description",
-			points: 10})
+	if r.LeadIn != "" {
+		list = append(list, purpose{text: r.LeadIn, from: r.Path, reason: "what the README begins with", points: 12})
+	}
+	for _, u := range []*unit{v.root(), v.units[0]} {
+		if u.about.Description != "" {
+			list = append(list, purpose{text: u.about.Description, from: u.about.Path,
+				reason: "the manifest's description", points: 10, least: -100, whole: true})
+		}
+	}
+	if _, about := page.NameAndAbout(r.Title); about != "" {
+		list = append(list, purpose{text: about, from: r.Path, reason: "the README's first heading", points: 8,
+			whole: true})
 	}
 	return append(list, v.codePurposes()...)
 }
@@ -83,34 +95,38 @@ func (v *survey) codePurposes() []purpose {
 		if found != nil && !v.mix.isMinor(found.Language) {
 			if note := source.Note(found.Path, v.head(found.Path, sourceBytes)); note != "" {
 				list = append(list, purpose{text: note, from: found.Path, reason: "entry point", points: codePoints,
-					least: -100})
+					least: -100, whole: true})
 			}
 		}
 	}
 	return list
 }
 
-// weigh adds points for what a purpose has and takes some for what it has not; why names the strongest sign.
+// weigh adds points for what a purpose has and takes some for what it has not; why names the strongest sign. It is ""
+// for what says something else than what the thing is: advice, install notes, pointers to other places.
 func (v *survey) weigh(p *purpose) (why string) {
 	low := strings.ToLower(p.text)
 	sentence := strings.ToLower(prose.Sentence(p.text))
+	kind := kindOfThing(strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package "))
 	switch {
-	case saysWhat(sentence, v.names()) > 1:
+	case saysWhat(sentence, v.names()):
 		p.points += 40
 		why = "says what it is"
-	case saysWhat(sentence, v.names()) == 1:
-		p.points += 30
-		why = "mentions it"
 	case isNounPhrase(sentence):
 		p.points += 34
 		why = "is a noun phrase"
+	case distractions(sentence) > 0 || isAdvice(sentence) || !p.whole && prose.NeedsContext(p.text) ||
+		prose.IsBoilerplate(prose.Sentence(p.text)):
+		return ""
+	case p.whole:
+		why = "is made to say it"
 	default:
+		p.points -= 20
 		why = "says most of the candidates"
 	}
-	bare := strings.TrimPrefix(strings.TrimPrefix(sentence, "command "), "package ")
-	if w := kindOfThing(bare); w != "" {
+	if kind != "" {
 		p.points += 14
-		why += fmt.Sprintf(", names its kind: %s", w)
+		why += fmt.Sprintf(", names its kind: %s", kind)
 	}
 	switch n := utf8.RuneCountInString(p.text); {
 	case n < 24:
@@ -126,9 +142,6 @@ func (v *survey) weigh(p *purpose) (why string) {
 		!strings.ContainsRune("`@\"*'_", first) {
 		p.points -= 8
 	}
-	if strings.HasSuffix(sentence, "?") {
-		p.points -= 20
-	}
 	return why
 }
 
@@ -140,7 +153,8 @@ func distractions(low string) int {
 // openingOf is one or two sentences, the second only if it is to the point.
 func openingOf(text string) string {
 	first, whole := prose.Sentence(text), prose.Opening(text)
-	if distractions(strings.ToLower(strings.TrimPrefix(whole, first))) > 0 {
+	second := strings.ToLower(strings.TrimSpace(strings.TrimPrefix(whole, first)))
+	if distractions(second) > 0 || isAdvice(second) || prose.StartsWithAny(second, "what ", "we ", "this means") {
 		return first
 	}
 	return whole
@@ -154,74 +168,4 @@ func countOf(s string, words ...string) int {
 		}
 	}
 	return min(n, 3)
-}
-
-// names are those that the repository goes by, in lower case.
-func (v *survey) names() []string {
-	var names []string
-	for _, n := range []string{v.readme.Title, moduleName(v.root().about.Name), v.root().about.Name,
-		v.repo.Origin.Repo} {
-		if n = strings.ToLower(n); n != "" {
-			names = append(names, n)
-		}
-	}
-	return names
-}
-
-// saysWhat looks for "<name> is …", "This package provides …" and the like
-// within the first words: 2 if the subject is the name, 1 if that is in it.
-func saysWhat(sentence string, names []string) int {
-	for _, verb := range sayingVerbs {
-		subject, _, ok := strings.Cut(sentence, verb)
-		if !ok || len(subject) > 60 {
-			continue
-		}
-		subject = strings.Trim(strings.TrimPrefix(subject, "the "), "*`_\"{} ")
-		for _, n := range names {
-			n = strings.Trim(n, "*`_\"{} ")
-			switch {
-			case len(subject) > 2 && strings.Contains(n, subject):
-				return 2
-			case strings.Contains(subject, n) && (len(subject) < len(n)+4 || strings.ContainsAny(subject, "(-–—,")):
-				return 2
-			case strings.Contains(subject, n):
-				return 1
-			}
-		}
-		if subject == "this" && strings.HasPrefix(verb, " is ") {
-			return 2
-		}
-		for _, s := range ownSubjects {
-			if subject == s || strings.HasSuffix(s, " ") && strings.HasPrefix(subject, s) {
-				return 2
-			}
-		}
-	}
-	if strings.Contains(sentence, "是") || strings.Contains(sentence, "です") || strings.Contains(sentence, "는 ") {
-		return 2
-	}
-	return 0
-}
-
-// isNounPhrase holds for "A library for …", "Fast JSON parser for …".
-func isNounPhrase(sentence string) bool {
-	if prose.StartsWithAny(sentence, "a ", "an ", "the ", "fast", "simple", "small", "modern", "lightweight",
-		"yet another ") {
-		return true
-	}
-	head, _, ok := strings.Cut(sentence, " for ")
-	if !ok {
-		head, _, ok = strings.Cut(sentence, " with ")
-	}
-	return ok && kindOfThing(head) != ""
-}
-
-// kindOfThing is the noun that says what sort of thing is spoken of.
-func kindOfThing(s string) string {
-	for _, w := range kindNouns {
-		if prose.HasWords(s, w) {
-			return w
-		}
-	}
-	return ""
 }

@@ -40,6 +40,7 @@ type GoPackage struct {
 // It reads files, and ranks none.
 type survey struct {
 	ctx     context.Context
+	files   fs.FS
 	reader  *scan.Reader
 	buf     []byte // of what was read last
 	repo    *scan.Repository
@@ -58,7 +59,7 @@ type survey struct {
 
 // newSurvey reads what says most about the whole: the README and the manifests.
 func newSurvey(ctx context.Context, files fs.FS, repo *scan.Repository, options Options) *survey {
-	v := &survey{ctx: ctx, reader: scan.NewReader(files), repo: repo, options: options,
+	v := &survey{ctx: ctx, files: files, reader: scan.NewReader(files), repo: repo, options: options,
 		caps: options.Caps.withDefaults()}
 	v.repo = v.withHeaders()
 	v.byPath = make(map[string]*scan.File, len(repo.Files))
@@ -126,7 +127,18 @@ func (v *survey) start(path string, limit int64) []byte {
 	return data
 }
 
-// findReadme takes the one at the root, else the only one there is at the shallowest depth.
+// linkedReadme is the file that a link at the root leads to.
+func (v *survey) linkedReadme() string {
+	for _, name := range []string{"README.md", "README.rst", "README", "Readme.md", "readme.md"} {
+		if target, err := fs.ReadLink(v.files, name); err == nil && v.byPath[path.Clean(target)] != nil {
+			return path.Clean(target)
+		}
+	}
+	return ""
+}
+
+// findReadme takes the one at the root, else the one that a link there leads to, else the only one there is at the
+// shallowest depth.
 func (v *survey) findReadme() string {
 	best := ""
 	for i := range v.repo.Files {
@@ -141,6 +153,9 @@ func (v *survey) findReadme() string {
 	}
 	if best == "" || depth(best) == 0 {
 		return best
+	}
+	if linked := v.linkedReadme(); linked != "" {
+		return linked
 	}
 	if len(v.units) > 2 && v.unitOf(best).dir != "." {
 		return "" // that of one package among several

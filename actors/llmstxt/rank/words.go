@@ -83,7 +83,38 @@ var kindNouns = []string{
 	"generator", "utility", "platform", "application", "app", "validation", "router", "logger", "editor",
 	"multiplexer", "interpreter", "driver", "crate", "gem", "interface", "collection", "bindings", "wrapper",
 	"processor", "store", "queue", "proxy", "template", "clone", "replacement", "extension", "converter",
-	"alternative",
+	"alternative", "dsl", "orm", "mapper", "middleware", "shell", "manager", "linter", "formatter", "bundler",
+	"component", "system", "service", "binding", "builder", "macro", "types", "hooks", "finder", "viewer", "player",
+	"serializer", "encoder", "decoder", "scheduler", "scanner", "crawler", "daemon", "agent", "monitor", "dashboard",
+	"book", "course", "chart", "specification", "kernel", "toolchain", "polyfill", "emulator", "simulator", "game",
+	"program", "renderer", "bot", "theme", "suite", "protocol", "abstraction", "helper",
+}
+
+// phraseEnds end the part of a noun phrase that names a thing; phraseStarts begin one that has no such end. Before a
+// finite verb stands the subject of a sentence.
+var phraseEnds = []string{
+	" for ", " with ", " to ", " that ", " which ", " of ", " in ", " on ", " from ", " written ", " built ", " based ",
+	" by ",
+}
+
+var finiteVerbs = []string{" is ", " are ", " was ", " has ", " have ", " will ", " can ", " does ", " do "}
+
+var phraseStarts = []string{
+	"a ", "an ", "the ", "fast", "simple", "small", "modern", "lightweight", "yet another ", "tiny", "minimal",
+	"high-performance", "powerful", "extensible", "portable",
+}
+
+// advising words tell a reader what to do or to expect; orders begin sentences that do.
+var advising = []string{
+	" you'll ", " you will ", " you can ", " you may ", " you need", " you must ", " you should ", " you changed ",
+	" must ", " should ", " have to ", " need to ", " will not ", " won't ", " we ", " we're ", " our ", " is required",
+	" are required", " or later", " or newer", " don't ",
+}
+
+var orders = []string{
+	"if ", "when ", "before ", "after ", "for more", "for guides", "to get ", "to use ", "to start ", "to learn ",
+	"begin by", "make sure", "note ", "see ", "read ", "visit ", "check ", "use ", "add ", "run ", "download ",
+	"in order to", "below ", "there ", "here ", "every ", "each ", "all ",
 }
 
 // distracting speak of something else than the purpose.

@@ -101,6 +101,7 @@ func (d *folder) describe(path, name string, size int64, head []byte) File {
 		f.Place = Test
 	}
 	switch said := d.marks.generated.Match(path, false); {
+	case path == name && isReadme(name): // nothing else says as much, whoever wrote it
 	case said == ignore.Leave, said == ignore.Silent && isGenerated(name, f.Kind, head):
 		f.Place = Generated
 	}

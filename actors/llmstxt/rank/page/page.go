@@ -15,13 +15,13 @@ type Page struct {
 	Lead     string // description in the front matter
 	Prose    []Paragraph
 	Second   string   // the first heading below the title
+	LeadIn   string   // the first sentence that leads to code or a list
 	Taglines []string // text of HTML blocks, where many a README says what it is
 
-	subs   []heading
-	leadIn string // the first sentence that leads to code or a list
-	deep   int    // how far below its title the reader is
-	begun  bool   // a paragraph has come
-	coded  bool   // code has come after it
+	subs  []heading
+	deep  int  // how far below its title the reader is
+	begun bool // a paragraph has come
+	coded bool // code has come after it
 }
 
 // Paragraph is one of prose, with where it stands.
@@ -48,12 +48,12 @@ func (p *Page) code() { p.coded = p.coded || p.begun || p.deep > 0 }
 func (p *Page) addLeadIn(text string) {
 	s := WithoutLead(text)
 	p.begun = p.begun || text != ""
-	if p.leadIn != "" || p.deep > 1 || p.coded || s == "" || !strings.HasSuffix(text, ":") ||
+	if p.LeadIn != "" || p.deep > 1 || p.coded || s == "" || !strings.HasSuffix(text, ":") ||
 		strings.Count(s, " ") < 5 || prose.Informative(s) != s || prose.NeedsContext(s) {
 		return
 	}
 	if !prose.ContainsAny(strings.ToLower(s), "follow", "example", "like this", "here", "these", "this ") {
-		p.leadIn = s
+		p.LeadIn = s
 	}
 }
 
@@ -81,7 +81,7 @@ func (p Page) Note() string {
 			return s
 		}
 	}
-	return p.leadIn
+	return p.LeadIn
 }
 
 // isDefinition tells "KeyType : a type for keys", an item of some list.
@@ -127,4 +127,15 @@ func WithoutLead(s string) string {
 		}
 	}
 	return head + "."
+}
+
+// NameAndAbout parts a heading as the hosts of repositories write it: "Frob: turns widgets", "frob - a turner".
+func NameAndAbout(heading string) (name, about string) {
+	for _, mark := range []string{": ", " - ", " – ", " — "} {
+		name, about, ok := strings.Cut(heading, mark)
+		if ok && name != "" && strings.Count(name, " ") < 3 && strings.Count(about, " ") > 1 {
+			return name, strings.TrimSpace(about)
+		}
+	}
+	return heading, ""
 }
