@@ -21,8 +21,10 @@ type purpose struct {
 	whole              bool // it is there to say what the thing is, and nothing else
 }
 
-// farDown a README only what clearly says what it is about counts.
-const farDown = 30
+const (
+	farDown = 30  // a README only what clearly says what it is about counts
+	nearTop = -10 // of it a short sentence may do
+)
 
 // codePoints lets the code speak where README and manifest say little.
 const codePoints = -14
@@ -59,7 +61,10 @@ func (v *survey) purposes() []purpose {
 	for i, t := range r.Prose[:min(8, len(r.Prose))] {
 		list = append(list, purpose{text: t.Text, from: r.Path, reason: fmt.Sprintf("paragraph %d of the README", i+1),
 			points: 15 - 5*i})
-		if i > 1 {
+		switch {
+		case i == 0:
+			list[len(list)-1].least = nearTop
+		case i > 1:
 			list[len(list)-1].least = farDown
 		}
 	}
