@@ -46,7 +46,7 @@ func (j *judge) describePage(c *candidate) {
 	switch stem := stemOf(c.Path); {
 	case stem == "agents" || stem == "claude":
 		title = path.Base(c.Path) // begins with an order to its reader as a rule
-	case strings.EqualFold(title, j.readme.Title) || strings.EqualFold(title, moduleName(j.root().about.Name)):
+	case strings.EqualFold(title, j.readme.Title) || strings.EqualFold(title, moduleName(j.main().about.Name)):
 		title = cmp.Or(p.Second, distinction(c.Path)) // repeats the name of the whole
 	}
 	c.Title = cmp.Or(c.Title, title, distinction(c.Path))

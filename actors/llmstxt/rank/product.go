@@ -9,30 +9,45 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 )
 
-// product is what the repository publishes under its own name, as far as anything says so: the package of its root,
-// unless that only holds others together, and then the one among them that has the repository's name. Of a workspace
-// without such a package nothing is said.
-func (v *survey) product() manifest.Manifest {
+// lead is the unit that the repository is about: that of its root, unless that only holds others together, and then
+// the one among them that has the name of the repository or of its owner, vue of vuejs. It is nil where none has.
+func (v *survey) lead() *unit {
 	root := v.root()
 	if root.about.Name != "" && !v.holdsOthers(root) {
-		return root.about
+		return root
 	}
-	names := map[string]bool{plainName(v.repo.Name): true, plainName(v.repo.Origin.Repo): true,
-		plainName(v.readme.Title): true, plainName(root.about.Name): true}
-	for _, u := range v.units[1:] {
-		name := cmp.Or(u.about.Name, path.Base(u.dir))
-		if !names[plainName(name)] || u.about.Private || isBuildTree(u.about.Ecosystem) {
-			continue
+	for _, name := range []string{v.repo.Origin.Repo, v.repo.Name, v.readme.Title, root.about.Name,
+		strings.TrimSuffix(v.repo.Origin.Owner, "js")} {
+		for _, u := range v.units[1:] {
+			if plainName(name) != "" && plainName(cmp.Or(u.about.Name, path.Base(u.dir))) == plainName(name) &&
+				!u.about.Private && !isBuildTree(u.about.Ecosystem) {
+				return u
+			}
 		}
-		m := u.about
-		if group, _, ok := strings.Cut(root.about.Name, ":"); ok && m.Name == "" {
-			m.Name = group + ":" + name
-		}
-		m.Version, m.Requires = cmp.Or(m.Version, root.about.Version), cmp.Or(m.Requires, root.about.Requires)
-		m.License, m.Scripts = cmp.Or(m.License, root.about.License), root.about.Scripts
-		return m
 	}
-	return manifest.Manifest{License: root.about.License, Scripts: root.about.Scripts}
+	return nil
+}
+
+// main is the lead, else the root.
+func (v *survey) main() *unit { return cmp.Or(v.lead(), v.root()) }
+
+// product is what the repository publishes under its own name, as far as anything says so. Of a workspace without a
+// package of that name nothing is said.
+func (v *survey) product() manifest.Manifest {
+	root, u := v.root(), v.lead()
+	switch {
+	case u == nil:
+		return manifest.Manifest{License: root.about.License, Scripts: root.about.Scripts}
+	case u == root:
+		return u.about
+	}
+	m := u.about
+	if group, _, ok := strings.Cut(root.about.Name, ":"); ok && m.Name == "" {
+		m.Name = group + ":" + path.Base(u.dir)
+	}
+	m.Version, m.Requires = cmp.Or(m.Version, root.about.Version), cmp.Or(m.Requires, root.about.Requires)
+	m.License, m.Scripts = cmp.Or(m.License, root.about.License), root.about.Scripts
+	return m
 }
 
 // holdsOthers holds for a root that nobody installs: it is private, or it has members and a name that says no more.

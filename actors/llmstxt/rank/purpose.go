@@ -71,7 +71,7 @@ func (v *survey) purposes() []purpose {
 	if r.LeadIn != "" {
 		list = append(list, purpose{text: r.LeadIn, from: r.Path, reason: "what the README begins with", points: 12})
 	}
-	for _, u := range []*unit{v.root(), v.units[0]} {
+	for _, u := range []*unit{v.main(), v.units[0]} {
 		if u.about.Description != "" {
 			list = append(list, purpose{text: u.about.Description, from: u.about.Path,
 				reason: "the manifest's description", points: 10, least: -100, whole: true})

@@ -9,7 +9,7 @@ import (
 // names are those that the repository goes by, in lower case.
 func (v *survey) names() []string {
 	var names []string
-	for _, n := range []string{v.readme.Title, moduleName(v.root().about.Name), v.root().about.Name,
+	for _, n := range []string{v.readme.Title, moduleName(v.main().about.Name), v.main().about.Name,
 		v.repo.Origin.Repo} {
 		if n = strings.ToLower(n); n != "" {
 			names = append(names, n)

@@ -156,33 +156,12 @@ func (v *survey) unitOf(p string) *unit {
 	return best
 }
 
-// root is the unit that the repository is about: that of its top, or the package that bears the name of a workspace,
-// or the only one there is.
+// root is the unit of the top, or the only one there is.
 func (v *survey) root() *unit {
-	top := v.units[0]
-	if top.about.Name != "" && len(top.members) == 0 && !top.about.Private {
-		return top
-	}
-	for _, name := range []string{v.repo.Origin.Repo, v.readme.Title, v.repo.Name, v.repo.Origin.Owner} {
-		for _, u := range v.units {
-			if name != "" && bears(u, name) {
-				return u
-			}
-		}
-	}
-	if top.about.Name == "" && len(top.members) == 0 && len(v.units) == 2 {
+	if v.units[0].about.Name == "" && len(v.units[0].members) == 0 && len(v.units) == 2 {
 		return v.units[1]
 	}
-	return top
-}
-
-// bears holds for a package that is called like that: "vue" of vuejs, "@frob/core" of core.
-func bears(u *unit, name string) bool {
-	if u.dir == "." && (u.about.Name == "" || u.about.Private) {
-		return false
-	}
-	name = strings.TrimSuffix(strings.TrimSuffix(strings.ToLower(name), "js"), ".")
-	return prose.SameWords(cmp.Or(moduleName(u.about.Name), path.Base(u.dir)), name)
+	return v.units[0]
 }
 
 // members lists the packages of a repository that holds several, each by its README, else its entry point, else its

@@ -59,7 +59,7 @@ var sourceWeights = []weight[*sourceJudge, *sourceFile]{
 	{10, "entry point, by its name", func(_ *sourceJudge, s *sourceFile) bool { return isEntryName(stemOf(s.Path)) }},
 	{30, "has the name of the package", func(j *sourceJudge, s *sourceFile) bool {
 		stem := stemOf(s.Path)
-		return stem != "" && !isEntryName(stem) && (stem == strings.ToLower(moduleName(j.root().about.Name)) ||
+		return stem != "" && !isEntryName(stem) && (stem == strings.ToLower(moduleName(j.main().about.Name)) ||
 			stem == strings.ToLower(j.readme.Title))
 	}},
 	{12, "declares an interface", func(_ *sourceJudge, s *sourceFile) bool {
@@ -99,6 +99,6 @@ var pageWeights = []weight[*pageJudge, *document]{
 	{-30, "", func(_ *pageJudge, d *document) bool { return isInternal(d.Path) }},
 	{-20, "", func(j *pageJudge, d *document) bool {
 		u := j.unitOf(d.Path)
-		return u.dir != "." && u != j.root()
+		return u.dir != "." && u != j.main()
 	}},
 }
