@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -243,7 +242,7 @@ func (s *Server) listRuns(ctx context.Context, in *listInput) (*listOutput, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &listOutput{Body: runList{Runs: slices.Concat([]messages.Summary{}, runs)}}
+	out := &listOutput{Body: runList{Runs: append([]messages.Summary{}, runs...)}}
 	if len(runs) == q.Most() {
 		out.Body.Next = pageAfter(runs[len(runs)-1])
 	}

@@ -137,6 +137,9 @@ func TestAttached(t *testing.T) {
 
 func TestLists(t *testing.T) {
 	w := newWorld(t)
+	if got := w.call("GET", "/v1/runs", ""); got.body != "{\"runs\":[]}\n" {
+		t.Errorf("the list of no runs is %q", got.body)
+	}
 	var want []messages.RunID
 	for _, color := range []string{"red", "blue", "red", "red", "blue"} {
 		got := w.call("POST", "/v1/runs", `{"job":"tell","labels":{"color":"`+color+`","shape":"round"}}`)
