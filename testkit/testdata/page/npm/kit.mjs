@@ -86,7 +86,7 @@ export const closeBrowser = () => shared?.close();
 /** Opens the address in a browser of its own. A failure of the page's script, or of its policy, fails the case. */
 export async function open(t, url, options = {}) {
   const context = await (await browser()).newContext({ viewport: { width: 1280, height: 800 }, ...options });
-  context.setDefaultTimeout(60_000);
+  context.setDefaultTimeout(+(process.env.PATIENCE ?? 60_000));
   t.after(() => context.close());
   return openTab(t, context, url);
 }

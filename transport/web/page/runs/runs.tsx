@@ -1,3 +1,131 @@
+import { useComputed, useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { get } from "../api/client";
+import type { Job } from "../api/types";
+import { go, place, setQuery } from "../router";
+import { useKeys } from "../shell/keys";
+import { rowHeight } from "../shell/rows";
+import { Virtual } from "../shell/virtual";
+import { filterOf, passes } from "./filter";
+import { Row } from "./row";
+import { StartDialog } from "./start";
+import { read, reading, runs, watch } from "./store";
+import { useNow } from "../run/now";
+
+const statuses = ["pending", "processing", "completed", "failed", "canceled"];
+
 export function RunsPage() {
-  return <h1>Runs</h1>;
+  const jobs = useSignal<Job[]>([]);
+  const at = useSignal(-1);
+  const box = useRef<HTMLDivElement>(null);
+  const shown = useComputed(() => {
+    const filter = filterOf(place.value.query);
+    return runs.value.filter((r) => passes(filter, r));
+  });
+  useEffect(() => {
+    document.title = "Runs · lastword";
+    get<{ jobs: Job[] }>("/v1/jobs").then((answer) => (jobs.value = answer.jobs), () => {});
+    return watch();
+  }, []);
+
+  const move = (by: number) => {
+    const next = Math.max(0, Math.min(shown.peek().length - 1, at.peek() + by));
+    at.value = next;
+    requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-row="${next}"] a`)?.focus());
+  };
+  const start = () => setQuery({ start: place.peek().query.get("job") || jobs.peek()[0]?.name });
+  useKeys(() => [
+    { key: "j", says: "Next run", do: () => move(1) },
+    { key: "k", says: "Previous run", do: () => move(-1) },
+    { key: "/", says: "Search", do: () => document.getElementById("search")?.focus() },
+    { key: "n", says: "Start a run", do: start },
+  ]);
+  const arrows = (e: KeyboardEvent) => {
+    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: 20, PageUp: -20 }[e.key];
+    if (!by) return;
+    e.preventDefault();
+    move(by);
+  };
+
+  const list = shown.value;
+  const { state, more } = reading.value;
+  const now = useNow(true);
+  useEffect(() => { // what is searched for may be older than what was read
+    if (state === "read" && more && list.length < 50) void read();
+  }, [state, more, list.length]);
+
+  return (
+    <section class="runs">
+      <div class="runs-bar">
+        <h1>Runs</h1>
+        <Filters jobs={jobs.value} />
+        <button class="primary" onClick={start} disabled={!jobs.value.length}>Start a run</button>
+      </div>
+      <p class="visually-hidden" role="status">{state === "reading" ? "" : `${list.length} runs`}</p>
+      {list.length === 0 ? <Empty jobs={jobs.value} onStart={start} /> : (
+        <div class="table" role="table" aria-label="Runs" aria-rowcount={list.length + 1} ref={box} onKeyDown={arrows}>
+          <div class="row head" role="row" aria-rowindex={1}>
+            {["Status", "Job", "Input", "Cause", "Age", "Duration"].map((name) => <span key={name} role="columnheader" class={name.toLowerCase()}>{name}</span>)}
+          </div>
+          <Virtual class="rows" count={list.length} rowHeight={rowHeight.value} show={at.value} onEnd={() => state === "read" && more && void read()}
+            keyOf={(i) => list[i]!.run_id} row={(i) => <Row key={list[i]!.run_id} run={list[i]!} index={i} now={now} current={i === Math.max(0, at.value)} onOpen={() => (at.value = i)} />} />
+        </div>
+      )}
+      <StartDialog jobs={jobs.value} />
+    </section>
+  );
 }
+
+function Filters({ jobs }: { jobs: Job[] }) {
+  const { query } = place.value;
+  const { statuses: wanted, job, children } = filterOf(query);
+  const toggle = (status: string) => setQuery({ status: (wanted.includes(status) ? wanted.filter((s) => s !== status) : [...wanted, status]).join(",") });
+  const names = [...new Set([...jobs.map((j) => j.name), ...(job ? [job] : [])])];
+  return (
+    <div class="filters" role="search">
+      <input id="search" type="search" placeholder="Search" aria-label="Search runs" title="Words of the input, an id, a cause, a label; -word leaves out" value={query.get("q") ?? ""}
+        onInput={(e) => setQuery({ q: e.currentTarget.value })} onKeyDown={(e) => e.key === "Escape" && e.currentTarget.blur()} />
+      <div class="chips" role="group" aria-label="Status">
+        {statuses.map((s) => <button key={s} class="chip" aria-pressed={wanted.includes(s)} onClick={() => toggle(s)}>{s}</button>)}
+      </div>
+      <select aria-label="Job" value={job} onChange={(e) => setQuery({ job: e.currentTarget.value })}>
+        <option value="">All jobs</option>
+        {names.map((name) => <option key={name}>{name}</option>)}
+      </select>
+      <label class="check"><input type="checkbox" checked={children} onChange={(e) => setQuery({ children: e.currentTarget.checked ? "1" : "" })} /> sub-runs</label>
+    </div>
+  );
+}
+
+function Empty({ jobs, onStart }: { jobs: Job[]; onStart(): void }) {
+  const { state, more, why } = reading.value;
+  if (state === "failed") {
+    return (
+      <div class="empty" role="alert">
+        <h2>The list cannot be read</h2>
+        <p>{why}. The page tries again once the server answers.</p>
+        <button onClick={() => void read()}>Try now</button>
+      </div>
+    );
+  }
+  if (state === "reading" || more) return <p class="empty muted">Reading the list…</p>;
+  if (runs.value.length) {
+    return (
+      <div class="empty">
+        <h2>No run is like this</h2>
+        <p>{runs.value.length} {runs.value.length === 1 ? "run is" : "runs are"} left out by the search and the filters.</p>
+        <button onClick={() => go("/")}>Show all</button>
+      </div>
+    );
+  }
+  const example = jobs.find((j) => j.name === "generate") ? `{"job":"generate","input":{"repository":"spf13/cobra"}}` : `{"job":"${jobs[0]?.name ?? "JOB"}","input":{}}`;
+  return (
+    <div class="empty">
+      <h2>No runs yet</h2>
+      <p>Start one here, or from a program:</p>
+      <pre tabIndex={0}>{`curl ${location.origin}/v1/runs -H 'Content-Type: application/json' \\\n  -d '${example}'`}</pre>
+      <button class="primary" onClick={onStart} disabled={!jobs.length}>Start a run</button>
+    </div>
+  );
+}
+

@@ -1,4 +1,5 @@
 import { connection } from "../api/stream";
+import { Help } from "./help";
 import { setTheme, theme, type Theme } from "./theme";
 
 export function Header() {
@@ -13,6 +14,7 @@ export function Header() {
         <option value="light">Light</option>
         <option value="dark">Dark</option>
       </select>
+      <Help />
     </header>
   );
 }

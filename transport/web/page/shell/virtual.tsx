@@ -12,12 +12,14 @@ interface Props extends Omit<HTMLAttributes<HTMLDivElement>, "children"> {
   follow?: boolean;
   /** The reader has scrolled away from the end, or back to it. */
   onFollow?(follow: boolean): void;
+  /** Names a row. With names, rows that come before those in view do not move them. */
+  keyOf?(index: number): string;
   /** The last rows are near. */
   onEnd?(): void;
 }
 
 /** A scrolling list that draws the rows in view alone. Rows are placed by their height, which is fixed. */
-export function Virtual({ count, rowHeight, row, show, follow, onFollow, onEnd, ...rest }: Props) {
+export function Virtual({ count, rowHeight, row, show, follow, onFollow, keyOf, onEnd, ...rest }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [view, setView] = useState({ top: 0, height: 800 });
   const first = Math.max(0, Math.floor(view.top / rowHeight) - 8);
@@ -38,6 +40,20 @@ export function Virtual({ count, rowHeight, row, show, follow, onFollow, onEnd, 
     look();
     return () => watch.disconnect();
   }, []);
+  const top = useRef({ key: "", index: 0 }); // the first row in view
+  useLayoutEffect(() => {
+    const b = box.current!;
+    const { key, index } = top.current;
+    if (keyOf && key && b.scrollTop > 0 && keyOf(Math.min(index, count - 1)) !== key) {
+      for (let i = index; i < Math.min(count, index + 1000); i++) {
+        if (keyOf(i) !== key) continue;
+        b.scrollTop += (i - index) * rowHeight;
+        break;
+      }
+    }
+    const now = Math.min(count - 1, Math.floor(b.scrollTop / rowHeight));
+    if (keyOf && count) top.current = { key: keyOf(now), index: now };
+  });
   useLayoutEffect(() => {
     if (follow) box.current!.scrollTop = count * rowHeight;
   }, [follow, count]);

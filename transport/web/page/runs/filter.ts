@@ -1,0 +1,35 @@
+import type { Summary } from "../api/types";
+
+/** What the list shows. The address keeps it. */
+export interface Filter {
+  words: string[];
+  statuses: string[];
+  job: string;
+  /** Runs that other runs have started, too. */
+  children: boolean;
+}
+
+export function filterOf(query: URLSearchParams): Filter {
+  return {
+    words: (query.get("q") ?? "").toLowerCase().split(/\s+/).filter(Boolean),
+    statuses: (query.get("status") ?? "").split(",").filter(Boolean),
+    job: query.get("job") ?? "",
+    children: query.has("children"),
+  };
+}
+
+/** The status that people see: an accepted cancel goes before what it has not ended yet. */
+export const lookOf = (r: Summary) => (r.canceling && !isEnded(r) ? "canceling" : r.status);
+
+export const isEnded = (r: Summary) => r.status === "completed" || r.status === "failed" || r.status === "canceled";
+
+/** Reports whether the run is to be shown. A word with a minus must not be there. */
+export function passes(f: Filter, r: Summary): boolean {
+  if (!f.children && r.run_id.includes(".")) return false;
+  if (f.job && r.job !== f.job) return false;
+  if (f.statuses.length && !f.statuses.includes(r.status)) return false;
+  if (!f.words.length) return true;
+  const labels = Object.entries(r.labels ?? {}).map(([name, value]) => name + ":" + value);
+  const hay = [r.run_id, r.job, r.input, r.status, r.cause, ...labels].join(" ").toLowerCase();
+  return f.words.every((w) => (w[0] === "-" && w.length > 1 ? !hay.includes(w.slice(1)) : hay.includes(w)));
+}
