@@ -24,7 +24,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/dialect/erlmcp"
 	"github.com/seed889630bf/lastword/transport/dialect/looopy"
 	"github.com/seed889630bf/lastword/transport/dialect/nano"
-	"github.com/seed889630bf/lastword/transport/dialect/openai"
+	"github.com/seed889630bf/lastword/transport/dialect/openai/completions"
+	"github.com/seed889630bf/lastword/transport/dialect/openai/responses"
 )
 
 const (
@@ -78,9 +79,10 @@ func dialectDoors(mux *http.ServeMux, system *actors.System) {
 	for _, door := range []struct {
 		handler http.Handler
 		paths   []string
-	}{{openai.New(config), openai.Paths()}, {aisdk.New(config), aisdk.Paths()}, {agui.New(config), agui.Paths()},
+	}{{completions.New(config), []string{completions.Path}}, {responses.New(config), responses.Paths()},
+		{aisdk.New(config), aisdk.Paths()}, {agui.New(config), agui.Paths()},
 		{looopy.New(config), []string{looopy.Path}}, {erlmcp.New(config, "1"), []string{"/erlmcp"}},
-		{http.StripPrefix("/nano", nano.New(config, "1")), []string{"/nano/"}}} {
+		{nano.New(config, "1"), nano.Paths()}} {
 		for _, path := range door.paths {
 			mux.Handle(path, door.handler)
 		}

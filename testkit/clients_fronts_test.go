@@ -25,6 +25,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/dialect/agui"
 	"github.com/seed889630bf/lastword/transport/dialect/aisdk"
 	"github.com/seed889630bf/lastword/transport/dialect/openai"
+	"github.com/seed889630bf/lastword/transport/dialect/openai/completions"
+	"github.com/seed889630bf/lastword/transport/dialect/openai/responses"
 )
 
 // frontCuts is after how many frames an answer is cut at most.
@@ -91,7 +93,8 @@ func newFronts(t *testing.T) *fronts {
 	for _, door := range []struct {
 		paths   []string
 		handler http.Handler
-	}{{openai.Paths(), openai.New(config)}, {aisdk.Paths(), aisdk.New(config)}, {agui.Paths(), agui.New(config)}} {
+	}{{openai.Paths(), openai.New(config)}, {[]string{completions.Path}, completions.New(config)},
+		{responses.Paths(), responses.New(config)}, {aisdk.Paths(), aisdk.New(config)}, {agui.Paths(), agui.New(config)}} {
 		for _, path := range door.paths {
 			mux.Handle(path, door.handler)
 		}

@@ -173,9 +173,15 @@ var rules = []rule{{
 	ours: []string{"messages", "messages/model", "transport/gate", "transport/view"},
 	libs: []string{"github.com/coder/websocket"},
 }, {
-	pkgs:  "transport/dialect/*",
-	ours:  []string{"messages", "messages/model", "transport/gate", "transport/view", "transport/dialect"},
-	tests: []string{module + "/actors", "github.com/coder/websocket", "github.com/sashabaranov/go-openai"},
+	pkgs: "transport/dialect/*",
+	ours: []string{"messages", "messages/model", "transport/gate", "transport/view", "transport/dialect"},
+	tests: []string{
+		module + "/actors", module + "/transport/dialect/openai/...", "github.com/coder/websocket",
+		"github.com/sashabaranov/go-openai",
+	},
+}, {
+	pkgs: "transport/dialect/openai/*",
+	ours: []string{"messages", "transport/gate", "transport/view", "transport/dialect", "transport/dialect/openai"},
 }, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},
@@ -301,7 +307,7 @@ var rules = []rule{{
 	ours: []string{
 		"messages", "messages/*", "actors", "actors/*", "actors/*/*", "transport/gate", "transport/inflight",
 		"transport/llm", "transport/llm/probe", "transport/http", "transport/telemetry", "transport/mcp", "transport/mcp/*",
-		"transport/dialect", "transport/dialect/*", "cmd/internal/*",
+		"transport/dialect", "transport/dialect/*", "transport/dialect/*/*", "cmd/internal/*",
 	},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/..."},
 }, {

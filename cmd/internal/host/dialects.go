@@ -16,6 +16,8 @@ import (
 	"github.com/seed889630bf/lastword/transport/dialect/looopy"
 	"github.com/seed889630bf/lastword/transport/dialect/nano"
 	"github.com/seed889630bf/lastword/transport/dialect/openai"
+	"github.com/seed889630bf/lastword/transport/dialect/openai/completions"
+	"github.com/seed889630bf/lastword/transport/dialect/openai/responses"
 	api "github.com/seed889630bf/lastword/transport/http"
 )
 
@@ -29,7 +31,11 @@ var dialects = map[string]func(i *Server, c dialect.Config){
 	},
 	"ag-ui":  func(i *Server, c dialect.Config) { i.addDialect(agui.New(c), agui.Paths()...) },
 	"ai-sdk": func(i *Server, c dialect.Config) { i.addDialect(aisdk.New(c), aisdk.Paths()...) },
-	"openai": func(i *Server, c dialect.Config) { i.addDialect(openai.New(c), openai.Paths()...) },
+	"openai": func(i *Server, c dialect.Config) {
+		i.addDialect(openai.New(c), openai.Paths()...)
+		i.addDialect(completions.New(c), completions.Path)
+		i.addDialect(responses.New(c), responses.Paths()...)
+	},
 }
 
 func (i *Server) addDialect(door http.Handler, paths ...string) {

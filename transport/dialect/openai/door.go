@@ -10,33 +10,30 @@ import (
 	"github.com/seed889630bf/lastword/transport/gate"
 )
 
-// door answers the requests.
 type door struct{ *dialect.Door }
 
-// Paths are those of the API.
-func Paths() []string {
-	return []string{"/v1/models", "/v1/models/", "/v1/chat/completions", "/v1/responses", "/v1/responses/"}
+// Handler answers a request, or says why it cannot.
+type Handler = func(http.ResponseWriter, *http.Request) error
+
+// Routes serves each pattern with its handler, and every other request with an error.
+func Routes(routes map[string]Handler) http.Handler {
+	routes["/"] = func(_ http.ResponseWriter, r *http.Request) error {
+		return messages.Errorf(messages.CodeNotFound, "%s %.200q is not offered here", r.Method, r.URL.Path)
+	}
+	return dialect.Routes(routes, refuse)
 }
+
+// Paths are those of the models.
+func Paths() []string { return []string{"/v1/models", "/v1/models/"} }
 
 // New returns the handler of the Paths. Put it behind a gate.Gate.
 func New(c dialect.Config) http.Handler {
 	d := door{dialect.NewDoor(c)}
-	mux := dialect.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /v1/models":                 d.models,
-		"GET /v1/models/{model}":         d.model,
-		"POST /v1/chat/completions":      d.complete,
-		"POST /v1/responses":             d.respond,
-		"GET /v1/responses/{id}":         d.retrieve,
-		"POST /v1/responses/{id}/cancel": d.cancel,
-	}, refuse)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		refuse(w, messages.Errorf(messages.CodeNotFound, "%s %.200q is not offered here", r.Method, r.URL.Path))
-	})
-	return mux
+	return Routes(map[string]Handler{"GET /v1/models": d.models, "GET /v1/models/{model}": d.model})
 }
 
-// failure is how the API says what went wrong. The stream of go-openai knows it by its first member.
-type failure struct {
+// Failure is how the API says what went wrong. The stream of go-openai knows it by its first member.
+type Failure struct {
 	Error struct {
 		Message string  `json:"message"`
 		Type    string  `json:"type"`
@@ -45,7 +42,8 @@ type failure struct {
 	} `json:"error"`
 }
 
-func failureOf(code, message string, server bool) (f failure) {
+// FailureOf returns the failure. One of the server may be none of the caller's doing.
+func FailureOf(code, message string, server bool) (f Failure) {
 	f.Error.Message, f.Error.Code, f.Error.Type = message, code, "invalid_request_error"
 	if server {
 		f.Error.Type = "server_error"
@@ -59,10 +57,11 @@ func refuse(w http.ResponseWriter, err error) {
 	if !p.Retryable { // or the official clients ask again, which would start another run
 		w.Header().Set("X-Should-Retry", "false")
 	}
-	write(w, p.Status, failureOf(p.Code, p.Detail, p.Status >= http.StatusInternalServerError))
+	Write(w, p.Status, FailureOf(p.Code, p.Detail, p.Status >= http.StatusInternalServerError))
 }
 
-func write(w http.ResponseWriter, status int, body any) {
+// Write answers with JSON.
+func Write(w http.ResponseWriter, status int, body any) {
 	data, err := json.Marshal(body)
 	if err != nil {
 		status, data = http.StatusInternalServerError, []byte(`{"error":{"message":"the answer is not JSON"}}`)
@@ -73,13 +72,13 @@ func write(w http.ResponseWriter, status int, body any) {
 	_, _ = w.Write(data) // a client that left misses nothing
 }
 
-// answer writes a body without the process's secrets.
-func (d door) answer(w http.ResponseWriter, body any) error {
+// Answer writes a body without the process's secrets.
+func Answer(d *dialect.Door, w http.ResponseWriter, body any) error {
 	data, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	write(w, http.StatusOK, json.RawMessage(d.Redact(data)))
+	Write(w, http.StatusOK, json.RawMessage(d.Redact(data)))
 	return nil
 }
 
@@ -97,7 +96,7 @@ func (d door) models(w http.ResponseWriter, _ *http.Request) error {
 			list = append(list, model{ID: job.Name, Object: "model", OwnedBy: "lastword"})
 		}
 	}
-	return d.answer(w, map[string]any{"object": "list", "data": list})
+	return Answer(d.Door, w, map[string]any{"object": "list", "data": list})
 }
 
 func (d door) model(w http.ResponseWriter, r *http.Request) error {
@@ -105,11 +104,11 @@ func (d door) model(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return d.answer(w, model{ID: job.Name, Object: "model", OwnedBy: "lastword"})
+	return Answer(d.Door, w, model{ID: job.Name, Object: "model", OwnedBy: "lastword"})
 }
 
-// leave cancels a run whose client is gone before the end of its answer. A run outlives a server that stops.
-func (d door) leave(ctx context.Context, run messages.RunID) {
+// Leave cancels a run whose client is gone before the end of its answer. A run outlives a server that stops.
+func Leave(ctx context.Context, d *dialect.Door, run messages.RunID) {
 	select {
 	case <-gate.Draining(ctx):
 	default:

@@ -15,13 +15,26 @@ import (
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/dialect"
 	"github.com/seed889630bf/lastword/transport/dialect/openai"
+	"github.com/seed889630bf/lastword/transport/dialect/openai/completions"
+	"github.com/seed889630bf/lastword/transport/dialect/openai/responses"
 )
 
 // serve serves the API of a runtime with two models.
 func serve(t *testing.T, runs dialect.Runs) string {
 	t.Helper()
-	server := httptest.NewServer(openai.New(dialect.Config{Runs: runs, Jobs: []dialect.Job{
-		{Name: "generate"}, {Name: "chat", Text: "message"}, {Name: "prompt", Text: "prompt"}}}))
+	return serveWith(t, dialect.Config{Runs: runs, Jobs: []dialect.Job{
+		{Name: "generate"}, {Name: "chat", Text: "message"}, {Name: "prompt", Text: "prompt"}}})
+}
+
+func serveWith(t *testing.T, c dialect.Config) string {
+	t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle("/", openai.New(c))
+	mux.Handle(completions.Path, completions.New(c))
+	for _, path := range responses.Paths() {
+		mux.Handle(path, responses.New(c))
+	}
+	server := httptest.NewServer(mux)
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	return server.URL
 }

@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"strings"
 	"testing"
@@ -20,7 +19,6 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/dialect"
-	"github.com/seed889630bf/lastword/transport/dialect/openai"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -333,9 +331,8 @@ func TestRefusals(t *testing.T) {
 
 // The helper of the official client wants response.created before anything else, also before a heartbeat.
 func TestHeartbeatBeforeTheResponse(t *testing.T) {
-	server := httptest.NewServer(openai.New(dialect.Config{Runs: &testkit.CutTeller{}, Heartbeat: time.Millisecond, Jobs: []dialect.Job{{Name: "chat", Text: "message"}}}))
-	defer server.Close()
-	answer, err := http.Post(server.URL+"/v1/responses", "application/json", strings.NewReader(`{"model":"chat","stream":true,"input":"plain"}`))
+	url := serveWith(t, dialect.Config{Runs: &testkit.CutTeller{}, Heartbeat: time.Millisecond, Jobs: []dialect.Job{{Name: "chat", Text: "message"}}})
+	answer, err := http.Post(url+"/v1/responses", "application/json", strings.NewReader(`{"model":"chat","stream":true,"input":"plain"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

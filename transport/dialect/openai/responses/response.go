@@ -1,4 +1,4 @@
-package openai
+package responses
 
 import (
 	"cmp"
@@ -7,16 +7,13 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/messages"
-	llm "github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/dialect/openai"
 	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/view"
 )
 
-type (
-	llmMessage = llm.Message
-	fields     = map[string]any
-)
+type fields = map[string]any
 
 // numberBits are those of a sequence_number that count from the last milestone on.
 const numberBits = 26
@@ -28,7 +25,7 @@ type response struct {
 	stream  *dialect.Stream // nil writes no events
 	after   uint64          // events up to the number are not written
 
-	tally  tally
+	tally  openai.Tally
 	output []*item
 	items  map[string]*item // by their ids
 	queued messages.RunQueued
@@ -142,7 +139,7 @@ func (r *response) over(*view.Transcript) bool { return r.ended || r.lost }
 
 // count begins to count anew from a milestone on.
 func (r *response) count(op *view.Op) {
-	r.tally.add(op)
+	r.tally.Add(op)
 	if r.mixed = texts(op.Parts) > 1; op.Event.IsDelta() || op.Seq() == r.milestone {
 		return
 	}
@@ -374,7 +371,7 @@ func (r *response) end(op *view.Op) {
 		r.status, r.ended = "cancelled", true
 		r.emit("response.incomplete", 1, fields{"response": r.object()})
 	default:
-		r.short = map[string]string{"length": "max_output_tokens", "content_filter": "content_filter"}[r.tally.reason()]
+		r.short = map[string]string{"length": "max_output_tokens", "content_filter": "content_filter"}[r.tally.Reason()]
 		if r.short != "" {
 			r.complete("incomplete")
 			return
@@ -417,7 +414,7 @@ func (r *response) object() fields {
 		o["incomplete_details"] = fields{"reason": r.short}
 	}
 	if r.ended {
-		t := r.tally.tokens
+		t := r.tally.Tokens
 		o["usage"] = fields{"input_tokens": t.PromptTokens, "output_tokens": t.CompletionTokens,
 			"total_tokens": t.PromptTokens + t.CompletionTokens, "input_tokens_details": fields{"cached_tokens": 0},
 			"output_tokens_details": fields{"reasoning_tokens": t.ReasoningTokens}}

@@ -1,4 +1,4 @@
-package openai
+package completions
 
 import (
 	"cmp"
@@ -8,15 +8,26 @@ import (
 	"time"
 
 	"github.com/seed889630bf/lastword/messages"
-	llm "github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/dialect/openai"
 	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/view"
 )
 
+type door struct{ *dialect.Door }
+
+// Path is that of the API.
+const Path = "/v1/chat/completions"
+
+// New returns the handler of the Path. Put it behind a gate.Gate.
+func New(c dialect.Config) http.Handler {
+	d := door{dialect.NewDoor(c)}
+	return openai.Routes(map[string]openai.Handler{"POST " + Path: d.complete})
+}
+
 // complete answers POST /v1/chat/completions.
 func (d door) complete(w http.ResponseWriter, r *http.Request) error {
-	var q completionRequest
+	var q request
 	if err := dialect.ReadJSON(r, &q); err != nil {
 		return err
 	}
@@ -46,15 +57,15 @@ func (d door) complete(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	if err := dialect.Fold(ctx, d.Door, c.run, completing, c, c.over); err != nil {
-		d.leave(ctx, c.run)
+		openai.Leave(ctx, d.Door, c.run)
 		return err
 	}
 	if c.failed != nil {
 		w.Header().Set("X-Should-Retry", "false")
-		write(w, http.StatusInternalServerError, c.failed)
+		openai.Write(w, http.StatusInternalServerError, c.failed)
 		return nil
 	}
-	return d.answer(w, c.whole())
+	return openai.Answer(d.Door, w, c.whole())
 }
 
 // answered gives the text to the question that the chat waits for, if there is one.
@@ -77,7 +88,7 @@ func (d door) streamCompletion(w http.ResponseWriter, ctx context.Context, c *co
 	c.stream = d.Stream(w, "text/event-stream")
 	c.chunk(delta{Role: "assistant", Content: new("")}, "")
 	if err := dialect.Play(ctx, c.stream, c.run, messages.Follow{}, completing, c, c.over); err != nil {
-		d.leave(ctx, c.run)
+		openai.Leave(ctx, d.Door, c.run)
 		c.stream.Break()
 	}
 }
@@ -94,11 +105,11 @@ type completion struct {
 	sent    []byte // what the client has after the last mark
 	begun   int    // of sent, what an earlier answer had
 	departs bool   // the text is not what the client has, or no more than its beginning
-	tally   tally
+	tally   openai.Tally
 	created int64
 	// thoughts are those of an answer that is not streamed.
 	thoughts string
-	failed   *failure
+	failed   *openai.Failure
 	ended    bool
 }
 
@@ -130,7 +141,7 @@ func (c *completion) over(*view.Transcript) bool { return c.ended }
 func (c *completion) muted() bool { return c.question != "" }
 
 func (c *completion) do(op *view.Op) {
-	c.tally.add(op)
+	c.tally.Add(op)
 	switch {
 	case c.ended:
 	case op.Item.Kind == view.Text && op.Do == view.Append && op.Offset > 0 && !c.departs:
@@ -138,7 +149,7 @@ func (c *completion) do(op *view.Op) {
 			c.add(op.Text)
 		}
 	case op.Item.Kind == view.Text:
-		c.reconcile(joined(op.Run))
+		c.reconcile(openai.Text(op.Run))
 	case op.Item.Kind == view.Thought && op.Do == view.Append && !c.muted():
 		c.thoughts += op.Text
 		c.chunk(delta{Reasoning: op.Text}, "")
@@ -159,24 +170,6 @@ func live(t *view.Transcript) *view.Item {
 		}
 	}
 	return nil
-}
-
-// joined are the texts up to the first that is not done.
-func joined(t *view.Transcript) string {
-	var out strings.Builder
-	for _, item := range t.Items() {
-		if item.Kind != view.Text {
-			continue
-		}
-		if out.Len() > 0 && item.Len() > 0 {
-			out.WriteString("\n\n")
-		}
-		out.WriteString(item.Text())
-		if !item.Closed {
-			break
-		}
-	}
-	return out.String()
 }
 
 // reconcile brings the client to the text. While the text repeats what the client has, nothing is written; where it
@@ -229,15 +222,15 @@ func (c *completion) end(op *view.Op) {
 	case messages.RunCanceled:
 		c.fail("canceled", "the run was canceled: "+string(b.Cause))
 	default:
-		if text := joined(op.Run); text != string(c.sent) {
+		if text := openai.Text(op.Run); text != string(c.sent) {
 			c.restart(text)
 		}
-		c.finish(c.tally.reason())
+		c.finish(c.tally.Reason())
 	}
 }
 
 func (c *completion) fail(code, message string) {
-	f := failureOf(code, message, true)
+	f := openai.FailureOf(code, message, true)
 	c.failed, c.ended = &f, true
 	if c.stream != nil {
 		c.stream.Event("", "", f)
@@ -247,13 +240,13 @@ func (c *completion) fail(code, message string) {
 func (c *completion) finish(reason string) {
 	c.ended = true
 	if c.stream == nil {
-		c.tally.finish = reason
+		c.tally.Finish = reason
 		return
 	}
 	c.chunk(delta{}, reason)
 	if c.usage {
 		last := c.envelope("chat.completion.chunk", []choice{})
-		last.Usage = c.tally.usage()
+		last.Usage = c.tokens()
 		c.stream.Event("", "", last)
 	}
 	c.stream.WriteString("data: [DONE]\n\n")
@@ -307,41 +300,12 @@ func (c *completion) whole() envelope {
 	text := string(c.sent[c.begun:])
 	message := &delta{Role: "assistant", Content: &text}
 	message.Reasoning = c.thoughts
-	out := c.envelope("chat.completion", []choice{{Message: message, Finish: &c.tally.finish}})
-	out.Usage = c.tally.usage()
+	out := c.envelope("chat.completion", []choice{{Message: message, Finish: &c.tally.Finish}})
+	out.Usage = c.tokens()
 	return out
 }
 
-// tally adds up what the models say of their answers.
-type tally struct {
-	tokens messages.Usage
-	finish string // of the last
-}
-
-func (t *tally) add(op *view.Op) {
-	if b, ok := op.Event.Body.(messages.LLMCompleted); ok && op.Do == view.Update {
-		t.finish = b.FinishReason
-		if b.Usage != nil {
-			t.tokens.PromptTokens += b.Usage.PromptTokens
-			t.tokens.CompletionTokens += b.Usage.CompletionTokens
-			t.tokens.ReasoningTokens += b.Usage.ReasoningTokens
-		}
-	}
-}
-
-func (t *tally) usage() *usage {
-	in, out := t.tokens.PromptTokens, t.tokens.CompletionTokens
+func (c *completion) tokens() *usage {
+	in, out := c.tally.Tokens.PromptTokens, c.tally.Tokens.CompletionTokens
 	return &usage{in, out, in + out}
-}
-
-// reason is why a completed answer ended.
-func (t *tally) reason() string {
-	switch llm.FinishOf(t.finish) {
-	case llm.Truncated:
-		return "length"
-	case llm.Filtered:
-		return "content_filter"
-	default:
-		return "stop"
-	}
 }

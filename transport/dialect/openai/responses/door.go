@@ -1,4 +1,4 @@
-package openai
+package responses
 
 import (
 	"context"
@@ -9,8 +9,24 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/dialect/openai"
 	"github.com/seed889630bf/lastword/transport/view"
 )
+
+type door struct{ *dialect.Door }
+
+// Paths are those of the API.
+func Paths() []string { return []string{"/v1/responses", "/v1/responses/"} }
+
+// New returns the handler of the Paths. Put it behind a gate.Gate.
+func New(c dialect.Config) http.Handler {
+	d := door{dialect.NewDoor(c)}
+	return openai.Routes(map[string]openai.Handler{
+		"POST /v1/responses":             d.respond,
+		"GET /v1/responses/{id}":         d.retrieve,
+		"POST /v1/responses/{id}/cancel": d.cancel,
+	})
+}
 
 // responseID names a segment of a run.
 func responseID(run messages.RunID, segment int) string {
@@ -31,7 +47,7 @@ func (d door) response(ctx context.Context, id string) (messages.State, int, err
 
 // respond answers POST /v1/responses.
 func (d door) respond(w http.ResponseWriter, r *http.Request) error {
-	var q responseRequest
+	var q request
 	err := dialect.ReadJSON(r, &q)
 	if err == nil && len(q.Conversation) > 0 && string(q.Conversation) != "null" {
 		err = messages.InvalidInput("conversation is not offered; give previous_response_id")
@@ -52,17 +68,17 @@ func (d door) respond(w http.ResponseWriter, r *http.Request) error {
 		err = d.upToNow(ctx, out)
 	default:
 		if err = dialect.Fold(ctx, d.Door, out.run, responding, out, out.over); err != nil {
-			d.leave(ctx, out.run)
+			openai.Leave(ctx, d.Door, out.run)
 		}
 	}
 	if err != nil {
 		return err
 	}
-	return d.answer(w, out.object())
+	return openai.Answer(d.Door, w, out.object())
 }
 
 // continued starts a run, or answers the questions of the response before.
-func (d door) continued(r *http.Request, q *responseRequest) (*response, error) {
+func (d door) continued(r *http.Request, q *request) (*response, error) {
 	ctx := r.Context()
 	var before dialect.Turn
 	var previous messages.State
@@ -75,7 +91,7 @@ func (d door) continued(r *http.Request, q *responseRequest) (*response, error) 
 		if q.Model == "" {
 			q.Model = previous.Queued.Job
 		}
-		if before.Earlier, err = d.before(ctx, previous); err != nil {
+		if before, err = d.before(ctx, previous); err != nil {
 			return nil, err
 		}
 	}
@@ -98,16 +114,22 @@ func (d door) continued(r *http.Request, q *responseRequest) (*response, error) 
 }
 
 // before is what was said before a run and in it. Errors: conflict while it goes on.
-func (d door) before(ctx context.Context, previous messages.State) (said []llmMessage, err error) {
+func (d door) before(ctx context.Context, previous messages.State) (turn dialect.Turn, err error) {
 	if _, waits := dialect.Question(previous); waits {
-		return nil, nil
+		return turn, nil
 	}
 	if !previous.Status.IsEnded() {
-		return nil, messages.Errorf(messages.CodeConflict, "the previous response is in progress; wait for its end, or cancel it")
+		return turn, messages.Errorf(messages.CodeConflict, "the previous response is in progress; wait for its end, or cancel it")
 	}
-	var answer completion
-	err = dialect.Fold(ctx, d.Door, previous.RunID, completing, &answer, answer.over)
-	return d.Said(previous, string(answer.sent)), err
+	var run *view.Transcript
+	err = dialect.Fold(ctx, d.Door, previous.RunID, &view.Dialect[door]{}, d, func(t *view.Transcript) bool {
+		run = t
+		return false
+	})
+	if err == nil {
+		turn.Earlier = d.Said(previous, openai.Text(run))
+	}
+	return turn, err
 }
 
 func (d door) answerAll(ctx context.Context, run messages.State, answers map[string]string) error {
@@ -140,7 +162,7 @@ func (d door) retrieve(w http.ResponseWriter, r *http.Request) error {
 		if err := d.upToNow(r.Context(), out); err != nil {
 			return err
 		}
-		return d.answer(w, out.object())
+		return openai.Answer(d.Door, w, out.object())
 	}
 	if after := query.Get("starting_after"); after != "" && after != "0" {
 		if out.after, err = strconv.ParseUint(after, 10, 63); err != nil {
@@ -178,7 +200,7 @@ func (d door) stream(w http.ResponseWriter, ctx context.Context, out *response, 
 	out.stream = d.Stream(w, "text/event-stream")
 	err := dialect.Play(ctx, out.stream, out.run, messages.Follow{}, responding, out, out.over)
 	if err != nil && attached {
-		d.leave(ctx, out.run)
+		openai.Leave(ctx, d.Door, out.run)
 	}
 	if err != nil || out.lost {
 		out.stream.Break()
@@ -203,5 +225,5 @@ func (d door) cancel(w http.ResponseWriter, r *http.Request) error {
 	if err := dialect.Fold(ctx, d.Door, state.RunID, responding, out, out.over); err != nil {
 		return err
 	}
-	return d.answer(w, out.object())
+	return openai.Answer(d.Door, w, out.object())
 }

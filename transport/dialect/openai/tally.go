@@ -1,0 +1,57 @@
+package openai
+
+import (
+	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
+	llm "github.com/seed889630bf/lastword/messages/model"
+	"github.com/seed889630bf/lastword/transport/view"
+)
+
+// Tally adds up what the models say of their answers.
+type Tally struct {
+	Tokens messages.Usage
+	Finish string // of the last
+}
+
+// Add adds what an operation says.
+func (t *Tally) Add(op *view.Op) {
+	if b, ok := op.Event.Body.(messages.LLMCompleted); ok && op.Do == view.Update {
+		t.Finish = b.FinishReason
+		if b.Usage != nil {
+			t.Tokens.PromptTokens += b.Usage.PromptTokens
+			t.Tokens.CompletionTokens += b.Usage.CompletionTokens
+			t.Tokens.ReasoningTokens += b.Usage.ReasoningTokens
+		}
+	}
+}
+
+// Reason is why a completed answer ended.
+func (t *Tally) Reason() string {
+	switch llm.FinishOf(t.Finish) {
+	case llm.Truncated:
+		return "length"
+	case llm.Filtered:
+		return "content_filter"
+	default:
+		return "stop"
+	}
+}
+
+// Text joins the texts of a run up to the first that is not done.
+func Text(t *view.Transcript) string {
+	var out strings.Builder
+	for _, item := range t.Items() {
+		if item.Kind != view.Text {
+			continue
+		}
+		if out.Len() > 0 && item.Len() > 0 {
+			out.WriteString("\n\n")
+		}
+		out.WriteString(item.Text())
+		if !item.Closed {
+			break
+		}
+	}
+	return out.String()
+}
