@@ -1,7 +1,7 @@
 package dialect
 
 import (
-	"cmp"
+	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -30,11 +30,17 @@ func (o *order) log(id messages.RunID) *orderedLog {
 	return o.logs[id]
 }
 
-// take takes events as they come, and returns those whose turn it is.
+// take takes events as they come, and returns those whose turn it is. Of merged ones the texts come first, so that a
+// reader who has any of it has the texts up to its number.
 func (o *order) take(events []messages.Event) (now []messages.Event) {
 	for _, e := range events {
-		if b, ok := e.Body.(messages.ChildEnded); ok { // a sub-run whose log is gone has no terminal of its own
+		switch b := e.Body.(type) {
+		case messages.ChildEnded: // a sub-run whose log is gone has no terminal of its own
 			o.log(b.Child).ended = true
+		case messages.Merged:
+			b.Parts = slices.Clone(b.Parts)
+			slices.SortStableFunc(b.Parts, func(a, b messages.Body) int { return rank(a) - rank(b) })
+			e.Body = b
 		}
 		l := o.log(e.RunID)
 		l.events, l.ended = append(l.events, e), l.ended || e.IsTerminal()
@@ -57,16 +63,19 @@ func (o *order) take(events []messages.Event) (now []messages.Event) {
 	return now
 }
 
+// rank is 0 for a text.
+func rank(b messages.Body) int {
+	if _, isText := b.(messages.TextDelta); isText {
+		return 0
+	}
+	return 1
+}
+
 // Place is where something stands in that order: the same for every reader, also of a log that was merged since. Seq
 // is the number of the root's event, Sub counts the events of sub-runs that come after it, and I what an event says.
 type Place struct {
 	Seq, Sub uint64
 	I        int
-}
-
-// Past reports whether the place comes after the other.
-func (p Place) Past(other Place) bool {
-	return cmp.Or(cmp.Compare(p.Seq, other.Seq), cmp.Compare(p.Sub, other.Sub), cmp.Compare(p.I, other.I)) > 0
 }
 
 // Begin is the place of the first of the events that were merged to e, if p is the place of e.

@@ -42,12 +42,6 @@ type writer struct {
 	waiting bool                   // the stream ends: the run waits for people
 }
 
-// begin begins a turn.
-func (w *writer) begin(run messages.State) {
-	w.run, w.places, w.lengths = run, dialect.Places{}, map[messages.RunID]int{}
-	w.index, w.sent = map[string]int{}, map[string]string{}
-}
-
 // at is where the newest thing written stands.
 func (w *writer) at(op *view.Op) cursor {
 	return cursor{w.run.QueuedAt.UnixMicro(), w.places.At, w.lengths[op.Event.RunID]}
@@ -61,7 +55,8 @@ type fields = map[string]any
 
 var table = view.Dialect[*writer]{Policy: view.Mark,
 	Rewind: func(w *writer, op *view.Op) {
-		if w.jumped = true; op.Item.IsAnswer() {
+		if op.Item.IsAnswer() {
+			w.jumped, w.lengths[op.Event.RunID] = true, 0
 			w.delta(op, mark)
 		}
 	},
@@ -72,7 +67,7 @@ var table = view.Dialect[*writer]{Policy: view.Mark,
 		view.Thought:  {view.Done: (*writer).thought},
 		view.Tool:     {view.Open: (*writer).tool, view.Update: (*writer).toolProgress, view.Done: (*writer).tooled},
 		view.Artifact: {view.Done: (*writer).file},
-		view.Question: {view.Open: (*writer).ask, view.Wait: (*writer).wait, view.Go: (*writer).answered},
+		view.Question: {view.Open: (*writer).question, view.Wait: (*writer).question, view.Go: (*writer).question},
 		view.Child:    {view.Open: (*writer).child},
 	}}
 
@@ -96,16 +91,9 @@ func (w *writer) event(op *view.Op, kind string, more fields) {
 }
 
 // status writes a task-status, in the newer form a word, in the seed's an object.
-func (w *writer) status(op *view.Op, state, message string, metadata fields) {
-	more := fields{"status": state}
-	if !w.named {
+func (w *writer) status(op *view.Op, state string, more fields) {
+	if more["status"] = state; !w.named {
 		more["status"] = fields{"state": state}
-	}
-	if message != "" {
-		more["message"] = message
-	}
-	if metadata != nil {
-		more["metadata"] = metadata
 	}
 	w.event(op, "task-status", more)
 }
@@ -117,14 +105,14 @@ func (w *writer) created(op *view.Op) {
 	}
 	w.event(op, "task-created", more)
 	if !w.named {
-		w.status(op, "submitted", "", nil)
+		w.status(op, "submitted", fields{})
 	}
 }
 
 func (w *writer) update(op *view.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.RunStarted:
-		w.status(op, "working", "", nil)
+		w.status(op, "working", fields{})
 	case messages.LLMCompleted:
 		if b.Usage != nil {
 			w.event(op, "llm-usage", fields{"model": b.Model, "prompt_tokens": b.Usage.PromptTokens,
@@ -133,21 +121,22 @@ func (w *writer) update(op *view.Op) {
 	}
 }
 
-// text writes a piece of an answer: of an event that the client has a part of, the rest.
+// text writes a piece of an answer: of a merged event that the client has a part of, the rest.
 func (w *writer) text(op *view.Op) {
 	if !op.Item.IsAnswer() {
 		return
 	}
 	w.places.Move(&op.Event)
 	at, piece, had := w.at(op), op.Text, 0
-	begun := cursor{at.turn, at.Begin(&op.Event), 0}
-	if at.I = 0; w.lacks(at) && w.after.past(begun) && !w.jumped {
+	if begun := (cursor{at.turn, at.Begin(&op.Event), 0}); w.after.past(begun) && !w.jumped {
 		had = min(max(w.after.length-op.Offset, 0), len(piece))
 	}
 	w.jumped, w.lengths[op.Event.RunID] = false, op.Offset+len(piece)
-	if had < len(piece) {
-		w.delta(op, piece[had:])
+	if had == len(piece) {
+		w.places.At.I++ // as if it were written
+		return
 	}
+	w.delta(op, piece[had:])
 }
 
 func (w *writer) delta(op *view.Op, piece string) {
@@ -170,17 +159,13 @@ func (w *writer) thought(op *view.Op) {
 		return
 	}
 	w.sent[id] = text
-	more := fields{"thoughtId": op.Item.ID, "thoughtType": "reasoning", "verbosity": "normal", "content": text,
-		"thought": text, "index": len(w.sent) - 1}
-	if b, ok := op.Item.Latest.(messages.ThoughtDone); ok {
-		more["thoughtType"] = cmp.Or(b.ThoughtType, "reasoning")
-		metadata := fields{"source": "content"}
-		if b.Confidence != nil {
-			metadata["confidence"] = *b.Confidence
-		}
-		more["metadata"] = metadata
+	b, _ := op.Item.Latest.(messages.ThoughtDone) // none if it was broken off
+	metadata := fields{"source": "content"}
+	if b.Confidence != nil {
+		metadata["confidence"] = *b.Confidence
 	}
-	w.event(op, "thought-stream", more)
+	w.event(op, "thought-stream", fields{"thoughtId": op.Item.ID, "thoughtType": cmp.Or(b.ThoughtType, "reasoning"),
+		"verbosity": "normal", "content": text, "thought": text, "index": len(w.sent) - 1, "metadata": metadata})
 }
 
 func (w *writer) tool(op *view.Op) {
@@ -235,54 +220,45 @@ var inputTypes = map[messages.InputKind]string{"": "clarification", messages.Inp
 	messages.InputSelection: "selection", messages.InputData: "data", messages.InputConfirmation: "confirmation",
 	messages.InputReview: "confirmation", messages.InputSecret: "custom"}
 
-// question returns what a question asks for, and its name in the turn: that of a sub-run's begins with the sub-run.
-func (w *writer) question(op *view.Op) (b messages.InputRequired, id string, secret bool) {
-	b, id = op.Item.Opened.(messages.InputRequired), op.Item.Name
+// question writes what the run asks, that it waits, and that it goes on. The name of a sub-run's question begins with
+// the sub-run's id.
+func (w *writer) question(op *view.Op) {
+	b, id := op.Item.Opened.(messages.InputRequired), op.Item.Name
 	if op.Event.RunID != w.run.RunID {
 		id = string(op.Event.RunID) + "/" + id
 	}
-	return b, id, b.InputKind == messages.InputSecret
-}
-
-func (w *writer) ask(op *view.Op) {
-	b, id, secret := w.question(op)
-	if secret {
-		w.event(op, "auth-required", fields{"authId": id, "authType": inputTypes[b.InputKind], "prompt": b.Prompt})
-		return
+	secret, kind := b.InputKind == messages.InputSecret, inputTypes[b.InputKind]
+	got, _ := op.Event.Body.(messages.InputReceived)
+	switch {
+	case op.Do == view.Wait && secret:
+		w.wait(op, id, "waiting-auth", fields{"pendingAuths": []fields{{"authId": id, "authType": kind}}})
+	case op.Do == view.Wait:
+		w.wait(op, id, "waiting-input", fields{"pendingInputIds": []string{id}})
+	case op.Do == view.Go && secret:
+		w.event(op, "auth-completed", fields{"authId": id, "userId": got.Principal})
+	case op.Do == view.Go:
+		w.event(op, "input-received", fields{"inputId": id, "providedBy": "user", "userId": got.Principal})
+	case secret:
+		w.event(op, "auth-required", fields{"authId": id, "authType": kind, "prompt": b.Prompt})
+	default:
+		more := fields{"inputId": id, "inputType": kind, "prompt": b.Prompt, "requireUser": true}
+		if len(b.Schema) > 0 && string(b.Schema) != "null" {
+			more["schema"] = b.Schema
+		}
+		w.event(op, "input-required", more)
 	}
-	more := fields{"inputId": id, "inputType": inputTypes[b.InputKind], "prompt": b.Prompt, "requireUser": true}
-	if len(b.Schema) > 0 && string(b.Schema) != "null" {
-		more["schema"] = b.Schema
-	}
-	w.event(op, "input-required", more)
 }
 
 // wait ends the stream, unless the question is not open any more.
-func (w *writer) wait(op *view.Op) {
-	b, id, secret := w.question(op)
+func (w *writer) wait(op *view.Op, id, state string, metadata fields) {
+	delete(w.resumed, id)
 	run, err := w.Run(w.ctx, op.Event.RunID)
-	open := err == nil && !run.Status.IsEnded() && slices.ContainsFunc(run.Inputs, func(in messages.Input) bool {
-		return in.Request == b.Request && !in.Closed
-	})
-	switch delete(w.resumed, id); {
-	case !open || len(w.resumed) > 0:
+	open := func(in messages.Input) bool { return in.Request == op.Item.Name && !in.Closed }
+	if err != nil || run.Status.IsEnded() || !slices.ContainsFunc(run.Inputs, open) || len(w.resumed) > 0 {
 		return
-	case secret:
-		w.status(op, "waiting-auth", "", fields{"pendingAuths": []fields{{"authId": id, "authType": inputTypes[b.InputKind]}}})
-	default:
-		w.status(op, "waiting-input", "", fields{"pendingInputIds": []string{id}})
 	}
+	w.status(op, state, fields{"metadata": metadata})
 	w.waiting = w.lacks(w.at(op))
-}
-
-func (w *writer) answered(op *view.Op) {
-	_, id, secret := w.question(op)
-	by := op.Event.Body.(messages.InputReceived).Principal
-	if secret {
-		w.event(op, "auth-completed", fields{"authId": id, "userId": by})
-		return
-	}
-	w.event(op, "input-received", fields{"inputId": id, "providedBy": "user", "userId": by})
 }
 
 func (w *writer) child(op *view.Op) {
@@ -310,8 +286,8 @@ func (w *writer) end(op *view.Op) {
 		w.event(op, "task-complete", fields{"content": text, "artifacts": names, "metadata": fields{"finishReason": "stop",
 			"duration": op.Event.Time.Sub(w.run.QueuedAt).Milliseconds()}})
 	case messages.RunFailed:
-		w.status(op, "failed", b.Error.Message, fields{"reason": b.Cause})
+		w.status(op, "failed", fields{"message": b.Error.Message, "metadata": fields{"reason": b.Cause}})
 	case messages.RunCanceled:
-		w.status(op, "canceled", "the turn was canceled", fields{"reason": b.Cause})
+		w.status(op, "canceled", fields{"message": "the turn was canceled", "metadata": fields{"reason": b.Cause}})
 	}
 }

@@ -197,21 +197,31 @@ func TestStories(t *testing.T) {
 			if last.kind() != "task-complete" && last.kind() != "task-status" {
 				t.Errorf("%s: the stream ends with %s", story.Name, last.kind())
 			}
-			for i, e := range events {
-				if i > 0 && len(e.id) == len(events[i-1].id) && e.id <= events[i-1].id {
-					t.Errorf("%s: the id %s follows %s", story.Name, e.id, events[i-1].id)
-				}
-				if named := framing != ""; named != (e.name != "") || named == (e.data["kind"] != nil) {
-					t.Errorf("%s: the event %+v has the other framing", story.Name, e)
-				}
+		}
+	}
+}
+
+// L2: by default data holds the whole event, for clients that read messages; named events leave out what is elsewhere.
+func TestL2Framings(t *testing.T) {
+	for _, named := range []bool{false, true} {
+		target := looopy.Path
+		if named {
+			target += "?framing=named"
+		}
+		_, events := ask(t, open(&testkit.Teller{}), http.MethodPost, target, `{"message":"tool error","contextId":"c-1"}`)
+		for _, e := range events {
+			_, object := e.data["status"].(map[string]any)
+			if named != (e.name != "") || named == (e.data["kind"] != nil) || named == (e.data["contextId"] != nil) ||
+				e.kind() == "task-status" && object == named || e.data["taskId"] == nil || e.data["timestamp"] == nil {
+				t.Errorf("named %v: %+v", named, e)
 			}
 		}
 	}
 }
 
-// A reader that comes back after any event gets exactly the rest, with the same ids, also of a log that was merged
+// L4: a reader that comes back after any event gets exactly the rest, with the same ids, also of a log that was merged
 // since.
-func TestResume(t *testing.T) {
+func TestL4Resume(t *testing.T) {
 	for _, story := range testkit.Stories() {
 		runs := &testkit.Teller{}
 		s := open(runs)
@@ -262,20 +272,5 @@ func TestRefusals(t *testing.T) {
 		if code, _ := ask(t, s, c.method, c.target, c.body); code != c.want {
 			t.Errorf("%s %s %s answers %d, want %d", c.method, c.target, c.body, code, c.want)
 		}
-	}
-}
-
-// A context holds its turns in their order, and a filter by task gives one of them.
-func TestContexts(t *testing.T) {
-	s := open(&testkit.Teller{})
-	tell(t, s, "plain", "")
-	tell(t, s, "failure", "")
-	_, all := ask(t, s, http.MethodGet, looopy.Path+"?contextId=c-1", "")
-	_, one := ask(t, s, http.MethodGet, looopy.Path+"?contextId=c-1&taskId=r_story1", "")
-	if got := project(all); len(got.Texts) != 2 || got.Status != "failed" {
-		t.Errorf("the context holds %+v", got)
-	}
-	if got := project(one); len(got.Texts) != 1 || got.Status != "completed" {
-		t.Errorf("the turn holds %+v", got)
 	}
 }

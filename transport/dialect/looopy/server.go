@@ -35,17 +35,12 @@ func New(c dialect.Config) http.Handler {
 
 // post is the body of a POST: a message, or answers.
 type post struct {
-	Message   string `json:"message"`
-	ContextID string `json:"contextId"`
-	TaskID    string `json:"taskId"`
-	Inputs    []struct {
-		InputID string          `json:"inputId"`
-		Value   json.RawMessage `json:"value"`
-	} `json:"inputs"`
-	Credentials []struct {
-		AuthID     string `json:"authId"`
-		Credential string `json:"credential"`
-	} `json:"credentials"`
+	Message, ContextID, TaskID string
+	Inputs                     []struct {
+		InputID string
+		Value   json.RawMessage
+	}
+	Credentials []struct{ AuthID, Credential string }
 }
 
 func (s server) post(w http.ResponseWriter, r *http.Request) error {
@@ -84,7 +79,7 @@ func checkContext(name string) error {
 
 // resume answers what a turn asked, and streams what follows the questions.
 func (s server) resume(w http.ResponseWriter, r *http.Request, p post) error {
-	turns, err := s.turns(r.Context(), p.ContextID, p.TaskID)
+	turns, err := s.turns(r.Context(), p.ContextID, p.TaskID, cursor{})
 	if err != nil {
 		return err
 	}
@@ -117,38 +112,28 @@ func within(task string, run messages.RunID) bool {
 	return task == string(run) || strings.HasPrefix(task, string(run)+".")
 }
 
-// turns are the caller's turns of the context, the oldest first, or the one of the task.
-func (s server) turns(ctx context.Context, context, task string) ([]messages.Summary, error) {
+// turns are the caller's turns of the context, the oldest first: those that may say more after the cursor, and with a
+// task its own.
+func (s server) turns(ctx context.Context, context, task string, after cursor) ([]messages.Summary, error) {
 	all, err := s.Turns(ctx, context, maxTurns)
-	if err != nil {
-		return nil, err
-	}
 	slices.Reverse(all)
-	other := func(one messages.Summary) bool { return task != "" && !within(task, one.RunID) }
-	return slices.DeleteFunc(all, other), nil
+	return slices.DeleteFunc(all, func(one messages.Summary) bool {
+		at, over := one.QueuedAt.UnixMicro(), after.I == last && one.Status.IsEnded() && one.Seq <= after.Seq
+		return task != "" && !within(task, one.RunID) || at < after.turn || at == after.turn && over
+	}), err
 }
 
 func (s server) get(w http.ResponseWriter, r *http.Request) error {
 	query := r.URL.Query()
-	context, after, err := parseID(cmp.Or(r.Header.Get("Last-Event-ID"), query.Get("lastEventId")))
+	id := cmp.Or(r.Header.Get("Last-Event-ID"), query.Get("lastEventId"))
+	context, after, err := parseID(id, query.Get("contextId"))
 	if err != nil {
 		return err
 	}
-	if asked := query.Get("contextId"); asked != "" && context != "" && asked != context {
-		return messages.Errorf(gate.CodeBadRequest, "the last event is one of another contextId")
-	}
-	context = cmp.Or(context, query.Get("contextId"))
-	if err := checkContext(context); err != nil {
-		return err
-	}
-	turns, err := s.turns(r.Context(), context, query.Get("taskId"))
+	turns, err := s.turns(r.Context(), context, query.Get("taskId"), after)
 	if err != nil {
 		return err
 	}
-	turns = slices.DeleteFunc(turns, func(one messages.Summary) bool {
-		return one.QueuedAt.UnixMicro() < after.turn ||
-			one.QueuedAt.UnixMicro() == after.turn && one.Status.IsEnded() && one.Seq <= after.Seq && after.I == last
-	})
 	if len(turns) == 0 {
 		w.WriteHeader(http.StatusNoContent) // nothing will come; a browser's EventSource stops asking
 		return nil
@@ -170,7 +155,8 @@ func (s server) stream(w http.ResponseWriter, r *http.Request, turns []messages.
 			w.Header().Set("Connection", "keep-alive")
 			t.out = s.Stream(w, "text/event-stream")
 		}
-		t.begin(state)
+		t.run, t.places, t.lengths = state, dialect.Places{}, map[messages.RunID]int{}
+		t.index, t.sent = map[string]int{}, map[string]string{}
 		stop := func(*view.Transcript) bool { return t.waiting }
 		if dialect.Play(r.Context(), t.out, state.RunID, messages.Follow{Tree: true}, &table, &t, stop) != nil {
 			t.out.Break()
@@ -179,34 +165,38 @@ func (s server) stream(w http.ResponseWriter, r *http.Request, turns []messages.
 	return nil
 }
 
-// cursor is where an event stands in its context.
+// cursor is where an event stands in its context. The length of the answer, after the event, goes before Place.I: of
+// deltas that were merged, I differs.
 type cursor struct {
-	turn          int64 // when its turn was queued, in microseconds
-	dialect.Place       // in the turn
-	length        int   // of the answer, after it
+	turn int64 // when its turn was queued, in microseconds
+	dialect.Place
+	length int
 }
 
 // past reports whether an event comes after the cursor.
-func (c cursor) past(other cursor) bool {
-	return c.turn > other.turn || c.turn == other.turn && c.Past(other.Place)
+func (c cursor) past(o cursor) bool {
+	return cmp.Or(cmp.Compare(c.turn, o.turn), cmp.Compare(c.Seq, o.Seq), cmp.Compare(c.Sub, o.Sub),
+		cmp.Compare(c.length, o.length), cmp.Compare(c.I, o.I)) > 0
 }
 
 // last is the I of the last event of a turn.
 const last = 99
 
 func (c cursor) id(context string) string {
-	return fmt.Sprintf("%s-%016d%011d%011d%02d%08d", context, c.turn, c.Seq, c.Sub, min(c.I, last), c.length)
+	return fmt.Sprintf("%s-%016d%011d%011d%08d%02d", context, c.turn, c.Seq, c.Sub, c.length, min(c.I, last))
 }
 
-// parseID reads an event's id; "" is the beginning. Errors: bad_request.
-func parseID(id string) (context string, c cursor, err error) {
+// parseID reads the id of an event, or "" for the beginning, of the context, or "" for that of the event. Errors:
+// bad_request.
+func parseID(id, context string) (string, cursor, error) {
+	var c cursor
 	if id == "" {
-		return "", c, nil
+		return context, c, checkContext(context)
 	}
-	context, number := id[:max(strings.LastIndexByte(id, '-'), 0)], id[strings.LastIndexByte(id, '-')+1:]
-	_, err = fmt.Sscanf(number, "%16d%11d%11d%2d%8d", &c.turn, &c.Seq, &c.Sub, &c.I, &c.length)
-	if err != nil || c.id(context) != id {
-		return "", c, messages.Errorf(gate.CodeBadRequest, "the last event id %.100q is not one that an event had", id)
+	at := strings.LastIndexByte(id, '-')
+	_, err := fmt.Sscanf(id[at+1:], "%16d%11d%11d%8d%2d", &c.turn, &c.Seq, &c.Sub, &c.length, &c.I)
+	if err != nil || at < 0 || c.id(id[:at]) != id || context != "" && context != id[:at] {
+		return "", c, messages.Errorf(gate.CodeBadRequest, "no event of the contextId had the last event id %.100q", id)
 	}
-	return context, c, nil
+	return id[:at], c, checkContext(id[:at])
 }
