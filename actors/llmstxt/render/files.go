@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"io/fs"
+	"path"
 	"slices"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
@@ -52,20 +54,18 @@ func (p Pack) withDefaults() Pack {
 type entry struct {
 	section int
 	link    link // without a title for a file that is not linked
-	again   bool // the file has an entry before this one
 }
 
-// entries lists the linked files in the order of the sections.
+// entries lists the linked files in the order of the sections, each once.
 func (v view) entries() []entry {
 	var list []entry
 	seen := make(map[string]bool)
 	for i, s := range v.sections {
 		for _, l := range s.links {
-			if l.path == "" {
-				continue
+			if l.path != "" && !seen[l.path] {
+				list = append(list, entry{section: i, link: l})
+				seen[l.path] = true
 			}
-			list = append(list, entry{section: i, link: l, again: seen[l.path]})
-			seen[l.path] = true
 		}
 	}
 	return list
@@ -87,6 +87,7 @@ func more(list []entry, rest []string) []entry {
 }
 
 // byImportance gives the entries' indexes, the most important first: links before the rest, Optional last among them.
+// Licences and changelogs come after the others of either kind.
 func (v view) byImportance(list []entry, rest []string) []int {
 	place := make(map[string]int)
 	for i, p := range rest {
@@ -105,8 +106,14 @@ func (v view) byImportance(list []entry, rest []string) []int {
 }
 
 func (v view) class(e entry) int {
+	name, _, _ := strings.Cut(strings.ToLower(path.Base(e.link.path)), ".")
+	last := slices.Contains(leastNames, name)
 	switch {
+	case e.section < 0 && last:
+		return 4
 	case e.section < 0:
+		return 3
+	case last:
 		return 2
 	case v.sections[e.section].name == rank.Optional:
 		return 1
@@ -114,11 +121,15 @@ func (v view) class(e entry) int {
 	return 0
 }
 
+// leastNames are those of licences and changelogs.
+var leastNames = []string{"license", "licence", "copying", "unlicense", "notice", "changelog", "changes", "history",
+	"news", "releases", "release-notes", "release_notes"}
+
 // FindSecrets reads the files that the pack holds, within no budget, for its Secrets. The only error is ctx's cause.
 func FindSecrets(ctx context.Context, files fs.FS, index *rank.Index, pack Pack) error {
 	texts := newTexts(ctx, files, pack)
 	defer texts.close()
-	for _, e := range more(once(newView(index).entries()), pack.Rest) {
+	for _, e := range more(newView(index).entries(), pack.Rest) {
 		if _, err := texts.take(e); err != nil {
 			return err
 		}
@@ -150,9 +161,6 @@ func (t *texts) close() { t.reader.Close() }
 
 // take reads a file. The only error is the context's cause.
 func (t *texts) take(e entry) (fileText, error) {
-	if e.again {
-		return fileText{absent: "already shown above"}, nil
-	}
 	data, _, err := t.reader.Read(t.ctx, e.link.path, readLimit, t.buf)
 	switch {
 	case t.ctx.Err() != nil:

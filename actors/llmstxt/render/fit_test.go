@@ -251,3 +251,27 @@ func TestFullPassesItsCheck(t *testing.T) {
 		}
 	})
 }
+
+// Licences and changelogs are the first to go, and no file is packed twice.
+func TestPackOrder(t *testing.T) {
+	text := &fstest.MapFile{Data: []byte(strings.Repeat("words\n", 400))}
+	files := fstest.MapFS{"LICENSE.md": text, "CHANGELOG.md": text, "guide.md": text, "extra.md": text}
+	link := func(name string, score int) rank.Link {
+		return rank.Link{Title: name, URL: name, Path: name, Score: score}
+	}
+	index := &rank.Index{Title: "t", Sections: []rank.Section{
+		{Name: "Docs", Links: []rank.Link{link("LICENSE.md", 9), link("CHANGELOG.md", 8), link("guide.md", 1)}},
+		{Name: rank.Optional, Links: []rank.Link{link("guide.md", 5), link("extra.md", 0)}},
+	}}
+	var full, ctx bytes.Buffer
+	dropped, err := render.Full(t.Context(), &full, files, index, render.Pack{Bytes: 7000})
+	if err != nil || !slices.Equal(dropped, []string{"CHANGELOG.md"}) {
+		t.Errorf("dropped %v, %v", dropped, err)
+	}
+	if _, err := render.Ctx(t.Context(), &ctx, files, index, render.Format2, render.Pack{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(full.String(), "## guide.md") + strings.Count(ctx.String(), `title="guide.md"`); n != 2 {
+		t.Errorf("guide.md is there %d times in two files", n)
+	}
+}

@@ -23,23 +23,13 @@ func Full(ctx context.Context, w io.Writer, files fs.FS, index *rank.Index, pack
 	if _, err := w.Write(front.Bytes()); err != nil {
 		return nil, err
 	}
-	p := newPacking(ctx, files, v, pack, more(once(v.entries()), pack.Rest))
+	p := newPacking(ctx, files, v, pack, more(v.entries(), pack.Rest))
 	p.block = fullBlock
 	if err = p.write(w, front.String(), func(int) {}); err != nil {
 		return nil, err
 	}
 	_, err = io.WriteString(w, p.more())
 	return p.dropped, err
-}
-
-func once(list []entry) []entry {
-	var first []entry
-	for _, e := range list {
-		if !e.again {
-			first = append(first, e)
-		}
-	}
-	return first
 }
 
 func fullBlock(b *bytes.Buffer, e entry, f fileText) {

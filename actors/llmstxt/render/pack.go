@@ -137,9 +137,6 @@ func (p *packing) notes(left room) (blocks [][]byte, used room) {
 
 // drop counts what is left out; note is what is written in its place, if anything.
 func (p *packing) drop(e entry, note []byte) {
-	if e.again {
-		return
-	}
 	p.dropped = append(p.dropped, e.link.path)
 	if note == nil {
 		p.silent++
