@@ -126,8 +126,9 @@ var rules = []rule{{
 	ours:   []string{"actors/repository/prose"},
 	denied: []string{"net", "net/http", "log"},
 }, {
-	pkgs:   "actors/repository/source/*",
-	ours:   []string{"actors/repository/prose", "actors/repository/source/surface", "actors/repository/source/brace"},
+	pkgs: "actors/repository/source/*",
+	ours: []string{"actors/repository/prose", "actors/repository/source/surface", "actors/repository/source/brace",
+		"actors/repository/source/language"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/repository/source",

@@ -9,6 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/source"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -202,7 +203,7 @@ func (ps *parts) nameOf(p *part) string {
 		return strings.ReplaceAll(ps.module(p.path), "/", ".")
 	case p.path == ".":
 		return cmp.Or(ps.repo.Name, rootID)
-	case isJVM(p.language):
+	case source.Family(p.language) == "jvm":
 		return jvmName(p.path)
 	}
 	return p.path
@@ -229,10 +230,6 @@ func jvmName(p string) string {
 		}
 	}
 	return p
-}
-
-func isJVM(language string) bool {
-	return slices.Contains([]string{"Java", "Kotlin", "Scala", "Groovy"}, language)
 }
 
 // stem is a path without its extension.

@@ -153,11 +153,11 @@ func (r *reading) other(p *part, f *file) {
 	}
 	data := r.text(f)
 	text := string(data)
-	f.specs = slices.Clip(source.Imports(f.Language, withoutProse(f.Language, text)))
+	f.specs = slices.Clip(source.Imports(f.Language, source.Code(f.Language, text)))
 	f.specs = f.specs[:min(len(f.specs), fileSpecs)]
 	var outline surface.Outline
 	if f.whole {
-		outline, _ = source.Of(r.ctx, f.Language, data)
+		outline, _ = source.Outline(r.ctx, f.Language, data)
 	}
 	for _, s := range outline.Symbols {
 		if !strings.HasPrefix(s.Name, "_") && !strings.Contains(s.Name, "._") {

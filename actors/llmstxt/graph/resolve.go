@@ -1,12 +1,12 @@
 package graph
 
 import (
-	"cmp"
 	"path"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/source"
 )
 
 // target is what an import leads to: a package, or something outside. Its zero value is nothing that is known.
@@ -84,7 +84,7 @@ func (r *resolver) addUnit(p *part) {
 }
 
 func (r *resolver) addFile(f *file) {
-	fam := family(f.Language)
+	fam := source.Family(f.Language)
 	p := stem(f.Path)
 	if fam == "c" {
 		p = f.Path
@@ -153,21 +153,6 @@ func ecosystem(name string) string {
 	return name
 }
 
-// families join the languages whose files import each other.
-var families = map[string]string{
-	"JavaScript": "script", "TypeScript": "script", "Vue": "script", "Svelte": "script", "Python": "python", "C": "c",
-	"C++": "c", "Objective-C": "c", "CUDA": "c", "Java": "jvm", "Kotlin": "jvm", "Scala": "jvm", "Groovy": "jvm",
-	"C#": ".net", "F#": ".net", "Visual Basic": ".net", "Elixir": "beam", "Erlang": "beam", "Rust": "rust",
-}
-
-func family(language string) string { return cmp.Or(families[language], language) }
-
-// ecosystems are where the packages of a family's languages come from.
-var ecosystems = map[string]string{
-	"script": "npm", "python": "pypi", "jvm": "maven", ".net": "nuget", "beam": "hex", "rust": "cargo",
-	"Ruby": "rubygems", "PHP": "composer", "Dart": "pub", "Swift": "swift", "Haskell": "hackage",
-}
-
 // targets gives what a file imports, each once.
 func (r *resolver) targets(f *file) map[target]bool {
 	found := map[target]bool{}
@@ -184,7 +169,7 @@ func (r *resolver) targets(f *file) map[target]bool {
 		}
 		return found
 	}
-	fam, last := family(f.Language), ""
+	fam, last := source.Family(f.Language), ""
 	for _, spec := range f.specs {
 		spec = strings.TrimSpace(spec)
 		if fam != "script" && fam != "python" && last != "" && spec == path.Dir(last) {

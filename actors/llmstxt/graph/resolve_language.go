@@ -6,6 +6,9 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source"
+	"github.com/seed889630bf/lastword/actors/repository/source/c"
+	"github.com/seed889630bf/lastword/actors/repository/source/javascript"
+	"github.com/seed889630bf/lastword/actors/repository/source/python"
 )
 
 // golang also knows the modules of hosts by their shape, for what a go.mod names only where it is needed directly.
@@ -72,7 +75,7 @@ func (r *resolver) script(f *file, spec string) target {
 			return target{part: p}
 		}
 	}
-	if r.declares["npm"] || isNode(name) || !isNpmName(name) || name != first && first[0] != '@' {
+	if r.declares["npm"] || javascript.IsLibrary(name) || !isNpmName(name) || name != first && first[0] != '@' {
 		return target{}
 	}
 	return target{name: name, eco: "npm"}
@@ -103,18 +106,6 @@ func isNpmName(name string) bool {
 		strings.Trim(name, "@/.") != "" && name != "@" && !strings.HasPrefix(name, "@/")
 }
 
-func isNode(name string) bool {
-	switch name {
-	case "assert", "async_hooks", "buffer", "child_process", "cluster", "console", "constants", "crypto", "dgram",
-		"diagnostics_channel", "dns", "domain", "events", "fs", "http", "http2", "https", "inspector", "module", "net",
-		"os", "path", "perf_hooks", "process", "punycode", "querystring", "readline", "repl", "stream",
-		"string_decoder", "sys", "timers", "tls", "trace_events", "tty", "url", "util", "v8", "vm", "wasi",
-		"worker_threads", "zlib":
-		return true
-	}
-	return false
-}
-
 // python finds a module beside the file, for scripts, or by its name from the outermost package on.
 func (r *resolver) python(f *file, spec string) target {
 	dir := path.Dir(f.Path)
@@ -130,7 +121,7 @@ func (r *resolver) python(f *file, spec string) target {
 		}
 	}
 	top, _, _ := strings.Cut(spec, "/")
-	if r.tops[top] || top == "" || source.IsPythonLibrary(top) {
+	if r.tops[top] || top == "" || python.IsLibrary(top) {
 		return target{}
 	}
 	if t := r.outside("pypi", top); t != (target{}) || r.declares["pypi"] || !isName(top) {
@@ -178,27 +169,19 @@ func (r *resolver) header(f *file, spec string) target {
 	if strings.Contains(spec, "/") {
 		return target{part: r.byTail[key("c", spec)]}
 	}
-	if to := r.byBase[key("c", spec)]; to != nil && !isCLibrary(spec) {
+	if to := r.byBase[key("c", spec)]; to != nil && !c.IsLibrary(spec) {
 		return target{part: to.part}
 	}
 	return target{}
 }
 
-// isCLibrary knows the headers of the C library that projects have namesakes of.
-func isCLibrary(name string) bool {
-	switch name {
-	case "assert.h", "ctype.h", "errno.h", "limits.h", "locale.h", "math.h", "setjmp.h", "signal.h", "stdarg.h",
-		"stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "strings.h", "time.h", "unistd.h", "poll.h",
-		"endian.h", "stdbool.h", "inttypes.h":
-		return true
-	}
-	return false
-}
-
 // named resolves the dotted names of other languages by the ends of paths. Where the first parts of a name need not
 // be folders, they are tried without.
 func (r *resolver) named(f *file, fam, spec string) target {
-	eco := ecosystems[fam]
+	eco := ""
+	if known := source.Of(f.Language).Ecosystems; len(known) > 0 {
+		eco = known[0]
+	}
 	first, _, _ := strings.Cut(spec, "/")
 	if fam == "Ruby" || fam == "Dart" || fam == "Swift" {
 		unit := r.unitOf(f)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
 	"github.com/seed889630bf/lastword/actors/repository/prose"
-	"github.com/seed889630bf/lastword/actors/repository/source"
+	"github.com/seed889630bf/lastword/actors/repository/source/golang"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -79,7 +79,7 @@ func (j *sourceJudge) symbolNote(x *candidate, s Symbol) string {
 	note := prose.Sentence(s.Doc)
 	f := j.byPath[cmp.Or(s.File, x.Path)]
 	if f != nil && (f.Language == "Go" || f.Language == "Rust") {
-		note = source.WithoutDocLinks(note)
+		note = golang.WithoutDocLinks(note)
 	}
 	if f != nil && (f.Language == "C++" || f.Language == "Python") {
 		note = page.Unstarred(note)

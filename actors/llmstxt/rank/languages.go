@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
+	"github.com/seed889630bf/lastword/actors/repository/source/c"
 )
 
 // languageMix is the bytes of hand-written product code per language.
@@ -35,21 +36,10 @@ func (m languageMix) isMinor(language string) bool { return 10*m.bytes[language]
 // share is that of the languages that an ecosystem packs, in percent.
 func (m languageMix) share(ecosystem string) int64 {
 	var sum int64
-	for _, l := range languagesOf[ecosystem] {
+	for _, l := range source.In(ecosystem) {
 		sum += m.bytes[l]
 	}
 	return 100 * sum / max(m.sum, 1)
-}
-
-// languagesOf gives the languages that the packages of an ecosystem are written in.
-var languagesOf = map[string][]string{
-	"go": {"Go"}, "npm": {"JavaScript", "TypeScript", "Vue", "Svelte"},
-	"deno": {"JavaScript", "TypeScript", "Vue", "Svelte"}, "jsr": {"JavaScript", "TypeScript", "Vue", "Svelte"},
-	"cargo": {"Rust"}, "pypi": {"Python"}, "maven": {"Java", "Kotlin", "Scala"},
-	"gradle": {"Java", "Kotlin", "Scala"}, "nuget": {"C#"}, "rubygems": {"Ruby"}, "composer": {"PHP"},
-	"hex": {"Elixir", "Erlang"}, "swift": {"Swift"}, "cocoapods": {"Swift"}, "hackage": {"Haskell"},
-	"cmake": {"C", "C++"}, "meson": {"C", "C++"}, "opam": {"OCaml"}, "pub": {"Dart"}, "cran": {"R"},
-	"julia": {"Julia"}, "zig": {"Zig"},
 }
 
 // String names up to four with their share of the code.
@@ -107,7 +97,7 @@ func (v *survey) areCpp(headers []*scan.File) bool {
 	headers = headers[:min(len(headers), mostHeaders)]
 	n := 0
 	for _, f := range headers {
-		if source.IsCpp(v.head(f.Path, importBytes)) {
+		if c.IsPlus(v.head(f.Path, importBytes)) {
 			n++
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
-	"github.com/seed889630bf/lastword/actors/repository/source"
+	"github.com/seed889630bf/lastword/actors/repository/source/golang"
 )
 
 // packageBytes of a Go file are read for its package comment, which may run to many pages before the package clause.
@@ -132,7 +132,7 @@ func (v *survey) packageDoc(p *goPackage) (file, note string) {
 	files := slices.Clone(p.files)
 	slices.SortFunc(files, compareBy(p.docRank))
 	for _, f := range files {
-		if note := source.Synopsis(v.head(f, packageBytes), p.name); note != "" {
+		if note := golang.Synopsis(v.head(f, packageBytes), p.name); note != "" {
 			return f, prose.Shorten(note, prose.SentenceRunes)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/source"
 )
 
 // resolver finds the file that a spec means among those that were looked at.
@@ -87,5 +88,5 @@ func isSourceExt(ext string) bool {
 
 // hasReexports tells the languages whose names are public by what exports them.
 func hasReexports(f *scan.File) bool {
-	return f != nil && (f.Language == "JavaScript" || f.Language == "TypeScript")
+	return f != nil && source.Of(f.Language).Reexports != nil
 }

@@ -152,7 +152,7 @@ func (v *survey) isForeign(f *scan.File) bool {
 	known := false
 	for _, u := range []*unit{v.units[0], v.unitOf(f.Path)} {
 		for _, e := range u.ecosystems {
-			languages := languagesOf[e]
+			languages := source.In(e)
 			known = known || len(languages) > 0
 			if slices.Contains(languages, f.Language) {
 				return false
@@ -168,10 +168,10 @@ func (j *sourceJudge) parseSources(list []*sourceFile) {
 		text := j.head(s.Path, importBytes)
 		if s.file.Language != "Go" {
 			s.specs = source.Imports(s.file.Language, text)
-			s.exports = source.WholeExports(s.file.Language, text)
+			s.exports = source.Reexports(s.file.Language, text)
 		}
 		s.declares, s.comments, s.copied = source.Declarations(text), source.CommentLines(text), source.IsCopy(text)
-		s.hidden = source.HidesAll(s.file.Language, text, s.size <= importBytes)
+		s.hidden = source.Of(s.file.Language).IsPrivate(text, s.size <= importBytes)
 		s.head = text
 		s.aside = j.asideOf(s, text)
 		key := fmt.Sprint(s.size, "\n", text)
@@ -202,7 +202,7 @@ func countImports(list []*sourceFile) {
 		for _, spec := range from.specs {
 			use(r.find(from, spec))
 		}
-		if source.NamesClasses(from.file.Language) {
+		if source.Of(from.file.Language).Classes {
 			for w := range strings.FieldsFuncSeq(from.head, func(r rune) bool { return !prose.IsIdent(r) }) {
 				if same := r.byStem[w]; len(same) == 1 && isTelling(w) {
 					use(same[0])
@@ -354,7 +354,7 @@ func (j *sourceJudge) shareOut(sources []*candidate) []*candidate {
 func (j *sourceJudge) asideOf(s *sourceFile, text string) string {
 	stem := stemOf(s.Path)
 	switch {
-	case source.IsTest(s.file.Language, text):
+	case source.Of(s.file.Language).IsTest(text):
 		return "a test, by its imports"
 	case j.isVariant(s.Path):
 		return "another build of a listed file"

@@ -13,6 +13,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source"
 	"github.com/seed889630bf/lastword/actors/repository/source/golang"
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
@@ -42,7 +43,7 @@ func (j *sourceJudge) addSymbols(c choice) {
 			outline = j.goOutline(p, x.Path, &room)
 		} else {
 			room -= f.Size
-			outline, _ = source.Of(j.ctx, f.Language, j.start(x.Path, perPackage))
+			outline, _ = source.Outline(j.ctx, f.Language, j.start(x.Path, perPackage))
 		}
 		j.declared.take(x, outline)
 		outlines = append(outlines, outlined{x, outline})
@@ -121,7 +122,7 @@ func (j *sourceJudge) outlineNote(x *candidate, o surface.Outline) string {
 		}
 	}
 	for doc := range strings.SplitSeq(o.Doc, "\n\n") {
-		if note := prose.Informative(doc); note != "" && !source.IsLicence(doc) && prose.Is(note) {
+		if note := prose.Informative(doc); note != "" && !language.IsLicence(doc) && prose.Is(note) {
 			return note
 		}
 	}

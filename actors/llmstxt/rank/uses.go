@@ -37,7 +37,7 @@ func (j *sourceJudge) uses(x *candidate, s surface.Symbol) int {
 		return n
 	}
 	owner := lastName(strings.TrimRight(strings.TrimSuffix(s.Name, last), ".:#/\\"))
-	if isEntrance(stem) || f != nil && source.NamesClasses(f.Language) {
+	if isEntrance(stem) || f != nil && source.Of(f.Language).Classes {
 		stem = path.Base(path.Dir(file))
 	}
 	return max(j.named.Pairs[page.Pair(owner, last)], j.named.Pairs[page.Pair(stem, last)])

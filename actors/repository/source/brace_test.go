@@ -32,7 +32,7 @@ func TestBracesAreBounded(t *testing.T) {
 			fmt.Fprintf(&b, parts[1], i)
 		}
 		b.WriteString(parts[2])
-		o, _ := source.Of(t.Context(), language, []byte(b.String()))
+		o, _ := source.Outline(t.Context(), language, []byte(b.String()))
 		if len(o.Symbols) != surface.MaxSymbols {
 			t.Errorf("%s gives %d symbols", language, len(o.Symbols))
 		}
@@ -67,7 +67,7 @@ func TestNothingHidesWhatFollows(t *testing.T) {
 		parts := braced[language]
 		for _, obstacle := range obstacles {
 			text := parts[0] + obstacle + "\n" + fmt.Sprintf(parts[1], 777) + parts[2]
-			o, _ := source.Of(t.Context(), language, []byte(text))
+			o, _ := source.Outline(t.Context(), language, []byte(text))
 			last := surface.Symbol{}
 			if n := len(o.Symbols); n > 0 {
 				last = o.Symbols[n-1]
@@ -99,7 +99,7 @@ func TestHostileBraces(t *testing.T) {
 	for language, parts := range braced {
 		for _, piece := range braceOpenings() {
 			text := []byte(parts[0] + strings.Repeat(piece, 1<<13/len(piece)))
-			o, _ := source.Of(t.Context(), language, text)
+			o, _ := source.Outline(t.Context(), language, text)
 			promised(t, text, o)
 		}
 	}
@@ -114,7 +114,7 @@ func BenchmarkHostileBraces(b *testing.B) {
 				for b.Loop() {
 					for _, piece := range braceOpenings() {
 						text := []byte(parts[0] + strings.Repeat(piece, size/len(piece)))
-						source.Of(b.Context(), language, text)
+						source.Outline(b.Context(), language, text)
 						total += len(text)
 					}
 				}
@@ -132,8 +132,8 @@ func TestHalfAFile(t *testing.T) {
 		for i := range 100 {
 			fmt.Fprintf(&b, parts[1], i)
 		}
-		whole, _ := source.Of(t.Context(), language, append(b.Bytes(), parts[2]...))
-		half, _ := source.Of(t.Context(), language, b.Bytes()[:b.Len()/2])
+		whole, _ := source.Outline(t.Context(), language, append(b.Bytes(), parts[2]...))
+		half, _ := source.Outline(t.Context(), language, b.Bytes()[:b.Len()/2])
 		if len(half.Symbols) < len(whole.Symbols)/2-2 {
 			t.Errorf("%s: half a file gives %d of %d symbols", language, len(half.Symbols), len(whole.Symbols))
 		}

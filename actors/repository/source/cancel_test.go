@@ -43,7 +43,7 @@ func TestScannersHeedTheirContext(t *testing.T) {
 			ctx := &asked{Context: t.Context()}
 			text := s.text(surface.MaxBytes/4, 0)
 			ctx.last = clock()
-			source.Of(ctx, language, text)
+			source.Outline(ctx, language, text)
 			if _ = ctx.Err(); ctx.longest > limit {
 				t.Errorf("%s: %s: the context is not looked at for %v", language, s, ctx.longest)
 			}

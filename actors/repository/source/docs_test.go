@@ -16,7 +16,7 @@ func TestDocsAreAboutTheirSymbols(t *testing.T) {
 		"/** Turns widgets around. */":             "Turns widgets around.",
 		"// Ready? Turns widgets when all is set.": "Turns widgets when all is set.",
 	} {
-		o, _ := source.Of(t.Context(), "JavaScript", []byte(comment+"\nexport function frob() {}\n"))
+		o, _ := source.Outline(t.Context(), "JavaScript", []byte(comment+"\nexport function frob() {}\n"))
 		if len(o.Symbols) != 1 || o.Symbols[0].Doc != want {
 			t.Errorf("%s: %+v, want %q", comment, o.Symbols, want)
 		}

@@ -1,8 +1,12 @@
 package source
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 	"github.com/seed889630bf/lastword/actors/repository/source/c"
 	"github.com/seed889630bf/lastword/actors/repository/source/csharp"
 	"github.com/seed889630bf/lastword/actors/repository/source/elixir"
@@ -10,6 +14,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/source/java"
 	"github.com/seed889630bf/lastword/actors/repository/source/javascript"
 	"github.com/seed889630bf/lastword/actors/repository/source/kotlin"
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/php"
 	"github.com/seed889630bf/lastword/actors/repository/source/python"
 	"github.com/seed889630bf/lastword/actors/repository/source/ruby"
@@ -19,40 +24,116 @@ import (
 	"github.com/seed889630bf/lastword/actors/repository/source/swift"
 )
 
-// scanner reads one language. Its text has no byte order mark, ends every line with "\n", is valid UTF-8 and at most
-// MaxBytes long.
-type scanner struct {
-	language string
-	read     func(ctx context.Context, text []byte) surface.Outline
+// languages are those with a folder, and what is known of others.
+var languages = []language.Language{
+	golang.Language, python.Language, ruby.Language, elixir.Language, shell.Language, javascript.JavaScript,
+	javascript.TypeScript, rust.Language, java.Language, kotlin.Language, swift.Language, csharp.Language,
+	php.Language, c.C, c.Plus,
+	script("Vue"), script("Svelte"),
+	{Name: "Dart", Imports: javascript.Imports, Code: language.WithoutComments, Note: language.ClassNote,
+		Ecosystems: []string{"pub"}},
+	{Name: "Zig", Imports: javascript.Imports, Note: language.BlockNote, Ecosystems: []string{"zig"}},
+	{Name: "Scala", Imports: language.Dotted, Code: language.WithoutComments, Note: language.ClassNote, Family: "jvm",
+		Ecosystems: []string{"maven", "gradle"}, Classes: true},
+	{Name: "Groovy", Imports: language.Dotted, Code: language.WithoutComments, Note: language.BlockNote,
+		Family:     "jvm",
+		Ecosystems: []string{"maven", "gradle"}},
+	dotNet("F#"), dotNet("Visual Basic"),
+	{Name: "Erlang", Imports: language.Dotted, Note: language.LineNote("%"), Family: "beam",
+		Ecosystems: []string{"hex"}},
+	{Name: "Objective-C", Imports: language.Dotted, Note: language.BlockNote, Family: "c"},
+	{Name: "CUDA", Imports: language.Dotted, Note: language.BlockNote, Family: "c"},
+	{Name: "OCaml", Note: language.BlockNote, Ecosystems: []string{"opam"}},
+	lined("R", "#", "cran"), lined("Julia", "#", "julia"), lined("Haskell", "--", "hackage"), lined("Lua", "--"),
+	lined("SQL", "--"), lined("Clojure", ";"), lined("Assembly", ";"),
 }
 
-func scanners() []scanner {
-	return []scanner{
-		{"Go", golang.Outline},
-		{"Python", python.Outline},
-		{"Ruby", ruby.Outline},
-		{"Elixir", elixir.Outline},
-		{"Shell", shell.Outline},
-		{"JavaScript", javascript.Outline},
-		{"TypeScript", javascript.OutlineTyped},
-		{"Rust", rust.Outline},
-		{"Java", java.Outline},
-		{"Kotlin", kotlin.Outline},
-		{"Swift", swift.Outline},
-		{"C#", csharp.Outline},
-		{"PHP", php.Outline},
-		{"C", c.Outline},
-		{"C++", c.OutlinePlus},
-	}
+// script is a language whose files hold scripts.
+func script(name string) language.Language {
+	l := javascript.JavaScript
+	l.Name, l.Outline, l.Reexports, l.Tests = name, nil, nil, nil
+	return l
 }
 
-// Of gives the outline of a file; ok tells whether its language has a scanner. Once ctx is done it soon gives what it
-// found so far.
-func Of(ctx context.Context, language string, text []byte) (outline surface.Outline, ok bool) {
-	for _, s := range scanners() {
-		if s.language == language {
-			return surface.Finish(s.read(ctx, surface.Normal(text))), true
+func dotNet(name string) language.Language {
+	return language.Language{Name: name, Imports: language.Dotted, Code: language.WithoutComments,
+		Note: language.BlockNote, Family: ".net", Ecosystems: []string{"nuget"}}
+}
+
+// lined is a language whose comments go up to the end of their line.
+func lined(name, mark string, ecosystems ...string) language.Language {
+	return language.Language{Name: name, Imports: language.Dotted, Note: language.LineNote(mark),
+		Ecosystems: ecosystems}
+}
+
+// Of is what is known of the language; of one that has no entry, what most languages have in common.
+func Of(name string) language.Language {
+	for _, l := range languages {
+		if l.Name == name {
+			return l
 		}
 	}
-	return surface.Outline{}, false
+	return language.Language{Name: name, Imports: language.Dotted, Note: language.BlockNote}
+}
+
+// In gives the languages that the packages of an ecosystem are written in.
+func In(ecosystem string) []string {
+	var names []string
+	for _, l := range languages {
+		if slices.Contains(l.Ecosystems, ecosystem) {
+			names = append(names, l.Name)
+		}
+	}
+	return names
+}
+
+// Outline is the public surface of a file; ok tells whether its language has a scanner. Once ctx is done it soon
+// gives what it found so far.
+func Outline(ctx context.Context, name string, text []byte) (outline surface.Outline, ok bool) {
+	read := Of(name).Outline
+	if read == nil {
+		return surface.Outline{}, false
+	}
+	return surface.Finish(read(ctx, surface.Normal(text))), true
+}
+
+// Code is the text without docstrings and comments on lines of their own: examples in them import what the file does
+// not.
+func Code(name, text string) string {
+	if code := Of(name).Code; code != nil {
+		return code(text)
+	}
+	return text
+}
+
+// Family is the name that the language shares with those whose files its own may import.
+func Family(name string) string { return cmp.Or(Of(name).Family, name) }
+
+// Imports gives what the lines of a file import, as its language has it. Only lines that begin as imports do are
+// looked at.
+func Imports(name, text string) []string { return eachLine(Of(name).Imports, text) }
+
+// Reexports gives what the lines of a file export all of.
+func Reexports(name, text string) []string { return eachLine(Of(name).Reexports, text) }
+
+func eachLine(read func(line string) []string, text string) []string {
+	var list []string
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if read != nil && len(line) >= 6 && len(line) <= 400 {
+			list = append(list, read(line)...)
+		}
+	}
+	return list
+}
+
+// Note is the first sentence of the comment or docstring that a source file begins with; licences, shebangs and
+// directives do not count.
+func Note(path, text string) string {
+	name := scan.Language(path)
+	note := Of(name).Note
+	if name == "" || note == nil {
+		return ""
+	}
+	return note(strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\uFEFF"))
 }

@@ -59,7 +59,7 @@ func (m *meter) once(t *testing.T, text []byte) float64 {
 		m.used = 0
 	}
 	begun := clock()
-	source.Of(t.Context(), m.language, text)
+	source.Outline(t.Context(), m.language, text)
 	return float64(clock()-begun) / float64(len(text))
 }
 

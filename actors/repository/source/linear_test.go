@@ -32,7 +32,7 @@ func TestHostileText(t *testing.T) {
 	for _, language := range lined {
 		for _, piece := range openings() {
 			text := hostile(piece, 1<<13)
-			o, _ := source.Of(t.Context(), language, text)
+			o, _ := source.Outline(t.Context(), language, text)
 			promised(t, text, o)
 		}
 	}
@@ -47,7 +47,7 @@ func BenchmarkHostile(b *testing.B) {
 				for b.Loop() {
 					for _, piece := range openings() {
 						text := hostile(piece, size)
-						source.Of(b.Context(), language, text)
+						source.Outline(b.Context(), language, text)
 						bytes += int64(len(text))
 					}
 				}

@@ -110,7 +110,7 @@ func TestListings(t *testing.T) {
 		golden(t, path, func(files []txtar.File) string {
 			var all strings.Builder
 			for _, f := range files {
-				o, ok := source.Of(t.Context(), language(f.Name), f.Data)
+				o, ok := source.Outline(t.Context(), language(f.Name), f.Data)
 				if !ok {
 					t.Fatalf("%s: no scanner for %s", path, f.Name)
 				}
@@ -124,11 +124,11 @@ func TestListings(t *testing.T) {
 // Every language that is said to have a scanner has one, and a file of another is refused.
 func TestLanguages(t *testing.T) {
 	for _, name := range source.Languages() {
-		if _, ok := source.Of(t.Context(), name, nil); !ok {
+		if _, ok := source.Outline(t.Context(), name, nil); !ok {
 			t.Errorf("%s has no scanner", name)
 		}
 	}
-	if _, ok := source.Of(t.Context(), "COBOL", []byte("IDENTIFICATION DIVISION.")); ok {
+	if _, ok := source.Outline(t.Context(), "COBOL", []byte("IDENTIFICATION DIVISION.")); ok {
 		t.Error("COBOL has a scanner")
 	}
 }
@@ -142,12 +142,12 @@ func TestLineEndsDoNotMatter(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range archive.Files {
-			o, ok := source.Of(t.Context(), language(f.Name), f.Data)
+			o, ok := source.Outline(t.Context(), language(f.Name), f.Data)
 			if !ok {
 				continue
 			}
 			other := append([]byte("\uFEFF"), bytes.ReplaceAll(f.Data, []byte("\n"), []byte("\r\n"))...)
-			again, _ := source.Of(t.Context(), language(f.Name), other)
+			again, _ := source.Outline(t.Context(), language(f.Name), other)
 			if listing(o) != listing(again) {
 				t.Errorf("%s: %s differs with CRLF:\n%s\nwant\n%s", path, f.Name, listing(again), listing(o))
 			}
@@ -166,7 +166,7 @@ func TestSymbolsAreBounded(t *testing.T) {
 		for i := range surface.MaxSymbols + 10 {
 			text += fmt.Sprintf(line, i)
 		}
-		if o, _ := source.Of(t.Context(), name, []byte(text)); len(o.Symbols) != surface.MaxSymbols {
+		if o, _ := source.Outline(t.Context(), name, []byte(text)); len(o.Symbols) != surface.MaxSymbols {
 			t.Errorf("%s gives %d symbols", name, len(o.Symbols))
 		}
 	}
@@ -211,7 +211,7 @@ func fuzz(f *testing.F, name string) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		o, ok := source.Of(t.Context(), name, text)
+		o, ok := source.Outline(t.Context(), name, text)
 		if !ok {
 			t.Fatal("no scanner")
 		}
@@ -220,8 +220,8 @@ func fuzz(f *testing.F, name string) {
 		if len(lf) > surface.MaxBytes/2 {
 			return
 		}
-		one, _ := source.Of(t.Context(), name, lf)
-		two, _ := source.Of(t.Context(), name, bytes.ReplaceAll(lf, []byte("\n"), []byte("\r\n")))
+		one, _ := source.Outline(t.Context(), name, lf)
+		two, _ := source.Outline(t.Context(), name, bytes.ReplaceAll(lf, []byte("\n"), []byte("\r\n")))
 		if listing(one) != listing(two) {
 			t.Fatalf("CRLF gives\n%s\nwant\n%s", listing(two), listing(one))
 		}

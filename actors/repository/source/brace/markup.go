@@ -118,7 +118,8 @@ func BracketLinks(text string) string {
 		end := strings.IndexFunc(rest, func(r rune) bool {
 			return !IsWordByte(byte(min(r, 0x80))) && r != '.' && r != ':'
 		})
-		if end <= 0 || rest[end] != ']' || strings.HasPrefix(rest[end:], "](") || strings.HasPrefix(rest[end:], "][") {
+		if end <= 0 || rest[end] != ']' || strings.HasPrefix(rest[end:], "](") || strings.HasPrefix(rest[end:],
+			"][") {
 			b.WriteByte('[')
 			text = rest
 			continue
@@ -133,7 +134,8 @@ func Doxygen(text string) string {
 	if strings.ContainsAny(text, `\@`) {
 		var b strings.Builder
 		for line := range strings.Lines(text) {
-			if trimmed := strings.TrimLeft(line, " \t"); len(trimmed) > 1 && trimmed[0] == '\\' && surface.IsLower(trimmed[1]) {
+			if trimmed := strings.TrimLeft(line, " \t"); len(trimmed) > 1 && trimmed[0] == '\\' &&
+				surface.IsLower(trimmed[1]) {
 				line = "@" + trimmed[1:]
 			}
 			b.WriteString(doxygenWords(doxygenLead(line)))

@@ -74,8 +74,8 @@ func (s *File) UntilTyped(i, end int, texts ...string) int {
 	return s.Seek(i, end, Search{Name: "typed", Texts: texts, Next: s.SkipTyped})
 }
 
-// StatementEnd is the token from i where the line of a statement ends, or that is one of the texts. goesOn tells whether
-// a statement continues with a token on a line of its own.
+// StatementEnd is the token from i where the line of a statement ends, or that is one of the texts. goesOn tells
+// whether a statement continues with a token on a line of its own.
 func (s *File) StatementEnd(name string, i, end int, goesOn func(i int) bool, texts ...string) int {
 	return s.Seek(i, end, Search{Name: name, Texts: texts, Next: func(i int) int {
 		if s.At(i).Kind == CloseToken || s.Breaks(i) && !goesOn(i) {

@@ -6,12 +6,21 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-func Outline(ctx context.Context, text []byte) surface.Outline { return cOutline(ctx, text, false) }
+// C and C++ are read alike.
+var (
+	C    = cFamily("C", false)
+	Plus = cFamily("C++", true)
+)
 
-func OutlinePlus(ctx context.Context, text []byte) surface.Outline { return cOutline(ctx, text, true) }
+func cFamily(name string, plus bool) language.Language {
+	return language.Language{Name: name, Imports: includes, Note: language.BlockNote, Family: "c",
+		Ecosystems: []string{"cmake", "meson"}, Tests: []string{"gtest/gtest.h", "catch.hpp", "catch2/"},
+		Outline: func(ctx context.Context, text []byte) surface.Outline { return cOutline(ctx, text, plus) }}
+}
 
 func cOutline(ctx context.Context, text []byte, plus bool) surface.Outline {
 	d := brace.Dialect{Literal: cLiteral, Directives: func(string) bool { return true }, Terminated: true,
@@ -136,7 +145,8 @@ func (c *cFile) macro(before []brace.Note, n brace.Note, text string) {
 	case len(value) <= 60 && !strings.Contains(value, "\n"):
 		sig += " " + strings.TrimSpace(value)
 	}
-	c.Add(surface.Symbol{Name: name, Kind: surface.Macro, Signature: strings.ReplaceAll(sig, "\\\n", " "), Doc: doc, Line: int(n.Line)})
+	c.Add(surface.Symbol{Name: name, Kind: surface.Macro, Signature: strings.ReplaceAll(sig, "\\\n", " "), Doc: doc,
+		Line: int(n.Line)})
 }
 
 // splitComment takes the comment off the end of a directive.

@@ -146,7 +146,8 @@ func (c *cFile) found(name string, kind surface.Kind, in cScope, start, sig, end
 	if doc == "" && c.Is(end, ";") {
 		doc = c.trailing(end)
 	}
-	c.Add(surface.Symbol{Name: surface.Qualify(in.name, "::", name), Kind: kind, Signature: c.Signature(sig, end), Doc: doc,
+	c.Add(surface.Symbol{Name: surface.Qualify(in.name, "::", name), Kind: kind, Signature: c.Signature(sig, end),
+		Doc:  doc,
 		Line: int(c.At(c.Attributes(start)).Line)})
 }
 
@@ -195,7 +196,8 @@ func (c *cFile) typedef(start, i, to int, in cScope) int {
 			name = c.pointerName(open)
 		}
 		if name != "" && name[0] != '_' {
-			c.Add(surface.Symbol{Name: surface.Qualify(in.name, "::", name), Kind: surface.Type, Signature: sig, Doc: doc,
+			c.Add(surface.Symbol{Name: surface.Qualify(in.name, "::", name), Kind: surface.Type, Signature: sig,
+				Doc:  doc,
 				Line: int(c.At(i).Line)})
 		}
 		from = stop + 1
@@ -285,7 +287,8 @@ func (c *cFile) class(start, sig, i, to int, in cScope) int {
 	}
 	c.found(name, surface.Type, in, start, sig, body)
 	if !isEnum && name != "" && !strings.Contains(name, "::") {
-		inner := cScope{name: surface.Qualify(in.name, "::", name), class: name, hidden: c.Is(i, "class"), depth: in.depth + 1}
+		inner := cScope{name: surface.Qualify(in.name, "::", name), class: name, hidden: c.Is(i, "class"),
+			depth: in.depth + 1}
 		if from, last := c.Inside(body); !in.hidden {
 			c.items(from, last, inner)
 		}

@@ -123,7 +123,8 @@ func (c *cFile) callable(f cFunction, to int, in cScope) int {
 		return next
 	}
 	if doc := c.Doc(f.start); isDefinition && !isStatic && doc != "" {
-		c.Add(surface.Symbol{Name: surface.Qualify(in.name, "::", f.name), Kind: kind, Signature: c.Signature(f.sig, end), Doc: doc,
+		c.Add(surface.Symbol{Name: surface.Qualify(in.name, "::", f.name), Kind: kind, Signature: c.Signature(f.sig,
+			end), Doc: doc,
 			Line: int(c.At(c.Attributes(f.start)).Line)})
 	}
 	return next

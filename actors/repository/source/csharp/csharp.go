@@ -6,10 +6,16 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-func Outline(ctx context.Context, text []byte) surface.Outline {
+// Language is C#.
+var Language = language.Language{Name: "C#", Outline: outline, Imports: language.Dotted,
+	Code: language.WithoutComments, Note: language.ClassNote, Private: isPrivate, Family: ".net",
+	Ecosystems: []string{"nuget"}, Tests: []string{"using Xunit", "using NUnit"}, Classes: true}
+
+func outline(ctx context.Context, text []byte) surface.Outline {
 	d := brace.Dialect{Literal: csharpLiteral, Directives: isCSharpDirective, Terminated: true,
 		Docs: brace.DocStyle{Text: brace.XmlDoc}, Attrs: csharpAttribute, Repeats: true}
 	c := &csharpFile{File: d.Read(ctx, text, 0)}
@@ -309,4 +315,9 @@ func (c *csharpFile) fields(item csharpItem, stop, to int, in csharpScope) int {
 		}
 		stop = c.UntilTyped(end+1, to, "=", ",", ";")
 	}
+}
+
+// isPrivate holds where no type is public. A longer file than was read may have one further down.
+func isPrivate(text string, whole bool) bool {
+	return (whole || strings.Contains(text, "class ")) && !strings.Contains(text, "public ")
 }

@@ -3,11 +3,17 @@ package elixir
 import (
 	"context"
 	"strings"
+	"unicode"
 
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-func Outline(ctx context.Context, text []byte) surface.Outline {
+// Language is Elixir. It has its documentation in attributes, and remarks in comments.
+var Language = language.Language{Name: "Elixir", Outline: outline, Imports: imports, Family: "beam",
+	Ecosystems: []string{"hex"}}
+
+func outline(ctx context.Context, text []byte) surface.Outline {
 	e := elixirFile{lines: strings.Split(string(text), "\n"), at: map[string]bool{}}
 	for clock := (surface.Clock{Context: ctx}); e.next < len(e.lines) && !clock.Over(); {
 		column, line := surface.Indentation(e.lines[e.next])
@@ -135,5 +141,26 @@ func (e *elixirFile) add(number int, name string, kind surface.Kind, signature s
 	if doc.deprecated != "" {
 		text = surface.Summary("Deprecated: " + doc.deprecated)
 	}
-	e.symbols = append(e.symbols, surface.Symbol{Name: name, Kind: kind, Signature: surface.Joined(signature), Doc: text, Line: number})
+	e.symbols = append(e.symbols, surface.Symbol{Name: name, Kind: kind, Signature: surface.Joined(signature),
+		Doc: text, Line: number})
+}
+
+func imports(line string) []string {
+	list := language.Dotted(line)
+	if len(list) == 0 {
+		return nil
+	}
+	return []string{snake(list[0])}
+}
+
+// snake writes "Mix/NoProject" as Elixir names its files.
+func snake(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		if unicode.IsUpper(r) && i > 0 && s[i-1] != '/' {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }

@@ -156,5 +156,6 @@ func blank(text []byte, offset int) bool {
 
 // declares tells the lines that begin a declaration or its comment.
 func declares(line []byte) bool {
-	return prose.StartsWithAny(string(line[:min(len(line), len("const "))]), "func ", "type ", "var ", "const ", "// ")
+	return prose.StartsWithAny(string(line[:min(len(line), len("const "))]), "func ", "type ", "var ", "const ",
+		"// ")
 }

@@ -4,14 +4,21 @@ import (
 	"cmp"
 	"context"
 	"go/ast"
+	"go/doc"
 	"go/doc/comment"
+	"go/parser"
 	gotoken "go/token"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
+
+// Language is Go, whose imports package scan reads.
+var Language = language.Language{Name: "Go", Outline: outline, Note: note, Ecosystems: []string{"go"}}
 
 // Source is one file of a package.
 type Source struct {
@@ -41,7 +48,7 @@ func Package(ctx context.Context, files []Source) surface.Outline {
 	return p.out
 }
 
-func Outline(ctx context.Context, text []byte) surface.Outline {
+func outline(ctx context.Context, text []byte) surface.Outline {
 	return Package(ctx, []Source{{Text: text}})
 }
 
@@ -197,4 +204,44 @@ func goSynopsis(doc string) string {
 		}
 	}
 	return ""
+}
+
+func note(text string) string { return prose.Shorten(Synopsis(text, ""), prose.SentenceRunes) }
+
+// Synopsis is the first sentence of a package comment, as the go command shows it, if the file is of that package.
+// The name "" stands for any.
+func Synopsis(source, name string) string {
+	file, _ := parser.ParseFile(gotoken.NewFileSet(), "", source, parser.PackageClauseOnly|parser.ParseComments)
+	if file == nil || file.Doc == nil || name != "" && file.Name.Name != name {
+		return ""
+	}
+	return WithoutDocLinks(new(doc.Package).Synopsis(file.Doc.Text()))
+}
+
+// WithoutDocLinks takes the brackets off [pkg.Name] and [Type::method], the links of Go's and Rust's docs.
+func WithoutDocLinks(s string) string {
+	var b strings.Builder
+	for {
+		before, rest, ok := strings.Cut(s, "[")
+		name, after, closed := strings.Cut(rest, "]")
+		b.WriteString(before)
+		if !ok || !closed {
+			b.WriteString(strings.Repeat("[", len(s)-len(before)-len(rest)) + rest)
+			return b.String()
+		}
+		isLink := name != "" && (unicode.IsUpper(rune(name[0])) || strings.ContainsAny(name, ".:`") ||
+			name[0] == '*') &&
+			strings.IndexFunc(name, func(r rune) bool {
+				return !prose.IsIdent(r) &&
+					!strings.ContainsRune(".*/:`()!", r)
+			}) < 0 &&
+			(before == "" || strings.HasSuffix(before, " ") || strings.HasSuffix(before, "("))
+		if !isLink {
+			b.WriteString("[")
+			s = rest
+			continue
+		}
+		b.WriteString(name)
+		s = after
+	}
 }

@@ -2,19 +2,28 @@ package java
 
 import (
 	"context"
+	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-func Outline(ctx context.Context, text []byte) surface.Outline {
-	d := brace.Dialect{Docs: brace.DocStyle{Text: brace.Javadoc}, Attrs: brace.Decorator, Repeats: true, Literal: func(l *brace.Lexer) int {
-		c := l.Text[l.Pos]
-		if c == '"' && l.At(1) == '"' && l.At(2) == '"' {
-			return l.TextBlock("", 0, true)
-		}
-		return l.PlainQuote(c)
-	}}
+// Language is Java.
+var Language = language.Language{Name: "Java", Outline: outline, Imports: language.Dotted,
+	Code: language.WithoutComments, Note: language.ClassNote, Private: isPrivate, Family: "jvm",
+	Ecosystems: []string{"maven", "gradle"}, Tests: []string{"import org.junit", "import org.testng"},
+	Classes: true}
+
+func outline(ctx context.Context, text []byte) surface.Outline {
+	d := brace.Dialect{Docs: brace.DocStyle{Text: brace.Javadoc}, Attrs: brace.Decorator, Repeats: true,
+		Literal: func(l *brace.Lexer) int {
+			c := l.Text[l.Pos]
+			if c == '"' && l.At(1) == '"' && l.At(2) == '"' {
+				return l.TextBlock("", 0, true)
+			}
+			return l.PlainQuote(c)
+		}}
 	j := &javaFile{File: d.Read(ctx, text, 0)}
 	j.members(0, len(j.Tokens), javaScope{isFile: true})
 	return surface.Outline{Doc: j.FileDoc(j.isPreamble), Symbols: j.Symbols}
@@ -175,4 +184,10 @@ func (j *javaFile) fields(start, stop, to int, in javaScope, public, isConstant 
 		}
 		stop = j.UntilTyped(end+1, to, "=", ",", ";")
 	}
+}
+
+// isPrivate holds where no type is public. A longer file than was read may have one further down.
+func isPrivate(text string, whole bool) bool {
+	return (whole || strings.Contains(text, "class ")) && !strings.Contains(text, "\npublic ") &&
+		!strings.Contains(text, "module ")
 }

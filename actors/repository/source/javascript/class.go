@@ -44,7 +44,8 @@ func (j *jsScope) isModifier(i int) bool {
 		return true
 	}
 	switch j.Str(i) {
-	case "public", "private", "protected", "static", "readonly", "abstract", "override", "async", "declare", "accessor",
+	case "public", "private", "protected", "static", "readonly", "abstract", "override", "async", "declare",
+		"accessor",
 		"get", "set":
 		return !j.IsOneOf(i+1, "(", "=", ";", ":", "<", "?", "!", "}", ",")
 	}

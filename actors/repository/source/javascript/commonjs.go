@@ -56,8 +56,9 @@ func (j *jsScope) assigned(name string, at int, v jsValue) {
 	case name == "" && j.Is(i, "{"):
 		j.object(i)
 	case j.IsWord(i) && v.end == i+1:
-		j.exports = append(j.exports, jsExport{local: j.Str(i), name: cmp.Or(name, j.Str(i)), kind: brace.Guess(cmp.Or(name,
-			j.Str(i))), sig: j.Signature(at, v.end), at: at})
+		j.exports = append(j.exports, jsExport{local: j.Str(i), name: cmp.Or(name, j.Str(i)),
+			kind: brace.Guess(cmp.Or(name,
+				j.Str(i))), sig: j.Signature(at, v.end), at: at})
 	default:
 		j.assignedValue(name, at, v)
 	}
@@ -81,8 +82,9 @@ func (j *jsScope) required(name string, at, i int) {
 	if j.At(i+2).Kind != brace.LiteralToken {
 		return
 	}
-	j.exports = append(j.exports, jsExport{name: cmp.Or(name, j.unquoted(i+2)), from: j.unquoted(i + 2), kind: surface.Module,
-		sig: j.Signature(at, j.Skip(i+1)), at: at})
+	j.exports = append(j.exports, jsExport{name: cmp.Or(name, j.unquoted(i+2)), from: j.unquoted(i + 2),
+		kind: surface.Module,
+		sig:  j.Signature(at, j.Skip(i+1)), at: at})
 }
 
 func (j *jsScope) defineProperty(i int) int {

@@ -56,7 +56,8 @@ func (l *jsLexer) afterOperand() bool {
 
 func isOperatorWord(text string) bool {
 	switch text {
-	case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "instanceof", "else", "do", "yield",
+	case "return", "typeof", "case", "in", "of", "delete", "void", "throw", "new", "instanceof", "else", "do",
+		"yield",
 		"await", "default", "extends":
 		return true
 	}

@@ -7,20 +7,35 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-func Outline(ctx context.Context, text []byte) surface.Outline { return jsModule(ctx, text, false) }
+// JavaScript and TypeScript are read alike.
+var (
+	JavaScript = script("JavaScript", false)
+	TypeScript = script("TypeScript", true)
+)
 
-func OutlineTyped(ctx context.Context, text []byte) surface.Outline { return jsModule(ctx, text, true) }
+func script(name string, typed bool) language.Language {
+	return language.Language{Name: name, Imports: Imports, Reexports: reexports, Code: language.WithoutComments,
+		Note: language.BlockNote, Family: "script", Ecosystems: []string{"npm", "deno", "jsr"},
+		Outline: func(ctx context.Context, text []byte) surface.Outline { return jsModule(ctx, text, typed) },
+		Tests: []string{"from 'vitest'", "from \"vitest\"", "from '@jest", "from \"@jest", "from 'node:test'",
+			"require('node:test')", "require('tap')", "require(\"chai\")", "require('chai')", "\ndescribe("}}
+}
 
 func jsModule(ctx context.Context, text []byte, typed bool) surface.Outline {
-	d := brace.Dialect{Literal: (&jsLexer{}).literal, Docs: brace.DocStyle{Plain: true, Text: brace.Javadoc}, Attrs: brace.Decorator}
+	d := brace.Dialect{Literal: (&jsLexer{}).literal, Docs: brace.DocStyle{Plain: true, Text: brace.Javadoc},
+		Attrs: brace.Decorator}
 	s := d.Read(ctx, text, 0)
 	root := newScope(s, typed)
 	root.read(0, len(s.Tokens), 0)
 	root.resolve()
-	doc := s.FileDoc(func(i int) bool { return s.IsOneOf(i, "import", `"use strict"`, `'use strict'`) || jsFileTag(s) })
+	doc := s.FileDoc(func(i int) bool {
+		return s.IsOneOf(i, "import", `"use strict"`, `'use strict'`) ||
+			jsFileTag(s)
+	})
 	return surface.Outline{Doc: doc, Symbols: s.Symbols}
 }
 
@@ -143,7 +158,8 @@ func (j *jsScope) resolve() {
 func (j *jsScope) exportOf(e jsExport, done map[int]bool) {
 	i, ok := j.names[e.local]
 	if !ok || e.from != "" {
-		j.Add(surface.Symbol{Name: surface.Qualify(j.prefix, ".", e.name), Kind: e.kind, Signature: e.sig, Doc: j.Doc(e.at),
+		j.Add(surface.Symbol{Name: surface.Qualify(j.prefix, ".", e.name), Kind: e.kind, Signature: e.sig,
+			Doc:  j.Doc(e.at),
 			Line: int(j.At(e.at).Line)})
 		return
 	}

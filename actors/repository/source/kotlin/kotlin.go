@@ -5,10 +5,16 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-func Outline(ctx context.Context, text []byte) surface.Outline {
+// Language is Kotlin.
+var Language = language.Language{Name: "Kotlin", Outline: outline, Imports: language.Dotted,
+	Code: language.WithoutComments, Note: language.ClassNote, Family: "jvm", Ecosystems: []string{"maven", "gradle"},
+	Tests: []string{"import org.junit", "import org.testng"}, Classes: true}
+
+func outline(ctx context.Context, text []byte) surface.Outline {
 	d := brace.Dialect{Nested: true, Backticks: true, Literal: kotlinLiteral, Attrs: kotlinAnnotation, Repeats: true,
 		Docs: brace.DocStyle{Text: func(text string) string { return brace.BracketLinks(brace.Javadoc(text)) }}}
 	k := &kotlinFile{File: d.Read(ctx, text, 0)}
@@ -76,7 +82,8 @@ func (k *kotlinFile) members(from, to int, owner string, depth int) {
 }
 
 func (k *kotlinFile) begins(i, from int) bool {
-	return i == from || k.Breaks(i) || k.IsOneOf(i-1, ";", "}", ")") || k.At(i-1).Kind != brace.PunctToken && k.Is(i, "@")
+	return i == from || k.Breaks(i) || k.IsOneOf(i-1, ";", "}", ")") || k.At(i-1).Kind != brace.PunctToken && k.Is(i,
+		"@")
 }
 
 // kotlinItem is a declaration in its scope.
@@ -128,7 +135,8 @@ func (k *kotlinFile) member(start, to int, owner string, depth int) int {
 
 func (k *kotlinFile) isModifier(i int) bool {
 	switch k.Str(i) {
-	case "public", "private", "protected", "internal", "open", "abstract", "final", "sealed", "data", "inline", "value",
+	case "public", "private", "protected", "internal", "open", "abstract", "final", "sealed", "data", "inline",
+		"value",
 		"enum", "annotation", "companion", "override", "suspend", "operator", "infix", "inner", "lateinit", "const",
 		"external", "tailrec", "expect", "actual", "noinline", "crossinline", "vararg", "reified":
 		return k.IsWord(i+1) || k.Is(i+1, "@")
@@ -256,7 +264,8 @@ func (k *kotlinFile) property(item kotlinItem, to int) int {
 		}
 	}
 	if item.public && k.IsWord(name) {
-		k.Declare(surface.Qualify(item.owner, ".", surface.Qualify(k.receiver(k.Angles(item.at+1), name), ".", k.Name(name))), kind,
+		k.Declare(surface.Qualify(item.owner, ".", surface.Qualify(k.receiver(k.Angles(item.at+1), name), ".",
+			k.Name(name))), kind,
 			item.start, shown)
 	}
 	return end

@@ -6,10 +6,16 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-func Outline(ctx context.Context, text []byte) surface.Outline {
+// Language is PHP.
+var Language = language.Language{Name: "PHP", Outline: outline, Imports: language.Dotted,
+	Code: language.WithoutComments, Note: language.ClassNote, Ecosystems: []string{"composer"},
+	Tests: []string{"use PHPUnit\\"}, Classes: true}
+
+func outline(ctx context.Context, text []byte) surface.Outline {
 	from := bytes.Index(text, []byte("<?"))
 	if from < 0 {
 		from = len(text)
@@ -17,7 +23,8 @@ func Outline(ctx context.Context, text []byte) surface.Outline {
 	for from < len(text) && (text[from] == '<' || text[from] == '?' || brace.IsWordByte(text[from])) {
 		from++
 	}
-	d := brace.Dialect{Hash: true, ClosesTag: true, Literal: phpLiteral, Docs: brace.DocStyle{Text: brace.Javadoc}, Attrs: phpAttribute}
+	d := brace.Dialect{Hash: true, ClosesTag: true, Literal: phpLiteral, Docs: brace.DocStyle{Text: brace.Javadoc},
+		Attrs: phpAttribute}
 	p := &phpFile{File: d.Read(ctx, text, from)}
 	p.items(0, len(p.Tokens), 0)
 	return surface.Outline{Doc: p.FileDoc(p.isPreamble), Symbols: p.Symbols}
@@ -28,7 +35,8 @@ func phpLiteral(l *brace.Lexer) int {
 	case '\'':
 		return l.LiteralEnd(1, brace.Quoted{Quote: "'", Lines: true, Escapes: true})
 	case '"', '`':
-		return l.LiteralEnd(1, brace.Quoted{Quote: string(rune(c)), Hole: "{$", Until: '}', Lines: true, Escapes: true})
+		return l.LiteralEnd(1, brace.Quoted{Quote: string(rune(c)), Hole: "{$", Until: '}', Lines: true,
+			Escapes: true})
 	case '?':
 		if l.At(1) == '>' {
 			return untagged(l)

@@ -67,7 +67,8 @@ func (p *pyModule) outline() surface.Outline {
 	o := surface.Outline{Doc: surface.DocText(cmp.Or(p.doc, p.remarks.Head))}
 	defines := false
 	for _, s := range p.symbols {
-		defines = defines || (s.Kind == surface.Type || s.Kind == surface.Function) && !s.weak && !s.facade && s.Name[0] != '_'
+		defines = defines || (s.Kind == surface.Type || s.Kind == surface.Function) && !s.weak && !s.facade &&
+			s.Name[0] != '_'
 	}
 	for _, s := range p.symbols {
 		if !p.isPublic(s, defines) {

@@ -5,10 +5,16 @@ import (
 	"context"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-func Outline(ctx context.Context, text []byte) surface.Outline {
+// Language is Python.
+var Language = language.Language{Name: "Python", Outline: outline, Imports: imports, Code: withoutDocstrings,
+	Note: note, Family: "python", Ecosystems: []string{"pypi"}, Tests: []string{"import pytest", "import unittest",
+		"from unittest"}}
+
+func outline(ctx context.Context, text []byte) surface.Outline {
 	p := pyModule{reader: pyReader{text: string(text), number: 1}, at: map[string]int{}, waiting: -1}
 	for clock := (surface.Clock{Context: ctx}); ; {
 		line, ok := p.reader.next()
@@ -169,7 +175,8 @@ func (p *pyModule) class(line pyLine) {
 		p.open(pyScope{indent: line.indent, hidden: true, symbol: -1})
 		return
 	}
-	s := surface.Symbol{Name: scope.class + name, Kind: surface.Type, Line: line.number, Signature: p.shownDecorators() + header}
+	s := surface.Symbol{Name: scope.class + name, Kind: surface.Type, Line: line.number,
+		Signature: p.shownDecorators() + header}
 	p.waiting = p.add(pySymbol{Symbol: s})
 	p.open(pyScope{indent: line.indent, class: s.Name + ".", symbol: p.waiting})
 }

@@ -125,7 +125,8 @@ func pyConvention(name string) surface.Kind {
 }
 
 func makesType(value string) bool {
-	called := value[:len(value)-len(strings.TrimLeft(value, ".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"))]
+	called := value[:len(value)-len(strings.TrimLeft(value,
+		".abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"))]
 	rest := value[len(called):]
 	if rest == "" {
 		return false

@@ -49,7 +49,8 @@ func (r *rubyFile) add(l rubyLine, name string, kind surface.Kind, signature str
 	}
 	r.at[name] = len(r.symbols)
 	doc := surface.Summary(rdoc(l.doc))
-	r.symbols = append(r.symbols, surface.Symbol{Name: name, Kind: kind, Signature: signature, Doc: doc, Line: l.number})
+	r.symbols = append(r.symbols, surface.Symbol{Name: name, Kind: kind, Signature: signature, Doc: doc,
+		Line: l.number})
 }
 
 // hide takes back a symbol that turns out to be private.

@@ -4,10 +4,16 @@ import (
 	"context"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-func Outline(ctx context.Context, text []byte) surface.Outline {
+// Language is Ruby.
+var Language = language.Language{Name: "Ruby", Outline: outline, Imports: imports, Note: language.LineNote("#"),
+	Ecosystems: []string{"rubygems"}, Tests: []string{"require 'minitest", "require \"minitest",
+		"require 'test_helper", "RSpec.describe", "require 'spec_helper"}}
+
+func outline(ctx context.Context, text []byte) surface.Outline {
 	r := rubyFile{lines: strings.Split(string(text), "\n"), at: map[string]int{}}
 	for clock := (surface.Clock{Context: ctx}); r.next < len(r.lines) && !clock.Over(); {
 		line := r.lines[r.next]
@@ -191,4 +197,17 @@ func (r *rubyFile) outline() surface.Outline {
 		}
 	}
 	return o
+}
+
+func imports(line string) []string {
+	switch {
+	case strings.HasPrefix(line, "require_relative"):
+		return []string{"./" + language.Between(line, `'"`, `'"`)}
+	case strings.HasPrefix(line, "require "):
+		return []string{language.Between(line, `'"`, `'"`)}
+	case strings.HasPrefix(line, "autoload "):
+		_, rest, _ := strings.Cut(line, ",")
+		return []string{language.Between(rest, `'"`, `'"`)}
+	}
+	return nil
 }

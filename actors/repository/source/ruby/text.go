@@ -30,7 +30,8 @@ func rubyCode(line string) string {
 // rubyPath is the constant path at the start of s, such as "Foo::Bar".
 func rubyPath(s string) string {
 	i := 0
-	for i < len(s) && (surface.IsWord(s[i]) || strings.HasPrefix(s[i:], "::") || i > 0 && s[i] == ':' && s[i-1] == ':') {
+	for i < len(s) && (surface.IsWord(s[i]) || strings.HasPrefix(s[i:], "::") || i > 0 && s[i] == ':' &&
+		s[i-1] == ':') {
 		i++
 	}
 	name := strings.TrimPrefix(s[:i], "::")

@@ -5,10 +5,15 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-func Outline(ctx context.Context, text []byte) surface.Outline {
+// Language is Rust.
+var Language = language.Language{Name: "Rust", Outline: outline, Imports: imports, Note: language.BlockNote,
+	Family: "rust", Ecosystems: []string{"cargo"}}
+
+func outline(ctx context.Context, text []byte) surface.Outline {
 	d := brace.Dialect{Nested: true, Literal: rustLiteral, Docs: brace.DocStyle{Inner: true}, Attrs: rustAttribute}
 	r := &rustFile{File: d.Read(ctx, text, 0), private: map[string]bool{}}
 	r.hide(0, len(r.Tokens))

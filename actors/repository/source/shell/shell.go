@@ -4,11 +4,17 @@ import (
 	"context"
 	"strings"
 
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-func Outline(ctx context.Context, text []byte) surface.Outline {
-	s := shellFile{lines: strings.Split(string(text), "\n"), at: map[string]bool{}, inside: -1, Clock: surface.Clock{Context: ctx}}
+// Language is that of shells.
+var Language = language.Language{Name: "Shell", Outline: outline, Imports: language.Dotted,
+	Note: language.LineNote("#")}
+
+func outline(ctx context.Context, text []byte) surface.Outline {
+	s := shellFile{lines: strings.Split(string(text), "\n"), at: map[string]bool{}, inside: -1,
+		Clock: surface.Clock{Context: ctx}}
 	s.read()
 	if len(s.open) > 0 {
 		s.next, s.open, s.distrust = s.opened, nil, true
@@ -93,7 +99,8 @@ func (s *shellFile) function(column int, name, rest, doc string) {
 		s.inside = -1
 	}
 	if name[0] != '_' {
-		s.add(surface.Symbol{Name: name, Kind: surface.Function, Signature: name + "()", Doc: surface.Summary(doc), Line: s.next})
+		s.add(surface.Symbol{Name: name, Kind: surface.Function, Signature: name + "()", Doc: surface.Summary(doc),
+			Line: s.next})
 	}
 }
 

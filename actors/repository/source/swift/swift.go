@@ -6,15 +6,22 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/brace"
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
 	"github.com/seed889630bf/lastword/actors/repository/source/surface"
 )
 
-func Outline(ctx context.Context, text []byte) surface.Outline {
+// Language is Swift.
+var Language = language.Language{Name: "Swift", Outline: outline, Imports: language.Dotted,
+	Code: language.WithoutComments, Note: language.ClassNote, Ecosystems: []string{"swift", "cocoapods"},
+	Classes: true}
+
+func outline(ctx context.Context, text []byte) surface.Outline {
 	d := brace.Dialect{Nested: true, Backticks: true, Literal: swiftLiteral, Directives: isSwiftDirective,
 		Attrs: swiftAttribute, Repeats: true}
 	s := &swiftFile{File: d.Read(ctx, text, 0)}
 	s.members(0, len(s.Tokens), swiftScope{})
-	return surface.Outline{Doc: s.FileDoc(func(i int) bool { return s.Is(i, "import") || s.Is(i, "@") }), Symbols: s.Symbols}
+	return surface.Outline{Doc: s.FileDoc(func(i int) bool { return s.Is(i, "import") || s.Is(i, "@") }),
+		Symbols: s.Symbols}
 }
 
 func isSwiftDirective(name string) bool {

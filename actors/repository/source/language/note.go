@@ -1,42 +1,30 @@
-package source
+package language
 
 import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
-	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
-// Note is the first sentence of the comment or docstring that a source file begins with; licences, shebangs and
-// directives do not count.
-func Note(path, text string) string {
-	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\uFEFF")
-	var blocks []string
-	switch scan.Language(path) {
-	case "":
-		return ""
-	case "Go":
-		return prose.Shorten(Synopsis(text, ""), prose.SentenceRunes)
-	case "Python":
-		blocks = pythonBlocks(text)
-	case "Elixir":
-		return "" // has its documentation in attributes, and remarks in comments
-	case "Shell", "Ruby", "R", "Julia":
-		blocks = lineBlocks(text, "#")
-	case "Lua", "SQL", "Haskell":
-		blocks = lineBlocks(text, "--")
-	case "Erlang":
-		blocks = lineBlocks(text, "%")
-	case "Clojure", "Assembly":
-		blocks = lineBlocks(text, ";")
-	default:
-		blocks = cBlocks(scan.Language(path), text)
-	}
-	for _, block := range blocks {
-		if IsLicence(block) || !prose.Is(block) || prose.IsBanner(block) {
+// LineNote finds the note of a file whose comments begin with the mark.
+func LineNote(mark string) func(text string) string {
+	return func(text string) string { return Note(LineBlocks(text, mark)) }
+}
+
+// BlockNote finds the note of a file whose comments are those of C.
+func BlockNote(text string) string { return Note(cBlocks(false, text)) }
+
+// ClassNote is BlockNote where a file may also say what it is at the class that it is there for.
+func ClassNote(text string) string { return Note(cBlocks(true, text)) }
+
+// Note is the first sentence of the paragraphs that says something by itself. Licences, banners and directives do not
+// count.
+func Note(paragraphs []string) string {
+	for _, p := range paragraphs {
+		if IsLicence(p) || !prose.Is(p) || prose.IsBanner(p) {
 			continue
 		}
-		if s := prose.Informative(block); s != "" {
+		if s := prose.Informative(p); s != "" {
 			return s
 		}
 	}
@@ -51,32 +39,9 @@ func IsLicence(s string) bool {
 		"<reference")
 }
 
-// pythonBlocks gives the module docstring, else leading comments.
-func pythonBlocks(text string) []string {
-	rest := skipLines(text, "#")
-	rest = strings.TrimLeft(rest, "rRuU")
-	for _, quote := range []string{`"""`, "'''"} {
-		if body, ok := strings.CutPrefix(rest, quote); ok {
-			doc, _, _ := strings.Cut(body, quote)
-			return paragraphs(doc)
-		}
-	}
-	return lineBlocks(text, "#")
-}
-
-func skipLines(text, mark string) string {
-	for {
-		line, rest, more := strings.Cut(text, "\n")
-		if t := strings.TrimSpace(line); !more || t != "" && !strings.HasPrefix(t, mark) {
-			return text
-		}
-		text = rest
-	}
-}
-
-// lineBlocks gives the paragraphs of the comment lines at the top. One that stands right above a statement is about
+// LineBlocks gives the paragraphs of the comment lines at the top. One that stands right above a statement is about
 // that.
-func lineBlocks(text, mark string) []string {
+func LineBlocks(text, mark string) []string {
 	var b strings.Builder
 	attached, statement := false, false
 	for line := range strings.Lines(text) {
@@ -91,7 +56,7 @@ func lineBlocks(text, mark string) []string {
 		}
 		b.WriteByte('\n')
 	}
-	list := paragraphs(b.String())
+	list := Paragraphs(b.String())
 	if statement && len(list) > 0 {
 		list = list[:len(list)-1]
 	}
@@ -111,7 +76,7 @@ func isDeclaration(line string) bool {
 // cBlocks gives the paragraphs of the comments before the first code that are about the file. Imports and directives
 // may stand between; a comment right above one of them that is not the first, or above a declaration, is about that,
 // unless it is the class that the file is there for.
-func cBlocks(language, text string) []string {
+func cBlocks(classes bool, text string) []string {
 	var blocks []string
 	first := true
 	for text != "" {
@@ -133,8 +98,8 @@ func cBlocks(language, text string) []string {
 		}
 		next := following(text)
 		if inner || strings.Contains(comment, "@file") || strings.Contains(comment, "@module") ||
-			first && (next == "" || isPreamble(next)) || isOfClass(language, next) {
-			blocks = append(blocks, paragraphs(comment)...)
+			first && (next == "" || isPreamble(next)) || isOfClass(classes, next) {
+			blocks = append(blocks, Paragraphs(comment)...)
 		}
 	}
 	return blocks
@@ -154,11 +119,11 @@ func following(text string) string {
 }
 
 // isOfClass tells the declaration for which files of a language are made.
-func isOfClass(language, line string) bool {
+func isOfClass(classes bool, line string) bool {
 	switch {
 	case strings.HasPrefix(line, "export default ") || strings.HasPrefix(line, "module.exports"):
 		return true
-	case !NamesClasses(language) && language != "Dart":
+	case !classes:
 		return false
 	case strings.HasPrefix(line, "@"), strings.HasPrefix(line, "#["), strings.HasPrefix(line, "["):
 		return true // what is annotated is a class as a rule
@@ -217,8 +182,8 @@ func withoutStars(body string) string {
 	return b.String()
 }
 
-// paragraphs splits at empty lines; tags of documentation tools end the text.
-func paragraphs(text string) []string {
+// Paragraphs splits at empty lines; tags of documentation tools end the text.
+func Paragraphs(text string) []string {
 	var list []string
 	var b strings.Builder
 	flush := func() {

@@ -1,13 +1,13 @@
-package source
+package python
 
 import "strings"
 
-// IsPythonLibrary knows the modules of Python's standard library, 3.8 to 3.14.
-func IsPythonLibrary(name string) bool {
-	return strings.HasPrefix(name, "_") || strings.Contains(pythonLibrary, " "+name+" ")
+// IsLibrary knows the modules of Python's standard library, 3.8 to 3.14.
+func IsLibrary(name string) bool {
+	return strings.HasPrefix(name, "_") || strings.Contains(library, " "+name+" ")
 }
 
-const pythonLibrary = " " +
+const library = " " +
 	"abc aifc annotationlib antigravity argparse array ast asynchat asyncio asyncore atexit audioop base64 bdb " +
 	"binascii bisect builtins bz2 cProfile calendar cgi cgitb chunk cmath cmd code codecs codeop collections " +
 	"colorsys compileall compression concurrent configparser contextlib contextvars copy copyreg crypt csv ctypes " +

@@ -1,0 +1,38 @@
+package c
+
+import (
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/source/language"
+)
+
+func includes(line string) []string {
+	if rest, ok := strings.CutPrefix(line, "#"); ok && strings.HasPrefix(strings.TrimSpace(rest), "include") {
+		return []string{language.Between(rest, `"<`, `">`)}
+	}
+	return nil
+}
+
+// IsPlus finds what C does not have. Headers of C close a block for C++ with "extern".
+func IsPlus(text string) bool {
+	for line := range strings.Lines(text) {
+		line = strings.TrimSpace(line)
+		if prose.StartsWithAny(line, "namespace ", "template <", "template<", "class ", "using namespace", "public:",
+			"private:", "#include <string>", "#include <vector>", "#include <cstd", "#include <memory>") {
+			return true
+		}
+	}
+	return false
+}
+
+// IsLibrary knows the headers of the C library that projects have namesakes of.
+func IsLibrary(name string) bool {
+	switch name {
+	case "assert.h", "ctype.h", "errno.h", "limits.h", "locale.h", "math.h", "setjmp.h", "signal.h", "stdarg.h",
+		"stddef.h", "stdint.h", "stdio.h", "stdlib.h", "string.h", "strings.h", "time.h", "unistd.h", "poll.h",
+		"endian.h", "stdbool.h", "inttypes.h":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,41 @@
+package language
+
+import (
+	"context"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/source/surface"
+)
+
+// Language is how the files of a language are read. Its zero value reads nothing.
+type Language struct {
+	Name string // as package scan has it
+	// Outline reads the public surface. The text has no byte order mark, ends every line with "\n", is valid UTF-8
+	// and at most surface.MaxBytes long.
+	Outline func(ctx context.Context, text []byte) surface.Outline
+	// Imports gives what a line imports, each as a path: relative ones begin with a dot. Where a line may name a thing
+	// in a file, or the file, both follow each other.
+	Imports func(line string) []string
+	// Reexports gives what a line exports the whole of. Where it is set, names are public by what exports them.
+	Reexports func(line string) []string
+	// Code is the text without docstrings and comments on lines of their own: examples in them import what the file
+	// does not.
+	Code func(text string) string
+	// Note is the first sentence of what a file says of itself at its top.
+	Note func(text string) string
+	// Private holds for a text in which nothing is public; whole says that it is all of the file.
+	Private func(text string, whole bool) bool
+
+	Family     string   // joins the languages whose files import each other; "" for one alone
+	Ecosystems []string // whose packages are written in it, the first one before all
+	Tests      []string // what the text of a test has in it
+	Classes    bool     // a file holds the class that it is named after
+}
+
+// IsPrivate holds for a file nothing of which others can use, as far as the language tells.
+func (l Language) IsPrivate(text string, whole bool) bool {
+	return l.Private != nil && l.Private(text, whole)
+}
+
+// IsTest tells a test by what it has in it.
+func (l Language) IsTest(text string) bool { return prose.ContainsAny(text, l.Tests...) }
