@@ -240,7 +240,7 @@ var rules = []rule{{
 	tests: []string{module + "/actors"},
 }, {
 	pkgs:  "transport/web",
-	tests: []string{module + "/messages", "github.com/evanw/esbuild/pkg/api"},
+	tests: []string{module + "/messages", module + "/actors/llmstxt/check", "github.com/evanw/esbuild/pkg/api"},
 }, {
 	pkgs:  "transport/telemetry",
 	ours:  []string{"messages"},

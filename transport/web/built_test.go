@@ -27,7 +27,7 @@ func TestBuilt(t *testing.T) {
 		JSX: api.JSXAutomatic, JSXImportSource: "preact",
 		Alias: map[string]string{"preact": vendor("preact"), "preact/hooks": vendor("preact-hooks"),
 			"preact/jsx-runtime": vendor("preact-jsx-runtime"), "@preact/signals": vendor("signals"),
-			"@preact/signals-core": vendor("signals-core")},
+			"@preact/signals-core": vendor("signals-core"), "marked": vendor("marked")},
 	})
 	for _, message := range append(result.Errors, result.Warnings...) {
 		t.Errorf("%+v: %s", message.Location, message.Text)

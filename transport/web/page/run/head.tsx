@@ -1,0 +1,157 @@
+import { useSignal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { post, runPath, type Refused } from "../api/client";
+import { go, runHref } from "../router";
+import { useKeys } from "../shell/keys";
+import type { State } from "../state/fold";
+import type { Feed } from "../state/feed";
+import { Pill } from "./sign";
+import { advice, clean, clock, cut, duration } from "./text";
+import { useNow } from "./now";
+
+/** A run's input in a few words. */
+export function inWords(input: unknown): string {
+  if (typeof input === "string") return clean(cut(input, 200));
+  const fields = (input ?? {}) as Record<string, unknown>;
+  const plan = fields.plan as { name?: unknown; steps?: { name: string }[] } | undefined;
+  const named = plan?.name ?? plan?.steps?.map((s) => s.name).join(" → ");
+  const first = ["repository", "message", "text", "prompt", "title"].map((name) => fields[name]).find((v) => v && typeof v === "string");
+  return clean(cut(String(named ?? first ?? Object.values(fields).find((v) => v && typeof v === "string") ?? ""), 200));
+}
+
+export function Head({ feed }: { feed: Feed }) {
+  feed.slow.value;
+  const s = feed.tree.top.fold.state;
+  const words = inWords(s.queued?.input);
+  useEffect(() => {
+    document.title = `${s.end ? s.status : s.status === "pending" ? "queued" : "running"} · ${cut(words, 40) || s.queued?.job || "run"} · lastword`;
+    return () => (document.title = "lastword");
+  }, [s.status, words]);
+  return (
+    <header class="run-head">
+      <div class="run-title">
+        <Pill state={s} />
+        <h1 class="cut" title={words}>{clean(s.queued?.job ?? "run")}{words && <span class="muted"> {words}</span>}</h1>
+        <Actions feed={feed} state={s} />
+      </div>
+      <Facts state={s} />
+      {s.end && <LastWord state={s} />}
+    </header>
+  );
+}
+
+function Facts({ state: s }: { state: State }) {
+  const now = useNow(!s.end);
+  const queued = Date.parse(s.queued_at);
+  const end = s.end ? Date.parse(s.end.at) : now;
+  const restarts = s.tasks.reduce((n, t) => n + t.attempt - 1, 0) + s.recoveries;
+  const labels = Object.entries(s.queued?.labels ?? {}).filter(([name]) => name !== "traceparent");
+  return (
+    <p class="facts muted num">
+      <span class="mono">{s.run_id}</span>
+      {s.queued_at && <span><time dateTime={s.queued_at} title={s.queued_at}>{new Date(queued).toLocaleDateString()} {clock(queued).slice(0, 8)}</time></span>}
+      {s.queued_at && <span>{s.end ? "took" : "for"} {duration(Math.max(0, end - queued))}</span>}
+      {restarts > 0 && <span>restarted {restarts === 1 ? "once" : `${restarts} times`}</span>}
+      {s.queued?.mode === "attached" && <span>attached to its caller</span>}
+      {s.queued?.parent && <a href={runHref(s.queued.parent)}>part of another run</a>}
+      {labels.map(([name, value]) => <span key={name}>{clean(`${name}: ${cut(value, 80)}`)}</span>)}
+    </p>
+  );
+}
+
+function LastWord({ state: s }: { state: State }) {
+  const { end } = s;
+  if (!end || s.status === "completed") {
+    return end?.degraded ? <p class="last-word degraded">Its result is degraded: the model failed, and the work was done without it.</p> : null;
+  }
+  const cause = end.cause ?? "";
+  return (
+    <div class={`last-word ${s.status}`} role="group" aria-label="Last word">
+      <p><strong>{cause.replaceAll("_", " ") || s.status}</strong>{end.task && <> in <code>{clean(end.task)}</code></>}{end.by !== "run" && <span class="muted"> (said by {end.by})</span>}</p>
+      {end.error && <p class="untrusted">{clean(cut(end.error.message, 2000))}</p>}
+      <p class="muted">{advice[cause]}</p>
+    </div>
+  );
+}
+
+function Actions({ feed, state: s }: { feed: Feed; state: State }) {
+  const asks = useSignal(false);
+  const problem = useSignal("");
+  const sure = useRef<HTMLButtonElement>(null);
+  const act = (work: () => Promise<unknown>) => {
+    problem.value = "";
+    work().catch((e: Refused) => (problem.value = e.message));
+  };
+  const askToCancel = () => {
+    if (feed.tree.top.fold.state.end || feed.tree.top.fold.state.canceling) return;
+    asks.value = true;
+    requestAnimationFrame(() => sure.current?.focus());
+  };
+  useKeys(() => [{ key: "c", says: "Cancel the run", do: askToCancel }]);
+  const cancel = () => {
+    asks.value = false;
+    act(() => post(runPath(feed.id, "/cancel"), { reason: "asked for on the page" }));
+  };
+  const again = () => act(async () => {
+    const { job, input, labels, limits } = s.queued!;
+    const { traceparent, ...own } = labels ?? {};
+    go(runHref((await post<State>("/v1/runs", { job, input, labels: own, limits })).run_id));
+  });
+  return (
+    <div class="actions">
+      {problem.value && <span class="bad" role="alert">{problem.value}</span>}
+      {!s.end && !s.canceling && !asks.value && <button class="danger" onClick={askToCancel}>Cancel</button>}
+      {!s.end && !s.canceling && asks.value && (
+        <span class="asks" role="group" aria-label="Cancel this run?" onKeyDown={(e) => e.key === "Escape" && (asks.value = false)}>
+          <span>Cancel this run?</span>
+          <button ref={sure} class="danger" onClick={cancel}>Cancel the run</button>
+          <button onClick={() => (asks.value = false)}>Keep it</button>
+        </span>
+      )}
+      {!s.end && s.canceling && <button disabled>Canceling…</button>}
+      {s.end && !s.queued?.parent && <button onClick={again}>Run again</button>}
+      <Copy feed={feed} />
+      <button onClick={() => save(feed)} title="The events as JSON lines">Download</button>
+    </div>
+  );
+}
+
+function Copy({ feed }: { feed: Feed }) {
+  const done = useSignal("");
+  const menu = useRef<HTMLDetailsElement>(null);
+  const url = location.origin + runPath(feed.id);
+  const server = location.origin === "http://127.0.0.1:7878" ? "" : ` --server ${location.origin}`;
+  const things = {
+    "id": feed.id,
+    "address": location.origin + runHref(feed.id),
+    "curl": `curl -N '${url}/events' -H 'Accept: text/event-stream'`,
+    "command line": `lastword runs watch ${feed.id}${server}`,
+  };
+  async function copy(name: string, text: string) {
+    await navigator.clipboard.writeText(text).then(() => (done.value = `copied the ${name}`), () => (done.value = "the browser does not let this page copy"));
+    menu.current!.open = false;
+  }
+  return (
+    <details class="menu" ref={menu} onKeyDown={(e) => e.key === "Escape" && (menu.current!.open = false)}>
+      <summary class="button">Copy</summary>
+      <div class="pop">
+        {Object.entries(things).map(([name, text]) => <button key={name} class="quiet" title={text} onClick={() => copy(name, text)}>Copy the {name}</button>)}
+      </div>
+      <span class="visually-hidden" role="status">{done.value}</span>
+    </details>
+  );
+}
+
+/** Saves what the page has read of the run, an event on each line. */
+function save(feed: Feed) {
+  const lines = feed.tree.events.filter((e) => e.run_id === feed.id).map((e) => JSON.stringify(e) + "\n");
+  download(new Blob(lines, { type: "application/x-ndjson" }), `${feed.id}.jsonl`);
+}
+
+function download(blob: Blob, name: string) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
