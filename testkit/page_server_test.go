@@ -182,7 +182,7 @@ func (s playStep) play(ctx context.Context, t *actors.TaskContext, files *os.Roo
 		err = t.Progress(s.Done, s.Total, s.Name)
 	case "emit":
 		var e messages.Event
-		if err = json.Unmarshal(fmt.Appendf(nil, `{"seq":1,"type":%q,"payload":%s}`, s.Name, s.Payload), &e); err == nil {
+		if err = json.Unmarshal(fmt.Appendf(nil, `{"run_id":"r_x","seq":1,"ts":"2026-01-01T00:00:00Z","type":%q,"payload":%s}`, s.Name, s.Payload), &e); err == nil {
 			err = t.Emit(e.Body, s.Text)
 		}
 	case "ask":

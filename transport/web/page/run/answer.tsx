@@ -29,6 +29,7 @@ export function Answer({ feed }: { feed: Feed }) {
 }
 
 function Said({ feed, run }: { feed: Feed; run: RunTrace }) {
+  feed.slow.value;
   const all = useSignal(false);
   const hidden = all.value ? 0 : Math.max(0, run.items.length - shown);
   return (
@@ -91,7 +92,7 @@ function Call({ feed, run, id }: { feed: Feed; run: RunTrace; id: string }) {
   return (
     <details class={`call ${call.model ? "model" : "tool"}`} onToggle={(e) => (open.value = (e.currentTarget as HTMLDetailsElement).open)}>
       <summary>
-        <Sign look={look} /> <strong class="mono">{clean(cut(call.name, 80))}</strong> <span class="muted num">{callFacts(call)} {duration((call.to ?? now) - call.from)}</span>
+        <Sign look={look} /> <strong class="mono">{clean(cut(call.name, 80))}</strong> <span class="muted num">{callFacts(call)}{duration((call.to ?? now) - call.from)}</span>
         {!call.model && call.arguments !== undefined && <span class="mono muted cut args">{clean(cut(JSON.stringify(call.arguments), 120))}</span>}
       </summary>
       {progress && <p class="num">{progress.total ? <progress value={progress.done} max={progress.total} aria-label="Progress" /> : null} {progress.done}{progress.total ? ` of ${progress.total}` : ""} {clean(progress.unit ?? "")}</p>}
@@ -103,7 +104,7 @@ function Call({ feed, run, id }: { feed: Feed; run: RunTrace; id: string }) {
 function callFacts({ model, end, provider }: CallDetail): string {
   if (!model) return "";
   const u = end?.usage;
-  return [provider && clean(provider), u && `${u.prompt_tokens} → ${plural(u.completion_tokens, "token")}`, end?.finish_reason && clean(end.finish_reason)].filter(Boolean).join(" · ");
+  return [provider && clean(provider), u && `${u.prompt_tokens} → ${plural(u.completion_tokens, "token")}`, end?.finish_reason && clean(end.finish_reason), ""].filter((p) => p !== undefined).join(" · ");
 }
 
 function CallBody({ call }: { call: CallDetail }) {

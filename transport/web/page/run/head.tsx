@@ -32,7 +32,7 @@ export function Head({ feed }: { feed: Feed }) {
       <div class="run-title">
         <Pill state={s} />
         <h1 class="cut" title={words}>{clean(s.queued?.job ?? "run")}{words && <span class="muted"> {words}</span>}</h1>
-        <Actions feed={feed} state={s} />
+        <Actions feed={feed} />
       </div>
       <Facts state={s} />
       {s.end && <LastWord state={s} />}
@@ -74,7 +74,9 @@ function LastWord({ state: s }: { state: State }) {
   );
 }
 
-function Actions({ feed, state: s }: { feed: Feed; state: State }) {
+function Actions({ feed }: { feed: Feed }) {
+  feed.slow.value;
+  const s = feed.tree.top.fold.state;
   const asks = useSignal(false);
   const problem = useSignal("");
   const sure = useRef<HTMLButtonElement>(null);

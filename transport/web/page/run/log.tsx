@@ -14,6 +14,9 @@ function line(e: WireEvent): string {
   if (e.message) return clean(cut(e.message, 300));
   const p = (e as WireEvent & Saying).payload as Record<string, any> | undefined;
   switch (e.type) {
+    case "tool.started":
+    case "llm.started":
+      return clean(cut(`${p?.tool ?? p?.model} ${JSON.stringify(p?.arguments) ?? ""}`, 300));
     case "text.delta":
     case "thought.delta":
       return clean(`${p?.stream}: ${JSON.stringify(cut(String(p?.text), 200))}`);

@@ -56,7 +56,7 @@ export function Virtual({ count, rowHeight, row, show, follow, onFollow, keyOf, 
   });
   useLayoutEffect(() => {
     if (follow) box.current!.scrollTop = count * rowHeight;
-  }, [follow, count]);
+  }, [follow, count, view.height]);
   useLayoutEffect(() => {
     if (show === undefined || show < 0) return;
     const b = box.current!;
