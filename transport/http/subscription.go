@@ -168,6 +168,9 @@ func (s *subscription) send(ctx context.Context) (ended bool, err error) {
 		}
 		for len(batch) > 0 {
 			n := s.take(len(batch))
+			if n == 0 && s.credited(ctx) {
+				continue
+			}
 			if n == 0 {
 				return false, nil
 			}
@@ -179,6 +182,20 @@ func (s *subscription) send(ctx context.Context) (ended bool, err error) {
 		}
 	}
 	return true, nil
+}
+
+// credited waits a moment for credit. A client that reads has sent some: Follow need not begin again, which reads a tree's
+// log from its beginning. One that falls behind keeps no batch here.
+func (s *subscription) credited(ctx context.Context) bool {
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	select {
+	case <-s.more:
+		return true
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // take takes credit for at most n events.
