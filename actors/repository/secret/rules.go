@@ -57,8 +57,6 @@ func allRules() []rule {
 		{name: "azure-storage-key", word: "AccountKey=", pattern: `[A-Za-z0-9+/]{86}==`},
 		{name: "azure-shared-key", word: "SharedAccessKey=", pattern: `[A-Za-z0-9+/%]{40,}={0,2}`, inside: true},
 		{name: "azure-signature", word: "sig=", pattern: `[A-Za-z0-9+/%]{40,}={0,2}`},
-		{name: "azure-client-secret", word: "7Q~", pattern: `[A-Za-z0-9_.~-]{31,34}`, inside: true}, // three characters into a client's secret of Azure
-		{name: "azure-client-secret", word: "8Q~", pattern: `[A-Za-z0-9_.~-]{31,34}`, inside: true},
 		{name: "aws-access-key", word: "AKIA", pattern: `[A-Z0-9]{16}\b`},
 		{name: "aws-access-key", word: "ASIA", pattern: `[A-Z0-9]{16}\b`},
 		{name: "aws-access-key", word: "ABIA", pattern: `[A-Z0-9]{16}\b`},
@@ -79,6 +77,31 @@ func allRules() []rule {
 		{name: "jwt", word: "eyJ", pattern: jwt},
 		{name: "password-in-url", word: "://", pattern: login, inside: true},
 		{name: "age-key", word: "AGE-SECRET-KEY-1", pattern: `[A-Z0-9]{50,}`},
+		{name: "1password-key", word: "A3-", pattern: `[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}`},
+		{name: "artifactory-token", word: "cmVmd", pattern: `[A-Za-z0-9]{59}`},
+		{name: "aws-access-key", word: "A3T", pattern: `[A-Z0-9]{17}\b`},
+		{name: "alibaba-key", word: "LTAI", pattern: `[A-Za-z0-9]{20}`},
+		{name: "cloudflare-origin-key", word: "v1.0-", pattern: `[a-f0-9]{24}-[a-f0-9]{100,}`},
+		{name: "dropbox-token", word: "sl.", pattern: `[A-Za-z0-9_=-]{100,}`},
+		{name: "duffel-token", word: "duffel_", pattern: `(?:test|live)_[A-Za-z0-9_=-]{43}`},
+		{name: "flutterwave-key", word: "FLWSECK_TEST-", pattern: `[a-zA-Z0-9]{12}`},
+		{name: "gitlab-token", word: "GR1348941", pattern: `[A-Za-z0-9_-]{20}`},
+		{name: "session-cookie", word: "_gitlab_session=", pattern: `()[a-z0-9]{32}`},
+		{name: "grafana-key", word: "eyJrIjoi", pattern: `[A-Za-z0-9=]{70,}`},
+		{name: "hugging-face-token", word: "api_org_", pattern: `[A-Za-z]{34}`},
+		{name: "teams-webhook", word: "webhook.office.com/webhookb2/", pattern: `[^\s"'<>]{60,}`, inside: true},
+		{name: "octopus-deploy-key", word: "API-", pattern: `[A-Z0-9]{26}\b`},
+		{name: "sendgrid-key", word: "SG.", pattern: `[A-Za-z0-9_=-]{66}`},
+		{name: "sidekiq-key", word: "contribsys__com", pattern: `([a-z_]{0,20}["'\]]*\s?[:=]\s?["']?)[A-Fa-f0-9]{8}:[A-Fa-f0-9]{8}`, inside: true},
+		{name: "sourcegraph-token", word: "sgp_", pattern: `(?:[A-Fa-f0-9]{16}_|local_)?[A-Fa-f0-9]{40}`},
+		{name: "yandex-token", word: "t1.", pattern: `[A-Za-z0-9_-]+={0,2}\.[A-Za-z0-9_-]{86}`},
+	}
+	for _, c := range "0123456789abcdefABCDEF" {
+		list = append(list, rule{name: "twilio-key", word: "SK" + string(c), pattern: `[0-9a-fA-F]{31}\b`})
+		if c <= '9' { // three characters into a client's secret
+			list = append(list, rule{name: "azure-client-secret", word: string(c) + "Q~", pattern: `[A-Za-z0-9_.~-]{31,34}`,
+				inside: true})
+		}
 	}
 	for _, services := range []struct{ words, tail string }{
 		{"github-token: ghp_ gho_ ghu_ ghs_ ghr_", `[A-Za-z0-9]{36,}`},
@@ -93,8 +116,15 @@ func allRules() []rule {
 		{"google-token: ya29. tailscale-key: tskey-", `[A-Za-z0-9._-]{20,}`},
 		{"webhook-secret: whsec_", `[A-Za-z0-9+/=_-]{20,}`},
 		{"databricks-token: dapi digitalocean-token: dop_v1_ doo_v1_ dor_v1_ supabase-token: sbp_ pulumi-token: pul- " +
-			"mailgun-key: key- rubygems-key: rubygems_", `[a-f0-9]{32,}`},
-		{"postman-key: PMAK-", `[A-Za-z0-9]{24}-[a-f0-9]+`},
+			"mailgun-key: key- rubygems-key: rubygems_", `[A-Fa-f0-9]{32,}`},
+		{"postman-key: PMAK-", `[A-Za-z0-9]{24}-[A-Fa-f0-9]+`},
+		{"gitlab-token: gloas- glcbt- glagent- glsoat- glft- glimt- glffct-", `[A-Za-z0-9_-]{20,}`},
+		{"frame-io-token: fio-u- scalingo-token: tk-us-", `[A-Za-z0-9_=-]{48,}`},
+		{"harness-key: pat. sat.", `[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}`},
+		{"infracost-key: ico- settlemint-token: sm_aat_ sm_pat_ sm_sat_", `[A-Za-z0-9]{16,}`},
+		{"42-secret: s-s4t2ud- s-s4t2af-", `[A-Fa-f0-9]{64}`},
+		{"readme-key: rdme_", `[a-z0-9]{70}`},
+		{"authress-key: sc_ ext_ scauth_ authress_", `[A-Za-z0-9]{5,30}\.[A-Za-z0-9]{4,6}\.acc[_-][A-Za-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,}`},
 	} {
 		for name, word := range named(services.words) {
 			list = append(list, rule{name: name, word: word, pattern: services.tail})
@@ -123,24 +153,23 @@ func allRules() []rule {
 			"auth_key auth-key authKey Auth-Key AUTH_KEY session_key sessionKey SESSION_KEY master_key masterKey MASTER_KEY " +
 			"storage_key storageKey STORAGE_KEY signing_key " +
 			"signingKey SIGNING_KEY secret Secret SECRET token Token TOKEN credential Credential CREDENTIAL",
-			`([A-Za-z0-9_-]{0,24}` + assigned + `)[A-Za-z0-9_+/~!@#$%^&*-]{16,}={0,2}`, isRandom},
+			`([A-Za-z0-9_-]{0,24}` + assigned + `)[A-Za-z0-9_+/~!@#$%^&*-]{15,}={0,2}`, isRandom},
 	} {
 		for word := range strings.FieldsSeq(a.words) {
 			list = append(list, rule{name: a.name, word: word, pattern: a.pattern, inside: true, fits: a.fits})
 		}
 	}
 	// Beginnings that are also those of names: what follows must be made by chance.
-	for name, word := range named("grafana-token: glc_ gitlab-token: gloas- glcbt- glagent- glsoat- glft- glimt- " +
-		"sentry-token: sntryu_ posthog-key: phx_ pinecone-key: pcsk_ jina-key: jina_ service-key: cpk_ sk_prod_ ddp_ " +
+	for name, word := range named("grafana-token: glc_ clickhouse-key: 4b1d sentry-token: sntryu_ posthog-key: phx_ pinecone-key: pcsk_ jina-key: jina_ service-key: cpk_ sk_prod_ ddp_ " +
 		"cerebras-key: csk- tavily-key: tvly- openai-session: sess- fireworks-key: fw_ together-key: tgp_v1_ " +
 		"langsmith-key: lsv2_pt_ lsv2_sk_ ls__ firecrawl-key: fc- fly-token: flyv1_ fm2_ fo1_ vercel-token: vcp_ vercel_ " +
 		"netlify-token: nfp_ render-key: rnd_ typeform-token: tfp_ neon-key: napi_ supabase-key: sb_secret_ " +
 		"planetscale-token: pscale_tkn_ pscale_pw_ pscale_oauth_ doppler-token: dp.pt. dp.st. dp.sa. dp.ct. " +
 		"new-relic-key: NRAK- NRII- contentful-token: CFPAT- heroku-key: HRKU- easypost-key: EZAK EZTK " +
 		"dynatrace-token: dt0c01. shippo-token: shippo_live_ square-token: sq0csp- sq0atp- EAAA " +
-		"facebook-token: EAAC instagram-token: IGQV firebase-key: APA91b flutterwave-key: FLWSECK- FLWSECK_TEST- " +
+		"facebook-token: EAAC instagram-token: IGQV firebase-key: APA91b flutterwave-key: FLWSECK- " +
 		"razorpay-key: rzp_live_ brevo-key: xkeysib- xsmtpsib- amazon-mws-token: amzn.mws. " +
-		"bedrock-key: ABSK bedrock-api-key- alibaba-key: LTAI tencent-key: AKID volcengine-key: AKLT " +
+		"bedrock-key: ABSK bedrock-api-key- tencent-key: AKID volcengine-key: AKLT " +
 		"artifactory-token: AKCp yandex-key: AQVN clojars-token: CLOJARS_ nuget-key: oy2 crates-token: cio " +
 		"sonarqube-token: squ_ sqp_ sqa_ buildkite-token: bkua_ circleci-token: CCIPAT_ adobe-secret: p8e- " +
 		"bitbucket-token: BBDC- openshift-token: sha256~ prefect-key: pnu_ apify-token: apify_api_ notion-token: secret_ " +
