@@ -105,7 +105,7 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors/plan",
-	ours:   []string{"messages", "supervision", "actors", "actors/plan/*"},
+	ours:   []string{"messages", "supervision", "actors", "actors/structured", "actors/plan/*"},
 	libs:   []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "go.yaml.in/yaml/v3", "golang.org/x/text/language", "golang.org/x/text/message"},
 	tests:  []string{module + "/transport/sqlite"},
 	denied: []string{"net", "net/http", "log"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/messages"
 )
 
 // cycles reports steps that wait for themselves.
@@ -104,4 +106,27 @@ func (g *graph) order() (order []int, cyclic []bool) {
 		cyclic[i] = n > 0
 	}
 	return order, cyclic
+}
+
+// after marks the step and those that wait for it, directly or through others.
+func (g *graph) after(name string) (map[int]bool, error) {
+	if name == "" {
+		return nil, nil
+	}
+	first := slices.IndexFunc(g.steps, func(n node) bool { return n.Name == name })
+	if first < 0 {
+		return nil, messages.InvalidInput("the plan has no step %s to run from", name)
+	}
+	marked := map[int]bool{first: true}
+	for todo := []int{first}; len(todo) > 0; {
+		n := &g.steps[todo[0]]
+		todo = todo[1:]
+		for _, i := range slices.Concat(n.dependents, n.handlers) {
+			if !marked[i] {
+				marked[i] = true
+				todo = append(todo, i)
+			}
+		}
+	}
+	return marked, nil
 }

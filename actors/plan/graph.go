@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/plan/expression"
+	"github.com/seed889630bf/lastword/actors/structured"
 )
 
 // graph is a checked plan, ready to be carried out.
@@ -300,8 +301,13 @@ func (s *scope) work(i int) {
 		if len(form) > 0 && json.Unmarshal(form, &in) == nil {
 			s.input(i, in, n.Job)
 		}
-	case n.Ask != nil && n.Retry != nil:
-		s.wrong(s.of(i, "retry"), "a question is asked once")
+	case n.Ask != nil:
+		if n.Retry != nil {
+			s.wrong(s.of(i, "retry"), "a question is asked again only if the answer does not fit; leave retry out")
+		}
+		if _, err := structured.Compile(n.Ask.schema()); err != nil {
+			s.wrong(s.of(i, "ask.schema"), "%v", err)
+		}
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"iter"
 	"sync"
-	"time"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
@@ -20,6 +20,10 @@ const Name = "plan"
 type Input struct {
 	Plan   *Plan          `json:"plan"`
 	Params map[string]any `json:"params,omitempty"`
+	// From is a step, and Run an earlier run of the plan: From and the steps after it run, and so do those that came to
+	// nothing in Run. All others have ended as they did there.
+	From string         `json:"from,omitempty"`
+	Run  messages.RunID `json:"run,omitempty"`
 }
 
 // Config says what the steps of plans can do.
@@ -28,6 +32,8 @@ type Config struct {
 	Jobs map[string]Kind
 	// Open opens an artifact of a sub-run for a step that reads.
 	Open func(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error)
+	// Runs are the runs that the plan's caller may read. Without them a plan knows its own alone.
+	Runs Runs
 	// Out is the folder of what steps write.
 	Out string
 	// Spend, which may be nil, is called before a step writes so many bytes.
@@ -36,6 +42,12 @@ type Config struct {
 	Shown func(in Input) any
 
 	runs *sync.Map // the sub-runs that wrote artifacts, by id
+}
+
+// Runs finds runs. Errors: not_found.
+type Runs interface {
+	State(ctx context.Context, id messages.RunID) (messages.State, error)
+	Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error]
 }
 
 // Kind is a job that steps may start.
@@ -68,6 +80,13 @@ func Job(in Input, config Config) (actors.Job, error) {
 	if err != nil {
 		return actors.Job{}, err
 	}
+	anew, err := g.after(in.From)
+	switch {
+	case err != nil:
+		return actors.Job{}, err
+	case (in.From == "") != (in.Run == ""):
+		return actors.Job{}, messages.InvalidInput("from is a step and run an earlier run of the plan; give both or neither")
+	}
 	if config.runs == nil {
 		config.runs = new(sync.Map)
 	}
@@ -76,11 +95,11 @@ func Job(in Input, config Config) (actors.Job, error) {
 		shown = config.Shown(in)
 	}
 	steps := func(ctx context.Context, t *actors.TaskContext) error {
-		return newRunner(config, newCore(g, params), t).run(ctx)
+		return newRunner(config, newCore(g, params), t, earlierRun{in.Run, anew}).run(ctx)
 	}
 	// Another attempt goes on where a crash has ended the last.
 	return actors.Job{Name: Name, Input: shown, Restart: true, Tasks: []actors.Task{{Name: "steps", Run: steps,
-		Policy: supervision.Policy{RetryCrash: true}, Deadline: time.Duration(in.Plan.Timeout)}}}, nil
+		Policy: supervision.Policy{RetryCrash: true}}}}, nil
 }
 
 // New makes the job from the JSON of an [Input], as a runtime's Config.Jobs needs it. The plan in it may be a text.

@@ -2,17 +2,24 @@ package plan
 
 import (
 	"context"
+	"encoding/json"
+	"iter"
+	"slices"
+	"strings"
+	"time"
 
-	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// past is what earlier attempts have written into the run's log.
+// past is what a run's log says of the plan.
 type past struct {
+	began    time.Time
 	said     map[said]int
-	order    []pastWork // the ends, in their order
+	order    []pastWork       // the ends, in their order
+	at       map[pastWork]int // in order
 	ended    map[pastWork]messages.StepEnded
-	children map[string]bool // the names of sub-runs
+	children map[string]messages.RunID // by their names
+	answers  map[string]json.RawMessage
 }
 
 // said is what the log says of a step: that it ended, or else that it started.
@@ -27,24 +34,34 @@ type pastWork struct {
 	start int
 }
 
-// recall reads what the log holds of earlier attempts.
-func recall(ctx context.Context, t *actors.TaskContext) (past, error) {
-	p := past{said: map[said]int{}, ended: map[pastWork]messages.StepEnded{}, children: map[string]bool{}}
-	for e, err := range t.Earlier(ctx) {
+// recall reads the events of a run.
+func recall(events iter.Seq2[messages.Event, error]) (past, error) {
+	p := past{said: map[said]int{}, at: map[pastWork]int{}, ended: map[pastWork]messages.StepEnded{}, children: map[string]messages.RunID{},
+		answers: map[string]json.RawMessage{}}
+	for e, err := range events {
 		if err != nil {
 			return p, err
 		}
 		switch b := e.Body.(type) {
+		case messages.RunQueued:
+			p.began = e.Time
+			if b.Job != Name {
+				return p, messages.InvalidInput("the run %s is of the job %s, and not of a plan", e.RunID, b.Job)
+			}
 		case messages.StepStarted:
 			p.said[said{b.Step, false}]++
 		case messages.StepEnded:
 			key := said{b.Step, true}
 			p.said[key]++
 			work := pastWork{b.Step, p.said[key]}
+			p.at[work] = len(p.order)
 			p.order = append(p.order, work)
 			p.ended[work] = b
 		case messages.ChildStarted:
-			p.children[b.Name] = true
+			p.children[b.Name] = b.Child
+		case messages.InputReceived:
+			name, _, _ := strings.Cut(b.Request, "?")
+			p.answers[name] = b.Value
 		}
 	}
 	return p, nil
@@ -69,7 +86,12 @@ func (r *runner) replay() error {
 		delete(r.replayed, key)
 		said := r.past.ended[key]
 		e := ending{outcome: Outcome(said.Outcome), cause: messages.CauseError, message: said.Reason}
-		if n := &r.core.steps[m.unit.step]; n.Ask != nil || r.past.children[childName(m)] {
+		if r.earlier.keeps(r.core, m) {
+			var err error
+			if e, err = r.kept(m); err != nil {
+				return err
+			}
+		} else if n := &r.core.steps[m.unit.step]; n.Ask != nil || r.past.children[childName(m)] != "" {
 			e = r.work(r.ctx, m)
 		}
 		if err := context.Cause(r.ctx); err != nil {
@@ -81,4 +103,72 @@ func (r *runner) replay() error {
 	}
 	r.past.order, r.past.ended, r.past.children = nil, nil, nil
 	return nil
+}
+
+// earlierRun is a run of the plan whose ends this one keeps.
+type earlierRun struct {
+	id   messages.RunID
+	anew map[int]bool // the steps that run, whatever it has
+}
+
+// keeps reports whether the unit has ended in the earlier run, in a way that counts.
+func (e *earlier) keeps(c *core, m move) bool {
+	n := &c.steps[m.unit.step]
+	_, ended := e.ended[pastWork{m.name, m.start}]
+	last := Outcome(e.ended[pastWork{m.name, e.said[said{m.name, true}]}].Outcome)
+	return ended && !e.anew[m.unit.step] && (last == Completed || last == Failed && n.goesOn)
+}
+
+// earlier is the earlier run and its log.
+type earlier struct {
+	earlierRun
+	past
+	waiting []move // units that it has ended, and the core does not know
+}
+
+// next takes the unit that ended first.
+func (e *earlier) next() (first move, ok bool) {
+	if len(e.waiting) == 0 {
+		return first, false
+	}
+	at := func(m move) int { return e.at[pastWork{m.name, m.start}] }
+	first = slices.MinFunc(e.waiting, func(a, b move) int { return at(a) - at(b) })
+	e.waiting = slices.DeleteFunc(e.waiting, func(m move) bool { return at(m) == at(first) })
+	return first, true
+}
+
+// kept is the end of a unit in the earlier run.
+func (r *runner) kept(m move) (ending, error) {
+	said := r.earlier.ended[pastWork{m.name, m.start}]
+	e := ending{outcome: Outcome(said.Outcome), cause: messages.CauseError, message: said.Reason}
+	if answer, ok := r.earlier.answers[childName(m)]; ok {
+		return e, json.Unmarshal(answer, &e.result)
+	}
+	child, ok := r.earlier.children[childName(m)]
+	if !ok {
+		return e, nil
+	}
+	state, err := r.Runs.State(r.ctx, child)
+	if err != nil {
+		return e, err
+	}
+	r.keep(state)
+	return endingOf(state), nil
+}
+
+// recallEarlier reads the run that this one goes on from.
+func (r *runner) recallEarlier() error {
+	id := r.earlier.id
+	if r.Runs == nil {
+		return messages.InvalidInput("plans cannot read earlier runs here; leave from and run out")
+	}
+	state, err := r.Runs.State(r.ctx, id)
+	if err != nil {
+		return err
+	}
+	if !state.Status.IsEnded() {
+		return messages.InvalidInput("the run %s has not ended; wait for its end, or cancel it", id)
+	}
+	r.earlier.past, err = recall(r.Runs.Events(r.ctx, id, 0))
+	return err
 }

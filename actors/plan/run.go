@@ -20,6 +20,7 @@ type runner struct {
 	arrivals chan arrival
 	stops    map[unit]context.CancelCauseFunc
 	past     past
+	earlier  earlier
 	replayed map[pastWork]move // starts whose ends are in the log
 	steps    int64             // that have ended
 	finished bool
@@ -32,16 +33,31 @@ type arrival struct {
 	due    *move
 }
 
-func newRunner(config Config, c *core, t *actors.TaskContext) *runner {
-	return &runner{Config: config, core: c, task: t, arrivals: make(chan arrival, c.limit),
+func newRunner(config Config, c *core, t *actors.TaskContext, e earlierRun) *runner {
+	return &runner{Config: config, core: c, task: t, arrivals: make(chan arrival, c.limit), earlier: earlier{earlierRun: e},
 		stops: map[unit]context.CancelCauseFunc{}, replayed: map[pastWork]move{}}
 }
 
 // run carries the plan out: first as far as the log says, then on the ends of the steps as they come.
 func (r *runner) run(ctx context.Context) (err error) {
-	r.ctx = ctx
-	if r.past, err = recall(ctx, r.task); err != nil {
+	if r.past, err = recall(r.task.Earlier(ctx)); err != nil {
 		return err
+	}
+	r.ctx = ctx
+	if timeout := time.Duration(r.core.plan.Timeout); timeout > 0 {
+		began := r.past.began
+		if began.IsZero() {
+			began = time.Now()
+		}
+		late := supervision.Permanent(messages.Errorf(messages.Code(messages.CauseDeadline), "the steps took longer than %v", timeout))
+		var stop context.CancelFunc
+		r.ctx, stop = context.WithDeadlineCause(ctx, began.Add(timeout), late)
+		defer stop()
+	}
+	if r.earlier.id != "" {
+		if err := r.recallEarlier(); err != nil {
+			return supervision.Permanent(err)
+		}
 	}
 	if err := r.do(r.core.begin()); err != nil {
 		return err
@@ -50,16 +66,30 @@ func (r *runner) run(ctx context.Context) (err error) {
 		return err
 	}
 	for !r.finished {
-		select {
-		case a := <-r.arrivals:
-			if err := r.arrived(a); err != nil {
-				return err
-			}
-		case <-ctx.Done():
-			return context.Cause(ctx)
+		if err := r.next(); err != nil {
+			return err
 		}
 	}
 	return r.finish()
+}
+
+// next goes on with the next end.
+func (r *runner) next() error {
+	if m, ok := r.earlier.next(); ok {
+		e, err := r.kept(m)
+		if err != nil {
+			return supervision.Permanent(err)
+		}
+		return r.arrived(arrival{unit: m.unit, ending: e})
+	}
+	select {
+	case a := <-r.arrivals:
+		if r.ctx.Err() == nil { // else the end may be of the attempt, and not of the step
+			return r.arrived(a)
+		}
+	case <-r.ctx.Done():
+	}
+	return context.Cause(r.ctx)
 }
 
 func (r *runner) arrived(a arrival) error {
@@ -103,6 +133,10 @@ func (r *runner) prepare(m move) error {
 		r.replayed[key] = m
 		return r.sayStarted(m)
 	}
+	if r.earlier.keeps(r.core, m) {
+		r.earlier.waiting = append(r.earlier.waiting, m)
+		return r.sayStarted(m)
+	}
 	m.ctx = ctx
 	if m.delay == 0 || r.past.said[said{m.name, false}] > 0 {
 		return r.start(m)
@@ -144,7 +178,11 @@ func (r *runner) sayStarted(m move) error {
 	if r.past.skips(said{m.name, false}) {
 		return nil
 	}
-	return r.task.Emit(messages.StepStarted{Step: m.name}, m.name+" starts: "+clipped(m.reason))
+	words := m.name + " starts: " + clipped(m.reason)
+	if m.do == doStart && r.earlier.keeps(r.core, m) {
+		words = m.name + " is taken over"
+	}
+	return r.task.Emit(messages.StepStarted{Step: m.name}, words)
 }
 
 // sayEnded says how a step ended, unless the log says so.
@@ -157,6 +195,9 @@ func (r *runner) sayEnded(m move) error {
 	}
 	if r.past.skips(said{m.name, true}) {
 		return nil
+	}
+	if m.start > 0 && r.earlier.keeps(r.core, m) {
+		m.reason = strings.TrimPrefix(m.reason+", as in "+string(r.earlier.id), ", ")
 	}
 	next, words := nextSteps(m.next), fmt.Sprintf("%s %s", m.name, m.outcome)
 	if m.outcome == Skipped {

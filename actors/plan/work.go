@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/structured"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -40,10 +42,15 @@ func (r *runner) work(ctx context.Context, m move) ending {
 	if err != nil {
 		return failedBy(err)
 	}
-	if len(state.Artifacts) > 0 {
-		r.runs.Store(state.RunID, messages.State{RunID: state.RunID, Queued: state.Queued, Artifacts: state.Artifacts})
-	}
+	r.keep(state)
 	return endingOf(state)
+}
+
+// keep remembers the artifacts of a sub-run for steps that read.
+func (r *runner) keep(s messages.State) {
+	if len(s.Artifacts) > 0 {
+		r.runs.Store(s.RunID, messages.State{RunID: s.RunID, Queued: s.Queued, Artifacts: s.Artifacts})
+	}
 }
 
 func failedBy(err error) ending {
@@ -92,33 +99,53 @@ func (r *runner) job(n *Step, input any) (actors.Job, error) {
 	return r.Jobs[n.Job].New(data)
 }
 
-// ask asks people. By default a no fails the step.
+// schema is the JSON Schema of the answer: yes or no if there is none.
+func (a *Ask) schema() json.RawMessage {
+	if a.Schema == nil {
+		return json.RawMessage(`{"type":"boolean"}`)
+	}
+	schema, _ := json.Marshal(a.Schema) // it was read from JSON
+	return schema
+}
+
+// mostAnswers is how often a question is asked until an answer fits its schema.
+const mostAnswers = 10
+
+// ask asks people, again if the answer does not fit. By default a no fails the step.
 func (r *runner) ask(ctx context.Context, n *Step, m move) ending {
 	prompt, ok := m.input.(string)
 	if !ok {
 		return invalid(fmt.Errorf("ask: the prompt is no text"))
 	}
-	in := messages.InputRequired{Request: childName(m), Prompt: prompt,
+	in := messages.InputRequired{Request: childName(m), Prompt: prompt, Schema: n.Ask.schema(),
 		TimeoutMS: time.Duration(n.Timeout).Milliseconds()}
 	if n.Ask.Schema == nil {
-		in.InputKind, in.Schema = messages.InputConfirmation, json.RawMessage(`{"type":"boolean"}`)
-	} else {
-		schema, err := json.Marshal(n.Ask.Schema)
+		in.InputKind = messages.InputConfirmation
+	}
+	schema, err := structured.Compile(in.Schema)
+	if err != nil {
+		return invalid(err)
+	}
+	var problems string
+	for try := 1; try <= mostAnswers; try++ {
+		answer, err := r.task.Ask(ctx, in)
 		if err != nil {
 			return failedBy(err)
 		}
-		in.Schema = schema
+		problems = strings.Join(schema.Problems(answer), "; ")
+		if problems == "" {
+			e := ending{outcome: Completed}
+			_ = json.Unmarshal(answer, &e.result) // the schema has read it
+			if e.result == false && n.Ask.Schema == nil {
+				e.outcome, e.cause, e.message = Failed, messages.CauseCanceledByUser, "the answer was no"
+			}
+			return e
+		}
+		in.Request = fmt.Sprintf("%s?%d", childName(m), try+1)
+		in.Prompt = fmt.Sprintf("%s (The answer did not fit: %s. Answer this request, %s.)", prompt, clipped(problems), in.Request)
 	}
-	answer, err := r.task.Ask(ctx, in)
-	if err != nil {
-		return failedBy(err)
-	}
-	e := ending{outcome: Completed}
-	_ = json.Unmarshal(answer, &e.result) // a door has checked it
-	if e.result == false && n.Ask.Schema == nil {
-		e.outcome, e.cause, e.message = Failed, messages.CauseCanceledByUser, "the answer was no"
-	}
-	return e
+	return ending{outcome: Failed, cause: messages.CauseInvalidInput,
+		message: fmt.Sprintf("%d answers did not fit: %s", mostAnswers, problems)}
 }
 
 // reading is the input of a step that reads.
@@ -132,13 +159,19 @@ const mostRead = messages.MaxEventBytes / 4
 
 func (r *runner) read(ctx context.Context, _ *actors.TaskContext, in reading) (map[string]string, error) {
 	known, _ := r.runs.Load(in.Run)
-	run, _ := known.(messages.State)
+	run, ok := known.(messages.State)
+	if !ok && r.Runs != nil {
+		var err error
+		if run, err = r.Runs.State(ctx, in.Run); err != nil {
+			return nil, err
+		}
+	}
 	k := slices.IndexFunc(run.Artifacts, func(a messages.Artifact) bool { return a.Name == in.Name })
 	switch {
 	case r.Open == nil:
 		return nil, messages.InvalidInput("plans cannot read here")
 	case k < 0:
-		return nil, messages.Errorf(messages.CodeNotFound, "no step of this plan wrote %s in the run %s", in.Name, in.Run)
+		return nil, messages.Errorf(messages.CodeNotFound, "the run %s wrote no %s", in.Run, in.Name)
 	}
 	f, err := r.Open(ctx, run, run.Artifacts[k])
 	if err != nil {

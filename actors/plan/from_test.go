@@ -1,0 +1,186 @@
+package plan_test
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// bubble runs a test with a runtime whose runs its plans may read.
+func bubble(t *testing.T, config actors.Config, test func(t *testing.T, s *actors.System, w *world)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s, err := actors.New(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close(context.Background())
+		w := newWorld(t, "first", "each0", "each1", "last")
+		w.Runs = s
+		test(t, s, w)
+	})
+}
+
+const long = `
+steps:
+  - {name: first, job: work, input: {name: first, give: [x, y]}}
+  - {name: bad, job: work, input: {cause: stalled}, on_failure: [mend]}
+  - {name: mend, job: work, input: {give: mended}}
+  - {name: sure, needs: first, ask: {prompt: "Go on?"}}
+  - {name: note, needs: first, write: {name: note.txt, text: a note}}
+  - name: each
+    needs: [sure, mend]
+    for_each: ${steps.first.result}
+    job: work
+    input: {name: "each${index}", give: "${item}!"}
+  - {name: read, needs: note, read: {run: "${steps.note.run}", name: note.txt}}
+  - {name: last, needs: [each, read], job: work, input: {name: last, cause: error, fails: 1}}
+result: "${[r.result for r in steps.each.results] + [steps.read.result.text, steps.bad.cause, steps.sure.result]}"
+`
+
+// A plan that failed goes on from a step, with what the other steps came to in the earlier run.
+func TestFrom(t *testing.T) {
+	bubble(t, actors.Config{}, func(t *testing.T, s *actors.System, w *world) {
+		p := read(t, long)
+		_, before := w.carry(t, s, plan.Input{Plan: p}, func(run *actors.Run) {
+			if err := s.Answer(t.Context(), run.ID(), "sure#1", json.RawMessage(`true`), ""); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if before.Status != messages.Failed {
+			t.Fatalf("%+v", before.End)
+		}
+		events, after := w.carry(t, s, plan.Input{Plan: p, From: "read", Run: before.RunID}, nil)
+		if want := `["x!","y!","a note","stalled",true]`; string(after.End.Result) != want {
+			t.Errorf("%+v, want %s", after.End, want)
+		}
+		for name, want := range map[string]int64{"first": 1, "each0": 1, "each1": 1, "last": 2} {
+			if got := w.calls[name].Load(); got != want {
+				t.Errorf("%s ran %d times", name, got)
+			}
+		}
+		told := transcript(events)
+		as := "as in " + string(before.RunID)
+		if strings.Count(told, as) != 7 || !strings.Contains(told, "first completed: "+as) || len(after.Children) != 2 {
+			t.Errorf("%d sub-runs after\n%s", len(after.Children), told)
+		}
+		_, same := w.carry(t, s, plan.Input{Plan: p, From: "first", Run: after.RunID}, func(run *actors.Run) {
+			if err := s.Answer(t.Context(), run.ID(), "sure#1", json.RawMessage(`true`), ""); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if w.calls["first"].Load() != 2 || same.Status != messages.Completed {
+			t.Errorf("%+v", same.End)
+		}
+	})
+}
+
+// What a plan cannot go on from is said, with what to do.
+func TestFromRefuses(t *testing.T) {
+	bubble(t, actors.Config{}, func(t *testing.T, s *actors.System, w *world) {
+		p := read(t, "steps: [{name: a, job: work}]")
+		for want, in := range map[string]plan.Input{
+			"no step b to run from": {Plan: p, From: "b", Run: "r_x"},
+			"give both or neither":  {Plan: p, From: "a"},
+		} {
+			if _, err := plan.Job(in, w.Config); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+		job, err := actors.Func("work", w.work)(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		run, err := s.Start(t.Context(), job, actors.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id, want := range map[messages.RunID]string{run.ID(): "is of the job work", "r_nowhere": "r_nowhere"} {
+			_, end := w.carry(t, s, plan.Input{Plan: p, From: "a", Run: id}, nil)
+			if end.Status != messages.Failed || !strings.Contains(end.End.Error.Message, want) {
+				t.Errorf("%+v, want %s", end.End, want)
+			}
+		}
+	})
+}
+
+// A step reads what another run wrote, if the plan's caller may.
+func TestReadOfOthers(t *testing.T) {
+	bubble(t, actors.Config{}, func(t *testing.T, s *actors.System, w *world) {
+		_, other := w.carry(t, s, plan.Input{Plan: read(t, "steps: [{name: a, write: {name: a.txt, text: hello}}]")}, nil)
+		child := other.Children[0].Child
+		p := read(t, "steps: [{name: a, read: {run: "+string(child)+", name: a.txt}}]\nresult: ${steps.a.result.text}")
+		if _, end := w.carry(t, s, plan.Input{Plan: p}, nil); string(end.End.Result) != `"hello"` {
+			t.Errorf("%+v", end.End)
+		}
+		w.Open = func(context.Context, messages.State, messages.Artifact) (io.ReadSeekCloser, error) {
+			t.Error("a file of a stranger is opened")
+			return nil, io.EOF
+		}
+		w.Runs = nil
+		if _, end := w.carry(t, s, plan.Input{Plan: p}, nil); end.Status != messages.Failed {
+			t.Errorf("%+v", end.End)
+		}
+	})
+}
+
+// The timeout of a plan counts from its start, whatever crashed since.
+func TestTimeoutOverCrash(t *testing.T) {
+	crashed := false
+	inject := func(p actors.Point) {
+		if p.Actor == "steps" && p.Task != nil && p.Name == string(messages.KindStepEnded) && !crashed {
+			crashed = true
+			panic("the plan's actor crashes")
+		}
+	}
+	bubble(t, actors.Config{Inject: inject}, func(t *testing.T, s *actors.System, w *world) {
+		p := read(t, `
+timeout: 1m
+steps: [{name: a, job: work, input: {ms: 40000}}, {name: b, needs: a, job: work, input: {ms: 50000}}]`)
+		_, end := w.carry(t, s, plan.Input{Plan: p}, nil)
+		if took := end.End.At.Sub(end.QueuedAt).Round(time.Second); !crashed || end.End.Cause != messages.CauseDeadline || took != time.Minute {
+			t.Errorf("crashed %t: %+v after %v", crashed, end.End, took)
+		}
+	})
+}
+
+// An answer that does not fit is refused with what is wrong, and the question is asked again.
+func TestAnswerFits(t *testing.T) {
+	bubble(t, actors.Config{}, func(t *testing.T, s *actors.System, w *world) {
+		p := read(t, `
+steps: [{name: many, ask: {prompt: "How many?", schema: {type: integer, maximum: 9}}}]
+result: ${steps.many.result}`)
+		var prompts []string
+		_, end := w.carry(t, s, plan.Input{Plan: p}, func(run *actors.Run) {
+			for _, value := range []string{`"many"`, `12`, `3`} {
+				state, err := run.State(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				in := state.Inputs[len(state.Inputs)-1]
+				prompts = append(prompts, in.Prompt)
+				if err := s.Answer(t.Context(), run.ID(), in.Request, json.RawMessage(value), "ada"); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+			}
+		})
+		if string(end.End.Result) != `3` {
+			t.Errorf("%+v", end.End)
+		}
+		for i, want := range []string{"How many?", "got string, want integer", "maximum"} {
+			if !slices.ContainsFunc(prompts[i:i+1], func(p string) bool { return strings.Contains(p, want) }) {
+				t.Errorf("%q has no %s", prompts, want)
+			}
+		}
+	})
+}
