@@ -313,8 +313,8 @@ var rules = []rule{{
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/..."},
 }, {
 	pkgs: "cmd/internal/plans",
-	ours: []string{"messages", "actors/plan", "cmd/internal/*"},
-	libs: []string{"github.com/spf13/cobra"},
+	ours: []string{"messages", "actors/plan", "actors/structured", "cmd/internal/*"},
+	libs: []string{"github.com/spf13/cobra", "github.com/muesli/cancelreader"},
 }, {
 	pkgs: "cmd/lastword",
 	ours: []string{

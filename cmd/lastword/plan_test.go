@@ -151,3 +151,82 @@ steps:
 		t.Errorf("%v: %q after %s %+v", err, text, state.Status, state.End)
 	}
 }
+
+const wrongly = `
+params: {file: {}}
+steps:
+  - {name: a, write: {name: a.txt, text: hello}}
+  - {name: b, needs: a, read: {run: "${steps.a.run}", name: "${params.file}"}}
+result: ${steps.b.result.text}
+`
+
+// A plan that failed goes on from a step, with the results of the run before: by command, and over HTTP for its caller.
+func TestPlanFrom(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "plan.yaml")
+	put(t, file, wrongly)
+	plan1 := func(args ...string) ran {
+		return run(t, nil, append([]string{"plan", "run", file, "--state", dir + "/kept", "--out", dir + "/out", "--json"}, args...)...)
+	}
+	var first struct {
+		ID messages.RunID `json:"run_id"`
+	}
+	if got := plan1("--param", "file=b.txt"); got.code == 0 || json.Unmarshal([]byte(got.stdout), &first) != nil {
+		t.Fatalf("%+v", got)
+	}
+	got := plan1("--param", "file=a.txt", "--from", "b", "--run", string(first.ID))
+	if got.code != 0 || !strings.Contains(got.stdout, `"result": "hello"`) || !strings.Contains(got.stderr, "a is taken over") {
+		t.Errorf("%+v", got)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"--from c --run " + string(first.ID), "no step c"},
+		{"--from b", "give both"},
+		{"--from b --run r_nowhere", "r_nowhere"},
+	} {
+		if got := plan1(append([]string{"--param", "file=a.txt"}, strings.Fields(c.args)...)...); got.code == 0 ||
+			!strings.Contains(got.stderr+got.stdout, c.want) {
+			t.Errorf("%s: %+v", c.args, got)
+		}
+	}
+	if got := run(t, nil, "plan", "run", file, "--from", "b", "--run", "r_x"); !strings.Contains(got.stderr, "--state") {
+		t.Errorf("%+v", got)
+	}
+
+	tokens := map[string]string{"ada": tokenFor(t, dir, "ada"), "bob": tokenFor(t, dir, "bob")}
+	server := serveHTTP(t, dir, "--tokens", "tokens")
+	as := func(name string) func(input map[string]any) messages.State {
+		client, err := api.New(strings.TrimSuffix(server.url, "/mcp"), tokens[name])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return func(input map[string]any) messages.State {
+			input["plan"] = wrongly
+			data, err := json.Marshal(input)
+			if err != nil {
+				t.Fatal(err)
+			}
+			id, err := client.Submit(t.Context(), messages.Request{Job: plan.Name, Input: data})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return ended(t.Context(), t, client, id)
+		}
+	}
+	before := as("ada")(map[string]any{"params": map[string]any{"file": "b.txt"}})
+	again := map[string]any{"params": map[string]any{"file": "a.txt"}, "from": "b", "run": before.RunID}
+	if after := as("ada")(again); string(after.End.Result) != `"hello"` || len(after.Children) != 1 {
+		t.Errorf("%+v", after.End)
+	}
+	if stranger := as("bob")(again); stranger.Status != messages.Failed || !strings.Contains(stranger.End.Error.Message, "there is no run") {
+		t.Errorf("%+v", stranger.End)
+	}
+}
+
+// A plan that asks needs a terminal, and says what else there is.
+func TestPlanAsksNobody(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "plan.yaml")
+	put(t, file, `steps: [{name: a, ask: {prompt: "Sure?"}}]`)
+	if got := run(t, nil, "plan", "run", file); got.code == 0 || !strings.Contains(got.stderr, "lastword runs answer") {
+		t.Errorf("%+v", got)
+	}
+}

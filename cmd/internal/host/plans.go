@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/plan"
@@ -79,7 +80,7 @@ func (h *Options) planConfig(caller string) (plan.Config, error) {
 		return plan.Config{}, err
 	}
 	ctx := gate.With(context.Background(), gate.Principal{Name: caller})
-	config := plan.Config{Jobs: map[string]plan.Kind{}, Open: h.artifact, Out: folder, Spend: h.quota.of(home),
+	config := plan.Config{Jobs: map[string]plan.Kind{}, Open: h.artifact, Runs: ownRuns{h.program, caller}, Out: folder, Spend: h.quota.of(home),
 		Shown: func(in plan.Input) any { return planInput{in, caller} }}
 	jobs := map[string]actors.NewJob{"generate": h.generate, "prompt": h.prompt, "chat": h.chat}
 	for _, tool := range h.jobTools() {
@@ -95,6 +96,26 @@ func (h *Options) planConfig(caller string) (plan.Config, error) {
 		}}
 	}
 	return config, nil
+}
+
+// ownRuns are the runs of a caller.
+type ownRuns struct {
+	program *Program
+	caller  string
+}
+
+// State returns what the run's log adds up to, if the run is the caller's.
+func (o ownRuns) State(ctx context.Context, id messages.RunID) (messages.State, error) {
+	state, err := o.program.runtime().State(ctx, id)
+	if err == nil {
+		err = gate.Own(gate.With(ctx, gate.Principal{Name: o.caller}), state)
+	}
+	return state, err
+}
+
+// Events yields the run's events. Who asks for them has its State.
+func (o ownRuns) Events(ctx context.Context, id messages.RunID, after uint64) iter.Seq2[messages.Event, error] {
+	return o.program.runtime().Events(ctx, id, after)
 }
 
 // PlanConfig says what the steps of the program's own plans can do: they write below the folder. done ends their calls
@@ -118,7 +139,9 @@ func planTool(prepare prepareInput) mcp.JobTool {
 		Description: "Runs the steps of a plan, each on the end of those it needs: generate, prompt, chat, read, write, ask " +
 			"or a plan within. Check it with plan_check first.",
 		Input: mcp.Object([]string{"plan"}, planArgument,
-			`"params":{"type":"object","description":"the plan's parameters, by name"}`),
+			`"params":{"type":"object","description":"the plan's parameters, by name"}`,
+			`"from":{"type":"string","description":"step to run from; the steps that it does not lead to keep their ends of run"}`,
+			`"run":{"type":"string","description":"an earlier run of the plan, for from"}`),
 		OpenWorld: true, Prepare: prepare,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -35,6 +36,23 @@ type Program struct {
 	Secrets    *redact.Secrets  // no output contains one of them
 	Display    terminal.Options // the flags --progress and --no-color
 	ConfigFile string           // the flag --config
+
+	starts sync.Mutex
+	system *actors.System // from its start on
+}
+
+// start starts the runtime. Runs that it takes up at once find it by runtime.
+func (p *Program) start(ctx context.Context, config actors.Config) (system *actors.System, err error) {
+	p.starts.Lock()
+	defer p.starts.Unlock()
+	p.system, err = actors.New(ctx, config)
+	return p.system, err
+}
+
+func (p *Program) runtime() *actors.System {
+	p.starts.Lock()
+	defer p.starts.Unlock()
+	return p.system
 }
 
 // ThisProcess is the run that the process was started for. A reader of stdout that has gone away makes writing fail;

@@ -88,7 +88,7 @@ func (h *Options) Start(ctx context.Context, stderr io.Writer) (*Server, error) 
 			func() float64 { return float64(inside.API.Readers()) }, inside.ready)
 		config.Observe = inside.Metrics.Observe
 	}
-	system, err := actors.New(ctx, config)
+	system, err := h.program.start(ctx, config)
 	if err != nil {
 		box.Close()
 		return nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, kept.Close())}

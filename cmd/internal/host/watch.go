@@ -2,8 +2,10 @@ package host
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"os/signal"
 	"syscall"
@@ -47,7 +49,7 @@ func (p *Program) Open(ctx context.Context, in *store.Flags) (system *actors.Sys
 	if opened.Journal != nil {
 		config.Journal = opened.Journal
 	}
-	if system, err = actors.New(ctx, config); err != nil {
+	if system, err = p.start(ctx, config); err != nil {
 		return nil, false, nil, &exit.Error{Code: exit.Configuration, Err: errors.Join(err, opened.Close())}
 	}
 	return system, opened.Journal != nil, func() error { return errors.Join(system.Close(ctx), opened.Close()) }, nil
@@ -71,12 +73,54 @@ func follow(ctx, attached context.Context, system *actors.System, job actors.Job
 	if err != nil {
 		return messages.State{}, err
 	}
-	state, err := show.Follow(ctx, run)
+	var followed terminal.Run = run
+	if show.Ask != nil {
+		followed = asking{run, system, attached, show.Ask}
+	}
+	state, err := show.Follow(ctx, followed)
 	if err != nil {
 		return state, errors.Join(err, run.Cancel(ctx, "its reader failed"))
 	}
 	show.Close(state)
 	return state, nil
+}
+
+// asking is a run whose questions, and those of its sub-runs, are answered as its events are read.
+type asking struct {
+	*actors.Run
+	system   *actors.System
+	attached context.Context
+	ask      func(ctx context.Context, in messages.InputRequired) (json.RawMessage, error)
+}
+
+// Events yields the events of the run itself.
+func (a asking) Events(ctx context.Context, after uint64) iter.Seq2[messages.Event, error] {
+	return func(yield func(messages.Event, error) bool) {
+		for batch, err := range a.system.Follow(ctx, a.ID(), messages.Follow{After: after, Tree: true}) {
+			if err != nil {
+				yield(messages.Event{}, err)
+				return
+			}
+			for _, e := range batch {
+				if e.RunID == a.ID() && !yield(e, nil) {
+					return
+				}
+				if in, ok := e.Body.(messages.InputRequired); ok && a.attached.Err() == nil {
+					a.answer(ctx, e.RunID, in)
+				}
+			}
+		}
+	}
+}
+
+// answer asks, and cancels the run if nobody answers. The question may be over by then.
+func (a asking) answer(ctx context.Context, id messages.RunID, in messages.InputRequired) {
+	value, err := a.ask(a.attached, in)
+	if err == nil {
+		_ = a.system.Answer(ctx, id, in.Request, value, "")
+	} else if a.attached.Err() == nil {
+		_ = a.Cancel(ctx, err.Error())
+	}
 }
 
 // WatchRemote shows a run that another process owns, and returns what the program ends with. Ctrl-C ends the watching

@@ -30,6 +30,8 @@ type options struct {
 	model    string
 	params   []string
 	dryRun   bool
+	from     string // a step
+	earlier  string // a run
 	timeout  time.Duration
 	state    store.Flags
 	show     terminal.Display
@@ -148,9 +150,11 @@ printed to stdout: a text as it is, everything else as JSON.
 
 --jsonl prints the events of the plan: step.started and step.ended say why each step ran, was skipped or ran again.
 
-A plan that asks people runs at a server: give it to POST /v1/runs of lastword serve.` + exits,
+A plan that asks people asks on the terminal. After a failure, --from STEP --run RUN runs a step and those after it, with
+the results that the others had in an earlier run; both runs need the same --state.` + exits,
 		Example: `  lastword plan run docs/plans/demo.yaml --param repository=spf13/cobra
   lastword plan run plan.yaml --param n=3 --dry-run
+  lastword plan run plan.yaml --state . --from text --run r_k66hldz6ofnwat4rgzpadp2myg
   lastword plan run plan.yaml --jsonl | jq -c 'select(.type == "step.ended").payload'`,
 		Args: oneFile, ValidArgsFunction: files, DisableFlagsInUseLine: true,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args[0]) },
@@ -160,6 +164,8 @@ A plan that asks people runs at a server: give it to POST /v1/runs of lastword s
 	settings.Group(flags, "Plan", func() {
 		flags.StringArrayVar(&o.params, "param", nil, "`name=value` of a parameter; may be given several times")
 		flags.BoolVar(&o.dryRun, "dry-run", false, "check the plan and its parameters, print the steps, and run nothing")
+		flags.StringVar(&o.from, "from", "", "`step` to run from: it and the steps after it; the others keep their ends of --run")
+		flags.StringVar(&o.earlier, "run", "", "earlier `run` of the plan, for --from")
 		flags.StringVar(&o.out, "out", "artifacts", "`folder` to write under; made if missing")
 	})
 	settings.Group(flags, "Model", func() {
@@ -180,6 +186,8 @@ A plan that asks people runs at a server: give it to POST /v1/runs of lastword s
 	settings.Must(cmd.MarkFlagDirname("out"))
 	settings.Must(flags.SetAnnotation("param", settings.NotSetting, nil))
 	settings.Must(flags.SetAnnotation("dry-run", settings.NotSetting, nil))
+	settings.Must(flags.SetAnnotation("from", settings.NotSetting, nil))
+	settings.Must(flags.SetAnnotation("run", settings.NotSetting, nil))
 	settings.Must(cmd.RegisterFlagCompletionFunc("model", p.CompleteModels(&o.endpoint)))
 	return cmd
 }
@@ -188,6 +196,10 @@ func (o *options) run(cmd *cobra.Command, file string) error {
 	switch {
 	case o.timeout < 0:
 		return exit.BadUsage(cmd, settings.Negative("--timeout"), "")
+	case (o.from == "") != (o.earlier == ""):
+		return exit.BadUsage(cmd, errors.New("--from names a step, and --run the earlier run whose results the others keep; give both"), "")
+	case o.earlier != "" && !o.state.Durable():
+		return exit.BadUsage(cmd, errors.New("--run needs --state FOLDER, which has kept the earlier run"), "")
 	case o.show.JSON && o.show.JSONL:
 		return exit.BadUsage(cmd, errors.New("--json and --jsonl exclude each other: each has stdout for itself"), "")
 	}
@@ -210,15 +222,23 @@ func (o *options) run(cmd *cobra.Command, file string) error {
 		_, err := fmt.Fprint(cmd.OutOrStdout(), p.Text())
 		return err
 	}
-	if p.Asks() {
-		return exit.Invalid("the plan asks people, and nobody can answer here; run it at a server with POST /v1/runs")
+	if p.Asks() && !terminal.IsTerminal(cmd.InOrStdin()) {
+		return exit.Invalid("the plan asks people, and stdin is no terminal; run it on one, or give it to lastword serve with " +
+			"POST /v1/runs and answer with lastword runs answer")
 	}
-	job, err := plan.Job(plan.Input{Plan: p, Params: params}, config)
+	job, err := plan.Job(plan.Input{Plan: p, Params: params, From: o.from, Run: messages.RunID(o.earlier)}, config)
 	if err != nil {
 		return err
 	}
 	o.show.Stdout, o.show.Stderr, o.show.Folder = cmd.OutOrStdout(), cmd.ErrOrStderr(), o.out
-	o.show.Open(&o.program.Display)
+	display := o.program.Display
+	if p.Asks() {
+		o.show.Ask = asker{terminal.Unwrap(cmd.InOrStdin()).(io.Reader), cmd.ErrOrStderr()}.ask
+		if display.Progress == "auto" {
+			display.Progress = "plain" // a block that is redrawn has no place for questions
+		}
+	}
+	o.show.Open(&display)
 	if !o.show.JSON && !o.show.JSONL && p.Result != nil {
 		o.show.Print = printResult
 	}

@@ -30,12 +30,14 @@ type Display struct {
 	JSONL, JSON    bool                                      // on stdout: every event, or what the run came to
 	Print          func(w io.Writer, s messages.State) error // on stdout, at the end
 	Answer         *Answer                                   // prints a model's answer on stdout; may be nil
-	Quiet          bool                                      // prints failures only
-	Brief          bool                                      // prints no end of a run that simply completed
-	Kept           bool                                      // the run's id can be used after the run
-	Style          style
-	View           view
-	Lost           error // the error that ended writing to stdout
+	// Ask answers the questions of the run and of its sub-runs. Without it others have to.
+	Ask   func(ctx context.Context, in messages.InputRequired) (json.RawMessage, error)
+	Quiet bool // prints failures only
+	Brief bool // prints no end of a run that simply completed
+	Kept  bool // the run's id can be used after the run
+	Style style
+	View  view
+	Lost  error // the error that ended writing to stdout
 }
 
 // view shows a running job to a person.
