@@ -107,7 +107,11 @@ var rules = []rule{{
 	pkgs:   "actors/plan",
 	ours:   []string{"messages", "supervision", "actors", "actors/structured", "actors/plan/*"},
 	libs:   []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "go.yaml.in/yaml/v3", "golang.org/x/text/language", "golang.org/x/text/message"},
-	tests:  []string{module + "/transport/sqlite"},
+	tests:  []string{module + "/transport/sqlite", module + "/actors/artifact"},
+	denied: []string{"net", "net/http", "log"},
+}, {
+	pkgs:   "actors/artifact",
+	ours:   []string{"messages", "actors"},
 	denied: []string{"net", "net/http", "log"},
 }, {
 	pkgs:   "actors/plan/expression",

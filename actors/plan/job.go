@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"iter"
-	"sync"
 
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
@@ -30,18 +28,12 @@ type Input struct {
 type Config struct {
 	// Jobs are the jobs that steps may start, by name.
 	Jobs map[string]Kind
-	// Open opens an artifact of a sub-run for a step that reads.
-	Open func(ctx context.Context, run messages.State, a messages.Artifact) (io.ReadSeekCloser, error)
+	// Read and Write are the jobs of steps that read and write, as package artifact makes them.
+	Read, Write actors.NewJob
 	// Runs are the runs that the plan's caller may read. Without them a plan knows its own alone.
 	Runs Runs
-	// Out is the folder of what steps write.
-	Out string
-	// Spend, which may be nil, is called before a step writes so many bytes.
-	Spend func(bytes int) error
 	// Shown is what the log has as a plan's input; nil is the input itself.
 	Shown func(in Input) any
-
-	runs *sync.Map // the sub-runs that wrote artifacts, by id
 }
 
 // Runs finds runs. Errors: not_found.
@@ -86,9 +78,6 @@ func Job(in Input, config Config) (actors.Job, error) {
 		return actors.Job{}, err
 	case (in.From == "") != (in.Run == ""):
 		return actors.Job{}, messages.InvalidInput("from is a step and run an earlier run of the plan; give both or neither")
-	}
-	if config.runs == nil {
-		config.runs = new(sync.Map)
 	}
 	shown := any(in)
 	if config.Shown != nil {

@@ -152,7 +152,6 @@ func (r *runner) kept(m move) (ending, error) {
 	if err != nil {
 		return e, err
 	}
-	r.keep(state)
 	return endingOf(state), nil
 }
 

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/tools/txtar"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/artifact"
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/messages"
 )
@@ -42,11 +43,14 @@ func newWorld(t *testing.T, names ...string) *world {
 	for _, name := range append(names, "") {
 		w.calls[name] = new(atomic.Int64)
 	}
-	w.Out = t.TempDir()
+	folder := t.TempDir()
 	w.Jobs = map[string]plan.Kind{"work": {New: actors.Func("work", w.work)}}
-	w.Open = func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
-		return os.Open(filepath.Join(w.Out, a.Path))
-	}
+	w.Write = artifact.Write(folder, nil)
+	w.Read = artifact.Read(func(ctx context.Context, id messages.RunID) (messages.State, error) {
+		return w.Runs.State(ctx, id)
+	}, func(_ context.Context, _ messages.State, a messages.Artifact) (io.ReadSeekCloser, error) {
+		return os.Open(filepath.Join(folder, a.Path))
+	})
 	return w
 }
 
@@ -139,6 +143,7 @@ func TestRuns(t *testing.T) {
 				}
 				defer s.Close(context.Background())
 				w := newWorld(t, "flaky")
+				w.Runs = s
 				events, state := w.carry(t, s, plan.Input{Plan: read(t, string(archive.Files[i].Data))}, nil)
 				got := transcript(events) + string(state.Status)
 				if state.End.Error != nil {

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"slices"
 	"strings"
 	"time"
 
@@ -42,15 +40,7 @@ func (r *runner) work(ctx context.Context, m move) ending {
 	if err != nil {
 		return failedBy(err)
 	}
-	r.keep(state)
 	return endingOf(state)
-}
-
-// keep remembers the artifacts of a sub-run for steps that read.
-func (r *runner) keep(s messages.State) {
-	if len(s.Artifacts) > 0 {
-		r.runs.Store(s.RunID, messages.State{RunID: s.RunID, Queued: s.Queued, Artifacts: s.Artifacts})
-	}
 }
 
 func failedBy(err error) ending {
@@ -90,13 +80,17 @@ func (r *runner) job(n *Step, input any) (actors.Job, error) {
 	if err != nil {
 		return actors.Job{}, messages.InvalidInput("the input is not JSON: %v", err)
 	}
+	job := r.Jobs[n.Job].New
 	switch {
 	case n.Read != nil:
-		return actors.Func("read", r.read)(data)
+		job = r.Read
 	case n.Write != nil:
-		return r.write(data)
+		job = r.Write
 	}
-	return r.Jobs[n.Job].New(data)
+	if job == nil {
+		return actors.Job{}, messages.InvalidInput("plans neither read nor write here")
+	}
+	return job(data)
 }
 
 // schema is the JSON Schema of the answer: yes or no if there is none.
@@ -146,45 +140,4 @@ func (r *runner) ask(ctx context.Context, n *Step, m move) ending {
 	}
 	return ending{outcome: Failed, cause: messages.CauseInvalidInput,
 		message: fmt.Sprintf("%d answers did not fit: %s", mostAnswers, problems)}
-}
-
-// reading is the input of a step that reads.
-type reading struct {
-	Run  messages.RunID `json:"run"`
-	Name string         `json:"name"`
-}
-
-// mostRead bounds what a step reads, because it is the result of a run.
-const mostRead = messages.MaxEventBytes / 4
-
-func (r *runner) read(ctx context.Context, _ *actors.TaskContext, in reading) (map[string]string, error) {
-	known, _ := r.runs.Load(in.Run)
-	run, ok := known.(messages.State)
-	if !ok && r.Runs != nil {
-		var err error
-		if run, err = r.Runs.State(ctx, in.Run); err != nil {
-			return nil, err
-		}
-	}
-	k := slices.IndexFunc(run.Artifacts, func(a messages.Artifact) bool { return a.Name == in.Name })
-	switch {
-	case r.Open == nil:
-		return nil, messages.InvalidInput("plans cannot read here")
-	case k < 0:
-		return nil, messages.Errorf(messages.CodeNotFound, "the run %s wrote no %s", in.Run, in.Name)
-	}
-	f, err := r.Open(ctx, run, run.Artifacts[k])
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, mostRead+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > mostRead {
-		return nil, messages.Errorf(messages.Code(messages.CauseLimitExceeded),
-			"the artifact %s has more than %d bytes, and a step reads no more", in.Name, mostRead)
-	}
-	return map[string]string{"text": string(data)}, nil
 }

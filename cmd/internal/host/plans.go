@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/actors/artifact"
 	"github.com/seed889630bf/lastword/actors/plan"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
@@ -80,7 +81,15 @@ func (h *Options) planConfig(caller string) (plan.Config, error) {
 		return plan.Config{}, err
 	}
 	ctx := gate.With(context.Background(), gate.Principal{Name: caller})
-	config := plan.Config{Jobs: map[string]plan.Kind{}, Open: h.artifact, Runs: ownRuns{h.program, caller}, Out: folder, Spend: h.quota.of(home),
+	runs, write := ownRuns{h.program, caller}, artifact.Write(folder, h.quota.of(home))
+	config := plan.Config{Jobs: map[string]plan.Kind{}, Runs: runs, Read: artifact.Read(runs.State, h.artifact),
+		Write: func(input json.RawMessage) (actors.Job, error) {
+			job, err := write(input)
+			if err != nil {
+				return job, err
+			}
+			return h.shared(job), nil
+		},
 		Shown: func(in plan.Input) any { return planInput{in, caller} }}
 	jobs := map[string]actors.NewJob{"generate": h.generate, "prompt": h.prompt, "chat": h.chat}
 	for _, tool := range h.jobTools() {

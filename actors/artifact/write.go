@@ -1,0 +1,89 @@
+package artifact
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+
+	"github.com/seed889630bf/lastword/actors"
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// written is the input of the job write, as its run shows it.
+type written struct {
+	Name string `json:"name"`
+	text string
+}
+
+// Write makes the job write. It writes below the folder; spend, which may be nil, is called before with the bytes.
+func Write(folder string, spend func(bytes int) error) actors.NewJob {
+	return func(input json.RawMessage) (actors.Job, error) {
+		var in struct{ Name, Text string }
+		if err := json.Unmarshal(input, &in); err != nil {
+			return actors.Job{}, messages.InvalidInput("write needs texts: %v", err)
+		}
+		name := path.Clean(in.Name)
+		if !filepath.IsLocal(filepath.FromSlash(name)) || name == "." {
+			return actors.Job{}, messages.InvalidInput(
+				"the file %q is not below the output folder; give a relative path without ..", in.Name)
+		}
+		w := written{name, in.Text}
+		work := func(_ context.Context, t *actors.TaskContext) error {
+			if spend != nil {
+				if err := spend(len(w.text)); err != nil {
+					return err
+				}
+			}
+			if err := w.save(folder); err != nil {
+				return err
+			}
+			a := messages.Artifact{Name: w.Name, Path: w.Name, Bytes: int64(len(w.text)), SHA256: messages.Digest(w.text)}
+			if err := t.Emit(messages.ArtifactWritten{Artifact: a}, "wrote "+w.Name); err != nil {
+				return err
+			}
+			return t.Result(map[string]any{"name": a.Name, "bytes": a.Bytes}, false)
+		}
+		return actors.Job{Name: "write", Input: w, Tasks: []actors.Task{{Name: "write", Run: work}}}, nil
+	}
+}
+
+// save writes the file so that nobody ever sees a part of it.
+func (w written) save(folder string) error {
+	folder = cmp.Or(folder, ".")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	if err := root.MkdirAll(filepath.FromSlash(path.Dir(w.Name)), 0o755); err != nil {
+		return err
+	}
+	name, part := filepath.FromSlash(w.Name), filepath.FromSlash(w.Name+".part")
+	if err := save(root, part, w.text); err != nil {
+		return err
+	}
+	return root.Rename(part, name)
+}
+
+func save(root *os.Root, name, text string) error {
+	f, err := root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, fs.FileMode(0o644))
+	if err != nil {
+		return err
+	}
+	if _, err := f.WriteString(text); err != nil {
+		f.Close()
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}
