@@ -96,15 +96,21 @@ func (d *Door) StartTurn(ctx context.Context, job Job, t Turn, labels map[string
 	return d.Runs.Submit(ctx, q)
 }
 
-// Said is what was said before a run, what its client said, and the answer.
-func (d *Door) Said(run messages.State, answer string) []model.Message {
+// Said is what was said before a run, what its client said, and what the run has said.
+func (d *Door) Said(run messages.State) []model.Message {
 	var turn Turn
 	var all map[string]json.RawMessage
 	if json.Unmarshal(run.Queued.Input, &turn) != nil || json.Unmarshal(run.Queued.Input, &all) != nil ||
 		json.Unmarshal(all[d.jobs[run.Queued.Job].Text], &turn.Text) != nil {
 		return nil
 	}
-	_, _ = turn.Add("user", turn.Text), turn.Add("assistant", answer) // roles that are taken
+	var texts []string
+	for _, stream := range run.Streams {
+		if !stream.Thought && stream.Len() > 0 {
+			texts = append(texts, stream.Text())
+		}
+	}
+	_, _ = turn.Add("user", turn.Text), turn.Add("assistant", strings.Join(texts, "\n\n")) // roles that are taken
 	return turn.Earlier
 }
 

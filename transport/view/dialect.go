@@ -11,6 +11,16 @@ import (
 // a function is not written.
 type Table[W any] [kinds][actions]func(w W, op *Op)
 
+// Each is the table that has the function for every operation.
+func Each[W any](f func(w W, op *Op)) (t Table[W]) {
+	for kind := range t {
+		for do := range t[kind] {
+			t[kind][do] = f
+		}
+	}
+	return t
+}
+
 // Dialect is how runs are written for the clients of another system.
 type Dialect[W any] struct {
 	Table  Table[W]

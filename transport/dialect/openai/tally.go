@@ -1,8 +1,6 @@
 package openai
 
 import (
-	"strings"
-
 	"github.com/seed889630bf/lastword/messages"
 	llm "github.com/seed889630bf/lastword/messages/model"
 	"github.com/seed889630bf/lastword/transport/view"
@@ -36,22 +34,4 @@ func (t *Tally) Reason() string {
 	default:
 		return "stop"
 	}
-}
-
-// Text joins the texts of a run up to the first that is not done.
-func Text(t *view.Transcript) string {
-	var out strings.Builder
-	for _, item := range t.Items() {
-		if item.Kind != view.Text {
-			continue
-		}
-		if out.Len() > 0 && item.Len() > 0 {
-			out.WriteString("\n\n")
-		}
-		out.WriteString(item.Text())
-		if !item.Closed {
-			break
-		}
-	}
-	return out.String()
 }

@@ -116,22 +116,14 @@ type completion struct {
 // mark stands before a text that begins again.
 const mark = "\n\n---\n\n"
 
-// completing writes every operation in one way.
 var completing = &view.Dialect[*completion]{
+	Table:     view.Each((*completion).do),
 	Rewind:    (*completion).do,
 	Heartbeat: func(c *completion) { c.chunk(delta{}, "") }, // a comment would hide a failure from go-openai
 	Refuse: func(c *completion, err error) {
 		p := gate.ProblemOf(err)
 		c.fail(p.Code, p.Detail)
 	},
-}
-
-func init() {
-	for kind := range completing.Table {
-		for do := range completing.Table[kind] {
-			completing.Table[kind][do] = (*completion).do
-		}
-	}
 }
 
 // over says that the answer is complete.
@@ -149,7 +141,7 @@ func (c *completion) do(op *view.Op) {
 			c.add(op.Text)
 		}
 	case op.Item.Kind == view.Text:
-		c.reconcile(openai.Text(op.Run))
+		c.reconcile(joined(op.Run))
 	case op.Item.Kind == view.Thought && op.Do == view.Append && !c.muted():
 		c.thoughts += op.Text
 		c.chunk(delta{Reasoning: op.Text}, "")
@@ -170,6 +162,24 @@ func live(t *view.Transcript) *view.Item {
 		}
 	}
 	return nil
+}
+
+// joined are the texts up to the first that is not done.
+func joined(t *view.Transcript) string {
+	var out strings.Builder
+	for _, item := range t.Items() {
+		if item.Kind != view.Text {
+			continue
+		}
+		if out.Len() > 0 && item.Len() > 0 {
+			out.WriteString("\n\n")
+		}
+		out.WriteString(item.Text())
+		if !item.Closed {
+			break
+		}
+	}
+	return out.String()
 }
 
 // reconcile brings the client to the text. While the text repeats what the client has, nothing is written; where it
@@ -222,7 +232,7 @@ func (c *completion) end(op *view.Op) {
 	case messages.RunCanceled:
 		c.fail("canceled", "the run was canceled: "+string(b.Cause))
 	default:
-		if text := openai.Text(op.Run); text != string(c.sent) {
+		if text := joined(op.Run); text != string(c.sent) {
 			c.restart(text)
 		}
 		c.finish(c.tally.Reason())

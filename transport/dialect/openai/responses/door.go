@@ -1,7 +1,9 @@
 package responses
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -22,7 +24,7 @@ func Paths() []string { return []string{"/v1/responses", "/v1/responses/"} }
 func New(c dialect.Config) http.Handler {
 	d := door{dialect.NewDoor(c)}
 	return openai.Routes(map[string]openai.Handler{
-		"POST /v1/responses":             d.respond,
+		"POST /v1/responses":             d.create,
 		"GET /v1/responses/{id}":         d.retrieve,
 		"POST /v1/responses/{id}/cancel": d.cancel,
 	})
@@ -33,115 +35,84 @@ func responseID(run messages.RunID, segment int) string {
 	return "resp_" + string(run) + "_" + strconv.Itoa(segment)
 }
 
-// response returns the caller's run of the id, and the segment. Errors: not_found.
-func (d door) response(ctx context.Context, id string) (messages.State, int, error) {
+// find returns the response of the id, which has nothing yet, and its run. Errors: not_found.
+func (d door) find(ctx context.Context, id string) (*response, messages.State, error) {
 	rest, named := strings.CutPrefix(id, "resp_")
 	cut := strings.LastIndexByte(rest, '_')
 	segment, err := strconv.Atoi(rest[cut+1:])
 	if !named || cut < 0 || err != nil || segment < 1 {
-		return messages.State{}, 0, messages.Errorf(messages.CodeNotFound, "there is no response %.200q", id)
+		return nil, messages.State{}, messages.Errorf(messages.CodeNotFound, "there is no response %.200q", id)
 	}
-	state, err := d.Run(ctx, messages.RunID(rest[:cut]))
-	return state, segment, err
+	run, err := d.Run(ctx, messages.RunID(rest[:cut]))
+	return &response{run: run.RunID, segment: segment}, run, err
 }
 
-// respond answers POST /v1/responses.
-func (d door) respond(w http.ResponseWriter, r *http.Request) error {
+// create answers POST /v1/responses.
+func (d door) create(w http.ResponseWriter, r *http.Request) error {
 	var q request
-	err := dialect.ReadJSON(r, &q)
-	if err == nil && len(q.Conversation) > 0 && string(q.Conversation) != "null" {
-		err = messages.InvalidInput("conversation is not offered; give previous_response_id")
-	}
-	if err != nil {
+	if err := dialect.ReadJSON(r, &q); err != nil {
 		return err
 	}
-	out, err := d.continued(r, &q)
-	if err != nil {
-		return err
-	}
-	ctx := r.Context()
+	out, err := d.begin(r, &q)
 	switch {
+	case err != nil:
 	case q.Stream:
-		d.stream(w, ctx, out, !q.Background)
+		d.stream(w, r, out, !q.Background)
 		return nil
 	case q.Background:
-		err = d.upToNow(ctx, out)
+		err = d.upToNow(r.Context(), out)
 	default:
-		if err = dialect.Fold(ctx, d.Door, out.run, responding, out, out.over); err != nil {
-			openai.Leave(ctx, d.Door, out.run)
+		if err = dialect.Fold(r.Context(), d.Door, out.run, responding, out, out.over); err != nil {
+			openai.Leave(r.Context(), d.Door, out.run)
 		}
 	}
+	return d.answer(w, out, err)
+}
+
+func (d door) answer(w http.ResponseWriter, out *response, err error) error {
 	if err != nil {
 		return err
 	}
 	return openai.Answer(d.Door, w, out.object())
 }
 
-// continued starts a run, or answers the questions of the response before.
-func (d door) continued(r *http.Request, q *request) (*response, error) {
+// begin starts a run, or answers the questions of the response before.
+func (d door) begin(r *http.Request, q *request) (*response, error) {
 	ctx := r.Context()
-	var before dialect.Turn
-	var previous messages.State
-	segment := 0
+	var turn dialect.Turn
+	var before messages.State
+	var next *response
 	if q.Previous != "" {
 		var err error
-		if previous, segment, err = d.response(ctx, q.Previous); err != nil {
+		if next, before, err = d.find(ctx, q.Previous); err != nil {
 			return nil, err
 		}
-		if q.Model == "" {
-			q.Model = previous.Queued.Job
-		}
-		if before, err = d.before(ctx, previous); err != nil {
-			return nil, err
-		}
+		turn.Earlier, q.Model = d.Said(before), cmp.Or(q.Model, before.Queued.Job)
+		next.segment++
 	}
-	turn, answers, err := q.turn(before)
-	if err != nil {
+	asked, waits := dialect.Question(before)
+	answers, err := q.add(&turn)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if answers != nil {
-		return newResponse(previous.RunID, segment+1), d.answerAll(ctx, previous, answers)
-	}
-	if asked, waits := dialect.Question(previous); waits {
+	case len(answers) > 0 && next == nil:
+		return nil, messages.InvalidInput("a function_call_output needs previous_response_id")
+	case len(answers) > 0:
+		for call, text := range answers {
+			err = errors.Join(err, d.AnswerText(ctx, before, call, text))
+		}
+		return next, err
+	case waits:
 		return nil, messages.InvalidInput("there is no function_call_output for the call %s", asked.Request)
+	case next != nil && !before.Status.IsEnded():
+		return nil, messages.Errorf(messages.CodeConflict, "the previous response is in progress; wait for its end, or cancel it")
 	}
 	job, err := d.TextJob(q.Model)
 	if err != nil {
 		return nil, err
 	}
 	run, err := d.StartTurn(ctx, job, turn, q.Metadata, r.Header.Get("Idempotency-Key"))
-	return newResponse(run, 1), err
-}
-
-// before is what was said before a run and in it. Errors: conflict while it goes on.
-func (d door) before(ctx context.Context, previous messages.State) (turn dialect.Turn, err error) {
-	if _, waits := dialect.Question(previous); waits {
-		return turn, nil
-	}
-	if !previous.Status.IsEnded() {
-		return turn, messages.Errorf(messages.CodeConflict, "the previous response is in progress; wait for its end, or cancel it")
-	}
-	var run *view.Transcript
-	err = dialect.Fold(ctx, d.Door, previous.RunID, &view.Dialect[door]{}, d, func(t *view.Transcript) bool {
-		run = t
-		return false
-	})
-	if err == nil {
-		turn.Earlier = d.Said(previous, openai.Text(run))
-	}
-	return turn, err
-}
-
-func (d door) answerAll(ctx context.Context, run messages.State, answers map[string]string) error {
-	if run.RunID == "" {
-		return messages.InvalidInput("a function_call_output needs previous_response_id")
-	}
-	for call, text := range answers {
-		if err := d.AnswerText(ctx, run, call, text); err != nil {
-			return err
-		}
-	}
-	return nil
+	return &response{run: run, segment: 1}, err
 }
 
 // retrieve answers GET /v1/responses/{id}. openai-go sends the member stream in a body.
@@ -152,32 +123,28 @@ func (d door) retrieve(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	state, segment, err := d.response(r.Context(), r.PathValue("id"))
+	out, _, err := d.find(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	out := newResponse(state.RunID, segment)
 	query := r.URL.Query()
+	after := query.Get("starting_after")
 	if !body.Stream && query.Get("stream") != "true" {
-		if err := d.upToNow(r.Context(), out); err != nil {
-			return err
-		}
-		return openai.Answer(d.Door, w, out.object())
+		return d.answer(w, out, d.upToNow(r.Context(), out))
 	}
-	if after := query.Get("starting_after"); after != "" && after != "0" {
+	if after != "" && after != "0" {
 		if out.after, err = strconv.ParseUint(after, 10, 63); err != nil {
 			return messages.InvalidInput("starting_after must be a sequence_number")
 		}
-		trial := newResponse(state.RunID, segment)
-		trial.after = out.after
-		if err := d.upToNow(r.Context(), trial); err != nil {
+		trial := *out
+		if err := d.upToNow(r.Context(), &trial); err != nil {
 			return err
 		}
-		if trial.lost || !trial.known || trial.ended && trial.after > trial.number() {
+		if !trial.found {
 			return messages.InvalidInput("no event has the sequence_number %d any more; leave starting_after out", out.after)
 		}
 	}
-	d.stream(w, r.Context(), out, false)
+	d.stream(w, r, out, false)
 	return nil
 }
 
@@ -186,7 +153,7 @@ func (d door) upToNow(ctx context.Context, out *response) error {
 	state, err := d.Run(ctx, out.run)
 	if err == nil {
 		err = dialect.Fold(ctx, d.Door, out.run, responding, out, func(t *view.Transcript) bool {
-			return out.over(t) || t.Seq >= state.Seq
+			return out.ended || t.Seq >= state.Seq
 		})
 	}
 	if err == nil && out.status == "" {
@@ -196,13 +163,13 @@ func (d door) upToNow(ctx context.Context, out *response) error {
 }
 
 // stream writes the response as it comes. If its client leaves, an attached one is cancelled.
-func (d door) stream(w http.ResponseWriter, ctx context.Context, out *response, attached bool) {
+func (d door) stream(w http.ResponseWriter, r *http.Request, out *response, attached bool) {
 	out.stream = d.Stream(w, "text/event-stream")
-	err := dialect.Play(ctx, out.stream, out.run, messages.Follow{}, responding, out, out.over)
+	err := dialect.Play(r.Context(), out.stream, out.run, messages.Follow{}, responding, out, out.over)
 	if err != nil && attached {
-		openai.Leave(ctx, d.Door, out.run)
+		openai.Leave(r.Context(), d.Door, out.run)
 	}
-	if err != nil || out.lost {
+	if err != nil {
 		out.stream.Break()
 	}
 }
@@ -212,18 +179,14 @@ const cancelTimeout = 20 * time.Second
 
 // cancel answers POST /v1/responses/{id}/cancel at the end of the run.
 func (d door) cancel(w http.ResponseWriter, r *http.Request) error {
-	state, segment, err := d.response(r.Context(), r.PathValue("id"))
-	if err == nil {
-		err = d.Cancel(r.Context(), state.RunID, "")
-	}
-	if err != nil {
-		return err
-	}
 	ctx, stop := context.WithTimeout(r.Context(), cancelTimeout)
 	defer stop()
-	out := newResponse(state.RunID, segment)
-	if err := dialect.Fold(ctx, d.Door, state.RunID, responding, out, out.over); err != nil {
-		return err
+	out, run, err := d.find(ctx, r.PathValue("id"))
+	if err == nil {
+		err = d.Cancel(ctx, run.RunID, "")
 	}
-	return openai.Answer(d.Door, w, out.object())
+	if err == nil {
+		err = dialect.Fold(ctx, d.Door, run.RunID, responding, out, out.over)
+	}
+	return d.answer(w, out, err)
 }

@@ -15,7 +15,7 @@ type request struct {
 	Instructions    string          `json:"instructions"`
 	Background      bool            `json:"background"`
 	Previous        string          `json:"previous_response_id"`
-	Conversation    json.RawMessage `json:"conversation"`
+	Conversation    any             `json:"conversation"`
 	MaxOutputTokens int             `json:"max_output_tokens"`
 	Text            struct {
 		Format openai.Form `json:"format"`
@@ -31,42 +31,39 @@ type said struct {
 	Output  json.RawMessage `json:"output"`
 }
 
-// turn is what the client says after what was said before; answers are what it answers, by the question.
-func (q *request) turn(before dialect.Turn) (turn dialect.Turn, answers map[string]string, err error) {
-	turn = before
+// add adds what the client says to the turn. Answers are what it answers, by the question; then the turn has no text.
+func (q *request) add(turn *dialect.Turn) (answers map[string]string, err error) {
 	turn.System, turn.MaxTokens, turn.Temperature, turn.TopP = q.Instructions, q.MaxOutputTokens, q.Temperature, q.TopP
 	if err := q.Check(q.Text.Format); err != nil {
-		return turn, nil, err
+		return nil, err
 	}
-	var text string
-	items := []said{{Role: "user", Content: q.Input}}
-	if json.Unmarshal(q.Input, &text) != nil {
-		if err := json.Unmarshal(q.Input, &items); err != nil {
-			return turn, nil, messages.InvalidInput("input must be a text or an array of items: %v", err)
-		}
+	if q.Conversation != nil {
+		return nil, messages.InvalidInput("conversation is not offered; give previous_response_id")
+	}
+	var items []said
+	if json.Unmarshal(q.Input, &items) != nil {
+		items = []said{{Role: "user", Content: q.Input}}
 	}
 	answers = map[string]string{}
 	for _, item := range items {
+		var text string
 		switch item.Type {
 		case "", "message":
-			text, err := dialect.TextOf(item.Content)
-			if err == nil {
+			if text, err = dialect.TextOf(item.Content); err == nil {
 				err = turn.Add(item.Role, text)
 			}
-			if err != nil {
-				return turn, nil, err
-			}
 		case "function_call_output":
-			if answers[item.CallID], err = dialect.TextOf(item.Output); err != nil {
-				return turn, nil, err
-			}
+			answers[item.CallID], err = dialect.TextOf(item.Output)
 		case "function_call", "mcp_call", "reasoning": // what an earlier response said
 		default:
-			return turn, nil, messages.InvalidInput("input of the type %.50q is not taken", item.Type)
+			err = messages.InvalidInput("input of the type %.50q is not taken", item.Type)
+		}
+		if err != nil {
+			return nil, err
 		}
 	}
-	if len(answers) > 0 {
-		return turn, answers, nil
+	if len(answers) == 0 {
+		err = turn.Close()
 	}
-	return turn, nil, turn.Close()
+	return answers, err
 }

@@ -1,10 +1,8 @@
 package responses
 
 import (
-	"cmp"
-	"encoding/json"
 	"maps"
-	"strings"
+	"slices"
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/dialect"
@@ -15,263 +13,144 @@ import (
 
 type fields = map[string]any
 
-// numberBits are those of a sequence_number that count from the last milestone on.
-const numberBits = 26
-
 // response is a segment of a run, as an object and as a stream of events.
 type response struct {
 	run     messages.RunID
 	segment int
 	stream  *dialect.Stream // nil writes no events
-	after   uint64          // events up to the number are not written
+	number
 
 	tally  openai.Tally
 	output []*item
-	items  map[string]*item // by their ids
-	queued messages.RunQueued
-	at     int64 // when the run began
-	status string
-	failed *messages.Error
-	short  string // why the answer is incomplete
-
-	milestone, position uint64
-	mixed               bool // the event stands for deltas of several texts, whose order is lost
-	known               bool // the milestone of after was there
-	lost                bool // after cannot be found
-	ended               bool
+	queued messages.Event
+	status string // "" before the segment
+	ended  bool
+	failed fields // why it failed
+	short  fields // why it is incomplete
 }
 
-func newResponse(run messages.RunID, segment int) *response {
-	return &response{run: run, segment: segment, items: map[string]*item{}}
-}
-
-// responding is the table of the format.
 var responding = &view.Dialect[*response]{
 	Policy: view.Supersede,
-	Table: view.Table[*response]{
-		view.Run:      {view.Open: (*response).create, view.Update: (*response).update, view.End: (*response).end},
-		view.Text:     {view.Open: (*response).open, view.Append: (*response).append, view.Done: (*response).done},
-		view.Thought:  {view.Open: (*response).open, view.Append: (*response).append, view.Done: (*response).done},
-		view.Tool:     {view.Open: (*response).open, view.Done: (*response).done},
-		view.Question: {view.Open: (*response).open, view.Wait: (*response).wait},
-	},
-	Rewind: func(r *response, op *view.Op) {
-		if r.count(op); op.Item.Kind == view.Text || op.Item.Kind == view.Thought {
-			r.drop(op)
-		}
-	},
+	Table:  view.Each((*response).do),
+	Rewind: (*response).do,
 	Heartbeat: func(r *response) {
 		if r.status == "" { // clients want response.created first
 			r.stream.WriteString(":\n")
 			return
 		}
-		r.emit("keepalive", 0, fields{})
+		r.write("keepalive", fields{})
 	},
 	Refuse: func(r *response, err error) {
 		p := gate.ProblemOf(err)
-		r.emit("error", 0, fields{"code": p.Code, "message": p.Detail, "param": nil})
+		r.write("error", fields{"code": p.Code, "message": p.Detail, "param": nil})
 	},
 }
 
-func init() {
-	for kind := range responding.Table {
-		for do, write := range responding.Table[kind] {
-			responding.Table[kind][do] = func(r *response, op *view.Op) {
-				r.count(op)
-				if write != nil && !r.ended {
-					write(r, op)
-				}
-			}
-		}
-	}
-}
-
-// item is an item of the output.
-type item struct {
-	ID        string    `json:"id"`
-	Type      string    `json:"type"`
-	Role      string    `json:"role,omitempty"`
-	Status    string    `json:"status"`
-	Content   *[]part   `json:"content,omitempty"`
-	Summary   *[]string `json:"summary,omitempty"`
-	Server    string    `json:"server_label,omitempty"`
-	CallID    string    `json:"call_id,omitempty"`
-	Name      string    `json:"name,omitempty"`
-	Arguments *string   `json:"arguments,omitempty"`
-	Output    *string   `json:"output,omitempty"`
-	Error     *string   `json:"error,omitempty"`
-
-	index   int
-	of      *view.Item
-	begun   int  // of its text, what is an earlier response's
-	dropped bool // it does not count any more
-}
-
-type part struct {
-	Type        string    `json:"type"`
-	Text        string    `json:"text"`
-	Annotations *[]string `json:"annotations,omitempty"`
-	Logprobs    *[]string `json:"logprobs,omitempty"`
-}
-
-func (i *item) part(text string) part {
-	if i.Type == "reasoning" {
-		return part{Type: "reasoning_text", Text: text}
-	}
-	return part{Type: "output_text", Text: text, Annotations: &[]string{}, Logprobs: &[]string{}}
-}
-
-// event begins the names of the events of a text.
-func (i *item) event() string {
-	if i.Type == "reasoning" {
-		return "response.reasoning_text."
-	}
-	return "response.output_text."
-}
-
-func (i *item) isText() bool { return i.Content != nil }
-
-// text is what the item says in this response.
-func (i *item) text() string { return i.of.Text()[min(i.begun, i.of.Len()):] }
-
 // over says that nothing more of the response comes.
-func (r *response) over(*view.Transcript) bool { return r.ended || r.lost }
+func (r *response) over(*view.Transcript) bool { return r.ended }
 
-// count begins to count anew from a milestone on.
-func (r *response) count(op *view.Op) {
+func (r *response) do(op *view.Op) {
 	r.tally.Add(op)
-	if r.mixed = texts(op.Parts) > 1; op.Event.IsDelta() || op.Seq() == r.milestone {
-		return
-	}
-	if r.after>>numberBits == r.milestone && r.after > r.number() {
-		r.lost = r.after > 0
-	}
-	r.milestone, r.position = op.Seq(), 0
-	r.known = r.known || r.after>>numberBits == r.milestone
-}
-
-func texts(parts []messages.Body) (n int) {
-	for _, p := range parts {
-		switch p.(type) {
-		case messages.TextDelta, messages.ThoughtDelta:
-			n++
-		}
-	}
-	return n
-}
-
-func (r *response) number() uint64 { return r.milestone<<numberBits + r.position }
-
-// current says that the run is in this response's segment.
-func (r *response) current() bool { return r.status != "" && !r.ended }
-
-// emit writes an event of the size in numbers.
-func (r *response) emit(name string, size uint64, data fields) {
-	r.position += size
-	if r.stream == nil || size > 0 && r.number() <= r.after {
-		return
-	}
-	data["type"], data["sequence_number"] = name, r.number()
-	r.stream.Event("", name, data)
-}
-
-// begin begins the segment.
-func (r *response) begin() {
-	r.status = "queued"
-	if r.segment > 1 {
-		r.status = "in_progress"
-	}
-	r.emit("response.created", 1, fields{"response": r.object()})
-	r.emit("response."+r.status, 1, fields{"response": r.object()})
-}
-
-func (r *response) create(op *view.Op) {
-	r.queued, r.at = op.Run.Queued, op.Event.Time.Unix()
-	if r.segment == 1 {
-		r.begin()
-	}
-}
-
-func (r *response) update(op *view.Op) {
-	if _, started := op.Event.Body.(messages.RunStarted); started && r.current() {
-		r.status = "in_progress"
-		r.emit("response.in_progress", 1, fields{"response": r.object()})
-	}
-}
-
-// open begins an item.
-func (r *response) open(op *view.Op) {
-	if r.current() {
+	r.count(op)
+	switch isText := op.Item.Kind == view.Text || op.Item.Kind == view.Thought; {
+	case r.ended:
+	case op.Item.Kind == view.Run:
+		r.update(op)
+	case op.Do == view.Wait:
+		r.wait(op)
+	case r.status == "", prefixes[op.Item.Kind] == "":
+	case op.Do == view.Open:
 		r.item(op)
+	case op.Do == view.Append:
+		r.append(op)
+	case op.Do == view.Retract && isText:
+		r.drop(op)
+	case op.Do == view.Done && isText:
+		r.finish(r.item(op), op.Cut)
+	case op.Do == view.Done && op.Item.Kind == view.Tool:
+		r.result(op)
 	}
 }
 
-// item is the wire's item, which it begins if an earlier response had its beginning.
-func (r *response) item(op *view.Op) *item {
-	prefix := map[view.Kind]string{view.Text: "msg_", view.Thought: "rs_", view.Tool: "mcp_", view.Question: "fc_"}[op.Item.Kind]
-	id := prefix + op.ID
-	if i := r.items[id]; i != nil {
-		return i
+// emit writes the next event, unless the client has it.
+func (r *response) emit(name string, data fields) {
+	if r.step(1) {
+		r.write(name, data)
 	}
-	i := &item{ID: id, Status: "in_progress", index: len(r.items), of: op.Item}
-	switch b := op.Item.Opened.(type) {
-	case messages.ToolStarted:
-		i.Type, i.Server, i.Name, i.Arguments = "mcp_call", "lastword", b.Tool, new(cmp.Or(string(b.Arguments), "{}"))
-	case messages.InputRequired:
-		arguments, _ := json.Marshal(fields{"prompt": b.Prompt, "schema": b.Schema}) // texts and JSON
-		i.Type, i.CallID, i.Name, i.Arguments = "function_call", b.Request, "ask", new("")
-		defer func() { r.ask(i, string(arguments)) }()
-	default:
-		i.Content, i.begun = &[]part{}, op.Offset
-		if i.Type, i.Role = "message", "assistant"; op.Item.Kind == view.Thought {
-			i.Type, i.Role, i.Summary = "reasoning", "", &[]string{}
-		}
-	}
-	r.items[id], r.output = i, append(r.output, i)
-	r.emit("response.output_item.added", 1, fields{"output_index": i.index, "item": i})
-	switch {
-	case i.isText():
-		r.emitOf(i, "response.content_part.added", fields{"content_index": 0, "part": i.part("")})
-	case i.Type == "mcp_call":
-		r.emitOf(i, "response.mcp_call.in_progress", fields{})
-	}
-	return i
 }
 
-// emitOf writes an event of an item.
-func (r *response) emitOf(i *item, name string, data fields) {
-	data["item_id"], data["output_index"] = i.ID, i.index
-	r.emit(name, 1, data)
-}
-
-// ask writes the call that the client answers with a function_call_output.
-func (r *response) ask(i *item, arguments string) {
-	*i.Arguments = arguments
-	r.emitOf(i, "response.function_call_arguments.delta", fields{"delta": arguments})
-	r.emitOf(i, "response.function_call_arguments.done", fields{"arguments": arguments, "name": i.Name})
-	r.close(i)
-}
-
-// append writes a piece of a text: a delta, or the part of it that the client lacks.
-func (r *response) append(op *view.Op) {
-	if !r.current() {
-		return
-	}
-	i, text := r.item(op), op.Text
-	from := r.number()
-	r.position += uint64(len(text))
-	if r.stream == nil && r.after == 0 || r.number() <= r.after {
-		return
-	}
-	if from < r.after {
-		if r.mixed {
-			r.lost = true
-			return
-		}
-		text = text[r.after-from:]
-	}
+func (r *response) write(name string, data fields) {
 	if r.stream != nil {
-		r.stream.Event("", i.event()+"delta", &textDelta{i.event() + "delta", r.number(), i.ID, i.index, 0, text, []string{}})
+		data["type"], data["sequence_number"] = name, r.value()
+		r.stream.Event("", name, data)
+	}
+}
+
+// tell writes an event that has the response.
+func (r *response) tell(event string) { r.emit("response."+event, fields{"response": r.object()}) }
+
+// update begins and ends the response with the run.
+func (r *response) update(op *view.Op) {
+	switch b := op.Event.Body.(type) {
+	case messages.RunQueued:
+		if r.queued = op.Event; r.segment == 1 {
+			r.begin("queued")
+		}
+	case messages.RunStarted:
+		if r.status == "queued" {
+			r.status = "in_progress"
+			r.tell("in_progress")
+		}
+	case messages.RunFailed:
+		r.failed = fields{"code": "server_error", "message": string(b.Error.Code) + ": " + b.Error.Message}
+		r.end("failed", "failed")
+	case messages.RunCanceled:
+		r.end("cancelled", "incomplete") // no event is named after it
+	case messages.RunCompleted:
+		status := "completed"
+		if why := shortBy[r.tally.Reason()]; why != "" {
+			status, r.short = "incomplete", fields{"reason": why}
+		}
+		r.end(status, status)
+	}
+}
+
+// shortBy is why a response is incomplete, by its finish reason.
+var shortBy = map[string]string{"length": "max_output_tokens", "content_filter": "content_filter"}
+
+func (r *response) begin(status string) {
+	r.status = status
+	r.tell("created")
+	r.tell(status)
+}
+
+func (r *response) end(status, event string) {
+	if r.status != "" {
+		r.status, r.ended = status, true
+		r.tell(event)
+	}
+}
+
+// wait ends the response, or comes before it. Texts that are not done go on in the next one.
+func (r *response) wait(op *view.Op) {
+	if r.status == "" && op.Run.Segment == r.segment-1 {
+		r.begin("in_progress")
+		return
+	}
+	for _, i := range r.output {
+		if i.Content != nil && i.Status == "in_progress" {
+			r.finish(i, false)
+		}
+	}
+	r.end("completed", "completed")
+}
+
+// append writes a piece of a text, without what the client has of it.
+func (r *response) append(op *view.Op) {
+	i, from := r.item(op), r.value()
+	if r.step(len(op.Text)) && r.stream != nil {
+		name, lacks := i.event()+"delta", op.Text[max(r.after, from)-from:]
+		r.stream.Event("", name, &textDelta{name, r.value(), i.ID, i.index, 0, lacks, []string{}})
 	}
 }
 
@@ -286,132 +165,43 @@ type textDelta struct {
 	Logprobs []string `json:"logprobs"`
 }
 
-// done ends an item.
-func (r *response) done(op *view.Op) {
-	if !r.current() {
-		return
-	}
-	i := r.item(op)
-	result, _ := op.Event.Body.(messages.ToolCompleted)
-	switch {
-	case i.isText():
-		if op.Cut {
-			i.Status = "incomplete"
-		}
-		r.finish(i)
-		return
-	case op.Cut:
-		i.Status, i.Error = "failed", new("the call has no result")
-	case result.Error != nil:
-		i.Status, i.Error = "failed", &result.Error.Message
-	default:
-		i.Status, i.Output = "completed", new(string(result.Result))
-	}
-	r.emitOf(i, "response.mcp_call."+i.Status, fields{})
-	r.close(i)
-}
-
-// finish says what a text is.
-func (r *response) finish(i *item) {
-	text := i.text()
-	*i.Content = []part{i.part(text)}
-	r.emitOf(i, i.event()+"done", fields{"content_index": 0, "text": text, "logprobs": []string{}})
-	r.emitOf(i, "response.content_part.done", fields{"content_index": 0, "part": i.part(text)})
-	r.close(i)
-}
-
-func (r *response) close(i *item) {
-	if i.Status == "in_progress" {
-		i.Status = "completed"
-	}
-	r.emit("response.output_item.done", 1, fields{"output_index": i.index, "item": i})
-}
-
 // drop ends a text that was taken back: another item takes its place.
 func (r *response) drop(op *view.Op) {
-	i := r.items[map[view.Kind]string{view.Text: "msg_", view.Thought: "rs_"}[op.Item.Kind]+op.ID]
+	i := r.find(op)
 	if i == nil || i.dropped {
 		return
 	}
-	if i.dropped = true; i.Status == "in_progress" && r.current() {
-		i.Status = "incomplete"
-		r.close(i)
+	if i.dropped = true; i.Status == "in_progress" {
+		r.close(i, "incomplete")
 	}
 }
 
-// wait ends the segment, or comes before it.
-func (r *response) wait(op *view.Op) {
-	switch {
-	case r.current():
-		r.finishAll()
-		r.complete("completed")
-	case op.Run.Segment == r.segment-1:
-		r.begin()
-	}
-}
-
-// finishAll ends the texts that go on in the next response.
-func (r *response) finishAll() {
-	for _, i := range r.output {
-		if i.isText() && i.Status == "in_progress" {
-			r.finish(i)
-		}
-	}
-}
-
-func (r *response) end(op *view.Op) {
-	if !r.current() {
-		return
-	}
-	switch b := op.Event.Body.(type) {
-	case messages.RunFailed:
-		r.failed = b.Error
-		r.complete("failed")
-	case messages.RunCanceled: // no event is named after it
-		r.status, r.ended = "cancelled", true
-		r.emit("response.incomplete", 1, fields{"response": r.object()})
+// result ends a call of a tool.
+func (r *response) result(op *view.Op) {
+	i, status := r.item(op), "failed"
+	switch b, _ := op.Event.Body.(messages.ToolCompleted); {
+	case op.Cut:
+		i.Error = new("the call has no result")
+	case b.Error != nil:
+		i.Error = &b.Error.Message
 	default:
-		r.short = map[string]string{"length": "max_output_tokens", "content_filter": "content_filter"}[r.tally.Reason()]
-		if r.short != "" {
-			r.complete("incomplete")
-			return
-		}
-		r.complete("completed")
+		i.Output, status = new(string(b.Result)), "completed"
 	}
-}
-
-func (r *response) complete(status string) {
-	r.status, r.ended = status, true
-	r.emit("response."+status, 1, fields{"response": r.object()})
+	r.emitOf(i, "response.mcp_call."+status, fields{})
+	r.close(i, status)
 }
 
 // object is the response as it is now.
 func (r *response) object() fields {
-	output := []item{}
-	for _, i := range r.output {
-		if i.dropped {
-			continue
-		}
-		shown := *i
-		if i.isText() && i.Status == "in_progress" && i.of.Len() > i.begun {
-			shown.Content = &[]part{i.part(i.text())}
-		}
-		output = append(output, shown)
-	}
-	metadata := maps.Clone(r.queued.Labels)
+	queued, _ := r.queued.Body.(messages.RunQueued)
+	metadata := maps.Clone(queued.Labels)
 	delete(metadata, messages.TraceLabel)
-	o := fields{"id": responseID(r.run, r.segment), "object": "response", "created_at": r.at, "status": r.status,
-		"error": nil, "incomplete_details": nil, "instructions": nil, "model": r.queued.Job, "output": output,
-		"parallel_tool_calls": true, "tool_choice": "auto", "tools": []string{}, "metadata": metadata,
-		"temperature": nil, "top_p": nil, "previous_response_id": nil}
+	o := fields{"id": responseID(r.run, r.segment), "object": "response", "created_at": r.queued.Time.Unix(),
+		"status": r.status, "error": r.failed, "incomplete_details": r.short, "instructions": nil, "model": queued.Job,
+		"output": r.shown(), "parallel_tool_calls": true, "tool_choice": "auto", "tools": []string{},
+		"metadata": metadata, "temperature": nil, "top_p": nil, "previous_response_id": nil}
 	if r.segment > 1 {
 		o["previous_response_id"] = responseID(r.run, r.segment-1)
-	}
-	if r.failed != nil {
-		o["error"] = fields{"code": "server_error", "message": strings.TrimSpace(string(r.failed.Code) + ": " + r.failed.Message)}
-	}
-	if r.short != "" {
-		o["incomplete_details"] = fields{"reason": r.short}
 	}
 	if r.ended {
 		t := r.tally.Tokens
@@ -420,4 +210,24 @@ func (r *response) object() fields {
 			"output_tokens_details": fields{"reasoning_tokens": t.ReasoningTokens}}
 	}
 	return o
+}
+
+// shown are the items that count.
+func (r *response) shown() []item {
+	output := []item{}
+	for _, i := range r.output {
+		if !i.dropped {
+			output = append(output, i.now())
+		}
+	}
+	return output
+}
+
+// find returns the item of the operation, or nil.
+func (r *response) find(op *view.Op) *item {
+	n := slices.IndexFunc(r.output, func(i *item) bool { return i.ID == prefixes[op.Item.Kind]+op.ID })
+	if n < 0 {
+		return nil
+	}
+	return r.output[n]
 }
