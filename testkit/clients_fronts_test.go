@@ -59,7 +59,9 @@ func TestFrontClients(t *testing.T) {
 				t.Fatalf("%v\n%s\n%s", err, out, stderr.Bytes())
 			}
 			equal, told, cut := door.judge(t, out)
-			fmt.Printf("%-12s stories equal %d/%d, cuts judged %d\n", name, equal, told, cut)
+			client, version, _ := strings.Cut(name, " ")
+			of := map[string]string{"openai": "openai", "openai-go": "openai", "ai": "ai-sdk", "agui": "ag-ui"}[client]
+			clientRow{of, client, version, equal, told, cut}.print()
 		})
 	}
 }

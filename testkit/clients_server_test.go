@@ -124,7 +124,9 @@ func TestMain(m *testing.M) {
 	case http != "":
 		err = serveHTTP(http)
 	default:
-		os.Exit(m.Run())
+		code := m.Run()
+		printClients()
+		os.Exit(code)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

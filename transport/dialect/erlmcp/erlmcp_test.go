@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -139,6 +140,28 @@ func TestCuts(t *testing.T) {
 			t.Errorf("cut after %d writes the client ends as %q, %v", after, h.end, err)
 		}
 		server.Close()
+	}
+}
+
+// make clients starts this process, which reads stories with the client of the example.
+func TestProcess(t *testing.T) {
+	list := os.Getenv("LASTWORD_ERLMCP_RUNS")
+	if list == "" {
+		t.Skip("make clients starts this")
+	}
+	var runs []struct{ URL, Story string }
+	if err := json.Unmarshal([]byte(list), &runs); err != nil {
+		t.Fatal(err)
+	}
+	var told bytes.Buffer
+	for _, r := range runs {
+		var h heard
+		err := h.client(r.URL).CallTool(t.Context(), "prompt", map[string]string{"text": r.Story})
+		line, _ := json.Marshal(map[string]any{"text": h.text, "ended": err == nil && h.end == "completed"}) // a string
+		told.Write(append(line, '\n'))
+	}
+	if err := os.WriteFile(os.Getenv("LASTWORD_ERLMCP_TOLD"), told.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
 	}
 }
 
