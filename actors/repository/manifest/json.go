@@ -34,6 +34,17 @@ func (o object) object(key string) object {
 	return sub
 }
 
+func (o object) objects(key string) []object {
+	list, _ := o.get(key).([]any)
+	var subs []object
+	for _, v := range list {
+		if sub, ok := v.(object); ok {
+			subs = append(subs, sub)
+		}
+	}
+	return subs
+}
+
 func (o object) keys() []string {
 	var keys []string
 	for _, m := range o {

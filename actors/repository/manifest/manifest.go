@@ -108,6 +108,8 @@ var readersByName = map[string]reader{
 	"Project.toml":          {"julia", readJulia},
 	"build.zig.zon":         {"zig", readZon},
 	"info.rkt":              {"racket", readRacket},
+	"Chart.yaml":            {"helm", readChart},
+	"galaxy.yml":            {"ansible", readGalaxy},
 }
 
 var readersByExtension = map[string]reader{

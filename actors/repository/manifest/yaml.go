@@ -80,6 +80,28 @@ func readPubspec(m *Manifest, text string) error {
 	return err
 }
 
+func readChart(m *Manifest, text string) error {
+	o, err := parseYAML(text)
+	m.Name, m.Version, m.Description = o.text("name"), o.text("version"), o.text("description")
+	m.Homepage = o.text("home")
+	for _, d := range o.objects("dependencies") {
+		m.Dependencies = append(m.Dependencies, d.text("name"))
+	}
+	return err
+}
+
+func readGalaxy(m *Manifest, text string) error {
+	o, err := parseYAML(text)
+	if o.text("namespace") != "" && o.text("name") != "" {
+		m.Name = o.text("namespace") + "." + o.text("name")
+	}
+	m.Version, m.Description = o.text("version"), o.text("description")
+	m.Repository, m.Homepage = o.text("repository"), o.text("homepage")
+	m.License = cmp.Or(append(texts(o.get("license")), o.text("license"))...)
+	m.Dependencies = o.object("dependencies").keys()
+	return err
+}
+
 func readHpack(m *Manifest, text string) error {
 	o, err := parseYAML(text)
 	m.Name, m.Version, m.License = o.text("name"), o.text("version"), o.text("license")
