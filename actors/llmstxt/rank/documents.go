@@ -61,7 +61,7 @@ func (j *pageJudge) pageFiles() []*scan.File {
 		f := &j.repo.Files[i]
 		switch {
 		case !page.Is(f.Path) || f.Place != scan.Product || f.Size == 0 || f.Kind == scan.Manifest:
-		case (isPlainText(f.Path) || page.IsMan(f.Path)) && f.Kind != scan.Document:
+		case (isPlainText(f.Path) || path.Ext(f.Path) == ".asc" || page.IsMan(f.Path)) && f.Kind != scan.Document:
 		case stemOf(f.Path) == "robots" || stemOf(f.Path) == "requirements" ||
 			strings.HasPrefix(stemOf(f.Path), "llms"):
 		default:
@@ -80,6 +80,14 @@ func (j *pageJudge) pageFiles() []*scan.File {
 
 func isPlainText(p string) bool { return strings.EqualFold(path.Ext(p), ".txt") }
 
+// limitOf a page is what is read of it. Notebooks hold pictures between their words.
+func limitOf(p string) int64 {
+	if page.IsNotebook(p) {
+		return 16 * pageBytes
+	}
+	return pageBytes
+}
+
 // manyPages in one folder are the entries of a reference.
 const manyPages = 12
 
@@ -87,7 +95,7 @@ func (b *pageJudge) readPages() []*document {
 	var pages []*document
 	first := make(map[uint64]string)
 	for _, f := range b.pageFiles() {
-		text := b.head(f.Path, pageBytes)
+		text := b.head(f.Path, limitOf(f.Path))
 		if text == "" {
 			b.passed.add(f.Path, 0, "cannot be read")
 			continue

@@ -31,7 +31,7 @@ func (j *judge) describe(c *candidate) {
 }
 
 func (j *judge) describePage(c *candidate) {
-	p := page.Read(c.Path, j.head(c.Path, pageBytes))
+	p := page.Read(c.Path, j.head(c.Path, limitOf(c.Path)))
 	title := strings.ReplaceAll(cmp.Or(p.Title, p.Second), "`", "")
 	if rest, ok := strings.CutPrefix(title, "Welcome to "); ok {
 		title = strings.TrimPrefix(rest, "the ")

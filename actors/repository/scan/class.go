@@ -12,7 +12,8 @@ func kindOf(name string, docs bool, language string, head []byte) Kind {
 	switch {
 	case manifest.Known(name) || isManifest(name):
 		return Manifest
-	case isDocument(name, docs, language) || isManPage(name, head):
+	case isDocument(name, docs, language) || isManPage(name, head) ||
+		path.Ext(name) == ".asc" && !bytes.HasPrefix(head, []byte("-----BEGIN")):
 		return Document
 	case isConfig(name):
 		return Config
@@ -46,7 +47,7 @@ func isDocument(name string, docs bool, language string) bool {
 	switch ext := strings.ToLower(path.Ext(name)); ext {
 	case ".md", ".mdx", ".markdown", ".mdown", ".mkd", ".mkdn", ".qmd", ".rmd", ".livemd", ".rst", ".adoc",
 		".asciidoc", ".org", ".textile", ".pod", ".rdoc", ".creole", ".wiki", ".mediawiki", ".texi", ".texinfo",
-		".ronn", ".djot":
+		".ronn", ".djot", ".ipynb":
 		return true
 	case ".txt":
 		return docs || isDocumentName(name)

@@ -14,6 +14,8 @@ func IsMan(p string) bool {
 	return len(ext) == 2 && ext[1] >= '1' && ext[1] <= '9'
 }
 
+func IsNotebook(p string) bool { return strings.EqualFold(path.Ext(p), ".ipynb") }
+
 // asMarkdown writes the formats that only the eye of their programs can read as Markdown, as far as headings,
 // paragraphs and code go.
 func asMarkdown(p, text string) (markdown string, ok bool) {
@@ -22,6 +24,8 @@ func asMarkdown(p, text string) (markdown string, ok bool) {
 		return markdownOfMan(text), true
 	case strings.EqualFold(path.Ext(p), ".pod"):
 		return markdownOfPod(text), true
+	case IsNotebook(p):
+		return markdownOfNotebook(text), true
 	}
 	return "", false
 }

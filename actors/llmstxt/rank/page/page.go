@@ -101,13 +101,16 @@ func isProse(s string) bool {
 // Read reads the page by the format that the name of its file tells.
 func Read(p, text string) Page {
 	if markdown, ok := asMarkdown(p, text); ok {
+		if IsNotebook(p) {
+			return readMarkdown(p, markdown)
+		}
 		return readManual(p, markdown)
 	}
 	if IsLicence(path.Base(p)) {
 		return Page{Path: p, Title: path.Base(p), Lead: LicenceOf(text)}
 	}
 	switch strings.ToLower(path.Ext(p)) {
-	case ".md", ".mdx", ".markdown":
+	case ".md", ".mdx", ".markdown", ".rmd", ".qmd":
 		return readMarkdown(p, text)
 	}
 	return readPlain(p, text)
