@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/repository/manifest"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/source"
 )
 
 // mostObjects are the YAML files that are looked into.
@@ -43,7 +44,7 @@ func (j *judge) configOf(f *scan.File, objects *int) (section string, points int
 	stem := strings.TrimSuffix(name, path.Ext(name))
 	switch {
 	case manifest.Known(f.Path) && depth(f.Path) == 0:
-		if j.mix.sum > 0 && j.mix.share(j.ecosystemOf(f.Path)) < 10 {
+		if of := j.ecosystemOf(f.Path); j.mix.sum > 0 && len(source.In(of)) > 0 && j.mix.share(of) < 10 {
 			return "", 0, ""
 		}
 		return secConfiguration, 40, "manifest at the root"

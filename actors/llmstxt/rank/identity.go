@@ -29,8 +29,8 @@ func (v *survey) title() string {
 	if t != "" && utf8.RuneCountInString(t) <= titleRunes && !isNoName(t) {
 		return t
 	}
-	if about, ok := strings.CutPrefix(v.readme.Second, "About "); ok && strings.Contains(strings.ToLower(v.root().about.Name),
-		strings.ToLower(about)) {
+	about, ok := strings.CutPrefix(v.readme.Second, "About ")
+	if ok && strings.Contains(strings.ToLower(v.root().about.Name), strings.ToLower(about)) {
 		return about
 	}
 	if base := path.Base(v.repo.Origin.Prefix); v.repo.Origin.Prefix != "" && name == "" {

@@ -32,6 +32,7 @@ var installers = map[string]installer{
 	"jsr":      {"deno add jsr:", []string{"deno add ", "npx jsr add "}},
 	"pub":      {"dart pub add ", []string{"dart pub add ", "flutter pub add "}},
 	"opam":     {"opam install ", []string{"opam install "}},
+	"ansible":  {"ansible-galaxy collection install ", []string{"ansible-galaxy collection install "}},
 	"hackage":  {"cabal install ", []string{"cabal install "}},
 }
 

@@ -22,6 +22,7 @@ func (j *judge) choose(pages *pageJudge, sources *sourceJudge) choice {
 	c[secSource] = code
 	c[secExamples] = append(c[secExamples], j.examples()...)
 	j.configuration(c)
+	j.kinds(c)
 	c.unique()
 	c.cut(j)
 	return c
@@ -46,6 +47,9 @@ func (c choice) cut(j *judge) {
 	total := 0
 	for _, name := range sectionNames {
 		list, most := c[name], j.capOf(name)
+		if name == secPackages {
+			most = max(most, min(3*most, members(list)))
+		}
 		for i := most; i < len(list); i++ {
 			j.passed.add(list[i].Path, list[i].Score, name+" is full: "+prose.Count(most, "other")+verb(most, " ranks",
 				" rank")+" higher")
@@ -56,6 +60,16 @@ func (c choice) cut(j *judge) {
 	for ; total > j.caps.Links; total-- {
 		j.dropLeast(c)
 	}
+}
+
+// members counts the packages of a workspace: each gets a line, if there are not too many.
+func members(list []*candidate) (n int) {
+	for _, x := range list {
+		if slices.Contains(x.Reasons, ofWorkspace) {
+			n++
+		}
+	}
+	return n
 }
 
 func (j *judge) dropLeast(c choice) {

@@ -18,6 +18,8 @@ const (
 	mostMembers   = 200
 )
 
+const ofWorkspace = "package of the workspace"
+
 // unit is a package of the repository: a folder with a manifest of its own. The root is one even without a manifest.
 type unit struct {
 	dir        string // "." for the root
@@ -172,6 +174,7 @@ func (j *sourceJudge) members() []*candidate {
 	for _, u := range j.units[1:] {
 		switch {
 		case u.about.Ecosystem == "go" || isBuildTree(u.about.Ecosystem) || j.isInner(u):
+		case u.about.Private && isForItsMakers(shortName(u.about.Name)):
 		case declared && !matches(j.units[0].members, u.dir) || !declared && (u.about.Private || u.about.Name == ""):
 		default:
 			list = append(list, u)
@@ -188,6 +191,12 @@ func (j *sourceJudge) members() []*candidate {
 	return out
 }
 
+// isForItsMakers tells the private packages that lint, build and test the others.
+func isForItsMakers(name string) bool {
+	return prose.ContainsAny(strings.ToLower(name), "config", "eslint", "lint", "test", "script", "tooling", "build",
+		"bench", "playground", "fixture")
+}
+
 // isInner holds for a part of a package of the same ecosystem and name.
 func (v *survey) isInner(u *unit) bool {
 	return slices.ContainsFunc(v.units[1:], func(outer *unit) bool {
@@ -201,9 +210,12 @@ func isBuildTree(ecosystem string) bool { return ecosystem == "cmake" || ecosyst
 
 func (b *sourceJudge) member(u *unit, all []*unit) *candidate {
 	c := &candidate{Link: Link{Path: b.face(u), Title: cmp.Or(u.about.Name, u.dir)}}
-	c.add(500-5*depth(u.dir), "package of the workspace")
+	c.add(500-5*depth(u.dir), ofWorkspace)
 	if u.about.Private {
 		c.add(-40, "")
+	}
+	if u == b.lead() {
+		c.add(60, "has the name of the repository")
 	}
 	users := 0
 	for _, other := range all {
@@ -238,7 +250,31 @@ func (v *survey) face(u *unit) string {
 			return p
 		}
 	}
-	return u.paths[0]
+	return cmp.Or(v.namesake(u.dir), u.paths[0])
+}
+
+// namesake is the source of the folder that is called most like it, Container.php of Container or Validator.php of
+// Validation, else the largest.
+func (v *survey) namesake(dir string) string {
+	name := strings.ToLower(path.Base(dir))
+	best, most, largest, size := "", -1, "", int64(0)
+	for i := range v.repo.Files {
+		f := &v.repo.Files[i]
+		if path.Dir(f.Path) != dir || !v.isProduct(f.Path) || f.Kind != scan.Source {
+			continue
+		}
+		stem, n := stemOf(f.Path), 0
+		for n < min(len(stem), len(name)) && stem[n] == name[n] {
+			n++
+		}
+		if alike := n - 2*(len(stem)-n); alike > most {
+			best, most = f.Path, alike
+		}
+		if f.Size > size {
+			largest, size = f.Path, f.Size
+		}
+	}
+	return cmp.Or(best, largest)
 }
 
 // matches heeds "*" and "**", and patterns that exclude.

@@ -20,6 +20,13 @@ const (
 	secOperations    = "Operations"
 	secExamples      = "Examples"
 	secSource        = "Source"
+	// those of books, of notebooks, and of applications
+	secChapters  = "Chapters"
+	secNotebooks = "Notebooks"
+	secScreens   = "Screens"
+	secHandlers  = "Handlers"
+	secData      = "Data"
+	secWiring    = "Wiring"
 )
 
 // sections are in their order, each with what a page in it begins with, and how many halves of the cap it takes.
@@ -27,7 +34,9 @@ var sections = []struct {
 	name           string
 	points, halves int
 }{
-	{secDocs, 500, 2}, {secTutorials, 500, 2}, {secPackages, 300, 2}, {secCommands, 300, 1}, {secAPI, 480, 3},
+	{secDocs, 500, 2}, {secChapters, 500, 8}, {secNotebooks, 500, 4}, {secTutorials, 500, 2}, {secPackages, 300, 2},
+	{secCommands, 300, 1}, {secWiring, 400, 1}, {secScreens, 400, 2}, {secHandlers, 400, 2}, {secData, 400, 2},
+	{secAPI, 480, 3},
 	{secConcepts, 480, 2}, {secConfiguration, 440, 1}, {secOperations, 440, 1}, {secExamples, 400, 1},
 	{secSource, 300, 2}, {Optional, 100, 1},
 }

@@ -1,0 +1,119 @@
+// Package kind finds what repositories hold that are no libraries: the chapters of books, notebooks, charts, modules
+// of Terraform, roles of Ansible, sites, clusters, and the parts of applications that nobody imports.
+//
+// A finder looks at names of files and at the heads of a few, and says which of them a reader of such a repository
+// begins with, in which order, and which are nothing to a reader. [Find] runs them all: a repository may be of
+// several kinds, or of none.
+package kind
+
+import (
+	"cmp"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/repository/scan"
+)
+
+// Tree is what the finders look at.
+type Tree struct {
+	Files   []scan.File
+	Library bool                                      // the root is a package that others install
+	Read    func(path string, most int64) string      // the head of a file
+	Targets func(path, text string) (linked []string) // local paths that a page links to
+}
+
+// Link is a file that readers of the kind want, in its section.
+type Link struct {
+	Path, Section string
+	Title, Note   string // "" where the file's own will do
+	Reason        string
+}
+
+// Found is what makes a repository of one kind.
+type Found struct {
+	Links []Link   // in the order in which they are read
+	Aside []string // paths that are nothing for readers
+	Why   string   // they are not
+}
+
+// Find runs all finders.
+func Find(t Tree) []Found {
+	var all []Found
+	for _, find := range []func(Tree) Found{books, notebooks, charts, roles, modules, site, cluster, application} {
+		if found := find(t); len(found.Links)+len(found.Aside) > 0 {
+			all = append(all, found)
+		}
+	}
+	return all
+}
+
+// named gives the files of the product with one of the names.
+func (t Tree) named(names ...string) []string {
+	return t.matching(func(p string) bool { return slices.Contains(names, path.Base(p)) })
+}
+
+// matching gives the files of the product that the test takes, by depth and then by name.
+func (t Tree) matching(takes func(p string) bool) []string {
+	var list []string
+	for i := range t.Files {
+		if f := &t.Files[i]; f.Place == scan.Product && f.Size > 0 && takes(f.Path) {
+			list = append(list, f.Path)
+		}
+	}
+	slices.SortFunc(list, func(a, b string) int {
+		return cmp.Or(cmp.Compare(strings.Count(a, "/"), strings.Count(b, "/")), natural(a, b))
+	})
+	return list
+}
+
+// below gives all files of the folder, whatever they are there for.
+func (t Tree) below(dir string) []string {
+	var list []string
+	for i := range t.Files {
+		if within(t.Files[i].Path, dir) {
+			list = append(list, t.Files[i].Path)
+		}
+	}
+	return list
+}
+
+func within(p, dir string) bool { return dir == "." || strings.HasPrefix(p, dir+"/") }
+
+func (t Tree) has(p string) bool {
+	return slices.ContainsFunc(t.Files, func(f scan.File) bool { return f.Path == p && f.Size > 0 })
+}
+
+// natural compares as people do, who write "chapter 2" before "chapter 10".
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		if x == "" || y == "" {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		n, m := strings.TrimLeft(x, "0"), strings.TrimLeft(y, "0")
+		if order := cmp.Or(cmp.Compare(len(n), len(m)), strings.Compare(n, m)); order != 0 {
+			return order
+		}
+		a, b = a[len(x):], b[len(y):]
+	}
+	return cmp.Compare(len(a), len(b))
+}
+
+func digits(s string) string { return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))] }
+
+func nameOf(p string) string { return strings.TrimSuffix(path.Base(p), path.Ext(p)) }
+
+// hasSegment tells whether one of the folders above the file is called so.
+func hasSegment(p string, names ...string) bool {
+	for part := range strings.SplitSeq(path.Dir(p), "/") {
+		if slices.Contains(names, strings.ToLower(part)) {
+			return true
+		}
+	}
+	return false
+}
