@@ -8,12 +8,11 @@ import (
 // markdownOfNotebook gives the pages and the code of a notebook's cells. Of a text that ends early it takes what is
 // whole.
 func markdownOfNotebook(text string) string {
-	start := strings.Index(text, `"cells"`)
-	if start < 0 {
+	_, rest, ok := strings.Cut(text, `"cells"`)
+	if !ok {
 		return ""
 	}
-	rest := strings.TrimLeft(text[start+len(`"cells"`):], ": \t\n")
-	cells := json.NewDecoder(strings.NewReader(rest))
+	cells := json.NewDecoder(strings.NewReader(strings.TrimLeft(rest, ": \t\n")))
 	if open, err := cells.Token(); err != nil || open != json.Delim('[') {
 		return ""
 	}
