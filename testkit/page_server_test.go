@@ -75,7 +75,7 @@ func servePage(setup string) error {
 	mux := http.NewServeMux()
 	mux.Handle("/v1/", entrance.Wrap(api.New(door)))
 	for _, path := range pageweb.Paths() {
-		mux.Handle(path, entrance.Public(pageweb.Handler()))
+		mux.Handle(path, entrance.Public(pageweb.Handler(at.Tokens != "")))
 	}
 	listener, err := net.Listen("tcp", at.Listen)
 	if err != nil {

@@ -248,7 +248,7 @@ func (s *serveOptions) routes(entrance *gate.Gate, door http.Handler, inside *ho
 		mux.Handle("GET "+path, entrance.Public(says("ok\n")))
 	}
 	mux.Handle("GET /readyz", entrance.Public(ready(inside)))
-	page := entrance.Public(web.Handler())
+	page := entrance.Public(web.Handler(s.tokens != ""))
 	for _, path := range web.Paths() {
 		mux.Handle(path, page)
 	}

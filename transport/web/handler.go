@@ -43,10 +43,13 @@ type handler struct {
 	pages  map[string][]byte // the document by theme
 }
 
-// Handler serves the page.
-func Handler() http.Handler {
+// Handler serves the page. With signIn the API asks for tokens, and the page offers to sign out.
+func Handler(signIn bool) http.Handler {
 	h := &handler{assets: map[string]asset{}, pages: map[string][]byte{}}
-	names := struct{ JS, CSS, Icon, Theme string }{JS: h.add("built/page.js.gz", "text/javascript; charset=utf-8"),
+	names := struct {
+		JS, CSS, Icon, Theme string
+		SignIn               bool
+	}{SignIn: signIn, JS: h.add("built/page.js.gz", "text/javascript; charset=utf-8"),
 		CSS: h.add("built/page.css.gz", "text/css; charset=utf-8"), Icon: h.add("page/icon.svg", "image/svg+xml")}
 	document := template.Must(template.ParseFS(files, "page/index.html"))
 	for _, theme := range []string{"", "light", "dark"} {

@@ -18,7 +18,7 @@ func get(t *testing.T, path string, header ...string) *httptest.ResponseRecorder
 	}
 	mux := http.NewServeMux()
 	for _, path := range web.Paths() {
-		mux.Handle(path, web.Handler())
+		mux.Handle(path, web.Handler(true))
 	}
 	w := httptest.NewRecorder()
 	mux.ServeHTTP(w, r)

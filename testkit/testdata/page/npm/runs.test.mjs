@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { accessible, closeBrowser, open, openTab, pictures, Server } from "./kit.mjs";
+import { accessible, closeBrowser, open, pictures, Server } from "./kit.mjs";
 
 after(closeBrowser);
 
@@ -9,10 +9,10 @@ async function aDay(server) {
   const repositories = ["spf13/cobra", "mark3labs/mcp-go", "fastify/fastify", "Textualize/rich", "colinhacks/zod", "golang/go", "sqlite/sqlite", "preactjs/preact"];
   for (let i = 0; i < 40; i++) await server.submit({ title: repositories[i % repositories.length], words: i }, "generate");
   await server.submit({ title: "Why is the sky blue? Answer in two sentences, and name your sources.", words: 5 }, "prompt");
-  const failing = (title, steps) => server.submit({ title, tasks: [{ name: "analyze", tries: 1, steps }] }, "generate");
-  await failing("example/broken", [{ do: "fail", text: "no such branch" }]);
-  await failing("example/crashes", [{ do: "panic", text: "nil map" }]);
-  const canceled = await server.submit({ title: "example/slow", tasks: [{ name: "fetch", steps: [{ do: "hang" }] }] }, "generate");
+  const broken = (title, ...steps) => server.submit({ title, tasks: [{ name: "analyze", tries: 1, steps }] }, "generate");
+  await broken("example/broken", { do: "fail", text: "no such branch" });
+  await broken("example/crashes", { do: "panic", text: "nil map" });
+  const canceled = await broken("example/slow", { do: "hang" });
   await server.call("POST", `/v1/runs/${canceled}/cancel`);
   await server.until(canceled, (s) => s.status === "canceled");
   await server.submit({ title: "Compare the two drafts and ask before you publish", ask: true });
@@ -21,8 +21,170 @@ async function aDay(server) {
 
 const rows = (page) => page.locator(".rows .row");
 const row = (page, words) => rows(page).filter({ hasText: words });
+const inputs = (page) => page.locator(".rows .input").allTextContents();
 
-test("runs: pictures of the list", async (t) => {
+test("runs: the list is live", async (t) => {
+  const server = await Server.start(t);
+  const page = await open(t, server.url);
+  await page.getByText("No runs yet").waitFor();
+  const id = await server.submit({ title: "first", tasks: [{ name: "fetch", steps: [{ do: "hang" }] }] });
+  await row(page, "first").getByText("processing").waitFor();
+  await server.submit({ title: "second" });
+  await row(page, "second").getByText("completed").waitFor();
+  await server.call("POST", `/v1/runs/${id}/cancel`);
+  await row(page, "first").getByText("canceled", { exact: true }).waitFor();
+  assert.deepEqual(await inputs(page), ["second", "first"]);
+});
+
+test("runs: the address keeps the search and the filters", async (t) => {
+  const server = await Server.start(t);
+  await aDay(server);
+  const page = await open(t, server.url);
+  await row(page, "torvalds").waitFor();
+  await page.getByLabel("Search runs").fill("example -crashes");
+  await page.getByRole("button", { name: "failed" }).click();
+  await row(page, "example/slow").waitFor({ state: "detached" });
+  assert.deepEqual(await inputs(page), ["example/broken"]);
+  const { search } = new URL(page.url());
+  assert.deepEqual(Object.fromEntries(new URLSearchParams(search)), { q: "example -crashes", status: "failed" });
+  await page.reload();
+  await row(page, "example/broken").waitFor();
+  assert.deepEqual(await inputs(page), ["example/broken"]);
+  await page.getByLabel("Job").selectOption("prompt");
+  await page.getByText("No run is like this").waitFor();
+  await accessible(page, "nothing found");
+  await page.getByRole("button", { name: "Show all" }).click();
+  await row(page, "torvalds").waitFor();
+  assert.equal(new URL(page.url()).search, "");
+});
+
+test("runs: a form made from the job's schema starts a run", async (t) => {
+  const server = await Server.start(t);
+  const page = await open(t, server.url);
+  await page.getByRole("button", { name: "Start a run" }).first().click();
+  await page.getByLabel("Job", { exact: true }).last().selectOption("play");
+  await page.getByRole("button", { name: "Start", exact: true }).click(); // the browser asks for the title
+  await page.getByLabel("title").fill("by hand");
+  await page.getByText("More options").click();
+  await page.getByLabel("words").fill("3");
+  await page.getByLabel("mood").selectOption("loud");
+  await page.getByRole("checkbox", { name: "ask" }).check();
+  await page.getByLabel("names").fill("ann\nbob\n");
+  await page.getByLabel("tasks").fill("[{");
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  assert.match(await page.getByLabel("tasks").evaluate((field) => field.validationMessage), /not JSON/);
+  await page.getByLabel("tasks").fill("");
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.waitForURL(/\/runs\/r_/);
+  const { runs } = await server.call("GET", "/v1/runs");
+  assert.equal(runs.length, 1);
+  const state = await server.call("GET", `/v1/runs/${runs[0].run_id}`);
+  assert.deepEqual(state.queued.input, { title: "by hand", words: 3, mood: "loud", ask: true, names: ["ann", "bob"] });
+  await page.goBack();
+  await row(page, "by hand").waitFor();
+});
+
+test("runs: a form says why the server refuses", async (t) => {
+  const server = await Server.start(t);
+  const page = await open(t, server.url + "/?start=play");
+  await page.getByLabel("title").fill("x");
+  await page.getByText("More options").click();
+  await page.getByLabel("tasks").fill(`[{"name":7}]`);
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByRole("alert").filter({ hasText: "cannot be read" }).waitFor();
+  assert.equal(await page.getByLabel("title").inputValue(), "x");
+});
+
+test("runs: keys alone", async (t) => {
+  const server = await Server.start(t);
+  for (const title of ["third", "second", "first"]) await server.submit({ title });
+  const page = await open(t, server.url);
+  await row(page, "first").waitFor();
+  const { keyboard } = page;
+  const focused = () => page.evaluate(() => document.activeElement?.textContent);
+  await keyboard.press("Tab");
+  assert.equal(await focused(), "Skip to the content");
+  const lands = async (key, text) => {
+    await keyboard.press(key);
+    await page.waitForFunction((text) => document.activeElement?.textContent === text, text);
+  };
+  await lands("j", "first");
+  await lands("j", "second");
+  await lands("ArrowDown", "third");
+  await lands("j", "third");
+  await lands("k", "second");
+  await keyboard.press("Enter");
+  await page.waitForURL(/\/runs\/r_/);
+  await page.goBack();
+  await row(page, "first").waitFor();
+  await keyboard.press("/");
+  await keyboard.type("fir");
+  await row(page, "second").waitFor({ state: "detached" });
+  await keyboard.press("Escape");
+  await keyboard.press("?");
+  await page.getByRole("heading", { name: "Keys" }).waitFor();
+  await accessible(page, "keys");
+  await keyboard.press("Escape");
+  await keyboard.press("n");
+  await page.getByRole("heading", { name: "Start a run" }).waitFor();
+  await keyboard.type("typed");
+  await keyboard.press("Enter");
+  await page.waitForURL(/\/runs\/r_/);
+});
+
+test("runs: thousands of rows", async (t) => {
+  const server = await Server.start(t);
+  const count = 3000;
+  for (let i = 0; i < count; i += 100) await Promise.all(Array.from({ length: 100 }, (_, k) => server.submit({ title: `run ${i + k}` })));
+  const page = await open(t, server.url);
+  await rows(page).first().waitFor();
+  const frames = await page.locator(".rows").evaluate(async (box) => {
+    const frames = [];
+    let last = await new Promise(requestAnimationFrame);
+    for (let i = 0; i < 240; i++) {
+      box.scrollTop += 150;
+      const now = await new Promise(requestAnimationFrame);
+      frames.push(now - last);
+      last = now;
+    }
+    return frames.sort((a, b) => a - b);
+  });
+  t.diagnostic(`frames while scrolling: median ${frames[120].toFixed(1)} ms, 95 % ${frames[228].toFixed(1)} ms`);
+  await page.waitForFunction((count) => {
+    const box = document.querySelector(".rows");
+    box.scrollTop = box.scrollHeight; // older runs are read as the reader comes near
+    return Number(document.querySelector('[role="table"]').ariaRowCount) === count + 1;
+  }, count);
+  assert.ok((await rows(page).count()) < 100, "only rows in view are drawn");
+  await page.locator(".rows .input").filter({ hasText: /^run \d?\d$/ }).first().waitFor();
+  const before = await inputs(page);
+  await server.submit({ title: "late" });
+  await page.waitForFunction((count) => Number(document.querySelector('[role="table"]').ariaRowCount) === count + 2, count);
+  assert.deepEqual((await inputs(page)).slice(-5), before.slice(-5), "what is read stays where it is");
+  await page.getByLabel("Search runs").fill("late");
+  await row(page, "late").waitFor();
+});
+
+test("runs: the first paint", async (t) => {
+  const server = await Server.start(t);
+  await aDay(server);
+  const page = await open(t, server.url);
+  await row(page, "torvalds").waitFor();
+  await page.reload();
+  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
+  t.diagnostic(`first contentful paint after ${paint?.toFixed(0)} ms`);
+});
+
+test("runs: forced colours, and text at 200 %", async (t) => {
+  const server = await Server.start(t);
+  await aDay(server);
+  const page = await open(t, server.url, { viewport: { width: 640, height: 400 }, deviceScaleFactor: 2, forcedColors: "active", reducedMotion: "reduce" });
+  await row(page, "torvalds").waitFor();
+  await accessible(page, "forced colours at 200 %");
+  assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "the page scrolls sideways");
+});
+
+test("runs: pictures", async (t) => {
   const server = await Server.start(t);
   await pictures(t, "none", server.url, (page) => page.getByText("No runs yet").waitFor());
   await aDay(server);

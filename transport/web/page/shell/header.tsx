@@ -1,3 +1,4 @@
+import { call, signedOut } from "../api/client";
 import { connection } from "../api/stream";
 import { Help } from "./help";
 import { setTheme, theme, type Theme } from "./theme";
@@ -15,9 +16,12 @@ export function Header() {
         <option value="dark">Dark</option>
       </select>
       <Help />
+      {document.documentElement.hasAttribute("data-sign-in") && <button class="quiet" onClick={signOut}>Sign out</button>}
     </header>
   );
 }
+
+const signOut = () => call("DELETE", "/v1/session").then(() => (signedOut.value = true));
 
 /** Says whether what the page shows is live. */
 export function Badge() {
