@@ -56,6 +56,7 @@ func checkTypes(t *testing.T, dir, source string) {
 			"preact/hooks":       {filepath.Join(modules, "preact", "hooks", "src", "index.d.ts")},
 			"preact/jsx-runtime": {filepath.Join(modules, "preact", "jsx-runtime", "src", "index.d.ts")},
 			"@preact/*":          {filepath.Join(modules, "@preact", "*")},
+			"marked":             {filepath.Join(modules, "marked")},
 		}},
 	})
 	if err != nil {

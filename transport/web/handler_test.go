@@ -41,6 +41,9 @@ func TestFilesOfTheDocument(t *testing.T) {
 		if plain.Code != http.StatusOK || coded == strings.HasSuffix(name[1], ".svg") || coded && zipped.Body.Len() >= plain.Body.Len() {
 			t.Errorf("%s: %d, %v", name[1], plain.Code, zipped.Header())
 		}
+		if got := zipped.Body.Len(); got > 90_000 {
+			t.Errorf("%s has %d bytes on the wire, want at most 90,000", name[1], got)
+		}
 		if got := plain.Header().Get("Cache-Control"); !strings.Contains(got, "immutable") {
 			t.Errorf("%s: Cache-Control %q", name[1], got)
 		}

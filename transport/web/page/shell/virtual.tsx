@@ -72,7 +72,7 @@ export function Virtual({ count, rowHeight, row, show, follow, onFollow, keyOf, 
   for (let i = first; i < last; i++) rows.push(row(i));
   return (
     <div {...rest} ref={box} class={`virtual ${rest.class ?? ""}`} onScroll={scrolled}>
-      <div style={{ height: count * rowHeight }} role="presentation">
+      <div style={{ height: `${count * rowHeight}px` }} role="presentation">
         <div style={{ transform: `translateY(${first * rowHeight}px)` }} role="presentation">{rows}</div>
       </div>
     </div>
