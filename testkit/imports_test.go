@@ -186,7 +186,9 @@ var rules = []rule{{
 	},
 }, {
 	pkgs: "transport/dialect/openai/*",
-	ours: []string{"messages", "transport/gate", "transport/view", "transport/dialect", "transport/dialect/openai"},
+	ours: []string{
+		"messages", "messages/model", "transport/gate", "transport/view", "transport/dialect", "transport/dialect/openai",
+	},
 }, {
 	pkgs: "transport/fetch",
 	ours: []string{"messages", "transport/internal/dial"},

@@ -225,6 +225,38 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
+// A client that sends the whole conversation, as the SDKs do, needs no header: the message after a question answers it.
+func TestQuestionsInConversations(t *testing.T) {
+	config := client.DefaultConfig("k")
+	config.BaseURL = serve(t, &testkit.Teller{}) + "/v1"
+	c := client.NewClientWithConfig(config)
+	type said = []client.ChatCompletionMessage
+	say := func(before said, text string) said {
+		t.Helper()
+		all := append(before[:len(before):len(before)], client.ChatCompletionMessage{Role: "user", Content: text})
+		answer, err := c.CreateChatCompletion(t.Context(), client.ChatCompletionRequest{Model: "chat", Messages: all})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return append(all, answer.Choices[0].Message)
+	}
+	want := func(chat said, text string) {
+		t.Helper()
+		if got := chat[len(chat)-1].Content; got != text {
+			t.Errorf("the answer is %q, want %q", got, text)
+		}
+	}
+	first, second := say(nil, "question"), say(nil, "question")
+	want(first, "Let me ask.\n\nWhich branch?")
+	other := say(said{{Role: "user", Content: "question"}, {Role: "assistant", Content: "No."}}, "plain")
+	want(other, "Hello, wörld 🌍") // the conversation is another
+	for _, chat := range []said{first, second} {
+		chat = say(chat, "main")
+		want(chat, "Took main.")
+		want(say(chat, "plain"), "Hello, wörld 🌍")
+	}
+}
+
 // The job gets what was said before, from either API.
 func TestEarlierMessages(t *testing.T) {
 	teller := &testkit.Teller{}
@@ -239,7 +271,7 @@ func TestEarlierMessages(t *testing.T) {
 		"r_story1": `{"message":"plain","system":"Be brief."} map[project:x]`,
 		"r_story2": `{"earlier":[{"role":"user","content":"plain"},{"role":"assistant","content":"Hello, wörld 🌍"}],"message":"tool error"} map[]`,
 		"r_story3": `{"earlier":[{"role":"user","content":"Hi"},{"role":"assistant","content":"Hello."}],"max_tokens":9,` +
-			`"message":"plain","stop":["."],"system":"Be brief.","temperature":0.5} map[]`,
+			`"message":"plain","stop":["."],"system":"Be brief.","temperature":0.5} map[context:begins-` + messages.Digest("Hi") + `]`,
 	} {
 		state, err := teller.State(t.Context(), id)
 		if err != nil {

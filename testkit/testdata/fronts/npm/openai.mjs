@@ -3,16 +3,18 @@ export default async function open(url, version) {
   const { default: OpenAI } = await import(`openai${version}`);
   const client = new OpenAI({ apiKey: 'k', baseURL: url + '/v1', maxRetries: 0 });
 
-  // A streamed completion: the text behind the last mark counts. The next message of the chat is the answer.
+  // A streamed completion: the text behind the last mark counts. The next message of the conversation is the answer.
   async function chat(story) {
     const told = { texts: [], thoughts: [] };
-    const headers = { 'X-Chat-Id': crypto.randomUUID() };
+    const messages = [];
     try {
       for (const content of story === 'question' ? [story, 'main'] : [story]) {
-        const stream = client.chat.completions.stream({ model: 'chat', messages: [{ role: 'user', content }] }, { headers });
+        messages.push({ role: 'user', content });
+        const stream = client.chat.completions.stream({ model: 'chat', messages });
         let thought = '';
         for await (const chunk of stream) thought += chunk.choices[0]?.delta?.reasoning_content ?? '';
         const choice = (await stream.finalChatCompletion()).choices[0];
+        messages.push(choice.message);
         told.texts.push(choice.message.content.split('\n\n---\n\n').at(-1));
         if (thought) told.thoughts.push(thought);
         told.status = choice.finish_reason === 'stop' ? 'completed' : choice.finish_reason;

@@ -42,11 +42,8 @@ func (d door) complete(w http.ResponseWriter, r *http.Request) error {
 	ctx := r.Context()
 	c := &completion{model: job.Name, usage: q.StreamOptions.IncludeUsage, created: time.Now().Unix()}
 	chat := cmp.Or(r.Header.Get("X-Chat-Id"), r.Header.Get("X-OpenWebUI-Chat-Id"))
-	if c.run, c.question, err = d.answered(ctx, chat, turn.Text); err == nil && c.run == "" {
-		labels := map[string]string{}
-		if chat != "" {
-			labels[dialect.ContextLabel] = chat
-		}
+	if c.run, c.question, err = d.answered(ctx, chat, turn); err == nil && c.run == "" {
+		labels := map[string]string{dialect.ContextLabel: cmp.Or(chat, conversation(turn))}
 		c.run, err = d.StartTurn(ctx, job, turn, labels, r.Header.Get("Idempotency-Key"))
 	}
 	if err != nil {
@@ -66,22 +63,6 @@ func (d door) complete(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	return openai.Answer(d.Door, w, c.whole())
-}
-
-// answered gives the text to the question that the chat waits for, if there is one.
-func (d door) answered(ctx context.Context, chat, text string) (run messages.RunID, question string, err error) {
-	if chat == "" {
-		return "", "", nil
-	}
-	state, ok, err := d.Newest(ctx, chat)
-	if err != nil || !ok {
-		return "", "", err
-	}
-	asked, waits := dialect.Question(state)
-	if !waits {
-		return "", "", err
-	}
-	return state.RunID, asked.Request, d.AnswerText(ctx, state, asked.Request, text)
 }
 
 func (d door) streamCompletion(w http.ResponseWriter, ctx context.Context, c *completion) {
