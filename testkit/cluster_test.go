@@ -20,6 +20,7 @@ func TestCluster(t *testing.T) {
 		{"a key is one run at every node", false, (*cluster).keys},
 		{"a caller's quota counts at every node", false, (*cluster).quota},
 		{"a killed node loses its runs to another", false, (*cluster).killedNode},
+		{"a plan goes on at another node", false, (*cluster).plan},
 		{"a paused node loses its runs, and stops its tasks", true, (*cluster).pausedNode},
 		{"a node that is cut off loses its runs, and stops its tasks", true, (*cluster).cutNode},
 		{"a node that is stopped hands its runs over", false, (*cluster).handedOver},
