@@ -144,7 +144,9 @@ func TestRuns(t *testing.T) {
 				defer s.Close(context.Background())
 				w := newWorld(t, "flaky")
 				w.Runs = s
-				events, state := w.carry(t, s, plan.Input{Plan: read(t, string(archive.Files[i].Data))}, nil)
+				in := plan.Input{Plan: read(t, string(archive.Files[i].Data))}
+				events, state := w.carry(t, s, in, nil)
+				replay(t, s, in, w.Config, events)
 				got := transcript(events) + string(state.Status)
 				if state.End.Error != nil {
 					got += fmt.Sprintf(" by %s: %s", state.End.Cause, state.End.Error.Message)
@@ -168,6 +170,28 @@ func TestRuns(t *testing.T) {
 		if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// replay wants a new core to come from the log to the same ends, for the same reasons.
+func replay(t *testing.T, s *actors.System, in plan.Input, config plan.Config, events []messages.Event) {
+	t.Helper()
+	got, err := plan.Replayed(in, config, events, func(id messages.RunID) messages.State {
+		state, err := s.State(t.Context(), id)
+		if err != nil {
+			t.Error(err)
+		}
+		return state
+	})
+	var want []messages.StepEnded
+	for _, e := range events {
+		if b, ok := e.Body.(messages.StepEnded); ok {
+			b.Task = ""
+			want = append(want, b)
+		}
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v: a replay comes to\n%+v\nafter\n%+v", err, got, want)
 	}
 }
 
