@@ -306,7 +306,7 @@ func (s *scope) work(i int) {
 			s.wrong(s.of(i, "retry"), "a question is asked again only if the answer does not fit; leave retry out")
 		}
 		if _, err := structured.Compile(n.Ask.schema()); err != nil {
-			s.wrong(s.of(i, "ask.schema"), "%v", err)
+			s.wrong(s.of(i, "ask.schema"), "it is no JSON Schema; see https://json-schema.org/learn")
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -143,7 +144,7 @@ func (p *Plan) Values(given map[string]any) (map[string]any, error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, known := p.Params[name]; !known {
 			wrong = append(wrong, fmt.Sprintf("the plan has no parameter %s; it has %s", name,
-				listed(slices.Sorted(maps.Keys(p.Params)))))
+				cmp.Or(listed(slices.Sorted(maps.Keys(p.Params))), "none")))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Params)) {

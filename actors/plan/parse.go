@@ -89,6 +89,9 @@ func syntax(err error) Problem {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if rest, found := strings.CutPrefix(text, "line "); found {
 		if number, what, found := strings.Cut(rest, ": "); found {
+			if strings.Contains(what, "cannot start any token") {
+				what += "; indent with spaces, and not with tabs"
+			}
 			if line, err := strconv.Atoi(number); err == nil {
 				return Problem{Line: line, Column: 1, Problem: what}
 			}
