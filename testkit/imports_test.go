@@ -318,6 +318,9 @@ var rules = []rule{{
 	},
 	libs: []string{"github.com/spf13/cobra", "github.com/spf13/pflag", "go.uber.org/zap/..."},
 }, {
+	pkgs: "cmd/internal/drawing",
+	ours: []string{"actors/plan"},
+}, {
 	pkgs: "cmd/internal/plans",
 	ours: []string{"messages", "actors/plan", "actors/structured", "cmd/internal/*"},
 	libs: []string{"github.com/spf13/cobra", "github.com/muesli/cancelreader"},

@@ -133,7 +133,7 @@ func (p Param) value(v any) (any, error) {
 		_, ok = v.(string)
 	}
 	if !ok {
-		return nil, fmt.Errorf("must be of type %s", p.Type.jsonType())
+		return nil, fmt.Errorf("must be of type %s", cmp.Or(p.Type, String))
 	}
 	return v, nil
 }
@@ -165,36 +165,6 @@ func (p *Plan) Values(given map[string]any) (map[string]any, error) {
 	}
 	if wrong != nil {
 		return nil, messages.InvalidInput("%s", strings.Join(wrong, "\n"))
-	}
-	return all, nil
-}
-
-// ParseParams reads parameters such as name=value. A value of another type than string is JSON; a list may also be
-// texts with commas between them.
-func (p *Plan) ParseParams(texts []string) (map[string]any, error) {
-	all := map[string]any{}
-	for _, text := range texts {
-		name, value, found := strings.Cut(text, "=")
-		if !found {
-			return nil, messages.InvalidInput("the parameter %q has no value; write NAME=VALUE", text)
-		}
-		param := p.Params[name]
-		if param.Type == "" || param.Type == String {
-			all[name] = value
-			continue
-		}
-		var v any
-		if err := json.Unmarshal([]byte(value), &v); err != nil {
-			if param.Type != List {
-				return nil, messages.InvalidInput("the parameter %s must be of type %s", name, param.Type.jsonType())
-			}
-			list := []any{}
-			for element := range strings.SplitSeq(value, ",") {
-				list = append(list, element)
-			}
-			v = list
-		}
-		all[name] = v
 	}
 	return all, nil
 }

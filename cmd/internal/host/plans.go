@@ -9,6 +9,7 @@ import (
 	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/actors/artifact"
 	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/cmd/internal/drawing"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/messages"
@@ -197,6 +198,6 @@ func checkPlan(arguments json.RawMessage, forms plan.Jobs) (*mcp.Result, error) 
 	if err != nil {
 		return nil, messages.InvalidInput("the arguments cannot be read: %v", err)
 	}
-	answer.Valid, answer.Graph = true, in.Plan.Mermaid()
+	answer.Valid, answer.Graph = true, drawing.Mermaid(in.Plan)
 	return mcp.Structured(answer)
 }

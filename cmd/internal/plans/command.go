@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed889630bf/lastword/actors/plan"
+	"github.com/seed889630bf/lastword/cmd/internal/drawing"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/repository"
@@ -129,9 +130,9 @@ func graphCommand(p *host.Program) *cobra.Command {
 			}
 			defer done()
 			if form == "mermaid" {
-				_, err = fmt.Fprint(cmd.OutOrStdout(), p.Mermaid())
+				_, err = fmt.Fprint(cmd.OutOrStdout(), drawing.Mermaid(p))
 			} else {
-				_, err = fmt.Fprint(cmd.OutOrStdout(), p.Text())
+				_, err = fmt.Fprint(cmd.OutOrStdout(), drawing.Text(p))
 			}
 			return err
 		},
@@ -211,7 +212,7 @@ func (o *options) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	defer done()
-	params, err := p.ParseParams(o.params)
+	params, err := parseParams(p, o.params)
 	if err == nil {
 		_, err = p.Values(params)
 	}
@@ -219,7 +220,7 @@ func (o *options) run(cmd *cobra.Command, file string) error {
 		return err
 	}
 	if o.dryRun {
-		_, err := fmt.Fprint(cmd.OutOrStdout(), p.Text())
+		_, err := fmt.Fprint(cmd.OutOrStdout(), drawing.Text(p))
 		return err
 	}
 	if p.Asks() && !terminal.IsTerminal(cmd.InOrStdin()) {
@@ -261,4 +262,34 @@ func printResult(w io.Writer, s messages.State) error {
 	}
 	_, err := fmt.Fprint(w, text)
 	return err
+}
+
+// parseParams reads parameters such as name=value. A value of another type than string is JSON; a list may also be
+// texts with commas between them.
+func parseParams(p *plan.Plan, texts []string) (map[string]any, error) {
+	all := map[string]any{}
+	for _, text := range texts {
+		name, value, found := strings.Cut(text, "=")
+		if !found {
+			return nil, messages.InvalidInput("the parameter %q has no value; write NAME=VALUE", text)
+		}
+		param := p.Params[name]
+		if param.Type == "" || param.Type == plan.String {
+			all[name] = value
+			continue
+		}
+		var v any
+		if err := json.Unmarshal([]byte(value), &v); err != nil {
+			if param.Type != plan.List {
+				return nil, messages.InvalidInput("the parameter %s must be of type %s", name, param.Type)
+			}
+			list := []any{}
+			for element := range strings.SplitSeq(value, ",") {
+				list = append(list, element)
+			}
+			v = list
+		}
+		all[name] = v
+	}
+	return all, nil
 }

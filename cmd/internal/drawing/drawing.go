@@ -1,15 +1,21 @@
-package plan
+// Package drawing draws plans: as text for terminals, and in the language of Mermaid.
+package drawing
 
 import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed889630bf/lastword/actors/plan"
 )
 
 // does is what a step does, in a few words.
-func (s *Step) does() string {
+func does(s *plan.Step) string {
 	switch {
 	case s.Plan != nil:
+		if len(s.Plan.Steps) == 1 {
+			return "plan of one step"
+		}
 		return fmt.Sprintf("plan of %d steps", len(s.Plan.Steps))
 	case s.Read != nil:
 		return "read " + s.Read.Name
@@ -22,10 +28,10 @@ func (s *Step) does() string {
 }
 
 // when is on what the step starts, and how often.
-func (s *Step) when() (all []string) {
+func when(s *plan.Step) (all []string) {
 	if len(s.Needs) > 0 {
 		how := ""
-		if s.Join == Any || s.Join == First {
+		if s.Join == plan.Any || s.Join == plan.First {
 			how = string(s.Join) + " of "
 		}
 		all = append(all, "after "+how+strings.Join(s.Needs, ", "))
@@ -50,62 +56,72 @@ func (s *Step) when() (all []string) {
 }
 
 // Text draws the graph: the steps in an order in which they can run, one on a line.
-func (p *Plan) Text() string {
+func Text(p *plan.Plan) string {
 	var b strings.Builder
-	p.lines(&b, "")
+	lines(&b, p, "")
 	return b.String()
 }
 
-func (p *Plan) lines(b *strings.Builder, indent string) {
+func lines(b *strings.Builder, p *plan.Plan, indent string) {
 	failures := map[string][]string{}
 	for _, s := range p.Steps {
 		for _, handler := range s.OnFailure {
 			failures[handler] = append(failures[handler], s.Name)
 		}
 	}
-	for _, i := range p.inOrder() {
+	for _, i := range inOrder(p) {
 		s := &p.Steps[i]
-		words := s.when()
+		words := when(s)
 		if from := failures[s.Name]; from != nil {
 			words = append(words, "on a failure of "+strings.Join(from, ", "))
 		}
-		fmt.Fprintf(b, "%s%s: %s", indent, s.Name, s.does())
+		fmt.Fprintf(b, "%s%s: %s", indent, s.Name, does(s))
 		if len(words) > 0 {
 			fmt.Fprintf(b, " (%s)", strings.Join(words, "; "))
 		}
 		b.WriteString("\n")
 		if s.Plan != nil {
-			s.Plan.lines(b, indent+"  ")
+			lines(b, s.Plan, indent+"  ")
 		}
 	}
 }
 
-// inOrder lists the steps so that each comes after those it waits for.
-func (p *Plan) inOrder() (order []int) {
-	index, g := map[string]int{}, graph{steps: make([]node, len(p.Steps))}
-	for i := range p.Steps {
-		index[p.Steps[i].Name] = i
-	}
-	for i := range p.Steps {
-		for _, name := range p.Steps[i].Needs {
-			g.steps[i].needs = append(g.steps[i].needs, index[name])
+// inOrder lists the steps of a checked plan so that each comes after those it waits for.
+func inOrder(p *plan.Plan) (order []int) {
+	open, after := map[string]int{}, map[string][]int{}
+	for i, s := range p.Steps {
+		for _, name := range s.Needs {
+			after[name] = append(after[name], i)
+			open[s.Name]++
 		}
-		for _, name := range p.Steps[i].OnFailure {
-			if name != Continue {
-				g.steps[index[name]].handles = append(g.steps[index[name]].handles, i)
+		for _, name := range s.OnFailure {
+			if name != plan.Continue {
+				after[s.Name] = append(after[s.Name], slices.IndexFunc(p.Steps, func(s plan.Step) bool { return s.Name == name }))
+				open[name]++
 			}
 		}
 	}
-	order, _ = g.order()
+	for i, s := range p.Steps {
+		if open[s.Name] == 0 {
+			order = append(order, i)
+		}
+	}
+	for k := 0; k < len(order); k++ {
+		for _, i := range after[p.Steps[order[k]].Name] {
+			if open[p.Steps[i].Name]--; open[p.Steps[i].Name] == 0 {
+				order = append(order, i)
+			}
+		}
+	}
 	return order
 }
 
 // Mermaid draws the graph in the language of Mermaid: a dotted arrow is for a failure.
-func (p *Plan) Mermaid() string {
+func Mermaid(p *plan.Plan) string {
 	var b strings.Builder
 	b.WriteString("flowchart TD\n")
 	for _, s := range p.Steps {
-		fmt.Fprintf(&b, "  %s[\"%s: %s\"]\n", s.Name, s.Name, quoted(s.does()))
+		fmt.Fprintf(&b, "  %s[\"%s: %s\"]\n", s.Name, s.Name, quoted(does(&s)))
 	}
 	for _, s := range p.Steps {
 		label := ""
@@ -115,7 +131,7 @@ func (p *Plan) Mermaid() string {
 		for _, name := range s.Needs {
 			fmt.Fprintf(&b, "  %s -->%s %s\n", name, label, s.Name)
 		}
-		for _, name := range slices.DeleteFunc(slices.Clone(s.OnFailure), func(n string) bool { return n == Continue }) {
+		for _, name := range slices.DeleteFunc(slices.Clone(s.OnFailure), func(n string) bool { return n == plan.Continue }) {
 			fmt.Fprintf(&b, "  %s -. fails .-> %s\n", s.Name, name)
 		}
 	}
@@ -125,9 +141,4 @@ func (p *Plan) Mermaid() string {
 // quoted is a text within a label.
 func quoted(text string) string {
 	return strings.NewReplacer(`"`, "#quot;", "\n", " ", "<", "#lt;", ">", "#gt;").Replace(text)
-}
-
-// Asks reports whether the plan, or one within it, asks people.
-func (p *Plan) Asks() bool {
-	return slices.ContainsFunc(p.Steps, func(s Step) bool { return s.Ask != nil || s.Plan != nil && s.Plan.Asks() })
 }
