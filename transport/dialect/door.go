@@ -98,7 +98,7 @@ func (d *Door) Job(name string) (Job, error) {
 	return job, nil
 }
 
-// Start starts a run of the caller. Errors: forbidden, invalid_input, and those of the runtime.
+// Start starts a run of the caller; without an input it is {}. Errors: forbidden, invalid_input, and those of the runtime.
 func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, error) {
 	if err := gate.Require(ctx, gate.WriteRuns); err != nil {
 		return "", err
@@ -108,6 +108,9 @@ func (d *Door) Start(ctx context.Context, q messages.Request) (messages.RunID, e
 		return "", err
 	}
 	q.Principal, q.Mode = gate.From(ctx).Name, cmp.Or(q.Mode, messages.Detached)
+	if len(q.Input) == 0 {
+		q.Input = json.RawMessage("{}")
+	}
 	if q.Limits == (messages.Limits{}) {
 		q.Limits = job.Limits
 	}

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"unicode/utf8"
 
@@ -169,10 +170,12 @@ func Params(c Call, into any) error {
 	if len(c.Params) == 0 {
 		return nil
 	}
-	if err := json.Unmarshal(c.Params, into); err != nil {
-		return &RPCError{Code: InvalidParams, Message: "the params of " + c.Method + " cannot be read: " + err.Error()}
+	err := json.Unmarshal(c.Params, into)
+	if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
+		return &RPCError{Code: InvalidParams,
+			Message: fmt.Sprintf("the %s of %s must not be a JSON %s", cmp.Or(wrong.Field, "params"), c.Method, wrong.Value)}
 	}
-	return nil
+	return err
 }
 
 // JSON is the JSON of what cannot fail to have one.

@@ -31,7 +31,7 @@ type Socket struct {
 // answers every other request with an error.
 func (d *Door) Socket(w http.ResponseWriter, r *http.Request, read func(s *Socket, message []byte)) {
 	if r.Header.Get("Upgrade") == "" {
-		gate.Refuse(w, messages.Errorf(gate.CodeBadRequest, "this path takes WebSockets alone"))
+		gate.Refuse(w, messages.Errorf(gate.CodeBadRequest, "a GET of this path must ask for a WebSocket"))
 		return
 	}
 	// The gate has checked the origin.
@@ -51,7 +51,11 @@ func (d *Door) Socket(w http.ResponseWriter, r *http.Request, read func(s *Socke
 	s.done.Go(func() { s.leave(gate.Draining(ctx), slots) })
 	for {
 		kind, message, err := ws.Read(ctx)
-		if err != nil || kind != websocket.MessageText {
+		switch {
+		case err != nil:
+			return
+		case kind != websocket.MessageText:
+			_ = ws.Close(websocket.StatusUnsupportedData, "send text messages")
 			return
 		}
 		select {

@@ -206,6 +206,8 @@ func TestModesAndErrors(t *testing.T) {
 		{"ada", "tools/call", `{"name":"prompt","stream":7}`, `"code":-32602`},
 		{"ada", "tools/call", `{"name":"prompt","task":true}`, `"code":-32602`},
 		{"ada", "tools/call", `{"name":"prompt","stream":{"chunkDelayMs":-1}}`, `"code":-32602`},
+		{"ada", "stream/subscribe", `{}`, `"code":-32602`},
+		{"ada", "stream/cancel", `{"streamId":7}`, "the streamId of stream/cancel must not be a JSON number"},
 		{"ada", "walk", `{}`, `"code":-32601`},
 		{"ada", "tools/list", `{}`, `{"name":"prompt","description":"Asks","inputSchema":{"type":"object"}}`},
 		{"ada", "initialize", `{"protocolVersion":"2024-11-05"}`, `"protocolVersion":"2024-11-05"`},

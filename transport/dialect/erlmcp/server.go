@@ -118,6 +118,9 @@ func (s server) call(ctx context.Context, c dialect.Call) (result any, stream *b
 		return nil, nil, err
 	}
 	id := cmp.Or(p.StreamID, p.TaskID)
+	if id == "" && (strings.HasPrefix(c.Method, "stream/") || strings.HasPrefix(c.Method, "tasks/")) {
+		return nil, nil, &dialect.RPCError{Code: dialect.InvalidParams, Message: c.Method + " needs a streamId or taskId"}
+	}
 	switch c.Method {
 	case "initialize":
 		result, err = dialect.Initialize(c, "2025-11-25", s.version,
@@ -191,9 +194,6 @@ func (s server) callTool(ctx context.Context, c dialect.Call) (any, *begun, erro
 		return nil, nil, err
 	}
 	q := messages.Request{Job: p.Name, Input: p.Arguments}
-	if len(q.Input) == 0 {
-		q.Input = json.RawMessage("{}")
-	}
 	if p.Task != nil {
 		q.Limits.WallClockMS = p.Task.Timeout
 	}

@@ -13,6 +13,5 @@
 // framing=named the name is kind, and data leaves kind and contextId out.
 //
 // An event's id is contextId-N. N grows within the context, is the same for every reader, and skips: it is made of
-// the time of the turn, the event's place in the logs, and the length of the text so far. Nothing is kept for a
-// client.
+// the time of the turn, the event's place in the logs, and the length of the text so far.
 package looopy

@@ -15,9 +15,6 @@ import (
 	"github.com/seed889630bf/lastword/transport/view"
 )
 
-// largestFile is the most bytes of a file that an event holds.
-const largestFile = 1 << 20
-
 // mark stands before a text that replaces what the client has.
 const mark = "\n\n---\n\n"
 
@@ -39,6 +36,7 @@ type writer struct {
 	index   map[string]int         // how many deltas an answer had
 	sent    map[string]string      // thoughts, by id
 	jumped  bool                   // the event being written took text back
+	lost    messages.RunID         // the client has text of it that no log has: its process died
 	waiting bool                   // the stream ends: the run waits for people
 }
 
@@ -62,13 +60,27 @@ var table = view.Dialect[*writer]{Policy: view.Mark,
 	},
 	Heartbeat: func(w *writer) { _, _ = w.out.WriteString(": ping\n\n") },
 	Table: view.Table[*writer]{
-		view.Run:      {view.Open: (*writer).created, view.Update: (*writer).update, view.End: (*writer).end},
-		view.Text:     {view.Append: (*writer).text, view.Done: (*writer).texted},
-		view.Thought:  {view.Done: (*writer).thought},
-		view.Tool:     {view.Open: (*writer).tool, view.Update: (*writer).toolProgress, view.Done: (*writer).tooled},
+		view.Run: {view.Open: (*writer).created, view.Update: (*writer).update, view.End: (*writer).end},
+		view.Text: {view.Append: (*writer).text, view.Done: func(w *writer, op *view.Op) {
+			if op.Item.IsAnswer() && !op.Cut {
+				w.event(op, "content-complete", fields{"content": op.Item.Text(), "finishReason": "stop"})
+			}
+		}},
+		view.Thought: {view.Done: (*writer).thought},
+		view.Tool: {view.Open: func(w *writer, op *view.Op) {
+			b := op.Item.Opened.(messages.ToolStarted)
+			w.event(op, "tool-start", fields{"toolCallId": b.Call, "toolName": b.Tool, "arguments": b.Arguments})
+		}, view.Update: func(w *writer, op *view.Op) {
+			if b := op.Event.Body.(messages.ToolProgress); b.Total > 0 {
+				w.event(op, "tool-progress", fields{"toolCallId": b.Call, "progress": min(float64(b.Done)/float64(b.Total), 1)})
+			}
+		}, view.Done: (*writer).tooled},
 		view.Artifact: {view.Done: (*writer).file},
 		view.Question: {view.Open: (*writer).question, view.Wait: (*writer).question, view.Go: (*writer).question},
-		view.Child:    {view.Open: (*writer).child},
+		view.Child: {view.Open: func(w *writer, op *view.Op) {
+			b := op.Item.Opened.(messages.ChildStarted)
+			w.event(op, "subtask-created", fields{"subtaskId": b.Child, "agentId": b.Job, "prompt": b.Name})
+		}},
 	}}
 
 // event writes an event, unless the client has it.
@@ -113,6 +125,10 @@ func (w *writer) update(op *view.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.RunStarted:
 		w.status(op, "working", fields{})
+	case messages.RunRecovered:
+		if run := op.Event.RunID; w.reach(op) && w.lacks(w.at(op)) && w.after.length > w.lengths[run] {
+			w.lost = run
+		}
 	case messages.LLMCompleted:
 		if b.Usage != nil {
 			w.event(op, "llm-usage", fields{"model": b.Model, "prompt_tokens": b.Usage.PromptTokens,
@@ -121,17 +137,27 @@ func (w *writer) update(op *view.Op) {
 	}
 }
 
+// reach moves on to an event, and reports whether the client has it, or a part of what it stands for.
+func (w *writer) reach(op *view.Op) (hasPart bool) {
+	w.places.Move(&op.Event)
+	at := w.at(op)
+	return w.after.past(cursor{at.turn, at.Begin(&op.Event), 0})
+}
+
 // text writes a piece of an answer: of a merged event that the client has a part of, the rest.
 func (w *writer) text(op *view.Op) {
 	if !op.Item.IsAnswer() {
 		return
 	}
-	w.places.Move(&op.Event)
-	at, piece, had := w.at(op), op.Text, 0
-	if begun := (cursor{at.turn, at.Begin(&op.Event), 0}); w.after.past(begun) && !w.jumped {
+	piece, had := op.Text, 0
+	switch hasPart := w.reach(op); {
+	case w.lost == op.Event.RunID:
+		w.lost, w.lengths[op.Event.RunID], piece = "", 0, op.Item.Text()
+		w.delta(op, mark)
+	case hasPart && !w.jumped:
 		had = min(max(w.after.length-op.Offset, 0), len(piece))
 	}
-	w.jumped, w.lengths[op.Event.RunID] = false, op.Offset+len(piece)
+	w.jumped, w.lengths[op.Event.RunID] = false, op.Item.Len()
 	if had == len(piece) {
 		w.places.At.I++ // as if it were written
 		return
@@ -143,12 +169,6 @@ func (w *writer) delta(op *view.Op, piece string) {
 	id := string(op.Event.RunID) + "/" + op.Item.ID
 	w.event(op, "content-delta", fields{"delta": piece, "content": piece, "index": w.index[id]})
 	w.index[id]++
-}
-
-func (w *writer) texted(op *view.Op) {
-	if op.Item.IsAnswer() && !op.Cut {
-		w.event(op, "content-complete", fields{"content": op.Item.Text(), "finishReason": "stop"})
-	}
 }
 
 // thought writes a thought once. One that another attempt had is not written again; if it says something else, it is
@@ -166,18 +186,6 @@ func (w *writer) thought(op *view.Op) {
 	}
 	w.event(op, "thought-stream", fields{"thoughtId": op.Item.ID, "thoughtType": cmp.Or(b.ThoughtType, "reasoning"),
 		"verbosity": "normal", "content": text, "thought": text, "index": len(w.sent) - 1, "metadata": metadata})
-}
-
-func (w *writer) tool(op *view.Op) {
-	b := op.Item.Opened.(messages.ToolStarted)
-	w.event(op, "tool-start", fields{"toolCallId": b.Call, "toolName": b.Tool, "arguments": b.Arguments})
-}
-
-func (w *writer) toolProgress(op *view.Op) {
-	b := op.Event.Body.(messages.ToolProgress)
-	if b.Total > 0 {
-		w.event(op, "tool-progress", fields{"toolCallId": b.Call, "progress": min(float64(b.Done)/float64(b.Total), 1)})
-	}
 }
 
 func (w *writer) tooled(op *view.Op) {
@@ -200,7 +208,7 @@ func (w *writer) file(op *view.Op) {
 	if op.Cut && a.Partial {
 		return
 	}
-	data, err := w.File(w.ctx, op.Event.RunID, a, largestFile)
+	data, err := w.File(w.ctx, op.Event.RunID, a, 1<<20)
 	if err != nil {
 		w.event(op, "artifact-binary", fields{"artifactId": a.Name, "name": a.Name, "bytes": a.Bytes, "sha256": a.SHA256,
 			"url": "/v1/runs/" + string(op.Event.RunID) + "/artifacts/" + url.PathEscape(a.Name)})
@@ -210,9 +218,8 @@ func (w *writer) file(op *view.Op) {
 	if !utf8.Valid(data) {
 		text, encoding = base64.StdEncoding.EncodeToString(data), "base64"
 	}
-	kind := cmp.Or(mime.TypeByExtension(path.Ext(a.Name)), "application/octet-stream")
-	w.event(op, "file-write", fields{"artifactId": a.Name, "name": a.Name, "data": text, "encoding": encoding,
-		"index": 0, "complete": true, "mimeType": kind})
+	w.event(op, "file-write", fields{"artifactId": a.Name, "name": a.Name, "data": text, "encoding": encoding, "index": 0,
+		"complete": true, "mimeType": cmp.Or(mime.TypeByExtension(path.Ext(a.Name)), "application/octet-stream")})
 }
 
 // inputTypes are Looopy's names of what is asked for.
@@ -259,11 +266,6 @@ func (w *writer) wait(op *view.Op, id, state string, metadata fields) {
 	}
 	w.status(op, state, fields{"metadata": metadata})
 	w.waiting = w.lacks(w.at(op))
-}
-
-func (w *writer) child(op *view.Op) {
-	b := op.Item.Opened.(messages.ChildStarted)
-	w.event(op, "subtask-created", fields{"subtaskId": b.Child, "agentId": b.Job, "prompt": b.Name})
 }
 
 // end writes how a run ended.

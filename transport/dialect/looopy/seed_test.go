@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -222,3 +224,37 @@ func turn(ctx context.Context, t *actors.TaskContext, in work) (string, error) {
 
 var asked = map[string]messages.InputRequired{"ask ": {Request: "q", Prompt: "Which?"},
 	"secret ": {Request: "key", Prompt: "The key?", InputKind: messages.InputSecret}}
+
+// crashed is a runtime whose journal has lost what readers saw before its process died.
+type crashed struct{ *testkit.Teller }
+
+func (c crashed) Follow(ctx context.Context, id messages.RunID, f messages.Follow) iter.Seq2[[]messages.Event, error] {
+	return func(yield func([]messages.Event, error) bool) {
+		var kept []messages.Event
+		for events, err := range c.Teller.Follow(ctx, id, f) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			from := events[0].From
+			kept = append(slices.DeleteFunc(kept, func(e messages.Event) bool { return e.Seq >= from }), events...)
+		}
+		yield(kept, nil)
+	}
+}
+
+// L4: a reader that comes back after a crash with text that no log has hears that it was taken back.
+func TestL4ResumeAfterACrash(t *testing.T) {
+	runs := &testkit.Teller{}
+	_, all := ask(t, open(runs), http.MethodPost, looopy.Path, `{"message":"recovery","contextId":"c-1"}`)
+	whole := project(all).Said
+	for i, after := range all {
+		if i == len(all)-1 {
+			continue
+		}
+		_, rest := ask(t, open(crashed{runs}), http.MethodGet, looopy.Path, "", "Last-Event-ID", after.id)
+		if got := project(append(slices.Clone(all[:i+1]), rest...)).Said; got != whole && !strings.HasPrefix(got, "held now") {
+			t.Errorf("after %s the client has %q, want %q", after.id, got, whole)
+		}
+	}
+}

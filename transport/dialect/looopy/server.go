@@ -19,9 +19,6 @@ import (
 // Path is where the door answers.
 const Path = "/api/sse/message"
 
-// maxTurns is how many turns of a context a GET looks at, the newest.
-const maxTurns = 100
-
 type server struct{ *dialect.Door }
 
 // New returns the handler of the Path.
@@ -36,27 +33,22 @@ func New(c dialect.Config) http.Handler {
 // post is the body of a POST: a message, or answers.
 type post struct {
 	Message, ContextID, TaskID string
-	Inputs                     []struct {
-		InputID string
-		Value   json.RawMessage
+	Inputs, Credentials        []struct {
+		InputID, AuthID   string
+		Value, Credential json.RawMessage
 	}
-	Credentials []struct{ AuthID, Credential string }
 }
 
 func (s server) post(w http.ResponseWriter, r *http.Request) error {
-	body, err := dialect.Read(r)
-	if err != nil {
-		return err
-	}
 	var p post
-	if err := json.Unmarshal(body, &p); err != nil {
-		return messages.Errorf(gate.CodeBadRequest, "the body is not JSON of a message: %v", err)
+	if err := dialect.ReadJSON(r, &p); err != nil {
+		return err
 	}
 	answers := len(p.Inputs) + len(p.Credentials)
 	if (p.Message == "") == (answers == 0) || answers > 40 {
 		return messages.Errorf(gate.CodeBadRequest, "the body needs a message, or up to 40 inputs and credentials")
 	}
-	if err := checkContext(p.ContextID); err != nil {
+	if err := cmp.Or(gate.Require(r.Context(), gate.ReadRuns), checkContext(p.ContextID)); err != nil {
 		return err
 	}
 	if answers > 0 {
@@ -66,7 +58,8 @@ func (s server) post(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return s.stream(w, r, []messages.Summary{{RunID: id}}, writer{context: p.ContextID})
+	s.stream(w, r, []messages.Summary{{RunID: id}}, writer{context: p.ContextID})
+	return nil
 }
 
 // checkContext refuses names that an event's id cannot hold.
@@ -88,23 +81,19 @@ func (s server) resume(w http.ResponseWriter, r *http.Request, p post) error {
 	}
 	turn := turns[len(turns)-1]
 	resumed := map[string]bool{}
-	answer := func(id string, value json.RawMessage) {
+	for _, in := range append(p.Inputs, p.Credentials...) {
+		id := cmp.Or(in.InputID, in.AuthID)
 		run, request := turn.RunID, id
 		if child, name, ok := strings.Cut(id, "/"); ok && within(child, turn.RunID) {
 			run, request = messages.RunID(child), name
 		}
-		resumed[id], err = true, cmp.Or(err, s.Answer(r.Context(), run, request, value))
+		if err := s.Answer(r.Context(), run, request, slices.Concat(in.Value, in.Credential)); err != nil {
+			return err
+		}
+		resumed[id] = true
 	}
-	for _, in := range p.Inputs {
-		answer(in.InputID, in.Value)
-	}
-	for _, in := range p.Credentials {
-		answer(in.AuthID, dialect.JSON(in.Credential))
-	}
-	if err != nil {
-		return err
-	}
-	return s.stream(w, r, []messages.Summary{turn}, writer{context: p.ContextID, resumed: resumed})
+	s.stream(w, r, []messages.Summary{turn}, writer{context: p.ContextID, resumed: resumed})
+	return nil
 }
 
 // within reports whether a task is the run, or a sub-run of it.
@@ -115,7 +104,7 @@ func within(task string, run messages.RunID) bool {
 // turns are the caller's turns of the context, the oldest first: those that may say more after the cursor, and with a
 // task its own.
 func (s server) turns(ctx context.Context, context, task string, after cursor) ([]messages.Summary, error) {
-	all, err := s.Turns(ctx, context, maxTurns)
+	all, err := s.Turns(ctx, context, 100) // the newest
 	slices.Reverse(all)
 	return slices.DeleteFunc(all, func(one messages.Summary) bool {
 		at, over := one.QueuedAt.UnixMicro(), after.I == last && one.Status.IsEnded() && one.Seq <= after.Seq
@@ -138,31 +127,27 @@ func (s server) get(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNoContent) // nothing will come; a browser's EventSource stops asking
 		return nil
 	}
-	return s.stream(w, r, turns, writer{context: context, after: after, task: messages.RunID(query.Get("taskId"))})
+	s.stream(w, r, turns, writer{context: context, after: after, task: messages.RunID(query.Get("taskId"))})
+	return nil
 }
 
-// stream writes the turns, one after the other, until one waits for people. An error is one before the first.
-func (s server) stream(w http.ResponseWriter, r *http.Request, turns []messages.Summary, t writer) error {
+// stream writes the turns, one after the other, until one waits for people.
+func (s server) stream(w http.ResponseWriter, r *http.Request, turns []messages.Summary, t writer) {
+	w.Header().Set("Connection", "keep-alive")
+	t.out = s.Stream(w, "text/event-stream")
 	t.Door, t.ctx, t.named = s.Door, r.Context(), r.URL.Query().Get("framing") == "named"
 	for i := 0; i < len(turns) && !t.waiting; i++ {
-		state, err := s.Run(r.Context(), turns[i].RunID)
-		switch {
-		case err != nil && t.out == nil:
-			return err
-		case err != nil:
+		run, err := s.Run(t.ctx, turns[i].RunID)
+		if err != nil {
 			t.out.Break()
-		case t.out == nil:
-			w.Header().Set("Connection", "keep-alive")
-			t.out = s.Stream(w, "text/event-stream")
 		}
-		t.run, t.places, t.lengths = state, dialect.Places{}, map[messages.RunID]int{}
+		t.run, t.places, t.lengths = run, dialect.Places{}, map[messages.RunID]int{}
 		t.index, t.sent = map[string]int{}, map[string]string{}
 		stop := func(*view.Transcript) bool { return t.waiting }
-		if dialect.Play(r.Context(), t.out, state.RunID, messages.Follow{Tree: true}, &table, &t, stop) != nil {
+		if dialect.Play(t.ctx, t.out, run.RunID, messages.Follow{Tree: true}, &table, &t, stop) != nil {
 			t.out.Break()
 		}
 	}
-	return nil
 }
 
 // cursor is where an event stands in its context. The length of the answer, after the event, goes before Place.I: of
@@ -188,13 +173,12 @@ func (c cursor) id(context string) string {
 
 // parseID reads the id of an event, or "" for the beginning, of the context, or "" for that of the event. Errors:
 // bad_request.
-func parseID(id, context string) (string, cursor, error) {
-	var c cursor
+func parseID(id, context string) (of string, c cursor, err error) {
 	if id == "" {
 		return context, c, checkContext(context)
 	}
 	at := strings.LastIndexByte(id, '-')
-	_, err := fmt.Sscanf(id[at+1:], "%16d%11d%11d%8d%2d", &c.turn, &c.Seq, &c.Sub, &c.length, &c.I)
+	_, err = fmt.Sscanf(id[at+1:], "%16d%11d%11d%8d%2d", &c.turn, &c.Seq, &c.Sub, &c.length, &c.I)
 	if err != nil || at < 0 || c.id(id[:at]) != id || context != "" && context != id[:at] {
 		return "", c, messages.Errorf(gate.CodeBadRequest, "no event of the contextId had the last event id %.100q", id)
 	}
