@@ -146,6 +146,7 @@ func (g *generation) warn(t *actors.TaskContext) {
 }
 
 func (g *generation) scan(ctx context.Context, t *actors.TaskContext) (err error) {
+	g.files = scan.Remember(g.files)
 	g.repo, err = scan.Read(ctx, g.files, g.input.limits(), func(done int) { t.Progress(int64(done), 0, "entries") })
 	if err != nil {
 		return limit(err)

@@ -23,7 +23,7 @@ func (w *walker) file(d *folder, name string) {
 		w.skip(Binary, path, false, 0)
 		return
 	}
-	head, size, minified, err := w.open(d.files, d.in(name))
+	head, size, minified, err := w.open(d.files, d.in(name), path)
 	if err != nil {
 		w.skip(Unreadable, path, false, 0)
 		return
@@ -51,7 +51,7 @@ func (w *walker) file(d *folder, name string) {
 
 // open gives the file's first bytes, valid until the next call, and its size, and tells of a script or style sheet
 // whether it holds minified code. Of a file over the limit nothing is read.
-func (w *walker) open(files fs.FS, name string) (head []byte, size int64, minified bool, err error) {
+func (w *walker) open(files fs.FS, name, path string) (head []byte, size int64, minified bool, err error) {
 	f, info, err := OpenRegular(files, name)
 	if err != nil {
 		return nil, 0, false, err
@@ -64,6 +64,9 @@ func (w *walker) open(files fs.FS, name string) (head []byte, size int64, minifi
 	n, err := readUpTo(f, w.head[:min(max(size, 0), HeadBytes)])
 	if err != nil {
 		return nil, size, false, err
+	}
+	if size == int64(n) {
+		w.memory.keep(path, w.head[:n])
 	}
 	return w.head[:n], size, holdsMinified(w.ctx, f, name, w.head[:n], size), nil
 }

@@ -8,12 +8,10 @@ import (
 	"os"
 )
 
+// readFile gives the file's first bytes as they are.
 func readFile(
 	ctx context.Context, files fs.FS, name string, limit int64, buf []byte,
 ) (data []byte, whole bool, err error) {
-	if ctx.Err() != nil {
-		return nil, false, context.Cause(ctx)
-	}
 	info, err := fs.Lstat(files, name)
 	if err != nil {
 		return nil, false, err
@@ -29,12 +27,7 @@ func readFile(
 	if !same(info, opened) { // the name may have become a link
 		return nil, false, irregular(name)
 	}
-	data, whole, err = readAll(ctx, f, limit, info.Size(), buf)
-	if err != nil {
-		return nil, false, err
-	}
-	head := data[:min(len(data), HeadBytes)]
-	return sniff(head, whole && len(head) == len(data)).decode(data, whole), whole, nil
+	return readAll(ctx, f, limit, info.Size(), buf)
 }
 
 // same tells whether both are one file. Only a folder of the operating system can have changed in between.

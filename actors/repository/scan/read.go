@@ -24,8 +24,12 @@ const progressEvery = 256
 // number of entries looked at so far, now and then and once at the end. The error is ctx's cause, a [*LimitError], or
 // that of opening the folder itself; whatever cannot be read below it is counted as left out.
 func Read(ctx context.Context, files fs.FS, limits Limits, progress func(done int)) (*Repository, error) {
+	memory, _ := files.(*Memory)
+	if memory != nil {
+		files = memory.files
+	}
 	w := &walker{
-		ctx: ctx, files: files, limits: limits.withDefaults(), progress: progress,
+		ctx: ctx, files: files, memory: memory, limits: limits.withDefaults(), progress: progress,
 		repo: &Repository{},
 		left: make(map[Reason]*Left),
 		head: make([]byte, HeadBytes), rules: ignore.Bounded(ctx, ruleSteps),
@@ -43,6 +47,7 @@ func Read(ctx context.Context, files fs.FS, limits Limits, progress func(done in
 type walker struct {
 	ctx      context.Context
 	files    fs.FS
+	memory   *Memory
 	limits   Limits
 	progress func(int)
 	repo     *Repository

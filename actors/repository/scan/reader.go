@@ -10,12 +10,18 @@ import (
 // their paths cost least. It is for one goroutine at a time.
 type Reader struct {
 	files  fs.FS
+	memory *Memory
 	folder string // that is held open
 	held   *rooted
 }
 
 // NewReader returns a reader of the files. It must be closed.
-func NewReader(files fs.FS) *Reader { return &Reader{files: files} }
+func NewReader(files fs.FS) *Reader {
+	if m, ok := files.(*Memory); ok {
+		return &Reader{files: m.files, memory: m}
+	}
+	return &Reader{files: files}
+}
 
 // Close lets go of the folder.
 func (r *Reader) Close() {
@@ -31,8 +37,37 @@ func (r *Reader) Close() {
 // in the folder. Between blocks it heeds ctx and returns its cause. It may use buf for what it returns, whatever buf
 // holds.
 func (r *Reader) Read(ctx context.Context, name string, limit int64, buf []byte) (data []byte, whole bool, err error) {
+	if ctx.Err() != nil {
+		return nil, false, context.Cause(ctx)
+	}
+	data, whole, known := r.memory.recall(name, limit, buf)
+	if !known {
+		if data, whole, err = r.first(ctx, name, limit, buf); err != nil {
+			return nil, false, err
+		}
+	}
+	head := data[:min(len(data), HeadBytes)]
+	return sniff(head, whole && len(head) == len(data)).decode(data, whole), whole, nil
+}
+
+// first reads a file that the memory does not have.
+func (r *Reader) first(ctx context.Context, name string, limit int64, buf []byte) ([]byte, bool, error) {
+	take := limit
+	if r.memory != nil {
+		take = max(limit, readAhead)
+	}
 	files, base := r.in(name)
-	return readFile(ctx, files, base, limit, buf)
+	data, whole, err := readFile(ctx, files, base, take, buf)
+	if err != nil {
+		return nil, false, err
+	}
+	if whole {
+		r.memory.keep(name, data)
+	}
+	if int64(len(data)) > limit {
+		return data[:limit], false, nil
+	}
+	return data, whole, nil
 }
 
 // in gives the file's name in the folder that is held open for it.
