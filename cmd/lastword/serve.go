@@ -31,6 +31,7 @@ import (
 // serveOptions are the flags of serve.
 type serveOptions struct {
 	host.Options
+	program         *host.Program
 	http, publicURL string
 	unix, admin     string
 	tokens          string
@@ -43,13 +44,14 @@ type serveOptions struct {
 }
 
 func serveCommand(p *host.Program) *cobra.Command {
-	var s serveOptions
+	s := serveOptions{program: p}
 	cmd := &cobra.Command{
 		Use:     "serve",
 		GroupID: settings.Working,
 		Short:   "Serve programs and agents over HTTP",
 		Long: `Serve listens for HTTP. Programs start, watch, answer and cancel runs at /v1, over SSE, WebSocket and
-polling: docs/http.md explains the API and /openapi.json describes it. Agents call the same jobs as MCP tools at /mcp
+polling: docs/http.md explains the API and /openapi.json describes it. People open the address in a browser, or run
+lastword ui: the page shows what happens in runs, and starts, answers and cancels them. Agents call the same jobs as MCP tools at /mcp
 (streamable HTTP, 2026-07-28 and before): docs/mcp.md. Clients of other systems call too, with --dialects:
 docs/clients.md. /livez answers ok, and /readyz while the server takes runs.
 
@@ -368,6 +370,9 @@ func (s *serveOptions) serve(cmd *cobra.Command, inside *host.Server, listener n
 	if err := errors.Join(inside.Announce(urlOf(listener)), announce(cmd.ErrOrStderr(), listener)); err != nil {
 		first()
 		return errors.Join(err, inside.Close(ctx))
+	}
+	if s.program.Listening != nil {
+		s.program.Listening(urlOf(listener))
 	}
 	notify(s.Env(), "READY=1")
 	defer notify(s.Env(), "STOPPING=1")

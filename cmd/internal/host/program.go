@@ -36,6 +36,7 @@ type Program struct {
 	Secrets    *redact.Secrets  // no output contains one of them
 	Display    terminal.Options // the flags --progress and --no-color
 	ConfigFile string           // the flag --config
+	Listening  func(url string) // serve tells it where it listens; nil is told nothing
 
 	starts sync.Mutex
 	system *actors.System // from its start on

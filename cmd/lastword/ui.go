@@ -1,0 +1,119 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"os/exec"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed889630bf/lastword/cmd/internal/environment"
+	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
+	"github.com/seed889630bf/lastword/cmd/internal/settings"
+)
+
+func uiCommand(p *host.Program) *cobra.Command {
+	server := ""
+	cmd := &cobra.Command{
+		Use:     "ui",
+		GroupID: settings.Working,
+		Short:   "Open the page that shows a server's runs",
+		Long: `Ui prints the address of the page and opens it in your browser, if there is one. The page shows what happens in
+runs and why they stopped; it starts, answers and cancels them.
+
+The server is the one of --server, of LASTWORD_SERVER, or the one on this machine. If none runs on this machine, ui
+starts one, as lastword serve with your settings does, and stops it at Ctrl-C.` +
+			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Interrupted, exit.Terminated),
+		Example: `  lastword ui
+  lastword ui --server https://runs.example.com`,
+		DisableFlagsInUseLine: true,
+		Args:                  noArguments,
+		ValidArgsFunction:     cobra.NoFileCompletions,
+		Annotations:           map[string]string{settings.ReadsCurrent: "always"},
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return openPage(cmd, p, cmp.Or(server, p.Env.Get("LASTWORD_SERVER")))
+		},
+	}
+	cmd.Flags().StringVar(&server, "server", "", "`URL` of the server; LASTWORD_SERVER (default http://127.0.0.1:7878)")
+	return cmd
+}
+
+func openPage(cmd *cobra.Command, p *host.Program, server string) error {
+	serve, _, err := cmd.Root().Find([]string{"serve"})
+	if err != nil {
+		return err
+	}
+	at := local(cmp.Or(server, "http://"+serve.Flag("http").Value.String()))
+	if _, ok := webURL(at); !ok {
+		return exit.BadUsage(cmd, fmt.Errorf("%s is not an address that a browser opens; give one such as "+
+			"http://127.0.0.1:7878", at), "")
+	}
+	show := func(url string) {
+		url = strings.TrimRight(local(url), "/") + "/"
+		fmt.Fprintln(cmd.OutOrStdout(), url)
+		browse(p.Env, url)
+	}
+	switch {
+	case answers(cmd.Context(), at):
+		show(at)
+		return nil
+	case server != "":
+		return errors.New("no server answers at " + at + "; lastword serve starts one")
+	}
+	p.Listening = show
+	serve.SetContext(cmd.Context())
+	return serve.RunE(serve, nil)
+}
+
+// local returns the URL by which this machine reaches a server that listens at every address.
+func local(url string) string {
+	at, ok := webURL(url)
+	if !ok {
+		return url
+	}
+	if ip, err := netip.ParseAddr(at.Hostname()); at.Hostname() == "" || err == nil && ip.IsUnspecified() {
+		at.Host = net.JoinHostPort("127.0.0.1", at.Port())
+	}
+	return at.String()
+}
+
+// answers reports whether a server is alive at the URL.
+func answers(ctx context.Context, url string) bool {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimRight(url, "/")+"/livez", nil)
+	if err != nil {
+		return false
+	}
+	got, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return false
+	}
+	defer got.Body.Close()
+	return got.StatusCode == http.StatusOK
+}
+
+// browse opens the URL in the browser of the desktop, if there is one. Where it fails the reader has the address.
+func browse(env environment.Variables, url string) {
+	command := map[string][]string{"darwin": {"open"}, "windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
+	if command == nil && (env.Get("DISPLAY") != "" || env.Get("WAYLAND_DISPLAY") != "") {
+		command = []string{"xdg-open"}
+	}
+	if command == nil {
+		return
+	}
+	opener := exec.Command(command[0], append(command[1:], url)...)
+	opener.Env = env
+	if opener.Start() == nil {
+		_ = opener.Process.Release() // it ends by itself
+	}
+}
