@@ -126,10 +126,7 @@ func (w *writer) append(op *view.Op) {
 	w.write(&content{kind, w.id(op.ID), op.Text})
 }
 
-func (w *writer) finish(op *view.Op) {
-	w.begin(op)
-	w.close(op.Item.Kind.String() + w.id(op.ID))
-}
+func (w *writer) finish(op *view.Op) { w.close(op.Item.Kind.String() + w.id(op.ID)) }
 
 func (w *writer) close(key string) {
 	for _, e := range w.open[key] {

@@ -110,10 +110,7 @@ func (w *writer) append(op *view.Op) {
 	w.write(&delta{form(op) + "-delta", op.ID, op.Text})
 }
 
-func (w *writer) closeText(op *view.Op) {
-	w.openText(op)
-	w.finish(form(op) + op.ID)
-}
+func (w *writer) closeText(op *view.Op) { w.finish(form(op) + op.ID) }
 
 func (w *writer) finish(id string) {
 	if end := w.open[id]; end != nil {

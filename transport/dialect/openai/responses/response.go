@@ -66,7 +66,9 @@ func (r *response) do(op *view.Op) {
 	case op.Do == view.Retract && isText:
 		r.drop(op)
 	case op.Do == view.Done && isText:
-		r.finish(r.item(op), op.Cut)
+		if i := r.find(op); i != nil { // or it is an earlier response's
+			r.finish(i, op.Cut)
+		}
 	case op.Do == view.Done && op.Item.Kind == view.Tool:
 		r.result(op)
 	}
