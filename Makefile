@@ -65,7 +65,7 @@ conformance: node ## Run the official conformance suite of MCP against lastword 
 	LASTWORD_CONFORMANCE=1 go test -count=1 -run '^TestConformance$$' -timeout 20m -v ./testkit
 
 clients: node ## Follow runs with MCP clients, curl, a browser and npm's clients across cut connections, and call npm's servers; needs chromium
-	LASTWORD_CLIENTS=1 go test -count=1 -run '^Test(HTTP|Seed|Front)?Clients(OfServers)?$$' -timeout 10m -v ./testkit
+	LASTWORD_CLIENTS=1 go test -count=1 -run '^Test(HTTP|Seed|Front|Page)?Clients(OfServers)?$$' -timeout 10m -v ./testkit
 
 oracle: go ## Compare counts of tokens, and the secrets found, with those of other implementations
 	cd testkit/oracle && go test -count=1 ./...

@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors"
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/testkit"
 	"github.com/seed889630bf/lastword/transport/dialect"
@@ -90,17 +91,8 @@ func apiOf(r *http.Request) string {
 
 func newFronts(t *testing.T) *fronts {
 	t.Helper()
-	f, mux := &fronts{cut: map[string]bool{}}, http.NewServeMux()
-	config := dialect.Config{Runs: &hesitant{}, Heartbeat: time.Millisecond, Jobs: []dialect.Job{{Name: "chat", Text: "message"}}}
-	for _, door := range []struct {
-		paths   []string
-		handler http.Handler
-	}{{openai.Paths(), openai.New(config)}, {[]string{completions.Path}, completions.New(config)},
-		{responses.Paths(), responses.New(config)}, {aisdk.Paths(), aisdk.New(config)}, {agui.Paths(), agui.New(config)}} {
-		for _, path := range door.paths {
-			mux.Handle(path, door.handler)
-		}
-	}
+	f := &fronts{cut: map[string]bool{}}
+	mux := frontDoors(&hesitant{}, time.Millisecond)
 	mux.HandleFunc("/cut/{n}/", func(w http.ResponseWriter, r *http.Request) {
 		n, err := strconv.Atoi(r.PathValue("n"))
 		if err != nil {
@@ -112,6 +104,24 @@ func newFronts(t *testing.T) *fronts {
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	f.url = server.URL
 	return f
+}
+
+// frontDoors serves runs of the job chat in every format of the front ends.
+func frontDoors(runs dialect.Runs, heartbeat time.Duration) *http.ServeMux {
+	mux := http.NewServeMux()
+	config := dialect.Config{Runs: runs, Heartbeat: heartbeat, Jobs: []dialect.Job{{Name: "chat", Text: "message"}}}
+	for _, door := range []struct {
+		paths   []string
+		handler http.Handler
+	}{
+		{openai.Paths(), openai.New(config)}, {[]string{completions.Path}, completions.New(config)},
+		{responses.Paths(), responses.New(config)}, {aisdk.Paths(), aisdk.New(config)}, {agui.Paths(), agui.New(config)},
+	} {
+		for _, path := range door.paths {
+			mux.Handle(path, door.handler)
+		}
+	}
+	return mux
 }
 
 // hesitant tells so slowly that heartbeats come between all events: they must change nothing.
@@ -269,33 +279,70 @@ func frontTools(story testkit.Story) (all []frontTool) {
 // A run that a client of one front end starts is read by that of another, and answered by that of a third.
 func TestDialectsShareRuns(t *testing.T) {
 	f := newFronts(t)
-	send := func(method, path, body string) string {
-		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), method, f.url+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer answer.Body.Close()
-		var said bytes.Buffer
-		if _, err := said.ReadFrom(answer.Body); err != nil {
-			t.Fatal(err)
-		}
-		return said.String()
-	}
-	send(http.MethodPost, "/api/chat", `{"id":"c1","messages":[{"role":"user","parts":[{"type":"text","text":"question"}]}]}`)
-	if got := send(http.MethodGet, "/v1/responses/resp_r_story1_1", ""); !strings.Contains(got, "Let me ask.") || !strings.Contains(got, `"call_id":"q1"`) {
+	send(t, f.url+"/api/chat", `{"id":"c1","messages":[{"role":"user","parts":[{"type":"text","text":"question"}]}]}`)
+	if got := send(t, f.url+"/v1/responses/resp_r_story1_1", ""); !strings.Contains(got, "Let me ask.") || !strings.Contains(got, `"call_id":"q1"`) {
 		t.Errorf("the OpenAI API reads %s", got)
 	}
-	if got := send(http.MethodPost, "/agui", `{"threadId":"c1","runId":"1","resume":[{"interruptId":"q1","status":"resolved","payload":"main"}]}`); !strings.Contains(got, "Took main.") {
+	if got := send(t, f.url+"/agui", `{"threadId":"c1","runId":"1","resume":[{"interruptId":"q1","status":"resolved","payload":"main"}]}`); !strings.Contains(got, "Took main.") {
 		t.Errorf("AG-UI goes on with %s", got)
 	}
 	for path, want := range map[string]string{"/v1/responses/resp_r_story1_2": "Took main.", "/api/chat/c1/stream": "Took main."} {
-		if got := send(http.MethodGet, path, ""); !strings.Contains(got, want) {
+		if got := send(t, f.url+path, ""); !strings.Contains(got, want) {
 			t.Errorf("%s reads %s", path, got)
+		}
+	}
+}
+
+// send posts the body, or gets what is there without one, and returns the answer.
+func send(t *testing.T, url, body string) string {
+	t.Helper()
+	method := http.MethodPost
+	if body == "" {
+		method = http.MethodGet
+	}
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	said, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(said)
+}
+
+// A text that is not done when the run asks something is not written again, empty, after the answer.
+func TestTextsEndBeforeQuestions(t *testing.T) {
+	system, end := newSystem(t, actors.Config{Jobs: map[string]actors.NewJob{"chat": actors.Func("chat", pageChat)}})
+	defer end()
+	server := httptest.NewServer(frontDoors(system, 0))
+	defer server.Close()
+	last := func(answer string) (id string) {
+		var response struct{ ID string }
+		if err := json.Unmarshal([]byte(answer), &response); err != nil {
+			t.Fatalf("%v: %s", err, answer)
+		}
+		return response.ID
+	}
+	at := last(send(t, server.URL+"/v1/responses", `{"model":"chat","input":"ask","metadata":{"context":"c1"}}`))
+	third := ""
+	for _, answer := range []string{`"call_id":"q1","output":"true"`, `"call_id":"q2","output":"main"`} {
+		third = send(t, server.URL+"/v1/responses", `{"previous_response_id":"`+at+`","input":[{"type":"function_call_output",`+answer+`}]}`)
+		at = last(third)
+	}
+	page := send(t, server.URL+"/api/chat/c1/stream", "")
+	agent := send(t, server.URL+"/agui", `{"threadId":"c1","runId":"1","resume":[{"interruptId":"q2","status":"resolved","payload":"main"}]}`)
+	for _, c := range []struct {
+		answer, begin string
+		texts         int
+	}{{third, `"type":"message"`, 1}, {page, `"type":"text-start"`, 2}, {agent, `"type":"TEXT_MESSAGE_START"`, 1}} {
+		if n := strings.Count(c.answer, c.begin); n != c.texts || !strings.Contains(c.answer, "Took main: true.") {
+			t.Errorf("%d texts, want %d in %s", n, c.texts, c.answer)
 		}
 	}
 }

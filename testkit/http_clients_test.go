@@ -242,9 +242,16 @@ func (w *webKit) curl(t *testing.T, run messages.RunID) []byte {
 }
 
 func (w *webKit) chromium(t *testing.T, page string, run messages.RunID) []byte {
+	defer browse(t, w.url+"/"+page+"?run="+string(run))()
+	return <-w.posted
+}
+
+// browse opens the page in a browser, until the returned function is called.
+func browse(t *testing.T, url string) (end func()) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	cmd := exec.CommandContext(ctx, "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", w.url+"/"+page+"?run="+string(run))
+		"--user-data-dir="+t.TempDir(), "--remote-debugging-port=0", url)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr // so that Wait waits for its children, too: they write to the folder
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -252,11 +259,10 @@ func (w *webKit) chromium(t *testing.T, page string, run messages.RunID) []byte 
 	if err := cmd.Start(); err != nil {
 		t.Fatalf("%v: install Debian's chromium", err)
 	}
-	defer func() {
+	return func() {
 		cancel()
 		_ = cmd.Wait() // it was interrupted
-	}()
-	return <-w.posted
+	}
 }
 
 func (w *webKit) node(t *testing.T, client string, run messages.RunID) []byte {

@@ -340,7 +340,7 @@ var rules = []rule{{
 	tests: []string{
 		"github.com/asynkron/protoactor-go/actor", "github.com/mark3labs/mcp-go/...",
 		"github.com/modelcontextprotocol/go-sdk/...", "github.com/sashabaranov/go-openai", "github.com/coder/websocket",
-		module + "/actors/plan", module + "/actors/plan/expression", module + "/transport/http", module + "/transport/mcp/source", module + "/transport/dialect/...", module + "/transport/nats",
+		"github.com/evanw/esbuild/pkg/api", module + "/actors/plan", module + "/actors/plan/expression", module + "/transport/http", module + "/transport/mcp/source", module + "/transport/dialect/...", module + "/transport/nats",
 		module + "/transport/sqlite", module + "/transport/gate", module + "/transport/web", "github.com/nats-io/...",
 	},
 }}
