@@ -20,6 +20,9 @@ const (
 	apiOfOneFile = 6
 	apiOfOneURL  = 3
 
+	manyFiles      = 8 // of which fewer of each are enough
+	apiOfManyFiles = 4
+
 	apiOfOnePackage = 10
 )
 
@@ -32,7 +35,7 @@ func (j *sourceJudge) api(c choice) {
 			if section != secCommands && j.isForOthers(x.Path) {
 				for k, s := range x.Symbols {
 					if y := j.apiLink(x, s); y != nil {
-						y.Score += x.weights[k] - 2*i
+						y.Score += x.weights[k] - 2*i - j.distance(x)
 						all = append(all, y)
 					} else if y := j.oldLink(x, s); y != nil {
 						old = append(old, y)
@@ -49,10 +52,26 @@ func (j *sourceJudge) api(c choice) {
 	j.takeAPI(c, all)
 }
 
+// distance takes points from symbols of helpers and, where a package bears the repository's name, from those of others.
+func (j *sourceJudge) distance(x *candidate) int {
+	points := 0
+	if isHelper(stemOf(x.Path)) {
+		points += 40
+	}
+	if u := j.unitOf(x.Path); len(j.units) > 2 && u != j.main() && j.leads() {
+		points += 30
+	}
+	return points
+}
+
 // apiLink is nil for a symbol that does not deserve a link.
 func (j *sourceJudge) apiLink(x *candidate, s Symbol) *candidate {
 	used := j.isUsed(x, s)
 	note := j.symbolNote(x, s)
+	if isType := s.Kind == surface.Type || s.Kind == surface.Module; note == "" && isType &&
+		prose.SameWords(lastName(s.Name), stemOf(x.Path)) {
+		note = methodsOf(x, s.Name)
+	}
 	switch {
 	case s.Kind == surface.Constant || s.Kind == surface.Variable, isPrivateName(s.Name), isOwnConstructor(s.Name),
 		isAccessor(s), strings.Contains(s.Doc, "eprecated"):
@@ -170,10 +189,21 @@ func isCodeLine(s string) bool {
 		strings.HasPrefix(s, "export ") || strings.HasPrefix(s, "const ")
 }
 
+func filesOf(list []*candidate) int {
+	files := make(map[string]bool)
+	for _, x := range list {
+		files[x.Path] = true
+	}
+	return len(files)
+}
+
 func (j *sourceJudge) takeAPI(c choice, all []*candidate) {
 	used, seen := make(map[string]int), make(map[string]bool)
 	perFile, most := apiOfOneFile, apiLinks
-	if !j.golang.isSmall() {
+	switch files := filesOf(all); {
+	case len(j.golang.packages) == 0 && files >= manyFiles:
+		perFile = apiOfManyFiles
+	case !j.golang.isSmall():
 		perFile = max(perFile, min(apiOfOnePackage, 2*apiLinks/max(1, len(c[secPackages]))))
 	}
 	if !j.links.hasLines() {
@@ -181,21 +211,34 @@ func (j *sourceJudge) takeAPI(c choice, all []*candidate) {
 	}
 	room := min(most, j.caps.Links/3) - len(c[secAPI])
 	var list []*candidate
+	families := make(map[string]bool)
 	for _, x := range all {
 		key := x.Path
 		if p := j.golang.of(x.Path); p != nil && !j.golang.isSmall() {
 			key = p.dir
 		}
-		again := seen[x.Title+"\n"+x.Path] || x.Note != "" && seen[x.Note] || x.Note == "" && seen[x.Title]
+		family := x.Path + "\n" + withoutDigits(x.Title)
+		again := families[family] || seen[x.Title+"\n"+x.Path] || x.Note != "" && seen[x.Note] || x.Note == "" && seen[x.Title]
 		if again || used[key] == perFile || len(list) >= room {
 			continue
 		}
 		seen[x.Title+"\n"+x.Path], seen[x.Note], seen[x.Title] = true, true, true
+		families[family] = true
 		used[key]++
 		list = append(list, x)
 	}
 	slices.SortStableFunc(list, func(x, y *candidate) int { return cmp.Compare(x.place(), y.place()) })
 	c[secAPI] = append(c[secAPI], list...)
+}
+
+// withoutDigits is the name that a family has in common: Either3 and Either4 are of Either.
+func withoutDigits(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, name)
 }
 
 // place puts what the README uses first, then types, then what is called.

@@ -115,6 +115,19 @@ func (b *pageJudge) readPages() []*document {
 	return pages
 }
 
+// take counts for each name in code that the page writes it.
+func (j *judge) take(text string) {
+	seen := make(map[string]bool)
+	for _, line := range page.CodeOf(text) {
+		for w := range telling(line) {
+			if !seen[w] {
+				seen[w] = true
+				j.written[w]++
+			}
+		}
+	}
+}
+
 // linkPages counts which pages other pages lead to, and in what order. Links that a site resolves, "/servers/tools",
 // are found by the end of their path.
 func (j *pageJudge) linkPages(pages []*document) {
@@ -198,12 +211,52 @@ func (j *pageJudge) rate(d *document) {
 // isSetAside holds below folders that tools pass over, that measure, or that hold what others have made.
 func isSetAside(p string) bool {
 	for part := range foldersOf(p) {
-		if len(part) > 1 && part[0] == '_' || strings.Contains(part, "benchmark") || part == "bench" ||
-			part == "fuzz" || part == "deps" || part == "extern" || part == "external" || part == "3rdparty" {
+		if len(part) > 1 && part[0] == '_' {
+			return true
+		}
+	}
+	return isForeignPlace(p)
+}
+
+func isForeignPlace(p string) bool {
+	if strings.Contains("/"+p, "/inst/doc/") {
+		return true // of R, made from the vignettes
+	}
+	for part := range foldersOf(p) {
+		if slices.Contains(foreignFolders, part) || strings.Contains(part, "benchmark") {
 			return true
 		}
 	}
 	return false
+}
+
+func isPrivatePlace(p string) bool {
+	for part := range strings.SplitSeq(strings.ToLower(path.Dir(p)), "/") {
+		if slices.Contains(privateFolders, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAround holds for what builds and tests the product, by the top folder or a word in the name of one.
+func isAround(p string) bool {
+	top, _, below := strings.Cut(strings.ToLower(p), "/")
+	if below && slices.Contains(aroundFolders, top) {
+		return true
+	}
+	for part := range foldersOf(p) {
+		for word := range strings.FieldsFuncSeq(part, func(r rune) bool { return strings.ContainsRune("-_.", r) }) {
+			if slices.Contains(aroundWords, word) && word != part {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func isHelper(stem string) bool {
+	return slices.Contains(helperNames, stem) || strings.HasPrefix(stem, "compat-") || strings.HasPrefix(stem, "compat_")
 }
 
 // foldersOf gives those above a file that say what it is for, in small letters: not the packages below a source root.

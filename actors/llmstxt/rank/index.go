@@ -93,8 +93,8 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 	v := newSurvey(ctx, files, repo, options)
 	defer v.reader.Close()
 	index := &Index{Origin: repo.Origin, Title: v.title(), Facts: v.facts(), Survey: v.surveyed()}
-	j := &judge{survey: v, passed: new(passedOver)}
-	sources := &sourceJudge{judge: j, declared: make(declarers)}
+	j := &judge{survey: v, passed: new(passedOver), written: make(map[string]int)}
+	sources := &sourceJudge{judge: j, declared: make(declarers), best: make(map[*unit]*sourceFile)}
 	sections := j.choose(&pageJudge{judge: j, crowds: make(map[string]int)}, sources)
 	purpose := v.purpose()
 	index.Summary, index.SummaryFrom, index.SummaryReason = purpose.text, purpose.from, purpose.reason
@@ -113,5 +113,6 @@ func Build(ctx context.Context, files fs.FS, repo *scan.Repository, options Opti
 // judge gives links their sections, points and notes. The judges of pages and of sources know what only they need.
 type judge struct {
 	*survey
-	passed *passedOver
+	passed  *passedOver
+	written map[string]int // pages whose code has the name
 }

@@ -16,16 +16,21 @@ func (v *survey) lead() *unit {
 	if root.about.Name != "" && !v.holdsOthers(root) {
 		return root
 	}
+	var hidden *unit
 	for _, name := range []string{v.repo.Origin.Repo, v.repo.Name, v.readme.Title, root.about.Name,
 		strings.TrimSuffix(v.repo.Origin.Owner, "js")} {
 		for _, u := range v.units[1:] {
-			if plainName(name) != "" && plainName(cmp.Or(u.about.Name, path.Base(u.dir))) == plainName(name) &&
-				!u.about.Private && !isBuildTree(u.about.Ecosystem) {
+			if plainName(name) == "" || plainName(cmp.Or(u.about.Name, path.Base(u.dir))) != plainName(name) ||
+				isBuildTree(u.about.Ecosystem) {
+				continue
+			}
+			if !u.about.Private {
 				return u
 			}
+			hidden = cmp.Or(hidden, u)
 		}
 	}
-	return nil
+	return hidden
 }
 
 // main is the lead, else the root.
@@ -36,7 +41,7 @@ func (v *survey) main() *unit { return cmp.Or(v.lead(), v.root()) }
 func (v *survey) product() manifest.Manifest {
 	root, u := v.root(), v.lead()
 	switch {
-	case u == nil:
+	case u == nil, u != root && u.about.Private:
 		return manifest.Manifest{License: root.about.License, Scripts: root.about.Scripts}
 	case u == root:
 		return u.about

@@ -19,6 +19,7 @@ type purpose struct {
 	points             int
 	least              int  // points below which it does not count
 	whole              bool // it is there to say what the thing is, and nothing else
+	top                bool // it stands below the title
 }
 
 const (
@@ -56,20 +57,22 @@ func (v *survey) purposes() []purpose {
 			whole: true})
 	}
 	for i, t := range r.Taglines[:min(3, len(r.Taglines))] {
-		list = append(list, purpose{text: t, from: r.Path, reason: "the README's tag line", points: 14 - 2*i})
+		list = append(list, purpose{text: t, from: r.Path, reason: "the README's tag line", points: 14 - 2*i,
+			top: true})
 	}
 	for i, t := range r.Prose[:min(8, len(r.Prose))] {
-		list = append(list, purpose{text: t.Text, from: r.Path, reason: fmt.Sprintf("paragraph %d of the README", i+1),
+		list = append(list, purpose{text: v.toThePoint(t.Text), from: r.Path, reason: fmt.Sprintf("paragraph %d of the README", i+1),
 			points: 15 - 5*i})
 		switch {
 		case i == 0:
-			list[len(list)-1].least = nearTop
+			list[len(list)-1].least, list[len(list)-1].top = nearTop, t.Near
 		case i > 1:
 			list[len(list)-1].least = farDown
 		}
 	}
 	if r.LeadIn != "" {
-		list = append(list, purpose{text: r.LeadIn, from: r.Path, reason: "what the README begins with", points: 12})
+		list = append(list, purpose{text: r.LeadIn, from: r.Path, reason: "what the README begins with", points: 12,
+			top: true})
 	}
 	for _, u := range []*unit{v.main(), v.units[0]} {
 		if u.about.Description != "" {
@@ -82,6 +85,18 @@ func (v *survey) purposes() []purpose {
 			whole: true})
 	}
 	return append(list, v.codePurposes()...)
+}
+
+// toThePoint leaves out what a paragraph says before it says what the thing is.
+func (v *survey) toThePoint(text string) string {
+	rest := prose.Tidy(text)
+	for _, s := range prose.Sentences(rest, 3) {
+		if low := strings.ToLower(s); saysWhat(low, v.names()) || isNounPhrase(low) {
+			return rest
+		}
+		rest = strings.TrimSpace(rest[prose.SentenceEnd(rest):])
+	}
+	return text
 }
 
 // codePurposes takes what the shallowest entrances of the code say.
@@ -125,6 +140,8 @@ func (v *survey) weigh(p *purpose) (why string) {
 		return ""
 	case p.whole:
 		why = "is made to say it"
+	case !p.top:
+		return ""
 	default:
 		p.points -= 20
 		why = "says most of the candidates"

@@ -14,10 +14,9 @@ type choice map[string][]*candidate
 // choose fills the sections; titles and notes are yet to be read.
 func (j *judge) choose(pages *pageJudge, sources *sourceJudge) choice {
 	c := make(choice)
-	c[secPackages] = sources.members()
 	pages.documents(c)
-	c[secPackages] = append(c[secPackages], sources.packages()...)
 	commands, code := sources.programs()
+	c[secPackages] = append(sources.members(), append(c[secPackages], sources.packages()...)...)
 	c[secCommands] = append(sources.goCommands(), commands...)
 	c[secSource] = code
 	c[secExamples] = append(c[secExamples], j.examples()...)

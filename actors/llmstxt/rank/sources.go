@@ -15,6 +15,11 @@ import (
 const (
 	mostSources = 700     // heads that are read to count imports
 	importBytes = 8 << 10 // of each
+	stubBytes   = 512     // fewer, in a minor language, only lead another package manager to the product
+
+	fewUnits      = 6   // packages, whose entrances are all worth a link
+	leastSource   = 250 // points of a source that is worth a link
+	enoughSources = 4   // of them make others not
 )
 
 // sourceFile is a file of code that was looked at.
@@ -24,6 +29,7 @@ type sourceFile struct {
 	entry     string // the manifest that names it
 	order     int    // among the entry points of that
 	importers int
+	users     int    // tests and examples that name it
 	byEntry   bool   // an entry point imports it
 	declares  int    // lines that declare something, in its head
 	comments  int    // lines of comment there
@@ -31,6 +37,7 @@ type sourceFile struct {
 	copied    bool   // from elsewhere, as it says
 	hidden    bool   // no type in it is public
 	aside     string // why it is not for readers
+	namespace string // of what it declares, with slashes
 	specs     []string
 	exports   []string // of them, what is exported whole
 	head      string   // until the imports are counted
@@ -41,14 +48,19 @@ type sourceJudge struct {
 	*judge
 	declared declarers       // by what is listed
 	headers  map[string]bool // those of C that others include; nil until asked for
+	best     map[*unit]*sourceFile
+	leading  int64 // percent of the code that the main package has, and one; 0 until asked for
+	// application holds where a class is there to be run: others need not be public.
+	application bool
 }
 
 // programs ranks the sources of languages other than Go, and of small Go modules: the programs that manifests
 // install, and the rest.
 func (j *sourceJudge) programs() (commands, sources []*candidate) {
 	list := j.readSources()
-	countImports(list)
-	follow(list)
+	j.countImports(list)
+	j.countUsers(list)
+	j.follow(list)
 	bins := j.binaries()
 	for _, s := range list {
 		if s.aside != "" {
@@ -63,10 +75,49 @@ func (j *sourceJudge) programs() (commands, sources []*candidate) {
 			continue
 		}
 		sources = append(sources, &s.candidate)
+		u := j.unitOf(s.Path)
+		if best := j.best[u]; best == nil || standsFor(u, s) > standsFor(u, best) {
+			j.best[u] = s
+		}
 	}
 	slices.SortFunc(commands, byScore)
 	slices.SortFunc(sources, byScore)
-	return commands, j.eachFolder(j.shareOut(sources))
+	return commands, j.eachFolder(j.shareOut(j.worthListing(sources)))
+}
+
+// standsFor says how well a source stands for its package: its points, and more where it has the package's name, as
+// Router has that of Routing.
+func standsFor(u *unit, s *sourceFile) int {
+	name, stem := strings.ToLower(path.Base(u.dir)), strings.ToLower(s.name())
+	n := 0
+	for n < min(len(name), len(stem)) && name[n] == stem[n] {
+		n++
+	}
+	switch {
+	case name == stem:
+		return s.Score + 60
+	case n >= 4 && 2*n >= len(name):
+		return s.Score + 40
+	}
+	return s.Score
+}
+
+// beginsProgram tells a class with which a program of Java, Kotlin or C# begins.
+func beginsProgram(text string) bool {
+	return prose.ContainsAny(text, "@SpringBootApplication", "static void main(", "static void Main(", "\nfun main(")
+}
+
+// worthListing leaves out what is only around the product where there is enough of that.
+func (j *sourceJudge) worthListing(sources []*candidate) []*candidate {
+	for i, s := range sources {
+		if i >= enoughSources && s.Score < leastSource {
+			for _, s := range sources[i:] {
+				j.passed.add(s.Path, s.Score, "stands around the product")
+			}
+			return sources[:i]
+		}
+	}
+	return sources
 }
 
 // binaries gives the name of the command that each entry point is of.
@@ -119,10 +170,16 @@ func (j *sourceJudge) readSources() []*sourceFile {
 			j.isIllustration(f) {
 			continue
 		}
+		if j.mix.isMinor(f.Language) && f.Size < stubBytes {
+			continue
+		}
 		if entries[f.Path] == "" && (j.mix.isMinor(f.Language) || j.isForeign(f)) {
 			continue
 		}
 		s := &sourceFile{file: f, entry: entries[f.Path], order: order[f.Path]}
+		if isHelper(stemOf(f.Path)) {
+			s.entry = "" // that is loaded beside the product
+		}
 		s.Path, s.size = f.Path, f.Size
 		list = append(list, s)
 	}
@@ -140,6 +197,7 @@ func (j *sourceJudge) readSources() []*sourceFile {
 		list = list[:mostSources]
 	}
 	j.parseSources(list)
+	setVariantsAside(list)
 	return list
 }
 
@@ -171,6 +229,7 @@ func (j *sourceJudge) parseSources(list []*sourceFile) {
 			s.exports = source.Reexports(s.file.Language, text)
 		}
 		s.declares, s.comments, s.copied = source.Declarations(text), source.CommentLines(text), source.IsCopy(text)
+		j.application = j.application || beginsProgram(text)
 		s.hidden = source.Of(s.file.Language).IsPrivate(text, s.size <= importBytes)
 		s.head = text
 		s.aside = j.asideOf(s, text)
@@ -185,65 +244,17 @@ func (j *sourceJudge) parseSources(list []*sourceFile) {
 	}
 }
 
-// countImports counts for each file how many others import it, or name its class where a package needs no imports
-// within itself.
-func countImports(list []*sourceFile) {
-	r := newResolver(list)
-	for _, from := range list {
-		seen := map[*sourceFile]bool{from: true, nil: true}
-		use := func(to *sourceFile) {
-			if seen[to] || from.aside != "" {
-				return
-			}
-			seen[to] = true
-			to.importers++
-			to.byEntry = to.byEntry || from.entry != ""
-		}
-		for _, spec := range from.specs {
-			use(r.find(from, spec))
-		}
-		if source.Of(from.file.Language).Classes {
-			for w := range strings.FieldsFuncSeq(from.head, func(r rune) bool { return !prose.IsIdent(r) }) {
-				if same := r.byStem[w]; len(same) == 1 && isTelling(w) {
-					use(same[0])
-				}
-			}
-		}
-		from.head = ""
-	}
-}
-
-// follow marks what the first entry point exports by "export * from".
-func follow(list []*sourceFile) {
-	r := newResolver(list)
-	var shown []*sourceFile
-	for _, s := range list {
-		if s.entry != "" && s.order == 0 {
-			s.exposed = true
-			shown = append(shown, s)
-		}
-	}
-	for step := 1; step <= 2; step++ {
-		var next []*sourceFile
-		for _, s := range shown {
-			for _, spec := range s.exports {
-				if to := r.find(s, spec); to != nil && to.shown == 0 && !to.exposed {
-					to.shown = step
-					next = append(next, to)
-				}
-			}
-		}
-		shown = next
-	}
-}
-
 func (j *sourceJudge) judgeSource(s *sourceFile) {
 	s.Score = 300
 	if s.file.Package != "" {
 		s.Reasons = append(s.Reasons, "source of package "+s.file.Package)
 	}
 	if s.entry != "" {
-		s.add(max(20, 64-4*s.order), "entry point in "+s.entry)
+		points := max(20, 64-4*s.order)
+		if len(j.units) > fewUnits && j.unitOf(s.Path) != j.main() {
+			points = 24 // of one package among many
+		}
+		s.add(points, "entry point in "+s.entry)
 	}
 	if s.importers > 0 {
 		s.add(min(40, 10*bits.Len(uint(s.importers))), "used by "+prose.Count(s.importers, "file"))
@@ -254,6 +265,12 @@ func (j *sourceJudge) judgeSource(s *sourceFile) {
 		s.add(36-6*s.shown, "re-exported by the entry point")
 	case s.byEntry:
 		s.add(14, "imported by an entry point")
+	}
+	if s.users > 0 {
+		s.add(min(30, 6*bits.Len(uint(s.users))), "tests and examples use it")
+	}
+	if n := j.written[s.name()]; n > 0 {
+		s.add(min(24, 8*bits.Len(uint(n))), "named by "+prose.Count(n, "page"))
 	}
 	if s.comments > 15 {
 		s.add(min(12, s.comments/5), "explains itself")
@@ -341,7 +358,7 @@ func (j *sourceJudge) shareOut(sources []*candidate) []*candidate {
 	var first, later []*candidate
 	for _, s := range sources {
 		u := j.unitOf(s.Path)
-		if used[u]++; used[u] <= share || u == j.units[0] {
+		if used[u]++; used[u] <= share || u == j.main() && j.leads() {
 			first = append(first, s)
 			continue
 		}

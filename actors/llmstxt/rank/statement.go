@@ -1,6 +1,7 @@
 package rank
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
@@ -38,6 +39,8 @@ func saysWhat(sentence string, names []string) bool {
 			switch {
 			case len(subject) > 2 && strings.Contains(n, subject):
 				return true
+			case strings.HasPrefix(subject, n+" ") && slices.Contains(kindNouns, subject[len(n)+1:]):
+				return true
 			case strings.Contains(subject, n) && (len(subject) < len(n)+4 || strings.ContainsAny(subject, "(-–—,")):
 				return true
 			}
@@ -61,10 +64,10 @@ func isNounPhrase(sentence string) bool {
 		return false
 	}
 	end, isVerb := len(sentence), false
-	for i, words := range [][]string{phraseEnds, finiteVerbs} {
+	for i, words := range [][]string{phraseEnds, finiteVerbs, sayingVerbs} {
 		for _, w := range words {
 			if at := strings.Index(sentence, w); at >= 0 && at < end {
-				end, isVerb = at, i == 1
+				end, isVerb = at, i > 0
 			}
 		}
 	}

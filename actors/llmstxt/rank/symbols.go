@@ -160,28 +160,50 @@ func mainDoc(file string, symbols []surface.Symbol) string {
 // mostDeclared names are enough to tell what a file is about.
 const mostDeclared = 5
 
-// declared names the most important of what the file offers.
+// declared names the most important of what the file offers: its types and functions, or the methods of its only type.
 func declared(x *candidate) string {
-	var names []string
+	names := offered(x, func(s Symbol) bool {
+		return s.Kind == surface.Type || s.Kind == surface.Function || s.Kind == surface.Macro
+	})
 	stem := strings.TrimSuffix(path.Base(x.Path), path.Ext(x.Path))
-	more := false
-	for _, s := range x.Symbols {
-		isCode := s.Kind == surface.Type || s.Kind == surface.Function || s.Kind == surface.Macro
-		if !isCode || isPrivateName(s.Name) || s.Name == "default" || s.File != "" && s.File != x.Path {
-			continue
-		}
-		if more = len(names) == mostDeclared; more {
-			break
-		}
-		if !slices.Contains(names, s.Name) {
-			names = append(names, s.Name)
-		}
-	}
 	if len(names) == 0 || len(names) == 1 && prose.SameWords(lastName(names[0]), stem) {
+		return methodsOf(x, "")
+	}
+	return listed(names)
+}
+
+// methodsOf names the methods of a type, or of all where it is "".
+func methodsOf(x *candidate, owner string) string {
+	names := offered(x, func(s Symbol) bool {
+		of := strings.TrimRight(strings.TrimSuffix(s.Name, lastName(s.Name)), ".:#")
+		return s.Kind == surface.Method && (owner == "" || of == owner) && !isAccessor(s) && !isOwnConstructor(s.Name)
+	})
+	for i, name := range names {
+		names[i] = lastName(name)
+	}
+	if len(names) < 2 {
 		return ""
 	}
-	list := "`" + strings.Join(names, "`, `") + "`"
-	if more {
+	return listed(names)
+}
+
+// offered are the names of what others can use of the file, one more than are listed at most.
+func offered(x *candidate, holds func(Symbol) bool) (names []string) {
+	for _, s := range x.Symbols {
+		if !holds(s) || isPrivateName(s.Name) || s.Name == "default" || s.File != "" && s.File != x.Path ||
+			slices.Contains(names, s.Name) {
+			continue
+		}
+		if names = append(names, s.Name); len(names) > mostDeclared {
+			break
+		}
+	}
+	return names
+}
+
+func listed(names []string) string {
+	list := "`" + strings.Join(names[:min(len(names), mostDeclared)], "`, `") + "`"
+	if len(names) > mostDeclared {
 		list += ", …"
 	}
 	return list
@@ -202,11 +224,11 @@ type weighed struct {
 func (j *sourceJudge) weight(x *candidate, s surface.Symbol) int {
 	w := 0
 	switch s.Kind {
-	case surface.Type:
+	case surface.Type, surface.Module:
 		w = 36
 	case surface.Macro:
 		w = 14
-	case surface.Function, surface.Command, surface.Module:
+	case surface.Function, surface.Command:
 		w = 20
 		if isConstructor(s) {
 			w = 28

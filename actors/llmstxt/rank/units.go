@@ -208,14 +208,14 @@ func (v *survey) isInner(u *unit) bool {
 // isBuildTree holds for the tools whose subfolders are parts of one build, not packages.
 func isBuildTree(ecosystem string) bool { return ecosystem == "cmake" || ecosystem == "meson" }
 
-func (b *sourceJudge) member(u *unit, all []*unit) *candidate {
-	c := &candidate{Link: Link{Path: b.face(u), Title: cmp.Or(u.about.Name, u.dir)}}
+func (j *sourceJudge) member(u *unit, all []*unit) *candidate {
+	c := &candidate{Link: Link{Path: j.face(u), Title: cmp.Or(u.about.Name, u.dir)}}
 	c.add(500-5*depth(u.dir), ofWorkspace)
-	if u.about.Private {
-		c.add(-40, "")
-	}
-	if u == b.lead() {
+	switch {
+	case u == j.main():
 		c.add(60, "has the name of the repository")
+	case u.about.Private || isAround(u.dir+"/"):
+		c.add(-40, "")
 	}
 	users := 0
 	for _, other := range all {
@@ -227,18 +227,18 @@ func (b *sourceJudge) member(u *unit, all []*unit) *candidate {
 		c.add(min(40, 8*users), prose.Count(users, "package")+" of the workspace "+verb(users, "depends", "depend")+" on it")
 	}
 	c.Note = prose.Informative(u.about.Description)
-	if b.named.Word(u.about.Name) || b.named.Path(u.dir) {
+	if j.named.Word(u.about.Name) || j.named.Path(u.dir) {
 		c.add(30, "named in the README")
 	}
 	return c
 }
 
 // face is the file by which one meets a package.
-func (v *survey) face(u *unit) string {
+func (j *sourceJudge) face(u *unit) string {
 	best := ""
-	for i := range v.repo.Files {
-		if f := &v.repo.Files[i]; path.Dir(f.Path) == u.dir && page.IsReadme(f.Path) && f.Size > 0 &&
-			f.Path != v.readme.Path && (best == "" || page.ReadmeRank(f.Path) < page.ReadmeRank(best)) {
+	for i := range j.repo.Files {
+		if f := &j.repo.Files[i]; path.Dir(f.Path) == u.dir && page.IsReadme(f.Path) && f.Size > 0 &&
+			f.Path != j.readme.Path && (best == "" || page.ReadmeRank(f.Path) < page.ReadmeRank(best)) {
 			best = f.Path
 		}
 	}
@@ -246,35 +246,31 @@ func (v *survey) face(u *unit) string {
 		return best
 	}
 	for _, e := range u.about.Entries {
-		if p := v.resolveEntry(u.dir, e); p != "" {
+		if p := j.resolveEntry(u.dir, e); p != "" && !isHelper(stemOf(p)) {
 			return p
 		}
 	}
-	return cmp.Or(v.namesake(u.dir), u.paths[0])
+	if best := j.best[u]; best != nil {
+		return best.Path
+	}
+	return u.paths[0]
 }
 
-// namesake is the source of the folder that is called most like it, Container.php of Container or Validator.php of
-// Validation, else the largest.
-func (v *survey) namesake(dir string) string {
-	name := strings.ToLower(path.Base(dir))
-	best, most, largest, size := "", -1, "", int64(0)
-	for i := range v.repo.Files {
-		f := &v.repo.Files[i]
-		if path.Dir(f.Path) != dir || !v.isProduct(f.Path) || f.Kind != scan.Source {
-			continue
+// leads holds for a main package that has much of the code itself: one may be there to hold the others together.
+func (j *sourceJudge) leads() bool {
+	if j.leading == 0 {
+		var own, all int64 = 0, 1
+		for i := range j.repo.Files {
+			if f := &j.repo.Files[i]; f.Kind == scan.Source && f.Place == scan.Product {
+				all += f.Size
+				if j.unitOf(f.Path) == j.main() {
+					own += f.Size
+				}
+			}
 		}
-		stem, n := stemOf(f.Path), 0
-		for n < min(len(stem), len(name)) && stem[n] == name[n] {
-			n++
-		}
-		if alike := n - 2*(len(stem)-n); alike > most {
-			best, most = f.Path, alike
-		}
-		if f.Size > size {
-			largest, size = f.Path, f.Size
-		}
+		j.leading = 1 + 100*own/all
 	}
-	return cmp.Or(best, largest)
+	return j.leading > 20 || j.main() != j.units[0]
 }
 
 // matches heeds "*" and "**", and patterns that exclude.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/rank/page"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
 )
 
 // Each name is one word.
@@ -65,6 +66,17 @@ type weight[J, T any] struct {
 }
 
 var sourceWeights = []weight[*sourceJudge, *sourceFile]{
+	{40, "of the package that the repository is about", func(j *sourceJudge, s *sourceFile) bool {
+		return len(j.units) > 2 && j.unitOf(s.Path) == j.main() && j.leads()
+	}},
+	{-60, "", func(j *sourceJudge, s *sourceFile) bool { return s.entry == "" && isAround(s.Path) }},
+	{-60, "", func(j *sourceJudge, s *sourceFile) bool {
+		u := j.unitOf(s.Path)
+		return u != j.main() && len(j.units) > fewUnits && (u.about.Private && j.publishes() ||
+			strings.Contains(strings.ToLower(u.about.Description), "internal"))
+	}},
+	{-24, "", func(_ *sourceJudge, s *sourceFile) bool { return isOnePlatform(s.Path) }},
+	{-60, "", func(j *sourceJudge, s *sourceFile) bool { return isHelper(stemOf(s.Path)) && s.entry == "" }},
 	{10, "entry point, by its name", func(_ *sourceJudge, s *sourceFile) bool { return isEntryName(stemOf(s.Path)) }},
 	{30, "has the name of the package", func(j *sourceJudge, s *sourceFile) bool {
 		stem := stemOf(s.Path)
@@ -81,15 +93,27 @@ var sourceWeights = []weight[*sourceJudge, *sourceFile]{
 		return strings.HasPrefix(base, "_") && !strings.HasPrefix(base, "__") || stemOf(base) == "internal" ||
 			strings.Contains(base, "-inl.")
 	}},
-	{-24, "", func(_ *sourceJudge, s *sourceFile) bool { return isInternal(s.Path) }},
+	{-60, "", func(_ *sourceJudge, s *sourceFile) bool { return isPrivatePlace(s.Path) && s.entry == "" }},
 	{-40, "", func(_ *sourceJudge, s *sourceFile) bool { return s.copied }},
-	{-24, "", func(_ *sourceJudge, s *sourceFile) bool { return s.hidden }},
+	{-60, "", func(j *sourceJudge, s *sourceFile) bool { return s.hidden && !j.application }},
 	{-30, "", func(_ *sourceJudge, s *sourceFile) bool { return stemOf(s.Path) == "version" && s.entry == "" }},
 	{-60, "", func(_ *sourceJudge, s *sourceFile) bool {
 		return isWording(s.Path) || isSetAside(s.Path) && s.entry == ""
 	}},
 	{-40, "", func(j *sourceJudge, s *sourceFile) bool { return j.isOlder(s.Path) }},
 	{-20, "", func(_ *sourceJudge, s *sourceFile) bool { return s.file.Language == "Shell" && s.entry == "" }},
+}
+
+// isOnePlatform holds for a set of sources for one platform of several: src/mingwX64Main.
+func isOnePlatform(p string) bool {
+	_, set, ok := strings.Cut(scan.SourceRoot(path.Dir(p)), "/src/")
+	set, _, _ = strings.Cut(set, "/")
+	return ok && strings.HasSuffix(set, "Main") && set != "commonMain" && set != "jvmMain"
+}
+
+// publishes holds where a package of the repository is there for others.
+func (v *survey) publishes() bool {
+	return slices.ContainsFunc(v.units, func(u *unit) bool { return u.about.Name != "" && !u.about.Private })
 }
 
 func isEntryName(stem string) bool {
@@ -105,6 +129,7 @@ var pageWeights = []weight[*pageJudge, *document]{
 		return d.linked == 0 && d.ProseLines < 12 && !j.named.Targets[d.Path]
 	}},
 	{-40, "", func(_ *pageJudge, d *document) bool { return d.ProseLines < 3 }},
+	{-60, "", func(j *pageJudge, d *document) bool { return isAround(d.Path) && !j.named.Targets[d.Path] }},
 	{-30, "", func(_ *pageJudge, d *document) bool { return isInternal(d.Path) }},
 	{-20, "", func(j *pageJudge, d *document) bool {
 		u := j.unitOf(d.Path)

@@ -87,7 +87,7 @@ var kindNouns = []string{
 	"component", "system", "service", "binding", "builder", "macro", "types", "hooks", "finder", "viewer", "player",
 	"serializer", "encoder", "decoder", "scheduler", "scanner", "crawler", "daemon", "agent", "monitor", "dashboard",
 	"book", "course", "chart", "specification", "kernel", "toolchain", "polyfill", "emulator", "simulator", "game",
-	"program", "renderer", "bot", "theme", "suite", "protocol", "abstraction", "helper",
+	"program", "renderer", "bot", "theme", "suite", "protocol", "abstraction", "helper", "processing", "functions", "bindings",
 }
 
 // phraseEnds end the part of a noun phrase that names a thing; phraseStarts begin one that has no such end. Before a
@@ -108,7 +108,7 @@ var phraseStarts = []string{
 var advising = []string{
 	" you'll ", " you will ", " you can ", " you may ", " you need", " you must ", " you should ", " you changed ",
 	" must ", " should ", " have to ", " need to ", " will not ", " won't ", " we ", " we're ", " our ", " is required",
-	" are required", " or later", " or newer", " don't ",
+	" are required", " to us", " or later", " or newer", " don't ",
 }
 
 var orders = []string{
@@ -132,4 +132,34 @@ var distracting = []string{
 // praises say nothing.
 var praises = []string{
 	"blazing", "awesome", "world-class", "revolution", "super fast", "game-chang", "🚀", "⭐", "cutting-edge",
+}
+
+// aroundFolders at the top hold what builds, tests or carries the product, not the product.
+var aroundFolders = []string{
+	"build", "buildsrc", "build-logic", "build-support", "build-tools", "build_tools", "tools", "tool", "scripts",
+	"script", "hack", "ci", "dev", "contrib", "extra", "extras", "misc", "support", "etc", "packaging", "debian",
+}
+
+// aroundWords are parts of such names: okio-testing-support, Frob.TestConsole.
+var aroundWords = []string{
+	"testing", "testkit", "testutil", "testutils", "testsupport", "testconsole", "benchmark", "benchmarks", "bom",
+	"playground", "sandbox", "internal",
+}
+
+// privateFolders are those that others are not to look into.
+var privateFolders = []string{
+	"internal", "internals", "private", "priv", "impl", "detail", "details", "_internal", "_impl",
+}
+
+// foreignFolders hold what others made, what measures, or what is written into other places: never the product.
+var foreignFolders = []string{
+	"bench", "benchmark", "benchmarks", "jmh", "fuzz", "deps", "extern", "external", "3rdparty", "thirdparty",
+	"embeddedlibraries", "compat", "polyfill", "polyfills", "shims", "docset", "docsets", "stubs", "generators",
+	"skeleton", "skeletons", "sample_plugin",
+}
+
+// helperNames are the stems of files of small helpers.
+var helperNames = []string{
+	"helpers", "helper", "functions", "util", "utils", "utilities", "utility", "misc", "common", "constants", "globals", "shims",
+	"polyfills", "compat",
 }

@@ -103,7 +103,7 @@ func TestPlaces(t *testing.T) {
 			src/main/java/org/springframework/samples/petclinic/A.java src/main/kotlin/com/example/demo/A.kt
 			app/src/main/java/a/test/A.java src/com/example/demo/A.java src/latest/a.js
 			src/Test.java testing/a.go testkit/a.go dist/a.ts lib/spec.rb lib/commands/test.js`,
-		scan.Test: `a_test.go x/testdata/a.txt tests/a.py a.test.ts a.spec.js a_spec.rb test_a.py
+		scan.Test: `t/lib/A.pm a_test.go x/testdata/a.txt tests/a.py a.test.ts a.spec.js a_spec.rb test_a.py
 			src/test/java/A.java src/test/java/com/example/A.java src/commonTest/kotlin/A.kt com/x/tests/a.py
 			src/net/http/testdata/a.txt fixtures/a.json __fixtures__/a cassettes/a.yaml golden/a.txt snapshots/a mocks/a.go
 			a/__snapshots__/a.snap.js ui/a.snap src/UserTest.java Core.Tests/A.cs AppUnitTests/A.swift

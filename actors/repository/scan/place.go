@@ -19,6 +19,9 @@ func placeBelow(above Place, docs bool, folder string) Place {
 	if p := folderPlace(name); p != Product {
 		return p
 	}
+	if folder == "t" || folder == "xt" {
+		return Test // of Perl
+	}
 	if path.Base(path.Dir(folder)) == "src" && strings.HasSuffix(name, "Test") {
 		return Test // a source set of Kotlin: src/commonTest
 	}

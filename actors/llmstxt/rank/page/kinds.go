@@ -15,7 +15,7 @@ func Is(p string) bool {
 
 func isPageExt(ext string) bool {
 	return slices.Contains([]string{"md", "mdx", "markdown", "rst", "adoc", "asciidoc", "txt", "org", "textile",
-		"rdoc", "pod", "rmd", "qmd", "asc", "ipynb"}, ext)
+		"rdoc", "pod", "rmd", "qmd", "livemd", "asc", "ipynb"}, ext)
 }
 
 func IsReadme(p string) bool {

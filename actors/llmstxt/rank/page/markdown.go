@@ -34,7 +34,7 @@ func readMarkdown(path, source string) Page {
 	p.Taglines = r.htmlProse
 	if len(p.Prose) == 0 {
 		for _, text := range r.htmlProse {
-			p.Prose = append(p.Prose, Paragraph{Text: text, near: true})
+			p.Prose = append(p.Prose, Paragraph{Text: text, Near: true})
 		}
 	}
 	return p

@@ -27,7 +27,7 @@ type Page struct {
 // Paragraph is one of prose, with where it stands.
 type Paragraph struct {
 	Text string
-	near bool // to the title: before any code, and not below a second heading
+	Near bool // to the title: before any code, and not below a second heading
 }
 
 type heading struct {
@@ -37,7 +37,7 @@ type heading struct {
 
 // add keeps a Paragraph.
 func (p *Page) add(text string) {
-	p.Prose = append(p.Prose, Paragraph{Text: text, near: p.deep < 2 && !p.coded})
+	p.Prose = append(p.Prose, Paragraph{Text: text, Near: p.deep < 2 && !p.coded})
 	p.begun = true
 }
 
@@ -74,7 +74,7 @@ func (p Page) Note() string {
 	}
 	left := 3
 	for _, text := range p.Prose {
-		if left--; !text.near || left < 0 {
+		if left--; !text.Near || left < 0 {
 			break
 		}
 		if s := prose.Informative(text.Text); s != "" && !isDefinition(s) {
@@ -110,7 +110,7 @@ func Read(p, text string) Page {
 		return Page{Path: p, Title: path.Base(p), Lead: LicenceOf(text)}
 	}
 	switch strings.ToLower(path.Ext(p)) {
-	case ".md", ".mdx", ".markdown", ".rmd", ".qmd":
+	case ".md", ".mdx", ".markdown", ".rmd", ".qmd", ".livemd":
 		return readMarkdown(p, text)
 	}
 	return readPlain(p, text)

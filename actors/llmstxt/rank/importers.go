@@ -1,0 +1,252 @@
+package rank
+
+import (
+	"iter"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/seed889630bf/lastword/actors/repository/prose"
+	"github.com/seed889630bf/lastword/actors/repository/scan"
+	"github.com/seed889630bf/lastword/actors/repository/source"
+)
+
+// maxShown is how many steps what an entrance shows may be away from it.
+const maxShown = 3
+
+// countImports counts for each file how many others import it, or name its class where a package needs no imports
+// within itself.
+func (j *sourceJudge) countImports(list []*sourceFile) {
+	r := j.newResolver(list)
+	for _, from := range list {
+		seen := map[*sourceFile]bool{from: true, nil: true}
+		use := func(to *sourceFile) {
+			if seen[to] || from.aside != "" {
+				return
+			}
+			seen[to] = true
+			to.importers++
+			to.byEntry = to.byEntry || from.entry != ""
+		}
+		for _, spec := range from.specs {
+			use(r.find(from, spec))
+		}
+		if source.Of(from.file.Language).Classes || namesFiles(from.file.Language) {
+			for w := range telling(from.head) {
+				if same := r.byWord[w]; len(same) == 1 {
+					use(same[0])
+				}
+			}
+		}
+		from.head = ""
+	}
+}
+
+// follow marks what the first entry point exports by "export * from".
+func (j *sourceJudge) follow(list []*sourceFile) {
+	r := j.newResolver(list)
+	var shown []*sourceFile
+	for _, s := range list {
+		if s.entry != "" && s.order == 0 {
+			s.exposed = true
+			shown = append(shown, s)
+		}
+	}
+	for step := 1; step <= maxShown; step++ {
+		var next []*sourceFile
+		for _, s := range shown {
+			for _, spec := range s.exports {
+				if to := r.find(s, spec); to != nil && to.shown == 0 && !to.exposed {
+					to.shown = step
+					next = append(next, to)
+				}
+			}
+		}
+		shown = next
+	}
+}
+
+// namesFiles holds for languages whose files are called like the class in them, in small letters.
+func namesFiles(language string) bool { return language == "Ruby" || language == "Elixir" }
+
+// telling gives the identifiers of a text that are hardly words of some sentence.
+func telling(text string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for w := range strings.FieldsFuncSeq(text, func(r rune) bool { return !prose.IsIdent(r) }) {
+			if isTelling(w) && !yield(w) {
+				return
+			}
+		}
+	}
+}
+
+// name is that of the type which the file is there for, as far as its own name tells: GenServer of gen_server.ex.
+func (s *sourceFile) name() string {
+	stem, _, _ := strings.Cut(path.Base(s.Path), ".")
+	if isTelling(stem) {
+		return stem
+	}
+	var b strings.Builder
+	for part := range strings.FieldsFuncSeq(stem, func(r rune) bool { return r == '_' || r == '-' }) {
+		first, size := utf8.DecodeRuneInString(part)
+		b.WriteRune(unicode.ToUpper(first))
+		b.WriteString(part[size:])
+	}
+	return b.String()
+}
+
+const (
+	mostUsers = 120      // tests and examples that are read
+	userBytes = 16 << 10 // of each
+)
+
+// countUsers counts the tests and examples that name what a file is called after.
+func (j *sourceJudge) countUsers(list []*sourceFile) {
+	r := j.newResolver(list)
+	left := mostUsers
+	for i := range j.repo.Files {
+		f := &j.repo.Files[i]
+		if f.Kind != scan.Source || f.Place != scan.Test && f.Place != scan.Example || f.Language == "Go" ||
+			j.mix.bytes[f.Language] == 0 || left == 0 {
+			continue
+		}
+		left--
+		seen := make(map[string]bool)
+		for w := range telling(j.head(f.Path, userBytes)) {
+			if same := r.byWord[w]; len(same) == 1 && !seen[w] {
+				seen[w] = true
+				same[0].users++
+			}
+		}
+	}
+}
+
+// setVariantsAside leaves one of the files that hold the same package and name for several platforms.
+func setVariantsAside(list []*sourceFile) {
+	first := make(map[string]*sourceFile)
+	for _, s := range list {
+		root := scan.SourceRoot(path.Dir(s.Path))
+		above, below, ok := strings.Cut(root, "/src/")
+		if !ok || s.aside != "" {
+			continue
+		}
+		key := above + strings.TrimPrefix(s.Path, root)
+		other := first[key]
+		switch {
+		case other == nil:
+			first[key] = s
+		case strings.HasPrefix(below, "common"):
+			other.aside = "another platform's part of " + s.Path
+			first[key] = s
+		default:
+			s.aside = "another platform's part of " + other.Path
+		}
+	}
+}
+
+// resolver finds the file that a spec means among those that were looked at.
+type resolver struct {
+	byPath  map[string]*sourceFile // without extension
+	byStem  map[string][]*sourceFile
+	byWord  map[string][]*sourceFile // by the name of the type that the file is there for
+	byTitle map[string]*sourceFile   // entrances of packages of the repository
+}
+
+func (j *sourceJudge) newResolver(list []*sourceFile) resolver {
+	r := resolver{byPath: make(map[string]*sourceFile), byStem: make(map[string][]*sourceFile),
+		byWord: make(map[string][]*sourceFile), byTitle: make(map[string]*sourceFile)}
+	for _, s := range list {
+		if s.entry != "" && s.order == 0 {
+			r.byTitle[j.unitOf(s.Path).about.Name] = s
+		}
+		if s.aside == "" && !isPrivatePlace(s.Path) {
+			r.byWord[s.name()] = append(r.byWord[s.name()], s)
+		}
+		if s.namespace != "" {
+			r.byPath[s.namespace+"/"+s.name()] = s
+		}
+		for _, p := range importPaths(s.Path) {
+			if r.byPath[p] == nil {
+				r.byPath[p] = s
+			}
+			r.byStem[path.Base(p)] = append(r.byStem[path.Base(p)], s)
+		}
+	}
+	return r
+}
+
+// importPaths are the paths by which a file may be imported.
+func importPaths(p string) []string {
+	stem := strings.TrimSuffix(strings.TrimSuffix(p, path.Ext(p)), ".d")
+	switch path.Base(stem) {
+	case "index", "__init__", "mod", "lib":
+		return []string{stem, path.Dir(stem)}
+	}
+	return []string{stem}
+}
+
+// find wants the whole of the spec in the path, or all but the first part of it; a single word only beside the
+// importing file.
+func (r resolver) find(from *sourceFile, spec string) *sourceFile {
+	spec = strings.TrimSpace(spec)
+	if spec == "" || spec == "." || spec == "./" || strings.Contains(spec, ":") {
+		return nil
+	}
+	bare := spec
+	if isSourceExt(path.Ext(spec)) {
+		bare = strings.TrimSuffix(spec, path.Ext(spec))
+	}
+	dir := path.Dir(from.Path)
+	if s := r.byPath[path.Join(dir, bare)]; s != nil {
+		return s
+	}
+	if s := r.byTitle[spec]; s != nil {
+		return s
+	}
+	if s := r.byPath[bare]; s != nil && s.namespace != "" {
+		return s
+	}
+	if above, _, ok := strings.Cut("/"+from.Path, "/src/"); ok && from.file.Language == "Rust" {
+		if s := r.byPath[strings.TrimPrefix(above+"/src/"+bare, "/")]; s != nil {
+			return s // crate::routing
+		}
+	}
+	switch {
+	case strings.HasPrefix(spec, "."):
+		return nil
+	case !strings.Contains(bare, "/"):
+		// A header by its mere name is found on the compiler's path.
+		if same := r.byStem[bare]; bare != spec && len(same) == 1 {
+			return same[0]
+		}
+		return nil
+	}
+	_, tail, _ := strings.Cut(bare, "/")
+	for _, want := range []string{bare, tail} {
+		var best *sourceFile
+		for _, s := range r.byStem[path.Base(want)] {
+			for _, p := range importPaths(s.Path) {
+				if strings.Contains(want, "/") && strings.HasSuffix("/"+p, "/"+want) && (best == nil ||
+					len(s.Path) < len(best.Path)) {
+					best = s
+				}
+			}
+		}
+		if best != nil {
+			return best
+		}
+	}
+	return nil
+}
+
+func isSourceExt(ext string) bool {
+	return slices.Contains([]string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte",
+		".h", ".hpp", ".hh", ".c", ".cc", ".cpp", ".rb", ".py", ".dart", ".zig", ".php"}, ext)
+}
+
+// hasReexports tells the languages whose names are public by what exports them.
+func hasReexports(f *scan.File) bool {
+	return f != nil && source.Of(f.Language).Reexports != nil
+}
