@@ -179,11 +179,17 @@ var rules = []rule{{
 	libs: []string{"github.com/coder/websocket"},
 }, {
 	pkgs: "transport/dialect/*",
-	ours: []string{"messages", "messages/model", "transport/gate", "transport/view", "transport/dialect"},
+	ours: []string{
+		"messages", "messages/model", "transport/gate", "transport/view", "transport/dialect",
+		"transport/dialect/looopy/credential",
+	},
 	tests: []string{
 		module + "/actors", module + "/transport/dialect/openai/...", "github.com/coder/websocket",
 		"github.com/sashabaranov/go-openai",
 	},
+}, {
+	pkgs: "transport/dialect/looopy/credential",
+	ours: []string{"messages"},
 }, {
 	pkgs: "transport/dialect/openai/*",
 	ours: []string{

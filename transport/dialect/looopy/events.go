@@ -20,7 +20,7 @@ const mark = "\n\n---\n\n"
 
 // writer writes turns to one client.
 type writer struct {
-	*dialect.Door
+	server
 	out     *dialect.Stream
 	ctx     context.Context
 	context string
@@ -246,7 +246,8 @@ func (w *writer) question(op *view.Op) {
 	case op.Do == view.Go:
 		w.event(op, "input-received", fields{"inputId": id, "providedBy": "user", "userId": got.Principal})
 	case secret:
-		w.event(op, "auth-required", fields{"authId": id, "authType": kind, "prompt": b.Prompt})
+		w.event(op, "auth-required", fields{"authId": id, "authType": kind, "prompt": b.Prompt,
+			"encryptionKey": w.keys.Public(keyOf(op.Event.RunID, b.Request))})
 	default:
 		more := fields{"inputId": id, "inputType": kind, "prompt": b.Prompt, "requireUser": true}
 		if len(b.Schema) > 0 && string(b.Schema) != "null" {

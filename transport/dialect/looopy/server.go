@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed889630bf/lastword/messages"
 	"github.com/seed889630bf/lastword/transport/dialect"
+	"github.com/seed889630bf/lastword/transport/dialect/looopy/credential"
 	"github.com/seed889630bf/lastword/transport/gate"
 	"github.com/seed889630bf/lastword/transport/view"
 )
@@ -19,11 +20,14 @@ import (
 // Path is where the door answers.
 const Path = "/api/sse/message"
 
-type server struct{ *dialect.Door }
+type server struct {
+	*dialect.Door
+	keys *credential.Keys
+}
 
 // New returns the handler of the Path.
 func New(c dialect.Config) http.Handler {
-	s := server{dialect.NewDoor(c)}
+	s := server{dialect.NewDoor(c), credential.New()}
 	return dialect.Routes(map[string]func(http.ResponseWriter, *http.Request) error{
 		"GET " + Path:  s.get,
 		"POST " + Path: s.post,
@@ -87,7 +91,14 @@ func (s server) resume(w http.ResponseWriter, r *http.Request, p post) error {
 		if child, name, ok := strings.Cut(id, "/"); ok && within(child, turn.RunID) {
 			run, request = messages.RunID(child), name
 		}
-		if err := s.Answer(r.Context(), run, request, slices.Concat(in.Value, in.Credential)); err != nil {
+		value := in.Value
+		if in.AuthID != "" {
+			value, err = s.keys.Open(keyOf(run, request), id, p.ContextID, in.Credential)
+		}
+		if err == nil {
+			err = s.Answer(r.Context(), run, request, value)
+		}
+		if err != nil {
 			return err
 		}
 		resumed[id] = true
@@ -95,6 +106,9 @@ func (s server) resume(w http.ResponseWriter, r *http.Request, p post) error {
 	s.stream(w, r, []messages.Summary{turn}, writer{context: p.ContextID, resumed: resumed})
 	return nil
 }
+
+// keyOf is the name of the key to which the answer of a question is encrypted.
+func keyOf(run messages.RunID, request string) string { return string(run) + "/" + request }
 
 // within reports whether a task is the run, or a sub-run of it.
 func within(task string, run messages.RunID) bool {
@@ -135,7 +149,7 @@ func (s server) get(w http.ResponseWriter, r *http.Request) error {
 func (s server) stream(w http.ResponseWriter, r *http.Request, turns []messages.Summary, t writer) {
 	w.Header().Set("Connection", "keep-alive")
 	t.out = s.Stream(w, "text/event-stream")
-	t.Door, t.ctx, t.named = s.Door, r.Context(), r.URL.Query().Get("framing") == "named"
+	t.server, t.ctx, t.named = s, r.Context(), r.URL.Query().Get("framing") == "named"
 	for i := 0; i < len(turns) && !t.waiting; i++ {
 		run, err := s.Run(t.ctx, turns[i].RunID)
 		if err != nil {

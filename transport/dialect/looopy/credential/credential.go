@@ -1,0 +1,143 @@
+package credential
+
+import (
+	"cmp"
+	"crypto/aes"
+	"crypto/cipher"
+	"crypto/ecdh"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/seed889630bf/lastword/messages"
+)
+
+// A client's clock may be ahead by leeway, and its answer late by grace.
+const leeway, grace = time.Minute, 5 * time.Second
+
+// Key is a public key as a JSON Web Key.
+type Key struct {
+	Type      string `json:"kty"`
+	Curve     string `json:"crv"`
+	X         string `json:"x"`
+	Y         string `json:"y"`
+	ID        string `json:"kid"`
+	Algorithm string `json:"alg"`
+}
+
+// Keys are the keys of a process.
+type Keys struct{ secret [32]byte }
+
+// New returns new keys.
+func New() *Keys {
+	k := &Keys{}
+	_, _ = rand.Read(k.secret[:]) // it never fails
+	return k
+}
+
+// Public returns the key that answers to the question are encrypted to.
+func (k *Keys) Public(question string) Key {
+	point := k.private(question).PublicKey().Bytes()
+	id := sha256.Sum256(point)
+	text := base64.RawURLEncoding.EncodeToString
+	return Key{Type: "EC", Curve: "P-256", X: text(point[1:33]), Y: text(point[33:]), ID: text(id[:12]), Algorithm: "ECDH-ES"}
+}
+
+func (k *Keys) private(question string) *ecdh.PrivateKey {
+	for n := byte(0); ; n++ {
+		m := hmac.New(sha256.New, k.secret[:])
+		m.Write(append([]byte{n}, question...))
+		if key, err := ecdh.P256().NewPrivateKey(m.Sum(nil)); err == nil { // nearly every number is one
+			return key
+		}
+	}
+}
+
+// header is the protected header of an encrypted credential.
+type header struct {
+	Algorithm  string `json:"alg"`
+	Encryption string `json:"enc"`
+	KeyID      string `json:"kid"`
+	Ephemeral  Key    `json:"epk"`
+	PartyU     string `json:"apu"`
+	PartyV     string `json:"apv"`
+	AuthID     string `json:"authId"`
+	ContextID  string `json:"contextId"`
+	IssuedAt   int64  `json:"iat"`
+	Expires    int64  `json:"exp"`
+}
+
+// Open decrypts a credential, a JSON string, that answers the question as the authID of the context. One that is not
+// encrypted is returned as it is. Errors: invalid_input.
+func (k *Keys) Open(question, authID, contextID string, credential json.RawMessage) (json.RawMessage, error) {
+	var text string
+	_ = json.Unmarshal(credential, &text) // the runtime judges what is no text
+	parts := strings.Split(text, ".")
+	var h header
+	if raw, err := base64.RawURLEncoding.DecodeString(parts[0]); err != nil || len(parts) != 5 ||
+		json.Unmarshal(raw, &h) != nil || h.Encryption == "" {
+		return credential, nil
+	}
+	now := time.Now()
+	switch {
+	case h.Algorithm != "ECDH-ES" || h.Encryption != "A256GCM" || parts[1] != "":
+		return nil, messages.InvalidInput("the credential is encrypted with %.20q and %.20q; use ECDH-ES and A256GCM",
+			h.Algorithm, h.Encryption)
+	case h.KeyID != k.Public(question).ID:
+		return nil, messages.InvalidInput("the credential is encrypted to another key; take that of the newest auth-required")
+	case h.AuthID != authID || h.ContextID != contextID:
+		return nil, messages.InvalidInput("the credential was encrypted for another authId or contextId")
+	case h.Expires > 0 && now.Add(-grace).Unix() >= h.Expires, now.Add(leeway).Unix() < h.IssuedAt:
+		return nil, messages.InvalidInput("the credential has expired, or is not valid yet")
+	}
+	plain, err := k.decrypt(question, h, parts)
+	if err != nil {
+		return nil, messages.InvalidInput("the credential cannot be decrypted: %v", err)
+	}
+	return json.Marshal(string(plain))
+}
+
+// decrypt is RFC 7516, section 5.2, with the key that RFC 7518, section 4.6, derives.
+func (k *Keys) decrypt(question string, h header, parts []string) ([]byte, error) {
+	var failed error
+	data := func(text string) []byte {
+		b, err := base64.RawURLEncoding.DecodeString(text)
+		if err != nil {
+			failed = err
+		}
+		return b
+	}
+	point := slices.Concat([]byte{4}, data(h.Ephemeral.X), data(h.Ephemeral.Y))
+	u, v, iv, sealed := data(h.PartyU), data(h.PartyV), data(parts[2]), slices.Concat(data(parts[3]), data(parts[4]))
+	public, err := ecdh.P256().NewPublicKey(point)
+	if failed != nil || err != nil {
+		return nil, errors.Join(failed, err)
+	}
+	shared, err := k.private(question).ECDH(public)
+	if err != nil {
+		return nil, err
+	}
+	derived := sha256.Sum256(slices.Concat([]byte{0, 0, 0, 1}, shared, counted([]byte(h.Encryption)), counted(u), counted(v),
+		[]byte{0, 0, 1, 0}))
+	block, err := aes.NewCipher(derived[:])
+	if err != nil {
+		return nil, err
+	}
+	gcm, err := cipher.NewGCM(block)
+	if err != nil || len(iv) != gcm.NonceSize() {
+		return nil, cmp.Or(err, errors.New("the nonce must have 12 bytes"))
+	}
+	return gcm.Open(nil, iv, sealed, []byte(parts[0]))
+}
+
+// counted is the data after its length.
+func counted(data []byte) []byte {
+	return append(binary.BigEndian.AppendUint32(nil, uint32(len(data))), data...)
+}
