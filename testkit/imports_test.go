@@ -105,10 +105,14 @@ var rules = []rule{{
 	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors/plan",
-	ours:   []string{"messages", "supervision", "actors", "actors/structured", "actors/plan/*"},
-	libs:   []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "go.yaml.in/yaml/v3", "golang.org/x/text/language", "golang.org/x/text/message"},
+	ours:   []string{"messages", "supervision", "actors", "actors/structured", "actors/structured/document", "actors/plan/*"},
 	tests:  []string{module + "/transport/sqlite", module + "/actors/artifact"},
 	denied: []string{"net", "net/http", "log"},
+}, {
+	pkgs:   "actors/structured/document",
+	ours:   []string{"messages"},
+	libs:   []string{"github.com/santhosh-tekuri/jsonschema/v6/...", "go.yaml.in/yaml/v3", "golang.org/x/text/language", "golang.org/x/text/message"},
+	denied: []string{"net", "net/http", "os", "log"},
 }, {
 	pkgs:   "actors/artifact",
 	ours:   []string{"messages", "actors"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/plan/expression"
 	"github.com/seed889630bf/lastword/actors/structured"
+	"github.com/seed889630bf/lastword/actors/structured/document"
 )
 
 // graph is a checked plan, ready to be carried out.
@@ -47,23 +48,23 @@ func compile(p *Plan, jobs Jobs) (*graph, error) {
 			return nil, Problems{{Problem: "the plan is not JSON: " + err.Error()}}
 		}
 		var value any
-		if err := errors.Join(json.Unmarshal(data, &value), formProblems(value, nil).err()); err != nil {
+		if err := errors.Join(json.Unmarshal(data, &value), form().Problems(value, nil).Err()); err != nil {
 			return nil, err
 		}
 	}
 	g := c.compile(p, "")
-	return g, c.problems.err()
+	return g, c.problems.Err()
 }
 
 // compiler turns plans into graphs.
 type compiler struct {
 	jobs     Jobs
-	at       places
+	at       document.Places
 	problems Problems
 }
 
 func (c *compiler) wrong(path, format string, args ...any) {
-	c.problems = append(c.problems, c.at.problem(path, format, args...))
+	c.problems = append(c.problems, c.at.Problem(path, format, args...))
 }
 
 // scope is what the steps of one plan may refer to.
@@ -89,7 +90,7 @@ func (c *compiler) compile(p *Plan, path string) *graph {
 	}
 	for name, param := range p.Params {
 		if _, err := param.value(param.Default); param.Default != nil && err != nil {
-			c.wrong(below(path, "params."+name+".default"), "the default of %s %v", name, err)
+			c.wrong(document.Below(path, "params."+name+".default"), "the default of %s %v", name, err)
 		}
 	}
 	s.connect()
@@ -99,14 +100,14 @@ func (c *compiler) compile(p *Plan, path string) *graph {
 	}
 	s.unreachable()
 	if p.Result != nil {
-		g.result = expression.NewTemplate(p.Result, s.names(nil, -1), below(path, "result"), s.said)
+		g.result = expression.NewTemplate(p.Result, s.names(nil, -1), document.Below(path, "result"), s.said)
 	}
 	return g
 }
 
 // of is the path of a step's field.
 func (s *scope) of(i int, field string) string {
-	return below(s.path, fmt.Sprintf("steps.%d.%s", i, field))
+	return document.Below(s.path, fmt.Sprintf("steps.%d.%s", i, field))
 }
 
 // said reports the errors of an expression, which may be several.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed889630bf/lastword/actors/structured/document"
 	"github.com/seed889630bf/lastword/messages"
 )
 
@@ -23,7 +24,7 @@ type Plan struct {
 	// Result is the template of the run's result. Without it the result is the outcome of each step.
 	Result any `json:"result,omitempty"`
 
-	text places
+	text document.Places
 }
 
 // Param is a parameter. Without a default it must be given.

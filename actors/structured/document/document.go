@@ -1,8 +1,11 @@
-package plan
+// Package document reads YAML and JSON that people write, with the place of each value, and says with line and column
+// what a JSON Schema has against it.
+package document
 
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -10,9 +13,9 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// Problem is one thing that is wrong with a plan.
+// Problem is one thing that is wrong with a document.
 type Problem struct {
-	// Line and Column are where it stands in the plan's text, from 1; 0 for a plan that is a Go value.
+	// Line and Column are where it stands in the text, from 1; 0 for a value that was in none.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
 	// Path is the field, such as steps.2.if.
@@ -32,7 +35,7 @@ func (p Problem) String() string {
 	return where + ": " + p.Problem
 }
 
-// Problems are all that is wrong with a plan, in the order of its text. They are an error of code invalid_input.
+// Problems are all that is wrong with a document, in the order of its text. They are an error of code invalid_input.
 type Problems []Problem
 
 // Error says all problems, one on a line.
@@ -47,7 +50,8 @@ func (ps Problems) Error() string {
 // Unwrap makes it an error of code invalid_input.
 func (ps Problems) Unwrap() error { return messages.InvalidInput("%s", ps.Error()) }
 
-func (ps Problems) err() error {
+// Err is the problems as an error, or nil. It puts them in the order of the text, each once.
+func (ps Problems) Err() error {
 	if len(ps) == 0 {
 		return nil
 	}
@@ -63,11 +67,11 @@ func (ps Problems) err() error {
 // place is where a value stands in a text.
 type place struct{ line, column int }
 
-// places are where the values of a plan stand, by their paths.
-type places map[string]place
+// Places are where the values of a document stand, by their paths.
+type Places map[string]place
 
 // of is the place of the path or, if its value is not in the text, of what it is a part of.
-func (at places) of(path string) place {
+func (at Places) of(path string) place {
 	for {
 		if p, ok := at[path]; ok || path == "" {
 			return p
@@ -76,22 +80,42 @@ func (at places) of(path string) place {
 	}
 }
 
-// problem places what is wrong with the path.
-func (at places) problem(path, format string, args ...any) Problem {
+// Problem places what is wrong with the path.
+func (at Places) Problem(path, format string, args ...any) Problem {
 	p := at.of(path)
 	return Problem{Line: p.line, Column: p.column, Path: path, Problem: fmt.Sprintf(format, args...)}
 }
 
-// The bounds of a plan's text.
+// The bounds of a text.
 const (
 	mostBytes  = 4 << 20
 	mostValues = 200_000
 	deepest    = 60
 )
 
+// Read reads a text and holds it to the form. Its error is [Problems].
+func Read(text []byte, form *Form) (value any, at Places, err error) {
+	if len(text) > mostBytes {
+		return nil, nil, Problems{{Problem: fmt.Sprintf("it may have %d bytes", mostBytes)}}
+	}
+	var doc yaml.Node
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, nil, Problems{syntax(err)}
+	}
+	if len(doc.Content) == 0 {
+		return nil, nil, Problems{{Line: 1, Column: 1, Problem: "the text is empty"}}
+	}
+	r := reader{at: Places{}}
+	value = r.value(doc.Content[0], "", 0)
+	if r.problems == nil {
+		r.problems = form.Problems(value, r.at)
+	}
+	return value, r.at, r.problems.Err()
+}
+
 // reader turns the nodes of a text into values as JSON has them.
 type reader struct {
-	at       places
+	at       Places
 	problems Problems
 	values   int
 }
@@ -110,7 +134,7 @@ func (r *reader) value(n *yaml.Node, path string, depth int) any {
 	}
 	if r.values > mostValues || depth > deepest {
 		if r.values <= mostValues+1 {
-			r.wrong(path, n, "a plan has at most %d values, %d deep", mostValues, deepest)
+			r.wrong(path, n, "it may have %d values, %d deep", mostValues, deepest)
 		}
 		return nil
 	}
@@ -120,7 +144,7 @@ func (r *reader) value(n *yaml.Node, path string, depth int) any {
 	case yaml.SequenceNode:
 		all := make([]any, 0, len(n.Content))
 		for i, element := range n.Content {
-			all = append(all, r.value(element, below(path, fmt.Sprint(i)), depth+1))
+			all = append(all, r.value(element, Below(path, fmt.Sprint(i)), depth+1))
 		}
 		return all
 	}
@@ -132,9 +156,9 @@ func (r *reader) object(n *yaml.Node, path string, depth int) map[string]any {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		name := n.Content[i].Value
 		if _, twice := all[name]; twice {
-			r.wrong(below(path, name), n.Content[i], "%s is given twice", name)
+			r.wrong(Below(path, name), n.Content[i], "%s is given twice", name)
 		}
-		all[name] = r.value(n.Content[i+1], below(path, name), depth+1)
+		all[name] = r.value(n.Content[i+1], Below(path, name), depth+1)
 	}
 	return all
 }
@@ -149,9 +173,26 @@ func (r *reader) scalar(n *yaml.Node, path string) (v any) {
 	return v
 }
 
-func below(path, name string) string {
+// Below is the path of a member.
+func Below(path, name string) string {
 	if path == "" {
 		return name
 	}
 	return path + "." + name
+}
+
+// syntax is an error of the YAML library, such as "yaml: line 3: found a tab".
+func syntax(err error) Problem {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if rest, found := strings.CutPrefix(text, "line "); found {
+		if number, what, found := strings.Cut(rest, ": "); found {
+			if strings.Contains(what, "cannot start any token") {
+				what += "; indent with spaces, and not with tabs"
+			}
+			if line, err := strconv.Atoi(number); err == nil {
+				return Problem{Line: line, Column: 1, Problem: what}
+			}
+		}
+	}
+	return Problem{Line: 1, Column: 1, Problem: text}
 }
