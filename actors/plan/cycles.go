@@ -8,42 +8,35 @@ import (
 	"github.com/seed889630bf/lastword/messages"
 )
 
-// cycles reports steps that wait for themselves.
+// cycles reports steps that wait for themselves, each cycle once.
 func (s *scope) cycles() {
-	const waiting, open, closed = 0, 1, 2
-	state := make([]int, len(s.steps))
-	type frame struct{ step, next int }
-	for root := range s.steps {
-		if state[root] != waiting {
-			continue
-		}
-		path := []frame{{step: root}}
-		state[root] = open
-		for len(path) > 0 {
-			top := &path[len(path)-1]
-			before := s.before(top.step)
-			if top.next == len(before) {
-				state[top.step] = closed
-				path = path[:len(path)-1]
-				continue
-			}
-			j := before[top.next]
-			top.next++
-			switch state[j] {
-			case waiting:
-				state[j] = open
-				path = append(path, frame{step: j})
-			case open:
-				k := slices.IndexFunc(path, func(f frame) bool { return f.step == j })
-				names := []string{s.steps[j].Name}
-				for _, f := range slices.Backward(path[k:]) {
-					names = append(names, s.steps[f.step].Name)
+	_, cyclic := s.order()
+	for i := range s.steps {
+		path := []int{}
+		for at := i; at >= 0 && cyclic[at]; { // to one that it waits for and that waits for a cycle, until it comes back
+			if k := slices.Index(path, at); k >= 0 {
+				names := []string{s.steps[at].Name}
+				for _, j := range slices.Backward(path[k:]) {
+					names = append(names, s.steps[j].Name)
 				}
-				s.wrong(s.of(j, "needs"), "%s is a cycle without a bound; repeat a step, or a plan of steps, with most",
+				s.wrong(s.of(at, "needs"), "%s is a cycle without a bound; repeat a step, or a plan of steps, with most",
 					strings.Join(names, " → "))
+				break
 			}
+			path = append(path, at)
+			at = first(s.before(at), func(j int) bool { return cyclic[j] })
+		}
+		for _, j := range path {
+			cyclic[j] = false
 		}
 	}
+}
+
+func first(steps []int, f func(int) bool) int {
+	if k := slices.IndexFunc(steps, f); k >= 0 {
+		return steps[k]
+	}
+	return -1
 }
 
 // unreachable reports steps that never run, whatever the others come to.
@@ -113,20 +106,23 @@ func (g *graph) after(name string) (map[int]bool, error) {
 	if name == "" {
 		return nil, nil
 	}
-	first := slices.IndexFunc(g.steps, func(n node) bool { return n.Name == name })
-	if first < 0 {
+	step := slices.IndexFunc(g.steps, func(n node) bool { return n.Name == name })
+	if step < 0 {
 		return nil, messages.InvalidInput("the plan has no step %s to run from", name)
 	}
+	return reach(step, func(i int) []int { return slices.Concat(g.steps[i].dependents, g.steps[i].handlers) }), nil
+}
+
+// reach marks the step and those that next leads to, directly or through others.
+func reach(first int, next func(int) []int) map[int]bool {
 	marked := map[int]bool{first: true}
-	for todo := []int{first}; len(todo) > 0; {
-		n := &g.steps[todo[0]]
-		todo = todo[1:]
-		for _, i := range slices.Concat(n.dependents, n.handlers) {
+	for todo := []int{first}; len(todo) > 0; todo = todo[1:] {
+		for _, i := range next(todo[0]) {
 			if !marked[i] {
 				marked[i] = true
 				todo = append(todo, i)
 			}
 		}
 	}
-	return marked, nil
+	return marked
 }

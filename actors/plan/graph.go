@@ -158,17 +158,9 @@ func (s *scope) isBefore(j, i int) bool {
 		return true
 	}
 	if s.ancestors[i] == nil {
-		all := map[int]bool{}
-		for todo := s.before(i); len(todo) > 0; {
-			k := todo[len(todo)-1]
-			if todo = todo[:len(todo)-1]; !all[k] {
-				all[k] = true
-				todo = append(todo, s.before(k)...)
-			}
-		}
-		s.ancestors[i] = all
+		s.ancestors[i] = reach(i, s.before)
 	}
-	return s.ancestors[i][j]
+	return i != j && s.ancestors[i][j]
 }
 
 // stepType is the type of steps.NAME.
@@ -195,7 +187,7 @@ func (s *scope) names(own map[string]expression.Type, step int) expression.Names
 		switch root {
 		case "params":
 			if p, ok := s.plan.Params[member]; ok {
-				return p.Type.expression(), nil
+				return types[p.Type], nil
 			}
 			return nil, fmt.Errorf("there is no parameter %s", cmp.Or(member, "without a name; write params.NAME"))
 		case "steps":
@@ -227,7 +219,7 @@ func (s *scope) step(i int) {
 	own := map[string]expression.Type{}
 	if n.ForEach != nil {
 		n.items = expression.NewTemplate(n.ForEach, outer, s.of(i, "for_each"), s.said)
-		if t := n.items.Type(); t != "" && t != "array" {
+		if t := n.items.Type; t != "" && t != "array" {
 			s.wrong(s.of(i, "for_each"), "for_each needs a list, and this is of type %s", t)
 		}
 		own["item"], own["index"] = expression.Value, expression.Integer

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -15,38 +14,34 @@ import (
 
 // inputForm is what a JSON Schema says of the members of an object.
 type inputForm struct {
-	Properties map[string]struct {
-		Type any `json:"type"`
-	} `json:"properties"`
-	Required             []string `json:"required"`
-	AdditionalProperties any      `json:"additionalProperties"`
+	Properties           map[string]property `json:"properties"`
+	Required             []string            `json:"required"`
+	AdditionalProperties any                 `json:"additionalProperties"`
+}
+
+type property struct {
+	Type any `json:"type"`
 }
 
 // inputForm is the form of the plan's parameters.
-func (p *Plan) inputForm() (f inputForm) {
-	f.AdditionalProperties = false
-	data, err := json.Marshal(p.inputSchema())
-	if err != nil {
-		return f
+func (p *Plan) inputForm() inputForm {
+	f := inputForm{Properties: map[string]property{}, AdditionalProperties: false}
+	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
+		f.Properties[name] = property{fmt.Sprint(types[p.Params[name].Type])}
+		if p.Params[name].Default == nil {
+			f.Required = append(f.Required, name)
+		}
 	}
-	_ = json.Unmarshal(data, &f) // it was written a line above
 	return f
 }
 
-func (p *Plan) inputSchema() map[string]any {
-	properties, required := map[string]any{}, []string{}
-	for _, name := range slices.Sorted(maps.Keys(p.Params)) {
-		properties[name] = map[string]any{"type": p.Params[name].Type.jsonType()}
-		if p.Params[name].Default == nil {
-			required = append(required, name)
-		}
-	}
-	return map[string]any{"properties": properties, "required": required, "additionalProperties": false}
-}
+// types are the types of parameters as expressions have them. They print as JSON Schema names them.
+var types = map[ParamType]expression.Type{"": expression.Text, String: expression.Text, Number: expression.Number,
+	Integer: expression.Integer, Boolean: expression.Boolean, List: expression.List, Object: expression.Members}
 
 // input holds a step's input to the form: its names, and the types that are known.
 func (s *scope) input(i int, form inputForm, of string) {
-	fields := s.steps[i].input.Members()
+	fields := s.steps[i].input.Members
 	for _, name := range form.Required {
 		if _, given := fields[name]; !given {
 			s.wrong(s.of(i, "input"), "%s needs the input %s", of, name)
@@ -77,32 +72,6 @@ func fits(have string, want any) bool {
 		return have == "" || slices.ContainsFunc(want, one)
 	}
 	return true
-}
-
-func (t ParamType) jsonType() string {
-	switch t {
-	case "":
-		return "string"
-	case List:
-		return "array"
-	}
-	return string(t)
-}
-
-func (t ParamType) expression() expression.Type {
-	switch t {
-	case Number:
-		return expression.Number
-	case Integer:
-		return expression.Integer
-	case Boolean:
-		return expression.Boolean
-	case List:
-		return expression.List
-	case Object:
-		return expression.Members
-	}
-	return expression.Text
 }
 
 // value returns the value as expressions have it.

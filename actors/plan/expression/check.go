@@ -14,7 +14,7 @@ import (
 var (
 	functions = map[string]kind{
 		"all": Boolean, "any": Boolean, "bool": Boolean, "enumerate": List, "float": Number, "get": Value, "int": Integer,
-		"json.decode": Value, "json.encode": Text, "len": Integer, "list": List, "max": Value, "min": Value, "range": List,
+		"json.decode": Value, "len": Integer, "list": List, "max": Value, "min": Value, "range": List,
 		"reversed": List, "sorted": List, "str": Text, "sum": Value, "zip": List,
 	}
 	methods = map[string]kind{

@@ -121,7 +121,7 @@ func TestTypes(t *testing.T) {
 		"${item}": "", "${steps.a.result}": "", "${1.5}": "number", "${True}": "boolean",
 		"${1 if item else 1.5}": "number", "${len(item) + 1}": "integer", "${item + 1}": "",
 		"${[item]}": "array", "${str(item) + item}": "string", "${item or 1}": "", "x": "string"} {
-		if got := expression.NewTemplate(value, names, "", nil).Type(); got != want {
+		if got := expression.NewTemplate(value, names, "", nil).Type; got != want {
 			t.Errorf("%s is %q, want %q", value, got, want)
 		}
 	}
@@ -145,7 +145,7 @@ func TestValues(t *testing.T) {
 		`"," .join(sorted("b a".split(" "))).upper().replace("A,", "")`:      `"B"`,
 		`[min(params.list), max(params.list), sum(params.list)]`:             `[1,3,6]`,
 		`[int(2.5), int("7"), float("0.5")]`:                                 `[2,7,0.5]`,
-		`json.decode(json.encode(item)) == item`:                             `true`,
+		`json.decode("{\"name\": \"x\"}") == item`:                           `true`,
 		`str(params.list) + str("s") + str(None) + str(2.0)`:                 `"[1, 2, 3]sNone2.0"`,
 		`["x" in "axb", "b" in {"a": 1}, 2 not in params.list]`:              `[true,false,false]`,
 		`get(steps, "a.result.score") `:                                      `there is no steps`,
@@ -185,7 +185,6 @@ func TestBounds(t *testing.T) {
 		`[item + item for x in params.list]`,
 		`[item for x in params.list]`,
 		`"".join([item for x in params.list])`,
-		`json.encode([item for x in params.list])`,
 		`str([item for x in params.list])`,
 		`item.join(["" for x in params.list])`,
 		`item.replace("x", item)`,

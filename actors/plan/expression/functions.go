@@ -34,19 +34,6 @@ func sum(_ thread, f builtin, args tuple, kwargs named) (Data, error) {
 	return total, nil
 }
 
-func encode(t thread, f builtin, args tuple, kwargs named) (Data, error) {
-	var v Data
-	if err := starlark.UnpackArgs(f.Name(), args, kwargs, "x", &v); err != nil {
-		return nil, err
-	}
-	p := purseOf(t)
-	data, err := json.Marshal(p.out(v))
-	if p.err != nil {
-		return nil, p.err
-	}
-	return starlark.String(data), err
-}
-
 func decode(_ thread, f builtin, args tuple, kwargs named) (Data, error) {
 	var text string
 	if err := starlark.UnpackArgs(f.Name(), args, kwargs, "x", &text); err != nil {

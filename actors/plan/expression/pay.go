@@ -197,8 +197,5 @@ var builtins = starlark.StringDict{
 	"=call":    starlark.NewBuiltin("call", call),
 	"get":      starlark.NewBuiltin("get", get),
 	"sum":      starlark.NewBuiltin("sum", sum),
-	"json": Record{
-		"encode": starlark.NewBuiltin("json.encode", encode),
-		"decode": starlark.NewBuiltin("json.decode", decode),
-	},
+	"json":     Record{"decode": starlark.NewBuiltin("json.decode", decode)},
 }

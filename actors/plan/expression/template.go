@@ -12,16 +12,12 @@ import (
 // Template is a value of texts, numbers, lists and objects. An expression stands in a text as "${...}"; alone in its
 // text, it gives its value as it is. "$${" is "${" itself.
 type Template struct {
-	literal any
-	parts   []part // of a text
-	list    []*Template
-	fields  map[string]*Template
-}
-
-// part is a piece of a text: itself, or what the expression gives.
-type part struct {
-	text       string
-	expression *Expression
+	// Eval returns the value in the environment.
+	Eval func(Environment) (any, error)
+	// Type is what JSON Schema calls the type of the value, or "" if it is known only when it is there.
+	Type string
+	// Members are the types of an object's members.
+	Members map[string]string
 }
 
 // longestText bounds the text that a template makes.
@@ -29,116 +25,43 @@ const longestText = 4 << 20
 
 // NewTemplate reads a value as JSON has it. wrong is told what is wrong with the text at a path such as input.list.0.
 func NewTemplate(value any, names Names, path string, wrong func(path string, err error)) *Template {
+	t := &Template{Type: string(kindOf(value)), Members: map[string]string{}}
+	t.Eval = func(Environment) (any, error) { return value, nil }
 	switch v := value.(type) {
 	case string:
-		parts, err := read(v, names)
-		if err != nil {
-			wrong(path, err)
-		}
-		return &Template{parts: parts}
+		t.read(v, names, func(err error) { wrong(path, err) })
 	case []any:
-		t := &Template{list: make([]*Template, 0, len(v))}
+		list := make([]*Template, len(v))
 		for i, element := range v {
-			t.list = append(t.list, NewTemplate(element, names, fmt.Sprintf("%s.%d", path, i), wrong))
+			list[i] = NewTemplate(element, names, fmt.Sprintf("%s.%d", path, i), wrong)
 		}
-		return t
+		t.Eval = func(environment Environment) (_ any, err error) {
+			all := make([]any, len(list))
+			for i := 0; i < len(list) && err == nil; i++ {
+				all[i], err = list[i].Eval(environment)
+			}
+			return all, err
+		}
 	case map[string]any:
-		t := &Template{fields: make(map[string]*Template, len(v))}
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			t.fields[name] = NewTemplate(v[name], names, path+"."+name, wrong)
+		order, fields := slices.Sorted(maps.Keys(v)), make(map[string]*Template, len(v))
+		for _, name := range order {
+			fields[name] = NewTemplate(v[name], names, path+"."+name, wrong)
+			t.Members[name] = fields[name].Type
 		}
-		return t
-	}
-	return &Template{literal: value}
-}
-
-// Type is what JSON Schema calls the type of the value, or "" if it is known only when it is there.
-func (t *Template) Type() string {
-	switch {
-	case t.list != nil:
-		return "array"
-	case t.fields != nil:
-		return "object"
-	case len(t.parts) == 1 && t.parts[0].expression != nil:
-		return string(t.parts[0].expression.gives)
-	case t.parts != nil:
-		return "string"
-	}
-	return string(kindOf(t.literal))
-}
-
-// Members are the types of an object's members.
-func (t *Template) Members() map[string]string {
-	types := make(map[string]string, len(t.fields))
-	for name, field := range t.fields {
-		types[name] = field.Type()
-	}
-	return types
-}
-
-// Eval returns the value in the environment.
-func (t *Template) Eval(environment Environment) (any, error) {
-	switch {
-	case t.list != nil:
-		all := make([]any, len(t.list))
-		for i, element := range t.list {
-			v, err := element.Eval(environment)
-			if err != nil {
-				return nil, err
+		t.Eval = func(environment Environment) (_ any, err error) {
+			all := make(map[string]any, len(order))
+			for i := 0; i < len(order) && err == nil; i++ {
+				all[order[i]], err = fields[order[i]].Eval(environment)
 			}
-			all[i] = v
+			return all, err
 		}
-		return all, nil
-	case t.fields != nil:
-		all := make(map[string]any, len(t.fields))
-		for _, name := range slices.Sorted(maps.Keys(t.fields)) {
-			v, err := t.fields[name].Eval(environment)
-			if err != nil {
-				return nil, err
-			}
-			all[name] = v
-		}
-		return all, nil
-	case t.parts != nil:
-		return textOf(t.parts, environment)
 	}
-	return t.literal, nil
-}
-
-func textOf(parts []part, environment Environment) (any, error) {
-	if len(parts) == 1 && parts[0].expression != nil {
-		return parts[0].expression.Eval(environment)
-	}
-	var b strings.Builder
-	for _, p := range parts {
-		piece := p.text
-		if p.expression != nil {
-			v, err := p.expression.Eval(environment)
-			if err != nil {
-				return nil, err
-			}
-			piece = inText(v)
-		}
-		if b.Len()+len(piece) > longestText {
-			return nil, fmt.Errorf("the text has more than %d bytes", longestText)
-		}
-		b.WriteString(piece)
-	}
-	return b.String(), nil
-}
-
-// inText is a value within a text: a text as it is, everything else as JSON.
-func inText(v any) string {
-	if s, ok := v.(string); ok {
-		return s
-	}
-	data, _ := json.Marshal(v) // JSON has been out of Starlark
-	return string(data)
+	return t
 }
 
 // read reads the expressions in a text.
-func read(text string, names Names) (parts []part, err error) {
-	var wrong []error
+func (t *Template) read(text string, names Names, wrong func(error)) {
+	var parts []any // texts and expressions
 	literal := ""
 	for {
 		before, rest, found := strings.Cut(text, "${")
@@ -153,22 +76,48 @@ func read(text string, names Names) (parts []part, err error) {
 		}
 		end := closing(rest)
 		if end < 0 {
-			wrong = append(wrong, errors.New(`"${" has no "}"; write "$${" for the two characters`))
+			wrong(errors.New(`"${" has no "}"; write "$${" for the two characters`))
 			break
 		}
 		e, err := Compile(strings.TrimSpace(rest[:end]), names, Value)
 		if err != nil {
-			wrong = append(wrong, err)
+			wrong(err)
+			e = &Expression{}
 		}
-		if literal != "" {
-			parts = append(parts, part{text: literal})
+		parts, literal, text = append(parts, literal, e), "", rest[end+1:]
+		if len(parts) == 2 && parts[0] == "" && text == "" {
+			t.Eval, t.Type = e.Eval, string(e.gives)
+			return
 		}
-		parts, literal, text = append(parts, part{expression: e}), "", rest[end+1:]
 	}
-	if literal != "" || parts == nil {
-		parts = append(parts, part{text: literal})
+	parts = append(parts, literal)
+	t.Eval = func(environment Environment) (any, error) { return join(parts, environment) }
+}
+
+func join(parts []any, environment Environment) (any, error) {
+	var b strings.Builder
+	for _, part := range parts {
+		if e, ok := part.(*Expression); ok {
+			v, err := e.Eval(environment)
+			if err != nil {
+				return nil, err
+			}
+			part = inText(v)
+		}
+		if b.WriteString(part.(string)); b.Len() > longestText {
+			return nil, fmt.Errorf("the text has more than %d bytes", longestText)
+		}
 	}
-	return parts, errors.Join(wrong...)
+	return b.String(), nil
+}
+
+// inText is a value within a text: a text as it is, everything else as JSON.
+func inText(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	data, _ := json.Marshal(v) // JSON has been out of Starlark
+	return string(data)
 }
 
 // closing is where the expression at the beginning of the text ends.
