@@ -72,13 +72,10 @@ func TestFrom(t *testing.T) {
 		if strings.Count(told, as) != 7 || !strings.Contains(told, "first completed: "+as) || len(after.Children) != 2 {
 			t.Errorf("%d sub-runs after\n%s", len(after.Children), told)
 		}
-		_, same := w.carry(t, s, plan.Input{Plan: p, From: "first", Run: after.RunID}, func(run *actors.Run) {
-			if err := s.Answer(t.Context(), run.ID(), "sure#1", json.RawMessage(`true`), ""); err != nil {
-				t.Fatal(err)
-			}
-		})
-		if w.calls["first"].Load() != 2 || same.Status != messages.Completed {
-			t.Errorf("%+v", same.End)
+		result := string(after.End.Result)
+		_, third := w.carry(t, s, plan.Input{Plan: p, From: "last", Run: after.RunID}, nil) // what it keeps is the first run's
+		if w.calls["last"].Load() != 3 || string(third.End.Result) != result || len(third.Children) != 1 {
+			t.Errorf("%+v with %d sub-runs", third.End, len(third.Children))
 		}
 	})
 }

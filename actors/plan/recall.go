@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
@@ -20,6 +21,7 @@ type past struct {
 	ended    map[pastWork]messages.StepEnded
 	children map[string]messages.RunID // by their names
 	answers  map[string]json.RawMessage
+	earlier  messages.RunID // whose ends it keeps
 }
 
 // said is what the log says of a step: that it ended, or else that it started.
@@ -48,6 +50,9 @@ func recall(events iter.Seq2[messages.Event, error]) (past, error) {
 			if b.Job != Name {
 				return p, messages.InvalidInput("the run %s is of the job %s, and not of a plan", e.RunID, b.Job)
 			}
+			var in struct{ Run messages.RunID }
+			_ = json.Unmarshal(b.Input, &in) // an input without a run has none
+			p.earlier = in.Run
 		case messages.StepStarted:
 			p.said[said{b.Step, false}]++
 		case messages.StepEnded:
@@ -145,8 +150,11 @@ func (r *runner) kept(m move) (ending, error) {
 		return e, json.Unmarshal(answer, &e.result)
 	}
 	child, ok := r.earlier.children[childName(m)]
-	if !ok {
-		return e, nil
+	switch {
+	case !ok && e.outcome == Completed:
+		return e, messages.Errorf(messages.CodeNotFound, "what %s came to is not kept any more; run from %s", m.name, m.name)
+	case !ok:
+		return e, nil // it failed before its run began
 	}
 	state, err := r.Runs.State(r.ctx, child)
 	if err != nil {
@@ -155,19 +163,37 @@ func (r *runner) kept(m move) (ending, error) {
 	return endingOf(state), nil
 }
 
-// recallEarlier reads the run that this one goes on from.
+// recallEarlier reads the run that this one goes on from, and those whose ends that one has kept.
 func (r *runner) recallEarlier() error {
-	id := r.earlier.id
-	if r.Runs == nil {
-		return messages.InvalidInput("plans cannot read earlier runs here; leave from and run out")
+	for id := r.earlier.id; id != ""; {
+		if r.Runs == nil {
+			return messages.InvalidInput("plans cannot read earlier runs here; leave from and run out")
+		}
+		state, err := r.Runs.State(r.ctx, id)
+		switch {
+		case messages.CodeOf(err) == messages.CodeNotFound && id != r.earlier.id:
+			return nil
+		case err != nil:
+			return err
+		case !state.Status.IsEnded():
+			return messages.InvalidInput("the run %s has not ended; wait for its end, or cancel it", id)
+		}
+		log, err := recall(r.Runs.Events(r.ctx, id, 0))
+		if err != nil {
+			return err
+		}
+		if id == r.earlier.id {
+			r.earlier.past = log
+		}
+		for name, child := range log.children {
+			r.earlier.children[name] = cmp.Or(r.earlier.children[name], child)
+		}
+		for name, answer := range log.answers {
+			if r.earlier.answers[name] == nil {
+				r.earlier.answers[name] = answer
+			}
+		}
+		id = log.earlier
 	}
-	state, err := r.Runs.State(r.ctx, id)
-	if err != nil {
-		return err
-	}
-	if !state.Status.IsEnded() {
-		return messages.InvalidInput("the run %s has not ended; wait for its end, or cancel it", id)
-	}
-	r.earlier.past, err = recall(r.Runs.Events(r.ctx, id, 0))
-	return err
+	return nil
 }
