@@ -17,8 +17,8 @@ import (
 var update = flag.Bool("update", false, "rewrite the golden files")
 
 // forms are jobs of a runtime.
-var forms = plan.Jobs{"any": nil, "generate": json.RawMessage(`{"type":"object","required":["repository"],
-	"additionalProperties":false,"properties":{"repository":{"type":"string"},"full":{"type":"boolean"},"budget":{"type":"number"}}}`)}
+var forms = map[string]plan.Kind{"any": {}, "generate": {Form: json.RawMessage(`{"type":"object","required":["repository"],
+	"additionalProperties":false,"properties":{"repository":{"type":"string"},"full":{"type":"boolean"},"budget":{"type":"number"}}}`)}}
 
 // All problems are said at once, each with its line and column.
 func TestCheck(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 
 // Replayed are the ends of steps that a new core comes to from the log of a run, with what became of its sub-runs.
 func Replayed(in Input, config Config, events []messages.Event, child func(messages.RunID) messages.State) ([]messages.StepEnded, error) {
-	g, err := compile(in.Plan, config.Forms())
+	g, err := compile(in.Plan, config.Jobs)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,16 +32,13 @@ type node struct {
 	items, input      *expression.Template
 }
 
-// Jobs are the jobs that steps may start, each with the JSON Schema of its input, or nil for any input.
-type Jobs map[string]json.RawMessage
-
-// Check returns all that is wrong with the plan, as [Problems], or nil.
-func (p *Plan) Check(jobs Jobs) error {
+// Check returns all that is wrong with the plan, as [Problems], or nil. Its steps may start the jobs.
+func (p *Plan) Check(jobs map[string]Kind) error {
 	_, err := compile(p, jobs)
 	return err
 }
 
-func compile(p *Plan, jobs Jobs) (*graph, error) {
+func compile(p *Plan, jobs map[string]Kind) (*graph, error) {
 	c := &compiler{jobs: jobs, at: p.text}
 	if p.text == nil { // of a Go value, whose form nobody has checked
 		data, err := json.Marshal(p)
@@ -58,7 +56,7 @@ func compile(p *Plan, jobs Jobs) (*graph, error) {
 
 // compiler turns plans into graphs.
 type compiler struct {
-	jobs     Jobs
+	jobs     map[string]Kind
 	at       document.Places
 	problems Problems
 }
@@ -286,12 +284,12 @@ func (s *scope) work(i int) {
 		sub := s.compiler.compile(n.Plan, s.of(i, "plan"))
 		s.input(i, sub.plan.inputForm(), "the plan")
 	case n.Job != "":
-		form, known := s.jobs[n.Job]
+		job, known := s.jobs[n.Job]
 		if !known {
-			s.wrong(s.of(i, "job"), "there is no job %s; there are %s", n.Job, listed(s.jobs.names()))
+			s.wrong(s.of(i, "job"), "there is no job %s; there are %s", n.Job, listed(slices.Sorted(maps.Keys(s.jobs))))
 		}
 		var in inputForm
-		if len(form) > 0 && json.Unmarshal(form, &in) == nil {
+		if len(job.Form) > 0 && json.Unmarshal(job.Form, &in) == nil {
 			s.input(i, in, n.Job)
 		}
 	case n.Ask != nil:
@@ -302,12 +300,4 @@ func (s *scope) work(i int) {
 			s.wrong(s.of(i, "ask.schema"), "it is no JSON Schema; see https://json-schema.org/learn")
 		}
 	}
-}
-
-func (j Jobs) names() (names []string) {
-	for name := range j {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
 }

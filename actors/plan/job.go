@@ -50,21 +50,12 @@ type Kind struct {
 	Form json.RawMessage
 }
 
-// Forms are the jobs as [Plan.Check] needs them.
-func (c Config) Forms() Jobs {
-	forms := make(Jobs, len(c.Jobs))
-	for name, kind := range c.Jobs {
-		forms[name] = kind.Form
-	}
-	return forms
-}
-
 // Job returns the job for the input. Errors: invalid_input, which says all that is wrong with the plan.
 func Job(in Input, config Config) (actors.Job, error) {
 	if in.Plan == nil {
 		return actors.Job{}, messages.InvalidInput("the plan is missing; give it in the field plan")
 	}
-	g, err := compile(in.Plan, config.Forms())
+	g, err := compile(in.Plan, config.Jobs)
 	if err != nil {
 		return actors.Job{}, err
 	}

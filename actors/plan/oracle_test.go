@@ -223,7 +223,7 @@ func drawn(r *rand.Rand) *Plan {
 func history(t *testing.T, seed uint64) (moves int) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	p := drawn(r)
-	g, err := compile(p, Jobs{"any": nil})
+	g, err := compile(p, map[string]Kind{"any": {}})
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}

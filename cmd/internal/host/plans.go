@@ -180,15 +180,15 @@ func (i *Server) registerPlans(run mcp.JobTool) error {
 		if err != nil {
 			return nil, err
 		}
-		return checkPlan(arguments, config.Forms())
+		return checkPlan(arguments, config.Jobs)
 	})
 }
 
-func checkPlan(arguments json.RawMessage, forms plan.Jobs) (*mcp.Result, error) {
+func checkPlan(arguments json.RawMessage, jobs map[string]plan.Kind) (*mcp.Result, error) {
 	var in plan.Input
 	err := json.Unmarshal(arguments, &in)
 	if err == nil {
-		err = in.Plan.Check(forms)
+		err = in.Plan.Check(jobs)
 	}
 	answer := planProblems{Problems: plan.Problems{}}
 	if problems, ok := errors.AsType[plan.Problems](err); ok {

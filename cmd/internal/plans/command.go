@@ -67,7 +67,7 @@ func (o *options) load(file string) (*plan.Plan, plan.Config, func(), error) {
 	}
 	p, err := plan.Parse(text)
 	if err == nil {
-		err = p.Check(config.Forms())
+		err = p.Check(config.Jobs)
 	}
 	if err == nil {
 		return p, config, done, nil
