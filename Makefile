@@ -72,7 +72,7 @@ oracle: go ## Compare counts of tokens, and the secrets found, with those of oth
 
 CASES = .*
 
-page: node ## Use the page in Chromium, with the server killed and connections lost; CASES='runs|sign' for some; needs chromium
+page: node ## Use the page in Chromium, with the server killed and connections lost; CASES=pictures renews docs/page; needs chromium
 	LASTWORD_PAGE='$(CASES)' go test -count=1 -run '^TestPage$$' -timeout 20m -v ./testkit
 
 inspect: node ## List and call tools with the MCP Inspector's command line

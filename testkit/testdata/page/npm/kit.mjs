@@ -118,17 +118,17 @@ export async function accessible(page, what) {
   assert.deepEqual(result.value, [], what);
 }
 
-const sizes = { phone: [360, 740], laptop: [1280, 800], wide: [2560, 1440] };
+const sizes = { phone: [360, 740, 1], laptop: [1280, 800, 1], wide: [2560, 1440, 0.5] }; // with the picture's scale
 
-/** Keeps pictures at three sizes in both themes, and has axe judge each. prepare brings the page to what is shown. */
-export async function pictures(t, name, url, prepare, options = {}) {
+/** Takes pictures at three sizes in both themes, and has axe judge each. prepare brings the page to what is shown. */
+export async function pictures(t, name, url, prepare, { keep = true, ...options } = {}) {
   mkdirSync(process.env.SHOTS, { recursive: true });
-  for (const [size, [width, height]] of Object.entries(sizes)) {
+  for (const [size, [width, height, deviceScaleFactor]] of Object.entries(sizes)) {
     for (const theme of ["light", "dark"]) {
-      const page = await open(t, url, { viewport: { width, height }, colorScheme: theme, reducedMotion: "reduce", ...options });
+      const page = await open(t, url, { viewport: { width, height }, deviceScaleFactor, colorScheme: theme, reducedMotion: "reduce", ...options });
       await prepare(page);
       await accessible(page, `${name} ${size} ${theme}`);
-      await page.screenshot({ path: join(process.env.SHOTS, `${name}-${size}-${theme}.png`) });
+      if (keep) await page.screenshot({ path: join(process.env.SHOTS, `${name}-${size}-${theme}.png`) });
       await page.context().close();
     }
   }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { setTimeout as sleep } from "node:timers/promises";
 import { after, test } from "node:test";
-import { closeBrowser, open, openTab, pictures, Server } from "./kit.mjs";
+import { accessible, closeBrowser, open, openTab, pictures, Server } from "./kit.mjs";
 
 after(closeBrowser);
 
@@ -28,16 +28,22 @@ test("lost: a server that is killed and started again", async (t) => {
   await row(page, "after the restart").waitFor();
 });
 
-test("lost: a page that opens while the server is away", async (t) => {
+test("lost: a page that opens just before the server goes", async (t) => {
   const server = await Server.start(t);
-  await server.submit(hanging("known"));
-  const page = await open(t, server.url);
-  await row(page, "known").waitFor();
-  await page.route("**/v1/**", (route) => route.abort());
-  await page.routeWebSocket("**/v1/ws", (socket) => socket.close());
-  await page.reload();
-  await badge(page, "reconnecting").waitFor();
-  await page.unrouteAll();
+  await server.submit(hanging("known", { again: true }));
+  const page = await open(t, "about:blank");
+  await page.route("**/page-*.js", async (route) => { // the server goes between the document and the script
+    const answer = await route.fetch();
+    await server.kill();
+    await route.fulfill({ response: answer });
+  });
+  await page.goto(server.url);
+  await page.getByRole("heading", { name: "The server does not answer" }).waitFor();
+  await accessible(page, "without a server");
+  await server.start();
+  await row(page, "known").getByText("processing").waitFor();
+  await page.getByRole("button", { name: "Start a run" }).click();
+  await page.getByLabel("title").waitFor();
 });
 
 test("lost: thirty seconds offline", async (t) => {
@@ -126,5 +132,5 @@ test("sign in: a token that is revoked", async (t) => {
 
 test("sign in: pictures", async (t) => {
   const server = await Server.start(t, { tokens: true });
-  await pictures(t, "signin", server.url, (page) => page.getByLabel("Token").waitFor());
+  await pictures(t, "signin", server.url, (page) => page.getByLabel("Token").waitFor(), { keep: false });
 });

@@ -171,9 +171,13 @@ test("runs: the first paint", async (t) => {
   await aDay(server);
   const page = await open(t, server.url);
   await row(page, "torvalds").waitFor();
-  await page.reload();
-  const paint = await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0]?.startTime);
-  t.diagnostic(`first contentful paint after ${paint?.toFixed(0)} ms`);
+  const paints = [];
+  for (let i = 0; i < 5; i++) {
+    await page.reload();
+    await row(page, "torvalds").waitFor();
+    paints.push(await page.evaluate(() => performance.getEntriesByName("first-contentful-paint")[0].startTime));
+  }
+  t.diagnostic(`first contentful paint after ${paints.sort((a, b) => a - b)[2].toFixed(0)} ms, the median of five`);
 });
 
 test("runs: forced colours, and text at 200 %", async (t) => {
@@ -187,8 +191,8 @@ test("runs: forced colours, and text at 200 %", async (t) => {
 
 test("runs: pictures", async (t) => {
   const server = await Server.start(t);
-  await pictures(t, "none", server.url, (page) => page.getByText("No runs yet").waitFor());
+  await pictures(t, "none", server.url, (page) => page.getByText("No runs yet").waitFor(), { keep: false });
   await aDay(server);
   await pictures(t, "runs", server.url, (page) => row(page, "torvalds/linux").waitFor());
-  await pictures(t, "start", server.url + "/?start=play", (page) => page.getByLabel("title").waitFor());
+  await pictures(t, "start", server.url + "/?start=play", (page) => page.getByLabel("title").waitFor(), { keep: false });
 });

@@ -1,6 +1,6 @@
 import { useComputed, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { get } from "../api/client";
+import { connection } from "../api/stream";
 import type { Job } from "../api/types";
 import { go, place, setQuery } from "../router";
 import { useKeys } from "../shell/keys";
@@ -9,13 +9,12 @@ import { Virtual } from "../shell/virtual";
 import { filterOf, passes } from "./filter";
 import { Row } from "./row";
 import { StartDialog } from "./start";
-import { read, reading, runs, watch } from "./store";
+import { jobs, read, reading, runs, watch } from "./store";
 import { useNow } from "../run/now";
 
 const statuses = ["pending", "processing", "completed", "failed", "canceled"];
 
 export function RunsPage() {
-  const jobs = useSignal<Job[]>([]);
   const at = useSignal(-1);
   const box = useRef<HTMLDivElement>(null);
   const shown = useComputed(() => {
@@ -24,7 +23,6 @@ export function RunsPage() {
   });
   useEffect(() => {
     document.title = "Runs · lastword";
-    get<{ jobs: Job[] }>("/v1/jobs").then((answer) => (jobs.value = answer.jobs), () => {});
     return watch();
   }, []);
 
@@ -76,7 +74,7 @@ export function RunsPage() {
   );
 }
 
-function Filters({ jobs }: { jobs: Job[] }) {
+function Filters({ jobs }: { jobs: readonly Job[] }) {
   const { query } = place.value;
   const { statuses: wanted, job, children } = filterOf(query);
   const toggle = (status: string) => setQuery({ status: (wanted.includes(status) ? wanted.filter((s) => s !== status) : [...wanted, status]).join(",") });
@@ -97,7 +95,7 @@ function Filters({ jobs }: { jobs: Job[] }) {
   );
 }
 
-function Empty({ jobs, onStart }: { jobs: Job[]; onStart(): void }) {
+function Empty({ jobs, onStart }: { jobs: readonly Job[]; onStart(): void }) {
   const { state, more, why } = reading.value;
   if (state === "failed") {
     return (
@@ -105,6 +103,14 @@ function Empty({ jobs, onStart }: { jobs: Job[]; onStart(): void }) {
         <h2>The list cannot be read</h2>
         <p>{why}. The page tries again once the server answers.</p>
         <button onClick={() => void read()}>Try now</button>
+      </div>
+    );
+  }
+  if (state === "reading" && connection.value.state === "reconnecting") {
+    return (
+      <div class="empty" role="alert">
+        <h2>The server does not answer</h2>
+        <p>The page shows the list as soon as it does. <code>lastword serve</code> starts a server.</p>
       </div>
     );
   }

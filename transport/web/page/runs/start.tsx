@@ -6,7 +6,7 @@ import { go, place, runHref, setQuery } from "../router";
 import { Fields, valueOf } from "../shell/form";
 
 /** Starts a run of a job, by a form that is made from the job's JSON Schema. The address says that it is open. */
-export function StartDialog({ jobs }: { jobs: Job[] }) {
+export function StartDialog({ jobs }: { jobs: readonly Job[] }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const wanted = place.value.query.get("start");
   const job = jobs.find((j) => j.name === wanted) ?? jobs[0];
@@ -23,7 +23,7 @@ export function StartDialog({ jobs }: { jobs: Job[] }) {
   );
 }
 
-function StartForm({ job, jobs, onCancel }: { job: Job; jobs: Job[]; onCancel(): void }) {
+function StartForm({ job, jobs, onCancel }: { job: Job; jobs: readonly Job[]; onCancel(): void }) {
   const problem = useSignal("");
   const busy = useSignal(false);
   const key = useRef(newKey());

@@ -2,8 +2,10 @@
 import { signal } from "@preact/signals";
 import { get, type Refused } from "../api/client";
 import { watchRuns } from "../api/stream";
-import type { Summary } from "../api/types";
+import type { Job, Summary } from "../api/types";
 
+/** The jobs that can be started. */
+export const jobs = signal<readonly Job[]>([]);
 /** The runs that were read, the newest first. */
 export const runs = signal<readonly Summary[]>([]);
 /** more: there are older runs than those that were read. */
@@ -82,6 +84,7 @@ export function watch(): () => void {
   return watchRuns({
     list() {
       stale = true;
+      get<{ jobs: Job[] }>("/v1/jobs").then((answer) => (jobs.value = answer.jobs), () => {}); // what is wrong shows in the list
       waiting = [];
       void read().then(() => (runs.value = merge(runs.peek(), waiting)));
     },
