@@ -85,7 +85,7 @@ func (g *generation) fit(t *actors.TaskContext, out *folder) error {
 	in := g.input
 	g.document.Format = in.Format
 	g.document.Tool = render.Tool{Name: "lastword", Version: g.config.Version}
-	g.document.Options = render.Options{Full: in.Full, Ctx: in.Ctx, LinkStyle: in.LinkStyle, BaseURL: in.BaseURL,
+	g.document.Options = render.Options{Full: in.Full, Ctx: in.Ctx, LinkStyle: in.LinkStyle, Ref: in.Ref, BaseURL: in.BaseURL,
 		SizeBudget: in.SizeBudget, TokenBudget: max(0, in.TokenBudget)}
 	g.addAnswer(&g.document)
 	return g.drop(t, nameTxt, over)

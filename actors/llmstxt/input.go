@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/repository/address"
 	"github.com/seed889630bf/lastword/actors/repository/scan"
@@ -35,6 +36,8 @@ type Input struct {
 	Format render.Format `json:"format,omitempty"`
 	// LinkStyle is that of package rank: "blob", which is the default, or "raw".
 	LinkStyle string `json:"link_style,omitempty"`
+	// Ref says what links lead to: rank.RefBranch if empty.
+	Ref string `json:"ref,omitempty"`
 	// BaseURL is the base URL for links, if the repository has no remote, or one on a host whose links are unknown.
 	BaseURL string `json:"base_url,omitempty"`
 	// SizeBudget is the most bytes of any text file; zero is no limit.
@@ -93,6 +96,9 @@ func (in Input) check() (Input, address.Address, error) {
 	in.Full = cmp.Or(in.Full, FullSelected)
 	in.Format = cmp.Or(in.Format, render.Format2)
 	in.LinkStyle = cmp.Or(in.LinkStyle, "blob")
+	if in.Ref == rank.RefBranch {
+		in.Ref = ""
+	}
 	if in.Secrets == SecretsRedact {
 		in.Secrets = ""
 	}
@@ -130,6 +136,10 @@ func (in Input) problem() error {
 		return invalid("there is no version %d of the llms.txt format; use 1 or 2", in.Format)
 	case in.LinkStyle != "blob" && in.LinkStyle != "raw":
 		return invalid("there is no link style %q; use blob or raw", in.LinkStyle)
+	case in.Ref != "" && in.Ref != rank.RefBranch && in.Ref != rank.RefCommit && in.Ref != rank.RefRelative:
+		return invalid("links lead to the %s, the %s, or are %s, not %q", rank.RefBranch, rank.RefCommit, rank.RefRelative, in.Ref)
+	case in.Ref == rank.RefRelative && in.BaseURL != "":
+		return invalid("links are relative, or below a base URL: leave one out")
 	case in.SizeBudget != 0 && in.SizeBudget < leastBudget:
 		return invalid("a size budget of %d bytes is too small; use at least %d", in.SizeBudget, leastBudget)
 	case in.TokenBudget < -1 || in.TokenBudget > 0 && in.TokenBudget < leastTokens:

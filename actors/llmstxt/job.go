@@ -217,7 +217,7 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) (err er
 
 // linking returns the options for links. Links of a single file outside the repository are relative to that file.
 func (g *generation) linking() rank.Options {
-	o := rank.Options{LinkStyle: g.input.LinkStyle, BaseURL: g.input.BaseURL}
+	o := rank.Options{LinkStyle: g.input.LinkStyle, Ref: g.input.Ref, BaseURL: g.input.BaseURL}
 	if g.input.File != "" && g.at.Kind == address.Folder && o.BaseURL == "" {
 		if way := relativeURL(g.input.Out, g.at.Path); way != "." {
 			o.BaseURL = way

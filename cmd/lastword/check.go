@@ -18,6 +18,7 @@ import (
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
+	"github.com/seed889630bf/lastword/cmd/internal/host"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/transport/fetch"
@@ -25,6 +26,7 @@ import (
 
 // checker holds the flags of check and what it found.
 type checker struct {
+	program    *host.Program
 	repository string // "" where the file's own folder will do
 	stale      bool
 	json       bool
@@ -61,8 +63,8 @@ func (f *checkedFile) problem(line int, rule check.Rule, s check.Severity, forma
 	f.Problems = append(f.Problems, checkProblem{line, rule, s, fmt.Sprintf(format, args...)})
 }
 
-func checkCommand() *cobra.Command {
-	var c checker
+func checkCommand(p *host.Program) *cobra.Command {
+	c := checker{program: p}
 	cmd := &cobra.Command{
 		Use:     "check <file|folder|URL>",
 		GroupID: settings.Working,
@@ -71,8 +73,9 @@ func checkCommand() *cobra.Command {
 file:line: severity: what is wrong (rule). A relative link must lead to a file in the folder of the llms.txt, in the
 repository that the llms.json beside it names, or in --repository.
 
-With --stale, files must not have changed since the commit in the links: the files of the repository or of the
---repository folder, and linked files also without a commit. llms.txt and the files generated beside it may change.` +
+With --stale, files must not have changed since the commit in the links, or else in the llms.json beside the file: the
+files of the repository or of the --repository folder, and linked files also without a commit. llms.txt and the files
+generated beside it may change. Where neither names a commit, check generates llms.txt again and compares.` +
 			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Limit, exit.Stale),
 		Example: `  lastword check llms.txt
   lastword check artifacts --repository . --stale
@@ -85,7 +88,7 @@ With --stale, files must not have changed since the commit in the links: the fil
 	flags.SortFlags = false
 	flags.StringVar(&c.repository, "repository", "",
 		"`folder` of the repository, for relative links and --stale (default: the file's)")
-	flags.BoolVar(&c.stale, "stale", false, "exit with 10 if files changed since the commit in the links")
+	flags.BoolVar(&c.stale, "stale", false, "exit with 10 if files changed since the file was generated")
 	flags.BoolVar(&c.json, "json", false, "print the problems as one JSON document")
 	flags.BoolVar(&c.allow.HTTP, "allow-http", false,
 		"also read over http, which others can watch and change")
@@ -209,15 +212,24 @@ func (c *checker) bases(file, folder string) (bases []base, err error) {
 	return bases, nil
 }
 
-// namedRepository is the local folder that the llms.json beside a file names. fetched says that it names none.
-func namedRepository(file string) (dir string, fetched bool) {
+// documentBeside reads the llms.json beside a file, or returns nil.
+func documentBeside(file string) *render.Document {
 	stem, ok := strings.CutSuffix(file, ".txt")
 	if !ok {
-		return "", false
+		return nil
 	}
 	data, err := readFile(stem + ".json")
-	var d render.Document
-	if err != nil || json.Unmarshal(data, &d) != nil || d.Schema != render.Schema {
+	d := new(render.Document)
+	if err != nil || json.Unmarshal(data, d) != nil || d.Schema != render.Schema {
+		return nil
+	}
+	return d
+}
+
+// namedRepository is the local folder that the llms.json beside a file names. fetched says that it names none.
+func namedRepository(file string) (dir string, fetched bool) {
+	d := documentBeside(file)
+	if d == nil {
 		return "", false
 	}
 	way, err := url.PathUnescape(d.Repository.Path)

@@ -106,7 +106,7 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 		return err
 	}
 	if c.stale {
-		if err := c.fresh(ctx, f, folder, links); err != nil {
+		if err := c.fresh(ctx, f, folder, doc); err != nil {
 			return err
 		}
 	}

@@ -14,29 +14,30 @@ import (
 
 	"github.com/seed889630bf/lastword/actors/llmstxt/check"
 	"github.com/seed889630bf/lastword/actors/llmstxt/graph"
+	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
 	"github.com/seed889630bf/lastword/cmd/internal/settings"
 	"github.com/seed889630bf/lastword/cmd/internal/terminal"
 	"github.com/seed889630bf/lastword/transport/git"
 )
 
-// The rules of --stale.
-const (
-	rulePinned check.Rule = "pinned" // the links are pinned to a commit
-	ruleStale  check.Rule = "stale"  // nothing that the file speaks of may have changed since then
-)
+// The rule of --stale.
+const ruleStale check.Rule = "stale" // nothing that the file speaks of may have changed since it was generated
 
 // fresh finds what changed since the commit that most links name. The file's own commit is always later, so only the
 // files that it describes count.
-func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, links []check.Link) error {
-	line := 0
-	if f.Commit, line = commitOf(links); f.Commit == "" {
-		f.problem(1, rulePinned, check.Error, "no link is pinned to a commit, so nobody can tell whether the file is stale")
-		return nil
-	}
+func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, doc *check.Document) error {
 	where := cmp.Or(c.repository, folder)
 	if where == "" {
 		return exit.Invalid("--stale needs the folder of the repository: --repository <folder>")
+	}
+	links, line, named := linksOf(doc), 0, "which the links are pinned to"
+	beside := documentBeside(f.Path)
+	if f.Commit, line = commitOf(links); f.Commit == "" && beside != nil && beside.Repository.Commit != "" {
+		f.Commit, line, named = beside.Repository.Commit, 1, "which the file was generated from"
+	}
+	if f.Commit == "" {
+		return c.compare(ctx, f, cmp.Or(c.repository, workTree(folder), folder), doc)
 	}
 	repo, origin, err := c.checkouts.open(where)
 	if err != nil {
@@ -50,17 +51,19 @@ func (c *checker) fresh(ctx context.Context, f *checkedFile, folder string, link
 	if changes.Gap != "" {
 		f.Stale = true
 		f.problem(line, ruleStale, check.Warning,
-			"what changed since %s, which the links are pinned to, cannot be told: %s",
-			terminal.ShortCommit(f.Commit), changes.Gap)
+			"what changed since %s, %s, cannot be told: %s", terminal.ShortCommit(f.Commit), named, changes.Gap)
 		return nil
 	}
-	beside := settings.Real(cmp.Or(folder, where))
-	s := subject{file: below(repo.Top, filepath.Join(beside, filepath.Base(f.Path))), linked: map[string]bool{}}
+	at := settings.Real(cmp.Or(folder, where))
+	s := subject{file: below(repo.Top, filepath.Join(at, filepath.Base(f.Path))), linked: map[string]bool{}}
 	if c.repository != "" {
 		s.folder = origin.Prefix
 	}
-	s.follow(f.Commit, links, below(repo.Top, beside), origin.Prefix)
-	s.committed(f, line, changes)
+	s.follow(f.Commit, links, below(repo.Top, at), origin.Prefix)
+	if beside != nil {
+		s.followDocument(beside)
+	}
+	s.committed(f, line, named, changes)
 	return s.uncommitted(ctx, f, line, repo)
 }
 
@@ -84,6 +87,15 @@ func (s *subject) follow(commit string, links []check.Link, folders ...string) {
 	}
 	delete(s.linked, ".")
 	delete(s.linked, "")
+}
+
+// followDocument takes the links to the files that llms.json names.
+func (s *subject) followDocument(d *render.Document) {
+	for _, section := range d.Sections {
+		for _, l := range section.Links {
+			s.linked[path.Join(d.Repository.Folder, l.Path)] = true
+		}
+	}
 }
 
 // links reports whether a link leads to the path, or to a folder around it.
@@ -123,7 +135,7 @@ func isCompanion(name string) bool {
 	return ok && (of == "repo.graph.json" || of == "repo.force.json" || graph.IsPage(of))
 }
 
-func (s *subject) committed(f *checkedFile, line int, changes *git.Changes) {
+func (s *subject) committed(f *checkedFile, line int, named string, changes *git.Changes) {
 	var linked, others []string
 	for _, name := range changes.Paths {
 		switch {
@@ -144,8 +156,8 @@ func (s *subject) committed(f *checkedFile, line int, changes *git.Changes) {
 	if changes.More {
 		words = "more than " + words
 	}
-	f.problem(line, ruleStale, check.Warning, "%s changed since %s, which the links are pinned to: %s",
-		words, terminal.ShortCommit(f.Commit), some(append(linked, others...)))
+	f.problem(line, ruleStale, check.Warning, "%s changed since %s, %s: %s",
+		words, terminal.ShortCommit(f.Commit), named, some(append(linked, others...)))
 }
 
 // uncommitted looks for changes without a commit in the linked files only, because it must read every file.

@@ -29,7 +29,7 @@ func TestCheckOfAnAddress(t *testing.T) {
 		{[]string{at, "--allow-http"}, exit.Usage, "", "--allow-private"},
 		{[]string{at, "--allow-private"}, exit.Usage, "", "--allow-http"},
 		{[]string{server.URL + "/none", "--allow-http", "--allow-private"}, exit.Usage, "", "lastword: "},
-		{[]string{at, "--allow-http", "--allow-private", "--stale"}, exit.Failed, "(pinned)", "2 errors"},
+		{[]string{at, "--allow-http", "--allow-private", "--stale"}, exit.Usage, "", "--stale needs the folder of the repository"},
 	} {
 		got := run(t, nil, append([]string{"check"}, c.args...)...)
 		if got.code != c.code || !strings.Contains(got.stdout, c.stdout) || !strings.Contains(got.stderr, c.says) {

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed889630bf/lastword/actors/llmstxt"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
 	"github.com/seed889630bf/lastword/actors/llmstxt/render"
 	"github.com/seed889630bf/lastword/actors/repository/address"
 	"github.com/seed889630bf/lastword/cmd/internal/exit"
@@ -131,6 +132,9 @@ func (g *generateOptions) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet)
 		"`version` of the llms.txt format, 1 or 2; 1 leaves Optional out of llms-ctx.txt")
 	settings.Choice(cmd, flags, &g.style, "link-style", "links lead to the host's pages or to the raw files", "blob",
 		"raw")
+	settings.Choice(cmd, flags, &g.in.Ref, "ref",
+		"links lead to the default branch, to the commit, or are relative to the repository; if the branch is not known, "+
+			"to the commit", rank.RefBranch, rank.RefCommit, rank.RefRelative)
 	flags.StringVar(&g.in.BaseURL, "link-base", "",
 		"base `URL` for links, if the repository has no remote; --base-url does the same without --model")
 	flags.Var(&g.budget, "size-budget", "maximum `bytes` of each text file, such as 200k; drops what matters least")

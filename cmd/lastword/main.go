@@ -76,7 +76,7 @@ word: completed, failed or canceled.`,
 	})
 	root.AddGroup(&cobra.Group{ID: settings.Working, Title: "Commands:"},
 		&cobra.Group{ID: settings.Helping, Title: "Settings and help:"})
-	root.AddCommand(generateCommand(p), checkCommand(), promptCommand(p), chatCommand(p), planCommand(p), conversationsCommand(p),
+	root.AddCommand(generateCommand(p), checkCommand(p), promptCommand(p), chatCommand(p), planCommand(p), conversationsCommand(p),
 		runsCommand(p), mcpCommand(p), serveCommand(p), uiCommand(p), stateCommand(p), modelsCommand(p), providerCommand(p),
 		tokenCommand(), doctorCommand(p), configCommand(p), completionCommand(), manCommand(), versionCommand())
 	return root

@@ -16,6 +16,7 @@ import (
 type Origin struct {
 	Remote string // URL of the remote, in its own spelling, without credentials
 	Commit string // checked-out commit, hexadecimal; "" before the first one
+	Branch string // default branch of the remote, else the checked-out one if the remote has it; "" if unknown
 	Prefix string // the folder below the top of its work tree, slash separated
 }
 
@@ -43,8 +44,25 @@ func (c *Checkout) Origin(dir string) (Origin, error) {
 	if !c.contains(o.Prefix) {
 		return Origin{}, nil
 	}
-	o.Remote = withoutCredentials(remote(cfg.Remotes))
+	name, address := remote(cfg.Remotes)
+	o.Remote, o.Branch = withoutCredentials(address), c.branch(name)
 	return o, nil
+}
+
+// branch is the default branch of a remote as far as the clone knows it, else the checked-out one if the remote has it.
+func (c *Checkout) branch(remote string) string {
+	of := "refs/remotes/" + remote + "/"
+	if head, err := c.storage.Reference(plumbing.ReferenceName(of + "HEAD")); err == nil {
+		return strings.TrimPrefix(head.Target().String(), of)
+	}
+	head, err := c.storage.Reference(plumbing.HEAD)
+	if err != nil || !head.Target().IsBranch() {
+		return ""
+	}
+	if _, err := c.storage.Reference(plumbing.ReferenceName(of + head.Target().Short())); err != nil {
+		return ""
+	}
+	return head.Target().Short()
 }
 
 // prefix resolves links first: a checkout knows its real path only.
@@ -81,17 +99,17 @@ func (c *Checkout) contains(prefix string) bool {
 	return err == nil && !entry.Mode.IsFile()
 }
 
-func remote(remotes map[string]*config.RemoteConfig) string {
-	r := remotes["origin"]
-	if r == nil && len(remotes) == 1 {
-		for _, only := range remotes {
-			r = only
+func remote(remotes map[string]*config.RemoteConfig) (name, address string) {
+	name = "origin"
+	if remotes[name] == nil && len(remotes) == 1 {
+		for only := range remotes {
+			name = only
 		}
 	}
-	if r == nil || len(r.URLs) == 0 {
-		return ""
+	if r := remotes[name]; r != nil && len(r.URLs) > 0 {
+		return name, r.URLs[0]
 	}
-	return r.URLs[0]
+	return "", ""
 }
 
 // withoutCredentials removes user, password, query and fragment of a URL, and the password of host:path. It returns

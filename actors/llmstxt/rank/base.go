@@ -12,7 +12,7 @@ import (
 // show a file is not known, they are below the caller's base, else relative.
 func (v *survey) newLinker() linker {
 	l := v.published()
-	if l.ref != "" && hostOf(l.origin.Host) == hostUnknown {
+	if v.options.Ref == RefRelative || l.ref != "" && hostOf(l.origin.Host) == hostUnknown {
 		l.ref, l.kind = "", 0
 	}
 	if l.ref == "" && v.options.BaseURL != "" {
@@ -28,6 +28,9 @@ func (v *survey) published() linker {
 	l := linker{raw: v.options.LinkStyle == "raw", origin: o, prefix: o.Prefix, home: o.Remote}
 	if o.Remote != "" && o.Commit != "" {
 		l.ref, l.kind = o.Commit, refCommit
+		if o.Branch != "" && v.options.Ref != RefCommit {
+			l.ref, l.kind = o.Branch, refBranch
+		}
 		return l
 	}
 	if l, ok := v.moduleLinker(l); ok {

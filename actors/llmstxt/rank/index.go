@@ -64,6 +64,8 @@ type Options struct {
 	Caps Caps
 	// LinkStyle is "blob" for the host's pages or "raw" for the bare files; "blob" if empty.
 	LinkStyle string
+	// Ref says what links lead to: RefBranch if empty.
+	Ref string
 	// BaseURL is what links begin with where nothing in the repository says where it is published, or the host that
 	// does has no form of links that is known.
 	BaseURL string

@@ -12,10 +12,18 @@ type refKind uint8
 const (
 	refCommit refKind = iota + 1
 	refTag
+	refBranch
 	refHead // whatever the default branch has
 )
 
-// linker turns paths into URLs that no later commit changes where it can.
+// What links lead to.
+const (
+	RefBranch   = "branch"   // the default branch, or the commit if it is not known
+	RefCommit   = "commit"   // files that no later commit changes
+	RefRelative = "relative" // paths below the repository
+)
+
+// linker turns paths into URLs.
 type linker struct {
 	origin scan.Origin
 	home   string // the repository's page; "" when unknown
@@ -65,7 +73,7 @@ func (l linker) line(path string, line int) string {
 }
 
 // hasLines tells whether a line stays where it is at what the links lead to.
-func (l linker) hasLines() bool { return l.kind != refHead }
+func (l linker) hasLines() bool { return l.kind != refHead && l.kind != refBranch }
 
 // form is how the hosting site spells "this file at that commit".
 func (l linker) form() string {
@@ -104,6 +112,8 @@ func (l linker) giteaForm(ref string) string {
 		view += "commit/"
 	case refTag:
 		view += "tag/"
+	case refBranch:
+		view += "branch/"
 	}
 	return view + ref + "/"
 }

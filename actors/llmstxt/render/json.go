@@ -63,6 +63,7 @@ type Options struct {
 	Full        string `json:"full" jsonschema:"what llms-full.txt holds: none, selected or all"`
 	Ctx         bool   `json:"ctx"`
 	LinkStyle   string `json:"link_style"`
+	Ref         string `json:"ref,omitempty" jsonschema:"what links lead to: commit or relative; the default branch if it is left out"`
 	BaseURL     string `json:"base_url,omitempty"`
 	SizeBudget  int64  `json:"size_budget,omitempty" jsonschema:"bytes of any one file"`
 	TokenBudget int64  `json:"token_budget,omitempty" jsonschema:"tokens of llms-full.txt, and of llms-ctx.txt"`

@@ -14,6 +14,7 @@ type Origin struct {
 	Owner  string // everything before the last segment, so "group/subgroup" on GitLab
 	Repo   string // without ".git"
 	Commit string // hexadecimal, "" when unknown
+	Branch string // the default branch, "" when unknown
 	Prefix string // the scanned folder below the top of the repository, "" for the top
 	// Version is the release that the files are, as a module cache says by its folders' names; "" when unknown.
 	Version string

@@ -124,7 +124,7 @@ func folder(path string) (*llmstxt.Material, error) {
 		m.Warning = "the origin is not known: " + err.Error()
 	}
 	m.Origin = scan.ParseOrigin(o.Remote, o.Commit, o.Prefix)
-	m.Origin.Version = version
+	m.Origin.Branch, m.Origin.Version = o.Branch, version
 	return m, nil
 }
 
@@ -152,13 +152,16 @@ func (s *Source) remote(ctx context.Context, at address.Address) (*llmstxt.Mater
 	}
 	head.Dir = cmp.Or(head.Dir, at.Dir)
 	origin := scan.ParseOrigin(at.URL, head.Commit, head.Dir)
+	if at.Ref == "" && at.Rest == "" {
+		origin.Branch = head.Ref
+	}
 	name := filepath.Base(at.URL)
 	if head.Dir != "" { // a part of a repository has a folder of its own
 		name = path.Base(head.Dir)
 	}
 	return &llmstxt.Material{
 		Name: strings.TrimSuffix(name, ".git"), Origin: origin,
-		Key: at.URL + " " + head.Commit + " " + head.Dir,
+		Key: at.URL + " " + head.Commit + " " + head.Dir + " " + origin.Branch,
 		Read: func(ctx context.Context, progress func(done, total int64)) (fs.FS, error) {
 			return git.Fetch(ctx, remote, head, o, progress)
 		},

@@ -32,11 +32,9 @@ type Arguments struct {
 	Format       json.Number `json:"format,omitempty"`
 	LinkStyle    string      `json:"link_style,omitempty"`
 	LinkBase     string      `json:"link_base,omitempty"`
+	Ref          string      `json:"ref,omitempty"`
 	SizeBudget   int64       `json:"size_budget,omitempty"`
 	TokenBudget  int64       `json:"token_budget,omitempty"`
-	BudgetFail   bool        `json:"budget_fail,omitempty"`
-	CountTokens  bool        `json:"count_tokens,omitempty"`
-	Secrets      string      `json:"secrets,omitempty"`
 	Model        string      `json:"model,omitempty"`
 	RequireModel bool        `json:"require_model,omitempty"`
 	NoCache      bool        `json:"no_cache,omitempty"`
@@ -86,21 +84,18 @@ func generateInput() json.RawMessage {
 			`there"}`,
 		`"full":{"type":"string","enum":["selected","all","none"],"default":"selected","description":"files in `+
 			`llms-full.txt"}`,
-		`"ctx":{"type":"boolean","description":"write llms-ctx.txt (XML) too"}`,
-		`"graph":{"type":"boolean","description":"write the graph of packages too"}`,
+		`"ctx":{"type":"boolean","description":"llms-ctx.txt (XML) too"}`,
+		`"graph":{"type":"boolean","description":"graph of packages too"}`,
 		`"format":{"type":"string","enum":["1","2"],"default":"2","description":"version of llms.txt"}`,
-		`"link_style":{"type":"string","enum":["blob","raw"],"default":"blob","description":"link to pages, or bare `+
-			`files"}`,
+		`"link_style":{"type":"string","enum":["blob","raw"],"default":"blob","description":"page or bare file"}`,
+		`"ref":{"type":"string","enum":["branch","commit","relative"],"description":"target of links"}`,
 		`"link_base":{"type":"string","description":"base URL for links, if the repository has no remote"}`,
-		`"size_budget":{"type":"integer","minimum":2048,"description":"most bytes of a text file"}`,
-		`"token_budget":{"type":"integer","minimum":-1,"description":"most tokens of llms-full.txt"}`,
-		`"budget_fail":{"type":"boolean","description":"fail if over a budget"}`,
-		`"count_tokens":{"type":"boolean"}`,
-		`"secrets":{"type":"string","enum":["redact","fail","off"],"default":"redact"}`,
+		`"size_budget":{"type":"integer","minimum":2048,"description":"most bytes of a file"}`,
+		`"token_budget":{"type":"integer","description":"most tokens of a file"}`,
 		`"model":{"type":"string","maxLength":256,"description":"model that describes the repository, or auto; default `+
 			`none"}`,
-		`"require_model":{"type":"boolean","description":"fail if the model fails"}`,
-		`"no_cache":{"type":"boolean","description":"do not use the cache"}`)
+		`"require_model":{"type":"boolean","description":"fail without it"}`,
+		`"no_cache":{"type":"boolean","description":"skip the cache"}`)
 }
 
 const resultSchema = `{"type":"object","required":["title","folder","files","links","symbols"],"properties":{` +
