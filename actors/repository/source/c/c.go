@@ -17,7 +17,7 @@ var (
 )
 
 func cFamily(name string, plus bool) language.Language {
-	return language.Language{Name: name, Imports: includes, Note: language.BlockNote, Family: "c",
+	return language.Language{Name: name, Imports: includes, Note: language.BlockNote, Folders: Folders, Family: "c",
 		Ecosystems: []string{"cmake", "meson"}, Tests: []string{"gtest/gtest.h", "catch.hpp", "catch2/"},
 		Outline: func(ctx context.Context, text []byte) surface.Outline { return cOutline(ctx, text, plus) }}
 }

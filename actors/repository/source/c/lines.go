@@ -1,6 +1,7 @@
 package c
 
 import (
+	"path"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/prose"
@@ -35,4 +36,9 @@ func IsLibrary(name string) bool {
 		return true
 	}
 	return false
+}
+
+// Folders are beside the file, and where headers are.
+func Folders(file, unit string) []string {
+	return []string{path.Dir(file), path.Join(unit, "include"), unit, path.Join(unit, "src"), "include", ".", "src"}
 }

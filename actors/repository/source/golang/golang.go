@@ -245,3 +245,25 @@ func WithoutDocLinks(s string) string {
 		s = after
 	}
 }
+
+// ModuleOf is the module that an import path is of, by the customs of hosts.
+func ModuleOf(spec string) string {
+	parts := strings.Split(spec, "/")
+	n := 2
+	switch host := parts[0]; host {
+	case "github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "golang.org", "git.sr.ht":
+		n = 3
+	case "gopkg.in":
+		if len(parts) > 1 && !strings.Contains(parts[1], ".v") {
+			n = 3
+		}
+	}
+	if len(parts) > n && isMajor(parts[n]) {
+		n++
+	}
+	return strings.Join(parts[:min(n, len(parts))], "/")
+}
+
+func isMajor(s string) bool {
+	return len(s) > 1 && s[0] == 'v' && strings.Trim(s[1:], "0123456789") == ""
+}

@@ -1,6 +1,7 @@
 package javascript
 
 import (
+	"path"
 	"strings"
 
 	"github.com/seed889630bf/lastword/actors/repository/source/language"
@@ -43,4 +44,23 @@ func IsLibrary(name string) bool {
 		return true
 	}
 	return false
+}
+
+func folders(_, unit string) []string {
+	return []string{path.Join(unit, "src"), unit, path.Join(unit, "src/lib"), "src", "."}
+}
+
+// Package splits an import into the name of a package and the path in it.
+func Package(spec string) (name, rest string) {
+	parts := strings.SplitN(spec, "/", 3)
+	if spec[0] == '@' && len(parts) > 1 {
+		return parts[0] + "/" + parts[1], strings.Join(parts[2:], "/")
+	}
+	return parts[0], strings.Join(parts[1:], "/")
+}
+
+// IsPackage tells a name that npm takes.
+func IsPackage(name string) bool {
+	return len(name) < 215 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_./@") == "" &&
+		strings.Trim(name, "@/.") != "" && name != "@" && !strings.HasPrefix(name, "@/")
 }

@@ -19,7 +19,7 @@ var (
 
 func script(name string, typed bool) language.Language {
 	return language.Language{Name: name, Imports: Imports, Reexports: reexports, Code: language.WithoutComments,
-		Note: language.BlockNote, Family: "script", Ecosystems: []string{"npm", "deno", "jsr"},
+		Note: language.BlockNote, Folders: folders, Family: "script", Ecosystems: []string{"npm", "deno", "jsr"},
 		Outline: func(ctx context.Context, text []byte) surface.Outline { return jsModule(ctx, text, typed) },
 		Tests: []string{"from 'vitest'", "from \"vitest\"", "from '@jest", "from \"@jest", "from 'node:test'",
 			"require('node:test')", "require('tap')", "require(\"chai\")", "require('chai')", "\ndescribe("}}

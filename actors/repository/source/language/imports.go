@@ -34,3 +34,8 @@ func Dotted(line string) []string {
 	spec := strings.Trim(strings.NewReplacer(".", "/", `\`, "/").Replace(rest), "/")
 	return []string{spec, path.Dir(spec)}
 }
+
+// Below looks for imports in one folder of a package, or of the repository.
+func Below(folder string) func(file, unit string) []string {
+	return func(_, unit string) []string { return []string{path.Join(unit, folder), folder} }
+}

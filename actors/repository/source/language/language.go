@@ -26,6 +26,10 @@ type Language struct {
 	// Private holds for a text in which nothing is public; whole says that it is all of the file.
 	Private func(text string, whole bool) bool
 
+	// Folders are those below which an import is looked for, the likeliest first. The package of the file has its
+	// manifest in the folder unit.
+	Folders func(file, unit string) []string
+
 	Family     string   // joins the languages whose files import each other; "" for one alone
 	Ecosystems []string // whose packages are written in it, the first one before all
 	Tests      []string // what the text of a test has in it

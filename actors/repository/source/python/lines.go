@@ -102,3 +102,11 @@ func beforeQuotes(line string) (code, mark string) {
 	}
 	return line, ""
 }
+
+func folders(_, unit string) []string { return []string{".", "src", unit, path.Join(unit, "src")} }
+
+// IsPackage tells a name that a package can be imported by.
+func IsPackage(s string) bool {
+	return s != "" && (s[0] < '0' || s[0] > '9') && s[0] != '_' &&
+		strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") == ""
+}

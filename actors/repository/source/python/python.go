@@ -11,7 +11,8 @@ import (
 
 // Language is Python.
 var Language = language.Language{Name: "Python", Outline: outline, Imports: imports, Code: withoutDocstrings,
-	Note: note, Family: "python", Ecosystems: []string{"pypi"}, Tests: []string{"import pytest", "import unittest",
+	Note: note, Folders: folders, Family: "python", Ecosystems: []string{"pypi"}, Tests: []string{"import pytest",
+		"import unittest",
 		"from unittest"}}
 
 func outline(ctx context.Context, text []byte) surface.Outline {

@@ -10,6 +10,7 @@ import (
 
 // Language is Ruby.
 var Language = language.Language{Name: "Ruby", Outline: outline, Imports: imports, Note: language.LineNote("#"),
+	Folders:    language.Below("lib"),
 	Ecosystems: []string{"rubygems"}, Tests: []string{"require 'minitest", "require \"minitest",
 		"require 'test_helper", "RSpec.describe", "require 'spec_helper"}}
 

@@ -27,3 +27,16 @@ func imports(line string) []string {
 	}
 	return list
 }
+
+func folders(file, unit string) []string {
+	return []string{strings.TrimSuffix(file, path.Ext(file)), path.Dir(file), path.Join(unit, "src")}
+}
+
+// IsLibrary tells the crates that come with the language, and the words that begin a path within the crate.
+func IsLibrary(name string) bool {
+	switch name {
+	case "std", "core", "alloc", "self", "super", "crate", ".":
+		return true
+	}
+	return false
+}

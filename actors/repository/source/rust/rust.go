@@ -11,7 +11,8 @@ import (
 
 // Language is Rust.
 var Language = language.Language{Name: "Rust", Outline: outline, Imports: imports, Note: language.BlockNote,
-	Family: "rust", Ecosystems: []string{"cargo"}}
+	Folders: folders,
+	Family:  "rust", Ecosystems: []string{"cargo"}}
 
 func outline(ctx context.Context, text []byte) surface.Outline {
 	d := brace.Dialect{Nested: true, Literal: rustLiteral, Docs: brace.DocStyle{Inner: true}, Attrs: rustAttribute}

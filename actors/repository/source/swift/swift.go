@@ -12,8 +12,9 @@ import (
 
 // Language is Swift.
 var Language = language.Language{Name: "Swift", Outline: outline, Imports: language.Dotted,
-	Code: language.WithoutComments, Note: language.ClassNote, Ecosystems: []string{"swift", "cocoapods"},
-	Classes: true}
+	Code: language.WithoutComments, Note: language.ClassNote, Folders: language.Below("Sources"),
+	Ecosystems: []string{"swift", "cocoapods"},
+	Classes:    true}
 
 func outline(ctx context.Context, text []byte) surface.Outline {
 	d := brace.Dialect{Nested: true, Backticks: true, Literal: swiftLiteral, Directives: isSwiftDirective,
