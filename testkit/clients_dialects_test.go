@@ -25,7 +25,7 @@ import (
 )
 
 // seedCuts is after how many writes of the server a connection is cut at most.
-const seedCuts = 16
+const seedCuts = 20
 
 // seedClient is a client of a seed system: its own code, or what stands in for it.
 type seedClient struct {
@@ -122,6 +122,9 @@ func (c *seedClient) judge(t *testing.T) {
 			if c.row.cuts++; success {
 				t.Errorf("%s, cut after %d writes: the client has %+v", stories[i].Name, i%seedCuts-1, got)
 			}
+			if i%seedCuts == seedCuts-1 {
+				t.Errorf("%s has more writes than were cut: raise seedCuts", stories[i].Name)
+			}
 		}
 	}
 }
@@ -153,7 +156,11 @@ func (c *seedClient) want(story testkit.Story) (text, thoughts string, success b
 // serve serves a story. Cut says after how many writes, less one, the connection is cut; 0 is never.
 func (c *seedClient) serve(t *testing.T, story testkit.Story, cut int) *cutListener {
 	t.Helper()
-	runs := &testkit.Teller{}
+	var runs dialect.Runs = &testkit.Teller{}
+	heartbeat := time.Duration(0)
+	if cut == 0 { // heartbeats come between all events, and must change nothing
+		runs, heartbeat = &hesitant{}, time.Millisecond
+	}
 	answer := func() error {
 		return runs.Answer(t.Context(), testkit.StoryRun+"1", "q1", json.RawMessage(`"main"`), "")
 	}
@@ -167,7 +174,7 @@ func (c *seedClient) serve(t *testing.T, story testkit.Story, cut int) *cutListe
 	} else if story.Name == "question" {
 		go func() {
 			for t.Context().Err() == nil && answer() != nil {
-				time.Sleep(10 * time.Millisecond)
+				time.Sleep(time.Millisecond)
 			}
 		}()
 	}
@@ -176,13 +183,45 @@ func (c *seedClient) serve(t *testing.T, story testkit.Story, cut int) *cutListe
 		t.Fatal(err)
 	}
 	cutting := &cutListener{Listener: listener, left: cut - 1, always: cut == 0, terminal: c.terminal}
-	server := httptest.NewUnstartedServer(c.open(dialect.Config{Runs: runs, Jobs: []dialect.Job{{Name: "prompt"},
-		{Name: "chat", Schema: json.RawMessage(`{"properties":{"context":{}}}`)}}}))
+	server := httptest.NewUnstartedServer(c.open(dialect.Config{Runs: runs, Heartbeat: heartbeat, Jobs: seedJobs}))
 	_ = server.Listener.Close()
 	server.Listener = cutting
 	server.Start()
 	t.Cleanup(func() { server.CloseClientConnections(); server.Close() })
 	return cutting
+}
+
+// seedJobs are those that the clients call.
+var seedJobs = []dialect.Job{{Name: "prompt"}, {Name: "chat", Schema: json.RawMessage(`{"properties":{"context":{}}}`)}}
+
+// A conversation that a client of one seed system begins is read by that of another, and answered by that of a third.
+func TestSeedDialectsShareRuns(t *testing.T) {
+	config := dialect.Config{Runs: &testkit.Teller{}, Jobs: seedJobs}
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", nano.New(config, "test"))
+	mux.Handle(looopy.Path, looopy.New(config))
+	mux.Handle(erlmcp.Path, erlmcp.New(config, "test"))
+	send := func(method, target, body, want string) string {
+		t.Helper()
+		w := httptest.NewRecorder()
+		mux.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body)))
+		if !strings.Contains(w.Body.String(), want) {
+			t.Fatalf("%s %s answers %s, without %s", method, target, w.Body, want)
+		}
+		return w.Body.String()
+	}
+	call := func(method, params string) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`
+	}
+	began := send(http.MethodPost, "/mcp", call("run", `{"prompt":"question","context":"c-1","stream":true}`), `"r_story1"`)
+	id := regexp.MustCompile(`"stream_id":"(\w+)"`).FindStringSubmatch(began)[1]
+	send(http.MethodGet, looopy.Path+"?contextId=c-1", "", `"pendingInputIds":["q1"]`)
+	send(http.MethodPost, erlmcp.Path, call("stream/answer", `{"streamId":"r_story1","request":"q1","value":"main"}`), `"taskId"`)
+	send(http.MethodPost, erlmcp.Path, call("stream/subscribe", `{"streamId":"r_story1"}`), `"data":"\n\nTook main."`)
+	send(http.MethodGet, looopy.Path+"?contextId=c-1", "", `"kind":"task-complete"`)
+	for got := ""; !strings.Contains(got, `"end":true`); {
+		got = send(http.MethodPost, "/mcp", call("run", `{"stream_id":"`+id+`","wait_ms":60000,"from_seq":2}`), `"chunks"`)
+	}
 }
 
 // cutListener cuts its connections once so much was written, but not after the terminal.

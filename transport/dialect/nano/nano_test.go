@@ -1,12 +1,15 @@
 package nano_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -340,5 +343,54 @@ func TestResumeOverASocket(t *testing.T) {
 	}
 	if want := `[0 "" false 2 "wörld 🌍" false 3 "" true]`; fmt.Sprint(got) != want {
 		t.Errorf("the socket said %v, want %s", got, want)
+	}
+}
+
+// Pollers and sockets at the same time get the same chunks, also one that asks beyond the end.
+func TestManyReadersOfAStream(t *testing.T) {
+	runs := &testkit.Teller{}
+	s := open(runs)
+	began := call(t, s, "ada", `{"prompt":"question","stream":true}`).Result
+	all := make([][]chunk, 8)
+	var readers sync.WaitGroup
+	for i := range all {
+		readers.Go(func() { all[i] = polled(t, s, began.StreamID, "") })
+	}
+	if err := runs.Answer(t.Context(), began.RunID, "q1", json.RawMessage(`"main"`), "ada"); err != nil {
+		t.Fatal(err)
+	}
+	readers.Wait()
+	for _, got := range all {
+		if len(got) != 3 || !reflect.DeepEqual(got, all[0]) {
+			t.Errorf("one reader has %+v, another %+v", got, all[0])
+		}
+	}
+	beyond := call(t, s, "ada", fmt.Sprintf(`{"stream_id":%q,"from_seq":9,"wait_ms":60000}`, began.StreamID)).Result
+	if len(beyond.Chunks) > 0 || beyond.HasMore {
+		t.Errorf("beyond the end a poll gets %+v", beyond)
+	}
+}
+
+// long is a runtime whose runs say more than a stream holds.
+type long struct{ testkit.Teller }
+
+func (l *long) Follow(_ context.Context, id messages.RunID, _ messages.Follow) iter.Seq2[[]messages.Event, error] {
+	return func(yield func([]messages.Event, error) bool) {
+		text := strings.Repeat("x", 3<<20)
+		if yield([]messages.Event{{RunID: id, From: 1, Seq: 1, Body: messages.RunQueued{}},
+			{RunID: id, From: 2, Seq: 2, Body: messages.TextDelta{Stream: "answer", Text: text}}}, nil) {
+			yield([]messages.Event{{RunID: id, From: 3, Seq: 3,
+				Body: messages.TextDelta{Stream: "answer", Index: 1, Offset: len(text), Text: text}}}, nil)
+		}
+	}
+}
+
+// The chunks of a stream are bounded: a longer text ends it with an error.
+func TestLongTexts(t *testing.T) {
+	s := open(&long{})
+	began := call(t, s, "ada", `{"prompt":"plain","stream":true}`).Result
+	got := polled(t, s, began.StreamID, "")
+	if last := got[len(got)-1]; len(got) != 2 || len(got[0].Delta) != 3<<20 || last.Error == nil || last.Error.Code != "limit_exceeded" {
+		t.Errorf("%d chunks, the last %+v", len(got), last)
 	}
 }
