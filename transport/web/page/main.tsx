@@ -1,5 +1,6 @@
 import "./style/page.css";
 import { render } from "preact";
+import { useEffect, useRef } from "preact/hooks";
 import { signedOut } from "./api/client";
 import { place } from "./router";
 import { RunPage } from "./run/run";
@@ -10,6 +11,11 @@ import { SignIn } from "./shell/signin";
 
 function Page() {
   const { run, query } = place.value;
+  const shown = useRef(run);
+  useEffect(() => { // who cannot see the page must hear that it is another
+    if (shown.current !== run) document.getElementById("main")?.focus();
+    shown.current = run;
+  }, [run]);
   if (signedOut.value) return <SignIn />;
   return (
     <>

@@ -28,7 +28,7 @@ test("runs: the list is live", async (t) => {
   const page = await open(t, server.url);
   await page.getByText("No runs yet").waitFor();
   const id = await server.submit({ title: "first", tasks: [{ name: "fetch", steps: [{ do: "hang" }] }] });
-  await row(page, "first").getByText("processing").waitFor();
+  await row(page, "first").getByText("running").waitFor();
   await server.submit({ title: "second" });
   await row(page, "second").getByText("completed").waitFor();
   await server.call("POST", `/v1/runs/${id}/cancel`);
@@ -117,6 +117,7 @@ test("runs: keys alone", async (t) => {
   await page.waitForURL(/\/runs\/r_/);
   await page.goBack();
   await row(page, "first").waitFor();
+  await lands("j", "third"); // the list is where it was left
   await keyboard.press("/");
   await keyboard.type("fir");
   await row(page, "second").waitFor({ state: "detached" });

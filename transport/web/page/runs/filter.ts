@@ -18,7 +18,10 @@ export function filterOf(query: URLSearchParams): Filter {
   };
 }
 
-/** The status that people see: an accepted cancel goes before what it has not ended yet. */
+/** The word for a status that people read, where it is not the API's own. */
+export const wordOf = (status: string) => ({ pending: "queued", processing: "running" })[status] ?? status;
+
+/** How far the run is: an accepted cancel goes before what it has not ended yet. */
 export const lookOf = (r: Summary) => (r.canceling && !isEnded(r) ? "canceling" : r.status);
 
 export const isEnded = (r: Summary) => r.status === "completed" || r.status === "failed" || r.status === "canceled";
@@ -30,6 +33,6 @@ export function passes(f: Filter, r: Summary): boolean {
   if (f.statuses.length && !f.statuses.includes(r.status)) return false;
   if (!f.words.length) return true;
   const labels = Object.entries(r.labels ?? {}).map(([name, value]) => name + ":" + value);
-  const hay = [r.run_id, r.job, r.input, r.status, r.cause, ...labels].join(" ").toLowerCase();
+  const hay = [r.run_id, r.job, r.input, wordOf(r.status), r.cause, ...labels].join(" ").toLowerCase();
   return f.words.every((w) => (w[0] === "-" && w.length > 1 ? !hay.includes(w.slice(1)) : hay.includes(w)));
 }

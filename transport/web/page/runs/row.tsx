@@ -1,7 +1,7 @@
 import type { Summary } from "../api/types";
 import { runHref } from "../router";
 import { clean, duration } from "../run/text";
-import { isEnded, lookOf } from "./filter";
+import { isEnded, lookOf, wordOf } from "./filter";
 
 const signs: Record<string, string> = { pending: "○", processing: "◐", canceling: "◌", completed: "✓", failed: "✕", canceled: "⊘" };
 
@@ -21,7 +21,7 @@ export function Row({ run: r, index, now, current, onOpen }: Props) {
   const took = (isEnded(r) ? Date.parse(r.updated_at) : Math.max(now, queued)) - queued;
   return (
     <div class="row" role="row" aria-rowindex={index + 2} data-row={index}>
-      <span role="cell" class="status"><span class={`pill ${look}`}><span aria-hidden="true">{signs[look]}</span><span>{look}</span></span></span>
+      <span role="cell" class="status"><span class={`pill ${look}`}><span aria-hidden="true">{signs[look]}</span><span>{wordOf(look)}</span></span></span>
       <span role="cell" class="job cut">{r.job}</span>
       <span role="cell" class="input cut"><a href={runHref(r.run_id)} tabIndex={current ? 0 : -1} onFocus={onOpen}>{r.input ? clean(r.input) : <span class="mono">{r.run_id}</span>}</a></span>
       <span role="cell" class={`cause cut ${r.status}`}>{r.cause?.replaceAll("_", " ")}</span>

@@ -1,12 +1,12 @@
-import { useComputed, useSignal } from "@preact/signals";
+import { signal, useComputed } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { connection } from "../api/stream";
 import type { Job } from "../api/types";
 import { go, place, setQuery } from "../router";
 import { useKeys } from "../shell/keys";
 import { rowHeight } from "../shell/rows";
-import { Virtual } from "../shell/virtual";
-import { filterOf, passes } from "./filter";
+import { bring, Virtual } from "../shell/virtual";
+import { filterOf, passes, wordOf } from "./filter";
 import { Row } from "./row";
 import { StartDialog } from "./start";
 import { jobs, read, reading, runs, watch } from "./store";
@@ -14,8 +14,10 @@ import { useNow } from "../run/now";
 
 const statuses = ["pending", "processing", "completed", "failed", "canceled"];
 
+/** The id of the run that the reader was at, also when they come back to the list. */
+const at = signal("");
+
 export function RunsPage() {
-  const at = useSignal(-1);
   const box = useRef<HTMLDivElement>(null);
   const shown = useComputed(() => {
     const filter = filterOf(place.value.query);
@@ -27,8 +29,11 @@ export function RunsPage() {
   }, []);
 
   const move = (by: number) => {
-    const next = Math.max(0, Math.min(shown.peek().length - 1, at.peek() + by));
-    at.value = next;
+    const list = shown.peek();
+    const next = Math.max(0, Math.min(list.length - 1, list.findIndex((r) => r.run_id === at.peek()) + by));
+    at.value = list[next]?.run_id ?? "";
+    const rows = box.current?.querySelector(".rows");
+    if (rows) bring(rows, next, rowHeight.peek());
     requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`[data-row="${next}"] a`)?.focus());
   };
   const start = () => setQuery({ start: place.peek().query.get("job") || jobs.peek()[0]?.name });
@@ -46,6 +51,9 @@ export function RunsPage() {
   };
 
   const list = shown.value;
+  const index = list.findIndex((r) => r.run_id === at.value);
+  const left = useRef(-1); // where the reader was when they left the list
+  if (left.current < 0) left.current = index;
   const { state, more } = reading.value;
   const now = useNow(true);
   useEffect(() => { // what is searched for may be older than what was read
@@ -65,8 +73,8 @@ export function RunsPage() {
           <div class="row head" role="row" aria-rowindex={1}>
             {["Status", "Job", "Input", "Cause", "Age", "Duration"].map((name) => <span key={name} role="columnheader" class={name.toLowerCase()}>{name}</span>)}
           </div>
-          <Virtual class="rows" count={list.length} rowHeight={rowHeight.value} show={at.value} onEnd={() => state === "read" && more && void read()}
-            keyOf={(i) => list[i]!.run_id} row={(i) => <Row key={list[i]!.run_id} run={list[i]!} index={i} now={now} current={i === Math.max(0, at.value)} onOpen={() => (at.value = i)} />} />
+          <Virtual class="rows" count={list.length} rowHeight={rowHeight.value} show={left.current} onEnd={() => state === "read" && more && void read()}
+            keyOf={(i) => list[i]!.run_id} row={(i) => <Row key={list[i]!.run_id} run={list[i]!} index={i} now={now} current={i === Math.max(0, index)} onOpen={() => (at.value = list[i]!.run_id)} />} />
         </div>
       )}
       <StartDialog jobs={jobs.value} />
@@ -84,7 +92,7 @@ function Filters({ jobs }: { jobs: readonly Job[] }) {
       <input id="search" type="search" placeholder="Search" aria-label="Search runs" title="Words of the input, an id, a cause, a label; -word leaves out" value={query.get("q") ?? ""}
         onInput={(e) => setQuery({ q: e.currentTarget.value })} onKeyDown={(e) => e.key === "Escape" && e.currentTarget.blur()} />
       <div class="chips" role="group" aria-label="Status">
-        {statuses.map((s) => <button key={s} class="chip" aria-pressed={wanted.includes(s)} onClick={() => toggle(s)}>{s}</button>)}
+        {statuses.map((s) => <button key={s} class="chip" aria-pressed={wanted.includes(s)} onClick={() => toggle(s)}>{wordOf(s)}</button>)}
       </div>
       <select aria-label="Job" value={job} onChange={(e) => setQuery({ job: e.currentTarget.value })}>
         <option value="">All jobs</option>

@@ -1,6 +1,6 @@
 // Keys that are pressed outside of fields. A view adds its own while it is shown.
 import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 export interface Key {
   /** As KeyboardEvent.key has it. */
@@ -14,7 +14,7 @@ export const keys = signal<Key[]>([]);
 
 /** Adds keys while the component is shown. */
 export function useKeys(list: () => Key[]) {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const added = list();
     keys.value = [...keys.peek(), ...added];
     return () => (keys.value = keys.peek().filter((k) => !added.includes(k)));

@@ -18,6 +18,13 @@ interface Props extends Omit<HTMLAttributes<HTMLDivElement>, "children"> {
   onEnd?(): void;
 }
 
+/** Scrolls the box of a list no further than it takes to see the row. */
+export function bring(box: Element, row: number, rowHeight: number) {
+  const at = row * rowHeight;
+  if (at < box.scrollTop) box.scrollTop = at;
+  else if (at + rowHeight > box.scrollTop + box.clientHeight) box.scrollTop = at + rowHeight - box.clientHeight;
+}
+
 /** A scrolling list that draws the rows in view alone. Rows are placed by their height, which is fixed. */
 export function Virtual({ count, rowHeight, row, show, follow, onFollow, keyOf, onEnd, ...rest }: Props) {
   const box = useRef<HTMLDivElement>(null);
@@ -58,11 +65,7 @@ export function Virtual({ count, rowHeight, row, show, follow, onFollow, keyOf, 
     if (follow) box.current!.scrollTop = count * rowHeight;
   }, [follow, count, view.height]);
   useLayoutEffect(() => {
-    if (show === undefined || show < 0) return;
-    const b = box.current!;
-    const at = show * rowHeight;
-    if (at < b.scrollTop) b.scrollTop = at;
-    else if (at + rowHeight > b.scrollTop + b.clientHeight) b.scrollTop = at + rowHeight - b.clientHeight;
+    if (show !== undefined && show >= 0) bring(box.current!, show, rowHeight);
   }, [show]);
   useEffect(() => {
     if (onEnd && count && last > count - 20) onEnd();
