@@ -29,6 +29,7 @@ type checker struct {
 	program    *host.Program
 	repository string // "" where the file's own folder will do
 	stale      bool
+	compares   bool
 	json       bool
 	allow      fetch.Allow
 	checkouts  checkouts
@@ -75,10 +76,14 @@ repository that the llms.json beside it names, or in --repository.
 
 With --stale, files must not have changed since the commit in the links, or else in the llms.json beside the file: the
 files of the repository or of the --repository folder, and linked files also without a commit. llms.txt and the files
-generated beside it may change. Where neither names a commit, check generates llms.txt again and compares.` +
+generated beside it may change. Where neither names a commit, check generates llms.txt again and compares.
+
+With --compare, check always does so: changes that llms.txt says nothing of do not count. docs/staleness has a workflow
+of GitHub Actions and a hook of Git that use it.` +
 			exitCodes(exit.Completed, exit.Failed, exit.Usage, exit.Configuration, exit.Provider, exit.Limit, exit.Stale),
 		Example: `  lastword check llms.txt
   lastword check artifacts --repository . --stale
+  lastword check llms.txt --compare
   lastword check docs/llms.txt --json | jq '.files[].problems[]'`,
 		DisableFlagsInUseLine: true,
 		Args:                  oneText,
@@ -89,6 +94,7 @@ generated beside it may change. Where neither names a commit, check generates ll
 	flags.StringVar(&c.repository, "repository", "",
 		"`folder` of the repository, for relative links and --stale (default: the file's)")
 	flags.BoolVar(&c.stale, "stale", false, "exit with 10 if files changed since the file was generated")
+	flags.BoolVar(&c.compares, "compare", false, "exit with 10 if the file says other than a newly generated one")
 	flags.BoolVar(&c.json, "json", false, "print the problems as one JSON document")
 	flags.BoolVar(&c.allow.HTTP, "allow-http", false,
 		"also read over http, which others can watch and change")

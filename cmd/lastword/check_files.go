@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -105,7 +106,11 @@ func (c *checker) text(ctx context.Context, name, folder, text string) error {
 	if err := c.targets(f, folder, links); err != nil {
 		return err
 	}
-	if c.stale {
+	if c.compares && folder != "" {
+		if err := c.compare(ctx, f, cmp.Or(c.repository, workTree(folder), folder), doc); err != nil {
+			return err
+		}
+	} else if c.stale || c.compares {
 		if err := c.fresh(ctx, f, folder, doc); err != nil {
 			return err
 		}

@@ -82,7 +82,9 @@ func TestScripts(t *testing.T) {
 				env.Setenv("GIT_"+who+"_DATE", "2026-01-02T03:04:05Z")
 			}
 			env.Setenv("GIT_CONFIG_NOSYSTEM", "1")
-			return nil
+			docs, err := filepath.Abs("../../docs")
+			env.Setenv("DOCS", docs)
+			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"exits": exits, "fold": fold, "plain": plain, "serve": serve, "fill": fill, "model": serveModel, "asked": asked,
