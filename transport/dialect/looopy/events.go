@@ -247,7 +247,7 @@ func (w *writer) question(op *view.Op) {
 		w.event(op, "input-received", fields{"inputId": id, "providedBy": "user", "userId": got.Principal})
 	case secret:
 		w.event(op, "auth-required", fields{"authId": id, "authType": kind, "prompt": b.Prompt,
-			"encryptionKey": w.keys.Public(keyOf(op.Event.RunID, b.Request))})
+			"encryptionKey": w.keys.Public(id, w.context)})
 	default:
 		more := fields{"inputId": id, "inputType": kind, "prompt": b.Prompt, "requireUser": true}
 		if len(b.Schema) > 0 && string(b.Schema) != "null" {

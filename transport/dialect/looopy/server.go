@@ -93,7 +93,7 @@ func (s server) resume(w http.ResponseWriter, r *http.Request, p post) error {
 		}
 		value := in.Value
 		if in.AuthID != "" {
-			value, err = s.keys.Open(keyOf(run, request), id, p.ContextID, in.Credential)
+			value, err = s.keys.Open(id, p.ContextID, in.Credential)
 		}
 		if err == nil {
 			err = s.Answer(r.Context(), run, request, value)
@@ -106,9 +106,6 @@ func (s server) resume(w http.ResponseWriter, r *http.Request, p post) error {
 	s.stream(w, r, []messages.Summary{turn}, writer{context: p.ContextID, resumed: resumed})
 	return nil
 }
-
-// keyOf is the name of the key to which the answer of a question is encrypted.
-func keyOf(run messages.RunID, request string) string { return string(run) + "/" + request }
 
 // within reports whether a task is the run, or a sub-run of it.
 func within(task string, run messages.RunID) bool {

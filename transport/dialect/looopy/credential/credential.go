@@ -42,18 +42,18 @@ func New() *Keys {
 	return k
 }
 
-// Public returns the key that answers to the question are encrypted to.
-func (k *Keys) Public(question string) Key {
-	point := k.private(question).PublicKey().Bytes()
+// Public returns the key to which the credential for the authID of the context is encrypted.
+func (k *Keys) Public(authID, contextID string) Key {
+	point := k.private(authID, contextID).PublicKey().Bytes()
 	id := sha256.Sum256(point)
 	text := base64.RawURLEncoding.EncodeToString
 	return Key{Type: "EC", Curve: "P-256", X: text(point[1:33]), Y: text(point[33:]), ID: text(id[:12]), Algorithm: "ECDH-ES"}
 }
 
-func (k *Keys) private(question string) *ecdh.PrivateKey {
+func (k *Keys) private(authID, contextID string) *ecdh.PrivateKey {
 	for n := byte(0); ; n++ {
 		m := hmac.New(sha256.New, k.secret[:])
-		m.Write(append([]byte{n}, question...))
+		m.Write(slices.Concat([]byte{n}, counted([]byte(authID)), []byte(contextID)))
 		if key, err := ecdh.P256().NewPrivateKey(m.Sum(nil)); err == nil { // nearly every number is one
 			return key
 		}
@@ -74,9 +74,9 @@ type header struct {
 	Expires    int64  `json:"exp"`
 }
 
-// Open decrypts a credential, a JSON string, that answers the question as the authID of the context. One that is not
-// encrypted is returned as it is. Errors: invalid_input.
-func (k *Keys) Open(question, authID, contextID string, credential json.RawMessage) (json.RawMessage, error) {
+// Open decrypts a credential, a JSON string, for the authID of the context. One that is not encrypted is returned as it
+// is. Errors: invalid_input.
+func (k *Keys) Open(authID, contextID string, credential json.RawMessage) (json.RawMessage, error) {
 	var text string
 	_ = json.Unmarshal(credential, &text) // the runtime judges what is no text
 	parts := strings.Split(text, ".")
@@ -90,14 +90,14 @@ func (k *Keys) Open(question, authID, contextID string, credential json.RawMessa
 	case h.Algorithm != "ECDH-ES" || h.Encryption != "A256GCM" || parts[1] != "":
 		return nil, messages.InvalidInput("the credential is encrypted with %.20q and %.20q; use ECDH-ES and A256GCM",
 			h.Algorithm, h.Encryption)
-	case h.KeyID != k.Public(question).ID:
-		return nil, messages.InvalidInput("the credential is encrypted to another key; take that of the newest auth-required")
 	case h.AuthID != authID || h.ContextID != contextID:
 		return nil, messages.InvalidInput("the credential was encrypted for another authId or contextId")
+	case h.KeyID != k.Public(authID, contextID).ID:
+		return nil, messages.InvalidInput("the credential is encrypted to another key; take that of the newest auth-required")
 	case h.Expires > 0 && now.Add(-grace).Unix() >= h.Expires, now.Add(leeway).Unix() < h.IssuedAt:
 		return nil, messages.InvalidInput("the credential has expired, or is not valid yet")
 	}
-	plain, err := k.decrypt(question, h, parts)
+	plain, err := k.decrypt(h, parts)
 	if err != nil {
 		return nil, messages.InvalidInput("the credential cannot be decrypted: %v", err)
 	}
@@ -105,7 +105,7 @@ func (k *Keys) Open(question, authID, contextID string, credential json.RawMessa
 }
 
 // decrypt is RFC 7516, section 5.2, with the key that RFC 7518, section 4.6, derives.
-func (k *Keys) decrypt(question string, h header, parts []string) ([]byte, error) {
+func (k *Keys) decrypt(h header, parts []string) ([]byte, error) {
 	var failed error
 	data := func(text string) []byte {
 		b, err := base64.RawURLEncoding.DecodeString(text)
@@ -120,7 +120,7 @@ func (k *Keys) decrypt(question string, h header, parts []string) ([]byte, error
 	if failed != nil || err != nil {
 		return nil, errors.Join(failed, err)
 	}
-	shared, err := k.private(question).ECDH(public)
+	shared, err := k.private(h.AuthID, h.ContextID).ECDH(public)
 	if err != nil {
 		return nil, err
 	}
