@@ -45,9 +45,6 @@ func (w *writer) at(op *view.Op) cursor {
 	return cursor{w.run.QueuedAt.UnixMicro(), w.places.At, w.lengths[op.Event.RunID]}
 }
 
-// lacks reports whether the client lacks what stands there.
-func (w *writer) lacks(at cursor) bool { return at.past(w.after) && len(w.resumed) == 0 }
-
 // fields are an event's, beside those that all have.
 type fields = map[string]any
 
@@ -88,7 +85,7 @@ func (w *writer) event(op *view.Op, kind string, more fields) {
 	w.places.Move(&op.Event)
 	w.places.At.I++
 	at, run := w.at(op), op.Event.RunID
-	if !w.lacks(at) || w.task != "" && !within(string(run), w.task) {
+	if !at.past(w.after) || len(w.resumed) > 0 || w.task != "" && !within(string(run), w.task) {
 		return
 	}
 	more["taskId"], more["timestamp"] = run, op.Event.Time.UTC().Format("2006-01-02T15:04:05.000Z")
@@ -126,7 +123,7 @@ func (w *writer) update(op *view.Op) {
 	case messages.RunStarted:
 		w.status(op, "working", fields{})
 	case messages.RunRecovered:
-		if run := op.Event.RunID; w.reach(op) && w.lacks(w.at(op)) && w.after.length > w.lengths[run] {
+		if run := op.Event.RunID; w.reach(op) && w.at(op).past(w.after) && w.after.length > w.lengths[run] {
 			w.lost = run
 		}
 	case messages.LLMCompleted:
@@ -266,7 +263,7 @@ func (w *writer) wait(op *view.Op, id, state string, metadata fields) {
 		return
 	}
 	w.status(op, state, fields{"metadata": metadata})
-	w.waiting = w.lacks(w.at(op))
+	w.waiting = w.at(op).past(w.after)
 }
 
 // end writes how a run ended.
