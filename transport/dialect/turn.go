@@ -44,6 +44,15 @@ func (t *Turn) Add(role, text string) error {
 	return nil
 }
 
+// AddContent adds what somebody said, see [TextOf]. Errors: invalid_input.
+func (t *Turn) AddContent(role string, content json.RawMessage) error {
+	text, err := TextOf(content)
+	if err != nil {
+		return err
+	}
+	return t.Add(role, text)
+}
+
 // TextOf returns the content of a message: a text, or an array of parts that are texts. Errors: invalid_input.
 func TextOf(content json.RawMessage) (string, error) {
 	var text string

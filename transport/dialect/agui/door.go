@@ -47,7 +47,8 @@ type answer struct {
 	Payload   json.RawMessage `json:"payload"`
 }
 
-// run answers POST /agui: it starts a run, or gives answers to the one that waits. A client that leaves cancels nothing.
+// run answers POST /agui: it starts a run, or gives answers to the one that waits. A client that leaves cancels
+// nothing.
 func (d door) run(w http.ResponseWriter, r *http.Request) error {
 	var in input
 	err := dialect.ReadJSON(r, &in)
@@ -79,11 +80,17 @@ func (d door) run(w http.ResponseWriter, r *http.Request) error {
 func (d door) start(ctx context.Context, in *input) (messages.RunID, error) {
 	var turn dialect.Turn
 	for _, raw := range in.Messages {
-		role, text, err := said(raw)
-		if err == nil && role != "" {
-			err = turn.Add(role, text)
+		var m struct {
+			Role    string
+			Content json.RawMessage
 		}
-		if err != nil {
+		if err := json.Unmarshal(raw, &m); err != nil {
+			return "", messages.InvalidInput("a message cannot be read: %v", err)
+		}
+		if slices.Contains([]string{"tool", "reasoning", "activity"}, m.Role) {
+			continue // our own runs make them
+		}
+		if err := turn.AddContent(m.Role, m.Content); err != nil {
 			return "", err
 		}
 	}
@@ -97,22 +104,6 @@ func (d door) start(ctx context.Context, in *input) (messages.RunID, error) {
 	return d.StartTurn(ctx, job, turn, map[string]string{dialect.ContextLabel: in.Thread}, "ag-ui "+in.Thread+" "+in.Run)
 }
 
-// said is who says what in a message, and nothing for a message that our own runs make.
-func said(raw json.RawMessage) (role, text string, err error) {
-	var m struct {
-		Role    string
-		Content json.RawMessage
-	}
-	if err := json.Unmarshal(raw, &m); err != nil {
-		return "", "", messages.InvalidInput("a message cannot be read: %v", err)
-	}
-	if slices.Contains([]string{"tool", "reasoning", "activity"}, m.Role) {
-		return "", "", nil
-	}
-	text, err = dialect.TextOf(m.Content)
-	return m.Role, text, err
-}
-
 // newest returns the newest run of the thread. Errors: not_found.
 func (d door) newest(ctx context.Context, thread string) (messages.State, error) {
 	state, ok, err := d.Newest(ctx, thread)
@@ -122,8 +113,8 @@ func (d door) newest(ctx context.Context, thread string) (messages.State, error)
 	return state, err
 }
 
-// resume gives the answers to the run that waits, and returns the newest question that the client has seen. A client may
-// send its answers again.
+// resume gives the answers to the run that waits, and returns the newest question that the client has seen. A client
+// may send its answers again.
 func (d door) resume(ctx context.Context, in *input) (run messages.RunID, seen string, err error) {
 	state, err := d.newest(ctx, in.Thread)
 	if err != nil {

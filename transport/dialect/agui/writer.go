@@ -93,7 +93,9 @@ func (w *writer) begin(op *view.Op) {
 		w.open[key] = []event{{"type": "TEXT_MESSAGE_END", "messageId": id}}
 		w.write(event{"type": "TEXT_MESSAGE_START", "messageId": id, "role": "assistant"})
 	case view.Thought:
-		w.open[key] = []event{{"type": "REASONING_MESSAGE_END", "messageId": id}, {"type": "REASONING_END", "messageId": id}}
+		w.open[key] = []event{
+			{"type": "REASONING_MESSAGE_END", "messageId": id}, {"type": "REASONING_END", "messageId": id},
+		}
 		w.write(event{"type": "REASONING_START", "messageId": id})
 		w.write(event{"type": "REASONING_MESSAGE_START", "messageId": id, "role": "reasoning"})
 	case view.Step:
@@ -150,7 +152,8 @@ func (w *writer) childEnded(op *view.Op) {
 	}
 	w.begin(op)
 	if key := op.Item.Kind.String() + w.id(op.ID); b.Status != messages.Completed && w.open[key] != nil {
-		w.open[key] = []event{{"type": "SUBAGENT_ERROR", "subagentRunId": op.Item.Name, "message": string(b.Status) + " " + string(b.Cause)}}
+		w.open[key] = []event{{"type": "SUBAGENT_ERROR", "subagentRunId": op.Item.Name,
+			"message": string(b.Status) + " " + string(b.Cause)}}
 	}
 	w.finish(op)
 }
@@ -164,8 +167,8 @@ func (w *writer) call(op *view.Op) {
 }
 
 func (w *writer) result(op *view.Op) {
-	w.write(event{"type": "TOOL_CALL_RESULT", "messageId": w.id(op.ID) + ".result", "toolCallId": w.id(op.ID), "role": "tool",
-		"content": resultOf(op.Item)})
+	w.write(event{"type": "TOOL_CALL_RESULT", "messageId": w.id(op.ID) + ".result", "toolCallId": w.id(op.ID),
+		"role": "tool", "content": resultOf(op.Item)})
 }
 
 // resultOf is what a call gave, as a text.
@@ -194,7 +197,8 @@ func (w *writer) update(op *view.Op) {
 	switch b := op.Event.Body.(type) {
 	case messages.Log:
 		w.write(event{"type": "CUSTOM", "name": "lastword.log", "value": b})
-	case messages.TaskStarted, messages.TaskCompleted, messages.TaskFailed, messages.TaskRestarted, messages.LLMCompleted:
+	case messages.TaskStarted, messages.TaskCompleted, messages.TaskFailed, messages.TaskRestarted,
+		messages.LLMCompleted:
 		w.write(event{"type": "CUSTOM", "name": "lastword." + string(op.Event.Kind()), "value": b})
 	}
 }

@@ -158,7 +158,8 @@ func (d door) answer(ctx context.Context, m message) (state messages.State, seen
 			continue
 		}
 		seen = p.CallID
-		open := slices.ContainsFunc(state.Inputs, func(in messages.Input) bool { return in.Request == p.CallID && !in.Closed })
+		isOpen := func(in messages.Input) bool { return in.Request == p.CallID && !in.Closed }
+		open := slices.ContainsFunc(state.Inputs, isOpen)
 		if text, ok := p.answer(); ok && open {
 			if err := d.AnswerText(ctx, state, p.CallID, text); err != nil {
 				return state, "", err

@@ -31,8 +31,10 @@ type fields = map[string]any
 const retracted = "data-retracted"
 
 var (
-	supersede = view.Dialect[*writer]{Policy: view.Supersede, Rewind: (*writer).retract, Heartbeat: heartbeat, Refuse: refuse}
-	reset     = view.Dialect[*writer]{Policy: view.Replay, Rewind: (*writer).retract, Heartbeat: heartbeat, Refuse: refuse}
+	supersede = view.Dialect[*writer]{Policy: view.Supersede, Rewind: (*writer).retract, Heartbeat: heartbeat,
+		Refuse: refuse}
+	reset = view.Dialect[*writer]{Policy: view.Replay, Rewind: (*writer).retract, Heartbeat: heartbeat,
+		Refuse: refuse}
 )
 
 func init() {
@@ -94,7 +96,8 @@ func form(op *view.Op) string {
 func (w *writer) openText(op *view.Op) {
 	if id := form(op) + op.ID; w.open[id] == nil && !w.muted {
 		w.open[id] = fields{"type": form(op) + "-end", "id": op.ID}
-		w.write(fields{"type": form(op) + "-start", "id": op.ID, "providerMetadata": fields{"lastword": fields{"id": op.ID}}})
+		w.write(fields{"type": form(op) + "-start", "id": op.ID,
+			"providerMetadata": fields{"lastword": fields{"id": op.ID}}})
 	}
 }
 
@@ -151,13 +154,14 @@ func (w *writer) call(op *view.Op) {
 	if len(input) == 0 {
 		input = json.RawMessage("{}")
 	}
-	w.write(fields{"type": "tool-input-available", "toolCallId": op.ID, "toolName": b.Tool, "input": input, "dynamic": true,
-		"providerExecuted": true})
+	w.write(fields{"type": "tool-input-available", "toolCallId": op.ID, "toolName": b.Tool, "input": input,
+		"dynamic": true, "providerExecuted": true})
 }
 
 func (w *writer) result(op *view.Op) {
 	b, _ := op.Item.Latest.(messages.ToolCompleted)
-	chunk := fields{"type": "tool-output-available", "toolCallId": op.ID, "output": b.Result, "dynamic": true, "providerExecuted": true}
+	chunk := fields{"type": "tool-output-available", "toolCallId": op.ID, "output": b.Result, "dynamic": true,
+		"providerExecuted": true}
 	switch {
 	case op.Cut:
 		chunk["type"], chunk["errorText"] = "tool-output-error", "the call has no result"
@@ -179,7 +183,8 @@ func (w *writer) ask(op *view.Op) {
 	if len(b.Schema) > 0 {
 		input["schema"] = b.Schema
 	}
-	w.write(fields{"type": "tool-input-available", "toolCallId": b.Request, "toolName": "ask", "input": input, "dynamic": true})
+	w.write(fields{"type": "tool-input-available", "toolCallId": b.Request, "toolName": "ask", "input": input,
+		"dynamic": true})
 	var schema struct{ Type any }
 	if json.Unmarshal(b.Schema, &schema) == nil && schema.Type == "boolean" {
 		w.write(fields{"type": "tool-approval-request", "approvalId": b.Request, "toolCallId": b.Request})
@@ -242,7 +247,8 @@ func (w *writer) task(name string, op *view.Op) {
 	if w.muted {
 		return
 	}
-	w.tasks[name] = fields{"type": "data-task", "id": name, "data": fields{"event": op.Event.Kind(), "task": op.Event.Body}}
+	w.tasks[name] = fields{"type": "data-task", "id": name,
+		"data": fields{"event": op.Event.Kind(), "task": op.Event.Body}}
 	w.write(w.tasks[name])
 }
 

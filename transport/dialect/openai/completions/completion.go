@@ -272,7 +272,8 @@ type usage struct {
 }
 
 func (c *completion) envelope(object string, choices []choice) envelope {
-	return envelope{ID: "chatcmpl-" + string(c.run), Object: object, Created: c.created, Model: c.model, Choices: choices}
+	return envelope{ID: "chatcmpl-" + string(c.run), Object: object, Created: c.created, Model: c.model,
+		Choices: choices}
 }
 
 func (c *completion) chunk(d delta, finish string) {

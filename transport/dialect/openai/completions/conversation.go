@@ -24,7 +24,8 @@ func conversation(t dialect.Turn) string {
 
 // answered gives the text to the question that the chat waits for, if there is one. Without the chat's id that is the
 // question of a run whose conversation the client repeats, up to the question.
-func (d door) answered(ctx context.Context, chat string, t dialect.Turn) (run messages.RunID, question string, err error) {
+func (d door) answered(ctx context.Context, chat string, t dialect.Turn) (run messages.RunID, question string,
+	err error) {
 	known, most := chat != "", 1
 	if !known {
 		if len(t.Earlier) == 0 {
@@ -54,7 +55,8 @@ func (d door) repeats(t dialect.Turn, run messages.State, asked messages.Input) 
 	if n := len(said); n > 0 && said[n-1].Role == model.Assistant { // the client's has the question as well
 		said = said[:n-1]
 	}
-	last, same := t.Earlier[len(t.Earlier)-1], func(a, b model.Message) bool { return a.Role == b.Role && a.Content == b.Content }
+	last := t.Earlier[len(t.Earlier)-1]
+	same := func(a, b model.Message) bool { return a.Role == b.Role && a.Content == b.Content }
 	return len(said) < len(t.Earlier) && slices.EqualFunc(said, t.Earlier[:len(said)], same) &&
 		last.Role == model.Assistant && strings.HasSuffix(last.Content, asked.Prompt)
 }

@@ -30,7 +30,8 @@ type message struct {
 
 // turn is what the client says.
 func (q *request) turn() (turn dialect.Turn, err error) {
-	turn = dialect.Turn{MaxTokens: max(q.MaxTokens, q.MaxCompletionTokens), Temperature: q.Temperature, TopP: q.TopP, Seed: q.Seed}
+	turn = dialect.Turn{MaxTokens: max(q.MaxTokens, q.MaxCompletionTokens), Temperature: q.Temperature, TopP: q.TopP,
+		Seed: q.Seed}
 	var stop string
 	if json.Unmarshal(q.Stop, &stop) == nil && stop != "" {
 		turn.Stop = []string{stop}
@@ -44,11 +45,7 @@ func (q *request) turn() (turn dialect.Turn, err error) {
 		return turn, messages.InvalidInput("n must be 1: each answer is a run of its own")
 	}
 	for _, m := range q.Messages {
-		text, err := dialect.TextOf(m.Content)
-		if err == nil {
-			err = turn.Add(m.Role, text)
-		}
-		if err != nil {
+		if err := turn.AddContent(m.Role, m.Content); err != nil {
 			return turn, err
 		}
 	}

@@ -105,7 +105,8 @@ func (d door) begin(r *http.Request, q *request) (*response, error) {
 	case waits:
 		return nil, messages.InvalidInput("there is no function_call_output for the call %s", asked.Request)
 	case next != nil && !before.Status.IsEnded():
-		return nil, messages.Errorf(messages.CodeConflict, "the previous response is in progress; wait for its end, or cancel it")
+		return nil, messages.Errorf(messages.CodeConflict,
+			"the previous response is in progress; wait for its end, or cancel it")
 	}
 	job, err := d.TextJob(q.Model)
 	if err != nil {

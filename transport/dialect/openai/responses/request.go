@@ -46,12 +46,9 @@ func (q *request) add(turn *dialect.Turn) (answers map[string]string, err error)
 	}
 	answers = map[string]string{}
 	for _, item := range items {
-		var text string
 		switch item.Type {
 		case "", "message":
-			if text, err = dialect.TextOf(item.Content); err == nil {
-				err = turn.Add(item.Role, text)
-			}
+			err = turn.AddContent(item.Role, item.Content)
 		case "function_call_output":
 			answers[item.CallID], err = dialect.TextOf(item.Output)
 		case "function_call", "mcp_call", "reasoning": // what an earlier response said
