@@ -61,7 +61,7 @@ func (g *generation) lockFolder(ctx context.Context, t *actors.TaskContext, dir 
 		return nil, errors.Join(err, root.Close())
 	}
 	f := &folder{Root: root, dir: dir, path: realPath(filepath.Join(g.input.Out, filepath.FromSlash(dir))), lock: lock}
-	if data, err := readAtMost(root, g.fileOf(nameJSON), mostPrevious); err == nil && g.input.File == "" {
+	if data, err := readAtMost(scan.Folder(root), g.fileOf(nameJSON), mostPrevious); err == nil && g.input.File == "" {
 		f.previous = new(render.Document)
 		if json.Unmarshal(data, f.previous) != nil {
 			f.previous = nil
@@ -132,8 +132,8 @@ func (g *generation) removeStale(t *actors.TaskContext, out *folder, written []r
 // mostPrevious bounds what is read of an earlier llms.json.
 const mostPrevious = 64 << 20
 
-func readAtMost(dir *os.Root, name string, most int64) ([]byte, error) {
-	f, info, err := scan.OpenRegular(scan.Folder(dir), name)
+func readAtMost(files fs.FS, name string, most int64) ([]byte, error) {
+	f, info, err := scan.OpenRegular(files, name)
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,8 @@ type Input struct {
 	// Secrets says what happens to secrets in the text of files: SecretsRedact if empty. Titles and notes, and what a
 	// model is given, never have them.
 	Secrets string `json:"secrets,omitempty"`
+	// Fresh ignores the llms.txt that the repository has. Otherwise its title, summary, order and notes win.
+	Fresh bool `json:"fresh,omitempty"`
 	// Limits of what is read. Zero takes the default of package scan.
 	MaxFiles     int   `json:"max_files,omitempty"`
 	MaxFileBytes int64 `json:"max_file_bytes,omitempty"`

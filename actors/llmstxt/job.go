@@ -201,6 +201,7 @@ func (g *generation) analyze(ctx context.Context, t *actors.TaskContext) (err er
 	if err != nil {
 		return err
 	}
+	g.keepExisting(t)
 	words := fmt.Sprintf("%s in %s", prose.Count(links(g.index), "link"), prose.Count(len(g.index.Sections), "section"))
 	if g.input.Graph {
 		if err := g.relate(ctx, t); err != nil {

@@ -145,6 +145,7 @@ func (g *generateOptions) addFileFlags(cmd *cobra.Command, flags *pflag.FlagSet)
 	settings.Choice(cmd, flags, &g.in.Secrets, "secrets",
 		"redact secrets in the text of files, fail if there are some, or keep them", llmstxt.SecretsRedact,
 		llmstxt.SecretsFail, llmstxt.SecretsKeep)
+	flags.BoolVar(&g.in.Fresh, "fresh", false, "ignore the order and the notes of the llms.txt that the repository has")
 	flags.BoolVar(&g.noCache, "no-cache", false, "neither read nor write the cache of results")
 }
 

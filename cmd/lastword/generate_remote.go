@@ -69,7 +69,8 @@ func (g *generateOptions) validateRemote(cmd *cobra.Command) (err error) {
 		works := f.Name == "model" || f.Name == "require-model"
 		switch settings.GroupOf(f) {
 		case "Files":
-			works = !slices.Contains([]string{"in-place", "output", "budget-fail", "count-tokens", "secrets"}, f.Name)
+			works = !slices.Contains([]string{"in-place", "output", "budget-fail", "count-tokens", "secrets", "fresh"},
+				f.Name)
 		case "Run", "Server", commonFlags:
 			works = true
 		}

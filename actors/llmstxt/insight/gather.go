@@ -60,7 +60,9 @@ func (g *gatherer) rest(budget, reserve int) string {
 	links := byScore(g.index)
 	g.surface(links, budget/4)
 	for _, l := range links {
-		g.file(l.Path, min(headBytes, budget/4))
+		if l.Path != "" { // a page elsewhere has none
+			g.file(l.Path, min(headBytes, budget/4))
+		}
 	}
 	g.room += reserve
 	return g.taken()

@@ -1,0 +1,143 @@
+package own
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+)
+
+// mostLinks bounds what stands in all sections, unless the file itself has more.
+const mostLinks = 100
+
+// Reason is that of the links and of a summary that the maintainers wrote.
+const Reason = "in the repository's own llms.txt"
+
+// File is the llms.txt that the repository has.
+type File struct {
+	Path, Text string
+	Made       *Made // by an earlier run, if anything tells
+}
+
+// Made is what an earlier run wrote and nobody has since: such a note follows its page, and such a link its file.
+type Made struct {
+	Notes   map[string]string // by URL
+	Summary string
+	Kept    bool // what maintainers wrote is beside it
+	Whole   bool // nobody changed the file since; then its order is found anew, too
+}
+
+// Into gives the index with what the file says; the index itself stays as it is. Links to files that the repository
+// does not have are left out.
+func Into(index *rank.Index, f File, files []string) *rank.Index {
+	said, _ := check.Parse(f.Text)
+	r := newResolver(index, f.Path, files)
+	out := *index
+	out.Title = cmp.Or(said.Title, index.Title)
+	if said.Summary != "" && (f.Made == nil || f.Made.Summary != said.Summary) {
+		out.Summary, out.SummaryFrom, out.SummaryReason = said.Summary, f.Path, Reason
+	}
+	out.Facts = append(slices.Clone(index.Facts), remarks(said.Details)...)
+	out.Sections = nil
+	taken := make(map[string]bool)
+	for _, s := range said.Sections {
+		kept := rank.Section{Name: s.Name}
+		for _, l := range s.Links {
+			if link, ok := r.link(l, f.Made); ok && !taken[link.URL] {
+				taken[link.URL], taken[link.Path] = true, true
+				kept.Links = append(kept.Links, link)
+			}
+		}
+		if len(kept.Links) > 0 {
+			out.Sections = append(out.Sections, kept)
+		}
+	}
+	fill(&out, index.Sections, taken)
+	return &out
+}
+
+// fill adds the best of the links that the file lacks: to the section of the same name, else behind all others.
+func fill(out *rank.Index, sections []rank.Section, taken map[string]bool) {
+	room := mostLinks
+	for _, s := range out.Sections {
+		room -= len(s.Links)
+	}
+	least := leastOf(sections, taken, room)
+	for _, s := range sections {
+		s.Links = slices.DeleteFunc(slices.Clone(s.Links), func(l rank.Link) bool {
+			return isTaken(l, taken) || l.Score < least
+		})
+		at := slices.IndexFunc(out.Sections, func(o rank.Section) bool { return strings.EqualFold(o.Name, s.Name) })
+		switch {
+		case len(s.Links) == 0:
+		case at >= 0:
+			out.Sections[at].Links = append(out.Sections[at].Links, s.Links...)
+		default:
+			out.Sections = append(out.Sections, s)
+		}
+	}
+	slices.SortStableFunc(out.Sections, func(a, b rank.Section) int { return cmp.Compare(last(a), last(b)) })
+}
+
+// isTaken lets several names of one file stand where each link leads to a line of its own.
+func isTaken(l rank.Link, taken map[string]bool) bool {
+	return taken[l.URL] || taken[l.Path] && !strings.Contains(l.URL, "#")
+}
+
+func last(s rank.Section) int {
+	if strings.EqualFold(s.Name, rank.Optional) {
+		return 1
+	}
+	return 0
+}
+
+// leastOf is the score that a link needs for a place.
+func leastOf(sections []rank.Section, taken map[string]bool, room int) int {
+	var scores []int
+	for _, s := range sections {
+		for _, l := range s.Links {
+			if !isTaken(l, taken) {
+				scores = append(scores, l.Score)
+			}
+		}
+	}
+	if len(scores) <= room {
+		return 0
+	}
+	slices.SortFunc(scores, func(a, b int) int { return cmp.Compare(b, a) })
+	if room <= 0 {
+		return scores[0] + 1
+	}
+	return scores[room-1]
+}
+
+// remarks are what stands between the summary and the first section, without the facts, which are read anew.
+func remarks(details string) []rank.Fact {
+	var list []rank.Fact
+	fenced := false
+	for block := range strings.SplitSeq(strings.ReplaceAll(details, "\n- ", "\n\n- "), "\n\n") {
+		marks := strings.Count(block, "```")
+		text := strings.Join(strings.Fields(strings.TrimLeft(strings.TrimSpace(block), "-* ")), " ")
+		name, value, named := strings.Cut(text, ": ")
+		switch {
+		case fenced || marks > 0 || text == "" || named && slices.Contains(readAnew, name):
+		case strings.HasPrefix(text, "Links lead to "):
+		case named && (name == remark || name == "Remember"):
+			list = append(list, rank.Fact{Name: name, Value: value})
+		default:
+			list = append(list, rank.Fact{Name: remark, Value: text})
+		}
+		fenced = fenced != (marks%2 == 1)
+	}
+	return list
+}
+
+const remark = "Note"
+
+// readAnew are the names of facts, and of what a model writes below them.
+var readAnew = []string{
+	"Package", "Module", "Version", "Requires", "Install", "Commands", "Scripts", "Languages", "Licence", "Repository",
+	"Folder", "Commit", "Links", "Concept", "Section",
+}

@@ -1,0 +1,134 @@
+package own
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/seed889630bf/lastword/actors/llmstxt/check"
+	"github.com/seed889630bf/lastword/actors/llmstxt/rank"
+)
+
+// resolver finds the files that the links of an llms.txt lead to.
+type resolver struct {
+	dir    string // of the llms.txt
+	home   string // the repository's page; "" where it is unknown
+	files  map[string]bool
+	stems  map[string][]string  // files by the last part of their paths, without extension
+	ranked map[string]rank.Link // by URL and by path
+}
+
+func newResolver(index *rank.Index, name string, files []string) resolver {
+	r := resolver{dir: path.Dir(name), home: index.Origin.Remote, files: make(map[string]bool),
+		stems: make(map[string][]string), ranked: make(map[string]rank.Link)}
+	for _, f := range files {
+		r.files[f] = true
+		if ext := path.Ext(f); ext == ".md" || ext == ".mdx" || ext == ".rst" {
+			r.stems[path.Base(stem(f))] = append(r.stems[path.Base(stem(f))], f)
+		}
+	}
+	for _, s := range slices.Backward(index.Sections) {
+		for _, l := range slices.Backward(s.Links) {
+			r.ranked[l.Path], r.ranked[l.URL] = l, l
+		}
+	}
+	return r
+}
+
+// link gives the link with the file that it leads to, if that is one of the repository. Of a file that the analysis
+// lists, too, the URL is the analysis's: it leads to the commit that was read.
+func (r resolver) link(said check.Link, made *Made) (link rank.Link, ok bool) {
+	if made.wrote(said) {
+		if link, ok = r.ranked[said.URL]; !ok {
+			p, _ := r.path(said.URL)
+			link, ok = r.ranked[p]
+		}
+		return link, ok && !made.Whole
+	}
+	link = rank.Link{Title: said.Title, URL: said.URL, Note: said.Note, Reasons: []string{Reason}}
+	p, inside := r.path(said.URL)
+	if p == "" {
+		return link, !inside
+	}
+	link.Path = p
+	if ours, listed := r.ranked[p]; listed {
+		link.Score, link.Symbols = ours.Score, ours.Symbols
+		if link.Note == "" {
+			link.Note = ours.Note
+		}
+		if inside && !strings.Contains(ours.URL, "#") && !strings.Contains(said.URL, "#") {
+			link.URL = ours.URL
+		}
+	}
+	return link, true
+}
+
+func (m *Made) wrote(l check.Link) bool {
+	if m == nil {
+		return false
+	}
+	note, ok := m.Notes[l.URL]
+	return ok && note == l.Note
+}
+
+// path is the file that a URL leads to. inside says that the URL means a file of the repository, which may be gone.
+func (r resolver) path(address string) (p string, inside bool) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", false
+	}
+	if u.Scheme == "" {
+		for _, p := range []string{path.Join(r.dir, u.Path), strings.TrimPrefix(path.Clean("/"+u.Path), "/")} {
+			for _, end := range []string{"", ".md", ".mdx"} {
+				if r.files[p+end] {
+					return p + end, true
+				}
+			}
+		}
+		return "", true
+	}
+	if p, ok := r.hosted(u); ok {
+		if r.files[p] {
+			return p, true
+		}
+		return "", r.home != "" && strings.HasPrefix(address, r.home+"/")
+	}
+	return r.published(u.Path), false
+}
+
+// hosted is the path in the page of a host that shows a file, or in the file itself.
+func (r resolver) hosted(u *url.URL) (p string, ok bool) {
+	if u.Host == "raw.githubusercontent.com" {
+		parts := strings.SplitN(strings.Trim(u.Path, "/"), "/", 4)
+		rest := parts[len(parts)-1]
+		if branch, ok := strings.CutPrefix(rest, "heads/"); ok && parts[2] == "refs" {
+			_, rest, _ = strings.Cut(branch, "/")
+		}
+		return rest, len(parts) == 4
+	}
+	for _, mark := range []string{"/-/blob/", "/-/raw/", "/blob/", "/raw/", "/src/branch/", "/src/"} {
+		if _, rest, found := strings.Cut(u.Path, mark); found {
+			_, p, ok = strings.Cut(rest, "/")
+			return p, ok
+		}
+	}
+	return "", false
+}
+
+// published is the only page whose path ends as that of a site's page does.
+func (r resolver) published(p string) string {
+	want := strings.Trim(stem(strings.TrimSuffix(p, ".html.md")), "/")
+	found := ""
+	for _, f := range r.stems[path.Base(want)] {
+		if strings.HasSuffix("/"+stem(f), "/"+want) {
+			if found != "" {
+				return ""
+			}
+			found = f
+		}
+	}
+	return found
+}
+
+func stem(p string) string { return strings.TrimSuffix(p, path.Ext(p)) }
